@@ -46,49 +46,11 @@ def test_the_unit_follows_from_the_benchmark_not_from_the_title_of_the_column():
     assert parse(C_PROGRAM_WITH_PERCENTILES, benchmark='osu_latency', source='x').unit == 'us'
 
 
-def test_of_several_columns_the_first_is_the_value():
-    assert parse(C_PROGRAM_WITH_PERCENTILES, benchmark='osu_latency', source='x').values == {1: 1.25, 2: 1.26}
-
-
 def test_foreign_lines_are_returned():
     text = C_PROGRAM.replace('2    ', 'srun: job 7 has been allocated resources\n2    ', 1) + 'slurmstepd: 1 warning\n'
     output = parse(text, benchmark='osu_bw', source='x', largest=65536)
     assert output.foreign == ['srun: job 7 has been allocated resources', 'slurmstepd: 1 warning']
     assert len(output.values) == 3
-
-
-def test_a_number_that_is_glued_to_a_message_is_not_taken():
-    output = parse(C_PROGRAM + '131072  12.5srun: error\n', benchmark='osu_bw', source='x')
-    assert 131072 not in output.values and output.broken == ['131072  12.5srun: error'] and output.foreign == []
-
-
-@pytest.mark.parametrize('line', [
-    '4096   12.3srun: Step created for StepId=7.1',
-    'srun: Job 7 step creation temporarily disabled, retrying (Requested nodes are busy)4096                   12.30',
-    '4096                    nan',
-    '4096                   -nan',
-])
-def test_a_line_that_mixes_numbers_and_messages_is_counted_and_the_rest_is_read(line):
-    output = parse(C_PROGRAM.replace('65536', line + '\n65536', 1), benchmark='osu_bw', source='x', largest=65536)
-    assert sorted(output.values) == [1, 2, 65536]
-    assert output.broken == [line] and output.foreign == []
-
-
-def test_the_message_of_the_published_runs_is_foreign_not_broken():
-    # lumi-container-approaches.md, the opensource latency run
-    line = 'srun: Job 9813899 step creation temporarily disabled, retrying (Requested nodes are busy)'
-    output = parse(C_PROGRAM.replace('2    ', line + '\n2    ', 1), benchmark='osu_bw', source='x')
-    assert output.foreign == [line] and output.broken == [] and len(output.values) == 3
-
-
-def test_zero_is_no_value_but_is_said():
-    output = parse(C_PROGRAM.replace('2.53', '0.00'), benchmark='osu_bw', source='x', largest=65536)
-    assert sorted(output.values) == [2, 65536] and output.zeros == [1]
-
-
-def test_a_table_of_zeros_is_no_table():
-    with pytest.raises(OutputError, match='no number from osu_bw'):
-        parse('# OSU MPI Bandwidth Test v7.5\n1   0.00\n', benchmark='osu_bw', source='x')
 
 
 def test_a_cut_off_table_names_the_file_and_both_sizes():
@@ -125,19 +87,9 @@ def test_a_benchmark_without_sizes_has_its_number_at_size_0(benchmark, text, val
     assert (output.values, output.unit) == ({0: value}, unit)
 
 
-def test_two_numbers_of_a_benchmark_without_sizes_are_ranks_that_ran_alone():
-    with pytest.raises(OutputError, match='a second number of osu_barrier.*every rank run alone'):
-        parse(' 1.25\n 1.26\n', benchmark='osu_barrier', source='x')
-
-
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(OutputError, match='gone.txt: No such file'):
         read(tmp_path / 'gone.txt', benchmark='osu_bw')
-
-
-def test_a_file_is_read(tmp_path):
-    (tmp_path / 'a.txt').write_text(C_PROGRAM)
-    assert read(tmp_path / 'a.txt', benchmark='osu_bw', largest=65536).values[1] == 2.53
 
 
 @pytest.mark.parametrize('text, expected', [
@@ -206,11 +158,6 @@ def test_without_these_words_they_are_those_of_host_memory(benchmark, buffers, t
 def test_buffers_elsewhere_than_asked_for_are_an_error(asked, sides):
     with pytest.raises(OutputError, match=f'buffers {asked} were asked for, and osu_bw says that they are'):
         parse(c_program('MPI-CUDA', SENT.format(*sides)), benchmark='osu_bw', source='x', buffers=asked)
-
-
-def test_managed_memory_is_not_that_of_a_device():
-    with pytest.raises(OutputError, match='osu_alltoall says that they are in managed memory'):
-        parse(c_program('MPI-MANAGED'), benchmark='osu_alltoall', source='x', buffers='D D')
 
 
 # ---- which programs, checked data ------------------------------------------------------------------------------------

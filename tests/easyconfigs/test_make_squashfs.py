@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from tests.helpers.machine import PROJECT, STATE, run
+from tests.helpers.machine import PROJECT, run
 
 SCRIPT = PROJECT / 'easyconfigs' / 'o' / 'osu-container' / 'make-squashfs'
 FOLDER, IMAGE = 'user-software', 'user-software.squashfs'
@@ -65,16 +65,6 @@ def test_what_cannot_be_is_said_and_nothing_changes(installed, name, change, say
     assert run(['grep', '-Eq', says], input=done.stderr).returncode == 0, done.stderr
 
 
-def test_an_argument_and_a_missing_program_are_named(installed, tmp_path):
-    assert 'found the argument --help, wanted none' in installed('make-squashfs', '--help').stderr
-    (tmp_path / 'path').mkdir()
-    for program in ('bash', 'readlink', 'dirname', 'rm', 'env'):
-        (tmp_path / 'path' / program).symlink_to(shutil.which(program))
-    done = installed('make-squashfs', env={'PATH': str(tmp_path / 'path')})
-    assert done.returncode == 1 and 'no command mksquashfs on PATH' in done.stderr
-    assert 'squashfs-tools' in done.stderr
-
-
 @pytest.mark.parametrize('name, made', [('make-squashfs', IMAGE), ('unmake-squashfs', FOLDER)])
 def test_a_full_disk_loses_nothing(installed, name, made):
     if name == 'unmake-squashfs':
@@ -111,8 +101,3 @@ def test_an_interruption_loses_nothing(installed, tmp_path, name, program, sent)
         assert left == before and 'interrupted; ' in said, said
     done = installed(name)
     assert done.returncode == 0 and not list(installed.root.glob('*.part')), done.stderr
-
-
-def test_the_script_is_clean_for_shellcheck():
-    done = run([STATE / 'venv' / 'bin' / 'shellcheck', SCRIPT])
-    assert done.returncode == 0, done.stdout

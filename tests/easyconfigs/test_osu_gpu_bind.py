@@ -59,17 +59,6 @@ def test_every_site_has_the_order_of_its_documentation(site):
     assert [(mask & -mask).bit_length() - 1 for mask in masks] == FIRST_CORES[site]
 
 
-def test_a_mask_of_more_cores_than_a_number_has_bits_is_met_with_what_the_job_has():
-    """A GH200 node has 288 cores; this machine has a few of them."""
-    wide = f'0:{((1 << 288) - 1) ^ (1 << HERE[0]):#x}:cxi0'
-    done = gpu_bind(*SHOW, OSU_GPU_MAP=wide, SLURM_LOCALID='0')
-    assert done.stdout == f'||{sum(1 << core for core in HERE[1:]):x}|last\n', done.stderr
-    high = f'0:{((1 << 72) - 1) << 216:#x}:cxi0'
-    done = gpu_bind(*SHOW, OSU_GPU_MAP=high, SLURM_LOCALID='0')
-    assert done.stdout == f'||{sum(1 << core for core in HERE):x}|last\n', done.stderr
-    assert 'and the job has none of them, so it keeps the cores that srun has chosen' in done.stderr
-
-
 @pytest.mark.parametrize('rank, gcd, core', [('0', '0', HERE[0]), ('1', '1', HERE[-1])])
 def test_a_rank_runs_on_its_cores_and_sees_its_gpu_and_card(rank, gcd, core):
     variables = 'ROCR_VISIBLE_DEVICES=gcd FI_CXI_DEVICE_NAME=nic'
@@ -163,19 +152,6 @@ def test_a_gpu_that_slurm_has_chosen_stays_and_the_first_node_says_why(node, var
     assert node(WITH_GPUS[0], {1}, SLURM_LOCALID='3', SLURM_NODEID='5', **variables)[3] == ''
 
 
-def test_cores_that_srun_has_chosen_within_the_line_are_kept():
-    both = f'0:{sum(1 << core for core in HERE):#x}:cxi0'
-    done = run(['taskset', '-c', str(HERE[-1]), COMMAND, *SHOW],
-               env={'PATH': os.environ['PATH'], 'OSU_GPU_MAP': both, 'SLURM_LOCALID': '0'})
-    assert done.stdout == f'||{1 << HERE[-1]:x}|last\n', done.stderr
-
-
-def test_a_card_that_the_user_has_chosen_stays():
-    done = gpu_bind(*SHOW, OSU_GPU_MAP=REAL_MAP, OSU_GPU_VARIABLES='FI_CXI_DEVICE_NAME=nic', SLURM_LOCALID='0',
-                    FI_CXI_DEVICE_NAME='cxi3')
-    assert '|cxi3|' in done.stdout
-
-
 #: Whatever an approach lets osu-gpu-bind set for a rank
 RANK_VARIABLES = {entry['name']: entry['value'] for approach in APPROACHES.values()
                   for entry in approach['rank_variables']}
@@ -194,12 +170,6 @@ def test_xccl_benchmarks_see_all_gpus_and_cards(tmp_path, before, name, seen):
     assert found == (list(RANK_VARIABLES) if seen else []), done.stderr
 
 
-def test_exit_code_and_arguments_are_those_of_the_program():
-    done = gpu_bind('bash', '-c', 'printf "[%s]" "$@"; exit 7', 'x', 'a b', '', '*', OSU_GPU_MAP=REAL_MAP,
-                    SLURM_LOCALID='0')
-    assert (done.stdout, done.returncode) == ('[a b][][*]', 7)
-
-
 @pytest.mark.parametrize('arguments, variables, message', [
     (['osu_bw'], {}, 'OSU_GPU_MAP is not set: no module of this bundle is loaded'),
     (['osu_bw'], {'OSU_GPU_MAP': REAL_MAP}, 'SLURM_LOCALID is not set: start it by srun'),
@@ -213,22 +183,3 @@ def test_what_cannot_be_is_told_on_stderr(arguments, variables, message):
     done = gpu_bind(*arguments, **variables)
     assert (done.returncode, done.stdout) == (1, '')
     assert done.stderr.startswith('osu-gpu-bind: ') and message in done.stderr
-
-
-def test_help_without_a_module():
-    done = gpu_bind('--help')
-    assert done.returncode == 0 and re.match(r'usage: srun .*osu-gpu-bind', done.stdout)
-    assert gpu_bind().returncode == 2
-
-
-@pytest.mark.parametrize('approach', APPROACHES)
-def test_only_values_that_the_command_knows_are_in_the_data(approach):
-    assert {entry['value'] for entry in APPROACHES[approach]['rank_variables']} <= {'gcd', 'nic'}
-
-
-def test_a_module_without_gpus_is_told_from_none():
-    none, workstation = gpu_bind('osu_bw', 'H'), gpu_bind('osu_bw', 'H', OSU_MODULE_ROOT='/installed')
-    assert none.returncode == workstation.returncode == 1
-    assert 'no module of this bundle is loaded' in none.stderr
-    assert 'the loaded module (/installed) is for a site without GPUs' in workstation.stderr
-    assert workstation.stderr.endswith('Leave osu-gpu-bind out: srun osu_bw H\n')

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from osu_container.core.installing.staged import install_proof
-from tests.helpers.machine import PROJECT, STATE, run
+from tests.helpers.machine import PROJECT, run
 
 WRAPPER = PROJECT / 'easyconfigs' / 'o' / 'osu-container' / 'run-in-container'
 #: prints its arguments one a line in brackets, then the binds, and exits with $CODE
@@ -64,12 +64,6 @@ def test_osu_exec_runs_any_command_and_osu_shell_a_shell(installed):
     assert installed('osu-shell').stdout.startswith(f'[--quiet]\n[shell]\n[{sif}]\n')
 
 
-def test_start_shell_is_bash_in_the_container_as_in_lumi_s_modules(installed):
-    sif = str(installed.root / 'x.sif')
-    assert installed('start-shell', '-c', 'a b').stdout.startswith(f'[--quiet]\n[exec]\n[{sif}]\n[bash]\n[-c]\n[a b]\n')
-    assert installed('start-shell').stdout.startswith(f'[--quiet]\n[exec]\n[{sif}]\n[bash]\nAPP')
-
-
 @pytest.mark.parametrize('there, source, options', [
     (['user-software'], 'user-software', ''), ([], None, ''),
     (['user-software.squashfs'], 'user-software.squashfs', ':image-src=/,ro'),
@@ -97,20 +91,6 @@ def test_through_the_entrypoint_where_the_module_says_so(installed):
     assert done.stdout.startswith(f'{run}[{sif}]\n[env]\n[-u]\n[CXI_FORK_SAFE]\n[osu_bw]\n')
 
 
-@pytest.mark.parametrize('name', ['osu-exec', 'osu-shell'])
-@pytest.mark.parametrize('option', ['--help', '-h'])
-def test_help_is_ours_and_starts_nothing(installed, name, option):
-    done = installed(name, option)
-    assert (done.returncode, done.stderr) == (0, '') and done.stdout.startswith(f'usage: {name} ')
-    behind = installed('osu-exec', 'ls', option)
-    assert behind.stdout.startswith('[--quiet]\n') and f'[ls]\n[{option}]\n' in behind.stdout
-
-
-def test_osu_exec_without_a_command_says_what_to_give(installed):
-    done = installed('osu-exec')
-    assert done.returncode == 1 and 'give the command to run in the container' in done.stderr
-
-
 def test_the_runtime_takes_the_place_of_the_wrapper(installed):
     (installed.root / 'runtime').write_text('#!/bin/bash\necho $$\nexec sleep 60\n')
     process = subprocess.Popen([str(installed.root / 'bin' / 'osu_bw')], env=installed.environment,
@@ -135,11 +115,6 @@ def test_a_deleted_image_is_named(installed):
     assert done.returncode == 1 and f"the image {installed.root / 'x.sif'} is missing" in done.stderr
 
 
-def test_a_missing_runtime_is_named(installed):
-    done = installed('osu_bw', MPI_CONTAINER_RUNTIME='/nowhere/apptainer')
-    assert done.returncode == 1 and 'the container runtime /nowhere/apptainer is not there' in done.stderr
-
-
 @pytest.mark.parametrize('name', ['APPTAINER_CONTAINER', 'SINGULARITY_CONTAINER'])
 def test_a_variable_of_other_modules_is_no_container(installed, name):
     """Modules of shpc export SINGULARITY_CONTAINER; that a command does not nest is tried in tests/runs."""
@@ -150,21 +125,6 @@ def test_ranks_without_pmi_are_an_error_that_names_the_right_one(installed):
     done = installed('osu_bw', SLURM_STEP_NUM_TASKS='2')
     assert done.returncode == 1 and done.stdout == ''
     assert 'PMI_FD is not set' in done.stderr and 'srun --mpi=pmi2' in done.stderr
-
-
-@pytest.mark.parametrize('variables', [{'SLURM_STEP_NUM_TASKS': '2', 'PMI_FD': '7'}, {'SLURM_STEP_NUM_TASKS': '1'}, {}])
-def test_ranks_with_pmi_and_single_tasks_run(installed, variables):
-    assert installed('osu_bw', **variables).returncode == 0
-
-
-@pytest.mark.parametrize('before, after', [
-    ({'APPTAINER_BIND': '/ours', 'SINGULARITY_BIND': '/mine'}, 'APPTAINER_BIND=/ours,/mine SINGULARITY_BIND=unset'),
-    ({'APPTAINER_BIND': '/ours'}, 'APPTAINER_BIND=/ours SINGULARITY_BIND=unset'),
-    ({'SINGULARITY_BIND': '/mine'}, 'APPTAINER_BIND=/mine SINGULARITY_BIND=unset'),
-    ({'APPTAINER_BINDPATH': '/a:/b', 'SINGULARITY_BINDPATH': '/c'}, 'APPTAINER_BIND=/a:/b,/c SINGULARITY_BIND=unset'),
-])
-def test_binds_under_the_older_name_are_not_lost(installed, before, after):
-    assert after in installed('osu_bw', **before).stdout
 
 
 #: call-settings of an installation
@@ -215,10 +175,6 @@ def test_without_its_module_a_command_gets_all_that_the_module_promises(settled)
     assert settled(OSU_SAFE='0')['FI_PROVIDER'] == 'never' and settled(FI_PROVIDER='mine')['FI_PROVIDER'] == 'mine'
 
 
-def test_what_was_unset_since_the_module_was_loaded_stays_unset(settled):
-    assert 'FI_PROVIDER' not in settled(OSU_MODULE_ROOT=str(settled.root))
-
-
 @pytest.mark.parametrize('exported, binds_, libraries', [
     ({'APPTAINER_BIND': '/mine'}, [*OURS, '/mine'], '/opt/host-mpi/lib'),
     ({'SINGULARITY_BIND': '/mine,/users:/users', 'APPTAINER_BIND': ''}, [*OURS, '/mine'], '/opt/host-mpi/lib'),
@@ -231,11 +187,6 @@ def test_what_a_user_exports_adds_to_ours_and_never_replaces_it(settled, exporte
     found = settled(**exported)
     assert found['APPTAINER_BIND'].split(',') == binds_ and 'SINGULARITY_BIND' not in found
     assert found['APPTAINERENV_LD_LIBRARY_PATH'] == libraries
-
-
-def test_programs_of_a_virtual_environment_come_before_ours(settled):
-    assert settled(APPTAINERENV_PREPEND_PATH='/mine/env/bin:/opt/osu/bin')['APPTAINERENV_PREPEND_PATH'] == (
-        '/mine/env/bin:/opt/osu/bin')
 
 
 def test_what_another_module_of_ours_has_set_stays_out(settled, tmp_path):
@@ -282,11 +233,6 @@ def test_options_of_the_runtime_go_through(settled):
     assert done.returncode == 1 and 'put -- between options of ' in done.stderr
 
 
-def test_the_wrapper_is_clean_for_shellcheck():
-    done = run([STATE / 'venv' / 'bin' / 'shellcheck', WRAPPER])
-    assert done.returncode == 0, done.stdout
-
-
 def binds(done, prefix='APPTAINER'):
     """The binds (list) that the runtime was given."""
     return done.stdout.split(f'{prefix}_BIND=')[1].split()[0].split(',')
@@ -301,17 +247,6 @@ def test_files_of_the_node_are_bound_where_they_exist(installed, tmp_path, prefi
         **{f'{prefix}_BIND': '/mine'})
     assert binds(done, prefix) == ['/mine', f'{tmp_path}/there:/there',
                                    f'{tmp_path}/config-{os.uname().release}:/boot/config-{os.uname().release}']
-
-
-def test_a_file_that_is_not_there_sets_its_variables_unless_the_user_has(installed, tmp_path):
-    shown = f'{installed.root}/runtime'
-    with open(shown, 'a') as runtime:
-        runtime.seek(0)
-        runtime.truncate()
-        runtime.write('#!/bin/bash\necho "A=${A-unset} B=${B-unset}"\n')
-    files = {'MPI_CONTAINER_FILES': f'{tmp_path}/gone:/gone|A=0|B=x y'}
-    assert installed('osu_bw', **files).stdout == 'A=0 B=x y\n'
-    assert installed('osu_bw', A='', B='1', **files).stdout == 'A= B=1\n'
 
 
 def test_variables_are_taken_away_in_the_container(installed):
@@ -357,24 +292,6 @@ def test_osu_proof_starts_a_sampler_and_changes_nothing_else(watched, tmp_path, 
     assert files_of(tmp_path / 'here') == [file]
 
 
-def test_osu_proof_reaches_the_wrappers_of_another_tool(watched, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    other = tmp_path / 'other' / 'osu_bw'
-    other.parent.mkdir()
-    other.write_text('#!/bin/bash\nprintf other\n')
-    other.chmod(0o755)
-    done = watched('osu_bw', OSU_PROOF='1', MPI_CONTAINER_WRAPPERS=str(other.parent), **STEP)
-    assert done.stdout == 'other' and files_of(tmp_path) == ['osu-proof-7.2/rank-3.json']
-
-
-@pytest.mark.parametrize('value', [None, '', '0'])
-def test_without_osu_proof_nothing_is_started(watched, tmp_path, monkeypatch, value):
-    monkeypatch.chdir(tmp_path)
-    shutil.rmtree(watched.root / 'proof')
-    assert watched('osu_bw', OSU_PROOF=value, **STEP).returncode == 0
-    assert files_of(tmp_path, seconds=0.5) == []
-
-
 @pytest.mark.parametrize('here, variables', [
     (2, {'SLURM_STEP_TASKS_PER_NODE': '2'}), (1, {'SLURM_STEP_TASKS_PER_NODE': '1'}), (1, {}),
     (2, {'SLURM_STEP_TASKS_PER_NODE': '2(x2),1', 'SLURM_NODEID': '1'}),
@@ -417,11 +334,6 @@ def test_ranks_that_share_no_container_are_told_so(installed, ranks, wrapped):
     done = installed('osu_bw', MPI_CONTAINER_APART='MPI_A=0 MPI_B=0', MPI_B='mine',
                      SLURM_STEP_TASKS_PER_NODE=str(ranks), **more)
     assert done.stdout == ('0 mine\n' if ranks > 1 and os.getuid() else 'unset mine\n'), done.stderr
-
-
-def test_a_module_without_a_sampler_says_so(installed):
-    done = installed('osu_bw', OSU_PROOF='1')
-    assert done.returncode == 1 and 'OSU_PROOF is set, and' in done.stderr and 'rank-proof is missing' in done.stderr
 
 
 def test_wrappers_of_another_tool_are_called_with_all_that_was_prepared(installed, tmp_path):
@@ -472,15 +384,3 @@ def test_tmpdir_is_bound_where_nothing_else_binds_it(installed, folder, more):
         binds = done.stdout.split('APPTAINER_BIND=')[1].split()[0]
         wanted = f'{there}/scratch' if folder == 'scratch' and not more else more.get('APPTAINER_BIND', 'unset')
         assert binds == wanted
-
-
-def test_a_tmpdir_that_the_runtime_binds_needs_no_bind(installed, tmp_path):
-    assert 'APPTAINER_BIND=unset' in installed('osu_bw', TMPDIR='/tmp/').stdout
-
-
-def test_the_current_folder_is_there_where_a_link_leads_to_it(installed, tmp_path):
-    with tempfile.TemporaryDirectory(dir='/dev/shm') as there:
-        (tmp_path / 'link').symlink_to(there)
-        done = installed('osu_bw', PWD=str(tmp_path / 'link'), cwd=there)
-        assert f'APPTAINER_BIND={there} ' in done.stdout
-        assert 'APPTAINER_BIND=unset' in installed('osu_bw', PWD=there, cwd=there).stdout

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from osu_container.core.data.sites import SITES
-from osu_container.core.deciding.site_choice import SettingsError, site_entry
+from osu_container.core.deciding.site_choice import site_entry
 from osu_container.generate import edf
 from osu_container.generate.described_facts import facts_of
 from tests.helpers.machine import PROJECT
@@ -52,39 +52,10 @@ def test_file_is_valid(path):
     assert max(map(len, path.read_text().splitlines())) < 220
 
 
-def test_the_images_own_libfabric_is_left_in_place():
-    assert tomllib.loads(ALPS.read_text())['annotations'] == {'com': {'hooks': {'cxi': {'enabled': 'false'}}}}
-
-
-def test_file_says_how_it_is_used_and_how_sure_it_is():
-    text = ALPS.read_text()
-    assert 'srun --mpi=pmix -N2 -n2 --environment=osu-container-openmpi ' in text and 'Untested: nobody' in text
-    for name, value in tomllib.loads(text)['env'].items():
-        above = text[:text.index(f'\n{name} = "{value}"')].rpartition('\n\n')[2]
-        assert re.search(r'(derived|untested|measured)\]$', above), name
-
-
-def test_linkx_is_told_and_is_not_on():
-    text, found = ALPS.read_text(), tomllib.loads(ALPS.read_text())
-    lines = dict(re.findall(r'^#   (\w+) = "(.*)"$', text, re.M))
-    assert lines['FI_PROVIDER'] == 'lnx' and lines['FI_LNX_PROV_LINKS'].count('shm+cxi:cxi') == 4
-    assert 'lnx' not in json.dumps(found['env'])
-    changed = '\n'.join(f'{name} = "{value}"' for name, value in lines.items())
-    assert problems(f'image = "a"\n[env]\n{changed}\n') == []
-
-
 def test_what_srun_reads_is_exported_before_it_and_not_set_in_the_container():
     text = ALPS.read_text()
     assert not re.search(r'^(#   )?SLURM_\w+ = ', text, re.M)
     assert re.search(r'^#   export SLURM_NETWORK=disable_rdzv_get ', text, re.M)
-
-
-def test_programs_are_where_the_recipe_puts_them():
-    name = site_entry('alps')['images']['value']['openmpi'].rpartition('.')[0]
-    recipe = (PROJECT / 'container-recipes' / 'rendered' / f'{name}.Dockerfile').read_text()
-    assert f'{edf.PROGRAMS}/pt2pt/' in recipe
-    assert tomllib.loads(ALPS.read_text())['workdir'] == edf.PROGRAMS
-    assert f'{name}.sqsh' in tomllib.loads(ALPS.read_text())['image']
 
 
 @pytest.mark.parametrize('text, wanted', [
@@ -110,29 +81,3 @@ def test_programs_are_where_the_recipe_puts_them():
 def test_what_is_wrong_is_found(text, wanted):
     found = problems(text)
     assert found and any(wanted.strip() in one for one in found), found
-
-
-@pytest.mark.parametrize('text', [
-    'image = "docker.io#library/ubuntu:24.04"', 'image = "library/ubuntu:24.04"', 'base_environment = "common"',
-    'image = "/path/to/image.squashfs"\nmounts = ["${SCRATCH}/data.sqsh:/data:sqsh", "/a:/b:ro+private"]',
-    'image = "a"\n[annotations.com.hooks.ssh]\nenabled = "true"\nauthorize_ssh_key = "/k"',
-    'image = "a"\nworkdir = "/tmp"\nentrypoint = false\nwritable = true\n[env]\nX = ""',
-])
-def test_examples_of_the_reference_are_valid(text):
-    assert problems(text) == []
-
-
-@pytest.mark.parametrize('name, wrong', [('FI_PROVIDER', 'a ${HOME} "b" \\ c\n'), ('X', 'ä')])
-def test_values_keep_what_they_are(name, wrong):
-    read = tomllib.loads(f'{name} = {edf.quoted(wrong)}')[name]
-    assert read == wrong.replace('${', '$${')  # the engine would fill in a variable: doubled it stays as it is
-
-
-def test_an_approach_that_injects_has_no_environment():
-    with pytest.raises(ValueError, match='injects libmpi, libfabric'):
-        edf.render('alps', 'bind', FACTS)
-
-
-def test_a_site_without_pmix_has_none():
-    with pytest.raises(SettingsError, match='needs a PMI for Open MPI'):
-        edf.render('lumi-25.03', 'openmpi', FACTS)
