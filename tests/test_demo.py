@@ -19,7 +19,7 @@ import pytest
 from osu_container import demo
 from osu_container.results import files
 from tests.helpers import bench_stand_in
-from tests.helpers.bench_stand_in import script, special
+from tests.helpers.bench_stand_in import script
 from tests.helpers.machine import PROJECT, interruptible
 
 pytestmark = pytest.mark.long
@@ -150,15 +150,6 @@ def test_from_begins_with_that_step(project, small, capfd):
     assert '[6/6] table and report' in out and '[5/6]' not in out and 'there are no results in' in err
 
 
-def test_the_log_is_of_this_run_only(project, small, capfd):
-    script(project / 'workstation' / 'slurm.sh', '#!/bin/sh\necho first\nexit 1\n')
-    small.go()
-    script(project / 'workstation' / 'slurm.sh', '#!/bin/sh\necho second\nexit 1\n')
-    small.go()
-    log = (project / '.workstation' / 'log' / 'slurm.log').read_text()
-    assert 'second' in log and 'first' not in log
-
-
 def test_a_daemon_that_a_step_leaves_behind_does_not_hold_it(project, small):
     script(project / 'workstation' / 'slurm.sh', '#!/bin/sh\nsleep 20 &\necho $! >"$0.pid"\necho started\n')
     begin = time.monotonic()
@@ -167,8 +158,7 @@ def test_a_daemon_that_a_step_leaves_behind_does_not_hold_it(project, small):
     os.kill(int((project / 'workstation' / 'slurm.sh.pid').read_text()), signal.SIGTERM)
 
 
-@pytest.mark.parametrize('number, code', [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-@pytest.mark.parametrize('wait', [0, 0.01, 0.1])
+@pytest.mark.parametrize('number, code, wait', [(signal.SIGINT, 130, 0), (signal.SIGTERM, 143, 0.1)])
 def test_a_demo_that_is_ended_at_any_moment_leaves_nothing_running(project, number, code, wait):
     script(project / 'workstation' / 'slurm.sh', '#!/bin/sh\nsleep 60 &\nwait\n')
     begin = time.monotonic()
@@ -212,12 +202,6 @@ def test_an_image_that_does_not_have_its_sha256_is_an_error(project, small):
         small.step_image()
 
 
-def test_a_build_that_leaves_nothing_is_an_error(project, small):
-    script(project / 'bin' / 'osu-container', '#!/bin/sh\n')
-    with pytest.raises(demo.StepError, match=f'ended without an error, but {SIF} is missing'):
-        small.step_image()
-
-
 def test_modules_are_installed_by_the_commands_a_user_types(project, small):
     make_image(project)
     assert small.step_install() == '5 installed, 0 skipped'
@@ -235,22 +219,6 @@ def test_a_module_that_is_older_than_its_easyconfig_is_made_again(project, small
     assert small.step_install() == '1 installed, 4 skipped'
     assert calls(project) == ['osu-container-bind.eb -r --rebuild']
     assert 'because easyconfigs/o/osu-container/osu-container-bind.eb is newer' in capfd.readouterr().out
-
-
-def test_a_new_image_installs_the_containers_again_and_native_not(project, small):
-    make_image(project)
-    small.step_install()
-    calls(project)
-    age(project, 50)
-    make_image(project)
-    assert small.step_install() == '4 installed, 1 skipped'
-
-
-def test_an_eb_that_leaves_no_module_is_an_error(project, small):
-    make_image(project)
-    (project / 'eb.forgets').write_text('')
-    with pytest.raises(demo.StepError, match='`eb osu-native.eb -r` ended without an error, but there is no module'):
-        small.step_install()
 
 
 # ---- measuring -------------------------------------------------------------------------------------------------------
@@ -297,15 +265,6 @@ def test_the_second_time_the_stored_table_is_printed(project, native, capfd):
     assert (first / 'report.html').stat().st_mtime_ns == written
 
 
-@pytest.mark.full
-def test_rerun_measures_again(project, native):
-    assert native.go('run') == 0
-    first = native.result
-    time.sleep(1.1)  # folders of results are named by the second
-    again = demo.Demo(project, rerun=True)
-    assert again.go('run') == 0 and again.result != first
-
-
 def test_a_changed_module_is_measured_again_and_named(project, native, capfd):
     assert native.go('run') == 0
     with open(project / 'modules' / 'osu-native' / '9.9.lua', 'a') as handle:
@@ -314,26 +273,6 @@ def test_a_changed_module_is_measured_again_and_named(project, native, capfd):
     again = demo.Demo(project)
     assert again.go('run') == 0
     assert 'measuring again, because these changed: module osu-native' in capfd.readouterr().out
-
-
-def test_results_that_are_damaged_are_left_out_and_named(project, native, capfd):
-    assert native.go('run') == 0
-    later = project / '.workstation' / 'results' / '29990101T000000Z' / files.NAME
-    later.parent.mkdir()
-    later.write_text('{"form\n{"x"}\n')
-    again = demo.Demo(project)
-    assert again.go('run') == 0 and again.result == native.result
-    assert f'left out: {later}' in capfd.readouterr().out
-
-
-@pytest.mark.full
-def test_a_failing_program_shows_its_message_and_there_is_no_table(project, native, capfd):
-    special(project, '9.9', 'osu_latency', "sys.exit(\"version `FABRIC_1.7' not found\")")
-    assert native.go('run') == 1
-    err = capfd.readouterr().err
-    assert 'step 5/6 (run) failed: osu-container bench failed (exit code 1)' in err
-    assert 'failed: native osu_latency H H, two nodes' in err and 'exit code 1' in err
-    assert not list(project.glob('.workstation/results/*/table.txt'))
 
 
 def test_a_module_that_cannot_be_loaded_shows_what_lmod_says(project, native, capfd):

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.machine import PROJECT, STATE, run
+from tests.image.test_images_run import FOLDER, OPENMPI, built  # noqa: F401, built is a fixture
 
 pytestmark = [pytest.mark.long, pytest.mark.alone,
               pytest.mark.apptainer, pytest.mark.skipif(os.getuid() != 0, reason='the tests run as an ordinary user')]
@@ -57,7 +58,7 @@ def as_user(*command, folder='/', **kwargs):
 
 
 @pytest.fixture(scope='module')
-def clone():
+def clone(built):  # noqa: F811, a fixture
     """A copy of this clone in the home folder of a fresh account, with this set-up; all is gone afterwards."""
     remove()
     fuse = Path('/dev/fuse')
@@ -73,7 +74,8 @@ def clone():
             target = folder / name
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(PROJECT / name, target, follow_symlinks=False)
-        for path in (PROJECT / 'sources').iterdir():
+        built(OPENMPI)
+        for path in [*(PROJECT / 'sources').iterdir(), *FOLDER.glob(f'{OPENMPI}.sif*')]:
             if path.is_file() and path.name != 'README.md':
                 shutil.copy(path, folder / 'sources')
         (folder / '.workstation').mkdir()

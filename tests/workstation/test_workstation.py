@@ -1,6 +1,5 @@
 """The scripts of workstation/, env.sh and the Makefile. Each test works on a copy of them with a state of its own."""
 import os
-import random
 import re
 import shutil
 import signal
@@ -280,15 +279,6 @@ def test_debian_says_what_is_installed_and_records_it(tree, tmp_path, debian):
     assert 'DEBIAN_MIRROR=' in done.stdout
 
 
-def test_private_apptainer_that_cannot_be_had_says_what_to_do(tree, tmp_path, debian):
-    fake_command(debian, 'apt-get', 'case $* in *-s*|*sources.list*) echo "no such host" >&2; exit 100;; esac\n')
-    done = script(tree, 'prerequisites.sh', PATH=debian, OS_RELEASE=tmp_path / 'os-release', DEBIAN_MIRROR='file:///none')
-    assert done.returncode != 0
-    assert '| no such host' in done.stdout
-    assert 'Install Apptainer 1.1 or newer by hand' in done.stdout
-    assert not (tree / '.workstation/apptainer').exists()
-
-
 # --- host MPI, Python environments ------------------------------------------------------------------------------------
 
 @pytest.fixture
@@ -327,14 +317,6 @@ def test_host_mpi_is_unpacked_once_and_says_where_it_is(tree_with_python):
     assert (local['SITE'], local['ROOT']) == ('workstation', str(root))
     shown = run([root / 'opt/mpich/5.0.2/bin/mpicc', '-show'])
     assert f'-I{root}/opt/mpich/5.0.2/include' in shown.stdout
-
-
-def test_an_activated_environment_is_not_made_from_itself():
-    choose = f'. {PROJECT}/workstation/common.sh; choose_python'
-    own = PROJECT / '.workstation' / 'venv' / 'bin'
-    plain, activated = (run(['bash', '-c', choose], env=dict(os.environ, PATH=path)).stdout
-                        for path in (os.environ['PATH'].replace(f'{own}:', ''), f"{own}:{os.environ['PATH']}"))
-    assert plain == activated != ''
 
 
 # --- Makefile and clean -----------------------------------------------------------------------------------------------
@@ -615,31 +597,6 @@ def test_slurm_starts_again_after_a_crash(tree, start_slurm):
     assert not set(daemons(tree).values()) & set(crashed.values())
     # MPICH's shared memory has the job's number, and an aborted job leaves it behind
     assert abs(int(srun(tree, '-N2', '-n1', 'printenv', 'SLURM_JOB_ID').stdout) - job) > 1000
-
-
-@pytest.mark.slurm
-@pytest.mark.full
-def test_kills_of_srun_and_of_daemons_at_20_moments_of_chance_leave_a_slurm_that_starts_again(tree, start_slurm,
-                                                                                              moments=20):
-    """While a job runs; the next start brings back what was killed, ends what it left, and a job runs on both nodes."""
-    chance = random.Random(1)
-    for moment in range(moments):
-        done = start_slurm(tree)
-        assert done.returncode == 0, (moment, done.stdout)
-        job = subprocess.Popen(['srun', '-N2', '-n2', 'sleep', '300'], stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL, start_new_session=True,
-                               env={**os.environ, 'SLURM_CONF': str(tree / '.workstation/slurm/slurm.conf')})
-        time.sleep(chance.random())
-        started = daemons(tree)
-        which = chance.choice(['srun', *sorted(started)])
-        os.kill(started.get(which, job.pid), signal.SIGKILL)
-        if which != 'srun':
-            job.kill()
-        job.wait(20)
-        done = start_slurm(tree)
-        assert done.returncode == 0, (moment, which, done.stdout)
-        again = srun(tree, '-N2', '-n2', '--overcommit', 'true')
-        assert again.returncode == 0, (moment, which, again.stderr)
 
 
 @pytest.mark.slurm
