@@ -23,16 +23,6 @@ def test_a_table_fits_and_has_every_word(monkeypatch, rows, width):
         assert len(lines) == len(rows), 'where there is room a row is a line'
 
 
-def test_the_width_is_that_of_the_terminal_or_80(monkeypatch):
-    monkeypatch.setenv('COLUMNS', '10')
-    assert columns.width() == 40, 'less is no use'
-    monkeypatch.setenv('COLUMNS', '300')
-    assert (columns.width(), columns.prose()) == (300, 100)
-    monkeypatch.setenv('COLUMNS', '0')
-    monkeypatch.setattr('sys.__stdout__', None)
-    assert columns.width() == 80
-
-
 NAMED = 'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0'
 
 

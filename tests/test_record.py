@@ -1,7 +1,6 @@
 """Facts that a run is recorded with: files, machine, versions, variables."""
 import hashlib
 import json
-import os
 import re
 
 import pytest
@@ -28,21 +27,6 @@ def test_the_commit_and_uncommitted_changes_are_recorded(tmp_path):
     assert re.fullmatch('[0-9a-f]{40}', state['commit']) and state['changed'] is False
     (tmp_path / 'a').write_text('2')
     assert record.git_state(tmp_path) == {'commit': state['commit'], 'changed': True}
-
-
-def test_outside_of_git_nothing_is_claimed(tmp_path, monkeypatch):
-    monkeypatch.setenv('GIT_CEILING_DIRECTORIES', str(tmp_path.parent))
-    assert record.git_state(tmp_path) == {'commit': None, 'changed': None}
-
-
-def test_the_machine_is_described():
-    machine = record.machine()
-    assert machine['kernel'] == os.uname().release and machine['cores'] >= 1 and machine['memory_bytes'] > 1 << 28
-
-
-def test_a_tool_that_is_absent_has_no_version(tmp_path):
-    found = record.versions({'PATH': str(tmp_path), 'MPI_CONTAINER_RUNTIME': str(tmp_path / 'apptainer')})
-    assert (found['easybuild'], found['lmod'], found['runtime'], found['slurm']) == (None, None, None, None)
 
 
 def test_versions_are_what_the_tools_of_that_environment_say(tmp_path):

@@ -1,12 +1,7 @@
 """Commands whose standard streams are closed, full or gone, and whose memory is limited."""
-import importlib
-import os
-import pty
-import select
 import signal
 import sys
 import threading
-import time
 
 import pytest
 
@@ -37,10 +32,6 @@ def test_a_closed_or_full_stream_is_no_traceback(output, python, closed, code, s
     done = shell(f'exec "$@" {closed}', python, '-I', COMMAND, 'why', output)
     assert done.returncode == code and says in done.stderr, done.stderr
     assert all(line.startswith('osu-container why: error: ') for line in done.stderr.splitlines())
-
-
-def test_wrong_arguments_are_a_usage_error_without_streams():
-    assert shell('exec "$@" <&- >&- 2>&-', sys.executable, COMMAND, 'why', '--nothing').returncode == 2
 
 
 def test_a_file_never_gets_the_number_of_a_closed_stream(tmp_path):
@@ -80,44 +71,3 @@ def test_a_command_runs_in_a_thread(output):
     thread.start()
     thread.join()
     assert codes == [0]
-
-
-def test_a_program_that_is_asked_to_end_ends_with_the_number_of_the_signal(monkeypatch):
-    monkeypatch.setattr(signal, 'signal', lambda *_: None)
-    with pytest.raises(SystemExit) as ended:
-        streams.end(signal.SIGHUP, None)
-    assert (ended.value.code, ended.value.name) == (129, 'SIGHUP')
-
-
-@pytest.mark.parametrize('command', ['check', 'new'])
-@pytest.mark.parametrize('terminal', [True, False])
-def test_a_terminal_is_told_what_a_slow_command_does_and_a_file_is_not(command, terminal, tmp_path, monkeypatch):
-    image, log = tmp_path / 'app.sif', tmp_path / 'log'
-    image.write_bytes(b'')
-    master, slave = pty.openpty()
-    seen = []
-
-    def slow(*_):
-        """Stand for a reader that takes so long that the terminal has been told, then fails."""
-        if terminal:
-            assert select.select([master], [], [], 30)[0], 'nothing is said'
-            seen.append(os.read(master, 1000).decode())
-        else:
-            time.sleep(0.1)  # a word that is due at once would be there
-        raise OSError(5, 'slow', str(image))
-
-    monkeypatch.setattr(streams.Progress, 'QUIET', 0)
-    monkeypatch.setattr(importlib.import_module(f'osu_container.{command}.cli'), 'Image', slow)
-    with open(slave, 'w') if terminal else open(log, 'w') as stream:
-        monkeypatch.setattr('sys.stderr', stream)
-        assert cli.main([command, str(image), '--site', 'lumi-25.03']) == 1
-        monkeypatch.undo()
-        if terminal:
-            stream.flush()
-            seen.append(os.read(master, 10000).decode())
-    os.close(master)
-    if terminal:
-        assert ' s] ' in seen[0] and str(image)[:20] in seen[0] and seen[1].rstrip().startswith('\r\033[K'), seen
-    else:
-        os.close(slave)
-        assert 'slow' in log.read_text() and ' s] ' not in log.read_text()

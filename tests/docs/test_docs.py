@@ -10,8 +10,7 @@ from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.settings import runs_on
 from osu_container.core.deciding.site_choice import site_entry
-from osu_container.recipes.versions import DEFAULT_MPICH, MPICH_LIBFABRIC, SOURCES
-from tests.helpers.machine import PROJECT, STATE, VERSIONS
+from tests.helpers.machine import PROJECT, STATE
 
 PAGES = sorted([*PROJECT.glob('*.md'), *(PROJECT / 'docs').rglob('*.md'), *PROJECT.glob('[a-z]*/README.md'),
                 *PROJECT.glob('container-recipes/*/README.md')])
@@ -75,16 +74,6 @@ def test_every_path_in_the_text_exists():
     assert missing == []
 
 
-def test_on_lumi_each_module_is_offered_by_a_name_that_eb_finds():
-    """In partition/container eb finds a linked easyconfig by its name."""
-    page = (PROJECT / 'docs' / 'install-lumi.md').read_text()
-    installs = re.findall(r'^    module load LUMI/(\S+) partition/(\w+) EasyBuild-user.*\n((?:    .+\n)+)', page, re.M)
-    offered = {stack: set(re.findall(r'^    eb (?:osu-container-)?(.+?)\.eb', ''.join(
-        text for one, _, text in installs if one == stack), re.M)) for stack, _, _ in installs}
-    assert {'hybrid', 'bind', 'osu-native'} <= offered['25.03']
-    assert not [name for names in offered.values() for name in names if '/' in name]
-
-
 def make_targets():
     """Return the targets (set of str) of the Makefile."""
     return set(re.findall(r'^([a-z][a-z-]*):', (PROJECT / 'Makefile').read_text(), re.M))
@@ -111,17 +100,6 @@ def test_every_page_is_linked_from_the_first():
     index = (PROJECT / 'docs' / 'index.md').read_text()
     for page in (PROJECT / 'docs').glob('*.md'):
         assert page.name == 'index.md' or f']({page.name})' in index, page.name
-
-
-def test_one_sentence_a_line():
-    found = []
-    for page in [page for page in PAGES if page.name != 'CHANGELOG.md']:
-        text = re.sub(r'^(\|| {4}|#).*$', '', page.read_text(), flags=re.M)  # tables, code, headings
-        text = re.sub(r'!\[.*?\]|`[^`\n]+`', 'code', text)
-        # A numbered sentence of a list begins with its number.
-        found += [f'{page.relative_to(PROJECT)}: {line}' for line in re.findall(
-            r'^(?!\d+\. ).*[a-z)*][.?!] [A-Z].*$|^\d+\. .*[a-z)*][.?!] [A-Z].*$', text, re.M)]
-    assert found == []
 
 
 # ---- messages
@@ -232,29 +210,11 @@ def test_every_error_of_an_installation_names_its_remedy_or_has_a_heading():
 
 # ---- claims
 
-def test_versions_in_contributing_are_those_that_are_tested():
-    page = (PROJECT / 'CONTRIBUTING.md').read_text()
-    requirements = (PROJECT / 'workstation/requirements.txt').read_text()
-    newest = re.search(r'^easybuild-framework==(\S+)', requirements, re.M).group(1)
-    old = sorted(re.findall(r'\beasybuild-([\d.]+\d)', (PROJECT / 'Makefile').read_text()))
-    assert sorted(set(VERSIONS) - {'newest'}) == old
-    assert f'| EasyBuild | {old[0]} (also {", ".join(old[1:])}) | {newest} |' in page
-    oldest_python = re.search(r'sys\.version_info < \((\d+), (\d+)\)', (PROJECT / 'workstation/common.sh').read_text())
-    assert f'| Python, for the make targets | {".".join(oldest_python.groups())} ' in page
-    assert f"`{SOURCES['osu']['file']}`" in (PROJECT / 'docs/workstation.md').read_text()
-
 
 def test_what_the_readme_says_of_check_is_what_its_examination_found():
     outcomes = Counter(cell.outcome for cell in examination.examination())
     said = ', '.join(f'{outcomes[word]} {word}' for word in ('right', 'unknown', 'wrong'))
     assert f'`check` has {said} ' in (PROJECT / 'README.md').read_text()
-
-
-def test_the_two_mpis_of_the_workstation_are_those_of_the_recipes():
-    text = (PROJECT / 'docs/workstation.md').read_text()
-    rows = re.findall(r'^\| (?:image|host) \| MPICH (\S+) \| (\S+) \|', text, re.M)
-    assert len(rows) == 2 and dict(rows).items() <= MPICH_LIBFABRIC.items()
-    assert dict(rows)[DEFAULT_MPICH] == MPICH_LIBFABRIC[DEFAULT_MPICH]
 
 
 def test_what_works_where_has_every_approach_and_site():

@@ -30,13 +30,6 @@ def test_the_house_has_every_folder_and_package_and_no_other():
     assert set(shown) - (folders | packages) == set(), 'only in CONTRIBUTING.md'
 
 
-def test_every_test_folder_is_named_after_what_it_tests():
-    """tests/ mirrors the package and the folders at the top; helpers and the pages' runs stand beside them."""
-    of_tests = {path.parts[1] for path in tracked() if path.parts[0] == 'tests' and len(path.parts) > 2}
-    rooms = {PurePosixPath(folder).name for folder, _ in listed()}
-    assert of_tests - rooms == {'helpers', 'runs', 'stand_in'}
-
-
 @pytest.mark.parametrize('target', ['check-python', 'check-shell', 'check-modules', 'check-easyconfigs'])
 def test_checks_of_style_pass(target):
     """The same targets that a person types, of which `make check` is made."""

@@ -14,7 +14,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-from osu_container.core.data.approaches import APPROACHES
 from tests.helpers.machine import PROJECT, STATE, run
 
 pytestmark = [pytest.mark.long, pytest.mark.alone]
@@ -23,7 +22,6 @@ PAGES = sorted(str(path.relative_to(PROJECT / 'docs')) for path in (PROJECT / 'd
 PICTURE = PROJECT / 'docs' / 'pictures' / 'approaches.svg'
 #: Widths of a desktop and of a phone, pixels
 WIDTHS = {'desktop': 1280, 'phone': 390}
-SCHEMES = ('light', 'dark')
 
 
 def build(folder, target, **variables):
@@ -99,21 +97,6 @@ def test_a_link_that_leads_nowhere_stops_the_build(tmp_path, change):
     page.write_text(text)
     done = build(tmp_path, tmp_path / 'site')
     assert done.returncode != 0 and re.search(f"WARNING.*{re.escape(named)}", done.stderr), done.stderr
-
-
-def test_the_address_of_the_repository_is_one_setting(tmp_path):
-    address, edit = 'https://gitlab.com/us/osu', 'https://gitlab.com/us/osu/-/edit/main/docs/index.md'
-    (tmp_path / 'docs').mkdir()
-    for name in ('site', 'pictures'):
-        shutil.copytree(PROJECT / 'docs' / name, tmp_path / 'docs' / name)
-    (tmp_path / 'mkdocs.yml').write_text(settings_elsewhere().partition('\nnav:')[0] + '\n')
-    (tmp_path / 'docs' / 'index.md').write_text('# First\n')
-    done = build(tmp_path, tmp_path / 'site', OSU_CONTAINER_REPOSITORY=address)
-    assert done.returncode == 0, done.stderr
-    text = (tmp_path / 'site' / 'index.html').read_text()
-    outside = {link for link in Elements(text).links if urlsplit(link).netloc}
-    assert outside == {address, edit}
-    assert 'data-md-component="source"' not in text  # by which the page would ask their server
 
 
 def test_every_page_is_there_and_no_file_of_the_project_but_these(site):
@@ -194,37 +177,6 @@ def test_the_search_knows_the_pages_and_not_the_copies(site):
 
 
 # ---- the figure
-
-def test_the_figure_says_what_the_data_say():
-    rows = {}
-    for text in ElementTree.parse(PICTURE).getroot().iter('{http://www.w3.org/2000/svg}text'):
-        rows.setdefault(float(text.get('y')), []).append(text.text)
-    head, *rows = [rows[y] for y in sorted(rows)]
-    found = {row[0]: dict(zip(head, row[1:])) for row in rows if row[0] in APPROACHES}
-    assert list(found) == list(APPROACHES)
-    for name, approach in APPROACHES.items():
-        assert {layer: found[name][layer] for layer in approach['comes_from']} == approach['comes_from']
-        assert found[name]['program'] == ('image' if approach['container'] else 'host')
-    # What the data do not say by themselves: who brings libcxi, and where no Slingshot is in play
-    assert {name: row['libcxi'] for name, row in found.items()} == {
-        'native': 'host', 'pure': '–', 'bind': 'host', 'hybrid': 'host', 'swap': 'host', 'opensource': 'image',
-        'openmpi': 'image'}
-    assert {name for name, row in found.items() if row['network'] == 'TCP'} == {'pure'}
-
-
-def luminance(colour):
-    """Return the relative luminance of a colour (str, #rrggbb) as WCAG 2 defines it."""
-    parts = [int(colour[start:start + 2], 16) / 255 for start in (1, 3, 5)]
-    return sum(weight * (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4)
-               for weight, part in zip((0.2126, 0.7152, 0.0722), parts))
-
-
-@pytest.mark.parametrize('number, scheme', enumerate(SCHEMES))
-def test_the_figure_can_be_read_in_light_and_dark(number, scheme):
-    colours = dict(re.findall(r'--([\w-]+): (#\w{6})', re.findall(r'svg \{(.*?)\}', PICTURE.read_text(), re.S)[number]))
-    for text, ground in (('text', 'ground'), ('quiet', 'ground'), ('on-image', 'image'), ('on-host', 'host')):
-        one, other = sorted((luminance(colours[text]), luminance(colours[ground])))
-        assert (other + 0.05) / (one + 0.05) >= 4.5, (scheme, text)  # WCAG 2.1, 1.4.3
 
 
 # ---- in the browser

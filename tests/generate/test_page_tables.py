@@ -41,17 +41,6 @@ def test_every_variable_of_an_approach_is_in_the_table(approach):
     assert shown >= wanted | of_sites | {'SLURM_MPI_TYPE'}
 
 
-def test_every_row_has_why_evidence_and_source():
-    for row in rows():
-        assert len(row) == 6 and all(row), row
-        assert row[4] in ('measured', 'derived', 'untested') and re.search(r'\d{4}-\d\d-\d\d$', row[5]), row
-
-
-def test_what_cannot_be_on_lumi_is_left_out():
-    assert not any('no cxi' in row[2] for row in rows())
-    assert {row[2] for row in rows() if row[0].startswith('`MPIR_CVAR_ENABLE_GPU=')} == {'CPU nodes, mpich >= 3.4'}
-
-
 def test_a_change_of_the_data_is_noticed(monkeypatch):
     text = PAGE.read_text()
     assert tables.renewed(PAGE, text) == text
@@ -75,14 +64,6 @@ def test_a_page_without_a_place_for_the_table_is_an_error(text):
     text = text.replace('begin', f'<!-- {name} -->').replace('end', f'<!-- /{name} -->')
     with pytest.raises(ValueError, match=f'the lines <!-- {name} --> and '):
         tables.renewed(page, text)
-
-
-def test_the_text_around_the_tables_stays():
-    page = PAGE
-    old = ''.join(f'before\n<!-- {name} -->\nold\n<!-- /{name} -->\nafter\n' for name in tables.TABLES[page])
-    assert tables.renewed(page, old) == ''.join(
-        f'before\n<!-- {name} -->\n\n{table()}\n<!-- /{name} -->\nafter\n'
-        for name, table in tables.TABLES[page].items())
 
 
 # ---- images.md
@@ -117,41 +98,7 @@ def test_published_combinations_that_failed_for_their_age_only_work_today():
     assert [words['hybrid'] for key, words in now.items() if key[1] == '2.0.0'] == ['fails']
 
 
-def test_images_of_the_page_are_in_the_catalogue():
-    text = (PROJECT / 'docs' / 'images.md').read_text()
-    named = set(re.findall(r'`(osu-[a-z0-9.-]+)`', text))
-    assert named and named <= set(IMAGES)
-    recommended = {name for name, entry in IMAGES.items() if entry['recommended']}
-    assert recommended <= named
-
-
 # ---- install-lumi.md, add-a-site.md
-
-@pytest.mark.parametrize('site', LUMI)
-def test_the_names_of_the_images_are_those_that_are_looked_for(site):
-    def named(site, module):
-        """Return the images (set of str) of a module on a site; those of osu-container are keyed by the approach."""
-        return {name.replace('-cupy.sif', '.sif') for key, name in site_entry(site)['images']['value'].items()
-                if (key.rpartition('/')[0] or 'osu-container') == module}
-
-    for page, module in (('install-lumi', 'osu-container'), ('mpi4py', 'osu-mpi4py')):
-        text = (PROJECT / 'docs' / f'{page}.md').read_text()
-        shown = {name.replace('-cupy.sif', '.sif') for name in re.findall(r'`(osu-\S*lumi-\S+\.sif)`', text)}
-        assert named(site, module) <= shown == {name for one in LUMI for name in named(one, module)}
-
-
-@pytest.mark.parametrize('site', LUMI)
-def test_the_releases_of_the_stacks_are_those_of_the_data(site):
-    text = (PROJECT / 'docs' / 'install-lumi.md').read_text()
-    row = re.search(rf'^\| {site[-5:]} \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|', text, re.M)
-    paths = {name: fact['value'] for name, fact in site_entry(site)['libraries'].items() if fact}
-    assert f'/mpich/{row[1]}/' in paths['libmpi'] and f'/libfabric/{row[3]}/' in paths['libfabric']
-    assert 'libamdhip64' not in paths or re.search(rf'/rocm[-/]{row[2]}/', paths['libamdhip64'])
-
-
-def test_the_page_says_first_that_nothing_was_run_on_lumi():
-    first = (PROJECT / 'docs' / 'install-lumi.md').read_text().split('\n\n')[1]
-    assert first.splitlines()[1] == '**No command of this page was run on LUMI by this project.**'
 
 
 def test_the_example_of_a_file_of_ones_own_replaces_the_fact():

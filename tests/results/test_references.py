@@ -10,7 +10,7 @@ import pytest
 
 from osu_container import cli
 from osu_container.core.data.sites import SITES
-from osu_container.results import files, model, references, select
+from osu_container.results import files, references, select
 from tests.helpers.example_runs import CASES, RUN, make_run
 
 #: Published dataset -> (curves, points, sha256 of everything that was published in it, see fingerprint())
@@ -102,17 +102,6 @@ def test_published_datasets_say_where_they_come_from(dataset):
     assert f'| {dataset.name}.csv | {curves} | {points} |' in readme
 
 
-@pytest.mark.parametrize('dataset', references.published(), ids=lambda dataset: dataset.name)
-def test_published_series_are_cases_of_the_model(dataset):
-    keys = [(one.case, one.name) for one in dataset.series]
-    assert len(keys) == len(set(keys)), 'a name is unique for a case'
-    for one in dataset.series:
-        assert one.case.buffers in model.BUFFERS and one.case.nodes >= 1 and one.case.ranks >= one.case.nodes
-        assert one.programs == dataset.facts['programs']
-        assert one.facts['about'], f'{one.name} is described nowhere'
-        assert one.values and all(set(found) == {1} and found[1] > 0 for found in one.values.values())
-
-
 # Which references suit a site
 
 @pytest.mark.parametrize('name', SITES)
@@ -134,12 +123,6 @@ def test_a_site_gets_the_references_of_its_node_type(name):
         assert dataset.series and not [one for one in dataset.series if one.facts.get('node_type') == others]
     whole = references.get('lumi-mpi4py-2025-07')
     assert 0 < len(found['lumi-mpi4py-2025-07'].series) < len(whole.series) == 96, 'the published one stays whole'
-
-
-def test_added_references_of_the_site_come_first(native):
-    references.add(native, 'mine')
-    assert [dataset.name for dataset in references.for_site('workstation')] == ['mine']
-    assert 'mine' not in [dataset.name for dataset in references.for_site('lumi-25.03')]
 
 
 # Adding
@@ -174,19 +157,6 @@ def test_a_run_without_native_is_refused(tmp_path, places):
     assert str(caught.value) == (f"{run_ / files.NAME} has no measurement of native, only of: pure, hybrid. Measure "
                                  "it, or choose another with --series")
     assert not places['user'].exists()
-
-
-@pytest.mark.parametrize('name', ['', '.', '..', '../x', 'a/b', '-x', '.hidden', 'a b', 'a:b', 'µ'])
-def test_names_that_cannot_be_typed_are_refused(name, native):
-    with pytest.raises(references.ReferenceFailure, match='is no name for a reference: wanted letters, digits'):
-        references.add(native, name)
-
-
-@pytest.mark.parametrize('name', PUBLISHED)
-def test_published_names_are_taken(name, native):
-    for force in (False, True):
-        with pytest.raises(references.ReferenceFailure, match=f'{name} is a published reference, which stays'):
-            references.add(native, name, force=force)
 
 
 def test_nothing_is_replaced_without_force(native, tmp_path, places):
@@ -247,11 +217,6 @@ def test_the_sites_references_are_read_from_first_to_last(native, site, tmp_path
     assert references.get('far').path == second / 'far' / files.NAME
 
 
-def test_system_without_a_site_folder_is_refused(native):
-    with pytest.raises(references.ReferenceFailure, match=r'\$OSU_CONTAINER_REFERENCES is not set'):
-        references.add(native, 'mine', system=True)
-
-
 # Removing
 
 def test_only_the_users_references_are_removed(native, site, places):
@@ -290,12 +255,6 @@ def test_a_damaged_description_is_refused(text, message, native):
         references.get('mine')
 
 
-@pytest.mark.parametrize('value, below', [('/data', '/data'), ('relative', '~/.local/share'), ('', '~/.local/share')])
-def test_the_users_folder_follows_the_xdg_specification(value, below, monkeypatch):
-    monkeypatch.setenv('XDG_DATA_HOME', value)
-    assert str(references.user_folder()) == os.path.expanduser(f'{below}/osu-container/references')
-
-
 # Selections
 
 @pytest.fixture
@@ -316,16 +275,6 @@ def runs(places):
     return old, broken, new
 
 
-def test_runs_are_sorted_by_their_start(runs, places):
-    old, broken, new = runs
-    assert select.runs() == [old, broken, new]
-    later = places['results'] / 'a name of mine'
-    shutil.copytree(old, later)
-    text = (later / files.NAME).read_text()
-    (later / files.NAME).write_text(text.replace('2026-11-20T08', '2026-11-22T08'))
-    assert select.runs() == [old, broken, new, later]
-
-
 #: (what is typed, name of the dataset, names of its series); {old}, {new}: folders of these runs
 SELECTIONS = [
     ('{old}', '20261120T080000Z', ['native', 'pure']),
@@ -344,13 +293,6 @@ SELECTIONS = [
     ('lumi-native-2026-03:cray-mpich-9.0.1-*', 'lumi-native-2026-03',
      ['cray-mpich-9.0.1-hardware', 'cray-mpich-9.0.1-hybrid', 'cray-mpich-9.0.1-software']),
 ]
-
-
-@pytest.mark.parametrize('typed, name, series', SELECTIONS)
-def test_a_selection_means_what_the_head_of_select_says(typed, name, series, runs):
-    dataset = select.resolve(typed.format(old=runs[0], new=runs[2]))
-    assert (dataset.name, dataset.names) == (name, series)
-    assert all(module['approach'] in series + ['opensource'] for module in dataset.modules.values())
 
 
 #: (what is typed, what the message must say)
@@ -375,11 +317,6 @@ def test_what_means_nothing_is_refused_with_what_there_is(typed, message, runs, 
     with pytest.raises(select.SelectError) as caught:
         select.resolve(typed.format(old=runs[0]))
     assert message.format(results=places['results']) in str(caught.value)
-
-
-def test_without_runs_latest_says_how_to_get_one(places):
-    with pytest.raises(select.SelectError, match=f"no run in {places['results']}. Measure first: osu-container bench"):
-        select.resolve('latest')
 
 
 def test_the_results_folder_follows_the_variable_then_the_clone_then_the_users(monkeypatch, tmp_path):

@@ -1,6 +1,5 @@
 """results.jsonl: what is read of it, what is refused and how that is said; and the model of the figures."""
 import json
-import math
 
 import pytest
 
@@ -67,14 +66,6 @@ def test_series_hold_every_value_of_every_repeat(run):
     assert sum(len(repeats) for one in dataset.series for repeats in one.values.values()) == 8 * 4
 
 
-def test_modules_header_and_end_are_kept(run):
-    dataset = files.read(run)
-    assert list(dataset.modules) == ['osu-native', 'osu-container/pure']
-    assert dataset.modules['osu-container/pure']['image']['sha256']
-    assert dataset.facts['site'] == 'workstation' and dataset.facts['ended']
-    assert {one.facts['module'] for one in dataset.of(name='pure')} == {'osu-container/pure'}
-
-
 def test_failed_and_skipped_cases_are_failures_with_their_reason(tmp_path):
     run = make_run(tmp_path, repeats=1, failures=[('pure', BANDWIDTH, 'srun ended with 1: no PMI'),
                                                   ('hybrid', LATENCY, 'skipped: no GPU here')])
@@ -91,12 +82,6 @@ def test_every_kind_of_benchmark_survives_writing_and_reading(case, tmp_path):
     for one in dataset.series:
         assert one.case == case and one.sizes == list(sizes_of(case)) and one.repeats == 2
     assert dataset.names == ['native', 'pure', 'hybrid']
-
-
-def test_a_run_without_an_end_says_how_to_go_on(tmp_path):
-    run = make_run(tmp_path, repeats=1, ended=False)
-    assert files.read(run).problems == [
-        f"{run / files.NAME}: the run has not ended; to go on: osu-container bench --resume {run}"]
 
 
 # What is refused: each message names file and line, what was found, what is wanted
@@ -164,15 +149,6 @@ def test_what_cannot_have_been_measured_is_refused(what, run):
         assert f'{files.NAME}:{number}' in said
 
 
-@pytest.mark.parametrize('key', ['"64"', '"repeat"', '"benchmark"'])
-def test_a_key_that_stands_twice_is_refused(key, run):
-    lines = rows(run)
-    assert lines[3].count(f'{key}: ') == 1
-    lines[3] = lines[3].replace(f'{key}: ', f'{key}: 1, {key}: ')
-    write(run, lines)
-    assert f"{files.NAME}:4: '{key[1:-1]}' stands twice in one object" in refused(run)
-
-
 @pytest.mark.parametrize('kind', sorted(files.LINES))
 def test_a_line_without_a_key_of_its_kind_is_refused(kind, run):
     for key in files.LINES[kind]:
@@ -191,11 +167,6 @@ def test_another_version_is_refused(version, run):
                             "it with the osu-container that wrote it")
 
 
-def test_a_folder_without_results_and_a_missing_file_are_refused(tmp_path):
-    assert f'{tmp_path} has no results.jsonl: wanted the folder of a run' in refused(tmp_path)
-    assert refused(tmp_path / 'none') == f"{tmp_path / 'none'}: no such file or folder. Name the folder of a run"
-
-
 # Truncated
 
 def test_a_cut_off_last_line_is_left_out_and_said(run):
@@ -207,17 +178,6 @@ def test_a_cut_off_last_line_is_left_out_and_said(run):
         assert f'{files.NAME}:{len(lines)}: the last line is cut off (the run was killed); left out' in (
             dataset.problems[0])
         assert 'has not ended' in dataset.problems[1]
-
-
-def test_a_cut_in_the_middle_is_refused(run):
-    lines = rows(run)
-    write(run, [*lines[:4], lines[4][:40], *lines[5:]])
-    assert f'{files.NAME}:5 is no complete JSON' in refused(run) and 'copy it again' in refused(run)
-
-
-def test_a_cut_off_first_line_is_a_run_killed_at_its_start(run):
-    write(run, [rows(run)[0][:30]], end='')
-    assert 'holds no complete line: the run was killed at its start' in refused(run)
 
 
 # Writer
@@ -237,16 +197,6 @@ def test_one_line_an_add(tmp_path):
         text = (tmp_path / files.NAME).read_text()
         assert text.endswith('\n') and text.count('\n') == n + 2
     assert list(files.read(tmp_path).modules) == [f'osu-container/{n}' for n in range(3)]
-
-
-@pytest.mark.parametrize('value', [math.nan, math.inf])
-def test_the_writer_writes_no_nan(value, tmp_path):
-    writer = files.Writer(tmp_path / files.NAME)
-    writer.begin(run=RUN, started='x', site='y')
-    before = (tmp_path / files.NAME).read_bytes()
-    with pytest.raises(ValueError):
-        writer.add('measurement', values={'1': value})
-    assert (tmp_path / files.NAME).read_bytes() == before
 
 
 def test_mend_cuts_off_an_incomplete_line_alone(run):
@@ -283,15 +233,6 @@ def test_medians_are_taken_over_the_repeats():
     assert one.medians() == {1: 0.6, 64: 2.0}
     with pytest.raises(KeyError):
         one.median(2)
-
-
-def test_only_keeps_series_failures_and_modules_of_the_names(tmp_path):
-    dataset = files.read(make_run(tmp_path, repeats=1, failures=[('pure', LATENCY, 'failed')]))
-    pure = dataset.only('pure')
-    assert pure.names == ['pure'] and pure.cases == [BANDWIDTH]
-    assert list(pure.modules) == ['osu-container/pure'] and [one.name for one in pure.failures] == ['pure']
-    assert dataset.names == ['native', 'pure', 'hybrid'], 'the whole stays as it was'
-    assert (pure.name, pure.path) == (dataset.name, dataset.path)
 
 
 # ---- numbers that nobody has measured

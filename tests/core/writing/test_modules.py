@@ -4,7 +4,6 @@ import hashlib
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import zlib
 from typing import NamedTuple
@@ -16,7 +15,6 @@ from osu_container.core.deciding.conditions import switch_of
 from osu_container.core.deciding.settings import approach_entry, pmi_for, settings_for
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.installing.site_image import image_folders
-from osu_container.core.writing.call_settings import call_settings
 from osu_container.core.writing.module_text import WIDTH, lua_string
 from osu_container.core.writing.wrappers import defeated
 from osu_container.generate import module_files as render
@@ -385,51 +383,6 @@ def test_what_is_replaced_is_said_once_and_bindings_of_the_site_are_replaced_bot
         assert ('MPI_CONTAINER_IMAGE' in moment.env) == new.startswith('osu-')
         assert (moment.env.get('SINGULARITY_BIND') == '/theirs') != new.startswith('osu-')
     assert moments[-1].env == before.env
-
-
-@pytest.mark.parametrize('site', ['lumi-25.03', 'lumi-c-25.03'])
-def test_a_shell_of_another_stack_or_partition_is_told_once(site, tree):
-    name, entry = names_of(site)[0], site_entry(site)['shell']['value']
-    other = {'LUMI_STACK_VERSION': '25.09', 'LUMI_STACK_PARTITION': 'G' if site.startswith('lumi-c') else 'C'}
-    right = {'LUMI_STACK_VERSION': '25.03', 'LUMI_STACK_PARTITION': 'C' if site.startswith('lumi-c') else 'G'}
-    login = dict(right, LUMI_STACK_PARTITION='L')
-    shells = [{}, right, login, dict(right, LUMI_STACK_VERSION='25.03.dev'),
-              *({**right, variable: other[variable]} for variable in sorted(other)), other]
-    steps = [step for shell in shells for step in (
-        f'{exports(shell) if shell else ":"}; module load {name}', f'module unload {name}; unset {" ".join(other)}')]
-    for shell, (loaded, unloaded) in zip(shells, pairwise(play(tree(site), steps))):
-        said = folded(loaded.said)
-        assert 'SIF' in loaded.env and unloaded.said == '' and 'Error' not in said
-        for one in entry:
-            value = shell.get(one['name'], '')
-            assert said.count(f"{one['name']}={value} is loaded, and {one['says']}") == (
-                value == other[one['name']]), (shell, said)
-
-
-#: As LUMI's container modules do (LUMI-SoftwareStack 02f17317, LMOD/SitePackage.lua, create_container_vars)
-THEIR_CONTAINER = 'setenv("SIF", "/theirs.sif")\nsetenv("SINGULARITY_BIND", "/theirs:/user-software")\n'
-
-
-@pytest.mark.parametrize('name', names_of('lumi-25.03'))
-def test_commands_keep_their_binds_beside_a_container_module_of_lumi(name, tmp_path):
-    """That replaces SINGULARITY_BIND. Their binds are for their commands: ours have them behind our own."""
-    here, root = make_tree('lumi-25.03', tmp_path), tmp_path / 'software' / name
-    settings = settings_for(approach_entry(name.partition('/')[2]), site_entry('lumi-25.03'),
-                            facts_of('lumi-25.03', name))
-    (here / 'modules' / 'PyTorch').mkdir()
-    (here / 'modules' / 'PyTorch' / '2.7.1.lua').write_text(THEIR_CONTAINER)
-    shutil.copy(render.PROJECT / 'easyconfigs/o/osu-container/run-in-container', root / 'bin' / 'run-in-container')
-    (root / 'bin' / 'program').symlink_to('run-in-container')
-    image = facts_of('lumi-25.03', name)['image']['file']
-    (root / 'call-settings').write_text(call_settings(settings, image, 'singularity').replace(HOST, ''))
-    (here / 'singularity').write_text('#!/bin/bash\necho "$SINGULARITY_BIND|$*"\n')
-    (here / 'singularity').chmod(0o755)
-    _, loaded = play(here, [':', f'module load {name} PyTorch/2.7.1 && PATH={here}:$PATH program '
-                                 f'>{here}/said 2>&1'])
-    assert loaded.env['SINGULARITY_BIND'] == '/theirs:/user-software'
-    binds, _, given = (here / 'said').read_text().strip().partition('|')
-    inside = [(bind.split(':') * 2)[1] for bind in binds.split(',')]
-    assert {bind[1] for bind in settings.binds} <= set(inside) and f' {root / image} ' in given, (binds, given)
 
 
 @pytest.mark.parametrize('site, lmod', all_pairs(['lumi-25.03', 'workstation'], reversed(LMODS)))
