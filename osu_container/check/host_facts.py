@@ -20,7 +20,6 @@ import os
 import re
 
 from osu_container.core.data.sites.schema import EVIDENCE
-from osu_container.core.deciding.trial import beside
 from osu_container.core.reading.elf import MACHINE_NAMES, ElfError, ElfFacts
 from osu_container.core.reading.files import read_json
 from osu_container.core.reading.traits import fabric_traits
@@ -293,15 +292,6 @@ class DescribedHost(object):
         """See Host: what is described, whatever read would find."""
         self.elf(path)
         return dict(FABRIC_TRAITS if read is fabric_traits else MPI_TRAITS, **self._traits[path])
-
-    def mpi_libraries(self, site):
-        """See Host: those of which all functions are described."""
-        fact = site['libraries'].get('libmpi')
-        pattern = beside(fact['value']) if fact else None
-        pattern = re.compile('%s$' % re.escape(pattern).replace(r'\*', '[^/]*')) if pattern else None
-        return {path: facts for path, facts in sorted(self.files.items())
-                if fact and 'defined' not in self.gaps(path) and path not in self._unreadable
-                and (path == fact['value'] or pattern and pattern.match(path))}
 
     def evidence(self):
         """Return the words (list of str, of EVIDENCE) that the description has for what it says, the surest first."""

@@ -46,8 +46,7 @@ class _Files(object):
         folders = [folder for site in sites for folder in site['one_build']['value'] + site['library_folders']['value']]
         self.folders = sorted(set(folders), key=folders.index)
         for site in sites:
-            beside = [path[len(host.root):] for path in Host(host.root).mpi_libraries(site)]
-            for path in [fact['value'] for _, fact in sorted(site['libraries'].items()) if fact] + beside:
+            for path in [fact['value'] for _, fact in sorted(site['libraries'].items()) if fact]:
                 if path not in self.libraries:
                     self.take(path)
         self.look_for(LIBC, [])

@@ -216,18 +216,6 @@ def removed(path):
     return later(lambda it: it.image.on(path).unlink())
 
 
-def second_mpi(release, library=None):
-    """
-    Return a change: another release of the host's MPI beside the site's.
-
-    :param library: function of Parts, its library; default: the site's own
-    """
-    def change(it):
-        path = it.site['libraries']['libmpi']['value']
-        it.host.copy(library(it.parts) if library else it.host.on(path), path.replace('8.1.32', release))
-    return later(change)
-
-
 def for_newer_glibc(parts):
     """Return a library that needs a C library newer than any."""
     return parts.user_of('libuser.so.1', parts.versioned('libc.so.6', 'GLIBC_2.17', 'GLIBC_2.99'), ['GLIBC_2.99'])
@@ -245,11 +233,8 @@ def others(parts):
                                                         for one in 'ABCDEFG'))
 
 
-#: The image's program has that library, and of the host's MPIs the newer one has these functions
-seven_functions = each(
-    image(libraries=lambda it: [others(it)], program=linked(needed=others)),
-    second_mpi('9.0.1', lambda it: it.mpi(cray_mpich('9.0.1'), more=''.join(
-        f'int MPIX_{one}(void) {{ return 0; }}\n' for one in 'ABCDEFG'))))
+#: The image's program has that library, and the host's MPI has none of these functions
+seven_functions = image(libraries=lambda it: [others(it)], program=linked(needed=others))
 
 
 def asking(release='4.2.3', needs=7, **options):
@@ -534,7 +519,7 @@ SPEAKS = {
          'MPIX_New'),
         ('of a library', 'pure', image(mpi=lambda it: it.mpi(more='extern int lost; int *where = &lost;\n')), GPU,
          'fails', 'lost'),
-        ('seven, which another MPI of the host has', 'bind', seven_functions, GPU, 'fails', ' and 2 more, which no'),
+        ('seven', 'bind', seven_functions, GPU, 'fails', ' and 2 more, which no'),
         ('all is bound now', 'bind', image(mpi=newer, program=linked(calls='MPIX_New', mpi=newer), environment={
             'LD_BIND_NOW': '1'}), GPU, 'fails', 'MPIX_New'),
         ("mpi4py's, and nothing but scripts", 'bind', each(later(of_mpi4py), later(lambda it: it.image.write(
@@ -606,10 +591,8 @@ SPEAKS = {
          "and not the host's: it looks beside its Python"),
         ('one, injection', 'bind', in_venv('libmpi.so.12'), GPU, 'fails',
          "and not the host's: it looks beside its Python"),
-        ("Intel's libfabric beside one that opens it", 'hybrid', intel_in_venv(needs=None), GPU, 'fails',
-         "opens /opt/venv/lib/libfabric/libfabric.so.1 before Intel MPI asks for libfabric"),
-        ("Intel's libfabric beside one that needs it", 'hybrid', intel_in_venv(needs=6), GPU, 'unknown',
-         "opens /opt/venv/lib/libfabric/libfabric.so.1 beside the host's"),
+        ("Intel's libfabric", 'hybrid', intel_in_venv(needs=None), GPU, 'unknown',
+         "opens /opt/venv/lib/libfabric/libfabric.so.1 by its path"),
         ('one that does not load', 'bind', each(later(lambda it: wheels(it, 'libmpi.so.12')), later(
             lambda it: it.image.write('/opt/osu/bin/osu_latency', '#!/opt/venv/bin/python3.11\n').library(
                 '/opt/venv/lib/libmpi.so.12', ['libelsewhere.so'])), ), GPU, NOTE,
@@ -761,10 +744,6 @@ SPEAKS = {
                    ('MPI where its loader does not look', 'pure', each(image(
                        program=None, mpi_folder='/opt/other', environment={'LD_LIBRARY_PATH': '/opt/none'})), GPU,
                     'unknown', '/opt/other/libmpi.so.12 by itself')],
-    'several host MPIs': [('8.1.29 beside 8.1.32', 'bind', second_mpi('8.1.29'), GPU, NOTE,
-                           'MPI libraries of this ABI'),
-                          ('one lacks functions', 'bind', seven_functions, GPU, NOTE,
-                           'lacks MPIX_A, MPIX_B, MPIX_C and 4 more')],
 }
 
 #: rule -> [(what the case is, approach, change, site)]: near to where it speaks, and it must not
@@ -967,5 +946,4 @@ SILENT = {
                        later(started_by_script)), GPU),
                       ('a program is named', 'pure', each(image(program=None), later(lambda it: it.image.copy(
                           it.parts.program(it.parts.mpi()), '/opt/own')), program('/opt/own')), GPU)],
-    'several host MPIs': [('one', 'bind', image(), GPU), ('not injected', 'hybrid', second_mpi('8.1.29'), GPU)],
 }

@@ -31,7 +31,7 @@ RESTS_ON = {
     'not seen over cxi': ('provider', 'host'), 'TCP only': ('provider',), 'RCCL plugin': ('provider', 'gpu', 'host'),
     'ROCm release': ('gpu', 'host'), 'GPU memory': ('provider', 'gpu', 'host'), 'CXI_FORK_SAFE': ('provider',),
     'UCX': ('provider',), 'card driver': ('provider',),
-    'ranks apart': ('host',), 'PMI': ('pmi', 'host'), 'no program': (), 'several host MPIs': (),
+    'ranks apart': ('host',), 'PMI': ('pmi', 'host'), 'no program': (),
 }
 
 

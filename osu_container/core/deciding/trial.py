@@ -5,7 +5,6 @@ trial_of() gives the Trial that the rules of the verdict look at (rules/): the l
 what ld.so takes from where. Image and host are objects, so that the same
 rules judge files (Image, Host) and descriptions of systems that nobody here has (osu_container/check/described.py).
 """
-import glob
 import os
 import platform
 import posixpath
@@ -19,7 +18,6 @@ from osu_container.core.reading.environment import folders, known
 from osu_container.core.reading.files import read_plain
 from osu_container.core.reading.image import MPI_FAMILIES
 from osu_container.core.reading.loader import load, of_name, version_problems, where
-from osu_container.core.reading.python_environments import opened_libfabric
 from osu_container.core.reading.scripts import started_by
 from osu_container.core.reading.sif import ImageError
 from osu_container.core.reading.system import read_cache
@@ -45,10 +43,9 @@ from osu_container.core.reading.traits import (
 #: environment: Environment (core/reading/environment.py) that the runtime makes with what the module gives it;
 #: library_path: list of str, the folders of LD_LIBRARY_PATH in it, or those with which an unknown one begins;
 #: preload: list of (path, 'LD_PRELOAD' or /etc/ld.so.preload) of the image's own libraries that are preloaded;
-#: tried: Process of libfabric alone, which an entrypoint loads first, None where the process has it anyway;
-#: opened: path (str) of the libfabric that mpi4py opens before the MPI does, None where it opens none
+#: tried: Process of libfabric alone, which an entrypoint loads first, None where the process has it anyway
 Trial = namedtuple('Trial', 'approach site image host gone injected lacking family soname process program static '
-                            'plugin mpi fabric runtime environment library_path preload tried opened')
+                            'plugin mpi fabric runtime environment library_path preload tried')
 
 
 class Host(object):
@@ -59,7 +56,7 @@ class Host(object):
     def __init__(self, root=''):
         """root: str, folder that stands in for the host's /."""
         self.root = root.rstrip('/')
-        self._known, self._traits, self._mpis, self._cache = {}, {}, None, {}
+        self._known, self._traits, self._cache = {}, {}, {}
 
     def on(self, path):
         """Return path (str, absolute) with the root in front."""
@@ -122,33 +119,6 @@ class Host(object):
             except (OSError, ValueError) as err:
                 raise ElfError("%s: %s" % (path, getattr(err, 'strerror', None) or err))
         return self._traits[path]
-
-    def mpi_libraries(self, site):
-        """
-        Return {path: ElfFacts} of the host's MPI libraries of the MPICH ABI, that of site (dict) and those beside it.
-
-        Beside: other releases in the same place, e.g. /opt/cray/pe/mpich/*/ofi/*/lib-abi-mpich of HPE Cray systems.
-        """
-        if self._mpis is None:
-            self._mpis = {}
-            fact = site['libraries'].get('libmpi')
-            named = self.on(fact['value']) if fact else None
-            paths = set([named] if named else [])
-            if named and beside(named):
-                paths.update(glob.glob(beside(named)))
-            for path in sorted(paths):
-                if self.is_file(path):
-                    try:
-                        self._mpis[path] = self.elf(path)
-                    except ElfError:  # not a library: said where it is injected
-                        continue
-        return self._mpis
-
-
-def beside(path):
-    """Return the pattern (str, as of glob) of other releases of the MPI path (str) in the same place, None without."""
-    found = re.match(r'(.*/mpich/)[^/]+(/.*)$', path)
-    return found and found.group(1) + '*' + re.sub(r'/(ofi)/[^/]+/[^/]+/', r'/\1/*/*/', found.group(2))
 
 
 class Container(object):
@@ -299,9 +269,7 @@ def trial_of(approach, site, image, host, program=None, runtime=None):
                if posixpath.dirname(name) == INJECT_FOLDER or name in (given for given, _, _ in own_preload)]
     preload += [given for given, _, by in own_preload if by == PRELOAD_FILE]
     # by its soname where ld.so finds it, so that an injected one comes first
-    opened = None if image.partial else opened_libfabric(image, environment, program)
-    of_mpi = preload + ([opened] if opened else []) + [
-        soname if image.libraries.get(soname) == path or soname in injected else path]
+    of_mpi = preload + [soname if image.libraries.get(soname) == path or soname in injected else path]
     starts = preload + [start] if start else of_mpi
     process = load(starts, container, library_path)
     own = _mpi_in(process) if start else None
@@ -315,7 +283,7 @@ def trial_of(approach, site, image, host, program=None, runtime=None):
     return Trial(approach, site, image, host, gone, injected, lacking, family, soname, process, found, static,
                  _plugin(image, container, starts, library_path), _traits(process, soname, image, host),
                  _with_plugins(process, fabric, container, starts, library_path, environment), runtime, environment,
-                 library_path, [(path, by) for _, path, by in own_preload], tried, opened)
+                 library_path, [(path, by) for _, path, by in own_preload], tried)
 
 
 def load_in(trial, path):

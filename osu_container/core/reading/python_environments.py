@@ -11,9 +11,9 @@ import posixpath
 import re
 from collections import namedtuple
 
-from osu_container.core.reading.environment import in_process, known
+from osu_container.core.reading.environment import known
 from osu_container.core.reading.image import MPI_FAMILIES
-from osu_container.core.reading.scripts import interpreter_of, uses_mpi4py
+from osu_container.core.reading.scripts import interpreter_of
 from osu_container.core.reading.traits import mpi_traits
 
 #: prefix: folder (str) in the image; conda: bool; python: path (str) of its python3 or None; records: {package:
@@ -130,16 +130,3 @@ def intels_libfabric(image, environment, one):
     there = [fabric for fabric in paths if image.exists(fabric)]
     libraries = image.elf_facts(there)  # what is none cannot be opened
     return next((fabric for fabric in there if fabric in libraries), None)
-
-
-def opened_libfabric(image, environment, program=None):
-    """
-    Return the libfabric (path) that a program of mpi4py opens before its MPI opens one, None if it does not, or if the
-    MPI needs one (DT_NEEDED) when it is loaded itself, as Intel MPI 2021.2 does and 2021.10 does not.
-    """
-    if in_process(environment, 'MPI4PY_LIBMPI') or not uses_mpi4py(image, program):
-        return None
-    one = next((one for one in environments(image)
-                if one.python and one.taken and is_of(one.prefix, image, program)), None)
-    needed = one and 'libfabric.so.1' in image.elf_facts([one.taken[1]])[one.taken[1]].needed
-    return intels_libfabric(image, environment, one) if one and not needed else None

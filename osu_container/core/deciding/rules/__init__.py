@@ -58,5 +58,4 @@ RULES = [
     machine.ranks_apart,
     mpi.pmi,
     mpi.no_program,
-    mpi.several_host_mpis,
 ]

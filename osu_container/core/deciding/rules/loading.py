@@ -2,7 +2,6 @@
 import posixpath
 from collections import OrderedDict
 
-from osu_container.core.deciding.conditions import release
 from osu_container.core.deciding.rules.described import may_offer
 from osu_container.core.deciding.rules.finding import MPI_NAMES, NOTE, finding, in_order, last_version, rule, shown
 from osu_container.core.deciding.rules.gpu import OF_DRIVER, gpu_maker
@@ -10,7 +9,6 @@ from osu_container.core.deciding.settings import INJECT_FOLDER
 from osu_container.core.deciding.trial import Container
 from osu_container.core.reading.environment import FOLDER, in_process
 from osu_container.core.reading.loader import of_name, undefined_symbols, version_problems, where
-from osu_container.core.reading.traits import mpi_traits
 from osu_container.core.writing import shell
 
 
@@ -33,8 +31,7 @@ def injection_defeated(trial):
     for name, owner in sorted(trial.approach['comes_from'].items()):
         soname = trial.soname if name == 'libmpi' else 'libfabric.so.1'
         one = of_name(trial.process, soname)
-        if owner != 'host' or one is None or one.origin == 'host' or soname not in trial.injected or \
-                one.path == trial.opened:  # the rule 'MPI of Python' tells it
+        if owner != 'host' or one is None or one.origin == 'host' or soname not in trial.injected:
             continue
         if not environment.injected and not trial.approach.get('entrypoint'):
             yield finding('fails', "the host's %s would not be used: the runtime gives a container the variables of "
@@ -133,14 +130,6 @@ def symbol_version(trial):
 
 #: mpi4py's own library, by which a Python program calls MPI
 _OF_MPI4PY = r'.*/mpi4py/MPI[^/]*\.so'
-#: Functions came with MPI 4.0: these releases are the first of the MPICH ABI that have them
-_MPI_4 = {'MPICH': (4, 0), 'Cray MPICH': (9, 0)}
-
-
-def _knows_mpi_4(family, number):
-    """Return whether an MPI of a family and release (str or None) has the functions of MPI 4, None where unknown."""
-    since, number = _MPI_4.get(family), release(number)
-    return number >= since if since and number else None
 
 
 def _lacking_for_python(trial):
@@ -171,19 +160,7 @@ def _some(names):
 @rule('undefined symbol', source='ld.so(8), lazy binding; Python, sys.setdlopenflags(): RTLD_NOW')
 def undefined_symbol(trial):
     """Each symbol that a library needs is offered by some library of the process."""
-    if trial.image.partial:
-        own = next((path for _, soname, path in trial.image.mpis() if soname == trial.soname), None)
-        image, there = (trial.image.traits(own, mpi_traits) if own else {}), trial.mpi or {}
-        if trial.soname in trial.injected and _knows_mpi_4(image.get('family'), image.get('release')) \
-                and _knows_mpi_4(there.get('family'), there.get('release')) is False:
-            yield finding(NOTE, "%s %s of the image has the functions of MPI 4, %s %s of the host has not; whether the "
-                          "programs call them is not described" % (image['family'], image['release'], there['family'],
-                                                                   there['release']),
-                          [('image:' + own, 'MPI 4'), (trial.injected[trial.soname].path, 'MPI 3')],
-                          'check the image itself before it is used; the OSU Micro-Benchmarks do without them if '
-                          'built with --enable-mpi4=no, as in the images of this project')
-        return
-    if trial.process.missing or trial.process.broken:
+    if trial.image.partial or trial.process.missing or trial.process.broken:
         return
     for one in _lacking_for_python(trial):
         yield one
@@ -199,21 +176,7 @@ def undefined_symbol(trial):
         now = all_now or any(at_once for _, at_once in symbols)
         names = [symbol for symbol, _ in symbols]
         some = _some(names)
-        others = _other_mpis(trial, names)
         yield finding('fails' if now else 'unknown', "%s needs %s, which no library of the process has%s"
                       % (shown(one), some, '' if now else ': it ends when that is called'),
-                      [(one.facts.path, 'undefined ' + some)] + [(path, 'has them all') for path in others],
-                      "the site's other MPI %s has it: choose a site with that stack (--try-amend=site=...)"
-                      % others[0] if others else 'another release of the library that ought to have it')
-
-
-def _other_mpis(trial, symbols):
-    """Return paths of the host's other MPI libraries of this ABI that define all symbols (list of str)."""
-    if 'libmpi' not in trial.approach['inject'] or trial.soname not in trial.injected:
-        return []  # of the standard ABI a host has one at most
-    names = [symbol for symbol in symbols if symbol.startswith(MPI_NAMES)]
-    if not names:
-        return []
-    here = trial.injected[trial.soname].path
-    return [path for path, facts in trial.host.mpi_libraries(trial.site).items()
-            if path != here and all(name in facts.defined for name in names)]
+                      [(one.facts.path, 'undefined ' + some)], 'another release of the library that ought to have it: '
+                      'of an MPI, a site with another stack (--try-amend=site=...), or the one of the image')

@@ -1,7 +1,7 @@
 """The MPI of the image: its ABI, how its ranks are started, which of the host's fits it."""
 
 from osu_container.core.deciding.conditions import release
-from osu_container.core.deciding.rules.finding import MPI_NAMES, NOTE, finding, found_by_loader, mpi_of, rule
+from osu_container.core.deciding.rules.finding import NOTE, finding, found_by_loader, mpi_of, rule
 from osu_container.core.deciding.rules.scripts import is_wrapper
 from osu_container.core.deciding.settings import HOST_MPI, families, pmi_for
 from osu_container.core.reading.image import MPI_FAMILIES
@@ -113,28 +113,3 @@ def no_program(trial):
             yield finding(NOTE, "no program of the image is known: the verdict is that of its MPI library alone",
                           [(trial.image.path, 'none of the commands that were looked for')],
                           '--program PATH names one')
-
-
-@rule('several host MPIs', source='LUMI training 2026, 102-CPE.md')
-def several_host_mpis(trial):
-    """
-    Which of the host's MPI libraries have the functions that the image calls: Cray MPICH 8.1 is an MPICH 3.4, 9.0
-    an MPICH 4.1.
-    """
-    if 'libmpi' not in trial.approach['inject'] or trial.soname not in trial.injected or trial.image.partial:
-        return
-    found = trial.host.mpi_libraries(trial.site)
-    if len(found) < 2:
-        return
-    uses = sorted(set(symbol for one in trial.process.loaded if one.origin == 'image' for symbol in one.facts.undefined
-                      if symbol.startswith(MPI_NAMES)))
-    evidence = []
-    for path, facts in sorted(found.items()):
-        lacks = [symbol for symbol in uses if symbol not in facts.defined]
-        evidence.append((path, 'lacks ' + ', '.join(lacks[:3]) + (' and %d more' % (len(lacks) - 3) if len(lacks) > 3
-                                                                  else '') if lacks else
-                         'has all %d MPI functions that the image calls' % len(uses) if uses else
-                         'fits: no program of the image names an MPI function'))
-    yield finding(NOTE, "the host has %d MPI libraries of this ABI, this site injects %s; %s"
-                  % (len(found), trial.injected[trial.soname].path, '; '.join('%s %s' % item for item in evidence)),
-                  evidence, '')
