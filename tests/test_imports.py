@@ -18,7 +18,6 @@ SCRIPTS = {'bin/osu-container', 'tests/stand_in/make', 'easyblocks/generic/mpico
            'osu_container/bench/checks.py',  # by ReFrame
            'easyconfigs/o/osu-container/osu-explain', 'osu_container/proof/osu-proof',
            'osu_container/proof/start.py',  # from an installed module
-           'osu_container/why/__main__.py',  # from a copy of the folder alone
            *(name for name in TRACKED if re.match(r'container-recipes/\w+\.py$', name))}  # by HPCCM
 #: They need what is on a path of their own, which is no package of this project
 OTHERS = {'easyconfigs/o/osu-native/osu-port', 'container-recipes/mpi4py/osu-python',

@@ -4,14 +4,11 @@ Why: names cause and remedy of the messages in a job's output.
     osu-container why slurm-123.out        or        srun ... 2>&1 | osu-container why
     osu-container why slurm-*.out          several files: each message once, with the files that have it
     osu-container why --list               all messages that are known
-    python3 osu_container/why FILE         the same on a node that has this folder and Python
 
 messages/     what is known: the tables, a file for each subject
 search.py     looks for it
 clues.py      what is shown where no cause is known: lines that look like an error, and who says them
 cli.py        the command
-__main__.py   the folder as a program
 
-Python 3.6 and its standard library only, and nothing else of this project: it runs on compute nodes with nothing
-installed. Its files name each other by relative imports, so that a copy of the folder runs under any name.
+Python 3.6 and its standard library only: it runs on compute nodes with nothing installed.
 """

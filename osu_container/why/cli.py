@@ -1,19 +1,12 @@
 """osu-container why: names cause and remedy of the messages in a job's output (see ../why/__init__.py)."""
 import json
 import os
-import shutil
 import sys
-import textwrap
 
-from .messages import DOCS, MESSAGES
+from ..columns import fill
+from ..core.reading.files import open_plain
+from .messages import MESSAGES
 from .search import listed, printable, search_in
-
-try:
-    from osu_container.core.reading.files import open_plain
-except ImportError:  # the folder was copied to a node by itself
-    def open_plain(path):
-        """Return the file path opened for reading bytes."""
-        return open(path, 'rb')
 
 #: files that are named with a message, or without one
 SHOWN_FILES, SHOWN_OTHERS = 6, 20
@@ -55,10 +48,7 @@ def _say(text):
 
 def _fill(words, title):
     """Return words (str) in lines that fit the terminal, behind a title (str)."""
-    # osu_container/columns.py does the same; this folder runs without it
-    width = min(100, max(40, shutil.get_terminal_size((80, 24)).columns))
-    return textwrap.fill(words, width, initial_indent='  %-8s' % title, subsequent_indent=' ' * 10,
-                         break_on_hyphens=False, break_long_words=False)
+    return fill(words, '  %-8s' % title, ' ' * 10)
 
 
 def _advice(each):
@@ -66,7 +56,7 @@ def _advice(each):
     return '\n'.join(_fill(words, title) for title, words in
                      [('cause', each['cause']), ('remedy', each['remedy'])]
                      + [('or', MAY_BE % (also['cause'], also['command'])) for also in each['also']]
-                     + [('source', '%s; %s' % (each['evidence'], each['source']))])
+                     + [('source', each['source'])])
 
 
 def _print_list(as_json):
@@ -79,7 +69,8 @@ def _print_list(as_json):
         if each['topic'] != topic:
             topic = each['topic']
             _say('%s\n%s' % (topic, '-' * len(topic)))
-        _say('%s\n    %s\n%s\n' % (each['name'], each['text'], _advice(each)))
+        texts = '\n'.join('    ' + text.strip() for text in dict.fromkeys(each['texts']))
+        _say('%s\n%s\n%s\n' % (each['name'], texts, _advice(each)))
 
 
 def _where(each, several):
@@ -144,8 +135,8 @@ def main(options):
         _say("The text is empty: there is nothing to explain." if not several else
              "Empty: %s." % _some([name for name, _ in empty], SHOWN_OTHERS, ', '))
     if unknown and not several:
-        _say("None of the %d messages that are known here is in these %d lines.\ndocs/why.md and %s list them; else "
-             "keep the text and send it (docs/support.md, Send a report)." % (len(MESSAGES), unknown[0][1], DOCS))
+        _say("None of the %d messages that are known here is in these %d lines (osu-container why --list).\n"
+             "Keep the text and send it (docs/support.md, Send a report)." % (len(MESSAGES), unknown[0][1]))
     elif unknown:
         _say("None of the %d messages that are known here is in: %s."
              % (len(MESSAGES), _some([name for name, _ in unknown], SHOWN_OTHERS, ', ')))

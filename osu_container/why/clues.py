@@ -20,8 +20,11 @@ WORDS = ('error', 'fatal', 'fail', 'abort', 'cannot', "can't", 'could not', "cou
          'terminate called', 'access fault', 'not be able', 'were able', 'out of memory', 'exhausted', 'insufficient')
 MILD = ('warn', 'timeout', 'not set', 'ignor', 'skipp', 'retry', 'deprecated', 'disabled', 'no version', 'not be',
         'has detected', 'has to be')
-#: a line of a program or of where it was
-_CODE = re.compile(r'\s*(?:File "|at \S+\(|raise |if |return |except |try:)')
+#: a line of a program or of where it was, of strace, of what libfabric and Apptainer tell of a good run
+_CODE = re.compile(r'\s*(?:File "|at \S+\(|raise |if |return |except |try:)|(?:\[pid +\d+\] +)?\w+\(.*\) += +-?\w+'
+                   r'|[^<\n]{0,200}<(?:info|debug)>|(?:DEBUG|VERBOSE) +\[U=')
+#: a path: who stands in one has not said the line
+_PATH = re.compile(r'\S*/\S*/\S*|\S+\.(?:[a-z]o|Plo|tar|sif)\b')
 #: no error: what counts them and finds none, options and settings with such a word in their name
 _NONE = re.compile(r"\b(?:no|0|without|any)\s+(?:\w+\s+)?(?:errors?|failures?|failed|exceptions?)\b"
                    r"|\b(?:errors?|failures|failed)\b\s*[:=]?\s*0\b|\berror[_ ](?:norm|bars?|estimate|rate)"
@@ -75,6 +78,7 @@ _VARIES = re.compile(r'^\s*(?:\[?[\w.-]*\d+[\w.:,-]*\]?\s*:?\s*)|0x[0-9a-f]+|\d+
 
 def speaker_of(line):
     """Return (program, how to let it say more), both str, of a line (str); ('', '') where none is known."""
+    line = _PATH.sub(' ', line)
     for name, expression, more, _ in _SPEAKERS:
         if expression.search(line):
             return name, more

@@ -1,18 +1,14 @@
 """Looks for the messages of the folder messages in the output of a job, in one reading, whatever its length."""
 import re
 
+from ..core.writing.terminal import one_line
 from .clues import Clues
 from .messages import MESSAGES, TOPICS
 
-try:
-    from osu_container.core.writing.terminal import one_line
-except ImportError:  # the folder was copied to a node by itself
-    def one_line(text):
-        """Return text (str) with nothing in it that a terminal would take for an order."""
-        return ''.join(letter if letter.isprintable() else '?' for letter in text)
-
 #: escape sequences of terminals: colours and the like, titles, character sets
 ESCAPES = re.compile(r'\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[()][0-9A-Za-z])')
+#: where a cause or remedy shows what a group found
+GROUP = re.compile(r'\{(\w+)\}')
 NO_DIGITS = {ord(digit): None for digit in '0123456789'}
 #: bytes that are read at once, and searched as one text; a line that is longer is searched in parts
 BLOCK = 1 << 20
@@ -54,8 +50,7 @@ def gate(text):
 
 
 #: (entry, names of its groups (list of str), its regular expressions with their texts, see _searched())
-PATTERNS = [(entry, _groups(parts), parts) for entry, parts in ((entry, _searched(entry)) for entry in sorted(
-    MESSAGES, key=lambda entry: entry.get('general') == 2))]
+PATTERNS = [(entry, _groups(parts), parts) for entry, parts in ((entry, _searched(entry)) for entry in MESSAGES)]
 
 #: plain text of a pattern -> its gate()
 GATES = {text: gate(text) for _, _, parts in PATTERNS for _, text in parts}
@@ -87,7 +82,7 @@ def filled(text, names, match):
     groups.update(match.groupdict())
     groups = {name: printable(value or ('it' if name == 'by' else ''))[:SHOWN_GROUP]
               for name, value in groups.items()}
-    text = re.sub(r'\{(\w+)\}', lambda group: groups.get(group.group(1), group.group()), text).strip()
+    text = GROUP.sub(lambda group: groups.get(group.group(1), group.group()), text).strip()
     return text[:1].upper() + text[1:] if text[:3] == 'it ' else text
 
 
@@ -97,8 +92,8 @@ def _also(entry):
 
 
 def rank(entry):
-    """Return how far behind others an entry (dict) stands (int): a cause 0, what may be any 1 and 2, the rest 3."""
-    return 3 if entry.get('last') else entry.get('general', 0)
+    """Return how far behind others an entry (dict) stands (int): a cause 0, what has several reasons 1, the rest 2."""
+    return 2 if entry.get('last') else int(entry.get('general', False))
 
 
 class Search(object):
@@ -127,7 +122,6 @@ class Search(object):
             text = text.replace('\r\n', '\n')
         words = words_of(text)
         joined = '\n'.join(words)
-        others = set()  # where lines begin that a more exact entry knows
         there = {}  # plain text -> whether it is in text: several patterns have the same
         for entry, names, parts in PATTERNS:
             lines = {}  # where a line with a match begins -> the match
@@ -137,9 +131,6 @@ class Search(object):
                     there[word] = passed in (words if whole else joined) and word in text
                 for match in part.finditer(text) if there[word] else ():
                     lines.setdefault(text.rfind('\n', 0, match.start()) + 1, match)
-            if entry.get('general') == 2:
-                lines = {begin: match for begin, match in lines.items() if begin not in others}
-            others.update(lines)
             if not lines:
                 continue
             if entry['name'] not in self.hits:
@@ -148,7 +139,7 @@ class Search(object):
                 self.hits[entry['name']] = {
                     'name': entry['name'], 'cause': filled(entry['cause'], names, match),
                     'remedy': filled(entry['remedy'], names, match), 'source': entry['source'],
-                    'evidence': entry['evidence'], 'also': _also(entry), 'line': _line(text, match),
+                    'also': _also(entry), 'line': _line(text, match),
                     'number': self.ended + text.count('\n', 0, begin) + 1, 'times': 0}
             self.hits[entry['name']]['times'] += len(lines)
             self.sure = self.sure or rank(entry) == 0
@@ -162,9 +153,9 @@ class Search(object):
         """
         Return what is known about the messages of the text, in the order of their first lines.
 
-        :return: list of dict: name, cause, remedy, source, evidence (str, see MESSAGES), also (list of dict: cause and
-                 command, str), line (str, the first line with the message, shortened), number (int, its number from
-                 1), times (int, lines with it). [] if nothing is known.
+        :return: list of dict: name, cause, remedy, source (str, see MESSAGES), also (list of dict: cause and command,
+                 str), line (str, the first line with the message, shortened), number (int, its number from 1), times
+                 (int, lines with it). [] if nothing is known.
         """
         known = [(entry, self.hits[entry['name']]) for entry in MESSAGES if entry['name'] in self.hits]
         known = [(entry, hit) for entry, hit in known if hit['times'] >= entry.get('times', 1)]
@@ -217,13 +208,8 @@ def search_in(handle):
 
 
 def listed():
-    """Return all messages (list of dict: topic, name, text, cause, remedy, source, evidence), as on docs/why.md."""
-    topics = {entry['name']: topic for topic, entries in TOPICS for entry in entries}
-    found, order = [], {entry['name']: number for number, entry in enumerate(MESSAGES)}
-    for entry, names, parts in sorted(PATTERNS, key=lambda one: order[one[0]['name']]):
-        matches = [match for match in (part.search(entry['text']) for part, _ in parts) if match]
-        match = min(matches, key=lambda match: match.start())
-        found.append({'topic': topics[entry['name']], 'name': entry['name'], 'text': entry['text'],
-                      'cause': filled(entry['cause'], names, match), 'remedy': filled(entry['remedy'], names, match),
-                      'also': _also(entry), 'source': entry['source'], 'evidence': entry['evidence']})
-    return found
+    """Return all messages (list of dict: topic, name, texts (list of str), cause, remedy, also, source)."""
+    return [{'topic': topic, 'name': entry['name'], 'texts': [item if isinstance(item, str) else item[0]
+                                                              for item in entry['patterns']],
+             'cause': GROUP.sub('...', entry['cause']), 'remedy': GROUP.sub('...', entry['remedy']),
+             'also': _also(entry), 'source': entry['source']} for topic, entries in TOPICS for entry in entries]

@@ -1,7 +1,6 @@
 """
 The messages that osu-container why knows, by subjects: all there is to it, and data only. ../search.py looks for them.
 
-common.py     sources and sentences that several subjects share
 loader.py     the loader of libraries (ld.so)
 network.py    libfabric, UCX, the network's cards; what MPI says of them
 mpi.py        MPI itself: calls that failed, its own settings
@@ -13,15 +12,12 @@ modules.py    Lmod and Environment Modules
 easybuild.py  EasyBuild
 gpus.py       CUDA, ROCm and the benchmarks
 slurm.py      Slurm
-programs.py   how a program ended, and what many programs print
+programs.py   how a program ended
 
-To add a message, add an entry to its subject and its text to tests/why/test_why.py, where every entry is tried on what
-a program really printed, or to tests/why/printed.json or tests/why/sample.json, then `make modules`, which writes
-docs/why.md.
+docs/why.md says what an entry must be like, and tests/why/messages.tsv has a text for each.
 
 An entry:
     name       str, short and unique
-    text       str, what is printed, shortened by ...; users search docs/why.md for it. No |, which ends a table's cell
     patterns   list of what a line may have: a plain text (str), or a pair (plain text, regular expression). The text is
                in all that the expression matches: to look for it first is some ten times faster, and logs are long.
                Matched line by line (re.MULTILINE), without colours. No .* or \\w+ that the next match could begin in:
@@ -29,17 +25,13 @@ An entry:
     cause      str, one or two sentences; {group} is replaced by what the group of that name found
     remedy     str, likewise: what to type or change, the likeliest first
     source     str, where message and remedy are from
-    evidence   'measured': seen and cured, by this project or by the source; 'derived': follows from documentation or
-               from a program's source code; 'untested': neither
     also       list of pairs (str, str), optional: what else it may be, and the one command that tells
     times      int, optional: it counts from so many lines on (a line that is harmless when it comes once)
     last       True, optional: harmless, or a consequence of something else; named only if nothing else is found
-    general    1 or 2, optional: it is printed for several reasons, and named only if no cause is found;
-               2: nor any 1, and only for lines that no other entry knows
+    general    True, optional: it is printed for several reasons, and named only if no cause is found
     unless     list of names, optional: not named beside these, which say it more exactly
 """
 from . import container, easybuild, gpus, loader, modules, mpi, nccl, network, programs, ranks, runtimes, slurm
-from .common import DOCS  # noqa: F401  cli.py names the page
 
 #: (heading, entries)
 TOPICS = [
