@@ -190,7 +190,7 @@ def test_every_message_of_the_wrapper_and_of_the_binding_is_known(path):
 
 @pytest.mark.parametrize('arguments, wanted', [
     (['osu_bw', 'D', 'D'], 'no GPU for the ports'), (['osu_bw', 'X', 'H'], 'wrong arguments'),
-    (['osu_xccl_bw', 'H', 'H'], 'wrong arguments'), (['osu_bw', 'D'], 'wrong arguments'),
+    (['osu_bw', 'D'], 'wrong arguments'),
     (['osu_bw', '-m', '8:1'], 'wrong arguments'), (['osu_bw', '-m', '2:8'], 'wrong arguments'),
     (['osu_bw', '-i', '0'], 'wrong arguments'), (['osu_bw', '-d', 'x'], 'wrong arguments'),
     (['osu_nonesuch'], 'port not installed rightly'),

@@ -87,7 +87,7 @@ ENTRIES = [
                   "unknown buffer place", ("-m: the port of ", r"-m: the port of \w+ starts at"),
                   (" sends no messages", r"-m: \w+ sends no messages"), "buffer place(s) given",
                   "is not a whole number of", " is a collective, whose ranks all have",
-                  "RCCL and NCCL send from GPU memory only", (" has no buffers", r"osu_\w{1,40} has no buffers"),
+                  (" has no buffers", r"osu_\w{1,40} has no buffers"),
                   (" sends no data", r"-c: osu_\w{1,40} sends no data"), "argument -d/--accelerator: invalid choice",
                   (" is larger than MAX", r"MIN \d+ is larger than MAX")],
      'cause': "The port of the benchmark does not know these arguments; it has fewer than the C program.",
