@@ -3,8 +3,6 @@ import json
 import os
 import platform
 import re
-import struct
-import subprocess
 import sys
 
 import pytest
@@ -17,7 +15,7 @@ from osu_container.core.deciding.rules import RULES
 from osu_container.core.deciding.rules.finding import NOTE
 from osu_container.core.deciding.settings import approach_entry
 from osu_container.core.deciding.site_choice import site_entry
-from tests.helpers.elf_folder import ElfFolder, cray_mpich, good_host, good_image, mpich, open_mpi
+from tests.helpers.elf_folder import ElfFolder, good_host, good_image, mpich, open_mpi
 from tests.helpers.machine import PROJECT, PYTHON_36, folded, run
 from tests.helpers.sif import pack, write_sif
 from tests.helpers.verdict_cases import CPU, GPU, PLAIN, for_another_machine
@@ -256,14 +254,6 @@ def test_published_ends_with_1_where_a_cell_is_wrong(monkeypatch, capsys):
     assert not lines[-1].endswith(' 0 wrong') and any(line.startswith('wrong ') for line in lines)
 
 
-def test_published_for_today_is_called_a_prediction(wide):
-    done = check('--published', '--site', 'lumi-25.03')
-    first, _, *lines = done.stdout.splitlines()
-    assert done.returncode == 0 and len(lines) == 48
-    assert 'prediction for lumi-25.03' in first and 'untested' in first
-    assert not any(word in done.stdout for word in ('right ', 'seen N', 'seen Y', 'verified'))
-
-
 def test_published_for_another_site_is_refused():
     assert 'lumi-c-25.03 is not described' in refused('--published', '--site', 'lumi-c-25.03')
 
@@ -340,21 +330,6 @@ def test_a_text_in_place_of_the_images_mpi_is_told(place, new):
     assert '/opt/mpich/lib/libmpi.so.12' in refused(*place.here(own))
 
 
-def test_names_that_are_special_for_the_tools_are_names(place, tmp_path, parts):
-    """Blanks, quotes, brackets, stars, a leading dash, letters of other languages, a line break."""
-    odd = "a b'\"[x]*?\\{1}%s-é"
-    own = good_image(ElfFolder(tmp_path / odd), parts, mpi_folder=f'/opt/{odd.replace(":", "")}', plugin=None)
-    own.write('/opt/new\nline/file', '').link('/opt/-dash', 'nowhere').write('/opt/\udcff\udcfe.so', '')
-    environment = own.on('/.singularity.d/env/10-docker2singularity.sh')
-    environment.write_text(f'export LD_LIBRARY_PATH=/opt/{odd}\n')
-    sif = write_sif(tmp_path / f'{odd}.sif', pack(own.root, tmp_path / 'squashfs').read_bytes())
-    for image in (own, sif):
-        done = check(*place.here(image), '--json')
-        assert json.loads(done.stdout)['image']['mpi'][0]['path'] == f'/opt/{odd}/libmpi.so.12'
-        # the variable has quotes in it: whatever is made of it, the MPI is found and judged
-        assert done.returncode in CODES.values(), done.stderr
-
-
 # ---- hosts
 
 
@@ -371,58 +346,12 @@ def test_a_host_library_that_is_a_linker_script_is_told(place, own_host, content
     assert check(place.image, '--site', GPU, '--sysroot', own_host, '--approach', 'opensource').returncode == 0
 
 
-def test_one_bad_library_of_the_host_does_not_hide_the_approaches_without_it(place, own_host):
-    own_host.write(site_entry(GPU)['libraries']['libmpi']['value'], 'INPUT ( libmpi.so )\n')
-    message = refused(place.image, '--site', GPU, '--sysroot', own_host)
-    assert site_entry(GPU)['libraries']['libmpi']['value'] in message
-    for approach in ('hybrid', 'opensource', 'pure'):
-        done = check(place.image, '--site', GPU, '--sysroot', own_host, '--approach', approach)
-        assert done.returncode in (CODES['works'], CODES['works slowly'])
-
-
 def test_a_sif_needs_unsquashfs_and_a_folder_no_program_at_all(place, tmp_path):
     done = run([sys.executable, COMMAND, 'check', *place.here(place.sif)], env={'PATH': str(tmp_path)})
     assert (done.returncode, done.stdout) == (1, '') and 'Traceback' not in done.stderr
     assert 'unsquashfs' in done.stderr and 'squashfs-tools' in done.stderr
     done = run([sys.executable, COMMAND, 'check', *place.here()], env={'PATH': str(tmp_path)})
     assert (done.returncode, done.stderr) == (0, '')
-
-
-def test_fifos_loops_and_broken_links_in_an_image_stop_nothing(place, new):
-    own = new()
-    for path in ('/.singularity.d/env/20-fifo.sh', '/opt/mpich/lib/libfifo.so.1', '/usr/lib/librccl-net.so',
-                 '/etc/ld.so.cache'):
-        own.on(path).parent.mkdir(parents=True, exist_ok=True)
-        os.mkfifo(own.on(path))
-    own.link('/.singularity.d/env/30-gone.sh', 'nowhere').link('/.singularity.d/env/31-loop.sh', '31-loop.sh')
-    own.link('/opt/up', '..').link('/opt/a', 'b').link('/opt/b', 'a').link('/usr/lib/libcxi.so.9', '/opt/a')
-    done = check(*place.here(own), timeout=20)
-    assert (done.returncode, done.stderr) == (0, '')
-
-
-@pytest.mark.parametrize('environment', [
-    {'PYTHONIOENCODING': 'ascii'}, {'LC_ALL': 'C', 'PYTHONIOENCODING': 'ascii'},
-    {'LC_ALL': 'C', 'PYTHONCOERCECLOCALE': '0', 'PYTHONUTF8': '0'}, {'LC_ALL': 'POSIX'}, {'PYTHONIOENCODING': 'utf-16'},
-    {'LC_ALL': 'none_NONE.none'}], ids=str)
-def test_every_encoding_can_show_every_name(tmp_path, place, parts, environment):
-    own = good_image(ElfFolder(tmp_path / 'Äpfel'), parts, mpi_folder='/opt/größe/\u6587' + '/deep' * 60)
-    sif = write_sif(tmp_path / 'bild-\u4e2d.sif', pack(own.root, tmp_path / 'squashfs').read_bytes())
-    for image in (own, sif):
-        for options in ([], ['--json']):
-            done = subprocess.run([COMMAND, 'check', *map(str, place.here(image)), *options], capture_output=True,
-                                  env={**os.environ, **environment})
-            assert (done.returncode, done.stderr) == (0, b''), done.stderr
-
-
-def test_cray_mpich_of_the_parts_is_told_as_such(parts):
-    """The parts of these tests are what they play: otherwise the cases above would prove nothing."""
-    from osu_container.core.reading.traits import fabric_traits, mpi_traits
-    assert mpi_traits(parts.mpi(cray_mpich()).read_bytes())['family'] == 'Cray MPICH'
-    assert mpi_traits(parts.mpi(open_mpi(), 'libmpi.so.40').read_bytes())['family'] == 'Open MPI'
-    assert mpi_traits(parts.mpi().read_bytes())['device'] == ['ch4:ofi']
-    found = fabric_traits(parts.fabric().read_bytes())
-    assert (found['release'], found['providers']) == ('1.22.0', ['cxi', 'tcp'])
-    assert struct.calcsize('P') == 8
 
 
 # Images that are not here

@@ -311,30 +311,6 @@ def test_where_ranks_of_open_mpi_meet_is_found_where_slurm_has_pmix(own, tmpfs, 
     assert result['site']['lnx_links']['value'].startswith('shm+cxi:cxi0|shm+cxi:cxi1')
 
 
-def test_gpus_of_another_make_and_cards_of_an_unknown_kind_are_told(own, tmp_path):
-    shutil.rmtree(own / 'sys/class/kfd')
-    (own / 'sys/class/infiniband/mlx5_0').mkdir(parents=True)
-    script(tmp_path / 'bin', 'nvidia-smi', 'echo "NVIDIA H100 80GB HBM3, 9.0"')
-    result = found(own, PATH=f"{tmp_path}/bin:{BARE['PATH']}")
-    assert result['facts']['gpu.target']['value'] == result['site']['gpu']['value'] == 'sm_90'
-    assert 'bind cannot give buffers in GPU memory' in lacking(result, 'CUDA')['consequence']
-    assert result['facts']['rdma cards']['note'] == 'mlx5_0 of a kind that is not known'
-    assert result['facts']['network']['value']['kind'] == 'Slingshot'
-
-
-def test_an_open_mpi_is_named_as_what_is_in_the_way(own, tmp_path):
-    shutil.rmtree(own / 'opt/cray/pe/mpich')
-    compile_library(own / 'opt/openmpi/lib/libmpi.so.40')
-    script(tmp_path / 'bin', 'mpicc', f'echo "gcc -I{own}/opt/openmpi/include -L{own}/opt/openmpi/lib -lmpi"')
-    result = found(own, PATH=f"{tmp_path}/bin:{BARE['PATH']}")
-    assert 'of an Open MPI' in lacking(result, 'libmpi.so.12')['looked']
-    # the same command of an MPICH
-    compile_library(own / 'opt/openmpi/lib/libmpi.so.12')
-    result = found(own, PATH=f"{tmp_path}/bin:{BARE['PATH']}")
-    assert result['site']['libraries']['libmpi']['value'] == '/opt/openmpi/lib/libmpi.so.12'
-    assert result['site']['libraries']['libmpi']['source'].startswith('`mpicc -show`')
-
-
 # The file
 
 def check_site(written, name):

@@ -104,25 +104,6 @@ def test_what_discover_calls_installable_eb_takes_and_nothing_else(tmp_path, nam
         approach for approach in APPROACHES if refusal(approach, site) is None}
 
 
-@pytest.mark.parametrize('launcher', [name for name in networks.LAUNCHERS if not networks.LAUNCHERS[name][2]])
-def test_where_nothing_tells_a_pmi_the_report_says_what_to_do_and_no_command_is_printed(tmp_path, launcher):
-    root = networks.plant(tmp_path / 'root', launcher=launcher)
-    output = tmp_path / 'site.py'
-    done = discover(root, tmp_path, '-o', output)
-    assert 'nothing yet' in done.stdout and not re.search(r'^Use it|\beb ', done.stdout, re.M)
-    assert 'nothing shows how ranks find each other (pmi)' in done.stdout
-    head = ' '.join(re.sub(r'^# *', '', output.read_text().partition('\nSITE')[0], flags=re.M).split())
-    assert 'eb osu-' not in head and 'eb installs nothing from it yet' in head
-    expected = {'PBS': '-launcher pbs', 'LSF': '-launcher lsf', 'ssh with mpiexec': '-launcher ssh',
-                'Slurm that does not answer': 'look again where srun answers',
-                'Slurm with none': '--mpi=pmi2: pure, hybrid and opensource cannot be started'}[launcher]
-    assert expected in head
-    checked = run([sys.executable, COMMAND, 'check', 'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif', '--site-file',
-                   output, '--approach', 'pure'], env=environment(tmp_path), cwd=PROJECT / 'sources')
-    assert checked.returncode in (1, 6), 'the image is not here, or nothing can start it'
-    assert checked.returncode == 1 or 'names no PMI' in ' '.join(checked.stdout.split())
-
-
 # The commands that are printed, as they are printed
 
 def command_of(done):

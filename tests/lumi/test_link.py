@@ -11,7 +11,6 @@ from tests.helpers.machine import PROJECT, compile_library, copy_c_library, fold
 
 pytestmark = pytest.mark.long
 
-LINK = PROJECT / 'lumi' / 'link'
 APPROACH = 'pure'  # needs nothing of the host, so that it installs for LUMI's sites on any machine
 #: What of a clone is linked, and what of it the script and the easyblocks need.
 LINKED, NEEDED = ('easyblocks', 'easyconfigs'), ('lumi', 'workstation', 'osu_container')

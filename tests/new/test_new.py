@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from osu_container.bench import BenchError, measure, plan
+from osu_container.bench import plan
 from osu_container.bench.modules import ROOT, Module
 from osu_container.check.host_facts import text_of
 from osu_container.check.public_hosts import description_of
@@ -16,10 +16,9 @@ from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.image import MPI_FAMILIES, Image
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.new import commands, easyconfig
-from osu_container.osu_output import OutputError
 from osu_container.results.model import Case
 from tests.helpers.elf_folder import ElfFolder, good_host, good_image, mpich, open_mpi
-from tests.helpers.machine import PROJECT, PYTHON_36, folded, run
+from tests.helpers.machine import PROJECT, folded, run
 from tests.helpers.sif import pack, write_sif
 from tests.helpers.verdict_cases import CPU, PLAIN
 
@@ -177,14 +176,6 @@ def test_an_approach_that_fails_is_written_by_force_only(place):
     assert done.returncode == 0 and re.search(r'^ +eb \S+ .*--force$', done.stdout, re.M)
 
 
-@pytest.mark.skipif(PYTHON_36 is None, reason='no Python 3.6 here')
-def test_python_36_writes_the_same(place):
-    sif = place.sif(place.image())
-    outputs = [place.new(sif, '--dry-run', command=command).stdout
-               for command in ([sys.executable, COMMAND], [PYTHON_36, COMMAND])]
-    assert outputs[0] == outputs[1] and 'would be written' in outputs[0]
-
-
 # ---- names
 
 @pytest.mark.parametrize('file, name', [
@@ -209,29 +200,10 @@ def test_programs_that_link_any_mpi_are_found(place, soname):
     assert found(image) == {'app': 'linked with libmpi.so.12', 'other': 'linked with ' + soname}
 
 
-def test_a_program_that_links_mpi_by_another_library_is_found(place):
-    image = place.image().library('/usr/lib/libapp.so', ['libmpi.so.12']).program('/usr/bin/by', ['libapp.so'])
-    image.library('/opt/app/lib/libown.so', ['libmpi.so.12'])
-    image.program('/usr/local/bin/own', ['libown.so'], runpath='$ORIGIN/../../../opt/app/lib')
-    assert set(found(image)) == {'app', 'by', 'own'}
-
-
 def test_the_path_of_the_image_decides_which_programs_are_commands(place):
     image = place.image(environment={'PATH': '/opt/app/bin:/usr/bin'}).program('/opt/app/bin/tool', ['libmpi.so.12'])
     image.program('/opt/elsewhere/hidden', ['libmpi.so.12'])
     assert set(found(image)) == {'app', 'tool'}
-
-
-def test_benchmarks_in_libexec_are_commands_by_their_paths(place):
-    """As the OSU Micro-Benchmarks and rccl-tests lie in the images that LUMI has for all."""
-    image, osu = place.image(), '/usr/libexec/osu-micro-benchmarks/mpi/pt2pt'
-    for path in (f'{osu}/osu_bw', '/usr/libexec/rccl-tests/all_reduce_perf', '/opt/x/libexec/a/twice',
-                 '/opt/x/libexec/b/twice', '/usr/libexec/app'):
-        image.program(path, ['libmpi.so.12'])
-    image.program('/usr/libexec/plain', ['libc.so.6'])
-    assert place.new(place.sif(image), '--approach', 'pure').returncode == 0
-    assert values_of(place.folder / 'app-pure.eb')['programs'] == [
-        '/usr/libexec/rccl-tests/all_reduce_perf', 'app', f'{osu}/osu_bw']
 
 
 @pytest.mark.parametrize('tool', ['mpirun', 'mpiexec.hydra', 'hydra_pmi_proxy', 'mpichversion', 'ompi_info', 'prterun',
@@ -285,15 +257,6 @@ def test_an_image_with_mpi_and_no_program(place):
     assert 'holds no program on its PATH (' in message and '--command' in message
 
 
-def test_an_image_whose_programs_use_several_mpis(place):
-    image = place.image().copy(place.parts.mpi(open_mpi(), 'libmpi.so.40'), '/usr/lib/libmpi.so.40')
-    image.program('/usr/bin/other', ['libmpi.so.40'])
-    sif = place.sif(image)
-    message = place.refused(sif)
-    assert 'use several MPIs: libmpi.so.12: app; libmpi.so.40: other' in message
-    assert place.new(sif, '--command', 'app', '--approach', 'hybrid').returncode == 0
-
-
 def test_open_mpi_is_refused_where_the_hosts_mpi_is_wanted(place):
     mpi = place.parts.mpi(open_mpi(), 'libmpi.so.40', needs=None)
     message = place.refused(place.sif(place.image(mpi=mpi)), '--approach', 'bind')
@@ -331,27 +294,6 @@ def test_a_command_is_run_with_every_module_in_the_folder_of_the_user():
     assert first.case == Case("$ app -x 'a b'", '', 2, 4, 's: time of the step')
     assert (first.name, second.name) == ('app_-x_a_b-2x2-pure', 'app_-x_a_b-2x2-hybrid')
     assert plan.from_entry(json.loads(json.dumps(first.entry()))) == first
-
-
-def test_a_command_that_is_not_of_the_module_would_not_run_in_its_image(tmp_path):
-    (tmp_path / 'bin').mkdir()
-    (tmp_path / 'bin' / 'a-exec').write_text('#!/bin/sh\n')
-    (tmp_path / 'bin' / 'a-exec').chmod(0o755)
-    here = module('a/pure', root=tmp_path)
-    assert runs_of([here], ['a-exec', 'x'])[0].skip is None
-    with pytest.raises(BenchError, match='has no command ls, only app; what else is in its image .* ...-exec'):
-        runs_of([here], ['ls'])
-    with pytest.raises(BenchError, match='5 ranks on 2 nodes: the same number on every node is wanted'):
-        runs_of([here], ranks=5)
-
-
-@pytest.mark.parametrize('text, says', [
-    ('nothing', r"x\.txt: nothing in 1 line\(s\) fits --figure"),
-    ('Loop time of fast', "found 'fast', wanted a number"),
-    ('Loop time of 0', "found '0', wanted a number above 0"), ('Loop time of nan', "found 'nan'")])
-def test_what_is_no_figure_is_said(text, says):
-    with pytest.raises(OutputError, match=says):
-        measure.figure_of(text, r'Loop time of (\S+)', 'x.txt')
 
 
 # ---- nothing of the module is about the benchmarks

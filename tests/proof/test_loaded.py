@@ -14,7 +14,7 @@ import pytest
 from osu_container.proof import judging, loaded, sample
 from osu_container.proof.judging import ProofError
 from osu_container.proof.loaded import LibraryVersion, read_library
-from tests.helpers.machine import PROJECT, STATE, compile_library, run
+from tests.helpers.machine import PROJECT, compile_library, run
 
 pytestmark = pytest.mark.long
 
@@ -83,41 +83,9 @@ def test_the_release_of_mpich_stands_behind_its_date(tmp_path, release):
     assert read_library(compile_mpich(tmp_path / 'libmpi.so.12', release))[0] == LibraryVersion('MPICH', release)
 
 
-@pytest.mark.parametrize('release, number', [('1.22.0', (1, 22)), ('2.5.1', (2, 5)), ('1.15.2.0', (1, 15)),
-                                             ('2.4.0rc1', (2, 4))])
-def test_the_release_of_libfabric_agrees_with_fi_version(tmp_path, release, number):
-    path = compile_libfabric(tmp_path / 'libfabric.so.1', release, number)
-    assert read_library(path)[0] == LibraryVersion('libfabric', release)
-
-
 def test_a_libfabric_whose_strings_contradict_its_number_is_of_unknown_release(tmp_path):
     path = compile_libfabric(tmp_path / 'libfabric.so.1', '1.22.0', (1, 17))
     assert read_library(path)[0] == LibraryVersion('libfabric', None)
-
-
-@pytest.mark.parametrize('source, expected', [
-    ('const char *s[] = {"Open MPI v%d.%d.%d", "5.0.11", "v5.0.11rc1"};', LibraryVersion('Open MPI', '5.0.11')),
-    ('const char *s[] = {"Open MPI v%d.%d.%d", "5.0.11", "1.2.13"};', LibraryVersion('Open MPI', None)),
-    ('const char *s[] = {"Intel(R) MPI Library %s for Linux* OS\\n", "2021.14", "1.2.13"};',
-     LibraryVersion('Intel MPI', '2021.14')),
-    ('const char *s[] = {"MPI VERSION    : CRAY MPICH version 8.1.29.37 (ANL base 3.4a2)\\n", "MPICH Version:"};',
-     LibraryVersion('Cray MPICH', '8.1.29.37')),
-    ('const char *s[] = {"MPI VERSION    : CRAY MPICH version %s (ANL base %s)\\n", "8.1.29"};',
-     LibraryVersion('Cray MPICH', None)),
-    ('const char *s[] = {"1.2.13"};', LibraryVersion(None, None)),
-])
-def test_other_libraries_are_known_or_unknown_but_never_guessed(tmp_path, source, expected):
-    assert read_library(compile_library(tmp_path / 'libx.so', source=source + '\n'))[0] == expected
-
-
-@pytest.mark.apptainer  # for what `make host-mpi` sets up
-@pytest.mark.parametrize('library, expected', [
-    ('lib/libmpi.so.12', LibraryVersion('MPICH', '5.0.2')),
-    ('lib/mpich/libfabric.so.1', LibraryVersion('libfabric', '2.5.1')),
-])
-def test_the_real_libraries_of_the_host_mpi(library, expected):
-    path = STATE / 'host' / 'opt' / 'mpich' / '5.0.2' / library
-    assert read_library(path)[0] == expected
 
 
 # ---- the sampler -----------------------------------------------------------------------------------------------------
@@ -150,17 +118,6 @@ def test_the_program_may_be_a_grandchild(tmp_path, libraries):
     done, found = start(tmp_path, script, script, *loads(libraries / 'libmpi.so.12'))
     assert done.returncode == 5 and found['found']
     assert found['pid'] != found['started_pid'] and found['executable'] == os.path.realpath(sys.executable)
-
-
-def test_a_shell_with_a_preloaded_library_is_not_taken_for_the_program(tmp_path, libraries):
-    """The shell that starts the program in a container has LD_PRELOAD too, and the same process id."""
-    script = tmp_path / 'shell'
-    script.write_text(f'#!/bin/bash\nexport LD_PRELOAD={libraries}/libmpi.so.12\n'
-                      'exec /bin/bash -c \'unset LD_PRELOAD; for ((n = 0; n < 3000; n++)); do :; done; exec "$@"\' '
-                      '- "$@"\n')
-    script.chmod(0o755)
-    _, found = start(tmp_path, script, *loads(libraries / 'libmpi.so.12'))
-    assert found['executable'] == os.path.realpath(sys.executable)
 
 
 def _open_files(pid):
@@ -275,12 +232,6 @@ def test_a_program_that_ends_while_it_is_looked_at_does_not_hide_where_its_libra
 
 # ---- host or image, by mounts ----------------------------------------------------------------------------------------
 
-def test_a_file_on_the_root_of_the_container_is_the_image_s(tmp_path):
-    (tmp_path / 'libmpi.so.12').write_text('')
-    mounts = [('0:40', '/', '/')]
-    assert loaded.where_from('/opt/libmpi.so.12', str(tmp_path / 'libmpi.so.12'), mounts, [('254:0', '/', '/')]) == (
-        'image', None)
-
 
 def test_a_bound_file_is_the_host_s_under_the_host_s_path(tmp_path):
     path = tmp_path / 'libmpi.so.12'
@@ -295,16 +246,6 @@ def test_a_file_that_is_not_where_its_mount_says_is_of_unknown_origin(tmp_path):
     path.write_text('')
     mounts = [('0:40', '/', '/'), ('254:0', '/nowhere', '/inject')]
     assert loaded.where_from('/inject/libmpi.so.12', str(path), mounts, [('254:0', '/', '/')]) == (None, None)
-
-
-def test_an_image_that_is_a_folder_is_no_host_library(tmp_path):
-    """Without overlay the runtime binds the folders of an unpacked image one by one."""
-    path = tmp_path / 'image' / 'opt' / 'libmpi.so.12'
-    path.parent.mkdir(parents=True)
-    path.write_text('')
-    mounts = [('0:40', '/', '/'), ('254:0', str(path.parent), '/opt')]
-    assert loaded.where_from('/opt/libmpi.so.12', str(path), mounts, [('254:0', '/', '/')],
-                            str(tmp_path / 'image')) == ('image', None)
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------

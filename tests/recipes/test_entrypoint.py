@@ -224,36 +224,12 @@ def test_libraries_of_a_newer_host_are_refused_before_anything_is_started(world,
     assert 'that ends at GLIBC_2.' in done.stderr and 'at least as new as the host' in done.stderr
 
 
-def test_a_dt_rpath_that_defeats_the_swap_is_said(good, parts):
-    good.copy(parts.mpi(needs=7, more=USES, rpath='old:/opt/conda/lib'), '/usr/lib/libmpi.so.12')
-    good.copy(parts.fabric(f'{OWN}.0', needed=()), '/opt/conda/lib/libfabric.so.1')
-    done = good.call(PROGRAM, OSU_SWAP='require')
-    assert done.returncode == 78
-    assert '/opt/conda/lib/libfabric.so.1 would be loaded all the same: a DT_RPATH' in done.stderr
-    assert 'patchelf --set-rpath' in done.stderr
-
-
-def test_a_script_is_judged_by_the_mpi_that_it_may_open(world, parts):
-    world.write('/opt/osu/bin/osu_bw', '#!/bin/bash\necho ran\n')
-    world.on('/opt/osu/bin/osu_bw').chmod(0o755)
-    world.host(parts.fabric('1.17.0', newest=6, needed=()))
-    done = world.call('/opt/osu/bin/osu_bw', OSU_SWAP='require')
-    assert done.returncode == 78 and 'libmpi.so.12 needs FABRIC_1.7' in done.stderr
-
-
 # ---- choices of the user
 
 def test_never(good):
     done = good.call(PROGRAM, OSU_SWAP='0')
     assert (done.stdout, done.stderr, done.returncode) == (f'libfabric {OWN}\n', '', 1)
     assert good.kept() == []
-
-
-@pytest.mark.parametrize('name', ['SLURM_LOCALID', 'OMPI_COMM_WORLD_LOCAL_RANK', 'MPI_LOCALRANKID',
-                                  'PALS_LOCAL_RANKID'])
-def test_one_rank_of_a_node_speaks(good, name):
-    assert good.call('true', **{name: '0'}).stderr != ''
-    assert good.call('true', **{name: '3'}).stderr == ''
 
 
 def test_signals_and_exit_codes_are_those_of_the_program(good):
@@ -304,15 +280,6 @@ def test_a_folder_that_somebody_else_has_put_there_is_not_used(good, whose):
     assert re.fullmatch(r'/tmp/osu-swap-\d+\.\w{10}\n', done.stdout)
 
 
-def test_links_that_are_out_of_date_are_made_anew(good):
-    good.call('true')
-    kept, = good.kept()
-    (kept / 'libhostonly.so.2').unlink()
-    done = good.call(PROGRAM, OSU_SWAP='require')
-    assert done.stdout == f'libfabric {HOST}\n', done.stderr
-    assert (kept / 'libhostonly.so.2').is_symlink() and len(good.kept()) == 1
-
-
 def test_a_program_that_does_not_fit_takes_nothing_away_from_those_that_start(good, parts):
     """Of two programs of one image the second cannot be swapped; the first keeps its folder."""
     good.call('true')
@@ -327,17 +294,6 @@ def test_a_program_that_does_not_fit_takes_nothing_away_from_those_that_start(go
 
 
 # ---- RCCL's plugin
-
-def test_a_plugin_that_does_not_load_is_said_and_mpi_runs(world, parts):
-    plugin = parts.user_of('librccl-net.so', parts.fabric(), ['FABRIC_1.0', 'FABRIC_1.7'])
-    world.copy(plugin, '/opt/plugin/librccl-net.so')
-    world.copy(parts.mpi(needs=6, more=USES), '/usr/lib/libmpi.so.12')
-    world.host(parts.fabric('1.17.0', newest=6, needed=()))
-    for variables in ({'NCCL_NET_PLUGIN': '/opt/plugin/librccl-net.so'}, {'LD_LIBRARY_PATH': '/opt/plugin'}):
-        done = world.call(PROGRAM, OSU_SWAP='require', **variables)
-        assert done.stdout == 'libfabric 1.17\n', done.stderr
-        assert 'WARNING: the plugin of RCCL does not load with it, so RCCL takes TCP' in done.stderr
-        assert '/opt/plugin/librccl-net.so needs FABRIC_1.7, which is not in /host/lib/libfabric.so.1' in done.stderr
 
 
 # ---- variables

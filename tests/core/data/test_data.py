@@ -61,27 +61,10 @@ def test_every_variable_of_an_approach_says_why_and_whence(approach):
         assert datetime.date.fromisoformat(variable['date'])
 
 
-@pytest.mark.parametrize('approach', [name for name in APPROACHES if 'entrypoint' in APPROACHES[name]])
-def test_folders_for_an_entrypoint_say_why_and_whence(approach):
-    for folder in APPROACHES[approach]['entrypoint']:
-        assert set(folder) - {'library', 'path'} == (FACT_KEYS - {'value'}) | {'target'}
-        assert ('library' in folder) != ('path' in folder) and folder['target'].startswith('/')
-        assert folder.get('library', APPROACHES[approach]['inject'][0]) in APPROACHES[approach]['inject']
-        assert folder['evidence'] in EVIDENCE and datetime.date.fromisoformat(folder['date'])
-
-
 @pytest.mark.parametrize('approach', CONTAINERS)
 def test_only_injected_libraries_are_preloaded(approach):
     entry = APPROACHES[approach]
     assert set(entry['preload']) <= set(entry['inject'] + entry['inject_if_known'])
-
-
-@pytest.mark.parametrize('site', SITES)
-def test_files_are_bound_at_a_known_time(site):
-    for name, fact in site_entry(site)['files'].items():
-        assert fact['bound'] in ('install', 'run', 'step'), name
-        assert all(path.startswith('{' if fact['bound'] == 'step' else '/') and not set(path) & set(':,| ')
-                   for path in fact['value']), name
 
 
 @pytest.mark.parametrize('site', SITES)

@@ -8,7 +8,6 @@ from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.settings import approach_entry, settings_for
 from osu_container.core.deciding.site_choice import site_entry
 from tests.easyconfigs.test_run_in_container import binds, installed  # noqa: F401, a fixture
-from tests.helpers.machine import folded
 from tests.runs.test_approaches import table
 
 PMIX_SITES = [name for name in SITES if 'Open MPI' in site_entry(name)['pmi']['value']]
@@ -77,12 +76,6 @@ def test_outside_of_a_step_nothing_is_bound(installed, step, tmp_path, gone):  #
     assert done.returncode == 0 and binds(done) == ['unset'], done.stderr
 
 
-def test_a_path_that_the_runtime_cannot_take_is_left_out(installed, step, tmp_path):  # noqa: F811
-    (tmp_path / 'a,b').mkdir()
-    done = installed('osu_bw', **dict(step(tmp_path), PMIX_SERVER_TMPDIR=f'{tmp_path}/a,b'))
-    assert done.returncode == 0 and binds(done) == ['unset'], done.stderr
-
-
 # LINKx, by data
 
 @pytest.mark.parametrize('site', [name for name in PMIX_SITES if site_entry(name)['provider']['value'] == 'cxi'])
@@ -124,33 +117,6 @@ def test_settings_of_open_mpi_are_those_that_cscs_documents():
 
 
 # For real
-
-
-@pytest.mark.apptainer
-@pytest.mark.slurm
-def test_linkx_carries_eight_ranks_and_leaves_nothing_behind(shell, tmp_path):
-    log = tmp_path / 'log'  # addresses in it are no text
-    done = shell('export OSU_LINKX=1; module load osu-container/openmpi; '
-                 f'FI_LOG_LEVEL=info srun -N2 -n8 --ntasks-per-node=4 osu_alltoall -m 64 -i 20 -x 2 2>{log}; '
-                 'module unload osu-container/openmpi; env | grep -E "^(FI_|OMPI_|OSU_LOADED)" || echo clean')
-    opened = re.findall(rb'^libfabric:(\d+):.*Opened fabric: lnx', log.read_bytes(), re.M)
-    assert len(set(opened)) == 8, done.stdout + done.stderr
-    assert {1, 64} <= set(table(done.stdout)) and done.stdout.endswith('clean\n'), done.stdout
-
-
-@pytest.mark.apptainer
-def test_a_module_without_links_refuses_linkx_and_loads_without_it(shell, tmp_path):
-    site = tmp_path / 'site.py'
-    fact = dict(site_entry('workstation')['lnx_links'], value='')
-    entry = {'based_on': 'workstation', 'lnx_links': fact}
-    site.write_text(f"SITE = 'unlinked'\nSITES = {{'unlinked': {entry!r}}}\n")
-    done = shell(f'export EASYBUILD_PREFIX={tmp_path}/prefix; eb osu-container-openmpi.eb --force '
-                 f'--try-amend=site={site} >{tmp_path}/eb.txt 2>&1 || cat {tmp_path}/eb.txt; '
-                 f'module unuse "$MODULEPATH"; module use {tmp_path}/prefix/modules/all; '
-                 'OSU_LINKX=1 module load osu-container/openmpi; echo "first: $EBROOTOSUMINCONTAINER"; '
-                 'module load osu-container/openmpi; echo "then: $EBROOTOSUMINCONTAINER"')
-    assert 'OSU_LINKX=1 is set, but LINKx cannot be had here' in folded(done.stderr), done.stdout + done.stderr
-    assert 'first: \n' in done.stdout and f'then: {tmp_path}/prefix' in done.stdout
 
 
 #: What takes Open MPI off the module's network, and what its ranks then say

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from osu_container.core.reading.environment import FOLDER, USUAL_PATH, folders, in_process, known
+from osu_container.core.reading.environment import FOLDER, folders, in_process, known
 from osu_container.core.reading.image import Image
 from tests.helpers.elf_folder import ElfFolder
 from tests.helpers.machine import PROJECT, STATE, run
@@ -218,32 +218,12 @@ def test_the_runtime_runs_the_scripts_in_this_order(box, name):
     assert [path for path, _ in found.problems] == [f'{FOLDER}/91-x.sh'] * (name == 'a link to nothing')
 
 
-@pytest.mark.parametrize('folder', [False, True])
-def test_an_image_without_scripts_has_what_was_given_and_the_usual_path(box, folder):
-    """Of one that has only the folder nothing comes in: /.singularity.d/env is all that the runtime asks for."""
-    filled(box, {}, base=False)
-    if not folder:
-        box.on(FOLDER).rmdir()
-    found = evaluated(box, {'X': '1'})
-    assert found.injected is not folder and known(found, 'X') == (None if folder else '1')
-    assert folder or known(found, 'PATH') == ':'.join(USUAL_PATH)
-
-
 def test_scripts_that_nobody_may_read_are_told_and_make_all_unknown(box, monkeypatch):
     filled(box, {'91-x.sh': 'export X=1'})
     monkeypatch.setattr(Image, 'script', lambda self, path, real=Image.script: None if '91' in path else
                         real(self, path))
     found = evaluated(box)
     assert found.problems == [(f'{FOLDER}/91-x.sh', 'cannot be read')] and in_process(found, 'X').value is None
-
-
-@pytest.mark.parametrize('text', ['f() { f; }\nf', '. /opt/b/self.sh', 'for a in 1 2 3 4 5 6 7 8 9; do ' * 6 + 'X=$X$a'
-                                  + '; done' * 6, '(' * 5000, 'X=' + '${X:-' * 2000, '"', "'", '`', '$(', '${', 'case',
-                                  '<<E', 'if', '{', '[[', 'X=(', '\0', '&&', 'for', 'function', '$((', '!', '|',
-                                  ';;', ')'])
-def test_no_script_keeps_a_check_from_its_end(box, text):
-    box.write('/opt/b/self.sh', '. /opt/b/self.sh\n')
-    of_text(box, text)
 
 
 # A generator of scripts

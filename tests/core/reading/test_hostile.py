@@ -3,7 +3,6 @@ import contextlib
 import os
 import shlex
 import shutil
-import stat
 import sys
 import time
 
@@ -52,15 +51,6 @@ def test_names_and_targets_are_what_they_are_whatever_is_in_them(root):
     def told(tree):
         return {path: entry if entry[0] != 'd' else entry[:3] for path, entry in tree.entries.items()}
     assert told(Squashfs(str(pack(root, root.parent / 'squashfs')), 0)) == told(Folder(str(root)))
-
-
-def test_every_name_can_be_copied(root):
-    names = [f'/{name}/file' for name in LINES]
-    for name in LINES:
-        (root / name).mkdir(parents=True)
-        (root / name / 'file').write_text(name)
-    with Image(str(sif_of(root)), '') as opened:
-        assert [opened.content(name).decode() for name in names] == LINES
 
 
 #: unsquashfs as it was before 4.5.1: what is a folder in its list comes out as a link to somewhere else
@@ -222,15 +212,6 @@ def test_json_that_is_none_is_a_value_error_and_takes_no_time(text):
     with pytest.raises(ValueError):
         files.parse_json(text)
     assert time.process_time() - begin < 5
-
-
-@pytest.mark.parametrize('make', [lambda path: os.mkfifo(path), lambda path: path.mkdir(),
-                                  lambda path: path.symlink_to('/dev/zero')])
-def test_what_is_no_plain_file_is_not_opened(tmp_path, make):
-    make(tmp_path / 'x')
-    with pytest.raises(OSError, match='no plain file|Is a directory'):
-        files.open_plain(str(tmp_path / 'x'))
-    assert stat.S_ISREG(os.fstat(files.open_plain(__file__).fileno()).st_mode)
 
 
 @pytest.mark.parametrize('make, replaced', [

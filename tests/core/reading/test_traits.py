@@ -5,7 +5,6 @@ import os
 import re
 import select
 import socket
-import struct
 import subprocess
 import sys
 import time
@@ -17,7 +16,6 @@ from osu_container.check.described import mpi_described
 from osu_container.core.reading import image as image_facts
 from osu_container.core.reading.traits import (
     PROVIDERS,
-    asked_of_libfabric,
     fabric_traits,
     mpi_traits,
     provider_of_file,
@@ -230,13 +228,6 @@ def test_gpu_memory_is_said_to_be_handed_on_where_mpich_has_the_variable(wheel, 
 
 
 @pytest.mark.parametrize('key', WHEELS)
-def test_opened_libfabric_is_a_name_in_the_file(wheel, key):
-    """Intel MPI has no DT_NEEDED of libfabric and opens it; where it is needed, opening it is no news."""
-    needed = 'libfabric.so.1' in run(['readelf', '-dW', wheel(key) / WHEELS[key][0]]).stdout
-    assert needed or traits_of(wheel, key)['opens'] == ['libfabric.so.1']
-
-
-@pytest.mark.parametrize('key', WHEELS)
 def test_an_mpich_knows_the_provider_cxi_from_4_1_on(wheel, key):
     """pmodels/mpich PR 5708; no provider cxi can be had here, so that no run tells."""
     assert traits_of(wheel, key)['cxi'] is (SOURCES[key]['version'] >= '4.1' if key in MPICH else None)
@@ -251,10 +242,6 @@ def test_an_mpi_that_is_described_by_its_release_has_the_traits_of_its_file(whee
 
 
 # ---- the memory of other ranks
-
-@pytest.mark.parametrize('key', WHEELS)
-def test_the_variable_of_cma_is_told_where_it_is_on_by_itself(wheel, says, key):
-    assert [traits_of(wheel, key)['single_copy']] == (says(key)[2] or [None])
 
 
 #: A libfabric that lets MPI through to the real one and says what it was asked for; it has an older API than the real
@@ -302,28 +289,6 @@ def test_api_in_the_file_is_what_mpich_asks_libfabric_for(wheel, asked, key, pro
     asks = traits_of(wheel, key)['asks']
     assert good and (found[-1] == asks[''] if provider == 'tcp' else found[-1] <= asks[provider] <= asks[''])
     assert ('cxi' in asks) == (SOURCES[key]['version'] >= '4.1')
-
-
-#: Rows of MPICH's table, as 4.2 has them: what comes before the API's release, the release, what comes behind it
-def rows(*releases, stride=12):
-    return b''.join(struct.pack(f'<{stride}I', 0x1f8f, 1, 0, 1, 20, 0, 31, 1, *release, 8, *[0] * (stride - 11))
-                    for release in releases)
-
-
-@pytest.mark.parametrize('content, wanted', [
-    (rows((2, 3), (2, 3), (1, 6), (1, 5), (1, 5)), {'': (2, 3), 'ofi_rxm': (1, 6)}),
-    (b'\0cxi\0\0\0\0' + rows((1, 30), (1, 30), (1, 5), (1, 5), (1, 5)),
-     {'': (1, 30), 'ofi_rxm': (1, 5), 'cxi': (1, 5)}),
-    (rows((1, 22), (1, 22), (1, 22), (1, 22), (1, 22), stride=11), {'': (1, 22), 'ofi_rxm': (1, 22)}),
-    (rows((1, 22), (1, 22), (1, 6)), None),  # too few to be sure
-    (rows((1, 6), (1, 22), (1, 6), (1, 5), (1, 5)), None),
-    (rows((1, 22), (1, 22), (1, 6), (1, 5), (2, 5)), None),
-    (rows(*[(1, 22)] * 5) + bytes(100) + rows(*[(1, 21)] * 5), None),
-    (rows(*[(1, 22)] * 5) + b'--with-device=ch4:ofi:sockets', None),
-    (b'', None),
-], ids=['2.3', 'cxi', '11 words', 'few', 'no minimum', 'newer than the default', 'two tables', 'one set', 'none'])
-def test_api_is_read_from_a_whole_table_or_not_at_all(content, wanted):
-    assert asked_of_libfabric(bytes(64) + content + bytes(64)) == wanted
 
 
 # ---- PMI: what an MPI asks, when it is started like a rank of srun
@@ -400,22 +365,3 @@ def test_an_image_tells_rocm_and_cuda_by_its_folders(tmp_path, files, rocm, cuda
     folder.write('/opt/rocm-6.3.4/.info/version', '6.3.5-99\n')
     with image_facts.Image(str(folder), 'osu_') as image:
         assert image.rocm() == '6.3.5'
-
-
-@pytest.mark.parametrize('library, record, rocm, cuda', [
-    ('libhsa-runtime64.so.1.13.0', 'Package: libhsa-runtime64-1\nStatus: install ok installed\nVersion: 6.1.2-3\n',
-     '6.1.2', None),
-    ('libhsa-runtime64.so.1.13.0', 'Package: libc6\nVersion: 2.41-12\n\nPackage: libhsa-runtime64-1\n\nVersion: 7\n',
-     None, None),
-    ('libamdhip64.so.5.7.31921', 'Package: libhsa-runtime64-1\nVersion: 6.1.2-3\n', None, None),
-    ('libhsa-runtime64.so.1.13.0', None, None, None),
-    ('libcudart.so.12.4.127', None, None, '12.4'),
-])
-def test_an_image_tells_rocm_and_cuda_of_a_distribution(tmp_path, library, record, rocm, cuda):
-    """Debian's are among its own libraries; the release of ROCm is that of the part that talks to the driver."""
-    folder = ElfFolder(tmp_path / 'image')
-    folder.write(f'/usr/lib/x86_64-linux-gnu/{library}', '')
-    if record:
-        folder.write('/var/lib/dpkg/status', record)
-    with image_facts.Image(str(folder), 'osu_') as image:
-        assert (image.rocm(), image.cuda()) == (rocm, cuda)
