@@ -97,7 +97,7 @@ def program(mpi_family, name, path):
                  f'{headers}/x86_64-linux-gnu', f'-I{_gcc_headers()}', f'-I{parts.wheel(wheel)}/include', '-o', new,
                  *(f'{libraries}/{name}' for name in ('Scrt1.o', 'crti.o')), CODE, f'-L{parts.wheel(wheel)}/lib',
                  f'-l:{library}', '-Wl,--allow-shlib-undefined', *words, f'{oldest}{MULTIARCH[4:]}/libc-2.31.so',
-                 *(f'{libraries}/{name}' for name in ('libc_nonshared.a', 'crtn.o'))], package='gcc')
+                 *(f'{libraries}/{name}' for name in ('libc_nonshared.a', 'crtn.o'))])
             if soname:
                 patchelf(new, '--replace-needed', library, soname)
             new.rename(target)
@@ -106,7 +106,7 @@ def program(mpi_family, name, path):
 
 def _gcc_headers():
     """Return the folder (str) of the compiler's own headers, stddef.h among them."""
-    return run(['gcc', '-print-file-name=include'], package='gcc').strip()
+    return run(['gcc', '-print-file-name=include']).strip()
 
 
 def _mpi(case, root):

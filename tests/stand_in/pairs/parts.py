@@ -161,7 +161,7 @@ def debian(suite, *parts):
             run(['mmdebstrap', '--quiet', '--variant=extract', '--format=tar',
                  '--aptopt=Acquire::Check-Valid-Until "false"',
                  *(f'--dpkgopt={option}' for option in base.DPKG_OPTIONS), f"--include={','.join(packages)}", suite,
-                 archive], package='mmdebstrap', env={**os.environ, 'TMPDIR': '/tmp'})
+                 archive], env={**os.environ, 'TMPDIR': '/tmp'})
             run(['tar', '-C', root, '--no-same-owner', *(f'--exclude={path}' for path in base.NOT_UNPACKED), '-xf',
                  archive])
             archive.unlink()
