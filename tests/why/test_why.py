@@ -76,8 +76,7 @@ def test_what_is_no_message_is_called_unknown(text):
     assert search.explain(text) == []
 
 
-@pytest.mark.parametrize('line', ['1024      123.45', 'a' * 5000, '/a/path/' * 400 + ': no', '"' * 5000,
-                                  'x: (1): ' * 400], ids=['numbers', 'letters', 'paths', 'quotes', 'labels'])
+@pytest.mark.parametrize('line', ['a' * 5000, '/a/path/' * 400 + ': no', 'x: (1): ' * 400], ids=range(3))
 def test_long_logs_are_read_in_one_go(line):
     """A pattern that tries again from every letter would take minutes, and is stopped after one."""
     text = (line + '\n') * (1_000_000 // len(line)) + 'x: undefined symbol: f7\n'
@@ -87,7 +86,7 @@ def test_long_logs_are_read_in_one_go(line):
     assert done.stdout == "['undefined symbol']\n", done.stderr
 
 
-@pytest.mark.parametrize('encoding', ['utf-16', 'utf-16-le', 'utf-16-be', 'utf-8-sig', 'latin-1'])
+@pytest.mark.parametrize('encoding', ['utf-16', 'utf-16-be', 'utf-8-sig', 'latin-1'])
 def test_what_windows_writes_is_read(encoding):
     text = "fine\n./m: libfabric.so.1: version `FABRIC_1.7' not found (required by ./m)\n"
     found = search.search_in(io.BytesIO(text.encode(encoding))).found()
@@ -229,57 +228,22 @@ def test_osu_explain_without_its_data_is_known(tmp_path):
 
 # ---- the loader, really
 
-@pytest.fixture
-def loader(tmp_path):
-    """Function (version of the library when linked, when run) that runs a program and returns what the loader says."""
-    def call(soname, linked, found, symbol='f7', **environment):
-        folders = {}
-        for name, version in (('linked', linked), ('found', found)):
-            script = version and f'{version} {{ global: f7; }};\n'
-            folders[name] = tmp_path / name
-            source = 'int f7(void) { return 7; }\n' if name == 'linked' or symbol == 'f7' else 'int other;\n'
-            if version is not False:
-                compile_library(folders[name] / soname, version_script=script, source=source)
-        (tmp_path / 'main.c').write_text('int f7(void);\nint main(void) { return f7() - 7; }\n')
-        done = run(['gcc', '-o', tmp_path / 'main', tmp_path / 'main.c', folders['linked'] / soname, '-lc'])
-        assert done.returncode == 0, done.stderr
-        done = run([tmp_path / 'main'], env={'LD_LIBRARY_PATH': str(folders['found']), 'LC_ALL': 'C', **environment})
-        assert done.returncode != 0
-        return done.stderr
-    return call
-
-
-@pytest.mark.parametrize('soname, linked, found, symbol, wanted, word', [
-    ('libfabric.so.1', 'FABRIC_1.7', 'FABRIC_1.6', 'f7', 'libfabric too old', 'FABRIC_1.7'),
-    ('libgrape.so.1', 'GRAPE_2', 'GRAPE_1', 'f7', 'library of another version', 'GRAPE_2'),
-    ('libstdc++.so.6', 'GLIBCXX_3.4.99', 'GLIBCXX_3.4.1', 'f7', 'C++ library too old', 'GLIBCXX_3.4.99'),
-    ('libfabric.so.1', 'FABRIC_1.7', False, 'f7', 'missing library', 'libfabric.so.1'),
-    ('libplain.so.1', None, None, 'other', 'undefined symbol', 'f7'),
+@pytest.mark.parametrize('soname, linked, found, wanted, word', [
+    ('libfabric.so.1', 'FABRIC_1.7', 'FABRIC_1.6', 'libfabric too old', 'FABRIC_1.7'),
+    ('libgrape.so.1', 'GRAPE_2', 'GRAPE_1', 'library of another version', 'GRAPE_2'),
+    ('libfabric.so.1', 'FABRIC_1.7', None, 'missing library', 'libfabric.so.1'),
 ])
-def test_what_the_loader_says_is_known(loader, soname, linked, found, symbol, wanted, word):
-    text = loader(soname, linked, found, symbol)
-    each, = search.explain(text)
-    assert each['name'] == wanted and word in each['cause'], text
-
-
-def test_a_c_library_that_is_too_old_is_known(tmp_path):
-    """A library that says it needs GLIBC_2.99 of libc.so.6, met by the real one."""
-    newer = compile_library(tmp_path / 'newer' / 'libc.so.6', version_script='GLIBC_2.99 { global: f7; };\n',
+def test_what_the_loader_says_is_known(tmp_path, soname, linked, found, wanted, word):
+    """A program that was linked with one version of a library meets another one, or none."""
+    for folder, version in (('linked', linked), ('found', found)):
+        if version:
+            compile_library(tmp_path / folder / soname, version_script=f'{version} {{ global: f7; }};\n',
                             source='int f7(void) { return 7; }\n')
-    needs = compile_library(tmp_path / 'libneeds.so', needed=[newer],
-                            source='int f7(void);\nint needs(void) { return f7(); }\n')
-    done = run([sys.executable, '-c', f'import ctypes; ctypes.CDLL({str(needs)!r})'])
+    (tmp_path / 'main.c').write_text('int f7(void);\nint main(void) { return f7() - 7; }\n')
+    assert run(['gcc', '-o', tmp_path / 'main', tmp_path / 'main.c', tmp_path / 'linked' / soname]).returncode == 0
+    done = run([tmp_path / 'main'], env={'LD_LIBRARY_PATH': str(tmp_path / 'found'), 'LC_ALL': 'C'})
     each, = search.explain(done.stderr)
-    assert each['name'] == 'C library too old' and 'GLIBC_2.99' in each['cause'], done.stderr
-
-
-def test_a_preloaded_library_that_is_gone_and_a_file_that_is_none_are_known(tmp_path):
-    done = run(['/bin/true'], env={'LD_PRELOAD': str(tmp_path / 'libmpi.so.12')})
-    assert names(done.stderr) == ['preloaded library missing'], done.stderr
-    (tmp_path / 'libtext.so').write_text('GROUP ( libmpi.so.12 ) padding so that it is longer than an ELF header is, '
-                                         'yes\n')
-    done = run([sys.executable, '-c', f'import ctypes; ctypes.CDLL({str(tmp_path / "libtext.so")!r})'])
-    assert names(done.stderr) == ['file of another architecture'], done.stderr
+    assert each['name'] == wanted and word in each['cause'], done.stderr
 
 
 # ---- Lmod, really: it breaks its messages into lines of 80 letters
@@ -288,9 +252,6 @@ def test_a_preloaded_library_that_is_gone_and_a_file_that_is_none_are_known(tmp_
 def lmod(tmp_path):
     """Function (script, name of LMODS) that runs bash with modules of all kinds of trouble; what it says."""
     for name, text in {
-            'image.lua': "LmodError('ERROR: Cannot locate the singularity container file ' .. '/project/' .. "
-                         "string.rep('long/', 30) .. 'x.sif. One potential cause is that it may have been removed from "
-                         "the system.')",
             'ours.lua': "LmodError('The image /project/' .. string.rep('long/', 30) .. 'x.sif is gone. Get it back "
                         "with: cp a b')",
             'host.lua': "LmodMessage('osu-container/hybrid: The host has changed since this module was installed: "
@@ -311,7 +272,6 @@ def lmod(tmp_path):
 @pytest.mark.parametrize('version', LMODS)
 @pytest.mark.parametrize('script, wanted, word', [
     ('module load nonesuch/1', 'unknown module', 'nonesuch/1'),
-    ('module load image', "image of LUMI's module gone", '/long/x.sif'),
     ('module load ours', 'image gone', '/long/x.sif'),
     ('module load host', 'host has changed', 'library'),
     ('module load other one', 'modules that exclude each other', 'other'),
@@ -371,12 +331,6 @@ def test_of_several_files_each_message_is_named_once_with_the_files_that_have_it
     assert [each['file'] for each in found] == logs[:8]
 
 
-def test_several_files_with_nothing_known_are_one_answer(logs, tmp_path):
-    done = command(*logs[8:], cwd=tmp_path)
-    assert done.returncode == 1 and 'Empty: slurm-9.out.' in done.stdout and 'is in: slurm-8.out.' in done.stdout
-    assert command('--json', *logs[8:], cwd=tmp_path).stdout == '[]\n'
-
-
 @pytest.mark.parametrize('name, said', [
     ('none', 'none: No such file or directory'), ('folder', 'folder: it is a folder: name the files in it, for example '
                                                             'folder/*.out'),
@@ -390,12 +344,6 @@ def test_what_cannot_be_read_is_said_and_the_other_files_are_read(logs, tmp_path
     done = command(name, logs[7], cwd=tmp_path)
     assert done.returncode == 1 and 'undefined symbol, slurm-7.out line 1' in done.stdout
     assert done.stderr.startswith(f'osu-container why: error: {said}') and done.stderr.count('\n') == 1
-
-
-def test_a_file_that_opens_and_cannot_be_read_is_an_error():
-    done = command('/proc/self/mem')  # for root too
-    assert done.returncode == 1 and done.stderr == 'osu-container why: error: /proc/self/mem: Input/output error. ' \
-        "Name the file with a job's output\n"
 
 
 def test_the_list_has_every_message():
@@ -458,7 +406,7 @@ def test_of_a_long_log_a_part_is_held_at_a_time():
 
 
 @pytest.mark.parametrize('end', [b'\n', b'\r\n', b''])
-@pytest.mark.parametrize('block', [1, 7, 40, 41, 1000])
+@pytest.mark.parametrize('block', [1, 7, 41])
 def test_where_a_log_is_cut_into_parts_makes_no_difference(monkeypatch, block, end):
     text = b"a\r\nx: undefined symbol: f7\n\nb \xc3\xa4\nsrun: error: n: task 0: Exited with exit code 1\n" \
            b"y: undefined symbol: f8" + end
@@ -485,25 +433,22 @@ def test_binary_junk_is_unknown_text():
     assert [each['name'] for each in found] == ['undefined symbol']
 
 
-# ---- Slurm and the container, really
+# ---- Slurm, really
 
 @pytest.fixture(scope='module')
 def slurm():
     """Function (script) that runs bash with the private Slurm and returns its output and errors as one text."""
     started = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
     assert started.returncode == 0, started.stdout + started.stderr
-
-    def call(script, **variables):
-        environment = {'PATH': f"{STATE / 'bin'}:/usr/bin:/bin:/usr/sbin:/sbin", 'HOME': os.environ['HOME'],
-                       'SLURM_CONF': str(STATE / 'slurm' / 'slurm.conf'), 'LC_ALL': 'C.UTF-8', **variables}
-        return run(['bash', '--norc', '-c', script], env=environment, stderr=subprocess.STDOUT, timeout=120).stdout
-    return call
+    environment = {'PATH': f"{STATE / 'bin'}:/usr/bin:/bin:/usr/sbin:/sbin", 'HOME': os.environ['HOME'],
+                   'SLURM_CONF': str(STATE / 'slurm' / 'slurm.conf'), 'LC_ALL': 'C.UTF-8'}
+    return lambda script: run(['bash', '--norc', '-c', script], env=environment, stderr=subprocess.STDOUT,
+                              timeout=120).stdout
 
 
 @pytest.mark.slurm
 @pytest.mark.parametrize('script, wanted', [
     ('srun --mpi=nonesuch true', 'unknown MPI type'),
-    ('srun -p nonesuch -N1 -n1 true', 'unknown partition'),
     ('srun -N1 -n1 --mem=900000G true', 'memory that a node does not have'),
     ('salloc -Q -N1 -n1 srun -n40 true', 'more than the job has'),
     ('srun -N1 -n1 osu_nonesuch', 'program not found'),
@@ -515,52 +460,4 @@ def slurm():
 ])
 def test_what_slurm_says_is_known(slurm, script, wanted):
     text = slurm(script)
-    assert names(text) == [wanted], text
-
-
-@pytest.fixture(scope='module')
-def modules(slurm, tmp_path_factory):
-    """Function (script) as slurm's, with osu-container/pure and openmpi in a folder of the tests."""
-    folder = tmp_path_factory.mktemp('installed')
-    ready = f'export EASYBUILD_PREFIX={folder}; . {PROJECT}/env.sh; '
-    text = slurm(ready + 'eb osu-container-pure.eb osu-container-openmpi.eb -r && echo installed')
-    assert text.rstrip().endswith('installed'), text[-3000:]
-    return lambda script, **variables: slurm(ready + script, **variables)
-
-
-@pytest.mark.apptainer
-@pytest.mark.slurm
-@pytest.mark.parametrize('script, wanted', [
-    ('module load osu-container/pure; srun --mpi=none -N2 -n2 osu_bw H H', 'ranks without PMI'),
-    ('module load osu-container/pure; FI_PROVIDER=nonesuch srun -N2 -n2 osu_latency H H', 'no provider'),
-    ('module load osu-container/pure; srun -N1 -n1 osu-exec nonesuch', 'program not in the image'),
-    ('module load osu-container/pure; srun -N2 -n2 osu_bw D D', 'no GPU for the ports'),
-    ('module load osu-container/pure; srun -N2 -n3 osu_bw H H', 'wrong number of ranks'),
-    # by its path in the image, which the module's own command would refuse
-    ('module load osu-container/pure; srun --mpi=none -N2 -n2 apptainer exec "$SIF" /opt/osu/bin/osu_bw H H',
-     'wrong number of ranks'),
-    ('module load osu-container/pure; srun --mpi=none -N2 -n2 apptainer exec "$SIF" /usr/bin/python3 -I -c "import sys;'
-     " sys.path.insert(0, '/opt/osu/lib/python'); from mpi4py import MPI; "
-     "print('rank', MPI.COMM_WORLD.rank, 'of', MPI.COMM_WORLD.size)\"", 'every rank alone'),
-    ('module load osu-container/pure; osu-exec "$CONTAINERROOT/bin/osu_bw" H H', 'started inside the container'),
-    ('module load osu-container/pure; APPTAINER_BIND=/nonesuch osu-exec true', 'bound file missing'),
-    ('module load osu-container/pure; SINGULARITY_BIND=/tmp APPTAINER_BIND=/usr:/mnt apptainer exec $SIF true',
-     'two sets of binds'),
-    ('apptainer exec /nonesuch.sif true', 'image cannot be read'),
-    ('head -c 4096 /dev/zero >$HOME/x.sif; apptainer exec $HOME/x.sif true', 'image cannot be read'),
-    ('module load osu-container/pure; MPIR_CVAR_OFI_USE_PROVIDER=tcp srun -N2 -n2 osu_latency -m 4 -i 10 H H',
-     'provider asked for by an old name'),
-    # the sum of the image is checked, its signature is not there: apptainer verify says so
-    ('module load osu-container/pure; apptainer verify "$SIF" 2>&1', 'image without a signature'),
-    ('module load osu-container/pure; salloc -Q -N1 -n2 osu-exec timeout -s KILL 5 /opt/mpich/bin/mpiexec -n 2 true',
-     'mpirun in the container'),
-    ('module load osu-container/openmpi; salloc -Q -N1 -n2 osu-exec timeout -s KILL 9 /opt/openmpi/bin/mpirun '
-     '--allow-run-as-root -n 2 true', 'mpirun in the container'),
-    # by its path in the image: the module's own command would not start it so
-    ('module load osu-container/openmpi; srun --mpi=pmi2 -N2 -n2 apptainer exec "$SIF" /opt/osu/bin/osu_bw H H',
-     'Open MPI without PMIx'),
-    ('module load osu-container/openmpi; PMIX_MCA_psec=munge srun -N2 -n2 osu_bw H H', 'component of PMIx missing'),
-])
-def test_what_runs_say_is_known(modules, script, wanted, tmp_path):
-    text = modules(script, HOME=str(tmp_path))
     assert names(text) == [wanted], text
