@@ -1,7 +1,6 @@
 """Real EasyBuild installs the real image; wrong input stops with a message and leaves nothing behind."""
 import json
 import os
-import random
 import re
 import resource
 import shutil
@@ -17,7 +16,6 @@ from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
 from osu_container.core.reading.libraries import sha256_of
 from tests.helpers import osu_archive
-from tests.helpers.killed import Program
 from tests.helpers.machine import (
     PROJECT,
     STATE,
@@ -555,32 +553,6 @@ def test_kill_of_a_rebuild_leaves_a_module_and_a_lock_with_a_remedy(eb, tmp_path
     assert run(['bash', '-c', remedy.group(1)]).returncode == 0
     assert eb('osu-container-pure.eb', '-r', '--rebuild').returncode == 0
     assert not [path for path in eb.left_behind() if path.endswith(('.part', '.old'))]
-
-
-@pytest.mark.full
-def test_kills_of_a_rebuild_at_20_moments_of_chance_lose_nothing(eb, tmp_path, moments=20):
-    """Each at one of the changes that eb makes to files below its prefix; the next eb names the lock and clears all."""
-    eb.local(workstation())
-    program = Program(tmp_path / 'hooks', f'{eb.prefix}/')
-    plain, rebuild = dict(eb.environment), ['osu-container-pure.eb', '-r', '--rebuild', '--disable-backup-modules']
-    assert eb('osu-container-pure.eb', '-r').returncode == 0
-    eb.environment.update(program.counting())
-    assert eb(*rebuild).returncode == 0
-    changes, found = program.changes(), sorted(eb.left_behind())
-    for moment in random.Random(1).sample(range(changes), min(moments, changes)):
-        eb.environment = {**plain, **program.at(moment)}
-        assert eb(*rebuild).returncode == -signal.SIGKILL
-        eb.environment = plain
-        used = clean_shell(f'module use {eb.prefix}/modules/all; module load osu-container/pure && osu_latency --help')
-        assert used.returncode == 0 and 'osu_latency' in used.stdout, (moment, used.stderr)
-        again = eb(*rebuild)
-        if again.returncode:
-            remedy = re.search(r'Where no eb runs, here or on another node: (rmdir \S+), then eb', folded(again.stdout))
-            assert remedy, (moment, again.stdout[-2000:])
-            assert run(['bash', '-c', remedy.group(1)]).returncode == 0
-            assert eb(*rebuild).returncode == 0
-        left = set(eb.left_behind()) - set(found)
-        assert not [path for path in left if not re.search(r'/easybuild/|/\.locks', path)], (moment, left)
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason='what an ordinary user keeps to himself is no mistake')

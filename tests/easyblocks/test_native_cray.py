@@ -8,7 +8,7 @@ from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.elf import elf_facts
 from tests.helpers import osu_archive
-from tests.helpers.machine import PROJECT, VERSIONS, StandIn, folded, run
+from tests.helpers.machine import PROJECT, StandIn, folded, run
 from tests.helpers.osu_archive import RELEASE
 from tests.helpers.samples import one_of_each
 
@@ -187,14 +187,6 @@ def test_plugin_is_built_with_the_rocm_and_the_libfabric_of_the_stack(site):
     assert f'--with-libfabric={libfabric.group(1)} ' in found and '$ROCM_PATH' in found
 
 
-def test_every_easyconfig_passes_the_contribution_check(eb):
-    eb.local("SITE = 'workstation'\n")
-    paths = [easyconfig(site) for site in CRAY] + [EASYCONFIGS / 'osu-native.eb'] + PLUGINS
-    done = eb('--check-contrib', *paths)
-    assert done.returncode == 0 and 'All contribution checks PASSed' in done.stdout, done.stdout
-    assert set(EASYCONFIGS.glob('*.eb')) <= set(paths)
-
-
 # ---- which easyconfig osu-native.eb is
 
 @pytest.mark.parametrize('site', SOME)
@@ -300,19 +292,6 @@ def test_two_ranks_under_srun_load_the_libraries_of_the_stack(site, stack, tmp_p
         assert paths['libfabric'] == f'{stack(site).tree}{libfabric}'
         assert paths['libmpi'].startswith(f'{stack(site).tree}/opt/cray/pe/mpich/')
         assert ('libmpi_gtl' in paths) == (site in GPU)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize('version', VERSIONS)
-def test_every_easybuild_installs_the_same_by_osu_native_eb(version, own_stack):
-    this = own_stack(ONE_GPU, version)
-    texts = []
-    for path, options in ((easyconfig(ONE_GPU), []), (EASYCONFIGS / 'osu-native.eb', [f'--try-amend=site={ONE_GPU}'])):
-        done = this.install(this.copy_of(path), '-r', '--rebuild', *options)
-        assert done.returncode == 0, done.stdout
-        text = this.eb.module(f'osu-native/{RELEASE}-{ONE_GPU}').read_text()
-        texts.append(text.partition('local root')[2])
-    assert texts[0] == texts[1]
 
 
 @pytest.mark.parametrize('site', one_of_each(sorted(GPU, key=ONE_GPU.__ne__)))
