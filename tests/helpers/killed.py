@@ -3,12 +3,8 @@ Kills Python at a chosen one of its changes to files, as kill -9 does by chance.
 
 The moments are counted in changes (a file is opened for writing, renamed, removed; a folder is made, removed), as they
 happen in the process itself: the same number is the same moment on any machine, however busy it is.
-
-A copy of this file as sitecustomize.py, in a folder of PYTHONPATH, does that to a program (Program below).
 """
-import atexit
 import os
-import shutil
 import signal
 import sys
 import traceback
@@ -71,38 +67,3 @@ def _forked(moment, folders, action):
     _, code = os.waitpid(child, 0)
     assert code in (0, signal.SIGKILL), code
     return code != 0, int(made or 0)
-
-
-class Program:
-    """What kills a program of Python, but not what that starts."""
-
-    def __init__(self, hooks, *folders):
-        """hooks: Path, a new folder elsewhere; folders: Path, below which changes count."""
-        hooks.mkdir()
-        shutil.copy(__file__, hooks / 'sitecustomize.py')
-        self.count = hooks / 'count'
-        self.variables = {'PYTHONPATH': str(hooks), 'KILLED_IN': ':'.join(map(str, folders))}
-
-    def counting(self):
-        """Return the variables (dict) of a program whose changes are counted; changes() returns how many there were."""
-        return {**self.variables, 'KILLED_AT': str(10 ** 9), 'KILLED_COUNT': str(self.count)}
-
-    def changes(self):
-        """Return the number (int) of changes of the last program that has counted them."""
-        return int(self.count.read_text())
-
-    def at(self, moment):
-        """Return the variables (dict) of a program that is killed before its change number moment (int, from 0)."""
-        return {**self.variables, 'KILLED_AT': str(moment)}
-
-
-def _tell(changes):
-    with open(os.environ['KILLED_COUNT'], 'w') as handle:
-        handle.write(str(changes()))
-
-
-if __name__ == 'sitecustomize' and os.environ.setdefault('KILLED_PROCESS', str(os.getpid())) == str(os.getpid()):
-    # what the program starts has another process id; what takes its place (exec) has the same
-    found = kill_at(int(os.environ['KILLED_AT']), os.environ['KILLED_IN'].split(':'))
-    if 'KILLED_COUNT' in os.environ:
-        atexit.register(_tell, found)
