@@ -31,7 +31,7 @@ time.sleep(1)
 
 @pytest.fixture(scope='module')
 def python_shell(built, tmp_path_factory):  # noqa: F811, a fixture
-    """Function (script, folder) that runs bash in folder with the modules osu-mpi4py/* installed."""
+    """Function (script, folder) that runs bash in folder with osu-mpi4py/bind, hybrid and pure installed."""
     built(IMAGE)
     started = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
     assert started.returncode == 0, started.stdout + started.stderr
@@ -43,26 +43,21 @@ def python_shell(built, tmp_path_factory):  # noqa: F811, a fixture
         text = f'set -eu; . {PROJECT}/env.sh; set +eu\ncd {folder}\n{script}\n'
         return run(['bash', '--norc', '-c', text], env={**environment, **variables}, timeout=timeout)
 
-    names = [f'osu-mpi4py-{name}.eb' for name in NAMES if name != 'openmpi']
-    done = call(f"eb {' '.join(names)} -r", '/', timeout=600)
+    done = call('eb osu-mpi4py-bind.eb osu-mpi4py-hybrid.eb osu-mpi4py-pure.eb -r', '/', timeout=600)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     return call
 
 
-@pytest.fixture(scope='module')
-def with_openmpi(python_shell, built):  # noqa: F811, a fixture
-    """The same after the module osu-mpi4py/openmpi was installed too, whose image takes a while to build."""
-    for name in WITH_PYTHON:
-        built(name)
-    done = python_shell('eb osu-mpi4py-openmpi.eb -r', '/', timeout=600)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
-    return python_shell
-
-
 @pytest.fixture
-def shell_of(request):
-    """Function (approach) that returns python_shell, with what this approach needs."""
-    return lambda approach: request.getfixturevalue('with_openmpi' if approach == 'openmpi' else 'python_shell')
+def shell_of(python_shell, built):  # noqa: F811, a fixture
+    """Function (approach) that returns python_shell after the module of this approach was installed too."""
+    def shell(approach):
+        for name in WITH_PYTHON if approach == 'openmpi' else ():
+            built(name)
+        done = python_shell(f'eb osu-mpi4py-{approach}.eb -r', '/', timeout=600)
+        assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+        return python_shell
+    return shell
 
 
 @pytest.mark.parametrize('approach', [
