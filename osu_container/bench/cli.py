@@ -276,7 +276,7 @@ def _show(runs, left, found, wanted, site, options, folder):
                                    for run, repeat in left],
                           'left_out': [{'run': run.name, 'why': run.skip} for run in runs if run.skip]}, indent=1))
         return 0
-    about = _about(left, wanted, site['name'])
+    about = f"about {max(1, _estimate(left, wanted) / 60):.0f} min"
     if folder:
         total = sum(not run.skip for run in runs) * wanted.repeats
         print(f"left of {folder}, tag {wanted.tag} on site {site['name']}: {len(left)} of {total} measurements, "
@@ -310,15 +310,6 @@ def _show(runs, left, found, wanted, site, options, folder):
 def _estimate(left, wanted):
     """Return about how many seconds measurements (list) take, by a guess for each."""
     return len(left) * cases.GUESS + 10 * len(wanted.modules)
-
-
-def _about(left, wanted, site):
-    """Return in words (str) how long measurements (list) take: as the last run of the tag on site (str), or a guess."""
-    for folder in reversed(select.runs()):
-        found = files.seconds_each(folder)
-        if found and found[:2] == (site, wanted.tag):
-            return f"about {max(1, len(left) * found[2] / 60):.0f} min, as in {folder.name} ({found[2]:.1f} s each)"
-    return f"{max(1, _estimate(left, wanted) / 60):.0f} min by a guess of {cases.GUESS:g} s each"
 
 
 def _salloc(wanted, site, options, runs):

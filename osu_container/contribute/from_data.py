@@ -81,9 +81,9 @@ def folders(prefix, gpu):
 def image_facts(file):
     """Return the facts (dict, as read_facts() has them) of an image from its description: it need not be there."""
     variant = image_named(file)[1]['variants']['c']
-    asked, parts = variant['arguments'], variant['parts']
+    asked = variant['arguments']
     gpu = 'rocm' in asked
-    plugin = '/opt/rccl-plugin' if '/opt/rccl-plugin' in parts else None
+    plugin = '/opt/rccl-plugin' if {'aws-ofi-nccl', 'aws-ofi-rccl'} & set(variant['sources']) else None
     return {
         'file': file, 'soname': 'libmpi.so.12', 'mpi': f"MPICH {asked['mpich']}", 'libfabric': asked['libfabric'],
         'programs': {program: folder for folder, program in folders('/opt/osu/', gpu).items()},

@@ -76,9 +76,9 @@ def facts_table(recipes, entry):
 
 def licences(file):
     """Return the table (str) of the licences of what the image file is made from."""
-    keys = [key for keys in image_named(file)[1]['variants']['c']['parts'].values() for key in keys if key in SOURCES]
+    keys = [key for key in image_named(file)[1]['variants']['c']['sources'] if 'licence' in SOURCES[key]]
     return table(['software', 'version', 'license (SPDX)'], [
-        [SOURCES[key]['name'], SOURCES[key]['version'], f"`{SOURCES[key]['licence']}`"] for key in dict.fromkeys(keys)])
+        [SOURCES[key]['name'], SOURCES[key]['version'], f"`{SOURCES[key]['licence']}`"] for key in keys])
 
 
 def native_pages(recipes):

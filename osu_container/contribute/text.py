@@ -31,8 +31,12 @@ def commented(text, mark, indent=0):
 
 
 def filled(template, values):
-    """Return the text of a template (file name) with each @KEY@ replaced by its value (dict of str)."""
-    text = (TEMPLATES / template).read_text()
+    """Return the text of a template (file name, or page in pages.md) with each @KEY@ replaced by its value (dict)."""
+    if template.endswith('.md'):
+        parts = re.split(r'(?m)^<!-- (\S+\.md) -->\n', (TEMPLATES / 'pages.md').read_text())
+        text = dict(zip(parts[1::2], parts[2::2]))[template].rstrip('\n') + '\n'
+    else:
+        text = (TEMPLATES / template).read_text()
     return re.sub(r'@([A-Z_\d]+)@', lambda found: values[found.group(1)], text)
 
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import statistics
-from datetime import datetime
 from pathlib import Path
 
 from osu_container.core.reading.files import MOST, TooLarge, lines_of, open_plain, parse_json
@@ -134,22 +132,6 @@ def has_ended(folder):
     """Return whether the run in folder (Path) has its last line: all is there that was wanted."""
     last = _ends(folder)[1]
     return bool(last) and last.get('kind') == 'end'
-
-
-def seconds_each(folder):
-    """
-    Return (site, tag, seconds from one measurement to the next) of the run in folder (Path), None where it has too few.
-
-    The median: a run that was interrupted has waited once, and its repeats begin with a start of ReFrame.
-    """
-    try:
-        entries = [entry for _, entry in lines(folder)[0]]
-        ended = [datetime.fromisoformat(entry['ended'].replace('Z', '+00:00')) for entry in entries
-                 if entry['kind'] == 'measurement' and entry.get('ended')]
-        steps = [(after - before).total_seconds() for before, after in zip(ended, ended[1:])]
-        return entries[0]['site'], entries[0].get('tag'), statistics.median(steps)
-    except (ResultsError, AttributeError, TypeError, ValueError):
-        return None
 
 
 def _check_line(path, number, entry, *, first):
