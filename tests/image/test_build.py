@@ -4,7 +4,6 @@ The builder runs for real here, with Apptainer, on images of a few megabytes tha
 those of the catalogue are built in test_images_run.py.
 """
 
-import ast
 import contextlib
 import functools
 import hashlib
@@ -29,10 +28,8 @@ import pytest
 from osu_container.core.reading.sif import read_sif
 from osu_container.image import ImageError, base, catalogue, engines, fetch, stages
 from osu_container.image import build as image_build
-from osu_container.image.progress import duration
 from tests.helpers.machine import PROJECT, PYTHON_36, folded, interruptible, run, tool
-from tests.helpers.osu_archive import PROGRAMS as C_PROGRAMS
-from tests.helpers.osu_archive import RELEASE, make_archive
+from tests.helpers.osu_archive import RELEASE
 
 COMMAND = PROJECT / 'bin' / 'osu-container'
 NAME = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
@@ -59,14 +56,6 @@ def test_list_has_every_image_with_its_state(tmp_path):
     assert all(text in folded(done.stdout) for text in catalogue.FAMILIES.values())
 
 
-def test_list_as_json_is_for_programs(tmp_path):
-    (tmp_path / 'osu-workstation-mpich-5.0.2-libfabric-2.5.1.sif').write_text('')
-    found = json.loads(command('list', '--json', '--sources', tmp_path).stdout)
-    assert [entry['name'] for entry in found] == list(catalogue.IMAGES)
-    assert [entry['name'] for entry in found if entry['state'] == 'here'] == [
-        'osu-workstation-mpich-5.0.2-libfabric-2.5.1']
-
-
 def test_show_says_all_that_is_known():
     shown = dict(zip(catalogue.IMAGES, command('show', '*').stdout.split('\n\n')))
     for name, entry in catalogue.IMAGES.items():
@@ -83,18 +72,11 @@ def test_show_says_all_that_is_known():
 
 
 @pytest.mark.parametrize(('patterns', 'number'), [
-    (['workstation'], len(WORKSTATION)), ([f'{NAME}.sif'], 1), (['*mpich-3.4.3*', '*4.1.3*'], None)])
+    (['workstation'], len(WORKSTATION)), ([f'{NAME}.sif'], 1)])
 def test_images_are_found_by_name_family_and_pattern(patterns, number):
     found = catalogue.find(patterns)
     assert found == [name for name in catalogue.IMAGES if name in found]
-    assert len(found) == number or number is None and len(found) > 5
-
-
-def test_help_names_every_command():
-    text = command('--help').stdout
-    for name in ('list', 'show', 'recipe', 'fetch', 'build', 'verify', 'clean'):
-        assert re.search(rf'(?m)^    {name} ', text), name
-        assert command(name, '--help').returncode == 0
+    assert len(found) == number
 
 
 @pytest.mark.parametrize(('newer', 'words'), [
@@ -251,11 +233,6 @@ def test_a_recipe_that_is_edited_during_a_build_makes_the_next_one(tmp_path, mon
     assert after['recipe-sha256'] != began['recipe-sha256'] and after['sources'] != began['sources']
 
 
-@pytest.mark.parametrize(('seconds', 'text'), [(0, '0 s'), (89, '89 s'), (600, '10 min'), (12000, '3 h 20 min')])
-def test_durations_are_for_people(seconds, text):
-    assert duration(seconds) == text
-
-
 # Downloads
 
 class Server(http.server.SimpleHTTPRequestHandler):
@@ -320,22 +297,6 @@ def test_download_goes_on_where_it_was_cut_off(server, tmp_path, monkeypatch, ca
     assert len(handler.asked) == 2
 
 
-def test_download_begins_anew_where_the_server_cannot_go_on(server, tmp_path, monkeypatch, capsys):
-    handler, url, content = server
-    handler.ranges = False
-    (tmp_path / 'x.tar.gz.part').write_bytes(b'other')
-    fetch.fetch([source(monkeypatch, url, content)], tmp_path, tmp_path / 'log')
-    assert (tmp_path / 'x.tar.gz').read_bytes() == content
-    assert 'cannot go on: from the beginning' in capsys.readouterr().out
-
-
-def test_whole_file_that_was_not_renamed_is_taken(server, tmp_path, monkeypatch):
-    _, url, content = server
-    (tmp_path / 'x.tar.gz.part').write_bytes(content)
-    fetch.fetch([source(monkeypatch, url, content)], tmp_path, tmp_path / 'log')
-    assert (tmp_path / 'x.tar.gz').read_bytes() == content
-
-
 def test_wrong_sum_stops_with_both_sums(server, tmp_path, monkeypatch):
     _, url, content = server
     found, wanted = hashlib.sha256(content).hexdigest(), 'a' * 64
@@ -369,13 +330,6 @@ def test_archive_of_git_without_a_published_sum_must_name_its_commit(tmp_path, m
         with pytest.raises(ImageError, match=f'{message}.*, wanted 0123456789ab'):
             fetch.fetch([key], tmp_path, tmp_path / 'log')
     assert (tmp_path / 'x.tar.gz').exists()
-
-
-def test_file_that_is_no_archive_of_git_is_named(tmp_path, monkeypatch):
-    (tmp_path / 'x.tar.gz').write_text('a page that says 404')
-    key = source(monkeypatch, 'https://example.org/x', b'', sha256=None, commit='0123456789ab', why='none is published')
-    with pytest.raises(ImageError, match='x.tar.gz is no archive of Git'):
-        fetch.fetch([key], tmp_path, tmp_path / 'log')
 
 
 # Which programs
@@ -413,15 +367,6 @@ def test_archive_in_an_easybuild_source_path_gives_the_c_programs(build, tmp_pat
     assert made.osu == f'{RELEASE} C' and made.inputs()['recipe'] == f'{NAME}.def' and made.archive.parent == place
     assert made.keys() == ['mpich-4.2.3']
     assert made.inputs()['sources'][catalogue.SOURCES['osu']['file']] == hashlib.sha256(b'x').hexdigest()
-
-
-def test_another_archive_does_not_pass_for_the_release(build, tmp_path):
-    (tmp_path / 'other.tar.gz').write_text('y')
-    total = hashlib.sha256(b'y').hexdigest()
-    (tmp_path / 'other.tar.gz.sha256').write_text(f'{total}  other.tar.gz\n')
-    made = build(osu_archive=tmp_path / 'other.tar.gz')
-    assert made.osu == f'archive {total[:12]} C'
-    assert made.default_arguments() == {'OSU_SHA256': total, 'OSU': made.osu}
 
 
 @pytest.mark.parametrize(('options', 'message'), [
@@ -691,16 +636,14 @@ def test_build_does_nothing_twice_and_images_share_a_stage(tiny):
 
 
 @pytest.mark.apptainer
-@pytest.mark.parametrize(('change', 'stages_kept'), [('recipe', 1), ('file', 2), ('image', 1)])
+@pytest.mark.parametrize(('change', 'stages_kept'), [('recipe', 1), ('file', 2)])
 def test_build_repeats_what_something_changed(tiny, change, stages_kept):
     tiny('build', 'osu-tiny-a')
     if change == 'recipe':  # of the last stage: the first one is kept
         tiny.change('is here', 'is there')
         assert re.search(r'osu-tiny-a +outdated', tiny('list')[1])
-    elif change == 'file':
-        (tiny.root / 'README.md').write_text('read me again\n')
     else:
-        tiny.sif().write_bytes(tiny.sif().read_bytes()[:-1] + b'?')
+        (tiny.root / 'README.md').write_text('read me again\n')
     code, output = tiny('build', 'osu-tiny-a')
     assert code == 0 and 'is current' not in output and tiny.kept() == stages_kept, output
     assert 'is current' in tiny('build', 'osu-tiny-a')[1]
@@ -714,8 +657,8 @@ def test_an_image_is_packed_as_asked_for_and_stays_so(tiny):
             sif.seek(read_sif(tiny.sif())[0] + 20)
             compressor, _, flags = struct.unpack('<HHH', sif.read(6))
         return compressor, bool(flags & 2)
-    for options, wanted in (([], (1, False)), (['--compression', 'zstd'], (6, False)), ([], (6, False)),
-                            (['--compression', 'none'], (1, True)), (['--compression', 'gzip'], (1, False))):
+    for options, wanted in ((['--compression', 'zstd'], (6, False)), ([], (6, False)),
+                            (['--compression', 'none'], (1, True))):
         code, output = tiny('build', *options, 'osu-tiny-a')
         assert code == 0 and packed() == wanted, output
 
@@ -756,8 +699,7 @@ def test_a_base_is_made_where_the_users_of_subuid_can_enter(tmp_path, monkeypatc
         opened.rmdir()
 
 
-@pytest.mark.parametrize('sign', [signal.SIGKILL, *(pytest.param(sign, marks=pytest.mark.full)
-                                                    for sign in (signal.SIGINT, signal.SIGTERM))])
+@pytest.mark.parametrize('sign', [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.full)])
 def test_interrupted_build_goes_on_and_keeps_the_old_image(tiny, sign):
     tiny('build', 'osu-tiny-a')
     old = tiny.sif().read_bytes()
@@ -794,15 +736,13 @@ def test_interrupted_build_goes_on_and_keeps_the_old_image(tiny, sign):
 
 
 @pytest.mark.apptainer
-@pytest.mark.parametrize(('break_it', 'message'), [
-    (('RESULT=0', 'RESULT=7'), 'failed to execute %test'), (('SECONDS=0', 'SECONDS=nonsense'), 'nonsense')])
-def test_failed_build_keeps_the_old_image_and_names_the_log(tiny, break_it, message):
+def test_failed_build_keeps_the_old_image_and_names_the_log(tiny):
     tiny('build', 'osu-tiny-a')
     old = tiny.sif().read_bytes()
-    tiny.change(*break_it)
+    tiny.change('RESULT=0', 'RESULT=7')
     code, output = tiny('build', 'osu-tiny-a', '--force')
     log = tiny.root / '.workstation' / 'log' / 'image-osu-tiny-a.log'
-    assert code == 1 and 'ended with exit code' in output and message in output and str(log) in output
+    assert code == 1 and 'ended with exit code' in output and 'failed to execute %test' in output and str(log) in output
     assert tiny.sif().read_bytes() == old and tiny.left_over() == []
 
 
@@ -848,32 +788,6 @@ def in_image(sif, *command):
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
-@pytest.mark.full
-@pytest.mark.apptainer
-def test_image_from_nothing_interrupted_once_finishes(tmp_path):
-    """The promise of the README of container-recipes, with nothing at hand: neither sources nor base."""
-    name = 'osu-workstation-mpich-4.3.2-libfabric-1.22.0'
-    words = [COMMAND, 'image', 'build', name, '--osu', 'mpi4py', '--sources', tmp_path / 'sources', '--work',
-             tmp_path / 'image']
-    child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, bufsize=1,
-                             preexec_fn=interruptible)
-    for line in child.stdout:
-        if 'stage runtime' in line:
-            child.send_signal(signal.SIGINT)
-            break
-    output = child.communicate(timeout=60)[0]
-    assert child.returncode == 130 and 'repeat the command to go on' in output, output
-    assert not (tmp_path / 'sources' / f'{name}.sif').exists()
-    # sources and base are there, so what is left needs no network; only root can take it away
-    alone = ['unshare', '--net'] if os.geteuid() == 0 else []
-    done = subprocess.run([*alone, *words], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stdout + done.stderr
-    for kept in ('sources: 3 there', 'base: Debian bookworm, kept', 'stage build: kept'):
-        assert kept in done.stdout
-    assert (tmp_path / 'sources' / f'{name}.sif').stat().st_size < 200e6
-    checked = command('verify', tmp_path / 'sources' / f'{name}.sif')
-    assert checked.returncode == 0 and re.search(r'sum +ok', checked.stdout), checked.stdout + checked.stderr
-
 
 @pytest.mark.full
 @pytest.mark.apptainer
@@ -903,53 +817,6 @@ def test_dockerfile_is_built_by_buildah_from_the_same_base(tmp_path):
     assert checked.returncode == 0 and re.search(r'sum +ok', checked.stdout), checked.stdout + checked.stderr
     run = in_image(sif, '/opt/mpich/bin/mpiexec', '-n', '2', '/opt/osu/bin/osu_latency', '-m', '8', '-i', '10')
     assert 'Latency' in run
-
-
-# A real image, built the C way
-
-@pytest.fixture(scope='module')
-def c_image(tmp_path_factory):
-    """Image with the programs of the test archive; returns (path of the SIF, output of the build)."""
-    folder = tmp_path_factory.mktemp('c image')
-    archive = folder / catalogue.SOURCES['osu']['file']
-    total = make_archive(archive)
-    archive.with_name(f'{archive.name}.sha256').write_text(f'{total}  {archive.name}\n')
-    sif = folder / 'c.sif'
-    done = command('build', NAME, '--osu-archive', archive, '--output', sif, '--log', folder / 'build.log')
-    assert done.returncode == 0, done.stdout + done.stderr
-    return sif, total
-
-
-@pytest.mark.full
-@pytest.mark.apptainer
-def test_c_programs_run_on_two_ranks(c_image):
-    for program in C_PROGRAMS:
-        output = in_image(c_image[0], '/opt/mpich/bin/mpiexec', '-n', '2',
-                          f'/opt/osu/libexec/osu-micro-benchmarks/mpi/pt2pt/{program}', '-m', '1:64', '-i', '20')
-        sizes = [int(line.split()[0]) for line in output.splitlines() if not line.startswith('#')]
-        assert sizes == [1, 2, 4, 8, 16, 32, 64], output
-
-
-@pytest.mark.full
-@pytest.mark.apptainer
-def test_c_image_has_libraries_labels_and_size(c_image):
-    sif, total = c_image
-    assert sif.stat().st_size < 90e6
-    program = '/opt/osu/libexec/osu-micro-benchmarks/mpi/pt2pt/osu_bw'
-    found = in_image(sif, 'ldd', program)
-    assert 'libmpi.so.12 => /opt/mpich/lib/libmpi.so.12' in found
-    assert 'libfabric.so.1 => /opt/mpich/lib/mpich/libfabric.so.1' in found
-    assert re.search(r'libfabric\.so\.1 .* => /opt/libfabric/lib/libfabric\.so\.1', in_image(sif, 'ldconfig', '-p'))
-    # What a module puts in front must win over the path that is built into the programs.
-    injected = in_image(sif, 'sh', '-c', f'cp /opt/mpich/lib/libmpi.so.12 /tmp && LD_LIBRARY_PATH=/tmp ldd {program}; '
-                                         'rm -f /tmp/libmpi.so.12')
-    assert 'libmpi.so.12 => /tmp/libmpi.so.12' in injected
-    labels = ast.literal_eval(in_image(sif, 'python3', '-c',
-                                       "import json; print(json.load(open('/.singularity.d/labels.json')))"))
-    assert labels['org.osu-container.mpi'] == 'MPICH 4.2.3'
-    assert labels['org.osu-container.libfabric'] == '1.22.0'
-    assert labels['org.osu-container.osu'] == f'archive {total[:12]} C'  # must not pass for the release
-    assert re.fullmatch(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ', labels['org.opencontainers.image.created'])
 
 
 def test_what_a_killed_build_left_goes_with_the_next_one_and_nothing_else(tmp_path):
