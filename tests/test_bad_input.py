@@ -11,9 +11,8 @@ import pytest
 
 from osu_container import cli
 from osu_container.core.deciding.site_choice import site_entry
-from tests.helpers.bad_inputs import CASES, HOST, good, run_with
+from tests.helpers.bad_inputs import AROUND, CASES, FAULTS, HOST, good, run_with
 from tests.helpers.elf_folder import ElfFolder, good_host, good_image
-from tests.helpers.faults import AROUND, FAULTS
 from tests.helpers.killed import changes, killed
 from tests.helpers.machine import LMODS, PROJECT, STATE, run
 from tests.helpers.sif import pack, write_sif

@@ -1,6 +1,7 @@
 """Images that somebody has made to deceive who reads them: names, links, sizes, metadata. Nothing of them is obeyed."""
 import contextlib
 import os
+import random
 import shlex
 import shutil
 import sys
@@ -9,9 +10,10 @@ import time
 import pytest
 from hypothesis import strategies as st
 
-from osu_container.core.reading import files, sif
+from osu_container.core.reading import elf, files, libraries, sif, system, traits
 from osu_container.core.reading.image import Folder, Image, Squashfs
 from osu_container.core.reading.sif import ImageError
+from tests.helpers.elf_folder import LIBC, ElfFolder, good_image
 from tests.helpers.hostile import Reader, each
 from tests.helpers.sif import pack, write_sif
 
@@ -227,3 +229,37 @@ def test_no_file_takes_the_place_of_a_device(tmp_path, make, replaced):
     else:
         make(path)
     assert (files.not_replaced(str(path)) is None) == replaced
+
+
+# ---- damage by chance
+
+def damaged(chance, data):
+    """Return data (bytes) with a bit, a number or the end changed by chance (random.Random)."""
+    data = bytearray(data)
+    place = chance.choice([chance.randrange(len(data)), chance.randrange(min(len(data), 1024))])
+    kind = chance.randrange(3)
+    if kind == 0:
+        data[place] ^= 1 << chance.randrange(8)
+    elif kind == 1:
+        data[place:place + 4] = chance.choice([b'\0\0\0\0', b'\xff\xff\xff\xff', b'\xff\xff\xff\x7f', b'\0\0\1\0'])
+    else:
+        del data[place:]
+    return bytes(data)
+
+
+@pytest.mark.parametrize('name', ['libmpi.so.12', 'libfabric.so.1', 'libc.so.6', 'ld.so.cache'])
+def test_damage_ends_in_an_answer_or_a_plain_error(tmp_path, parts, name):
+    image = good_image(ElfFolder(tmp_path / 'image'), parts).cache()
+    data = {'libmpi.so.12': image.on('/opt/mpich/lib/libmpi.so.12'), 'libfabric.so.1': image.on(
+        '/usr/lib/libfabric.so.1'), 'ld.so.cache': image.on('/etc/ld.so.cache')}.get(name, LIBC)
+    data = data.read_bytes() if hasattr(data, 'read_bytes') else open(data, 'rb').read()
+    path = tmp_path / 'damaged'
+    for seed in range(100):
+        found = damaged(random.Random(seed), data)
+        path.write_bytes(found)
+        if name == 'ld.so.cache':
+            system.read_cache(found, 'Advanced Micro Devices X86-64', ['x86-64-v3'])
+        for read, what in ((elf.elf_facts, str(path)), (libraries.read_library, str(path)),
+                           (traits.mpi_traits, found), (traits.fabric_traits, found)):
+            with contextlib.suppress(elf.ElfError, ValueError):
+                read(what)
