@@ -35,12 +35,11 @@ b|ca-certificates|ca-certificates|/etc/ssl/certs/ca-certificates.crt /etc/pki/tl
 b|python3|python3|@python|EasyBuild, the recipes and the tests (3.9 or newer)
 b|python3-venv|python3|@venv|an environment of its own for EasyBuild
 b|lmod|Lmod|@lmod|the module command that EasyBuild writes modules for
-b|gcc|gcc|gcc|compiles the OSU Micro-Benchmarks
 b|make|make|make|compiles the OSU Micro-Benchmarks
-b|binutils|binutils|readelf|recipes find with it programs that keep to their own libraries
 b|debian-archive-keyring|debian-keyring|@keyring|checks the signature of what the image is made from
 b|squashfs-tools|squashfs-tools|mksquashfs|Apptainer packs the image with it
-d|g++|gcc-c++|g++|configure of the OSU Micro-Benchmarks asks for it; brings the C headers
+d|gcc|gcc|@ports gcc|compiles the OSU Micro-Benchmarks
+d|g++|gcc-c++|@ports g++|configure of the OSU Micro-Benchmarks asks for it; brings the C headers
 d|mmdebstrap|mmdebstrap|mmdebstrap debootstrap|makes the base folder of the image
 d|squashfuse|squashfuse|squashfuse_ll squashfuse|Apptainer mounts the image with it
 d|uidmap|shadow-utils|newuidmap|lets an ordinary user make an image with several user ids in it
@@ -48,6 +47,9 @@ d|slurm-wlm|slurm slurm-slurmctld slurm-slurmd|@slurm|two nodes of a private Slu
 d|libpmix-dev|pmix-devel|@pmix|has libpmix.so, which the PMIx plugin of Slurm opens: it starts ranks of Open MPI
 d|munge|munge|@munge|the private Slurm signs its messages with it
 d|patchelf|patchelf|@patchelf|lets the private Apptainer use libraries of its own
+f|gcc|gcc|gcc|compiles the small libraries that tests read
+f|g++|gcc-c++|g++|brings the C headers
+f|binutils|binutils|readelf|says what tests compare with
 f|git|git|git|lets tests make clones, and read what an older state of the project made
 f|pkg-config|pkgconf-pkg-config|pkg-config|says of a loaded module what discover asks it
 f|xz-utils|xz|xz|packs and unpacks what goes to a machine with a GPU
@@ -76,6 +78,12 @@ have_lmod() {
     [[ -n ${LMOD_PKG:-} && -e $LMOD_PKG/init/bash ]] || [[ -e /usr/share/lmod/lmod/init/bash ]]
 }
 
+# True if the OSU archive is here or its server is known, so that C programs are compiled. Else ports in Python stand in.
+c_programs() {
+    [[ -n ${EASYBUILD_SOURCEPATH:-}${https_proxy:-}${HTTPS_PROXY:-} ]] || compgen -G "$project/sources/osu-micro-*.tar.gz" >/dev/null ||
+        timeout 5 getent hosts mvapich.cse.ohio-state.edu >/dev/null 2>&1
+}
+
 # there WHAT...: true if one of the commands, /files or @checks is there.
 there() {
     local what
@@ -85,6 +93,7 @@ there() {
             @venv) choose_python >/dev/null ;;
             @lmod) have_lmod ;;
             @keyring) [[ -e $debian_keyring ]] ;;
+            @ports) ! c_programs ;;
             @slurm) cluster_reached || { find_command slurmctld && find_command slurmd && find_command srun; } >/dev/null ;;
             # Debian's plugin opens the name without a version, and only in the folder of its own PMIx
             @pmix) cluster_reached || compgen -G '/usr/lib/*/pmix2/lib/libpmix.so' >/dev/null || [[ -e /usr/lib64/libpmix.so ]] ;;
@@ -104,7 +113,7 @@ find_missing() {
     missing=() missing_other=() missing_lines=()
     while IFS='|' read -r kind package other what why; do
         [[ -n $kind && " $1 " == *" $kind "* ]] || continue
-        there $what && continue
+        [[ " ${missing[*]} " == *" $package "* ]] || there $what && continue
         missing+=("$package")
         missing_other+=($other)
         missing_lines+=("$(printf '%-22s %s' "$package" "$why")")
