@@ -4,8 +4,8 @@ Write what docs/results shows of the published figures, with the command that ev
 
 usage: python -m osu_container.generate.results_pages [--check]
 
-The pictures, and the caption of the first one, which the pages of WITH_PICTURE have between <!-- picture of LUMI -->
-and its end. With --check nothing is written, exit code 1 if a file is stale.
+The picture, and its caption, which the pages of WITH_PICTURE have between <!-- picture of LUMI --> and its end. With
+--check nothing is written, exit code 1 if a file is stale.
 report.html comes into the site only (osu_container/generate/site_report.py).
 """
 import subprocess
@@ -17,15 +17,13 @@ from osu_container.places import PROJECT
 
 HERE = PROJECT / 'docs' / 'results'
 COMMAND = PROJECT / 'bin' / 'osu-container'
-#: name here -> case that `osu-container report lumi-g-2025-03 --picture NAME --case CASE` draws
-PICTURES = {'lumi.svg': 'osu_bw H H, two nodes', 'latency-device.svg': 'osu_latency D D, two nodes',
-            'rccl-bandwidth.svg': 'osu_xccl_bw D D, two nodes'}
-#: The picture that README begins with
+#: The picture that README begins with: what `osu-container report lumi-g-2025-03 --picture lumi.svg` writes
 PICTURE = 'lumi.svg'
 #: Pages that show it -> its address there
 WITH_PICTURE = {PROJECT / 'README.md': f'docs/results/{PICTURE}', HERE.parent / 'index.md': f'results/{PICTURE}',
                 HERE / 'index.md': PICTURE}
 PICTURE_PLACE = '<!-- picture of LUMI -->\n', '<!-- /picture of LUMI -->'
+
 
 def picture(address, caption):
     """Return the lines (str) of a page with the picture at address and its caption (str, a sentence a line)."""
@@ -34,16 +32,15 @@ def picture(address, caption):
 
 
 def main(arguments):
-    """Write the figures and tables, or with --check compare; return the exit code."""
+    """Write the picture and its captions, or with --check compare; return the exit code."""
     if set(arguments) - {'--check'}:
         print(__doc__.strip(), file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory() as name:
         scratch = Path(name)
-        for file, case in PICTURES.items():
-            subprocess.run([COMMAND, 'report', 'lumi-g-2025-03', '--picture', scratch / file, '--case', case],
-                           check=True, stdout=subprocess.DEVNULL)
-        texts = {HERE / file: (scratch / file).read_text(encoding='utf-8') for file in PICTURES}
+        subprocess.run([COMMAND, 'report', 'lumi-g-2025-03', '--picture', scratch / PICTURE],
+                       check=True, stdout=subprocess.DEVNULL)
+        texts = {HERE / PICTURE: (scratch / PICTURE).read_text(encoding='utf-8')}
         caption = (scratch / PICTURE).with_suffix('.caption.txt').read_text(encoding='utf-8')
     for page, address in WITH_PICTURE.items():
         before, start, rest = page.read_text(encoding='utf-8').partition(PICTURE_PLACE[0])

@@ -23,8 +23,6 @@ AMD_FOLDER = '/opt/amdgpu/lib64'
 
 _TODAY = '2026-11-21'
 _HPE = 'github.com/HewlettPackard/shs-ccl-docs, ccl_env.sh'
-_LINKS = 'folder with links to the default releases of Cray\'s programming environment, as on LUMI (ldd output in ' \
-         'github.com/alazzaro/openmpi_on_ss11 627b2cc)'
 
 
 def cray_mpich(version, source, date, evidence, gtl, gtl_source, gtl_date, gtl_evidence):

@@ -75,9 +75,8 @@ OPTIONAL = ('gpu_userland', 'lnx_links', 'engine', 'architecture', 'network', 'b
 TABLES = ('libraries', 'files')
 #: Keys whose value is no fact
 NO_FACT = TABLES + ('title', 'variables')
-#: Keys of a fact, and what a fact may have beside them
+#: Keys of a fact; some have name, only, when, bound, otherwise or opened_as beside them
 FACT = ('value', 'why', 'source', 'date', 'evidence')
-FACT_OPTIONAL = ('name', 'only', 'when', 'bound', 'otherwise', 'opened_as')
 #: How sure a fact is
 EVIDENCE = ('measured', 'derived', 'untested')
 
