@@ -54,7 +54,6 @@ f|git|git|git|lets tests make clones, and read what an older state of the projec
 f|pkg-config|pkgconf-pkg-config|pkg-config|says of a loaded module what discover asks it
 f|xz-utils|xz|xz|packs and unpacks what goes to a machine with a GPU
 f|mount|util-linux|mount|lets tests fill a disk and hide folders, each in a mount namespace of its own
-t|proot|proot|proot|plays root for an ordinary user who builds an image, as on LUMI
 t|buildah|buildah|buildah|builds an image from its Dockerfile
 t|chromium|chromium|chromium|opens the report and the documentation as a reader would
 t|musl|musl-libc|/lib/ld-musl-x86_64.so.1 /lib/ld-musl-aarch64.so.1|its loader is what the simulated one is compared with

@@ -49,7 +49,6 @@ class Options(NamedTuple):
 
     osu: str = 'auto'
     osu_archive: Path = None
-    download: bool = True
     sources: Path = Path()
     sourcepath: tuple = ()
     work: Path = Path()
@@ -114,7 +113,7 @@ class Build:
             self.use(ports)
             if self.is_current():  # was not to be had before: do not ask the network at every call
                 return
-        if not archive and options.download:
+        if not archive:
             say(f"no {SOURCES['osu']['file']} in the source paths, trying to download it")
             archive = fetch.download_archive(options.sources)
         if archive:

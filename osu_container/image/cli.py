@@ -96,10 +96,6 @@ def _add_build_options(parser):
              "the archive can be had and else the ports")
     add('--osu-archive', type=_absolute, metavar='FILE',
         help="use this archive: the release, or another one with its sum in FILE.sha256")
-    add('--sourcepath', default=os.environ.get('EASYBUILD_SOURCEPATH', ''), metavar='DIR[:DIR...]',
-        help="where else the OSU archive may be, with EasyBuild's folders o/osu-native etc. (default: "
-             "$EASYBUILD_SOURCEPATH)")
-    add('--no-download', dest='download', action='store_false', help="do not try to get the OSU archive")
     add('--engine', choices=engines.KINDS, default='auto',
         help="what builds (default: apptainer or singularity, else one of the others and then apptainer)")
     add('--compression', choices=engines.COMPRESSIONS,
@@ -255,9 +251,9 @@ def build_images(options):
         raise ImageError(f"--output names one file, but {len(names)} images are meant. Name one of them: "
                          f"{', '.join(names)}")
     given = Options(
-        osu=options.osu, osu_archive=options.osu_archive, download=options.download,
+        osu=options.osu, osu_archive=options.osu_archive,
         sources=options.sources, work=options.work, log=options.log, output=options.output, engine=options.engine,
-        sourcepath=(options.sources, *(Path(path) for path in options.sourcepath.split(':') if path)),
+        sourcepath=(options.sources, *map(Path, filter(None, os.environ.get('EASYBUILD_SOURCEPATH', '').split(':')))),
         force=options.force, compression=options.compression)
     failed = []
     for name in names:

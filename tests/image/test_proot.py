@@ -1,131 +1,30 @@
 """Building as LUMI allows it: SingularityCE with PRoot, an ordinary user without user namespaces, Python 3.6.
 
-SingularityCE is in no registry that is reached from here: tests/helpers/singularity-ce stands in for it, and refuses
-what it refuses, each with the source. proot is the real one.
+SingularityCE is in no registry that is reached from here: what it refuses is looked for in the definition files.
 """
-import json
-import os
 import re
 import shlex
 import shutil
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
 
 from osu_container.core.deciding.site_choice import site_entry
-from osu_container.core.reading.sif import read_sif
-from osu_container.image import ImageError, base, build, engines, stages
+from osu_container.image import ImageError, build, engines, stages
 from osu_container.recipes.common import PACKED
-from osu_container.recipes.images import IMAGES
 from osu_container.recipes.render import file_names, render
-from osu_container.recipes.versions import SOURCES
-from tests.helpers.machine import PROJECT, run, tool
+from tests.helpers.machine import run
 
 NAME = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
 LUMI = 'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0'
-LOOK_ALIKE = PROJECT / 'tests' / 'helpers' / 'singularity-ce'
-needs_root = pytest.mark.skipif(os.getuid() != 0, reason='only root can become another user')
-
-
-@pytest.fixture(scope='module')
-def nobody():
-    """A function that runs a command as an ordinary user, in a folder of that user, with LUMI's programs on PATH."""
-    # not one of pytest's, which each start of pytest closes to others
-    folder = Path(tempfile.mkdtemp(prefix='proot-', dir='/tmp'))
-    folder.chmod(0o755)
-    yield _as_nobody(folder)
-    shutil.rmtree(folder)
-
-
-def _as_nobody(folder):
-    """Return the function, after laying out the folder: programs, and what a clone of the project has of this."""
-    programs = folder / 'bin'
-    programs.mkdir()
-    (programs / 'singularity').symlink_to(folder / 'project' / 'tests' / 'helpers' / 'singularity-ce')
-    # a script, as Debian's program needs a library that no image has
-    (programs / 'proot').write_text(f'#!/bin/sh\nexec {tool("proot")} "$@"\n')
-    (programs / 'proot').chmod(0o755)
-    for name in ('bin', 'osu_container', 'easyblocks', 'container-recipes', 'tests/helpers'):
-        shutil.copytree(PROJECT / name, folder / 'project' / name, ignore=shutil.ignore_patterns('__pycache__'))
-    for name in ('tests/__init__.py', 'easyconfigs/o/osu-native/osu-port'):
-        (folder / 'project' / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(PROJECT / name, folder / 'project' / name)
-
-    def command(*words, mounted='', shown='', **variables):
-        """mounted: what root does before, in a mount namespace of its own. shown: folder that is listed afterwards."""
-        given = {'PATH': f'{programs}:/usr/bin:/bin', 'HOME': str(folder), 'LOOK_ALIKE_PROJECT': folder / 'project',
-                 'LC_ALL': 'C', **variables}
-        user = ['setpriv', '--reuid=nobody', '--regid=nogroup', '--clear-groups', '--no-new-privs', 'env', '-i',
-                *(f'{name}={value}' for name, value in given.items()), *words]
-        alone = ['unshare', '--mount', 'sh', '-c', f'{mounted}; "$@"; code=$?; echo left: $(ls -A {shown}); exit $code',
-                 'sh'] if mounted else []
-        return run([*alone, *user], cwd=folder, timeout=250)
-
-    command.folder = folder
-    return command
-
-
-@pytest.fixture(scope='module')
-def workstation(nobody):
-    """Folder of the user with a Debian base and the sources of the workstation's image; nobody must build there."""
-    made = base.folder_of(base.command('bookworm')[1], PROJECT / '.workstation' / 'image')
-    if not made.is_dir():
-        pytest.skip(f'no {made}: make image')
-    (nobody.folder / 'sources').mkdir()
-    for key in IMAGES[NAME]['variants']['mpi4py']['sources']:
-        shutil.copy(PROJECT / 'sources' / SOURCES[key]['file'], nobody.folder / 'sources')
-    (nobody.folder / 'work').mkdir()
-    assert run(['cp', '-a', made, nobody.folder / 'work']).returncode == 0
-    assert run(['chown', '-R', 'nobody:nogroup', nobody.folder]).returncode == 0
-    return nobody.folder
-
-
-def build_words(python, folder, *more):
-    """Return the command that builds the workstation's image from the base in the folder."""
-    return [python, folder / 'project/bin/osu-container', 'image', 'build', NAME, '--osu', 'mpi4py', '--sources',
-            folder / 'sources', '--work', folder / 'work', *more]
-
-
-@needs_root
-@pytest.mark.full
-def test_an_ordinary_user_builds_with_proot(workstation, nobody):
-    done = nobody(*build_words('/usr/bin/python3', workstation), SINGULARITY_BIND='/pfs,/scratch', SLURM_JOB_ID='7',
-                  SLURM_NODELIST='nid000001', SLURM_NNODES='1', SLURM_TASKS_PER_NODE='2', FI_PROVIDER='cxi')
-    assert done.returncode == 0, done.stdout + done.stderr
-    log = workstation / 'log' / f'image-{NAME}.log'
-    assert 'by singularity with PRoot' in done.stdout
-    assert 'left out of the build, whose image has no such folders: SINGULARITY_BIND' in done.stdout
-    sif = workstation / 'sources' / f'{NAME}.sif'
-    assert read_sif(str(sif))[1]['org.osu-container.mpi'] == 'MPICH 4.2.3'
-    assert '+ /opt/mpich/bin/mpiexec -n 2 /opt/osu/bin/osu_latency' in log.read_text()  # its own test, beside a job
-    assert 'python3' in json.loads(Path(f'{sif}.json').read_text())['packages']
-    left = [path.name for place in (workstation / 'work', workstation / 'sources') for path in place.iterdir()]
-    assert not [name for name in left if name.startswith(('.', 'build-'))], left
-    assert not list(workstation.glob('.singularity')) and not list(workstation.glob('.apptainer'))
 
 
 # What SingularityCE refuses, and that no recipe of ours asks for it
 
-def refused(text, *arguments, tmp_path, monkeypatch, **variables):
-    """Return what the look-alike says of a definition file (str) by its first line of FATAL."""
-    (tmp_path / 'x.def').write_text(text)
-    monkeypatch.setenv('LOOK_ALIKE_PROJECT', str(PROJECT))
-    for name in ('TMPDIR', 'CACHEDIR'):
-        monkeypatch.setenv(f'SINGULARITY_{name}', str(tmp_path))
-    done = run([sys.executable, LOOK_ALIKE, 'build', *arguments, tmp_path / 'x.sif', tmp_path / 'x.def'],
-               env={**os.environ, **variables}, cwd=tmp_path)
-    return done.stderr.partition('FATAL:')[2].strip()
-
-
-def limits():
-    """Return the definition files of all images as HPCCM renders them, with a folder to start from: name -> text."""
-    return {file: render(name, kind, '.def') for file, (name, kind) in file_names().items() if file.endswith('.def')}
-
-
 def test_no_recipe_asks_for_what_a_build_with_proot_refuses():
-    for file, text in limits().items():
+    texts = {file: render(name, kind, '.def') for file, (name, kind) in file_names().items() if file.endswith('.def')}
+    for file, text in texts.items():
         sections = set(re.findall(r'(?m)^%(\w+)', text))
         assert not sections & {'pre', 'setup'}, file
         found = stages.read(text, {})
@@ -147,20 +46,6 @@ def test_no_recipe_asks_for_what_a_build_with_proot_refuses():
                        if re.search(r'apt-get .*(install|download) ', line)), (file, stage.name)
             unpacking = re.findall(r'\btar [^|;&\n]*-x\w* [^|;&\n]*', stage.text)
             assert all('--no-same-owner' in one for one in unpacking), (file, stage.name, unpacking)
-
-
-@needs_root
-@pytest.mark.parametrize(('text', 'variables', 'said'), [
-    ('Bootstrap: debootstrap\nFrom: x\n\n%post\n    true\n', {}, 'debootstrap is not supported'),
-    ('Bootstrap: localimage\nFrom: {root}\n\n%setup\n    true\n', {}, '%pre and %setup scripts are only supported'),
-    ('Bootstrap: localimage\nFrom: {root}\n\n%post\n    true\n', {'PATH': '/nowhere'}, 'proot command are required'),
-    ('Bootstrap: localimage\nFrom: {root}\n\n%post\n    true\n', {'SINGULARITY_BIND': '/pfs'}, "doesn't exist"),
-    ('Bootstrap: localimage\nFrom: {root}\nStage: a\n\nBootstrap: localimage\nFrom: {root}\n\n%files from a\n'
-     '    /folder /folder\n', {}, 'operation not permitted')])
-def test_look_alike_refuses_what_singularityce_does(tmp_path, monkeypatch, text, variables, said):
-    (tmp_path / 'root' / 'folder').mkdir(parents=True)
-    assert said in refused(text.format(root=tmp_path / 'root'), tmp_path=tmp_path, monkeypatch=monkeypatch, **variables)
-    assert [path.name for path in tmp_path.iterdir() if path.name.startswith('build-temp')] == []
 
 
 # What is said before anything is done
@@ -243,15 +128,3 @@ def test_job_and_binds_of_the_caller_do_not_reach_the_build(tmp_path):
                      'SINGULARITY_TMPDIR': str(tmp_path)}
 
 
-@needs_root
-@pytest.mark.full
-@pytest.mark.parametrize('closed', ['sources', 'work', 'log'])
-def test_folder_that_is_closed_to_the_user_is_said_at_once(workstation, nobody, closed):
-    folder = workstation / f'closed-{closed}'
-    folder.mkdir(mode=0o755)
-    option = {'sources': '--output', 'work': '--work', 'log': '--log'}[closed]
-    target = folder if closed == 'work' else folder / 'x'
-    done = nobody(*build_words('/usr/bin/python3', workstation, option, target))
-    assert done.returncode == 1 and done.stdout == ''
-    assert f'you may not write in {folder}. Name another place: {option}' in done.stderr
-    assert list(folder.iterdir()) == []
