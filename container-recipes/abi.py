@@ -20,15 +20,10 @@ Running, two ranks on two nodes:
   by hand        srun -N2 -n2 --mpi={pmi} apptainer exec osu.sif {latency}
 """
 # ruff: noqa: F821  HPCCM provides USERARG, Stage0 and Stage1
-import os
-import sys
 from functools import partial
 from types import SimpleNamespace
 
 import hpccm
-
-# HPCCM runs a recipe by exec: the path of this folder is known to its include only.
-sys.path.insert(0, os.path.abspath(os.path.join(hpccm.include.prepend_path or '.', '..')))
 
 from osu_container.recipes import common
 from osu_container.recipes.versions import DEBIAN, DEFAULT_DEBIAN, OPENMPI_LIBFABRIC, SOURCES
@@ -50,13 +45,6 @@ FAMILIES = {
         note="Of Intel MPI there is what C programs need: libmpi, the process manager, general tuning. Its wheel has\n"
              "no libfabric. Intel Simplified Software License: may be used and passed on unmodified, together with\n"
              "the texts in /opt/intel-mpi/share/licenses."),
-    'mvapich': SimpleNamespace(
-        title='MVAPICH', prefix='/opt/mvapich', sources=['mvapich-4.1'], what=REPLACEABLE,
-        install=[partial(common.mvapich_from_source, '4.1')], wrappers='/opt/mvapich/bin', libfabric=DEBIANS,
-        libfabric_file=None, bindings='mpich', approach='pure', pmi='pmi2',
-        says='/opt/mvapich/bin/mpichversion | grep "MVAPICH Version:.* {version}"',
-        mpiexec='/opt/mvapich/bin/mpiexec -n 2',
-        note="Untested: made after MVAPICH's guide and Spack's package, its source archive was not at hand."),
     'openmpi': SimpleNamespace(
         title='Open MPI', prefix='/opt/openmpi', sources=['openmpi-5.0.11'],
         what="which has libmpi.so.40: no MPI of the MPICH ABI can replace it",
@@ -98,15 +86,14 @@ Stage0 += hpccm.primitives.comment(__doc__.strip().format(
 Stage0 += common.debian('build', RELEASE)
 if osu == 'c':
     Stage0 += common.arguments(OSU_SHA256=SOURCES['osu']['sha256'], **bases)
-    also, compiled = [], True
+    also = []
     sources = [*mpi.sources, 'osu']
 else:
     Stage0 += common.arguments(**bases)
-    also, compiled = ['easyconfigs/o/osu-native/osu-port'], USERARG['mpi'] == 'mvapich'
+    also = ['easyconfigs/o/osu-native/osu-port']
     sources = [*mpi.sources, 'mpi4py-source', f'mpi4py-{python}']
-if compiled:
-    Stage0 += common.debian_packages('g++', ['gcc', 'g++', 'libc6-dev', 'make', 'python3', 'libfabric-dev']
-                                     if USERARG['mpi'] == 'mvapich' else ['gcc', 'g++', 'libc6-dev', 'make', 'python3'])
+if osu == 'c':
+    Stage0 += common.debian_packages('g++', ['gcc', 'g++', 'libc6-dev', 'make', 'python3'])
 else:
     Stage0 += common.debian_packages('python3', ['python3'])
 Stage0 += common.files(*sources, also=also)

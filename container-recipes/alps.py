@@ -1,4 +1,4 @@
-"""OSU Micro-Benchmarks with Open MPI {openmpi} and CUDA {cuda}, for Alps: GH200 and Slingshot 11{form_note}
+"""OSU Micro-Benchmarks with Open MPI {openmpi} and CUDA {cuda}, for Alps: GH200 and Slingshot 11
 
 Contents:
   {image}
@@ -8,7 +8,7 @@ Building, in the top folder of the repository:
   ours           bin/osu-container image build {name}
   or by hand, with the sources in sources/ (bin/osu-container image fetch {name}):
   the file       bin/osu-container image recipe {name}, with --docker the Dockerfile
-  Apptainer      apptainer build --fakeroot osu.sif THIS_FILE{base_note}
+  Apptainer      apptainer build --fakeroot osu.sif THIS_FILE
   Docker         docker build -f THIS_FILE -t {name} .
   The processor of the machine that builds is that of the image: Alps needs aarch64. A GPU is not needed.
 
@@ -19,30 +19,13 @@ Running on Alps, two ranks on two nodes:
 
 Never built by this project: it has no GH200, and its test machines reach no registry.
 """
-# ruff: noqa: F821  HPCCM provides USERARG, Stage0, Stage1 and stages
-import os
-import sys
-
+# ruff: noqa: F821  HPCCM provides Stage0, Stage1 and stages
 import hpccm
 
-# HPCCM runs a recipe by exec: the path of this folder is known to its include only.
-sys.path.insert(0, os.path.abspath(os.path.join(hpccm.include.prepend_path or '.', '..')))
-
 from osu_container.recipes import common, slingshot
-from osu_container.recipes.images_slingshot import ALPS_CUDA, ALPS_NAMES, ALPS_PARTS, NEWEST_LIBFABRIC
+from osu_container.recipes.images_slingshot import ALPS_CUDA, ALPS_NAME, ALPS_PARTS, NEWEST_LIBFABRIC
 from osu_container.recipes.versions import CUDA, SOURCES
 
-form = USERARG.get('form', 'explicit')
-part = USERARG.get('part', 'all')
-if (form, part) not in ALPS_NAMES:
-    known = '; '.join(map(' '.join, ALPS_NAMES))
-    raise ValueError(f"form={form}, part={part}: must be one of these pairs: {known}")
-
-name = ALPS_NAMES[form, part]
-parts = list(ALPS_PARTS)
-inside = parts if form == 'explicit' else parts[:parts.index(part) + 1]
-# One recipe of the chain stands on the image of the one before: a SIF in sources/, or in Docker what has its name.
-before = ALPS_NAMES[form, parts[parts.index(part) - 1]] if form == 'modular' and part != parts[0] else None
 images = CUDA[ALPS_CUDA]
 contents = [
     f"libfabric {NEWEST_LIBFABRIC} with cxi, lnx and efa, in /opt/libfabric, and libcxi "
@@ -50,52 +33,39 @@ contents = [
     f"Open MPI {SOURCES['openmpi-source']['version']}, PMIx {SOURCES['pmix']['version']} and UCX "
     f"{SOURCES['ucx']['version']}, each in a folder of its name in /opt",
     f"OSU Micro-Benchmarks {SOURCES['osu']['version']}, built in C with CUDA, in /opt/osu",
-][:len(inside)]
+]
 
 Stage0 += hpccm.primitives.comment(__doc__.strip().format(
-    openmpi=SOURCES['openmpi-source']['version'], cuda=ALPS_CUDA, name=name, latency=slingshot.LATENCY,
-    image=f"what is in {before}" if before else
-          f"CUDA on Ubuntu 24.04 ({images['runtime' if form == 'explicit' else 'build']})",
-    contents='\n'.join(map('  {}'.format, contents[-1:] if before else contents)),
-    form_note=f', part {len(inside)} of {len(parts)}' if form == 'modular' else '',
-    base_note=f"\n    stands on sources/{before}.sif; if that is in another place, add\n"
-              "                 --build-arg BASE=FILE" if before else ''), reformat=False)
+    openmpi=SOURCES['openmpi-source']['version'], cuda=ALPS_CUDA, name=ALPS_NAME, latency=slingshot.LATENCY,
+    image=f"CUDA on Ubuntu 24.04 ({images['runtime']})", contents='\n'.join(map('  {}'.format, contents))),
+    reformat=False)
 
-if form == 'explicit':
-    # The stages: HPCCM makes two, this needs four.
-    network, mpi, benchmarks, runtime = stages[:] = [Stage0, Stage1, hpccm.Stage(), hpccm.Stage()]
+# The stages: HPCCM makes two, this needs four.
+network, mpi, benchmarks, runtime = stages[:] = [Stage0, Stage1, hpccm.Stage(), hpccm.Stage()]
 
-    network += slingshot.base('network', images['build'], 'ubuntu24')
-    network += slingshot.packages(*slingshot.ALPS_BUILD)
-    network += slingshot.alps_part('network')
-    network += common.packed(*ALPS_PARTS['network'])
+network += slingshot.base('network', images['build'], 'ubuntu24')
+network += slingshot.packages(*slingshot.ALPS_BUILD)
+network += slingshot.alps_part('network')
+network += common.packed(*ALPS_PARTS['network'])
 
-    mpi += slingshot.base('mpi', images['build'], 'ubuntu24')
-    mpi += slingshot.packages(*slingshot.ALPS_BUILD)
-    mpi += common.copied('network', *ALPS_PARTS['network'])
-    mpi += slingshot.alps_part('mpi')
-    mpi += common.packed(*ALPS_PARTS['mpi'])
+mpi += slingshot.base('mpi', images['build'], 'ubuntu24')
+mpi += slingshot.packages(*slingshot.ALPS_BUILD)
+mpi += common.copied('network', *ALPS_PARTS['network'])
+mpi += slingshot.alps_part('mpi')
+mpi += common.packed(*ALPS_PARTS['mpi'])
 
-    benchmarks += slingshot.base('benchmarks', images['build'], 'ubuntu24')
-    benchmarks += slingshot.packages(*slingshot.ALPS_BUILD)
-    benchmarks += common.copied('network', *ALPS_PARTS['network'])
-    benchmarks += common.copied('mpi', *ALPS_PARTS['mpi'])
-    benchmarks += slingshot.alps_part('benchmarks')
-    benchmarks += common.packed(*ALPS_PARTS['benchmarks'])
+benchmarks += slingshot.base('benchmarks', images['build'], 'ubuntu24')
+benchmarks += slingshot.packages(*slingshot.ALPS_BUILD)
+benchmarks += common.copied('network', *ALPS_PARTS['network'])
+benchmarks += common.copied('mpi', *ALPS_PARTS['mpi'])
+benchmarks += slingshot.alps_part('benchmarks')
+benchmarks += common.packed(*ALPS_PARTS['benchmarks'])
 
-    # another base than that of the builds, so another build argument
-    runtime += slingshot.base('runtime', images['runtime'], 'ubuntu24', name='RUNTIME_BASE')
-    runtime += slingshot.packages(*slingshot.ALPS_RUN)
-    runtime += common.copied('network', *slingshot.to_run(*ALPS_PARTS['network']))
-    runtime += common.copied('mpi', *ALPS_PARTS['mpi'])
-    runtime += common.copied('benchmarks', *ALPS_PARTS['benchmarks'])
-    runtime += slingshot.found_by_loader(*slingshot.ALPS_FOUND)
-    runtime += slingshot.alps_description(ALPS_CUDA, *inside)
-else:
-    if before and common.singularity():
-        Stage0 += slingshot.base(part, f'sources/{before}.sif', 'ubuntu24', bootstrap='localimage')
-    else:
-        Stage0 += slingshot.base(part, before or images['build'], 'ubuntu24')
-    Stage0 += slingshot.packages(*slingshot.ALPS_BUILD)
-    Stage0 += slingshot.alps_part(part)
-    Stage0 += slingshot.alps_description(ALPS_CUDA, *inside)
+# another base than that of the builds, so another build argument
+runtime += slingshot.base('runtime', images['runtime'], 'ubuntu24', name='RUNTIME_BASE')
+runtime += slingshot.packages(*slingshot.ALPS_RUN)
+runtime += common.copied('network', *slingshot.to_run(*ALPS_PARTS['network']))
+runtime += common.copied('mpi', *ALPS_PARTS['mpi'])
+runtime += common.copied('benchmarks', *ALPS_PARTS['benchmarks'])
+runtime += slingshot.found_by_loader(*slingshot.ALPS_FOUND)
+runtime += slingshot.alps_description(ALPS_CUDA)

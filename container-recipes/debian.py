@@ -22,13 +22,7 @@ Running, two ranks on two nodes:
   by hand        srun -N2 -n2 --mpi={pmi} apptainer exec {flag} osu.sif {latency}
 """
 # ruff: noqa: F821  HPCCM provides USERARG, Stage0, Stage1 and stages
-import os
-import sys
-
 import hpccm
-
-# HPCCM runs a recipe by exec: the path of this folder is known to its include only.
-sys.path.insert(0, os.path.abspath(os.path.join(hpccm.include.prepend_path or '.', '..')))
 
 from osu_container.recipes import common, debian, slingshot
 from osu_container.recipes.images_debian import (

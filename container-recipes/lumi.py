@@ -37,13 +37,7 @@ Never built by this project: it has no MI250X, and its test machines reach neith
 #   OSU, others     10   (estimate)
 # All in all about 230 MB; the compiler (rocm-llvm, 326 MB packed) stays in the build.
 # ruff: noqa: F821  HPCCM provides USERARG, Stage0, Stage1 and stages
-import os
-import sys
-
 import hpccm
-
-# HPCCM runs a recipe by exec: the path of this folder is known to its include only.
-sys.path.insert(0, os.path.abspath(os.path.join(hpccm.include.prepend_path or '.', '..')))
 
 from osu_container.recipes import common, slingshot
 from osu_container.recipes.images_slingshot import NETWORK_SOURCES, lumi_name, lumi_plugin, lumi_sources

@@ -21,13 +21,7 @@ Running, two ranks on two nodes:
   own programs   module load osu-mpi4py/{approach}; srun -N2 -n2 python program.py
 """
 # ruff: noqa: F821  HPCCM provides USERARG, Stage0 and Stage1
-import os
-import sys
-
 import hpccm
-
-# HPCCM runs a recipe by exec: the path of this folder is known to its include only.
-sys.path.insert(0, os.path.abspath(os.path.join(hpccm.include.prepend_path or '.', '..')))
 
 from osu_container.recipes import common, slingshot
 from osu_container.recipes.images_others import MPI4PY_BASES, MPI4PY_FILES, cupy_packages, cupy_sources, mpi4py_name

@@ -302,24 +302,6 @@ def intel_mpicc():
         f'chmod 755 {BUILD}/mpicc {BUILD}/mpicxx'])
 
 
-def mvapich_from_source(version):
-    """Return the step that builds MVAPICH to /opt/mvapich with Debian's libfabric. It takes about 20 minutes."""
-    key = f'mvapich-{version}'
-    source = f'{BUILD}/mvapich'
-    return shell(chdir=False, commands=[
-        checked(key),
-        f'mkdir -p {source} /opt/mvapich/share/licenses',
-        f'tar --no-same-owner -xzf {FILES}/{SOURCES[key]["file"]} --strip-components=1 -C {source}',
-        f'cd {source}',
-        # --disable-wrapper-rpath: with RPATH nothing could be put in front of its libmpi
-        './configure --prefix=/opt/mvapich --with-device=ch4:ofi --with-libfabric=/usr --disable-fortran '
-        '--disable-cuda --disable-hip --enable-shared --disable-static --enable-fast=O2 --enable-wrapper-rpath=no '
-        'CFLAGS=-w',
-        'make -j "$(nproc)"',
-        'make install',
-        'cp COPYRIGHT* /opt/mvapich/share/licenses/'])
-
-
 def licences(*keys, also=()):
     """Return the SPDX expression of what these sources hold together; also: more licences."""
     parts = {part for key in keys for part in SOURCES[key]['licence'].split(' AND ')}

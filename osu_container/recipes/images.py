@@ -26,7 +26,15 @@ from osu_container.recipes.images_debian import IMAGES as OF_DEBIAN
 from osu_container.recipes.images_others import IMAGES as OTHERS
 from osu_container.recipes.images_slingshot import ENTRYPOINT_FILES
 from osu_container.recipes.images_slingshot import IMAGES as SLINGSHOT
-from osu_container.recipes.versions import DEBIAN, DEFAULT_DEBIAN, LIBFABRIC_HAS, MPICH_LIBFABRIC, MPICH_NEEDS, newer
+from osu_container.recipes.versions import (
+    DEBIAN,
+    DEFAULT_DEBIAN,
+    DEFAULT_MPICH,
+    LIBFABRIC_HAS,
+    MPICH_LIBFABRIC,
+    MPICH_NEEDS,
+    newer,
+)
 
 OSU_PORT = 'easyconfigs/o/osu-native/osu-port'
 
@@ -65,11 +73,11 @@ def _workstation(mpich, libfabric, release, origin):
 
 
 def _workstations():
-    """Return the entries of all MPICH wheels with every libfabric that can be had for them."""
-    for mpich, bundled in MPICH_LIBFABRIC.items():
-        yield _workstation(mpich, bundled, DEFAULT_DEBIAN, 'of the wheel')
-        for release, facts in DEBIAN.items():
-            yield _workstation(mpich, facts['libfabric'], release, f"of Debian {facts['number']}")
+    """Return the entries of some MPICH wheels with their own libfabric, and of one with each Debian's."""
+    for mpich in ('3.4.3', DEFAULT_MPICH, '4.3.2', '5.0.2'):
+        yield _workstation(mpich, MPICH_LIBFABRIC[mpich], DEFAULT_DEBIAN, 'of the wheel')
+    for release, facts in DEBIAN.items():
+        yield _workstation(DEFAULT_MPICH, facts['libfabric'], release, f"of Debian {facts['number']}")
 
 
 def _one_variant(name, entry):

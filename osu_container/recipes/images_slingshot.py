@@ -31,7 +31,7 @@ DEFAULT = [('no', '1.15.2', '3.1.4'), ('no', '1.15.2', '4.2.3'), ('yes', '1.22.0
 STACKS = {'6.3.4': 'LUMI/25.03', '6.4.4': 'LUMI/25.09'}
 HOST_LIBFABRIC = '1.22.0'
 NEWEST_LIBFABRIC = '2.6.0'
-CHOSEN_MPICH, NEWER_MPICH = '4.2.3', ('4.3.2', '5.0.2')
+CHOSEN_MPICH = '4.2.3'
 
 
 def lumi_name(rocm, mpich, libfabric, libcxi):
@@ -102,22 +102,13 @@ def _today():
                     recommended=f'for {host}, approaches pure, bind and hybrid')
         yield _lumi(rocm, CHOSEN_MPICH, HOST_LIBFABRIC, 'yes', f'opensource on {stack}',
                     recommended=f'for {stack}, approach opensource')
-        for mpich in NEWER_MPICH:
-            yield _lumi(rocm, mpich, HOST_LIBFABRIC, 'no', f'hybrid with a newer MPICH on {host}')
-            yield _lumi(rocm, mpich, NEWEST_LIBFABRIC, 'yes', f'opensource with newer MPICH and libfabric on {stack}')
 
 
 # --- Alps ---
 
 ALPS_CUDA = '12.8.1'
-_ALPS_FABRIC = f'cuda-{ALPS_CUDA}-libfabric-{NEWEST_LIBFABRIC}-libcxi'
-_ALPS_MPI = f"cuda-{ALPS_CUDA}-openmpi-{SOURCES['openmpi-source']['version']}-libfabric-{NEWEST_LIBFABRIC}-libcxi"
-ALPS_NAMES = {
-    ('explicit', 'all'): f'osu-alps-{_ALPS_MPI}',
-    ('modular', 'network'): f'alps-{_ALPS_FABRIC}',
-    ('modular', 'mpi'): f'alps-{_ALPS_MPI}',
-    ('modular', 'benchmarks'): f'osu-alps-{_ALPS_MPI}-modular',
-}
+ALPS_NAME = (f"osu-alps-cuda-{ALPS_CUDA}-openmpi-{SOURCES['openmpi-source']['version']}-libfabric-{NEWEST_LIBFABRIC}"
+             '-libcxi')
 ALPS_PARTS = {
     'network': {'/opt/hwloc': ['hwloc'], '/opt/xpmem': ['xpmem'], '/opt/gdrcopy': ['gdrcopy'],
                 '/opt/libcxi': NETWORK_SOURCES['libcxi'], '/opt/libfabric': [f'libfabric-{NEWEST_LIBFABRIC}']},
@@ -126,29 +117,15 @@ ALPS_PARTS = {
 }
 
 
-def _alps(form, part, purpose, base, **also):
-    """Return (name, entry) of one image. In the chain of form modular, sources are those that one recipe adds."""
-    stages = list(ALPS_PARTS)
-    added = stages if form == 'explicit' else [part]
-    return ALPS_NAMES[form, part], {
-        'family': 'alps', 'recipe': 'alps.py', 'arguments': {'form': form, 'part': part}, 'purpose': purpose,
-        'sources': [key for stage in added for keys in ALPS_PARTS[stage].values() for key in keys],
-        'base': base,
+def _alps():
+    """Return (name, entry) of the image for Alps."""
+    return ALPS_NAME, {
+        'family': 'alps', 'recipe': 'alps.py', 'arguments': {},
+        'purpose': "Open MPI 5 over the image's own libfabric on Alps, no hook for Slingshot",
+        'sources': [key for stage in ALPS_PARTS.values() for keys in stage.values() for key in keys],
+        'base': {'registry': CUDA[ALPS_CUDA]['build']},
         'unbuilt': 'our tests reach no container registry, and have neither CUDA nor an aarch64 processor',
-        'evidence': 'untested', **also}
+        'evidence': 'untested', 'recommended': 'for Alps (GH200), approach openmpi', 'minutes': 120, 'gigabytes': 20}
 
 
-def _alps_images():
-    """Return the images for Alps: one recipe with everything, or three short ones on top of each other."""
-    registry = {'registry': CUDA[ALPS_CUDA]['build']}
-    yield _alps('explicit', 'all', "Open MPI 5 over the image's own libfabric on Alps, no hook for Slingshot", registry,
-                recommended='for Alps (GH200), approach openmpi', minutes=120, gigabytes=20)
-    yield _alps('modular', 'network', 'libfabric with cxi, lnx and efa: to build upon', registry,
-                minutes=30, gigabytes=12)
-    yield _alps('modular', 'mpi', 'the same with UCX, PMIx and Open MPI: to build upon',
-                {'image': ALPS_NAMES['modular', 'network']}, minutes=80, gigabytes=14)
-    yield _alps('modular', 'benchmarks', 'the same with the benchmarks; larger than the one recipe, the compilers stay',
-                {'image': ALPS_NAMES['modular', 'mpi']}, minutes=10, gigabytes=14)
-
-
-IMAGES = {**dict(_published()), **dict(_today()), **dict(_alps_images())}
+IMAGES = dict([*_published(), *_today(), _alps()])

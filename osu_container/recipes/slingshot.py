@@ -402,7 +402,7 @@ def osu_with_cuda():
             'CFLAGS=-O2', 'CXXFLAGS=-O2', f'LDFLAGS=-L{STUBS}', 'LIBS="-lcuda -lnvidia-ml"']
 
 
-# --- parts of the images for Alps, which one recipe builds in stages, and a chain of recipes one by one ---
+# --- parts of the image for Alps, a stage each ---
 
 ALPS_BUILD = [*TOOLS, *NETWORK_BUILD, 'libevent-dev', 'libibverbs-dev', 'zlib1g-dev']
 ALPS_RUN = [*NETWORK_RUN, 'ibverbs-providers', 'libevent-core-2.1-7', 'libevent-pthreads-2.1-7', 'libibverbs1',
@@ -426,22 +426,17 @@ def alps_sources(*parts):
     return [key for part in parts for keys in ALPS_PARTS[part].values() for key in keys]
 
 
-def alps_description(cuda, *parts):
-    """Return the labels of an image with these parts, the time of its build, and its test where it has programs."""
-    mpi, programs = 'mpi' in parts, 'benchmarks' in parts
+def alps_description(cuda):
+    """Return the labels of the image, the time of its build, and its test."""
     release = SOURCES['openmpi-source']['version']
-    steps = [common.creation_time(), common.labels(
-        f'Open MPI {release}' if mpi else 'none', f"{SOURCES['osu']['version']} C" if programs else 'none',
-        licences(*alps_sources(*parts), also=['LicenseRef-NVIDIA-CUDA']), NEWEST_LIBFABRIC,
-        SOURCES['shs-libcxi']['version'], f'CUDA {cuda}',
-        title='OSU Micro-Benchmarks with {mpi} for Alps' if programs else 'Base of an image for Alps',
-        entrypoint='none')]
-    if programs:
-        steps.append(test(
+    return [common.creation_time(), common.labels(
+        f'Open MPI {release}', f"{SOURCES['osu']['version']} C",
+        licences(*alps_sources(*ALPS_PARTS), also=['LicenseRef-NVIDIA-CUDA']), NEWEST_LIBFABRIC,
+        SOURCES['shs-libcxi']['version'], f'CUDA {cuda}', title='OSU Micro-Benchmarks with {mpi} for Alps',
+        entrypoint='none'), test(
             NEWEST_LIBFABRIC, True, f'/opt/openmpi/bin/ompi_info --version | grep -x "Open MPI v{release}"',
             f'/opt/openmpi/bin/mpirun --allow-run-as-root -n 2 {LATENCY} -m 1:8 -i 10 -x 2',
-            driver=('libcuda.so.1', 'libnvidia-ml.so.1')))
-    return steps
+            driver=('libcuda.so.1', 'libnvidia-ml.so.1'))]
 
 
 # --- the image ---

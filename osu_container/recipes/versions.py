@@ -142,8 +142,6 @@ SOURCES = {
     'mpi4py-3.12': _mpi4py('3.12', '00f4cce8999d19f35243c3442ea22debbe3336f69c309cd5d3176df4e51c717a'),
     'mpi4py-3.13': _mpi4py('3.13', '085e0cb05427398fe2281856f27a87984b9f234cd6d98a2a384a6fbfe679a56f'),
     'mpi4py-3.14': _mpi4py('3.14', 'd53e8f7182bf125b37155f679b301a21cd64e5ae6861ca0ab989c9d2b2073bbd'),
-    'numpy-3.10': _numpy('2.2.6', '3.10', 'manylinux_2_17_x86_64.manylinux2014_x86_64',  # the last for 3.10
-                         'fc7b73d02efb0e18c000e9ad8b83480dfcd5dfd11065997ed4c6747470ae8915'),
     'numpy-3.11': _numpy('2.4.6', '3.11', 'manylinux_2_27_x86_64.manylinux_2_28_x86_64',
                          '89cd468399cfd2504718f0ba50e410dca55a170b61a02ad92bb18c8a65186e93'),
     'numpy-3.12': _numpy('2.4.6', '3.12', 'manylinux_2_27_x86_64.manylinux_2_28_x86_64',
@@ -167,11 +165,6 @@ SOURCES = {
         'url': 'PyPI',
         'sha256': '3cba30ae3dd32b5d5c6536e710cb98015227cd4ba83c46b3f1825a7ae55b6667',
     },
-    'cython-3.10': {
-        'name': 'cython', 'version': '3.1.3', 'url': 'PyPI', 'licence': 'Apache-2.0', 'python': '3.10',
-        'file': 'cython-3.1.3-cp310-cp310-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl',
-        'sha256': 'c366a179d0c1f285c661efddcfe969f40208f76f008d4a5a657a0822ae3dbf96',
-    },
     'cython-3.12': {
         'name': 'cython', 'version': '3.1.3', 'url': 'PyPI', 'licence': 'Apache-2.0', 'python': '3.12',
         'file': 'cython-3.1.3-cp312-cp312-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl',
@@ -181,11 +174,6 @@ SOURCES = {
         'name': 'fastrlock', 'version': '0.8.3', 'url': 'PyPI', 'licence': 'MIT', 'python': '3.12',
         'file': 'fastrlock-0.8.3-cp312-cp312-manylinux_2_5_x86_64.manylinux1_x86_64.manylinux_2_28_x86_64.whl',
         'sha256': '5f13ec08f1adb1aa916c384b05ecb7dbebb8df9ea81abd045f60941c6283a670',
-    },
-    'fastrlock-3.10': {
-        'name': 'fastrlock', 'version': '0.8.3', 'url': 'PyPI', 'licence': 'MIT', 'python': '3.10',
-        'file': 'fastrlock-0.8.3-cp310-cp310-manylinux_2_5_x86_64.manylinux1_x86_64.manylinux_2_28_x86_64.whl',
-        'sha256': '0d6a77b3f396f7d41094ef09606f65ae57feeb713f4285e8e417f4021617ca62',
     },
     'setuptools': {
         'name': 'setuptools', 'version': '80.9.0', 'url': 'PyPI', 'licence': 'MIT',
@@ -204,12 +192,6 @@ SOURCES = {
     },
     'impi-rt': _impi('rt', '708b4336c9d303a3d807b58054c502ed4f716dfb074dfa48904180b46d14bb40'),
     'impi-devel': _impi('devel', '50efbbc6eb3c41681fac95d2e9443af128d73b6bfbb61d827d894f93bab4b6ad'),
-    # No wheel, no Debian package. Licence: MPICH's and, for OSU's part, BSD (COPYRIGHT_MVAPICH); sum: Spack's package.
-    'mvapich-4.1': {
-        'name': 'mvapich', 'version': '4.1', 'licence': 'mpich2 AND BSD-3-Clause', 'file': 'mvapich-4.1.tar.gz',
-        'url': 'https://mvapich.cse.ohio-state.edu/download/mvapich/mv2/mvapich-4.1.tar.gz',
-        'sha256': '25a53d3725b669e2c648158fb7c9fc5b1388953f3a2f949748586c447d0e43ee',
-    },
 
     # --- images for Slingshot (lumi.py, alps.py) ---
     # libfabric: Spack's package.py (spack-packages 0a6eb492), its release archives; 2.6.0: Homebrew's formula
@@ -222,8 +204,6 @@ SOURCES = {
     'mpich-source-3.1.4': _mpich_source('3.1.4', 'f68b5330e94306c00ca5a1c0e8e275c7f53517d01d6c524d51ce9359d240466b'),
     'mpich-source-3.4.3': _mpich_source('3.4.3', '8154d89f3051903181018166678018155f4c2b6f04a9bb6fe9515656452c4fd7'),
     'mpich-source-4.2.3': _mpich_source('4.2.3', '7a019180c51d1738ad9c5d8d452314de65e828ee240bcb2d1f80de9a65be88a8'),
-    'mpich-source-4.3.2': _mpich_source('4.3.2', '47d774587a7156a53752218c811c852e70ac44db9c502dc3f399b4cb817e3818'),
-    'mpich-source-5.0.2': _mpich_source('5.0.2', '928c2f18d350a91443fe8024ad01ce2c6009e9c551e0a73e797fc567f119137d'),
     'hwloc': _release(  # sum: Spack's package.py (spack-packages 324f5875)
         'hwloc', '2.12.2', 'ff7d309fdff7ceddfe15c1e79eaff25f3126a134f29f44d4e85571f187a6bab8', 'BSD-3-Clause',
         'https://download.open-mpi.org/release/hwloc/v2.12/hwloc-2.12.2.tar.gz'),
@@ -276,9 +256,6 @@ SOURCES = {
     'mpich-source-4.0.2': _debian_source(
         'mpich', '4.0.2', 'bookworm', 'mpich_4.0.2.orig.tar.xz',
         'b27039f964afeb6b8a3e009c56b441cbe368c26d6d6476ad3bb7190996875860', 'mpich2'),
-    'mpich-source-4.2.1': _debian_source(
-        'mpich', '4.2.1', 'trixie', 'mpich_4.3.0+really4.2.1.orig.tar.xz',
-        '336c6609d6f9f5b6a668d9d8654f26eb381552de08ff853f41e6af27f5a99b9f', 'mpich2'),
     'libfabric-2.1.0': _debian_source(
         'libfabric', '2.1.0', 'trixie', 'libfabric_2.1.0.orig.tar.xz',
         '1a66369772d5bb151737214af1c478993e969cf298e8f9ed369e7a2ab8d8c6df', 'BSD-2-Clause OR GPL-2.0-only'),

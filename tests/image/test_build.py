@@ -380,8 +380,7 @@ def test_programs_that_cannot_be_had_are_said(build, options, message):
 
 @pytest.mark.parametrize(('name', 'osu', 'kind'), [
     ('osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0', 'auto', 'mpi4py'),
-    ('osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0', 'python', 'python'),
-    ('alps-cuda-12.8.1-libfabric-2.6.0-libcxi', 'auto', 'c')])
+    ('osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0', 'python', 'python')])
 def test_image_without_c_programs_does_not_ask_for_their_archive(build, capsys, name, osu, kind):
     made = build(name, osu=osu)
     assert made.variant is made.entry['variants'][kind] and made.archive is None

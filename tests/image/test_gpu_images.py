@@ -97,9 +97,7 @@ def described(name, site):
 EXPECTED = {
     ('osu-debian-cuda-12.4.1-mpich-4.0.2-libfabric-2.1.0', 'perlmutter', 'bind'): {'works'},
     ('osu-debian-cuda-12.4.1-mpich-4.0.2-libfabric-2.1.0', 'perlmutter', 'hybrid'): {'fails'},  # knows no cxi
-    ('osu-debian-cuda-12.4.1-mpich-4.2.1-libfabric-2.1.0', 'perlmutter', 'hybrid'): {'works'},
     ('osu-debian-cuda-12.4.1-mpich-4.0.2-libfabric-2.1.0', 'workstation', 'hybrid'): {'works'},  # no driver is needed
-    ('osu-debian-rocm-5.7.1-mpich-4.2.1-libfabric-2.1.0', 'lumi-25.03', 'hybrid'): {'works slowly'},  # RCCL alone
 }
 
 
