@@ -25,7 +25,7 @@ COMMANDS = {
     'why': ('osu_container.why.cli', "name cause and remedy of the messages in a job's output"),
     'new': ('osu_container.new.cli', "write an easyconfig for an MPI container of your own"),
     'contribute': ('osu_container.contribute.cli', "write recipes in the form of LUMI's and EasyBuild's repositories"),
-    'image': ('osu_container.image.cli', "list, build, check and share the images"),
+    'image': ('osu_container.image.cli', "list, build and check the images"),
     'bench': ('osu_container.bench.cli', "run the benchmarks over Slurm: every approach and native, in turn"),
     'import': ('osu_container.results.import_cli', "make a run of what OSU's programs printed"),
     'compare': ('osu_container.compare.cli', "compare runs, modules and published figures at every message size"),
