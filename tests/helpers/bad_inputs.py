@@ -359,7 +359,7 @@ AROUND = {
     'umask 077': 'umask 077; {typed}',
     'eight open files': 'ulimit -n 8; {typed}',
     'files of at most 1 KB': 'ulimit -f 1; {typed}',
-    '25 MB of memory': 'ulimit -v 25000; {typed}',
+    '20 MB of memory': 'ulimit -v 20000; {typed}',
     'no room for a thread': 'ulimit -s 4000000 -v 3000000; {typed}',  # a thread takes as much as the stack
     'two at once': '{{ {typed}; }} >/dev/null 2>../first & one=$!; {{ {typed}; }} >/dev/null 2>../second; two=$?\n'
                    'wait $one; one=$?; cat ../first ../second >&2; rm ../first ../second; exit $((one + two))',
@@ -399,7 +399,7 @@ FAULTS = [
     Fault('eight open files', GOOD, good),
     Fault('files of at most 1 KB', WRITE, good, ('ulimit -f',)),
     Fault('files of at most 1 KB', 'osu-container report run -o page.html', run_with(), ('page.html',)),
-    Fault('25 MB of memory', 'osu-container image list', None, ('ulimit -v',)),
+    Fault('20 MB of memory', 'osu-container image list', None, ('ulimit -v',)),
     Fault('no room for a thread', SEEN + '-o site.py', good, works=True, code=0, made=('site.py',)),
     Fault('two at once', MINE, run_with(), ('mine',), made=(r'\.local',)),
     Fault('two at once', WRITE, good, works=True, code=0, made=('good-pure.eb',)),  # they write the same
