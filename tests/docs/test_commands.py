@@ -108,7 +108,7 @@ class Rule(NamedTuple):
 
 
 ON_LUMI = 'install-lumi'
-SYSTEMS = '/(alps|frontier|setonix|perlmutter)'
+SYSTEMS = '/other-systems'
 COMMANDS = [
     # For a site
     Rule('run', r'bin/osu-container check FILE\.sif --site-file site\.py', 'for-your-site', (0, 4, 5, 6)),
@@ -157,9 +157,9 @@ COMMANDS = [
     Rule('system', r'module (use \$EASYBUILD_PREFIX/modules/all|load (singularity/|osu-container/).*)', SYSTEMS),
     Rule('system', r'srun .*|osu-explain >explain-\$SLURM_JOB_ID\.txt|OSU=\S+', SYSTEMS),
     Rule('dry run', r'eb osu-container-\w+\.eb -r --try-amend=site=(alps|frontier|setonix|perlmutter)', SYSTEMS),
-    Rule('network', r'podman build -t .*|enroot import .*', '/alps'),
-    Rule('system', r'mkdir -p ~/\.edf|cp modules/alps/container-engine/\S+ ~/\.edf/', '/alps'),
-    Rule('long', r'bin/osu-container bench --tag alps .*|bin/osu-container compare run alps-gh200-2025', '/alps'),
+    Rule('network', r'podman build -t .*|enroot import .*', SYSTEMS),
+    Rule('system', r'mkdir -p ~/\.edf|cp modules/alps/container-engine/\S+ ~/\.edf/', SYSTEMS),
+    Rule('long', r'bin/osu-container bench --tag alps .*|bin/osu-container compare run alps-gh200-2025', SYSTEMS),
     Rule('LUMI', r'make -C osu-container (lumi|unlumi)'),
     Rule('LUMI', r'module load LUMI/.*|module load LUMI PRoot|mkdir -p /scratch/project_46XXXXXXX/\S+'),
     Rule('LUMI', r'srun --account=project_46XXXXXXX .*'),
