@@ -207,7 +207,7 @@ class SiteEasyBlock(EasyBlock):
         if self.site['name'] not in SITES or is_site_file(self.cfg['site']):
             content['site_entry'] = self.site  # osu-container bench asks it, and has it from nowhere else
         write_file(os.path.join(folder, SETTINGS_FILE), json.dumps(content, indent=2, sort_keys=True))
-        if self.settings().env_prefix:
+        if self.settings().inside.env_prefix:
             write_file(os.path.join(folder, call_settings.NAME), call_settings.call_settings(
                 self.settings(), self.facts['image']['file'], self.facts['host']['runtime']['command'],
                 self.facts.get('wrapper', False)))

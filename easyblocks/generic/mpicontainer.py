@@ -141,7 +141,7 @@ class MPIContainer(SiteEasyBlock):
                 print_warning("%s: no virtual environment in %s: %s", self.full_mod_name, folder, problem, log=self.log)
         if self.facts.get('wrapper'):
             settings = self.settings()
-            self.log.info(self.or_error(make_wrappers, self.wrap_container, image, settings.program_path,
+            self.log.info(self.or_error(make_wrappers, self.wrap_container, image, settings.inside.program_path,
                                         os.path.join(folder, 'wrappers'), settings.programs))
 
     def needed_space(self):

@@ -127,7 +127,7 @@ def settings_of(name, site):
     entry = site_entry(site)
     settings = settings_for(approach_entry(name), entry, facts_of(name, entry))
     variables = {}
-    for variable in without_switches(settings.variables):
+    for variable in without_switches(settings.sets.variables):
         # of several entries of a name the first counts
         variables.setdefault(variable['name'], {**variable, 'when': None})
-    return settings._replace(variables=list(variables.values()), switches=[], refuses=[])
+    return settings._replace(sets=settings.sets._replace(variables=list(variables.values()), switches=[], refuses=[]))

@@ -63,7 +63,8 @@ def container_recipe(approach, site, date):
         'NAME': NAME, 'VERSION': version, 'SUFFIX': suffix, 'SIF': image['file'], 'HOMEPAGE': HOMEPAGE,
         'GUIDE': USER_GUIDE, 'WHATIS': repr(f'Description: OSU Micro-Benchmarks in a container: {settings.title}'),
         'KEYWORDS': repr(f'Keywords: {KEYWORDS}, container, {approach}'), 'TITLE': settings.title,
-        'MPI': f'{settings.mpi} over {settings.libfabric}, provider {settings.provider}', 'PMI': settings.pmi,
+        'MPI': f'{settings.stack.mpi} over {settings.stack.libfabric}, provider {settings.stack.provider}',
+        'PMI': settings.stack.pmi,
         'EXAMPLE': example_of(entry, own), 'VARIABLE': VARIABLE, 'RUN': run_script(settings),
         'PROGRAMS': rows(folders('/opt/osu/', image['gpu'])), 'LIBRARIES': library_list(settings),
         'BINDS': bind_list(settings), 'NEEDS': needed_commands(settings, entry), 'JOB': job_script(entry, own),
@@ -78,12 +79,12 @@ def example_of(entry, own):
 def bind_list(settings):
     """Return the lines (str) of the list local_singularity_bind: each bind with its reason."""
     lines, last = [], None
-    for path, target, why in settings.binds:
+    for path, target, why in settings.inside.binds:
         if why != last:
             lines.append(commented(why, '# ', 4))
         lines.append(f"    {repr(path if path == target else f'{path}:{target}')},\n")
         last = why
-    if settings.library_path:
+    if settings.inside.library_path:
         lines += [commented('what these need and the image lacks: copied by postinstallcmds below', '# ', 4),
                   f"    '%(installdir)s/host-needed:{NEEDED}',\n"]
     return ''.join(lines)
@@ -91,7 +92,7 @@ def bind_list(settings):
 
 def library_list(settings):
     """Return the text (str) of the list local_host_libraries, '' where nothing is injected one by one."""
-    paths = dict.fromkeys(path for path, target, _ in settings.binds if target.startswith(INJECT_FOLDER + '/'))
+    paths = dict.fromkeys(path for path, target, _ in settings.inside.binds if target.startswith(INJECT_FOLDER + '/'))
     return ("# Libraries of the system that are put in front of the image's own\n"
             f'local_host_libraries = [\n{rows(paths)}]\n\n') if paths else ''
 
@@ -104,7 +105,7 @@ def rows(values):
 def run_script(settings):
     """Return the bash text of bin/osu-run. Raises ContributeError for a file whose path only this project fills in."""
     lines = []
-    for entry in settings.run_files:
+    for entry in settings.inside.run_files:
         path = entry['path'].replace('{kernel}', '$(uname -r)')
         if '{' in path:
             raise ContributeError(f"{settings.site}: the path {path} holds what only this project's commands fill in; "
@@ -114,19 +115,19 @@ def run_script(settings):
         otherwise = ''.join(f'    export {name}="${{{name}-{value}}}"\n'
                             for name, value in sorted(entry['otherwise'].items()))
         lines.append((f'else\n{otherwise}' if otherwise else '') + 'fi\n')
-    if settings.unset:
+    if settings.sets.unset:
         lines.append('without=()\n')
-    for entry in settings.unset:
+    for entry in settings.sets.unset:
         lines += [commented(f"{module_text.reason(entry)}", '# '),
                   f'[ -n "${{{entry["name"]}+set}}" ] || without+=(-u {entry["name"]})\n']
-    action = 'run' if settings.through_entrypoint else 'exec'
-    without = 'env "${without[@]}" ' if settings.unset else ''
+    action = 'run' if settings.inside.through_entrypoint else 'exec'
+    without = 'env "${without[@]}" ' if settings.sets.unset else ''
     return ''.join(lines) + f'exec singularity {action} "$SIF{VARIABLE}" {without}"${{0##*/}}" "$@"\n'
 
 
 def needed_commands(settings, entry):
     """Return the entry (str) of postinstallcmds that copies what the injected libraries need, '' where none is."""
-    if not settings.library_path:
+    if not settings.inside.library_path:
         return ''
     whole = '|'.join(f'{folder}/*' for folder in entry['one_build']['value'])
     return filled('needed', {'ONE_BUILD': f'            {whole}) ;;\n' if whole else ''})
@@ -146,11 +147,11 @@ def container_footer(settings):
     """Return the Lua text (str) that a container module has beside create_container_vars."""
     lua = Generator()
     lines = [module_text.families_text(lua, settings), common_footer(lua, settings)]
-    if settings.host_path:
+    if settings.inside.host_path:
         lines += [lua.comment("read by the image's entrypoint: more folders of the host"),
-                  lua.set_environment('OSU_SWAP_PATH', ':'.join(settings.host_path))]
-    lines += module_text.runtime_text(lua, settings._replace(binds=[]))
-    if settings.library_path:
+                  lua.set_environment('OSU_SWAP_PATH', ':'.join(settings.inside.host_path))]
+    lines += module_text.runtime_text(lua, settings._replace(inside=settings.inside._replace(binds=[])))
+    if settings.inside.library_path:
         lines += [lua.comment('what the injected libraries need and the image lacks'),
                   f'append_path("SINGULARITYENV_LD_LIBRARY_PATH", "{NEEDED}")\n']
     return ''.join(lines)

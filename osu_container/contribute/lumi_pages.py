@@ -43,7 +43,7 @@ def container_pages(recipes, site):
     """Return {name: text} of the pages of the containers; recipes: {approach: file of its easyconfig}, site: str."""
     entry, file = site_entry(site), next(iter(recipes.values()))
     images = images_of(recipes, entry)
-    rows = [[name, found.title, found.mpi, found.libfabric, found.pmi]
+    rows = [[name, found.title, found.stack.mpi, found.stack.libfabric, found.stack.pmi]
             for name, found in ((approach, settings_of(approach, site)) for approach in recipes)]
     return {
         'USER.md': filled('USER.md', {

@@ -44,7 +44,7 @@ def recorded(engine):
 def variables_of(settings):
     """Return [(name, value, fact)] of the variables that settings give where no switch of the user is set."""
     found = {}
-    for variable in without_switches(settings.variables):
+    for variable in without_switches(settings.sets.variables):
         found.setdefault(variable['name'], variable)
     return [(name, variable['value'], variable) for name, variable in sorted(found.items())]
 
@@ -74,7 +74,7 @@ def comment(text, indent='# '):
 def _switched(settings):
     """Return {'SWITCH=VALUE': [(name, value, fact)]} of what switches of a user change."""
     found, plain = {}, {name: value for name, value, _ in variables_of(settings)}
-    for variable in settings.variables:
+    for variable in settings.sets.variables:
         if variable.get('when') and not switch_of(variable['when'])[2] and (
                 variable['value'] != plain.get(variable['name'])):
             found.setdefault(variable['when'], []).append((variable['name'], variable['value'], variable))
@@ -96,14 +96,14 @@ def _switch_lines(when, entries):
 def _left_out(settings):
     """Return the comment lines (list of str) on files that a module binds where they are: no EDF can."""
     by_why = {}
-    for entry in settings.run_files:
+    for entry in settings.inside.run_files:
         by_why.setdefault(entry['why'], []).append(entry['target'])
     lines = []
     for why, targets in by_why.items():
         of_step = any(STEP in target for target in targets)
         lines += comment(f"{' or '.join(targets)} is not bound here: " + (
-            f"the engine's own hook does that where srun has --mpi={settings.pmi} [{_PMIX_HOOK}]. {why}" if of_step else
-            f'the engine stops where a path is not there. {why}'))
+            f"the engine's own hook does that where srun has --mpi={settings.stack.pmi} [{_PMIX_HOOK}]. {why}"
+            if of_step else f'the engine stops where a path is not there. {why}'))
     return lines
 
 
@@ -139,7 +139,7 @@ def render(site, approach, facts):
         '#',
         f'#   cp modules/{site}/{ENGINE}/{name}.toml ~/.edf/',
         f'#   enroot import -x mount -o "$SCRATCH/{image}.sqsh" podman://{image}',
-        f'#   srun --mpi={settings.pmi} -N2 -n2 --environment={name} ./pt2pt/osu_bw H H',
+        f'#   srun --mpi={settings.stack.pmi} -N2 -n2 --environment={name} ./pt2pt/osu_bw H H',
         '',
         *comment(f'The image as enroot import wrote it: {image} of this project\'s recipes, on a file system that the '
                  'compute nodes see'),
@@ -153,14 +153,14 @@ def render(site, approach, facts):
         f'workdir = "{PROGRAMS}"',
         '',
     ]
-    reasons = list(dict.fromkeys(why for _, _, why in settings.binds))
-    if settings.binds:
-        mounts = ', '.join(quoted(f'{path}:{target}') for path, target, _ in settings.binds)
+    reasons = list(dict.fromkeys(why for _, _, why in settings.inside.binds))
+    if settings.inside.binds:
+        mounts = ', '.join(quoted(f'{path}:{target}') for path, target, _ in settings.inside.binds)
         lines += [*comment('; '.join(reasons)), f'mounts = [{mounts}]', '']
     lines += _left_out(settings) + ['', '[env]']
     for variable, value, fact in variables_of(settings):
         lines += [*comment(reason(fact)), f'{variable} = {quoted(value)}', '']
-    lines += _unset_lines(settings.unset)
+    lines += _unset_lines(settings.sets.unset)
     for when, entries in sorted(_switched(settings).items()):
         lines += _switch_lines(when, entries)
     own = entry['comes_from']['libfabric'] == 'image'

@@ -47,43 +47,43 @@ def render(site, approach, facts, others=()):
     """
     entry = site_entry(site)
     settings = settings_for(approach_entry(approach), entry, facts)
-    pmix = settings.pmi == 'pmix'
+    pmix = settings.stack.pmi == 'pmix'
     lines = [
         f'# {approach} on site {site}: {settings.title}',
         '# For podman-hpc; rendered by osu_container/generate/podman_hpc.py, never edit it.',
         *(['# What the libraries below need of the host beside them, and the image lacks, is not bound.']
           if facts['host']['injected'] else []),
-        f'# Untested: nobody has run it there. Start it with: srun --mpi={settings.pmi} ... podman-hpc run --rm '
+        f'# Untested: nobody has run it there. Start it with: srun --mpi={settings.stack.pmi} ... podman-hpc run --rm '
         f'--{flag(approach)} IMAGE PROGRAM',
         *[f'# Programs are in {folder} of the image, those built in C below /opt/osu/libexec/osu-micro-benchmarks/mpi.'
-          for folder in settings.program_path],
+          for folder in settings.inside.program_path],
         f'name: {flag(approach)}', f'cli_arg: {flag(approach)}',
         f'help: {quoted(settings.title)}',
         f"env: ENABLE_{flag(approach).upper().replace('-', '_')}",
         f"conflicts: {json.dumps(sorted([*NERSCS, *(flag(other) for other in others if other != approach)]))}",
-        *(['# the libraries of the GPU\'s driver', 'depends_on: ["gpu"]'] if settings.nvidia else []),
+        *(['# the libraries of the GPU\'s driver', 'depends_on: ["gpu"]'] if settings.inside.nvidia else []),
         '# one container on a node for all ranks, as NERSC\'s own modules have it; ranks that use PMIx have one each',
         f'shared_run: {not pmix}', 'additional_args:',
         *[f'  - -e {name}' for name in PASSED['pmix' if pmix else None]],
     ]
     for name, value, fact in variables_of(settings):
         lines += [f'  # {reason(fact)}', f'  - {quoted(f"-e {name}={value}")}']
-    for variable in settings.unset:
+    for variable in settings.sets.unset:
         lines += [f'  # {reason(variable)}', f"  - --unsetenv={variable['name']}"]
-    if settings.library_path:
+    if settings.inside.library_path:
         lines += ['  # the libraries below go in front of the image\'s own',
-                  f"  - -e LD_LIBRARY_PATH={':'.join(settings.library_path)}"]
-    if settings.preload:
+                  f"  - -e LD_LIBRARY_PATH={':'.join(settings.inside.library_path)}"]
+    if settings.inside.preload:
         lines += ['  # loaded before the program, which was not linked with it',
-                  f"  - -e LD_PRELOAD={':'.join(settings.preload)}"]
+                  f"  - -e LD_PRELOAD={':'.join(settings.inside.preload)}"]
     lines += [f'  - {name}' for name in NAMESPACES]
     lines += ['bind:', '  # devices of the network, and what ranks of a node share']
     lines += [f'  - {rule}' for rule in DEVICES]
     why_before = None
-    for path, target, why in settings.binds:
+    for path, target, why in settings.inside.binds:
         lines += ([f'  # {why}'] if why != why_before else []) + [f'  - {path}:{target}']
         why_before = why
-    for file in settings.run_files:
+    for file in settings.inside.run_files:
         if '{' not in file['path']:  # a name that only a node can complete, which this engine cannot
             lines += [f'  # {reason(file)}', f"  - {file['path']}:{file['target']}"]
     spool = entry['files'].get('slurm_spool') if pmix else None

@@ -343,7 +343,7 @@ def check_site(written, name):
         except SettingsError:
             assert [lib for lib in APPROACHES[approach]['inject'] if lib not in site['libraries']], approach
             continue
-        assert settings.provider == ('tcp' if approach == 'pure' else site['provider']['value'])
+        assert settings.stack.provider == ('tcp' if approach == 'pure' else site['provider']['value'])
     return site
 
 

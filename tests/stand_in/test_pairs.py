@@ -88,7 +88,8 @@ def test_a_rule_that_says_too_much_is_noticed(slurm, monkeypatch):
 def test_a_run_over_another_libfabric_than_meant_is_none(slurm, monkeypatch):
     # nothing is injected: the image's own libfabric, which works as well, is loaded
     monkeypatch.setattr(running, '_environment', lambda settings, binds, real=running._environment: {
-        name: value for name, value in real(settings, binds).items() if not name.startswith(settings.env_prefix)})
+        name: value for name, value in real(settings, binds).items()
+        if not name.startswith(settings.inside.env_prefix)})
     one = running.tried(cases.PLAIN)
     assert (one.agrees, one.outcome.text) == ('wrong', 'ran with libfabric of: image')
 

@@ -7,7 +7,6 @@ from osu_container.core.data.approaches import APART, APPROACHES, NO_LIBFABRIC
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.conditions import applying, release, site_words, switch_of
 from osu_container.core.deciding.site_choice import SettingsError, known
-from osu_container.core.writing.wrappers import ENV_PREFIX as WRAPPERS_PREFIX
 
 #: Folder in the container in which injected host libraries appear, each under its soname. A folder of its own, so that
 #: nothing else of the host's library folders comes along, and no file of the image is hidden.
@@ -19,6 +18,8 @@ MORE_FOLDERS = '/host/more/'
 #: Variable prefixes by container runtime. One prefix at a time: where both exist Apptainer takes APPTAINER_BIND and
 #: drops SINGULARITY_BIND with a note (seen with Apptainer 1.4.5); SingularityCE reads SINGULARITY_ only.
 ENV_PREFIXES = {'apptainer': 'APPTAINER', 'singularity': 'SINGULARITY'}
+#: The one that the wrappers of lumi-container-wrapper know; Apptainer reads it too where no APPTAINER_* is set
+WRAPPERS_PREFIX = 'SINGULARITY'
 
 #: By the soname that the image's programs ask for: which of the site's libraries is the host's MPI under that soname.
 #: libmpi is the one of all others, and of these the rule 'other MPI' decides (core/deciding/verdict.py).
@@ -30,28 +31,36 @@ FAMILY = 'slurm_mpi'
 #: So many libraries does `module load` compare with what they were: a handful, loading stays cheap.
 WATCHED_AT_LOAD = 5
 
-#: binds: list of (path on the host, path in the container, why); library_path, program_path, preload: lists of folders
-#: or files in the container; variables: list of dict (name, value, why, source, date, evidence, origin, when), entries
-#: of one name together and in the order in which they count; unset: list of dict (name, why, source, ...);
+#: stack: Stack, what runs; inside: Inside, what a container gets; sets: Sets, variables; at_load: AtLoad, what
+#: `module load` looks at; programs: sorted list of str
+Settings = namedtuple('Settings', 'site approach title programs stack inside sets at_load')
+
+#: mpi, libfabric: str, release and where it comes from; libfabric_of: 'image', 'host' or NO_LIBFABRIC; provider, pmi,
+#: pmi_variable: str or None
+Stack = namedtuple('Stack', 'mpi libfabric libfabric_of provider pmi pmi_variable')
+
+#: env_prefix: str or None (native); binds: list of (path on the host, path in the container, why); library_path,
+#: program_path, preload: lists of folders or files in the container;
 #: run_files: list of dict (path on the host with {kernel} and the like, target, why, otherwise) to bind where the
-#: program runs; refuses: list of dict (when, why, remedy), switches that this module cannot follow;
+#: program runs; user_path: folders (list of str) of the user's own software that come first on PATH in the container,
+#: None where a module has no place for it; host_path: list of folders in the container in which our entrypoint finds
+#: more host libraries; nvidia: bool, the runtime must bring the driver's libraries along; through_entrypoint: bool,
+#: programs are started through that of the image; share: bool, ranks of a node run in one container; apart: list of
+#: dict, variables for ranks that do not
+Inside = namedtuple('Inside', 'env_prefix binds library_path program_path preload run_files user_path host_path nvidia '
+                              'through_entrypoint share apart')
+
+#: variables: list of dict (name, value, why, source, date, evidence, origin, when), entries of one name together and in
+#: the order in which they count; unset: list of dict (name, why, source, ...); rank_variables: list of dict; gpu_map:
+#: list of dict (gcd, mask, nic) or None; switches: list of names; refuses: list of dict (when, why, remedy), switches
+#: that this module cannot follow
+Sets = namedtuple('Sets', 'variables unset rank_variables gpu_map switches refuses')
+
 #: watched: list of dict (path, size, mtime, what); conflicts, image_folders: lists of str; family: str;
 #: shell: list of dict (name, fits, says, why, source, ...), what variables of the user's shell must be like;
 #: of_site: dict like those of watched, the image of the site that is linked to, or None; image_installed: dict (size,
-#: mtime), what the installation's own image was like, or None;
-#: gpu_map: list of dict (gcd, mask, nic) or None; rank_variables: list of dict; switches: list of names;
-#: env_prefix: str or None (native);
-#: mpi, libfabric: str, release and where it comes from; programs: sorted list of str; nvidia: bool, the runtime must
-#: bring the driver's libraries along; through_entrypoint: bool, programs are started through that of the image;
-#: host_path: list of folders in the container in which our entrypoint finds more host libraries; share: bool, ranks of
-#: a node run in one container; apart: list of dict, variables for ranks that do not;
-#: user_path: folders (list of str) of the user's own software that come first on PATH in the container, None where a
-#: module has no place for it
-Settings = namedtuple('Settings', 'site approach title mpi libfabric provider pmi pmi_variable env_prefix binds '
-                                  'library_path program_path preload variables unset run_files watched conflicts '
-                                  'family shell image_folders gpu_map rank_variables switches refuses '
-                                  'programs nvidia through_entrypoint host_path share apart user_path of_site '
-                                  'image_installed libfabric_of')
+#: mtime), what the installation's own image was like, or None
+AtLoad = namedtuple('AtLoad', 'watched conflicts family shell of_site image_installed image_folders')
 
 
 def approach_entry(name, approaches=APPROACHES):
@@ -180,7 +189,7 @@ def _variables(approach, site, known_facts, values):
 
 
 def variables_for(approach, site, mpi, libfabric, plugin):
-    """Return the variables (list of dict, as in Settings) of a module; arguments: as for _known_facts()."""
+    """Return the variables (list of dict, as in Sets) of a module; arguments: as for _known_facts()."""
     return _variables(approach, site, _known_facts(site, mpi, libfabric, plugin),
                       {'provider': site['provider']['value'], 'rccl_plugin': plugin or '',
                        'lnx_links': _lnx_links(site) or ''})
@@ -197,64 +206,85 @@ def settings_for(approach, site, facts):
 
     :param approach, site: entries (dict) from approach_entry() and choose_site() or site_entry()
     :param facts: dict with 'image' (mpi, libfabric: str; programs: {name: folder}; library_path: list of str;
-                  rccl_plugin: str or None; of_site, installed: as of_site and image_installed in Settings, or absent;
+                  rccl_plugin: str or None; of_site, installed: as of_site and image_installed in AtLoad, or absent;
                   uses_libfabric: bool, absent in an older installation)
                   and 'host' (root: str; mpi, libfabric: str; runtime: dict command, name;
                   injected: list of dict soname, path, why, size, mtime, what, names; files: list of str; folders: list
                   of dict path, target, why, for an approach with entrypoint only;
                   rccl_plugin) as core/deciding/facts.py reads them. A native module has no 'image' and no runtime.
-                  'wrapper': True where lumi-container-wrapper made the commands; 'user_path': as in Settings
+                  'wrapper': True where lumi-container-wrapper made the commands; 'user_path': as in Inside
     Raises SettingsError as host_libraries does.
     """
     host, image = facts['host'], facts.get('image', {})
-    runtime = host.get('runtime')
     host_libraries(with_mpi_of(approach, image.get('soname')), site)
-    injected = host.get('injected', []) if approach['inject'] else []
-    comes_from = approach['comes_from']
-    by_owner = {'image': image, 'host': host}
+    by_owner, comes_from = {'image': image, 'host': host}, approach['comes_from']
     mpi, libfabric = (by_owner[comes_from[name]][key] for name, key in (('libmpi', 'mpi'), ('libfabric', 'libfabric')))
     plugin = (image if approach['container'] else host).get('rccl_plugin')
     known_facts = _known_facts(site, mpi, libfabric, plugin)
-    libfabric_of = comes_from['libfabric'] if image.get('uses_libfabric', True) else NO_LIBFABRIC
-    pmi = pmi_for(approach, site)
-    variables = variables_for(approach, site, mpi, libfabric, plugin)
-    refuses = applying(approach['refuses'], known_facts)
-    programs = image.get('programs', {})
-    preload = [library for name in approach['preload'] for library in injected if library.get('name') == name]
-
+    sets = _sets(approach, site, known_facts, variables_for(approach, site, mpi, libfabric, plugin))
     return Settings(
         site=site['name'], approach=approach['name'], title=approach['title'],
-        mpi="%s of the %s" % (mpi, comes_from['libmpi']),
-        libfabric='no libfabric' if libfabric_of == NO_LIBFABRIC else (
-            "libfabric %s of the %s" % (libfabric, libfabric_of)),
-        libfabric_of=libfabric_of,
-        provider=dict((v['name'], v['value']) for v in variables if libfabric_of != NO_LIBFABRIC).get('FI_PROVIDER'),
-        pmi=pmi, pmi_variable=site['pmi_variables']['value'].get(pmi),
+        programs=sorted(image.get('programs', {})),
+        stack=_stack(approach, site, mpi, libfabric, image.get('uses_libfabric', True), sets.variables),
+        inside=_inside(approach, site, facts, known_facts), sets=sets, at_load=_at_load(approach, site, facts))
+
+
+def _stack(approach, site, mpi, libfabric, uses_libfabric, variables):
+    """Return the Stack of a module; variables: list of dict, as in Sets; others: see settings_for()."""
+    comes_from, pmi = approach['comes_from'], pmi_for(approach, site)
+    of = comes_from['libfabric'] if uses_libfabric else NO_LIBFABRIC
+    values = dict((one['name'], one['value']) for one in variables if of != NO_LIBFABRIC)
+    return Stack(mpi="%s of the %s" % (mpi, comes_from['libmpi']),
+                 libfabric='no libfabric' if of == NO_LIBFABRIC else "libfabric %s of the %s" % (libfabric, of),
+                 libfabric_of=of, provider=values.get('FI_PROVIDER'), pmi=pmi,
+                 pmi_variable=site['pmi_variables']['value'].get(pmi))
+
+
+def _injected(approach, facts):
+    """Return the host's libraries (list of dict, of facts) that approach injects."""
+    return facts['host'].get('injected', []) if approach['inject'] else []
+
+
+def _inside(approach, site, facts, known_facts):
+    """Return the Inside of a module; known_facts: as _known_facts() gives them; others: see settings_for()."""
+    host, image, injected = facts['host'], facts.get('image', {}), _injected(approach, facts)
+    runtime = host.get('runtime')
+    preload = [library for name in approach['preload'] for library in injected if library.get('name') == name]
+    return Inside(
         env_prefix=_env_prefix(facts) if approach['container'] else None,
         binds=_binds(approach, site, injected, host),
         library_path=[] if approach.get('entrypoint') else _library_path(injected, image),
-        program_path=sorted(set(programs.values())),
+        program_path=sorted(set(image.get('programs', {}).values())),
         preload=[INJECT_FOLDER + '/' + library['soname'] for library in preload],
-        variables=variables,
-        unset=applying(approach['unset'], known_facts),
-        run_files=_run_files(approach, site, host),
-        watched=[library for library in injected if library.get('name')][:WATCHED_AT_LOAD] + (
-            [image['of_site']] if image.get('of_site') else []), of_site=image.get('of_site'),
-        image_installed=image.get('installed'),
-        conflicts=site['conflicts']['value'],
-        family=site.get('family', {'value': FAMILY})['value'],
-        shell=[dict(site['shell'], **entry) for entry in site.get('shell', {'value': []})['value']],
-        # where the image is one of the site's already, another file of its name is another image
-        image_folders=[] if image.get('of_site') else [('' if folder.startswith('{') else host['root']) + folder
-                                                       for folder in site['image_folders']['value']],
-        gpu_map=site['gpu_binding']['value'],
-        rank_variables=applying(approach['rank_variables'], known_facts),
-        switches=sorted(set(switch_of(v['when'])[0] for v in variables if v.get('when')).union(
-            ['OSU_SCOPE'] if approach['container'] else [])), refuses=refuses,
-        programs=sorted(programs), nvidia=site_words(site)['cuda'], through_entrypoint=bool(approach.get('entrypoint')),
+        run_files=_run_files(approach, site, host), user_path=facts.get('user_path'),
         host_path=[folder['target'] for folder in host.get('folders', []) if folder['target'].startswith(MORE_FOLDERS)],
-        share=shares(runtime, facts.get('wrapper', False)), user_path=facts.get('user_path'),
+        nvidia=site_words(site)['cuda'], through_entrypoint=bool(approach.get('entrypoint')),
+        share=shares(runtime, facts.get('wrapper', False)),
         apart=applying(APART, known_facts) if own_namespaces(runtime) else [])
+
+
+def _sets(approach, site, known_facts, variables):
+    """Return the Sets of a module; variables: list of dict; others: as for _inside()."""
+    switches = set(switch_of(variable['when'])[0] for variable in variables if variable.get('when'))
+    return Sets(variables=variables, unset=applying(approach['unset'], known_facts),
+                rank_variables=applying(approach['rank_variables'], known_facts),
+                gpu_map=site['gpu_binding']['value'],
+                switches=sorted(switches.union(['OSU_SCOPE'] if approach['container'] else [])),
+                refuses=applying(approach['refuses'], known_facts))
+
+
+def _at_load(approach, site, facts):
+    """Return the AtLoad of a module; see settings_for()."""
+    host, image = facts['host'], facts.get('image', {})
+    of_site = image.get('of_site')
+    watched = [library for library in _injected(approach, facts) if library.get('name')][:WATCHED_AT_LOAD]
+    # where the image is one of the site's already, another file of its name is another image
+    folders = [] if of_site else site['image_folders']['value']
+    return AtLoad(watched=watched + ([of_site] if of_site else []), conflicts=site['conflicts']['value'],
+                  family=site.get('family', {'value': FAMILY})['value'],
+                  shell=[dict(site['shell'], **entry) for entry in site.get('shell', {'value': []})['value']],
+                  of_site=of_site, image_installed=image.get('installed'),
+                  image_folders=[('' if folder.startswith('{') else host['root']) + folder for folder in folders])
 
 
 def own_namespaces(runtime):
@@ -355,23 +385,25 @@ def explained(settings):
     :param settings: Settings
     """
     site, approach = 'site %s' % settings.site, 'approach %s' % settings.approach
-    slurm = {'name': 'SLURM_MPI_TYPE', 'value': settings.pmi, 'origin': site, 'source': 'srun(1), --mpi',
+    slurm = {'name': 'SLURM_MPI_TYPE', 'value': settings.stack.pmi, 'origin': site, 'source': 'srun(1), --mpi',
              'date': '2026-11-21', 'evidence': 'derived',
              'why': 'ranks find each other through PMI; srun --mpi= on the command line wins over it'}
-    binds = [{'path': path, 'target': target, 'why': why, 'origin': approach} for path, target, why in settings.binds]
+    binds = [{'path': path, 'target': target, 'why': why, 'origin': approach}
+             for path, target, why in settings.inside.binds]
     binds += [{'path': entry['path'], 'target': entry['target'], 'why': entry['why'],
-               'origin': approach + ', where it exists'} for entry in settings.run_files]
+               'origin': approach + ', where it exists'} for entry in settings.inside.run_files]
     # what the program sees; outside of the container the names start with the runtime's prefix
     in_container = [{'name': name, 'value': ':'.join(value), 'why': why, 'source': 'ld.so(8)', 'date': '2026-11-21',
                      'evidence': 'derived', 'origin': approach} for name, value, why in (
-        ('LD_LIBRARY_PATH', settings.library_path, 'injected libraries come before the image\'s own'),
-        ('LD_PRELOAD', settings.preload, 'loaded before the program, which was not linked with it')) if value]
+        ('LD_LIBRARY_PATH', settings.inside.library_path, 'injected libraries come before the image\'s own'),
+        ('LD_PRELOAD', settings.inside.preload, 'loaded before the program, which was not linked with it')) if value]
     return {
         'site': settings.site, 'approach': settings.approach, 'title': settings.title,
-        'programs': settings.programs, 'mpi': settings.mpi,
-        'libfabric': settings.libfabric, 'pmi': settings.pmi, 'variables': [slurm] + settings.variables, 'binds': binds,
-        'unset': [dict(entry, origin=approach) for entry in settings.unset],
+        'programs': settings.programs, 'mpi': settings.stack.mpi,
+        'libfabric': settings.stack.libfabric, 'pmi': settings.stack.pmi,
+        'variables': [slurm] + settings.sets.variables, 'binds': binds,
+        'unset': [dict(entry, origin=approach) for entry in settings.sets.unset],
         'in_container': in_container,
-        'share': settings.share, 'apart': [dict(entry, origin='where each rank has a container of its own')
-                                           for entry in settings.apart],
+        'share': settings.inside.share, 'apart': [dict(entry, origin='where each rank has a container of its own')
+                                           for entry in settings.inside.apart],
     }

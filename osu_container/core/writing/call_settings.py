@@ -24,23 +24,25 @@ def call_settings(settings, sif, runtime_command, wrapped=False):
     :param runtime_command: str, command of the container runtime
     :param wrapped: bool, lumi-container-wrapper made wrappers in the installation
     """
-    rows = [('image', sif), ('image_folders', ' '.join(settings.image_folders)),
+    rows = [('image', sif), ('image_folders', ' '.join(settings.at_load.image_folders)),
             ('runtime', runtime_command),
-            ('prefix', settings.env_prefix), ('pmi', '%s %s' % (settings.pmi, settings.pmi_variable or '')),
-            ('nv', '1' if settings.nvidia else ''), ('start', 'run' if settings.through_entrypoint else ''),
-            ('share', '1' if settings.share else ''),
-            ('apart', ' '.join('%(name)s=%(value)s' % entry for entry in settings.apart)),
+            ('prefix', settings.inside.env_prefix),
+            ('pmi', '%s %s' % (settings.stack.pmi, settings.stack.pmi_variable or '')),
+            ('nv', '1' if settings.inside.nvidia else ''),
+            ('start', 'run' if settings.inside.through_entrypoint else ''),
+            ('share', '1' if settings.inside.share else ''),
+            ('apart', ' '.join('%(name)s=%(value)s' % entry for entry in settings.inside.apart)),
             ('wrappers', os.path.join('wrappers', 'bin') if wrapped else ''),
-            ('files', run_files(settings)), ('unset', ' '.join(entry['name'] for entry in settings.unset))]
-    rows += [('bind', '%s:%s' % bind[:2]) for bind in settings.binds]
-    for key, values in (('library_path', settings.library_path), ('preload', settings.preload),
-                        ('path', (settings.user_path or []) + settings.program_path)):
+            ('files', run_files(settings)), ('unset', ' '.join(entry['name'] for entry in settings.sets.unset))]
+    rows += [('bind', '%s:%s' % bind[:2]) for bind in settings.inside.binds]
+    for key, values in (('library_path', settings.inside.library_path), ('preload', settings.inside.preload),
+                        ('path', (settings.inside.user_path or []) + settings.inside.program_path)):
         rows += [(key, value) for value in values]
     rows += [('default', '%s %s=%s' % (entry.get('when') or 'always', entry['name'], entry['value']))
-             for entry in settings.variables]
-    if settings.host_path:
-        rows.append(('default', 'always OSU_SWAP_PATH=%s' % ':'.join(settings.host_path)))
-    rows.append(('default', 'always OSU_PROMISE=%s%s' % (promised(settings), settings.provider or '')))
+             for entry in settings.sets.variables]
+    if settings.inside.host_path:
+        rows.append(('default', 'always OSU_SWAP_PATH=%s' % ':'.join(settings.inside.host_path)))
+    rows.append(('default', 'always OSU_PROMISE=%s%s' % (promised(settings), settings.stack.provider or '')))
     return HEAD + ''.join('%s %s\n' % row for row in rows if row[1])
 
 
@@ -48,7 +50,7 @@ def run_files(settings):
     """Return the files that are bound on the node where they exist (str): SOURCE:TARGET[|NAME=VALUE...], by commas."""
     return ','.join('|'.join(['%s:%s' % (entry['path'], entry['target'])] +
                              ['%s=%s' % item for item in sorted(entry['otherwise'].items())])
-                    for entry in settings.run_files)
+                    for entry in settings.inside.run_files)
 
 
 def promised(settings):
@@ -60,4 +62,4 @@ def promised(settings):
     approach = APPROACHES[settings.approach]
     return 'approach=%s container=%s libmpi=%s libfabric=%s pmi=%s provider=' % (
         settings.approach, 'yes' if approach['container'] else 'no', approach['comes_from']['libmpi'],
-        settings.libfabric_of, settings.pmi)
+        settings.stack.libfabric_of, settings.stack.pmi)

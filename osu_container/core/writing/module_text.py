@@ -69,28 +69,28 @@ def help_lines(settings, programs_are, example):
     :param example: str, a command to show behind srun
     """
     run = 'srun -N2 -n2 ' + example
-    names = sorted(set(variable['name'] for variable in settings.variables))
-    over = settings.libfabric + (', provider ' + settings.provider if settings.provider else '')
-    rows = [('MPI', "%s over %s" % (settings.mpi, over), ()),
-            ('srun', "--mpi=%s, which this module sets (SLURM_MPI_TYPE): %s" % (settings.pmi, run), [run]),
+    names = sorted(set(variable['name'] for variable in settings.sets.variables))
+    over = settings.stack.libfabric + (', provider ' + settings.stack.provider if settings.stack.provider else '')
+    rows = [('MPI', "%s over %s" % (settings.stack.mpi, over), ()),
+            ('srun', "--mpi=%s, which this module sets (SLURM_MPI_TYPE): %s" % (settings.stack.pmi, run), [run]),
             ('commands', ' '.join(settings.programs) + (programs_are and ' (%s)' % programs_are),
              ['(%s)' % programs_are]),
             ('variables', ' '.join(names) + '; what you set yourself wins', ()),
             ('', "osu-explain prints each with its value, reason and source, and every bind", ())]
-    if settings.of_site:
+    if settings.at_load.of_site:
         rows.append(('image', "%s, which the site keeps for all; here is a link to it, and its sha256"
-                     % settings.of_site['path'], ()))
+                     % settings.at_load.of_site['path'], ()))
     rows.append(('proof', "osu-proof -- %s shows what each rank really loaded and used" % run, ['osu-proof -- ' + run]))
-    if settings.user_path is not None:
+    if settings.inside.user_path is not None:
         rows.append(('yours', "/user-software in the container; make-squashfs packs it into one file, "
                      "unmake-squashfs unpacks it to add more", ()))
-    if settings.share:
+    if settings.inside.share:
         rows.append(('containers', "one on each node for all its ranks; export OSU_SHARE=0 gives each rank its own",
                      ['export OSU_SHARE=0']))
-    if settings.gpu_map:
+    if settings.sets.gpu_map:
         bound = 'srun ... osu-gpu-bind ' + example
         rows.append(('binding', bound + " puts ranks next to their GPU and network card", [bound]))
-    for name in settings.switches:
+    for name in settings.sets.switches:
         for value, effect in sorted(SWITCHES[name].items()):
             switch = 'export %s=%s' % (name, value)
             rows.append(('switch', "%s before module load: %s" % (switch, effect), [switch]))
@@ -100,8 +100,8 @@ def help_lines(settings, programs_are, example):
 
 def keywords(settings):
     """Return the words (list of str) by which `module keyword` finds the module."""
-    family = re.match(r'\D*[^\s\d]', settings.mpi).group()  # 'Cray MPICH 8.1.32 of the host'
-    return ['MPI', family, 'libfabric'] + (['container'] if settings.env_prefix else []) + [settings.approach]
+    family = re.match(r'\D*[^\s\d]', settings.stack.mpi).group()  # 'Cray MPICH 8.1.32 of the host'
+    return ['MPI', family, 'libfabric'] + (['container'] if settings.inside.env_prefix else []) + [settings.approach]
 
 
 def _local_of(switch):
@@ -148,11 +148,11 @@ setenv("%(kept)s", %(local)s)
 
 def switches_text(generator, settings, name):
     """Return the text that reads the switches which the user may have set before loading; name (str): the module's."""
-    if not settings.switches:
+    if not settings.sets.switches:
         return ''
     return generator.comment("switches (module help says what each does): unload goes by what they were at load") + (
         ''.join(SWITCH_TEXT % {'switch': switch, 'local': _local_of(switch), 'kept': _kept(switch, name)}
-                for switch in settings.switches))
+                for switch in settings.sets.switches))
 
 
 def _kept(variable, name):
@@ -163,7 +163,7 @@ def _kept(variable, name):
 def refusals_text(generator, settings):
     """Return the text that ends loading where the user has set a switch that this module cannot follow."""
     lines = []
-    for entry in settings.refuses:
+    for entry in settings.sets.refuses:
         name, value, _ = switch_of(entry['when'])
         lines += [generator.comment("a choice that cannot be followed is an error, never another network in silence"),
                   generator.conditional_statement(
@@ -182,9 +182,9 @@ def reason(fact):
 def variables_text(generator, settings):
     """Return the text that sets the variables of settings, each with its reasons above it."""
     lines = []
-    if settings.variables:
+    if settings.sets.variables:
         lines += [generator.comment("a default: what you have set yourself wins"), DEFAULT_TEXT]
-    for _, group in groupby(settings.variables, key=lambda variable: variable['name']):
+    for _, group in groupby(settings.sets.variables, key=lambda variable: variable['name']):
         entries = list(group)
         lines += [comment(generator, reason(entry) + (' if ' + entry['when'] if entry.get('when') else ''))
                   for entry in entries]
@@ -194,7 +194,7 @@ def variables_text(generator, settings):
 
 def promise_text(generator, settings):
     """Return the text that says to osu-proof what the module promises; the provider is that of FI_PROVIDER now."""
-    provider = '' if settings.libfabric_of == NO_LIBFABRIC else ' .. (os.getenv("FI_PROVIDER") or "")'
+    provider = '' if settings.stack.libfabric_of == NO_LIBFABRIC else ' .. (os.getenv("FI_PROVIDER") or "")'
     return generator.comment("read by osu-proof: what the ranks are held to") + (
         'setenv("OSU_PROMISE", %s%s)\n' % (lua_string(promised(settings)), provider))
 
@@ -213,10 +213,10 @@ def families_text(generator, settings):
     """Return the text by which one such module is loaded at a time."""
     # a second family would have Lmod say twice which module it replaces
     lines = [generator.comment("SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time"),
-             'family("%s")\n' % settings.family]
-    if settings.conflicts and settings.env_prefix:
-        lines += [generator.comment("each of these sets %s_BIND for itself" % settings.env_prefix),
-                  'conflict(%s)\n' % ', '.join(lua_string(name) for name in settings.conflicts)]
+             'family("%s")\n' % settings.at_load.family]
+    if settings.at_load.conflicts and settings.inside.env_prefix:
+        lines += [generator.comment("each of these sets %s_BIND for itself" % settings.inside.env_prefix),
+                  'conflict(%s)\n' % ', '.join(lua_string(name) for name in settings.at_load.conflicts)]
     return ''.join(lines)
 
 
@@ -234,16 +234,17 @@ end
 
 def shell_text(generator, settings):
     """Return the text that warns where the system's modules in the user's shell are not those that this one is for."""
-    lines = [comment(generator, reason(entry)) for entry in settings.shell[:1]] + [EXPECT_TEXT]
+    lines = [comment(generator, reason(entry)) for entry in settings.at_load.shell[:1]] + [EXPECT_TEXT]
     lines += ['expect("%s", {%s}, %s)\n' % (entry['name'], ', '.join('["%s"]=true' % one for one in entry['fits']),
-                                            lua_string(' is loaded, and ' + entry['says'])) for entry in settings.shell]
-    return ''.join(lines) if settings.shell else ''
+                                            lua_string(' is loaded, and ' + entry['says']))
+              for entry in settings.at_load.shell]
+    return ''.join(lines) if settings.at_load.shell else ''
 
 
 def pmi_text(generator, settings):
     """Return the text that sets --mpi= of srun."""
     return (generator.comment("MPI ranks find each other through PMI; with another --mpi= each rank is alone")
-            + generator.set_environment('SLURM_MPI_TYPE', {'value': settings.pmi, 'pushenv': True}))
+            + generator.set_environment('SLURM_MPI_TYPE', {'value': settings.stack.pmi, 'pushenv': True}))
 
 
 def common_text(generator, settings, name):
@@ -259,16 +260,17 @@ def common_text(generator, settings, name):
               promise_text(generator, settings),
               generator.comment("read by osu-container bench: the installation, whose settings.json says what this is"),
               generator.set_environment('OSU_MODULE_ROOT', '', relpath=True)]
-    if not settings.env_prefix:
+    if not settings.inside.env_prefix:
         lines += [generator.comment("export OSU_PROOF=1 before module load: every task of srun is watched, as by "
                                     "osu-proof; your own task prolog runs as well"), WATCH_TEXT]
-    if settings.gpu_map:
+    if settings.sets.gpu_map:
         lines += [generator.comment("read by osu-gpu-bind: GPU, cores, network card"),
                   setenv('OSU_GPU_MAP', ' '.join(
-                      '%d:%s:%s' % (gpu['gcd'], gpu['mask'], gpu['nic']) for gpu in settings.gpu_map))]
-        lines += [comment(generator, '%s: %s' % (entry['name'], reason(entry))) for entry in settings.rank_variables]
+                      '%d:%s:%s' % (gpu['gcd'], gpu['mask'], gpu['nic']) for gpu in settings.sets.gpu_map))]
+        lines += [comment(generator, '%s: %s' % (entry['name'], reason(entry)))
+                  for entry in settings.sets.rank_variables]
         lines.append(setenv('OSU_GPU_VARIABLES', ' '.join(
-            '%s=%s' % (entry['name'], entry['value']) for entry in settings.rank_variables)))
+            '%s=%s' % (entry['name'], entry['value']) for entry in settings.sets.rank_variables)))
     return ''.join(lines)
 
 
@@ -298,10 +300,11 @@ end
 
 def watch_text(generator, settings, again):
     """Return the text that warns once per load when one of the watched libraries changed; again (str): what to type."""
-    if not settings.watched:
+    if not settings.at_load.watched:
         return ''
     rows = ['    compare(%s, %s, %d, %d)\n' % (lua_string(library['path']), lua_string(library['what']),
-                                              library['size'], library['mtime']) for library in settings.watched]
+                                              library['size'], library['mtime'])
+              for library in settings.at_load.watched]
     return ''.join([generator.comment("a warning where a host library is no longer as it was at installation: path, "
                                       "release, bytes, time stamp"),
                     COMPARE_TEXT] + rows + [CHANGED_TEXT % lua_string('; ' + again)])
@@ -337,27 +340,27 @@ def image_text(generator, settings, sif, again, name):
     :param name: str, of the module as EasyBuild writes it in variables
     """
     lines = ['local sif = pathJoin(root, %s)\n' % lua_string(sif)]
-    if settings.image_folders:
+    if settings.at_load.image_folders:
         lines.append(generator.comment("where the user has deleted the installation's copy the site's own is taken"))
-    for folder in settings.image_folders:
+    for folder in settings.at_load.image_folders:
         variable, _, rest = folder[1:].partition('}') if folder.startswith('{') else ('', '', folder)
         path = lua_string(os.path.join(rest, sif))
         if variable:
             path = '(os.getenv("%s") or "") .. %s' % (variable, path)
         lines.append(generator.conditional_statement('not isFile(sif) and isFile(%s)' % path, 'sif = %s' % path))
     found, gone = 'sif', '"The image " .. sif .. %s' % lua_string(" is gone. Get it back with: " + again)
-    if settings.of_site:
-        found = lua_string(settings.of_site['path'])  # for Lmod a link is a file, whatever it leads to
+    if settings.at_load.of_site:
+        found = lua_string(settings.at_load.of_site['path'])  # for Lmod a link is a file, whatever it leads to
         gone = lua_string("The image %s is gone: its owner has removed it. Install the module again with one that is "
-                          "there: %s" % (settings.of_site['path'], again))
+                          "there: %s" % (settings.at_load.of_site['path'], again))
         lines.append(generator.comment("a link to an image that the site keeps for all"))
     lines.append(generator.conditional_statement('mode() == "load" and not isFile(%s)' % found, 'LmodError(%s)' % gone))
-    if settings.image_installed:
+    if settings.at_load.image_installed:
         lines += [generator.comment("an error where the image has another size than the one that was installed, a "
                                     "warning where it has another time stamp: its sum would take seconds"),
                   INTACT_TEXT % {'sif': lua_string(sif), 'again': lua_string(again),
                                  'beside': lua_string(shell.path(sif + '.sha256'))},
-                  'intact(%(size)d, %(mtime)d)\n' % settings.image_installed]
+                  'intact(%(size)d, %(mtime)d)\n' % settings.at_load.image_installed]
     lines += [generator.comment("where the image is, under the names that LUMI's container modules use"),
               'setenv("SIF", sif)\n', 'setenv("SIF%s", sif)\n' % name,
               generator.set_environment('CONTAINERROOT', '', relpath=True),
@@ -377,36 +380,36 @@ def container_text(generator, settings, names, sif, runtime_command, again, wrap
     :param again: str, what to type to install the module again
     :param wrapped: bool, lumi-container-wrapper made wrappers in the installation
     """
-    prefix = settings.env_prefix
+    prefix = settings.inside.env_prefix
     lines = [
         image_text(generator, settings, sif, again, names[1]),
         user_text(generator, settings, names[0]),
         watch_text(generator, settings, again),
         generator.comment("read by bin/run-in-container: the runtime, how the names of its variables start, and the "
-                          "variable that srun --mpi=%s gives a rank" % settings.pmi),
+                          "variable that srun --mpi=%s gives a rank" % settings.stack.pmi),
         setenv('MPI_CONTAINER_RUNTIME', runtime_command),
         setenv('MPI_CONTAINER_PREFIX', prefix),
-        setenv('MPI_CONTAINER_PMI', '%s %s' % (settings.pmi, settings.pmi_variable or '')),
+        setenv('MPI_CONTAINER_PMI', '%s %s' % (settings.stack.pmi, settings.stack.pmi_variable or '')),
     ]
-    if settings.share:
+    if settings.inside.share:
         lines += [generator.comment("read by bin/run-in-container: the ranks of a node run in one container "
                                     "(OSU_SHARE=0: each in its own), else they cannot read each other's memory"),
                   setenv('MPI_CONTAINER_SHARE', '1')]
-    if settings.apart:
-        lines += [comment(generator, '%s: %s' % (entry['name'], reason(entry))) for entry in settings.apart]
+    if settings.inside.apart:
+        lines += [comment(generator, '%s: %s' % (entry['name'], reason(entry))) for entry in settings.inside.apart]
         lines += [generator.comment("set by bin/run-in-container for ranks that have a container of their own"),
                   setenv('MPI_CONTAINER_APART', ' '.join(
-                      '%s=%s' % (entry['name'], entry['value']) for entry in settings.apart))]
+                      '%s=%s' % (entry['name'], entry['value']) for entry in settings.inside.apart))]
     if wrapped:
         lines += [generator.comment("made by lumi-container-wrapper; bin/run-in-container ends in them"),
                   generator.set_environment('MPI_CONTAINER_WRAPPERS', os.path.join('wrappers', 'bin'), relpath=True)]
-    if settings.through_entrypoint:
+    if settings.inside.through_entrypoint:
         lines += [generator.comment("read by bin/run-in-container: programs are started through the image's "
                                     "entrypoint, which puts the host's libraries in place"),
                   setenv('MPI_CONTAINER_START', 'run')]
-    if settings.host_path:
+    if settings.inside.host_path:
         lines += [generator.comment("read by the entrypoint of this project's images: more folders of the host"),
-                  setenv('OSU_SWAP_PATH', ':'.join(settings.host_path))]
+                  setenv('OSU_SWAP_PATH', ':'.join(settings.inside.host_path))]
     lines += _run_time_text(generator, settings)
     lines += [generator.comment("for a runtime that is called directly (bin/run-in-container has the same from "
                                 "call-settings), if OSU_SCOPE!=commands"),
@@ -428,7 +431,7 @@ setenv("%(kept)s", user)
 
 def user_text(generator, settings, name):
     """Return the text that finds the user's own software of a module (name: str)."""
-    if settings.user_path is None:
+    if settings.inside.user_path is None:
         return ''
     return generator.comment("your own software: what make-squashfs has packed, else the folder, as LUMI's container "
                              "modules have it [LUMI-SoftwareStack 02f17317, LMOD/SitePackage.lua]") + (
@@ -437,27 +440,27 @@ def user_text(generator, settings, name):
 
 def runtime_text(generator, settings):
     """Return the lines (list of str) that set the runtime's variables: binds, library path, folders of programs."""
-    prefix, lines = settings.env_prefix, []
-    if settings.nvidia:
+    prefix, lines = settings.inside.env_prefix, []
+    if settings.inside.nvidia:
         lines += [generator.comment("as --nv: the GPUs' devices, and the libcuda that belongs to the host's driver "
                                     "[apptainer exec --help, --nv]"),
                   generator.set_environment(prefix + '_NV', {'value': '1', 'pushenv': True})]
-    for why, binds in groupby(settings.binds, key=lambda bind: bind[2]):
+    for why, binds in groupby(settings.inside.binds, key=lambda bind: bind[2]):
         lines.append(comment(generator, why))
         lines += ['append_path("%s_BIND", %s, ",")\n' % (prefix, lua_string('%s:%s' % bind[:2])) for bind in binds]
-    if settings.user_path is not None:
+    if settings.inside.user_path is not None:
         lines += [generator.comment("your own software"),
                   'if user ~= "" then append_path("%s_BIND", user, ",") end\n' % prefix]
-    for folder in reversed(settings.library_path):
+    for folder in reversed(settings.inside.library_path):
         lines += [generator.comment(
             "the libraries above go in front of the image's own (ld.so(8): LD_LIBRARY_PATH comes before RUNPATH and "
             "ld.so.cache)" if folder == INJECT_FOLDER else "of the image; the variable replaces the image's own value"),
             'prepend_path("%sENV_LD_LIBRARY_PATH", %s)\n' % (prefix, lua_string(folder))]
-    for path in reversed(settings.preload):
+    for path in reversed(settings.inside.preload):
         lines += [generator.comment("loaded before the program, which was not linked with it; in the container only"),
                   'prepend_path("%sENV_LD_PRELOAD", %s)\n' % (prefix, lua_string(path))]
     lines.append(generator.comment("the programs can be typed by name in the container"))
-    for folder in reversed((settings.user_path or []) + settings.program_path):
+    for folder in reversed((settings.inside.user_path or []) + settings.inside.program_path):
         lines.append('prepend_path("%sENV_PREPEND_PATH", %s)\n' % (prefix, lua_string(folder)))
     return lines
 
@@ -465,17 +468,17 @@ def runtime_text(generator, settings):
 def _run_time_text(generator, settings):
     """Return the lines (list of str) for what bin/run-in-container decides on the node: files, what to take away."""
     lines = []
-    if settings.run_files:
-        for entry in settings.run_files:
+    if settings.inside.run_files:
+        for entry in settings.inside.run_files:
             lines.append(comment(generator, '%s: %s' % (entry['target'], reason(entry))))
         lines.append(generator.comment("bound by bin/run-in-container where they exist; else the variables behind | "
                                        "are set: SOURCE:TARGET[|NAME=VALUE...]"))
         lines.append(setenv('MPI_CONTAINER_FILES', run_files(settings)))
-    if settings.unset:
-        lines += [comment(generator, '%s: %s' % (entry['name'], reason(entry))) for entry in settings.unset]
+    if settings.sets.unset:
+        lines += [comment(generator, '%s: %s' % (entry['name'], reason(entry))) for entry in settings.sets.unset]
         lines += [generator.comment("taken away by bin/run-in-container, unless you have set it yourself"),
                   'local unset = ""\n']
         lines += ['if not os.getenv("%s") then unset = unset .. "%s " end\n' % ((entry['name'],) * 2)
-                  for entry in settings.unset]
+                  for entry in settings.sets.unset]
         lines.append('pushenv("MPI_CONTAINER_UNSET", unset)\n')
     return lines

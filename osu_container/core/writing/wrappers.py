@@ -13,8 +13,6 @@ import subprocess
 #: Easyconfig parameter wrapper -> what runs the commands
 WRAPPERS = ('run-in-container', 'lumi-container-wrapper')
 COMMAND = 'wrap-container'
-#: Variable prefix that the wrappers know; Apptainer reads it too where no APPTAINER_* is set.
-ENV_PREFIX = 'SINGULARITY'
 
 
 class WrapperError(Exception):
@@ -72,10 +70,10 @@ def check_wrapper(wrapper, settings, facts):
 
     :param wrapper: str, as the easyconfig names it; settings: Settings of the module; facts: dict, as it rests on them
     """
-    if settings.through_entrypoint:
+    if settings.inside.through_entrypoint:
         raise WrapperError("wrapper=%s: these wrappers do not start the entrypoint of the image, which approach '%s' "
                            "needs. Use the bundled one: leave --try-amend=wrapper= out" % (wrapper, settings.approach))
-    problem = defeated([entry['name'] for entry in settings.unset], settings.program_path,
+    problem = defeated([entry['name'] for entry in settings.sets.unset], settings.inside.program_path,
                        [library['soname'] for library in facts['host']['injected']], facts['image'])
     if problem:
         raise WrapperError("wrapper=%s: %s. Use the bundled one: leave --try-amend=wrapper= out" % (wrapper, problem))

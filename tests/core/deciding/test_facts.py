@@ -103,7 +103,8 @@ def test_ranks_with_namespaces_of_their_own_are_told_not_to_read_each_others_mem
     facts = {'host': {'root': '', 'files': [], 'mpi': None, 'libfabric': None, 'injected': [],
                       'runtime': {'name': name, 'command': name, 'release': release, 'setuid': setuid}},
              'image': {'mpi': mpi, 'libfabric': None, 'programs': {'osu_bw': '/opt/osu/bin'}}}
-    told = {entry['name'] for entry in settings_for(approach_entry(approach), site_entry('workstation'), facts).apart}
+    found = settings_for(approach_entry(approach), site_entry('workstation'), facts)
+    told = {entry['name'] for entry in found.inside.apart}
     assert (variable in told) == (setuid is False) == bool(told)
 
 

@@ -27,7 +27,7 @@ def settings_of(site, libfabric='2.6.0', **changes):
 
 @pytest.mark.parametrize('site', PMIX_SITES)
 def test_every_site_with_pmix_binds_the_folders_of_a_step_and_below_no_other_root(site):
-    found = {entry['target']: entry['path'] for entry in settings_of(site).run_files}
+    found = {entry['target']: entry['path'] for entry in settings_of(site).inside.run_files}
     folders = [target for target in found if target.startswith('{tmpfs}/spmix_appdir_')]
     assert len(folders) == 2 and '{PMIX_SERVER_TMPDIR}' in found
     assert all(found[name] == name for name in [*folders, '{PMIX_SERVER_TMPDIR}'])
@@ -40,7 +40,7 @@ def step(tmp_path):
         (folder / name).mkdir(parents=True)
         return {'SLURM_JOB_ID': '42', 'SLURM_STEP_ID': '3', 'SLURM_JOB_UID': '1000', 'SLURMD_NODENAME': 'node7',
                 'PMIX_RANK': '0', 'MPI_CONTAINER_PMI': 'pmix PMIX_RANK', 'MPI_CONTAINER_FILES': ','.join(
-                    f"{entry['path']}:{entry['target']}" for entry in settings_of('workstation').run_files)}
+                    f"{entry['path']}:{entry['target']}" for entry in settings_of('workstation').inside.run_files)}
     return make
 
 
@@ -81,7 +81,7 @@ def test_outside_of_a_step_nothing_is_bound(installed, step, tmp_path, gone):  #
 @pytest.mark.parametrize('site', [name for name in PMIX_SITES if site_entry(name)['provider']['value'] == 'cxi'])
 def test_linkx_links_shared_memory_with_each_card_of_the_site(site):
     cards = [gpu['nic'] for gpu in site_entry(site)['gpu_binding']['value']]
-    found = {one['name']: one for one in settings_of(site).variables if one.get('when') == 'OSU_LINKX=1'}
+    found = {one['name']: one for one in settings_of(site).sets.variables if one.get('when') == 'OSU_LINKX=1'}
     assert found['FI_LNX_PROV_LINKS']['value'].split('|') == [f'shm+cxi:{card}' for card in dict.fromkeys(cards)]
     assert {name: found[name]['value'] for name in (
         'FI_PROVIDER', 'FI_SHM_USE_XPMEM', 'OMPI_MCA_mtl_ofi_av', 'OMPI_MCA_opal_common_ofi_provider_include')} == {
@@ -91,7 +91,7 @@ def test_linkx_links_shared_memory_with_each_card_of_the_site(site):
 
 @pytest.mark.parametrize('site', PMIX_SITES)
 def test_linkx_is_never_on_by_itself(site):
-    plain = [one for one in settings_of(site).variables if not one.get('when')]
+    plain = [one for one in settings_of(site).sets.variables if not one.get('when')]
     assert not [one for one in plain if 'lnx' in one['value'] or one['name'].startswith('FI_LNX')]
 
 
@@ -101,16 +101,17 @@ def test_linkx_is_never_on_by_itself(site):
 ])
 def test_linkx_is_refused_where_it_cannot_be(libfabric, links, refused):
     found = settings_of('workstation', libfabric, lnx_links=links)
-    assert bool(found.refuses) == refused
-    assert ('OSU_LINKX' in found.switches) != refused
+    assert bool(found.sets.refuses) == refused
+    assert ('OSU_LINKX' in found.sets.switches) != refused
 
 
 def test_settings_of_open_mpi_are_those_that_cscs_documents():
-    values = {one['name']: one['value'] for one in settings_of('alps').variables if not one.get('when')}
+    values = {one['name']: one['value'] for one in settings_of('alps').sets.variables if not one.get('when')}
     wanted = {'PMIX_MCA_psec': 'native', 'PMIX_MCA_gds': 'hash', 'FI_PROVIDER': 'cxi', 'OMPI_MCA_pml': 'cm',
               'OMPI_MCA_mtl': 'ofi', 'OMPI_MCA_btl': '^tcp,ofi,vader,openib', 'FI_HMEM_CUDA_USE_GDRCOPY': '1'}
     assert {name: values.get(name) for name in wanted} == wanted
-    assert settings_of('alps').pmi == 'pmix' and {'CXI_FORK_SAFE'} <= {one['name'] for one in settings_of('alps').unset}
+    found = settings_of('alps')
+    assert found.stack.pmi == 'pmix' and {'CXI_FORK_SAFE'} <= {one['name'] for one in found.sets.unset}
 
 
 # The published cases

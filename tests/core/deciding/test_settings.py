@@ -44,15 +44,15 @@ def entries(approach, site):
 def test_every_pair_gives_settings_that_keep_the_promise_of_the_approach(approach, site):
     entry, site_data = entries(approach, site)
     found = settings_for(entry, site_data, facts())
-    assert found.mpi.endswith('of the ' + entry['comes_from']['libmpi'])
-    assert found.libfabric.endswith('of the ' + entry['comes_from']['libfabric'])
-    injected = [bind for bind in found.binds if bind[1].startswith(INJECT_FOLDER)]
+    assert found.stack.mpi.endswith('of the ' + entry['comes_from']['libmpi'])
+    assert found.stack.libfabric.endswith('of the ' + entry['comes_from']['libfabric'])
+    injected = [bind for bind in found.inside.binds if bind[1].startswith(INJECT_FOLDER)]
     by_us = bool(entry['inject']) and not entry.get('entrypoint')  # else the entrypoint of the image does it
-    assert bool(injected) == by_us == (INJECT_FOLDER in found.library_path)
-    assert found.through_entrypoint == bool(entry.get('entrypoint'))
-    assert found.pmi == pmi_for(entry, site_data)
-    assert found.provider and '{' not in found.provider
-    assert (found.env_prefix is None) == (not entry['container'])
+    assert bool(injected) == by_us == (INJECT_FOLDER in found.inside.library_path)
+    assert found.inside.through_entrypoint == bool(entry.get('entrypoint'))
+    assert found.stack.pmi == pmi_for(entry, site_data)
+    assert found.stack.provider and '{' not in found.stack.provider
+    assert (found.inside.env_prefix is None) == (not entry['container'])
 
 
 def test_folders_of_the_host_are_bound_for_an_entrypoint_and_nothing_else_is_put_in_front():
@@ -63,13 +63,13 @@ def test_folders_of_the_host_are_bound_for_an_entrypoint_and_nothing_else_is_put
         {'path': '/stand-in/lib64', 'target': '/host/more/3', 'why': 'libcom_err.so.2'}]
     known['host']['files'] = []
     found = settings_for(*entries('swap', 'lumi-25.03'), known)
-    assert [bind[:2] for bind in found.binds] == [
+    assert [bind[:2] for bind in found.inside.binds] == [
         ('/stand-in/opt/cray/libfabric/1.22.0/lib64', '/host/lib'), ('/stand-in/usr', '/host/usr'),
         ('/stand-in/lib64', '/host/more/3')]
-    assert (found.library_path, found.preload, found.host_path) == ([], [], ['/host/more/3'])
+    assert (found.inside.library_path, found.inside.preload, found.inside.host_path) == ([], [], ['/host/more/3'])
     assert {'name': 'OSU_SWAP', 'value': 'require'}.items() <= next(
-        variable for variable in found.variables if variable['name'] == 'OSU_SWAP').items()
-    assert [library['what'] for library in found.watched] == ['libfabric 1.22.0']
+        variable for variable in found.sets.variables if variable['name'] == 'OSU_SWAP').items()
+    assert [library['what'] for library in found.at_load.watched] == ['libfabric 1.22.0']
 
 
 @pytest.mark.parametrize('approach', [name for name, entry in APPROACHES.items() if entry['container']])
@@ -77,7 +77,7 @@ def test_an_image_whose_mpi_uses_no_libfabric_is_promised_none_of_it_and_no_prov
     known = facts()
     known['image']['uses_libfabric'] = False
     found = settings_for(*entries(approach, 'workstation'), known)
-    assert (found.libfabric, found.provider) == ('no libfabric', None)
+    assert (found.stack.libfabric, found.stack.provider) == ('no libfabric', None)
     assert ' libfabric=none ' in promised(found) and ' libfabric=none ' not in promised(
         settings_for(*entries(approach, 'workstation'), facts()))
 
@@ -98,14 +98,14 @@ def test_site_whose_srun_cannot_start_this_mpi_refuses_the_approach(approach, si
 
 @pytest.mark.parametrize('approach, site', PAIRS)
 def test_every_variable_has_a_value_and_says_who_set_it(approach, site):
-    for variable in settings_for(*entries(approach, site), facts()).variables:
+    for variable in settings_for(*entries(approach, site), facts()).sets.variables:
         assert variable['value'] and not set(variable['value']) & set('{}')
         assert variable['origin'] in (f'site {site}', f'approach {approach}')
 
 
 def value_of(name, approach, site, *switches, **kwargs):
     """The value (str or None) that a module gives the variable name when the switches ('NAME=VALUE') are set."""
-    for variable in settings_for(*entries(approach, site), facts(**kwargs)).variables:
+    for variable in settings_for(*entries(approach, site), facts(**kwargs)).sets.variables:
         when = variable.get('when')
         holds = not when or ((when.replace('!=', '=') in switches) != ('!=' in when))
         if variable['name'] == name and holds:
@@ -213,28 +213,28 @@ def test_the_libfabric_that_runs_decides_and_no_other_one(approach, release, oth
                      'FI_CXI_RDZV_THRESHOLD': '16384' if mpich and release < '2.4' else None}
     # without alt_read in it nothing of that switch is set, and the module says so
     proto = value_of('FI_CXI_RDZV_PROTO', approach, 'lumi-25.03', 'OSU_RCCL_ALT_READ=1', **kwargs)
-    refused = [entry['when'] for entry in settings_for(*entries(approach, 'lumi-25.03'), facts(**kwargs)).refuses]
+    refused = [entry['when'] for entry in settings_for(*entries(approach, 'lumi-25.03'), facts(**kwargs)).sets.refuses]
     assert (proto, refused) == ((None, ['OSU_RCCL_ALT_READ=1']) if old else ('alt_read', []))
 
 
 @pytest.mark.parametrize('approach', ['bind', 'hybrid', 'opensource'])
 def test_fork_safe_is_taken_away_where_there_is_cxi(approach):
     for site, expected in (('lumi-25.03', ['CXI_FORK_SAFE', 'CXI_FORK_SAFE_HP']), ('workstation', [])):
-        assert [entry['name'] for entry in settings_for(*entries(approach, site), facts()).unset] == expected
+        assert [entry['name'] for entry in settings_for(*entries(approach, site), facts()).sets.unset] == expected
 
 
 def test_only_open_source_mpich_gets_a_card_for_each_rank():
     for approach, expected in (('hybrid', 2), ('opensource', 2), ('bind', 1), ('native', 1), ('pure', 1)):
-        assert len(settings_for(*entries(approach, 'lumi-25.03'), facts()).rank_variables) == expected
-        assert settings_for(*entries(approach, 'lumi-c-25.03'), facts()).rank_variables == []
+        assert len(settings_for(*entries(approach, 'lumi-25.03'), facts()).sets.rank_variables) == expected
+        assert settings_for(*entries(approach, 'lumi-c-25.03'), facts()).sets.rank_variables == []
 
 
 def test_the_image_keeps_its_library_path_and_the_plugin_its_place_in_front():
     given = facts()
     given['image']['library_path'] = ['/opt/rocm/lib', '/opt/ofi/lib']
     found = settings_for(*entries('hybrid', 'lumi-25.03'), given)
-    assert found.library_path == ['/opt/ofi/lib', INJECT_FOLDER, '/opt/rocm/lib']
-    assert settings_for(*entries('opensource', 'lumi-25.03'), given).library_path == []
+    assert found.inside.library_path == ['/opt/ofi/lib', INJECT_FOLDER, '/opt/rocm/lib']
+    assert settings_for(*entries('opensource', 'lumi-25.03'), given).inside.library_path == []
 
 
 def test_only_named_libraries_are_watched_and_a_handful_of_them():
@@ -242,15 +242,15 @@ def test_only_named_libraries_are_watched_and_a_handful_of_them():
     library = given['host']['injected'][0]
     dependency = {'soname': 'libz.so.1', 'path': '/z', 'why': 'needed'}
     given['host']['injected'] = [dict(library, name=f'lib{n}') for n in range(9)] + [dependency]
-    watched = settings_for(*entries('bind', 'lumi-25.03'), given).watched
+    watched = settings_for(*entries('bind', 'lumi-25.03'), given).at_load.watched
     assert 1 < len(watched) <= 5 and dependency not in watched
 
 
 def test_files_that_exist_at_installation_and_files_of_the_node():
     found = settings_for(*entries('hybrid', 'lumi-25.03'), facts())
-    assert ('/stand-in/pfs', '/pfs') in [bind[:2] for bind in found.binds]
-    assert '/scratch' not in [bind[1] for bind in found.binds]
-    kernel = [entry for entry in found.run_files if entry['target'] == '/boot/config-{kernel}']
+    assert ('/stand-in/pfs', '/pfs') in [bind[:2] for bind in found.inside.binds]
+    assert '/scratch' not in [bind[1] for bind in found.inside.binds]
+    kernel = [entry for entry in found.inside.run_files if entry['target'] == '/boot/config-{kernel}']
     assert kernel[0]['path'] == '/stand-in/boot/config-{kernel}'
     assert kernel[0]['otherwise'] == {'FI_HMEM_ROCR_USE_DMABUF': '0'}
 
@@ -259,18 +259,19 @@ def test_files_that_exist_at_installation_and_files_of_the_node():
 def test_pure_binds_file_systems_alone_and_opensource_no_library(site):
     pure = settings_for(*entries('pure', site), facts())
     file_systems = site_entry(site)['files'].get('file_systems', {'value': []})['value']
-    assert {bind[1] for bind in pure.binds} <= set(file_systems)
-    assert (pure.run_files, pure.library_path, pure.preload) == ([], [], [])
-    assert not any(INJECT_FOLDER in bind[1] for bind in settings_for(*entries('opensource', site), facts()).binds)
+    assert {bind[1] for bind in pure.inside.binds} <= set(file_systems)
+    assert (pure.inside.run_files, pure.inside.library_path, pure.inside.preload) == ([], [], [])
+    opensource = settings_for(*entries('opensource', site), facts())
+    assert not any(INJECT_FOLDER in bind[1] for bind in opensource.inside.binds)
 
 
 @pytest.mark.parametrize('approach, site', PAIRS)
 def test_what_is_explained_is_what_is_set(approach, site):
     settings = settings_for(*entries(approach, site), facts())
     found = explained(settings)
-    assert [v['name'] for v in found['variables']] == ['SLURM_MPI_TYPE'] + [v['name'] for v in settings.variables]
+    assert [v['name'] for v in found['variables']] == ['SLURM_MPI_TYPE'] + [v['name'] for v in settings.sets.variables]
     assert [bind['target'] for bind in found['binds']] == (
-        [bind[1] for bind in settings.binds] + [entry['target'] for entry in settings.run_files])
+        [bind[1] for bind in settings.inside.binds] + [entry['target'] for entry in settings.inside.run_files])
     for entry in found['variables'] + found['unset']:
         assert entry['why'] and entry['source'] and entry['date'] and entry['evidence'] and entry['origin']
 
@@ -283,26 +284,26 @@ def test_unknown_condition_is_refused():
 
 def test_pure_uses_tcp_whatever_the_site_has():
     site = dict(site_entry('workstation'), provider=dict(SITES['workstation']['provider'], value='cxi'))
-    assert settings_for(approach_entry('pure'), site, facts()).provider == 'tcp'
-    assert settings_for(approach_entry('hybrid'), site, facts()).provider == 'cxi'
+    assert settings_for(approach_entry('pure'), site, facts()).stack.provider == 'tcp'
+    assert settings_for(approach_entry('hybrid'), site, facts()).stack.provider == 'cxi'
 
 
 def test_injected_libraries_appear_in_one_folder_of_their_own():
     found = settings_for(*entries('hybrid', 'workstation'), facts())
-    assert found.binds == [('/stand-in/a/libfabric.so.1', INJECT_FOLDER + '/libfabric.so.1', 'network')]
-    assert found.library_path == ['/opt/ofi/lib', INJECT_FOLDER]
+    assert found.inside.binds == [('/stand-in/a/libfabric.so.1', INJECT_FOLDER + '/libfabric.so.1', 'network')]
+    assert found.inside.library_path == ['/opt/ofi/lib', INJECT_FOLDER]
 
 
 def test_the_approach_replaces_a_variable_of_the_site():
     site = copy.deepcopy(site_entry('workstation'))
     site['variables'].append({'name': 'FI_PROVIDER', 'value': 'verbs', 'why': '', 'source': '', 'evidence': ''})
     found = settings_for(approach_entry('pure'), site, facts())
-    assert [v['value'] for v in found.variables if v['name'] == 'FI_PROVIDER'] == ['tcp']
+    assert [v['value'] for v in found.sets.variables if v['name'] == 'FI_PROVIDER'] == ['tcp']
 
 
 @pytest.mark.parametrize('runtime, prefix', [('apptainer', 'APPTAINER'), ('singularity', 'SINGULARITY')])
 def test_the_runtime_decides_the_prefix_of_its_variables(runtime, prefix):
-    assert settings_for(*entries('pure', 'workstation'), facts(runtime)).env_prefix == prefix
+    assert settings_for(*entries('pure', 'workstation'), facts(runtime)).inside.env_prefix == prefix
 
 
 def test_settings_do_not_change_what_they_are_given():

@@ -162,7 +162,7 @@ def as_the_data_say(env, site, name, **switches):
     """Return whether env has what the data say for a module when the user has set these switches, and no more."""
     settings = settings_for(approach_entry(name.partition('/')[2]), site_entry(site), facts_of(site, name))
     wanted = {}
-    for variable in settings.variables:
+    for variable in settings.sets.variables:
         wanted.setdefault(variable['name'], None)
         if wanted[variable['name']] is None:
             switch, value, negative = switch_of(variable.get('when') or 'NONE!=set')
@@ -170,9 +170,10 @@ def as_the_data_say(env, site, name, **switches):
                 wanted[variable['name']] = variable['value']
     assert wanted and set(wanted) == defaults_of(site, name)
     for_all = switches.get('OSU_SCOPE') != 'commands'
-    targets = {bind.split(':')[1] for bind in env.get(f'{settings.env_prefix}_BIND', '').split(',') if ':' in bind}
-    assert for_all == (f'{settings.env_prefix}ENV_PREPEND_PATH' in env)
-    assert all((bind[1] in targets) == for_all for bind in settings.binds)
+    told = env.get(f'{settings.inside.env_prefix}_BIND', '')
+    targets = {bind.split(':')[1] for bind in told.split(',') if ':' in bind}
+    assert for_all == (f'{settings.inside.env_prefix}ENV_PREPEND_PATH' in env)
+    assert all((bind[1] in targets) == for_all for bind in settings.inside.binds)
     return {key: env.get(key) for key in wanted} == wanted
 
 

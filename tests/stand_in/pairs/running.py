@@ -92,15 +92,15 @@ def _environment(settings, binds=()):
     :param binds: of str, more folders that the container gets
     """
     found = usual_environment()
-    for variable in settings.variables:  # of several of one name the first that counts where no switch is set
+    for variable in settings.sets.variables:  # of several of one name the first that counts where no switch is set
         if '!=' in (variable.get('when') or '!='):
             found.setdefault(variable['name'], variable['value'])
-    prefix = settings.env_prefix
+    prefix = settings.inside.env_prefix
     found.update((name, value) for name, value in (
-        (f'{prefix}_BIND', ','.join([f'{path}:{inside}' for path, inside, _ in settings.binds] + list(binds))),
-        (f'{prefix}ENV_OSU_SWAP_PATH', ':'.join(settings.host_path)),
-        (f'{prefix}ENV_LD_LIBRARY_PATH', ':'.join(settings.library_path)),
-        (f'{prefix}ENV_LD_PRELOAD', ':'.join(settings.preload))) if value)
+        (f'{prefix}_BIND', ','.join([f'{path}:{inside}' for path, inside, _ in settings.inside.binds] + list(binds))),
+        (f'{prefix}ENV_OSU_SWAP_PATH', ':'.join(settings.inside.host_path)),
+        (f'{prefix}ENV_LD_LIBRARY_PATH', ':'.join(settings.inside.library_path)),
+        (f'{prefix}ENV_LD_PRELOAD', ':'.join(settings.inside.preload))) if value)
     found.update((f'{prefix}ENV_{name}', value) for name, value in ASKED.items())
     return found
 
@@ -163,8 +163,9 @@ def run(approach, image, root):
     except FactsError as err:
         return Outcome('fails', f'no module: {err}', '', {}, '')
     with making.scratch() as links:  # what an entrypoint writes to /tmp stays nowhere
-        start, binds = ('run', [f'{links}:/tmp']) if settings.through_entrypoint else ('exec', [])
-        output = srun([f'--mpi={settings.pmi}', parts.runtime()['command'], '--quiet', start, image, making.PROGRAM],
+        start, binds = ('run', [f'{links}:/tmp']) if settings.inside.through_entrypoint else ('exec', [])
+        output = srun([f'--mpi={settings.stack.pmi}', parts.runtime()['command'], '--quiet', start, image,
+                       making.PROGRAM],
                       _environment(settings, binds), folder=links)  # where a shell writes that takes ELF for a script
     return happened(output, approach['comes_from'])
 
