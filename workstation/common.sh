@@ -33,9 +33,9 @@ one_at_a_time() {
 find_command() { PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin command -v "$1" 2>/dev/null; }
 
 # run_logged LOG TEXT COMMAND...: runs a long step with its output in .workstation/log/LOG.log.
-# Says every 10 s that it is still running. A failing step shows the end of its log.
+# Says every 10 s what is new. A failing step shows the end of its log.
 run_logged() {
-    local log=$work/log/$1.log text=$2 begin=$SECONDS last=$SECONDS rc=0 child line
+    local log=$work/log/$1.log text=$2 begin=$SECONDS last=$SECONDS rc=0 child line told=
     shift 2
     mkdir -p "$work/log"
     say "$text"
@@ -49,7 +49,8 @@ run_logged() {
         if (( SECONDS - last >= 10 )); then
             last=$SECONDS
             line=$(tail -n 1 "$log" | tr -d '\r')
-            note "$(( SECONDS - begin )) s: ${line:0:100}"
+            [[ $line == "$told" ]] || note "$(( SECONDS - begin )) s: ${line:0:100}"
+            told=$line
         fi
     done
     wait "$child" || rc=$?

@@ -28,35 +28,35 @@ apptainer_prefix=$work/apptainer
 
 containers() { [[ $kinds == *d* ]]; }
 
-# Kind | Debian package | Fedora or EPEL package | what must be there (one of: command, /file) | why
+# Kind | Debian package | what must be there (one of: command, /file) | why
 # b: for all; d: for the demo, and tests with containers and Slurm; f: for the fast tests; t: for single other tests
 needs='
-b|ca-certificates|ca-certificates|/etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/ssl/ca-bundle.pem|pip checks whom it downloads from
-b|python3|python3|@python|EasyBuild, the recipes and the tests (3.9 or newer)
-b|python3-venv|python3|@venv|an environment of its own for EasyBuild
-b|lmod|Lmod|@lmod|the module command that EasyBuild writes modules for
-b|make|make|make|compiles the OSU Micro-Benchmarks
-b|debian-archive-keyring|debian-keyring|@keyring|checks the signature of what the image is made from
-b|squashfs-tools|squashfs-tools|mksquashfs|Apptainer packs the image with it
-d|gcc|gcc|@ports gcc|compiles the OSU Micro-Benchmarks
-d|g++|gcc-c++|@ports g++|configure of the OSU Micro-Benchmarks asks for it; brings the C headers
-d|mmdebstrap|mmdebstrap|mmdebstrap debootstrap|makes the base folder of the image
-d|squashfuse|squashfuse|squashfuse_ll squashfuse|Apptainer mounts the image with it
-d|uidmap|shadow-utils|newuidmap|lets an ordinary user make an image with several user ids in it
-d|slurm-wlm|slurm slurm-slurmctld slurm-slurmd|@slurm|two nodes of a private Slurm
-d|libpmix-dev|pmix-devel|@pmix|has libpmix.so, which the PMIx plugin of Slurm opens: it starts ranks of Open MPI
-d|munge|munge|@munge|the private Slurm signs its messages with it
-d|patchelf|patchelf|@patchelf|lets the private Apptainer use libraries of its own
-f|gcc|gcc|gcc|compiles the small libraries that tests read
-f|g++|gcc-c++|g++|brings the C headers
-f|binutils|binutils|readelf|says what tests compare with
-f|git|git|git|lets tests make clones, and read what an older state of the project made
-f|pkg-config|pkgconf-pkg-config|pkg-config|says of a loaded module what discover asks it
-f|xz-utils|xz|xz|packs and unpacks what goes to a machine with a GPU
-f|mount|util-linux|mount|lets tests fill a disk and hide folders, each in a mount namespace of its own
-t|buildah|buildah|buildah|builds an image from its Dockerfile
-t|chromium|chromium|chromium|opens the report and the documentation as a reader would
-t|musl|musl-libc|/lib/ld-musl-x86_64.so.1 /lib/ld-musl-aarch64.so.1|its loader is what the simulated one is compared with
+b|ca-certificates|/etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/ssl/ca-bundle.pem|pip checks whom it downloads from
+b|python3|@python|EasyBuild, the recipes and the tests (3.9 or newer)
+b|python3-venv|@venv|an environment of its own for EasyBuild
+b|lmod|@lmod|the module command that EasyBuild writes modules for
+b|make|make|compiles the OSU Micro-Benchmarks
+b|debian-archive-keyring|@keyring|checks the signature of what the image is made from
+b|squashfs-tools|mksquashfs|Apptainer packs the image with it
+d|gcc|@ports gcc|compiles the OSU Micro-Benchmarks
+d|g++|@ports g++|configure of the OSU Micro-Benchmarks asks for it; brings the C headers
+d|mmdebstrap|mmdebstrap debootstrap|makes the base folder of the image
+d|squashfuse|squashfuse_ll squashfuse|Apptainer mounts the image with it
+d|uidmap|newuidmap|lets an ordinary user make an image with several user ids in it
+d|slurm-wlm|@slurm|two nodes of a private Slurm
+d|libpmix-dev|@pmix|has libpmix.so, which the PMIx plugin of Slurm opens: it starts ranks of Open MPI
+d|munge|@munge|the private Slurm signs its messages with it
+d|patchelf|@patchelf|lets the private Apptainer use libraries of its own
+f|gcc|gcc|compiles the small libraries that tests read
+f|g++|g++|brings the C headers
+f|binutils|readelf|says what tests compare with
+f|git|git|lets tests make clones, and read what an older state of the project made
+f|pkg-config|pkg-config|says of a loaded module what discover asks it
+f|xz-utils|xz|packs and unpacks what goes to a machine with a GPU
+f|mount|mount|lets tests fill a disk and hide folders, each in a mount namespace of its own
+t|buildah|buildah|builds an image from its Dockerfile
+t|chromium|chromium|opens the report and the documentation as a reader would
+t|musl|/lib/ld-musl-x86_64.so.1 /lib/ld-musl-aarch64.so.1|its loader is what the simulated one is compared with
 '
 
 # --- what is there -------------------------------------------------------------------------------------------
@@ -106,15 +106,14 @@ there() {
 }
 
 # find_missing KINDS: sets missing (Debian packages) and missing_lines (one line each, for people).
-# shellcheck disable=SC2086,SC2206  # both are lists of words
 find_missing() {
-    local kind package other what why
-    missing=() missing_other=() missing_lines=()
-    while IFS='|' read -r kind package other what why; do
+    local kind package what why
+    missing=() missing_lines=()
+    while IFS='|' read -r kind package what why; do
         [[ -n $kind && " $1 " == *" $kind "* ]] || continue
+        # shellcheck disable=SC2086  # a list of words
         [[ " ${missing[*]} " == *" $package "* ]] || there $what && continue
         missing+=("$package")
-        missing_other+=($other)
         missing_lines+=("$(printf '%-22s %s' "$package" "$why")")
     done <<<"$needs"
 }
@@ -375,9 +374,8 @@ elif ! ready && [[ $can_install == no ]] && (( ${#missing[@]} )); then
         die "neither root nor sudo here. Have root type: apt-get install --no-install-recommends ${missing[*]}; then type" \
             "the same command again"
     fi
-    [[ $private_apptainer == no ]] || missing_other+=(apptainer)
-    die "this is not Debian or Ubuntu ($os_release:$distribution), so nothing is installed for you. On Fedora, or RHEL and its" \
-        "kin with EPEL (names not tried by us): dnf install ${missing_other[*]}; then type the same command again"
+    die "this is not Debian or Ubuntu ($os_release:$distribution), so nothing is installed for you. Install what is missing" \
+        "(the names are Debian's), then type the same command again"
 elif ! ready; then
     install_on_debian
     find_missing "$kinds"
