@@ -66,11 +66,6 @@ PLACEMENTS = {
     **{f'{nodes}-nodes': (nodes, None) for nodes in (2, 4, 8, 16, 32, 64, 128)},
 }
 
-#: placement -> ranks that are spread over as many nodes as the job has: one a node while there are nodes, then more,
-#: at most RANKS_A_NODE
-SPREAD = {f'{ranks}-ranks': ranks for ranks in (2, 4, 8, 16, 32, 64, 128)}
-RANKS_A_NODE = 4
-
 #: Which placements a kind of benchmark runs in with the tag full
 FULL = {
     'pair': ('two-nodes', 'one-node'),
@@ -118,9 +113,6 @@ TAGS = {
         ('osu_alltoall', ('H H',), 'two-nodes', (), _SARUS),
         ('osu_get_bw', ('H H',), 'two-nodes', (), _HPE),
     ],
-    # the study of one host MPI under several images; the ports of the benchmarks cannot leave out small messages
-    'sarus': [('osu_latency', ('H H',), '2-ranks', ('-m', '4194304'), _SARUS)] + [
-        ('osu_alltoall', ('H H',), placement, ('-m', '1048576'), _SARUS) for placement in SPREAD],
     'alps': [
         ('osu_bw', ('H H', 'D D'), 'two-nodes', ('-m', '4194304'), _CSCS),
         ('osu_bw', ('H H', 'D D'), 'one-node', ('-m', '4194304'), _CSCS),
@@ -136,13 +128,12 @@ TAGS = {
 TAG_TITLES = {
     'quick': 'large and small messages and a collective, about two minutes',
     'published': 'the runs of the published documents',
-    'sarus': 'native and images that all run the host\'s MPI: latency, and alltoall on ranks in powers of two',
     'alps': 'Open MPI on Alps: two ranks between and within nodes, alltoall with 8 ranks on 2 nodes',
     'full': 'every benchmark, buffers and placement',
     'demo': 'the two benchmarks of `make demo`',
 }
 #: Repeats of a tag unless --repeats says otherwise: with fewer than five, compare can hardly tell anything
-REPEATS = {'demo': 2, 'quick': 2, 'published': 5, 'sarus': 5, 'alps': 5, 'full': 3, 'run': 5}
+REPEATS = {'demo': 2, 'quick': 2, 'published': 5, 'alps': 5, 'full': 3, 'run': 5}
 #: Seconds that a run takes, a guess for the first lines of progress: programs in a container start in about a second
 GUESS = 3.0
 #: Seconds after which a run is given up: MPI that waits for a lost peer never ends

@@ -82,17 +82,8 @@ def from_entry(entry):
                entry.get('check', False))
 
 
-def placement(name, site, nodes_there):
-    """
-    Return (nodes, ranks) of a placement (str) on a site (dict, entry of the site data).
-
-    :param nodes_there: int, how many nodes the job has
-    """
-    if name in cases.SPREAD:  # over 2 nodes at least, and over a power of two, so that each has as many ranks
-        ranks, nodes = cases.SPREAD[name], 2
-        while 2 * nodes <= min(ranks, nodes_there):
-            nodes *= 2
-        return nodes, ranks
+def placement(name, site):
+    """Return (nodes, ranks) of a placement (str) on a site (dict, entry of the site data)."""
     nodes, per_node = cases.PLACEMENTS[name]
     if per_node is None:
         per_node = len(site['gpu_binding']['value'] or [None])
@@ -126,16 +117,13 @@ def accelerator(site):
     return next((name for start, name in ACCELERATORS.items() if gpu.startswith(start)), '')
 
 
-def why_not(run_case, module, site, nodes_there, place, *, check=False):
+def why_not(run_case, module, site, nodes_there, *, check=False):
     """
     Return why a case is left out (str), None if it is run.
 
-    :param module: modules.Module; nodes_there: int, how many nodes the job has; place: str, the placement of the case
+    :param module: modules.Module; nodes_there: int, how many nodes the job has
     :param check: bool, its data is to be checked
     """
-    if place in cases.SPREAD and run_case.ranks > cases.RANKS_A_NODE * run_case.nodes:
-        wanted, each = run_case.ranks // cases.RANKS_A_NODE, cases.RANKS_A_NODE
-        return f"wants {wanted} nodes for {run_case.ranks} ranks, {each} a node, the job has {nodes_there} (--nodes)"
     if 'D' in run_case.buffers and not site['gpu']['value']:
         return f"site {site['name']} has no GPU for buffers {run_case.buffers}"
     if 'M' in run_case.buffers and accelerator(site) != 'cuda':
@@ -170,7 +158,7 @@ def make(tag, modules, site, *, nodes, patterns=(), check=False):
         raise BenchError(f"unknown tag '{tag}'; known tags: {', '.join(cases.TAGS)}")
     runs, names = [], series_names(modules)
     for benchmark, buffers, place, options, _ in cases.TAGS[tag]:
-        count, ranks = placement(place, site, nodes)
+        count, ranks = placement(place, site)
         for kind in buffers or cases.BENCHMARKS[benchmark]['buffers']:
             largest = int(options[options.index('-m') + 1]) if '-m' in options else None
             for module in modules:
@@ -179,7 +167,7 @@ def make(tag, modules, site, *, nodes, patterns=(), check=False):
                 run = Run(module.name, names[module.name], case, srun_line(count, ranks, site, bind='D' in kind),
                           program_line(benchmark, kind, options, site, check=check),
                           None if benchmark in WITHOUT_SIZES else largest,
-                          why_not(case, module, site, nodes, place, check=check), (tag,), check=check)
+                          why_not(case, module, site, nodes, check=check), (tag,), check=check)
                 if run.name not in {one.name for one in runs}:
                     runs.append(run)
     if patterns:

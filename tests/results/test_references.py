@@ -275,26 +275,6 @@ def runs(places):
     return old, broken, new
 
 
-#: (what is typed, name of the dataset, names of its series); {old}, {new}: folders of these runs
-SELECTIONS = [
-    ('{old}', '20261120T080000Z', ['native', 'pure']),
-    ('{old}/results.jsonl', '20261120T080000Z', ['native', 'pure']),
-    ('{old}:pure', '20261120T080000Z', ['pure']),
-    ('{old}:osu-container/pure', '20261120T080000Z', ['pure']),
-    ('20261120T080000Z', '20261120T080000Z', ['native', 'pure']),
-    ('20261120T080000Z:native', '20261120T080000Z', ['native']),
-    ('latest', '20261121T080000Z', ['native']),
-    ('latest:native', '20261121T080000Z', ['native']),
-    ('latest:osu-native', '20261121T080000Z', ['native']),
-    ('osu-native', '20261121T080000Z', ['native']),
-    ('osu-container/pure', '20261120T080000Z', ['pure']),
-    ('lumi-g-2025-03', 'lumi-g-2025-03', ['native', 'pure', 'bind', 'hybrid', 'opensource']),
-    ('lumi-g-2025-03:opensource', 'lumi-g-2025-03', ['opensource']),
-    ('lumi-native-2026-03:cray-mpich-9.0.1-*', 'lumi-native-2026-03',
-     ['cray-mpich-9.0.1-hardware', 'cray-mpich-9.0.1-hybrid', 'cray-mpich-9.0.1-software']),
-]
-
-
 #: (what is typed, what the message must say)
 NOT_SELECTED = [
     ('nonsense', 'nonsense is neither a run, nor a module, nor a reference'),

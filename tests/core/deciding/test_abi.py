@@ -1,4 +1,4 @@
-"""Which MPI of the host takes the place of which MPI of an image; the study of that: its plan, figure and tables."""
+"""Which MPI of the host takes the place of which MPI of an image."""
 import json
 
 import pytest
@@ -118,6 +118,3 @@ def test_installing_with_another_mpi_names_it_and_the_way_out(tmp_path, parts, a
         assert f"approach '{approach}' is for {entry['mpi']}" in said and str(world.image) in said
         for text in texts:
             assert text in said, said
-
-
-# ---- the study: native and several images under one host MPI
