@@ -16,7 +16,6 @@ from osu_container.core.deciding.site_choice import SettingsError, described_ent
 SOURCES = {
     'a': 'this project, Debian 12, two nodes of a private Slurm, TCP: the tests run it (`tests/runs`)',
     'b': 'DeiC, published runs of four container approaches and native on LUMI-G, 2025-03 (`lumi-g-2025-03`)',
-    'c': 'DeiC, mpi4py and CuPy in images with libcxi on LUMI-G and LUMI-C, 2025-07 (`lumi-mpi4py-2025-07`)',
     'd': 'HPE, containers tutorial of CUG 2026 on LUMI, 2026-04: Cray MPICH 8.1.32 in place of the image\'s MPICH '
          '(alazzaro/cug26_containers_tutorial 0240e5c)',
     'e': 'LUMI AI Factory, checks of its images with MPICH 4.3.2, libfabric 2.1 and libcxi of their own, 2026-04 '
