@@ -313,7 +313,7 @@ def test_no_command_sends_control_characters_of_others_to_the_terminal(tmp_path,
         found = said('check', name, '--site', 'workstation') + said('new', 'a' + name, '--name', 'a' + text)
         found += said('proof', step) + said('why', 'job.out') + said('why', 'a' + name)
         found += said('compare', 'run:native', 'run:pure') + said('compare', 'run', 'lumi-g-2025-03')
-        found += said('compare', 'a' + text, 'b') + said('reference', 'show', 'a' + text)
+        found += said('compare', 'a' + text, 'b') + said('reference', 'remove', 'a' + text)
         found += said('discover', '--name', '/' + text) + said('image', 'show', 'a' + text)
         found += said('contribute', 'lumi', '--stack', 'a' + text) + said('bench', '--resume', 'a' + text)
         assert found.count('\n') > 12 and not CONTROL.search(found), found
