@@ -34,16 +34,18 @@ for name in sys.argv[1:]:
     if not os.fork():
         try:
             __import__(name)
-        except BaseException:
+        except BaseException as problem:
+            if (getattr(problem, 'name', None) or '').split('.')[0] in ('easybuild', 'hpccm'):  # where they are
+                os._exit(0)
             print('FAILED', name, traceback.format_exc())
             sys.stdout.flush()
             os._exit(1)
         os._exit(0)
     os.wait()
 """
-#: What runs on the Python of compute nodes and of EasyBuild 4.9
-OF_36 = [name for name in MODULES
-         if re.match(r'osu_container(\.(core|check|discover|proof|new|why)\b.*|\.cli|\.places|\.streams|)$', name)]
+#: What needs a newer Python than compute nodes and EasyBuild 4.9 have, as pyproject.toml says it to ruff
+NEWER = ','.join(re.findall(r'^"osu_container/\{(.*)\}.* = "py39"$', (PROJECT / 'pyproject.toml').read_text(), re.M))
+OF_36 = [name for name in MODULES if (name + '..').split('.')[1] not in NEWER.split(',')]
 
 
 def python_files():
@@ -68,7 +70,7 @@ def test_every_module_imports_alone(python, modules, tmp_path):
     plan.write_text(json.dumps({'folder': None, 'repeat': 1, 'runs': [], 'promises': {}}))
     done = run([python, '-c', FORKED, *modules], cwd=PROJECT, env=dict(os.environ, OSU_CONTAINER_PLAN=str(plan)))
     assert 'FAILED' not in done.stdout, done.stdout
-    assert len(modules) > 30
+    assert len(modules) > 80
 
 
 #: What sets more than a search path before it imports: limits of libraries
