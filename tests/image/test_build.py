@@ -680,6 +680,14 @@ def descendants(process):
     return found[1:]
 
 
+def test_debian_comes_from_the_mirror_that_is_named_and_is_the_same_base(monkeypatch):
+    before = base.command('bookworm')[1]
+    monkeypatch.setenv('DEBIAN_MIRROR', 'http://mirror/debian')
+    words = base.command('bookworm')[1]
+    assert (before[-1], words[-1]) == ('', 'http://mirror/debian')
+    assert base.folder_of(words, '/work') == base.folder_of(before, '/work')
+
+
 @pytest.mark.apptainer
 def test_a_base_is_made_where_the_users_of_subuid_can_enter(tmp_path, monkeypatch):
     """As under eb, whose TMPDIR has the mode 700."""
