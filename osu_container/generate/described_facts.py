@@ -24,6 +24,8 @@ HOST = '@HOST@'
 #: Benchmarks of an image: mpi4py's ports
 PROGRAMS = ('osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_get_bw '
             'osu_latency osu_multi_lat osu_scatter osu_xccl_allreduce osu_xccl_bw osu_xccl_latency').split()
+#: Where the user's own Python software is in a container with Python (core/installing/user_software.py)
+USER_PATH = ['/user-software/venv/bin', '/user-software/bin']
 #: How the name of an image with Python differs from that of the image below it
 OF_PYTHON = re.compile(r'-mpi4py-[\d.]+(?=-)|-cupy(?=\.sif)')
 #: Of the runtime where the site's does not say it; without setuid, as apptainer is installed today
@@ -59,6 +61,7 @@ def facts_of(site, name):
     host = DescribedHost(description_of(entry))
     mix = trial_of(approach_entry(approach), entry, our_image(OF_PYTHON.sub('', file), host.data['machine']), host)
     return {'host': _host_facts(mix, HOST if site == 'workstation' else ''), 'image': _image_facts(mix, file),
+            'user_path': USER_PATH if OF_PYTHON.search(file) else None,
             'verdict': {'level': '', 'findings': [], 'forced': False}}
 
 
