@@ -8,7 +8,7 @@ import csv
 import json
 import os
 import re
-from collections import OrderedDict, namedtuple
+from collections import namedtuple
 
 from osu_container.core.deciding.rules.finding import NOTE
 from osu_container.core.deciding.settings import approach_entry
@@ -54,8 +54,8 @@ CAUSES = [
 
 #: image: str; approach: str; mark: as published; note: str; verdict: Verdict; outcome: 'right', 'unknown', 'wrong' or
 #: 'not measured'; why: str, one sentence; cause: bool, a cause was published and a reason of the verdict names it, None
-#: where none was published or nothing is predicted; needs: sorted list of the rules without which it would be wrong
-Cell = namedtuple('Cell', 'image approach mark note verdict outcome why cause needs')
+#: where none was published or nothing is predicted
+Cell = namedtuple('Cell', 'image approach mark note verdict outcome why cause')
 
 
 def rows():
@@ -98,40 +98,6 @@ def judged(mark, approach, note, findings):
     return 'right', named[0].reason if named else why, cause
 
 
-def _needs(mark, approach, note, findings):
-    """Return the names (sorted list of str) of rules without whose findings the prediction would be wrong."""
-    return sorted(rule for rule in {finding.rule for finding in findings} if judged(
-        mark, approach, note, [finding for finding in findings if finding.rule != rule])[0] == 'wrong')
-
-
-def scores(cells):
-    """
-    Return what the examination counts (OrderedDict: name -> (int, of how many)) in cells (list of Cell).
-
-    A cell tests something if it is predicted and one of the rules decides it, and if not all images went alike with its
-    approach: those are as well predicted by the approach's name.
-    """
-    cells = [cell for cell in cells if cell.outcome != 'not measured']
-    known = [cell for cell in cells if cell.outcome != 'unknown']
-    ran = [cell for cell in known if MARKS[cell.mark] != 'fails']
-    causes = [cell for cell in known if cell.cause is not None]
-    alike = [name for name in APPROACHES
-             if len({seen(cell.mark, cell.note) for cell in cells if cell.approach == name}) == 1]
-    return OrderedDict([
-        ('causes', (sum(cell.cause for cell in causes), len(causes))),
-        ('speed', (sum(cell.verdict.level == seen(cell.mark, cell.note) for cell in ran), len(ran))),
-        ('tested', (sum(bool(cell.needs) and cell.approach not in alike for cell in known), len(cells)))])
-
-
-def scores_text(cells):
-    """Return scores() of cells (list of Cell) as text (str), a sentence a line."""
-    found = scores(cells)
-    return ('Of the causes that were published, %d of %d are named.\n'
-            'Of the runs, %d of %d are rightly called fast or slow.\n'
-            'Of the cells, %d of %d test something: without one of the rules they would be wrong, and not all images '
-            'went alike with their approach.' % (found['causes'] + found['speed'] + found['tested']))
-
-
 def examination(site_name=THEN):
     """
     Return the Cells (list) of the published combinations on a site of HOSTS.
@@ -151,8 +117,7 @@ def examination(site_name=THEN):
             mark = row[approach] if site_name == THEN else ''
             note = row[approach + '_note'] if site_name == THEN else ''
             cells.append(Cell(image.path, approach, mark, note, verdict,
-                              *judged(mark, approach, note, verdict.findings),
-                              needs=_needs(mark, approach, note, verdict.findings)))
+                              *judged(mark, approach, note, verdict.findings)))
     return cells
 
 
@@ -161,13 +126,12 @@ def as_data(cell):
     return {'image': cell.image, 'approach': cell.approach, 'published': cell.mark or None, 'note': cell.note or None,
             'seen': seen(cell.mark, cell.note) if cell.mark in MARKS else None,
             'predicted': cell.verdict.level, 'outcome': cell.outcome, 'why': cell.why, 'cause_named': cell.cause,
-            'needs': cell.needs,
             'rules': [finding.rule for finding in cell.verdict.findings if finding.level != NOTE]}
 
 
 def main(site, as_json, progress):
     """
-    Print a line a cell of a site (str, of HOSTS), the scores and the counts; return 0, or 1 if a prediction was wrong.
+    Print a line a cell of a site (str, of HOSTS) and the counts; return 0, or 1 if a prediction was wrong.
 
     progress: streams.Progress, which ends before something is printed
     """
@@ -176,7 +140,6 @@ def main(site, as_json, progress):
     count = {word: sum(cell.outcome == word for cell in cells) for word in ('right', 'unknown', 'wrong')}
     if as_json:
         print(json.dumps({'site': site, 'measured': site == THEN, 'counts': count,
-                          'scores': {name: list(pair) for name, pair in scores(cells).items()},
                           'cells': [as_data(cell) for cell in cells]}, indent=1))
         return 1 if count['wrong'] else 0
     if site != THEN:
@@ -192,6 +155,5 @@ def main(site, as_json, progress):
     print('\n'.join(columns.table(table)))
     if site != THEN:
         return 0
-    print('\n'.join(columns.fill(line, room=columns.width()) for line in scores_text(cells).splitlines()))
     print('%d right, %d unknown, %d wrong' % (count['right'], count['unknown'], count['wrong']))
     return 1 if count['wrong'] else 0

@@ -2,7 +2,6 @@
 import json
 import os
 import platform
-import re
 import sys
 
 import pytest
@@ -233,16 +232,13 @@ def wide(monkeypatch):
 
 def test_published_prints_a_line_a_cell_and_the_counts(wide):
     done = check('--published')
-    head, *lines, causes, speed, tested, last = done.stdout.splitlines()
+    head, *lines, last = done.stdout.splitlines()
     assert head.split() == ['outcome', 'image', 'approach', 'seen', 'predicted', 'why']
     assert (done.returncode, done.stderr) == (0, '')
     words = [line.split()[0] for line in lines]
     assert len(lines) == 35 and set(words) <= {'right', 'unknown'}
     assert last == f"{words.count('right')} right, {words.count('unknown')} unknown, 0 wrong"
     assert words.count('unknown') <= 2
-    for line in (causes, speed, tested):
-        number, of = map(int, re.search(r'(\d+) of (\d+) ', line).groups())
-        assert 0 < number <= of <= 35 and (number == of) == (line is not tested)
     assert any('FABRIC_1.7' in line for line in lines)
 
 

@@ -4,7 +4,6 @@ what it lacks makes a verdict unknown and never another one.
 """
 import copy
 import json
-import random
 import re
 from pathlib import Path
 
@@ -29,7 +28,7 @@ from osu_container.core.deciding.verdict import ask
 from osu_container.core.reading.elf import ElfError
 from osu_container.core.reading.sif import ImageError
 from osu_container.discover.facts import description
-from tests.helpers.elf_folder import ElfFolder, capabilities, good_image, intel_mpi, mpich, open_mpi
+from tests.helpers.elf_folder import ElfFolder, good_image, open_mpi
 from tests.helpers.machine import PROJECT, STATE, folded, run
 from tests.helpers.samples import one_of_each
 from tests.helpers.verdict_cases import GPU, PLAIN, SILENT, SPEAKS, World, host, image
@@ -181,56 +180,6 @@ def test_verdicts_by_files_and_by_facts_of_them_are_the_same(tmp_path, parts, ru
 SHARED = ['libcurl.so.4', 'libz.so.1', 'libstdc++.so.6', 'libnl-3.so.200']
 
 
-def by_chance(chance, parts, folder):
-    """Return a World of an image and a host; libraries of the host fit each other, as on a system that works."""
-    world = World(folder, parts, chance.choice([GPU, GPU, PLAIN]))
-    pick = chance.choice
-    release, needs = pick([('3.4.3', 6), ('4.0.3', 6), ('4.2.3', 7), ('5.0.2', 8)])
-    mpi = pick([
-        lambda it: it.mpi(mpich(release), needs=needs), lambda it: it.mpi(mpich(release) + capabilities(), needs=needs),
-        lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None), lambda it: it.mpi(intel_mpi(), needs=None),
-        lambda it: it.mpi(mpich(release), needs=needs, more='int MPIX_New(void *a, void *b) { return 0; }\n'),
-        lambda it: it.mpi(open_mpi(), 'libmpi.so.40')])
-    shared = {name: pick([3, 5]) for name in SHARED}
-    versioned = lambda it, name, count: it.versioned(  # noqa: E731
-        name, *(f'{name[3:5].upper()}_1.{number}' for number in range(count)))
-    in_image = [name for name in SHARED if pick([True, False])]
-    image(mpi=mpi(parts), fabric=parts.fabric(*pick([('1.17.0', 6), ('1.22.0', 7), ('2.1.0', 8)])),
-          libraries=[versioned(parts, name, pick([2, 4, 6])) for name in in_image],
-          rocm=pick(['6.3.4', '6.3.4', None]))(world)
-    if pick([True, False, False]):
-        image(program=parts.program(mpi(parts), pick(['MPI_Init', 'MPI_Init', 'MPIX_New'])))(world)
-    # a library of the host that asks for versions of others of the host
-    users = {name: parts.user_of(f'libuser{number}.so.1', versioned(parts, name, shared[name]),
-                                 [f'{name[3:5].upper()}_1.{pick([0, shared[name] - 1])}'])
-             for number, name in enumerate(SHARED)}
-    taken = [name for name in SHARED if pick([True, False, False])]
-    newest = pick([(('1.22.0', 7)), ('1.15.2', 6), ('2.3.1', 8)])
-    fabric = parts.fabric(*newest, options=tuple(users[name] for name in taken), providers=pick(
-        [('cxi', 'tcp'), ('cxi', 'tcp'), ('tcp',)]))
-    world.host_parts['libfabric'] = fabric
-    for name, number in zip(SHARED, range(9)):
-        if name in taken:
-            world.more.append(lambda name=name, number=number: (
-                world.host.copy(versioned(parts, name, shared[name]), f'/usr/lib64/{name}'),
-                world.host.copy(users[name], f'/usr/lib64/libuser{number}.so.1')))
-    if pick([True, True, False]):
-        world.more.append(lambda: world.host.with_libc())
-    return world
-
-
-def test_the_cases_by_chance_have_every_verdict(tmp_path, parts):
-    seen = {}
-    for seed in range(16):
-        world = by_chance(random.Random(seed), parts, tmp_path / str(seed))
-        opened, files = world.opened()
-        with opened:
-            for name in ('bind', 'hybrid'):
-                level = told(approach_entry(name), world.site, opened, files)[0]
-                seen[name, level] = seen.get((name, level), 0) + 1
-    assert {('hybrid', 'works'), ('hybrid', 'fails'), ('bind', 'works'), ('bind', 'fails')} <= set(seen), seen
-
-
 @pytest.mark.parametrize('fact', ['soname', 'needed', 'verneed', 'verdef', 'defined', 'runpath', 'traits'])
 def test_each_fact_of_libfabric_and_mpi_counts_where_the_verdict_rests_on_it(tmp_path, parts, fact):
     """Without it a verdict that works is unknown, for an approach that uses it: the chance above could miss one."""
@@ -293,17 +242,3 @@ def test_away_from_a_system_its_description_is_taken_and_said(tmp_path, parts):
         assert 'does not exist' not in done.stdout and 'FAILS' not in done.stdout, done.stdout
         assert ', untested: ' in done.stdout
     assert run([COMMAND, 'check', own, '--site', 'lumi-25.03', '--facts', 'x', '--sysroot', '/']).returncode == 2
-
-
-@pytest.mark.parametrize('newest, word', [('2.38', 'works'), ('2.39', 'works'), ('2.35', 'unknown')])
-def test_an_image_whose_c_library_is_as_new_as_the_hosts_has_what_its_libraries_can_need(newest, word):
-    site = site_entry('lumi-25.03')
-    described = our_image('osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0')
-    path = next(path for path in described.files if path.endswith('libc.so.6'))
-    described.files[path] = described.files[path]._replace(verdef={
-        f'GLIBC_2.{number}' for number in range(2, int(newest[2:]) + 1)})
-    verdict = ask(approach_entry('hybrid'), site, described, DescribedHost(description_of(site)))
-    assert verdict.level == word and 'host.libfabric' in verdict.untested
-    if word == 'unknown':
-        assert 'at most 2.38, the image has 2.35' in verdict.findings[0].reason
-        assert verdict.findings[0].remedy.startswith('an image whose C library is 2.38 or newer')

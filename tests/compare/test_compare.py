@@ -241,17 +241,6 @@ def test_the_verdict_says_how_much(times, word):
     assert compare_series(one_size(BW, 'a', 100), one_size(BW, 'b', 100)).graded() == 'same'
 
 
-def test_single_values_are_never_called_noisy():
-    for name in references.described():
-        for one in references.published():
-            if one.name == name and one.facts.get('native') and len(one.names) > 1:
-                found = [point for entry in against_native(one) for point in entry.points
-                         if entry.method.startswith('no repeats')]
-                assert found and all(point.verdict != 'noisy' for point in found)
-    two = compare_series(one_size(BW, 'a', 0.10), one_size(BW, 'b', 0.09))
-    assert (two.verdict, two.words, two.repeats_needed) == ('rounded', 'too few digits to tell', None)
-
-
 # --- by simulation --------------------------------------------------------------------------------
 
 def rate(seed, verdict, *, curves=150, repeats=5, noise=0.03, gain=lambda size: 1, paired=True, together=0.0):
@@ -296,24 +285,6 @@ def test_an_outlier_on_one_side_is_noise_and_no_alarm(paired):
         for size in SIZES:
             a.values[size][3] /= 2
         assert compare_series(a, b, paired=paired).verdict == 'noisy'
-
-
-@pytest.mark.parametrize('noise', [0.03, 0.06])
-def test_the_advised_number_of_repeats_is_enough(noise):
-    random = np.random.default_rng(9)
-    needed = statistics.median(
-        compare_series(one_size(BW, 'a', *np.exp(random.normal(5, noise, 4))),
-                       one_size(BW, 'b', *np.exp(random.normal(5, noise, 4))), paired=True).repeats_needed or 4
-        for _ in range(100))
-    told = [compare_series(one_size(BW, 'a', *np.exp(random.normal(5, noise, int(needed)))),
-                           one_size(BW, 'b', *np.exp(random.normal(5, noise, int(needed)))), paired=True).verdict
-            for _ in range(200)]
-    assert 4 < needed <= method.MOST_REPEATS
-    assert told.count('noisy') <= 0.4 * len(told), needed
-    half = [compare_series(one_size(BW, 'a', *np.exp(random.normal(5, noise, max(2, int(needed / 3))))),
-                           one_size(BW, 'b', *np.exp(random.normal(5, noise, max(2, int(needed / 3))))),
-                           paired=True).verdict for _ in range(200)]
-    assert half.count('noisy') > told.count('noisy') + 20, "a third of them would have done as well"
 
 
 # --- margins --------------------------------------------------------------------------------------
@@ -390,11 +361,6 @@ def test_unknown_placement_fits_only_if_asked():
     assert len(found) == 1 and any('nodes and ranks not known on one side' in note for note in found[0].notes)
     with pytest.raises(CompareError):
         compare_datasets(a, dataset('b', (Case('osu_bw', 'H H', 4), 'y')), lenient=True)
-
-
-def test_no_name_in_common_says_how_to_choose():
-    with pytest.raises(CompareError, match='b:NAME'):
-        compare_datasets(dataset('a', (BW, 'p'), (BW, 'q')), dataset('b', (BW, 'r'), (BW, 's')))
 
 
 def test_repeats_are_paired_in_one_run_and_in_no_other(tmp_path):

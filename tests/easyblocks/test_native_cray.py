@@ -15,7 +15,6 @@ from tests.helpers.samples import one_of_each
 pytestmark = [pytest.mark.long, pytest.mark.alone]
 
 EASYCONFIGS = PROJECT / 'easyconfigs' / 'o' / 'osu-native'
-PLUGINS = sorted(PROJECT.glob('easyconfigs/a/aws-ofi-*/*.eb'))
 CRAY = sorted(site for site in SITES if (site_entry(site)['native']['value'] or {}).get('prgenv'))
 GPU = [site for site in CRAY if site_entry(site)['gpu']['value']]
 #: One site of each kind, for what is the same on every stack

@@ -87,10 +87,6 @@ def test_first_lines_name_the_port_and_the_unit(fake):
     assert lines[1].startswith('# osu_multi_lat: mpi4py 0.0 port') and not lines[2].startswith('#')
 
 
-def test_only_rank_0_prints_them(fake):
-    assert '#' not in run([fake / 'bin' / 'osu_bw'], FAKE_RANK='1')[1]
-
-
 def test_mpi_is_started_as_by_the_c_programs_and_versioned_library_first(fake):
     """libmpi.so of the image in front of an injected libmpi.so.12 would make the exchange vanish."""
     environment = {'MPI4PY_LIBMPI': '/x/libmpi.so.12'}
@@ -118,13 +114,6 @@ def test_wrong_arguments_end_before_mpi_starts(fake, name, arguments, message):
     assert message in errors and errors.splitlines()[-1].startswith(f'{name}: error: ')
 
 
-def test_help_lists_arguments_and_ports(fake):
-    code, output, errors = run([fake / 'bin' / 'osu_bw', '--help'])
-    assert (code, errors) == (0, '') and 'MPI started' not in output
-    for word in ('-m [MIN:]MAX', '-i N', '-x N', 'H H', 'not the C program', 'osu_multi_lat', 'osu_barrier'):
-        assert word in output
-
-
 def test_what_has_a_link_beside_the_ports_is_what_the_launcher_has_in_itself(fake):
     _, _, errors = run([fake / 'libexec' / 'osu-port'])
     links = {'osu_barrier', 'osu_bw', 'osu_fails', 'osu_multi_lat'} | set(OF_THE_LAUNCHER)
@@ -150,19 +139,6 @@ def test_error_in_one_rank_ends_all(fake):
     """An exception that only ends this rank would leave the other one waiting in MPI."""
     code, output, errors = run([fake / 'bin' / 'osu_fails'])
     assert code == 1 and output.endswith('aborted 1\n') and 'ZeroDivisionError' in errors
-
-
-def test_wheel_of_another_python_is_named(fake):
-    package = fake / 'lib/python/mpi4py'
-    next(package.glob('MPI.*.so')).rename(package / 'MPI.mpich.cpython-27-x86_64-linux-gnu.so')
-    code, _, errors = run([fake / 'bin' / 'osu_bw'])
-    assert code == 1 and 'cpython-27-x86_64-linux-gnu' in errors and PYTHON in errors
-
-
-def test_missing_mpi4py_is_named(fake):
-    shutil.rmtree(fake / 'lib')
-    code, _, errors = run([fake / 'bin' / 'osu_bw'])
-    assert code == 1 and 'no mpi4py in ' in errors and 'Traceback' not in errors
 
 
 def test_modules_and_environments_of_the_user_do_not_reach_it(fake, tmp_path):
@@ -264,13 +240,6 @@ def test_wrong_data_is_seen_and_is_an_error(real, tmp_path, name):
     rows = [row.split() for row in output[output.index('# Size'):].splitlines()[1:]]
     assert code == 1 and {row[2] for row in rows if row[0] != '0'} == {'Fail'}
     assert 'the data that arrived is wrong at ' in errors
-
-
-@pytest.mark.long
-def test_missing_mpi_library_is_said(real):
-    code, _, errors = run([real[0] / 'bin' / 'osu_bw'], LD_LIBRARY_PATH='', MPI4PY_LIBMPI='/nowhere/libmpi.so.12')
-    assert code == 1 and errors.startswith('osu_bw: error: cannot load MPI library')
-    assert '/nowhere/libmpi.so.12: cannot open shared object file' in errors and 'Traceback' not in errors
 
 
 @pytest.mark.long

@@ -4,7 +4,6 @@ import sys
 
 import pytest
 
-from osu_container.proof import network
 from osu_container.proof.network import network_of, providers_wanted, world_of
 from tests.helpers.machine import compile_library
 from tests.proof.test_loaded import compile_libfabric, compile_mpich, start
@@ -76,11 +75,6 @@ def test_a_socket_at_all_addresses_is_mpi_s_own(tmp_path, libraries, address):
     assert (found['layer'], found['provider']) == ('mpi', None)
 
 
-def test_without_libfabric_sockets_are_mpi_s_own(tmp_path, libraries):
-    found = shown(tmp_path, ['listen=0.0.0.0'], [libraries['libmpi']])
-    assert (found['layer'], found['provider']) == ('mpi', 'tcp')
-
-
 def test_sockets_of_pmix_do_not_count(tmp_path, libraries):
     """PMIx connects to its server, and listens on loopback for tools: seen with Open MPI 5.0.11."""
     with socket.socket() as server:
@@ -121,12 +115,6 @@ def test_a_device_counts_more_than_a_socket():
     ('^cxi', []), ('cxi,shm', ['cxi']), ('shm', [])])
 def test_what_fi_provider_allows(text, names):
     assert providers_wanted(text) == names
-
-
-def test_addresses_of_both_families():
-    assert network._address('0100007F:1F90') == ('127.0.0.1', 8080)
-    assert network._address('00000000000000000000000001000000:0016') == ('::1', 22)
-    assert network._address('0000000000000000FFFF00000100007F:0016') == ('127.0.0.1', 22)
 
 
 # ---- how many ranks

@@ -145,14 +145,6 @@ def test_only_what_the_image_lacks_is_taken_and_libcxi(good, parts):
     assert done.stdout.split() == ['complete', 'libcxi.so.1', 'libfabric.so.1'], done.stderr
 
 
-@pytest.mark.parametrize('folder', ['/host/lib', '/host/usr/lib64', '/host/usr/lib/x86_64-linux-gnu', '/host/usr/lib',
-                                    '/host/lib64'])
-def test_libraries_of_the_host_are_found_where_distributions_have_them(world, parts, folder):
-    world.host(parts.fabric(needed=('libhostonly.so.2',)))
-    world.copy(parts.plain('libhostonly.so.2'), f'{folder}/libhostonly.so.2')
-    assert world.call('true', OSU_SWAP='require').returncode == 0
-
-
 # ---- what cannot be taken
 
 def broken(name):
@@ -253,14 +245,6 @@ def test_folder_is_the_user_s_alone_and_used_again(good):
     assert os.readlink(folder / 'libfabric.so.1') == '/host/lib/libfabric.so.1'
 
 
-def test_ranks_that_start_at_once_share_one_folder(good):
-    started = [good.start(PROGRAM, SLURM_LOCALID=str(rank)) for rank in range(24)]
-    outputs = [process.communicate(timeout=120) for process in started]
-    assert {output for output, _ in outputs} == {f'libfabric {HOST}\n'}, outputs
-    assert [errors for _, errors in outputs[1:]] == [''] * 23 and outputs[0][1]
-    assert len(good.kept()) == 1
-
-
 @pytest.mark.parametrize('whose', ['a link', 'open to others', 'not whole', 'a file'])
 def test_a_folder_that_somebody_else_has_put_there_is_not_used(good, whose):
     good.call('true')
@@ -278,19 +262,6 @@ def test_a_folder_that_somebody_else_has_put_there_is_not_used(good, whose):
     done = good.call('bash', '-c', 'echo "${LD_LIBRARY_PATH%%:*}"', OSU_SWAP='require')
     assert done.returncode == 0 and done.stdout.strip() != f'/tmp/{kept.name}', done.stderr
     assert re.fullmatch(r'/tmp/osu-swap-\d+\.\w{10}\n', done.stdout)
-
-
-def test_a_program_that_does_not_fit_takes_nothing_away_from_those_that_start(good, parts):
-    """Of two programs of one image the second cannot be swapped; the first keeps its folder."""
-    good.call('true')
-    kept, = good.kept()
-    before = {path.name: path.lstat().st_ino for path in kept.iterdir()}
-    own = parts.mpi(needs=7, more=USES, name='libmpi_own.so.12', rpath='old:/opt/conda/lib')
-    good.copy(own, '/usr/lib/libmpi_own.so.12')
-    good.copy(parts.fabric(f'{OWN}.0', needed=()), '/opt/conda/lib/libfabric.so.1')
-    good.executable('/opt/osu/bin/osu_other', MAIN, ['/usr/lib/libmpi_own.so.12'])
-    assert good.call('/opt/osu/bin/osu_other', OSU_SWAP='require').returncode == 78
-    assert {path.name: path.lstat().st_ino for path in kept.iterdir()} == before and good.kept() == [kept]
 
 
 # ---- RCCL's plugin

@@ -6,7 +6,6 @@ Rendering takes a few milliseconds, so every test looks at all files of all imag
 import hashlib
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -104,13 +103,6 @@ def generator(project, *arguments):
                           capture_output=True, text=True, timeout=300)
 
 
-def copy_of_project(folder):
-    """Return a copy (Path) of what the generators and the command read."""
-    for name in ('bin', 'osu_container', 'container-recipes'):
-        shutil.copytree(PROJECT / name, folder / name, ignore=shutil.ignore_patterns('__pycache__'))
-    return folder
-
-
 def test_checked_in_text_is_current():
     done = generator(PROJECT, '--check')
     assert (done.returncode, done.stdout, done.stderr) == (0, '', '')
@@ -121,31 +113,6 @@ def test_what_is_checked_in_is_kept_and_a_dockerfile_is_one_that_a_page_builds()
     pages = ''.join(path.read_text() for path in (PROJECT / 'docs').glob('*.md'))
     assert {file for file in KEPT if file.endswith('.Dockerfile')} == set(
         re.findall(r'container-recipes/rendered/(\S+\.Dockerfile)', pages))
-
-
-def test_stale_and_orphaned_text_is_found_and_named(tmp_path):
-    copy = copy_of_project(tmp_path)
-    versions, rendered = copy / 'osu_container/recipes/versions.py', copy / 'container-recipes/rendered'
-    wheel = SOURCES['mpich-4.2.3']['sha256']
-    versions.write_text(versions.read_text().replace(wheel, '0' * 64))
-    (rendered / 'osu-nobody.def').write_text('')
-    done = generator(copy, '--check')
-    assert done.returncode == 1
-    name = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0-ports.def'
-    assert f'{name}' in done.stderr and 'osu-alps' not in done.stderr
-    assert 'osu-nobody.def' in done.stderr and 'Run python -m osu_container.generate.recipe_files' in done.stderr
-    assert generator(copy).returncode == 0
-    assert generator(copy, '--check').returncode == 0
-    assert '0' * 64 in (rendered / name).read_text()
-
-
-@pytest.mark.parametrize('arguments, wanted', [
-    (['osu-abi-openmpi-5.0.11-libfabric-2.5.1'], 'osu-abi-openmpi-5.0.11-libfabric-2.5.1.def'),
-    (['osu-workstation-mpich-5.0.2-libfabric-2.5.1', '--osu', 'mpi4py', '--docker'],
-     'osu-workstation-mpich-5.0.2-libfabric-2.5.1-ports.Dockerfile')])
-def test_command_prints_a_recipe(texts, arguments, wanted):
-    done = subprocess.run([COMMAND, 'image', 'recipe', *arguments], capture_output=True, text=True)
-    assert (done.returncode, done.stdout, done.stderr) == (0, texts[wanted], '')
 
 
 def test_without_hpccm_what_is_checked_in_is_enough_and_the_rest_names_the_cure(monkeypatch):
@@ -173,17 +140,6 @@ def test_a_comment_makes_no_other_image(texts, monkeypatch):
 
 
 # What is in it
-
-
-def test_labels_say_what_is_in_the_image(texts):
-    label = re.compile(r'\borg\.(osu-container\.[a-z-]+|opencontainers\.image\.[a-z]+)[ =]"?([^"\\\n]+)')
-    for file, text in texts.items():
-        labels = dict(label.findall(text))
-        for name in ('mpi', 'libfabric', 'libcxi', 'gpu', 'osu', 'recipe-version'):
-            assert labels.get(f'osu-container.{name}'), (file, name)
-        for name in ('title', 'version', 'licenses'):
-            assert labels.get(f'opencontainers.image.{name}'), (file, name)
-        assert not file.endswith('.def') or 'org.opencontainers.image.created' in text, file
 
 
 def test_every_source_is_checked_before_it_is_used(texts):
@@ -253,41 +209,8 @@ def test_images_are_tested_by_themselves(definitions):
             assert re.search(r'(mpiexec|mpirun)\S* .*-n(p)? 2 .*osu_latency', text), file
 
 
-#: Options in which the images of Debian's parts differ from those that they are compiled like, and why: neither XPMEM,
-#: UCX (of this release) nor GDRCopy is in Debian, and Debian's ROCm is in /usr
-LEFT_OUT = {'--enable-xpmem=/opt/xpmem', '--with-xpmem=/opt/xpmem', '--with-xpmem=no', '--with-ucx=/opt/ucx',
-            '--with-ucx=no', '--enable-oshmem', '--disable-oshmem', '--with-gdrcopy=/opt/gdrcopy',
-            '--enable-gdrcopy-dlopen', '--enable-efa', '--disable-efa', '--enable-lnx', '--enable-cxi=/opt/libcxi',
-            'CPPFLAGS=-I/opt/libcxi/include', '--with-pmix=/opt/pmix',
-            '--with-pmix=internal'}
 ELSEWHERE = [(r'/opt/rocm-[\d.]+\d', '/usr'), (r'(--with-hip-sm)=.*', r'\1=GPUS'),
              (r'(--with-libfabric)=.*', r'\1=LIBFABRIC')]
-
-
-def configured(definition):
-    """Return prefix -> options (set of str) of each source that a definition file configures for the image."""
-    found = {}
-    for prefix, rest in re.findall(r'(?m)^ +\./configure --prefix=(/opt/(?!build)\S+) \\\n((?: {8}.*\n)+)', definition):
-        options = {option.rstrip(' \\') for option in rest.splitlines() for option in [option.strip()]}
-        for pattern, text in ELSEWHERE:
-            options = {re.sub(pattern, text, option) for option in options}
-        found[prefix] = options
-    return found
-
-
-@pytest.mark.parametrize('name, like, prefixes', [
-    ('osu-debian-rocm-5.7.1-mpich-4.0.2-libfabric-2.1.0', 'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0',
-     {'/opt/hwloc', '/opt/libfabric', '/opt/mpich', '/opt/osu'}),
-    ('osu-debian-cuda-12.4.1-openmpi-5.0.7-libfabric-2.1.0',
-     'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi',
-     {'/opt/hwloc', '/opt/libfabric', '/opt/openmpi', '/opt/osu'}),
-])
-def test_images_of_debians_parts_are_compiled_like_those_of_lumi_and_alps(texts, name, like, prefixes):
-    """So that a build of one, which our tests do, is a test of the other, which they cannot."""
-    ours, theirs = configured(texts[f'{name}.def']), configured(texts[f'{like}.def'])
-    assert set(ours) == prefixes <= set(theirs)
-    for prefix in prefixes:
-        assert ours[prefix] ^ theirs[prefix] <= LEFT_OUT, prefix
 
 
 # What other programs say of it

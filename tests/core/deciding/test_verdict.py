@@ -338,18 +338,6 @@ def test_no_rule_is_for_one_cell(cells):
     assert all(count > 1 for count in by_rule.values()), by_rule
 
 
-def test_the_examination_counts_causes_speed_and_cells_that_test_something(cells):
-    found = published.scores(cells)
-    known = [cell for cell in cells if cell.outcome == 'right']
-    assert found['causes'] == (sum(bool(published.wanted_causes(cell.approach, cell.note)) for cell in known),) * 2
-    assert found['speed'] == (sum(cell.mark != 'N' for cell in known),) * 2
-    assert all(cell.needs == ['TCP only'] for cell in cells if cell.approach == 'pure')  # alike, whatever the image
-    assert found['tested'] == (sum(bool(cell.needs) for cell in known if cell.approach != 'pure'), len(cells))
-    assert all(cell.verdict.findings for cell in cells if cell.needs)
-    worse = [cell._replace(verdict=cell.verdict._replace(level='works'), cause=cell.cause and False) for cell in cells]
-    assert published.scores(worse)['causes'][0] == 0 and published.scores(worse)['speed'][0] < found['speed'][0]
-
-
 @pytest.mark.parametrize('mark, note, word, rules, wanted', [
     ('Y', '22 GB/s', 'works', [], 'right'), ('Y', '22 GB/s', 'fails', ['no provider'], 'wrong'),
     ('Y', '22 GB/s', 'works slowly', ['RCCL plugin'], 'wrong'), ('(Y)', 'works', 'works', [], 'wrong'),

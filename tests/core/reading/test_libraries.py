@@ -36,16 +36,6 @@ def test_the_constant_of_two_moves_is_read(high, low, before):
     assert libraries._aarch64_constant(words) == high << 16 | low
 
 
-@pytest.mark.parametrize('words', [
-    (movz(1, 5), movk_high(0, 1), RETURN, 0), (movz(0, 5), movk_high(1, 1), RETURN, 0),
-    (movz(0, 5), movz(0, 1), RETURN, 0), (movk_high(0, 5), movk_high(0, 1), RETURN, 0),
-    (movz(0, 5), movk_high(0, 1), BTI, RETURN), (movz(0, 5), RETURN, movk_high(0, 1), 0),
-    (movz(0, 5) | 1 << 21, movk_high(0, 1), RETURN, 0), (movz(0, 5), movk_high(0, 1) | 1 << 22, RETURN, 0),
-    (movz(0, 5) | 1 << 31, movk_high(0, 1), RETURN, 0)])
-def test_any_other_code_is_no_constant(words):
-    assert libraries._aarch64_constant(words) is None
-
-
 # ---- the same on x86-64, as a compiler writes it
 
 @pytest.mark.parametrize('high, low', NUMBERS[:6])
@@ -57,14 +47,6 @@ def test_a_compiled_fi_version_is_read(tmp_path, high, low, option):
         const char texts[] = "\\0" "127.0.0.1" "\\0" "{text}" "\\0" "{text}.0.1.2" "\\0";
     ''')
     assert read_library(path)[0] == LibraryVersion('libfabric', text)
-
-
-def test_a_function_that_only_calls_another_says_nothing(tmp_path):
-    path = compile_library(tmp_path / 'libfabric.so.1', options=['-O0'], source='''
-        static unsigned other(int a) { return a * 65536u; }
-        unsigned fi_version(void) { return other(1); }
-    ''')
-    assert read_library(path)[0] == LibraryVersion(None, None)
 
 
 @pytest.mark.parametrize('text, said', [

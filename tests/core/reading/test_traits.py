@@ -117,15 +117,6 @@ def test_a_provider_in_a_file_of_its_own_counts(wheel, tmp_path, name):
     assert sorted([*fabric_traits(library.read_bytes())['providers'], name]) == wanted
 
 
-@pytest.mark.parametrize('name, wanted', [
-    ('libverbs-fi.so', 'verbs'), ('libefa-fi.so.1.2', 'efa'), ('libpsmx2-fi.so', 'psm2'), ('libpsmx3-fi.so', 'psm3'),
-    ('libverbs-1.12-fi.so', 'verbs'), ('liblnx.so', None), ('libverbs-fi.so.old', None), ('x-fi.so', None),
-    ('libverbs-fi.a', None)])
-def test_names_of_files_with_providers(name, wanted):
-    """The file of psm2 and psm3 is called as their folder, prov/psmx2: the provider's name is what libfabric knows."""
-    assert provider_of_file('/prov/' + name) == wanted
-
-
 @pytest.mark.parametrize('provider', PROVIDERS)
 def test_each_provider_is_seen_by_its_functions_and_by_nothing_less(wheel, tmp_path, provider):
     """One name may be a word of another part: three make a provider."""
@@ -217,14 +208,6 @@ def test_device_from_the_options_of_configure(tmp_path, configure, wanted):
         const char *MPIR_configure(void) {{ return "{configure}"; }}
         const char *MPIR_other(void) {{ return "MPICH Version:    %s"; }}\n''')
     assert mpi_traits(library.read_bytes())['device'] == wanted
-
-
-@pytest.mark.parametrize('key', WHEELS)
-def test_gpu_memory_is_said_to_be_handed_on_where_mpich_has_the_variable(wheel, says, key):
-    has = 'MPIR_CVAR_CH4_OFI_ENABLE_HMEM' in says(key)[1]
-    assert traits_of(wheel, key)['hmem'] == (has if key in MPICH else None)
-    if key in MPICH:
-        assert has == (SOURCES[key]['version'] >= '4.1')
 
 
 @pytest.mark.parametrize('key', WHEELS)

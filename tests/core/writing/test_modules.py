@@ -225,27 +225,6 @@ def test_text_of_the_repository_is_what_this_easybuild_writes(version, tmp_path)
         assert text == (render.MODULES / path).read_text(), f'{path} is stale: make modules'
 
 
-@pytest.mark.parametrize('site', SITES)
-def test_text_is_plain(site):
-    """Statements and conditions: no loop, no program that is started, no number of a file of another machine."""
-    for name in names_of(site):
-        text, facts = text_of(site, name), facts_of(site, name)
-        assert not re.search(r'capture|subprocess|os\.execute|io\.popen|\b(for|while|repeat|i?pairs|gmatch|loadfile)\b',
-                             re.sub(r'"[^"\n]*"', '""', code_of(site, name)))
-        # of two families Lmod would say twice which module it replaces
-        assert re.findall(r'^family\("(\w+)"\)$', text, re.M) == [family_of(site)]
-        libraries = [library for library in facts['host'].get('injected', []) if library.get('name')]
-        assert compared(site, name) == [(library['path'].replace(HOST, ''), library['what'])
-                                        for library in libraries[:5]]
-        assert text.count('compare("') == len(compared(site, name))
-        assert text.startswith(render.FIRST_LINE) and ('The host is described' in text) == (site != 'workstation')
-        for folder in image_folders(site_entry(site), '', {}):
-            path = f'"{folder}/{facts["image"]["file"]}"'
-            assert f'not isFile(sif) and isFile({path}) then\n    sif = {path}\n' in text
-        others = ', '.join(f'"{other}"' for other in site_entry(site)['conflicts']['value'])
-        assert f'\nconflict({others})\n' in text or not others
-
-
 # ---- in Lmod
 
 def test_lmods_own_checker_finds_no_error(tree):
