@@ -192,7 +192,7 @@ def make_current(name, apptainer, sif):
         return
     log = FOLDER / f'foreign-{name}.log'
     fetch.fetch(IMAGES[name][0], PROJECT / 'sources', log)
-    kind, words = base.command('auto', DEFAULT_DEBIAN, '')
+    kind, words = base.command(DEFAULT_DEBIAN)
     debian = base.make(kind, words, STATE / 'image', log)
     with tempfile.TemporaryDirectory(dir=PROJECT / 'sources', prefix='.foreign-') as scratch:  # wheels are linked
         scratch = Path(scratch)
