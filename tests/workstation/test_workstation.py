@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -223,9 +224,11 @@ def test_what_can_stop_it_is_said_before_anything_is_changed(tree, tmp_path, deb
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason='only root starts a command as somebody else')
-def test_an_ordinary_user_is_told_what_root_has_to_do_and_fast_tests_want_none_of_it(tree):
-    for path in (tree, *list(tree.parents)[:-1]):
-        path.chmod(path.stat().st_mode | 0o755)
+def test_an_ordinary_user_is_told_what_root_has_to_do_and_fast_tests_want_none_of_it():
+    # not a folder of pytest, which each start of pytest closes to others
+    folder = tempfile.TemporaryDirectory(dir='/tmp')
+    os.chmod(folder.name, 0o755)
+    tree = copy_project(Path(folder.name, 'project'))
 
     def as_nobody(*arguments):
         return run(['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', 'bash',
