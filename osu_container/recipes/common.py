@@ -180,7 +180,7 @@ def osu_ports(python, prefix='/opt/osu'):
         f'for port in {prefix}/libexec/ports/osu_*.py; do '
         f'ln -s ../libexec/osu-port "{prefix}/bin/$(basename "$port" .py)"; done',
         # of osu-port itself, mpi4py has none
-        f'for port in {" ".join(OF_THE_LAUNCHER)}; do ln -s ../libexec/osu-port "{prefix}/bin/$port"; done',
+        *(f'ln -s ../libexec/osu-port {prefix}/bin/{port}' for port in OF_THE_LAUNCHER),
         f'python3 -m compileall -q {prefix}/lib/python {prefix}/libexec/ports'])
 
 
