@@ -23,7 +23,7 @@ CONTAINERS = ('osu-container', 'osu-mpi4py')
 HOST = '@HOST@'
 #: Benchmarks of an image: mpi4py's ports
 PROGRAMS = ('osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather osu_get_bw '
-            'osu_latency osu_multi_lat osu_scatter osu_xccl_allreduce osu_xccl_bw osu_xccl_latency').split()
+            'osu_latency osu_multi_lat osu_scatter').split()
 #: Where the user's own Python software is in a container with Python (core/installing/user_software.py)
 USER_PATH = ['/user-software/venv/bin', '/user-software/bin']
 #: How the name of an image with Python differs from that of the image below it

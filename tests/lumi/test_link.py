@@ -169,7 +169,7 @@ def test_easybuild_finds_easyconfig_and_easyblock_through_the_links(lumi_eb, tre
     assert 'osu-container-pure.eb' in found.stdout and str(tree) in found.stdout
     # the easyblock is reached: it, and not EasyBuild, knows the sites
     wrong = lumi_eb('osu-container-hybrid.eb', '-r', '--try-amend=site=lummi')
-    assert re.search(r"unknown site 'lummi'; known sites: .*lumi-24\.03", folded(wrong.stdout))
+    assert re.search(r"unknown site 'lummi'; known sites: .*lumi-25\.09", folded(wrong.stdout))
 
 
 @pytest.fixture

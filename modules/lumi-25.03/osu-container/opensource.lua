@@ -16,8 +16,7 @@ srun:       --mpi=pmi2, which this module sets (SLURM_MPI_TYPE):
             srun -N2 -n2 osu_bw D D
 commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast
             osu_bibw osu_bw osu_gather osu_get_bw osu_latency osu_multi_lat
-            osu_scatter osu_xccl_allreduce osu_xccl_bw osu_xccl_latency
-            (mpi4py 4.1.2 ports)
+            osu_scatter (mpi4py 4.1.2 ports)
 variables:  FI_CXI_DEFAULT_CQ_SIZE FI_CXI_DEFAULT_TX_SIZE
             FI_CXI_DISABLE_HOST_REGISTER FI_CXI_DISABLE_NON_INJECT_MSG_IDC
             FI_CXI_RDZV_EAGER_SIZE FI_CXI_RDZV_GET_MIN FI_CXI_RDZV_PROTO

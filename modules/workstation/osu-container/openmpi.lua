@@ -15,8 +15,7 @@ srun:       --mpi=pmix, which this module sets (SLURM_MPI_TYPE):
             srun -N2 -n2 osu_bw H H
 commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast
             osu_bibw osu_bw osu_gather osu_get_bw osu_latency osu_multi_lat
-            osu_scatter osu_xccl_allreduce osu_xccl_bw osu_xccl_latency
-            (mpi4py 4.1.2 ports)
+            osu_scatter (mpi4py 4.1.2 ports)
 variables:  FI_LNX_PROV_LINKS FI_PROVIDER FI_SHM_USE_XPMEM OMPI_MCA_btl
             OMPI_MCA_mpi_yield_when_idle OMPI_MCA_mtl OMPI_MCA_mtl_ofi_av
             OMPI_MCA_opal_common_ofi_provider_include OMPI_MCA_pml PMIX_MCA_gds

@@ -15,8 +15,7 @@ srun:       --mpi=pmi2, which this module sets (SLURM_MPI_TYPE):
             srun -N2 -n2 osu_bw H H
 commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast
             osu_bibw osu_bw osu_gather osu_get_bw osu_latency osu_multi_lat
-            osu_scatter osu_xccl_allreduce osu_xccl_bw osu_xccl_latency
-            (mpi4py 4.1.2 ports)
+            osu_scatter (mpi4py 4.1.2 ports)
 variables:  FI_PROVIDER MPIR_CVAR_CH4_NETMOD MPIR_CVAR_ENABLE_GPU OSU_SWAP; what
             you set yourself wins
             osu-explain prints each with its value, reason and source, and every
