@@ -9,8 +9,6 @@ docs/check.md, <!-- rules --> and <!-- seen-over-cxi -->: what `osu-container ch
 docs/discover.md, <!-- networks -->: which provider of libfabric drives which network, and whether UCX does.
 docs/compare.md, <!-- degrees -->, <!-- margins --> and <!-- troubles -->: when a curve counts as worse and how it is
 said by how much, and which shapes are recognised.
-docs/contribute.md, <!-- places --> and <!-- contribution-differences -->: who takes recipes, and in what a contributed
-module differs from ours;
 
 usage: python -m osu_container.generate.page_tables [--check]
 """
@@ -19,8 +17,6 @@ import sys
 
 from osu_container.compare.thresholds import DEGREES, MARGINS
 from osu_container.compare.troubles import DEIC, RULES
-from osu_container.contribute import differences
-from osu_container.contribute.repositories import PLACES
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.networks import BEST_FIRST, NETWORKS
 from osu_container.core.data.sites import SITES
@@ -186,13 +182,6 @@ def troubles_table():
     return f'{markdown(lines)}\n[1] {DEIC}\n'
 
 
-def places_table():
-    """Return the table (str) of who takes recipes."""
-    return markdown([['`contribute`', 'who', 'takes recipes in', 'what it is', 'source, date'], ['---'] * 5, *(
-        [f'`{name}`', place['title'], ', '.join(place['takes']), place['why'], f"{place['source']}; {place['date']}"]
-        for name, place in PLACES.items())])
-
-
 #: page -> {name of the markers: function that makes the table}
 TABLES = {
     PROJECT / 'docs' / 'approaches.md': {
@@ -202,8 +191,6 @@ TABLES = {
     PROJECT / 'docs' / 'check.md': {'rules': rules_table, 'seen-over-cxi': seen_table},
     PROJECT / 'docs' / 'discover.md': {'networks': networks_table},
     PROJECT / 'docs' / 'compare.md': {'degrees': degrees_table, 'margins': margins_table, 'troubles': troubles_table},
-    PROJECT / 'docs' / 'contribute.md': {
-        'places': places_table, 'contribution-differences': lambda: differences.listed() + '\n'},
 }
 #: file -> function that makes all of it
 FILES = {PROJECT / 'docs' / 'pictures' / 'approaches.svg': picture.svg}
