@@ -236,7 +236,7 @@ class Demo:
         else:
             log = self.work / 'log' / 'python.log'
             with open(log, 'w') as out, started(python, cwd=self.project, stdout=out, stderr=out) as child:
-                self.run('image', [*build, '--no-download'], what='osu-container image build', echo=True,
+                self.run('image', [*build, '--osu', 'mpi4py'], what='osu-container image build', echo=True,
                          env={**os.environ, 'OSU_CONTAINER_PYTHON': sys.executable})
                 if child.wait():
                     raise StepError(f'python_env.sh failed (exit code {child.returncode})', log)

@@ -53,7 +53,7 @@ if os.path.exists('ROOT/sources/SIF') and os.path.exists('ROOT/current'):
     raise SystemExit(0)
 open('ROOT/current', 'w').close()
 with open('ROOT/build.calls', 'a') as calls:
-    calls.write(f"build{' --no-download' * ('--no-download' in sys.argv)}\n")
+    calls.write(f"build{' mpi4py' * ('mpi4py' in sys.argv)}\n")
 image = f'an image {time.time()}'
 open('ROOT/sources/SIF', 'w').write(image)
 open('ROOT/sources/SIF.sha256', 'w').write(f'{hashlib.sha256(image.encode()).hexdigest()}  SIF\n')
@@ -137,7 +137,7 @@ def test_the_same_command_goes_on_where_it_failed(project, small, capfd):
     out, err = capfd.readouterr()
     assert 'step 4/6 (install) failed: eb osu-native.eb -r failed (exit code 1)' in err
     assert 'ERROR: Build of osu-native.eb failed: no space left on device' in err
-    assert calls(project, 'build.calls') == ['build --no-download'] and calls(project) == ['osu-native.eb -r']
+    assert calls(project, 'build.calls') == ['build mpi4py'] and calls(project) == ['osu-native.eb -r']
     (project / 'eb.fails').unlink()
     assert small.go() == 1, 'there is no srun in the small project'
     out, err = capfd.readouterr()
@@ -194,7 +194,7 @@ def alive(pid):
 # ---- what is skipped -------------------------------------------------------------------------------------------------
 
 def test_an_image_is_built_once(project, small):
-    assert small.step_image().startswith(f'built: {SIF}') and calls(project, 'build.calls') == ['build --no-download']
+    assert small.step_image().startswith(f'built: {SIF}') and calls(project, 'build.calls') == ['build mpi4py']
     assert small.step_image().startswith(f'skipped: {SIF}') and calls(project, 'build.calls') == []
 
 
