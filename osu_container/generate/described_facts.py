@@ -98,9 +98,9 @@ def _injected(mix):
     What these need beside is left out where nobody has looked into the host: much of it, the image has.
     """
     names = {path: name for name, path in libraries_of(mix.approach, mix.site, mix.host)}
-    needed_by = {name: one.soname for one in reversed(list(mix.injected.values())) for name in one.needed}
+    needed_by = {name: one.soname for one in reversed(list(mix.taken.injected.values())) for name in one.needed}
     found = []
-    for soname, one in mix.injected.items():
+    for soname, one in mix.taken.injected.items():
         library = {'soname': soname, 'path': one.path, 'size': 0, 'mtime': 0, 'sha256': None, 'build_id': None,
                    'what': soname, 'why': f'the image lacks it, {needed_by.get(soname)} needs it'}
         if one.path in names:

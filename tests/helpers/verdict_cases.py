@@ -74,13 +74,14 @@ class World:
         Run the program of a Mix in the image as the module would start it, and return the CompletedProcess and the
         paths that the loader loads.
         """
-        for name, facts in mix.injected.items():
+        for name, facts in mix.taken.injected.items():
             self.image.copy(facts.path, f'{INJECT_FOLDER}/{name}')
-        library_path = mix.library_path
-        preload = [f'{INJECT_FOLDER}/{name}' for name in preloaded(mix.approach, mix.site, mix.host, mix.injected)]
-        preload += [path for path, by in mix.preload if by == 'LD_PRELOAD']
-        loaded, _ = real_load(self.image, mix.program, library_path, preload)
-        done = inside(self.image, [mix.program, *arguments], LD_LIBRARY_PATH=joined(library_path),
+        library_path = mix.inside.library_path
+        preload = [f'{INJECT_FOLDER}/{name}'
+                   for name in preloaded(mix.approach, mix.site, mix.host, mix.taken.injected)]
+        preload += [path for path, by in mix.inside.preload if by == 'LD_PRELOAD']
+        loaded, _ = real_load(self.image, mix.start.program, library_path, preload)
+        done = inside(self.image, [mix.start.program, *arguments], LD_LIBRARY_PATH=joined(library_path),
                       LD_PRELOAD=joined(preload))
         return done, loaded
 

@@ -79,10 +79,10 @@ def _from_host(trial):
     taken += [name for name, path in host_libraries(trial.approach, trial.site)
               if name not in taken and not trial.host.describes(trial.host.on(path))]
     found = [('libraries.' + name, trial.site['libraries'][name]) for name in taken]
-    brought = dict((soname, facts.path) for soname, facts in trial.injected.items()
+    brought = dict((soname, facts.path) for soname, facts in trial.taken.injected.items()
                    if facts.path not in _paths(trial).values())
     folders = [trial.host.on(folder) for folder in trial.site['library_folders']['value']]
-    if trial.lacking or any(posixpath.dirname(path) in folders for path in brought.values()):
+    if trial.taken.lacking or any(posixpath.dirname(path) in folders for path in brought.values()):
         found.append(('library_folders', trial.site['library_folders']))
     if any(soname in trial.image.libraries for soname in brought):  # else the image's own would do
         found.append(('one_build', trial.site['one_build']))
@@ -97,7 +97,7 @@ def _paths(trial):
 def _of_description(trial):
     """Return the names (list of str) of libraries of a description of which a fact in use is untested."""
     by_path = dict((path, name) for name, path in _paths(trial).items()) if trial.approach['inject'] else {}
-    found = ['host.' + by_path.get(facts.path, 'dependencies') for facts in trial.injected.values()
+    found = ['host.' + by_path.get(facts.path, 'dependencies') for facts in trial.taken.injected.values()
              if trial.host.untested(facts.path)]
     if has_glibc(trial) and compares_glibc(trial) and trial.host.data['glibc']['evidence'] == 'untested':
         found.append('host.glibc')

@@ -124,12 +124,12 @@ def read_facts(approach, site, sif, root, runtime, program_prefix, programs=(), 
                                                                   if finding.level == 'fails'), shell.path(sif),
                                     site['name']))
             facts = dict(host_facts(site, root, mix.soname), runtime=runtime, files=_files(approach, site, host),
-                         injected=_injected(approach, site, host, mix.injected, image.libraries))
+                         injected=_injected(approach, site, host, mix.taken.injected, image.libraries))
             if approach.get('entrypoint'):
-                injected = [(name, one.path) for name, one in mix.injected.items()]
+                injected = [(name, one.path) for name, one in mix.taken.injected.items()]
                 facts['folders'] = entrypoint_folders(approach, site, injected, host)
             loaded = of_name(mix.process, 'libfabric.so.1')
-            found = _image_facts(image, set(mix.injected), mix.soname, loaded)
+            found = _image_facts(image, set(mix.taken.injected), mix.soname, loaded)
             return {'image': dict(found, uses_libfabric=uses_libfabric(mix) is not False), 'host': facts,
                     'verdict': _recorded(verdict, force)}
     except (ImageError, ElfError) as err:

@@ -28,9 +28,9 @@ def parts_of(provider):
 
 def value_of(trial, name, ours):
     """Return the value (str or None) of a variable in the process; ours: {name: value} of the module."""
-    one = in_process(trial.environment, name, ours.get(name))
+    one = in_process(trial.inside.environment, name, ours.get(name))
     if one is None:
-        return None if name in trial.environment.variables else ours.get(name)
+        return None if name in trial.inside.environment.variables else ours.get(name)
     return one.value
 
 
@@ -96,7 +96,7 @@ def ucx_problem(trial):
     if ucx.origin == 'host':
         return ("the host's UCX opens its transports from files beside it, which are not injected",
                 [(ucx.facts.path, 'in ' + posixpath.dirname(ucx.path))])
-    folder = known(trial.environment, 'UCX_MODULE_DIR') or posixpath.dirname(ucx.path) + '/ucx'
+    folder = known(trial.inside.environment, 'UCX_MODULE_DIR') or posixpath.dirname(ucx.path) + '/ucx'
     folders = [folder, posixpath.dirname(trial.image.real(ucx.path)) + '/ucx']
     files = [path for one in folders for path in trial.image.files_in(one, r'libuct_ib\.so(\.\d+)*')]
     if not files:

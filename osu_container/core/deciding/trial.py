@@ -30,22 +30,27 @@ from osu_container.core.reading.traits import (
 )
 
 #: approach, site: entries (dict), the approach with that MPI of the host that the image's programs ask for;
-#: image, host: objects as Image and Host;
-#: gone: sorted list of str, host paths that the approach needs and that are not there;
-#: injected: OrderedDict soname -> ElfFacts, host libraries put in front of the image's;
-#: lacking: list of (soname, ElfFacts of who needs it) that neither host nor image has, by the host's libraries;
+#: image, host: objects as Image and Host; taken: Taken, inside: Inside, start: Start, see below;
 #: family, soname: str of the MPI that the image's programs use; process: Process (core/reading/loader.py);
-#: program: path (str) in the image of the program that it begins with, None where it begins with the MPI library;
-#: plugin: (path in the image, Process with it) of RCCL's plugin, None without;
-#: static: bool, that program has no dynamic section, so that nothing can be put in front of anything;
-#: mpi, fabric: dict of traits (core/reading/traits.py) of the libmpi and libfabric of the process, None without;
-#: runtime: dict as find_runtime() gives it (core/deciding/facts.py), None where it is not known;
-#: environment: Environment (core/reading/environment.py) that the runtime makes with what the module gives it;
+#: mpi, fabric: dict of traits (core/reading/traits.py) of the libmpi and libfabric of the process, None without
+Trial = namedtuple('Trial', 'approach site image host taken inside start family soname process mpi fabric')
+
+#: What comes from the host. injected: OrderedDict soname -> ElfFacts, its libraries in front of the image's; gone:
+#: sorted list of str, paths that the approach needs and that are not there; lacking: list of (soname, ElfFacts of who
+#: needs it) that neither host nor image has, by the host's libraries
+Taken = namedtuple('Taken', 'injected gone lacking')
+
+#: What the runtime makes. environment: Environment (core/reading/environment.py) with what the module gives it;
 #: library_path: list of str, the folders of LD_LIBRARY_PATH in it, or those with which an unknown one begins;
 #: preload: list of (path, 'LD_PRELOAD' or /etc/ld.so.preload) of the image's own libraries that are preloaded;
-#: tried: Process of libfabric alone, which an entrypoint loads first, None where the process has it anyway
-Trial = namedtuple('Trial', 'approach site image host gone injected lacking family soname process program static '
-                            'plugin mpi fabric runtime environment library_path preload tried')
+#: runtime: dict as find_runtime() gives it (core/deciding/facts.py), None where it is not known
+Inside = namedtuple('Inside', 'environment library_path preload runtime')
+
+#: What the process begins with. program: path (str) in the image, None where that is the MPI library; static: bool, it
+#: has no dynamic section, so that nothing can be put in front of anything; plugin: (path in the image, Process with it)
+#: of RCCL's plugin, None without; tried: Process of libfabric alone, which an entrypoint loads first, None where the
+#: process has it anyway
+Start = namedtuple('Start', 'program static plugin tried')
 
 
 class Host(object):
@@ -249,7 +254,7 @@ def trial_of(approach, site, image, host, program=None, runtime=None):
     :param approach, site: entries (dict) as for settings_for()
     :param image, host: Image and Host, or descriptions with the same methods
     :param program: str or None, path in the image of the program that is to run
-    :param runtime: dict or None, the container runtime, as in Trial
+    :param runtime: dict or None, the container runtime, as in Inside
     Raises ImageError if the image has no MPI or not that program, ElfError if a host library is none, SettingsError if
     the site lacks what the approach needs.
     """
@@ -280,15 +285,17 @@ def trial_of(approach, site, image, host, program=None, runtime=None):
         process = load(starts, container, library_path)
     fabric = _traits(process, 'libfabric.so.1', image, host)
     tried = load(['libfabric.so.1'], container, library_path) if approach.get('entrypoint') and not fabric else None
-    return Trial(approach, site, image, host, gone, injected, lacking, family, soname, process, found, static,
-                 _plugin(image, container, starts, library_path), _traits(process, soname, image, host),
-                 _with_plugins(process, fabric, container, starts, library_path, environment), runtime, environment,
-                 library_path, [(path, by) for _, path, by in own_preload], tried)
+    return Trial(
+        approach, site, image, host, Taken(injected, gone, lacking),
+        Inside(environment, library_path, [(path, by) for _, path, by in own_preload], runtime),
+        Start(found, static, _plugin(image, container, starts, library_path), tried), family, soname, process,
+        _traits(process, soname, image, host),
+        _with_plugins(process, fabric, container, starts, library_path, environment))
 
 
 def load_in(trial, path):
     """Return the Process (core/reading/loader.py) of a file of the image (path) with what it meets in the container."""
-    return load([path], Container(trial.image, trial.injected, {}), trial.library_path)
+    return load([path], Container(trial.image, trial.taken.injected, {}), trial.inside.library_path)
 
 
 def _asked_mpi(image, start):

@@ -69,7 +69,7 @@ def test_a_program_may_be_named_that_takes_the_other_kind(tmp_path, parts):
     with opened:
         for path, soname in ((None, 'libmpi.so.12'), ('/opt/other', 'libmpi_abi.so.1')):
             mix = trial_of(approach_entry('bind'), world.site, opened, on_host, path)
-            assert mix.soname == soname and soname in mix.injected
+            assert mix.soname == soname and soname in mix.taken.injected
             done, loaded = world.really(mix)
             assert done.returncode == 0 and any(name.endswith(f'/host-mpi/lib/{soname}') for name in loaded), loaded
 

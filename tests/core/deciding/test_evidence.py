@@ -62,7 +62,8 @@ def outcome(approach, site, opened, host):
     except SettingsError as err:
         return str(err)
     return (verdict.level, verdict.findings, verdict.mpi, verdict.libfabric, verdict.launch,
-            [facts.path for facts in trial.injected.values()], trial.gone, [name for name, _ in trial.lacking])
+            [facts.path for facts in trial.taken.injected.values()], trial.taken.gone,
+            [name for name, _ in trial.taken.lacking])
 
 
 def all_seen(site, data):

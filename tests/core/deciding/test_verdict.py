@@ -135,11 +135,11 @@ def test_a_host_library_is_there_under_each_name_by_which_it_is_opened(tmp_path,
     opened, opened_host = world.opened()
     with opened:
         trial = trial_of(approach_entry('bind'), world.site, opened, opened_host)
-    names = _names(trial.approach, world.site, opened_host, trial.injected)
+    names = _names(trial.approach, world.site, opened_host, trial.taken.injected)
     also = {other: opened_host.on(fact['value']) for name, fact in world.site['libraries'].items()
             if fact and name in trial.approach['inject'] + trial.approach['inject_if_known']
             for other in fact.get('opened_as', [])}
-    assert also and {name: facts.path for name, facts in names.items() if name not in trial.injected} == also
+    assert also and {name: facts.path for name, facts in names.items() if name not in trial.taken.injected} == also
 
 
 @pytest.mark.parametrize('rule, approach, change, site_name', cases(SILENT))
@@ -408,21 +408,21 @@ def test_the_real_loader_does_with_each_case_what_the_verdict_says(tmp_path, par
     opened, opened_host = world.opened()
     with opened:
         mix = trial_of(dict(approach_entry(approach), **world.approach), world.site, opened, opened_host, world.program)
-        if mix.program is None:
+        if mix.start.program is None:
             return  # an image without a program
         findings = verdict_rules.verdict_of(mix).findings
         if site_name == CUDA:  # as --nv does
             for name, _ in mix.process.missing:
                 world.image.copy(parts.plain(name), f'/usr/lib/{name}')
             mix = trial_of(approach_entry(approach), world.site, type(opened)(opened.path, 'osu_'), opened_host)
-        done, loaded = world.really(mix, *([mix.plugin[0]] if mix.plugin else []))
+        done, loaded = world.really(mix, *([mix.start.plugin[0]] if mix.start.plugin else []))
     starts = not {(finding.rule, finding.level) for finding in findings} & LOADER_RULES
     assert (done.returncode in (0, 3)) == starts or ('undefined symbol', 'unknown') in {
         (finding.rule, finding.level) for finding in findings}, done.stderr
     if starts:
-        assert [one.path for one in mix.process.loaded if one.path != mix.program
+        assert [one.path for one in mix.process.loaded if one.path != mix.start.program
                 and 'ld-linux' not in one.path and not opened_later(one)] == loaded
-        if mix.plugin and done.returncode != 127:
+        if mix.start.plugin and done.returncode != 127:
             said = [finding for finding in findings if finding.rule == 'RCCL plugin' and finding.level != NOTE]
             assert (done.returncode == 3) == bool(said) or approach == 'pure'
 
@@ -436,8 +436,8 @@ def test_what_is_injected_comes_first_and_is_the_hosts(tmp_path, parts, approach
     origin = {os.path.basename(one.path): one.origin for one in mix.process.loaded}
     assert {'libmpi': origin['libmpi.so.12'], 'libfabric': origin['libfabric.so.1']} == mix.approach['comes_from']
     assert origin['osu_latency'] == origin['libc.so.6'] == 'image'
-    assert (mix.process.missing, mix.process.broken, mix.gone, mix.lacking) == ([], [], [], [])
-    assert mix.program == '/opt/osu/bin/osu_latency' and mix.plugin[0] == '/opt/plugin/lib/librccl-net.so'
+    assert (mix.process.missing, mix.process.broken, mix.taken.gone, mix.taken.lacking) == ([], [], [], [])
+    assert mix.start.program == '/opt/osu/bin/osu_latency' and mix.start.plugin[0] == '/opt/plugin/lib/librccl-net.so'
 
 
 @pytest.mark.parametrize('mpich, libfabric, approach, word', [

@@ -41,7 +41,7 @@ def lacks_of_host(trial):
     for _, path in host_libraries(trial.approach, trial.site):
         if not host.describes(host.on(path)):
             found.append((path, 'whether it is there'))
-    for facts in trial.injected.values():
+    for facts in trial.taken.injected.values():
         gaps = host.gaps(facts.path)
         found += [(facts.path, _WORDS[name]) for name in _DECIDES if name in gaps]
         if set(facts.needed) - GLIBC_SONAMES:
@@ -51,15 +51,15 @@ def lacks_of_host(trial):
         # of one build one would come along though the image has one of that name
         build = trial.site['one_build']['value']
         found += [(facts.path, 'where %s is' % name) for name in facts.needed if name not in GLIBC_SONAMES and (
-            host.knows(name) is False or build and host.knows(name) is None and name not in trial.injected)]
-    found += [(facts.path, 'where %s is' % name) for name, facts in trial.lacking if not host.lacks(name)]
+            host.knows(name) is False or build and host.knows(name) is None and name not in trial.taken.injected)]
+    found += [(facts.path, 'where %s is' % name) for name, facts in trial.taken.lacking if not host.lacks(name)]
     return sorted(set(found), key=found.index)
 
 
 @rule('facts of the host', source='core/deciding/rules/described.py')
 def unknown_facts(trial):
     """Of a host that is described it is known what its libraries ask for, and have."""
-    if not trial.host.partial or not trial.injected:
+    if not trial.host.partial or not trial.taken.injected:
         return
     for path, what, why in _unknown_of_loader(trial) + _unknown_symbols(trial) + _unknown_traits(trial):
         newer = what == OF_LIBC and trial.host.glibc
@@ -71,7 +71,7 @@ def unknown_facts(trial):
 def _of_host(trial):
     """Return the libraries (list of Loaded) of the host in the process of trial, those of RCCL's plugin among them."""
     found = [one for one in trial.process.loaded if one.origin == 'host']
-    more = [one for one in trial.plugin[1].loaded if one.origin == 'host'] if trial.plugin else []
+    more = [one for one in trial.start.plugin[1].loaded if one.origin == 'host'] if trial.start.plugin else []
     return found + [one for one in more if one.path not in [each.path for each in found]]
 
 
@@ -92,7 +92,7 @@ def compares_glibc(trial):
 def _unknown_of_loader(trial):
     """Return [(path, what, sentence)] of symbol versions that are not known and meet a library of the image."""
     found, host = [], trial.host
-    process = trial.plugin[1] if trial.plugin else trial.process
+    process = trial.start.plugin[1] if trial.start.plugin else trial.process
     old = compares_glibc(trial) if not has_glibc(trial) else []
     if old:
         libc = of_name(trial.process, 'libc.so.6')
@@ -158,7 +158,7 @@ def _unknown_traits(trial):
     if mpi is not None and mpi.origin == 'host':
         names = ['family', 'release', 'device', 'pmi']
         names += ['hmem', 'cxi'] if (trial.mpi or {}).get('family') in (None, 'MPICH') else []
-        names += ['single_copy'] if own_namespaces(trial.runtime) else []
+        names += ['single_copy'] if own_namespaces(trial.inside.runtime) else []
         found += _lacking_traits(trial, mpi, names)
     if fabric is not None and fabric.origin == 'host':
         names = ['release', 'providers'] + (['api'] if mpi is not None and mpi.origin == 'image' else [])

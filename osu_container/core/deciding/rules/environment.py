@@ -43,23 +43,23 @@ def _done(name, one):
 @rule('start of the container', source='action script of Apptainer 1.4.5')
 def start(trial):
     """The scripts of the image leave it to the runtime to start the program."""
-    ends = trial.environment.ends
+    ends = trial.inside.environment.ends
     if ends:
         sure, where, why = ends
         yield finding('fails' if sure else 'unknown', "a script of the image %s: %s, %s"
                       % ('ends the start of the container' if sure else 'may end the start of the container', where,
                          why), [(where, why)], 'take that out of the environment scripts of the image')
-    for path, why in trial.environment.problems:
+    for path, why in trial.inside.environment.problems:
         yield finding(NOTE, "%s, among the environment scripts of the image, %s; the runtime passes over it"
                       % (path, why), [(path, why)], 'take it out of the image')
 
 
 def path_matters(trial):
     """Return names (sorted list of str) of libraries for which an unknown LD_LIBRARY_PATH may have another file."""
-    _, complete = folders(trial.environment.variables.get('LD_LIBRARY_PATH') or trial.environment.lost)
+    _, complete = folders(trial.inside.environment.variables.get('LD_LIBRARY_PATH') or trial.inside.environment.lost)
     if complete or trial.image.partial:
         return []
-    sure = set(trial.library_path)
+    sure = set(trial.inside.library_path)
     wanted = dict((posixpath.basename(one.path), one.path) for one in trial.process.loaded
                   if posixpath.dirname(one.path) not in sure)
     wanted.update((name, None) for name, _ in trial.process.missing)
@@ -73,7 +73,7 @@ def path_matters(trial):
 def unknown(trial):
     """What the image's scripts set is followed as far as it can be; where another value would change the verdict, it
     is unknown."""
-    path = trial.environment.variables.get('LD_LIBRARY_PATH') or trial.environment.lost
+    path = trial.inside.environment.variables.get('LD_LIBRARY_PATH') or trial.inside.environment.lost
     names = path_matters(trial)
     if names:
         some = ', '.join(names[:5]) + (' and %d more' % (len(names) - 5) if len(names) > 5 else '')
@@ -81,7 +81,7 @@ def unknown(trial):
                       "than one place, or off the path that is known" % (path.at, path.why, some),
                       _evidence('LD_LIBRARY_PATH', path), 'set it in the image by `export LD_LIBRARY_PATH=/folder:'
                       '$LD_LIBRARY_PATH`; `osu-container proof` tells what a run loaded')
-    found = [(name, in_process(trial.environment, name)) for name in ('LD_PRELOAD', 'LD_AUDIT')]
+    found = [(name, in_process(trial.inside.environment, name)) for name in ('LD_PRELOAD', 'LD_AUDIT')]
     found = [(name, one) for name, one in found if one and one.value is None]
     if found:
         yield finding('unknown', "what the image sets %s to is not known (%s: %s)"
@@ -93,13 +93,13 @@ def unknown(trial):
 @rule('loader of the image', source='ld.so(8)')
 def loader_variables(trial):
     """What the image preloads comes before all else; LD_AUDIT may put any library in the place of another."""
-    for path, by in trial.preload:
-        one = in_process(trial.environment, 'LD_PRELOAD') if by == 'LD_PRELOAD' else None
+    for path, by in trial.inside.preload:
+        one = in_process(trial.inside.environment, 'LD_PRELOAD') if by == 'LD_PRELOAD' else None
         where = one.at if one and one.at else by
         yield finding(NOTE, "the image preloads %s (%s): what it defines comes before the same of all other libraries"
                       % (path, where), [(where, path)], 'take it out of the image where nothing needs it')
     for name in ('LD_AUDIT', 'LD_TRACE_LOADED_OBJECTS', 'LD_ASSUME_KERNEL'):
-        one = in_process(trial.environment, name)
+        one = in_process(trial.inside.environment, name)
         if not one or not one.value or name == 'LD_AUDIT' and not any(
                 trial.image.exists(path) or '/' not in path for path in one.value.split(':')):
             continue
@@ -157,19 +157,19 @@ def image_variables(trial):
     """Variables of the image win over those of the module: what they choose is what runs."""
     ours, family = module_value(trial), (trial.mpi or {}).get('family')
     patterns = [_DECIDING.get(family)] + ([_DECIDING['libfabric']] if uses_libfabric(trial) else [])
-    names = set(name for name in trial.environment.variables
+    names = set(name for name in trial.inside.environment.variables
                 if name in ours or any(pattern and pattern.match(name) for pattern in patterns))
-    if trial.environment.lost:
+    if trial.inside.environment.lost:
         names |= set(name for name in ours if uses_libfabric(trial) or not name.startswith('FI_'))
     for name in sorted(names - {'FI_PROVIDER'}):
-        one = in_process(trial.environment, name, ours.get(name))
+        one = in_process(trial.inside.environment, name, ours.get(name))
         if one and one.value is not None and one.value == ours.get(name):
             continue
         if one is None and name not in ours or name in [entry['name'] for entry in trial.approach['unset']]:
             continue
         if name in _CHOICES and one and one.value and _CHOICES[name](trial, one.value, ours.get(name)):
             continue
-        at = (one or trial.environment.variables[name]).at
+        at = (one or trial.inside.environment.variables[name]).at
         if one and one.value is None:
             said = '%s may be anything: %s (%s)' % (name, one.why, at)
         else:
@@ -190,9 +190,10 @@ def image_provider(trial):
     if layer(trial) != LIBFABRIC:
         return
     ours, one = module_value(trial).get('FI_PROVIDER'), providers_asked(trial)
-    if one and one.value == ours or 'FI_PROVIDER' not in trial.environment.variables and not trial.environment.lost:
+    environment = trial.inside.environment
+    if one and one.value == ours or 'FI_PROVIDER' not in environment.variables and not environment.lost:
         return
-    at = (one or trial.environment.variables['FI_PROVIDER']).at
+    at = (one or trial.inside.environment.variables['FI_PROVIDER']).at
     wanted = trial.site['provider']['value']
     remedy = ('take it out of the image, or export APPTAINERENV_FI_PROVIDER=%s: that wins over the image'
               % (ours or wanted))
@@ -217,7 +218,7 @@ OF_PROCESS = ('missing library', 'symbol version', 'undefined symbol', 'injectio
 def _goes_another_way(trial):
     """Return whether the image makes Open MPI leave out what the module tells it to take: a missing part is no end."""
     ours = module_value(trial).get('OMPI_MCA_pml')
-    return bool(ours) and known(trial.environment, 'OMPI_MCA_pml') not in (None, ours)
+    return bool(ours) and known(trial.inside.environment, 'OMPI_MCA_pml') not in (None, ours)
 
 
 def doubted(trial, findings):

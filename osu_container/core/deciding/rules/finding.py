@@ -58,7 +58,7 @@ def short(one):
 def found_by_loader(trial, name):
     """Return whether ld.so finds a library called name (str) for a program without a path of its own (bool)."""
     image = trial.image
-    return name in trial.injected or name in image.libraries or any(
+    return name in trial.taken.injected or name in image.libraries or any(
         image.exists(folder + '/' + name) for folder in image.library_path())
 
 
@@ -108,13 +108,13 @@ def module_value(trial):
 
 def providers_asked(trial):
     """Return the Variable (core/reading/environment.py) FI_PROVIDER of the process, None where it is not set there."""
-    return in_process(trial.environment, 'FI_PROVIDER', module_value(trial).get('FI_PROVIDER'))
+    return in_process(trial.inside.environment, 'FI_PROVIDER', module_value(trial).get('FI_PROVIDER'))
 
 
 def provider_of(trial):
     """Return the provider (str) that libfabric of the process is asked for, None where that is not one by its name."""
     one = providers_asked(trial)
-    if one is None and 'FI_PROVIDER' not in trial.environment.variables:  # nobody sets it
+    if one is None and 'FI_PROVIDER' not in trial.inside.environment.variables:  # nobody sets it
         return trial.site['provider']['value']
     return one.value if one and re.match(r'\w+(;\w+)*$', one.value or '') else None
 

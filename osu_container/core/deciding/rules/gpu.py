@@ -58,14 +58,14 @@ def rccl_plugin(trial):
     if not trial.site['gpu']['value'] or provider_of(trial) == 'tcp':
         return
     slow = 'RCCL falls back to TCP without a word'
-    if trial.plugin is None:
+    if trial.start.plugin is None:
         if trial.image.rccl():
             yield finding('works slowly', "RCCL finds no plugin in the image by which it would use libfabric: %s; "
                           "messages of MPI are not affected" % slow,
                           [(trial.image.path, 'RCCL, and no librccl-net.so that it finds')],
                           'build aws-ofi-nccl into the image')
         return
-    path, process = trial.plugin
+    path, process = trial.start.plugin
     ours = set(one.path for one in trial.process.loaded)
     new = process._replace(loaded=[one for one in process.loaded if one.path not in ours])
     for one, soname, lacking, provider in version_problems(process):

@@ -15,23 +15,23 @@ from osu_container.core.writing import shell
 @rule('static program', source='ld.so(8)')
 def static_program(trial):
     """Nothing can be put in front of the libraries of a static program."""
-    if trial.static:
+    if trial.start.static:
         word = 'fails' if trial.approach['inject'] else NOTE
-        yield finding(word, "%s is linked statically: no library can be put in front of its own" % trial.program,
-                      [('image:' + trial.program, 'no dynamic section')],
+        yield finding(word, "%s is linked statically: no library can be put in front of its own" % trial.start.program,
+                      [('image:' + trial.start.program, 'no dynamic section')],
                       'take pure or opensource, or link the program with shared libraries')
 
 
 @rule('injection defeated', source='ld.so(8); DeiC-HPC/cotainr, example mpi4py on LUMI')
 def injection_defeated(trial):
     """DT_RPATH comes before LD_LIBRARY_PATH, DT_RUNPATH after it."""
-    path, environment = trial.library_path, trial.environment
-    container = Container(trial.image, dict(trial.injected), {})
-    program = trial.process.loaded[0] if trial.program and trial.process.loaded else None
+    path, environment = trial.inside.library_path, trial.inside.environment
+    container = Container(trial.image, dict(trial.taken.injected), {})
+    program = trial.process.loaded[0] if trial.start.program and trial.process.loaded else None
     for name, owner in sorted(trial.approach['comes_from'].items()):
         soname = trial.soname if name == 'libmpi' else 'libfabric.so.1'
         one = of_name(trial.process, soname)
-        if owner != 'host' or one is None or one.origin == 'host' or soname not in trial.injected:
+        if owner != 'host' or one is None or one.origin == 'host' or soname not in trial.taken.injected:
             continue
         if not environment.injected and not trial.approach.get('entrypoint'):
             yield finding('fails', "the host's %s would not be used: the runtime gives a container the variables of "
@@ -54,7 +54,7 @@ def injection_defeated(trial):
             by = asking if asking.facts.rpath or asking.by is None else None
             asking = asking.by
         by = by.facts.path if by else 'the program'
-        if found[1] == 'LD_LIBRARY_PATH' or one.path in (preloaded for preloaded, _ in trial.preload):
+        if found[1] == 'LD_LIBRARY_PATH' or one.path in (preloaded for preloaded, _ in trial.inside.preload):
             yield finding('fails', "the host's %s would not be used: the image %s %s, which comes first"
                           % (soname, 'puts into LD_LIBRARY_PATH' if found[1] == 'LD_LIBRARY_PATH' else 'preloads',
                              found[0] if found[1] == 'LD_LIBRARY_PATH' else one.path),
@@ -68,7 +68,7 @@ def injection_defeated(trial):
 
 def _processes(trial):
     """Return the Processes (list) in which everything must load: the program's, and what an entrypoint tries."""
-    return [trial.process] + ([trial.tried] if trial.tried else [])
+    return [trial.process] + ([trial.start.tried] if trial.start.tried else [])
 
 
 @rule('missing library', source='ld.so(8)')
@@ -85,7 +85,7 @@ def missing_library(trial):
         seen.add(name)
     if trial.image.partial:
         return
-    for soname, facts in trial.lacking:
+    for soname, facts in trial.taken.lacking:
         seen.add(soname)
         yield finding('fails', "%s needs %s, which neither the host nor the image has" % (facts.path, soname),
                       [(facts.path, 'DT_NEEDED ' + soname)], 'if it is on the host in another folder, add that to '
@@ -134,15 +134,15 @@ _OF_MPI4PY = r'.*/mpi4py/MPI[^/]*\.so'
 
 def _lacking_for_python(trial):
     """Yield the Findings on mpi4py: what it needs of the host's MPI and does not get, Python asks for all at once."""
-    mpi = trial.injected.get(trial.soname)
+    mpi = trial.taken.injected.get(trial.soname)
     for path, facts in sorted(trial.image.elf_facts(trial.image.matching(_OF_MPI4PY)).items()) if mpi else ():
         lacks = sorted(symbol for symbol in facts.undefined
                        if symbol.startswith(MPI_NAMES) and symbol.partition('@')[0] not in mpi.defined)
         if not lacks or trial.soname not in facts.needed:
             continue
-        of_python = trial.program and posixpath.basename(trial.program).startswith('python')
-        scripts = trial.image.programs and not trial.program
-        word = 'fails' if of_python or scripts else NOTE if trial.program else 'unknown'
+        of_python = trial.start.program and posixpath.basename(trial.start.program).startswith('python')
+        scripts = trial.image.programs and not trial.start.program
+        word = 'fails' if of_python or scripts else NOTE if trial.start.program else 'unknown'
         if word == 'fails' and 'defined' in trial.host.gaps(mpi.path):
             word = 'unknown'
         yield finding(word, "image:%s needs %s, which %s of the host has not: a Python program that imports it ends"
@@ -166,7 +166,7 @@ def undefined_symbol(trial):
         yield one
     if may_offer(trial):
         return  # the rule 'facts of the host' speaks
-    all_now = in_process(trial.environment, 'LD_BIND_NOW')
+    all_now = in_process(trial.inside.environment, 'LD_BIND_NOW')
     told = set(one.facts.path for one, _, _, _ in version_problems(trial.process))
     by_library = OrderedDict()
     for one, symbol, at_once in undefined_symbols(trial.process):

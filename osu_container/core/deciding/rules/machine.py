@@ -20,7 +20,7 @@ def host_paths(trial):
                           "beside the host's other libraries" % (path, shown(own)),
                           [(path, 'does not exist'), (own.facts.path, 'of the image')],
                           "`osu-container discover` finds today's path; write it into your own file (OVERRIDES)")
-    for path in [path for path in trial.gone if trial.host.describes(path)]:
+    for path in [path for path in trial.taken.gone if trial.host.describes(path)]:
         yield finding('fails', "the host has no %s, which approach '%s' takes from it" % (path, trial.approach['name']),
                       [(path, 'does not exist')], "the system was updated, or the site is another one: "
                       "`osu-container discover` finds today's paths")
@@ -31,7 +31,7 @@ def architecture(trial):
     """Image and host are for different processors."""
     names = dict((readelf, uname) for uname, readelf in MACHINE_NAMES.items())
     machines = [(one, one.facts.machine) for one in trial.process.loaded]
-    host = next((facts.machine for facts in trial.injected.values()), None) or trial.host.machine()
+    host = next((facts.machine for facts in trial.taken.injected.values()), None) or trial.host.machine()
     for one, machine in machines:
         if one.origin == 'image' and machine != host:
             yield finding('fails', "the image is for %s, this host is %s" % (names.get(machine, machine),
@@ -58,7 +58,7 @@ def ranks_apart(trial):
     Without setuid each container has a user namespace, and its rank may not read the memory of others on the node:
     ranks share one container, or an MPI that would read it is told not to.
     """
-    variable, runtime = (trial.mpi or {}).get('single_copy'), trial.runtime
+    variable, runtime = (trial.mpi or {}).get('single_copy'), trial.inside.runtime
     if not variable or not own_namespaces(runtime) or shares(runtime):
         return
     value = next(entry['value'] for entry in APART if entry['name'] == variable)

@@ -98,7 +98,8 @@ def no_program(trial):
     library is one that its loader finds by itself, or of an environment of Python: another one only runs with programs
     that have DT_RPATH or DT_RUNPATH.
     """
-    if trial.program is None and not trial.image.partial and (not trial.image.programs or is_wrapper(trial.image)):
+    image = trial.image
+    if trial.start.program is None and not image.partial and (not image.programs or is_wrapper(image)):
         paths = [path for _, soname, path in trial.image.mpis() if soname == trial.soname]
         found = found_by_loader(trial, trial.soname) or any(
             path.startswith(one.prefix + '/') for one in environments(trial.image) for path in paths)

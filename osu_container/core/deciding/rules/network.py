@@ -206,7 +206,7 @@ def _asked(trial, api):
     set_of = {'verbs': 'verbs;ofi_rxm', 'tcp': 'ofi_rxm' if api and api < _TCP_ALONE else 'tcp'}.get(provider, provider)
     asked = asks.get(set_of, asks.get((provider or '').rpartition(';')[2], asks['']))
     return tuple(int(value) if value.isdigit() else number for value, number in zip(
-        (known(trial.environment, name) or '' for name in _API_VARIABLES), asked))
+        (known(trial.inside.environment, name) or '' for name in _API_VARIABLES), asked))
 
 
 #: What tells MPICH which API to ask for
@@ -221,7 +221,7 @@ def _goes_on_by_chance(trial):
     Measured with 5.0.0 and 5.0.1 over Debian's libfabric 2.1, 2026-11-23: glibc ends it ("double free detected") where
     FI_PROVIDER is not set or names one provider, in each of five runs; with ^shm and ^tcp it ran, in each of six.
     """
-    names = known(trial.environment, 'FI_PROVIDER') or ''
+    names = known(trial.inside.environment, 'FI_PROVIDER') or ''
     return ((trial.mpi or {}).get('family') == 'MPICH' and release(trial.mpi['release']) >= FREES_ITS_LIST and
             (names.startswith('^') or ',' in names))
 
@@ -330,8 +330,8 @@ def tcp_only(trial):
 @rule('CXI_FORK_SAFE', source='libfabric prov/cxi/src/cxip_info.c')
 def cxi_fork_safe(trial):
     """The variable, whatever its value, makes small device messages slow."""
-    names = [name for name in ('CXI_FORK_SAFE', 'CXI_FORK_SAFE_HP') if name in trial.environment.variables
-             and in_process(trial.environment, name)]
+    names = [name for name in ('CXI_FORK_SAFE', 'CXI_FORK_SAFE_HP') if name in trial.inside.environment.variables
+             and in_process(trial.inside.environment, name)]
     if not names or provider_of(trial) != 'cxi':
         return
     taken_away = set(entry['name'] for entry in trial.approach['unset'])

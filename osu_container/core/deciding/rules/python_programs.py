@@ -32,20 +32,21 @@ def conda_mpi(trial):
     if trial.image.partial:
         return
     for one in environments(trial.image):
-        first = searched_first(trial.image, one, trial.program) if one.conda else None
+        first = searched_first(trial.image, one, trial.start.program) if one.conda else None
         if not first:
             continue
-        chosen = is_of(one.prefix, trial.image, trial.program)
+        chosen = is_of(one.prefix, trial.image, trial.start.program)
         package, record = own_mpi(one)
         evidence = [(record, "conda's own " + package), (first[0], 'DT_RPATH ' + first[1])]
-        hidden = [soname for soname in sorted(trial.injected) if trial.image.exists('%s/lib/%s' % (one.prefix, soname))]
+        hidden = [soname for soname in sorted(trial.taken.injected)
+                  if trial.image.exists('%s/lib/%s' % (one.prefix, soname))]
         if hidden:
             yield finding('fails' if chosen else NOTE, "programs of the conda environment %s would not use the host's "
                           "%s: %s has DT_RPATH %s, which ld.so searches before LD_LIBRARY_PATH, and conda's own is "
                           "there" % (one.prefix, ' and '.join(hidden), first[0], first[1]),
                           evidence + [('%s/lib/%s' % (one.prefix, soname), 'is found first') for soname in hidden],
                           _EXTERNAL)
-        elif provider_of(trial) == 'cxi' and not trial.injected:
+        elif provider_of(trial) == 'cxi' and not trial.taken.injected:
             fabric = one.prefix + '/lib/libfabric.so.1'
             has = trial.image.traits(fabric, fabric_traits)['providers'] \
                 if trial.image.exists(fabric) else []
@@ -80,20 +81,21 @@ def _loads(trial, path):
 def python_mpi(trial):
     """Mpi4py takes an MPI that lies beside its Python; where several do, libmpi.so, then libmpi.so.12."""
     # by name: mpi4py then asks ld.so, as any program does
-    if trial.image.partial or in_process(trial.environment, 'MPI4PY_LIBMPI'):
+    if trial.image.partial or in_process(trial.inside.environment, 'MPI4PY_LIBMPI'):
         return
     for one in environments(trial.image):
         if not one.python or not one.taken:
             continue
-        chosen, (soname, path) = is_of(one.prefix, trial.image, trial.program), one.taken
-        fabric = 'libfabric.so.1' in trial.injected and intels_libfabric(trial.image, trial.environment, one)
+        chosen, (soname, path) = is_of(one.prefix, trial.image, trial.start.program), one.taken
+        fabric = 'libfabric.so.1' in trial.taken.injected and intels_libfabric(
+            trial.image, trial.inside.environment, one)
         if fabric:
             yield finding('unknown' if chosen else NOTE, "mpi4py in the Python environment %s opens %s by its path: "
                           "the host's libfabric would not be used, or both" % (one.prefix, fabric),
                           [(path, 'Intel MPI'), (fabric, 'is opened by its path')],
                           'set I_MPI_OFI_LIBRARY_INTERNAL=0 in the image, or MPI4PY_LIBMPI=libmpi.so.12, which makes '
                           'it ask ld.so')
-        replaced = any(name in trial.injected for name in MPI_FAMILIES)
+        replaced = any(name in trial.taken.injected for name in MPI_FAMILIES)
         if len(one.libraries) > 1 and not _of_one_mpi(trial, one):
             names = [name for name, _ in one.libraries]
             yield finding(('fails' if replaced or MPI_FAMILIES.get(soname) not in families(trial.approach) else
@@ -116,10 +118,10 @@ def python_mpi(trial):
 @rule('mpi4py', source='mpi4py 4.1.2, _mpiabi.py; random pairs, programs of Python, 2026-11-23')
 def mpi4py_finds(trial):
     """The wheels of mpi4py need an MPI library beside their Python, or one that ld.so finds by one of three names."""
-    image = trial.image
-    if image.partial or not uses_mpi4py(image, trial.program) or in_process(trial.environment, 'MPI4PY_LIBMPI') or any(
-            one.taken and is_of(one.prefix, image, trial.program) for one in environments(image)) or any(
-            found_by_loader(trial, name) for name in NAMES):
+    image, program = trial.image, trial.start.program
+    if image.partial or not uses_mpi4py(image, program) or in_process(trial.inside.environment, 'MPI4PY_LIBMPI') or \
+            any(one.taken and is_of(one.prefix, image, program) for one in environments(image)) or \
+            any(found_by_loader(trial, name) for name in NAMES):
         return
     paths = sorted(image.matching(r'.*/mpi4py/MPI[^/]*\.so'))
     # the wheels have one file for each ABI, as MPI.mpich.cpython-311-...so; one that was built for an MPI has its path
