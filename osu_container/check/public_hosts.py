@@ -94,24 +94,18 @@ def _said(evidence, source, date, **facts):
     return OrderedDict([('evidence', evidence), ('source', source), ('date', date)] + sorted(facts.items()))
 
 
-def release_in(site, name, pattern):
-    """Return the release (str) that a pattern finds in the path of a library (str) of a site (dict), None without."""
-    found = re.search(pattern, (site['libraries'].get(name) or {'value': ''})['value'])
-    return found.group(1) if found else None
-
-
 def described_by(site, libfabric=None, cray_mpich=None, glibc=None):
     """
     Return the description (OrderedDict) of the host of a site (dict), an HPE Cray system.
 
     :param libfabric: release (str) of ofiwg's libfabric that Cray's is made from, cray_mpich: release (str); both by
-                      default those in the paths. libfabric has cxi in every release of Cray's
+                      default those of the site's data. libfabric has cxi in every release of Cray's
     :param glibc: (release, source, date, evidence), by default that of GLIBC
     That Cray's 1.15.2.0 ends at FABRIC_1.6 is derived from the published message "version `FABRIC_1.7' not found".
     """
-    libfabric = libfabric or release_in(site, 'libfabric', r'/libfabric/([\d.]+)/')
-    cray_mpich = cray_mpich or release_in(site, 'libmpi', r'/mpich/([\d.]+)/')
     has = OrderedDict((name, fact) for name, fact in sorted(site['libraries'].items()) if fact)
+    libfabric = libfabric or has.get('libfabric', {}).get('release')
+    cray_mpich = cray_mpich or has.get('libmpi', {}).get('release')
     sonames = {fact['value'].rpartition('/')[2]: name for name, fact in has.items()}
     libraries, others = OrderedDict(), OrderedDict()
     for name, fact in has.items():

@@ -17,6 +17,7 @@ from osu_container.core.data.sites.schema import (
     SHAPES,
     TABLE_SHAPES,
     TABLES,
+    fits,
 )
 from osu_container.core.reading.files import read_plain
 from osu_container.core.reading.trust import code_problem
@@ -96,26 +97,9 @@ def _in_words(shape):
     return _WORDS[dict if isinstance(shape, dict) else shape]
 
 
-def _fits(value, shape):
-    """Return whether value is like shape, of schema.SHAPES."""
-    if isinstance(shape, tuple):
-        return any(_fits(value, one) for one in shape)
-    if isinstance(shape, list):
-        return isinstance(value, (list, tuple)) and all(_fits(item, shape[0]) for item in value)
-    if isinstance(shape, dict):
-        if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
-            return False
-        if str in shape:
-            return all(_fits(item, shape[str]) for item in value.values())
-        return all(_fits(value[key.rstrip('?')], like) if key.rstrip('?') in value else key.endswith('?')
-                   for key, like in shape.items())
-    return value is None if shape is None else isinstance(value, shape) and (shape is not int or value is not True
-                                                                             and value is not False)
-
-
 def _wanted(value, shape, what):
     """Raise SettingsError, with what it is (str), if value is not like shape, of schema.SHAPES."""
-    if not _fits(value, shape):
+    if not fits(value, shape):
         found = ascii(value)
         raise SettingsError("%s is %s, wanted: %s" % (what, found if len(found) < 80 else found[:76] + ' ...',
                                                       _in_words(shape)))

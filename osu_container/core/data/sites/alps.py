@@ -48,7 +48,8 @@ STACKS = {
             'derived'),
         'libraries': {
             'libfabric': fact('/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1',
-                              'the host\'s network library with its cxi provider', _STACK, _SEPTEMBER, 'measured'),
+                              'the host\'s network library with its cxi provider', _STACK, _SEPTEMBER, 'measured',
+                              release='2.3.1'),
             'libcxi': fact('/usr/lib64/libcxi.so.1', 'the host\'s libfabric reaches the Slingshot card through it',
                            _STACK + ', package cray-libcxi in /usr', _SEPTEMBER, 'derived'),
             'libxpmem': fact('/opt/xpmem/lib64/libxpmem.so.0', 'Cray MPICH shares memory between the ranks of a node '

@@ -35,7 +35,7 @@ def cray_mpich(version, source, date, evidence, gtl, gtl_source, gtl_date, gtl_e
     root, name = '/opt/cray/pe/mpich/' + version, 'libmpi_gtl_' + gtl
     return {
         'libmpi': fact(root + '/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12', 'Cray MPICH %s under the soname of the MPICH '
-                       'ABI, for programs linked with any MPICH' % version, source, date, evidence),
+                       'ABI, for programs linked with any MPICH' % version, source, date, evidence, release=version),
         name: fact('%s/gtl/lib/%s.so.0' % (root, name), 'GPU transport layer of Cray MPICH: without it buffers in GPU '
                    'memory end in an error', gtl_source, gtl_date, gtl_evidence),
     }

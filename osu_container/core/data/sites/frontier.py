@@ -60,7 +60,7 @@ STACKS = {
             libfabric=fact('/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1',
                            'the host\'s network library with its cxi provider; 1.22.0 went in May 2026',
                            'OLCF, system changes of 2026-05-26; LD_LIBRARY_PATH in the ' + _JOB, '2026-07-22',
-                           'measured'),
+                           'measured', release='2.3.1'),
             libcxi=fact('/usr/lib64/libcxi.so.1', 'the host\'s libfabric reaches the Slingshot card through it',
                         'APPTAINER_CONTAINLIBS in ' + _SCRIPT, '2026-07-22', 'measured'),
             libxpmem=fact('/usr/lib64/libxpmem.so.0', 'Cray MPICH shares memory between the ranks of a node by it',

@@ -27,7 +27,7 @@ def _cray_mpich(version, folder, evidence, source, date):
     abi = '/opt/cray/pe/mpich/%s/ofi/%s/lib-abi-mpich/libmpi.so.12' % (version, folder)
     return {
         'libmpi': _fact(abi, 'Cray MPICH %s under the soname of the MPICH ABI, for programs linked with any MPICH'
-                        % version, source, date, evidence),
+                        % version, source, date, evidence, release=version),
         'libmpi_gtl_hsa': _fact(
             '/opt/cray/pe/mpich/%s/gtl/lib/libmpi_gtl_hsa.so.0' % version,
             'GPU transport layer of Cray MPICH: without it buffers in GPU memory end in an error',
@@ -187,7 +187,7 @@ BASES = {
             'libfabric': _fact(
                 '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1',
                 'the host\'s network library with its cxi provider; the same for all stacks',
-                '`pkg-config --variable=prefix libfabric` in the ' + _LOG, '2026-03-06', 'measured'),
+                '`pkg-config --variable=prefix libfabric` in the ' + _LOG, '2026-03-06', 'measured', release='1.22.0'),
             'libcxi': _fact(
                 '/usr/lib64/libcxi.so.1', 'the host\'s libfabric reaches the Slingshot card through it',
                 'singularity-AI-bindings-24.03.eb of LUMI-EasyBuild-contrib fc59dd70 binds it', '2026-05-04',
@@ -396,7 +396,8 @@ DESCRIBED = {
         'libraries': dict(
             _cray_mpich('8.1.29', 'amd/5.0', 'measured', _DEIC, '2025-03-07'),
             libfabric=_fact('/opt/cray/libfabric/1.15.2.0/lib64/libfabric.so.1',
-                            'the network library of LUMI until January 2026', _DEIC, '2025-03-07', 'measured'),
+                            'the network library of LUMI until January 2026', _DEIC, '2025-03-07', 'measured',
+                            release='1.15.2.0'),
             libpals=_fact('/opt/cray/pals/1.3.2/lib/libpals.so.0', 'Cray PMI asks it about the launcher', _CONTRIB,
                           '2026-05-04', 'measured'),
             libxpmem=_fact('/opt/cray/xpmem/default/lib64/libxpmem.so.0',

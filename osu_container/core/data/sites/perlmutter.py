@@ -52,7 +52,7 @@ STACKS = {
                        _PODMAN + 'gpu.yaml takes it from /opt/cray/pe/mpich/default/gtl/lib', _READ, 'derived'),
             libfabric=fact('/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1',
                            'the host\'s network library with its cxi provider; 1.22.0 is no longer there', _MACHE,
-                           '2026-09-22', 'measured'),
+                           '2026-09-22', 'measured', release='2.3.1'),
             libcxi=fact('/usr/lib64/libcxi.so.1', 'the host\'s libfabric reaches the Slingshot card through it',
                         _PODMAN + 'nccl.yaml', _READ, 'measured'),
             libxpmem=fact('/usr/lib64/libxpmem.so.0', 'Cray MPICH shares memory between the ranks of a node by it',

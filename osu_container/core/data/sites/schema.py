@@ -24,7 +24,7 @@ Keys of a site
     gpu_binding        None, or by GPU a dict: gcd (int), mask (str, cores), nic (str, name of the card)
     libraries          host libraries that an approach may inject: name -> path on the host, None where it is not there;
                        opened_as: other names (str) by which libraries open it themselves (dlopen), e.g. Cray MPICH and
-                       libfabric the ones of ROCm without a version
+                       libfabric the ones of ROCm without a version; release: of libmpi and libfabric
     library_folders    folders that the host's ld.so searches by default, for the dependencies of those libraries
     one_build          folders whose libraries are one build: if one comes from the host, so do those that it needs
     files              name -> paths that an approach may bind under their own names where they exist: bound 'install'
@@ -114,5 +114,22 @@ SHAPES = {
 }
 #: Those of an entry of a table, and of what a fact may have beside FACT
 TABLE_SHAPES = {'libraries': str, 'files': [str]}
-OPTIONAL_SHAPES = {'opened_as': [str], 'bound': str, 'otherwise': _VARIABLES, 'name': str, 'only': [str],
-                   'when': (str, None)}
+OPTIONAL_SHAPES = {'opened_as': [str], 'release': str, 'bound': str, 'otherwise': _VARIABLES, 'name': str,
+                   'only': [str], 'when': (str, None)}
+
+
+def fits(value, shape):
+    """Return whether value is like shape, of SHAPES."""
+    if isinstance(shape, tuple):
+        return any(fits(value, one) for one in shape)
+    if isinstance(shape, list):
+        return isinstance(value, (list, tuple)) and all(fits(item, shape[0]) for item in value)
+    if isinstance(shape, dict):
+        if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
+            return False
+        if str in shape:
+            return all(fits(item, shape[str]) for item in value.values())
+        return all(fits(value[key.rstrip('?')], like) if key.rstrip('?') in value else key.endswith('?')
+                   for key, like in shape.items())
+    return value is None if shape is None else isinstance(value, shape) and (shape is not int or value is not True
+                                                                             and value is not False)

@@ -56,7 +56,7 @@ STACKS = {
                        'SINGULARITYENV_LD_PRELOAD in ' + _MODULE, _READ, 'measured'),
             libfabric=fact('/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1',
                            'the host\'s network library with its cxi provider',
-                           'SINGULARITYENV_LD_LIBRARY_PATH in ' + _MODULE, _READ, 'measured'),
+                           'SINGULARITYENV_LD_LIBRARY_PATH in ' + _MODULE, _READ, 'measured', release='1.22.0'),
             libcxi=fact('/usr/lib64/libcxi.so.1', 'the host\'s libfabric reaches the Slingshot card through it',
                         'SINGULARITYENV_LD_PRELOAD in ' + _MODULE, _READ, 'measured'),
             libxpmem=fact('/opt/cray/xpmem/default/lib64/libxpmem.so.0',
