@@ -133,7 +133,7 @@ check-easyconfigs: fast-prerequisites test-python
 	. ./env.sh && eb --check-contrib easyconfigs/*/*/*.eb
 
 .PHONY: modules
-modules: fast-prerequisites test-python ## write sums of easyconfigs, modules/, container-recipes/rendered/ and tables of pages anew
+modules: fast-prerequisites test-python ## write sums of easyconfigs, texts of modules (all in .workstation/modules), recipes and tables of pages
 	$(PYTHON_ENV)/python -m osu_container.generate
 
 .PHONY: docs
