@@ -56,6 +56,7 @@ def test_a_damaged_file_is_one_line_with_the_remedy(explain, content):
 
 @pytest.mark.parametrize('shell, code, says', [
     ('exec "$@" >&-', 0, ''), ('exec "$@" >/dev/full', 1, 'osu-explain: error: No space left on device\n')])
-def test_any_letter_and_any_stream_end_without_a_traceback(explain, shell, code, says):
+def test_any_letter_and_any_stream_end_without_a_traceback(explain, monkeypatch, shell, code, says):
+    monkeypatch.delenv('PYTHONUNBUFFERED', raising=False)
     done = explain({**GOOD, 'title': 'saves 2 \u00b5s'}, 'bash', '-c', shell, '-')
     assert (done.returncode, done.stderr) == (code, says)
