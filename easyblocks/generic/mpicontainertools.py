@@ -42,8 +42,9 @@ class MPIContainerTools(EasyBlock):
 
     def write_manual(self):
         """Write man pages and completion, as the installed commands have them. Raises EasyBuildError."""
-        done = subprocess.Popen([sys.executable, '-B', '-m', 'osu_container.manual', self.installdir],
-                                cwd=self.installdir, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        done = subprocess.Popen([sys.executable, '-m', 'osu_container.manual', self.installdir], cwd=self.installdir,
+                                env=dict(os.environ, PYTHONDONTWRITEBYTECODE='1'),
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         said = done.communicate()[0].decode('utf-8', 'replace')
         if done.returncode:
             raise EasyBuildError("the man pages could not be written: %s", said)
