@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 from osu_container import __version__
+from osu_container.core import terminal
 from osu_container.core.reading import answering
-from osu_container.core.writing import terminal
 
 from . import exit_codes, streams
 from .exit_codes import MISSING

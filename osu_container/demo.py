@@ -25,7 +25,7 @@ from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.places import PROJECT
 from osu_container.recipes.versions import SOURCES
-from osu_container.results import files
+from osu_container.results import run_files
 
 #: (approach, easyconfig, module) in the order of the table
 MODULES = [('native', 'osu-native.eb', 'osu-native')] + [
@@ -136,7 +136,7 @@ class Demo:
             log.unlink(missing_ok=True)
             try:
                 note = getattr(self, 'step_' + name.replace('-', '_'))()
-            except (StepError, BenchError, files.ResultsError, demo_table.TableError, OSError) as err:
+            except (StepError, BenchError, run_files.ResultsError, demo_table.TableError, OSError) as err:
                 self.failed(number, name, err, getattr(err, 'log', None) or (log if log.exists() else None))
                 return 1
             self.screen.say(f'      {note}, {time.monotonic() - step_begin:.0f} s')
@@ -290,10 +290,10 @@ class Demo:
 
     def stored(self):
         """Return the newest complete run (Path of its folder) with the tag of the demo, None if there is none."""
-        for path in sorted(self.work.glob(f'results/*/{files.NAME}'), reverse=True):
+        for path in sorted(self.work.glob(f'results/*/{run_files.NAME}'), reverse=True):
             try:
-                entries, _ = files.lines(path)
-            except files.ResultsError as err:
+                entries, _ = run_files.lines(path)
+            except run_files.ResultsError as err:
                 self.screen.say(f'      left out: {err}')
                 continue
             if entries[0][1].get('tag') == TAG and entries[-1][1]['kind'] == 'end' and not entries[-1][1]['failed']:
@@ -304,7 +304,7 @@ class Demo:
         """Measure, unless the newest results are those of the modules, images and host libraries that are here now."""
         inputs, newest = self.inputs(), self.stored()
         if newest and not self.rerun:
-            old = files.lines(newest)[0][0][1]['inputs']
+            old = run_files.lines(newest)[0][0][1]['inputs']
             changed = sorted(name for name in set(inputs) | set(old) if inputs.get(name) != old.get(name))
             if not changed:
                 self.result = newest
@@ -316,7 +316,7 @@ class Demo:
         command += [word for _, _, module in MODULES for word in ('--module', module)]
         self.run('run', self.shell(shlex.join(command)), what='osu-container bench')
         self.result = folder
-        counts = files.lines(folder)[0][-1][1]
+        counts = run_files.lines(folder)[0][-1][1]
         return f"{counts['ok']} runs of {len(MODULES)} modules, kept in {folder}"
 
     def step_report(self):
@@ -324,14 +324,14 @@ class Demo:
         self.result = self.result or self.stored()
         if self.result is None:
             raise StepError(f"there are no results in {self.work / 'results'}; begin with the step run")
-        run = files.read(self.result)
+        run = run_files.read(self.result)
         text = demo_table.plain(run)
         (self.result / 'table.txt').write_text(text)
         self.screen.say(f'\n{text}')
         self.screen.say(f"Measured {run.facts['started']}. Measure again: `make demo RERUN=1`.")
         self.screen.say(f'Raw output, what each rank loaded, and all that is needed to repeat it: {self.result}')
         page = self.result / 'report.html'
-        if not page.is_file() or self.newer(page, [self.result / files.NAME]):
+        if not page.is_file() or self.newer(page, [self.result / run_files.NAME]):
             self.run('report', [*self.osu_container, 'report', str(self.result), '--force', '--output', str(page)],
                      what='osu-container report')
         return f'open {page} in a browser'

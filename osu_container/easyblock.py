@@ -14,6 +14,7 @@ from easybuild.tools.build_log import EasyBuildError, print_warning
 from easybuild.tools.config import build_option, install_path
 from easybuild.tools.filetools import adjust_permissions, copy_file, mkdir, read_file, remove_file, write_file
 
+from osu_container.core import shell
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.facts import FactsError, checked, missing_host_paths
 from osu_container.core.deciding.settings import approach_entry, check_approach, explained
@@ -31,9 +32,9 @@ from osu_container.core.reading.answering import NoAnswer
 from osu_container.core.reading.files import read_json
 from osu_container.core.reading.sif import ImageError
 from osu_container.core.reading.trust import code_problem, name_problem
-from osu_container.core.writing import call_settings, job_script, shell
+from osu_container.core.terminal import lines
+from osu_container.core.writing import call_settings, job_script
 from osu_container.core.writing.module_text import folded, help_lines, keywords
-from osu_container.core.writing.terminal import lines
 from osu_container.core.writing.wrappers import WrapperError
 from osu_container.places import easyconfigs
 

@@ -13,7 +13,7 @@ import threading
 import time
 
 from osu_container import columns
-from osu_container.core.writing.terminal import one_line
+from osu_container.core.terminal import one_line
 
 #: Signals that ask a program to end: Slurm's, and that of a terminal or a connection that is gone
 ASKS = (signal.SIGTERM, signal.SIGHUP)

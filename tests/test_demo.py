@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from osu_container import demo
-from osu_container.results import files
+from osu_container.results import run_files
 from tests.helpers import bench_stand_in
 from tests.helpers.bench_stand_in import script
 from tests.helpers.machine import PROJECT, interruptible
@@ -260,7 +260,7 @@ def test_a_run_leaves_results_table_and_report(project, native, capfd):
     assert '5.0.2 host' in out and '2.5.1 host' in out and 'libfabric provider of all ranks: tcp.' in out
     assert 'Measured 20' in out and 'make demo RERUN=1' in out
     assert f'open {native.result}/report.html in a browser' in out and out.endswith(demo.NEXT + '\n')
-    run = files.read(native.result)
+    run = run_files.read(native.result)
     assert [(one.case.benchmark, one.name, one.repeats) for one in run.series] == [
         ('osu_bw', 'native', 2), ('osu_latency', 'native', 2)]
     assert run.of(name='native')[0].median(4194304) == 2097153.0

@@ -18,20 +18,20 @@ import pytest
 from hypothesis import strategies as st
 
 from osu_container import cli
+from osu_container.core import shell, terminal
 from osu_container.core.data.sites.schema import EVIDENCE
 from osu_container.core.deciding.site_choice import SiteFile, site_entry
 from osu_container.core.installing import image_build
 from osu_container.core.reading.sif import ImageError
-from osu_container.core.writing import shell, terminal
+from osu_container.core.terminal import visible
 from osu_container.core.writing.call_settings import NAME as CALL_SETTINGS
 from osu_container.core.writing.module_text import lua_string
-from osu_container.core.writing.terminal import visible
 from osu_container.discover.write import source_of
 from osu_container.image import stages
 from osu_container.image.catalogue import recipe_text
 from osu_container.new import easyconfig
 from osu_container.report import export
-from osu_container.results import files
+from osu_container.results import run_files
 from tests.core.deciding.test_settings import facts
 from tests.helpers.example_runs import CASES, make_run
 from tests.helpers.hostile import LINES, NAMES, PATHS, TEXTS, EasyBuildReader, Lua, each
@@ -149,12 +149,12 @@ def test_commands_that_are_shown_to_be_typed_are_words_of_bash_and_can_be_seen(t
             'eb', name, '--sourcepath=' + name]
         yield shell.line(['check', shell.word(name)]), ['check', shell.word(name)]
         path.mkdir()
-        files.Writer(path / files.NAME).begin(run='x', started='x', site='x')
-        with pytest.raises(files.ResultsError) as caught:
-            files.Writer(path / files.NAME).begin(run='x', started='x', site='x')
+        run_files.Writer(path / run_files.NAME).begin(run='x', started='x', site='x')
+        with pytest.raises(run_files.ResultsError) as caught:
+            run_files.Writer(path / run_files.NAME).begin(run='x', started='x', site='x')
         yield str(caught.value).rpartition('Go on with it by `')[2].rpartition('`, or')[0], [
             'osu-container', 'bench', '--resume', str(path)]
-        yield files.read(path).problems[-1].rpartition('to go on: ')[2], ['osu-container', 'bench', '--resume',
+        yield run_files.read(path).problems[-1].rpartition('to go on: ')[2], ['osu-container', 'bench', '--resume',
                                                                          str(path)]
         shutil.rmtree(path)
         (folder / (name + '.sha256')).write_text('no sum')
@@ -188,12 +188,11 @@ def test_texts_of_a_run_are_text_on_its_page_and_in_its_files(tmp_path, number):
     made = {kind: tmp_path / f'report.{kind}' for kind in ('html', 'csv', 'svg')}
 
     def page(site, programs, reason, tag, series):
-        (tmp_path / 'run' / files.NAME).unlink(missing_ok=True)
+        (tmp_path / 'run' / run_files.NAME).unlink(missing_ok=True)
         make_run(tmp_path / 'run', approaches=('native', 'pure'), cases=CASES, repeats=1, sizes=(1, 64),
                  site=site, programs=programs, tag=tag, failures=[('pure', CASES[1], 'failed: ' + reason)])
-        lines = (tmp_path / 'run' / files.NAME).read_text().replace('"approach": "pure"', '"approach": ' + json.dumps(
-            series))
-        (tmp_path / 'run' / files.NAME).write_text(lines)
+        path = tmp_path / 'run' / run_files.NAME
+        path.write_text(path.read_text().replace('"approach": "pure"', '"approach": ' + json.dumps(series)))
         told = said('report', tmp_path / 'run', '--force', '-o', made['html'], '--csv', made['csv'],
                     '--picture', made['svg'])
         assert 'report.html: ' in told, told
@@ -302,7 +301,7 @@ def test_no_command_sends_control_characters_of_others_to_the_terminal(tmp_path,
 
     def check(name, text):
         whole = text.encode('utf-8', 'replace').decode()
-        (tmp_path / 'run' / files.NAME).unlink(missing_ok=True)
+        (tmp_path / 'run' / run_files.NAME).unlink(missing_ok=True)
         make_run(tmp_path / 'run', approaches=('native', 'pure'), cases=CASES[:1], repeats=1, sizes=(1, 64),
                  site='a' + whole, programs='a' + whole, failures=[('pure', CASES[0], 'failed: ' + whole)])
         step = tmp_path / 'step'

@@ -22,7 +22,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(PROJECT))
 
 from osu_container.bench import cases, holding, job, measure, plan  # noqa: E402, the path above is needed first
-from osu_container.results import files, model  # noqa: E402
+from osu_container.results import model, run_files  # noqa: E402
 
 RANK_PROOF = PROJECT / 'osu_container' / 'rank-proof'
 
@@ -100,5 +100,5 @@ class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
         gone = unreached or job.lost(os.environ) if entry['status'] != 'ok' else None
         if gone:
             raise ForceExitError(gone)
-        files.Writer(self.folder / files.NAME).add('measurement', **entry)
+        run_files.Writer(self.folder / run_files.NAME).add('measurement', **entry)
         return sn.assert_true(entry['status'] == 'ok', msg=entry.get('reason', ''))

@@ -13,14 +13,14 @@ import sys
 import time
 from pathlib import Path
 
-from osu_container.core.writing import shell
+from osu_container.core import shell
 from osu_container.proof import judging
 from osu_container.proof.judging import ranges
 
 from .. import streams
 from ..arguments import slurm_name
-from ..results import files, model, select
-from . import BenchError, cases, holding, job, modules, plan, reframe_settings
+from ..results import model, run_files, select
+from . import BenchError, cases, holding, installed_modules, job, plan, reframe_settings
 from .session import Session, Wanted, left_of
 
 #: Options of srun that a module sets, by the variable that srun reads in their place
@@ -80,7 +80,7 @@ def add_arguments(parser):
     own.add_argument('--more-is-better', action='store_true', help='of the number; default: less is better')
     own.add_argument('--limit', type=_count, metavar='SECONDS', help=f'it is given up after these ({cases.TIME_LIMIT})')
     parser.set_defaults(function=main, prog='osu-container bench', parser=parser,
-                        errors=(BenchError, files.ResultsError, select.SelectError, judging.ProofError, OSError),
+                        errors=(BenchError, run_files.ResultsError, select.SelectError, judging.ProofError, OSError),
                         after_interrupt='nothing was measured')
 
 
@@ -95,13 +95,13 @@ def main(options):
     """Do what the options (argparse) say; return the exit code."""
     if options.json and not options.dry_run:
         options.parser.error("--json is for --dry-run; the figures of a run: osu-container compare RUN --json")
-    base = modules.base_environment()
+    base = installed_modules.base_environment()
     folder = _resumed(options.resume) if options.resume else None
     wanted = _wanted(options, base, folder)
-    found = [modules.load(name, base) for name in wanted.modules]
-    site = modules.site_of(found)
+    found = [installed_modules.load(name, base) for name in wanted.modules]
+    site = installed_modules.site_of(found)
     runs = plan.runs_of(wanted, found, site)
-    left = left_of(folder / files.NAME, runs, wanted.repeats) if folder else [
+    left = left_of(folder / run_files.NAME, runs, wanted.repeats) if folder else [
         (run, repeat) for repeat in range(1, wanted.repeats + 1) for run in runs if not run.skip]
     if not left:
         print(f"{folder} has ended: nothing is left to measure.{_others_left(folder)}")
@@ -144,19 +144,19 @@ def _wanted(options, base, folder):
             raise BenchError(f"--resume goes on with what {folder} was begun with: {', '.join(useless)} would change "
                              "it. Leave that out, or begin a new run")
         try:
-            stored = files.lines(folder)[0][0][1]['wanted']
+            stored = run_files.lines(folder)[0][0][1]['wanted']
             for name in ('scheduler', 'budget'):  # what older releases could do otherwise
                 stored.pop(name, None)
             wanted = Wanted(**stored)
         except (KeyError, TypeError) as err:
-            raise BenchError(f"{folder / files.NAME} does not say what was wanted, so --resume cannot go on with it "
-                             f"({err}). Begin a new run") from err
+            raise BenchError(f"{folder / run_files.NAME} does not say what was wanted, so --resume cannot go on "
+                             f"with it ({err}). Begin a new run") from err
         wanted.partition, wanted.account = options.partition, _account(options)
         return wanted
     _check_own(options)
     if options.run and options.validate:
         raise BenchError("--validate: only the benchmarks check their data, not a command of your own (--run)")
-    names = options.modules or modules.available(base)
+    names = options.modules or installed_modules.available(base)
     if not names:
         raise BenchError("no module osu-native or osu-container is installed where Lmod looks (MODULEPATH). "
                          "Install some: eb osu-native.eb -r; eb osu-container-hybrid.eb -r")
@@ -244,13 +244,13 @@ def _resumed(text):
         path = (_unfinished(found) or found)[-1]
         return path.resolve() if path.is_symlink() else path
     path = Path(text) if Path(text).exists() else select.results_folder() / text
-    folder = files.find(path).parent
+    folder = run_files.find(path).parent
     return folder.resolve() if folder.is_symlink() else folder.absolute()
 
 
 def _unfinished(found):
     """Return those of the runs (list of Path) that have no last line and can go on."""
-    return [path for path in found if not files.has_ended(path)]
+    return [path for path in found if not run_files.has_ended(path)]
 
 
 def _others_left(folder):
@@ -325,9 +325,9 @@ def _salloc(wanted, site, options, runs):
 
 def _check_slurm(site, wanted):
     """Raise BenchError if there is no Slurm, or if the site wants an account and none is named."""
-    if not shutil.which('srun', path=modules.base_environment().get('PATH')):
+    if not shutil.which('srun', path=installed_modules.base_environment().get('PATH')):
         raise BenchError("srun is not there: the benchmarks run under Slurm. On your own machine `make demo` in "
-                         f"{modules.PROJECT} sets up a private one")
+                         f"{installed_modules.PROJECT} sets up a private one")
     if site['jobs']['value']['account'] and not wanted.account and 'SLURM_JOB_ID' not in os.environ:
         raise BenchError(f"site {site['name']} wants an account for a job: --account PROJECT, or export "
                          "SALLOC_ACCOUNT=PROJECT")
@@ -335,8 +335,8 @@ def _check_slurm(site, wanted):
 
 def _in_a_job(options, wanted, site, runs, folder, base):
     """Run this very command in a job; return its exit code."""
-    again = [sys.executable, str(modules.PROJECT / 'bin' / 'osu-container'), 'bench']
-    if (folder / files.NAME).exists():
+    again = [sys.executable, str(installed_modules.PROJECT / 'bin' / 'osu-container'), 'bench']
+    if (folder / run_files.NAME).exists():
         again += ['--resume', str(folder)]
     else:
         again += [*(['--output', str(folder)] if options.output else []),
@@ -384,7 +384,7 @@ def _measure(options, wanted, found, base, folder):
         folder = _made(folder)
     with holding.Hold(folder, screen.say):
         session = Session(folder, wanted, found, base, say=screen.say, progress=screen.progress)
-        if (folder / files.NAME).exists():
+        if (folder / run_files.NAME).exists():
             session.resume()
         else:
             session.start(sys.argv[1:])
@@ -407,7 +407,7 @@ def _measure(options, wanted, found, base, folder):
         screen.say(line)
     if counts['left']:
         screen.say(f"{counts['left']} measurements are left; {go_on}")
-    screen.say(f"results: {folder / files.NAME}")
+    screen.say(f"results: {folder / run_files.NAME}")
     names = list(dict.fromkeys(run.series for run in session.runs if not run.skip))
     sides = [f'{folder}:{name}' for name in reversed(names[:2])] if wanted.run and 'native' not in names else [folder]
     screen.say(f"next:    osu-container compare {shell.line(sides)}")
@@ -417,7 +417,7 @@ def _measure(options, wanted, found, base, folder):
 
 def _strange_lines(folder):
     """Return how many lines of the output were none of the programs', in words (list of str, at most one)."""
-    found = [entry for _, entry in files.lines(folder)[0] if entry['kind'] == 'measurement']
+    found = [entry for _, entry in run_files.lines(folder)[0] if entry['kind'] == 'measurement']
     foreign, broken = (sum(len(entry.get(key, ())) for entry in found) for key in ('foreign', 'broken'))
     if not foreign and not broken:
         return []
@@ -428,7 +428,7 @@ def _strange_lines(folder):
 
 def _own_figures(folder):
     """Return the figures of a user's command (list of str, lines of a table): mean and standard deviation."""
-    series = files.read(folder).series
+    series = run_files.read(folder).series
     if not series:
         return []
     case = series[0].case
@@ -445,7 +445,7 @@ def _own_figures(folder):
 def _failures(folder):
     """Return what failed in words (list of str), the same reason once."""
     found = {}
-    for one in files.read(folder).failures:
+    for one in run_files.read(folder).failures:
         if not one.skipped:
             found.setdefault(one.reason, []).append(f"{one.name} {one.case.title} (repeat {one.repeat})")
     return [f"{where[0]}{f' and {len(where) - 1} more' if len(where) > 1 else ''}: {reason}"

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 
 from ..results.model import COMMAND, WITHOUT_SIZES, Case, is_command
 from . import BenchError, cases
-from .modules import ROOT
+from .installed_modules import ROOT
 
 #: What is said of a case whose data is checked: that writes and reads every buffer anew for each message, which a
 #: network sees in other caches, so its figures are no others'

@@ -26,8 +26,8 @@ from osu_container.proof import judging
 from .. import osu_output, record
 from ..children import end_group, started
 from ..image.progress import write_file
-from ..results import files
-from . import BenchError, cases, holding, job, measure, modules, plan, reframe_settings
+from ..results import run_files
+from . import BenchError, cases, holding, installed_modules, job, measure, plan, reframe_settings
 
 CHECKS = Path(__file__).with_name('checks.py')
 RANK_PROOF = CHECKS.parents[1] / 'rank-proof'
@@ -69,13 +69,13 @@ class Session:
 
     def __init__(self, folder, wanted, found, base, *, say, progress):
         """
-        :param folder: Path; wanted: Wanted; found: list of modules.Module; base: dict, environment with Lmod
+        :param folder: Path; wanted: Wanted; found: list of installed_modules.Module; base: dict, environment with Lmod
         """
         self.folder, self.wanted, self.modules, self.base = Path(folder), wanted, found, base
         self.say, self.progress = say, progress
-        self.site = modules.site_of(found)
+        self.site = installed_modules.site_of(found)
         self.runs = plan.runs_of(wanted, found, self.site)
-        self.writer = files.Writer(self.folder / files.NAME)
+        self.writer = run_files.Writer(self.folder / run_files.NAME)
         self.begin = time.monotonic()
         self.complete = False  # all that was wanted is in the file
         self.unusable = {}  # name of a module -> why none of its runs is tried
@@ -89,7 +89,7 @@ class Session:
         self.writer.begin(
             run=self.folder.name, started=record.now(), site=self.site['name'], tag=self.wanted.tag,
             repeats=self.wanted.repeats, command=typed, wanted=vars(self.wanted), inputs=self.inputs(),
-            project=record.git_state(modules.PROJECT), machine=record.machine(),
+            project=record.git_state(installed_modules.PROJECT), machine=record.machine(),
             versions=dict(record.versions(runtime), reframe=_version('reframe-hpc')),
             slurm=measure.slurm_facts(os.environ))
 
@@ -116,7 +116,7 @@ class Session:
         """
         if self.writer.mend():
             self.say('the last line of the results was cut off; that run is measured again')
-        header = files.lines(self.writer.path)[0][0][1]
+        header = run_files.lines(self.writer.path)[0][0][1]
         now, then = self.inputs(), header['inputs']
         changed = sorted(name for name in set(now) | set(then) if now.get(name) != then.get(name))
         if changed:
@@ -155,12 +155,12 @@ class Session:
 
     def counts(self):
         """Return {'ok', 'failed', 'skipped': how many measurements the file has}."""
-        found = [entry['status'] for _, entry in files.lines(self.writer.path)[0] if entry['kind'] == 'measurement']
-        return {status: found.count(status) for status in files.STATUS}
+        found = [entry['status'] for _, entry in run_files.lines(self.writer.path)[0] if entry['kind'] == 'measurement']
+        return {status: found.count(status) for status in run_files.STATUS}
 
     def ask_modules(self):
         """Start each module once, unmeasured: does it run, what do its ranks load, over which network?"""
-        known = {entry['name']: entry.get('problem') for _, entry in files.lines(self.writer.path)[0]
+        known = {entry['name']: entry.get('problem') for _, entry in run_files.lines(self.writer.path)[0]
                  if entry['kind'] == 'module'}
         self.unusable.update({name: problem for name, problem in known.items() if problem})
         for number, module in enumerate(self.modules, 1):
@@ -315,9 +315,9 @@ class Session:
 
 def done_of(path, runs):
     """Return {(name of a run, repeat)} of runs (list of plan.Run) that the results file path has."""
-    entries, _ = files.lines(path)
+    entries, _ = run_files.lines(path)
     names = {(run.module, run.case): run.name for run in runs}
-    return {(names.get((entry['module'], files.model.Case(**entry['case']))), entry['repeat'])
+    return {(names.get((entry['module'], run_files.model.Case(**entry['case']))), entry['repeat'])
             for _, entry in entries if entry['kind'] == 'measurement'}
 
 

@@ -10,7 +10,7 @@ from osu_container.core.reading.image import Image
 from osu_container.core.reading.sif import ImageError
 
 from .. import streams
-from . import examination, text
+from . import examination, verdict_text
 from .described import our_image
 from .host_facts import DescribedHost, HostFactsError
 from .public_hosts import description_of
@@ -104,15 +104,16 @@ def judge(image, site, host, options, progress=None):
         if progress:
             progress("judging %s with %s" % (name, image.path))
         verdicts.append(ask(approach_entry(name), site, image, host, options.program, runtime))
-    facts = text.image_facts(image)
+    facts = verdict_text.image_facts(image)
     if progress:
         progress.stop()
     if options.json:
-        print(json.dumps(text.as_data(facts, site, host, runtime, verdicts, recommended(verdicts, site)), indent=1))
+        data = verdict_text.as_data(facts, site, host, runtime, verdicts, recommended(verdicts, site))
+        print(json.dumps(data, indent=1))
     else:
         for_eb, for_us = chosen_site(options)
         # of an image with several MPIs the program says which counts, to new as well
         for_us += ['--command', options.program] if options.program else []
-        print(text.page(facts, site, host, verdicts, recommended(verdicts, site), bool(options.approach),
+        print(verdict_text.page(facts, site, host, verdicts, recommended(verdicts, site), bool(options.approach),
                         (for_eb, for_us)))
     return min(CODES[one.level] for one in verdicts)

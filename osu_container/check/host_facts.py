@@ -4,7 +4,7 @@ The description of a host: what is known of its libraries where nobody can look 
 One form, of JSON, for what public sources say of a site (public_hosts.py) and for what `osu-container discover --facts
 FILE` saw on a machine. read_description() checks it,
 DescribedHost answers from it as Host of core/deciding/trial.py does from files; what it lacks is no answer: the rules
-of core/deciding/rules/described.py say so. Python 3.6 and its standard library only.
+of core/deciding/rules/described_host.py say so. Python 3.6 and its standard library only.
 
     format      1
     site        name of the site

@@ -124,7 +124,7 @@ def described_by(site, libfabric=None, cray_mpich=None, glibc=None):
                   runpath=['/opt/cray/pe/gcc-libs'] if name == 'libmpi' else []), _unpublished(site)]
     if 'libfabric' in has:
         libraries[has['libfabric']['value']].append(_said(
-            'derived', 'release in its path; FABRIC_VERSIONS in core/deciding/rules/network.py',
+            'derived', 'release in its path; FABRIC_VERSIONS in core/deciding/rules/fabric.py',
             has['libfabric']['date'], verdef=sorted(fabric_verdef(libfabric)), traits={
                 'release': libfabric, 'api': list(release(libfabric)[:2]), 'providers': ['cxi', 'tcp'],
                 'complete': False, 'folders': None, 'by_name': True}))

@@ -8,10 +8,10 @@ import json
 import os
 import sys
 
-from osu_container.core.writing import terminal
+from osu_container.core import terminal
 
-from ..results import files, references, select
-from . import text, troubles
+from ..results import references, run_files, select
+from . import comparison_text, troubles
 from .statistics import ALPHA, CompareError, against_native, compare_datasets, without_verdict
 from .thresholds import degrees_text, margin_row
 
@@ -19,7 +19,7 @@ from .thresholds import degrees_text, margin_row
 FINE, WORSE, IMPOSSIBLE = 0, 1, 3
 #: verdicts that make the exit code WORSE, by --fail-on
 FAILS = {'worse': ('worse',), 'noisy': ('worse', 'noisy', 'rounded'), 'never': ()}
-ERRORS = (CompareError, select.SelectError, references.ReferenceFailure, files.ResultsError, OSError)
+ERRORS = (CompareError, select.SelectError, references.ReferenceFailure, run_files.ResultsError, OSError)
 
 EPILOG = f"""
 A and B are runs (a folder, a results.jsonl, or latest), modules (osu-container/hybrid: its newest
@@ -92,19 +92,19 @@ def compare(options):
         print(f"{options.prog}: error: {err}", file=sys.stderr)
         return IMPOSSIBLE
     if options.json:
-        json.dump(text.as_json(result), sys.stdout, indent=1, allow_nan=False)
+        json.dump(comparison_text.as_json(result), sys.stdout, indent=1, allow_nan=False)
         sys.stdout.write('\n')
     else:
         colour = sys.stdout.isatty() and not os.environ.get('NO_COLOR') and os.environ.get('TERM') != 'dumb'
-        terminal.obeyed(text.plain(result, sizes=options.sizes, colour=colour))
-    return WORSE if text.verdict_of(result) in FAILS[options.fail_on] else FINE
+        terminal.obeyed(comparison_text.plain(result, sizes=options.sizes, colour=colour))
+    return WORSE if comparison_text.verdict_of(result) in FAILS[options.fail_on] else FINE
 
 
 def collect(a, others=(), *, only=(), thresholds=None):
     """
     Compare what a user names; return the result as dict: comparisons (list of Comparison), troubles (of
-    text.troubles_of), failed (list of (name, Case, reason): what A failed to measure and the other side has), notes
-    (list of str), alpha (float).
+    comparison_text.troubles_of), failed (list of (name, Case, reason): what A failed to measure and the other side
+    has), notes (list of str), alpha (float).
 
     :param a, others: as on the command line (str, of str); only: patterns of cases; thresholds: {pattern: fraction}
     Raises CompareError, SelectError, ReferenceFailure, ResultsError, OSError.
@@ -131,7 +131,7 @@ def collect(a, others=(), *, only=(), thresholds=None):
         comparisons += found
         sides += [one] if other is None else [one, other]
     _check_thresholds(thresholds, comparisons)
-    return {'comparisons': comparisons, 'troubles': text.troubles_of(_troubles(comparisons, sides), sides),
+    return {'comparisons': comparisons, 'troubles': comparison_text.troubles_of(_troubles(comparisons, sides), sides),
             'failed': list(dict.fromkeys(failed)), 'notes': alone + _notes(comparisons, sides), 'alpha': ALPHA}
 
 
@@ -160,7 +160,7 @@ def _with_native(dataset):
     if native in dataset.names:
         return dataset
     if dataset.kind == 'run' and dataset.path:
-        whole = files.read(dataset.path)
+        whole = run_files.read(dataset.path)
     elif dataset.kind == 'published':
         whole = references.get(dataset.name)
     else:

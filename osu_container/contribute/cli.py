@@ -2,7 +2,7 @@
 import re
 from pathlib import Path
 
-from osu_container.contribute import ContributeError, easybuild, folder, lumi, lumi_pages
+from osu_container.contribute import ContributeError, easybuild_recipes, folder, lumi_pages, lumi_recipes
 from osu_container.contribute.from_data import approaches_of, stack_of
 from osu_container.contribute.repositories import PLACES
 from osu_container.core.data.sites import SITES
@@ -40,14 +40,14 @@ def lumi_files(sites, date):
     date = date or entry['images']['date'].replace('-', '')
     files, containers, native = {}, {}, {}
     for approach in approaches_of(entry):
-        containers[approach], text = lumi.container_recipe(approach, site, date)
-        files[f'{lumi.CONTAINERS}/{lumi.FOLDER}/{containers[approach]}'] = text
+        containers[approach], text = lumi_recipes.container_recipe(approach, site, date)
+        files[f'{lumi_recipes.CONTAINERS}/{lumi_recipes.FOLDER}/{containers[approach]}'] = text
     for one in sites:
-        native[one], text = lumi.native_recipe(one)
-        files[f'{lumi.CONTRIB}/{lumi.FOLDER}/{native[one]}'] = text
-    for repository, pages in ((lumi.CONTAINERS, lumi_pages.container_pages(containers, site)),
-                              (lumi.CONTRIB, lumi_pages.native_pages(native))):
-        files.update({f'{repository}/{lumi.FOLDER}/{name}': text for name, text in pages.items()})
+        native[one], text = lumi_recipes.native_recipe(one)
+        files[f'{lumi_recipes.CONTRIB}/{lumi_recipes.FOLDER}/{native[one]}'] = text
+    for repository, pages in ((lumi_recipes.CONTAINERS, lumi_pages.container_pages(containers, site)),
+                              (lumi_recipes.CONTRIB, lumi_pages.native_pages(native))):
+        files.update({f'{repository}/{lumi_recipes.FOLDER}/{name}': text for name, text in pages.items()})
     return {'README.md': lumi_pages.cover_page(containers, native, site), **files}
 
 
@@ -59,7 +59,7 @@ def main(options):
     if options.place != 'lumi' and (options.stack or options.date):
         raise ContributeError(f"--stack and --date are for lumi; {options.place} has neither")
     target = options.output or Path(f'contribution-{options.place}')
-    files = lumi_files(sites_of(options.stack), options.date) if options.place == 'lumi' else easybuild.files()
+    files = lumi_files(sites_of(options.stack), options.date) if options.place == 'lumi' else easybuild_recipes.files()
     folder.write(target, files)
     print(f"written: {target}, for {' and '.join(place['takes'])}")
     for name in sorted(files):

@@ -1,9 +1,9 @@
 """The pages of a contribution to LUMI: USER.md, README.md and LICENSE.md of each package, README.md of the whole."""
 from osu_container.contribute import differences
 from osu_container.contribute.from_data import MODULE, image_named, settings_of, stack_of
-from osu_container.contribute.lumi import CONTAINERS, CONTRIB, FOLDER, NAME, VARIABLE
+from osu_container.contribute.lumi_recipes import CONTAINERS, CONTRIB, FOLDER, NAME, VARIABLE
+from osu_container.contribute.recipe_text import filled, table
 from osu_container.contribute.repositories import HOMEPAGE, LICENCE, PLACES, USER_GUIDE
-from osu_container.contribute.text import filled, table
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.deciding.settings import approach_entry, host_libraries, image_of, wanted_files
 from osu_container.core.deciding.site_choice import site_entry

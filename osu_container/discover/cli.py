@@ -14,7 +14,7 @@ import re
 import sys
 from collections import OrderedDict
 
-from osu_container.core.writing import shell
+from osu_container.core import shell
 
 from .host import Host
 
@@ -97,7 +97,7 @@ def main(options):
         return write_facts(found, options)
     if options.output:
         return write(found, options)
-    from .text import report_of
+    from .report_text import report_of
     sys.stdout.write(json.dumps(found, indent=1) + '\n' if options.json else report_of(found))
     return 0
 
@@ -150,10 +150,10 @@ def write(found, options):
 def write_facts(found, options):
     """Write the libraries of what was found as a description; return the exit code."""
     from ..check.host_facts import text_of
-    from . import facts
+    from . import library_facts
     from .write import WriteError, write_file
     entry = dict(found['site'], name=found['name'])
-    data, remarks = facts.description(entry, found['root'], found['name'], found['date'], found['node'])
+    data, remarks = library_facts.description(entry, found['root'], found['name'], found['date'], found['node'])
     try:
         write_file(options.facts, text_of(data), options.force)
     except WriteError as err:

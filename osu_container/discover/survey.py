@@ -13,7 +13,7 @@ from collections import OrderedDict
 
 from osu_container.core.reading.libraries import read_library, sha256_of
 
-from . import folders, gpu, mpi, network, system
+from . import folders, host_gpu, host_mpi, host_network, host_system
 
 #: What is asked, all at once
 COMMANDS = OrderedDict([
@@ -36,9 +36,11 @@ WITHOUT = {
     'glibc': "the release of the C library is not known",
 }
 #: What is looked for, in this order: some of it depends on what was found before
-SUBJECTS = (system.runtime, network.network_cards, mpi.libmpi, network.libfabric, network.libcxi, mpi.cray_pmi,
-            mpi.pals, mpi.xpmem, gpu.gpus, gpu.rocm, gpu.cuda, gpu.gtl, mpi.start_of_ranks, system.slurm,
-            system.file_systems, system.modules, system.node, folders.folders)
+SUBJECTS = (
+    host_system.runtime, host_network.network_cards, host_mpi.libmpi, host_network.libfabric, host_network.libcxi,
+    host_mpi.cray_pmi, host_mpi.pals, host_mpi.xpmem, host_gpu.gpus, host_gpu.rocm, host_gpu.cuda, host_gpu.gtl,
+    host_mpi.start_of_ranks, host_system.slurm, host_system.file_systems, host_system.modules, host_system.node,
+    folders.folders)
 
 
 class Survey(object):

@@ -22,10 +22,10 @@ from osu_container.core.data.networks import BEST_FIRST, NETWORKS
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.conditions import site_words, switch_of
 from osu_container.core.deciding.rules import RULES as VERDICT_RULES
-from osu_container.core.deciding.rules.network import SEEN_OVER_CXI
+from osu_container.core.deciding.rules.fabric import SEEN_OVER_CXI
 from osu_container.core.deciding.settings import pmi_for, runs_on, wanted_files
 from osu_container.core.deciding.site_choice import site_entry
-from osu_container.generate import picture, what_works
+from osu_container.generate import approaches_picture, what_works
 from osu_container.places import PROJECT
 
 #: A source that many variables have; the table names it once
@@ -187,13 +187,13 @@ TABLES = {
     PROJECT / 'docs' / 'approaches.md': {
         'what-works': lambda: f'{markdown(what_works.table())}\n{what_works.sources()}',
         'variables-table': variables_table},
-    PROJECT / 'docs' / 'index.md': {'picture': picture.markdown},
+    PROJECT / 'docs' / 'index.md': {'picture': approaches_picture.markdown},
     PROJECT / 'docs' / 'check.md': {'rules': rules_table, 'seen-over-cxi': seen_table},
     PROJECT / 'docs' / 'discover.md': {'networks': networks_table},
     PROJECT / 'docs' / 'compare.md': {'degrees': degrees_table, 'margins': margins_table, 'troubles': troubles_table},
 }
 #: file -> function that makes all of it
-FILES = {PROJECT / 'docs' / 'pictures' / 'approaches.svg': picture.svg}
+FILES = {PROJECT / 'docs' / 'pictures' / 'approaches.svg': approaches_picture.svg}
 
 
 def renewed(page, text):

@@ -22,7 +22,7 @@ from ..bench import measure, plan
 from ..children import end_group
 from ..core.reading.files import text_of
 from ..places import PROJECT, STATE
-from ..results import files
+from ..results import run_files
 from ..results.model import Case
 from . import GpuRunError
 
@@ -151,7 +151,7 @@ class Session:
         self.ways = {way.name: way for way in ways(carried, image, os.environ)}
         self.runs = [run for way in self.ways.values()
                      for run in runs(way, len(self.gpus['devices']), largest)]
-        self.writer = files.Writer(self.folder / files.NAME)
+        self.writer = run_files.Writer(self.folder / run_files.NAME)
 
     def start(self, typed):
         """Make the folder and the first lines. typed: the command (list of str)."""
@@ -172,7 +172,7 @@ class Session:
 
     def go(self):
         """Run everything; return {'ok', 'failed', 'skipped': counts}."""
-        counts = dict.fromkeys(files.STATUS, 0)
+        counts = dict.fromkeys(run_files.STATUS, 0)
 
         def add(entry):
             counts[entry['status']] += 1

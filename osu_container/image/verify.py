@@ -2,11 +2,11 @@
 import re
 from pathlib import Path
 
+from osu_container.core import shell
 from osu_container.core.installing.image_build import wanted_sha256
 from osu_container.core.reading import sif as sif_file
 from osu_container.core.reading.libraries import sha256_of
-from osu_container.core.writing import shell
-from osu_container.core.writing.terminal import one_line
+from osu_container.core.terminal import one_line
 
 OK, NOT_CHECKED, WRONG = 'ok', 'not checked', 'wrong'
 

@@ -2,6 +2,7 @@
 import errno
 import os
 
+from osu_container.core import shell
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.deciding.rules.finding import NOTE
 from osu_container.core.deciding.settings import approach_entry
@@ -13,8 +14,7 @@ from osu_container.core.reading.image import MPI_FAMILIES, Image
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.core.reading.sif import ImageError
 from osu_container.core.reading.trust import name_problem
-from osu_container.core.writing import shell
-from osu_container.core.writing.terminal import one_line
+from osu_container.core.terminal import one_line
 
 from .. import columns, streams
 from ..check.cli import CONTAINERS

@@ -3,9 +3,9 @@ import ast
 import os
 import re
 
+from osu_container.core import shell
 from osu_container.core.reading.libraries import sha256_of
-from osu_container.core.writing import shell
-from osu_container.core.writing.terminal import one_line
+from osu_container.core.terminal import one_line
 from osu_container.places import PROJECT
 
 #: What a module brings beside the programs; they lie here in the clone, and the easyblock finds them there

@@ -18,11 +18,11 @@ import sys
 import tempfile
 import time
 
-from osu_container.core.writing import shell
-from osu_container.core.writing.terminal import one_line, shown
+from osu_container.core import shell
+from osu_container.core.terminal import one_line, shown
 
 from .. import exit_codes, streams
-from . import judging, text
+from . import judging, proof_text
 from .judging import ProofError
 
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -146,9 +146,9 @@ def read(folder, options):
             judging.wait_for(step)
     found = judged(folders, options)
     if options.json:
-        print(json.dumps([text.content(*one[1:]) for one in found], indent=1, sort_keys=True))
+        print(json.dumps([proof_text.content(*one[1:]) for one in found], indent=1, sort_keys=True))
     else:
-        print('\n'.join(text.text(_name(one[0]), *one[1:]) for one in found), end='')
+        print('\n'.join(proof_text.text(_name(one[0]), *one[1:]) for one in found), end='')
     return 1 if any(one[3] for one in found) else 0
 
 
@@ -207,7 +207,7 @@ def report(folder, steps, command, code, options):
     for step in steps:
         judging.wait_for(step)
     found = judged(steps, options, os.environ.get('OSU_PROMISE'))
-    blocks = '\n'.join(text.text(_name(one[0]), *one[1:]) for one in found)
+    blocks = '\n'.join(proof_text.text(_name(one[0]), *one[1:]) for one in found)
     contradicts = any(one[3] for one in found)
     if options.output or contradicts:
         kept = os.path.relpath(folder)

@@ -19,7 +19,7 @@ from osu_container.core.reading.files import parse_json, read_plain
 
 from . import layout
 from .loaded import ENDED, LATE
-from .network import TCP, providers_wanted
+from .opened_network import TCP, providers_wanted
 from .sample import FORMAT
 
 #: directory: str; proofs: list of dict, by rank, of the ranks whose MPI was found; tasks: int, how many ranks there

@@ -21,7 +21,7 @@ import os
 import socket
 import time
 
-from . import loaded, network
+from . import loaded, opened_network
 
 #: Version of the layout of the files (layout.py)
 FORMAT = 1
@@ -141,7 +141,7 @@ class Rank:
         self.known = loaded.process_facts(pid, libraries)
         self.environment = loaded.environment_of(pid)
         same = loaded.link('/proc/%d/ns/net' % pid) == loaded.link('/proc/self/ns/net')
-        self.addresses = network.interfaces() if same else {}
+        self.addresses = opened_network.interfaces() if same else {}
         self.last = self.look()
         if not self.alive():  # what is read of a process that ends may be half of it
             self.last = {'network': None, 'world': None}
@@ -157,11 +157,11 @@ class Rank:
         libraries = loaded.libraries_among(paths)
         if set(libraries) - set(self.known['libraries']):
             self.known.update(loaded.process_facts(self.pid, libraries))
-        files = network.descriptors(self.pid)
-        what = network.opened(self.pid, self.environment, self.inherited, paths)
+        files = opened_network.descriptors(self.pid)
+        what = opened_network.opened(self.pid, self.environment, self.inherited, paths)
         names = self.known['libraries']
-        return {'network': network.network_of(what, names, self.environment, self.addresses),
-                'world': network.world_of(self.environment, names['libmpi']['family'], names, files, what)}
+        return {'network': opened_network.network_of(what, names, self.environment, self.addresses),
+                'world': opened_network.world_of(self.environment, names['libmpi']['family'], names, files, what)}
 
     def waits_for_plugin(self):
         """Return whether RCCL is there and its network plugin, which it opens with its first communicator, is not."""
@@ -260,8 +260,8 @@ def main(pid, directory, run=None):
     This process has the environment and the open files of the program at its start: what it holds is inherited.
     Where the folder cannot be written it says so on stderr, which it lets go then.
     """
-    inherited = network.own_sockets()
-    for number in network.descriptors(os.getpid()):
+    inherited = opened_network.own_sockets()
+    for number in opened_network.descriptors(os.getpid()):
         if number > 2:
             try:
                 os.close(number)  # srun and PMI servers wait for the end of theirs

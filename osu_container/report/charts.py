@@ -19,7 +19,7 @@ import altair
 import vl_convert
 from altair.utils.schemapi import debug_mode
 
-from osu_container.core.writing.terminal import visible_in
+from osu_container.core.terminal import visible_in
 
 from . import ReportError
 

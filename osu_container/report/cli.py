@@ -10,8 +10,8 @@ from pathlib import Path
 from osu_container.core.reading.files import not_replaced
 
 from ..results import references, select
-from ..results.files import ResultsError
 from ..results.outputs import UNKNOWN
+from ..results.run_files import ResultsError
 from . import ReportError
 
 #: What means the standard output where a file is meant

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..results import files
+from ..results import run_files
 from ..results.model import Case
 
 #: Libraries in the order of the proof table; others follow
@@ -42,7 +42,7 @@ class Details:
     containers: dict = field(default_factory=dict)
     measured: dict = field(default_factory=dict)
     unproved: dict = field(default_factory=dict)
-    counts: dict = field(default_factory=lambda: dict.fromkeys(files.STATUS, 0))
+    counts: dict = field(default_factory=lambda: dict.fromkeys(run_files.STATUS, 0))
     foreign: list = field(default_factory=list)
     programs: dict = field(default_factory=dict)
     nodes: list = field(default_factory=list)
@@ -50,11 +50,11 @@ class Details:
 
 
 def of(dataset):
-    """Return the Details of a run (Dataset with a path). Raises ResultsError as files.read() does."""
+    """Return the Details of a run (Dataset with a path). Raises ResultsError as run_files.read() does."""
     found = Details()
     wanted = {entry['approach'] for entry in dataset.modules.values()} | set(dataset.names) | {
         one.name for one in dataset.failures}
-    for _, entry in files.lines(dataset.path)[0]:
+    for _, entry in run_files.lines(dataset.path)[0]:
         if entry['kind'] == 'measurement' and entry['approach'] in wanted:
             _add(found, entry)
     return found

@@ -5,7 +5,7 @@ import csv
 import io
 import re
 
-from osu_container.core.writing.terminal import visible
+from osu_container.core.terminal import visible
 
 #: Columns of the CSV: one row for each value of each repeat
 CSV = ('dataset', 'series', 'benchmark', 'buffers', 'nodes', 'ranks', 'variant', 'size', 'repeat', 'value', 'unit')

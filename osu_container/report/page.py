@@ -10,7 +10,7 @@ from pathlib import Path
 import jinja2
 import markupsafe
 
-from osu_container.core.writing.terminal import visible, visible_in
+from osu_container.core.terminal import visible, visible_in
 
 from . import charts, content, first, tables
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import re
 
-from osu_container.core.writing.terminal import visible
+from osu_container.core.terminal import visible
 
 from . import ReportError, charts, first
 

@@ -5,10 +5,10 @@ import json
 import sys
 from pathlib import Path
 
-from osu_container.core.writing import shell
+from osu_container.core import shell
 
 from .. import columns
-from . import files, references, select
+from . import references, run_files, select
 
 EPILOG = """
 NAME is the name of a reference (osu-container reference list). RUN is the folder of a run, its name, or `latest`.
@@ -23,7 +23,7 @@ def add_arguments(parser):
         below = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + '.', epilog=EPILOG)
         below.set_defaults(function=function, prog=f'osu-container reference {name}',
                            after_interrupt="nothing was changed",
-                           errors=(references.ReferenceFailure, files.ResultsError, select.SelectError, OSError))
+                           errors=(references.ReferenceFailure, run_files.ResultsError, select.SelectError, OSError))
         return below
 
     below = command('list', list_references, "show every reference: published ones, yours, and those of the site")

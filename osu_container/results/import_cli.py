@@ -8,11 +8,11 @@ import shlex
 import sys
 from pathlib import Path
 
+from osu_container.core import shell
 from osu_container.core.data.sites import SITES
-from osu_container.core.writing import shell
 
 from .. import record
-from . import files, imported, model, select
+from . import imported, model, run_files, select
 
 EPILOG = """
 FILE is the output of programs of the OSU Micro-Benchmarks (C 5 to 7.5, Python, mpi4py's ports). It may
@@ -30,7 +30,7 @@ def add_arguments(parser):
     """Add the arguments of `osu-container import` to a parser."""
     parser.epilog = EPILOG
     parser.set_defaults(function=import_outputs, prog='osu-container import', after_interrupt="nothing was written",
-                        errors=(files.ResultsError, select.SelectError, OSError))
+                        errors=(run_files.ResultsError, select.SelectError, OSError))
     add = parser.add_argument
     add('files', nargs='+', metavar='[NAME=]FILE',
         help="what is read; NAME is what its curves are called (default: the name of the file)")

@@ -8,13 +8,13 @@ from pathlib import Path
 from osu_container.core.reading.files import open_plain
 
 from .. import record
-from . import files, outputs
+from . import outputs, run_files
 
 #: Facts that the options of `osu-container import` can add: (name, value) of a Table
 ADDED = ('nodes', 'ranks', 'buffers')
 
 
-class Conflict(files.ResultsError):
+class Conflict(run_files.ResultsError):
     """Figures that contradict each other or what was said of them; the text names both."""
 
 
@@ -126,7 +126,7 @@ def read(path):
     entries, found, problems = lines_of(sources)
     header = _header(path, sources, found, problems, None)
     numbered = ((number, dict(entry, kind='measurement')) for number, entry in enumerate(entries, 2))
-    dataset = files.assemble(path, header, numbered, [])
+    dataset = run_files.assemble(path, header, numbered, [])
     dataset.path, dataset.title = None, f'output {path}'
     return dataset
 
@@ -140,21 +140,22 @@ def write(folder, sources, *, site=None, benchmark=None, added=None, command=Non
     """
     entries, found, problems = lines_of(sources, benchmark=benchmark, added=added)
     if folder.exists():
-        raise files.ResultsError(f"{folder} is there already: a run is never written over. Name another folder by -o")
+        raise run_files.ResultsError(f"{folder} is there already: a run is never written over. Name another folder by "
+                                     "-o")
     new = folder.with_name(f'.{folder.name}.{os.getpid()}.new')
     try:
         new.mkdir(parents=True)
-        writer = files.Writer(new / files.NAME)
+        writer = run_files.Writer(new / run_files.NAME)
         header = _header(folder.name, sources, found, problems, site, command)
         writer.begin(**header)
         for entry in entries:
             writer.add('measurement', **entry)
-        counts = {status: sum(entry['status'] == status for entry in entries) for status in files.STATUS}
+        counts = {status: sum(entry['status'] == status for entry in entries) for status in run_files.STATUS}
         writer.add('end', ended=header['started'], left=0, **counts)
         os.rename(new, folder)
     finally:
         shutil.rmtree(new, ignore_errors=True)
-    return files.read(folder)
+    return run_files.read(folder)
 
 
 def case_text(case):

@@ -16,7 +16,7 @@ from pathlib import Path
 from osu_container import osu_output
 from osu_container.core.reading.files import TooLarge, lines_of
 
-from . import files, model
+from . import model, run_files
 
 #: So many lines of others, of so many characters, are kept beside a table
 KEPT, KEPT_OF_LINE = 50, 500
@@ -59,7 +59,7 @@ _TWO_RANKS = re.compile(r'osu_(?:xccl_)?(?:bw|bibw|latency|latency_mt|latency_mp
 _USUAL = {'Datatype': 'MPI_CHAR.', 'Window creation': 'MPI_Win_allocate', 'Synchronization': 'MPI_Win_flush'}
 
 
-class OutputFailure(files.ResultsError):
+class OutputFailure(run_files.ResultsError):
     """A file that holds no figures; the text names the file, the line, what is there and what was wanted."""
 
 

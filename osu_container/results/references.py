@@ -26,7 +26,7 @@ from osu_container.core.reading.files import parse_json, read_plain
 from osu_container.proof import judging
 
 from .. import record
-from . import files, model
+from . import model, run_files
 from .outputs import UNKNOWN
 
 DATA = Path(__file__).resolve().parent / 'data'
@@ -146,13 +146,13 @@ def _added(folder):
     """Return the Dataset of an added reference in a folder (Path). Raises ReferenceFailure."""
     about = _describe(folder)
     try:
-        found = files.read(folder)
-    except files.ResultsError as err:
+        found = run_files.read(folder)
+    except run_files.ResultsError as err:
         raise ReferenceFailure(f"reference {folder.name} cannot be used: {err}") from err
     facts = {key: value for key, value in about.items() if key not in ('format', 'version', 'name', 'title')}
     facts.update(native=about['series'], run=found.facts)
     return model.Dataset(folder.name, 'reference', about['title'], facts, found.series, [], found.modules, [],
-                         folder / files.NAME)
+                         folder / run_files.NAME)
 
 
 def added():
@@ -238,7 +238,7 @@ def _check_name(name):
 def _stack(dataset, series):
     """Return in words (str) what the ranks of a series (str) loaded, as their proofs say, and the programs."""
     module = next((entry for entry in dataset.modules.values() if entry.get('approach') == series), {})
-    entries = [entry for _, entry in files.lines(dataset.path)[0]
+    entries = [entry for _, entry in run_files.lines(dataset.path)[0]
                if entry['kind'] == 'measurement' and entry['approach'] == series and entry.get('proof')]
     told = []
     for entry in entries:
@@ -270,7 +270,7 @@ def add(run_path, name, *, series='native', force=False, system=False):
     Raises ReferenceFailure, ResultsError for a run that cannot be read, OSError.
     """
     _check_name(name)
-    dataset = files.read(run_path)
+    dataset = run_files.read(run_path)
     kept = dataset.only(series)
     if not kept.series:
         there = ', '.join(dataset.names) or 'nothing'
@@ -294,7 +294,7 @@ def add(run_path, name, *, series='native', force=False, system=False):
         parent.mkdir(parents=True, exist_ok=True)
         new.mkdir()
         (new / NAME).write_text(json.dumps(about, indent=1, ensure_ascii=False) + '\n', encoding='utf-8')
-        _copy(dataset.path, new / files.NAME, series, ended=record.now())
+        _copy(dataset.path, new / run_files.NAME, series, ended=record.now())
         _added(new)  # what cannot be read again is never kept
         _check_free(target, force)  # another one may have been added meanwhile
         if not target.exists():
@@ -324,8 +324,8 @@ def _check_free(target, force):
 
 def _copy(source, target, series, *, ended):
     """Write the lines of a run (Path) that belong to a series (str) into a new results file (Path)."""
-    writer = files.Writer(target)
-    for _, entry in files.lines(source)[0]:
+    writer = run_files.Writer(target)
+    for _, entry in run_files.lines(source)[0]:
         kind = entry.pop('kind')
         if kind == 'run':
             writer.begin(**{key: value for key, value in entry.items() if key not in ('format', 'version')})

@@ -20,7 +20,7 @@ from pathlib import Path
 from osu_container.core.reading.files import MOST, open_plain, parse_json
 from osu_container.places import STATE
 
-from . import files, imported, references
+from . import imported, references, run_files
 
 #: Variable with the folder of runs
 VARIABLE = 'OSU_CONTAINER_RESULTS'
@@ -43,7 +43,7 @@ def results_folder():
 def _started(folder):
     """Return when a run began, as the first line of its results says (str, ISO 8601); '' if it says nothing."""
     try:
-        with open_plain(folder / files.NAME) as handle:
+        with open_plain(folder / run_files.NAME) as handle:
             return str(parse_json(handle.readline(MOST['line of results']))['started'])
     except (OSError, ValueError, KeyError, TypeError):
         return ''
@@ -52,7 +52,7 @@ def _started(folder):
 def runs():
     """Return the folders (list of Path) of the runs in the results folder, the newest last."""
     try:
-        found = [path for path in results_folder().iterdir() if (path / files.NAME).is_file()]
+        found = [path for path in results_folder().iterdir() if (path / run_files.NAME).is_file()]
     except OSError:
         return []
     return sorted(found, key=lambda path: (_started(path), path.name))
@@ -103,7 +103,7 @@ def _latest(name, typed):
     if not found:
         raise SelectError(f"{typed}: no run in {results_folder()}. Measure first: osu-container bench --tag quick. "
                           f"Other folders of runs: ${VARIABLE}")
-    return _one(files.read(found[-1]), name, typed)
+    return _one(run_files.read(found[-1]), name, typed)
 
 
 def _of_module(typed):
@@ -115,8 +115,8 @@ def _of_module(typed):
     problems, reasons = [], []
     for folder in reversed(runs()):
         try:
-            dataset = files.read(folder)
-        except files.ResultsError as err:
+            dataset = run_files.read(folder)
+        except run_files.ResultsError as err:
             problems.append(f"passed over: {err}")
             continue
         for name, module in dataset.modules.items():
@@ -137,8 +137,8 @@ def _modules(folders):
     found = {}
     for folder in folders:
         try:
-            found.update(dict.fromkeys(files.read(folder).modules))
-        except files.ResultsError:
+            found.update(dict.fromkeys(run_files.read(folder).modules))
+        except run_files.ResultsError:
             continue
     return list(found)
 
@@ -160,10 +160,10 @@ def resolve(text):
         return _one(references.get(first), name, text)
     for path, one in ((text, None), (first, name)):  # a path can have a colon in it
         if Path(path).exists():
-            found = files.read(path) if imported.looks_like_results(Path(path)) else imported.read(path)
+            found = run_files.read(path) if imported.looks_like_results(Path(path)) else imported.read(path)
             return _one(found, one, text)
-    if (results_folder() / first / files.NAME).is_file():
-        return _one(files.read(results_folder() / first), name, text)
+    if (results_folder() / first / run_files.NAME).is_file():
+        return _one(run_files.read(results_folder() / first), name, text)
     if name is None:
         found = _of_module(text)
         if found is not None:

@@ -1,7 +1,7 @@
 """Looks for the messages of the folder messages in the output of a job, in one reading, whatever its length."""
 import re
 
-from ..core.writing.terminal import one_line
+from ..core.terminal import one_line
 from .clues import Clues
 from .messages import MESSAGES, TOPICS
 

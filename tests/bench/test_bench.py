@@ -5,11 +5,11 @@ import re
 
 import pytest
 
-from osu_container.bench import BenchError, cases, measure, modules, plan, reframe_settings
+from osu_container.bench import BenchError, cases, installed_modules, measure, plan, reframe_settings
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.conditions import site_words
 from osu_container.core.deciding.site_choice import site_entry
-from osu_container.results import files
+from osu_container.results import run_files
 from osu_container.results.model import Case, has_sizes
 from tests.bench.conftest import PYTHON
 from tests.helpers import bench_stand_in
@@ -27,7 +27,7 @@ GPU_SITES = [name for name in SITES if site_entry(name)['gpu']['value']]
 def module(approach='native', site='workstation', programs=tuple(cases.BENCHMARKS), osu='9.9'):
     """A module that has all programs."""
     name = 'osu-native/9.9' if approach == 'native' else f'osu-container/{approach}'
-    made = modules.Module(name, approach, site, {}, set(programs))
+    made = installed_modules.Module(name, approach, site, {}, set(programs))
     made.facts = {'image': {'labels': {'org.osu-container.osu': osu}}}
     return made
 
@@ -35,7 +35,7 @@ def module(approach='native', site='workstation', programs=tuple(cases.BENCHMARK
 def installed(tmp_path, approach, site, gpu=None, label=None, needed=None):
     """A module with an installation: facts of its image (gpu), the image's label, or what its programs need."""
     made = module(approach, site)
-    made.environment = {modules.ROOT: str(tmp_path)}
+    made.environment = {installed_modules.ROOT: str(tmp_path)}
     made.facts['image']['labels'].update({'org.osu-container.gpu': label} if label else {})
     if gpu is not None:
         (tmp_path / 'facts.json').write_text(json.dumps({'image': {'gpu': gpu}}))
@@ -197,7 +197,7 @@ def test_what_native_figures_depend_on_is_the_mpi_that_the_loader_takes(tmp_path
     program = compile_library(tmp_path / 'install' / 'bin' / 'osu_bw', needed=[mpi])
     made = module('native')
     made.programs = {'osu_bw'}
-    made.environment = {**os.environ, modules.ROOT: str(tmp_path / 'install'),
+    made.environment = {**os.environ, installed_modules.ROOT: str(tmp_path / 'install'),
                         'LD_LIBRARY_PATH': str(tmp_path / 'host')}
     made.facts = {'module_file': None}
     before = made.inputs()
@@ -249,7 +249,7 @@ def test_two_modules_of_one_approach_have_the_names_of_their_versions():
 
 def test_modules_of_two_sites_are_refused():
     with pytest.raises(BenchError, match='several sites, whose figures do not compare'):
-        modules.site_of([module(), module('hybrid', 'lumi-25.03')])
+        installed_modules.site_of([module(), module('hybrid', 'lumi-25.03')])
 
 
 # ---- ReFrame's settings ----------------------------------------------------------------------------------------------
@@ -273,7 +273,7 @@ ARGUMENTS = ('--tag', 'demo', '--module', 'osu-native/1', '--module', 'osu-nativ
 
 def measurements(folder):
     """The measurement lines of a run."""
-    return [entry for _, entry in files.lines(folder)[0] if entry['kind'] == 'measurement']
+    return [entry for _, entry in run_files.lines(folder)[0] if entry['kind'] == 'measurement']
 
 
 def calls(root, name='srun.calls'):
@@ -287,7 +287,7 @@ def test_a_run_keeps_output_proof_and_everything_needed_to_repeat_it(bench, tmp_
     assert done.returncode == 0, done.stdout + done.stderr
     assert '8 measured, 0 failed, 0 left out' in done.stdout and 'osu-container compare' in done.stdout
     assert calls(bench.root, 'salloc.calls')[0].startswith('-N2 -n2 --time=')
-    found = files.read(folder)
+    found = run_files.read(folder)
     assert found.problems == [] and found.names == ['1', '2'] and len(found.series) == 4
     assert {one.repeats for one in found.series} == {2}
     assert found.of(Case('osu_bw', 'H H', 2, 2), '1')[0].median(4194304) == 2097153.0
@@ -299,7 +299,7 @@ def test_a_run_keeps_output_proof_and_everything_needed_to_repeat_it(bench, tmp_
     assert 'setenv("FI_PROVIDER", "tcp")' in found.modules['osu-native/1']['module_file']['text']
     assert found.modules['osu-native/1']['network'] == {'netmod': 'ofi', 'provider': 'tcp'}
     page = (PROJECT / 'docs' / 'results-format.md').read_text()
-    for _, entry in files.lines(folder)[0]:
+    for _, entry in run_files.lines(folder)[0]:
         for key in (*entry, *entry.get('case', ()), *(entry.get('proof') or [{}])[0], *(entry.get('slurm') or ())):
             assert f'`{key}`' in page, f"{entry['kind']}: {key}"
     lines = measurements(folder)
@@ -334,7 +334,7 @@ def test_a_failing_case_is_recorded_with_its_reason_and_the_rest_go_on(bench, tm
     done = bench(*ARGUMENTS, '--repeats', '1', '-o', tmp_path / 'run')
     assert done.returncode == 1
     assert '3 measured, 1 failed' in done.stdout and "failed: 2 osu_bw H H, two nodes" in done.stdout
-    failure, = files.read(tmp_path / 'run').failures
+    failure, = run_files.read(tmp_path / 'run').failures
     assert failure.reason.startswith('exit code 1') and 'libfabric' in failure.reason
     assert "FABRIC_1.7' not found" in (tmp_path / 'run' / failure.log).read_text()
 
@@ -350,7 +350,7 @@ def test_output_that_is_no_table_is_a_failure_with_its_reason(bench, tmp_path, t
     special(bench.root, '1', 'osu_bw', text)
     done = bench(*ARGUMENTS, '--repeats', '1', '-o', tmp_path / 'run', '--', 'osu_bw')
     assert done.returncode == 1
-    failure, = files.read(tmp_path / 'run').failures
+    failure, = run_files.read(tmp_path / 'run').failures
     assert says in failure.reason
 
 
@@ -365,9 +365,9 @@ def test_a_run_that_hangs_is_ended_and_recorded(bench, tmp_path, monkeypatch):
     done = run([PYTHON, copy / 'bin' / 'osu-container', 'bench', *ARGUMENTS, '--repeats', '1', '-o', tmp_path / 'run',
                 '--', 'osu_bw'], env=env)
     assert done.returncode == 1, done.stdout + done.stderr
-    failure, = files.read(tmp_path / 'run').failures
+    failure, = run_files.read(tmp_path / 'run').failures
     assert failure.name == '1' and 'time' in failure.reason
-    assert [one.name for one in files.read(tmp_path / 'run').series] == ['2']
+    assert [one.name for one in run_files.read(tmp_path / 'run').series] == ['2']
 
 
 def test_a_module_that_does_not_start_is_recorded_and_the_others_run(bench, tmp_path):
@@ -380,7 +380,7 @@ def test_a_module_that_does_not_start_is_recorded_and_the_others_run(bench, tmp_
     finally:
         broken.unlink()
     assert done.returncode == 1 and 'osu-native/3 does not run: exit code 1' in done.stdout
-    found = files.read(tmp_path / 'run')
+    found = run_files.read(tmp_path / 'run')
     assert [one.name for one in found.series] == ['1', '1'] and len(found.failures) == 4
     assert 'exit code 1' in found.modules['osu-native/3']['problem']
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from osu_container.bench import BenchError, holding, job, session
-from osu_container.results import files, select
+from osu_container.results import run_files, select
 from tests.bench.test_bench import ARGUMENTS, calls, measurements
 from tests.helpers.bench_stand_in import answer, special
 from tests.helpers.machine import PROJECT, STATE, run
@@ -58,7 +58,7 @@ def nothing_runs(folder, seconds=20):
 
 def is_whole(folder, repeats=2):
     """Assert that a run of osu_bw with both modules has each measurement once, none failed, and its end."""
-    found = files.read(folder)
+    found = run_files.read(folder)
     assert found.problems == [] and found.failures == []
     assert {one.repeats for one in found.series} == {repeats} and len(found.series) == 2
     assert len(measurements(folder)) == 2 * repeats, 'each was measured once'
@@ -74,7 +74,7 @@ def test_an_interrupted_run_says_how_to_go_on_and_goes_on_with_what_is_missing(b
     special(bench.root, '2', 'osu_bw', f"while os.path.exists('{hold}'): time.sleep(0.05)")
     hold.write_text('')
     child = bench.start(*ARGUMENTS, '--repeats', '2', '-o', folder, '--', 'osu_bw')
-    wait_for_lines(folder / files.NAME, 4)  # run, two modules, a measurement
+    wait_for_lines(folder / run_files.NAME, 4)  # run, two modules, a measurement
     refused = bench('--resume', folder)
     assert refused.returncode == 1 and refused.stdout == ''
     assert re.search(rf'{folder} is being measured by process {child.pid} on {socket.gethostname()} in job 7, since '
@@ -84,8 +84,8 @@ def test_an_interrupted_run_says_how_to_go_on_and_goes_on_with_what_is_missing(b
     assert child.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}[sign]
     assert f'what was measured is kept; to go on: osu-container bench --resume {folder}\n' in err
     assert nothing_runs(f'{folder}/')
-    before = (folder / files.NAME).read_text()
-    assert files.read(folder).problems[-1].endswith(f'to go on: osu-container bench --resume {folder}')
+    before = (folder / run_files.NAME).read_text()
+    assert run_files.read(folder).problems[-1].endswith(f'to go on: osu-container bench --resume {folder}')
     assert '"failed"' not in before
     hold.unlink()
     shown = bench('--resume', folder, '--dry-run')
@@ -93,7 +93,7 @@ def test_an_interrupted_run_says_how_to_go_on_and_goes_on_with_what_is_missing(b
     assert 'with osu-native/1 (repeat 2), osu-native/2\n' in shown.stdout
     done = bench('--resume', folder)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert (folder / files.NAME).read_text().startswith(before)
+    assert (folder / run_files.NAME).read_text().startswith(before)
     is_whole(folder)
     again = bench('--resume', folder)
     assert again.returncode == 0 and 'has ended: nothing is left to measure' in again.stdout
@@ -103,7 +103,7 @@ def begun(folder, started, ended=False):
     """Make a run of osu_bw with two modules that has nothing measured, as bench leaves it where it is ended at once."""
     folder.mkdir(parents=True)
     wanted = vars(session.Wanted('demo', ['osu-native/1', 'osu-native/2'], 1, ['osu_bw'], 2))
-    writer = files.Writer(folder / files.NAME)
+    writer = run_files.Writer(folder / run_files.NAME)
     writer.begin(run=folder.name, started=started, site='workstation', tag='demo', repeats=1, wanted=wanted, inputs={})
     if ended:
         for name in wanted['modules']:
@@ -149,7 +149,7 @@ def test_a_killed_run_leaves_nothing_running_and_goes_on(bench, tmp_path, seed):
     chance = random.Random(seed)
     folder = tmp_path / 'run'
     child = bench.start(*ARGUMENTS, '--repeats', '2', '-o', folder, '--', 'osu_bw')
-    wait_for_lines(folder / files.NAME, chance.randrange(1, 7))
+    wait_for_lines(folder / run_files.NAME, chance.randrange(1, 7))
     time.sleep(chance.random())
     # at times ReFrame is killed with it, and its test runs on: the next one ends it
     reframe = holding.left_behind(folder) if chance.random() < 0.5 else []
@@ -157,14 +157,14 @@ def test_a_killed_run_leaves_nothing_running_and_goes_on(bench, tmp_path, seed):
         os.kill(pid, signal.SIGKILL)
     child.communicate()
     assert reframe or nothing_runs(f'{folder}/'), running(f'{folder}/')
-    text = (folder / files.NAME).read_text()
+    text = (folder / run_files.NAME).read_text()
     if '"kind": "end"' not in text:
-        with open(folder / files.NAME, 'a') as handle:
+        with open(folder / run_files.NAME, 'a') as handle:
             handle.write('{"kind": "measu')  # as if it had been writing
         done = bench('--resume', folder)
         assert done.returncode == 0, done.stdout + done.stderr
         assert 'the process that measured here before was killed' in done.stdout
-        assert (folder / files.NAME).read_text().startswith(text)
+        assert (folder / run_files.NAME).read_text().startswith(text)
         assert nothing_runs(f'{folder}/')
         is_whole(folder)
 
@@ -173,7 +173,7 @@ def test_a_killed_reframe_is_said_and_its_test_is_ended(bench, tmp_path):
     special(bench.root, '2', 'osu_bw', 'time.sleep(300)')
     folder = tmp_path / 'run'
     child = bench.start(*ARGUMENTS, '--repeats', '1', '-o', folder, '--', 'osu_bw')
-    wait_for_lines(folder / files.NAME, 4)
+    wait_for_lines(folder / run_files.NAME, 4)
     reframe, = (pid for pid in holding.left_behind(folder)
                 if b'from reframe' in Path(f'/proc/{pid}/cmdline').read_bytes())
     os.kill(reframe, signal.SIGKILL)
@@ -203,7 +203,7 @@ def test_a_failure_that_the_end_of_the_job_made_is_no_result(bench, tmp_path):
     assert done.returncode == 1
     assert f'{says}\nwhat was measured is kept; to go on: osu-container bench --resume {folder}\n' in done.stderr
     assert [(one['status'], one['approach']) for one in measurements(folder)] == [('ok', '1')]
-    assert '"kind": "end"' not in (folder / files.NAME).read_text()
+    assert '"kind": "end"' not in (folder / run_files.NAME).read_text()
     for path in (bench.root / f'{command}.answer', bench.root / 'special' / '2-osu_bw'):
         path.unlink()
     again = bench('--resume', folder)
@@ -228,7 +228,7 @@ def kept(bench, tmp_path):
     """The folder of a run of which nothing is measured, as a killed one leaves it."""
     folder = tmp_path / 'run'
     child = bench.start(*ARGUMENTS, '--repeats', '2', '-o', folder, '--', 'osu_bw')
-    wait_for_lines(folder / files.NAME, 1)
+    wait_for_lines(folder / run_files.NAME, 1)
     child.kill()
     child.communicate()
     return folder
@@ -247,7 +247,8 @@ def test_a_run_goes_on_only_with_what_it_was_begun_with(bench, kept):
     other = bench('--resume', kept, '--repeats', '7', '--module', 'osu-native/1', 'osu_bw')
     assert other.returncode == 1 and len(calls(bench.root, 'salloc.calls')) == 2
     assert '--module, --repeats, osu_bw would change it' in other.stderr
-    (kept / files.NAME).write_text(re.sub('"wanted": {.*?}', '"wanted": {"x": 1}', (kept / files.NAME).read_text()))
+    path = kept / run_files.NAME
+    path.write_text(re.sub('"wanted": {.*?}', '"wanted": {"x": 1}', path.read_text()))
     damaged = bench('--resume', kept)
     assert damaged.returncode == 1 and 'does not say what was wanted' in damaged.stderr
 
@@ -288,12 +289,12 @@ def test_of_many_that_begin_at_once_one_measures(tmp_path):
 # ---- the disk --------------------------------------------------------------------------------------------------------
 
 def test_a_full_disk_leaves_whole_lines_only(tmp_path):
-    path = tmp_path / files.NAME
-    writer = files.Writer(path)
+    path = tmp_path / run_files.NAME
+    writer = run_files.Writer(path)
     writer.begin(run='x', started='now', site='workstation')
     before = path.read_bytes()
-    script = ('import sys; sys.path.insert(0, sys.argv[1])\nfrom osu_container.results import files\n'
-              'try: files.Writer(sys.argv[2]).add("end", ended="x" * 5000)\nexcept OSError as err: print(err)')
+    script = ('import sys; sys.path.insert(0, sys.argv[1])\nfrom osu_container.results import run_files\n'
+              'try: run_files.Writer(sys.argv[2]).add("end", ended="x" * 5000)\nexcept OSError as err: print(err)')
 
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 100, len(before) + 100))
@@ -301,7 +302,7 @@ def test_a_full_disk_leaves_whole_lines_only(tmp_path):
     assert 'File too large' in done.stdout and done.stderr == ''
     assert path.read_bytes() == before
     writer.add('end', ended='now')
-    assert len(files.lines(path)[0]) == 2
+    assert len(run_files.lines(path)[0]) == 2
 
 
 # ---- the real Slurm --------------------------------------------------------------------------------------------------
@@ -324,6 +325,6 @@ def test_a_rank_that_dies_is_a_result_and_too_many_nodes_are_refused(bench, real
     special(bench.root, '1', 'osu_bw', "os.environ['SLURM_PROCID'] == '1' and os.kill(os.getpid(), 9)")
     done = bench(*ARGUMENTS, '--repeats', '1', '-o', tmp_path / 'run', '--', 'osu_bw', **real)
     assert done.returncode == 1 and '1 measured, 1 failed' in done.stdout, done.stdout + done.stderr
-    failure, = files.read(tmp_path / 'run').failures
+    failure, = run_files.read(tmp_path / 'run').failures
     assert failure.name == '1' and failure.reason.startswith('exit code 137')
-    assert files.read(tmp_path / 'run').problems == []
+    assert run_files.read(tmp_path / 'run').problems == []

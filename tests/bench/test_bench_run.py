@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.results import files
+from osu_container.results import run_files
 from tests.helpers.machine import PROJECT, STATE, run
 from tests.runs.test_approaches import MODULES
 
@@ -24,7 +24,7 @@ def done(shell, tmp_path_factory):
     done = shell(f'{PROJECT}/bin/osu-container bench --tag quick --repeats 1 {modules} -o {folder} osu_alltoall',
                  timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
-    return done, files.read(folder)
+    return done, run_files.read(folder)
 
 
 def test_modules_are_measured_in_one_job(done):
@@ -32,7 +32,7 @@ def test_modules_are_measured_in_one_job(done):
     assert run.names == NAMES and run.problems == []
     assert [one for one in run.failures if not one.skipped] == []
     assert f'{len(NAMES)} measured, 0 failed' in text
-    entries = [entry for _, entry in files.lines(run.path)[0] if entry['kind'] == 'measurement']
+    entries = [entry for _, entry in run_files.lines(run.path)[0] if entry['kind'] == 'measurement']
     jobs = {(entry['slurm']['job'], *entry['slurm']['nodes']) for entry in entries if entry['status'] == 'ok'}
     assert len(jobs) == 1 and jobs.pop()[1:] == ('node1', 'node2')
     assert run.facts['versions']['slurm'].startswith('slurm') and 'apptainer' in run.facts['versions']['runtime']
@@ -95,11 +95,11 @@ def test_a_node_that_goes_down_is_no_result_and_the_run_goes_on_when_it_is_back(
     assert (tmp_path / 'code').read_text() == '1\n', began.stderr
     said = (tmp_path / 'err').read_text()
     assert re.search(says, said) and f'to go on: osu-container bench --resume {folder}' in said, said
-    first = (folder / files.NAME).read_text()
+    first = (folder / run_files.NAME).read_text()
     assert '"failed"' not in first and '"kind": "end"' not in first
     back(slurmd)
     done = shell(f'osu-container bench --resume {folder}', timeout=250)
-    assert done.returncode == 0 and (folder / files.NAME).read_text().startswith(first), done.stderr
-    found = [(entry['module'], entry['repeat'], entry['status']) for _, entry in files.lines(folder / files.NAME)[0]
-             if entry['kind'] == 'measurement']
+    assert done.returncode == 0 and (folder / run_files.NAME).read_text().startswith(first), done.stderr
+    found = [(entry['module'], entry['repeat'], entry['status'])
+             for _, entry in run_files.lines(folder / run_files.NAME)[0] if entry['kind'] == 'measurement']
     assert len(found) == len(set(found)) == 4 and {one[2] for one in found} == {'ok'}

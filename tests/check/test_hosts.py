@@ -27,7 +27,7 @@ from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.deciding.verdict import ask
 from osu_container.core.reading.elf import ElfError
 from osu_container.core.reading.sif import ImageError
-from osu_container.discover.facts import description
+from osu_container.discover.library_facts import description
 from tests.helpers.elf_folder import ElfFolder, good_image, open_mpi
 from tests.helpers.machine import PROJECT, STATE, folded, run
 from tests.helpers.samples import one_of_each

@@ -10,11 +10,18 @@ from scipy import stats
 
 from osu_container import cli as command_line
 from osu_container import demo_table
-from osu_container.compare import CompareError, against_native, compare_datasets, compare_series, text, troubles
+from osu_container.compare import (
+    CompareError,
+    against_native,
+    compare_datasets,
+    compare_series,
+    comparison_text,
+    troubles,
+)
 from osu_container.compare import statistics as method
 from osu_container.compare.thresholds import degree_of, margin_row
 from osu_container.report import content, tables
-from osu_container.results import files, ratios, references
+from osu_container.results import ratios, references, run_files
 from osu_container.results.model import Case, Dataset, Series
 from tests.helpers.example_runs import CASES, MORE_CASES, make_run
 from tests.helpers.machine import PROJECT, run
@@ -128,7 +135,7 @@ def test_a_ratio_is_the_same_number_in_the_demos_table_in_compare_and_in_the_rep
     """Repeats of a busy machine: the median of the ratios is not the ratio of the medians."""
     folder = make_run(tmp_path / 'busy', approaches=('native', 'opensource'), sizes=[size for _, size, _ in
                       demo_table.COLUMNS], noise=0.3, repeats=5)
-    run_of = files.read(folder)
+    run_of = run_files.read(folder)
     table = dict(zip(demo_table.COLUMNS, next(row for row in demo_table.rows(run_of) if row[0] == 'opensource')[1]))
     told = json.loads(call(capsys, folder, '--json')[1])
     section = content.section('x', [run_of])
@@ -140,7 +147,7 @@ def test_a_ratio_is_the_same_number_in_the_demos_table_in_compare_and_in_the_rep
         view = next(one for one in section.views if one.case == case)
         curve = next(one for one in view.curves if one.name == 'opensource')
         assert curve.points[size].ratio == point['ratio']
-        assert shown_ratio == ratios.text(point['ratio']) == text.ratio(point['ratio'])
+        assert shown_ratio == ratios.text(point['ratio']) == comparison_text.ratio(point['ratio'])
         values = [tables.values(view)[0].rows[view.sizes.index(size)]]
         assert shown_ratio in [cell.ratio_text for row in values for cell in row]
         unlike += abs(point['ratio'] - point['a'] / point['b']) > 0.005
@@ -364,9 +371,9 @@ def test_unknown_placement_fits_only_if_asked():
 
 
 def test_repeats_are_paired_in_one_run_and_in_no_other(tmp_path):
-    one, other = files.read(make_run(tmp_path / 'a')), files.read(make_run(tmp_path / 'b', seed=2))
+    one, other = run_files.read(make_run(tmp_path / 'a')), run_files.read(make_run(tmp_path / 'b', seed=2))
     assert {point.method for item in against_native(one) for point in item.points} == {'paired'}
-    again = files.read(tmp_path / 'a')
+    again = run_files.read(tmp_path / 'a')
     assert {p.method for item in compare_datasets(one.only('pure'), again.only('native')) for p in item.points} == \
         {'paired'}
     assert {point.method for item in compare_datasets(one, other) for point in item.points} == {'Welch'}
@@ -374,9 +381,9 @@ def test_repeats_are_paired_in_one_run_and_in_no_other(tmp_path):
 
 def test_a_run_without_native_says_what_else_can_be_compared(tmp_path):
     with pytest.raises(CompareError, match='reference list'):
-        against_native(files.read(make_run(tmp_path / 'a', approaches=('pure', 'hybrid'))))
+        against_native(run_files.read(make_run(tmp_path / 'a', approaches=('pure', 'hybrid'))))
     with pytest.raises(CompareError, match='native alone'):
-        against_native(files.read(make_run(tmp_path / 'b', approaches=('native',))))
+        against_native(run_files.read(make_run(tmp_path / 'b', approaches=('native',))))
 
 
 def test_a_publication_says_which_series_is_its_native():
@@ -463,7 +470,7 @@ def test_the_curve_between_hosts_is_found_in_the_same_dataset():
 def test_where_tcp_is_promised_nothing_is_a_trouble(tmp_path):
     slow = series_of('pure', 'osu_bw', 'H H')
     assert names(slow) == names(slow, network='cxi') == ['tcp'] and names(slow, network='tcp') == []
-    at = {site: files.read(make_run(tmp_path / site, approaches=('native', 'hybrid'), site=site, sizes=SIZES,
+    at = {site: run_files.read(make_run(tmp_path / site, approaches=('native', 'hybrid'), site=site, sizes=SIZES,
                                     cases=CASES, scale={'hybrid': 0.1, 'native': 0.1}))
           for site in ('workstation', 'lumi-25.03', 'somewhere')}
     assert {site: troubles.promised(one) for site, one in at.items()} == \
@@ -606,8 +613,9 @@ def test_tables_of_every_size_come_for_few_curves_or_when_asked(results, capsys)
 def test_json_holds_all_of_it(results, capsys):
     code, out, _ = call(capsys, 'slow', '--json')
     told = json.loads(out)
-    assert (told['format'], told['version'], told['verdict'], code) == (text.FORMAT, text.VERSION, 'worse', 1)
-    expected = against_native(files.read(results / 'slow'))
+    assert (told['format'], told['version']) == (comparison_text.FORMAT, comparison_text.VERSION)
+    assert (told['verdict'], code) == ('worse', 1)
+    expected = against_native(run_files.read(results / 'slow'))
     assert [one['verdict'] for one in told['comparisons']] == [one.verdict for one in expected]
     for one, comparison in zip(told['comparisons'], expected):
         assert [row['ratio'] for row in one['sizes']] == [point.ratio for point in comparison.points]

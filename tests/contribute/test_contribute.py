@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from osu_container.contribute import easybuild, lumi
+from osu_container.contribute import easybuild_recipes, lumi_recipes
 from osu_container.contribute.cli import lumi_files, sites_of
 from osu_container.contribute.from_data import approaches_of, stack_of
 from osu_container.core.data.sites import SITES
@@ -64,7 +64,7 @@ def test_each_recipe_is_named_by_what_it_says_and_is_data_alone(files):
 def test_a_container_has_release_rocm_and_date_in_its_name_and_calls_their_function(files):
     site = next(site for site in SITES if stack_of(site) in files['README.md'] and SITES[site]['images'])
     for path, text in recipes(files):
-        if not path.startswith(lumi.CONTAINERS):
+        if not path.startswith(lumi_recipes.CONTAINERS):
             continue
         said = parameters(text)
         assert said['version'] == SOURCES['osu']['version']
@@ -79,7 +79,7 @@ def test_every_approach_that_the_site_can_have_has_a_recipe():
     for stack in STACKS:
         site = sites_of(stack)[0]
         written = {re.search(r'mpich-[\d.]+-(\w+)-', path).group(1)
-                   for path, _ in recipes(lumi_files([site], None)) if path.startswith(lumi.CONTAINERS)}
+                   for path, _ in recipes(lumi_files([site], None)) if path.startswith(lumi_recipes.CONTAINERS)}
         assert written == set(approaches_of(site_entry(site))) >= {'pure', 'bind', 'hybrid', 'opensource'}
 
 
@@ -101,7 +101,7 @@ def test_what_changes_in_the_data_changes_in_the_recipes(stack, monkeypatch):
     for path, text in recipes(after):
         assert 'default("FI_CXI_INVENTED", "17")' in text and 'an invented reason' in text, path
         assert ('/opt/cray/libfabric/9.9.9/' in text) == ('/opt/cray/libfabric/' in before[path]), path
-    assert 'a newer network library' in after[f'{lumi.CONTAINERS}/{lumi.FOLDER}/README.md']
+    assert 'a newer network library' in after[f'{lumi_recipes.CONTAINERS}/{lumi_recipes.FOLDER}/README.md']
 
 
 # ---- EasyBuild's repository
@@ -110,8 +110,8 @@ def test_easybuild_gets_what_it_lacks_and_the_check_of_contributions_passes(tmp_
     done = contribute('easybuild', '-o', tmp_path / 'made')
     assert done.returncode == 0, done.stderr
     written = sorted((tmp_path / 'made').rglob('*.eb'))
-    release = f"{easybuild.NAME}-{SOURCES['osu']['version']}"
-    assert [path.stem for path in written] == sorted('-'.join([release, *one]) for one in easybuild.lacking())
+    release = f"{easybuild_recipes.NAME}-{SOURCES['osu']['version']}"
+    assert [path.stem for path in written] == sorted('-'.join([release, *one]) for one in easybuild_recipes.lacking())
     eb = EasyBuild('newest', tmp_path / 'prefix')
     done = eb('--check-contrib', *written)
     assert done.returncode == 0 and 'All contribution checks PASSed' in done.stdout, done.stdout

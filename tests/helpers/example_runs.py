@@ -1,5 +1,5 @@
 """
-Runs that never happened, for tests: results.jsonl as `osu-container bench` writes it, through files.Writer.
+Runs that never happened, for tests: results.jsonl as `osu-container bench` writes it, through run_files.Writer.
 
 Values follow Hockney's model, time = latency + size / bandwidth, with parameters of the size of the published native
 LUMI-G figures, and scatter about it. Nothing here is a measurement.
@@ -10,7 +10,7 @@ import random
 from pathlib import Path
 
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.results import files
+from osu_container.results import run_files
 from osu_container.results.model import WITHOUT_SIZES, Case
 
 STARTED = '2026-11-21T13:12:44Z'
@@ -113,7 +113,7 @@ def make_run(folder, *, approaches=('native', 'pure', 'hybrid'), cases=CASES, re
     random_ = random.Random(seed)
     reasons = {(approach, case): reason for approach, case, reason in failures}
     nodes = ['node1', 'node2']
-    writer = files.Writer(folder / files.NAME)
+    writer = run_files.Writer(folder / run_files.NAME)
     writer.begin(
         run=run, started=STARTED, site=site, tag=tag, repeats=repeats,
         command=command or ['bench', '--tag', tag, '--repeats', str(repeats)],
@@ -125,7 +125,7 @@ def make_run(folder, *, approaches=('native', 'pure', 'hybrid'), cases=CASES, re
         slurm={'cluster': 'workstation', 'job': None, 'partition': 'main', 'nodes': nodes})
     for approach in approaches:
         writer.add('module', **module_line(approach))
-    counts = dict.fromkeys(files.STATUS, 0)
+    counts = dict.fromkeys(run_files.STATUS, 0)
     for repeat in range(1, repeats + 1):
         for case in cases:
             for approach in approaches:  # interleaved, as bench does

@@ -10,7 +10,7 @@ from osu_container.core.deciding.trial import Host, preloaded
 from osu_container.core.deciding.verdict import ask
 from osu_container.core.reading.image import Image
 from osu_container.core.reading.sif import DATA_PARTITION, OVERLAY, PARTITION
-from osu_container.discover.facts import description
+from osu_container.discover.library_facts import description
 from tests.helpers.elf_folder import (
     LOADER,
     ElfFolder,

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from osu_container.bench import plan
-from osu_container.bench.modules import ROOT, Module
+from osu_container.bench.installed_modules import ROOT, Module
 from osu_container.check.host_facts import text_of
 from osu_container.check.public_hosts import description_of
 from osu_container.core.data.approaches import APPROACHES

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from osu_container.results import files
+from osu_container.results import run_files
 from osu_container.results.model import Case
 from tests.helpers import foreign_images
 from tests.helpers.machine import PROJECT, STATE, VERSIONS, EasyBuild, folded, run
@@ -123,7 +123,7 @@ def test_a_figure_that_the_command_prints_is_measured(place):
     done = place(f"osu-container bench --module {name} --run 'ring 1' --ranks 4 --repeats 1 -o laps --unit laps/s "
                  r"--figure '([\d.]+) laps per second' --more-is-better")
     assert '1 measured, 0 failed' in done.stdout, done.stdout + done.stderr
-    one, = files.read(place.folder / 'laps').series
+    one, = run_files.read(place.folder / 'laps').series
     assert one.case == Case('$ ring 1', '', 2, 4, r'laps/s, more is better: ([\d.]+) laps per second')
     assert one.case.unit == 'laps/s' and one.case.more_is_better
     printed = re.search(r'([\d.]+) laps per second', (place.folder / 'laps/raw/ring_1-2x2-openmpi-1.txt').read_text())

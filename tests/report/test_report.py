@@ -15,10 +15,10 @@ import pytest
 
 from osu_container import cli as command_line
 from osu_container import compare
-from osu_container.core.writing import terminal
+from osu_container.core import terminal
 from osu_container.report import charts, content, export, first, page, tables
 from osu_container.report import cli as report_cli
-from osu_container.results import files, references
+from osu_container.results import references, run_files
 from osu_container.results.model import Case
 from tests.helpers.example_runs import CASES, MORE_CASES, make_run
 from tests.helpers.machine import PROJECT, run
@@ -104,7 +104,7 @@ def made(folder, tmp_path_factory):
 
 @pytest.fixture(scope='module')
 def dataset(folder):
-    return files.read(folder)
+    return run_files.read(folder)
 
 
 @pytest.fixture(scope='module')
@@ -296,7 +296,7 @@ def test_series_of_several_runs_carry_the_name_of_their_run_where_they_collide(t
     one = make_run(tmp_path / 'one', approaches=('native', 'pure'), cases=CASES, repeats=2)
     two = make_run(tmp_path / 'two', approaches=('native', 'hybrid'), cases=CASES, repeats=2, seed=2,
                    run='20261122T090000Z')
-    datasets = [files.read(one), files.read(two)]
+    datasets = [run_files.read(one), run_files.read(two)]
     section = content.section('Runs', datasets)
     wanted = ['native, 20261121T131244Z', 'pure', 'native, 20261122T090000Z', 'hybrid']
     assert section.names == wanted
@@ -325,7 +325,7 @@ def test_a_reference_of_the_user_stands_behind_and_can_be_shown_itself(folder, t
 
 def rewrite(folder, change):
     """Change the measurements of a run by a function of (line as dict)."""
-    path = folder / files.NAME
+    path = folder / run_files.NAME
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     for line in lines:
         if line['kind'] == 'measurement':
@@ -410,12 +410,12 @@ def test_the_page_begins_with_what_was_compared_and_what_came_out(made, dataset)
 ])
 def test_the_conclusion_is_that_of_the_figures(factors, wanted, tmp_path):
     folder = make_run(tmp_path / 'run', cases=CASES, repeats=8, scale=factors, noise=0.002)
-    assert re.fullmatch(wanted, first.conclusion(content.section('Run', [files.read(folder)])))
+    assert re.fullmatch(wanted, first.conclusion(content.section('Run', [run_files.read(folder)])))
 
 
 def test_noise_and_a_missing_native_are_no_conclusion_that_all_is_well(tmp_path):
     noisy = make_run(tmp_path / 'noisy', cases=CASES, repeats=3, noise=0.4)
-    section = content.section('Run', [files.read(noisy)])
+    section = content.section('Run', [run_files.read(noisy)])
     said = first.conclusion(section)
     counts = {curve.name: [0, 0] for view in section.views for curve in view.shown if curve.comparison}
     for curve in (curve for view in section.views for curve in view.shown if curve.comparison):
@@ -426,10 +426,10 @@ def test_noise_and_a_missing_native_are_no_conclusion_that_all_is_well(tmp_path)
     assert f'the repeats scatter too much at {most} of ' in said
     assert 'do not tell how fast' in said and 'is as fast' not in said
     little = make_run(tmp_path / 'little', approaches=('native', 'pure'), cases=CASES, repeats=3, noise=0.01)
-    said = first.conclusion(content.section('Run', [files.read(little)]))
+    said = first.conclusion(content.section('Run', [run_files.read(little)]))
     assert said == 'Against native, pure is as fast, as far as these figures tell.'
     alone = make_run(tmp_path / 'alone', approaches=('pure',), cases=CASES, repeats=2)
-    assert first.conclusion(content.section('Run', [files.read(alone)])) == ''
+    assert first.conclusion(content.section('Run', [run_files.read(alone)])) == ''
 
 
 def test_ratios_of_a_chart_are_those_of_compare_with_their_spread(dataset):
@@ -509,7 +509,7 @@ def test_every_specification_keeps_to_the_schema_of_vega_lite(published, monkeyp
 
 def test_a_trouble_is_named_with_its_run_and_advice_is_for_the_users_own(tmp_path):
     sizes = [2 ** n for n in range(23)]
-    slow = files.read(make_run(tmp_path / 'slow', site='lumi-25.03', scale={'hybrid': 0.15}, sizes=sizes))
+    slow = run_files.read(make_run(tmp_path / 'slow', site='lumi-25.03', scale={'hybrid': 0.15}, sizes=sizes))
     made = content.Report('x', [content.section('x', [slow, references.get('lumi-g-2025-03')])])
     by_advice = {}
     for called in made.sections[0].troubles():

@@ -7,7 +7,7 @@ import pytest
 
 from osu_container import cli as command_line
 from osu_container.compare.cli import collect
-from osu_container.results import files, imported, outputs
+from osu_container.results import imported, outputs, run_files
 from osu_container.results.model import Case
 from tests.helpers.machine import PROJECT
 
@@ -95,19 +95,19 @@ def test_import_writes_a_run_that_holds_the_same_and_names_what_is_not_known(tmp
     code, out, err = call(capsys, 'import', f'mine={path}', '-o', folder)
     assert (code, err) == (0, '') and 'does not say: release, nodes, site, libraries' not in out
     assert f'{path} does not say: nodes, site, libraries' in out and '4 curves' in out
-    written, direct = files.read(folder), imported.read(f'mine={path}')
+    written, direct = run_files.read(folder), imported.read(f'mine={path}')
     for one in (written, direct):
         assert [(series.name, series.case, series.values, series.ran) for series in one.series] == [
             (series.name, series.case, series.values, series.ran) for series in written.series]
         assert one.facts['site'] == 'not known' and one.facts['imported'][0]['bytes'] == path.stat().st_size
         assert any('does not say' in problem for problem in one.problems)
-    assert call(capsys, 'import', path, '-o', folder)[0] == 1 and files.read(folder).names == ['mine']
+    assert call(capsys, 'import', path, '-o', folder)[0] == 1 and run_files.read(folder).names == ['mine']
     path = write(tmp_path / 'one.out', MANY.partition('# osu_bw: mpi4py')[0])
     code, out, _ = call(capsys, 'import', path, '-o', tmp_path / 'other', '--nodes', 2, '--site', 'lumi-25.03',
                         '--json')
     told = json.loads(out)
     assert {one['case']['nodes'] for one in told['series']} == {2} and told['failed'] == []
-    assert files.read(tmp_path / 'other').facts['site'] == 'lumi-25.03'
+    assert run_files.read(tmp_path / 'other').facts['site'] == 'lumi-25.03'
 
 
 def test_compare_and_report_take_outputs_as_they_are(tmp_path, capsys):
@@ -190,7 +190,7 @@ def test_buffers_that_nobody_has_said_are_in_no_comparison_with_those_of_a_devic
     assert imported.read(str(path)).cases == [Case('osu_bw', '', None, 2, 'buffers not known')]
     assert call(capsys, 'compare', path, 'lumi-g-2025-03')[0] == 3
     assert call(capsys, 'import', path, '-o', tmp_path / 'run', '--buffers', 'D D', '--nodes', '2')[0] == 0
-    assert files.read(tmp_path / 'run').cases == [Case('osu_bw', 'D D', 2, 2)]
+    assert run_files.read(tmp_path / 'run').cases == [Case('osu_bw', 'D D', 2, 2)]
     code, _, err = call(capsys, 'import', write(tmp_path / 'h.txt', BANDWIDTH + '1 2.00\n'), '--buffers', 'D D', '-o',
                         tmp_path / 'no')
     assert code == 1 and 'buffers D D were asked for, and osu_bw says H H' in err

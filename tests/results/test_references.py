@@ -10,7 +10,7 @@ import pytest
 
 from osu_container import cli
 from osu_container.core.data.sites import SITES
-from osu_container.results import files, references, select
+from osu_container.results import references, run_files, select
 from tests.helpers.example_runs import CASES, RUN, make_run
 
 #: Published dataset -> (curves, points, sha256 of everything that was published in it, see fingerprint())
@@ -128,13 +128,13 @@ def test_a_site_gets_the_references_of_its_node_type(name):
 # Adding
 
 def test_a_native_run_becomes_a_reference(native, places):
-    before = (native / files.NAME).read_bytes()
+    before = (native / run_files.NAME).read_bytes()
     folder = references.add(native, 'mine')
-    assert folder == places['user'] / 'mine' and sorted(os.listdir(folder)) == [references.NAME, files.NAME]
-    assert (native / files.NAME).read_bytes() == before
+    assert folder == places['user'] / 'mine' and sorted(os.listdir(folder)) == [references.NAME, run_files.NAME]
+    assert (native / run_files.NAME).read_bytes() == before
     dataset = references.get('mine')
     assert (dataset.name, dataset.kind, dataset.title) == ('mine', 'reference', 'native on workstation')
-    measured = files.read(native).only('native')
+    measured = run_files.read(native).only('native')
     assert [(one.case, one.name, one.values) for one in dataset.series] == [
         (one.case, one.name, one.values) for one in measured.series]
     assert list(dataset.modules) == ['osu-native']
@@ -143,7 +143,7 @@ def test_a_native_run_becomes_a_reference(native, places):
 def test_an_added_reference_says_source_date_stack_and_node_type(native):
     references.add(native, 'mine')
     facts = references.get('mine').facts
-    assert facts['source'] == f'run {RUN}, {native / files.NAME}' and facts['site'] == 'workstation'
+    assert facts['source'] == f'run {RUN}, {native / run_files.NAME}' and facts['site'] == 'workstation'
     assert facts['date'] == '2026-11-21T13:12:44Z' and facts['native'] == 'native'
     assert facts['stack'] == 'MPICH 5.0.2 (host), libfabric 2.5.1 (host), provider tcp, OSU C programs'
     assert facts['node_type'] == 'AMD EPYC, 2 cores, Debian GNU/Linux 12 (bookworm)'
@@ -154,8 +154,8 @@ def test_a_run_without_native_is_refused(tmp_path, places):
     run_ = make_run(tmp_path / 'r', approaches=('pure', 'hybrid'), repeats=1)
     with pytest.raises(references.ReferenceFailure) as caught:
         references.add(run_, 'mine')
-    assert str(caught.value) == (f"{run_ / files.NAME} has no measurement of native, only of: pure, hybrid. Measure "
-                                 "it, or choose another with --series")
+    assert str(caught.value) == (f"{run_ / run_files.NAME} has no measurement of native, only of: pure, hybrid. "
+                                 "Measure it, or choose another with --series")
     assert not places['user'].exists()
 
 
@@ -167,7 +167,7 @@ def test_nothing_is_replaced_without_force(native, tmp_path, places):
         references.add(other, 'mine')
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     references.add(other, 'mine', force=True)
-    assert references.get('mine').facts['source'] == f'run {RUN}, {other / files.NAME}'
+    assert references.get('mine').facts['source'] == f'run {RUN}, {other / run_files.NAME}'
     assert os.listdir(places['user']) == ['mine'], 'no leftovers'
 
 
@@ -214,7 +214,7 @@ def test_the_sites_references_are_read_from_first_to_last(native, site, tmp_path
     (second / 'both' / references.NAME).write_text(json.dumps(dict(about, title='of the second folder')))
     assert references.names()[:2] == ['both', 'far']
     assert references.get('both').title == 'native on workstation'
-    assert references.get('far').path == second / 'far' / files.NAME
+    assert references.get('far').path == second / 'far' / run_files.NAME
 
 
 # Removing
@@ -237,7 +237,7 @@ def test_only_the_users_references_are_removed(native, site, places):
 def test_a_damaged_reference_does_not_hide_the_others(native, places):
     references.add(native, 'good')
     references.add(native, 'worse')
-    (places['user'] / 'worse' / files.NAME).write_text('{"kind": "run"')
+    (places['user'] / 'worse' / run_files.NAME).write_text('{"kind": "run"')
     datasets, problems = references.added()
     assert [dataset.name for dataset in datasets] == ['good']
     assert len(problems) == 1 and 'reference worse cannot be used' in problems[0]
@@ -267,9 +267,9 @@ def runs(places):
                    run='20261121T080000Z', failures=[('opensource', case, 'no cxi device') for case in CASES])
     for folder, started in ((old, '2026-11-20T08:00:00Z'), (broken, '2026-11-21T07:00:00Z'),
                             (new, '2026-11-21T08:00:00Z')):
-        text = (folder / files.NAME).read_text()
-        (folder / files.NAME).write_text(text.replace('2026-11-21T13:12:44Z', started))
-    with open(broken / files.NAME, 'a') as handle:
+        text = (folder / run_files.NAME).read_text()
+        (folder / run_files.NAME).write_text(text.replace('2026-11-21T13:12:44Z', started))
+    with open(broken / run_files.NAME, 'a') as handle:
         handle.write('not JSON\n')
     (results / 'nothing').mkdir()
     return old, broken, new

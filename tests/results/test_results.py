@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from osu_container.results import files
+from osu_container.results import run_files
 from osu_container.results.model import Case, Series
 from tests.helpers.example_runs import CASES, MORE_CASES, RUN, make_run, sizes_of
 
@@ -19,12 +19,12 @@ def run(tmp_path):
 
 def rows(run):
     """Return the lines (list of str) of a run."""
-    return (run / files.NAME).read_text().splitlines()
+    return (run / run_files.NAME).read_text().splitlines()
 
 
 def write(run, lines, end='\n'):
     """Write lines (list of str) back as the results of a run."""
-    (run / files.NAME).write_text('\n'.join(lines) + end)
+    (run / run_files.NAME).write_text('\n'.join(lines) + end)
 
 
 def change(run, change_it, kind='measurement', which=0):
@@ -40,22 +40,22 @@ def change(run, change_it, kind='measurement', which=0):
 
 def refused(run):
     """Return the message with which a run is refused."""
-    with pytest.raises(files.ResultsError) as caught:
-        files.read(run)
+    with pytest.raises(run_files.ResultsError) as caught:
+        run_files.read(run)
     return str(caught.value)
 
 
 # What is read
 
 def test_a_run_is_read_by_its_folder_or_its_file(run):
-    for path in (run, str(run), run / files.NAME):
-        dataset = files.read(path)
+    for path in (run, str(run), run / run_files.NAME):
+        dataset = run_files.read(path)
         assert (dataset.name, dataset.kind, dataset.problems) == (RUN, 'run', [])
-        assert dataset.path == run / files.NAME
+        assert dataset.path == run / run_files.NAME
 
 
 def test_series_hold_every_value_of_every_repeat(run):
-    dataset = files.read(run)
+    dataset = run_files.read(run)
     written = [json.loads(line) for line in rows(run)]
     measured = [entry for entry in written if entry['kind'] == 'measurement']
     assert len(measured) == 2 * 2 * 2
@@ -69,7 +69,7 @@ def test_series_hold_every_value_of_every_repeat(run):
 def test_failed_and_skipped_cases_are_failures_with_their_reason(tmp_path):
     run = make_run(tmp_path, repeats=1, failures=[('pure', BANDWIDTH, 'srun ended with 1: no PMI'),
                                                   ('hybrid', LATENCY, 'skipped: no GPU here')])
-    dataset = files.read(run)
+    dataset = run_files.read(run)
     assert not dataset.of(BANDWIDTH, 'pure') and not dataset.of(LATENCY, 'hybrid')
     assert [(one.name, one.case, one.skipped) for one in dataset.failures] == [
         ('pure', BANDWIDTH, False), ('hybrid', LATENCY, True)]
@@ -78,7 +78,7 @@ def test_failed_and_skipped_cases_are_failures_with_their_reason(tmp_path):
 
 @pytest.mark.parametrize('case', MORE_CASES, ids=lambda case: case.title)
 def test_every_kind_of_benchmark_survives_writing_and_reading(case, tmp_path):
-    dataset = files.read(make_run(tmp_path, cases=[case], repeats=2))
+    dataset = run_files.read(make_run(tmp_path, cases=[case], repeats=2))
     for one in dataset.series:
         assert one.case == case and one.sizes == list(sizes_of(case)) and one.repeats == 2
     assert dataset.names == ['native', 'pure', 'hybrid']
@@ -146,25 +146,25 @@ def test_what_cannot_have_been_measured_is_refused(what, run):
     said = refused(run)
     assert message in said
     if 'which do not compare' not in message:  # that is seen at the next line of the curve
-        assert f'{files.NAME}:{number}' in said
+        assert f'{run_files.NAME}:{number}' in said
 
 
-@pytest.mark.parametrize('kind', sorted(files.LINES))
+@pytest.mark.parametrize('kind', sorted(run_files.LINES))
 def test_a_line_without_a_key_of_its_kind_is_refused(kind, run):
-    for key in files.LINES[kind]:
+    for key in run_files.LINES[kind]:
         if key in ('format', 'version'):  # then it is no results file: see below
             continue
         lines = rows(run)
         number = change(run, _without(key), kind)
-        assert f'{files.NAME}:{number}: a line of kind {kind} without {key}' in refused(run)
+        assert f'{run_files.NAME}:{number}: a line of kind {kind} without {key}' in refused(run)
         write(run, lines)
 
 
 @pytest.mark.parametrize('version', [1, 3, '2', None])
 def test_another_version_is_refused(version, run):
     change(run, _set(version=version), 'run')
-    assert refused(run) == (f"{run / files.NAME} has version {version} of its format, wanted 2: measure again, or read "
-                            "it with the osu-container that wrote it")
+    assert refused(run) == (f"{run / run_files.NAME} has version {version} of its format, wanted 2: measure again, or "
+                            "read it with the osu-container that wrote it")
 
 
 # Truncated
@@ -173,9 +173,9 @@ def test_a_cut_off_last_line_is_left_out_and_said(run):
     lines = rows(run)[:-1]  # the last measurement is the last line
     for length in (1, len(lines[-1]) // 2, len(lines[-1]) - 1):
         write(run, [*lines[:-1], lines[-1][:length]], end='')
-        dataset = files.read(run)
+        dataset = run_files.read(run)
         assert sum(len(one.values[64]) for one in dataset.series) == 7
-        assert f'{files.NAME}:{len(lines)}: the last line is cut off (the run was killed); left out' in (
+        assert f'{run_files.NAME}:{len(lines)}: the last line is cut off (the run was killed); left out' in (
             dataset.problems[0])
         assert 'has not ended' in dataset.problems[1]
 
@@ -183,26 +183,26 @@ def test_a_cut_off_last_line_is_left_out_and_said(run):
 # Writer
 
 def test_begin_refuses_a_file_that_is_there(run):
-    before = (run / files.NAME).read_bytes()
-    with pytest.raises(files.ResultsError, match='is there already: a run is never written over.*bench --resume'):
-        files.Writer(run / files.NAME).begin(run='2', started='x', site='y')
-    assert (run / files.NAME).read_bytes() == before
+    before = (run / run_files.NAME).read_bytes()
+    with pytest.raises(run_files.ResultsError, match='is there already: a run is never written over.*bench --resume'):
+        run_files.Writer(run / run_files.NAME).begin(run='2', started='x', site='y')
+    assert (run / run_files.NAME).read_bytes() == before
 
 
 def test_one_line_an_add(tmp_path):
-    writer = files.Writer(tmp_path / files.NAME)
+    writer = run_files.Writer(tmp_path / run_files.NAME)
     writer.begin(run=RUN, started='2026-11-21T13:12:44Z', site='workstation')
     for n in range(3):
         writer.add('module', name=f'osu-container/{n}', approach=str(n), container=True, note='two\nlines, µs')
-        text = (tmp_path / files.NAME).read_text()
+        text = (tmp_path / run_files.NAME).read_text()
         assert text.endswith('\n') and text.count('\n') == n + 2
-    assert list(files.read(tmp_path).modules) == [f'osu-container/{n}' for n in range(3)]
+    assert list(run_files.read(tmp_path).modules) == [f'osu-container/{n}' for n in range(3)]
 
 
 def test_mend_cuts_off_an_incomplete_line_alone(run):
-    path = run / files.NAME
+    path = run / run_files.NAME
     whole = path.read_bytes()
-    writer = files.Writer(path)
+    writer = run_files.Writer(path)
     assert writer.mend() is False and path.read_bytes() == whole
     path.write_bytes(whole + b'{"kind": "meas')
     assert writer.mend() is True and path.read_bytes() == whole

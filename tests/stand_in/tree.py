@@ -27,7 +27,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from osu_container.core.deciding.rules.network import FABRIC_VERSIONS
+from osu_container.core.deciding.rules.fabric import FABRIC_VERSIONS
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.installing.site_image import image_folders
 from osu_container.core.reading.closure import closure

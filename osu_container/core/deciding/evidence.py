@@ -6,9 +6,9 @@ the facts of the rules that say so. Python 3.6 and its standard library only.
 """
 import posixpath
 
-from osu_container.core.deciding.rules.described import compares_glibc, has_glibc
+from osu_container.core.deciding.rules.described_host import compares_glibc, has_glibc
 from osu_container.core.deciding.rules.finding import module_value, uses_libfabric
-from osu_container.core.deciding.rules.gpu import gpu_maker
+from osu_container.core.deciding.rules.gpu_fit import gpu_maker
 from osu_container.core.deciding.settings import host_libraries
 from osu_container.core.deciding.trial import libraries_of
 

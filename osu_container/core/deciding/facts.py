@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 
+from osu_container.core import shell
 from osu_container.core.deciding.rules.finding import NOTE, uses_libfabric
 from osu_container.core.deciding.settings import HOST_MPI, MORE_FOLDERS, wanted_files
 from osu_container.core.deciding.trial import Host, libraries_of, trial_of
@@ -19,7 +20,6 @@ from osu_container.core.reading.image import Image
 from osu_container.core.reading.libraries import LibraryVersion, read_library, sha256_of
 from osu_container.core.reading.loader import of_name
 from osu_container.core.reading.sif import ImageError
-from osu_container.core.writing import shell
 
 
 class FactsError(Exception):

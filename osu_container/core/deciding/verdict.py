@@ -9,10 +9,10 @@ from collections import namedtuple
 
 from osu_container.core.deciding.evidence import untested
 from osu_container.core.deciding.rules import RULES
-from osu_container.core.deciding.rules.environment import doubted
+from osu_container.core.deciding.rules.abi import other_mpi, other_mpi_family
 from osu_container.core.deciding.rules.finding import LEVELS, NOTE, Finding
-from osu_container.core.deciding.rules.gpu import gpu_vendor, other_vendor
-from osu_container.core.deciding.rules.mpi import other_mpi, other_mpi_family
+from osu_container.core.deciding.rules.gpu_fit import gpu_vendor, other_vendor
+from osu_container.core.deciding.rules.image_environment import doubted
 from osu_container.core.deciding.settings import families, pmi_for
 from osu_container.core.deciding.site_choice import SettingsError
 from osu_container.core.deciding.trial import image_mpi, trial_of

@@ -8,10 +8,10 @@ import os
 import re
 import subprocess
 
+from osu_container.core import shell
 from osu_container.core.reading.files import read_plain
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.core.reading.sif import ImageError, signature_problem
-from osu_container.core.writing import shell
 from osu_container.places import PROJECT
 
 #: minutes of estimated build time up to which an image is built without being asked for: a person waits for eb

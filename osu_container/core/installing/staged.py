@@ -26,7 +26,7 @@ _NAME = os.path.basename(_PACKAGE)
 _MORE = ('__init__.py', 'columns.py', 'exit_codes.py', 'rank-proof', 'streams.py', 'core/__init__.py',
          'core/data/__init__.py', 'core/data/approaches.py', 'core/reading/__init__.py',
          'core/reading/files.py', 'core/reading/libraries.py',
-         'core/writing/__init__.py', 'core/writing/shell.py', 'core/writing/terminal.py')
+         'core/shell.py', 'core/terminal.py')
 
 
 def free_space_problem(folder, size):

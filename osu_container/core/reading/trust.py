@@ -11,7 +11,7 @@ import pwd
 import stat
 import unicodedata
 
-from osu_container.core.writing import shell
+from osu_container.core import shell
 
 #: Unicode's categories of such characters
 _ODD = ('Cc', 'Cf', 'Cs', 'Zl', 'Zp')

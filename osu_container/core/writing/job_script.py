@@ -2,7 +2,7 @@
 Settings and site -> text of a job script for two nodes. RUNSCRIPTS names its folder; LUMI's container modules have
 samples there.
 """
-from osu_container.core.writing.terminal import one_line
+from osu_container.core.terminal import one_line
 
 NAME, FOLDER = 'two-nodes', 'runscripts'
 

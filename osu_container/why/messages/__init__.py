@@ -31,11 +31,11 @@ An entry:
     general    True, optional: it is printed for several reasons, and named only if no cause is found
     unless     list of names, optional: not named beside these, which say it more exactly
 """
-from . import container, easybuild, gpus, loader, modules, mpi, nccl, network, programs, ranks, runtimes, slurm
+from . import container, easybuild, gpus, ld_so, modules, mpi, nccl, network, programs, ranks, runtimes, slurm
 
 #: (heading, entries)
 TOPICS = [
-    ("The loader", loader.ENTRIES),
+    ("The loader", ld_so.ENTRIES),
     ("MPI, libfabric, RCCL, the network", network.ENTRIES),
     ("MPI itself", mpi.ENTRIES),
     ("NCCL and RCCL", nccl.ENTRIES),

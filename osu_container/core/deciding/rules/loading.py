@@ -2,14 +2,14 @@
 import posixpath
 from collections import OrderedDict
 
-from osu_container.core.deciding.rules.described import may_offer
+from osu_container.core import shell
+from osu_container.core.deciding.rules.described_host import may_offer
 from osu_container.core.deciding.rules.finding import MPI_NAMES, NOTE, finding, in_order, last_version, rule, shown
-from osu_container.core.deciding.rules.gpu import OF_DRIVER, gpu_maker
+from osu_container.core.deciding.rules.gpu_fit import OF_DRIVER, gpu_maker
 from osu_container.core.deciding.settings import INJECT_FOLDER
 from osu_container.core.deciding.trial import Container
 from osu_container.core.reading.environment import FOLDER, in_process
 from osu_container.core.reading.loader import of_name, undefined_symbols, version_problems, where
-from osu_container.core.writing import shell
 
 
 @rule('static program', source='ld.so(8)')

@@ -1,10 +1,10 @@
 """Verdicts as text for people and as data for programs."""
 import os
 
+from osu_container.core import shell
 from osu_container.core.deciding.rules.finding import NOTE
 from osu_container.core.deciding.verdict import said
-from osu_container.core.writing import shell
-from osu_container.core.writing.terminal import one_line
+from osu_container.core.terminal import one_line
 
 from .. import columns
 from .site import described

@@ -285,7 +285,7 @@ def capability_set(trial):
                   'use an image with MPICH 4.1 or newer')
 
 
-@rule('not seen over cxi', source='SEEN_OVER_CXI in core/deciding/rules/network.py')
+@rule('not seen over cxi', source='SEEN_OVER_CXI in core/deciding/rules/fabric.py')
 def not_seen_over_cxi(trial):
     """
     Of other MPIs no file says whether they agree with the provider cxi: only those that were seen to run count, and the

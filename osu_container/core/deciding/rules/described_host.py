@@ -22,7 +22,7 @@ _WORDS = {'soname': 'its soname', 'machine': 'its processor', 'needed': 'what it
           'runpath': 'its DT_RUNPATH', 'traits.opens': 'what it opens by itself'}
 
 
-@rule('host not described', source='core/deciding/rules/described.py')
+@rule('host not described', source='core/deciding/rules/described_host.py')
 def unknown_host(trial):
     """Of a host that is described it is known which libraries come from it."""
     evidence = lacks_of_host(trial)
@@ -56,7 +56,7 @@ def lacks_of_host(trial):
     return sorted(set(found), key=found.index)
 
 
-@rule('facts of the host', source='core/deciding/rules/described.py')
+@rule('facts of the host', source='core/deciding/rules/described_host.py')
 def unknown_facts(trial):
     """Of a host that is described it is known what its libraries ask for, and have."""
     if not trial.host.partial or not trial.taken.injected:

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from osu_container.proof.network import network_of, providers_wanted, world_of
+from osu_container.proof.opened_network import network_of, providers_wanted, world_of
 from tests.helpers.machine import compile_library
 from tests.proof.test_loaded import compile_libfabric, compile_mpich, start
 

@@ -1,7 +1,7 @@
 """Recipes for EasyBuild's own repository: the native benchmarks with the toolchains that it lacks, and nothing else."""
 from osu_container.contribute import ContributeError
+from osu_container.contribute.recipe_text import filled
 from osu_container.contribute.repositories import FOLDERS, HOMEPAGE, LIBEXEC, PLACES, THERE, TOOLCHAINS
-from osu_container.contribute.text import filled
 from osu_container.recipes.versions import SOURCES
 
 NAME = 'OSU-Micro-Benchmarks'

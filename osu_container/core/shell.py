@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 
-from osu_container.core.writing.terminal import visible
+from osu_container.core.terminal import visible
 
 _NAMED = {'\n': '\\n', '\t': '\\t', '\r': '\\r'}
 

@@ -11,8 +11,8 @@ import json
 import os
 from pathlib import Path
 
+from osu_container.core import shell
 from osu_container.core.reading.files import MOST, TooLarge, lines_of, open_plain, parse_json
-from osu_container.core.writing import shell
 
 from . import model
 

@@ -18,8 +18,8 @@ from osu_container.contribute.from_data import (
     settings_of,
     stack_of,
 )
+from osu_container.contribute.recipe_text import Generator, commented, filled
 from osu_container.contribute.repositories import HOMEPAGE, LIBEXEC, USER_GUIDE
-from osu_container.contribute.text import Generator, commented, filled
 from osu_container.core.deciding.settings import INJECT_FOLDER, approach_entry, image_of
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.writing import module_text
@@ -109,7 +109,7 @@ def run_script(settings):
         path = entry['path'].replace('{kernel}', '$(uname -r)')
         if '{' in path:
             raise ContributeError(f"{settings.site}: the path {path} holds what only this project's commands fill in; "
-                                  "teach run_script() in osu_container/contribute/lumi.py")
+                                  "teach run_script() in osu_container/contribute/lumi_recipes.py")
         lines += [commented(f'{module_text.reason(entry)}', '# '),
                   f'if [ -e "{path}" ]; then\n    export SINGULARITY_BIND="${{SINGULARITY_BIND-}},{path}"\n']
         otherwise = ''.join(f'    export {name}="${{{name}-{value}}}"\n'

@@ -2,7 +2,7 @@
 
 from osu_container.core.deciding.conditions import release
 from osu_container.core.deciding.rules.finding import NOTE, finding, found_by_loader, mpi_of, rule
-from osu_container.core.deciding.rules.scripts import is_wrapper
+from osu_container.core.deciding.rules.started_scripts import is_wrapper
 from osu_container.core.deciding.settings import HOST_MPI, families, pmi_for
 from osu_container.core.reading.image import MPI_FAMILIES
 from osu_container.core.reading.python_environments import environments

@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 
 from osu_container import columns
-from osu_container.core.writing import terminal
+from osu_container.core import terminal
 
 from ..results import ratios
 from . import troubles as shapes
