@@ -18,8 +18,7 @@ import time
 from pathlib import Path
 
 from osu_container import demo_table, record, streams
-from osu_container.bench import BenchError
-from osu_container.bench import modules as bench_modules
+from osu_container.bench import BenchError, installed_modules
 from osu_container.children import started
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.libraries import sha256_of
@@ -285,7 +284,7 @@ class Demo:
         """Return {name: sha256} of everything that the numbers depend on: modules, images, host libraries."""
         base, found = self.environment(), {}
         for _, _, module in MODULES:
-            found.update(bench_modules.load(module, base).inputs())
+            found.update(installed_modules.load(module, base).inputs())
         return found
 
     def stored(self):

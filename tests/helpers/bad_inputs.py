@@ -11,7 +11,7 @@ from typing import Callable, NamedTuple
 
 from osu_container.core.installing.staged import install_proof
 from osu_container.places import PROJECT
-from osu_container.results import files as results_files
+from osu_container.results import run_files
 from tests.helpers.example_runs import make_run
 from tests.helpers.verdict_cases import CPU
 
@@ -106,7 +106,7 @@ def run_with(change=None, lines=None):
     """
     def make(place):
         folder = make_run(place.folder / 'run', approaches=('native', 'pure'), repeats=2, sizes=(1, 64, 4096))
-        path = folder / results_files.NAME
+        path = folder / run_files.NAME
         rows = path.read_text().splitlines()
         if change:
             number = next(n for n, line in enumerate(rows) if json.loads(line)['kind'] == 'measurement')

@@ -9,7 +9,7 @@ import pytest
 
 from osu_container.core.data.approaches import APART
 from osu_container.proof import judging, loaded
-from osu_container.proof import text as report
+from osu_container.proof import proof_text as report
 from osu_container.proof.judging import NOTHING, ProofError, Run, judge, promise_from, ranges, singletons
 from tests.helpers.machine import PROJECT, PYTHON_36, folded, run
 from tests.proof.test_loaded import compile_mpich
