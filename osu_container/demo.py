@@ -66,7 +66,7 @@ class Demo:
 
     STEPS = [
         ('slurm', 'Slurm with two nodes'),
-        ('image', 'container image and Python environment'),
+        ('image', 'container image'),
         ('host-mpi', "the host's MPI"),
         ('install', 'five modules, installed by EasyBuild'),
         ('run', 'benchmarks on two nodes'),
@@ -80,7 +80,7 @@ class Demo:
         load = f'module load {shlex.quote(module)}; ' if module else ''
         return ['bash', '--norc', '-c', f'set -e; . {shlex.quote(str(self.project / "env.sh"))}; {load}exec {command}']
 
-    def run(self, step, command, *, what, echo=False, env=None):
+    def run(self, step, command, *, what, echo=False):
         """
         Run command (list of str) with its output appended to the log of step; show its last line meanwhile.
 
@@ -95,7 +95,7 @@ class Demo:
             out.write(f'--- {record.now()} {shlex.join(command)}\n')
             out.flush()
             reader.seek(0, os.SEEK_END)
-            with started(command, cwd=self.project, stdout=out, stderr=subprocess.STDOUT, env=env) as child:
+            with started(command, cwd=self.project, stdout=out, stderr=subprocess.STDOUT) as child:
                 code = self.follow(child, reader, what, echo)
         if code:
             how = f'exit code {code}' if code > 0 else f'ended by signal {-code}'
@@ -221,37 +221,15 @@ class Demo:
         return 'ready'
 
     def step_image(self):
-        """
-        Make the Python environment, and the image unless it is there and made from the same inputs.
-
-        A new image without C programs takes no HPCCM: its recipe is checked in, so both are made at once.
-        """
+        """Build the image unless it is there and made from the same inputs: the script compares their sums."""
         before = self.image().stat().st_mtime_ns if self.image().exists() else None
-        python = [str(self.project / 'workstation/python_env.sh')]
-        build = [*self.osu_container, 'image', 'build', self.image().stem]
-        if before or os.environ.get('EASYBUILD_SOURCEPATH') or self.has_c_archive():
-            self.run('image', python, what='python_env.sh', echo=True)
-            self.run('image', build, what='osu-container image build', echo=True)
-        else:
-            log = self.work / 'log' / 'python.log'
-            with open(log, 'w') as out, started(python, cwd=self.project, stdout=out, stderr=out) as child:
-                self.run('image', [*build, '--osu', 'mpi4py'], what='osu-container image build', echo=True,
-                         env={**os.environ, 'OSU_CONTAINER_PYTHON': sys.executable})
-                if child.wait():
-                    raise StepError(f'python_env.sh failed (exit code {child.returncode})', log)
+        self.run('image', [*self.osu_container, 'image', 'build', self.image().stem],
+                 what='osu-container image build', echo=True)
         problem = self.image_problem()
         if problem:
             raise StepError(f'the build ended without an error, but {problem}', self.work / 'log' / 'image.log')
         done = 'skipped' if self.image().stat().st_mtime_ns == before else 'built'
         return f'{done}: {self.image().name} ({self.image().stat().st_size / 1e6:.0f} MB)'
-
-    def has_c_archive(self):
-        """Return whether the archive of the C programs is here, or can be fetched now (bool)."""
-        try:
-            self.run('image', [*self.osu_container, 'image', 'fetch', '--quiet', '--source', 'osu'], what='image fetch')
-        except StepError:
-            return False
-        return True
 
     def step_host_mpi(self):
         """Unpack the host's MPI unless it is there: the script looks whether it works."""

@@ -47,13 +47,11 @@ if sys.argv[1] != 'image':
     sys.path.insert(0, 'ROOT')
     from osu_container.cli import main
     sys.exit(main())
-if sys.argv[2] == 'fetch':
-    sys.exit(0 if os.path.exists('ROOT/archive') else 'the archive cannot be had')
 if os.path.exists('ROOT/sources/SIF') and os.path.exists('ROOT/current'):
     raise SystemExit(0)
 open('ROOT/current', 'w').close()
 with open('ROOT/build.calls', 'a') as calls:
-    calls.write(f"build{' mpi4py' * ('mpi4py' in sys.argv)}\n")
+    calls.write('build\n')
 image = f'an image {time.time()}'
 open('ROOT/sources/SIF', 'w').write(image)
 open('ROOT/sources/SIF.sha256', 'w').write(f'{hashlib.sha256(image.encode()).hexdigest()}  SIF\n')
@@ -80,7 +78,6 @@ def project(tmp_path, monkeypatch):
     (root / 'container-recipes').mkdir()
     (root / 'container-recipes' / 'workstation.py').write_text('# recipe\n')
     script(root / 'workstation' / 'slurm.sh', '#!/bin/sh\necho "slurm $1"\n')
-    script(root / 'workstation' / 'python_env.sh', '#!/bin/sh\necho "==> Python"; [ ! -e "$0.fails" ]\n')
     script(root / 'workstation' / 'host_mpi.sh', '#!/bin/sh\necho "==> host MPI"\n')
     for name in list(os.environ):
         if name.startswith(('LMOD', '_LM', '__LMOD', 'MODULE', 'LOADEDMODULES', 'SLURM_')):
@@ -137,7 +134,7 @@ def test_the_same_command_goes_on_where_it_failed(project, small, capfd):
     out, err = capfd.readouterr()
     assert 'step 4/6 (install) failed: eb osu-native.eb -r failed (exit code 1)' in err
     assert 'ERROR: Build of osu-native.eb failed: no space left on device' in err
-    assert calls(project, 'build.calls') == ['build mpi4py'] and calls(project) == ['osu-native.eb -r']
+    assert calls(project, 'build.calls') == ['build'] and calls(project) == ['osu-native.eb -r']
     (project / 'eb.fails').unlink()
     assert small.go() == 1, 'there is no srun in the small project'
     out, err = capfd.readouterr()
@@ -194,22 +191,8 @@ def alive(pid):
 # ---- what is skipped -------------------------------------------------------------------------------------------------
 
 def test_an_image_is_built_once(project, small):
-    assert small.step_image().startswith(f'built: {SIF}') and calls(project, 'build.calls') == ['build mpi4py']
+    assert small.step_image().startswith(f'built: {SIF}') and calls(project, 'build.calls') == ['build']
     assert small.step_image().startswith(f'skipped: {SIF}') and calls(project, 'build.calls') == []
-
-
-def test_an_image_with_c_programs_waits_for_python(project, small):
-    (project / 'archive').touch()
-    assert small.step_image().startswith('built: ') and calls(project, 'build.calls') == ['build']
-
-
-@pytest.mark.parametrize('archive', [True, False])
-def test_no_python_environment_is_an_error(project, small, archive):
-    (project / 'workstation' / 'python_env.sh.fails').touch()
-    if archive:
-        (project / 'archive').touch()
-    with pytest.raises(demo.StepError, match='python_env.sh failed .exit code 1'):
-        small.step_image()
 
 
 def test_an_image_that_does_not_have_its_sha256_is_an_error(project, small):
