@@ -122,9 +122,10 @@ def check_said(said, typed, names):
 
 @functools.lru_cache
 def options():
-    """Return the options (set of str) that the sources of this project know, with those of eb, srun, sbatch and apptainer."""
+    """Return the options (set of str) that the sources of this project know, with those of others."""
     known = {'--rebuild', '--try-amend', '--installpath', '--mem', '--mpi', '--gpus-per-node', '--ignore_cache',
-             '--task-prolog', '--allow-use-as-root-and-accept-consequences', '--sandbox', '--tests'}
+             '--task-prolog', '--allow-use-as-root-and-accept-consequences',
+             '--sandbox', '--tests'}
     for path in [*PROJECT.glob('osu_container/**/*.py'), *PROJECT.glob('easyconfigs/o/*/osu-*'),
                  PROJECT / 'lumi/link', PROJECT / 'Makefile']:
         if path.is_file() and path.suffix != '.eb':
