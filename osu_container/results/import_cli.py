@@ -15,8 +15,9 @@ from .. import record
 from . import imported, model, run_files, select
 
 EPILOG = """
-FILE is the output of programs of the OSU Micro-Benchmarks (C 5 to 7.5, Python, mpi4py's ports). It may
-hold several tables, and lines of others between them. Tables of one case are taken as repeats.
+FILE is the output of programs of the OSU Micro-Benchmarks (C 5 to 7.5, Python, mpi4py's ports), or
+of the Intel MPI Benchmarks. It may hold several tables, and lines of others between them.
+Tables of one case are taken as repeats.
 
   osu-container import slurm-123.out
   osu-container import native=bare.txt hybrid=container.txt --site lumi-25.03 --nodes 2

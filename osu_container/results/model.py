@@ -14,13 +14,15 @@ from dataclasses import dataclass, field
 
 #: What can have been measured, in any unit. Ratios and squares of what is beyond are no numbers any more
 LOWEST, HIGHEST = 1e-30, 1e30
-#: Benchmarks whose number is a bandwidth; all others give a time. The names of OSU 7.5 and of the Python ones.
+#: Benchmarks whose number is a bandwidth; all others give a time. The names of OSU 7.5 and of the Python ones; those of
+#: the Intel MPI Benchmarks with IMB before them.
 BANDWIDTH = frozenset(
     ['osu_bw', 'osu_bibw', 'osu_mbw_mr', 'osu_put_bw', 'osu_get_bw', 'osu_put_bibw', 'osu_bw_persistent',
-     'osu_bibw_persistent', 'osu_bw_fan_in', 'osu_bw_fan_out', 'osu_xccl_bw', 'osu_xccl_bibw'])
+     'osu_bibw_persistent', 'osu_bw_fan_in', 'osu_bw_fan_out', 'osu_xccl_bw', 'osu_xccl_bibw', 'IMB Uniband',
+     'IMB Biband'])
 #: Benchmarks that print one number and no message size; their values stand at size 0
 WITHOUT_SIZES = frozenset(['osu_barrier', 'osu_ibarrier', 'osu_barrier_persistent', 'osu_init', 'osu_hello',
-                           'osu_xccl_barrier'])
+                           'osu_xccl_barrier', 'IMB Barrier', 'IMB Ibarrier'])
 #: Benchmarks that print milliseconds
 MILLISECONDS = frozenset(['osu_init'])
 #: Buffers as in the arguments of the programs: H host, D device, M managed memory; of the sender, of the receiver.

@@ -2,6 +2,7 @@
 Text that programs have printed -> the figures of a run.
 
     OSU Micro-Benchmarks    in C and in Python, and mpi4py's ports: any number of tables in one file
+    Intel MPI Benchmarks    IMB-MPI1 and others: a table for each benchmark and number of processes
 
 What the text says is taken, what it does not say is named as not known: the number of nodes, say. A command line above
 a table (`srun -N2 -n2 osu_bw D D`, as a shell with -x shows it) says some of it.
@@ -25,11 +26,15 @@ UNKNOWN = 'not known'
 #: What is part of a case where the text does not say where the buffers are
 NO_BUFFERS = 'buffers not known'
 WANTED = ("wanted the output of a program of the OSU Micro-Benchmarks ('# OSU MPI Bandwidth Test v7.5' and what "
-          "follows)")
+          "follows), or of the Intel MPI Benchmarks")
 
 _TITLE = re.compile(r'# *(?:OSU |OMB-Py |OMB Python )?(MPI|NCCL|RCCL|XCCL)(_\w+)?(?:-(\w+))?(?: MANAGED)? (.*?) Test'
                     r'(?: Test)?\s*(?:v\d\S*|\(.*\))?\s*', re.I)
 _PORT = re.compile(r'# *(osu_\w+): mpi4py \S+ port', re.I)
+_IMB_TITLE = re.compile(r'#\s*Intel ?\(R\) MPI Benchmarks? (?:Suite )?V?([\d.]+)?', re.I)
+_IMB_TABLE = re.compile(r'# *Benchmarking +(\w[\w-]*)')
+_IMB_RANKS = re.compile(r'# *#processes *= *(\d{1,9})')
+_IMB_HEAD = re.compile(r'#(?:bytes|repetitions)\b.*')
 #: A launcher and the program, as a shell with -x or a terminal shows it
 _COMMAND = re.compile(r'\b(srun|flux run|mpirun|mpiexec(?:\.hydra)?|aprun)\b(.*?)\b(osu_\w+)\b(.*)')
 _ROW = re.compile(r'\s*\d+\s+[\d.]+(?:\s+\S+)*\s*')
@@ -205,11 +210,13 @@ def _nothing(path, lines):
 
 def _tables(path, lines, benchmark):
     """Yield the Tables of a text. benchmark: of a table without a title that is known."""
-    command, blocks, fresh = None, [], True
+    release, command, blocks, fresh = None, None, [], True
     for number, line in enumerate(lines, 1):
+        imb = _IMB_TITLE.match(line)
+        release = imb.group(1) if imb else release
         began = _begins(line)
         if began and (fresh or not (blocks and blocks[-1]['kind'] == 'port' and not blocks[-1]['titled'])):
-            blocks.append({'kind': began, 'line': number, 'lines': [line], 'command': command,
+            blocks.append({'kind': began, 'line': number, 'lines': [line], 'command': command, 'release': release,
                            'titled': began != 'port'})
             command, fresh = None, False
             continue
@@ -220,17 +227,22 @@ def _tables(path, lines, benchmark):
         if blocks and not called:
             blocks[-1]['lines'].append(line)
         elif benchmark and not blocks:
-            blocks.append({'kind': 'bare', 'line': number, 'lines': [line], 'command': command,
+            blocks.append({'kind': 'bare', 'line': number, 'lines': [line], 'command': command, 'release': None,
                            'titled': True})
         fresh = fresh or bool(called)
     for index, block in enumerate(_together(blocks)):
-        if block['kind'] != 'bare' or index == 0:
+        if block['kind'] == 'imb':
+            yield _imb(path, block)
+        elif block['kind'] != 'bare' or index == 0:
             yield _osu(path, block, benchmark)
 
 
 def _begins(line):
-    """Return what begins with a line: 'title', 'port' or None."""
-    return 'port' if _PORT.match(line) else 'title' if _TITLE.fullmatch(line) else None
+    """Return what begins with a line: 'title', 'port', 'imb' or None."""
+    if not line.startswith('#'):
+        return None
+    return 'port' if _PORT.match(line) else 'title' if _TITLE.fullmatch(line) else 'imb' if _IMB_TABLE.match(line) \
+        else None
 
 
 def _together(blocks):
@@ -310,3 +322,61 @@ def _buffers(benchmark, output, asked):
         two = _TWO_RANKS.fullmatch(benchmark) or benchmark in ('osu_mbw_mr', 'osu_multi_lat')
         return (asked if asked in model.BUFFERS else None) if two else 'D D'
     return None if output.python and not output.port else 'H H'
+
+
+def _imb(path, block):
+    """Return the Table of a block of lines of the Intel MPI Benchmarks."""
+    where = f"{path}:{block['line']}"
+    name = 'IMB ' + _IMB_TABLE.match(block['lines'][0]).group(1)
+    table = Table(where, name, programs='Intel MPI Benchmarks', release=block['release'], buffers='H H')
+    column = first = None
+    for number, line in enumerate(block['lines'], block['line']):
+        ranks = _IMB_RANKS.match(line)
+        if ranks:
+            table.ranks = int(ranks.group(1)) or None
+        elif _IMB_HEAD.fullmatch(line):
+            if column is not None and table.values:  # another mode of the same benchmark: AGGREGATE, say
+                break
+            heads, first = line.split(), line.startswith('#bytes')
+            column = next((heads.index(head) for head in _imb_heads(name) if head in heads), None)
+            if column is None:
+                table.reason = f"{where}: {name} has no column that is known, only {', '.join(heads)}"
+            elif heads[column] == 'Mbytes/sec' and (block['release'] or '0') < '2018':
+                # 2 bytes in 1.72 µs are 1.11 'Mbytes/sec' in 2016, 8 bytes in 1.66 µs are 4.81 in 2021
+                table.reason = (f"{where}: the Mbytes of {name} are 1048576 bytes before release 2018, 1000000 since, "
+                                f"and its release is {block['release'] or 'not known'}")
+            if table.reason:
+                return table
+        elif column is not None and re.fullmatch(r'[\d.]+(?:\s+[\d.]+)+', line):
+            _imb_row(table, f'{path}:{number}', line.split(), column, first)
+            if table.reason:
+                return table
+        elif line.startswith('#'):
+            table.comments.append(line[:KEPT_OF_LINE])
+        elif line and len(table.foreign) < KEPT:
+            table.foreign.append(line[:KEPT_OF_LINE])
+    if not table.values:
+        table.reason = f"{where}: no figures of {name}: wanted lines of numbers below '#bytes #repetitions ...'"
+    if name in model.WITHOUT_SIZES:
+        table.buffers = ''
+    return table
+
+
+def _imb_heads(name):
+    """Return the columns (list of str) of which one is the figure of a benchmark (str), the best first."""
+    return ['Mbytes/sec'] if model.is_bandwidth(name) else ['t_avg[usec]', 't[usec]', 't_ovrl[usec]']
+
+
+def _imb_row(table, where, cells, column, sized):
+    """Add a row (list of str) to a Table of IMB, or set its reason. sized: bool, the first column is the size."""
+    try:
+        size, value = int(cells[0]) if sized else 0, float(cells[column])
+    except (ValueError, IndexError):
+        table.broken.append(' '.join(cells)[:KEPT_OF_LINE])
+        return
+    if size in table.values or size in table.zeros or size >= 1 << 62:
+        table.reason = f"{where}: size {size} of {table.benchmark} stands twice: {osu_output.ALONE}"
+    elif model.LOWEST <= value <= model.HIGHEST:
+        table.values[size] = value
+    else:
+        table.zeros.append(size)

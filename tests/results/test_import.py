@@ -1,4 +1,4 @@
-"""osu-container import: outputs of OSU's programs become a run; compare and report take them as they are."""
+"""osu-container import: outputs of OSU's programs and IMB become a run; compare and report take them as they are."""
 import json
 import os
 import re
@@ -20,10 +20,15 @@ def printed(sample):
     """Return the text (str) that the program prints for the figures of a sample."""
     label, noise = sample.get('label', ''), sample.get('noise', [])
     lines = [sample['command']] if 'command' in sample else []
-    lines += ['', f"# {sample['title']}", *(f'# {comment}' for comment in sample.get('comments', [])), '# Size  us']
-    lines += noise
-    lines += [f'{row[0]:<10}' + ''.join(f'{cell:>20}' if isinstance(cell, (int, str)) else f'{cell:>20.6f}'
-                                        for cell in row[1:]) for row in sample['rows']]
+    if sample['kind'] == 'imb':
+        lines += ['#' + 64 * '-', f"# Benchmarking {sample['benchmark'].partition(' ')[2]}",
+                  f"# #processes = {sample['ranks']}", '#' + 64 * '-', f"       #bytes #repetitions  {sample['heads']}"]
+        lines += ['  '.join(f'{cell:13}' for cell in row) for row in sample['rows']]
+    else:
+        lines += ['', f"# {sample['title']}", *(f'# {comment}' for comment in sample.get('comments', [])), '# Size  us']
+        lines += noise
+        lines += [f'{row[0]:<10}' + ''.join(f'{cell:>20}' if isinstance(cell, (int, str)) else f'{cell:>20.6f}'
+                                            for cell in row[1:]) for row in sample['rows']]
     return ''.join(f"{label if not label.endswith(chr(92)) or line.startswith('#') else ''}{line}\n" for line in lines)
 
 
@@ -133,6 +138,19 @@ def test_native_and_others_in_one_import_are_compared(tmp_path, capsys):
     assert 'much worse ▼' in (tmp_path / 'run.html').read_text()
 
 
+def test_outputs_of_imb_are_compared_and_other_programs_are_not_mixed_with_them(tmp_path, capsys):
+    head = '#    Intel(R) MPI Benchmarks 2021.3, MPI-1 part\n# Benchmarking {}\n# #processes = 2\n{}\n'
+    times = head.format('PingPong', '#bytes #repetitions t[usec] Mbytes/sec')
+    one = write(tmp_path / 'one.txt', times + '0 1000 1.66 0.00\n8 1000 1.66 4.81\n')
+    two = write(tmp_path / 'two.txt', times + '0 1000 1.66 0.00\n8 1000 3.40 2.35\n'
+                + head.format('Uniband', '#bytes #repetitions Mbytes/sec Msg/sec') + '8 1000 25.66 12\n')
+    code, out, _ = call(capsys, 'compare', two, one)
+    assert code == 1 and 'IMB PingPong H H, 2 ranks: much worse at 8 B: 2.0 times slower' in ' '.join(out.split())
+    assert [series.case.more_is_better for series in imported.read(str(two)).series] == [False, True]
+    osu = write(tmp_path / 'osu.txt', '# OSU MPI Latency Test v7.5\n8 1.66\n')
+    assert call(capsys, 'compare', one, osu)[0] == 3
+
+
 def test_equal_tables_are_repeats_which_are_not_paired(tmp_path):
     path = write(tmp_path / 'three.txt', ''.join(BANDWIDTH + f'1 {value}\n\n' for value in ('2.00', '2.10', '2.20')))
     run = imported.read(str(path))
@@ -161,6 +179,8 @@ HOSTILE = [
     ('no-rows', BANDWIDTH.encode(), r':1: no number from osu_bw'),
     ('wrong-data', (BANDWIDTH + '1 2.00 Pass\n2 2.00 Fail\n').encode(), r':1: osu_bw received data that was not sent'),
     ('new-program', b'# OSU MPI Telepathy Test v9\n1 2.00\n', r":1: the title '# OSU MPI Telepathy Test v9' is none"),
+    ('imb-twice', b'# Benchmarking PingPong\n#bytes #repetitions t[usec]\n1 10 2.0\n1 10 2.0\n', r':4: size 1 of IMB'),
+    ('imb-new', b'# Benchmarking PingPong\n#bytes #repetitions furlong\n1 10 2.0\n', r':1: .*no column that is known'),
     ('long-line', b'1 ' * (1 << 20), r': line 1 has more than 1048576 bytes'),
     ('digits', (BANDWIDTH + '9' * 5000 + ' 1.00\n').encode(), 'no number from osu_bw'),
 ]
