@@ -30,7 +30,7 @@ IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
 #: Why a command is not run here
 REASONS = {
     'LUMI': "needs LUMI's modules, Slurm or file systems; tests/stand_in/test_stand_in_run.py has what can be shown",
-    'system': "needs Frontier, Setonix or Perlmutter; tests/core/data/test_sites_others.py has what can be shown",
+    'system': "needs Frontier, Setonix or Perlmutter; tests/core/data/test_data.py has what can be shown",
     'batch': "needs PBS; tests/discover/test_networks.py runs it with the launcher of one node",
     'mpi4py': "needs the modules osu-mpi4py, with which tests/runs/test_mpi4py.py runs it",
     'network': "needs a server, an account or a registry",
@@ -60,7 +60,7 @@ NOT_COMMANDS = {
     r'OVERRIDES = \{': 'a file in Python, run by tests/generate/test_page_tables.py',
     r'host: described, not looked into': 'a line of a report, as tests/check/test_hosts.py finds it',
     r'opensource  WORKS, untested': 'a line of a report, as tests/core/deciding/test_evidence.py finds it',
-    r'osu-entrypoint: ': 'a line of the entrypoint, as tests/runs/test_swap.py finds it',
+    r'osu-entrypoint: ': 'a line of the entrypoint, as tests/runs/test_approaches.py finds it',
     r' +--- bandwidth': 'what make demo printed on one machine',
     r'from osu_container\.': 'Python, run below',
     r'# osu_bw: mpi4py': 'the head of an output, as tests/easyconfigs/test_osu_port.py finds it',

@@ -1,15 +1,23 @@
-"""run-in-container, with a runtime that is a real program which shows what it was given."""
+"""run-in-container, with a runtime that is a real program which shows what it was given.
+
+osu-explain with a settings.json that is damaged: a line with the file, what is wrong and what to do.
+
+make-squashfs and unmake-squashfs: what they change, and that what fails or is interrupted loses nothing.
+"""
+
+import json
 import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
 import pytest
 
 from osu_container.core.installing.staged import install_proof
-from tests.helpers.machine import PROJECT, run
+from tests.helpers.machine import PROJECT, PYTHON_36, run
 
 WRAPPER = PROJECT / 'easyconfigs' / 'o' / 'osu-container' / 'run-in-container'
 #: prints its arguments one a line in brackets, then the binds, and exits with $CODE
@@ -384,3 +392,152 @@ def test_tmpdir_is_bound_where_nothing_else_binds_it(installed, folder, more):
         binds = done.stdout.split('APPTAINER_BIND=')[1].split()[0]
         wanted = f'{there}/scratch' if folder == 'scratch' and not more else more.get('APPTAINER_BIND', 'unset')
         assert binds == wanted
+
+
+COMMAND = PROJECT / 'easyconfigs/o/osu-container/osu-explain'
+TOLD = {'why': 'w', 'source': 's', 'date': '2026-11-23', 'evidence': 'untested'}
+VARIABLE = {'name': 'A', 'value': '1', 'origin': 'site x', **TOLD}
+GOOD = {'module': 'osu-container/pure', 'site': 'x', 'title': 't', 'mpi': 'm', 'libfabric': 'l', 'pmi': 'pmi2',
+        'variables': [VARIABLE], 'unset': [], 'in_container': [VARIABLE], 'share': False, 'apart': [],
+        'binds': [{'path': '/a', 'target': '/b', 'why': 'w', 'origin': 'approach pure'}]}
+
+
+@pytest.fixture
+def explain(tmp_path):
+    """Function (text, or data for JSON; words before the command): writes settings.json and runs osu-explain of it."""
+    (tmp_path / 'bin').mkdir()
+    (tmp_path / 'bin' / 'osu-explain').symlink_to(COMMAND)
+    install_proof(str(tmp_path))
+
+    def call(content, *before):
+        path = tmp_path / 'settings.json'
+        path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+        return run([*before, PYTHON_36 or sys.executable, tmp_path / 'bin' / 'osu-explain'])
+    return call
+
+
+def test_what_is_whole_is_printed(explain):
+    done = explain(GOOD)
+    assert done.returncode == 0 and 'osu-container/pure on site x' in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize('width', [60, 80, 120])
+def test_what_is_printed_fits_the_terminal(explain, monkeypatch, width):
+    monkeypatch.setenv('COLUMNS', str(width))
+    long = {**VARIABLE, 'value': '/a/path/of/some/length/in/the/container', 'why': 'some words ' * 30}
+    done = explain({**GOOD, 'title': 'many words ' * 12, 'variables': [long], 'in_container': [long]})
+    assert done.returncode == 0 and max(map(len, done.stdout.splitlines())) <= width, done.stdout + done.stderr
+    assert done.stdout.count('some words') >= 30 and f"A={long['value']}" in done.stdout
+
+
+@pytest.mark.parametrize('content', [
+    b'', b'{', b'\xff\xfe', b'[' * 100000, b'[]', b'7', b'null', {},
+    *({**GOOD, key: 7} for key in GOOD if key != 'share'),
+    *({**GOOD, 'variables': [value]} for value in ({}, 7, {**VARIABLE, 'name': 7}, {**VARIABLE, 'when': []}))])
+def test_a_damaged_file_is_one_line_with_the_remedy(explain, content):
+    done = explain(content)
+    assert (done.returncode, done.stdout) == (1, '')
+    assert done.stderr.count('\n') == 1 and done.stderr.startswith('osu-explain: cannot read ')
+    assert done.stderr.endswith('Install the module again: eb --rebuild\n'), done.stderr
+
+
+@pytest.mark.parametrize('shell, code, says', [
+    ('exec "$@" >&-', 0, ''), ('exec "$@" >/dev/full', 1, 'osu-explain: error: No space left on device\n')])
+def test_any_letter_and_any_stream_end_without_a_traceback(explain, monkeypatch, shell, code, says):
+    monkeypatch.delenv('PYTHONUNBUFFERED', raising=False)
+    done = explain({**GOOD, 'title': 'saves 2 \u00b5s'}, 'bash', '-c', shell, '-')
+    assert (done.returncode, done.stderr) == (code, says)
+
+
+SCRIPT = PROJECT / 'easyconfigs' / 'o' / 'osu-container' / 'make-squashfs'
+FOLDER, IMAGE = 'user-software', 'user-software.squashfs'
+
+
+@pytest.fixture
+def installed_make_squashfs(tmp_path):
+    """An installation with some software of the user; returns a function that runs one of the commands."""
+    root = tmp_path / 'a folder'
+    (root / 'bin').mkdir(parents=True)
+    shutil.copy(SCRIPT, root / 'bin' / 'make-squashfs')
+    (root / 'bin' / 'unmake-squashfs').symlink_to('make-squashfs')
+    (root / FOLDER / 'venv' / 'bin').mkdir(parents=True)
+    (root / FOLDER / 'venv' / 'bin' / 'tool').write_bytes(os.urandom(300000))
+    (root / FOLDER / 'venv' / 'bin' / 'tool').chmod(0o755)
+    (root / FOLDER / 'venv' / 'link').symlink_to('bin/tool')
+
+    def call(name, *arguments, **kwargs):
+        return run([root / 'bin' / name, *arguments], **kwargs)
+    call.root = root
+    return call
+
+
+def content(root):
+    """What is there of the user's (dict): path -> bytes, or where a link leads; mode."""
+    found = {}
+    for path in sorted(root.glob('user-software*')):
+        for one in [path, *sorted(path.rglob('*'))]:
+            found[str(one.relative_to(root))] = (os.readlink(one) if one.is_symlink() else one.is_file()
+                                                 and one.read_bytes(), one.lstat().st_mode)
+    return found
+
+
+def test_packing_and_unpacking_gives_the_same(installed_make_squashfs):
+    before = content(installed_make_squashfs.root)
+    done = installed_make_squashfs('make-squashfs')
+    assert done.returncode == 0 and list(content(installed_make_squashfs.root)) == [IMAGE], done.stderr
+    assert f'{IMAGE} has taken the place of {FOLDER}' in done.stdout
+    done = installed_make_squashfs('unmake-squashfs')
+    assert done.returncode == 0 and content(installed_make_squashfs.root) == before, done.stderr
+
+
+@pytest.mark.parametrize('name, change, says', [
+    ('unmake-squashfs', None, f'there is no .*/{IMAGE}. Nothing to do: .* has {FOLDER}$'),
+    ('make-squashfs', lambda root: shutil.rmtree(root / FOLDER), f'there is no .*/{FOLDER}. Nothing .* has neither$'),
+    ('make-squashfs', lambda root: (root / IMAGE).touch(), 'has both .* Remove the one that is older: rm -r '),
+    ('unmake-squashfs', lambda root: (root / FOLDER).rename(root / 'away') and (root / IMAGE).write_text('damaged'),
+     'unsquashfs failed, and .* is as it was: ')])
+def test_what_cannot_be_is_said_and_nothing_changes(installed_make_squashfs, name, change, says):
+    if change:
+        change(installed_make_squashfs.root)
+    before = content(installed_make_squashfs.root)
+    done = installed_make_squashfs(name)
+    assert done.returncode == 1 and content(installed_make_squashfs.root) == before
+    assert run(['grep', '-Eq', says], input=done.stderr).returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize('name, made', [('make-squashfs', IMAGE), ('unmake-squashfs', FOLDER)])
+def test_a_full_disk_loses_nothing(installed_make_squashfs, name, made):
+    if name == 'unmake-squashfs':
+        assert installed_make_squashfs('make-squashfs').returncode == 0
+    before = content(installed_make_squashfs.root)
+    done = run(['bash', '-c', 'ulimit -f 100; trap "" XFSZ; exec "$0"', installed_make_squashfs.root / 'bin' / name])
+    assert done.returncode == 1 and content(installed_make_squashfs.root) == before, done.stdout
+    assert 'failed, and ' in done.stderr and 'is as it was' in done.stderr and 'are free there' in done.stderr
+    assert installed_make_squashfs(name).returncode == 0 and list(content(installed_make_squashfs.root))[0] == made
+
+
+@pytest.mark.parametrize('name, program', [('make-squashfs', 'mksquashfs'), ('unmake-squashfs', 'unsquashfs')])
+@pytest.mark.parametrize('sent', [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_an_interruption_loses_nothing(installed_make_squashfs, tmp_path, name, program, sent):
+    """While the program writes, by a terminal or a job's end: all processes get the signal."""
+    if name == 'unmake-squashfs':
+        assert installed_make_squashfs('make-squashfs').returncode == 0
+    before, path = content(installed_make_squashfs.root), tmp_path / 'path'
+    path.mkdir()
+    # bash goes on after a SIGINT that met a program which did not end by it
+    (path / program).write_text(f'#!/bin/bash\ntrap "exit 130" INT\n{shutil.which(program)} "$@"\n'
+                                f'touch {tmp_path}/half; exec sleep 60\n')
+    (path / program).chmod(0o755)
+    process = subprocess.Popen([str(installed_make_squashfs.root / 'bin' / name)], start_new_session=True,
+                               env={**os.environ, 'PATH': f"{path}:{os.environ['PATH']}"}, stderr=subprocess.PIPE,
+                               text=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    while not (tmp_path / 'half').exists():
+        time.sleep(0.02)
+    os.killpg(process.pid, sent)
+    said = process.communicate(timeout=20)[1]
+    left = content(installed_make_squashfs.root)
+    assert process.returncode and {key: left[key] for key in before} == before
+    if sent != signal.SIGKILL:
+        assert left == before and 'interrupted; ' in said, said
+    done = installed_make_squashfs(name)
+    assert done.returncode == 0 and not list(installed_make_squashfs.root.glob('*.part')), done.stderr

@@ -1,6 +1,17 @@
-"""What the documentation says of LUMI follows from the data: the table of variables, names of images, examples."""
+"""What the documentation says of LUMI follows from the data: the table of variables, names of images, examples.
+
+The environment for CSCS's Container Engine: current, valid by its schema, and what the module sets.
+
+Easyconfigs that follow from data: the release of the benchmarks, the software stacks, sums of what lies here.
+"""
+
+import copy
+import json
 import re
+import shutil
+import subprocess
 import sys
+import types
 
 import pytest
 
@@ -10,9 +21,13 @@ from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.settings import runs_on
 from osu_container.core.deciding.site_choice import overridden, site_entry
 from osu_container.core.deciding.verdict import level_of
+from osu_container.generate import easyconfigs, edf
 from osu_container.generate import page_tables as tables
+from osu_container.generate.described_facts import facts_of
 from osu_container.image.catalogue import IMAGES, published_rows
+from osu_container.recipes.versions import SOURCES
 from tests.helpers.machine import PROJECT, run
+from tests.helpers.osu_archive import ARCHIVE, RELEASE
 
 PAGE = PROJECT / 'docs' / 'approaches.md'
 LUMI = [name for name in SITES if name.startswith('lumi')]
@@ -111,3 +126,228 @@ def test_the_example_of_a_file_of_ones_own_replaces_the_fact():
     assert after['libraries']['libfabric'] == found['OVERRIDES']['libraries']['libfabric']
     assert set(after['libraries']['libfabric']) == set(before['libraries']['libfabric'])
     assert after['libraries']['libcxi'] == before['libraries']['libcxi']
+
+
+try:
+    import tomllib
+except ImportError:  # Python 3.9 and 3.10
+    tomllib = pytest.importorskip('tomli')
+jsonschema = pytest.importorskip('jsonschema')
+
+
+MODULES = PROJECT / 'modules'
+SCHEMA = json.loads((PROJECT / 'osu_container/generate/edf-schema.json').read_text())
+FILES = sorted(MODULES.glob('*/container-engine/*.toml'))
+ALPS = MODULES / 'alps' / 'container-engine' / 'osu-container-openmpi.toml'
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+FACTS = facts_of('alps', 'osu-container/openmpi')
+
+
+def problems(text):
+    """Return what the schema says against an EDF (list of str: path and validator)."""
+    return ['/'.join(map(str, error.absolute_path)) + ' ' + error.validator
+            for error in VALIDATOR.iter_errors(tomllib.loads(text))]
+
+
+def test_the_schema_is_one_and_names_its_source():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    assert 'github.com/eth-cscs/cscs-docs' in SCHEMA['$comment']
+
+
+def test_every_site_with_the_engine_has_its_files_and_no_other():
+    sites = {name for name in SITES if site_entry(name).get('engine', {}).get('value') == edf.ENGINE}
+    assert sites == {path.parent.parent.name for path in FILES} and 'alps' in sites
+
+
+def test_checked_in_files_are_what_is_rendered_now():
+    found = {str(path.relative_to(MODULES)): path.read_text() for path in FILES}
+    assert found == edf.rendered(), 'stale, run `make modules`'
+
+
+@pytest.mark.parametrize('path', FILES, ids=lambda path: path.stem)
+def test_file_is_valid(path):
+    assert problems(path.read_text()) == []
+    assert max(map(len, path.read_text().splitlines())) < 220
+
+
+def test_what_srun_reads_is_exported_before_it_and_not_set_in_the_container():
+    text = ALPS.read_text()
+    assert not re.search(r'^(#   )?SLURM_\w+ = ', text, re.M)
+    assert re.search(r'^#   export SLURM_NETWORK=disable_rdzv_get ', text, re.M)
+
+
+@pytest.mark.parametrize('text, wanted', [
+    ('', ' anyOf'),
+    ('image = 1', 'image type'),
+    ('image = "a b"', 'image pattern'),
+    ('image = "a"\nentrypoint = "false"', 'entrypoint type'),
+    ('image = "a"\nwritable = 0', 'writable type'),
+    ('image = "a"\nmounts = "/a:/b"', 'mounts type'),
+    ('image = "a"\nmounts = ["/a"]', 'mounts/0 pattern'),
+    ('image = "a"\nmounts = ["/a:b"]', 'mounts/0 pattern'),
+    ('image = "a"\nmounts = ["/a:/b:ro private"]', 'mounts/0 pattern'),
+    ('image = "a"\nworkdir = "relative"', 'workdir pattern'),
+    ('image = "a"\nenviroment = {}', ' additionalProperties'),
+    ('image = "a"\n[env]\nX = 1', 'env/X type'),
+    ('image = "a"\n[env]\n"a-b" = "1"', 'env pattern'),
+    ('image = "a"\n[annotations]\ncom.hooks.cxi.enabled = false', 'annotations/com/hooks/cxi/enabled'),
+    ('image = "a"\n[annotations]\ncom.hooks.cxi.enabled = "no"', 'annotations/com/hooks/cxi/enabled enum'),
+    ('image = "a"\n[annotations]\ncom.hook.cxi.enabled = "true"', 'annotations/com additionalProperties'),
+    ('image = "a"\n[annotations]\ncom.hooks.aws_ofi_nccl.variant = "cuda11"', 'annotations/com/hooks/aws_ofi_nccl'),
+    ('base_environment = []', 'base_environment oneOf'),
+])
+def test_what_is_wrong_is_found(text, wanted):
+    found = problems(text)
+    assert found and any(wanted.strip() in one for one in found), found
+
+
+NATIVE = PROJECT / 'easyconfigs/o/osu-native/osu-native.eb'
+STACKS = easyconfigs.stacks()
+LOCAL = 'easybuild.easyblocks.generic._mpicontainer_local'
+
+
+def generate(project, step, *arguments):
+    """Run one generator of a project."""
+    return subprocess.run([sys.executable, '-m', f'osu_container.generate.{step}', *arguments], cwd=project,
+                          capture_output=True, text=True)
+
+
+def test_checked_in_easyconfigs_and_pages_are_current():
+    done = generate(PROJECT, 'easyconfigs', '--check')
+    assert (done.returncode, done.stdout, done.stderr) == (0, '', '')
+
+
+def test_a_new_release_is_one_edit(tmp_path):
+    for name in ('bin', 'osu_container', 'easyblocks', 'easyconfigs', 'container-recipes', 'docs', 'tests', 'sources'):
+        shutil.copytree(PROJECT / name, tmp_path / name, symlinks=True, ignore=shutil.ignore_patterns(
+            '__pycache__', '*.whl', '*.sif*', '*.tar.*'))
+    for path in (path for path in PROJECT.iterdir() if path.is_file() and path.name != 'CHANGELOG.md'):
+        shutil.copy(path, tmp_path)
+    versions = tmp_path / 'osu_container/recipes/versions.py'
+    text = versions.read_text()
+    assert text.count(RELEASE) == text.count(SOURCES['osu']['sha256']) == 1
+    versions.write_text(text.replace(RELEASE, '8.0').replace(SOURCES['osu']['sha256'], 'a' * 64))
+
+    for step in ('easyconfigs', 'recipe_files'):
+        before = generate(tmp_path, step, '--check')
+        assert before.returncode == 1 and before.stderr
+        assert generate(tmp_path, step).returncode == 0
+        assert generate(tmp_path, step, '--check').returncode == 0
+    history = tmp_path / 'osu_container/results/data'  # what others had then stays
+    others = tmp_path / 'osu_container/contribute/repositories.py'
+    named = re.compile(rf'(?<![\d.]){re.escape(RELEASE)}(?![\d.]*\d)|{SOURCES["osu"]["sha256"]}')
+    for path in sorted(tmp_path.rglob('*')):
+        if path.is_file() and path != others and history not in path.parents and '__pycache__' not in path.parts:
+            assert not named.search(path.name) and not named.search(path.read_text(errors='replace')), path
+    folder = tmp_path / 'easyconfigs/o'
+    assert {path.name for path in (folder / 'osu-native').glob('*.eb')} == {
+        'osu-native.eb', *(f'osu-native-8.0-{site}.eb' for site in STACKS)}
+    for path in folder.glob('osu-native/*.eb'):
+        assert "version = '8.0'\n" in path.read_text() and f"    '{'a' * 64}',\n" in path.read_text()
+    assert 'osu-micro-benchmarks-8.0.tar.gz' in (tmp_path / 'sources/README.md').read_text()
+
+
+def test_a_changed_command_has_a_new_sum(tmp_path):
+    for name in ('osu_container', 'easyconfigs'):
+        shutil.copytree(PROJECT / name, tmp_path / name, symlinks=True, ignore=shutil.ignore_patterns('__pycache__'))
+    with open(tmp_path / 'easyconfigs/o/osu-container/osu-explain', 'a') as command:
+        command.write('# more\n')
+    done = generate(tmp_path, 'easyconfigs', '--check')
+    assert done.returncode == 1 and 'osu-native.eb' in done.stderr and 'osu-container-pure.eb' in done.stderr
+    generate(tmp_path, 'easyconfigs')
+    assert generate(tmp_path, 'easyconfigs', '--check').returncode == 0
+
+
+def test_a_list_without_a_sum_is_an_error(tmp_path):
+    text = NATIVE.read_text().replace(f"    '{SOURCES['osu']['sha256']}',\n", '')
+    with pytest.raises(ValueError, match='3 sources, 2 checksums; one for each is wanted'):
+        easyconfigs.with_sums(text, NATIVE)
+
+
+def test_names_with_a_release_behind_them_are_found():
+    text = f'{ARCHIVE} osu-native/1.2.3 osu-native-1.2-lumi-25.03.eb mpich-4.2.3 osu-native'
+    assert easyconfigs.of_release(text).split() == [
+        ARCHIVE, f'osu-native/{RELEASE}', f'osu-native-{RELEASE}-lumi-25.03.eb', 'mpich-4.2.3', 'osu-native']
+
+
+# ---- which stack osu-native.eb finds
+
+@pytest.fixture
+def read(monkeypatch):
+    """
+    Function (site, prgenv, file) -> (suffix, dependencies) of osu-native.eb, in a shell that has nothing loaded.
+
+    file: dict of names in _mpicontainer_local.py, None without one.
+    """
+    for entry in STACKS.values():
+        for name in entry['recognised_by']['value']['environment']:
+            monkeypatch.delenv(name, raising=False)
+
+    def find(site=None, prgenv=None, file=None):
+        local = None
+        if file is not None:
+            local = types.ModuleType(LOCAL)
+            vars(local).update(file)
+        for name in [LOCAL[:at.start()] for at in re.finditer(r'\.|$', LOCAL)][:-1]:
+            package = types.ModuleType(name)
+            package.__path__ = []
+            monkeypatch.setitem(sys.modules, name, package)
+        monkeypatch.setitem(sys.modules, LOCAL, local)  # None: import finds none
+        text = NATIVE.read_text()
+        for name, value in (('site', site), ('prgenv', prgenv)):  # as --try-amend does
+            text, number = re.subn(rf'(?m)^{name} = .*$', f'{name} = {value!r}', text)
+            assert number == 1
+        found = {'EXTERNAL_MODULE': 'EXTERNAL_MODULE', 'SYSTEM': 'SYSTEM'}
+        exec(text, found)
+        found.pop('__builtins__')
+        copy.deepcopy(found)  # EasyBuild does, and a handle or a module in it stops that
+        return found['versionsuffix'], [dependency[0] for dependency in found['dependencies']]
+    return find
+
+
+def wanted(name, suffix=''):
+    """Return what osu-native.eb must find for a site of the data."""
+    native = STACKS[name]['native']['value']
+    return f'-{name}{suffix}', native['modules'] + ([native['plugin'][0]] if native['plugin'] else [])
+
+
+@pytest.mark.parametrize('name', STACKS)
+def test_a_stack_is_found_by_name_and_by_what_the_shell_has_loaded(name, read, monkeypatch):
+    assert read(site=name) == wanted(name)
+    suffix, modules = read(site=name, prgenv='cray')
+    assert (suffix, modules[0]) == (f'-{name}-cray', 'PrgEnv-cray')
+    for variable, pattern in STACKS[name]['recognised_by']['value']['environment'].items():
+        value = 'C' if '[CLD]' in pattern else re.sub(r'\(.*|[\^$\\]', '', pattern)
+        assert re.search(pattern, value)
+        monkeypatch.setenv(variable, value)
+    assert read() == wanted(name)
+    assert read(file={}) == wanted(name)
+    assert read(site='workstation') == read(file={'SITE': 'workstation'}) == ('', [])
+
+
+def test_nothing_loaded_is_no_stack(read):
+    assert read() == read(site='nobody') == read(site='/nowhere/site.py') == ('', [])
+
+
+def test_a_file_of_the_user_has_its_own_stack(read, tmp_path, monkeypatch):
+    native = {'value': {'prgenv': 'cray', 'modules': ['PrgEnv-cray', 'x/1'], 'plugin': None}}
+    mine = {'SITE': 'mine', 'SITES': {'mine': {'native': native, 'recognised_by': {'value': {}}},
+                                      'like': {'based_on': 'frontier'}}}
+    assert read(file=mine) == ('-mine', ['PrgEnv-cray', 'x/1'])
+    assert read(file={**mine, 'SITE': 'like'}) == ('-like', wanted('frontier')[1])
+    assert read(site='setonix', file=mine) == wanted('setonix')
+    native_of_a_workstation = {'value': {'mpicc': '/usr/bin/mpicc', 'libmpi': '/usr/lib/libmpi.so.12'}}
+    assert read(file={'SITE': 'pc', 'SITES': {'pc': {'native': native_of_a_workstation}}}) == ('', [])
+    path = tmp_path / 'site.py'
+    path.write_text(''.join(f'{name} = {value!r}\n' for name, value in mine.items()))
+    assert read(site=str(path), file={'SITE': 'setonix'}) == ('-mine', ['PrgEnv-cray', 'x/1'])
+    path.write_text('raise SystemExit(1)\n')
+    assert read(site=str(path)) == ('', [])
+    monkeypatch.setenv('HERE', 'yes')
+    mine['SITES']['mine']['recognised_by']['value'] = {'environment': {'HERE': '^yes$'}}
+    assert read(file={'SITES': mine['SITES']}) == ('-mine', ['PrgEnv-cray', 'x/1'])
+
+
+def test_osu_native_eb_imports_nothing_of_the_package():
+    imported = re.findall(r'(?m)^ *(?:from|import) (\S+)', NATIVE.read_text())
+    assert imported == ['os', 're', 'easybuild.easyblocks.generic']

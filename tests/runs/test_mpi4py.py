@@ -1,18 +1,26 @@
-"""Module osu-mpi4py over the private Slurm of two nodes: Python with the approach's MPI, packages."""
+"""Module osu-mpi4py over the private Slurm of two nodes: Python with the approach's MPI, packages.
+
+Software of the user's own in a container: pip installs it, make-squashfs packs it, unmake-squashfs unpacks it.
+"""
+
 import json
 import os
 import re
+import shutil
 import zipfile
+from pathlib import Path
 
+import pip
 import pytest
 
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.recipes.versions import SOURCES
+from tests.helpers import foreign_images
 from tests.helpers.machine import PROJECT, folded, run
 from tests.image.test_images_run import FOLDER, WITH_PYTHON, built  # noqa: F401, a fixture
 from tests.runs.test_approaches import table
 
-pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
+pytestmark = pytest.mark.apptainer
 
 NAMES = sorted(path.stem.rpartition('-')[2] for path in (PROJECT / 'easyconfigs/o/osu-mpi4py').glob('*.eb'))
 IMAGE = next(name for name in WITH_PYTHON if 'workstation' in name)
@@ -60,6 +68,7 @@ def shell_of(python_shell, built):  # noqa: F811, a fixture
     return shell
 
 
+@pytest.mark.slurm
 @pytest.mark.parametrize('approach', [
     pytest.param(name, marks=() if name in ('bind', 'hybrid') else pytest.mark.full) for name in NAMES])
 def test_python_has_the_mpi_of_the_approach_on_both_nodes(shell_of, tmp_path, approach):
@@ -78,6 +87,7 @@ def test_python_has_the_mpi_of_the_approach_on_both_nodes(shell_of, tmp_path, ap
         assert one['container'] is True
 
 
+@pytest.mark.slurm
 @pytest.mark.parametrize('approach, benchmark', [
     ('hybrid', 'allgather'), pytest.param('openmpi', 'latency', marks=pytest.mark.full)])
 def test_python_benchmarks_by_their_own_names(shell_of, tmp_path, approach, benchmark):
@@ -91,6 +101,7 @@ def test_python_benchmarks_by_their_own_names(shell_of, tmp_path, approach, benc
     assert all(value > 0 for value in found.values())
 
 
+@pytest.mark.slurm
 def test_commands_of_the_host_still_work_while_python_is_the_container_s(python_shell, tmp_path):
     done = python_shell('''module load osu-mpi4py/pure
 type -P python python3 pip; python --version; pip list
@@ -123,6 +134,7 @@ VENV = 'python -m venv --without-pip --system-site-packages env'
 PUT_FIRST = 'export {0}ENV_PREPEND_PATH=$PWD/env/bin:${0}ENV_PREPEND_PATH'
 
 
+@pytest.mark.slurm
 def test_a_virtual_environment_has_packages_of_the_user_and_the_mpi_of_the_module(python_shell, tmp_path):
     page = (PROJECT / 'docs' / 'mpi4py.md').read_text()
     assert f'    {VENV}\n' in page and f"    {PUT_FIRST.format('SINGULARITY')}\n" in page
@@ -140,3 +152,68 @@ pip install --user --no-index {wheel(tmp_path)} || echo "no user site: $?"''', t
     assert done.stdout.count('5.0.2') == 2, 'the MPI of the host, which bind injects'
     assert f'prefix {tmp_path}/env' in done.stdout
     assert 'no user site: 1' in done.stdout and "'--user' install" in done.stderr
+
+
+WHEEL = {
+    'mine.py': 'VALUE = 42\ndef main():\n    print("mine", VALUE)\n',
+    'mine-1.0.dist-info/METADATA': 'Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n',
+    'mine-1.0.dist-info/WHEEL': 'Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n',
+    'mine-1.0.dist-info/entry_points.txt': '[console_scripts]\nmine = mine:main\n',
+}
+
+
+@pytest.fixture(scope='module')
+def typed(tmp_path_factory, apptainer):
+    """Function (script) that runs bash where the module lammps/pure is installed, whose image has Python and no pip."""
+    folder = tmp_path_factory.mktemp('own')
+    (folder / 'lammps.sif').symlink_to(foreign_images.make('lammps', apptainer))
+    with zipfile.ZipFile(folder / 'mine-1.0-py3-none-any.whl', 'w') as wheel:
+        for path, text in WHEEL.items():
+            wheel.writestr(path, text)
+        wheel.writestr('mine-1.0.dist-info/RECORD', ''.join(f'{path},,\n' for path in WHEEL))
+    environment = {'PATH': f'{PROJECT}/bin:/usr/local/bin:/usr/bin:/bin', 'HOME': os.environ['HOME'],
+                   'LC_ALL': 'C.UTF-8', 'EASYBUILD_PREFIX': str(folder / 'prefix')}
+
+    def call(script):
+        text = f'set -eu; . {PROJECT}/env.sh; set +eu; PATH={PROJECT}/bin:$PATH\ncd {folder}\n{script}\n'
+        return run(['bash', '--norc', '-c', text], env=environment, timeout=280)
+
+    done = call('osu-container new lammps.sif --approach pure --command lmp --command python3 && eb lammps-pure.eb')
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+    call.root = folder / 'prefix' / 'software' / 'lammps' / 'pure'
+    packages, = call.root.glob('user-software/venv/lib/python3*/site-packages')
+    shutil.copytree(Path(pip.__file__).parent, packages / 'pip', ignore=shutil.ignore_patterns('__pycache__'))
+    done = call('module load lammps/pure && lammps-exec pip install -q --no-index ./mine-1.0-py3-none-any.whl')
+    assert done.returncode == 0, done.stdout + done.stderr
+    return call
+
+
+#: By the module's commands, by start-shell, by the runtime itself, by what pip has made; then without the module
+USES = '''module load lammps/pure
+python3 -c 'import mine; print("mine", mine.VALUE)'; start-shell -c 'mine'; apptainer exec $SIF mine
+lammps-exec mine; module unload lammps; echo "${APPTAINER_BIND-unbound}"
+%s/bin/lammps-exec mine
+'''
+
+
+def test_packages_are_there_packed_unpacked_and_after_another_installation(typed):
+    def used():
+        done = typed(USES % typed.root)
+        assert done.stdout.split('\n') == [*['mine 42'] * 4, 'unbound', 'mine 42', ''], done.stdout + done.stderr
+
+    used()
+    # the module was loaded before the folder was packed, and is unloaded afterwards
+    done = typed('module load lammps/pure; make-squashfs && lammps-exec mine; module unload lammps; '
+                 'echo "${APPTAINER_BIND-unbound}"')
+    assert 'mine 42\nunbound' in done.stdout, done.stdout + done.stderr
+    assert [path.name for path in typed.root.glob('user-software*')] == ['user-software.squashfs']
+    done = typed('module load lammps/pure; lammps-exec pip install -q --no-index --force-reinstall ./mine*.whl')
+    assert done.returncode and 'WARNING: Data image' not in done.stderr, done.stderr
+    done = typed('eb lammps-pure.eb --rebuild')
+    assert done.returncode == 0, done.stdout[-3000:]
+    used()
+    done = typed('module load lammps/pure; unmake-squashfs')
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in typed.root.glob('user-software*')] == ['user-software']
+    done = typed('module load lammps/pure; mine; lammps-exec pip install -q --no-index --force-reinstall ./mine*.whl')
+    assert done.returncode == 0 and 'mine 42' in done.stdout, done.stderr

@@ -117,7 +117,7 @@ def passed(clone, *chosen):
 
 
 def test_what_matters_of_namespaces_and_rights_passes_as_an_ordinary_user_too(clone):
-    files = ['tests/runs/test_one_node.py', 'tests/easyconfigs/test_run_in_container.py']
+    files = ['tests/runs/test_approaches.py', 'tests/easyconfigs/test_run_in_container.py']
     assert passed(clone, *files, '-m', 'as_user and not full') > 8
 
 

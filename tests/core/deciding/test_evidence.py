@@ -1,8 +1,12 @@
-"""
-What a verdict rests on that is untested: named are those facts that count, held against a change of their values.
+"""What a verdict rests on that is untested: named are those facts that count, held against a change of their values.
 
 The oracle knows nothing of core/deciding/evidence.py: a fact counts if another value of it makes another trial.
+
+Verdicts on images for networks that none of the known sites has, all approaches: the levels, and what is recommended.
+
+Nobody here has such cards: what follows from the files is derived (core/data/networks.py names the sources).
 """
+
 import copy
 import json
 
@@ -16,15 +20,31 @@ from osu_container.core.data.sites import SITES
 from osu_container.core.data.sites.schema import EVIDENCE, NO_FACT
 from osu_container.core.deciding.evidence import KINDS, RESTS_ON
 from osu_container.core.deciding.facts import warnings
+from osu_container.core.deciding.layers import layer_of, parts_of
 from osu_container.core.deciding.rules import RULES
-from osu_container.core.deciding.rules.finding import NOTE
+from osu_container.core.deciding.rules.finding import NOTE, layer
 from osu_container.core.deciding.settings import approach_entry
 from osu_container.core.deciding.site_choice import SettingsError, site_entry
 from osu_container.core.deciding.trial import trial_of
-from osu_container.core.deciding.verdict import Verdict, recommended, said, verdict_of
-from tests.helpers.elf_folder import open_mpi
+from osu_container.core.deciding.verdict import Verdict, ask, recommended, said, verdict_of
+from tests.helpers.elf_folder import mpich, open_mpi
 from tests.helpers.samples import one_of_each
-from tests.helpers.verdict_cases import GPU, World, image
+from tests.helpers.verdict_cases import (
+    BROADCOM,
+    GPU,
+    INFINIBAND,
+    OPEN_MPI_UCX,
+    PLAIN,
+    UCX_ALONE,
+    UCX_WHOLE,
+    VERBS,
+    World,
+    each,
+    image,
+    network,
+    over_ucx,
+    rdma_core,
+)
 
 CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']]
 
@@ -136,7 +156,7 @@ def test_what_a_description_guesses_is_named_if_and_only_if_the_approach_uses_it
         guess['libraries'][path][-1]['evidence'] = 'untested'
         del less['libraries'][path]
         verdict = verdict_of(trial_of(entry, site, opened, DescribedHost(guess)))
-        for same in [each for each in less['libraries'] if less['libraries'][each][0].get('same_as') == path]:
+        for same in [one for one in less['libraries'] if less['libraries'][one][0].get('same_as') == path]:
             del less['libraries'][same]
         counts = outcome(entry, site, opened, DescribedHost(less)) != before
         assert verdict.untested == (['host.' + names.get(path, 'dependencies')] if counts else []), path
@@ -215,3 +235,86 @@ def test_eb_says_what_a_verdict_rests_on():
     assert 'pmi, libraries.libpals' in said_by_eb and "'works'" in said_by_eb and 'To do: ' in said_by_eb
     assert warnings({'verdict': dict(facts['verdict'], untested=[])}) == []
     assert 'untested' in EVIDENCE
+
+
+WORKS, SLOWLY, UNKNOWN, FAILS = 'works', 'works slowly', 'unknown', 'fails'
+OMNI_PATH, EFA = network('Omni-Path', 'hfi1'), network('EFA', 'efa')
+
+
+def fabric(*providers):
+    """Return a change: an image whose libfabric has providers (str)."""
+    return image(fabric=lambda it: it.fabric(providers=providers, needed=()))
+
+
+#: what it is -> (changes, site, {approach: level}, what is recommended of these)
+SYSTEMS = {
+    'UCX alone, InfiniBand': (each(INFINIBAND, UCX_WHOLE), PLAIN, {'pure': WORKS, 'opensource': WORKS}, 'pure'),
+    'UCX alone, RoCE': (each(BROADCOM, UCX_ALONE, rdma_core('bnxt_re')), PLAIN, {'pure': WORKS}, 'pure'),
+    'UCX without rdma-core, InfiniBand': (each(INFINIBAND, UCX_ALONE), PLAIN, {'pure': SLOWLY, 'opensource': SLOWLY},
+                                          'pure'),
+    'UCX alone, Slingshot': (UCX_WHOLE, GPU, {'pure': SLOWLY, 'opensource': SLOWLY}, 'pure'),
+    'UCX alone, Omni-Path': (each(OMNI_PATH, UCX_WHOLE), PLAIN, {'pure': SLOWLY}, 'pure'),
+    'UCX alone, EFA': (each(EFA, UCX_WHOLE), PLAIN, {'pure': UNKNOWN}, None),
+    'UCX alone, Ethernet': (UCX_ALONE, PLAIN, {'pure': WORKS, 'opensource': WORKS}, 'pure'),
+    'libfabric with verbs, InfiniBand': (each(INFINIBAND, VERBS, rdma_core('mlx5')), PLAIN,
+                                         {'pure': SLOWLY, 'opensource': WORKS}, 'opensource'),
+    'libfabric with verbs, RoCE': (each(BROADCOM, VERBS, rdma_core('bnxt_re')), PLAIN,
+                                   {'pure': SLOWLY, 'opensource': WORKS}, 'opensource'),
+    'libfabric without verbs, InfiniBand': (each(INFINIBAND, fabric('tcp')), PLAIN,
+                                            {'pure': SLOWLY, 'opensource': FAILS}, 'pure'),
+    'libfabric without verbs, Ethernet': (fabric('tcp'), PLAIN, {'pure': WORKS, 'opensource': WORKS}, 'pure'),
+    'libfabric with opx, Omni-Path': (each(OMNI_PATH, fabric('opx', 'tcp')), PLAIN,
+                                      {'pure': SLOWLY, 'opensource': WORKS}, 'opensource'),
+    'libfabric with efa, EFA': (each(EFA, fabric('efa', 'tcp'), rdma_core('efa')), PLAIN,
+                                {'pure': SLOWLY, 'opensource': WORKS}, 'opensource'),
+    'both netmods, libfabric first, InfiniBand': (
+        each(INFINIBAND, UCX_WHOLE, fabric('tcp'), image(
+            mpi=lambda it: over_ucx(it, mpich(device='ch4:ofi ucx'), needs=7))), PLAIN,
+        {'pure': SLOWLY, 'opensource': FAILS}, 'pure'),
+    'both netmods, UCX first, InfiniBand': (
+        each(INFINIBAND, UCX_WHOLE, fabric('tcp'), image(
+            mpi=lambda it: over_ucx(it, mpich(device='ch4:ucx ofi'), needs=7))), PLAIN,
+        {'pure': WORKS, 'opensource': WORKS}, 'pure'),
+    'Open MPI with UCX, InfiniBand': (each(INFINIBAND, OPEN_MPI_UCX), PLAIN, {'openmpi': WORKS}, 'openmpi'),
+    'Open MPI with UCX, RoCE of Broadcom': (each(BROADCOM, OPEN_MPI_UCX), PLAIN, {'openmpi': UNKNOWN}, None),
+}
+
+
+@pytest.mark.parametrize('name', SYSTEMS)
+def test_the_network_decides_what_is_slow_and_what_is_right(tmp_path, parts, name):  # noqa: F811, a fixture
+    change, site, wanted, best = SYSTEMS[name]
+    world = World(tmp_path, parts, site)
+    if site == GPU:
+        image(rocm='6.3.4')(world)
+    else:
+        image(rocm=None, plugin=None)(world)
+    change(world)
+    opened, host = world.opened()
+    with opened:
+        verdicts = [ask(approach_entry(approach), world.site, opened, host) for approach in wanted]
+    assert {one.approach: one.level for one in verdicts} == wanted, [one.findings for one in verdicts]
+    assert recommended(verdicts, world.site) == best
+    for one in verdicts:
+        assert all(finding.remedy for finding in one.findings)
+
+
+@pytest.mark.parametrize('variable, wanted', [(None, 'libfabric'), ('ucx', 'UCX'), ('ofi', 'libfabric'),
+                                              ('none of them', 'libfabric')])
+def test_the_variable_of_mpich_decides_the_netmod(tmp_path, parts, variable, wanted):  # noqa: F811, a fixture
+    world = World(tmp_path, parts, PLAIN)
+    each(INFINIBAND, UCX_WHOLE, VERBS, image(
+        mpi=lambda it: over_ucx(it, mpich(device='ch4:ofi ucx'), needs=7),
+        environment={'MPIR_CVAR_CH4_NETMOD': variable} if variable else {}))(world)
+    opened, host = world.opened()
+    with opened:
+        assert layer(trial_of(approach_entry('pure'), world.site, opened, host)) == wanted
+
+
+def test_a_process_without_mpi_sends_over_nothing():
+    class NoMPI:
+        mpi = None
+    assert layer_of(NoMPI, {}, None, None) is None
+
+
+def test_parts_of_a_provider():
+    assert parts_of('verbs;ofi_rxm') == ['verbs', 'rxm'] and parts_of('cxi') == ['cxi']
