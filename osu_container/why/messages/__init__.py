@@ -1,18 +1,14 @@
 """
 The messages that osu-container why knows, by subjects: all there is to it, and data only. ../search.py looks for them.
 
-loader.py     the loader of libraries (ld.so)
+programs.py   the loader of libraries (ld.so), MPI itself (calls that failed, its own settings), how a program ended
 network.py    libfabric, UCX, the network's cards; what MPI says of them
-mpi.py        MPI itself: calls that failed, its own settings
-nccl.py       NCCL, RCCL and their plugins
 ranks.py      ranks that do not find each other; mpirun, Hydra, PMI, PMIx
 container.py  Apptainer and Singularity
 runtimes.py   podman, enroot and pyxis, Sarus, Charliecloud, the container toolkit of NVIDIA
-modules.py    Lmod and Environment Modules
-easybuild.py  EasyBuild
-gpus.py       CUDA, ROCm and the benchmarks
+software.py   Lmod, Environment Modules, EasyBuild
+gpus.py       CUDA, ROCm and the benchmarks; NCCL, RCCL and their plugins
 slurm.py      Slurm
-programs.py   how a program ended
 
 docs/why.md says what an entry must be like, and tests/why/messages.tsv has a text for each.
 
@@ -31,21 +27,21 @@ An entry:
     general    True, optional: it is printed for several reasons, and named only if no cause is found
     unless     list of names, optional: not named beside these, which say it more exactly
 """
-from . import container, easybuild, gpus, ld_so, modules, mpi, nccl, network, programs, ranks, runtimes, slurm
+from . import container, gpus, network, programs, ranks, runtimes, slurm, software
 
 #: (heading, entries)
 TOPICS = [
-    ("The loader", ld_so.ENTRIES),
+    ("The loader", programs.LOADER),
     ("MPI, libfabric, RCCL, the network", network.ENTRIES),
-    ("MPI itself", mpi.ENTRIES),
-    ("NCCL and RCCL", nccl.ENTRIES),
+    ("MPI itself", programs.MPI),
+    ("NCCL and RCCL", gpus.NCCL),
     ("Ranks that do not find each other", ranks.ENTRIES),
     ("The container", container.ENTRIES),
     ("Other runtimes of containers", runtimes.ENTRIES),
-    ("Modules", modules.ENTRIES),
-    ("EasyBuild", easybuild.ENTRIES),
-    ("GPUs and the benchmarks", gpus.ENTRIES),
+    ("Modules", software.MODULES),
+    ("EasyBuild", software.EASYBUILD),
+    ("GPUs and the benchmarks", gpus.GPUS),
     ("Slurm", slurm.ENTRIES),
-    ("How a program ended", programs.ENTRIES),
+    ("How a program ended", programs.ENDS),
 ]
 MESSAGES = [entry for _, entries in TOPICS for entry in entries]
