@@ -66,11 +66,11 @@ def test_a_change_of_the_data_is_noticed(monkeypatch):
 @pytest.mark.parametrize('key, value', [('container', False), ('comes_from', {'libmpi': 'host', 'libfabric': 'host'}),
                                         ('inject_if_known', []), ('variables', [])])
 def test_a_change_of_the_data_makes_the_figure_stale(monkeypatch, key, value):
-    before, file = tables.picture.markdown(), PROJECT / 'docs' / 'pictures' / 'approaches.svg'
+    before, file = tables.approaches_picture.markdown(), PROJECT / 'docs' / 'pictures' / 'approaches.svg'
     drawn = tables.FILES[file]
     assert file.read_text() == drawn()
     monkeypatch.setitem(APPROACHES['pure' if key == 'variables' else 'hybrid'], key, value)
-    assert file.read_text() != drawn() and tables.picture.markdown() != before
+    assert file.read_text() != drawn() and tables.approaches_picture.markdown() != before
 
 
 @pytest.mark.parametrize('text', ['', 'begin', 'end begin', 'begin end begin end'])
