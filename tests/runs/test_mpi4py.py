@@ -215,5 +215,6 @@ def test_packages_are_there_packed_unpacked_and_after_another_installation(typed
     done = typed('module load lammps/pure; unmake-squashfs')
     assert done.returncode == 0, done.stderr
     assert [path.name for path in typed.root.glob('user-software*')] == ['user-software']
-    done = typed('module load lammps/pure; lammps-exec mine; lammps-exec pip install -q --no-index --force-reinstall ./mine*.whl')
+    done = typed('module load lammps/pure; lammps-exec mine; '
+                 'lammps-exec pip install -q --no-index --force-reinstall ./mine*.whl')
     assert done.returncode == 0 and 'mine 42' in done.stdout, done.stderr
