@@ -533,7 +533,7 @@ SPEAKS = {
         ('no 99-base.sh', 'hybrid', removed('/.singularity.d/env/99-base.sh'), GPU, 'fails', 'behind 99-base.sh'),
         ('set anew', 'hybrid', script('export LD_LIBRARY_PATH=/opt/mpich/lib', '99-z.sh'), GPU, 'fails', 'anew'),
         ('a folder in front', 'hybrid', script('export LD_LIBRARY_PATH=/usr/lib:$LD_LIBRARY_PATH', '99-z.sh'), GPU,
-         'fails', 'puts into LD_LIBRARY_PATH /usr/lib'),
+         'fails', 'puts into LD_LIBRARY_PATH /usr/lib,'),
         ('preloaded', 'hybrid', script('export LD_PRELOAD=/usr/lib/libfabric.so.1'), GPU, 'fails', 'preloads'),
         ('MPI by DT_RPATH of the program', 'bind', image(program=linked(rpath='/opt/mpich/lib')), GPU, 'fails',
          '/opt/osu/bin/osu_latency has DT_RPATH /opt/mpich/lib'),

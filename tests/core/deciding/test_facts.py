@@ -1,12 +1,14 @@
 """Facts of the host that need no image: the runtime, the native MPI, libraries that changed."""
 import os
 import re
+from types import SimpleNamespace
 
 import pytest
 
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.facts import (
     FactsError,
+    _injected,
     checked,
     entrypoint_folders,
     find_runtime,
@@ -20,6 +22,7 @@ from osu_container.core.deciding.settings import approach_entry, settings_for, s
 from osu_container.core.deciding.site_choice import SettingsError, site_entry
 from osu_container.core.deciding.trial import Host
 from osu_container.core.reading.closure import closure
+from tests.helpers.elf_folder import mpich
 from tests.helpers.machine import compile_library
 
 
@@ -173,6 +176,14 @@ def test_libraries_that_came_or_went_since_the_installation_are_named():
     assert other_dependencies(then, injecting('/lib/libcxi.so.1', '/lib/libnew.so.1')) == [
         'host library /lib/libnew.so.1 is needed now and was not when the module was installed; install it again',
         'host library /lib/libold.so.1 is not needed any more; install the module again']
+
+
+def test_a_library_is_told_by_family_and_release_or_by_its_name(parts):
+    files = {'libfabric.so.1': parts.fabric(needed=()), 'libmpi.so.12': parts.mpi(mpich('?'), needs=None),
+             'libcxi.so.1': parts.plain('libcxi.so.1')}
+    libraries = {name: SimpleNamespace(path=str(path), needed=[], soname=name) for name, path in files.items()}
+    found = _injected(approach_entry('pure'), site_entry('workstation'), Host(''), libraries, set())
+    assert [one['what'] for one in found] == ['libfabric 1.22.0', 'libmpi.so.12', 'libcxi.so.1']
 
 
 RECORDED = {'image': {'file': 'x.sif', 'mpi': 'm', 'libfabric': 'l', 'programs': {}, 'library_path': []},

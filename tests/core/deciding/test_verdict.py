@@ -21,6 +21,7 @@ from osu_container.core.data.sites import SITES
 from osu_container.core.deciding import verdict as verdict_rules
 from osu_container.core.deciding.facts import FactsError, host_facts, read_facts
 from osu_container.core.deciding.rules import RULES
+from osu_container.core.deciding.rules.described_host import REMEDY
 from osu_container.core.deciding.rules.finding import LEVELS, NOTE
 from osu_container.core.deciding.settings import (
     HOST_MPI,
@@ -47,6 +48,7 @@ from tests.helpers.verdict_cases import (
     SILENT,
     SPEAKS,
     World,
+    described,
     each,
     for_newer_glibc,
     host,
@@ -100,6 +102,15 @@ def test_who_needs_a_newer_c_library_decides_what_to_do(tmp_path, parts, approac
     said = [finding for finding in world.ask(approach).findings if finding.rule == 'symbol version']
     assert [(one.level, one.remedy) for one in said] == [('fails', remedy)]
     assert re.search(r'libuser.so.1\S* (of the host )?needs GLIBC_2.99 of libc.so.6, but image:', said[0].reason)
+
+
+@pytest.mark.parametrize('lacks, glibc, begins', [('verneed', '2.99', 'an image whose C library is 2.99 or newer'),
+                                                  ('verdef', None, REMEDY)])
+def test_what_is_not_known_of_a_described_host_comes_with_what_would_decide_it(tmp_path, parts, lacks, glibc, begins):
+    world = World(tmp_path, parts)
+    described(lacks, glibc=glibc)(world)
+    said = [finding.remedy for finding in world.ask('hybrid').findings if finding.rule == 'facts of the host']
+    assert said and said[0].startswith(begins) and said[0].endswith(REMEDY), said
 
 
 def test_an_mpi_that_opens_libfabric_by_itself_is_judged_with_it(tmp_path, parts):
