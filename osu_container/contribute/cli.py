@@ -1,8 +1,11 @@
 """The command osu-container contribute."""
+import os
 import re
+import shutil
+import tempfile
 from pathlib import Path
 
-from osu_container.contribute import ContributeError, easybuild_recipes, folder, lumi_pages, lumi_recipes
+from osu_container.contribute import ContributeError, easybuild_recipes, lumi_recipes
 from osu_container.contribute.from_data import approaches_of, stack_of
 from osu_container.contribute.repositories import PLACES
 from osu_container.core.data.sites import SITES
@@ -45,10 +48,10 @@ def lumi_files(sites, date):
     for one in sites:
         native[one], text = lumi_recipes.native_recipe(one)
         files[f'{lumi_recipes.CONTRIB}/{lumi_recipes.FOLDER}/{native[one]}'] = text
-    for repository, pages in ((lumi_recipes.CONTAINERS, lumi_pages.container_pages(containers, site)),
-                              (lumi_recipes.CONTRIB, lumi_pages.native_pages(native))):
+    for repository, pages in ((lumi_recipes.CONTAINERS, lumi_recipes.container_pages(containers, site)),
+                              (lumi_recipes.CONTRIB, lumi_recipes.native_pages(native))):
         files.update({f'{repository}/{lumi_recipes.FOLDER}/{name}': text for name, text in pages.items()})
-    return {'README.md': lumi_pages.cover_page(containers, native, site), **files}
+    return {'README.md': lumi_recipes.cover_page(containers, native, site), **files}
 
 
 def main(options):
@@ -60,9 +63,39 @@ def main(options):
         raise ContributeError(f"--stack and --date are for lumi; {options.place} has neither")
     target = options.output or Path(f'contribution-{options.place}')
     files = lumi_files(sites_of(options.stack), options.date) if options.place == 'lumi' else easybuild_recipes.files()
-    folder.write(target, files)
+    write_folder(target, files)
     print(f"written: {target}, for {' and '.join(place['takes'])}")
     for name in sorted(files):
         print(f'    {name}')
     print(f"Nothing was sent. {target}/README.md says what is untested, and what to do before a pull request.")
     return 0
+
+
+def write_folder(folder, files):
+    """
+    Write files ({relative path (str): text}) to a new folder (Path) in one move.
+
+    Raises ContributeError if folder is there already or cannot be written; nothing is left of what was interrupted.
+    """
+    folder = Path(os.path.abspath(folder))
+    if folder.exists() or folder.is_symlink():
+        raise ContributeError(f'{folder} is there already, and is left as it is; -o names another folder')
+    try:
+        _write_files(folder, files)
+    except OSError as err:
+        raise ContributeError(f"{folder} cannot be written: {err.strerror}. Make room there, or name another folder "
+                              "by -o") from err
+
+
+def _write_files(folder, files):
+    """See write_folder(). Raises OSError."""
+    stage = Path(tempfile.mkdtemp(prefix=f'.{folder.name}.', dir=folder.parent))
+    try:
+        stage.chmod(0o755)
+        for name, text in files.items():
+            (stage / name).parent.mkdir(parents=True, exist_ok=True)
+            (stage / name).write_text(text)
+        stage.rename(folder)
+    except BaseException:  # also Ctrl-C
+        shutil.rmtree(stage, ignore_errors=True)
+        raise

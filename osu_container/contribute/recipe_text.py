@@ -5,7 +5,7 @@ from pathlib import Path
 
 from osu_container.core.writing.module_text import lua_string
 
-TEMPLATES = Path(__file__).resolve().parent / 'templates'
+TEMPLATES = Path(__file__).resolve().with_name('templates.txt')
 WIDTH = 118
 
 
@@ -31,12 +31,9 @@ def commented(text, mark, indent=0):
 
 
 def filled(template, values):
-    """Return the text of a template (file name, or page in pages.md) with each @KEY@ replaced by its value (dict)."""
-    if template.endswith('.md'):
-        parts = re.split(r'(?m)^<!-- (\S+\.md) -->\n', (TEMPLATES / 'pages.md').read_text())
-        text = dict(zip(parts[1::2], parts[2::2]))[template].rstrip('\n') + '\n'
-    else:
-        text = (TEMPLATES / template).read_text()
+    """Return the text of a template (its name in templates.txt) with each @KEY@ replaced by its value (dict)."""
+    parts = re.split(r'(?m)^<!-- (\S+) -->\n', TEMPLATES.read_text())
+    text = dict(zip(parts[1::2], parts[2::2]))[template].rstrip('\n') + '\n'
     return re.sub(r'@([A-Z_\d]+)@', lambda found: values[found.group(1)], text)
 
 

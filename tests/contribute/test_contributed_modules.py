@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from osu_container.contribute import differences, easybuild_recipes, lumi_recipes
-from osu_container.contribute.cli import lumi_files, sites_of
-from osu_container.contribute.folder import write
+from osu_container.contribute.cli import lumi_files, sites_of, write_folder
 from osu_container.contribute.from_data import approaches_of, facts_of, stack_of
 from osu_container.core.data.sites import SITES as ALL_SITES
 from osu_container.core.deciding.site_choice import site_entry
@@ -54,7 +53,7 @@ class Installed:
         self.folder = folder
         self.eb = EasyBuild('newest', folder / 'prefix')
         files = lumi_files(SITES, None)
-        write(folder / 'contribution', files)
+        write_folder(folder / 'contribution', files)
         self.recipes = {re.search(r'mpich-[\d.]+-(\w+)-', name).group(1): Path(name)
                         for name in files if 'containers' in name and name.endswith('.eb')}
         self.sifs = {name: facts_of(name, site_entry(SITES[0]))['image']['file'] for name in self.recipes}
