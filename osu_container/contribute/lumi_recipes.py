@@ -18,8 +18,8 @@ from osu_container.contribute.from_data import (
     settings_of,
     stack_of,
 )
-from osu_container.contribute.repositories import HOMEPAGE, LIBEXEC, LICENCE, PLACES, USER_GUIDE
 from osu_container.contribute.recipe_text import Generator, commented, filled, table
+from osu_container.contribute.repositories import HOMEPAGE, LIBEXEC, LICENCE, PLACES, USER_GUIDE
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.deciding.settings import INJECT_FOLDER, approach_entry, host_libraries, image_of, wanted_files
 from osu_container.core.deciding.site_choice import site_entry

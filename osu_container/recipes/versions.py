@@ -9,7 +9,7 @@ SOURCES: key -> dict with
     commit, why     only where sha256 is None: commit from which the archive is made, and why no sum is known
     python          only for a wheel that fits one Python: its version, such as '3.11'
     debian          only for the upstream archive of a Debian source package: the release whose signed lists have its
-                    sum (osu_container/recipes/debian_lists.py compares them)
+                    sum (osu_container/recipes/debian.py compares them)
 """
 
 # Goes up when an image changes for a reason that the versions below do not show.
