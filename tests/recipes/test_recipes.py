@@ -15,12 +15,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from osu_container.recipes.debian_lists import ListError
+from osu_container.recipes.debian import ListError
 
 from osu_container.core.data.sites import SITES
 from osu_container.image import ImageError, build, catalogue, stages
 from osu_container.image.catalogue import FAMILIES, IMAGES, SOURCES, published_rows, recipe_text
-from osu_container.recipes import debian_lists
+from osu_container.recipes import debian
 from osu_container.recipes.common import OSU_BIN
 from osu_container.recipes.render import KEPT, RECIPES, RENDERED, file_names, render
 from tests.helpers.machine import PROJECT, run
@@ -306,7 +306,7 @@ def archive(tmp_path_factory):
 
 def test_a_sum_is_found_through_the_signed_release(archive):
     (ours, _), files = archive
-    assert debian_lists.sums_of('trixie', files.get, ours)['mpich_4.0.2.orig.tar.xz'] == TOTAL
+    assert debian.sums_of('trixie', files.get, ours)['mpich_4.0.2.orig.tar.xz'] == TOTAL
 
 
 @pytest.mark.parametrize('change, message', [
@@ -321,18 +321,18 @@ def test_what_is_not_signed_is_refused(archive, change, message):
     if change == 'list':
         changed['main/source/Sources.xz'] = lzma.compress(SOURCES_LIST.replace('b', 'c').encode())
     with pytest.raises(ListError, match=message):
-        debian_lists.sums_of('trixie', changed.get, other if change == 'key' else ours)
+        debian.sums_of('trixie', changed.get, other if change == 'key' else ours)
 
 
 def test_a_release_without_the_list_is_said():
     with pytest.raises(ListError, match='no sha256 of main/source/Sources.xz'):
-        debian_lists.sum_in_release('Origin: Debian\n', debian_lists.LIST)
+        debian.sum_in_release('Origin: Debian\n', debian.LIST)
 
 
 def test_another_sum_and_a_missing_file_are_named():
     source = {'file': 'mpich_4.0.2.orig.tar.xz', 'sha256': TOTAL, 'debian': 'trixie'}
-    assert debian_lists.differences({'k': source}, {'trixie': {source['file']: TOTAL}}) == []
-    changed, gone = (debian_lists.differences({'k': source}, {'trixie': sums})[0]
+    assert debian.differences({'k': source}, {'trixie': {source['file']: TOTAL}}) == []
+    changed, gone = (debian.differences({'k': source}, {'trixie': sums})[0]
                      for sums in ({source['file']: 'c' * 64}, {}))
     assert 'c' * 64 in changed and 'not there' in gone
 
@@ -341,4 +341,4 @@ def test_another_sum_and_a_missing_file_are_named():
 def test_our_sums_are_those_of_debian():
     """Needs a Debian mirror and the keyring of Debian."""
     assert sum('debian' in source for source in SOURCES.values()) > 3
-    assert debian_lists.main() == 0
+    assert debian.main() == 0
