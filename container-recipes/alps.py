@@ -23,7 +23,7 @@ Never built by this project: it has no GH200, and its test machines reach no reg
 import hpccm
 
 from osu_container.recipes import common, slingshot
-from osu_container.recipes.images_slingshot import ALPS_CUDA, ALPS_NAME, ALPS_PARTS, NEWEST_LIBFABRIC
+from osu_container.recipes.images import ALPS_CUDA, ALPS_NAME, ALPS_PARTS, NEWEST_LIBFABRIC
 from osu_container.recipes.versions import CUDA, SOURCES
 
 images = CUDA[ALPS_CUDA]

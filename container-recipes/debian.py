@@ -25,8 +25,8 @@ Running, two ranks on two nodes:
 import hpccm
 
 from osu_container.recipes import common, debian, slingshot
-from osu_container.recipes.images_debian import (
-    LIBFABRIC,
+from osu_container.recipes.images import (
+    DEBIAN_LIBFABRIC,
     MPI_PARTS,
     NETWORK_PARTS,
     OSU_PORT,
@@ -71,7 +71,7 @@ if gpu == 'rocm':
 stages[0] += hpccm.primitives.comment(__doc__.strip().format(
     mpi=TITLES[mpi], version=version, vendor=VENDORS[gpu], release=facts['release'], number=number,
     gpus=' '.join(debian.words_for(gpu)), packages=', '.join(map(' '.join, facts['packages'].items())),
-    libfabric=LIBFABRIC, osu=contents, built=debian.built({**NETWORK_PARTS, **of_mpi}),
+    libfabric=DEBIAN_LIBFABRIC, osu=contents, built=debian.built({**NETWORK_PARTS, **of_mpi}),
     name=name, kind=osu, latency=latency,
     approach='openmpi' if mpi == 'openmpi' else 'bind' if version == '4.0.2' else 'hybrid',
     pmi='pmi2' if mpi == 'mpich' else 'pmix', flag='--rocm' if gpu == 'rocm' else '--nv'), reformat=False)
@@ -89,7 +89,7 @@ if gpu == 'cuda':
 fabric += slingshot.found_by_loader(*network)
 fabric += slingshot.hwloc('hwloc-2.9.0')
 fabric += slingshot.libfabric(
-    LIBFABRIC, False, slingshot.rocr(debian.ROCM_PREFIX) if gpu == 'rocm' else
+    DEBIAN_LIBFABRIC, False, slingshot.rocr(debian.ROCM_PREFIX) if gpu == 'rocm' else
     slingshot.cuda(slingshot.CUDA_PREFIX, gdrcopy=False), xpmem=False, prepare=['./autogen.sh'])
 fabric += common.packed(*network)
 
@@ -146,10 +146,10 @@ runtime += slingshot.found_by_loader(*mpis, *network)
 runtime += common.entrypoint()
 runtime += common.creation_time()
 runtime += common.labels(
-    f'{TITLES[mpi]} {version}', osu_label, slingshot.licences(*keys, source, also=debian.GPU_LICENCES[gpu]), LIBFABRIC,
+    f'{TITLES[mpi]} {version}', osu_label, slingshot.licences(*keys, source, also=debian.GPU_LICENCES[gpu]), DEBIAN_LIBFABRIC,
     gpu=' '.join([VENDORS[gpu], facts['release'], *debian.words_for(gpu)]))
 runtime += debian.test(
-    gpu, LIBFABRIC, programs,
+    gpu, DEBIAN_LIBFABRIC, programs,
     f'/opt/mpich/bin/mpichversion | grep "MPICH Version:[[:space:]]*{version}$"' if mpi == 'mpich' else
     f'/opt/openmpi/bin/ompi_info --version | grep -x "Open MPI v{version}"',
     f'FI_PROVIDER=tcp MPIR_CVAR_ENABLE_GPU=0 /opt/mpich/bin/mpiexec -n 2 {latency} {options}' if mpi == 'mpich' else

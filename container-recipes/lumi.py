@@ -40,7 +40,7 @@ Never built by this project: it has no MI250X, and its test machines reach neith
 import hpccm
 
 from osu_container.recipes import common, slingshot
-from osu_container.recipes.images_slingshot import NETWORK_SOURCES, lumi_name, lumi_plugin, lumi_sources
+from osu_container.recipes.images import NETWORK_SOURCES, lumi_name, lumi_plugin, lumi_sources
 from osu_container.recipes.versions import GPU, ROCM, SOURCES, UBUNTU
 
 rocm = USERARG.get('rocm', '6.3.4')

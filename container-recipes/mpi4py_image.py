@@ -24,7 +24,7 @@ Running, two ranks on two nodes:
 import hpccm
 
 from osu_container.recipes import common, slingshot
-from osu_container.recipes.images_others import MPI4PY_BASES, MPI4PY_FILES, cupy_packages, cupy_sources, mpi4py_name
+from osu_container.recipes.images import MPI4PY_BASES, MPI4PY_FILES, cupy_packages, cupy_sources, mpi4py_name
 from osu_container.recipes.versions import GPU, SOURCES
 
 base, osu, cupy = USERARG.get('base'), USERARG.get('osu', 'mpi4py'), USERARG.get('cupy', 'none')

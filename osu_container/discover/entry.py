@@ -14,7 +14,7 @@ from osu_container.core.data.sites.pmix import PMIX_FILES_DERIVED, rank_folders
 from osu_container.core.deciding.conditions import release
 from osu_container.core.deciding.settings import approach_entry, check_approach, image_of, runs_on
 from osu_container.core.deciding.site_choice import SettingsError, site_entry
-from osu_container.recipes.images_slingshot import IMAGES
+from osu_container.recipes.images import IMAGES
 
 #: On any x86_64 machine: what `make demo` builds
 ANY_MACHINE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'

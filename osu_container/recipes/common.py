@@ -9,7 +9,7 @@ from hpccm.common import container_type
 from hpccm.primitives import baseimage, copy, label, raw, runscript, shell
 
 from osu_container.core.installing.native import OF_THE_LAUNCHER
-from osu_container.recipes.images_slingshot import ENTRYPOINT_FILES, ENTRYPOINT_FOLDER
+from osu_container.recipes.images import ENTRYPOINT_FILES, ENTRYPOINT_FOLDER
 from osu_container.recipes.versions import DEBIAN, DEFAULT_DEBIAN, RECIPE_VERSION, SOURCES
 
 FILES = '/opt/files'  # where a build stage has its sources

@@ -3,6 +3,8 @@
 What is compiled is compiled by the steps of slingshot.py. Here is where GPU libraries and compilers come from: ROCm's
 are Debian packages in the places of the distribution; CUDA's are put into /usr/local/cuda as NVIDIA lays it out, so
 that each step finds it where it is in the images for Alps.
+
+python -m osu_container.recipes.debian compares the sums of Debian's sources in versions.py with Debian's signed lists.
 """
 import hashlib
 import lzma
@@ -186,6 +188,8 @@ def test(gpu, libfabric, programs, version, run):
     return raw(singularity='%test\n' + '\n'.join(f'    {line}' for line in lines), docker='')
 
 
+# ---- the sums of Debian's sources in versions.py, compared with Debian's signed lists
+
 MIRROR = 'http://deb.debian.org/debian'
 #: Of the package debian-archive-keyring
 KEYRING = Path('/usr/share/keyrings/debian-archive-keyring.gpg')
@@ -260,7 +264,7 @@ def main():
     try:
         sums = {release: sums_of(release, fetched(release)) for release in {one['debian'] for one in sources.values()}}
     except (ListError, OSError) as err:
-        print(f"debian_lists: {err}", file=sys.stderr)
+        print(f"osu_container.recipes.debian: {err}", file=sys.stderr)
         return 1
     lines = differences(sources, sums)
     print('\n'.join(lines) or f"{len(sources)} sources are those of Debian's signed lists: {', '.join(sources)}")

@@ -15,29 +15,159 @@ IMAGES: name (of the SIF, without suffix) -> dict with
     gigabytes     of disk that the build needs beside the image (the same)
     built         what came of this project's own build of an image that takes long: dict with date, megabytes of the
                   SIF, minutes on two cores with downloads; {} for the others
+    evidence      only of LUMI and Alps: the word for what is known of the image (docs/design.md)
     variants      by benchmark programs, 'c' (the C programs), 'mpi4py' (its ports of them) or 'python': dict with
-        rendered      name of its definition file and Dockerfile (osu_container/recipes/render.py), without suffix
+        rendered      name of its definition file and Dockerfile (osu_container/image/catalogue.py), without suffix
         arguments     of the recipe
         sources       keys of SOURCES in versions.py
         files         other files of this repository that the build copies in
 """
 
-from osu_container.recipes.images_debian import IMAGES as OF_DEBIAN
-from osu_container.recipes.images_others import IMAGES as OTHERS
-from osu_container.recipes.images_slingshot import ENTRYPOINT_FILES
-from osu_container.recipes.images_slingshot import IMAGES as SLINGSHOT
 from osu_container.recipes.versions import (
+    CUDA,
     DEBIAN,
     DEFAULT_DEBIAN,
     DEFAULT_MPICH,
+    GPU,
+    GPU_OF_DEBIAN,
     LIBFABRIC_HAS,
     MPICH_LIBFABRIC,
     MPICH_NEEDS,
+    OPENMPI_LIBFABRIC,
+    ROCM,
+    SOURCES,
+    UBUNTU,
     newer,
 )
 
 OSU_PORT = 'easyconfigs/o/osu-native/osu-port'
 
+# ---- LUMI (MPICH, ROCm) and Alps (Open MPI, CUDA): none of them was ever built here
+
+# The entrypoint that puts the host's libfabric in place, and the variables that it sets; all images of MPICH have it
+ENTRYPOINT_FOLDER = '/opt/entrypoint'
+ENTRYPOINT_FILES = ['container-recipes/entrypoint/osu-entrypoint', 'container-recipes/entrypoint/defaults']
+
+# Sources of the network stage beside libfabric
+NETWORK_SOURCES = {
+    'always': ['hwloc', 'xpmem'],
+    'libcxi': ['shs-cassini-headers', 'shs-cxi-driver', 'shs-libcxi'],
+}
+
+# Rows of compatibility.csv (libcxi, libfabric, MPICH), and those that the published pipeline built by default. ROCm is
+# the one that LUMI/24.03 had on the host then.
+PUBLISHED_ROCM = '6.0.3'
+PUBLISHED = [
+    ('no', '1.15.2', '3.1.4'), ('no', '1.15.2', '3.4.3'), ('no', '1.21.1', '3.4.3'), ('no', '1.22.0', '3.4.3'),
+    ('no', '1.15.2', '4.2.3'), ('no', '1.21.1', '4.2.3'), ('no', '1.22.0', '4.2.3'),
+    ('yes', '1.15.2', '3.4.3'), ('yes', '1.15.2', '4.2.3'), ('yes', '1.21.1', '4.2.3'), ('yes', '1.22.0', '4.2.3'),
+    ('yes', '2.0.0', '4.2.3'),
+]
+DEFAULT = [('no', '1.15.2', '3.1.4'), ('no', '1.15.2', '4.2.3'), ('yes', '1.22.0', '4.2.3')]
+
+# ROCm -> LUMI's software stack with it, today. The host's libfabric is 1.22.0 in all of them: the newest that an MPICH
+# for hybrid may be built against.
+STACKS = {'6.3.4': 'LUMI/25.03', '6.4.4': 'LUMI/25.09'}
+HOST_LIBFABRIC = '1.22.0'
+NEWEST_LIBFABRIC = '2.6.0'
+CHOSEN_MPICH = '4.2.3'
+
+
+def lumi_name(rocm, mpich, libfabric, libcxi):
+    """Return the name of an image, as the data of site LUMI have it."""
+    return f"osu-lumi-rocm-{rocm}-mpich-{mpich}-libfabric-{libfabric}{'-libcxi' if libcxi == 'yes' else ''}"
+
+
+def lumi_plugin(rocm, libfabric):
+    """Return the key of RCCL's plugin in an image: the published one with the published ROCm, else today's.
+
+    None where the published image had none: aws-ofi-rccl 17d41cb does not compile with libfabric 2.
+    """
+    if rocm != PUBLISHED_ROCM:
+        return 'aws-ofi-nccl'
+    return None if libfabric.startswith('2.') else 'aws-ofi-rccl'
+
+
+def _lumi_parts(rocm, mpich, libfabric, libcxi):
+    """Return path -> keys of SOURCES of an image. ROCm is AMD's packages, which are listed in its share/packages."""
+    plugin = lumi_plugin(rocm, libfabric)
+    return {
+        **{f'/opt/{key}': [key] for key in NETWORK_SOURCES['always']},
+        **({'/opt/libcxi': NETWORK_SOURCES['libcxi']} if libcxi == 'yes' else {}),
+        '/opt/libfabric': [f'libfabric-{libfabric}'],
+        '/opt/mpich': [f'mpich-source-{mpich}'],
+        **({'/opt/rccl-plugin': [plugin]} if plugin else {}),
+        '/opt/osu': ['osu'],
+        f'/opt/rocm-{rocm}': [],
+    }
+
+
+def lumi_sources(rocm, mpich, libfabric, libcxi):
+    """Return the keys of SOURCES whose content is in an image."""
+    return [key for keys in _lumi_parts(rocm, mpich, libfabric, libcxi).values() for key in keys]
+
+
+def _lumi(rocm, mpich, libfabric, libcxi, purpose, **also):
+    """Return (name, entry) of one image."""
+    row = (libcxi, libfabric, mpich)
+    published = row if rocm == PUBLISHED_ROCM and row in PUBLISHED else None
+    return lumi_name(rocm, mpich, libfabric, libcxi), {
+        'family': 'lumi', 'recipe': 'lumi.py', 'published': published,
+        'arguments': {'rocm': rocm, 'mpich': mpich, 'libfabric': libfabric, 'libcxi': libcxi},
+        'default': published in DEFAULT, 'purpose': purpose,
+        'sources': [*lumi_sources(rocm, mpich, libfabric, libcxi), 'rocm-key'],
+        'files': ENTRYPOINT_FILES,
+        'base': {'registry': UBUNTU[ROCM[rocm]['ubuntu']]['image']},
+        'unbuilt': "our tests reach neither a container registry nor AMD's packages",
+        # estimates: compiling MPICH with HIP takes most of the time, AMD's compiler most of the disk
+        **({'minutes': 120, 'gigabytes': 12} if newer(mpich, '4.0') else {'minutes': 50, 'gigabytes': 5}),
+        'evidence': 'untested', **also}
+
+
+def _published():
+    """Return the images of the twelve published combinations."""
+    for libcxi, libfabric, mpich in PUBLISHED:
+        approaches = ('opensource' if libcxi == 'yes' and libfabric != '1.15.2' else
+                      'hybrid' if mpich == '4.2.3' and libfabric == '1.15.2' else 'pure and bind')
+        yield _lumi(PUBLISHED_ROCM, mpich, libfabric, libcxi,
+                    f'{approaches} on LUMI/24.03 as it was in March 2025, host libfabric 1.15.2')
+
+
+def _today():
+    """Return the images for the stacks of today."""
+    for rocm, stack in STACKS.items():
+        host = f'{stack}, host libfabric {HOST_LIBFABRIC}'
+        yield _lumi(rocm, CHOSEN_MPICH, HOST_LIBFABRIC, 'no', f'pure, bind and hybrid on {host}',
+                    recommended=f'for {host}, approaches pure, bind and hybrid')
+        yield _lumi(rocm, CHOSEN_MPICH, HOST_LIBFABRIC, 'yes', f'opensource on {stack}',
+                    recommended=f'for {stack}, approach opensource')
+
+
+# --- Alps ---
+
+ALPS_CUDA = '12.8.1'
+ALPS_NAME = (f"osu-alps-cuda-{ALPS_CUDA}-openmpi-{SOURCES['openmpi-source']['version']}-libfabric-{NEWEST_LIBFABRIC}"
+             '-libcxi')
+ALPS_PARTS = {
+    'network': {'/opt/hwloc': ['hwloc'], '/opt/xpmem': ['xpmem'], '/opt/gdrcopy': ['gdrcopy'],
+                '/opt/libcxi': NETWORK_SOURCES['libcxi'], '/opt/libfabric': [f'libfabric-{NEWEST_LIBFABRIC}']},
+    'mpi': {'/opt/ucx': ['ucx'], '/opt/pmix': ['pmix'], '/opt/openmpi': ['openmpi-source']},
+    'benchmarks': {'/opt/osu': ['osu']},
+}
+
+
+def _alps():
+    """Return (name, entry) of the image for Alps."""
+    return ALPS_NAME, {
+        'family': 'alps', 'recipe': 'alps.py', 'arguments': {},
+        'purpose': "Open MPI 5 over the image's own libfabric on Alps, no hook for Slingshot",
+        'sources': [key for stage in ALPS_PARTS.values() for keys in stage.values() for key in keys],
+        'base': {'registry': CUDA[ALPS_CUDA]['build']},
+        'unbuilt': 'our tests reach no container registry, and have neither CUDA nor an aarch64 processor',
+        'evidence': 'untested', 'recommended': 'for Alps (GH200), approach openmpi', 'minutes': 120, 'gigabytes': 20}
+
+
+# ---- any Linux machine
 
 def ports(python):
     """Return (sources, files) of mpi4py's ports of the benchmarks in /opt/osu, for one Python such as '3.11'."""
@@ -90,12 +220,172 @@ def _one_variant(name, entry):
     return entry
 
 
-IMAGES = {
-    **SLINGSHOT,
-    **dict(_workstations()),
-    **OF_DEBIAN,
-    **OTHERS,
+# ---- every part from Debian and PyPI, with ROCm or CUDA: neither AMD's package server, NVIDIA's, GitHub nor a
+# registry is needed, so our tests build them, by the compile steps of the images for LUMI and Alps (slingshot.py)
+
+DEBIAN_LIBFABRIC = '2.1.0'
+
+#: By MPI and release: path in the image -> keys of SOURCES
+MPI_PARTS = {
+    ('mpich', '4.0.2'): {'/opt/mpich': ['mpich-source-4.0.2']},
+    ('openmpi', '5.0.7'): {'/opt/openmpi': ['openmpi-source-5.0.7']},
 }
+NETWORK_PARTS = {'/opt/hwloc': ['hwloc-2.9.0'], '/opt/libfabric': [f'libfabric-{DEBIAN_LIBFABRIC}']}
+TITLES = {'mpich': 'MPICH', 'openmpi': 'Open MPI'}
+VENDORS = {'rocm': 'ROCm', 'cuda': 'CUDA'}
+
+
+def sources_of(parts):
+    """Return the keys of SOURCES (list) in a dict of parts."""
+    return [key for keys in parts.values() for key in keys]
+
+
+def debian_name(gpu, mpi, version):
+    """Return the name of an image. gpu: key of GPU_OF_DEBIAN. mpi, version: key of MPI_PARTS."""
+    return f"osu-debian-{gpu}-{GPU_OF_DEBIAN[gpu]['release']}-{mpi}-{version}-libfabric-{DEBIAN_LIBFABRIC}"
+
+
+def _debian(gpu, mpi, version, purpose, **facts):
+    """Return (name, entry) of an image."""
+    name, release = debian_name(gpu, mpi, version), GPU_OF_DEBIAN[gpu]['debian']
+    ports = ['mpi4py-source', f"mpi4py-{DEBIAN[release]['python']}"]
+    keys = [*sources_of(NETWORK_PARTS), *sources_of(MPI_PARTS[mpi, version])]
+    arguments = {'gpu': gpu, 'mpi': mpi, 'version': version}
+    return name, {
+        'family': 'debian', 'recipe': 'debian.py', 'published': None, 'purpose': purpose, 'base': {'debian': release},
+        **facts,
+        'variants': {
+            'c': {'rendered': name, 'arguments': {**arguments, 'osu': 'c'}, 'sources': [*keys, 'osu'],
+                  'files': ENTRYPOINT_FILES},
+            'mpi4py': {'rendered': f'{name}-ports', 'arguments': {**arguments, 'osu': 'mpi4py'},
+                       'sources': [*keys, *ports], 'files': [OSU_PORT, *ENTRYPOINT_FILES]},
+        },
+    }
+
+
+# ---- MPI libraries that are not MPICH, and mpi4py on top of others
+
+PYTHON = DEBIAN[DEFAULT_DEBIAN]['python']
+
+
+def _abi(mpi, title, sources, libfabric, **facts):
+    """Return (name, entry) of an image of recipe abi.py; sources: keys of its MPI, the first one has the version."""
+    name = f"osu-abi-{title}-{SOURCES[sources[0]]['version']}-libfabric-{libfabric}"
+    ports = ['mpi4py-source', f'mpi4py-{PYTHON}']
+    return name, {
+        'family': 'abi', 'recipe': 'abi.py', 'base': {'debian': DEFAULT_DEBIAN}, 'minutes': 1, 'gigabytes': 1, **facts,
+        'variants': {
+            'c': {'rendered': name, 'arguments': {'mpi': mpi, 'osu': 'c'}, 'sources': [*sources, 'osu'],
+                  'files': ENTRYPOINT_FILES},
+            'mpi4py': {'rendered': f'{name}-ports', 'arguments': {'mpi': mpi, 'osu': 'mpi4py'},
+                       'sources': [*sources, *ports], 'files': [OSU_PORT, *ENTRYPOINT_FILES]},
+        },
+    }
+
+
+_DEBIANS = DEBIAN[DEFAULT_DEBIAN]['libfabric']
+
+# What the images have of this repository: the launcher of the benchmarks, the commands python and pip, and the file by
+# which Python finds mpi4py
+MPI4PY_FILES = [OSU_PORT, *(f'container-recipes/mpi4py/{name}' for name in ('osu-python', 'python', 'osu-mpi4py.pth'))]
+UBUNTU_PYTHON = {'noble': '3.12'}
+
+# AMD's libraries that CuPy is linked with. Names as in AMD's packages.
+_LINKED = ['hipblas', 'hipfft', 'hiprand', 'hipsparse', 'rocblas', 'rocfft', 'rocrand', 'rocsolver', 'rocsparse']
+
+
+def cupy_sources(python):
+    """Return the keys of SOURCES that build CuPy for HIP, for one Python such as '3.10'."""
+    return ['cupy', f'cython-{python}', f'fastrlock-{python}', 'setuptools', 'wheel']
+
+
+def cupy_packages(rocm):
+    """Return the packages of AMD that CuPy is built and linked with. hipBLAS needs the last two from ROCm 6.3 on."""
+    newer_hipblas = ['hipblaslt', 'hipblas-common-dev'] if newer(rocm, '6.2.9') else []
+    return [*_LINKED, *(f'{name}-dev' for name in _LINKED), 'hipcub-dev', 'rocprim-dev', 'rocthrust-dev',
+            'roctracer', 'roctracer-dev', 'rocm-llvm', 'hipcc', *newer_hipblas]
+
+
+_MPICH_RANKS = '/opt/mpich/bin/mpiexec -n 2'
+_OPENMPI_RANKS = ('OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 /opt/openmpi/bin/mpiexec '
+                  '--map-by :oversubscribe -n 2')
+
+
+# ROCm, libfabric, libcxi of the images below that are for LUMI: for each stack the one of hybrid, bind and pure, and
+# that of opensource
+_LUMI_BASES = [(rocm, HOST_LIBFABRIC, libcxi) for rocm in STACKS for libcxi in ('no', 'yes')]
+
+
+def _lumi_base(rocm, libfabric, libcxi):
+    """Return (name, facts) of an image for LUMI with MPICH 4.2.3, the release of the published work on mpi4py."""
+    ubuntu = ROCM[rocm]['ubuntu']
+    return lumi_name(rocm, '4.2.3', libfabric, libcxi), {
+        'mpi': 'MPICH 4.2.3', 'libfabric': libfabric, 'rocm': rocm,
+        'libcxi': SOURCES['shs-libcxi']['version'] if libcxi == 'yes' else 'none',
+        'gpu': f'ROCm {rocm} {GPU}', 'python': UBUNTU_PYTHON[ubuntu], 'distro': UBUNTU[ubuntu]['distro'],
+        'built': False, 'sources': lumi_sources(rocm, '4.2.3', libfabric, libcxi),
+        'mpiexec': f'FI_PROVIDER=tcp MPIR_CVAR_ENABLE_GPU=0 {_MPICH_RANKS}'}
+
+
+# Image below -> what it has; python: that of its Debian or Ubuntu, built: whether our tests build it
+MPI4PY_BASES = {
+    'osu-workstation-mpich-4.2.3-libfabric-1.22.0': {
+        'mpi': 'MPICH 4.2.3', 'libfabric': '1.22.0', 'python': PYTHON, 'distro': 'ubuntu22', 'built': True,
+        'sources': ['mpich-4.2.3'], 'mpiexec': _MPICH_RANKS},
+    'osu-abi-openmpi-5.0.11-libfabric-2.5.1': {
+        'mpi': 'Open MPI 5.0.11', 'libfabric': '2.5.1', 'python': PYTHON, 'distro': 'ubuntu22', 'built': True,
+        'sources': ['openmpi-5.0.11'], 'mpiexec': _OPENMPI_RANKS},
+    **dict(_lumi_base(*row) for row in _LUMI_BASES),
+}
+for _name, _facts in MPI4PY_BASES.items():
+    _facts['image'] = f'sources/{_name}.sif'
+
+
+def mpi4py_name(base, cupy='none'):
+    """Return the name of the image with mpi4py on top of another one."""
+    version = SOURCES['mpi4py-source']['version']
+    return f"{base.replace('osu-', 'osu-mpi4py-' + version + '-', 1)}{'-cupy' if cupy == 'rocm' else ''}"
+
+
+def _mpi4py(base, cupy='none'):
+    """Return (name, entry) of an image of recipe mpi4py_image.py."""
+    below, name = MPI4PY_BASES[base], mpi4py_name(base, cupy)
+    python = [f"mpi4py-{below['python']}", f"numpy-{below['python']}"]
+    own = ['mpi4py-source', *python, 'pip', *(cupy_sources(below['python']) if cupy == 'rocm' else [])]
+    files = MPI4PY_FILES
+    arguments = {'base': base, 'cupy': cupy}
+    key = ['rocm-key'] if cupy == 'rocm' else []
+    return name, {
+        'family': 'mpi4py', 'recipe': 'mpi4py_image.py', 'base': {'image': base},
+        'purpose': f"{below['mpi']} from Python: mpi4py, NumPy{', CuPy' if key else ''}, benchmarks with their arrays",
+        'unbuilt': '' if below['built'] else 'the image below is not built here',
+        'minutes': 60 if key else 1, 'gigabytes': 20 if key else 1,
+        'variants': {
+            'mpi4py': {'rendered': f'{name}-ports', 'arguments': {**arguments, 'osu': 'mpi4py'},
+                       'sources': [*own, *key], 'files': files},
+            'python': {'rendered': name, 'arguments': {**arguments, 'osu': 'python'},
+                       'sources': [*own, 'osu', *key], 'files': files},
+        },
+    }
+
+
+IMAGES = dict([
+    *_published(), *_today(), _alps(),
+    *_workstations(),
+    _debian('rocm', 'mpich', '4.0.2', "bind with GPUs of AMD, nothing of it from AMD's server", minutes=40,
+            gigabytes=8, built={'date': '2026-11-24', 'megabytes': 319, 'minutes': 41}),
+    _debian('cuda', 'mpich', '4.0.2', "bind with GPUs of NVIDIA, nothing of it from NVIDIA's registry", minutes=30,
+            gigabytes=10, built={'date': '2026-11-24', 'megabytes': 242, 'minutes': 29}),
+    _debian('cuda', 'openmpi', '5.0.7', "openmpi with GPUs of NVIDIA", minutes=20, gigabytes=10,
+            built={'date': '2026-11-23', 'megabytes': 231, 'minutes': 17}),
+    # MPICH itself is in the family workstation: osu-workstation-mpich-4.3.2-libfabric-1.22.0 is the newest 4.
+    _abi('intel', 'intel-mpi', ['impi-rt', 'impi-devel'], _DEBIANS,
+         purpose="Intel MPI, which bind replaces by the host's MPI; Intel Simplified Software License, see abi.py"),
+    _abi('openmpi', 'openmpi', ['openmpi-5.0.11'], OPENMPI_LIBFABRIC['5.0.11'],
+         purpose="Open MPI for approach openmpi on hosts whose Slurm has PMIx; no host MPI can replace it"),
+    *(_mpi4py(base) for base in MPI4PY_BASES),
+    *(_mpi4py(base, 'rocm') for base, facts in MPI4PY_BASES.items() if facts.get('rocm')),
+])
 IMAGES = {name: _one_variant(name, entry) for name, entry in IMAGES.items()}
 IMAGES['osu-workstation-mpich-4.2.3-libfabric-1.22.0']['recommended'] = "make demo"
 

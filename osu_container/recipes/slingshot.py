@@ -19,7 +19,7 @@ from hpccm.primitives import baseimage, raw, shell
 from osu_container.core.data.osu_configure import with_rccl
 from osu_container.recipes import common
 from osu_container.recipes.common import BUILD, FILES
-from osu_container.recipes.images_slingshot import ALPS_PARTS, NEWEST_LIBFABRIC
+from osu_container.recipes.images import ALPS_PARTS, NEWEST_LIBFABRIC
 from osu_container.recipes.versions import ROCM, SOURCES, UBUNTU, newer
 
 # What every build needs. python3: libcxi makes a header with it. libtool-bin: Yaksa writes the release of `libtool`

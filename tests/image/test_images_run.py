@@ -127,7 +127,7 @@ IN_TURN = [pytest.param(name, marks=[] if name in TWO else pytest.mark.full) for
 def test_image_is_built_and_as_small_as_the_catalogue_says(built, name):
     megabytes, known = built(name).stat().st_size / 1e6, IMAGES[name].get('built')
     assert megabytes < (2500 if with_gpu(name) else 200)
-    assert known or not with_gpu(name), f'{megabytes:.0f} MB; say so in osu_container/recipes/images_debian.py'
+    assert known or not with_gpu(name), f'{megabytes:.0f} MB; say so in osu_container/recipes/images.py'
     assert not known or abs(megabytes - known['megabytes']) < 0.2 * known['megabytes'], known
 
 

@@ -10,8 +10,7 @@ from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.settings import approach_entry, image_of
 from osu_container.core.deciding.site_choice import SettingsError, site_entry
 from osu_container.image.catalogue import recipe_text
-from osu_container.recipes.images import IMAGES
-from osu_container.recipes.images_others import MPI4PY_BASES, mpi4py_name
+from osu_container.recipes.images import IMAGES, MPI4PY_BASES, mpi4py_name
 from tests.helpers.machine import PROJECT, run
 
 RECIPES = PROJECT / 'container-recipes' / 'mpi4py'

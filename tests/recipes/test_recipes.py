@@ -15,13 +15,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from osu_container.recipes.debian import ListError
 
 from osu_container.core.data.sites import SITES
 from osu_container.image import ImageError, build, catalogue, stages
 from osu_container.image.catalogue import FAMILIES, IMAGES, SOURCES, published_rows, recipe_text
 from osu_container.recipes import debian
 from osu_container.recipes.common import OSU_BIN
+from osu_container.recipes.debian import ListError
 from osu_container.recipes.render import KEPT, RECIPES, RENDERED, file_names, render
 from tests.helpers.machine import PROJECT, run
 

@@ -89,7 +89,7 @@ STACKS = {
                      ['pure', 'bind', 'hybrid', 'swap'], 'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif')),
             'the images made for LUMI, with the newest ROCm that is not newer than the host\'s and an MPICH built with '
             'a libfabric that is not newer than the host\'s; opensource one with libcxi',
-            'osu_container/recipes/images_slingshot.py', _TODAY, 'untested'),
+            'osu_container/recipes/images.py', _TODAY, 'untested'),
         'jobs': fact(
             {'partition': 'batch', 'account': True, 'options': ['--exclusive', '--gpus-per-node=8'],
              'step': ['--gpus-per-node=8']},

@@ -82,7 +82,7 @@ STACKS = {
                  opensource='osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-libcxi.sif', **dict.fromkeys(
                      ['pure', 'bind', 'hybrid', 'swap'], 'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif')),
             'the images made for LUMI, with an MPICH built with a libfabric that is not newer than the host\'s; '
-            'opensource one with libcxi', 'osu_container/recipes/images_slingshot.py', _TODAY, 'untested'),
+            'opensource one with libcxi', 'osu_container/recipes/images.py', _TODAY, 'untested'),
         'jobs': fact(
             {'partition': 'gpu', 'account': True, 'options': ['--exclusive', '--gpus-per-node=8'],
              'step': ['--gpus-per-node=8']},
