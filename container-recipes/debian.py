@@ -146,7 +146,8 @@ runtime += slingshot.found_by_loader(*mpis, *network)
 runtime += common.entrypoint()
 runtime += common.creation_time()
 runtime += common.labels(
-    f'{TITLES[mpi]} {version}', osu_label, slingshot.licences(*keys, source, also=debian.GPU_LICENCES[gpu]), DEBIAN_LIBFABRIC,
+    f'{TITLES[mpi]} {version}', osu_label, slingshot.licences(*keys, source, also=debian.GPU_LICENCES[gpu]),
+    DEBIAN_LIBFABRIC,
     gpu=' '.join([VENDORS[gpu], facts['release'], *debian.words_for(gpu)]))
 runtime += debian.test(
     gpu, DEBIAN_LIBFABRIC, programs,
