@@ -246,19 +246,49 @@ def tracked():
 
 
 def listed():
-    """Return the rows (list of (folder, what changes there)) of the house in CONTRIBUTING.md."""
+    """Return the rows (list of (folder, names of the packages that it imports)) of the house in CONTRIBUTING.md."""
     house = (PROJECT / 'CONTRIBUTING.md').read_text().partition('\n## The house\n')[2].partition('\n## ')[0]
-    return re.findall(r'^\| `([^`]+)/` \| (.+) \|$', house, re.M)
+    return [(folder, set(re.findall(r'\w+', imports)))
+            for folder, imports in re.findall(r'^\| `([^`]+)/` \| .+ \| ?([^|]*) ?\|$', house, re.M)]
+
+
+def package_of(module):
+    """Return the package (str) that module (str, with dots) belongs to, as the table has it; None: it is shared."""
+    parts = module.split('.')
+    place = '/'.join(parts[:3] if parts[1:2] == ['core'] else parts[:2])
+    return place if parts[0] == 'osu_container' and len(parts) > 1 and place != 'osu_container/core' and (
+        PROJECT / place).is_dir() else None
+
+
+def imported(path):
+    """Yield the names (str, with dots) that the file path (PurePosixPath) imports."""
+    package = list(path.parts[:-1])
+    for node in ast.walk(ast.parse((PROJECT / path).read_text())):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            begin = package[:len(package) - node.level + 1] if node.level else []
+            yield from ('.'.join([*begin, *filter(None, [node.module]), name.name]) for name in node.names)
 
 
 def test_the_house_has_every_folder_and_package_and_no_other():
     paths = tracked()
     folders = {path.parts[0] for path in paths if len(path.parts) > 1}
-    packages = {str(path.parent) for path in paths if path.parts[0] == 'osu_container' and path.name == '__init__.py'}
+    packages = {'/'.join(path.parts[:-1]) for path in paths if path.parts[0] == 'osu_container'
+                and path.name == '__init__.py' and len(path.parts) - (path.parts[1] == 'core') < 4}
     shown = [folder for folder, _ in listed()]
     assert len(set(shown)) == len(shown) > 20
     assert (folders | packages) - set(shown) == set(), 'not in CONTRIBUTING.md'
     assert set(shown) - (folders | packages) == set(), 'only in CONTRIBUTING.md'
+
+
+@pytest.mark.parametrize('folder, wanted', [pytest.param(folder, wanted, id=folder) for folder, wanted in listed()
+                                            if package_of(folder.replace('/', '.'))])
+def test_a_package_imports_what_the_house_says_and_no_other(folder, wanted):
+    core = '/core/' in folder  # which imports nothing from outside of it; the others take of it what they need
+    found = {package_of(name) for path in tracked() if str(path).startswith(folder + '/') and path.suffix == '.py'
+             for name in imported(path)} - {None, folder}
+    assert {one.rpartition('/')[2] for one in found if core or '/core/' not in one} == wanted
 
 
 @pytest.mark.parametrize('target', ['check-python', 'check-shell', 'check-modules', 'check-easyconfigs'])
