@@ -12,10 +12,8 @@ import pytest
 from osu_container import cli
 from osu_container.core.deciding.site_choice import site_entry
 from tests.helpers.bad_inputs import AROUND, CASES, FAULTS, HOST, good, run_with
-from tests.helpers.elf_folder import ElfFolder, good_host, good_image
-from tests.helpers.killed import changes, killed
-from tests.helpers.machine import LMODS, PROJECT, STATE, run
-from tests.helpers.sif import pack, write_sif
+from tests.helpers.elf_folder import ElfFolder, good_host, good_image, pack, write_sif
+from tests.helpers.machine import LMODS, PROJECT, STATE, changes, killed, run
 from tests.helpers.verdict_cases import CPU
 
 IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'

@@ -59,7 +59,7 @@ cp -a mpi image/opt
 mksquashfs image image.squashfs -noI -noD -noF -quiet -no-progress -all-root
 (cd "$name" && python3 -B -c "
 import pathlib, sys
-from tests.helpers.sif import write_sif
+from tests.helpers.elf_folder import write_sif
 write_sif(pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[1]).read_bytes())" ../image.squashfs ../image.sif)
 chown "$user" image.sif
 code=0

@@ -14,9 +14,8 @@ from osu_container.core.deciding.rules import RULES
 from osu_container.core.deciding.rules.finding import NOTE
 from osu_container.core.deciding.settings import approach_entry
 from osu_container.core.deciding.site_choice import site_entry
-from tests.helpers.elf_folder import ElfFolder, good_host, good_image, mpich, open_mpi
+from tests.helpers.elf_folder import ElfFolder, good_host, good_image, mpich, open_mpi, pack, write_sif
 from tests.helpers.machine import PROJECT, PYTHON_36, folded, run
-from tests.helpers.sif import pack, write_sif
 from tests.helpers.verdict_cases import CPU, GPU, PLAIN, for_another_machine
 
 COMMAND = PROJECT / 'bin' / 'osu-container'

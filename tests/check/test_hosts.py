@@ -29,8 +29,7 @@ from osu_container.core.reading.elf import ElfError
 from osu_container.core.reading.sif import ImageError
 from osu_container.discover.library_facts import description
 from tests.helpers.elf_folder import ElfFolder, good_image, open_mpi
-from tests.helpers.machine import PROJECT, STATE, folded, run
-from tests.helpers.samples import one_of_each
+from tests.helpers.machine import PROJECT, STATE, folded, one_of_each, run
 from tests.helpers.verdict_cases import GPU, PLAIN, SILENT, SPEAKS, World, host, image
 
 CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']]

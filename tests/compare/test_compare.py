@@ -24,8 +24,7 @@ from osu_container.report import content, tables
 from osu_container.results import ratios, references, run_files
 from osu_container.results.model import Case, Dataset, Series
 from tests.helpers.example_runs import CASES, MORE_CASES, make_run
-from tests.helpers.machine import PROJECT, run
-from tests.helpers.samples import all_pairs, one_of_each
+from tests.helpers.machine import PROJECT, all_pairs, one_of_each, run
 
 BW, LATENCY = Case('osu_bw', 'H H', 2, 2), Case('osu_latency', 'H H', 2, 2)
 SIZES = [2 ** n for n in range(23)]

@@ -17,8 +17,7 @@ from osu_container.core.data.sites import SITES as ALL_SITES
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.recipes.versions import SOURCES
 from tests.easyblocks.test_native_cray import Stack
-from tests.helpers.machine import PROJECT, EasyBuild, clean_shell, run
-from tests.helpers.samples import one_of_each
+from tests.helpers.machine import PROJECT, EasyBuild, clean_shell, one_of_each, run
 
 HERE = Path(__file__).parent
 SITES = sites_of(None)

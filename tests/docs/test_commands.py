@@ -17,9 +17,8 @@ import markdown
 import pytest
 
 from tests.helpers import example_runs as results_data
-from tests.helpers.machine import PROJECT, run
+from tests.helpers.machine import PROJECT, one_of_each, run
 from tests.helpers.osu_archive import RELEASE
-from tests.helpers.samples import one_of_each
 
 pytestmark = [pytest.mark.long, pytest.mark.alone]
 

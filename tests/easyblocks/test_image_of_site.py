@@ -14,8 +14,7 @@ import pytest
 
 from osu_container.core.reading.libraries import sha256_of
 from tests.helpers import foreign_images
-from tests.helpers.machine import PROJECT, EasyBuild, StandIn, folded, run
-from tests.helpers.samples import one_of_each
+from tests.helpers.machine import PROJECT, EasyBuild, StandIn, folded, one_of_each, run
 
 pytestmark = [pytest.mark.long, pytest.mark.apptainer]
 

@@ -25,9 +25,9 @@ from tests.helpers.machine import (
     copy_c_library,
     folded,
     interruptible,
+    one_of_each,
     run,
 )
-from tests.helpers.samples import one_of_each
 
 pytestmark = [pytest.mark.long, pytest.mark.alone, pytest.mark.apptainer]
 

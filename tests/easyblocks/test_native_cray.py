@@ -8,9 +8,8 @@ from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.elf import elf_facts
 from tests.helpers import osu_archive
-from tests.helpers.machine import PROJECT, StandIn, folded, run
+from tests.helpers.machine import PROJECT, StandIn, folded, one_of_each, run
 from tests.helpers.osu_archive import RELEASE
-from tests.helpers.samples import one_of_each
 
 pytestmark = [pytest.mark.long, pytest.mark.alone]
 

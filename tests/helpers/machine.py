@@ -1,4 +1,13 @@
-"""This machine for tests: programs that are started, installed EasyBuilds, Lmod, stand-ins, small libraries."""
+"""This machine for tests: programs that are started, installed EasyBuilds, Lmod, stand-ins, small libraries.
+
+Samples: of many cases of one kind `make test` runs one, `make test-all` runs all (marker full).
+
+Kills Python at a chosen one of its changes to files, as kill -9 does by chance.
+
+The moments are counted in changes (a file is opened for writing, renamed, removed; a folder is made, removed), as they
+happen in the process itself: the same number is the same moment on any machine, however busy it is.
+"""
+
 import json
 import os
 import pwd
@@ -6,15 +15,15 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
+import traceback
 from pathlib import Path
 
 import pytest
 
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.recipes.versions import SOURCES
-
-from .samples import one_of_each
 
 PROJECT = Path(__file__).resolve().parents[2]
 STATE = PROJECT / '.workstation'
@@ -24,10 +33,6 @@ FIRST = []
 #: of large messages: many small ones last as long only on idle cores; where four ranks that poll share two cores, each
 #: message waits some milliseconds for its turn, and the program lasts a hundred times as long.
 LASTING = 'H H -m 4194304 -i 50 -x 2'
-#: Of EasyBuild
-VERSIONS = ['newest', '5.1.2', '4.9.4']
-#: `make test` has the newest, `make test-all` each of them
-EASYBUILD_VERSIONS = one_of_each(VERSIONS)
 
 
 def tool(*names):
@@ -283,3 +288,96 @@ def folded(text):
     return ' '.join(text.split())
 
 
+def one_of_each(values, kind=lambda *value: None):
+    """
+    Return values as cases of parametrize: of those of one kind all but the first are marked full.
+
+    :param values: list, of tuples or pytest.param too; kind: function of a value, or of what is in its tuple, that
+                   returns its kind; without it all are of one
+    """
+    seen, found = set(), []
+    for value in values:
+        case = value if hasattr(value, 'marks') else pytest.param(*(value if type(value) is tuple else [value]))
+        what = kind(*case.values)
+        found.append(pytest.param(*case.values, id=case.id, marks=[*case.marks, *(
+            [pytest.mark.full] if what in seen else [])]))
+        seen.add(what)
+    return found
+
+
+#: Of EasyBuild
+VERSIONS = ['newest', '5.1.2', '4.9.4']
+#: `make test` has the newest, `make test-all` each of them
+EASYBUILD_VERSIONS = one_of_each(VERSIONS)
+
+
+def all_pairs(first, second, some=None):
+    """
+    Return all pairs of two lists as cases of parametrize; all but enough to have each value once are marked full.
+
+    :param some: list, those values of first that are enough; None: all
+    """
+    first, second, some = list(first), list(second), list(some or first)
+    few = {(some[number % len(some)], second[number % len(second)]) for number in range(max(len(some), len(second)))}
+    return [pytest.param(one, other, marks=[] if (one, other) in few else [pytest.mark.full])
+            for one in first for other in second]
+
+
+#: Audit events of changes (docs.python.org/3/library/audit_events.html), beside that of open()
+CHANGES = ('os.rename', 'os.remove', 'os.rmdir', 'os.mkdir', 'os.link', 'os.symlink', 'os.truncate')
+
+
+def kill_at(moment, folders):
+    """
+    Have this process killed before its change number moment (int, from 0) below folders (str).
+
+    :return: function () -> how many changes (int) there were until now
+    """
+    left, folders = [moment], tuple(map(str, folders))
+
+    def before(event, arguments):
+        changes = (arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT) if event == 'open' else event in CHANGES)
+        if changes and isinstance(arguments[0], (str, bytes)) and os.path.abspath(
+                os.fsdecode(arguments[0])).startswith(folders):
+            left[0] -= 1
+            if left[0] < 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+    sys.addaudithook(before)
+    return lambda: moment - left[0]
+
+
+def killed(moment, folders, action):
+    """
+    Call action() in a process of its own that is killed before its change number moment (int) below folders (of str).
+
+    :return: whether it was killed (bool): False where it ended before. Raises AssertionError if action() did.
+    """
+    return _forked(moment, folders, action)[0]
+
+
+def changes(folders, action):
+    """Call action() in a process of its own; return how many changes (int) it makes below folders (of str)."""
+    return _forked(10 ** 9, folders, action)[1]
+
+
+def _forked(moment, folders, action):
+    """Return (whether it was killed, how many changes it made) of action() in a process of its own."""
+    reads, writes = os.pipe()
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            made = kill_at(moment, folders)
+            action()
+            os.write(writes, str(made()).encode())
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    os.close(writes)
+    with open(reads) as stream:
+        made = stream.read()
+    _, code = os.waitpid(child, 0)
+    assert code in (0, signal.SIGKILL), code
+    return code != 0, int(made or 0)

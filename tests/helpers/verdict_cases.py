@@ -23,9 +23,10 @@ from tests.helpers.elf_folder import (
     joined,
     mpich,
     open_mpi,
+    pack,
     real_load,
+    write_sif,
 )
-from tests.helpers.sif import pack, write_sif
 
 #: Sites: with GPUs and Slingshot, with Slingshot alone, with neither
 GPU, CPU, PLAIN = 'lumi-25.03', 'lumi-c-25.03', 'workstation'

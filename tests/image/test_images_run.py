@@ -28,8 +28,7 @@ from osu_container.core.deciding.verdict import ask
 from osu_container.core.reading.image import Image
 from osu_container.recipes.images import IMAGES
 from osu_container.recipes.versions import SOURCES
-from tests.helpers.machine import PROJECT, STATE, folded, run
-from tests.helpers.samples import one_of_each
+from tests.helpers.machine import PROJECT, STATE, folded, one_of_each, run
 from tests.runs.test_approaches import table
 
 #: Images stay from one run of the tests to the next; the builder makes anew what is not current.

@@ -17,9 +17,8 @@ from osu_container.core.reading.image import MPI_FAMILIES, Image
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.new import commands, easyconfig
 from osu_container.results.model import Case
-from tests.helpers.elf_folder import ElfFolder, good_host, good_image, mpich, open_mpi
+from tests.helpers.elf_folder import ElfFolder, good_host, good_image, mpich, open_mpi, pack, write_sif
 from tests.helpers.machine import PROJECT, folded, run
-from tests.helpers.sif import pack, write_sif
 from tests.helpers.verdict_cases import CPU, PLAIN
 
 COMMAND = PROJECT / 'bin' / 'osu-container'

@@ -24,8 +24,7 @@ from osu_container.core.deciding.settings import pmi_for
 from osu_container.core.deciding.site_choice import site_entry
 from tests.helpers import foreign_images, osu_archive
 from tests.helpers.elf_folder import ElfFolder, good_image
-from tests.helpers.machine import LASTING, PROJECT, STATE, folded, run
-from tests.helpers.samples import one_of_each
+from tests.helpers.machine import LASTING, PROJECT, STATE, folded, one_of_each, run
 from tests.stand_in.pairs import making, running
 
 pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]

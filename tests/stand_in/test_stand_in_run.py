@@ -17,8 +17,7 @@ from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.settings import runs_on
 from osu_container.core.deciding.site_choice import site_entry
-from tests.helpers.machine import PROJECT, STATE, StandIn, folded, run
-from tests.helpers.samples import one_of_each
+from tests.helpers.machine import PROJECT, STATE, StandIn, folded, one_of_each, run
 
 pytestmark = pytest.mark.apptainer
 

@@ -10,8 +10,7 @@ from osu_container.core.deciding.site_choice import overridden, site_entry
 from osu_container.core.reading.closure import closure
 from osu_container.core.reading.elf import elf_facts
 from osu_container.core.reading.libraries import read_library
-from tests.helpers.machine import PROJECT, clean_shell, run
-from tests.helpers.samples import one_of_each
+from tests.helpers.machine import PROJECT, clean_shell, one_of_each, run
 from tests.stand_in.systems import HOSTS
 
 pytestmark = pytest.mark.long

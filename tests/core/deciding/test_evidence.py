@@ -28,7 +28,7 @@ from osu_container.core.deciding.site_choice import SettingsError, site_entry
 from osu_container.core.deciding.trial import trial_of
 from osu_container.core.deciding.verdict import Verdict, ask, recommended, said, verdict_of
 from tests.helpers.elf_folder import mpich, open_mpi
-from tests.helpers.samples import one_of_each
+from tests.helpers.machine import one_of_each
 from tests.helpers.verdict_cases import (
     BROADCOM,
     GPU,

@@ -39,8 +39,7 @@ from osu_container.core.reading.elf import ElfError
 from osu_container.core.reading.image import MPI_FAMILIES
 from osu_container.core.reading.sif import ImageError
 from tests.helpers.elf_folder import ElfFolder, cray_mpich, intel_mpi, mpich, open_mpi
-from tests.helpers.machine import PROJECT, run
-from tests.helpers.samples import one_of_each
+from tests.helpers.machine import PROJECT, one_of_each, run
 from tests.helpers.verdict_cases import (
     CUDA,
     GPU,

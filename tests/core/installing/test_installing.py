@@ -20,7 +20,7 @@ from osu_container.core.installing.staged import (
 )
 from osu_container.core.installing.user_software import KEPT
 from osu_container.core.reading.sif import ImageError
-from tests.helpers.killed import killed
+from tests.helpers.machine import killed
 
 
 def sha256(content):

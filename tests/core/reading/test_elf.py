@@ -11,8 +11,7 @@ from osu_container.core.reading import libraries
 from osu_container.core.reading.elf import ElfError, all_elf_facts, elf_facts
 from osu_container.core.reading.libraries import Elf, LibraryVersion, read_library, version_of
 from tests.helpers.elf_folder import LOADER, ElfFolder
-from tests.helpers.machine import compile_library, run
-from tests.helpers.samples import one_of_each
+from tests.helpers.machine import compile_library, one_of_each, run
 
 FABRIC = 'FABRIC_1.0 { global: present; };\n'
 CALL = 'void present(void); void caller(void) { present(); }\n'

@@ -12,8 +12,7 @@ from osu_container.core.reading.environment import FOLDER, folders, in_process, 
 from osu_container.core.reading.image import Image
 from osu_container.core.reading.scripts import started_by
 from tests.helpers.elf_folder import ElfFolder
-from tests.helpers.machine import PROJECT, STATE, run
-from tests.helpers.samples import one_of_each
+from tests.helpers.machine import PROJECT, STATE, one_of_each, run
 
 #: As `apptainer build` writes it, without its comments
 BASE = '''if [ -z "${LD_LIBRARY_PATH:-}" ]; then

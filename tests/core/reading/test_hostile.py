@@ -16,9 +16,8 @@ from osu_container.core.reading import elf, files, libraries, sif, system, trait
 from osu_container.core.reading.image import Folder, Image, Squashfs
 from osu_container.core.reading.sif import ImageError
 from osu_container.core.reading.trust import code_problem
-from tests.helpers.elf_folder import LIBC, ElfFolder, good_image
+from tests.helpers.elf_folder import LIBC, ElfFolder, good_image, pack, write_sif
 from tests.helpers.hostile import Reader, each
-from tests.helpers.sif import pack, write_sif
 
 #: A line as unsquashfs lists files, in a name; 0/0 needs two folders
 FORGED = 'a\ndrwxr-xr-x 0/0      70 2026-11-23 17:12 squashfs-root/etc'

@@ -20,8 +20,7 @@ from osu_container.core.writing.wrappers import defeated
 from osu_container.generate import module_files as render
 from osu_container.generate.described_facts import HOST, facts_of
 from osu_container.generate.described_facts import names_of as all_names_of
-from tests.helpers.machine import LMODS, STATE, VERSIONS, EasyBuild, clean_shell, folded, run
-from tests.helpers.samples import all_pairs, one_of_each
+from tests.helpers.machine import LMODS, STATE, VERSIONS, EasyBuild, all_pairs, clean_shell, folded, one_of_each, run
 
 pytestmark = [pytest.mark.long, pytest.mark.alone]
 
