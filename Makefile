@@ -142,7 +142,7 @@ docs: test-python ## build the documentation as a site, with strict checks of it
 	@echo "docs: open $(CURDIR)/$(WORK)/site/index.html"
 
 .PHONY: release
-release: prerequisites python-env ## make the files of a release and try them on clean Debian 12 and 13 (docs/release.md)
+release: prerequisites python-env ## make the files of a release and try them on clean Debian 12 and 13 (docs/support.md)
 	@workstation/release.sh
 
 .PHONY: lumi
@@ -162,7 +162,7 @@ gpu-pack: ## pack what `make gpu` needs where there is no network: .workstation/
 	@python3 -m osu_container.gpu.cli pack
 
 .PHONY: figures
-figures: setup ## measure what a container costs: docs/figures.md (after make demo; FIGURES="wrapper module" picks some)
+figures: setup ## measure what a container costs: docs/scale.md (after make demo; FIGURES="wrapper module" picks some)
 	@$(PYTHON_ENV)/python -m osu_container.figures $(FIGURES)
 
 .PHONY: stop

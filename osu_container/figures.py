@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """
-What a container and this project add to a start (docs/figures.md); `bench` is for users' runs.
+What a container and this project add to a start (docs/scale.md); `bench` is for users' runs.
 
     wrapper   bin/osu_latency --help beside the runtime called by hand for the same program
     module    `module load` of a module beside that of one that holds nothing

@@ -27,7 +27,7 @@ def test_the_version_is_the_same_everywhere():
             'codemeta': json.loads((PROJECT / 'codemeta.json').read_text())['version']} == dict.fromkeys(
                 ('changelog', 'citation', 'codemeta'), __version__)
     assert re.fullmatch(r'\d+\.\d+\.\d+', __version__)
-    page = (PROJECT / 'docs' / 'release.md').read_text()
+    page = (PROJECT / 'docs' / 'support.md').read_text()
     assert set(re.findall(r'osu[-_]container-(\d[\d.]*\d)', page)) == {__version__}
 
 

@@ -1,7 +1,7 @@
 """
 A run of `osu-container bench`: its folder, one ReFrame session a repeat, and going on after an interruption.
 
-    <folder>/results.jsonl        what was measured (docs/results-format.md)
+    <folder>/results.jsonl        what was measured (docs/benchmarks.md)
     <folder>/raw/, proof/         output of every run, and what each rank loaded
     <folder>/settings.py          ReFrame's settings
     <folder>/plan-<repeat>.json   what the session of a repeat runs

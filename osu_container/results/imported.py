@@ -114,7 +114,7 @@ def _unknown(path, output):
 
 
 def _header(name, sources, read, problems, site, command=None):
-    """Return the first line of an imported run (dict); see docs/results-format.md."""
+    """Return the first line of an imported run (dict); see docs/benchmarks.md."""
     return {'run': name, 'started': record.now(), 'site': site or outputs.UNKNOWN, 'tag': 'import', 'command': command,
             'imported': [{'series': series, 'file': str(path), 'sha256': one.sha256, 'bytes': one.size}
                          for (series, path), one in zip(sources, read)], 'not_said': problems}

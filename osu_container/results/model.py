@@ -188,7 +188,7 @@ class Dataset:
     facts     run: header of results.jsonl; reference: source, date, stack, node_type, evidence (str each)
     series    list of Series
     failures  list of Failure
-    modules   {module name: its facts}, see docs/results-format.md; {} for publications
+    modules   {module name: its facts}, see docs/benchmarks.md; {} for publications
     problems  what was wrong with the file and could be read around (list of str)
     path      the file it came from (Path), None for data of the project
     """

@@ -6,7 +6,7 @@ References: published figures, which come with the project (data/), and runs tha
     add(), remove()
 
 A reference that was added is a folder: reference.json says what it is, results.jsonl has the measurements of the one
-series that was kept (docs/results-format.md). The user's folders are in $XDG_DATA_HOME/osu-container/references, those
+series that was kept (docs/benchmarks.md). The user's folders are in $XDG_DATA_HOME/osu-container/references, those
 of the site in the folders that $OSU_CONTAINER_REFERENCES names, separated by colons.
 """
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-results.jsonl: the file of a run, one JSON object a line. Layout: docs/results-format.md.
+results.jsonl: the file of a run, one JSON object a line. Layout: docs/benchmarks.md.
 
 A line is written in one piece when its measurement has ended, so an interrupted run loses the one that was running and
 no other. The first line says which format and which run it is.

@@ -298,7 +298,7 @@ def test_a_run_keeps_output_proof_and_everything_needed_to_repeat_it(bench, tmp_
     assert set(header['inputs']) >= {'module osu-native/1', 'module osu-native/2'}
     assert 'setenv("FI_PROVIDER", "tcp")' in found.modules['osu-native/1']['module_file']['text']
     assert found.modules['osu-native/1']['network'] == {'netmod': 'ofi', 'provider': 'tcp'}
-    page = (PROJECT / 'docs' / 'results-format.md').read_text()
+    page = (PROJECT / 'docs' / 'benchmarks.md').read_text()
     for _, entry in run_files.lines(folder)[0]:
         for key in (*entry, *entry.get('case', ()), *(entry.get('proof') or [{}])[0], *(entry.get('slurm') or ())):
             assert f'`{key}`' in page, f"{entry['kind']}: {key}"

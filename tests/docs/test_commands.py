@@ -116,9 +116,9 @@ COMMANDS = [
     Rule('network', r'python3 -m venv /apps/\S+|/apps/\S+/pip install -r osu_container/requirements\.txt',
          'for-your-site'),
     # A release
-    Rule('long', r'((RELEASES|TRY)=\w* )*make release', 'CONTRIBUTING|release'),
+    Rule('long', r'((RELEASES|TRY)=\w* )*make release', 'CONTRIBUTING|support'),
     Rule('release', r'sha256sum -c SHA256SUMS|tar xf osu-container-.*|osu-container-\S+/bin/osu-container --version|'
-                    r'pip install osu_container-.*', 'release'),
+                    r'pip install osu_container-.*', 'support'),
     # A container of the user's own
     Rule('foreign', r'(\$ )?osu-container new lammps\.sif .*', 'your-own|README'),
     Rule('foreign', r'eb lammps-hybrid\.eb|module load lammps/hybrid', 'your-own|README'),

@@ -62,7 +62,7 @@ default("FI_PROVIDER", "tcp")
 default("MPIR_CVAR_CH4_NETMOD", "ofi")
 -- the node has no GPU, and MPICH built with HIP or CUDA would look for one and end in a segmentation fault [approach swap; MPICH 4.0.2 with HIP 5.7.1 and with CUDA 12.4 (images of family debian) on a node without GPU, with and without, seen here; wheels 3.4.3 to 5.0.2 have it; 2026-11-24; derived]
 default("MPIR_CVAR_ENABLE_GPU", "0")
--- read by the entrypoint of this project's images: where the host's libfabric cannot be taken, an error; HPE's goes on with the image's own [approach swap; container-recipes/entrypoint/README.md; 2026-11-21; derived]
+-- read by the entrypoint of this project's images: where the host's libfabric cannot be taken, an error; HPE's goes on with the image's own [approach swap; container-recipes/README.md; 2026-11-21; derived]
 default("OSU_SWAP", "require")
 -- read by osu-proof: what the ranks are held to
 setenv("OSU_PROMISE", "approach=swap container=yes libmpi=image libfabric=host pmi=pmi2 provider=" .. (os.getenv("FI_PROVIDER") or ""))

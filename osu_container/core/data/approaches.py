@@ -264,7 +264,7 @@ _HOST_FOLDERS = [
 ]
 _SWAP_OR_ERROR = _variable('OSU_SWAP', 'require', 'read by the entrypoint of this project\'s images: where the host\'s '
                            'libfabric cannot be taken, an error; HPE\'s goes on with the image\'s own',
-                           'container-recipes/entrypoint/README.md', 'derived')
+                           'container-recipes/README.md', 'derived')
 
 # Both only work by not being there: libfabric looks whether they exist, =0 switches the slow path on as well.
 _NO_FORK_SAFE = [
