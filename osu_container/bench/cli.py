@@ -18,7 +18,6 @@ from osu_container.proof import judging
 from osu_container.proof.judging import ranges
 
 from .. import streams
-from ..arguments import slurm_name
 from ..results import model, run_files, select
 from . import BenchError, cases, holding, installed_modules, job, plan, reframe_settings
 from .session import Session, Wanted, left_of
@@ -450,3 +449,11 @@ def _failures(folder):
             found.setdefault(one.reason, []).append(f"{one.name} {one.case.title} (repeat {one.repeat})")
     return [f"{where[0]}{f' and {len(where) - 1} more' if len(where) > 1 else ''}: {reason}"
             for reason, where in found.items()]
+
+
+def slurm_name(text):
+    """Return text (str) if it can name an account or partition, in a job script too. Raises ArgumentTypeError."""
+    if not text or any(char.isspace() or not char.isprintable() for char in text):
+        raise argparse.ArgumentTypeError(
+            "found %r, wanted a name as `sinfo` or `sacctmgr show associations` prints it, without blanks" % text)
+    return text

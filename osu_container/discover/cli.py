@@ -97,7 +97,7 @@ def main(options):
         return write_facts(found, options)
     if options.output:
         return write(found, options)
-    from .report_text import report_of
+    from .write import report_of
     sys.stdout.write(json.dumps(found, indent=1) + '\n' if options.json else report_of(found))
     return 0
 

@@ -12,7 +12,7 @@ from osu_container.core.deciding.facts import FactsError, checked
 from osu_container.core.reading.files import parse_json, read_json, read_plain
 from osu_container.core.reading.libraries import sha256_of
 
-from .report_text import shown, wrapped
+from .write import shown, wrapped
 
 #: Facts in the order of their weight -> what to do where they differ
 WHAT_TO_DO = [

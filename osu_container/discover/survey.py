@@ -1,7 +1,7 @@
 """
 Looking: which libraries, commands, networks and file systems a system has, each with what showed it.
 
-Survey keeps what is found; what is looked for stands by subject in system.py, network.py, mpi.py, gpu.py, folders.py.
+Survey keeps what is found; what is looked for stands by subject in host_*.py beside this file.
 
 A fact is a dict as the site data have it (value, why, source, date, evidence), with two more keys for who reads the
 report: section and note. What is not there becomes an entry of missing: what, looked (where), consequence, matters
@@ -13,7 +13,7 @@ from collections import OrderedDict
 
 from osu_container.core.reading.libraries import read_library, sha256_of
 
-from . import folders, host_gpu, host_mpi, host_network, host_system
+from . import host_gpu, host_mpi, host_network, host_system
 
 #: What is asked, all at once
 COMMANDS = OrderedDict([
@@ -40,7 +40,7 @@ SUBJECTS = (
     host_system.runtime, host_network.network_cards, host_mpi.libmpi, host_network.libfabric, host_network.libcxi,
     host_mpi.cray_pmi, host_mpi.pals, host_mpi.xpmem, host_gpu.gpus, host_gpu.rocm, host_gpu.cuda, host_gpu.gtl,
     host_mpi.start_of_ranks, host_system.slurm, host_system.file_systems, host_system.modules, host_system.node,
-    folders.folders)
+    host_system.folders)
 
 
 class Survey(object):
@@ -122,7 +122,7 @@ class Survey(object):
     def searched(self):
         """Return the folders (list of str) that the host's ld.so searches."""
         if self._searched is None:
-            self._searched = folders.searched(self.host)
+            self._searched = host_system.searched(self.host)
         return self._searched
 
     def usual(self, soname):

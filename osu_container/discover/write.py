@@ -1,4 +1,8 @@
-"""A site as Python source that a person reads and edits, within 120 columns; written whole or not at all."""
+"""
+A site as Python source that a person reads and edits, within 120 columns; written whole or not at all.
+
+And the report of what was found: facts by section, what can be installed, what is not there and what follows.
+"""
 import errno
 import os
 import re
@@ -6,9 +10,12 @@ import tempfile
 
 from osu_container.core.reading.files import not_replaced
 
+from .. import columns
 from .entry import easyconfig_of
 
 WIDTH = 120
+SECTIONS = [('runtime', 'Container runtime'), ('MPI', 'MPI'), ('network', 'Network'), ('PMI', 'Start of ranks'),
+            ('GPU', 'GPU'), ('Slurm', 'Slurm'), ('files', 'Files'), ('modules', 'Modules'), ('system', 'System')]
 
 
 class WriteError(Exception):
@@ -163,3 +170,68 @@ def write_file(path, text, force):
     finally:
         if temporary:
             os.unlink(temporary)
+
+
+def shown(value):
+    """Return a value as a person reads it."""
+    if isinstance(value, dict):
+        return ', '.join('%s: %s' % (key, shown(item)) for key, item in sorted(value.items())) or 'none'
+    if isinstance(value, (list, tuple)):
+        return ', '.join('|'.join(item) if isinstance(item, list) else str(item) for item in value) or 'none'
+    return str(value)
+
+
+def wrapped(text, first, follow):
+    """Return text on lines that fit the terminal; paths are not cut."""
+    return columns.fill(text, first, ' ' * follow)
+
+
+def report_of(found):
+    """Return the report (str) on what was found (dict, see cli.found_now)."""
+    lines = [_head(found)]
+    for section, title in SECTIONS:
+        facts = [(key, fact) for key, fact in found['facts'].items() if fact['section'] == section]
+        lines += _part(title, [line for key, fact in facts for line in _fact_lines(key, fact)])
+    lines += ['', 'What can be installed'] + [_approach_line(approach, why) for approach, why in found['approaches']]
+    for title, matters in (('Not found, and what follows from it', True), ('Not here, and not needed', False)):
+        lines += _part(title, [line for entry in found['missing'] if entry['matters'] == matters
+                               for line in _missing_lines(entry)])
+    lines += _part('Odd', [wrapped(remark, '  - ', 4) for remark in found['remarks']])
+    lines += _part('Commands without an answer', [wrapped('`%s`: %s' % (each['command'], each['problem']), '  - ', 4)
+                                                  for each in found['commands'] if each['problem']])
+    return '\n'.join(lines) + '\n'
+
+
+def _head(found):
+    """Return the first lines (str): which node, when, and how many facts of which evidence."""
+    counts = ', '.join('%d %s' % (sum(fact['evidence'] == word for fact in found['facts'].values()), word)
+                       for word in ('measured', 'derived', 'untested'))
+    return columns.fill('%s (%s node), %s%s: %d facts (%s)' % (
+        found['node'], found['kind'], found['date'], ', below ' + found['root'] if found['root'] else '',
+        len(found['facts']), counts), follow='    ')
+
+
+def _part(title, lines):
+    """Return lines (list of str) of a part with its title in front, nothing where there are none."""
+    return ['', title] + lines if lines else []
+
+
+def _fact_lines(key, fact):
+    """Return the lines on a fact (dict): its value, and what showed it."""
+    name = key.replace('libraries.', '').replace('files.', '')
+    value = shown(fact['value'])
+    note = ' (%s)' % fact['note'] if fact['note'] and fact['note'] != value else ''
+    how = 'by' if fact['evidence'] == 'measured' else fact['evidence'] + ':'
+    return [wrapped(value + note, '  %-17s ' % name, 20), wrapped('%s %s' % (how, fact['source']), ' ' * 20, 23)]
+
+
+def _approach_line(approach, why):
+    """Return the line on an approach; why: None or why it cannot be installed (str)."""
+    text = 'yes' if why is None else why if why.startswith('only') else 'no: ' + why
+    return wrapped(text, '  %-17s ' % approach, 20)
+
+
+def _missing_lines(entry):
+    """Return the lines on what is not there (dict); where it was looked for only if that matters."""
+    lines = [wrapped('%s: %s' % (entry['what'], entry['consequence']), '  - ', 4)]
+    return lines + ([wrapped('looked: ' + entry['looked'], '    ', 6)] if entry['matters'] else [])
