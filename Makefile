@@ -155,11 +155,11 @@ unlumi: ## on LUMI: take these links away again
 
 .PHONY: gpu
 gpu: ## osu_bw D D on this machine's NVIDIA GPUs, without network or Slurm (docs/gpu.md; GPU=--repeats=5)
-	@python3 -m osu_container.gpu.cli run $(GPU)
+	@python3 -m osu_container.gpu run $(GPU)
 
 .PHONY: gpu-pack
 gpu-pack: ## pack what `make gpu` needs where there is no network: .workstation/gpu.tar.xz
-	@python3 -m osu_container.gpu.cli pack
+	@python3 -m osu_container.gpu pack
 
 .PHONY: figures
 figures: setup ## measure what a container costs: docs/scale.md (after make demo; FIGURES="wrapper module" picks some)

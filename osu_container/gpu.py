@@ -1,5 +1,11 @@
 """
-The runs of `make gpu`: which there are, how each is started, and what is written of it.
+`make gpu` (python -m osu_container.gpu run) and `make gpu-pack` (pack): osu_bw D D and its neighbours on one machine
+with NVIDIA GPUs that reaches no network and has no Slurm. See docs/gpu.md.
+
+The standard library of Python 3.9 is enough to run it there. What it needs beside the clone is carried: mpi4py's ports,
+and an MPI that takes GPU memory. The wheel of Intel MPI is the only MPI of PyPI that does (measured, 2026-11-23:
+MPIX_Query_cuda_support() is 0 in those of MPICH 3.4 to 5.0 and Open MPI 5.0, and 1 in this one under I_MPI_OFFLOAD=1).
+It asks the driver library of CUDA alone. It has no libfabric: that of MPICH's wheel serves it.
 
 Natively, Intel MPI is the host's. In a container it is too, put in front of the image's MPI as by approach bind, with
 the driver that --nv brings. The numbers of two ranks on one GPU are a case of their own: they never compare with those
@@ -7,25 +13,43 @@ of two GPUs.
 """
 from __future__ import annotations
 
+import argparse
 import ctypes
 import glob
 import os
 import re
 import shutil
 import subprocess
+import sys
+import tarfile
 import time
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from .. import record
-from ..bench import measure, plan
-from ..children import end_group
-from ..core.reading.files import text_of
-from ..places import PROJECT, STATE
-from ..results import run_files
-from ..results.model import Case
-from . import GpuRunError
+from osu_container.core.installing.native import install_ports
+from osu_container.image import ImageError, catalogue, fetch
+from osu_container.places import PROJECT, STATE
+from osu_container.recipes.versions import SOURCES
 
+from . import record
+from .bench import measure, plan
+from .children import end_group
+from .core.reading.files import text_of
+from .results import run_files, select
+from .results.model import Case
+
+#: Where it is made, and unpacked again
+FOLDER = STATE / 'gpu'
+PACKED = STATE / 'gpu.tar.xz'
+#: What is carried has to pass the lender's door (bytes)
+CARRIED = 64 << 20
+#: Of Intel MPI's wheel: what starts programs and what they run with, and the licence, which goes with it
+INTEL = ('lib/libmpi.so.12', 'bin/mpiexec.hydra', 'bin/hydra_bstrap_proxy', 'bin/hydra_pmi_proxy',
+         'opt/mpi/etc/tuning_generic', 'share/doc/mpi/licensing/')
+LAUNCHER = PROJECT / 'easyconfigs/o/osu-native/osu-port'
+#: Of which Pythons mpi4py is carried: nobody knows which one is there
+PYTHONS = sorted((key for key in SOURCES if re.match(r'mpi4py-\d', key)), key=lambda key: int(key.split('.')[1]))
 RANK_PROOF = PROJECT / 'osu_container' / 'rank-proof'
 #: (benchmark, buffers, arguments of the program); a program of MPI has two ranks
 MPI_RUNS = (('osu_bw', 'D D'), ('osu_bw', 'H D'), ('osu_bw', 'D H'), ('osu_bw', 'H H'),
@@ -37,6 +61,89 @@ INTEL_INSIDE = '/host/intel-mpi'
 PORTS_INSIDE = '/opt/osu/bin/'
 #: Seconds after which a run is given up
 LIMIT = 300
+
+
+class GpuRunError(Exception):
+    """What keeps the run from beginning; the text names the thing, what was wanted, and what to do."""
+
+
+def make(folder=FOLDER, sources=PROJECT / 'sources'):
+    """
+    Make the folder (Path) from sources, which are downloaded where they are missing. Return it.
+
+    Raises ImageError if a source cannot be had.
+    """
+    keys = ['mpi4py-source', *PYTHONS, 'impi-rt', 'mpich-4.2.3']
+    fetch.fetch(keys, sources, STATE / 'log' / 'gpu-fetch.log')
+    path = {key: Path(sources) / catalogue.SOURCES[key]['file'] for key in keys}
+    part = folder.with_name(f'{folder.name}.part')
+    shutil.rmtree(part, ignore_errors=True)
+    install_ports({'archive': path['mpi4py-source'], 'wheel': path[PYTHONS[-1]], 'launcher': LAUNCHER},
+                  str(part / 'osu'), 'osu_', '/nowhere/libmpi.so.12')
+    (part / 'osu' / 'lib' / 'libmpi.so.12').unlink()  # MPI comes by LD_LIBRARY_PATH, natively and in a container
+    for key in PYTHONS[:-1]:
+        _unpack(path[key], part / 'osu' / 'lib' / 'python', r'(mpi4py/MPI\.mpich\..*\.so)$')
+    for file in (part / 'osu' / 'lib' / 'python' / 'mpi4py').glob('MPI.openmpi.*'):
+        file.unlink()
+    _unpack(path['impi-rt'], part / 'intel-mpi', rf".*/data/((?:{'|'.join(map(re.escape, INTEL))}).*)$")
+    _unpack(path['mpich-4.2.3'], part / 'intel-mpi', r'.*/data/(lib/)mpich/(libfabric\.so\.1)$')
+    for program in (part / 'intel-mpi' / 'bin').iterdir():
+        program.chmod(0o755)
+    shutil.rmtree(folder, ignore_errors=True)
+    part.rename(folder)
+    return folder
+
+
+def _unpack(wheel, folder, wanted):
+    """Unpack of a wheel (Path) what the expression wanted finds into folder; its groups are the path there."""
+    with zipfile.ZipFile(wheel) as archive:
+        for name in archive.namelist():
+            found = re.match(wanted, name)
+            if found and not name.endswith('/'):
+                target = folder / ''.join(found.groups())
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(archive.read(name))
+
+
+def pack(folder=FOLDER, packed=PACKED, limit=CARRIED):
+    """
+    Pack the folder (Path) into one file (Path) and return its size in bytes.
+
+    Raises GpuRunError if it is larger than limit (bytes).
+    """
+    part = packed.with_name(f'{packed.name}.part')
+    with tarfile.open(part, 'w:xz') as archive:
+        archive.add(folder, folder.name)
+    size = part.stat().st_size
+    if size > limit:
+        part.unlink()
+        raise GpuRunError(f"{packed} has {size / 1e6:.0f} MB, at most {limit / 1e6:.0f} MB can be carried: leave out "
+                          "what the machine has already")
+    part.rename(packed)
+    return size
+
+
+def find(folder=FOLDER, packed=PACKED):
+    """
+    Return the folder (Path): as it is, else unpacked, else made from downloads.
+
+    Raises GpuRunError if it is neither here nor can be made.
+    """
+    launcher = folder / 'osu' / 'libexec' / LAUNCHER.name
+    if not launcher.is_file() and packed.is_file():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        done = subprocess.run(['tar', '-xJf', packed, '-C', folder.parent], capture_output=True, text=True)
+        if done.returncode:
+            raise GpuRunError(f"{packed} cannot be unpacked: {done.stderr.strip()}. Make it again: make gpu-pack")
+    if not launcher.is_file():
+        try:
+            make(folder)
+        except (fetch.ImageError, OSError) as err:
+            raise GpuRunError(f"there is neither {folder} nor {packed}, and it cannot be made here: {err}. Make "
+                              "it where there is a network (make gpu-pack), and carry the file here") from err
+    if launcher.read_bytes() != LAUNCHER.read_bytes():
+        shutil.copy(LAUNCHER, launcher)
+    return folder
 
 
 @dataclass(frozen=True)
@@ -87,7 +194,7 @@ def ways(folder, image, environment):
     """
     Return the ways (list of Way) to run here.
 
-    :param folder: Path, from carry.find(); image: Path of a SIF or None; environment: dict of str
+    :param folder: Path, from find(); image: Path of a SIF or None; environment: dict of str
     """
     # Where Level Zero is installed (hwloc of Debian 13 needs it), Intel MPI tries it first, and ends without its GPU.
     intel = {'I_MPI_ROOT': str(folder / 'intel-mpi'), 'I_MPI_HYDRA_BOOTSTRAP': 'fork', 'I_MPI_OFFLOAD': '1',
@@ -143,7 +250,7 @@ class Session:
 
     def __init__(self, folder, carried, image, *, repeats, largest=None, say=print):
         """
-        :param folder: Path of the run; carried: Path, from carry.find(); image: Path or None; repeats: int
+        :param folder: Path of the run; carried: Path, from find(); image: Path or None; repeats: int
         :param largest: int, of a message in bytes; None: as the programs have it
         """
         self.folder, self.carried, self.repeats, self.say = Path(folder), carried, repeats, say
@@ -267,3 +374,43 @@ def _without(run, repeat, status, reason):
     """Return the line (dict) of a run that gave no numbers."""
     return {'module': run.module, 'approach': run.series, 'case': run.entry()['case'], 'repeat': repeat,
             'status': status, 'typed': run.typed, 'reason': reason}
+
+
+def main(arguments=None):
+    """Run the command; return its exit code: 0 done, 1 an error, or a run that gave no numbers."""
+    parser = argparse.ArgumentParser(prog='make gpu', description=__doc__.partition('\n\n')[0])
+    parser.add_argument('what', choices=['run', 'pack'])
+    parser.add_argument('--repeats', type=int, default=3, help="of each run, 3 without it")
+    parser.add_argument('--largest', type=int, help="message in bytes; without it as the programs have it")
+    parser.add_argument('--image', type=Path, help="SIF for the runs in a container")
+    parser.add_argument('--output', type=Path, help="folder of the run, which must not be there yet")
+    wanted = parser.parse_args(arguments)
+    try:
+        if wanted.what == 'pack':
+            make()
+            size = pack()
+            print(f"{PACKED}: {size / 1e6:.1f} MB. Carry it with the clone; there: make gpu")
+            return 0
+        return _measure(wanted)
+    except (GpuRunError, ImageError) as err:
+        print(f"make gpu: {err}", file=sys.stderr)
+        return 1
+
+
+def _measure(wanted):
+    """Measure; return the exit code."""
+    gpus()  # before anything is unpacked or downloaded
+    folder = wanted.output or select.results_folder() / time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())
+    images = sorted((PROJECT / 'sources').glob('osu-workstation-*.sif'))
+    session = Session(folder.absolute(), find(), wanted.image or (images[0] if images else None),
+                          repeats=wanted.repeats, largest=wanted.largest)
+    print(f"{len(session.gpus['devices'])} GPU(s): {', '.join(session.gpus['devices'])}; results: {folder}")
+    session.start(['make', 'gpu'])
+    counts = session.go()
+    print(', '.join(f'{number} {status}' for status, number in counts.items()))
+    print(f"osu-container compare {folder}\nosu-container report {folder} -o gpu.html")
+    return 0 if counts['ok'] and not counts['failed'] else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())
