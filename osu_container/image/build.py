@@ -24,9 +24,9 @@ from osu_container.core.installing.image_build import wanted_sha256
 from osu_container.core.reading.files import not_replaced
 from osu_container.core.reading.sif import ImageError as SifError
 
-from . import ImageError, base, engines, fetch, stages
+from . import ImageError, engines, fetch, stages
 from .catalogue import IMAGES, PROJECT, RECIPE_VERSION, SOURCES, recipe_text, record_of, sha256_of, shown
-from .contents import packages, unpack
+from .installed import packages, unpack
 from .progress import Steps, duration, run, say, write_file
 
 # Folders in the work folder: kept stages, and unpacked images on which others stand
@@ -174,7 +174,7 @@ class Build:
         """Return what the image starts from, as plain values."""
         start = self.entry['base']
         if 'debian' in start:
-            return {**start, 'dpkg-options': list(base.DPKG_OPTIONS)}
+            return {**start, 'dpkg-options': list(fetch.DPKG_OPTIONS)}
         if 'image' in start:
             below = record_of(self.below())
             return {**start, 'inputs': below['inputs']} if below else dict(start)
@@ -216,7 +216,7 @@ class Build:
         try:
             self.engine = engines.choose(self.options.engine)
             if 'debian' in self.entry['base']:
-                base.command(self.entry['base']['debian'])
+                fetch.base_command(self.entry['base']['debian'])
         except ImageError as err:
             found.append(str(err))
         return found + self.not_here() + self.not_writable() + self.too_small()
@@ -411,13 +411,13 @@ class Build:
             return {'BOOTSTRAP': 'localimage', 'BASE': str(folder), **arguments}
         if 'debian' not in start:
             return arguments
-        kind, words = base.command(start['debian'])
-        folder = base.folder_of(words, self.options.work)
+        kind, words = fetch.base_command(start['debian'])
+        folder = fetch.base_folder(words, self.options.work)
         if folder.is_dir():
             self.steps.skip('base', f"Debian {start['debian']}, kept from before")
         else:
             self.steps.begin('base', f"(Debian {start['debian']} by {kind})")
-            base.make(kind, words, self.options.work, self.log)
+            fetch.make_base(kind, words, self.options.work, self.log)
             self.steps.end()
         self.base = folder.name
         return {'BOOTSTRAP': 'localimage', 'BASE': str(self.named(folder, start['debian'])), **arguments}

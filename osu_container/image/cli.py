@@ -280,16 +280,16 @@ def build_images(options):
 
 def verify_files(options):
     """Check files; exit code 1 if anything is wrong with one."""
-    from . import verify
+    from . import installed
     if bool(options.files) == options.installed:
         raise ImageError("name SIF files, or give --installed for the images of all installed modules")
     if options.installed:
         return _verify_installed(options.json)
     found, wrong = {}, []
     for path in options.files:
-        checks = found[str(path)] = verify.verify(path, engines.runtime())
+        checks = found[str(path)] = installed.verify(path, engines.runtime())
         if not options.json:
-            verify.print_report(path, checks)
+            installed.print_report(path, checks)
         if any(state == 'wrong' for _, state, _ in checks):
             wrong.append(str(path))
     if options.json:
@@ -307,12 +307,12 @@ def _print_checks(found):
 
 def _verify_installed(as_json):
     """Check the installed modules; exit code 1 if anything is wrong with one. as_json: bool, for programs."""
-    from . import installed, verify
+    from . import installed
     sums, found, wrong = {}, {}, []
     for root, name in sorted(installed.installations(os.environ.get('MODULEPATH', '')).items()):
         checks = found[f'{name} ({root})'] = installed.verify_installation(root, engines.runtime(), sums)
         if not as_json:
-            verify.print_report(f'{name} ({root})', checks)
+            installed.print_report(f'{name} ({root})', checks)
         if any(state == 'wrong' for _, state, _ in checks):
             wrong.append(name)
     if as_json:

@@ -25,7 +25,7 @@ from pathlib import Path
 import pip
 from pip._vendor import certifi
 
-from osu_container.image import base, fetch
+from osu_container.image import fetch
 from osu_container.image.catalogue import DEFAULT_DEBIAN, SOURCES
 from tests.helpers import osu_archive
 from tests.helpers.machine import PROJECT, STATE, compile_library, run
@@ -192,8 +192,8 @@ def make_current(name, apptainer, sif):
         return
     log = FOLDER / f'foreign-{name}.log'
     fetch.fetch(IMAGES[name][0], PROJECT / 'sources', log)
-    kind, words = base.command(DEFAULT_DEBIAN)
-    debian = base.make(kind, words, STATE / 'image', log)
+    kind, words = fetch.base_command(DEFAULT_DEBIAN)
+    debian = fetch.make_base(kind, words, STATE / 'image', log)
     with tempfile.TemporaryDirectory(dir=PROJECT / 'sources', prefix='.foreign-') as scratch:  # wheels are linked
         scratch = Path(scratch)
         fill(name, scratch / 'root', scratch)

@@ -26,7 +26,7 @@ from pathlib import Path
 import pytest
 
 from osu_container.core.reading.sif import read_sif
-from osu_container.image import ImageError, base, catalogue, engines, fetch, stages
+from osu_container.image import ImageError, catalogue, engines, fetch, stages
 from osu_container.image import build as image_build
 from tests.helpers.machine import PROJECT, PYTHON_36, folded, interruptible, run, tool
 from tests.helpers.osu_archive import RELEASE
@@ -681,11 +681,11 @@ def descendants(process):
 
 
 def test_debian_comes_from_the_mirror_that_is_named_and_is_the_same_base(monkeypatch):
-    before = base.command('bookworm')[1]
+    before = fetch.base_command('bookworm')[1]
     monkeypatch.setenv('DEBIAN_MIRROR', 'http://mirror/debian')
-    words = base.command('bookworm')[1]
+    words = fetch.base_command('bookworm')[1]
     assert (before[-1], words[-1]) == ('', 'http://mirror/debian')
-    assert base.folder_of(words, '/work') == base.folder_of(before, '/work')
+    assert fetch.base_folder(words, '/work') == fetch.base_folder(before, '/work')
 
 
 @pytest.mark.apptainer
@@ -694,12 +694,12 @@ def test_a_base_is_made_where_the_users_of_subuid_can_enter(tmp_path, monkeypatc
     closed = tmp_path / 'closed'
     closed.mkdir(mode=0o700)
     monkeypatch.setattr(tempfile, 'tempdir', str(closed))
-    assert base._open_to_all() == '/tmp'
+    assert fetch._open_to_all() == '/tmp'
     opened = Path(tempfile.mkdtemp(dir='/tmp'))
     try:
         opened.chmod(0o755)
         monkeypatch.setattr(tempfile, 'tempdir', str(opened))
-        assert base._open_to_all() == str(opened)
+        assert fetch._open_to_all() == str(opened)
     finally:
         opened.rmdir()
 
@@ -802,7 +802,7 @@ def test_definition_file_is_built_by_hand_as_its_head_says(apptainer, tmp_path):
     said = re.search(r'(?m)^# +Apptainer +apptainer (build .*)$', definition.read_text()).group(1)
     assert '--fakeroot' in said and said.endswith(' osu.sif THIS_FILE')
     words = [{'osu.sif': tmp_path / 'osu.sif', 'THIS_FILE': definition}.get(word, word) for word in said.split()]
-    folder = base.folder_of(base.command('bookworm')[1], PROJECT / '.workstation' / 'image')
+    folder = fetch.base_folder(fetch.base_command('bookworm')[1], PROJECT / '.workstation' / 'image')
     done = subprocess.run([apptainer, words[0], '--build-arg', 'BOOTSTRAP=localimage', '--build-arg', f'BASE={folder}',
                            *words[1:]], cwd=PROJECT, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-3000:]

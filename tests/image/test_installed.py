@@ -11,7 +11,7 @@ import pytest
 
 from osu_container.core.reading import sif
 from osu_container.image import ImageError, cli, engines, installed
-from osu_container.image.verify import verify as checks
+from osu_container.image.installed import verify as checks
 from tests.helpers.elf_folder import pack, write_sif
 from tests.helpers.machine import run
 

@@ -13,7 +13,7 @@ import zipfile
 from pathlib import Path
 
 from osu_container.core.deciding.facts import find_runtime
-from osu_container.image import base, fetch
+from osu_container.image import fetch
 from osu_container.places import PROJECT, STATE
 from osu_container.recipes.versions import SOURCES
 from tests.stand_in.tree import StandInError, run
@@ -160,9 +160,9 @@ def debian(suite, *parts):
             # an old release is still offered after the end of its lists; the signature is checked all the same
             run(['mmdebstrap', '--quiet', '--variant=extract', '--format=tar',
                  '--aptopt=Acquire::Check-Valid-Until "false"',
-                 *(f'--dpkgopt={option}' for option in base.DPKG_OPTIONS), f"--include={','.join(packages)}", suite,
+                 *(f'--dpkgopt={option}' for option in fetch.DPKG_OPTIONS), f"--include={','.join(packages)}", suite,
                  archive], env={**os.environ, 'TMPDIR': '/tmp'})
-            run(['tar', '-C', root, '--no-same-owner', *(f'--exclude={path}' for path in base.NOT_UNPACKED), '-xf',
+            run(['tar', '-C', root, '--no-same-owner', *(f'--exclude={path}' for path in fetch.NOT_UNPACKED), '-xf',
                  archive])
             archive.unlink()
             _completed(root)
