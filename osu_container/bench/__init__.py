@@ -7,8 +7,7 @@ modules.py     what an installed module is: its environment, image, library vers
 reframe_settings.py ReFrame's site settings, made from the site data
 checks.py      the tests that ReFrame runs; `reframe -c osu_container/bench/checks.py` works too
 session.py     starts and follows ReFrame, a session a repeat; keeps what it leaves
-holding.py     one process measures in a run; what a killed one has left is ended
-job.py         Slurm's word on a job: is it there, would it ever start
+holding.py     one process measures in a run; what a killed one has left is ended; Slurm's word on a job
 measure.py     one run: output, proof and reason of failure -> a line of results.jsonl
 cli.py         the command
 """

@@ -21,7 +21,7 @@ from reframe.core.exceptions import ForceExitError
 PROJECT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(PROJECT))
 
-from osu_container.bench import cases, holding, job, measure, plan  # noqa: E402, the path above is needed first
+from osu_container.bench import cases, holding, measure, plan  # noqa: E402, the path above is needed first
 from osu_container.results import model, run_files  # noqa: E402
 
 RANK_PROOF = PROJECT / 'osu_container' / 'rank-proof'
@@ -86,7 +86,7 @@ class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
         A run that fails because its job is gone has given no result: it leaves no line, and no other test is tried.
         """
         stage = Path(self.stagedir)
-        unreached = job.unreached((stage / str(self.stderr)).read_text(errors='replace'))
+        unreached = holding.unreached((stage / str(self.stderr)).read_text(errors='replace'))
         seconds = time.monotonic() - self.begin
         if self.clock and (stage / self.clock).is_file():  # not there where the step was ended from outside
             seconds = int((stage / self.clock).read_text()) / 1e9
@@ -97,7 +97,7 @@ class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
                              proofs=self.proofs, promise=PLAN['promises'][self.case.module], seconds=seconds,
                              folder=self.folder, command=self.command,
                              slurm=measure.slurm_facts(os.environ))
-        gone = unreached or job.lost(os.environ) if entry['status'] != 'ok' else None
+        gone = unreached or holding.lost(os.environ) if entry['status'] != 'ok' else None
         if gone:
             raise ForceExitError(gone)
         run_files.Writer(self.folder / run_files.NAME).add('measurement', **entry)

@@ -19,7 +19,7 @@ from osu_container.proof.judging import ranges
 
 from .. import streams
 from ..results import model, run_files, select
-from . import BenchError, cases, holding, installed_modules, job, plan, reframe_settings
+from . import BenchError, cases, holding, installed_modules, plan, reframe_settings
 from .session import Session, Wanted, left_of
 
 #: Options of srun that a module sets, by the variable that srun reads in their place
@@ -345,7 +345,7 @@ def _in_a_job(options, wanted, site, runs, folder, base):
         again += [word for name in wanted.modules for word in ('--module', name)]
     again += ['--', *wanted.patterns] if not options.resume else []
     command = _salloc(wanted, site, options, [run for run in runs if not run.skip])
-    refused = job.refused([word for word in command[1:] if not word.startswith('--kill-command')], base)
+    refused = holding.refused([word for word in command[1:] if not word.startswith('--kill-command')], base)
     if refused:
         raise BenchError(f"Slurm does not take this job: {refused} ({shlex.join(command)}). Nodes, partition, time "
                          "and account are those of the options --nodes, --partition, --time and --account")

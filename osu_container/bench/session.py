@@ -27,7 +27,7 @@ from .. import osu_output, record
 from ..children import end_group, started
 from ..image.progress import write_file
 from ..results import run_files
-from . import BenchError, cases, holding, installed_modules, job, measure, plan, reframe_settings
+from . import BenchError, cases, holding, installed_modules, measure, plan, reframe_settings
 
 CHECKS = Path(__file__).with_name('checks.py')
 RANK_PROOF = CHECKS.parents[1] / 'rank-proof'
@@ -279,7 +279,7 @@ class Session:
 
         errors: Path, what runs that failed said on stderr; those that are not there are passed over
         """
-        gone = next(filter(None, (job.unreached(measure.text_of(path)) for path in errors)), None) or job.lost(
+        gone = next(filter(None, (holding.unreached(measure.text_of(path)) for path in errors)), None) or holding.lost(
             os.environ)
         if gone:
             raise JobLost(gone)

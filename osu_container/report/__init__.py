@@ -2,14 +2,13 @@
 One page of runs and of published figures: tables, curves, proof, environment, how to repeat.
 
 cli.py        the command line of `osu-container report`
-content.py    what there is to show: sections, cases and curves, with their comparison to native
+content.py    what there is to show: sections, cases and curves, with their comparison to native; what
+              only the lines of a run know: commands as typed, proof, foreign lines
 first.py      what is read first: what was compared, the conclusion, which cases are drawn; captions
-picture.py    the picture for a paper, as SVG or PDF, with its caption
-details.py    what only the lines of a run know: commands as typed, proof, foreign lines
 tables.py     tables as data
 charts.py     the charts as Vega-Lite, made with Altair; a picture as SVG or PDF
 page.py       the page: template.html.j2, style.css, page.js and the drawing library in one file
-export.py     every value as CSV
+export.py     every value as CSV; the picture for a paper, as SVG or PDF, with its caption
 """
 
 

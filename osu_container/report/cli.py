@@ -88,7 +88,7 @@ class Progress:
 
 def _check(options):
     """Raise ReportError for what cannot be, before any work."""
-    from . import picture
+    from . import export
     outputs = [path for path in (options.output, options.csv, options.picture) if path]
     if not outputs:
         raise ReportError("nothing to write: name the page by -o FILE, or --csv, --picture")
@@ -96,8 +96,8 @@ def _check(options):
         raise ReportError("one output can be printed: give a FILE to the others")
     _check_choice(options)
     if options.picture:
-        picture.check(options.picture)
-        outputs.append(picture.caption_path(options.picture))
+        export.check_picture(options.picture)
+        outputs.append(export.caption_path(options.picture))
     for number, path in enumerate(outputs):
         if path.absolute() in [other.absolute() for other in outputs[:number]]:
             raise ReportError(f"{path} is named twice: each output needs a file of its own")
@@ -166,13 +166,13 @@ def published(progress=lambda text: None):
 
 def _write(options, made):
     """Write what was asked for, once all of it is there; return the exit code."""
-    from . import export, page, picture
+    from . import export, page
     texts = []
     said = sys.stderr if STDOUT in (options.csv, options.output) else sys.stdout
     if options.csv:
         texts.append((options.csv, export.csv_text(made).encode()))
     if options.picture:
-        texts += picture.files(made.sections[0], options.picture, options.case)
+        texts += export.picture_files(made.sections[0], options.picture, options.case)
     if options.output:
         texts.append((options.output, page.html(made).encode()))
     for path, data in texts:

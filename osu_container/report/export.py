@@ -1,11 +1,20 @@
-"""Every value as CSV, for other programs."""
+"""
+Every value as CSV, for other programs; the picture for a paper: values of one case and their ratio to native, as wide
+as a column, with its caption.
+
+SVG and PDF have the same size and type. The caption stands in a text file beside the picture, and in the SVG itself,
+where programs that read pages aloud look for it.
+"""
 from __future__ import annotations
 
 import csv
+import html
 import io
 import re
 
 from osu_container.core.terminal import visible
+
+from . import ReportError, charts, first
 
 #: Columns of the CSV: one row for each value of each repeat
 CSV = ('dataset', 'series', 'benchmark', 'buffers', 'nodes', 'ranks', 'variant', 'size', 'repeat', 'value', 'unit')
@@ -37,3 +46,52 @@ def _cell(value):
         return value
     text = re.sub(r'\s+', ' ', visible(value))
     return "'" + text if text[:1] in ('=', '+', '-', '@') else text
+
+
+#: Endings of the names that a picture can have
+KINDS = ('.svg', '.pdf')
+
+
+def check_picture(path):
+    """Raise ReportError if path (Path) does not end in one of KINDS."""
+    if path.suffix.lower() not in KINDS:
+        raise ReportError(f"--picture {path}: the name says what is written, so it must end in {' or '.join(KINDS)}")
+
+
+def caption_path(path):
+    """Return where the caption of a picture at path (Path) stands (Path): lumi.svg has lumi.caption.txt."""
+    return path.with_suffix('.caption.txt')  # an output.txt may be what the picture is made of
+
+
+def drawn(section, pattern=None):
+    """
+    Return (SVG, caption) of the case of a content.Section that fits pattern, see first.view_of() (two str).
+
+    Raises ReportError if no case fits, or the one that does has no message sizes.
+    """
+    view = first.view_of(section, pattern)
+    if not view.sized or not any(curve.rows(zero=False) for curve in view.shown):
+        raise ReportError(f"{view.case.title} has one number and no message sizes: a picture shows values by size. "
+                          "Choose another case by --case")
+    curves = view.shown
+    rows = [row for curve in curves for row in curve.rows(zero=False)]
+    compared = [curve for curve in curves if curve.comparison]
+    spec = charts.column(
+        view.case.unit, [curve.name for curve in curves], [curve.style for curve in curves],
+        scaled='steps' if charts.scaled(row[2] for row in rows) == 'linear' else charts.scaled(row[2] for row in rows),
+        ratios=charts.ratio_scaled(row[6] for row in rows if row[6] is not None) if compared else None,
+        spread=any(row[5] > 1 for row in rows), margin=max((one.comparison.margin for one in compared), default=0.0),
+        more_is_better=view.case.more_is_better)
+    spec['datasets'] = {'rows': [dict(zip(charts.CURVE, row)) for row in rows]}
+    spec['config'] = charts.column_theme([curve.style for curve in curves])
+    text = charts.svg(charts.fitted(spec, charts.COLUMN))
+    caption = visible('\n'.join(first.caption(section, view))) + '\n'
+    told = f'><title>{html.escape(visible(view.case.title))}</title><desc>{html.escape(caption.strip())}</desc>'
+    return re.sub('>', lambda _: told, text, count=1), caption
+
+
+def picture_files(section, path, pattern=None):
+    """Return [(path, bytes)] of the picture at path (Path) and of its caption; see drawn()."""
+    text, caption = drawn(section, pattern)
+    return [(path, charts.pdf(text) if path.suffix.lower() == '.pdf' else charts.sized(text, 'in', 1 / 96).encode()),
+            (caption_path(path), caption.encode())]

@@ -277,7 +277,7 @@ def _coded(text):
 
 
 def _run(dataset, found):
-    """Return what the template shows of a run (dict); found: details.Details."""
+    """Return what the template shows of a run (dict); found: content.Details."""
     facts = dataset.facts
     project = facts.get('project') or {}
     commit = f"commit {project['commit']}" if project.get('commit') else 'a commit that was not recorded'
@@ -295,7 +295,7 @@ def _run(dataset, found):
 
 
 def lead(dataset, details=None):
-    """Return what was run where and when: list of (what, text). details: details.Details of a run."""
+    """Return what was run where and when: list of (what, text). details: content.Details of a run."""
     facts = dataset.facts
     if dataset.kind != 'run':
         native = content.native_name(dataset)

@@ -12,7 +12,7 @@ from osu_container.core.data.approaches import NO_LIBFABRIC
 from ..compare.thresholds import degrees_text
 from ..results import ratios
 from ..results.model import size_text
-from . import charts, content, details
+from . import charts, content
 
 #: Verdicts of osu_container.compare as they are shown
 VERDICTS = {'same': 'same', 'better': 'better ▲', 'worse': 'worse ▼', 'noisy': 'noisy ~', 'rounded': 'rounded ≈'}
@@ -297,7 +297,7 @@ def proof(dataset, found):
         if approach not in found.measured:
             continue
         libraries, promises = found.loaded[approach], entry.get('comes_from') or {}
-        wanted = [name for name in dict.fromkeys((*details.LIBRARIES, *libraries))
+        wanted = [name for name in dict.fromkeys((*content.LIBRARIES, *libraries))
                   if name in libraries or promises.get(name, NO_LIBFABRIC) != NO_LIBFABRIC]
         inside = found.containers[approach]
         where = 'in a container' if inside == {True} else 'without a container' if inside == {False} else \
@@ -321,7 +321,7 @@ def proof(dataset, found):
 
 
 def _library(module, name, loaded, promised, measured):
-    """Return the row of a library; loaded: details.Loaded or None if no rank loaded it."""
+    """Return the row of a library; loaded: content.Loaded or None if no rank loaded it."""
     if loaded is None:
         return [Cell(module), Cell(name), Cell('not loaded'), Cell(f'BROKEN: promised that of the {promised}'),
                 Cell(''), Cell(''), Cell('')]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from osu_container.bench import BenchError, holding, job, session
+from osu_container.bench import BenchError, holding, session
 from osu_container.results import run_files, select
 from tests.bench.test_bench import ARGUMENTS, calls, measurements
 from tests.helpers.bench_stand_in import answer, special
@@ -215,10 +215,10 @@ def test_a_failure_that_the_end_of_the_job_made_is_no_result(bench, tmp_path):
 def test_slurm_is_asked_whether_the_job_is_there(made, bench, command, text, says):
     env = {'PATH': f'{made}/bin:{os.environ["PATH"]}', 'ROOT': str(made)}
     inside = dict(env, SLURM_JOB_ID='7', SLURM_JOB_NODELIST='node[1-2]')
-    assert job.lost(inside) is None and job.ended('7', inside) is None
+    assert holding.lost(inside) is None and holding.ended('7', inside) is None
     answer(made, command, text)
-    assert job.lost(inside) == says
-    assert job.lost(env) is None, 'outside of a job there is none to lose'
+    assert holding.lost(inside) == says
+    assert holding.lost(env) is None, 'outside of a job there is none to lose'
 
 
 # ---- going on --------------------------------------------------------------------------------------------------------
@@ -266,7 +266,7 @@ def note(folder, **changes):
     ({'space': 'pid:[1]'}, True), ({'host': 'elsewhere'}, True), ({'host': 'elsewhere', 'job': '7'}, False),
     ({'pid': 'x'}, False)])
 def test_a_stale_note_of_who_measures_is_recognised(tmp_path, monkeypatch, changes, there):
-    monkeypatch.setattr(job, 'ended', lambda number, env: 'TIMEOUT' if number == '7' else None)
+    monkeypatch.setattr(holding, 'ended', lambda number, env: 'TIMEOUT' if number == '7' else None)
     note(tmp_path, **changes)
     assert bool(holding.holder(tmp_path)) == there
     said = []
