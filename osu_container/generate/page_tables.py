@@ -3,7 +3,7 @@
 Write the tables and the figures of the documentation that follow from data; the text around them is left as it is.
 
 docs/approaches.md, between <!-- variables-table --> and <!-- /variables-table -->: what is set on LUMI, when, why, and
-how sure; <!-- what-works -->: what is known of each approach on each site (what_works.py).
+how sure; <!-- what-works -->: what is known of each approach on each site: SOURCES, RUNS.
 docs/index.md, <!-- picture -->: the figure of picture.py in words; docs/pictures/approaches.svg is that figure.
 docs/check.md, <!-- rules --> and <!-- seen-over-cxi -->: what `osu-container check` decides by.
 docs/discover.md, <!-- networks -->: which provider of libfabric drives which network, and whether UCX does.
@@ -13,20 +13,90 @@ said by how much, and which shapes are recognised.
 usage: python -m osu_container.generate.page_tables [--check]
 """
 import argparse
+import re
 import sys
 
 from osu_container.compare.thresholds import DEGREES, MARGINS
 from osu_container.compare.troubles import DEIC, RULES
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.networks import BEST_FIRST, NETWORKS
-from osu_container.core.data.sites import SITES
+from osu_container.core.data.sites import DESCRIBED, SITES
 from osu_container.core.deciding.conditions import site_words, switch_of
 from osu_container.core.deciding.rules import RULES as VERDICT_RULES
 from osu_container.core.deciding.rules.fabric import SEEN_OVER_CXI
-from osu_container.core.deciding.settings import pmi_for, runs_on, wanted_files
-from osu_container.core.deciding.site_choice import site_entry
-from osu_container.generate import approaches_picture, what_works
+from osu_container.core.deciding.settings import approach_entry, host_libraries, pmi_for, runs_on, wanted_files
+from osu_container.core.deciding.site_choice import SettingsError, described_entry, site_entry
+from osu_container.generate import approaches_picture
 from osu_container.places import PROJECT
+
+# A cell of what works is measured where somebody has run the approach on that system, with libraries like those of
+# the module; RUNS names who. Nobody but this project has run these modules themselves, and it has on a workstation
+# only. Every other cell is as sure as the least sure fact that the approach needs there.
+#: Letter in the table of what works -> who measured, what and when
+SOURCES = {
+    'a': 'this project, Debian 12, two nodes of a private Slurm, TCP: the tests run it (`tests/runs`)',
+    'b': 'DeiC, published runs of four container approaches and native on LUMI-G, 2025-03 (`lumi-g-2025-03`)',
+    'd': 'HPE, containers tutorial of CUG 2026 on LUMI, 2026-04: Cray MPICH 8.1.32 in place of the image\'s MPICH '
+         '(alazzaro/cug26_containers_tutorial 0240e5c)',
+    'e': 'LUMI AI Factory, checks of its images with MPICH 4.3.2, libfabric 2.1 and libcxi of their own, 2026-04 '
+         '(laifs-container-tests 7600dfc)',
+    'f': 'CSCS, its own image with Open MPI 5 and libcxi on Alps, 2025-06 (`alps-gh200-2025`)',
+    'g': 'HPE staff, native runs on LUMI-G with Cray MPICH 9.0.1, 2026-03 (`lumi-native-2026-03`)',
+    'h': 'CSCS, checks of its image with MPICH 4.3.2 under the hook that puts in the host\'s libfabric, 2026-06 '
+         '(sarus-suite/containerfiles-ci e3d4a7b)',
+}
+#: (site, approach) -> letter; the workstation has every approach
+RUNS = {
+    **{('lumi-24.03', approach): 'b' for approach in ('native', 'pure', 'bind', 'hybrid', 'opensource')},
+    ('lumi-25.03', 'bind'): 'd',
+    ('lumi-25.03', 'opensource'): 'e',
+    ('lumi-25.09', 'native'): 'g',
+    ('alps', 'openmpi'): 'f',
+    ('alps', 'hybrid'): 'h',
+}
+WORDS = ['measured', 'derived', 'untested']
+
+
+def needed_facts(approach, site):
+    """
+    Return the facts (list of dict) that an approach (dict) rests on on a site (dict).
+
+    Raises SettingsError if the site cannot have it.
+    """
+    libraries = [site['libraries'][name] for name, _ in host_libraries(approach, site)]
+    native = [] if approach['container'] else [site['native']]
+    return [site['pmi'], *([] if approach['name'] == 'pure' else [site['provider']]), *libraries, *native]
+
+
+def what_works_cell(approach, name):
+    """Return what is known of an approach (str) on a site (str): 'measured x', 'derived', 'untested', or '–'."""
+    site = described_entry(name) if name in DESCRIBED else site_entry(name)
+    entry = approach_entry(approach)
+    try:
+        facts = needed_facts(entry, site)
+    except SettingsError:
+        return '–'
+    if not entry['container'] and not site['native']['value']:
+        return '–'
+    ran = 'a' if name == 'workstation' else RUNS.get((name, approach))
+    if ran:
+        return f'measured <sup>{ran}</sup>'
+    # what was seen there one by one was not seen together: no cell is measured for that
+    return WORDS[max(1, *(WORDS.index(fact['evidence']) for fact in facts))]
+
+
+def what_works_table():
+    """Return the table (list of lists of str), sites down and approaches across, head and rule included."""
+    lines = [['site', *APPROACHES], ['---'] * (len(APPROACHES) + 1)]
+    return lines + [[name, *(what_works_cell(approach, name) for approach in APPROACHES)]
+                    for name in [*DESCRIBED, *SITES]]
+
+
+def what_works_sources():
+    """Return the list (str, Markdown) of the letters that the table has."""
+    used = re.findall(r'<sup>(\w)</sup>', str(what_works_table()))
+    return '\n'.join(f'* <sup>{letter}</sup> {SOURCES[letter]}' for letter in sorted(set(used))) + '\n'
+
 
 #: A source that many variables have; the table names it once
 LUMI_2025 = 'github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI'
@@ -185,7 +255,7 @@ def troubles_table():
 #: page -> {name of the markers: function that makes the table}
 TABLES = {
     PROJECT / 'docs' / 'approaches.md': {
-        'what-works': lambda: f'{markdown(what_works.table())}\n{what_works.sources()}',
+        'what-works': lambda: f'{markdown(what_works_table())}\n{what_works_sources()}',
         'variables-table': variables_table},
     PROJECT / 'docs' / 'index.md': {'picture': approaches_picture.markdown},
     PROJECT / 'docs' / 'check.md': {'rules': rules_table, 'seen-over-cxi': seen_table},
