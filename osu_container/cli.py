@@ -12,7 +12,7 @@ from pathlib import Path
 
 from osu_container import __version__
 from osu_container.core import terminal
-from osu_container.core.reading import answering
+from osu_container.core.reading import files
 
 from . import exit_codes, streams
 from .exit_codes import MISSING
@@ -157,11 +157,11 @@ def _run(arguments):
 def _call(options, arguments):
     """Run the function of a subcommand; return its exit code."""
     try:
-        answering.ask_for(arguments)
+        files.ask_for(arguments)
         return options.function(options)
     except BrokenPipeError:
         raise
-    except answering.NoAnswer as err:
+    except files.NoAnswer as err:
         streams.say(f"{options.prog}: error: {err}")
         return 1
     except options.errors as err:

@@ -19,12 +19,12 @@ from pathlib import Path
 
 from osu_container import demo_table, record, streams
 from osu_container.bench import BenchError, installed_modules
-from osu_container.children import started
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.places import PROJECT
 from osu_container.recipes.versions import SOURCES
 from osu_container.results import run_files
+from osu_container.streams import started
 
 #: (approach, easyconfig, module) in the order of the table
 MODULES = [('native', 'osu-native.eb', 'osu-native')] + [

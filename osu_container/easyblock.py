@@ -28,12 +28,11 @@ from osu_container.core.installing.staged import (
     lock_problem,
     remove_empty_folders,
 )
-from osu_container.core.reading.answering import NoAnswer
-from osu_container.core.reading.files import read_json
+from osu_container.core.reading.files import NoAnswer, read_json
 from osu_container.core.reading.sif import ImageError
 from osu_container.core.reading.trust import code_problem, name_problem
 from osu_container.core.terminal import lines
-from osu_container.core.writing import call_settings, job_script
+from osu_container.core.writing import call_settings
 from osu_container.core.writing.module_text import folded, help_lines, keywords
 from osu_container.core.writing.wrappers import WrapperError
 from osu_container.places import easyconfigs
@@ -213,7 +212,7 @@ class SiteEasyBlock(EasyBlock):
                 self.settings(), self.facts['image']['file'], self.facts['host']['runtime']['command'],
                 self.facts.get('wrapper', False)))
             gpus = self.uses_gpus()
-            write_file(os.path.join(folder, job_script.FOLDER, job_script.NAME), job_script.job_script(
+            write_file(os.path.join(folder, call_settings.SCRIPTS, call_settings.SCRIPT), call_settings.job_script(
                 self.settings(), self.site['jobs']['value'], self.full_mod_name, self.shown_example(),
                 next((name for name in self.cfg['commands'] if gpus and name.endswith('-gpu-bind')), None)))
 

@@ -34,10 +34,10 @@ from osu_container.recipes.versions import SOURCES
 
 from . import record
 from .bench import measure, plan
-from .children import end_group
 from .core.reading.files import text_of
 from .results import run_files, select
 from .results.model import Case
+from .streams import end_group
 
 #: Where it is made, and unpacked again
 FOLDER = STATE / 'gpu'

@@ -17,11 +17,11 @@ import time
 
 import pytest
 
-from osu_container import __version__, children, cli, columns, exit_codes, manual, streams
+from osu_container import __version__, cli, columns, exit_codes, manual, streams
 from osu_container.check.cli import CODES
 from osu_container.cli import COMMANDS, Parser, main
 from osu_container.compare import cli as compare
-from osu_container.core.reading import answering
+from osu_container.core.reading import files
 from osu_container.core.reading.image import Image
 from tests.helpers.machine import PROJECT, PYTHON_36, run
 from tests.proof.test_judging import keep, rank
@@ -290,17 +290,17 @@ def test_a_group_is_ended_with_all_that_it_started(script, code):
     child = started(script)
     if not code:
         child.wait(60)
-        assert children.group_runs(child.pid)
-    children.end_group(child, patience=0.5)
-    assert child.returncode == code and not children.group_runs(child.pid)
+        assert streams.group_runs(child.pid)
+    streams.end_group(child, patience=0.5)
+    assert child.returncode == code and not streams.group_runs(child.pid)
 
 
 def test_what_only_waits_to_be_reaped_does_not_run():
     child = started('echo ready')
     end = time.monotonic() + 60
-    while children.group_runs(child.pid) and time.monotonic() < end:
+    while streams.group_runs(child.pid) and time.monotonic() < end:
         time.sleep(0.01)
-    assert child.returncode is None and not children.group_runs(child.pid), 'it is a zombie'
+    assert child.returncode is None and not streams.group_runs(child.pid), 'it is a zombie'
     child.wait()
 
 
@@ -308,17 +308,17 @@ def test_a_signal_that_comes_while_a_command_starts_finds_it_noted():
     """Without signals_held() the handler runs before the assignment, and the command stays."""
     program = '''
 import os, signal, subprocess, sys
-from osu_container import children
+from osu_container import streams
 signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
-children.Popen = children.subprocess.Popen
+streams.Popen = streams.subprocess.Popen
 def early(*words, **options):
     global child
     os.kill(os.getpid(), signal.SIGTERM)
-    child = children.Popen(*words, **options)
+    child = streams.Popen(*words, **options)
     return child
-children.subprocess.Popen = early
+streams.subprocess.Popen = early
 try:
-    with children.started(['sleep', '60']):
+    with streams.started(['sleep', '60']):
         pass
 finally:
     print(child.pid, child.returncode)
@@ -338,7 +338,7 @@ def silent(tmp_path, monkeypatch):
     """A file that never answers, as one of a mount whose server is gone (str)."""
     path, stat = str(tmp_path / 'job.out'), os.stat
     monkeypatch.setattr(os, 'stat', lambda name, **more: time.sleep(60) if name == path else stat(name, **more))
-    monkeypatch.setenv(answering.VARIABLE, '0.3')
+    monkeypatch.setenv(files.PATIENCE_VARIABLE, '0.3')
     return path
 
 
@@ -348,10 +348,10 @@ def test_a_command_names_the_file_that_does_not_answer(silent, tmp_path, capsys)
 
 
 def test_who_opens_an_image_without_a_command_is_told_as_well(silent):
-    with pytest.raises(answering.NoAnswer, match='does not answer'):
+    with pytest.raises(files.NoAnswer, match='does not answer'):
         Image(silent, '')
 
 
 def test_files_that_answer_or_are_not_there_are_read_on(tmp_path):
-    answering.touch(str(tmp_path), str(tmp_path / 'none'), __file__, 'a\0b')
-    answering.ask_for([])
+    files.touch(str(tmp_path), str(tmp_path / 'none'), __file__, 'a\0b')
+    files.ask_for([])

@@ -24,9 +24,9 @@ from osu_container.core.reading.files import read_json
 from osu_container.proof import judging
 
 from .. import osu_output, record
-from ..children import end_group, started
 from ..image.progress import write_file
 from ..results import run_files
+from ..streams import end_group, started
 from . import BenchError, cases, holding, installed_modules, measure, plan, reframe_settings
 
 CHECKS = Path(__file__).with_name('checks.py')

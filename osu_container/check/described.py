@@ -8,8 +8,8 @@ those of the site data (measured, derived). Hosts: host_facts.py.
 import posixpath
 import re
 
-from osu_container.core.deciding.conditions import release
 from osu_container.core.deciding.rules.fabric import FABRIC_VERSIONS, KNOWS_CXI
+from osu_container.core.deciding.site_choice import release
 from osu_container.core.reading.elf import MACHINE_NAMES, ElfFacts
 from osu_container.core.reading.environment import Environment, Variable
 from osu_container.core.reading.system import System

@@ -11,8 +11,7 @@ import re
 from collections import OrderedDict
 
 from osu_container.core.data.sites import DESCRIBED
-from osu_container.core.deciding.conditions import release
-from osu_container.core.deciding.site_choice import described_entry, site_entry
+from osu_container.core.deciding.site_choice import described_entry, release, site_entry
 from osu_container.core.reading.elf import MACHINE_NAMES
 
 from .described import fabric_verdef, mpi_described

@@ -11,7 +11,6 @@ from pathlib import Path
 from osu_container.contribute import ContributeError
 from osu_container.contribute.repositories import FOLDERS, GPU_FOLDERS, LIBEXEC
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.deciding.conditions import release, without_switches
 from osu_container.core.deciding.facts import entrypoint_folders
 from osu_container.core.deciding.settings import (
     approach_entry,
@@ -20,7 +19,7 @@ from osu_container.core.deciding.settings import (
     settings_for,
     wanted_files,
 )
-from osu_container.core.deciding.site_choice import SettingsError, site_entry
+from osu_container.core.deciding.site_choice import SettingsError, release, site_entry, without_switches
 from osu_container.places import easyconfigs
 from osu_container.recipes.images import IMAGES
 from osu_container.recipes.versions import SOURCES

@@ -10,10 +10,9 @@ from collections import OrderedDict
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.networks import NETWORKS
 from osu_container.core.data.sites import SITES
-from osu_container.core.data.sites.pmix import PMIX_FILES_DERIVED, rank_folders
-from osu_container.core.deciding.conditions import release
+from osu_container.core.data.sites.schema import PMIX_FILES_DERIVED, rank_folders
 from osu_container.core.deciding.settings import approach_entry, check_approach, image_of, runs_on
-from osu_container.core.deciding.site_choice import SettingsError, site_entry
+from osu_container.core.deciding.site_choice import SettingsError, release, site_entry
 from osu_container.recipes.images import IMAGES
 
 #: On any x86_64 machine: what `make demo` builds

@@ -7,7 +7,7 @@ page. Portrait and of few words, so that it reads on a phone; it has a ground of
 from html import escape
 
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.deciding.conditions import without_switches
+from osu_container.core.deciding.site_choice import without_switches
 
 #: What a process is made of, from the program down to the library that drives Slingshot
 LAYERS = ('program', 'libmpi', 'libfabric', 'libcxi')

@@ -14,9 +14,8 @@ import re
 import textwrap
 
 from osu_container.core.data.approaches import SWITCHES
-from osu_container.core.deciding.conditions import switch_of, without_switches
 from osu_container.core.deciding.settings import approach_entry, settings_for
-from osu_container.core.deciding.site_choice import site_entry
+from osu_container.core.deciding.site_choice import site_entry, switch_of, without_switches
 from osu_container.generate.described_facts import facts_of, names_of, sites_with
 
 ENGINE = 'container-engine'

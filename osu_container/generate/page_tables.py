@@ -21,11 +21,10 @@ from osu_container.compare.troubles import DEIC, RULES
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.networks import BEST_FIRST, NETWORKS
 from osu_container.core.data.sites import DESCRIBED, SITES
-from osu_container.core.deciding.conditions import site_words, switch_of
 from osu_container.core.deciding.rules import RULES as VERDICT_RULES
 from osu_container.core.deciding.rules.fabric import SEEN_OVER_CXI
 from osu_container.core.deciding.settings import approach_entry, host_libraries, pmi_for, runs_on, wanted_files
-from osu_container.core.deciding.site_choice import SettingsError, described_entry, site_entry
+from osu_container.core.deciding.site_choice import SettingsError, described_entry, site_entry, site_words, switch_of
 from osu_container.generate import approaches_picture
 from osu_container.places import PROJECT
 

@@ -6,9 +6,8 @@ import subprocess
 import time
 from pathlib import Path
 
-from osu_container.children import started
 from osu_container.core.reading.files import not_replaced
-from osu_container.streams import Screen
+from osu_container.streams import Screen, started
 
 from . import ImageError
 

@@ -16,7 +16,7 @@ small message from GPU memory by a slow path (docs/compare.md).
 
 from hpccm.primitives import baseimage, raw, shell
 
-from osu_container.core.data.osu_configure import with_rccl
+from osu_container.core.data.sites.cray import with_rccl
 from osu_container.recipes import common
 from osu_container.recipes.common import BUILD, FILES
 from osu_container.recipes.images import ALPS_PARTS, NEWEST_LIBFABRIC

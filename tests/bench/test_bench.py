@@ -7,8 +7,7 @@ import pytest
 
 from osu_container.bench import BenchError, cases, installed_modules, measure, plan, reframe_settings
 from osu_container.core.data.sites import SITES
-from osu_container.core.deciding.conditions import site_words
-from osu_container.core.deciding.site_choice import site_entry
+from osu_container.core.deciding.site_choice import site_entry, site_words
 from osu_container.results import run_files
 from osu_container.results.model import Case, has_sizes
 from tests.bench.conftest import PYTHON

@@ -19,9 +19,8 @@ import pytest
 
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.networks import NETWORKS as KNOWN
-from osu_container.core.deciding.conditions import network_of
 from osu_container.core.deciding.settings import approach_entry, check_approach, image_of
-from osu_container.core.deciding.site_choice import SettingsError
+from osu_container.core.deciding.site_choice import SettingsError, network_of
 from osu_container.generate.described_facts import facts_of
 from tests.discover.test_discover import check_site
 from tests.helpers.machine import PROJECT, run

@@ -5,7 +5,7 @@ need of the image to reach the cards of the site's network.
 import posixpath
 import re
 
-from osu_container.core.deciding.conditions import network_of
+from osu_container.core.deciding.site_choice import network_of
 from osu_container.core.deciding.trial import load_in
 from osu_container.core.reading.environment import in_process, known
 from osu_container.core.reading.loader import of_name

@@ -5,8 +5,7 @@ from collections import namedtuple
 
 from osu_container.core.data.approaches import APART, APPROACHES, NO_LIBFABRIC
 from osu_container.core.data.sites import SITES
-from osu_container.core.deciding.conditions import applying, release, site_words, switch_of
-from osu_container.core.deciding.site_choice import SettingsError, known
+from osu_container.core.deciding.site_choice import SettingsError, applying, known, release, site_words, switch_of
 
 #: Folder in the container in which injected host libraries appear, each under its soname. A folder of its own, so that
 #: nothing else of the host's library folders comes along, and no file of the image is hidden.

@@ -21,7 +21,6 @@ import sys
 import tempfile
 from collections import OrderedDict
 
-from osu_container.core.reading.answering import touch
 from osu_container.core.reading.elf import MACHINE_NAMES, all_elf_facts
 from osu_container.core.reading.environment import (
     FOLDER,
@@ -31,7 +30,7 @@ from osu_container.core.reading.environment import (
     folders,
     known,
 )
-from osu_container.core.reading.files import MOST, read_plain
+from osu_container.core.reading.files import MOST, read_plain, touch
 from osu_container.core.reading.sif import ImageError, NoRoomError, has_overlay, read_sif
 from osu_container.core.reading.system import INTERPRETERS, system_of
 

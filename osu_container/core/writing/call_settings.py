@@ -4,12 +4,16 @@ Settings -> text of the file call-settings, from which bin/run-in-container take
 The module sets the same for who calls the container runtime directly. What a user or another module exports replaces
 the variables of the module; it never replaces this file. Lines are KEY VALUE; the reasons are in the module file and in
 settings.json.
+
+And settings and site -> text of a job script for two nodes, in RUNSCRIPTS: LUMI's container modules have samples there.
 """
 import os
 
 from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.terminal import one_line
 
 NAME = 'call-settings'
+SCRIPT, SCRIPTS = 'two-nodes', 'runscripts'
 HEAD = """# Read by bin/run-in-container at each call; osu-explain prints the reason and source of each.
 # The same as in the module, so that no variable that is exported takes it away. Written by EasyBuild: do not edit.
 """
@@ -63,3 +67,20 @@ def promised(settings):
     return 'approach=%s container=%s libmpi=%s libfabric=%s pmi=%s provider=' % (
         settings.approach, 'yes' if approach['container'] else 'no', approach['comes_from']['libmpi'],
         settings.stack.libfabric_of, settings.stack.pmi)
+
+
+def job_script(settings, jobs, module, example, binding=None):
+    """
+    Return the text of the script.
+
+    :param settings: Settings; jobs: dict, how a job is asked for on the site; module: str, its full name
+    :param example: str, a command of the module; binding: str or None, command that puts ranks next to their GPU
+    """
+    asked = ['--partition=' + jobs['partition']] if jobs['partition'] else []
+    asked += ['--nodes=2', '--ntasks-per-node=1', '--time=00:10:00'] + jobs['options']
+    account = ' --account=YOUR_PROJECT' if jobs['account'] else ''
+    words = ['srun', '-N2', '-n2'] + jobs['step'] + ([binding] if binding and settings.sets.gpu_map else []) + [example]
+    return ('#!/bin/bash\n# Two ranks on two nodes: module load %s, then sbatch%s $RUNSCRIPTS/%s, which goes on with '
+            'your environment.\n%sset -eu\n: "${CONTAINERROOT:?load %s first}"\n%s\n' % (
+                module, account, SCRIPT, ''.join('#SBATCH %s\n' % one_line(one) for one in asked), module,
+                ' '.join(words)))

@@ -11,11 +11,10 @@ from itertools import groupby
 
 from osu_container.core import shell
 from osu_container.core.data.approaches import NO_LIBFABRIC, SWITCHES
-from osu_container.core.deciding.conditions import switch_of
 from osu_container.core.deciding.settings import INJECT_FOLDER
+from osu_container.core.deciding.site_choice import switch_of
 from osu_container.core.terminal import one_line
-from osu_container.core.writing.call_settings import promised, run_files
-from osu_container.core.writing.job_script import FOLDER as SCRIPTS
+from osu_container.core.writing.call_settings import SCRIPTS, promised, run_files
 
 #: What stands for itself in no Lua string: Lua 5.1 reference manual, 2.1. The last are bytes of file names that are
 #: none of their encoding (PEP 383)

@@ -12,7 +12,6 @@ import pytest
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding import settings as settings_module
-from osu_container.core.deciding.conditions import site_words
 from osu_container.core.deciding.settings import (
     INJECT_FOLDER,
     approach_entry,
@@ -22,7 +21,7 @@ from osu_container.core.deciding.settings import (
     runs_on,
     settings_for,
 )
-from osu_container.core.deciding.site_choice import SettingsError, choose_site, overridden, site_entry
+from osu_container.core.deciding.site_choice import SettingsError, choose_site, overridden, site_entry, site_words
 from osu_container.core.writing.call_settings import promised
 from tests.easyconfigs.test_run_in_container import binds, installed  # noqa: F401, a fixture
 from tests.runs.test_approaches import table

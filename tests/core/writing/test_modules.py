@@ -11,9 +11,8 @@ from typing import NamedTuple
 import pytest
 
 from osu_container.core.data.approaches import APPROACHES, SWITCHES
-from osu_container.core.deciding.conditions import switch_of
 from osu_container.core.deciding.settings import approach_entry, pmi_for, settings_for
-from osu_container.core.deciding.site_choice import site_entry
+from osu_container.core.deciding.site_choice import site_entry, switch_of
 from osu_container.core.installing.site_image import image_folders
 from osu_container.core.writing.module_text import WIDTH, lua_string
 from osu_container.core.writing.wrappers import defeated

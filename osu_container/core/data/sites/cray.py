@@ -4,7 +4,20 @@ What the sites that are HPE Cray EX systems with Slingshot 11 share: how a fact 
 The keys are explained in schema.py. Data only. LUMI is such a system too; its facts stand in its own file,
 because they were read in logs of that system.
 """
-from osu_container.core.data.sites.pmix import PMIX_FILES_DERIVED
+from osu_container.core.data.sites.schema import PMIX_FILES_DERIVED
+
+
+def with_rccl(rocm):
+    """
+    Return the options (str) by which configure builds the programs that measure RCCL.
+
+    It looks for <rccl.h> in --with-rccl/include, and ROCm has had it in include/rccl since 5.2. It puts -lrccl among
+    LDFLAGS, in front of what needs it, where linkers that drop what is not needed (--as-needed, Ubuntu's default) drop
+    it; then it tries -lnccl, and ends in "cannot link with -lrccl" (configure.ac of OSU 7.4).
+
+    :param rocm: str, folder of ROCm, or a variable of the shell with it
+    """
+    return '--enable-rcclomb --with-rccl=%s CPPFLAGS=-I%s/include/rccl LIBS=-lrccl' % (rocm, rocm)
 
 
 def fact(value, why, source, date, evidence, **more):

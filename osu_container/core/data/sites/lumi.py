@@ -5,9 +5,9 @@ The keys are explained in schema.py. A fact stands once: 'based_on' names the en
 Nothing here was run on LUMI by this project. 'measured' means that the named log, page or file shows it on LUMI at that
 date; 'derived' follows from a rule that why names; 'untested' is what nobody has shown there.
 """
-from osu_container.core.data.osu_configure import with_rccl
 from osu_container.core.data.sites.cray import fact as _fact
 from osu_container.core.data.sites.cray import variable as _variable
+from osu_container.core.data.sites.cray import with_rccl
 
 # Where the facts were read. Commits are those of the copies that were read.
 _LOG = 'log of LUMI job 16505426 in github.com/alazzaro/openmpi_on_ss11 627b2cc'

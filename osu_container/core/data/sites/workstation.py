@@ -3,7 +3,7 @@ A workstation: any Debian or Ubuntu machine after `make demo`, and what an ordin
 
 The keys are explained in schema.py.
 """
-from osu_container.core.data.sites.pmix import PMIX_FILES
+from osu_container.core.data.sites.schema import PMIX_FILES
 
 _NOT_HERE = {
     'why': 'an ordinary Linux machine has none',

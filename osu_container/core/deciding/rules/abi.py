@@ -1,9 +1,9 @@
 """The MPI of the image: its ABI, how its ranks are started, which of the host's fits it."""
 
-from osu_container.core.deciding.conditions import release
 from osu_container.core.deciding.rules.finding import NOTE, finding, found_by_loader, mpi_of, rule
 from osu_container.core.deciding.rules.started_scripts import is_wrapper
 from osu_container.core.deciding.settings import HOST_MPI, families, pmi_for
+from osu_container.core.deciding.site_choice import release
 from osu_container.core.reading.image import MPI_FAMILIES
 from osu_container.core.reading.python_environments import environments
 from osu_container.core.reading.traits import mpi_traits

@@ -2,7 +2,6 @@
 import posixpath
 import re
 
-from osu_container.core.deciding.conditions import network_of, release
 from osu_container.core.deciding.layers import (
     LIBFABRIC,
     TCP,
@@ -27,6 +26,7 @@ from osu_container.core.deciding.rules.finding import (
     shown,
     uses_libfabric,
 )
+from osu_container.core.deciding.site_choice import network_of, release
 from osu_container.core.reading.environment import in_process, known
 from osu_container.core.reading.loader import of_name, version_problems
 

@@ -3,9 +3,9 @@ import posixpath
 import re
 from collections import namedtuple
 
-from osu_container.core.deciding.conditions import release, without_switches
 from osu_container.core.deciding.layers import layer_of
 from osu_container.core.deciding.settings import variables_for
+from osu_container.core.deciding.site_choice import release, without_switches
 from osu_container.core.reading.environment import in_process
 from osu_container.core.reading.loader import of_name
 

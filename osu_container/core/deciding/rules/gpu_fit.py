@@ -1,7 +1,6 @@
 """GPUs: whose, with which ROCm or CUDA, and what RCCL and MPI do with their memory."""
 import re
 
-from osu_container.core.deciding.conditions import release, site_words
 from osu_container.core.deciding.rules.finding import (
     NOTE,
     finding,
@@ -12,6 +11,7 @@ from osu_container.core.deciding.rules.finding import (
     shown,
     uses_libfabric,
 )
+from osu_container.core.deciding.site_choice import release, site_words
 from osu_container.core.reading.loader import version_problems
 
 #: Makers of GPUs -> what an image for them holds, and the method of Image that tells its release

@@ -2,7 +2,6 @@
 import posixpath
 import re
 
-from osu_container.core.deciding.conditions import network_of
 from osu_container.core.deciding.layers import LIBFABRIC, parts_of
 from osu_container.core.deciding.rules.finding import (
     NOTE,
@@ -15,6 +14,7 @@ from osu_container.core.deciding.rules.finding import (
     rule,
     uses_libfabric,
 )
+from osu_container.core.deciding.site_choice import network_of
 from osu_container.core.reading.environment import folders, in_process, known
 
 #: Variables by which libfabric and MPI choose the network or how ranks find each other: fi_provider(7), README.envvar
