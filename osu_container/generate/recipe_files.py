@@ -5,7 +5,7 @@ import argparse
 import sys
 
 from osu_container.places import PROJECT
-from osu_container.recipes.render import KEPT, RENDERED, file_names, render
+from osu_container.recipes.images import KEPT, RENDERED, file_names, render
 
 AGAIN = 'python -m osu_container.generate.recipe_files'
 

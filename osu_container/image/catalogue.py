@@ -13,8 +13,7 @@ from pathlib import Path
 from osu_container.core.reading.files import read_json
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.places import PROJECT, STATE
-from osu_container.recipes.images import FAMILIES, IMAGES
-from osu_container.recipes.render import RECIPES, RENDERED, render
+from osu_container.recipes.images import FAMILIES, IMAGES, RECIPES, RENDERED, render
 from osu_container.recipes.versions import DEBIAN, DEFAULT_DEBIAN, RECIPE_VERSION, SOURCES
 
 from ..check.examination import APPROACHES

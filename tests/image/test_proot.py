@@ -13,7 +13,7 @@ import pytest
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.image import ImageError, build, engines, stages
 from osu_container.recipes.common import PACKED
-from osu_container.recipes.render import file_names, render
+from osu_container.recipes.images import file_names, render
 from tests.helpers.machine import run
 
 NAME = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'

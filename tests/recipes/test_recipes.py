@@ -22,7 +22,7 @@ from osu_container.image.catalogue import FAMILIES, IMAGES, SOURCES, published_r
 from osu_container.recipes import debian
 from osu_container.recipes.common import OSU_BIN
 from osu_container.recipes.debian import ListError
-from osu_container.recipes.render import KEPT, RECIPES, RENDERED, file_names, render
+from osu_container.recipes.images import KEPT, RECIPES, RENDERED, file_names, render
 from tests.helpers.machine import PROJECT, run
 
 SHA256 = re.compile(r'\b[0-9a-f]{64}\b')
@@ -58,8 +58,8 @@ def test_other_files_pin_the_same_sums():
     """An easyconfig cannot read versions.py, and a script need not; they must not differ from it."""
     ours = {source['sha256'] for source in SOURCES.values()}
     folder = PROJECT / 'easyconfigs/o/osu-native'
-    port, *commands = (hashlib.sha256((folder / name).read_bytes()).hexdigest()
-                       for name in ('osu-port', 'osu-gpu-bind', 'osu-explain'))
+    port, *commands = (hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in (
+        'osu-port', '../osu-container/osu-gpu-bind', '../osu-container/osu-explain'))
     for easyconfig in folder.glob('*.eb'):
         native = set(SHA256.findall(easyconfig.read_text()))
         assert native <= ours | {port, *commands}, easyconfig.name

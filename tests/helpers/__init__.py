@@ -1,1 +1,0 @@
-"""What several test files use: started programs, installed EasyBuilds, made-up libraries, images and sessions."""
