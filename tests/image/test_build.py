@@ -423,6 +423,7 @@ def test_engine_is_chosen_by_what_is_there(monkeypatch, here, version, mapped, k
 # The whole build, on two tiny images that have a stage in common
 
 TINY_CATALOGUE = '''
+
 def _tiny(name):
     return {'family': 'tiny', 'recipe': 'workstation.py', 'purpose': 'a test', 'published': None, 'default': False,
             'recommended': '', 'fails': '', 'unbuilt': '', 'base': {'registry': 'none'}, 'minutes': 1,
@@ -512,9 +513,9 @@ class Tiny:
             archive.add(folder / 'tiny.txt', 'tiny.txt')
         total = hashlib.sha256(self.archive.read_bytes()).hexdigest()
         recipes, rendered = self.root / 'osu_container' / 'recipes', self.root / 'container-recipes' / 'rendered'
-        (recipes / 'images.py').write_text(TINY_CATALOGUE)
-        with open(recipes / 'versions.py', 'a') as stream:
-            stream.write(TINY_SOURCES.replace('SUM', total))
+        for name, added in (('images.py', TINY_CATALOGUE), ('versions.py', TINY_SOURCES.replace('SUM', total))):
+            with open(recipes / name, 'a') as stream:
+                stream.write(added)
         self.base = folder / 'base'
         self.make_base()
         rendered.mkdir()
