@@ -51,8 +51,8 @@ f|gcc|gcc|compiles the small libraries that tests read
 f|g++|g++|brings the C headers
 f|binutils|readelf|says what tests compare with
 f|git|git|lets tests make clones, and read what an older state of the project made
-f|pkg-config|pkg-config|says of a loaded module what discover asks it
-f|xz-utils|xz|packs and unpacks what goes to a machine with a GPU
+t|pkg-config|pkg-config|says of a loaded module what discover asks it
+t|xz-utils|xz|packs and unpacks what goes to a machine with a GPU
 f|mount|mount|lets tests fill a disk and hide folders, each in a mount namespace of its own
 t|buildah|buildah|builds an image from its Dockerfile
 t|chromium|chromium|opens the report and the documentation as a reader would

@@ -19,7 +19,7 @@ from osu_container.core.deciding.site_choice import SettingsError, SiteFile, is_
 from osu_container.discover import differ, write
 from osu_container.generate.described_facts import facts_of, names_of
 from tests.core.data.test_data import EVIDENCE, FACT_KEYS, SITE_KEYS
-from tests.helpers.machine import PROJECT, PYTHON_36, clean_shell, compile_library, modules_say, run
+from tests.helpers.machine import PROJECT, PYTHON_36, clean_shell, compile_library, modules_say, run, tool
 from tests.stand_in.systems import HOSTS
 
 pytestmark = pytest.mark.long
@@ -132,6 +132,7 @@ def test_every_other_fact_of_the_system_is_found(tree, name):
 
 @pytest.mark.parametrize('name', [name for name in TREES if site_entry(name)['native']['value']])
 def test_loaded_modules_choose_and_are_named_as_the_source(tree, name):
+    tool('pkg-config')
     modules = site_entry(name)['native']['value']['modules']
     site = with_modules(tree(name), modules)['site']
     assert site['libraries']['libmpi']['source'].startswith('CRAY_MPICH_DIR, ')
@@ -202,7 +203,7 @@ def test_a_missing_part_is_listed_with_its_consequence(tmp_path, part):
     folder = tmp_path / 'bin'  # this machine's Slurm and container runtime shall not answer
     folder.mkdir()
     for name in ('bash', 'pkg-config', 'getconf', 'cat'):
-        (folder / name).symlink_to(shutil.which(name))
+        (folder / name).symlink_to(tool(name))
     output = tmp_path / 'site.py'
     done = discover(tmp_path / 'tree', '-o', output, PATH=str(folder))
     assert (done.returncode, done.stderr) == (0, '')

@@ -23,7 +23,7 @@ from osu_container.core.deciding.settings import approach_entry, check_approach,
 from osu_container.core.deciding.site_choice import SettingsError, network_of
 from osu_container.generate.described_facts import facts_of
 from tests.discover.test_discover import check_site
-from tests.helpers.machine import PROJECT, run
+from tests.helpers.machine import PROJECT, run, tool
 
 #: driver: of the kernel, None: the link is not there; node: node_type; ports: list of (link_layer, state, rate)
 Card = namedtuple('Card', 'driver node ports')
@@ -121,7 +121,7 @@ def environment(tmp_path):
     folder.mkdir(exist_ok=True)
     for name in ('bash', 'sh', 'cat', 'getconf', 'pkg-config'):
         if not (folder / name).exists():
-            (folder / name).symlink_to(shutil.which(name))
+            (folder / name).symlink_to(tool(name))
     return {'PATH': str(folder), 'HOME': '/home/nobody', 'LC_ALL': 'C.UTF-8'}
 
 
