@@ -27,7 +27,7 @@ COMMANDS = {
     'contribute': ('osu_container.contribute.cli', "write recipes in the form of LUMI's and EasyBuild's repositories"),
     'image': ('osu_container.image.cli', "list, build and check the images"),
     'bench': ('osu_container.bench.cli', "run the benchmarks over Slurm: every approach and native, in turn"),
-    'import': ('osu_container.results.import_cli', "make a run of what OSU's programs printed"),
+    'import': ('osu_container.results.import_cli', "make a run of what OSU's programs or IMB printed"),
     'compare': ('osu_container.compare.cli', "compare runs, modules and published figures at every message size"),
     'report': ('osu_container.report.cli', "make one page of runs: tables, curves, proof, environment"),
     'reference': ('osu_container.results.cli', "list published figures, keep a native run as the site's reference"),

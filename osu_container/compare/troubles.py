@@ -16,7 +16,7 @@ from osu_container.core.deciding.site_choice import site_entry
 
 from ..results.model import size_text
 
-KIB, MIB = 1 << 10, 1 << 20
+KIB = 1 << 10
 
 #: Two ranks, one message after the other or many in flight
 BANDWIDTHS = frozenset(['osu_bw', 'osu_bibw', 'osu_get_bw', 'osu_put_bw', 'osu_put_bibw'])

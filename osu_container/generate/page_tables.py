@@ -4,7 +4,7 @@ Write the tables and the figures of the documentation that follow from data; the
 
 docs/approaches.md, between <!-- variables-table --> and <!-- /variables-table -->: what is set on LUMI, when, why, and
 how sure; <!-- what-works -->: what is known of each approach on each site: SOURCES, RUNS.
-docs/index.md, <!-- picture -->: the figure of picture.py in words; docs/pictures/approaches.svg is that figure.
+docs/index.md, <!-- picture -->: the figure of approaches_picture.py in words; docs/pictures/approaches.svg is it.
 docs/check.md, <!-- rules --> and <!-- seen-over-cxi -->: what `osu-container check` decides by.
 docs/discover.md, <!-- networks -->: which provider of libfabric drives which network, and whether UCX does.
 docs/compare.md, <!-- degrees -->, <!-- margins --> and <!-- troubles -->: when a curve counts as worse and how it is
