@@ -1,4 +1,5 @@
 """Which site this machine is, for commands that run without EasyBuild."""
+import glob
 import os
 import re
 import socket
@@ -45,9 +46,10 @@ def chosen_site(options):
 
 def local_file():
     """Return the path (str) of the local file that EasyBuild would use, else the workstation's, None without one."""
-    for entry in os.environ.get('EASYBUILD_INCLUDE_EASYBLOCKS', '').split(','):
-        if os.path.basename(entry) == LOCAL and os.path.isfile(entry):
-            return entry
+    for pattern in os.environ.get('EASYBUILD_INCLUDE_EASYBLOCKS', '').split(','):  # as its expand_glob_paths() reads it
+        for path in glob.glob(os.path.expanduser(pattern)):
+            if os.path.basename(path) == LOCAL and os.path.isfile(path):
+                return path
     return WORKSTATION if os.path.isfile(WORKSTATION) else None
 
 

@@ -5,8 +5,10 @@ import platform
 import sys
 
 import pytest
+from easybuild.tools.filetools import expand_glob_paths
 
 from osu_container.check.cli import CODES, CONTAINERS
+from osu_container.check.site import LOCAL, local_file
 from osu_container.cli import main
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
@@ -219,6 +221,17 @@ SITES = {{'mine': {{'based_on': '{GPU}', 'title': 'My system', 'libraries': {{'l
     done = check(place.image, '--site-file', path, '--approach', 'hybrid')
     assert done.returncode == 0 and f'below {place.host}' in done.stdout
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ['site.py'], 'no byte code beside it'
+
+
+def test_the_users_own_facts_are_those_that_easybuild_takes(tmp_path, monkeypatch):
+    """LUMI's EasyBuild-user names easyblocks by patterns."""
+    for name in ('blocks/generic/other.py', f'blocks/generic/{LOCAL}', f'second/{LOCAL}'):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text('')
+    monkeypatch.setenv('HOME', str(tmp_path))
+    patterns = ['~/blocks/*/*.py', f'{tmp_path}/second/{LOCAL}']
+    monkeypatch.setenv('EASYBUILD_INCLUDE_EASYBLOCKS', ','.join(['', f'{tmp_path}/none/*.py', *patterns]))
+    assert local_file() == next(path for path in expand_glob_paths(patterns) if path.endswith(LOCAL))
 
 
 # ---- the published runs
