@@ -138,14 +138,7 @@ def _run(arguments):
                 importlib.import_module(module).add_arguments(below)
                 below.say_codes(name)
             except ModuleNotFoundError as err:
-                if (err.name or '').partition('.')[0] == 'osu_container':
-                    raise
-                folder = Path(__file__).resolve().parent.parent
-                clone = f"`make -C {folder} python-env`, or: " if (folder / 'Makefile').is_file() else ''
-                print(f"osu-container {name}: error: the Python package {err.name} is missing. Install it: {clone}"
-                      f"python3 -m venv ~/osu-commands && ~/osu-commands/bin/pip install -r {folder / REQUIREMENTS} && "
-                      "export OSU_CONTAINER_PYTHON=~/osu-commands/bin/python", file=sys.stderr)
-                return MISSING
+                return _lacking(f'osu-container {name}', err)
     if not arguments:
         parser.print_help()
         return 2
@@ -154,11 +147,25 @@ def _run(arguments):
         return streams.guarded(options.prog, lambda: _call(options, arguments))
 
 
+def _lacking(prog, err):
+    """Say which package a command (str) lacks, by a ModuleNotFoundError, and how to get it; return the exit code."""
+    if (err.name or 'osu_container').partition('.')[0] == 'osu_container':
+        raise err
+    folder = Path(__file__).resolve().parent.parent
+    clone = f"`make -C {folder} python-env`, or: " if (folder / 'Makefile').is_file() else ''
+    streams.say(f"{prog}: error: the Python package {err.name} is missing. Install it: {clone}python3 -m venv "
+                f"~/osu-commands && ~/osu-commands/bin/pip install -r {folder / REQUIREMENTS} && "
+                "export OSU_CONTAINER_PYTHON=~/osu-commands/bin/python")
+    return MISSING
+
+
 def _call(options, arguments):
     """Run the function of a subcommand; return its exit code."""
     try:
         files.ask_for(arguments)
         return options.function(options)
+    except ModuleNotFoundError as err:
+        return _lacking(options.prog, err)
     except BrokenPipeError:
         raise
     except files.NoAnswer as err:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import itertools
 import json
 import os
@@ -108,6 +109,9 @@ def main(options):
     if options.dry_run:
         return _show(runs, left, found, wanted, site, options, folder)
     _check_slurm(site, wanted)
+    for package in ('ClusterShell', 'reframe'):  # before Slurm is asked for a job
+        if not importlib.util.find_spec(package):
+            raise ModuleNotFoundError(name=package)
     if folder:
         holding.refuse(folder)
     else:

@@ -2,9 +2,11 @@
 import json
 import os
 import re
+import venv
 
 import pytest
 
+from osu_container import exit_codes
 from osu_container.bench import BenchError, cases, installed_modules, measure, plan, reframe_settings
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.site_choice import site_entry, site_words
@@ -325,6 +327,21 @@ def test_a_dry_run_shows_the_srun_lines_and_leaves_nothing(bench):
     assert {one['module'] for one in plan['left']} == {'osu-native/2'}, 'the one that Lmod loads by default'
     assert bench('--json').returncode == 2, 'a run has results'
     assert not bench.results.exists() and calls(bench.root) == calls(bench.root, 'salloc.calls') == []
+
+
+def test_a_package_that_is_missing_is_named_at_once_and_the_help_needs_none(bench, tmp_path):
+    """In a Python that has none: before Slurm is asked for a job, and without a traceback."""
+    venv.create(tmp_path / 'bare', symlinks=True)
+    bare = {'OSU_CONTAINER_PYTHON': tmp_path / 'bare/bin/python'}
+    for package, name, *arguments in (('ClusterShell', 'bench'), ('numpy', 'compare', 'lumi-g-2025-03:opensource'),
+                                      ('altair', 'report', '--published', '-o', tmp_path / 'page.html')):
+        words = [PROJECT / 'bin/osu-container', name]
+        done = run([*words, *arguments], env={**bench_stand_in.environment(bench.root), **bare})
+        assert (done.returncode, done.stdout) == (exit_codes.MISSING, '')
+        assert done.stderr.startswith(f'osu-container {name}: error: the Python package {package} is missing. Install')
+        done = run([*words, '--help'], env={**os.environ, **bare})
+        assert (done.returncode, done.stderr) == (0, '') and done.stdout.startswith(f'usage: osu-container {name} ')
+    assert calls(bench.root, 'salloc.calls') == []
 
 
 def test_a_failing_case_is_recorded_with_its_reason_and_the_rest_go_on(bench, tmp_path):
