@@ -144,12 +144,19 @@ def test_ranks_of_a_part_of_a_node_get_its_gpus_as_they_are_numbered_there(node,
             assert found[1] == set() and 'the job has none of them, so it keeps' in found[3]
 
 
-@pytest.mark.parametrize('variables', [{'SLURM_GPUS_PER_TASK': '1'}, {'SLURM_TRES_PER_TASK': 'cpu=7,gres/gpu=1'},
-                                       {'SLURM_GPU_BIND': 'closest'}])
-def test_a_gpu_that_slurm_has_chosen_stays_and_the_first_node_says_why(node, variables):
-    found = node(WITH_GPUS[0], {1}, SLURM_LOCALID='3', GPU='0', **variables)
-    assert found[:3] == ('0', set(), '') and 'Better: --gpus-per-node=' in found[3]
+@pytest.mark.parametrize('gpu, flags, alone', [('0', '', True), ('3', '', False), ('0', 'allow-task-sharing', False)])
+@pytest.mark.parametrize('bound', ['gpu:per_task:1', 'gres/gpu:map:4,5,2,3,6,7,0,1'])  # Slurm 22.05; 24.05, LUMI's
+def test_a_gpu_that_slurm_has_chosen_stays_and_the_first_node_says_whom_it_reaches(node, bound, gpu, flags, alone):
+    variables = {'SLURMD_TRES_BIND': bound, 'GPU': gpu, 'ROCR_VISIBLE_DEVICES': gpu, 'SLURM_GRES_FLAGS': flags}
+    found = node(WITH_GPUS[0], {1}, SLURM_LOCALID='3', **variables)
+    assert found[:3] == (gpu, set(), '') and f'({bound}), so nothing is bound here' in found[3]
+    assert ('only with --gres-flags=allow-task-sharing' in found[3]) is alone
     assert node(WITH_GPUS[0], {1}, SLURM_LOCALID='3', SLURM_NODEID='5', **variables)[3] == ''
+
+
+def test_gpus_of_a_task_that_srun_was_told_not_to_bind_are_bound_here(node):
+    found = node(WITH_GPUS[0], {1}, SLURM_LOCALID='3', SLURM_GPUS_PER_TASK='1', SLURMD_TRES_BIND='gres/gpu:none')
+    assert found[0] == str(lines_of(WITH_GPUS[0])[3][0])
 
 
 #: Whatever an approach lets osu-gpu-bind set for a rank

@@ -279,8 +279,8 @@ ENTRIES = [
                   ("rocm_ipc", r"rocm_ipc\w{0,20}\.c:\d+ .{0,40}ERROR")],
      'cause': "Ranks of one node cannot show each other their GPU memory (IPC): it comes from a pool of the "
               "program, each rank sees only its own GPU, or each runs in namespaces of its own.",
-     'remedy': "Let each rank see all GPUs of the node (--gpus-per-node, no --gpu-bind); allocate by cudaMalloc or "
-               "hipMalloc (Julia: JULIA_CUDA_MEMORY_POOL=none). To go on without: UCX_TLS=^cuda_ipc,rocm_ipc; "
+     'remedy': "Let each rank see all GPUs of the node (srun --gres-flags=allow-task-sharing); allocate by cudaMalloc "
+               "or hipMalloc (Julia: JULIA_CUDA_MEMORY_POOL=none). To go on without: UCX_TLS=^cuda_ipc,rocm_ipc; "
                "NCCL_P2P_DISABLE=1.",
      'source': "github.com/JuliaGPU/CUDA.jl, issue 1398; github.com/openucx/ucx, issue 3192",
      'also': [("the container is the reason",

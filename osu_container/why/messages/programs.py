@@ -328,7 +328,7 @@ MPI = [
      'cause': "Cray's GPU transport layer could not use GPU memory of a rank ({call}: {why}): ranks of the node do "
               "not see each other's GPUs, the memory is of a pool (cudaMallocAsync), or the driver's libraries do "
               "not fit.",
-     'remedy': "Let each rank see all GPUs of the node (no --gpus-per-task, --gpu-bind=none); allocate by "
+     'remedy': "Let each rank see all GPUs of the node (srun --gres-flags=allow-task-sharing); allocate by "
                "cudaMalloc or hipMalloc; MPICH_GPU_IPC_ENABLED=0 goes without.",
      'source': "Cray MPICH, intro_mpi(3); github.com/JuliaGPU/CUDA.jl, issue 1398",
      'unless': ["GPU memory not shared between ranks"]},
