@@ -83,7 +83,7 @@ easybuild-%:
 LEFT_OUT = $(shell workstation/prerequisites.sh --check >/dev/null 2>&1 || echo ' and not apptainer and not slurm')
 
 .PHONY: test
-test: test-prerequisites test-python ## set up what is missing, then run the tests (PYTEST="-k word" adds arguments)
+test: test-prerequisites test-python host-mpi ## set up what is missing, then run the tests (PYTEST="-k word" adds arguments)
 	$(if $(LEFT_OUT),,@$(MAKE) --no-print-directory setup)
 	$(PYTHON_ENV)/pytest -n 4 $(IN_GROUPS) --durations=40 -m "not full$(LEFT_OUT)" $(PYTEST)
 
@@ -92,11 +92,11 @@ test-all: setup test-prerequisites test-python lmod-87 easybuild-4.9.4 easybuild
 	$(PYTHON_ENV)/pytest -n 4 $(IN_GROUPS) --durations=40 $(PYTEST)
 
 .PHONY: test-fast
-test-fast: fast-prerequisites test-python ## tests that need neither container, Slurm, EasyBuild, ReFrame nor browser
+test-fast: fast-prerequisites test-python host-mpi ## tests that need neither container, Slurm, EasyBuild, ReFrame nor browser
 	$(PYTHON_ENV)/pytest -n 4 $(IN_GROUPS) -m "not apptainer and not slurm and not full and not long" $(PYTEST)
 
 .PHONY: mutants
-mutants: fast-prerequisites test-python ## how many small faults in the core the fast tests notice, by cosmic-ray (COUNT=60)
+mutants: fast-prerequisites test-python host-mpi ## how many small faults in the core the fast tests notice, by cosmic-ray (COUNT=60)
 	@[[ -x $(MUTANTS)/venv/bin/cosmic-ray ]] || { python3 -m venv $(MUTANTS)/venv && \
 	    $(MUTANTS)/venv/bin/pip install -q cosmic-ray==8.7.0; }
 	@# In a clone of what is committed: it writes each fault into the file
@@ -128,8 +128,8 @@ check-modules: fast-prerequisites
 	done
 
 .PHONY: check-easyconfigs
-check-easyconfigs: fast-prerequisites test-python
-	@# In a shell of its own, for EasyBuild as a user has it after the set-up
+check-easyconfigs: fast-prerequisites test-python host-mpi
+	@# As a user has EasyBuild after the set-up: easyconfigs ask which site this is
 	. ./env.sh && eb --check-contrib easyconfigs/*/*/*.eb
 
 .PHONY: modules

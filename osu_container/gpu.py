@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import ctypes
 import glob
+import lzma
 import os
 import re
 import shutil
@@ -132,9 +133,11 @@ def find(folder=FOLDER, packed=PACKED):
     launcher = folder / 'osu' / 'libexec' / LAUNCHER.name
     if not launcher.is_file() and packed.is_file():
         folder.parent.mkdir(parents=True, exist_ok=True)
-        done = subprocess.run(['tar', '-xJf', packed, '-C', folder.parent], capture_output=True, text=True)
-        if done.returncode:
-            raise GpuRunError(f"{packed} cannot be unpacked: {done.stderr.strip()}. Make it again: make gpu-pack")
+        try:
+            with tarfile.open(packed) as archive:
+                archive.extractall(folder.parent)
+        except (OSError, EOFError, lzma.LZMAError, tarfile.TarError) as err:
+            raise GpuRunError(f"{packed} cannot be unpacked: {err}. Make it again: make gpu-pack") from err
     if not launcher.is_file():
         try:
             make(folder)

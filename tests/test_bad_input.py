@@ -55,7 +55,8 @@ class Place:
 
     def run(self, typed):
         """Run a line (str) as a user who has typed it; return the CompletedProcess and the names that it changed."""
-        environment = {'PATH': f"{PROJECT / 'bin'}:{STATE / 'bin'}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
+        environment = {'PATH': f"{PROJECT / 'bin'}:{STATE / 'bin'}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin:"
+                               f"{self.samples / 'runtime'}",
                        'HOME': str(self.above / 'home'), 'TMPDIR': str(self.above / 'tmp'), 'LC_ALL': 'C.UTF-8',
                        'CLONE': str(PROJECT), 'OSU_CONTAINER_RESULTS': str(self.above / 'results'),
                        'EB_PYTHON': str(STATE / 'venv/bin/python'),
@@ -77,6 +78,10 @@ def samples(tmp_path_factory, parts):
     image = good_image(ElfFolder(folder / 'image'), parts)
     good_host(ElfFolder(folder / 'host'), parts, site_entry(CPU))
     image.copy(parts.program(parts.mpi()), '/usr/bin/app')
+    runtime = folder / 'runtime' / 'apptainer'  # where there is no other; none of these inputs comes to a start
+    runtime.parent.mkdir()
+    runtime.write_text('#!/bin/sh\necho apptainer version 1.4.5\n')
+    runtime.chmod(0o755)
     write_sif(folder / 'good.sif', pack(image.root, folder / 'squashfs').read_bytes(), {'label': 'text'})
     return folder
 

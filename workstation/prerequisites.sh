@@ -52,7 +52,6 @@ f|g++|g++|brings the C headers
 f|binutils|readelf|says what tests compare with
 f|git|git|lets tests make clones, and read what an older state of the project made
 t|pkg-config|pkg-config|says of a loaded module what discover asks it
-t|xz-utils|xz|packs and unpacks what goes to a machine with a GPU
 f|mount|mount|lets tests fill a disk and hide folders, each in a mount namespace of its own
 t|buildah|buildah|builds an image from its Dockerfile
 t|chromium|chromium|opens the report and the documentation as a reader would
@@ -334,6 +333,12 @@ look() {
 
 ready() { (( ${#missing[@]} + ${#in_the_way[@]} == 0 )) && [[ $private_apptainer == no ]] && have_subids; }
 
+# True if all is there or can be had. Without root that is Apptainer alone, from a Debian archive.
+possible() {
+    (( ${#in_the_way[@]} == 0 )) || return
+    ready || [[ $can_install == yes ]] || { (( ${#missing[@]} == 0 )) && have_subids && debian_mirror >/dev/null 2>&1; }
+}
+
 # Says what is missing, and what is in the way, one line each.
 say_missing() {
     (( ${#missing_lines[@]} == 0 )) || printf 'missing: %s\n' "${missing_lines[@]}"
@@ -358,12 +363,14 @@ look "$kinds"
 if (( check_only )); then
     ready || { say_missing; exit 1; }
 fi
-# Tests go on without what only root can change.
-if ! ready && [[ $kinds != "$must" ]] && { (( ${#in_the_way[@]} )) || [[ $can_install == no ]]; }; then
+# Tests go on without what only root can change: single tools, or all that containers and Slurm need.
+if ! possible && [[ $kinds != "$must" ]]; then
+    lacking=$(say_missing) named=${missing[*]}
+    look 'b f d'
+    possible || look "$must"
     say "tests that need what is missing here are left out:"
-    say_missing | sed 's/^/    /'
-    (( ${#missing[@]} == 0 )) || note "To have them, as root: apt-get install --no-install-recommends ${missing[*]}"
-    look "$must"
+    { grep -vxF -e "$(say_missing)" <<<"$lacking" || true; } | sed 's|^|    |'
+    [[ -z $named ]] || note "To have them, as root: apt-get install --no-install-recommends $named"
 fi
 if (( ${#in_the_way[@]} )); then
     say_missing >&2

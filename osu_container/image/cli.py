@@ -287,7 +287,7 @@ def verify_files(options):
         return _verify_installed(options.json)
     found, wrong = {}, []
     for path in options.files:
-        checks = found[str(path)] = installed.verify(path, engines.runtime())
+        checks = found[str(path)] = installed.verify(path)
         if not options.json:
             installed.print_report(path, checks)
         if any(state == 'wrong' for _, state, _ in checks):
@@ -310,7 +310,7 @@ def _verify_installed(as_json):
     from . import installed
     sums, found, wrong = {}, {}, []
     for root, name in sorted(installed.installations(os.environ.get('MODULEPATH', '')).items()):
-        checks = found[f'{name} ({root})'] = installed.verify_installation(root, engines.runtime(), sums)
+        checks = found[f'{name} ({root})'] = installed.verify_installation(root, sums)
         if not as_json:
             installed.print_report(f'{name} ({root})', checks)
         if any(state == 'wrong' for _, state, _ in checks):

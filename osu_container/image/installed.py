@@ -18,18 +18,15 @@ from osu_container.core.terminal import one_line
 from osu_container.discover.differ import DifferError, recorded, root_of
 
 from . import ImageError
+from .catalogue import command_path
 
 OK, NOT_CHECKED, WRONG = 'ok', 'not checked', 'wrong'
 
 
-def verify(path, runtime):
-    """
-    Return [(check, 'ok', 'not checked' or 'wrong', text)] of an image. What cannot be read is wrong.
-
-    path: SIF. runtime: path of apptainer or singularity.
-    """
+def verify(path):
+    """Return [(check, 'ok', 'not checked' or 'wrong', text)] of a SIF, path. What cannot be read is wrong."""
     path = Path(path)
-    return [answer('sum', check_sum, path), answer('signature', check_signature, path, runtime)]
+    return [answer('sum', check_sum, path), answer('signature', check_signature, path)]
 
 
 def print_report(path, checks, write=print):
@@ -68,11 +65,14 @@ def check_sum(path):
     return OK, f"sha256 {found}, as in {beside.name}"
 
 
-def check_signature(path, runtime):
-    """Say what the runtime finds of the signature of an image, if it has one."""
+def check_signature(path):
+    """Say what the container runtime finds of the signature of an image, if it has one."""
     if not sif_file.is_signed(str(path)):
         return NOT_CHECKED, "unsigned"
-    state, text = sif_file.verify_signature(str(path), str(runtime))
+    runtime = command_path('apptainer', 'singularity')
+    if not runtime:
+        return NOT_CHECKED, "signed, and neither apptainer nor singularity is on PATH to check it: load or install one"
+    state, text = sif_file.verify_signature(str(path), runtime)
     names = dict(zip(re.findall(r'Fingerprint: *(\w+)', text), re.findall(r'Signing entity: *(.*?)\s*$', text, re.M)))
     if state == 'verified':
         return OK, one_line('signed by ' + ', '.join(f'{name}/{key}' for key, name in names.items()))
@@ -99,12 +99,11 @@ def installations(modulepath):
     return found
 
 
-def verify_installation(root, runtime, sums):
+def verify_installation(root, sums):
     """
     Return [(check, 'ok', 'not checked' or 'wrong', text)] of an installation, as verify() does of an image.
 
-    root: folder. runtime: path of apptainer or singularity. sums: dict that is filled: installations may share one
-    file, which is read once.
+    root: folder. sums: dict that is filled: installations may share one file, which is read once.
     """
     try:
         facts = checked(recorded(root))
@@ -119,8 +118,7 @@ def verify_installation(root, runtime, sums):
         else:
             identity = path.stat().st_dev, path.stat().st_ino
             if identity not in sums:
-                sums[identity] = [answer('sum', check_sum, path),
-                                  answer('signature', check_signature, path, runtime)]
+                sums[identity] = verify(path)
             found = list(sums[identity])
             beside = path.with_name(path.name + '.sha256')
             # Each installation has its own, or nothing could be wrong; those that record no stamp are older than it

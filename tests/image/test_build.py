@@ -705,6 +705,7 @@ def test_a_base_is_made_where_the_users_of_subuid_can_enter(tmp_path, monkeypatc
         opened.rmdir()
 
 
+@pytest.mark.apptainer
 @pytest.mark.parametrize('sign', [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.full)])
 def test_interrupted_build_goes_on_and_keeps_the_old_image(tiny, sign):
     tiny('build', 'osu-tiny-a')
@@ -845,6 +846,7 @@ def test_what_a_killed_build_left_goes_with_the_next_one_and_nothing_else(tmp_pa
     assert image_build.is_left(f'build-{image_build.of_this()}ab_12345') is False
 
 
+@pytest.mark.apptainer
 def test_a_build_without_user_namespaces_is_refused_before_it_begins(apptainer):
     """By a root without capabilities, in a name space that may have no other: an ordinary user where there are none."""
     inside = 'echo 0 >/proc/sys/user/max_user_namespaces; exec setpriv --bounding-set=-all --inh-caps=-all ' \

@@ -102,6 +102,7 @@ def test_a_run_that_hangs_is_ended_and_says_so(slurm, monkeypatch):
     assert (found.happened, found.text) == ('fails', 'ended after 4 s: it hangs')
 
 
+@pytest.mark.slurm
 def test_slurm_that_does_not_answer_is_no_result(tmp_path):
     empty = tmp_path / 'slurm.conf'
     empty.write_text('')
