@@ -13,7 +13,7 @@ from osu_container import cli
 from osu_container.core.deciding.site_choice import site_entry
 from tests.helpers.bad_inputs import AROUND, CASES, FAULTS, HOST, good, run_with
 from tests.helpers.elf_folder import ElfFolder, good_host, good_image, pack, write_sif
-from tests.helpers.machine import LMODS, PROJECT, STATE, changes, killed, run
+from tests.helpers.machine import LMODS, PROJECT, STATE, changes, interruptible, killed, run
 from tests.helpers.verdict_cases import CPU
 
 IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
@@ -67,7 +67,7 @@ class Place:
                        'EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES': '1'}
         before = self.kept()
         done = run(['bash', '--norc', '-c', typed], cwd=self.folder, env=environment, timeout=60,
-                   errors='backslashreplace')
+                   errors='backslashreplace', preexec_fn=interruptible)
         after = self.kept()
         return done, {name for name in {*before, *after} if before.get(name) != after.get(name)}
 

@@ -18,7 +18,7 @@ from osu_container.bench import BenchError, holding, session
 from osu_container.results import run_files, select
 from tests.bench.test_bench import ARGUMENTS, calls, measurements
 from tests.helpers.bench_stand_in import answer, special
-from tests.helpers.machine import PROJECT, STATE, run
+from tests.helpers.machine import PROJECT, STATE, command_lines, run
 
 pytestmark = [pytest.mark.long, pytest.mark.alone]
 
@@ -37,15 +37,8 @@ def wait_for_lines(path, count, seconds=120):
 def running(folder):
     """The command lines of the processes that have a folder in theirs: the samplers of ranks, which end by themselves,
     left out."""
-    found = []
-    for path in Path('/proc').glob('[0-9]*/cmdline'):
-        try:
-            words = path.read_bytes().decode(errors='replace').replace('\0', ' ')
-        except OSError:
-            continue
-        if str(folder) in words and int(path.parent.name) != os.getpid() and 'start.py' not in words:
-            found.append(words)
-    return found
+    return [words for process, words in command_lines().items()
+            if str(folder) in words and process != os.getpid() and 'start.py' not in words]
 
 
 def nothing_runs(folder, seconds=20):

@@ -119,7 +119,7 @@ def environment(tmp_path):
     """Return an environment (dict) without this machine's srun and container runtime."""
     folder = tmp_path / 'commands'
     folder.mkdir(exist_ok=True)
-    for name in ('bash', 'sh', 'cat', 'getconf', 'pkg-config'):
+    for name in ('bash', 'sh', 'cat', 'getconf'):
         if not (folder / name).exists():
             (folder / name).symlink_to(tool(name))
     return {'PATH': str(folder), 'HOME': '/home/nobody', 'LC_ALL': 'C.UTF-8'}

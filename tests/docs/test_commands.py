@@ -110,7 +110,7 @@ ON_LUMI = 'install-lumi'
 SYSTEMS = '/other-systems'
 COMMANDS = [
     # For a site
-    Rule('run', r'bin/osu-container check FILE\.sif --site-file site\.py', 'for-your-site', (0, 4, 5, 6)),
+    Rule('modules', r'bin/osu-container check FILE\.sif --site-file site\.py', 'for-your-site', (0, 4, 5, 6)),
     Rule('system', r'module load osu-container-tools', 'for-your-site'),
     Rule('modules', r'osu-container proof srun -N2 -n2 osu_latency H H', 'for-your-site'),
     Rule('network', r'python3 -m venv /apps/\S+|/apps/\S+/pip install -r osu_container/requirements\.txt',

@@ -8,6 +8,7 @@ The moments are counted in changes (a file is opened for writing, renamed, remov
 happen in the process itself: the same number is the same moment on any machine, however busy it is.
 """
 
+import contextlib
 import json
 import os
 import pwd
@@ -110,6 +111,15 @@ def end_jobs():
                 time.sleep(0.2)
     except subprocess.TimeoutExpired:
         return ''
+    return found
+
+
+def command_lines():
+    """Return {process (int): its command line (str)} of all that runs; that of a zombie is empty."""
+    found = {}
+    for path in Path('/proc').glob('[0-9]*/cmdline'):
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            found[int(path.parent.name)] = path.read_bytes().replace(b'\0', b' ').decode(errors='replace')
     return found
 
 

@@ -10,7 +10,7 @@ import os
 import pytest
 
 from osu_container.core.reading import sif
-from osu_container.image import ImageError, cli, engines, installed
+from osu_container.image import ImageError, cli, installed
 from osu_container.image.installed import verify as checks
 from tests.helpers.elf_folder import pack, write_sif
 from tests.helpers.machine import run
@@ -41,7 +41,6 @@ def modules(tmp_path, monkeypatch):
     (tmp_path / 'modules/all/other.lua').write_text(f'local root = "{tmp_path}"\n')
     (tmp_path / 'modules/all/osu-container/.pure.lua.part').write_text('')
     monkeypatch.setenv('MODULEPATH', f'{tmp_path}/modules/all:{tmp_path}/modules/base:/nonexistent')
-    monkeypatch.setattr(engines, 'runtime', lambda: '/nonexistent/apptainer')
     return tmp_path
 
 
@@ -132,19 +131,23 @@ def image(tmp_path):
     (0, 'Signing entity:  Me <me@x.org>\nFingerprint:  AB12\n', 'ok', 'signed by Me <me@x.org>/AB12'),
     (255, 'FATAL:   Failed to verify container: integrity: no key material not provided', 'not checked', 'key not at'),
     (255, 'FATAL:   Failed to verify container: integrity: signature object 4 not valid', 'wrong', 'object 4 not')])
-def test_what_the_runtime_says_of_a_signature_is_said(tmp_path, code, says, state, text):
+def test_what_the_runtime_says_of_a_signature_is_said(tmp_path, monkeypatch, code, says, state, text):
     path = write_sif(tmp_path / 'signed.sif', b'hsqs', objects=[(sif.DATA_SIGNATURE, '', sif.GROUP_MASK | 1, b'x')])
     runtime = tmp_path / 'apptainer'
     runtime.write_text(f'#!/bin/sh\ncat <<END {">&2" if code else ""}\n{says}\nEND\nexit {code}\n')
     runtime.chmod(0o755)
-    found = {check: rest for check, *rest in checks(path, runtime)}
+    monkeypatch.setattr(installed, 'command_path', lambda *_: str(runtime))
+    found = {check: rest for check, *rest in checks(path)}
     assert found['signature'][0] == state and text in found['signature'][1]
     problem = sif.signature_problem(str(path), str(runtime))
     assert 'was changed after it was signed' in problem if state == 'wrong' else problem is None
 
 
-def test_an_unsigned_image_is_no_trouble(image):
-    assert [state for _, state, _ in checks(image, '/nonexistent')] == ['ok', 'not checked']
+def test_an_image_is_checked_without_a_runtime_but_for_its_signature(image, monkeypatch):
+    monkeypatch.setattr(installed, 'command_path', lambda *_: None)
+    assert [found[1:] for found in checks(image)][1] == ('not checked', 'unsigned')
+    monkeypatch.setattr(sif, 'is_signed', lambda _: True)
+    assert [state for _, state, _ in checks(image)] == ['ok', 'not checked'] and 'install one' in checks(image)[1][2]
 
 
 @pytest.mark.apptainer
@@ -157,9 +160,9 @@ def test_lines_of_the_page_sign_an_image_and_a_changed_one_is_found(make_sif, ap
                    '--password', '', '--push=false'], ['sign', image]):
         done = run([apptainer, *words], env=dict(os.environ))
         assert done.returncode == 0, done.stderr
-    assert [state for _, state, _ in checks(image, apptainer)] == ['not checked', 'ok']
+    assert [state for _, state, _ in checks(image)] == ['not checked', 'ok']
     content = bytearray(image.read_bytes())
     content[content.index(b'hsqs') + 100] ^= 1
     image.write_bytes(content)
-    assert checks(image, apptainer)[1][1] == 'wrong'
+    assert checks(image)[1][1] == 'wrong'
     assert 'was changed after it was signed' in sif.signature_problem(str(image), apptainer)

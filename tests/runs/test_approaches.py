@@ -24,7 +24,7 @@ from osu_container.core.deciding.settings import pmi_for
 from osu_container.core.deciding.site_choice import site_entry
 from tests.helpers import foreign_images, osu_archive
 from tests.helpers.elf_folder import ElfFolder, good_image
-from tests.helpers.machine import LASTING, PROJECT, STATE, folded, one_of_each, run
+from tests.helpers.machine import LASTING, PROJECT, STATE, command_lines, folded, one_of_each, run
 from tests.stand_in.pairs import making, running
 
 pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
@@ -280,11 +280,12 @@ def test_several_images_in_one_step_have_a_container_each(shell, tmp_path):
 @pytest.mark.parametrize('how', ['', 'instance'])
 def test_a_step_that_is_cancelled_leaves_nothing(shell, how):
     done = shell(f'module load osu-container/hybrid && export OSU_SHARE={how} && salloc -Q -N1 -n2 --overcommit '
-                 'bash -c "srun osu-exec sleep 60 & '
-                 'sleep 2; scancel --signal=KILL \\$SLURM_JOB_ID.0; wait"; pgrep -u "$(id -u)" -fa "sleep 60$"; '
+                 'bash -c "srun osu-exec sleep 61 & '
+                 'sleep 2; scancel --signal=KILL \\$SLURM_JOB_ID.0; wait"; '
                  # Slurm lists a job for a moment more, as completing (CG)
                  'for half in $(seq 40); do [ -z "$(squeue --noheader)" ] && break; sleep 0.5; done; squeue --noheader')
     assert done.stdout.strip() == '' and left() == [], done.stdout + done.stderr
+    assert [line for line in command_lines().values() if line.endswith('sleep 61 ')] == []
 
 
 @pytest.mark.as_user

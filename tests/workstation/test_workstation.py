@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.machine import PROJECT, clean_shell, folded, run
+from tests.helpers.machine import PROJECT, clean_shell, command_lines, folded, run
 from tests.helpers.osu_archive import RELEASE
 
 pytestmark = pytest.mark.long
@@ -529,15 +529,6 @@ def runs(pid):
         return False
 
 
-def command_lines():
-    """Command line (str) of every process; that of a zombie is empty."""
-    for path in Path('/proc').glob('[0-9]*/cmdline'):
-        try:
-            yield path.read_bytes().replace(b'\0', b' ').decode(errors='replace')
-        except OSError:  # it has ended meanwhile
-            continue
-
-
 def srun(tree, *arguments):
     """Run srun in the private Slurm of tree."""
     return run(['srun', *arguments], env={**os.environ, 'SLURM_CONF': str(tree / '.workstation/slurm/slurm.conf')})
@@ -620,4 +611,4 @@ def test_slurm_names_the_daemon_that_failed_and_leaves_none_running(tree, tmp_pa
     assert done.returncode == 1
     assert 'fatal: made to fail' in done.stdout
     assert 'Not running any more: slurmctld slurmd-node1 slurmd-node2' in done.stdout
-    assert not [line for line in command_lines() if 'munged' in line and str(tree) in line]
+    assert not [line for line in command_lines().values() if 'munged' in line and str(tree) in line]
