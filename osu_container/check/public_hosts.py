@@ -11,6 +11,7 @@ import re
 from collections import OrderedDict
 
 from osu_container.core.data.sites import DESCRIBED
+from osu_container.core.data.sites.lumi import STACKS
 from osu_container.core.deciding.site_choice import described_entry, release, site_entry
 from osu_container.core.reading.elf import MACHINE_NAMES
 
@@ -29,10 +30,13 @@ _AS_LUMI = 'as on LUMI, whose system is of the same maker: a guess'
 _SLES = 'release of SUSE Linux Enterprise Server 15 %s'
 _NEWEST = 'the newest service packs of SUSE Linux Enterprise Server 15 (SP6, SP7) have it, and no other has a newer one'
 
+#: LUMI since January 2026
+_LUMI = sorted(STACKS)
+
 #: Site -> (release of glibc, source, date, evidence): no library of the host needs a newer one. No log shows it.
 GLIBC = dict(
     {'lumi-24.03': ('2.31', _SLES % 'SP5', '2025-06-26', 'derived')},
-    **dict(dict.fromkeys(['lumi-25.03', 'lumi-25.09', 'lumi-c-25.03', 'lumi-c-25.09'],
+    **dict(dict.fromkeys(_LUMI,
                          ('2.38', _SLES % 'SP6 (LUMI training 2026, Update-202601)', '2026-06-17', 'derived')), **{
         'frontier': ('2.38', _SLES % 'SP7 (OLCF documentation, 2026-05-26)', '2026-07-22', 'derived'),
         'setonix': ('2.38', _NEWEST, '2026-11-23', 'derived'), 'perlmutter': ('2.38', _NEWEST, '2026-11-23', 'derived'),
@@ -50,7 +54,7 @@ _SSL_1 = ['libssl.so.1.1', 'libcrypto.so.1.1', 'libpcre.so.1', 'libnl-3.so.200',
 #: Site -> (what its libfabric needs beside libcxi, source, date, evidence)
 NETWORK = dict(
     {'lumi-24.03': (_OF_CURL + _SSL_1 + ['libjson-c.so.3'], _CONTRIB, '2026-05-04', 'derived')},
-    **dict(dict.fromkeys(['lumi-25.03', 'lumi-25.09', 'lumi-c-25.03', 'lumi-c-25.09'], (
+    **dict(dict.fromkeys(_LUMI, (
         _OF_CURL + _SSL_3 + ['libjson-c.so.3'], _LOG + '; json-c as in ' + _PAWSEY, '2026-07-02', 'derived')), **{
             'setonix': (_OF_CURL + _SSL_3 + ['libjson-c.so.5'], _PAWSEYS_JSON + '; the rest as in ' + _PAWSEY,
                         '2026-11-23', 'derived'),

@@ -65,8 +65,8 @@ def this_site(name=None, sysroot=None, site_file=None):
     try:
         site, root = site_here(name, local, socket.gethostname(), os.environ)
     except SettingsError as err:  # its advice is for eb
-        raise SettingsError(str(err).replace('--try-amend=site=NAME', '--site NAME, or write one by `osu-container '
-                                             'discover -o FILE` and give it by --site-file'))
+        raise SettingsError(str(err).replace('--try-amend=site=FILE', '--site-file FILE').replace('--try-amend=site=',
+                                                                                                  '--site '))
     return site, root if sysroot is None else sysroot.rstrip('/')
 
 

@@ -36,6 +36,7 @@ _LUMI = {
 HOSTS = {
     'lumi-25.03': _LUMI,
     'lumi-25.09': _LUMI,
+    'lumi-26.03': _LUMI,
     'frontier': dict(_LUMI, os='SUSE Linux Enterprise Server 15 SP7', runtime=('apptainer', 'apptainer version 1.3.6'),
                      slurm=['ClusterName             = frontier', 'SlurmdSpoolDir          = /var/spool/slurmd',
                             'AccountingStorageEnforce = associations,limits,qos', 'SLURM_VERSION           = 25.11.4'],
@@ -58,6 +59,6 @@ HOSTS = {
                         'TmpFS                   = /tmp'],
                  partitions=['debug|gpu:4', 'normal*|gpu:4'], gpu='sm_90', model='NVIDIA GH200 120GB'),
 }
-for _stack in ('25.03', '25.09'):
+for _stack in ('25.03', '25.09', '26.03'):
     # one card on a node of LUMI-C
     HOSTS['lumi-c-' + _stack] = dict(HOSTS['lumi-' + _stack], gpu=None, interfaces=_HSN[:1], cards=_CARDS[:1])

@@ -28,6 +28,10 @@ from osu_container.core.reading.trust import code_problem
 NAMES = {'SITE': None, 'SITES': {}, 'ROOT': '', 'OVERRIDES': {}}
 
 
+#: How a system gets a site that the data do not have
+_DISCOVER = 'write it with its modules loaded, `osu-container discover -o FILE`, and give it: --try-amend=site=FILE'
+
+
 class SettingsError(Exception):
     """A combination that cannot be: the text names the thing, the value found, and the values that exist."""
 
@@ -66,7 +70,7 @@ def _completed(entry, bases, on=()):
 def site_entry(name, sites=SITES):
     """Return the whole entry (dict, with its name under 'name') of a site. Raises SettingsError if it is unknown."""
     if name not in sites and name in DESCRIBED:
-        raise SettingsError("site '%s' is a description only (%s): nothing can be installed on it any more; sites: %s. "
+        raise SettingsError("site '%s' is a description only (%s), for `osu-container check --published`; sites: %s. "
                             "Choose one with --try-amend=site=NAME" % (name, DESCRIBED[name]['title'], known(sites)))
     if name not in sites:
         raise SettingsError("unknown site '%s'; known sites: %s. Choose one with --try-amend=site=NAME"
@@ -174,11 +178,14 @@ def choose_site(wanted, local_site, hostname, environment, sites=SITES):
         variables = sorted(set(variable for name in near for variable in site_entry(name, sites)[
             'recognised_by']['value'].get('environment', {})))
         raise SettingsError("this machine (host name '%s') is one of %s, and its modules say which: found %s, which "
-                            "none of them has. Load the modules of its software stack first, or choose with "
-                            "--try-amend=site=NAME" % (hostname, ', '.join(near), ', '.join(
-                                '%s=%s' % (name, environment.get(name, '(not set)')) for name in variables)))
+                            "none of them has. %s. Use --try-amend=site=NAME to choose one" % (
+                                hostname, ', '.join(near), ', '.join('%s=%s' % (name, environment.get(
+                                    name, '(not set)')) for name in variables),
+                                'That stack is not among them: ' + _DISCOVER if any(map(environment.get, variables))
+                                else 'Load the modules of its software stack first'))
     raise SettingsError("this machine (host name '%s') is none of the known sites: %s. Choose one with "
-                        "--try-amend=site=NAME, or run `make demo` to make it a workstation" % (hostname, known(sites)))
+                        "--try-amend=site=NAME, %s, or run `make demo` to make it a workstation"
+                        % (hostname, known(sites), _DISCOVER))
 
 
 def overridden(site, facts):

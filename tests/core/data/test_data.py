@@ -124,7 +124,7 @@ def test_site_names_an_image_a_default_and_a_pmi_for_its_approaches(site):
     images = {name for name in entry['images']['value'] if '/' not in name}  # others are of modules of their own
     assert images and images <= possible
     if 'cuda' not in str(entry['images']['value']):  # there is no MPICH with CUDA, so approaches go without an image
-        assert images == possible
+        assert images == possible - ({'bind'} if site == 'lumi-26.03' else set())  # its GTL wants ROCm 7 in the image
     assert entry['default_approach']['value'] in images
     for kind in entry['pmi']['value'].values():
         assert kind in entry['pmi_variables']['value']

@@ -347,6 +347,7 @@ def test_site_is_wanted_then_local_then_by_host_name():
     ('uan02', '25.03', 'G', 'lumi-25.03'),
     ('nid006856', '25.09', 'G', 'lumi-25.09'),
     ('nid001234', '25.09', 'C', 'lumi-c-25.09'),
+    ('uan02', '26.03', 'container', 'lumi-26.03'),
     ('uan01', '25.03', 'L', 'lumi-c-25.03'),
     ('uan01', '25.03.dev', 'container', 'lumi-25.03'),
 ])
@@ -362,12 +363,13 @@ def test_lumi_as_it_was_is_a_description_only():
         choose_site('lumi-24.03', None, 'uan01', {})
 
 
-@pytest.mark.parametrize('loaded, found', [({}, '(not set)'), ({'LUMI_STACK_VERSION': '24.03'}, '24.03')])
-def test_lumi_without_a_stack_or_with_another_one_is_told_what_decides(loaded, found):
+@pytest.mark.parametrize('loaded, found, do', [
+    ({}, '(not set)', 'Load the modules of its software stack first'),
+    ({'LUMI_STACK_VERSION': '24.03'}, '24.03', 'That stack is not among them: write it with its modules loaded, `osu')])
+def test_lumi_without_a_stack_or_with_another_one_is_told_what_decides(loaded, found, do):
     with pytest.raises(SettingsError) as told:
         choose_site(None, None, 'uan02', loaded)
-    for text in ("host name 'uan02'", 'lumi-25.03, ', f'LUMI_STACK_VERSION={found}', '--try-amend=site=NAME',
-                 'Load the modules of its software stack first'):
+    for text in ("host name 'uan02'", 'lumi-25.03, ', f'LUMI_STACK_VERSION={found}', '--try-amend=site=NAME', do):
         assert text in str(told.value)
 
 

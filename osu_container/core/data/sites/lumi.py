@@ -36,8 +36,8 @@ def _cray_mpich(version, folder, evidence, source, date):
     }
 
 
-#: ROCm of the system, and that of stack 25.09, which is a module of LUMI
-_SYSTEM_ROCM, _MODULE_ROCM = '/opt/rocm-%s/', '/appl/lumi/SW/LUMI-25.09/G/EB/rocm/%s/'
+#: ROCm of the system, and that of later stacks, which is a module of LUMI
+_SYSTEM_ROCM, _MODULE_ROCM = '/opt/rocm-%s/', '/appl/lumi/SW/LUMI-%s/G/EB/rocm/%%s/'
 
 
 def _rocm(version, major, evidence, source, date, folder=_SYSTEM_ROCM):
@@ -310,55 +310,68 @@ _GPU_PARTITIONS, _CPU_PARTITIONS = '^(G|EAP|container|common|system)?$', '^[CLD]
 _OF_NO_KIND = ['L', 'container', 'common', 'system', 'CrayEnv']
 _FOR_GPU, _FOR_CPU = (['G', 'EAP'] + _OF_NO_KIND, 'GPU nodes'), (['C', 'D'] + _OF_NO_KIND, 'CPU nodes')
 
+_HYBRID = 'mpich-4.2.3-libfabric-1.22.0'
+
+
+def _gpu_stack(stack, title, mpich, rocm, pmi, folders):
+    """
+    Return the entry for the GPU nodes of stack (str), of the title (str).
+
+    :param mpich, rocm, folders: arguments of _cray_mpich(), _rocm() and _rocm_folders(); pmi: version of cray-pmi
+    """
+    libmpi = _cray_mpich(*mpich)
+    return dict({
+        'based_on': 'lumi',
+        'recognised_by': _recognised(stack, _GPU_PARTITIONS),
+        'shell': _shell(stack, *_FOR_GPU),
+        'title': 'LUMI-G, stack LUMI/%s%s' % (stack, title),
+        'libraries': dict(libmpi, **dict(_rocm(*rocm), **_pmi(pmi, 'derived'))),
+        'images': _fact(_images(rocm[0], _HYBRID, _HYBRID, _HYBRID + '-libcxi'), _IMAGE_PURPOSE, 'MPICH 4.2.3 is the '
+                        'release of the published runs; the host\'s libfabric is 1.22.0', '2026-11-21', 'untested'),
+        'native': _fact(_native('amd', rocm[0], libmpi['libmpi']['value'], ('aws-ofi-nccl', '1.20.0')),
+                        'the compiler modules of partition/G', _STACK % stack, '2026-07-10', 'derived'),
+    }, **_rocm_folders(*folders))
+
+
 _GPU_STACKS = {
-    'lumi-25.03': dict({
-        'based_on': 'lumi',
-        'recognised_by': _recognised('25.03', _GPU_PARTITIONS),
-        'shell': _shell('25.03', *_FOR_GPU),
-        'title': 'LUMI-G, stack LUMI/25.03, the default since January 2026',
-        'libraries': dict(
-            _cray_mpich('8.1.32', 'gnu/12.3', 'derived', 'gnu/12.3 of 8.1.32 is on LUMI (' + _LOG + '), its '
-                        'lib-abi-mpich was seen on Setonix (PawseySC/pawsey-spack-config 25b3ab1)', '2026-05-18'),
-            **dict(_rocm('6.3.4', '6', 'measured', 'ROCM_PATH in the ' + _LOG, '2026-03-06'),
-                   **_pmi('6.1.15', 'derived'))),
-        'images': _fact(_images('6.3.4', 'mpich-4.2.3-libfabric-1.22.0', 'mpich-4.2.3-libfabric-1.22.0',
-                                'mpich-4.2.3-libfabric-1.22.0-libcxi'), _IMAGE_PURPOSE,
-                        'MPICH 4.2.3 is the release of the published runs; the host\'s libfabric is 1.22.0',
-                        '2026-11-21', 'untested'),
-        'native': _fact(_native('amd', '6.3.4', '/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12',
-                                ('aws-ofi-nccl', '1.20.0')),
-                        'the compiler modules of partition/G', _STACK % '25.03', '2026-07-10', 'derived'),
-    }, **_rocm_folders('6.3.4', 'libdrm lies in /opt/amdgpu/lib64, the rest of ROCm in its own folder', 'ldd output in '
-                      'github.com/alazzaro/openmpi_on_ss11 627b2cc', '2026-04-19', 'measured')),
-    'lumi-25.09': dict({
-        'based_on': 'lumi',
-        'recognised_by': _recognised('25.09', _GPU_PARTITIONS),
-        'shell': _shell('25.09', *_FOR_GPU),
-        'title': 'LUMI-G, stack LUMI/25.09',
-        'libraries': dict(
-            _cray_mpich('9.0.1', 'gnu/12.3', 'derived', 'gnu/12.3 of 9.0.1 is on LUMI (' + _LOG + '), its '
-                        'lib-abi-mpich was seen on Perlmutter', '2026-03-06'),
-            **dict(_rocm('6.4.4', '6', 'measured', _ROCM_2509, '2026-09-25', _MODULE_ROCM),
-                   **_pmi('6.1.16', 'derived'))),
-        'images': _fact(_images('6.4.4', 'mpich-4.2.3-libfabric-1.22.0', 'mpich-4.2.3-libfabric-1.22.0',
-                                'mpich-4.2.3-libfabric-1.22.0-libcxi'), _IMAGE_PURPOSE,
-                        'MPICH 4.2.3 is the release of the published runs; the host\'s libfabric is 1.22.0',
-                        '2026-11-21', 'untested'),
-        'native': _fact(_native('amd', '6.4.4', '/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12',
-                                ('aws-ofi-nccl', '1.20.0')),
-                        'the compiler modules of partition/G', _STACK % '25.09', '2026-07-10', 'derived'),
-    }, **_rocm_folders('6.4.4', 'as for 25.03, with this stack\'s ROCm, a module of LUMI', _ROCM_2509, '2026-09-25',
-                       'measured', folder=_MODULE_ROCM)),
+    'lumi-25.03': _gpu_stack(
+        '25.03', ', the default since January 2026',
+        ('8.1.32', 'gnu/12.3', 'derived', 'gnu/12.3 of 8.1.32 is on LUMI (' + _LOG + '), its lib-abi-mpich was seen on '
+         'Setonix (PawseySC/pawsey-spack-config 25b3ab1)', '2026-05-18'),
+        ('6.3.4', '6', 'measured', 'ROCM_PATH in the ' + _LOG, '2026-03-06'), '6.1.15',
+        ('6.3.4', 'libdrm lies in /opt/amdgpu/lib64, the rest of ROCm in its own folder', 'ldd output in '
+         'github.com/alazzaro/openmpi_on_ss11 627b2cc', '2026-04-19', 'measured')),
+    'lumi-25.09': _gpu_stack(
+        '25.09', '',
+        ('9.0.1', 'gnu/12.3', 'derived', 'gnu/12.3 of 9.0.1 is on LUMI (' + _LOG + '), its lib-abi-mpich was seen on '
+         'Perlmutter', '2026-03-06'),
+        ('6.4.4', '6', 'measured', _ROCM_2509, '2026-09-25', _MODULE_ROCM % '25.09'), '6.1.16',
+        ('6.4.4', 'as for 25.03, with this stack\'s ROCm, a module of LUMI', _ROCM_2509, '2026-09-25', 'measured', (),
+         _MODULE_ROCM % '25.09')),
 }
+
+#: Announced: what LUMI's branch for it names; nobody has seen it there
+_BRANCH = 'github.com/Lumi-supercomputer/LUMI-SoftwareStack 316c70d3, branch toolchain-26.03, '
+_GPU_STACKS['lumi-26.03'] = dict(
+    _gpu_stack(
+        '26.03', ', announced and not seen yet',
+        ('9.1.0', 'gnu/12.3', 'derived', _BRANCH + 'CrayPE/CPEpackages_26.03.csv; its gnu/12.3/lib-abi-mpich is on '
+         'Setonix: LD_LIBRARY_PATH of a user with cpe/26.03', '2026-07-23'),
+        ('7.0.3', '7', 'derived', _BRANCH + 'rocm-7.0.3.eb; its folder is named as that of 25.09', '2026-07-23',
+         _MODULE_ROCM % '26.03'), '6.1.17',
+        ('7.0.3', 'as for 25.09', _BRANCH + 'rocm-7.0.3.eb', '2026-07-23', 'derived', (), _MODULE_ROCM % '26.03')),
+    images=dict(_GPU_STACKS['lumi-25.09']['images'], value=dict(
+        (name, file) for name, file in _GPU_STACKS['lumi-25.09']['images']['value'].items() if 'bind' not in name),
+        why=_IMAGE_PURPOSE + '. bind needs ROCm 7, as this stack has it, which no image of the catalogue has'),
+    native=_fact(None, 'nobody has seen which modules build there, nor RCCL\'s plugin', _BRANCH + 'all of it',
+                 '2026-07-23', 'untested'))
 
 _NO_GPU = _fact(None, 'the node has no GPU', _TRAINING + '101-Architecture.md', '2026-06-17', 'measured')
 
 
-def _cpu_stack(version, mpich, evidence):
-    """Return the entry for the CPU nodes of stack version, whose Cray MPICH is of version mpich."""
-    libraries = dict(_cray_mpich(mpich, 'gnu/12.3', evidence, _CONTRIB if evidence == 'measured' else
-                                 _GPU_STACKS['lumi-' + version]['libraries']['libmpi']['source'], '2026-05-04'),
-                     **{'libmpi_gtl_hsa': None, 'libhsa-runtime64': None, 'libamdhip64': None})
+def _cpu_stack(version):
+    """Return the entry for the CPU nodes of stack version."""
+    of_gpu = _GPU_STACKS['lumi-' + version]
     return {
         'based_on': 'lumi-' + version,
         'recognised_by': _recognised(version, _CPU_PARTITIONS),
@@ -366,25 +379,25 @@ def _cpu_stack(version, mpich, evidence):
         'title': 'LUMI-C, CPU nodes of stack LUMI/' + version,
         'gpu': _NO_GPU,
         'gpu_binding': _NO_GPU,
-        'libraries': libraries,
-        'images': _without_cupy(_GPU_STACKS['lumi-' + version]['images']),
+        'libraries': {'libmpi_gtl_hsa': None, 'libhsa-runtime64': None, 'libamdhip64': None},
+        'images': _without_cupy(of_gpu['images']),
         'library_folders': BASES['lumi']['library_folders'],
         'one_build': BASES['lumi']['one_build'],
         'jobs': _fact(
             {'partition': 'standard', 'account': True, 'options': ['--exclusive'], 'step': []},
             'whole nodes, so that nothing else is on the card', 'LUMI documentation, Slurm partitions', '2026-11-21',
             'derived'),
-        'native': _fact(_native('gnu', None, libraries['libmpi']['value']), 'the compiler modules of partition/C',
-                        _STACK % version, '2026-07-10', 'derived'),
+        'native': _fact(_native('gnu', None, of_gpu['libraries']['libmpi']['value']), 'the compiler modules of '
+                        'partition/C', _STACK % version, '2026-07-10', 'derived'),
     }
 
 
-STACKS = dict(_GPU_STACKS, **{
-    'lumi-c-25.03': _cpu_stack('25.03', '8.1.32', 'derived'),
-    'lumi-c-25.09': _cpu_stack('25.09', '9.0.1', 'derived'),
-})
+STACKS = dict(_GPU_STACKS, **dict(('lumi-c-' + _stack[-5:], _cpu_stack(_stack[-5:])) for _stack in sorted(_GPU_STACKS)))
+STACKS['lumi-c-26.03'].update(
+    title=STACKS['lumi-26.03']['title'].replace('LUMI-G', 'LUMI-C, CPU nodes'),
+    native=STACKS['lumi-26.03']['native'], images=STACKS['lumi-c-25.09']['images'])
 
-#: LUMI before January 2026, which no module can be installed for any more
+#: LUMI before January 2026: 24.03 is on the system still, with ROCm 6.3.4, and LUMI calls it unsupported (admin.list)
 DESCRIBED = {
     'lumi-24.03': dict({
         'based_on': 'lumi',
