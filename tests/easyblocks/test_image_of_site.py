@@ -39,6 +39,8 @@ class OnLumi:
     def restore(self):
         """Put the image and the link to where they were."""
         self.release.mkdir(parents=True, exist_ok=True)
+        for folder in (self.release, self.laifs):
+            folder.chmod(0o755)
         for path in [*self.release.iterdir(), self.latest]:
             path.unlink(missing_ok=True)
         shutil.copy2(self.original, self.image)

@@ -378,7 +378,7 @@ def other_file_system(tmp_path):
 def large_image(other_file_system):
     """The image with 200 MB of nothing behind it, so that copying it takes long enough to be interrupted."""
     path = other_file_system / 'large.sif'
-    shutil.copy(PROJECT / 'sources' / IMAGE, path)
+    shutil.copyfile(PROJECT / 'sources' / IMAGE, path)  # an image may be read only, and so its copy
     os.truncate(path, 1 << 28)
     return path
 
