@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from osu_container.contribute import differences, easybuild_recipes, lumi_recipes
-from osu_container.contribute.cli import lumi_files, sites_of, write_folder
+from osu_container.contribute.cli import STACKS, lumi_files, sites_of, write_folder
 from osu_container.contribute.from_data import approaches_of, facts_of, stack_of
 from osu_container.core.data.sites import SITES as ALL_SITES
 from osu_container.core.deciding.site_choice import site_entry
@@ -291,7 +291,6 @@ def test_the_native_build_sets_what_ours_sets(site, tmp_path):
 
 
 COMMAND = PROJECT / 'bin' / 'osu-container'
-STACKS = sorted({stack_of(site) for site in ALL_SITES if site.startswith('lumi-')})
 #: Easyblocks of EasyBuild that LUMI's recipes of these kinds use
 GENERIC = {'LUMI-EasyBuild-containers': 'MakeCp', 'LUMI-EasyBuild-contrib': 'ConfigureMake'}
 
