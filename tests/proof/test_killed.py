@@ -16,7 +16,7 @@ import pytest
 
 from osu_container.proof import judging
 from tests.helpers.bench_stand_in import script
-from tests.helpers.machine import PROJECT, run
+from tests.helpers.machine import PROJECT, command_lines, run
 from tests.proof.test_judging import rank
 from tests.proof.test_loaded import compile_libfabric, compile_mpich
 
@@ -161,19 +161,12 @@ def test_a_killed_sampler_is_not_taken_for_a_step_that_ended(tmp_path):
                              env={**os.environ, 'SLURM_PROCID': '0'}, cwd=tmp_path)
     path, sampler = tmp_path / 'proof' / 'rank-0.json', []
     while not path.exists() or not sampler:
-        sampler = [int(one.parent.name) for one in Path('/proc').glob('[0-9]*/cmdline')
-                   if one.exists() and str(tmp_path / 'proof') in _text(one) and 'start.py' in _text(one)]
+        sampler = [process for process, line in command_lines().items()
+                   if str(tmp_path / 'proof') in line and 'start.py' in line]
         time.sleep(0.02)
     os.kill(sampler[0], signal.SIGKILL)
     assert child.wait() == 0
     assert json.loads(path.read_text())['reason'].startswith('its sampler was ended')
-
-
-def _text(path):
-    try:
-        return path.read_text()
-    except OSError:
-        return ''
 
 
 # ---- one proof is not another ----------------------------------------------------------------------------------------

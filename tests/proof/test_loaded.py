@@ -14,7 +14,7 @@ import pytest
 from osu_container.proof import judging, loaded, sample
 from osu_container.proof.judging import ProofError
 from osu_container.proof.loaded import LibraryVersion, read_library
-from tests.helpers.machine import PROJECT, compile_library, run
+from tests.helpers.machine import PROJECT, command_lines, compile_library, run
 
 pytestmark = pytest.mark.long
 
@@ -138,8 +138,8 @@ def test_the_sampler_holds_neither_streams_nor_pmi_descriptors(tmp_path):
     sampler, descriptors, end = [], ['pipe:'], time.monotonic() + 1.5
     while time.monotonic() < end and any(name.startswith('pipe:') for name in descriptors):  # Python starts first
         time.sleep(0.05)
-        sampler = [pid for pid in os.listdir('/proc') if pid.isdigit() and pid != str(child.pid)
-                   and str(tmp_path / 'proof').encode() in _cmdline(pid)]
+        sampler = [process for process, line in command_lines().items()
+                   if process != child.pid and str(tmp_path / 'proof') in line]
         descriptors = _open_files(sampler[0]) if sampler else descriptors
     assert len(sampler) == 1, 'the sampler runs'
     assert not [name for name in descriptors if name.startswith(('pipe:', 'socket:'))], descriptors
@@ -154,14 +154,6 @@ def test_the_sampler_holds_neither_streams_nor_pmi_descriptors(tmp_path):
     while os.path.exists(f'/proc/{sampler[0]}') and time.monotonic() < end:
         time.sleep(0.05)
     assert not os.path.exists(f'/proc/{sampler[0]}'), 'the sampler ends by itself'
-
-
-def _cmdline(pid):
-    try:
-        with open(f'/proc/{pid}/cmdline', 'rb') as handle:
-            return handle.read()
-    except OSError:
-        return b''
 
 
 @pytest.fixture
