@@ -7,7 +7,7 @@ from pathlib import Path
 
 from osu_container.contribute import ContributeError, easybuild_recipes, lumi_recipes
 from osu_container.contribute.from_data import approaches_of, stack_of
-from osu_container.contribute.repositories import PLACES
+from osu_container.contribute.repositories import BINDINGS_THERE, PLACES
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.site_choice import SettingsError, site_entry
 
@@ -21,6 +21,8 @@ def add_arguments(parser):
                         + PLACES['lumi']['sites'][0])
     parser.add_argument('--date', metavar='YYYYMMDD', help="date of the images, in the names of LUMI's recipes; "
                         "default: that of their description")
+    parser.add_argument('--image', metavar='OURS=THEIRS', action='append', default=[], help="name of an image file at "
+                        "LUMI, such as lumi-osu-rocm-6.3.4-mpich-4.2.3-dockerhash-0123456789ab.sif")
     parser.epilog = "Writes a folder for a pull request, and sends nothing."
     parser.set_defaults(function=main, prog='osu-container contribute',
                         errors=(ContributeError, SettingsError, OSError), after_interrupt='nothing was written')
@@ -38,21 +40,29 @@ def sites_of(stack):
     return [f'lumi-{stack}', f'lumi-c-{stack}']
 
 
-def lumi_files(sites, date):
-    """Return {path: text} of a contribution to LUMI; sites: list of str, GPU nodes first; date: str or None."""
+def lumi_files(sites, date, called=()):
+    """
+    Return {path: text} of a contribution to LUMI.
+
+    :param sites: list of str, GPU nodes first; date: str or None; called: {file of an image: its name at LUMI}
+    """
     site = sites[0]
     entry = site_entry(site)
     date = date or entry['images']['date'].replace('-', '')
     files, containers, native = {}, {}, {}
     for approach in approaches_of(entry):
-        containers[approach], text = lumi_recipes.container_recipe(approach, site, date)
+        containers[approach], text = lumi_recipes.container_recipe(approach, site, date, dict(called))
         files[f'{lumi_recipes.CONTAINERS}/{lumi_recipes.FOLDER}/{containers[approach]}'] = text
     for one in sites:
         native[one], text = lumi_recipes.native_recipe(one)
         files[f'{lumi_recipes.CONTRIB}/{lumi_recipes.FOLDER}/{native[one]}'] = text
-    for repository, pages in ((lumi_recipes.CONTAINERS, lumi_recipes.container_pages(containers, site)),
-                              (lumi_recipes.CONTRIB, lumi_recipes.native_pages(native))):
-        files.update({f'{repository}/{lumi_recipes.FOLDER}/{name}': text for name, text in pages.items()})
+    bindings = [stack for stack in STACKS if stack >= stack_of(site) and stack not in BINDINGS_THERE]
+    for name, text in map(lumi_recipes.bindings_recipe, (f'lumi-{stack}' for stack in bindings)):
+        files[f'{lumi_recipes.CONTRIB}/{lumi_recipes.BINDINGS_FOLDER}/{name}'] = text
+    files.update({f'{lumi_recipes.CONTAINERS}/{lumi_recipes.FOLDER}/{name}': text
+                  for name, text in lumi_recipes.container_pages(containers, site).items()})
+    files.update({f'{lumi_recipes.CONTRIB}/{name}': text
+                  for name, text in lumi_recipes.contrib_pages(native, bindings).items()})
     return {'README.md': lumi_recipes.cover_page(containers, native, site), **files}
 
 
@@ -63,8 +73,10 @@ def main(options):
         raise ContributeError(f"--date: found {options.date}, wanted YYYYMMDD, such as 20261123")
     if options.place != 'lumi' and (options.stack or options.date):
         raise ContributeError(f"--stack and --date are for lumi; {options.place} has neither")
+    called = [pair.partition('=')[::2] for pair in options.image]
     target = options.output or Path(f'contribution-{options.place}')
-    files = lumi_files(sites_of(options.stack), options.date) if options.place == 'lumi' else easybuild_recipes.files()
+    files = (lumi_files(sites_of(options.stack), options.date, called) if options.place == 'lumi'
+             else easybuild_recipes.files())
     write_folder(target, files)
     print(f"written: {target}, for {' and '.join(place['takes'])}")
     for name in sorted(files):

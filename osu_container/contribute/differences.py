@@ -18,32 +18,23 @@ VARIABLES = [
     (['OSU_GPU_MAP', 'OSU_GPU_VARIABLES'], 'read by osu-gpu-bind, which a recipe by itself has not: LUMI\'s '
                                            'documentation has scripts that bind ranks to GPUs and network cards'),
     ([r'OSU_\w+_OF_\w+'], "the project's switches: a contributed module has none"),
+    ([r'SINGULARITY\w*'], 'a contributed module binds folders of the system, and links name the libraries in them; '
+                          'the user\'s own binds are gone, as create_container_vars sets the variable'),
     (['OSU_PROOF_PROLOG'], 'a switch of this project\'s native module'),
 ]
 #: Of the native build alone
 NATIVE = [
-    (['NCCL_NET_PLUGIN'], "the native module of this project loads RCCL's plugin as a dependency; "
-                          'LUMI-EasyBuild-contrib has none for the ROCm of this stack'),
+    (['NCCL_NET_PLUGIN', 'EBROOTAWSMIN.*'], "RCCL's plugin is LUMI-EasyBuild-contrib's, which RCCL finds on the "
+                                            'library path'),
 ]
-#: Variables of binds and libraries hold the same and more: {name: [(regular expression of what is beside, why)]}
-MORE = {
-    'SINGULARITY_BIND': [
-        (r'.*/runscripts:/runscripts', "LUMI's modules have their scripts in the container"),
-        (r'.*/host-needed:.*', 'what the injected libraries need and the image lacks, found when the recipe is '
-                               'installed; this project binds each file by itself'),
-    ],
-    'SINGULARITYENV_LD_LIBRARY_PATH': [('/opt/host-mpi/needed', 'where that appears in the container')],
-}
 #: What shows in no variable of a fresh shell
 OTHERWISE = [
-    '`create_container_vars` sets `SINGULARITY_BIND`, so binds that the user had before are gone; this project\'s '
-    'modules add to them',
-    'the commands of this project pass `--quiet` to the runtime',
+    'variables that nobody has shown to do good on LUMI (*untested*) are in no contributed module',
+    'the commands of this project pass `--quiet` to the runtime, and share one container on a node',
 ]
 
 
 def listed():
     """Return the differences as a Markdown list (str)."""
     lines = [f"{', '.join(f'`{name}`' for name in names)}: {why}" for names, why in VARIABLES + NATIVE]
-    lines += [f'`{name}` holds `{pattern}` as well: {why}' for name, more in MORE.items() for pattern, why in more]
     return '\n'.join(f'-   {line}.' for line in lines + OTHERWISE)

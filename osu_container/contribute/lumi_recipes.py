@@ -1,6 +1,7 @@
 """
-Recipes in the form of LUMI's repositories: modules of containers by MakeCp and create_container_vars, the native build
-by ConfigureMake with LUMI's toolchains. Every value comes from the Settings of the module of the same approach.
+Recipes in the form of LUMI's repositories: modules of containers by MakeCp and create_container_vars, the system's MPI
+for any image as Bundle, the native build by ConfigureMake with LUMI's toolchains. Every value comes from the Settings
+of the module of the same approach.
 
 create_container_vars(sif, name, installdir, bind) is a function of LUMI's Lmod (LMOD/SitePackage.lua in
 github.com/Lumi-supercomputer/LUMI-SoftwareStack 02f17317): it looks for the SIF in the installation, then in LUMI's own
@@ -18,24 +19,84 @@ from osu_container.contribute.from_data import (
     settings_of,
     stack_of,
 )
-from osu_container.contribute.recipe_text import Generator, commented, filled, table
-from osu_container.contribute.repositories import HOMEPAGE, LIBEXEC, LICENCE, PLACES, USER_GUIDE
+from osu_container.contribute.recipe_text import commented, filled, lua_list, reasoned, rows, table
+from osu_container.contribute.repositories import HOMEPAGE, LIBEXEC, LICENCE, PLACES, PLUGIN, USER_GUIDE
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.deciding.settings import INJECT_FOLDER, approach_entry, host_libraries, image_of, wanted_files
 from osu_container.core.deciding.site_choice import site_entry
-from osu_container.core.writing import module_text
+from osu_container.core.writing.module_text import lua_string
 from osu_container.recipes.versions import SOURCES
 
-NAME = 'OSU-Micro-Benchmarks'
+NAME, BINDINGS = 'OSU-Micro-Benchmarks', 'singularity-bindings'
 #: As LUMI's create_container_vars and EasyBuild make it of the name
 VARIABLE = NAME.upper().replace('-', 'MIN')
-FOLDER = f'easybuild/easyconfigs/o/{NAME}'
+FOLDER, BINDINGS_FOLDER = f'easybuild/easyconfigs/o/{NAME}', f'easybuild/easyconfigs/s/{BINDINGS}'
 CONTAINERS, CONTRIB = 'LUMI-EasyBuild-containers', 'LUMI-EasyBuild-contrib'
-#: Where in the container what the injected libraries need appears
-NEEDED = INJECT_FOLDER.rpartition('/')[0] + '/needed'
+#: Where the system's ld.so finds what Cray's libraries need, beside the folders of site data's one_build
+SYSTEM_FOLDERS = ['/opt/cray', '/lib64', '/usr/lib64']
+#: What singularity-bindings-24.03.eb binds on every node; elsewhere a missing source of a bind ends the container
+ON_EVERY_NODE = ['/var/spool/slurmd', '/run/cxi']
 #: Compilers of the programming environment -> LUMI's toolchain with them (easybuild/toolchains in LUMI-SoftwareStack)
 TOOLCHAINS = {'amd': 'cpeAMD', 'gnu': 'cpeGNU', 'cray': 'cpeCray', 'aocc': 'cpeAOCC'}
 KEYWORDS = 'OSU, MPI, benchmark, latency, bandwidth'
+
+
+# ---- libraries of the system in front of those of an image
+
+def injected(settings):
+    """Return [(path, name in the container, why)] of the libraries that are put in front of the image's."""
+    return [(path, target.rpartition('/')[2], why) for path, target, why in settings.inside.binds
+            if target.startswith(INJECT_FOLDER + '/')]
+
+
+def library_parts(libraries, entry):
+    """Return what a recipe is filled with (dict) for libraries (as injected() gives them) of a site (dict)."""
+    if not libraries:
+        return {'LIBRARIES': '', 'LINKS': '', 'MORE': '', 'CHECK': ''}
+    # libraries of one build come together
+    whole = [folder for folder in entry['one_build']['value'] if any(path.startswith(folder) for path, *_ in libraries)]
+    names = [(path.rpartition('/')[2], name) for path, name, _ in libraries]
+    return {
+        'LIBRARIES': filled('libraries', {
+            'LIST': reasoned((why, repr(path)) for path, name, why in libraries if path.endswith('/' + name)),
+            'FOLDERS': repr([*SYSTEM_FOLDERS, *whole])}) + '\n',
+        'LINKS': filled('links', {
+            'NAMES': ''.join(f'\n    ln -s {file} lib/{name}' for file, name in names if file != name),
+            'ONE_BUILD': ''.join(f'        case $path in {folder}/*) link $path lib/$name; continue ;; esac\n'
+                                 for folder in whole)}),
+        'MORE': ' + local_host_mpi', 'CHECK': ' + local_check'}
+
+
+def injection(settings):
+    """Return the text (str) that the container reads as the last of its environment."""
+    inside, lines = settings.inside, ['# The last of the environment: in front of what image and user have set']
+    if inside.library_path:
+        front = ':'.join(inside.library_path)
+        lines.append(f'export LD_LIBRARY_PATH={front}:${{LD_LIBRARY_PATH:-/.singularity.d/libs}}')
+    if inside.preload:
+        lines.append(f'export LD_PRELOAD={":".join(inside.preload)}${{LD_PRELOAD:+:$LD_PRELOAD}}')
+    lines += [f'export PATH={":".join(inside.program_path)}:$PATH'] if inside.program_path else []
+    lines += ['unset ' + ' '.join(entry['name'] for entry in settings.sets.unset)] if settings.sets.unset else []
+    return '\n'.join(lines) + '\n' + (filled('needed', {}) if inside.library_path else '')
+
+
+def bindings_recipe(site):
+    """Return (file name, text) of the easyconfig that has the MPI of a site (str, GPU nodes) for any image."""
+    stack, entry = stack_of(site), site_entry(site)
+    settings = settings_of('bind', f'lumi-c-{stack}')
+    files = [(path, why) for path, target, why in settings.inside.binds if path == target]
+    files += [(fact['path'], fact['why']) for fact in settings.inside.run_files if fact['path'] in ON_EVERY_NODE]
+    inside = settings.inside._replace(library_path=[INJECT_FOLDER], preload=[], program_path=[])
+    plain = settings._replace(inside=inside, sets=settings.sets._replace(unset=[]))
+    gtl, hip = (entry['libraries'][name]['value'] for name in ('libmpi_gtl_hsa', 'libamdhip64'))
+    return f'{BINDINGS}-{stack}.eb', filled('bindings.eb', {
+        **library_parts(injected(settings), entry),
+        'HEAD': commented(f"For {entry['title']}, on nodes with and without GPUs. Written by `osu-container contribute "
+                          "lumi` from its data; not run on LUMI by who wrote it.", '#DOC '),
+        'STACK': stack, 'MPI': f"Cray MPICH {entry['libraries']['libmpi']['release']}",
+        'FILES': reasoned((why, repr(path)) for path, why in files),
+        'INJECTION': injection(plain) + filled('gtl', {'GTL': gtl, 'HIP': hip.rpartition('/')[2]}),
+        'FOOTER': one_at_a_time(settings, BINDINGS)})
 
 
 # ---- modules of containers
@@ -46,11 +107,11 @@ def version_suffix(approach, image, date):
     return f"-rocm-{asked['rocm']}-mpich-{asked['mpich']}-{approach}-singularity-{date}"
 
 
-def container_recipe(approach, site, date):
+def container_recipe(approach, site, date, called):
     """
     Return (file name, text) of the easyconfig of one approach.
 
-    :param approach, site: str; date: str, YYYYMMDD, of the image
+    :param approach, site: str; date: str, YYYYMMDD, of the image; called: {file of an image: its name at LUMI}
     Raises ContributeError where the form cannot hold what the module needs.
     """
     settings, entry = settings_of(approach, site), site_entry(site)
@@ -58,18 +119,22 @@ def container_recipe(approach, site, date):
     suffix = version_suffix(approach, image, date)
     own = own_easyconfig(f'osu-container/osu-container-{approach}.eb')
     version = image['programs_are'].split()[0]
+    binds = [bind for bind in settings.inside.binds if not bind[1].startswith(INJECT_FOLDER + '/')]
     return f'{NAME}-{version}{suffix}.eb', filled('container.eb', {
+        **library_parts(injected(settings), entry),
         'HEAD': commented(f"{own['description']} For {entry['title']}. Written by `osu-container contribute lumi` from "
                           "its data; not run on LUMI by who wrote it. README.md says what rests on what.", '#DOC '),
-        'NAME': NAME, 'VERSION': version, 'SUFFIX': suffix, 'SIF': image['file'], 'HOMEPAGE': HOMEPAGE,
-        'GUIDE': USER_GUIDE, 'WHATIS': repr(f'Description: OSU Micro-Benchmarks in a container: {settings.title}'),
+        'NAME': NAME, 'VERSION': version, 'SUFFIX': suffix, 'SIF': called.get(image['file'], image['file']),
+        'HOMEPAGE': HOMEPAGE, 'GUIDE': USER_GUIDE,
+        'WHATIS': repr(f'Description: OSU Micro-Benchmarks in a container: {settings.title}'),
         'KEYWORDS': repr(f'Keywords: {KEYWORDS}, container, {approach}'), 'TITLE': settings.title,
         'MPI': f'{settings.stack.mpi} over {settings.stack.libfabric}, provider {settings.stack.provider}',
         'PMI': settings.stack.pmi,
         'EXAMPLE': example_of(entry, own), 'VARIABLE': VARIABLE, 'RUN': run_script(settings),
-        'PROGRAMS': rows(folders('/opt/osu/', image['gpu'])), 'LIBRARIES': library_list(settings),
-        'BINDS': bind_list(settings), 'NEEDS': needed_commands(settings, entry), 'JOB': job_script(entry, own),
-        'FOOTER': container_footer(settings)})
+        'PROGRAMS': rows(folders('/opt/osu/', image['gpu'])), 'INJECTION': injection(settings),
+        'FILES': reasoned((why, repr(path if path == target else f'{path}:{target}')) for path, target, why in binds),
+        'JOB': job_script(entry, own),
+        'FOOTER': one_at_a_time(settings) + swap_path(settings) + defaults(settings)})
 
 
 def example_of(entry, own):
@@ -77,90 +142,62 @@ def example_of(entry, own):
     return own['gpu_example'] if entry['gpu']['value'] else own['example']
 
 
-def bind_list(settings):
-    """Return the lines (str) of the list local_singularity_bind: each bind with its reason."""
-    lines, last = [], None
-    for path, target, why in settings.inside.binds:
-        if why != last:
-            lines.append(commented(why, '# ', 4))
-        lines.append(f"    {repr(path if path == target else f'{path}:{target}')},\n")
-        last = why
-    if settings.inside.library_path:
-        lines += [commented('what these need and the image lacks: copied by postinstallcmds below', '# ', 4),
-                  f"    '%(installdir)s/host-needed:{NEEDED}',\n"]
-    return ''.join(lines)
-
-
-def library_list(settings):
-    """Return the text (str) of the list local_host_libraries, '' where nothing is injected one by one."""
-    paths = dict.fromkeys(path for path, target, _ in settings.inside.binds if target.startswith(INJECT_FOLDER + '/'))
-    return ("# Libraries of the system that are put in front of the image's own\n"
-            f'local_host_libraries = [\n{rows(paths)}]\n\n') if paths else ''
-
-
-def rows(values):
-    """Return values (iterable of str) as rows of a Python list."""
-    return ''.join(f'    {value!r},\n' for value in values)
-
-
 def run_script(settings):
-    """Return the bash text of bin/osu-run. Raises ContributeError for a file whose path only this project fills in."""
+    """Return the bash text of bin/osu-run: binds what is on the node, and starts the program."""
     lines = []
     for entry in settings.inside.run_files:
         path = entry['path'].replace('{kernel}', '$(uname -r)')
         if '{' in path:
             raise ContributeError(f"{settings.site}: the path {path} holds what only this project's commands fill in; "
-                                  "teach run_script() in osu_container/contribute/lumi.py")
-        lines += [commented(f'{module_text.reason(entry)}', '# '),
+                                  "teach run_script() in osu_container/contribute/lumi_recipes.py")
+        lines += [commented(entry['why'], '# '),
                   f'if [ -e "{path}" ]; then\n    export SINGULARITY_BIND="${{SINGULARITY_BIND-}},{path}"\n']
         otherwise = ''.join(f'    export {name}="${{{name}-{value}}}"\n'
                             for name, value in sorted(entry['otherwise'].items()))
         lines.append((f'else\n{otherwise}' if otherwise else '') + 'fi\n')
-    if settings.sets.unset:
-        lines.append('without=()\n')
-    for entry in settings.sets.unset:
-        lines += [commented(f"{module_text.reason(entry)}", '# '),
-                  f'[ -n "${{{entry["name"]}+set}}" ] || without+=(-u {entry["name"]})\n']
     action = 'run' if settings.inside.through_entrypoint else 'exec'
-    without = 'env "${without[@]}" ' if settings.sets.unset else ''
-    return ''.join(lines) + f'exec singularity {action} "$SIF{VARIABLE}" {without}"${{0##*/}}" "$@"\n'
-
-
-def needed_commands(settings, entry):
-    """Return the entry (str) of postinstallcmds that copies what the injected libraries need, '' where none is."""
-    if not settings.inside.library_path:
-        return ''
-    whole = '|'.join(f'{folder}/*' for folder in entry['one_build']['value'])
-    return filled('needed', {'ONE_BUILD': f'            {whole}) ;;\n' if whole else ''})
+    return ''.join(lines) + f'exec singularity {action} "$SIF{VARIABLE}" "${{0##*/}}" "$@"\n'
 
 
 def job_script(entry, own):
-    """Return the text (str) of a job script for two nodes of a site (dict)."""
+    """Return the text (str) of a job script for two nodes of a site (dict), a rank on each beside its GPU."""
     jobs = entry['jobs']['value']
     lines = ['#!/bin/bash', '#SBATCH --nodes=2', '#SBATCH --ntasks-per-node=1', '#SBATCH --time=00:10:00']
     lines += [f"#SBATCH --partition={jobs['partition']}"] if jobs['partition'] else []
     lines += [f'#SBATCH {option}' for option in jobs['options']]
     return '\n'.join([*lines, f"# {entry['jobs']['why']}", '# sbatch --account=project_46XXXXXXX $RUNSCRIPTS/osu-job',
-                      ' '.join(['srun', *jobs['step'], example_of(entry, own)])]) + '\n'
+                      ' '.join(['srun', *bound(entry), example_of(entry, own)])]) + '\n'
 
 
-def container_footer(settings):
-    """Return the Lua text (str) that a container module has beside create_container_vars."""
-    lua = Generator()
-    lines = [module_text.families_text(lua, settings), common_footer(lua, settings)]
-    if settings.inside.host_path:
-        lines += [lua.comment("read by the image's entrypoint: more folders of the host"),
-                  lua.set_environment('OSU_SWAP_PATH', ':'.join(settings.inside.host_path))]
-    lines += module_text.runtime_text(lua, settings._replace(inside=settings.inside._replace(binds=[])))
-    if settings.inside.library_path:
-        lines += [lua.comment('what the injected libraries need and the image lacks'),
-                  f'append_path("SINGULARITYENV_LD_LIBRARY_PATH", "{NEEDED}")\n']
-    return ''.join(lines)
+def bound(entry):
+    """Return the options (list of str) of srun for a rank on each node of a site (dict), on the cores of its GPU."""
+    first = (entry['gpu_binding']['value'] or [None])[0]
+    return [*entry['jobs']['value']['step'], f"--cpu-bind=mask_cpu:{first['mask']}" if first else '--cpu-bind=cores']
 
 
-def common_footer(lua, settings):
-    """Return the Lua text (str) of PMI and variables, as this project's modules have it."""
-    return module_text.pmi_text(lua, settings) + module_text.variables_text(lua, settings)
+# ---- Lua of the modules
+
+def one_at_a_time(settings, name=None):
+    """Return the Lua text (str) by which one module that sets SINGULARITY_BIND is loaded; name: str, of this one."""
+    others = ', '.join(f"'{other}'" for other in settings.at_load.conflicts if other != name)
+    return f"family( '{settings.at_load.family}' )\nconflict( {others} )\n"
+
+
+def swap_path(settings):
+    """Return the Lua text (str) that tells the entrypoint of an image in which more folders it shall look."""
+    path = ':'.join(settings.inside.host_path)
+    return f"setenv( 'OSU_SWAP_PATH', {lua_string(path)} )\n" if path else ''
+
+
+def untested(settings):
+    """Return the variables (list of dict) that nobody has shown to do good: they are in no contributed module."""
+    return [one for one in settings.sets.variables if one['evidence'] == 'untested']
+
+
+def defaults(settings):
+    """Return the Lua text (str) of PMI and variables."""
+    return filled('defaults', {'PMI': settings.stack.pmi, 'VARIABLES': lua_list(
+        (one['why'], [one['name'], one['value']]) for one in settings.sets.variables if one not in untested(settings))})
 
 
 # ---- the native build
@@ -170,15 +207,23 @@ def options(text):
     return re.findall(r'\S*"[^"]*"\S*\s*|\S+\s*', text)
 
 
+def dependencies(modules, rocm):
+    """Return the rows (str) of dependencies: external modules (list of str), and RCCL's plugin where contrib has it."""
+    default = rocm == PLUGIN['rocm']
+    lines = [f"    ({('rocm' if default and module.startswith('rocm/') else module)!r}, EXTERNAL_MODULE),\n"
+             for module in modules if not module.startswith('PrgEnv-')]
+    return ''.join(lines + [f"    {PLUGIN['dependency']},  # RCCL reaches the network by it\n"] if default else lines)
+
+
 def native_recipe(site):
     """Return (file name, text) of the easyconfig of the native build on a site (str)."""
     settings, entry = settings_of('native', site), site_entry(site)
     native = entry['native']['value']
     toolchain, version = TOOLCHAINS[native['prgenv']], SOURCES['osu']['version']
     rocm = next((module.partition('/')[2] for module in native['modules'] if module.startswith('rocm/')), None)
-    suffix = f'-rocm-{rocm}' if rocm else ''
+    # as in the repository: the default release of the stack has no number
+    suffix = ('-rocm' if rocm == PLUGIN['rocm'] else f'-rocm-{rocm}') if rocm else ''
     below = [LIBEXEC + folder.partition(LIBEXEC)[2] for folder in folders('', bool(entry['gpu']['value']))]
-    lua = Generator()
     return f"{NAME}-{version}-{toolchain}-{stack_of(site)}{suffix}.eb", filled('native.eb', {
         'HEAD': commented(f"The OSU Micro-Benchmarks with Cray MPICH on {entry['title']}. Written by `osu-container "
                           "contribute lumi` from its data; not built on LUMI by who wrote it.", '#DOC '),
@@ -186,12 +231,11 @@ def native_recipe(site):
         'KEYWORDS': KEYWORDS + (', ROCm, RCCL' if rocm else ''), 'TOOLCHAIN': toolchain, 'STACK': stack_of(site),
         'URL': SOURCES['osu']['url'].rpartition('/')[0], 'SHA256': SOURCES['osu']['sha256'],
         'WITH': f' with ROCm {rocm} and RCCL' if rocm else '',
-        'DEPENDENCIES': ''.join(f'    ({module!r}, EXTERNAL_MODULE),\n' for module in native['modules']
-                                if not module.startswith('PrgEnv-')),
+        'DEPENDENCIES': dependencies(native['modules'], rocm),
         'CONFIGOPTS': ''.join(f'    {part!r}\n' for part in options(native['configopts'])), 'FOLDERS': rows(below),
         'CHECKS': ''.join(f"    'ldd $EBROOT{VARIABLE}/{LIBEXEC}mpi/pt2pt/osu_bw | grep -F {soname}',\n"
                           for soname in native['needed']),
-        'FOOTER': module_text.families_text(lua, settings) + common_footer(lua, settings)})
+        'FOOTER': defaults(settings)})
 
 
 # ---- pages of a contribution: USER.md, README.md and LICENSE.md of each package, README.md of the whole
@@ -203,7 +247,7 @@ def listed(lines):
 
 def srun(entry):
     """Return the line (str) that measures between two nodes of a site (dict)."""
-    return ' '.join(['srun', '-N2', '-n2', *entry['jobs']['value']['step'], 'osu_bw', 'D D' if entry['gpu']['value']
+    return ' '.join(['srun', '-N2', '-n2', *bound(entry), 'osu_bw', 'D D' if entry['gpu']['value']
                      else 'H H'])
 
 
@@ -267,23 +311,19 @@ def licences(file):
         [SOURCES[key]['name'], SOURCES[key]['version'], f"`{SOURCES[key]['licence']}`"] for key in keys])
 
 
-def native_pages(recipes):
-    """Return {name: text} of the pages of the compiled benchmarks; recipes: {site: file of its easyconfig}."""
-    entries = {site: site_entry(site) for site in recipes}
-    rows = [[f'`{file}`', entries[site]['title'], f"`{entries[site]['native']['value']['configopts']}`",
-             *(entries[site]['native'][key] for key in ('source', 'date', 'evidence'))]
-            for site, file in recipes.items()]
+def contrib_pages(recipes, bindings):
+    """
+    Return {path: text} of pages for LUMI-EasyBuild-contrib.
+
+    :param recipes: {site: file of its easyconfig of the compiled benchmarks}; bindings: list of stacks
+    """
     first = next(iter(recipes))
     return {
-        'USER.md': filled('native-USER.md', {
+        f'{FOLDER}/USER.md': filled('native-USER.md', {
             'RELEASE': SOURCES['osu']['version'], 'STACK': stack_of(first), 'FILE': recipes[first],
-            'SRUN': srun(entries[first]),
-            'RECIPES': listed(f"`{file}`: {entries[site]['title']}" for site, file in recipes.items())}),
-        'README.md': filled('native-README.md', {
-            'RELEASE': SOURCES['osu']['version'],
-            'TABLE': table(['easyconfig', 'for', 'options of configure', 'source', 'date', 'evidence'], rows)}),
-        'LICENSE.md': filled('native-LICENSE.md', {'LICENCE': LICENCE, 'VARIABLE': VARIABLE, 'NAME': NAME}),
-    }
+            'SRUN': srun(site_entry(first)),
+            'RECIPES': listed(f"`{file}`: {site_entry(site)['title']}" for site, file in recipes.items())}),
+        f'{BINDINGS_FOLDER}/USER.md': filled('bindings-USER.md', {'STACK': bindings[0], 'BINDINGS': BINDINGS})}
 
 
 def cover_page(containers, native, site):
@@ -292,6 +332,7 @@ def cover_page(containers, native, site):
     return filled('lumi-README.md', {
         'REPOSITORIES': ' and '.join(place['takes']), 'DATE': place['date'], 'SOURCE': place['source'],
         'CONTAINERS': f'{CONTAINERS}/{FOLDER}', 'CONTRIB': f'{CONTRIB}/{FOLDER}', 'APPROACHES': ', '.join(containers),
+        'BINDINGS': f'{CONTRIB}/{BINDINGS_FOLDER}',
         'NATIVE': ', '.join(native), 'IMAGES': listed(map(image_state, images_of(containers, entry))),
         'LEFT': listed(f"{name}: the data of {site} have no image for it, or not what it needs"
                        for name in APPROACHES if APPROACHES[name]['container'] and name not in containers) or 'none'})

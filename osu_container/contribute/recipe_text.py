@@ -1,4 +1,4 @@
-"""Text of recipes and pages: templates that are filled, and what module_text.py asks of EasyBuild's generator."""
+"""Text of recipes and pages: templates that are filled, lists with reasons, tables."""
 import re
 import textwrap
 from pathlib import Path
@@ -9,25 +9,31 @@ TEMPLATES = Path(__file__).resolve().with_name('templates.txt')
 WIDTH = 118
 
 
-class Generator:
-    """What module_text.py calls of EasyBuild's module generator."""
-
-    def comment(self, text):
-        """Return a comment (str) in Lua, over as many lines as it takes."""
-        return commented(text, '-- ')
-
-    def set_environment(self, name, value):
-        """Return the Lua text (str) that sets a variable; value: str, or EasyBuild's dict with value and pushenv."""
-        if isinstance(value, dict):
-            return f"pushenv({lua_string(name)}, {lua_string(value['value'])})\n"
-        return f'setenv({lua_string(name)}, {lua_string(value)})\n'
-
-
 def commented(text, mark, indent=0):
     """Return text (str) as lines of comment that begin with mark (str), such as '# '."""
     begin = ' ' * indent + mark
     return textwrap.fill(text, WIDTH, initial_indent=begin, subsequent_indent=begin, break_long_words=False,
                          break_on_hyphens=False) + '\n'
+
+
+def rows(values):
+    """Return values (iterable of str) as rows of a Python list."""
+    return ''.join(f'    {value!r},\n' for value in values)
+
+
+def reasoned(entries, mark='# '):
+    """Return rows (str) of a list, each reason in a comment above its first; entries: iterable of (why, text)."""
+    lines, last = [], None
+    for why, text in entries:
+        lines += [commented(why, mark, 4)] if why != last else []
+        lines.append(f'    {text},\n')
+        last = why
+    return ''.join(lines)
+
+
+def lua_list(entries):
+    """Return rows (str) of a Lua table of tables; entries: iterable of (why, list of str)."""
+    return reasoned(((why, f"{{ {', '.join(map(lua_string, values))} }}") for why, values in entries), '-- ')
 
 
 def filled(template, values):

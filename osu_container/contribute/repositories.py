@@ -33,6 +33,11 @@ PLACES = {
     },
 }
 
+#: RCCL's plugin in LUMI-EasyBuild-contrib fc59dd70 (aws-ofi-nccl-1.18.0-rocm.eb), and LUMI's default ROCm that it takes
+PLUGIN = {'rocm': '6.3.4', 'dependency': "('aws-ofi-nccl', '1.18.0', '-rocm', SYSTEM)"}
+#: Stacks for which that repository has singularity-bindings
+BINDINGS_THERE = ['24.03']
+
 #: Toolchains of EasyBuild's newest generation with an MPI, and what they are made of
 TOOLCHAINS = {
     ('gompi', '2026.1'): 'GCC and Open MPI',
