@@ -3,9 +3,7 @@
 What a container and this project add to a start (docs/scale.md); `bench` is for users' runs.
 
     wrapper   bin/osu_latency --help beside the runtime called by hand for the same program
-    module    `module load` of a module beside that of one that holds nothing
     start     srun of 2 and 16 ranks on one node, in one shared container and in one for each rank, beside native
-    commands  `osu-container check`, `discover` and `why` beside a Python that does nothing
 
 What is compared runs in turn (A B A B ...), so that a slower spell of the machine meets both; differences and ratios
 are taken pair by pair. A figure is a median, with the first and third quartile in brackets. Nothing fails for being
@@ -19,17 +17,12 @@ import shlex
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
-from pathlib import Path
 
 from osu_container import record
 from osu_container.places import PROJECT
 
 APPROACHES = ('pure', 'bind', 'hybrid', 'opensource')
-COMMAND = str(PROJECT / 'bin' / 'osu-container')
-#: Exit codes of what is timed that are no failure: check has 4 to 6 as verdicts, `why` 1 where it knows nothing
-USUAL = (0, 1, 4, 5, 6)
 
 
 class FiguresError(Exception):
@@ -46,12 +39,12 @@ def environment(module=None):
     return dict(item.split('=', 1) for item in done.stdout.split('\0') if '=' in item)
 
 
-def seconds(command, env, usual=(0,)):
-    """Return the wall time (s) of command (list of str). Raises FiguresError for an exit code that is not usual."""
+def seconds(command, env):
+    """Return the wall time (s) of command (list of str). Raises FiguresError where it fails."""
     start = time.perf_counter()
     done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     taken = time.perf_counter() - start
-    if done.returncode not in usual:
+    if done.returncode:
         raise FiguresError(f"{shlex.join(command)} failed: {(done.stderr or done.stdout).strip()[-2000:]}")
     return taken
 
@@ -90,18 +83,6 @@ def wrapper():
                lambda env=env, it=bare: seconds(it, env))
 
 
-def module():
-    """Yield (name, function, function): loading each module, and one that holds nothing."""
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / 'empty').mkdir()
-        (Path(folder) / 'empty' / '1.lua').write_text('')
-        env = environment()
-        env['MODULEPATH'] = f"{folder}:{env['MODULEPATH']}"
-        for name in ('osu-native', *(f'osu-container/{approach}' for approach in APPROACHES)):
-            yield (f'module load {name}', lambda name=name: seconds([env['LMOD_CMD'], 'bash', 'load', name], env),
-                   lambda: seconds([env['LMOD_CMD'], 'bash', 'load', 'empty'], env))
-
-
 def start():
     """Yield (name, function, function): starts of ranks in containers, and of the same ranks on the host."""
     native, shared = environment('osu-native'), environment('osu-container/pure')
@@ -112,17 +93,8 @@ def start():
                    lambda srun=srun: seconds(srun, native))
 
 
-def commands():
-    """Yield (name, function, function): commands of this project, and a Python that does nothing."""
-    env = environment('osu-container/pure')
-    image = env['MPI_CONTAINER_IMAGE']
-    for words in (['check', image], ['discover'], ['why', str(PROJECT / 'README.md')]):
-        yield (f'osu-container {words[0]}', lambda words=words: seconds([COMMAND, *words], env, USUAL),
-               lambda: seconds([sys.executable, '-c', 'pass'], env))
-
-
 #: name -> function that yields what is measured
-GROUPS = {'wrapper': wrapper, 'module': module, 'start': start, 'commands': commands}
+GROUPS = {'wrapper': wrapper, 'start': start}
 
 
 def main():
