@@ -102,11 +102,11 @@ mutants: fast-prerequisites test-python host-mpi ## how many small faults in the
 	@# In a clone of what is committed: it writes each fault into the file
 	@rm -rf $(MUTANTS)/tree $(MUTANTS)/session.sqlite && git clone -q --shared . $(MUTANTS)/tree && \
 	    ln -s $(CURDIR)/$(WORK) $(MUTANTS)/tree/$(WORK)
-	cd $(MUTANTS)/tree && ../venv/bin/cosmic-ray init cosmic-ray.toml ../session.sqlite
+	cd $(MUTANTS)/tree && ../venv/bin/cosmic-ray init pyproject.toml ../session.sqlite
 	@python3 -c "import sqlite3; db = sqlite3.connect('$(MUTANTS)/session.sqlite'); [db.execute(f'DELETE FROM {table} \
 	    WHERE job_id NOT IN (SELECT job_id FROM work_items ORDER BY random() LIMIT $(or $(COUNT),60))') \
 	    for table in ('work_items', 'mutation_specs')]; db.commit()"
-	cd $(MUTANTS)/tree && ../venv/bin/cosmic-ray exec cosmic-ray.toml ../session.sqlite
+	cd $(MUTANTS)/tree && ../venv/bin/cosmic-ray exec pyproject.toml ../session.sqlite
 	$(MUTANTS)/venv/bin/cr-report $(MUTANTS)/session.sqlite --surviving-only --show-diff
 
 .PHONY: check

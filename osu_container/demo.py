@@ -198,7 +198,7 @@ class Demo:
                 *(package / 'core').rglob('*.py')]
         found = sorted(code) + sorted((self.project / 'easyconfigs').glob(f'o/*/{easyconfig}'))
         if easyconfig.startswith('osu-container'):
-            return found + [self.project / 'easyconfigs/o/osu-container/run-in-container', self.image()]
+            return found + [*(self.project / 'easyconfigs/o/osu-container').glob('*-container'), self.image()]
         return found + [self.project / 'easyconfigs/o/osu-native/osu-port',
                         self.project / 'sources' / SOURCES['osu']['file']]
 

@@ -113,8 +113,8 @@ def test_run_in_container_takes_its_settings_as_text(tmp_path, number):
 
     def check(name, folder, value):
         (root / name).write_text('')
-        rows = [('image', name), ('runtime', str(runtime)), ('prefix', 'APPTAINER'), ('path', '/' + folder),
-                ('library_path', '/' + folder), ('default', 'always FI_PROVIDER=' + value)]
+        rows = [('image', name), ('runtime', str(runtime)), ('prefix', 'APPTAINER'), ('bind', f'/{folder}:/x'),
+                ('default', 'FI_PROVIDER=' + value)]
         (root / CALL_SETTINGS).write_text(''.join('{} {}\n'.format(*row) for row in rows), errors='surrogateescape')
         done = run([root / 'bin' / 'app', 'a b', '$(touch owned)'], cwd=tmp_path, errors='surrogateescape',
                    env={'PATH': os.environ['PATH'], 'HOME': str(tmp_path), 'LC_ALL': 'C.UTF-8'})
@@ -123,7 +123,7 @@ def test_run_in_container_takes_its_settings_as_text(tmp_path, number):
         assert words.split('\0')[-4:-1] == ['app', 'a b', '$(touch owned)']
         variables = dict(line.partition('=')[::2] for line in variables.split('\0'))
         assert str(root / name) in words.split('\0') and variables['FI_PROVIDER'] == value
-        assert variables['APPTAINERENV_LD_LIBRARY_PATH'].split(':')[0] == '/' + folder
+        assert variables['APPTAINER_BIND'].split(',')[0] == f'/{folder}:/x'
     # a blank at an end of a value is none of it; : parts folders, / ends names
     text = LINES.map(lambda text: text.replace(':', '').replace(',', '').strip() or 'x')
     each(check, number, name=text.map(lambda text: text.replace('/', '').lstrip('.')[:60] or 'x'), folder=text,

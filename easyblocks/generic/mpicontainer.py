@@ -131,6 +131,8 @@ class MPIContainer(SiteEasyBlock):
         self.facts['image']['installed'] = None if self.of_site else stamp(image)
         bindir = os.path.join(folder, 'bin')
         self.copy_command(self.src[0], bindir)
+        share = os.path.join(os.path.dirname(self.src[0]['path']), 'share-container')  # read by the wrapper
+        self.copy_command({'name': os.path.basename(share), 'path': share}, os.path.join(folder, 'libexec'))
         plain, programs = self.cfg['program_prefix'].rstrip('_') or self.name, self.facts['image']['programs']
         for command in sorted(programs) + [plain + '-shell', plain + '-exec', 'start-shell']:
             symlink(self.src[0]['name'], os.path.join(bindir, command), use_abspath_source=False)

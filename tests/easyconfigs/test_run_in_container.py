@@ -1,4 +1,4 @@
-"""run-in-container, with a runtime that is a real program which shows what it was given.
+"""run-in-container and share-container, with a runtime that is a real program which shows what it was given.
 
 osu-explain with a settings.json that is damaged: a line with the file, what is wrong and what to do.
 
@@ -19,7 +19,7 @@ import pytest
 from osu_container.core.installing.staged import install_proof
 from tests.helpers.machine import PROJECT, PYTHON_36, run
 
-WRAPPER = PROJECT / 'easyconfigs' / 'o' / 'osu-container' / 'run-in-container'
+SCRIPTS = PROJECT / 'easyconfigs' / 'o' / 'osu-container'
 #: prints its arguments one a line in brackets, then the binds, and exits with $CODE
 RUNTIME = '''#!/bin/bash
 printf '[%s]\\n' "$@"
@@ -28,26 +28,42 @@ exit "${CODE:-0}"
 '''
 
 
+def install_wrapper(root):
+    """Put the two scripts of the wrapper into an installation (Path)."""
+    for folder, name in (('bin', 'run-in-container'), ('libexec', 'share-container')):
+        (root / folder).mkdir(parents=True, exist_ok=True)
+        shutil.copy(SCRIPTS / name, root / folder / name)
+
+
 @pytest.fixture
 def installed(tmp_path):
-    """An installation in a folder whose name holds a space; returns a function that runs one of its commands."""
+    """
+    An installation in a folder whose name holds a space; returns a function that runs one of its commands.
+
+    Its words in small letters are keys of call-settings (str, or list for a line each), the others variables.
+    """
     root = tmp_path / 'a folder'
-    (root / 'bin').mkdir(parents=True)
-    shutil.copy(WRAPPER, root / 'bin' / 'run-in-container')
+    install_wrapper(root)
     for name in ('osu_bw', 'osu-shell', 'osu-exec', 'start-shell'):
         (root / 'bin' / name).symlink_to('run-in-container')
     (root / 'x.sif').write_text('image')
     runtime = root / 'runtime'
     runtime.write_text(RUNTIME)
     runtime.chmod(0o755)
-    environment = {'PATH': os.environ['PATH'], 'MPI_CONTAINER_IMAGE': str(root / 'x.sif'),
-                   'MPI_CONTAINER_RUNTIME': str(runtime), 'MPI_CONTAINER_PMI': 'pmi2 PMI_FD'}
 
-    def call(name, *arguments, cwd=None, **variables):
-        merged = {key: value for key, value in {**environment, **variables}.items() if value is not None}
+    def write(**more):
+        rows = [(key, value) for key, values in {**call.settings, **more}.items()
+                for value in ([values] if isinstance(values, str) else values or [])]
+        (root / 'call-settings').write_text('# a comment\n' + ''.join(f'{key} {value}\n' for key, value in rows))
+
+    def call(name, *arguments, cwd=None, **words):
+        write(**{key: value for key, value in words.items() if key.islower()})
+        merged = {key: value for key, value in {**call.environment, **words}.items()
+                  if value is not None and not key.islower()}
         return run([root / 'bin' / name, *arguments], env=merged, cwd=cwd)
-    call.root = root
-    call.environment = environment
+    call.root, call.write, call.environment = root, write, {'PATH': os.environ['PATH']}
+    call.settings = {'image': 'x.sif', 'runtime': str(runtime), 'pmi': 'pmi2 PMI_FD'}
+    write()
     return call
 
 
@@ -91,12 +107,10 @@ def test_software_of_the_user_is_that_of_the_installation_as_it_is_now(settled, 
 
 def test_through_the_entrypoint_where_the_module_says_so(installed):
     sif = str(installed.root / 'x.sif')
-    through, run = {'MPI_CONTAINER_START': 'run'}, '[--quiet]\n[run]\n'
+    through, run = {'start': 'run'}, '[--quiet]\n[run]\n'
     assert installed('osu_bw', 'H', 'a b', **through).stdout.startswith(f'{run}[{sif}]\n[osu_bw]\n[H]\n[a b]\n')
     assert installed('osu-exec', 'ls', '-l /', **through).stdout.startswith(f'{run}[{sif}]\n[ls]\n[-l /]\n')
     assert installed('osu-shell', '--nv', **through).stdout.startswith(f'{run}[--nv]\n[{sif}]\n[/bin/bash]\n')
-    done = installed('osu_bw', MPI_CONTAINER_UNSET='CXI_FORK_SAFE', **through)
-    assert done.stdout.startswith(f'{run}[{sif}]\n[env]\n[-u]\n[CXI_FORK_SAFE]\n[osu_bw]\n')
 
 
 def test_the_runtime_takes_the_place_of_the_wrapper(installed):
@@ -110,11 +124,11 @@ def test_the_runtime_takes_the_place_of_the_wrapper(installed):
     process.stdout.close()
 
 
-@pytest.mark.parametrize('missing', ['MPI_CONTAINER_IMAGE', 'MPI_CONTAINER_RUNTIME'])
-def test_without_the_module_it_says_which_to_load(installed, missing):
-    done = installed('osu_bw', **{missing: None})
+def test_outside_of_an_installation_it_says_how_to_call_it(installed):
+    (installed.root / 'call-settings').unlink()
+    done = run([installed.root / 'bin' / 'osu_bw'])
     assert done.returncode == 1 and done.stdout == ''
-    assert missing in done.stderr and 'module load NAME' in done.stderr
+    assert 'call-settings is missing' in done.stderr and 'module load NAME' in done.stderr
 
 
 def test_a_deleted_image_is_named(installed):
@@ -135,35 +149,21 @@ def test_ranks_without_pmi_are_an_error_that_names_the_right_one(installed):
     assert 'PMI_FD is not set' in done.stderr and 'srun --mpi=pmi2' in done.stderr
 
 
-#: call-settings of an installation
-SETTINGS = '''# a comment
-image x.sif
-runtime {runtime}
-prefix APPTAINER
-pmi pmi2 PMI_FD
-bind /host/libmpi.so:/opt/host-mpi/lib/libmpi.so.12
-bind /users:/users
-library_path /opt/host-mpi/lib
-preload /opt/host-mpi/lib/libgtl.so
-path /opt/osu/bin
-default OSU_FAST=1 FI_PROVIDER=cxi;ofi_rxm
-default OSU_SAFE!=0 FI_PROVIDER=tcp
-default always FI_PROVIDER=never
-default always FI_WORDS=a b=c
-'''
+#: More of call-settings
+SETTINGS = {'prefix': 'APPTAINER', 'bind': ['/host/libmpi.so:/opt/host-mpi/lib/libmpi.so.12', '/users:/users'],
+            'default': ['FI_PROVIDER=tcp', 'always FI_WORDS=a b=c']}
+INJECTION = '/.singularity.d/env/zzz-host-mpi.sh'
 OURS = ['/host/libmpi.so:/opt/host-mpi/lib/libmpi.so.12', '/users:/users']
 
 
 @pytest.fixture
 def settled(installed):
-    """The same installation with call-settings, and no module that is loaded; gives what the runtime sees (dict)."""
+    """The same installation with more settings, and no module that is loaded; gives what the runtime sees (dict)."""
     (installed.root / 'runtime').write_text('#!/bin/bash\nprintf "%s|" "$@" >&2\nenv -0\n')
-    (installed.root / 'call-settings').write_text(SETTINGS.format(runtime=installed.root / 'runtime'))
-    for name in [name for name in installed.environment if name.startswith('MPI_CONTAINER_')]:
-        del installed.environment[name]
+    installed.settings.update(SETTINGS)
 
-    def call(name='osu_bw', *arguments, **variables):
-        done = installed(name, *arguments, **variables)
+    def call(name='osu_bw', *arguments, **words):
+        done = installed(name, *arguments, **words)
         assert done.returncode == 0, done.stderr
         return dict([text.partition('=')[::2] for text in done.stdout.split('\0')], words=done.stderr.split('|'))
     call.root = installed.root
@@ -172,39 +172,56 @@ def settled(installed):
 
 
 def test_without_its_module_a_command_gets_all_that_the_module_promises(settled):
+    (settled.root / 'host-mpi.sh').touch()
     found = settled()
     assert found['words'][:4] == ['--quiet', 'exec', str(settled.root / 'x.sif'), 'osu_bw']
-    assert found['APPTAINER_BIND'].split(',') == OURS
-    assert found['APPTAINERENV_LD_LIBRARY_PATH'] == '/opt/host-mpi/lib'
-    assert found['APPTAINERENV_LD_PRELOAD'] == '/opt/host-mpi/lib/libgtl.so'
-    assert found['APPTAINERENV_PREPEND_PATH'] == '/opt/osu/bin'
+    assert found['APPTAINER_BIND'].split(',') == [f'{settled.root}/host-mpi.sh:{INJECTION}', *OURS]
     assert (found['FI_PROVIDER'], found['FI_WORDS']) == ('tcp', 'a b=c')
-    assert settled(OSU_FAST='1')['FI_PROVIDER'] == 'cxi;ofi_rxm'
-    assert settled(OSU_SAFE='0')['FI_PROVIDER'] == 'never' and settled(FI_PROVIDER='mine')['FI_PROVIDER'] == 'mine'
+    assert settled(FI_PROVIDER='mine')['FI_PROVIDER'] == 'mine'
+    assert 'FI_PROVIDER' not in settled(OSU_MODULE_ROOT=str(settled.root)), 'unset since the module was loaded'
 
 
-@pytest.mark.parametrize('exported, binds_, libraries', [
-    ({'APPTAINER_BIND': '/mine'}, [*OURS, '/mine'], '/opt/host-mpi/lib'),
-    ({'SINGULARITY_BIND': '/mine,/users:/users', 'APPTAINER_BIND': ''}, [*OURS, '/mine'], '/opt/host-mpi/lib'),
-    ({'APPTAINER_BIND': '/other:/users:ro'}, [OURS[0], '/other:/users:ro'], '/opt/host-mpi/lib'),
-    ({'APPTAINER_BIND': '/users/me:/users/me/x,/my/opt:/opt/'}, ['/my/opt:/opt/', *OURS, '/users/me:/users/me/x'],
-     '/opt/host-mpi/lib'),
-    ({'APPTAINERENV_LD_LIBRARY_PATH': '/my/lib:/opt/host-mpi/lib'}, OURS, '/opt/host-mpi/lib:/my/lib'),
-    ({'SINGULARITYENV_LD_LIBRARY_PATH': '/my/lib'}, OURS, '/opt/host-mpi/lib:/my/lib')])
-def test_what_a_user_exports_adds_to_ours_and_never_replaces_it(settled, exported, binds_, libraries):
-    found = settled(**exported)
+@pytest.mark.parametrize('exported, binds_', [
+    ({'APPTAINER_BIND': '/mine'}, [*OURS, '/mine']),
+    ({'SINGULARITY_BIND': '/mine,/users:/users', 'APPTAINER_BIND': ''}, [*OURS, '/mine']),
+    ({'APPTAINER_BIND': '/users,/mine,/mine', 'SINGULARITY_BINDPATH': '/mine'}, [*OURS, '/mine']),
+    ({'APPTAINER_BIND': '/other:/users:ro'}, [OURS[0], '/other:/users:ro']),
+    ({'APPTAINER_BIND': '/users/me:/users/me/x,/my/opt:/opt/'}, ['/my/opt:/opt/', *OURS, '/users/me:/users/me/x'])])
+def test_what_a_user_exports_adds_to_ours_and_never_replaces_it(settled, exported, binds_):
+    found = settled(APPTAINERENV_LD_LIBRARY_PATH='/my/lib', **exported)
     assert found['APPTAINER_BIND'].split(',') == binds_ and 'SINGULARITY_BIND' not in found
-    assert found['APPTAINERENV_LD_LIBRARY_PATH'] == libraries
+    assert found['APPTAINERENV_LD_LIBRARY_PATH'] == '/my/lib'
 
 
-def test_what_another_module_of_ours_has_set_stays_out(settled, tmp_path):
+@pytest.mark.parametrize('own', [True, False])
+def test_what_another_module_of_ours_has_set_stays_out(settled, tmp_path, own):
+    """Its injection above all, which has the target of ours."""
     other = tmp_path / 'other'
     other.mkdir()
-    (other / 'call-settings').write_text('image y.sif\nbind /z:/z\nlibrary_path /z/lib\ndefault always FI_PROVIDER=z\n')
-    found = settled(OSU_MODULE_ROOT=str(other), MPI_CONTAINER_IMAGE=str(other / 'y.sif'), MPI_CONTAINER_SHARE='1',
-                    APPTAINER_BIND='/z:/z,/mine', APPTAINERENV_LD_LIBRARY_PATH='/z/lib', FI_PROVIDER='z')
-    assert found['words'][2] == str(settled.root / 'x.sif') and found['APPTAINER_BIND'].split(',') == [*OURS, '/mine']
-    assert (found['APPTAINERENV_LD_LIBRARY_PATH'], found['FI_PROVIDER']) == ('/opt/host-mpi/lib', 'tcp')
+    (other / 'host-mpi.sh').touch()
+    (other / 'call-settings').write_text('image y.sif\nbind /z:/z\nfiles /spool:/spool\ndefault FI_PROVIDER=z\n')
+    if own:
+        (settled.root / 'host-mpi.sh').touch()
+    found = settled(OSU_MODULE_ROOT=str(other), MPI_CONTAINER_IMAGE=str(other / 'y.sif'), FI_PROVIDER='z',
+                    APPTAINER_BIND=f'{other}/host-mpi.sh:{INJECTION},/z:/z,/mine,/spool')
+    ours = [f'{settled.root}/host-mpi.sh:{INJECTION}'] if own else []
+    assert found['words'][2] == str(settled.root / 'x.sif')
+    assert found['APPTAINER_BIND'].split(',') == [*ours, *OURS, '/mine']
+    assert found['FI_PROVIDER'] == 'tcp'
+
+
+def test_an_image_that_the_user_names_is_taken(settled):
+    assert settled(MPI_CONTAINER_IMAGE='/dev/null')['words'][2] == '/dev/null'
+
+
+@pytest.mark.parametrize('words', [['--cleanenv'], ['-e'], ['--containall'], ['-C'], ['-ce'], ['--pwd', '/', '-e']])
+def test_options_for_a_clean_environment_keep_what_makes_a_rank(settled, words):
+    variables = {'PMI_FD': '7', 'SLURM_PROCID': '1', 'MINE': 'no'}
+    for found in (settled('osu-exec', *words, '--', 'x', **variables),
+                  settled(MPI_CONTAINER_OPTIONS=' '.join(words), **variables)):
+        assert (found['APPTAINERENV_PMI_FD'], found['APPTAINERENV_SLURM_PROCID']) == ('7', '1')
+        assert found['words'][2:2 + len(words)] == words and 'APPTAINERENV_MINE' not in found
+    assert 'APPTAINERENV_PMI_FD' not in settled('osu-exec', '--env', 'A=e', '--', 'ls', '-e', **variables)
 
 
 @pytest.mark.parametrize('name', ['APPTAINER_CLEANENV', 'SINGULARITY_CLEANENV', 'APPTAINER_CONTAINALL'])
@@ -219,8 +236,7 @@ def test_the_image_of_the_site_is_taken_where_the_copy_is_gone(settled, tmp_path
     (settled.root / 'x.sif').unlink()
     (tmp_path / 'central').mkdir()
     (tmp_path / 'central' / 'x.sif').touch()
-    with open(settled.root / 'call-settings', 'a') as handle:
-        handle.write(f'image_folders {{REPOSITORY}}/sifs /nowhere {tmp_path}/central\n')
+    settled.fails.settings['image_folders'] = f'{{REPOSITORY}}/sifs /nowhere {tmp_path}/central'
     assert settled()['words'][2] == str(tmp_path / 'central' / 'x.sif')
     (tmp_path / 'other' / 'sifs').mkdir(parents=True)
     (tmp_path / 'other' / 'sifs' / 'x.sif').touch()
@@ -250,23 +266,18 @@ def binds(done, prefix='APPTAINER'):
 def test_files_of_the_node_are_bound_where_they_exist(installed, tmp_path, prefix):
     (tmp_path / 'there').touch()
     (tmp_path / f'config-{os.uname().release}').touch()
-    done = installed('osu_bw', MPI_CONTAINER_PREFIX=prefix, MPI_CONTAINER_FILES=(
-        f'{tmp_path}/there:/there,{tmp_path}/gone:/gone,{tmp_path}/config-{{kernel}}:/boot/config-{{kernel}}|X=0'),
-        **{f'{prefix}_BIND': '/mine'})
-    assert binds(done, prefix) == ['/mine', f'{tmp_path}/there:/there',
-                                   f'{tmp_path}/config-{os.uname().release}:/boot/config-{os.uname().release}']
-
-
-def test_variables_are_taken_away_in_the_container(installed):
-    sif = str(installed.root / 'x.sif')
-    done = installed('osu_bw', 'H', 'H', MPI_CONTAINER_UNSET='CXI_FORK_SAFE CXI_FORK_SAFE_HP ')
-    assert done.stdout.split('\n')[:9] == ['[--quiet]', '[exec]', f'[{sif}]', '[env]', '[-u]', '[CXI_FORK_SAFE]',
-                                           '[-u]', '[CXI_FORK_SAFE_HP]', '[osu_bw]']
+    there, gone = tmp_path / 'there', tmp_path / 'gone'
+    # where the module was loaded both were there, and it has bound them
+    done = installed('osu_bw', prefix=prefix, files=(
+        f'{there}:{there},{gone}:{gone},{tmp_path}/config-{{kernel}}:/boot/config-{{kernel}}|X=0'),
+        **{f'{prefix}_BIND': f'/mine,{there},{gone}:{gone},{gone}'})
+    assert binds(done, prefix) == [f'{there}:{there}', f'{tmp_path}/config-{os.uname().release}:/boot/config-'
+                                   f'{os.uname().release}', '/mine']
 
 
 @pytest.mark.parametrize('ours, theirs', [('APPTAINER', 'SINGULARITY'), ('SINGULARITY', 'APPTAINER')])
 def test_binds_of_both_names_end_in_the_one_that_the_module_uses(installed, ours, theirs):
-    done = installed('osu_bw', MPI_CONTAINER_PREFIX=ours, **{f'{ours}_BIND': '/a', f'{theirs}_BIND': '/b'})
+    done = installed('osu_bw', prefix=ours, **{f'{ours}_BIND': '/a', f'{theirs}_BIND': '/b'})
     assert f'{ours}_BIND=/a,/b' in done.stdout and f'{theirs}_BIND=unset' in done.stdout
 
 
@@ -310,15 +321,16 @@ def test_osu_proof_starts_a_sampler_and_changes_nothing_else(watched, tmp_path, 
     # mpiexec of Hydra starts one task of srun on each node
     (4, {'MPI_LOCALNRANKS': '4', 'SLURM_STEP_TASKS_PER_NODE': '1(x2)', 'SLURM_NODEID': '1'})])
 @pytest.mark.parametrize('can_share, switch, how', [
-    ('1', None, 'exec --sharens {image} sleep 2147483647'), ('1', '0', None), (None, None, None),
+    ('1', None, 'exec --sharens {image} cat /proc/self/stat -'), ('1', '0', None), (None, None, None),
     ('1', 'instance', 'instance start {image} ranks'), (None, 'instance', 'instance start {image} ranks')])
 def test_one_container_is_started_for_ranks_of_a_node_and_never_for_one_rank(installed, here, variables, can_share,
                                                                              switch, how):
     """This runtime starts none, so each rank ends up in one of its own."""
     calls = installed.root / 'calls'
-    (installed.root / 'runtime').write_text(f'#!/bin/bash\nprintf "%s\\n" "$*" >>"{calls}"\n')
-    done = installed('osu_bw', MPI_CONTAINER_SHARE=can_share, SLURM_JOB_ID=str(os.getpid()), SLURM_STEP_ID='0',
-                     OSU_SHARE=switch, **variables)
+    (installed.root / 'runtime').write_text(
+        f'#!/bin/bash\nprintf "%s\\n" "$*" >>"{calls}"; [[ $* != *" instance start "* ]]\n')
+    done = installed('osu_bw', share=can_share, SLURM_JOB_ID=str(os.getpid()), SLURM_STEP_ID='0', OSU_SHARE=switch,
+                     **variables)
     assert done.returncode == 0, done.stderr
     image = installed.root / 'x.sif'
     started = [f'--quiet {how.format(image=image)}'] if here > 1 and how else []
@@ -338,28 +350,26 @@ def test_ranks_that_share_no_container_are_told_so(installed, ranks, wrapped):
         (installed.root / 'other').mkdir()
         (installed.root / 'other' / 'osu_bw').write_text(show)
         (installed.root / 'other' / 'osu_bw').chmod(0o755)
-        more = {'MPI_CONTAINER_WRAPPERS': str(installed.root / 'other')}
-    done = installed('osu_bw', MPI_CONTAINER_APART='MPI_A=0 MPI_B=0', MPI_B='mine',
-                     SLURM_STEP_TASKS_PER_NODE=str(ranks), **more)
+        more = {'wrappers': 'other'}
+    done = installed('osu_bw', apart='MPI_A=0 MPI_B=0', MPI_B='mine', SLURM_STEP_TASKS_PER_NODE=str(ranks), **more)
     assert done.stdout == ('0 mine\n' if ranks > 1 and os.getuid() else 'unset mine\n'), done.stderr
 
 
 def test_wrappers_of_another_tool_are_called_with_all_that_was_prepared(installed, tmp_path):
-    other = tmp_path / 'other' / 'osu_bw'
+    other = installed.root / 'other' / 'osu_bw'
     other.parent.mkdir()
     other.write_text('#!/bin/bash\nprintf "other [%s] %s" "$*" "$SINGULARITY_BIND"\n')
     other.chmod(0o755)
     (tmp_path / 'there').touch()
-    done = installed('osu_bw', 'H', 'H', MPI_CONTAINER_WRAPPERS=str(other.parent), MPI_CONTAINER_PREFIX='SINGULARITY',
-                     MPI_CONTAINER_FILES=f'{tmp_path}/there:/there')
+    done = installed('osu_bw', 'H', 'H', wrappers='other', prefix='SINGULARITY', files=f'{tmp_path}/there:/there')
     assert done.stdout == f'other [H H] {tmp_path}/there:/there'
-    assert installed('osu-exec', 'ls', MPI_CONTAINER_WRAPPERS=str(other.parent)).stdout.startswith('[--quiet]\n[exec]')
+    assert installed('osu-exec', 'ls', wrappers='other').stdout.startswith('[--quiet]\n[exec]')
 
 
 @pytest.mark.parametrize('there', [True, False])
 def test_wrappers_of_another_tool_end_with_their_program_and_find_the_image_elsewhere(installed, tmp_path, there):
     """As lumi-container-wrapper makes them: a bash that calls the runtime and stays."""
-    other = tmp_path / 'other' / 'bin' / 'osu_bw'
+    other = installed.root / 'other' / 'bin' / 'osu_bw'
     other.parent.mkdir(parents=True)
     other.write_text('#!/bin/bash\nsingularity --silent exec "$(dirname "$0")/../container.sif" osu_bw "$@"\n'
                      'echo after\n')
@@ -369,8 +379,8 @@ def test_wrappers_of_another_tool_end_with_their_program_and_find_the_image_else
     runtime.parent.mkdir()
     runtime.write_text('#!/bin/bash\nprintf "%s\\n" "$$" "$@"; declare -F; exec sleep 60\n')
     runtime.chmod(0o755)
-    environment = {**installed.environment, 'MPI_CONTAINER_WRAPPERS': str(other.parent),
-                   'PATH': f"{runtime.parent}:{os.environ['PATH']}"}
+    installed.write(wrappers='other/bin')
+    environment = {'PATH': f"{runtime.parent}:{os.environ['PATH']}"}
     with subprocess.Popen([str(installed.root / 'bin' / 'osu_bw'), 'a b'], env=environment, stdout=subprocess.PIPE,
                           text=True) as process:
         said = [process.stdout.readline().rstrip('\n') for _ in range(6)]
@@ -394,7 +404,7 @@ def test_tmpdir_is_bound_where_nothing_else_binds_it(installed, folder, more):
         assert binds == wanted
 
 
-COMMAND = PROJECT / 'easyconfigs/o/osu-container/osu-explain'
+COMMAND = SCRIPTS / 'osu-explain'
 TOLD = {'why': 'w', 'source': 's', 'date': '2026-11-23', 'evidence': 'untested'}
 VARIABLE = {'name': 'A', 'value': '1', 'origin': 'site x', **TOLD}
 GOOD = {'module': 'osu-container/pure', 'site': 'x', 'title': 't', 'mpi': 'm', 'libfabric': 'l', 'pmi': 'pmi2',
@@ -449,7 +459,7 @@ def test_any_letter_and_any_stream_end_without_a_traceback(explain, monkeypatch,
     assert (done.returncode, done.stderr) == (code, says)
 
 
-SCRIPT = PROJECT / 'easyconfigs' / 'o' / 'osu-container' / 'make-squashfs'
+SCRIPT = SCRIPTS / 'make-squashfs'
 FOLDER, IMAGE = 'user-software', 'user-software.squashfs'
 
 

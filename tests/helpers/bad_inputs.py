@@ -130,6 +130,17 @@ def explain(content):
     return make
 
 
+def wrapper(*settings):
+    """Return what makes the installation of a module with lines of call-settings (str), whose wrapper is tried."""
+    def make(place):
+        good(place)
+        target = place.folder / 'module' / 'bin' / 'run'
+        target.parent.mkdir(parents=True)
+        target.symlink_to(PROJECT / 'easyconfigs' / 'o' / 'osu-container' / 'run-in-container')
+        (place.folder / 'module' / 'call-settings').write_text('\n'.join(settings) + '\n')
+    return make
+
+
 def with_sum(place):
     """Make good.sif, its sum beside it, and the host."""
     good(place)
@@ -146,7 +157,6 @@ CHECK, NEW, BENCH = f'osu-container check {HOST} ', f'osu-container new {HOST} '
 IMAGE, LOOK, COMPARE = 'osu-container image ', 'osu-container discover ', 'osu-container compare '
 ADD, PROOF = 'osu-container reference add run ', 'osu-container proof '
 SITE_FILE, FACTS = 'osu-container check good.sif --site-file ', f'osu-container check good.sif --site {CPU} --facts '
-RUN = 'MPI_CONTAINER_IMAGE=$PWD/good.sif $CLONE/easyconfigs/o/osu-container/run-in-container'
 
 #: By command
 CASES = {
@@ -282,10 +292,10 @@ CASES = {
     ],
     'a module and its scripts': [
         Case('$CLONE/easyconfigs/o/osu-container/run-in-container', ('module load',)),
-        Case('MPI_CONTAINER_RUNTIME=true ' + RUN, ('good.sif',)),
-        Case('MPI_CONTAINER_RUNTIME=magic ' + RUN, ('magic',), make=good),
-        Case("MPI_CONTAINER_RUNTIME=true MPI_CONTAINER_PMI='pmi2 PMI_FD' SLURM_STEP_NUM_TASKS=2 " + RUN,
-             ('PMI_FD', '--mpi=pmi2'), make=good),
+        Case('module/bin/run', ('gone.sif',), make=wrapper('image gone.sif', 'runtime true')),
+        Case('module/bin/run', ('magic',), make=wrapper('image ../good.sif', 'runtime magic')),
+        Case('SLURM_STEP_NUM_TASKS=2 module/bin/run', ('PMI_FD', '--mpi=pmi2'),
+             make=wrapper('image ../good.sif', 'runtime true', 'pmi pmi2 PMI_FD')),
         Case('$CLONE/easyconfigs/o/osu-container/osu-gpu-bind true', ('OSU_GPU_MAP',)),
         Case("OSU_GPU_MAP='0:0x1:cxi0 1:0x2:cxi1' SLURM_LOCALID=0 SLURM_GPUS_ON_NODE=1 "
              '$CLONE/easyconfigs/o/osu-container/osu-gpu-bind true', ('SLURM_STEP_GPUS',)),

@@ -167,7 +167,7 @@ def left():
         for folder in Path('/proc').glob('[0-9]*'):
             try:
                 line = (folder / 'cmdline').read_bytes()
-                if folder.stat().st_uid == os.getuid() and b'sleep\0002147483647' in line:
+                if folder.stat().st_uid == os.getuid() and b'cat\0/proc/self/stat' in line:
                     found.append(folder.name)
             except OSError:
                 continue

@@ -423,7 +423,7 @@ def step(tmp_path):
     def make(folder, name='spmix_appdir_1000_42.3'):
         (folder / name).mkdir(parents=True)
         return {'SLURM_JOB_ID': '42', 'SLURM_STEP_ID': '3', 'SLURM_JOB_UID': '1000', 'SLURMD_NODENAME': 'node7',
-                'PMIX_RANK': '0', 'MPI_CONTAINER_PMI': 'pmix PMIX_RANK', 'MPI_CONTAINER_FILES': ','.join(
+                'PMIX_RANK': '0', 'pmi': 'pmix PMIX_RANK', 'files': ','.join(
                     f"{entry['path']}:{entry['target']}" for entry in settings_of('workstation').inside.run_files)}
     return make
 
