@@ -68,6 +68,14 @@ def this_site(wanted):
     return site_here(wanted, local, socket.gethostname(), os.environ)
 
 
+def loaded_site():
+    """Return the name (str) of the site whose software stack is loaded, None where nothing tells it."""
+    try:
+        return this_site(None)[0]['name']
+    except SettingsError:
+        return None
+
+
 class SiteEasyBlock(EasyBlock):
     """An installation whose module depends on the site it is made for."""
 
@@ -81,7 +89,8 @@ class SiteEasyBlock(EasyBlock):
             'program_prefix': ['', "Start of the names of programs that become commands, '' for none", CUSTOM],
             'example': [None, "Command that the module help shows behind srun", CUSTOM],
             'gpu_example': [None, "The same for a site with GPUs; default: example", CUSTOM],
-            'commands': [[], "Sources that are commands beside the programs", CUSTOM],
+            'commands': [['osu-gpu-bind', 'osu-explain'], "Scripts of this project that are commands beside the "
+                         "programs", CUSTOM],
         })
         return extra_vars
 
@@ -101,6 +110,8 @@ class SiteEasyBlock(EasyBlock):
             raise EasyBuildError("These modules are written in Lua, found module syntax %s: use "
                                  "--module-syntax=Lua and --modules-tool=Lmod", self.module_generator.SYNTAX)
         self.refuse_foreign_code()
+        for name in self.cfg['commands']:
+            self.script(name)
         self.approach = self.or_error(approach_entry, approach, approaches)
         if is_site_file(self.cfg['site']):
             self.cfg['site'] = os.path.abspath(self.cfg['site'])  # messages name it, who reads them is elsewhere
@@ -138,12 +149,13 @@ class SiteEasyBlock(EasyBlock):
             raise EasyBuildError("%s: unknown %s '%s'; known: %s", os.path.basename(self.cfg.path), parameter,
                                  self.cfg[parameter], ', '.join(known))
 
-    def obtain_file(self, filename, *args, **kwargs):
-        """Find a file as EasyBuild does; the commands of these modules also among this project's easyconfigs."""
-        own = os.path.join(easyconfigs(), 'o', 'osu-container', filename) if not kwargs.get('extension') else ''
-        if os.path.isfile(own) and not os.path.isfile(os.path.join(os.path.dirname(self.cfg.path), filename)):
-            return own
-        return super(SiteEasyBlock, self).obtain_file(filename, *args, **kwargs)
+    def script(self, name):
+        """Return the path (str) of a script of this project: it comes with the easyblock, so no sum is checked."""
+        path = os.path.join(easyconfigs(), 'o', 'osu-container', name)
+        if not os.path.isfile(path):
+            raise EasyBuildError("%s: commands has '%s', but there is no %s: it takes scripts of this project alone. "
+                                 "Name one of these", os.path.basename(self.cfg.path), name, path)
+        return path
 
     def to_type(self, parameters):
         """Return what to type (str) to install the same once more, with the values of parameters (list of str)."""
@@ -176,6 +188,15 @@ class SiteEasyBlock(EasyBlock):
         except (ValueError, FactsError) as err:
             raise EasyBuildError("%s is damaged: %s. To type: %s", path, err, self.to_type([]))
 
+    def check_readiness_step(self):
+        """Unload an older installation: EasyBuild refuses to replace a module that is loaded."""
+        family = self.full_mod_name.rpartition('/')[0] + '/'
+        loaded = [name for name in self.modules_tool.loaded_modules() if name.startswith(family)]
+        if loaded:
+            self.modules_tool.unload(loaded)
+            self.initial_environ = os.environ.copy()  # to which EasyBuild goes back before its sanity check
+        super(SiteEasyBlock, self).check_readiness_step()
+
     def make_installdir(self, dontcreate=None):
         """Leave an older installation where it is: install_step replaces it in one move."""
 
@@ -187,18 +208,17 @@ class SiteEasyBlock(EasyBlock):
         self.staged = StagedInstall(self.installdir)
         mkdir(self.staged.stage, parents=True)
         self.fill_installdir(self.staged.stage)
-        for source in self.src:
-            if source['name'] in self.cfg['commands']:
-                self.copy_command(source, os.path.join(self.staged.stage, 'bin'))
+        for name in self.cfg['commands']:
+            self.copy_script(name, os.path.join(self.staged.stage, 'bin'))
         install_proof(self.staged.stage)
         write_file(os.path.join(self.staged.stage, FACTS_FILE), json.dumps(self.facts, indent=2, sort_keys=True))
         self.write_settings(self.staged.stage)
         self.staged.commit()
 
-    def copy_command(self, source, bindir):
-        """Copy a source (dict of EasyBuild) that is a script to the folder bindir (str), to be run by everybody."""
-        target = os.path.join(bindir, source['name'])
-        copy_file(source['path'], target)
+    def copy_script(self, name, bindir):
+        """Copy a script of this project (str) to the folder bindir (str), to be run by everybody."""
+        target = os.path.join(bindir, name)
+        copy_file(self.script(name), target)
         adjust_permissions(target, 0o755, relative=False)
 
     def write_settings(self, folder):

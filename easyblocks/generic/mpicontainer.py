@@ -66,7 +66,7 @@ class MPIContainer(SiteEasyBlock):
             self.set_default_module = True
 
     def fetch_step(self, *args, **kwargs):
-        """Find the wrapper as any source, the image by find_image()."""
+        """Find the image by find_image(); the scripts come with the easyblock."""
         super(MPIContainer, self).fetch_step(*args, **kwargs)
         self.sif = self.or_error(site_image.readable, self.find_image(), named=False)
         self.of_site = site_image.in_site_folder(self.sif, self.image_folders)
@@ -129,13 +129,11 @@ class MPIContainer(SiteEasyBlock):
         image = os.path.join(folder, self.facts['image']['file'])
         self.log.info(self.or_error(place_image, self.sif, self.sha256, self.shared, image, bool(self.of_site)))
         self.facts['image']['installed'] = None if self.of_site else stamp(image)
-        bindir = os.path.join(folder, 'bin')
-        self.copy_command(self.src[0], bindir)
-        share = os.path.join(os.path.dirname(self.src[0]['path']), 'share-container')  # read by the wrapper
-        self.copy_command({'name': os.path.basename(share), 'path': share}, os.path.join(folder, 'libexec'))
+        self.copy_script(WRAPPERS[0], os.path.join(folder, 'bin'))
+        self.copy_script('share-container', os.path.join(folder, 'libexec'))  # read by the wrapper
         plain, programs = self.cfg['program_prefix'].rstrip('_') or self.name, self.facts['image']['programs']
         for command in sorted(programs) + [plain + '-shell', plain + '-exec', 'start-shell']:
-            symlink(self.src[0]['name'], os.path.join(bindir, command), use_abspath_source=False)
+            symlink(WRAPPERS[0], os.path.join(folder, 'bin', command), use_abspath_source=False)
         if user_software.COMMAND in self.cfg['commands']:
             self.facts['user_path'], problem = user_software.make_folder(
                 folder, self.facts['host']['runtime']['command'], image, programs)

@@ -5,7 +5,6 @@ import os
 import sys
 
 from easybuild.easyblocks.generic.configuremake import ConfigureMake
-from easybuild.framework.easyconfig import CUSTOM
 from easybuild.tools.build_log import EasyBuildError, print_msg
 from easybuild.tools.modules import get_software_root
 
@@ -20,21 +19,25 @@ try:
     from osu_container.core.deciding.settings import settings_for
     from osu_container.core.installing.native import (
         RCCL_PLUGIN,
+        check_source,
         environment_problems,
-        files_of_ports,
         install_ports,
         link_problems,
         link_programs,
-        modules_of,
-        python_tag,
+        prgenv_of,
+        sources_of_ports,
     )
-    from osu_container.core.reading.libraries import sha256_of
     from osu_container.core.writing import module_text
-    from osu_container.easyblock import SiteEasyBlock
+    from osu_container.easyblock import SiteEasyBlock, loaded_site
+    from osu_container.places import easyconfigs
+    from osu_container.recipes.versions import SOURCES
 except ImportError as err:
     raise ImportError("%s cannot find its package: %s, looked for in %s and on Python's path. Do not copy this file: "
                       "name it in its clone (also after the clone was moved: EASYBUILD_INCLUDE_EASYBLOCKS, or "
                       "`make lumi` there), or `pip install CLONE`" % (os.path.realpath(__file__), err, CLONE))
+
+
+PORTS_ARE = 'mpi4py %s ports' % SOURCES['mpi4py-source']['version']
 
 
 class MPINative(SiteEasyBlock, ConfigureMake):
@@ -48,31 +51,38 @@ class MPINative(SiteEasyBlock, ConfigureMake):
     @staticmethod
     def extra_options(extra_vars=None):
         """Easyconfig parameters of a native build."""
-        extra_vars = ConfigureMake.extra_options(SiteEasyBlock.extra_options(extra_vars))
-        extra_vars.update({
-            'stand_in': [{}, "Ports that take the place of the C programs: name (str), and file name -> sha256 of the "
-                             "source archive, of the wheels (the one for the site's Python is taken), and of the "
-                             "launcher", CUSTOM],
-            'prgenv': [None, "Programming environment that compiles, 'amd' or 'gnu'; default: the site's", CUSTOM],
-        })
-        return extra_vars
+        return ConfigureMake.extra_options(SiteEasyBlock.extra_options(extra_vars))
 
     def __init__(self, *args, **kwargs):
-        """Settle the site."""
+        """Settle the site, and the programming environment that the dependencies or the site name."""
         super(MPINative, self).__init__(*args, **kwargs)
         self.settle('native', APPROACHES)
         self.native = dict(self.site['native']['value'] or {})
         for key in ('mpicc', 'mpicxx', 'libmpi'):
             if self.native.get(key, '').startswith('/'):  # else a command that the modules bring
                 self.native[key] = self.host_root + self.native[key]
-        self.prgenv = self.cfg['prgenv'] or self.native.get('prgenv')
-        if self.prgenv and not self.native.get('prgenv'):
-            raise EasyBuildError("%s: site '%s' has no programming environments, found prgenv = '%s': leave it out",
-                                 os.path.basename(self.cfg.path), self.site['name'], self.prgenv)
-        if self.prgenv and self.prgenv == self.native['prgenv']:
+        given = [one['full_mod_name'] for one in self.cfg.dependencies() if one['external_module']]
+        self.refuse_other_stack(given)
+        # what eb has not loaded as dependencies: of a site that only the user's own file describes
+        self.modules_of_site = [] if given else self.native.get('modules', [])
+        self.prgenv = prgenv_of(given or self.modules_of_site)
+        if self.prgenv and self.prgenv == self.native.get('prgenv'):
             # Lmod would take the last name in the alphabet: a build with another compiler
             self.set_default_module = True
         self.ports = {}
+
+    def refuse_other_stack(self, given):
+        """Stop where another easyconfig is for this software stack; given: modules (list) that this one loads."""
+        site = self.site['name']
+        if given:  # else this one names no stack
+            site = loaded_site() if os.path.isfile(self.of_stack(site)) else None
+        if site and (not given or site != self.site['name']) and os.path.isfile(self.of_stack(site)):
+            raise EasyBuildError("%s does not load the modules of site '%s'. To type: eb %s -r", os.path.basename(
+                self.cfg.path), site, os.path.basename(self.of_stack(site)))
+
+    def of_stack(self, site):
+        """Return the path (str) that the easyconfig for the software stack of a site (str) has, if it needs one."""
+        return os.path.join(easyconfigs(), 'o', 'osu-native', 'osu-native-%s-%s.eb' % (self.version, site))
 
     def fetch_step(self, *args, **kwargs):
         """
@@ -85,55 +95,45 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         try:
             super(MPINative, self).fetch_step(*args, **kwargs)
         except EasyBuildError as err:
-            if self.prgenv or not self.cfg['stand_in']:
+            if self.prgenv:
                 raise
             self.log.warning("No C source: %s", err)
             self.src = []
-            sources, commands = self.cfg['sources'], self.cfg['commands']
-            kept = [pair for pair in zip(sources, self.cfg['checksums']) if pair[0] in commands]
-            self.fetch_sources(sources=[name for name, _ in kept], checksums=[sha256 for _, sha256 in kept])
             self.ports = self.find_ports()
             print_msg("WARNING: %s cannot be had (not in the source path, not downloaded); %s stand in for the C "
-                      "programs", self.cfg['sources'][0], self.cfg['stand_in']['name'], log=self.log)
+                      "programs", self.cfg['sources'][0], PORTS_ARE, log=self.log)
 
     def obtain_config_guess(self, *args, **kwargs):
         """Build for this very host: no newer config.guess is downloaded."""
 
     def find_ports(self):
         """Return {'archive': path, 'wheel': path, 'launcher': path} of the stand-in. Raises EasyBuildError."""
-        names, tag = sorted(self.cfg['stand_in']['checksums']), python_tag(self.native['python'])
-        kinds = files_of_ports(names, tag)
-        if 'wheel' not in kinds:
-            raise EasyBuildError("%s: no wheel for %s (%s) among %s; add its sha256 to stand_in", self.cfg.path,
-                                 self.native['python'], tag, ', '.join(names))
         how = "It comes from PyPI: `make image` fetches it, or pip download --no-deps into a folder of the source path"
-        return dict((kind, self.obtain_file(name, download_instructions=how)) for kind, name in kinds.items())
-
-    def checksum_step(self):
-        """Check what was found: the C source as EasyBuild does, or the files of the stand-in."""
-        super(MPINative, self).checksum_step()
-        for path in self.ports.values():
-            wanted, found = self.cfg['stand_in']['checksums'][os.path.basename(path)], sha256_of(path)
-            if found != wanted:
-                raise EasyBuildError("%s has the wrong sha256: found %s, wanted %s. Download it again",
-                                     path, found, wanted)
+        found = {'launcher': os.path.join(easyconfigs(), 'o', 'osu-native', 'osu-port')}
+        for kind, source in self.or_error(sources_of_ports, self.native['python'], SOURCES).items():
+            found[kind] = self.obtain_file(source['file'], download_instructions=how)
+            self.or_error(check_source, found[kind], source['sha256'], named=False)
+        return found
 
     def extract_step(self):
-        """Unpack the C source; the stand-in is unpacked where it goes, commands are no archives."""
+        """Unpack the C source; the stand-in is unpacked where it goes."""
         if not self.ports:
-            everything = self.src
-            self.src = [source for source in everything if source['name'] not in self.cfg['commands']]
             super(MPINative, self).extract_step()
-            self.src = everything
 
     def prepare_step(self, *args, **kwargs):
         """Load the modules of the dependencies; they must bring the compilers before anything is configured."""
         super(MPINative, self).prepare_step(*args, **kwargs)
-        problems = environment_problems(self.native, self.prgenv, os.environ) if self.prgenv else []
+        self.modules_tool.load(self.modules_of_site)
+        problems = environment_problems(self.native, self.prgenv, os.environ) if self.native.get('prgenv') else []
         if problems:
             raise EasyBuildError("%s: the loaded modules are not those that site '%s' builds with: %s. Dependencies of "
                                  "the easyconfig must load them: module load %s", os.path.basename(self.cfg.path),
-                                 self.site['name'], '; '.join(problems), ' '.join(modules_of(self.native, self.prgenv)))
+                                 self.site['name'], '; '.join(problems), ' '.join(self.native['modules']))
+
+    def make_module_dep(self, *args, **kwargs):
+        """Load the modules of the site as well, where they are no dependencies of the easyconfig."""
+        return super(MPINative, self).make_module_dep(*args, **kwargs) + '\n'.join(
+            self.module_generator.load_module(name) for name in self.modules_of_site)
 
     def configure_step(self):
         """Configure for the site's MPI compilers."""
@@ -162,7 +162,7 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         self.facts['programs'] = link_programs(folder, self.cfg['program_prefix'])
         self.facts['host']['rccl_plugin'] = self.rccl_plugin()
         self.facts['prgenv'] = self.prgenv
-        self.facts['programs_are'] = self.cfg['stand_in']['name'] if self.ports else self.version + ' C'
+        self.facts['programs_are'] = PORTS_ARE if self.ports else self.version + ' C'
 
     def rccl_plugin(self):
         """Return the path (str) of RCCL's network plugin that a dependency has brought, None if none has."""
@@ -193,7 +193,7 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         programs = self.settings().programs
         self.sanity_check_fail_msgs.extend(link_problems(
             os.path.join(self.installdir, 'bin'), programs, self.native.get('needed', []),
-            modules_of(self.native, self.prgenv)))
+            self.native.get('modules', [])))
         files = ['bin/' + name for name in programs + self.cfg['commands']]
         kwargs.setdefault('custom_paths', {'files': files, 'dirs': ['libexec']})
         super(MPINative, self).sanity_check_step(*args, **kwargs)

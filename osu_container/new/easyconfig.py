@@ -4,13 +4,8 @@ import os
 import re
 
 from osu_container.core import shell
-from osu_container.core.reading.libraries import sha256_of
 from osu_container.core.terminal import one_line
-from osu_container.places import PROJECT
 
-#: What a module brings beside the programs; they lie here in the clone, and the easyblock finds them there
-SOURCES = ['run-in-container', 'osu-gpu-bind', 'osu-explain', 'make-squashfs']
-FOLDER = os.path.join(PROJECT, 'easyconfigs', 'o', 'osu-container')
 #: Labels by which an image says what it is: OCI image-spec, annotations; label-schema.org before it
 HOMEPAGE = ('org.opencontainers.image.url', 'org.opencontainers.image.source', 'org.label-schema.url',
             'org.label-schema.vcs-url')
@@ -38,8 +33,6 @@ image_sha256 = {image_sha256}
 programs = {programs}
 example = {example}
 
-sources = {sources}
-checksums = {checksums}
 commands = ['osu-gpu-bind', 'osu-explain', 'make-squashfs']
 
 sanity_check_commands = ['{plain}-exec true', 'osu-explain']
@@ -112,8 +105,7 @@ def values_of(name, approach, image, sha256, programs, example, title, labels):
 def text_of(values):
     """Return the text (str) of an easyconfig with values as of values_of()."""
     texts = dict((key, listed(value) if isinstance(value, list) else quoted(value)) for key, value in values.items())
-    return TEXT.format(plain=values['name'], sources=repr(SOURCES), checksums='[\n%s]' % ''.join(
-        "    %r,\n" % sha256_of(os.path.join(FOLDER, source)) for source in SOURCES), **texts)
+    return TEXT.format(plain=values['name'], **texts)
 
 
 def _resolved(value):

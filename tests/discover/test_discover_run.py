@@ -143,7 +143,7 @@ def test_the_native_build_of_a_discovered_programming_environment_runs(frontier)
     sha256 = osu_archive.make_archive(sources / osu_archive.ARCHIVE)
     recipe = frontier.folder / 'osu-native.eb'
     shipped = (PROJECT / 'easyconfigs/o/osu-native/osu-native.eb').read_text()
-    recipe.write_text(re.sub(r"(?m)^(checksums = \[\s+)'\w{64}'", rf"\1'{sha256}'", shipped))
+    recipe.write_text(re.sub(r"(?m)^(checksums = \[)'\w{64}'", rf"\1'{sha256}'", shipped))
     modules = f'{frontier.tree}/opt/cray/pe/lmod/modulefiles'
     frontier.eb.environment.update(MODULEPATH=modules, EASYBUILD_SOURCEPATH=f"{sources}:{PROJECT / 'sources'}")
     site = frontier.folder / 'site.py'

@@ -30,6 +30,8 @@ for argument in "$@"; do
         CC=*) CC=${argument#*=} ;;
         CFLAGS=*) CFLAGS=${argument#*=} ;;
         LDFLAGS=*) LDFLAGS=${argument#*=} ;;
+        LIBS=*) LIBS=${argument#*=} ;;
+        --enable-rcclomb) rccl='c/xccl/collective/osu_xccl_allreduce' ;;
     esac
 done
 CC=${CC:-mpicc}
@@ -41,19 +43,20 @@ if ! $CC -o conftest conftest.c >config.log 2>&1; then
 fi
 rm -f conftest conftest.c
 {
-    printf 'prefix = %s\\nCC = %s\\nCFLAGS = %s\\nLDFLAGS = %s\\n' "$prefix" "$CC" "${CFLAGS--g -O2}" "${LDFLAGS-}"
+    printf 'prefix = %s\\nCC = %s\\nCFLAGS = %s\\n' "$prefix" "$CC" "${CFLAGS--g -O2}"
+    printf 'LDFLAGS = %s\\nLIBS = %s\\nrccl = %s\\n' "${LDFLAGS-}" "${LIBS-}" "${rccl-}"
     cat Makefile.in
 } >Makefile
 """
 
 MAKEFILE = """\
 folder = $(DESTDIR)$(prefix)/libexec/osu-micro-benchmarks/mpi/pt2pt
-programs = c/mpi/pt2pt/osu_bw c/mpi/pt2pt/osu_latency
+programs = c/mpi/pt2pt/osu_bw c/mpi/pt2pt/osu_latency $(rccl)
 
 all: $(programs)
 
 %: %.c c/util/small.h
-\t$(CC) $(CFLAGS) $(LDFLAGS) -Ic/util -o $@ $<
+\t$(CC) $(CFLAGS) $(LDFLAGS) -Ic/util -o $@ $< $(LIBS)
 
 install: all
 \tmkdir -p "$(folder)"
@@ -224,6 +227,18 @@ int main(int argc, char **argv)
 }
 """
 
+#: Built where configure gets --enable-rcclomb
+RCCL = """\
+#include <mpi.h>
+int ncclGetUniqueId(void *);
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    return ncclGetUniqueId(argv);
+}
+"""
+
 FILES = {
     'configure': CONFIGURE,
     'Makefile.in': MAKEFILE,
@@ -231,6 +246,7 @@ FILES = {
     'c/util/small.h': HEADER,
     'c/mpi/pt2pt/osu_bw.c': BANDWIDTH,
     'c/mpi/pt2pt/osu_latency.c': LATENCY,
+    'c/xccl/collective/osu_xccl_allreduce.c': RCCL,
 }
 
 

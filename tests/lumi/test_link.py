@@ -64,10 +64,23 @@ def test_every_file_is_linked_by_itself_and_nothing_else(link, tree):
     assert done.returncode == 0, done.stderr
     links = {path: target for path, target in everything(tree).items() if target is not None}
     assert sorted(links) == linkable(PROJECT)
+    assert re.search(r'osu-native-[\d.]+-lumi-25\.03\.eb$', links.pop('easyconfigs/o/osu-native/osu-native.eb'))
     for path, target in links.items():
         assert (tree / path).is_symlink() and target == str((PROJECT / path).resolve()), path
-    assert f'{len(links)} files of {PROJECT} linked' in done.stdout
+    assert f'{len(links) + 1} files of {PROJECT} linked' in done.stdout
     assert 'module load LUMI/25.03 partition/container EasyBuild-user; eb osu-container-hybrid.eb -r' in done.stdout
+
+
+@pytest.mark.parametrize('version, partition, wanted', [
+    ('25.03', 'G', '-lumi-25.03.eb'), ('25.09.dev', 'container', '-lumi-25.09.eb'), ('25.03', 'C', '-lumi-c-25.03.eb'),
+    ('24.03', 'G', '/osu-native.eb')])
+def test_osu_native_eb_is_the_easyconfig_of_the_loaded_stack(link, tree, monkeypatch, version, partition, wanted):
+    link()
+    monkeypatch.setenv('LUMI_STACK_VERSION', version)
+    monkeypatch.setenv('LUMI_STACK_PARTITION', partition)
+    assert link().returncode == 0
+    assert os.readlink(tree / 'easyconfigs/o/osu-native/osu-native.eb').endswith(wanted)
+    assert link().stdout.partition('\n')[0].endswith('already')
 
 
 def test_links_of_an_older_clone_are_replaced_and_named(link, other_clone, tree):

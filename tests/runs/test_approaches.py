@@ -60,7 +60,7 @@ def test_c_programs_run_natively_and_in_the_image_where_their_archive_is_at_hand
                  '--output', tmp_path / 'c.sif', '--log', tmp_path / 'build.log'], timeout=600)
     assert built.returncode == 0, built.stdout + built.stderr
     easyconfig = (PROJECT / 'easyconfigs/o/osu-native/osu-native.eb').read_text()
-    (tmp_path / 'osu-native.eb').write_text(re.sub(r"(?m)^(checksums = \[\s+)'\w{64}'", rf"\1'{sha256}'", easyconfig))
+    (tmp_path / 'osu-native.eb').write_text(re.sub(r"(?m)^(checksums = \[)'\w{64}'", rf"\1'{sha256}'", easyconfig))
     install = {'EASYBUILD_PREFIX': str(tmp_path / 'prefix'), 'EASYBUILD_SOURCEPATH': str(tmp_path)}
     done = shell(f'eb {tmp_path}/osu-native.eb && eb osu-container-hybrid.eb -r --try-amend=image=c.sif', timeout=600,
                  **install)

@@ -11,6 +11,8 @@ import tarfile
 import zipfile
 
 from osu_container.core.reading.elf import ElfError, elf_facts
+from osu_container.core.reading.files import NoAnswer
+from osu_container.core.reading.libraries import sha256_of
 
 #: What aws-ofi-nccl and aws-ofi-rccl install for RCCL (README of aws-ofi-nccl).
 RCCL_PLUGIN = 'lib/librccl-net.so'
@@ -20,22 +22,23 @@ USES_MPI = re.compile(r'libmpi(?!_gtl)')
 OF_THE_LAUNCHER = ['osu_get_bw']
 
 
-def modules_of(native, prgenv):
-    """Return the modules (list of str) that a native build loads; native: the site's value (dict); prgenv: str."""
-    return ['PrgEnv-' + prgenv if name.startswith('PrgEnv-') else name for name in native.get('modules', [])]
+def prgenv_of(modules):
+    """Return the programming environment (str, as 'amd') that modules (list of str) load, None without."""
+    return next((name[len('PrgEnv-'):].partition('/')[0] for name in modules if name.startswith('PrgEnv-')), None)
 
 
 def environment_problems(native, prgenv, environment):
     """
     Return sentences (list of str): what of the programming environment is not there.
 
-    :param native: dict, the site's value; prgenv: str, 'amd' or 'gnu'; environment: dict of str, as it is now
+    :param native: dict, the site's value; prgenv: str, as 'amd', or None; environment: dict of str, as it is now
     """
     problems = ["no command %s on PATH" % command for command in (native['mpicc'], native['mpicxx'])
                 if not shutil.which(command)]
     # cc alone proves nothing: Linux has one that is gcc. Every PrgEnv-<name> sets PE_ENV to <NAME>.
-    if environment.get('PE_ENV') != prgenv.upper():
-        problems.append("PE_ENV is %s, wanted %s" % (environment.get('PE_ENV', 'not set'), prgenv.upper()))
+    wanted = (prgenv or native['prgenv']).upper()
+    if environment.get('PE_ENV') != wanted:
+        problems.append("PE_ENV is %s, wanted %s" % (environment.get('PE_ENV', 'not set'), wanted))
     # the release comes with the stack that is loaded, not with the dependencies
     wanted = re.search(r'/mpich/([\d.]+)/', native['libmpi'])
     if wanted and environment.get('CRAY_MPICH_VERSION', wanted.group(1)) != wanted.group(1):
@@ -89,25 +92,25 @@ def link_programs(folder, prefix):
     return sorted(os.listdir(bindir))
 
 
-def python_tag(python):
-    """Return the tag (str, e.g. 'cp311') that a wheel for the Python at the path python (str) has in its name."""
-    show_tag = 'import sys; print("cp%d%d" % sys.version_info[:2])'
-    return subprocess.check_output([python, '-c', show_tag], universal_newlines=True).strip()
-
-
-def files_of_ports(names, tag):
+def sources_of_ports(python, sources):
     """
-    Return {'archive': name, 'wheel': name, 'launcher': name} of the file names (list of str); no 'wheel' if none fits.
+    Return {'archive': entry, 'wheel': entry} (dicts) of sources (dict: key -> entry) for the Python at a path (str).
 
-    :param tag: str, as python_tag() gives it
+    Raises NoAnswer if no wheel is for it.
     """
-    kinds = {}
-    for name in names:
-        if not name.endswith('.whl'):
-            kinds['archive' if '.tar' in name else 'launcher'] = name
-        elif '-%s-' % tag in name:
-            kinds['wheel'] = name
-    return kinds
+    show = 'import sys; print("%d.%d" % sys.version_info[:2])'
+    version = subprocess.check_output([python, '-c', show], universal_newlines=True).strip()
+    if 'mpi4py-' + version not in sources:
+        raise NoAnswer("no wheel of mpi4py for Python %s (%s) is known: put the archive of the benchmarks into the "
+                       "source path" % (version, python))
+    return {'archive': sources['mpi4py-source'], 'wheel': sources['mpi4py-' + version]}
+
+
+def check_source(path, wanted):
+    """Raise NoAnswer if the file path (str) has not the sha256 wanted (str)."""
+    found = sha256_of(path)
+    if found != wanted:
+        raise NoAnswer("%s has the wrong sha256: found %s, wanted %s. Download it again" % (path, found, wanted))
 
 
 def install_ports(ports, folder, program_prefix, libmpi):

@@ -83,11 +83,16 @@ def _pmi(version, evidence):
     }
 
 
+#: LUMI-EasyBuild-contrib fc59dd70 has its easyconfig, which is on the robot path of EasyBuild-user; it depends on the
+#: default rocm, 6.3.4, and libfabric/1.22.0. With the rocm of another stack loaded, that one is taken.
+_PLUGIN = ('aws-ofi-nccl', '1.18.0', '-rocm')
+
+
 def _native(prgenv, rocm, libmpi, plugin=None):
     """
     Return what a native build uses.
 
-    :param prgenv: str, compilers; rocm: version, None for CPU nodes; plugin: name and version of RCCL's, an easyconfig
+    :param prgenv: str, compilers; rocm: version, None for CPU nodes; plugin: RCCL's, as a dependency of an easyconfig
     """
     # Without a path in the program ld.so takes MPI and GTL of the system's default release, whatever stack is loaded
     # (LUMI-training-materials d64bc58c, 102-CPE.md).
@@ -328,7 +333,7 @@ def _gpu_stack(stack, title, mpich, rocm, pmi, folders):
         'libraries': dict(libmpi, **dict(_rocm(*rocm), **_pmi(pmi, 'derived'))),
         'images': _fact(_images(rocm[0], _HYBRID, _HYBRID, _HYBRID + '-libcxi'), _IMAGE_PURPOSE, 'MPICH 4.2.3 is the '
                         'release of the published runs; the host\'s libfabric is 1.22.0', '2026-11-21', 'untested'),
-        'native': _fact(_native('amd', rocm[0], libmpi['libmpi']['value'], ('aws-ofi-nccl', '1.20.0')),
+        'native': _fact(_native('amd', rocm[0], libmpi['libmpi']['value'], _PLUGIN),
                         'the compiler modules of partition/G', _STACK % stack, '2026-07-10', 'derived'),
     }, **_rocm_folders(*folders))
 

@@ -54,8 +54,8 @@ Keys of a site
                        of str, for salloc and sbatch), step (list of str, for srun)
     native             what a native build uses: mpicc, mpicxx (path on the host, or a command that the modules bring),
                        libmpi, python; optional: prgenv ('amd' or 'gnu', of Cray's programming environment), modules,
-                       plugin (name and version of an easyconfig, RCCL's), configopts, needed (sonames that programs
-                       must need)
+                       plugin (RCCL's: name, version, suffix of an easyconfig), configopts, needed (sonames that
+                       programs must need)
     wrapper_modules    modules that may have wrap-container (easyconfig parameter wrapper)
     architecture       optional: of the processors, as uname -m says it; without it x86_64
     engine             optional: a container engine of the system that is no runtime of modules, for which a file is
