@@ -3,15 +3,12 @@ Settings of a module from the data alone: no image is read and no host, because 
 is elsewhere. What only they can tell is left to the recipe's installation: which libraries the injected ones need that
 the image lacks, and the list of programs.
 """
-import ast
 import os
 import re
-from pathlib import Path
 
 from osu_container.contribute import ContributeError
 from osu_container.contribute.repositories import FOLDERS, GPU_FOLDERS, LIBEXEC
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.deciding.facts import entrypoint_folders
 from osu_container.core.deciding.settings import (
     approach_entry,
     host_libraries,
@@ -20,7 +17,6 @@ from osu_container.core.deciding.settings import (
     wanted_files,
 )
 from osu_container.core.deciding.site_choice import SettingsError, release, site_entry, without_switches
-from osu_container.places import easyconfigs
 from osu_container.recipes.images import IMAGES
 from osu_container.recipes.versions import SOURCES
 
@@ -30,18 +26,6 @@ MODULE = 'osu-container'
 def dotted(version):
     """Return a release (tuple of int) as text, 'unknown' for ()."""
     return '.'.join(map(str, version)) or 'unknown'
-
-
-def own_easyconfig(name):
-    """Return the parameters (dict) of this project's easyconfig name (str, FOLDER/FILE) that are plain data."""
-    found = {}
-    for node in ast.parse((Path(easyconfigs()) / 'o' / name).read_text()).body:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            try:
-                found[node.targets[0].id] = ast.literal_eval(node.value)
-            except ValueError:  # computed from others
-                continue
-    return found
 
 
 def stack_of(site):
@@ -59,7 +43,8 @@ def approaches_of(site):
         except SettingsError:
             continue
         found.append(name)
-    return [name for name in found if APPROACHES[name]['container']]
+    # HPE's swap works by an entrypoint of its own images
+    return [name for name in found if APPROACHES[name]['container'] and not APPROACHES[name].get('entrypoint')]
 
 
 def image_named(file):
@@ -103,12 +88,10 @@ def host_facts(approach, site):
                 for name, path in host_libraries(approach, site)]
     mpi, fabric = (release((libraries.get(name) or {'value': ''})['value']) for name in ('libmpi', 'libfabric'))
     command = site['runtime']['value'][0]
-    facts = {'root': '', 'mpi': f'MPI {dotted(mpi)}', 'libfabric': dotted(fabric), 'injected': injected,
+    facts = {'root': '', 'mpi': f'Cray MPICH {dotted(mpi)}', 'libfabric': dotted(fabric), 'injected': injected,
              'runtime': {'command': command, 'name': command}, 'rccl_plugin': None,
              'files': [path for _, fact in wanted_files(approach, site) if fact['bound'] == 'install'
                        for path in fact['value']]}
-    if approach.get('entrypoint'):
-        facts['folders'] = entrypoint_folders(approach, site, [(one['soname'], one['path']) for one in injected])
     return facts
 
 

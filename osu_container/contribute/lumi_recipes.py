@@ -9,22 +9,19 @@ folder of images, sets SIF, SIF<NAME> and SINGULARITY_BIND, and binds user-softw
 """
 import re
 
-from osu_container.contribute import ContributeError, differences
+from osu_container.contribute import ContributeError
 from osu_container.contribute.from_data import (
     MODULE,
     folders,
     image_facts,
     image_named,
-    own_easyconfig,
     settings_of,
     stack_of,
 )
 from osu_container.contribute.recipe_text import commented, filled, lua_list, reasoned, rows, table
 from osu_container.contribute.repositories import HOMEPAGE, LIBEXEC, LICENCE, PLACES, PLUGIN, USER_GUIDE
-from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.deciding.settings import INJECT_FOLDER, approach_entry, host_libraries, image_of, wanted_files
 from osu_container.core.deciding.site_choice import site_entry
-from osu_container.core.writing.module_text import lua_string
 from osu_container.recipes.versions import SOURCES
 
 NAME, BINDINGS = 'OSU-Micro-Benchmarks', 'singularity-bindings'
@@ -53,13 +50,14 @@ def library_parts(libraries, entry):
     """Return what a recipe is filled with (dict) for libraries (as injected() gives them) of a site (dict)."""
     if not libraries:
         return {'LIBRARIES': '', 'LINKS': '', 'MORE': '', 'CHECK': ''}
-    # libraries of one build come together
-    whole = [folder for folder in entry['one_build']['value'] if any(path.startswith(folder) for path, *_ in libraries)]
+    # libraries of one build come together, and need those of the GPUs' driver
+    whole = [one for one in entry['one_build']['value'] if any(path.startswith(one) for path, *_ in libraries)]
+    more = whole and [*whole, *(one for one in entry['library_folders']['value'] if one.startswith('/opt/amd'))]
     names = [(path.rpartition('/')[2], name) for path, name, _ in libraries]
     return {
         'LIBRARIES': filled('libraries', {
             'LIST': reasoned((why, repr(path)) for path, name, why in libraries if path.endswith('/' + name)),
-            'FOLDERS': repr([*SYSTEM_FOLDERS, *whole])}) + '\n',
+            'FOLDERS': repr([*SYSTEM_FOLDERS, *more])}) + '\n',
         'LINKS': filled('links', {
             'NAMES': ''.join(f'\n    ln -s {file} lib/{name}' for file, name in names if file != name),
             'ONE_BUILD': ''.join(f'        case $path in {folder}/*) link $path lib/$name; continue ;; esac\n'
@@ -101,12 +99,6 @@ def bindings_recipe(site):
 
 # ---- modules of containers
 
-def version_suffix(approach, image, date):
-    """Return the version suffix (str) of a container recipe; image: facts (dict) of it, date: str, YYYYMMDD."""
-    asked = image_named(image['file'])[1]['variants']['c']['arguments']
-    return f"-rocm-{asked['rocm']}-mpich-{asked['mpich']}-{approach}-singularity-{date}"
-
-
 def container_recipe(approach, site, date, called):
     """
     Return (file name, text) of the easyconfig of one approach.
@@ -116,30 +108,24 @@ def container_recipe(approach, site, date, called):
     """
     settings, entry = settings_of(approach, site), site_entry(site)
     image = image_facts(image_of(MODULE, approach_entry(approach), entry))
-    suffix = version_suffix(approach, image, date)
-    own = own_easyconfig(f'osu-container/osu-container-{approach}.eb')
+    asked = image_named(image['file'])[1]['variants']['c']['arguments']
+    suffix = f"-rocm-{asked['rocm']}-mpich-{asked['mpich']}-{approach}-singularity-{date}"
     version = image['programs_are'].split()[0]
     binds = [bind for bind in settings.inside.binds if not bind[1].startswith(INJECT_FOLDER + '/')]
     return f'{NAME}-{version}{suffix}.eb', filled('container.eb', {
         **library_parts(injected(settings), entry),
-        'HEAD': commented(f"{own['description']} For {entry['title']}. Written by `osu-container contribute lumi` from "
-                          "its data; not run on LUMI by who wrote it. README.md says what rests on what.", '#DOC '),
+        'HEAD': commented(f"For {entry['title']}. Written by `osu-container contribute lumi` from its data; not run on "
+                          "LUMI by who wrote it. README.md says what rests on what.", '#DOC '),
         'NAME': NAME, 'VERSION': version, 'SUFFIX': suffix, 'SIF': called.get(image['file'], image['file']),
         'HOMEPAGE': HOMEPAGE, 'GUIDE': USER_GUIDE,
         'WHATIS': repr(f'Description: OSU Micro-Benchmarks in a container: {settings.title}'),
         'KEYWORDS': repr(f'Keywords: {KEYWORDS}, container, {approach}'), 'TITLE': settings.title,
         'MPI': f'{settings.stack.mpi} over {settings.stack.libfabric}, provider {settings.stack.provider}',
         'PMI': settings.stack.pmi,
-        'EXAMPLE': example_of(entry, own), 'VARIABLE': VARIABLE, 'RUN': run_script(settings),
+        'EXAMPLE': program(entry), 'VARIABLE': VARIABLE, 'RUN': run_script(settings),
         'PROGRAMS': rows(folders('/opt/osu/', image['gpu'])), 'INJECTION': injection(settings),
         'FILES': reasoned((why, repr(path if path == target else f'{path}:{target}')) for path, target, why in binds),
-        'JOB': job_script(entry, own),
-        'FOOTER': one_at_a_time(settings) + swap_path(settings) + defaults(settings)})
-
-
-def example_of(entry, own):
-    """Return the command (str) that help and job script show on a site (dict); own: of this project's easyconfig."""
-    return own['gpu_example'] if entry['gpu']['value'] else own['example']
+        'JOB': job_script(entry), 'FOOTER': one_at_a_time(settings) + defaults(settings)})
 
 
 def run_script(settings):
@@ -155,18 +141,22 @@ def run_script(settings):
         otherwise = ''.join(f'    export {name}="${{{name}-{value}}}"\n'
                             for name, value in sorted(entry['otherwise'].items()))
         lines.append((f'else\n{otherwise}' if otherwise else '') + 'fi\n')
-    action = 'run' if settings.inside.through_entrypoint else 'exec'
-    return ''.join(lines) + f'exec singularity {action} "$SIF{VARIABLE}" "${{0##*/}}" "$@"\n'
+    return ''.join(lines) + f'exec singularity exec "$SIF{VARIABLE}" "$program" "$@"\n'
 
 
-def job_script(entry, own):
+def job_script(entry):
     """Return the text (str) of a job script for two nodes of a site (dict), a rank on each beside its GPU."""
     jobs = entry['jobs']['value']
     lines = ['#!/bin/bash', '#SBATCH --nodes=2', '#SBATCH --ntasks-per-node=1', '#SBATCH --time=00:10:00']
     lines += [f"#SBATCH --partition={jobs['partition']}"] if jobs['partition'] else []
     lines += [f'#SBATCH {option}' for option in jobs['options']]
     return '\n'.join([*lines, f"# {entry['jobs']['why']}", '# sbatch --account=project_46XXXXXXX $RUNSCRIPTS/osu-job',
-                      ' '.join(['srun', *bound(entry), example_of(entry, own)])]) + '\n'
+                      ' '.join(['srun', *bound(entry), program(entry)])]) + '\n'
+
+
+def program(entry):
+    """Return the command (str) that help, pages and job script show on a site (dict)."""
+    return 'osu_bw D D' if entry['gpu']['value'] else 'osu_bw H H'
 
 
 def bound(entry):
@@ -181,12 +171,6 @@ def one_at_a_time(settings, name=None):
     """Return the Lua text (str) by which one module that sets SINGULARITY_BIND is loaded; name: str, of this one."""
     others = ', '.join(f"'{other}'" for other in settings.at_load.conflicts if other != name)
     return f"family( '{settings.at_load.family}' )\nconflict( {others} )\n"
-
-
-def swap_path(settings):
-    """Return the Lua text (str) that tells the entrypoint of an image in which more folders it shall look."""
-    path = ':'.join(settings.inside.host_path)
-    return f"setenv( 'OSU_SWAP_PATH', {lua_string(path)} )\n" if path else ''
 
 
 def untested(settings):
@@ -247,8 +231,7 @@ def listed(lines):
 
 def srun(entry):
     """Return the line (str) that measures between two nodes of a site (dict)."""
-    return ' '.join(['srun', '-N2', '-n2', *bound(entry), 'osu_bw', 'D D' if entry['gpu']['value']
-                     else 'H H'])
+    return ' '.join(['srun', '-N2', '-n2', *bound(entry), program(entry)])
 
 
 def image_state(file):
@@ -282,8 +265,7 @@ def container_pages(recipes, site):
             'TABLE': table(['approach', 'what it does', 'MPI', 'network library', 'srun --mpi='], rows)}),
         'README.md': filled('README.md', {
             'HOMEPAGE': HOMEPAGE, 'GUIDE': USER_GUIDE, 'TITLE': entry['title'], 'FACTS': facts_table(recipes, entry),
-            'IMAGES': listed(f"{image_state(one)} For: {', '.join(names)}." for one, names in images.items()),
-            'DIFFERENCES': differences.listed()}),
+            'IMAGES': listed(f"{image_state(one)} For: {', '.join(names)}." for one, names in images.items())}),
         'LICENSE.md': filled('LICENSE.md', {
             'LICENCE': LICENCE, 'IMAGES': ''.join(f'\n## `{one}`\n\n{licences(one)}\n' for one in images)}),
     }
@@ -296,7 +278,6 @@ def facts_table(recipes, entry):
         asked = approach_entry(approach)
         found = [([path], entry['libraries'][name]) for name, path in host_libraries(asked, entry)]
         found += [(fact['value'], fact) for _, fact in wanted_files(asked, entry)]
-        found += [([one['path']], one) for one in asked.get('entrypoint', []) if 'path' in one]
         for paths, fact in found:
             rows.setdefault(', '.join(f'`{path}`' for path in paths), ([], fact))[0].append(approach)
     return table(['path', 'recipes', 'why', 'source', 'date', 'evidence'], [
@@ -333,6 +314,4 @@ def cover_page(containers, native, site):
         'REPOSITORIES': ' and '.join(place['takes']), 'DATE': place['date'], 'SOURCE': place['source'],
         'CONTAINERS': f'{CONTAINERS}/{FOLDER}', 'CONTRIB': f'{CONTRIB}/{FOLDER}', 'APPROACHES': ', '.join(containers),
         'BINDINGS': f'{CONTRIB}/{BINDINGS_FOLDER}',
-        'NATIVE': ', '.join(native), 'IMAGES': listed(map(image_state, images_of(containers, entry))),
-        'LEFT': listed(f"{name}: the data of {site} have no image for it, or not what it needs"
-                       for name in APPROACHES if APPROACHES[name]['container'] and name not in containers) or 'none'})
+        'NATIVE': ', '.join(native), 'IMAGES': listed(map(image_state, images_of(containers, entry)))})
