@@ -63,7 +63,7 @@ def lumi_files(sites, date, called=()):
                   for name, text in lumi_recipes.container_pages(containers, site).items()})
     files.update({f'{lumi_recipes.CONTRIB}/{name}': text
                   for name, text in lumi_recipes.contrib_pages(native, bindings).items()})
-    return {'README.md': lumi_recipes.cover_page(containers, native, site), **files}
+    return {'README.md': lumi_recipes.cover_page(containers, native), **files}
 
 
 def main(options):

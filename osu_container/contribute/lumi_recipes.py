@@ -19,7 +19,7 @@ from osu_container.contribute.from_data import (
     stack_of,
 )
 from osu_container.contribute.recipe_text import commented, filled, lua_list, reasoned, rows, table
-from osu_container.contribute.repositories import HOMEPAGE, LIBEXEC, LICENCE, PLACES, PLUGIN, USER_GUIDE
+from osu_container.contribute.repositories import DEFAULT_ROCM, HOMEPAGE, LIBEXEC, LICENCE, PLACES, USER_GUIDE
 from osu_container.core.deciding.settings import INJECT_FOLDER, approach_entry, host_libraries, image_of, wanted_files
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.recipes.versions import SOURCES
@@ -173,15 +173,10 @@ def one_at_a_time(settings, name=None):
     return f"family( '{settings.at_load.family}' )\nconflict( {others} )\n"
 
 
-def untested(settings):
-    """Return the variables (list of dict) that nobody has shown to do good: they are in no contributed module."""
-    return [one for one in settings.sets.variables if one['evidence'] == 'untested']
-
-
 def defaults(settings):
-    """Return the Lua text (str) of PMI and variables."""
+    """Return the Lua text (str) of PMI, and of the variables that somebody has shown or derived to do good."""
     return filled('defaults', {'PMI': settings.stack.pmi, 'VARIABLES': lua_list(
-        (one['why'], [one['name'], one['value']]) for one in settings.sets.variables if one not in untested(settings))})
+        (one['why'], [one['name'], one['value']]) for one in settings.sets.variables if one['evidence'] != 'untested')})
 
 
 # ---- the native build
@@ -191,12 +186,13 @@ def options(text):
     return re.findall(r'\S*"[^"]*"\S*\s*|\S+\s*', text)
 
 
-def dependencies(modules, rocm):
-    """Return the rows (str) of dependencies: external modules (list of str), and RCCL's plugin where contrib has it."""
-    default = rocm == PLUGIN['rocm']
-    lines = [f"    ({('rocm' if default and module.startswith('rocm/') else module)!r}, EXTERNAL_MODULE),\n"
-             for module in modules if not module.startswith('PrgEnv-')]
-    return ''.join(lines + [f"    {PLUGIN['dependency']},  # RCCL reaches the network by it\n"] if default else lines)
+def dependencies(native):
+    """Return the rows (str) of dependencies of the native build (dict, of site data)."""
+    modules = [module.replace(f'rocm/{DEFAULT_ROCM}', 'rocm') for module in native['modules']]
+    lines = [f'    ({module!r}, EXTERNAL_MODULE),\n' for module in modules if not module.startswith('PrgEnv-')]
+    if native['plugin']:
+        lines.append(f"    ({', '.join(map(repr, native['plugin']))}, SYSTEM),  # by which RCCL uses libfabric\n")
+    return ''.join(lines)
 
 
 def native_recipe(site):
@@ -206,7 +202,7 @@ def native_recipe(site):
     toolchain, version = TOOLCHAINS[native['prgenv']], SOURCES['osu']['version']
     rocm = next((module.partition('/')[2] for module in native['modules'] if module.startswith('rocm/')), None)
     # as in the repository: the default release of the stack has no number
-    suffix = ('-rocm' if rocm == PLUGIN['rocm'] else f'-rocm-{rocm}') if rocm else ''
+    suffix = ('-rocm' if rocm == DEFAULT_ROCM else f'-rocm-{rocm}') if rocm else ''
     below = [LIBEXEC + folder.partition(LIBEXEC)[2] for folder in folders('', bool(entry['gpu']['value']))]
     return f"{NAME}-{version}-{toolchain}-{stack_of(site)}{suffix}.eb", filled('native.eb', {
         'HEAD': commented(f"The OSU Micro-Benchmarks with Cray MPICH on {entry['title']}. Written by `osu-container "
@@ -215,7 +211,7 @@ def native_recipe(site):
         'KEYWORDS': KEYWORDS + (', ROCm, RCCL' if rocm else ''), 'TOOLCHAIN': toolchain, 'STACK': stack_of(site),
         'URL': SOURCES['osu']['url'].rpartition('/')[0], 'SHA256': SOURCES['osu']['sha256'],
         'WITH': f' with ROCm {rocm} and RCCL' if rocm else '',
-        'DEPENDENCIES': dependencies(native['modules'], rocm),
+        'DEPENDENCIES': dependencies(native),
         'CONFIGOPTS': ''.join(f'    {part!r}\n' for part in options(native['configopts'])), 'FOLDERS': rows(below),
         'CHECKS': ''.join(f"    'ldd $EBROOT{VARIABLE}/{LIBEXEC}mpi/pt2pt/osu_bw | grep -F {soname}',\n"
                           for soname in native['needed']),
@@ -264,32 +260,29 @@ def container_pages(recipes, site):
             'SRUN': srun(entry),
             'TABLE': table(['approach', 'what it does', 'MPI', 'network library', 'srun --mpi='], rows)}),
         'README.md': filled('README.md', {
-            'HOMEPAGE': HOMEPAGE, 'GUIDE': USER_GUIDE, 'TITLE': entry['title'], 'FACTS': facts_table(recipes, entry),
+            'HOMEPAGE': HOMEPAGE, 'GUIDE': USER_GUIDE, 'TITLE': entry['title'], 'FACTS': facts_table(recipes, site),
             'IMAGES': listed(f"{image_state(one)} For: {', '.join(names)}." for one, names in images.items())}),
-        'LICENSE.md': filled('LICENSE.md', {
-            'LICENCE': LICENCE, 'IMAGES': ''.join(f'\n## `{one}`\n\n{licences(one)}\n' for one in images)}),
+        'LICENSE.md': filled('LICENSE.md', {'LICENCE': LICENCE, 'IMAGES': listed(
+            f"`{one}`: " + ', '.join(f"{SOURCES[key]['name']} {SOURCES[key]['version']} (`{SOURCES[key]['licence']}`)"
+                                     for key in image_named(one)[1]['variants']['c']['sources']
+                                     if 'licence' in SOURCES[key]) for one in images)}),
     }
 
 
-def facts_table(recipes, entry):
-    """Return the table (str) of all paths that recipes take from a site (dict): why, source, date, evidence."""
-    rows = {}
+def facts_table(recipes, site):
+    """Return the table (str) of what recipes take from the data of a site (str): why, source, date, evidence."""
+    entry, rows = site_entry(site), {}
     for approach in recipes:
         asked = approach_entry(approach)
         found = [([path], entry['libraries'][name]) for name, path in host_libraries(asked, entry)]
         found += [(fact['value'], fact) for _, fact in wanted_files(asked, entry)]
+        found += [([f"{one['name']}={one['value']}"], one) for one in settings_of(approach, site).sets.variables
+                  if one['evidence'] != 'untested']
         for paths, fact in found:
             rows.setdefault(', '.join(f'`{path}`' for path in paths), ([], fact))[0].append(approach)
-    return table(['path', 'recipes', 'why', 'source', 'date', 'evidence'], [
+    return table(['path or variable', 'recipes', 'why', 'source', 'date', 'evidence'], [
         [paths, ', '.join(names), fact['why'], fact['source'], fact['date'], fact['evidence']]
         for paths, (names, fact) in rows.items()])
-
-
-def licences(file):
-    """Return the table (str) of the licences of what the image file is made from."""
-    keys = [key for key in image_named(file)[1]['variants']['c']['sources'] if 'licence' in SOURCES[key]]
-    return table(['software', 'version', 'license (SPDX)'], [
-        [SOURCES[key]['name'], SOURCES[key]['version'], f"`{SOURCES[key]['licence']}`"] for key in keys])
 
 
 def contrib_pages(recipes, bindings):
@@ -307,11 +300,10 @@ def contrib_pages(recipes, bindings):
         f'{BINDINGS_FOLDER}/USER.md': filled('bindings-USER.md', {'STACK': bindings[0], 'BINDINGS': BINDINGS})}
 
 
-def cover_page(containers, native, site):
-    """Return README.md (str) of the whole folder; containers, native: {approach or site: file name}, site: str."""
-    place, entry = PLACES['lumi'], site_entry(site)
+def cover_page(containers, native):
+    """Return README.md (str) of the whole folder; containers, native: {approach or site: file name}."""
+    place = PLACES['lumi']
     return filled('lumi-README.md', {
         'REPOSITORIES': ' and '.join(place['takes']), 'DATE': place['date'], 'SOURCE': place['source'],
         'CONTAINERS': f'{CONTAINERS}/{FOLDER}', 'CONTRIB': f'{CONTRIB}/{FOLDER}', 'APPROACHES': ', '.join(containers),
-        'BINDINGS': f'{CONTRIB}/{BINDINGS_FOLDER}',
-        'NATIVE': ', '.join(native), 'IMAGES': listed(map(image_state, images_of(containers, entry)))})
+        'BINDINGS': f'{CONTRIB}/{BINDINGS_FOLDER}', 'NATIVE': ', '.join(native)})

@@ -33,8 +33,8 @@ PLACES = {
     },
 }
 
-#: RCCL's plugin in LUMI-EasyBuild-contrib fc59dd70 (aws-ofi-nccl-1.18.0-rocm.eb), and LUMI's default ROCm that it takes
-PLUGIN = {'rocm': '6.3.4', 'dependency': "('aws-ofi-nccl', '1.18.0', '-rocm', SYSTEM)"}
+#: LUMI's default ROCm, which recipes name without its release
+DEFAULT_ROCM = '6.3.4'
 #: Stacks for which that repository has singularity-bindings
 BINDINGS_THERE = ['24.03']
 

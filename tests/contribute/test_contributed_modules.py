@@ -12,7 +12,7 @@ import pytest
 
 from osu_container.contribute import easybuild_recipes, lumi_recipes
 from osu_container.contribute.cli import STACKS, lumi_files, sites_of, write_folder
-from osu_container.contribute.from_data import approaches_of, facts_of, settings_of, stack_of
+from osu_container.contribute.from_data import approaches_of, facts_of, settings_of
 from osu_container.core.data.sites import SITES as ALL_SITES
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.recipes.versions import SOURCES
@@ -312,20 +312,6 @@ def test_each_recipe_is_named_by_what_it_says_and_is_data_alone(files):
         assert any(line.startswith('Keywords: ') for line in said['whatis'])
         left = [line for line in text.splitlines() if re.search(r'@[A-Z_]+@', line)]
         assert left == []
-
-
-def test_a_container_has_release_rocm_and_date_in_its_name_and_calls_their_function(files):
-    site = next(site for site in ALL_SITES if stack_of(site) in files['README.md'] and ALL_SITES[site]['images'])
-    for path, text in recipes(files):
-        if not path.startswith(lumi_recipes.CONTAINERS):
-            continue
-        said = parameters(text)
-        assert said['version'] == SOURCES['osu']['version']
-        assert re.fullmatch(r'-rocm-[\d.]+-mpich-[\d.]+-\w+-singularity-20\d{6}', said['versionsuffix'])
-        assert said['versionsuffix'].endswith(site_entry(site)['images']['date'].replace('-', ''))
-        footer = said['modluafooter'].splitlines()[-1]
-        assert footer.startswith(f"create_container_vars( '{said['local_sif']}', '%(name)s', '%(installdir)s', '")
-        assert said['sources'][0]['filename'] == said['local_sif']
 
 
 def test_every_approach_that_the_site_can_have_has_a_recipe():
