@@ -152,7 +152,7 @@ def test_the_native_build_of_a_discovered_programming_environment_runs(frontier)
     assert (done.returncode, done.stderr) == (0, '')
     assert 'a loaded programming environment' not in done.stdout
     frontier.install(recipe, '-r', f'--try-amend=site={site}')
-    folder = frontier.eb.prefix / f'software/osu-native/{osu_archive.RELEASE}-frontier-found'
+    folder = frontier.eb.prefix / f'software/osu-native/{osu_archive.RELEASE}'
     assert 'libmpi_gtl_hsa.so.0' in elf_facts(str(next(folder.glob('libexec/**/osu_bw')))).needed
     done = frontier.shell(f'module use {modules}; module load osu-native && srun -N2 -n2 osu_latency -m 1024 H H')
     assert done.returncode == 0 and re.search(r'^ *1024 +[\d.]+ *$', done.stdout, re.M), done.stdout + done.stderr

@@ -190,6 +190,14 @@ def test_an_install_path_with_a_space(tmp_path):
     assert shown.returncode == 0 and 'osu_latency' in shown.stdout, shown.stderr
 
 
+def test_an_installation_is_replaced_while_its_module_is_loaded(any_eb):
+    any_eb.local(workstation())
+    assert any_eb('osu-container-pure.eb', '-r').returncode == 0
+    done = clean_shell(f'module use {any_eb.prefix}/modules/all; module load osu-container/pure && '
+                       f'{any_eb.command} osu-container-pure.eb -r --rebuild && osu-exec true', **any_eb.environment)
+    assert done.returncode == 0 and 'COMPLETED' in done.stdout, done.stdout[-3000:] + done.stderr
+
+
 def test_rebuild_that_fails_keeps_the_older_installation(eb):
     eb.local(workstation())
     assert eb('osu-container-pure.eb', '-r').returncode == 0

@@ -193,7 +193,7 @@ def test_a_compiler_of_ones_own_is_a_copy_of_the_easyconfig(own_stack):
 
 
 def test_a_site_of_ones_own_loads_its_modules_without_dependencies(own_stack, tmp_path):
-    this = own_stack(ONE_CPU)
+    this = own_stack(ONE_CPU, '4.9.4')
     path = tmp_path / 'site.py'
     path.write_text(f"SITE = 'mine'\nSITES = {{'mine': {{'based_on': '{ONE_CPU}'}}}}\n")
     done = this.install(this.copy_of(EASYCONFIGS / 'osu-native.eb'), f'--try-amend=site={path}')
