@@ -1,7 +1,6 @@
 """The command osu-container contribute."""
 import os
 import re
-import shutil
 import tempfile
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from osu_container.contribute.from_data import approaches_of, stack_of
 from osu_container.contribute.repositories import BINDINGS_THERE, PLACES
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.site_choice import SettingsError, site_entry
+from osu_container.recipes.images import IMAGES
 
 
 def add_arguments(parser):
@@ -40,18 +40,27 @@ def sites_of(stack):
     return [f'lumi-{stack}', f'lumi-c-{stack}']
 
 
-def lumi_files(sites, date, called=()):
+def called(pairs):
+    """Return {file of an image: its name at LUMI} of pairs (list of str, OURS=THEIRS). Raises ContributeError."""
+    for pair in pairs:
+        if not re.fullmatch(r'[\w.-]+\.sif=[\w.-]+\.sif', pair) or pair.partition('.sif=')[0] not in IMAGES:
+            raise ContributeError(f"--image: found {pair}, wanted OURS.sif=THEIRS.sif with an image of the catalogue "
+                                  "(osu-container image list)")
+    return dict(pair.split('=') for pair in pairs)
+
+
+def lumi_files(sites, date, names=()):
     """
     Return {path: text} of a contribution to LUMI.
 
-    :param sites: list of str, GPU nodes first; date: str or None; called: {file of an image: its name at LUMI}
+    :param sites: list of str, GPU nodes first; date: str or None; names: {file of an image: its name at LUMI}
     """
     site = sites[0]
     entry = site_entry(site)
-    date = date or entry['images']['date'].replace('-', '')
+    names, date = dict(names), date or entry['images']['date'].replace('-', '')
     files, containers, native = {}, {}, {}
     for approach in approaches_of(entry):
-        containers[approach], text = lumi_recipes.container_recipe(approach, site, date, dict(called))
+        containers[approach], text = lumi_recipes.container_recipe(approach, site, date, names)
         files[f'{lumi_recipes.CONTAINERS}/{lumi_recipes.FOLDER}/{containers[approach]}'] = text
     for one in sites:
         native[one], text = lumi_recipes.native_recipe(one)
@@ -73,9 +82,8 @@ def main(options):
         raise ContributeError(f"--date: found {options.date}, wanted YYYYMMDD, such as 20261123")
     if options.place != 'lumi' and (options.stack or options.date):
         raise ContributeError(f"--stack and --date are for lumi; {options.place} has neither")
-    called = [pair.partition('=')[::2] for pair in options.image]
     target = options.output or Path(f'contribution-{options.place}')
-    files = (lumi_files(sites_of(options.stack), options.date, called) if options.place == 'lumi'
+    files = (lumi_files(sites_of(options.stack), options.date, called(options.image)) if options.place == 'lumi'
              else easybuild_recipes.files())
     write_folder(target, files)
     print(f"written: {target}, for {' and '.join(place['takes'])}")
@@ -95,21 +103,12 @@ def write_folder(folder, files):
     if folder.exists() or folder.is_symlink():
         raise ContributeError(f'{folder} is there already, and is left as it is; -o names another folder')
     try:
-        _write_files(folder, files)
+        with tempfile.TemporaryDirectory(prefix=f'.{folder.name}.', dir=folder.parent) as stage:
+            for name, text in files.items():
+                path = Path(stage) / folder.name / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+            (Path(stage) / folder.name).rename(folder)
     except OSError as err:
         raise ContributeError(f"{folder} cannot be written: {err.strerror}. Make room there, or name another folder "
                               "by -o") from err
-
-
-def _write_files(folder, files):
-    """See write_folder(). Raises OSError."""
-    stage = Path(tempfile.mkdtemp(prefix=f'.{folder.name}.', dir=folder.parent))
-    try:
-        stage.chmod(0o755)
-        for name, text in files.items():
-            (stage / name).parent.mkdir(parents=True, exist_ok=True)
-            (stage / name).write_text(text)
-        stage.rename(folder)
-    except BaseException:  # also Ctrl-C
-        shutil.rmtree(stage, ignore_errors=True)
-        raise

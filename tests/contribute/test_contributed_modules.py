@@ -362,7 +362,9 @@ def test_easybuild_gets_what_it_lacks_and_the_check_of_contributions_passes(tmp_
 
 def test_a_folder_that_is_there_stays_as_it_is(tmp_path):
     target = tmp_path / 'made'
-    assert contribute('lumi', '-o', target, '--date', '20270102').returncode == 0
+    ours, theirs = 'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif', 'lumi-osu-dockerhash-0123456789ab.sif'
+    assert contribute('lumi', '-o', target, '--date', '20270102', '--image', f'{ours}={theirs}').returncode == 0
+    assert f"local_sif = '{theirs}'" in next(target.rglob('*-bind-*.eb')).read_text()
     assert list(target.rglob('*-20270102.eb'))
     again = contribute('lumi', '-o', target)
     assert again.returncode == 1 and f'{target} is there already' in again.stderr
@@ -373,6 +375,7 @@ def test_a_folder_that_is_there_stays_as_it_is(tmp_path):
     (['lumi', '-o', 'no/such/made'], 'cannot be written: No such file or directory'),
     (['lumi', '-o', 'file'], 'is there already'),
     (['lumi', '--stack', '19.12'], 'LUMI has no stack 19.12'),
+    (['lumi', '--image', 'mine.sif=theirs.sif'], 'found mine.sif=theirs.sif, wanted OURS.sif=THEIRS.sif'),
     (['lumi', '--date', 'today'], 'found today, wanted YYYYMMDD'),
     (['easybuild', '--date', '20261123'], '--stack and --date are for lumi'),
 ])
