@@ -8,10 +8,11 @@ those of the site data (measured, derived). Hosts: host_facts.py.
 import posixpath
 import re
 
+from osu_container.core import shell
 from osu_container.core.deciding.rules.fabric import FABRIC_VERSIONS, KNOWS_CXI
 from osu_container.core.deciding.site_choice import release
 from osu_container.core.reading.elf import MACHINE_NAMES, ElfFacts
-from osu_container.core.reading.environment import Environment, Variable
+from osu_container.core.reading.environment import FOLDER, evaluate
 from osu_container.core.reading.system import System
 from osu_container.core.reading.traits import single_copy
 from osu_container.recipes.versions import GPU_OF_DEBIAN
@@ -113,11 +114,21 @@ class DescribedImage(object):
         """See Image."""
         return [self._mpi]
 
-    def environment(self, given=()):
+    def environment(self, bound=()):
         """See Image."""
-        variables = dict(self._variables, **dict(given))
-        return Environment({name: Variable(value, True, self.path, None, '') for name, value in variables.items()},
-                           None, None, True, [])
+        return evaluate(self, bound)
+
+    def names(self, folder):
+        """See Image: its variables are those of one script."""
+        return ['90-environment.sh'] if folder == FOLDER else []
+
+    def kind(self, path):
+        """See Image."""
+        return 'd' if path == FOLDER else '-' if path.startswith(FOLDER) or path in self.files else None
+
+    def script(self, path):
+        """See Image."""
+        return ''.join('export %s=%s\n' % (name, shell.word(value)) for name, value in sorted(self._variables.items()))
 
     def library_path(self):
         """See Image."""

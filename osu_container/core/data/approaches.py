@@ -26,8 +26,6 @@ Keys of an approach
                      sets them
     rank_variables   list of dict as for variables, value 'gcd' or 'nic': what osu-gpu-bind sets for each rank from the
                      site's gpu_binding
-    refuses          list of dict: when ('SWITCH=VALUE', a choice of the user that ends `module load` with an error),
-                     why, remedy (str, one clause each) and only, as for variables
     variables        list of dict: name, value, why, source, date, evidence (as in sites/schema.py). Each
                      is a default: a value that the user has set wins.
 
@@ -41,10 +39,11 @@ of a variable:
             core/data/networks.py); 'rccl plugin' (the image or the native build has one);
             'open mpi' (its MPI is that); 'lnx' (the site names its links, lnx_links, and the libfabric that runs is
             2.0 or newer, which has that provider)
-    when    'SWITCH=VALUE' or 'SWITCH!=VALUE', looked at when the module is loaded. Of several entries of one name the
-            first whose condition holds counts.
+    setting name of a settings module (SETTINGS) that sets it, in place of the approach's own module
+    inside  True where the value is a path in the image: only the approach's own commands set it, since in another
+            image there is no such file
 
-Entries of an approach count before those of the site of the same name, so one without 'when' replaces them.
+Of several entries of one name the first whose conditions hold counts, those of an approach before those of the site.
 """
 
 _READ = '2026-11-21'
@@ -62,32 +61,22 @@ def _variable(name, value, why, source, evidence, date=_READ, **conditions):
     return dict(conditions, name=name, value=value, why=why, source=source, date=date, evidence=evidence)
 
 
-#: Switches that a user sets (`export NAME=VALUE`) before `module load`: value -> what it does.
-SWITCHES = {
-    'OSU_SCOPE': {
-        'commands': 'binds, library paths and preloads are for the commands of this module alone, not for other '
-                    'containers that are started in the same shell, nor for a runtime that is called directly',
-    },
-    'OSU_SINGLE_NODE': {
-        'shm': 'for jobs on one node: stay off cxi, ranks meet in shared memory (untested on LUMI)',
-    },
-    'OSU_LINKX': {
-        '1': 'LINKx, an experiment: the provider lnx takes shared memory within a node and the network\'s provider '
+#: The switch that a user sets (`export OSU_SCOPE=commands`) before `module load`
+SCOPE = 'OSU_SCOPE'
+
+#: Settings that not everybody wants: name of the module below osu-settings -> what it does. An approach has those of
+#: which a variable applies.
+SETTINGS = {
+    'single-node': 'for jobs on one node: ranks stay off cxi and meet in shared memory (untested on LUMI)',
+    'linkx': 'LINKx, an experiment: the provider lnx takes shared memory within a node and the network\'s provider '
              'between nodes. It is known to hang, to be slow or to end with an error '
              '(github.com/ofiwg/libfabric/issues/10712, 11231, 11392, 11900, 11987)',
-    },
-    'OSU_RCCL_STRICT': {
-        '1': 'a missing RCCL plugin is an error instead of TCP; not for jobs on one node',
-    },
-    'OSU_RCCL_ALT_READ': {
-        '1': 'all that HPE sets for RCCL and NCCL: rendezvous without the card\'s offload (FI_CXI_RDZV_PROTO and srun '
-             '--network=disable_rdzv_get go together), for every message, and larger queues. For runs of RCCL alone: '
-             'MPI loses its eager messages',
-    },
-    'OSU_RCCL_GDR': {
-        '1': 'NCCL_NET_GDR_LEVEL=PHB, as HPE has it: RCCL lets the card read GPU memory up to that distance. Runs with '
-             'ROCm 7 hung with it on LUMI, and were not slower without',
-    },
+    'rccl-strict': 'a missing RCCL plugin is an error instead of TCP; not for jobs on one node',
+    'rccl-alt-read': 'all that HPE sets for RCCL and NCCL: rendezvous without the card\'s offload '
+                     '(FI_CXI_RDZV_PROTO and srun --network=disable_rdzv_get go together), for every message, and '
+                     'larger queues. For runs of RCCL alone: MPI loses its eager messages',
+    'rccl-gdr': 'NCCL_NET_GDR_LEVEL=PHB, as HPE has it: RCCL lets the card read GPU memory up to that distance. Runs '
+                'with ROCm 7 hung with it on LUMI, and were not slower without',
 }
 
 _PROVIDER = ('the provider of this network or an error, never another one in silence', 'fi_fabric(7), FI_PROVIDER',
@@ -104,7 +93,7 @@ _GPU_IN_CRAY_MPICH = [
 #: Which libfabric has FI_CXI_RDZV_PROTO: HPE's guide names 1.22.0. Where the card leaves rendezvous to an older one,
 #: nobody does it.
 _ALT_READ_SINCE = 'libfabric >= 1.22'
-_ALT_READ_ON = {'when': 'OSU_RCCL_ALT_READ=1', 'only': ['cxi', 'gpu', _ALT_READ_SINCE]}
+_ALT_READ_ON = {'setting': 'rccl-alt-read', 'only': ['cxi', 'gpu', _ALT_READ_SINCE]}
 _ALT_READ_NETWORK = ('the card leaves rendezvous to the provider, as FI_CXI_RDZV_PROTO=alt_read needs',
                      'srun(1) of Slurm 24.05, --network; ' + _HPE, 'untested', _HPE_READ)
 
@@ -113,10 +102,10 @@ _RCCL = [
     _variable('NCCL_NET', 'AWS Libfabric', 'RCCL takes the plugin or ends; it would fall back to TCP without a word. '
               'Plugins since 1.12 call themselves Libfabric and take this name too',
               'HewlettPackard/shs-ccl-docs, ccl_env.sh; github.com/aws/aws-ofi-nccl, pull request 530', 'untested',
-              only=['cxi', 'gpu'], when='OSU_RCCL_STRICT=1'),
+              only=['cxi', 'gpu'], setting='rccl-strict'),
     _variable('NCCL_NET_PLUGIN', '{rccl_plugin}', 'by full path: it is found whatever the library path is; without it '
               'RCCL uses TCP (3 GB/s published)', 'aws-ofi-nccl README; ' + _PUBLISHED, 'derived',
-              only=['gpu', 'rccl plugin']),
+              only=['gpu', 'rccl plugin'], inside=True),
     _variable('FI_MR_CACHE_MONITOR', 'userfaultfd', 'the kernel tells libfabric which memory was given back; with '
               'libfabric\'s own default, memhooks, RCCL and NCCL can hang', 'github.com/Lumi-supercomputer/'
               'LUMI-AI-Guide, pull request 118; so do NERSC (podman-hpc 1.2.2, nccl.yaml), CSCS (cscs-docs 1660b1e, '
@@ -128,9 +117,9 @@ _RCCL = [
     _variable('NCCL_NET_GDR_LEVEL', 'PHB', 'the card reads GPU memory itself also where RCCL would not choose so. Runs '
               'of several nodes with ROCm 7 hung with it on LUMI, and lost nothing without',
               _HPE + '; against it laifs-container-recipes#30, Lumi-supercomputer/LUMI-AI-Guide pull request 97',
-              'untested', _HPE_READ, only=['cxi', 'rocm'], when='OSU_RCCL_GDR=1'),
+              'untested', _HPE_READ, only=['cxi', 'rocm'], setting='rccl-gdr'),
 ] + [
-    _variable(name, value, why, _HPE, 'untested', _HPE_READ, when=_ALT_READ_ON['when'],
+    _variable(name, value, why, _HPE, 'untested', _HPE_READ, setting=_ALT_READ_ON['setting'],
               only=_ALT_READ_ON['only'] + more) for name, value, why, more in (
         ('FI_CXI_RDZV_PROTO', 'alt_read', 'the rendezvous protocol that needs srun --network=disable_rdzv_get', []),
         ('FI_CXI_RDZV_THRESHOLD', '0', 'every message goes by rendezvous', []),
@@ -144,12 +133,6 @@ _RCCL = [
         ('HSA_FORCE_FINE_GRAIN_PCIE', '1', 'others than the GPU can read its memory over PCIe', ['rocm']))
 ]
 _RCCL_NETWORK = _variable('SLURM_NETWORK', 'disable_rdzv_get', *_ALT_READ_NETWORK, **_ALT_READ_ON)
-_REFUSES_ALT_READ = {
-    'when': 'OSU_RCCL_ALT_READ=1', 'only': ['cxi', 'gpu', 'no ' + _ALT_READ_SINCE],
-    'why': 'the libfabric that this module runs is older than 1.22, or its release is not known: it may have no '
-           'rendezvous alt_read, and the card would leave all rendezvous to it',
-    'remedy': 'unset OSU_RCCL_ALT_READ, or take an approach with a newer libfabric (osu-explain names this one\'s)',
-}
 
 #: Which libfabric has FI_CXI_DISABLE_NON_INJECT_MSG_IDC: the first one with cxi, and Cray's 1.22.0, the branch
 #: release/shs-12.0 of the same code, but not Cray's 1.15.2. Cray MPICH does without: 2.4 to 2.7 microseconds over
@@ -166,20 +149,24 @@ _MPICH_WITHOUT_GPU = [
 
 # Open-source MPICH over cxi, whoever has the libfabric: hybrid, swap and opensource
 _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
-    _variable('FI_PROVIDER', '{provider}', *_PROVIDER, only=['cxi'], when='OSU_SINGLE_NODE!=shm'),
-    _variable('FI_PROVIDER', '{provider}', *_PROVIDER, only=['no cxi']),
+    _variable('FI_PROVIDER', '{provider}', *_PROVIDER),
+    _variable('FI_PROVIDER', '^cxi', 'any provider but the card\'s: MPICH meets in shared memory', 'fi_fabric(7), '
+              'FI_PROVIDER', 'untested', only=['cxi'], setting='single-node'),
+    _variable('MPIR_CVAR_SINGLE_HOST_ENABLED', '1', 'MPICH avoids cxi when all ranks are on one node, as by default',
+              'MPICH src/mpid/ch4/netmod/ofi/init_provider.c', 'untested', only=['cxi', 'mpich >= 4.2'],
+              setting='single-node'),
     _variable('MPIR_CVAR_CH4_OFI_ENABLE_HMEM', '1', 'MPICH hands buffers in GPU memory to libfabric instead of copying '
               'them; off by default', _PUBLISHED + ' with MPICH 4.2.3 reach 24 GB/s with it; wheels from 4.1.3 on have '
               'the CVAR', 'measured', _PUBLISHED_ON, only=['cxi', 'gpu', 'mpich >= 4.1']),
     _variable('MPIR_CVAR_SINGLE_HOST_ENABLED', '0', 'MPICH avoids cxi when all ranks are on one node, and with '
               'FI_PROVIDER=cxi nothing else is left', 'MPICH src/mpid/ch4/netmod/ofi/init_provider.c; wheels from '
-              '4.2.3 on have it', 'untested', only=['cxi', 'mpich >= 4.2'], when='OSU_SINGLE_NODE!=shm'),
+              '4.2.3 on have it', 'untested', only=['cxi', 'mpich >= 4.2']),
     _variable('SLURM_NETWORK', 'single_node_vni,disable_rdzv_get', 'a step on one node gets a VNI, without which cxi '
               'has no key; and ' + _ALT_READ_NETWORK[0], *_ALT_READ_NETWORK[1:], **_ALT_READ_ON),
     _variable('SLURM_NETWORK', 'single_node_vni', 'a step on one node gets a VNI, without which cxi has no key',
               'github.com/lumi-ai-factory/laifs-container-recipes, pull request 22: jobs of containers on one node of '
               'LUMI need it; Slurm 24.05.8: srun reads SLURM_NETWORK (opt.c), switch/hpe_slingshot the word',
-              'measured', '2026-03-31', only=['cxi'], when='OSU_SINGLE_NODE!=shm'),
+              'measured', '2026-03-31', only=['cxi']),
     _variable('FI_CXI_RDZV_THRESHOLD', '16384', 'messages up to this many bytes go eagerly: takes away the step at 8 '
               'to 16 KiB of the old default 2048', 'Cray MPICH sets it (MPICH_ENV_DISPLAY on Crusher); libfabric 2.4 '
               'made it the default', 'untested', only=['cxi', 'libfabric < 2.4']),
@@ -202,7 +189,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
 _LINKX = _CSCS + ', LINKx (experimental)'
 _LINKX_SHM = ('Open MPI 5.0.11 over libfabric 2.5.1 on a workstation, lnx over shm, 2026-11-21: osu_latency, osu_bw, '
               'osu_alltoall with up to 8 ranks')
-_LINKX_ON = {'when': 'OSU_LINKX=1', 'only': ['lnx']}
+_LINKX_ON = {'setting': 'linkx', 'only': ['lnx']}
 _OMB_CXI = 'eth-cscs/cray-network-stack cce01706, examples/container/osu-ompi, omb-ompi-cxi.toml'
 
 
@@ -246,13 +233,6 @@ _OPENMPI_OVER_LIBFABRIC = _with_linkx('FI_PROVIDER', '{provider}', *_PROVIDER) +
               'and ds12, and that of Open MPI 5.0.11 has hash and shmem2 alone; with shmem2 MPI_Init fails, '
               '2026-11-21', 'derived'),
 ]
-
-_REFUSES_LINKX = {
-    'when': 'OSU_LINKX=1', 'only': ['no lnx'],
-    'why': 'LINKx cannot be had here: this site\'s data name no links for it (lnx_links), or the image has a libfabric '
-           'older than 2.0',
-    'remedy': 'unset OSU_LINKX, or name the links in the site\'s data (docs/add-a-site.md)',
-}
 
 # The image's entrypoint looks for the host's libraries in folders of these names
 _SWAP = ('HPE, "MPI OSU Benchmarks" with its libfabric swap (hpc-ai-envs): --bind .../lib64:/host/lib,/usr:/host/usr')
@@ -323,7 +303,6 @@ APPROACHES = {
         'files': [],
         'unset': [],
         'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK],
-        'refuses': [_REFUSES_ALT_READ],
         'variables': [_PROVIDER_OF_SITE, _RCCL_NETWORK] + _GPU_IN_CRAY_MPICH + _RCCL,
     },
     'pure': {
@@ -339,7 +318,6 @@ APPROACHES = {
         'files': ['file_systems'],
         'unset': [],
         'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK],
-        'refuses': [],
         'variables': [
             _variable('FI_PROVIDER', 'tcp', 'without the host\'s libraries TCP is the only network that is everywhere',
                       _PUBLISHED + ' of pure reach about 2 GB/s over TCP', 'measured', _PUBLISHED_ON),
@@ -361,7 +339,6 @@ APPROACHES = {
         'files': ['file_systems', 'slurm_spool', 'cxi_state', 'libdrm_ids'],
         'unset': _NO_FORK_SAFE,
         'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK],
-        'refuses': [_REFUSES_ALT_READ],
         'variables': [_PROVIDER_OF_SITE, _RCCL_NETWORK] + _GPU_IN_CRAY_MPICH + _RCCL,
     },
     'hybrid': {
@@ -377,7 +354,6 @@ APPROACHES = {
         'files': ['file_systems', 'cxi_state', 'kernel_config'],
         'unset': _NO_FORK_SAFE,
         'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK, _NIC_OF_RANK],
-        'refuses': [_REFUSES_ALT_READ],
         'variables': _RCCL + _MPICH_OVER_CXI,
     },
     'swap': {
@@ -394,7 +370,6 @@ APPROACHES = {
         'files': ['file_systems', 'cxi_state', 'kernel_config'],
         'unset': _NO_FORK_SAFE,
         'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK, _NIC_OF_RANK],
-        'refuses': [_REFUSES_ALT_READ],
         'variables': _RCCL + _MPICH_OVER_CXI + [_SWAP_OR_ERROR],
     },
     'opensource': {
@@ -410,7 +385,6 @@ APPROACHES = {
         'files': ['file_systems', 'cxi_state', 'kernel_config'],
         'unset': _NO_FORK_SAFE,
         'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK, _NIC_OF_RANK],
-        'refuses': [_REFUSES_ALT_READ],
         'variables': _RCCL + _MPICH_OVER_CXI,
     },
     'openmpi': {
@@ -426,7 +400,6 @@ APPROACHES = {
         'files': ['file_systems', 'cxi_state', 'kernel_config', 'pmix_ranks', 'pmix_server'],
         'unset': _NO_FORK_SAFE,
         'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK, _NIC_OF_RANK],
-        'refuses': [_REFUSES_LINKX, _REFUSES_ALT_READ],
         'variables': [_RCCL_NETWORK] + _RCCL + _OPENMPI_OVER_LIBFABRIC,
     },
 }

@@ -3,13 +3,10 @@
 """
 from collections import namedtuple
 
-from osu_container.core.data.approaches import APART, APPROACHES, NO_LIBFABRIC
+from osu_container.core.data.approaches import APART, APPROACHES, NO_LIBFABRIC, SETTINGS
 from osu_container.core.data.sites import SITES
-from osu_container.core.deciding.site_choice import SettingsError, applying, known, release, site_words, switch_of
-
-#: Folder in the container in which injected host libraries appear, each under its soname. A folder of its own, so that
-#: nothing else of the host's library folders comes along, and no file of the image is hidden.
-INJECT_FOLDER = '/opt/host-mpi/lib'
+from osu_container.core.deciding.injection import FOLDER as INJECT_FOLDER
+from osu_container.core.deciding.site_choice import SettingsError, applying, known, release, site_words
 
 #: Where folders of the host appear, under numbers, in which an entrypoint must look beside those that it knows
 MORE_FOLDERS = '/host/more/'
@@ -39,21 +36,21 @@ Settings = namedtuple('Settings', 'site approach title programs stack inside set
 Stack = namedtuple('Stack', 'mpi libfabric libfabric_of provider pmi pmi_variable')
 
 #: env_prefix: str or None (native); binds: list of (path on the host, path in the container, why); library_path,
-#: program_path, preload: lists of folders or files in the container;
+#: preload, program_path: lists of folders or files in the container that the file of core/deciding/injection.py puts in
+#: front; image_path: folders (list of str) of the image's own LD_LIBRARY_PATH, for engines without such a file;
 #: run_files: list of dict (path on the host with {kernel} and the like, target, why, otherwise) to bind where the
 #: program runs; user_path: folders (list of str) of the user's own software that come first on PATH in the container,
 #: None where a module has no place for it; host_path: list of folders in the container in which our entrypoint finds
 #: more host libraries; nvidia: bool, the runtime must bring the driver's libraries along; through_entrypoint: bool,
 #: programs are started through that of the image; share: bool, ranks of a node run in one container; apart: list of
 #: dict, variables for ranks that do not
-Inside = namedtuple('Inside', 'env_prefix binds library_path program_path preload run_files user_path host_path nvidia '
-                              'through_entrypoint share apart')
+Inside = namedtuple('Inside', 'env_prefix binds library_path program_path preload image_path run_files user_path '
+                              'host_path nvidia through_entrypoint share apart')
 
-#: variables: list of dict (name, value, why, source, date, evidence, origin, when), entries of one name together and in
-#: the order in which they count; unset: list of dict (name, why, source, ...); rank_variables: list of dict; gpu_map:
-#: list of dict (gcd, mask, nic) or None; switches: list of names; refuses: list of dict (when, why, remedy), switches
-#: that this module cannot follow
-Sets = namedtuple('Sets', 'variables unset rank_variables gpu_map switches refuses')
+#: variables: list of dict (name, value, why, source, date, evidence, origin), one of a name; inside: the same, those that
+#: only the approach's own commands set; more: {name of a settings module: list of dict like these}; unset: list of dict
+#: (name, why, source, ...); rank_variables: list of dict; gpu_map: list of dict (gcd, mask, nic) or None
+Sets = namedtuple('Sets', 'variables inside more unset rank_variables gpu_map')
 
 #: watched: list of dict (path, size, mtime, what); conflicts, image_folders: lists of str; family: str;
 #: shell: list of dict (name, fits, says, why, source, ...), what variables of the user's shell must be like;
@@ -173,22 +170,20 @@ def _has_own_images(module):
 
 def _variables(approach, site, known_facts, values):
     """
-    Return the variables (list of dict) of site and approach, sorted by name, values filled in.
+    Return {None or name of a settings module: variables (list of dict, sorted by name), values filled in}.
 
-    Entries of one name keep their order, the approach's before the site's; behind one without a switch none can count.
+    Of several of one name the first counts, the approach's before the site's.
     """
     found = {}
     for origin, entry in (('approach', approach), ('site', site)):
         for variable in applying(entry['variables'], known_facts):
-            entries = found.setdefault(variable['name'], [])
-            if not entries or entries[-1].get('when'):
-                entries.append(dict(variable, value=variable['value'].format(**values),
-                                    origin='%s %s' % (origin, entry['name'])))
-    return [variable for name in sorted(found) for variable in found[name]]
+            found.setdefault(variable.get('setting'), {}).setdefault(variable['name'], dict(
+                variable, value=variable['value'].format(**values), origin='%s %s' % (origin, entry['name'])))
+    return dict((setting, [entries[name] for name in sorted(entries)]) for setting, entries in found.items())
 
 
 def variables_for(approach, site, mpi, libfabric, plugin):
-    """Return the variables (list of dict, as in Sets) of a module; arguments: as for _known_facts()."""
+    """Return what _variables() returns for a module; arguments: as for _known_facts()."""
     return _variables(approach, site, _known_facts(site, mpi, libfabric, plugin),
                       {'provider': site['provider']['value'], 'rccl_plugin': plugin or '',
                        'lnx_links': _lnx_links(site) or ''})
@@ -253,6 +248,7 @@ def _inside(approach, site, facts, known_facts):
         env_prefix=_env_prefix(facts) if approach['container'] else None,
         binds=_binds(approach, site, injected, host),
         library_path=[] if approach.get('entrypoint') else _library_path(injected, image),
+        image_path=image.get('library_path', []),
         program_path=sorted(set(image.get('programs', {}).values())),
         preload=[INJECT_FOLDER + '/' + library['soname'] for library in preload],
         run_files=_run_files(approach, site, host), user_path=facts.get('user_path'),
@@ -263,13 +259,13 @@ def _inside(approach, site, facts, known_facts):
 
 
 def _sets(approach, site, known_facts, variables):
-    """Return the Sets of a module; variables: list of dict; others: as for _inside()."""
-    switches = set(switch_of(variable['when'])[0] for variable in variables if variable.get('when'))
-    return Sets(variables=variables, unset=applying(approach['unset'], known_facts),
+    """Return the Sets of a module; variables: as variables_for() gives them; others: as for _inside()."""
+    inside = [one for one in variables[None] if approach['container'] and one.get('inside')]
+    return Sets(variables=[one for one in variables[None] if one not in inside], inside=inside,
+                more=dict((name, variables[name]) for name in SETTINGS if name in variables),
+                unset=applying(approach['unset'], known_facts),
                 rank_variables=applying(approach['rank_variables'], known_facts),
-                gpu_map=site['gpu_binding']['value'],
-                switches=sorted(switches.union(['OSU_SCOPE'] if approach['container'] else [])),
-                refuses=applying(approach['refuses'], known_facts))
+                gpu_map=site['gpu_binding']['value'])
 
 
 def _at_load(approach, site, facts):
@@ -357,23 +353,20 @@ def _binds(approach, site, injected, host):
 
 def _library_path(injected, image):
     """
-    Return the folders (list of str) for LD_LIBRARY_PATH in the container, [] where nothing is injected.
+    Return the folders (list of str) that come in front of the image's LD_LIBRARY_PATH, [] where nothing is injected.
 
-    The variable replaces the image's own, so what the image had there must stay (the published hybrid run lost its
-    RCCL plugin that way). The plugin's folder stays in front, unless it holds what is injected.
+    The plugin's folder stays in front, unless it holds what is injected.
     """
-    return injected_path(image.get('library_path', []), image.get('rccl_plugin_folder')) if injected else []
+    return injected_path(image.get('rccl_plugin_folder')) if injected else []
 
 
-def injected_path(own, plugin):
+def injected_path(plugin):
     """
-    Return the folders (list of str) of LD_LIBRARY_PATH where libraries are injected.
+    Return the folders (list of str) in front of LD_LIBRARY_PATH where libraries are injected.
 
-    :param own: list of str, the image's own; plugin: str or None, folder of RCCL's plugin, if it holds nothing of
-                what is injected
+    :param plugin: str or None, folder of RCCL's plugin, if it holds nothing of what is injected
     """
-    front = [plugin] if plugin else []
-    return front + [INJECT_FOLDER] + [folder for folder in own if folder not in front]
+    return ([plugin] if plugin else []) + [INJECT_FOLDER]
 
 
 def explained(settings):
@@ -400,7 +393,8 @@ def explained(settings):
         'site': settings.site, 'approach': settings.approach, 'title': settings.title,
         'programs': settings.programs, 'mpi': settings.stack.mpi,
         'libfabric': settings.stack.libfabric, 'pmi': settings.stack.pmi,
-        'variables': [slurm] + settings.sets.variables, 'binds': binds,
+        'variables': [slurm] + settings.sets.variables, 'inside': settings.sets.inside, 'binds': binds,
+        'settings': settings.sets.more,
         'unset': [dict(entry, origin=approach) for entry in settings.sets.unset],
         'in_container': in_container,
         'share': settings.inside.share, 'apart': [dict(entry, origin='where each rank has a container of its own')

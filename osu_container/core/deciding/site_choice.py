@@ -2,7 +2,7 @@
 Which site this is, and its whole entry: by name, by a file of one's own, or recognised by host name and environment.
 
 A file of one's own is what `osu-container discover -o FILE` writes, and what a local file may hold.
-Conditions of the data: of what a site has, of releases ('only'), and of switches that the user exports ('when').
+Conditions of the data ('only'): of what a site has, and of releases.
 Python 3.6, standard library only; imports no EasyBuild.
 """
 import os
@@ -283,17 +283,6 @@ def site_words(site):
     gpu, network = site['gpu']['value'] or '', network_of(site)[1]
     return {'gpu': bool(gpu), 'rocm': gpu.startswith('gfx'), 'cuda': gpu.startswith('sm_'),
             'cxi': site['provider']['value'] == 'cxi', 'ucx': bool(network['ucx']['value'] and network['drivers'])}
-
-
-def switch_of(when):
-    """Return (name, value, whether it must not be set) of a condition of 'when' (str, e.g. 'SWITCH!=VALUE')."""
-    name, sign, value = re.match(r'(\w+)(!?=)(\w+)$', when).groups()
-    return name, value, sign == '!='
-
-
-def without_switches(variables):
-    """Return those of variables (list of dict) that hold where the user has set no switch."""
-    return [variable for variable in variables if not variable.get('when') or switch_of(variable['when'])[2]]
 
 
 _COMPARE = {'>=': lambda a, b: a >= b, '<': lambda a, b: a < b}

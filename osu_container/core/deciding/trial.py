@@ -11,7 +11,9 @@ import posixpath
 import re
 from collections import OrderedDict, namedtuple
 
-from osu_container.core.deciding.settings import INJECT_FOLDER, families, host_libraries, injected_path, with_mpi_of
+from osu_container.core.deciding.injection import FOLDER as INJECT_FOLDER
+from osu_container.core.deciding.injection import TARGET, injection_text
+from osu_container.core.deciding.settings import families, host_libraries, injected_path, with_mpi_of
 from osu_container.core.reading.closure import closure
 from osu_container.core.reading.elf import MACHINE_NAMES, ElfError, elf_facts
 from osu_container.core.reading.environment import folders, known
@@ -267,7 +269,7 @@ def trial_of(approach, site, image, host, program=None, runtime=None):
     gone = missing_host_paths(approach, site, host)
     injected, lacking = _injection(approach, site, host, image) if approach['inject'] else (OrderedDict(), [])
     container = Container(image, _names(approach, site, host, injected), _opened(image, injected, host))
-    environment = image.environment(_given(approach, site, host, image, injected))
+    environment = image.environment(_bound(approach, site, host, image, injected))
     library_path = _library_path(approach, environment, image, injected)
     own_preload = _preload_of(environment, image, container, library_path)
     preload = [name for name in _listed(known(environment, 'LD_PRELOAD'))
@@ -317,16 +319,17 @@ def _names(approach, site, host, injected):
     return names
 
 
-def _given(approach, site, host, image, injected):
-    """Return {name: value} of what the module gives to the runtime for the container: core/deciding/settings.py."""
+def _bound(approach, site, host, image, injected):
+    """Return {path: text} of what the module binds into the container: injected libraries, and the file for them."""
+    unset = [entry['name'] for entry in approach['unset']]
     if not injected or approach.get('entrypoint'):
-        return {}
+        return {TARGET: injection_text([], [], [], unset)}
     plugin = image.rccl_plugin()
     folder = posixpath.dirname(plugin) if plugin else None
-    path = injected_path(image.library_path(),
-                         folder if folder and not image.folder_has(folder, set(injected)) else None)
+    path = injected_path(folder if folder and not image.folder_has(folder, set(injected)) else None)
     preload = [INJECT_FOLDER + '/' + name for name in preloaded(approach, site, host, injected)]
-    return {name: ':'.join(value) for name, value in (('LD_LIBRARY_PATH', path), ('LD_PRELOAD', preload)) if value}
+    return dict([(TARGET, injection_text(path, preload, [], unset))],
+                **dict((INJECT_FOLDER + '/' + soname, '') for soname in injected))
 
 
 def _library_path(approach, environment, image, injected):

@@ -6,9 +6,9 @@ have set, never a guess. The order, and where the runtime adds its own, is that 
 (internal/pkg/util/fs/files/action_script.sh), seen in runs of that release as well; SingularityCE's is the same:
 
 1. Nothing of the host is there: the scripts see none of the variables with which the runtime was called.
-2. /.singularity.d/env/*.sh by the bytes of their names. After 99-base.sh come the variables given as APPTAINERENV_NAME
-   or by --env, in which $ is expanded; behind LD_LIBRARY_PATH the runtime writes its own folder.
-3. Without that folder: /environment, then the same variables. With it, but without 99-base.sh: they never come.
+2. /.singularity.d/env/*.sh by the bytes of their names, files that are bound there among them. After 99-base.sh come the
+   variables given as APPTAINERENV_NAME or by --env, which are the user's, and of which nothing is known here.
+3. Without that folder: /environment.
 4. Variables of the host that the scripts have not set come back; those that they have set to nothing are taken away.
    One that a script sets without export is in neither way there.
 """
@@ -30,9 +30,9 @@ USUAL_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sb
 Variable = namedtuple('Variable', 'value exported at why head')
 
 #: variables: {name: Variable}, of those that the scripts leave set; lost: Variable or None: any other one may be set to
-#: anything; ends: (bool: for certain, 'FILE:LINE', why) or None: the program does not start; injected: bool, the
-#: variables that were given to the runtime came in; problems: list of (path, why) of scripts that are passed over
-Environment = namedtuple('Environment', 'variables lost ends injected problems')
+#: anything; ends: (bool: for certain, 'FILE:LINE', why) or None: the program does not start; problems: list of
+#: (path, why) of scripts that are passed over
+Environment = namedtuple('Environment', 'variables lost ends problems')
 
 #: Variables that are not the image's own: the user's, the shell's, the runtime's
 _FOREIGN = re.compile(r'(HOME|(OLD)?PWD|[E]?[UG]ID|PPID|IFS|OPT(IND|ARG|ERR)|LINENO|DIRSTACK|S?RANDOM|SECONDS|SHELL|'
@@ -81,9 +81,12 @@ class _TooMuch(Exception):
 class _Shell(object):
     """The state of one evaluation. A variable that is None in variables is known to be unset."""
 
-    def __init__(self, files):
-        """files: has kind(path) -> type letter or None, mode(path), script(path) -> str or None, and names(folder)."""
-        self.files, self.functions = files, {}
+    def __init__(self, files, bound=()):
+        """
+        files: has kind(path) -> type letter or None, mode(path), script(path) -> str or None, and names(folder);
+        bound: dict of str, files that are bound into the container, and their text.
+        """
+        self.files, self.bound, self.functions = files, dict(bound), {}
         self.variables = dict(_NO_APP)
         self.lost, self.ends, self.allexport, self.doubt = None, None, False, None
         self.fixed = False  # some variables are read-only
@@ -418,10 +421,14 @@ class _Shell(object):
             return self.lose(one.line, 'it reads a script whose path is not known')
         if self.is_file(path) is False:
             return False  # a message; the runtime goes on
-        text = self.files.script(path) if self.is_file(path) else None
+        text = self.text(path) if self.is_file(path) else None
         if text is None:
             return self.lose(one.line, 'it reads %s, which cannot be read here' % path)
         return self.script(path, text, one.line)
+
+    def text(self, path):
+        """Return the text of the file path (str) in the container, None if it may not be read."""
+        return self.bound[path] if path in self.bound else self.files.script(path)
 
     def script(self, path, text, line=1):
         """Run the text (str) of the script path (str)."""
@@ -502,6 +509,8 @@ class _Shell(object):
 
     def kind(self, path):
         """Return the type letter (str) of what path leads to in a container, '' for nothing, None where unknown."""
+        if path in self.bound:
+            return '-'
         if not path.startswith('/') or _MOUNTED.match(re.sub('/+', '/', path)) or '/..' in path:
             return None
         found = self.files.kind(path)
@@ -527,38 +536,31 @@ def _has_unknown(word):
     return any(part.kind == 'unknown' or _has_unknown(part.word or []) for part in word)
 
 
-def evaluate(files, given=()):
+def evaluate(files, bound=()):
     """
     Return the Environment that the runtime makes of an image.
 
-    :param files: as for _Shell: what the image holds
-    :param given: dict of str: variables that are given to the runtime as APPTAINERENV_NAME
+    :param files, bound: as for _Shell: what the image holds, and what is bound into it
     """
-    shell = _Shell(files)
-    state = {'injected': False, 'problems': []}
+    shell, problems = _Shell(files, bound), []
     try:
-        _run_all(shell, dict(given), state)
+        _run_all(shell, problems)
         if shell.get('PATH') is None:  # the runtime itself was started with it
             shell.put('PATH', ':'.join(USUAL_PATH), 0, None, True)
     except _Exit:
         pass
     # of the runtime's own variables nothing is said
     variables = {name: one for name, one in shell.variables.items() if one and not name.startswith('SING_')}
-    return Environment(variables, shell.lost, shell.ends, state['injected'], state['problems'])
+    return Environment(variables, shell.lost, shell.ends, problems)
 
 
-def _run_all(shell, given, state):
+def _run_all(shell, problems):
     """Run what the runtime runs, in its order."""
-    def inject():
-        """What was given to the runtime comes in here."""
-        shell.file, state['injected'] = 'the runtime', True
+    def usual_path():
+        """The runtime sets PATH where nobody has."""
+        shell.file = 'the runtime'
         if not shell.get('PATH'):
             shell.put('PATH', ':'.join(USUAL_PATH), 0, None, True)
-        for name, value in sorted(given.items()):
-            if name == 'LD_LIBRARY_PATH' and value:
-                value += ':' + RUNTIME_LIBRARIES
-            text, why, head = shell.value(syntax.parse('X="%s"' % value.replace('"', '\\"'))[0].assigns[0][2], 0)
-            shell.put(name, text, 0, why, True, head)
 
     def fix_path():
         """The usual folders come behind those of PATH."""
@@ -569,9 +571,9 @@ def _run_all(shell, given, state):
 
     def run(path):
         """Run a script of the image."""
-        text = shell.files.script(path)
+        text = shell.text(path)
         if text is None:
-            state['problems'].append((path, 'cannot be read'))
+            problems.append((path, 'cannot be read'))
             shell.lose(1, '%s cannot be read here' % path)
             return
         try:
@@ -580,14 +582,15 @@ def _run_all(shell, given, state):
             shell.lose(1, str(err) if isinstance(err, _TooMuch) else 'it is too deeply nested to be followed')
 
     if shell.files.kind(FOLDER) == 'd':
-        for name in shell.files.names(FOLDER):
+        bound = [path[len(FOLDER) + 1:] for path in shell.bound if path.startswith(FOLDER + '/')]
+        for name in sorted(set(shell.files.names(FOLDER)) | set(bound)):
             path = '%s/%s' % (FOLDER, name)
             if not name.endswith('.sh') or name.startswith('.') or name == '99-runtimevars.sh':
                 continue
             shell.file = path
-            if shell.files.kind(path) != '-':
+            if path not in shell.bound and shell.files.kind(path) != '-':
                 if shell.files.kind(path) is None:
-                    state['problems'].append((path, 'is a link to nothing'))
+                    problems.append((path, 'is a link to nothing'))
                 continue
             if name == '90-environment.sh' and not shell.get('PATH'):
                 fix_path()
@@ -596,13 +599,13 @@ def _run_all(shell, given, state):
                 shell.file = 'the runtime'
                 fix_path()
             if name == '99-base.sh':
-                inject()
+                usual_path()
     else:
         if shell.files.kind('/environment') == '-':
             run('/environment')
             shell.file = 'the runtime'
             fix_path()
-        inject()
+        usual_path()
 
 
 def in_process(environment, name, of_host=None):

@@ -391,9 +391,6 @@ class Folder(Tree):
         return dict((path, self.path.rstrip('/') + real) for path, real in self._real(paths).items())
 
 
-#: In a value that is given to the runtime: it puts the image's own there, whatever that is (environment.py)
-KEPT_LIBRARY_PATH = '$LD_LIBRARY_PATH'
-
 #: What `apptainer run` starts, and what it says where an image has no such thing
 RUNSCRIPT = '/.singularity.d/runscript'
 NO_RUNSCRIPT = 'There is no runscript defined for this container'
@@ -599,18 +596,18 @@ class Image(object):
         except ImageError:
             return None
 
-    def environment(self, given=()):
+    def environment(self, bound=()):
         """
         Return the Environment (core/reading/environment.py) that the runtime makes of the image.
 
-        given: dict of str, variables that are given to the runtime as APPTAINERENV_NAME.
+        bound: dict of str, files that are bound into it, and their text.
         """
-        key = tuple(sorted(dict(given).items()))
+        key = tuple(sorted(dict(bound).items()))
         if key not in self._environment:
             if not self._environment:  # all scripts at once
                 scripts = [FOLDER + '/' + name for name in self.names(FOLDER)]
                 self.tree.copies([path for path in scripts if self.exists(path)], self.folder)
-            self._environment[key] = evaluate(self, given)
+            self._environment[key] = evaluate(self, bound)
         return self._environment[key]
 
     def program_path(self):
@@ -702,10 +699,10 @@ class Image(object):
         """
         Return the folders (list of str) of the LD_LIBRARY_PATH that the image sets, without the runtime's own.
 
-        Where it is not known, what stands for it when it is given to the runtime.
+        Where it is not known, those with which it begins.
         """
-        found, complete = folders(self.environment().variables.get('LD_LIBRARY_PATH') or self.environment().lost)
-        return [folder for folder in found if folder != RUNTIME_LIBRARIES] if complete else [KEPT_LIBRARY_PATH]
+        found, _ = folders(self.environment().variables.get('LD_LIBRARY_PATH') or self.environment().lost)
+        return [folder for folder in found if folder != RUNTIME_LIBRARIES]
 
     def rccl_plugin(self):
         """Return the path (str) in the image of the plugin by which RCCL uses libfabric, or None."""

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from osu_container.core.deciding.injection import TARGET, injection_text
 from osu_container.core.reading.environment import FOLDER, folders, in_process, known
 from osu_container.core.reading.image import Image
 from osu_container.core.reading.scripts import started_by
@@ -53,23 +54,27 @@ def filled(box, scripts, base=True):
             (folder / name).symlink_to(text)
 
 
-def evaluated(box, given=()):
+def evaluated(box, bound=()):
     """Return the Environment of the image."""
     with Image(str(box), '') as image:
-        return image.environment(given)
+        return image.environment(bound)
 
 
-def of_text(box, text, given=()):
+def of_text(box, text, bound=()):
     """Return the Environment of an image whose %environment is text (str)."""
     filled(box, {'90-environment.sh': text})
-    return evaluated(box, given)
+    return evaluated(box, bound)
 
 
-def in_runtime(box, given=(), of_host=()):
+def in_runtime(box, bound=(), of_host=()):
     """Return the variables (dict) of a program that Apptainer starts in the image; {} if it does not start one."""
-    environment = {'PATH': f"{STATE / 'bin'}:{os.environ['PATH']}", 'HOME': '/root', **dict(of_host),
-                   **{f'APPTAINERENV_{name}': value for name, value in dict(given).items()}}
-    done = subprocess.run(['apptainer', '--quiet', 'exec', box.root, '/bin/shows'], env=environment, timeout=60,
+    environment = {'PATH': f"{STATE / 'bin'}:{os.environ['PATH']}", 'HOME': '/root', **dict(of_host)}
+    binds = []
+    for number, (path, text) in enumerate(sorted(dict(bound).items())):
+        file = box.root.parent / f'bound-{number}'
+        file.write_text(text)
+        binds += ['--bind', f'{file}:{path}']
+    done = subprocess.run(['apptainer', '--quiet', 'exec', *binds, box.root, '/bin/shows'], env=environment, timeout=60,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     lines = [line for line in done.stdout.decode().split('\0') if '=' in line]
     return dict(line.split('=', 1) for line in lines)
@@ -157,9 +162,8 @@ def test_what_cannot_be_followed_spoils_no_more_than_it_may_set(box, text):
 def test_of_an_unknown_list_the_beginning_is_kept(box):
     found = of_text(box, 'export LD_LIBRARY_PATH=/opt/a:/opt/b:$(hostname):/opt/c').variables['LD_LIBRARY_PATH']
     assert folders(found) == (['/opt/a', '/opt/b'], False)
-    given = {'LD_LIBRARY_PATH': '/host:$LD_LIBRARY_PATH'}
-    found = of_text(box, 'export LD_LIBRARY_PATH=$(hostname)', given).variables['LD_LIBRARY_PATH']
-    assert folders(found) == (['/host'], False)
+    found = of_text(box, 'export LD_LIBRARY_PATH=$(hostname)', INJECTION).variables['LD_LIBRARY_PATH']
+    assert folders(found) == (['/opt/host', '/opt/it is'], False)
 
 
 #: name: (scripts, whether there is a 99-base.sh); what the runtime does with them is seen in the test below
@@ -167,10 +171,12 @@ ORDERS = {
     'by the bytes of their names': ({name: f'O=${{O}}{name},\nexport O' for name in (
         '9-a.sh', '10-b.sh', 'a.sh', '90a.sh', 'Z.sh', '100-x.sh', '99-Base.sh', '99_x.sh', '_x.sh', '.hidden.sh',
         'text.txt')}, True),
-    'what was given comes behind 99-base.sh': ({
-        '90-environment.sh': 'export G=image LD_LIBRARY_PATH=/i H=image', '99-z.sh': 'export H=last'}, True),
+    'the injection comes last': ({
+        '90-environment.sh': 'export G=image LD_LIBRARY_PATH=/i LD_PRELOAD=/p', '99-z.sh': 'export G=last PATH=/opt/a'},
+        True),
+    'what it must not take away': ({'90-environment.sh': 'export G=$(hostname) PATH="/opt/b b:/x"'}, True),
     'the last script has the last word': ({'99-z.sh': 'export LD_LIBRARY_PATH=/z:$LD_LIBRARY_PATH'}, True),
-    'without 99-base.sh nothing given comes': ({'90-environment.sh': 'export LD_LIBRARY_PATH=/i'}, False),
+    'without 99-base.sh': ({'90-environment.sh': 'export LD_LIBRARY_PATH=/i'}, False),
     'a folder without scripts': ({}, False),
     'a link to nothing': ({'91-x.sh': '/nowhere', '92-y.sh': 'export Y=1'}, True),
     'folders of PATH': ({'10-docker2singularity.sh': 'export PATH=/opt/x:/usr/bin'}, True),
@@ -182,8 +188,10 @@ ORDERS = {
     'other arguments': ({'90-environment.sh': 'set -- a b'}, True),
     'a missing script within one': ({'90-environment.sh': '. /opt/none.sh\nexport X=1'}, True),
 }
-GIVEN = {'LD_LIBRARY_PATH': '/host:$LD_LIBRARY_PATH', 'G': 'given', 'H': 'given "too"'}
-OF_HOST = dict.fromkeys(('H1', 'H2', 'H3', 'H4', 'H5', 'H6'), 'host')
+#: What a module binds: the libraries that are preloaded, and the file that puts them in front
+INJECTION = {TARGET: injection_text(['/opt/host', '/opt/it is'], ['/opt/host-mpi/lib/liba.so'], ['/opt/a', '/opt/b b'],
+                                    ['G', 'H']), '/opt/host-mpi/lib/liba.so': ''}
+OF_HOST = dict.fromkeys(('H', 'H1', 'H2', 'H3', 'H4', 'H5', 'H6'), 'host')
 
 
 def differences(environment, real, of_host=()):
@@ -212,7 +220,7 @@ def differences(environment, real, of_host=()):
 def test_the_runtime_runs_the_scripts_in_this_order(box, name):
     scripts, base = ORDERS[name]
     filled(box, {key: text if not text.startswith('/') else box.on(text) for key, text in scripts.items()}, base)
-    found, real = evaluated(box, GIVEN), in_runtime(box, GIVEN, OF_HOST)
+    found, real = evaluated(box, INJECTION), in_runtime(box, INJECTION, OF_HOST)
     assert bool(found.ends) == (not real)
     if real:
         assert differences(found, real, OF_HOST) == ([], [])

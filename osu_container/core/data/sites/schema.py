@@ -115,7 +115,7 @@ SHAPES = {
 #: Those of an entry of a table, and of what a fact may have beside FACT
 TABLE_SHAPES = {'libraries': str, 'files': [str]}
 OPTIONAL_SHAPES = {'opened_as': [str], 'release': str, 'bound': str, 'otherwise': _VARIABLES, 'name': str,
-                   'only': [str], 'when': (str, None)}
+                   'only': [str], 'setting': str, 'inside': bool}
 
 
 def fits(value, shape):

@@ -5,7 +5,7 @@ from collections import namedtuple
 
 from osu_container.core.deciding.layers import layer_of
 from osu_container.core.deciding.settings import variables_for
-from osu_container.core.deciding.site_choice import release, without_switches
+from osu_container.core.deciding.site_choice import release
 from osu_container.core.reading.environment import in_process
 from osu_container.core.reading.loader import of_name
 
@@ -96,14 +96,11 @@ def uses_libfabric(trial):
 
 
 def module_value(trial):
-    """Return {name: value} of the variables that the module sets where the user has set no switch."""
+    """Return {name: value} of the variables that the module sets."""
     mpi, fabric = trial.mpi or {}, trial.fabric or {}
-    found = {}
-    for variable in without_switches(variables_for(
-            trial.approach, trial.site, '%s %s' % (mpi.get('family'), mpi.get('release')), fabric.get('release'),
-            trial.image.rccl_plugin())):
-        found.setdefault(variable['name'], variable['value'])
-    return found
+    mine = variables_for(trial.approach, trial.site, '%s %s' % (mpi.get('family'), mpi.get('release')),
+                         fabric.get('release'), trial.image.rccl_plugin())[None]
+    return dict((variable['name'], variable['value']) for variable in mine)
 
 
 def providers_asked(trial):

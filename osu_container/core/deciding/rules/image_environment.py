@@ -2,6 +2,8 @@
 import posixpath
 import re
 
+from osu_container.core import shell
+from osu_container.core.deciding.injection import TARGET
 from osu_container.core.deciding.layers import LIBFABRIC, parts_of
 from osu_container.core.deciding.rules.finding import (
     NOTE,
@@ -15,7 +17,7 @@ from osu_container.core.deciding.rules.finding import (
     uses_libfabric,
 )
 from osu_container.core.deciding.site_choice import network_of
-from osu_container.core.reading.environment import folders, in_process, known
+from osu_container.core.reading.environment import FOLDER, folders, in_process, known
 
 #: Variables by which libfabric and MPI choose the network or how ranks find each other: fi_provider(7), README.envvar
 #: of MPICH, Intel MPI Developer Reference, Open MPI's MCA parameters, pmi2 and PMIx of Slurm. The rest is for tuning
@@ -43,6 +45,10 @@ def _done(name, one):
 @rule('start of the container', source='action script of Apptainer 1.4.5')
 def start(trial):
     """The scripts of the image leave it to the runtime to start the program."""
+    if not trial.image.partial and not trial.image.names(FOLDER):
+        yield finding('fails', "the image has no %s, so that nothing sets PATH in the container where the module binds "
+                      "its file %s there" % (FOLDER, TARGET), [(trial.image.path, 'no %s' % FOLDER)],
+                      '`apptainer build NEW.sif %s` puts it there' % shell.path(trial.image.path))
     ends = trial.inside.environment.ends
     if ends:
         sure, where, why = ends

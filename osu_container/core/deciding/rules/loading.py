@@ -2,13 +2,13 @@
 import posixpath
 from collections import OrderedDict
 
-from osu_container.core import shell
+from osu_container.core.deciding.injection import FOLDER as INJECT_FOLDER
+from osu_container.core.deciding.injection import TARGET
 from osu_container.core.deciding.rules.described_host import may_offer
 from osu_container.core.deciding.rules.finding import MPI_NAMES, NOTE, finding, in_order, last_version, rule, shown
 from osu_container.core.deciding.rules.gpu_fit import OF_DRIVER, gpu_maker
-from osu_container.core.deciding.settings import INJECT_FOLDER
 from osu_container.core.deciding.trial import Container
-from osu_container.core.reading.environment import FOLDER, in_process
+from osu_container.core.reading.environment import in_process
 from osu_container.core.reading.loader import of_name, undefined_symbols, version_problems, where
 
 
@@ -33,19 +33,12 @@ def injection_defeated(trial):
         one = of_name(trial.process, soname)
         if owner != 'host' or one is None or one.origin == 'host' or soname not in trial.taken.injected:
             continue
-        if not environment.injected and not trial.approach.get('entrypoint'):
-            yield finding('fails', "the host's %s would not be used: the runtime gives a container the variables of "
-                          "the module behind 99-base.sh, which is not among the environment scripts of the image"
-                          % soname,
-                          [(trial.image.path, 'has %s without 99-base.sh' % FOLDER)],
-                          '`apptainer build IMAGE.sif %s` puts it there' % shell.path(trial.image.path))
-            return
         if INJECT_FOLDER not in path:
             at = (environment.variables.get('LD_LIBRARY_PATH') or environment.lost)
             yield finding('fails', "the host's %s would not be used: the image sets LD_LIBRARY_PATH anew after the "
-                          "module's has come in (%s)" % (soname, at.at if at else 'unset'),
+                          "module's file has put them in front (%s)" % (soname, at.at if at else 'unset'),
                           [(at.at if at else trial.image.path, 'LD_LIBRARY_PATH')],
-                          'set it in a script whose name comes before 99-base.sh')
+                          'set it in a script whose name comes before %s' % posixpath.basename(TARGET))
             continue
         there, why = where(soname, one.by, container, path, program, one.facts.machine)
         found = (posixpath.dirname(one.path), why if there == one.path else 'its path')

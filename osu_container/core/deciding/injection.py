@@ -1,0 +1,50 @@
+"""
+The injection: one small file that puts the host's libraries in front of what the image has.
+
+The runtime reads /.singularity.d/env/*.sh of the image in the order of their names (action_script.sh of Apptainer 1.4.5
+in internal/pkg/util/fs/files; SingularityCE's is the same). This file is bound there under a last name, so that it comes
+after the image's own files, and after APPTAINERENV_* and --env. What it does goes in front of what was set and replaces
+nothing; it holds under --cleanenv and --containall; and it is gone as soon as the binds are: in another container is
+nothing left of it. Variables that a user may set himself cannot stand in it, as they would win over his.
+`check` evaluates the same text (core/deciding/trial.py).
+"""
+from osu_container.core.reading.environment import RUNTIME_LIBRARIES
+from osu_container.core.shell import word
+
+#: Folder in the container in which injected host libraries appear, each under its soname. A folder of its own, so that
+#: nothing else of the host's library folders comes along, and no file of the image is hidden.
+FOLDER = '/opt/host-mpi/lib'
+#: Its name in an installation, and in the image
+NAME, TARGET = 'host-mpi.sh', '/.singularity.d/env/zzz-host-mpi.sh'
+
+HEAD = """# Bound to %s of the image, where the runtime reads it last: what stands here goes in
+# front of what image and user have set. osu-explain prints the reasons. Written by EasyBuild: do not edit.
+""" % TARGET
+
+
+def injection_text(library_path, preload, program_path, unset):
+    """
+    Return the text of the file (str), for a POSIX shell; '' where it has nothing to do.
+
+    :param library_path, preload: lists of str, folders and files in the container, for ld.so
+    :param program_path: list of str, folders of programs that shall be typed by name, unless the image has them on PATH
+    :param unset: list of str, variables that the image must not set; a value of the user stays (the runtime gives it
+                  back afterwards)
+    """
+    lines = []
+    if library_path:
+        # the runtime's own folder where nothing is set: an empty part would be the current folder (ld.so(8))
+        lines.append('export LD_LIBRARY_PATH=%s:"${LD_LIBRARY_PATH:-%s}"' % (_list(library_path), RUNTIME_LIBRARIES))
+    if preload:  # where a user has replaced the binds one by one the library may be missing
+        lines += ['if %s; then' % ' && '.join('test -e %s' % word(path) for path in preload),
+                  '    export LD_PRELOAD=%s"${LD_PRELOAD:+:$LD_PRELOAD}"' % _list(preload), 'fi']
+    for folder in reversed(program_path):
+        lines.append('case ":$PATH:" in *:%s:*) ;; *) export PATH=%s:"$PATH" ;; esac' % ((word(folder),) * 2))
+    if unset:
+        lines.append('unset ' + ' '.join(unset))
+    return HEAD + '\n'.join(lines) + '\n' if lines else ''
+
+
+def _list(parts):
+    """Return parts (list of str) as one word of the shell, by colons."""
+    return ':'.join(word(part) for part in parts)
