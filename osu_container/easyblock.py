@@ -12,10 +12,19 @@ from easybuild.framework.easyconfig import CUSTOM
 from easybuild.framework.easyconfig.easyconfig import ActiveMNS, create_paths
 from easybuild.tools.build_log import EasyBuildError, print_warning
 from easybuild.tools.config import build_option, install_path
-from easybuild.tools.filetools import adjust_permissions, copy_file, mkdir, read_file, remove_file, write_file
+from easybuild.tools.filetools import (
+    adjust_permissions,
+    convert_name,
+    copy_file,
+    mkdir,
+    read_file,
+    remove_file,
+    write_file,
+)
 
 from osu_container.core import shell
 from osu_container.core.data.sites import SITES
+from osu_container.core.deciding import injection
 from osu_container.core.deciding.facts import FactsError, checked, missing_host_paths
 from osu_container.core.deciding.settings import approach_entry, check_approach, explained
 from osu_container.core.deciding.site_choice import SettingsError, SiteFile, is_site_file, site_here
@@ -33,7 +42,7 @@ from osu_container.core.reading.sif import ImageError
 from osu_container.core.reading.trust import code_problem, name_problem
 from osu_container.core.terminal import lines
 from osu_container.core.writing import call_settings
-from osu_container.core.writing.module_text import folded, help_lines, keywords
+from osu_container.core.writing.module_text import MODULES, folded, help_lines, keywords, module_text, settings_modules
 from osu_container.core.writing.wrappers import WrapperError
 from osu_container.places import easyconfigs
 
@@ -227,10 +236,13 @@ class SiteEasyBlock(EasyBlock):
         if self.site['name'] not in SITES or is_site_file(self.cfg['site']):
             content['site_entry'] = self.site  # osu-container bench asks it, and has it from nowhere else
         write_file(os.path.join(folder, SETTINGS_FILE), json.dumps(content, indent=2, sort_keys=True))
+        for name, text in settings_modules(self.settings()).items():
+            write_file(os.path.join(folder, MODULES, name), text)
         if self.settings().inside.env_prefix:
             write_file(os.path.join(folder, call_settings.NAME), call_settings.call_settings(
                 self.settings(), self.facts['image']['file'], self.facts['host']['runtime']['command'],
                 self.facts.get('wrapper', False)))
+            write_file(os.path.join(folder, injection.NAME), call_settings.injection(self.settings()))
             gpus = self.uses_gpus()
             write_file(os.path.join(folder, call_settings.SCRIPTS, call_settings.SCRIPT), call_settings.job_script(
                 self.settings(), self.site['jobs']['value'], self.full_mod_name, self.shown_example(),
@@ -325,12 +337,22 @@ class SiteEasyBlock(EasyBlock):
         """Return the command (str) that help and the sample script show."""
         return self.uses_gpus() and self.cfg['gpu_example'] or self.cfg['example']
 
+    def again(self):
+        """Return what to type (str) to install the same once more."""
+        return self.to_type([])
+
+    def make_module_extra(self, *args, **kwargs):
+        """Add what the approach sets on this site."""
+        settings, names = self.settings(), (self.name, convert_name(self.name, upper=True))
+        text = module_text(settings, names, self.again(), self.facts.get('image', {}).get('file'))
+        return super(SiteEasyBlock, self).make_module_extra(*args, **kwargs) + text
+
     def make_module_description(self):
         """Say in the help which MPI runs over which network library, what srun needs, which benchmarks exist."""
         settings = self.settings()
         self.cfg['description'] = '\n'.join(line for part in self.cfg['description'].splitlines()
                                             for line in folded(part) or [''])
-        self.cfg['usage'] = '\n'.join(help_lines(settings, self.programs_are(), self.shown_example()))
-        self.cfg['whatis'] = ["Description: %s on site %s: %s" % (self.name, self.site['name'], self.approach['title']),
-                              "Keywords: %s" % ', '.join(keywords(settings))]
+        self.cfg['usage'] = '\n'.join(help_lines(settings, self.programs_are(), self.shown_example(), self.name))
+        self.cfg['whatis'] = ["Description: %s on site %s: %s (%s)" % (
+            self.name, self.site['name'], self.approach['title'], ', '.join(keywords(settings)))]
         return super(SiteEasyBlock, self).make_module_description()

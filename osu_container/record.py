@@ -17,6 +17,7 @@ from pathlib import Path
 
 from osu_container.core.reading.files import text_of
 from osu_container.core.reading.libraries import sha256_of
+from osu_container.core.writing.call_settings import NAME as CALL_SETTINGS
 
 #: Variables that decide how a run behaves, whoever set them
 VARIABLES = re.compile(r'(FI_|MPIR_CVAR_|MPICH_|UCX_|OMPI_|PMIX_|PMI_|MPI4PY_|MPI_CONTAINER_|APPTAINER|SINGULARITY)|'
@@ -50,6 +51,16 @@ def machine():
             'system': system.group(1) if system else None}
 
 
+def runtime_of(env):
+    """Return the command (str) of the container runtime of the module that is loaded in an environment (dict)."""
+    try:
+        text = Path(env['OSU_MODULE_ROOT'], CALL_SETTINGS).read_text()
+    except (KeyError, OSError):
+        text = ''
+    found = re.search(r'^runtime (.+)$', text, re.M)
+    return found.group(1) if found else 'apptainer'
+
+
 def versions(env):
     """
     Return the versions (dict of str or None) of the tools that a shell with the environment env (dict) reaches.
@@ -60,9 +71,8 @@ def versions(env):
         return output_of(command, env=env)
 
     easybuild = re.search(r'EasyBuild (\S+)', ask('eb', '--version') or '')
-    runtime = env.get('MPI_CONTAINER_RUNTIME') or 'apptainer'
     return {'easybuild': easybuild.group(1) if easybuild else None, 'lmod': env.get('LMOD_VERSION'),
-            'runtime': ask(runtime, '--version'), 'slurm': ask('srun', '--version'),
+            'runtime': ask(runtime_of(env), '--version'), 'slurm': ask('srun', '--version'),
             'python': platform.python_version()}
 
 

@@ -9,7 +9,7 @@ import sys
 from easybuild.framework.easyconfig import CUSTOM
 from easybuild.tools.build_log import EasyBuildError, print_msg, print_warning
 from easybuild.tools.config import build_option, source_paths
-from easybuild.tools.filetools import convert_name, read_file, symlink
+from easybuild.tools.filetools import read_file, symlink
 
 # The package osu_container lies beside the real path of this file, to which EasyBuild and `make lumi` link; pip puts it
 # on Python's path. See docs/design.md, "How the easyblocks find their package".
@@ -22,7 +22,6 @@ try:
     from osu_container.core.deciding.settings import image_of, settings_for
     from osu_container.core.installing import image_build, site_image, user_software
     from osu_container.core.installing.staged import place_image, shared_with, stamp
-    from osu_container.core.writing import module_text
     from osu_container.core.writing.wrappers import COMMAND, WRAPPERS, check_wrapper, found_command, make_wrappers
     from osu_container.easyblock import SiteEasyBlock
 except ImportError as err:
@@ -116,7 +115,7 @@ class MPIContainer(SiteEasyBlock):
     def find_wrap_container(self):
         """Return the path (str) of wrap-container: on PATH or brought by a module of the site, else an error."""
         wrapper, modules = self.cfg['wrapper'], self.site['wrapper_modules']['value']
-        self.or_error(check_wrapper, wrapper, self.settings(), self.facts)
+        self.or_error(check_wrapper, wrapper, self.settings())
         if not shutil.which(COMMAND):
             self.modules_tool.load([name for name in modules if self.modules_tool.exist([name])[0]])
         return self.or_error(found_command, wrapper, shutil.which(COMMAND), modules)
@@ -156,14 +155,6 @@ class MPIContainer(SiteEasyBlock):
         if self.facts is None:
             self.facts = self.recorded_facts()
         return self.or_error(settings_for, self.approach, self.site, self.facts)
-
-    def make_module_extra(self, *args, **kwargs):
-        """Add what the approach sets on this site."""
-        settings, names = self.settings(), (self.name, convert_name(self.name, upper=True))
-        return super(MPIContainer, self).make_module_extra(*args, **kwargs) + module_text.common_text(
-            self.module_generator, settings, self.name) + module_text.container_text(
-            self.module_generator, settings, names, self.facts['image']['file'],
-            self.facts['host']['runtime']['command'], self.again(), self.facts.get('wrapper', False))
 
     def again(self):
         """Return what to type (str) to install the same once more."""

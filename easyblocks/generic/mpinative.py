@@ -27,7 +27,6 @@ try:
         prgenv_of,
         sources_of_ports,
     )
-    from osu_container.core.writing import module_text
     from osu_container.easyblock import SiteEasyBlock, loaded_site
     from osu_container.places import easyconfigs
     from osu_container.recipes.versions import SOURCES
@@ -180,12 +179,6 @@ class MPINative(SiteEasyBlock, ConfigureMake):
     def programs_are(self):
         """What the benchmark programs are (str)."""
         return self.facts['programs_are']
-
-    def make_module_extra(self, *args, **kwargs):
-        """Add what the site sets for native programs."""
-        settings = self.settings()
-        return super(MPINative, self).make_module_extra(*args, **kwargs) + module_text.common_text(
-            self.module_generator, settings, self.name)
 
     def sanity_check_step(self, *args, **kwargs):
         """Check that the site's MPI and all programs are there, and that the programs are linked with what it needs."""

@@ -153,7 +153,7 @@ class Module:
                  'variables': record.telling_variables(env),
                  'module_file': record.file_entry(self.file, text=True) if self.file else None}
         if env.get('SIF'):
-            found['image'] = record.image_entry(env['SIF'], env.get('MPI_CONTAINER_RUNTIME', 'apptainer'))
+            found['image'] = record.image_entry(env['SIF'], record.runtime_of(env))
         return found
 
     def inputs(self):

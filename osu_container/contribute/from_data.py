@@ -16,7 +16,7 @@ from osu_container.core.deciding.settings import (
     settings_for,
     wanted_files,
 )
-from osu_container.core.deciding.site_choice import SettingsError, release, site_entry, without_switches
+from osu_container.core.deciding.site_choice import SettingsError, release, site_entry
 from osu_container.recipes.images import IMAGES
 from osu_container.recipes.versions import SOURCES
 
@@ -105,11 +105,7 @@ def facts_of(name, site):
 
 
 def settings_of(name, site):
-    """Return the Settings of approach name (str) on the site (str) as they are where the user has set no switch."""
+    """Return the Settings of approach name (str) on the site (str), without settings modules."""
     entry = site_entry(site)
     settings = settings_for(approach_entry(name), entry, facts_of(name, entry))
-    variables = {}
-    for variable in without_switches(settings.sets.variables):
-        # of several entries of a name the first counts
-        variables.setdefault(variable['name'], {**variable, 'when': None})
-    return settings._replace(sets=settings.sets._replace(variables=list(variables.values()), switches=[], refuses=[]))
+    return settings._replace(sets=settings.sets._replace(more={}))

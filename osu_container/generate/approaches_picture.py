@@ -7,7 +7,6 @@ page. Portrait and of few words, so that it reads on a phone; it has a ground of
 from html import escape
 
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.deciding.site_choice import without_switches
 
 #: What a process is made of, from the program down to the library that drives Slingshot
 LAYERS = ('program', 'libmpi', 'libfabric', 'libcxi')
@@ -44,7 +43,8 @@ def origins(approach):
 
 def network(approach):
     """Return the network (str) that an approach (dict) uses: one that its data name, or the site's."""
-    names = {entry['value'] for entry in without_switches(approach['variables']) if entry['name'] == 'FI_PROVIDER'}
+    names = {entry['value'] for entry in approach['variables']
+             if entry['name'] == 'FI_PROVIDER' and not entry.get('setting')}
     fixed = sorted(name for name in names if '{' not in name)
     return fixed[0].upper() if fixed else "site's"
 

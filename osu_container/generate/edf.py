@@ -5,7 +5,7 @@ CSCS's Container Engine, which runs no SIF. From the same settings as the Lua mo
 
 Keys as in CSCS's EDF reference; edf-schema.json is that page as a JSON schema, against which a test checks
 every file that is rendered here. What the engine cannot say stands in comments: --mpi= of srun, folders of the
-programs, what its own hooks bind, the switches of a user.
+programs, what its own hooks bind, the settings modules.
 """
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import json
 import re
 import textwrap
 
-from osu_container.core.data.approaches import SWITCHES
+from osu_container.core.data.approaches import SETTINGS
 from osu_container.core.deciding.settings import approach_entry, settings_for
-from osu_container.core.deciding.site_choice import site_entry, switch_of, without_switches
+from osu_container.core.deciding.site_choice import site_entry
 from osu_container.generate.described_facts import facts_of, names_of, sites_with
 
 ENGINE = 'container-engine'
@@ -41,11 +41,8 @@ def recorded(engine):
 
 
 def variables_of(settings):
-    """Return [(name, value, fact)] of the variables that settings give where no switch of the user is set."""
-    found = {}
-    for variable in without_switches(settings.sets.variables):
-        found.setdefault(variable['name'], variable)
-    return [(name, variable['value'], variable) for name, variable in sorted(found.items())]
+    """Return [(name, value, fact)] of the variables that settings give, those among them that only our commands set."""
+    return [(one['name'], one['value'], one) for one in settings.sets.variables + settings.sets.inside]
 
 
 def reason(fact):
@@ -70,25 +67,15 @@ def comment(text, indent='# '):
                          break_on_hyphens=False)
 
 
-def _switched(settings):
-    """Return {'SWITCH=VALUE': [(name, value, fact)]} of what switches of a user change."""
-    found, plain = {}, {name: value for name, value, _ in variables_of(settings)}
-    for variable in settings.sets.variables:
-        if variable.get('when') and not switch_of(variable['when'])[2] and (
-                variable['value'] != plain.get(variable['name'])):
-            found.setdefault(variable['when'], []).append((variable['name'], variable['value'], variable))
-    return found
-
-
-def _switch_lines(when, entries):
-    """Return the comment lines (list of str) that tell how a switch (str, 'NAME=VALUE') is followed in an EDF."""
-    name, value, _ = switch_of(when)
-    lines = ['', *comment(f'{when} of the module is not known here. {SWITCHES[name][value]}. To try it, set these '
-                          'instead of those above:')]
-    for variable, setting, fact in entries:
+def _setting_lines(name, entries):
+    """Return the comment lines (list of str) that tell how to follow a settings module (str) in an EDF."""
+    lines = ['', *comment(f'osu-settings/{name} is no module here. {SETTINGS[name]}. To try it, set these instead of '
+                          'those above:')]
+    for fact in entries:
         # srun has read its own before the container is there
-        lines += [f'#   export {variable}={setting}   # before srun, which reads it' if variable.startswith('SLURM_')
-                  else f'#   {variable} = {quoted(setting)}', *comment(reason(fact), '#     ')]
+        lines += [f'#   export {fact["name"]}={fact["value"]}   # before srun, which reads it'
+                  if fact['name'].startswith('SLURM_') else f'#   {fact["name"]} = {quoted(fact["value"])}',
+                  *comment(reason(fact), '#     ')]
     return lines
 
 
@@ -160,8 +147,8 @@ def render(site, approach, facts):
     for variable, value, fact in variables_of(settings):
         lines += [*comment(reason(fact)), f'{variable} = {quoted(value)}', '']
     lines += _unset_lines(settings.sets.unset)
-    for when, entries in sorted(_switched(settings).items()):
-        lines += _switch_lines(when, entries)
+    for name, entries in sorted(settings.sets.more.items()):
+        lines += _setting_lines(name, entries)
     own = entry['comes_from']['libfabric'] == 'image'
     lines += ['', '[annotations]', *comment(
         ('the image brings its own libfabric: the hook would put the host\'s in its place' if own else

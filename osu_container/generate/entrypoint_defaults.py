@@ -28,8 +28,7 @@ def entries():
     found = []
     for variable in APPROACHES['swap']['variables'] + BASES['lumi']['variables']:
         name, only = variable['name'], variable.get('only', [])
-        chosen = variable.get('when') and '!=' not in variable['when']
-        if chosen or not name.startswith(('FI_', 'NCCL_')) or not set(only) <= set(CONDITIONS) \
+        if variable.get('setting') or not name.startswith(('FI_', 'NCCL_')) or not set(only) <= set(CONDITIONS) \
                 or name in NOT_EVERYWHERE:
             continue
         conditions = [CONDITIONS[word] for word in only if CONDITIONS[word]] + MORE.get(name, [])

@@ -4,8 +4,8 @@ Render the text of every module, for people to read: .workstation/modules/<site>
 
 The text is written by the easyblock itself (eb --module-only) from the facts of described_facts.py. What each
 installation has for itself is replaced: @INSTALL@ is the installation, @HOST@ the workstation's folder of host paths,
-apptainer or singularity the runtime's path, BYTES and TIME are the size and the time stamp of a library or of the
-image. Of these texts the repository has those of KEPT, in modules/, and the settings for the engines that run no SIF.
+BYTES is the size of a library or of the image. Of these texts the repository has those of KEPT, in modules/, and the
+settings for the engines that run no SIF.
 
 usage: python -m osu_container.generate.module_files [--check] [--eb COMMAND]
 """
@@ -28,10 +28,8 @@ MODULES, ALL = PROJECT / 'modules', STATE / 'modules'
 #: Sites whose texts of KEPT_MODULE are in the repository: LUMI's default stack, and what `make demo` installs
 KEPT, KEPT_MODULE = ('lumi-25.03', 'workstation'), 'osu-container/'
 INSTALL = '@INSTALL@'
-FIRST_LINE = ("-- Rendered for reading. An installed module has its own values where this one has @INSTALL@, @HOST@, "
-              "BYTES and TIME.\n")
-DESCRIBED_LINE = ("-- The host is described from public sources: libraries that those below need, and the image lacks, "
-                  "come along in an installation.\n")
+FIRST_LINE = ("-- Rendered for reading: an installation has its own @INSTALL@, @HOST@ and BYTES, and what its host's "
+              "libraries need.\n")
 #: from here on the text is EasyBuild's and changes with its version
 FOOTER = '-- Built with EasyBuild version'
 
@@ -85,20 +83,19 @@ def render(eb, site, scratch, names=None):
         module = prefix / 'modules' / 'all' / f'{name}.lua'
         if not module.is_file():
             raise RuntimeError(f"{' '.join(command)} made no {module}:\n{said}")
-        texts[name] = for_reading(module.read_text().replace(str(prefix / 'software' / name), INSTALL), site)
+        texts[name] = for_reading(module.read_text().replace(str(prefix / 'software' / name), INSTALL))
     return texts
 
 
-def for_reading(text, site):
+def for_reading(text):
     """
-    Return the text of an installed module of site (str) with first lines that say what was replaced.
+    Return the text of an installed module with a first line that says what was replaced.
 
     Left out is what differs from one EasyBuild version to the next: the EBDEVEL line and the footer.
     """
     lines = [line for line in text.splitlines() if not line.startswith((FOOTER, 'setenv("EBDEVEL'))]
-    text = re.sub(r'^( +compare\(".*"), \d+, \d+\)$', r'\1, BYTES, TIME)', '\n'.join(lines), flags=re.M)
-    text = re.sub(r'^intact\(\d+, \d+\)$', 'intact(BYTES, TIME)', text, flags=re.M)
-    return FIRST_LINE + (DESCRIBED_LINE if site != 'workstation' else '') + text.rstrip() + '\n'
+    text = re.sub(r'^(    \{ (?:sif|".*"), )\d+( \},)$', r'\1BYTES\2', '\n'.join(lines), flags=re.M)
+    return FIRST_LINE + text.rstrip() + '\n'
 
 
 def kept_names(site):

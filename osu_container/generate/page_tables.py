@@ -24,7 +24,7 @@ from osu_container.core.data.sites import DESCRIBED, SITES
 from osu_container.core.deciding.rules import RULES as VERDICT_RULES
 from osu_container.core.deciding.rules.fabric import SEEN_OVER_CXI
 from osu_container.core.deciding.settings import approach_entry, host_libraries, pmi_for, runs_on, wanted_files
-from osu_container.core.deciding.site_choice import SettingsError, described_entry, site_entry, site_words, switch_of
+from osu_container.core.deciding.site_choice import SettingsError, described_entry, site_entry, site_words
 from osu_container.generate import approaches_picture
 from osu_container.places import PROJECT
 
@@ -124,9 +124,8 @@ def decided(entry, site):
             return False, ''
         elif word == 'gpu':
             open_ones.append('GPU nodes' if of_site['gpu'] else 'CPU nodes')
-    if entry.get('when'):
-        name, value, negative = switch_of(entry['when'])
-        open_ones.append(f'{"unless " if negative else ""}`{name}={value}`')
+    if entry.get('setting'):
+        open_ones.append(f'`osu-settings/{entry["setting"]}`')
     return True, ', '.join(open_ones)
 
 

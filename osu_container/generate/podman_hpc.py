@@ -70,9 +70,9 @@ def render(site, approach, facts, others=()):
         lines += [f'  # {reason(fact)}', f'  - {quoted(f"-e {name}={value}")}']
     for variable in settings.sets.unset:
         lines += [f'  # {reason(variable)}', f"  - --unsetenv={variable['name']}"]
-    if settings.inside.library_path:
+    if settings.inside.library_path:  # the variable replaces the image's own
         lines += ['  # the libraries below go in front of the image\'s own',
-                  f"  - -e LD_LIBRARY_PATH={':'.join(settings.inside.library_path)}"]
+                  f"  - -e LD_LIBRARY_PATH={':'.join(settings.inside.library_path + settings.inside.image_path)}"]
     if settings.inside.preload:
         lines += ['  # loaded before the program, which was not linked with it',
                   f"  - -e LD_PRELOAD={':'.join(settings.inside.preload)}"]

@@ -137,16 +137,15 @@ def _text(digits):
 
 #: Reads the text of an easyconfig as eb does, its templates resolved; or writes a module by EasyBuild's own generator
 EASYBUILD = r'''
-import json, sys, types
+import json, sys
 from easybuild.framework.easyconfig.easyconfig import resolve_template
 from easybuild.framework.easyconfig.parser import EasyConfigParser
 from easybuild.tools.config import init_build_options
-from easybuild.tools.module_generator import ModuleGeneratorLua
 init_build_options({'silent': True})
 sys.path.insert(0, sys.argv[1])
 from osu_container.core.deciding.settings import settings_for, approach_entry
 from osu_container.core.deciding.site_choice import site_entry
-from osu_container.core.writing import module_text
+from osu_container.core.writing.module_text import module_text
 for line in sys.stdin:
     question = json.loads(line)
     try:
@@ -157,10 +156,8 @@ for line in sys.stdin:
         else:
             site = dict(site_entry(question['site']), **question['replaced'])
             made = settings_for(approach_entry(question['approach']), site, question['facts'])
-            generator = ModuleGeneratorLua(types.SimpleNamespace(installdir='/install'), fake=True)
-            found = module_text.common_text(generator, made, 'app') + module_text.container_text(
-                generator, made, ('app', 'APP'), question['facts']['image']['file'], 'apptainer', question['again'])
-            found = 'local root = "/install"\n' + found
+            found = 'local root = "/install"\n' + module_text(
+                made, ('app', 'APP'), question['again'], question['facts']['image']['file'])
         print(json.dumps({'found': found}))
     except Exception as err:
         print(json.dumps({'problem': '%s: %s' % (type(err).__name__, err)}))

@@ -1,5 +1,4 @@
--- Rendered for reading. An installed module has its own values where this one has @INSTALL@, @HOST@, BYTES and TIME.
--- The host is described from public sources: libraries that those below need, and the image lacks, come along in an installation.
+-- Rendered for reading: an installation has its own @INSTALL@, @HOST@ and BYTES, and what its host's libraries need.
 help([==[
 
 Description
@@ -10,41 +9,14 @@ replace the image's.
 
 Usage
 =====
-MPI:        Cray MPICH 8.1.32 of the host over libfabric 1.22.0 of the host,
-            provider cxi
-srun:       --mpi=cray_shasta, which this module sets (SLURM_MPI_TYPE):
-            srun -N2 -n2 osu_bw D D
-commands:   osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast
-            osu_bibw osu_bw osu_gather osu_get_bw osu_latency osu_multi_lat
-            osu_scatter (mpi4py 4.1.2 ports)
-variables:  FI_CXI_DEFAULT_CQ_SIZE FI_CXI_DEFAULT_TX_SIZE
-            FI_CXI_DISABLE_HOST_REGISTER FI_CXI_RDZV_EAGER_SIZE
-            FI_CXI_RDZV_GET_MIN FI_CXI_RDZV_PROTO FI_CXI_RDZV_THRESHOLD
-            FI_CXI_RX_MATCH_MODE FI_MR_CACHE_MONITOR FI_PROVIDER
-            HSA_FORCE_FINE_GRAIN_PCIE MPICH_GPU_SUPPORT_ENABLED
-            MPICH_OFI_NIC_POLICY NCCL_CROSS_NIC NCCL_IGNORE_CPU_AFFINITY
-            NCCL_NET NCCL_NET_GDR_LEVEL NCCL_NET_PLUGIN NCCL_SOCKET_IFNAME
-            SLURM_NETWORK; what you set yourself wins
-            osu-explain prints each with its value, reason and source, and every
-            bind
-proof:      osu-proof -- srun -N2 -n2 osu_bw D D shows what each rank really
-            loaded and used
-binding:    srun ... osu-gpu-bind osu_bw D D puts ranks next to their GPU and
-            network card
-switch:     export OSU_RCCL_ALT_READ=1 before module load: all that HPE sets for
-            RCCL and NCCL: rendezvous without the card's offload
-            (FI_CXI_RDZV_PROTO and srun --network=disable_rdzv_get go together),
-            for every message, and larger queues. For runs of RCCL alone: MPI
-            loses its eager messages
-switch:     export OSU_RCCL_GDR=1 before module load: NCCL_NET_GDR_LEVEL=PHB, as
-            HPE has it: RCCL lets the card read GPU memory up to that distance.
-            Runs with ROCm 7 hung with it on LUMI, and were not slower without
-switch:     export OSU_RCCL_STRICT=1 before module load: a missing RCCL plugin
-            is an error instead of TCP; not for jobs on one node
-switch:     export OSU_SCOPE=commands before module load: binds, library paths
-            and preloads are for the commands of this module alone, not for
-            other containers that are started in the same shell, nor for a
-            runtime that is called directly
+MPI:        Cray MPICH 8.1.32, libfabric 1.22.0 of the host
+run:        srun -N2 -n2 osu_bw D D
+commands:   osu_allgather osu_alltoall osu_alltoallv ...  (mpi4py 4.1.2 ports)
+binding:    osu-gpu-bind osu_bw D D: ranks next to GPU and card
+why:        osu-explain; what you set yourself wins over this module
+proof:      osu-proof -- srun -N2 -n2 osu_bw D D
+settings:   module load osu-settings/NAME: rccl-alt-read rccl-gdr rccl-strict
+others:     module unload osu-container before you start other containers
 
 
 More information
@@ -52,8 +24,7 @@ More information
  - Homepage: https://mvapich.cse.ohio-state.edu/benchmarks/
 ]==])
 
-whatis([==[Description: osu-container on site lumi-25.03: the host's MPI and network libraries replace the image's]==])
-whatis([==[Keywords: MPI, Cray MPICH, libfabric, container, bind]==])
+whatis([==[Description: osu-container on site lumi-25.03: the host's MPI and network libraries replace the image's (MPI, Cray MPICH, libfabric, container, bind)]==])
 
 local root = "@INSTALL@"
 
@@ -62,231 +33,70 @@ prepend_path("PATH", pathJoin(root, "bin"))
 setenv("EBROOTOSUMINCONTAINER", root)
 setenv("EBVERSIONOSUMINCONTAINER", "bind")
 
-
 -- bind on site lumi-25.03: the host's MPI and network libraries replace the image's
--- SLURM_MPI_TYPE, binds and library paths are for one MPI: one such module at a time
-family("containerbindings")
--- each of these sets SINGULARITY_BIND for itself
-conflict("singularity-bindings", "singularity-userfilesystems", "singularity-slurm-bindings", "singularity-CPEbits", "lumi-aif-singularity-bindings")
--- a module of partition/container is visible in every stack and partition, so that the wrong one is easily loaded; login nodes are partition/L [LUMI-SoftwareStack, modules/LUMIstack/21.01.lua 24795e35 and modules/LUMIpartition/21.01.lua; 2026-07-10; derived]
-local function expect(name, fits, says)
-    local value = os.getenv(name) or ""
-    if mode() == "load" and value ~= "" and not fits[value] then
-        LmodMessage("Warning: " .. name .. "=" .. value .. says)
-    end
-end
-expect("LUMI_STACK_VERSION", {["25.03"]=true, ["25.03.dev"]=true}, " is loaded, and this module is made for the stack LUMI/25.03, with its Cray MPICH and ROCm. It goes on with these; programs of the other stack do not get them")
-expect("LUMI_STACK_PARTITION", {["G"]=true, ["EAP"]=true, ["L"]=true, ["container"]=true, ["common"]=true, ["system"]=true, ["CrayEnv"]=true}, " is loaded, and this module is made for LUMI's GPU nodes: on other nodes its ranks get settings and libraries for hardware that is not there")
--- MPI ranks find each other through PMI; with another --mpi= each rank is alone
-pushenv("SLURM_MPI_TYPE", "cray_shasta")
--- switches (module help says what each does): unload goes by what they were at load
-local rccl_alt_read = os.getenv(mode() == "unload" and "OSU_RCCL_ALT_READ_OF_OSU_CONTAINER" or "OSU_RCCL_ALT_READ") or ""
-setenv("OSU_RCCL_ALT_READ_OF_OSU_CONTAINER", rccl_alt_read)
-local rccl_gdr = os.getenv(mode() == "unload" and "OSU_RCCL_GDR_OF_OSU_CONTAINER" or "OSU_RCCL_GDR") or ""
-setenv("OSU_RCCL_GDR_OF_OSU_CONTAINER", rccl_gdr)
-local rccl_strict = os.getenv(mode() == "unload" and "OSU_RCCL_STRICT_OF_OSU_CONTAINER" or "OSU_RCCL_STRICT") or ""
-setenv("OSU_RCCL_STRICT_OF_OSU_CONTAINER", rccl_strict)
-local scope = os.getenv(mode() == "unload" and "OSU_SCOPE_OF_OSU_CONTAINER" or "OSU_SCOPE") or ""
-setenv("OSU_SCOPE_OF_OSU_CONTAINER", scope)
--- a default: what you have set yourself wins
-local function default(name, value) pushenv(name, os.getenv(name) or value) end
--- room for the completions of large jobs [approach bind; HPE, github.com/HewlettPackard/shs-ccl-docs 1617c30, rccl_tuning_guide.md; 2026-11-23; untested] if OSU_RCCL_ALT_READ=1
-if rccl_alt_read == "1" then
-    default("FI_CXI_DEFAULT_CQ_SIZE", "131072")
-end
--- room for what large jobs send before anybody waits for it [approach bind; HPE, github.com/HewlettPackard/shs-ccl-docs 1617c30, rccl_tuning_guide.md; 2026-11-23; untested] if OSU_RCCL_ALT_READ=1
-if rccl_alt_read == "1" then
-    default("FI_CXI_DEFAULT_TX_SIZE", "2048")
-end
--- the provider does not register host memory with ROCm, on which RCCL can wait for ever [approach bind; HPE, github.com/HewlettPackard/shs-ccl-docs 1617c30, rccl_tuning_guide.md; 2026-11-23; untested] if OSU_RCCL_ALT_READ=1
-if rccl_alt_read == "1" then
-    default("FI_CXI_DISABLE_HOST_REGISTER", "1")
-end
--- nothing is sent before the receiver is ready [approach bind; HPE, github.com/HewlettPackard/shs-ccl-docs 1617c30, rccl_tuning_guide.md; 2026-11-23; untested] if OSU_RCCL_ALT_READ=1
-if rccl_alt_read == "1" then
-    default("FI_CXI_RDZV_EAGER_SIZE", "0")
-end
--- none of them by the card's own get, which alt_read replaces [approach bind; HPE, github.com/HewlettPackard/shs-ccl-docs 1617c30, rccl_tuning_guide.md; 2026-11-23; untested] if OSU_RCCL_ALT_READ=1
-if rccl_alt_read == "1" then
-    default("FI_CXI_RDZV_GET_MIN", "0")
-end
--- the rendezvous protocol that needs srun --network=disable_rdzv_get [approach bind; HPE, github.com/HewlettPackard/shs-ccl-docs 1617c30, rccl_tuning_guide.md; 2026-11-23; untested] if OSU_RCCL_ALT_READ=1
-if rccl_alt_read == "1" then
-    default("FI_CXI_RDZV_PROTO", "alt_read")
-end
--- every message goes by rendezvous [approach bind; HPE, github.com/HewlettPackard/shs-ccl-docs 1617c30, rccl_tuning_guide.md; 2026-11-23; untested] if OSU_RCCL_ALT_READ=1
-if rccl_alt_read == "1" then
-    default("FI_CXI_RDZV_THRESHOLD", "0")
-end
--- the provider matches messages where the card has no room for more [approach bind; HPE, github.com/HewlettPackard/shs-ccl-docs 1617c30, rccl_tuning_guide.md; 2026-11-23; untested] if OSU_RCCL_ALT_READ=1
-if rccl_alt_read == "1" then
-    default("FI_CXI_RX_MATCH_MODE", "hybrid")
-end
--- the kernel tells libfabric which memory was given back; with libfabric's own default, memhooks, RCCL and NCCL can hang [approach bind; github.com/Lumi-supercomputer/LUMI-AI-Guide, pull request 118; so do NERSC (podman-hpc 1.2.2, nccl.yaml), CSCS (cscs-docs 1660b1e, nccl_env_vars) and HPE, github.com/HewlettPackard/shs-ccl-docs 1617c30, rccl_tuning_guide.md; 2026-09-15; derived]
-default("FI_MR_CACHE_MONITOR", "userfaultfd")
--- the provider of this network or an error, never another one in silence [approach bind; fi_fabric(7), FI_PROVIDER; 2026-11-21; derived]
-default("FI_PROVIDER", "cxi")
--- others than the GPU can read its memory over PCIe [approach bind; HPE, github.com/HewlettPackard/shs-ccl-docs 1617c30, rccl_tuning_guide.md; 2026-11-23; untested] if OSU_RCCL_ALT_READ=1
-if rccl_alt_read == "1" then
-    default("HSA_FORCE_FINE_GRAIN_PCIE", "1")
-end
--- Cray MPICH takes buffers in GPU memory only then; it needs the GTL library too [approach bind; github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI: the published runs over Cray MPICH set it; 2025-03-07; measured]
-default("MPICH_GPU_SUPPORT_ENABLED", "1")
--- each rank takes the card nearest to its GPU; only Cray MPICH reads it [approach bind; LUMI training 2026-04, 202-Binding.md; 2026-06-17; derived]
-default("MPICH_OFI_NIC_POLICY", "GPU")
--- each of the four cards reaches every card of another node [site lumi-25.03; github.com/HewlettPackard/shs-ccl-docs, ccl_env.sh; 2026-11-21; untested]
-default("NCCL_CROSS_NIC", "1")
--- RCCL's threads may use all cores of the rank's node: four times the bandwidth in osu_xccl_bw [site lumi-25.03; github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI; 2025-03-07; measured]
-default("NCCL_IGNORE_CPU_AFFINITY", "1")
--- RCCL takes the plugin or ends; it would fall back to TCP without a word. Plugins since 1.12 call themselves Libfabric and take this name too [approach bind; HewlettPackard/shs-ccl-docs, ccl_env.sh; github.com/aws/aws-ofi-nccl, pull request 530; 2026-11-21; untested] if OSU_RCCL_STRICT=1
-if rccl_strict == "1" then
-    default("NCCL_NET", "AWS Libfabric")
-end
--- the card reads GPU memory itself also where RCCL would not choose so. Runs of several nodes with ROCm 7 hung with it on LUMI, and lost nothing without [approach bind; HPE, github.com/HewlettPackard/shs-ccl-docs 1617c30, rccl_tuning_guide.md; against it laifs-container-recipes#30, Lumi-supercomputer/LUMI-AI-Guide pull request 97; 2026-11-23; untested] if OSU_RCCL_GDR=1
-if rccl_gdr == "1" then
-    default("NCCL_NET_GDR_LEVEL", "PHB")
-end
--- by full path: it is found whatever the library path is; without it RCCL uses TCP (3 GB/s published) [approach bind; aws-ofi-nccl README; github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI: the published runs; 2026-11-21; derived]
-default("NCCL_NET_PLUGIN", "/opt/rccl-plugin/lib/librccl-net.so")
--- RCCL meets and, without a plugin, sends over these interfaces; other ones are slow or lead nowhere [site lumi-25.03; github.com/Lumi-supercomputer/LUMI-training-materials d64bc58c, 202-Binding.md; 2026-06-17; measured]
-default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3")
--- the card leaves rendezvous to the provider, as FI_CXI_RDZV_PROTO=alt_read needs [approach bind; srun(1) of Slurm 24.05, --network; HPE, github.com/HewlettPackard/shs-ccl-docs 1617c30, rccl_tuning_guide.md; 2026-11-23; untested] if OSU_RCCL_ALT_READ=1
-if rccl_alt_read == "1" then
-    default("SLURM_NETWORK", "disable_rdzv_get")
-end
--- read by osu-proof: what the ranks are held to
-setenv("OSU_PROMISE", "approach=bind container=yes libmpi=host libfabric=host pmi=cray_shasta provider=" .. (os.getenv("FI_PROVIDER") or ""))
--- read by osu-container bench: the installation, whose settings.json says what this is
-setenv("OSU_MODULE_ROOT", root)
--- read by osu-gpu-bind: GPU, cores, network card
-setenv("OSU_GPU_MAP", "0:0xfe000000000000:cxi0 1:0xfe00000000000000:cxi0 2:0xfe0000:cxi1 3:0xfe000000:cxi1 4:0xfe:cxi2 5:0xfe00:cxi2 6:0xfe00000000:cxi3 7:0xfe0000000000:cxi3")
--- ROCR_VISIBLE_DEVICES: the rank sees the GPU next to its cores and no other [LUMI training 2026-04, 202-Binding.md; 2026-06-17; derived]
-setenv("OSU_GPU_VARIABLES", "ROCR_VISIBLE_DEVICES=gcd")
+family("containerbindings")                          -- one MPI at a time
+conflict("singularity-bindings", "singularity-userfilesystems", "singularity-slurm-bindings", "singularity-CPEbits", "lumi-aif-singularity-bindings") -- each binds for itself
 local sif = pathJoin(root, "osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif")
--- where the user has deleted the installation's copy the site's own is taken
-if not isFile(sif) and isFile((os.getenv("LUMI_CONTAINER_REPOSITORY_ROOT") or "") .. "/easybuild-sif-images/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif") then
-    sif = (os.getenv("LUMI_CONTAINER_REPOSITORY_ROOT") or "") .. "/easybuild-sif-images/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif"
+for _, folder in ipairs({ (os.getenv("LUMI_CONTAINER_REPOSITORY_ROOT") or "") .. "/easybuild-sif-images", "/appl/local/containers/easybuild-sif-images", "/appl/local/laifs/containers", "/appl/local/containers" }) do
+    local copy = pathJoin(folder, "osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif")
+    if not isFile(sif) and isFile(copy) then sif = copy end
 end
-if not isFile(sif) and isFile("/appl/local/containers/easybuild-sif-images/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif") then
-    sif = "/appl/local/containers/easybuild-sif-images/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif"
+if mode() == "load" and not lfs.attributes(sif) then LmodError("The image " .. sif .. " is gone. Get it back with: eb osu-container-bind.eb -r --rebuild") end
+local other = {}
+for name, fits in pairs({ LUMI_STACK_VERSION = " 25.03 25.03.dev ", LUMI_STACK_PARTITION = " G EAP L container common system CrayEnv " }) do
+    local value = os.getenv(name) or ""
+    if not ("  " .. fits):find(" " .. value .. " ", 1, true) then table.insert(other, name .. "=" .. value) end
 end
-if not isFile(sif) and isFile("/appl/local/laifs/containers/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif") then
-    sif = "/appl/local/laifs/containers/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif"
+for _, file in ipairs({                              -- bytes at installation
+    { sif, BYTES },
+    { "/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12", BYTES },
+    { "/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1", BYTES },
+    { "/usr/lib64/libcxi.so.1", BYTES },
+}) do
+    local size = lfs.attributes(file[1], "size")
+    if size ~= file[2] then table.insert(other, file[1] .. (size and " has changed" or " is gone")) end
 end
-if not isFile(sif) and isFile("/appl/local/containers/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif") then
-    sif = "/appl/local/containers/osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif"
+if mode() == "load" and other[1] then
+    LmodMessage("Warning: not as at installation: " .. table.concat(other, "; ") .. ". Programs may fail. " .. "Install it again: module unload osu-container; eb osu-container-bind.eb -r --rebuild")
 end
-if mode() == "load" and not isFile(sif) then
-    LmodError("The image " .. sif .. " is gone. Get it back with: eb osu-container-bind.eb -r --rebuild")
-end
--- an error where the image has another size than the one that was installed, a warning where it has another time stamp: its sum would take seconds
-local function word(text)
-    return "'" .. text:gsub("'", "'\\''") .. "'"
-end
-local function intact(bytes, time)
-    local path, date = pathJoin(root, "osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif"), "!%Y-%m-%d %H:%M:%S UTC"
-    local now = mode() == "load" and lfs.attributes(path)
-    if not now then return end
-    local was = "it had " .. bytes .. " bytes of " .. os.date(date, time) .. ", and has now " .. now.size ..
-        " bytes of " .. os.date(date, now.modification)
-    if now.size ~= bytes then
-        LmodError("The image " .. path .. " is not the one that was installed: " .. was .. ". Install it again: " ..
-            "eb osu-container-bind.eb -r --rebuild")
-    elseif now.modification ~= time then
-        LmodMessage("Warning: The image " .. path .. " was written to since it was installed: " .. was ..
-            ". Compare its sum: cd " .. word(root) .. " && sha256sum -c " .. "osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif.sha256" ..
-            ". If it differs: module unload " .. myModuleName() .. "; " .. "eb osu-container-bind.eb -r --rebuild" ..
-            ". If it fits: touch -d @" .. time .. " " .. word(path))
-    end
-end
-intact(BYTES, TIME)
--- where the image is, under the names that LUMI's container modules use
-setenv("SIF", sif)
+setenv("SIF", sif)                                   -- names as in LUMI's container modules
 setenv("SIFOSUMINCONTAINER", sif)
 setenv("CONTAINERROOT", root)
 setenv("RUNSCRIPTS", pathJoin(root, "runscripts"))
 setenv("RUNSCRIPTSOSUMINCONTAINER", pathJoin(root, "runscripts"))
--- read by bin/run-in-container: the image
-setenv("MPI_CONTAINER_IMAGE", sif)
--- a warning where a host library is no longer as it was at installation: path, release, bytes, time stamp
-local changed = {}
-local function compare(path, what, bytes, time)
-    local now, date = lfs.attributes(path), "!%Y-%m-%d"
-    local was = what .. ", " .. bytes .. " bytes of " .. os.date(date, time)
-    if not now then
-        table.insert(changed, path .. " is gone (it was " .. was .. ")")
-    elseif now.size ~= bytes or now.modification ~= time then
-        table.insert(changed, path .. " was " .. was .. ", and is now " .. now.size .. " bytes of " ..
-            os.date(date, now.modification))
+pushenv("SLURM_MPI_TYPE", "cray_shasta")             -- ranks find each other through PMI
+
+local function default(name, value) pushenv(name, os.getenv(name) or value) end -- your own value wins
+default("FI_MR_CACHE_MONITOR", "userfaultfd")        -- the kernel tells libfabric which memory was given back
+default("FI_PROVIDER", "cxi")                        -- the provider of this network or an error
+default("MPICH_GPU_SUPPORT_ENABLED", "1")            -- Cray MPICH takes buffers in GPU memory only then
+default("MPICH_OFI_NIC_POLICY", "GPU")               -- each rank takes the card nearest to its GPU
+default("NCCL_CROSS_NIC", "1")                       -- each of the four cards reaches every card of another node
+default("NCCL_IGNORE_CPU_AFFINITY", "1")             -- RCCL's threads may use all cores of the rank's node
+default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3") -- RCCL meets over these interfaces
+
+setenv("OSU_MODULE_ROOT", root)                      -- osu-container bench
+setenv("OSU_PROMISE", "approach=bind container=yes libmpi=host libfabric=host pmi=cray_shasta provider=cxi") -- osu-proof
+setenv("OSU_GPU_MAP", "0:0xfe000000000000:cxi0 1:0xfe00000000000000:cxi0 2:0xfe0000:cxi1 3:0xfe000000:cxi1 4:0xfe:cxi2 5:0xfe00:cxi2 6:0xfe00000000:cxi3 7:0xfe0000000000:cxi3") -- osu-gpu-bind
+setenv("OSU_GPU_VARIABLES", "ROCR_VISIBLE_DEVICES=gcd")
+prepend_path("MODULEPATH", pathJoin(root, "settings")) -- module load osu-settings/...
+local scope = os.getenv(mode() == "unload" and "OSU_SCOPE_OF_OSU_CONTAINER" or "OSU_SCOPE") or ""
+setenv("OSU_SCOPE_OF_OSU_CONTAINER", scope)
+if scope ~= "commands" then                          -- for every start of the runtime, unless OSU_SCOPE=commands
+    local function inject(folder, ...)
+        for _, name in ipairs({...}) do append_path("SINGULARITY_BIND", folder .. name .. ":/opt/host-mpi/lib/" .. name, ",") end
     end
-end
-if mode() == "load" then
-    compare("/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12", "Cray MPICH 8.1.32", BYTES, TIME)
-    compare("/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1", "libfabric 1.22.0", BYTES, TIME)
-    compare("/usr/lib64/libcxi.so.1", "libcxi.so.1", BYTES, TIME)
-    compare("/opt/cray/pe/mpich/8.1.32/gtl/lib/libmpi_gtl_hsa.so.0", "libmpi_gtl_hsa.so.0", BYTES, TIME)
-    compare("/opt/rocm-6.3.4/lib/libhsa-runtime64.so.1", "libhsa-runtime64.so.1", BYTES, TIME)
-end
-if changed[1] then
-    LmodMessage("Warning: The host has changed since this module was installed: " .. table.concat(changed, "; ") ..
-        ". Programs may fail or be slow. Install it again: module unload " ..
-        myModuleName() .. "; eb osu-container-bind.eb -r --rebuild")
-end
--- read by bin/run-in-container: the runtime, how the names of its variables start, and the variable that srun --mpi=cray_shasta gives a rank
-setenv("MPI_CONTAINER_RUNTIME", "singularity")
-setenv("MPI_CONTAINER_PREFIX", "SINGULARITY")
-setenv("MPI_CONTAINER_PMI", "cray_shasta PALS_APINFO")
--- /var/spool/slurmd: Cray PMI reads where the ranks are from a file that Slurm writes there [singularity-bindings-24.03.eb in github.com/Lumi-supercomputer/LUMI-EasyBuild-contrib fc59dd70; 2026-05-04; measured]
--- /run/cxi: lists of binds that work on LUMI have it: state of the cards for libcxi [singularity-bindings-24.03.eb in github.com/Lumi-supercomputer/LUMI-EasyBuild-contrib fc59dd70; 2026-05-04; measured]
--- /usr/share/libdrm/amdgpu.ids: libdrm of the host's ROCm reads the names of the GPUs there [github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI; 2025-03-07; measured]
--- bound by bin/run-in-container where they exist; else the variables behind | are set: SOURCE:TARGET[|NAME=VALUE...]
-setenv("MPI_CONTAINER_FILES", "/var/spool/slurmd:/var/spool/slurmd,/run/cxi:/run/cxi,/usr/share/libdrm/amdgpu.ids:/usr/share/libdrm/amdgpu.ids")
--- CXI_FORK_SAFE: libfabric copies every small message from GPU memory by a slow path where it is set, whatever its value: most probable cause of 21 instead of 2.5 microseconds [libfabric prov/cxi/src/cxip_info.c, cxip_msg.c; 2026-11-21; derived]
--- CXI_FORK_SAFE_HP: libfabric copies every small message from GPU memory by a slow path where it is set, whatever its value: most probable cause of 21 instead of 2.5 microseconds [libfabric prov/cxi/src/cxip_info.c, cxip_msg.c; 2026-11-21; derived]
--- taken away by bin/run-in-container, unless you have set it yourself
-local unset = ""
-if not os.getenv("CXI_FORK_SAFE") then unset = unset .. "CXI_FORK_SAFE " end
-if not os.getenv("CXI_FORK_SAFE_HP") then unset = unset .. "CXI_FORK_SAFE_HP " end
-pushenv("MPI_CONTAINER_UNSET", unset)
--- for a runtime that is called directly (bin/run-in-container has the same from call-settings), if OSU_SCOPE!=commands
-if scope ~= "commands" then
-    -- Cray MPICH 8.1.32 under the soname of the MPICH ABI, for programs linked with any MPICH
-    append_path("SINGULARITY_BIND", "/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12:/opt/host-mpi/lib/libmpi.so.12", ",")
-    -- the host's network library with its cxi provider; the same for all stacks
-    append_path("SINGULARITY_BIND", "/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1:/opt/host-mpi/lib/libfabric.so.1", ",")
-    -- the host's libfabric reaches the Slingshot card through it
-    append_path("SINGULARITY_BIND", "/usr/lib64/libcxi.so.1:/opt/host-mpi/lib/libcxi.so.1", ",")
-    -- GPU transport layer of Cray MPICH: without it buffers in GPU memory end in an error
-    append_path("SINGULARITY_BIND", "/opt/cray/pe/mpich/8.1.32/gtl/lib/libmpi_gtl_hsa.so.0:/opt/host-mpi/lib/libmpi_gtl_hsa.so.0", ",")
-    -- the GTL needs it, and libfabric opens it; it must be the one that fits the host's GTL
-    append_path("SINGULARITY_BIND", "/opt/rocm-6.3.4/lib/libhsa-runtime64.so.1:/opt/host-mpi/lib/libhsa-runtime64.so.1", ",")
-    append_path("SINGULARITY_BIND", "/opt/rocm-6.3.4/lib/libhsa-runtime64.so.1:/opt/host-mpi/lib/libhsa-runtime64.so", ",")
-    -- HIP runtime of the same ROCm as libhsa-runtime64: the two are one build
-    append_path("SINGULARITY_BIND", "/opt/rocm-6.3.4/lib/libamdhip64.so.6:/opt/host-mpi/lib/libamdhip64.so.6", ",")
-    append_path("SINGULARITY_BIND", "/opt/rocm-6.3.4/lib/libamdhip64.so.6:/opt/host-mpi/lib/libamdhip64.so", ",")
-    -- Cray MPICH finds its ranks through Cray PMI
-    append_path("SINGULARITY_BIND", "/opt/cray/pe/pmi/6.1.15/lib/libpmi.so.0:/opt/host-mpi/lib/libpmi.so.0", ",")
-    -- the second library of Cray PMI
-    append_path("SINGULARITY_BIND", "/opt/cray/pe/pmi/6.1.15/lib/libpmi2.so.0:/opt/host-mpi/lib/libpmi2.so.0", ",")
-    -- Cray PMI asks it about the launcher
-    append_path("SINGULARITY_BIND", "/opt/cray/pe/lib64/libpals.so.0:/opt/host-mpi/lib/libpals.so.0", ",")
-    -- Cray MPICH shares memory between the ranks of a node by it
-    append_path("SINGULARITY_BIND", "/usr/lib64/libxpmem.so.0:/opt/host-mpi/lib/libxpmem.so.0", ",")
-    -- the users' data and LUMI's software
-    append_path("SINGULARITY_BIND", "/pfs:/pfs", ",")
-    append_path("SINGULARITY_BIND", "/scratch:/scratch", ",")
-    append_path("SINGULARITY_BIND", "/projappl:/projappl", ",")
-    append_path("SINGULARITY_BIND", "/project:/project", ",")
-    append_path("SINGULARITY_BIND", "/flash:/flash", ",")
-    append_path("SINGULARITY_BIND", "/appl:/appl", ",")
-    -- the libraries above go in front of the image's own (ld.so(8): LD_LIBRARY_PATH comes before RUNPATH and ld.so.cache)
-    prepend_path("SINGULARITYENV_LD_LIBRARY_PATH", "/opt/host-mpi/lib")
-    -- of the image; the variable replaces the image's own value
-    prepend_path("SINGULARITYENV_LD_LIBRARY_PATH", "/opt/rccl-plugin/lib")
-    -- loaded before the program, which was not linked with it; in the container only
-    prepend_path("SINGULARITYENV_LD_PRELOAD", "/opt/host-mpi/lib/libmpi_gtl_hsa.so.0")
-    -- loaded before the program, which was not linked with it; in the container only
-    prepend_path("SINGULARITYENV_LD_PRELOAD", "/opt/host-mpi/lib/libhsa-runtime64.so.1")
-    -- the programs can be typed by name in the container
-    prepend_path("SINGULARITYENV_PREPEND_PATH", "/opt/osu/bin")
+    inject("/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/", "libmpi.so.12") -- Cray MPICH 8.1.32 under the soname of the MPICH ABI
+    inject("/opt/cray/libfabric/1.22.0/lib64/", "libfabric.so.1") -- the host's network library with its cxi provider
+    inject("/usr/lib64/", "libcxi.so.1", "libxpmem.so.0") -- the host's libfabric reaches the Slingshot card through it
+    inject("/opt/cray/pe/mpich/8.1.32/gtl/lib/", "libmpi_gtl_hsa.so.0") -- GPU transport layer of Cray MPICH
+    inject("/opt/rocm-6.3.4/lib/", "libhsa-runtime64.so.1", "libamdhip64.so.6") -- the GTL needs it
+    inject("/opt/cray/pe/pmi/6.1.15/lib/", "libpmi.so.0", "libpmi2.so.0") -- Cray MPICH finds its ranks through Cray PMI
+    inject("/opt/cray/pe/lib64/", "libpals.so.0")        -- Cray PMI asks it about the launcher
+    append_path("SINGULARITY_BIND", "/opt/rocm-6.3.4/lib/libhsa-runtime64.so.1:/opt/host-mpi/lib/libhsa-runtime64.so", ",") -- the GTL needs it
+    append_path("SINGULARITY_BIND", "/opt/rocm-6.3.4/lib/libamdhip64.so.6:/opt/host-mpi/lib/libamdhip64.so", ",") -- HIP runtime of the same ROCm as libhsa-runtime64
+    append_path("SINGULARITY_BIND", pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/zzz-host-mpi.sh", ",") -- puts them in front
+    for _, path in ipairs({ "/pfs", "/scratch", "/projappl", "/project", "/flash", "/appl", "/var/spool/slurmd", "/run/cxi", "/usr/share/libdrm/amdgpu.ids" }) do -- where this node has it
+        if mode() == "unload" or lfs.attributes(path) then append_path("SINGULARITY_BIND", path, ",") end
+    end
 end

@@ -1,11 +1,11 @@
 """
 The injection: one small file that puts the host's libraries in front of what the image has.
 
-The runtime reads /.singularity.d/env/*.sh of the image in the order of their names (action_script.sh of Apptainer 1.4.5
-in internal/pkg/util/fs/files; SingularityCE's is the same). This file is bound there under a last name, so that it comes
-after the image's own files, and after APPTAINERENV_* and --env. What it does goes in front of what was set and replaces
-nothing; it holds under --cleanenv and --containall; and it is gone as soon as the binds are: in another container is
-nothing left of it. Variables that a user may set himself cannot stand in it, as they would win over his.
+The runtime reads /.singularity.d/env/*.sh of the image in the order of their names (action_script.sh of Apptainer
+1.4.5 in internal/pkg/util/fs/files; SingularityCE's is the same). This file is bound there under a last name, so that
+it comes after the image's own files, and after APPTAINERENV_* and --env. What it does goes in front of what was set and
+replaces nothing; it holds under --cleanenv and --containall; and it is gone as soon as the binds are: in another
+container is nothing left of it. Variables that a user may set himself cannot stand in it, as they would win over his.
 `check` evaluates the same text (core/deciding/trial.py).
 """
 from osu_container.core.reading.environment import RUNTIME_LIBRARIES

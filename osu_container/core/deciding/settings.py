@@ -25,7 +25,7 @@ HOST_MPI = {'libmpi_abi.so.1': 'libmpi_abi'}
 FAMILY = 'slurm_mpi'
 
 #: So many libraries does `module load` compare with what they were: a handful, loading stays cheap.
-WATCHED_AT_LOAD = 5
+WATCHED_AT_LOAD = 3
 
 #: stack: Stack, what runs; inside: Inside, what a container gets; sets: Sets, variables; at_load: AtLoad, what
 #: `module load` looks at; programs: sorted list of str
@@ -47,9 +47,9 @@ Stack = namedtuple('Stack', 'mpi libfabric libfabric_of provider pmi pmi_variabl
 Inside = namedtuple('Inside', 'env_prefix binds library_path program_path preload image_path run_files user_path '
                               'host_path nvidia through_entrypoint share apart')
 
-#: variables: list of dict (name, value, why, source, date, evidence, origin), one of a name; inside: the same, those that
-#: only the approach's own commands set; more: {name of a settings module: list of dict like these}; unset: list of dict
-#: (name, why, source, ...); rank_variables: list of dict; gpu_map: list of dict (gcd, mask, nic) or None
+#: variables: list of dict (name, value, why, source, date, evidence, origin), one of a name; inside: the same, those
+#: that only the approach's own commands set; more: {name of a settings module: list of dict like these}; unset: list
+#: of dict (name, why, source, ...); rank_variables: list of dict; gpu_map: list of dict (gcd, mask, nic) or None
 Sets = namedtuple('Sets', 'variables inside more unset rank_variables gpu_map')
 
 #: watched: list of dict (path, size, mtime, what); conflicts, image_folders: lists of str; family: str;

@@ -6,8 +6,8 @@ have set, never a guess. The order, and where the runtime adds its own, is that 
 (internal/pkg/util/fs/files/action_script.sh), seen in runs of that release as well; SingularityCE's is the same:
 
 1. Nothing of the host is there: the scripts see none of the variables with which the runtime was called.
-2. /.singularity.d/env/*.sh by the bytes of their names, files that are bound there among them. After 99-base.sh come the
-   variables given as APPTAINERENV_NAME or by --env, which are the user's, and of which nothing is known here.
+2. /.singularity.d/env/*.sh by the bytes of their names, files that are bound there among them. After 99-base.sh come
+   the variables given as APPTAINERENV_NAME or by --env, which are the user's, and of which nothing is known here.
 3. Without that folder: /environment.
 4. Variables of the host that the scripts have not set come back; those that they have set to nothing are taken away.
    One that a script sets without export is in neither way there.

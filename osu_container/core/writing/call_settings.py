@@ -10,6 +10,7 @@ And settings and site -> text of a job script for two nodes, in RUNSCRIPTS: LUMI
 import os
 
 from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.deciding.injection import injection_text
 from osu_container.core.terminal import one_line
 
 NAME = 'call-settings'
@@ -37,17 +38,26 @@ def call_settings(settings, sif, runtime_command, wrapped=False):
             ('share', '1' if settings.inside.share else ''),
             ('apart', ' '.join('%(name)s=%(value)s' % entry for entry in settings.inside.apart)),
             ('wrappers', os.path.join('wrappers', 'bin') if wrapped else ''),
-            ('files', run_files(settings)), ('unset', ' '.join(entry['name'] for entry in settings.sets.unset))]
-    rows += [('bind', '%s:%s' % bind[:2]) for bind in settings.inside.binds]
-    for key, values in (('library_path', settings.inside.library_path), ('preload', settings.inside.preload),
-                        ('path', (settings.inside.user_path or []) + settings.inside.program_path)):
-        rows += [(key, value) for value in values]
-    rows += [('default', '%s %s=%s' % (entry.get('when') or 'always', entry['name'], entry['value']))
-             for entry in settings.sets.variables]
+            ('files', run_files(settings))]
+    rows += [('bind', bind_of(*bind[:2])) for bind in settings.inside.binds]
+    for key, entries in (('default', settings.sets.variables), ('inside', settings.sets.inside)):
+        rows += [(key, '%(name)s=%(value)s' % entry) for entry in entries]
     if settings.inside.host_path:
-        rows.append(('default', 'always OSU_SWAP_PATH=%s' % ':'.join(settings.inside.host_path)))
-    rows.append(('default', 'always OSU_PROMISE=%s%s' % (promised(settings), settings.stack.provider or '')))
+        rows.append(('default', 'OSU_SWAP_PATH=' + ':'.join(settings.inside.host_path)))
+    rows.append(('default', 'OSU_PROMISE=' + promised(settings)))
     return HEAD + ''.join('%s %s\n' % row for row in rows if row[1])
+
+
+def bind_of(path, target):
+    """Return a bind (str) as the runtime takes it."""
+    return path if path == target else '%s:%s' % (path, target)
+
+
+def injection(settings):
+    """Return the text (str) of the file that puts the host's libraries in front (core/deciding/injection.py)."""
+    inside = settings.inside
+    return injection_text(inside.library_path, inside.preload, (inside.user_path or []) + inside.program_path,
+                          [entry['name'] for entry in settings.sets.unset])
 
 
 def run_files(settings):
@@ -59,14 +69,14 @@ def run_files(settings):
 
 def promised(settings):
     """
-    Return what a module promises to osu-proof (str); the provider comes behind it.
+    Return what a module promises to osu-proof (str).
 
     libfabric=none: the image's MPI sends by something else (UCX, TCP of its own), so no provider is promised either.
     """
     approach = APPROACHES[settings.approach]
-    return 'approach=%s container=%s libmpi=%s libfabric=%s pmi=%s provider=' % (
+    return 'approach=%s container=%s libmpi=%s libfabric=%s pmi=%s provider=%s' % (
         settings.approach, 'yes' if approach['container'] else 'no', approach['comes_from']['libmpi'],
-        settings.stack.libfabric_of, settings.stack.pmi)
+        settings.stack.libfabric_of, settings.stack.pmi, settings.stack.provider or '')
 
 
 def job_script(settings, jobs, module, example, binding=None):

@@ -43,40 +43,15 @@ def make_wrappers(command, sif, folders, prefix, programs):
     return said
 
 
-def defeated(unset, folders, injected, image):
-    """
-    Return a sentence (str) if these wrappers would break what the module promises, else None.
-
-    :param unset: names of variables (list of str) that must not be in the container
-    :param folders: list of str, folders of the wrapped programs; the wrappers put lib beside each in front of all else
-    :param injected: sonames (list of str) that are put in front of the image's own
-    :param image: dict, facts of the image: environment (names that it sets), libraries_beside ({folder: sonames})
-    """
-    set_by_image = sorted(set(unset) & set(image['environment']))
-    if set_by_image:
-        return ("the image sets %s, which must not be set, and these wrappers cannot take it away"
-                % ', '.join(set_by_image))
-    for folder in folders:
-        hidden = sorted(set(injected) & set(image['libraries_beside'].get(folder, [])))
-        if hidden:
-            return "these wrappers put the lib folder beside %s in front, and it holds %s, which is to come from the " \
-                   "host" % (folder, ', '.join(hidden))
-    return None
-
-
-def check_wrapper(wrapper, settings, facts):
+def check_wrapper(wrapper, settings):
     """
     Raise WrapperError if the wrappers that wrap-container makes cannot do what a module promises.
 
-    :param wrapper: str, as the easyconfig names it; settings: Settings of the module; facts: dict, as it rests on them
+    :param wrapper: str, as the easyconfig names it; settings: Settings of the module
     """
     if settings.inside.through_entrypoint:
         raise WrapperError("wrapper=%s: these wrappers do not start the entrypoint of the image, which approach '%s' "
                            "needs. Use the bundled one: leave --try-amend=wrapper= out" % (wrapper, settings.approach))
-    problem = defeated([entry['name'] for entry in settings.sets.unset], settings.inside.program_path,
-                       [library['soname'] for library in facts['host']['injected']], facts['image'])
-    if problem:
-        raise WrapperError("wrapper=%s: %s. Use the bundled one: leave --try-amend=wrapper= out" % (wrapper, problem))
 
 
 def found_command(wrapper, path, modules):

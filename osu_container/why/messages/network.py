@@ -56,7 +56,7 @@ ENTRIES = [
               "and none to a program that srun did not start.",
      'remedy': "srun --network=single_node_vni ..., which hybrid and opensource ask for (SLURM_NETWORK) unless you "
                "have set SLURM_NETWORK; start the program by srun, and not with --cleanenv, which takes away "
-               "SLINGSHOT_VNIS. Without the card: export OSU_SINGLE_NODE=shm before module load.",
+               "SLINGSHOT_VNIS. Without the card: module load osu-settings/single-node.",
      'source': "github.com/uiuc-hpc/lci, issue 110, 2025; github.com/open-mpi/ompi, issues 12038, 12913 (LUMI) and "
                "13148; github.com/aws/aws-ofi-nccl, issue 801; libfabric, prov/cxi/src/cxip_dom.c",
      'also': [("the card is not Slingshot's, and the container does not show it or may not lock memory",
@@ -121,8 +121,8 @@ ENTRIES = [
      'cause': "RCCL or NCCL found no plugin for libfabric, or could not load it, and takes what it has built in: "
               "InfiniBand, else TCP, which is several times slower than Slingshot.",
      'remedy': "osu-explain NCCL_NET_PLUGIN shows the image's; if there is none, the image lacks librccl-net.so "
-               "(NCCL: libnccl-net.so). NCCL_DEBUG_SUBSYS=INIT,NET says why it was not loaded. OSU_RCCL_STRICT=1 "
-               "before module load makes it an error.",
+               "(NCCL: libnccl-net.so). NCCL_DEBUG_SUBSYS=INIT,NET says why it was not loaded. module load "
+               "osu-settings/rccl-strict makes it an error.",
      'source': "github.com/DeiC-HPC/BitBulldozersLab, 2025"},
     {'name': "RCCL finds no interface",
      'patterns': [(": no socket interface found", "Bootstrap ?: no socket interface found")],

@@ -407,7 +407,7 @@ ENDS = [
               "to link a provider that it cannot link, such as tcp.",
      'remedy': "The same with one rank, and with the image's own libraries alone (pure), tells whether it is the "
                "program: a newer release of it, or valgrind PROGRAM. What was loaded: srun osu_container/rank-proof "
-               "FOLDER PROGRAM. LINKx: unset OSU_LINKX and load the module again, or let FI_LNX_PROV_LINKS name shm "
+               "FOLDER PROGRAM. LINKx: module unload osu-settings/linkx, or let FI_LNX_PROV_LINKS name shm "
                "and cxi alone.",
      'source': "Open MPI 5.0.11 over libfabric 2.5.1 with lnx over shm+tcp, seen by this project, 2026-11; glibc, "
                "malloc/malloc.c", 'last': True},

@@ -104,7 +104,7 @@ ENTRIES = [
               "wait for each other for ever.",
      'remedy': "Try the same line by hand with a longer -t. If it never ends: RCCL between nodes has hung on LUMI "
                "with NCCL_NET_GDR_LEVEL set (ROCm 7) and without FI_MR_CACHE_MONITOR=userfaultfd: env | grep -E "
-               "'^(NCCL|FI)_' shows yours, osu-explain those of the module; OSU_RCCL_ALT_READ=1 before module load "
+               "'^(NCCL|FI)_' shows yours, osu-explain those of the module; module load osu-settings/rccl-alt-read "
                "is the next to try. A provider may be the wrong one (osu-explain FI_PROVIDER).",
      'source': "Slurm 22.05, seen by this project, 2026-11"},
     {'name': "out of memory",

@@ -237,9 +237,9 @@ BASES = {
             'singularity-AI-bindings-24.03.eb in github.com/Lumi-supercomputer/LUMI-EasyBuild-contrib 1392df8c',
             '2026-11-23', 'derived'),
         'variables': [
-            _variable('NCCL_SOCKET_IFNAME', 'hsn0,hsn1,hsn2,hsn3', 'RCCL meets and, without a plugin, sends over these '
-                      'interfaces; other ones are slow or lead nowhere', _TRAINING + '202-Binding.md', '2026-06-17',
-                      'measured', only=['gpu']),
+            _variable('NCCL_SOCKET_IFNAME', 'hsn0,hsn1,hsn2,hsn3', 'RCCL meets over these interfaces, and without a '
+                      'plugin sends over them; other ones are slow or lead nowhere', _TRAINING + '202-Binding.md',
+                      '2026-06-17', 'measured', only=['gpu']),
             _variable('NCCL_CROSS_NIC', '1', 'each of the four cards reaches every card of another node', _HPE,
                       '2026-11-21', 'untested', only=['gpu']),
             _variable('NCCL_IGNORE_CPU_AFFINITY', '1', 'RCCL\'s threads may use all cores of the rank\'s node: four '
@@ -283,15 +283,11 @@ BASES = {
 }
 
 
-def _shell(stack, partitions, nodes):
-    """Return what LUMI's modules set in a shell that fits a stack; partitions: list of str, of nodes (str)."""
+def _shell(stack, partitions):
+    """Return what LUMI's modules set in a shell that fits a stack; partitions: list of str."""
     return _fact(
-        [{'name': 'LUMI_STACK_VERSION', 'fits': [stack, stack + '.dev'],
-          'says': 'this module is made for the stack LUMI/%s, with its Cray MPICH and ROCm. It goes on with these; '
-                  'programs of the other stack do not get them' % stack},
-         {'name': 'LUMI_STACK_PARTITION', 'fits': partitions,
-          'says': 'this module is made for LUMI\'s %s: on other nodes its ranks get settings and libraries for '
-                  'hardware that is not there' % nodes}],
+        [{'name': 'LUMI_STACK_VERSION', 'fits': [stack, stack + '.dev']},
+         {'name': 'LUMI_STACK_PARTITION', 'fits': partitions}],
         'a module of partition/container is visible in every stack and partition, so that the wrong one is easily '
         'loaded; login nodes are partition/L', 'LUMI-SoftwareStack, modules/LUMIstack/21.01.lua 24795e35 and '
         'modules/LUMIpartition/21.01.lua', '2026-07-10', 'derived')
@@ -313,7 +309,7 @@ _HOSTS = [r'^uan\d\d', r'^nid00\d{4}']
 _GPU_PARTITIONS, _CPU_PARTITIONS = '^(G|EAP|container|common|system)?$', '^[CLD]$'
 #: Those of which a shell may have one where modules for such nodes are loaded
 _OF_NO_KIND = ['L', 'container', 'common', 'system', 'CrayEnv']
-_FOR_GPU, _FOR_CPU = (['G', 'EAP'] + _OF_NO_KIND, 'GPU nodes'), (['C', 'D'] + _OF_NO_KIND, 'CPU nodes')
+_FOR_GPU, _FOR_CPU = ['G', 'EAP'] + _OF_NO_KIND, ['C', 'D'] + _OF_NO_KIND
 
 _HYBRID = 'mpich-4.2.3-libfabric-1.22.0'
 
@@ -328,7 +324,7 @@ def _gpu_stack(stack, title, mpich, rocm, pmi, folders):
     return dict({
         'based_on': 'lumi',
         'recognised_by': _recognised(stack, _GPU_PARTITIONS),
-        'shell': _shell(stack, *_FOR_GPU),
+        'shell': _shell(stack, _FOR_GPU),
         'title': 'LUMI-G, stack LUMI/%s%s' % (stack, title),
         'libraries': dict(libmpi, **dict(_rocm(*rocm), **_pmi(pmi, 'derived'))),
         'images': _fact(_images(rocm[0], _HYBRID, _HYBRID, _HYBRID + '-libcxi'), _IMAGE_PURPOSE, 'MPICH 4.2.3 is the '
@@ -380,7 +376,7 @@ def _cpu_stack(version):
     return {
         'based_on': 'lumi-' + version,
         'recognised_by': _recognised(version, _CPU_PARTITIONS),
-        'shell': _shell(version, *_FOR_CPU),
+        'shell': _shell(version, _FOR_CPU),
         'title': 'LUMI-C, CPU nodes of stack LUMI/' + version,
         'gpu': _NO_GPU,
         'gpu_binding': _NO_GPU,

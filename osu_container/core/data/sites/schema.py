@@ -33,13 +33,12 @@ Keys of a site
                        NAME, {tmpfs} Slurm's TmpFS; where one is not set, nothing is bound); otherwise: variables to set
                        where the path is not there
     lnx_links          optional: what libfabric's provider lnx (LINKx) links, as in FI_LNX_PROV_LINKS; without it the
-                       switch OSU_LINKX is refused
+                       there is no module osu-settings/linkx
     conflicts          modules that cannot be loaded beside these
     family             optional: Lmod's family of these modules, where the system has a name for modules of that kind;
                        without it slurm_mpi. Of a family one module is loaded at a time
     shell              optional: what the system's modules set in a shell, list of dict: name of a variable, fits (list:
-                       if it is set, it must have one of these values), says (what is wrong otherwise); `module load`
-                       warns
+                       if it is set, it must have one of these values, or `module load` warns)
     variables          variables for every approach (see core/data/approaches.py for the keys)
     images             by approach: file name of the SIF, as it lies in EasyBuild's source path
     image_folders      folders below which the site keeps images for all. Such an image is linked to, never copied; one
@@ -99,7 +98,7 @@ SHAPES = {
     'lnx_links': str,
     'conflicts': [str],
     'family': str,
-    'shell': [{'name': str, 'fits': [str], 'says': str}],
+    'shell': [{'name': str, 'fits': [str]}],
     'images': {str: str},
     'image_folders': [str],
     'image_help': str,
