@@ -1,5 +1,6 @@
 """For test_verdict.py: a table of images and hosts for each rule, where it speaks and where it just does not."""
 import json
+import shutil
 
 from osu_container.check.host_facts import DescribedHost, text_of
 from osu_container.core.data.networks import NETWORKS
@@ -431,6 +432,8 @@ SPEAKS = {
     'start of the container': [
         ('exit', 'pure', script('exit 0'), GPU, 'fails', 'ends the start of the container'),
         ('set -e', 'pure', script('set -e'), GPU, 'unknown', 'may end'),
+        ('no scripts', 'hybrid', later(lambda it: shutil.rmtree(it.image.on('/.singularity.d/env'))), GPU, 'fails',
+         'has no /.singularity.d/env'),
         ('a link to nothing', 'pure', later(lambda it: (it.image.on('/.singularity.d/env') / '91-x.sh').symlink_to(
             '/nowhere')), GPU, NOTE, 'is a link to nothing')],
     'unknown environment': [
@@ -531,9 +534,8 @@ SPEAKS = {
         ("mpi4py's, which the program does not use", 'bind', later(of_mpi4py), GPU, NOTE, 'MPI_Session_init'),
     ],
     'injection defeated': [
-        ('no 99-base.sh', 'hybrid', removed('/.singularity.d/env/99-base.sh'), GPU, 'fails', 'behind 99-base.sh'),
-        ('set anew', 'hybrid', script('export LD_LIBRARY_PATH=/opt/mpich/lib', '99-z.sh'), GPU, 'fails', 'anew'),
-        ('a folder in front', 'hybrid', script('export LD_LIBRARY_PATH=/usr/lib:$LD_LIBRARY_PATH', '99-z.sh'), GPU,
+        ('set anew', 'hybrid', script('export LD_LIBRARY_PATH=/opt/mpich/lib', 'zzzz.sh'), GPU, 'fails', 'anew'),
+        ('a folder in front', 'hybrid', script('export LD_LIBRARY_PATH=/usr/lib:$LD_LIBRARY_PATH', 'zzzz.sh'), GPU,
          'fails', 'puts into LD_LIBRARY_PATH /usr/lib,'),
         ('preloaded', 'hybrid', script('export LD_PRELOAD=/usr/lib/libfabric.so.1'), GPU, 'fails', 'preloads'),
         ('MPI by DT_RPATH of the program', 'bind', image(program=linked(rpath='/opt/mpich/lib')), GPU, 'fails',

@@ -272,7 +272,7 @@ def trial_of(approach, site, image, host, program=None, runtime=None):
     environment = image.environment(_bound(approach, site, host, image, injected))
     library_path = _library_path(approach, environment, image, injected)
     own_preload = _preload_of(environment, image, container, library_path)
-    preload = [name for name in _listed(known(environment, 'LD_PRELOAD'))
+    preload = [name for name in _preload(environment)
                if posixpath.dirname(name) == INJECT_FOLDER or name in (given for given, _, _ in own_preload)]
     preload += [given for given, _, by in own_preload if by == PRELOAD_FILE]
     # by its soname where ld.so finds it, so that an injected one comes first
@@ -343,6 +343,12 @@ def _library_path(approach, environment, image, injected):
 PRELOAD_FILE = '/etc/ld.so.preload'
 
 
+def _preload(environment):
+    """Return the names (list of str) in LD_PRELOAD, those with which it begins where the rest is not known."""
+    one = environment.variables.get('LD_PRELOAD')
+    return _listed(one.head if one.value is None else one.value) if one and one.exported is not False else []
+
+
 def _listed(text):
     """Return the names (list of str) in a list of libraries, by colons or blanks: ld.so(8), LD_PRELOAD."""
     return [name for name in re.split(r'[:\s]+', text or '') if name]
@@ -356,8 +362,8 @@ def _preload_of(environment, image, container, library_path):
     """
     found = []
     in_file = image.script(PRELOAD_FILE) if image.exists(PRELOAD_FILE) else None
-    for by, text in (('LD_PRELOAD', known(environment, 'LD_PRELOAD')), (PRELOAD_FILE, in_file)):
-        for name in _listed(text):
+    for by, names in (('LD_PRELOAD', _preload(environment)), (PRELOAD_FILE, _listed(in_file))):
+        for name in names:
             path, _ = where(name, None, container, library_path)
             if path and posixpath.dirname(path) != INJECT_FOLDER and container.facts([path]):
                 found.append((name, path, by))

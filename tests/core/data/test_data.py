@@ -44,7 +44,7 @@ SITE_KEYS = {'name', 'title', 'recognised_by', 'default_approach', 'runtime', 'p
 OPTIONAL_SITE_KEYS = {'gpu_userland', 'lnx_links', 'engine', 'architecture', 'network', 'building',
                       'family', 'shell'}
 APPROACH_KEYS = {'title', 'container', 'mpi', 'mpi_also', 'inject', 'inject_if_known', 'preload', 'comes_from',
-                 'requires', 'files', 'unset', 'rank_variables', 'refuses', 'variables'}
+                 'requires', 'files', 'unset', 'rank_variables', 'variables'}
 FACT_KEYS = {'value', 'why', 'source', 'date', 'evidence'}
 CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']]
 
@@ -66,7 +66,7 @@ def test_site_has_every_key_and_no_other(site):
 @pytest.mark.parametrize('site', SITES)
 def test_every_fact_of_a_site_says_why_and_whence(site):
     for key, fact in facts_of(site):
-        optional = {'name', 'only', 'when', 'bound', 'otherwise', 'opened_as', 'release'}
+        optional = {'name', 'only', 'setting', 'inside', 'bound', 'otherwise', 'opened_as', 'release'}
         assert set(fact) - optional == FACT_KEYS, key
         assert len(fact['why']) > 10 and len(fact['source']) > 5, key
         assert fact['evidence'] in EVIDENCE and fact.get('release', '') in str(fact['value']), key
@@ -83,7 +83,7 @@ def test_approach_has_every_key_and_no_other(approach):
 def test_every_variable_of_an_approach_says_why_and_whence(approach):
     entry = APPROACHES[approach]
     for variable in entry['variables'] + entry['unset'] + entry['rank_variables']:
-        assert set(variable) - {'only', 'when'} == FACT_KEYS | {'name'}
+        assert set(variable) - {'only', 'setting', 'inside'} == FACT_KEYS | {'name'}
         assert len(variable['why']) > 10 and len(variable['source']) > 5
         assert variable['evidence'] in EVIDENCE
         assert datetime.date.fromisoformat(variable['date'])

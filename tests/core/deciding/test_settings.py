@@ -22,7 +22,8 @@ from osu_container.core.deciding.settings import (
     settings_for,
 )
 from osu_container.core.deciding.site_choice import SettingsError, choose_site, overridden, site_entry, site_words
-from osu_container.core.writing.call_settings import promised
+from osu_container.core.writing.call_settings import call_settings, promised
+from osu_container.core.writing.module_text import module_text
 from tests.easyconfigs.test_run_in_container import binds, installed  # noqa: F401, a fixture
 from tests.runs.test_approaches import table
 
@@ -110,17 +111,14 @@ def test_every_variable_has_a_value_and_says_who_set_it(approach, site):
         assert variable['origin'] in (f'site {site}', f'approach {approach}')
 
 
-def value_of(name, approach, site, *switches, **kwargs):
-    """The value (str or None) that a module gives the variable name when the switches ('NAME=VALUE') are set."""
-    for variable in settings_for(*entries(approach, site), facts(**kwargs)).sets.variables:
-        when = variable.get('when')
-        holds = not when or ((when.replace('!=', '=') in switches) != ('!=' in when))
-        if variable['name'] == name and holds:
-            return variable['value']
-    return None
+def value_of(name, approach, site, *more, **kwargs):
+    """The value (str or None) that a module gives the variable name with the settings modules more (names)."""
+    sets = settings_for(*entries(approach, site), facts(**kwargs)).sets
+    lists = [sets.more.get(setting, []) for setting in more] + [sets.variables + sets.inside]
+    return next((one['value'] for variables in lists for one in variables if one['name'] == name), None)
 
 
-@pytest.mark.parametrize('name, approach, site, switches, kwargs, expected', [
+@pytest.mark.parametrize('name, approach, site, more, kwargs, expected', [
     # what the approach is about
     ('FI_PROVIDER', 'pure', 'lumi-25.03', [], {}, 'tcp'),
     ('NCCL_NET', 'pure', 'lumi-25.03', [], {}, 'Socket'),
@@ -149,18 +147,17 @@ def value_of(name, approach, site, *switches, **kwargs):
     ('FI_CXI_RDZV_THRESHOLD', 'opensource', 'lumi-25.03', [], {'libfabric': '1.22.0'}, '16384'),
     ('FI_CXI_RDZV_THRESHOLD', 'opensource', 'lumi-25.03', [], {'libfabric': '2.4.0'}, None),
     ('FI_CXI_RDZV_THRESHOLD', 'opensource', 'lumi-25.03', [], {'libfabric': 'unknown'}, None),
-    # switches
+    # settings modules
     ('MPIR_CVAR_SINGLE_HOST_ENABLED', 'opensource', 'lumi-25.03', [], {}, '0'),
     ('SLURM_NETWORK', 'opensource', 'lumi-25.03', [], {}, 'single_node_vni'),
     ('SLURM_NETWORK', 'bind', 'lumi-25.03', [], {}, None),
-    ('FI_PROVIDER', 'opensource', 'lumi-25.03', ['OSU_SINGLE_NODE=shm'], {}, None),
-    ('SLURM_NETWORK', 'opensource', 'lumi-25.03', ['OSU_SINGLE_NODE=shm'], {}, None),
-    ('MPIR_CVAR_SINGLE_HOST_ENABLED', 'opensource', 'lumi-25.03', ['OSU_SINGLE_NODE=shm'], {}, None),
-    ('SLURM_NETWORK', 'hybrid', 'lumi-25.03', ['OSU_RCCL_ALT_READ=1'], {}, 'single_node_vni,disable_rdzv_get'),
-    ('FI_CXI_RDZV_PROTO', 'hybrid', 'lumi-25.03', ['OSU_RCCL_ALT_READ=1'], {}, 'alt_read'),
-    ('SLURM_NETWORK', 'native', 'lumi-25.03', ['OSU_RCCL_ALT_READ=1'], {}, 'disable_rdzv_get'),
+    ('FI_PROVIDER', 'opensource', 'lumi-25.03', ['single-node'], {}, '^cxi'),
+    ('MPIR_CVAR_SINGLE_HOST_ENABLED', 'opensource', 'lumi-25.03', ['single-node'], {}, '1'),
+    ('SLURM_NETWORK', 'hybrid', 'lumi-25.03', ['rccl-alt-read'], {}, 'single_node_vni,disable_rdzv_get'),
+    ('FI_CXI_RDZV_PROTO', 'hybrid', 'lumi-25.03', ['rccl-alt-read'], {}, 'alt_read'),
+    ('SLURM_NETWORK', 'native', 'lumi-25.03', ['rccl-alt-read'], {}, 'disable_rdzv_get'),
     ('NCCL_NET', 'bind', 'lumi-25.03', [], {}, None),
-    ('NCCL_NET', 'bind', 'lumi-25.03', ['OSU_RCCL_STRICT=1'], {}, 'AWS Libfabric'),
+    ('NCCL_NET', 'bind', 'lumi-25.03', ['rccl-strict'], {}, 'AWS Libfabric'),
     # RCCL and NCCL: what is against hangs is a default, what was seen to hang is not
     ('FI_MR_CACHE_MONITOR', 'native', 'lumi-25.03', [], {}, 'userfaultfd'),
     ('FI_MR_CACHE_MONITOR', 'hybrid', 'lumi-25.03', [], {}, 'userfaultfd'),
@@ -169,7 +166,7 @@ def value_of(name, approach, site, *switches, **kwargs):
     ('FI_MR_CACHE_MONITOR', 'hybrid', 'lumi-c-25.03', [], {}, None),
     ('FI_MR_CACHE_MONITOR', 'pure', 'lumi-25.03', [], {}, None),
     ('NCCL_NET_GDR_LEVEL', 'opensource', 'lumi-25.03', [], {}, None),
-    ('NCCL_NET_GDR_LEVEL', 'opensource', 'lumi-25.03', ['OSU_RCCL_GDR=1'], {}, 'PHB'),
+    ('NCCL_NET_GDR_LEVEL', 'opensource', 'lumi-25.03', ['rccl-gdr'], {}, 'PHB'),
     ('NCCL_NET_GDR_LEVEL', 'bind', 'setonix', [], {}, None),
     ('NCCL_NET_GDR_LEVEL', 'openmpi', 'alps', [], {}, 'PHB'),
     ('NCCL_NET_GDR_LEVEL', 'openmpi', 'perlmutter', [], {}, 'PHB'),
@@ -177,13 +174,13 @@ def value_of(name, approach, site, *switches, **kwargs):
     ('FI_CXI_DISABLE_HOST_REGISTER', 'hybrid', 'perlmutter', [], {}, '1'),
     ('FI_CXI_DISABLE_HOST_REGISTER', 'hybrid', 'lumi-25.03', [], {}, None),
     ('NCCL_PROTO', 'openmpi', 'alps', [], {}, '^LL128'),
-    ('NCCL_NET', 'openmpi', 'alps', ['OSU_RCCL_STRICT=1'], {}, 'AWS Libfabric'),
-    # a switch of the approach is before a default of the site, which stays without it
+    ('NCCL_NET', 'openmpi', 'alps', ['rccl-strict'], {}, 'AWS Libfabric'),
+    # a setting of the approach is before a default of the site, which stays without it
     ('FI_CXI_DEFAULT_TX_SIZE', 'openmpi', 'alps', [], {}, '16384'),
-    ('FI_CXI_DEFAULT_TX_SIZE', 'openmpi', 'alps', ['OSU_RCCL_ALT_READ=1'], {}, '2048'),
+    ('FI_CXI_DEFAULT_TX_SIZE', 'openmpi', 'alps', ['rccl-alt-read'], {}, '2048'),
 ])
-def test_a_variable_has_the_value_that_its_conditions_give(name, approach, site, switches, kwargs, expected):
-    assert value_of(name, approach, site, *switches, **kwargs) == expected
+def test_a_variable_has_the_value_that_its_conditions_give(name, approach, site, more, kwargs, expected):
+    assert value_of(name, approach, site, *more, **kwargs) == expected
 
 
 #: HPE's table for RCCL, rccl_tuning_guide.md, without what only AMD's GPUs have
@@ -198,11 +195,11 @@ def test_alt_read_is_all_that_hpe_sets_and_its_srun_option_goes_with_it(approach
     wanted = words['cxi'] and words['gpu'] and approach != 'pure'
     rocm = {'HSA_FORCE_FINE_GRAIN_PCIE': '1'} if words['rocm'] else {}
     for name, value in {**ALT_READ, **rocm}.items():
-        found = value_of(name, approach, site, 'OSU_RCCL_ALT_READ=1')
+        found = value_of(name, approach, site, 'rccl-alt-read')
         assert found == (value if wanted else value_of(name, approach, site)), name
     assert value_of('FI_CXI_RDZV_PROTO', approach, site) is None
-    for switches, there in ((['OSU_RCCL_ALT_READ=1'], wanted), ([], False)):
-        assert ('disable_rdzv_get' in (value_of('SLURM_NETWORK', approach, site, *switches) or '')) == there
+    for more, there in ((['rccl-alt-read'], wanted), ([], False)):
+        assert ('disable_rdzv_get' in (value_of('SLURM_NETWORK', approach, site, *more) or '')) == there
 
 
 @pytest.mark.parametrize('approach', ['native', 'bind', 'hybrid', 'swap', 'opensource'])
@@ -218,10 +215,9 @@ def test_the_libfabric_that_runs_decides_and_no_other_one(approach, release, oth
     assert found == {'FI_CXI_DISABLE_NON_INJECT_MSG_IDC': '1' if mpich and not old else None,
                      'MPIR_CVAR_CH4_OFI_ENABLE_INJECT': '0' if mpich and not old else None,
                      'FI_CXI_RDZV_THRESHOLD': '16384' if mpich and release < '2.4' else None}
-    # without alt_read in it nothing of that switch is set, and the module says so
-    proto = value_of('FI_CXI_RDZV_PROTO', approach, 'lumi-25.03', 'OSU_RCCL_ALT_READ=1', **kwargs)
-    refused = [entry['when'] for entry in settings_for(*entries(approach, 'lumi-25.03'), facts(**kwargs)).sets.refuses]
-    assert (proto, refused) == ((None, ['OSU_RCCL_ALT_READ=1']) if old else ('alt_read', []))
+    # without alt_read in it there is no such settings module
+    more = settings_for(*entries(approach, 'lumi-25.03'), facts(**kwargs)).sets.more
+    assert ('rccl-alt-read' in more) == (not old) and 'rccl-gdr' in more
 
 
 @pytest.mark.parametrize('approach', ['bind', 'hybrid', 'opensource'])
@@ -236,12 +232,14 @@ def test_only_open_source_mpich_gets_a_card_for_each_rank():
         assert settings_for(*entries(approach, 'lumi-c-25.03'), facts()).sets.rank_variables == []
 
 
-def test_the_image_keeps_its_library_path_and_the_plugin_its_place_in_front():
+def test_the_plugin_stays_in_front_of_what_is_injected_and_its_path_goes_to_no_other_container():
     given = facts()
-    given['image']['library_path'] = ['/opt/rocm/lib', '/opt/ofi/lib']
     found = settings_for(*entries('hybrid', 'lumi-25.03'), given)
-    assert found.inside.library_path == ['/opt/ofi/lib', INJECT_FOLDER, '/opt/rocm/lib']
+    assert found.inside.library_path == ['/opt/ofi/lib', INJECT_FOLDER]
     assert settings_for(*entries('opensource', 'lumi-25.03'), given).inside.library_path == []
+    assert [one['name'] for one in found.sets.inside] == ['NCCL_NET_PLUGIN']
+    assert 'NCCL_NET_PLUGIN' not in module_text(found, ('osu-container', 'OSU'), 'eb', 'x.sif')
+    assert 'inside NCCL_NET_PLUGIN=/opt/ofi/lib/librccl-net.so\n' in call_settings(found, 'x.sif', 'singularity')
 
 
 def test_only_named_libraries_are_watched_and_a_handful_of_them():
@@ -465,7 +463,7 @@ def test_outside_of_a_step_nothing_is_bound(installed, step, tmp_path, gone):  #
 @pytest.mark.parametrize('site', [name for name in PMIX_SITES if site_entry(name)['provider']['value'] == 'cxi'])
 def test_linkx_links_shared_memory_with_each_card_of_the_site(site):
     cards = [gpu['nic'] for gpu in site_entry(site)['gpu_binding']['value']]
-    found = {one['name']: one for one in settings_of(site).sets.variables if one.get('when') == 'OSU_LINKX=1'}
+    found = {one['name']: one for one in settings_of(site).sets.more['linkx']}
     assert found['FI_LNX_PROV_LINKS']['value'].split('|') == [f'shm+cxi:{card}' for card in dict.fromkeys(cards)]
     assert {name: found[name]['value'] for name in (
         'FI_PROVIDER', 'FI_SHM_USE_XPMEM', 'OMPI_MCA_mtl_ofi_av', 'OMPI_MCA_opal_common_ofi_provider_include')} == {
@@ -475,7 +473,7 @@ def test_linkx_links_shared_memory_with_each_card_of_the_site(site):
 
 @pytest.mark.parametrize('site', PMIX_SITES)
 def test_linkx_is_never_on_by_itself(site):
-    plain = [one for one in settings_of(site).sets.variables if not one.get('when')]
+    plain = settings_of(site).sets.variables
     assert not [one for one in plain if 'lnx' in one['value'] or one['name'].startswith('FI_LNX')]
 
 
@@ -483,14 +481,12 @@ def test_linkx_is_never_on_by_itself(site):
     ('2.0.0', {'value': 'shm'}, False), ('1.22.0', {'value': 'shm'}, True), ('2.6.0', {'value': ''}, True),
     (None, {'value': 'shm'}, True),
 ])
-def test_linkx_is_refused_where_it_cannot_be(libfabric, links, refused):
-    found = settings_of('workstation', libfabric, lnx_links=links)
-    assert bool(found.sets.refuses) == refused
-    assert ('OSU_LINKX' in found.sets.switches) != refused
+def test_there_is_no_linkx_where_it_cannot_be(libfabric, links, refused):
+    assert ('linkx' in settings_of('workstation', libfabric, lnx_links=links).sets.more) != refused
 
 
 def test_settings_of_open_mpi_are_those_that_cscs_documents():
-    values = {one['name']: one['value'] for one in settings_of('alps').sets.variables if not one.get('when')}
+    values = {one['name']: one['value'] for one in settings_of('alps').sets.variables}
     wanted = {'PMIX_MCA_psec': 'native', 'PMIX_MCA_gds': 'hash', 'FI_PROVIDER': 'cxi', 'OMPI_MCA_pml': 'cm',
               'OMPI_MCA_mtl': 'ofi', 'OMPI_MCA_btl': '^tcp,ofi,vader,openib', 'FI_HMEM_CUDA_USE_GDRCOPY': '1'}
     assert {name: values.get(name) for name in wanted} == wanted

@@ -33,9 +33,10 @@ from osu_container.core.deciding.settings import (
     with_mpi_of,
 )
 from osu_container.core.deciding.site_choice import described_entry, site_entry
-from osu_container.core.deciding.trial import _given, _names, _own_program, image_mpi, trial_of
+from osu_container.core.deciding.trial import _bound, _names, _own_program, image_mpi, trial_of
 from osu_container.core.deciding.verdict import ask, recommended
 from osu_container.core.reading.elf import ElfError
+from osu_container.core.reading.environment import folders
 from osu_container.core.reading.image import MPI_FAMILIES
 from osu_container.core.reading.sif import ImageError
 from tests.helpers.elf_folder import ElfFolder, cray_mpich, intel_mpi, mpich, open_mpi
@@ -136,15 +137,16 @@ def test_the_folder_of_rccls_plugin_comes_first_unless_it_has_what_is_injected(t
     world = World(tmp_path, parts)
 
     def path(opened, host, injected):
-        return _given(approach_entry('hybrid'), world.site, host, opened, injected).get('LD_LIBRARY_PATH')
+        bound = _bound(approach_entry('hybrid'), world.site, host, opened, injected)
+        return folders(opened.environment(bound).variables.get('LD_LIBRARY_PATH'))[0][:-1]
     opened, host = world.opened()
     with opened:
-        assert path(opened, host, {}) is None
-        assert path(opened, host, {'libfabric.so.1': None}) == f'/opt/plugin/lib:{INJECT_FOLDER}:/opt/mpich/lib'
+        assert path(opened, host, {}) == ['/opt/mpich/lib']
+        assert path(opened, host, {'libfabric.so.1': None}) == ['/opt/plugin/lib', INJECT_FOLDER, '/opt/mpich/lib']
     world.image.copy(parts.fabric(), '/opt/plugin/lib/libfabric.so.1')
     opened, host = world.opened()
     with opened:
-        assert path(opened, host, {'libfabric.so.1': None}) == f'{INJECT_FOLDER}:/opt/mpich/lib'
+        assert path(opened, host, {'libfabric.so.1': None}) == [INJECT_FOLDER, '/opt/mpich/lib']
 
 
 def test_of_several_programs_the_first_that_needs_mpi_is_looked_at(tmp_path, parts):

@@ -1,6 +1,5 @@
 """The text of the modules is what the easyblock writes; Lmod loads it and takes it away without a trace."""
 import functools
-import hashlib
 import os
 import re
 import shlex
@@ -10,12 +9,12 @@ from typing import NamedTuple
 
 import pytest
 
-from osu_container.core.data.approaches import APPROACHES, SWITCHES
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.deciding.injection import TARGET
 from osu_container.core.deciding.settings import approach_entry, pmi_for, settings_for
-from osu_container.core.deciding.site_choice import site_entry, switch_of
+from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.installing.site_image import image_folders
-from osu_container.core.writing.module_text import WIDTH, lua_string
-from osu_container.core.writing.wrappers import defeated
+from osu_container.core.writing.module_text import MODULES, WIDTH, lua_string, settings_modules
 from osu_container.generate import module_files as render
 from osu_container.generate.described_facts import HOST, facts_of
 from osu_container.generate.described_facts import names_of as all_names_of
@@ -23,14 +22,14 @@ from tests.helpers.machine import LMODS, STATE, VERSIONS, EasyBuild, all_pairs, 
 
 pytestmark = [pytest.mark.long, pytest.mark.alone]
 
-#: Between them they have every switch, every form of a condition and every other kind of line
+#: Between them they have every settings module and every other kind of line
 SITES = ['lumi-25.03', 'perlmutter', 'workstation']
 RUNS = all_pairs(SITES, reversed(LMODS))
 #: Lmod's own bookkeeping, which it changes at every command, and bash's
 SHELL_NOISE = re.compile(r'^(_ModuleTable|__LMOD_REF_COUNT_(MODULEPATH|_LMFILES_|LOADEDMODULES|PATH)|LMOD_|_$|SHLVL|'
                          r'BASH_FUNC|PYTEST_CURRENT_TEST)')
-#: 2026-01-01, as the warning has it
-TIME = 1767225600
+#: Lines of the longest module, and those that an installation has more: EBDEVEL, the footer
+LONGEST, MORE = 110, 3
 
 
 @functools.lru_cache(None)
@@ -72,9 +71,12 @@ def code_of(site, name):
 
 
 def compared(site, name):
-    """Return [(path without the stand-in for the host, what)] of the libraries that a module compares."""
-    return re.findall(rf'^    compare\("(?:{HOST})?([^"]+)", "([^"]+)", BYTES, TIME\)$', text_of(site, name),
-                      re.M)
+    """Return the paths (list of str) without the stand-in for the host of the libraries that a module compares."""
+    return re.findall(rf'^    {{ "(?:{HOST})?([^"]+)", BYTES }},$', text_of(site, name), re.M)
+
+
+def settings_of(site, name):
+    return settings_for(approach_entry(name.partition('/')[2]), site_entry(site), facts_of(site, name))
 
 
 def size_of(path):
@@ -92,21 +94,19 @@ def make_tree(site, folder):
     for name in names_of(site):
         root = folder / 'software' / name
         (root / 'bin').mkdir(parents=True)
-        image = root / facts_of(site, name)['image']['file']
-        image.touch()
-        os.utime(image, (TIME, TIME))
-        text = text_of(site, name).replace(render.INSTALL, str(root)).replace(HOST, '')
-        text = text.replace('intact(BYTES, TIME)', f'intact(0, {TIME})')
-        for path, what in compared(site, name):
-            text = text.replace(f'compare("{path}", "{what}", BYTES, TIME)',
-                                f'compare("{host}{path}", "{what}", {size_of(path)}, {TIME})')
+        (root / facts_of(site, name)['image']['file']).touch()
+        for path, content in settings_modules(settings_of(site, name)).items():
+            (root / MODULES / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / MODULES / path).write_text(content)
+        text = text_of(site, name).replace(render.INSTALL, str(root)).replace(HOST, '').replace('sif, BYTES', 'sif, 0')
+        for path in compared(site, name):
+            text = text.replace(f'{{ "{path}", BYTES }}', f'{{ "{host}{path}", {size_of(path)} }}')
             there = host / path.lstrip('/')
             there.parent.mkdir(parents=True, exist_ok=True)
             there.touch()
             os.truncate(there, size_of(path))
-            os.utime(there, (TIME, TIME))
         for images in image_folders(site_entry(site), '', {}):
-            text = text.replace(f'"{images}/', f'"{host}{images}/')
+            text = text.replace(f'"{images}"', f'"{host}{images}"')
         module = folder / 'modules' / f'{name}.lua'
         module.parent.mkdir(parents=True, exist_ok=True)
         module.write_text(text)
@@ -146,32 +146,20 @@ def defaults_of(site, name):
     return set(re.findall(r'^ *default\("(\w+)"', text_of(site, name), re.M))
 
 
-def switches_on(site, name):
-    """Return {switch: value} of all switches that the user can set without being refused."""
-    refused = re.findall(r'os\.getenv\("(\w+)"\) == "\w+" then\n    LmodError', text_of(site, name))
-    return {switch: next(iter(values)) for switch, values in SWITCHES.items() if switch not in refused}
-
-
 def exports(variables):
     return 'export ' + ' '.join(f"{name}='{value}'" for name, value in variables.items())
 
 
-def as_the_data_say(env, site, name, **switches):
-    """Return whether env has what the data say for a module when the user has set these switches, and no more."""
-    settings = settings_for(approach_entry(name.partition('/')[2]), site_entry(site), facts_of(site, name))
-    wanted = {}
-    for variable in settings.sets.variables:
-        wanted.setdefault(variable['name'], None)
-        if wanted[variable['name']] is None:
-            switch, value, negative = switch_of(variable.get('when') or 'NONE!=set')
-            if (switches.get(switch) == value) != negative:
-                wanted[variable['name']] = variable['value']
+def as_the_data_say(env, site, name, scope=''):
+    """Return whether env has what the data say for a module where the user has set OSU_SCOPE to scope, and no more."""
+    settings = settings_of(site, name)
+    wanted = {variable['name']: variable['value'] for variable in settings.sets.variables}
     assert wanted and set(wanted) == defaults_of(site, name)
-    for_all = switches.get('OSU_SCOPE') != 'commands'
+    for_all = scope != 'commands'
     told = env.get(f'{settings.inside.env_prefix}_BIND', '')
-    targets = {bind.split(':')[1] for bind in told.split(',') if ':' in bind}
-    assert for_all == (f'{settings.inside.env_prefix}ENV_PREPEND_PATH' in env)
-    assert all((bind[1] in targets) == for_all for bind in settings.inside.binds)
+    targets = {bind.split(':')[-1] for bind in told.split(',')}
+    assert for_all == (TARGET in targets) and not [key for key in env if re.match('(APPTAINER|SINGULARITY)ENV', key)]
+    assert all((bind[1] in targets) == for_all for bind in settings.inside.binds if bind[0] != bind[1])
     return {key: env.get(key) for key in wanted} == wanted
 
 
@@ -192,7 +180,7 @@ def plain(tree):
     """
     Function (site, lmod) -> (environment before, {name: (Moment loaded, Moment unloaded)}), one module after the other.
 
-    Between the two the user sets every switch, and every variable that the module has left alone.
+    Between the two the user sets OSU_SCOPE.
     """
     made = {}
 
@@ -200,12 +188,7 @@ def plain(tree):
         if (site, lmod) not in made:
             names, steps = names_of(site), [':']
             for name in names:
-                switches = switches_on(site, name)
-                steps += [f'module load {name}',
-                          f'for name in {" ".join(defaults_of(site, name))}; do\n'
-                          '[[ -v $name ]] || { export $name=mine; set -- "$@" $name; }; done\n'
-                          f'{exports(switches)}; module unload {name}',
-                          f'unset "$@" {" ".join(switches)}; set --']
+                steps += [f'module load {name}', f'export OSU_SCOPE=commands; module unload {name}', 'unset OSU_SCOPE']
             before, *moments = play(tree(site), steps, lmod)
             assert all(moment.env == before.env for moment in moments[2::3])
             made[site, lmod] = before.env, dict(zip(names, zip(moments[::3], moments[1::3])))
@@ -223,6 +206,15 @@ def test_text_of_the_repository_is_what_this_easybuild_writes(version, tmp_path)
         assert text == (render.MODULES / path).read_text(), f'{path} is stale: make modules'
 
 
+@pytest.mark.parametrize('site', SITES)
+def test_a_module_is_short_and_has_a_word_behind_each_statement(site):
+    for name in names_of(site):
+        lines = text_of(site, name).splitlines()
+        assert len(lines) + MORE <= LONGEST and sum('function ' in line for line in lines) <= 2, name
+        calls = [line for line in lines if re.match(r' *(default|inject|family|conflict)\(', line)]
+        assert [line for line in calls if ' -- ' not in line] == [f'conflict("{name.partition("/")[0]}")'], name
+
+
 # ---- in Lmod
 
 def test_lmods_own_checker_finds_no_error(tree):
@@ -235,17 +227,16 @@ def test_load_is_quiet_and_sets_what_the_data_say(site, lmod, plain):
     for name, (loaded, _) in plain(site, lmod)[1].items():
         assert (loaded.status, loaded.said) == (0, ''), name
         assert loaded.env['SLURM_MPI_TYPE'] == pmi_for(APPROACHES[name.partition('/')[2]], site_entry(site))
-        assert loaded.env['MPI_CONTAINER_IMAGE'].endswith('/' + facts_of(site, name)['image']['file'])
+        assert loaded.env['SIF'].endswith('/' + facts_of(site, name)['image']['file'])
         assert as_the_data_say(loaded.env, site, name), name
 
 
 @pytest.mark.parametrize('site, lmod', RUNS)
 def test_unload_leaves_nothing_behind_but_what_the_user_has_set_meanwhile(site, lmod, plain):
     before, found = plain(site, lmod)
-    for name, (loaded, unloaded) in found.items():
-        mine = {key: 'mine' for key in defaults_of(site, name) if key not in loaded.env}
+    for name, (_, unloaded) in found.items():
         assert (unloaded.status, unloaded.said) == (0, ''), name
-        assert unloaded.env == {**before, **switches_on(site, name), **mine}, name
+        assert unloaded.env == {**before, 'OSU_SCOPE': 'commands'}, name
 
 
 @pytest.mark.parametrize('site', SITES)
@@ -260,36 +251,45 @@ def test_swap_to_another_approach_is_as_if_only_that_was_loaded(site, tree, plai
 
 
 @pytest.mark.parametrize('site, lmod', RUNS)
-def test_switches_hold_from_load_to_unload(site, lmod, tree, plain):
-    """All at once and each alone; the user has taken them back when the module is unloaded."""
-    before, cases = plain(site, lmod)[0], []
+def test_the_scope_holds_from_load_to_unload(site, lmod, tree, plain):
+    before, names = plain(site, lmod)[0], names_of(site, 'osu-container/')
+    steps = [step for name in names for step in (
+        f'export OSU_SCOPE=commands; module load {name}', f'unset OSU_SCOPE; module unload {name}')]
+    for name, (loaded, unloaded) in zip(names, pairwise(play(tree(site), steps, lmod))):
+        assert as_the_data_say(loaded.env, site, name, 'commands'), name
+        assert (unloaded.said, unloaded.env) == ('', before), name
+
+
+@pytest.mark.parametrize('site, lmod', RUNS)
+def test_a_settings_module_sets_its_variables_over_the_modules_and_gives_them_back(site, lmod, tree, plain):
+    """Whatever the user has set, and whether it is unloaded before the module that shows it or with that."""
+    before, found = plain(site, lmod)
     for name in names_of(site, 'osu-container/'):
-        text, possible = text_of(site, name), switches_on(site, name)
-        switches = sorted(set(re.findall(r'^setenv\("(\w+)_OF_OSU_\w+"', text, re.M)))
-        assert switches == sorted({switch_of(when)[0] for when in re.findall(r' if (OSU_\S+)$', text, re.M)})
-        cases += [(name, chosen) for chosen in [possible, *({switch: possible[switch]} for switch in switches)]]
-    steps = [step for name, chosen in cases for step in (
-        f'{exports(chosen)}; module load {name}', f'unset {" ".join(chosen)}; module unload {name}')]
-    for (name, chosen), (loaded, unloaded) in zip(cases, pairwise(play(tree(site), steps, lmod))):
-        assert as_the_data_say(loaded.env, site, name, **chosen), (name, chosen)
-        assert (unloaded.said, unloaded.env) == ('', before), (name, chosen)
+        more = settings_of(site, name).sets.more
+        steps = [f'export FI_PROVIDER=mine; module load {name}', *(step for setting in more for step in (
+            f'module load osu-settings/{setting}', f'module unload osu-settings/{setting}'))]
+        last = [f'module load osu-settings/{setting}' for setting in list(more)[:1]]
+        mine, *moments, unloaded = play(tree(site), [*steps, *last, f'module unload osu-settings {name}'], lmod)
+        for (_, variables), (loaded, back) in zip(more.items(), pairwise(moments)):
+            assert (loaded.status, loaded.said) == (back.status, back.said) == (0, '')
+            assert {one['name']: loaded.env[one['name']] for one in variables} == {
+                one['name']: one['value'] for one in variables}
+            assert back.env == mine.env
+        assert unloaded.env == {**before, 'FI_PROVIDER': 'mine'}, name
 
 
 @pytest.mark.parametrize('site, lmod', RUNS)
 def test_variables_and_binds_of_the_user_win_and_come_back(site, lmod, tree):
-    """Also under a switch, and of a variable that the wrapper takes away where the user has not set it."""
     binds = {'SINGULARITY_BIND': '/mine', 'APPTAINER_BIND': '/also/mine:/there'}
     names, steps, users = names_of(site, 'osu-container/'), [], []
     for name in names:
         mine = {key: f'mine-{key}' for key in [*sorted(defaults_of(site, name)), 'CXI_FORK_SAFE']}
-        steps += [f'{exports({**mine, **binds, **switches_on(site, name)})}; module load {name}',
-                  f'unset {" ".join(SWITCHES)}; module unload {name}',
+        steps += [f'{exports({**mine, **binds})}; module load {name}', f'module unload {name}',
                   f'unset {" ".join([*mine, *binds])} ${{!__LMOD_REF_COUNT_*}} ${{!__LMOD_STACK_*}}']
         users.append(mine)
     before, *moments = play(tree(site), [':', *steps], lmod)
     for name, mine, loaded, unloaded in zip(names, users, moments[::3], moments[1::3]):
         assert {key: loaded.env[key] for key in mine} == mine, name
-        assert 'CXI_FORK_SAFE' not in loaded.env.get('MPI_CONTAINER_UNSET', '').split()
         for key, bind in binds.items():
             assert loaded.env[key].split(',')[0] == bind, name
         # Lmod goes on counting what is in a path, and goes on having a stack of values
@@ -298,35 +298,27 @@ def test_variables_and_binds_of_the_user_win_and_come_back(site, lmod, tree):
 
 
 @pytest.mark.parametrize('site, lmod', RUNS)
-def test_a_changed_host_is_told_once_with_old_new_and_what_to_type(site, lmod, tmp_path):
-    """One library is longer, the next one newer; each of them is told."""
-    here, now = make_tree(site, tmp_path), {}
+def test_a_changed_host_or_image_is_told_once_with_what_to_type(site, lmod, tmp_path):
+    """Every second library is longer; then all are gone, and the image is another one."""
+    here = make_tree(site, tmp_path)
     names = [name for name in names_of(site) if compared(site, name)]
-    for number, path in enumerate(sorted({path for name in names for path, _ in compared(site, name)})):
-        size, time, date = (size_of(path) + 1, TIME, '2026-01-01') if number % 2 else (
-            size_of(path), TIME + 86400, '2026-01-02')
-        os.truncate(f'{here}/host{path}', size)
-        os.utime(f'{here}/host{path}', (time, time))
-        now[path] = f'{size} bytes of {date}'
+    paths = sorted({path for name in names for path in compared(site, name)})
+    for path in paths[::2]:
+        os.truncate(f'{here}/host{path}', size_of(path) + 1)
     last = max(names, key=lambda name: len(compared(site, name)))
-    gone = [f'{here}/host{path}' for path, _ in compared(site, last)]
+    image = here / 'software' / last / facts_of(site, last)['image']['file']
+    gone = [f'{here}/host{path}' for path in compared(site, last)]
     *moments, loaded, _ = play(here, [
         *(step for name in names for step in (f'module load {name}', f'module unload {name}')),
-        f'rm {" ".join(gone)}; module load {last} && export WENT_ON=1', f'module unload {last}'], lmod)
+        f'rm {" ".join(gone)}; echo >{image}; module load {last} && export WENT_ON=1', f'module unload {last}'], lmod)
     for name, (changed, unloaded) in zip(names, pairwise(moments)):
-        text = folded(changed.said)
-        assert text.count('The host has changed since this module was installed: ') == 1
-        assert text.count(' was ') == len(compared(site, name)) + 1
-        for path, what in compared(site, name):
-            assert text.count(f'{here}/host{path} was {what}, {size_of(path)} bytes of 2026-01-01, and is now '
-                              f'{now[path]}') == 1, (name, path)
-        assert (f'Install it again: module unload {name.split("/")[0]}; '
-                f'eb {name.replace("/", "-")}.eb -r --rebuild' in text)
-        assert 'SIF' in changed.env and 'Error' not in text and unloaded.said == ''
-    text = folded(loaded.said)
-    assert text.count('The host has changed') == 1 and 'WENT_ON' in loaded.env
-    for path, what in compared(site, last):
-        assert f'{here}/host{path} is gone (it was {what}, {size_of(path)} bytes of 2026-01-01)' in text
+        wanted = [f'{here}/host{path} has changed' for path in compared(site, name) if path in paths[::2]]
+        assert folded(changed.said) == (
+            f'Warning: not as at installation: {"; ".join(wanted)}. Programs may fail. Install it again: module unload '
+            f'{name.split("/")[0]}; eb {name.replace("/", "-")}.eb -r --rebuild' if wanted else '')
+        assert 'SIF' in changed.env and unloaded.said == ''
+    wanted = '; '.join([f'{image} has changed', *(f'{path} is gone' for path in gone)])
+    assert f'Warning: not as at installation: {wanted}. Programs' in folded(loaded.said) and 'WENT_ON' in loaded.env
 
 
 @pytest.mark.parametrize('site', ['lumi-25.03', 'setonix'])
@@ -358,7 +350,7 @@ def test_what_is_replaced_is_said_once_and_bindings_of_the_site_are_replaced_bot
     before, *moments = play(here, [':', *(f'module load {name}' for name in ring), f'module unload {ring[-1]}'])
     for old, new, moment in zip(ring, ring[1:], moments[1:]):
         assert folded(moment.said).count('is automatically replacing') == (old.split('/')[0] != new.split('/')[0])
-        assert ('MPI_CONTAINER_IMAGE' in moment.env) == new.startswith('osu-')
+        assert ('OSU_MODULE_ROOT' in moment.env) == new.startswith('osu-')
         assert (moment.env.get('SINGULARITY_BIND') == '/theirs') != new.startswith('osu-')
     assert moments[-1].env == before.env
 
@@ -377,35 +369,6 @@ def test_software_of_the_user_is_bound_and_taken_away_also_when_it_was_packed_me
         assert bound == [[], [f'{root}/user-software:/user-software'],
                          [f'{root}/user-software.squashfs:/user-software:image-src=.']]
         assert gone.env == before.env == again.env
-        # where Python is looked for first
-        assert packed.env[variable.replace('_BIND', 'ENV_PREPEND_PATH')].startswith('/user-software/venv/bin:')
-
-
-@pytest.mark.parametrize('site, lmod', RUNS)
-def test_an_image_that_was_written_to_is_told_and_another_one_is_an_error(site, lmod, tmp_path):
-    (tmp_path / "user's").mkdir()  # what is to be typed fits that, too
-    here, name = make_tree(site, tmp_path / "user's"), names_of(site)[0]
-    root = here / 'software' / name
-    image = root / facts_of(site, name)['image']['file']
-    (root / f'{image.name}.sha256').write_text(f'{hashlib.sha256(b"").hexdigest()}  {image.name}\n')
-    os.utime(image, (TIME + 5, TIME + 5))
-    again = f'eb {name.replace("/", "-")}.eb -r --rebuild'
-    load = f'module load {name} && export WENT_ON=1'
-    written, unloaded = play(here, [load, f'module unload {name}; unset WENT_ON'], lmod)
-    said = folded(written.said)
-    assert written.env['SIF'] == str(image) and 'WENT_ON' in written.env and unloaded.said == ''
-    assert (f'Warning: The image {image} was written to since it was installed: it had 0 bytes of 2026-01-01 00:00:00 '
-            'UTC, and has now 0 bytes of 2026-01-01 00:00:05 UTC. Compare its sum: ') in said
-    assert f'If it differs: module unload {name.split("/")[0]}; {again}. If it fits: touch -d' in said
-    # what it says to do is done
-    compare, touch = re.search(r'sum: (cd .*)\. If it differs.*If it fits: (touch .*)', said).groups()
-    compared, quiet = play(here, [compare, f'{touch}; {load}'], lmod)
-    assert (compared.status, quiet.said) == (0, '') and 'WENT_ON' in quiet.env
-    image.write_text('another')
-    refused, = play(here, [load], lmod)
-    assert 'WENT_ON' not in refused.env and 'SIF' not in refused.env
-    assert f'The image {image} is not the one that was installed: it had 0 bytes' in folded(refused.said)
-    assert 'and has now 7 bytes of' in folded(refused.said) and f'Install it again: {again}' in folded(refused.said)
 
 
 #: Texts that end a string or a line of Lua, of bash or of a terminal
@@ -443,19 +406,7 @@ def test_deleted_image_is_an_error_with_its_way_back_unless_the_site_has_it(site
         before, *moments = play(here, [':', *(f'module load {name}' for name in names), f'module unload {names[-1]}'],
                                 **{variable: f'{here}/repository' for variable in [variable] if variable})
         for name, loaded in zip(names, moments):
-            assert loaded.env['SIF'] == loaded.env['MPI_CONTAINER_IMAGE'] == str(folder / images[name].name)
+            assert loaded.env['SIF'] == str(folder / images[name].name)
         assert moments[-1].env == before.env
         for image in images.values():
             (folder / image.name).unlink(missing_ok=True)
-
-
-@pytest.mark.parametrize('environment, beside, says', [
-    (['CXI_FORK_SAFE', 'PATH'], {}, 'the image sets CXI_FORK_SAFE, which must not be set'),
-    (['PATH'], {'/opt/osu/bin': ['libother.so.1', 'libfabric.so.1']},
-     'the lib folder beside /opt/osu/bin in front, and it holds libfabric.so.1, which'),
-    (['PATH'], {'/opt/osu/bin': ['libother.so.1'], '/opt/not/wrapped': ['libfabric.so.1']}, None),
-])
-def test_wrappers_of_another_tool_that_would_break_a_promise_are_refused(environment, beside, says):
-    image = {'environment': environment, 'libraries_beside': beside}
-    found = defeated(['CXI_FORK_SAFE', 'CXI_FORK_SAFE_HP'], ['/opt/osu/bin'], ['libcxi.so.1', 'libfabric.so.1'], image)
-    assert says in found if says else found is None
