@@ -78,7 +78,7 @@ def wrapper():
     for approach in APPROACHES:
         env = environment(f'osu-container/{approach}')
         by_wrapper = [os.path.join(env['CONTAINERROOT'], 'bin', 'osu_latency'), '--help']
-        bare = ['apptainer', 'exec', env['SIF'], 'osu_latency', '--help']
+        bare = [record.runtime_of(env), 'exec', env['SIF'], 'osu_latency', '--help']
         yield (f'wrapper of {approach}', lambda env=env, it=by_wrapper: seconds(it, env),
                lambda env=env, it=bare: seconds(it, env))
 

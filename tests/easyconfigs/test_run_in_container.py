@@ -151,7 +151,7 @@ def test_ranks_without_pmi_are_an_error_that_names_the_right_one(installed):
 
 #: More of call-settings
 SETTINGS = {'prefix': 'APPTAINER', 'bind': ['/host/libmpi.so:/opt/host-mpi/lib/libmpi.so.12', '/users:/users'],
-            'default': ['FI_PROVIDER=tcp', 'always FI_WORDS=a b=c']}
+            'default': ['FI_PROVIDER=tcp', 'FI_WORDS=a b=c'], 'inside': 'NCCL_NET_PLUGIN=/p'}
 INJECTION = '/.singularity.d/env/zzz-host-mpi.sh'
 OURS = ['/host/libmpi.so:/opt/host-mpi/lib/libmpi.so.12', '/users:/users']
 
@@ -178,7 +178,9 @@ def test_without_its_module_a_command_gets_all_that_the_module_promises(settled)
     assert found['APPTAINER_BIND'].split(',') == [f'{settled.root}/host-mpi.sh:{INJECTION}', *OURS]
     assert (found['FI_PROVIDER'], found['FI_WORDS']) == ('tcp', 'a b=c')
     assert settled(FI_PROVIDER='mine')['FI_PROVIDER'] == 'mine'
-    assert 'FI_PROVIDER' not in settled(OSU_MODULE_ROOT=str(settled.root)), 'unset since the module was loaded'
+    with_module = settled(OSU_MODULE_ROOT=str(settled.root))
+    assert with_module['NCCL_NET_PLUGIN'] == '/p' and settled(NCCL_NET_PLUGIN='mine')['NCCL_NET_PLUGIN'] == 'mine'
+    assert 'FI_PROVIDER' not in with_module, 'unset since the module was loaded'
 
 
 @pytest.mark.parametrize('exported, binds_', [
@@ -409,6 +411,7 @@ TOLD = {'why': 'w', 'source': 's', 'date': '2026-11-23', 'evidence': 'untested'}
 VARIABLE = {'name': 'A', 'value': '1', 'origin': 'site x', **TOLD}
 GOOD = {'module': 'osu-container/pure', 'site': 'x', 'title': 't', 'mpi': 'm', 'libfabric': 'l', 'pmi': 'pmi2',
         'variables': [VARIABLE], 'unset': [], 'in_container': [VARIABLE], 'share': False, 'apart': [],
+        'inside': [], 'settings': {},
         'binds': [{'path': '/a', 'target': '/b', 'why': 'w', 'origin': 'approach pure'}]}
 
 
@@ -443,7 +446,7 @@ def test_what_is_printed_fits_the_terminal(explain, monkeypatch, width):
 @pytest.mark.parametrize('content', [
     b'', b'{', b'\xff\xfe', b'[' * 100000, b'[]', b'7', b'null', {},
     *({**GOOD, key: 7} for key in GOOD if key != 'share'),
-    *({**GOOD, 'variables': [value]} for value in ({}, 7, {**VARIABLE, 'name': 7}, {**VARIABLE, 'when': []}))])
+    *({**GOOD, 'variables': [value]} for value in ({}, 7, {**VARIABLE, 'name': 7}, {**VARIABLE, 'why': []}))])
 def test_a_damaged_file_is_one_line_with_the_remedy(explain, content):
     done = explain(content)
     assert (done.returncode, done.stdout) == (1, '')

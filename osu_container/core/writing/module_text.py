@@ -202,7 +202,7 @@ def check_lines(settings, name, again):
     if not lines:
         return []
     lines.append(CHECK_TEXT % lua_string('Install it again: module unload %s; %s' % (name, again)))
-    return ['local other = {}'] + [line for text in lines for line in text.splitlines()]
+    return ['local other = {}'] + [line for text in lines for line in text.split('\n')]
 
 
 def name_lines(variable):
@@ -247,7 +247,7 @@ def tool_lines(settings):
     if settings.sets.more:
         lines.append(said('prepend_path("MODULEPATH", pathJoin(root, "%s"))' % MODULES,
                           "module load osu-settings/..."))
-    return lines + ([] if settings.inside.env_prefix else WATCH_TEXT.splitlines())
+    return lines + ([] if settings.inside.env_prefix else WATCH_TEXT.split('\n'))
 
 
 #: Unload must undo what load did, also when the user has changed OSU_SCOPE since. Each module name has a variable of
@@ -270,11 +270,11 @@ def runtime_lines(settings, name):
                   '    if mode() == "unload" or lfs.attributes(path) then append_path("%s", path, ",") end' % variable,
                   'end']
     if settings.inside.user_path is not None:
-        lines += USER_TEXT.replace('BIND', variable).splitlines()
+        lines += USER_TEXT.replace('BIND', variable).split('\n')
     if settings.inside.nvidia:
         lines.append(said(call('pushenv', settings.inside.env_prefix + '_NV', '1'), "the driver's libraries, as --nv"))
     kept = {'kept': re.sub(r'\W', '_', name).upper()}
-    return (SCOPE_TEXT % kept).splitlines() + block(lines) + ['end']
+    return (SCOPE_TEXT % kept).split('\n') + block(lines) + ['end']
 
 
 #: What make-squashfs has packed, else the folder, as LUMI's container modules have it [LUMI-SoftwareStack 02f17317,
@@ -294,7 +294,7 @@ def bind_lines(settings, variable):
     binds = [(os.path.split(path), target, why) for path, target, why in settings.inside.binds]
     ours = [(folder, name, why) for (folder, name), target, why in binds if target == '%s/%s' % (FOLDER, name)]
     order = dict((folder, number) for number, (folder, _, _) in reversed(list(enumerate(ours))))
-    lines = (INJECT_TEXT % (variable, FOLDER)).splitlines() if ours else []
+    lines = (INJECT_TEXT % (variable, FOLDER)).split('\n') if ours else []
     for folder, group in groupby(sorted(ours, key=lambda one: order[one[0]]), key=lambda one: one[0]):
         group = list(group)
         lines.append(said(call('inject', folder + '/', *[name for _, name, _ in group]), group[0][2]))
