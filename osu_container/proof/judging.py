@@ -14,7 +14,7 @@ import re
 import time
 from collections import namedtuple
 
-from osu_container.core.data.approaches import APART, NO_LIBFABRIC
+from osu_container.core.data.approaches import APART, INJECTION, NO_LIBFABRIC
 from osu_container.core.reading.files import parse_json, read_plain
 
 from . import layout
@@ -342,11 +342,18 @@ def broken_promises(proofs, comes_from, container, provider=None, asked=False):
                 problems.append("%s loaded %s from %s (%s); promised: %s%s" % (
                     rank_text(group), name, library['where'] or 'an unknown place', library['path'],
                     NO_LIBFABRIC if promised == NO_LIBFABRIC else 'that of the ' + promised,
-                    ', which was not injected' if promised == 'host' and library['where'] == 'image' else ''))
+                    _why_not(group) if promised == 'host' and library['where'] == 'image' else ''))
     if comes_from.get('libfabric') != NO_LIBFABRIC:
         problems += wrong_providers(proofs, provider, asked)
     differ = disagreement(proofs)
     return problems + ([differ] if differ else [])
+
+
+def _why_not(proofs):
+    """Return why the host's library is not in the processes of ranks (list of dict) in a container."""
+    if any(proof.get('injection') for proof in proofs):
+        return ", which was not injected: the image's own is found before it"
+    return ", which was not injected: the module's binds are not there, its %s among them" % INJECTION
 
 
 def _wanted(proof, promised, asked=False):

@@ -12,6 +12,7 @@ Python 3.6 and its standard library only: it runs on compute nodes with nothing 
 import os
 import re
 
+from osu_container.core.data.approaches import INJECTION
 from osu_container.core.reading.libraries import LibraryVersion, read_library, sha256_of
 
 #: What is looked for, by name: pattern of the file names. The C library of MPI only: libmpifort and Open MPI's
@@ -280,6 +281,7 @@ def process_facts(pid, libraries):
     return {
         'pid': pid, 'executable': executable, 'command': command, 'container': container,
         'image': image if container else None,
+        'injection': any(point == INJECTION for _, _, point in mounts),
         'spaces': {'user': link('/proc/%d/ns/user' % pid), 'mnt': theirs},
         'variables': {name: value for name, value in sorted(environment.items()) if VARIABLES.match(name)},
         'libraries': found,

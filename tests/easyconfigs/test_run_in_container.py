@@ -152,7 +152,7 @@ def test_ranks_without_pmi_are_an_error_that_names_the_right_one(installed):
 #: More of call-settings
 SETTINGS = {'prefix': 'APPTAINER', 'bind': ['/host/libmpi.so:/opt/host-mpi/lib/libmpi.so.12', '/users:/users'],
             'default': ['FI_PROVIDER=tcp', 'FI_WORDS=a b=c'], 'inside': 'NCCL_NET_PLUGIN=/p'}
-INJECTION = '/.singularity.d/env/zzz-host-mpi.sh'
+INJECTION = '/.singularity.d/env/99-host-mpi.sh'
 OURS = ['/host/libmpi.so:/opt/host-mpi/lib/libmpi.so.12', '/users:/users']
 
 

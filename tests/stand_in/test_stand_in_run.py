@@ -193,9 +193,9 @@ def test_a_host_library_that_is_gone_since_the_installation_is_told(own_stack):
     bind, hybrid = (folded(this.shell(f'module load osu-container/{approach}').stderr)
                     for approach in ('bind', 'hybrid'))
     for text in (bind, hybrid):
-        assert f"{this.host('libfabric')} is gone (it was libfabric 1.22.0, " in text
+        assert f"{this.host('libfabric')} is gone" in text
         assert '-r --rebuild --try-amend=site=lumi-25.03' in text
-        assert text.count('The host has changed') == 1
+        assert text.count('not as at installation') == 1
     assert f"{this.host('libhsa-runtime64')} is gone" in bind and 'libhsa' not in hybrid
     opensource = this.shell('module load osu-container/opensource && srun osu_latency -m 8 -i 10')
     assert opensource.returncode == 0 and 'changed' not in opensource.stderr
@@ -235,10 +235,8 @@ def test_the_installed_module_is_the_rendered_one_but_for_paths_and_what_a_stand
         installed = this.eb.module(f'osu-container/{approach}').read_text()
         rendered = (PROJECT / 'modules' / site / 'osu-container' / f'{approach}.lua').read_text()
         extra = names(rendered) - names(installed)
-        # the runtime of this machine has no setuid, LUMI's has: only here must ranks be told what they cannot read
-        assert names(installed) - names(rendered) <= {'EBDEVELOSUMINCONTAINER', 'MPI_CONTAINER_APART'}
-        assert all(re.match(r'FI_(CXI|MR)_|MPIR_CVAR_|SLURM_NETWORK|NCCL_NET(_GDR_LEVEL|_PLUGIN)?$|MPI_CONTAINER_UNSET|'
-                            r'HSA_FORCE_FINE_GRAIN_PCIE$|OSU_\w+_OF_OSU_\w+', name) for name in extra), extra
+        assert names(installed) - names(rendered) <= {'EBDEVELOSUMINCONTAINER'}
+        assert all(re.match(r'FI_(CXI|MR)_|MPIR_CVAR_|SLURM_NETWORK|NCCL_|MODULEPATH$', name) for name in extra), extra
 
 
 def test_the_site_is_recognised_by_host_name_and_loaded_stack(own_stack):

@@ -95,7 +95,7 @@ if scope ~= "commands" then                          -- for every start of the r
     inject("/opt/cray/pe/lib64/", "libpals.so.0")        -- Cray PMI asks it about the launcher
     append_path("SINGULARITY_BIND", "/opt/rocm-6.3.4/lib/libhsa-runtime64.so.1:/opt/host-mpi/lib/libhsa-runtime64.so", ",") -- the GTL needs it
     append_path("SINGULARITY_BIND", "/opt/rocm-6.3.4/lib/libamdhip64.so.6:/opt/host-mpi/lib/libamdhip64.so", ",") -- HIP runtime of the same ROCm as libhsa-runtime64
-    append_path("SINGULARITY_BIND", pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/zzz-host-mpi.sh", ",") -- puts them in front
+    append_path("SINGULARITY_BIND", pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/99-host-mpi.sh", ",") -- puts them in front
     for _, path in ipairs({ "/pfs", "/scratch", "/projappl", "/project", "/flash", "/appl", "/var/spool/slurmd", "/run/cxi", "/usr/share/libdrm/amdgpu.ids" }) do -- where this node has it
         if mode() == "unload" or lfs.attributes(path) then append_path("SINGULARITY_BIND", path, ",") end
     end

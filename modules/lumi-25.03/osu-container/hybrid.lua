@@ -92,7 +92,7 @@ if scope ~= "commands" then                          -- for every start of the r
     end
     inject("/opt/cray/libfabric/1.22.0/lib64/", "libfabric.so.1") -- the host's network library with its cxi provider
     inject("/usr/lib64/", "libcxi.so.1")                 -- the host's libfabric reaches the Slingshot card through it
-    append_path("SINGULARITY_BIND", pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/zzz-host-mpi.sh", ",") -- puts them in front
+    append_path("SINGULARITY_BIND", pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/99-host-mpi.sh", ",") -- puts them in front
     for _, path in ipairs({ "/pfs", "/scratch", "/projappl", "/project", "/flash", "/appl", "/run/cxi" }) do -- where this node has it
         if mode() == "unload" or lfs.attributes(path) then append_path("SINGULARITY_BIND", path, ",") end
     end

@@ -75,7 +75,7 @@ setenv("OSU_GPU_VARIABLES", "ROCR_VISIBLE_DEVICES=gcd")
 local scope = os.getenv(mode() == "unload" and "OSU_SCOPE_OF_OSU_CONTAINER" or "OSU_SCOPE") or ""
 setenv("OSU_SCOPE_OF_OSU_CONTAINER", scope)
 if scope ~= "commands" then                          -- for every start of the runtime, unless OSU_SCOPE=commands
-    append_path("SINGULARITY_BIND", pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/zzz-host-mpi.sh", ",") -- puts them in front
+    append_path("SINGULARITY_BIND", pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/99-host-mpi.sh", ",") -- puts them in front
     for _, path in ipairs({ "/pfs", "/scratch", "/projappl", "/project", "/flash", "/appl" }) do -- where this node has it
         if mode() == "unload" or lfs.attributes(path) then append_path("SINGULARITY_BIND", path, ",") end
     end

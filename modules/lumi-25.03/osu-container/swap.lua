@@ -90,7 +90,7 @@ setenv("OSU_SCOPE_OF_OSU_CONTAINER", scope)
 if scope ~= "commands" then                          -- for every start of the runtime, unless OSU_SCOPE=commands
     append_path("SINGULARITY_BIND", "/opt/cray/libfabric/1.22.0/lib64:/host/lib", ",") -- the entrypoint of the image takes libfabric from there
     append_path("SINGULARITY_BIND", "/usr:/host/usr", ",") -- and libcxi
-    append_path("SINGULARITY_BIND", pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/zzz-host-mpi.sh", ",") -- puts them in front
+    append_path("SINGULARITY_BIND", pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/99-host-mpi.sh", ",") -- puts them in front
     for _, path in ipairs({ "/pfs", "/scratch", "/projappl", "/project", "/flash", "/appl", "/run/cxi" }) do -- where this node has it
         if mode() == "unload" or lfs.attributes(path) then append_path("SINGULARITY_BIND", path, ",") end
     end

@@ -69,5 +69,5 @@ if scope ~= "commands" then                          -- for every start of the r
     end
     inject("@HOST@/opt/mpich/5.0.2/lib/", "libmpi.so.12") -- the host's MPI
     inject("@HOST@/opt/mpich/5.0.2/lib/mpich/", "libfabric.so.1", "libucp.so.0", "libuct.so.0", "libucs.so.0", "libucm.so.0") -- the host's network library
-    append_path("APPTAINER_BIND", pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/zzz-host-mpi.sh", ",") -- puts them in front
+    append_path("APPTAINER_BIND", pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/99-host-mpi.sh", ",") -- puts them in front
 end

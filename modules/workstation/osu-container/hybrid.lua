@@ -68,5 +68,5 @@ if scope ~= "commands" then                          -- for every start of the r
         for _, name in ipairs({...}) do append_path("APPTAINER_BIND", folder .. name .. ":/opt/host-mpi/lib/" .. name, ",") end
     end
     inject("@HOST@/opt/mpich/5.0.2/lib/mpich/", "libfabric.so.1") -- the host's network library
-    append_path("APPTAINER_BIND", pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/zzz-host-mpi.sh", ",") -- puts them in front
+    append_path("APPTAINER_BIND", pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/99-host-mpi.sh", ",") -- puts them in front
 end

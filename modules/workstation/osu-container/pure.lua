@@ -62,5 +62,5 @@ setenv("OSU_PROMISE", "approach=pure container=yes libmpi=image libfabric=image 
 local scope = os.getenv(mode() == "unload" and "OSU_SCOPE_OF_OSU_CONTAINER" or "OSU_SCOPE") or ""
 setenv("OSU_SCOPE_OF_OSU_CONTAINER", scope)
 if scope ~= "commands" then                          -- for every start of the runtime, unless OSU_SCOPE=commands
-    append_path("APPTAINER_BIND", pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/zzz-host-mpi.sh", ",") -- puts them in front
+    append_path("APPTAINER_BIND", pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/99-host-mpi.sh", ",") -- puts them in front
 end

@@ -66,5 +66,5 @@ local scope = os.getenv(mode() == "unload" and "OSU_SCOPE_OF_OSU_CONTAINER" or "
 setenv("OSU_SCOPE_OF_OSU_CONTAINER", scope)
 if scope ~= "commands" then                          -- for every start of the runtime, unless OSU_SCOPE=commands
     append_path("APPTAINER_BIND", "@HOST@/opt/mpich/5.0.2/lib/mpich:/host/lib", ",") -- the entrypoint of the image takes libfabric from there
-    append_path("APPTAINER_BIND", pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/zzz-host-mpi.sh", ",") -- puts them in front
+    append_path("APPTAINER_BIND", pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/99-host-mpi.sh", ",") -- puts them in front
 end

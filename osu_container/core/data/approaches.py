@@ -289,6 +289,9 @@ _ANY_MPICH = _STANDARD_ABI + ['the standard ABI of MPI 5 under a wrong soname', 
 #: Of a module's promise, in place of 'host' or 'image': the MPI of this image sends by something else than libfabric
 NO_LIBFABRIC = 'none'
 
+#: Where the file that puts the host's libraries in front is bound in an image: core/deciding/injection.py
+INJECTION = '/.singularity.d/env/99-host-mpi.sh'
+
 APPROACHES = {
     'native': {
         'title': 'programs built on this host with its own MPI',

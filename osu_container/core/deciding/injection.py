@@ -3,19 +3,22 @@ The injection: one small file that puts the host's libraries in front of what th
 
 The runtime reads /.singularity.d/env/*.sh of the image in the order of their names (action_script.sh of Apptainer
 1.4.5 in internal/pkg/util/fs/files; SingularityCE's is the same). This file is bound there under a last name, so that
-it comes after the image's own files, and after APPTAINERENV_* and --env. What it does goes in front of what was set and
-replaces nothing; it holds under --cleanenv and --containall; and it is gone as soon as the binds are: in another
-container is nothing left of it. Variables that a user may set himself cannot stand in it, as they would win over his.
+it comes after the image's own files, and after APPTAINERENV_* and --env, which come with 99-base.sh; but before
+99-runtimevars.sh, in which the runtime puts the user's PREPEND_PATH in front (a virtual environment). What it does goes
+in front of what was set and replaces nothing; it holds under --cleanenv and --containall; and it is gone as soon as the
+binds are: in another container is nothing left of it. Variables that a user may set himself cannot stand in it, as they
+would win over his.
 `check` evaluates the same text (core/deciding/trial.py).
 """
+from osu_container.core.data.approaches import INJECTION as TARGET
 from osu_container.core.reading.environment import RUNTIME_LIBRARIES
 from osu_container.core.shell import word
 
 #: Folder in the container in which injected host libraries appear, each under its soname. A folder of its own, so that
 #: nothing else of the host's library folders comes along, and no file of the image is hidden.
 FOLDER = '/opt/host-mpi/lib'
-#: Its name in an installation, and in the image
-NAME, TARGET = 'host-mpi.sh', '/.singularity.d/env/zzz-host-mpi.sh'
+#: The file's name in an installation
+NAME = 'host-mpi.sh'
 
 HEAD = """# Bound to %s of the image, where the runtime reads it last: what stands here goes in
 # front of what image and user have set. osu-explain prints the reasons. Written by EasyBuild: do not edit.

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from osu_container.core.deciding.facts import FactsError, read_facts
+from osu_container.core.deciding.injection import NAME, TARGET
 from osu_container.core.deciding.rules.finding import NOTE
 from osu_container.core.deciding.settings import INJECT_FOLDER, approach_entry, settings_for
 from osu_container.core.deciding.site_choice import site_entry
@@ -16,6 +17,7 @@ from osu_container.core.deciding.verdict import ask
 from osu_container.core.reading.elf import ElfError
 from osu_container.core.reading.image import Image
 from osu_container.core.reading.sif import ImageError
+from osu_container.core.writing import call_settings
 from osu_container.places import STATE
 from osu_container.why import search
 from tests.stand_in.pairs import making, parts
@@ -89,18 +91,14 @@ def _environment(settings, binds=()):
     """
     Return the environment (dict) that the module with these Settings gives to srun, and nothing else of ours.
 
-    :param binds: of str, more folders that the container gets
+    :param binds: of str, more files and folders that the container gets
     """
     found = usual_environment()
-    for variable in settings.sets.variables:  # of several of one name the first that counts where no switch is set
-        if '!=' in (variable.get('when') or '!='):
-            found.setdefault(variable['name'], variable['value'])
+    found.update((one['name'], one['value']) for one in settings.sets.variables + settings.sets.inside)
     prefix = settings.inside.env_prefix
     found.update((name, value) for name, value in (
         (f'{prefix}_BIND', ','.join([f'{path}:{inside}' for path, inside, _ in settings.inside.binds] + list(binds))),
-        (f'{prefix}ENV_OSU_SWAP_PATH', ':'.join(settings.inside.host_path)),
-        (f'{prefix}ENV_LD_LIBRARY_PATH', ':'.join(settings.inside.library_path)),
-        (f'{prefix}ENV_LD_PRELOAD', ':'.join(settings.inside.preload))) if value)
+        (f'{prefix}ENV_OSU_SWAP_PATH', ':'.join(settings.inside.host_path))) if value)
     found.update((f'{prefix}ENV_{name}', value) for name, value in ASKED.items())
     return found
 
@@ -164,6 +162,8 @@ def run(approach, image, root):
         return Outcome('fails', f'no module: {err}', '', {}, '')
     with making.scratch() as links:  # what an entrypoint writes to /tmp stays nowhere
         start, binds = ('run', [f'{links}:/tmp']) if settings.inside.through_entrypoint else ('exec', [])
+        (Path(links) / NAME).write_text(call_settings.injection(settings))
+        binds.append(f'{links}/{NAME}:{TARGET}')
         output = srun([f'--mpi={settings.stack.pmi}', parts.runtime()['command'], '--quiet', start, image,
                        making.PROGRAM],
                       _environment(settings, binds), folder=links)  # where a shell writes that takes ELF for a script
