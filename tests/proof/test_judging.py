@@ -95,7 +95,8 @@ def test_numbers_of_ranks(numbers, text):
 #: (what is wrong with ranks 2 and 3 of 4, what must be said)
 BROKEN = [
     ({'libraries': {'libfabric': library('libfabric', '2.1', 'image')}},
-     ["ranks 2-3 loaded libfabric from image (/opt/libfabric.so); promised: that of the host, which was not injected",
+     ["ranks 2-3 loaded libfabric from image (/opt/libfabric.so); promised: that of the host, which was not injected: "
+     "the module's binds are not there, its /.singularity.d/env/99-host-mpi.sh among them",
       "ranks disagree: ranks 0-1 loaded libfabric 1.22.0 (host); ranks 2-3 loaded libfabric 2.1 (image)"]),
     ({'libraries': {'libfabric': None}},
      ["ranks 2-3 loaded no libfabric; promised: that of the host",

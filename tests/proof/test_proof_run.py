@@ -85,7 +85,7 @@ def test_a_wrong_mpi_makes_every_rank_rank_0(shell, tmp_path, mpi, module, progr
 
 
 def test_an_injection_that_did_not_happen_is_found(shell, tmp_path):
-    done, said = prove(shell, tmp_path, f'{SRUN} {BARE} {PROGRAM}')
+    done, said = prove(shell, tmp_path, f'{SRUN} {BARE} /opt/osu/bin/{PROGRAM}')
     assert done.returncode == 1
     assert re.search(r'ranks 0-1 loaded libfabric from image \(/\S+\); promised: that of the host, which was not '
                      r"injected: the module's binds are not there, its /\S+ among them", said)

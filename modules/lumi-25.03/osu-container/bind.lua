@@ -51,7 +51,8 @@ for _, file in ipairs({                              -- bytes at installation
     { sif, BYTES },
     { "/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12", BYTES },
     { "/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1", BYTES },
-    { "/usr/lib64/libcxi.so.1", BYTES },
+    { "/opt/cray/pe/mpich/8.1.32/gtl/lib/libmpi_gtl_hsa.so.0", BYTES },
+    { "/opt/rocm-6.3.4/lib/libhsa-runtime64.so.1", BYTES },
 }) do
     local size = lfs.attributes(file[1], "size")
     if size ~= file[2] then table.insert(other, file[1] .. (size and " has changed" or " is gone")) end

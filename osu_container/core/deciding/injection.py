@@ -11,7 +11,7 @@ would win over his.
 `check` evaluates the same text (core/deciding/trial.py).
 """
 from osu_container.core.data.approaches import INJECTION as TARGET
-from osu_container.core.reading.environment import RUNTIME_LIBRARIES
+from osu_container.core.reading.environment import RUNTIME_LIBRARIES, USUAL_PATH
 from osu_container.core.shell import word
 
 #: Folder in the container in which injected host libraries appear, each under its soname. A folder of its own, so that
@@ -41,6 +41,8 @@ def injection_text(library_path, preload, program_path, unset):
     if preload:  # where a user has replaced the binds one by one the library may be missing
         lines += ['if %s; then' % ' && '.join('test -e %s' % word(path) for path in preload),
                   '    export LD_PRELOAD=%s"${LD_PRELOAD:+:$LD_PRELOAD}"' % _list(preload), 'fi']
+    if program_path:  # an unpacked image may have no script that sets it
+        lines.append('export PATH="${PATH:-%s}"' % ':'.join(USUAL_PATH))
     for folder in reversed(program_path):
         lines.append('case ":$PATH:" in *:%s:*) ;; *) export PATH=%s:"$PATH" ;; esac' % ((word(folder),) * 2))
     if unset:

@@ -24,8 +24,8 @@ HOST_MPI = {'libmpi_abi.so.1': 'libmpi_abi'}
 #: Lmod family of the modules of a site that has no name of its own for them
 FAMILY = 'slurm_mpi'
 
-#: So many libraries does `module load` compare with what they were: a handful, loading stays cheap.
-WATCHED_AT_LOAD = 3
+#: So many libraries does `module load` compare with what they were: MPI, libfabric and what is preloaded come first
+WATCHED_AT_LOAD = 4
 
 #: stack: Stack, what runs; inside: Inside, what a container gets; sets: Sets, variables; at_load: AtLoad, what
 #: `module load` looks at; programs: sorted list of str
@@ -272,7 +272,9 @@ def _at_load(approach, site, facts):
     """Return the AtLoad of a module; see settings_for()."""
     host, image = facts['host'], facts.get('image', {})
     of_site = image.get('of_site')
-    watched = [library for library in _injected(approach, facts) if library.get('name')][:WATCHED_AT_LOAD]
+    first = approach['inject'] + approach['preload']
+    watched = sorted((library for library in _injected(approach, facts) if library.get('name')),
+                     key=lambda library: library['name'] not in first)[:WATCHED_AT_LOAD]
     # where the image is one of the site's already, another file of its name is another image
     folders = [] if of_site else site['image_folders']['value']
     return AtLoad(watched=watched + ([of_site] if of_site else []), conflicts=site['conflicts']['value'],

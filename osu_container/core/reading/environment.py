@@ -8,7 +8,7 @@ have set, never a guess. The order, and where the runtime adds its own, is that 
 1. Nothing of the host is there: the scripts see none of the variables with which the runtime was called.
 2. /.singularity.d/env/*.sh by the bytes of their names, files that are bound there among them. After 99-base.sh come
    the variables given as APPTAINERENV_NAME or by --env, which are the user's, and of which nothing is known here.
-3. Without that folder: /environment.
+3. Without that folder, and nothing bound there: /environment.
 4. Variables of the host that the scripts have not set come back; those that they have set to nothing are taken away.
    One that a script sets without export is in neither way there.
 """
@@ -581,7 +581,7 @@ def _run_all(shell, problems):
         except (_TooMuch, RecursionError) as err:
             shell.lose(1, str(err) if isinstance(err, _TooMuch) else 'it is too deeply nested to be followed')
 
-    if shell.files.kind(FOLDER) == 'd':
+    if shell.files.kind(FOLDER) == 'd' or any(path.startswith(FOLDER + '/') for path in shell.bound):
         bound = [path[len(FOLDER) + 1:] for path in shell.bound if path.startswith(FOLDER + '/')]
         for name in sorted(set(shell.files.names(FOLDER)) | set(bound)):
             path = '%s/%s' % (FOLDER, name)

@@ -46,9 +46,10 @@ def _done(name, one):
 def start(trial):
     """The scripts of the image leave it to the runtime to start the program."""
     if not trial.image.partial and not trial.image.names(FOLDER):
-        yield finding('fails', "the image has no %s, so that nothing sets PATH in the container where the module binds "
-                      "its file %s there" % (FOLDER, TARGET), [(trial.image.path, 'no %s' % FOLDER)],
-                      '`apptainer build NEW.sif %s` puts it there' % shell.path(trial.image.path))
+        yield finding(NOTE, "the image has no %s, so that the module's %s is all that the runtime reads there: what "
+                      "you give as APPTAINERENV_NAME does not come in" % (FOLDER, posixpath.basename(TARGET)),
+                      [(trial.image.path, 'no %s' % FOLDER)],
+                      '`apptainer build NEW.sif %s` makes it' % shell.path(trial.image.path))
     ends = trial.inside.environment.ends
     if ends:
         sure, where, why = ends
