@@ -33,6 +33,8 @@ CONTAINERS, CONTRIB = 'LUMI-EasyBuild-containers', 'LUMI-EasyBuild-contrib'
 SYSTEM_FOLDERS = ['/opt/cray', '/lib64', '/usr/lib64']
 #: What singularity-bindings-24.03.eb binds on every node; elsewhere a missing source of a bind ends the container
 ON_EVERY_NODE = ['/var/spool/slurmd', '/run/cxi']
+#: Where the file that puts libraries in front is bound in an image
+TARGET = '/.singularity.d/env/99-host-mpi.sh'
 #: Compilers of the programming environment -> LUMI's toolchain with them (easybuild/toolchains in LUMI-SoftwareStack)
 TOOLCHAINS = {'amd': 'cpeAMD', 'gnu': 'cpeGNU', 'cray': 'cpeCray', 'aocc': 'cpeAOCC'}
 KEYWORDS = 'OSU, MPI, benchmark, latency, bandwidth'
@@ -92,7 +94,7 @@ def bindings_recipe(site):
         'HEAD': commented(f"For {entry['title']}, on nodes with and without GPUs. Written by `osu-container contribute "
                           "lumi` from its data; not run on LUMI by who wrote it.", '#DOC '),
         'STACK': stack, 'MPI': f"Cray MPICH {entry['libraries']['libmpi']['release']}",
-        'FILES': reasoned((why, repr(path)) for path, why in files),
+        'FILES': reasoned((why, repr(path)) for path, why in files), 'TARGET': TARGET,
         'INJECTION': injection(plain) + filled('gtl', {'GTL': gtl, 'HIP': hip.rpartition('/')[2]}),
         'FOOTER': one_at_a_time(settings, BINDINGS)})
 
@@ -116,8 +118,8 @@ def container_recipe(approach, site, date, called):
         **library_parts(injected(settings), entry),
         'HEAD': commented(f"For {entry['title']}. Written by `osu-container contribute lumi` from its data; not run on "
                           "LUMI by who wrote it. README.md says what rests on what.", '#DOC '),
-        'NAME': NAME, 'VERSION': version, 'SUFFIX': suffix, 'SIF': called.get(image['file'], image['file']),
-        'HOMEPAGE': HOMEPAGE, 'GUIDE': USER_GUIDE,
+        'NAME': NAME, 'VERSION': version, 'SUFFIX': suffix, 'TARGET': TARGET,
+        'SIF': called.get(image['file'], image['file']), 'HOMEPAGE': HOMEPAGE, 'GUIDE': USER_GUIDE,
         'WHATIS': repr(f'Description: OSU Micro-Benchmarks in a container: {settings.title}'),
         'KEYWORDS': repr(f'Keywords: {KEYWORDS}, container, {approach}'), 'TITLE': settings.title,
         'MPI': f'{settings.stack.mpi} over {settings.stack.libfabric}, provider {settings.stack.provider}',

@@ -132,7 +132,7 @@ def test_a_module_of_a_container_sets_what_the_data_say(approach, installed):
         name: value for name, value in wanted(approach, SITES[0]).items() if name != 'FI_PROVIDER'}
     assert not [name for name in theirs if name.startswith('SINGULARITYENV')]
     root = installed.root(module)
-    assert f'{root}/host-mpi.sh:/.singularity.d/env/zzz-host-mpi.sh' in theirs['SINGULARITY_BIND'].split(',')
+    assert f'{root}/host-mpi.sh:{lumi_recipes.TARGET}' in theirs['SINGULARITY_BIND'].split(',')
     assert theirs['SIF'] == theirs['SIFOSUMINMICROMINBENCHMARKS'] == str(root / installed.sifs[approach])
     assert theirs['CONTAINERROOT'] == str(root)
 
