@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 
 import pytest
 
@@ -338,6 +339,65 @@ def test_one_container_is_started_for_ranks_of_a_node_and_never_for_one_rank(ins
     started = [f'--quiet {how.format(image=image)}'] if here > 1 and how else []
     wanted = [*started, f'--quiet exec {image} osu_bw']
     assert calls.read_text().splitlines()[:len(wanted)] == wanted
+
+
+@pytest.fixture
+def in_memory():
+    """Function (text) -> path in /dev/shm, of the rest of the name that a step's folder has; all are removed."""
+    made = []
+
+    def path(rest):
+        made.append(Path(f'/dev/shm/run-in-container-{os.getuid()}-{rest}'))
+        return made[-1]
+    yield path
+    for one in made:
+        for found in one.parent.glob(one.name + '*'):
+            run(['rm', '-rf', found])
+
+
+@pytest.mark.parametrize('there', ['a link', 'a link to nothing', 'a folder that others may enter', 'a file'])
+def test_a_folder_in_memory_that_is_not_the_users_alone_is_left_alone(installed, tmp_path, in_memory, there):
+    """Another user may have made it, where the kernel does not protect links: the ranks have a container each then."""
+    job = str(os.getpid())
+    (tmp_path / 'victim').mkdir(mode=0o755)
+    (tmp_path / 'victim' / 'log').write_text('of the victim')
+    os.utime(tmp_path / 'victim', (0, 0))
+    # sharens is tried first, and then the name of its folder is known
+    show = installed.root / 'runtime'
+    show.write_text(f'#!/bin/bash\nprintf "%s\\n" "$APPTAINER_CONFIGDIR" >>{tmp_path}/folders\n')
+    words = {'share': '1', 'SLURM_JOB_ID': job, 'SLURM_STEP_ID': '0', 'SLURM_STEP_TASKS_PER_NODE': '2'}
+    assert installed('osu_bw', **words).returncode == 0
+    folder = in_memory((tmp_path / 'folders').read_text().split()[0].partition(f'-{os.getuid()}-')[2])
+    while folder.exists():
+        time.sleep(0.02)
+    {'a link': lambda: folder.symlink_to(tmp_path / 'victim'), 'a file': folder.touch,
+     'a link to nothing': lambda: folder.symlink_to(tmp_path / 'victim' / 'new'),
+     'a folder that others may enter': lambda: folder.mkdir(mode=0o755)}[there]()
+    in_memory('old').symlink_to(tmp_path / 'victim')
+    (tmp_path / 'folders').write_text('')
+    assert installed('osu_bw', **words).returncode == 0
+    assert (tmp_path / 'folders').read_text() == '\n', 'only the rank itself'
+    assert installed('osu_bw', **{**words, 'SLURM_STEP_ID': '1'}).returncode == 0
+    assert [path.name for path in (tmp_path / 'victim').iterdir()] == ['log']
+    assert (tmp_path / 'victim' / 'log').read_text() == 'of the victim'
+    assert (tmp_path / 'victim').stat().st_mode & 0o777 == 0o755 and os.path.lexists(folder)
+
+
+def test_what_a_killed_keeper_has_left_is_removed_and_what_ranks_hold_is_not(installed, in_memory):
+    left, held = in_memory(f'{os.getpid()}-left'), in_memory(f'{os.getpid()}-held')
+    for path in (left, held):
+        path.mkdir(mode=0o700)
+        (path / 'state').write_text('1 2 x\n')
+    with subprocess.Popen(['flock', '-s', held / 'ranks', 'sleep', '60']) as rank:
+        while not (held / 'ranks').exists():
+            time.sleep(0.02)
+        words = {'share': '1', 'SLURM_JOB_ID': str(os.getpid()), 'SLURM_STEP_TASKS_PER_NODE': '2'}
+        assert installed('osu_bw', **words).returncode == 0
+        end = time.monotonic() + 10
+        while left.exists() and time.monotonic() < end:
+            time.sleep(0.02)
+        assert held.exists() and not left.exists()
+        rank.kill()
 
 
 @pytest.mark.as_user
