@@ -27,7 +27,7 @@ try:
         prgenv_of,
         sources_of_ports,
     )
-    from osu_container.easyblock import SiteEasyBlock, loaded_site
+    from osu_container.easyblock import SiteEasyBlock, is_site_file, loaded_site
     from osu_container.places import easyconfigs
     from osu_container.recipes.versions import SOURCES
 except ImportError as err:
@@ -72,16 +72,17 @@ class MPINative(SiteEasyBlock, ConfigureMake):
 
     def refuse_other_stack(self, given):
         """Stop where another easyconfig is for this software stack; given: modules (list) that this one loads."""
-        site = self.site['name']
-        if given:  # else this one names no stack
-            site = loaded_site() if os.path.isfile(self.of_stack(site)) else None
-        if site and (not given or site != self.site['name']) and os.path.isfile(self.of_stack(site)):
-            raise EasyBuildError("%s does not load the modules of site '%s'. To type: eb %s -r", os.path.basename(
-                self.cfg.path), site, os.path.basename(self.of_stack(site)))
+        own = self.of_stack(self.site['name'])
+        wanted = own and self.of_stack(loaded_site()) if given else own
+        if wanted and (wanted != own or not given):
+            raise EasyBuildError("%s does not load the modules of this software stack. To type: eb %s -r",
+                                 os.path.basename(self.cfg.path), wanted)
 
     def of_stack(self, site):
-        """Return the path (str) that the easyconfig for the software stack of a site (str) has, if it needs one."""
-        return os.path.join(easyconfigs(), 'o', 'osu-native', 'osu-native-%s-%s.eb' % (self.version, site))
+        """Return the name (str) of the easyconfig for the software stack of site (str or None), None without one."""
+        name = 'osu-native-%s-%s.eb' % (self.version, site)
+        path = os.path.join(easyconfigs(), 'o', 'osu-native', name)
+        return name if os.path.isfile(path) and not is_site_file(self.cfg['site']) else None
 
     def fetch_step(self, *args, **kwargs):
         """
