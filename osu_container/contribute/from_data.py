@@ -88,11 +88,10 @@ def host_facts(approach, site):
                 for name, path in host_libraries(approach, site)]
     mpi, fabric = (release((libraries.get(name) or {'value': ''})['value']) for name in ('libmpi', 'libfabric'))
     command = site['runtime']['value'][0]
-    facts = {'root': '', 'mpi': f'Cray MPICH {dotted(mpi)}', 'libfabric': dotted(fabric), 'injected': injected,
-             'runtime': {'command': command, 'name': command}, 'rccl_plugin': None,
-             'files': [path for _, fact in wanted_files(approach, site) if fact['bound'] == 'install'
-                       for path in fact['value']]}
-    return facts
+    return {'root': '', 'mpi': f'Cray MPICH {dotted(mpi)}', 'libfabric': dotted(fabric), 'injected': injected,
+            'runtime': {'command': command, 'name': command}, 'rccl_plugin': None,
+            'files': [path for _, fact in wanted_files(approach, site) if fact['bound'] == 'install'
+                      for path in fact['value']]}
 
 
 def facts_of(name, site):
@@ -105,7 +104,6 @@ def facts_of(name, site):
 
 
 def settings_of(name, site):
-    """Return the Settings of approach name (str) on the site (str), without settings modules."""
+    """Return the Settings of approach name (str) on the site (str)."""
     entry = site_entry(site)
-    settings = settings_for(approach_entry(name), entry, facts_of(name, entry))
-    return settings._replace(sets=settings.sets._replace(more={}))
+    return settings_for(approach_entry(name), entry, facts_of(name, entry))

@@ -20,7 +20,9 @@ from osu_container.contribute.from_data import (
 )
 from osu_container.contribute.recipe_text import commented, filled, lua_list, reasoned, rows, table
 from osu_container.contribute.repositories import DEFAULT_ROCM, HOMEPAGE, LIBEXEC, LICENCE, PLACES, USER_GUIDE
-from osu_container.core.deciding.settings import INJECT_FOLDER, approach_entry, host_libraries, image_of, wanted_files
+from osu_container.core.deciding.injection import FOLDER as INJECT_FOLDER
+from osu_container.core.deciding.injection import HEAD, TARGET, injection_text
+from osu_container.core.deciding.settings import approach_entry, host_libraries, image_of, wanted_files
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.recipes.versions import SOURCES
 
@@ -33,8 +35,7 @@ CONTAINERS, CONTRIB = 'LUMI-EasyBuild-containers', 'LUMI-EasyBuild-contrib'
 SYSTEM_FOLDERS = ['/opt/cray', '/lib64', '/usr/lib64']
 #: What singularity-bindings-24.03.eb binds on every node; elsewhere a missing source of a bind ends the container
 ON_EVERY_NODE = ['/var/spool/slurmd', '/run/cxi']
-#: Where the file that puts libraries in front is bound in an image
-TARGET = '/.singularity.d/env/99-host-mpi.sh'
+HEADING = '# The last of the environment: in front of what image and user have set\n'
 #: Compilers of the programming environment -> LUMI's toolchain with them (easybuild/toolchains in LUMI-SoftwareStack)
 TOOLCHAINS = {'amd': 'cpeAMD', 'gnu': 'cpeGNU', 'cray': 'cpeCray', 'aocc': 'cpeAOCC'}
 KEYWORDS = 'OSU, MPI, benchmark, latency, bandwidth'
@@ -68,16 +69,11 @@ def library_parts(libraries, entry):
 
 
 def injection(settings):
-    """Return the text (str) that the container reads as the last of its environment."""
-    inside, lines = settings.inside, ['# The last of the environment: in front of what image and user have set']
-    if inside.library_path:
-        front = ':'.join(inside.library_path)
-        lines.append(f'export LD_LIBRARY_PATH={front}:${{LD_LIBRARY_PATH:-/.singularity.d/libs}}')
-    if inside.preload:
-        lines.append(f'export LD_PRELOAD={":".join(inside.preload)}${{LD_PRELOAD:+:$LD_PRELOAD}}')
-    lines += [f'export PATH={":".join(inside.program_path)}:$PATH'] if inside.program_path else []
-    lines += ['unset ' + ' '.join(entry['name'] for entry in settings.sets.unset)] if settings.sets.unset else []
-    return '\n'.join(lines) + '\n' + (filled('needed', {}) if inside.library_path else '')
+    """Return the text (str) that the container reads as the last of its environment: our modules' own, and more."""
+    inside = settings.inside
+    text = injection_text(inside.library_path, inside.preload, inside.program_path,
+                          [entry['name'] for entry in settings.sets.unset])
+    return text.replace(HEAD, HEADING) + (filled('needed', {}) if inside.library_path else '')
 
 
 def bindings_recipe(site):
@@ -131,8 +127,9 @@ def container_recipe(approach, site, date, called):
 
 
 def run_script(settings):
-    """Return the bash text of bin/osu-run: binds what is on the node, and starts the program."""
-    lines = []
+    """Return the bash text of bin/osu-run: sets what is for this image alone, binds what is on the node, and starts."""
+    lines = [commented(one['why'], '# ') + f'export {one["name"]}="${{{one["name"]}-{one["value"]}}}"\n'
+             for one in settings.sets.inside if one['evidence'] != 'untested']
     for entry in settings.inside.run_files:
         path = entry['path'].replace('{kernel}', '$(uname -r)')
         if '{' in path:
@@ -262,7 +259,7 @@ def container_pages(recipes, site):
             'SRUN': srun(entry),
             'TABLE': table(['approach', 'what it does', 'MPI', 'network library', 'srun --mpi='], rows)}),
         'README.md': filled('README.md', {
-            'HOMEPAGE': HOMEPAGE, 'GUIDE': USER_GUIDE, 'TITLE': entry['title'], 'FACTS': facts_table(recipes, site),
+            'TITLE': entry['title'], 'FACTS': facts_table(recipes, site),
             'IMAGES': listed(f"{image_state(one)} For: {', '.join(names)}." for one, names in images.items())}),
         'LICENSE.md': filled('LICENSE.md', {'LICENCE': LICENCE, 'IMAGES': listed(
             f"`{one}`: " + ', '.join(f"{SOURCES[key]['name']} {SOURCES[key]['version']} (`{SOURCES[key]['licence']}`)"
