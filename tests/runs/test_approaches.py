@@ -119,6 +119,7 @@ HABITS = {
     'binds are gone': 'unset APPTAINER_BIND',
     'library path': 'export APPTAINERENV_LD_LIBRARY_PATH=/usr/lib',
     'clean environment': 'export APPTAINER_CLEANENV=1',
+    'option for a clean environment': 'export MPI_CONTAINER_OPTIONS=-e',
     'module of another approach': 'module load osu-container/pure',
 }
 
@@ -130,6 +131,12 @@ def test_a_command_does_what_its_module_promises_whatever_else_is_exported(shell
     assert done.returncode == 0 and len(re.findall(r'^\s*8\s', done.stdout, re.M)) == 1, done.stdout + done.stderr
     ranks = [json.loads(path.read_text()) for path in sorted(tmp_path.glob('rank-*.json'))]
     assert [rank['libraries'][name]['where'] for rank in ranks for name in ('libmpi', 'libfabric')] == ['host'] * 4
+
+
+@pytest.mark.parametrize('option', one_of_each(['--cleanenv', '-e', '--containall', '-C']))
+def test_ranks_stay_together_with_options_for_a_clean_environment(shell, option):
+    done = shell(f'module load osu-container/pure; srun -N2 -n2 osu-exec {option} -- osu_latency {" ".join(SMALL)}')
+    assert done.returncode == 0 and len(re.findall(r'^\s*8\s', done.stdout, re.M)) == 1, done.stdout + done.stderr
 
 
 def test_the_scope_of_commands_leaves_other_containers_alone(shell, tmp_path):
