@@ -32,7 +32,8 @@ setenv("EBROOTOSUMINCONTAINER", root)
 setenv("EBVERSIONOSUMINCONTAINER", "pure")
 
 -- pure on site lumi-25.03: no library of the host: TCP with what the image holds
-family("containerbindings")                          -- one MPI at a time
+family("slurm_mpi")                                  -- one MPI at a time
+family("containerbindings")                          -- as the system's modules that bind
 conflict("singularity-bindings", "singularity-userfilesystems", "singularity-slurm-bindings", "singularity-CPEbits", "lumi-aif-singularity-bindings") -- each binds for itself
 local sif = pathJoin(root, "osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif")
 for _, folder in ipairs({ (os.getenv("LUMI_CONTAINER_REPOSITORY_ROOT") or "") .. "/easybuild-sif-images", "/appl/local/containers/easybuild-sif-images", "/appl/local/laifs/containers", "/appl/local/containers" }) do
@@ -67,7 +68,6 @@ default("NCCL_CROSS_NIC", "1")                       -- each of the four cards r
 default("NCCL_IGNORE_CPU_AFFINITY", "1")             -- RCCL's threads may use all cores of the rank's node
 default("NCCL_NET", "Socket")                        -- RCCL over TCP as well
 default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3") -- RCCL meets over these interfaces
-
 setenv("OSU_MODULE_ROOT", root)                      -- osu-container bench
 setenv("OSU_PROMISE", "approach=pure container=yes libmpi=image libfabric=image pmi=pmi2 provider=tcp") -- osu-proof
 setenv("OSU_GPU_MAP", "0:0xfe000000000000:cxi0 1:0xfe00000000000000:cxi0 2:0xfe0000:cxi1 3:0xfe000000:cxi1 4:0xfe:cxi2 5:0xfe00:cxi2 6:0xfe00000000:cxi3 7:0xfe0000000000:cxi3") -- osu-gpu-bind

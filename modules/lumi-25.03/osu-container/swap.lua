@@ -35,7 +35,8 @@ setenv("EBROOTOSUMINCONTAINER", root)
 setenv("EBVERSIONOSUMINCONTAINER", "swap")
 
 -- swap on site lumi-25.03: the image's entrypoint puts the host's network library in place of its own
-family("containerbindings")                          -- one MPI at a time
+family("slurm_mpi")                                  -- one MPI at a time
+family("containerbindings")                          -- as the system's modules that bind
 conflict("singularity-bindings", "singularity-userfilesystems", "singularity-slurm-bindings", "singularity-CPEbits", "lumi-aif-singularity-bindings") -- each binds for itself
 local sif = pathJoin(root, "osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif")
 for _, folder in ipairs({ (os.getenv("LUMI_CONTAINER_REPOSITORY_ROOT") or "") .. "/easybuild-sif-images", "/appl/local/containers/easybuild-sif-images", "/appl/local/laifs/containers", "/appl/local/containers" }) do
@@ -79,7 +80,6 @@ default("NCCL_IGNORE_CPU_AFFINITY", "1")             -- RCCL's threads may use a
 default("NCCL_SOCKET_IFNAME", "hsn0,hsn1,hsn2,hsn3") -- RCCL meets over these interfaces
 default("OSU_SWAP", "require")                       -- read by the entrypoint of this project's images
 default("SLURM_NETWORK", "single_node_vni")          -- a step on one node gets a VNI
-
 setenv("OSU_MODULE_ROOT", root)                      -- osu-container bench
 setenv("OSU_PROMISE", "approach=swap container=yes libmpi=image libfabric=host pmi=pmi2 provider=cxi") -- osu-proof
 setenv("OSU_GPU_MAP", "0:0xfe000000000000:cxi0 1:0xfe00000000000000:cxi0 2:0xfe0000:cxi1 3:0xfe000000:cxi1 4:0xfe:cxi2 5:0xfe00:cxi2 6:0xfe00000000:cxi3 7:0xfe0000000000:cxi3") -- osu-gpu-bind

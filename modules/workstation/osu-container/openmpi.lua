@@ -62,7 +62,6 @@ default("OMPI_MCA_opal_common_ofi_provider_include", "tcp") -- Open MPI leaves o
 default("OMPI_MCA_pml", "cm")                        -- messages are matched by the network library
 default("PMIX_MCA_gds", "hash")                      -- what ranks tell each other goes by messages
 default("PMIX_MCA_psec", "native")                   -- the security domain of Slurm's PMIx
-
 setenv("OSU_MODULE_ROOT", root)                      -- osu-container bench
 setenv("OSU_PROMISE", "approach=openmpi container=yes libmpi=image libfabric=image pmi=pmix provider=tcp") -- osu-proof
 prepend_path("MODULEPATH", pathJoin(root, "settings")) -- module load osu-settings/...

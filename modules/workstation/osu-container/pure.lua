@@ -56,7 +56,6 @@ local function default(name, value) pushenv(name, os.getenv(name) or value) end 
 default("FI_PROVIDER", "tcp")                        -- without the host's libraries TCP is the only network that is everywhere
 default("MPIR_CVAR_CH4_NETMOD", "ofi")               -- the MPICH wheels have the netmods ofi and ucx
 default("MPIR_CVAR_ENABLE_GPU", "0")                 -- the node has no GPU
-
 setenv("OSU_MODULE_ROOT", root)                      -- osu-container bench
 setenv("OSU_PROMISE", "approach=pure container=yes libmpi=image libfabric=image pmi=pmi2 provider=tcp") -- osu-proof
 local scope = os.getenv(mode() == "unload" and "OSU_SCOPE_OF_OSU_CONTAINER" or "OSU_SCOPE") or ""

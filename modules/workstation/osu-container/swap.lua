@@ -59,7 +59,6 @@ default("FI_PROVIDER", "tcp")                        -- the provider of this net
 default("MPIR_CVAR_CH4_NETMOD", "ofi")               -- the MPICH wheels have the netmods ofi and ucx
 default("MPIR_CVAR_ENABLE_GPU", "0")                 -- the node has no GPU
 default("OSU_SWAP", "require")                       -- read by the entrypoint of this project's images
-
 setenv("OSU_MODULE_ROOT", root)                      -- osu-container bench
 setenv("OSU_PROMISE", "approach=swap container=yes libmpi=image libfabric=host pmi=pmi2 provider=tcp") -- osu-proof
 local scope = os.getenv(mode() == "unload" and "OSU_SCOPE_OF_OSU_CONTAINER" or "OSU_SCOPE") or ""

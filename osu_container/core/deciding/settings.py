@@ -21,7 +21,7 @@ WRAPPERS_PREFIX = 'SINGULARITY'
 #: libmpi is the one of all others, and of these the rule 'other MPI' decides (core/deciding/verdict.py).
 HOST_MPI = {'libmpi_abi.so.1': 'libmpi_abi'}
 
-#: Lmod family of the modules of a site that has no name of its own for them
+#: Lmod family of all modules of this project; at a site whose modules that bind have one, containers are of both
 FAMILY = 'slurm_mpi'
 
 #: So many libraries does `module load` compare with what they were: MPI, libfabric and what is preloaded come first

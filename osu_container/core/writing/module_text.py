@@ -10,6 +10,7 @@ from itertools import groupby
 
 from osu_container.core.data.approaches import SETTINGS
 from osu_container.core.deciding.injection import FOLDER, NAME, TARGET
+from osu_container.core.deciding.settings import FAMILY
 from osu_container.core.terminal import one_line
 from osu_container.core.writing.call_settings import SCRIPTS, bind_of, promised
 
@@ -143,8 +144,9 @@ def module_text(settings, names, again, sif=None):
 
 def one_at_a_time(settings):
     """Return the lines (list of str) by which one such module is loaded at a time."""
-    # a second family would have Lmod say twice which module it replaces
-    lines = [said(call('family', settings.at_load.family), "one MPI at a time")]
+    lines = [said(call('family', FAMILY), "one MPI at a time")]
+    if settings.inside.env_prefix and settings.at_load.family != FAMILY:
+        lines.append(said(call('family', settings.at_load.family), "as the system's modules that bind"))
     if settings.at_load.conflicts and settings.inside.env_prefix:
         lines.append(said(call('conflict', *settings.at_load.conflicts), "each binds for itself"))
     return lines
@@ -235,7 +237,7 @@ end"""
 
 def tool_lines(settings):
     """Return the lines for this project's own commands, and for settings that not everybody wants."""
-    lines = ['', said('setenv("OSU_MODULE_ROOT", root)', "osu-container bench"),
+    lines = [said('setenv("OSU_MODULE_ROOT", root)', "osu-container bench"),
              said(call('setenv', 'OSU_PROMISE', promised(settings)), "osu-proof")]
     if settings.sets.gpu_map:
         lines += [said(call('setenv', 'OSU_GPU_MAP', ' '.join('%d:%s:%s' % (gpu['gcd'], gpu['mask'], gpu['nic'])
