@@ -293,9 +293,9 @@ CASES = {
     'a module and its scripts': [
         Case('$CLONE/easyconfigs/o/osu-container/run-in-container', ('module load',)),
         Case('module/bin/run', ('gone.sif',), make=wrapper('image gone.sif', 'runtime true')),
-        Case('module/bin/run', ('magic',), make=wrapper('image ../good.sif', 'runtime magic')),
+        Case('module/bin/run', ('magic',), make=wrapper('image ./good.sif', 'runtime magic')),
         Case('SLURM_STEP_NUM_TASKS=2 module/bin/run', ('PMI_FD', '--mpi=pmi2'),
-             make=wrapper('image ../good.sif', 'runtime true', 'pmi pmi2 PMI_FD')),
+             make=wrapper('image ./good.sif', 'runtime true', 'pmi pmi2 PMI_FD')),
         Case('$CLONE/easyconfigs/o/osu-container/osu-gpu-bind true', ('OSU_GPU_MAP',)),
         Case("OSU_GPU_MAP='0:0x1:cxi0 1:0x2:cxi1' SLURM_LOCALID=0 SLURM_GPUS_ON_NODE=1 "
              '$CLONE/easyconfigs/o/osu-container/osu-gpu-bind true', ('SLURM_STEP_GPUS',)),
