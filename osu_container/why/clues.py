@@ -5,7 +5,7 @@ each, and how to let that program say more. They are clues, no causes, and it sa
 import re
 
 #: weight of a line (see weight_of()) -> how many of it are kept; letters of a line that are looked at
-KEPT, LOOKED_AT = {2: 4, 1: 2}, 400
+KEPT, LOOKED_AT = {2: 6, 1: 2}, 400
 #: lines with a word that are looked at in one part of a text: most say the same
 TRIED = 50
 _SMALL = {ord(letter): letter.lower() for letter in 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'}
@@ -23,71 +23,90 @@ MILD = ('warn', 'timeout', 'not set', 'ignor', 'skipp', 'retry', 'deprecated', '
 #: a line of a program or of where it was, of strace, of what libfabric and Apptainer tell of a good run
 _CODE = re.compile(r'\s*(?:File "|at \S+\(|raise |if |return |except |try:)|(?:\[pid +\d+\] +)?\w+\(.*\) += +-?\w+'
                    r'|[^<\n]{0,200}<(?:info|debug)>|(?:DEBUG|VERBOSE) +\[U=')
-#: a path: who stands in one has not said the line
-_PATH = re.compile(r'\S*/\S*/\S*|\S+\.(?:[a-z]o|Plo|tar|sif)\b')
 #: no error: what counts them and finds none, options and settings with such a word in their name
 _NONE = re.compile(r"\b(?:no|0|without|any)\s+(?:\w+\s+)?(?:errors?|failures?|failed|exceptions?)\b"
                    r"|\b(?:errors?|failures|failed)\b\s*[:=]?\s*0\b|\berror[_ ](?:norm|bars?|estimate|rate)"
                    r"|--?[\w-]*(?:error|fail|abort)[\w-]*", re.IGNORECASE)
 
-#: (program, expression for a line of it, how to let it say more, where that is from)
+#: (program, expression for a line that it prints, how to let it say more, where that is from); the first that fits
 SPEAKERS = [
-    ('UCX', r'\bUCX\s+(?:ERROR|WARN|FATAL|DIAG)|\buc[tpsm]_\w+', 'export UCX_LOG_LEVEL=info; ucx_info -d',
+    ('the shell', r'^(?:\S*/)?(?:ba|z|da|k)?sh: |(?:^|[/\w]: )line \d+: |slurm_script: line \d+: ',
+     'bash -x SCRIPT shows each command before it runs', 'bash(1)'),
+    ('enroot or pyxis', r'\bpyxis: |\benroot(?:-\w+)?: ', 'export ENROOT_DEBUG=yes',
+     'github.com/NVIDIA/enroot, bin/common.h'),
+    ('the linker', r'^(?:\S*/)?(?:ld(?:\.\w+)?|collect2)(?:: |$)', 'make V=1 shows its command; -Wl,--trace its files',
+     'ld(1)'),
+    ('UCX', r'\bUCX\s+(?:ERROR|WARN|FATAL|DIAG)', 'export UCX_LOG_LEVEL=info; ucx_info -d',
      'openucx.readthedocs.io, FAQ'),
-    ('NCCL or RCCL', r'\bNCCL (?:WARN|ERROR)|\bnccl[A-Z]\w+Error|\bncclComm', 'export NCCL_DEBUG=INFO',
+    ('RCCL', r'\bRCCL\b', 'export NCCL_DEBUG=INFO', 'rocm.docs.amd.com, RCCL'),
+    ('NCCL', r'\bNCCL (?:WARN|ERROR)|\bnccl[A-Z]\w+Error|\bncclComm', 'export NCCL_DEBUG=INFO',
      'docs.nvidia.com, NCCL, Environment Variables'),
-    ('libfabric', r'\blibfabric:\d|\bfi_[a-z]\w+|\bOFI\b|\bcxip?_\w+', 'export FI_LOG_LEVEL=warn; fi_info',
+    ('libfabric', r'\blibfabric:\d|^fi_[a-z]\w+|^libcxi: |\bcxip_\w+\(', 'export FI_LOG_LEVEL=warn; fi_info',
      'libfabric, fabric(7)'),
     ('Cray MPICH', r'\bMPICH ERROR \[|\bPE_?\d* ?MPICH|\bMPIDI_CRAY|_cray_', 'export MPICH_ENV_DISPLAY=1 '
      'MPICH_OFI_VERBOSE=1', 'Cray MPICH, intro_mpi(3)'),
-    ('Intel MPI', r'MPI startup\(\)|\bI_MPI_\w+', 'export I_MPI_DEBUG=10', 'Intel MPI Library, Developer Reference'),
-    ('Hydra, the mpiexec of MPICH', r'\[(?:mpiexec|proxy)[@:]|\bHYD[TU_]\w+', 'mpiexec -verbose',
+    ('Intel MPI', r'MPI startup\(\)', 'export I_MPI_DEBUG=10', 'Intel MPI Library, Developer Reference'),
+    ('Hydra, the mpiexec of MPICH', r'\[(?:mpiexec|proxy)[@:]|\bHYD[TU_]\w+ \(', 'mpiexec -verbose',
      'MPICH, mpiexec -help'),
-    ('MPICH', r'\bAbort\(-?\d+\)|\bMPI(?:D|DI|R|C|L)I?_\w+|\binternal_\w+\(\d+\)|\bPMPI_\w+\(\d+\)'
-              r'|Fatal error in P?MPI', 'export MPIR_CVAR_DEBUG_SUMMARY=1', 'MPICH, README.envvar'),
-    ('PMIx', r'\bPMIX[ _]ERROR|\bpmix_\w+', 'export PMIX_MCA_ptl_base_verbose=10; srun --mpi=list',
-     'OpenPMIx, pmix_info'),
-    ('Open MPI', r'\b(?:mca|opal|ompi|orte|prte|btl|pml|mtl|plm)_\w+|\b(?:OPAL|ORTE|PRTE|OMPI)\b|^\*\*\* ',
-     'mpirun --mca pml_base_verbose 10 --mca btl_base_verbose 30', 'docs.open-mpi.org, MCA'),
-    ('Slurm', r'^(?:\w+: )?(?:srun|sbatch|salloc|slurmstepd|slurmd|scancel|sacct|squeue|slurm_\w+)\b[^:]{0,60}:',
+    ('MPICH', r'\bAbort\(-?\d+\)|\b(?:MPI[DR]|MPIDI|MPIDU|PMPI|internal)_\w+\(\d+\)|Fatal error in (?:P?MPI|internal)_'
+              r'|^Assertion failed in file \S+ at line \d+|^internal ABORT', 'export MPIR_CVAR_DEBUG_SUMMARY=1',
+     'MPICH, README.envvar'),
+    ('PMIx', r'\bPMIX[ _]ERROR|^PMIx ', 'export PMIX_MCA_ptl_base_verbose=10; srun --mpi=list', 'OpenPMIx, pmix_info'),
+    ('Open MPI', r'^\*\*\* |^Open (?:MPI|RTE) |^(?:\[[^\]]+\] ?){1,2}(?:\w+: )?(?:mca|opal|ompi|orte|prte|btl'
+                 r'|pml|mtl|plm|OPAL|ORTE|PRTE)\b|\b(?:ORTE|PRTE|OPAL|OMPI)_?[ _]?ERROR'
+                 r'|\b(?:pml|btl|mtl|osc|coll)_\w+\.c:\d|^(?:mpirun|prterun|orted|prted)\b',
+     'mpirun --mca pml_base_verbose 10 --mca btl_base_verbose 30; of libfabric below it: FI_LOG_LEVEL=warn',
+     'docs.open-mpi.org, MCA'),
+    ('Slurm', r'^(?:\w+: )?(?:srun|sbatch|salloc|slurmstepd|slurmd|scancel|sacct|squeue|slurm_load\w+)\b[^:]{0,60}:',
      'srun -vv; sacct -j JOB -o State,ExitCode,MaxRSS; scontrol show job JOB', 'srun(1), sacct(1)'),
-    ('Apptainer or Singularity', r'^(?:FATAL|ERROR|WARNING)\s*:? ?\s{2,}|\b(?:apptainer|singularity)\b',
+    ('Apptainer or Singularity', r'^(?:FATAL|ERROR|ABORT|WARNING)(?:: {3}| {1,3}: | {3}\[U=)\S|^apptainer: ',
      'apptainer --debug exec ...; APPTAINER_DEBUG=1 with a command of the module', 'Apptainer 1.4.5, tried here'),
-    ('enroot or pyxis', r'\b(?:pyxis|enroot)\b', 'export ENROOT_DEBUG=yes',
-     'github.com/NVIDIA/enroot, bin/common.h'),
-    ('podman or Docker', r'\b(?:podman|docker|dockerd|crun|runc|conmon)\b', 'podman --log-level=debug run ...',
-     'podman(1)'),
-    ('the kernel', r'\bNVRM: |\bOut of memory: Kill|\bkernel: |\boom_kill|\[ *\d+\.\d{6}\] ',
+    ('podman or Docker', r'^(?:podman|docker|crun|runc|conmon)\b|OCI runtime|Error response from daemon',
+     'podman --log-level=debug run ...', 'podman(1)'),
+    ('the kernel', r'\bNVRM: |\bOut of memory: Kill|\bkernel: |\boom_kill|^\[ *\d+\.\d{6}\] (?!\[)',
      'dmesg -T on the node, if you may; else ask its staff', 'dmesg(1)'),
-    ('the driver or runtime of NVIDIA', r'\bcuda\w*|\bCUDA\b|\bnvidia|\bNVML\b|\bcu[A-Z]\w+\(',
+    ('the driver or runtime of NVIDIA', r'^nvidia-[\w-]+|\bNVIDIA-SMI\b|\bcuda[A-Z]\w+|\bCUDA(?:_ERROR_| (?i:error'
+     r'|driver|failure|runtime))|\bNVML\b|\bcu[A-Z]\w+\(',
      'nvidia-smi on the node and in the container; export CUDA_LAUNCH_BLOCKING=1', 'docs.nvidia.com, CUDA'),
-    ('the runtime of ROCm', r'\bhip[A-Z]\w*|\bHIP\b|\bHSA\w*|\brocm|\bROCm\b|\bamdgpu\b',
+    ('the runtime of ROCm', r'\bhip[A-Z]\w*|\bHIP (?i:error|runtime)|\bHSA_STATUS_\w+|Memory access fault by GPU',
      'rocminfo on the node and in the container; export AMD_LOG_LEVEL=3', 'rocm.docs.amd.com, HIP, Logging'),
-    ('the loader of libraries', r'shared librar|symbol lookup|undefined symbol|\bld\.so\b|version `',
-     'LD_DEBUG=libs PROGRAM 2>&1 | less', 'ld.so(8)'),
+    ('the loader of libraries', r'loading shared librar|cannot open shared object|symbol lookup|: undefined symbol'
+     r'|\bld\.so\b|version `\S+. not found', 'LD_DEBUG=libs PROGRAM 2>&1 | less', 'ld.so(8)'),
     ('Lmod', r'\bLmod\b|\bmodule\(s\)', 'module -D load NAME; module spider NAME', 'lmod.readthedocs.io'),
-    ('EasyBuild', r'^== |\beasybuild\b|\beb: ', 'less $(eb --last-log)', 'docs.easybuild.io'),
+    ('EasyBuild', r'^== |^eb: |\bbuild_log\.py\b|\bEasyBuild\b', 'less $(eb --last-log)', 'docs.easybuild.io'),
     ('Python', r'^(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Exit|Interrupt)\b|^Traceback',
      'the last line of the traceback is the error, the lines above it say where', 'docs.python.org, traceback'),
-    ('the shell', r'\b(?:ba|z|da|k)?sh: |: line \d+: ', 'bash -x SCRIPT shows each command before it runs', 'bash(1)'),
+    ("the program's C++", r'^terminate called|^\s*what\(\): ', 'gdb -batch -ex run -ex bt --args PROGRAM', 'gdb(1)'),
 ]
-_SPEAKERS = [(name, re.compile(expression), more, source) for name, expression, more, source in SPEAKERS]
+_SPEAKERS = [(name, re.compile(expression), more) for name, expression, more, _ in SPEAKERS]
+#: what srun, mpirun and nodes put in front of a line; any other program that names itself there
+_LABEL = re.compile(r'^\s*(?:(?:\d+|[a-z]+[\w-]*\d[\w.-]*): +|\[\d+,\d+\]<\w+>: ?)?')
+_OTHER = re.compile(r'(?!error|fatal|warning|info|note|in |at )([a-z][\w+-]{1,24})(?:\[\d+\])?: +\S')
+#: behind an error: what it says of itself or proposes; a frame of a stack, and those of what only tells of the crash
+_SAYS = re.compile(r'\s*what\(\): |\s*(?:Location|Error|Reason|Cause|Node|Path|File|Component|System call)\s*: '
+                   r'|.*\b(?:[Tt]ry|[Hh]int|[Pp]lease|[Cc]onsider|[Rr]ecommend\w*|[Ss]uggest\w*|make sure'
+                   r'|[Yy]ou (?:can|should|need)|workaround)\b')
+_FRAME = re.compile(r'\[?\s*\d+\]?\s+(?:/\S*/)?(?P<library>[\w.+-]+)\((?P<function>[\w.@:~]*)\+?[^)]*\)')
+_HANDLER = re.compile(r'libucs|linux-vdso|libc\.so|libc-2|libpthread|signal|libopen-pal\S*$|libasan')
+
+
 #: what differs between lines that say the same: numbers, addresses, the rank or node in front
 _VARIES = re.compile(r'^\s*(?:\[?[\w.-]*\d+[\w.:,-]*\]?\s*:?\s*)|0x[0-9a-f]+|\d+', re.IGNORECASE)
 
 
 def speaker_of(line):
     """Return (program, how to let it say more), both str, of a line (str); ('', '') where none is known."""
-    line = _PATH.sub(' ', line)
-    for name, expression, more, _ in _SPEAKERS:
+    line = _LABEL.sub('', line[:LOOKED_AT])
+    for name, expression, more in _SPEAKERS:
         if expression.search(line):
             return name, more
-    return '', ''
+    other = _OTHER.match(line)
+    return (other.group(1) if other else ''), ''
 
 
 def weight_of(line):
     """Return how much a line (str) looks like an error (int): 0 not at all, 1 like a warning, 2 like an error."""
-    if _CODE.match(line):
+    if _CODE.match(line) or _FRAME.match(_LABEL.sub('', line[:LOOKED_AT]).lstrip()):
         return 0
     small = _NONE.sub(' ', line[:LOOKED_AT]).lower()
     if any(word in small for word in WORDS):
@@ -95,11 +114,24 @@ def weight_of(line):
     return 1 if any(word in small for word in MILD) else 0
 
 
+def said_behind(lines):
+    """Return what lines (list of str) behind an error say of it: what(), what they propose, where a crash was."""
+    says, frames = [], []
+    for line in [_LABEL.sub('', line[:LOOKED_AT]) for line in lines]:
+        frame = _FRAME.match(line.lstrip())
+        if frame and not _HANDLER.search(frame.group('library')) and not frames:
+            frames.append("the crash is in %s%s: the first frame of the stack that does not only tell of it" % (
+                frame.group('library'), ', ' + frame.group('function') if frame.group('function') else ''))
+        elif not frame and len(says) < 3 and _SAYS.match(line):
+            says.append(line.strip())
+    return says + frames
+
+
 class Clues(object):
     """The first lines of a text that look like an error: some of each weight, each once. Parts come by add()."""
 
     def __init__(self):
-        #: weight (int) -> list of (number of the line, line)
+        #: weight (int) -> list of (number of the line, line, what is said behind it)
         self.lines = {1: [], 2: []}
         self.seen = set()
 
@@ -117,10 +149,12 @@ class Clues(object):
             weight = weight_of(line)
             if not weight or len(self.lines[weight]) >= KEPT[weight]:
                 continue
-            alike = _VARIES.sub('', line[:LOOKED_AT])
+            alike = _VARIES.sub('', line[:LOOKED_AT]).strip()
             if alike not in self.seen:
-                self.seen.add(alike)
-                self.lines[weight].append((ended + text.count('\n', 0, begin) + 1, line))
+                behind = text[begin + len(line) + 1:begin + len(line) + 4000].split('\n')[:12] if weight == 2 else []
+                says = said_behind(behind)
+                self.seen.update([alike] + [_VARIES.sub('', each).strip() for each in says])
+                self.lines[weight].append((ended + text.count('\n', 0, begin) + 1, line, says))
 
     def _places(self, text, small):
         """Return where lines with a word of an error begin (set of int) in text (str); small: its words, in small."""
@@ -138,5 +172,5 @@ class Clues(object):
         return found
 
     def found(self):
-        """Return [(number of the line (int), line, program, how to let it say more)] in the order of the lines."""
-        return [(number, line) + speaker_of(line) for number, line in sorted(self.lines[1] + self.lines[2])]
+        """Return [(number of the line (int), line, what is said behind it, program, how to let it say more)]."""
+        return [each + speaker_of(each[1]) for each in sorted(self.lines[1] + self.lines[2])]

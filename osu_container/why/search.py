@@ -1,5 +1,8 @@
 """Looks for the messages of the folder messages in the output of a job, in one reading, whatever its length."""
+import collections
+import os
 import re
+import time
 
 from ..core.terminal import one_line
 from .clues import Clues
@@ -7,15 +10,24 @@ from .messages import MESSAGES, TOPICS
 
 #: escape sequences of terminals: colours and the like, titles, character sets
 ESCAPES = re.compile(r'\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[()][0-9A-Za-z])')
-#: where a cause or remedy shows what a group found
-GROUP = re.compile(r'\{(\w+)\}')
+#: where a cause or remedy shows what a group found, or says one thing for NVIDIA and another for AMD
+GROUP = re.compile(r'\{([^{}\n]*)\}')
+#: what shows whose GPU or library a text is about
+AMD, NVIDIA = re.compile(r'RCCL|librccl|ROC[mM]\b|\bHIP\b|\bhip[A-Z]|HSA_|/dev/kfd|amdgpu'), re.compile(
+    r'NCCL|CUDA|\bcuda|NVIDIA|nvidia|NVML')
 NO_DIGITS = {ord(digit): None for digit in '0123456789'}
 #: bytes that are read at once, and searched as one text; a line that is longer is searched in parts
 BLOCK = 1 << 20
 #: letters that are shown of a line, of what a group found
 SHOWN, SHOWN_GROUP = 240, 200
-#: first bytes of compressed files -> what reads them
-COMPRESSED = {b'\x1f\x8b': 'zcat', b'\xfd7zXZ': 'xzcat', b'BZh': 'bzcat', b'\x28\xb5\x2f\xfd': 'zstdcat'}
+#: first bytes of what is no text -> what is said of it
+NO_TEXT = {begin: "it is compressed: %s FILE | osu-container why" % command for begin, command in (
+    (b'\x1f\x8b', 'zcat'), (b'\xfd7zXZ', 'xzcat'), (b'BZh', 'bzcat'), (b'\x28\xb5\x2f\xfd', 'zstdcat'))}
+NO_TEXT.update({begin: "it is %s, no output of a job: name the file to which the job wrote" % what for begin, what in (
+    (b'\x7fELF', "a program, a library or a core file"), (b'hsqs', "an image"), (b'#!/usr/bin/env run-singularity',
+                                                                                 "an image"))})
+#: of a longer text (bytes) the beginning and the end are read; seconds for one text; when a block was slow
+HEAD, TAIL, SECONDS, SLOW = 256 << 20, 16 << 20, 4, 0.3
 
 
 def _searched(entry):
@@ -72,23 +84,36 @@ def _line(text, match):
     return printable(text[begin:end])
 
 
-def filled(text, names, match):
-    """
-    Return text (str) with {group} replaced by what match found.
+def vendor_of(text, line):
+    """Return 'AMD' or 'NVIDIA', whom a line (str) of text is about; '' where neither shows. RCCL writes NCCL too."""
+    if AMD.search(line) or AMD.search(text):
+        return '' if 'NCCL' not in line and NVIDIA.search(line) and not AMD.search(line) else 'AMD'
+    return 'NVIDIA' if NVIDIA.search(line) or NVIDIA.search(text) else ''
 
-    :param names: list of str, the groups of the whole pattern; one without a match gives nothing, 'by' gives 'it'
-    """
-    groups = dict.fromkeys(names)
-    groups.update(match.groupdict())
-    groups = {name: printable(value or ('it' if name == 'by' else ''))[:SHOWN_GROUP]
-              for name, value in groups.items()}
-    text = GROUP.sub(lambda group: groups.get(group.group(1), group.group()), text).strip()
+
+def filled(text, groups, vendor=''):
+    """Return text (str) with {group} replaced by groups (dict), and {of NVIDIA|of AMD} by what fits the vendor."""
+    def one(found):
+        nvidia, bar, amd = found[1].partition('|')
+        if not bar:
+            return groups.get(nvidia, found[0])
+        return {'NVIDIA': nvidia, 'AMD': amd}.get(vendor, ' or '.join(each for each in (nvidia, amd) if each))
+    text = GROUP.sub(one, text).strip()
     return text[:1].upper() + text[1:] if text[:3] == 'it ' else text
 
 
-def _also(entry):
-    """Return what else the message of an entry (dict) may mean (list of dict: cause and command, str)."""
-    return [{'cause': cause, 'command': command} for cause, command in entry.get('also', [])]
+def _advice(entry, groups, vendor=''):
+    """Return cause, remedy, source (str) and also (list of dict: cause and command) of an entry, see filled()."""
+    return {'cause': filled(entry['cause'], groups, vendor), 'remedy': filled(entry['remedy'], groups, vendor),
+            'also': [{'cause': filled(cause, groups, vendor), 'command': filled(command, groups, vendor)}
+                     for cause, command in entry.get('also', [])], 'source': entry['source']}
+
+
+def _found_by(match, names):
+    """Return what the groups (list of str, names) of a match found (dict); 'by' without one gives 'it'."""
+    groups = dict.fromkeys(names)
+    groups.update(match.groupdict())
+    return {name: printable(value or ('it' if name == 'by' else ''))[:SHOWN_GROUP] for name, value in groups.items()}
 
 
 def rank(entry):
@@ -102,6 +127,10 @@ class Search(object):
     def __init__(self):
         #: lines that have ended (int); whether one is open; whether there was anything but white space
         self.ended, self.open, self.written = 0, False, False
+        #: the part of a long text that is being read, '' for its beginning; bytes of that, passed over, of the end
+        self.part, self.size, self.passed, self.last = '', 0, 0, 0
+        #: letters that are none, as in a program or image
+        self.junk = 0
         #: name of an entry -> what found() says of it (dict)
         self.hits = {}
         #: whether a cause is known; until then, what looks like an error
@@ -112,6 +141,25 @@ class Search(object):
         """Lines that were read (int); the last one counts without an end too."""
         return self.ended + self.open
 
+    def go_to_the_end(self):
+        """Go on with the end of a long text; its lines are counted from where it begins."""
+        self.ended, self.open, self.part = 0, False, ' of the end'
+
+    def looked_at(self):
+        """Return what was looked at (str), '' for all of it."""
+        said = []
+        if self.passed:
+            said.append("Looked at the first %d MB and at the end, the last %d MB, of %d MB." % tuple(
+                number >> 20 for number in (self.size, self.last, self.size + self.passed + self.last)))
+        if self.is_junk:
+            said.append("Most of it is no text: only what can be read in it was looked at.")
+        return ' '.join(said)
+
+    @property
+    def is_junk(self):
+        """Whether most of the text is none (bool), as in the file of a program."""
+        return self.junk * 20 > self.size + self.last
+
     def add(self, text):
         """Search the next part (str), which ends where a line does, except the last one."""
         if '\x1b' in text:
@@ -120,6 +168,7 @@ class Search(object):
             text = text.replace('\0', '')  # what Windows writes as UTF-16 is then readable
         if '\r' in text:
             text = text.replace('\r\n', '\n')
+        self.junk += text.count('\ufffd')
         words = words_of(text)
         joined = '\n'.join(words)
         there = {}  # plain text -> whether it is in text: several patterns have the same
@@ -136,11 +185,10 @@ class Search(object):
             if entry['name'] not in self.hits:
                 begin = min(lines)
                 match = lines[begin]
-                self.hits[entry['name']] = {
-                    'name': entry['name'], 'cause': filled(entry['cause'], names, match),
-                    'remedy': filled(entry['remedy'], names, match), 'source': entry['source'],
-                    'also': _also(entry), 'line': _line(text, match),
-                    'number': self.ended + text.count('\n', 0, begin) + 1, 'times': 0}
+                line = _line(text, match)
+                self.hits[entry['name']] = dict(
+                    _advice(entry, _found_by(match, names), vendor_of(text, line)), name=entry['name'], line=line,
+                    number=self.ended + text.count('\n', 0, begin) + 1, part=self.part, times=0)
             self.hits[entry['name']]['times'] += len(lines)
             self.sure = self.sure or rank(entry) == 0
         if not self.sure:
@@ -162,7 +210,8 @@ class Search(object):
         names = {entry['name'] for entry, _ in known}
         known = [(entry, hit) for entry, hit in known if not names & set(entry.get('unless', []))]
         first = min((rank(entry) for entry, _ in known), default=None)
-        return sorted((hit for entry, hit in known if rank(entry) == first), key=lambda hit: hit['number'])
+        return sorted((hit for entry, hit in known if rank(entry) == first),
+                      key=lambda hit: (hit['part'], hit['number']))
 
     def not_known(self):
         """
@@ -172,9 +221,10 @@ class Search(object):
                  to let that say more, or ''). [] where a cause is known.
         """
         named = {hit['number'] for hit in self.hits.values()}
-        return [] if self.sure else [
-            {'line': printable(line[:SHOWN]), 'number': number, 'program': program, 'more': more}
-            for number, line, program, more in self.clues.found() if number not in named]
+        return [] if self.sure or self.is_junk else [
+            {'line': printable(line[:SHOWN]), 'number': number, 'program': program, 'more': more,
+             'says': [printable(each[:SHOWN]) for each in says]}
+            for number, line, says, program, more in self.clues.found() if number not in named]
 
 
 def explain(text):
@@ -184,32 +234,73 @@ def explain(text):
     return search.found()
 
 
-def search_in(handle):
-    """
-    Return the Search of all that a binary file (object with read()) has; BLOCK bytes of it are held at a time.
+def _tail(handle, data, size, stop):
+    """Return (the last size bytes, how many are passed over before them); data is the block that was read last."""
+    if handle.seekable():
+        here = handle.tell() - len(data)
+        begin = max(here, handle.seek(0, os.SEEK_END) - size)
+        handle.seek(begin)
+        return handle.read(size), begin - here
+    blocks, length = collections.deque(maxlen=size // BLOCK), 0
+    while data and time.monotonic() < stop:
+        blocks.append(data)
+        length += len(data)
+        data = handle.read(BLOCK)
+    tail = b''.join(blocks)
+    return tail, length - len(tail)
 
-    Raises OSError if it cannot be read, ValueError if it is compressed.
+
+def _blocks(handle, search, seconds):
+    """Yield the parts (bytes) of a file that are searched, smaller ones where that is slow; None for what is not."""
+    stop, step = time.monotonic() + seconds, BLOCK
+    data = handle.read(BLOCK)
+    for begin, said in NO_TEXT.items():
+        if data.startswith(begin):
+            raise ValueError(said)
+    while data and search.size < HEAD and time.monotonic() < stop:
+        began = time.monotonic()
+        search.size += len(data)
+        yield data
+        step = BLOCK // 8 if time.monotonic() - began > SLOW else step
+        data = handle.read(step)
+    if data:
+        stop = time.monotonic() + 3 * seconds / 4
+        tail, search.passed = _tail(handle, data, TAIL if step == BLOCK else BLOCK, stop - seconds / 4)
+        yield None
+        for begin in range(0, len(tail), step):
+            if time.monotonic() < stop:
+                yield tail[begin:begin + step]
+                search.last += len(tail[begin:begin + step])
+            else:
+                search.passed += len(tail[begin:begin + step])
+
+
+def search_in(handle, seconds=SECONDS):
+    """
+    Return the Search of a binary file (object with read()); a few BLOCKs of it are held at a time.
+
+    Of one that is longer than HEAD, or takes longer than seconds (float), the beginning and the last TAIL bytes are
+    searched: see Search.looked_at(). Raises OSError if it cannot be read, ValueError if it is known to be no text.
     """
     search, rest = Search(), b''
-    data = handle.read(BLOCK)
-    for begin, command in COMPRESSED.items():
-        if data.startswith(begin):
-            raise ValueError("it is compressed: %s FILE | osu-container why" % command)
-    while data:
+    for data in _blocks(handle, search, seconds):
+        if data is None:
+            search.add(rest.decode('utf-8', 'replace'))
+            search.go_to_the_end()
+            rest = b''
+            continue
         end = data.rfind(b'\n') + 1
         if end or len(rest) >= BLOCK:
             search.add((rest + data[:end or None]).decode('utf-8', 'replace'))
             rest = data[end:] if end else b''
         else:
             rest += data
-        data = handle.read(BLOCK)
     search.add(rest.decode('utf-8', 'replace'))
     return search
 
 
 def listed():
     """Return all messages (list of dict: topic, name, texts (list of str), cause, remedy, also, source)."""
-    return [{'topic': topic, 'name': entry['name'], 'texts': [item if isinstance(item, str) else item[0]
-                                                              for item in entry['patterns']],
-             'cause': GROUP.sub('...', entry['cause']), 'remedy': GROUP.sub('...', entry['remedy']),
-             'also': _also(entry), 'source': entry['source']} for topic, entries in TOPICS for entry in entries]
+    return [dict(_advice(entry, dict.fromkeys(_groups(_searched(entry)), '...')), topic=topic, name=entry['name'],
+                 texts=[item if isinstance(item, str) else item[0] for item in entry['patterns']])
+            for topic, entries in TOPICS for entry in entries]

@@ -7,9 +7,10 @@ LOADER = [
                    r"(?P<by>[^)\n]{1,300})\))?")],
      'cause': "The libfabric that was found is older than the one that {by} was built with: it does not have "
               "{version}.",
-     'remedy': "Use pure or opensource, whose libfabric is the image's; or an image whose MPI was built with an "
-               "older libfabric (1.7 comes with 1.20, 1.8 with 2.0, 1.9 with 2.5). Is a folder with a libfabric on "
-               "your own LD_LIBRARY_PATH? If the host was updated: install the module again.",
+     'remedy': "Keep the host's libfabric away (no --bind of it; our pure and opensource have the image's); or an "
+               "image whose MPI was built with an older libfabric (1.7 comes with 1.20, 1.8 with 2.0, 1.9 with 2.5). "
+               "Is a folder with a libfabric on your own LD_LIBRARY_PATH? If the host was updated: install the module "
+               "again.",
      'source': "libfabric, libfabric.map.in by release; seen by this project, 2026-11"},
     {'name': "C library too old",
      'patterns': [(" not found",
@@ -17,8 +18,8 @@ LOADER = [
                    r"(?P<by>[^)\n]{1,300})\))?")],
      'cause': "{by} needs {version}, and the C library of the image (or, outside of it, of the host) is older. A "
               "library of the host that is put into the container runs with the image's C library.",
-     'remedy': "Use an image of a distribution at least as new as the host, or an approach that brings less of the "
-               "host in: opensource, or pure. Take --rocm and --nv away if you have added them.",
+     'remedy': "Use an image of a distribution at least as new as the host, or bind less of the host (our opensource "
+               "and pure bring none of its MPI). Take --rocm and --nv away if you have added them.",
      'source': "github.com/apptainer/apptainer, pull request 2606, issues 1621 and 3041",
      'unless': ["parts of glibc of two releases"]},
     {'name': "C++ library too old",
@@ -27,35 +28,39 @@ LOADER = [
                    r"\(required by (?P<by>[^)\n]{1,300})\))?")],
      'cause': "{by} needs {version} of the compiler's libraries (libstdc++, libgcc), and those that were found are "
               "older.",
-     'remedy': "Use an image with a newer compiler, or an approach that brings less of the host in. If a module of "
-               "the host has set LD_LIBRARY_PATH, unload it.",
+     'remedy': "Use an image with a newer compiler, or an approach that brings less of the host in. If a module of the "
+               "host has set LD_LIBRARY_PATH, unload it.",
      'source': "github.com/apptainer/apptainer, issue 1621"},
     {'name': "library of another version",
      'patterns': [(" not found",
-                   r"version [`'](?!FABRIC_|GLIBC|CXXABI_|GCC_)(?P<version>[^\s'`]+)['\u2019\x22`]? not found(?: "
-                   r"\(required by (?P<by>[^)\n]{1,300})\))?")],
+                   r"(?:\.so\S{0,40}|^[^\n:]{1,200}): version [`'](?!FABRIC_|GLIBC|CXXABI_"
+                   r"|GCC_)(?P<version>[^\s'`]+)['\u2019\x22`]? not found(?: \(required by "
+                   r"(?P<by>[^)\n]{1,300})\))?")],
      'cause': "{by} was built with another release of a library than the one that was found: it lacks {version}.",
      'remedy': "The library is named in front of the message: see what puts it there (osu-explain lists what the "
                "module binds), and use one that fits.",
      'source': "glibc, ld.so(8); seen by this project, 2026-11"},
     {'name': "missing library",
      'patterns': [(": cannot open shared object file",
-                   r"(?:^|[\s:'(])(?P<library>[^\s:'(]{0,300}lib(?:cxi|fabric|pmi2?|pmix|palsd?|xpmem|dsmml"
-                   r"|mpi_gtl\w*|json-c|curl|lustreapi|nl-\w+|rdmacm|ibverbs|efa|psm\w*|uc[mpst]"
-                   r"|sci_\w+)\.so[^\s:'(]{0,80}): cannot open shared object file(?![^\n]{0,80}\(ignored\))")],
-     'cause': "{library} is needed and found nowhere: neither in the image nor among what is injected.",
-     'remedy': "The modules check this when they are installed, so the host has changed since: Install the module "
-               "again: eb osu-container-APPROACH.eb -r --rebuild. If it is on the host in another folder, add that "
-               "to library_folders of the site (docs/add-a-site.md).",
+                   r"(?:^|[\s:'(])(?P<library>[^\s:'(]{0,300}lib(?:cxi|fabric|pmi2?|pmix|palsd?|xpmem|dsmml|mpi_gtl\w*"
+                   r"|json-c|curl|lustreapi|nl-\w+|rdmacm|ibverbs|efa|psm\w*|uc[mpst]|sci_\w+)\.so[^\s:'(]{0,80}): "
+                   r"cannot open shared object file(?![^\n]{0,80}\(ignored\))")],
+     'cause': "{library} is needed and found nowhere: neither in the image nor among what is bound from the host.",
+     'remedy': "ldconfig -p, or find /opt /usr -name 'LIBRARY*', on the host finds it. A container bound by hand: "
+               "--bind FILE, and put its folder on LD_LIBRARY_PATH in the container (--env LD_LIBRARY_PATH=FOLDER), "
+               "with what ldd FILE lists beside it. Of our modules, the host has changed since: eb "
+               "osu-container-APPROACH.eb -r --rebuild; a library in another folder: library_folders of the site "
+               "(docs/add-a-site.md).",
      'source': "glibc, ld.so(8); seen by this project, 2026-11"},
     {'name': "ROCm of another release",
      'patterns': [(": cannot open shared object file",
-                   r"(?P<library>lib(?:amdhip64|hsa-runtime64|amd_comgr)\.so[.\d]*): cannot open shared object file")],
-     'cause': "{library} is of ROCm. What needs it was built with another major release of ROCm than the one that "
-              "is there, or there is none.",
-     'remedy': "Use an image with ROCm of the same major release as the host's MPI: Cray MPICH up to 25.09 wants "
-               "ROCm 6, also where the image brings 7. The name without a number is what libfabric itself opens; "
-               "some distributions have it in the -dev package only.",
+                   r"(?P<library>lib(?:amdhip64|hsa-runtime64|amd_comgr)\.so[.\d]*): cannot open shared object "
+                   "file")],
+     'cause': "{library} is of ROCm. What needs it was built with another major release of ROCm than the one that is "
+              "there, or there is none.",
+     'remedy': "Use an image with ROCm of the same major release as the host's MPI: Cray MPICH up to 25.09 wants ROCm "
+               "6, also where the image brings 7. The name without a number is what libfabric itself opens; some "
+               "distributions have it in the -dev package only.",
      'source': "LUMI training, update of January 2026; libfabric, src/hmem_rocr.c"},
     {'name': "preloaded library missing",
      'patterns': [("' from LD_PRELOAD cannot be preloaded",
@@ -68,15 +73,15 @@ LOADER = [
     {'name': "libcxi too old",
      'patterns': [("undefined symbol: cxi", r"undefined symbol: (?P<symbol>cxil?_\w+)")],
      'cause': "libfabric's provider cxi calls {symbol}, which this libcxi does not have: libfabric is newer.",
-     'remedy': "opensource: build the image's libcxi and libfabric from releases that belong together (libfabric "
-               "2.5.0 wants the libcxi of January 2026). hybrid: the host's libcxi belongs to the host's libfabric; "
-               "see which of both comes from the image (srun osu_container/rank-proof FOLDER PROGRAM).",
+     'remedy': "opensource: build the image's libcxi and libfabric from releases that belong together (libfabric 2.5.0 "
+               "wants the libcxi of January 2026). hybrid: the host's libcxi belongs to the host's libfabric; see "
+               "which of both comes from the image (srun osu_container/rank-proof FOLDER PROGRAM).",
      'source': "github.com/ofiwg/libfabric, issues 9835 and 12036"},
     {'name': "undefined symbol",
      'patterns': [("undefined symbol: ",
                    r"undefined symbol: (?!cxil?_)(?P<symbol>[^\s,]+)(?![^\n]{0,80}\(ignored\))")],
-     'cause': "A library was found that lacks the function {symbol}: it is another release, or another library of "
-              "the same name, than the program was built with.",
+     'cause': "A library was found that lacks the function {symbol}: it is another release, or another library of the "
+              "same name, than the program was built with.",
      'remedy': "The library that needs it stands in front of the message. See which files are loaded (srun "
                "osu_container/rank-proof FOLDER PROGRAM), and take away the folder or the preload that brings the "
                "wrong one. If the host was updated: install the module again.",
@@ -85,7 +90,9 @@ LOADER = [
     {'name': "file of another architecture",
      'patterns': [("wrong ELF class", "(?P<what>wrong ELF class)"),
                   ("invalid ELF header", "(?P<what>invalid ELF header)"),
-                  ("Exec format error", "(?P<what>Exec format error)")],
+                  ("xec format error",
+                   r"(?:cannot execute binary file|execve\(\)|FATAL: {3}exec \S{1,200} failed): (?P<what>(?i:exec "
+                   "format error))")],
      'cause': "The file is for another kind of processor, or it is no program or library ({what}).",
      'remedy': "Use an image for this architecture (uname -m): LUMI and workstations are x86_64, Alps is aarch64. A "
                "path of the site may lead to a linker script instead of a library.",
@@ -95,8 +102,8 @@ LOADER = [
      'cause': "{library} is in no folder that the loader searches for this program: not in its rpath, not on "
               "LD_LIBRARY_PATH, not in the loader's cache. Cray MPICH relies on the module of libfabric to name the "
               "folder.",
-     'remedy': "Load the module that has it (module load libfabric; in a container bind its folder), or put the "
-               "folder into LD_LIBRARY_PATH: find / -name 'LIBRARY*'.",
+     'remedy': "Load the module that has it (module load libfabric; in a container bind its folder), or put the folder "
+               "into LD_LIBRARY_PATH: find / -name 'LIBRARY*'.",
      'source': "ld.so(8); libtree, README; github.com/spack/spack, pull request 29392"},
     {'name': "library not in the image",
      'patterns': [(": cannot open shared object file",
@@ -112,10 +119,10 @@ LOADER = [
      'cause': "{library}: a library is needed that is in no folder which the loader searches. The image lacks it; "
               "where no container runs, its module is not loaded, compute nodes lack a package that the login node "
               "has, or conda has another release.",
-     'remedy': "Install its package in the image: libgfortran.so.5 is libgfortran5 in Debian and openSUSE, "
-               "libgfortran in Rocky. If it is there, in a folder of its own (conda, /opt): put that into "
-               "LD_LIBRARY_PATH in the container. Of conda the release with that number: libcrypto.so.1.0.0 is "
-               "openssl=1.0, libmkl_*.so.1 mkl=2021, all packages of one channel.",
+     'remedy': "Install its package in the image: libgfortran.so.5 is libgfortran5 in Debian and openSUSE, libgfortran "
+               "in Rocky. If it is there, in a folder of its own (conda, /opt): put that into LD_LIBRARY_PATH in the "
+               "container. Of conda the release with that number: libcrypto.so.1.0.0 is openssl=1.0, libmkl_*.so.1 "
+               "mkl=2021, all packages of one channel.",
      'source': "glibc, ld.so(8); seen by this project, 2026-11; github.com/sylabs/singularity, issue 668; "
                "github.com/open-mpi/ompi, issue 6352",
      'also': [("the library is there and what it needs itself is not", "osu-exec ldd FILE"),
@@ -124,9 +131,9 @@ LOADER = [
      'patterns': [(": cannot open shared object file",
                    r"(?P<library>libmpi(?!_gtl)\w*\.so[.\d]*): cannot open shared object "
                    r"file(?![^\n]{0,80}\(ignored\))")],
-     'cause': "The program was built with another MPI than the one that is here, which has no {library}. "
-              "libmpi.so.12 is MPICH, Intel MPI, Cray MPICH or MVAPICH, libmpi.so.40 Open MPI; libmpi_mpifh and "
-              "libmpi_usempif08 are Open MPI's for Fortran.",
+     'cause': "The program was built with another MPI than the one that is here, which has no {library}. libmpi.so.12 "
+              "is MPICH, Intel MPI, Cray MPICH or MVAPICH, libmpi.so.40 Open MPI; libmpi_mpifh and libmpi_usempif08 "
+              "are Open MPI's for Fortran.",
      'remedy': "Take the MPI that it was built with, or build it with this one. bind and hybrid need an image on "
                "libmpi.so.12. Open MPI has its Fortran libraries only where it was built with a Fortran compiler.",
      'source': "glibc, ld.so(8); seen by this project, 2026-11; github.com/OpenRadioss/OpenRadioss, issue 1876; "
@@ -142,8 +149,8 @@ LOADER = [
                    r"Couldn't open CUDA library (?P<library>libcuda\.so\S{0,4})"),
                   ("unable to find libcuda.so DSO", r"unable to find (?P<library>libcuda\.so) DSO"),
                   ("libcuda.so ", r"(?P<library>libcuda\.so) (?:cannot|could not|can not|not) (?:be )?found")],
-     'cause': "{library} not found: that is the driver of NVIDIA's GPUs, which is on nodes with such a GPU, and "
-              "comes into a container by --nv only.",
+     'cause': "{library} not found: that is the driver of NVIDIA's GPUs, which is on nodes with such a GPU, and comes "
+              "into a container by --nv only.",
      'remedy': "singularity exec --nv, apptainer exec --nv; for a command of the module: export "
                "MPI_CONTAINER_OPTIONS=--nv.",
      'source': "docs.sylabs.io, SingularityCE, GPU support; github.com/apptainer/singularity, issue 5337; "
@@ -157,13 +164,13 @@ LOADER = [
      'source': "github.com/PrincetonUniversity/hpc_beginning_workshop, pull request 7", 'last': True},
     {'name': "parts of glibc of two releases",
      'patterns': [(" with link time reference",
-                   r"symbol (?:\S{1,100}), version (?:\S{1,40}) not defined in file (?P<file>\S{1,60}) with link "
-                   r"time reference"),
+                   r"symbol (?:\S{1,100}), version (?:\S{1,40}) not defined in file (?P<file>\S{1,60}) with link time "
+                   "reference"),
                   (", version GLIBC_PRIVATE", r"undefined symbol: \S{1,80}, version GLIBC_PRIVATE")],
      'cause': "A library meets another release of {file} than it was built with: for GLIBC_PRIVATE the C library of "
               "one system is mixed with parts of another one's (LD_PRELOAD, LD_LIBRARY_PATH, a bind).",
-     'remedy': "Never put a libc.so.6 of your own before the system's: unset LD_PRELOAD and LD_LIBRARY_PATH; env -i "
-               "in the container tells. A program that needs a newer glibc runs in an image that has it.",
+     'remedy': "Never put a libc.so.6 of your own before the system's: unset LD_PRELOAD and LD_LIBRARY_PATH; env -i in "
+               "the container tells. A program that needs a newer glibc runs in an image that has it.",
      'source': "ld.so(8); github.com/bcbio/bcbio-nextgen, issue 3718",
      'unless': ["library of CUDA of another release"]},
     {'name': "library that is no library",
@@ -176,51 +183,54 @@ LOADER = [
      'source': "ld.so(8); glibc, elf/dl-load.c"},
     {'name': "library of CUDA of another release",
      'patterns': [("undefined symbol: ",
-                   r"undefined symbol: (?P<symbol>(?:__nvJitLink|nccl|cublas|cudnn|cusparse|cusolver|cufft|curand"
+                   "undefined symbol: (?P<symbol>(?:__nvJitLink|nccl|cublas|cudnn|cusparse|cusolver|cufft|curand"
                    r"|cuda[A-Z]|nvrtc|nvml|hip[A-Z]|rccl|rocblas|hipblas)\w*)(?![^\n]{0,80}\(ignored\))"),
                   (" with link time reference",
                    r"symbol (?P<symbol>\S{1,100}?),? version \S{1,60} not defined in file "
                    r"(?:lib(?:cu|nv|nccl|hip|roc|rccl|amd|hsa)\S{1,60}) with link time reference"),
                   (": undefined symbol: ",
                    r"lib(?:torch\w*|c10\w*|cupy\w*|jaxlib\w*)\S{0,60}: undefined symbol: (?P<symbol>\S{1,200})")],
-     'cause': "Another release of a library of CUDA or ROCm is loaded than the package was built with: one of a "
-              "module (LD_LIBRARY_PATH, /usr/local/cuda), of conda or of the host comes before the package's own. "
+     'cause': "Another release of a library of {CUDA|ROCm} is loaded than the package was built with: one of a module "
+              "(LD_LIBRARY_PATH, {/usr/local/cuda|/opt/rocm}), of conda or of the host comes before the package's own. "
               "{symbol}",
-     'remedy': "unset LD_LIBRARY_PATH, or unload the module cuda or rocm: PyTorch and CuPy from pip bring their "
-               "own. If it stays: pip install --force-reinstall torch (with its nvidia-* packages) in a new "
-               "environment, and torch, torchvision and flash-attn of one release.",
+     'remedy': "unset LD_LIBRARY_PATH, or unload the module {cuda|rocm}: PyTorch and CuPy from pip bring their own. If "
+               "it stays: pip install --force-reinstall torch{ (with its nvidia-* packages)|} in a new environment, "
+               "and torch, torchvision and flash-attn of one release.",
      'source': "github.com/pytorch/pytorch, issues 111469 and 119932; github.com/zai-org/ChatGLM-6B, issue 921",
      'also': [("which file it is", "LD_DEBUG=libs python -c 'import torch' 2>&1 | grep -E 'trying file|init:'")]},
     {'name': "library without its versions",
      'patterns': [(": no version information available (required by ",
-                   r"(?P<library>\S{1,200}): no version information available \(required by (?P<by>[^)\n]{1,200})\)")],
-     'cause': "{by} finds {library}, a build of its own (conda, a module, LD_LIBRARY_PATH), instead of the "
-              "system's. A warning; it may crash later.",
+                   r"(?P<library>\S{1,200}): no version information available \(required by "
+                   r"(?P<by>[^)\n]{1,200})\)")],
+     'cause': "{by} finds {library}, a build of its own (conda, a module, LD_LIBRARY_PATH), instead of the system's. A "
+              "warning; it may crash later.",
      'remedy': "unset LD_LIBRARY_PATH for system programs, or conda deactivate.",
      'source': "ld.so(8); github.com/hashdist/hashstack, issue 765", 'last': True},
     {'name': "executable stack refused",
      'patterns': [("cannot enable executable stack as shared object requires",
-                   r"(?:(?P<library>[^\s:'\x22]{1,200}): )?cannot enable executable stack as shared object requires")],
+                   r"(?:(?P<library>[^\s:'\x22]{1,200}): )?cannot enable executable stack as shared object "
+                   "requires")],
      'cause': "The library {library} is marked as one that needs an executable stack (mostly by mistake, of "
-              "hand-written assembler), and glibc from 2.41 on ('Invalid argument') or SELinux ('Permission "
-              "denied') does not give it.",
+              "hand-written assembler), and glibc from 2.41 on ('Invalid argument') or SELinux ('Permission denied') "
+              "does not give it.",
      'remedy': "patchelf --clear-execstack FILE, or execstack -c FILE; a newer release of the package. Else export "
                "GLIBC_TUNABLES=glibc.rtld.execstack=2 (glibc), setsebool selinuxuser_execstack on (SELinux), or an "
                "image with an older glibc.",
-     'source': "glibc 2.41, NEWS; github.com/open-power/pdbg, issue 111; github.com/mjakeman/extension-manager, "
-               "issue 88"},
+     'source': "glibc 2.41, NEWS; github.com/open-power/pdbg, issue 111; github.com/mjakeman/extension-manager, issue "
+               "88"},
     {'name': "loader at odds with a library",
      'patterns': [("Inconsistency detected by ld.so: ", r"Inconsistency detected by ld\.so: (?:[\w.-]{1,40})"),
                   (": invalid mode for dlopen", r"__vdso_\w{1,30}: invalid mode for dlopen")],
      'cause': "The loader of one C library met parts of another one's, or a file that is damaged: a libc.so.6, "
               "libpthread or ld.so of another system comes first (LD_LIBRARY_PATH, LD_PRELOAD, a bind).",
-     'remedy': "unset LD_LIBRARY_PATH LD_PRELOAD, and see that no folder there has a libc.so.6; install the file "
-               "again that LD_DEBUG=files PROGRAM names last. Stripped or packed programs (upx, patchelf) can be "
-               "damaged too.",
+     'remedy': "unset LD_LIBRARY_PATH LD_PRELOAD, and see that no folder there has a libc.so.6; install the file again "
+               "that LD_DEBUG=files PROGRAM names last. Stripped or packed programs (upx, patchelf) can be damaged "
+               "too.",
      'source': "glibc, elf/dl-version.c; ld.so(8)"},
     {'name': "library marked for a newer kernel",
      'patterns': [(": cannot open shared object file",
-                   r"(?P<library>libQt[56]Core\.so[.\d]*): cannot open shared object file(?![^\n]{0,80}\(ignored\))")],
+                   r"(?P<library>libQt[56]Core\.so[.\d]*): cannot open shared object "
+                   r"file(?![^\n]{0,80}\(ignored\))")],
      'cause': "{library} is mostly there, and the loader passes over it: it carries a mark (ABI tag) of the kernel "
               "that it wants, and this node's is older (uname -r: 3.10 of CentOS 7).",
      'remedy': "Where the image is made: strip --remove-section=.note.ABI-tag FILE; ldconfig. Else an image of an "
@@ -241,14 +251,16 @@ MPI = [
      'also': [("the program uses a communicator that it has freed, or before MPI_Init", "a debugger at MPI_Abort")]},
     {'name': "message longer than its buffer",
      'patterns': ["MPI_ERR_TRUNCATE",
-                  ("truncated", r"Message (?:from rank \d+ and tag \d+ )?truncated(?! : receiv)"),
+                  ("truncated",
+                   r"(?:Message from rank \d+ and tag \d+ |(?:error stack|\(\d+\)\.*): Message )truncated(?! : "
+                   "receiv)"),
                   "message sizes do not match across processes",
                   ("OFI poll failed (", r"OFI poll failed \([^)\n]{0,150}(?:Truncation error|Message too long)")],
-     'cause': "A rank has received more than its buffer holds: ranks do not agree on a number or a tag, mostly a "
-              "fault of the program or ranks that read different input.",
-     'remedy': "See that all ranks run the same program with the same input. If only one MPI, or some size, shows "
-               "it: other algorithms (OMPI_MCA_coll=^hcoll,tuned; MPIR_CVAR_DEVICE_COLLECTIVES=none; "
-               "I_MPI_ADJUST_...; UCX_TLS=self,sm,tcp).",
+     'cause': "A rank has received more than its buffer holds: ranks do not agree on a number or a tag, mostly a fault "
+              "of the program or ranks that read different input.",
+     'remedy': "See that all ranks run the same program with the same input. If only one MPI, or some size, shows it: "
+               "other algorithms (OMPI_MCA_coll=^hcoll,tuned; MPIR_CVAR_DEVICE_COLLECTIVES=none; I_MPI_ADJUST_...; "
+               "UCX_TLS=self,sm,tcp).",
      'source': "MPICH, src/mpi/errhan/errnames.txt; Open MPI, ompi/errhandler",
      'also': [("the MPI is at fault", "the same with another MPI, or with TCP")]},
     {'name': "window that MPI cannot make",
@@ -267,10 +279,12 @@ MPI = [
                "mpi4py's MPIPoolExecutor: python -m mpi4py.futures, which needs no spawn.",
      'source': "Open MPI, orte/mca/rmaps; mpi4py, documentation, mpi4py.futures"},
     {'name': "memory of MPI for its ranks not to be had",
-     'patterns': ["MPIDU_Init_shm", "unable to attach to shared memory",
+     'patterns': ["MPIDU_Init_shm",
+                  ("unable to attach to shared memory",
+                   r"(?:MPID|MPIR|shm_\w+)\w*(?:\(\d+\))?\W{0,20}unable to attach to shared memory"),
                   ("ucx function returned with failed status",
-                   r"ucx function returned with failed status ?\([^)\n]{0,120}(?:Shared memory error|No resources "
-                   r"are available)")],
+                   r"ucx function returned with failed status ?\([^)\n]{0,120}(?:Shared memory error|No resources are "
+                   "available)")],
      'cause': "MPI could not make the memory that ranks of a node share: /dev/shm is full, too small or closed to "
               "you.",
      'remedy': "df -h /dev/shm in the container; rm what earlier runs have left there (ls -l /dev/shm). Docker and "
@@ -280,9 +294,9 @@ MPI = [
      'unless': ["shared memory full"]},
     {'name': "shared window over ranks that do not share memory",
      'patterns': ["not in the same shared memory domain"],
-     'cause': "The program asks for memory that all its ranks share (MPI_Win_allocate_shared), and they are on "
-              "several nodes, or MPI shares no memory between them (ch3:sock, MPIR_CVAR_NOLOCAL, containers that "
-              "hide /dev/shm).",
+     'cause': "The program asks for memory that all its ranks share (MPI_Win_allocate_shared), and they are on several "
+              "nodes, or MPI shares no memory between them (ch3:sock, MPIR_CVAR_NOLOCAL, containers that hide "
+              "/dev/shm).",
      'remedy': "All ranks on one node for a try (srun -N1). In the program: the communicator of MPI_Comm_split_type "
                "with MPI_COMM_TYPE_SHARED. unset MPIR_CVAR_NOLOCAL MPIR_CVAR_CH3_NOLOCAL.",
      'source': "github.com/pmodels/mpich, issue 7381; MPI standard, MPI_Win_allocate_shared"},
@@ -325,34 +339,34 @@ MPI = [
                   ("GTL_DEBUG: [", r"GTL_DEBUG: \[-?\d+\] (?P<call>\w+): (?P<why>[^\n]{1,100})"),
                   ("Assertion failed in file ",
                    r"Assertion failed in file \S{0,150}(?P<call>cray_gpu_ops)\.c at line (?P<why>\d+)")],
-     'cause': "Cray's GPU transport layer could not use GPU memory of a rank ({call}: {why}): ranks of the node do "
-              "not see each other's GPUs, the memory is of a pool (cudaMallocAsync), or the driver's libraries do "
-              "not fit.",
-     'remedy': "Let each rank see all GPUs of the node (srun --gres-flags=allow-task-sharing); allocate by "
-               "cudaMalloc or hipMalloc; MPICH_GPU_IPC_ENABLED=0 goes without.",
+     'cause': "Cray's GPU transport layer could not use GPU memory of a rank ({call}: {why}): ranks of the node do not "
+              "see each other's GPUs, the memory is of a pool (cudaMallocAsync), or the driver's libraries do not "
+              "fit.",
+     'remedy': "Let each rank see all GPUs of the node (srun --gres-flags=allow-task-sharing); allocate by cudaMalloc "
+               "or hipMalloc; MPICH_GPU_IPC_ENABLED=0 goes without.",
      'source': "Cray MPICH, intro_mpi(3); github.com/JuliaGPU/CUDA.jl, issue 1398",
      'unless': ["GPU memory not shared between ranks"]},
     {'name': "mpi4py not installed",
      'patterns': [("No module named ", "No module named '?mpi4py")],
      'cause': "The Python that runs has no mpi4py: it is another Python than the one it was installed for, or the "
               "container has none.",
-     'remedy': "which python; python -m pip show mpi4py. In the container of this project: an image of osu-mpi4py. "
-               "In a container of your own: pip install mpi4py, with the image's mpicc on PATH.",
+     'remedy': "which python; python -m pip show mpi4py. In the container of this project: an image of osu-mpi4py. In "
+               "a container of your own: pip install mpi4py, with the image's mpicc on PATH.",
      'source': "mpi4py, documentation, Installation"},
     {'name': "setting that Open MPI does not take",
      'patterns': ["An invalid value was supplied for an enum variable",
                   ("An invalid ", "An invalid (?:value|component) .{0,60}(?:MCA|mca)"),
                   (" parameter ", "(?:MCA|mca) parameter .{0,80}(?:invalid|illegal|not recognized)")],
-     'cause': "A setting of Open MPI (OMPI_MCA_..., --mca, or a file openmpi-mca-params.conf) has a value that it "
-              "does not know; the lines below name it.",
-     'remedy': "env | grep OMPI_MCA_; cat ~/.openmpi/mca-params.conf $PREFIX/etc/openmpi-mca-params.conf. Correct "
-               "or remove it.",
+     'cause': "A setting of Open MPI (OMPI_MCA_..., --mca, or a file openmpi-mca-params.conf) has a value that it does "
+              "not know; the lines below name it.",
+     'remedy': "env | grep OMPI_MCA_; cat ~/.openmpi/mca-params.conf $PREFIX/etc/openmpi-mca-params.conf. Correct or "
+               "remove it.",
      'source': "Open MPI, help-mca-var.txt; github.com/conda-forge/openmpi-feedstock, issue 63"},
     {'name': "Open MPI moved from where it was installed",
      'patterns': ["You were supposed to get help about", "cmd failed to exec its actual executable",
                   "couldn't open the help file"],
-     'cause': "Open MPI does not find the files of its own installation: it was moved, the container shows another "
-              "one in its place, or OPAL_PREFIX names a wrong folder. What it wanted to say is lost.",
+     'cause': "Open MPI does not find the files of its own installation: it was moved, the container shows another one "
+              "in its place, or OPAL_PREFIX names a wrong folder. What it wanted to say is lost.",
      'remedy': "export OPAL_PREFIX=FOLDER (that has share/openmpi; Open MPI 5 also PMIX_PREFIX and PRTE_PREFIX), or "
                "unset one of another Open MPI; the real error is the topic that is named. prterun must stand in bin "
                "beside mpirun (Open MPI 5; PRRTE may be a package of its own).",
@@ -362,8 +376,8 @@ MPI = [
     {'name': "connection of two cards failed",
      'patterns': [("ibv_modify_qp", "ibv_modify_qp.{0,60}failed"),
                   ("ibv_create_ah(", r"ibv_create_ah\(.{0,200}failed")],
-     'cause': "Two cards of InfiniBand or RoCE could not be connected: on Ethernet (RoCE) the wrong GID or an "
-              "address that does not route; on InfiniBand a port that is not active or a partition key.",
+     'cause': "Two cards of InfiniBand or RoCE could not be connected: on Ethernet (RoCE) the wrong GID or an address "
+              "that does not route; on InfiniBand a port that is not active or a partition key.",
      'remedy': "ibv_devinfo and show_gids on both nodes: state PORT_ACTIVE. RoCE: UCX_IB_GID_INDEX=3, "
                "NCCL_IB_GID_INDEX=3, UCX_NET_DEVICES=mlx5_0:1. Without: UCX_TLS=self,sm,tcp.",
      'source': "rdma-core, ibv_modify_qp(3); UCX, documentation, FAQ"},
@@ -373,11 +387,12 @@ MPI = [
                   "Calling MPI_Init or MPI_Init_thread twice is erroneous"],
      'cause': "MPI was started a second time in the same process: two libraries of one program (a simulator and "
               "mpi4py) each call MPI_Init, or have an MPI each.",
-     'remedy': "Import mpi4py before the other library, or mpi4py.rc.initialize = False; all parts must be linked "
-               "with one MPI (ldd).",
+     'remedy': "Import mpi4py before the other library, or mpi4py.rc.initialize = False; all parts must be linked with "
+               "one MPI (ldd).",
      'source': "github.com/neuronsimulator/nrn, issue 581; MPI standard, MPI_Init"},
     {'name': "MVAPICH cannot bind its ranks",
-     'patterns': ["Error parsing CPU mapping string", ("smpi_setaffinity", r"smpi_setaffinity(?:\(\d+\)|:\d+)"),
+     'patterns': ["Error parsing CPU mapping string",
+                  ("smpi_setaffinity", r"smpi_setaffinity(?:\(\d+\)|:\d+)"),
                   ("MPIDI_CH3I_set_affinity(", r"MPIDI_CH3I_set_affinity\(\d+\)")],
      'cause': "MVAPICH binds each rank to a core by itself, and cannot tell its ranks of this node or their cores: "
               "what started them (flux, srun, a container) does not say it, or the job has a part of the node.",
@@ -403,21 +418,22 @@ ENDS = [
     {'name': "memory damaged",
      'patterns': ["double free or corruption", "glibc detected"],
      'cause': "A program or library has damaged its own memory (a write beyond the end of an array, memory freed "
-              "twice), or two builds of one library are in one process. With LINKx (FI_PROVIDER=lnx): it was told "
-              "to link a provider that it cannot link, such as tcp.",
+              "twice), or two builds of one library are in one process. With LINKx (FI_PROVIDER=lnx): it was told to "
+              "link a provider that it cannot link, such as tcp.",
      'remedy': "The same with one rank, and with the image's own libraries alone (pure), tells whether it is the "
                "program: a newer release of it, or valgrind PROGRAM. What was loaded: srun osu_container/rank-proof "
-               "FOLDER PROGRAM. LINKx: module unload osu-settings/linkx, or let FI_LNX_PROV_LINKS name shm "
-               "and cxi alone.",
+               "FOLDER PROGRAM. LINKx: module unload osu-settings/linkx, or let FI_LNX_PROV_LINKS name shm and cxi "
+               "alone.",
      'source': "Open MPI 5.0.11 over libfabric 2.5.1 with lnx over shm+tcp, seen by this project, 2026-11; glibc, "
                "malloc/malloc.c", 'last': True},
     {'name': "MPI stopped the job",
-     'patterns': [("Fatal error in ", r"Fatal error in (?:\w+)")],
+     'patterns': [("Fatal error in ", r"Fatal error in (?:internal_\w+|P?MPIX?_\w+|MPI[DR]\w*)")],
      'cause': "MPI or the program has ended the job; the lines behind say in which call.",
      'remedy': "Look at the last line of MPI's list: it is the first cause. FI_LOG_LEVEL=warn says more.",
      'source': "MPICH 4.2.3, seen by this project, 2026-11", 'last': True},
     {'name': "task killed",
-     'patterns': [(" Killed", r"tasks? \S+ Killed\b"), (" Terminated", r"task \S+ Terminated\b"),
+     'patterns': [(" Killed", r"tasks? [\d,-]+: Killed\b"),
+                  (" Terminated", r"tasks? [\d,-]+: Terminated\b"),
                   (" died by signal: ", r"task \d+ died by signal: (?:9|15)\b")],
      'cause': "A rank was killed from outside: memory, time, or because another rank had failed.",
      'remedy': "Look for the first error of any rank. If there is none, it was mostly memory: --mem=0, or fewer "
@@ -425,8 +441,7 @@ ENDS = [
      'source': "Slurm 22.05, seen by this project, 2026-11", 'last': True},
     {'name': "program failed",
      'patterns': [(" Exited with exit code ", r"tasks? \S+ Exited with exit code (?P<code>\d+)"),
-                  ("FAILED (non-zero exit code", r"\*\*\* STEP \S{1,40} ON \S{1,60} FAILED \(non-zero exit code"),
-                  ("returned non-zero exit status ", r"returned non-zero exit status (?P<code>\d+)")],
+                  ("FAILED (non-zero exit code", r"\*\*\* STEP \S{1,40} ON \S{1,60} FAILED \(non-zero exit code")],
      'cause': "A rank has ended with exit code {code}; nothing in this text that is known says why.",
      'remedy': "Look at what the program itself has printed. Exit code 127: not found, 126: not executable, 143: "
                "killed because another rank had failed.",
@@ -438,44 +453,41 @@ ENDS = [
      'source': "osu_container/osu_output.py", 'last': True},
     {'name': "instruction of another processor",
      'patterns': ["Illegal instruction"],
-     'cause': "The program was compiled for a newer processor than this node's (AVX-512, for example): where the "
-              "image was built, -march=native took that machine's.",
+     'cause': "Mostly the program was compiled for a newer processor than this node's (AVX-512, for example): where "
+              "the image was built, -march=native took that machine's.",
      'remedy': "Build with -march=x86-64-v3 (LUMI, most systems) or the node's own, e.g. -march=znver3.",
      'source': "signal(7), SIGILL; github.com/lpereira/lwan, issue 346",
      'also': [("another library is at fault", "gdb -batch -ex run -ex 'x/i $pc' PROGRAM names the instruction"),
-              ("the node is older than you think", "srun lscpu")]},
+              ("the node is older than you think", "srun lscpu")], 'general': True},
     {'name': "shared memory full",
-     'patterns': [("us error", r"(?:Signal: |\(|tasks? \S{1,40} |signal |signal: )[Bb]us error"),
-                  "nexpected bus error encountered in worker", "insufficient shared memory (shm)",
-                  ("Bus error", r"(?:^|: (?:line \d+: )?(?:\d+ )?)Bus error(?: |\b)"),
+     'patterns': ["nexpected bus error encountered in worker", "insufficient shared memory (shm)",
                   "Error while creating shared memory segment", "NCCL WARN Call to posix_fallocate failed",
                   ("failed to extend /dev/shm/", r"failed to extend /dev/shm/\S+ to"),
                   "mmap: an error occurred while determining whether or not"],
-     'cause': "A program touched memory that the system could not give it: mostly shared memory, because /dev/shm "
-              "(or the folder of Open MPI's session) is full, or smaller than the ranks need. Containers of Docker "
-              "have 64 MB.",
-     'remedy': "df -h /dev/shm in the container, and remove what earlier runs have left there. Docker: "
-               "--shm-size=2g or --ipc=host. Apptainer shows the host's, unless --contain is given.",
+     'cause': "A program could not have the shared memory that it wants: /dev/shm (or the folder of Open MPI's "
+              "session) is full, or smaller than the ranks need. Containers of Docker have 64 MB.",
+     'remedy': "df -h /dev/shm in the container, and remove what earlier runs have left there. Docker: --shm-size=2g "
+               "or --ipc=host. Apptainer shows the host's, unless --contain is given.",
      'source': "mmap(2), SIGBUS; github.com/GlobalArrays/ga, issues 160 and 254",
      'also': [("a file that was mapped was cut off: a disk is full", "df -h . /tmp"),
               ("the memory that the job asked for is used up", "sacct -j JOB -o maxrss,reqmem,state")]},
     {'name': "limit of System V shared memory",
      'patterns': [(" failed: No space left", r"shmget\(.{0,200} failed: No space left")],
-     'cause': "The node allows no more segments, or bytes, of System V shared memory (kernel.shmmni, shmall); "
-              "earlier runs may have left theirs.",
+     'cause': "The node allows no more segments, or bytes, of System V shared memory (kernel.shmmni, shmall); earlier "
+              "runs may have left theirs.",
      'remedy': "ipcs -m lists segments, ipcrm removes yours. export UCX_TLS=^sysv takes posix instead. For the "
                "administrators: sysctl kernel.shmmni=32768.",
      'source': "github.com/openucx/ucx, issues 5280 and 9347; shmget(2), ENOSPC"},
     {'name': "shared memory of Python's workers",
      'patterns': [("_multiprocessing.SemLock(",
                    r"_multiprocessing\.SemLock\((?:[^\n]{0,200}\n){1,4}?[^\n]{0,60}(?P<why>No space left on "
-                   r"device|Permission denied|No such file or directory|Function not implemented|Read-only file "
-                   r"system)"),
+                   "device|Permission denied|No such file or directory|Function not implemented|Read-only file "
+                   "system)"),
                   "normally caused by lack of access to /dev/shm"],
-     'cause': "Python's multiprocessing keeps its locks in /dev/shm, and cannot: it is not there in the container, "
-              "is full, or may not be written. {why}",
+     'cause': "Python's multiprocessing keeps its locks in /dev/shm, and cannot: it is not there in the container, is "
+              "full, or may not be written. {why}",
      'remedy': "ls -ld /dev/shm (drwxrwxrwt) and df -h /dev/shm in the same place; rm what earlier runs have left "
-               "there. Apptainer: no --contain, or --bind /dev/shm. Docker: --shm-size=2g or --ipc=host. chroot: "
-               "mount -t tmpfs tmpfs /dev/shm.",
+               "there. Apptainer: no --contain, or --bind /dev/shm. Docker: --shm-size=2g or --ipc=host. chroot: mount "
+               "-t tmpfs tmpfs /dev/shm.",
      'source': "shm_overview(7), sem_overview(7); github.com/travis-ci/travis-cookbooks, issue 241"},
 ]

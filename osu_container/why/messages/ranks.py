@@ -3,16 +3,16 @@
 ENTRIES = [
     {'name': "option of mpirun that is given twice",
      'patterns': ["too many directives for the target option"],
-     'cause': "mpirun of Open MPI 5 turns old options into new ones (-N 1 into --map-by ppr:1:node), and then has "
-              "two of one kind.",
+     'cause': "mpirun of Open MPI 5 turns old options into new ones (-N 1 into --map-by ppr:1:node), and then has two "
+              "of one kind.",
      'remedy': "Give one alone: --map-by ppr:1:node without -N, --npernode and --bynode.",
      'source': "PRRTE, help texts; github.com/open-mpi/ompi, issue 10669"},
     {'name': "PMI-1 of Open MPI that does not fit",
      'patterns': [("ERROR: Error in file ", r"ERROR: Error in file \S{0,200}pmix_s1\.c")],
-     'cause': "Open MPI was built for PMI-1 or PMI-2 of Slurm, and does not get an answer: it was built with "
-              "another library than Slurm's own, or srun uses another --mpi=.",
-     'remedy': "srun --mpi=list, then --mpi=pmi2; or Open MPI built with PMIx (--with-pmix) and srun --mpi=pmix. "
-               "ldd mca_pmix_s1.so shows its library.",
+     'cause': "Open MPI was built for PMI-1 or PMI-2 of Slurm, and does not get an answer: it was built with another "
+              "library than Slurm's own, or srun uses another --mpi=.",
+     'remedy': "srun --mpi=list, then --mpi=pmi2; or Open MPI built with PMIx (--with-pmix) and srun --mpi=pmix. ldd "
+               "mca_pmix_s1.so shows its library.",
      'source': "Open MPI 3, opal/mca/pmix; github.com/open-mpi/ompi, issue 5593"},
     {'name': "ranks without PMI",
      'patterns': [(" tasks without the PMI of this MPI",
@@ -27,30 +27,30 @@ ENTRIES = [
                   "OMPI was not built with SLURM's PMI support", "Open MPI requires access to a local PMIx server",
                   "PMI2_Job_GetId failed",
                   ("OPAL ERROR: ", r"OPAL ERROR: (?:Unreachable|Not initialized) in file \S*(?:pmix|ext3x)")],
-     'cause': "srun has started Open MPI and Open MPI reaches no PMIx: srun has another --mpi=, its Slurm has no "
-              "PMIx (as on LUMI), or the container hides the folders in which both meet.",
+     'cause': "srun has started Open MPI and Open MPI reaches no PMIx: srun has another --mpi=, its Slurm has no PMIx "
+              "(as on LUMI), or the container hides the folders in which both meet.",
      'remedy': "srun --mpi=pmix, if srun --mpi=list has it; without --cleanenv. Bind the folders TmpFS and "
                "SlurmdSpoolDir that scontrol show config prints. Where there is no pmix: an image with MPICH.",
-     'source': "Open MPI 5.0.11, seen by this project, 2026-11; github.com/open-mpi/ompi, pull request 3778 and "
-               "issue 12146; github.com/apptainer/singularity, issue 5203",
+     'source': "Open MPI 5.0.11, seen by this project, 2026-11; github.com/open-mpi/ompi, pull request 3778 and issue "
+               "12146; github.com/apptainer/singularity, issue 5203",
      'also': [("the program was started by itself, inside of a job (a shell of salloc, sbatch)",
                "mpirun -n 1 PROGRAM, or env -u SLURM_JOB_ID -u SLURM_STEP_ID PROGRAM"),
               ("the mpirun of another MPI has started it", "mpirun --version, beside ldd PROGRAM | grep libmpi")],
      'unless': ["component of PMIx missing", "PMIx of two releases"]},
     {'name': "component of PMIx missing",
      'patterns': [("Framework: ", r"Framework: +(?P<framework>psec|gds|ptl)\b")],
-     'cause': "Slurm's PMIx tells the ranks to use a component ({framework}) that the PMIx in the container does "
-              "not have; with none left MPI ends.",
+     'cause': "Slurm's PMIx tells the ranks to use a component ({framework}) that the PMIx in the container does not "
+              "have; with none left MPI ends.",
      'remedy': "export PMIX_MCA_psec=native PMIX_MCA_gds=hash before srun.",
      'source': "Open MPI 5.0.11, seen by this project, 2026-11; github.com/eth-cscs/cray-network-stack, osu-ompi"},
     {'name': "error text lost in PMIx",
      'patterns': [("PMIX ERROR: UNPACK-PAST-END", r"PMIX ERROR: UNPACK-PAST-END(?! in file unpack\.c)")],
-     'cause': "A rank of Open MPI ended in MPI_Init, and Slurm's PMIx, of an older release, could not print why. "
-              "Seen where Slurm's NodeName is not the name of the machine: Open MPI then finds no peers, and the "
-              "third rank of a node ends (num local peers).",
-     'remedy': "Start slurmd with PMIX_HOSTNAME=NODENAME in its environment, as workstation/slurm.sh does (make "
-               "stop, then make slurm), or give the node its host name. Else run with two ranks on a node to see "
-               "whether it is this.",
+     'cause': "A rank of Open MPI ended in MPI_Init, and Slurm's PMIx, of an older release, could not print why. Seen "
+              "where Slurm's NodeName is not the name of the machine: Open MPI then finds no peers, and the third rank "
+              "of a node ends (num local peers).",
+     'remedy': "Start slurmd with PMIX_HOSTNAME=NODENAME in its environment, as workstation/slurm.sh does (make stop, "
+               "then make slurm), or give the node its host name. Else run with two ranks on a node to see whether it "
+               "is this.",
      'source': "Open MPI 5.0.11 with PMIx 4.2.2 in Slurm 22.05, seen by this project, 2026-11"},
     {'name': "MPICH without PMI",
      'patterns': ["singleton init program attempted to access", "PMII_singinit: execv failed"],
@@ -69,8 +69,8 @@ ENTRIES = [
                "binds (osu-explain lists them). Start it by srun.",
      'source': "github.com/flux-framework/flux-coral2, issue 125; Slurm, src/plugins/mpi/cray_shasta/apinfo.h",
      'also': [("MPI has loaded another library of PMI than Cray's", "osu-exec ldd PROGRAM, line libpmi"),
-              ("it is MPICH, MVAPICH or Intel MPI: what started it speaks another PMI than it (srun --mpi=pmi2, or "
-               "the mpiexec of this MPI)",
+              ("it is MPICH, MVAPICH or Intel MPI: what started it speaks another PMI than it (srun --mpi=pmi2, or the "
+               "mpiexec of this MPI)",
                "env | grep -i PMI; srun --mpi=list")]},
     {'name': "mpirun in the container",
      'patterns': ["execvp error on file srun", "No available launching agents were found",
@@ -78,24 +78,26 @@ ENTRIES = [
                   'unable to locate a usable "srun" command',
                   (": unable to open host file", "HYDU_parse_hostfile .{0,200}: unable to open host file"),
                   "unable to launch bstrap proxy"],
-     'cause': "mpirun (mpiexec) was called inside the container: in a job it starts ranks by srun, which the "
-              "container does not have. It may then wait for ever.",
+     'cause': "mpirun (mpiexec) was called inside the container: in a job it starts ranks by srun, which the container "
+              "does not have. It may then wait for ever.",
      'remedy': "No mpirun: srun in front, and the container behind it, once for each rank (srun osu_bw H H). On one "
-               "node without srun: mpiexec -launcher fork (MPICH), or PRTE_MCA_plm=^slurm PRTE_MCA_ras=^slurm "
-               "mpirun (Open MPI 5).",
-     'source': "MPICH 4.2.3 and Open MPI 5.0.11, seen by this project, 2026-11; github.com/sylabs/singularity, "
-               "issue 1695; github.com/hpc/charliecloud, issue 1010"},
+               "node without srun: mpiexec -launcher fork (MPICH), or PRTE_MCA_plm=^slurm PRTE_MCA_ras=^slurm mpirun "
+               "(Open MPI 5).",
+     'source': "MPICH 4.2.3 and Open MPI 5.0.11, seen by this project, 2026-11; github.com/sylabs/singularity, issue "
+               "1695; github.com/hpc/charliecloud, issue 1010"},
     {'name': "every rank alone",
-     'patterns': [("ank", r"ank:? *0 *(?:of|out of|/) *1\b"), ("RANK", r"RANK:? *0 *(?:OF|/) *1\b"),
-                  ("rocess 0 of 1", r"rocess 0 of 1\b"), ("ank", r"ank[ :=]+0,? +(?:of +)?[Ss]ize[ :=]+1\b"),
+     'patterns': [("ank", r"ank:? *0 *(?:of|out of|/) *1\b"),
+                  ("RANK", r"RANK:? *0 *(?:OF|/) *1\b"),
+                  ("rocess 0 of 1", r"rocess 0 of 1\b"),
+                  ("ank", r"ank[ :=]+0,? +(?:of +)?[Ss]ize[ :=]+1\b"),
                   ("of 1", r"\b(?:[Ww]orker|[Pp]roc(?:essor)?|[Tt]ask|PE) +#?0 +(?:out )?of 1\b"),
                   "This is a test with 1 processes", "two tables in one output",
                   ("invalid for 1 processes", r"Benchmark \w+ invalid for 1 processes")],
      'cause': "Several ranks each say that they are rank 0 of 1: they have not found each other, mostly for a wrong "
               "--mpi= of srun.",
      'remedy': "Leave out --mpi=, or name the right one: pmi2 for MPICH in a container, cray_shasta for Cray MPICH, "
-               "pmix for Open MPI 5. srun --mpi=list shows what there is. With --cleanenv the variables of PMI do "
-               "not reach the container.",
+               "pmix for Open MPI 5. srun --mpi=list shows what there is. With --cleanenv the variables of PMI do not "
+               "reach the container.",
      'source': "github.com/apptainer/singularity, issues 5131 and 5706; cug26_containers_tutorial, 2026", 'times': 2},
     {'name': "two tables in one output",
      'patterns': ["two tables in one output"],
@@ -110,9 +112,9 @@ ENTRIES = [
                   ("there was only one MPI process available",
                    "there was only one MPI process available. Need (?P<number>at least two)"),
                   (" MPI ",
-                   r"(?:[Rr]equires?|[Nn]eeds?|[Mm]ust (?:be run|run|have)|Please run)(?: this| it)?(?: with| "
-                   r"on)? (?P<number>(?:at least|exactly|more than|a minimum of) "
-                   r"(?:one|two|three|four|\d{1,5}))(?: or more)? MPI (?:process|rank|task|proc)")],
+                   "(?:[Rr]equires?|[Nn]eeds?|[Mm]ust (?:be run|run|have)|Please run)(?: this| it)?(?: with| on)? "
+                   r"(?P<number>(?:at least|exactly|more than|a minimum of) (?:one|two|three|four|\d{1,5}))(?: or "
+                   "more)? MPI (?:process|rank|task|proc)")],
      'cause': "The program wants {number} ranks and has another number: srun started others, or each rank is alone "
               "because of a wrong --mpi=.",
      'remedy': "srun -N2 -n2 ..., and no --mpi=.",
@@ -134,8 +136,8 @@ ENTRIES = [
     {'name': "two kinds of PMI",
      'patterns': ["Auto-detection of PMI version failed"],
      'cause': "MPICH sees two starters at once: mpiexec (PMI) in a step that srun has started with PMIx.",
-     'remedy': "Use one of them: srun --mpi=pmi2 PROGRAM without mpiexec; or in front of mpiexec unset what env | "
-               "grep PMIX_ shows.",
+     'remedy': "Use one of them: srun --mpi=pmi2 PROGRAM without mpiexec; or in front of mpiexec unset what env | grep "
+               "PMIX_ shows.",
      'source': "github.com/pmodels/mpich, issue 7957"},
     {'name': "helpers of mpirun not reached",
      'patterns': [("HYDU_sock_connect (", r"HYDU_sock_connect \(.{0,300}\): unable to (?:connect|get host)"),
@@ -155,10 +157,10 @@ ENTRIES = [
      'unless': ["mpirun in the container"]},
     {'name': "not enough slots",
      'patterns': ["There are not enough slots available"],
-     'cause': "mpirun of Open MPI counts the cores that it may use, or what Slurm gave, and there are fewer than "
-              "the ranks that were asked for.",
-     'remedy': "Fewer ranks, or more tasks for the job (sbatch -n). In the container mpirun does not see Slurm: "
-               "srun in front instead of mpirun. --oversubscribe starts them all the same (tests only).",
+     'cause': "mpirun of Open MPI counts the cores that it may use, or what Slurm gave, and there are fewer than the "
+              "ranks that were asked for.",
+     'remedy': "Fewer ranks, or more tasks for the job (sbatch -n). In the container mpirun does not see Slurm: srun "
+               "in front instead of mpirun. --oversubscribe starts them all the same (tests only).",
      'source': "Open MPI's own text; github.com/h5py/h5py, issue 2627"},
     {'name': "mpirun as root",
      'patterns': ["has detected an attempt to run as root"],
@@ -192,8 +194,8 @@ ENTRIES = [
      'patterns': [("Framework: ", r"Framework: +ess\b"),
                   (" detected a mismatch in versions between",
                    "(?:PRR?TE|ORTE|Open RTE|Open MPI) detected a mismatch in versions between")],
-     'cause': "A daemon or rank of Open MPI was told to start in a way that its installation does not know: the "
-              "nodes, or host and image, have different releases of Open MPI.",
+     'cause': "A daemon or rank of Open MPI was told to start in a way that its installation does not know: the nodes, "
+              "or host and image, have different releases of Open MPI.",
      'remedy': "mpirun --version on every node and in the image must be the same; call mpirun by its full path, or "
                "with --prefix.",
      'source': "github.com/open-mpi/ompi, issue 6293",
@@ -209,10 +211,10 @@ ENTRIES = [
     {'name': "Open MPI may not use these cores",
      'patterns': ["hwloc_set_cpubind returned", "would result in binding more",
                   "Open MPI tried to bind a new process, but"],
-     'cause': "mpirun binds ranks to cores that the job or container does not have: it counts all cores of the "
-              "node, or more are asked for than there are.",
-     'remedy': "mpirun --bind-to none, or start the ranks by srun; ask Slurm for the cores (-n, -c, "
-               "--ntasks-per-node) or the node (--exclusive).",
+     'cause': "mpirun binds ranks to cores that the job or container does not have: it counts all cores of the node, "
+              "or more are asked for than there are.",
+     'remedy': "mpirun --bind-to none, or start the ranks by srun; ask Slurm for the cores (-n, -c, --ntasks-per-node) "
+               "or the node (--exclusive).",
      'source': "github.com/open-mpi/ompi, issues 12463 and 12470",
      'also': [("its own hwloc is too old for this system", "the same with an Open MPI built --with-hwloc=/usr")]},
     {'name': "program that mpirun does not find",
@@ -222,58 +224,64 @@ ENTRIES = [
                    "executable|change to the specified working directory)"),
                   ("execvp error on file ",
                    r"execvp error on file (?!srun)(?P<file>\S{1,200}) \((?P<why>[^)\n]{1,60})\)"),
-                  ("problem with execution of ", r"problem with execution of (?P<file>\S{1,100})"),
-                  ("Executable: ", r"Executable: (?P<file>\S{1,200})\s*$"),
+                  ("problem with execution of ", r"\bproblem with execution of (?P<file>\S{1,100})"),
+                  ("Executable: ", r"Node: [^\n]{1,120}\n[^\n]{0,60}Executable: (?P<file>\S{1,200})\s*$"),
                   ("unable to change wdir to ",
                    r"unable to change wdir to (?P<folder>\S{1,200}) \((?P<why>[^)\n]{1,60})")],
      'cause': "mpirun cannot start the program {file}: it is not there on that node or in that container, not "
-              "executable, an option that mpirun does not know was taken for it, or the folder in which it is to "
-              "run is not there. {folder} {why}",
-     'remedy': "Name it by its full path, on a file system that all nodes see; ls -l it on the node. For a "
-               "container: mpirun ... apptainer exec IMAGE PROGRAM. A script needs #! and chmod +x.",
+              "executable, an option that mpirun does not know was taken for it, or the folder in which it is to run "
+              "is not there. {folder} {why}",
+     'remedy': "Name it by its full path, on a file system that all nodes see; ls -l it on the node. For a container: "
+               "mpirun ... apptainer exec IMAGE PROGRAM. A script needs #! and chmod +x.",
      'source': "Open MPI, help texts of mpirun; Hydra",
      'unless': ["mpirun in the container", "program not found"]},
     {'name': "option that mpirun does not know",
-     'patterns': [("unrecognized argument ", r"unrecognized argument (?P<option>\S{1,60})")],
-     'cause': "This mpirun does not know the option {option}: it is of another MPI. --mca, -x and --bind-to core "
-              "are Open MPI's; -genv, -ppn and -f are of MPICH, Intel MPI and MVAPICH.",
-     'remedy': "which mpirun; mpirun --version. Take the mpirun of the MPI that the program was built with, or its "
-               "own options (Open MPI 5 has --map-by :OVERSUBSCRIBE for --oversubscribe).",
+     'patterns': [("unrecognized argument ",
+                   r"\b(?:match_arg|HYD\w+|\w*parse_args?) \([^\n]{1,120}: unrecognized argument "
+                   r"(?P<option>\S{1,60})")],
+     'cause': "This mpirun does not know the option {option}: it is of another MPI. --mca, -x and --bind-to core are "
+              "Open MPI's; -genv, -ppn and -f are of MPICH, Intel MPI and MVAPICH.",
+     'remedy': "which mpirun; mpirun --version. Take the mpirun of the MPI that the program was built with, or its own "
+               "options (Open MPI 5 has --map-by :OVERSUBSCRIBE for --oversubscribe).",
      'source': "Hydra; PRRTE, help texts"},
     {'name': "mpirun told to do nothing",
      'patterns': [("assert (my_argv[1] != NULL) failed", r"assert \(my_argv\[1\] != NULL\) failed")],
      'cause': "mpirun was given no program or no number of ranks; a line of a script may have been broken in two.",
-     'remedy': 'mpirun -n 2 PROGRAM; see that lines that go on end in \\ without a blank behind it.',
+     'remedy': r"mpirun -n 2 PROGRAM; see that lines that go on end in \ without a blank behind it.",
      'source': "Open MPI, help texts of mpirun",
      'unless': ["connection of two cards failed"]},
     {'name': "hostfile that cannot be read",
      'patterns': ["detected a parse error in the hostfile"],
-     'cause': "A line of the hostfile is no name of a node (with slots=N behind it): a stray character, ends of "
-              "lines as Windows has them, or the file is another one. A time-out behind it is the consequence.",
+     'cause': "A line of the hostfile is no name of a node (with slots=N behind it): a stray character, ends of lines "
+              "as Windows has them, or the file is another one. A time-out behind it is the consequence.",
      'remedy': "cat -A HOSTFILE shows what is there. In a Slurm job leave --hostfile out: mpirun knows the nodes.",
      'source': "PRRTE, src/util/hostfile; github.com/openpmix/prrte, issue 668"},
     {'name': "mapping that does not fit the node",
      'patterns': ["Your job failed to map", "A request for multiple cpus-per-proc was given",
                   "The specified binding lies above the mapping object type",
                   ("Please correct the map", "Please correct the map(?:/bind|ping) directive")],
-     'cause': "--map-by, --rank-by, --bind-to or a rank file ask for sockets, cores or numbers that the node, or "
-              "the part of it that the job has, does not offer.",
-     'remedy': "mpirun --bind-to none, without --map-by, tells; then srun bash -c 'taskset -cp $$' shows the cores "
-               "of the job, lscpu sockets and cores. For all of a node: --exclusive. In a container hwloc may see "
+     'cause': "--map-by, --rank-by, --bind-to or a rank file ask for sockets, cores or numbers that the node, or the "
+              "part of it that the job has, does not offer.",
+     'remedy': "mpirun --bind-to none, without --map-by, tells; then srun bash -c 'taskset -cp $$' shows the cores of "
+               "the job, lscpu sockets and cores. For all of a node: --exclusive. In a container hwloc may see "
                "fewer.",
      'source': "PRRTE, help texts",
      'unless': ["Open MPI may not use these cores"]},
     {'name': "ssh between nodes refused",
-     'patterns': [("Permission denied (",
-                   r"(?<!@github\.com: )(?<!@gitlab\.com: )Permission denied "
-                   r"\((?:publickey|password|gssapi|keyboard|hostbased)[^)\n]{0,80}\)"),
-                  ("ssh: ", r"ssh: (?:connect to host|Could not resolve hostname) (?!git)(?P<host>\S{1,80})"),
-                  "plm_rsh_agent"],
-     'cause': "mpirun starts helpers on other nodes by ssh, and ssh does not get there without a question: no key, "
-              "an unknown host key, a name that leads nowhere, or no ssh at all (in a container). {host}",
+     'patterns': ["plm_rsh_agent",
+                  ("Permission denied (",
+                   r"Permission denied \((?:publickey|password|gssapi|keyboard"
+                   r"|hostbased)[^)\n]{0,80}\)[^\n]*\n(?:[^\n]{0,200}\n){0,8}?[^\n]{0,200}(?:ORTE|PRTE|prterun|mpirun"
+                   "|mpiexec|bstrap|HYD)"),
+                  ("ssh: ",
+                   "ssh: (?:connect to host|Could not resolve hostname) "
+                   r"(?!git)(?P<host>\S{1,80})[^\n]*\n(?:[^\n]{0,200}\n){0,8}?[^\n]{0,200}(?:ORTE|PRTE|prterun|mpirun"
+                   "|mpiexec|bstrap|HYD)")],
+     'cause': "mpirun starts helpers on other nodes by ssh, and ssh does not get there without a question: no key, an "
+              "unknown host key, a name that leads nowhere, or no ssh at all (in a container). {host}",
      'remedy': "srun in front instead of mpirun needs no ssh. Else: ssh NODE true must work without a password from "
-               "the first node of the job (ssh-keygen, authorized_keys); clusters often allow ssh only to nodes of "
-               "a job of yours.",
+               "the first node of the job (ssh-keygen, authorized_keys); clusters often allow ssh only to nodes of a "
+               "job of yours.",
      'source': "Open MPI, help texts of mpirun; ssh(1)"},
     {'name': "folder of Open MPI for its session not to be made",
      'patterns': [("session_dir.c", r"_ERROR_LOG: [\w ()-]{1,60} in file \S{0,200}session_dir\.c"),
@@ -281,13 +289,13 @@ ENTRIES = [
                    r"Impossible to open the file (?P<folder>\S{1,150}) in write mode"),
                   ("PMIX ERROR: ", "PMIX ERROR: (?:PMIX_ERR_)?FILE[_-]OPEN[_-]FAILURE"),
                   (" bind() failed", r"(?:pmix_server|ptl_base|usock)\w*listener\.c:\d+ bind\(\) failed"),
-                  ("mkdir-failed", "^ +mkdir-failed$"), "listener thread failed to start",
-                  "too long for the Unix domain socket", "PMIx has detected a temporary directory name",
-                  "A call to mkdir was unable to create the desired",
+                  ("mkdir-failed", "^ +mkdir-failed$"),
+                  "listener thread failed to start", "too long for the Unix domain socket",
+                  "PMIx has detected a temporary directory name", "A call to mkdir was unable to create the desired",
                   ("ORTE_ERROR_LOG: Bad parameter in file ",
                    r"ORTE_ERROR_LOG: Bad parameter in file \S{0,150}orted/pmix/pmix_server\.c")],
-     'cause': "Open MPI and PMIx keep a folder for each run in TMPDIR (or /tmp), and cannot make it: {folder}. It "
-              "is of another user, full, not in the container, or its name is too long for a socket.",
+     'cause': "Open MPI and PMIx keep a folder for each run in TMPDIR (or /tmp), and cannot make it: {folder}. It is "
+              "of another user, full, not in the container, or its name is too long for a socket.",
      'remedy': "export TMPDIR=/tmp (a short name; on every node), and remove leftovers: rm -r "
                "/tmp/ompi.$(hostname).$UID. In a container bind the folder that mpirun outside uses.",
      'source': "Open MPI, help texts of mpirun; Open MPI, FAQ, session directory"},
@@ -308,24 +316,20 @@ ENTRIES = [
               "left, the helper or its libraries are not there (status 127), or a firewall stands between.",
      'remedy': "Look at the lines before it, and for signs of memory (dmesg, sacct -j JOB). Status 127: Open MPI is "
                "not in the same place there: mpirun with its full path, or --prefix. srun needs no helpers.",
-     'source': "Open MPI, help texts of mpirun; Hydra",
-     'unless': ["helpers of mpirun not reached"],
-     'general': True},
+     'source': "Open MPI, help texts of mpirun; Hydra", 'general': True,
+     'unless': ["helpers of mpirun not reached"]},
     {'name': "rank killed",
      'patterns': [("EXIT CODE: ", r"^= +EXIT CODE: (?:9|15|137|143)\b"),
                   ("erminated by signal ", r"[Tt]erminated by signal (?:9|SIGKILL)\b"),
                   ("EXIT STRING: ", "EXIT STRING: (?:Killed|Terminated)")],
-     'cause': "A rank was killed from outside: mostly because the node or the job had no memory left, else by a "
-              "limit of time or because another rank had failed.",
+     'cause': "A rank was killed from outside: mostly because the node or the job had no memory left, else by a limit "
+              "of time or because another rank had failed.",
      'remedy': "sacct -j JOB -o state,exitcode,maxrss and dmesg tell whether it was memory (OUT_OF_MEMORY): then "
                "--mem=0, or fewer ranks a node. Look for an earlier error of another rank.",
      'source': "signal(7); sacct(1)",
-     'also': [("the time was up, or somebody cancelled it", "sacct -j JOB -o state,end,timelimit")],
-     'last': True},
+     'also': [("the time was up, or somebody cancelled it", "sacct -j JOB -o state,end,timelimit")], 'last': True},
     {'name': "processes used up",
-     'patterns': [("fork: ",
-                   "fork: (?:retry: )?(?:no child processes|Resource temporarily unavailable|Cannot allocate "
-                   "memory)"),
+     'patterns': [("fork: ", "fork: (?:retry: )?(?:no child processes|Resource temporarily unavailable)"),
                   "OpenBLAS blas_thread_init"],
      'cause': "You may start no more processes or threads on this node (ulimit -u, or the limit of a cgroup): each "
               "rank starts as many threads as there are cores, or earlier runs have left theirs.",
@@ -341,15 +345,15 @@ ENTRIES = [
      'source': "Open MPI, help-orte-odls-default.txt; github.com/open-mpi/ompi, issue 11936"},
     {'name': "ssh with OpenSSL of another place",
      'patterns': [("OpenSSL version mismatch", "OpenSSL version mismatch. Built against")],
-     'cause': "ssh, by which mpirun starts its helpers, has loaded the OpenSSL of conda or of a module (by "
+     'cause': "ssh (mpirun starts its helpers by it) has loaded the OpenSSL of conda or of a module (by "
               "LD_LIBRARY_PATH) instead of the system's.",
-     'remedy': "env -u LD_LIBRARY_PATH ssh -V works? Then unset LD_LIBRARY_PATH before mpirun, or an ssh of the "
-               "same place: conda install -c conda-forge openssh. srun needs no ssh.",
+     'remedy': "env -u LD_LIBRARY_PATH ssh -V works? Then unset LD_LIBRARY_PATH before mpirun, or an ssh of the same "
+               "place: conda install -c conda-forge openssh. srun needs no ssh.",
      'source': "OpenSSH, entropy.c; github.com/modin-project/unidist, issue 314"},
     {'name': "user whose name Open MPI does not learn",
      'patterns': ["was unable to obtain the username in order to create a"],
-     'cause': "Your number as a user has no name on that node or in that container: no line in /etc/passwd, and "
-              "LDAP (or NIS) does not answer there.",
+     'cause': "Your number as a user has no name on that node or in that container: no line in /etc/passwd, and LDAP "
+              "(or NIS) does not answer there.",
      'remedy': "srun getent passwd $(id -u) on each node and in the container should print you. Docker: -v "
                "/etc/passwd:/etc/passwd:ro with --user $(id -u); Apptainer: no --no-mount passwd. All nodes without "
                "it: ask the administrators (sssd, nss_slurm).",
@@ -358,26 +362,25 @@ ENTRIES = [
      'patterns': [(" (-17) instead of", r'--> Returned (?:value )?\"?No permission\"? \(-17\) instead of')],
      'cause': "A rank of Open MPI has started a program (subprocess, multiprocessing, a shell) that starts MPI too, "
               "and mpirun does not know that one.",
-     'remedy': "Start it without the variables of the rank: env -i PATH=$PATH HOME=$HOME PROGRAM, or unset what env "
-               "| grep -E '^(OMPI|PMIX)_' shows. In Python do not import mpi4py in the child (if __name__ == "
+     'remedy': "Start it without the variables of the rank: env -i PATH=$PATH HOME=$HOME PROGRAM, or unset what env | "
+               "grep -E '^(OMPI|PMIX)_' shows. In Python do not import mpi4py in the child (if __name__ == "
                "'__main__'), or mpi4py.rc.initialize = False there.",
      'source': "github.com/mpi4py/mpi4py, issue 705; github.com/open-mpi/ompi, issue 12027",
      'also': [("the container runs as another user than mpirun, or does not show TMPDIR",
                "apptainer exec IMAGE sh -c 'id; ls -ld $TMPDIR'")],
      'unless': ["folder of Open MPI for its session not to be made"]},
     {'name': "Open MPI of the image and mpirun do not fit",
-     'patterns': [("(-43) instead of",
-                   r'--> Returned (?:value )?\"?(?:\(null\)|Silent|Error)\"? \(-43\) instead of')],
-     'cause': "The rank does not come through to the mpirun that started it: the Open MPI of the rank (in the "
-              "image, or another one on LD_LIBRARY_PATH) and that of mpirun are of different releases.",
+     'patterns': [("(-43) instead of", r'--> Returned (?:value )?\"?(?:\(null\)|Silent|Error)\"? \(-43\) instead of')],
+     'cause': "The rank does not come through to the mpirun that started it: the Open MPI of the rank (in the image, "
+              "or another one on LD_LIBRARY_PATH) and that of mpirun are of different releases.",
      'remedy': "mpirun --version outside and apptainer exec IMAGE mpirun --version must agree (best to the last "
                "figure). which -a mpirun; ldd PROGRAM | grep libmpi. Or srun --mpi=pmix, where Slurm has it.",
      'source': "github.com/apptainer/singularity, issues 5060 and 88; github.com/open-mpi/ompi, issue 8017",
-     'also': [("TMPDIR of the job is not in the container", "apptainer exec IMAGE ls -ld $TMPDIR")],
-     'general': True},
+     'also': [("TMPDIR of the job is not in the container", "apptainer exec IMAGE ls -ld $TMPDIR")], 'general': True},
     {'name': "mpiexec that asks PBS or LSF in vain",
      'patterns': [("tm_init", r"tm_init(?:\(\))? ?(?:failed|returned|:)"),
-                  ("launcher_pbs_init (", r"launcher_pbs_init \("), ("TM error ", r"\bTM error \d+"),
+                  ("launcher_pbs_init (", r"launcher_pbs_init \("),
+                  ("TM error ", r"\bTM error \d+"),
                   ("error: executing task of job ", r"error: executing task of job \d+ failed"),
                   "error: commlib error: got select error"],
      'cause': "mpiexec sees variables of PBS, LSF or SGE and wants to start the ranks through it, and its daemon on "

@@ -7,8 +7,8 @@ ENTRIES = [
                   ("Couldn't find the specified plugin name for mpi/",
                    r"Couldn't find the specified plugin name for mpi/(?P<type>\S+)")],
      'cause': "This Slurm has no plugin {type}, which --mpi= or SLURM_MPI_TYPE names.",
-     'remedy': "Leave out --mpi=; srun --mpi=list shows what there is. If the module itself asks for it, this is "
-               "not the Slurm of its site.",
+     'remedy': "Leave out --mpi=; srun --mpi=list shows what there is. If the module itself asks for it, this is not "
+               "the Slurm of its site.",
      'source': "Slurm 22.05, seen by this project, 2026-11"},
     {'name': "PMIx library missing",
      'patterns': [("can not load PMIx library", r"mpi/pmix\w*: init: .{0,200}can not load PMIx library")],
@@ -25,8 +25,7 @@ ENTRIES = [
      'unless': ["socket of Slurm's own keys", "slurmd that finds no configuration",
                 "slurm.conf that you may not read"]},
     {'name': "slurm.conf that you may not read",
-     'patterns': [(": Permission denied",
-                   r"s_p_parse_file: [^\n]{1,40} file (?P<file>\S{1,120}): Permission denied")],
+     'patterns': [(": Permission denied", r"s_p_parse_file: [^\n]{1,40} file (?P<file>\S{1,120}): Permission denied")],
      'cause': "Slurm's commands must read {file}, and you may not: the file or a folder above it is closed.",
      'remedy': "A matter of the administrators: chmod 0644 the file, 0755 its folder (slurmdbd.conf alone stays "
                "closed). In a container --bind /etc/slurm.",
@@ -43,20 +42,23 @@ ENTRIES = [
      'remedy': "--account=project_46XXXXXXX, or export SLURM_ACCOUNT; on LUMI lumi-workspaces lists yours.",
      'source': "Slurm, src/common/slurm_errno.c"},
     {'name': "more than the partition has",
-     'patterns': ["Requested node configuration is not available", "can not be satisfied",
+     'patterns': ["Requested node configuration is not available",
+                  ("can not be satisfied", r"(?:sbatch|srun|salloc): error: [^\n]{0,120}can not be satisfied"),
                   "Requested partition configuration not available now", "Node count specification invalid",
                   "Invalid node name specified", "Requested topology configuration is not available",
                   "Required nodes lack available resources", "No suitable topology unit found",
-                  "RestrictedCoresPerGPU: ", ("invalid number of nodes (-N", r"invalid number of nodes \(-N"),
-                  ("PartitionNodeLimit", r"\bPartitionNodeLimit\b"), ("BadConstraints", r"\bBadConstraints\b")],
+                  "RestrictedCoresPerGPU: ",
+                  ("invalid number of nodes (-N", r"invalid number of nodes \(-N"),
+                  ("PartitionNodeLimit", r"\bPartitionNodeLimit\b"),
+                  ("BadConstraints", r"\bBadConstraints\b")],
      'cause': "The job asks for more nodes, cores, memory or GPUs than the partition has or gives to one job.",
      'remedy': "Ask for less: sinfo -o '%P %D %c %G' shows what a partition has.",
      'source': "Slurm 22.05, seen by this project, 2026-11",
      'unless': ["more than the job has", "memory that a node does not have"]},
     {'name': "job is over",
      'patterns': [("Unable to create step for job ",
-                   r"Unable to create step for job \d+: (?:Job/step already completing.*|Invalid job id "
-                   r"specified|Job has expired|Expired or invalid job.*)"),
+                   r"Unable to create step for job \d+: (?:Job/step already completing.*|Invalid job id specified|Job "
+                   "has expired|Expired or invalid job.*)"),
                   ("Unable to confirm allocation for job ", r"Unable to confirm allocation for job \d+")],
      'cause': "srun was called in a shell of a job that has ended; SLURM_JOB_ID is still set there.",
      'remedy': "exit that shell (salloc), or unset SLURM_JOB_ID and ask for a new job.",
@@ -65,13 +67,12 @@ ENTRIES = [
      'patterns': [(" nodes asked for ", r"Only allocated (?:\d+) nodes asked for (?:\d+)"),
                   ("Unable to create step for job ",
                    r"Unable to create step for job \w+: (?P<why>(?:Requested (?:node|partition|topology) "
-                   r"config|Requested nodes|Required node|More processors|Memory "
-                   r"(?:required|specification)|Invalid (?:generic resource|Trackable|node "
-                   r"name|feature|GRES)|Insufficient GRES|Duplicate generic|Node count|Task count|CPU count|Task "
-                   r"distribution|Cannot request more threads|RestrictedCoresPerGPU|No suitable topology|Job "
-                   r"violates|Requested GRES)[^\n]{0,120})"),
+                   "config|Requested nodes|Required node|More processors|Memory (?:required|specification)|Invalid "
+                   "(?:generic resource|Trackable|node name|feature|GRES)|Insufficient GRES|Duplicate generic|Node "
+                   "count|Task count|CPU count|Task distribution|Cannot request more threads|RestrictedCoresPerGPU|No "
+                   r"suitable topology|Job violates|Requested GRES)[^\n]{0,120})"),
                   ("Unable to create job step: ",
-                   r"Unable to create job step: (?P<why>(?:More processors|Memory required|Invalid generic "
+                   "Unable to create job step: (?P<why>(?:More processors|Memory required|Invalid generic "
                    r"resource|Node count|Task count|CPU count)[^\n]{0,120})"),
                   "Insufficient GRES available in allocation",
                   (") not found in the job",
@@ -83,8 +84,8 @@ ENTRIES = [
     {'name': "network of the step not set up",
      'patterns': ["Error configuring interconnect"],
      'cause': "Slurm could not give the step its part of the Slingshot network (VNI): the step asks for it by "
-              "--network= in a way that is not allowed, overlaps another step on several nodes, or too many steps "
-              "have one.",
+              "--network= in a way that is not allowed, overlaps another step on several nodes, or too many steps have "
+              "one.",
      'remedy': "To look into a job that runs: srun --overlap --jobid=JOB -n 1 --pty bash, on one node. Leave out "
                "--network=; fewer srun at once in a job. srun --exclude=NODE if it is one node alone.",
      'source': "github.com/Lumi-supercomputer/lumi-userguide, pull request 223; github.com/ornladios/ADIOS2, issue "
@@ -97,41 +98,43 @@ ENTRIES = [
      'source': "Slurm 22.05, seen by this project, 2026-11; github.com/llnl/smith, issue 688; "
                "github.com/DeiC-HPC/BitBulldozersLab, 2025"},
     {'name': "time limit",
-     'patterns': ["DUE TO TIME LIMIT", ("did not end within ", r"did not end within (?:[\d.]+) s"),
+     'patterns': ["DUE TO TIME LIMIT",
+                  ("did not end within ", r"it did not end within [\d.]+ s"),
                   "PBS: job killed: walltime", "exceeded its walltime limit", "TERM_RUNLIMIT",
                   "exceeded wallclock limit"],
      'cause': "The time limit ran out: of Slurm, or of what waits for the run. Either it is too short, or the ranks "
               "wait for each other for ever.",
-     'remedy': "Try the same line by hand with a longer -t. If it never ends: RCCL between nodes has hung on LUMI "
-               "with NCCL_NET_GDR_LEVEL set (ROCm 7) and without FI_MR_CACHE_MONITOR=userfaultfd: env | grep -E "
-               "'^(NCCL|FI)_' shows yours, osu-explain those of the module; module load osu-settings/rccl-alt-read "
-               "is the next to try. A provider may be the wrong one (osu-explain FI_PROVIDER).",
+     'remedy': "Try the same line by hand with a longer -t. If it never ends: the same on one node, then with another "
+               "provider (FI_PROVIDER; osu-explain shows the module's), tells whether the network is it; py-spy dump "
+               "or gdb -p PID shows where a rank waits.",
      'source': "Slurm 22.05, seen by this project, 2026-11"},
     {'name': "out of memory",
-     'patterns': [(": Out Of Memory", r"tasks? \S{1,80}: Out Of Memory"), ("kill", "oom[-_]kill"), "OOM Killed",
-                  ("OUT_OF_ME", r"\bOUT_OF_ME(?:MORY|\+)")],
+     'patterns': [(": Out Of Memory", r"tasks? \S{1,80}: Out Of Memory"),
+                  ("kill", "oom[-_]kill(?:er| event|:|_process)"),
+                  "OOM Killed",
+                  ("OUT_OF_ME", r"(?<![\w.])OUT_OF_ME(?:MORY|\+)(?= +\d+:\d|\W*$)")],
      'cause': "The node, or what the job was given of it, had no memory left, and the kernel ended what used most.",
-     'remedy': "Ask for more (--mem=0 is all of the node), start fewer ranks on a node, or give -m a smaller "
-               "largest size; osu_alltoall needs ranks x size on every rank.",
+     'remedy': "Ask for more (--mem=0 is all of the node), start fewer ranks on a node, or give -m a smaller largest "
+               "size; osu_alltoall needs ranks x size on every rank.",
      'source': "github.com/nextflow-io/nextflow, issue 5932; github.com/snakemake/snakemake-executor-plugin-slurm, "
                "pull request 371"},
     {'name': "program not found",
      'patterns': [("execve(): ",
                    r"execve\(\): (?P<program>\S+)(?<!slurm_script): (?P<why>No such file or directory|Permission "
-                   r"denied)")],
+                   "denied)")],
      'cause': "The node cannot start {program}: {why}.",
-     'remedy': "Load the module in the shell that calls srun, so that its bin is on PATH. srun starts files only, "
-               "no functions or aliases of a shell. An installation must lie on a file system that the nodes see.",
-     'source': "Slurm 22.05, seen by this project, 2026-11; github.com/singularityhub/singularity-hpc, issues 473 "
-               "and 565",
+     'remedy': "Load the module in the shell that calls srun, so that its bin is on PATH. srun starts files only, no "
+               "functions or aliases of a shell. An installation must lie on a file system that the nodes see.",
+     'source': "Slurm 22.05, seen by this project, 2026-11; github.com/singularityhub/singularity-hpc, issues 473 and "
+               "565",
      'also': [("srun or sbatch has --export=NONE (or SLURM_EXPORT_ENV, SBATCH_EXPORT says so), and the ranks do not "
                "get your PATH",
                "env | grep _EXPORT; srun --export=ALL PROGRAM")]},
     {'name': "munge not reached",
      'patterns': ["Munge encode failed", "cannot find auth plugin for auth/munge", "If munged is up, restart with",
                   ("munge.socket", r"munge\.socket\S{0,60}: (?:No such file|Connection refused|Permission denied)")],
-     'cause': "Slurm's commands prove who you are by munge, and do not reach it: they were called inside a "
-              "container, or munged does not run on this node.",
+     'cause': "Slurm's commands prove who you are by munge, and do not reach it: they were called inside a container, "
+              "or munged does not run on this node.",
      'remedy': "Call srun, sbatch and sinfo outside of the container. In it they need --bind /run/munge, the host's "
                "slurm.conf and a Slurm of the same release.",
      'source': "munge(1); github.com/dun/munge, issues 118 and 124",
@@ -143,16 +146,16 @@ ENTRIES = [
                   "Application launch failed: Invalid job credential", "Job credential expired",
                   ("Credential signature check: ", r"Credential signature check: (?:[^\n]{1,80})"),
                   "Invalid job credential from"],
-     'cause': "A node does not believe another one: their keys of munge, clocks, account numbers or releases of "
-              "Slurm differ. {why}",
+     'cause': "A node does not believe another one: their keys of munge, clocks, account numbers or releases of Slurm "
+              "differ. {why}",
      'remedy': "A matter of the administrators: munge -n | ssh NODE unmunge shows key and clock, srun --version on "
                "both the release. munged reads its key only when it starts. For you: srun --exclude=NODE.",
      'source': "github.com/dun/munge, issues 62, 116 and 126"},
     {'name': "binding outside of the step",
      'patterns': ["CPU binding outside of job step allocation", "Unable to satisfy cpu bind request",
                   "Unable to layout tasks on given cpus"],
-     'cause': "--cpu-bind (or SLURM_CPU_BIND of an srun around this one) names cores that this step does not have, "
-              "or --gpu-bind GPUs.",
+     'cause': "--cpu-bind (or SLURM_CPU_BIND of an srun around this one) names cores that this step does not have, or "
+              "--gpu-bind GPUs.",
      'remedy': "unset what env | grep SLURM_CPU_BIND shows, when one srun starts another. Masks such as those for "
                "LUMI-G need whole nodes: --exclusive.",
      'source': "srun(1), --cpu-bind; github.com/LLNL/ATS, issue 133",
@@ -161,8 +164,8 @@ ENTRIES = [
      'patterns': [(": cannot open shared object file",
                    r"(?P<library>libslurm\w*\.so[.\d]*): cannot open shared object file")],
      'cause': "A command of Slurm was called inside a container, which has not {library}.",
-     'remedy': "Call it outside: srun and sbatch start containers, not the other way round. A program that must "
-               "submit from inside can do so by ssh to the login node.",
+     'remedy': "Call it outside: srun and sbatch start containers, not the other way round. A program that must submit "
+               "from inside can do so by ssh to the login node.",
      'source': "github.com/OpenEuroLLM/oellm-eval, issue 26"},
     {'name': "GPUs asked for in a way that Slurm refuses",
      'patterns': ["Invalid generic resource (gres) specification", "Invalid Trackable RESource (TRES) specification",
@@ -170,9 +173,9 @@ ENTRIES = [
                   "Requested GRES option unsupported by configured SelectType plugin"],
      'cause': "This Slurm does not know the GPUs (or other resource) by the name or option that was used, or the "
               "partition has none.",
-     'remedy': "sinfo -o '%P %G' shows the names: --gres=gpu:mi250:8 or --gpus-per-node=8 where there are some. "
-               "Leave out an empty --gres=, and --gpus where only --gres is supported (or no option, where nodes "
-               "are whole).",
+     'remedy': "sinfo -o '%P %G' shows the names: --gres=gpu:mi250:8 or --gpus-per-node=8 where there are some. Leave "
+               "out an empty --gres=, and --gpus where only --gres is supported (or no option, where nodes are "
+               "whole).",
      'source': "github.com/3dem/relion, issue 877; github.com/awslabs/awsome-distributed-ai, issue 196",
      'unless': ["more than the job has"]},
     {'name': "memory asked for in two ways",
@@ -185,26 +188,25 @@ ENTRIES = [
     {'name': "cores asked for in two ways",
      'patterns': [(" set by two different environment variables",
                    r"(?P<what>[\w-]{1,40}) set by two different environment variables (?P<why>[^\n]{1,120})")],
-     'cause': "Two variables of Slurm say how many cores a task has, and differ: srun was called within another job "
-              "or step (salloc, an interactive shell), or --cpus-per-task was given again. {what} {why}",
+     'cause': "Two variables of Slurm say how many cores a task has, and differ: srun was called within another job or "
+              "step (salloc, an interactive shell), or --cpus-per-task was given again. {what} {why}",
      'remedy': "unset SLURM_CPUS_PER_TASK SLURM_TRES_PER_TASK (and SRUN_CPUS_PER_TASK) before srun or mpirun; or "
                "submit from a shell that is in no job.",
      'source': "Slurm, src/common/slurm_opt.c; srun(1), SLURM_CPUS_PER_TASK"},
     {'name': "limit of your account",
      'patterns': [("violates accounting/QOS policy", "(?i:violates accounting/QOS) policy"),
                   ("Limit", r"\b(?:QOS|Assoc)(?:Max|Grp|Min)(?!\w*Minutes)\w+Limit\b")],
-     'cause': "You have more jobs waiting or running, or ask for more time or nodes, than the partition lets one "
-              "user or project have.",
-     'remedy': "squeue --me, and wait or cancel some. sacctmgr show qos "
-               "format=name,maxsubmitpu,maxjobspu,maxwall,maxtrespu shows the limits; on LUMI lumi-allocations "
-               "whether hours are left.",
-     'source': "github.com/szcf-weiya/techNotes, issue 7; github.com/jade-hpc-gpu/jade-hpc-gpu.github.io, issue 78",
-     'also': [("no account is named, which LUMI answers so",
-               "sbatch --account=project_46XXXXXXX; lumi-workspaces lists yours")]},
+     'cause': "Slurm's accounting refuses the job or lets it wait: no account (project) is named where the site wants "
+              "one (LUMI), or you have more jobs, or ask for more time or nodes, than one user or project may.",
+     'remedy': "sbatch --account=PROJECT (on LUMI project_46XXXXXXX; lumi-workspaces lists yours). If one is named: "
+               "squeue --me, and wait or cancel some; sacctmgr show qos "
+               "format=name,maxsubmitpu,maxjobspu,maxwall,maxtrespu shows the limits; on LUMI lumi-allocations whether "
+               "hours are left.",
+     'source': "github.com/szcf-weiya/techNotes, issue 7; github.com/jade-hpc-gpu/jade-hpc-gpu.github.io, issue 78"},
     {'name': "folder of the job not made by Slurm",
      'patterns': [("container_", "container_[pg]_join(?: failed|: open failed)")],
-     'cause': "Slurm gives every job a /tmp of its own on this node (job_container/tmpfs), and has not made it or "
-              "lost it.",
+     'cause': "Slurm gives every job a /tmp of its own on this node (job_container/tmpfs), and has not made it or lost "
+              "it.",
      'remedy': "A matter of the administrators: the disk of the node or slurmd. For you: srun --exclude=NODE.",
      'source': "github.com/ArjunaCluster/ArjunaUsers, issue 123"},
     {'name': "no answer from a node",
@@ -218,8 +220,8 @@ ENTRIES = [
      'patterns': ["unable to set taskset", "plugin not compiled with hwloc support",
                   "unable to add pids to '/sys/fs/cgroup",
                   ("' to '/sys/fs/cgroup/", r"write value '[^']{1,40}' to '/sys/fs/cgroup/\S+ failed")],
-     'cause': "Slurm cannot give the step its cores or memory by cgroups: its description of the node (slurm.conf) "
-              "is not what the node has, or its plugin was built without hwloc.",
+     'cause': "Slurm cannot give the step its cores or memory by cgroups: its description of the node (slurm.conf) is "
+              "not what the node has, or its plugin was built without hwloc.",
      'remedy': "A matter of the administrators: slurmd -C against the line of the node in slurm.conf; restart of "
                "slurmd or the node. For you: srun --exclude=NODE.",
      'source': "github.com/openhpc/ohpc, issue 476; github.com/lyulyul/shine-cluster, issue 29",
@@ -227,8 +229,8 @@ ENTRIES = [
     {'name': "time limit refused",
      'patterns': ["Requested time limit is invalid",
                   ("requested timelimit exceeds max of ", r"requested timelimit exceeds max of (?:[^\n]{1,30})")],
-     'cause': "The job asks for more time than the partition allows, for none where one is wanted, or in a form "
-              "that Slurm does not read.",
+     'cause': "The job asks for more time than the partition allows, for none where one is wanted, or in a form that "
+              "Slurm does not read.",
      'remedy': "sinfo -o '%P %l' shows the limits. -t is minutes, minutes:seconds, hours:minutes:seconds or "
                "days-hours.",
      'source': "Slurm, src/common/slurm_errno.c; sbatch(1), --time"},
@@ -236,62 +238,63 @@ ENTRIES = [
      'patterns': ["ReqNodeNotAvail", "Nodes required for job are DOWN"],
      'cause': "Nodes that the job needs (or names with -w) are down, drained, reserved or not in this partition; it "
               "waits for them.",
-     'remedy': "sinfo -R says why nodes are out; leave out -w, or take others. ReqNodeNotAvail is often a "
-               "reservation for maintenance that a shorter -t would fit before.",
+     'remedy': "sinfo -R says why nodes are out; leave out -w, or take others. ReqNodeNotAvail is often a reservation "
+               "for maintenance that a shorter -t would fit before.",
      'source': "Slurm, src/common/slurm_errno.c"},
     {'name': "nodes in use",
      'patterns': ["Unable to allocate resources: Connection timed out"],
-     'cause': "The nodes or cores are in use by other jobs, and the command does not want to wait (--immediate), or "
-              "an srun stands within a job whose cores another step has.",
+     'cause': "The nodes or cores are in use by other jobs, and the command does not want to wait (--immediate), or an "
+              "srun stands within a job whose cores another step has.",
      'remedy': "Leave out -I, or wait: squeue -p PARTITION. Within a job: srun --overlap, or end the other step.",
      'source': "Slurm, src/common/slurm_errno.c",
      'unless': ["step waits for another"]},
     {'name': "memory that a node does not have",
      'patterns': ["Memory specification can not be satisfied"],
      'cause': "The job asks for more memory on a node than the nodes of the partition have.",
-     'remedy': "sinfo -o '%P %m' shows megabytes a node; --mem is for the node, --mem-per-cpu for each core. "
-               "--mem=0 is all there is.",
+     'remedy': "sinfo -o '%P %m' shows megabytes a node; --mem is for the node, --mem-per-cpu for each core. --mem=0 "
+               "is all there is.",
      'source': "Slurm, src/common/slurm_errno.c; sbatch(1), --mem"},
     {'name': "node refuses the message",
-     'patterns': ["Protocol authentication error"],
-     'cause': "One part of Slurm does not believe another: their keys of munge, clocks or releases differ, or "
-              "slurmd there has died in mid-sentence.",
-     'remedy': "A matter of the administrators: munge -n | ssh NODE unmunge, date on both, and the log of slurmd "
-               "and slurmctld. For you: srun --exclude=NODE.",
+     'patterns': [("Protocol authentication error",
+                   r"(?:slurm\w*|srun|sbatch|salloc|squeue|sinfo|scontrol|sacct)[^\n]{0,80}: Protocol authentication "
+                   "error")],
+     'cause': "One part of Slurm does not believe another: their keys of munge, clocks or releases differ, or slurmd "
+              "there has died in mid-sentence.",
+     'remedy': "A matter of the administrators: munge -n | ssh NODE unmunge, date on both, and the log of slurmd and "
+               "slurmctld. For you: srun --exclude=NODE.",
      'source': "Slurm, src/common/slurm_errno.c; munge(7)",
      'unless': ["munge not reached", "credential refused", "socket of Slurm's own keys"]},
     {'name': "output file of the job that cannot be written",
      'patterns': [("job_rc = 4021", r"job_rc = 4021\b")],
      'cause': "The node could not open the file for the job's output, or the job's folder: it is not there on the "
               "node, or you may not write there. The job ended before its first line (53 is no signal here).",
-     'remedy': "sbatch --output=FILE --chdir=FOLDER with places that exist before and are the same on the nodes; "
-               "Slurm makes no folders.",
+     'remedy': "sbatch --output=FILE --chdir=FOLDER with places that exist before and are the same on the nodes; Slurm "
+               "makes no folders.",
      'source': "Slurm, slurmd/slurmstepd; github.com/SckyzO/slurm_exporter, issue 171"},
     {'name': "srun ended the step",
      'patterns': ["Job step aborted: Waiting up to", "DUE TO TASK FAILURE",
                   ("srun: ", "srun: (?:Terminating|Force Terminated) (?:job step|StepId|Job)"),
                   "error: Timed out waiting for job step to complete"],
      'cause': "srun ended the other ranks, because one has failed or has ended long before the others.",
-     'remedy': "The first error of any rank is the cause; sacct -j JOB shows the exit codes. --kill-on-bad-exit=0 "
-               "lets the others go on, --wait=0 waits for ever.",
-     'source': "srun(1), --kill-on-bad-exit and --wait",
-     'unless': ["task killed", "program failed"],
-     'last': True},
+     'remedy': "The first error of any rank is the cause; sacct -j JOB shows the exit codes. --kill-on-bad-exit=0 lets "
+               "the others go on, --wait=0 waits for ever.",
+     'source': "srun(1), --kill-on-bad-exit and --wait", 'last': True,
+     'unless': ["task killed", "program failed"]},
     {'name': "sockets of srun not reached",
      'patterns': ["timeout waiting for task launch",
                   ("slurm_",
                    r"slurm_(?:send_recv|receive|send_node)\w*: .{0,120}(?:No route to host|Connection "
-                   r"refused|Connection timed out|Connection reset)")],
-     'cause': "The node cannot call back the srun that started the ranks, or srun does not reach the node: a "
-              "firewall between them, a name that leads to the wrong address, or a node that is down.",
+                   "refused|Connection timed out|Connection reset)")],
+     'cause': "The node cannot call back the srun that started the ranks, or srun does not reach the node: a firewall "
+              "between them, a name that leads to the wrong address, or a node that is down.",
      'remedy': "Call srun on a node of the job (sbatch, salloc) instead of a login node or laptop; administrators: "
                "open the ports of SrunPortRange. srun --exclude=NODE if it is one node.",
      'source': "slurm.conf(5), SrunPortRange; slurm.schedmd.com, Troubleshooting",
      'also': [("the node is down", "sinfo -R")]},
     {'name': "memory beyond the request",
      'patterns': [("memory limit", "[Ee]xceeded (?:step|job|virtual) memory limit")],
-     'cause': "The ranks needed more memory than the job had asked for on that node; Slurm ended some of them, or "
-              "they were swapped out.",
+     'cause': "The ranks needed more memory than the job had asked for on that node; Slurm ended some of them, or they "
+              "were swapped out.",
      'remedy': "Ask for more: --mem=0 (all of the node), --mem-per-cpu; or fewer ranks a node. seff JOB or sacct -j "
                "JOB -o maxrss,reqmem shows what was used.",
      'source': "sbatch(1), --mem; github.com/galaxyproject/galaxy, pull request 2309"},
@@ -301,8 +304,8 @@ ENTRIES = [
                   ("which: no s", r"which: no (?P<command>srun|sbatch|salloc|squeue|sacct|scontrol|sinfo) in \(")],
      'cause': "{command} is not on PATH: this machine has no Slurm, its module is not loaded, or the command was "
               "called inside a container.",
-     'remedy': "Call it on a login or compute node of the cluster, outside of the container: srun starts "
-               "containers, not the other way round. Where Slurm lies in a folder of its own: module load slurm.",
+     'remedy': "Call it on a login or compute node of the cluster, outside of the container: srun starts containers, "
+               "not the other way round. Where Slurm lies in a folder of its own: module load slurm.",
      'source': "srun(1), manual",
      'unless': ["mpirun in the container"]},
     {'name': "filter of the site",
@@ -316,14 +319,14 @@ ENTRIES = [
                   (": error: ",
                    r"(?:sbatch|srun|salloc): error: (?:lua|cli_filter(?:/\w+)?|job_submit(?:/\w+)?): "
                    r"(?P<why>[^\n]{1,200})")],
-     'cause': "A rule of this cluster (job_submit, cli_filter), or the library that hands the job in (DRMAA), "
-              "refuses it as it was asked for. {why}",
+     'cause': "A rule of this cluster (job_submit, cli_filter), or the library that hands the job in (DRMAA), refuses "
+              "it as it was asked for. {why}",
      'remedy': "The line above says what the site wants; its documentation has the options that jobs need there.",
      'source': "Slurm, cli_filter and job_submit plugins; github.com/dask/dask-jobqueue, issue 632"},
     {'name': "disk of the controller full",
      'patterns': ["I/O error writing script/environment to file"],
-     'cause': "The disk on which Slurm's controller keeps the scripts of jobs (StateSaveLocation) is full or cannot "
-              "be written. It is not your quota, and not your script.",
+     'cause': "The disk on which Slurm's controller keeps the scripts of jobs (StateSaveLocation) is full or cannot be "
+              "written. It is not your quota, and not your script.",
      'remedy': "Tell the administrators, and try again later: df -h and df -i of StateSaveLocation (scontrol show "
                "config | grep StateSave) on the controller.",
      'source': "github.com/ArjunaCluster/ArjunaUsers, issue 212; Slurm, src/common/slurm_errno.c"},
@@ -334,37 +337,38 @@ ENTRIES = [
      'cause': "Not your script is missing, but the copy that slurmd (or PBS) keeps of it on the node: its "
               "SlurmdSpoolDir is full, was cleaned, lies on a file system mounted noexec or is closed to users. "
               "{file}",
-     'remedy': "srun --exclude=NODE, and tell the administrators: df, findmnt -T and ls -ld of SlurmdSpoolDir "
-               "there, then restart slurmd. The other reason: the interpreter in the first line of your script is "
-               "not on the node (head -1 FILE).",
+     'remedy': "srun --exclude=NODE, and tell the administrators: df, findmnt -T and ls -ld of SlurmdSpoolDir there, "
+               "then restart slurmd. The other reason: the interpreter in the first line of your script is not on the "
+               "node (head -1 FILE).",
      'source': "github.com/ArjunaCluster/ArjunaUsers, issue 46; github.com/galaxyproject/ansible-slurm, issue 37"},
     {'name': "slurmd that finds no configuration",
-     'patterns': ["DNS SRV lookup failed", "resolve_ctls_from_dns_srv",
+     'patterns': [("DNS SRV lookup failed", "fetch_config: DNS SRV lookup failed"),
+                  "resolve_ctls_from_dns_srv",
                   ("failed to fetch remote configs: ", r"failed to fetch remote configs: (?P<why>[^\n]{1,80})"),
                   "_establish_configuration: failed to load configs"],
-     'cause': "There is no slurm.conf here, so Slurm asks the controller for it, and does not get it: no controller "
-              "is named, it is not up yet, or it gives none. {why}",
+     'cause': "There is no slurm.conf here, so Slurm asks the controller for it, and does not get it: no controller is "
+              "named, it is not up yet, or it gives none. {why}",
      'remedy': "Start slurmctld first, then slurmd again. Name the controller: slurmd --conf-server HOST:6817, with "
-               "SlurmctldParameters=enable_configless there; or a copy of slurm.conf in /etc/slurm, or SLURM_CONF. "
-               "In a container: --bind /etc/slurm.",
+               "SlurmctldParameters=enable_configless there; or a copy of slurm.conf in /etc/slurm, or SLURM_CONF. In "
+               "a container: --bind /etc/slurm.",
      'source': "slurm.schedmd.com, Configless Slurm; github.com/stackhpc/ansible-slurm-appliance, issue 443; "
                "github.com/GoogleCloudPlatform/cluster-toolkit, issue 1600",
      'unless': ["socket of Slurm's own keys"]},
     {'name': "socket of Slurm's own keys",
      'patterns': ["failed to connect to any sack sockets"],
-     'cause': "This Slurm proves who you are by auth/slurm, and the service that does it (sackd on login nodes, "
-              "slurmd and slurmctld on theirs) does not run here, or its socket is not in this container.",
-     'remedy': "Outside of a container: systemctl status sackd; /etc/slurm/slurm.key must be the same on all "
-               "machines. In one: call Slurm's commands outside, or --bind /run/slurm.",
-     'source': "slurm.schedmd.com, Authentication plugins, auth/slurm; github.com/SlinkyProject/slurm-operator, "
-               "issue 44"},
+     'cause': "This Slurm proves who you are by auth/slurm, and the service that does it (sackd on login nodes, slurmd "
+              "and slurmctld on theirs) does not run here, or its socket is not in this container.",
+     'remedy': "Outside of a container: systemctl status sackd; /etc/slurm/slurm.key must be the same on all machines. "
+               "In one: call Slurm's commands outside, or --bind /run/slurm.",
+     'source': "slurm.schedmd.com, Authentication plugins, auth/slurm; github.com/SlinkyProject/slurm-operator, issue "
+               "44"},
     {'name': "node set aside after a job",
      'patterns': ["Kill task failed", "DUE TO JOB NOT ENDING WITH SIGNALS",
                   "Node ping apparently hung, many nodes may be DOWN"],
-     'cause': "Slurm has set the node aside (drain, down): processes of a job did not end when they were killed "
-              "(they wait for a file system or a GPU), its epilog failed, or slurmd there did not answer.",
-     'remedy': "For you: --exclude=NODE. For the administrators: ps there (state D), dmesg, UnkillableStepTimeout "
-               "and SlurmdTimeout; then scontrol update NodeName=NODE State=RESUME.",
+     'cause': "Slurm has set the node aside (drain, down): processes of a job did not end when they were killed (they "
+              "wait for a file system or a GPU), its epilog failed, or slurmd there did not answer.",
+     'remedy': "For you: --exclude=NODE. For the administrators: ps there (state D), dmesg, UnkillableStepTimeout and "
+               "SlurmdTimeout; then scontrol update NodeName=NODE State=RESUME.",
      'source': "slurm.conf(5), UnkillableStepTimeout; github.com/awslabs/awsome-distributed-ai, issue 185; "
                "github.com/clustervision/trinity, issue 535"},
     {'name': "job held",
@@ -384,12 +388,12 @@ ENTRIES = [
      'patterns': [("unable to add task[pid=", r"unable to add task\[pid=\d+\] to memory cg '\(null\)'"),
                   ("unable to instanciate ", r"unable to instanciate (?:user|job|step) \S{1,30} memory cgroup"),
                   ("unable to create cgroup ",
-                   r"unable to create cgroup ['\u2018][^'\u2019\n]{1,200}['\u2019] ?: (?:Cannot allocate "
-                   r"memory|No space left on device)")],
+                   r"unable to create cgroup ['\u2018][^'\u2019\n]{1,200}['\u2019] ?: (?:Cannot allocate memory|No "
+                   "space left on device)")],
      'cause': "The kernel of the node gives no new cgroup: it has too many that were never freed (a known leak of "
               "older kernels, with limits of kernel memory). Your job's memory is not at fault.",
-     'remedy': "srun --exclude=NODE. For the administrators: restart the node; ConstrainKmemSpace=no in "
-               "cgroup.conf; a newer kernel; remove empty folders below slurm in /sys/fs/cgroup.",
+     'remedy': "srun --exclude=NODE. For the administrators: restart the node; ConstrainKmemSpace=no in cgroup.conf; a "
+               "newer kernel; remove empty folders below slurm in /sys/fs/cgroup.",
      'source': "github.com/galaxyproject/galaxy, pull request 7766; github.com/rackslab/FireHPC, issue 6; "
                "cgroup.conf(5)"},
     {'name': "plugin of spank not there",
@@ -401,9 +405,9 @@ ENTRIES = [
     {'name': "value that an option of Slurm does not take",
      'patterns': [(": error: Invalid --",
                    r"(?:sbatch|srun|salloc): error: Invalid (?P<option>--(?!mem|time)[\w-]{1,40}) specification")],
-     'cause': "Slurm does not take the value of {option}: it is misspelt, empty (a variable that is not set) or in "
-              "a form that this release does not know.",
-     'remedy': "man sbatch has the values: --mail-type=BEGIN,END,FAIL; numbers are whole and without units; no "
-               "blanks around = and no comment behind the value in an #SBATCH line.",
+     'cause': "Slurm does not take the value of {option}: it is misspelt, empty (a variable that is not set) or in a "
+              "form that this release does not know.",
+     'remedy': "man sbatch has the values: --mail-type=BEGIN,END,FAIL; numbers are whole and without units; no blanks "
+               "around = and no comment behind the value in an #SBATCH line.",
      'source': "sbatch(1); github.com/ISSMteam/ISSM, issue 92"},
 ]
