@@ -235,10 +235,10 @@ class EasyBuild:
         return [path for path in found if path not in ('software/.locks', 'modules/all')]
 
 
-#: Lmod of this machine (8.6 on Debian 12), and LUMI's kind where the set-up could have it (workstation/lmod_87.sh)
-LMODS = {'own': '/usr/share/lmod/lmod/libexec/lmod'}
-if (STATE / 'lmod-8.7' / 'lmod').exists():
-    LMODS['8.7'] = str(STATE / 'lmod-8.7' / 'lmod')
+#: Lmod of this machine (8.6 on Debian 12), LUMI's kind where the set-up could have it (workstation/lmod_87.sh), and
+#: others that somebody puts beside that: no package registry has 9.2 yet
+LMODS = {'own': '/usr/share/lmod/lmod/libexec/lmod', **{
+    path.parent.name[len('lmod-'):]: str(path) for path in sorted(STATE.glob('lmod-*/lmod'))}}
 
 
 def clean_shell(script, lmod='own', **variables):

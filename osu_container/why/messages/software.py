@@ -17,7 +17,7 @@ MODULES = [
      'patterns': [("requested:", r"exist\s+but\s+cannot\s+be\s+loaded\s+as\s+requested:\s*(?P<name>.*)")],
      'cause': "{name} belongs to a software stack that is not loaded in this shell.",
      'remedy': "module spider NAME says what to load before it; on LUMI: module load LUMI/25.03 partition/G first.",
-     'source': "Lmod 8.6 and 8.7, seen by this project, 2026-11"},
+     'source': "Lmod 8.6, 8.7 and 9.2, seen by this project, 2026-11"},
     {'name': "modules that exclude each other",
      'patterns': [("module(s)",
                    r'Cannot\s+load\s+module\s+\"(?P<name>[^\"]+)\"\s+because\s+these\s+module\(s\)\s+are\s+loaded:\s*(?'
@@ -25,7 +25,7 @@ MODULES = [
      'cause': "{name} and {other} set the same variables, such as SINGULARITY_BIND, and do not go together.",
      'remedy': "module unload the loaded one; what it binds of the users' file systems the modules of this project "
                "bind as well.",
-     'source': "Lmod 8.6 and 8.7, seen by this project, 2026-11"},
+     'source': "Lmod 8.6, 8.7 and 9.2, seen by this project, 2026-11"},
     {'name': "module needs another one",
      'patterns': [("without", r'Cannot\s+load\s+module\s+\"(?P<module>[^\"]{1,200})\"\s+without\s+these\s+module'),
                   ("' depends on one of the module(s)",

@@ -5,6 +5,7 @@ import re
 import shlex
 import subprocess
 import zlib
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -217,8 +218,10 @@ def test_a_module_is_short_and_has_a_word_behind_each_statement(site):
 
 # ---- in Lmod
 
-def test_lmods_own_checker_finds_no_error(tree):
-    done = run(['/usr/share/lmod/lmod/libexec/check_module_tree_syntax', *(tree(site) / 'modules' for site in SITES)])
+@pytest.mark.parametrize('lmod', LMODS)
+def test_lmods_own_checker_finds_no_error(lmod, tree):
+    checker = Path(LMODS[lmod]).resolve().with_name('check_module_tree_syntax')
+    done = run([checker, *(tree(site) / folder for site in SITES for folder in ('modules', 'software'))])
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -239,12 +242,12 @@ def test_unload_leaves_nothing_behind_but_what_the_user_has_set_meanwhile(site, 
         assert unloaded.env == {**before, 'OSU_SCOPE': 'commands'}, name
 
 
-@pytest.mark.parametrize('site', SITES)
-def test_swap_to_another_approach_is_as_if_only_that_was_loaded(site, tree, plain):
+@pytest.mark.parametrize('site, lmod', RUNS)
+def test_swap_to_another_approach_is_as_if_only_that_was_loaded(site, lmod, tree, plain):
     """A ring: every module is swapped to and from once."""
-    before, alone = plain(site)
+    before, alone = plain(site, lmod)
     ring = [*names_of(site), names_of(site)[0]]
-    *swapped, unloaded = play(tree(site), [f'module load {name}' for name in ring] + [f'module unload {ring[-1]}'])
+    *swapped, unloaded = play(tree(site), [*map('module load {}'.format, ring), f'module unload {ring[-1]}'], lmod)
     for name, there in zip(ring, swapped):
         assert there.env == alone[name][0].env, name
     assert unloaded.env == before
@@ -339,8 +342,8 @@ def test_other_modules_that_bind_are_refused_beside_it(site, tmp_path):
         assert refused.status and other in refused.said, name
 
 
-@pytest.mark.parametrize('site', SITES)
-def test_what_is_replaced_is_said_once_and_bindings_of_the_site_are_replaced_both_ways(site, tmp_path):
+@pytest.mark.parametrize('site, lmod', RUNS)
+def test_what_is_replaced_is_said_once_and_bindings_of_the_site_are_replaced_both_ways(site, lmod, tmp_path):
     """LUMI's singularity-AI-bindings is of the family containerbindings, and sets SINGULARITY_BIND."""
     here, names = make_tree(site, tmp_path), names_of(site)
     theirs = here / 'modules' / 'singularity-AI-bindings' / '24.03.lua'
@@ -348,7 +351,7 @@ def test_what_is_replaced_is_said_once_and_bindings_of_the_site_are_replaced_bot
     theirs.write_text(f'family("{family_of(site)}")\nsetenv("SINGULARITY_BIND", "/theirs")')
     ring = [names[0], next((name for name in names if name.startswith('osu-mpi4py/')), 'singularity-AI-bindings')]
     ring += [names[0], 'singularity-AI-bindings', names[-1]]
-    before, *moments = play(here, [':', *(f'module load {name}' for name in ring), f'module unload {ring[-1]}'])
+    before, *moments = play(here, [':', *(f'module load {name}' for name in ring), f'module unload {ring[-1]}'], lmod)
     for old, new, moment in zip(ring, ring[1:], moments[1:]):
         # Lmod says it for each family: those that bind at this site, those of this project
         families = 1 + (family_of(site) != FAMILY and old.startswith('osu-') and new.startswith('osu-'))
