@@ -159,7 +159,7 @@ COMMANDS = [
     Rule('network', r'podman build -t .*|enroot import .*', SYSTEMS),
     Rule('system', r'mkdir -p ~/\.edf|cp modules/alps/container-engine/\S+ ~/\.edf/', SYSTEMS),
     Rule('long', r'bin/osu-container bench --tag alps .*|bin/osu-container compare run alps-gh200-2025', SYSTEMS),
-    Rule('LUMI', r'make -C osu-container (lumi|unlumi)'),
+    Rule('LUMI', r'make -C osu-container (lumi|unlumi)|module unload osu-container osu-native'),
     Rule('LUMI', r'module load LUMI/.*|module load LUMI PRoot|mkdir -p /scratch/project_46XXXXXXX/\S+'),
     Rule('LUMI', r'srun --account=project_46XXXXXXX .*'),
     Rule('dry run', r'eb osu-(container-\w+|native)\.eb( .*)?', f'{ON_LUMI}|images|abi|for-your-site'),

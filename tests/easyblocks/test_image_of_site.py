@@ -101,10 +101,9 @@ def test_the_image_stays_where_it_is_and_measures(lumi, version, named):
     assert (lumi.installed / f'{DATED}.sha256').read_text() == f'{total}  {DATED}\n'
     assert json.loads((lumi.installed / 'facts.json').read_text())['image']['of_site']['path'] == str(lumi.image)
     assert sum(path.lstat().st_size for path in lumi.installed.rglob('*')) < 1 << 20
-    used = lumi.shell(f'{RUN} && cd $CONTAINERROOT && sha256sum -c *.sha256 && module help osu-container')
+    used = lumi.shell(f'{RUN} && cd $CONTAINERROOT && sha256sum -c *.sha256')
     assert used.returncode == 0 and TABLE.search(used.stdout), used.stdout + used.stderr
     assert f'{DATED}: OK' in used.stdout and 'has changed' not in used.stderr
-    assert str(lumi.image) in folded(used.stderr)  # module help says which
     assert lumi.state() == before
 
 
@@ -139,13 +138,13 @@ def test_what_is_made_by_eb_of_new_is_the_same(lumi, tmp_path):
 
 def test_a_replaced_image_is_told_when_the_module_is_loaded_and_by_its_sum(module):
     content = bytearray(module.image.read_bytes())
-    content[-1] ^= 1
+    content.append(1)
     module.release.chmod(0o755)
     module.image.unlink()
     module.image.write_bytes(content)
     used = module.stand_in.shell('module load osu-container/opensource; osu-exec true')
     assert used.returncode == 0  # a warning, and the command runs
-    assert re.search(rf'{module.image} was the image, \d+ bytes of [-\d]+, and is now \d+ bytes', folded(used.stderr))
+    assert f'not as at installation: {module.image} has changed' in folded(used.stderr)
     assert 'eb osu-container-opensource.eb -r --rebuild' in folded(used.stderr)
     done = module.stand_in.eb('osu-container-opensource.eb', '--sanity-check-only', f'--try-amend=site={SITE}',
                               f'--try-amend=image={module.latest}')

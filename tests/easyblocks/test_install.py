@@ -132,12 +132,11 @@ def test_the_installed_module_is_the_checked_in_one(eb, approach):
         text = text.replace(found, placeholder)
     described = described_facts.facts_of('workstation', f'osu-container/{approach}')['host']
     assert [one['soname'] for one in described['injected']] == [one['soname'] for one in facts['host']['injected']]
-    compared = re.findall(r'^ +compare\("([^"]+)", "[^"]+", (\d+), (\d+)\)$', text, re.M)
-    stats = {path: os.stat(path.replace(described_facts.HOST, facts['host']['root'])) for path, _, _ in compared}
+    compared = re.findall(r'^    \{ "([^"]+)", (\d+) \},$', text, re.M)
     assert bool(compared) == bool(described['injected'])
-    assert all((int(size), int(time)) == (stats[path].st_size, int(stats[path].st_mtime))
-               for path, size, time in compared)
-    assert render.for_reading(text, 'workstation') == (
+    assert all(int(size) == os.stat(path.replace(described_facts.HOST, facts['host']['root'])).st_size
+               for path, size in compared)
+    assert render.for_reading(text) == (
         PROJECT / 'modules' / 'workstation' / 'osu-container' / f'{approach}.lua').read_text()
 
 
@@ -349,7 +348,8 @@ def test_sysroot_takes_the_place_of_the_host(eb, host):
     done = eb('osu-container-hybrid.eb', '-r', '--try-amend=site=workstation', f'--sysroot={root}',
               '--try-amend=sanity_check_commands=true,true')
     assert done.returncode == 0, done.stdout[-3000:]
-    assert f'"{root}{LIBFABRIC}:' in eb.module('osu-container/hybrid').read_text()
+    assert f'inject("{root}{os.path.dirname(LIBFABRIC)}/", "libfabric.so.1"' in eb.module(
+        'osu-container/hybrid').read_text()
 
 
 @pytest.mark.parametrize('place', one_of_each(['same', 'other']))
@@ -507,14 +507,11 @@ def test_names_of_files_are_no_code_and_a_flipped_byte_is_told(eb, tmp_path, oth
     assert done.returncode == 0, done.stdout[-3000:]
     installed = eb.prefix / 'software' / 'osu-container' / 'pure' / image.name
 
-    def load():
-        return clean_shell(f'cd {tmp_path}; module use {eb.prefix}/modules/all; module load osu-container/pure; '
-                           'echo "$SIF"; osu_latency --help >/dev/null && echo ran well; ls')
-    shown = load()
+    shown = clean_shell(f'cd {tmp_path}; module use {eb.prefix}/modules/all; module load osu-container/pure; '
+                        'echo "$SIF"; osu_latency --help >/dev/null && echo ran well; ls')
     assert shown.stdout.startswith(f'{installed}\nran well\n') and shown.stderr == '', shown.stderr
     assert 'ran' not in shown.stdout.split('\n')[2:]
     flip(installed)
-    assert f'The image {installed} was written to since it was installed' in folded(load().stderr)
     done = eb(easyconfig, '--sanity-check-only', cwd=tmp_path)
     assert done.returncode != 0
     assert f'the image {installed} has changed since the module was installed (sha256 then' in folded(done.stdout)

@@ -112,6 +112,7 @@ class Walk:
             '/scratch/project_46XXXXXXX', str(self.folder / 'scratch'))
         command = command.replace('<address of this repository>', str(PROJECT))
         command = command.replace('LUMI/25.03', f'LUMI/{self.stack}')
+        command = command.replace(' osu-settings/single-node', '')  # of cxi, in whose place the stand-in has tcp
         if self.partition == 'C':
             command = command.replace('partition/G', 'partition/C')
             if re.match(r'eb osu-container-\w+\.eb', command) and 'site=' not in command:

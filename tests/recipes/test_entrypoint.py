@@ -274,7 +274,7 @@ def test_defaults_are_those_of_the_data():
     assert (done.returncode, done.stderr) == (0, '')
     rows = [line.split() for line in (FOLDER / 'defaults').read_text().splitlines() if line and line[0] != '#']
     of_swap = {variable['name']: variable['value'] for variable in APPROACHES['swap']['variables']
-               if variable['name'].startswith('FI_CXI_RDZV') and not variable.get('when')}
+               if variable['name'].startswith('FI_CXI_RDZV') and not variable.get('setting')}
     assert of_swap.items() <= {name: value for _, name, value in rows}.items() and len(of_swap) == 2
     assert all('cxi' in conditions.split(',') for conditions, _, _ in rows)
 
