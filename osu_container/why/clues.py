@@ -21,8 +21,9 @@ WORDS = ('error', 'fatal', 'fail', 'abort', 'cannot', "can't", 'could not', "cou
 MILD = ('warn', 'timeout', 'not set', 'ignor', 'skipp', 'retry', 'deprecated', 'disabled', 'no version', 'not be',
         'has detected', 'has to be')
 #: a line of a program or of where it was, of strace, of what libfabric and Apptainer tell of a good run
-_CODE = re.compile(r'\s*(?:File "|at \S+\(|raise |if |return |except |try:)|(?:\[pid +\d+\] +)?\w+\(.*\) += +-?\w+'
-                   r'|[^<\n]{0,200}<(?:info|debug)>|(?:DEBUG|VERBOSE) +\[U=')
+_CODE = re.compile(r'\s*(?:File "|at \S+\(|raise |if |return |except |try:)|(?:(?:\[pid +\d+\]|\d+) +)?'
+                   r'(?:\w+\(|<\.\.\. ).*(?:\) += +-?\w+|<unfinished \.\.\.>)|[^<\n]{0,200}<(?:info|debug)>'
+                   r'|(?:DEBUG|VERBOSE) +\[U=|== [^\n]{1,80}\.py:\d+ (?:INFO|DEBUG) |[^\n]{0,60} NCCL INFO ')
 #: no error: what counts them and finds none, options and settings with such a word in their name
 _NONE = re.compile(r"\b(?:no|0|without|any)\s+(?:\w+\s+)?(?:errors?|failures?|failed|exceptions?)\b"
                    r"|\b(?:errors?|failures|failed)\b\s*[:=]?\s*0\b|\berror[_ ](?:norm|bars?|estimate|rate)"
@@ -86,7 +87,8 @@ _OTHER = re.compile(r'(?!error|fatal|warning|info|note|in |at )([a-z][\w+-]{1,24
 _SAYS = re.compile(r'\s*what\(\): |\s*(?:Location|Error|Reason|Cause|Node|Path|File|Component|System call)\s*: '
                    r'|.*\b(?:[Tt]ry|[Hh]int|[Pp]lease|[Cc]onsider|[Rr]ecommend\w*|[Ss]uggest\w*|make sure'
                    r'|[Yy]ou (?:can|should|need)|workaround)\b')
-_FRAME = re.compile(r'\[?\s*\d+\]?\s+(?:/\S*/)?(?P<library>[\w.+-]+)\((?P<function>[\w.@:~]*)\+?[^)]*\)')
+_FRAME = re.compile(r'\[?\s*\d+\]?\s+(?:/\S*/(?=\S+\()|(?=\S+\.so\S*\())(?P<library>[\w.+-]+)'
+                    r'\((?P<function>[\w.@:~]*)\+?[^)]*\)')
 _HANDLER = re.compile(r'libucs|linux-vdso|libc\.so|libc-2|libpthread|signal|libopen-pal\S*$|libasan')
 
 

@@ -38,14 +38,6 @@ ENTRIES = [
      'remedy': "Use the module's commands (osu_*, osu-exec, osu-shell), which put both together, or name your folders "
                "in APPTAINER_BIND too.",
      'source': "Apptainer 1.4.5, seen by this project, 2026-11"},
-    {'name': "older names of variables",
-     'patterns': [("Environment variable SINGULARITY",
-                   r"Environment variable (?P<name>SINGULARITY\w+) is set, but APPTAINER\w+ is preferred"),
-                  ("Skipping environment variable [SINGULARITYENV_",
-                   r"Skipping environment variable \[(?P<name>SINGULARITYENV_\w+)")],
-     'cause': "{name} has the older name. Apptainer still takes it, unless the newer one has another value.",
-     'remedy': "Harmless where only one is set. Else unset the older.",
-     'source': "Apptainer 1.4.5, seen by this project, 2026-11", 'last': True},
     {'name': "image cannot be read",
      'patterns': [("could not open image ", r"FATAL: {2,}could not open image (?P<path>\S+?): (?P<why>.*)"),
                   (": not a squashfs root filesystem",
@@ -54,14 +46,6 @@ ENTRIES = [
      'remedy': "module load of its module says how to get it back. A file that is too small is the page of a web "
                "server: copy the image again and check it (osu-container image verify FILE).",
      'source': "Apptainer 1.4.5, seen by this project, 2026-11"},
-    {'name': "image without a signature",
-     'patterns': ["integrity: signature not found", "image could not be verified, but build will continue"],
-     'cause': "The image is not signed, so its signature cannot be checked. Building from it and running it go on; "
-              "apptainer verify ends with an error.",
-     'remedy': "Harmless in a run. To check what you have: osu-container image verify FILE compares the file with its "
-               "sha256; apptainer sign signs one of your own.",
-     'source': "Apptainer 1.4.5, seen by this project, 2026-11; github.com/apptainer/apptainer, issue 1490",
-     'last': True},
     {'name': "signature refused",
      'patterns': ["while checking container image with ECL",
                   ("signature object ", r"signature object \d+ not valid")],
@@ -322,12 +306,6 @@ ENTRIES = [
      'cause': "The C library of the image wants a newer kernel than this node's; a container has the host's kernel.",
      'remedy': "An image of an older distribution: uname -r shows the kernel; 2.6.32 runs Ubuntu 16.04 and CentOS 7.",
      'source': "glibc, sysdeps/unix/sysv/linux/dl-sysdep.c; github.com/trinityrnaseq/trinityrnaseq, issue 989"},
-    {'name': "locale not in the image",
-     'patterns': [(": cannot change locale", r"setlocale: LC_\w+: cannot change locale"),
-                  "perl: warning: Setting locale failed"],
-     'cause': "Your language setting came to this node or container, which does not have it.",
-     'remedy': "Harmless. export LC_ALL=C.UTF-8 silences it.",
-     'source': "github.com/apptainer/singularity, issue 11", 'last': True},
     {'name': "overlay cannot be opened",
      'patterns': [("failed to open overlay image ",
                    r"failed to open overlay image (?P<path>\S+?): (?!while locking)(?P<why>[^\n]{1,100})")],
@@ -471,8 +449,7 @@ ENTRIES = [
                "apptainer registry login (remote login) docker://HOST, or APPTAINER_DOCKER_USERNAME and "
                "..._PASSWORD.",
      'source': "OCI distribution specification, error codes; Apptainer user guide, registries",
-     'unless': ["registry's limit of pulls", "registry not reached", "container run as another user",
-                "runtime too old for the registry"]},
+     'unless': ["registry's limit of pulls", "registry not reached", "container run as another user"]},
     {'name': "registry not reached",
      'patterns': [("dial tcp",
                    r"(?:(?:docker|container|oci) registry|FATAL: {2,}While|/v2/)[^\n]{0,400}dial tcp[^\n]{0,120}: "
@@ -546,7 +523,7 @@ ENTRIES = [
                    r"No such file or directory: ['\x22](?P<command>apptainer|singularity|podman|docker"
                    r"|enroot)['\x22]"),
                   (" command has to be available in order to use",
-                   r"(?P<command>[\w-]{1,30}) command has to be available in order to use")],
+                   "(?P<command>singularity|apptainer) command has to be available in order to use")],
      'cause': "{command} is not on PATH here: its module is not loaded, it is not installed on this node, or the "
               "command was called inside a container.",
      'remedy': "module load apptainer (or singularity); on compute nodes srun which singularity. Containers do not "
@@ -623,14 +600,6 @@ ENTRIES = [
      'remedy': "Fetch the file by itself: wget -c URL (or curl -C - -O URL), which goes on where it stopped; then use "
                "the file. docker:// images: pull again, the layers that came are kept in the cache.",
      'source': "github.com/ehw-fit/tf-approximate, issue 2"},
-    {'name': "Singularity 2 that wants to write to its image",
-     'patterns': [("nable to open squashfs image in read-write mode",
-                   "[Uu]nable to open squashfs image in read-write mode")],
-     'cause': "Singularity 2.4 cannot open this image (an error of that release when root starts it, or --writable was "
-              "given): a squashfs is read-only.",
-     'remedy': "Without sudo and -w; better a newer runtime (Apptainer, Singularity from 3.6 on), with which it "
-               "went.",
-     'source': "github.com/OpenChemistry/stempy, issue 165"},
     {'name': "limits that the runtime may not set",
      'patterns': [("rootless cgroups require", "rootless cgroups requires? a D-Bus session"),
                   ("while applying cgroups config", r"while applying cgroups config[^\n]{0,200}")],
@@ -694,12 +663,6 @@ ENTRIES = [
      'remedy': "singularity pull docker://NAME:TAG (Docker Hub), docker://quay.io/NAME:TAG for others.",
      'source': "github.com/StaPH-B/docker-builds, issue 891",
      'unless': ["registry not reached"]},
-    {'name': "runtime too old for the registry",
-     'patterns': ["get did not succeed: 500"],
-     'cause': "The registry answers in a newer way than this release of the runtime understands.",
-     'remedy': "singularity --version; a newer one (Apptainer; SingularityCE) with module avail. Or pull on another "
-               "machine, and copy the SIF.",
-     'source': "github.com/bdusell/singularity-tutorial, issue 3"},
     {'name': "file of the host that the runtime shows inside",
      'patterns': [("container creation failed: ",
                    r"container creation failed: (?:open|stat|lstat) (?P<file>/etc/(?:resolv\.conf|hosts|localtime"
@@ -735,19 +698,6 @@ ENTRIES = [
      'source': "mktemp(1); github.com/nextgenusfs/funannotate, issue 778; github.com/IntGenomicsLab/lrsomatic, "
                "issue 73",
      'also': [("it is full", "apptainer exec IMAGE sh -c 'echo $TMPDIR; df -h /tmp $TMPDIR; ls -ld /tmp'")]},
-    {'name': "Python packages of your home in the container",
-     'patterns': [("VersionConflict: (",
-                   r"VersionConflict: \((?P<package>[^\s(]{1,60} [^\s(]{1,40}) \((?P<where>/(?:home|users|root"
-                   r"|[^)\n]{1,100}\.local)[^)\n]{1,200})\), Requirement")],
-     'cause': "Python takes packages from your home (~/.local, PYTHONPATH, an environment of your own {where}), and "
-              "these were built for another Python, NumPy or system than the one that runs: a container shows your "
-              "home. {package}",
-     'remedy': "export PYTHONNOUSERSITE=1 and unset PYTHONPATH before the start (apptainer exec --env "
-               "PYTHONNOUSERSITE=1, or --cleanenv --no-home). What you need from there: an environment made within the "
-               "container.",
-     'source': "docs.python.org, PYTHONNOUSERSITE; github.com/MultiQC/MultiQC, issue 1221; github.com/nf-core/rnaseq, "
-               "issue 383",
-     'also': [("the package in your home is broken for every Python", "pip uninstall NAME; pip list --user")]},
     {'name': "clean-up of the container incomplete",
      'patterns': [("failed to delete container image",
                    r"failed to delete container image (?:tempDir )?(?P<path>[^\s:]{1,300})"),
@@ -777,12 +727,4 @@ ENTRIES = [
      'remedy': "apptainer build --fix-perms --sandbox FOLDER ...; or APPTAINER_TMPDIR on the same disk as FOLDER; or "
                "build a SIF first, and the sandbox from it.",
      'source': "Apptainer user guide, build, --fix-perms; github.com/apptainer/singularity, issues 3892 and 4524"},
-    {'name': "language that a C++ program wants",
-     'patterns': ["locale::facet::_S_create_c_locale name not valid"],
-     'cause': "Your language setting (LANG, LC_ALL) came into the container or to the node, which does not have it, "
-              "and this program ends instead of warning.",
-     'remedy': "export LC_ALL=C (or C.UTF-8); unset LANGUAGE; apptainer exec --env LC_ALL=C. In the image: apt install "
-               "locales; locale-gen en_US.UTF-8 (dnf install glibc-langpack-en).",
-     'source': "setlocale(3); github.com/TileDB-Inc/TileDB-VCF, issue 376; github.com/bh107/bohrium, issue 409",
-     'also': [("the program itself asks for en_US, whatever is set", "locale -a, which lists what is there")]},
 ]

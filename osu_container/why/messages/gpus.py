@@ -53,8 +53,8 @@ GPUS = [
      'cause': "Buffers in GPU memory (D) were asked for where no GPU, no driver or no GPU library is to be seen, or "
               "where a variable hides the GPU.",
      'remedy': "The message names runtime, driver and device files. Ask the job for GPUs, bring the driver into the "
-               "container (--nv, --rocm: the modules do it), unset a wrong ROCR_, HIP_ or CUDA_VISIBLE_DEVICES; or "
-               "osu_bw H H.",
+               "container ({--nv|--rocm}: the modules do it), unset a wrong {CUDA_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES "
+               "or HIP_VISIBLE_DEVICES}; or osu_bw H H.",
      'source': "easyconfigs/o/osu-native/osu-port"},
     {'name': "GPU driver too old",
      'patterns': ["The driver is older than the runtime"],
@@ -87,11 +87,15 @@ GPUS = [
                   "unknown buffer place",
                   ("-m: the port of ", r"-m: the port of \w+ starts at"),
                   (" sends no messages", r"-m: \w+ sends no messages"),
-                  "buffer place(s) given", "is not a whole number of", " is a collective, whose ranks all have",
+                  "buffer place(s) given",
+                  ("is not a whole number of", r"\bosu_\w{1,40}: [^\n]{0,200}is not a whole number of"),
+                  ("is a collective, whose ranks all have",
+                   r"\bosu_\w{1,40}: [^\n]{0,200} is a collective, whose ranks all have"),
                   (" has no buffers", r"osu_\w{1,40} has no buffers"),
                   (" sends no data", r"-c: osu_\w{1,40} sends no data"),
-                  "argument -d/--accelerator: invalid choice",
-                  (" is larger than MAX", r"MIN \d+ is larger than MAX")],
+                  ("argument -d/--accelerator: invalid choice",
+                   r"\bosu_\w{1,40}: [^\n]{0,200}argument -d/--accelerator: invalid choice"),
+                  ("is larger than MAX", r"\bosu_\w{1,40}: [^\n]{0,200}MIN \d+ is larger than MAX")],
      'cause': "The port of the benchmark does not know these arguments; it has fewer than the C program.",
      'remedy': "osu_bw --help lists them: osu_bw -m MAX -i ITERATIONS -x WARMUP H H.",
      'source': "easyconfigs/o/osu-native/osu-port"},
@@ -102,13 +106,6 @@ GPUS = [
      'cause': "The Python benchmarks have both buffers in arrays of one library, NumPy's or CuPy's.",
      'remedy': "osu_py_bw --buffer numpy or osu_bw H H; osu_py_bw --buffer cupy or osu_bw D D in an image with CuPy.",
      'source': "container-recipes/mpi4py/osu-python"},
-    {'name': "packages of your own",
-     'patterns': ["externally-managed-environment", "because ensurepip is not"],
-     'cause': "The Python in the container belongs to the image, which is read-only and has no ensurepip; --user would "
-              "mix the packages of all your Pythons.",
-     'remedy': "A virtual environment: python -m venv --system-site-packages --without-pip env, first on the PATH in "
-               "the container; docs/mpi4py.md has the lines.",
-     'source': "PEP 668; docs.python.org, venv; docs/mpi4py.md"},
     {'name': "port not installed rightly",
      'patterns': ["no port of that name in",
                   ("installation is incomplete", "no mpi4py in .{0,300}installation is incomplete"),
@@ -170,11 +167,10 @@ GPUS = [
      'cause': "The program chose a GPU by a number that is not there: it sees fewer GPUs than it has ranks on the "
               "node, often one, because Slurm gives each rank its own.",
      'remedy': "srun --gpus-per-node=8 without --gpus-per-task and --gpu-bind, or let the program take GPU 0 in each "
-               "rank. echo $CUDA_VISIBLE_DEVICES $ROCR_VISIBLE_DEVICES in the rank shows what it sees. Docker, podman: "
-               "all of /dev/dri.",
+               "rank. echo ${CUDA_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES} in the rank shows what it sees{|. Docker, "
+               "podman: all of /dev/dri; groups render and video}.",
      'source': "CUDA Runtime API, cudaError; HIP, hipError_t; github.com/ROCm/rccl-tests, issue 16; "
-               "github.com/ROCm/hip, issue 337",
-     'also': [("AMD: you may not open the GPUs' files (groups render and video)", "ls -l /dev/kfd /dev/dri; groups")]},
+               "github.com/ROCm/hip, issue 337"},
     {'name': "no GPU that the program may use",
      'patterns': [("No HIP ", "No HIP (?:GPUs?|devices?) (?:are|is|were|was)? ?(?:available|found|detected|visible)"),
                   "Found no NVIDIA driver on your system", "Could not initialize Tensile host: No devices found",
@@ -189,9 +185,9 @@ GPUS = [
                "/dev/dri)}. env, grep VISIBLE_DEVICES, and unset a wrong one.",
      'source': "github.com/vllm-project/vllm, issues 7207 and 34573; github.com/ROCm/ROCm-docker, issue 112",
      'also': [("the job has none", "srun bash -c 'echo $SLURM_GPUS_ON_NODE'"),
-              ("the package is the one for CPUs alone",
-               "python -c 'import torch; print(torch.version.cuda, torch.version.hip)'")],
-     'unless': ["no GPU for the ports", "no GPU seen", "no driver of NVIDIA detected"]},
+              ("the package is the one for CPUs alone", "python -c 'import torch; print(torch.version.{cuda|hip})'")],
+     'unless': ["no GPU for the ports", "no GPU seen", "no driver of NVIDIA detected",
+                "driver of NVIDIA not in the container"]},
     {'name': "GPU not usable after an update or an error",
      'patterns': [("CUDA_ERROR_",
                    "CUDA_ERROR_(?:SYSTEM_NOT_READY|SystemNotReady|UNKNOWN|Unknown|SYSTEM_DRIVER_MISMATCH"
@@ -237,16 +233,6 @@ GPUS = [
                "MI300A; rocminfo. GPUs that ROCm does not list: HSA_OVERRIDE_GFX_VERSION=10.3.0 as a try}.",
      'source': "github.com/ollama/ollama, issue 2870; CUDA driver API",
      'unless': ["code for another GPU"]},
-    {'name': "CuPy that does not fit",
-     'patterns': ["Failed to import CuPy"],
-     'cause': "CuPy does not find the libraries of the CUDA or ROCm that it was built for, or two CuPy packages are "
-              "installed at once.",
-     'remedy': "pip list | grep -i cupy: one alone. cupy-cuda12x for CUDA 12 (nvidia-smi, nvcc --version), "
-               "cupy-rocm-... or a build of your own for ROCm; pip install 'cupy-cuda12x[ctk]' brings the libraries "
-               "along. CUDA_PATH or LD_LIBRARY_PATH to the CUDA of the image; --nv in a container.",
-     'source': "docs.cupy.dev, Installation, FAQ; github.com/LipingYi/QSFL, issue 1",
-     'also': [("NumPy is of another major release", "python -c 'import numpy; print(numpy.__version__)'")],
-     'general': True},
     {'name': "driver of NVIDIA updated while it ran",
      'patterns': [("river/library version mismatch", "[Dd]river/library version mismatch")],
      'cause': "The driver in the kernel and its libraries are of two releases: the driver's packages were updated and "

@@ -10,12 +10,6 @@ ENTRIES = [
      'remedy': "Keep Open MPI from libfabric: export OMPI_MCA_pml=ucx OMPI_MCA_mtl=^ofi OMPI_MCA_btl=^uct,ofi; or "
                "export PSM3_DEVICES=self,shm.",
      'source': "github.com/easybuilders/easybuild-easyconfigs, issue 20233"},
-    {'name': "one-sided part of UCX that drops out",
-     'patterns': ["OSC UCX component priority set inside component query failed"],
-     'cause': "UCX has only TCP here, which cannot do one-sided communication, so Open MPI takes another part for "
-              "it.",
-     'remedy': "Harmless; export OMPI_MCA_osc=^ucx silences it.",
-     'source': "github.com/open-mpi/ompi, issue 14086", 'last': True},
     {'name': "no provider",
      'patterns': [("No data available", "open_fabric: ?No data available"),
                   ("No data available", "find_provider.{0,200}No data available"),
@@ -442,17 +436,6 @@ ENTRIES = [
      'remedy': "In the security group: an inbound and an outbound rule, all traffic, with the group's own id as source "
                "and destination; the same group for all nodes. fi_pingpong -p efa between two nodes tells.",
      'source': "github.com/aws/aws-ofi-nccl, issues 156 and 161, pull request 1294; AWS, EFA user guide"},
-    {'name': "event of InfiniBand's network",
-     'patterns': [("IB Async event on ",
-                   r"IB Async event on \S{1,40}: (?P<event>(?:port|device|GID|LID|P_Key|QP|CQ|SRQ"
-                   r"|path)[^\n]{1,60})"),
-                  ("ot async ",
-                   "NET/IB ?: .{0,60}[Gg]ot async (?:fatal |error )?event(?! ?:? ?(?:local access|invalid request)) "
-                   r"?:? ?(?:[^\n]{1,80})")],
-     'cause': "The card told of a change in the network while the job ran: a port or cable went down, its address "
-              "(GID) changed, or the card failed. {event}",
-     'remedy': "ibstat and dmesg | grep mlx5 on that node; srun --exclude=NODE; tell the administrators.",
-     'source': "Open MPI, help-mpi-btl-openib.txt; ibv_get_async_event(3)"},
     {'name': "GPU memory kept from the card by the node's bridges",
      'patterns': [("Got completion ", r"Got completion .{0,160}(?:status=|error )4\b"),
                   ("Local protection on ", r"Local protection on (?:\S{1,40})")],

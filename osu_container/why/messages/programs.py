@@ -33,9 +33,8 @@ LOADER = [
      'source': "github.com/apptainer/apptainer, issue 1621"},
     {'name': "library of another version",
      'patterns': [(" not found",
-                   r"(?:\.so\S{0,40}|^[^\n:]{1,200}): version [`'](?!FABRIC_|GLIBC|CXXABI_"
-                   r"|GCC_)(?P<version>[^\s'`]+)['\u2019\x22`]? not found(?: \(required by "
-                   r"(?P<by>[^)\n]{1,300})\))?")],
+                   r"\.so\S{0,40}: version [`'](?!FABRIC_|GLIBC|CXXABI_|GCC_)(?P<version>[^\s'`]+)['\u2019\x22`]? not "
+                   r"found(?: \(required by (?P<by>[^)\n]{1,300})\))?")],
      'cause': "{by} was built with another release of a library than the one that was found: it lacks {version}.",
      'remedy': "The library is named in front of the message: see what puts it there (osu-explain lists what the "
                "module binds), and use one that fits.",
@@ -71,7 +70,7 @@ LOADER = [
                "changed: Install the module again: eb osu-container-APPROACH.eb -r --rebuild.",
      'source': "glibc, ld.so(8); seen by this project, 2026-11"},
     {'name': "libcxi too old",
-     'patterns': [("undefined symbol: cxi", r"undefined symbol: (?P<symbol>cxil?_\w+)")],
+     'patterns': [("undefined symbol: cxi", r"(?<!error: )undefined symbol: (?P<symbol>cxil?_\w+)")],
      'cause': "libfabric's provider cxi calls {symbol}, which this libcxi does not have: libfabric is newer.",
      'remedy': "opensource: build the image's libcxi and libfabric from releases that belong together (libfabric 2.5.0 "
                "wants the libcxi of January 2026). hybrid: the host's libcxi belongs to the host's libfabric; see "
@@ -79,7 +78,7 @@ LOADER = [
      'source': "github.com/ofiwg/libfabric, issues 9835 and 12036"},
     {'name': "undefined symbol",
      'patterns': [("undefined symbol: ",
-                   r"undefined symbol: (?!cxil?_)(?P<symbol>[^\s,]+)(?![^\n]{0,80}\(ignored\))")],
+                   r"(?<!error: )undefined symbol: (?!cxil?_)(?P<symbol>[^\s,]+)(?![^\n]{0,80}\(ignored\))")],
      'cause': "A library was found that lacks the function {symbol}: it is another release, or another library of the "
               "same name, than the program was built with.",
      'remedy': "The library that needs it stands in front of the message. See which files are loaded (srun "
@@ -166,7 +165,7 @@ LOADER = [
      'patterns': [(" with link time reference",
                    r"symbol (?:\S{1,100}), version (?:\S{1,40}) not defined in file (?P<file>\S{1,60}) with link time "
                    "reference"),
-                  (", version GLIBC_PRIVATE", r"undefined symbol: \S{1,80}, version GLIBC_PRIVATE")],
+                  (", version GLIBC_PRIVATE", r"(?<!error: )undefined symbol: \S{1,80}, version GLIBC_PRIVATE")],
      'cause': "A library meets another release of {file} than it was built with: for GLIBC_PRIVATE the C library of "
               "one system is mixed with parts of another one's (LD_PRELOAD, LD_LIBRARY_PATH, a bind).",
      'remedy': "Never put a libc.so.6 of your own before the system's: unset LD_PRELOAD and LD_LIBRARY_PATH; env -i in "
@@ -183,8 +182,8 @@ LOADER = [
      'source': "ld.so(8); glibc, elf/dl-load.c"},
     {'name': "library of CUDA of another release",
      'patterns': [("undefined symbol: ",
-                   "undefined symbol: (?P<symbol>(?:__nvJitLink|nccl|cublas|cudnn|cusparse|cusolver|cufft|curand"
-                   r"|cuda[A-Z]|nvrtc|nvml|hip[A-Z]|rccl|rocblas|hipblas)\w*)(?![^\n]{0,80}\(ignored\))"),
+                   "(?<!error: )undefined symbol: (?P<symbol>(?:__nvJitLink|nccl|cublas|cudnn|cusparse|cusolver|cufft"
+                   r"|curand|cuda[A-Z]|nvrtc|nvml|hip[A-Z]|rccl|rocblas|hipblas)\w*)(?![^\n]{0,80}\(ignored\))"),
                   (" with link time reference",
                    r"symbol (?P<symbol>\S{1,100}?),? version \S{1,60} not defined in file "
                    r"(?:lib(?:cu|nv|nccl|hip|roc|rccl|amd|hsa)\S{1,60}) with link time reference"),
@@ -300,11 +299,6 @@ MPI = [
      'remedy': "All ranks on one node for a try (srun -N1). In the program: the communicator of MPI_Comm_split_type "
                "with MPI_COMM_TYPE_SHARED. unset MPIR_CVAR_NOLOCAL MPIR_CVAR_CH3_NOLOCAL.",
      'source': "github.com/pmodels/mpich, issue 7381; MPI standard, MPI_Win_allocate_shared"},
-    {'name': "hwloc that looks for GPUs of AMD",
-     'patterns': ["Failed to open drm root directory"],
-     'cause': "hwloc, which MPI uses, has a part for GPUs of AMD, and this node or container shows none.",
-     'remedy': "Harmless. export HWLOC_COMPONENTS=-rsmi silences it.",
-     'source': "github.com/flux-framework/flux-core, issue 5743", 'last': True},
     {'name': "ranks that took different networks",
      'patterns': [("selected pml ",
                    r"selected pml (?P<one>\w{1,20}), but peer \S{1,60} on (?P<host>\S{1,80}) selected pml "
@@ -340,10 +334,10 @@ MPI = [
                   ("Assertion failed in file ",
                    r"Assertion failed in file \S{0,150}(?P<call>cray_gpu_ops)\.c at line (?P<why>\d+)")],
      'cause': "Cray's GPU transport layer could not use GPU memory of a rank ({call}: {why}): ranks of the node do not "
-              "see each other's GPUs, the memory is of a pool (cudaMallocAsync), or the driver's libraries do not "
-              "fit.",
-     'remedy': "Let each rank see all GPUs of the node (srun --gres-flags=allow-task-sharing); allocate by cudaMalloc "
-               "or hipMalloc; MPICH_GPU_IPC_ENABLED=0 goes without.",
+              "see each other's GPUs, the memory is of a pool ({cudaMallocAsync|hipMallocAsync}), or the driver's "
+              "libraries do not fit.",
+     'remedy': "Let each rank see all GPUs of the node (srun --gres-flags=allow-task-sharing); allocate by "
+               "{cudaMalloc|hipMalloc}; MPICH_GPU_IPC_ENABLED=0 goes without.",
      'source': "Cray MPICH, intro_mpi(3); github.com/JuliaGPU/CUDA.jl, issue 1398",
      'unless': ["GPU memory not shared between ranks"]},
     {'name': "mpi4py not installed",
@@ -399,33 +393,9 @@ MPI = [
      'remedy': "export MV2_ENABLE_AFFINITY=0 (MVP_ENABLE_AFFINITY=0 in release 3), and let srun bind: "
                "--cpu-bind=cores.",
      'source': "github.com/flux-framework/flux-core, issue 4371; MVAPICH2 user guide, CPU mapping"},
-    {'name': "number of ranks that the program's grid does not fit",
-     'patterns': [("in mpi4py.MPI.", r"in mpi4py\.MPI\.\w{1,20}\.Create_cart\b")],
-     'cause': "The program arranges its ranks as a grid, and there are fewer ranks than the grid has places.",
-     'remedy': "srun -n with the product of the grid's sizes (px x py x pz of its input), or another grid. If each "
-               "rank is alone (size 1): --mpi= of srun is wrong, or mpirun is of another MPI.",
-     'source': "MPICH, src/mpi/errhan/errnames.txt; MPI standard, MPI_Cart_create"},
-    {'name': "file of Open MPI that another rank has removed",
-     'patterns': [("System call: unlink(2)", r"System call: unlink\(2\) (?P<file>\S{0,200})")],
-     'cause': "At the end of a run two ranks of Open MPI remove the same file of theirs, and the later one finds it "
-              "gone: {file}",
-     'remedy': "Harmless, the results are whole. A newer Open MPI, or export OMPI_MCA_btl=self,tcp, or "
-               "OMPI_MCA_btl_vader_backing_directory=/dev/shm, silences it.",
-     'source': "github.com/open-mpi/ompi, issues 7971 and 8531", 'general': True},
 ]
 
 ENDS = [
-    {'name': "memory damaged",
-     'patterns': ["double free or corruption", "glibc detected"],
-     'cause': "A program or library has damaged its own memory (a write beyond the end of an array, memory freed "
-              "twice), or two builds of one library are in one process. With LINKx (FI_PROVIDER=lnx): it was told to "
-              "link a provider that it cannot link, such as tcp.",
-     'remedy': "The same with one rank, and with the image's own libraries alone (pure), tells whether it is the "
-               "program: a newer release of it, or valgrind PROGRAM. What was loaded: srun osu_container/rank-proof "
-               "FOLDER PROGRAM. LINKx: module unload osu-settings/linkx, or let FI_LNX_PROV_LINKS name shm and cxi "
-               "alone.",
-     'source': "Open MPI 5.0.11 over libfabric 2.5.1 with lnx over shm+tcp, seen by this project, 2026-11; glibc, "
-               "malloc/malloc.c", 'last': True},
     {'name': "MPI stopped the job",
      'patterns': [("Fatal error in ", r"Fatal error in (?:internal_\w+|P?MPIX?_\w+|MPI[DR]\w*)")],
      'cause': "MPI or the program has ended the job; the lines behind say in which call.",

@@ -98,7 +98,8 @@ ENTRIES = [
      'remedy': "Leave out --mpi=, or name the right one: pmi2 for MPICH in a container, cray_shasta for Cray MPICH, "
                "pmix for Open MPI 5. srun --mpi=list shows what there is. With --cleanenv the variables of PMI do not "
                "reach the container.",
-     'source': "github.com/apptainer/singularity, issues 5131 and 5706; cug26_containers_tutorial, 2026", 'times': 2},
+     'source': "github.com/apptainer/singularity, issues 5131 and 5706; cug26_containers_tutorial, 2026", 'times': 2,
+     'unless': ["Open MPI without PMIx"]},
     {'name': "two tables in one output",
      'patterns': ["two tables in one output"],
      'cause': "Each rank has measured itself: they have not found each other.",
@@ -290,8 +291,8 @@ ENTRIES = [
                   ("PMIX ERROR: ", "PMIX ERROR: (?:PMIX_ERR_)?FILE[_-]OPEN[_-]FAILURE"),
                   (" bind() failed", r"(?:pmix_server|ptl_base|usock)\w*listener\.c:\d+ bind\(\) failed"),
                   ("mkdir-failed", "^ +mkdir-failed$"),
-                  "listener thread failed to start", "too long for the Unix domain socket",
-                  "PMIx has detected a temporary directory name", "A call to mkdir was unable to create the desired",
+                  "too long for the Unix domain socket", "PMIx has detected a temporary directory name",
+                  "A call to mkdir was unable to create the desired",
                   ("ORTE_ERROR_LOG: Bad parameter in file ",
                    r"ORTE_ERROR_LOG: Bad parameter in file \S{0,150}orted/pmix/pmix_server\.c")],
      'cause': "Open MPI and PMIx keep a folder for each run in TMPDIR (or /tmp), and cannot make it: {folder}. It is "
@@ -343,13 +344,6 @@ ENTRIES = [
      'remedy': "ls -l and file of the program on that node; chmod +x; name a file, not a folder. In a container the "
                "path inside counts.",
      'source': "Open MPI, help-orte-odls-default.txt; github.com/open-mpi/ompi, issue 11936"},
-    {'name': "ssh with OpenSSL of another place",
-     'patterns': [("OpenSSL version mismatch", "OpenSSL version mismatch. Built against")],
-     'cause': "ssh (mpirun starts its helpers by it) has loaded the OpenSSL of conda or of a module (by "
-              "LD_LIBRARY_PATH) instead of the system's.",
-     'remedy': "env -u LD_LIBRARY_PATH ssh -V works? Then unset LD_LIBRARY_PATH before mpirun, or an ssh of the same "
-               "place: conda install -c conda-forge openssh. srun needs no ssh.",
-     'source': "OpenSSH, entropy.c; github.com/modin-project/unidist, issue 314"},
     {'name': "user whose name Open MPI does not learn",
      'patterns': ["was unable to obtain the username in order to create a"],
      'cause': "Your number as a user has no name on that node or in that container: no line in /etc/passwd, and LDAP "

@@ -174,14 +174,6 @@ ENTRIES = [
      'remedy': "srun ls -ld that folder, as the user of the job, not as root. --container-mounts=SRC:DST wants whole "
                "paths; ENROOT_DATA_PATH on a local disk; --container-writable if the place is missing in the image.",
      'source': "github.com/NVIDIA/enroot, issue 140"},
-    {'name': "cgroups of the node not set up for Docker",
-     'patterns': [("applying cgroup configuration for process caused",
-                   r"applying cgroup configuration for process caused[^\n]{0,250}")],
-     'cause': "Docker does not find its cgroup on this node: its folder is gone, or the node's cgroups are of another "
-              "release (v1, v2) than Docker expects.",
-     'remedy': "Another node (srun --exclude=NODE), and tell the administrators: systemctl restart docker; Docker from "
-               "20.10 on for cgroups v2 (stat -fc %T /sys/fs/cgroup).",
-     'source': "github.com/jade-hpc-gpu/jade-hpc-gpu.github.io, issue 22"},
     {'name': "file that pyxis takes for a name",
      'patterns': [("pyxis: importing docker image: ",
                    r"pyxis: importing docker image: (?P<file>(?![./])[^\s#]{1,200}\.(?:sqsh|sqfs|squashfs|sif))")],

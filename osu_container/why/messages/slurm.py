@@ -19,17 +19,10 @@ ENTRIES = [
      'patterns': ["Unable to contact slurm controller", "s_p_parse_file: unable to stat",
                   "s_p_parse_file: cannot stat", "Could not establish a configuration source",
                   "Slurm backup controller in standby mode", "Controller is in standby mode"],
-     'cause': "Slurm's controller does not answer, or its slurm.conf is not there.",
+     'cause': "Slurm's controller does not answer, or its slurm.conf is not there or closed to you.",
      'remedy': "On the workstation: make slurm, then . ./env.sh; on a cluster try again later.",
      'source': "Slurm 22.05, seen by this project, 2026-11",
-     'unless': ["socket of Slurm's own keys", "slurmd that finds no configuration",
-                "slurm.conf that you may not read"]},
-    {'name': "slurm.conf that you may not read",
-     'patterns': [(": Permission denied", r"s_p_parse_file: [^\n]{1,40} file (?P<file>\S{1,120}): Permission denied")],
-     'cause': "Slurm's commands must read {file}, and you may not: the file or a folder above it is closed.",
-     'remedy': "A matter of the administrators: chmod 0644 the file, 0755 its folder (slurmdbd.conf alone stays "
-               "closed). In a container --bind /etc/slurm.",
-     'source': "slurm.conf(5); github.com/bluebanquise/bluebanquise, issue 334"},
+     'unless': ["socket of Slurm's own keys", "slurmd that finds no configuration"]},
     {'name': "unknown partition",
      'patterns': [("invalid partition specified: ", r"invalid partition specified: (?:\S+)"),
                   "Invalid partition name specified", "No partition specified or system default partition"],
@@ -129,7 +122,8 @@ ENTRIES = [
                "565",
      'also': [("srun or sbatch has --export=NONE (or SLURM_EXPORT_ENV, SBATCH_EXPORT says so), and the ranks do not "
                "get your PATH",
-               "env | grep _EXPORT; srun --export=ALL PROGRAM")]},
+               "env | grep _EXPORT; srun --export=ALL PROGRAM")],
+     'unless': ["module command not there"]},
     {'name': "munge not reached",
      'patterns': ["Munge encode failed", "cannot find auth plugin for auth/munge", "If munged is up, restart with",
                   ("munge.socket", r"munge\.socket\S{0,60}: (?:No such file|Connection refused|Permission denied)")],
@@ -224,8 +218,7 @@ ENTRIES = [
               "not what the node has, or its plugin was built without hwloc.",
      'remedy': "A matter of the administrators: slurmd -C against the line of the node in slurm.conf; restart of "
                "slurmd or the node. For you: srun --exclude=NODE.",
-     'source': "github.com/openhpc/ohpc, issue 476; github.com/lyulyul/shine-cluster, issue 29",
-     'unless': ["cgroups of the kernel used up"]},
+     'source': "github.com/openhpc/ohpc, issue 476; github.com/lyulyul/shine-cluster, issue 29"},
     {'name': "time limit refused",
      'patterns': ["Requested time limit is invalid",
                   ("requested timelimit exceeds max of ", r"requested timelimit exceeds max of (?:[^\n]{1,30})")],
@@ -323,13 +316,6 @@ ENTRIES = [
               "it as it was asked for. {why}",
      'remedy': "The line above says what the site wants; its documentation has the options that jobs need there.",
      'source': "Slurm, cli_filter and job_submit plugins; github.com/dask/dask-jobqueue, issue 632"},
-    {'name': "disk of the controller full",
-     'patterns': ["I/O error writing script/environment to file"],
-     'cause': "The disk on which Slurm's controller keeps the scripts of jobs (StateSaveLocation) is full or cannot be "
-              "written. It is not your quota, and not your script.",
-     'remedy': "Tell the administrators, and try again later: df -h and df -i of StateSaveLocation (scontrol show "
-               "config | grep StateSave) on the controller.",
-     'source': "github.com/ArjunaCluster/ArjunaUsers, issue 212; Slurm, src/common/slurm_errno.c"},
     {'name': "job script lost on the node",
      'patterns': [("slurm_script: ",
                    r"execve\(\): (?P<file>\S{1,200}slurm_script): (?:No such file or directory|Permission denied)"),
@@ -362,15 +348,6 @@ ENTRIES = [
                "In one: call Slurm's commands outside, or --bind /run/slurm.",
      'source': "slurm.schedmd.com, Authentication plugins, auth/slurm; github.com/SlinkyProject/slurm-operator, issue "
                "44"},
-    {'name': "node set aside after a job",
-     'patterns': ["Kill task failed", "DUE TO JOB NOT ENDING WITH SIGNALS",
-                  "Node ping apparently hung, many nodes may be DOWN"],
-     'cause': "Slurm has set the node aside (drain, down): processes of a job did not end when they were killed (they "
-              "wait for a file system or a GPU), its epilog failed, or slurmd there did not answer.",
-     'remedy': "For you: --exclude=NODE. For the administrators: ps there (state D), dmesg, UnkillableStepTimeout and "
-               "SlurmdTimeout; then scontrol update NodeName=NODE State=RESUME.",
-     'source': "slurm.conf(5), UnkillableStepTimeout; github.com/awslabs/awsome-distributed-ai, issue 185; "
-               "github.com/clustervision/trinity, issue 535"},
     {'name': "job held",
      'patterns': ["launch failed requeued held"],
      'cause': "The job is held and does not start by itself: by you, by an administrator, or because its start on a "
@@ -379,35 +356,4 @@ ENTRIES = [
                "names the node as BatchHost). JobHeldAdmin: ask the administrators.",
      'source': "squeue(1), JOB REASON CODES; github.com/burrmill/burrmill, issue 15; "
                "github.com/ArjunaCluster/ArjunaUsers, issue 56"},
-    {'name': "memory in a form that Slurm does not read",
-     'patterns': [("Invalid --mem", r"Invalid --mem(?:-per-\w{3})? specification")],
-     'cause': "Slurm reads whole numbers only, with K, M, G or T behind them: no 1.5G, no space and no GB.",
-     'remedy': "--mem-per-cpu=1536M instead of 1.5G.",
-     'source': "sbatch(1), --mem; github.com/wlandau/crew.cluster, issue 22"},
-    {'name': "cgroups of the kernel used up",
-     'patterns': [("unable to add task[pid=", r"unable to add task\[pid=\d+\] to memory cg '\(null\)'"),
-                  ("unable to instanciate ", r"unable to instanciate (?:user|job|step) \S{1,30} memory cgroup"),
-                  ("unable to create cgroup ",
-                   r"unable to create cgroup ['\u2018][^'\u2019\n]{1,200}['\u2019] ?: (?:Cannot allocate memory|No "
-                   "space left on device)")],
-     'cause': "The kernel of the node gives no new cgroup: it has too many that were never freed (a known leak of "
-              "older kernels, with limits of kernel memory). Your job's memory is not at fault.",
-     'remedy': "srun --exclude=NODE. For the administrators: restart the node; ConstrainKmemSpace=no in cgroup.conf; a "
-               "newer kernel; remove empty folders below slurm in /sys/fs/cgroup.",
-     'source': "github.com/galaxyproject/galaxy, pull request 7766; github.com/rackslab/FireHPC, issue 6; "
-               "cgroup.conf(5)"},
-    {'name': "plugin of spank not there",
-     'patterns': [(": Plugin file not found", r"spank: (?P<plugin>\S{1,100}): Plugin file not found")],
-     'cause': "plugstack.conf on this machine names the plugin {plugin}, which is not there or does not fit.",
-     'remedy': "A matter of the administrators (install it here too, or 'optional' instead of 'required' in "
-               "plugstack.conf); the job runs where it is optional.",
-     'source': "spank(7); github.com/ArjunaCluster/ArjunaUsers, issue 190", 'general': True},
-    {'name': "value that an option of Slurm does not take",
-     'patterns': [(": error: Invalid --",
-                   r"(?:sbatch|srun|salloc): error: Invalid (?P<option>--(?!mem|time)[\w-]{1,40}) specification")],
-     'cause': "Slurm does not take the value of {option}: it is misspelt, empty (a variable that is not set) or in a "
-              "form that this release does not know.",
-     'remedy': "man sbatch has the values: --mail-type=BEGIN,END,FAIL; numbers are whole and without units; no blanks "
-               "around = and no comment behind the value in an #SBATCH line.",
-     'source': "sbatch(1); github.com/ISSMteam/ISSM, issue 92"},
 ]

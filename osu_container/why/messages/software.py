@@ -78,12 +78,6 @@ MODULES = [
      'remedy': "#!/bin/bash -l as first line of the script (sbatch: also without --export=NONE); by hand: module use "
                "FOLDER. To source Lmod's init file alone is not enough.",
      'source': "github.com/saforem2/ezpz, pull request 222; Lmod, documentation"},
-    {'name': "module that another one still needs",
-     'patterns': [(" cannot be unloaded due to a ",
-                   r"(?P<name>\S{1,100}) cannot be unloaded due to a (?:prereq|conflict)")],
-     'cause': "A loaded module needs {name}.",
-     'remedy': "Unload the one of the hint first; module purge unloads all.",
-     'source': "modules.readthedocs.io"},
 ]
 
 EASYBUILD = [
