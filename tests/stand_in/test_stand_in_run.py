@@ -7,8 +7,6 @@ import json
 import os
 import re
 import shutil
-import threading
-import uuid
 from pathlib import Path
 
 import pytest
@@ -17,7 +15,8 @@ from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.settings import runs_on
 from osu_container.core.deciding.site_choice import site_entry
-from tests.helpers.machine import PROJECT, STATE, StandIn, folded, one_of_each, run
+from tests.helpers.elf_folder import LIBC, ElfFolder
+from tests.helpers.machine import PROJECT, STATE, StandIn, all_pairs, folded, one_of_each, run
 
 pytestmark = pytest.mark.apptainer
 
@@ -106,44 +105,32 @@ def test_each_rank_has_the_files_and_variables_of_the_module_and_a_users_value_w
                 assert key not in mapped, (name, mapped[key])
 
 
-class HostWatch(threading.Thread):
-    """Looks again and again at the processes that have the variable WATCHED (other tests run beside this one): who has
-    the GTL mapped or preloaded, on the host and in containers."""
-
-    def __init__(self):
-        super().__init__(daemon=True)
-        self.watched = uuid.uuid4().hex
-        self.own = os.readlink('/proc/self/ns/mnt')
-        self.on_host, self.in_container, self.done = set(), set(), threading.Event()
-
-    def run(self):
-        while not self.done.wait(0.01):
-            for process in Path('/proc').glob('[0-9]*'):
-                try:
-                    environ = (process / 'environ').read_bytes()
-                    found = f'WATCHED={self.watched}'.encode() in environ and (
-                        b'libmpi_gtl_hsa' in (process / 'maps').read_bytes()
-                        or re.search(rb'(^|\0)LD_PRELOAD=[^\0]*gtl', environ))
-                    where = os.readlink(process / 'ns' / 'mnt')
-                    name = (process / 'comm').read_text().strip()
-                except OSError:
-                    continue  # it has ended
-                if found:
-                    (self.on_host if where == self.own else self.in_container).add(name)
-
-
-@pytest.mark.parametrize('site', one_of_each(GPU))
+@pytest.mark.parametrize('approach, family', all_pairs(['bind', 'hybrid'], ['', 'family("containerbindings")']))
 @pytest.mark.slurm
-def test_what_is_preloaded_is_in_no_process_of_the_host(site, stack, tmp_path):
-    watch = HostWatch()
-    watch.start()
-    proof = stack(site).prove('bind', tmp_path, WATCHED=watch.watched)[0]
-    watch.done.set()
-    watch.join()
-    assert [Path(path).name for path in proof['variables']['LD_PRELOAD'].split(':')] == [
-        'libhsa-runtime64.so.1', 'libmpi_gtl_hsa.so.0']
-    assert watch.in_container, 'the watch has not seen a rank'
-    assert watch.on_host == set()
+def test_another_container_has_nothing_of_ours_and_ours_is_whole_again(approach, family, stack, make_sif, tmp_path):
+    """LUMI's singularity-AI-bindings and lumi-aif-singularity-bindings are of the family, its PyTorch is of none."""
+    # the GTL needs libstdc++, which this image lacks: preloaded all the same, no program of it would start
+    image = ElfFolder(tmp_path / 'theirs').copy('/bin/sh').copy('/bin/true').copy(LIBC)
+    image.write('/.singularity.d/env/90-environment.sh', 'export LD_LIBRARY_PATH=/opt/theirs\n')
+    sif, ours = make_sif(tmp_path / 'theirs.sif', image.root), f'module load osu-container/{approach}'
+    (tmp_path / 'theirs.lua').write_text(f'{family} setenv("SIF", "{sif}") setenv("RUNSCRIPTS", "/theirs")\n'
+                                         f'setenv("SINGULARITY_BIND", "{tmp_path}:/mnt")\n')
+    look = (f'singularity -q exec {sif} sh -c \'echo "$LD_LIBRARY_PATH,$LD_PRELOAD"; echo /opt/host-mpi* /mnt/*.sif\'; '
+            'echo "$SIF $SINGULARITY_BIND"; ')
+    done, proofs = stack('lumi-25.03').proofs(
+        f'module use {tmp_path}; {ours}; {look} module load theirs; {look} module unload theirs; echo "$SIF"; '
+        f'{ours if family else ":"}; srun {{prove}} osu_latency -m 4096 -i 300 H H >&2; {ours}; '
+        'echo "$SIF $SINGULARITY_BIND"', tmp_path / 'proofs')
+    beside, before, whole, *alone, bound, gone, again = done.stdout.splitlines()
+    assert re.fullmatch('/opt/host-mpi/lib:(.*:)?/opt/theirs:[^:]*,', beside) and before == '/opt/host-mpi /mnt/*.sif'
+    assert alone == ['/opt/theirs:/.singularity.d/libs,', '/opt/host-mpi* /mnt/theirs.sif']
+    assert bound == f'{sif} {tmp_path}:/mnt' and gone == '' and again == whole  # Lmod takes SIF away with theirs
+    assert 'preload' not in done.stderr
+    assert [proof['libraries']['libfabric']['where'] for proof in proofs] == ['host'] * 2
+    for proof in proofs:
+        assert (proof['libraries']['libmpi']['where'] == 'host') == (approach == 'bind')
+        assert re.findall(r'[^/:]+(?=:|$)', proof['variables'].get('LD_PRELOAD', '')) == [
+            'libhsa-runtime64.so.1', 'libmpi_gtl_hsa.so.0'] * (approach == 'bind')
 
 
 @pytest.mark.parametrize('site, approach', EACH)

@@ -8,7 +8,7 @@ it comes after the image's own files, and after APPTAINERENV_* and --env, which 
 in front of what was set and replaces nothing; it holds under --cleanenv and --containall; and it is gone as soon as the
 binds are: in another container is nothing left of it. Variables that a user may set himself cannot stand in it, as they
 would win over his.
-`check` evaluates the same text (core/deciding/trial.py).
+`check` evaluates the same text, without the trial of what is preloaded (core/deciding/trial.py).
 """
 from osu_container.core.data.approaches import INJECTION as TARGET
 from osu_container.core.reading.environment import RUNTIME_LIBRARIES, USUAL_PATH
@@ -25,7 +25,7 @@ HEAD = """# Bound to %s of the image, where the runtime reads it last: what stan
 """ % TARGET
 
 
-def injection_text(library_path, preload, program_path, unset):
+def injection_text(library_path, preload, program_path, unset, tried=True):
     """
     Return the text of the file (str), for a POSIX shell; '' where it has nothing to do.
 
@@ -33,13 +33,16 @@ def injection_text(library_path, preload, program_path, unset):
     :param program_path: list of str, folders of programs that shall be typed by name, unless the image has them on PATH
     :param unset: list of str, variables that the image must not set; a value of the user stays (the runtime gives it
                   back afterwards)
+    :param tried: bool, whether a program of the image is started with what is preloaded, before all are
     """
     lines = []
     if library_path:
         # the runtime's own folder where nothing is set: an empty part would be the current folder (ld.so(8))
         lines.append('export LD_LIBRARY_PATH=%s:"${LD_LIBRARY_PATH:-%s}"' % (_list(library_path), RUNTIME_LIBRARIES))
-    if preload:  # where a user has replaced the binds one by one the library may be missing
-        lines += ['if %s; then' % ' && '.join('test -e %s' % word(path) for path in preload),
+    if preload:  # one may be gone with the user's binds, or need what an image lacks: no program of that would start
+        there = ['test -e %s' % word(path) for path in preload]
+        there += ['LD_PRELOAD=%s /bin/true 2>/dev/null' % _list(preload)] * tried
+        lines += ['if %s; then' % ' && '.join(there),
                   '    export LD_PRELOAD=%s"${LD_PRELOAD:+:$LD_PRELOAD}"' % _list(preload), 'fi']
     if program_path:  # an unpacked image may have no script that sets it
         lines.append('export PATH="${PATH:-%s}"' % ':'.join(USUAL_PATH))
