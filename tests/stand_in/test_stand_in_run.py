@@ -21,7 +21,6 @@ from tests.helpers.machine import PROJECT, STATE, StandIn, all_pairs, folded, on
 pytestmark = pytest.mark.apptainer
 
 LUMI = [site for site in SITES if site.startswith('lumi')]
-GPU = sorted((site for site in LUMI if site_entry(site)['gpu']['value']), key='lumi-25.03'.__ne__)
 CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']
               and all(runs_on(APPROACHES[name], site_entry(site)) for site in LUMI)]
 EACH = one_of_each([(site, approach) for site in sorted(LUMI, key='lumi-25.03'.__ne__) for approach in CONTAINERS],
