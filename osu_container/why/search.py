@@ -15,6 +15,9 @@ GROUP = re.compile(r'\{([^{}\n]*)\}')
 #: what shows whose GPU or library a text is about
 AMD, NVIDIA = re.compile(r'RCCL|librccl|ROC[mM]\b|\bHIP\b|\bhip[A-Z]|HSA_|/dev/kfd|amdgpu'), re.compile(
     r'NCCL|CUDA|\bcuda|NVIDIA|nvidia|NVML')
+#: a line that tells what a program does, of runs that go well too: what is known of it counts where an error stands too
+QUIET = re.compile(r'<(?:info|debug|trace)>|\bNCCL (?:INFO|TRACE)|UCX +(?:DEBUG|INFO|TRACE|DIAG|REQ|DATA)'
+                   r'|^(?:DEBUG|VERBOSE) +\[U=|\.py:\d+ (?:INFO|DEBUG) ')
 NO_DIGITS = {ord(digit): None for digit in '0123456789'}
 #: bytes that are read at once, and searched as one text; a line that is longer is searched in parts
 BLOCK = 1 << 20
@@ -133,8 +136,8 @@ class Search(object):
         self.junk = 0
         #: name of an entry -> what found() says of it (dict)
         self.hits = {}
-        #: whether a cause is known; until then, what looks like an error
-        self.sure, self.clues = False, Clues()
+        #: whether a cause is known; until then, what looks like an error; whether a hit is in a line that is not QUIET
+        self.sure, self.clues, self.loud = False, Clues(), False
 
     @property
     def lines(self):
@@ -190,7 +193,9 @@ class Search(object):
                     _advice(entry, _found_by(match, names), vendor_of(text, line)), name=entry['name'], line=line,
                     number=self.ended + text.count('\n', 0, begin) + 1, part=self.part, times=0)
             self.hits[entry['name']]['times'] += len(lines)
-            self.sure = self.sure or rank(entry) == 0
+            if not all(QUIET.search(text[begin:begin + SHOWN].split('\n')[0]) for begin in sorted(lines)[:SHOWN]):
+                self.loud = True
+                self.sure = self.sure or rank(entry) == 0
         if not self.sure:
             self.clues.add(text, joined, self.ended)
         self.ended += text.count('\n')
@@ -205,6 +210,8 @@ class Search(object):
                  str), line (str, the first line with the message, shortened), number (int, its number from 1), times
                  (int, lines with it). [] if nothing is known.
         """
+        if not self.loud and not self.clues.lines[2]:
+            return []
         known = [(entry, self.hits[entry['name']]) for entry in MESSAGES if entry['name'] in self.hits]
         known = [(entry, hit) for entry, hit in known if hit['times'] >= entry.get('times', 1)]
         names = {entry['name'] for entry, _ in known}

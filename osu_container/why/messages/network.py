@@ -101,24 +101,13 @@ ENTRIES = [
                "craype-accel-amd-gfx90a loaded. Host memory only: export MPICH_GPU_SUPPORT_ENABLED=0 before module "
                "load.",
      'source': "github.com/eth-cscs/cscs-docs, cray-mpich.md; github.com/sstsimulator/sst-core, issue 895"},
-    {'name': "DMABUF not usable",
-     'patterns': [("ould not open kernel conf file", "[Cc]ould not open kernel conf file")],
-     'cause': "libfabric or {NCCL|RCCL} looks into the kernel's configuration (/boot/config-...) to see whether DMABUF "
-              "is there, and the container does not show that file.",
-     'remedy': "export {FI_HMEM_CUDA_USE_DMABUF|FI_HMEM_ROCR_USE_DMABUF}=0, or bind the file: export "
-               "SINGULARITY_BIND=/boot/config-$(uname -r). The modules do one or the other by themselves.",
-     'source': "libfabric, src/hmem_rocr.c; github.com/DeiC-HPC/BitBulldozersLab, containers with CuPy, 2025"},
     {'name': "RCCL without its plugin",
-     'patterns': [(", using internal implementation",
-                   r"No plugin found(?: \([^)\n]*\))?, using internal implementation"),
-                  ("Using internal net", "Using internal net(?:work)? plugin"),
-                  (": cannot open shared object file", r"lib[nr]ccl-net[\w.-]{0,80}: cannot open shared object file")],
-     'cause': "{NCCL|RCCL} found no plugin for libfabric, or could not load it, and takes what it has built in: "
-              "InfiniBand, else TCP, which is several times slower than Slingshot.",
-     'remedy': "Harmless on InfiniBand. Else an image with {libnccl-net.so|librccl-net.so} (aws-ofi-nccl), its folder "
-               "on LD_LIBRARY_PATH; NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET says why it was not loaded. Of ours: "
-               "osu-explain NCCL_NET_PLUGIN{| shows the image's; module load osu-settings/rccl-strict makes it an "
-               "error}.",
+     'patterns': [("NET/Socket", r"NET/Socket ?: Using \[0\](?:hsn|cxi)\d")],
+     'cause': "{NCCL|RCCL} found no plugin for libfabric, or could not load it, and sends over Slingshot by TCP, which "
+              "is several times slower.",
+     'remedy': "An image with {libnccl-net.so|librccl-net.so} (aws-ofi-nccl), its folder on LD_LIBRARY_PATH; the lines "
+               "NET/Plugin say why it was not loaded. Of ours: osu-explain NCCL_NET_PLUGIN{| shows the image's; module "
+               "load osu-settings/rccl-strict makes it an error}.",
      'source': "github.com/DeiC-HPC/BitBulldozersLab, 2025"},
     {'name': "RCCL finds no interface",
      'patterns': [(": no socket interface found", "Bootstrap ?: no socket interface found")],
@@ -311,7 +300,8 @@ ENTRIES = [
      'cause': "The plugin of {NCCL|RCCL} cannot make GPU memory known to the network: libfabric does not take it for "
               "GPU memory, or its provider is too old for this {NCCL|RCCL}.",
      'remedy': "EFA: export FI_EFA_SET_CUDA_SYNC_MEMOPS=0, or the installer 1.29.1 or newer. cxi: a libfabric built "
-               "with {CUDA|ROCm}, and DMABUF (see that message). NCCL_NET_GDR_LEVEL=LOC avoids it, slower.",
+               "with {CUDA|ROCm}, and /boot/config-$(uname -r) bound, where libfabric looks for DMABUF. "
+               "NCCL_NET_GDR_LEVEL=LOC avoids it, slower.",
      'source': "github.com/awslabs/awsome-distributed-ai, issue 203"},
     {'name': "no answer over InfiniBand",
      'patterns': ["ransport retry count exceeded",

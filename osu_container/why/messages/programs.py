@@ -64,8 +64,8 @@ LOADER = [
     {'name': "preloaded library missing",
      'patterns': [("' from LD_PRELOAD cannot be preloaded",
                    r"object '(?P<library>[^'\n]+)' from LD_PRELOAD cannot be preloaded")],
-     'cause': "LD_PRELOAD names {library}, which is not there or does not fit; the program goes on without it, with "
-              "another MPI than was meant.",
+     'cause': "LD_PRELOAD names {library}, which is not there or does not fit; the program goes on without it (where "
+              "that was MPI, with another one than was meant).",
      'remedy': "Is it your own LD_PRELOAD? Unset it. If it is the module's (osu-explain LD_PRELOAD), the host has "
                "changed: Install the module again: eb osu-container-APPROACH.eb -r --rebuild.",
      'source': "glibc, ld.so(8); seen by this project, 2026-11"},

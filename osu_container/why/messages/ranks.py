@@ -86,27 +86,37 @@ ENTRIES = [
      'source': "MPICH 4.2.3 and Open MPI 5.0.11, seen by this project, 2026-11; github.com/sylabs/singularity, issue "
                "1695; github.com/hpc/charliecloud, issue 1010"},
     {'name': "every rank alone",
-     'patterns': [("ank", r"ank:? *0 *(?:of|out of|/) *1\b"),
-                  ("RANK", r"RANK:? *0 *(?:OF|/) *1\b"),
-                  ("rocess 0 of 1", r"rocess 0 of 1\b"),
-                  ("ank", r"ank[ :=]+0,? +(?:of +)?[Ss]ize[ :=]+1\b"),
-                  ("of 1", r"\b(?:[Ww]orker|[Pp]roc(?:essor)?|[Tt]ask|PE) +#?0 +(?:out )?of 1\b"),
-                  "This is a test with 1 processes", "two tables in one output",
-                  ("invalid for 1 processes", r"Benchmark \w+ invalid for 1 processes")],
+     'patterns': [("ank",
+                   r"(ank:? *0 *(?:of|out of|/) *1\b(?:[^\n\d]{0,29}(?=[\d\n])"
+                   r"|[^\n\d]{30}))[^\n]*\n(?:[^\n]*\n){0,3}?[^\n]*?\1"),
+                  ("ank",
+                   r"(ank[ :=]+0,? +(?:of +)?[Ss]ize[ :=]+1\b(?:[^\n\d]{0,29}(?=[\d\n])"
+                   r"|[^\n\d]{30}))[^\n]*\n(?:[^\n]*\n){0,3}?[^\n]*?\1"),
+                  ("RANK",
+                   r"(RANK:? *0 *(?:OF|/) *1\b(?:[^\n\d]{0,29}(?=[\d\n])"
+                   r"|[^\n\d]{30}))[^\n]*\n(?:[^\n]*\n){0,3}?[^\n]*?\1"),
+                  ("of 1",
+                   r"((?:orker|roc(?:ess(?:or)?)?|ask|PE) +#?0 +(?:out )?of 1\b(?:[^\n\d]{0,29}(?=[\d\n])"
+                   r"|[^\n\d]{30}))[^\n]*\n(?:[^\n]*\n){0,3}?[^\n]*?\1"),
+                  ("est with 1 processes",
+                   r"(est with 1 processes\b(?:[^\n\d]{0,29}(?=[\d\n])"
+                   r"|[^\n\d]{30}))[^\n]*\n(?:[^\n]*\n){0,3}?[^\n]*?\1"),
+                  ("invalid for 1 processes",
+                   r"(Benchmark \w+ invalid for 1 processes\b(?:[^\n\d]{0,29}(?=[\d\n])"
+                   r"|[^\n\d]{30}))[^\n]*\n(?:[^\n]*\n){0,3}?[^\n]*?\1")],
      'cause': "Several ranks each say that they are rank 0 of 1: they have not found each other, mostly for a wrong "
               "--mpi= of srun.",
      'remedy': "Leave out --mpi=, or name the right one: pmi2 for MPICH in a container, cray_shasta for Cray MPICH, "
                "pmix for Open MPI 5. srun --mpi=list shows what there is. With --cleanenv the variables of PMI do not "
                "reach the container.",
-     'source': "github.com/apptainer/singularity, issues 5131 and 5706; cug26_containers_tutorial, 2026", 'times': 2,
+     'source': "github.com/apptainer/singularity, issues 5131 and 5706; cug26_containers_tutorial, 2026",
      'unless': ["Open MPI without PMIx"]},
     {'name': "two tables in one output",
      'patterns': ["two tables in one output"],
      'cause': "Each rank has measured itself: they have not found each other.",
      'remedy': "Leave out --mpi=; another cluster may lack the PMI that the site's data name under pmi (srun "
                "--mpi=list).",
-     'source': "osu_container/osu_output.py",
-     'unless': ["every rank alone"]},
+     'source': "osu_container/osu_output.py"},
     {'name': "wrong number of ranks",
      'patterns': [("This test requires ",
                    r"This test requires (?P<number>exactly two|at least two|at least \d+|exactly \d+) processes"),
@@ -226,7 +236,7 @@ ENTRIES = [
                   ("execvp error on file ",
                    r"execvp error on file (?!srun)(?P<file>\S{1,200}) \((?P<why>[^)\n]{1,60})\)"),
                   ("problem with execution of ", r"\bproblem with execution of (?P<file>\S{1,100})"),
-                  ("Executable: ", r"Node: [^\n]{1,120}\n[^\n]{0,60}Executable: (?P<file>\S{1,200})\s*$"),
+                  ("Executable: ", r"Node: {1,4}[\w.-]{1,100} *\n[^\n]{0,60}Executable: (?P<file>\S{1,200})\s*$"),
                   ("unable to change wdir to ",
                    r"unable to change wdir to (?P<folder>\S{1,200}) \((?P<why>[^)\n]{1,60})")],
      'cause': "mpirun cannot start the program {file}: it is not there on that node or in that container, not "

@@ -29,8 +29,7 @@ ENTRIES = [
                 "GPUs lost by the container"]},
     {'name': "folder of enroot that cannot be made",
      'patterns': [("mkdir: cannot create directory",
-                   r"mkdir: cannot create directory \S(?P<folder>/run/(?:enroot|user/\d+)[^'’\n]{0,200}).: "
-                   r"(?:[^\n]{1,60})")],
+                   r"mkdir: cannot create directory \S(?P<folder>/run/enroot[^'’\n]{0,200}).: (?:[^\n]{1,60})")],
      'cause': "enroot keeps its state in {folder}, which only a login makes: in a job nobody has made it, and you may "
               "not.",
      'remedy': "Administrators: in enroot.conf ENROOT_RUNTIME_PATH (and ENROOT_CACHE_PATH, ENROOT_DATA_PATH) to a "
@@ -43,20 +42,13 @@ ENTRIES = [
                    r"RunRoot is pointing to a path \(\S{1,200}\) which is not writable"),
                   ("creating ", r"creating (?:events|runtime) (?:dirs|static files): [^\n]{1,120}"),
                   ("/run/user/",
-                   r"/run/user/\d+[^\n]{0,80}(?:no such file|not exist|[Pp]ermission denied|not owned|No such "
-                   "file)")],
+                   r"(?:mkdir|l?stat|open|chown|creating \w+:) /run/user/\d+[^\n]{0,80}(?:: no such file|: permission "
+                   "denied|not owned|not exist)")],
      'cause': "Rootless podman (and others) want a folder /run/user/NUMBER and a systemd of your own, which a job, su "
               "or cron has not.",
      'remedy': "export XDG_RUNTIME_DIR=/tmp/run-$UID; mkdir -p -m 700 $XDG_RUNTIME_DIR; podman "
                "--cgroup-manager=cgroupfs; administrators: loginctl enable-linger USER.",
      'source': "podman, troubleshooting", 'general': True},
-    {'name': "Charliecloud of another release",
-     'patterns': [(": can't ", r"ch-\w+\[\d+\]: (?P<option>--?[\w-]{1,30}): can't (?:open|read|parse)[^\n]{0,80}")],
-     'cause': "The option {option} is read in another way than its caller meant: with release 0.32 Charliecloud "
-              "changed options, and Nextflow or a script is made for the other.",
-     'remedy': "ch-run --version; a Nextflow and a Charliecloud of the same time, or the option in its new form "
-               "(ch-run --help).",
-     'source': "github.com/Gregor-Mendel-Institute/aradeepopsis, issue 65"},
     {'name': "list of libraries that the toolkit cannot make",
      'patterns': [("nvidia-container-cli: ldcache error: ", r"nvidia-container-cli: ldcache error: (?:[^\n]{1,120})"),
                   ("failed with error code", r"ldconfig(?:\.real)?[^\n]{0,60}failed with error code")],
