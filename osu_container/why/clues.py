@@ -47,13 +47,13 @@ SPEAKERS = [
     ('Cray MPICH', r'\bMPICH ERROR \[|\bPE_?\d* ?MPICH|\bMPIDI_CRAY|_cray_', 'export MPICH_ENV_DISPLAY=1 '
      'MPICH_OFI_VERBOSE=1', 'Cray MPICH, intro_mpi(3)'),
     ('Intel MPI', r'MPI startup\(\)', 'export I_MPI_DEBUG=10', 'Intel MPI Library, Developer Reference'),
-    ('Hydra, the mpiexec of MPICH', r'\[(?:mpiexec|proxy)[@:]|\bHYD[TU_]\w+ \(', 'mpiexec -verbose',
-     'MPICH, mpiexec -help'),
-    ('MPICH', r'\bAbort\(-?\d+\)|\b(?:MPI[DR]|MPIDI|MPIDU|PMPI|internal)_\w+\(\d+\)|Fatal error in (?:P?MPI|internal)_'
+    ('Hydra, the mpiexec of MPICH', r'\[(?:mpiexec|proxy)[@:]|\bHYD[TU_]\w+ \(|^= {3}|^YOUR APPLICATION TERM',
+     'mpiexec -verbose', 'MPICH, mpiexec -help'),
+    ('MPICH', r'\bAbort\(-?\d+\)|\b(?:MPIDI|MPIDU|MPIR)_\w+|\b(?:MPID|PMPI|internal)_\w+\(\d+\)|Fatal error in (?:P?MPI|internal)_'
               r'|^Assertion failed in file \S+ at line \d+|^internal ABORT', 'export MPIR_CVAR_DEBUG_SUMMARY=1',
      'MPICH, README.envvar'),
     ('PMIx', r'\bPMIX[ _]ERROR|^PMIx ', 'export PMIX_MCA_ptl_base_verbose=10; srun --mpi=list', 'OpenPMIx, pmix_info'),
-    ('Open MPI', r'^\*\*\* |^Open (?:MPI|RTE) |^(?:\[[^\]]+\] ?){1,2}(?:\w+: )?(?:mca|opal|ompi|orte|prte|btl'
+    ('Open MPI', r'^\*\*\* |^(?:WARNING: )?Open (?:MPI|RTE) |^(?:\[[^\]]+\] ?){1,2}(?:\w+: )?(?:mca|opal|ompi|orte|prte|btl'
                  r'|pml|mtl|plm|OPAL|ORTE|PRTE)\b|\b(?:ORTE|PRTE|OPAL|OMPI)_?[ _]?ERROR'
                  r'|\b(?:pml|btl|mtl|osc|coll)_\w+\.c:\d|^(?:mpirun|prterun|orted|prted)\b',
      'mpirun --mca pml_base_verbose 10 --mca btl_base_verbose 30; of libfabric below it: FI_LOG_LEVEL=warn',
@@ -82,7 +82,8 @@ SPEAKERS = [
 _SPEAKERS = [(name, re.compile(expression), more) for name, expression, more, _ in SPEAKERS]
 #: what srun, mpirun and nodes put in front of a line; any other program that names itself there
 _LABEL = re.compile(r'^\s*(?:(?:\d+|[a-z]+[\w-]*\d[\w.-]*): +|\[\d+,\d+\]<\w+>: ?)?')
-_OTHER = re.compile(r'(?!error|fatal|warning|info|note|in |at )([a-z][\w+-]{1,24})(?:\[\d+\])?: +\S')
+_OTHER = re.compile(r'(?!error|fatal|warning|info|note|open|m\w*map|fork|bind|connect|read|write|socket|mount|exec|posix_|shm|sem'
+                    r'|ibv_|rdma_|inotify|io_|get|set)([a-z][\w+-]{1,24})(?:\[\d+\])?: +\S')
 #: behind an error: what it says of itself or proposes; a frame of a stack, and those of what only tells of the crash
 _SAYS = re.compile(r'\s*what\(\): |\s*(?:Location|Error|Reason|Cause|Node|Path|File|Component|System call)\s*: '
                    r'|.*\b(?:[Tt]ry|[Hh]int|[Pp]lease|[Cc]onsider|[Rr]ecommend\w*|[Ss]uggest\w*|make sure'

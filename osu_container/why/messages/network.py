@@ -47,8 +47,8 @@ ENTRIES = [
                   ("Error: Function not implemented",
                    r"library call \(fi_domain\)(?:[^\n]{0,200}\n){1,6}?[^\n]{0,60}Error: Function not implemented"),
                   "Failed to find valid default rgroup and vni", "Couldn't open a fabric access domain. RC: -38"],
-     'cause': "The step has no VNI, the key that Slingshot's card asks for: Slurm gives none to a step on one node, "
-              "and none to a program that srun did not start.",
+     'cause': "On Slingshot: the step has no VNI, the key that the card asks for: Slurm gives none to a step on one "
+              "node, and none to a program that srun did not start.",
      'remedy': "srun --network=single_node_vni ..., which hybrid and opensource ask for (SLURM_NETWORK) unless you "
                "have set SLURM_NETWORK; start the program by srun, and not with --cleanenv, which takes away "
                "SLINGSHOT_VNIS. Without the card: module load osu-settings/single-node.",

@@ -70,7 +70,7 @@ LOADER = [
                "changed: Install the module again: eb osu-container-APPROACH.eb -r --rebuild.",
      'source': "glibc, ld.so(8); seen by this project, 2026-11"},
     {'name': "libcxi too old",
-     'patterns': [("undefined symbol: cxi", r"(?<!error: )undefined symbol: (?P<symbol>cxil?_\w+)")],
+     'patterns': [("undefined symbol: cxi", r"(?<![Ee]rror: )undefined symbol: (?P<symbol>cxil?_\w+)")],
      'cause': "libfabric's provider cxi calls {symbol}, which this libcxi does not have: libfabric is newer.",
      'remedy': "opensource: build the image's libcxi and libfabric from releases that belong together (libfabric 2.5.0 "
                "wants the libcxi of January 2026). hybrid: the host's libcxi belongs to the host's libfabric; see "
@@ -78,7 +78,7 @@ LOADER = [
      'source': "github.com/ofiwg/libfabric, issues 9835 and 12036"},
     {'name': "undefined symbol",
      'patterns': [("undefined symbol: ",
-                   r"(?<!error: )undefined symbol: (?!cxil?_)(?P<symbol>[^\s,]+)(?![^\n]{0,80}\(ignored\))")],
+                   r"(?<![Ee]rror: )undefined symbol: (?!cxil?_)(?P<symbol>[^\s,]+)(?![^\n]{0,80}\(ignored\))")],
      'cause': "A library was found that lacks the function {symbol}: it is another release, or another library of the "
               "same name, than the program was built with.",
      'remedy': "The library that needs it stands in front of the message. See which files are loaded (srun "
@@ -165,7 +165,7 @@ LOADER = [
      'patterns': [(" with link time reference",
                    r"symbol (?:\S{1,100}), version (?:\S{1,40}) not defined in file (?P<file>\S{1,60}) with link time "
                    "reference"),
-                  (", version GLIBC_PRIVATE", r"(?<!error: )undefined symbol: \S{1,80}, version GLIBC_PRIVATE")],
+                  (", version GLIBC_PRIVATE", r"(?<![Ee]rror: )undefined symbol: \S{1,80}, version GLIBC_PRIVATE")],
      'cause': "A library meets another release of {file} than it was built with: for GLIBC_PRIVATE the C library of "
               "one system is mixed with parts of another one's (LD_PRELOAD, LD_LIBRARY_PATH, a bind).",
      'remedy': "Never put a libc.so.6 of your own before the system's: unset LD_PRELOAD and LD_LIBRARY_PATH; env -i in "
@@ -182,8 +182,9 @@ LOADER = [
      'source': "ld.so(8); glibc, elf/dl-load.c"},
     {'name': "library of CUDA of another release",
      'patterns': [("undefined symbol: ",
-                   "(?<!error: )undefined symbol: (?P<symbol>(?:__nvJitLink|nccl|cublas|cudnn|cusparse|cusolver|cufft"
-                   r"|curand|cuda[A-Z]|nvrtc|nvml|hip[A-Z]|rccl|rocblas|hipblas)\w*)(?![^\n]{0,80}\(ignored\))"),
+                   "(?<![Ee]rror: )undefined symbol: (?P<symbol>(?:__nvJitLink|nccl|cublas|cudnn|cusparse|cusolver"
+                   "|cufft|curand|cuda[A-Z]|nvrtc|nvml|hip[A-Z]|rccl|rocblas"
+                   r"|hipblas)\w*)(?![^\n]{0,80}\(ignored\))"),
                   (" with link time reference",
                    r"symbol (?P<symbol>\S{1,100}?),? version \S{1,60} not defined in file "
                    r"(?:lib(?:cu|nv|nccl|hip|roc|rccl|amd|hsa)\S{1,60}) with link time reference"),
