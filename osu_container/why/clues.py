@@ -50,8 +50,8 @@ SPEAKERS = [
     ('Hydra, the mpiexec of MPICH', r'\[(?:mpiexec|proxy)[@:]|\bHYD[TU_]\w+ \(|^= {3}|^YOUR APPLICATION TERM',
      'mpiexec -verbose', 'MPICH, mpiexec -help'),
     ('MPICH', r'\bAbort\(-?\d+\)|\b(?:MPIDI|MPIDU|MPIR)_\w+|\b(?:MPID|PMPI|internal)_\w+\(\d+\)'
-              r'|Fatal error in (?:P?MPI|internal)_|^Assertion failed in file \S+ at line \d+|^internal ABORT', 'export MPIR_CVAR_DEBUG_SUMMARY=1',
-     'MPICH, README.envvar'),
+              r'|Fatal error in (?:P?MPI|internal)_|^Assertion failed in file \S+ at line \d+|^internal ABORT',
+     'export MPIR_CVAR_DEBUG_SUMMARY=1', 'MPICH, README.envvar'),
     ('PMIx', r'\bPMIX[ _]ERROR|^PMIx ', 'export PMIX_MCA_ptl_base_verbose=10; srun --mpi=list', 'OpenPMIx, pmix_info'),
     ('Open MPI', r'^\*\*\* |^(?:WARNING: )?Open (?:MPI|RTE) |^(?:\[[^\]]+\] ?){1,2}(?:\w+: )?(?:mca|opal|ompi|orte|prte|btl'
                  r'|pml|mtl|plm|OPAL|ORTE|PRTE)\b|\b(?:ORTE|PRTE|OPAL|OMPI)_?[ _]?ERROR'
