@@ -53,9 +53,9 @@ SPEAKERS = [
               r'|Fatal error in (?:P?MPI|internal)_|^Assertion failed in file \S+ at line \d+|^internal ABORT',
      'export MPIR_CVAR_DEBUG_SUMMARY=1', 'MPICH, README.envvar'),
     ('PMIx', r'\bPMIX[ _]ERROR|^PMIx ', 'export PMIX_MCA_ptl_base_verbose=10; srun --mpi=list', 'OpenPMIx, pmix_info'),
-    ('Open MPI', r'^\*\*\* |^(?:WARNING: )?Open (?:MPI|RTE) |^(?:\[[^\]]+\] ?){1,2}(?:\w+: )?(?:mca|opal|ompi|orte|prte|btl'
-                 r'|pml|mtl|plm|OPAL|ORTE|PRTE)\b|\b(?:ORTE|PRTE|OPAL|OMPI)_?[ _]?ERROR'
-                 r'|\b(?:pml|btl|mtl|osc|coll)_\w+\.c:\d|^(?:mpirun|prterun|orted|prted)\b',
+    ('Open MPI', r'^\*\*\* |^(?:WARNING: )?Open (?:MPI|RTE) |^(?:mpirun|prterun|orted|prted)\b'
+                 r'|^(?:\[[^\]]+\] ?){1,2}(?:\w+: )?(?:mca|opal|ompi|orte|prte|btl|pml|mtl|plm|OPAL|ORTE|PRTE)\b'
+                 r'|\b(?:ORTE|PRTE|OPAL|OMPI)_?[ _]?ERROR|\b(?:pml|btl|mtl|osc|coll)_\w+\.c:\d',
      'mpirun --mca pml_base_verbose 10 --mca btl_base_verbose 30; of libfabric below it: FI_LOG_LEVEL=warn',
      'docs.open-mpi.org, MCA'),
     ('Slurm', r'^(?:\w+: )?(?:srun|sbatch|salloc|slurmstepd|slurmd|scancel|sacct|squeue|slurm_load\w+)\b[^:]{0,60}:',
@@ -82,8 +82,8 @@ SPEAKERS = [
 _SPEAKERS = [(name, re.compile(expression), more) for name, expression, more, _ in SPEAKERS]
 #: what srun, mpirun and nodes put in front of a line; any other program that names itself there
 _LABEL = re.compile(r'^\s*(?:(?:\d+|[a-z]+[\w-]*\d[\w.-]*): +|\[\d+,\d+\]<\w+>: ?)?')
-_OTHER = re.compile(r'(?!error|fatal|warning|info|note|open|m\w*map|fork|bind|connect|read|write|socket|mount|exec|posix_|shm|sem'
-                    r'|ibv_|rdma_|inotify|io_|get|set)([a-z][\w+-]{1,24})(?:\[\d+\])?: +\S')
+_OTHER = re.compile(r'(?!error|fatal|warning|info|note|open|m\w*map|fork|bind|connect|read|write|socket|mount|exec'
+                    r'|posix_|shm|sem|ibv_|rdma_|inotify|io_|get|set)([a-z][\w+-]{1,24})(?:\[\d+\])?: +\S')
 #: behind an error: what it says of itself or proposes; a frame of a stack, and those of what only tells of the crash
 _SAYS = re.compile(r'\s*what\(\): |\s*(?:Location|Error|Reason|Cause|Node|Path|File|Component|System call)\s*: '
                    r'|.*\b(?:[Tt]ry|[Hh]int|[Pp]lease|[Cc]onsider|[Rr]ecommend\w*|[Ss]uggest\w*|make sure'
