@@ -242,7 +242,8 @@ class SiteEasyBlock(EasyBlock):
             write_file(os.path.join(folder, call_settings.NAME), call_settings.call_settings(
                 self.settings(), self.facts['image']['file'], self.facts['host']['runtime']['command'],
                 self.facts.get('wrapper', False)))
-            write_file(os.path.join(folder, injection.NAME), call_settings.injection(self.settings()))
+            write_file(os.path.join(folder, injection.NAME),
+                       call_settings.injection(self.settings(), self.facts['image']['file']))
             gpus = self.uses_gpus()
             write_file(os.path.join(folder, call_settings.SCRIPTS, call_settings.SCRIPT), call_settings.job_script(
                 self.settings(), self.site['jobs']['value'], self.full_mod_name, self.shown_example(),

@@ -68,11 +68,11 @@ def library_parts(libraries, entry):
         'MORE': ' + local_host_mpi', 'CHECK': ' + local_check'}
 
 
-def injection(settings):
+def injection(settings, sif=''):
     """Return the text (str) that the container reads as the last of its environment: our modules' own, and more."""
     inside = settings.inside
     text = injection_text(inside.library_path, inside.preload, inside.program_path,
-                          [entry['name'] for entry in settings.sets.unset])
+                          [entry['name'] for entry in settings.sets.unset], sif)
     return text.replace(HEAD, HEADING) + (filled('needed', {}) if inside.library_path else '')
 
 
@@ -107,6 +107,7 @@ def container_recipe(approach, site, date, called):
     settings, entry = settings_of(approach, site), site_entry(site)
     image = image_facts(image_of(MODULE, approach_entry(approach), entry))
     asked = image_named(image['file'])[1]['variants']['c']['arguments']
+    sif = called.get(image['file'], image['file'])
     suffix = f"-rocm-{asked['rocm']}-mpich-{asked['mpich']}-{approach}-singularity-{date}"
     version = image['programs_are'].split()[0]
     binds = [bind for bind in settings.inside.binds if not bind[1].startswith(INJECT_FOLDER + '/')]
@@ -115,13 +116,13 @@ def container_recipe(approach, site, date, called):
         'HEAD': commented(f"For {entry['title']}. Written by `osu-container contribute lumi` from its data; not run on "
                           "LUMI by who wrote it. README.md says what rests on what.", '#DOC '),
         'NAME': NAME, 'VERSION': version, 'SUFFIX': suffix, 'TARGET': TARGET,
-        'SIF': called.get(image['file'], image['file']), 'HOMEPAGE': HOMEPAGE, 'GUIDE': USER_GUIDE,
+        'SIF': sif, 'HOMEPAGE': HOMEPAGE, 'GUIDE': USER_GUIDE,
         'WHATIS': repr(f'Description: OSU Micro-Benchmarks in a container: {settings.title}'),
         'KEYWORDS': repr(f'Keywords: {KEYWORDS}, container, {approach}'), 'TITLE': settings.title,
         'MPI': f'{settings.stack.mpi} over {settings.stack.libfabric}, provider {settings.stack.provider}',
         'PMI': settings.stack.pmi,
         'EXAMPLE': program(entry), 'VARIABLE': VARIABLE, 'RUN': run_script(settings),
-        'PROGRAMS': rows(folders('/opt/osu/', image['gpu'])), 'INJECTION': injection(settings),
+        'PROGRAMS': rows(folders('/opt/osu/', image['gpu'])), 'INJECTION': injection(settings, sif),
         'FILES': reasoned((why, repr(path if path == target else f'{path}:{target}')) for path, target, why in binds),
         'JOB': job_script(entry), 'FOOTER': one_at_a_time(settings) + defaults(settings)})
 

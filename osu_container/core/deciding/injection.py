@@ -23,9 +23,11 @@ NAME = 'host-mpi.sh'
 HEAD = """# Bound to %s of the image, where the runtime reads it last: what stands here goes in
 # front of what image and user have set. osu-explain prints the reasons. Written by EasyBuild: do not edit.
 """ % TARGET
+#: Whether the image is the module's own, by the name that SingularityCE or Apptainer gives, or its programs start
+TRIAL = 'test "${SINGULARITY_NAME-}${APPTAINER_NAME-}" = %s || LD_PRELOAD=%s /bin/true 2>/dev/null'
 
 
-def injection_text(library_path, preload, program_path, unset, tried=True):
+def injection_text(library_path, preload, program_path, unset, own=None):
     """
     Return the text of the file (str), for a POSIX shell; '' where it has nothing to do.
 
@@ -33,7 +35,8 @@ def injection_text(library_path, preload, program_path, unset, tried=True):
     :param program_path: list of str, folders of programs that shall be typed by name, unless the image has them on PATH
     :param unset: list of str, variables that the image must not set; a value of the user stays (the runtime gives it
                   back afterwards)
-    :param tried: bool, whether a program of the image is started with what is preloaded, before all are
+    :param own: str, file name of the image that loads what is preloaded; in others one program is tried with it. None:
+                no trial
     """
     lines = []
     if library_path:
@@ -41,7 +44,8 @@ def injection_text(library_path, preload, program_path, unset, tried=True):
         lines.append('export LD_LIBRARY_PATH=%s:"${LD_LIBRARY_PATH:-%s}"' % (_list(library_path), RUNTIME_LIBRARIES))
     if preload:  # one may be gone with the user's binds, or need what an image lacks: no program of that would start
         there = ['test -e %s' % word(path) for path in preload]
-        there += ['LD_PRELOAD=%s /bin/true 2>/dev/null' % _list(preload)] * tried
+        if own is not None:  # a trial takes 15 ms
+            there[:0] = [TRIAL % (word(own), _list(preload))]
         lines += ['if %s; then' % ' && '.join(there),
                   '    export LD_PRELOAD=%s"${LD_PRELOAD:+:$LD_PRELOAD}"' % _list(preload), 'fi']
     if program_path:  # an unpacked image may have no script that sets it

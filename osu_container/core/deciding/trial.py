@@ -328,7 +328,7 @@ def _bound(approach, site, host, image, injected):
     folder = posixpath.dirname(plugin) if plugin else None
     path = injected_path(folder if folder and not image.folder_has(folder, set(injected)) else None)
     preload = [INJECT_FOLDER + '/' + name for name in preloaded(approach, site, host, injected)]
-    return dict([(TARGET, injection_text(path, preload, [], unset, False))],
+    return dict([(TARGET, injection_text(path, preload, [], unset))],
                 **dict((INJECT_FOLDER + '/' + soname, '') for soname in injected))
 
 

@@ -53,11 +53,11 @@ def bind_of(path, target):
     return path if path == target else '%s:%s' % (path, target)
 
 
-def injection(settings):
-    """Return the text (str) of the file that puts the host's libraries in front (core/deciding/injection.py)."""
+def injection(settings, sif=''):
+    """Return the text (str) of the file that puts the host's libraries in front; sif: str, the image's file name."""
     inside = settings.inside
     return injection_text(inside.library_path, inside.preload, (inside.user_path or []) + inside.program_path,
-                          [entry['name'] for entry in settings.sets.unset])
+                          [entry['name'] for entry in settings.sets.unset], sif)
 
 
 def run_files(settings):

@@ -190,7 +190,7 @@ ORDERS = {
 }
 #: What a module binds: the libraries that are preloaded, and the file that puts them in front
 INJECTION = {TARGET: injection_text(['/opt/host', '/opt/it is'], ['/opt/host-mpi/lib/liba.so'], ['/opt/a', '/opt/b b'],
-                                    ['G', 'H'], tried=False), '/opt/host-mpi/lib/liba.so': ''}
+                                    ['G', 'H']), '/opt/host-mpi/lib/liba.so': ''}
 OF_HOST = dict.fromkeys(('H', 'H1', 'H2', 'H3', 'H4', 'H5', 'H6'), 'host')
 
 
