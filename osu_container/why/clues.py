@@ -17,7 +17,7 @@ WORDS = ('error', 'fatal', 'fail', 'abort', 'cannot', "can't", 'could not', "cou
          'missing', 'errno', 'not enough', 'no space', 'exceeded', 'mismatch', 'illegal', 'corrupt', 'unsupported',
          'broken pipe', 'segmentation', 'sigsegv', 'sigkill', 'sigbus', 'violation', 'unreachable', 'must be',
          'is not a', 'reset by', 'bad address', 'unexpected', 'no usable', 'duplicate', 'went wrong', 'lost',
-         'terminate called', 'access fault', 'not be able', 'were able', 'out of memory', 'exhausted', 'insufficient')
+         'exhausted', 'terminate called', 'access fault', '= backtrace', 'not be able', 'were able', 'insufficient')
 MILD = ('warn', 'timeout', 'not set', 'ignor', 'skipp', 'retry', 'deprecated', 'disabled', 'no version', 'not be',
         'has detected', 'has to be')
 #: a line of a program or of where it was, of strace, of what libfabric and Apptainer tell of a good run
@@ -42,7 +42,7 @@ SPEAKERS = [
     ('RCCL', r'\bRCCL\b', 'export NCCL_DEBUG=INFO', 'rocm.docs.amd.com, RCCL'),
     ('NCCL', r'\bNCCL (?:WARN|ERROR)|\bnccl[A-Z]\w+Error|\bncclComm', 'export NCCL_DEBUG=INFO',
      'docs.nvidia.com, NCCL, Environment Variables'),
-    ('libfabric', r'\blibfabric:\d|^fi_[a-z]\w+|^libcxi: |\bcxip_\w+\(', 'export FI_LOG_LEVEL=warn; fi_info',
+    ('libfabric', r'\blibfabric:\w|^fi_[a-z]\w+|^libcxi: |\bcxip_\w+\(', 'export FI_LOG_LEVEL=warn; fi_info',
      'libfabric, fabric(7)'),
     ('Cray MPICH', r'\bMPICH ERROR \[|\bPE_?\d* ?MPICH|\bMPIDI_CRAY|_cray_', 'export MPICH_ENV_DISPLAY=1 '
      'MPICH_OFI_VERBOSE=1', 'Cray MPICH, intro_mpi(3)'),
@@ -87,10 +87,11 @@ _OTHER = re.compile(r'(?!error|fatal|warning|info|note|open|m\w*map|fork|bind|co
 #: behind an error: what it says of itself or proposes; a frame of a stack, and those of what only tells of the crash
 _SAYS = re.compile(r'\s*what\(\): |\s*(?:Location|Error|Reason|Cause|Node|Path|File|Component|System call)\s*: '
                    r'|.*\b(?:[Tt]ry|[Hh]int|[Pp]lease|[Cc]onsider|[Rr]ecommend\w*|[Ss]uggest\w*|make sure'
-                   r'|[Yy]ou (?:can|should|need)|workaround)\b')
-_FRAME = re.compile(r'\[?\s*\d+\]?\s+(?:/\S*/(?=\S+\()|(?=\S+\.so\S*\())(?P<library>[\w.+-]+)'
-                    r'\((?P<function>[\w.@:~]*)\+?[^)]*\)')
-_HANDLER = re.compile(r'libucs|linux-vdso|libc\.so|libc-2|libpthread|signal|libopen-pal\S*$|libasan')
+                   r'|[Yy]ou (?:can|should|need)|workarounds?|to fix)\b'
+                   r'|\s*\d\) \S')
+_FRAME = re.compile(r'\[?\s*\d+\]?\s+(?:0x[0-9a-f]{8,} (?P<call>\w+)\(\)|(?:/\S*/(?=\S+\()|(?=\S+\.so\S*\())'
+                    r'(?P<library>[\w.+-]+)\((?P<function>[\w.@:~]*)\+?[^)]*\))')
+_HANDLER = re.compile(r'libucs|ucs_|linux-vdso|libc\.so|libc-2|libpthread|sig|kill|libopen-pal|libasan|_handler')
 
 
 #: what differs between lines that say the same: numbers, addresses, the rank or node in front
@@ -122,9 +123,9 @@ def said_behind(lines):
     says, frames = [], []
     for line in [_LABEL.sub('', line[:LOOKED_AT]) for line in lines]:
         frame = _FRAME.match(line.lstrip())
-        if frame and not _HANDLER.search(frame.group('library')) and not frames:
-            frames.append("the crash is in %s%s: the first frame of the stack that does not only tell of it" % (
-                frame.group('library'), ', ' + frame.group('function') if frame.group('function') else ''))
+        where = ', '.join(each for each in frame.groups() if each) if frame else ''
+        if where and not _HANDLER.search(where.split(',')[0]) and not frames:
+            frames.append("the crash is in %s: the first frame of the stack that does not only tell of it" % where)
         elif not frame and len(says) < 3 and _SAYS.match(line):
             says.append(line.strip())
     return says + frames

@@ -102,7 +102,7 @@ def filled(text, groups, vendor=''):
             return groups.get(nvidia, found[0])
         return {'NVIDIA': nvidia, 'AMD': amd}.get(vendor, ' or '.join(each for each in (nvidia, amd) if each))
     text = GROUP.sub(one, text).strip()
-    return text[:1].upper() + text[1:] if text[:3] == 'it ' else text
+    return 'It' + text[2:] if groups.get('by') and text[:3] == 'it ' else text
 
 
 def _advice(entry, groups, vendor=''):
@@ -228,10 +228,15 @@ class Search(object):
                  to let that say more, or ''). [] where a cause is known.
         """
         named = {hit['number'] for hit in self.hits.values()}
-        return [] if self.sure or self.is_junk else [
-            {'line': printable(line[:SHOWN]), 'number': number, 'program': program, 'more': more,
-             'says': [printable(each[:SHOWN]) for each in says]}
-            for number, line, says, program, more in self.clues.found() if number not in named]
+        if self.sure or self.is_junk:
+            return []
+        lines, said = [], set()
+        for number, line, says, program, more in self.clues.found():
+            if number not in named:
+                lines.append({'line': printable(line[:SHOWN]), 'number': number, 'program': program, 'more': more,
+                              'says': [printable(each[:SHOWN]) for each in says if each not in said]})
+                said.update(says)
+        return lines
 
 
 def explain(text):

@@ -554,6 +554,12 @@ def test_a_word_in_a_path_says_nothing_of_who_speaks(line):
     assert clues.speaker_of(line) == ('', '')
 
 
+def test_what_an_error_says_of_itself_and_where_a_crash_was_is_shown_with_it():
+    said = '\n'.join(' '.join(each[2]) for name, _, text in TEXTS if name == '-' for each in shown(text + '\n'))
+    for word in ('what():  cannot open input deck run.in', 'Error: Invalid argument (22)', 'libuct.so.0, uct_md_query'):
+        assert word in said
+
+
 def test_an_unknown_error_is_shown_once_with_its_program_and_how_to_learn_more():
     log = 'Hello\n' * 3 + ''.join(f'{rank}: {UNKNOWN}' for rank in range(64)) + '[node2] Fatal quux\n'
     done = run([WHY, 'why'], input=log)

@@ -351,10 +351,7 @@ ENTRIES = [
                    "[Nn]o (?:active messages|remote registered memory access|auxiliary|am bcopy|copy across memory "
                    "types|peer failure handler|emulated rma|tag offload|atomic operations on registered memory) "
                    "transport"),
-                  ("ucp_ep_create(",
-                   r"ucp_ep_create\([^)]{0,40}\) failed: (?:Destination is unreachable|Unsupported operation)"),
-                  ("Destination is unreachable", "UCX +ERROR.{0,100}Destination is unreachable"),
-                  "called with status -6: Destination is unreachable"],
+                  ("Unsupported operation", r"ucp_ep_create\([^)]{0,40}\) failed: Unsupported operation")],
      'cause': "UCX finds no transport that reaches the other rank: UCX_TLS leaves out what is needed (self, sm, and "
               "one between nodes), or the two nodes or containers do not have the same cards.",
      'remedy': "unset UCX_TLS and UCX_NET_DEVICES; else UCX_TLS=self,sm,tcp works everywhere. ucx_info -d on both "

@@ -320,8 +320,6 @@ ENTRIES = [
      'patterns': [(" has lost communication with ",
                    "(?:ORTE|PRTE|PRRTE) has lost communication with (?:a|its)(?: remote)? daemon"),
                   "not running - cannot relay: NOT ALIVE",
-                  ("assert (!closed) failed",
-                   r"\[mpiexec[^\]\n]{0,60}\] control_cb .{0,100}assert \(!closed\) failed"),
                   ("FORCE-TERMINATE AT ", "FORCE-TERMINATE AT (?:Unreachable|.{0,60}grpcomm)")],
      'cause': "A helper of mpirun on another node has ended or cannot be reached: the node failed or has no memory "
               "left, the helper or its libraries are not there (status 127), or a firewall stands between.",
