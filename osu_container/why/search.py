@@ -246,7 +246,7 @@ def explain(text):
     return search.found()
 
 
-def _tail(handle, data, size, stop):
+def _tail(handle, data, size):
     """Return (the last size bytes, how many are passed over before them); data is the block that was read last."""
     if handle.seekable():
         here = handle.tell() - len(data)
@@ -254,7 +254,7 @@ def _tail(handle, data, size, stop):
         handle.seek(begin)
         return handle.read(size), begin - here
     blocks, length = collections.deque(maxlen=size // BLOCK), 0
-    while data and time.monotonic() < stop:
+    while data:  # to the end: who writes into a pipe that nobody reads is ended
         blocks.append(data)
         length += len(data)
         data = handle.read(BLOCK)
@@ -264,27 +264,31 @@ def _tail(handle, data, size, stop):
 
 def _blocks(handle, search, seconds):
     """Yield the parts (bytes) of a file that are searched, smaller ones where that is slow; None for what is not."""
-    stop, step = time.monotonic() + seconds, BLOCK
+    step, spent, begin = BLOCK, 0, time.monotonic()
     data = handle.read(BLOCK)
-    for begin, said in NO_TEXT.items():
-        if data.startswith(begin):
+    for first, said in NO_TEXT.items():
+        if data.startswith(first):
             raise ValueError(said)
-    while data and search.size < HEAD and time.monotonic() < stop:
+    # of a pipe the time that passes until something comes does not count: the job runs
+    while data and search.size < HEAD and (time.monotonic() - begin if handle.seekable() else spent) < seconds:
         began = time.monotonic()
         search.size += len(data)
         yield data
+        spent += time.monotonic() - began
         step = BLOCK // 8 if time.monotonic() - began > SLOW else step
         data = handle.read(step)
-    if data:
-        stop = time.monotonic() + 3 * seconds / 4
-        tail, search.passed = _tail(handle, data, TAIL if step == BLOCK else BLOCK, stop - seconds / 4)
-        yield None
-        for begin in range(0, len(tail), step):
-            if time.monotonic() < stop:
-                yield tail[begin:begin + step]
-                search.last += len(tail[begin:begin + step])
-            else:
-                search.passed += len(tail[begin:begin + step])
+    if not data:
+        return
+    tail, search.passed = _tail(handle, data, TAIL if step == BLOCK else BLOCK)
+    yield None
+    begin = time.monotonic()
+    for place in range(0, len(tail), step):
+        part = tail[place:place + step]
+        if time.monotonic() - begin < seconds / 2:
+            search.last += len(part)
+            yield part
+        else:
+            search.passed += len(part)
 
 
 def search_in(handle, seconds=SECONDS):

@@ -143,12 +143,6 @@ ENTRIES = [
      'remedy': "srun --container-mounts=FILE:FILE,... with that file and what it calls; administrators: a mount for "
                "all in /etc/enroot/mounts.d.",
      'source': "github.com/NVIDIA/pyxis, issues 84, 122 and 135"},
-    {'name': "storage of Charliecloud in use",
-     'patterns': ["storage directory is already in use", "concurrent instances of ch-image cannot share"],
-     'cause': "Another ch-image works in the same storage folder: it takes one at a time (Nextflow pulls several "
-              "images at once).",
-     'remedy': "Pull the images one after the other before; or a folder each (ch-image -s FOLDER, CH_IMAGE_STORAGE).",
-     'source': "github.com/nextflow-io/nextflow, issue 3566"},
     {'name': "image of Charliecloud not there",
      'patterns': [("]: error: can't stat:", r"ch-run\[\d+\]: error: can't stat: ?(?P<path>\S{1,300}): No such file"),
                   ("]: error: can't stat:/", r"ch-run\[\d+\]: error: can't stat:(?P<path>/\S{1,300}): No such file")],
