@@ -8,14 +8,14 @@ osu_bw with 'Latency [us]', though its numbers are MB/s.
 A program that was built without support for GPUs ignores `D D`, measures host memory and ends with exit code 0. What it
 does say is where its buffers are, so numbers of device or managed memory are taken only where it has said so.
 
-srun and libraries write between the lines, and now and then into one. A line that is none of the program's is foreign;
-one in which a number and other text are mixed is broken: its number is not taken, because digits may be missing. Both
-are kept and counted.
+srun and libraries write between the lines, and now and then into one; people write notes, units and stars behind their
+rows. A number is taken where it is plain: whole, with as many decimals as the others, in a unit that is known. A row
+whose number is not is broken, and said with its line; a line that is none of the program's is foreign.
 """
 from __future__ import annotations
 
-import math
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 
 from osu_container.core.reading.files import read_plain
@@ -26,14 +26,17 @@ ALONE = 'two tables in one output. Did every rank run alone (wrong --mpi= for sr
 
 # No more digits than are printed: Python needs a time for them that grows with the square of their number
 _NUMBER = r'\d{1,18}(?:\.\d{1,18})?(?:e[+-]?\d{1,3})?'
-#: The word stands in a column of its own where -c asks for it, with more columns behind it where -z does
-_CHECKED = r'Pass|Fail'
-_ROW = re.compile(rf'\s*(\d{{1,18}})(\s+{_NUMBER}(?:\s+(?:{_NUMBER}|{_CHECKED}))*)\s*', re.I)
-# The port of osu_barrier prints a size of 0 before its number, as mpi4py's table has it.
-_SINGLE = re.compile(rf'\s*(?:0\s+(?={_NUMBER}))?({_NUMBER})(?:\s+{_NUMBER})*\s*', re.I)
+#: A number, with commas of thousands where decimals show that they are; a mark or a unit may follow at once
+_CELL = re.compile(rf'(\d{{1,3}}(?:,\d{{3}})+(?:\.\d{{1,18}})?|{_NUMBER})'
+                   r'([*!?†‡]*|\([*\w]\)|\[\w\])([a-zµμ]+(?:/s\w*)?)?', re.I)
+#: What a unit is in MB/s, in microseconds
+UNITS = {'MB/s': 1, 'Mbytes/sec': 1, 'GB/s': 1e3, 'KB/s': 1e-3, 'kB/s': 1e-3, 'MiB/s': 1.048576, 'GiB/s': 1073.741824}
+TIMES = {'us': 1, 'usec': 1, 'µs': 1, 'μs': 1, 'ns': 1e-3, 'ms': 1e3, 'msec': 1e3, 's': 1e6, 'sec': 1e6}
+_UNIT = re.compile(r'\W*((?:[kmgt]?i?(?:b|bits?|bytes?)(?:/s(?:ec)?|ps))|[nmuµμ]?s(?:ec)?)[\W]*', re.I)
 _INIT = re.compile(rf'\s*nprocs:\s*\d+.*\bavg:\s*({_NUMBER})\s*ms\s*', re.I)
-#: A row into which somebody else has written: it begins or ends as rows do
-_BROKEN = re.compile(rf'\s*\d+\s+(?:{_NUMBER}|-?nan|-?inf)|.*\S\s*\d+\s+\d+\.\d+\s*$', re.I)
+#: A row that cannot be read: it begins or ends as rows do
+_BROKEN = re.compile(r'\W*\d[\d,.]*[kmg]?(?:i?b)?[\s|;:=,]+\W*(?:\d[\d.,\'e+]*(?:[^\d:-]|$)|nan\b|inf|n/?a\b)'
+                     r'|\W*\d+\s+\W+$|.*\S\s*\d+\s+\d+\.\d+\s*$|\W*\d[\d.,]*\W*$', re.I)
 _PORT = re.compile(r'#.*mpi4py (\S+) port', re.I)
 #: What OSU's programs print first: in C, with '-CUDA' or the like where buffers are in GPU memory; in Python
 _IN_C = re.compile(r'# OSU \w+(?:-(CUDA|ROCM|OPENACC|SYCL|MANAGED)\b)?.*? v(\d[\w.+-]*)\s*$')
@@ -113,7 +116,9 @@ def parse(text, *, benchmark, source, largest=None, buffers='', check=False, fir
     """
     output, marks = OsuOutput(benchmark, unit_of(benchmark), {}, None), []
     title = source if first is None else f'{source}:{first}'
-    for number, line in enumerate(text.splitlines(), first or 0):
+    lines = text.splitlines()
+    usual = usual_decimals([figures(line)[0] for line in lines if is_row(line)])
+    for number, line in enumerate(lines, first or 1):
         where = source if first is None else f'{source}:{number}'
         if line.startswith('#'):
             output.comments.append(line)
@@ -121,8 +126,9 @@ def parse(text, *, benchmark, source, largest=None, buffers='', check=False, fir
             output.port = port.group(1) if port else output.port
             output.release = in_c.group(2) if in_c else output.release
             output.python = output.python or bool(_IN_PYTHON.match(line))
-        elif not _take_number(output, line, where, marks) and line.strip():
-            (output.broken if _BROKEN.match(line) else output.foreign).append(line)
+        elif not _take_number(output, line, where, marks, usual) and line.strip():
+            broken = _BROKEN.match(line) and benchmark not in WITHOUT_SIZES or is_row(line)
+            (output.broken if broken else output.foreign).append(f'{source}:{number}: {line}' if broken else line)
     _check_data(output, marks, title, check)
     titles = [line for line in output.comments if re.match(r'# .*\bTest\b', line)]
     if len(titles) > 1:
@@ -170,24 +176,77 @@ def _check_buffers(output, source, buffers):
                       "CUDA")
 
 
-def _take_number(output, line, source, marks):
+def figures(line):
+    """Return (numbers (list of str) that a line (str) begins with, the words behind them (list of str))."""
+    words, numbers = line.lstrip(' \t*>+|').replace('|', ' ').split(), []
+    for place, word in enumerate(words):
+        cell = _CELL.fullmatch(word)
+        if not cell:
+            return numbers, words[place:]
+        numbers.append(cell.group(1).replace(',', ''))
+        if cell.group(3):
+            return numbers, [cell.group(3), *words[place + 1:]]
+    return numbers, []
+
+
+def _decimals(number):
+    """Return how many decimals a number (str) has; programs print equally many in each row."""
+    return len(number.partition('.')[2])
+
+
+def usual_decimals(rows, column=1):
+    """Return how many decimals most of the rows (of list of str, numbers) have in a column."""
+    found = Counter(_decimals(row[column]) for row in rows if len(row) > column)
+    return max(found, key=lambda count: (found[count], count), default=0)
+
+
+def is_row(line):
+    """Return True if a line (str) begins with a size and a number."""
+    numbers = figures(line)[0]
+    return len(numbers) > 1 and numbers[0].isdigit()
+
+
+def factor_of(words, unit):
+    """Return what the unit in words (list of str, behind a number) is in unit (str); 1 of none, None of another."""
+    found = _UNIT.fullmatch(words[0]) if words else None
+    if not found:
+        return 1
+    known = UNITS if unit == 'MB/s' else TIMES
+    factor = known.get(found.group(1))
+    return None if factor is None else factor / known[unit]
+
+
+def _number_of(output, line, usual):
+    """Return (size, number, whether a note stands behind) of a line (str) of an OsuOutput; None of what is no row."""
+    alone = output.benchmark in WITHOUT_SIZES
+    numbers, rest = figures(line)
+    if alone and output.unit == 'ms':
+        row = _INIT.fullmatch(line)
+        return (0, float(row.group(1)), False) if row else None
+    if alone and len(numbers) == 1 and (not rest or _UNIT.fullmatch(rest[0]) or not re.search(r'\w', rest[0])):
+        numbers.insert(0, '0')
+    if len(numbers) < 2 or not numbers[0].isdigit() or len(numbers[0]) > 18 or alone and numbers[0] != '0':
+        return None
+    factor, note = factor_of(rest, output.unit), bool(rest) and rest[0].lower() not in ('pass', 'fail')
+    whole = _decimals(numbers[1]) == usual or bool(rest and _UNIT.fullmatch(rest[0]))  # a unit ends a number
+    lost = not whole if note or ',' in line else usual and not _decimals(numbers[1])
+    return None if factor is None or lost else (int(numbers[0]), round(float(numbers[1]) * factor, 9), note)
+
+
+def _take_number(output, line, where, marks, usual):
     """Add the number in a line to output and its Pass or Fail to marks; return False if it is no row. OutputError."""
-    if output.benchmark in WITHOUT_SIZES:
-        row = (_INIT if output.unit == 'ms' else _SINGLE).fullmatch(line)
-        if row and output.values:
-            raise OutputError(f"{source}: a second number of {output.benchmark}: {ALONE}")
-        size, number = 0, float(row.group(1)) if row else math.nan
-    else:
-        row = _ROW.fullmatch(line)
-        size, number = (int(row.group(1)), float(row.group(2).split()[0])) if row else (0, math.nan)
-        if row:
-            words = row.group(2).lower().split()
-            marks.append((size, next((word for word in words if word in ('pass', 'fail')), None)))
-        before = [*output.values, *output.zeros]
-        if row and before and size <= max(before):
-            raise OutputError(f"{source}: size {size} after size {max(before)}: {ALONE}")
-    if not row or not number <= HIGHEST:
+    row = _number_of(output, line, usual)
+    if not row or not row[1] <= HIGHEST:
         return False
+    size, number, note = row
+    before = [*output.values, *output.zeros]
+    if before and size <= max(before):
+        if note:
+            return False
+        raise OutputError(f"{where}: size {size} after size {max(before)}: {ALONE}" if max(before) else
+                          f"{where}: a second number of {output.benchmark}: {ALONE}")
+    words = line.lower().split()
+    marks.append((size, next((word for word in words if word in ('pass', 'fail')), None)))
     if number >= LOWEST:
         output.values[size] = number
     else:

@@ -48,6 +48,8 @@ MARGINS = (
     Margin('osu_*', 0.05, 0.10, _STRICT, _TWO_RUNS),
     Margin('IMB *', 0.05, 0.10, 'the Intel MPI Benchmarks: times and bandwidths as those of `osu_*`', 'own choice, not '
            'derived from published figures'),
+    Margin('xccl *', 0.05, 0.15, 'nccl-tests and rccl-tests: as `osu_xccl_*`', 'own choice, not derived from published '
+           'figures'),
     Margin('$ *', 0.05, 0.25, 'a command of your own (`bench --run`): a loss of 5 % is worth a look; its start is in '
            'its time, so a single value says little', 'own choice, not derived from published figures'),
 )

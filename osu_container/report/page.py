@@ -368,14 +368,9 @@ def notes(report):
 
 def _foreign(dataset, details):
     """Return what is to be said about lines that were not the programs' (list of str)."""
-    found = []
-    lines = sum(len(entry[3]) for entry in details.foreign)
-    broken = sum(len(entry[4]) for entry in details.foreign)
-    if lines or broken:
-        first = next(text for entry in details.foreign for text in (*entry[4], *entry[3]))
-        found.append(f"{dataset.name}: {lines} lines of the outputs were not the program's, {broken} numbers were "
-                     f"mixed with such text and are not shown; the first: {first!r}.")
-    return found
+    lines = [text for entry in details.foreign for text in entry[3]]
+    return [f"{dataset.name}: {len(lines)} lines of the outputs were not the program's; the first: {lines[0]!r}."
+            ] if lines else []
 
 
 def html(report):

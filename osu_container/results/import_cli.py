@@ -15,8 +15,8 @@ from .. import record
 from . import imported, model, run_files, select
 
 EPILOG = """
-FILE is the output of programs of the OSU Micro-Benchmarks (C 5 to 7.5, Python, mpi4py's ports), or
-of the Intel MPI Benchmarks. It may hold several tables, and lines of others between them.
+FILE is the output of programs of the OSU Micro-Benchmarks (C 5 to 7.5, Python, mpi4py's ports), of the
+Intel MPI Benchmarks, or of nccl-tests. It may hold several tables, and lines of others between them.
 Tables of one case are taken as repeats.
 
   osu-container import slurm-123.out
@@ -56,8 +56,9 @@ def _count(text):
 
 def _benchmark(text):
     """Return text if it can be the name of a program. Raises ArgumentTypeError."""
-    if not re.fullmatch(r'osu_\w+', text):
-        raise argparse.ArgumentTypeError(f"{text!r}, wanted the name of an OSU program, such as osu_bw")
+    if not re.fullmatch(r'osu_\w+|IMB \w+|\w+_perf', text):
+        raise argparse.ArgumentTypeError(f"{text!r}, wanted the name of a program, such as osu_bw, 'IMB PingPong' or "
+                                         "all_reduce_perf")
     return text
 
 
@@ -82,7 +83,7 @@ def import_outputs(options):
         print(f"{one.name}: {imported.case_text(one.case)}{span}{repeats}; {one.ran or 'programs not known'}")
     for failure in run.failures:
         print(f"{failure.name}: {failure.case.title}: no figures: {failure.reason}")
-    for note in run.facts['not_said']:
+    for note in run.problems:
         print(f"* {note}")
     print(f"\n{folder}: {len(run.series)} curve{'s' * (len(run.series) != 1)}. To compare: osu-container compare "
           f"{shell.path(folder)} OTHER")
@@ -96,4 +97,4 @@ def as_json(folder, run):
                         'release': one.facts.get('release'), 'repeats': one.repeats, 'sizes': one.sizes}
                        for one in run.series],
             'failed': [{'name': one.name, 'case': vars(one.case), 'reason': one.reason} for one in run.failures],
-            'not_said': run.facts['not_said']}
+            'not_said': run.problems}

@@ -49,19 +49,24 @@ def lines_of(sources, *, benchmark=None, added=None):
     :param added: {one of ADDED: value}, where a text does not say it
     Raises OutputFailure, Conflict.
     """
-    entries, read, problems, repeats, first = [], [], [], {}, {}
+    entries, read, problems, repeats, first, groups = [], [], [], {}, {}, {}
     for name, path in sources:
         output = outputs.read(path, benchmark)
         for other in read:
             if other.sha256 == output.sha256:
                 raise Conflict(f"{path} and {other.path} are the same, byte for byte: name each output once")
         read.append(output)
-        problems += output.notes
+        problems += output.notes + [table.reason for table in output.tables if table.benchmark is None]
+        for table in output.tables:
+            if table.benchmark is not None:
+                _add(table, added or {})
+                groups.setdefault((name, table.case), []).append(table)
+    for tables in groups.values():
+        _tell_apart(tables)
+    for (name, path), output in zip(sources, read):
         for table in output.tables:
             if table.benchmark is None:
-                problems.append(table.reason)
                 continue
-            _add(table, added or {})
             case = table.case
             before = first.setdefault((name, case), table)
             if table.reason is None and before.reason is None and (
@@ -76,6 +81,14 @@ def lines_of(sources, *, benchmark=None, added=None):
                  "text does not say, give each a file and a name of its own"
                  for (name, case), count in several.items()]
     return entries, read, problems
+
+
+def _tell_apart(tables):
+    """Give Tables of one case a variant each where their command lines or exports differ: what differs."""
+    common = set.intersection(*(set(table.context) for table in tables))
+    for table in tables:
+        own = ' '.join(word for word in table.context if word not in common)[:200]
+        table.variant = ', '.join(filter(None, (table.variant, own)))
 
 
 def _ran(table):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 #: What can have been measured, in any unit. Ratios and squares of what is beyond are no numbers any more
 LOWEST, HIGHEST = 1e-30, 1e30
 #: Benchmarks whose number is a bandwidth; all others give a time. The names of OSU 7.5 and of the Python ones; those of
-#: the Intel MPI Benchmarks with IMB before them.
+#: the Intel MPI Benchmarks with IMB before them, those of nccl-tests with xccl.
 BANDWIDTH = frozenset(
     ['osu_bw', 'osu_bibw', 'osu_mbw_mr', 'osu_put_bw', 'osu_get_bw', 'osu_put_bibw', 'osu_bw_persistent',
      'osu_bibw_persistent', 'osu_bw_fan_in', 'osu_bw_fan_out', 'osu_xccl_bw', 'osu_xccl_bibw', 'IMB Uniband',
@@ -54,7 +54,7 @@ def figure_variant(unit, what, more_is_better=False):
 
 def is_bandwidth(benchmark):
     """Return True if more is better in a benchmark (str, name of the program)."""
-    return benchmark in BANDWIDTH
+    return benchmark in BANDWIDTH or benchmark.startswith('xccl ')
 
 
 def unit_of(benchmark):

@@ -2,20 +2,26 @@
 Text that programs have printed -> the figures of a run.
 
     OSU Micro-Benchmarks    in C and in Python, and mpi4py's ports: any number of tables in one file
-    Intel MPI Benchmarks    IMB-MPI1 and others: a table for each benchmark and number of processes
+    Intel MPI Benchmarks    IMB-MPI1 and others: a table for each benchmark, mode and number of processes
+    nccl-tests, rccl-tests  bus bandwidth, out of place and in place
 
 What the text says is taken, what it does not say is named as not known: the number of nodes, say. A command line above
-a table (`srun -N2 -n2 osu_bw D D`, as a shell with -x shows it) says some of it.
+a table (`srun -N2 -n2 osu_bw D D`, as a shell with -x shows it) says some of it; where those of two tables differ, or
+what was exported above them, they are two cases.
 """
 from __future__ import annotations
 
+import bz2
+import gzip
 import hashlib
+import io
+import lzma
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from osu_container import osu_output
-from osu_container.core.reading.files import TooLarge, lines_of
+from osu_container.core.reading.files import MOST, TooLarge, read_plain
 
 from . import model, run_files
 
@@ -26,7 +32,17 @@ UNKNOWN = 'not known'
 #: What is part of a case where the text does not say where the buffers are
 NO_BUFFERS = 'buffers not known'
 WANTED = ("wanted the output of a program of the OSU Micro-Benchmarks ('# OSU MPI Bandwidth Test v7.5' and what "
-          "follows), or of the Intel MPI Benchmarks")
+          "follows), of the Intel MPI Benchmarks, or of nccl-tests")
+#: First bytes of a compressed file -> what reads it
+_PACKED = {b'\x1f\x8b': gzip.open, b'\xfd7zXZ': lzma.open, b'BZh': bz2.open}
+#: What a heading is without its '#', which a shell, a page or an editor has eaten
+_EATEN = re.compile(r'(?:OSU (?:MPI|NCCL|RCCL).* Test\b|OMB-Py |Datatype: |Send Buffer on |Rank 0 Memory on '
+                    r'|Size +\S+ *\()')
+#: The heading of a table, whose title may be missing
+_HEADING = re.compile(r'# *(?:Size|Message Size)\b', re.I)
+_EXPORT = re.compile(r'(?:\S*[$>%+#]+ +)?(export|setenv|unset)\s+(.*)|\++ (\w+=\S*)')
+_CCL = re.compile(r'# *nThreads? +\d+')
+_PERF = re.compile(r'\b(\w+)_perf\b|[Cc]ollective test starting: *(\w+?)(?:_perf)?\b')
 
 _TITLE = re.compile(r'# *(?:OSU |OMB-Py |OMB Python )?(MPI|NCCL|RCCL|XCCL)(_\w+)?(?:-(\w+))?(?: MANAGED)? (.*?) Test'
                     r'(?: Test)?\s*(?:v\d\S*|\(.*\))?\s*', re.I)
@@ -35,9 +51,11 @@ _IMB_TITLE = re.compile(r'#\s*Intel ?\(R\) MPI Benchmarks? (?:Suite )?V?([\d.]+)
 _IMB_TABLE = re.compile(r'# *Benchmarking +(\w[\w-]*)')
 _IMB_RANKS = re.compile(r'# *#processes *= *(\d{1,9})')
 _IMB_HEAD = re.compile(r'#(?:bytes|repetitions)\b.*')
+_IMB_MODE = re.compile(r'# *MODE: *(.*)')
 #: A launcher and the program, as a shell with -x or a terminal shows it
-_COMMAND = re.compile(r'\b(srun|flux run|mpirun|mpiexec(?:\.hydra)?|aprun)\b(.*?)\b(osu_\w+)\b(.*)')
-_ROW = re.compile(r'\s*\d+\s+[\d.]+(?:\s+\S+)*\s*')
+_COMMAND = re.compile(r'(?:\b(srun|flux run|mpirun|mpiexec(?:\.hydra)?|aprun|jsrun)\b|^\S*[$%>+]+ )(.*?)'
+                      r'\b(osu_\w+|IMB-\w+|\w+_perf)\b(.*)')
+_PROMPT = re.compile(r'^\S*[$%>+]+ +')
 _COLOURS = re.compile(r'\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?')
 #: What stands before each line: of `srun --label`, of `mpirun --tag-output --timestamp-output`, of a CI server; and a
 #: '#' that was kept from being a heading of Markdown
@@ -77,6 +95,7 @@ class Table:
     benchmark  str; None for a title that is not known
     reason     why it has no figures (str), None if it has
     nodes, ranks  int, None where the text does not say
+    context    words of the command line and of what was exported above it (tuple of str)
     buffers    one of model.BUFFERS, None where the text does not say
     """
 
@@ -95,6 +114,7 @@ class Table:
     comments: list = field(default_factory=list)
     foreign: list = field(default_factory=list)
     broken: list = field(default_factory=list)
+    context: tuple = ()
 
     @property
     def case(self):
@@ -151,24 +171,46 @@ def benchmark_of(title):
     return f'{family}{prefix}{_COLLECTIVES[words]}{persistent}' if words in _COLLECTIVES else None
 
 
-def _lines(path):
-    """Return (lines (list of str), sha256, size, whether the last line has an end) of a file. Raises OutputFailure."""
-    digest, lines, size, ended = hashlib.sha256(), [], 0, True
+def _text(path):
+    """Return (text (str), the bytes of the file) of an output, however it was written. Raises OutputFailure."""
     try:
-        for number, row in lines_of(path, 'line of an output', 'output'):
-            if b'\0' in row:
-                raise OutputFailure(f"{path}:{number}: it is no text (a byte 0 in line {number}): {WANTED}")
-            size, ended = size + len(row), row.endswith(b'\n')
-            digest.update(row)
-            text = _COLOURS.sub('', row.decode(errors='replace').rstrip('\r\n'))
-            lines.append(_CONTROLS.sub(' ', _LABEL.sub('', text, count=1)).strip())
+        data = raw = read_plain(path, 'output')
+        opener = next((_PACKED[begin] for begin in _PACKED if data.startswith(begin)), None)
+        if opener:
+            data = opener(io.BytesIO(raw)).read(MOST['output'] + 1)
+        if len(data) > MOST['output']:
+            raise TooLarge(path, 'output')
+        for number, line in enumerate(data.split(b'\n'), 1):
+            if len(line) > MOST['line of an output']:
+                raise TooLarge(path, 'line of an output', line=number)
     except TooLarge as err:
         raise OutputFailure(f"{path}: {err.strerror}, and no output of a benchmark has so many: {WANTED}") from err
-    except OSError as err:
-        raise OutputFailure(f"{path} cannot be read: {err.strerror or err}. Name a file that you may read") from err
+    except (OSError, EOFError, lzma.LZMAError) as err:
+        raise OutputFailure(f"{path} cannot be read: {getattr(err, 'strerror', None) or err}. Name a file that you may "
+                            "read, and that is whole") from err
+    if data.startswith(b'\x28\xb5\x2f\xfd'):
+        raise OutputFailure(f"{path} is compressed: unpack it first: zstd -d {path}")
+    wide = data.startswith((b'\xff\xfe', b'\xfe\xff'))
+    data = data.decode('utf-16', 'replace').encode() if wide else data.replace(b'\0', b'')  # holes of a lost node
+    if len(re.findall(rb'[\x01-\x06\x0e-\x1a\x7f]', data)) * 20 > len(data):
+        raise OutputFailure(f"{path}:1: it is no text: {WANTED}")
+    try:
+        return data.decode('utf-8-sig'), raw
+    except UnicodeDecodeError:
+        return data.decode('latin-1'), raw
+
+
+def _lines(path):
+    """Return (lines (list of str), sha256, size, whether the last line has an end) of a file. Raises OutputFailure."""
+    text, raw = _text(path)
+    lines = []
+    for row in text.removesuffix('\n').split('\n'):
+        line = _LABEL.sub('', _COLOURS.sub('', row.rstrip('\r')), count=1)
+        line = _CONTROLS.sub(' ', line).replace('\xa0', ' ').strip()
+        lines.append(f'# {line}' if _EATEN.match(line) else line)
     if not any(lines):
         raise OutputFailure(f"{path} is empty: {WANTED}")
-    return lines, digest.hexdigest(), size, ended
+    return lines, hashlib.sha256(raw).hexdigest(), len(raw), text.endswith('\n')
 
 
 def read(path, benchmark=None):
@@ -193,14 +235,15 @@ def read(path, benchmark=None):
 
 def _cut(lines):
     """Return True if the last line is a row whose number has lost digits: programs print equally many decimals."""
-    decimals = [len(line.split()[-1].partition('.')[2]) for line in lines[-2:] if _ROW.fullmatch(line)]
+    rows = [osu_output.figures(line)[0] for line in lines[-2:] if osu_output.is_row(line)]
+    decimals = [len(row[-1].partition('.')[2]) for row in rows]
     return len(decimals) == 2 and decimals[1] < decimals[0] or bool(re.fullmatch(r'\d+', lines[-1])) and bool(
-        lines[1:] and _ROW.fullmatch(lines[-2]))
+        lines[1:] and osu_output.is_row(lines[-2]))
 
 
 def _nothing(path, lines):
     """Return why a text has no tables (str)."""
-    row = next((number for number, line in enumerate(lines, 1) if _ROW.fullmatch(line)), None)
+    row = next((number for number, line in enumerate(lines, 1) if osu_output.is_row(line)), None)
     if row:
         return (f"{path}:{row}: figures without a title that says which program printed them. Say it by --benchmark "
                 "osu_bw (osu-container import), or keep the lines that begin with '#'")
@@ -210,39 +253,78 @@ def _nothing(path, lines):
 
 def _tables(path, lines, benchmark):
     """Yield the Tables of a text. benchmark: of a table without a title that is known."""
-    release, command, blocks, fresh = None, None, [], True
+    for block in _together(_blocks(lines, benchmark)):
+        found = _KINDS.get(block['kind'], _osu)(path, block, benchmark)
+        for table in found if isinstance(found, list) else [found]:
+            table.context = block['context']
+            yield table
+
+
+def _blocks(lines, benchmark):
+    """Return the parts of a text (list of dict): one begins with each title, and with each table that has none."""
+    release, command, blocks, fresh, exports, words = None, None, [], True, {}, ()
     for number, line in enumerate(lines, 1):
         imb = _IMB_TITLE.match(line)
         release = imb.group(1) if imb else release
-        began = _begins(line)
-        if began and (fresh or not (blocks and blocks[-1]['kind'] == 'port' and not blocks[-1]['titled'])):
+        row, block = osu_output.is_row(line), blocks[-1] if blocks else None
+        called = None if row else _COMMAND.search(_PROMPT.sub('', line)) or _COMMAND.search(line)
+        if called:
+            command, fresh, words = called, True, _words(line)
+        elif _EXPORT.match(line):
+            _export(exports, _EXPORT.match(line))
+        began = _begins(line) or not called and _untitled(line, row, block, lines[number - 2:number - 1], benchmark)
+        if began and not (block and block['kind'] == 'port' and not block['titled'] and not fresh):
             blocks.append({'kind': began, 'line': number, 'lines': [line], 'command': command, 'release': release,
-                           'titled': began != 'port'})
+                           'titled': began != 'port', 'rows': [line] if row else [],
+                           'context': (*(f'{name}={value}' for name, value in exports.items()), *words),
+                           'before': lines[max(0, number - 2)]})
             command, fresh = None, False
-            continue
-        if began and blocks:
-            blocks[-1]['titled'] = True  # the title of the program below the line that our port prints
-        called = None if _ROW.fullmatch(line) else _COMMAND.search(line)
-        command = called or command
-        if blocks and not called:
-            blocks[-1]['lines'].append(line)
-        elif benchmark and not blocks:
-            blocks.append({'kind': 'bare', 'line': number, 'lines': [line], 'command': command, 'release': None,
-                           'titled': True})
-        fresh = fresh or bool(called)
-    for index, block in enumerate(_together(blocks)):
-        if block['kind'] == 'imb':
-            yield _imb(path, block)
-        elif block['kind'] != 'bare' or index == 0:
-            yield _osu(path, block, benchmark)
+        elif began:
+            block['titled'] = True  # the title of the program below the line that our port prints
+        elif block and not called:
+            block['lines'].append(line)
+            block['rows'] += [line] if row else []
+    return blocks
+
+
+def _words(line):
+    """Return the words (tuple of str) of a command line, an option with its value as one."""
+    return tuple(re.findall(r'--?[\w-]+(?:[= ](?!-)\S+)?|\S+', _PROMPT.sub('', line)))
+
+
+def _export(exports, found):
+    """Change exports ({name: value}) as the line of a shell does that _EXPORT found."""
+    order, rest = found.group(1), found.group(2) or found.group(3)
+    if order == 'unset':
+        for name in rest.split():
+            exports.pop(name, None)
+    elif order == 'setenv':
+        name, _, value = rest.partition(' ')
+        exports[name] = value
+    else:
+        exports.update(word.split('=', 1) for word in rest.split() if '=' in word)
+
+
+def _untitled(line, row, block, before, benchmark):
+    """Return what kind of table without a title begins with a line, None if none does. before: [the line before it]."""
+    if _IMB_HEAD.fullmatch(line):
+        return None if block and block['kind'] == 'imb' and (not block['rows'] or _IMB_MODE.match(
+            next((each for each in reversed(block['lines']) if each.strip('# ')), ''))) else 'imb'
+    if block is None:
+        return 'bare' if benchmark and (row or _HEADING.match(line)) else None
+    if block['kind'] in ('ccl', 'imb') or not block['rows']:
+        return None
+    again = row and not (before and osu_output.is_row(before[0])) and (not before[0] or before[0][0] == '#')
+    size = int(osu_output.figures(block['rows'][-1])[0][0])
+    return 'bare' if _HEADING.match(line) or again and int(osu_output.figures(line)[0][0]) <= size else None
 
 
 def _begins(line):
-    """Return what begins with a line: 'title', 'port', 'imb' or None."""
+    """Return what begins with a line: 'title', 'port', 'imb', 'ccl' or None."""
     if not line.startswith('#'):
         return None
-    return 'port' if _PORT.match(line) else 'title' if _TITLE.fullmatch(line) else 'imb' if _IMB_TABLE.match(line) \
-        else None
+    kinds = {'port': _PORT.match, 'title': _TITLE.fullmatch, 'imb': _IMB_TABLE.match, 'ccl': _CCL.match}
+    return next((kind for kind, match in kinds.items() if match(line)), None)
 
 
 def _together(blocks):
@@ -251,7 +333,7 @@ def _together(blocks):
     for block in blocks:
         before = found[-1] if found else None
         if before and before['lines'][0] == block['lines'][0] and before['kind'] == block['kind'] == 'title' and \
-                not block['command'] and not any(_ROW.fullmatch(line) for line in before['lines']):
+                not block['command'] and not before['rows']:
             before['lines'] += block['lines']
         else:
             found.append(block)
@@ -260,7 +342,7 @@ def _together(blocks):
 
 def _launched(command, benchmark):
     """Return (nodes, ranks, buffers), None for each that a command line (a match of _COMMAND, or None) does not say."""
-    if command is None or command.group(3) != benchmark:
+    if command is None or command.group(3) != benchmark or not command.group(1):
         return None, None, None
     launcher, options, arguments = command.group(1), ' ' + command.group(2), command.group(4)
 
@@ -281,6 +363,11 @@ def _osu(path, block, benchmark):
     where = f"{path}:{block['line']}"
     title = block['lines'][0]
     name = benchmark if block['kind'] == 'bare' else benchmark_of(title) or benchmark
+    if name is None and block['kind'] == 'bare':
+        return Table(where, None, f"{where}: figures without a title that says which program printed them, left out. "
+                     f"Put them into a file of their own: osu-container import --benchmark osu_bw {path}")
+    if (name or '').startswith('IMB '):
+        return _imb(path, block, benchmark)
     if name is None:
         return Table(where, None, f"{where}: the title {title!r} is none that is known. Say which program it is by "
                      "--benchmark (osu-container import)")
@@ -324,42 +411,57 @@ def _buffers(benchmark, output, asked):
     return None if output.python and not output.port else 'H H'
 
 
-def _imb(path, block):
-    """Return the Table of a block of lines of the Intel MPI Benchmarks."""
+def _imb(path, block, benchmark=None):
+    """Return the Tables (list) of a block of the Intel MPI Benchmarks: one for each mode, AGGREGATE say."""
+    title = _IMB_TABLE.match(block['lines'][0]) or re.fullmatch(r'#? *([A-Z]\w+):?', block['before'])
+    name = f'IMB {title.group(1)}' if title else benchmark or ''
     where = f"{path}:{block['line']}"
-    name = 'IMB ' + _IMB_TABLE.match(block['lines'][0]).group(1)
+    if not name.startswith('IMB '):
+        return [Table(where, None, f"{where}: figures of the Intel MPI Benchmarks without '# Benchmarking NAME'. Say "
+                      f"which: osu-container import --benchmark 'IMB PingPong' {path}")]
+    tables, mode, column, first, decimals = [], '', None, True, 0
     table = Table(where, name, programs='Intel MPI Benchmarks', release=block['release'], buffers='H H')
-    column = first = None
     for number, line in enumerate(block['lines'], block['line']):
-        ranks = _IMB_RANKS.match(line)
+        ranks, found = _IMB_RANKS.match(line), _IMB_MODE.match(line)
+        numbers, words = osu_output.figures(line)
         if ranks:
             table.ranks = int(ranks.group(1)) or None
+        elif found:
+            mode = found.group(1).strip().lower()
         elif _IMB_HEAD.fullmatch(line):
-            if column is not None and table.values:  # another mode of the same benchmark: AGGREGATE, say
-                break
+            table = replace(table, where=f'{path}:{number}' if tables else where, variant=mode, values={}, zeros=[],
+                            comments=list(table.comments), foreign=[], broken=[])
+            tables.append(table)
             heads, first = line.split(), line.startswith('#bytes')
             column = next((heads.index(head) for head in _imb_heads(name) if head in heads), None)
-            if column is None:
-                table.reason = f"{where}: {name} has no column that is known, only {', '.join(heads)}"
-            elif heads[column] == 'Mbytes/sec' and (block['release'] or '0') < '2018':
-                # 2 bytes in 1.72 µs are 1.11 'Mbytes/sec' in 2016, 8 bytes in 1.66 µs are 4.81 in 2021
-                table.reason = (f"{where}: the Mbytes of {name} are 1048576 bytes before release 2018, 1000000 since, "
-                                f"and its release is {block['release'] or 'not known'}")
+            table.reason = _imb_unknown(table, heads, column)
             if table.reason:
-                return table
-        elif column is not None and re.fullmatch(r'[\d.]+(?:\s+[\d.]+)+', line):
-            _imb_row(table, f'{path}:{number}', line.split(), column, first)
+                return tables
+            decimals = osu_output.usual_decimals([osu_output.figures(row)[0] for row in block['rows']], column)
+        elif column is not None and numbers:
+            _imb_row(table, f'{path}:{number}', line, (numbers, words, column, first, decimals, len(heads)))
             if table.reason:
-                return table
+                return tables
         elif line.startswith('#'):
             table.comments.append(line[:KEPT_OF_LINE])
         elif line and len(table.foreign) < KEPT:
             table.foreign.append(line[:KEPT_OF_LINE])
-    if not table.values:
-        table.reason = f"{where}: no figures of {name}: wanted lines of numbers below '#bytes #repetitions ...'"
-    if name in model.WITHOUT_SIZES:
-        table.buffers = ''
-    return table
+    for one in tables or [table]:
+        if not one.values:
+            one.reason = f"{one.where}: no figures of {name}: wanted lines of numbers below '#bytes #repetitions ...'"
+        one.buffers = '' if name in model.WITHOUT_SIZES else one.buffers
+    return tables or [table]
+
+
+def _imb_unknown(table, heads, column):
+    """Return why the figures below heads (list of str) are not known (str), None if they are."""
+    if column is None:
+        return f"{table.where}: {table.benchmark} has no column that is known, only {', '.join(heads)}"
+    if heads[column] == 'Mbytes/sec' and (table.release or '0') < '2018':
+        # 2 bytes in 1.72 µs are 1.11 'Mbytes/sec' in 2016, 8 bytes in 1.66 µs are 4.81 in 2021
+        return (f"{table.where}: the Mbytes of {table.benchmark} are 1048576 bytes before release 2018, 1000000 since, "
+                f"and its release is {table.release or 'not known'}")
+    return None
 
 
 def _imb_heads(name):
@@ -367,16 +469,63 @@ def _imb_heads(name):
     return ['Mbytes/sec'] if model.is_bandwidth(name) else ['t_avg[usec]', 't[usec]', 't_ovrl[usec]']
 
 
-def _imb_row(table, where, cells, column, sized):
-    """Add a row (list of str) to a Table of IMB, or set its reason. sized: bool, the first column is the size."""
-    try:
-        size, value = int(cells[0]) if sized else 0, float(cells[column])
-    except (ValueError, IndexError):
-        table.broken.append(' '.join(cells)[:KEPT_OF_LINE])
+def _imb_row(table, where, line, layout):
+    """Add a row to a Table of IMB, or set its reason. layout: numbers, words, column, sized, decimals, columns."""
+    numbers, words, column, sized, decimals, columns = layout
+    cell = numbers[column] if column < len(numbers) else None
+    if cell is None or sized and not numbers[0].isdigit() or len(cell.partition('.')[2]) != decimals and (
+            words or len(numbers) != columns):
+        table.broken.append(f'{where}: {line[:KEPT_OF_LINE]}')
         return
+    size, value = int(numbers[0]) if sized else 0, float(cell)
     if size in table.values or size in table.zeros or size >= 1 << 62:
         table.reason = f"{where}: size {size} of {table.benchmark} stands twice: {osu_output.ALONE}"
     elif model.LOWEST <= value <= model.HIGHEST:
         table.values[size] = value
     else:
         table.zeros.append(size)
+
+
+def _ccl(path, block, benchmark=None):
+    """Return the Tables (list) of a block of nccl-tests or rccl-tests: bus bandwidth, out of place and in place."""
+    text, where = '\n'.join(block['lines']), f"{path}:{block['line']}"
+    said = _PERF.search(block['command'].group(0) if block['command'] else '') or _PERF.search(text)
+    program = f'{next(filter(None, said.groups()))}_perf' if said else benchmark
+    if not program or program.startswith('osu_'):
+        return [Table(where, None, f"{where}: nccl-tests does not say which of its programs this is. Say it: "
+                      f"osu-container import --benchmark all_reduce_perf {path}")]
+    suite = 'rccl-tests' if re.search(r'rccl-tests|AMD Instinct', text) else 'nccl-tests'
+    release = re.search(r'ccl-tests:? [Vv]ersion:? *(\S+)', text)
+    ranks = re.findall(r'^# +Rank +\d+ .*? on +(\S+) +device', text, re.M)
+    heads = next((line.strip('# ').split() for line in block['lines'] if re.match(r'# +size +count', line)), [])
+    places = [place for place, head in enumerate(heads) if head == 'busbw']
+    tables = []
+    for place, way in zip(places, ('', 'in place')):
+        table = Table(where, f'xccl {program}', nodes=len(set(ranks)) or None, ranks=len(ranks) or None, buffers='D D',
+                      programs=suite, release=release.group(1) if release else None, variant=way)
+        tables.append(table)
+        for number, line in enumerate(block['lines'], block['line']):
+            _ccl_row(table, f'{path}:{number}', line, heads, place)
+        table.reason = table.reason or (None if table.values else f"{where}: no figures of {program}")
+    return tables or [Table(where, None, f"{where}: no heading of {program} ('# size count ... busbw') and no figures")]
+
+
+def _ccl_row(table, where, line, heads, place):
+    """Add a row of nccl-tests to a Table, or set its reason; one that is not whole is broken."""
+    cells = line.split()
+    if not cells or line.startswith('#') or not osu_output.figures(line)[0]:
+        return
+    numbers = osu_output.figures(cells[place])[0] if place < len(cells) else []
+    whole = numbers and len(numbers[0].partition('.')[2]) == 2 and cells[0].isdigit()
+    wrong = cells[place + 1] if place + 1 < len(cells) and heads[place + 1:place + 2] == ['#wrong'] else '0'
+    if not whole or int(cells[0]) in table.values:
+        table.broken.append(f'{where}: {line[:KEPT_OF_LINE]}')
+    elif wrong.isdigit() and int(wrong):
+        table.reason = f"{where}: {table.benchmark} received data that was not sent (#wrong {wrong})"
+    elif float(numbers[0]):
+        table.values[int(cells[0])] = round(1000 * float(numbers[0]), 3)
+    else:
+        table.zeros.append(int(cells[0]))
+
+
+_KINDS = {'imb': _imb, 'ccl': _ccl}

@@ -234,6 +234,7 @@ def assemble(path, header, entries, problems):
             dataset.facts = dict(dataset.facts, ended=entry['ended'])
         elif entry['kind'] == 'measurement':
             case, repeat = _case(where, entry), entry['repeat']
+            problems += [f"not read, as its number is not plain: {line}" for line in entry.get('broken') or []]
             if entry['status'] not in STATUS:
                 raise ResultsError(f"{where}: status {entry['status']!r}, wanted one of {', '.join(STATUS)}")
             if not _counts(repeat):

@@ -3,9 +3,12 @@
 Reading the output of the OSU C programs and of mpi4py's ports of them.
 """
 
+import gzip
 import json
+import lzma
 import os
 import re
+from random import Random
 
 import pytest
 
@@ -172,10 +175,110 @@ def test_a_table_that_failed_does_not_spoil_the_others(tmp_path):
     assert [(one.case.benchmark, 'Killed' in one.reason) for one in run.failures] == [('osu_latency', True)]
 
 
+KNOWN = [(1 << power, round(1.17 * 2 ** power + 0.04, 2)) for power in range(0, 23, 2)]
+#: How people and systems change a row: it can still be read, or it cannot
+READ = {'note': '{size}  {value:.2f}   <- slow?', 'stars': '{size}  {value:.2f} *** slow?',
+        'star': '{size} {value:.2f}*', 'unit': '{size}  {value:.2f} MB/s', 'glued': '{size}  {value:.2f}MB/s', 'GB': '{size}  {giga:.5f} GB/s',
+        'commas': '{size:,}  {value:,.2f}', 'table': '| {size} | {value:.2f} |', 'marked': '> {size}  {value:.2f}',
+        'more': '{size}  {value:.2f}  {value:.2f}', 'hash': '{size}  {value:.2f}  # node 7'}
+NAMED = {'German': '{size}  1.234,56', 'bits': '{size}  {value:.2f} Gbit/s', 'cut': '{size}  {size} srun: error',
+         'nan': '{size}  nan', 'times': '{size}  {value:.2f} us', 'blank': '{size}  22 310.02',
+         'of K': '4K  {value:.2f}',
+         'n/a': '{size}  n/a', 'word': '{size} {value:.2f}srun: error', 'alone': '{value:.2f}', 'dash': '{size}  -'}
+WRITTEN = {'UTF-8': lambda text: text.encode(), 'UTF-16': lambda text: text.encode('utf-16'),
+           'Latin-1': lambda text: text.replace('# Size', '# Größe').encode('latin-1'), 'gz': lambda text:
+           gzip.compress(text.encode()), 'xz': lambda text: lzma.compress(text.encode()), 'holes': lambda text:
+           bytes(512) + text.replace('\n', '\n\0\0', 5).encode(), 'BOM': lambda text: text.encode('utf-8-sig'),
+           'no hash': lambda text: text.replace('# ', '').encode(),
+           'CRLF': lambda text: text.replace('\n', '\r\n').encode()}
+
+
+@pytest.mark.parametrize('written', WRITTEN)
+@pytest.mark.parametrize('seed', range(4))
+def test_each_figure_is_read_or_named_with_its_line(tmp_path, capsys, seed, written):
+    random, path, lines, right, lost = Random(f'{seed} {written}'), tmp_path / 'fig.txt', BANDWIDTH.splitlines(), {}, []
+    for size, value in KNOWN:
+        kind = random.choice([None, None, *READ, *NAMED])
+        lines.append((READ | NAMED).get(kind, '{size}  {value:.2f}').format(size=size, value=value, giga=value / 1000))
+        if kind in NAMED:
+            lost.append(len(lines))
+        else:
+            right[size] = value
+    path.write_bytes(WRITTEN[written]('\n'.join(lines) + '\n'))
+    table, = outputs.read(path).tables
+    assert table.reason is None and table.values == pytest.approx(right), lines
+    assert [int(line.split(':')[1]) for line in table.broken] == lost, lines
+    page = tmp_path / 'page.html'
+    for arguments in (['import', path, '-o', tmp_path / 'run'], ['compare', path, path], ['report', path, '-o', page]):
+        code, out, err = call(capsys, *arguments)
+        shown = ''.join((out + (page.read_text() if page.exists() else '')).split())
+        assert code == 0 and all(f'fig.txt:{number}:' in shown for number in lost), (arguments, out, err)
+
+
+TITLED = BANDWIDTH + '1 2.00\n4194304 24000.00\n'
+COMMANDS = [  # what stands above two tables of one case -> what their variants say
+    ('$ srun --gpu-bind=map_gpu:4,5 osu_bw', '$ srun --gpu-bind=map_gpu:4,6 osu_bw',
+     ['--gpu-bind=map_gpu:4,5', '--gpu-bind=map_gpu:4,6']),
+    ('$ export A=1\n$ export B=0,1\n$ srun osu_bw', '$ export B=0,2\n$ srun osu_bw', ['B=0,1', 'B=0,2']),
+    ('+ srun -c 4 -n 2 osu_bw', '+ srun -c 7 -n 2 osu_bw', ['-c 4', '-c 7']),
+    ('UCX_TLS=tcp mpirun -n 2 osu_bw', 'mpirun -n 2 osu_bw', ['UCX_TLS=tcp', '']),
+    ('$ srun osu_bw', '', ['']), ('$ srun -c 4 -n 2 osu_bw', '$ srun -n 2 -c 4 osu_bw', [''])]
+
+
+@pytest.mark.parametrize('first, second, variants', COMMANDS)
+def test_tables_whose_command_lines_or_exports_differ_are_different_cases(tmp_path, first, second, variants):
+    path = write(tmp_path / 'both.txt', f'{first}\n{TITLED}\n{second}\n{TITLED}')
+    assert [one.case.variant for one in imported.read(str(path)).series] == variants
+
+
+IMB = '# Benchmarking Accumulate\n# #processes = 2\n{}#\n#  MODE: NON-AGGREGATE\n#\n{}'
+IMB_HEAD = '   #bytes #repetitions  t[usec]  Mbytes/sec\n'
+CCL = '''# nThread 1 nGpus 2 minBytes 8 maxBytes 16
+rccl-tests: Version develop:83d38d9
+#  Rank  0 Group  0 Pid  3 on   n126 device  0 [0000:05:00] AMD Instinct MI300X
+#  Rank  1 Group  0 Pid  4 on   n127 device  0 [0000:05:00] AMD Instinct MI300X
+#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
+           8             2     float     sum      -1    91.10   92.08  161.14      0    94.94   88.36  154.63      0
+          16             4     float     sum      -1    91.10   92.08  171.14      0 killed
+'''
+GOOD = {1: 2.0, 4194304: 24000.0}
+LAYOUTS = {  # text -> [(benchmark, variant, values)], what is named
+    'untitled behind': (TITLED + '\n# Size  Latency (us)\n1 5.00\n', [('osu_bw', '', GOOD)], ':7:'),
+    'rows behind': (TITLED + '\nanother node:\n\n1 5.00\n2 6.00\n', [('osu_bw', '', GOOD)], ':9:'),
+    'IMB without titles': ('Sendrecv:\n#bytes #repetitions t_avg[usec] Mbytes/sec\n8 10 3.00 9.00 slow\n9 10 3,5 x\n'
+                           'Exchange:\n#bytes #repetitions t_avg[usec] Mbytes/sec\n8 10 4.00 9.00\n',
+                           [('IMB Sendrecv', '', {8: 3.0}), ('IMB Exchange', '', {8: 4.0})], ':4:'),
+    'IMB modes': (IMB.format('#  MODE: AGGREGATE\n' + IMB_HEAD + '8 10 2.00 4.00\n', IMB_HEAD + '8 10 9.00 1.00\n'),
+                  [('IMB Accumulate', 'aggregate', {8: 2.0}), ('IMB Accumulate', 'non-aggregate', {8: 9.0})], ''),
+    'rccl-tests': ('$ srun -n2 ./all_reduce_perf -b 8\n' + CCL, [
+        ('xccl all_reduce_perf', '', {8: 161140.0, 16: 171140.0}),
+        ('xccl all_reduce_perf', 'in place', {8: 154630.0})], ':8:'),
+}
+
+
+@pytest.mark.parametrize('text, tables, named', LAYOUTS.values(), ids=LAYOUTS)
+def test_tables_of_other_layouts_are_read_and_harm_no_other(tmp_path, capsys, text, tables, named):
+    path = write(tmp_path / 'layout.txt', text)
+    series = imported.read(str(path)).series
+    assert [(one.case.benchmark, one.case.variant, one.medians()) for one in series] == tables
+    code, out, _ = call(capsys, 'compare', path, path)
+    assert code == 0 and f'layout.txt{named}' in ''.join(out.split())
+
+
+def test_what_does_not_say_its_program_is_helped_by_one_command(tmp_path, capsys):
+    for text, name in ((CCL, 'all_reduce_perf'), (IMB_HEAD + '8 10 2.00 4.00\n', 'IMB PingPong'),
+                       ('1 2.00\n', 'osu_bw')):
+        path = write(tmp_path / 'unsaid.txt', text)
+        code, _, err = call(capsys, 'import', path, '-o', tmp_path / 'x')
+        assert code == 1 and '--benchmark' in err and name in err
+        assert call(capsys, 'import', path, '-o', tmp_path / name, '--benchmark', name)[0] == 0
+        assert run_files.read(tmp_path / name).series[0].case.benchmark.endswith(name)
+
+
 HOSTILE = [
     ('empty', b'', 'is empty'),
     ('blanks', b' \n\n', 'is empty'),
-    ('binary', b'\x7fELF\x00\x01\x02', r':1: it is no text \(a byte 0 in line 1\)'),
+    ('binary', b'\x7fELF\x00\x01\x02', ':1: it is no text'),
     ('prose', b'Segmentation fault\n', r'no figures in 1 line\(s\).*it ends with: Segmentation fault'),
     ('no-title', b'srun: hello\n1 2.00\n2 4.00\n', r':2: figures without a title.*--benchmark osu_bw'),
     ('order', (BANDWIDTH + '1 2.00\n8 4.00\n2 3.00\n').encode(), r':6: size 2 after size 8'),
