@@ -178,7 +178,8 @@ def test_a_table_that_failed_does_not_spoil_the_others(tmp_path):
 KNOWN = [(1 << power, round(1.17 * 2 ** power + 0.04, 2)) for power in range(0, 23, 2)]
 #: How people and systems change a row: it can still be read, or it cannot
 READ = {'note': '{size}  {value:.2f}   <- slow?', 'stars': '{size}  {value:.2f} *** slow?',
-        'star': '{size} {value:.2f}*', 'unit': '{size}  {value:.2f} MB/s', 'glued': '{size}  {value:.2f}MB/s', 'GB': '{size}  {giga:.5f} GB/s',
+        'star': '{size} {value:.2f}*', 'unit': '{size}  {value:.2f} MB/s', 'glued': '{size}  {value:.2f}MB/s',
+        'GB': '{size}  {giga:.5f} GB/s',
         'commas': '{size:,}  {value:,.2f}', 'table': '| {size} | {value:.2f} |', 'marked': '> {size}  {value:.2f}',
         'more': '{size}  {value:.2f}  {value:.2f}', 'hash': '{size}  {value:.2f}  # node 7'}
 NAMED = {'German': '{size}  1.234,56', 'bits': '{size}  {value:.2f} Gbit/s', 'cut': '{size}  {size} srun: error',
