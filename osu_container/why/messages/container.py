@@ -85,12 +85,14 @@ ENTRIES = [
                "/dev/fuse. In a container of CI: --privileged or --device /dev/fuse.",
      'source': "seen by this project, 2026-11"},
     {'name': "no user namespaces",
-     'patterns': [("ailed to create user namespace", "[Ff]ailed to create user namespace(?!: (?:maximum|No space))"),
+     'patterns': [("ailed to create user namespace",
+                   r"(?:ERROR|FATAL)[^\n]{0,200}[Ff]ailed to create user namespace(?!: (?:maximum|No space))"),
                   "Failed to create container process: Operation not permitted",
                   ("Failed invoking the NEW", r"Failed invoking the NEW\w+ namespace runtime"),
                   "Failed to create container process: No space left on device",
                   "Failed to create container process: Invalid argument",
-                  ("ailed to create mount namespace", "[Ff]ailed to create mount namespace"),
+                  ("ailed to create mount namespace",
+                   r"(?:ERROR|FATAL)[^\n]{0,200}[Ff]ailed to create mount namespace"),
                   "Unprivileged user namespaces may not be enabled", "Could not write info to setgroups",
                   ("Failed to ",
                    r"Failed to (?:drop cap \d|set securebits|set effective (?:GID|UID to (?!0\b))|set filesystem "
@@ -426,7 +428,9 @@ ENTRIES = [
                   ('exec: "/',
                    r'exec: "/\S{1,100}/(?P<program>nvidia-container-cli|unsquashfs|mksquashfs|squashfuse\w*|fuse2fs'
                    '|fuse-overlayfs|newuidmap|newgidmap)": stat '),
-                  ("[ERROR] Command not found: ", r"\[ERROR\] Command not found: (?P<program>\S{1,60})"),
+                  ("[ERROR] Command not found: ",
+                   r"\[ERROR\] Command not found: (?P<program>squashfuse|mksquashfs|unsquashfs|fuse-overlayfs|parallel"
+                   r"|jq|nvidia-container-cli)\b"),
                   (": executable file not found",
                    r"exec: ['\x22](?P<program>unsquashfs|mksquashfs|squashfuse\w*|fuse2fs|fuse-overlayfs|newuidmap"
                    r"|newgidmap|fakeroot|crun|runc|sqfstar|tar2sqfs|proot|gocryptfs)['\x22]: executable file not "
@@ -502,7 +506,7 @@ ENTRIES = [
                "lsmod | grep overlay; apptainer sif list FILE")],
      'unless': ["overlay of another user"]},
     {'name': "instance not there or there already",
-     'patterns': [(" already exists", r"instance (?P<name>\S{1,60}) already exists")],
+     'patterns': [(" already exists", r"FATAL: {2,}[^\n]{0,60}\binstance (?P<name>\S{1,60}) already exists")],
      'cause': "apptainer instance: there is no running one of the name {name} on this node, or it is there already.",
      'remedy': "apptainer instance list (on this node, as this user); apptainer instance stop NAME; then start it "
                "again.",

@@ -161,7 +161,7 @@ GPUS = [
      'also': [("the driver is older than this ROCm, or the GPU is not supported", "dmesg | grep -i -E 'kfd|amdgpu'")],
      'unless': ["memory of the GPU used up"]},
     {'name': "GPUs fewer than asked for",
-     'patterns': ["invalid device ordinal",
+     'patterns': [("invalid device ordinal", r"(?:CUDA|HIP|cuda|hip)[^\n]{0,120}invalid device ordinal"),
                   ("ErrorInvalidDevice", r"(?:hip|cuda)ErrorInvalidDevice\b"),
                   "CUDA_ERROR_INVALID_DEVICE"],
      'cause': "The program chose a GPU by a number that is not there: it sees fewer GPUs than it has ranks on the "
@@ -358,11 +358,4 @@ NCCL = [
      'remedy': "getent hosts NAME on each node and in the container; give the address instead of the name. Start the "
                "job again where a node was replaced.",
      'source': "NCCL, src/misc/socket.cc; github.com/aws-neuron/aws-neuron-parallelcluster-samples, pull request 13"},
-    {'name': "plugin for EFA on a node without it",
-     'patterns': ["NET/OFI Only EFA provider is supported"],
-     'cause': "The image brings Amazon's plugin for the network EFA, and this node has no EFA; NCCL goes on over "
-              "TCP.",
-     'remedy': "Harmless on one node. Between nodes: an instance with EFA, and its device in the container (fi_info -p "
-               "efa). NCCL_NET_PLUGIN=none leaves the plugin out.",
-     'source': "github.com/aws/deep-learning-containers, issue 2675", 'last': True},
 ]

@@ -80,7 +80,8 @@ LOADER = [
      'patterns': [("undefined symbol: ",
                    r"(?<![Ee]rror: )undefined symbol: (?!cxil?_)(?P<symbol>[^\s,]+)(?![^\n]{0,80}\(ignored\))")],
      'cause': "A library was found that lacks the function {symbol}: it is another release, or another library of the "
-              "same name, than the program was built with.",
+              "same name, than the program was built with (ompi_, opal_, orte_ are Open MPI's; MPIR_, MPID_ MPICH's; "
+              "MPI_..._c came with MPI 4).",
      'remedy': "The library that needs it stands in front of the message. See which files are loaded (srun "
                "osu_container/rank-proof FOLDER PROGRAM), and take away the folder or the preload that brings the "
                "wrong one. If the host was updated: install the module again.",

@@ -384,7 +384,8 @@ ENTRIES = [
                   ("launcher_pbs_init (", r"launcher_pbs_init \("),
                   ("TM error ", r"\bTM error \d+"),
                   ("error: executing task of job ", r"error: executing task of job \d+ failed"),
-                  "error: commlib error: got select error"],
+                  ("error: commlib error: got select error",
+                   r"error: commlib error: got select error[^\n]*\n[^\n]{0,60}mpiexec")],
      'cause': "mpiexec sees variables of PBS, LSF or SGE and wants to start the ranks through it, and its daemon on "
               "this node does not answer: the shell is not in the job (ssh to a node), or ranks are started twice.",
      'remedy': "Start it in the job itself, on its first node; or by ssh: mpiexec -launcher ssh -f $PBS_NODEFILE "
