@@ -184,12 +184,10 @@ def _interval(point):
 
 def _advice(one):
     """Return what to do about noisy points of a Comparison, and about few repeats (str), '' if there is nothing."""
-    needed = one.repeats_needed
-    if needed is None:
-        return f' To be sure: `osu-container bench --repeats {FIRM}`.' if one.few_repeats else ''
-    if needed > 100:
-        return ' More than 100 repeats would be needed to tell: the values scatter too much; is other work running?'
-    return f' About {needed} repeats would tell (`osu-container bench --repeats {needed}`).'
+    if not one.few_repeats and not one.summary['noisy']:
+        return ''
+    repeats = max(count for point in one.points for count in point.repeats)
+    return f' To be sure: `osu-container bench --repeats {max(FIRM, 2 * repeats)}`.'
 
 
 def _trouble(entry):
@@ -263,7 +261,7 @@ def as_json(result):
             'b': {'dataset': one.b_from, 'name': one.b.name, 'programs': one.b.programs,
                   'release': one.b.facts.get('release'), 'case': _case(one.b.case)},
             'verdict': one.verdict, 'degree': one.degree() or None, 'words': one.words, 'method': one.method,
-            'margin': one.margin, 'summary': one.summary, 'repeats_needed': one.repeats_needed,
+            'margin': one.margin, 'summary': one.summary,
             'few_repeats': one.few_repeats, 'notes': one.notes,
             'sizes': [{'size': point.size, 'a': point.a, 'b': point.b, 'ratio': point.ratio, 'low': point.low,
                        'high': point.high, 'verdict': point.verdict, 'method': point.method, 'p': point.p,

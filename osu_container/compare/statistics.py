@@ -5,7 +5,6 @@ All is done on logarithms, where a ratio is a difference and twice as fast is as
 """
 from __future__ import annotations
 
-import functools
 import math
 import warnings
 from dataclasses import dataclass, field, replace
@@ -19,8 +18,8 @@ from .thresholds import degree_of, margin_of
 ALPHA = 0.05
 #: What is said of figures of two machines: neither is good or bad news about the software
 NOT_JUDGED = 'not judged'
-#: Worst first
-VERDICTS = ('worse', 'noisy', 'rounded', 'same', 'better', NOT_JUDGED)
+#: What a curve is called, by the first of these that a size of it has: a loss is never hidden, nor a gain
+VERDICTS = ('worse', 'noisy', 'rounded', 'better', 'same', NOT_JUDGED)
 #: How those without a direction are said
 WORDS = {'noisy': 'within noise', 'rounded': 'too few digits to tell', 'same': 'same', NOT_JUDGED: NOT_JUDGED}
 #: The programs print two decimals: the value behind a printed one is up to this far from it, in its unit
@@ -33,10 +32,6 @@ REGIONS = (('small_ratio', '<=128 B', 0, 128), ('middle_ratio', '8-16 KiB', 8192
 #: independent, and those of a busy machine are not: two repeats of OSU 7.4 showed 3.9 times, 22 of the same modules
 #: nothing (two nodes over TCP, 2026-11). bench makes five for whoever wants to tell.
 FIRM = 5
-#: Chance to get a verdict with the number of repeats that is advised
-POWER = 0.8
-#: More repeats than this are never advised
-MOST_REPEATS = 100
 
 
 class CompareError(Exception):
@@ -59,7 +54,6 @@ class Point:
                'rounded'
     gain       logarithm of the ratio, turned so that more is better (float; below 0: a is behind)
     repeats    (of a, of b); for 'paired' those that both have
-    repeats_needed  'noisy': about how many repeats would tell, None where repeats do not help or none were made
     """
 
     size: int
@@ -73,7 +67,6 @@ class Point:
     p: float | None
     gain: float
     repeats: tuple[int, int]
-    repeats_needed: int | None = None
 
     @property
     def times(self):
@@ -150,15 +143,10 @@ class Comparison:
         return ' '.join(filter(None, (self.degree(verdict), verdict or self.verdict)))
 
     @property
-    def repeats_needed(self):
-        """Return about how many repeats would decide its noisy points (int), None if none are or none would help."""
-        return max((point.repeats_needed for point in self.points if point.repeats_needed), default=None)
-
-    @property
     def few_repeats(self):
-        """Return of how few repeats a verdict worse or better of it was made (int); None from FIRM on, or of none."""
-        counts = [count for point in self.points if point.verdict in ('worse', 'better') for count in point.repeats
-                  if count > 1]
+        """Return of how few repeats a verdict worse or better of it was made (int, 1 of none); None from FIRM on."""
+        counts = [max(point.repeats) if 1 in point.repeats else min(point.repeats) for point in self.points
+                  if point.verdict in ('worse', 'better')]
         return min(counts) if counts and min(counts) < FIRM else None
 
     def label(self, size):
@@ -179,7 +167,7 @@ class Comparison:
     @property
     def words(self):
         """
-        Return the verdict in a sentence (str): 'much worse at 1 B .. 128 B: up to 8.3 times slower; same above'.
+        Return the verdict in a sentence (str): 'much worse at 1 B .. 128 B: up to 8.3 times slower; same from 256 B'.
 
         Of few repeats: 'probably much worse at 8 B: 3.9 times slower (2.1 to 7.2, by 2 repeats)'.
         """
@@ -199,7 +187,8 @@ class Comparison:
             elif len(mine) > 1:
                 where = f" at {'the other ' if parts and verdict == present[-1] else ''}{count} sizes"
             elif len(ranges) == 2:
-                where = ' above' if mine[0] is ranges[-1] else ' below'
+                first = mine[0] is ranges[0]
+                where = f" {'up to' if first else 'from'} {self.label(mine[0][2 if first else 1].size)}"
             else:
                 where = self._where(mine[0])
             parts.append(WORDS[verdict] + where)
@@ -289,7 +278,7 @@ def without_verdict(comparison, reason):
 
     For figures of two machines: that one network is slower than another says nothing about the software.
     """
-    points = [replace(point, verdict=NOT_JUDGED, p=None, repeats_needed=None) for point in comparison.points]
+    points = [replace(point, verdict=NOT_JUDGED, p=None) for point in comparison.points]
     summary = {**comparison.summary, **dict.fromkeys(VERDICTS, 0)}
     summary[NOT_JUDGED] = len(points)
     return replace(comparison, points=points, verdict=NOT_JUDGED, summary=summary,
@@ -318,7 +307,7 @@ def _kind(a, b, paired):
 def _points(a, b, groups, margin, alpha, paired):
     """Return the Points (list, ascending) of two series. margin: logarithm; groups: {_kind(): [sizes]}."""
     sign = 1.0 if a.case.more_is_better else -1.0
-    rows = []
+    rows, single = [], math.log1p(margin_of(a.case.benchmark, repeated=False))
     for (method, of_a, of_b), sizes in groups.items():
         raw_a = np.array([[a.values[size][repeat] for repeat in of_a] for size in sizes])
         raw_b = np.array([[b.values[size][repeat] for repeat in of_b] for size in sizes])
@@ -329,6 +318,7 @@ def _points(a, b, groups, margin, alpha, paired):
             rows.append({'size': size, 'a': float(middle_a[index]), 'b': float(middle_b[index]), 'method': method,
                          'repeats': (len(of_a), len(of_b)),
                          'ratio': ratios.ratio(a.values[size], b.values[size], paired=paired),
+                         'single': single, 'apart': _apart(log_a[index], log_b[index]),
                          **{key: found[key][index] for key in found}})
     rows.sort(key=lambda row: row['size'])
     with_p = [row for row in rows if row['worse'] is not None]
@@ -340,25 +330,27 @@ def _points(a, b, groups, margin, alpha, paired):
     return [_point(row, sign, margin, alpha) for row in rows]
 
 
+def _apart(a, b):
+    """Return how far all of a are above (below: < 0) all of b (arrays of logarithms), 0 where they overlap."""
+    return max(0.0, float(a.min() - b.max())) or min(0.0, float(a.max() - b.min()))
+
+
 def _tests(method, a, b, margin, alpha):
     """
-    Return {'worse', 'better', 'same': p-values or None; 'low', 'high': interval of the gain or None; 'needed'}.
+    Return {'worse', 'better', 'same': p-values or None; 'low', 'high': interval of the gain or None}.
 
     :param a, b: arrays of sizes x repeats, logarithms whose larger ones are better
     """
     if method == 'threshold only':
-        return dict.fromkeys(('worse', 'better', 'same', 'low', 'high', 'needed'), [None] * len(a))
-    gain = a.mean(axis=1) - b.mean(axis=1)
+        return dict.fromkeys(('worse', 'better', 'same', 'low', 'high'), [None] * len(a))
     if method == 'Welch':
         def test(zero, alternative):
             return scipy.stats.ttest_ind(a - zero, b, axis=1, equal_var=False, alternative=alternative)
-        spread = np.sqrt(a.var(axis=1, ddof=1) + b.var(axis=1, ddof=1))
     else:  # paired, or repeats against a single value: the differences are one sample
         difference = a - b
 
         def test(zero, alternative):
             return scipy.stats.ttest_1samp(difference, zero, axis=1, alternative=alternative)
-        spread = difference.std(axis=1, ddof=1)
     with warnings.catch_warnings(), np.errstate(all='ignore'):
         # equal repeats, such as 0.19 0.19 0.19 of a program that prints two decimals, have no spread: t is infinite,
         # p is 0 or 1, which is right; the rounding is taken care of in _point()
@@ -367,26 +359,7 @@ def _tests(method, a, b, margin, alpha):
              'same': np.maximum(test(-margin, 'greater').pvalue, test(margin, 'less').pvalue)}
         interval = test(0.0, 'two-sided').confidence_interval(1 - 2 * alpha)
     found = {key: np.nan_to_num(value, nan=1.0) for key, value in p.items()}
-    return dict(found, low=interval.low, high=interval.high, needed=_needed(gain, spread, margin, alpha))
-
-
-def _needed(gain, spread, margin, alpha):
-    """
-    Return how many repeats would tell (array of int), MOST_REPEATS + 1 for more than that.
-
-    As many as make the one-sided test at alpha find a difference to the margin of the size that was seen, or of half
-    the margin if it was smaller, with the chance POWER.
-    """
-    distance = np.maximum(np.abs(margin - np.abs(gain)), margin / 2)
-    # reach falls as repeats grow: the first number whose reach is small enough
-    return 2 + np.searchsorted(-_reach(alpha), -distance / np.maximum(spread, 1e-12))
-
-
-@functools.cache
-def _reach(alpha):
-    """Return the smallest difference, in standard deviations, that 2, 3, ... MOST_REPEATS repeats find (array)."""
-    number = np.arange(2, MOST_REPEATS + 1)
-    return (scipy.stats.t.ppf(1 - alpha, number - 1) + scipy.stats.t.ppf(POWER, number - 1)) / np.sqrt(number)
+    return dict(found, low=interval.low, high=interval.high)
 
 
 def _point(row, sign, margin, alpha):
@@ -403,17 +376,17 @@ def _point(row, sign, margin, alpha):
         verdict = 'better'
     elif row['same'] <= alpha:
         verdict = 'same'
+    elif min(row['repeats']) < FIRM and abs(row['apart']) > max(beyond, row['single']):
+        # as of single values: more data never say less
+        verdict = 'better' if row['apart'] > 0 else 'worse'
     else:
         settled = min(row['worse'], row['better']) <= alpha
         verdict = 'rounded' if settled and margin < abs(gain) <= beyond else 'noisy'
     low, high = row['low'], row['high']
     if low is not None:
         low, high = sorted((math.exp(sign * float(low)), math.exp(sign * float(high))))
-    needed = None
-    if verdict == 'noisy':
-        needed = max(int(row['needed']), max(row['repeats']) + 1)
     return Point(row['size'], row['a'], row['b'], row['ratio'], low, high, verdict, row['method'],
-                 row.get(verdict), gain, row['repeats'], needed)
+                 row.get(verdict), gain, row['repeats'])
 
 
 def _summary(a, b, points):
@@ -564,5 +537,5 @@ def _known(value):
     return 'unknown' if value is None else str(value) if value != '' else 'none'
 
 
-__all__ = ['ALPHA', 'Comparison', 'CompareError', 'Dataset', 'MOST_REPEATS', 'Point', 'REGIONS', 'VERDICTS',
+__all__ = ['ALPHA', 'Comparison', 'CompareError', 'Dataset', 'Point', 'REGIONS', 'VERDICTS',
            'against_native', 'compare_datasets', 'compare_series', 'differences', 'fits', 'same_run']

@@ -3,7 +3,7 @@ What a user types where figures are meant -> Dataset.
 
     PATH                  a run: its folder, or its results.jsonl; or the output of a program (imported.py)
     20261121T131244Z      a run by its name, in the results folder
-    latest                the newest run in the results folder
+    latest                the newest run in the results folder that has ended and has figures
     osu-container/hybrid  a module: its figures in the newest run that has some; osu-native likewise
     lumi-g-2025-03        a reference: published, the user's, the site's (`osu-container reference list`)
 
@@ -98,12 +98,29 @@ def _one(dataset, name, typed):
 
 
 def _latest(name, typed):
-    """Return the newest run that can be read, cut down to a series. Raises SelectError, ResultsError."""
-    found = runs()
-    if not found:
-        raise SelectError(f"{typed}: no run in {results_folder()}. Measure first: osu-container bench --tag quick. "
-                          f"Other folders of runs: ${VARIABLE}")
-    return _one(run_files.read(found[-1]), name, typed)
+    """
+    Return the newest run that has ended and has figures (of a series), cut down to that; else one that has not ended.
+
+    What is passed over is named in its problems. Raises SelectError, ResultsError.
+    """
+    problems, running, failed = [], [], []
+    for folder in reversed(runs()):
+        try:
+            chosen = _one(run_files.read(folder), name, typed)
+        except (run_files.ResultsError, SelectError) as err:
+            failed.append(err)
+            problems.append(f"passed over: {err}")
+            continue
+        if chosen.series and 'ended' in chosen.facts:
+            chosen.problems += problems
+            return chosen
+        running += [chosen] if chosen.series else []
+        problems.append(f"passed over: {folder} {'has not ended' if chosen.series else 'has no figures'}")
+    if running:
+        return running[0]
+    raise failed[0] if failed else SelectError(
+        f"{typed}: no run with figures in {results_folder()}. Measure first: osu-container bench --tag quick. Other "
+        f"folders of runs: ${VARIABLE}")
 
 
 def _of_module(typed):

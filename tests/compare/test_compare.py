@@ -215,7 +215,7 @@ def test_few_repeats_are_not_said_firmly(paired):
     point = two.points[0]
     assert point.verdict == 'worse' and two.few_repeats == 2
     found = re.fullmatch(r'probably much worse at 8 B: 3\.9 times slower \(([\d.]+) to ([\d.]+), by 2 repeats\); same '
-                         r'above', two.words)
+                         r'from 64 B', two.words)
     assert found, two.words
     assert [float(one) for one in found.groups()] == pytest.approx([point.low, point.high], rel=0.05)
     faster = compare_series(native, slow, paired=paired)
@@ -241,10 +241,39 @@ def test_the_verdict_says_how_much(times, word):
     """Pure, ten times slower, and hybrid, slower at one size of 23, were both called 'worse'."""
     assert degree_of(times) == word
     slow = compare_series(one_size(LATENCY, 'a', 100 * times), one_size(LATENCY, 'b', 100))
-    assert slow.graded() == f'{word} worse' and slow.words.startswith(f'{word} worse at 1 MiB: ')
+    assert slow.graded() == f'{word} worse' and slow.words.startswith(f'probably {word} worse at 1 MiB: ')
     fast = compare_series(one_size(BW, 'a', 100 * times), one_size(BW, 'b', 100))
     assert fast.graded() == f'{word} better'
     assert compare_series(one_size(BW, 'a', 100), one_size(BW, 'b', 100)).graded() == 'same'
+
+
+@pytest.mark.parametrize('seed', range(40))
+def test_the_word_never_contradicts_the_ratios_and_less_data_is_never_surer(seed):
+    """At each size: a gain or loss that the ratio has not is never told, and one of twice never left out."""
+    random = np.random.default_rng(seed)
+    gains = np.sort(random.choice([0.1, 0.5, 1, 1, 2, 11], 3))[::random.choice([1, -1])]
+    case, repeats = [BW, LATENCY][seed % 2], int(random.choice([1, 2, 5]))
+
+    def gain(size):
+        return gains[0 if size < 1024 else 1 if size < MIB else 2]
+    a, b = curve(random, case, 'a', repeats, 2e-4, gain), curve(random, case, 'b', repeats, 2e-4)
+    found, single = compare_series(a, b), compare_series(*(Series(case, one.name, {
+        size: {1: one.median(size)} for size in one.sizes}) for one in (a, b)))
+    for point in found.points:
+        expected = gain(point.size)
+        assert point.verdict == ('same' if expected == 1 else 'better' if expected > 1 else 'worse')
+    assert found.verdict == ('worse' if min(gains) < 1 else 'better' if max(gains) > 1 else 'same')
+    assert ('faster' in found.words, 'slower' in found.words) == (max(gains) > 1, min(gains) < 1)
+    assert ('same' in found.words) == (1 in gains)
+    for one, few in ((found, repeats < method.FIRM), (single, True)):
+        assert one.verdict == found.verdict and ('probably' in one.words) == (few and set(gains) != {1})
+
+
+def test_a_gain_in_part_of_a_curve_is_told():
+    a, b = (Series(BW, name, {1: {1: 2.0}, 8192: {1: 9000.0}, MIB: {1: last}}) for name, last in (
+        ('a', 22000.0), ('b', 2000.0)))
+    assert compare_series(a, b).words == 'probably much better at 1 MiB: 11.0 times faster; same up to 8 KiB'
+    assert compare_series(b, a).words == 'probably much worse at 1 MiB: 11.0 times slower; same up to 8 KiB'
 
 
 # --- by simulation --------------------------------------------------------------------------------
@@ -547,7 +576,7 @@ def test_opensource_small_device_messages_are_eight_times_slower(statements):
     small = ratios_of(entry, 1, 128)
     assert code == 1 and len(small) == 8 and 8 < statistics.geometric_mean(small.values()) < 8.3
     assert all(6.9 < value < 8.3 for value in small.values())
-    assert entry['words'].startswith('much worse at 1 B .. 128 B: up to 8.3 times slower')
+    assert entry['words'].startswith('probably much worse at 1 B .. 128 B: up to 8.3 times slower')
     assert all(value < 1.07 for size, value in ratios_of(entry, 256).items() if size not in (8192, 16384))
     for case in MPI:
         assert cases[case]['verdict'] == 'worse' and cases[case]['sizes'][0]['verdict'] == 'worse'
@@ -586,6 +615,16 @@ def test_exit_codes(results, capsys):
 def test_what_cannot_be_compared_has_an_exit_code_of_its_own(results, capsys, arguments, says):
     code, out, err = call(capsys, *arguments)
     assert (code, out) == (3, '') and err.startswith('osu-container compare: error: ') and says in err
+
+
+def test_latest_is_the_last_run_that_has_ended_and_has_figures(results, capsys):
+    for number, keep in enumerate(('no figures', 'not ended', 'cut'), 1):
+        file = make_run(results / keep, noise=0.004) / run_files.NAME
+        lines = file.read_text().replace('2026-11-21T13:12:44Z', f'2027-01-0{number}T00:00:00Z').splitlines()
+        kinds = {'no figures': ('run', 'module', 'end'), 'not ended': ('run', 'module', 'measurement'), 'cut': ()}[keep]
+        file.write_text(''.join(line + '\n' for line in lines if json.loads(line)['kind'] in kinds))
+    code, out, _ = call(capsys, 'latest', 'quiet')
+    assert code in (0, 1) and 'passed over' in out and 'has not ended' in out
 
 
 def test_one_approach_of_a_run_is_compared_with_native_of_that_run(results, capsys):

@@ -370,7 +370,7 @@ def test_measurements_without_proof_and_foreign_lines_are_counted(tmp_path):
     assert report(folder, '-o', tmp_path / 'r.html') == 0
     text = (tmp_path / 'r.html').read_text()
     assert '4 measurements of pure left no proof' in text
-    assert '4 lines of the outputs were not the program&#39;s, 4 numbers were mixed' in text
+    assert '4 lines of the outputs were not the program' in text and '4096 12srun: .5' in text
 
 
 def test_how_to_repeat_has_what_was_typed_and_the_image(made, dataset):
