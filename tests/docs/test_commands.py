@@ -190,7 +190,7 @@ COMMANDS = [
     Rule('LUMI', r'osu-container proof --expect .*provider=cxi -- srun .*'),
     Rule('modules, shell', r'srun osu_container/rank-proof proof osu_latency -m 1024 H H'),
     Rule('modules', r'grep -E .* proof/rank-0\.json'),
-    Rule('run', r'(\$ )?osu-container why (--list|slurm-\d+\.out( slurm-\d+\.out)?)'),
+    Rule('run', r'(\$ )?osu-container why (--list|logs/|slurm-\d+\.out( slurm-\d+\.out)?)'),
     # Discover
     Rule('run', r'tests/stand_in/make frontier frontier --facts-only'),
     Rule('run', r'(\$ )?(bin/)?osu-container discover( -o site\.py| --sysroot frontier| --facts host\.json)?'),
@@ -338,7 +338,9 @@ def scratch(tmp_path_factory):
         for path in PROJECT.iterdir():
             if not path.name.startswith('.git'):
                 (clone / path.name).symlink_to(path)
-        (clone / 'slurm.out').write_text('# Size  Bandwidth\ncxip_gen_auth_key failed: -38\n')  # output of a job
+        (clone / 'logs').mkdir()
+        for path in ('slurm.out', 'logs/slurm.out'):  # output of a job
+            (clone / path).write_text('# Size  Bandwidth\ncxip_gen_auth_key failed: -38\n')
         text = f'set -eu; cd "{clone}"; . ./env.sh; set +u\n{script}\n'
         return run(['bash', '--norc', '-c', text], env={**environment, **variables}, timeout=timeout)
     return call
