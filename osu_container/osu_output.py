@@ -127,7 +127,7 @@ def parse(text, *, benchmark, source, largest=None, buffers='', check=False, fir
             output.release = in_c.group(2) if in_c else output.release
             output.python = output.python or bool(_IN_PYTHON.match(line))
         elif not _take_number(output, line, where, marks, usual) and line.strip():
-            broken = _BROKEN.match(line) and benchmark not in WITHOUT_SIZES or is_row(line)
+            broken = _BROKEN.match(line[:500]) and benchmark not in WITHOUT_SIZES or is_row(line)
             (output.broken if broken else output.foreign).append(f'{source}:{number}: {line}' if broken else line)
     _check_data(output, marks, title, check)
     titles = [line for line in output.comments if re.match(r'# .*\bTest\b', line)]
