@@ -311,7 +311,12 @@ MODULES, SETTING = 'settings', 'osu-settings'
 
 def settings_modules(settings):
     """Return {path below the folder of modules (str): text} of the settings that not everybody wants."""
-    return dict(('%s/%s.lua' % (SETTING, name), '\n'.join(
-        ['help(%s)' % lua_string(SETTINGS[name]), call('whatis', 'Description: ' + SETTINGS[name])]
-        + [said(call('pushenv', one['name'], one['value']), one['why']) for one in variables]) + '\n')
-        for name, variables in settings.sets.more.items())
+    return dict(('%s/%s.lua' % (SETTING, name), _setting_text(name, variables))
+                for name, variables in settings.sets.more.items())
+
+
+def _setting_text(name, variables):
+    """Return the text of the settings module name (str), which sets variables (list of dict, as in Sets)."""
+    lines = [call('help', SETTINGS[name]), call('whatis', 'Description: ' + SETTINGS[name])]
+    lines += [said(call('pushenv', one['name'], one['value']), one['why']) for one in variables]
+    return '\n'.join(lines) + '\n'
