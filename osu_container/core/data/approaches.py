@@ -61,9 +61,6 @@ def _variable(name, value, why, source, evidence, date=_READ, **conditions):
     return dict(conditions, name=name, value=value, why=why, source=source, date=date, evidence=evidence)
 
 
-#: The switch that a user sets (`export OSU_SCOPE=commands`) before `module load`
-SCOPE = 'OSU_SCOPE'
-
 #: Settings that not everybody wants: name of the module below osu-settings -> what it does. An approach has those of
 #: which a variable applies.
 SETTINGS = {

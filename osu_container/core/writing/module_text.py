@@ -113,12 +113,6 @@ def keywords(settings):
     return ['MPI', family, 'libfabric'] + (['container'] if settings.inside.env_prefix else []) + [settings.approach]
 
 
-def reason(fact):
-    """Return the text (str) for fact (dict, a variable or a file): why, source, date, evidence, origin."""
-    parts = [fact.get('origin'), fact['source'], fact.get('date'), fact['evidence']]
-    return "%s [%s]" % (fact['why'], '; '.join(part for part in parts if part))
-
-
 def module_text(settings, names, again, sif=None):
     """
     Return the text of a module, behind what EasyBuild writes of every module: its help, `local root` and PATH.
