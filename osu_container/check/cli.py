@@ -37,10 +37,12 @@ def add_arguments(parser):
     parser.add_argument('--approach', choices=CONTAINERS, help="this approach only; default: all")
     parser.add_argument('--program', metavar='PATH', help="program in the image that is to run; default: a benchmark, "
                         "else MPI by itself")
+    parser.add_argument('--dry-run', action='store_true', help="on the machine itself: also let the image's own loader "
+                        "list what it would load, a second opinion; its environment scripts run then (SECURITY.md)")
     parser.add_argument('--json', action='store_true', help="the same for programs")
     parser.add_argument('--published', action='store_true', help="instead of an image: the published combinations, "
                         "predicted and seen")
-    parser.epilog = "Nothing in the image is run."
+    parser.epilog = "Nothing in the image is run without --dry-run."
     parser.set_defaults(function=main, prog='osu-container check', parser=parser,
                         errors=(CheckError, HostFactsError, ImageError, ElfError, SettingsError, OSError),
                         after_interrupt='nothing was changed')
@@ -56,7 +58,7 @@ def several(mpis):
 def main(options):
     """Print the verdicts; return the exit code. Raises CheckError and what reading image and host raises."""
     if options.published:
-        useless = [name for name in ('image', 'approach', 'program', 'sysroot', 'facts', 'site_file')
+        useless = [name for name in ('image', 'approach', 'program', 'dry_run', 'sysroot', 'facts', 'site_file')
                    if getattr(options, name)]
         if useless:
             options.parser.error("--published has its own images and hosts: leave %s out, or --published"
@@ -102,11 +104,18 @@ def judge(image, site, host, options, progress=None):
     names = [options.approach] if options.approach else [
         name for name in CONTAINERS if not approach_entry(name).get('entrypoint') or image.entrypoint()]
     runtime = this_runtime(site, host)
+    if options.dry_run and (host.partial or image.partial):
+        raise CheckError("--dry-run: the image's own loader answers on the system that is meant alone. There: "
+                         "osu-container check %s --dry-run" % shell.path(options.image))
+    if options.dry_run and not runtime:
+        raise CheckError("--dry-run: no container runtime is on PATH (looked for %s)"
+                         % ', '.join(site['runtime']['value']))
     verdicts = []
     for name in names:
         if progress:
             progress("judging %s with %s" % (name, image.path))
-        verdicts.append(ask(approach_entry(name), site, image, host, options.program, runtime))
+        verdicts.append(ask(approach_entry(name), site, image, host, options.program, runtime,
+                            options.dry_run))
     facts = image_facts(image)
     if progress:
         progress.stop()
@@ -206,13 +215,27 @@ def _finding_lines(finding):
 
 def _advice(best, facts, verdicts, chosen):
     """Return the last lines (list of str): what to install, for the site that was chosen (see page())."""
-    unknown = [one.approach for one in verdicts if one.level == 'unknown']
+    lines = undecided(verdicts, best, facts['path'])
     if best is None:
-        return ["No approach is recommended: none is known to work with this image here."]
-    level = next(one.level for one in verdicts if one.approach == best)
-    lines = ["Unknown, and faster if it runs: %s" % ', '.join(unknown)] if unknown and level == 'works slowly' else []
+        return lines + ["No approach is recommended: none is known to work with this image here."]
     for_eb, for_us = (''.join(' ' + shell.word(word) for word in words) for words in chosen)
     if not facts['programs']:  # it is not for our easyconfigs
         return lines + ["Recommended: %s\n    osu-container new %s%s" % (best, shell.path(facts['path']), for_us)]
     return lines + ["Recommended: %s\n    eb osu-container-%s.eb -r %s%s" % (
         best, best, shell.word('--try-amend=image=' + os.path.basename(facts['path'])), for_eb)]
+
+
+def undecided(verdicts, best, path):
+    """
+    Return lines (list of str) on approaches that are unknown, where best (str or None) is not one that works at speed:
+    what is missing, and what decides it on the system. path: str, of the image.
+    """
+    unknown = [one for one in verdicts if one.level == 'unknown']
+    if not unknown or any(one.approach == best and one.level == 'works' for one in verdicts):
+        return []
+    slow = ', and faster than %s if %s' % (best, 'it runs' if len(unknown) == 1 else 'they run') if best else ''
+    missing = next(found.reason for found in unknown[0].findings if found.level == 'unknown')
+    lines = [columns.fill("Unknown%s: %s. Missing: %s." % (slow, ', '.join(one.approach for one in unknown), missing))]
+    return lines + ["To decide it, on the system:\n    osu-container check %s --dry-run\n    or osu-container proof -- srun "
+                    "..., once it is installed with --approach %s" % (shell.path(os.path.basename(path)),
+                                                                     unknown[0].approach)]

@@ -15,12 +15,10 @@ from osu_container.core.reading.elf import MACHINE_NAMES, ElfFacts
 from osu_container.core.reading.environment import FOLDER, evaluate
 from osu_container.core.reading.system import System
 from osu_container.core.reading.traits import single_copy
-from osu_container.recipes.versions import GPU_OF_DEBIAN
+from osu_container.recipes.images import IMAGES
+from osu_container.recipes.versions import CUDA, DEBIAN, GPU_OF_DEBIAN, MPICH_LIBFABRIC, UBUNTU
 
 X86_64 = MACHINE_NAMES['x86_64']
-
-#: glibc of Ubuntu 22.04, on which the published images are built (derived: recipe of the published runs)
-UBUNTU_GLIBC = '2.35'
 
 
 def fabric_version(libfabric):
@@ -186,7 +184,7 @@ def published_image(libcxi, libfabric, mpich, rocm, plugin_found=True):
     :param libcxi: bool, the image has libcxi; libfabric, mpich, rocm: releases (str)
     :param plugin_found: bool, the run was started so that RCCL finds the plugin of the image
     Source: DeiC-HPC/BitBulldozersLab, "Docker build pipeline for 4 different container approaches on LUMI", 2025-03
-    (recipes and table); what follows from the releases is derived by the rules of this module.
+    (recipes, which start from Ubuntu 22.04, and table); what follows from the releases is derived by the rules of this module.
     """
     # the table says of 3.1.4 "not compiled with channel 4"
     ch4 = mpi_described('MPICH', mpich)['device'] == ['ch4:ofi']
@@ -196,7 +194,7 @@ def published_image(libcxi, libfabric, mpich, rocm, plugin_found=True):
         mpi: library(mpi, ['libfabric.so.1', 'libc.so.6'] if ch4 else ['libc.so.6'],
                      {'libfabric.so.1': verneed} if ch4 else {}),
         fabric: library(fabric, ['libcxi.so.1'] if libcxi else [], {}, fabric_verdef(libfabric)),
-        libc: library(libc, [], {}, glibc_verdef(UBUNTU_GLIBC)),
+        libc: library(libc, [], {}, glibc_verdef(UBUNTU['jammy']['glibc'])),
     }
     if libcxi:
         files['/usr/lib/libcxi.so.1'] = library('/usr/lib/libcxi.so.1')
@@ -219,42 +217,60 @@ def published_image(libcxi, libfabric, mpich, rocm, plugin_found=True):
 
 
 #: Names of this project's images say what is in them (osu_container/recipes/images.py)
-_NAME = re.compile(r'(?:osu-)?(lumi|workstation|debian|abi|alps)(?:-rocm-([\d.]+))?(?:-cuda-([\d.]+))?'
-                   r'-(mpich|openmpi)-([\d.]+)-libfabric-([\d.]+\d)(-libcxi)?(?:\.sif)?$')
-#: glibc of each family's base: Ubuntu 22.04, Debian 12, Debian 13, Ubuntu 24.04 (osu_container/recipes/versions.py)
-_GLIBC = {'lumi': UBUNTU_GLIBC, 'workstation': '2.36', 'abi': '2.36', 'debian': '2.41', 'alps': '2.39'}
+_NAME = re.compile(r'osu-(lumi|workstation|debian|abi|alps)(?:-rocm-([\d.]+))?(?:-cuda-([\d.]+))?'
+                   r'-(mpich|openmpi|intel-mpi)-([\d.]+)-libfabric-([\d.]+\d)(-libcxi)?$')
 #: libfabric in MPICH's own archive, with which that of family debian is linked (osu_container/recipes/debian.py)
 _FABRIC_OF_MPICH = '1.13.1'
+#: How a name calls an MPI -> its family, as traits and as sonames have it, and its soname
+_MPIS = {'mpich': ('MPICH', 'MPICH ABI', 'libmpi.so.12'), 'intel-mpi': ('Intel MPI', 'MPICH ABI', 'libmpi.so.12'),
+         'openmpi': ('Open MPI', 'Open MPI', 'libmpi.so.40')}
+
+
+def glibc_of(name):
+    """Return the glibc (str) of an image of the catalogue by its name (str): that of what its recipe starts from."""
+    kind, base = list(IMAGES[name]['base'].items())[0]
+    if kind == 'image':
+        return glibc_of(base)
+    if kind == 'debian':
+        return DEBIAN[base]['glibc']
+    of_ubuntu = dict((one['image'], one['glibc']) for one in UBUNTU.values())
+    of_ubuntu.update((one['build'], UBUNTU[one['ubuntu']]['glibc']) for one in CUDA.values())
+    return of_ubuntu[base]
 
 
 def our_image(name, machine='x86_64'):
     """
-    Return the DescribedImage of an image of this project, None if its name (str, with or without .sif) is none.
+    Return the DescribedImage of an image of the catalogue, None if its name (str, with or without osu-, .sif) is none.
 
     :param machine: str as uname -m says it: Alps' image is of the machine that built it
-    What is not in the name follows from the recipes (container-recipes/lumi.py, alps.py, abi.py, workstation.py,
-    debian.py): cxi is in an image with libcxi and in no other; RCCL's plugin in those with ROCm from AMD.
+    What is not in the name follows from its entry, and from the recipes (container-recipes/): cxi is in an image with
+    libcxi and in no other; RCCL's plugin in those with ROCm from AMD.
     """
-    found = _NAME.match(name)
-    if not found:
+    title, name = name, name[:-4] if name.endswith('.sif') else name
+    name = name if name in IMAGES else 'osu-' + name
+    if name not in IMAGES:
         return None
-    family, rocm, cuda, mpi_name, release_of_mpi, libfabric, libcxi = found.groups()
+    glibc = glibc_of(name)
+    while 'image' in IMAGES[name]['base']:  # mpi4py and NumPy on top of another one
+        name = IMAGES[name]['base']['image']
+    family, rocm, cuda, mpi_name, release_of_mpi, libfabric, libcxi = _NAME.match(name).groups()
     elf = MACHINE_NAMES[machine if family == 'alps' else 'x86_64']
     is_mpich = mpi_name == 'mpich'
     # those of the workstation have MPICH's wheel, built with the libfabric that is in it
-    built_with = {'lumi': libfabric, 'alps': libfabric, 'debian': _FABRIC_OF_MPICH}.get(family) if is_mpich else None
-    of_mpi = mpi_described('MPICH' if is_mpich else 'Open MPI', release_of_mpi, built_with)
+    built_with = {'lumi': libfabric, 'debian': _FABRIC_OF_MPICH, 'workstation': MPICH_LIBFABRIC.get(release_of_mpi)}.get(
+        family) if is_mpich else None
+    of_traits, of_soname, soname = _MPIS[mpi_name]
+    of_mpi = mpi_described(of_traits, release_of_mpi, built_with)
     if family == 'debian' and rocm:
         rocm = GPU_OF_DEBIAN['rocm']['packages']['libhsa-runtime64-1']  # see Image.rocm()
     ch4 = of_mpi['device'] != ['ch3:nemesis']
-    soname = 'libmpi.so.12' if is_mpich else 'libmpi.so.40'
     mpi, fabric, libc = '/opt/%s/lib/%s' % (mpi_name, soname), '/opt/libfabric/lib/libfabric.so.1', '/lib/libc.so.6'
     verneed = fabric_verneed(built_with or libfabric)
     files = {
         mpi: library(mpi, ['libfabric.so.1', 'libc.so.6'] if ch4 else ['libc.so.6'],
                      {'libfabric.so.1': verneed} if ch4 else {}, machine=elf),
         fabric: library(fabric, ['libcxi.so.1'] if libcxi else [], {}, fabric_verdef(libfabric), machine=elf),
-        libc: library(libc, [], {}, glibc_verdef(_GLIBC[family]), machine=elf),
+        libc: library(libc, [], {}, glibc_verdef(glibc), machine=elf),
     }
     if libcxi:
         files['/opt/libcxi/lib/libcxi.so.1'] = library('/opt/libcxi/lib/libcxi.so.1', machine=elf)
@@ -266,5 +282,4 @@ def our_image(name, machine='x86_64'):
         soname: of_mpi,
         'libfabric.so.1': {'release': libfabric, 'providers': ['cxi', 'tcp'] if libcxi else ['tcp'], 'complete': True},
     }
-    return DescribedImage(name, files, traits, ('MPICH ABI' if is_mpich else 'Open MPI', soname, mpi), plugin, {}, rocm,
-                          cuda)
+    return DescribedImage(title, files, traits, (of_soname, soname, mpi), plugin, {}, rocm, cuda)

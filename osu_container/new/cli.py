@@ -17,7 +17,7 @@ from osu_container.core.reading.trust import name_problem
 from osu_container.core.terminal import one_line
 
 from .. import columns, streams
-from ..check.cli import CONTAINERS
+from ..check.cli import CONTAINERS, undecided
 from ..check.cli import several as several_builds
 from ..check.host_facts import HostFactsError
 from ..check.site import SettingsError, add_site_arguments, chosen_site, described, this_host, this_runtime, this_site
@@ -241,12 +241,12 @@ def _look(options, site, host):
         verdicts = []
         for one in CONTAINERS:
             progress("judging %s with %s" % (one, options.image))
-            verdicts.append(ask(approach_entry(one), site, image, host, program, runtime))
+            verdicts.append(ask(approach_entry(one), site, image, host, program, runtime, dry=bool(runtime)))
         wanted = options.approach or recommended(verdicts, site)
         chosen = next((one for one in verdicts if one.approach == wanted), None)
         page = _page(image, found, site, host, verdicts, chosen)
         progress.stop()
-        print(page)
+        print('\n'.join([page, ''] + undecided(verdicts, chosen and chosen.approach, image.path)).rstrip())
         if others:
             print(_of_host(others, bool(options.command)))
         return found, verdicts, image.labels

@@ -17,8 +17,9 @@ RECIPE_VERSION = '1'
 
 # Debian release -> its image in the container registries by full tag, and what comes with it.
 DEBIAN = {
-    'bookworm': {'number': '12', 'image': 'debian:12.12-slim', 'python': '3.11', 'libfabric': '1.17.0'},
-    'trixie': {'number': '13', 'image': 'debian:13.2-slim', 'python': '3.13', 'libfabric': '2.1.0'},
+    'bookworm': {'number': '12', 'image': 'debian:12.12-slim', 'python': '3.11', 'libfabric': '1.17.0',
+                 'glibc': '2.36'},
+    'trixie': {'number': '13', 'image': 'debian:13.2-slim', 'python': '3.13', 'libfabric': '2.1.0', 'glibc': '2.41'},
 }
 DEFAULT_DEBIAN = 'bookworm'
 
@@ -271,12 +272,12 @@ SOURCES = {
         'https://download.open-mpi.org/release/open-mpi/v5.0/openmpi-5.0.11.tar.bz2'),
 }
 
-# Base of the images for Slingshot, by full tag: release -> its image, and HPCCM's word for it. The host's libraries of
-# the bind and hybrid approaches are built with glibc 2.31 (SLES 15 SP5, LUMI until January 2026) or 2.38 (SP6): the
-# image's glibc must not be older. jammy has 2.35, noble 2.39.
+# Base of the images for Slingshot, by full tag: release -> its image, HPCCM's word for it, and its glibc. The host's
+# libraries of the bind and hybrid approaches are built with glibc 2.31 (SLES 15 SP5, LUMI until January 2026) or 2.38
+# (SP6): the image's must not be older.
 UBUNTU = {
-    'jammy': {'image': 'ubuntu:jammy-20260627', 'distro': 'ubuntu22'},
-    'noble': {'image': 'ubuntu:noble-20260610', 'distro': 'ubuntu24'},
+    'jammy': {'image': 'ubuntu:jammy-20260627', 'distro': 'ubuntu22', 'glibc': '2.35'},
+    'noble': {'image': 'ubuntu:noble-20260610', 'distro': 'ubuntu24', 'glibc': '2.39'},
 }
 
 # ROCm release -> Ubuntu release, and packages of its libraries beside those of every release: what HIP and RCCL of this
@@ -297,5 +298,6 @@ GPU_OF_DEBIAN = {
              'packages': {'libcudart12': '12.4.127', 'libnccl2': '2.22.3'}},
 }
 
-# CUDA release -> images of build and runtime by full tag, for x86_64 and aarch64.
-CUDA = {'12.8.1': {'build': 'nvidia/cuda:12.8.1-devel-ubuntu24.04', 'runtime': 'nvidia/cuda:12.8.1-base-ubuntu24.04'}}
+# CUDA release -> images of build and runtime by full tag, for x86_64 and aarch64, and the Ubuntu that these are.
+CUDA = {'12.8.1': {'build': 'nvidia/cuda:12.8.1-devel-ubuntu24.04', 'runtime': 'nvidia/cuda:12.8.1-base-ubuntu24.04',
+                   'ubuntu': 'noble'}}

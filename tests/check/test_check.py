@@ -12,13 +12,18 @@ from osu_container.check.site import LOCAL, local_file
 from osu_container.cli import main
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
+from osu_container.core.deciding.dry_run import understood
 from osu_container.core.deciding.rules import RULES
 from osu_container.core.deciding.rules.finding import NOTE
 from osu_container.core.deciding.settings import approach_entry
 from osu_container.core.deciding.site_choice import site_entry
+from osu_container.core.deciding.trial import Host
+from osu_container.core.deciding.verdict import judged
+from osu_container.core.reading.image import Image
 from tests.helpers.elf_folder import ElfFolder, good_host, good_image, mpich, open_mpi, pack, write_sif
 from tests.helpers.machine import PROJECT, PYTHON_36, folded, run
 from tests.helpers.verdict_cases import CPU, GPU, PLAIN, for_another_machine
+from tests.stand_in.pairs.parts import runtime
 
 COMMAND = PROJECT / 'bin' / 'osu-container'
 #: The images here have no entrypoint, so swap is not among what is looked at unless it is asked for
@@ -131,6 +136,86 @@ def test_what_the_runtime_of_this_machine_can_share_decides_too(place, tmp_path,
                                'setuid': {'0': False, '1': True}.get(says[-1] if '=' in says else None)}
     data = json.loads(check('osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0', '--site', GPU, '--json').stdout)
     assert data['described'] and data['runtime'] is None, 'that of the site is not known here'
+
+
+# ---- the dry run: what the image's own loader lists
+
+GLIBC_LIST = """\tlinux-vdso.so.1 (0x00007ffd)
+\tlibmpi.so.12 => /opt/mpich/lib/libmpi.so.12 (0x00007f2a)
+\t/opt/a/libpre.so (0x00007f2b)
+\tlibgone.so.1 => not found
+/opt/x: /usr/lib/libfabric.so.1: version `FABRIC_1.9' not found (required by /opt/mpich/lib/libmpi.so.12)
+undefined symbol: fi_open, version FABRIC_1.9\t(/opt/mpich/lib/libmpi.so.12)
+undefined symbol: MPI_Init_c\t(/opt/x)
+"""
+MARKED = 'osu-container-dry-run\nA=b=c\\u000Ad\nHOME=/root\nosu-container-dry-run\n'
+
+
+@pytest.mark.parametrize('output, wanted', [
+    (MARKED + GLIBC_LIST, {'environment': {'A': 'b=c\nd', 'HOME': '/root'}, 'missing': {'libgone.so.1'}, 'problem': None,
+                           'libraries': {'libmpi.so.12': '/opt/mpich/lib/libmpi.so.12', 'libpre.so': '/opt/a/libpre.so'},
+                           'versions': {'FABRIC_1.9'}, 'undefined': {'fi_open', 'MPI_Init_c'}}),
+    (MARKED + '\t/lib/ld-musl-x86_64.so.1 (0x7f)\n\tlibmpi.so.12 => /usr/lib/libmpi.so.12 (0x7f)\n'
+     'Error loading shared library libgone.so.1: No such file or directory (needed by /opt/x)\n'
+     'Error relocating /opt/x: MPI_Init: symbol not found\n', {
+         'libraries': {'ld-musl-x86_64.so.1': '/lib/ld-musl-x86_64.so.1', 'libmpi.so.12': '/usr/lib/libmpi.so.12'},
+         'missing': {'libgone.so.1'}, 'undefined': {'MPI_Init'}, 'problem': None}),
+    (MARKED + '/opt/x: error while loading shared libraries: /usr/lib/liba.so: file too short\n', {
+        'problem': '/opt/x: error while loading shared libraries: /usr/lib/liba.so: file too short', 'sure': True}),
+    (MARKED, {'problem': 'it lists nothing', 'sure': False}),
+    ('bye\n', {'environment': None, 'problem': 'the scripts of the image end before the program: bye', 'sure': True}),
+    ('FATAL:   no such image\n', {'environment': None, 'sure': False,
+                                  'problem': 'the runtime could not start it: FATAL:   no such image'}),
+])
+def test_what_a_loader_lists_is_understood(output, wanted):
+    found = understood(output, 0.1)
+    assert {name: getattr(found, name) for name in wanted} == wanted
+
+
+@pytest.fixture
+def asked(new):
+    """Function: the Verdict on a good image of its own with changes, where its own loader is asked; see judged()."""
+    def ask_loader(approach='hybrid', script='', afterwards=None, program=None, **others):
+        own = new(**others)
+        for name in ('proc', 'sys', 'dev', 'tmp', 'var/tmp', 'root', 'home'):
+            (own.root / name).mkdir(parents=True, exist_ok=True)
+        own.write('/.singularity.d/env/90-environment.sh', script)
+        with Image(str(own), 'osu_') as image:
+            plain = judged(approach_entry(approach), site_entry(GPU), image, Host(str(ask_loader.host)), program)[1]
+            if afterwards:
+                afterwards(own)
+            return plain.level, judged(approach_entry(approach), site_entry(GPU), image, Host(str(ask_loader.host)),
+                                       program, runtime(), dry=True)[1]
+    return ask_loader
+
+
+def of_dry_run(verdict):
+    """Return (level, reason) of what the dry run says in a Verdict."""
+    return next(((one.level, one.reason) for one in verdict.findings if one.rule == 'dry run'), None)
+
+
+@pytest.mark.apptainer
+@pytest.mark.parametrize('approach, changes, before, after, says', [
+    ('hybrid', {}, 'works', 'works', (NOTE, 'lists the same for /opt/osu/bin/osu_latency (')),
+    ('bind', {}, 'works', 'works', (NOTE, 'lists the same')),
+    # the runtime has followed what no reader can
+    ('hybrid', {'script': 'eval "export FI_PROVIDER=cxi"\nexport X=$(/bin/none)\n'}, 'unknown', 'works',
+     (NOTE, 'lists the same')),
+    ('hybrid', {'script': 'exit 0\n'}, 'fails', 'fails', (NOTE, 'does not come further: the scripts of the image end')),
+    # what was read is not there any more: as if the reader was wrong
+    ('hybrid', {'afterwards': lambda own: own.on('/opt/mpich/lib/libmpi.so.12').unlink()}, 'works', 'unknown',
+     ('unknown', 'says otherwise of /opt/osu/bin/osu_latency: libmpi.so.12 => not found')),
+])
+def test_the_images_own_loader_is_a_second_opinion(asked, place, approach, changes, before, after, says):
+    asked.host = place.host
+    level, verdict = asked(approach, **changes)
+    found = of_dry_run(verdict)
+    assert (level, verdict.level, found[0]) == (before, after, says[0]) and says[1] in found[1], verdict
+
+
+def test_a_dry_run_is_for_the_machine_itself(place):
+    said = refused('osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0', '--site', GPU, '--dry-run')
+    assert "--dry-run: the image's own loader answers on the system that is meant alone" in said
 
 
 def test_without_a_known_way_none_is_recommended(place, new, parts):

@@ -32,6 +32,7 @@ RESTS_ON = {
     'ROCm release': ('gpu', 'host'), 'GPU memory': ('provider', 'gpu', 'host'), 'CXI_FORK_SAFE': ('provider',),
     'UCX': ('provider',), 'card driver': ('provider',),
     'ranks apart': ('host',), 'PMI': ('pmi', 'host'), 'no program': (),
+    'dry run': (),
 }
 
 

@@ -11,10 +11,10 @@ import subprocess
 
 from osu_container.core import shell
 from osu_container.core.deciding.rules.finding import NOTE, uses_libfabric
-from osu_container.core.deciding.settings import HOST_MPI, MORE_FOLDERS, wanted_files
-from osu_container.core.deciding.trial import Host, libraries_of, trial_of
+from osu_container.core.deciding.settings import HOST_MPI, wanted_files
+from osu_container.core.deciding.trial import Host, entrypoint_folders, libraries_of
 from osu_container.core.deciding.trial import missing_host_paths as missing_on
-from osu_container.core.deciding.verdict import verdict_of
+from osu_container.core.deciding.verdict import judged
 from osu_container.core.reading.elf import ElfError
 from osu_container.core.reading.image import Image
 from osu_container.core.reading.libraries import LibraryVersion, read_library, sha256_of
@@ -112,8 +112,7 @@ def read_facts(approach, site, sif, root, runtime, program_prefix, programs=(), 
     try:
         with Image(sif, program_prefix, programs) as image:
             _check_image(image, program_prefix)
-            mix = trial_of(approach, site, image, host, runtime=runtime)
-            verdict = verdict_of(mix)
+            mix, verdict = judged(approach, site, image, host, runtime=runtime, dry=True)
             _check_family(verdict, image)
             approach = mix.approach
             if verdict.level == 'fails' and not force:
@@ -176,28 +175,6 @@ def _files(approach, site, host):
     """Return the site's files (list of str, without root) that approach binds and that are there now."""
     return [path for _, fact in wanted_files(approach, site) if fact['bound'] == 'install'
             for path in fact['value'] if host.exists(host.on(path))]
-
-
-def entrypoint_folders(approach, site, libraries, host=None):
-    """
-    Return the host's folders (list of dict path, target, why) in which the image's entrypoint finds what it injects.
-
-    :param libraries: list of (soname, path); the folders of those that are in none of the approach's are added
-    :param host: Host, in whose folders is looked; None for one that is described: its paths are taken as they are
-    """
-    on, exists, real = (host.on, host.exists, os.path.realpath) if host else (str, bool, str)
-    found = []
-    for folder in approach['entrypoint']:
-        path = os.path.dirname(site['libraries'][folder['library']]['value']) if 'library' in folder else folder['path']
-        if exists(on(path)):  # a stand-in for the host need not have all
-            found.append({'path': on(path), 'target': folder['target'], 'why': folder['why']})
-    for soname, path in libraries:
-        folder = os.path.dirname(path)
-        inside = real(folder) + '/'
-        if not any(inside.startswith(real(known['path']) + '/') for known in found):
-            found.append({'path': folder, 'target': '%s%d' % (MORE_FOLDERS, len(found) + 1),
-                          'why': '%s is in this folder, which is in none of the others' % soname})
-    return found
 
 
 def _injected(approach, site, host, libraries, in_image):

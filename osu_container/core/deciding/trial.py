@@ -13,7 +13,13 @@ from collections import OrderedDict, namedtuple
 
 from osu_container.core.deciding.injection import FOLDER as INJECT_FOLDER
 from osu_container.core.deciding.injection import TARGET, injection_text
-from osu_container.core.deciding.settings import families, host_libraries, injected_path, with_mpi_of
+from osu_container.core.deciding.settings import (
+    MORE_FOLDERS,
+    families,
+    host_libraries,
+    injected_path,
+    with_mpi_of,
+)
 from osu_container.core.reading.closure import closure
 from osu_container.core.reading.elf import MACHINE_NAMES, ElfError, elf_facts
 from osu_container.core.reading.environment import folders, known
@@ -35,7 +41,9 @@ from osu_container.core.reading.traits import (
 #: image, host: objects as Image and Host; taken: Taken, inside: Inside, start: Start, see below;
 #: family, soname: str of the MPI that the image's programs use; process: Process (core/reading/loader.py);
 #: mpi, fabric: dict of traits (core/reading/traits.py) of the libmpi and libfabric of the process, None without
-Trial = namedtuple('Trial', 'approach site image host taken inside start family soname process mpi fabric')
+#: listed: Listing of dry_run.py, None where the image's own loader was not asked
+Trial = namedtuple('Trial', 'approach site image host taken inside start family soname process mpi fabric listed')
+Trial.__new__.__defaults__ = (None,)
 
 #: What comes from the host. injected: OrderedDict soname -> ElfFacts, its libraries in front of the image's; gone:
 #: sorted list of str, paths that the approach needs and that are not there; lacking: list of (soname, ElfFacts of who
@@ -51,8 +59,8 @@ Inside = namedtuple('Inside', 'environment library_path preload runtime')
 #: What the process begins with. program: path (str) in the image, None where that is the MPI library; static: bool, it
 #: has no dynamic section, so that nothing can be put in front of anything; plugin: (path in the image, Process with it)
 #: of RCCL's plugin, None without; tried: Process of libfabric alone, which an entrypoint loads first, None where the
-#: process has it anyway
-Start = namedtuple('Start', 'program static plugin tried')
+#: process has it anyway; names: list of str, what it is loaded from: what is preloaded, then the program or MPI
+Start = namedtuple('Start', 'program static plugin tried names')
 
 
 class Host(object):
@@ -268,8 +276,8 @@ def trial_of(approach, site, image, host, program=None, runtime=None):
         approach = with_mpi_of(approach, _asked_mpi(image, start) or soname)
     gone = missing_host_paths(approach, site, host)
     injected, lacking = _injection(approach, site, host, image) if approach['inject'] else (OrderedDict(), [])
-    container = Container(image, _names(approach, site, host, injected), _opened(image, injected, host))
-    environment = image.environment(_bound(approach, site, host, image, injected))
+    container = Container(image, opened_names(approach, site, host, injected), _opened(image, injected, host))
+    environment = image.environment(bound_texts(approach, site, host, image, injected))
     library_path = _library_path(approach, environment, image, injected)
     own_preload = _preload_of(environment, image, container, library_path)
     preload = [name for name in _preload(environment)
@@ -290,7 +298,7 @@ def trial_of(approach, site, image, host, program=None, runtime=None):
     return Trial(
         approach, site, image, host, Taken(injected, gone, lacking),
         Inside(environment, library_path, [(path, by) for _, path, by in own_preload], runtime),
-        Start(found, static, _plugin(image, container, starts, library_path), tried), family, soname, process,
+        Start(found, static, _plugin(image, container, starts, library_path), tried, starts), family, soname, process,
         _traits(process, soname, image, host),
         _with_plugins(process, fabric, container, starts, library_path, environment))
 
@@ -309,7 +317,7 @@ def _asked_mpi(image, start):
     return _mpi_in(load([start], Container(image, {}, {}), image.library_path())) if start else None
 
 
-def _names(approach, site, host, injected):
+def opened_names(approach, site, host, injected):
     """Return {name: ElfFacts}: injected (dict by soname) and the other names by which libraries open these files."""
     names = dict(injected)
     for name, on_host in libraries_of(approach, site, host):
@@ -319,7 +327,7 @@ def _names(approach, site, host, injected):
     return names
 
 
-def _bound(approach, site, host, image, injected):
+def bound_texts(approach, site, host, image, injected):
     """Return {path: text} of what the module binds into the container: injected libraries, and the file for them."""
     unset = [entry['name'] for entry in approach['unset']]
     if not injected or approach.get('entrypoint'):
@@ -479,3 +487,25 @@ def _traits(process, soname, image, host):
         return None
     read = fabric_traits if soname == 'libfabric.so.1' else mpi_traits
     return host.traits(one.facts.path, read) if one.origin == 'host' else image.traits(one.path, read)
+
+
+def entrypoint_folders(approach, site, libraries, host=None):
+    """
+    Return the host's folders (list of dict path, target, why) in which the image's entrypoint finds what it injects.
+
+    :param libraries: list of (soname, path); the folders of those that are in none of the approach's are added
+    :param host: Host, in whose folders is looked; None for one that is described: its paths are taken as they are
+    """
+    on, exists, real = (host.on, host.exists, os.path.realpath) if host else (str, bool, str)
+    found = []
+    for folder in approach['entrypoint']:
+        path = os.path.dirname(site['libraries'][folder['library']]['value']) if 'library' in folder else folder['path']
+        if exists(on(path)):  # a stand-in for the host need not have all
+            found.append({'path': on(path), 'target': folder['target'], 'why': folder['why']})
+    for soname, path in libraries:
+        folder = os.path.dirname(path)
+        inside = real(folder) + '/'
+        if not any(inside.startswith(real(known['path']) + '/') for known in found):
+            found.append({'path': folder, 'target': '%s%d' % (MORE_FOLDERS, len(found) + 1),
+                          'why': '%s is in this folder, which is in none of the others' % soname})
+    return found

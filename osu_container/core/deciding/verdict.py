@@ -7,6 +7,7 @@ Pure functions on the Trial; Python 3.6 and its standard library.
 """
 from collections import namedtuple
 
+from osu_container.core.deciding.dry_run import with_listing
 from osu_container.core.deciding.evidence import untested
 from osu_container.core.deciding.rules import RULES
 from osu_container.core.deciding.rules.abi import other_mpi, other_mpi_family
@@ -67,15 +68,33 @@ def _described(trial, soname, traits):
     return '%s %s of the %s' % (family, (traits or {}).get('release') or 'of unknown release', one.origin)
 
 
-def ask(approach, site, image, host, program=None, runtime=None):
+#: Where the first of them says that it fails, no loader is asked
+_ON_PAPER = _DECISIVE + ('host path missing', 'entrypoint', 'overlay')
+
+
+def judged(approach, site, image, host, program=None, runtime=None, dry=False):
     """
-    Return the Verdict on an approach (dict) on a site (dict): trial_of() and verdict_of() in one.
+    Return (Trial, Verdict) of an approach (dict) on a site (dict): trial_of() and verdict_of() in one.
+
+    dry: bool, the image's own loader is asked too (dry_run.py); others, and what is raised: see trial_of().
+    """
+    trial = trial_of(approach, site, image, host, program, runtime)
+    verdict = verdict_of(trial)
+    if dry and not any(one.rule in _ON_PAPER and one.level != NOTE for one in verdict.findings):
+        trial = with_listing(trial, approach, program)
+        verdict = verdict_of(trial)
+    return trial, verdict
+
+
+def ask(approach, site, image, host, program=None, runtime=None, dry=False):
+    """
+    Return the Verdict on an approach (dict) on a site (dict), see judged().
 
     An approach that the site cannot have (no PMI for its MPI, no such library) fails, with that as the reason. Raises
     ImageError and ElfError as trial_of() does.
     """
     try:
-        return verdict_of(trial_of(approach, site, image, host, program, runtime))
+        return judged(approach, site, image, host, program, runtime, dry)[1]
     except SettingsError as err:
         finding = Finding('site', 'fails', str(err), [('site ' + site['name'], 'has no such fact')],
                           'take another approach, or add the fact to the site', 'site data')

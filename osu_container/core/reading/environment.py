@@ -608,6 +608,24 @@ def _run_all(shell, problems):
         usual_path()
 
 
+def seen_environment(values, evaluated):
+    """
+    Return the Environment of an image whose scripts the runtime has run.
+
+    :param values: {name: value}, what they left exported; evaluated: Environment, as evaluate() has it: where a value
+                   is set, and what is set without export
+    """
+    known_before = evaluated.variables
+    variables = dict((name, one) for name, one in known_before.items() if one.exported is False)
+    for name, value in values.items():
+        if not _FOREIGN.match(name):
+            old = known_before.get(name)
+            same = old and old.value == value and old.exported
+            variables[name] = old if same else Variable(value, True, old and old.at or 'the scripts of the image', None,
+                                                        '')
+    return Environment(variables, None, None, evaluated.problems)
+
+
 def in_process(environment, name, of_host=None):
     """
     Return the Variable name (str) of a program's process, None if it is not there.

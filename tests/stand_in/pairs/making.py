@@ -16,10 +16,13 @@ from tests.stand_in.pairs.cases import (
     DEBIANS_MPI,
     FILES,
     MULTIARCH,
+    OPENED,
     PROGRAMS,
     PYTHON,
+    REAL,
     SETTINGS,
     SPELLINGS,
+    WRAPPERS,
     family,
 )
 from tests.stand_in.tree import StandInError, patchelf, run
@@ -73,35 +76,59 @@ def libfabric_of(key):
 
 # The image
 
+#: What is made of CODE -> options of the compiler
+KINDS = {'program': [], 'library': ['-shared', '-fPIC', '-Dmain=begin'], 'launcher': [f'-DSTARTS="{REAL}"'],
+         'static launcher': [f'-DSTARTS="{REAL}"', '-static'], 'dlopen': [f'-DOPENS="{OPENED}"'],
+         'libmid.so': ['-shared', '-Wl,-soname,libmid.so', '-x', 'c', '/dev/null', '-x', 'none']}
+
+
 @functools.cache
-def program(mpi_family, name, path):
+def program(mpi_family, name, path, kind='program', needs='MPI'):
     """
-    Return the program (Path): for the MPI of a family, name of PROGRAMS, path: (tag of ELF, folders) or None.
+    Return the file (Path), a kind of KINDS: for the MPI of a family, name of PROGRAMS, path: (tag of ELF, folders) or
+    None; needs: of NEEDS.
 
     Compiled against the oldest Debian, so that it starts in every one.
     """
     options, soname = PROGRAMS[name]
     wheel, library = COMPILED_WITH[mpi_family]
-    words = [*options, *(() if not path else (
+    words = [*KINDS[kind], *options, *(() if not path else (
         f"-Wl,--{'enable' if path[0] == 'RUNPATH' else 'disable'}-new-dtags", f'-Wl,-rpath,{path[1]}'))]
-    identity = hashlib.sha256('\0'.join([CODE.read_text(), wheel, library, str(soname), *words]).encode())
+    identity = hashlib.sha256('\0'.join([CODE.read_text(), wheel, library, str(soname), kind, needs, *words]).encode())
     target = parts.FOLDER / 'programs' / identity.hexdigest()[:16]
     with parts.only_one('programs'):
         if not target.exists():
             target.parent.mkdir(parents=True, exist_ok=True)
             new = target.with_suffix('.new')
-            oldest = parts.debian('bullseye', 'compiling')
-            libraries, headers = f'{oldest}{MULTIARCH}', f'{oldest}/usr/include'
-            # gcc would take the start files and the C library of its own system, whatever --sysroot says
-            run(['gcc', '-O1', '-nostdlib', '-nostdinc', '-idirafter', headers, '-idirafter',
-                 f'{headers}/x86_64-linux-gnu', f'-I{_gcc_headers()}', f'-I{parts.wheel(wheel)}/include', '-o', new,
-                 *(f'{libraries}/{name}' for name in ('Scrt1.o', 'crti.o')), CODE, f'-L{parts.wheel(wheel)}/lib',
-                 f'-l:{library}', '-Wl,--allow-shlib-undefined', *words, f'{oldest}{MULTIARCH[4:]}/libc-2.31.so',
-                 *(f'{libraries}/{name}' for name in ('libc_nonshared.a', 'crtn.o'))])
-            if soname:
-                patchelf(new, '--replace-needed', library, soname)
+            code = [] if kind == 'libmid.so' else [CODE]
+            if kind == 'static launcher':
+                run(['gcc', '-O1', '-o', new, *code, *words])
+            else:
+                _linked(new, wheel, library, [*words, *code], kind)
+            if kind in ('program', 'library'):
+                if soname:
+                    patchelf(new, '--replace-needed', library, soname)
+                if needs == 'a library that is gone':
+                    patchelf(new, '--add-needed', 'libgone.so.1')
+                elif needs != 'MPI':
+                    patchelf(new, '--replace-needed', library, 'libmid.so')
             new.rename(target)
     return target
+
+
+def _linked(new, wheel, library, words, kind):
+    """Compile and link new (Path) of a kind for the library (str) of a wheel (key), with the oldest C library."""
+    oldest = parts.debian('bullseye', 'compiling')
+    libraries, headers = f'{oldest}{MULTIARCH}', f'{oldest}/usr/include'
+    begin = [] if '-shared' in words else ['Scrt1.o']
+    mpi = [] if kind in ('launcher', 'dlopen') else [f'-L{parts.wheel(wheel)}/lib', '-Wl,--no-as-needed',
+                                                     f'-l:{library}']
+    # gcc would take the start files and the C library of its own system, whatever --sysroot says
+    run(['gcc', '-O1', '-nostdlib', '-nostdinc', '-idirafter', headers, '-idirafter', f'{headers}/x86_64-linux-gnu',
+         f'-I{_gcc_headers()}', f'-I{parts.wheel(wheel)}/include', '-o', new,
+         *(f'{libraries}/{name}' for name in [*begin, 'crti.o']), *words, *mpi, '-Wl,--allow-shlib-undefined',
+         *(f'{oldest}{MULTIARCH[4:]}/{name}-2.31.so' for name in ('libc', *(['libdl'] if kind == 'dlopen' else []))),
+         *(f'{libraries}/{name}' for name in ('libc_nonshared.a', 'crtn.o'))])
 
 
 def _gcc_headers():
@@ -149,7 +176,7 @@ def _variables(case, root):
     needs = {} if case.mpi in DEBIANS_MPI else NEEDS[family(case.mpi)]
     found = {name: value.format(prefix=prefix(case), folder=folder) for name, value in needs.items()}
     return {**found, **{name: value.format(own=own_libfabric(case, root))
-                        for name, value in SETTINGS[case.setting].items() if not name.startswith('/')}}
+                        for name, value in SETTINGS[case.setting].items() if not name.startswith(('/', '{'))}}
 
 
 def own_libfabric(case, root):
@@ -176,6 +203,7 @@ def _scripts(case, root):
     for name, value in _variables(case, root).items():
         lines[usual] = lines.get(usual, '') + f"export {name}='{value}'\n"
     for name, value in SETTINGS[case.setting].items():
+        name = name.format(prefix=prefix(case))
         if name.startswith('/'):
             write(root, name, value.format(own=own_libfabric(case, root)))
     if case.approach == 'swap' and case.layout != 'no entrypoint':
@@ -218,7 +246,7 @@ def _fill(case, root):
     if case.program in PYTHON:
         _python(case, root)
     else:
-        _link(program(mpi, case.program, _path_of_program(case)), Path(f'{root}{PROGRAM}'))
+        _started(case, root)
     if case.program == 'libmpich.so.12' and case.mpi not in DEBIANS_MPI:
         (Path(f'{root}{case.folder}') / 'libmpich.so.12').symlink_to('libmpi.so.12')
     if case.mpi == 'debian-mpich' and case.program != 'libmpich.so.12':
@@ -243,13 +271,31 @@ def _python(case, root):
     write(root, PROGRAM, f'#!{interpreter}\n{CODE.with_suffix(".py").read_text()}')
 
 
-#: Starts the program
-WRAPPER = '#!/bin/sh\nexec "$(dirname "$0")/.osu_latency.real" "$@"\n'
+def _started(case, root):
+    """Give the image below root (Path) the program of case, and what starts it."""
+    mpi, path = family(case.mpi), _path_of_program(case)
+    real = program(mpi, case.program, path, 'library' if case.start == 'dlopen' else 'program', case.needs)
+    place = {'itself': PROGRAM, 'setuid': PROGRAM, 'dlopen': OPENED}.get(case.start, REAL)
+    _link(real, Path(f'{root}{place}'))
+    if case.needs == 'MPI by libmid.so':
+        _link(program(mpi, 'usual', path, 'libmid.so'), Path(f'{root}{case.folder}/libmid.so'))
+    if case.start in KINDS:
+        _link(program(mpi, 'usual', None, case.start), Path(f'{root}{PROGRAM}'))
+    elif case.start in WRAPPERS:
+        write(root, PROGRAM, f'#!/bin/sh\n{WRAPPERS[case.start].format(folder=case.folder)}\n')
+        write(root, '/opt/osu/setup.sh', f'export LD_LIBRARY_PATH="{case.folder}:$LD_LIBRARY_PATH"\n')
+    elif case.start == 'setuid':
+        own = Path(f'{root}{PROGRAM}')
+        own.unlink()
+        shutil.copy(real, own)
+        if os.geteuid() == 0:
+            os.chown(own, 1000, 1000)
+        own.chmod(0o4755)
 
 
 def _odd_layout(case, root):
     """Give the image below root (Path) the layout of case."""
-    folder, own = Path(f'{root}{case.folder}'), Path(f'{root}{PROGRAM}')
+    folder = Path(f'{root}{case.folder}')
     libmpi = folder / COMPILED_WITH[family(case.mpi)][1]
     if case.layout == 'folder is a link' and case.folder.startswith('/opt'):
         folder.rename(folder.with_name('lib-1.0'))
@@ -260,11 +306,9 @@ def _odd_layout(case, root):
         libmpi.unlink(missing_ok=True)
         (folder / 'libmpi.real.1').symlink_to('/usr/share/libmpi')
         libmpi.symlink_to('libmpi.real.1')
-    elif case.layout == 'wrapper':
-        own.rename(own.with_name('.osu_latency.real'))
-        write(root, PROGRAM, WRAPPER)
     elif case.layout == 'no section headers':
-        for path in (libmpi, own):
+        for path in (libmpi, *(own for own in map(Path, (f'{root}{PROGRAM}', f'{root}{REAL}', f'{root}{OPENED}'))
+                               if own.exists() and own.read_bytes()[:4] == b'\x7fELF')):
             _without_sections(path)
 
 

@@ -59,7 +59,8 @@ class Tried(NamedTuple):
     """A Case, tried."""
 
     case: object     # Case
-    verdict: str     # level
+    verdict: str     # level, by check --dry-run
+    on_paper: tuple  # ('right', 'unknown' or 'wrong', why) of check without it
     rules: list      # of str, rules of the findings of that level
     because: list    # of str, their reasons
     outcome: Outcome
@@ -69,10 +70,14 @@ class Tried(NamedTuple):
 
 # What check says
 
-def predicted(case, image, root):
-    """Return the Verdict on a Case whose image (Path) and host (Path) are there, as `osu-container check` has it."""
+def predicted(case, image, root, dry=False):
+    """
+    Return the Verdict on a Case whose image (Path) and host (Path) are there, as `osu-container check` has it.
+
+    dry: bool, with --dry-run.
+    """
     with Image(str(image), 'osu_') as opened:
-        return ask(approach_entry(case.approach), SITE, opened, Host(str(root)), runtime=parts.runtime())
+        return ask(approach_entry(case.approach), SITE, opened, Host(str(root)), runtime=parts.runtime(), dry=dry)
 
 
 # A run
@@ -239,9 +244,9 @@ def tried(case):
         image = making.image(case, folder)
         root = making.host(case.host, case.host_mpi, WHERE)
         try:
-            verdict = predicted(case, image, root)
+            on_paper, verdict = predicted(case, image, root), predicted(case, image, root, dry=True)
         except (ImageError, ElfError) as err:  # a message, no prediction
-            return Tried(case, 'error', [], [str(err).replace(str(folder), '')], Outcome('', '', '', {}, ''), 'wrong',
+            return Tried(case, 'error', ('wrong', str(err)), [], [str(err).replace(str(folder), '')], Outcome('', '', '', {}, ''), 'wrong',
                          f'check ends: {err}')
         outcome = run(approach_entry(case.approach), image, root)
         agrees, reason = agreement(verdict, outcome)
@@ -249,5 +254,5 @@ def tried(case):
 
         def plain(text):
             return text.replace(str(image), 'image').replace(str(root), '').replace(str(folder), '')
-        return Tried(case, verdict.level, [one.rule for one in findings], [plain(one.reason) for one in findings],
+        return Tried(case, verdict.level, agreement(on_paper, outcome), [one.rule for one in findings], [plain(one.reason) for one in findings],
                      outcome._replace(text=plain(outcome.text), output=plain(outcome.output)), agrees, plain(reason))

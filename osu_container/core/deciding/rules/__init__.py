@@ -58,4 +58,5 @@ RULES = [
     machine.ranks_apart,
     abi.pmi,
     abi.no_program,
+    loading.dry_run,
 ]

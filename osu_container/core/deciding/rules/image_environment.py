@@ -230,7 +230,8 @@ def _goes_another_way(trial):
 
 def doubted(trial, findings):
     """Return findings (list of Finding): what fails by them is unknown where the process itself is not known."""
-    if not any(one.rule == 'unknown environment' for one in findings) and not _goes_another_way(trial):
+    if not any(one.rule in ('unknown environment', 'dry run') and one.level == 'unknown' for one in findings) and \
+            not _goes_another_way(trial):
         return findings
     return [one._replace(level='unknown', reason='it may be that %s' % one.reason)
             if one.rule in OF_PROCESS and one.level == 'fails' else one for one in findings]

@@ -2,14 +2,15 @@
 import posixpath
 from collections import OrderedDict
 
+from osu_container.core.deciding.dry_run import interpreter_of
 from osu_container.core.deciding.injection import FOLDER as INJECT_FOLDER
 from osu_container.core.deciding.injection import TARGET
 from osu_container.core.deciding.rules.described_host import may_offer
 from osu_container.core.deciding.rules.finding import MPI_NAMES, NOTE, finding, in_order, last_version, rule, shown
 from osu_container.core.deciding.rules.gpu_fit import OF_DRIVER, gpu_maker
-from osu_container.core.deciding.trial import Container
+from osu_container.core.deciding.trial import Container, opened_names
 from osu_container.core.reading.environment import in_process
-from osu_container.core.reading.loader import of_name, undefined_symbols, version_problems, where
+from osu_container.core.reading.loader import load, of_name, undefined_symbols, version_problems, where
 
 
 @rule('static program', source='ld.so(8)')
@@ -173,3 +174,71 @@ def undefined_symbol(trial):
                       % (shown(one), some, '' if now else ': it ends when that is called'),
                       [(one.facts.path, 'undefined ' + some)], 'another release of the library that ought to have it: '
                       'of an MPI, a site with another stack (--try-amend=site=...), or the one of the image')
+
+
+def _on_paper(trial):
+    """Return (Container, Process) as the loader is asked: without what libraries open by themselves while they run."""
+    names = opened_names(trial.approach, trial.site, trial.host, trial.taken.injected)
+    container = Container(trial.image, names, {})
+    return container, load(trial.start.names, container, trial.inside.library_path)
+
+
+def differences(trial):
+    """Return [(what the loader says, what the trial on paper has)] where the two differ (lists of str)."""
+    listing, (container, process) = trial.listed, _on_paper(trial)
+    if listing.problem:
+        wrong = process.broken or process.missing or version_problems(process) or undefined_symbols(process)
+        return [] if wrong or trial.inside.environment.ends else [(listing.problem, 'everything loads')]
+    if process.broken:
+        return [('it lists all', '%s is no library' % process.broken[0][0])]
+    host = 'the host'
+
+    def real(path, origin=None):
+        """Return what stands for the file path in the container; what an entrypoint has linked is the host's."""
+        if trial.approach.get('entrypoint'):
+            return host if origin == 'host' or not trial.image.exists(path) else container.real(path)
+        return container.real(path) if container.exists(path) else path
+    loader = {interpreter_of(trial), trial.image.real(interpreter_of(trial))}
+    theirs = dict((real(path), '%s => %s' % (name, path)) for name, path in listing.libraries.items())
+    ours = dict((real(one.path, one.origin), '%s => %s' % (one.name, one.path)) for one in process.loaded[1:])
+    drivers = [name for name in listing.libraries if OF_DRIVER.match(name)]
+    lack = set(name for name, _ in process.missing)
+    lists = [(listing.missing, lack, '%s => not found', '%s is found'),
+             (listing.versions, set(name for _, _, names, _ in version_problems(process) for name in names),
+              'version %s is not there', 'version %s is there')]
+    if not any(one[0] or one[1] for one in lists):  # else what follows from that
+        lists.append((listing.undefined, set(symbol.partition('@')[0] for _, symbol, _ in undefined_symbols(process)),
+                      'undefined symbol: %s', 'symbol %s is defined'))
+    found = []
+    for said, thought, one, other in lists:
+        found += [(one % name, other % name) for name in sorted(said - thought) if not OF_DRIVER.match(name)]
+        found += [(other % name, one % name) for name in sorted(thought - said) if not OF_DRIVER.match(name)]
+    drivers = [name for name in listing.libraries if OF_DRIVER.match(name)]
+    found += [(theirs[path], 'not that file') for path in sorted(set(theirs) - set(ours) - loader)
+              if path != real(process.loaded[0].path) and theirs[path].split(' ')[0] not in drivers]
+    return found or [('not that file', ours[path]) for path in sorted(set(ours) - set(theirs) - loader)]
+
+
+@rule('dry run', source='ld.so(8), LD_TRACE_LOADED_OBJECTS, LD_WARN, LD_BIND_NOW; elf/rtld.c of glibc 2.36')
+def dry_run(trial):
+    """
+    Where the image's own loader was asked (--dry-run), its list is that of the trial on paper. Of a script, Python and
+    what a program opens while it runs it has no list.
+    """
+    listing = trial.listed
+    if listing is None:
+        return
+    if listing.problem and not listing.sure:
+        yield finding(NOTE, "the image's own loader was not asked: %s" % listing.problem)
+        return
+    what = trial.start.program or '%s alone, as no program is known whose list it could make' % trial.soname
+    found = differences(trial)
+    if not found:
+        yield finding(NOTE, "the image's own loader lists the same for %s (%d libraries, %.1f s)"
+                      % (what, len(listing.libraries), listing.seconds) if not listing.problem else
+                      "the image's own loader does not come further: %s" % listing.problem)
+        return
+    more = '; and %d more' % (len(found) - 1) if len(found) > 1 else ''
+    yield finding('unknown', "the image's own loader says otherwise of %s: %s (on paper: %s)%s"
+                  % ((what,) + found[0] + (more,)), [(trial.image.path, said) for said, _ in found[:5]],
+                  'run it once: `osu-container proof` tells what a run loaded')

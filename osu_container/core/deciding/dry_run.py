@@ -1,0 +1,172 @@
+"""
+The dry run: the image's own loader lists what it would load, as a second opinion on the trial on paper (trial.py).
+
+The container runtime makes the container of the module, with its binds and the file that puts libraries in front, but
+with a home and a /tmp of its own (--containall). In it run the environment scripts of the image, for approach swap this
+project's entrypoint, and the image's loader, which lists and starts nothing (ld.so(8), LD_TRACE_LOADED_OBJECTS; musl's
+--list): neither the program nor MPI. What the scripts made is read back by the action script's own command getallenv
+(Apptainer 1.4.5, SingularityCE 4), so that here nothing of an environment is unknown.
+
+listed() asks, with_listing() puts the answer into a Trial, the rule "dry run" (rules/loading.py) compares. Python 3.6.
+"""
+import os
+import posixpath
+import re
+import signal
+import subprocess
+import tempfile
+import time
+from collections import namedtuple
+
+from osu_container.core.deciding.injection import FOLDER as INJECT_FOLDER
+from osu_container.core.deciding.injection import TARGET
+from osu_container.core.deciding.settings import wanted_files
+from osu_container.core.deciding.trial import bound_texts, entrypoint_folders, opened_names, trial_of
+from osu_container.core.reading.environment import FOLDER, seen_environment
+from osu_container.core.terminal import one_line
+
+#: environment: {name: value} that the image's scripts left, None where they did not come to their end; libraries:
+#: {name: path in the container}, as the loader lists them; missing: set of names; versions: set of version names that
+#: lack; undefined: set of symbols; lines: the loader's (list of str); problem: why there is no list (str), or None;
+#: sure: bool, the problem is the container's, and no lack of this machine or of a loader; seconds: float
+Listing = namedtuple('Listing', 'environment libraries missing versions undefined lines problem sure seconds')
+
+#: s until the runtime is ended
+LIMIT = 60
+#: Bound behind all scripts, by the bytes of its name
+LAST = FOLDER + '/~osu-container-dry-run.sh'
+_MARK = 'osu-container-dry-run'
+_TRACE = {'LD_TRACE_LOADED_OBJECTS': '1', 'LD_WARN': 'yes', 'LD_BIND_NOW': '1'}
+#: What the runtime is started with of the caller's variables
+_KEPT = ('HOME', 'PATH', 'TMPDIR', 'USER', 'XDG_RUNTIME_DIR')
+#: Lines of glibc (elf/rtld.c, elf/dl-version.c) and of musl (ldso/dynlink.c)
+_LOADS = re.compile(r'\s+(?:(\S+) => )?(/\S+) \(0x')
+_MISSING = re.compile(r'\s+(\S+) => not found|Error loading shared library (\S+):')
+_VERSION = re.compile(r"version `(\S+)' not found \(required by")
+_UNDEFINED = re.compile(r'undefined symbol: ([^\s,]+)|Error relocating \S+: (\S+): symbol not found')
+_ENDS = re.compile(r'.*(?:error while loading shared libraries|symbol lookup error): .*')
+
+
+def cannot(trial):
+    """Return why the loader of the image cannot list what would be loaded (str), None where it can."""
+    loaded, start, image = trial.process.loaded, trial.start, trial.image
+    if trial.inside.runtime is None or trial.host.partial or image.partial:
+        return 'that needs the machine itself, with a container runtime on PATH'
+    if start.static:
+        return '%s is linked statically and has no list' % start.program
+    if not loaded:
+        return 'there is no file to begin with'
+    if loaded[0].facts.machine != trial.host.machine():
+        return 'it is for %s' % loaded[0].facts.machine
+    interpreter = interpreter_of(trial)
+    if not interpreter or not image.exists(interpreter):
+        return 'the image has no %s' % (interpreter or 'loader')
+    if start.program and 's' in image.mode(start.program).lower():
+        return '%s is setuid or setgid, for which the loader has other rules' % start.program
+    if trial.approach.get('entrypoint') and not any('OSU_SWAP' in (text or '') for _, text in image.entrypoint()):
+        return "the entrypoint is not this project's, and would be started"
+    return None
+
+
+def interpreter_of(trial):
+    """Return the path (str) in the image of the loader of the process, None without one."""
+    return trial.process.loaded[0].facts.interpreter or trial.image.system(None).interpreter
+
+
+def _binds(trial):
+    """Return [(path on this machine, path in the container)] of the module, but for its file (injection.py)."""
+    approach, site, host, injected = trial.approach, trial.site, trial.host, trial.taken.injected
+    if approach.get('entrypoint'):
+        found = [(one['path'], one['target']) for one in entrypoint_folders(
+            approach, site, [(name, one.path) for name, one in injected.items()], host)]
+    else:
+        names = opened_names(approach, site, host, injected)
+        found = [(one.path, INJECT_FOLDER + '/' + name) for name, one in names.items()]
+    return found + [(host.on(path), path) for _, fact in wanted_files(approach, site) if fact['bound'] == 'install'
+                    for path in fact['value'] if host.exists(host.on(path))]
+
+
+def _command(trial, folder):
+    """Return the command (list of str) of the runtime; folder: str, an empty one, for the scripts that are bound."""
+    through = trial.approach.get('entrypoint')
+    setting = ''.join('export %s=%s\n' % item for item in sorted(_TRACE.items()))
+    texts = dict(bound_texts(trial.approach, trial.site, trial.host, trial.image, trial.taken.injected))
+    last = 'echo %s\ngetallenv\necho %s\n' % (_MARK, _MARK) + ('' if through else setting)
+    binds = _binds(trial)
+    for number, (path, text) in enumerate(((TARGET, texts[TARGET]), (LAST, last))):
+        file = os.path.join(folder, str(number))
+        with open(file, 'w') as handle:
+            handle.write(text)
+        binds.append((file, path))
+    program, loader = trial.process.loaded[0].path, interpreter_of(trial)
+    start = [loader] + (['--list'] if trial.process.musl else []) + [program]
+    if through:  # it reads past `env NAME=VALUE`, and asks the loader itself
+        start = ['env'] + sorted('%s=%s' % item for item in _TRACE.items()) + [program]
+    words = [trial.inside.runtime['command'], '--quiet', 'run' if through else 'exec', '--containall']
+    return words + [word for bind in binds for word in ('--bind', '%s:%s' % bind)] + [
+        os.path.abspath(trial.image.path)] + start
+
+
+def listed(trial):
+    """Return the Listing of a Trial: what the image's own loader says of it."""
+    problem, begin = cannot(trial), time.time()
+    if problem:
+        return Listing(None, {}, set(), set(), set(), [], problem, False, 0.)
+    with tempfile.TemporaryDirectory() as folder:
+        proc = subprocess.Popen(_command(trial, folder), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, start_new_session=True,
+                                env=dict((name, os.environ[name]) for name in _KEPT if name in os.environ))
+        try:
+            output = proc.communicate(timeout=LIMIT)[0]
+        except subprocess.TimeoutExpired:
+            os.killpg(proc.pid, signal.SIGKILL)
+            proc.communicate()
+            output = b'ended after %d s' % LIMIT
+    return understood(output.decode('utf-8', 'replace'), time.time() - begin)
+
+
+def understood(output, seconds):
+    """Return the Listing of what the runtime and the loader printed (str)."""
+    parts = re.split('(?m)^%s\n' % _MARK, output)
+    environment, said = None, output
+    if len(parts) == 3:
+        pairs = [line.split('=', 1) for line in parts[1].splitlines() if '=' in line]
+        environment, said = dict((name, value.replace('\\u000A', '\n')) for name, value in pairs), parts[2]
+    lines = [line for line in said.splitlines() if line.strip()]
+    names, missing, versions, undefined, ends = {}, set(), set(), set(), []
+    for line in lines:
+        found = _LOADS.match(line)
+        if found:
+            names[found.group(1) or posixpath.basename(found.group(2))] = found.group(2)
+        found = _MISSING.match(line)
+        missing.update(filter(None, found.groups() if found else ()))
+        versions.update(_VERSION.findall(line))
+        undefined.update(''.join(pair) for pair in _UNDEFINED.findall(line))
+        ends += [line] if _ENDS.match(line) else []
+    problem, sure = None, False
+    if environment is None:
+        # the runtime's own word: it could not make the container; but for its script, which another `exit` has ended
+        sure = 'FATAL' not in output or '/.singularity.d/actions/' in output
+        problem = ('the scripts of the image end before the program' if sure else 'the runtime could not start it') + (
+            ': ' + one_line(lines[-1].strip()) if lines else '')
+    elif ends:
+        problem, sure = one_line(ends[0].strip()), True
+    elif not names and not missing:
+        problem, sure = 'it lists nothing' + (': ' + one_line(lines[-1].strip()) if lines else ''), bool(lines)
+    return Listing(environment, names, missing, versions, undefined, lines, problem, sure, seconds)
+
+
+def with_listing(trial, approach, program=None):
+    """
+    Return the Trial after the image's loader was asked: with its Listing, and by the environment that was seen.
+
+    :param trial: Trial; approach, program: what it was made of, see trial_of(), which raises the errors
+    """
+    listing, image = listed(trial), trial.image
+    if listing.environment is not None:
+        bound = bound_texts(trial.approach, trial.site, trial.host, image, trial.taken.injected)
+        seen = seen_environment(listing.environment, trial.inside.environment)
+        if seen != trial.inside.environment:
+            image.seen(bound, seen, INJECT_FOLDER)
+            trial = trial_of(approach, trial.site, image, trial.host, program, trial.inside.runtime)
+    return trial._replace(listed=listing)
