@@ -236,6 +236,6 @@ def undecided(verdicts, best, path):
     slow = ', and faster than %s if %s' % (best, 'it runs' if len(unknown) == 1 else 'they run') if best else ''
     missing = next(found.reason for found in unknown[0].findings if found.level == 'unknown')
     lines = [columns.fill("Unknown%s: %s. Missing: %s." % (slow, ', '.join(one.approach for one in unknown), missing))]
-    return lines + ["To decide it, on the system:\n    osu-container check %s --dry-run\n    or osu-container proof -- srun "
-                    "..., once it is installed with --approach %s" % (shell.path(os.path.basename(path)),
-                                                                     unknown[0].approach)]
+    return lines + ["To decide it, on the system:\n    osu-container check %s --dry-run\n    or osu-container proof -- "
+                    "srun ..., once it is installed with --approach %s" % (shell.path(os.path.basename(path)),
+                                                                          unknown[0].approach)]

@@ -171,7 +171,7 @@ def mpi_described(family, mpi_release, libfabric=None):
         ['ch3:nemesis'] if is_mpich and numbers < (3, 4) else ['ch4:ofi'],
         # both first seen in the wheel of 4.1.3
         'hmem': numbers >= (4, 1) if is_mpich else None, 'cxi': numbers >= KNOWS_CXI if is_mpich else None,
-        'pmi': {'MPICH': ['pmi2'], 'Open MPI': ['pmix'], 'Cray MPICH': ['cray_shasta']}[family], 'opens': [],
+        'pmi': {'Open MPI': ['pmix'], 'Cray MPICH': ['cray_shasta']}.get(family, ['pmi2']), 'opens': [],
         'asks': asked_by_mpich(mpi_release, libfabric) if libfabric else None,
         'single_copy': single_copy(family, mpi_release),
     }
@@ -184,7 +184,8 @@ def published_image(libcxi, libfabric, mpich, rocm, plugin_found=True):
     :param libcxi: bool, the image has libcxi; libfabric, mpich, rocm: releases (str)
     :param plugin_found: bool, the run was started so that RCCL finds the plugin of the image
     Source: DeiC-HPC/BitBulldozersLab, "Docker build pipeline for 4 different container approaches on LUMI", 2025-03
-    (recipes, which start from Ubuntu 22.04, and table); what follows from the releases is derived by the rules of this module.
+    (recipes, which start from Ubuntu 22.04, and table); what follows from the releases is derived by the rules of this
+    module.
     """
     # the table says of 3.1.4 "not compiled with channel 4"
     ch4 = mpi_described('MPICH', mpich)['device'] == ['ch4:ofi']
@@ -257,18 +258,20 @@ def our_image(name, machine='x86_64'):
     elf = MACHINE_NAMES[machine if family == 'alps' else 'x86_64']
     is_mpich = mpi_name == 'mpich'
     # those of the workstation have MPICH's wheel, built with the libfabric that is in it
-    built_with = {'lumi': libfabric, 'debian': _FABRIC_OF_MPICH, 'workstation': MPICH_LIBFABRIC.get(release_of_mpi)}.get(
-        family) if is_mpich else None
+    built_with = {'lumi': libfabric, 'debian': _FABRIC_OF_MPICH,
+                  'workstation': MPICH_LIBFABRIC.get(release_of_mpi)}.get(family) if is_mpich else None
     of_traits, of_soname, soname = _MPIS[mpi_name]
     of_mpi = mpi_described(of_traits, release_of_mpi, built_with)
+    if family == 'workstation' and release(release_of_mpi) >= (4, 3):  # of the wheels, see the rule "netmod"
+        of_mpi['device'] = ['ch4:ucx', 'ch4:ofi']
     if family == 'debian' and rocm:
         rocm = GPU_OF_DEBIAN['rocm']['packages']['libhsa-runtime64-1']  # see Image.rocm()
     ch4 = of_mpi['device'] != ['ch3:nemesis']
     mpi, fabric, libc = '/opt/%s/lib/%s' % (mpi_name, soname), '/opt/libfabric/lib/libfabric.so.1', '/lib/libc.so.6'
     verneed = fabric_verneed(built_with or libfabric)
-    files = {
+    files = {  # Intel MPI opens libfabric by itself
         mpi: library(mpi, ['libfabric.so.1', 'libc.so.6'] if ch4 else ['libc.so.6'],
-                     {'libfabric.so.1': verneed} if ch4 else {}, machine=elf),
+                     {'libfabric.so.1': verneed} if ch4 and mpi_name != 'intel-mpi' else {}, machine=elf),
         fabric: library(fabric, ['libcxi.so.1'] if libcxi else [], {}, fabric_verdef(libfabric), machine=elf),
         libc: library(libc, [], {}, glibc_verdef(glibc), machine=elf),
     }

@@ -152,8 +152,9 @@ MARKED = 'osu-container-dry-run\nA=b=c\\u000Ad\nHOME=/root\nosu-container-dry-ru
 
 
 @pytest.mark.parametrize('output, wanted', [
-    (MARKED + GLIBC_LIST, {'environment': {'A': 'b=c\nd', 'HOME': '/root'}, 'missing': {'libgone.so.1'}, 'problem': None,
-                           'libraries': {'libmpi.so.12': '/opt/mpich/lib/libmpi.so.12', 'libpre.so': '/opt/a/libpre.so'},
+    (MARKED + GLIBC_LIST, {'environment': {'A': 'b=c\nd', 'HOME': '/root'}, 'missing': {'libgone.so.1'},
+                           'libraries': {'libmpi.so.12': '/opt/mpich/lib/libmpi.so.12',
+                                         'libpre.so': '/opt/a/libpre.so'}, 'problem': None,
                            'versions': {'FABRIC_1.9'}, 'undefined': {'fi_open', 'MPI_Init_c'}}),
     (MARKED + '\t/lib/ld-musl-x86_64.so.1 (0x7f)\n\tlibmpi.so.12 => /usr/lib/libmpi.so.12 (0x7f)\n'
      'Error loading shared library libgone.so.1: No such file or directory (needed by /opt/x)\n'

@@ -242,7 +242,6 @@ def _fill(case, root):
     if case.cache == 'stale':
         parts.ldconfig(root)
     _mpi(case, root)
-    mpi = family(case.mpi)
     if case.program in PYTHON:
         _python(case, root)
     else:

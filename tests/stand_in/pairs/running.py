@@ -246,13 +246,15 @@ def tried(case):
         try:
             on_paper, verdict = predicted(case, image, root), predicted(case, image, root, dry=True)
         except (ImageError, ElfError) as err:  # a message, no prediction
-            return Tried(case, 'error', ('wrong', str(err)), [], [str(err).replace(str(folder), '')], Outcome('', '', '', {}, ''), 'wrong',
-                         f'check ends: {err}')
+            said = str(err).replace(str(folder), '')
+            return Tried(case, 'error', ('wrong', said), [], [said], Outcome('', '', '', {}, ''), 'wrong',
+                         f'check ends: {said}')
         outcome = run(approach_entry(case.approach), image, root)
         agrees, reason = agreement(verdict, outcome)
         findings = [one for one in verdict.findings if one.level == verdict.level and one.level != NOTE]
 
         def plain(text):
             return text.replace(str(image), 'image').replace(str(root), '').replace(str(folder), '')
-        return Tried(case, verdict.level, agreement(on_paper, outcome), [one.rule for one in findings], [plain(one.reason) for one in findings],
+        return Tried(case, verdict.level, agreement(on_paper, outcome), [one.rule for one in findings],
+                     [plain(one.reason) for one in findings],
                      outcome._replace(text=plain(outcome.text), output=plain(outcome.output)), agrees, plain(reason))
