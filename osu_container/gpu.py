@@ -52,9 +52,10 @@ LAUNCHER = PROJECT / 'easyconfigs/o/osu-native/osu-port'
 #: Of which Pythons mpi4py is carried: nobody knows which one is there
 PYTHONS = sorted((key for key in SOURCES if re.match(r'mpi4py-\d', key)), key=lambda key: int(key.split('.')[1]))
 RANK_PROOF = PROJECT / 'osu_container' / 'rank-proof'
-#: (benchmark, buffers, arguments of the program); a program of MPI has two ranks
+#: (benchmark, buffers, its own options); a program of MPI has two ranks. A message from GPU to GPU takes Intel MPI 150
+#: microseconds of every size (measured on an H200, 2026-11-26): the 10,000 of osu_latency would be 48 s a run.
 MPI_RUNS = (('osu_bw', 'D D'), ('osu_bw', 'H D'), ('osu_bw', 'D H'), ('osu_bw', 'H H'),
-            ('osu_latency', 'D D'), ('osu_latency', 'H D'), ('osu_latency', 'H H'))
+            ('osu_latency', 'D D', '-i', '1000'), ('osu_latency', 'H D'), ('osu_latency', 'H H'))
 SHARED = 'two ranks on one GPU'
 #: In a container: where Intel MPI is bound
 INTEL_INSIDE = '/host/intel-mpi'
@@ -232,10 +233,10 @@ def runs(way, count, largest=None):
     :param count: int, how many GPUs there are; largest: int, of a message in bytes; None: as the programs have it
     """
     found, size = [], ('-m', str(largest)) if largest else ()
-    for benchmark, buffers in MPI_RUNS:
+    for benchmark, buffers, *options in MPI_RUNS:
         on_gpu = buffers != 'H H'
         for shared in ([False, True] if on_gpu and count > 1 else [on_gpu]):
-            words = (benchmark, *size, *(['-s'] if shared else []), *buffers.split())
+            words = (benchmark, *options, *size, *(['-s'] if shared else []), *buffers.split())
             found.append(_run(way, Case(benchmark, buffers, 1, 2, SHARED if shared else ''), words, largest,
                               {'CUDA_VISIBLE_DEVICES': '0'} if shared and count > 1 else {}))
     return found
@@ -320,8 +321,8 @@ class Session:
         """
         out, err = self.files(run, 'check')
         # longer than the 2 s after which a process without libfabric is known (osu_container/proof/sample.py, SETTLE):
-        # messages of 4 MiB take their time anyway
-        count = '2000' if '-m' in run.program else '200'
+        # messages of 4 MiB take their time anyway, in the windows of osu_bw
+        count = '2000' if '-m' in run.program or run.case.benchmark == 'osu_latency' else '200'
         program = (run.program[0], '-c', '-i', count, *run.program[1:])
         code = self.start_it(run, program, self.proofs(run), out, err)
         text = out.read_text(errors='replace')

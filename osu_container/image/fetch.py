@@ -3,6 +3,7 @@ Sources of images: found where they are, else downloaded, with resume; used only
 folder with Debian that images for any Linux machine start from, where no container registry is reached.
 """
 import contextlib
+import fcntl
 import hashlib
 import os
 import shutil
@@ -117,6 +118,17 @@ def _download(source, path):
     Raises ImageError with the address if it cannot be had, and with both sums if it is another file.
     """
     part = path.with_name(f"{path.name}.part")
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)  # two builds at once would write into one file
+        if not path.exists():
+            _complete(source, part, path)
+    finally:
+        os.close(folder)
+
+
+def _complete(source, part, path):
+    """Receive what is missing of part, compare its sum, and give it its name. Raises ImageError."""
     try:
         _receive(source['url'], part)
     except (OSError, urllib.error.URLError) as err:

@@ -4,6 +4,7 @@ The builder runs for real here, with Apptainer, on images of a few megabytes tha
 those of the catalogue are built in test_images_run.py.
 """
 
+import concurrent.futures
 import contextlib
 import functools
 import hashlib
@@ -295,6 +296,14 @@ def test_download_goes_on_where_it_was_cut_off(server, tmp_path, monkeypatch, ca
     assert 'going on after' in capsys.readouterr().out
     fetch.fetch([key], tmp_path, tmp_path / 'log')  # there already
     assert len(handler.asked) == 2
+
+
+def test_two_builds_at_once_download_a_file_once(server, tmp_path, monkeypatch):
+    handler, url, content = server
+    key = source(monkeypatch, url, content)
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        list(pool.map(lambda _: fetch.fetch([key], tmp_path, tmp_path / 'log'), range(4)))
+    assert (tmp_path / 'x.tar.gz').read_bytes() == content and handler.asked == [None]
 
 
 def test_wrong_sum_stops_with_both_sums(server, tmp_path, monkeypatch):
