@@ -42,7 +42,15 @@ from osu_container.core.reading.sif import ImageError
 from osu_container.core.reading.trust import code_problem, name_problem
 from osu_container.core.terminal import lines
 from osu_container.core.writing import call_settings
-from osu_container.core.writing.module_text import MODULES, folded, help_lines, keywords, module_text, settings_modules
+from osu_container.core.writing.module_text import (
+    MODULES,
+    SETTING,
+    folded,
+    help_lines,
+    keywords,
+    module_text,
+    settings_modules,
+)
 from osu_container.core.writing.wrappers import WrapperError
 from osu_container.places import easyconfigs
 
@@ -236,8 +244,12 @@ class SiteEasyBlock(EasyBlock):
         if self.site['name'] not in SITES or is_site_file(self.cfg['site']):
             content['site_entry'] = self.site  # osu-container bench asks it, and has it from nowhere else
         write_file(os.path.join(folder, SETTINGS_FILE), json.dumps(content, indent=2, sort_keys=True))
-        for name, text in settings_modules(self.settings()).items():
+        modules, older = settings_modules(self.settings()), os.path.join(folder, MODULES, SETTING)
+        for name, text in modules.items():
             write_file(os.path.join(folder, MODULES, name), text)
+        for name in os.listdir(older) if os.path.isdir(older) else []:  # --module-only: what no longer applies
+            if os.path.join(SETTING, name) not in modules:
+                remove_file(os.path.join(older, name))
         if self.settings().inside.env_prefix:
             write_file(os.path.join(folder, call_settings.NAME), call_settings.call_settings(
                 self.settings(), self.facts['image']['file'], self.facts['host']['runtime']['command'],

@@ -54,6 +54,11 @@ class MPIContainer(SiteEasyBlock):
         """Settle approach, site, runtime and image; what cannot be fails here, before any step and any file."""
         super(MPIContainer, self).__init__(*args, **kwargs)
         self.settle(self.version, dict(item for item in APPROACHES.items() if item[1]['container']))
+        if self.cfg['sources']:
+            raise EasyBuildError("%s lists sources (%s), as in older releases; the scripts come with the easyblock. "
+                                 "Write it again: osu-container new %s --approach %s; or delete its lines sources and "
+                                 "checksums", os.path.basename(self.cfg.path), self.cfg['sources'][0],
+                                 self.cfg['image'] or 'IMAGE', self.version)
         self.sif_name = self.or_error(site_image.checked_name, self.cfg['image'])
         if not self.sif_name and not self.cfg['facts']:  # recorded facts name the image that they are of
             self.sif_name = self.or_error(image_of, self.name, self.approach, self.site)

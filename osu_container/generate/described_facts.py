@@ -13,7 +13,7 @@ from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.facts import entrypoint_folders
 from osu_container.core.deciding.settings import approach_entry, host_libraries, image_of, wanted_files
 from osu_container.core.deciding.site_choice import SettingsError, site_entry
-from osu_container.core.deciding.trial import libraries_of, trial_of
+from osu_container.core.deciding.trial import libraries_of, plugin_in_front, trial_of
 from osu_container.core.reading.traits import fabric_traits, mpi_traits
 from osu_container.places import PROJECT
 
@@ -121,10 +121,9 @@ def _image_facts(mix, file):
     python = OF_PYTHON.search(file)
     folder = '/opt/mpi4py/bin' if python else '/opt/osu/bin'
     names = [*PROGRAMS, *(['python', 'pip'] if python else [])]
-    plugin = mix.image.rccl_plugin()
     return {'file': file, 'soname': mix.soname, 'mpi': f"{of_mpi['family']} {of_mpi['release']}",
             'libfabric': of_fabric['release'], 'programs_are': 'mpi4py 4.1.2 ports',
             'programs': dict.fromkeys(names, folder), 'libraries_beside': {folder: []}, 'library_path': [],
-            'gpu': bool(re.search('rocm|cuda', file)), 'rccl_plugin': plugin,
-            'rccl_plugin_folder': plugin and plugin.rpartition('/')[0],
+            'gpu': bool(re.search('rocm|cuda', file)), 'rccl_plugin': mix.image.rccl_plugin(),
+            'rccl_plugin_folder': plugin_in_front(mix.image, mix.taken.injected),
             'environment': [], 'installed': {'size': 0, 'mtime': 0}}

@@ -138,6 +138,10 @@ def test_the_installed_module_is_the_checked_in_one(eb, approach):
                for path, size in compared)
     assert render.for_reading(text) == (
         PROJECT / 'modules' / 'workstation' / 'osu-container' / f'{approach}.lua').read_text()
+    older = root / 'settings' / 'osu-settings' / 'older.lua'
+    older.parent.mkdir(parents=True, exist_ok=True)
+    older.write_text('')
+    assert eb(f'osu-container-{approach}.eb', '--module-only', '--force').returncode == 0 and not older.exists()
 
 
 @pytest.fixture
@@ -227,6 +231,12 @@ def test_sanity_check_only_notices_that_the_host_changed(eb, host):
 def test_unknown_site(any_eb):
     done = any_eb('osu-container-pure.eb', '-r', '--try-amend=site=lummi')
     assert_refused(any_eb, done, "unknown site 'lummi'; known sites:", 'workstation')
+
+
+def test_an_easyconfig_of_an_older_release_is_to_be_written_again(eb):
+    eb.local(workstation())
+    assert_refused(eb, eb('osu-container-pure.eb', '-r', '--try-amend=sources=run-in-container,osu-explain'),
+                   'lists sources (run-in-container)', 'osu-container new IMAGE --approach pure')
 
 
 def test_machine_that_is_no_known_site(eb):

@@ -73,12 +73,13 @@ def test_every_file_is_linked_by_itself_and_nothing_else(link, tree):
 
 @pytest.mark.parametrize('version, partition, wanted', [
     ('25.03', 'G', '-lumi-25.03.eb'), ('25.09.dev', 'container', '-lumi-25.09.eb'), ('25.03', 'C', '-lumi-c-25.03.eb'),
-    ('24.03', 'G', '/osu-native.eb')])
+    ('26.03', 'G', '/osu-native.eb')])
 def test_osu_native_eb_is_the_easyconfig_of_the_loaded_stack(link, tree, monkeypatch, version, partition, wanted):
     link()
     monkeypatch.setenv('LUMI_STACK_VERSION', version)
     monkeypatch.setenv('LUMI_STACK_PARTITION', partition)
-    assert link().returncode == 0
+    done = link()
+    assert done.returncode == 0 and (f'none for LUMI/{version}' in done.stdout) == (wanted == '/osu-native.eb')
     assert os.readlink(tree / 'easyconfigs/o/osu-native/osu-native.eb').endswith(wanted)
     assert link().stdout.partition('\n')[0].endswith('already')
 

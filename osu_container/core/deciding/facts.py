@@ -12,7 +12,7 @@ import subprocess
 from osu_container.core import shell
 from osu_container.core.deciding.rules.finding import NOTE, uses_libfabric
 from osu_container.core.deciding.settings import HOST_MPI, wanted_files
-from osu_container.core.deciding.trial import Host, entrypoint_folders, libraries_of
+from osu_container.core.deciding.trial import Host, entrypoint_folders, libraries_of, plugin_in_front
 from osu_container.core.deciding.trial import missing_host_paths as missing_on
 from osu_container.core.deciding.verdict import judged
 from osu_container.core.reading.elf import ElfError
@@ -212,8 +212,6 @@ def _image_facts(image, injected, soname, loaded):
     own = next((path for _, name, path in image.mpis() if name == soname), None)
     label = 'org.osu-container.%s'
     fabric = loaded.path if loaded and loaded.origin == 'image' else image.libraries.get('libfabric.so.1')
-    plugin = image.rccl_plugin()
-    folder = os.path.dirname(plugin) if plugin else None
     return {
         'file': os.path.basename(image.path),
         'mpi': image.labels.get(label % 'mpi') or '%s %s' % (_release(image.local_copy(own)) if own else
@@ -225,11 +223,10 @@ def _image_facts(image, injected, soname, loaded):
         'programs': image.programs,
         'gpu': bool(image.rocm() or image.cuda()),
         'library_path': image.library_path(),
-        'rccl_plugin': plugin,
+        'rccl_plugin': image.rccl_plugin(),
         'environment': sorted(name for name, one in image.environment().variables.items() if one.exported is not False),
         'libraries_beside': dict((folder, image.libraries_beside(folder)) for folder in set(image.programs.values())),
-        # not in front if it holds a library that is to be replaced
-        'rccl_plugin_folder': folder if folder and not image.folder_has(folder, injected) else None,
+        'rccl_plugin_folder': plugin_in_front(image, injected),
     }
 
 

@@ -332,12 +332,21 @@ def bound_texts(approach, site, host, image, injected):
     unset = [entry['name'] for entry in approach['unset']]
     if not injected or approach.get('entrypoint'):
         return {TARGET: injection_text([], [], [], unset)}
-    plugin = image.rccl_plugin()
-    folder = posixpath.dirname(plugin) if plugin else None
-    path = injected_path(folder if folder and not image.folder_has(folder, set(injected)) else None)
+    path = injected_path(plugin_in_front(image, injected))
     preload = [INJECT_FOLDER + '/' + name for name in preloaded(approach, site, host, injected)]
     return dict([(TARGET, injection_text(path, preload, [], unset))],
                 **dict((INJECT_FOLDER + '/' + soname, '') for soname in injected))
+
+
+def plugin_in_front(image, injected):
+    """
+    Return the folder (str) of RCCL's plugin in image that comes before the injected libraries, None without.
+
+    injected: sonames (set, or dict by them); a folder that holds one of them is not in front: it would hide the host's.
+    """
+    plugin = image.rccl_plugin()
+    folder = posixpath.dirname(plugin) if plugin else None
+    return folder if folder and not image.folder_has(folder, injected) else None
 
 
 def _library_path(approach, environment, image, injected):
