@@ -1,8 +1,11 @@
 """
 The environment that the container runtime makes for a program: the scripts of an image, evaluated in their order.
 
-Nothing is run. What cannot be followed (a command's output, a loop without known turns, eval) makes unknown what it may
-have set, never a guess. The order, and where the runtime adds its own, is that of the action script of Apptainer 1.4.5
+Nothing is run. Followed is what the environment scripts of most images hold: assignments, export, unset, `.`, if and
+test, && and ||. Of a command's output, and what depends on one, the value is unknown; of all else (loops, case,
+functions, pipes, eval) everything is, never a guess: on the system itself the dry run tells it (deciding/dry_run.py).
+The syntax is a part of POSIX (Shell Command Language, 2.10) and bash, as the runtimes' own interpreter takes it
+(mvdan.cc/sh). The order, and where the runtime adds its own, is that of the action script of Apptainer 1.4.5
 (internal/pkg/util/fs/files/action_script.sh), seen in runs of that release as well; SingularityCE's is the same:
 
 1. Nothing of the host is there: the scripts see none of the variables with which the runtime was called.
@@ -12,11 +15,8 @@ have set, never a guess. The order, and where the runtime adds its own, is that 
 4. Variables of the host that the scripts have not set come back; those that they have set to nothing are taken away.
    One that a script sets without export is in neither way there.
 """
-import fnmatch
 import re
 from collections import namedtuple
-
-from osu_container.core.reading import shell_syntax as syntax
 
 FOLDER = '/.singularity.d/env'
 #: The runtime writes it behind the LD_LIBRARY_PATH that it is given
@@ -38,6 +38,8 @@ Environment = namedtuple('Environment', 'variables lost ends problems')
 _FOREIGN = re.compile(r'(HOME|(OLD)?PWD|[E]?[UG]ID|PPID|IFS|OPT(IND|ARG|ERR)|LINENO|DIRSTACK|S?RANDOM|SECONDS|SHELL|'
                       r'HOSTNAME|HOSTTYPE|MACHTYPE|OSTYPE|SHLVL|PIPESTATUS|BASH\w*|EPOCH\w*|_|e|key|__\w+|'
                       r'(APPTAINER|SINGULARITY)_(?!APPNAME$)\w+|SING_\w+|[0-9@*?$!#-]+)$')
+#: Of these bash has values that may not be changed
+_READ_ONLY = re.compile(r'(E?[UG]ID|PPID|BASHOPTS|BASH_VERSINFO|SHELLOPTS)$')
 #: Folders that are the host's in a container (apptainer.conf: mount proc, sys, dev, home, tmp; user binds below /), or
 #: where binds of this project and of sites appear
 _MOUNTED = re.compile(r'/(proc|sys|dev|home|root|tmp|var/tmp|var/spool|run|host|opt/host-mpi|opt/cray|users|etc/('
@@ -48,6 +50,14 @@ _NO_APP = {'APPTAINER_APPNAME': None, 'SINGULARITY_APPNAME': None}
 _AS_BEFORE = object()
 #: A field that is unknown, but not empty
 _SOMETHING = object()
+#: What may be set to anything: these words as commands in a text, and an element of an array
+_UNBOUNDED = re.compile(r'(?<![\w$./-])(eval|source|command(?!\s+-[vV])|builtin|exec|shopt|enable|trap|readonly|'
+                        r'declare|typeset|let|set)\b|(?:^|[;&|(){}\n]|\b(?:then|else|do)\b)\s*\.\s|\w\[|\(\(')
+#: Names that a text may set: NAME=, ${NAME:=...}, and behind these commands all that stands there
+_SETS = re.compile(r'([A-Za-z_]\w*)(?:\+?=|:=)')
+_NAMING = re.compile(r'\b(?:export|local|unset|read|getopts|printf|mapfile|readarray)\b([^\n;|&]*)')
+#: ${NAME:=...} sets, and ${NAME:?} ends
+_DEFAULT = re.compile(r'\$\{\w+:?[=?]')
 #: Commands that nobody makes a function of
 _NO_FUNCTIONS = frozenset(['echo', ':', 'true', 'false', 'printf', 'mkdir', 'grep', 'sed', 'awk', 'cat', 'ls'])
 #: Scripts within scripts
@@ -56,8 +66,6 @@ _DEEPEST = 20
 _MOST_TEXT = 1 << 18
 #: Characters of a value: execve(2) takes no longer string (MAX_ARG_STRLEN)
 _LONGEST = 1 << 17
-#: The same of one that a pattern is looked for in, and stars of that pattern: both decide how long it takes
-_LONGEST_MATCHED, _MOST_STARS = 4096, 2
 #: Work for one environment: characters of scripts, statements that run or are passed over. Those of real images take
 #: 50,000 at most; so many take some seconds at most
 _MOST_STEPS = 500000
@@ -65,6 +73,265 @@ _MOST_STEPS = 500000
 _TOO_LONG = "the scripts of the image are too long, or call each other too often, to be followed"
 _TOO_LARGE = "a value with more than %d characters" % _LONGEST
 
+
+# ---- Syntax: text -> statements
+
+#: kind: 'simple' (parts: list of (name, True for +=, word), list of words, whether it is redirected to somewhere else
+#: than /dev/null), 'and' (parts: '&&' or '||', two statements), 'if' (list of (condition, body), body).
+#: A body is a list of statements, a word one of Part. line: int, first is 1; source, begin, end: the script, and where
+Node = namedtuple('Node', 'kind line source begin end parts')
+#: kind: 'text' (value: str), 'variable' (value: name; operator: '', or - + = ? with or without a colon; word: what
+#: follows the operator) or 'unknown' (value: str, what it is); quoted: bool, no field is split, nothing is a pattern
+Part = namedtuple('Part', 'kind value quoted operator word')
+
+# What a word is made of. No text fits two of the alternatives, so that nothing is tried twice.
+_BACKTICKS = r'`(?:[^`\\]|\\.)*`'
+_COMMAND = r"""\$\((?!\()(?:[^()"'`\\]|"[^"`\\]*"|'[^']*'|\([^()"'`\\]*\))*\)"""
+_ARITHMETIC = r'\$\(\([^()]*(?:\([^()]*\)[^()]*)*\)\)'
+_PLAIN_BRACES = r'\$\{(?:[^{}`$\\]|\\.|\$(?![{(]))*\}'
+_INNER_BRACES = _PLAIN_BRACES.replace(')*', '|%s|%s)*' % (_COMMAND, _PLAIN_BRACES))
+_BRACES = _PLAIN_BRACES.replace(')*', '|%s|%s)*' % (_COMMAND, _INNER_BRACES))
+_DOUBLE = r'"(?:[^"`$\\]|\\.|\$(?![{(])|%s)*"' % '|'.join((_BACKTICKS, _COMMAND, _ARITHMETIC, _BRACES))
+_PIECES = (r"(?P<escape>\\.)|(?P<single>'[^']*')|(?P<double>%s)|(?P<command>%s|%s)|(?P<arithmetic>%s)|(?P<braces>%s)|"
+           r"\$(?P<name>[A-Za-z_]\w*|[0-9@*#?$!-])|(?P<odd>\$'(?:[^'\\]|\\.)*')|(?P<plain>%%s)"
+           % (_DOUBLE, _BACKTICKS, _COMMAND, _ARITHMETIC, _BRACES))
+_PIECE = re.compile(_PIECES % r"""\$(?![{('"])|[^\\'"`$]""", re.S)
+_TOKEN = re.compile(r'(?P<blank>(?:[ \t]|\\\n)+|#[^\n]*)|(?P<to>(?:\d+|&)?(?:>>|>\||>&|<&|<>|[<>]))|'
+                    r'(?P<end>\n|&&|\|\||;;|\(\(|[;&|()])|(?P<word>(?:%s)+)'
+                    % re.sub(r'\?P<\w+>', '?:', _PIECES % r"""\$(?![{('"])|[^\s;&|<>()\\'"`$]"""), re.S)
+
+_EXPANSION = re.compile(r'([A-Za-z_]\w*|[0-9]+|[@*?$!-])(?:(:?[-+])(.*))?$', re.S)
+_ASSIGNMENT = re.compile(r'([A-Za-z_]\w*)(\+?)=')
+#: Words that begin no command of their own, and those of what is not parsed
+_NO_COMMAND = frozenset(['then', 'else', 'elif', 'fi', 'do', 'done', 'esac', '}', ']]', 'in', 'coproc', 'time',
+                         'function', 'for', 'while', 'until', 'select', 'case', '{', '[[', '!'])
+
+
+class SyntaxProblem(Exception):
+    """A script with something that is not parsed. line: int; the text says what."""
+
+    def __init__(self, line, what):
+        super(SyntaxProblem, self).__init__(what)
+        self.line = line
+
+
+def text(value, quoted=False):
+    """Return the Part of a piece of text (str)."""
+    return Part('text', value, quoted, '', None)
+
+
+def parse(script):
+    """Return the statements (list) of a script (str). Raises SyntaxProblem."""
+    script = script.replace('\r\n', '\n')  # as mvdan.cc/sh does
+    if '\r' in script or '\0' in script:
+        raise SyntaxProblem(1, 'it is no text')
+    parser = _Parser(script)
+    try:
+        return parser.body(('',))
+    except RecursionError:
+        raise SyntaxProblem(parser.line(), 'too deeply nested')
+
+
+def _tokens(script):
+    """Return [(kind: 'end', 'to' or 'word', text, line, begin, end)] of a script (str), '' with the last line."""
+    found, at, line = [], 0, 1
+    while at < len(script):
+        token = _TOKEN.match(script, at)
+        if not token or token.lastgroup == 'blank' and token.group().startswith('#') and token.group()[-1] == '\\':
+            raise SyntaxProblem(line, 'what begins with %s' % script[at:at + 20].split('\n')[0])
+        if token.lastgroup != 'blank':
+            found.append((token.lastgroup, token.group(), line, at, token.end()))
+        at, line = token.end(), line + token.group().count('\n')
+    return found + [('end', '', line, at, at)]
+
+
+class _Parser(object):
+    """The state of one parse()."""
+
+    def __init__(self, script):
+        """script: str."""
+        self.script, self.tokens, self.at = script, _tokens(script), 0
+
+    def line(self):
+        """Return the number (int) of the line that is read."""
+        return self.tokens[self.at][2]
+
+    def next(self):
+        """Return the text (str) of the next token, '' at the end."""
+        return self.tokens[self.at][1]
+
+    def node(self, kind, begin, *parts):
+        """Return the Node of what was read from the token number begin (int) on."""
+        return Node(kind, self.tokens[begin][2], self.script, self.tokens[begin][3], self.tokens[self.at - 1][4], parts)
+
+    def fail(self):
+        """Raise SyntaxProblem."""
+        raise SyntaxProblem(self.line(), '%s here' % (self.next().strip() or 'the end'))
+
+    def take(self, *expected):
+        """Go past the next token and return it (str), which is one of expected. Raises SyntaxProblem if it is not."""
+        if self.next() not in expected:
+            self.fail()
+        self.at += 1
+        return self.tokens[self.at - 1][1]
+
+    def newlines(self):
+        """Go past ends of lines."""
+        while self.next() == '\n':
+            self.at += 1
+
+    def body(self, ends, empty=True):
+        """Return statements (list) up to one of ends (tuple of str), which stays. Raises SyntaxProblem."""
+        found = []
+        self.newlines()
+        while self.next() not in ends:
+            found.append(self.and_or())
+            if self.next() not in ends:
+                self.take(';', '\n')
+            self.newlines()
+        return found if found or empty else self.fail()
+
+    def and_or(self):
+        """Return a statement with all that && and || add to it."""
+        begin, found = self.at, self.command()
+        while self.next() in ('&&', '||'):
+            word = self.take('&&', '||')
+            self.newlines()
+            found = self.node('and', begin, word, found, self.command())
+        return found
+
+    def command(self):
+        """Return a command."""
+        return self.if_() if self.next() == 'if' else self.simple()
+
+    def if_(self):
+        """Return an 'if'."""
+        begin, branches, other, word = self.at, [], [], 'elif'
+        self.at += 1
+        while word == 'elif':
+            condition = self.body(('then',), False)
+            self.take('then')
+            branches.append((condition, self.body(('elif', 'else', 'fi'), False)))
+            word = self.take('elif', 'else', 'fi')
+        if word == 'else':
+            other = self.body(('fi',), False)
+            self.take('fi')
+        return self.node('if', begin, branches, other)
+
+    def redirection(self):
+        """Go past a redirection; return whether its file may fail to open (bool)."""
+        kind = self.take(self.next()).lstrip('0123456789')
+        name = plain_name(self.word())
+        return name != '/dev/null' and not (kind in ('>&', '<&') and re.match(r'\d+$|-$', name or ''))
+
+    def simple(self):
+        """Return a 'simple'."""
+        assigns, words, redirected, begin = [], [], False, self.at
+        if self.next() in _NO_COMMAND:
+            self.fail()
+        while self.tokens[self.at][0] != 'end':
+            if self.tokens[self.at][0] == 'to':
+                redirected = self.redirection() or redirected
+                continue
+            word = self.word()
+            name, more, value = split_assignment(word)
+            if name and not words:
+                assigns.append((name, more, value))
+                if not value and self.next() == '(':  # an array
+                    self.fail()
+                continue
+            words.append(word)
+        return self.node('simple', begin, assigns, words, redirected) if self.at > begin else self.fail()
+
+    def word(self):
+        """Return the word (list of Part) that is next. Raises SyntaxProblem where there is none."""
+        kind, raw, line = self.tokens[self.at][:3]
+        if kind != 'word':
+            self.fail()
+        self.at += 1
+        return _parts(raw, False, line)
+
+
+def _parts(raw, quoted, line, brace=False):
+    """
+    Return the parts (list of Part) of a piece of a script (raw: str).
+
+    quoted: bool, within double quotes; brace: bool, within ${ }, where quotes in quotes are taken off.
+    """
+    found = []
+    for piece in _PIECE.finditer(raw) if not quoted or brace else _QUOTED_PIECE.finditer(raw):
+        kind, value = piece.lastgroup, piece.group()
+        if kind == 'plain' and value == '~' and not quoted and _plain(found[-1:])[-1:] in ('', '=', ':'):
+            found.append(Part('unknown', '~', False, '', None))
+        elif kind == 'plain':
+            found.append(text(value, quoted))
+        elif kind == 'escape':
+            found += _escaped(value[1], quoted, brace)
+        elif kind == 'single':
+            found.append(text(value[1:-1], True))
+        elif kind == 'double':
+            found += _parts(value[1:-1], True, line) or [text('', True)]
+        elif kind == 'name':
+            found.append(Part('variable', value[1:], quoted, '', None))
+        elif kind == 'braces':
+            found.append(_expansion(value[2:-1], quoted, line))
+        else:
+            what = {'command': 'the output of a command', 'arithmetic': 'an expression'}.get(kind, "$'...'")
+            if kind == 'command' and re.search(r'\bcase\b|#|<<', value):  # where that ends is not known
+                raise SyntaxProblem(line, what)
+            found.append(Part('unknown', what, quoted, '', None))
+        # letter after letter would be a long list
+        if len(found) > 1 and found[-1].kind == found[-2].kind == 'text' and found[-1].quoted == found[-2].quoted:
+            found[-2:] = [text(found[-2].value + found[-1].value, found[-1].quoted)]
+    return found
+
+
+#: Within double quotes single ones, and ~, are as any other letter
+_QUOTED_PIECE = re.compile(_PIECES.replace("(?P<single>'[^']*')|", '').replace(r"(?P<odd>\$'(?:[^'\\]|\\.)*')|", '')
+                           % r"""\$(?![{(])|[^\\"`$]""", re.S)
+
+
+def _escaped(letter, quoted, brace):
+    """Return the Parts of a backslash and the letter (str) behind it; arguments: as of _parts()."""
+    if letter == '\n':
+        return []
+    if not quoted:  # mvdan.cc/sh keeps it in some places
+        return [Part('unknown', 'a backslash outside of quotes', False, '', None)]
+    taken_off = letter in '$`"\\' or brace and letter == '}'
+    return [text(letter if taken_off else '\\' + letter, True)]
+
+
+def _expansion(content, quoted, line):
+    """Return the Part of ${content}. Raises SyntaxProblem where quotes may mean that it ends elsewhere."""
+    found = _EXPANSION.match(content)
+    if "'" in content or content.count('"') % 2 or not found and '=' in content:
+        raise SyntaxProblem(line, '${%s}' % content)
+    if not found:
+        return Part('unknown', '${ } of other kinds', quoted, '', None)
+    name, operator, word = found.groups()
+    return Part('variable', name, quoted, operator or '', _parts(word, quoted, line, True) if operator else None)
+
+
+def _plain(word):
+    """Return the text (str) with which a word (list of Part) begins, as far as it is not quoted."""
+    return word[0].value if word and word[0].kind == 'text' and not word[0].quoted else ''
+
+
+def plain_name(word):
+    """Return the word (list of Part) as it stands where nothing in it is to be expanded (str), else None."""
+    return ''.join(part.value for part in word) if all(part.kind == 'text' for part in word) else None
+
+
+def split_assignment(word):
+    """Return (name, True for +=, word of the value) of a word NAME=VALUE, (None, False, []) where it is none."""
+    found = _ASSIGNMENT.match(_plain(word))
+    if not found:
+        return None, False, []
+    rest = word[0].value[found.end():]
+    return found.group(1), bool(found.group(2)), ([text(rest)] if rest else []) + word[1:]
+
+
+# ---- Evaluation
 
 class _Return(Exception):
     """A script ends here."""
@@ -86,11 +353,10 @@ class _Shell(object):
         files: has kind(path) -> type letter or None, mode(path), script(path) -> str or None, and names(folder);
         bound: dict of str, files that are bound into the container, and their text.
         """
-        self.files, self.bound, self.functions = files, dict(bound), {}
+        self.files, self.bound = files, dict(bound)
         self.variables = dict(_NO_APP)
-        self.lost, self.ends, self.allexport, self.doubt = None, None, False, None
+        self.lost, self.ends, self.doubt = None, None, None
         self.fixed = False  # some variables are read-only
-        self.called = []    # names of functions that are looked into
         self.file, self.depth, self.steps = '', 0, 0
 
     def tick(self, steps=1):
@@ -125,9 +391,7 @@ class _Shell(object):
     def is_exported(self, name):
         """Return whether the variable name (str) is exported when it is assigned, None where that is not known."""
         old = self.variables.get(name, self.lost)
-        if self.allexport or old and old.exported:
-            return True
-        return None if self.allexport is None or old and old.exported is None else False
+        return old.exported if old else False
 
     def spoil(self, name, line, why):
         """Make the variable name (str) unknown, and whether it is exported."""
@@ -162,28 +426,14 @@ class _Shell(object):
         """Return as expand() does for a Part that is a variable."""
         variable, operator = self.get(part.value), part.operator
         if variable is not None and variable.value is None:
-            why = (variable.why, variable.at or self.at(line))
-            if operator[-1:] == '?':
-                self.may_end(line, '${%s%s} where it is unknown' % (part.value, operator))
-            if operator[-1:] == '=':
-                self.spoil(part.value, line, why)
             head = variable.head if operator[-1:] != '+' else ''
-            return ([(head, part.quoted, None, True)] if head else []) + [(None, part.quoted, why, True)]
+            return ([(head, part.quoted, None, True)] if head else []) + [
+                (None, part.quoted, (variable.why, variable.at or self.at(line)), True)]
         if not operator:
             return [(variable.value if variable else '', part.quoted, None, True)]
-        there = variable is not None and (variable.value != '' or operator[0] != ':')
-        if operator[-1] == '+':
-            return self.expand(part.word, line) if there else [('', part.quoted, None, True)]
-        if there:
-            return [(variable.value, part.quoted, None, True)]
-        if operator[-1] == '?':
-            self.leave(line, '${%s%s}, and it is not set' % (part.value, operator))
-        default = self.expand(part.word, line)
-        if operator[-1] == '=':
-            text, why, head = self.joined(default)
-            # in mvdan.cc/sh this takes export away
-            self.put(part.value, text, line, why, None if self.is_exported(part.value) is not False else False, head)
-        return default
+        if (variable is not None and (variable.value != '' or operator[0] != ':')) == (operator[-1] == '+'):
+            return self.expand(part.word, line)
+        return [('' if operator[-1] == '+' else variable.value, part.quoted, None, True)]
 
     @staticmethod
     def joined(expanded):
@@ -228,132 +478,75 @@ class _Shell(object):
         status = True
         for one in statements:
             self.tick()
-            if self.doubt:  # a return before it may have been meant
-                status = self.spoil_all([one], self.doubt)
-            else:
-                status = getattr(self, '_' + type(one).__name__.lower())(one)
+            # after a return that may have been meant nothing is sure
+            status = self.spoil_all([one], self.doubt) if self.doubt else getattr(self, '_' + one.kind)(one)
         return status
 
     def spoil_all(self, statements, why):
         """Make unknown what statements (list) may change, which may be run or not, once or often."""
-        for line, name in list(syntax.names_in(statements)):
-            self.tick()
-            if name is None:
-                self.lose(line, why)
-            elif not name.startswith('!'):
-                self.spoil(name, line, why)
-            elif name[1:] in self.functions:
-                self.spoil_function(name[1:], line, why)
-            elif name[1:] in self.called:
-                self.may_end(line, 'the function %s calls itself, perhaps without end' % name[1:])
-            elif name in ('!exit', '!exec', '!shift', '!set'):
-                self.may_end(line, name[1:])
-                self.allexport = None if name == '!set' else self.allexport
-            elif name == '!return':
-                self.doubt = self.doubt or 'a return that may be reached or not (%s)' % self.at(line)
-            elif name in ('!readonly', '!declare', '!typeset'):
-                self.fixed = True
+        for one in statements:
+            self.spoil_text(one.source[one.begin:one.end], one.line, why)
 
-    def spoil_function(self, name, line, why):
-        """The same for a function (str), which may call itself."""
-        body, doubt = self.functions.pop(name), self.doubt
-        self.called.append(name)
-        self.spoil_all(body, why)
-        self.called.remove(name)
-        self.functions[name], self.doubt = body, doubt
+    def spoil_text(self, text, line, why):
+        """The same for a text (str) of a script, which begins on a line (int)."""
+        self.tick(1 + len(text) // 10)
+        if re.search(r'(?<![\w$./-])(exit|exec|shift|set)(?![\w.=-])|\$\{\w+:?\?', text):
+            self.may_end(line, 'it may end the start')
+        if re.search(r'(?<![\w$./-])return\b', text):
+            self.doubt = self.doubt or 'a return that may be reached or not (%s)' % self.at(line)
+        names = set(_SETS.findall(text))
+        for more in _NAMING.findall(text):
+            more = re.sub(r'(?<=[=:/\w])("[^"]*"|\'[^\']*\'|\$\w+|\$\{\w+\})', '', more)
+            names.update(re.findall(r'[A-Za-z_]\w*', more) + [None] * ('$' in more or '`' in more))
+        if None in names or _UNBOUNDED.search(text):
+            self.fixed = self.fixed or bool(re.search(r'\b(readonly|declare|typeset)\b', text))
+            return self.lose(line, why)
+        for name in sorted(names):
+            self.spoil(name, line, why)
 
     def leave(self, line, why):
         """End all."""
         self.ends = (True, self.at(line), why)
         raise _Exit()
 
-    def _andor(self, one):
-        """Run an AndOr."""
-        status = self.run([one.first])
+    def _and(self, one):
+        """Run an 'and'."""
+        word, first, second = one.parts
+        status = self.run([first])
         if status is None:
-            return self.spoil_all([one.second], 'what comes before it cannot be followed')
-        return self.run([one.second]) if status == (one.word == '&&') else status
-
-    def _not(self, one):
-        """Run a Not."""
-        status = self.run([one.body])
-        return None if status is None else not status
+            return self.spoil_all([second], 'what comes before it cannot be followed')
+        return self.run([second]) if status == (word == '&&') else status
 
     def _if(self, one):
-        """Run an If."""
-        for number, (condition, body) in enumerate(one.branches):
+        """Run an 'if'."""
+        for condition, body in one.parts[0]:
             status = self.run(condition)
             if status:
                 return self.run(body)
             if status is None:
-                rest = syntax.If(one.line, [([], body)] + one.branches[number + 1:], one.other)
-                return self.spoil_all([rest], 'it depends on a condition that cannot be followed (%s)'
+                return self.spoil_all([one], 'it depends on a condition that cannot be followed (%s)'
                                       % self.at(one.line))
-        return self.run(one.other)
-
-    def _case(self, one):
-        """Run a Case."""
-        value, why, _ = self.value(one.word, one.line)
-        for number, (patterns, body) in enumerate(one.cases):
-            for word in patterns:
-                pattern = None if value is None else self.pattern(word, value, one.line)
-                if pattern is None:
-                    rest = [body for _, body in one.cases[number:]]
-                    return self.spoil_all([syntax.Group(one.line, sum(rest, []))],
-                                          'it depends on a case that cannot be followed (%s): %s'
-                                          % (self.at(one.line), why[0] if why else 'a pattern'))
-                if pattern.match(value):
-                    return self.run(body)
-        return True
-
-    def pattern(self, word, value, line):
-        """Return the regular expression of a pattern (a word) for value (str), None where it cannot be told."""
-        found = ''
-        for text, quoted, _, _ in self.expand(word, line):
-            if text is None:
-                return None
-            # fnmatch knows no \ and takes ! in [ ] as the shell does
-            found += ''.join('[%s]' % char if char in '*?[' else char for char in text) if quoted else text
-        if len(value) + len(found) > _LONGEST_MATCHED or found.count('*') - found.count('[*]') > _MOST_STARS or \
-                re.search(r'\[\^|\[\[:|[@!+*?]\(', found):
-            return None
-        return re.compile(fnmatch.translate(found))
-
-    def _loop(self, one):
-        """Pass over a Loop."""
-        return self.spoil_all([one], 'it is set in a loop, or through a pipe, that cannot be followed')
-
-    def _group(self, one):
-        """Run a Group."""
-        return self.run(one.body)
-
-    def _apart(self, one):
-        """Pass over what runs in a process of its own: it changes nothing here."""
-
-    def _function(self, one):
-        """Keep a function, for when it is called."""
-        self.functions[one.name] = one.body
-        return True
+        return self.run(one.parts[1])
 
     def _simple(self, one):
-        """Run a Simple."""
-        command = syntax.plain_name(one.words[0]) if one.words else ''
-        if one.redirected or one.assigns and one.words:
+        """Run a 'simple'."""
+        assigns, words, redirected = one.parts
+        command = plain_name(words[0]) if words else ''
+        text = one.source[one.begin:one.end]
+        if redirected or assigns and words or _DEFAULT.search(text):
             return self.spoil_all([one], 'it is set by a command that may fail, or for one command')
-        for name, more, word in one.assigns:
+        for name, more, word in assigns:
             self.assign(name, more, word, one.line)
-        if not one.words:
-            return None if any(_has_unknown(word) for _, _, word in one.assigns) else True
-        if command in self.functions:
-            return self.spoil_function(command, one.line, 'it is set by the function %s' % command)
+        if not words:
+            return None if any(_has_unknown(word) for _, _, word in assigns) else True
         method = _BUILTINS.get(command)
         if method:
-            return method(self, one)
-        for word in one.words[1:]:
-            self.value(word, one.line)  # ${X:=...} in it
+            return method(self, one.line, words)
+        if command in ('alias', 'unalias'):  # no shell of a runtime expands them
+            return None
         if self.lost and command and '/' not in command and command not in _NO_FUNCTIONS:
             self.variables = dict(_NO_APP)  # what could not be followed may have made it a function
-        if command is None or '[' in command[1:] or command in syntax.UNBOUNDED or command in syntax.NAMING:
+        if command is None or _UNBOUNDED.search(text) or _NAMING.match(text):
             self.spoil_all([one], '%s cannot be followed' % (command or 'a command whose name is not known'))
         return True if command in ('echo', ':', 'true') else False if command == 'false' else None
 
@@ -365,66 +558,50 @@ class _Shell(object):
             value, why, head = None, (old.why, old.at), old.head
         elif old:
             value, head = None if value is None else old.value + value, old.value + head
-        if _FOREIGN.match(name) or self.fixed:  # it may be read-only: what follows is then not run
+        if _READ_ONLY.match(name) or self.fixed:  # it may be read-only: what follows is then not run
             why = '%s may be read-only' % name
             self.lose(line, why)
             value = None
         self.put(name, value, line, why, exported, head)
 
-    def export(self, one):
+    def export(self, line, words):
         """Run export."""
-        for word in one.words[1:]:
-            name, more, value = syntax.split_assignment(word)
+        for word in words[1:]:
+            name, more, value = split_assignment(word)
             if name:
-                self.assign(name, more, value, one.line, True)
+                self.assign(name, more, value, line, True)
                 continue
-            name = syntax.name_of(word)
-            if name and all(part.quoted for part in word) and not _FOREIGN.match(name) and not self.fixed:
-                value, why, _ = self.value(word, one.line)  # "NAME=VALUE"
-                self.put(name, value and value.partition('=')[2], one.line, why, True)
-                continue
-            name = syntax.plain_name(word)
+            name = plain_name(word)
             if name is None or not re.match(r'[A-Za-z_]\w*$', name):
                 # an option, or a name that is none: the runtime then passes over the whole script
-                return self.lose(one.line, 'export of what is no plain name')
+                return self.lose(line, 'export of what is no plain name')
             if self.variables.get(name):
                 self.variables[name] = self.variables[name]._replace(exported=True)
             elif self.get(name) is None:
-                self.spoil(name, one.line, 'exported before it is set')
+                self.spoil(name, line, 'exported before it is set')
         # whether a command within it decides the status is not the same in all shells
-        return None if any(_has_unknown(word) for word in one.words) else True
+        return None if any(_has_unknown(word) for word in words) else True
 
-    def unset(self, one):
+    def unset(self, line, words):
         """Run unset."""
-        for field in self.fields(one.words[1:], one.line) or [None]:
+        for field in self.fields(words[1:], line) or [None]:
             if not isinstance(field, str) or field.startswith('-') or self.fixed:
-                self.lose(one.line, 'unset of a name that is not known')
+                self.lose(line, 'unset of a name that is not known')
             else:
                 self.variables[field] = None
         return True
 
-    def set(self, one):
-        """Run set: of its options only a (allexport) changes what is set, e, u and the like may end all."""
-        for field in self.fields(one.words[1:], one.line) or [None]:
-            if not isinstance(field, str) or not re.match(r'[-+][a-zA-Z]+$', field):
-                self.leave(one.line, 'set gives other arguments, so that another program is started')
-            if 'a' in field:
-                self.allexport = field[0] == '-'
-            if 'o' in field or field[0] == '-' and set(field) & set('enu'):
-                self.may_end(one.line, 'set %s ends the start where a command fails or a variable is not set' % field)
-        return True
-
-    def source(self, one):
+    def source(self, line, words):
         """Run . FILE."""
-        path = (self.fields(one.words[1:2], one.line) or [None])[0]
+        path = (self.fields(words[1:2], line) or [None])[0]
         if not isinstance(path, str) or not path.startswith('/'):
-            return self.lose(one.line, 'it reads a script whose path is not known')
+            return self.lose(line, 'it reads a script whose path is not known')
         if self.is_file(path) is False:
             return False  # a message; the runtime goes on
         text = self.text(path) if self.is_file(path) else None
         if text is None:
-            return self.lose(one.line, 'it reads %s, which cannot be read here' % path)
-        return self.script(path, text, one.line)
+            return self.lose(line, 'it reads %s, which cannot be read here' % path)
+        return self.script(path, text, line)
 
     def text(self, path):
         """Return the text of the file path (str) in the container, None if it may not be read."""
@@ -440,8 +617,9 @@ class _Shell(object):
         kept, self.file, self.doubt = (self.file, self.doubt), path, None
         self.depth += 1
         try:
-            return self.run(syntax.parse(text))
-        except syntax.SyntaxProblem as err:
+            return self.run(parse(text))
+        except SyntaxProblem as err:
+            self.spoil_text(text, err.line, '')
             self.lose(err.line, 'the script cannot be followed from there: %s' % err)
         except _Return:
             return None
@@ -449,25 +627,25 @@ class _Shell(object):
             self.depth -= 1
             self.file, self.doubt = kept
 
-    def leaves(self, one):
+    def leaves(self, line, words):
         """Run return, exit, exec or shift, which takes away the program that is to be started."""
-        command = syntax.plain_name(one.words[0])
+        command = plain_name(words[0])
         if command == 'return':
             raise _Return()
-        if command == 'exec' and len(one.words) == 1:
+        if command == 'exec' and len(words) == 1:
             return True
-        self.leave(one.line, command)
+        self.leave(line, command)
 
-    def jumps(self, one):
+    def jumps(self, line, words):
         """Run break or continue outside of a loop."""
-        self.lose(one.line, syntax.plain_name(one.words[0]))
+        self.lose(line, plain_name(words[0]))
 
     # Tests
 
-    def tests(self, one):
+    def tests(self, line, words):
         """Run test or [."""
-        fields = self.fields(one.words[1:], one.line)
-        if fields is not None and syntax.plain_name(one.words[0]) == '[':
+        fields = self.fields(words[1:], line)
+        if fields is not None and plain_name(words[0]) == '[':
             fields = fields[:-1] if fields[-1:] == [']'] else None
         return None if fields is None else self.test(fields)
 
@@ -495,17 +673,12 @@ class _Shell(object):
         """Return whether a test with one operand holds."""
         if operator in ('-z', '-n'):
             return (operand == '') == (operator == '-z')
-        if operator not in ('-d', '-e', '-f', '-r', '-s', '-x'):
+        if operator not in ('-d', '-e', '-f'):
             return None
         there = self.kind(operand) if operand else ''
         if not there:  # nothing is there, or it is not known
             return None if there is None else False
-        if operator in ('-d', '-e', '-f'):
-            return {'-d': there == 'd', '-e': True, '-f': there == '-'}[operator]
-        if operator == '-s' or there == 'd':
-            return None
-        bits = set(self.files.mode(operand)[{'-x': 2, '-r': 0}[operator]::3])
-        return None if len(bits) > 1 else bits != {'-'}
+        return {'-d': there == 'd', '-e': True, '-f': there == '-'}[operator]
 
     def kind(self, path):
         """Return the type letter (str) of what path leads to in a container, '' for nothing, None where unknown."""
@@ -525,7 +698,7 @@ class _Shell(object):
 
 
 #: Commands that are followed
-_BUILTINS = {'export': _Shell.export, 'unset': _Shell.unset, 'set': _Shell.set, '.': _Shell.source,
+_BUILTINS = {'export': _Shell.export, 'unset': _Shell.unset, '.': _Shell.source,
              'source': _Shell.source, '[': _Shell.tests, 'test': _Shell.tests, 'return': _Shell.leaves,
              'exit': _Shell.leaves, 'exec': _Shell.leaves, 'shift': _Shell.leaves,
              'break': _Shell.jumps, 'continue': _Shell.jumps}
