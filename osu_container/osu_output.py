@@ -18,8 +18,6 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from osu_container.core.reading.files import read_plain
-
 from .results.model import HIGHEST, LOWEST, WITHOUT_SIZES, unit_of
 
 ALONE = 'two tables in one output. Did every rank run alone (wrong --mpi= for srun)?'
@@ -34,9 +32,12 @@ UNITS = {'MB/s': 1, 'Mbytes/sec': 1, 'GB/s': 1e3, 'KB/s': 1e-3, 'kB/s': 1e-3, 'M
 TIMES = {'us': 1, 'usec': 1, 'µs': 1, 'μs': 1, 'ns': 1e-3, 'ms': 1e3, 'msec': 1e3, 's': 1e6, 'sec': 1e6}
 _UNIT = re.compile(r'\W*((?:[kmgt]?i?(?:b|bits?|bytes?)(?:/s(?:ec)?|ps))|[nmuµμ]?s(?:ec)?)[\W]*', re.I)
 _INIT = re.compile(rf'\s*nprocs:\s*\d+.*\bavg:\s*({_NUMBER})\s*ms\s*', re.I)
-#: A row that cannot be read: it begins or ends as rows do
+#: What stands behind the size in the heading of a table
+_HEADING = re.compile(r'# *(?:Message +)?Size\b *(?:[(\[]\w+[)\]])?(.*)', re.I)
+#: A row that cannot be read: it begins or ends as rows do. A number alone may be anybody's, unless it is in a table
 _BROKEN = re.compile(r'\W*\d[\d,.]*[kmg]?(?:i?b)?[\s|;:=,]+\W*(?:\d[\d.,\'e+]*(?:[^\d:-]|$)|nan\b|inf|n/?a\b)'
-                     r'|\W*\d+\s+\W+$|.*\S\s*\d+\s+\d+\.\d+\s*$|\W*\d[\d.,]*\W*$', re.I)
+                     r'|\W*\d+\s+\W+$|.*\S\s*\d+\s+\d+\.\d+\s*$', re.I)
+_ALONE = re.compile(r'\W*\d[\d.,]*\W*')
 _PORT = re.compile(r'#.*mpi4py (\S+) port', re.I)
 #: What OSU's programs print first: in C, with '-CUDA' or the like where buffers are in GPU memory; in Python
 _IN_C = re.compile(r'# OSU \w+(?:-(CUDA|ROCM|OPENACC|SYCL|MANAGED)\b)?.*? v(\d[\w.+-]*)\s*$')
@@ -117,7 +118,8 @@ def parse(text, *, benchmark, source, largest=None, buffers='', check=False, fir
     output, marks = OsuOutput(benchmark, unit_of(benchmark), {}, None), []
     title = source if first is None else f'{source}:{first}'
     lines = text.splitlines()
-    usual = usual_decimals([figures(line)[0] for line in lines if is_row(line)])
+    rows = [number for number, line in enumerate(lines, first or 1) if is_row(line)]
+    usual = usual_decimals([figures(line)[0] for line in lines if is_row(line)]), _factor(lines, output.unit, title)
     for number, line in enumerate(lines, first or 1):
         where = source if first is None else f'{source}:{number}'
         if line.startswith('#'):
@@ -127,7 +129,8 @@ def parse(text, *, benchmark, source, largest=None, buffers='', check=False, fir
             output.release = in_c.group(2) if in_c else output.release
             output.python = output.python or bool(_IN_PYTHON.match(line))
         elif not _take_number(output, line, where, marks, usual) and line.strip():
-            broken = _BROKEN.match(line[:500]) and benchmark not in WITHOUT_SIZES or is_row(line)
+            broken = is_row(line) or benchmark not in WITHOUT_SIZES and (
+                _BROKEN.match(line[:500]) or rows and rows[0] < number < rows[-1] and _ALONE.fullmatch(line[:500]))
             (output.broken if broken else output.foreign).append(f'{source}:{number}: {line}' if broken else line)
     _check_data(output, marks, title, check)
     titles = [line for line in output.comments if re.match(r'# .*\bTest\b', line)]
@@ -143,6 +146,22 @@ def parse(text, *, benchmark, source, largest=None, buffers='', check=False, fir
                           "the run was cut off")
     _check_buffers(output, source, buffers)
     return output
+
+
+def _factor(lines, unit, title):
+    """
+    Return what the unit in the heading of a table (lines: list of str) is in unit (str); 1 where it names none of the
+    kind: mpi4py's ports write one of time above bandwidths. title: str, for messages. Raises OutputError.
+    """
+    heading = next(filter(None, map(_HEADING.match, lines)), None)
+    words = re.findall(r'[^\s()\[\]]+', heading.group(1)) if heading else []
+    named = next((word for word in words if _UNIT.fullmatch(word) and ('/' in word or word.endswith('ps')) == (
+        unit == 'MB/s')), None)
+    factor = factor_of([named] if named else [], unit)
+    if factor is None:
+        raise OutputError(f"{title}: its heading says {named}, wanted one of "
+                          f"{', '.join(UNITS if unit == 'MB/s' else TIMES)}. Correct it, or convert the figures")
+    return factor
 
 
 def _check_data(output, marks, source, check):
@@ -217,7 +236,11 @@ def factor_of(words, unit):
 
 
 def _number_of(output, line, usual):
-    """Return (size, number, whether a note stands behind) of a line (str) of an OsuOutput; None of what is no row."""
+    """
+    Return (size, number, whether a note stands behind) of a line (str) of an OsuOutput; None of what is no row.
+
+    :param usual: (decimals of most rows, what their unit is in that of the output)
+    """
     alone = output.benchmark in WITHOUT_SIZES
     numbers, rest = figures(line)
     if alone and output.unit == 'ms':
@@ -227,9 +250,10 @@ def _number_of(output, line, usual):
         numbers.insert(0, '0')
     if len(numbers) < 2 or not numbers[0].isdigit() or len(numbers[0]) > 18 or alone and numbers[0] != '0':
         return None
-    factor, note = factor_of(rest, output.unit), bool(rest) and rest[0].lower() not in ('pass', 'fail')
-    whole = _decimals(numbers[1]) == usual or bool(rest and _UNIT.fullmatch(rest[0]))  # a unit ends a number
-    lost = not whole if note or ',' in line else usual and not _decimals(numbers[1])
+    own, note = bool(rest and _UNIT.fullmatch(rest[0])), bool(rest) and rest[0].lower() not in ('pass', 'fail')
+    factor = factor_of(rest, output.unit) if own else usual[1]
+    whole = _decimals(numbers[1]) == usual[0] or own  # a unit ends a number
+    lost = not whole if note or ',' in line else usual[0] and not _decimals(numbers[1])
     return None if factor is None or lost else (int(numbers[0]), round(float(numbers[1]) * factor, 9), note)
 
 
@@ -252,15 +276,6 @@ def _take_number(output, line, where, marks, usual):
     else:
         output.zeros.append(size)
     return True
-
-
-def read(path, *, benchmark, largest=None, **asked):
-    """Return the OsuOutput in the file path; see parse(). Raises OutputError also if the file cannot be read."""
-    try:
-        text = read_plain(path, 'output').decode('utf-8', 'replace')
-    except OSError as err:
-        raise OutputError(f"{path}: {err.strerror}") from err
-    return parse(text, benchmark=benchmark, source=path, largest=largest, **asked)
 
 
 def network_of(text):

@@ -138,16 +138,25 @@ class Comparison:
         label = self.label(point.size)
         return f"{'up to ' * several}{_times(point)} times{f' at {label}' if label else ''}"
 
-    def graded(self, verdict=None):
-        """Return a verdict with its degree (str): 'much worse'; 'same'. None: its own verdict."""
-        return ' '.join(filter(None, (self.degree(verdict), verdict or self.verdict)))
+    def graded(self):
+        """
+        Return its verdict in a few words (str): 'much worse'; of few repeats 'probably worse', without a degree.
+
+        A gain stands beside what hides it: 'much worse, clearly better'.
+        """
+        verdicts = [self.verdict] + ['better'] * (self.verdict != 'better' and bool(self.summary['better']))
+        return ', '.join((self.probably(one) or f'{self.degree(one)} ').lstrip() + one for one in verdicts)
 
     @property
     def few_repeats(self):
         """Return of how few repeats a verdict worse or better of it was made (int, 1 of none); None from FIRM on."""
-        counts = [max(point.repeats) if 1 in point.repeats else min(point.repeats) for point in self.points
-                  if point.verdict in ('worse', 'better')]
-        return min(counts) if counts and min(counts) < FIRM else None
+        least = min((min(point.repeats) for point in self.points if point.verdict in ('worse', 'better')), default=FIRM)
+        return least if least < FIRM else None
+
+    def probably(self, verdict):
+        """Return 'probably ' (str) where points of this verdict (str) rest on few repeats of a side, else ''."""
+        least = min((min(point.repeats) for point in self.points if point.verdict == verdict), default=FIRM)
+        return 'probably ' * (least < {'worse': FIRM, 'better': FIRM, 'same': 2}.get(verdict, 0))
 
     def label(self, size):
         """Return a size in bytes (int) in words (str); '' for benchmarks without sizes."""
@@ -172,26 +181,25 @@ class Comparison:
         Of few repeats: 'probably much worse at 8 B: 3.9 times slower (2.1 to 7.2, by 2 repeats)'.
         """
         ranges, parts = self.ranges(), []
-        probably = 'probably ' if self.few_repeats else ''
         present = [verdict for verdict in ('worse', 'better', 'noisy', 'rounded', 'same', NOT_JUDGED)
                    if self.summary[verdict]]
         for verdict in present:
             mine = [entry for entry in ranges if entry[0] == verdict]
             if verdict in ('worse', 'better'):
                 word = 'slower' if verdict == 'worse' else 'faster'
-                parts.append(probably + self.graded(verdict) + self._by_how_much(mine, word))
+                parts.append(f'{self.probably(verdict)}{self.degree(verdict)} {verdict}{self._by_how_much(mine, word)}')
                 continue
             count = sum(point.verdict == verdict for point in self.points)
             if len(ranges) == 1:
                 where = ' at all sizes' if count > 1 else ''
             elif len(mine) > 1:
                 where = f" at {'the other ' if parts and verdict == present[-1] else ''}{count} sizes"
-            elif len(ranges) == 2:
+            elif len(ranges) == 2 and mine[0][1] is not mine[0][2]:
                 first = mine[0] is ranges[0]
                 where = f" {'up to' if first else 'from'} {self.label(mine[0][2 if first else 1].size)}"
             else:
                 where = self._where(mine[0])
-            parts.append(WORDS[verdict] + where)
+            parts.append(self.probably(verdict) + WORDS[verdict] + where)
         return '; '.join(parts)
 
     def _by_how_much(self, ranges, word):

@@ -27,7 +27,7 @@ DEVICE = frozenset(['H D', 'D H', 'D D'])
 
 #: MB/s, the best value at 64 KiB and more. Over TCP 2000 to 5952 (pure of 2025-03; mpi4py of conda and PyPI, 2025-07),
 #: noted as 400 for MPICH 3.4.3; over Slingshot 22,180 or more
-SLOWEST_FAST, SLOWEST_TCP = 7000, 800
+SLOWEST_FAST = 7000
 #: µs up to 1 KiB. Over TCP 11.7 to 35; over Slingshot some size takes 5.65 or less, even where small messages are slow
 TCP_LATENCY = (9, 60)
 #: RCCL: MB/s, the best value at 64 KiB and more. Over sockets 1528 (pure) and 3196 (hybrid), noted as up to 5000; over
@@ -112,15 +112,10 @@ class Curve:
 def _tcp(curve, _host):
     if curve.bandwidth:
         best, sizes = curve.rate()
-        return sizes if best and SLOWEST_TCP <= best < SLOWEST_FAST else []
+        return sizes if best and best < SLOWEST_FAST else []
     small = curve.between(1, KIB)
     least, most = TCP_LATENCY
     return [size for size, _ in small] if small and all(least <= value <= most for _, value in small) else []
-
-
-def _slow_tcp(curve, _host):
-    best, sizes = curve.rate()
-    return sizes if best and best < SLOWEST_TCP else []
 
 
 def _device_copy(curve, _host):
@@ -181,23 +176,14 @@ RULES = (
             'tcp', 'TCP instead of the fast network',
             text='The best bandwidth is 2 to 6 GB/s where Slingshot gives 22 or more, small messages take 12 µs or '
                  'more in place of 2 to 3: MPI runs over TCP. Measured for images without libraries of the fast '
-                 'network.',
+                 'network. 0.4 GB/s were noted with MPICH 3.4.3; or TCP took the network of the management.',
             remedy='See what the ranks loaded (the proof in the report). FI_PROVIDER=cxi turns the fallback into an '
                    'error that names its cause; our modules of bind, hybrid, opensource and native set it. The image '
-                   'needs MPICH of device ch4:ofi, 3.1.4 has none. At 4 to 5 GB/s with the provider lnx: that of '
-                   'libfabric 2.2.0 is slow, ofiwg/libfabric #11392.',
+                   'needs MPICH of device ch4:ofi, 3.1.4 has none. For TCP over it: FI_TCP_IFACE=hsn0. At '
+                   '4 to 5 GB/s with the provider lnx: that of libfabric 2.2.0 is slow, ofiwg/libfabric #11392.',
             source=DEIC + ': results of the basic container; "Works; fallback to TCP/IP". LUMI userguide: '
                    '2.4 against 12.2 GB/s'),
         BANDWIDTHS | LATENCIES, None, _tcp),
-    Rule(
-        Trouble(
-            'slow-tcp', 'TCP at 400 MB/s',
-            text='Not even what TCP gives elsewhere, 2 to 4 GB/s. Noted for pure containers with MPICH 3.4.3, about 7 '
-                 'times slower than with other releases.',
-            remedy='Take an image with MPICH 4 (`osu-container image list`). With another MPI: is it the fast network '
-                   'that TCP took (FI_TCP_IFACE=hsn0), or that of the management? Untested.',
-            source=DEIC + ': compatibility notes, "slow (~400MBs)"'),
-        BANDWIDTHS, None, _slow_tcp),
     Rule(
         Trouble(
             'device-copy', 'messages up to 128 B from the GPU are copied the slow way',

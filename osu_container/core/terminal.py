@@ -12,6 +12,8 @@ import re
 import sys
 from contextlib import contextmanager
 
+#: Orders to a terminal: colours and the like, titles, character sets
+ESCAPES = re.compile(r'\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[()][0-9A-Za-z])')
 #: Characters that have no shape although str.isprintable() takes them for letters, symbols or marks: Unicode 15,
 #: DerivedCoreProperties.txt, Default_Ignorable_Code_Point; and the empty pattern of Braille
 _SHAPELESS = re.compile('[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0'

@@ -56,7 +56,7 @@ def _count(text):
 
 def _benchmark(text):
     """Return text if it can be the name of a program. Raises ArgumentTypeError."""
-    if not re.fullmatch(r'osu_\w+|IMB \w+|\w+_perf', text):
+    if not re.fullmatch(r'osu_\w+|IMB [\w-]+|\w+_perf', text):
         raise argparse.ArgumentTypeError(f"{text!r}, wanted the name of a program, such as osu_bw, 'IMB PingPong' or "
                                          "all_reduce_perf")
     return text

@@ -11,17 +11,15 @@ what was exported above them, they are two cases.
 """
 from __future__ import annotations
 
-import bz2
-import gzip
 import hashlib
 import io
-import lzma
 import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from osu_container import osu_output
-from osu_container.core.reading.files import MOST, TooLarge, read_plain
+from osu_container.core.reading.files import MOST, TooLarge, decoded, junk_in, read_plain, unpacked
+from osu_container.core.terminal import ESCAPES
 
 from . import model, run_files
 
@@ -33,8 +31,6 @@ UNKNOWN = 'not known'
 NO_BUFFERS = 'buffers not known'
 WANTED = ("wanted the output of a program of the OSU Micro-Benchmarks ('# OSU MPI Bandwidth Test v7.5' and what "
           "follows), of the Intel MPI Benchmarks, or of nccl-tests")
-#: First bytes of a compressed file -> what reads it
-_PACKED = {b'\x1f\x8b': gzip.open, b'\xfd7zXZ': lzma.open, b'BZh': bz2.open}
 #: What a heading is without its '#', which a shell, a page or an editor has eaten
 _EATEN = re.compile(r'(?:OSU (?:MPI|NCCL|RCCL).* Test\b|OMB-Py |Datatype: |Send Buffer on |Rank 0 Memory on '
                     r'|Size +\S+ *\()')
@@ -49,14 +45,13 @@ _TITLE = re.compile(r'# *(?:OSU |OMB-Py |OMB Python )?(MPI|NCCL|RCCL|XCCL)(_\w+)
 _PORT = re.compile(r'# *(osu_\w+): mpi4py \S+ port', re.I)
 _IMB_TITLE = re.compile(r'#\s*Intel ?\(R\) MPI Benchmarks? (?:Suite )?V?([\d.]+)?', re.I)
 _IMB_TABLE = re.compile(r'# *Benchmarking +(\w[\w-]*)')
-_IMB_RANKS = re.compile(r'# *#processes *= *(\d{1,9})')
-_IMB_HEAD = re.compile(r'#(?:bytes|repetitions)\b.*')
+_IMB_RANKS = re.compile(r'# *(?:#processes *= *(\d{1,9})|\( *(\d{1,9}) groups of (\d{1,9}) processes each)')
+_IMB_HEAD = re.compile(r'(?:Group +)?#(?:bytes|repetitions)\b.*')
 _IMB_MODE = re.compile(r'# *MODE: *(.*)')
 #: A launcher and the program, as a shell with -x or a terminal shows it
 _COMMAND = re.compile(r'(?:\b(srun|flux run|mpirun|mpiexec(?:\.hydra)?|aprun|jsrun)\b|^\S*[$%>+]+ )(.*?)'
                       r'\b(osu_\w+|IMB-\w+|\w+_perf)\b(.*)')
 _PROMPT = re.compile(r'^\S*[$%>+]+ +')
-_COLOURS = re.compile(r'\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?')
 #: What stands before each line: of `srun --label`, of `mpirun --tag-output --timestamp-output`, of a CI server; and a
 #: '#' that was kept from being a heading of Markdown
 _LABEL = re.compile(r'\s*(?:\d{1,7}: |(?:\w{3} \w{3} +\d+ [\d:]{8} \d{4})?\[\d+,\d+\]<std(?:out|err)>:\s?'
@@ -174,10 +169,8 @@ def benchmark_of(title):
 def _text(path):
     """Return (text (str), the bytes of the file) of an output, however it was written. Raises OutputFailure."""
     try:
-        data = raw = read_plain(path, 'output')
-        opener = next((_PACKED[begin] for begin in _PACKED if data.startswith(begin)), None)
-        if opener:
-            data = opener(io.BytesIO(raw)).read(MOST['output'] + 1)
+        raw = read_plain(path, 'output')
+        data = unpacked(io.BytesIO(raw)).read(MOST['output'] + 1)
         if len(data) > MOST['output']:
             raise TooLarge(path, 'output')
         for number, line in enumerate(data.split(b'\n'), 1):
@@ -185,19 +178,14 @@ def _text(path):
                 raise TooLarge(path, 'line of an output', line=number)
     except TooLarge as err:
         raise OutputFailure(f"{path}: {err.strerror}, and no output of a benchmark has so many: {WANTED}") from err
-    except (OSError, EOFError, lzma.LZMAError) as err:
-        raise OutputFailure(f"{path} cannot be read: {getattr(err, 'strerror', None) or err}. Name a file that you may "
-                            "read, and that is whole") from err
-    if data.startswith(b'\x28\xb5\x2f\xfd'):
-        raise OutputFailure(f"{path} is compressed: unpack it first: zstd -d {path}")
-    wide = data.startswith((b'\xff\xfe', b'\xfe\xff'))
-    data = data.decode('utf-16', 'replace').encode() if wide else data.replace(b'\0', b'')  # holes of a lost node
-    if len(re.findall(rb'[\x01-\x06\x0e-\x1a\x7f]', data)) * 20 > len(data):
+    except OSError as err:
+        raise OutputFailure(f"{path} cannot be read: {err.strerror}. Name a file that you may read, and that is "
+                            "whole") from err
+    except ValueError as err:
+        raise OutputFailure(f"{path}: {err}") from err
+    if junk_in(data) > 0:
         raise OutputFailure(f"{path}:1: it is no text: {WANTED}")
-    try:
-        return data.decode('utf-8-sig'), raw
-    except UnicodeDecodeError:
-        return data.decode('latin-1'), raw
+    return decoded(data), raw
 
 
 def _lines(path):
@@ -205,7 +193,7 @@ def _lines(path):
     text, raw = _text(path)
     lines = []
     for row in text.removesuffix('\n').split('\n'):  # no row or command is longer: patterns need a time of its square
-        line = _LABEL.sub('', _COLOURS.sub('', row[:4096].rstrip('\r')), count=1)
+        line = _LABEL.sub('', ESCAPES.sub('', row[:4096].rstrip('\r')), count=1)
         line = _CONTROLS.sub(' ', line).replace('\xa0', ' ').strip()
         lines.append(f'# {line}' if _EATEN.match(line) else line)
     if not any(lines):
@@ -412,33 +400,47 @@ def _buffers(benchmark, output, asked):
 
 
 def _imb(path, block, benchmark=None):
-    """Return the Tables (list) of a block of the Intel MPI Benchmarks: one for each mode, AGGREGATE say."""
+    """
+    Return the Tables (list) of a block of the Intel MPI Benchmarks: one for each mode, AGGREGATE say, and each group.
+
+    Groups measure at a time (-multi); of -multi 0 the slowest one is printed, of 1 all, by a column of their number
+    (src_c/IMB_output.c of 2021).
+    """
     title = _IMB_TABLE.match(block['lines'][0]) or re.fullmatch(r'#? *([A-Z]\w+):?', block['before'])
     name = f'IMB {title.group(1)}' if title else benchmark or ''
     where = f"{path}:{block['line']}"
     if not name.startswith('IMB '):
         return [Table(where, None, f"{where}: figures of the Intel MPI Benchmarks without '# Benchmarking NAME'. Say "
                       f"which: osu-container import --benchmark 'IMB PingPong' {path}")]
-    tables, mode, column, first, decimals = [], '', None, True, 0
+    tables, mode, column, first, decimals, groups = [], '', None, True, 0, None
     table = Table(where, name, programs='Intel MPI Benchmarks', release=block['release'], buffers='H H')
     for number, line in enumerate(block['lines'], block['line']):
         ranks, found = _IMB_RANKS.match(line), _IMB_MODE.match(line)
         numbers, words = osu_output.figures(line)
         if ranks:
-            table.ranks = int(ranks.group(1)) or None
+            table.ranks = int(ranks.group(1) or int(ranks.group(2)) * int(ranks.group(3))) or None
         elif found:
             mode = found.group(1).strip().lower()
         elif _IMB_HEAD.fullmatch(line):
             table = replace(table, where=f'{path}:{number}' if tables else where, variant=mode, values={}, zeros=[],
                             comments=list(table.comments), foreign=[], broken=[])
             tables.append(table)
-            heads, first = line.split(), line.startswith('#bytes')
+            heads, groups = line.removeprefix('Group').split(), {} if line.startswith('Group') else None
+            first = heads[0] == '#bytes'
             column = next((heads.index(head) for head in _imb_heads(name) if head in heads), None)
             table.reason = _imb_unknown(table, heads, column)
             if table.reason:
                 return tables
-            decimals = osu_output.usual_decimals([osu_output.figures(row)[0] for row in block['rows']], column)
-        elif column is not None and numbers:
+            decimals = osu_output.usual_decimals([osu_output.figures(row)[0] for row in block['rows']],
+                                                 column + (groups is not None))
+        elif column is not None and len(numbers) > 1:
+            if groups is not None:
+                group = numbers.pop(0)
+                if group not in groups:  # the first one in place of the table of all
+                    tables += [replace(table, values={}, zeros=[], broken=[])] if groups else []
+                    table = groups[group] = tables[-1]
+                    table.variant = ', '.join(filter(None, (mode, f'group {group}')))
+                table = groups[group]
             _imb_row(table, f'{path}:{number}', line, (numbers, words, column, first, decimals, len(heads)))
             if table.reason:
                 return tables
@@ -513,7 +515,7 @@ def _ccl(path, block, benchmark=None):
 def _ccl_row(table, where, line, heads, place):
     """Add a row of nccl-tests to a Table, or set its reason; one that is not whole is broken."""
     cells = line.split()
-    if not cells or line.startswith('#') or not osu_output.figures(line)[0]:
+    if len(cells) < 2 or line.startswith('#') or not osu_output.figures(line)[0]:
         return
     numbers = osu_output.figures(cells[place])[0] if place < len(cells) else []
     whole = numbers and len(numbers[0].partition('.')[2]) == 2 and cells[0].isdigit()

@@ -4,12 +4,11 @@ import os
 import re
 import time
 
-from ..core.terminal import one_line
+from ..core.reading.files import decoded, junk_in, unpacked
+from ..core.terminal import ESCAPES, one_line
 from .clues import Clues
 from .messages import MESSAGES, TOPICS
 
-#: escape sequences of terminals: colours and the like, titles, character sets
-ESCAPES = re.compile(r'\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[()][0-9A-Za-z])')
 #: where a cause or remedy shows what a group found, or says one thing for NVIDIA and another for AMD
 GROUP = re.compile(r'\{([^{}\n]*)\}')
 #: what shows whose GPU or library a text is about
@@ -23,14 +22,10 @@ NO_DIGITS = {ord(digit): None for digit in '0123456789'}
 BLOCK = 1 << 20
 #: letters that are shown of a line, of what a group found
 SHOWN, SHOWN_GROUP = 240, 200
-#: first bytes of what is no text -> what is said of it
-NO_TEXT = {begin: "it is compressed: %s FILE | osu-container why" % command for begin, command in (
-    (b'\x1f\x8b', 'zcat'), (b'\xfd7zXZ', 'xzcat'), (b'BZh', 'bzcat'), (b'\x28\xb5\x2f\xfd', 'zstdcat'))}
-NO_TEXT.update({begin: "it is %s, no output of a job: name the file to which the job wrote" % what for begin, what in (
-    (b'\x7fELF', "a program, a library or a core file"), (b'hsqs', "an image"), (b'#!/usr/bin/env run-singularity',
-                                                                                 "an image"))})
 #: of a longer text (bytes) the beginning and the end are read; seconds for one text; when a block was slow
 HEAD, TAIL, SECONDS, SLOW = 256 << 20, 16 << 20, 4, 0.3
+#: bytes that are taken from a pipe at most: who writes more may never stop
+PIPE = 4 << 30
 
 
 def _searched(entry):
@@ -132,8 +127,8 @@ class Search(object):
         self.ended, self.open, self.written = 0, False, False
         #: the part of a long text that is being read, '' for its beginning; bytes of that, passed over, of the end
         self.part, self.size, self.passed, self.last = '', 0, 0, 0
-        #: letters that are none, as in a program or image
-        self.junk = 0
+        #: above 0 for what is no text, see junk_in(); whether more may come that is not looked at, and why
+        self.junk, self.left = 0, ''
         #: name of an entry -> what found() says of it (dict)
         self.hits = {}
         #: whether a cause is known; until then, what looks like an error; whether a hit is in a line that is not QUIET
@@ -154,6 +149,8 @@ class Search(object):
         if self.passed:
             said.append("Looked at the first %d MB and at the end, the last %d MB, of %d MB." % tuple(
                 number >> 20 for number in (self.size, self.last, self.size + self.passed + self.last)))
+        if self.left:
+            said.append(self.left % (self.size + self.passed + self.last >> 20))
         if self.is_junk:
             said.append("Most of it is no text: only what can be read in it was looked at.")
         return ' '.join(said)
@@ -161,17 +158,14 @@ class Search(object):
     @property
     def is_junk(self):
         """Whether most of the text is none (bool), as in the file of a program."""
-        return self.junk * 20 > self.size + self.last
+        return self.junk > 0
 
     def add(self, text):
         """Search the next part (str), which ends where a line does, except the last one."""
         if '\x1b' in text:
             text = ESCAPES.sub('', text)
-        if '\0' in text:
-            text = text.replace('\0', '')  # what Windows writes as UTF-16 is then readable
         if '\r' in text:
             text = text.replace('\r\n', '\n')
-        self.junk += text.count('\ufffd')
         words = words_of(text)
         joined = '\n'.join(words)
         there = {}  # plain text -> whether it is in text: several patterns have the same
@@ -254,7 +248,7 @@ def _tail(handle, data, size):
         handle.seek(begin)
         return handle.read(size), begin - here
     blocks, length = collections.deque(maxlen=size // BLOCK), 0
-    while data:  # to the end: who writes into a pipe that nobody reads is ended
+    while data and length < PIPE:  # to the end: who writes into a pipe that nobody reads is ended
         blocks.append(data)
         length += len(data)
         data = handle.read(BLOCK)
@@ -264,22 +258,24 @@ def _tail(handle, data, size):
 
 def _blocks(handle, search, seconds):
     """Yield the parts (bytes) of a file that are searched, smaller ones where that is slow; None for what is not."""
+    text = unpacked(handle)
+    waits = text is handle and not handle.seekable()  # a pipe: the time until something comes is that of the job
     step, spent, begin = BLOCK, 0, time.monotonic()
-    data = handle.read(BLOCK)
-    for first, said in NO_TEXT.items():
-        if data.startswith(first):
-            raise ValueError(said)
-    # of a pipe the time that passes until something comes does not count: the job runs
-    while data and search.size < HEAD and (time.monotonic() - begin if handle.seekable() else spent) < seconds:
+    data = text.read(BLOCK)
+    while data and search.size < HEAD and (spent if waits else time.monotonic() - begin) < seconds:
         began = time.monotonic()
         search.size += len(data)
         yield data
         spent += time.monotonic() - began
         step = BLOCK // 8 if time.monotonic() - began > SLOW else step
-        data = handle.read(step)
-    if not data:
+        data = text.read(step)
+    if data and text is not handle:
+        search.left = "Looked at the first %d MB of what is packed in it."
+    if not data or search.left:
         return
     tail, search.passed = _tail(handle, data, TAIL if step == BLOCK else BLOCK)
+    if search.passed + len(tail) >= PIPE and waits:
+        search.left = "Then stopped reading: %d MB came, and more may."
     yield None
     begin = time.monotonic()
     for place in range(0, len(tail), step):
@@ -301,17 +297,18 @@ def search_in(handle, seconds=SECONDS):
     search, rest = Search(), b''
     for data in _blocks(handle, search, seconds):
         if data is None:
-            search.add(rest.decode('utf-8', 'replace'))
+            search.add(decoded(rest))
             search.go_to_the_end()
             rest = b''
             continue
+        search.junk += junk_in(data)
         end = data.rfind(b'\n') + 1
         if end or len(rest) >= BLOCK:
-            search.add((rest + data[:end or None]).decode('utf-8', 'replace'))
+            search.add(decoded(rest + data[:end or None]))
             rest = data[end:] if end else b''
         else:
             rest += data
-    search.add(rest.decode('utf-8', 'replace'))
+    search.add(decoded(rest))
     return search
 
 

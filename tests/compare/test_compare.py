@@ -470,7 +470,7 @@ def test_each_trouble_is_found_exactly_where_the_documents_say(name):
 
 def test_every_trouble_but_those_without_a_curve_is_in_the_published_figures():
     seen = {trouble for name, series in PUBLISHED for trouble in expected_troubles(name, series)}
-    assert seen | {'slow-tcp', 'staged'} == {rule.trouble.name for rule in troubles.RULES}
+    assert seen | {'staged'} == {rule.trouble.name for rule in troubles.RULES}
 
 
 def series_of(approach, benchmark, buffers, change=lambda size, value: value):

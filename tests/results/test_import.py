@@ -14,7 +14,7 @@ import pytest
 
 from osu_container import cli as command_line
 from osu_container.compare.cli import collect
-from osu_container.osu_output import OutputError, network_of, parse, read
+from osu_container.osu_output import OutputError, network_of, parse
 from osu_container.results import imported, outputs, run_files
 from osu_container.results.model import Case
 from tests.helpers.machine import PROJECT
@@ -280,7 +280,10 @@ def test_what_does_not_say_its_program_is_helped_by_one_command(tmp_path, capsys
 HOSTILE = [
     ('empty', b'', 'is empty'),
     ('blanks', b' \n\n', 'is empty'),
-    ('binary', b'\x7fELF\x00\x01\x02', ':1: it is no text'),
+    ('binary', b'\x01\x02\x03\x02', ':1: it is no text'),
+    ('program', b'\x7fELF\x00\x01\x02', 'it is a program, a library'),
+    ('cut-gz', gzip.compress(b'x' * 999)[:-9], 'cannot be read: what is packed in it is not whole'),
+    ('zstd', b'\x28\xb5\x2f\xfd1', 'zstdcat FILE > FILE.txt'),
     ('prose', b'Segmentation fault\n', r'no figures in 1 line\(s\).*it ends with: Segmentation fault'),
     ('no-title', b'srun: hello\n1 2.00\n2 4.00\n', r':2: figures without a title.*--benchmark osu_bw'),
     ('order', (BANDWIDTH + '1 2.00\n8 4.00\n2 3.00\n').encode(), r':6: size 2 after size 8'),
@@ -415,11 +418,6 @@ def test_ranks_that_ran_alone_are_an_error(text):
 def test_a_benchmark_without_sizes_has_its_number_at_size_0(benchmark, text, value, unit):
     output = parse(text, benchmark=benchmark, source='x', largest=4194304)
     assert (output.values, output.unit) == ({0: value}, unit)
-
-
-def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(OutputError, match='gone.txt: No such file'):
-        read(tmp_path / 'gone.txt', benchmark='osu_bw')
 
 
 @pytest.mark.parametrize('text, expected', [

@@ -7,12 +7,15 @@ that a command line names, or at an image, before this process does; where it ge
 
 Works on Python 3.6 with the standard library only.
 """
+import codecs
 import errno
+import importlib
 import json
 import os
 import select
 import signal
 import stat
+import zlib
 
 #: Bytes that are read at most, by what is read
 MOST = {
@@ -38,6 +41,14 @@ MOST = {
     # sums of files, what a reference says of itself, files below /etc, settings
     'text': 1 << 20,
 }
+#: First bytes of what is packed -> (what of Python unpacks it, the command that does so where Python cannot)
+_PACKED = {b'\x1f\x8b': ('gzip', 'zcat'), b'\xfd7zXZ': ('lzma', 'xzcat'), b'BZh': ('bz2', 'bzcat'),
+           b'\x28\xb5\x2f\xfd': ('compression.zstd', 'zstdcat')}
+#: First bytes of what is no text -> what it is
+_NO_TEXT = {b'\x7fELF': "a program, a library or a core file", b'hsqs': "an image",
+            b'#!/usr/bin/env run-singularity': "an image"}
+#: Control characters that no text has; NUL fills holes in one
+_ORDERS = bytes(bytearray(range(7)) + bytearray(range(14, 27)) + b'\x7f')
 #: A number with more digits is none that was counted or measured: 2 ** 64 has 20. Python needs a time for them that
 #: grows with the square of their number (CVE-2020-10735)
 _MOST_DIGITS = 40
@@ -109,6 +120,65 @@ def text_of(path, kind='text', whole=False):
         return read_plain(path, kind, whole).decode('utf-8', 'replace')
     except OSError:
         return ''
+
+
+class _Unpacked(object):
+    """A binary file that is read through a decoder; what is not whole is an OSError, as with any other file."""
+
+    def __init__(self, handle):
+        self.handle = handle
+
+    def read(self, size):
+        """Return the next bytes, about size of them, b'' at the end. Raises OSError."""
+        try:
+            return self.handle.read(size)
+        except Exception as err:  # of five libraries, each with a class of its own
+            if isinstance(err, (EOFError, zlib.error)) or type(err).__name__ in ('LZMAError', 'ZstdError'):
+                raise OSError(errno.EIO, "what is packed in it is not whole: %s" % err)
+            raise
+
+
+def unpacked(handle):
+    """
+    Return a binary file (object with read()) with the text of handle, one too: what is packed in it, UTF-16 as UTF-8.
+
+    It is handle itself where nothing has to be changed. Raises ValueError for what is known to be no text, and for what
+    this Python cannot unpack, with the command that can.
+    """
+    if hasattr(handle, 'peek'):
+        begin = handle.peek(40)
+    elif handle.seekable():
+        begin = handle.read(40)
+        handle.seek(0)
+    else:
+        return handle
+    for first, what in _NO_TEXT.items():
+        if begin.startswith(first):
+            raise ValueError("it is %s, no text: name the file to which the job or program wrote" % what)
+    for first, (module, command) in _PACKED.items():
+        if begin.startswith(first):
+            try:
+                return _Unpacked(importlib.import_module(module).open(handle))
+            except ImportError:
+                raise ValueError("it is packed in a way that this Python does not read: %s FILE > FILE.txt" % command)
+    if begin.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return _Unpacked(codecs.EncodedFile(handle, 'utf-8', 'utf-16', 'replace'))
+    return handle
+
+
+def decoded(data):
+    """Return the text (str) in data (bytes) of whatever program or system wrote it."""
+    data = data.replace(b'\0', b'')  # holes, which a node leaves that was lost
+    try:
+        return data.decode('utf-8-sig')
+    except UnicodeDecodeError:
+        return data.decode('latin-1')
+
+
+def junk_in(data):
+    """Return how far data (bytes) is from being text (int): above 0 more than 1 of 20 bytes is an order."""
+    whole = len(data) - data.count(b'\0')
+    return 20 * (whole - len(data.translate(None, _ORDERS))) - whole
 
 
 def lines_of(path, kind, most=None):

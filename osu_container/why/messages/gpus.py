@@ -117,7 +117,6 @@ GPUS = [
      'patterns': ["CUDA driver version is insufficient",
                   ("unsupported CUDA version: driver ",
                    r"unsupported CUDA version: driver \S{1,10} < image \S{1,10}"),
-                  ("CUDA initialization failure with error", r"CUDA initialization failure with error:? 35\b"),
                   "cudaErrorInsufficientDriver", "NVIDIA driver on your system is too old"],
      'cause': "The program's CUDA is newer than the driver that it sees; in a container without --nv it sees none.",
      'remedy': "singularity exec --nv, apptainer exec --nv (export MPI_CONTAINER_OPTIONS=--nv). Else an image with an "
@@ -173,10 +172,8 @@ GPUS = [
                "github.com/ROCm/hip, issue 337"},
     {'name': "no GPU that the program may use",
      'patterns': [("No HIP ", "No HIP (?:GPUs?|devices?) (?:are|is|were|was)? ?(?:available|found|detected|visible)"),
-                  "Found no NVIDIA driver on your system", "Could not initialize Tensile host: No devices found",
-                  "there are 0 visible CUDA devices", "No visible GPU devices",
+                  "Found no NVIDIA driver on your system", "there are 0 visible CUDA devices", "No visible GPU devices",
                   ("No devices were found", "(?:^|nvidia-smi: )No devices were found"),
-                  ("failed call to cuInit", r"failed call to cuInit[^\n]{0,100}"),
                   "Could not find cuda drivers on your machine"],
      'cause': "The program sees no GPU that it may use: the step has none, the container does not show it, you may not "
               "open its files, or the library was built without GPUs.",
@@ -194,10 +191,8 @@ GPUS = [
                    r"|SystemDriverMismatch|NOT_INITIALIZED|InitializationError)\b"),
                   ("system ", "system (?:not yet initialized|has unsupported display driver|driver mismatch)"),
                   ("failed to initialize CUDA: ", "failed to initialize CUDA: (?:unknown|initialization) error"),
-                  "is present, but CUDA failed to initialize", "CUDA unknown error - this may be due to",
                   ("ystem has unsupported display driver", "[Ss]ystem has unsupported display driver"),
-                  (" returned ", r"cuda\w{1,40} returned (?:3|80[234]|999)\b"),
-                  "forward compatibility was attempted on non supported HW"],
+                  (" returned ", r"cuda\w{1,40} returned (?:3|80[234]|999)\b")],
      'cause': "The driver cannot bring the GPU into use: the fabric manager of NVSwitch nodes does not run, driver and "
               "its libraries are of two releases (a container with a libcuda of its own), or the GPU has failed.",
      'remedy': "nvidia-smi on the node outside of the container; systemctl status nvidia-fabricmanager, "
@@ -210,8 +205,7 @@ GPUS = [
     {'name': "GPU taken by another process",
      'patterns': ["all CUDA-capable devices are busy",
                   ("device(s) is/are busy or unavailable", r"device\(s\) is/are busy or unavailable"),
-                  ("Return value 46 from 'cuda", r"Return value 46 from 'cuda\w+"),
-                  "CUDA_ERROR_DEVICE_UNAVAILABLE"],
+                  ("Return value 46 from 'cuda", r"Return value 46 from 'cuda\w+")],
      'cause': "The GPU lets one process at a time in (compute mode EXCLUSIVE_PROCESS) and another one has it, a second "
               "rank for example; or it has failed.",
      'remedy': "One rank a GPU; MPS (nvidia-cuda-mps-control -d, started on the node, with the same "
@@ -278,9 +272,9 @@ NCCL = [
                "'mapping', 'invalid argument' of IPC: NCCL_P2P_DISABLE=1, or ranks that see other GPUs. Else driver "
                "and {CUDA|ROCm} do not fit.",
      'source': "NCCL, src/include/checks.h; NCCL documentation, Troubleshooting", 'general': True,
-     'unless': ["CUDA newer than the driver", "more GPUs in one process than can be mapped",
-                "NVLS of NCCL not usable", "no GPU seen", "GPU memory not shared between ranks", "out of memory",
-                "code for another GPU", "GPUs fewer than asked for"]},
+     'unless': ["CUDA newer than the driver", "NVLS of NCCL not usable", "no GPU seen",
+                "GPU memory not shared between ranks", "out of memory", "code for another GPU",
+                "GPUs fewer than asked for"]},
     {'name': "NCCL found no InfiniBand",
      'patterns': ["Failed to open libibverbs.so"],
      'cause': "{NCCL|RCCL} sees no InfiniBand card and uses TCP. On Slingshot (LUMI, Alps) that is so, and the plugin "
@@ -291,7 +285,6 @@ NCCL = [
      'patterns': [("ould not find real path of ",
                    r"NCCL WARN[^\n]{0,20} [Cc]ould not find real path of (?P<path>\S{1,150})"),
                   ("ailed to find reverse path from remNode", "[Ff]ailed to find reverse path from remNode"),
-                  ("ould not find a path for pattern ", r"[Cc]ould not find a path for pattern \d+"),
                   ("NCCL WARN Attribute ", r"NCCL WARN Attribute (?:\w+) of node \w+ not found")],
      'cause': "NCCL reads from /sys and the driver how GPUs and cards are connected, and does not see it all in this "
               "container or virtual machine ({path}).",
@@ -305,7 +298,6 @@ NCCL = [
                   ("Call to ",
                    r"(?:NCCL WARN|socket\w+:)[^\n]{0,40} Call to (?:recv from|send to|read|write|recv|send) ?\S{0,100} "
                    "?(?:failed|returned)"),
-                  "Socket recv failed while polling for",
                   ("] Failed to execute operation", r"\[Proxy Service \d+\] Failed to execute operation"),
                   "remote process exited or there was a network error", "ncclRemoteError"],
      'cause': "Another rank of {NCCL|RCCL} has ended or crashed, so the connection to it was closed; or the network "
@@ -329,33 +321,4 @@ NCCL = [
      'remedy': "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=COLL shows each rank's calls; TORCH_DISTRIBUTED_DEBUG=DETAIL names "
                "the call that differs. See that all ranks have the same number of steps (data, branches).",
      'source': "NCCL, src/enqueue.cc; PyTorch, torch.distributed"},
-    {'name': "address that NCCL cannot use",
-     'patterns': [("Socket creation failed", "WARN (?:Net : )?Socket creation failed")],
-     'cause': "The address by which ranks are to meet is empty or of IPv6 where this node has IPv4 alone: a node has "
-              "no interface that NCCL takes, or they have different ones.",
-     'remedy': "ip -brief addr on all nodes; NCCL_SOCKET_IFNAME=NAME of one that all have, NCCL_SOCKET_FAMILY=AF_INET. "
-               "A newer NCCL takes lo on a node that has nothing else.",
-     'source': "github.com/NVIDIA/nccl, issue 210"},
-    {'name': "file of NCCL's graph that does not fit",
-     'patterns': [("XML Import Channel", r"XML Import Channel ?: (?:dev|GPU|NET) \S{1,20} not found")],
-     'cause': "NCCL_GRAPH_FILE names a graph for another number of GPUs than this program uses. Images of clouds set "
-              "it in /etc/nccl.conf.",
-     'remedy': "unset NCCL_GRAPH_FILE, and take its line out of /etc/nccl.conf and ~/.nccl.conf (in a container too). "
-               "NCCL_TOPO_FILE may stay.",
-     'source': "github.com/NVIDIA/nccl, issue 1008; github.com/Azure/azhpc-images, issue 327"},
-    {'name': "more GPUs in one process than can be mapped",
-     'patterns': ["peer mapping resources exhausted"],
-     'cause': "One process uses more than 8 or so GPUs, and a GPU can map the memory of no more peers within one "
-              "process.",
-     'remedy': "One process for each GPU: srun --ntasks-per-node=N (all_reduce_perf -g 1). For one process alone fewer "
-               "GPUs, or NCCL_P2P_DISABLE=1 NCCL_CUMEM_ENABLE=0.",
-     'source': "CUDA Runtime API, cudaErrorTooManyPeers; github.com/NVIDIA/nccl, issue 241"},
-    {'name': "name of a node that NCCL cannot resolve",
-     'patterns': [("error encountered when getting address info",
-                   r"error encountered when getting address info ?: (?P<why>[\w ]{1,60})")],
-     'cause': "The name of the node where ranks are to meet (NCCL_COMM_ID, MASTER_ADDR) has no address here ({why}): "
-              "the node is gone or new, or the container has another list of names.",
-     'remedy': "getent hosts NAME on each node and in the container; give the address instead of the name. Start the "
-               "job again where a node was replaced.",
-     'source': "NCCL, src/misc/socket.cc; github.com/aws-neuron/aws-neuron-parallelcluster-samples, pull request 13"},
 ]

@@ -12,10 +12,9 @@ ENTRIES = [
                "Administrators: modprobe nvidia, nvidia-container-toolkit of today, ldconfig; a newer image needs a "
                "newer driver (cuda>=...).",
      'source': "github.com/NVIDIA/libnvidia-container, issues 3 and 48; NVIDIA container toolkit, Troubleshooting",
-     'unless': ["files of the driver that the toolkit may not read", "capabilities that the toolkit does not get",
-                "no GPU seen", "list of libraries that the toolkit cannot make",
-                "cgroups that the toolkit may not write", "driver of NVIDIA updated while it ran",
-                "GPUs lost by the container"]},
+     'unless': ["files of the driver that the toolkit may not read", "no GPU seen",
+                "list of libraries that the toolkit cannot make", "cgroups that the toolkit may not write",
+                "driver of NVIDIA updated while it ran", "GPUs lost by the container"]},
     {'name': "no driver of NVIDIA detected",
      'patterns': ["The NVIDIA Driver was not detected"],
      'cause': "The container or node sees no driver of NVIDIA: it was started without --nv (Docker, podman: --gpus "
@@ -37,10 +36,8 @@ ENTRIES = [
                "ENROOT_RUNTIME_PATH=/tmp/$USER/enroot.",
      'source': "github.com/NVIDIA/pyxis, issues 12 and 62; enroot, doc/configuration.md"},
     {'name': "session of the user that podman misses",
-     'patterns': ["Failed to get rootless runtime dir",
-                  ("RunRoot is pointing to a path (",
+     'patterns': [("RunRoot is pointing to a path (",
                    r"RunRoot is pointing to a path \(\S{1,200}\) which is not writable"),
-                  ("creating ", r"creating (?:events|runtime) (?:dirs|static files): [^\n]{1,120}"),
                   ("/run/user/",
                    r"(?:mkdir|l?stat|open|chown|creating \w+:) /run/user/\d+[^\n]{0,80}(?:: no such file|: permission "
                    "denied|not owned|not exist)")],
@@ -78,21 +75,6 @@ ENTRIES = [
      'remedy': "For the administrators: libnvidia-container-tools of today (dnf or apt upgrade), which passes such "
                "files over; or chmod a+x the folders above that file.",
      'source': "github.com/NVIDIA/enroot, issue 231; github.com/NVIDIA/libnvidia-container, pull request 304"},
-    {'name': "capabilities that the toolkit does not get",
-     'patterns': [("open failed: /proc/",
-                   r"nvidia-container-cli: [^\n]{0,120}open failed: /proc/\S{1,60}: permission denied")],
-     'cause': "SELinux, AppArmor or a container around it takes from the toolkit of NVIDIA the rights that it needs.",
-     'remedy': "getenforce; aa-status. For the administrators: setenforce 0 (or the profile unprivileged_userns in "
-               "complain mode) to see, then a policy for it; Ubuntu: sysctl "
-               "kernel.apparmor_restrict_unprivileged_userns=0.",
-     'source': "github.com/NVIDIA/enroot, issues 88 and 238"},
-    {'name': "runtime of NVIDIA not known to Docker",
-     'patterns': [("/nvidia-container-runtime: no such file",
-                   r"fork/exec \S{0,200}/nvidia-container-runtime: no such file")],
-     'cause': "Docker was not told of the container toolkit of NVIDIA, or it is not installed.",
-     'remedy': "nvidia-ctk runtime configure --runtime=docker, then systemctl restart docker (administrators; "
-               "nvidia-container-toolkit must be installed). Or --gpus all instead of --runtime=nvidia.",
-     'source': "NVIDIA container toolkit, Installation"},
     {'name': "rights of enroot missing",
      'patterns': [(": failed to set capabilities: ", r"enroot-\w+: failed to set capabilities: [^\n]{1,60}"),
                   ("failed to create ",
@@ -110,19 +92,6 @@ ENTRIES = [
      'remedy': "An image with a shell (ubuntu, bash, alpine). Else import it again: enroot remove NAME, and see that "
                "ENROOT_TEMP_PATH and ENROOT_DATA_PATH have room and are on a local disk.",
      'source': "github.com/NVIDIA/enroot, issues 177 and 217"},
-    {'name': "squashfs of a kind that is not read here",
-     'patterns': [(" compression, this version supports only ",
-                   r"uses (?P<what>\w+) compression, this version supports only (?:[^\n]{1,60})")],
-     'cause': "The image was packed by {what}, and the squashfuse of this node does not know that.",
-     'remedy': "Pack it anew: ENROOT_SQUASH_OPTIONS='-comp zstd' (or -comp gzip) enroot import ...; unsquashfs and "
-               "mksquashfs -comp gzip with a file that you have.",
-     'source': "squashfuse, ll_main.c; github.com/NVIDIA/enroot, issue 141"},
-    {'name': "output of enroot not to be made",
-     'patterns': [("Could not create destination file: ", r"Could not create destination file: (?P<why>[^\n]{1,60})")],
-     'cause': "mksquashfs, which enroot import calls in namespaces of its own, cannot make the file there ({why}): NFS "
-              "and Lustre that keep root out refuse it, or the folder is missing.",
-     'remedy': "enroot import --output /tmp/NAME.sqsh docker://..., then mv it to where it belongs.",
-     'source': "github.com/NVIDIA/enroot, issue 10"},
     {'name': "folder of pyxis missing",
      'patterns': [("pyxis: couldn't ", r"pyxis: couldn't (?:mkdir|chown) (?P<path>\S{1,200}?): (?P<why>[^\n]{1,60})")],
      'cause': "pyxis keeps images of running steps in {path}, and that folder cannot be made on the node ({why}).",
@@ -136,13 +105,6 @@ ENTRIES = [
      'remedy': "srun --help | grep pyxis. Administrators: spank_pyxis.so and the line in plugstack.conf on login and "
                "compute nodes, then restart slurmd. sbatch: the option belongs to srun or to both releases of pyxis.",
      'source': "github.com/NVIDIA/pyxis, issue 84 and README"},
-    {'name': "prolog of tasks not in the container",
-     'patterns': [("task_prolog can not be executed (",
-                   r"task_prolog can not be executed \((?P<path>[^)\n]{1,200})\)")],
-     'cause': "Slurm starts its task prolog {path} within the container, and it is not there.",
-     'remedy': "srun --container-mounts=FILE:FILE,... with that file and what it calls; administrators: a mount for "
-               "all in /etc/enroot/mounts.d.",
-     'source': "github.com/NVIDIA/pyxis, issues 84, 122 and 135"},
     {'name': "image of Charliecloud not there",
      'patterns': [("]: error: can't stat:", r"ch-run\[\d+\]: error: can't stat: ?(?P<path>\S{1,300}): No such file"),
                   ("]: error: can't stat:/", r"ch-run\[\d+\]: error: can't stat:(?P<path>/\S{1,300}): No such file")],
@@ -160,11 +122,4 @@ ENTRIES = [
      'remedy': "srun ls -ld that folder, as the user of the job, not as root. --container-mounts=SRC:DST wants whole "
                "paths; ENROOT_DATA_PATH on a local disk; --container-writable if the place is missing in the image.",
      'source': "github.com/NVIDIA/enroot, issue 140"},
-    {'name': "file that pyxis takes for a name",
-     'patterns': [("pyxis: importing docker image: ",
-                   r"pyxis: importing docker image: (?P<file>(?![./])[^\s#]{1,200}\.(?:sqsh|sqfs|squashfs|sif))")],
-     'cause': "{file} has no / in front, so pyxis asks a registry for an image of that name instead of opening the "
-              "file.",
-     'remedy': "srun --container-image=./FILE.sqsh, or its whole path.",
-     'source': "github.com/NVIDIA/pyxis, issue 127"},
 ]

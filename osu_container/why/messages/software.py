@@ -62,7 +62,6 @@ MODULES = [
     {'name': "module not found by Environment Modules",
      'patterns': [("Unable to locate a modulefile for ",
                    r"Unable to locate a modulefile for '?(?P<name>[^'\s]{1,100})"),
-                  ("ModuleCmd_Load.c", r"ModuleCmd_Load\.c[^\n]{0,100}"),
                   ("ERROR:",
                    r"ERROR:\d+: (?:Unable to locate|Module)(?!\s\S{1,100} (?:conflicts|depends|is "
                    r"currently))[^\n]{0,100}")],
@@ -81,12 +80,6 @@ MODULES = [
 ]
 
 EASYBUILD = [
-    {'name': "modules tool of another age",
-     'patterns': [("Failed to determine ", r"Failed to determine (?P<tool>[\w ]{1,40}) version from option")],
-     'cause': "EasyBuild was told that the modules tool is {tool}, and another one answers.",
-     'remedy': "module --version, then eb --modules-tool=Lmod, or --modules-tool=EnvironmentModules "
-               "--module-syntax=Tcl for Environment Modules 4 and 5 (EnvironmentModulesC is 3.2).",
-     'source': "EasyBuild, tools/modules.py; github.com/easybuilders/easybuild-framework, issue 3815"},
     {'name': "linked clone gone",
      'patterns': ["No files found using glob pattern",
                   (".py cannot find its package", r"mpi(?:container|native)\.py cannot find its package"),
@@ -110,9 +103,6 @@ EASYBUILD = [
      'patterns': [("that matches toolchain",
                    r"No easyconfig for [^\n]{0,400}'name': '(?P<first>[^'\n]{1,60})'[^\n]{0,200} that matches "
                    "toolchain"),
-                  (" when determining module name for:",
-                   r"Failed to find (?:an )?easyconfig file[^\n]{0,80} when determining module name for: "
-                   r"?(?:\{[^\n]{0,300}'name': '(?P<first>[^'\n]{1,60})', 'version)?"),
                   ("Irresolvable dependencies encountered: ",
                    r"Irresolvable dependencies encountered: (?P<first>[^\s,]{1,200})"),
                   ("(no easyconfig file or existing module found)",
@@ -162,8 +152,7 @@ EASYBUILD = [
      'patterns': [("EASYBUILD_", r"Found \d+ (?:environment variable|unknown)[^\n]{0,100}EASYBUILD_\w*"),
                   ("that are prefixed with EASYBUILD but do not match valid option(s): ",
                    r"that are prefixed with EASYBUILD but do not match valid option\(s\): "
-                   r"(?P<names>[^\n'\x22]{1,150})"),
-                  ("Failed to parse configuration options: ", r"Failed to parse configuration options: [^\n]{1,200}")],
+                   r"(?P<names>[^\n'\x22]{1,150})")],
      'cause': "EasyBuild does not know an option, a variable EASYBUILD_... or a parameter of the easyconfig: {names}",
      'remedy': "env | grep EASYBUILD_; eb --help; eb -a lists the parameters of easyconfigs. The easyconfig may be of "
                "another major release (4 or 5): eb --version.",
