@@ -441,7 +441,9 @@ def _imb(path, block, benchmark=None):
                     table = groups[group] = tables[-1]
                     table.variant = ', '.join(filter(None, (mode, f'group {group}')))
                 table = groups[group]
-            _imb_row(table, f'{path}:{number}', line, (numbers, words, column, first, decimals, len(heads)))
+            cell = numbers[column] if column < len(numbers) else None
+            whole = cell and (len(cell.partition('.')[2]) == decimals or not words and len(numbers) == len(heads))
+            _take(table, f'{path}:{number}', line, numbers[0] if first else '0', cell if whole else None)
             if table.reason:
                 return tables
         elif line.startswith('#'):
@@ -471,21 +473,20 @@ def _imb_heads(name):
     return ['Mbytes/sec'] if model.is_bandwidth(name) else ['t_avg[usec]', 't[usec]', 't_ovrl[usec]']
 
 
-def _imb_row(table, where, line, layout):
-    """Add a row to a Table of IMB, or set its reason. layout: numbers, words, column, sized, decimals, columns."""
-    numbers, words, column, sized, decimals, columns = layout
-    cell = numbers[column] if column < len(numbers) else None
-    if cell is None or sized and not numbers[0].isdigit() or len(cell.partition('.')[2]) != decimals and (
-            words or len(numbers) != columns):
+def _take(table, where, line, size, cell, factor=1):
+    """
+    Add the figure of a row to a Table, its line to what is broken where it is not whole, or set the table's reason.
+
+    :param size: str; cell: str, the number, None where it has not the decimals of the others; factor: to MB/s or us
+    """
+    if cell is None or not size.isdigit() or len(size) > 18:
         table.broken.append(f'{where}: {line[:KEPT_OF_LINE]}')
-        return
-    size, value = int(numbers[0]) if sized else 0, float(cell)
-    if size in table.values or size in table.zeros or size >= 1 << 62:
+    elif int(size) in table.values or int(size) in table.zeros:
         table.reason = f"{where}: size {size} of {table.benchmark} stands twice: {osu_output.ALONE}"
-    elif model.LOWEST <= value <= model.HIGHEST:
-        table.values[size] = value
+    elif model.LOWEST <= float(cell) * factor <= model.HIGHEST:
+        table.values[int(size)] = round(float(cell) * factor, 9)
     else:
-        table.zeros.append(size)
+        table.zeros.append(int(size))
 
 
 def _ccl(path, block, benchmark=None):
@@ -513,21 +514,18 @@ def _ccl(path, block, benchmark=None):
 
 
 def _ccl_row(table, where, line, heads, place):
-    """Add a row of nccl-tests to a Table, or set its reason; one that is not whole is broken."""
+    """Add a row of nccl-tests to a Table, or set its reason."""
     cells = line.split()
     if len(cells) < 2 or line.startswith('#') or not osu_output.figures(line)[0]:
         return
     numbers = osu_output.figures(cells[place])[0] if place < len(cells) else []
-    whole = numbers and len(numbers[0].partition('.')[2]) == 2 and cells[0].isdigit()
+    again = cells[0].isdigit() and int(cells[0]) in [*table.values, *table.zeros]  # of a second cycle
+    whole = numbers and len(numbers[0].partition('.')[2]) == 2
     wrong = cells[place + 1] if place + 1 < len(cells) and heads[place + 1:place + 2] == ['#wrong'] else '0'
-    if not whole or int(cells[0]) in table.values:
-        table.broken.append(f'{where}: {line[:KEPT_OF_LINE]}')
-    elif wrong.isdigit() and int(wrong):
+    if wrong.isdigit() and int(wrong):
         table.reason = f"{where}: {table.benchmark} received data that was not sent (#wrong {wrong})"
-    elif float(numbers[0]):
-        table.values[int(cells[0])] = round(1000 * float(numbers[0]), 3)
     else:
-        table.zeros.append(int(cells[0]))
+        _take(table, where, line, '-' if again else cells[0], numbers[0] if whole else None, 1000)
 
 
 _KINDS = {'imb': _imb, 'ccl': _ccl}

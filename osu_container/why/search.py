@@ -25,7 +25,7 @@ SHOWN, SHOWN_GROUP = 240, 200
 #: of a longer text (bytes) the beginning and the end are read; seconds for one text; when a block was slow
 HEAD, TAIL, SECONDS, SLOW = 256 << 20, 16 << 20, 4, 0.3
 #: bytes that are taken from a pipe at most: who writes more may never stop
-PIPE = 4 << 30
+PIPE = 5 << 29
 
 
 def _searched(entry):
@@ -148,7 +148,7 @@ class Search(object):
         said = []
         if self.passed:
             said.append("Looked at the first %d MB and at the end, the last %d MB, of %d MB." % tuple(
-                number >> 20 for number in (self.size, self.last, self.size + self.passed + self.last)))
+                -(-number >> 20) for number in (self.size, self.last, self.size + self.passed + self.last)))
         if self.left:
             said.append(self.left % (self.size + self.passed + self.last >> 20))
         if self.is_junk:

@@ -186,7 +186,7 @@ READ = {'note': '{size}  {value:.2f}   <- slow?', 'stars': '{size}  {value:.2f} 
 NAMED = {'German': '{size}  1.234,56', 'bits': '{size}  {value:.2f} Gbit/s', 'cut': '{size}  {size} srun: error',
          'nan': '{size}  nan', 'times': '{size}  {value:.2f} us', 'blank': '{size}  22 310.02',
          'of K': '4K  {value:.2f}',
-         'n/a': '{size}  n/a', 'word': '{size} {value:.2f}srun: error', 'alone': '{value:.2f}', 'dash': '{size}  -'}
+         'n/a': '{size}  n/a', 'word': '{size} {value:.2f}srun: error', 'dash': '{size}  -'}
 WRITTEN = {'UTF-8': lambda text: text.encode(), 'UTF-16': lambda text: text.encode('utf-16'),
            'Latin-1': lambda text: text.replace('# Size', '# Größe').encode('latin-1'), 'gz': lambda text:
            gzip.compress(text.encode()), 'xz': lambda text: lzma.compress(text.encode()), 'holes': lambda text:
@@ -252,6 +252,11 @@ LAYOUTS = {  # text -> [(benchmark, variant, values)], what is named
                            [('IMB Sendrecv', '', {8: 3.0}), ('IMB Exchange', '', {8: 4.0})], ':4:'),
     'IMB modes': (IMB.format('#  MODE: AGGREGATE\n' + IMB_HEAD + '8 10 2.00 4.00\n', IMB_HEAD + '8 10 9.00 1.00\n'),
                   [('IMB Accumulate', 'aggregate', {8: 2.0}), ('IMB Accumulate', 'non-aggregate', {8: 9.0})], ''),
+    'IMB groups': ('# Benchmarking Multi-PingPong\n# ( 2 groups of 2 processes each running simultaneous )\n'
+                   'Group #bytes #repetitions t[usec] Mbytes/sec\n0 8 10 1.10 7.27\n1 8 10 1.30 6.15\n\n12345\n'
+                   '0 16 10 1.20 7.27\n1 16 10 1,4 6.15\n',
+                   [('IMB Multi-PingPong', 'group 0', {8: 1.1, 16: 1.2}), ('IMB Multi-PingPong', 'group 1', {8: 1.3})],
+                   ':9:'),
     'rccl-tests': ('$ srun -n2 ./all_reduce_perf -b 8\n' + CCL, [
         ('xccl all_reduce_perf', '', {8: 161140.0, 16: 171140.0}),
         ('xccl all_reduce_perf', 'in place', {8: 154630.0})], ':8:'),
@@ -346,12 +351,6 @@ C_PROGRAM = """
 2                       5.35
 65536               10006.92
 """
-C_PROGRAM_WITH_PERCENTILES = """# OSU MPI Latency Test v7.5
-# Datatype: MPI_CHAR.
-# Size       Avg Latency(us)       P50 Tail Lat(us)       P99 Tail Lat(us)
-1                       1.25                   1.20                   2.75
-2                       1.26                   1.21                   2.80
-"""
 PORT = """# osu_bw: mpi4py 4.1.2 port, not the C program of the OSU Micro-Benchmarks
 # Values are MB/s (the port heads their column 'Latency [us]')
 # MPI Bandwidth Test
@@ -366,47 +365,37 @@ PORT = """# osu_bw: mpi4py 4.1.2 port, not the C program of the OSU Micro-Benchm
     (C_PROGRAM, None, 'OSU C programs'),
     (PORT, '4.1.2', 'mpi4py 4.1.2 ports'),
 ])
-def test_both_kinds_of_program_give_numbers_by_size(text, port, programs):
+def test_both_kinds_of_program_give_numbers_by_size_and_lines_of_others(text, port, programs):
+    """Their unit follows from the benchmark: the ports head the column of bandwidths with that of times."""
+    text = text.replace('2    ', 'srun: job 7 has been allocated resources\n2    ', 1) + 'slurmstepd: 1 warning\n'
     output = parse(text, benchmark='osu_bw', source='x', largest=65536)
-    assert sorted(output.values) == [1, 2, 65536]
-    assert output.values[65536] == 10006.92
-    assert (output.port, output.programs, output.foreign) == (port, programs, [])
+    assert (sorted(output.values), output.values[65536], output.unit) == ([1, 2, 65536], 10006.92, 'MB/s')
+    assert (output.port, output.programs) == (port, programs)
+    assert [line.strip() for line in output.foreign] == ['srun: job 7 has been allocated resources',
+                                                         'slurmstepd: 1 warning']
 
 
-def test_the_unit_follows_from_the_benchmark_not_from_the_title_of_the_column():
-    assert 'Latency [us]' in PORT
-    assert parse(PORT, benchmark='osu_bw', source='x').unit == 'MB/s'
-    assert parse(C_PROGRAM_WITH_PERCENTILES, benchmark='osu_latency', source='x').unit == 'us'
+@pytest.mark.parametrize('unit, values', [('MB/s', {1: 2.0, 2: 2500.0}), ('GB/s', {1: 2000.0, 2: 2.5e6}),
+                                          ('MiB/s', {1: 2.097152, 2: 2621.44}), ('us', {1: 2.0, 2: 2500.0})])
+def test_the_unit_of_the_heading_counts_and_a_number_alone_only_in_a_table(unit, values):
+    text = f'# OSU MPI Bandwidth Test v7.5\n77\n# Size      Bandwidth ({unit})\n1  2.00\n{{}}2  2500.00\n77\n4.25\n'
+    output = parse(text.format(''), benchmark='osu_bw', source='x')
+    assert output.values == pytest.approx(values) and not output.broken and output.foreign == ['77', '77', '4.25']
+    assert parse(text.format('4.25\n'), benchmark='osu_bw', source='x').broken == ['x:5: 4.25']
 
 
-def test_foreign_lines_are_returned():
-    text = C_PROGRAM.replace('2    ', 'srun: job 7 has been allocated resources\n2    ', 1) + 'slurmstepd: 1 warning\n'
-    output = parse(text, benchmark='osu_bw', source='x', largest=65536)
-    assert output.foreign == ['srun: job 7 has been allocated resources', 'slurmstepd: 1 warning']
-    assert len(output.values) == 3
-
-
-def test_a_cut_off_table_names_the_file_and_both_sizes():
-    with pytest.raises(OutputError, match=r'raw/bind\.txt: the table of osu_bw ends at 65536 bytes, wanted 4194304'):
-        parse(C_PROGRAM, benchmark='osu_bw', source='raw/bind.txt', largest=4194304)
-
-
-@pytest.mark.parametrize('text, says', [('', '0 line'), ('# OSU MPI Bandwidth Test v7.5\n', '1 line'),
-                                        ('srun: error: Unable to allocate\n', 'it says: srun: error: Unable to allo')])
-def test_an_empty_table_names_the_file_and_what_it_says_instead(text, says):
-    with pytest.raises(OutputError, match=r'raw/pure\.txt: no number from osu_bw') as caught:
-        parse(text, benchmark='osu_bw', source='raw/pure.txt')
-    assert says in str(caught.value)
-
-
-@pytest.mark.parametrize('text', [
-    C_PROGRAM + C_PROGRAM,
+@pytest.mark.parametrize('text, source, says', [
+    (C_PROGRAM, 'raw/bind.txt', r'raw/bind\.txt: the table of osu_bw ends at 65536 bytes, wanted 4194304'),
+    ('', 'x', 'x: no number from osu_bw in 0 line'), ('# OSU MPI Bandwidth Test v7.5\n', 'x', 'in 1 line'),
+    ('srun: error: Unable to allocate\n', 'x', 'it says: srun: error: Unable to allo'),
+    (C_PROGRAM.replace('MB/s', 'Gbit/s'), 'x', 'its heading says Gbit/s, wanted one of MB/s, '),
+    (C_PROGRAM + C_PROGRAM, 'x', 'Did every rank run alone'),
     # Two ranks that ran alone print the same lines in turn.
-    ''.join(line + line for line in PORT.splitlines(keepends=True)),
-    '# MPI Latency Test\n# MPI Latency Test\n1   2.0\n'])
-def test_ranks_that_ran_alone_are_an_error(text):
-    with pytest.raises(OutputError, match='two tables in one output. Did every rank run alone'):
-        parse(text, benchmark='osu_bw', source='x')
+    (''.join(line + line for line in PORT.splitlines(keepends=True)), 'x', 'Did every rank run alone'),
+    ('# MPI Latency Test\n# MPI Latency Test\n1   2.0\n', 'x', 'two tables in one output')])
+def test_what_is_no_whole_table_is_an_error_that_says_why(text, source, says):
+    with pytest.raises(OutputError, match=says):
+        parse(text, benchmark='osu_bw', source=source, largest=4194304)
 
 
 @pytest.mark.parametrize('benchmark, text, value, unit', [

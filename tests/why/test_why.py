@@ -450,10 +450,10 @@ def test_of_a_long_pipe_the_end_is_kept_and_one_without_an_end_is_left(monkeypat
     log = Endless(b'all well\n' * (search.BLOCK // 9), 40)
     log.seekable = lambda: False
     monkeypatch.setattr(search, 'SLOW', 60)
-    assert search.search_in(log, 60).looked_at() == 'Looked at the first 1 MB and at the end, the last 15 MB, of 39 MB.'
+    assert search.search_in(log, 60).looked_at() == 'Looked at the first 1 MB and at the end, the last 16 MB, of 40 MB.'
     monkeypatch.setattr(search, 'PIPE', 20 * search.BLOCK)
     log.copies = 1 << 40
-    assert search.search_in(log, 60).looked_at().endswith(' Then stopped reading: 20 MB came, and more may.')
+    assert search.search_in(log, 60).looked_at().endswith(' MB. Then stopped reading: 22 MB came, and more may.')
     packed = search.search_in(io.BytesIO(gzip.compress(b'all well\n' * (1 << 20))), 60)
     assert packed.looked_at() == 'Looked at the first 1 MB of what is packed in it.'
 

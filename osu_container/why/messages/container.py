@@ -520,14 +520,6 @@ ENTRIES = [
                "ignore_chown_errors=true in storage.conf.",
      'source': "subuid(5); podman, troubleshooting; apptainer user guide, Fakeroot",
      'unless': ["no fakeroot"]},
-    {'name': "warning of the runtime without harm",
-     'patterns': [(" required more than ", r"underlay of [^\n]{1,100} required more than \d+"),
-                  ("WARNING: ",
-                   "WARNING: +(?:Cache disabled|Skipping mount|DT_RPATH|Overriding (?:HOME|PATH) |The "
-                   r"sessiondir|Environment variable \S{1,40} already)[^\n]{0,100}")],
-     'cause': "The runtime says what it does differently; the program mostly runs all the same.",
-     'remedy': "Harmless. Look for an error behind it.",
-     'source': "Apptainer, internal/pkg/runtime", 'last': True},
     {'name': "source of a bind not mounted",
      'patterns': [("There was an error binding ", r"There was an error binding (?:the path )?(?P<path>\S{1,200})"),
                   (": permission denied", r"skipping mount of (?P<path>[^\s:]{1,200}): permission denied")],
@@ -657,11 +649,4 @@ ENTRIES = [
                "APPTAINER_TMPDIR on a local disk.",
      'source': "github.com/apptainer/apptainer, issues 613 and 2104; github.com/apptainer/singularity, issues 2880 and "
                "4049", 'last': True},
-    {'name': "files of the image that its maker may not read",
-     'patterns': [("ermission denied", r"[Ss]andbox [Aa]ssemble [Ff]ailed[^\n]{0,250}[Pp]ermission denied")],
-     'cause': "Folders of the image lack the rights of their owner, so that they cannot be moved from TMPDIR to the "
-              "sandbox.",
-     'remedy': "apptainer build --fix-perms --sandbox FOLDER ...; or APPTAINER_TMPDIR on the same disk as FOLDER; or "
-               "build a SIF first, and the sandbox from it.",
-     'source': "Apptainer user guide, build, --fix-perms; github.com/apptainer/singularity, issues 3892 and 4524"},
 ]

@@ -1,13 +1,6 @@
 """Ranks that do not find each other, and what starts them: srun, mpirun, PMI, PMIx."""
 
 ENTRIES = [
-    {'name': "PMI-1 of Open MPI that does not fit",
-     'patterns': [("ERROR: Error in file ", r"ERROR: Error in file \S{0,200}pmix_s1\.c")],
-     'cause': "Open MPI was built for PMI-1 or PMI-2 of Slurm, and does not get an answer: it was built with another "
-              "library than Slurm's own, or srun uses another --mpi=.",
-     'remedy': "srun --mpi=list, then --mpi=pmi2; or Open MPI built with PMIx (--with-pmix) and srun --mpi=pmix. ldd "
-               "mca_pmix_s1.so shows its library.",
-     'source': "Open MPI 3, opal/mca/pmix; github.com/open-mpi/ompi, issue 5593"},
     {'name': "ranks without PMI",
      'patterns': [(" tasks without the PMI of this MPI",
                    r"srun started (?P<tasks>\d+) tasks without the PMI of this MPI")],
@@ -76,10 +69,10 @@ ENTRIES = [
     {'name': "every rank alone",
      'patterns': [("ank",
                    r"(ank:? *0 *(?:of|out of|/) *1\b(?:[^\n\d]{0,29}(?=[\d\n])"
-                   r"|[^\n\d]{30}))[^\n]*\n(?:[^\n]*\n){0,3}?[^\n]*?\1"),
+                   r"|[^\n\d]{30}))[^\n]{0,200}\n(?:[^\n]{0,200}\n){0,3}?[^\n]{0,200}?\1"),
                   ("invalid for 1 processes",
                    r"(Benchmark \w+ invalid for 1 processes\b(?:[^\n\d]{0,29}(?=[\d\n])"
-                   r"|[^\n\d]{30}))[^\n]*\n(?:[^\n]*\n){0,3}?[^\n]*?\1")],
+                   r"|[^\n\d]{30}))[^\n]{0,200}\n(?:[^\n]{0,200}\n){0,3}?[^\n]{0,200}?\1")],
      'cause': "Several ranks each say that they are rank 0 of 1: they have not found each other, mostly for a wrong "
               "--mpi= of srun.",
      'remedy': "Leave out --mpi=, or name the right one: pmi2 for MPICH in a container, cray_shasta for Cray MPICH, "
@@ -224,12 +217,6 @@ ENTRIES = [
      'remedy': "which mpirun; mpirun --version. Take the mpirun of the MPI that the program was built with, or its own "
                "options (Open MPI 5 has --map-by :OVERSUBSCRIBE for --oversubscribe).",
      'source': "Hydra; PRRTE, help texts"},
-    {'name': "hostfile that cannot be read",
-     'patterns': ["detected a parse error in the hostfile"],
-     'cause': "A line of the hostfile is no name of a node (with slots=N behind it): a stray character, ends of lines "
-              "as Windows has them, or the file is another one. A time-out behind it is the consequence.",
-     'remedy': "cat -A HOSTFILE shows what is there. In a Slurm job leave --hostfile out: mpirun knows the nodes.",
-     'source': "PRRTE, src/util/hostfile; github.com/openpmix/prrte, issue 668"},
     {'name': "mapping that does not fit the node",
      'patterns': ["Your job failed to map", "A request for multiple cpus-per-proc was given",
                   ("Please correct the map", "Please correct the map(?:/bind|ping) directive")],
@@ -306,14 +293,6 @@ ENTRIES = [
      'remedy': "ls -l and file of the program on that node; chmod +x; name a file, not a folder. In a container the "
                "path inside counts.",
      'source': "Open MPI, help-orte-odls-default.txt; github.com/open-mpi/ompi, issue 11936"},
-    {'name': "user whose name Open MPI does not learn",
-     'patterns': ["was unable to obtain the username in order to create a"],
-     'cause': "Your number as a user has no name on that node or in that container: no line in /etc/passwd, and LDAP "
-              "(or NIS) does not answer there.",
-     'remedy': "srun getent passwd $(id -u) on each node and in the container should print you. Docker: -v "
-               "/etc/passwd:/etc/passwd:ro with --user $(id -u); Apptainer: no --no-mount passwd. All nodes without "
-               "it: ask the administrators (sssd, nss_slurm).",
-     'source': "Open MPI, help-orte-runtime.txt; github.com/open-mpi/orcm, issue 129"},
     {'name': "MPI in a program that a rank has started",
      'patterns': [(" (-17) instead of", r'--> Returned (?:value )?\"?No permission\"? \(-17\) instead of')],
      'cause': "A rank of Open MPI has started a program (subprocess, multiprocessing, a shell) that starts MPI too, "
