@@ -212,7 +212,7 @@ def test_few_repeats_are_not_said_firmly(paired):
     point = two.points[0]
     assert point.verdict == 'worse' and two.few_repeats == 2
     found = re.fullmatch(r'probably much worse at 8 B: 3\.9 times slower \(([\d.]+) to ([\d.]+), by 2 repeats\); same '
-                         r'from 64 B', two.words)
+                         r'at 64 B', two.words)
     assert found, two.words
     assert [float(one) for one in found.groups()] == pytest.approx([point.low, point.high], rel=0.05)
     faster = compare_series(native, slow, paired=paired)

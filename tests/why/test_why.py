@@ -450,7 +450,7 @@ def test_of_a_long_pipe_the_end_is_kept_and_one_without_an_end_is_left(monkeypat
     log = Endless(b'all well\n' * (search.BLOCK // 9), 40)
     log.seekable = lambda: False
     monkeypatch.setattr(search, 'SLOW', 60)
-    assert search.search_in(log, 60).looked_at() == 'Looked at the first 1 MB and at the end, the last 16 MB, of 40 MB.'
+    assert search.search_in(log, 60).looked_at() == 'Looked at the first 2 MB and at the end, the last 16 MB, of 40 MB.'
     monkeypatch.setattr(search, 'PIPE', 20 * search.BLOCK)
     log.copies = 1 << 40
     assert search.search_in(log, 60).looked_at().endswith(' MB. Then stopped reading: 22 MB came, and more may.')
