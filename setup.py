@@ -34,5 +34,5 @@ setup(
     package_dir={'easybuild.easyblocks.generic': 'easyblocks/generic'},
     package_data={'osu_container': ['*', '*/*', '*/*/*']},
     data_files=files_below('easyconfigs', os.path.join('easybuild', 'easyconfigs')),
-    entry_points={'console_scripts': ['osu-container = osu_container.cli:main']},
+    entry_points={'console_scripts': ['osu-container = osu_container.cli:command']},
 )

@@ -6,6 +6,7 @@ Python 3.6 and its standard library only: some subcommands run where there is no
 import argparse
 import difflib
 import importlib
+import os
 import re
 import sys
 from pathlib import Path
@@ -32,6 +33,10 @@ COMMANDS = {
     'report': ('osu_container.report.cli', "make one page of runs: tables, curves, proof, environment"),
     'reference': ('osu_container.results.cli', "list published figures, keep a native run as the site's reference"),
 }
+#: Variable -> what it chooses: an empty one chooses nothing, and is an error. Those of which a standard says that an
+#: empty one counts as none are not here: TMPDIR (POSIX), XDG_* (XDG Base Directory Specification)
+CHOOSING = {'OSU_CONTAINER_RESULTS': 'the folder of runs', 'OSU_CONTAINER_REFERENCES': 'folders of references',
+            'HOME': 'your home folder', 'DEBIAN_MIRROR': 'the address of a mirror'}
 #: What installs the libraries of the commands, where the set-up of the project is not there
 REQUIREMENTS = 'osu_container/requirements.txt'
 
@@ -96,10 +101,21 @@ class Parser(argparse.ArgumentParser):
                     return action.choices[argument].called(arguments[number + 1:])
         return self
 
+    def _get_values(self, action, arg_strings):
+        """As argparse's. An empty value is an error: mostly it is that of a variable that is not set."""
+        if '' in arg_strings and action.nargs not in (argparse.REMAINDER, argparse.PARSER):
+            raise argparse.ArgumentError(action, "found an empty value, wanted one that says something. Give it, or "
+                                                 "leave the word out; is a variable in it not set?")
+        return super()._get_values(action, arg_strings)
+
     def parse_args(self, args=None, namespace=None):
-        """As argparse's. Options that nobody knows are an error of the subcommand."""
+        """As argparse's. Options that nobody knows are an error of the subcommand, and so are empty variables."""
         args = sys.argv[1:] if args is None else args
         options, unknown = self.parse_known_args(args, namespace)
+        for name in CHOOSING:
+            if os.environ.get(name) == '':
+                self.called(args).error(f"the variable {name} is set and empty, wanted {CHOOSING[name]}. Set it, or: "
+                                        f"unset {name}")
         if unknown:
             called = self.called(args)
             known = [option for action in called._actions for option in action.option_strings]
@@ -115,9 +131,18 @@ class Parser(argparse.ArgumentParser):
         super().error(message)
 
 
+def command():
+    """Run as a process of its own, as bin/osu-container does; return the exit code."""
+    return streams.as_process(main)
+
+
 def main(arguments=None):
-    """Run a subcommand; return its exit code. Expected failures become a message on stderr and exit code 1."""
-    streams.prepare()
+    """
+    Run a subcommand; return its exit code. Expected failures become a message on stderr and exit code 1.
+
+    Signals and streams of the process stay as they are: also in a thread.
+    """
+    files.forget()
     with terminal.shown():
         # a library that a subcommand loads may find no memory
         return streams.guarded('osu-container', lambda: _run(sys.argv[1:] if arguments is None else arguments))
@@ -143,8 +168,12 @@ def _run(arguments):
         parser.print_help()
         return 2
     options = parser.parse_args(arguments)
-    with streams.ending_when_asked():
-        return streams.guarded(options.prog, lambda: _call(options, arguments))
+    return call(options, arguments)
+
+
+def call(options, arguments):
+    """Run the function that a parser has set in options; return its exit code. arguments: list of str, as typed."""
+    return streams.guarded(options.prog, lambda: _call(options, arguments))
 
 
 def _lacking(prog, err):

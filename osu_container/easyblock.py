@@ -3,7 +3,9 @@ What the easyblocks MPIContainer and MPINative share: the site, facts of the hos
 """
 import json
 import os
+import signal
 import socket
+import sys
 import tempfile
 from importlib.util import find_spec
 
@@ -14,9 +16,9 @@ from easybuild.tools.build_log import EasyBuildError, print_warning
 from easybuild.tools.config import build_option, install_path
 from easybuild.tools.filetools import (
     adjust_permissions,
+    clean_up_locks,
     convert_name,
     copy_file,
-    mkdir,
     read_file,
     remove_file,
     write_file,
@@ -73,6 +75,12 @@ except ImportError:
 
 FACTS_FILE = 'facts.json'
 SETTINGS_FILE = 'settings.json'  # read by osu-explain
+
+
+def ended(number, _):
+    """Handle SIGHUP (int) as EasyBuild does other signals, but say nothing: nobody is there to read it."""
+    clean_up_locks()
+    sys.exit(128 + number)
 
 
 def this_site(wanted):
@@ -223,8 +231,7 @@ class SiteEasyBlock(EasyBlock):
         if problem:
             raise EasyBuildError("No room for %s: %s", self.installdir, problem)
         self.staged = StagedInstall(self.installdir)
-        mkdir(self.staged.stage, parents=True)
-        self.fill_installdir(self.staged.stage)
+        self.fill_installdir(self.staged.make())
         for name in self.cfg['commands']:
             self.copy_script(name, os.path.join(self.staged.stage, 'bin'))
         install_proof(self.staged.stage)
@@ -300,6 +307,8 @@ class SiteEasyBlock(EasyBlock):
         if mask & 0o055 and os.getuid() == 0:
             print_warning("nobody but root will be able to use %s (for others Lmod knows no such module): umask is "
                           "%03o. For all: eb --umask=022 ...", self.full_mod_name, mask, log=self.log)
+        if signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:  # the connection is gone; EasyBuild handles the others
+            signal.signal(signal.SIGHUP, ended)
         before = read_file(self.mod_filepath) if os.path.isfile(self.mod_filepath) else None
         try:
             result = super(SiteEasyBlock, self).run_all_steps(*args, **kwargs)

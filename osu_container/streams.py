@@ -16,7 +16,7 @@ import threading
 import time
 
 from osu_container import columns
-from osu_container.core.terminal import one_line
+from osu_container.core.terminal import STREAMS, one_line
 
 #: Signals that ask a program to end: Slurm's, and that of a terminal or a connection that is gone
 ASKS = (signal.SIGTERM, signal.SIGHUP)
@@ -98,14 +98,16 @@ SCARCE = {errno.EMFILE: 'ulimit -n', errno.ENFILE: 'sysctl fs.file-max', errno.E
 
 
 def problem(err):
-    """Return what an OSError says (str): of what, what is wrong, and what to do where no file is named."""
+    """Return what an OSError says (str): of what, what is wrong, and what to do where that is not in its text."""
     if err.errno in SCARCE:
         return "%s. Give this shell more (%s), or end what takes it" % (err.strerror, SCARCE[err.errno])
+    if err.filename in STREAMS.values():
+        return "%s: %s. Send it to a file or a disk that takes it" % (err.filename, err.strerror)
     if err.filename is not None:
         return "%s: %s" % (err.filename, err.strerror)
     if err.errno == errno.ENOENT:  # of all that is asked of the system only this has no name
         return "the current folder was removed. Go to another one: cd FOLDER"
-    return "the standard output: %s. Send it to a file or a disk that takes it" % (err.strerror or err)
+    return "%s; the system does not say of which file. Look at the disks: df -h, dmesg" % (err.strerror or err)
 
 
 def guarded(prog, function):
@@ -122,14 +124,29 @@ def guarded(prog, function):
         sys.stdout.flush()
         return code
     except BrokenPipeError:
-        drop_output()
+        pass
     except MemoryError:
         # by the first word: chance decides whether memory ends before the rest is known
         say("%s: error: not enough memory. Give this shell more (ulimit -v), or the job (--mem)" % prog.split()[0])
     except OSError as err:
-        drop_output()
         say("%s: error: %s" % (prog, problem(err)))
     return 1
+
+
+def as_process(function):
+    """
+    Call function (without arguments), which is all that this process does; return its exit code (int).
+
+    Here is what a process has one of: streams that are open, signals that end it in order, its last word.
+    """
+    prepare()
+    with ending_when_asked():
+        code = function()
+    try:
+        sys.stdout.flush()
+    except OSError:  # said already
+        drop_output()
+    return code
 
 
 class Screen:

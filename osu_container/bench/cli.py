@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 from osu_container.core import shell
+from osu_container.core.terminal import discreet
 from osu_container.proof import judging
 from osu_container.proof.judging import ranges
 
@@ -25,6 +26,8 @@ from .session import Session, Wanted, left_of
 
 #: Options of srun that a module sets, by the variable that srun reads in their place
 SRUN_VARIABLES = {'--mpi': 'SLURM_MPI_TYPE', '--network': 'SLURM_NETWORK'}
+#: The shortest run takes some seconds with each module
+MOST_REPEATS = 1000
 EXAMPLES = """examples:
   osu-container bench --dry-run                       what would run: every srun line
   osu-container bench                                 tag quick with every installed module
@@ -48,7 +51,7 @@ def add_arguments(parser):
                         help='; '.join(f'{tag}: {title}' for tag, title in cases.TAG_TITLES.items()) + ' (quick)')
     parser.add_argument('--module', '-m', action='append', metavar='NAME', dest='modules',
                         help='an installed module, e.g. osu-container/hybrid; may be repeated (all, native first)')
-    parser.add_argument('--repeats', '-r', type=_count, metavar='N',
+    parser.add_argument('--repeats', '-r', type=_repeats, metavar='N',
                         help='how often each run is measured ('
                         + ', '.join(f'{tag} {number}' for tag, number in cases.REPEATS.items()) + ')')
     parser.add_argument('--dry-run', '-n', action='store_true',
@@ -91,6 +94,13 @@ def _count(text):
     return int(text)
 
 
+def _repeats(text):
+    """Return text as a whole number from 1 to MOST_REPEATS (for argparse)."""
+    if _count(text) > MOST_REPEATS:
+        raise argparse.ArgumentTypeError(f"found '{text}', wanted at most {MOST_REPEATS}: more would take days")
+    return _count(text)
+
+
 def main(options):
     """Do what the options (argparse) say; return the exit code."""
     if options.json and not options.dry_run:
@@ -118,7 +128,8 @@ def main(options):
         folder = _new_folder(options)
     if 'SLURM_JOB_ID' not in base:
         return _in_a_job(options, wanted, site, runs, folder, base)
-    return _measure(options, wanted, found, base, folder)
+    with holding.given_back(base):
+        return _measure(options, wanted, found, base, folder)
 
 
 def _new_folder(options):
@@ -221,6 +232,9 @@ def _own(options, nodes):
         raise BenchError(f"--run {options.run}: {err}. Close the quote, or put a \\ in front of it") from err
     if not words:
         raise BenchError("--run: the command is empty. Give one: --run 'COMMAND ARGUMENTS'")
+    if discreet(options.run) != options.run:
+        raise BenchError(f"--run {discreet(options.run)}: what is left out here would stand in the results. Export it "
+                         "before, or put it into a script")
     return {'words': words, 'ranks': options.ranks or nodes, 'folder': os.getcwd(), 'figure': options.figure,
             'variant': model.figure_variant(options.unit or 's', options.figure or 'time of the step',
                                             options.more_is_better),
@@ -271,7 +285,10 @@ def _show(runs, left, found, wanted, site, options, folder):
 
     :param left: list of (plan.Run, repeat); folder: Path of the run that would go on, None for a new one
     """
-    shown = [run for run in runs if run in {one for one, _ in left}]
+    repeats = {}  # name of a run -> its repeats that are left
+    for run, number in left:
+        repeats.setdefault(run.name, []).append(number)
+    shown = [run for run in runs if run.name in repeats]
     if options.json:
         print(json.dumps({'site': site['name'], 'tag': wanted.tag, 'repeats': wanted.repeats,
                           'resumes': folder and str(folder), 'job': _salloc(wanted, site, options, shown),
@@ -294,8 +311,8 @@ def _show(runs, left, found, wanted, site, options, folder):
         print(f"  {module.name:<26} srun gets {' '.join(words) or 'nothing'} from it")
     by_case = {}
     for run in shown:
-        repeats = [repeat for one, repeat in left if one == run]
-        only = '' if len(repeats) == wanted.repeats else f' (repeat {ranges(repeats)})'
+        mine = repeats[run.name]
+        only = '' if len(mine) == wanted.repeats else f' (repeat {ranges(mine)})'
         by_case.setdefault((run.case, run.typed), []).append(run.module + only)
     for (case, typed), names in by_case.items():
         print(f"\n{case.title}\n    {typed}\n    with {', '.join(names)}")
@@ -318,7 +335,7 @@ def _estimate(left, wanted):
 def _salloc(wanted, site, options, runs):
     """Return the command (list of str) that asks for the job, without what runs in it."""
     ranks = max(run.case.ranks for run in runs)
-    minutes = max(10, round(3 * _estimate(runs * wanted.repeats, wanted) / 60))
+    minutes = max(10, round(3 * _estimate(range(len(runs) * wanted.repeats), wanted) / 60))
     if wanted.run:  # nobody knows how long it takes; at most this
         minutes = max(10, round(len(runs) * (wanted.repeats + 1) * wanted.run['limit'] / 60))
     return ['salloc', f'-N{wanted.nodes}', f'-n{max(ranks, wanted.nodes)}', f'--time={options.time or minutes}',
@@ -356,7 +373,7 @@ def _in_a_job(options, wanted, site, runs, folder, base):
     print('$ ' + shlex.join(command) + ' osu-container bench ...', flush=True)
     if not shutil.which('salloc', path=base.get('PATH')):
         raise BenchError("salloc is not there, and this is no job: start it in one (sbatch)")
-    os.execvpe('salloc', [*command, *again], base)
+    os.execvpe('salloc', [*command, *again], {**base, holding.PARENT: str(os.getpid())})
 
 
 def _own_again(options):
@@ -399,7 +416,7 @@ def _measure(options, wanted, found, base, folder):
         try:
             counts = session.go()
         except (BenchError, OSError) as err:
-            raise BenchError(f"{err}\n{go_on}") from err
+            raise BenchError(f"{streams.problem(err) if isinstance(err, OSError) else err}\n{go_on}") from err
     screen.say(f"{counts['ok']} measured, {counts['failed']} failed, {counts['skipped']} left out"
                + (f", in {time.monotonic() - screen.begin:.0f} s"))
     for failure in _failures(folder):

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import fcntl
 import json
 import os
@@ -25,16 +26,18 @@ import subprocess
 import time
 from pathlib import Path
 
+from osu_container.core import outputs
 from osu_container.core.reading.files import read_json
 from osu_container.proof.loaded import environment_of, link, stat
 
 from .. import record
-from ..image.progress import write_file
 from . import BenchError
 
 NAME = 'running.json'
 #: Variable of ReFrame and of all that it starts: the plan of their session, in the folder of the run
 PLAN = 'OSU_CONTAINER_PLAN'
+#: Variable of what salloc runs: the number of salloc, which this command was before
+PARENT = 'OSU_CONTAINER_SALLOC'
 #: Seconds between asking a process to end and ending it: ReFrame ends its test, srun its step
 PATIENCE = 10
 #: Of prctl(2), linux/prctl.h
@@ -45,6 +48,35 @@ _PRCTL = ctypes.CDLL(None, use_errno=True).prctl
 def end_with_parent():
     """For preexec_fn: the process gets SIGTERM when the one that starts it has ended, however that was (kill -9)."""
     _PRCTL(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+
+
+@contextlib.contextmanager
+def given_back(env):
+    """
+    End with the salloc that has asked for this job, in a with statement, and give the job back where that was killed.
+
+    salloc does so itself, unless it has no time to (kill -9). env: dict; PARENT in it is the number of salloc
+    """
+    parent = env.pop(PARENT, None)
+    if parent != str(os.getppid()):
+        yield
+        return
+    end_with_parent()
+    try:
+        yield
+    finally:
+        if str(os.getppid()) != parent:
+            _ask(['scancel', env['SLURM_JOB_ID']], env)
+
+
+def full(folder, said):
+    """Return that the disk of folder (Path) is full (str), by itself or by what was said (list of str); else None."""
+    there = os.statvfs(folder)
+    words = next((words for words in map(os.strerror, (errno.ENOSPC, errno.EDQUOT)) if words in ' '.join(said)), None)
+    if words or not there.f_bavail or there.f_files and not there.f_favail:
+        return (f"the disk of {folder} takes no more: {words or os.strerror(errno.ENOSPC)}. Free space or files there "
+                "(df -h, df -i, quota)")
+    return None
 
 
 def _me():
@@ -131,7 +163,7 @@ class Hold:
         with _one_at_a_time(self.folder):
             refuse(self.folder)
             killed = path.exists()
-            write_file(path, json.dumps(self.mine, indent=1) + '\n')
+            outputs.replace(path, json.dumps(self.mine, indent=1) + '\n')
         try:
             number = end_left_behind(self.folder)
             if killed:

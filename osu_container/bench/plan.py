@@ -156,7 +156,7 @@ def make(tag, modules, site, *, nodes, patterns=(), check=False):
     """
     if tag not in cases.TAGS:
         raise BenchError(f"unknown tag '{tag}'; known tags: {', '.join(cases.TAGS)}")
-    runs, names = [], series_names(modules)
+    runs, names = {}, series_names(modules)  # name of a run -> Run
     for benchmark, buffers, place, options, _ in cases.TAGS[tag]:
         count, ranks = placement(place, site)
         for kind in buffers or cases.BENCHMARKS[benchmark]['buffers']:
@@ -168,8 +168,8 @@ def make(tag, modules, site, *, nodes, patterns=(), check=False):
                           program_line(benchmark, kind, options, site, check=check),
                           None if benchmark in WITHOUT_SIZES else largest,
                           why_not(case, module, site, nodes, check=check), (tag,), check=check)
-                if run.name not in {one.name for one in runs}:
-                    runs.append(run)
+                runs.setdefault(run.name, run)
+    runs = list(runs.values())
     if patterns:
         strange = [pattern for pattern in patterns if not any(_fits(run.name, pattern) for run in runs)]
         if strange:  # of several too: a slip beside a right name would measure less, or more, than was meant

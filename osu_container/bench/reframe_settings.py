@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pprint
 
-from ..image.progress import write_file
+from osu_container.core import outputs
 
 #: Lmod's function, which a batch script has not: ReFrame loads the modules with it
 MODULE_FUNCTION = 'module() { eval "$("$LMOD_CMD" bash "$@")"; }'
@@ -44,4 +44,4 @@ def make(site):
 
 def write(path, site):
     """Write the settings of a site as a Python file to path (Path)."""
-    write_file(path, f'site_configuration = {pprint.pformat(make(site), width=118, sort_dicts=False)}\n')
+    outputs.replace(path, f'site_configuration = {pprint.pformat(make(site), width=118, sort_dicts=False)}\n')

@@ -20,11 +20,11 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from osu_container.core import outputs
 from osu_container.core.reading.files import read_json
 from osu_container.proof import judging
 
 from .. import osu_output, record
-from ..image.progress import write_file
 from ..results import run_files
 from ..streams import end_group, started
 from . import BenchError, cases, holding, installed_modules, measure, plan, reframe_settings
@@ -36,8 +36,10 @@ ASK = {'MPIR_CVAR_DEBUG_SUMMARY': '1'}
 #: Long enough (about a second) for rank-proof to look twice at a native program, which starts fast
 ASK_PROGRAM = ('osu_latency', '-m', '8', '-i', '4000', '-x', '1', 'H', 'H')
 ASK_LIMIT = 300
-#: ReFrame's main function; its package has no __main__
-REFRAME = 'import sys; from reframe.frontend.cli import main; sys.exit(main())'
+#: ReFrame's main function; its package has no __main__. Before it has read its settings it writes a log into Python's
+#: folder for temporary files: for that process alone this is the folder that is named first
+REFRAME = ('import sys, tempfile; tempfile.tempdir = sys.argv.pop(1); from reframe.frontend.cli import main; '
+           'sys.exit(main())')
 
 
 class JobLost(BenchError):
@@ -227,11 +229,13 @@ class Session:
         promises = {module.name: {key: module.facts[key] for key in ('comes_from', 'container')}
                     for module in self.modules}
         limit = self.wanted.run['limit'] if self.wanted.run else cases.TIME_LIMIT
-        write_file(plan_file, json.dumps({'folder': str(self.folder), 'repeat': number, 'promises': promises,
+        outputs.replace(plan_file, json.dumps({'folder': str(self.folder), 'repeat': number, 'promises': promises,
                                           'limit': limit,
                                           'runs': [run.entry() for run in runs]}, indent=1) + '\n')
-        command = [sys.executable, '-c', REFRAME, '-C', str(self.folder / 'settings.py'), '-c', str(CHECKS), '-r',
-                   '--exec-policy=serial', '--nocolor', f'--prefix={self.folder / "reframe"}',
+        (self.folder / 'reframe').mkdir(exist_ok=True)
+        command = [sys.executable, '-c', REFRAME, str(self.folder / 'reframe'),
+                   '-C', str(self.folder / 'settings.py'), '-c', str(CHECKS), '-r', '--exec-policy=serial',
+                   '--nocolor', f'--prefix={self.folder / "reframe"}',
                    f'--report-file={report}']
         env = {**self.base, holding.PLAN: str(plan_file), 'RFM_SAVE_LOG_FILES': 'no', 'PYTHONUNBUFFERED': '1'}
         for path in (report, *self.errors_of(number, runs)):  # of a session that was interrupted
@@ -298,8 +302,11 @@ class Session:
             reported = {entry['name'].rpartition('case=')[2]: entry
                         for entry in read_json(report, 'line of results')['runs'][-1]['testcases']}
         except (OSError, ValueError, KeyError, IndexError):
-            tail = [line for line in log.read_text(errors='replace').splitlines() if line.strip()][-10:]
+            tail = [line for line in measure.text_of(log).splitlines() if line.strip()][-10:]
             holding.end_left_behind(self.folder)  # it was killed, and its test runs on
+            full = holding.full(self.folder, tail)
+            if full:
+                raise BenchError(full) from None
             raise BenchError(f"ReFrame ended with exit code {code} and left no report. The end of {log}:\n"
                              + '\n'.join('    ' + line for line in tail)) from None
         done = self.done()

@@ -1,12 +1,11 @@
 """The command osu-container contribute."""
-import os
 import re
-import tempfile
 from pathlib import Path
 
 from osu_container.contribute import ContributeError, easybuild_recipes, lumi_recipes
 from osu_container.contribute.from_data import approaches_of, stack_of
 from osu_container.contribute.repositories import BINDINGS_THERE, PLACES
+from osu_container.core import outputs
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.site_choice import SettingsError, site_entry
 from osu_container.recipes.images import IMAGES
@@ -94,21 +93,9 @@ def main(options):
 
 
 def write_folder(folder, files):
-    """
-    Write files ({relative path (str): text}) to a new folder (Path) in one move.
-
-    Raises ContributeError if folder is there already or cannot be written; nothing is left of what was interrupted.
-    """
-    folder = Path(os.path.abspath(folder))
-    if folder.exists() or folder.is_symlink():
-        raise ContributeError(f'{folder} is there already, and is left as it is; -o names another folder')
-    try:
-        with tempfile.TemporaryDirectory(prefix=f'.{folder.name}.', dir=folder.parent) as stage:
-            for name, text in files.items():
-                path = Path(stage) / folder.name / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text)
-            (Path(stage) / folder.name).rename(folder)
-    except OSError as err:
-        raise ContributeError(f"{folder} cannot be written: {err.strerror}. Make room there, or name another folder "
-                              "by -o") from err
+    """Write files ({relative path (str): text}) to a new folder (Path) in one move. Raises OSError."""
+    with outputs.new_folder(folder) as stage:
+        for name, text in files.items():
+            path = Path(stage) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)

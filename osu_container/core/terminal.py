@@ -57,6 +57,32 @@ def visible_in(value):
     return [visible_in(one) for one in value] if isinstance(value, (list, tuple)) else value
 
 
+#: Names of variables whose values are nobody's business, as they are written in an environment
+SECRET = re.compile(r'[A-Z0-9_]*(?:PASSW|TOKEN|KEY|SECRET|CREDENTIAL)[A-Z0-9_]*')
+#: The same with a value behind it, and what stands in front of the host of a URL (RFC 3986, userinfo)
+_ASSIGNED = re.compile(r'\b(%s=)("[^"]*"|\'[^\']*\'|[^\s"\'=][^\s"\']*)' % SECRET.pattern)
+_USERINFO = re.compile(r'(\b[a-z][a-z0-9+.-]*://)[^\s/@?#]+@', re.I)
+LEFT_OUT = '(left out)'
+
+
+def discreet(value):
+    """
+    Return value (data of JSON) without secrets, for files: values of variables named in SECRET, credentials of URLs.
+
+    A variable is a key with a text, or NAME=VALUE in a text.
+    """
+    if isinstance(value, str):
+        if '=' not in value and '://' not in value:
+            return value
+        return _USERINFO.sub(r'\1%s@' % LEFT_OUT, _ASSIGNED.sub(r'\1%s' % LEFT_OUT, value))
+    if isinstance(value, dict):
+        return type(value)((key, LEFT_OUT if isinstance(one, str) and SECRET.fullmatch(str(key)) else discreet(one))
+                           for key, one in value.items())
+    if isinstance(value, (list, tuple)):
+        return (tuple if isinstance(value, tuple) else list)(map(discreet, value))
+    return value
+
+
 def one_line(text):
     """Return text (str, or what str() makes one of) as one line that a terminal shows and does not obey."""
     text = str(text)
@@ -72,6 +98,10 @@ def lines(text):
     return '\n'.join('\t'.join(map(one_line, line.split('\t'))) for line in text.split('\n'))
 
 
+#: What the streams are called in errors, by Python's names of them
+STREAMS = {'<stdout>': 'the standard output', '<stderr>': 'the standard error', 1: 'the standard output'}
+
+
 class Shown(io.TextIOBase):
     """A stream for text that passes on what lines() makes of it."""
 
@@ -81,9 +111,17 @@ class Shown(io.TextIOBase):
         self.stream = stream
 
     def write(self, text):
-        """Write text (str); return its length."""
-        self.stream.write(lines(text))
+        """Write text (str); return its length. An OSError names the stream."""
+        self._pass(lambda: self.stream.write(lines(text)))
         return len(text)
+
+    def _pass(self, function):
+        """Call function (without arguments), and let what the stream does not take name it."""
+        try:
+            function()
+        except OSError as err:
+            err.filename = err.filename or STREAMS.get(getattr(self.stream, 'name', ''), 'an output')
+            raise
 
     def obeyed(self, text):
         """Write text (str) of our own as it is: colours, a line that is written over."""
@@ -91,7 +129,7 @@ class Shown(io.TextIOBase):
 
     def flush(self):
         """See io."""
-        self.stream.flush()
+        self._pass(self.stream.flush)
 
     def fileno(self):
         """See io."""

@@ -14,7 +14,8 @@ import re
 import sys
 from collections import OrderedDict
 
-from osu_container.core import shell
+from osu_container.core import outputs, shell
+from osu_container.core.terminal import discreet
 
 from .host import Host
 
@@ -53,7 +54,7 @@ def found_now(root='', name=None, environment=None):
     name = name or entry.name_for(survey)
     site = entry.site_of(survey, name)
     said = host.said.values()
-    return OrderedDict([
+    return discreet(OrderedDict([
         ('format', FORMAT), ('name', name), ('node', survey.value('node')),
         # slurmd sets it, for batch scripts and steps; the shell of salloc, on the login node, has none
         ('kind', 'compute' if host.environment.get('SLURMD_NODENAME') else 'login'), ('date', survey.today),
@@ -64,7 +65,7 @@ def found_now(root='', name=None, environment=None):
         ('libraries', survey.libraries),
         ('seen', OrderedDict((key, survey.facts[key]['note'] or survey.facts[key]['value'] if key == 'runtime' else
                               survey.facts[key]['value']) for key in differ.COMPARED if key in survey.facts)),
-        ('site', site)])
+        ('site', site)]))
 
 
 def main(options):
@@ -88,10 +89,8 @@ def main(options):
             return refuse("--compare writes nothing: leave -o, --facts and --name out")
         return compare(options)
     target = options.output or options.facts
-    if target and not options.force and os.path.lexists(target):
-        # said again when it is written; known now, it saves the look
-        print("%s: error: %s is there already. To replace it: --force" % (options.prog, target), file=sys.stderr)
-        return 1
+    if target:  # said again when it is written; known now, it saves the look
+        outputs.check(target, options.force)
     found = found_now(options.sysroot or '', options.name)
     if options.facts:
         return write_facts(found, options)
@@ -111,14 +110,10 @@ def refuse(text):
 def write(found, options):
     """Write what was found into a file and say how it is used; return the exit code."""
     from .entry import easyconfig_of
-    from .write import WriteError, source_of, write_file
+    from .write import source_of
     is_json = options.json or options.output.endswith('.json')
     text = json.dumps(found, indent=1) + '\n' if is_json else source_of(found)
-    try:
-        write_file(options.output, text, options.force)
-    except WriteError as err:
-        print("%s: error: %s" % (options.prog, err), file=sys.stderr)
-        return 1
+    outputs.write(options.output, text, options.force)
     missing = [entry['what'] for entry in found['missing'] if entry['matters']]
     print("wrote %s: %s with %d facts; not found: %s" % (
         options.output, 'site ' + found['name'], len(found['facts']), ', '.join(missing) or 'nothing that matters'))
@@ -151,14 +146,9 @@ def write_facts(found, options):
     """Write the libraries of what was found as a description; return the exit code."""
     from ..check.host_facts import text_of
     from . import library_facts
-    from .write import WriteError, write_file
     entry = dict(found['site'], name=found['name'])
     data, remarks = library_facts.description(entry, found['root'], found['name'], found['date'], found['node'])
-    try:
-        write_file(options.facts, text_of(data), options.force)
-    except WriteError as err:
-        print("%s: error: %s" % (options.prog, err), file=sys.stderr)
-        return 1
+    outputs.write(options.facts, text_of(data), options.force)
     for remark in remarks:
         print(remark)
     print("wrote %s: %d files of libraries\nUse it elsewhere: osu-container check IMAGE.sif --site NAME --facts %s" % (

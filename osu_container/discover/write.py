@@ -3,12 +3,7 @@ A site as Python source that a person reads and edits, within 120 columns; writt
 
 And the report of what was found: facts by section, what can be installed, what is not there and what follows.
 """
-import errno
-import os
 import re
-import tempfile
-
-from osu_container.core.reading.files import not_replaced
 
 from .. import columns
 from .entry import easyconfig_of
@@ -16,10 +11,6 @@ from .entry import easyconfig_of
 WIDTH = 120
 SECTIONS = [('runtime', 'Container runtime'), ('MPI', 'MPI'), ('network', 'Network'), ('PMI', 'Start of ranks'),
             ('GPU', 'GPU'), ('Slurm', 'Slurm'), ('files', 'Files'), ('modules', 'Modules'), ('system', 'System')]
-
-
-class WriteError(Exception):
-    """A file that cannot be written; the text says which, why, and what to do."""
 
 
 def literal(value, indent=0, used=None):
@@ -127,49 +118,6 @@ def source_of(found):
     text += '# What this was like, for osu-container discover --compare\n'
     kept = dict((key, found[key]) for key in ('format', 'node', 'date', 'kind', 'libraries', 'seen'))
     return text + 'DISCOVERED = %s\n' % literal(kept, 0, 13)
-
-
-def write_file(path, text, force):
-    """Write text (str) to path, whole or not at all. Raises WriteError if it is there without force, or cannot be."""
-    folder = os.path.dirname(os.path.abspath(path))
-    if not os.path.isdir(folder):
-        raise WriteError("there is no folder %s to write %s into: make it, or name another file"
-                         % (folder, os.path.basename(path)))
-    if os.path.isdir(path):
-        raise WriteError("%s is a folder: name a file" % path)
-    temporary = None
-    try:
-        number, temporary = tempfile.mkstemp(prefix='.' + os.path.basename(path), dir=folder)
-        with os.fdopen(number, 'w', encoding='utf-8') as handle:
-            handle.write(text)
-            handle.flush()
-            os.fsync(handle.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        if force:
-            problem = not_replaced(path)
-            if problem:
-                raise OSError(errno.EINVAL, problem)
-            os.rename(temporary, path)
-            temporary = None
-        else:
-            try:
-                os.link(temporary, path)  # fails where it is there, even if it has come in this moment
-            except FileExistsError:
-                raise
-            except OSError:  # a file system without such links
-                if os.path.lexists(path):
-                    raise FileExistsError(17, 'File exists')
-                os.rename(temporary, path)
-                temporary = None
-    except FileExistsError:
-        raise WriteError("%s is there already. To replace it: --force" % path)
-    except OSError as err:
-        raise WriteError("%s cannot be written: %s. Name another file" % (path, err.strerror or err))
-    finally:
-        if temporary:
-            os.unlink(temporary)
 
 
 def shown(value):

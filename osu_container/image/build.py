@@ -15,33 +15,22 @@ import re
 import shlex
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 from subprocess import PIPE
 from typing import NamedTuple
 
+from osu_container.core import outputs
 from osu_container.core.installing.image_build import wanted_sha256
-from osu_container.core.reading.files import not_replaced
+from osu_container.core.reading.files import text_of
 from osu_container.core.reading.sif import ImageError as SifError
 
 from . import ImageError, engines, fetch, stages
 from .catalogue import IMAGES, PROJECT, RECIPE_VERSION, SOURCES, recipe_text, record_of, sha256_of, shown
 from .installed import packages, unpack
-from .progress import Steps, duration, run, say, write_file
+from .progress import Steps, duration, is_left, log_of, of_this, run, say
 
-# Folders in the work folder: kept stages, and unpacked images on which others stand
-STAGES, BELOW = 'stages', 'below'
-
-
-def of_this():
-    """Return how temporary files of this process are marked (str): the work folder may be one for many machines."""
-    return f'{os.getpid()}.{platform.node()}.'
-
-
-def is_left(name):
-    """Return whether a file is one with the mark of a process of this machine that has ended; name: str."""
-    found = re.search(rf'[.-](\d+)\.{re.escape(platform.node())}\.(\w{{8}}|\.\d+)?$', name)
-    return bool(found) and not Path(f'/proc/{found.group(1)}').exists()
+# Folders in the work folder, both in fetch.KEPT: stages, and unpacked images on which others stand
+STAGES, BELOW = f'{fetch.KEPT}/stages', f'{fetch.KEPT}/below'
 
 
 class Options(NamedTuple):
@@ -52,7 +41,6 @@ class Options(NamedTuple):
     sources: Path = Path()
     sourcepath: tuple = ()
     work: Path = Path()
-    log: Path = None
     output: Path = None
     engine: str = 'auto'
     force: bool = False
@@ -67,7 +55,7 @@ class Build:
         self.name, self.options, self.entry = name, options, IMAGES[name]
         self.sif = options.output or options.sources / f'{name}.sif'
         self.record = Path(f'{self.sif}.json')
-        self.log = options.log or options.work.parent / 'log' / f'image-{name}.log'
+        self.log = log_of(options.work, f'image-{name}')
         self.archive, self.links = None, {}
         self.kind = self.variant = self.osu = self.engine = None
 
@@ -250,10 +238,10 @@ class Build:
 
     def not_writable(self):
         """Return where the build could not write (list of str, each with the cure)."""
-        problem = not_replaced(self.sif)
+        problem = outputs.not_replaced(self.sif)
         found = [f"{shown(self.sif)} cannot be written: {problem}. Name another file: --output FILE"] if problem else []
         for folder, option in ((self.sif.parent, '--output FILE'), (self.options.work, '--work FOLDER'),
-                               (self.options.sources, '--sources FOLDER'), (self.log.parent, '--log FILE')):
+                               (self.options.sources, '--sources FOLDER')):
             there = next(path for path in (folder, *folder.parents) if path.exists())
             if not os.access(str(there), os.W_OK | os.X_OK):
                 found.append(f"you may not write in {there}. Name another place: {option}")
@@ -280,8 +268,11 @@ class Build:
         found = self.not_writable()
         if found:
             raise ImageError('\n'.join(found))
-        for folder in (options.sources, options.work, self.log.parent, self.sif.parent):
+        for folder in (options.sources, options.work, self.sif.parent):
             folder.mkdir(parents=True, exist_ok=True)
+        outputs.own(self.log.parent)
+        with contextlib.suppress(outputs.OutputError):  # of an older release: `clean` leaves it
+            outputs.own(options.work / engines.CACHE)
         if 'image' in self.entry['base']:
             self.build_below()
         self.settle_programs()
@@ -291,27 +282,22 @@ class Build:
         found = self.problems()
         if found:
             raise ImageError('\n'.join(found))
-        self.log.write_bytes(b'')
+        outputs.replace(self.log, b'')
         say(f"{self.name}: {self.osu}, by {self.engine.why}; output of the programs in {shown(self.log)}")
-        dropped = [name for name in engines.environment(options.work)[1] if 'BIND' in name or 'MOUNT' in name]
+        dropped = [name for name in engines.environment(options.work, options.work)[1]
+                   if 'BIND' in name or 'MOUNT' in name]
         if dropped:
             say(f"left out of the build, whose image has no such folders: {', '.join(dropped)}")
-        new = self.sif.with_name(f'.{self.sif.name}.{of_this()}')
-        with tempfile.TemporaryDirectory(prefix=f'build-{of_this()}', dir=options.work) as temporary:
-            try:
-                self.make(new, Path(temporary))
-            finally:
-                with contextlib.suppress(FileNotFoundError):
-                    new.unlink()
+        with outputs.temporary(f'build-{of_this()}', options.work) as temporary, outputs.temporary(
+                f'.build-{of_this()}', self.sif.parent) as beside:
+            self.temporary = Path(temporary)
+            self.make(Path(beside) / self.sif.name, self.temporary)
 
     def tidy(self):
         """Remove what builds on this machine left that were killed: half an image, and folders of any image."""
-        for path in self.sif.parent.glob(f'.*{self.sif.name}.*'):
+        for path in (*self.sif.parent.glob('.build-*'), *self.options.work.glob('build-*')):
             if is_left(path.name):
-                path.unlink()
-        for path in self.options.work.glob('build-*'):
-            if is_left(path.name):
-                shutil.rmtree(path, ignore_errors=True)
+                outputs.clear(path)
 
     def below_folder(self):
         """Return the folder with the files of the image on which this one stands, unpacked if it is not there yet.
@@ -319,34 +305,46 @@ class Build:
         From the SIF Apptainer would unpack them with their owners, for which --fakeroot is not enough.
         """
         folder = self.options.work / BELOW / sha256_of(self.below())[:16]
-        if not folder.is_dir():
-            folder.parent.mkdir(exist_ok=True)
-            with tempfile.TemporaryDirectory(prefix=f'build-{of_this()}', dir=self.options.work) as temporary:
-                unpack(self.below(), Path(temporary) / 'root')
-                with contextlib.suppress(OSError):  # another build was faster
-                    os.rename(Path(temporary) / 'root', folder)
-        return folder
+        if not outputs.is_ours(folder):
+            outputs.own(outputs.own(self.options.work / fetch.KEPT) / folder.parent.name)
+            with outputs.temporary(f'build-{of_this()}', self.options.work) as temporary:
+                made = outputs.make(Path(temporary) / 'below')
+                unpack(self.below(), made / 'root')
+                outputs.keep(made, folder)
+        return folder / 'root'
 
     def build_below(self):
         """Build the image on which this one stands, with the same options but for those that are for this one only."""
         below = Build(self.entry['base']['image'], self.options._replace(
-            output=None, force=False, log=None, osu='auto'))
+            output=None, force=False, osu='auto'))
         if below.sif.exists() and not below.record.exists():
             say(f"{shown(below.sif)} was not built by this command: taken as it is")
         else:
             below.run()
 
     def is_there(self):
-        """Return whether there is an image that need not or must not be built, after saying so."""
+        """
+        Return whether there is an image that need not or must not be built, after saying so.
+
+        Raises ImageError where a file beside it is somebody else's.
+        """
+        record = record_of(self.sif)
         if self.is_current():
             say(f"{shown(self.sif)} is current ({self.osu})")
-            write_sum(self.sif, record_of(self.sif)['sif-sha256'])
+            write_sum(self.sif, record['sif-sha256'])
             return True
-        if self.sif.exists() and not self.record.exists():
+        total = sha256_of(self.sif) if self.sif.exists() else None
+        beside = Path(f'{self.sif}.sha256')
+        if total and record.get('sif-sha256') != total:
             say(f"{shown(self.sif)} is there and was not built by this command: kept. To replace it: --force")
-            if not Path(f'{self.sif}.sha256').exists():
-                write_sum(self.sif, sha256_of(self.sif))
+            if not beside.exists():
+                write_sum(self.sif, total)
             return True
+        for path, ours in ((self.record, record.get('name') == self.name), (beside, bool(record) and text_of(
+                beside).split()[:1] == [record['sif-sha256']])):
+            if os.path.lexists(str(path)) and not ours:
+                raise ImageError(f"{shown(path)} is there, and not of a build of this image: it stays as it is. Move "
+                                 "it away, or replace it by --force")
         return False
 
     def make(self, new, temporary):
@@ -413,14 +411,14 @@ class Build:
             return arguments
         kind, words = fetch.base_command(start['debian'])
         folder = fetch.base_folder(words, self.options.work)
-        if folder.is_dir():
+        if outputs.is_ours(folder):
             self.steps.skip('base', f"Debian {start['debian']}, kept from before")
         else:
             self.steps.begin('base', f"(Debian {start['debian']} by {kind})")
             fetch.make_base(kind, words, self.options.work, self.log)
             self.steps.end()
         self.base = folder.name
-        return {'BOOTSTRAP': 'localimage', 'BASE': str(self.named(folder, start['debian'])), **arguments}
+        return {'BOOTSTRAP': 'localimage', 'BASE': str(self.named(folder / 'root', start['debian'])), **arguments}
 
     def named(self, path, name):
         """Return a path in the build folder that leads to the path: the image keeps it in its labels, and need not
@@ -445,7 +443,7 @@ class Build:
             folder = self.options.work / STAGES / keys[stage.name]
             kept[stage.name] = f'stage-{stage.name}'
             (context / kept[stage.name]).symlink_to(folder / 'root')
-            if folder.is_dir():
+            if outputs.is_ours(folder):
                 self.steps.skip(title, 'kept from before')
                 continue
             self.steps.begin(title)
@@ -459,12 +457,11 @@ class Build:
         """
         sif, unpacked = temporary / 'stage.sif', temporary / 'stage'
         self.command(title, engines.sif_command(self.engine, definition, sif, 'none', False, True), cwd=context)
+        outputs.make(unpacked)
         unpack(sif, unpacked / 'root', paths)
-        write_file(unpacked / 'made.json', json.dumps({'for': self.name, 'stage': title, 'paths': paths}) + '\n')
-        folder.parent.mkdir(exist_ok=True)
-        with contextlib.suppress(OSError):  # another build was faster: its stage is as good
-            os.rename(unpacked, folder)
-        shutil.rmtree(unpacked, ignore_errors=True)
+        outputs.replace(unpacked / 'made.json', json.dumps({'for': self.name, 'stage': title, 'paths': paths}) + '\n')
+        outputs.own(outputs.own(self.options.work / fetch.KEPT) / folder.parent.name)
+        outputs.keep(unpacked, folder)
         sif.unlink()
 
     def by_dockerfile(self, parts, arguments, context, new, temporary):
@@ -503,7 +500,8 @@ class Build:
 
     def command(self, what, words, cwd=None):
         """Run a command of this build with its output in the log."""
-        run(what, words, self.log, cwd=cwd, env=engines.environment(self.options.work)[0])
+        run(what, words, self.log, cwd=cwd,
+            env=engines.environment(self.options.work, self.temporary)[0])
 
 
 def put_into_place(new, sif, total, record, text):
@@ -519,14 +517,14 @@ def put_into_place(new, sif, total, record, text):
             fcntl.flock(folder, fcntl.LOCK_EX)
         os.replace(str(new), str(sif))
         write_sum(sif, total)
-        write_file(record, text)
+        outputs.replace(record, text)
     finally:
         os.close(folder)
 
 
 def write_sum(sif, total):
     """Write the file beside an image from which `sha256sum -c` and the easyblock know what it must be."""
-    write_file(Path(f'{sif}.sha256'), f"{total}  {sif.name}\n")
+    outputs.replace(f'{sif}.sha256', f"{total}  {sif.name}\n")
 
 
 def kind_built(name, record):
@@ -551,17 +549,20 @@ def looks_current(name, record):
 
 
 def clean(work, everything=False):
-    """Remove kept stages, with everything bases too, and what a killed build left; return the freed bytes."""
+    """
+    Remove kept stages, with everything bases too, and what a killed build left.
+
+    Return (the freed bytes, what this command has not made and left (list of Path)).
+    """
     work = Path(work)
     patterns = [f'{STAGES}/*', f'{BELOW}/*', 'build-*',
-                *(['base-*', engines.CACHE] if everything else [])]
-    freed = 0
-    for path in (path for pattern in patterns for path in work.glob(pattern)):
-        if path.is_dir():
+                *([f'{fetch.KEPT}/base-*', engines.CACHE] if everything else [])]
+    freed, left = 0, []
+    for path in (path for pattern in patterns for path in work.glob(pattern) if path.name != outputs.MARK):
+        try:
             done = subprocess.run(['du', '-sk', path], stdout=PIPE, stderr=PIPE, universal_newlines=True)
+            outputs.remove(path)
             freed += int(done.stdout.split()[0]) * 1024 if done.stdout else 0
-            shutil.rmtree(path)
-        else:
-            freed += path.stat().st_size
-            path.unlink()
-    return freed
+        except outputs.OutputError:
+            left.append(path)
+    return freed, left

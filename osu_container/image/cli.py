@@ -4,11 +4,13 @@ import os
 import sys
 from pathlib import Path
 
+from osu_container.core import outputs
 from osu_container.places import PROJECT, STATE
 
 from .. import columns
 from . import ImageError, engines
 from .catalogue import FAMILIES, IMAGES, SOURCES, find, recipe_text, record_of, sentence, shown, state
+from .progress import log_of
 
 EPILOG = """
 NAME is the name of an image (osu-container image list), a family such as workstation, or a pattern such as '*5.0.2*'.
@@ -101,8 +103,6 @@ def _add_build_options(parser):
     add('--compression', choices=engines.COMPRESSIONS,
         help="of the image: zstd starts faster, none fastest and is the largest (docs/images.md); gzip is what every "
              "kernel and runtime reads (default: gzip for LUMI and Alps, else zstd)")
-    add('--log', type=_absolute, metavar='FILE',
-        help="output of the programs (default: .workstation/log/image-NAME.log)")
 
 
 def _absolute(text):
@@ -213,14 +213,6 @@ def print_recipe(options):
     return 0
 
 
-def _log(work, name):
-    """Return the log file of a command, its folder made."""
-    path = work.parent / 'log' / f'{name}.log'
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b'')
-    return path
-
-
 def fetch_sources(options):
     """Download sources; go on with the next one after a failure, and fail at the end."""
     from . import fetch
@@ -229,7 +221,10 @@ def fetch_sources(options):
         for name in find(options.names):
             for variant in IMAGES[name]['variants'].values():
                 keys += [key for key in variant['sources'] if key not in keys]
-    log, failed = _log(options.work, 'image-fetch'), []
+    log, failed = log_of(options.work, 'image-fetch'), []
+    options.work.mkdir(parents=True, exist_ok=True)
+    outputs.own(log.parent)
+    outputs.replace(log, b'')
     for key in keys:
         try:
             fetch.fetch([key], options.sources, log)
@@ -252,7 +247,7 @@ def build_images(options):
                          f"{', '.join(names)}")
     given = Options(
         osu=options.osu, osu_archive=options.osu_archive,
-        sources=options.sources, work=options.work, log=options.log, output=options.output, engine=options.engine,
+        sources=options.sources, work=options.work, output=options.output, engine=options.engine,
         sourcepath=(options.sources, *map(Path, filter(None, os.environ.get('EASYBUILD_SOURCEPATH', '').split(':')))),
         force=options.force, compression=options.compression)
     failed = []
@@ -325,5 +320,10 @@ def _verify_installed(as_json):
 def clean(options):
     """Remove what only makes later builds quicker."""
     from .build import clean as remove
-    print(f"removed {remove(options.work, options.all) / 1e6:.0f} MB from {shown(options.work)}")
+    if not options.work.is_dir():
+        raise ImageError(f"--work {options.work}: there is no such folder. Name that of your builds")
+    freed, left = remove(options.work, options.all)
+    print(f"removed {freed / 1e6:.0f} MB from {shown(options.work)}")
+    if left:
+        print(columns.fill(f"left as they are, as this command has not made them: {', '.join(map(shown, left))}"))
     return 0

@@ -117,17 +117,17 @@ DROPPED_VARIABLES = re.compile(r'(APPTAINER|SINGULARITY)(_|ENV_)|(SLURM|PMI|PMIX
                                r'PRTE|UCX|NCCL|RCCL)_')
 
 
-def environment(work, given=None):
+def environment(work, temporary, given=None):
     """Return the environment (dict) of a build by the runtime, and the names that were left out (list of str).
 
-    work: folder for its temporary files and, unless the user has named another, its cache: its own choices, /tmp and
-    the home folder, may be small, in memory or under a quota. given: the environment, os.environ if None.
+    temporary: folder for its temporary files; work: for its cache, unless the user has named another: its own choices,
+    /tmp and the home folder, may be small, in memory or under a quota. given: the environment, os.environ if None.
     """
     given = os.environ if given is None else given
     dropped = sorted(name for name in given if DROPPED_VARIABLES.match(name) and not KEPT_VARIABLES.fullmatch(name))
     kept = {name: value for name, value in given.items() if name not in dropped}
     for prefix in ('APPTAINER', 'SINGULARITY'):
-        kept[f'{prefix}_TMPDIR'] = str(work)
+        kept[f'{prefix}_TMPDIR'] = str(temporary)
         kept.setdefault(f'{prefix}_CACHEDIR', str(Path(work) / CACHE))
     return kept, dropped
 

@@ -16,11 +16,12 @@ import urllib.request
 from pathlib import Path
 from subprocess import DEVNULL
 
+from osu_container.core import outputs
 from osu_container.places import PROJECT, STATE
 
 from . import ImageError
 from .catalogue import DEBIAN, DEFAULT_DEBIAN, SOURCES, command_path, sha256_of, shown
-from .progress import SCREEN, run, say
+from .progress import SCREEN, of_this, run, say
 
 # Folders below a source path in which EasyBuild looks for the sources of our easyconfigs.
 EASYBUILD_FOLDERS = ('', 'o/osu-native', 'osu-native', 'o/osu-container', 'osu-container', 'o/OSU-Micro-Benchmarks')
@@ -29,6 +30,10 @@ EASYBUILD_FOLDERS = ('', 'o/osu-native', 'osu-native', 'o/osu-container', 'osu-c
 PLATFORMS = ('manylinux_2_28_x86_64', 'manylinux2014_x86_64', 'manylinux_2_17_x86_64', 'manylinux_2_5_x86_64',
              'manylinux1_x86_64', 'manylinux_2_27_x86_64', 'any')
 
+#: Folder in the work folder for what serves later builds
+KEPT = 'kept'
+#: Folder beside the sources for what has come of a file so far
+PARTS = '.osu-container-downloads'
 TIMEOUT = 20  # seconds without a byte after which a server counts as not reached
 
 
@@ -86,7 +91,7 @@ def check_commit(path, source):
 def from_pypi(source, path, log):
     """Download one file from PyPI by pip. Raises ImageError."""
     wheel = source['file'].endswith('.whl')
-    with tempfile.TemporaryDirectory(prefix='.fetch-', dir=path.parent) as temporary:
+    with outputs.temporary('.fetch-', path.parent) as temporary:
         # pip compares the sha256 before it opens the file. It asks a source archive for its metadata, for which the
         # archive's build tools are fetched: those as wheels, or pip would compile them.
         requirement = Path(temporary) / 'requirement.txt'
@@ -97,7 +102,7 @@ def from_pypi(source, path, log):
         run(f"fetching {source['name']} {source['version']} from PyPI",
             [*pip_command(), 'download', '--no-deps', '--require-hashes', '--dest', temporary,
              *(options if wheel else ['--no-binary', source['name']]), '--requirement', str(requirement)], log)
-        os.replace(Path(temporary) / source['file'], path)
+        outputs.place(Path(temporary) / source['file'], path)
 
 
 def pip_command():
@@ -113,11 +118,11 @@ def pip_command():
 
 
 def _download(source, path):
-    """Download one file from its address; what an interrupted call left in FILE.part is gone on with.
+    """Download one file from its address; what an interrupted call left of it in PARTS is gone on with.
 
     Raises ImageError with the address if it cannot be had, and with both sums if it is another file.
     """
-    part = path.with_name(f"{path.name}.part")
+    part = Path(outputs.own(path.parent / PARTS)) / path.name
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)  # two builds at once would write into one file
@@ -141,7 +146,9 @@ def _complete(source, part, path):
         raise ImageError(f"what came from {source['url']} is not the file that is meant, and was removed:\n"
                          f"    sha256 found   {found}\n    sha256 wanted  {source['sha256']}\n"
                          "Repeat the command. If it stays so, the file has changed there: do not use it unseen")
-    os.replace(part, path)
+    outputs.place(part, path)
+    with contextlib.suppress(OSError):  # another file is on its way
+        outputs.remove(part.parent, [outputs.MARK])
 
 
 def _receive(url, part):
@@ -269,8 +276,8 @@ def base_identity(words):
 
 
 def base_folder(words, work):
-    """Return the folder (Path) of the base that a command makes."""
-    return Path(work) / f'base-{base_identity(words)}'
+    """Return the folder (Path) of the base that a command makes; the base itself is in its root."""
+    return Path(work) / KEPT / f'base-{base_identity(words)}'
 
 
 def _open_to_all():
@@ -294,21 +301,22 @@ def make_base(kind, words, work, log):
     It serves all images until the work folder is cleared. Raises ImageError.
     """
     base = base_folder(words, work)
-    if base.is_dir():
-        return base
+    if outputs.is_ours(base):
+        return base / 'root'
     address = [words[-1]] if words[-1] else []
-    with tempfile.TemporaryDirectory(prefix='base-new-', dir=work) as temporary:
-        root, archive = Path(temporary) / 'root', Path(temporary) / 'base.tar'
+    with outputs.temporary(f'build-{of_this()}', work) as temporary:
+        made, archive = outputs.make(Path(temporary) / 'made'), Path(temporary) / 'base.tar'
+        root = made / 'root'
         root.mkdir()
         if kind == 'mmdebstrap':
             run('making the base', [*words[:-1], archive, *address], log,
                 env={**os.environ, 'TMPDIR': _open_to_all()})
         else:
-            made = Path(temporary) / 'made'
-            run('making the base', [*words[:-1], made, *address], log)
-            run('packing the base', ['tar', '-C', made, '-cf', archive, '.'], log)
+            first = Path(temporary) / 'first'
+            run('making the base', [*words[:-1], first, *address], log)
+            run('packing the base', ['tar', '-C', first, '-cf', archive, '.'], log)
         run('unpacking the base', ['tar', '-C', root, *(f'--exclude={path}' for path in NOT_UNPACKED), '-xf', archive],
             log)
-        with contextlib.suppress(OSError):  # another build was faster: its base is as good
-            os.rename(root, base)
-    return base
+        outputs.own(base.parent)
+        outputs.keep(made, base)
+    return base / 'root'

@@ -1,12 +1,12 @@
 """Programs that run for long: their output in a log, and how far they are on the screen."""
-import contextlib
-import errno
 import os
+import platform
+import re
 import subprocess
 import time
 from pathlib import Path
 
-from osu_container.core.reading.files import not_replaced
+from osu_container.core.terminal import discreet
 from osu_container.streams import Screen, started
 
 from . import ImageError
@@ -26,6 +26,22 @@ def duration(seconds):
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def of_this():
+    """Return how temporary files of this process are marked (str): the work folder may be one for many machines."""
+    return f'{os.getpid()}.{platform.node()}.'
+
+
+def is_left(name):
+    """Return whether a file is one with the mark of a process of this machine that has ended; name: str."""
+    found = re.search(rf'-(\d+)\.{re.escape(platform.node())}\.\w{{8}}$', name)
+    return bool(found) and not Path(f'/proc/{found.group(1)}').exists()
+
+
+def log_of(work, name):
+    """Return the file (Path) for the output of programs; work: Path of the work folder, name: str."""
+    return work / 'log' / f'{name}.log'
 
 
 class Steps:
@@ -56,22 +72,6 @@ class Steps:
         say(f"step {self.titles.index(title) + 1} of {len(self.titles)}: {title}{note}")
 
 
-def write_file(path, text):
-    """Write a text file so that nobody ever sees half of it. Raises OSError, also where a device has that name."""
-    path = Path(path)
-    problem = not_replaced(path)
-    if problem:
-        raise OSError(errno.EINVAL, problem, str(path))
-    new = path.with_name(f'.{path.name}.{os.getpid()}')
-    try:
-        new.write_text(text)
-        os.replace(new, path)
-    except BaseException:  # the disk is full
-        with contextlib.suppress(OSError):
-            new.unlink()
-        raise
-
-
 def run(what, command, log, cwd=None, env=None):
     """Run a command with its output in the log file; the last line of that is its progress. what: for the message.
 
@@ -79,7 +79,7 @@ def run(what, command, log, cwd=None, env=None):
     """
     command = [str(word) for word in command]
     with open(log, 'ab') as stream:
-        stream.write(f"\n$ {' '.join(command)}\n".encode())
+        stream.write(f"\n$ {discreet(' '.join(command))}\n".encode())
         stream.flush()
         start = stream.tell()
         try:

@@ -1,15 +1,13 @@
 """The command osu-container new."""
-import errno
 import os
 
-from osu_container.core import shell
+from osu_container.core import outputs, shell
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.deciding.rules.finding import NOTE
 from osu_container.core.deciding.settings import approach_entry
 from osu_container.core.deciding.verdict import ask, recommended, said
 from osu_container.core.installing import site_image
 from osu_container.core.reading.elf import ElfError
-from osu_container.core.reading.files import not_replaced, open_plain
 from osu_container.core.reading.image import MPI_FAMILIES, Image
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.core.reading.sif import ImageError
@@ -181,19 +179,6 @@ def _target(options, name, approach, of_site):
     return os.path.normpath(os.path.join(folder, '%s-%s.eb' % (name, approach)))
 
 
-def _is_written(options, path, text):
-    """Return whether path (str) has this very text already. Raises NewError if it has another one, without --force."""
-    if options.force or options.dry_run or not os.path.lexists(path):
-        return False
-    try:
-        with open_plain(path) as handle:
-            if handle.read(len(text) + 1) == text.encode('ascii'):
-                return True
-    except (OSError, ValueError):
-        pass
-    raise NewError("%s is there already, and is another one than would be written; --force writes over it" % path)
-
-
 def _eb_options(options, path, verdict, of_site):
     """
     Return what eb needs beside the easyconfig path (list of str): where the image is, unless the easyconfig says it
@@ -252,59 +237,26 @@ def _look(options, site, host):
         return found, verdicts, image.labels
 
 
-def _put(new, path, force):
-    """
-    Give the file new (str) the name path (str). Raises OSError, NewError if it is there and force (bool) is not given.
-
-    It may have come since that was looked at: another `new` may write the same.
-    """
-    if not force:
-        try:
-            return os.link(new, path)
-        except FileExistsError:
-            with open_plain(new) as ours, open_plain(path) as theirs:
-                if ours.read() == theirs.read():
-                    return None
-            raise NewError("%s is there already; --force writes over it" % path)
-        except OSError:  # a file system without such links
-            pass
-    problem = not_replaced(path)
-    if problem:
-        raise OSError(errno.EINVAL, problem)
-    os.replace(new, path)
-
-
 def _write(options, path, text, wanted):
     """
     Write the easyconfig text to path and say so; with --dry-run only show it.
 
-    wanted: {parameter: value} that eb must read in it. The file is put in place when it is on the disk as it should
-    be: a full disk leaves what was there before. Raises NewError.
+    wanted: {parameter: value} that eb must read in it. Raises NewError, OSError.
     """
     if options.dry_run:
         print('\nwould be written: %s\n\n%s' % (path, text.rstrip()))
         return
-    new = os.path.join(os.path.dirname(path), '.%s.%d' % (os.path.basename(path), os.getpid()))
     try:
-        try:
-            with open(new, 'w', encoding='ascii') as handle:
-                handle.write(text)
-                handle.flush()
-                os.fsync(handle.fileno())
-            with open(new, encoding='ascii') as handle:
-                found = easyconfig.reads_as(handle.read())
-            wrong = [name for name, value in sorted(wanted.items()) if found.get(name) != value]
-            if wrong:
-                raise ValueError("%s reads as %r, not as %r" % (wrong[0], found.get(wrong[0]), wanted[wrong[0]]))
-            _put(new, path, options.force)
-        finally:
-            if os.path.lexists(new):
-                os.remove(new)
-    except OSError as err:
-        raise NewError("%s cannot be written: %s. Nothing was changed. Another folder: -o DIR" % (path, err.strerror))
+        found = easyconfig.reads_as(text.encode('ascii').decode())
+        wrong = [name for name, value in sorted(wanted.items()) if found.get(name) != value]
+        if wrong:
+            raise ValueError("%s reads as %r, not as %r" % (wrong[0], found.get(wrong[0]), wanted[wrong[0]]))
     except ValueError as err:  # also text that is not ASCII
         raise NewError("eb could not read what would be written to %s: %s. Nothing was changed" % (path, err))
-    print('\nwritten: %s' % path)
+    if outputs.write(path, text, options.force):
+        print('\nwritten: %s' % path)
+    else:
+        print('\nis there already, as it would be written: %s' % path)
 
 
 def main(options):
@@ -322,10 +274,7 @@ def main(options):
                                   _sum_of(options.image), options.command or commands.typed(found), example,
                                   APPROACHES[verdict.approach]['title'], labels)
     text = easyconfig.text_of(values)
-    if _is_written(options, path, text):
-        print('\nis there already, as it would be written: %s' % path)
-    else:
-        _write(options, path, text, values)
+    _write(options, path, text, values)
     other = next((one.approach for one in verdicts if one.approach == 'pure' and one is not verdict
                   and one.level in ('works', 'works slowly')), None)
     print('\nNext:')

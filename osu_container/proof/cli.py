@@ -16,12 +16,13 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 from osu_container.core import shell
 from osu_container.core.terminal import one_line, shown
 
-from .. import exit_codes, streams
+from .. import streams
 from . import judging, proof_text
 from .judging import ProofError
 
@@ -369,7 +370,8 @@ def call(command, env):
     would judge what it does, and nobody might know that it runs.
     """
     prctl, me, passed = _prctl(), os.getpid(), {}
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    alone = threading.current_thread() is not threading.main_thread()  # a thread has no say in signals
+    before = signal.SIG_DFL if alone else signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def prepare():
         signal.signal(signal.SIGINT, before)
@@ -379,14 +381,15 @@ def call(command, env):
                 os.kill(os.getpid(), signal.SIGTERM)
     try:
         child = subprocess.Popen(command, env=env, preexec_fn=prepare)
-        for number in (signal.SIGTERM, signal.SIGHUP):
+        for number in () if alone else (signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
                 passed[number] = signal.signal(number, lambda sent, _: child.send_signal(sent))
         code = child.wait()
     finally:
         for number, handler in passed.items():
             signal.signal(number, handler)
-        signal.signal(signal.SIGINT, before)
+        if not alone:
+            signal.signal(signal.SIGINT, before)
     return code if code >= 0 else 128 - code
 
 
@@ -401,25 +404,12 @@ def _prctl():
 
 def stand_alone():
     """The command osu-proof of an installed module; returns the exit code."""
-    parser = argparse.ArgumentParser(prog='osu-proof', description="Show what every rank of a run really loaded and "
-                                                                   "used.")
+    from .. import cli
+    parser = cli.Parser(prog='osu-proof', description="Show what every rank of a run really loaded and used.")
     add_arguments(parser)
-    parser.epilog += ' ' + exit_codes.text_of('proof')
-    streams.prepare()
-    with shown():
-        options = parser.parse_args()
+    parser.say_codes('proof')
 
-        def call():
-            try:
-                return options.function(options)
-            except ProofError as err:
-                streams.say("osu-proof: error: %s" % err)
-                return 1
-            except streams.Ended as err:
-                streams.say("osu-proof: ended by %s; %s" % (err.name, options.after_interrupt))
-                return err.code
-            except KeyboardInterrupt:
-                streams.say("osu-proof: interrupted; %s" % options.after_interrupt)
-                return 130
-        with streams.ending_when_asked():
-            return streams.guarded('osu-proof', call)
+    def run_shown():
+        with shown():
+            return cli.call(parser.parse_args(), sys.argv[1:])
+    return streams.as_process(run_shown)

@@ -21,6 +21,8 @@ import os
 import socket
 import time
 
+from osu_container.core.terminal import discreet
+
 from . import loaded, opened_network
 
 #: Version of the layout of the files (layout.py)
@@ -223,7 +225,7 @@ def write_json(path, content):
     part = '%s.part-%d' % (path, os.getpid())
     try:
         with open(part, 'w') as handle:
-            json.dump(content, handle, indent=1, sort_keys=True)
+            json.dump(discreet(content), handle, indent=1, sort_keys=True)
             handle.write('\n')
         os.replace(part, path)
     except OSError:  # the disk is full

@@ -1,13 +1,11 @@
 """osu-container report: one page of runs and of published figures."""
 from __future__ import annotations
 
-import contextlib
-import os
 import sys
 import time
 from pathlib import Path
 
-from osu_container.core.reading.files import not_replaced
+from osu_container.core import outputs as outputs_of
 
 from ..results import references, select
 from ..results.outputs import UNKNOWN
@@ -101,7 +99,8 @@ def _check(options):
     for number, path in enumerate(outputs):
         if path.absolute() in [other.absolute() for other in outputs[:number]]:
             raise ReportError(f"{path} is named twice: each output needs a file of its own")
-        _check_output(path, options.force)
+        if path != STDOUT:
+            outputs_of.check(path, options.force)
 
 
 def _check_choice(options):
@@ -113,21 +112,6 @@ def _check_choice(options):
         raise ReportError("--published chooses what stands behind the curves: leave out --reference")
     if options.case and not options.picture:
         raise ReportError("--case chooses what --picture draws: name a picture, too")
-
-
-def _check_output(path, force):
-    """Raise ReportError where the file path (Path) cannot be written; force: bool, it may replace one."""
-    if path == STDOUT:
-        return
-    if path.is_dir():
-        raise ReportError(f"{path} is a folder: wanted the name of a file")
-    if path.exists() and not force:
-        raise ReportError(f"{path} is there already: use --force to replace it, or choose another name")
-    problem = not_replaced(path)
-    if problem:
-        raise ReportError(f"{path} cannot be written: {problem}. Choose another name")
-    if not path.absolute().parent.is_dir():
-        raise ReportError(f"{path.absolute().parent} is no folder: make it first")
 
 
 def behind(datasets, options):
@@ -179,7 +163,7 @@ def _write(options, made):
         if path == STDOUT:
             sys.stdout.write(data.decode())
             continue
-        write_file(path, data)
+        outputs_of.write(path, data, options.force)
         print(f"{path}: {_size(len(data))}", file=said)
     return 0
 
@@ -187,16 +171,3 @@ def _write(options, made):
 def _size(count):
     """Return a number of bytes as text: '2.3 MB', '14 kB'."""
     return f'{count / 1e6:.1f} MB' if count >= 1e5 else f'{-(-count // 1000)} kB'
-
-
-def write_file(path, data):
-    """Write bytes to a file: complete or not at all, whoever reads it meanwhile. Raises ReportError."""
-    part = path.with_name(f'.{path.name}.{os.getpid()}')
-    try:
-        part.write_bytes(data)
-        os.replace(part, path)
-    except OSError as err:
-        raise ReportError(f"{path} cannot be written: {err.strerror}. Make room there, or name another place") from err
-    finally:
-        with contextlib.suppress(OSError):  # a disk that can only be read
-            part.unlink(missing_ok=True)

@@ -1,10 +1,9 @@
 """Outputs of programs (outputs.py) as a run: in memory for compare and report, on disk for `osu-container import`."""
 from __future__ import annotations
 
-import os
-import shutil
 from pathlib import Path
 
+from osu_container.core import outputs as outputs_of
 from osu_container.core.reading.files import open_plain
 
 from .. import record
@@ -149,25 +148,17 @@ def write(folder, sources, *, site=None, benchmark=None, added=None, command=Non
     Write outputs as a run into a new folder (Path) and return its Dataset.
 
     :param site: str, name of the site, None where it is not known; command: str, what the user typed
-    Others as for lines_of(). Raises OutputFailure, Conflict, ResultsError where the folder is there, OSError.
+    Others as for lines_of(). Raises OutputFailure, Conflict, ResultsError, OSError, also where the folder is there.
     """
     entries, found, problems = lines_of(sources, benchmark=benchmark, added=added)
-    if folder.exists():
-        raise run_files.ResultsError(f"{folder} is there already: a run is never written over. Name another folder by "
-                                     "-o")
-    new = folder.with_name(f'.{folder.name}.{os.getpid()}.new')
-    try:
-        new.mkdir(parents=True)
-        writer = run_files.Writer(new / run_files.NAME)
+    with outputs_of.new_folder(folder) as new:
+        writer = run_files.Writer(Path(new) / run_files.NAME)
         header = _header(folder.name, sources, found, problems, site, command)
         writer.begin(**header)
         for entry in entries:
             writer.add('measurement', **entry)
         counts = {status: sum(entry['status'] == status for entry in entries) for status in run_files.STATUS}
         writer.add('end', ended=header['started'], left=0, **counts)
-        os.rename(new, folder)
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
     return run_files.read(folder)
 
 

@@ -12,16 +12,14 @@ of the site in the folders that $OSU_CONTAINER_REFERENCES names, separated by co
 from __future__ import annotations
 
 import csv
-import errno
 import fnmatch
 import functools
 import json
 import os
 import re
-import shutil
 from pathlib import Path
 
-from osu_container.core.installing.staged import exchange
+from osu_container.core import outputs
 from osu_container.core.reading.files import parse_json, read_plain
 from osu_container.proof import judging
 
@@ -35,6 +33,8 @@ SITE_VARIABLE = 'OSU_CONTAINER_REFERENCES'
 #: Names and versions of reference.json
 FORMAT, VERSION = 'osu-container reference', 1
 NAME = 'reference.json'
+#: What is in the folder of a reference
+FILES = (NAME, run_files.NAME)
 #: Keys of reference.json that every reader needs
 KEYS = ('name', 'title', 'series', 'site', 'source', 'date', 'stack', 'node_type', 'evidence')
 #: What a reference can be called: it stands in SELECTION:NAME, and is the name of a folder
@@ -289,30 +289,11 @@ def add(run_path, name, *, series='native', force=False, system=False):
              'stack': _stack(dataset, series), 'node_type': _node_type(header),
              'evidence': f"measured, repeats: {max(one.repeats for one in kept.series)}", 'added': record.now(),
              'incomplete': dataset.problems}
-    new, old = parent / f'.{name}.{os.getpid()}.new', parent / f'.{name}.{os.getpid()}.old'
-    try:
-        parent.mkdir(parents=True, exist_ok=True)
-        new.mkdir()
+    with outputs.new_folder(target, marked=True, over=FILES if force else ()) as stage:
+        new = Path(stage)
         (new / NAME).write_text(json.dumps(about, indent=1, ensure_ascii=False) + '\n', encoding='utf-8')
         _copy(dataset.path, new / run_files.NAME, series, ended=record.now())
         _added(new)  # what cannot be read again is never kept
-        _check_free(target, force)  # another one may have been added meanwhile
-        if not target.exists():
-            os.replace(new, target)
-        elif not exchange(new, target):
-            os.replace(target, old)
-            os.replace(new, target)
-    except OSError as err:
-        if err.errno in (errno.ENOTEMPTY, errno.EEXIST):  # in the very moment
-            _check_free(target, force)
-        place = f"the first folder of ${SITE_VARIABLE}" if system else "$XDG_DATA_HOME"
-        raise ReferenceFailure(f"{target} cannot be written: {err.strerror}. Make room there, or name another place: "
-                               f"{place}") from err
-    finally:
-        if old.exists() and not target.exists():  # interrupted between the two
-            os.replace(old, target)
-        for leftover in (new, old):
-            shutil.rmtree(leftover, ignore_errors=True)
     return target
 
 
@@ -351,9 +332,7 @@ def remove(name):
                                 f"{', '.join(key for key, path in _folders().items() if is_own(path)) or 'none'}")
     if not is_own(folder):
         raise ReferenceFailure(f"{name} is a reference of the site, in {folder}: those who keep that folder remove it")
-    gone = folder.with_name(f'.{folder.name}.{os.getpid()}.old')
-    os.replace(folder, gone)  # gone at once for all others, whatever happens to the removal
-    shutil.rmtree(gone)
+    outputs.remove(folder, FILES)
     return folder
 
 

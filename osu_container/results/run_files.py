@@ -12,7 +12,8 @@ import os
 from pathlib import Path
 
 from osu_container.core import shell
-from osu_container.core.reading.files import MOST, TooLarge, lines_of, open_plain, parse_json
+from osu_container.core.reading.files import MOST, TooLarge, lines_of, naming, open_plain, parse_json
+from osu_container.core.terminal import discreet
 
 from . import model
 
@@ -84,6 +85,7 @@ def _entries(path, problems):
                                    "file was copied while it was written, copy it again") from err
             except ValueError as err:
                 raise ResultsError(f"{path}:{number}: {err}. Was the line changed by hand?") from err
+            entry = discreet(entry)  # of a release that kept them
             _check_line(path, number, entry, first=empty)
             empty = False
             yield number, entry
@@ -301,9 +303,9 @@ class Writer:
 
         Raises OSError, FileExistsError; ValueError for NaN, which JSON has not.
         """
-        line = json.dumps(entry, allow_nan=False, sort_keys=True, ensure_ascii=False) + '\n'
+        line = json.dumps(discreet(entry), allow_nan=False, sort_keys=True, ensure_ascii=False) + '\n'
         data = line.encode(errors='backslashreplace')  # of a byte that is no UTF-8: \\udc80, which is JSON
-        with open(self.path, mode, buffering=0) as handle:
+        with naming(str(self.path)), open(self.path, mode, buffering=0) as handle:
             size = os.fstat(handle.fileno()).st_size
             try:
                 while data:

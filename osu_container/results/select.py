@@ -62,8 +62,8 @@ def remember(folder):
     """
     Link a run (Path of its folder) that lies elsewhere into the results folder, so that `latest` and its name mean it.
 
-    A link whose run is gone makes place for another of its name. Where the folder cannot be written, or is one in the
-    current folder that is not there, nothing is done: the run is as good without.
+    Another one of its name stays. Where the folder cannot be written, or is one in the current folder that is not
+    there, nothing is done: the run is as good without.
     """
     folder, results = Path(folder).resolve(), results_folder()
     if results.resolve() in folder.parents or not (results.is_absolute() or results.is_dir()):
@@ -72,8 +72,8 @@ def remember(folder):
         results.mkdir(parents=True, exist_ok=True)
         for number in itertools.count(1):
             link = results / (folder.name if number == 1 else f'{folder.name}-{number}')
-            if link.is_symlink() and (not link.exists() or link.resolve() == folder):
-                link.unlink()
+            if link.is_symlink() and link.resolve() == folder:
+                return
             try:
                 link.symlink_to(folder)
                 return

@@ -16,7 +16,7 @@ import pytest
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.deciding.settings import approach_entry, runs_on, settings_for
 from osu_container.core.deciding.site_choice import SettingsError, SiteFile, is_site_file, site_entry
-from osu_container.discover import differ, write
+from osu_container.discover import differ
 from osu_container.generate.described_facts import facts_of, names_of
 from tests.core.data.test_data import EVIDENCE, FACT_KEYS, SITE_KEYS
 from tests.helpers.machine import (
@@ -403,15 +403,10 @@ def test_a_file_is_replaced_with_force_only_and_whole_or_not_at_all(tree, tmp_pa
     assert output.read_text() == 'mine'
     assert discover(tree(ONE), '-o', output, '--force').returncode == 0
     assert SiteFile(str(output)).SITE == f'{ONE}-found'
-    for target, text in ((tmp_path / 'none' / 'site.py', 'there is no folder'), (tmp_path, 'is there already'),
+    for target, text in ((tmp_path / 'none' / 'site.py', 'there is no folder'), (tmp_path, 'it is no plain file'),
                          (output / 'x.py', 'there is no folder')):
         done = discover(tree(ONE), '-o', target)
         assert done.returncode == 1 and text in done.stderr and 'Traceback' not in done.stderr
-    with pytest.raises(write.WriteError, match='is a folder'):
-        write.write_file(str(tmp_path), 'x', True)
-    # somebody else was faster than the look
-    with pytest.raises(write.WriteError, match='--force'):
-        write.write_file(str(output), 'x', False)
     assert sorted(path.name for path in tmp_path.iterdir()) == ['site.py'], 'nothing is left beside it'
 
 

@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from osu_container import cli
+from osu_container.core import outputs
 from osu_container.core.data.sites import SITES
 from osu_container.results import references, run_files, select
 from tests.helpers import example_runs as results_data
@@ -137,7 +138,7 @@ def test_a_site_gets_the_references_of_its_node_type(name):
 def test_a_native_run_becomes_a_reference(native, places):
     before = (native / run_files.NAME).read_bytes()
     folder = references.add(native, 'mine')
-    assert folder == places['user'] / 'mine' and sorted(os.listdir(folder)) == [references.NAME, run_files.NAME]
+    assert folder == places['user'] / 'mine' and sorted(os.listdir(folder)) == [outputs.MARK, *references.FILES]
     assert (native / run_files.NAME).read_bytes() == before
     dataset = references.get('mine')
     assert (dataset.name, dataset.kind, dataset.title) == ('mine', 'reference', 'native on workstation')
@@ -188,7 +189,7 @@ def test_a_failed_write_leaves_nothing_behind(native, places, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(os, 'fsync', _full)
         for name in ('mine', 'other'):
-            with pytest.raises(references.ReferenceFailure, match=f'{name} cannot be written: No space left'):
+            with pytest.raises(outputs.OutputError, match=f'{name}: it cannot be written: No space left'):
                 references.add(native, name, series='pure', force=True)
     assert os.listdir(places['user']) == ['mine']
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
@@ -196,16 +197,17 @@ def test_a_failed_write_leaves_nothing_behind(native, places, monkeypatch):
 
 def test_an_interruption_between_the_old_and_the_new_keeps_the_old(native, places, monkeypatch):
     references.add(native, 'mine')
-    replace = os.replace
+    rename, calls = os.rename, []
 
     def interrupted(source, target):
-        if str(source).endswith('.new'):
+        calls.append(source)
+        if len(calls) == 2:
             raise KeyboardInterrupt
-        replace(source, target)
+        rename(source, target)
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, 'replace', interrupted)
-        patch.setattr(references, 'exchange', lambda one, other: False)  # as on a disk that cannot
+        patch.setattr(os, 'rename', interrupted)
+        patch.setattr(outputs, 'exchange', lambda one, other: False)  # as on a disk that cannot
         with pytest.raises(KeyboardInterrupt):
             references.add(native, 'mine', series='pure', force=True)
     assert os.listdir(places['user']) == ['mine'] and references.get('mine').names == ['native']

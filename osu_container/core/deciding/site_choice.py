@@ -78,7 +78,7 @@ def site_entry(name, sites=SITES):
     _wanted(sites[name], dict, "site '%s'" % name)
     whole = _completed(sites[name], dict(BASES, **dict(SITES, **sites)), (name,) if name not in SITES else ())
     if name not in SITES:
-        _check_shape(name, whole)
+        _check_shape(name, whole, 'based_on' in sites[name])
     return dict(whole, name=name)
 
 
@@ -111,12 +111,17 @@ def _wanted(value, shape, what):
                                                       _in_words(shape)))
 
 
-def _check_shape(name, entry):
-    """Raise SettingsError if an entry (dict) of a user's own site, or with a user's facts, is not as schema.py says."""
+def _check_shape(name, entry, based=False):
+    """
+    Raise SettingsError if an entry (dict) of a user's own site, or with a user's facts, is not as schema.py says.
+
+    based: bool, it is based on another one already
+    """
     lacking = [key for key in KEYS if key not in entry]
     if lacking:
-        raise SettingsError("site '%s' lacks %s; write 'based_on': 'plain' for what an ordinary machine has, or let "
-                            "`osu-container discover` write the site" % (name, known(lacking)))
+        raise SettingsError("site '%s' lacks %s; %sor let `osu-container discover` write the site" % (
+            name, known(lacking), "give them, " if based else "write 'based_on': 'plain' for what an ordinary machine "
+                                                              "has, "))
     start = "site '%s': " % name
     _wanted(entry['title'], str, start + 'title')
     facts = [(key, entry[key], SHAPES[key]) for key in KEYS + OPTIONAL if key not in NO_FACT and key in entry]
@@ -222,6 +227,14 @@ def site_here(wanted, local, hostname, environ):
     return overridden(site, given['OVERRIDES']), given['ROOT'].rstrip('/')
 
 
+def _said(err):
+    """Return the text (str) of what a user's code has raised, whose __str__ may be that of the user too."""
+    try:
+        return str(err)
+    except Exception:
+        return '(without a text)'
+
+
 class SiteFile(object):
     """SITE (str), SITES (dict), ROOT (str) and OVERRIDES (dict) of a file; more: everything else that it defines."""
 
@@ -237,14 +250,18 @@ class SiteFile(object):
         if problem:
             raise SettingsError(problem)
         try:
-            text, self.more = read_plain(self.path), {}
+            text, self.more = read_plain(self.path, 'text'), {}
             exec(compile(text, self.path, 'exec'), self.more)  # a file of the user, as a local file is
         except (IOError, OSError, ValueError) as err:
             raise SettingsError("the site file %s cannot be read: %s. `osu-container discover -o FILE` writes one"
                                 % (self.path, getattr(err, 'strerror', None) or err))
-        except (Exception, SystemExit) as err:  # whatever the user's Python raises, SyntaxError among it
+        except KeyboardInterrupt:
+            raise
+        except BaseException as err:  # whatever the user's Python raises, SyntaxError among it
+            if isinstance(err, SystemExit) and hasattr(err, 'name'):  # streams.Ended: a signal ends this program
+                raise
             raise SettingsError("the site file %s is not valid Python: %s: %s. Correct it, or write it anew by "
-                                "osu-container discover -o FILE --force" % (self.path, type(err).__name__, err))
+                                "osu-container discover -o FILE --force" % (self.path, type(err).__name__, _said(err)))
         for name, default in NAMES.items():
             setattr(self, name, self.more.get(name, default))
         if not isinstance(self.SITES, dict) or names_site and not self.SITE and len(self.SITES) != 1:

@@ -13,6 +13,7 @@ import time
 
 from osu_container.core.installing.image_build import wanted_sha256
 from osu_container.core.installing.user_software import KEPT
+from osu_container.core.outputs import clear, exchange, is_ours, make, mark
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.core.reading.sif import ImageError
 
@@ -23,7 +24,7 @@ COMMAND = 'osu-proof'
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 _NAME = os.path.basename(_PACKAGE)
 #: What the files of the package's proof/ import, and what starts them
-_MORE = ('__init__.py', 'columns.py', 'exit_codes.py', 'rank-proof', 'streams.py', 'core/__init__.py',
+_MORE = ('__init__.py', 'cli.py', 'columns.py', 'exit_codes.py', 'rank-proof', 'streams.py', 'core/__init__.py',
          'core/data/__init__.py', 'core/data/approaches.py', 'core/reading/__init__.py',
          'core/reading/files.py', 'core/reading/libraries.py',
          'core/shell.py', 'core/terminal.py')
@@ -154,17 +155,6 @@ def remove_empty_folders(path, levels):
         path = os.path.dirname(path)
 
 
-def exchange(one, other):
-    """Give two folders (str, paths) each other's name in one move; return whether system and disk can (bool)."""
-    try:
-        import ctypes  # some builds of Python lack it
-        call = ctypes.CDLL(None, use_errno=True).renameat2  # glibc since 2.28
-    except (ImportError, AttributeError, OSError):
-        return False
-    here, exchanged = -100, 2  # AT_FDCWD, RENAME_EXCHANGE: rename(2)
-    return call(here, os.fsencode(one), here, os.fsencode(other), exchanged) == 0
-
-
 class StagedInstall(object):
     """
     A folder filled beside its final place. commit() moves it there and keeps the older installation aside until
@@ -181,12 +171,17 @@ class StagedInstall(object):
         #: Which folder is the newer one, by its inode, which goes with it whatever its name; and what is the user's
         self.record = final + '.moving'
         self.committed = False
-        if os.path.isdir(self.old) and not os.path.isdir(final):
+        if is_ours(self.old) and not os.path.isdir(final):
             os.rename(self.old, final)
         newer, kept = self._recorded()
         if newer and newer == _inode(final):
             self._keep(kept)
         self._tidy()
+
+    def make(self):
+        """Make the folder that is filled (stage); return it. Raises OSError, also where somebody else has made it."""
+        os.makedirs(os.path.dirname(self.stage), exist_ok=True)
+        return make(self.stage)
 
     def commit(self):
         """Put the filled folder in its place, with what is the user's in the older one."""
@@ -194,6 +189,7 @@ class StagedInstall(object):
         if os.path.isdir(self.final):
             with open(self.record, 'w') as handle:
                 handle.write('\n'.join([str(_inode(self.stage))] + kept))
+            mark(self.final)  # an older release has made it without
             if not exchange(self.stage, self.final):
                 os.rename(self.final, self.old)
                 os.rename(self.stage, self.final)
@@ -213,7 +209,7 @@ class StagedInstall(object):
 
     def _older(self):
         """Return the folder (str) of the older installation, once commit() has moved it."""
-        return self.old if os.path.isdir(self.old) else self.stage
+        return self.old if is_ours(self.old) else self.stage
 
     def _keep(self, kept):
         """Move what is the user's (kept, list of str) from the older installation, as far as that is still to do."""
@@ -226,9 +222,9 @@ class StagedInstall(object):
                 os.rename(source, target)
 
     def _tidy(self):
-        """Remove what is beside the installation."""
+        """Remove what is beside the installation, as far as it is ours: a copy that somebody has made stays."""
         for leftover in (self.stage, self.old):
-            shutil.rmtree(leftover, ignore_errors=True)
+            clear(leftover)
         if os.path.exists(self.record):
             os.unlink(self.record)
 
@@ -249,7 +245,7 @@ class StagedInstall(object):
             if not exchange(older, self.final):
                 os.rename(self.final, self.stage)
                 os.rename(older, self.final)
-        elif os.path.isdir(self.old) and not os.path.isdir(self.final):  # the second of two moves failed
+        elif is_ours(self.old) and not os.path.isdir(self.final):  # the second of two moves failed
             os.rename(self.old, self.final)
         self._tidy()
 

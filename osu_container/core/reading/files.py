@@ -8,8 +8,10 @@ that a command line names, or at an image, before this process does; where it ge
 Works on Python 3.6 with the standard library only.
 """
 import codecs
+import contextlib
 import errno
 import importlib
+import io
 import json
 import os
 import select
@@ -65,34 +67,71 @@ class TooLarge(OSError):
             '%s has %d bytes, at most %d are read' % (where, size, MOST[kind])), str(path))
 
 
-def open_plain(path):
-    """Return the file path opened for reading bytes. Raises OSError, also if it is no plain file: a FIFO, a device."""
+class _Plain(io.FileIO):
+    """A file whose errors name it: a read of a bad disk says none."""
+
+    def __init__(self, number, path):
+        """number: int, an open file; path: str"""
+        super(_Plain, self).__init__(number, 'rb')
+        self.path = path
+
+    def readinto(self, buffer):
+        """See io."""
+        with naming(self.path):
+            return super(_Plain, self).readinto(buffer)
+
+    def readall(self):
+        """See io."""
+        with naming(self.path):
+            return super(_Plain, self).readall()
+
+
+@contextlib.contextmanager
+def naming(path):
+    """Let an OSError that names no file, in a with statement, name path (str)."""
+    try:
+        yield
+    except OSError as err:
+        if err.filename is None:
+            err.filename = path
+        raise
+
+
+#: What was opened for reading since forget(), as (device, inode): no command writes onto one of these
+_INPUTS = set()
+
+
+def forget():
+    """Begin another command: it has read nothing yet."""
+    _INPUTS.clear()
+
+
+def is_input(path):
+    """Return whether the file path (str), or the one that it is a link to, was opened by open_plain()."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return False
+    return (found.st_dev, found.st_ino) in _INPUTS
+
+
+def open_plain(path, note=True):
+    """
+    Return the file path opened for reading bytes. Raises OSError, also if it is no plain file: a FIFO, a device.
+
+    note: bool, it is an input of the command, see is_input()
+    """
     # without O_NONBLOCK the open of a FIFO waits for a writer; plain files do not know it
     number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
-    kind = os.fstat(number).st_mode
-    if not stat.S_ISREG(kind):
+    found = os.fstat(number)
+    if not stat.S_ISREG(found.st_mode):
         os.close(number)
-        if stat.S_ISDIR(kind):
+        if stat.S_ISDIR(found.st_mode):
             raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), path)
         raise OSError(errno.EINVAL, "it is no plain file (a FIFO, a socket or a device)", path)
-    return open(number, 'rb')
-
-
-def not_replaced(path):
-    """
-    Return why no new file may take the place of path (str), None where one may.
-
-    Root can give any name to a file: `-o /dev/null --force` would leave a machine without that device.
-    """
-    # of /dev/stdout, a link, what it leads to may be a plain file
-    of_system = os.path.islink(path) and os.path.realpath(os.path.dirname(os.path.abspath(path))) == '/dev'
-    try:
-        if stat.S_ISREG(os.stat(path).st_mode) and not of_system:
-            return None
-    except OSError:  # it is not there, or a link that leads nowhere
-        if not of_system:
-            return None
-    return "it is no plain file (a device, a FIFO, a socket or a folder), and no file takes its place"
+    if note:
+        _INPUTS.add((found.st_dev, found.st_ino))
+    return io.BufferedReader(_Plain(number, path))
 
 
 def read_plain(path, kind='library', whole=True):

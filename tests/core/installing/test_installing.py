@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from osu_container.core import outputs
 from osu_container.core.installing import image_build, site_image, staged
 from osu_container.core.installing.staged import (
     StagedInstall,
@@ -38,7 +39,8 @@ def final(tmp_path):
 
 def fill(folder, text):
     """Make folder (Path) with one file that holds text."""
-    folder.mkdir(parents=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    outputs.make(folder) if folder.suffix else folder.mkdir()  # an older one may lack the mark
     (folder / 'file').write_text(text)
 
 

@@ -11,6 +11,7 @@ import time
 import pytest
 from hypothesis import strategies as st
 
+from osu_container.core import outputs
 from osu_container.core.deciding.site_choice import SettingsError, SiteFile
 from osu_container.core.reading import elf, files, libraries, sif, system, traits
 from osu_container.core.reading.image import Folder, Image, Squashfs
@@ -230,7 +231,7 @@ def test_no_file_takes_the_place_of_a_device(tmp_path, make, replaced):
         path = make
     else:
         make(path)
-    assert (files.not_replaced(str(path)) is None) == replaced
+    assert (outputs.not_replaced(str(path)) is None) == replaced
 
 
 # ---- damage by chance

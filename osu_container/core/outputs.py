@@ -1,0 +1,315 @@
+"""
+What a command writes, and what it removes: nothing of the user's goes.
+
+A file is written whole or not at all, never onto one that is there unless the user has said --force, and never onto
+one that this command has read or that its line names. A folder is removed that this project has made and marked, and
+no other; no link is followed.
+
+Works on Python 3.6 with the standard library only.
+"""
+import contextlib
+import errno
+import os
+import shutil
+import stat
+import tempfile
+
+from osu_container.core.reading import files
+
+#: File of a folder that this project has made: the folder's inode, so that neither a copy nor a link counts
+MARK = '.made-by-osu-container'
+
+
+class OutputError(OSError):
+    """What is not written or not removed; filename names it, strerror says why and what to do."""
+
+    def __init__(self, path, text, number=errno.EINVAL):
+        """path: str or Path; text: str; number: int, of the system's error"""
+        super(OutputError, self).__init__(number, text, str(path))
+
+    def __str__(self):
+        return '%s: %s' % (self.filename, self.strerror)
+
+
+def not_replaced(path):
+    """
+    Return why no new file may take the place of path (str), None where one may.
+
+    Root can give any name to a file: `-o /dev/null --force` would leave a machine without that device.
+    """
+    # of /dev/stdout, a link, what it leads to may be a plain file
+    of_system = os.path.islink(path) and os.path.realpath(os.path.dirname(os.path.abspath(path))) == '/dev'
+    try:
+        if stat.S_ISREG(os.stat(path).st_mode) and not of_system:
+            return None
+    except OSError:  # it is not there, or a link that leads nowhere
+        if not of_system:
+            return None
+    return "it is no plain file (a device, a FIFO, a socket or a folder), and no file takes its place"
+
+
+def check(path, force=False):
+    """
+    Raise OutputError where path (str or Path) may not become a file of this command; also called before long work.
+
+    force: bool, a plain file that is there may be replaced
+    """
+    path = str(path)
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise OutputError(path, "there is no folder %s to write into. Make it, or choose another name" % folder)
+    if not os.path.lexists(path):
+        return
+    problem = not_replaced(path)
+    if problem:
+        raise OutputError(path, problem + ". Choose another name")
+    if files.is_input(path):
+        raise OutputError(path, "it is an input of this command, and stays as it is. Choose another name")
+    if not force:
+        raise OutputError(path, "it is there already, and stays as it is. To replace it: --force")
+
+
+def write(path, data, force=False):
+    """
+    Write data (bytes, or str in UTF-8) to path (str or Path), whole or not at all; return whether anything changed.
+
+    A file that has this very content counts as written. Raises OutputError.
+    """
+    path, data = str(path), data if isinstance(data, bytes) else data.encode('utf-8')
+    if _content_is(path, data):
+        return False
+    check(path, force)
+    try:
+        _put(path, data, force)
+    except FileExistsError:  # it has come since; another command may have written the same
+        if _content_is(path, data):
+            return False
+        check(path)
+    return True
+
+
+def replace(path, data):
+    """Write data (str or bytes) to path, which this project keeps for itself, in place of what is there. As write()."""
+    path, problem = str(path), not_replaced(str(path))
+    if problem:
+        raise OutputError(path, problem + ". Choose another name")
+    _put(path, data if isinstance(data, bytes) else data.encode('utf-8'), True)
+
+
+def _put(path, data, force):
+    """Write data (bytes) to path (str), whole or not at all. Raises FileExistsError without force, else OutputError."""
+    try:
+        with _beside(path) as (new, number):
+            with os.fdopen(number, 'wb') as handle:
+                handle.write(data)
+                handle.flush()
+                os.fsync(handle.fileno())
+            place(new, path, force)
+    except FileExistsError:
+        raise
+    except OSError as err:
+        if err.errno in (errno.EMFILE, errno.ENFILE):  # the shell's limit, and nothing of this file's
+            raise
+        raise OutputError(path, "it cannot be written: %s. Make room there, or choose another place" % err.strerror,
+                          err.errno)
+
+
+def place(new, path, force=False):
+    """Give the file new (str or Path), on the same file system, the name path. Raises FileExistsError without force."""
+    new, path = str(new), str(path)
+    if force:
+        with contextlib.suppress(OSError):  # what was for its owner alone stays so
+            found = os.lstat(path)
+            if stat.S_ISREG(found.st_mode):
+                os.chmod(new, stat.S_IMODE(found.st_mode) & 0o777)
+        os.replace(new, path)
+        return
+    try:
+        os.link(new, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without such links: an empty file takes the name, if nothing has it
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+        os.replace(new, path)
+    else:
+        os.unlink(new)
+
+
+@contextlib.contextmanager
+def _beside(path):
+    """Give (name, descriptor) of a new file beside path (str), which is gone afterwards unless it was renamed."""
+    folder, name = os.path.split(os.path.abspath(path))
+    # a name of its own, by O_EXCL, and with the mode that the user's umask leaves: mkstemp() knows 0600 alone
+    new = os.path.join(folder, '.%s.%d.%s' % (name[:40], os.getpid(), os.urandom(4).hex()))
+    number = os.open(new, os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_WRONLY, 0o666)
+    try:
+        yield new, number
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(new)
+
+
+def _content_is(path, data):
+    """Return whether path (str) is a plain file, and no link, whose content is data (bytes)."""
+    try:
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            return False
+        with files.open_plain(path, note=False) as handle:
+            return handle.read(len(data) + 1) == data
+    except OSError:
+        return False
+
+
+# ---- folders
+
+@contextlib.contextmanager
+def new_folder(path, marked=False, over=()):
+    """
+    Give a folder (str) whose content becomes that of path (str or Path), in one move when the block ends.
+
+    Nothing is left of it where the block fails.
+
+    :param marked: bool, remove() may remove it later; over: names of files (str): a folder that make() has made, and
+                   that has nothing else, is replaced
+    Raises OutputError where path is there or cannot be written.
+    """
+    path = os.path.abspath(str(path))
+    parent, name = os.path.split(path)
+    _check_place(path, over)
+    try:
+        os.makedirs(parent, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix='.%s.' % name[:40], dir=parent) as stage:
+            made = os.path.join(stage, name)
+            (make if marked else os.mkdir)(made)
+            yield made
+            _check_place(path, over)  # it may have come since
+            if not os.path.lexists(path):
+                os.rename(made, path)
+            elif not exchange(made, path):
+                older = os.path.join(stage, 'older')
+                os.rename(path, older)
+                try:
+                    os.rename(made, path)
+                except BaseException:
+                    os.rename(older, path)
+                    raise
+    except OutputError:
+        raise
+    except OSError as err:
+        named = str(err.filename or path)
+        if not named.startswith(os.path.join(parent, '.' + name[:40])) and not path.startswith(named):
+            raise
+        raise OutputError(path, "it cannot be written: %s. Make room there, or choose another place" % err.strerror,
+                          err.errno)
+
+
+def _check_place(path, over):
+    """Raise OutputError where path (str) is there and may not be replaced by a folder; over as of new_folder()."""
+    if not os.path.lexists(path):
+        return
+    if not over:
+        raise OutputError(path, "it is there already, and stays as it is. Choose another name")
+    _check_ours(path, over)
+
+
+def _check_ours(folder, known=()):
+    """Raise OutputError unless make() has made folder (str) and, with known (names of files), it has no others."""
+    if not is_ours(folder) or os.path.islink(os.path.dirname(folder)):
+        raise OutputError(folder, "it has no mark of this project (%s) or is behind a link, and stays as it is. To "
+                                  "remove it yourself: rm -r" % MARK)
+    others = sorted(set(os.listdir(folder)) - set(known) - {MARK}) if known else []
+    if others:
+        raise OutputError(folder, "it has also %s, and stays as it is. Move that away first" % ', '.join(others[:3]))
+
+
+def exchange(one, other):
+    """Give two folders (str, paths) each other's name in one move; return whether system and disk can (bool)."""
+    try:
+        import ctypes  # some builds of Python lack it
+        call = ctypes.CDLL(None, use_errno=True).renameat2  # glibc since 2.28
+    except (ImportError, AttributeError, OSError):
+        return False
+    here, exchanged = -100, 2  # AT_FDCWD, RENAME_EXCHANGE: rename(2)
+    return call(here, os.fsencode(one), here, os.fsencode(other), exchanged) == 0
+
+
+def make(folder):
+    """Make the folder (str or Path), which must not be there, with this project's mark; return it. Raises OSError."""
+    os.mkdir(str(folder))
+    mark(folder)
+    return folder
+
+
+def own(folder):
+    """Return folder (str or Path), made if it is not there. Raises OutputError where it is not of this project."""
+    try:
+        make(folder)
+    except FileExistsError:
+        _check_ours(str(folder))
+    return folder
+
+
+@contextlib.contextmanager
+def temporary(prefix, folder):
+    """Give a new folder (str) in folder (str or Path), named from prefix (str), which remove() may remove if we die."""
+    made = tempfile.mkdtemp(prefix=prefix, dir=str(folder))
+    try:
+        mark(made)
+        yield made
+    finally:
+        clear(made)
+
+
+def keep(made, folder):
+    """Give the folder made (str or Path, of make()) the name folder, unless another process of ours was faster."""
+    try:
+        os.rename(str(made), str(folder))
+    except OSError:
+        _check_ours(str(folder))
+        remove(made)
+
+
+def mark(folder):
+    """Say in folder (str or Path), which this project has made, that it may be removed. Raises OSError."""
+    path = os.path.join(str(folder), MARK)
+    number = os.open(path, os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_WRONLY, 0o644)
+    with os.fdopen(number, 'w') as handle:
+        handle.write('%d\n' % os.lstat(str(folder)).st_ino)
+
+
+def is_ours(folder):
+    """Return whether folder (str or Path) is one that mark() has marked for this user, wherever it was moved since."""
+    try:
+        found = os.lstat(str(folder))
+        number = os.open(os.path.join(str(folder), MARK), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with os.fdopen(number, 'rb') as handle:
+            return (stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+                    and stat.S_ISREG(os.fstat(number).st_mode) and handle.read(40) == b'%d\n' % found.st_ino)
+    except OSError:
+        return False
+
+
+def remove(folder, known=()):
+    """
+    Remove folder (str or Path) with all that is in it.
+
+    known: names of files, beside which it may have no others. Raises OutputError unless make() has made it, OSError.
+    """
+    folder = os.path.abspath(str(folder))
+    _check_ours(folder, known)
+    for name in sorted(os.listdir(folder), key=lambda name: name == MARK):  # last, or a kill would leave what nobody owns
+        path = os.path.join(folder, name)
+        if os.path.isdir(path) and not os.path.islink(path):
+            shutil.rmtree(path)
+        else:
+            os.unlink(path)
+    os.rmdir(folder)
+
+
+def clear(folder):
+    """Remove folder (str or Path) if it is of this project, or empty: a kill may come just before make() marks it."""
+    with contextlib.suppress(OSError):
+        if is_ours(folder):
+            remove(folder)
+        elif not os.path.islink(str(folder)):
+            os.rmdir(str(folder))
