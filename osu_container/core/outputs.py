@@ -297,7 +297,8 @@ def remove(folder, known=()):
     """
     folder = os.path.abspath(str(folder))
     _check_ours(folder, known)
-    for name in sorted(os.listdir(folder), key=lambda name: name == MARK):  # last, or a kill would leave what nobody owns
+    # the mark last: a kill would leave what belongs to nobody
+    for name in sorted(os.listdir(folder), key=lambda name: name == MARK):
         path = os.path.join(folder, name)
         if os.path.isdir(path) and not os.path.islink(path):
             shutil.rmtree(path)

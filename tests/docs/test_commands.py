@@ -80,7 +80,7 @@ BEFORE = {
     r'(--compare |--site-file |=)site\.py': 'osu-container discover -o site.py >out.txt; cp site.py node.py',
 }
 BEFORE[r'check osu-workstation-mpich-4\.2\.3-libfabric-1\.17\.0'] = (
-    'osu-container image build osu-workstation-mpich-4.2.3-libfabric-1.17.0 --log build.log --output '
+    'osu-container image build osu-workstation-mpich-4.2.3-libfabric-1.17.0 --output '
     'osu-workstation-mpich-4.2.3-libfabric-1.17.0.sif >build.txt')
 #: What stands for a name of the user's in the pages -> what it is here
 PLACEHOLDERS = {

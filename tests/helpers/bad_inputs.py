@@ -210,8 +210,8 @@ CASES = {
         Case(IMAGE + 'show osu-workstation-mpich-4.2.3', ('Did you mean osu-workstation-mpich-4.2.3-libfabric-',)),
         Case(IMAGE + "build $'a\\033[31m'", ('31m',)),
         Case(IMAGE + 'build workstation --output one.sif', ('--output',)),
-        Case(IMAGE + 'build OSU_IMAGE --osu-archive none.tar.gz --output one.sif --log log', ('none.tar.gz',)),
-        Case(IMAGE + 'build OSU_IMAGE --force --output zero --log log', ('zero', '--output'), make=special(
+        Case(IMAGE + 'build OSU_IMAGE --osu-archive none.tar.gz --output one.sif', ('none.tar.gz',)),
+        Case(IMAGE + 'build OSU_IMAGE --force --output zero', ('zero', '--output'), make=special(
             'zero', 'device')),
         Case(IMAGE + 'fetch --source nothing', ('nothing',), 2),
         Case(IMAGE + 'verify none.sif', ('none.sif',), answer=True),

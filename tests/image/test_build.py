@@ -26,8 +26,9 @@ from pathlib import Path
 
 import pytest
 
+from osu_container.core import outputs
 from osu_container.core.reading.sif import read_sif
-from osu_container.image import ImageError, catalogue, engines, fetch, stages
+from osu_container.image import ImageError, catalogue, engines, fetch, progress, stages
 from osu_container.image import build as image_build
 from tests.helpers.machine import PROJECT, PYTHON_36, folded, interruptible, run, tool
 from tests.helpers.osu_archive import RELEASE
@@ -288,10 +289,10 @@ def test_download_goes_on_where_it_was_cut_off(server, tmp_path, monkeypatch, ca
     handler.ends_after = 4000
     with pytest.raises(ImageError, match=r'cannot be downloaded \(.*\)\. 0\.0 MB are kept: repeat'):
         fetch.fetch([key], tmp_path, tmp_path / 'log')
-    assert (tmp_path / 'x.tar.gz.part').stat().st_size == 4000 and not (tmp_path / 'x.tar.gz').exists()
+    assert (tmp_path / fetch.PARTS / 'x.tar.gz').stat().st_size == 4000 and not (tmp_path / 'x.tar.gz').exists()
     handler.ends_after = None
     fetch.fetch([key], tmp_path, tmp_path / 'log')
-    assert (tmp_path / 'x.tar.gz').read_bytes() == content and not (tmp_path / 'x.tar.gz.part').exists()
+    assert (tmp_path / 'x.tar.gz').read_bytes() == content and not (tmp_path / fetch.PARTS).exists()
     assert handler.asked == [None, 'bytes=4000-']
     assert 'going on after' in capsys.readouterr().out
     fetch.fetch([key], tmp_path, tmp_path / 'log')  # there already
@@ -584,7 +585,7 @@ class Tiny:
 
     def kept(self):
         """Return the number of kept stages."""
-        return len(list(self.work.glob('stages/*')))
+        return len([path for path in self.work.glob('kept/stages/*') if path.is_dir()])
 
 
 @pytest.fixture(scope='module')
@@ -616,7 +617,7 @@ def test_build_writes_image_sum_record_and_log(tiny):
     assert record['sif-sha256'] == total and record['bytes'] == tiny.sif().stat().st_size
     assert set(record['seconds']) >= {'stage build', 'stage runtime', 'sum'} and total in output
     assert record['packages'] == {'tiny-libs': '1.0'} and record['licences'] == {'tiny.tar.gz': ['tiny', '1', 'MIT']}
-    assert 'the runtime stage of osu-tiny-a' in (tiny.root / '.workstation/log/image-osu-tiny-a.log').read_text()
+    assert 'the runtime stage of osu-tiny-a' in (tiny.work / 'log/image-osu-tiny-a.log').read_text()
     assert tiny.left_over() == []
     assert re.search(r'osu-tiny-a +built', tiny('list')[1]) and re.search(r'osu-tiny-b +not here', tiny('list')[1])
 
@@ -719,8 +720,8 @@ def test_a_base_is_made_where_the_users_of_subuid_can_enter(tmp_path, monkeypatc
 def test_interrupted_build_goes_on_and_keeps_the_old_image(tiny, sign):
     tiny('build', 'osu-tiny-a')
     old = tiny.sif().read_bytes()
-    shutil.rmtree(tiny.work / 'stages')
-    log = tiny.root / '.workstation/log/image-osu-tiny-a.log'
+    shutil.rmtree(tiny.work / 'kept')
+    log = tiny.work / 'log/image-osu-tiny-a.log'
     log.unlink()
     tiny.change('SECONDS=0', 'SECONDS=60')
     child = subprocess.Popen(tiny.words('build', 'osu-tiny-a', '--force'), env=tiny.environment,
@@ -757,7 +758,7 @@ def test_failed_build_keeps_the_old_image_and_names_the_log(tiny):
     old = tiny.sif().read_bytes()
     tiny.change('RESULT=0', 'RESULT=7')
     code, output = tiny('build', 'osu-tiny-a', '--force')
-    log = tiny.root / '.workstation' / 'log' / 'image-osu-tiny-a.log'
+    log = tiny.work / 'log' / 'image-osu-tiny-a.log'
     assert code == 1 and 'ended with exit code' in output and 'failed to execute %test' in output and str(log) in output
     assert tiny.sif().read_bytes() == old and tiny.left_over() == []
 
@@ -842,17 +843,17 @@ def test_what_a_killed_build_left_goes_with_the_next_one_and_nothing_else(tmp_pa
     child.kill()
     child.wait()
     ended, here = f'{child.pid}.{platform.node()}.', f'{os.getpid()}.{platform.node()}.'
-    left = [f'build-{ended}ab_12345', f'.{name}.sif.{ended}', f'..{name}.sif.{ended}.{child.pid}']
-    kept = [f'build-{here}ab_12345', f'build-{child.pid}.another-node.ab_12345', 'build-notes', 'stages', f'{name}.sif',
-            f'.{name}.sif.{here}', f'.{name}.sif.{child.pid}.another-node.']
+    left = [f'build-{ended}ab_12345', f'.build-{ended}ab_12345']
+    mine = [f'build-{ended}my_notes', 'build-notes', f'{name}.sif']
+    kept = [f'build-{here}ab_12345', f'build-{child.pid}.another-node.ab_12345', 'kept']
     for one in left + kept:
-        if one.startswith(('build-', 'stages')):
-            (tmp_path / one / 'inside').mkdir(parents=True)
-        else:
-            (tmp_path / one).write_text('x')
+        (outputs.make(tmp_path / one) / 'inside').mkdir()
+    for one in mine[:2]:
+        (tmp_path / one / 'inside').mkdir(parents=True)
+    (tmp_path / mine[2]).write_text('x')
     image_build.Build(name, image_build.Options(sources=tmp_path, work=tmp_path)).tidy()
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(kept)
-    assert image_build.is_left(f'build-{image_build.of_this()}ab_12345') is False
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(kept + mine)
+    assert progress.is_left(f'build-{progress.of_this()}ab_12345') is False
 
 
 @pytest.mark.apptainer

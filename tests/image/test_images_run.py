@@ -78,8 +78,8 @@ def built():
             return sif
         with open(FOLDER / f'{name}.lock', 'w') as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # two processes of the tests want it
-            done = run([PROJECT / 'bin' / 'osu-container', 'image', 'build', name, '--output', sif, '--log',
-                        FOLDER / f'{name}.log'], timeout=240 * IMAGES[name]['minutes'] + 600)
+            done = run([PROJECT / 'bin' / 'osu-container', 'image', 'build', name, '--output', sif],
+                       timeout=240 * IMAGES[name]['minutes'] + 600)
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr
         return sif
     return build

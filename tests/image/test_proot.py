@@ -121,10 +121,10 @@ def test_job_and_binds_of_the_caller_do_not_reach_the_build(tmp_path):
              'FI_PROVIDER': 'cxi'}
     kept = {'PATH': '/bin', 'HOME': '/users/me', 'http_proxy': 'http://x', 'SINGULARITY_DOCKER_PASSWORD': 'secret',
             'APPTAINER_CONFIGDIR': '/keys', 'SINGULARITY_CACHEDIR': '/scratch/cache', 'FILES': 'x'}
-    found, dropped = engines.environment(tmp_path, {**given, **kept})
+    found, dropped = engines.environment(tmp_path, tmp_path / 'x', {**given, **kept})
     assert dropped == sorted(given)
     # a cache that the user has named is kept; else neither it nor temporary files are in the home folder or in /tmp
-    assert found == {**kept, 'APPTAINER_CACHEDIR': f'{tmp_path}/cache', 'APPTAINER_TMPDIR': str(tmp_path),
-                     'SINGULARITY_TMPDIR': str(tmp_path)}
+    assert found == {**kept, 'APPTAINER_CACHEDIR': f'{tmp_path}/cache', 'APPTAINER_TMPDIR': f'{tmp_path}/x',
+                     'SINGULARITY_TMPDIR': f'{tmp_path}/x'}
 
 

@@ -147,7 +147,7 @@ def test_nothing_is_written_over_without_force(place):
     path = place.folder / 'app-hybrid.eb'
     path.write_text('mine')
     said = place.refused(sif, '--approach', 'hybrid')
-    assert 'app-hybrid.eb is there already, and is another one than would be written; --force' in said
+    assert 'app-hybrid.eb: it is there already' in said and '--force' in said
     assert path.read_text() == 'mine'
     assert place.new(sif, '--approach', 'hybrid', '--force').returncode == 0 and path.read_text() != 'mine'
     before = path.stat()
