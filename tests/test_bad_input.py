@@ -1,6 +1,9 @@
 """Bad input, and a fault around a command, end in a plain message and a right exit code, and leave all as it was."""
+import argparse
 import functools
 import hashlib
+import importlib
+import itertools
 import os
 import random
 import re
@@ -217,3 +220,100 @@ def test_a_killed_command_leaves_the_older_file_or_the_newer(place, monkeypatch,
         assert before <= after and is_whole(), f'lost at change {moment}'
         assert {name for name in after - before if not name.startswith('tmp/') and not LEFT.match(name)} == set()
     assert changes(folders, command) and is_whole()
+
+
+# ---- what a command writes
+
+#: A command with its subcommand -> (a line that does something, what makes the place). Every command has one
+LINES = {
+    'check': (f'check good.sif {HOST}', good), 'discover': ('discover --sysroot host', good),
+    'proof': ('proof -- true', None), 'why': ('why notes.txt', None),
+    'new': (f'new good.sif {HOST} --approach pure', good), 'contribute': ('contribute easybuild', None),
+    'image list': ('image list', None), 'image show': (f'image show {IMAGE}', None),
+    'image recipe': (f'image recipe {IMAGE}', None), 'image fetch': ('image fetch --source osu', None),
+    'image build': (f'image build {IMAGE} --check', None), 'image verify': ('image verify good.sif', good),
+    'image clean': ('image clean --all --work .', None), 'bench': ('bench --dry-run', None),
+    'import': ('import osu.txt', None), 'compare': ('compare run:pure run:native', run_with()),
+    'report': ('report run -o page.html', run_with()), 'reference list': ('reference list', None),
+    'reference add': ('reference add run --name mine', run_with()),
+    'reference remove': ('reference remove mine', None),
+}
+#: What a user may have, with names that are like those of ours
+THEIRS = ('thesis.txt', 'build-thesis/chapter.txt', 'build-notes.txt', 'base-data/values.csv', 'stages/one/a.txt',
+          'kept/stages/one/a.txt', 'log/image-fetch.log', 'cache/page.html')
+OSU = '# OSU MPI Latency Test v7.5\n# Size          Latency (us)\n1                       1.50\n'
+
+
+def parser_of(command):
+    """Return the parser (cli.Parser) of a command (str, with its subcommand)."""
+    name, _, below = command.partition(' ')
+    parser = cli.Parser(prog=name)
+    importlib.import_module(cli.COMMANDS[name][0]).add_arguments(parser)
+    return parser.called([below])
+
+
+def leaves():
+    """Return all commands (list of str), with their subcommands."""
+    found = []
+    for name in cli.COMMANDS:
+        below = [one for one in parser_of(name)._actions if isinstance(one, argparse._SubParsersAction)]
+        found += [f'{name} {one}' for one in below[0].choices] if below else [name]
+    return found
+
+
+def values_of(command):
+    """Return the options (list of str) of a command (str) whose value may be the name of a file or a folder."""
+    return [action.option_strings[-1] for action in parser_of(command)._actions if action.option_strings
+            and action.nargs != 0 and not action.choices and action.metavar not in ('N', 'SECONDS')]
+
+
+def furnish(place, command, names=()):
+    """Make the place of a command (str): its input, the user's own files and, under names (str), more of them."""
+    _, make = LINES[command]
+    for name, text in (('notes.txt', 'MPICH ERROR: an error'), ('osu.txt', OSU)):
+        (place.folder / name).write_text(text)
+    if make:
+        make(place)
+    for name in (*THEIRS, *names):
+        path = place.folder / name
+        if not any(parent.is_file() for parent in path.parents) and not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f'mine: {name}')
+
+
+@pytest.mark.parametrize('command', leaves())
+def test_no_command_loses_a_file_of_the_user(command, tmp_path, samples):
+    """
+    Each option that may name a file or a folder, with the user's, with an input and with --force; and names of its own.
+
+    The options are those of the parsers: a new one is tried without a word here.
+    """
+    line, numbers = LINES[command][0], itertools.count()
+    force = ' --force' * ('--force' in parser_of(command)._option_string_actions)
+
+    def tried(more, names=()):
+        (tmp_path / f'{next(numbers)}').mkdir()
+        place = Place(max(tmp_path.iterdir(), key=lambda path: int(path.name)), samples)
+        furnish(place, command, names)
+        before = place.kept()
+        done, changed = place.run('export PIP_RETRIES=0 https_proxy=http://127.0.0.1:9; osu-container ' + line + more)
+        assert 'Traceback' not in done.stdout + done.stderr
+        lost = {name for name in changed & set(before) if (place.above / name).is_file() or not os.path.lexists(
+            place.above / name)}
+        return lost, sorted(name.partition('here/')[2] for name in changed - set(before) if name.startswith('here/'))
+
+    lost, made = tried('')
+    assert not lost
+    for option in values_of(command):
+        for value in ('thesis.txt', '.', 'build-thesis'):
+            lost, _ = tried(f' {option} {value}')
+            assert not lost, f'{option} {value}'
+        lost, more = tried(f' {option} fresh')
+        made += more
+        for value in [name for name in ('good.sif', 'run/results.jsonl', 'osu.txt', 'notes.txt')
+                      if name.partition('/')[0] in line]:
+            lost, _ = tried(f' {option} {value}{force}')
+            assert not lost, f'{option} {value}{force}'
+    for option in ['', *(f' {option} fresh' for option in values_of(command))] if made else ():
+        lost, _ = tried(option, made)
+        assert not lost, f'{option} among its own names'

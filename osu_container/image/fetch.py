@@ -122,11 +122,12 @@ def _download(source, path):
 
     Raises ImageError with the address if it cannot be had, and with both sums if it is another file.
     """
-    part = Path(outputs.own(path.parent / PARTS)) / path.name
+    part = path.parent / PARTS / path.name
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)  # two builds at once would write into one file
         if not path.exists():
+            outputs.own(part.parent)
             _complete(source, part, path)
     finally:
         os.close(folder)
