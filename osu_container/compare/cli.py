@@ -12,7 +12,7 @@ from osu_container.core import terminal
 
 from ..results import references, run_files, select
 from . import comparison_text, troubles
-from .statistics import ALPHA, CompareError, against_native, compare_datasets, without_verdict
+from .statistics import CompareError, against_native, compare_datasets, without_verdict
 from .thresholds import degrees_text, margin_row
 
 #: Exit codes. argparse gives 2 for wrong usage, the command osu-container 130 where it was interrupted
@@ -104,7 +104,7 @@ def collect(a, others=(), *, only=(), thresholds=None):
     """
     Compare what a user names; return the result as dict: comparisons (list of Comparison), troubles (of
     comparison_text.troubles_of), failed (list of (name, Case, reason): what A failed to measure and the other side
-    has), notes (list of str), alpha (float).
+    has), notes (list of str).
 
     :param a, others: as on the command line (str, of str); only: patterns of cases; thresholds: {pattern: fraction}
     Raises CompareError, SelectError, ReferenceFailure, ResultsError, OSError.
@@ -118,10 +118,7 @@ def collect(a, others=(), *, only=(), thresholds=None):
     for one, other in pairs:
         one, other = _only(one, only), other and _only(other, only)
         native = one.facts.get('native') or 'native'
-        # what an output does not say of itself, it must not be refused for; a note names it
-        unsaid = any(side.facts.get('imported') for side in (one, other) if side)
-        found = against_native(one, thresholds) if other is None else compare_datasets(
-            one, other, thresholds, lenient=unsaid)
+        found = against_native(one, thresholds) if other is None else compare_datasets(one, other, thresholds)
         elsewhere = other is not None and references.other_machine(one, other)
         if elsewhere:
             found = [without_verdict(comparison, elsewhere) for comparison in found]
@@ -132,7 +129,7 @@ def collect(a, others=(), *, only=(), thresholds=None):
         sides += [one] if other is None else [one, other]
     _check_thresholds(thresholds, comparisons)
     return {'comparisons': comparisons, 'troubles': comparison_text.troubles_of(_troubles(comparisons, sides), sides),
-            'failed': list(dict.fromkeys(failed)), 'notes': alone + _notes(comparisons, sides), 'alpha': ALPHA}
+            'failed': list(dict.fromkeys(failed)), 'notes': alone + _notes(comparisons, sides)}
 
 
 def _alone(judged, comparisons, name, other):

@@ -8,7 +8,7 @@ from osu_container.core import terminal
 
 from ..results import ratios
 from . import troubles as shapes
-from .statistics import FIRM, NOT_JUDGED, REGIONS, VERDICTS, of
+from .statistics import ALPHA, FIRM, NOT_JUDGED, REGIONS, VERDICTS, of
 
 #: ANSI colours of the verdicts; the word stands there in any case
 COLOURS = {'worse': '31', 'noisy': '33', 'rounded': '33', 'better': '32'}
@@ -253,7 +253,7 @@ def _case(case):
 def as_json(result):
     """Return a result of cli.collect() as what --json prints (dict of JSON types). Layout: docs/compare.md."""
     return {
-        'format': FORMAT, 'version': VERSION, 'verdict': verdict_of(result), 'alpha': result['alpha'],
+        'format': FORMAT, 'version': VERSION, 'verdict': verdict_of(result), 'alpha': ALPHA,
         'comparisons': [{
             'case': _case(one.case), 'title': one.case.title, 'unit': one.case.unit,
             'a': {'dataset': one.a_from, 'name': one.a.name, 'programs': one.a.programs,

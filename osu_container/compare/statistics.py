@@ -10,7 +10,7 @@ import warnings
 from dataclasses import dataclass, field, replace
 
 from ..results import ratios
-from ..results.model import Case, Dataset, Series, size_text
+from ..results.model import Case, Series, size_text
 from .numbers import np, scipy
 from .thresholds import degree_of, margin_of
 
@@ -79,7 +79,7 @@ class Comparison:
     """
     Two curves of one case.
 
-    case     Case of a; where b's was matched leniently, b.case differs in what is unknown
+    case     Case of a; b.case can differ in what is unknown
     a, b     Series
     points   list of Point, ascending by size
     margin   fraction that counts as equal
@@ -247,13 +247,12 @@ def of(series, dataset):
     return f'{dataset}:{series.name}' if dataset else series.name
 
 
-def compare_series(a, b, thresholds=None, *, paired=False, alpha=ALPHA, a_from='', b_from=''):
+def compare_series(a, b, thresholds=None, *, paired=False, a_from='', b_from=''):
     """
     Compare two Series at the message sizes that both have; return a Comparison.
 
     :param thresholds: {benchmark: fraction} in place of the table's margins
     :param paired: bool, both come from one run, whose repeats alternate between them: repeat n belongs to repeat n
-    :param alpha: chance of a false verdict that is accepted
     :param a_from, b_from: names of their datasets (str)
     Raises CompareError if they are of different benchmarks or have no size in common.
     """
@@ -270,10 +269,10 @@ def compare_series(a, b, thresholds=None, *, paired=False, alpha=ALPHA, a_from='
     tested = {key[0] for key in groups}
     repeated = not tested & {'one-sample', 'threshold only'}
     margin = margin_of(a.case.benchmark, repeated=repeated, overrides=thresholds)
-    points = _points(a, b, groups, math.log1p(margin), alpha, paired)
+    points = _points(a, b, groups, math.log1p(margin), paired)
     comparison = Comparison(
         a.case, a, b, points, margin, min((point.verdict for point in points), key=VERDICTS.index),
-        _summary(a, b, points), _method(a, b, tested, margin, alpha),
+        _summary(a, b, points), _method(a, b, tested, margin),
         only_a=[size for size in a.sizes if size not in b.values],
         only_b=[size for size in b.sizes if size not in a.values], a_from=a_from, b_from=b_from)
     comparison.notes = _notes(comparison)
@@ -312,7 +311,7 @@ def _kind(a, b, paired):
     return 'threshold only', tuple(a), tuple(b)
 
 
-def _points(a, b, groups, margin, alpha, paired):
+def _points(a, b, groups, margin, paired):
     """Return the Points (list, ascending) of two series. margin: logarithm; groups: {_kind(): [sizes]}."""
     sign = 1.0 if a.case.more_is_better else -1.0
     rows, single = [], math.log1p(margin_of(a.case.benchmark, repeated=False))
@@ -321,7 +320,7 @@ def _points(a, b, groups, margin, alpha, paired):
         raw_b = np.array([[b.values[size][repeat] for repeat in of_b] for size in sizes])
         log_a, log_b = sign * np.log(raw_a), sign * np.log(raw_b)
         middle_a, middle_b = np.median(raw_a, axis=1), np.median(raw_b, axis=1)
-        found = _tests(method, log_a, log_b, margin, alpha)
+        found = _tests(method, log_a, log_b, margin)
         for index, size in enumerate(sizes):
             rows.append({'size': size, 'a': float(middle_a[index]), 'b': float(middle_b[index]), 'method': method,
                          'repeats': (len(of_a), len(of_b)),
@@ -335,7 +334,7 @@ def _points(a, b, groups, margin, alpha, paired):
             adjusted = scipy.stats.false_discovery_control([row[key] for row in with_p], method='bh')
             for row, value in zip(with_p, adjusted):
                 row[key] = float(value)
-    return [_point(row, sign, margin, alpha) for row in rows]
+    return [_point(row, sign, margin) for row in rows]
 
 
 def _apart(a, b):
@@ -349,7 +348,7 @@ def _apart(a, b):
     return gap if abs(gap) > 8 * max(np.ptp(a), np.ptp(b)) else 0.0
 
 
-def _tests(method, a, b, margin, alpha):
+def _tests(method, a, b, margin):
     """
     Return {'worse', 'better', 'same': p-values or None; 'low', 'high': interval of the gain or None}.
 
@@ -371,12 +370,12 @@ def _tests(method, a, b, margin, alpha):
         warnings.simplefilter('ignore', RuntimeWarning)
         p = {'worse': test(-margin, 'less').pvalue, 'better': test(margin, 'greater').pvalue,
              'same': np.maximum(test(-margin, 'greater').pvalue, test(margin, 'less').pvalue)}
-        interval = test(0.0, 'two-sided').confidence_interval(1 - 2 * alpha)
+        interval = test(0.0, 'two-sided').confidence_interval(1 - 2 * ALPHA)
     found = {key: np.nan_to_num(value, nan=1.0) for key, value in p.items()}
     return dict(found, low=interval.low, high=interval.high)
 
 
-def _point(row, sign, margin, alpha):
+def _point(row, sign, margin):
     """Return the Point of a row of _points(), whose p-values are adjusted."""
     gain = sign * math.log(row['ratio'])
     # a difference counts if rounding to two decimals alone cannot make it
@@ -384,17 +383,17 @@ def _point(row, sign, margin, alpha):
     if row['worse'] is None:
         same = abs(gain) <= margin * (1 + 1e-9)
         verdict = 'same' if same else 'rounded' if abs(gain) <= beyond else 'better' if gain > 0 else 'worse'
-    elif row['worse'] <= alpha and gain < -beyond:
+    elif row['worse'] <= ALPHA and gain < -beyond:
         verdict = 'worse'
-    elif row['better'] <= alpha and gain > beyond:
+    elif row['better'] <= ALPHA and gain > beyond:
         verdict = 'better'
-    elif row['same'] <= alpha:
+    elif row['same'] <= ALPHA:
         verdict = 'same'
     elif min(row['repeats']) < FIRM and abs(row['apart']) > max(beyond, row['single']):
         # as of single values: more data never say less
         verdict = 'better' if row['apart'] > 0 else 'worse'
     else:
-        settled = min(row['worse'], row['better']) <= alpha
+        settled = min(row['worse'], row['better']) <= ALPHA
         verdict = 'rounded' if settled and margin < abs(gain) <= beyond else 'noisy'
     low, high = row['low'], row['high']
     if low is not None:
@@ -416,7 +415,7 @@ def _summary(a, b, points):
     return dict(found, **{verdict: sum(point.verdict == verdict for point in points) for verdict in VERDICTS})
 
 
-def _method(a, b, tested, margin, alpha):
+def _method(a, b, tested, margin):
     """Return how a curve was decided, in words (str). tested: set of the methods of its points."""
     texts = {
         'paired': "pairs of repeats of one run: t-tests on the logarithm of their ratios",
@@ -426,7 +425,7 @@ def _method(a, b, tested, margin, alpha):
     }
     text = '; '.join(texts[name] for name in texts if name in tested)
     if tested != {'threshold only'}:
-        text += f", adjusted over the sizes (Benjamini-Hochberg, {alpha:g})"
+        text += f", adjusted over the sizes (Benjamini-Hochberg, {ALPHA:g})"
     return f"{text}; margin {100 * margin:g} %"
 
 
@@ -466,16 +465,15 @@ def same_run(a, b):
     return a is b or (a.kind == b.kind == 'run' and a.name == b.name and a.path == b.path)
 
 
-def compare_datasets(a, b, thresholds=None, *, lenient=False, alpha=ALPHA):
+def compare_datasets(a, b, thresholds=None):
     """
     Compare the series of two Datasets that measured the same; return a list of Comparison in the order of a.
 
-    Cases must be equal. Where both have several names, those of equal names are compared; where one has a single name,
-    each of the other is compared with it.
-    :param lenient: bool, unknown nodes or ranks of one side fit those of the other
+    Cases must be equal; what an output does not say of itself (nodes, ranks), fits any, and a note names it. Where both
+    have several names, those of equal names are compared; where one has a single name, each of the other with it.
     Raises CompareError if nothing fits.
     """
-    by_name = len(a.names) > 1 and len(b.names) > 1
+    by_name, lenient = len(a.names) > 1 and len(b.names) > 1, any(side.facts.get('imported') for side in (a, b))
     of_b = {}
     for one in b.series:
         of_b.setdefault((one.case.benchmark, one.case.buffers, one.case.variant), []).append(one)
@@ -486,14 +484,13 @@ def compare_datasets(a, b, thresholds=None, *, lenient=False, alpha=ALPHA):
                 continue
             if not set(one.values) & set(other.values):
                 continue
-            found.append(compare_series(one, other, thresholds, paired=same_run(a, b), alpha=alpha, a_from=a.name,
-                                        b_from=b.name))
+            found.append(compare_series(one, other, thresholds, paired=same_run(a, b), a_from=a.name, b_from=b.name))
     if not found:
         raise CompareError(_nothing_fits(a, b, by_name, lenient))
     return found
 
 
-def against_native(dataset, thresholds=None, *, alpha=ALPHA):
+def against_native(dataset, thresholds=None):
     """
     Compare every approach of a Dataset with its native series; return a list of Comparison.
 
@@ -511,7 +508,7 @@ def against_native(dataset, thresholds=None, *, alpha=ALPHA):
         raise CompareError(f"{dataset.title} has figures of {native} alone{f' ({failed})' if failed else ''}. Name what"
                            " it is to be compared with: another run or a published reference (`osu-container reference"
                            " list`)")
-    return compare_datasets(dataset.only(*others), dataset.only(native), thresholds, alpha=alpha)
+    return compare_datasets(dataset.only(*others), dataset.only(native), thresholds)
 
 
 def _nothing_fits(a, b, by_name, lenient):
@@ -549,7 +546,3 @@ def differences(a, b):
 
 def _known(value):
     return 'unknown' if value is None else str(value) if value != '' else 'none'
-
-
-__all__ = ['ALPHA', 'Comparison', 'CompareError', 'Dataset', 'Point', 'REGIONS', 'VERDICTS',
-           'against_native', 'compare_datasets', 'compare_series', 'differences', 'fits', 'same_run']

@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 
 from osu_container.core import shell
-from osu_container.core.reading.files import MOST, TooLarge, lines_of, naming, open_plain, parse_json
+from osu_container.core.reading.files import TooLarge, lines_of, naming, open_plain, parse_json
 from osu_container.core.terminal import discreet
 
 from . import model
@@ -110,30 +110,15 @@ def lines(path):
     return list(_entries(find(path), problems)), problems
 
 
-def _ends(folder):
-    """Return (first line, last line) of the run in folder (Path) as dicts, None for one that cannot be read."""
-    found = []
-    try:
-        with open_plain(folder / NAME) as handle:
-            found.append(handle.readline(MOST['line of results']))
-            handle.seek(max(0, handle.seek(0, os.SEEK_END) - (1 << 14)))  # the last line of a run that ended is short
-            found.append(handle.read().rstrip(b'\n').rpartition(b'\n')[2])
-    except OSError:
-        return None, None
-    entries = []
-    for row in found:
-        try:
-            entry = parse_json(row, _no_doubles)
-        except ValueError:
-            entry = None
-        entries.append(entry if isinstance(entry, dict) else None)
-    return tuple(entries)
-
-
 def has_ended(folder):
     """Return whether the run in folder (Path) has its last line: all is there that was wanted."""
-    last = _ends(folder)[1]
-    return bool(last) and last.get('kind') == 'end'
+    try:
+        with open_plain(folder / NAME) as handle:
+            handle.seek(max(0, handle.seek(0, os.SEEK_END) - (1 << 14)))  # the last line of a run that ended is short
+            last = parse_json(handle.read().rstrip(b'\n').rpartition(b'\n')[2], _no_doubles)
+    except (OSError, ValueError):
+        return False
+    return isinstance(last, dict) and last.get('kind') == 'end'
 
 
 def _check_line(path, number, entry, *, first):

@@ -4,7 +4,7 @@ import json
 import pytest
 
 from osu_container.results import run_files
-from osu_container.results.model import Case, Series
+from osu_container.results.model import Case
 from tests.helpers.example_runs import CASES, MORE_CASES, RUN, make_run, sizes_of
 
 BANDWIDTH, LATENCY = CASES
@@ -225,14 +225,3 @@ def test_mend_cuts_off_an_incomplete_line_alone(run):
 ])
 def test_a_case_is_named_in_words(case, placement, title):
     assert (case.placement, case.title) == (placement, title)
-
-
-def test_medians_are_taken_over_the_repeats():
-    one = Series(BANDWIDTH, 'native', {64: {1: 3.0, 2: 1.0, 3: 2.0}, 1: {1: 0.5, 2: 0.7}})
-    assert one.sizes == [1, 64] and one.repeats == 3
-    assert one.medians() == {1: 0.6, 64: 2.0}
-    with pytest.raises(KeyError):
-        one.median(2)
-
-
-# ---- numbers that nobody has measured
