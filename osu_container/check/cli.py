@@ -1,9 +1,11 @@
 """The command osu-container check: verdicts as text for people and as data for programs."""
 import json
 import os
+import posixpath
 
 from osu_container.core import shell
 from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.deciding import commands
 from osu_container.core.deciding.rules.finding import NOTE
 from osu_container.core.deciding.settings import approach_entry
 from osu_container.core.deciding.verdict import ask, recommended, said
@@ -35,8 +37,8 @@ def add_arguments(parser):
                         "image and host are described, not looked into")
     add_site_arguments(parser, "site to check for")
     parser.add_argument('--approach', choices=CONTAINERS, help="this approach only; default: all")
-    parser.add_argument('--program', metavar='PATH', help="program in the image that is to run; default: a benchmark, "
-                        "else MPI by itself")
+    parser.add_argument('--program', metavar='LINE', help="what is to run: the path of a program in the image, and "
+                        "arguments where they count; default: a benchmark, else the first program that uses MPI")
     parser.add_argument('--dry-run', action='store_true', help="on the machine itself: also let the image's own loader "
                         "list what it would load, a second opinion; its environment scripts run then (SECURITY.md)")
     parser.add_argument('--json', action='store_true', help="the same for programs")
@@ -87,18 +89,18 @@ def main(options):
         return judge(ours, site, host, options)
     host = this_host(options, site, root)
     with streams.Progress("reading %s" % options.image) as progress, Image(options.image, 'osu_') as image:
-        if several(image.mpis()) and not options.program and not image.programs:
-            raise CheckError("%s holds more than one MPI: %s. Which one counts is the program's choice: name it by "
-                             "--program PATH (in the image)"
-                             % (options.image, ', '.join('%s (%s)' % item[1:] for item in image.mpis())))
-        return judge(image, site, host, options, progress)
+        own = len(image.programs)
+        if not own and not options.program:
+            progress("looking for programs in %s" % options.image)
+            image.programs = dict((one.name, posixpath.dirname(one.path)) for one in commands.find(image))
+        return judge(image, site, host, options, progress, own)
 
 
-def judge(image, site, host, options, progress=None):
+def judge(image, site, host, options, progress=None, own=0):
     """
     Print the verdicts on an image and a host, opened or described; return the exit code.
 
-    progress: streams.Progress, which ends before something is printed, or None
+    progress: streams.Progress, which ends before something is printed, or None; own: int, its programs of ours
     """
     # of an image that has no entrypoint nobody asks what it would do
     names = [options.approach] if options.approach else [
@@ -116,7 +118,7 @@ def judge(image, site, host, options, progress=None):
             progress("judging %s with %s" % (name, image.path))
         verdicts.append(ask(approach_entry(name), site, image, host, options.program, runtime,
                             options.dry_run))
-    facts = image_facts(image)
+    facts = image_facts(image, own)
     if progress:
         progress.stop()
     if options.json:
@@ -131,12 +133,16 @@ def judge(image, site, host, options, progress=None):
     return min(CODES[one.level] for one in verdicts)
 
 
-def image_facts(image):
-    """Return what is said of the open Image first (dict): path, labels that tell, programs, MPI libraries."""
+def image_facts(image, own):
+    """
+    Return what is said of the open Image first (dict): path, labels that tell, programs, MPI libraries.
+
+    own: int, as of judge()
+    """
     return {
         'path': image.path, 'described': image.partial, 'mpi': [{'family': family, 'soname': soname, 'path': path}
                                     for family, soname, path in image.mpis()],
-        'programs': len(image.programs), 'rocm': image.rocm(), 'cuda': image.cuda(),
+        'programs': own, 'rocm': image.rocm(), 'cuda': image.cuda(),
         'labels': dict(item for item in sorted(image.labels.items()) if item[0].startswith('org.osu-container')),
     }
 
@@ -150,6 +156,7 @@ def as_data(facts, site, host, runtime, verdicts, best):
         'verdicts': [{
             'approach': one.approach, 'verdict': one.level, 'untested': one.untested, 'mpi': one.mpi,
             'libfabric': one.libfabric, 'mpi_type': one.launch,
+            'mpi_by_itself': one.alone, 'program': one.program,
             'findings': [{'rule': finding.rule, 'verdict': finding.level, 'reason': finding.reason,
                           'evidence': [{'file': name, 'found': found} for name, found in finding.evidence],
                           'remedy': finding.remedy, 'source': finding.source} for finding in one.findings],
@@ -166,10 +173,14 @@ def page(facts, site, host, verdicts, best, single, chosen=((), ())):
     """Return the text for people; single: bool, one approach was asked for; chosen: as of site.chosen_site()."""
     others = [one for one in verdicts if not single and
               [finding.rule for finding in one.findings if finding.level == 'fails'][:1] == ['other MPI']]
-    lines = _head(facts, site, host)
+    programs = sorted(set(one.program for one in verdicts if one.program))
+    lines = _head(facts, site, host, programs)
+    # what is the same for every approach: once is enough
+    common = [one for one in verdicts[0].findings if one.rule == 'no program'] if verdicts else []
+    lines += [line for one in common for line in _finding_lines(one)] + [''] * bool(common)
     for one in verdicts:
         if one not in others:
-            lines += _verdict_lines(one)
+            lines += _verdict_lines(one, common)
     if others:
         lines.append(columns.fill("Not for this image, whose MPI is another one: %s." % ', '.join(
             one.approach for one in others)))
@@ -183,26 +194,28 @@ def page(facts, site, host, verdicts, best, single, chosen=((), ())):
     return '\n'.join(lines).rstrip()
 
 
-def _head(facts, site, host):
-    """Return the lines (list of str) on the image and the site."""
+def _head(facts, site, host, programs):
+    """Return the lines (list of str) on the image, the programs (list of str) that were judged, and the site."""
     libraries = ', '.join('%s in %s' % (one['soname'], os.path.dirname(one['path'])) for one in facts['mpi'])
     gpu = ''.join('; %s %s' % (name, facts[key]) for name, key in (('ROCm', 'rocm'), ('CUDA', 'cuda')) if facts[key])
     lines = [facts['path'], "    MPI: %s%s" % (libraries or 'none', gpu)]
     if facts['described']:
         lines.append("    described by its name: nothing of it was looked into")
+    lines += ["    judged: " + ', '.join(programs)] if programs else []
     lines.append("    on site %s (%s)%s" % (site['name'], site['title'], ' below ' + host.root if host.root else ''))
     lines += ["    host: " + described(host)] if host.partial else []
     return [one_line(lines[0])] + [columns.fill(one_line(line).strip(), ' ' * 4, ' ' * 8) for line in lines[1:]] + ['']
 
 
-def _verdict_lines(verdict):
-    """Return the lines (list of str) on one Verdict: its word, what would run, each finding."""
+def _verdict_lines(verdict, common):
+    """Return the lines (list of str) on one Verdict: its word, what would run, each finding not in common (list)."""
     lines = [columns.fill(said(verdict).replace(verdict.level, verdict.level.upper(), 1), '%-12s' % verdict.approach,
                           ' ' * 14)]
     if verdict.mpi != 'none':
         lines.append(_wrapped('would run', '%s over %s, srun --mpi=%s' % (verdict.mpi, verdict.libfabric,
                                                                          verdict.launch)))
-    return lines + [line for finding in verdict.findings for line in _finding_lines(finding)] + ['']
+    findings = [finding for finding in verdict.findings if finding not in common]
+    return lines + [line for finding in findings for line in _finding_lines(finding)] + ['']
 
 
 def _finding_lines(finding):
@@ -216,6 +229,9 @@ def _finding_lines(finding):
 def _advice(best, facts, verdicts, chosen):
     """Return the last lines (list of str): what to install, for the site that was chosen (see page())."""
     lines = undecided(verdicts, best, facts['path'])
+    if best is None and any(one.alone for one in verdicts):
+        return lines + ["Which approach works is known when the program is: osu-container check %s%s --program PATH"
+                        % (shell.path(facts['path']), ''.join(' ' + shell.word(word) for word in chosen[1]))]
     if best is None:
         return lines + ["No approach is recommended: none is known to work with this image here."]
     for_eb, for_us = (''.join(' ' + shell.word(word) for word in words) for words in chosen)

@@ -1,8 +1,10 @@
 """The command osu-container new."""
 import os
+import posixpath
 
 from osu_container.core import outputs, shell
 from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.deciding import commands
 from osu_container.core.deciding.rules.finding import NOTE
 from osu_container.core.deciding.settings import approach_entry
 from osu_container.core.deciding.verdict import ask, recommended, said
@@ -19,7 +21,7 @@ from ..check.cli import CONTAINERS, undecided
 from ..check.cli import several as several_builds
 from ..check.host_facts import HostFactsError
 from ..check.site import SettingsError, add_site_arguments, chosen_site, described, this_host, this_runtime, this_site
-from . import commands, easyconfig
+from . import easyconfig
 
 
 class NewError(Exception):
@@ -221,12 +223,12 @@ def _look(options, site, host):
     """
     with streams.Progress("looking for programs in %s" % options.image) as progress, Image(options.image, '') as image:
         found, others = _commands(image, options.command, None if host.partial else host.root)
-        program = next((one.elf for one in found if one.elf), None)
+        image.programs = dict((one.name, posixpath.dirname(one.path)) for one in found)  # as eb has them
         runtime = this_runtime(site, host)
         verdicts = []
         for one in CONTAINERS:
             progress("judging %s with %s" % (one, options.image))
-            verdicts.append(ask(approach_entry(one), site, image, host, program, runtime, dry=bool(runtime)))
+            verdicts.append(ask(approach_entry(one), site, image, host, runtime=runtime, dry=bool(runtime)))
         wanted = options.approach or recommended(verdicts, site)
         chosen = next((one for one in verdicts if one.approach == wanted), None)
         page = _page(image, found, site, host, verdicts, chosen)

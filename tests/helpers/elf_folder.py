@@ -282,12 +282,17 @@ _FUNCTIONS = {'cxi': 'cxip_', 'tcp': 'xnet_', 'shm': 'smr_', 'verbs': 'vrb_', 'r
 
 
 _MAIN = '''#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
 int %s();
 int main(int count, char **arguments)
 {
     if (%s(0, 0) != 0)
         return 2;
-    return count < 2 || dlopen(arguments[1], RTLD_NOW) ? 0 : 3;
+    for (int one = 1; one < count; one++)
+        if (!dlopen(arguments[one], RTLD_NOW))
+            return fprintf(stderr, "%%s\\n", dlerror()), strstr(arguments[one], "-net.so") ? 3 : 4;
+    return 0;
 }
 '''
 
@@ -357,7 +362,8 @@ class Parts:
         """
         Return a program that was linked with a library mpi (Path) and calls a function of it, returns 0 if all is well.
 
-        With a library as its argument it opens that too, as RCCL opens its plugin, and returns 3 if it cannot.
+        Libraries that are its arguments it opens too, as RCCL opens its plugin, and returns 3 if it cannot open that, 4
+        for others.
         """
         key = repr((str(mpi), calls, options))
         if key not in self.known:

@@ -256,14 +256,6 @@ def with_file(path, provider='cxi', build=None, **variables):
                 later(lambda it: it.image.copy(it.parts.plain(f'lib{provider}-fi.so'), path)))
 
 
-def started_by_script(it):
-    """Put the program of a World's image behind a script that starts it."""
-    own = it.image.on('/opt/osu/bin/osu_latency')
-    own.rename(own.with_name('real'))
-    it.image.write('/opt/osu/bin/osu_latency', '#!/bin/sh\nexec "$(dirname "$0")/real" "$@"\n')
-    it.image.on('/opt/osu/bin/osu_latency').chmod(0o755)
-
-
 def mtl_ofi(parts):
     """Return Open MPI's part for libfabric as a file of its own."""
     return parts.user_of('mca_mtl_ofi.so', parts.fabric(needed=()), ['FABRIC_1.0', 'FABRIC_1.7'])
@@ -326,79 +318,70 @@ def open_mpi_with_ucx(it):
 OPEN_MPI_UCX = each(image(mpi=plain_open_mpi), later(ucx_parts), later(open_mpi_with_ucx), rdma_core('mlx5', 'bnxt_re'))
 
 
-def of_mpi4py(it):
-    """Put mpi4py into the image of a World, which calls a function that MPIs have from MPI 4 on."""
-    it.image.copy(it.parts.plain('MPI.so', source='int MPI_Session_init(void); void user(void) { MPI_Session_init(); }'
-                                 + chr(10), needed=[it.parts.mpi()]),
-                  '/usr/lib/python3/dist-packages/mpi4py/MPI.cpython-311.so')
-
-
 def newer(parts):
     return parts.mpi(mpich(), more='int MPIX_New(void *a, void *b) { return 0; }\n')
 
 
-def conda(it, build='h79b1c89_100', app='old', python='old', fabric=('tcp',), prefix='/opt/conda'):
+#: mpi4py's own libraries: file -> the MPI that it needs; in wheels one for each ABI
+WHEEL = {'MPI.mpich.cpython-311-x86_64-linux-gnu.so': 'libmpi.so.12',
+         'MPI.openmpi.cpython-311-x86_64-linux-gnu.so': 'libmpi.so.40'}
+
+
+def of_soname(parts, name, **options):
+    """Return an MPI library of the soname name (str)."""
+    return parts.mpi(open_mpi() if name.endswith('40') else mpich('4.3.2'), name, **options)
+
+
+def python(*libraries, prefix='/usr', own=None, rpath=None, text='from mpi4py import MPI\n', more='',
+           at='/opt/mpich/lib'):
     """
-    Put a conda environment with an MPICH of its own into the image of a World: what conda-build makes has DT_RPATH.
+    Return a change: the image's program is one of Python, of text, with mpi4py.
 
-    :param app, python: how a program of it, and its mpi4py, find its lib: 'old' by DT_RPATH, 'new' by DT_RUNPATH
-    :param fabric: providers of its libfabric, None without; build: of the package, external_* holds nothing
+    libraries: sonames of MPI in the lib of its prefix, None for the first: libmpi.so is a text as in wheels; own: as
+    WHEEL; rpath: DT_RPATH of Python, as conda has it; more: C source of mpi4py's library; at: folder (str) of the
+    image's own MPI
     """
-    it.image.write(f'{prefix}/conda-meta/mpich-4.3.2-{build}.json', '{"name": "mpich", "version": "4.3.2"}')
-    it.image.copy(it.parts.plain('python3.11'), f'{prefix}/bin/python3.11')
-    it.image.copy(it.parts.plain('MPI.cpython-311.so', rpath=f'{python}:$ORIGIN/../../..'),
-                  f'{prefix}/lib/python3.11/site-packages/mpi4py/MPI.cpython-311.so')
-    dtags = 'disable' if app == 'old' else 'enable'
-    it.image.copy(it.parts.program(it.parts.mpi(), options=(f'-Wl,--{dtags}-new-dtags,-rpath,$ORIGIN/../lib',)),
-                  f'{prefix}/bin/app')
-    if not build.startswith('external'):
-        it.image.copy(it.parts.mpi(mpich('4.3.2')), f'{prefix}/lib/libmpi.so.12')
-        if fabric is not None:
-            it.image.copy(it.parts.fabric(providers=fabric, needed=()), f'{prefix}/lib/libfabric.so.1')
-
-
-def wheels(it, *names, prefix='/opt/venv', link=None):
-    """Put a virtual environment with wheels of MPI (names: sonames) into the image of a World; link: of libmpi.so."""
-    it.image.copy(it.parts.plain('python3.11'), f'{prefix}/bin/python3.11')
-    it.image.copy(it.parts.program(it.parts.mpi()), f'{prefix}/bin/app')
-    for name in names:
-        it.image.copy(it.parts.mpi(open_mpi() if name.endswith('40') else mpich('4.3.2'), name), f'{prefix}/lib/{name}')
-    if link:
-        it.image.link(f'{prefix}/lib/libmpi.so', link)
-    else:  # as the wheels of MPICH and Open MPI have it
-        it.image.write(f'{prefix}/lib/libmpi.so', f'INPUT({names[-1]})')
-
-
-def intel_in_venv(needs):
-    """Return a change: mpi4py with Intel MPI and its libfabric in a virtual environment; needs: as of Parts.mpi()."""
     def change(it):
-        wheels(it, 'libmpi.so.12')
-        it.image.write('/opt/osu/bin/osu_latency', '#!/opt/venv/bin/python3.11\nfrom mpi4py import MPI\n')
-        it.image.copy(it.parts.mpi(intel_mpi('2021.14.1'), needs=needs), '/opt/venv/lib/libmpi.so.12')
-        it.image.copy(it.parts.fabric(), '/opt/venv/lib/libfabric/libfabric.so.1')
+        parts, image = it.parts, it.image
+        flags = (f'-Wl,--disable-new-dtags,-rpath,{rpath}',) if rpath else ()
+        image.copy(alone(parts, *flags), f'{prefix}/bin/python3.11').link(f'{prefix}/bin/python3', 'python3.11')
+        for name, soname in (WHEEL if own is None else own).items():
+            image.copy(parts.plain(name, source=more or 'void present(void) {}\n', needed=[of_soname(parts, soname)]),
+                       f'{prefix}/lib/python3.11/site-packages/mpi4py/{name}')
+        for name in libraries:
+            image.copy(of_soname(parts, name), f'{prefix}/lib/{name}')
+        image.write('/opt/osu/bin/osu_latency', f'#!{prefix}/bin/python3\n{text}')
+        if at != '/opt/mpich/lib':
+            image.on(at).mkdir(parents=True)
+            image.on('/opt/mpich/lib/libmpi.so.12').rename(image.on(f'{at}/libmpi.so.12'))
     return later(change)
 
 
-def only_mpi_at(*paths):
-    """Return a change: the program is a script of mpi4py, and the image's MPI lies at paths (str) alone."""
+#: Python of a virtual environment or of conda
+VENV, CONDA = '/opt/venv', '/opt/conda'
+
+
+def starts_by(text, name='/opt/osu/bin/osu_latency'):
+    """Return a change: the program of the image lies in /opt/real, and what has its name is a script of text."""
     def change(it):
-        it.image.copy(it.parts.plain('python3'), '/usr/bin/python3')
-        it.image.write('/opt/osu/bin/osu_latency', '#!/usr/bin/python3\nfrom mpi4py import MPI\n')
-        it.image.copy(it.parts.plain('mpi4py'), '/opt/python/mpi4py/MPI.mpich.cpython-311-x86_64-linux-gnu.so')
-        for path in paths:
-            it.image.copy(it.image.on('/opt/mpich/lib/libmpi.so.12'), path)
-        it.image.on('/opt/mpich/lib/libmpi.so.12').unlink()
+        own = it.image.on('/opt/osu/bin/osu_latency')
+        it.image.on('/opt/real').mkdir()
+        own.rename(it.image.on('/opt/real/program'))
+        it.image.write(name, text)
+        it.image.on(name).chmod(0o755)
+        for shell in ('/bin/sh', '/usr/bin/env'):
+            it.image.copy(alone(it.parts), shell)
     return later(change)
 
 
-def in_conda(**options):
-    """Return a change: an image with a conda environment, whose program app is asked about."""
-    return each(later(lambda it: conda(it, **options)), program('/opt/conda/bin/app'))
+def lost(parts):
+    """Return a library whose data nobody has."""
+    return parts.plain('liblost.so.1', source='extern int lost;\nint *where = &lost;\n')
 
 
-def in_venv(*names, **options):
-    """Return a change: an image with wheels of MPI in a virtual environment, whose program app is asked about."""
-    return each(later(lambda it: wheels(it, *names, **options)), program('/opt/venv/bin/app'))
+def alone(parts, *options):
+    """Return a program that needs no MPI; options: of the compiler, libraries (Path) among them."""
+    return parts.program(parts.plain('libcxi.so.1'), 'abs', options)
 
 
 #: rule -> [(what the case is, approach, change, site, word that its finding has, text in its reason)]
@@ -483,14 +466,14 @@ SPEAKS = {
          image(mpi=lambda it: it.mpi(mpich('5.0.0'), 'libmpi_abi.so.0')), GPU, 'fails', 'libmpi_abi.so.0'),
         ('Open MPI, which this srun cannot start', 'pure', image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40')),
          PLAIN, 'fails', "the image's MPI is Open MPI (libmpi.so.40)"),
+        ("Debian's mpi4py beside another MPI", 'bind', each(
+            image(libraries=lambda it: [of_soname(it, 'libmpi.so.40')]),
+            python(own={'MPI.cpython-311-x86_64-linux-gnu.so': 'libmpi.so.40'})), GPU, 'fails', 'libmpi.so.40'),
         ('standard ABI for openmpi', 'openmpi', image(mpi=lambda it: it.mpi(mpich('5.0.2'), 'libmpi_abi.so.1')), PLAIN,
          'fails', 'libmpi_abi.so.1'),
         ('MPICH for openmpi', 'openmpi', image(), PLAIN, 'fails', 'MPICH ABI'),
         ('a site without PMIx', 'openmpi', image(), GPU, 'fails', 'MPICH ABI'),
     ],
-    'draft ABI': [
-        ('Intel MPI 2021.19', 'bind', standard_abi(intel_mpi('2021.19.0')), PLAIN, 'unknown', 'MPI_SEEK_SET'),
-        ('an earlier one', 'bind', standard_abi(intel_mpi('2021.17.0')), PLAIN, 'unknown', 'Intel MPI 2021.17.0')],
     'missing library': [
         ('of the image', 'pure', image(mpi=lambda it: it.mpi(needed=[it.plain('libgone.so.1')])), GPU, 'fails',
          'needs libgone.so.1'),
@@ -500,6 +483,19 @@ SPEAKS = {
          GPU, 'fails', 'needs libfabric.so.1'),
         ("NVIDIA's driver, on a site without", 'pure', image(mpi=lambda it: it.mpi(
             needed=[it.plain('libcuda.so.1')])), GPU, 'fails', 'needs libcuda.so.1'),
+        ('of the program, before any MPI', 'bind', image(program=lambda it: alone(it, it.plain('libmid.so.1'))), GPU,
+         'fails', '/opt/osu/bin/osu_latency needs libmid.so.1'),
+        ('of what a script starts', 'pure', each(image(program=lambda it: alone(
+            it, it.plain('libmid.so.1'))), starts_by('#!/bin/sh\nexport A=1\nexec /opt/real/program "$@"\n')), GPU,
+         'fails', '/opt/real/program needs libmid'),
+        ('behind a script without LD_LIBRARY_PATH', 'bind', each(image(), starts_by(
+            '#!/bin/sh\nexec env -u LD_LIBRARY_PATH /opt/real/program "$@"\n')), GPU, 'fails', 'needs libmpi.so.12'),
+        ('a name that only compilers know', 'hybrid', image(program=lambda it: alone(it, of_soname(
+            it, 'libmpi.so'))), GPU, 'fails', 'needs libmpi.so,'),
+        ("mpi4py's MPI, in a folder that ld.so does not know", 'pure', python(at='/opt/other'), GPU, 'fails',
+         'needs libmpi.so, libmpi.so.12 or libmpi.so.40'),
+        ("mpi4py's MPI, of another ABI than MPI4PY_MPIABI", 'pure', each(
+            image(environment={'MPI4PY_MPIABI': 'Open MPI'}), python()), GPU, 'fails', 'needs libmpi.so.40'),
         ('a text in its place', 'pure', later(lambda it: it.image.write('/usr/lib/libfabric.so.1', 'INPUT(-lother)')),
          GPU, 'fails', 'is no library (a text, or damaged), and image:/opt/mpich/lib/libmpi.so.12 takes it for one'),
     ],
@@ -527,13 +523,22 @@ SPEAKS = {
         ('seven', 'bind', seven_functions, GPU, 'fails', ' and 2 more, which no'),
         ('all is bound now', 'bind', image(mpi=newer, program=linked(calls='MPIX_New', mpi=newer), environment={
             'LD_BIND_NOW': '1'}), GPU, 'fails', 'MPIX_New'),
-        ("mpi4py's, and nothing but scripts", 'bind', each(later(of_mpi4py), later(lambda it: it.image.write(
-            '/opt/osu/bin/osu_latency', '#!/bin/sh\n'))), GPU, 'fails', 'MPI.cpython-311.so needs MPI_Session_init'),
-        ("mpi4py's, and no program is known", 'bind', each(image(program=None), later(of_mpi4py)), GPU, 'unknown',
-         'MPI_Session_init'),
-        ("mpi4py's, which the program does not use", 'bind', later(of_mpi4py), GPU, NOTE, 'MPI_Session_init'),
+        ("mpi4py's, which Python looks up when it is imported", 'bind', python(
+            more='int MPI_Session_init(void); void user(void) { MPI_Session_init(); }\n'), GPU, 'fails',
+         'MPI.mpich.cpython-311-x86_64-linux-gnu.so needs MPI_Session_init'),
+        ("a program's own, before any MPI", 'pure', image(program=lambda it: alone(it, lost(it)), libraries=lambda it: [
+            lost(it)]), GPU, 'fails', 'needs lost, which'),
     ],
     'injection defeated': [
+        ('mpi4py opens that beside its Python', 'bind', python('libmpi.so.12', prefix=VENV), GPU, 'fails',
+         "the host's libmpi.so.12 would not be used: mpi4py opens /opt/venv/lib/libmpi.so.12 by its path"),
+        ("Python of conda, by DT_RPATH", 'hybrid', each(python('libmpi.so.12', prefix=CONDA, rpath='$ORIGIN/../lib'),
+         later(lambda it: it.image.copy(it.parts.fabric(), '/opt/conda/lib/libfabric.so.1'))), GPU, 'fails',
+         '/opt/conda/bin/python3 has DT_RPATH'),
+        ('a libfabric of another soname', 'hybrid', host(libfabric=lambda it: it.plain('libfabric.so.2')), GPU, 'fails',
+         'calls itself libfabric.so.2'),
+        ('by a script that starts it', 'hybrid', each(image(), starts_by(
+            '#!/bin/sh\nexport LD_LIBRARY_PATH=/opt/mpich/lib\n/opt/real/program "$@"\n')), GPU, 'fails', 'anew'),
         ('set anew', 'hybrid', script('export LD_LIBRARY_PATH=/opt/mpich/lib', 'zzzz.sh'), GPU, 'fails', 'anew'),
         ('a folder in front', 'hybrid', script('export LD_LIBRARY_PATH=/usr/lib:$LD_LIBRARY_PATH', 'zzzz.sh'), GPU,
          'fails', 'puts into LD_LIBRARY_PATH /usr/lib,'),
@@ -570,41 +575,6 @@ SPEAKS = {
         ('shared memory alone', 'hybrid', each(image(mpi=lambda parts: parts.mpi(intel_mpi('2021.17.0'))),
                                                script('export I_MPI_FABRICS=shm')), PLAIN, 'unknown',
          'I_MPI_FABRICS=shm')],
-    "conda's MPI": [
-        ('its program', 'bind', in_conda(), GPU, 'fails', "would not use the host's libfabric.so.1 and libmpi.so.12: "
-         '/opt/conda/bin/app has DT_RPATH $ORIGIN/../lib'),
-        ('its mpi4py', 'bind', in_conda(app='new'), GPU, 'fails',
-         '/site-packages/mpi4py/MPI.cpython-311.so has DT_RPATH'),
-        ('libfabric alone', 'hybrid', in_conda(), GPU, 'fails', "the host's libfabric.so.1: /opt/conda"),
-        ('not what is asked about', 'bind', later(conda), GPU, NOTE, 'programs of the conda environment /opt/conda'),
-        ('nothing is injected', 'opensource', in_conda(), GPU, 'works slowly',
-         'mpich 4.3.2 (build h79b1c89_100), which does not reach Slingshot: its libfabric has no provider cxi'),
-        ('without libfabric', 'opensource', in_conda(fabric=None), GPU, 'works slowly', 'does not reach Slingshot'),
-    ],
-    'MPI of Python': [
-        ('two, the other one is taken', 'opensource', in_venv('libmpi.so.12', 'libmpi.so.40', link='libmpi.so.40'), GPU,
-         'fails', '/opt/venv has 2 MPI libraries, libmpi.so.12 and libmpi.so.40: mpi4py takes /opt/venv/lib/libmpi.so '
-         '(libmpi.so.40)'),
-        ('two wheels', 'opensource', in_venv('libmpi.so.12', 'libmpi.so.40'), GPU, 'unknown',
-         'mpi4py takes /opt/venv/lib/libmpi.so.12'),
-        ('two, injection', 'bind', in_venv('libmpi.so.40', 'libmpi.so.12'), PLAIN, 'fails', 'has 2 MPI libraries'),
-        ('two, not what is asked about', 'bind', later(lambda it: wheels(it, 'libmpi.so.12', 'libmpi.so.40')), GPU,
-         NOTE, '/opt/venv has 2 MPI libraries'),
-        ('one, of what interprets the program', 'bind', each(later(lambda it: wheels(it, 'libmpi.so.12')), later(
-            lambda it: it.image.write('/opt/osu/bin/osu_latency', '#!/opt/venv/bin/python3.11\n'))), GPU, 'fails',
-         "and not the host's: it looks beside its Python"),
-        ('one, injection', 'bind', in_venv('libmpi.so.12'), GPU, 'fails',
-         "and not the host's: it looks beside its Python"),
-        ("Intel's libfabric", 'hybrid', intel_in_venv(needs=None), GPU, 'unknown',
-         "opens /opt/venv/lib/libfabric/libfabric.so.1 by its path"),
-        ('one that does not load', 'bind', each(later(lambda it: wheels(it, 'libmpi.so.12')), later(
-            lambda it: it.image.write('/opt/osu/bin/osu_latency', '#!/opt/venv/bin/python3.11\n').library(
-                '/opt/venv/lib/libmpi.so.12', ['libelsewhere.so'])), ), GPU, NOTE,
-         "does not load, and mpi4py then goes on to the host's"),
-    ],
-    'mpi4py': [
-        ('in a folder that ld.so does not know', 'pure', only_mpi_at('/opt/other/lib/libmpi.so.12'), GPU, 'fails',
-         'mpi4py finds no MPI library: ld.so knows none called libmpi.so, libmpi.so.12 or libmpi.so.40')],
     'no libfabric': [
         ('ch3', 'hybrid', image(mpi=lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)), GPU, 'works slowly',
          'does not use libfabric (ch3:nemesis)'),
@@ -728,8 +698,6 @@ SPEAKS = {
             host(libmpi_gtl_hsa=lambda it: it.plain('libmpi_gtl_hsa.so.0', needed=[it.plain('libamdhip64.so.6')]))),
          GPU, 'fails', 'libamdhip64.so.5'),
     ],
-    'GPU memory': [('no HMEM', 'hybrid', image(mpi=lambda it: it.mpi(mpich('4.2.3', hmem=False))), GPU, 'works slowly',
-                    'copied through the host')],
     'CXI_FORK_SAFE': [
         ('taken away', 'hybrid', image(environment={'CXI_FORK_SAFE': '1'}), GPU, NOTE, 'takes away'),
         ('one of them left', 'hybrid', each(image(environment={'CXI_FORK_SAFE_HP': '0'}),
@@ -744,10 +712,31 @@ SPEAKS = {
              'every rank would be alone'),
             ('Cray MPICH under pmix', 'bind', site(pmi={'image': 'pmi2', 'host': 'pmix'}), GPU, 'fails',
              'srun --mpi=pmix')],
-    'no program': [('no osu_*', 'pure', image(program=None), GPU, NOTE, 'MPI library alone'),
-                   ('MPI where its loader does not look', 'pure', each(image(
-                       program=None, mpi_folder='/opt/other', environment={'LD_LIBRARY_PATH': '/opt/none'})), GPU,
-                    'unknown', '/opt/other/libmpi.so.12 by itself')],
+    'no program': [
+        ('no osu_*', 'pure', image(program=None), GPU, 'unknown', 'no program of the image is known'),
+        ('no MPI at all', 'pure', each(image(program=None), removed('/opt/mpich/lib/libmpi.so.12')), GPU, 'unknown',
+         'no MPI library is seen in the image'),
+        ('a launcher', 'bind', image(program=alone), GPU, 'unknown', 'osu_latency needs no MPI library'),
+        ('a launcher that is named', 'bind', each(later(lambda it: it.image.copy(alone(it.parts), '/opt/mpiexec')),
+                                                  program('/opt/mpiexec /opt/osu/bin/osu_latency')), GPU, 'unknown',
+         '/opt/mpiexec needs no MPI library'),
+        ('MPI inside', 'bind', image(program=lambda it: alone(it, '-Wl,--defsym=MPI_Init=main', '-rdynamic')), GPU,
+         'unknown', 'linked into it'),
+        ('two MPIs', 'hybrid', later(lambda it: it.image.copy(it.parts.program(of_soname(it.parts, 'libmpi.so.40')),
+                                                              '/opt/osu/bin/osu_other')), GPU, 'unknown',
+         'several MPIs: libmpi.so.12, libmpi.so.40'),
+        *((text.split('\n')[1], 'hybrid', each(image(), starts_by(text)), GPU, 'unknown', said) for text, said in (
+            ('#!/bin/sh\nexec "$@"\n', 'starts nothing'),
+            ('#!/bin/sh\n/opt/mpiexec /opt/real/program\n', '/opt/mpiexec is not found'),
+            ('#!/bin/sh\nenv -i /opt/real/program\n', 'takes all variables away'),
+            ('#!/bin/sh\n[ "$A" ] || exec /bin/sh\nexec /opt/real/program\n', 'what comes before it'),
+            ('#!/bin/sh\nmodule load mpich\nexec /opt/real/program\n', 'more than one program'),
+            ('#!/opt/real/program\n\n', 'is a script for /opt/real/program'))),
+        ('ctypes', 'bind', python(text='import ctypes\nctypes.CDLL("/opt/x/libmpi.so.12")\nimport mpi4py\n'), GPU,
+         'unknown', 'cannot be told'),
+        ('Python without mpi4py', 'bind', python(text='import torch\n'), GPU, 'unknown', 'cannot be told'),
+        ('an MPI4PY_LIBMPI that is not known', 'bind', each(script('export MPI4PY_LIBMPI=$(find)'), python()), GPU,
+         'unknown', 'MPI4PY_LIBMPI')],
 }
 
 #: rule -> [(what the case is, approach, change, site)]: near to where it speaks, and it must not
@@ -799,11 +788,6 @@ SILENT = {
         for approach in ('pure', 'opensource', 'hybrid', 'swap')] + [
         ('Open MPI where srun can start it', 'pure', each(site(pmi={'image': 'pmix'}), image(
             mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40'))), PLAIN)],
-    'draft ABI': [
-        ('MPICH 5.0.2', 'bind', standard_abi(mpich('5.0.2')), PLAIN),
-        ('the program runs with its own', 'opensource', standard_abi(intel_mpi('2021.19.0')), PLAIN),
-        ('under libmpi.so.12', 'bind', image(mpi=lambda it: it.mpi(intel_mpi('2021.19.0'))), PLAIN),
-        ('a newer one, of which nothing is known', 'bind', standard_abi(intel_mpi('2021.20.0')), PLAIN)],
     'missing library': [
         ("NVIDIA's driver, which the runtime brings", 'pure', image(mpi=lambda it: it.mpi(
             needed=[it.plain('libcuda.so.1'), it.plain('libnvidia-ml.so.1')]), rocm=None, cuda='12.8'), CUDA),
@@ -824,15 +808,19 @@ SILENT = {
         ('offered', 'pure', image(mpi=newer, program=linked(calls='MPIX_New', mpi=newer)), GPU),
         ('the host has it', 'bind', each(image(mpi=newer, program=linked(calls='MPIX_New', mpi=newer)), host(
             libmpi=lambda it: it.mpi(cray_mpich(), more='int MPIX_New(void *a, void *b) { return 0; }\n'))), GPU),
+        ("mpi4py's, and the image's MPI stays", 'hybrid', python(
+            more='int MPI_Init(void); void user(void) { MPI_Init(); }\n'), GPU),
         ('weak', 'pure', image(mpi=lambda it: it.mpi(
             more='extern int lost __attribute__((weak)); int *where = &lost;\n')), GPU),
         ('of a library that may be in one which is missing', 'pure', image(mpi=lambda it: it.mpi(
-            more='extern int lost; int *where = &lost;\n', needed=[it.plain('libgone.so.1')])), GPU),
-        ("mpi4py's, and the image's MPI stays", 'hybrid', each(image(program=None), later(of_mpi4py)), GPU)],
+            more='extern int lost; int *where = &lost;\n', needed=[it.plain('libgone.so.1')])), GPU)],
     'injection defeated': [
         ('DT_RUNPATH', 'bind', image(program=linked(runpath='/opt/mpich/lib')), GPU),
         ('DT_RPATH of another folder', 'bind', image(program=linked(rpath='/opt/none')), GPU),
-        ('nothing is promised', 'opensource', image(program=linked(rpath='/usr/lib')), GPU)],
+        ('nothing is promised', 'opensource', image(program=linked(rpath='/usr/lib')), GPU),
+        ('mpi4py asks ld.so', 'bind', each(image(environment={'MPI4PY_LIBMPI': 'libmpi.so.12'}), python(
+            'libmpi.so.12', prefix=VENV)), GPU),
+        ('nothing beside its Python', 'bind', python(prefix=VENV), GPU)],
     'loader of the image': [
         ('nothing there', 'pure', script('export LD_PRELOAD=/none.so LD_AUDIT=/none.so LD_BIND_NOW='), GPU),
         ('an empty file', 'pure', later(lambda it: it.image.write('/etc/ld.so.preload', '')), GPU)],
@@ -844,25 +832,6 @@ SILENT = {
         ('the same', 'hybrid', script('export MPIR_CVAR_CH4_OFI_ENABLE_HMEM=1'), GPU),
         ('for tuning', 'hybrid', script('export FI_LOG_LEVEL=warn FI_TCP_MAX_CONN_RETRY=3'), GPU),
         ('of another MPI', 'hybrid', script('export OMPI_MCA_pml=ucx I_MPI_FABRICS=shm'), GPU)],
-    "conda's MPI": [
-        ('the external package', 'bind', in_conda(build='external_hd5c3fa7_0'), GPU),
-        ('DT_RUNPATH', 'bind', in_conda(app='new', python='new'), GPU),
-        ('over TCP', 'pure', in_conda(), GPU),
-        ('its libfabric has cxi', 'opensource', in_conda(fabric=('cxi', 'tcp')), GPU)],
-    'MPI of Python': [
-        ('MPI4PY_LIBMPI', 'bind', each(image(environment={'MPI4PY_LIBMPI': 'libmpi.so.12'}),
-                                       in_venv('libmpi.so.12', 'libmpi.so.40')), GPU),
-        ('one, nothing is injected', 'opensource', in_venv('libmpi.so.12'), GPU),
-        ('one MPI under two ABIs', 'opensource', in_venv('libmpi.so.12', 'libmpi_abi.so.1', link='libmpi.so.12'), GPU),
-        ("one, the image's is not replaced", 'hybrid', in_venv('libmpi.so.12'), GPU),
-        ('two, and no Python', 'bind', later(lambda it: [it.image.write(
-            '/opt/conda/conda-meta/mpich-4.3.2-h1_0.json', '{}')] + [it.image.copy(
-                it.parts.mpi(mpich('4.3.2'), name), f'/opt/conda/lib/{name}') for name in (
-                    'libmpi.so.12', 'libmpi.so.40')]), GPU),
-        ('the system', 'bind', later(lambda it: wheels(it, 'libmpi.so.12', 'libmpi.so.40', prefix='/usr')), GPU)],
-    'mpi4py': [
-        ('in a folder that ld.so knows', 'pure', only_mpi_at('/usr/lib/libmpi.so.12'), GPU),
-        ("the host's", 'bind', only_mpi_at('/opt/other/lib/libmpi.so.12'), GPU)],
     'no libfabric': [
         ('nobody promised it', 'pure', image(mpi=lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)), GPU),
         ('bind brings its own', 'bind', image(mpi=lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)), GPU),
@@ -933,8 +902,6 @@ SILENT = {
         for name, approach, site_name in (('no GPU', 'hybrid', CPU), ('over TCP', 'pure', GPU))],
     'ROCm release': [(f'ROCm {rocm}', 'hybrid', image(rocm=rocm), GPU) for rocm in ('6.1.0', '6.4.4')] +
                     [('no GPU', 'hybrid', image(rocm='7.1.0'), CPU)],
-    'GPU memory': [('HMEM', 'hybrid', image(), GPU),
-                   ('no GPU', 'hybrid', image(mpi=lambda it: it.mpi(mpich(hmem=False))), CPU)],
     'CXI_FORK_SAFE': [('over TCP', 'pure', image(environment={'CXI_FORK_SAFE': '1'}), GPU),
                       ('another variable', 'hybrid', image(environment={'CXI_FORK': '1'}), GPU)],
     'ranks apart': [(name, 'bind', each(change, mpich_5), PLAIN) for name, change in (
@@ -944,10 +911,17 @@ SILENT = {
         (name, 'pure', each(APART, image(mpi=lambda it, says=says: it.mpi(says))), PLAIN) for name, says in (
             ('MPICH 4.3 does not unless told to', mpich('4.3.2')), ('Intel MPI looks first', intel_mpi()))],
     'PMI': [('pmi2', 'hybrid', image(), GPU), ('Cray MPICH under cray_shasta', 'bind', image(), GPU)],
-    'no program': [('osu_latency', 'pure', image(), GPU),
-                   ('a script that starts one', 'pure', each(
-                       image(mpi_folder='/opt/other', environment={'LD_LIBRARY_PATH': '/opt/none'}),
-                       later(started_by_script)), GPU),
-                      ('a program is named', 'pure', each(image(program=None), later(lambda it: it.image.copy(
-                          it.parts.program(it.parts.mpi()), '/opt/own')), program('/opt/own')), GPU)],
+    'no program': [
+        ('osu_latency', 'pure', image(), GPU), ('mpi4py', 'bind', python(), GPU),
+        ('a program is named', 'pure', each(image(program=None), later(lambda it: it.image.copy(
+            it.parts.program(it.parts.mpi()), '/opt/own')), program('/opt/own -x')), GPU),
+        ('by a script that is named', 'hybrid', each(later(lambda it: it.image.copy(
+            alone(it.parts), '/bin/sh').write('/opt/any', '#!/bin/sh\nexec "$@"\n')), program(
+                '/opt/any /opt/osu/bin/osu_latency')), GPU),
+        *((text.split('\n')[1], 'hybrid', each(image(), starts_by(text), later(lambda it: it.image.write(
+            '/opt/set.sh', 'export A=2\n'))), GPU) for text in (
+                '#!/bin/sh\nexec "$(dirname "$0")/../../real/program" "$@"\n',
+                '#!/bin/sh\n. /opt/set.sh; export LD_LIBRARY_PATH=$LD_LIBRARY_PATH:/x\nenv A=1 /opt/real/program\n',
+                '#!/usr/bin/env sh\nPATH=/opt/real:$PATH; if [ -d /opt/real ]; then program "$@"; fi\n',
+                '#!/bin/sh\nA=1 sh -c "/opt/real/program"\n'))],
 }

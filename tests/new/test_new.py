@@ -12,10 +12,11 @@ from osu_container.bench.installed_modules import ROOT, Module
 from osu_container.check.host_facts import text_of
 from osu_container.check.public_hosts import description_of
 from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.deciding import commands
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.image import MPI_FAMILIES, Image
 from osu_container.core.reading.libraries import sha256_of
-from osu_container.new import commands, easyconfig
+from osu_container.new import easyconfig
 from osu_container.results.model import Case
 from tests.helpers.elf_folder import ElfFolder, good_host, good_image, mpich, open_mpi, pack, write_sif
 from tests.helpers.machine import PROJECT, folded, run

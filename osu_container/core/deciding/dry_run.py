@@ -99,7 +99,8 @@ def _command(trial, folder):
             handle.write(text)
         binds.append((file, path))
     program, loader = trial.process.loaded[0].path, interpreter_of(trial)
-    start = [loader] + (['--list'] if trial.process.musl else []) + [program]
+    start = [loader] + (['--list'] if trial.process.musl else []) + (
+        ['--library-path', ':'.join(trial.inside.library_path)] if trial.start.begun.scripts else []) + [program]
     if through:  # it reads past `env NAME=VALUE`, and asks the loader itself
         start = ['env'] + sorted('%s=%s' % item for item in _TRACE.items()) + [program]
     words = [trial.inside.runtime['command'], '--quiet', 'run' if through else 'exec', '--containall']

@@ -163,8 +163,7 @@ def _check_family(verdict, image):
 
 
 def _check_image(image, program_prefix):
-    """Raise FactsError if the open Image has no programs, ImageError if it has no MPI."""
-    image.mpi()
+    """Raise FactsError if the open Image has no programs."""
     if not image.programs:
         raise FactsError("%s holds no program %s. Name those that shall be commands in `programs` of the easyconfig, "
                          "or take the image that this easyconfig is for" % (

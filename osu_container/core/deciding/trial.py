@@ -25,8 +25,9 @@ from osu_container.core.reading.elf import MACHINE_NAMES, ElfError, elf_facts
 from osu_container.core.reading.environment import folders, known
 from osu_container.core.reading.files import read_plain
 from osu_container.core.reading.image import MPI_FAMILIES
-from osu_container.core.reading.loader import load, of_name, version_problems, where
-from osu_container.core.reading.scripts import started_by
+from osu_container.core.reading.loader import load, of_name, undefined_symbols, version_problems, where
+from osu_container.core.reading.mpi4py import opened_by_python, uses_mpi4py
+from osu_container.core.reading.scripts import Started, find_program, started, words_of
 from osu_container.core.reading.sif import ImageError
 from osu_container.core.reading.system import read_cache
 from osu_container.core.reading.traits import (
@@ -59,8 +60,11 @@ Inside = namedtuple('Inside', 'environment library_path preload runtime')
 #: What the process begins with. program: path (str) in the image, None where that is the MPI library; static: bool, it
 #: has no dynamic section, so that nothing can be put in front of anything; plugin: (path in the image, Process with it)
 #: of RCCL's plugin, None without; tried: Process of libfabric alone, which an entrypoint loads first, None where the
-#: process has it anyway; names: list of str, what it is loaded from: what is preloaded, then the program or MPI
-Start = namedtuple('Start', 'program static plugin tried names')
+#: process has it anyway; names: list of str, what it is loaded from: what is preloaded, then the program or MPI; why:
+#: str, why it is not known which MPI the program uses, and how: the process is then that of the image's MPI by itself;
+#: None where it is known; begun: Started (core/reading/scripts.py), what was asked for; opens: list of str, what the
+#: program opens by itself (Python: its MPI and mpi4py)
+Start = namedtuple('Start', 'program static plugin tried names why begun opens')
 
 
 class Host(object):
@@ -145,6 +149,8 @@ class Container(object):
         list of sonames} that a library opens by itself.
         """
         self.image, self.injected, self.opened = image, injected, opened
+        #: paths of libraries whose symbols are looked up when they are opened: Python's (sys.getdlopenflags: RTLD_NOW)
+        self.at_once = ()
 
     def system(self, interpreter):
         """Return the System of the image's loader interpreter (path), None for its usual one."""
@@ -174,6 +180,8 @@ class Container(object):
             if more:
                 needed = facts.needed + [name for name in more if name not in facts.needed]
                 found[path] = (origin, facts._replace(needed=needed))
+            if path in self.at_once:
+                found[path] = (origin, found[path][1]._replace(undefined=dict.fromkeys(facts.undefined, True)))
         return found
 
 
@@ -213,14 +221,10 @@ def _injection(approach, site, host, image):
 
 def image_mpi(image, wanted):
     """
-    Return (family, soname, path) of the image's MPI; where it has several, the first of the families wanted (list).
-
-    Raises ImageError if it has none.
+    Return (family, soname, path) of the image's MPI; where it has several, the first of the families wanted (list);
+    None in all where it has none.
     """
-    found = image.mpis()
-    if not found:
-        raise ImageError("%s holds no MPI library: looked for %s. Only programs that use an MPI of these can be helped"
-                         % (image.path, ', '.join(sorted(MPI_FAMILIES))))
+    found = image.mpis() or [(None, None, None)]
     return next((item for family in wanted for item in found if item[0] == family), found[0])
 
 
@@ -234,27 +238,73 @@ def _mpi_in(process):
 _PROGRAMS = 8
 
 
-def _own_program(image, program):
+def program_of(image, program, environment):
     """
-    Return (path, ElfFacts) of the program that the process begins with, (None, None) where that is no ELF file.
+    Return the Started of the command line program (str) in the container, of which `check`, `new` and `eb` speak.
 
-    program: str or None, the user's choice; else the first of the image's programs that needs an MPI library is taken,
-    or else the first. For a script of a shell the program that it starts counts, where that can be told; another script
-    (mpi4py's ports) opens MPI by its name, so the search begins there. Raises ImageError if program is not there.
+    None: of the image's programs the first that needs an MPI library, or else the first: those of one image are alike.
+    Raises ImageError if program is not there.
     """
     if program is not None:
-        if not image.exists(program):
-            raise ImageError("%s has no program %s. Name it by its whole path in the image" % (image.path, program))
-        paths = [program]
-    else:  # programs of one image are alike: a few are enough
-        paths = [image.programs[name] + '/' + name for name in sorted(image.programs)[:_PROGRAMS]]
-    facts = image.elf_facts(paths)
-    started = [] if image.partial else [one for one in (started_by(image, path) for path in paths
-                                                        if path not in facts) if one]
-    facts.update(image.elf_facts(started))
-    found = [path for path in paths + started if path in facts]
-    found.sort(key=lambda path: not any(name in MPI_FAMILIES for name in facts[path].needed))  # stable
-    return (found[0], facts[found[0]]) if found else (None, None)
+        words = words_of(program)
+        if not find_program(image, environment, words[0]):
+            raise ImageError("%s has no program %s. Name it by its whole path in the image" % (image.path, words[0]))
+        return started(image, words, environment)
+    if not image.programs:
+        return Started(None, [], environment, None if image.partial else 'no program of the image is known', [])
+    paths = [image.programs[name] + '/' + name for name in sorted(image.programs)[:_PROGRAMS]]
+    image.elf_facts(paths)  # all at once
+    found = [started(image, [path], environment) for path in paths]
+    facts = image.elf_facts([one.program for one in found if one.program])
+    needs = [[name for name in (facts[one.program].needed if one.program else []) if name in MPI_FAMILIES]
+             for one in found]
+    if len(set(MPI_FAMILIES[name] for names in needs for name in names)) > 1:
+        return found[0]._replace(program=None, why='the programs of the image use several MPIs: %s' % ', '.join(
+            sorted(set(name for names in needs for name in names))))
+    best = sorted(range(len(found)), key=lambda one: (found[one].program is None, not needs[one]))  # stable
+    return found[best[0]]
+
+
+def _begins(image, begun, container, library_path, preload):
+    """
+    Return (opens, Process, why) of a Started: what it opens by itself (list of str), what is in its process with that,
+    and why its MPI is not known, None where it is.
+    """
+    starts = preload + [begun.program]
+    process = load(starts, container, library_path)
+    python = uses_mpi4py(image, begun)
+    if python is None:
+        return [], process, 'which MPI the program of Python %s opens cannot be told' % ' '.join(
+            word for word in begun.words[1:2] if word)
+
+    def loads(name):
+        whole = load(starts, container, library_path, [name])
+        one = of_name(whole, name)
+        return one and not whole.missing[len(process.missing):] and not whole.broken and \
+            len(version_problems(whole)) == len(version_problems(process)) and one.facts or None
+    opens, missing, why = opened_by_python(image, begun, loads) if python and not process.missing else ([], None, None)
+    container.at_once = opens
+    process = load(starts, container, library_path, opens)
+    return opens, process._replace(missing=process.missing + ([(missing, process.loaded[0])] if missing else [])), why
+
+
+#: Libraries of NVIDIA's driver, which are in no image: the runtime brings the host's along (--nv)
+OF_DRIVER = re.compile(r'lib(cuda|cudadebugger|nvcuvid|nvidia-[\w-]+)\.so')
+
+
+def _ends(process):
+    """Return whether ld.so ends a Process, whatever it would open afterwards (bool)."""
+    missing = [name for name, _ in process.missing if not OF_DRIVER.match(name)]
+    return bool(missing or process.broken or version_problems(process) or
+                any(at_once for _, _, at_once in undefined_symbols(process)))
+
+
+def _why_not(image, begun, static, process):
+    """Return why the MPI of a program whose Process holds none is not known (str), None where that ends anyway."""
+    facts = image.elf_facts([begun.program])[begun.program]
+    if static or 'MPI_Init' in facts.defined:
+        return '%s has its MPI, if any, linked into it' % begun.program
+    return None if _ends(process) else '%s needs no MPI library that ld.so would bring' % begun.program
 
 
 def trial_of(approach, site, image, host, program=None, runtime=None):
@@ -263,44 +313,64 @@ def trial_of(approach, site, image, host, program=None, runtime=None):
 
     :param approach, site: entries (dict) as for settings_for()
     :param image, host: Image and Host, or descriptions with the same methods
-    :param program: str or None, path in the image of the program that is to run
+    :param program: str or None, command line in the container: a path in the image, and arguments that count
     :param runtime: dict or None, the container runtime, as in Inside
-    Raises ImageError if the image has no MPI or not that program, ElfError if a host library is none, SettingsError if
-    the site lacks what the approach needs.
+    Raises ImageError if the image has not that program, NoMpi if neither it nor the program has an MPI, ElfError if a
+    host library is none, SettingsError if the site lacks what the approach needs.
     """
     family, soname, path = image_mpi(image, families(approach))
-    found, facts = _own_program(image, program)
-    static = bool(found) and not facts.dynamic
-    start = None if static else found  # what the process begins with
+    asked = _asked_mpi(image, program_of(image, program, image.environment()))
+    soname, family = (asked, MPI_FAMILIES[asked]) if asked else (soname, family)
     if 'libmpi' in approach['inject']:
-        approach = with_mpi_of(approach, _asked_mpi(image, start) or soname)
+        approach = with_mpi_of(approach, soname)
     gone = missing_host_paths(approach, site, host)
     injected, lacking = _injection(approach, site, host, image) if approach['inject'] else (OrderedDict(), [])
     container = Container(image, opened_names(approach, site, host, injected), _opened(image, injected, host))
-    environment = image.environment(bound_texts(approach, site, host, image, injected))
+    begun = program_of(image, program, image.environment(bound_texts(approach, site, host, image, injected)))
+    environment = begun.environment
     library_path = _library_path(approach, environment, image, injected)
     own_preload = _preload_of(environment, image, container, library_path)
     preload = [name for name in _preload(environment)
                if posixpath.dirname(name) == INJECT_FOLDER or name in (given for given, _, _ in own_preload)]
     preload += [given for given, _, by in own_preload if by == PRELOAD_FILE]
-    # by its soname where ld.so finds it, so that an injected one comes first
-    of_mpi = preload + [soname if image.libraries.get(soname) == path or soname in injected else path]
-    starts = preload + [start] if start else of_mpi
-    process = load(starts, container, library_path)
-    own = _mpi_in(process) if start else None
+    found, opens, process, why, own = begun.program, [], None, begun.why, None
+    static = bool(found) and not image.elf_facts([found])[found].dynamic
+    if found and not static:
+        opens, process, why = _begins(image, begun, container, library_path, preload)
+        own = _mpi_in(process)
     if own:
         family, soname = MPI_FAMILIES[own], own
-    elif start and program is None:  # a program that opens MPI, or a mere wrapper: look at MPI itself
-        found, starts = None, of_mpi
-        process = load(starts, container, library_path)
+    elif found:
+        why = why or _why_not(image, begun, static, process)
+    starts = preload + [found]
+    if process is None or not own and why:  # what MPI by itself would do
+        if path is None:
+            raise NoMpi(image, why)
+        # by its soname where ld.so finds it, so that an injected one comes first
+        starts, opens = preload + [soname if image.libraries.get(soname) == path or soname in injected else path], []
+        found, process = found if static else None, load(starts, container, library_path)
+
+    def with_more(paths):
+        """Return the Process with paths (list of str) opened at last."""
+        return load(starts, container, library_path, opens + paths)
     fabric = _traits(process, 'libfabric.so.1', image, host)
     tried = load(['libfabric.so.1'], container, library_path) if approach.get('entrypoint') and not fabric else None
+    plugin = image.rccl_plugin()
     return Trial(
         approach, site, image, host, Taken(injected, gone, lacking),
         Inside(environment, library_path, [(path, by) for _, path, by in own_preload], runtime),
-        Start(found, static, _plugin(image, container, starts, library_path), tried, starts), family, soname, process,
-        _traits(process, soname, image, host),
-        _with_plugins(process, fabric, container, starts, library_path, environment))
+        Start(found, static, (plugin, with_more([plugin])) if plugin else None, tried, starts, why, begun, opens),
+        family, soname, process, _traits(process, soname, image, host),
+        _with_plugins(process, fabric, container, with_more, library_path, environment))
+
+
+class NoMpi(ImageError):
+    """An image of which no MPI library is seen, nor a program that needs one."""
+
+    def __init__(self, image, why):
+        """image: as Image; why: str, as in Start, or None."""
+        super(NoMpi, self).__init__("no MPI library is seen in the image (%s), and %s"
+                                    % (', '.join(sorted(MPI_FAMILIES)), why))
 
 
 def load_in(trial, path):
@@ -308,13 +378,16 @@ def load_in(trial, path):
     return load([path], Container(trial.image, trial.taken.injected, {}), trial.inside.library_path)
 
 
-def _asked_mpi(image, start):
+def _asked_mpi(image, begun):
     """
-    Return the soname (str) of the MPI that the program start (path or None) asks for by itself, None without.
+    Return the soname (str) of the MPI that a Started asks for by itself, None without.
 
     This is known before anything is put in its place: an image may hold both kinds.
     """
-    return _mpi_in(load([start], Container(image, {}, {}), image.library_path())) if start else None
+    if not begun.program or not image.elf_facts([begun.program])[begun.program].dynamic:
+        return None
+    library_path, _ = folders(begun.environment.variables.get('LD_LIBRARY_PATH') or begun.environment.lost)
+    return _mpi_in(_begins(image, begun, Container(image, {}, {}), library_path, [])[1])
 
 
 def opened_names(approach, site, host, injected):
@@ -437,13 +510,7 @@ def _opened_by(image, path, family):
     return opens
 
 
-def _plugin(image, container, starts, library_path):
-    """Return (path, Process) of RCCL's plugin in the process, None if the image has none."""
-    path = image.rccl_plugin()
-    return (path, load(starts, container, library_path, [path])) if path else None
-
-
-def _with_plugins(process, traits, container, starts, library_path, environment):
+def _with_plugins(process, traits, container, with_more, library_path, environment):
     """
     Return traits (dict or None) of the libfabric in the process, with the providers of plug-ins that can be loaded.
 
@@ -458,7 +525,7 @@ def _with_plugins(process, traits, container, starts, library_path, environment)
         return traits
     traits = dict(traits, inside=traits['providers'])
     for path in _plugin_files(fabric, traits, container, library_path, environment):
-        whole = load(starts, container, library_path, [path])
+        whole = with_more([path])
         if set(missing for missing, _ in whole.missing) <= set(missing for missing, _ in process.missing) and \
                 of_name(whole, path) and len(version_problems(whole)) <= len(version_problems(process)):
             usable.add(provider_of_file(path))

@@ -10,20 +10,22 @@ from collections import namedtuple
 from osu_container.core.deciding.dry_run import with_listing
 from osu_container.core.deciding.evidence import untested
 from osu_container.core.deciding.rules import RULES
-from osu_container.core.deciding.rules.abi import other_mpi, other_mpi_family
+from osu_container.core.deciding.rules.abi import REMEDY, no_program, other_mpi, other_mpi_family
 from osu_container.core.deciding.rules.finding import LEVELS, NOTE, Finding
 from osu_container.core.deciding.rules.gpu_fit import gpu_vendor, other_vendor
 from osu_container.core.deciding.rules.image_environment import doubted
 from osu_container.core.deciding.settings import families, pmi_for
 from osu_container.core.deciding.site_choice import SettingsError
-from osu_container.core.deciding.trial import image_mpi, trial_of
+from osu_container.core.deciding.trial import NoMpi, image_mpi, trial_of
 from osu_container.core.reading.loader import of_name
 
 #: approach: its name; level: one of LEVELS; findings: list of Finding, the worst first; mpi: what MPI runs (str), from
 #: where; libfabric: the same; launch: the --mpi= of srun, None if the site has none for it; untested: list of names of
-#: facts, of the site and of a host that is described, that the verdict rests on and that nobody has shown there
-Verdict = namedtuple('Verdict', 'approach level findings mpi libfabric launch untested')
-Verdict.__new__.__defaults__ = ([],)
+#: facts, of the site and of a host that is described, that the verdict rests on and that nobody has shown there;
+#: alone: where the program's MPI is not known, the level that the image's MPI by itself would have, else None;
+#: program: what was judged (str), scripts on the way first, or None
+Verdict = namedtuple('Verdict', 'approach level findings mpi libfabric launch untested alone program')
+Verdict.__new__.__defaults__ = ([], None, None)
 
 #: After these nothing else is worth saying
 _DECISIVE = ('other MPI', 'architecture', 'GPU vendor')
@@ -31,7 +33,8 @@ _DECISIVE = ('other MPI', 'architecture', 'GPU vendor')
 
 def verdict_of(trial):
     """Return the Verdict on a Trial."""
-    findings = doubted(trial, [finding for rule in RULES for finding in rule(trial)])
+    said_by = [finding for rule in RULES for finding in rule(trial)]
+    findings = doubted(trial, said_by)
     decisive = [finding for finding in findings if finding.rule in _DECISIVE and finding.level == 'fails']
     # of an image whose files are not known nothing else is; of a host, what has nothing to do with it
     unread = [finding for finding in findings if finding.rule == 'overlay']
@@ -40,10 +43,18 @@ def verdict_of(trial):
     order = [NOTE] + LEVELS
     findings.sort(key=lambda finding: -order.index(finding.level))  # stable: of equals the order of RULES
     level = level_of(findings)
+    alone = level_of([finding for finding in said_by if finding.rule != 'no program']) if trial.start.why else None
     return Verdict(trial.approach['name'], level, findings,
                    _described(trial, trial.soname, trial.mpi), _described(trial, 'libfabric.so.1', trial.fabric),
                    pmi_for(trial.approach, trial.site),
-                   untested(trial, level, [finding.rule for finding in findings if finding.level == level]))
+                   untested(trial, level, [finding.rule for finding in findings if finding.level == level]), alone,
+                   _judged(trial.start))
+
+
+def _judged(start):
+    """Return what was judged (str), scripts on the way first, None where that is no program."""
+    names = [path for path, _ in start.begun.scripts] + [start.program] * bool(start.program)
+    return ' -> '.join(names) or None
 
 
 def said(verdict):
@@ -51,7 +62,8 @@ def said(verdict):
     of_host = [name for name in verdict.untested if name.startswith('host.')]
     names = [name for name in verdict.untested if name not in of_host]
     names += of_host if len(of_host) < 4 else ['host.* (%d)' % len(of_host)]
-    return verdict.level + (', untested: ' + ', '.join(names) if names else '')
+    alone = ', its MPI by itself: ' + verdict.alone if verdict.alone else ''
+    return verdict.level + alone + (', untested: ' + ', '.join(names) if names else '')
 
 
 def level_of(findings):
@@ -90,16 +102,19 @@ def ask(approach, site, image, host, program=None, runtime=None, dry=False):
     """
     Return the Verdict on an approach (dict) on a site (dict), see judged().
 
-    An approach that the site cannot have (no PMI for its MPI, no such library) fails, with that as the reason. Raises
-    ImageError and ElfError as trial_of() does.
+    An approach that the site cannot have (no PMI for its MPI, no such library) fails, with that as the reason; an image
+    in which no MPI is seen is unknown. Raises ImageError and ElfError as trial_of() does.
     """
     try:
         return judged(approach, site, image, host, program, runtime, dry)[1]
+    except NoMpi as err:
+        finding = _of_rule(no_program, Finding('', 'unknown', str(err), [(image.path, 'no libmpi')], REMEDY, ''))
+        return Verdict(approach['name'], 'unknown', [finding], 'none', 'none', None)
     except SettingsError as err:
         finding = Finding('site', 'fails', str(err), [('site ' + site['name'], 'has no such fact')],
                           'take another approach, or add the fact to the site', 'site data')
         family, soname, _ = image_mpi(image, families(approach))
-        if family not in families(approach):  # of two reasons the one that no site can change
+        if family and family not in families(approach):  # of two reasons the one that no site can change
             finding = _of_rule(other_mpi_family, next(other_mpi(family, soname, approach, image, site)))
         vendor = [_of_rule(gpu_vendor, other) for other in other_vendor(site, image) if other.level == 'fails']
         return Verdict(approach['name'], 'fails', vendor + [finding], 'none', 'none', None)

@@ -767,7 +767,8 @@ class Image(object):
         found = []
         for soname, family in MPI_FAMILIES.items():
             paths = [folder + '/' + soname for folder in self.library_path()]
-            path = next((path for path in paths if self.exists(path)), self.libraries.get(soname))
+            path = next((path for path in paths if self.exists(path) and self.fits(path, self.system(None).machine)),
+                        self.libraries.get(soname))
             if path:
                 found.append((family, soname, path))
         if not found:
@@ -775,17 +776,3 @@ class Image(object):
             found = [(MPI_FAMILIES[posixpath.basename(path)], posixpath.basename(path), path)
                      for path in self.matching('.*/(?:%s)' % names)]
         return sorted(found, key=lambda item: (_PREFERRED.index(item[0]), item[1], item[2]))
-
-    def mpi(self):
-        """
-        Return (family, soname, ElfFacts) of the image's MPI; MPICH ABI wins where several are installed.
-
-        Raises ImageError if the image has no MPI library, or what has its name is none.
-        """
-        for family, soname, path in self.mpis():
-            facts = self.elf_facts([path]).get(path)
-            if facts is None:
-                raise ImageError("%s in %s is not an ELF file" % (path, self.path))
-            return family, soname, facts
-        raise ImageError("%s holds no MPI library: looked for %s. An image for this module needs MPICH (libmpi.so.12) "
-                         "known to its ldconfig" % (self.path, ', '.join(sorted(MPI_FAMILIES))))

@@ -1,17 +1,24 @@
-"""Scripts among the programs of an image: what interprets them (execve(2), Interpreter scripts). Python 3.6."""
+"""
+What a command line of a container comes to: the program behind scripts, env and shells (execve(2), Interpreter
+scripts). Nothing is run: a script is followed as environment.py follows those of the runtime. Python 3.6.
+"""
 import posixpath
 import re
 import shlex
+from collections import namedtuple
 
+from osu_container.core.reading import environment as shells
+from osu_container.core.shell import word as quoted
+
+#: How a Python is called
+PYTHON = r'python\d*(\.\d+)?$'
 #: The line of a script by which the kernel finds its interpreter: (path, first argument)
 FIRST_LINE = re.compile(r'#!\s*(\S+)[ \t]*(\S*)')
 
-
-def first_program(image):
-    """Return (path, text or None if it may not be read) of the first program of an Image that has one."""
-    name = sorted(image.programs)[0]
-    path = image.programs[name] + '/' + name
-    return path, image.script(path)
+#: program: path (str) of the ELF file in which a command line ends, None where that cannot be told; words: list, it and
+#: its arguments, None for one that is not known; environment: Environment that it gets; why: str, why it cannot be
+#: told, None where it can; scripts: list of (path, text) of the scripts on the way
+Started = namedtuple('Started', 'program words environment why scripts')
 
 
 def find_interpreter(image, text):
@@ -38,79 +45,224 @@ _REAL = r'(?:%s|"?\$\(\s*(?:readlink -f|realpath) %s\s*\)"?)' % (_SELF, _SELF)
 _DIRNAME = r'\$\(\s*dirname (?:-- )?%s\s*\)' % _REAL
 _OWN_FOLDER = re.compile(r'\$\(\s*cd (?:-- )?"?%s(?P<below>[/.\w-]*)"?( &>/dev/null| >/dev/null( 2>&1)?)?\s*(?:&&|;)\s*'
                          r'pwd(?: -P)?\s*\)|%s|\$\{0%%/\*\}' % (_DIRNAME, _DIRNAME))
-#: Variables of a script itself; others may be meant for the program
-_OWN_NAME = re.compile(r'[a-z_]\w*$|(\w*_)?(DIR|HERE|ROOT|SELF|PREFIX|HOME_DIR)$')
+_ARGUMENTS = re.compile(r'"\$[@*]"|"\$\{[@*]\}"|\$[@*]|\$\{[@*]\}|\$\{1\+"\$@"\}')
 #: Wrappers of wrappers
-_DEEPEST = 4
+_DEEPEST = 6
+#: Commands beside the program that is started: they start none
+_BESIDE = frozenset('cd echo : true false printf mkdir rm cp mv ln touch cat ls grep sed awk date hostname sleep wait '
+                    'umask ulimit mktemp head tail tr cut sort wc chmod basename dirname uname id pwd command type '
+                    'which'.split())
+#: Builtins of a shell that start nothing either
+_BUILTINS = frozenset('export unset test [ exit return read local . source'.split())
+#: Names of a script's own arguments
+_OWN = re.compile(r'[0-9]+$|#$')
 
 
-def started_by(image, path, depth=_DEEPEST):
+class _Wrapper(shells._Shell):
+    """A script that starts a program, in the environment of a container. calls: list of (words or None, variables)."""
+
+    def __init__(self, image, environment, path, arguments):
+        """path: str, of the script; arguments: list of str."""
+        super(_Wrapper, self).__init__(image)
+        self.variables = dict(item for item in environment.variables.items() if item[1].exported is not False)
+        self.lost, self.calls, self.file = environment.lost, [], path
+        if not self.lost:  # the runtime sets it where nobody does
+            usual = shells.Variable(shells.RUNTIME_LIBRARIES, True, None, None, '')
+            self.variables.setdefault('LD_LIBRARY_PATH', usual)
+        for number, value in enumerate([path] + arguments):
+            self.variables[str(number)] = shells.Variable(value, False, path, None, '')
+
+    def get(self, name):
+        """See _Shell: the host's variables are there as well, but for those of the loader."""
+        if name in self.variables or name.startswith('LD_'):
+            return self.variables.get(name, self.lost)
+        return shells.Variable('', False, self.file, None, '') if _OWN.match(name) else shells.Variable(
+            None, True, None, '$%s is not known beforehand' % name, '')
+
+    def is_exported(self, name):
+        """See _Shell: a variable of the host is exported."""
+        known = name in self.variables or name.startswith('LD_')
+        return super(_Wrapper, self).is_exported(name) if known else None
+
+    def leave(self, line, why):
+        """End all: after exit nothing is started."""
+        if why != 'exit':
+            self.calls.append((None, self.variables))
+        raise shells._Exit()
+
+    def spoil_text(self, text, line, why):
+        """See _Shell: a program that may be started or not cannot be told."""
+        if not _starts_none(text):
+            self.calls.append((None, self.variables))
+        return super(_Wrapper, self).spoil_text(text, line, why)
+
+    def _simple(self, one):
+        """Run a 'simple', or keep that it starts a program."""
+        assigns, words, _ = one.parts
+        command = shells.plain_name(words[0]) if words else ''
+        if command == 'exec' and len(words) > 1:
+            self.keep(one, words[1:])
+            raise shells._Exit()
+        if command == 'set' and re.match(r'( [-+][euxo]+)+( pipefail)?$', ''.join(
+                ' ' + (shells.plain_name(word) or '?') for word in words[1:])):
+            return True
+        if command in ('.', 'source'):  # what is not there ends some shells
+            path = (self.fields(words[1:2], one.line) or [None])[0]
+            if isinstance(path, str) and self.is_file(path) is False:
+                self.calls.append((None, self.variables))
+        if command in _BESIDE and not assigns:
+            for word in words[1:]:
+                self.value(word, one.line)
+            return True if command in ('echo', ':', 'true', 'printf') else False if command == 'false' else None
+        if not words or command in shells._BUILTINS and not assigns or shells._NAMING.match(command or ''):
+            return super(_Wrapper, self)._simple(one)
+        self.keep(one, words)
+        return None
+
+    def keep(self, one, words):
+        """Keep that words (list) of a 'simple' start a program, with the variables that stand before it."""
+        before = dict(self.variables)
+        for name, more, word in one.parts[0]:
+            self.assign(name, more, word, one.line, True)
+        self.calls.append((self.fields(words, one.line), dict(self.variables)))
+        self.variables = before
+
+
+def _starts_none(text):
+    """Return whether a text (str) of a script, as far as it is understood, starts no program."""
+    text = re.sub(r'\d?>&\d|&?\d?>+\s*\S+', '', text)
+    for piece in re.split(r'[;|&\n]+|\b(?:if|then|elif|else|fi)\b', text):
+        words = [word for word in piece.split() if word != '!']
+        if words and words[0] not in _BESIDE | _BUILTINS and not (
+                len(words) == 1 and re.match(r'[A-Za-z_]\w*\+?=[^`(]*$', words[0])):
+            return False
+    return True
+
+
+def _within(image, path, text, arguments):
+    """Return the text (str) of a script path (str) with its own folder and its arguments (list of str) put in."""
+    def folder(found):
+        own = image.real(path) or path if re.search('readlink|realpath', found.group()) else path
+        return posixpath.normpath(posixpath.dirname(own) + (found.group('below') or ''))
+    line = ' '.join(quoted(one) for one in arguments)
+    return _ARGUMENTS.sub(lambda _: line, _OWN_FOLDER.sub(folder, text))
+
+
+def started(image, words, environment, depth=_DEEPEST):
     """
-    Return the path in image of the program that the shell script path (str) starts, None where that cannot be told.
+    Return the Started of a command line.
 
-    Followed are scripts that name it and do nothing else that counts: `set -e`, a folder kept in a variable, then the
-    program with its arguments, by exec or not. A script that exports a variable, asks something or calls anything more
-    is not followed: what it starts may run otherwise.
+    :param image: as Image; words: list of str, a path or a name on PATH, and arguments; environment: Environment
     """
+    name, arguments = words[0], words[1:]
+
+    def unknown(why, scripts=()):
+        return Started(None, words, environment, why, list(scripts))
+    if not isinstance(name, str) or not depth:
+        return unknown('the name of a program is not known before it runs')
+    path = find_program(image, environment, name)
+    if not path:
+        return unknown('%s is not found in the image' % name)
+    if path in image.elf_facts([path]):
+        return _of_program(image, path, arguments, environment, depth)
     text = image.script(path) or ''
-    shell = re.match(r'#!\s*(?:/usr)?/bin/(?:env\s+)?((?:ba|da)?sh)\b', text)
-    if not shell or not depth or not re.match(r'[\w./+@%=:,-]+$', path + (image.real(path) or '')) or \
-            shell.group(1) != 'bash' and 'BASH_SOURCE' in text:
+    interpreter, missing = find_interpreter(image, text)
+    scripts = [(path, text)]
+    if missing or not interpreter:
+        return unknown('%s is %s' % (path, 'a script for %s, which is not in the image' % missing if missing else
+                                     'no program, and its first line names none'), scripts)
+    found = _by_interpreter(image, interpreter, path, text, arguments, environment, depth)
+    return found._replace(scripts=scripts + found.scripts)
+
+
+def find_program(image, environment, name):
+    """Return the path (str) of a program by its whole path, or its name on PATH in the container, None without."""
+    if name.startswith('/'):
+        return posixpath.normpath(name) if image.exists(name) else None
+    one = environment.variables.get('PATH')
+    if not name or '/' in name or environment.lost or one and one.value is None:
         return None
-    lines = [line.strip() for line in text.splitlines()]
-    lines = [line for line in lines if line and not line.startswith('#')]
-    values = {}
-    for number, line in enumerate(lines):
-        if re.match(r'set -[euo]+( pipefail)?$', line):
-            continue
-        line = _OWN_FOLDER.sub(lambda found: _folder_meant(image, path, found), line)
-        for name, value in values.items():
-            line = re.sub(r'\$(?:%s\b|\{%s\})' % (name, name), lambda _, value=value: value, line)
-        try:
-            words = shlex.split(line, comments=True)
-        except ValueError:
-            return None
-        assigned = re.match(r'(\w+)=([^$`]*)$', words[0]) if len(words) == 1 else None
-        if assigned and _OWN_NAME.match(assigned.group(1)):
-            values[assigned.group(1)] = assigned.group(2)
-            continue
-        ends = words[0] == 'exec'  # what comes behind it is never reached
-        words = [word for word in words[ends:] if word not in ('$@', '$*')]
-        if not (ends or number + 1 == len(lines)) or not words or any(
-                re.search(r'[$`;|&<>*?()]', word) for word in words) or any(
-                    not word.startswith('-') for word in words[1:]):  # else it may start another one
-            return None
-        return _program_named(image, words[0], depth)
-    return None
+    found = shells.folders(one)[0] + shells.USUAL_PATH
+    return next((folder + '/' + name for folder in found if image.exists(folder + '/' + name)), None)
 
 
-def _folder_meant(image, path, found):
-    """Return the folder (str) that a match of _OWN_FOLDER means in the script path (str) of image."""
-    own = image.real(path) or path if re.search('readlink|realpath', found.group()) else path
-    return posixpath.normpath(posixpath.dirname(own) + (found.group('below') or ''))
+def _by_interpreter(image, interpreter, path, text, arguments, environment, depth):
+    """Return the Started of the script path (str) with text, for an interpreter (path)."""
+    if re.match(r'(ba|da|k|z)?sh$|busybox$', posixpath.basename(interpreter)):
+        if 'BASH_SOURCE' in text and posixpath.basename(interpreter) != 'bash':
+            return Started(None, [path], environment, '%s is for bash, and is read by %s' % (path, interpreter), [])
+        return _followed(image, path, text, arguments, environment, depth)
+    if re.match(PYTHON, posixpath.basename(interpreter)):
+        return started(image, [interpreter, path] + arguments, environment, depth - 1)
+    return Started(None, [interpreter, path], environment, '%s is a script for %s' % (path, interpreter), [])
 
 
-def _program_named(image, name, depth):
-    """Return the program (path) of image that a command by its path (str) starts, through further scripts, or None."""
-    if not name.startswith('/') or not image.exists(name):
-        return None
-    path = posixpath.normpath(name)
-    return path if path in image.elf_facts([path]) else started_by(image, path, depth - 1)
+def _followed(image, path, text, arguments, environment, depth):
+    """Return the Started of a shell script path (str) with text."""
+    def unknown(why):
+        return Started(None, [path], environment, why, [])
+    if not all(isinstance(one, str) for one in arguments):
+        return unknown('the arguments of %s are not known' % path)
+    if not re.match(r'[\w./+@%=:,-]+$', path + (image.real(path) or '')):  # it may become several words
+        return unknown('the path %s has characters that mean something to a shell' % path)
+    shell = _Wrapper(image, environment, path, arguments)
+    try:
+        shell.script(path, _within(image, path, text, arguments))
+    except shells._Exit:
+        pass
+    except (shells._TooMuch, RecursionError) as err:
+        return unknown('%s: %s' % (path, err))
+    if shell.lost and shell.lost is not environment.lost:
+        return unknown('%s: %s' % (shell.lost.at, shell.lost.why))
+    if len(shell.calls) != 1 or not shell.calls[0][0]:
+        return unknown('%s starts %s' % (path, 'nothing that can be seen' if not shell.calls else
+                                         'more than one program, or one that depends on what runs'))
+    words, variables = shell.calls[0]
+    taken = dict((name, one or shells.Variable('', True, path, None, '')) for name, one in variables.items()
+                 if not _OWN.match(name) and (one or name not in shells._NO_APP))
+    return started(image, words, environment._replace(variables=taken), depth - 1)
 
 
-def _text(image, program):
-    """Return the text (str) of a program (path, or None for the first of the image), '' if it is not known."""
-    if program is None and not image.programs:
-        return ''
-    return (image.script(program) if program else first_program(image)[1]) or ''
+#: Programs that start what they are given and change nothing for it -> options with an argument
+_PASSING = {'nice': '-n', 'nohup': '', 'time': '', 'stdbuf': '-i -o -e'}
 
 
-def interpreter_of(image, program):
-    """Return the path (str) of the interpreter of a program as for _text(), None if that is no script."""
-    return find_interpreter(image, _text(image, program))[0]
+def _of_program(image, path, arguments, environment, depth):
+    """Return the Started of an ELF file path (str) in image: that file, or what env or a shell starts in turn."""
+    kind, rest = posixpath.basename(path), list(arguments)
+
+    def unknown(why):
+        return Started(None, [path] + arguments, environment, why, [])
+    if re.match(r'(ba|da|k|z)?sh$', kind) and rest:
+        if rest[0] == '-c' and len(rest) > 1 and isinstance(rest[1], str):
+            return _followed(image, path, rest[1], rest[3:], environment, depth)
+        if isinstance(rest[0], str) and not rest[0].startswith('-') and image.exists(rest[0]):
+            return _followed(image, rest[0], image.script(rest[0]) or '', rest[1:], environment, depth)
+        return unknown('%s reads more than a script' % path)
+    if re.match(r'ld-(linux|musl)|ld64', kind):
+        return unknown('%s starts a program itself' % path)
+    if kind != 'env' and kind not in _PASSING or not rest:
+        return Started(path, [path] + arguments, environment, None, [])
+    variables = dict(environment.variables)
+    while rest and isinstance(rest[0], str) and (rest[0].startswith('-') or kind == 'env' and '=' in rest[0]):
+        name, _, value = rest.pop(0).partition('=')
+        if kind != 'env':
+            if name in _PASSING[kind].split() and rest:
+                rest.pop(0)
+        elif name in ('-u', '--unset') and (value or rest):
+            variables[value or rest.pop(0)] = shells.Variable('', True, path, None, '')
+        elif name.startswith('-'):
+            return unknown('%s %s takes all variables away, or does more than set them' % (path, name))
+        else:
+            variables[name] = shells.Variable(value, True, path, None, '')
+    if not rest:
+        return unknown('%s starts nothing' % path)
+    return started(image, rest, environment._replace(variables=variables), depth - 1)
 
 
-def uses_mpi4py(image, program):
-    """Return whether a program as for _text() is a script of Python that names mpi4py."""
-    return bool(re.match(r'python\d*', posixpath.basename(interpreter_of(image, program) or ''))
-                and re.search(r'\bmpi4py\b', _text(image, program)))
+def words_of(line):
+    """Return the words (list of str) of a command line (str), [line] where it cannot be split."""
+    try:
+        return shlex.split(line) or ['']
+    except ValueError:
+        return [line]

@@ -33,7 +33,7 @@ from osu_container.core.deciding.settings import (
     with_mpi_of,
 )
 from osu_container.core.deciding.site_choice import described_entry, site_entry
-from osu_container.core.deciding.trial import _own_program, bound_texts, image_mpi, opened_names, trial_of
+from osu_container.core.deciding.trial import NoMpi, bound_texts, image_mpi, opened_names, program_of, trial_of
 from osu_container.core.deciding.verdict import ask, recommended
 from osu_container.core.reading.elf import ElfError
 from osu_container.core.reading.environment import folders
@@ -155,8 +155,7 @@ def test_of_several_programs_the_first_that_needs_mpi_is_looked_at(tmp_path, par
         world.image.copy(parts.plain('libother.so.1'), f'/opt/osu/bin/{name}')
     with world.opened()[0] as opened:
         assert set(opened.programs) == {'osu_a', 'osu_latency', 'osu_z'}
-        path, facts = _own_program(opened, None)
-    assert path == '/opt/osu/bin/osu_latency' and facts.path == f'image:{path}' and 'libmpi.so.12' in facts.needed
+        assert program_of(opened, None, opened.environment()).program == '/opt/osu/bin/osu_latency'
 
 
 def test_a_host_library_is_there_under_each_name_by_which_it_is_opened(tmp_path, parts):
@@ -248,7 +247,6 @@ def test_a_host_library_that_is_none_is_an_error_with_its_path(tmp_path, parts):
 
 @pytest.mark.parametrize('change, text', [
     (program('/opt/none'), 'has no program /opt/none'),
-    (later(lambda it: it.image.on('/opt/mpich/lib/libmpi.so.12').unlink()), 'holds no MPI library'),
 ])
 def test_an_image_that_cannot_be_judged_is_an_error(tmp_path, parts, change, text):  # noqa: F811
     world = World(tmp_path, parts, GPU)
@@ -372,7 +370,7 @@ def test_no_rule_is_for_one_cell(cells):
     ('Y', '22 GB/s', 'works slowly', ['RCCL plugin'], 'wrong'), ('(Y)', 'works', 'works', [], 'wrong'),
     ('Y', '22 GB/s; RCCL 3 GB/s', 'works', [], 'wrong'),
     ('Y', '22 GB/s; RCCL 3 GB/s', 'works slowly', ['RCCL plugin'], 'right'),
-    ('Y', '22 GB/s; RCCL 3 GB/s', 'works slowly', ['GPU memory'], 'wrong'),
+    ('Y', '22 GB/s; RCCL 3 GB/s', 'works slowly', ['TCP only'], 'wrong'),
     ('Y', '22 GB/s; RCCL 13 GB/s', 'works', [], 'right'), ('Y', 'fast (~2 GB/s)', 'works', [], 'wrong'),
     ('N', 'fails: MPICH expects a higher libfabric version', 'fails', ['symbol version'], 'right'),
     ('N', 'fails: MPICH expects a higher libfabric version', 'fails', ['no provider'], 'wrong'),
@@ -421,9 +419,9 @@ ELSEWHERE = {'host path missing', 'architecture', 'GPU vendor', 'static program'
              'facts of the host'}
 
 
-def opened_later(one):
-    """Return whether a Loaded comes in by a library that Open MPI opens in MPI_Init()."""
-    return '/mca_' in one.name or one.by is not None and opened_later(one.by)
+def opened_later(one, opens):
+    """Return whether a Loaded comes in by a library that Open MPI opens in MPI_Init(), or by one of opens (list)."""
+    return '/mca_' in one.name or one.name in opens or one.by is not None and opened_later(one.by, opens)
 
 
 @pytest.mark.parametrize('rule, approach, change, site_name', one_of_each([
@@ -436,21 +434,26 @@ def test_the_real_loader_does_with_each_case_what_the_verdict_says(tmp_path, par
     change(world)
     opened, opened_host = world.opened()
     with opened:
-        mix = trial_of(dict(approach_entry(approach), **world.approach), world.site, opened, opened_host, world.program)
-        if mix.start.program is None:
-            return  # an image without a program
+        try:
+            mix = trial_of(dict(approach_entry(approach), **world.approach), world.site, opened, opened_host,
+                           world.program)
+        except NoMpi:
+            return
+        if mix.start.program is None or any(' or ' in name for name, _ in mix.process.missing):
+            return  # an image without a program; what mpi4py would try
         findings = verdict_rules.verdict_of(mix).findings
         if site_name == CUDA:  # as --nv does
             for name, _ in mix.process.missing:
                 world.image.copy(parts.plain(name), f'/usr/lib/{name}')
             mix = trial_of(approach_entry(approach), world.site, type(opened)(opened.path, 'osu_'), opened_host)
-        done, loaded = world.really(mix, *([mix.start.plugin[0]] if mix.start.plugin else []))
+        done, loaded = world.really(mix, *mix.start.opens, *([mix.start.plugin[0]] if mix.start.plugin else []))
     starts = not {(finding.rule, finding.level) for finding in findings} & LOADER_RULES
     assert (done.returncode in (0, 3)) == starts or ('undefined symbol', 'unknown') in {
         (finding.rule, finding.level) for finding in findings}, done.stderr
     if starts:
-        assert [one.path for one in mix.process.loaded if one.path != mix.start.program
-                and 'ld-linux' not in one.path and not opened_later(one)] == loaded
+        program = os.path.realpath(world.image.on(mix.start.program))[len(os.path.realpath(world.image.root)):]
+        assert [one.path for one in mix.process.loaded if one.path != program
+                and 'ld-linux' not in one.path and not opened_later(one, mix.start.opens)] == loaded
         if mix.start.plugin and done.returncode != 127:
             said = [finding for finding in findings if finding.rule == 'RCCL plugin' and finding.level != NOTE]
             assert (done.returncode == 3) == bool(said) or approach == 'pure'

@@ -9,9 +9,9 @@ import sys
 import pytest
 
 from osu_container.core.deciding.injection import TARGET, injection_text
-from osu_container.core.reading.environment import FOLDER, folders, in_process, known
+from osu_container.core.reading.environment import FOLDER, Environment, Variable, folders, in_process, known
 from osu_container.core.reading.image import Image
-from osu_container.core.reading.scripts import started_by
+from osu_container.core.reading.scripts import started
 from tests.helpers.elf_folder import ElfFolder
 from tests.helpers.machine import PROJECT, STATE, one_of_each, run
 
@@ -384,8 +384,20 @@ def test_a_script_without_end_is_not_followed_and_said_so(tmp_path, kind):
 
 # ---- scripts that start a program
 
-#: This program prints the path of its own file when it gets this argument
-PROGRAM, ASKED = shutil.which('readlink'), '/proc/self/exe'
+#: Prints the path of its own file, and what the loader and MPI would read
+PROGRAM = r'''#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(void)
+{
+    char path[4096], *names[] = {"LD_LIBRARY_PATH", "FI_PROVIDER", "X"};
+    path[readlink("/proc/self/exe", path, sizeof path - 1)] = 0;
+    puts(path);
+    for (int one = 0; one < 3; one++)
+        puts(getenv(names[one]) ? getenv(names[one]) : "");
+}
+'''
+READ = ['LD_LIBRARY_PATH', 'FI_PROVIDER', 'X']
 #: How a script names its folder
 FOLDERS = ['$(dirname "$0")', '$(dirname $0)', '${0%/*}', '$(cd "$(dirname "$0")" && pwd)',
            '$(cd "$(dirname "$0")" && pwd -P)', '$(cd "$(dirname "$0")/.." && pwd)/bin', '$(cd $(dirname $0); pwd)',
@@ -393,9 +405,15 @@ FOLDERS = ['$(dirname "$0")', '$(dirname $0)', '${0%/*}', '$(cd "$(dirname "$0")
            '$(cd "$(dirname "${BASH_SOURCE[0]}")" >/dev/null 2>&1 && pwd)', '$(dirname -- "$0")', '{whole}', '$PWD',
            '$(dirname "$1")']
 BEFORE = ['', '', '', '', '', '', '', '', 'set -e', 'set -e', 'set -eu', '# a comment',
-          'x=1', 'export X=1', 'exit 3', 'cd /', 'other=$0', 'shift',
-          '[ -n "$X" ] || exit 4', 'HERE=/nowhere', 'LD_LIBRARY_PATH=/opt/x', 'echo begins >&2']
-START = ['exec {}', '{}', 'exec -a name {}', 'env {}', '{} &', 'nice {}', 'X=1 {}', 'exec {} | cat', '{}; true']
+          'x=1', 'export X=1', 'exit 3', 'cd /', 'other=$0', 'shift', 'export LD_LIBRARY_PATH=/x:$LD_LIBRARY_PATH',
+          '[ -n "$X" ] || exit 4', 'HERE=/nowhere', 'LD_LIBRARY_PATH=/opt/x', 'echo begins >&2', '. /etc/hostname.sh',
+          'unset LD_LIBRARY_PATH', 'if [ -d /usr ]; then export X=2; else exec /bin/true; fi', 'export FI_PROVIDER',
+          'case $1 in a*) export X=3;; esac', '[ "$#" -eq 0 ] && echo "$0 needs a file"', 'export X=${X:-4}',
+          'for one in a b; do export X=$one; done', '{folder}/other', 'set -- a', 'unset X', 'mkdir -p /tmp || exit 4']
+START = ['exec {}', '{}', 'exec -a name {}', 'env {}', '{} &', 'nice {}', 'X=1 {}', 'exec {} | cat', '{}; true',
+         'env -u LD_LIBRARY_PATH {}', 'env X=5 FI_PROVIDER=tcp {}', 'env -i {}', 'FI_PROVIDER=tcp exec {}',
+         'sh -c "{}"', 'if true; then exec {}; fi', 'test -e /none && exec {}', '{} 2>/dev/null', '( {} )',
+         'run() { {}; }; run']
 LAST = ['{folder}/{name} "$@"', '"{folder}/{name}" "$@"', '"{folder}"/{name} "$@"', '"{folder}/{name}" $*',
         '"{folder}/../bin/{name}" "$@"', '"{folder}/{name}" --option "$@"',
         '{name} "$@"', '/usr/bin/nice {name} "$@"', '"{folder}/{name}"']
@@ -422,6 +440,12 @@ class Files:
     def elf_facts(self, paths):
         return {path: True for path in paths if '#!' not in self.script(path)[:2]}
 
+    def kind(self, path):
+        return 'd' if os.path.isdir(path) else '-' if os.path.isfile(path) else None
+
+    def program_path(self):
+        return self.path
+
 
 def drawn(seed, folder):
     """Return the text of a random script that lies in folder (str)."""
@@ -433,33 +457,52 @@ def drawn(seed, folder):
         name = chance.choice(NAMED)
         lines.append(f'{name}={chance.choice([where, f"{chr(34)}{where}{chr(34)}"])}')
         where = chance.choice([f'${name}', f'${{{name}}}'])
+    lines[1:3] = [one.replace('{folder}', folder) for one in lines[1:3]]
     line = chance.choice(LAST).replace('{folder}', where).replace('{name}', '.program.real')
     lines += [(chance.choice(START) if chance.random() < 0.2 else 'exec {}').replace('{}', line)]
     lines += [chance.choice(['', '', '', 'echo ends >&2'])]
     return '\n'.join(lines) + '\n'
 
 
-@pytest.mark.parametrize('name, least', [('bin', 20), ('with blank', 0), ('bin-$x', 0)])
-def test_a_script_starts_the_program_that_is_said_or_none_is_said(tmp_path, name, least):
-    folder = tmp_path / name / 'bin'
+@pytest.fixture(scope='module')
+def says(tmp_path_factory):
+    """The program, compiled."""
+    code = tmp_path_factory.mktemp('says') / 'says.c'
+    code.write_text(PROGRAM)
+    done = run(['gcc', '-o', code.with_suffix(''), code])
+    assert done.returncode == 0, done.stderr
+    return code.with_suffix('')
+
+
+@pytest.mark.parametrize('name, least', [('bin', 60), ('with blank', 0), ('bin-$x', 0)])
+def test_a_script_starts_the_program_that_is_said_as_is_said_or_none_is_said(tmp_path, says, name, least):
+    folder, usual = tmp_path / name / 'bin', {'LD_LIBRARY_PATH': '/.singularity.d/libs', 'FI_PROVIDER': 'cxi', 'X': '9'}
     folder.mkdir(parents=True)
-    shutil.copy2(PROGRAM, folder / '.program.real')
+    for program in ('.program.real', 'other'):
+        shutil.copy2(says, folder / program)
     (tmp_path / 'links').mkdir()
-    followed = 0
-    for seed in range(60):
+    usual['PATH'] = f'{folder}:/usr/bin:/bin'
+    image, followed = Files([str(folder), '/usr/bin', '/bin']), 0
+    begun = Environment({one: Variable(value, True, None, None, '') for one, value in usual.items()
+                         if one not in ('FI_PROVIDER', 'X')}, None, None, [])  # those are the host's
+    for seed in range(150):
         script, link = folder / f'program{seed}', tmp_path / 'links' / f'program{seed}'
         script.write_text(drawn(seed, str(folder)))
         script.chmod(0o755)
         link.symlink_to(script)
         for path in (script, link):
-            said = started_by(Files([str(folder), '/usr/bin', '/bin']), str(path))
-            if said is None:
+            said = started(image, [str(path)], begun)
+            if said.program is None:
+                assert said.why
                 continue
-            done = subprocess.run([path, ASKED], env={'PATH': f'{folder}:/usr/bin:/bin'}, stdin=subprocess.DEVNULL,
-                                  capture_output=True, text=True, check=False, timeout=60)
-            # without the argument, or with another one, it complains, and says who it is
-            complains = re.search(r'^(\S.*): (unrecognized option|missing operand)', done.stderr, re.M)
-            found = complains.group(1) if complains else done.stdout.rstrip('\n')
-            assert os.path.realpath(found) == os.path.realpath(said), (seed, script.read_text(), done.stderr)
+            done = subprocess.run([path], env=usual, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                  check=False, timeout=60)
+            if done.returncode == 4 or 'unbound variable' in done.stderr:  # it may leave before
+                continue
+            lines = (['none'] * 5 + done.stdout.split('\n'))[-5:]
+            assert os.path.realpath(lines[0]) == os.path.realpath(said.program), (seed, script.read_text(), done.stderr)
+            for one, value in zip(READ, lines[1:]):
+                found = in_process(said.environment, one, usual.get(one))
+                assert (found.value if found else '') in (None, value), (one, seed, script.read_text(), said)
             followed += 1
     assert followed >= least, 'too few were followed for this to tell anything'

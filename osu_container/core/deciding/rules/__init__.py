@@ -13,7 +13,6 @@ from osu_container.core.deciding.rules import (
     image_environment,
     loading,
     machine,
-    python_programs,
     started_scripts,
 )
 
@@ -31,7 +30,6 @@ RULES = [
     started_scripts.entrypoint,
     started_scripts.interpreter,
     abi.other_mpi_family,
-    abi.draft_abi,
     loading.missing_library,
     loading.symbol_version,
     loading.undefined_symbol,
@@ -39,9 +37,6 @@ RULES = [
     image_environment.loader_variables,
     image_environment.image_provider,
     image_environment.image_variables,
-    python_programs.conda_mpi,
-    python_programs.python_mpi,
-    python_programs.mpi4py_finds,
     fabric.no_libfabric,
     fabric.netmod,
     fabric.ucx,
@@ -53,7 +48,6 @@ RULES = [
     fabric.tcp_only,
     gpu_fit.rccl_plugin,
     gpu_fit.rocm_release,
-    gpu_fit.gpu_memory,
     fabric.cxi_fork_safe,
     machine.ranks_apart,
     abi.pmi,

@@ -1,21 +1,12 @@
 """The MPI of the image: its ABI, how its ranks are started, which of the host's fits it."""
 
-from osu_container.core.deciding.rules.finding import NOTE, finding, found_by_loader, mpi_of, rule
-from osu_container.core.deciding.rules.started_scripts import is_wrapper
-from osu_container.core.deciding.settings import HOST_MPI, families, pmi_for
-from osu_container.core.deciding.site_choice import release
+from osu_container.core.deciding.rules.finding import finding, mpi_of, rule
+from osu_container.core.deciding.settings import families, pmi_for
 from osu_container.core.reading.image import MPI_FAMILIES
-from osu_container.core.reading.python_environments import environments
-from osu_container.core.reading.traits import mpi_traits
-
-#: MPIs whose header of the standard ABI has values of a draft: family -> (the last release that is known to, values)
-DRAFT_ABI = {
-    'Intel MPI': ((2021, 19), 'MPI_ERRORS_RETURN, MPI_ERRORS_ABORT, MPI_SEEK_SET, MPI_SEEK_CUR, MPI_SEEK_END, '
-                              'MPI_APPNUM, MPI_UNIVERSE_SIZE, MPI_LASTUSEDCODE'),
-}
 
 
 @rule('other MPI', source='mpich.org, MPICH ABI Compatibility Initiative; MPI 5.0, Application Binary Interface; '
+
                           'pmodels/mpich PR 7867; github.com/cea-hpc/wi4mpi; mpixlate(1) of CPE 24.11')
 def other_mpi_family(trial):
     """
@@ -60,23 +51,6 @@ def other_mpi(family, soname, approach, image, site):
                   [(image.path, soname)], remedy)
 
 
-@rule('draft ABI', source='pmodels/mpich PR 7633; mpi_abi.h of Intel MPI 2021.19 and of MPICH 5.0.2, side by side '
-                          '(docs/abi.md)')
-def draft_abi(trial):
-    """The program's header has the numbers that MPI 5.0 gives to constants."""
-    if trial.soname not in HOST_MPI or trial.approach['comes_from']['libmpi'] != 'host':
-        return
-    own = next((path for _, soname, path in trial.image.mpis() if soname == trial.soname), None)
-    traits = trial.image.traits(own, mpi_traits) if own else {}
-    last, values = DRAFT_ABI.get(traits.get('family'), ((), ''))
-    if last and release(traits['release'])[:2] <= last:
-        what = '%s %s' % (traits['family'], traits['release'] or 'of unknown release')
-        yield finding('unknown', "the image's %s is %s, whose mpi_abi.h gives other numbers to %s than MPI 5.0 does: "
-                      "a program that uses one of them means another thing to the host's MPI, without a word"
-                      % (trial.soname, what, values), [('image:' + own, what)],
-                      'build the programs with the mpi_abi.h of MPICH 5.0.2 or newer, or for libmpi.so.12')
-
-
 @rule('PMI', source='srun(1), --mpi')
 def pmi(trial):
     """The MPI speaks what the site's srun offers."""
@@ -94,23 +68,16 @@ def pmi(trial):
 @rule('no program', source='docs/check.md')
 def no_program(trial):
     """
-    The image has one of the programs that were looked for. Without any, or where it is a script of a shell, its MPI
-    library is one that its loader finds by itself, or of an environment of Python: another one only runs with programs
-    that have DT_RPATH or DT_RUNPATH.
+    It is known which MPI the program uses: it needs a library, or is a Python with mpi4py. Of a launcher, a program
+    that opens MPI by itself, and a script that cannot be followed it is not: then the other rules speak of the image's
+    MPI by itself.
     """
-    image = trial.image
-    if trial.start.program is None and not image.partial and (not image.programs or is_wrapper(image)):
-        paths = [path for _, soname, path in trial.image.mpis() if soname == trial.soname]
-        found = found_by_loader(trial, trial.soname) or any(
-            path.startswith(one.prefix + '/') for one in environments(trial.image) for path in paths)
-        if paths and not found:
-            yield finding('unknown', "the loader of the image does not find %s by itself: whether a program finds it, "
-                          "its DT_RPATH or DT_RUNPATH decides" % paths[0],
-                          [('image:' + paths[0], 'in none of ' + ':'.join(
-                              trial.image.library_path() + trial.image.system(None).folders) + ', nor in ld.so.cache')],
-                          '--program PATH names one; or put the folder of the library into /etc/ld.so.conf.d of the '
-                          'image and run ldconfig in it')
-        if not trial.image.programs:
-            yield finding(NOTE, "no program of the image is known: the verdict is that of its MPI library alone",
-                          [(trial.image.path, 'none of the commands that were looked for')],
-                          '--program PATH names one')
+    if trial.start.why:
+        yield finding('unknown', "which MPI the program gets is not known: %s" % trial.start.why,
+                      [('image:' + path, 'a script') for path, _ in trial.start.begun.scripts[:1]] or
+                      [(trial.image.path, trial.start.why)], REMEDY)
+
+
+#: How to tell which program is meant
+REMEDY = ("name the program that uses MPI: --program PATH of `osu-container check`, or a line as --program 'env A=1 "
+          "/opt/my/program'")

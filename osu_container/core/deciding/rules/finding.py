@@ -18,10 +18,6 @@ NOTE = 'note'
 #: was found there); remedy: what to do, or ''; source: where the rule is from
 Finding = namedtuple('Finding', 'rule level reason evidence remedy source')
 
-#: How the names of an MPI library's functions begin
-MPI_NAMES = ('MPI_', 'PMPI_', 'QMPI_', 'MPIX_')
-
-
 def rule(name, source):
     """
     Return the decorator that makes a function a rule: it gets a Trial and yields the Findings that it has evidence for.
@@ -53,13 +49,6 @@ def shown(one):
 def short(one):
     """Return whose library a Loaded is (str), e.g. "the host's libfabric.so.1"."""
     return "the %s's %s" % (one.origin, one.facts.soname or posixpath.basename(one.path))
-
-
-def found_by_loader(trial, name):
-    """Return whether ld.so finds a library called name (str) for a program without a path of its own (bool)."""
-    image = trial.image
-    return name in trial.taken.injected or name in image.libraries or any(
-        image.exists(folder + '/' + name) for folder in image.library_path())
 
 
 def in_order(versions):

@@ -5,11 +5,9 @@ from osu_container.core.deciding.rules.finding import (
     NOTE,
     finding,
     last_version,
-    mpi_of,
     provider_of,
     rule,
     shown,
-    uses_libfabric,
 )
 from osu_container.core.deciding.site_choice import release, site_words
 from osu_container.core.reading.loader import version_problems
@@ -47,9 +45,6 @@ def other_vendor(site, image):
         yield finding(NOTE, "the image has no CUDA: its programs can use host memory only (H H)",
                       [(image.path, 'no /usr/local/cuda-*, no CUDA_VERSION')],
                       'for buffers in GPU memory use an image with CUDA')
-
-#: Libraries of NVIDIA's driver, which are in no image: the runtime brings the host's along (--nv)
-OF_DRIVER = re.compile(r'lib(cuda|cudadebugger|nvcuvid|nvidia-[\w-]+)\.so')
 
 
 @rule('RCCL plugin', source='DeiC-HPC/BitBulldozersLab, 2025-03: 3 to 5 instead of 13 GB/s')
@@ -112,14 +107,3 @@ def rocm_release(trial):
                           % ' and '.join(shown(one) for one in several),
                           [(one.facts.path, one.facts.soname) for one in several],
                           'use an image whose ROCm has the major release of the host\'s GTL')
-
-
-@rule('GPU memory', source='wheels of MPICH 3.4.3 to 5.0.2')
-def gpu_memory(trial):
-    """MPICH hands GPU memory to libfabric from 4.1 on."""
-    traits = trial.mpi or {}
-    if trial.site['gpu']['value'] and provider_of(trial) == 'cxi' and traits.get('hmem') is False and \
-            uses_libfabric(trial):
-        yield finding('works slowly', "this MPICH (%s) cannot hand GPU memory to libfabric: device buffers are copied "
-                      "through the host" % (traits.get('release') or 'release unknown'),
-                      [(mpi_of(trial).facts.path, 'no MPIR_CVAR_CH4_OFI_ENABLE_HMEM')], 'use MPICH 4.1 or newer')

@@ -219,7 +219,7 @@ def image_provider(trial):
 
 #: Rules whose failures are about what is in the process: with an unknown library path they may be untrue
 OF_PROCESS = ('missing library', 'symbol version', 'undefined symbol', 'injection defeated', 'no provider', 'musl',
-              'PMI', 'static program', 'libfabric API', 'mpi4py')
+              'PMI', 'libfabric API')
 
 
 def _goes_another_way(trial):
@@ -230,8 +230,8 @@ def _goes_another_way(trial):
 
 def doubted(trial, findings):
     """Return findings (list of Finding): what fails by them is unknown where the process itself is not known."""
-    if not any(one.rule in ('unknown environment', 'dry run') and one.level == 'unknown' for one in findings) and \
-            not _goes_another_way(trial):
+    unsure = ('unknown environment', 'dry run', 'no program')
+    if not any(one.rule in unsure and one.level == 'unknown' for one in findings) and not _goes_another_way(trial):
         return findings
     return [one._replace(level='unknown', reason='it may be that %s' % one.reason)
             if one.rule in OF_PROCESS and one.level == 'fails' else one for one in findings]

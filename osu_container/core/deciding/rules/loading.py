@@ -6,9 +6,9 @@ from osu_container.core.deciding.dry_run import interpreter_of
 from osu_container.core.deciding.injection import FOLDER as INJECT_FOLDER
 from osu_container.core.deciding.injection import TARGET
 from osu_container.core.deciding.rules.described_host import may_offer
-from osu_container.core.deciding.rules.finding import MPI_NAMES, NOTE, finding, in_order, last_version, rule, shown
-from osu_container.core.deciding.rules.gpu_fit import OF_DRIVER, gpu_maker
-from osu_container.core.deciding.trial import Container, opened_names
+from osu_container.core.deciding.rules.finding import NOTE, finding, in_order, last_version, rule, shown
+from osu_container.core.deciding.rules.gpu_fit import gpu_maker
+from osu_container.core.deciding.trial import OF_DRIVER, Container, opened_names
 from osu_container.core.reading.environment import in_process
 from osu_container.core.reading.loader import load, of_name, undefined_symbols, version_problems, where
 
@@ -32,7 +32,20 @@ def injection_defeated(trial):
     for name, owner in sorted(trial.approach['comes_from'].items()):
         soname = trial.soname if name == 'libmpi' else 'libfabric.so.1'
         one = of_name(trial.process, soname)
-        if owner != 'host' or one is None or one.origin == 'host' or soname not in trial.taken.injected:
+        if owner != 'host' or one is None or one.origin == 'host':
+            continue
+        if soname not in trial.taken.injected:
+            path = trial.host.on(trial.site['libraries'][name]['value']) if trial.site['libraries'].get(name) else None
+            others = [known for known, facts in trial.taken.injected.items() if facts.path == path]
+            if others and not trial.host.partial:
+                yield finding('fails', "the host's %s would not be used: %s calls itself %s, and the image's own %s is "
+                              "loaded" % (soname, path, others[0], soname), [(path, 'DT_SONAME ' + others[0])],
+                              'an approach with the library of the image')
+            continue
+        if '/' in one.name and one.name in trial.start.opens:
+            yield finding('fails', "the host's %s would not be used: mpi4py opens %s by its path" % (soname, one.path),
+                          [(one.facts.path, 'is found first')], 'take it out of that Python (pip uninstall), or set '
+                          'MPI4PY_LIBMPI=libmpi.so.12 in the image, which makes mpi4py ask ld.so')
             continue
         if INJECT_FOLDER not in path:
             at = (environment.variables.get('LD_LIBRARY_PATH') or environment.lost)
@@ -122,30 +135,6 @@ def symbol_version(trial):
                        (provider.facts.path, 'defines up to ' + ends)], remedy)
 
 
-#: mpi4py's own library, by which a Python program calls MPI
-_OF_MPI4PY = r'.*/mpi4py/MPI[^/]*\.so'
-
-
-def _lacking_for_python(trial):
-    """Yield the Findings on mpi4py: what it needs of the host's MPI and does not get, Python asks for all at once."""
-    mpi = trial.taken.injected.get(trial.soname)
-    for path, facts in sorted(trial.image.elf_facts(trial.image.matching(_OF_MPI4PY)).items()) if mpi else ():
-        lacks = sorted(symbol for symbol in facts.undefined
-                       if symbol.startswith(MPI_NAMES) and symbol.partition('@')[0] not in mpi.defined)
-        if not lacks or trial.soname not in facts.needed:
-            continue
-        of_python = trial.start.program and posixpath.basename(trial.start.program).startswith('python')
-        scripts = trial.image.programs and not trial.start.program
-        word = 'fails' if of_python or scripts else NOTE if trial.start.program else 'unknown'
-        if word == 'fails' and 'defined' in trial.host.gaps(mpi.path):
-            word = 'unknown'
-        yield finding(word, "image:%s needs %s, which %s of the host has not: a Python program that imports it ends"
-                      % (path, _some(lacks), mpi.path), [('image:' + path, 'undefined ' + _some(lacks)),
-                                                        (mpi.path, 'has them not')],
-                      'use an approach with the MPI of the image; or mpi4py from PyPI, which does without what an MPI '
-                      'lacks')
-
-
 def _some(names):
     """Return the first of names (list of str) as a text, and how many more there are."""
     return ', '.join(names[:5]) + (' and %d more' % (len(names) - 5) if len(names) > 5 else '')
@@ -156,8 +145,6 @@ def undefined_symbol(trial):
     """Each symbol that a library needs is offered by some library of the process."""
     if trial.image.partial or trial.process.missing or trial.process.broken:
         return
-    for one in _lacking_for_python(trial):
-        yield one
     if may_offer(trial):
         return  # the rule 'facts of the host' speaks
     all_now = in_process(trial.inside.environment, 'LD_BIND_NOW')

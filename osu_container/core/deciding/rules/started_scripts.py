@@ -2,12 +2,7 @@
 import re
 
 from osu_container.core.deciding.rules.finding import NOTE, finding, rule
-from osu_container.core.reading.scripts import find_interpreter, first_program
-
-
-def is_wrapper(image):
-    """Return whether the first program of the image is a script of a shell, which starts who knows what."""
-    return bool(re.match(r'#!\s*(/\S+/)?(env\s+)?(/\S+/)?\w*sh\b', first_program(image)[1] or ''))
+from osu_container.core.reading.scripts import find_interpreter
 
 
 def _looks_at_host(text):
@@ -23,8 +18,7 @@ def interpreter(trial):
         return
     if trial.approach.get('entrypoint'):
         scripts += [one for one in image.entrypoint() if _looks_at_host(one[1])]
-    if image.programs:
-        scripts.append(first_program(image))
+    scripts += trial.start.begun.scripts
     for path, text in scripts:
         missing = find_interpreter(image, text)[1]
         if missing:
