@@ -27,9 +27,9 @@ from osu_container.core.terminal import one_line
 
 #: environment: {name: value} that the image's scripts left, None where they did not come to their end; libraries:
 #: {name: path in the container}, as the loader lists them; missing: set of names; versions: set of version names that
-#: lack; undefined: set of symbols; lines: the loader's (list of str); problem: why there is no list (str), or None;
-#: sure: bool, the problem is the container's, and no lack of this machine or of a loader; seconds: float
-Listing = namedtuple('Listing', 'environment libraries missing versions undefined lines problem sure seconds')
+#: lack; undefined: set of symbols; problem: why there is no list (str), or None; sure: bool, the loader says so, or the
+#: image's scripts end the start, and it is no lack of this machine; seconds: float
+Listing = namedtuple('Listing', 'environment libraries missing versions undefined problem sure seconds')
 
 #: s until the runtime is ended
 LIMIT = 60
@@ -39,12 +39,12 @@ _MARK = 'osu-container-dry-run'
 _TRACE = {'LD_TRACE_LOADED_OBJECTS': '1', 'LD_WARN': 'yes', 'LD_BIND_NOW': '1'}
 #: What the runtime is started with of the caller's variables
 _KEPT = ('HOME', 'PATH', 'TMPDIR', 'USER', 'XDG_RUNTIME_DIR')
-#: Lines of glibc (elf/rtld.c, elf/dl-version.c) and of musl (ldso/dynlink.c)
+#: Lines of glibc (elf/rtld.c, elf/dl-version.c), of musl (ldso/dynlink.c), of this project's entrypoint
 _LOADS = re.compile(r'\s+(?:(\S+) => )?(/\S+) \(0x')
 _MISSING = re.compile(r'\s+(\S+) => not found|Error loading shared library (\S+):')
 _VERSION = re.compile(r"version `(\S+)' not found \(required by")
 _UNDEFINED = re.compile(r'undefined symbol: ([^\s,]+)|Error relocating \S+: (\S+): symbol not found')
-_ENDS = re.compile(r'.*(?:error while loading shared libraries|symbol lookup error): .*')
+_ENDS = re.compile(r'.*(?:error while loading shared libraries|symbol lookup error): |osu-entrypoint: .*cannot take the ')
 
 
 def cannot(trial):
@@ -63,6 +63,8 @@ def cannot(trial):
         return 'the image has no %s' % (interpreter or 'loader')
     if start.program and 's' in image.mode(start.program).lower():
         return '%s is setuid or setgid, for which the loader has other rules' % start.program
+    if trial.approach.get('entrypoint') and not start.program:
+        return 'no program is known, and an entrypoint starts nothing else'
     if trial.approach.get('entrypoint') and not any('OSU_SWAP' in (text or '') for _, text in image.entrypoint()):
         return "the entrypoint is not this project's, and would be started"
     return None
@@ -91,7 +93,8 @@ def _command(trial, folder):
     through = trial.approach.get('entrypoint')
     setting = ''.join('export %s=%s\n' % item for item in sorted(_TRACE.items()))
     texts = dict(bound_texts(trial.approach, trial.site, trial.host, trial.image, trial.taken.injected))
-    last = 'echo %s\ngetallenv\necho %s\n' % (_MARK, _MARK) + ('' if through else setting)
+    last = 'echo %s\ngetallenv\necho %s\n' % (_MARK, _MARK) + (
+        'export OSU_SWAP=require\n' if through else setting)
     binds = _binds(trial)
     for number, (path, text) in enumerate(((TARGET, texts[TARGET]), (LAST, last))):
         file = os.path.join(folder, str(number))
@@ -112,7 +115,7 @@ def listed(trial):
     """Return the Listing of a Trial: what the image's own loader says of it."""
     problem, begin = cannot(trial), time.time()
     if problem:
-        return Listing(None, {}, set(), set(), set(), [], problem, False, 0.)
+        return Listing(None, {}, set(), set(), set(), problem, False, 0.)
     with tempfile.TemporaryDirectory() as folder:
         proc = subprocess.Popen(_command(trial, folder), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                 stderr=subprocess.STDOUT, start_new_session=True,
@@ -153,8 +156,8 @@ def understood(output, seconds):
     elif ends:
         problem, sure = one_line(ends[0].strip()), True
     elif not names and not missing:
-        problem, sure = 'it lists nothing' + (': ' + one_line(lines[-1].strip()) if lines else ''), bool(lines)
-    return Listing(environment, names, missing, versions, undefined, lines, problem, sure, seconds)
+        problem = 'it lists nothing' + (': ' + one_line(lines[-1].strip()) if lines else '')
+    return Listing(environment, names, missing, versions, undefined, problem, sure, seconds)
 
 
 def with_listing(trial, approach, program=None):
