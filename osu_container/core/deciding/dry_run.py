@@ -44,7 +44,8 @@ _LOADS = re.compile(r'\s+(?:(\S+) => )?(/\S+) \(0x')
 _MISSING = re.compile(r'\s+(\S+) => not found|Error loading shared library (\S+):')
 _VERSION = re.compile(r"version `(\S+)' not found \(required by")
 _UNDEFINED = re.compile(r'undefined symbol: ([^\s,]+)|Error relocating \S+: (\S+): symbol not found')
-_ENDS = re.compile(r'.*(?:error while loading shared libraries|symbol lookup error): |osu-entrypoint: .*cannot take the ')
+_ENDS = re.compile(r'.*(?:error while loading shared libraries|symbol lookup error): |'
+                   r'osu-entrypoint: .*cannot take the ')
 
 
 def cannot(trial):
