@@ -145,6 +145,8 @@ class Comparison:
         A gain stands beside what hides it: 'much worse, clearly better'.
         """
         verdicts = [self.verdict] + ['better'] * (self.verdict != 'better' and bool(self.summary['better']))
+        if all(map(self.probably, verdicts)):
+            return 'probably ' + ', '.join(verdicts)
         return ', '.join((self.probably(one) or f'{self.degree(one)} ').lstrip() + one for one in verdicts)
 
     @property
