@@ -13,10 +13,18 @@ from osu_container.core.reading.environment import in_process
 from osu_container.core.reading.loader import load, of_name, undefined_symbols, version_problems, where
 
 
+#: What a program with MPI in it holds
+_MPI_INSIDE = (b'MPIR_CVAR_', b'ompi_mpi_init', b'MPI_Init')
+
+
 @rule('static program', source='ld.so(8)')
 def static_program(trial):
-    """Nothing can be put in front of the libraries of a static program."""
-    if trial.start.static:
+    """Nothing can be put in front of the libraries of a static program; one without MPI in it starts another one."""
+    if trial.start.static and not any(name in trial.image.content(trial.start.program) for name in _MPI_INSIDE):
+        yield finding('unknown', "%s is linked statically and has no MPI in it: which program it starts is not known"
+                      % trial.start.program, [('image:' + trial.start.program, 'no MPI_Init')],
+                      'name the program that uses MPI: --program PATH')
+    elif trial.start.static:
         word = 'fails' if trial.approach['inject'] else NOTE
         yield finding(word, "%s is linked statically: no library can be put in front of its own" % trial.start.program,
                       [('image:' + trial.start.program, 'no dynamic section')],
