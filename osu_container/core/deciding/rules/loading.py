@@ -227,6 +227,7 @@ def dry_run(trial):
         yield finding(NOTE, "the image's own loader was not asked: %s" % listing.problem)
         return
     what = trial.start.program or '%s alone, as no program is known whose list it could make' % trial.soname
+    what += ', without what it opens while it runs' if trial.start.opens else ''
     found = differences(trial)
     if not found:
         yield finding(NOTE, "the image's own loader lists the same for %s (%d libraries, %.1f s)"
