@@ -22,7 +22,8 @@ from osu_container.core.deciding.injection import FOLDER as INJECT_FOLDER
 from osu_container.core.deciding.injection import TARGET
 from osu_container.core.deciding.settings import wanted_files
 from osu_container.core.deciding.trial import bound_texts, entrypoint_folders, opened_names, trial_of
-from osu_container.core.reading.environment import FOLDER, seen_environment
+from osu_container.core.reading.environment import FOLDER, in_process, seen_environment
+from osu_container.core.shell import word
 from osu_container.core.terminal import one_line
 
 #: environment: {name: value} that the image's scripts left, None where they did not come to their end; libraries:
@@ -89,15 +90,34 @@ def _binds(trial):
                     for path in fact['value'] if host.exists(host.on(path))]
 
 
-def _command(trial, folder):
-    """Return the command (list of str) of the runtime; folder: str, an empty one, for the scripts that are bound."""
+def _bound(trial):
+    """Return {path: text} of what the module binds."""
+    return bound_texts(trial.approach, trial.site, trial.host, trial.image, trial.taken.injected)
+
+
+def _of_wrapper(trial):
+    """Return the lines (str) for a shell with what a wrapper sets for the loader, beside the scripts of the image."""
+    own, lines = trial.image.environment(_bound(trial)), ''
+    for name in ('LD_LIBRARY_PATH', 'LD_PRELOAD', 'LD_AUDIT'):
+        then, now = in_process(own, name), in_process(trial.inside.environment, name)
+        if now is None and then is not None:
+            lines += 'unset %s\n' % name
+        elif now is not None and now.value is not None and (then is None or now.value != then.value):
+            lines += 'export %s=%s\n' % (name, word(now.value))
+    return lines
+
+
+def _command(trial, folder, more):
+    """
+    Return the command (list of str) of the runtime; folder: str, an empty one, for the scripts that are bound; more: as
+    _of_wrapper() gives it.
+    """
     through = trial.approach.get('entrypoint')
     setting = ''.join('export %s=%s\n' % item for item in sorted(_TRACE.items()))
-    texts = dict(bound_texts(trial.approach, trial.site, trial.host, trial.image, trial.taken.injected))
     last = 'echo %s\ngetallenv\necho %s\n' % (_MARK, _MARK) + (
-        'export OSU_SWAP=require\n' if through else setting)
+        'export OSU_SWAP=require\n' if through else more + setting)
     binds = _binds(trial)
-    for number, (path, text) in enumerate(((TARGET, texts[TARGET]), (LAST, last))):
+    for number, (path, text) in enumerate(((TARGET, _bound(trial)[TARGET]), (LAST, last))):
         file = os.path.join(folder, str(number))
         with open(file, 'w') as handle:
             handle.write(text)
@@ -108,17 +128,19 @@ def _command(trial, folder):
     if through:  # it reads past `env NAME=VALUE`, and asks the loader itself
         start = ['env'] + sorted('%s=%s' % item for item in _TRACE.items()) + [program]
     words = [trial.inside.runtime['command'], '--quiet', 'run' if through else 'exec', '--containall']
-    return words + [word for bind in binds for word in ('--bind', '%s:%s' % bind)] + [
+    return words + [part for bind in binds for part in ('--bind', '%s:%s' % bind)] + [
         os.path.abspath(trial.image.path)] + start
 
 
-def listed(trial):
-    """Return the Listing of a Trial: what the image's own loader says of it."""
+def listed(trial, more=''):
+    """Return the Listing of a Trial: what the image's own loader says of it; more: as _of_wrapper() gives it."""
     problem, begin = cannot(trial), time.time()
+    if more and trial.approach.get('entrypoint'):
+        problem = problem or 'a script sets more for the loader, behind the entrypoint'
     if problem:
         return Listing(None, {}, set(), set(), set(), problem, False, 0.)
     with tempfile.TemporaryDirectory() as folder:
-        proc = subprocess.Popen(_command(trial, folder), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        proc = subprocess.Popen(_command(trial, folder, more), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                 stderr=subprocess.STDOUT, start_new_session=True,
                                 env=dict((name, os.environ[name]) for name in _KEPT if name in os.environ))
         try:
@@ -167,11 +189,15 @@ def with_listing(trial, approach, program=None):
 
     :param trial: Trial; approach, program: what it was made of, see trial_of(), which raises the errors
     """
-    listing, image = listed(trial), trial.image
+    image, more = trial.image, _of_wrapper(trial)
+    listing = listed(trial, more)
     if listing.environment is not None:
-        bound = bound_texts(trial.approach, trial.site, trial.host, image, trial.taken.injected)
-        seen = seen_environment(listing.environment, trial.inside.environment)
-        if seen != trial.inside.environment:
+        bound = _bound(trial)
+        own = image.environment(bound)
+        seen = seen_environment(listing.environment, own)
+        if seen != own:
             image.seen(bound, seen, INJECT_FOLDER)
             trial = trial_of(approach, trial.site, image, trial.host, program, trial.inside.runtime)
+            if _of_wrapper(trial) != more:  # a wrapper adds to what was not known
+                listing = listed(trial, _of_wrapper(trial))
     return trial._replace(listed=listing)

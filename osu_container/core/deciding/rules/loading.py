@@ -12,7 +12,6 @@ from osu_container.core.deciding.trial import OF_DRIVER, Container, opened_names
 from osu_container.core.reading.environment import in_process
 from osu_container.core.reading.loader import load, of_name, undefined_symbols, version_problems, where
 
-
 #: What a program with MPI in it holds
 _MPI_INSIDE = (b'MPIR_CVAR_', b'ompi_mpi_init', b'MPI_Init')
 
