@@ -226,13 +226,13 @@ ENTRIES = [
      'remedy': "Install the module again from a whole clone, or unset OSU_PROOF.",
      'source': "easyconfigs/o/osu-container/run-in-container"},
     {'name': "host has changed",
-     'patterns': [("installed:", r'The\s+host\s+has\s+changed\s+since\s+this\s+module\s+was\s+installed:\s*[^\s\"]'),
+     'patterns': [("installation:", r'not\s+as\s+at\s+installation:\s*[^\s\"]'),
                   ("installed",
                    r"host\s+library\s+.{0,300}\s(?:is\s+gone|has\s+changed)\s+since\s+the\s+module\s+was\s+install"
                    "ed")],
-     'cause': "A library of the host is another file than when the module was installed; nothing has compared it with "
-              "the image.",
-     'remedy': "Install the module again: eb osu-container-APPROACH.eb -r --rebuild.",
+     'cause': "A library of the host, the image or the loaded stack is not what it was when the module was installed.",
+     'remedy': "Load the stack and partition that it was installed for, or install it again: "
+               "eb osu-container-APPROACH.eb -r --rebuild.",
      'source': "seen by this project, 2026-11"},
     {'name': "user unknown on the node",
      'patterns': ["Couldn't determine user account information",
