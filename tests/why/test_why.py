@@ -427,7 +427,7 @@ def test_of_a_very_long_log_the_beginning_and_the_end_are_read_and_it_is_said(mo
         handle.write(b'y: undefined symbol: f8\n')
         handle.seek(0)
         done = search.search_in(handle, seconds or 1e-9)
-    assert ' at the end, the last ' in done.looked_at() and ' of 3072 MB' in done.looked_at()
+    assert ' at the end, the last ' in done.looked_at() and ' of 3073 MB' in done.looked_at()
     if seconds:
         each, = done.found()
         assert (each['part'], each['number'], each['cause'].count('f8')) == (' of the end', 1, 1)
