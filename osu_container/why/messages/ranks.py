@@ -96,12 +96,6 @@ ENTRIES = [
      'remedy': "srun -N2 -n2 ..., and no --mpi=.",
      'source': "mpi4py's ports and the OSU programs; seen by this project, 2026-11",
      'unless': ["ranks without PMI", "Open MPI without PMIx"]},
-    {'name': "question for a key that is not there",
-     'patterns': [("-NONEXIST-KEY", r"-NONEXIST-KEY\b")],
-     'cause': "MPICH asks PMI2 for a key that does not exist, on purpose: that makes all ranks wait for each other. "
-              "Cray's PMI reports it.",
-     'remedy': "Harmless, says MPICH. If the run hangs afterwards the reason is another one.",
-     'source': "github.com/pmodels/mpich, issue 6687", 'last': True},
     {'name': "shared memory of PMIx not usable",
      'patterns': [("PMIX ERROR: ", r"PMIX ERROR: [\w -]{1,60} in file \S{0,300}dstore(?!/pmix_esh)")],
      'cause': "PMIx hands out what ranks know of each other by files in shared memory (dstore), and a rank in the "
