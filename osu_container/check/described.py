@@ -177,6 +177,20 @@ def mpi_described(family, mpi_release, libfabric=None):
     }
 
 
+def _files(mpi, fabric, libc, libcxi, machine, verneed, libfabric, glibc):
+    """
+    Return {path: ElfFacts} of an image: its MPI, libfabric, C library and libcxi (paths, None without it).
+
+    :param verneed: version names (set) that the MPI needs of libfabric, False where it has no use for it; libfabric,
+                    glibc: releases (str)
+    """
+    files = {mpi: library(mpi, ['libfabric.so.1', 'libc.so.6'] if verneed is not False else ['libc.so.6'],
+                          {'libfabric.so.1': verneed} if verneed else {}, machine=machine),
+             fabric: library(fabric, ['libcxi.so.1'] if libcxi else [], {}, fabric_verdef(libfabric), machine=machine),
+             libc: library(libc, [], {}, glibc_verdef(glibc), machine=machine)}
+    return dict(files, **{libcxi: library(libcxi, machine=machine)}) if libcxi else files
+
+
 def published_image(libcxi, libfabric, mpich, rocm, plugin_found=True):
     """
     Return the DescribedImage of a published combination.
@@ -191,14 +205,8 @@ def published_image(libcxi, libfabric, mpich, rocm, plugin_found=True):
     ch4 = mpi_described('MPICH', mpich)['device'] == ['ch4:ofi']
     verneed = fabric_verneed(libfabric)
     mpi, fabric, libc = '/usr/lib/libmpi.so.12', '/usr/lib/libfabric.so.1', '/lib/x86_64-linux-gnu/libc.so.6'
-    files = {
-        mpi: library(mpi, ['libfabric.so.1', 'libc.so.6'] if ch4 else ['libc.so.6'],
-                     {'libfabric.so.1': verneed} if ch4 else {}),
-        fabric: library(fabric, ['libcxi.so.1'] if libcxi else [], {}, fabric_verdef(libfabric)),
-        libc: library(libc, [], {}, glibc_verdef(UBUNTU['jammy']['glibc'])),
-    }
-    if libcxi:
-        files['/usr/lib/libcxi.so.1'] = library('/usr/lib/libcxi.so.1')
+    files = _files(mpi, fabric, libc, '/usr/lib/libcxi.so.1' if libcxi else None, X86_64, ch4 and verneed, libfabric,
+                   UBUNTU['jammy']['glibc'])
     # the plugin is built in every image but those with libfabric 2, for which the table says it is missing
     plugin = '/opt/aws-ofi-rccl/lib/librccl-net.so' if release(libfabric) < (2,) and plugin_found else None
     if plugin:
@@ -225,18 +233,10 @@ _FABRIC_OF_MPICH = '1.13.1'
 #: How a name calls an MPI -> its family, as traits and as sonames have it, and its soname
 _MPIS = {'mpich': ('MPICH', 'MPICH ABI', 'libmpi.so.12'), 'intel-mpi': ('Intel MPI', 'MPICH ABI', 'libmpi.so.12'),
          'openmpi': ('Open MPI', 'Open MPI', 'libmpi.so.40')}
-
-
-def glibc_of(name):
-    """Return the glibc (str) of an image of the catalogue by its name (str): that of what its recipe starts from."""
-    kind, base = list(IMAGES[name]['base'].items())[0]
-    if kind == 'image':
-        return glibc_of(base)
-    if kind == 'debian':
-        return DEBIAN[base]['glibc']
-    of_ubuntu = dict((one['image'], one['glibc']) for one in UBUNTU.values())
-    of_ubuntu.update((one['build'], UBUNTU[one['ubuntu']]['glibc']) for one in CUDA.values())
-    return of_ubuntu[base]
+#: What an image's recipe starts from, as its entry says it -> glibc
+_GLIBC = dict([(release, one['glibc']) for release, one in DEBIAN.items()] +
+              [(one['image'], one['glibc']) for one in UBUNTU.values()] +
+              [(one['build'], UBUNTU[one['ubuntu']]['glibc']) for one in CUDA.values()])
 
 
 def our_image(name, machine='x86_64'):
@@ -251,7 +251,6 @@ def our_image(name, machine='x86_64'):
     name = name if name in IMAGES else 'osu-' + name
     if name not in IMAGES:
         return None
-    glibc = glibc_of(name)
     while 'image' in IMAGES[name]['base']:  # mpi4py and NumPy on top of another one
         name = IMAGES[name]['base']['image']
     family, rocm, cuda, mpi_name, release_of_mpi, libfabric, libcxi = _NAME.match(name).groups()
@@ -269,14 +268,10 @@ def our_image(name, machine='x86_64'):
     ch4 = of_mpi['device'] != ['ch3:nemesis']
     mpi, fabric, libc = '/opt/%s/lib/%s' % (mpi_name, soname), '/opt/libfabric/lib/libfabric.so.1', '/lib/libc.so.6'
     verneed = fabric_verneed(built_with or libfabric)
-    files = {  # Intel MPI opens libfabric by itself
-        mpi: library(mpi, ['libfabric.so.1', 'libc.so.6'] if ch4 else ['libc.so.6'],
-                     {'libfabric.so.1': verneed} if ch4 and mpi_name != 'intel-mpi' else {}, machine=elf),
-        fabric: library(fabric, ['libcxi.so.1'] if libcxi else [], {}, fabric_verdef(libfabric), machine=elf),
-        libc: library(libc, [], {}, glibc_verdef(glibc), machine=elf),
-    }
-    if libcxi:
-        files['/opt/libcxi/lib/libcxi.so.1'] = library('/opt/libcxi/lib/libcxi.so.1', machine=elf)
+    # Intel MPI opens libfabric by itself
+    files = _files(mpi, fabric, libc, '/opt/libcxi/lib/libcxi.so.1' if libcxi else None, elf,
+                   ch4 and (set() if mpi_name == 'intel-mpi' else verneed), libfabric,
+                   _GLIBC[list(IMAGES[name]['base'].values())[0]])
     plugin = '/opt/rccl-plugin/lib/librccl-net.so' if rocm and family == 'lumi' and not (
         rocm == '6.0.3' and libfabric[0] == '2') else None
     if plugin:

@@ -22,12 +22,14 @@ from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
 from osu_container.core.data.sites.schema import EVIDENCE
 from osu_container.core.deciding.rules.finding import NOTE
-from osu_container.core.deciding.settings import approach_entry
+from osu_container.core.deciding.settings import approach_entry, families
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.deciding.verdict import ask
 from osu_container.core.reading.elf import ElfError
+from osu_container.core.reading.image import Image
 from osu_container.core.reading.sif import ImageError
 from osu_container.discover.library_facts import description
+from osu_container.recipes.images import IMAGES
 from tests.helpers.elf_folder import ElfFolder, good_image, open_mpi
 from tests.helpers.machine import PROJECT, STATE, folded, one_of_each, run
 from tests.helpers.verdict_cases import GPU, PLAIN, SILENT, SPEAKS, World, host, image
@@ -202,6 +204,25 @@ def test_each_fact_of_libfabric_and_mpi_counts_where_the_verdict_rests_on_it(tmp
                 assert told(approach_entry(name), world.site, opened, DescribedHost(data))[0] == 'works'
                 words.add(told(approach_entry(name), world.site, opened, DescribedHost(left))[0])
     assert words <= {'works', 'unknown'} and 'unknown' in words
+
+
+# ---- images that are described
+
+#: Those of the catalogue that were built here: `make demo` builds one
+BUILT = [path for path in sorted((PROJECT / 'sources').glob('osu-*.sif')) if path.stem in IMAGES]
+
+
+@pytest.mark.parametrize('sif', BUILT, ids=lambda path: path.stem)
+@pytest.mark.parametrize('site', one_of_each(['lumi-25.03', 'lumi-25.09', 'frontier', 'setonix', 'perlmutter', 'alps']))
+def test_an_image_is_judged_by_its_name_as_by_its_file(sif, site):
+    entry = site_entry(site)
+    described, described_host = our_image(sif.name), DescribedHost(description_of(entry))
+    with Image(str(sif), 'osu_') as opened:
+        # no entrypoint is described; and of approaches for another MPI mpi4py may take what they inject
+        for name in [one for one in CONTAINERS if not APPROACHES[one].get('entrypoint')
+                     and described.mpis()[0][0] in families(APPROACHES[one])]:
+            assert told(approach_entry(name), entry, described, described_host)[0] == told(
+                approach_entry(name), entry, opened, described_host)[0], (site, name)
 
 
 # ---- the commands

@@ -52,7 +52,7 @@ _AS_BEFORE = object()
 _SOMETHING = object()
 #: What may be set to anything: these words as commands in a text, and an element of an array
 _UNBOUNDED = re.compile(r'(?<![\w$./-])(eval|source|command(?!\s+-[vV])|builtin|exec|shopt|enable|trap|readonly|'
-                        r'declare|typeset|let|set)\b|(?:^|[;&|(){}\n]|\b(?:then|else|do)\b)\s*\.\s|\w\[|\(\(')
+                        r'declare|typeset|let|set|break|continue)\b|(?:^|[;&|(){}\n]|\b(?:then|else|do)\b)\s*\.\s|\w\[|\(\(')
 #: Names that a text may set: NAME=, ${NAME:=...}, and behind these commands all that stands there
 _SETS = re.compile(r'([A-Za-z_]\w*)(?:\+?=|:=)')
 _NAMING = re.compile(r'\b(?:export|local|unset|read|getopts|printf|mapfile|readarray)\b([^\n;|&]*)')
@@ -636,10 +636,6 @@ class _Shell(object):
             return True
         self.leave(line, command)
 
-    def jumps(self, line, words):
-        """Run break or continue outside of a loop."""
-        self.lose(line, plain_name(words[0]))
-
     # Tests
 
     def tests(self, line, words):
@@ -700,8 +696,7 @@ class _Shell(object):
 #: Commands that are followed
 _BUILTINS = {'export': _Shell.export, 'unset': _Shell.unset, '.': _Shell.source,
              'source': _Shell.source, '[': _Shell.tests, 'test': _Shell.tests, 'return': _Shell.leaves,
-             'exit': _Shell.leaves, 'exec': _Shell.leaves, 'shift': _Shell.leaves,
-             'break': _Shell.jumps, 'continue': _Shell.jumps}
+             'exit': _Shell.leaves, 'exec': _Shell.leaves, 'shift': _Shell.leaves}
 
 
 def _has_unknown(word):

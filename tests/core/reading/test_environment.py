@@ -311,13 +311,10 @@ class Scripts:
             lambda: f'set -u; {self.body(inner)}\nset +u',
             lambda: f'f() {{ {self.body(inner)}\n}}', 'f', lambda: f'f{depth}() {{\n{self.body(inner)}\n}}; f{depth}',
             lambda: f'while {self.test()}; do {self.body(inner)}\nbreak; done', lambda: f'eval "{name}=q"',
-            lambda: f'for _i in 1 2; do {self.test()} && break; {self.body(inner)}\ndone',
-            lambda: f'case {self.quoted()} in\n  {self.text() or "n"}|*opt*) {self.body(inner)}\n ;;\n'
-                    f'  [!/]*) {self.body(inner)}\n;;\n  *)\n{self.body(inner)}\nesac',
-            lambda: f'{{ {self.body(inner)}\n}}', lambda: f'( {self.body(inner)}\n); true',
+            lambda: f'case {self.quoted()} in\n  {self.text() or "n"}|*opt*) {self.body(inner)}\n ;;\nesac',
             lambda: f'{self.test()} && {{ {self.body(inner)}\n}} || {self.statement(0)}',
             lambda: f'! {self.test()} && {name}=1', lambda: f'set -a; {self.body(inner)}\nset +a',
-            lambda: f'export "{name}={self.text()}{self.parameter()}"', lambda: f': "${{{name}:={self.text()}}}"']
+            lambda: f'export "{name}={self.parameter()}"', lambda: f': "${{{name}:={self.text()}}}"']
         return self.one(
             lambda: f'if {self.test()}; then\n{self.body(inner)}\nfi',
             lambda: f'if {self.test()}\nthen {self.body(inner)}\nelif {self.test()}; then {self.body(inner)}\n'
