@@ -50,12 +50,10 @@ _ENDS = re.compile(r'.*(?:error while loading shared libraries|symbol lookup err
 
 
 def cannot(trial):
-    """Return why the loader of the image cannot list what would be loaded (str), None where it can."""
+    """Return why the loader of the image cannot be asked (str), None where it can."""
     loaded, start, image = trial.process.loaded, trial.start, trial.image
     if trial.inside.runtime is None or trial.host.partial or image.partial:
         return 'that needs the machine itself, with a container runtime on PATH'
-    if start.static:
-        return '%s is linked statically and has no list' % start.program
     if not loaded:
         return 'there is no file to begin with'
     if loaded[0].facts.machine != trial.host.machine():
@@ -63,12 +61,20 @@ def cannot(trial):
     interpreter = interpreter_of(trial)
     if not interpreter or not image.exists(interpreter):
         return 'the image has no %s' % (interpreter or 'loader')
-    if start.program and 's' in image.mode(start.program).lower():
-        return '%s is setuid or setgid, for which the loader has other rules' % start.program
     if trial.approach.get('entrypoint') and not start.program:
         return 'no program is known, and an entrypoint starts nothing else'
     if trial.approach.get('entrypoint') and not any('OSU_SWAP' in (text or '') for _, text in image.entrypoint()):
         return "the entrypoint is not this project's, and would be started"
+    return None
+
+
+def no_list(trial):
+    """Return why the loader, although it can be asked, has no list of the program (str), None where it has."""
+    start = trial.start
+    if start.static:
+        return '%s is linked statically and has no list' % start.program
+    if start.program and 's' in trial.image.mode(start.program).lower():
+        return '%s is setuid or setgid, for which the loader has other rules' % start.program
     return None
 
 
@@ -123,8 +129,7 @@ def _command(trial, folder, more):
             handle.write(text)
         binds.append((file, path))
     program, loader = trial.process.loaded[0].path, interpreter_of(trial)
-    start = [loader] + (['--list'] if trial.process.musl else []) + (
-        ['--library-path', ':'.join(trial.inside.library_path)] if trial.start.begun.scripts else []) + [program]
+    start = [loader] + (['--list'] if trial.process.musl else []) + ([] if no_list(trial) else [program])
     if through:  # it reads past `env NAME=VALUE`, and asks the loader itself
         start = ['env'] + sorted('%s=%s' % item for item in _TRACE.items()) + [program]
     words = [trial.inside.runtime['command'], '--quiet', 'run' if through else 'exec', '--containall']
@@ -137,6 +142,8 @@ def listed(trial, more=''):
     problem, begin = cannot(trial), time.time()
     if more and trial.approach.get('entrypoint'):
         problem = problem or 'a script sets more for the loader, behind the entrypoint'
+    if trial.approach.get('entrypoint'):
+        problem = problem or no_list(trial)
     if problem:
         return Listing(None, {}, set(), set(), set(), problem, False, 0.)
     with tempfile.TemporaryDirectory() as folder:
@@ -149,7 +156,8 @@ def listed(trial, more=''):
             os.killpg(proc.pid, signal.SIGKILL)
             proc.communicate()
             output = b'ended after %d s' % LIMIT
-    return understood(output.decode('utf-8', 'replace'), time.time() - begin)
+    found = understood(output.decode('utf-8', 'replace'), time.time() - begin)
+    return found._replace(problem=no_list(trial), sure=False) if no_list(trial) and found.environment else found
 
 
 def understood(output, seconds):
