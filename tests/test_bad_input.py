@@ -1,9 +1,11 @@
 """Bad input, and a fault around a command, end in a plain message and a right exit code, and leave all as it was."""
 import argparse
+import copy
 import functools
 import hashlib
 import importlib
 import itertools
+import json
 import os
 import random
 import re
@@ -11,13 +13,17 @@ import shutil
 import tempfile
 
 import pytest
+from hypothesis import strategies as st
 
 from osu_container import cli
 from osu_container.core.deciding.site_choice import site_entry
 from tests.helpers.bad_inputs import AROUND, CASES, FAULTS, HOST, good, run_with
 from tests.helpers.elf_folder import ElfFolder, good_host, good_image, pack, write_sif
+from tests.helpers.hostile import TEXTS, each
 from tests.helpers.machine import LMODS, PROJECT, STATE, changes, interruptible, killed, run
 from tests.helpers.verdict_cases import CPU
+from tests.proof.test_judging import rank
+from tests.test_hostile_text import CONTROL, examples, said
 
 IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
 #: What programs of others leave: the runtime its keyring and cache, EasyBuild its log (and empty folders)
@@ -56,7 +62,7 @@ class Place:
                 found[name] = oct(status.st_mode)
         return found
 
-    def run(self, typed):
+    def run(self, typed, timeout=60):
         """Run a line (str) as a user who has typed it; return the CompletedProcess and the names that it changed."""
         environment = {'PATH': f"{PROJECT / 'bin'}:{STATE / 'bin'}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin:"
                                f"{self.samples / 'runtime'}",
@@ -69,7 +75,7 @@ class Place:
                        'EASYBUILD_SOURCEPATH': str(self.above / 'prefix/sources'), 'LMOD_CMD': LMODS['own'],
                        'EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES': '1'}
         before = self.kept()
-        done = run(['bash', '--norc', '-c', typed], cwd=self.folder, env=environment, timeout=60,
+        done = run(['bash', '--norc', '-c', typed], cwd=self.folder, env=environment, timeout=timeout,
                    errors='backslashreplace', preexec_fn=interruptible)
         after = self.kept()
         return done, {name for name in {*before, *after} if before.get(name) != after.get(name)}
@@ -296,7 +302,8 @@ def test_no_command_loses_a_file_of_the_user(command, tmp_path, samples):
         place = Place(max(tmp_path.iterdir(), key=lambda path: int(path.name)), samples)
         furnish(place, command, names)
         before = place.kept()
-        done, changed = place.run('export PIP_RETRIES=0 https_proxy=http://127.0.0.1:9; osu-container ' + line + more)
+        done, changed = place.run('export PIP_RETRIES=0 https_proxy=http://127.0.0.1:9; osu-container ' + line + more,
+                                  600)
         assert 'Traceback' not in done.stdout + done.stderr
         lost = {name for name in changed & set(before) if (place.above / name).is_file() or not os.path.lexists(
             place.above / name)}
@@ -317,3 +324,125 @@ def test_no_command_loses_a_file_of_the_user(command, tmp_path, samples):
     for option in ['', *(f' {option} fresh' for option in values_of(command))] if made else ():
         lost, _ = tried(option, made)
         assert not lost, f'{option} among its own names'
+
+
+# ---- any input
+
+#: What a value of JSON, or of a site file, may be in place of the right one
+VALUES = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(-1 << 70, 1 << 70), st.floats(), TEXTS),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(TEXTS, inner, max_size=3)), max_leaves=4)
+#: Where data is changed, how and to what; and what is done to the bytes of the file then
+CHANGES = st.lists(st.tuples(st.integers(0, 1 << 20), st.sampled_from(('other', 'gone', 'more')), VALUES), max_size=3)
+CUTS = st.one_of(st.none(), st.tuples(st.integers(0, 1 << 20), st.binary(max_size=3)))
+#: What may stand behind an option, or in place of one: no path that leads out of the folder, no process, no long look
+WORDS = TEXTS.map(lambda text: text.replace('/', '').replace('\0', '').replace('..', ''))
+TYPED = ('check', 'new', 'why', 'import', 'compare', 'report', 'contribute', 'bench', 'reference list', 'reference add',
+         'reference remove', 'image list', 'image show', 'image recipe', 'image verify')
+
+
+def places_of(part):
+    """Return the places in part (data of JSON), at any depth: list of (dict or list, key)."""
+    found = [(part, key) for key in (part if isinstance(part, dict) else range(len(part)))]
+    return found + [place for _, key in list(found) if isinstance(part[key], (dict, list))
+                    for place in places_of(part[key])]
+
+
+def changed(data, changes):
+    """Return a copy of data (of JSON) with changes (of CHANGES)."""
+    whole = {'': copy.deepcopy(data)}
+    for number, how, value in changes:
+        places = places_of(whole)
+        part, key = places[number % len(places)]
+        if how == 'other' or part is whole:
+            part[key] = value
+        elif how == 'gone':
+            del part[key]
+        elif isinstance(part, dict):
+            part[repr(value)] = value
+        else:
+            part.append(value)
+    return whole['']
+
+
+def written(path, text, cut):
+    """Write text (str) to path (Path) with cut (of CUTS): bytes (bytes) in place of one."""
+    data = text.encode('utf-8', 'surrogatepass')
+    if cut:
+        at = cut[0] % (len(data) + 1)
+        data = data[:at] + cut[1] + data[at + 1:]
+    path.write_bytes(data)
+
+
+@pytest.fixture
+def ready(place, monkeypatch):
+    """The place with all that is changed below, as the current folder."""
+    good(place)
+    run_with()(place)
+    monkeypatch.chdir(place.folder)
+    for name, folder in (('HOME', 'home'), ('XDG_DATA_HOME', 'home'), ('OSU_CONTAINER_RESULTS', 'results')):
+        monkeypatch.setenv(name, str(place.above / folder))
+    (place.folder / 'job.out').write_text('MPICH ERROR: an error')
+    (place.folder / 'osu.txt').write_text(OSU)
+    (place.folder / 'step').mkdir()
+    return place.folder
+
+
+def plain(*words):
+    """Run a command; assert that it says what it says in words, whatever it was given."""
+    told = said(*words)  # an exception comes through
+    assert 'Traceback' not in told and not CONTROL.search(told), told
+
+
+@examples(40, 400)
+def test_any_words_end_in_a_message(ready, number):
+    def check(command, options, more):
+        parser = parser_of(command)
+        known = [one for one in sorted(parser._option_string_actions) if one not in ('--version',)]
+        words = [word for at, value in options for word in (known[at % len(known)], value)]
+        plain(*command.split(), *words, *more)
+    each(check, number, command=st.sampled_from(TYPED), more=st.lists(st.one_of(WORDS, st.sampled_from((
+        'run', 'good.sif', 'job.out', 'osu.txt', 'run:pure'))), max_size=2),
+         options=st.lists(st.tuples(st.integers(0, 99), WORDS), max_size=3))
+
+
+@examples(15, 150)
+@pytest.mark.parametrize('kind', ['results', 'rank', 'look', 'facts', 'reference'])
+def test_any_json_ends_in_a_message(ready, number, kind):
+    if kind == 'look':
+        (ready / 'one.json').write_text(said('discover', '--sysroot', 'host', '--json'))
+    elif kind == 'facts':
+        said('discover', '--sysroot', 'host', '--facts', 'one.json')
+    elif kind == 'reference':
+        said('reference', 'add', 'run', '--name', 'mine')
+    mine = ready.parent / 'home/osu-container/references/mine/reference.json'
+    path, typed = {
+        'results': (ready / 'run/results.jsonl', [['compare', 'run:pure', 'run:native'], ['bench', '--resume', 'run']]),
+        'rank': (ready / 'step/rank-0.json', [['proof', 'step']]),
+        'look': (ready / 'one.json', [['discover', '--compare', 'one.json', 'one.json']]),
+        'facts': (ready / 'one.json', [['check', 'good.sif', '--site', CPU, '--facts', 'one.json']]),
+        'reference': (mine, [['reference', 'list'], ['compare', 'run:pure', 'mine']]),
+    }[kind]
+    data = rank(0, 1) if kind == 'rank' else [json.loads(line) for line in path.read_text().splitlines()] if (
+        kind == 'results') else json.loads(path.read_text())
+
+    def check(changes, cut):
+        new = changed(data, changes)
+        several = kind == 'results' and isinstance(new, list)
+        written(path, ''.join(json.dumps(one) + '\n' for one in (new if several else [new])), cut)
+        for words in typed:
+            plain(*words)
+    each(check, number, changes=CHANGES, cut=CUTS)
+
+
+@examples(15, 150)
+def test_any_site_file_ends_in_a_message(ready, number):
+    entry = {key: value for key, value in site_entry(CPU).items() if key != 'name'}
+
+    def check(changes, cut):
+        new = changed({'SITE': 'mine', 'SITES': {'mine': entry}, 'OVERRIDES': {}}, changes)
+        text = ''.join(f'{ascii(str(key))[1:-1]} = {value!r}\n' for key, value in new.items()) if isinstance(
+            new, dict) else repr(new)
+        written(ready / 'site.py', text, cut)
+        plain('check', 'good.sif', '--site-file', 'site.py', '--sysroot', 'host')
+    each(check, number, changes=CHANGES, cut=CUTS)

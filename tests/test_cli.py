@@ -217,7 +217,7 @@ def shell(script, *words):
 def output(tmp_path):
     """A job's output with a message that `osu-container why` knows."""
     path = tmp_path / 'slurm-1.out'
-    path.write_text('cxip_gen_auth_key failed: -38\n')
+    path.write_text("osu_bw: /lib/libc.so.6: version `GLIBC_2.38' not found (required by /host/libmpi.so)\n")
     return path
 
 
@@ -249,12 +249,15 @@ def test_too_little_memory_is_said():
 
 
 def test_a_hangup_that_is_ignored_stays_ignored_and_no_handler_is_left(output, monkeypatch):
-    """nohup; and who calls main() in a process, such as pytest, ends by SIGTERM as before."""
+    """nohup. And who calls main() in a process, such as pytest, ends by SIGTERM as before."""
     during, before = [], {number: signal.getsignal(number) for number in streams.ASKS}
+    monkeypatch.setattr(sys, 'argv', ['osu-container', 'why', str(output)])
     monkeypatch.setattr('osu_container.why.cli.main', lambda options: during.extend(map(signal.getsignal, before)) or 0)
     try:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
-        assert cli.main(['why', str(output)]) == 0
+        assert cli.main() == 0 and dict(zip(before, during)) == {**before, signal.SIGHUP: signal.SIG_IGN}
+        during.clear()
+        assert cli.command() == 0
         assert dict(zip(before, during)) == {signal.SIGHUP: signal.SIG_IGN, signal.SIGTERM: streams.end}
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
         assert signal.getsignal(signal.SIGTERM) is before[signal.SIGTERM] is not streams.end

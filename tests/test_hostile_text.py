@@ -36,7 +36,6 @@ from tests.core.deciding.test_settings import facts
 from tests.helpers.example_runs import CASES, make_run
 from tests.helpers.hostile import LINES, NAMES, PATHS, TEXTS, EasyBuildReader, Lua, each
 from tests.helpers.machine import PROJECT, run
-from tests.proof.test_judging import rank
 from tests.report.test_report import Tables
 
 IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
@@ -292,31 +291,6 @@ def said(*arguments):
         except SystemExit:
             pass
     return ''.join(one.buffer.getvalue().decode() for one in raw)
-
-
-@examples(15, 400)
-def test_no_command_sends_control_characters_of_others_to_the_terminal(tmp_path, number, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv('OSU_CONTAINER_RESULTS', str(tmp_path / 'results'))
-
-    def check(name, text):
-        whole = text.encode('utf-8', 'replace').decode()
-        (tmp_path / 'run' / run_files.NAME).unlink(missing_ok=True)
-        make_run(tmp_path / 'run', approaches=('native', 'pure'), cases=CASES[:1], repeats=1, sizes=(1, 64),
-                 site='a' + whole, programs='a' + whole, failures=[('pure', CASES[0], 'failed: ' + whole)])
-        step = tmp_path / 'step'
-        step.mkdir(exist_ok=True)
-        proof = rank(0, 1, whole, executable=whole, image=whole, variables={'FI_PROVIDER': whole})
-        (step / 'rank-0.json').write_text(json.dumps(proof))
-        (tmp_path / 'job.out').write_text(f"a: {whole}: version `FABRIC_1.7' not found (required by {whole})\n")
-        found = said('check', name, '--site', 'workstation') + said('new', 'a' + name, '--name', 'a' + text)
-        found += said('proof', step) + said('why', 'job.out') + said('why', 'a' + name)
-        found += said('compare', 'run:native', 'run:pure') + said('compare', 'run', 'lumi-g-2025-03')
-        found += said('compare', 'a' + text, 'b') + said('reference', 'remove', 'a' + text)
-        found += said('discover', '--name', '/' + text) + said('image', 'show', 'a' + text)
-        found += said('contribute', 'lumi', '--stack', 'a' + text) + said('bench', '--resume', 'a' + text)
-        assert found.count('\n') > 12 and not CONTROL.search(found), found
-    each(check, number, name=NAMES, text=PATHS)
 
 
 # ---- what a terminal is sent, what Lua reads

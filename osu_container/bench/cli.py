@@ -9,6 +9,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import statistics
 import sys
 import time
@@ -17,6 +18,7 @@ from pathlib import Path
 from osu_container.core import shell
 from osu_container.core.terminal import discreet
 from osu_container.proof import judging
+from osu_container.proof.cli import call
 from osu_container.proof.judging import ranges
 
 from .. import streams
@@ -373,7 +375,9 @@ def _in_a_job(options, wanted, site, runs, folder, base):
     print('$ ' + shlex.join(command) + ' osu-container bench ...', flush=True)
     if not shutil.which('salloc', path=base.get('PATH')):
         raise BenchError("salloc is not there, and this is no job: start it in one (sbatch)")
-    os.execvpe('salloc', [*command, *again], {**base, holding.PARENT: str(os.getpid())})
+    # not in place of this process: killed, it would leave a job, or one that waits, which nobody gives back
+    more = () if sys.stdin.isatty() else (signal.SIGINT,)  # a terminal sends that to both
+    return call([*command, *again], {**base, holding.PARENT: 'salloc'}, (signal.SIGTERM, signal.SIGHUP, *more))
 
 
 def _own_again(options):

@@ -36,7 +36,7 @@ from . import BenchError
 NAME = 'running.json'
 #: Variable of ReFrame and of all that it starts: the plan of their session, in the folder of the run
 PLAN = 'OSU_CONTAINER_PLAN'
-#: Variable of what salloc runs: the number of salloc, which this command was before
+#: Variable of what runs under the salloc of this command
 PARENT = 'OSU_CONTAINER_SALLOC'
 #: Seconds between asking a process to end and ending it: ReFrame ends its test, srun its step
 PATIENCE = 10
@@ -55,17 +55,17 @@ def given_back(env):
     """
     End with the salloc that has asked for this job, in a with statement, and give the job back where that was killed.
 
-    salloc does so itself, unless it has no time to (kill -9). env: dict; PARENT in it is the number of salloc
+    salloc does so itself, unless it has no time to (kill -9). env: dict, with PARENT where this runs under salloc
     """
-    parent = env.pop(PARENT, None)
-    if parent != str(os.getppid()):
+    if not env.pop(PARENT, None):
         yield
         return
+    parent = os.getppid()
     end_with_parent()
     try:
         yield
     finally:
-        if str(os.getppid()) != parent:
+        if os.getppid() != parent:
             _ask(['scancel', env['SLURM_JOB_ID']], env)
 
 

@@ -362,12 +362,12 @@ def write_prolog(folder, users):
     return path
 
 
-def call(command, env):
+def call(command, env, passed_on=(signal.SIGTERM, signal.SIGHUP)):
     """
     Run command (list of str) as a shell would; return its exit code.
 
-    Ctrl-C is its own affair; SIGTERM and SIGHUP are passed on. Where this process is killed it gets SIGTERM: nobody
-    would judge what it does, and nobody might know that it runs.
+    Ctrl-C is its own affair; SIGTERM and SIGHUP are passed on (passed_on: tuple of int). Where this process is killed
+    it gets SIGTERM: nobody would judge what it does, and nobody might know that it runs.
     """
     prctl, me, passed = _prctl(), os.getpid(), {}
     alone = threading.current_thread() is not threading.main_thread()  # a thread has no say in signals
@@ -381,8 +381,8 @@ def call(command, env):
                 os.kill(os.getpid(), signal.SIGTERM)
     try:
         child = subprocess.Popen(command, env=env, preexec_fn=prepare)
-        for number in () if alone else (signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
+        for number in () if alone else passed_on:
+            if number == signal.SIGINT or signal.getsignal(number) is not signal.SIG_IGN:  # nohup
                 passed[number] = signal.signal(number, lambda sent, _: child.send_signal(sent))
         code = child.wait()
     finally:

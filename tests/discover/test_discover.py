@@ -395,21 +395,6 @@ def test_easybuild_renders_modules_from_the_file(any_eb, tree, tmp_path):
     assert re.search(r'"SLURM_MPI_TYPE".*"cray_shasta"', any_eb.module('osu-container/bind').read_text())
 
 
-def test_a_file_is_replaced_with_force_only_and_whole_or_not_at_all(tree, tmp_path):
-    output = tmp_path / 'site.py'
-    output.write_text('mine')
-    done = discover(tree(ONE), '-o', output)
-    assert (done.returncode, done.stdout) == (1, '') and 'To replace it: --force' in done.stderr
-    assert output.read_text() == 'mine'
-    assert discover(tree(ONE), '-o', output, '--force').returncode == 0
-    assert SiteFile(str(output)).SITE == f'{ONE}-found'
-    for target, text in ((tmp_path / 'none' / 'site.py', 'there is no folder'), (tmp_path, 'it is no plain file'),
-                         (output / 'x.py', 'there is no folder')):
-        done = discover(tree(ONE), '-o', target)
-        assert done.returncode == 1 and text in done.stderr and 'Traceback' not in done.stderr
-    assert sorted(path.name for path in tmp_path.iterdir()) == ['site.py'], 'nothing is left beside it'
-
-
 # Comparing
 
 def look(root, path, *arguments):

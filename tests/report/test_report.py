@@ -239,17 +239,6 @@ def test_values_are_printed_where_no_file_is_named(typed, folder, made, tmp_path
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize('option', ['-o', '--csv'])
-def test_nothing_is_written_over_without_force(option, folder, tmp_path, capsys):
-    path = tmp_path / 'mine'
-    path.write_text('mine')
-    assert report(folder, option, path) == 1
-    assert path.read_text() == 'mine' and '--force' in capsys.readouterr().err
-    assert report(folder, option, path, '--force') == 0
-    assert path.read_text() != 'mine'
-    assert [one.name for one in tmp_path.iterdir() if one.name.startswith('.')] == []
-
-
 def test_a_drawing_library_that_cannot_be_had_is_an_error_not_a_page_without_charts(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(charts, 'VEGA_LITE', '0.1')
     assert report(make_run(tmp_path / 'run', cases=(Case('osu_barrier', '', 2, 8),), repeats=1,
@@ -266,8 +255,8 @@ def test_a_drawing_library_that_cannot_be_had_is_an_error_not_a_page_without_cha
     (['RUN', '--reference', 'nowhere', '-o', 'OUT/r.html'], 'there is no reference nowhere'),
     (['RUN', 'RUN', '-o', 'OUT/r.html'], 'named twice'),
     (['RUN', '-o', 'OUT/r', '--csv', 'OUT/r'], 'named twice'),
-    (['RUN', '-o', 'OUT'], 'is a folder'),
-    (['RUN', '-o', 'OUT/none/r.html'], 'is no folder'),
+    (['RUN', '-o', 'OUT'], 'or a folder'),
+    (['RUN', '-o', 'OUT/none/r.html'], 'there is no folder'),
     (['nothing-here', '-o', 'OUT/r.html'], 'neither a run'),
     (['RUN', '--picture', 'OUT/r.png'], 'must end in .svg or .pdf'),
     (['RUN', '--case', 'osu_bw', '-o', 'OUT/r.html'], 'name a picture'),
