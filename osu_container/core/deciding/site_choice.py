@@ -137,6 +137,7 @@ def _check_shape(name, entry, based=False):
         if not isinstance(fact, dict) or any(part not in fact for part in told):
             raise SettingsError("%s%s must be a fact (dict with 'value', 'why', 'source', 'date', 'evidence'), found %s"
                                 % (start, key, ascii(fact)[:200]))
+        fact.setdefault('evidence', 'untested')  # nobody said that it was tried
         for part in set(FACT[1:]) & set(fact):
             _wanted(fact[part], str, '%s%s, %s' % (start, key, part))
         _wanted(fact['value'], shape, '%s%s, value' % (start, key))
