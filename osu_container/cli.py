@@ -145,7 +145,7 @@ def main(arguments=None):
     files.forget()
     with terminal.shown():
         # a library that a subcommand loads may find no memory
-        return streams.guarded('osu-container', lambda: _run(sys.argv[1:] if arguments is None else arguments))
+        return streams.guarded('osu-container', lambda: _run(sys.argv[1:] if arguments is None else arguments), False)
 
 
 def _run(arguments):

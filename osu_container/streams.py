@@ -110,18 +110,19 @@ def problem(err):
     return "%s; the system does not say of which file. Look at the disks: df -h, dmesg" % (err.strerror or err)
 
 
-def guarded(prog, function):
+def guarded(prog, function, told=True):
     """
     Call function (without arguments) and see that all it prints arrives; return its exit code (int).
 
     1 with a message if stdout does not take it, if memory does not suffice or a file cannot be read; 1 without one
     where the reader of stdout, such as head, has seen enough.
 
-    :param prog: str, name of the command for messages
+    :param prog: str, name of the command for messages; told: bool, False where function says itself why it fails
     """
     try:
         code = function()
-        sys.stdout.flush()
+        if not code or told:
+            sys.stdout.flush()
         return code
     except BrokenPipeError:
         pass
