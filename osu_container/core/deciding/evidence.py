@@ -24,7 +24,7 @@ RESTS_ON = {
     'other MPI': ('pmi',),
     'missing library': ('host',), 'symbol version': ('host',), 'undefined symbol': ('host',),
     'injection defeated': ('host',), 'loader of the image': (), 'provider of the image': ('provider',),
-    "image's variables": ('provider',),
+    "image's variables": ('provider',), 'parameter files': (),
     'no libfabric': ('host',), 'netmod': ('host',), 'no provider': ('provider', 'host'),
     'libfabric API': ('provider', 'host'), 'capability set': ('provider', 'host'),
     'not seen over cxi': ('provider', 'host'), 'TCP only': ('provider',), 'RCCL plugin': ('provider', 'gpu', 'host'),

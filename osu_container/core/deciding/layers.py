@@ -27,11 +27,38 @@ def parts_of(provider):
 
 
 def value_of(trial, name, ours):
-    """Return the value (str or None) of a variable in the process; ours: {name: value} of the module."""
+    """
+    Return the value (str or None) of a variable in the process; ours: {name: value} of the module.
+
+    Of Open MPI what a file of the image says where no variable does.
+    """
     one = in_process(trial.inside.environment, name, ours.get(name))
-    if one is None:
-        return None if name in trial.inside.environment.variables else ours.get(name)
-    return one.value
+    if one is not None:
+        return one.value
+    if name in trial.inside.environment.variables or ours.get(name) is not None or trial.image.partial:
+        return ours.get(name) if name not in trial.inside.environment.variables else None
+    mpi = of_name(trial.process, trial.soname)
+    files = file_parameters(trial.image, mpi.path) if mpi is not None and mpi.origin == 'image' else {}
+    return files.get(name, (None, ''))[0]
+
+
+#: File of parameters -> how the variables begin that say the same
+_PARAMETERS = {'openmpi-mca-params.conf': 'OMPI_MCA_', 'pmix-mca-params.conf': 'PMIX_MCA_'}
+
+
+def file_parameters(image, libmpi):
+    """
+    Return {name of the variable: (value, path of the file)} of what files give an Open MPI in image.
+
+    :param libmpi: path (str) of its library. The files are in etc beside its lib; Debian's in /etc, too.
+    """
+    prefix, found = posixpath.dirname(posixpath.dirname(image.real(libmpi) or libmpi)), {}
+    folders = [prefix + '/etc', '/etc/openmpi', '/etc/pmix', '/etc']
+    for name, begin in _PARAMETERS.items():
+        path = next((folder + '/' + name for folder in folders if image.exists(folder + '/' + name)), None)
+        for key, value in re.findall(r'(?m)^[ \t]*(\w+)[ \t]*=[ \t]*(\S*)', image.script(path) or '' if path else ''):
+            found[begin + key] = value, path
+    return found
 
 
 def layer_of(trial, ours, provider, uses_libfabric):

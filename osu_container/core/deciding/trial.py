@@ -386,7 +386,7 @@ def _asked_mpi(image, begun):
     """
     if not begun.program or not image.elf_facts([begun.program])[begun.program].dynamic:
         return None
-    library_path, _ = folders(begun.environment.variables.get('LD_LIBRARY_PATH') or begun.environment.lost)
+    library_path, _ = folders(begun.environment.variables.get('LD_LIBRARY_PATH') or begun.environment.lost, True)
     return _mpi_in(_begins(image, begun, Container(image, {}, {}), library_path, [])[1])
 
 
@@ -424,7 +424,7 @@ def plugin_in_front(image, injected):
 
 def _library_path(approach, environment, image, injected):
     """Return the folders (list of str) of LD_LIBRARY_PATH in an Environment, or those with which it begins."""
-    found, _ = folders(environment.variables.get('LD_LIBRARY_PATH'))
+    found, _ = folders(environment.variables.get('LD_LIBRARY_PATH'), True)
     # an entrypoint puts the host's in front by itself
     return [INJECT_FOLDER] + found if injected and approach.get('entrypoint') else found
 

@@ -24,10 +24,11 @@ from osu_container.core.reading.files import open_plain
 #: must find elsewhere, weak ones left out; defined: set of symbols that it offers. A symbol of a version is
 #: 'name@VERSION' in both; what is offered is in defined as plain 'name' too. Needs of versions that are marked weak
 #: stop nothing and are left out of verneed.
-#: nodeflib: bool, its needs are not looked for in the default folders (ld -z nodefaultlib)
+#: nodeflib: bool, its needs are not looked for in the default folders (ld -z nodefaultlib); audit: list of str,
+#: libraries that may change what a program loads (DT_AUDIT, DT_DEPAUDIT: rtld-audit(7))
 ElfFacts = namedtuple('ElfFacts', 'path soname machine needed rpath runpath verneed verdef interpreter dynamic '
-                                  'undefined defined nodeflib')
-ElfFacts.__new__.__defaults__ = (False,)
+                                  'undefined defined nodeflib audit')
+ElfFacts.__new__.__defaults__ = (False, ())
 
 #: e_machine -> (what readelf calls it, its usual class in bits, its usual byte order, types of its relocations
 #: JUMP_SLOT and COPY). <elf.h>; the processors that Slurm systems have had, and 32-bit companions of theirs
@@ -46,6 +47,7 @@ DT_NEEDED, DT_PLTRELSZ, DT_HASH, DT_STRTAB, DT_SYMTAB, DT_RELA, DT_RELASZ, DT_ST
 DT_SONAME, DT_RPATH, DT_REL, DT_RELSZ, DT_PLTREL, DT_JMPREL, DT_BIND_NOW, DT_RUNPATH = 14, 15, 17, 18, 20, 23, 24, 29
 DT_FLAGS, DT_GNU_HASH, DT_VERSYM, DT_RELACOUNT, DT_FLAGS_1 = 30, 0x6ffffef5, 0x6ffffff0, 0x6ffffff9, 0x6ffffffb
 DT_VERDEF, DT_VERDEFNUM, DT_VERNEED, DT_VERNEEDNUM = 0x6ffffffc, 0x6ffffffd, 0x6ffffffe, 0x6fffffff
+DT_DEPAUDIT, DT_AUDIT = 0x6ffffefb, 0x6ffffefc
 DF_BIND_NOW, DF_1_NOW, DF_1_NODEFLIB, VER_FLG_WEAK = 8, 1, 0x800, 2
 STB_GLOBAL, STB_WEAK, STB_GNU_UNIQUE = 1, 2, 10
 
@@ -325,7 +327,8 @@ class _Reader(object):
                                                  if part],
             runpath=[part for text in self.texts(DT_RUNPATH)[-1:] for part in text.split(':') if part],
             verneed=verneed, verdef=verdef, interpreter=self.interpreter(), dynamic=bool(self.dynamic),
-            undefined=undefined, defined=offered, nodeflib=bool(self.one(DT_FLAGS_1) & DF_1_NODEFLIB))
+            undefined=undefined, defined=offered, nodeflib=bool(self.one(DT_FLAGS_1) & DF_1_NODEFLIB),
+            audit=self.texts(DT_AUDIT) + self.texts(DT_DEPAUDIT))
 
 
 def elf_facts(path):

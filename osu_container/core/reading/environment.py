@@ -818,7 +818,7 @@ def known(environment, name):
     return one.value if one and one.exported else None
 
 
-def folders(one):
+def folders(one, of_loader=False):
     """
     Return (folders, complete): the folders (list of str) of a list such as LD_LIBRARY_PATH, a Variable or None.
 
@@ -826,5 +826,7 @@ def folders(one):
     """
     if one is None:
         return [], True
-    parts = one.head.split(':')[:-1] if one.value is None else one.value.split(':')
-    return [part for part in parts if part.startswith('/')], one.value is not None
+    # ld.so takes ; as well, and $ORIGIN (elf/dl-load.c)
+    parts = re.split('[:;]' if of_loader else ':', one.head if one.value is None else one.value)
+    parts = parts[:-1] if one.value is None else parts
+    return [part for part in parts if part.startswith(('/', '$') if of_loader else '/')], one.value is not None

@@ -33,6 +33,7 @@ from osu_container.core.reading.environment import (
 from osu_container.core.reading.files import MOST, read_plain, touch
 from osu_container.core.reading.sif import ImageError, NoRoomError, has_overlay, read_sif
 from osu_container.core.reading.system import INTERPRETERS, system_of
+from osu_container.core.shell import word
 
 #: Where a distribution has libraries of ROCm or CUDA as packages of its own (pattern), and the record of Debian's
 _OF_DISTRIBUTION = r'/usr/lib(?:64|/[a-z0-9_]+-linux-gnu)/'
@@ -97,9 +98,9 @@ class Tree(object):
         return self._names
 
     def is_file(self, path):
-        """Return whether path (str) leads to a plain file."""
+        """Return whether path (str) leads to a plain file, which somebody may read: ld.so passes over others."""
         entry = self.entries.get(self.resolve(path) or '')
-        return bool(entry) and entry[0] == '-'
+        return bool(entry) and entry[0] == '-' and ('r' in entry[1] or os.geteuid() == 0)
 
     def runs(self, path):
         """Return whether path (str) leads to an executable file."""
@@ -360,6 +361,9 @@ class Folder(Tree):
         while todo:
             below = todo.pop()
             todo += self._list(below)
+        if os.path.exists(os.path.join(path, 'oci-layout')):
+            raise ImageError("%s is a folder of OCI, which holds layers of an image. Make a SIF of it: apptainer build "
+                             "NAME.sif oci:%s" % (path, word(path)))
         if not any(self.resolve(name) for name in ('/bin', '/lib', '/usr', '/lib64')):
             raise ImageError("%s is a folder, but not an unpacked image: it has no /usr, /lib or /bin. Name a SIF, or "
                              "the folder that 'apptainer build --sandbox' has made" % path)
@@ -584,6 +588,17 @@ class Image(object):
         """Return the mode (str of 9 characters, as ls has it) of what path (str) leads to, which is there."""
         return self.tree.entries[self.tree.resolve(path)][1]
 
+    def rights(self, path):
+        """Return what rights the program path (str) gives (str), None for none: ld.so(8), secure-execution mode."""
+        mode, kinds = self.mode(path), ((2, 'setuid'), (5, 'setgid'))
+        found = [name for place, name in kinds if mode[place] in 'sS']
+        try:
+            if os.path.isdir(self.path) and os.getxattr(self.local_copy(path), 'security.capability'):
+                found.append('a file with capabilities')
+        except OSError:
+            pass
+        return ' and '.join(found) or None
+
     def names(self, folder):
         """Return the names (list of str, by their bytes) of what is in the folder (str)."""
         real = self.tree.resolve(folder)
@@ -718,7 +733,7 @@ class Image(object):
 
         Where it is not known, those with which it begins.
         """
-        found, _ = folders(self.environment().variables.get('LD_LIBRARY_PATH') or self.environment().lost)
+        found, _ = folders(self.environment().variables.get('LD_LIBRARY_PATH') or self.environment().lost, True)
         return [folder for folder in found if folder != RUNTIME_LIBRARIES]
 
     def rccl_plugin(self):

@@ -8,9 +8,11 @@ import os
 import re
 import struct
 import subprocess
+import tarfile
 from collections import namedtuple
 
 from osu_container.core.reading.files import MOST, open_plain, parse_json
+from osu_container.core.shell import word
 
 SIF_MAGIC = b'SIF_MAGIC'
 HEADER = struct.Struct('<32s10s3s3s16sqqqqqqqq')
@@ -23,6 +25,8 @@ GROUP_MASK = 0xf0000000
 #: extra field of a partition: file system type, partition type
 PARTITION = struct.Struct('<ii')
 SQUASHFS = 1
+#: A squashfs without a SIF around it, which the runtimes take too
+SQUASHFS_MAGIC = b'hsqs'
 PRIMARY_SYSTEM, OVERLAY = 2, 4
 #: No SIF has more objects: `apptainer build` leaves room for 48
 _MOST_OBJECTS = 1 << 16
@@ -41,9 +45,23 @@ class NoRoomError(ImageError):
 SifObject = namedtuple('SifObject', 'number kind group link offset size name extra')
 
 
+def _instead(path):
+    """Return what a file that is no SIF is (str), and what makes one of it."""
+    try:
+        with tarfile.open(path) as archive:
+            names = set(archive.getnames())
+    except (OSError, EOFError, tarfile.TarError):
+        names = set()
+    kind = 'docker' if 'manifest.json' in names else 'oci' if 'oci-layout' in names else None
+    if kind is None:
+        return "it has no SIF header (a SIF is made by 'apptainer build')"
+    return "it is an archive with layers of an image. Make one of it: apptainer build NAME.sif %s-archive:%s" % (
+        kind, word(path))
+
+
 def data_objects(path):
     """
-    Return what a SIF holds (list of SifObject).
+    Return what a SIF holds (list of SifObject); of a bare squashfs that alone.
 
     Raises ImageError if the file is missing, is no SIF, or is truncated.
     """
@@ -55,8 +73,10 @@ def data_objects(path):
     with handle:
         size = os.fstat(handle.fileno()).st_size
         header = handle.read(HEADER.size)
+        if header.startswith(SQUASHFS_MAGIC):
+            return [SifObject(1, DATA_PARTITION, 1, 0, 0, size, '', PARTITION.pack(SQUASHFS, PRIMARY_SYSTEM))]
         if len(header) < HEADER.size or not header[32:].startswith(SIF_MAGIC):
-            raise ImageError("%s is not a SIF: it has no SIF header (a SIF is made by 'apptainer build')" % path)
+            raise ImageError("%s is not a SIF: %s" % (path, _instead(path)))
         fields = HEADER.unpack(header)
         total, table = fields[8], fields[9]
         if not 0 <= table <= size or total < 0:

@@ -68,7 +68,8 @@ def cases(table):
 
 
 def test_every_rule_has_a_case_where_it_speaks_and_one_where_it_is_silent():
-    assert list(SPEAKS) == list(SILENT) == [rule.name for rule in RULES]
+    # the dry run needs a runtime: tests/check/test_check.py, tests/stand_in
+    assert list(SPEAKS) == list(SILENT) == [rule.name for rule in RULES if rule.name != 'dry run']
     assert all(SPEAKS.values()) and all(SILENT.values())
 
 

@@ -37,6 +37,7 @@ RULES = [
     image_environment.loader_variables,
     image_environment.image_provider,
     image_environment.image_variables,
+    image_environment.parameter_files,
     fabric.no_libfabric,
     fabric.netmod,
     fabric.ucx,

@@ -4,7 +4,7 @@ import re
 
 from osu_container.core import shell
 from osu_container.core.deciding.injection import TARGET
-from osu_container.core.deciding.layers import LIBFABRIC, parts_of
+from osu_container.core.deciding.layers import LIBFABRIC, file_parameters, parts_of
 from osu_container.core.deciding.rules.finding import (
     NOTE,
     finding,
@@ -14,6 +14,7 @@ from osu_container.core.deciding.rules.finding import (
     provider_of,
     providers_asked,
     rule,
+    shown,
     uses_libfabric,
 )
 from osu_container.core.deciding.site_choice import network_of
@@ -63,7 +64,8 @@ def start(trial):
 
 def path_matters(trial):
     """Return names (sorted list of str) of libraries for which an unknown LD_LIBRARY_PATH may have another file."""
-    _, complete = folders(trial.inside.environment.variables.get('LD_LIBRARY_PATH') or trial.inside.environment.lost)
+    environment = trial.inside.environment
+    _, complete = folders(environment.variables.get('LD_LIBRARY_PATH') or environment.lost, True)
     if complete or trial.image.partial:
         return []
     sure = set(trial.inside.library_path)
@@ -99,7 +101,19 @@ def unknown(trial):
 
 @rule('loader of the image', source='ld.so(8)')
 def loader_variables(trial):
-    """What the image preloads comes before all else; LD_AUDIT may put any library in the place of another."""
+    """
+    What the image preloads comes before all else; LD_AUDIT and DT_AUDIT may put any library in the place of another;
+    and a program that is setuid or setgid, or has capabilities, may get no LD_LIBRARY_PATH (AT_SECURE).
+    """
+    first = trial.process.loaded[0] if trial.start.program and trial.process.loaded else None
+    for what in [] if first is None or trial.process.musl else first.facts.audit:
+        yield finding('unknown', "%s has DT_AUDIT %s, by which ld.so may load other libraries than it finds"
+                      % (shown(first), what), [(first.facts.path, 'DT_AUDIT ' + what)], 'link it without -Wl,--audit')
+    rights = trial.image.rights(first.path) if first else None
+    if rights:
+        yield finding('unknown', "%s is %s: where the runtime lets it be that, ld.so passes over LD_LIBRARY_PATH and "
+                      "LD_PRELOAD" % (shown(first), rights), [(first.facts.path, rights)],
+                      'take that from the file: chmod ug-s, setcap -r')
     for path, by in trial.inside.preload:
         one = in_process(trial.inside.environment, 'LD_PRELOAD') if by == 'LD_PRELOAD' else None
         where = one.at if one and one.at else by
@@ -185,6 +199,25 @@ def image_variables(trial):
                       % (said, ' instead of the module\'s %s=%s' % (name, ours[name]) if name in ours else ''),
                       [(at, name)], 'take it out of the image, or export APPTAINERENV_%s with another value: that wins '
                       'over the image' % name)
+
+
+#: What an Open MPI that is left without it cannot run; the rest may be left out
+_NEEDED_PARTS = {'self', 'sm', 'vader', 'tcp', 'cm', 'ob1', 'ofi', 'basic', 'hash', 'native', 'none'}
+
+
+@rule('parameter files', source='docs.open-mpi.org, v5.0.x, Setting MCA parameter values; pmix-mca-params.conf of PMIx')
+def parameter_files(trial):
+    """Files of the image give Open MPI and PMIx parameters that no variable sets: what they choose is what runs."""
+    if trial.image.partial or (trial.mpi or {}).get('family') != 'Open MPI' or mpi_of(trial).origin != 'image':
+        return
+    set_already = set(module_value(trial)) | set(trial.inside.environment.variables)
+    for name, (value, path) in sorted(file_parameters(trial.image, mpi_of(trial).path).items()):
+        left_out = set(value.lstrip('^').split(',')) if value.startswith('^') else None
+        if name in set_already or not _DECIDING['Open MPI'].match(name) and not name.startswith('PMIX_MCA_') or \
+                left_out is not None and not left_out & _NEEDED_PARTS or name in ('OMPI_MCA_pml', 'OMPI_MCA_mtl'):
+            continue  # over what pml goes the network rules say
+        yield finding('unknown', "%s sets %s=%s; what then runs no rule says" % (path, name, value),
+                      [('image:' + path, '%s=%s' % (name, value))], 'take it out of the file')
 
 
 #: Providers for Ethernet, which reach another node, slowly, in any network
