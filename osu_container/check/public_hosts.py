@@ -106,7 +106,9 @@ def described_by(site, libfabric=None, cray_mpich=None, glibc=None):
     :param glibc: (release, source, date, evidence), by default that of GLIBC
     That Cray's 1.15.2.0 ends at FABRIC_1.6 is derived from the published message "version `FABRIC_1.7' not found".
     """
-    has = OrderedDict((name, fact) for name, fact in sorted(site['libraries'].items()) if fact)
+    # what one function of MPI opens: nobody has said what it needs
+    has = OrderedDict((name, fact) for name, fact in sorted(site['libraries'].items())
+                      if fact and not fact.get('serves'))
     libfabric = libfabric or has.get('libfabric', {}).get('release')
     cray_mpich = cray_mpich or has.get('libmpi', {}).get('release')
     sonames = {fact['value'].rpartition('/')[2]: name for name, fact in has.items()}

@@ -135,6 +135,12 @@ def xpmem(survey):
                      "not needed: the MPI here does without", survey.cray)
 
 
+def lustre(survey):
+    """What Cray MPICH opens by its name for files on Lustre."""
+    survey.library('liblustreapi', survey.usual('liblustreapi.so'), "Cray MPICH opens it for MPI_File_open on Lustre",
+                   'MPI', opened_as=['liblustreapi.so'], serves='MPI_File_open')
+
+
 def start_of_ranks(survey):
     """The --mpi= of srun, by who starts with it. Where srun does not name them, none is: a guess would be no site."""
     said = survey.host.said['mpi']

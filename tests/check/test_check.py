@@ -228,8 +228,11 @@ def test_without_a_known_way_none_is_recommended(place, new, parts):
     assert 'Recommended: bind' in check(*place.here(own)).stdout, "the host's MPI has no need of that library"
 
 
-def test_sif_and_folder_of_the_same_image_are_judged_alike(place):
-    one, other = (json.loads(check(*place.here(image), '--json').stdout) for image in (place.image, place.sif))
+def test_sif_and_folder_and_squashfs_of_the_same_image_are_judged_alike(place):
+    one, other, bare = (json.loads(check(*place.here(image), '--json').stdout)
+                        for image in (place.image, place.sif, place.folder / 'squashfs'))
+    assert bare['verdicts'] == json.loads(json.dumps(other['verdicts']).replace(str(place.sif),
+                                                                               str(place.folder / 'squashfs')))
     assert other['image'].pop('labels') == {'org.osu-container.mpi': 'MPICH'} and one['image'].pop('labels') == {}
     assert one['image'].pop('path') == str(place.image) and other['image'].pop('path') == str(place.sif)
     text = json.dumps(one).replace(str(place.image), 'IMAGE')

@@ -176,13 +176,18 @@ def mpich_5(it):
     each(image(mpi=lambda parts: parts.mpi(mpich('5.0.2'))), host(libmpi=lambda parts: parts.mpi(mpich('5.0.2'))))(it)
 
 
+def other_machine(path):
+    """Make the ELF file path (Path) one of another processor."""
+    content = bytearray(path.read_bytes())
+    content[18:20] = (62 if content[18] == 183 else 183).to_bytes(2, 'little')
+    path.write_bytes(bytes(content))
+
+
 def for_another_machine(it):
     """Make all ELF files of the image those of another processor."""
     for path in it.image.root.rglob('*'):
         if path.is_file() and path.read_bytes()[:4] == b'\x7fELF':
-            content = bytearray(path.read_bytes())
-            content[18:20] = (62 if content[18] == 183 else 183).to_bytes(2, 'little')
-            path.write_bytes(bytes(content))
+            other_machine(path)
 
 
 def static_program(it):
@@ -384,6 +389,10 @@ def alone(parts, *options):
     return parts.program(parts.plain('libcxi.so.1'), 'abs', options)
 
 
+#: MPI-IO's function, of an MPI (C source)
+FILE_OPEN = 'int MPI_File_open(void *a, void *b) { return 0; }\n'
+
+
 #: rule -> [(what the case is, approach, change, site, word that its finding has, text in its reason)]
 SPEAKS = {
     'host path missing': [
@@ -529,6 +538,11 @@ SPEAKS = {
         ("a program's own, before any MPI", 'pure', image(program=lambda it: alone(it, lost(it)), libraries=lambda it: [
             lost(it)]), GPU, 'fails', 'needs lost, which'),
     ],
+    'opened while running': [
+        ('MPI-IO, and no Lustre', 'bind', each(host(liblustreapi=None), image(
+            mpi=lambda it: it.mpi(more=FILE_OPEN), program=linked(calls='MPI_File_open', mpi=lambda it: it.mpi(
+                more=FILE_OPEN)))), GPU, 'unknown', 'opens liblustreapi.so in MPI_File_open'),
+        ('without MPI-IO', 'bind', host(liblustreapi=None), GPU, NOTE, 'neither the host nor the image has it')],
     'injection defeated': [
         ('mpi4py opens that beside its Python', 'bind', python('libmpi.so.12', prefix=VENV), GPU, 'fails',
          "the host's libmpi.so.12 would not be used: mpi4py opens /opt/venv/lib/libmpi.so.12 by its path"),
@@ -556,6 +570,10 @@ SPEAKS = {
         ('ld.so.preload', 'pure', later(lambda it: it.image.write('/etc/ld.so.preload', '/usr/lib/libcxi.so.1\n')), GPU,
          NOTE, '/etc/ld.so.preload'),
         ('LD_AUDIT', 'pure', script('export LD_AUDIT=/usr/lib/libcxi.so.1'), GPU, 'unknown', 'LD_AUDIT'),
+        ('DT_AUDIT', 'bind', image(program=lambda it: it.program(it.mpi(), options=(
+            '-Wl,--audit=/usr/lib/libcxi.so.1',))), GPU, 'unknown', 'has DT_AUDIT /usr/lib/libcxi.so.1'),
+        ('setuid', 'bind', later(lambda it: it.image.on('/opt/osu/bin/osu_latency').chmod(0o4755)), GPU, 'unknown',
+         'osu_latency is setuid'),
         ('LD_TRACE_LOADED_OBJECTS', 'pure', script('export LD_TRACE_LOADED_OBJECTS=1'), GPU, 'fails',
          'does not start')],
     'provider of the image': [
@@ -575,6 +593,13 @@ SPEAKS = {
         ('shared memory alone', 'hybrid', each(image(mpi=lambda parts: parts.mpi(intel_mpi('2021.17.0'))),
                                                script('export I_MPI_FABRICS=shm')), PLAIN, 'unknown',
          'I_MPI_FABRICS=shm')],
+    'parameter files': [
+        (name, 'openmpi', each(image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40')), later(
+            lambda it, name=name, text=text: it.image.write(name, text))), PLAIN, 'unknown', said)
+        for name, text, said in (
+            ('/opt/mpich/etc/openmpi-mca-params.conf', '# x\nbtl = self\n', 'sets OMPI_MCA_btl=self'),
+            ('/etc/openmpi/openmpi-mca-params.conf', 'osc=^basic,ucx\n', 'OMPI_MCA_osc=^basic,ucx'),
+            ('/opt/mpich/etc/pmix-mca-params.conf', 'ptl_base_if_include = lo\n', 'PMIX_MCA_ptl_base_if_include=lo'))],
     'no libfabric': [
         ('ch3', 'hybrid', image(mpi=lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)), GPU, 'works slowly',
          'does not use libfabric (ch3:nemesis)'),
@@ -789,6 +814,11 @@ SILENT = {
         ('Open MPI where srun can start it', 'pure', each(site(pmi={'image': 'pmix'}), image(
             mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40'))), PLAIN)],
     'missing library': [
+        ('a path with ; and $ORIGIN', 'pure', each(image(mpi_folder='/opt/osu/mpi', environment={
+            'LD_LIBRARY_PATH': '/opt/none'}), script("export LD_LIBRARY_PATH='/opt/none;$ORIGIN/../mpi'")), GPU),
+        ('one of another machine first', 'pure', each(image(environment={'LD_LIBRARY_PATH': '/opt/32:/opt/mpich/lib'}),
+         later(lambda it: other_machine(it.image.copy(it.parts.mpi(), '/opt/32/libmpi.so.12').on(
+             '/opt/32/libmpi.so.12')))), GPU),
         ("NVIDIA's driver, which the runtime brings", 'pure', image(mpi=lambda it: it.mpi(
             needed=[it.plain('libcuda.so.1'), it.plain('libnvidia-ml.so.1')]), rocm=None, cuda='12.8'), CUDA),
         ('the image has it', 'pure', image(mpi=lambda it: it.mpi(needed=[it.plain('libgone.so.1')]),
@@ -814,6 +844,10 @@ SILENT = {
             more='extern int lost __attribute__((weak)); int *where = &lost;\n')), GPU),
         ('of a library that may be in one which is missing', 'pure', image(mpi=lambda it: it.mpi(
             more='extern int lost; int *where = &lost;\n', needed=[it.plain('libgone.so.1')])), GPU)],
+    'opened while running': [
+        ('injected', 'bind', image(), GPU), ('of the image', 'bind', each(host(liblustreapi=None), image(
+            libraries=lambda it: [it.plain('liblustreapi.so')])), GPU),
+        ("the image's MPI", 'hybrid', host(liblustreapi=None), GPU)],
     'injection defeated': [
         ('DT_RUNPATH', 'bind', image(program=linked(runpath='/opt/mpich/lib')), GPU),
         ('DT_RPATH of another folder', 'bind', image(program=linked(rpath='/opt/none')), GPU),
@@ -832,6 +866,12 @@ SILENT = {
         ('the same', 'hybrid', script('export MPIR_CVAR_CH4_OFI_ENABLE_HMEM=1'), GPU),
         ('for tuning', 'hybrid', script('export FI_LOG_LEVEL=warn FI_TCP_MAX_CONN_RETRY=3'), GPU),
         ('of another MPI', 'hybrid', script('export OMPI_MCA_pml=ucx I_MPI_FABRICS=shm'), GPU)],
+    'parameter files': [
+        (text, 'openmpi', each(image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40')), later(
+            lambda it, text=text: it.image.write('/opt/mpich/etc/openmpi-mca-params.conf', text))), PLAIN)
+        for text in ('#btl = self\n', 'btl = ^openib\npml = ^ucx\nbtl_base_warn_component_unused=0\n')] + [
+        ('of another MPI', 'pure', later(lambda it: it.image.write('/etc/openmpi-mca-params.conf', 'btl = self\n')),
+         PLAIN)],
     'no libfabric': [
         ('nobody promised it', 'pure', image(mpi=lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)), GPU),
         ('bind brings its own', 'bind', image(mpi=lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)), GPU),

@@ -68,6 +68,7 @@ FAKES = {
     'libcuda': "NVIDIA's driver library",
     'libcudart': "the runtime of NVIDIA's CUDA",
     'libcxi': "HPE's libcxi, through which libfabric's cxi provider drives the Slingshot card",
+    'liblustreapi': "the library of Lustre, which Cray MPICH opens for files there",
     'libmpi_gtl_cuda': "the GPU transport layer of Cray MPICH for NVIDIA's GPUs",
     'libmpi_gtl_hsa': "the GPU transport layer of Cray MPICH for AMD's GPUs",
     'libpals': "HPE's PALS, which tells Cray PMI about the launcher",
@@ -248,8 +249,9 @@ class Tree:
     def link_for_linker(self, path):
         """Make lib*.so beside lib*.so.N of a host path: linkers ask for it, and libfabric opens libhsa-runtime64.so."""
         link = self(path).with_name(re.sub(r'\.so\..*', '.so', Path(path).name))
-        link.unlink(missing_ok=True)
-        link.symlink_to(Path(path).name)
+        if link.name != Path(path).name:
+            link.unlink(missing_ok=True)
+            link.symlink_to(Path(path).name)
 
     def need(self, name):
         """Let the library `name` need what the original needs, of what this site has."""

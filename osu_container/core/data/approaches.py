@@ -332,7 +332,7 @@ APPROACHES = {
         'mpi_also': _STANDARD_ABI,
         'inject': ['libmpi', 'libfabric'],
         'inject_if_known': ['libcxi', 'libmpi_gtl_hsa', 'libmpi_gtl_cuda', 'libcudart', 'libhsa-runtime64',
-                            'libamdhip64', 'libpmi', 'libpmi2', 'libpals', 'libxpmem'],
+                            'libamdhip64', 'libpmi', 'libpmi2', 'libpals', 'libxpmem', 'liblustreapi'],
         'preload': ['libhsa-runtime64', 'libmpi_gtl_hsa', 'libmpi_gtl_cuda'],
         'comes_from': {'libmpi': 'host', 'libfabric': 'host'},
         'requires': [],

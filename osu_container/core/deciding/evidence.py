@@ -9,6 +9,7 @@ import posixpath
 from osu_container.core.deciding.rules.described_host import compares_glibc, has_glibc
 from osu_container.core.deciding.rules.finding import module_value, uses_libfabric
 from osu_container.core.deciding.rules.gpu_fit import gpu_maker
+from osu_container.core.deciding.rules.loading import called
 from osu_container.core.deciding.settings import host_libraries
 from osu_container.core.deciding.trial import libraries_of
 
@@ -22,6 +23,7 @@ RESTS_ON = {
     'start of the container': (), 'unknown environment': (), 'architecture': ('host',), 'GPU vendor': ('gpu',),
     'static program': (), 'musl': (), 'overlay': (), 'entrypoint': (), 'interpreter': (),
     'other MPI': ('pmi',),
+    'opened while running': ('host',),
     'missing library': ('host',), 'symbol version': ('host',), 'undefined symbol': ('host',),
     'injection defeated': ('host',), 'loader of the image': (), 'provider of the image': ('provider',),
     "image's variables": ('provider',), 'parameter files': (),
@@ -78,7 +80,9 @@ def _from_host(trial):
     taken = [name for name, _ in libraries_of(trial.approach, trial.site, trial.host)]
     taken += [name for name, path in host_libraries(trial.approach, trial.site)
               if name not in taken and not trial.host.describes(trial.host.on(path))]
-    found = [('libraries.' + name, trial.site['libraries'][name]) for name in taken]
+    calls = called(trial)
+    found = [('libraries.' + name, fact) for name, fact in ((name, trial.site['libraries'][name]) for name in taken)
+             if fact.get('serves', '') in calls or not fact.get('serves')]
     brought = dict((soname, facts.path) for soname, facts in trial.taken.injected.items()
                    if facts.path not in _paths(trial).values())
     folders = [trial.host.on(folder) for folder in trial.site['library_folders']['value']]

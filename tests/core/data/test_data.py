@@ -66,7 +66,7 @@ def test_site_has_every_key_and_no_other(site):
 @pytest.mark.parametrize('site', SITES)
 def test_every_fact_of_a_site_says_why_and_whence(site):
     for key, fact in facts_of(site):
-        optional = {'name', 'only', 'setting', 'inside', 'bound', 'otherwise', 'opened_as', 'release'}
+        optional = {'name', 'only', 'setting', 'inside', 'bound', 'otherwise', 'opened_as', 'release', 'serves'}
         assert set(fact) - optional == FACT_KEYS, key
         assert len(fact['why']) > 10 and len(fact['source']) > 5, key
         assert fact['evidence'] in EVIDENCE and fact.get('release', '') in str(fact['value']), key

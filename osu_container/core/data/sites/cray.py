@@ -63,6 +63,17 @@ def cray_pmi(folder, pals, source, date, evidence):
     }
 
 
+def lustreapi(source, date):
+    """
+    Return the fact of the library that Cray MPICH opens for files on Lustre.
+
+    What ends without it: github.com/underworldcode/underworld2/issues/668, with Pawsey's newsletter of 2023-03-13.
+    """
+    return fact(
+        '/usr/lib64/liblustreapi.so', 'Cray MPICH opens it for MPI_File_open on Lustre, and ends without it '
+        '("liblustreapi != NULL")', source, date, 'untested', opened_as=['liblustreapi.so'], serves='MPI_File_open')
+
+
 def rocm(folder, source, date, evidence):
     """Return the facts of libraries of ROCm 6 in a folder (str)."""
     return {
@@ -137,6 +148,7 @@ BASES = {
             'what Slurm\'s plugin puts into the environment of every rank; its absence shows a wrong --mpi= early',
             'environment of steps started by srun with each kind, Slurm 22.05 on a workstation', _TODAY, 'derived'),
         'libraries': {
+            'liblustreapi': lustreapi('folder as on LUMI; each of these systems has Lustre', '2026-11-26'),
             'libcxi': fact('/usr/lib64/libcxi.so.1', 'the host\'s libfabric reaches the Slingshot card through it',
                            'as on LUMI, Frontier and Setonix', _TODAY, 'derived'),
             'libxpmem': fact('/usr/lib64/libxpmem.so.0', 'Cray MPICH shares memory between the ranks of a node by it',

@@ -6,8 +6,8 @@ Nothing here was run on LUMI by this project. 'measured' means that the named lo
 date; 'derived' follows from a rule that why names; 'untested' is what nobody has shown there.
 """
 from osu_container.core.data.sites.cray import fact as _fact
+from osu_container.core.data.sites.cray import lustreapi, with_rccl
 from osu_container.core.data.sites.cray import variable as _variable
-from osu_container.core.data.sites.cray import with_rccl
 
 # Where the facts were read. Commits are those of the copies that were read.
 _LOG = 'log of LUMI job 16505426 in github.com/alazzaro/openmpi_on_ss11 627b2cc'
@@ -198,6 +198,8 @@ BASES = {
                 'singularity-AI-bindings-24.03.eb of LUMI-EasyBuild-contrib fc59dd70 binds it', '2026-05-04',
                 'measured'),
             'libpals': _LIBPALS_2026,
+            'liblustreapi': lustreapi('singularity-bindings-24.03.eb of LUMI-EasyBuild-contrib fc59dd70 binds it; of '
+                                      'today\'s system nobody says so', '2026-05-04'),
             'libxpmem': _LIBXPMEM_2026,
         },
         'library_folders': _fact(

@@ -24,7 +24,8 @@ Keys of a site
     gpu_binding        None, or by GPU a dict: gcd (int), mask (str, cores), nic (str, name of the card)
     libraries          host libraries that an approach may inject: name -> path on the host, None where it is not there;
                        opened_as: other names (str) by which libraries open it themselves (dlopen), e.g. Cray MPICH and
-                       libfabric the ones of ROCm without a version; release: of libmpi and libfabric
+                       libfabric the ones of ROCm without a version; release: of libmpi and libfabric; serves: the
+                       function that opens it, where nothing else needs it
     library_folders    folders that the host's ld.so searches by default, for the dependencies of those libraries
     one_build          folders whose libraries are one build: if one comes from the host, so do those that it needs
     files              name -> paths that an approach may bind under their own names where they exist: bound 'install'

@@ -33,6 +33,7 @@ RULES = [
     loading.missing_library,
     loading.symbol_version,
     loading.undefined_symbol,
+    loading.opened_while_running,
     loading.injection_defeated,
     image_environment.loader_variables,
     image_environment.image_provider,

@@ -38,8 +38,8 @@ def lacks_of_host(trial):
     host, found = trial.host, []
     if not host.partial or not trial.approach['inject']:
         return found
-    for _, path in host_libraries(trial.approach, trial.site):
-        if not host.describes(host.on(path)):
+    for name, path in host_libraries(trial.approach, trial.site):
+        if not host.describes(host.on(path)) and not trial.site['libraries'][name].get('serves'):
             found.append((path, 'whether it is there'))
     for facts in trial.taken.injected.values():
         gaps = host.gaps(facts.path)

@@ -30,6 +30,35 @@ def static_program(trial):
                       'take pure or opensource, or link the program with shared libraries')
 
 
+#: Family of a host's MPI -> [(what it opens by its name, the function that does, for what)], beside what the site
+#: injects for each run: the GTL and xpmem, ROCm's for libfabric. The name is one of opened_as of the site's library
+OPENED = {'Cray MPICH': [('liblustreapi.so', 'MPI_File_open', 'a file on Lustre')]}
+
+
+def called(trial):
+    """Return the functions of MPI (set of str) that the image's program and libraries call, but for mpi4py's."""
+    return set(name.partition('@')[0] for one in trial.process.loaded
+               if one.origin == 'image' and one.name not in trial.start.opens for name in one.facts.undefined)
+
+
+@rule('opened while running', source='github.com/underworldcode/underworld2/issues/668, Pawsey\'s newsletter of '
+                                     '2023-03-13: Assertion failed, liblustreapi != NULL')
+def opened_while_running(trial):
+    """What the host's MPI opens by its name, in some function, is injected or in the image."""
+    mpi = of_name(trial.process, trial.soname)
+    names = opened_names(trial.approach, trial.site, trial.host, trial.taken.injected)
+    for name, function, what in OPENED.get((trial.mpi or {}).get('family'), ()) if mpi and mpi.origin == 'host' else ():
+        if name not in names and name not in trial.image.libraries:
+            known = trial.site['libraries'].get(name.partition('.')[0])
+            has = "whether this host has it is not known: without it that call ends the program" if \
+                trial.host.partial and known else "neither the host nor the image has it: that call ends the program"
+            word = 'unknown' if function in called(trial) else NOTE
+            yield finding(word, "the host's %s opens %s in %s for %s, and %s" % (
+                          trial.mpi['family'], name, function, what, has), [(mpi.facts.path, 'opens ' + name)],
+                          'name its path as %s of the site (libraries); or use an approach with the MPI of the image'
+                          % name.partition('.')[0])
+
+
 @rule('injection defeated', source='ld.so(8); DeiC-HPC/cotainr, example mpi4py on LUMI')
 def injection_defeated(trial):
     """DT_RPATH comes before LD_LIBRARY_PATH, DT_RUNPATH after it."""
