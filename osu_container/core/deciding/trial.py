@@ -176,7 +176,9 @@ class Container(object):
         found.update((path, ('image', facts)) for path, facts in inside.items())
         for path, (origin, facts) in list(found.items()):
             # several names and folders may lead to one file: /lib is /usr/lib in most images
-            more = self.opened.get(path) or self.opened.get(path if path in ours else self.image.real(path), [])
+            more = self.opened.get(path) or self.opened.get(path if path in ours else self.image.real(path))
+            # wheels have copies where others have links: libmpi.so beside libmpi.so.12
+            more = more or self.opened.get('%s/%s' % (posixpath.dirname(path), facts.soname), [])
             if more:
                 needed = facts.needed + [name for name in more if name not in facts.needed]
                 found[path] = (origin, facts._replace(needed=needed))
