@@ -26,7 +26,7 @@ OTHERS = {'easyconfigs/o/osu-native/osu-port', 'container-recipes/mpi4py/osu-pyt
 FORKED = """
 import os, sys, traceback
 try:
-    import altair, hpccm, numpy, reframe, scipy.stats  # once, as these take seconds; ours are imported in each fork
+    import jinja2, hpccm, numpy, reframe, scipy.stats  # once, as these take seconds; ours are imported in each fork
 except ImportError:
     pass
 for name in sys.argv[1:]:

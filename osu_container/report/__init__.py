@@ -4,10 +4,10 @@ One page of runs and of published figures: tables, curves, proof, environment, h
 cli.py        the command line of `osu-container report`
 content.py    what there is to show: sections, cases and curves, with their comparison to native; what
               only the lines of a run know: commands as typed, proof, foreign lines
-first.py      what is read first: what was compared, the conclusion, which cases are drawn; captions
+first.py      what is read first: a sentence for each approach, the matrix, the picture; captions
 tables.py     tables as data
-charts.py     the charts as Vega-Lite, made with Altair; a picture as SVG or PDF
-page.py       the page: template.html.j2, style.css, page.js and the drawing library in one file
+charts.py     curves as SVG
+page.py       the page: template.html.j2 and style.css in one file, without a script
 export.py     every value as CSV; the picture for a paper, as SVG or PDF, with its caption
 """
 

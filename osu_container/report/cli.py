@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from pathlib import Path
 
 from osu_container.core import outputs as outputs_of
@@ -37,8 +36,6 @@ def add_arguments(parser):
         "FILE.pdf: values and ratio to native by message size; its caption is written to FILE.caption.txt")
     add('--case', metavar='PATTERN', help="with --picture: the case that is drawn, as in 'osu_latency D D*' (default: "
         "bandwidth between two nodes)")
-    add('--reference', action='append', metavar='NAME', help="published figures or a reference of your own to stand "
-        "behind the curves (can be repeated; default: those that suit the site of the runs)")
     add('--force', action='store_true', help="replace files that are there")
 
 
@@ -46,14 +43,11 @@ def report(options):
     """Make what was asked for; return the exit code."""
     from . import content  # with the libraries of compare, which --help does not need
     _check(options)
-    progress = Progress()
     if options.published:
-        made = published(progress)
+        made = published()
     else:
         datasets = [select.resolve(text) for text in options.runs]
-        progress(f"{len(datasets)} read: {', '.join(one.name for one in datasets)}")
-        section = content.section('Runs' if len(datasets) > 1 else _first_upper(datasets[0].title), datasets,
-                                  behind(datasets, options), progress)
+        section = content.section('Runs' if len(datasets) > 1 else _first_upper(datasets[0].title), datasets)
         made = content.Report(_title(datasets), [section])
     return _write(options, made)
 
@@ -70,18 +64,6 @@ def _title(datasets):
                    if one.kind == 'run' and not one.facts.get('imported')})
     when = '' if not days else f', {days[0]}' if len(days) == 1 else f', {days[0]} to {days[-1]}'
     return f"OSU benchmarks on {' and '.join(sites)}{when}"
-
-
-class Progress:
-    """Says on stderr what is done, once the work takes longer than a person likes to wait without a word."""
-
-    def __init__(self, quiet=2.0):
-        self.begin, self.quiet = time.monotonic(), quiet
-
-    def __call__(self, text):
-        seconds = time.monotonic() - self.begin
-        if seconds > self.quiet:
-            print(f"[{seconds:4.0f} s] {text}", file=sys.stderr, flush=True)
 
 
 def _check(options):
@@ -108,44 +90,21 @@ def _check_choice(options):
     if bool(options.runs) == options.published:
         raise ReportError("name runs, or --published: " + (
             "not both" if options.published else "`osu-container report latest -o report.html` shows the newest run"))
-    if options.published and options.reference:
-        raise ReportError("--published chooses what stands behind the curves: leave out --reference")
     if options.case and not options.picture:
         raise ReportError("--case chooses what --picture draws: name a picture, too")
 
 
-def behind(datasets, options):
-    """Return the datasets (list of Dataset) that stand behind the curves of runs."""
-    if options.reference:
-        return [references.get(name) for name in options.reference]
-    found = {}
-    for dataset in datasets:
-        site = dataset.facts.get('site') if dataset.kind == 'run' else None
-        for one in references.for_site(site) if site else []:
-            found.setdefault(one.name, one)
-    return list(found.values())
-
-
 #: The publications in the order in which they are shown first, others follow
-FIRST = ('lumi-g-2025-03', 'lumi-mpi4py-2025-07', 'lumi-native-2026-03')
-#: A publication whose series have fewer sizes than this has single values, no curves: it stands behind others
-FEW_SIZES = 5
+FIRST = ('lumi-g-2025-03', 'lumi-native-2026-03', 'lumi-mpi4py-2025-07')
 
 
-def published(progress=lambda text: None):
+def published():
     """Return the content.Report of the published figures: a section for each publication."""
     from . import content
     datasets = {one.name: one for one in references.published()}
-    order = [name for name in FIRST if name in datasets] + [name for name in datasets if name not in FIRST]
-    curves = [name for name in order if any(len(one.values) >= FEW_SIZES for one in datasets[name].series)]
-    single = [datasets[name] for name in order if name not in curves]
-    sections = []
-    for name in curves:
-        lumi = name.startswith('lumi')
-        own = [one for one in (datasets[other] for other in curves) if lumi and one.name.startswith('lumi')]
-        sections.append(content.section(f'{name}: {datasets[name].title}', [datasets[name]],
-                                        [*own, *(single if lumi else [])], progress))
-    return content.Report('OSU benchmarks in containers: published results', sections, published=True)
+    return content.Report('OSU benchmarks in containers: published results', [
+        content.section(f'{name}: {datasets[name].title}', [datasets[name]])
+        for name in dict.fromkeys((*FIRST, *datasets))], published=True)
 
 
 def _write(options, made):

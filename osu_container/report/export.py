@@ -8,7 +8,6 @@ where programs that read pages aloud look for it.
 from __future__ import annotations
 
 import csv
-import html
 import io
 import re
 
@@ -70,28 +69,25 @@ def drawn(section, pattern=None):
     Raises ReportError if no case fits, or the one that does has no message sizes.
     """
     view = first.view_of(section, pattern)
-    if not view.sized or not any(curve.rows(zero=False) for curve in view.shown):
+    if not view.sized or not any(curve.drawn() for curve in view.curves):
         raise ReportError(f"{view.case.title} has one number and no message sizes: a picture shows values by size. "
                           "Choose another case by --case")
-    curves = view.shown
-    rows = [row for curve in curves for row in curve.rows(zero=False)]
-    compared = [curve for curve in curves if curve.comparison]
-    spec = charts.column(
-        view.case.unit, [curve.name for curve in curves], [curve.style for curve in curves],
-        scaled='steps' if charts.scaled(row[2] for row in rows) == 'linear' else charts.scaled(row[2] for row in rows),
-        ratios=charts.ratio_scaled(row[6] for row in rows if row[6] is not None) if compared else None,
-        spread=any(row[5] > 1 for row in rows), margin=max((one.comparison.margin for one in compared), default=0.0),
-        more_is_better=view.case.more_is_better)
-    spec['datasets'] = {'rows': [dict(zip(charts.CURVE, row)) for row in rows]}
-    spec['config'] = charts.column_theme([curve.style for curve in curves])
-    text = charts.svg(charts.fitted(spec, charts.COLUMN))
-    caption = visible('\n'.join(first.caption(section, view))) + '\n'
-    told = f'><title>{html.escape(visible(view.case.title))}</title><desc>{html.escape(caption.strip())}</desc>'
-    return re.sub('>', lambda _: told, text, count=1), caption
+    case, drawn = view.case, [curve for curve in view.curves if curve.drawn()]
+    named = charts.classes(curve.style for curve in drawn)
+    ratios = [(named[curve.style], curve.ratios()) for curve in drawn if curve.ratios()]
+    told = visible('\n'.join(first.caption(section, view))) + '\n'
+    return charts.column(
+        [(curve.name, named[curve.style], curve.drawn()) for curve in drawn], f'{charts.UNITS[case.unit]} (log)',
+        ratios, 'ratio to native (log)', max((one.comparison.margin for one in drawn if one.comparison), default=0),
+        named=named, told=(case.title, told.strip())), told
 
 
 def picture_files(section, path, pattern=None):
-    """Return [(path, bytes)] of the picture at path (Path) and of its caption; see drawn()."""
+    """Return [(path, bytes)] of the picture at path (Path) and of its caption; see drawn(). Raises ReportError."""
     text, caption = drawn(section, pattern)
-    return [(path, charts.pdf(text) if path.suffix.lower() == '.pdf' else charts.sized(text, 'in', 1 / 96).encode()),
-            (caption_path(path), caption.encode())]
+    try:
+        data = charts.pdf(text) if path.suffix.lower() == '.pdf' else text.encode()
+    except ValueError as err:  # it cannot open a file or start a thread; its own words are on stderr by then
+        raise ReportError(f"{path} could not be made: {' '.join(str(err).split())}. Does a limit of the shell leave "
+                          "vl-convert too few files, threads or memory? Look at them: ulimit -a") from err
+    return [(path, data), (caption_path(path), caption.encode())]

@@ -189,24 +189,6 @@ def get(name):
     return _added(folder)
 
 
-def for_site(site):
-    """
-    Return the references that suit a site (str, a name of osu_container/core/data/sites/__init__.py): list of Dataset.
-
-    The added ones of that site come first. Published ones are cut down to the series of the site's node type, where
-    they say to which one a series belongs. [] if there are none.
-    """
-    found = [dataset for dataset in added()[0] if dataset.facts['site'] == site]
-    for name, about in described().items():
-        for pattern, node_type in about['sites'].items():
-            if fnmatch.fnmatchcase(site, pattern):
-                dataset = _published(name)
-                series = [one for one in dataset.series if one.facts.get('node_type', node_type) == node_type]
-                found.append(model.Dataset(dataset.name, dataset.kind, dataset.title, dataset.facts, series))
-                break
-    return found
-
-
 def other_machine(a, b):
     """
     Return why two Datasets say nothing about each other's speed (str), None where they are, or may be, of one machine.

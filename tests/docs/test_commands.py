@@ -202,7 +202,7 @@ COMMANDS = [
     Rule('LUMI', r'osu-container bench .*--account .*'),
     Rule('modules', r'osu-container bench --dry-run'),
     Rule('long', r'(bin/)?osu-container bench( .*)?'),
-    Rule('run', r'(bin/)?osu-container report (latest|--published) -o \w+\.html( --reference .*)?'),
+    Rule('run', r'(bin/)?osu-container report (latest|--published) -o \w+\.html'),
     Rule('run', r'osu-container reference add latest --name native-2026-11'),
     # Figures. compare: 1 says that something is worse
     Rule('run', r'(bin/)?osu-container compare [^$]*', codes=(0, 1)),

@@ -15,7 +15,6 @@ import yaml
 
 from osu_container import cli
 from osu_container.core import outputs
-from osu_container.core.data.sites import SITES
 from osu_container.results import references, run_files, select
 from tests.helpers import example_runs as results_data
 from tests.helpers.example_runs import CASES, RUN, make_run
@@ -108,29 +107,6 @@ def test_published_datasets_say_where_they_come_from(dataset):
     readme = (references.DATA / 'README.md').read_text()
     curves, points, _ = PUBLISHED[dataset.name]
     assert f'| {dataset.name}.csv | {curves} | {points} |' in readme
-
-
-# Which references suit a site
-
-@pytest.mark.parametrize('name', SITES)
-def test_a_site_gets_the_references_of_its_node_type(name):
-    found = {dataset.name: dataset for dataset in references.for_site(name)}
-    if re.match(r'lumi-\d', name):
-        assert list(found) == ['lumi-native-2026-03', 'lumi-g-2025-03', 'lumi-mpi4py-2025-07', 'lumi-checks']
-        others = 'lumi-c'
-    elif name.startswith('lumi-c-'):
-        assert list(found) == ['lumi-mpi4py-2025-07', 'lumi-checks']
-        others = 'lumi-g'
-    elif name == 'alps':
-        assert list(found) == ['alps-gh200-2025']
-        return
-    else:
-        assert found == {}
-        return
-    for dataset in found.values():
-        assert dataset.series and not [one for one in dataset.series if one.facts.get('node_type') == others]
-    whole = references.get('lumi-mpi4py-2025-07')
-    assert 0 < len(found['lumi-mpi4py-2025-07'].series) < len(whole.series) == 96, 'the published one stays whole'
 
 
 # Adding
