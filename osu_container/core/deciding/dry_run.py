@@ -21,7 +21,13 @@ from collections import namedtuple
 from osu_container.core.deciding.injection import FOLDER as INJECT_FOLDER
 from osu_container.core.deciding.injection import TARGET
 from osu_container.core.deciding.settings import wanted_files
-from osu_container.core.deciding.trial import bound_texts, entrypoint_folders, opened_names, trial_of
+from osu_container.core.deciding.trial import (
+    behind_entrypoint,
+    bound_texts,
+    entrypoint_folders,
+    opened_names,
+    trial_of,
+)
 from osu_container.core.reading.environment import FOLDER, in_process, seen_environment
 from osu_container.core.shell import word
 from osu_container.core.terminal import one_line
@@ -103,7 +109,7 @@ def _bound(trial):
 
 def _of_wrapper(trial):
     """Return the lines (str) for a shell with what a wrapper sets for the loader, beside the scripts of the image."""
-    own, lines = trial.image.environment(_bound(trial)), ''
+    own, lines = behind_entrypoint(trial.approach, trial.image.environment(_bound(trial)), trial.taken.injected), ''
     for name in ('LD_LIBRARY_PATH', 'LD_PRELOAD', 'LD_AUDIT'):
         then, now = in_process(own, name), in_process(trial.inside.environment, name)
         if now is None and then is not None:

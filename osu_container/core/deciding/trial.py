@@ -22,7 +22,7 @@ from osu_container.core.deciding.settings import (
 )
 from osu_container.core.reading.closure import closure
 from osu_container.core.reading.elf import MACHINE_NAMES, ElfError, elf_facts
-from osu_container.core.reading.environment import folders, known
+from osu_container.core.reading.environment import Variable, folders, known
 from osu_container.core.reading.files import read_plain
 from osu_container.core.reading.image import MPI_FAMILIES
 from osu_container.core.reading.loader import load, of_name, undefined_symbols, version_problems, where
@@ -328,9 +328,10 @@ def trial_of(approach, site, image, host, program=None, runtime=None):
     gone = missing_host_paths(approach, site, host)
     injected, lacking = _injection(approach, site, host, image) if approach['inject'] else (OrderedDict(), [])
     container = Container(image, opened_names(approach, site, host, injected), _opened(image, injected, host))
-    begun = program_of(image, program, image.environment(bound_texts(approach, site, host, image, injected)))
+    begun = program_of(image, program, behind_entrypoint(approach, image.environment(
+        bound_texts(approach, site, host, image, injected)), injected))
     environment = begun.environment
-    library_path = _library_path(approach, environment, image, injected)
+    library_path, _ = folders(environment.variables.get('LD_LIBRARY_PATH'), True)
     own_preload = _preload_of(environment, image, container, library_path)
     preload = [name for name in _preload(environment)
                if posixpath.dirname(name) == INJECT_FOLDER or name in (given for given, _, _ in own_preload)]
@@ -424,11 +425,15 @@ def plugin_in_front(image, injected):
     return folder if folder and not image.folder_has(folder, injected) else None
 
 
-def _library_path(approach, environment, image, injected):
-    """Return the folders (list of str) of LD_LIBRARY_PATH in an Environment, or those with which it begins."""
-    found, _ = folders(environment.variables.get('LD_LIBRARY_PATH'), True)
-    # an entrypoint puts the host's in front by itself
-    return [INJECT_FOLDER] + found if injected and approach.get('entrypoint') else found
+def behind_entrypoint(approach, environment, injected):
+    """Return an Environment as the program gets it: an entrypoint puts what is injected in front by itself."""
+    if not injected or not approach.get('entrypoint'):
+        return environment
+    one = environment.variables.get('LD_LIBRARY_PATH') or environment.lost or Variable('', True, None, None, '')
+    value, head = (text and '%s:%s' % (INJECT_FOLDER, text) for text in (one.value, one.head))
+    one = one._replace(value=value or (INJECT_FOLDER if one.value == '' else None), exported=True,
+                       head=head or (INJECT_FOLDER + ':' if one.value is None else ''))
+    return environment._replace(variables=dict(environment.variables, LD_LIBRARY_PATH=one))
 
 
 #: Names here are preloaded into each process, behind those of LD_PRELOAD: ld.so(8). musl knows no such file.
