@@ -56,13 +56,11 @@ def view_of(section, pattern):
 
     Raises ReportError if none fits.
     """
-    if pattern is None:
-        return lead_views(section)[0]
-    for view in section.views:
-        if fnmatch.fnmatchcase(view.case.title, pattern) or fnmatch.fnmatchcase(view.case.benchmark, pattern):
+    for view in section.views if pattern else lead_views(section):
+        if not pattern or any(fnmatch.fnmatchcase(name, pattern) for name in (view.case.title, view.case.benchmark)):
             return view
-    raise ReportError(f"--case {pattern}: nothing of that name was measured, only "
-                      + '; '.join(view.case.title for view in section.views))
+    raise ReportError(f"--case {pattern or '*'}: nothing of that name was measured, only "
+                      + ('; '.join(view.case.title for view in section.views) or 'what failed'))
 
 
 # ---- what was measured -----------------------------------------------------------------------------------------------

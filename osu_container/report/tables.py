@@ -70,11 +70,6 @@ class Table:
     key: str = ''
     kind: str = 'facts'
 
-    @property
-    def figures(self):
-        """Return whether it holds figures, which stand on the right."""
-        return self.kind in ('verdicts', 'values')
-
 
 def times_text(times):
     """Return how many times slower or faster (float, >= 1) as text, with the digits of osu_container.compare."""
