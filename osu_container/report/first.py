@@ -270,7 +270,10 @@ def _cell(points):
     verdict = most_said(points)
     word = SAID[verdict]
     if verdict in ('worse', 'better'):
-        word = f'{degree_of(statistics.median(one.times for one in points if one.verdict == verdict))} {word}'
+        times = {}
+        for point in points:
+            times.setdefault(point.size, []).extend([point.times] if point.verdict == verdict else [])
+        word = f'{degree_of(max(map(statistics.median, filter(None, times.values()))))} {word}'  # as the sentence says
     others = [f'{count} {SAID[other]}' for other in ('worse', 'better') if other != verdict
               for count in [sum(point.verdict == other for point in points)] if count]
     count = sum(point.verdict == verdict for point in points) or len(points)
