@@ -334,7 +334,7 @@ def test_a_package_that_is_missing_is_named_at_once_and_the_help_needs_none(benc
     venv.create(tmp_path / 'bare', symlinks=True)
     bare = {'OSU_CONTAINER_PYTHON': tmp_path / 'bare/bin/python'}
     for package, name, *arguments in (('ClusterShell', 'bench'), ('numpy', 'compare', 'lumi-g-2025-03:opensource'),
-                                      ('jinja2', 'report', '--published', '-o', tmp_path / 'page.html')):
+                                      ('numpy', 'report', '--published', '-o', tmp_path / 'page.html')):
         words = [PROJECT / 'bin/osu-container', name]
         done = run([*words, *arguments], env={**bench_stand_in.environment(bench.root), **bare})
         assert (done.returncode, done.stdout) == (exit_codes.MISSING, '')
