@@ -276,7 +276,7 @@ def _begins(image, begun, container, library_path, preload):
     process = load(starts, container, library_path)
     python = uses_mpi4py(image, begun)
     if python is None:
-        return [], process, 'which MPI the program of Python %s opens cannot be told' % ' '.join(
+        return [], process, 'what the program of Python %s opens cannot be told' % ' '.join(
             word for word in begun.words[1:2] if word)
 
     def loads(name):
