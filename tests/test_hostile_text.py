@@ -310,6 +310,16 @@ def obeyed(text):
             or letter in '\u115f\u3164\u2800\ufe0f\U000e0100']
 
 
+@pytest.mark.parametrize('value, kept', [
+    ({'FI_X_PASSWORD': 'abc', 'UCX_TLS': 'all', 'deep': [{'A_TOKEN': 'abc'}]},
+     {'FI_X_PASSWORD': '(left out)', 'UCX_TLS': 'all', 'deep': [{'A_TOKEN': '(left out)'}]}),
+    ('MY_KEY="a b c" lmp -in x=1', 'MY_KEY=(left out) lmp -in x=1'),
+    (['docker://me:abc@host:5000/image', 'a@b', 'http://host/a@b'],
+     ['docker://(left out)@host:5000/image', 'a@b', 'http://host/a@b'])])
+def test_secrets_are_left_out(value, kept):
+    assert terminal.discreet(value) == kept
+
+
 @pytest.mark.parametrize('text', HOSTILE)
 def test_what_a_terminal_would_obey_is_shown(text):
     shown = terminal.one_line(f'a{text}b')

@@ -163,21 +163,22 @@ def _content_is(path, data):
 # ---- folders
 
 @contextlib.contextmanager
-def new_folder(path, marked=False, over=()):
+def new_folder(path, marked=False, over=(), parents=False):
     """
     Give a folder (str) whose content becomes that of path (str or Path), in one move when the block ends.
 
     Nothing is left of it where the block fails.
 
     :param marked: bool, remove() may remove it later; over: names of files (str): a folder that make() has made, and
-                   that has nothing else, is replaced
+                   that has nothing else, is replaced; parents: bool, those of path are made
     Raises OutputError where path is there or cannot be written.
     """
     path = os.path.abspath(str(path))
     parent, name = os.path.split(path)
     _check_place(path, over)
     try:
-        os.makedirs(parent, exist_ok=True)
+        if parents:
+            os.makedirs(parent, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix='.%s.' % name[:40], dir=parent) as stage:
             made = os.path.join(stage, name)
             (make if marked else os.mkdir)(made)

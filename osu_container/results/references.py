@@ -271,7 +271,7 @@ def add(run_path, name, *, series='native', force=False, system=False):
              'stack': _stack(dataset, series), 'node_type': _node_type(header),
              'evidence': f"measured, repeats: {max(one.repeats for one in kept.series)}", 'added': record.now(),
              'incomplete': dataset.problems}
-    with outputs.new_folder(target, marked=True, over=FILES if force else ()) as stage:
+    with outputs.new_folder(target, marked=True, over=FILES if force else (), parents=True) as stage:
         new = Path(stage)
         (new / NAME).write_text(json.dumps(about, indent=1, ensure_ascii=False) + '\n', encoding='utf-8')
         _copy(dataset.path, new / run_files.NAME, series, ended=record.now())

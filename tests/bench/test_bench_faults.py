@@ -70,7 +70,7 @@ def test_an_interrupted_run_says_how_to_go_on_and_goes_on_with_what_is_missing(b
     wait_for_lines(folder / run_files.NAME, 4)  # run, two modules, a measurement
     refused = bench('--resume', folder)
     assert refused.returncode == 1 and refused.stdout == ''
-    assert re.search(rf'{folder} is being measured by process {child.pid} on {socket.gethostname()} in job 7, since '
+    assert re.search(rf'{folder} is being measured by process \d+ on {socket.gethostname()} in job 7, since '
                      r'20\S+Z\. Wait for its end', refused.stderr)
     child.send_signal(sign)
     _, err = child.communicate(timeout=60)
@@ -282,6 +282,8 @@ def test_of_many_that_begin_at_once_one_measures(tmp_path):
 # ---- the disk --------------------------------------------------------------------------------------------------------
 
 def test_a_full_disk_leaves_whole_lines_only(tmp_path):
+    assert holding.full(tmp_path, []) is None
+    assert f'the disk of {tmp_path} takes no more: No space' in holding.full(tmp_path, ['No space left on device'])
     path = tmp_path / run_files.NAME
     writer = run_files.Writer(path)
     writer.begin(run='x', started='now', site='workstation')

@@ -367,7 +367,7 @@ def test_a_folder_that_is_there_stays_as_it_is(tmp_path):
     assert f"local_sif = '{theirs}'" in next(target.rglob('*-bind-*.eb')).read_text()
     assert list(target.rglob('*-20270102.eb'))
     again = contribute('lumi', '-o', target)
-    assert again.returncode == 1 and f'{target} is there already' in again.stderr
+    assert again.returncode == 1 and f'{target}: it is there already' in again.stderr
     assert list(target.rglob('*-20270102.eb')) and [path.name for path in tmp_path.iterdir()] == ['made']
 
 

@@ -7,6 +7,7 @@ import shlex
 import shutil
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import strategies as st
@@ -70,6 +71,32 @@ else
     ln -s {host} "$2/etc"
 fi
 """
+
+
+@pytest.mark.parametrize('change', ['a copy', 'a link', 'behind a link', 'no mark', 'another number'])
+def test_only_a_folder_with_our_mark_and_its_own_number_in_it_is_removed(tmp_path, change):
+    made = Path(outputs.make(tmp_path / 'made'))
+    (made / 'file').write_text('x')
+    moved = made.rename(tmp_path / 'moved')
+    other = tmp_path / 'other'
+    if change == 'a copy':
+        shutil.copytree(moved, other)
+    elif change == 'a link':
+        other.symlink_to(moved)
+    elif change == 'behind a link':
+        (tmp_path / 'link').symlink_to(tmp_path)
+        other = tmp_path / 'link' / 'moved'
+    else:
+        other.mkdir()
+        (other / 'file').write_text('x')
+        if change == 'another number':
+            (other / outputs.MARK).write_text('7\n')
+    with pytest.raises(outputs.OutputError, match='stays as it is'):
+        outputs.remove(other)
+    outputs.clear(other)
+    assert (other / 'file').exists()
+    outputs.remove(moved)
+    assert not moved.exists()
 
 
 @pytest.mark.parametrize('more', ['', '\n    echo "lrwxrwxrwx 0/0 1 2026-11-21 03:37 $2/etc -> x"',
