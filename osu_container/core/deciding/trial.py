@@ -282,8 +282,8 @@ def _begins(image, begun, container, library_path, preload):
     def loads(name):
         whole = load(starts, container, library_path, [name])
         one = of_name(whole, name)
-        return one and not whole.missing[len(process.missing):] and not whole.broken and \
-            len(version_problems(whole)) == len(version_problems(process)) and one.facts or None
+        return one and one.facts, not whole.missing[len(process.missing):] and not whole.broken and \
+            len(version_problems(whole)) == len(version_problems(process))
     opens, missing, why = opened_by_python(image, begun, loads) if python and not process.missing else ([], None, None)
     container.at_once = opens
     process = load(starts, container, library_path, opens)

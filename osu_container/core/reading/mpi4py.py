@@ -84,7 +84,7 @@ def opened_by_python(image, started, loads):
     """
     Return (names, missing, why): what a Python opens by mpi4py.
 
-    :param started: Started; loads: function name -> ElfFacts of the file that ld.so then loads, None where it does not
+    :param started: Started; loads: function name -> (ElfFacts of the file that ld.so takes or None, does it load: bool)
     :return: names: list of str, for ld.so; missing: str, the names of which it finds none, or None; why: str, why that
              cannot be told, or None
     """
@@ -102,15 +102,18 @@ def opened_by_python(image, started, loads):
         return ([libraries[name]], None, None) if name in libraries else ([], 'MPI of ABI ' + abi.value, None)
     declared = _LIBMPI.search(_text(image, started))
     given = libmpi.value if libmpi else declared.group(1) if declared else None
+    failing = []
     for name in _wanted(image, started, given):
-        facts = loads(name)
+        facts, whole = loads(name)
         family = MPI_FAMILIES.get(facts.soname) if facts else None
-        if family:
+        if family and not whole:
+            failing.append(name)
+        elif family:
             wanted = libraries.get(_ABIS.get(family, ''))
             intels = _intels_libfabric(image, started.environment, name)
             return [name] + intels + ([wanted] if wanted else []), None if wanted else \
                 'mpi4py for %s' % family, None
-    return [], ', '.join(NAMES[:-1]) + ' or ' + NAMES[-1], None
+    return failing[:1], None if failing else ', '.join(NAMES[:-1]) + ' or ' + NAMES[-1], None
 
 
 def _wanted(image, started, libmpi):
