@@ -58,7 +58,7 @@ NOT_COMMANDS = {
     r'step \d+\.0: ': 'a report, as tests/proof/test_proof_run.py finds it',
     r'OVERRIDES = \{': 'a file in Python, run by tests/generate/test_page_tables.py',
     r'host: described, not looked into': 'a line of a report, as tests/check/test_hosts.py finds it',
-    r'opensource  WORKS, untested': 'a line of a report, as tests/core/deciding/test_evidence.py finds it',
+    r'\w+ +(WORKS, untested|UNKNOWN, its MPI)': 'a line of a report, as tests/core/deciding/test_evidence.py finds it',
     r'osu-entrypoint: ': 'a line of the entrypoint, as tests/runs/test_approaches.py finds it',
     r' +--- bandwidth': 'what make demo printed on one machine',
     r'from osu_container\.': 'Python, run below',

@@ -1,7 +1,7 @@
 """
 (approach, site, facts) -> settings: what a module sets, as a pure function. Reads no file, imports no EasyBuild.
 """
-from collections import namedtuple
+from collections import OrderedDict, namedtuple
 
 from osu_container.core.data.approaches import APART, APPROACHES, NO_LIBFABRIC, SETTINGS
 from osu_container.core.data.sites import SITES
@@ -346,7 +346,8 @@ def _binds(approach, site, injected, host):
         binds = [(folder['path'], folder['target'], folder['why']) for folder in host.get('folders', [])]
     else:
         binds = [(library['path'], INJECT_FOLDER + '/' + name, library['why'])
-                 for library in injected for name in [library['soname']] + library.get('names', [])]
+                 for library in injected
+                 for name in OrderedDict.fromkeys([library['soname']] + library.get('names', []))]
     for _, fact in wanted_files(approach, site):
         if fact['bound'] == 'install':
             binds += [(host['root'] + path, path, fact['why']) for path in fact['value'] if path in host['files']]

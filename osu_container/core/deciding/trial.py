@@ -342,7 +342,8 @@ def trial_of(approach, site, image, host, program=None, runtime=None):
         opens, process, why = _begins(image, begun, container, library_path, preload)
         own = _mpi_in(process)
     if own:
-        family, soname = MPI_FAMILIES[own], own
+        if not asked or MPI_FAMILIES[own] == family:  # mpi4py takes a host's of the other ABI too
+            family, soname = MPI_FAMILIES[own], own
     elif found:
         why = why or _why_not(image, begun, static, process)
     starts = preload + [found]
