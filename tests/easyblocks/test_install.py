@@ -311,7 +311,7 @@ def test_image_truncated(eb, tmp_path):
 def test_image_without_mpi(eb, image_with):
     eb.local(workstation())
     use_image(eb, image_with('libother.so.1'))
-    assert_refused(eb, eb('osu-container-pure.eb', '-r'), 'holds no MPI library: looked for')
+    assert_refused(eb, eb('osu-container-pure.eb', '-r'), 'no MPI library is seen in the image')
 
 
 def test_image_with_open_mpi(eb, image_with):

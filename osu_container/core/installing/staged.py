@@ -186,6 +186,10 @@ class StagedInstall(object):
     def commit(self):
         """Put the filled folder in its place, with what is the user's in the older one."""
         kept = [name for name in KEPT if os.path.lexists(os.path.join(self.final, name))]
+        try:
+            os.rmdir(self.final)  # EasyBuild has made it, and it is no installation
+        except OSError:  # it is not there, or one
+            pass
         if os.path.isdir(self.final):
             with open(self.record, 'w') as handle:
                 handle.write('\n'.join([str(_inode(self.stage))] + kept))
