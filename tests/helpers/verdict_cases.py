@@ -191,8 +191,10 @@ def for_another_machine(it):
 
 
 def static_program(it):
-    """Put a program without a dynamic section into the image."""
+    """Put a program without a dynamic section into the image, with MPI linked into it."""
     it.image.program('/opt/static')
+    with open(it.image.on('/opt/static'), 'ab') as stream:
+        stream.write(b'MPI_Init')
 
 
 def linked(**options):
@@ -448,9 +450,11 @@ SPEAKS = {
     ],
     'static program': [
         ('injection', 'hybrid', each(later(static_program), program('/opt/static')), GPU, 'fails', 'statically'),
-        ('nothing to inject', 'pure', each(later(static_program), program('/opt/static')), GPU, NOTE, 'statically')],
+        ('nothing to inject', 'pure', each(later(static_program), program('/opt/static')), GPU, NOTE, 'statically'),
+        ('a launcher', 'pure', each(later(lambda it: it.image.program('/opt/static')), program('/opt/static')), GPU,
+         'unknown', 'has no MPI in it')],
     'musl': [
-        ('injection', 'hybrid', each(image(program=None), later(on_musl)), GPU, 'fails', 'musl')],
+        ('injection, of no known program', 'hybrid', each(image(program=None), later(on_musl)), GPU, 'unknown', 'musl')],
     'overlay': [
         ('ext3', 'hybrid', overlay, GPU, 'unknown', 'the SIF has an overlay in it')],
     'entrypoint': [
@@ -542,7 +546,7 @@ SPEAKS = {
         ('MPI-IO, and no Lustre', 'bind', each(host(liblustreapi=None), image(
             mpi=lambda it: it.mpi(more=FILE_OPEN), program=linked(calls='MPI_File_open', mpi=lambda it: it.mpi(
                 more=FILE_OPEN)))), GPU, 'unknown', 'opens liblustreapi.so in MPI_File_open'),
-        ('without MPI-IO', 'bind', host(liblustreapi=None), GPU, NOTE, 'neither the host nor the image has it')],
+        ('without MPI-IO', 'bind', host(liblustreapi=None), GPU, NOTE, 'nor the image has it')],
     'injection defeated': [
         ('mpi4py opens that beside its Python', 'bind', python('libmpi.so.12', prefix=VENV), GPU, 'fails',
          "the host's libmpi.so.12 would not be used: mpi4py opens /opt/venv/lib/libmpi.so.12 by its path"),

@@ -109,7 +109,7 @@ def loader_variables(trial):
     for what in [] if first is None or trial.process.musl else first.facts.audit:
         yield finding('unknown', "%s has DT_AUDIT %s, by which ld.so may load other libraries than it finds"
                       % (shown(first), what), [(first.facts.path, 'DT_AUDIT ' + what)], 'link it without -Wl,--audit')
-    rights = trial.image.rights(first.path) if first else None
+    rights = trial.image.rights(first.path) if first and trial.image.exists(first.path) else None
     if rights:
         yield finding('unknown', "%s is %s: where the runtime lets it be that, ld.so passes over LD_LIBRARY_PATH and "
                       "LD_PRELOAD" % (shown(first), rights), [(first.facts.path, rights)],

@@ -49,12 +49,10 @@ def opened_while_running(trial):
     names = opened_names(trial.approach, trial.site, trial.host, trial.taken.injected)
     for name, function, what in OPENED.get((trial.mpi or {}).get('family'), ()) if mpi and mpi.origin == 'host' else ():
         if name not in names and name not in trial.image.libraries:
-            known = trial.site['libraries'].get(name.partition('.')[0])
-            has = "whether this host has it is not known: without it that call ends the program" if \
-                trial.host.partial and known else "neither the host nor the image has it: that call ends the program"
             word = 'unknown' if function in called(trial) else NOTE
-            yield finding(word, "the host's %s opens %s in %s for %s, and %s" % (
-                          trial.mpi['family'], name, function, what, has), [(mpi.facts.path, 'opens ' + name)],
+            yield finding(word, "the host's %s opens %s in %s for %s, and neither the host, as far as it is known, nor the "
+                          "image has it: without it that call ends the program" % (
+                              trial.mpi['family'], name, function, what), [(mpi.facts.path, 'opens ' + name)],
                           'name its path as %s of the site (libraries); or use an approach with the MPI of the image'
                           % name.partition('.')[0])
 
