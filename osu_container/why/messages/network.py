@@ -12,7 +12,7 @@ ENTRIES = [
      'source': "github.com/easybuilders/easybuild-easyconfigs, issue 20233"},
     {'name': "no provider",
      'patterns': [("No data available", "open_fabric: ?No data available"),
-                  ("getinfo", r"\b(?:fi_|OFI )getinfo(?:\(\))?(?: call)? fail(?:ed|ure)"),
+                  ("getinfo", r"\b(?:fi_|OFI (?:call )?)getinfo(?:\(\))?(?: call)? fail(?:ed|ure)"),
                   "OFI addrinfo() failed",
                   ("fi_getinfo()", r"fi_getinfo\(\)[^\n]{0,80}ret=-61"),
                   "Couldn't find any optimal provider", "fi_getinfo: -61"],
