@@ -201,8 +201,8 @@ def raised_messages(path):
 
 
 #: Words by which a message names its remedy, or the values that there are; one that ends in a reason passes that on
-REMEDY = re.compile(r"\b(known|there are|it has|images for|than it has|Name|Copy|Put|Choose|Use|Load|take|write|"
-                    r"make one|made by|package|install|use --|must be|cannot be read)\b|: \0$")
+REMEDY = re.compile(r"\b(known|there are|it has|images for|than it has|Name|Copy|Put|Choose|Use|Load|take|"
+                    r"[Ww]rite|Make|a link of|make one|made by|package|install|use --|must be|cannot be read)\b|: \0$")
 
 
 def test_every_error_of_an_installation_names_its_remedy_or_has_a_heading():
