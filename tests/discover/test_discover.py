@@ -331,7 +331,7 @@ def check_site(written, name):
     facts += [(key, fact) for table in ('libraries', 'files') for key, fact in site[table].items()]
     facts += [(variable['name'], variable) for variable in site['variables']]
     for key, fact in facts:
-        optional = {'name', 'only', 'setting', 'inside', 'bound', 'otherwise', 'opened_as', 'release'}
+        optional = {'name', 'only', 'setting', 'inside', 'bound', 'otherwise', 'opened_as', 'release', 'serves'}
         assert set(fact) - optional == FACT_KEYS, key
         assert len(fact['why']) > 10 and len(fact['source']) > 5 and fact['evidence'] in EVIDENCE, key
         assert re.match(r'20\d\d-\d\d-\d\d$', fact['date']), key

@@ -280,7 +280,7 @@ CASES = {
         Case(PROOF + '-o file -- true x', ('file',), files={'file': 'mine'}),
         Case(PROOF + 'none', ('none',)),
         *(Case(PROOF + 'step', ('rank-0.json', *names), files={'step/rank-0.json': text}) for text, *names in (
-            ('{"format": 1, "found": true, "rank": 0, "tasks": 1000000000}',))),
+            ('{"format": 1, "found": true, "rank": 0, "tasks": 1000000000}',),)),
     ],
     'why': [
         Case('osu-container why none.out', ('none.out',)),

@@ -454,7 +454,7 @@ SPEAKS = {
         ('a launcher', 'pure', each(later(lambda it: it.image.program('/opt/static')), program('/opt/static')), GPU,
          'unknown', 'has no MPI in it')],
     'musl': [
-        ('injection, of no known program', 'hybrid', each(image(program=None), later(on_musl)), GPU, 'unknown', 'musl')],
+        ('injection, no program', 'hybrid', each(image(program=None), later(on_musl)), GPU, 'unknown', 'musl')],
     'overlay': [
         ('ext3', 'hybrid', overlay, GPU, 'unknown', 'the SIF has an overlay in it')],
     'entrypoint': [
@@ -546,7 +546,7 @@ SPEAKS = {
         ('MPI-IO, and no Lustre', 'bind', each(host(liblustreapi=None), image(
             mpi=lambda it: it.mpi(more=FILE_OPEN), program=linked(calls='MPI_File_open', mpi=lambda it: it.mpi(
                 more=FILE_OPEN)))), GPU, 'unknown', 'opens liblustreapi.so in MPI_File_open'),
-        ('without MPI-IO', 'bind', host(liblustreapi=None), GPU, NOTE, 'nor the image has it')],
+        ('without MPI-IO', 'bind', host(liblustreapi=None), GPU, NOTE, 'the image has it')],
     'injection defeated': [
         ('mpi4py opens that beside its Python', 'bind', python('libmpi.so.12', prefix=VENV), GPU, 'fails',
          "the host's libmpi.so.12 would not be used: mpi4py opens /opt/venv/lib/libmpi.so.12 by its path"),

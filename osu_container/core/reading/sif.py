@@ -47,11 +47,15 @@ SifObject = namedtuple('SifObject', 'number kind group link offset size name ext
 
 def _instead(path):
     """Return what a file that is no SIF is (str), and what makes one of it."""
+    names = set()
     try:
-        with tarfile.open(path) as archive:
-            names = set(archive.getnames())
+        with open(path, 'rb') as stream:
+            head = stream.read(512)
+        if head[257:262] == b'ustar' or head.startswith((b'\x1f\x8b', b'\xfd7zXZ', b'BZh')):  # else it may have no end
+            with tarfile.open(path) as archive:
+                names.update(archive.getnames())
     except (OSError, EOFError, tarfile.TarError):
-        names = set()
+        pass
     kind = 'docker' if 'manifest.json' in names else 'oci' if 'oci-layout' in names else None
     if kind is None:
         return "it has no SIF header (a SIF is made by 'apptainer build')"

@@ -50,8 +50,8 @@ def opened_while_running(trial):
     for name, function, what in OPENED.get((trial.mpi or {}).get('family'), ()) if mpi and mpi.origin == 'host' else ():
         if name not in names and name not in trial.image.libraries:
             word = 'unknown' if function in called(trial) else NOTE
-            yield finding(word, "the host's %s opens %s in %s for %s, and neither the host, as far as it is known, nor the "
-                          "image has it: without it that call ends the program" % (
+            yield finding(word, "the host's %s opens %s in %s for %s, and neither the host, as far as it is known, nor "
+                          "the image has it: without it that call ends the program" % (
                               trial.mpi['family'], name, function, what), [(mpi.facts.path, 'opens ' + name)],
                           'name its path as %s of the site (libraries); or use an approach with the MPI of the image'
                           % name.partition('.')[0])
