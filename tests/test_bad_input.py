@@ -220,6 +220,9 @@ def test_a_killed_command_leaves_the_older_file_or_the_newer(place, monkeypatch,
     assert changes(folders, command)
     before, lines = set(place.kept()), written.read_bytes().count(b'\n')
     number = changes(folders, command)
+    if not number:  # what would be written is there already
+        assert is_whole()
+        return
     for moment in random.Random(line).sample(range(number), min(3, number)):
         assert killed(moment, folders, command)
         after = set(place.kept())

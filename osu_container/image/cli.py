@@ -1,4 +1,5 @@
 """osu-container image ...: the command line of the images."""
+import contextlib
 import json
 import os
 import sys
@@ -223,7 +224,8 @@ def fetch_sources(options):
                 keys += [key for key in variant['sources'] if key not in keys]
     log, failed = log_of(options.work, 'image-fetch'), []
     options.work.mkdir(parents=True, exist_ok=True)
-    outputs.own(log.parent)
+    with contextlib.suppress(FileExistsError):  # of an older release it has no mark
+        outputs.make(log.parent)
     outputs.replace(log, b'')
     for key in keys:
         try:

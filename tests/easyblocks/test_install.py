@@ -328,8 +328,9 @@ def test_image_whose_mpi_does_not_use_libfabric(eb, image_with):
     assert "WARNING: osu-container-hybrid.eb: approach will be 'works slowly': the image's libmpi.so.12 does not use " \
            "libfabric" in folded(done.stdout)
     facts = json.loads((eb.prefix / 'software' / 'osu-container' / 'hybrid' / 'facts.json').read_text())
-    assert facts['verdict']['level'] == 'works slowly' and facts['verdict']['forced'] is False
-    assert [finding['rule'] for finding in facts['verdict']['findings']] == ['no libfabric']
+    # its osu_bw is a script that starts nothing
+    assert facts['verdict']['level'] == 'unknown' and facts['verdict']['forced'] is False
+    assert 'no libfabric' in [finding['rule'] for finding in facts['verdict']['findings']]
 
 
 def test_force_installs_what_is_known_to_fail_and_records_it(eb, host):
