@@ -39,6 +39,7 @@ from osu_container.core.reading.elf import ElfError
 from osu_container.core.reading.environment import folders
 from osu_container.core.reading.image import MPI_FAMILIES
 from osu_container.core.reading.sif import ImageError
+from osu_container.recipes.images import IMAGES
 from tests.helpers.elf_folder import ElfFolder, cray_mpich, intel_mpi, mpich, open_mpi
 from tests.helpers.machine import PROJECT, one_of_each, run
 from tests.helpers.verdict_cases import (
@@ -476,9 +477,11 @@ def test_what_is_injected_comes_first_and_is_the_hosts(tmp_path, parts, approach
 @pytest.mark.parametrize('mpich, libfabric, approach, word', [
     ('4.0.3', '1.21.0', 'hybrid', 'fails'), ('4.2.3', '1.21.0', 'hybrid', None), ('4.0.3', '1.22.0', 'hybrid', None),
     ('4.0.3', '1.21.0', 'opensource', None), ('4.0.3', '1.21.0', 'bind', None)])
-def test_a_described_mpich_asks_for_the_api_of_the_libfabric_that_it_was_built_with(mpich, libfabric, approach, word):
-    entry = site_entry(GPU)
-    described = our_image(f'osu-lumi-rocm-6.3.4-mpich-{mpich}-libfabric-1.22.0-libcxi')
+def test_a_described_mpich_asks_for_the_api_of_the_libfabric_that_it_was_built_with(mpich, libfabric, approach, word,
+                                                                                       monkeypatch):
+    entry, name = site_entry(GPU), 'osu-lumi-rocm-6.3.4-mpich-{}-libfabric-1.22.0-libcxi'
+    monkeypatch.setitem(IMAGES, name.format(mpich), IMAGES[name.format('4.2.3')])
+    described = our_image(name.format(mpich))
     found = ask(approach_entry(approach), entry, described, described_host(entry, libfabric, '8.1.32')).findings
     assert [one.level for one in found if one.rule == 'libfabric API'] == [word] * bool(word)
 
