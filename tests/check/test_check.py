@@ -466,6 +466,8 @@ def test_the_images_of_a_site_are_judged_by_their_names(site):
         assert data['described'] and data['image']['path'] == image, done.stderr
         verdict, = data['verdicts']
         word = 'works slowly' if approach == 'pure' else 'works'
+        if 'which GLIBC' in str(verdict['findings']):  # of that system nobody has said it
+            word = 'unknown'
         assert verdict['verdict'] == word, (site, verdict)
         assert done.returncode == CODES[word]
 

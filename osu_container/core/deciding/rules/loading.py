@@ -207,8 +207,6 @@ def _on_paper(trial):
 def differences(trial):
     """Return [(what the loader says, what the trial on paper has)] where the two differ (lists of str)."""
     listing, (container, process) = trial.listed, _on_paper(trial)
-    if trial.approach.get('entrypoint') and version_problems(process):
-        return []  # the entrypoint then takes the image's own, which loads: not what was promised
     if listing.problem:
         wrong = process.broken or process.missing or version_problems(process) or undefined_symbols(process)
         return [] if wrong or trial.inside.environment.ends else [(listing.problem, 'everything loads')]
