@@ -98,9 +98,10 @@ def _count(text):
 
 def _repeats(text):
     """Return text as a whole number from 1 to MOST_REPEATS (for argparse)."""
-    if _count(text) > MOST_REPEATS:
+    number = _count(text)
+    if number > MOST_REPEATS:
         raise argparse.ArgumentTypeError(f"found '{text}', wanted at most {MOST_REPEATS}: more would take days")
-    return _count(text)
+    return number
 
 
 def main(options):

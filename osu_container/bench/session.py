@@ -229,9 +229,9 @@ class Session:
         promises = {module.name: {key: module.facts[key] for key in ('comes_from', 'container')}
                     for module in self.modules}
         limit = self.wanted.run['limit'] if self.wanted.run else cases.TIME_LIMIT
-        outputs.replace(plan_file, json.dumps({'folder': str(self.folder), 'repeat': number, 'promises': promises,
-                                          'limit': limit,
-                                          'runs': [run.entry() for run in runs]}, indent=1) + '\n')
+        outputs.replace(plan_file, json.dumps({
+            'folder': str(self.folder), 'repeat': number, 'promises': promises, 'limit': limit,
+            'runs': [run.entry() for run in runs]}, indent=1) + '\n')
         (self.folder / 'reframe').mkdir(exist_ok=True)
         command = [sys.executable, '-c', REFRAME, str(self.folder / 'reframe'),
                    '-C', str(self.folder / 'settings.py'), '-c', str(CHECKS), '-r', '--exec-policy=serial',

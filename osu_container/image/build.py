@@ -270,8 +270,7 @@ class Build:
             raise ImageError('\n'.join(found))
         for folder in (options.sources, options.work, self.sif.parent):
             folder.mkdir(parents=True, exist_ok=True)
-        with contextlib.suppress(FileExistsError):  # of an older release it has no mark
-            outputs.make(self.log.parent)
+        outputs.own(self.log.parent)
         with contextlib.suppress(outputs.OutputError):  # of an older release: `clean` leaves it
             outputs.own(options.work / engines.CACHE)
         if 'image' in self.entry['base']:

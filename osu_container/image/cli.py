@@ -1,5 +1,4 @@
 """osu-container image ...: the command line of the images."""
-import contextlib
 import json
 import os
 import sys
@@ -224,8 +223,7 @@ def fetch_sources(options):
                 keys += [key for key in variant['sources'] if key not in keys]
     log, failed = log_of(options.work, 'image-fetch'), []
     options.work.mkdir(parents=True, exist_ok=True)
-    with contextlib.suppress(FileExistsError):  # of an older release it has no mark
-        outputs.make(log.parent)
+    outputs.own(log.parent)
     outputs.replace(log, b'')
     for key in keys:
         try:

@@ -314,8 +314,6 @@ def remove(name):
                                 f"{', '.join(key for key, path in _folders().items() if is_own(path)) or 'none'}")
     if not is_own(folder):
         raise ReferenceFailure(f"{name} is a reference of the site, in {folder}: those who keep that folder remove it")
-    if set(os.listdir(folder)) <= set(FILES):
-        outputs.mark(folder)  # an older release has made it without
     outputs.remove(folder, FILES)
     return folder
 

@@ -136,12 +136,17 @@ def mpi_of(image, path):
     return next((name for name in names if name in MPI_FAMILIES), None)
 
 
+def has_mpi_inside(content):
+    """Return whether a program (content: bytes) that is linked statically has an MPI in it (bool)."""
+    return any(text in content for text in MPI_INSIDE)
+
+
 def _command(image, name, path, facts):
     """Return the Command of an ELF program (facts: its ElfFacts), None if it does not use MPI."""
     content = image.content(path)
     if not facts.dynamic:
-        inside = any(text in content for text in MPI_INSIDE)
-        return Command(name, path, path, None, True, 'linked statically, with MPI inside') if inside else None
+        return Command(name, path, path, None, True, 'linked statically, with MPI inside') if has_mpi_inside(
+            content) else None
     soname = mpi_of(image, path)
     if soname:
         return Command(name, path, path, soname, False, 'linked with ' + soname)

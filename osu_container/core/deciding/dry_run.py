@@ -20,9 +20,9 @@ from collections import namedtuple
 
 from osu_container.core.deciding.injection import FOLDER as INJECT_FOLDER
 from osu_container.core.deciding.injection import TARGET
-from osu_container.core.deciding.settings import wanted_files
 from osu_container.core.deciding.trial import (
     behind_entrypoint,
+    bound_files,
     bound_texts,
     entrypoint_folders,
     opened_names,
@@ -98,8 +98,7 @@ def _binds(trial):
     else:
         names = opened_names(approach, site, host, injected)
         found = [(one.path, INJECT_FOLDER + '/' + name) for name, one in names.items()]
-    return found + [(host.on(path), path) for _, fact in wanted_files(approach, site) if fact['bound'] == 'install'
-                    for path in fact['value'] if host.exists(host.on(path))]
+    return found + [(host.on(path), path) for path in bound_files(approach, site, host)]
 
 
 def _bound(trial):

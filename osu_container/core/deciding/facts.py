@@ -11,8 +11,8 @@ import subprocess
 
 from osu_container.core import shell
 from osu_container.core.deciding.rules.finding import NOTE, uses_libfabric
-from osu_container.core.deciding.settings import HOST_MPI, wanted_files
-from osu_container.core.deciding.trial import Host, entrypoint_folders, libraries_of, plugin_in_front
+from osu_container.core.deciding.settings import HOST_MPI
+from osu_container.core.deciding.trial import Host, bound_files, entrypoint_folders, libraries_of, plugin_in_front
 from osu_container.core.deciding.trial import missing_host_paths as missing_on
 from osu_container.core.deciding.verdict import judged
 from osu_container.core.reading.elf import ElfError
@@ -122,7 +122,7 @@ def read_facts(approach, site, sif, root, runtime, program_prefix, programs=(), 
                                  % (approach['name'], '\n  '.join(finding.reason for finding in verdict.findings
                                                                   if finding.level == 'fails'), shell.path(sif),
                                     site['name']))
-            facts = dict(host_facts(site, root, mix.soname), runtime=runtime, files=_files(approach, site, host),
+            facts = dict(host_facts(site, root, mix.soname), runtime=runtime, files=bound_files(approach, site, host),
                          injected=_injected(approach, site, host, mix.taken.injected, image.libraries))
             if approach.get('entrypoint'):
                 injected = [(name, one.path) for name, one in mix.taken.injected.items()]
@@ -168,12 +168,6 @@ def _check_image(image, program_prefix):
         raise FactsError("%s holds no program %s. Name those that shall be commands in `programs` of the easyconfig, "
                          "or take the image that this easyconfig is for" % (
                              image.path, program_prefix + '*' if program_prefix else 'that the easyconfig names'))
-
-
-def _files(approach, site, host):
-    """Return the site's files (list of str, without root) that approach binds and that are there now."""
-    return [path for _, fact in wanted_files(approach, site) if fact['bound'] == 'install'
-            for path in fact['value'] if host.exists(host.on(path))]
 
 
 def _injected(approach, site, host, libraries, in_image):

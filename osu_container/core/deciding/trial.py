@@ -18,6 +18,7 @@ from osu_container.core.deciding.settings import (
     families,
     host_libraries,
     injected_path,
+    wanted_files,
     with_mpi_of,
 )
 from osu_container.core.reading.closure import closure
@@ -571,6 +572,12 @@ def _traits(process, soname, image, host):
         return None
     read = fabric_traits if soname == 'libfabric.so.1' else mpi_traits
     return host.traits(one.facts.path, read) if one.origin == 'host' else image.traits(one.path, read)
+
+
+def bound_files(approach, site, host):
+    """Return the site's files (list of str, without root) that approach binds and that are there now."""
+    return [path for _, fact in wanted_files(approach, site) if fact['bound'] == 'install'
+            for path in fact['value'] if host.exists(host.on(path))]
 
 
 def entrypoint_folders(approach, site, libraries, host=None):

@@ -6,7 +6,6 @@ from osu_container.core.reading.image import MPI_FAMILIES
 
 
 @rule('other MPI', source='mpich.org, MPICH ABI Compatibility Initiative; MPI 5.0, Application Binary Interface; '
-
                           'pmodels/mpich PR 7867; github.com/cea-hpc/wi4mpi; mpixlate(1) of CPE 24.11')
 def other_mpi_family(trial):
     """

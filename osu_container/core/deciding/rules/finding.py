@@ -18,6 +18,7 @@ NOTE = 'note'
 #: was found there); remedy: what to do, or ''; source: where the rule is from
 Finding = namedtuple('Finding', 'rule level reason evidence remedy source')
 
+
 def rule(name, source):
     """
     Return the decorator that makes a function a rule: it gets a Trial and yields the Findings that it has evidence for.

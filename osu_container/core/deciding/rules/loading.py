@@ -2,6 +2,7 @@
 import posixpath
 from collections import OrderedDict
 
+from osu_container.core.deciding.commands import has_mpi_inside
 from osu_container.core.deciding.dry_run import interpreter_of
 from osu_container.core.deciding.injection import FOLDER as INJECT_FOLDER
 from osu_container.core.deciding.injection import TARGET
@@ -12,14 +13,11 @@ from osu_container.core.deciding.trial import OF_DRIVER, Container, opened_names
 from osu_container.core.reading.environment import in_process
 from osu_container.core.reading.loader import load, of_name, undefined_symbols, version_problems, where
 
-#: What a program with MPI in it holds
-_MPI_INSIDE = (b'MPIR_CVAR_', b'ompi_mpi_init', b'MPI_Init')
-
 
 @rule('static program', source='ld.so(8)')
 def static_program(trial):
     """Nothing can be put in front of the libraries of a static program; one without MPI in it starts another one."""
-    if trial.start.static and not any(name in trial.image.content(trial.start.program) for name in _MPI_INSIDE):
+    if trial.start.static and not has_mpi_inside(trial.image.content(trial.start.program)):
         yield finding('unknown', "%s is linked statically and has no MPI in it: which program it starts is not known"
                       % trial.start.program, [('image:' + trial.start.program, 'no MPI_Init')],
                       'name the program that uses MPI: --program PATH')
@@ -222,7 +220,6 @@ def differences(trial):
     loader = {interpreter_of(trial), trial.image.real(interpreter_of(trial))}
     theirs = dict((real(path), '%s => %s' % (name, path)) for name, path in listing.libraries.items())
     ours = dict((real(one.path, one.origin), '%s => %s' % (one.name, one.path)) for one in process.loaded[1:])
-    drivers = [name for name in listing.libraries if OF_DRIVER.match(name)]
     lack = set(name for name, _ in process.missing)
     lists = [(listing.missing, lack, '%s => not found', '%s is found'),
              (listing.versions, set(name for _, _, names, _ in version_problems(process) for name in names),
@@ -234,9 +231,8 @@ def differences(trial):
     for said, thought, one, other in lists:
         found += [(one % name, other % name) for name in sorted(said - thought) if not OF_DRIVER.match(name)]
         found += [(other % name, one % name) for name in sorted(thought - said) if not OF_DRIVER.match(name)]
-    drivers = [name for name in listing.libraries if OF_DRIVER.match(name)]
     found += [(theirs[path], 'not that file') for path in sorted(set(theirs) - set(ours) - loader)
-              if path != real(process.loaded[0].path) and theirs[path].split(' ')[0] not in drivers]
+              if path != real(process.loaded[0].path) and not OF_DRIVER.match(theirs[path])]
     return found or [('not that file', ours[path]) for path in sorted(set(ours) - set(theirs) - loader)]
 
 
