@@ -94,9 +94,17 @@ def read_look(path):
         raise DifferError("%s is not valid Python: %s. %s" % (path, err, wanted))
     except (OSError, ValueError, TypeError, RecursionError, MemoryError) as err:  # the last two: nested too deep
         raise DifferError("%s cannot be read: %s. %s" % (path, getattr(err, 'strerror', None) or err, wanted))
-    if not isinstance(found, dict) or not isinstance(found.get('libraries'), dict) or 'seen' not in found:
+    if not isinstance(found, dict) or not all(isinstance(found.get(key), dict) for key in ('libraries', 'seen')) or (
+            not all(map(_is_kept, found['libraries'].values()))):
         raise DifferError("%s does not say what a system was like when it was written. %s" % (path, wanted))
     return found
+
+
+def _is_kept(value):
+    """Return whether value is what a look keeps of a library: a dict, or None where there is none."""
+    return value is None or isinstance(value, dict) and type(value.get('size')) is int and all(
+        isinstance(value.get(key), str) for key in ('path', 'sha256')) and all(
+        isinstance(value.get(key), (str, type(None))) for key in ('family', 'release'))
 
 
 def library_text(kept):

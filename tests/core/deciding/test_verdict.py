@@ -169,7 +169,8 @@ def test_a_host_library_is_there_under_each_name_by_which_it_is_opened(tmp_path,
     also = {other: opened_host.on(fact['value']) for name, fact in world.site['libraries'].items()
             if fact and name in trial.approach['inject'] + trial.approach['inject_if_known']
             for other in fact.get('opened_as', [])}
-    assert also and {name: facts.path for name, facts in names.items() if name not in trial.taken.injected} == also
+    assert also and {name: names[name].path for name in also} == also
+    assert set(names) == set(trial.taken.injected) | set(also)
 
 
 @pytest.mark.parametrize('rule, approach, change, site_name', cases(SILENT))
@@ -449,9 +450,11 @@ def test_the_real_loader_does_with_each_case_what_the_verdict_says(tmp_path, par
                 world.image.copy(parts.plain(name), f'/usr/lib/{name}')
             mix = trial_of(approach_entry(approach), world.site, type(opened)(opened.path, 'osu_'), opened_host)
         done, loaded = world.really(mix, *mix.start.opens, *([mix.start.plugin[0]] if mix.start.plugin else []))
-    starts = not {(finding.rule, finding.level) for finding in findings} & LOADER_RULES
-    assert (done.returncode in (0, 3)) == starts or ('undefined symbol', 'unknown') in {
-        (finding.rule, finding.level) for finding in findings}, done.stderr
+    said = {(finding.rule, finding.level) for finding in findings}
+    starts = not said & LOADER_RULES
+    if said & {('undefined symbol', 'unknown'), ('missing library', 'unknown')}:
+        return  # scripts that are not read whole: either may happen
+    assert (done.returncode in (0, 3)) == starts, done.stderr
     if starts:
         program = os.path.realpath(world.image.on(mix.start.program))[len(os.path.realpath(world.image.root)):]
         assert [one.path for one in mix.process.loaded if one.path != program
