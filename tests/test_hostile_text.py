@@ -125,7 +125,7 @@ def test_run_in_container_takes_its_settings_as_text(tmp_path, number):
         assert variables['APPTAINER_BIND'].split(',')[0] == f'/{folder}:/x'
     # a blank at an end of a value is none of it; : parts folders, / ends names
     text = LINES.map(lambda text: text.replace(':', '').replace(',', '').strip() or 'x')
-    each(check, number, name=text.map(lambda text: text.replace('/', '').lstrip('.')[:60] or 'x'), folder=text,
+    each(check, number, name=text.map(lambda text: text.replace('/', '').lstrip('.')[:60].strip() or 'x'), folder=text,
          value=text)
     assert not (tmp_path / 'owned').exists()
 
