@@ -3,7 +3,7 @@
 What a container and this project add to a start (docs/scale.md); `bench` is for users' runs.
 
     wrapper   bin/osu_latency --help beside the runtime called by hand for the same program
-    start     srun of 2 and 16 ranks on one node, in one shared container and in one for each rank, beside native
+    start     srun of 2, 16 and 64 ranks on one node, in one shared container and in one for each rank, beside native
 
 What is compared runs in turn (A B A B ...), so that a slower spell of the machine meets both; differences and ratios
 are taken pair by pair. A figure is a median, with the first and third quartile in brackets. Nothing fails for being
@@ -87,8 +87,8 @@ def start():
     """Yield (name, function, function): starts of ranks in containers, and of the same ranks on the host."""
     # bind: the same MPI as native's; another release of MPICH spins in another way
     native, shared = environment('osu-native'), environment('osu-container/bind')
-    for ranks in (2, 16):
-        srun = ['srun', '-N1', f'-n{ranks}', '--overcommit', 'osu_allreduce', '-m', '4:4', '-i', '1', '-x', '0']
+    for ranks in (2, 16, 64):
+        srun = ['srun', '-N1', f'-n{ranks}', '--overcommit', 'osu_barrier', '-i', '1', '-x', '0']
         for how, env in (('shared container', shared), ('a container a rank', dict(shared, OSU_SHARE='0'))):
             yield (f'{ranks} ranks, {how}', lambda srun=srun, env=env: seconds(srun, env),
                    lambda srun=srun: seconds(srun, native))
