@@ -23,13 +23,13 @@ Never built by this project: it has no GH200, and its test machines reach no reg
 import hpccm
 
 from osu_container.recipes import common, slingshot
-from osu_container.recipes.images import ALPS_CUDA, ALPS_NAME, ALPS_PARTS, NEWEST_LIBFABRIC
+from osu_container.recipes.images import ALPS_CUDA, ALPS_NAME, ALPS_PARTS, ALPS_SHS, NEWEST_LIBFABRIC, libcxi_version
 from osu_container.recipes.versions import CUDA, SOURCES
 
 images = CUDA[ALPS_CUDA]
 contents = [
     f"libfabric {NEWEST_LIBFABRIC} with cxi, lnx and efa, in /opt/libfabric, and libcxi "
-    f"{SOURCES['shs-libcxi']['version']}, in /opt/libcxi",
+    f"{libcxi_version(ALPS_SHS)}, in /opt/libcxi",
     f"Open MPI {SOURCES['openmpi-source']['version']}, PMIx {SOURCES['pmix']['version']} and UCX "
     f"{SOURCES['ucx']['version']}, each in a folder of its name in /opt",
     f"OSU Micro-Benchmarks {SOURCES['osu']['version']}, built in C with CUDA, in /opt/osu",

@@ -40,7 +40,15 @@ Never built by this project: it has no MI250X, and its test machines reach neith
 import hpccm
 
 from osu_container.recipes import common, slingshot
-from osu_container.recipes.images import NETWORK_SOURCES, lumi_name, lumi_plugin, lumi_sources
+from osu_container.recipes.images import (
+    LUMI_SHS,
+    NETWORK_SOURCES,
+    libcxi_sources,
+    libcxi_version,
+    lumi_name,
+    lumi_plugin,
+    lumi_sources,
+)
 from osu_container.recipes.versions import GPU, ROCM, SOURCES, UBUNTU
 
 rocm = USERARG.get('rocm', '6.3.4')
@@ -71,8 +79,8 @@ if not plugin:
 
 libraries += hpccm.primitives.comment(__doc__.strip().format(
     mpich=mpich, rocm=rocm, ubuntu=UBUNTU[release]['image'], libfabric=libfabric, osu=SOURCES['osu']['version'],
-    cxi_note=f" with its cxi provider and libcxi {SOURCES['shs-libcxi']['version']}" if with_cxi else
-             f", which has no cxi provider, and libcxi {SOURCES['shs-libcxi']['version']}" if with_libcxi else '',
+    cxi_note=f" with its cxi provider and libcxi {libcxi_version(LUMI_SHS)}" if with_cxi else
+             f", which has no cxi provider, and libcxi {libcxi_version(LUMI_SHS)}" if with_libcxi else '',
     gpu_note=f', with HIP for {GPU}' if slingshot.mpich_uses_gpu(mpich) else '',
     plugin_note=f"{plugin} {SOURCES[plugin]['version']}, RCCL's plugin for libfabric, in /opt/rccl-plugin"
                 if plugin else "no plugin for RCCL: aws-ofi-rccl does not compile with libfabric 2",
@@ -88,14 +96,14 @@ libraries += common.packed(gpu)
 
 fabric += slingshot.ubuntu('network', release)
 fabric += slingshot.packages(*slingshot.TOOLS, *slingshot.NETWORK_BUILD, *slingshot.ROCM_RUN)
-fabric += common.files(*NETWORK_SOURCES['always'], *(NETWORK_SOURCES['libcxi'] if with_libcxi else ()),
+fabric += common.files(*NETWORK_SOURCES, *(libcxi_sources(LUMI_SHS) if with_libcxi else ()),
                        f'libfabric-{libfabric}')
 fabric += common.copied('rocm', gpu)
 fabric += slingshot.found_by_loader(*network, gpu)
 fabric += slingshot.hwloc()
 fabric += slingshot.xpmem()
 if with_libcxi:
-    fabric += slingshot.libcxi()
+    fabric += slingshot.libcxi(LUMI_SHS)
 fabric += slingshot.libfabric(libfabric, with_libcxi, slingshot.rocr(gpu), also=['lnx'] if with_cxi and
                               not slingshot.older(libfabric, '2.1') else [])
 fabric += common.packed(*network)
@@ -144,7 +152,7 @@ runtime += common.entrypoint()
 runtime += common.creation_time()
 runtime += common.labels(
     f'MPICH {mpich}', f"{SOURCES['osu']['version']} C", slingshot.licences(*keys, also=slingshot.ROCM_LICENCES),
-    libfabric, SOURCES['shs-libcxi']['version'] if with_libcxi else 'none', f'ROCm {rocm} {GPU}',
+    libfabric, libcxi_version(LUMI_SHS) if with_libcxi else 'none', f'ROCm {rocm} {GPU}',
     title='OSU Micro-Benchmarks with {mpi} for LUMI')
 runtime += slingshot.test(
     libfabric, with_cxi, f'/opt/mpich/bin/mpichversion | grep "MPICH Version:[[:space:]]*{mpich}$"',

@@ -2,7 +2,7 @@
 #
 # Contents:
 #   CUDA on Ubuntu 24.04 (nvidia/cuda:12.8.1-base-ubuntu24.04)
-#   libfabric 2.6.0 with cxi, lnx and efa, in /opt/libfabric, and libcxi 1.0.2-SHS12.0.2, in /opt/libcxi
+#   libfabric 2.6.0 with cxi, lnx and efa, in /opt/libfabric, and libcxi 1.0.2-SHS13.1.0, in /opt/libcxi
 #   Open MPI 5.0.11, PMIx 5.0.8 and UCX 1.20.0, each in a folder of its name in /opt
 #   OSU Micro-Benchmarks 7.5.2, built in C with CUDA, in /opt/osu
 #
@@ -30,9 +30,9 @@ RUN dpkg -s autoconf automake bzip2 ca-certificates file g++ gcc libc6-dev libco
 COPY sources/gdrcopy-2.5.1.tar.gz /opt/files/gdrcopy-2.5.1.tar.gz
 COPY sources/hwloc-2.12.2.tar.gz /opt/files/hwloc-2.12.2.tar.gz
 COPY sources/libfabric-2.6.0.tar.bz2 /opt/files/libfabric-2.6.0.tar.bz2
-COPY sources/shs-cassini-headers-b3f65f01296e.tar.gz /opt/files/shs-cassini-headers-b3f65f01296e.tar.gz
-COPY sources/shs-cxi-driver-27f7be52e4b1.tar.gz /opt/files/shs-cxi-driver-27f7be52e4b1.tar.gz
-COPY sources/shs-libcxi-30fa2ddd65a2.tar.gz /opt/files/shs-libcxi-30fa2ddd65a2.tar.gz
+COPY sources/shs-cassini-headers-2f6e60a44367.tar.gz /opt/files/shs-cassini-headers-2f6e60a44367.tar.gz
+COPY sources/shs-cxi-driver-a1d91b2b0cca.tar.gz /opt/files/shs-cxi-driver-a1d91b2b0cca.tar.gz
+COPY sources/shs-libcxi-9d460216fdc4.tar.gz /opt/files/shs-libcxi-9d460216fdc4.tar.gz
 COPY sources/xpmem-2.7.4.tar.gz /opt/files/xpmem-2.7.4.tar.gz
 
 RUN printf '/opt/openmpi/lib\n/opt/pmix/lib\n/opt/ucx/lib\n/opt/hwloc/lib\n/opt/xpmem/lib\n/opt/gdrcopy/lib\n/opt/libcxi/lib\n/opt/libfabric/lib\n' >/etc/ld.so.conf.d/slingshot.conf && \
@@ -91,19 +91,19 @@ RUN echo "c6d5ebb7dabb89d798f27609511735595004da73af28d93ac041bb5290c4cbec  /opt
     cd / && \
     rm -rf /opt/build/gdrcopy
 
-RUN gzip -cd /opt/files/shs-cassini-headers-b3f65f01296e.tar.gz | head -c 1024 | grep -aq "comment=b3f65f01296e4f486bb41fafed7ff6ee686cee8f" && \
-    gzip -cd /opt/files/shs-cxi-driver-27f7be52e4b1.tar.gz | head -c 1024 | grep -aq "comment=27f7be52e4b1ee6e8ce0c5674352a60869c02105" && \
+RUN gzip -cd /opt/files/shs-cassini-headers-2f6e60a44367.tar.gz | head -c 1024 | grep -aq "comment=2f6e60a44367ff7439dbb2315531b73fcf5dc4c8" && \
+    gzip -cd /opt/files/shs-cxi-driver-a1d91b2b0cca.tar.gz | head -c 1024 | grep -aq "comment=a1d91b2b0cca3782b7587dadfe7f660e326b53cb" && \
     mkdir -p /opt/build/shs-cassini-headers && \
-    tar -xf /opt/files/shs-cassini-headers-b3f65f01296e.tar.gz --strip-components=1 --no-same-owner -C /opt/build/shs-cassini-headers && \
+    tar -xf /opt/files/shs-cassini-headers-2f6e60a44367.tar.gz --strip-components=1 --no-same-owner -C /opt/build/shs-cassini-headers && \
     mkdir -p /opt/build/shs-cxi-driver && \
-    tar -xf /opt/files/shs-cxi-driver-27f7be52e4b1.tar.gz --strip-components=1 --no-same-owner -C /opt/build/shs-cxi-driver && \
+    tar -xf /opt/files/shs-cxi-driver-a1d91b2b0cca.tar.gz --strip-components=1 --no-same-owner -C /opt/build/shs-cxi-driver && \
     mkdir -p /opt/libcxi/include && \
-    cp -r /opt/build/shs-cassini-headers/include/. /opt/libcxi/include/ && \
-    cp -r /opt/build/shs-cxi-driver/include/. /opt/libcxi/include/ && \
-    cp -r /opt/build/shs-cassini-headers/share/. /usr/share/ && \
-    gzip -cd /opt/files/shs-libcxi-30fa2ddd65a2.tar.gz | head -c 1024 | grep -aq "comment=30fa2ddd65a2" && \
+    cp -r /opt/build/shs-cassini-headers-13.1.0/include/. /opt/libcxi/include/ && \
+    cp -r /opt/build/shs-cxi-driver-13.1.0/include/. /opt/libcxi/include/ && \
+    cp -r /opt/build/shs-cassini-headers-13.1.0/share/. /usr/share/ && \
+    gzip -cd /opt/files/shs-libcxi-9d460216fdc4.tar.gz | head -c 1024 | grep -aq "comment=9d460216fdc449d53c5c3ff367bbc7c9c65c02fe" && \
     mkdir -p /opt/build/shs-libcxi && \
-    tar -xf /opt/files/shs-libcxi-30fa2ddd65a2.tar.gz --strip-components=1 --no-same-owner -C /opt/build/shs-libcxi && \
+    tar -xf /opt/files/shs-libcxi-9d460216fdc4.tar.gz --strip-components=1 --no-same-owner -C /opt/build/shs-libcxi && \
     cd /opt/build/shs-libcxi && \
     ./autogen.sh && \
     ./configure --prefix=/opt/libcxi \
@@ -341,7 +341,7 @@ LABEL org.opencontainers.image.licenses="(BSD-2-Clause OR GPL-2.0-only) AND (LGP
     org.opencontainers.image.version="1" \
     org.osu-container.entrypoint="none" \
     org.osu-container.gpu="CUDA 12.8.1" \
-    org.osu-container.libcxi="1.0.2-SHS12.0.2" \
+    org.osu-container.libcxi="1.0.2-SHS13.1.0" \
     org.osu-container.libfabric="2.6.0" \
     org.osu-container.mpi="Open MPI 5.0.11" \
     org.osu-container.osu="7.5.2 C" \

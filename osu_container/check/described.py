@@ -9,13 +9,13 @@ import posixpath
 import re
 
 from osu_container.core import shell
-from osu_container.core.deciding.rules.fabric import FABRIC_VERSIONS, KNOWS_CXI
+from osu_container.core.deciding.rules.fabric import FABRIC_VERSIONS, KNOWS_CXI, LIBCXI_LABEL
 from osu_container.core.deciding.site_choice import release
 from osu_container.core.reading.elf import MACHINE_NAMES, ElfFacts
 from osu_container.core.reading.environment import FOLDER, evaluate
 from osu_container.core.reading.system import System
 from osu_container.core.reading.traits import single_copy
-from osu_container.recipes.images import IMAGES
+from osu_container.recipes.images import ALPS_SHS, IMAGES, LUMI_SHS, libcxi_version
 from osu_container.recipes.versions import CUDA, DEBIAN, GPU_OF_DEBIAN, MPICH_LIBFABRIC, UBUNTU
 
 X86_64 = MACHINE_NAMES['x86_64']
@@ -67,15 +67,16 @@ class DescribedImage(object):
 
     partial = True
     programs = {}
-    labels = {}
     overlaid = False
 
-    def __init__(self, path, files, traits, mpi, plugin, variables, rocm, cuda=None):
+    def __init__(self, path, files, traits, mpi, plugin, variables, rocm, cuda=None, shs=None):
         """
         path: str, what the image is called; files: {path in it: ElfFacts}; traits: {soname: dict of traits}; mpi:
-        (family, soname, path); plugin: path or None; variables: dict of its environment; rocm, cuda: release or None.
+        (family, soname, path); plugin: path or None; variables: dict of its environment; rocm, cuda: release or None;
+        shs: what it says of its libcxi (str), None without.
         """
         self.path, self.files, self._traits, self._mpi = path, files, traits, mpi
+        self.labels = {LIBCXI_LABEL: shs} if shs else {}
         self._plugin, self._variables, self._rocm, self._cuda = plugin, variables, rocm, cuda
         self.libraries = {facts.soname: name for name, facts in files.items() if name != plugin}
         self._system = System(None, [], cached=lambda name, machine: self.libraries.get(name))
@@ -191,12 +192,13 @@ def _files(mpi, fabric, libc, libcxi, machine, verneed, libfabric, glibc):
     return dict(files, **{libcxi: library(libcxi, machine=machine)}) if libcxi else files
 
 
-def published_image(libcxi, libfabric, mpich, rocm, plugin_found=True):
+def published_image(libcxi, libfabric, mpich, rocm, plugin_found=True, shs=None):
     """
     Return the DescribedImage of a published combination.
 
     :param libcxi: bool, the image has libcxi; libfabric, mpich, rocm: releases (str)
-    :param plugin_found: bool, the run was started so that RCCL finds the plugin of the image
+    :param plugin_found: bool, the run was started so that RCCL finds the plugin of the image; shs: what it says of its
+                         libcxi (str), by default as this project builds it today
     Source: DeiC-HPC/BitBulldozersLab, "Docker build pipeline for 4 different container approaches on LUMI", 2025-03
     (recipes, which start from Ubuntu 22.04, and table); what follows from the releases is derived by the rules of this
     module.
@@ -222,7 +224,8 @@ def published_image(libcxi, libfabric, mpich, rocm, plugin_found=True):
     name = '%slibfabric %s, MPICH %s' % ('libcxi, ' if libcxi else '', libfabric, mpich)
     # Dockerfile.install_aws-ofi-rccl of the published images
     variables = {'CXI_FORK_SAFE': '1', 'CXI_FORK_SAFE_HP': '1', 'FI_CXI_DISABLE_CQ_HUGETLB': '1'}
-    return DescribedImage(name, files, traits, ('MPICH ABI', 'libmpi.so.12', mpi), plugin, variables, rocm)
+    return DescribedImage(name, files, traits, ('MPICH ABI', 'libmpi.so.12', mpi), plugin, variables, rocm,
+                          shs=(shs or libcxi_version(LUMI_SHS)) if libcxi else None)
 
 
 #: Names of this project's images say what is in them (osu_container/recipes/images.py)
@@ -280,4 +283,5 @@ def our_image(name, machine='x86_64'):
         soname: of_mpi,
         'libfabric.so.1': {'release': libfabric, 'providers': ['cxi', 'tcp'] if libcxi else ['tcp'], 'complete': True},
     }
-    return DescribedImage(title, files, traits, (of_soname, soname, mpi), plugin, {}, rocm, cuda)
+    return DescribedImage(title, files, traits, (of_soname, soname, mpi), plugin, {}, rocm, cuda,
+                          libcxi_version(ALPS_SHS if family == 'alps' else LUMI_SHS) if libcxi else None)

@@ -29,6 +29,9 @@ THEN, NOW = 'lumi-24.03', 'lumi-25.03'
 #: seen; its release is 2.38, the images' 2.35.
 HOSTS = {THEN: '6.0.3', NOW: '6.3.4'}
 
+#: libcxi of the published images: Docker's build took the newest
+LIBCXI_THEN = 'main of March 2025'
+
 #: Marks of the table that were measured -> what they mean
 MARKS = {'Y': 'works', '(Y)': 'works slowly', 'N': 'fails'}
 
@@ -112,7 +115,8 @@ def examination(site_name=THEN):
             # run_libfabric_hybrid_rccl.sh of the published runs replaces LD_LIBRARY_PATH by a list without
             # /opt/aws-ofi-rccl, which the script of bind has; this project's modules name the plugin by its path
             found = site_name != THEN or approach != 'hybrid'
-            image = published_image(row['libcxi'] == 'yes', row['libfabric'], row['mpich'], rocm, found)
+            image = published_image(row['libcxi'] == 'yes', row['libfabric'], row['mpich'], rocm, found,
+                                    **({'shs': LIBCXI_THEN} if site_name == THEN else {}))
             verdict = ask(approach_entry(approach), site, image, host)
             mark = row[approach] if site_name == THEN else ''
             note = row[approach + '_note'] if site_name == THEN else ''

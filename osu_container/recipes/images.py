@@ -51,11 +51,21 @@ OSU_PORT = 'easyconfigs/o/osu-native/osu-port'
 ENTRYPOINT_FOLDER = '/opt/entrypoint'
 ENTRYPOINT_FILES = ['container-recipes/entrypoint/osu-entrypoint', 'container-recipes/entrypoint/defaults']
 
-# Sources of the network stage beside libfabric
-NETWORK_SOURCES = {
-    'always': ['hwloc', 'xpmem'],
-    'libcxi': ['shs-cassini-headers', 'shs-cxi-driver', 'shs-libcxi'],
-}
+# Release of the Slingshot Host Software of the sites that the images with libcxi are for: libcxi speaks with the driver
+LUMI_SHS, ALPS_SHS = '12.0.2', '13.1.0'
+# Sources of the network stage beside libfabric and libcxi
+NETWORK_SOURCES = ['hwloc', 'xpmem']
+
+
+def libcxi_sources(shs):
+    """Return the keys of SOURCES of libcxi in a release of SHS: headers of card and driver, and itself at last."""
+    return [f'{name}-{shs}' for name in ('shs-cassini-headers', 'shs-cxi-driver', 'shs-libcxi')]
+
+
+def libcxi_version(shs):
+    """Return what the label of an image says of its libcxi (str) of a release of SHS."""
+    return SOURCES[libcxi_sources(shs)[-1]]['version']
+
 
 # Rows of compatibility.csv (libcxi, libfabric, MPICH), and those that the published pipeline built by default. ROCm is
 # the one that LUMI/24.03 had on the host then.
@@ -95,8 +105,8 @@ def _lumi_parts(rocm, mpich, libfabric, libcxi):
     """Return path -> keys of SOURCES of an image. ROCm is AMD's packages, which are listed in its share/packages."""
     plugin = lumi_plugin(rocm, libfabric)
     return {
-        **{f'/opt/{key}': [key] for key in NETWORK_SOURCES['always']},
-        **({'/opt/libcxi': NETWORK_SOURCES['libcxi']} if libcxi == 'yes' else {}),
+        **{f'/opt/{key}': [key] for key in NETWORK_SOURCES},
+        **({'/opt/libcxi': libcxi_sources(LUMI_SHS)} if libcxi == 'yes' else {}),
         '/opt/libfabric': [f'libfabric-{libfabric}'],
         '/opt/mpich': [f'mpich-source-{mpich}'],
         **({'/opt/rccl-plugin': [plugin]} if plugin else {}),
@@ -153,7 +163,7 @@ ALPS_NAME = (f"osu-alps-cuda-{ALPS_CUDA}-openmpi-{SOURCES['openmpi-source']['ver
              '-libcxi')
 ALPS_PARTS = {
     'network': {'/opt/hwloc': ['hwloc'], '/opt/xpmem': ['xpmem'], '/opt/gdrcopy': ['gdrcopy'],
-                '/opt/libcxi': NETWORK_SOURCES['libcxi'], '/opt/libfabric': [f'libfabric-{NEWEST_LIBFABRIC}']},
+                '/opt/libcxi': libcxi_sources(ALPS_SHS), '/opt/libfabric': [f'libfabric-{NEWEST_LIBFABRIC}']},
     'mpi': {'/opt/ucx': ['ucx'], '/opt/pmix': ['pmix'], '/opt/openmpi': ['openmpi-source']},
     'benchmarks': {'/opt/osu': ['osu']},
 }
@@ -324,7 +334,7 @@ def _lumi_base(rocm, libfabric, libcxi):
     ubuntu = ROCM[rocm]['ubuntu']
     return lumi_name(rocm, '4.2.3', libfabric, libcxi), {
         'mpi': 'MPICH 4.2.3', 'libfabric': libfabric, 'rocm': rocm,
-        'libcxi': SOURCES['shs-libcxi']['version'] if libcxi == 'yes' else 'none',
+        'libcxi': libcxi_version(LUMI_SHS) if libcxi == 'yes' else 'none',
         'gpu': f'ROCm {rocm} {GPU}', 'python': UBUNTU_PYTHON[ubuntu], 'distro': UBUNTU[ubuntu]['distro'],
         'built': False, 'sources': lumi_sources(rocm, '4.2.3', libfabric, libcxi),
         'mpiexec': f'FI_PROVIDER=tcp MPIR_CVAR_ENABLE_GPU=0 {_MPICH_RANKS}'}

@@ -19,7 +19,7 @@ from hpccm.primitives import baseimage, raw, shell
 from osu_container.core.data.sites.cray import with_rccl
 from osu_container.recipes import common
 from osu_container.recipes.common import BUILD, FILES
-from osu_container.recipes.images import ALPS_PARTS, NEWEST_LIBFABRIC
+from osu_container.recipes.images import ALPS_PARTS, ALPS_SHS, NEWEST_LIBFABRIC, libcxi_sources, libcxi_version
 from osu_container.recipes.versions import ROCM, SOURCES, UBUNTU, newer
 
 # What every build needs. python3: libcxi makes a header with it. libtool-bin: Yaksa writes the release of `libtool`
@@ -192,20 +192,21 @@ def xpmem():
         'xpmem', '/opt/xpmem', ['--disable-kernel-module', '--disable-static'], prepare=['./autogen.sh']))
 
 
-def libcxi():
-    """Return the step that builds libcxi to /opt/libcxi, with the headers of card and driver that it needs.
+def libcxi(shs):
+    """Return the step that builds libcxi of a release of SHS to /opt/libcxi, with the headers of card and driver.
+
 
     No GPU: only its test programs would use one, libcxi.so does not. Of the programs cxi_stat stays, which shows the
     cards; the others need libraries that the image has not.
     """
-    headers = ['shs-cassini-headers', 'shs-cxi-driver']
+    *headers, library = libcxi_sources(shs)
     return shell(chdir=False, commands=[
         *unpacked(*headers),
         'mkdir -p /opt/libcxi/include',
         *(f'cp -r {BUILD}/{name}/include/. /opt/libcxi/include/' for name in headers),
         # where utils/cxi_dump_csrs.py looks for it
-        f'cp -r {BUILD}/shs-cassini-headers/share/. /usr/share/',
-        *from_source('shs-libcxi', '/opt/libcxi', [
+        f'cp -r {BUILD}/{headers[0]}/share/. /usr/share/',
+        *from_source(library, '/opt/libcxi', [
             '--disable-static', '--without-cuda', '--without-rocm', '--without-systemd', '--without-ze',
             '--with-systemdsystemunitdir=/opt/libcxi/lib/systemd', '--with-udevrulesdir=/opt/libcxi/lib/udev',
             # Its own -Werror knows the compilers of its time only; LUMI's easyconfig of it does the same.
@@ -413,8 +414,8 @@ ALPS_FOUND = ['/opt/openmpi', '/opt/pmix', '/opt/ucx', *ALPS_PARTS['network']]
 def alps_part(part):
     """Return the steps that build one of ALPS_PARTS; the tools and the parts before it are there."""
     steps = {
-        'network': [hwloc(), xpmem(), gdrcopy(), libcxi(), libfabric(NEWEST_LIBFABRIC, True, cuda(CUDA_PREFIX),
-                                                                        also=['efa', 'lnx'])],
+        'network': [hwloc(), xpmem(), gdrcopy(), libcxi(ALPS_SHS), libfabric(
+            NEWEST_LIBFABRIC, True, cuda(CUDA_PREFIX), also=['efa', 'lnx'])],
         'mpi': [stubs(), ucx(), pmix(), openmpi(), no_stubs()],
         'benchmarks': [stubs(), osu('/opt/openmpi', osu_with_cuda()), no_stubs()],
     }
@@ -432,7 +433,7 @@ def alps_description(cuda):
     return [common.creation_time(), common.labels(
         f'Open MPI {release}', f"{SOURCES['osu']['version']} C",
         licences(*alps_sources(*ALPS_PARTS), also=['LicenseRef-NVIDIA-CUDA']), NEWEST_LIBFABRIC,
-        SOURCES['shs-libcxi']['version'], f'CUDA {cuda}', title='OSU Micro-Benchmarks with {mpi} for Alps',
+        libcxi_version(ALPS_SHS), f'CUDA {cuda}', title='OSU Micro-Benchmarks with {mpi} for Alps',
         entrypoint='none'), test(
             NEWEST_LIBFABRIC, True, f'/opt/openmpi/bin/ompi_info --version | grep -x "Open MPI v{release}"',
             f'/opt/openmpi/bin/mpirun --allow-run-as-root -n 2 {LATENCY} -m 1:8 -i 10 -x 2',
@@ -447,7 +448,7 @@ LATENCY = '/opt/osu/libexec/osu-micro-benchmarks/mpi/pt2pt/osu_latency'
 def licences(*keys, also=()):
     """Return the SPDX expression of an image with these sources, whose headers stay in the build."""
     parts = {*also}
-    for key in sorted({*keys} - {'shs-cassini-headers', 'shs-cxi-driver'}):
+    for key in sorted(key for key in {*keys} if not key.startswith(('shs-cassini-headers', 'shs-cxi-driver'))):
         text = SOURCES[key]['licence']
         parts.add(f'({text})' if ' OR ' in text else text)
     return ' AND '.join(sorted(parts))

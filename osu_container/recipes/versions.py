@@ -101,6 +101,15 @@ _NO_SUM = ("the project publishes a Git tag and no archive, and packagers (Spack
            "GitHub's archive names its commit, and the build compares that")
 
 
+def _shs(release, headers, driver, libcxi):
+    """Return the entries of libcxi and of the headers of card and driver in a release of SHS, by the commit of each."""
+    return {f'{name}-{release}': _commit(name, version, f'HewlettPackard/{name}', commit, licence, _NO_SUM)
+            for name, version, commit, licence in (
+                ('shs-cassini-headers', release, headers, 'GPL-2.0-only OR BSD-2-Clause'),
+                ('shs-cxi-driver', release, driver, 'GPL-2.0-only'),
+                ('shs-libcxi', f'1.0.2-SHS{release}', libcxi, 'LGPL-2.1-or-later OR BSD-3-Clause'))}
+
+
 def _numpy(version, python, platform, sha256):
     """Return the entry of the NumPy wheel for one Python, such as '3.11'. It bundles OpenBLAS and libgfortran."""
     tag = 'cp' + python.replace('.', '')
@@ -213,21 +222,13 @@ SOURCES = {
         'url': 'https://github.com/openucx/xpmem/archive/v2.7.4.tar.gz',
         'sha256': '738c70041ce09dcc66b64d80aebc1479e779efe12a9c02217fba610e2ae61f18',
     },
-    # Slingshot Host Software 12.0.2, as on LUMI since January 2026. Commits of the tags release/shs-12.0.2: Spack's
-    # package.py of cassini-headers and cxi-driver; driver and libcxi also as LUMI's packages name theirs (public bug
-    # report), and as the containers of the LUMI AI Factory pin them (laifs-container-recipes 00a4ba48).
-    'shs-cassini-headers': _commit(
-        'shs-cassini-headers', '12.0.2', 'HewlettPackard/shs-cassini-headers',
-        'b3f65f01296e4f486bb41fafed7ff6ee686cee8f', 'GPL-2.0-only OR BSD-2-Clause', _NO_SUM),
-    'shs-cxi-driver': _commit(
-        'shs-cxi-driver', '12.0.2', 'HewlettPackard/shs-cxi-driver',
-        '27f7be52e4b1ee6e8ce0c5674352a60869c02105', 'GPL-2.0-only', _NO_SUM),
-    'shs-libcxi': {
-        **_commit('shs-libcxi', '1.0.2-SHS12.0.2', 'HewlettPackard/shs-libcxi', '30fa2ddd65a2',
-                  'LGPL-2.1-or-later OR BSD-3-Clause',
-                  _NO_SUM + '; of this commit only the first 12 digits are published'),
-        'url': 'https://github.com/HewlettPackard/shs-libcxi/archive/refs/tags/release/shs-12.0.2.tar.gz',
-    },
+    # Slingshot Host Software (SHS), by the site that an image is for. Commits of the tags release/shs-... of HPE's
+    # repositories, 2026-11-26; of 12.0.2 also as LUMI's packages name theirs (public bug report), and as the containers
+    # of the LUMI AI Factory pin them (laifs-container-recipes 00a4ba48).
+    **_shs('12.0.2', 'b3f65f01296e4f486bb41fafed7ff6ee686cee8f', '27f7be52e4b1ee6e8ce0c5674352a60869c02105',
+           '30fa2ddd65a234158b9331e39d6786bf0c337dc0'),
+    **_shs('13.1.0', '2f6e60a44367ff7439dbb2315531b73fcf5dc4c8', 'a1d91b2b0cca3782b7587dadfe7f660e326b53cb',
+           '9d460216fdc449d53c5c3ff367bbc7c9c65c02fe'),
     'aws-ofi-nccl': _release(  # sum: nixpkgs' package aws-ofi-nccl 1.20.0, which writes it in base 64
         'aws-ofi-nccl', '1.20.0', '2f723c4af5fc1fa4b3efd2025822b31b3af0c340f75a312a37e932b77b824250', 'Apache-2.0',
         'https://github.com/aws/aws-ofi-nccl/releases/download/v1.20.0/aws-ofi-nccl-1.20.0.tar.gz'),

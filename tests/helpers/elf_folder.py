@@ -378,13 +378,13 @@ class Parts:
 
 
 def good_image(folder, parts, mpi=None, fabric=None, plugin='', environment=None, rocm='6.3.4', cuda=None, program='',
-               soname='', mpi_folder='/opt/mpich/lib', libraries=()):
+               soname='', mpi_folder='/opt/mpich/lib', libraries=(), shs='12.0.2'):
     """
     Fill an ElfFolder as an image that works everywhere, but for what a test gives.
 
     :param mpi, fabric, plugin, program: Path of other ones, None for none (mpi, fabric: the good ones)
     :param environment: dict of more variables; rocm, cuda: release or None; soname: of the MPI
-    :param libraries: list of Path, more libraries, for /usr/lib
+    :param libraries: list of Path, more libraries, for /usr/lib; shs: release of SHS of its libcxi, None if not said
     """
     mpi = mpi or parts.mpi()
     fabric = fabric or parts.fabric()
@@ -402,6 +402,8 @@ def good_image(folder, parts, mpi=None, fabric=None, plugin='', environment=None
     # as apptainer build writes it: what is given to the runtime comes in behind it
     folder.write('/.singularity.d/env/99-base.sh', 'LD_LIBRARY_PATH="$LD_LIBRARY_PATH:/.singularity.d/libs"\n'
                                                    'export LD_LIBRARY_PATH\n')
+    if shs:
+        folder.write('/.singularity.d/labels.json', json.dumps({'org.osu-container.libcxi': f'1.0.2-SHS{shs}'}))
     if rocm:
         folder.write(f'/opt/rocm-{rocm}/.info/version', f'{rocm}-99\n')
     if cuda:

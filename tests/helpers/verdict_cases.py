@@ -636,6 +636,12 @@ SPEAKS = {
         ('Open MPI, cards of Broadcom', 'openmpi', each(BROADCOM, OPEN_MPI_UCX), PLAIN, 'unknown',
          'Open MPI prefers UCX by itself for cards of Mellanox alone'),
     ],
+    'libcxi and driver': [
+        ('another release', 'opensource', image(shs='13.0.0'), GPU, 'unknown',
+         'is of SHS 13.0.0, the driver of this site is of SHS 12.0.2'),
+        ('no label', 'opensource', image(shs=None), GPU, 'unknown', 'of a release that it does not say'),
+        ('a site of unknown SHS', 'opensource', lambda it: it.site.pop('slingshot'), GPU, 'unknown',
+         'of a release that is not known')],
     'no provider': [
         ('no cxi', 'opensource', image(fabric=lambda it: it.fabric(providers=('tcp', 'shm'))), GPU, 'fails',
          'has no provider cxi'),
@@ -897,6 +903,9 @@ SILENT = {
             lambda it: it.image.copy(it.image.on('/usr/lib/ucx/libuct_ib.so.0'), '/opt/ucx/libuct_ib.so.0')), removed(
                 '/usr/lib/ucx/libuct_ib.so.0')), PLAIN),
         ('Open MPI', 'openmpi', each(INFINIBAND, OPEN_MPI_UCX), PLAIN)],
+    'libcxi and driver': [
+        ('the same', 'opensource', image(), GPU), ("the host's", 'hybrid', image(shs='13.0.0'), GPU),
+        ('over TCP', 'pure', image(shs='13.0.0'), GPU)],
     'no provider': [('cxi is there', 'opensource', image(), GPU),
                     ('in a file of its own', 'opensource', each(
                         image(fabric=lambda it: it.fabric(providers=('tcp',), needed=())),

@@ -31,7 +31,7 @@ from osu_container.core.reading.environment import (
     known,
 )
 from osu_container.core.reading.files import MOST, read_plain, touch
-from osu_container.core.reading.sif import ImageError, NoRoomError, has_overlay, read_sif
+from osu_container.core.reading.sif import ImageError, NoRoomError, has_overlay, labels_in, read_sif
 from osu_container.core.reading.system import INTERPRETERS, system_of
 from osu_container.core.shell import word
 
@@ -396,6 +396,7 @@ class Folder(Tree):
 
 
 #: What `apptainer run` starts, and what it says where an image has no such thing
+LABELS_FILE = '/.singularity.d/labels.json'
 RUNSCRIPT = '/.singularity.d/runscript'
 NO_RUNSCRIPT = 'There is no runscript defined for this container'
 #: So many files that an entrypoint names are read
@@ -462,7 +463,7 @@ class Image(object):
         self.path, self.overlaid = path, False
         touch(path)
         if os.path.isdir(path):
-            self.labels, self.tree = {}, Folder(path)
+            self.labels, self.tree = {}, Folder(path)  # see below
         else:
             offset, self.labels = read_sif(path)
             self.tree, self.overlaid = Squashfs(path, offset), has_overlay(path)
@@ -471,6 +472,7 @@ class Image(object):
             self._known, self._traits, self._environment, self._entrypoint = {}, {}, {}, None
             self._matching, self._plugins = {}, None
             self._systems = {}
+            self.labels = self.labels or labels_in((self.script(LABELS_FILE) or '').encode())
             self.libraries = Libraries(self)
             self._read_ahead()
             self.programs = self.tree.programs(program_prefix)

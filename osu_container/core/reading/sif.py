@@ -122,7 +122,7 @@ def read_sif(path):
         raise ImageError("%s has %d bytes of labels, and at most %d are read. Use an image with fewer"
                          % (path, total, MOST['labels']))
     for item in described:
-        labels.update(_labels(read_object(path, item)))
+        labels.update(labels_in(read_object(path, item)))
     return _system_partition(path, objects).offset, labels
 
 
@@ -201,10 +201,11 @@ def verify_signature(path, command):
     return ('unknown' if UNKNOWN_KEY.search(errors) else 'wrong'), text
 
 
-def _labels(raw):
-    """Return the labels (dict) in the JSON that `apptainer build` stores in a SIF, {} for other JSON."""
+def labels_in(raw):
+    """Return the labels (dict) in the JSON (bytes) that `apptainer build` stores in a SIF or an image, {} for other."""
     try:
-        labels = parse_json(raw.decode('utf-8', 'replace'))['data']['attributes']['labels']
+        labels = parse_json(raw.decode('utf-8', 'replace'))
+        labels = labels['data']['attributes']['labels'] if 'data' in labels else labels
         return dict((name, value) for name, value in labels.items() if isinstance(value, str))
     except (AttributeError, KeyError, TypeError, ValueError):
         return {}

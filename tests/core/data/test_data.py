@@ -41,7 +41,7 @@ EVIDENCE = {'measured', 'derived', 'untested'}
 SITE_KEYS = {'name', 'title', 'recognised_by', 'default_approach', 'runtime', 'provider', 'pmi', 'pmi_variables', 'gpu',
              'gpu_binding', 'libraries', 'library_folders', 'one_build', 'files', 'conflicts', 'variables', 'images',
              'image_folders', 'image_help', 'jobs', 'native', 'wrapper_modules'}
-OPTIONAL_SITE_KEYS = {'gpu_userland', 'lnx_links', 'engine', 'architecture', 'network', 'building',
+OPTIONAL_SITE_KEYS = {'gpu_userland', 'slingshot', 'lnx_links', 'engine', 'architecture', 'network', 'building',
                       'family', 'shell'}
 APPROACH_KEYS = {'title', 'container', 'mpi', 'mpi_also', 'inject', 'inject_if_known', 'preload', 'comes_from',
                  'requires', 'files', 'unset', 'rank_variables', 'variables'}
@@ -219,6 +219,7 @@ NOT_TOLD = {
     'name': 'a choice', 'title': 'a choice',
     'recognised_by': 'names of other nodes', 'engine': 'it looks for runtimes of modules only',
     'gpu_binding': 'sysfs tells whole NUMA nodes only', 'gpu_userland': 'which images a driver takes',
+    'slingshot': 'no file that every site has names the release of its driver',
     'conflicts': 'the modules of a tree are not on MODULEPATH', 'variables': 'what NCCL needs: only a run shows it',
     'lnx_links': 'an experiment of CSCS\'', 'architecture': 'a tree is of the processor that made it',
     'family': 'what a system calls its own modules of that kind', 'shell': 'which of its modules are for which nodes',

@@ -188,7 +188,8 @@ def test_every_rule_says_which_facts_its_findings_rest_on():
 
 @pytest.mark.parametrize('approach, names', [('hybrid', ['runtime', 'pmi', 'provider', 'gpu', 'gpu_userland',
                                                          'libraries.libfabric', 'libraries.libcxi']),
-                                             ('opensource', ['runtime', 'pmi', 'provider', 'gpu', 'gpu_userland'])])
+                                             ('opensource', ['runtime', 'pmi', 'provider', 'slingshot', 'gpu',
+                                                             'gpu_userland'])])
 def test_with_real_files_the_facts_of_the_site_count(tmp_path, parts, approach, names):
     world = World(tmp_path, parts, GPU)
     opened, files = world.opened()

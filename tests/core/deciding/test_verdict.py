@@ -190,7 +190,8 @@ def test_what_fits_works_without_a_word(tmp_path, parts, approach, site_name):  
     gpu = world.site['gpu']['value'] or ''
     userland = world.site.get('gpu_userland', {'value': ['6.3']})['value']
     image(rocm=userland[0] + '.1' if gpu.startswith('gfx') else None,
-          cuda='12.8' if gpu.startswith('sm_') else None)(world)
+          cuda='12.8' if gpu.startswith('sm_') else None,
+          shs=world.site.get('slingshot', {'value': None})['value'])(world)
     if site_name == PLAIN:
         host(libmpi=lambda it: it.mpi())(world)
     verdict = world.ask(approach)
@@ -198,6 +199,8 @@ def test_what_fits_works_without_a_word(tmp_path, parts, approach, site_name):  
         assert [finding.rule for finding in verdict.findings] == ['site']
         return
     wanted = ['TCP only'] if approach == 'pure' and site_name != PLAIN else []
+    if approach == 'opensource' and site_name != PLAIN and 'slingshot' not in world.site:
+        wanted = ['libcxi and driver']
     assert [finding.rule for finding in verdict.findings] == wanted, verdict.findings
     assert (verdict.level == 'works') == (not wanted)
     assert verdict.mpi.endswith('of the host' if approach == 'bind' else 'of the image')

@@ -40,6 +40,9 @@ STACKS = {
             'MPICH speaks PMI-2, Open MPI 5 PMIx; cray_shasta is there too, for the Cray MPICH of uenv',
             _OPENMPI + '; srun --mpi=pmi2 in docs/software/communication/mpich.md', _DOCS, 'measured'),
         'architecture': fact('aarch64', 'images must be built for it', _HARDWARE, _DOCS, 'measured'),
+        'slingshot': fact('13.1.0', 'the driver of the cards, with which a libcxi of an image must work',
+                          _STACK + ' of Daint, since 2026-06-17; CSCS builds its images with that release '
+                          '(eth-cscs/alps-extended-images, common/alps-stack-versions.env)', _SEPTEMBER, 'measured'),
         'gpu': fact('sm_90', 'four GH200 on a node', _HARDWARE, _DOCS, 'measured'),
         'gpu_binding': fact(
             gpu_map([(0, 0, 'cxi0'), (1, 72, 'cxi1'), (2, 144, 'cxi2'), (3, 216, 'cxi3')], 72),

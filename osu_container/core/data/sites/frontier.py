@@ -48,6 +48,8 @@ STACKS = {
         'gpu_userland': fact(['6.2', '7.2'], 'releases of ROCm whose images OLCF runs in its examples; the driver\'s '
                              'own window is not published', _SCRIPT + ', submit624.sbatch beside it, '
                              'frontier/sample_apps/vllm_singlenode/vllm0141rocm72.def 90cb21fd', _AGAIN, 'derived'),
+        'slingshot': fact('14.0.0', 'the driver of the cards, with which a libcxi of an image must work',
+                          'OLCF, system changes of 2026-05-26', _AGAIN, 'measured'),
         'gpu_binding': fact(
             gpu_map(MI250X, 8, reserved=1), 'each rank on the cores and the card next to its GCD; the first core of '
             'each group of eight is the system\'s (-S 8); cards as on LUMI, whose node is the same',

@@ -177,6 +177,10 @@ BASES = {
             'what Slurm\'s plugin puts into the environment of every rank; its absence shows a wrong --mpi= early',
             'environment of steps started by srun --mpi=pmi2 and --mpi=cray_shasta, Slurm 22.05 on a workstation',
             '2026-11-21', 'derived'),
+        'slingshot': _fact(
+            '12.0.2', 'the driver of the cards, with which a libcxi of an image must work', 'bug reports of users '
+            '(cray-libcxi 1.0.2, SHS 12.0.2), and SHS_VERSION of alazzaro/openmpi_on_ss11 627b2cc', '2026-09-26',
+            'derived'),
         'gpu': _fact('gfx90a', 'MI250X: eight GCDs on a node', _TRAINING + '101-Architecture.md', '2026-06-17',
                      'measured'),
         'gpu_userland': _fact(
@@ -404,6 +408,8 @@ STACKS['lumi-c-26.03'].update(
 DESCRIBED = {
     'lumi-24.03': dict({
         'based_on': 'lumi',
+        'slingshot': _fact('that of March 2025', 'its release was not published; the published images had the libcxi '
+                           'of that time', _DEIC, '2025-03-07', 'derived'),
         'gpu_userland': _fact(
             ['5.6', '6.2'], 'ROCm in containers that a driver of 6.0.x works with, two releases up and down',
             'AMD\'s user and kernel-space support matrix (ROCm 6.2), KFD 6.0.x; that LUMI\'s driver then was that of '

@@ -19,6 +19,7 @@ Keys of a site
     pmi                the --mpi= of srun, by whose MPI of the MPICH ABI runs ('image', 'host') and for 'Open MPI'; what
                        is not named cannot run there; {} where nothing shows how ranks find each other
     pmi_variables      by --mpi=: the variable that this PMI puts into the environment of every rank
+    slingshot          optional: release of the Slingshot Host Software (SHS) of the nodes, with the driver of the cards
     gpu                architecture of the GPUs, None without
     gpu_userland       optional: [oldest, newest] release of ROCm in an image that the GPUs' driver works with
     gpu_binding        None, or by GPU a dict: gcd (int), mask (str, cores), nic (str, name of the card)
@@ -69,7 +70,7 @@ KEYS = ('title', 'recognised_by', 'default_approach', 'runtime', 'provider', 'pm
         'gpu_binding', 'libraries', 'library_folders', 'one_build', 'files', 'conflicts', 'variables', 'images',
         'image_folders', 'image_help', 'jobs', 'native', 'wrapper_modules')
 #: Keys that an entry may have
-OPTIONAL = ('gpu_userland', 'lnx_links', 'engine', 'architecture', 'network', 'building', 'family',
+OPTIONAL = ('gpu_userland', 'slingshot', 'lnx_links', 'engine', 'architecture', 'network', 'building', 'family',
             'shell')
 #: Keys whose value is a dict of facts by name; 'based_on' completes them name by name
 TABLES = ('libraries', 'files')
@@ -91,6 +92,7 @@ SHAPES = {
     'network': {'kind': str, 'drivers': [str]},
     'pmi': {str: str},
     'pmi_variables': {str: str},
+    'slingshot': str,
     'gpu': (str, None),
     'gpu_userland': [str],
     'gpu_binding': ([{'gcd': int, 'mask': str, 'nic': str}], None),

@@ -42,6 +42,7 @@ RULES = [
     fabric.no_libfabric,
     fabric.netmod,
     fabric.ucx,
+    fabric.libcxi_and_driver,
     fabric.no_provider,
     fabric.card_driver,
     fabric.libfabric_api,

@@ -189,6 +189,37 @@ def no_provider(trial):
                         'its providers are not described')], '`fi_info -l` where it is to run tells it')
 
 
+#: What an image says of its libcxi, by this project's recipes: 1.0.2-SHS12.0.2
+LIBCXI_LABEL = 'org.osu-container.libcxi'
+
+#: Pairs of an image's libcxi and a site's Slingshot Host Software (SHS) of two releases that were seen to run -> source
+SEEN_TOGETHER = {
+    ('main of March 2025', 'that of March 2025'): 'DeiC-HPC/BitBulldozersLab, 2025-03: opensource reaches 24 GB/s',
+}
+
+
+@rule('libcxi and driver', source='github.com/HewlettPackard/shs-libcxi/issues/18: libcxi of SHS 13.0 works on a host '
+                                  'where those of 13.1 and 14.0 do not; CSCS pins its images to the SHS of its hosts '
+                                  '(eth-cscs/alps-extended-images 2f16898)')
+def libcxi_and_driver(trial):
+    """A libcxi of the image is of the release whose driver the site runs, or somebody has shown that the two work."""
+    one = of_name(trial.process, 'libcxi.so.1')
+    if one is None or one.origin != 'image' or 'cxi' not in parts_of(provider_of(trial) or ''):
+        return
+    label = trial.image.labels.get(LIBCXI_LABEL, '')
+    has = (re.search(r'SHS([\d.]+)', label) or re.match('(.*)', label)).group(1)
+    runs = (trial.site.get('slingshot') or {}).get('value')
+    if has and runs and (has == runs or (has, runs) in SEEN_TOGETHER):
+        return
+    yield finding('unknown', "the image's libcxi is %s, the driver of this site is %s, and nobody has shown that the "
+                  "two work together" % ('of SHS ' + has if has else 'of a release that it does not say',
+                                     'of SHS ' + runs if runs else 'of a release that is not known'),
+                  [(one.facts.path, 'label %s: %s' % (LIBCXI_LABEL, label or 'none'))] + (
+                      [('site ' + trial.site['name'], 'SHS ' + runs)] if runs else []),
+                  'use hybrid or bind, whose libcxi is the host\'s, or an image built with the libcxi of that release; '
+                  'a run of two nodes tells (osu_latency H H)')
+
+
 def _last_release(mpi):
     """Return the newest release of libfabric (tuple) that an MPI (Loaded) can have been built with, None if unknown."""
     needed = in_order(mpi.facts.verneed.get('libfabric.so.1', ()))
