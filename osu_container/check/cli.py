@@ -16,7 +16,7 @@ from osu_container.core.terminal import one_line
 
 from .. import columns, streams
 from . import examination
-from .described import our_image
+from .described import catalogue_name, our_image
 from .host_facts import DescribedHost, HostFactsError
 from .public_hosts import description_of
 from .site import SettingsError, add_site_arguments, chosen_site, described, this_host, this_runtime, this_site
@@ -235,10 +235,17 @@ def _advice(best, facts, verdicts, chosen):
     if best is None:
         return lines + ["No approach is recommended: none is known to work with this image here."]
     for_eb, for_us = (''.join(' ' + shell.word(word) for word in words) for words in chosen)
-    if not facts['programs']:  # it is not for our easyconfigs
+    if not facts['programs'] and not facts['described']:  # it is not for our easyconfigs
         return lines + ["Recommended: %s\n    osu-container new %s%s" % (best, shell.path(facts['path']), for_us)]
-    return lines + ["Recommended: %s\n    eb osu-container-%s.eb -r %s%s" % (
-        best, best, shell.word('--try-amend=image=' + os.path.basename(facts['path'])), for_eb)]
+    name, module = os.path.basename(facts['path']), 'osu-container'
+    if facts['described']:  # one of the catalogue
+        name = catalogue_name(name)
+        module = 'osu-mpi4py' if name.startswith('osu-mpi4py-') else module
+        lines.append("The image is not here. Build it, or copy it into a folder of EasyBuild's sourcepath:\n"
+                     "    osu-container image build %s" % name)
+        name += '.sif'
+    return lines + ["Recommended: %s\n    eb %s-%s.eb -r %s%s" % (
+        best, module, best, shell.word('--try-amend=image=' + name), for_eb)]
 
 
 def undecided(verdicts, best, path):

@@ -242,6 +242,12 @@ _GLIBC = dict([(release, one['glibc']) for release, one in DEBIAN.items()] +
               [(one['build'], UBUNTU[one['ubuntu']]['glibc']) for one in CUDA.values()])
 
 
+def catalogue_name(name):
+    """Return the name (str) in the catalogue of an image called name (str, with or without osu-, .sif), or None."""
+    name = name[:-4] if name.endswith('.sif') else name
+    return next((one for one in (name, 'osu-' + name) if one in IMAGES), None)
+
+
 def our_image(name, machine='x86_64'):
     """
     Return the DescribedImage of an image of the catalogue, None if its name (str, with or without osu-, .sif) is none.
@@ -250,9 +256,8 @@ def our_image(name, machine='x86_64'):
     What is not in the name follows from its entry, and from the recipes (container-recipes/): cxi is in an image with
     libcxi and in no other; RCCL's plugin in those with ROCm from AMD.
     """
-    title, name = name, name[:-4] if name.endswith('.sif') else name
-    name = name if name in IMAGES else 'osu-' + name
-    if name not in IMAGES:
+    title, name = name, catalogue_name(name)
+    if name is None:
         return None
     while 'image' in IMAGES[name]['base']:  # mpi4py and NumPy on top of another one
         name = IMAGES[name]['base']['image']

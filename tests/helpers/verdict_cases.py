@@ -263,6 +263,13 @@ def with_file(path, provider='cxi', build=None, **variables):
                 later(lambda it: it.image.copy(it.parts.plain(f'lib{provider}-fi.so'), path)))
 
 
+def with_tcp(major, minor):
+    """Return a change: the image names a file of libfabric's provider tcp, of a release."""
+    code = f'const unsigned long long is = {major << 16 | minor}ull << 32 | {100 * major + minor} << 16;\n'
+    return each(image(environment={'FI_PROVIDER_PATH': '/opt/prov'}), later(lambda it: it.image.copy(
+        it.parts.plain('libtcp-fi.so', source=code), '/opt/prov/libtcp-fi.so')))
+
+
 def mtl_ofi(parts):
     """Return Open MPI's part for libfabric as a file of its own."""
     return parts.user_of('mca_mtl_ofi.so', parts.fabric(needed=()), ['FABRIC_1.0', 'FABRIC_1.7'])
@@ -379,6 +386,13 @@ def starts_by(text, name='/opt/osu/bin/osu_latency'):
         for shell in ('/bin/sh', '/usr/bin/env'):
             it.image.copy(alone(it.parts), shell)
     return later(change)
+
+
+def launcher(calls, how='execv("/opt/real/program", arguments)'):
+    """Return a change: the image's program is a compiled one, which calls a function and then how (C expressions)."""
+    code = f'int main(int count, char **arguments) {{ {calls}; return {how} != 0; }}\n'
+    return each(image(), starts_by(''), later(lambda it: it.image.copy(it.parts.plain('libown.so.1', needed=[
+        it.parts.mpi()]), '/opt/real/libown.so.1').executable('/opt/osu/bin/osu_latency', code)))
 
 
 def lost(parts):
@@ -557,6 +571,9 @@ SPEAKS = {
          'calls itself libfabric.so.2'),
         ('by a script that starts it', 'hybrid', each(image(), starts_by(
             '#!/bin/sh\nexport LD_LIBRARY_PATH=/opt/mpich/lib\n/opt/real/program "$@"\n')), GPU, 'fails', 'anew'),
+        ('by a loader that is started', 'hybrid', each(image(), starts_by(
+            f'#!/bin/sh\nexec {LOADER} --library-path /opt/mpich/lib:/usr/lib /opt/real/program "$@"\n')), GPU, 'fails',
+         'anew'),
         ('set anew', 'hybrid', script('export LD_LIBRARY_PATH=/opt/mpich/lib', 'zzzz.sh'), GPU, 'fails', 'anew'),
         ('a folder in front', 'hybrid', script('export LD_LIBRARY_PATH=/usr/lib:$LD_LIBRARY_PATH', 'zzzz.sh'), GPU,
          'fails', 'puts into LD_LIBRARY_PATH /usr/lib,'),
@@ -594,6 +611,7 @@ SPEAKS = {
         ('an interface', 'hybrid', script('export FI_TCP_IFACE=lo'), PLAIN, 'unknown', 'FI_TCP_IFACE=lo'),
         ('taken away', 'bind', script('export MPICH_GPU_SUPPORT_ENABLED='), GPU, 'unknown', 'takes'),
         ('a command', 'pure', script('export MPIR_CVAR_CH4_NETMOD=$(find)'), GPU, 'unknown', 'may be anything'),
+        ('a newer tcp in a file', 'hybrid', with_tcp(2, 4), PLAIN, 'unknown', 'FI_PROVIDER_PATH'),
         ('shared memory alone', 'hybrid', each(image(mpi=lambda parts: parts.mpi(intel_mpi('2021.17.0'))),
                                                script('export I_MPI_FABRICS=shm')), PLAIN, 'unknown',
          'I_MPI_FABRICS=shm')],
@@ -746,7 +764,9 @@ SPEAKS = {
     'PMI': [('PMIx alone on the site', 'hybrid', site(pmi={'image': 'pmix', 'host': 'pmix'}), GPU, 'fails',
              'every rank would be alone'),
             ('Cray MPICH under pmix', 'bind', site(pmi={'image': 'pmi2', 'host': 'pmix'}), GPU, 'fails',
-             'srun --mpi=pmix')],
+             'srun --mpi=pmix'),
+            ('no variables', 'pure', each(image(), starts_by('#!/bin/sh\nexec env -i A=1 /opt/real/program\n')), GPU,
+             'fails', '/usr/bin/env -i takes away the variables')],
     'no program': [
         ('no osu_*', 'pure', image(program=None), GPU, 'unknown', 'no program of the image is known'),
         ('no MPI at all', 'pure', each(image(program=None), removed('/opt/mpich/lib/libmpi.so.12')), GPU, 'unknown',
@@ -755,6 +775,8 @@ SPEAKS = {
         ('a launcher that is named', 'bind', each(later(lambda it: it.image.copy(alone(it.parts), '/opt/mpiexec')),
                                                   program('/opt/mpiexec /opt/osu/bin/osu_latency')), GPU, 'unknown',
          '/opt/mpiexec needs no MPI library'),
+        ('a compiled launcher that sets a variable', 'bind', launcher('setenv("A", "B", 1)'), GPU, 'unknown',
+         'osu_latency needs no MPI library'),
         ('MPI inside', 'bind', image(program=lambda it: alone(it, '-Wl,--defsym=MPI_Init=main', '-rdynamic')), GPU,
          'unknown', 'linked into it'),
         ('two MPIs', 'hybrid', later(lambda it: it.image.copy(it.parts.program(of_soname(it.parts, 'libmpi.so.40')),
@@ -763,7 +785,7 @@ SPEAKS = {
         *((text.split('\n')[1], 'hybrid', each(image(), starts_by(text)), GPU, 'unknown', said) for text, said in (
             ('#!/bin/sh\nexec "$@"\n', 'starts nothing'),
             ('#!/bin/sh\n/opt/mpiexec /opt/real/program\n', '/opt/mpiexec is not found'),
-            ('#!/bin/sh\nenv -i /opt/real/program\n', 'takes all variables away'),
+            ('#!/bin/sh\nenv -i PMI_RANK=0 /opt/real/program\n', 'nothing that can be told'),
             ('#!/bin/sh\n[ "$A" ] || exec /bin/sh\nexec /opt/real/program\n', 'what comes before it'),
             ('#!/bin/sh\nmodule load mpich\nexec /opt/real/program\n', 'more than one program'),
             ('#!/opt/real/program\n\n', 'is a script for /opt/real/program'))),
@@ -874,6 +896,7 @@ SILENT = {
         ('in a subshell', 'hybrid', script('(export FI_PROVIDER=tcp)'), GPU)],
     "image's variables": [
         ('the same', 'hybrid', script('export MPIR_CVAR_CH4_OFI_ENABLE_HMEM=1'), GPU),
+        ('an older tcp in a file', 'hybrid', with_tcp(1, 18), PLAIN),
         ('for tuning', 'hybrid', script('export FI_LOG_LEVEL=warn FI_TCP_MAX_CONN_RETRY=3'), GPU),
         ('of another MPI', 'hybrid', script('export OMPI_MCA_pml=ucx I_MPI_FABRICS=shm'), GPU)],
     'parameter files': [
@@ -971,8 +994,12 @@ SILENT = {
         ('by a script that is named', 'hybrid', each(later(lambda it: it.image.copy(
             alone(it.parts), '/bin/sh').write('/opt/any', '#!/bin/sh\nexec "$@"\n')), program(
                 '/opt/any /opt/osu/bin/osu_latency')), GPU),
+        ('a compiled launcher', 'hybrid', launcher('abs(0)'), GPU),
+        ('a library that is opened by its path', 'hybrid', launcher('abs(0)', 'dlopen("/opt/real/libown.so.1", 2)'), GPU),
         *((text.split('\n')[1], 'hybrid', each(image(), starts_by(text), later(lambda it: it.image.write(
-            '/opt/set.sh', 'export A=2\n'))), GPU) for text in (
+            '/opt/set.sh', 'export A=2\n').copy(alone(it.parts), '/usr/bin/timeout'))), GPU) for text in (
+                '#!/bin/sh\nexec timeout -s KILL 10 /opt/real/program "$@"\n',
+                '#!/bin/sh\nif [ "$(uname -m)" = x86_64 ]; then /opt/real/program; fi; echo no\n',
                 '#!/bin/sh\nexec "$(dirname "$0")/../../real/program" "$@"\n',
                 '#!/bin/sh\n. /opt/set.sh; export LD_LIBRARY_PATH=$LD_LIBRARY_PATH:/x\nenv A=1 /opt/real/program\n',
                 '#!/usr/bin/env sh\nPATH=/opt/real:$PATH; if [ -d /opt/real ]; then program "$@"; fi\n',

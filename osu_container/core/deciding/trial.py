@@ -37,6 +37,7 @@ from osu_container.core.reading.traits import (
     fabric_traits,
     mpi_traits,
     provider_of_file,
+    provider_release,
 )
 
 #: approach, site: entries (dict), the approach with that MPI of the host that the image's programs ask for;
@@ -64,7 +65,7 @@ Inside = namedtuple('Inside', 'environment library_path preload runtime')
 #: process has it anyway; names: list of str, what it is loaded from: what is preloaded, then the program or MPI; why:
 #: str, why it is not known which MPI the program uses, and how: the process is then that of the image's MPI by itself;
 #: None where it is known; begun: Started (core/reading/scripts.py), what was asked for; opens: list of str, what the
-#: program opens by itself (Python: its MPI and mpi4py)
+#: program opens by itself (Python: its MPI and mpi4py; a path in a program that opens one)
 Start = namedtuple('Start', 'program static plugin tried names why begun opens')
 
 
@@ -237,6 +238,44 @@ def _mpi_in(process):
                  or any(missing == name for missing, _ in process.missing)), None)
 
 
+#: Functions by which a program becomes another one, or opens a library, by its path; and those by which it may do that
+#: otherwise, more than once, or with other variables
+_BECOMES, _OPENS = frozenset(['execv', 'execl']), frozenset(['dlopen'])
+_OTHERWISE = re.compile(r'((un)?setenv|putenv|clearenv|_*environ|exec(ve|le|vpe?|lp|veat)|fexecve|v?fork|clone|'
+                        r'posix_spawnp?|system|popen|dlmopen)$')
+_PATH, _LIBRARY = re.compile(rb'(?<=\0)/[!-~]+(?=\0)'), re.compile(rb'(?<=\0)[\w.+-]+\.so[\w.]*(?=\0)')
+
+
+def _only_path(image, begun, functions):
+    """
+    Return the path (str) that the program of a Started gives to one of functions (set of str), None where that cannot
+    be told: it calls nothing else that starts or opens something or changes variables, and of all paths in it one alone
+    leads to a program or library, which has an MPI.
+    """
+    facts = image.elf_facts([begun.program]).get(begun.program)
+    if facts is None or not facts.dynamic:
+        return None
+    calls = set(name.partition('@')[0] for name in facts.undefined)
+    if not calls & functions or calls & (_BECOMES | _OPENS) - functions or any(
+            _OTHERWISE.match(name) for name in calls.union(facts.defined)):
+        return None
+    content = image.content(begun.program)
+    paths = set(text.decode('ascii') for text in _PATH.findall(content)) - {begun.program, facts.interpreter}
+    found = list(image.elf_facts(sorted(path for path in paths if image.exists(path))))
+    names = set(text.decode('ascii') for text in _LIBRARY.findall(content)) - set(facts.needed) - {facts.soname}
+    if len(found) != 1 or names and functions is _OPENS:
+        return None
+    path, _ = folders(begun.environment.variables.get('LD_LIBRARY_PATH') or begun.environment.lost, True)
+    return found[0] if _mpi_in(load(found, Container(image, {}, {}), path)) else None
+
+
+def _become(image, begun):
+    """Return the Started of what a Started becomes by itself: that itself, but for a compiled launcher."""
+    path = _only_path(image, begun, _BECOMES) if begun.program else None
+    return begun if path is None else begun._replace(program=path, words=[path] + begun.words[1:],
+                                                     scripts=begun.scripts + [(begun.program, '')])
+
+
 #: So many programs of an image are looked at
 _PROGRAMS = 8
 
@@ -252,12 +291,12 @@ def program_of(image, program, environment):
         words = words_of(program)
         if not find_program(image, environment, words[0]):
             raise ImageError("%s has no program %s. Name it by its whole path in the image" % (image.path, words[0]))
-        return started(image, words, environment)
+        return _become(image, started(image, words, environment))
     if not image.programs:
         return Started(None, [], environment, None if image.partial else 'no program of the image is known', [])
     paths = [image.programs[name] + '/' + name for name in sorted(image.programs)[:_PROGRAMS]]
     image.elf_facts(paths)  # all at once
-    found = [started(image, [path], environment) for path in paths]
+    found = [_become(image, started(image, [path], environment)) for path in paths]
     facts = image.elf_facts([one.program for one in found if one.program])
     needs = [[name for name in (facts[one.program].needed if one.program else []) if name in MPI_FAMILIES]
              for one in found]
@@ -287,6 +326,8 @@ def _begins(image, begun, container, library_path, preload):
             len(version_problems(whole)) == len(version_problems(process))
     opens, missing, why = opened_by_python(image, begun, loads) if python and not process.missing else ([], None, None)
     container.at_once = opens
+    if not python and not _mpi_in(process):
+        opens = [path for path in [_only_path(image, begun, _OPENS)] if path]
     process = load(starts, container, library_path, opens)
     return opens, process._replace(missing=process.missing + ([(missing, process.loaded[0])] if missing else [])), why
 
@@ -523,13 +564,13 @@ def _with_plugins(process, traits, container, with_more, library_path, environme
     """
     Return traits (dict or None) of the libfabric in the process, with the providers of plug-ins that can be loaded.
 
-    'inside': those in the library itself; 'files': those (set) that files of the image have. A file and the same
-    provider inside: the newer one is taken, and the host's libfabric may not take it. Files of the host's libfabric are
-    not injected, so they count for nothing.
+    'inside': those in the library itself; 'files': {provider: its release (tuple), None where that is not told} of
+    those that files of the image have. A file and the same provider inside: the newer one is taken, and the host's
+    libfabric may not take it. Files of the host's libfabric are not injected, so they count for nothing.
     A plug-in that does not load, as one that needs a version of symbols which libfabric lacks, is left out by libfabric
     without a word.
     """
-    fabric, usable = of_name(process, 'libfabric.so.1'), set()
+    fabric, usable = of_name(process, 'libfabric.so.1'), {}
     if not traits or container.image.partial:
         return traits
     traits = dict(traits, inside=traits['providers'])
@@ -537,7 +578,8 @@ def _with_plugins(process, traits, container, with_more, library_path, environme
         whole = with_more([path])
         if set(missing for missing, _ in whole.missing) <= set(missing for missing, _ in process.missing) and \
                 of_name(whole, path) and len(version_problems(whole)) <= len(version_problems(process)):
-            usable.add(provider_of_file(path))
+            name, release = provider_of_file(path), provider_release(container.image.content(path))
+            usable[name] = release and max(release, usable.get(name, release) or release)
     own = usable if fabric.origin == 'image' else ()
     return dict(traits, files=usable, providers=sorted(set(traits['providers']).union(own)))
 

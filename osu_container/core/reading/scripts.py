@@ -8,6 +8,7 @@ import shlex
 from collections import namedtuple
 
 from osu_container.core.reading import environment as shells
+from osu_container.core.reading.elf import MACHINE_NAMES
 from osu_container.core.shell import word as quoted
 
 #: How a Python is called
@@ -17,8 +18,10 @@ FIRST_LINE = re.compile(r'#!\s*(\S+)[ \t]*(\S*)')
 
 #: program: path (str) of the ELF file in which a command line ends, None where that cannot be told; words: list, it and
 #: its arguments, None for one that is not known; environment: Environment that it gets; why: str, why it cannot be
-#: told, None where it can; scripts: list of (path, text) of the scripts on the way
-Started = namedtuple('Started', 'program words environment why scripts')
+#: told, None where it can; scripts: list of (path, text) of the scripts on the way; alone: str, what on the way takes
+#: away all that srun tells a rank, or None
+Started = namedtuple('Started', 'program words environment why scripts alone')
+Started.__new__.__defaults__ = (None,)
 
 
 def find_interpreter(image, text):
@@ -45,6 +48,8 @@ _REAL = r'(?:%s|"?\$\(\s*(?:readlink -f|realpath) %s\s*\)"?)' % (_SELF, _SELF)
 _DIRNAME = r'\$\(\s*dirname (?:-- )?%s\s*\)' % _REAL
 _OWN_FOLDER = re.compile(r'\$\(\s*cd (?:-- )?"?%s(?P<below>[/.\w-]*)"?( &>/dev/null| >/dev/null( 2>&1)?)?\s*(?:&&|;)\s*'
                          r'pwd(?: -P)?\s*\)|%s|\$\{0%%/\*\}' % (_DIRNAME, _DIRNAME))
+#: The processor: an image for another one does not run at all
+_MACHINE = re.compile(r'\$\((?:uname -[mp]|arch)\)|`(?:uname -[mp]|arch)`')
 _ARGUMENTS = re.compile(r'"\$[@*]"|"\$\{[@*]\}"|\$[@*]|\$\{[@*]\}|\$\{1\+"\$@"\}')
 #: Wrappers of wrappers
 _DEEPEST = 6
@@ -145,7 +150,9 @@ def _within(image, path, text, arguments):
         own = image.real(path) or path if re.search('readlink|realpath', found.group()) else path
         return posixpath.normpath(posixpath.dirname(own) + (found.group('below') or ''))
     line = ' '.join(quoted(one) for one in arguments)
-    return _ARGUMENTS.sub(lambda _: line, _OWN_FOLDER.sub(folder, text))
+    machine = next((name for name, one in MACHINE_NAMES.items() if one == image.system(None).machine), None)
+    return _ARGUMENTS.sub(lambda _: line, _OWN_FOLDER.sub(folder, _MACHINE.sub(
+        lambda found: machine or found.group(), text)))
 
 
 def started(image, words, environment, depth=_DEEPEST):
@@ -223,8 +230,25 @@ def _followed(image, path, text, arguments, environment, depth):
     return started(image, words, environment._replace(variables=taken), depth - 1)
 
 
-#: Programs that start what they are given and change nothing for it -> options with an argument
-_PASSING = {'nice': '-n', 'nohup': '', 'time': '', 'stdbuf': '-i -o -e'}
+#: Programs that start what they are given and change nothing for it -> options with an argument, and how many words
+#: come before the command: coreutils, util-linux, numactl(8), time(1)
+_PASSING = {'nice': ('-n', 0), 'nohup': ('', 0), 'time': ('-f -o', 0), 'stdbuf': ('-i -o -e', 0),
+            'timeout': ('-k -s', 1), 'taskset': ('', 1), 'numactl': ('-N -m -C -i -P -p', 0)}
+#: Variables by which srun tells a rank which one it is: PMI-1, PMI-2, PMIx, PALS
+_OF_RANK = re.compile(r'PMI|PALS|SLURM|MPI')
+
+
+def _by_loader(image, path, rest, environment):
+    """Return the Started of the arguments rest (list) of ld.so path (str): --library-path is its LD_LIBRARY_PATH."""
+    variables = dict(environment.variables)
+    while len(rest) > 2 and rest[0] in ('--library-path', '--argv0') and isinstance(rest[1], str):
+        if rest[0] == '--library-path':
+            variables['LD_LIBRARY_PATH'] = shells.Variable(rest[1], True, path, None, '')
+        rest = rest[2:]
+    facts = image.elf_facts(rest[:1]).get(rest[0]) if rest and str(rest[0]).startswith('/') else None
+    if facts is None or image.real(facts.interpreter or '/') != image.real(path):
+        return Started(None, [path] + rest, environment, '%s starts a program itself' % path, [])
+    return Started(rest[0], rest, environment._replace(variables=variables), None, [])
 
 
 def _of_program(image, path, arguments, environment, depth):
@@ -240,24 +264,29 @@ def _of_program(image, path, arguments, environment, depth):
             return _followed(image, rest[0], image.script(rest[0]) or '', rest[1:], environment, depth)
         return unknown('%s reads more than a script' % path)
     if re.match(r'ld-(linux|musl)|ld64', kind):
-        return unknown('%s starts a program itself' % path)
+        return _by_loader(image, path, rest, environment)
     if kind != 'env' and kind not in _PASSING or not rest:
         return Started(path, [path] + arguments, environment, None, [])
-    variables = dict(environment.variables)
+    variables, alone, (with_value, operands) = dict(environment.variables), None, _PASSING.get(kind, ('', 0))
     while rest and isinstance(rest[0], str) and (rest[0].startswith('-') or kind == 'env' and '=' in rest[0]):
         name, _, value = rest.pop(0).partition('=')
         if kind != 'env':
-            if name in _PASSING[kind].split() and rest:
+            if name in with_value.split() and rest:
                 rest.pop(0)
         elif name in ('-u', '--unset') and (value or rest):
             variables[value or rest.pop(0)] = shells.Variable('', True, path, None, '')
+        elif name in ('-i', '-', '--ignore-environment'):
+            variables, alone = {}, '%s %s' % (path, name)
         elif name.startswith('-'):
-            return unknown('%s %s takes all variables away, or does more than set them' % (path, name))
+            return unknown('%s %s does more than set variables' % (path, name))
         else:
             variables[name] = shells.Variable(value, True, path, None, '')
-    if not rest:
-        return unknown('%s starts nothing' % path)
-    return started(image, rest, environment._replace(variables=variables), depth - 1)
+    if len(rest) <= operands or alone and (not all(isinstance(one, str) for one in rest) or any(
+            _OF_RANK.match(name) for name in variables)):
+        return unknown('%s starts nothing that can be told' % path)
+    environment = environment._replace(variables=variables, lost=None if alone else environment.lost)
+    found = started(image, rest[operands:], environment, depth - 1)
+    return found._replace(alone=found.alone or alone)
 
 
 def words_of(line):

@@ -52,7 +52,12 @@ def other_mpi(family, soname, approach, image, site):
 
 @rule('PMI', source='srun(1), --mpi')
 def pmi(trial):
-    """The MPI speaks what the site's srun offers."""
+    """The MPI speaks what the site's srun offers, and what starts the program leaves it what srun says to a rank."""
+    alone = trial.start.begun.alone
+    if alone:
+        yield finding('fails', "%s takes away the variables by which srun tells a rank which it is: every rank would "
+                      "be alone" % alone, [(trial.image.path, alone)], 'take only single variables away (env -u NAME)')
+        return
     wanted, speaks = pmi_for(trial.approach, trial.site), (trial.mpi or {}).get('pmi')
     if speaks and wanted not in speaks:
         yield finding('fails', "srun --mpi=%s of this site is not what the MPI speaks (%s): every rank would be alone"

@@ -17,7 +17,7 @@ from osu_container.core.deciding.rules.finding import (
     shown,
     uses_libfabric,
 )
-from osu_container.core.deciding.site_choice import network_of
+from osu_container.core.deciding.site_choice import network_of, release
 from osu_container.core.reading.environment import FOLDER, folders, in_process, known
 
 #: Variables by which libfabric and MPI choose the network or how ranks find each other: fi_provider(7), README.envvar
@@ -147,11 +147,13 @@ def _of_provider(trial, value, ours):
 def _plugins(trial, value, ours):
     """
     FI_PROVIDER_PATH: the rule "no provider" knows what is found there. Of a plug-in of the image and the same provider
-    in libfabric itself the newer one is taken, and the host's libfabric may not be able to drive the image's.
+    in libfabric itself the newer one is taken, and the host's libfabric may not be able to drive the image's. With
+    tcp goes rxm, where it is asked for.
     """
     fabric = trial.fabric or {}
-    both = set(parts_of(provider_of(trial) or '')) & set(fabric.get('files', ()))
-    return not both or not both <= set(fabric.get('inside', []))
+    files, own = fabric.get('files', {}), release(fabric.get('release'))
+    both = set(parts_of(provider_of(trial) or '') + ['rxm']) & set(files) & set(fabric.get('inside', []))
+    return all(files[name] and files[name] < own for name in both)
 
 
 def _fabrics(trial, value, ours):

@@ -1,5 +1,6 @@
 """What ld.so would say: libraries, symbol versions, symbols, and whether the host's come first."""
 import posixpath
+import re
 from collections import OrderedDict
 
 from osu_container.core.deciding.commands import has_mpi_inside
@@ -12,6 +13,7 @@ from osu_container.core.deciding.rules.gpu_fit import gpu_maker
 from osu_container.core.deciding.trial import OF_DRIVER, Container, opened_names
 from osu_container.core.reading.environment import in_process
 from osu_container.core.reading.loader import load, of_name, undefined_symbols, version_problems, where
+from osu_container.core.reading.scripts import PYTHON
 
 
 @rule('static program', source='ld.so(8)')
@@ -36,7 +38,7 @@ OPENED = {'Cray MPICH': [('liblustreapi.so', 'MPI_File_open', 'a file on Lustre'
 def called(trial):
     """Return the functions of MPI (set of str) that the image's program and libraries call, but for mpi4py's."""
     return set(name.partition('@')[0] for one in trial.process.loaded
-               if one.origin == 'image' and one.name not in trial.start.opens for name in one.facts.undefined)
+               if one.origin == 'image' and '/mpi4py/' not in one.name for name in one.facts.undefined)
 
 
 @rule('opened while running', source='github.com/underworldcode/underworld2/issues/668, Pawsey\'s newsletter of '
@@ -75,8 +77,9 @@ def injection_defeated(trial):
                               'an approach with the library of the image')
             continue
         if '/' in one.name and one.name in trial.start.opens:
-            yield finding('fails', "the host's %s would not be used: mpi4py opens %s by its path" % (soname, one.path),
-                          [(one.facts.path, 'is found first')], 'take it out of that Python (pip uninstall), or set '
+            yield finding('fails', "the host's %s would not be used: %s opens %s by its path" % (
+                soname, 'mpi4py' if re.match(PYTHON, posixpath.basename(program.path)) else shown(program), one.path),
+                          [(one.facts.path, 'is found first')], 'in a Python take it out (pip uninstall), or set '
                           'MPI4PY_LIBMPI=libmpi.so.12 in the image, which makes mpi4py ask ld.so')
             continue
         if INJECT_FOLDER not in path:
