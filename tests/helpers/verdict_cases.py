@@ -390,7 +390,7 @@ def starts_by(text, name='/opt/osu/bin/osu_latency'):
 
 def launcher(calls, how='execv("/opt/real/program", arguments)'):
     """Return a change: the image's program is a compiled one, which calls a function and then how (C expressions)."""
-    code = f'int main(int count, char **arguments) {{ {calls}; return {how} != 0; }}\n'
+    code = f'int main(int count, char **arguments) {{ {calls}; return {how} == 0; }}\n'
     return each(image(), starts_by(''), later(lambda it: it.image.copy(it.parts.plain('libown.so.1', needed=[
         it.parts.mpi()]), '/opt/real/libown.so.1').executable('/opt/osu/bin/osu_latency', code)))
 
@@ -995,7 +995,8 @@ SILENT = {
             alone(it.parts), '/bin/sh').write('/opt/any', '#!/bin/sh\nexec "$@"\n')), program(
                 '/opt/any /opt/osu/bin/osu_latency')), GPU),
         ('a compiled launcher', 'hybrid', launcher('abs(0)'), GPU),
-        ('a library that is opened by its path', 'hybrid', launcher('abs(0)', 'dlopen("/opt/real/libown.so.1", 2)'), GPU),
+        ('a library that is opened by its path', 'hybrid', launcher('abs(0)', 'dlopen("/opt/real/libown.so.1", 2)'),
+         GPU),
         *((text.split('\n')[1], 'hybrid', each(image(), starts_by(text), later(lambda it: it.image.write(
             '/opt/set.sh', 'export A=2\n').copy(alone(it.parts), '/usr/bin/timeout'))), GPU) for text in (
                 '#!/bin/sh\nexec timeout -s KILL 10 /opt/real/program "$@"\n',

@@ -29,9 +29,11 @@ USUAL_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sb
 #: with what an unknown value begins for certain
 Variable = namedtuple('Variable', 'value exported at why head')
 
+#: Behind `env -i`: no other variable is set
+GONE = Variable('', False, None, None, '')
 #: variables: {name: Variable}, of those that the scripts leave set; lost: Variable or None: any other one may be set to
-#: anything; ends: (bool: for certain, 'FILE:LINE', why) or None: the program does not start; problems: list of
-#: (path, why) of scripts that are passed over
+#: anything, or is GONE; ends: (bool: for certain, 'FILE:LINE', why) or None: the program does not start; problems: list
+#: of (path, why) of scripts that are passed over
 Environment = namedtuple('Environment', 'variables lost ends problems')
 
 #: Variables that are not the image's own: the user's, the shell's, the runtime's
@@ -803,7 +805,7 @@ def in_process(environment, name, of_host=None):
     if name not in environment.variables:
         if of_host is not None and environment.lost is None:
             return Variable(of_host, True, None, None, '')
-        return environment.lost
+        return None if environment.lost is GONE else environment.lost
     one = environment.variables[name]
     if one.exported is None:
         return one._replace(value=None, why=one.why or 'it may be exported or not')

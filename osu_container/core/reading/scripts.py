@@ -150,9 +150,11 @@ def _within(image, path, text, arguments):
         own = image.real(path) or path if re.search('readlink|realpath', found.group()) else path
         return posixpath.normpath(posixpath.dirname(own) + (found.group('below') or ''))
     line = ' '.join(quoted(one) for one in arguments)
-    machine = next((name for name, one in MACHINE_NAMES.items() if one == image.system(None).machine), None)
-    return _ARGUMENTS.sub(lambda _: line, _OWN_FOLDER.sub(folder, _MACHINE.sub(
-        lambda found: machine or found.group(), text)))
+
+    def machine(found):
+        elf = image.system(None).machine
+        return next((name for name, one in MACHINE_NAMES.items() if one == elf), found.group())
+    return _ARGUMENTS.sub(lambda _: line, _OWN_FOLDER.sub(folder, _MACHINE.sub(machine, text)))
 
 
 def started(image, words, environment, depth=_DEEPEST):
@@ -186,8 +188,8 @@ def find_program(image, environment, name):
     """Return the path (str) of a program by its whole path, or its name on PATH in the container, None without."""
     if name.startswith('/'):
         return posixpath.normpath(name) if image.exists(name) else None
-    one = environment.variables.get('PATH')
-    if not name or '/' in name or environment.lost or one and one.value is None:
+    one = environment.variables.get('PATH', environment.lost)
+    if not name or '/' in name or one and one.value is None:
         return None
     found = shells.folders(one)[0] + shells.USUAL_PATH
     return next((folder + '/' + name for folder in found if image.exists(folder + '/' + name)), None)
@@ -284,7 +286,7 @@ def _of_program(image, path, arguments, environment, depth):
     if len(rest) <= operands or alone and (not all(isinstance(one, str) for one in rest) or any(
             _OF_RANK.match(name) for name in variables)):
         return unknown('%s starts nothing that can be told' % path)
-    environment = environment._replace(variables=variables, lost=None if alone else environment.lost)
+    environment = environment._replace(variables=variables, lost=alone and shells.GONE or environment.lost)
     found = started(image, rest[operands:], environment, depth - 1)
     return found._replace(alone=found.alone or alone)
 

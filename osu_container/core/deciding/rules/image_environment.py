@@ -18,7 +18,7 @@ from osu_container.core.deciding.rules.finding import (
     uses_libfabric,
 )
 from osu_container.core.deciding.site_choice import network_of, release
-from osu_container.core.reading.environment import FOLDER, folders, in_process, known
+from osu_container.core.reading.environment import FOLDER, GONE, folders, in_process, known
 
 #: Variables by which libfabric and MPI choose the network or how ranks find each other: fi_provider(7), README.envvar
 #: of MPICH, Intel MPI Developer Reference, Open MPI's MCA parameters, pmi2 and PMIx of Slurm. The rest is for tuning
@@ -182,7 +182,7 @@ def image_variables(trial):
     patterns = [_DECIDING.get(family)] + ([_DECIDING['libfabric']] if uses_libfabric(trial) else [])
     names = set(name for name in trial.inside.environment.variables
                 if name in ours or any(pattern and pattern.match(name) for pattern in patterns))
-    if trial.inside.environment.lost:
+    if trial.inside.environment.lost not in (None, GONE):
         names |= set(name for name in ours if uses_libfabric(trial) or not name.startswith('FI_'))
     for name in sorted(names - {'FI_PROVIDER'}):
         one = in_process(trial.inside.environment, name, ours.get(name))
