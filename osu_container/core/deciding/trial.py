@@ -261,12 +261,15 @@ def _only_path(image, begun, functions):
         return None
     content = image.content(begun.program)
     paths = set(text.decode('ascii') for text in _PATH.findall(content)) - {begun.program, facts.interpreter}
-    found = list(image.elf_facts(sorted(path for path in paths if image.exists(path))))
+    paths = [path for path in sorted(paths) if image.exists(path)]
+    found = list(image.elf_facts(paths))
     names = set(text.decode('ascii') for text in _LIBRARY.findall(content)) - set(facts.needed) - {facts.soname}
-    if len(found) != 1 or names and functions is _OPENS:
+    if len(found) != 1 or names and functions is _OPENS or any('x' in image.mode(path) for path in paths
+                                                               if path not in found):
         return None
     path, _ = folders(begun.environment.variables.get('LD_LIBRARY_PATH') or begun.environment.lost, True)
-    return found[0] if _mpi_in(load(found, Container(image, {}, {}), path)) else None
+    own, other = (load([one], Container(image, {}, {}), path) for one in (begun.program, found[0]))
+    return found[0] if not (own.missing or own.broken or _mpi_in(own)) and _mpi_in(other) else None
 
 
 def _become(image, begun):
