@@ -220,7 +220,8 @@ class _Reader(object):
             start += 16 + bloom * self.bits // 8
             last = max([number for number, in self.each('I', self.at(start, buckets * 4))] or [0])
             if last < first:
-                return self._sensible(first)  # nothing is offered
+                # nothing is offered, and GNU ld says 1, however many are needed
+                return self._sensible(max(first, self.relocated()[2] + 1))
             start += buckets * 4 + (last - first) * 4
             while True:
                 for number, in self.each('I', self.at(start, max(4, min(4096, self.size - start)))):
@@ -278,9 +279,12 @@ class _Reader(object):
         return offered, needed
 
     def relocated(self):
-        """Return (numbers of symbols that are looked up when it is loaded, of those whose data are copied): sets."""
+        """
+        Return (numbers of symbols that are looked up when it is loaded, of those whose data are copied: sets; the
+        highest number).
+        """
         jump, copy = MACHINES.get(self.number, ('', 0, '', None, None))[3:]
-        early, copied, left = set(), set(), _MOST_RELOCATIONS
+        early, copied, highest, left = set(), set(), 0, _MOST_RELOCATIONS
         shift, mask = (8, 0xff) if self.bits == 32 else (32, 0xffffffff)
         # the first ones of DT_RELA, very many, have no symbol
         skipped = self.one(DT_RELACOUNT)
@@ -300,17 +304,18 @@ class _Reader(object):
                 piece = self.at(offset + place, min(entry * _PIECE, end - place))
                 for numbers in self.each(form, piece):
                     symbol, kind = numbers[1] >> shift, numbers[1] & mask
+                    highest = max(highest, symbol)
                     if symbol and kind != jump:  # those are of calls, which may wait
                         early.add(symbol)
                         if kind == copy:
                             copied.add(symbol)
-        return early, copied
+        return early, copied, highest
 
     def facts(self, path):
         """Return the ElfFacts, with the path (str) in it."""
         verneed, verdef, names = self.versions()
         offered, found = self.symbols(names)
-        early, copied = self.relocated() if found else (set(), set())
+        early, copied, _ = self.relocated() if found else (set(), set(), 0)
         now = bool(DT_BIND_NOW in self.dynamic or self.one(DT_FLAGS) & DF_BIND_NOW
                    or self.one(DT_FLAGS_1) & DF_1_NOW)
         undefined = {}

@@ -55,6 +55,13 @@ def test_symbols_that_are_offered_and_needed_are_read(tmp_path):
         'called': False, 'data': True, 'kept': True}
 
 
+def test_what_a_program_needs_is_read_though_it_offers_nothing(tmp_path):
+    folder = ElfFolder(tmp_path / 'image')
+    folder.executable('/bin/plain', 'int puts(const char *); int main(void) { return puts("x"); }')
+    facts = elf_facts(str(folder.on('/bin/plain')))
+    assert not facts.defined and 'puts' in {name.partition('@')[0] for name in facts.undefined}
+
+
 @pytest.mark.parametrize('option, now', [('-Wl,-z,now', True), ('-Wl,-z,lazy', False)])
 def test_a_library_that_is_bound_at_once_is_told(tmp_path, option, now):
     facts = elf_facts(str(compile_library(tmp_path / 'liba.so', source=CALL, options=[option])))

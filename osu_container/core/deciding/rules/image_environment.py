@@ -233,7 +233,8 @@ def image_provider(trial):
         return
     ours, one = module_value(trial).get('FI_PROVIDER'), providers_asked(trial)
     environment = trial.inside.environment
-    if one and one.value == ours or 'FI_PROVIDER' not in environment.variables and not environment.lost:
+    if one and one.value == ours or 'FI_PROVIDER' not in environment.variables and (
+            environment.lost in (None, GONE)):
         return
     at = (one or trial.inside.environment.variables['FI_PROVIDER']).at
     wanted = trial.site['provider']['value']
