@@ -43,7 +43,7 @@ moduleclass = 'tools'
 
 def name_of(path):
     """Return a name (str) for the module of the image path: its file name up to the first release, or '' if none is."""
-    stem = re.sub(r'\.(sif|simg|img)$', '', os.path.basename(path))
+    stem = re.sub(r'\.(sif|simg|img|squashfs|sqsh|sqfs)$', '', os.path.basename(path))
     stem = re.sub(r'[-_.:]v?\d+(\.\d+)*([-_.].*)?$', '', stem) or stem
     return stem if NAME.match(stem) else ''
 

@@ -474,6 +474,17 @@ def test_the_images_of_a_site_are_judged_by_their_names(site):
         assert done.returncode == CODES[word]
 
 
+@pytest.mark.parametrize('image, module', [('osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0', 'osu-container'),
+                                           ('osu-mpi4py-4.1.2-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-libcxi',
+                                            'osu-mpi4py')])
+def test_an_image_that_is_not_here_is_to_be_built_and_installed_by_its_easyconfig(image, module, tmp_path):
+    last = check(image, '--site', GPU, cwd=tmp_path).stdout.splitlines()[-3:]
+    assert last[0] == f'    osu-container image build {image}' and last[1].startswith('Recommended: ')
+    approach = last[1].partition(': ')[2]
+    assert last[2] == f'    eb {module}-{approach}.eb -r --try-amend=image={image}.sif --try-amend=site={GPU}'
+    assert (PROJECT / f'easyconfigs/o/{module}/{module}-{approach}.eb').exists()
+
+
 @pytest.mark.parametrize('image, site, text', [
     ('osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi', 'frontier',
      "the image is for GPUs of NVIDIA (CUDA 12.8.1), those of this site are AMD's (gfx90a)"),

@@ -102,6 +102,15 @@ def test_an_image_of_the_site_is_named_by_its_path_and_nothing_is_written_beside
     assert sorted(folder.rglob('*')) == before
 
 
+def test_a_bare_squashfs_is_taken_and_named_without_its_ending(place, monkeypatch):
+    sif = place.sif(place.image())
+    with Image(str(sif), '') as opened:
+        (sif.parent / 'lmp.squashfs').write_bytes(sif.read_bytes()[opened.tree.offset:])
+    monkeypatch.chdir(sif.parent)
+    done = place.new(sif.parent / 'lmp.squashfs', '--approach', 'hybrid')
+    assert done.returncode == 0 and values_of(sif.parent / 'lmp-hybrid.eb')['image'] == 'lmp.squashfs', done.stderr
+
+
 # ---- what is written
 
 
