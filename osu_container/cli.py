@@ -20,6 +20,7 @@ from .exit_codes import MISSING
 
 #: subcommand -> module with add_arguments(parser) and the text of its line in --help
 COMMANDS = {
+    'try': ('osu_container.attempt.cli', "run the approaches without an installation, and leave one file to send"),
     'check': ('osu_container.check.cli', "tell before anything runs which approaches will work with an image, and why"),
     'discover': ('osu_container.discover.cli', "find the facts of this system and write them as a site"),
     'proof': ('osu_container.proof.cli', "show what every rank of a run really loaded and used"),

@@ -22,6 +22,7 @@ CODES = {
                  (2, "also what cannot be compared")),
     'proof': ((0, "all as promised"), (1, "something contradicts what was promised, or nothing is proved"),
               ("another", "that of the command")),
+    'try': ((0, "all steps ended well"), (1, "some did not: the file names them")),
     'why': ((0, "something is known"), (1, "nothing is, or a file cannot be read")),
     'new': ((0, "written, or there as it would be written"), (1, "not written, with the reason on stderr")),
     'contribute': ((0, "written"), (1, "not written, with the reason on stderr")),

@@ -15,9 +15,16 @@ import sys
 from collections import OrderedDict
 
 from osu_container.core import outputs, shell
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.deciding.site_choice import SettingsError, site_entry
 from osu_container.core.terminal import discreet
 
+from . import differ, entry
+from .differ import DifferError, read_look
+from .entry import easyconfig_of
 from .host import Host
+from .survey import Survey
+from .write import report_of, source_of
 
 FORMAT = 1
 
@@ -31,6 +38,8 @@ def add_arguments(parser):
                         "JSON, for `osu-container check --facts` on another machine")
     parser.add_argument('--force', action='store_true', help="replace FILE")
     parser.add_argument('--name', help="name of the site; default: that of the Slurm cluster, else of the node")
+    parser.add_argument('--from', dest='source', metavar='FILE', help="take what another look has seen: the file of "
+                        "`osu-container try`, or that of --json")
     parser.add_argument('--sysroot', metavar='DIR', help="look below DIR, a folder that stands in for /")
     parser.add_argument('--json', action='store_true', help="everything, for programs and for --compare")
     parser.add_argument('--compare', nargs='+', metavar='A', help="how two looks differ: two files of this command, "
@@ -47,8 +56,6 @@ def found_now(root='', name=None, environment=None):
     shows; missing, remarks; approaches: list of (approach, None or why not); commands: list of dict; libraries: {name:
     path, size, mtime, sha256, ...}; seen: {key: value}, the two that --compare reads
     """
-    from . import differ, entry
-    from .survey import Survey
     host = Host(root, environment)
     survey = Survey(host, datetime.date.today().isoformat()).look()
     name = name or entry.name_for(survey)
@@ -84,6 +91,8 @@ def main(options):
         return refuse("--force is for -o FILE and --facts FILE")
     if options.facts and (options.output or options.json):
         return refuse("--facts writes JSON into its FILE: leave -o and --json out")
+    if options.source and (options.sysroot or options.compare or options.facts or options.name):
+        return refuse("--from takes what FILE holds: leave --sysroot, --compare, --facts and --name out")
     if options.compare:
         if options.output or options.name or options.facts:
             return refuse("--compare writes nothing: leave -o, --facts and --name out")
@@ -91,14 +100,39 @@ def main(options):
     target = options.output or options.facts
     if target:  # said again when it is written; known now, it saves the look
         outputs.check(target, options.force)
-    found = found_now(options.sysroot or '', options.name)
+    try:
+        found = seen_before(options.source) if options.source else found_now(options.sysroot or '', options.name)
+    except DifferError as err:
+        return refuse(err)
     if options.facts:
         return write_facts(found, options)
     if options.output:
         return write(found, options)
-    from .write import report_of
     sys.stdout.write(json.dumps(found, indent=1) + '\n' if options.json else report_of(found))
     return 0
+
+
+def seen_before(path):
+    """
+    Return what found_now() has returned, of a file (str, path) of somebody else's. Raises DifferError.
+
+    What becomes Python (write.source_of) must be what this command writes: a site, names, a date.
+    """
+    found = read_look(path)
+    try:
+        name, date, kept = found['name'], found['date'], found['approaches']
+        good = re.match(r'[A-Za-z0-9][\w.-]*\Z', name) and re.match(r'[\d-]{10}\Z', date) and all(
+            approach in APPROACHES and (why is None or isinstance(why, str)) for approach, why in kept)
+        site_entry(name, {name: found['site']})
+        report_of(found)
+        source_of(found)
+    except (KeyError, TypeError, ValueError, AttributeError, SettingsError) as err:
+        raise DifferError("%s does not hold all that a look finds: %s. `osu-container try` and `osu-container discover "
+                          "--json` write it" % (path, err))
+    if not good:
+        raise DifferError("%s was not written by discover: its name, date or approaches are others than it writes"
+                          % path)
+    return found
 
 
 def refuse(text):
@@ -109,8 +143,6 @@ def refuse(text):
 
 def write(found, options):
     """Write what was found into a file and say how it is used; return the exit code."""
-    from .entry import easyconfig_of
-    from .write import source_of
     is_json = options.json or options.output.endswith('.json')
     text = json.dumps(found, indent=1) + '\n' if is_json else source_of(found)
     outputs.write(options.output, text, options.force)
@@ -158,7 +190,6 @@ def write_facts(found, options):
 
 def compare(options):
     """Compare two looks, or a module with today's host; return 0, 1 or 2."""
-    from . import differ
     if len(options.compare) > 2:
         return refuse("--compare takes one or two of them, found %d" % len(options.compare))
     try:

@@ -7,6 +7,7 @@ import ast
 import os
 import re
 
+from osu_container import try_file
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.deciding.facts import FactsError, checked
 from osu_container.core.reading.files import parse_json, read_json, read_plain
@@ -80,7 +81,9 @@ def read_look(path):
     wanted = "`osu-container discover -o FILE` and `osu-container discover --json >FILE` write what can be compared"
     try:
         text = read_plain(path, 'json').decode('utf-8', 'replace')
-        if not path.endswith('.py') and not text.lstrip().startswith('{'):
+        if try_file.is_one(text):
+            text = try_file.data_of(text)
+        elif not path.endswith('.py') and not text.lstrip().startswith('{'):
             raise ValueError('it is neither Python (*.py) nor JSON')
         if path.endswith('.py'):
             # data only: nothing of the file is run

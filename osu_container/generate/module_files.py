@@ -25,8 +25,8 @@ from osu_container.places import PROJECT, STATE
 
 #: Those of the repository, and all of them
 MODULES, ALL = PROJECT / 'modules', STATE / 'modules'
-#: Sites whose texts of KEPT_MODULE are in the repository: LUMI's default stack, and what `make demo` installs
-KEPT, KEPT_MODULE = ('lumi-25.03', 'workstation'), 'osu-container/'
+#: Site -> modules whose texts are in the repository: of LUMI's default stack those that inject
+KEPT = {'lumi-25.03': ['osu-container/bind', 'osu-container/hybrid']}
 INSTALL = '@INSTALL@'
 FIRST_LINE = ("-- Rendered for reading: an installation has its own @INSTALL@, @HOST@ and BYTES, and what its host's "
               "libraries need.\n")
@@ -98,11 +98,6 @@ def for_reading(text):
     return FIRST_LINE + text.rstrip() + '\n'
 
 
-def kept_names(site):
-    """Return the names (list of str) of the modules of site (str) whose texts are in the repository."""
-    return [name for name in names_of(site) if site in KEPT and name.startswith(KEPT_MODULE)]
-
-
 def texts(eb, sites, names=names_of):
     """Return {path below the folder of all sites (str): text} of the modules names(site) of sites, with all cores."""
     with tempfile.TemporaryDirectory(prefix='render-') as scratch, ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -113,7 +108,7 @@ def texts(eb, sites, names=names_of):
 def is_kept(path):
     """Return whether a text (path below the folder of all sites, str) is in the repository."""
     site, _, name = path.partition('/')
-    return not path.endswith('.lua') or site in KEPT and name.startswith(KEPT_MODULE)
+    return not path.endswith('.lua') or name[:-len('.lua')] in KEPT.get(site, ())
 
 
 def main():
@@ -123,7 +118,7 @@ def main():
     default = STATE / 'bin' / 'eb'
     parser.add_argument('--eb', default=str(default) if default.exists() else 'eb', help="the eb command")
     arguments = parser.parse_args()
-    lua = texts(arguments.eb, KEPT, kept_names) if arguments.check else texts(arguments.eb, sites_with())
+    lua = texts(arguments.eb, KEPT, KEPT.get) if arguments.check else texts(arguments.eb, sites_with())
     stale = []
     # the same settings for engines that run no SIF
     for path, text in {**lua, **podman_hpc.rendered(), **edf.rendered()}.items():

@@ -59,14 +59,14 @@ def lines_of(sources, *, benchmark=None, added=None):
         for table in output.tables:
             if table.benchmark is not None:
                 _add(table, added or {})
-                groups.setdefault((name, table.case), []).append(table)
+                groups.setdefault((table.series or name, table.case), []).append(table)
     for tables in groups.values():
         _tell_apart(tables)
-    for (name, path), output in zip(sources, read):
+    for (whole, path), output in zip(sources, read):
         for table in output.tables:
             if table.benchmark is None:
                 continue
-            case = table.case
+            name, case = table.series or whole, table.case
             before = first.setdefault((name, case), table)
             if table.reason is None and before.reason is None and (
                     (before.programs, before.release) != (table.programs, table.release)):
@@ -122,12 +122,13 @@ def _unknown(path, output):
     """Return what the file of an Output does not say, as notes (list of str)."""
     names = [name for name in ('programs', 'release', 'nodes', 'ranks', 'buffers')
              if any(name in table.unknown for table in output.tables if table.reason is None)]
-    return [f"{path} does not say: {', '.join([*names, 'site', 'libraries'])}"]
+    return [f"{path} does not say: {', '.join([*names, *['site'] * (not output.site), 'libraries'])}"]
 
 
 def _header(name, sources, read, problems, site, command=None):
     """Return the first line of an imported run (dict); see docs/benchmarks.md."""
-    return {'run': name, 'started': record.now(), 'site': site or outputs.UNKNOWN, 'tag': 'import', 'command': command,
+    site = site or next((one.site for one in read if one.site), outputs.UNKNOWN)
+    return {'run': name, 'started': record.now(), 'site': site, 'tag': 'import', 'command': command,
             'imported': [{'series': series, 'file': str(path), 'sha256': one.sha256, 'bytes': one.size}
                          for (series, path), one in zip(sources, read)], 'not_said': problems}
 

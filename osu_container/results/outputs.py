@@ -17,7 +17,7 @@ import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from osu_container import osu_output
+from osu_container import osu_output, try_file
 from osu_container.core.reading.files import MOST, TooLarge, decoded, junk_in, read_plain, unpacked
 from osu_container.core.terminal import ESCAPES
 
@@ -92,6 +92,7 @@ class Table:
     nodes, ranks  int, None where the text does not say
     context    words of the command line and of what was exported above it (tuple of str)
     buffers    one of model.BUFFERS, None where the text does not say
+    series     whose figures they are (str), where the text says it: that of `osu-container try`
     """
 
     where: str
@@ -110,6 +111,7 @@ class Table:
     foreign: list = field(default_factory=list)
     broken: list = field(default_factory=list)
     context: tuple = ()
+    series: str | None = None
 
     @property
     def case(self):
@@ -134,6 +136,7 @@ class Output:
     size: int
     tables: list[Table]
     notes: list[str] = field(default_factory=list)
+    site: str | None = None
 
 
 def benchmark_of(title):
@@ -214,7 +217,14 @@ def read(path, benchmark=None):
     if not ended and _cut(lines):
         found.notes.append(f"{path}:{len(lines)}: the last line is cut off, left out: {lines[-1]}")
         lines[-1] = ''
-    found.tables = list(_tables(path, lines, benchmark))
+    series = {}
+    if try_file.is_one(lines[0]):
+        series = dict(enumerate((name for _, name in try_file.parts_of(lines)), 1))
+        found.site = try_file.said(lines, 'site')
+        lines = [line if series[number] else '' for number, line in enumerate(lines, 1)]
+        if not any(lines):
+            raise OutputFailure(f"{path} holds no figures: its parts summary and errors say why nothing ran")
+    found.tables = list(_tables(path, lines, benchmark, series))
     good = [table for table in found.tables if table.reason is None]
     if not good:
         raise OutputFailure(found.tables[0].reason if found.tables else _nothing(path, lines))
@@ -239,12 +249,12 @@ def _nothing(path, lines):
     return f"{path}: no figures in {len(lines)} line(s): {WANTED}; it ends with: {last[:200]}"
 
 
-def _tables(path, lines, benchmark):
-    """Yield the Tables of a text. benchmark: of a table without a title that is known."""
+def _tables(path, lines, benchmark, series):
+    """Yield the Tables of a text; benchmark: of one without a title that is known; series: {line: whose it is}."""
     for block in _together(_blocks(lines, benchmark)):
         found = _KINDS.get(block['kind'], _osu)(path, block, benchmark)
         for table in found if isinstance(found, list) else [found]:
-            table.context = block['context']
+            table.context, table.series = block['context'], series.get(block['line'])
             yield table
 
 

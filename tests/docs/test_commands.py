@@ -119,6 +119,9 @@ COMMANDS = [
     Rule('long', r'((RELEASES|TRY)=\w* )*make release', 'CONTRIBUTING|support'),
     Rule('release', r'sha256sum -c SHA256SUMS|tar xf osu-container-.*|osu-container-\S+/bin/osu-container --version|'
                     r'pip install osu_container-.*', 'support'),
+    # Without an installation
+    Rule('LUMI', r'sbatch -A project_46XXXXXXX .*try\.sbatch|git clone .* && cd osu-container', ON_LUMI),
+    Rule('system', r'sbatch -A PROJECT try\.sbatch IMAGE\.sif', SYSTEMS),
     # A container of the user's own
     Rule('foreign', r'(\$ )?osu-container new lammps\.sif .*', 'your-own|README'),
     Rule('foreign', r'eb lammps-hybrid\.eb|module load lammps/hybrid', 'your-own|README'),

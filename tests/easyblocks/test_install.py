@@ -119,7 +119,7 @@ def test_every_easybuild_installs_every_approach(any_eb, approach):
 
 
 @pytest.mark.parametrize('approach', one_of_each(['bind', *CONTAINERS]))
-def test_the_installed_module_is_the_checked_in_one(eb, approach):
+def test_the_installed_module_is_the_described_one(eb, approach):
     from osu_container.generate import described_facts
     from osu_container.generate import module_files as render
     eb.local(workstation())
@@ -136,8 +136,8 @@ def test_the_installed_module_is_the_checked_in_one(eb, approach):
     assert bool(compared) == bool(described['injected'])
     assert all(int(size) == os.stat(path.replace(described_facts.HOST, facts['host']['root'])).st_size
                for path, size in compared)
-    assert render.for_reading(text) == (
-        PROJECT / 'modules' / 'workstation' / 'osu-container' / f'{approach}.lua').read_text()
+    assert [render.for_reading(text)] == list(render.texts(
+        str(eb.command), ['workstation'], lambda _: [f'osu-container/{approach}']).values())
     older = root / 'settings' / 'osu-settings' / 'older.lua'
     older.parent.mkdir(parents=True, exist_ok=True)
     older.write_text('')

@@ -113,26 +113,35 @@ def read_facts(approach, site, sif, root, runtime, program_prefix, programs=(), 
         with Image(sif, program_prefix, programs) as image:
             _check_image(image, program_prefix)
             mix, verdict = judged(approach, site, image, host, runtime=runtime, dry=True)
-            _check_family(verdict, image)
-            approach = mix.approach
-            if verdict.level == 'fails' and not force:
-                # EasyBuild 4.9 shows the first 300 characters: what is wrong comes first
-                raise FactsError("approach '%s' cannot run here: %s\nUse another approach, or an image whose libraries "
-                                 "fit this host (`osu-container check %s` tells which; site '%s'), or --force"
-                                 % (approach['name'], '\n  '.join(finding.reason for finding in verdict.findings
-                                                                  if finding.level == 'fails'), shell.path(sif),
-                                    site['name']))
-            facts = dict(host_facts(site, root, mix.soname), runtime=runtime, files=bound_files(approach, site, host),
-                         injected=_injected(approach, site, host, mix.taken.injected, image.libraries))
-            if approach.get('entrypoint'):
-                injected = [(name, one.path) for name, one in mix.taken.injected.items()]
-                facts['folders'] = entrypoint_folders(approach, site, injected, host)
-            loaded = of_name(mix.process, 'libfabric.so.1')
-            found = _image_facts(image, set(mix.taken.injected), mix.soname, loaded)
-            return {'image': dict(found, uses_libfabric=uses_libfabric(mix) is not False), 'host': facts,
-                    'verdict': _recorded(verdict, force)}
+            return facts_of(mix, verdict, runtime, force)
     except (ImageError, ElfError) as err:
         raise FactsError(str(err))
+
+
+def facts_of(trial, verdict, runtime, force=False):
+    """
+    Return what read_facts() does, of a Trial and its Verdict, while the Image is open.
+
+    Raises FactsError as read_facts() does; ImageError, ElfError where a file cannot be read.
+    """
+    approach, site, image, host = trial.approach, trial.site, trial.image, trial.host
+    _check_family(verdict, image)
+    if verdict.level == 'fails' and not force:
+        # EasyBuild 4.9 shows the first 300 characters: what is wrong comes first
+        raise FactsError("approach '%s' cannot run here: %s\nUse another approach, or an image whose libraries "
+                         "fit this host (`osu-container check %s` tells which; site '%s'), or --force"
+                         % (approach['name'], '\n  '.join(finding.reason for finding in verdict.findings
+                                                          if finding.level == 'fails'), shell.path(image.path),
+                            site['name']))
+    facts = dict(host_facts(site, host.root, trial.soname), runtime=runtime, files=bound_files(approach, site, host),
+                 injected=_injected(approach, site, host, trial.taken.injected, image.libraries))
+    if approach.get('entrypoint'):
+        injected = [(name, one.path) for name, one in trial.taken.injected.items()]
+        facts['folders'] = entrypoint_folders(approach, site, injected, host)
+    loaded = of_name(trial.process, 'libfabric.so.1')
+    found = _image_facts(image, set(trial.taken.injected), trial.soname, loaded)
+    return {'image': dict(found, uses_libfabric=uses_libfabric(trial) is not False), 'host': facts,
+            'verdict': _recorded(verdict, force)}
 
 
 def _recorded(verdict, force):

@@ -79,6 +79,19 @@ def promised(settings):
         settings.stack.libfabric_of, settings.stack.pmi, settings.stack.provider or '')
 
 
+def tool_variables(settings):
+    """Return [(name, value, of what)] of the variables by which a module tells this project's own commands."""
+    found = [('OSU_PROMISE', promised(settings), 'osu-proof')]
+    if settings.sets.gpu_map:
+        found += [('OSU_GPU_MAP', ' '.join('%d:%s:%s' % (gpu['gcd'], gpu['mask'], gpu['nic'])
+                                           for gpu in settings.sets.gpu_map), 'osu-gpu-bind'),
+                  ('OSU_GPU_VARIABLES', ' '.join('%s=%s' % (entry['name'], entry['value'])
+                                                 for entry in settings.sets.rank_variables), '')]
+    if settings.inside.host_path:
+        found.append(('OSU_SWAP_PATH', ':'.join(settings.inside.host_path), 'the entrypoint'))
+    return found
+
+
 def job_script(settings, jobs, module, example, binding=None):
     """
     Return the text of the script.

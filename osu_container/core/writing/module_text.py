@@ -12,7 +12,7 @@ from osu_container.core.data.approaches import SETTINGS
 from osu_container.core.deciding.injection import FOLDER, NAME, TARGET
 from osu_container.core.deciding.settings import FAMILY
 from osu_container.core.terminal import one_line
-from osu_container.core.writing.call_settings import SCRIPTS, bind_of, promised
+from osu_container.core.writing.call_settings import SCRIPTS, bind_of, tool_variables
 
 #: What stands for itself in no Lua string: Lua 5.1 reference manual, 2.1. The last are bytes of file names that are
 #: none of their encoding (PEP 383)
@@ -231,15 +231,9 @@ end"""
 
 def tool_lines(settings):
     """Return the lines for this project's own commands, and for settings that not everybody wants."""
-    lines = [said('setenv("OSU_MODULE_ROOT", root)', "osu-container bench"),
-             said(call('setenv', 'OSU_PROMISE', promised(settings)), "osu-proof")]
-    if settings.sets.gpu_map:
-        lines += [said(call('setenv', 'OSU_GPU_MAP', ' '.join('%d:%s:%s' % (gpu['gcd'], gpu['mask'], gpu['nic'])
-                                                             for gpu in settings.sets.gpu_map)), "osu-gpu-bind"),
-                  call('setenv', 'OSU_GPU_VARIABLES', ' '.join(
-                      '%s=%s' % (entry['name'], entry['value']) for entry in settings.sets.rank_variables))]
-    if settings.inside.host_path:
-        lines.append(said(call('setenv', 'OSU_SWAP_PATH', ':'.join(settings.inside.host_path)), "the entrypoint"))
+    lines = [said('setenv("OSU_MODULE_ROOT", root)', "osu-container bench")]
+    for name, value, what in tool_variables(settings):
+        lines.append(said(call('setenv', name, value), what) if what else call('setenv', name, value))
     if settings.sets.more:
         lines.append(said('prepend_path("MODULEPATH", pathJoin(root, "%s"))' % MODULES,
                           "module load osu-settings/..."))

@@ -261,6 +261,14 @@ BASES = {
             'github.com/Lumi-supercomputer/LUMI-training-materials 21c5413, docs/ai-20250527/'
             'extra_06_BuildingContainers.md; lumi-multitorch-latest.sif: github.com/Lumi-supercomputer/lumi-userguide, '
             'pull request 315', '2026-09-02', 'measured'),
+        'images_there': _fact(
+            ['/appl/local/containers/cotainr-baseimages/lumi-multitorch-mpich-*.sif',
+             '/appl/local/laifs/containers/lumi-multitorch-latest.sif'],
+            'cotainr\'s base image is the third of the five stages of lumi-multitorch: it has MPICH, libfabric, libcxi '
+            'and OSU (in /usr/libexec, built --enable-rocm), and not the PyTorch that makes the last one large',
+            'github.com/lumi-ai-factory/laifs-container-recipes fdf7153, recipes/lumi-multitorch/lumi-multitorch-'
+            'template.yaml, containerfiles/mpich/Ubuntu_Rocm_Slingshot; file name: cotainr 2025.7.1',
+            '2025-12-19', 'derived'),
         'image_help': _fact(
             'docs/install-lumi.md, section "The image"', 'an image lies on LUMI, is copied there, or is built there',
             'docs/install-lumi.md', '2026-11-21', 'derived'),

@@ -46,6 +46,8 @@ Keys of a site
     image_folders      folders below which the site keeps images for all. Such an image is linked to, never copied; one
                        named without a folder is looked for in them, also by a module whose own copy was deleted. {NAME}
                        at the beginning of one is the value of that variable; without a value there is no such folder
+    images_there       optional: images with osu_latency and osu_bw that lie on the system, for `osu-container try`:
+                       paths with wildcards, what is read fastest first
     image_help         where to read how a machine like this comes by an image
     building           optional: how an image is built on the system itself: folder (it is this system where that is),
                        module (argument of module load, has proot), login_nodes (regular expressions of host names) and
@@ -71,7 +73,7 @@ KEYS = ('title', 'recognised_by', 'default_approach', 'runtime', 'provider', 'pm
         'image_folders', 'image_help', 'jobs', 'native', 'wrapper_modules')
 #: Keys that an entry may have
 OPTIONAL = ('gpu_userland', 'slingshot', 'lnx_links', 'engine', 'architecture', 'network', 'building', 'family',
-            'shell')
+            'shell', 'images_there')
 #: Keys whose value is a dict of facts by name; 'based_on' completes them name by name
 TABLES = ('libraries', 'files')
 #: Keys whose value is no fact
@@ -104,6 +106,7 @@ SHAPES = {
     'shell': [{'name': str, 'fits': [str]}],
     'images': {str: str},
     'image_folders': [str],
+    'images_there': [str],
     'image_help': str,
     'building': {'folder': str, 'module': str, 'login_nodes': [str], 'login_minutes': int, 'job': [str],
                  'home_gigabytes': int, 'project_folder': str},
