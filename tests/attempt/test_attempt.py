@@ -12,7 +12,7 @@ from osu_container.core.deciding.site_choice import SiteFile, site_entry
 from osu_container.discover.cli import found_now
 from osu_container.results import imported, select
 from osu_container.try_file import DATA, LIMIT, PARTS, Discretion, TryFile
-from tests.helpers.machine import PROJECT, StandIn, run
+from tests.helpers.machine import PROJECT, STATE, StandIn, clean_shell, run
 
 #: Who the user is, and what opens doors: nothing of it may be in a file
 ME = {'HOME': '/users/ada', 'USER': 'ada', 'SLURM_JOB_ACCOUNT': 'project_465000999', 'EBU_USER_PREFIX': '/project/x/eb',
@@ -48,8 +48,12 @@ def read_back(path, folder, names, capsys):
 
 @pytest.mark.apptainer
 @pytest.mark.slurm
-def test_one_job_on_two_nodes_leaves_one_file_that_other_commands_read(shell, tmp_path, capsys):
-    done = submitted(shell, tmp_path, **{name: ME[name] for name in ('API_TOKEN', 'SLURM_JWT')})
+def test_one_job_on_two_nodes_leaves_one_file_that_other_commands_read(tmp_path, capsys):
+    def plain(script, **variables):
+        return clean_shell(script, PATH=f"{STATE / 'bin'}:/usr/bin:/bin:/usr/sbin:/sbin",
+                           SLURM_CONF=str(STATE / 'slurm' / 'slurm.conf'), **variables)
+    assert run([PROJECT / 'workstation' / 'slurm.sh', 'start']).returncode == 0
+    done = submitted(plain, tmp_path, **{name: ME[name] for name in ('API_TOKEN',)})
     said = (tmp_path / 'job.out').read_text()
     assert done.returncode == 0, said
     path, text = text_of(tmp_path)
@@ -65,7 +69,7 @@ def test_one_job_on_two_nodes_leaves_one_file_that_other_commands_read(shell, tm
     assert text.count(': 2 ranks on 2 nodes (node1, node2), all alike') == 2 * len(names)
     site = read_back(path, tmp_path, names, capsys)
     assert site.SITES[site.SITE]['provider']['value'] == 'tcp'
-    for secret in (os.environ['HOME'], str(PROJECT), str(tmp_path), ME['API_TOKEN'], ME['SLURM_JWT']):
+    for secret in (os.environ['HOME'], str(PROJECT), str(tmp_path), ME['API_TOKEN']):
         assert secret not in text
 
 

@@ -42,7 +42,7 @@ SITE_KEYS = {'name', 'title', 'recognised_by', 'default_approach', 'runtime', 'p
              'gpu_binding', 'libraries', 'library_folders', 'one_build', 'files', 'conflicts', 'variables', 'images',
              'image_folders', 'image_help', 'jobs', 'native', 'wrapper_modules'}
 OPTIONAL_SITE_KEYS = {'gpu_userland', 'slingshot', 'lnx_links', 'engine', 'architecture', 'network', 'building',
-                      'family', 'shell'}
+                      'family', 'shell', 'images_there'}
 APPROACH_KEYS = {'title', 'container', 'mpi', 'mpi_also', 'inject', 'inject_if_known', 'preload', 'comes_from',
                  'requires', 'files', 'unset', 'rank_variables', 'variables'}
 FACT_KEYS = {'value', 'why', 'source', 'date', 'evidence'}
