@@ -410,6 +410,19 @@ FILE_OPEN = 'int MPI_File_open(void *a, void *b) { return 0; }\n'
 
 
 #: rule -> [(what the case is, approach, change, site, word that its finding has, text in its reason)]
+
+def of_efa(it, rpath='old:/opt/amazon/efa/lib'):
+    """Return a plugin of NCCL, for Parts it: by rpath it finds the libfabric of EFA's installer."""
+    return it.user_of('libnccl-net.so', it.fabric(), ['FABRIC_1.0'], rpath=rpath)
+
+
+#: As in NVIDIA's images for AWS. The program's MPI is ch3, so that no libfabric is there before the plugin
+EFA_PLUGIN = each(
+    image(cuda='12.8', plugin=of_efa, mpi=lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)),
+    later(lambda it: it.image.copy(it.parts.fabric(providers=('tcp', 'efa'), needed=()),
+                                   '/opt/amazon/efa/lib/libfabric.so.1')))
+
+
 SPEAKS = {
     'host path missing': [
         ('no libfabric', 'hybrid', host(libfabric=None), GPU, 'fails',
@@ -737,6 +750,12 @@ SPEAKS = {
                                                rpath='old:/opt/ofi')),
             later(lambda it: it.image.copy(it.parts.fabric(newest=9), '/opt/ofi/libfabric.so.1'))), GPU,
          'works slowly', 'needs FABRIC_1.9'),
+        ('built for EFA, with a libfabric of its own', 'hybrid', EFA_PLUGIN, CUDA, 'works slowly',
+         'which has no provider cxi: NCCL falls back to TCP'),
+        ('not for libfabric', 'hybrid', image(cuda='12.8', plugin=lambda it: it.plain('libnccl-net.so')), CUDA,
+         'works slowly', 'does not use libfabric, and nothing else reaches Slingshot'),
+        ('NCCL without one', 'hybrid', image(cuda='12.8', plugin=None, libraries=lambda it: [it.plain('libnccl.so.2')]),
+         CUDA, 'works slowly', 'NCCL finds no plugin'),
         ('plugin that lacks a library', 'hybrid', image(plugin=lambda it: it.plain(
             'librccl-net.so', needed=[it.plain('libgone.so.1')])), GPU, 'works slowly', 'libgone.so.1'),
     ] + [(f'none, {approach}', approach, image(plugin=None, libraries=lambda it: [it.plain('librccl.so.1')]), GPU,
@@ -973,7 +992,9 @@ SILENT = {
                  ('UCX', 'pure', each(INFINIBAND, UCX_WHOLE), PLAIN),
                  ('Open MPI over verbs', 'openmpi', each(INFINIBAND, VERBS, rdma_core('mlx5'), image(
                      mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40'))), PLAIN)],
-    'RCCL plugin': [('fits', 'hybrid', image(), GPU), ('no RCCL', 'opensource', image(plugin=None), GPU)] + [
+    'RCCL plugin': [
+        ('fits', 'hybrid', image(), GPU), ('no RCCL', 'opensource', image(plugin=None), GPU),
+        ("the host's libfabric", 'hybrid', each(EFA_PLUGIN, image(plugin=lambda it: of_efa(it, rpath=None))), CUDA)] + [
         (name, approach, image(plugin=None, libraries=lambda it: [it.plain('librccl.so.1')]), site_name)
         for name, approach, site_name in (('no GPU', 'hybrid', CPU), ('over TCP', 'pure', GPU))],
     'ROCm release': [(f'ROCm {rocm}', 'hybrid', image(rocm=rocm), GPU) for rocm in ('6.1.0', '6.4.4')] +

@@ -402,14 +402,14 @@ def trial_of(approach, site, image, host, program=None, runtime=None):
     def with_more(paths):
         """Return the Process with paths (list of str) opened at last."""
         return load(starts, container, library_path, opens + paths)
-    fabric = _traits(process, 'libfabric.so.1', image, host)
+    fabric = traits_in(process, 'libfabric.so.1', image, host)
     tried = load(['libfabric.so.1'], container, library_path) if approach.get('entrypoint') and not fabric else None
     plugin = image.rccl_plugin()
     return Trial(
         approach, site, image, host, Taken(injected, gone, lacking),
         Inside(environment, library_path, [(path, by) for _, path, by in own_preload], runtime),
         Start(found, static, (plugin, with_more([plugin])) if plugin else None, tried, starts, why, begun, opens),
-        family, soname, process, _traits(process, soname, image, host),
+        family, soname, process, traits_in(process, soname, image, host),
         _with_plugins(process, fabric, container, with_more, library_path, environment))
 
 
@@ -610,7 +610,7 @@ def _plugin_files(fabric, traits, container, library_path, environment):
     return found
 
 
-def _traits(process, soname, image, host):
+def traits_in(process, soname, image, host):
     """Return the traits (dict) of the library soname in the process, None where it is not loaded or not described."""
     one = of_name(process, soname)
     if one is None:

@@ -747,8 +747,8 @@ class Image(object):
         return min(paths, key=lambda path: ('librccl-net.so' not in path, path)) if paths else None
 
     def rccl(self):
-        """Return whether RCCL is in the image (bool)."""
-        return bool(self.matching(r'.*/librccl\.so(\.[\d.]+)?'))
+        """Return whether RCCL, or NCCL of NVIDIA, is in the image (bool)."""
+        return bool(self.matching(r'.*/lib[rn]ccl\.so(\.[\d.]+)?'))
 
     def folder_has(self, folder, sonames):
         """Return whether the folder (str) of the image holds a file of one of the names (set of str)."""

@@ -1,6 +1,7 @@
 """GPUs: whose, with which ROCm or CUDA, and what RCCL and MPI do with their memory."""
 import re
 
+from osu_container.core.deciding.layers import parts_of
 from osu_container.core.deciding.rules.finding import (
     NOTE,
     finding,
@@ -9,8 +10,9 @@ from osu_container.core.deciding.rules.finding import (
     rule,
     shown,
 )
-from osu_container.core.deciding.site_choice import release, site_words
-from osu_container.core.reading.loader import version_problems
+from osu_container.core.deciding.site_choice import network_of, release, site_words
+from osu_container.core.deciding.trial import traits_in
+from osu_container.core.reading.loader import of_name, version_problems
 
 #: Makers of GPUs -> what an image for them holds, and the method of Image that tells its release
 _GPU_MAKERS = {'AMD': ('ROCm', 'rocm'), 'NVIDIA': ('CUDA', 'cuda')}
@@ -47,22 +49,37 @@ def other_vendor(site, image):
                       'for buffers in GPU memory use an image with CUDA')
 
 
-@rule('RCCL plugin', source='DeiC-HPC/BitBulldozersLab, 2025-03: 3 to 5 instead of 13 GB/s')
+@rule('RCCL plugin', source='DeiC-HPC/BitBulldozersLab, 2025-03: 3 to 5 instead of 13 GB/s; of an NCCL whose plugin is '
+                            'built for EFA, GeodesicResearch on GH200 with Slingshot: 2.3 instead of 163 GB/s')
 def rccl_plugin(trial):
-    """RCCL finds a plugin by which it uses libfabric, and that loads with the libfabric of the process."""
-    if not trial.site['gpu']['value'] or provider_of(trial) == 'tcp':
+    """RCCL, or NCCL, finds a plugin by which it uses libfabric, and that meets one with the site's provider."""
+    wanted = provider_of(trial)
+    if not trial.site['gpu']['value'] or wanted == 'tcp':
         return
-    slow = 'RCCL falls back to TCP without a word'
+    name = 'NCCL' if gpu_maker(trial.site) == 'NVIDIA' else 'RCCL'
+    slow = '%s falls back to TCP without a word' % name
     if trial.start.plugin is None:
-        if trial.image.rccl():
-            yield finding('works slowly', "RCCL finds no plugin in the image by which it would use libfabric: %s; "
-                          "messages of MPI are not affected" % slow,
-                          [(trial.image.path, 'RCCL, and no librccl-net.so that it finds')],
+        if trial.image.rccl() and network_of(trial.site)[0] == 'Slingshot':  # InfiniBand needs none
+            yield finding('works slowly', "%s finds no plugin in the image by which it would use libfabric: %s; "
+                          "messages of MPI are not affected" % (name, slow),
+                          [(trial.image.path, '%s, and no lib%s-net.so that it finds' % (name, name.lower()))],
                           'build aws-ofi-nccl into the image')
         return
     path, process = trial.start.plugin
     ours = set(one.path for one in trial.process.loaded)
     new = process._replace(loaded=[one for one in process.loaded if one.path not in ours])
+    fabric = of_name(process, 'libfabric.so.1')
+    if wanted == 'cxi' and not process.broken and not any('libfabric.so.1' in one.facts.needed for one in new.loaded):
+        yield finding('works slowly', "%s does not use libfabric, and nothing else reaches Slingshot: %s"
+                      % (path, slow), [(path, 'no DT_NEEDED libfabric.so.1')], 'build aws-ofi-nccl into the image')
+    elif fabric in new.loaded:  # else that of MPI, of which other rules speak
+        traits = traits_in(process, 'libfabric.so.1', trial.image, trial.host) or {}
+        if traits.get('providers') and wanted and not set(parts_of(wanted)) <= set(traits['providers']):
+            yield finding('works slowly', "%s meets %s (%s), which has no provider %s: %s" % (
+                path, shown(fabric), traits.get('release') or 'of unknown release', wanted, slow),
+                [(fabric.facts.path, 'providers ' + ', '.join(traits['providers']))],
+                'take an approach that puts the host\'s libfabric in front, and an image whose plugin names no folder '
+                'of its own for it (DT_RPATH)')
     for one, soname, lacking, provider in version_problems(process):
         if one in new.loaded:
             yield finding('works slowly', "%s needs %s of %s, but %s ends at %s: %s" % (
