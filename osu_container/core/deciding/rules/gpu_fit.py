@@ -69,7 +69,8 @@ def rccl_plugin(trial):
     ours = set(one.path for one in trial.process.loaded)
     new = process._replace(loaded=[one for one in process.loaded if one.path not in ours])
     fabric = of_name(process, 'libfabric.so.1')
-    if wanted == 'cxi' and not process.broken and not any('libfabric.so.1' in one.facts.needed for one in new.loaded):
+    whole = not process.broken and len(process.missing) == len(trial.process.missing)
+    if wanted == 'cxi' and whole and not any('libfabric.so.1' in one.facts.needed for one in new.loaded):
         yield finding('works slowly', "%s does not use libfabric, and nothing else reaches Slingshot: %s"
                       % (path, slow), [(path, 'no DT_NEEDED libfabric.so.1')], 'build aws-ofi-nccl into the image')
     elif fabric in new.loaded:  # else that of MPI, of which other rules speak
