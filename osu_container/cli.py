@@ -8,6 +8,7 @@ import difflib
 import importlib
 import os
 import re
+import stat
 import sys
 from pathlib import Path
 
@@ -134,6 +135,8 @@ class Parser(argparse.ArgumentParser):
 
 def command():
     """Run as a process of its own, as bin/osu-container does; return the exit code."""
+    if sys.argv[1:2] != ['proof']:  # which starts what is the user's; others write scripts that are run
+        os.umask(os.umask(0o077) | stat.S_IWOTH)
     return streams.as_process(main)
 
 

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import socket
+import stat
 import sys
 import tempfile
 from importlib.util import find_spec
@@ -303,7 +304,7 @@ class SiteEasyBlock(EasyBlock):
     def run_all_steps(self, *args, **kwargs):
         """Run the steps; an error or an interruption leaves what was there before: installation and module file."""
         mask = os.umask(0o077)
-        os.umask(mask)
+        os.umask(mask | stat.S_IWOTH)  # code that everybody may write is run by nobody
         if mask & 0o055 and os.getuid() == 0:
             print_warning("nobody but root will be able to use %s (for others Lmod knows no such module): umask is "
                           "%03o. For all: eb --umask=022 ...", self.full_mod_name, mask, log=self.log)

@@ -267,19 +267,38 @@ def signals_held():
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+def ending_with(parent):
+    """
+    Return a function by which a process gets SIGTERM when its parent (int) has ended, however that was (kill -9).
+
+    For preexec_fn. It does nothing where Python has no way to call prctl(2).
+    """
+    try:
+        import ctypes
+        prctl = ctypes.CDLL(None, use_errno=True).prctl
+    except (ImportError, AttributeError, OSError):
+        return lambda: None
+
+    def prepare():
+        prctl(1, signal.SIGTERM, 0, 0, 0)  # PR_SET_PDEATHSIG of linux/prctl.h
+        if os.getppid() != parent:  # it was killed just before
+            os.kill(os.getpid(), signal.SIGTERM)
+    return prepare
+
+
 @contextlib.contextmanager
-def started(command, also=None, **options):
+def started(command, **options):
     """
     Start command (list of str) as the leader of a process group of its own; give its Popen.
 
-    If the block is left by an error or an interruption, it is ended with all that it started. Raises OSError if it
-    cannot be started. also: function that the command calls before it begins; options: of Popen
+    If the block is left by an error or an interruption, it is ended with all that it started; where this process is
+    killed, it is asked to end. Raises OSError if it cannot be started. options: of Popen
     """
-    child = None
+    child, prepare = None, ending_with(os.getpid())
     try:
         with signals_held() as release:
             child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True,
-                                     preexec_fn=lambda: (release(), also and also()), **options)
+                                     preexec_fn=lambda: (release(), prepare()), **options)
         yield child
     except BaseException:
         if child is not None:

@@ -300,8 +300,6 @@ def said(*arguments):
 HOSTILE = ['\x1b[31m', '\x1b]0;title\x07', '\r', '\b' * 9, '\x1b[6n', '\x1b[2J', '\x9b31m', '\x85', '\u202e', '\u2066',
            '\u200b', '\u2028', '\ufeff', '\xad', '\u115f', '\u3164', '\u2800', '\ufe0f', '\U000e0041', '\U000e0100',
            '\0', '\x7f', '\udc9b']
-#: Letters that people write
-HARMLESS = ['plain', 'Größe', 'µs', '≥ 1', '漢字', 'עברית', 'é', '→', '100 %', '\\x1b']
 
 
 def obeyed(text):
@@ -343,14 +341,3 @@ def test_streams_pass_on_what_is_shown_and_are_as_before_afterwards(monkeypatch)
         terminal.obeyed('\r\x1b[K')
     assert (out.getvalue(), error.getvalue()) == ('a\\x1b[2Jb\n\r\x1b[K', 'c\\u202ed\n')
     assert (sys.stdout, sys.stderr) == (out, error)
-
-
-@pytest.mark.parametrize('value', [
-    *HOSTILE[:5], *HARMLESS, '" .. os.execute("false") .. "', ']]', '\\', '\\"', '\n', '\x00', '\x011', '"\\\n\r\x1b'])
-def test_a_lua_string_is_the_text_and_nothing_else(value):
-    lua = next((found for found in map(shutil.which, ('lua', 'lua5.4', 'lua5.3', 'lua5.1')) if found), None)
-    assert lua, 'Lmod needs Lua'
-    text = lua_string(value)
-    assert '\n' not in text
-    done = subprocess.run([lua, '-e', f'io.write({text})'], stdout=subprocess.PIPE)
-    assert done.stdout == os.fsencode(value), text

@@ -5,6 +5,8 @@ project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 # What make demo makes lies in this one folder, so that make clean can remove it.
 # shellcheck disable=SC2034  # used by the scripts that source this file
 work=$project/.workstation
+# Much of it is run: nobody else writes to it, whatever the umask is.
+umask o-w
 
 say() { printf '==> %s\n' "$*"; }
 note() { printf '    %s\n' "$*"; }

@@ -344,9 +344,9 @@ stop() {
         say "private Slurm: not running"
     fi
     end_unrecorded
-    run=$(run_folder)
-    [[ ! -O $run ]] || rm -rf "$run"
-    rm -rf "$(tmp_folder)"
+    for run in "$(tmp_folder)" "$(run_folder)"; do  # another user may have such a name
+        [[ ! -O $run || -L $run ]] || rm -rf "$run"
+    done
     rm -f "$pids"
     [[ ! -L $folder/run ]] || rm -f "$folder/run"
 }

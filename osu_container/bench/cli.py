@@ -335,6 +335,10 @@ def _estimate(left, wanted):
     return len(left) * cases.GUESS + 10 * len(wanted.modules)
 
 
+#: Name of the job; one that is asked for has a number of its own behind it
+JOB = 'osu-container-bench'
+
+
 def _salloc(wanted, site, options, runs):
     """Return the command (list of str) that asks for the job, without what runs in it."""
     ranks = max(run.case.ranks for run in runs)
@@ -342,7 +346,7 @@ def _salloc(wanted, site, options, runs):
     if wanted.run:  # nobody knows how long it takes; at most this
         minutes = max(10, round(len(runs) * (wanted.repeats + 1) * wanted.run['limit'] / 60))
     return ['salloc', f'-N{wanted.nodes}', f'-n{max(ranks, wanted.nodes)}', f'--time={options.time or minutes}',
-            '--job-name=osu-container-bench', '--kill-command=TERM',
+            f'--job-name={JOB}', '--kill-command=TERM',
             *reframe_settings.job_options(site, partition=wanted.partition, account=wanted.account)]
 
 
@@ -378,7 +382,12 @@ def _in_a_job(options, wanted, site, runs, folder, base):
         raise BenchError("salloc is not there, and this is no job: start it in one (sbatch)")
     # not in place of this process: killed, it would leave a job, or one that waits, which nobody gives back
     more = () if sys.stdin.isatty() else (signal.SIGINT,)  # a terminal sends that to both
-    return call([*command, *again], {**base, holding.PARENT: 'salloc'}, (signal.SIGTERM, signal.SIGHUP, *more))
+    named = f'--job-name={JOB}-{os.urandom(4).hex()}'
+    command[command.index(f'--job-name={JOB}')] = named
+    code = call([*command, *again], {**base, holding.PARENT: 'salloc'}, (signal.SIGTERM, signal.SIGHUP, *more))
+    if code == 128 + signal.SIGKILL:  # salloc had no time to give it back
+        holding.cancel([named.replace('job-', '')], base)
+    return code
 
 
 def _own_again(options):

@@ -14,7 +14,6 @@ where it matters, after a failure and before a job is asked for: no controller i
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import errno
 import fcntl
 import json
@@ -27,10 +26,10 @@ import time
 from pathlib import Path
 
 from osu_container.core import outputs
-from osu_container.core.reading.files import read_json
+from osu_container.core.reading.files import not_anothers, read_json
 from osu_container.proof.loaded import environment_of, link, stat
 
-from .. import record
+from .. import record, streams
 from . import BenchError
 
 NAME = 'running.json'
@@ -40,14 +39,6 @@ PLAN = 'OSU_CONTAINER_PLAN'
 PARENT = 'OSU_CONTAINER_SALLOC'
 #: Seconds between asking a process to end and ending it: ReFrame ends its test, srun its step
 PATIENCE = 10
-#: Of prctl(2), linux/prctl.h
-_PR_SET_PDEATHSIG = 1
-_PRCTL = ctypes.CDLL(None, use_errno=True).prctl
-
-
-def end_with_parent():
-    """For preexec_fn: the process gets SIGTERM when the one that starts it has ended, however that was (kill -9)."""
-    _PRCTL(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
 @contextlib.contextmanager
@@ -61,12 +52,17 @@ def given_back(env):
         yield
         return
     parent = os.getppid()
-    end_with_parent()
+    streams.ending_with(parent)()
     try:
         yield
     finally:
         if os.getppid() != parent:
-            _ask(['scancel', env['SLURM_JOB_ID']], env)
+            cancel([env['SLURM_JOB_ID']], env)
+
+
+def cancel(words, env):
+    """Have Slurm end the jobs that words (list of str, of scancel) name, whatever it says; env: dict."""
+    _ask(['scancel', *words], env)
 
 
 def full(folder, said):
@@ -159,6 +155,7 @@ class Hold:
 
     def __enter__(self):
         self.folder.mkdir(parents=True, exist_ok=True)
+        not_anothers(self.folder)  # scripts in it run
         path = self.folder / NAME
         with _one_at_a_time(self.folder):
             refuse(self.folder)

@@ -26,7 +26,7 @@ from osu_container.proof import judging
 
 from .. import osu_output, record
 from ..results import run_files
-from ..streams import end_group, started
+from ..streams import end_group, ending_with, started
 from . import BenchError, cases, holding, installed_modules, measure, plan, reframe_settings
 
 CHECKS = Path(__file__).with_name('checks.py')
@@ -244,7 +244,7 @@ class Session:
         with open(log, 'a') as out:
             child = subprocess.Popen(command, env=env, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=out,
                                      stderr=subprocess.STDOUT, start_new_session=True,
-                                     preexec_fn=holding.end_with_parent)
+                                     preexec_fn=ending_with(os.getpid()))
             try:
                 self.follow(child, number, runs)
             except BaseException:  # interrupted: ReFrame ends its test, srun its step
@@ -342,7 +342,7 @@ def _run_into(out, err, command, environment, limit):
     Raises subprocess.TimeoutExpired after limit (s); then, and when this program is interrupted, it is ended.
     """
     with open(out, 'w') as stdout, open(err, 'w') as stderr:
-        with started(command, holding.end_with_parent, env=environment, stdout=stdout, stderr=stderr) as child:
+        with started(command, env=environment, stdout=stdout, stderr=stderr) as child:
             return child.wait(timeout=limit)
 
 

@@ -51,7 +51,7 @@ def run(words, path, environment, patience):
 
     :param words: list of str; path: of the program or None; environment: dict
     """
-    said, begin = Said(words), time.time()
+    said, begin = Said(words), time.monotonic()
     if path is None:
         said.problem = 'not on PATH'
         return said
@@ -79,7 +79,7 @@ def run(words, path, environment, patience):
             process.kill()
         process.wait()
         process.stdout.close()  # a child of it in a session of its own may still hold the other end
-    said.seconds = time.time() - begin
+    said.seconds = time.monotonic() - begin
     return said
 
 

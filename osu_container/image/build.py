@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from osu_container.core import outputs
 from osu_container.core.installing.image_build import wanted_sha256
-from osu_container.core.reading.files import text_of
+from osu_container.core.reading.files import not_anothers, text_of
 from osu_container.core.reading.sif import ImageError as SifError
 
 from . import ImageError, engines, fetch, stages
@@ -270,6 +270,7 @@ class Build:
             raise ImageError('\n'.join(found))
         for folder in (options.sources, options.work, self.sif.parent):
             folder.mkdir(parents=True, exist_ok=True)
+            not_anothers(folder)  # scripts in it run
         outputs.own(self.log.parent)
         with contextlib.suppress(outputs.OutputError):  # of an older release: `clean` leaves it
             outputs.own(options.work / engines.CACHE)

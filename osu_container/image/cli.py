@@ -80,8 +80,9 @@ def _add_sources(parser):
 
 def _add_work(parser):
     cache = Path(os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache') / 'osu-container'
-    parser.add_argument('--work', type=_absolute, metavar='DIR',
-                        default=(STATE if (PROJECT / 'Makefile').is_file() else cache) / 'image',
+    # the folder itself may be a link of the user's, to a larger disk; what is in it is made here, and is none
+    parser.add_argument('--work', type=lambda text: Path(text).resolve(), metavar='DIR',
+                        default=((STATE if (PROJECT / 'Makefile').is_file() else cache) / 'image').resolve(),
                         help="for bases, kept stages and temporary files (default: .workstation/image in the project, "
                         "of an installed command a folder in ~/.cache)")
 

@@ -130,6 +130,11 @@ def verify_installation(root, sums):
     if count:
         found.append(('libraries', WRONG if changed else OK, '\n'.join(changed) or
                       f"{count} libraries of the host are those that were there at installation"))
+    shared = [path for path in (Path(root), *Path(root).rglob('*'))
+              if path.lstat().st_mode & stat.S_IWOTH and not path.is_symlink()]
+    if shared:
+        found.append(('rights', WRONG, f"{shared[0]} may be written by everybody ({len(shared)} such in all), and runs "
+                                       f"as whoever loads the module: chmod -R o-w {shell.path(root)}"))
     return found or [('image', NOT_CHECKED, "native: it has no image, and links the host's libraries")]
 
 

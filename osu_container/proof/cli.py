@@ -20,6 +20,7 @@ import threading
 import time
 
 from osu_container.core import shell
+from osu_container.core.reading.files import not_anothers
 from osu_container.core.terminal import one_line, shown
 
 from .. import streams
@@ -33,8 +34,6 @@ PROLOG = 'task-prolog-'
 FIRST = 1.0
 #: Seconds for Slurm to say which jobs there are, and that its clock may differ from ours
 PATIENCE, SKEW = 30, 60
-#: Option of prctl(2), linux/prctl.h
-PR_SET_PDEATHSIG = 1
 
 
 def add_arguments(parser):
@@ -229,6 +228,7 @@ def run_folder(wanted):
     if wanted:
         folder = os.path.abspath(wanted)
         os.makedirs(folder, exist_ok=True)
+        not_anothers(folder)  # a script in it runs
         if judging.runs_in(folder) == [folder]:
             raise ProofError("%s is the folder of a step: it holds files of ranks itself. Name another one with -o DIR"
                              % wanted)
@@ -369,16 +369,13 @@ def call(command, env, passed_on=(signal.SIGTERM, signal.SIGHUP)):
     Ctrl-C is its own affair; SIGTERM and SIGHUP are passed on (passed_on: tuple of int). Where this process is killed
     it gets SIGTERM: nobody would judge what it does, and nobody might know that it runs.
     """
-    prctl, me, passed = _prctl(), os.getpid(), {}
+    passed, ending = {}, streams.ending_with(os.getpid())
     alone = threading.current_thread() is not threading.main_thread()  # a thread has no say in signals
     before = signal.SIG_DFL if alone else signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def prepare():
         signal.signal(signal.SIGINT, before)
-        if prctl:
-            prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-            if os.getppid() != me:  # it was killed just before
-                os.kill(os.getpid(), signal.SIGTERM)
+        ending()
     try:
         child = subprocess.Popen(command, env=env, preexec_fn=prepare)
         for number in () if alone else passed_on:
@@ -391,15 +388,6 @@ def call(command, env, passed_on=(signal.SIGTERM, signal.SIGHUP)):
         if not alone:
             signal.signal(signal.SIGINT, before)
     return code if code >= 0 else 128 - code
-
-
-def _prctl():
-    """Return the function prctl(2), None where Python has nothing to call it by."""
-    try:
-        import ctypes
-        return ctypes.CDLL(None, use_errno=True).prctl
-    except (ImportError, AttributeError, OSError):
-        return None
 
 
 def stand_alone():

@@ -21,6 +21,7 @@ import os
 import socket
 import time
 
+from osu_container.core.reading.files import not_anothers
 from osu_container.core.terminal import discreet
 
 from . import loaded, opened_network
@@ -224,7 +225,7 @@ def write_json(path, content):
     """Write content as JSON to path: complete or not at all, whoever reads it meanwhile. Raises OSError."""
     part = '%s.part-%d' % (path, os.getpid())
     try:
-        with open(part, 'w') as handle:
+        with open(part, 'x') as handle:  # a new one: no link is followed
             json.dump(discreet(content), handle, indent=1, sort_keys=True)
             handle.write('\n')
         os.replace(part, path)
@@ -285,6 +286,7 @@ def main(pid, directory, run=None):
                                        "MPI library, or within moments after that")
     try:
         os.makedirs(directory, exist_ok=True)
+        not_anothers(directory)
         keep()
     except OSError as err:
         if rank == 0:  # for all

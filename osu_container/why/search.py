@@ -1,5 +1,7 @@
 """Looks for the messages of the folder messages in the output of a job, in one reading, whatever its length."""
 import collections
+import contextlib
+import fcntl
 import os
 import re
 import time
@@ -24,8 +26,8 @@ BLOCK = 1 << 20
 SHOWN, SHOWN_GROUP = 240, 200
 #: of a longer text (bytes) the beginning and the end are read; seconds for one text; when a block was slow
 HEAD, TAIL, SECONDS, SLOW = 256 << 20, 16 << 20, 4, 0.3
-#: bytes that are taken from a pipe at most: who writes more may never stop
-PIPE = 5 << 29
+#: bytes that are taken from a pipe at most: who writes may never stop; seconds for a BLOCK of who writes all the time
+PIPE, AT_ONCE = 5 << 29, 0.1
 
 
 def _searched(entry):
@@ -240,26 +242,35 @@ def explain(text):
     return search.found()
 
 
-def _tail(handle, data, size):
-    """Return (the last size bytes, how many are passed over before them); data is the block that was read last."""
+def _tail(handle, data, size, seconds):
+    """
+    Return (the last size bytes, how many are passed over before them, whether more may come).
+
+    data: the block that was read last; seconds: float, for who writes into a pipe without a pause
+    """
     if handle.seekable():
         here = handle.tell() - len(data)
         begin = max(here, handle.seek(0, os.SEEK_END) - size)
         handle.seek(begin)
-        return handle.read(size), begin - here
-    blocks, length = collections.deque(maxlen=size // BLOCK), 0
-    while data and length < PIPE:  # to the end: who writes into a pipe that nobody reads is ended
+        return handle.read(size), begin - here, False
+    blocks, length, spent = collections.deque(maxlen=size // BLOCK), 0, 0
+    while data and length < PIPE and spent < seconds:  # who writes into a pipe that nobody reads is ended
         blocks.append(data)
         length += len(data)
+        began = time.monotonic()
         data = handle.read(BLOCK)
+        took = time.monotonic() - began
+        spent += took if took < AT_ONCE else 0
     tail = b''.join(blocks)
-    return tail, length - len(tail)
+    return tail, length - len(tail), bool(data)
 
 
 def _blocks(handle, search, seconds):
     """Yield the parts (bytes) of a file that are searched, smaller ones where that is slow; None for what is not."""
     text = unpacked(handle)
     waits = text is handle and not handle.seekable()  # a pipe: the time until something comes is that of the job
+    with contextlib.suppress(AttributeError, OSError, ValueError):  # fewer turns of who writes and who reads
+        fcntl.fcntl(handle.fileno(), 1031, BLOCK)  # F_SETPIPE_SZ of fcntl(2)
     step, spent, begin = BLOCK, 0, time.monotonic()
     data = text.read(BLOCK)
     while data and search.size < HEAD and (spent if waits else time.monotonic() - begin) < seconds:
@@ -273,8 +284,8 @@ def _blocks(handle, search, seconds):
         search.left = "Looked at the first %d MB of what is packed in it."
     if not data or search.left:
         return
-    tail, search.passed = _tail(handle, data, TAIL if step == BLOCK else BLOCK)
-    if search.passed + len(tail) >= PIPE and waits:
+    tail, search.passed, more = _tail(handle, data, TAIL if step == BLOCK else BLOCK, seconds * .75)
+    if more:
         search.left = "Then stopped reading: %d MB came, and more may."
     yield None
     begin = time.monotonic()

@@ -74,13 +74,15 @@ def test_every_module_is_looked_at_once_and_a_shared_image_is_read_once(modules,
     ('image', ['bind'], 'x.sif.sha256 says'), ('shared image', ['hybrid', 'pure'], 'x.sif.sha256 says'),
     ('library', ['bind'], 'has changed since the module was installed'), ('facts', ['bind'], 'facts.json'),
     ('facts of another kind', ['bind'], 'image.file is 7, wanted text'), ('link to nothing', ['bind'], 'is gone'),
-    ('sum', ['bind'], 'x.sif.sha256 is gone')])
+    ('sum', ['bind'], 'x.sif.sha256 is gone'), ('rights', ['bind'], 'software/bind may be written by everybody')])
 def test_what_has_changed_is_named_with_its_module(modules, capsys, what, wrong, says):
     root = modules / 'software' / ('pure' if what == 'shared image' else 'bind')
     if 'image' in what:
         with (root / 'x.sif').open('r+b') as handle:
             handle.seek(-1, os.SEEK_END)
             handle.write(b'!')
+    elif what == 'rights':
+        root.chmod(0o777)
     elif what == 'sum':
         (root / 'x.sif.sha256').unlink()
     elif what == 'library':

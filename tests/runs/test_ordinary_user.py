@@ -5,10 +5,15 @@ Where the tests run as root they make an account and give it a copy of this clon
 made. There it runs what has the marker as_user: EasyBuild installs, and ranks start in containers under a Slurm of the
 account's own. Where the tests run as an ordinary user that has happened already.
 """
+import contextlib
+import ctypes
+import functools
 import os
 import pwd
 import re
 import shutil
+import struct
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -45,15 +50,18 @@ for path in "${folders[@]}"; do mkdir -p "$path"; mount --bind "$stash$path" "$p
 shift
 exec "$@"
 '''
+#: Run by root there as well: a folder in place of /tmp, of /dev/shm and of /var/tmp, then a command
+PLACES = 'for place in /tmp /dev/shm /var/tmp; do mount --bind "$1" "$place"; shift; done; exec "$@"'
 
 
-def as_user(*command, folder='/', **kwargs):
-    """Run a command (strings) in a folder as the account, in the environment of a log-in."""
+def as_user(*command, folder='/', places=(), **kwargs):
+    """Run a command (strings) in a folder as the account, in the environment of a log-in; places: see PLACES."""
     home = pwd.getpwnam(ACCOUNT).pw_dir
     folders = sorted({str(path.resolve()) for path in (PROJECT, STATE / 'venv', Path(sys.base_prefix))})
     account = ['runuser', '-u', ACCOUNT, '--', 'env', '-i', f'HOME={home}', f'USER={ACCOUNT}', 'LC_ALL=C.UTF-8',
                'PATH=/usr/local/bin:/usr/bin:/bin', 'sh', '-c', 'cd "$0" && exec "$@"', folder]
-    return run(['unshare', '--mount', 'bash', '-c', REACHABLE, 'bash', *folders, '--', *account, *command],
+    places = ['bash', '-euc', PLACES, 'bash', *places] if places else []
+    return run(['unshare', '--mount', 'bash', '-c', REACHABLE, 'bash', *folders, '--', *places, *account, *command],
                errors='replace', **kwargs)
 
 
@@ -142,3 +150,133 @@ def test_without_dev_fuse_eb_and_commands_name_the_cause_and_what_goes_without_i
         assert done.returncode == 0 and 'it runs' in done.stdout, done.stderr
     finally:
         fuse.chmod(0o666)
+
+
+# ---- two users -------------------------------------------------------------------------------------------------------
+
+#: What is tried beside another user: lines, of which the first two make names that can be guessed
+BESIDE = {
+    'rank': 'osu-exec true',
+    'proof': 'cd /tmp && OSU_PROOF=1 osu-exec true && sleep 1.5',
+    'eb': 'umask 077; eb osu-container-pure.eb --rebuild && osu-exec true',
+}
+#: What the other user puts in the place of such a name, $1; $2 is a folder of the victim
+THERE = {
+    'a link': 'ln -s "$2" "$1"',
+    'a link to nothing': 'ln -s "$2/new" "$1"',
+    # /proc/self/stat is a file of whoever reads it, and begins with a process that is there
+    'a folder with what is looked for': '''mkdir -m 777 "$1"; cd "$1"; ln -s /proc/self/stat state
+        for name in log new environment first complete rank-0.json; do ln -s "$2/$name" "$name"; done
+        exec 9>ranks; chmod 666 ranks; flock 9; exec sleep 600''',
+    'a FIFO': 'mkfifo -m 666 "$1"',
+    'a file': 'touch "$1"; chmod 666 "$1"',
+}
+
+
+@contextlib.contextmanager
+def names_made(folders):
+    """Give a set with the paths (Path) that are made in folders (list of Path) in a with statement: see inotify(7)."""
+    libc, found, place = ctypes.CDLL(None), set(), 0
+    number = libc.inotify_init1(os.O_NONBLOCK)
+    watched = {libc.inotify_add_watch(number, os.fsencode(folder), 0x180): folder for folder in folders}  # made, moved
+    try:
+        yield found
+        data = b''
+        with contextlib.suppress(BlockingIOError):  # nothing was made
+            data = os.read(number, 1 << 20)
+        while place < len(data):
+            which, _, _, length = struct.unpack_from('iIII', data, place)
+            found.add(watched[which] / data[place + 16:place + 16 + length].rstrip(b'\0').decode())
+            place += 16 + length
+    finally:
+        os.close(number)
+
+
+def taken(names, script, victim, stack):
+    """Have another user put what script (of THERE) makes into the place of names (set of Path), as long as stack is."""
+    for name in names:
+        other = stack.enter_context(subprocess.Popen(['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups',
+                                                      'sh', '-euc', script, 'sh', name, victim]))
+        stack.callback(other.kill)
+        while other.poll() is None and not ((name / 'ranks').is_file() and run(
+                ['flock', '-n', name / 'ranks', 'true']).returncode):
+            pass
+        assert not other.returncode and os.path.lexists(name), (name, script)
+
+
+def kept(folder):
+    """Return {path: mode, time and content} of all that is in folder (Path)."""
+    return {path: (path.lstat().st_mode, path.lstat().st_mtime_ns, path.read_bytes() if path.is_file() else None)
+            for path in (folder, *folder.rglob('*'))}
+
+
+@pytest.fixture
+def unprotected():
+    """Links, FIFOs and files of others in /tmp are followed, as on kernels that do not know better."""
+    before = {}
+    try:
+        for name in ('symlinks', 'fifos', 'regular'):
+            path = Path(f'/proc/sys/fs/protected_{name}')
+            before[path] = path.read_text()
+            if before[path].strip() != '0':
+                path.write_text('0')
+        yield
+    except OSError:
+        pytest.skip('fs.protected_symlinks cannot be set to 0 here: the kernel follows no link of another user')
+    finally:
+        for path, value in before.items():
+            if path.read_text() != value:
+                path.write_text(value)
+
+
+def test_what_another_user_has_made_in_folders_of_everybody_is_not_followed(clone, unprotected):
+    """
+    The names are those that the lines make each time that they run: a new one is tried without a word here.
+
+    Ranks are told by variables that two of them are on this node.
+    """
+    top = Path(tempfile.mkdtemp(dir='/var/lib'))
+    top.chmod(0o755)
+    victim, places = clone.parent / 'victim', [top / name for name in ('tmp', 'shm', 'var')]
+
+    def tried(titles, made=id):
+        """Run lines among what made (function) puts into fresh places; return {title: (code, said)} and the names."""
+        shutil.rmtree(victim, ignore_errors=True)
+        victim.mkdir()
+        (victim / 'log').write_text('of the victim')
+        run(['chown', '-R', f'{ACCOUNT}:', victim])
+        for place in places:
+            place.mkdir()
+            place.chmod(0o1777)
+        before = kept(victim)
+        script = ('. ./env.sh; module load osu-container/pure; export MPI_LOCALNRANKS=2 SLURM_JOB_ID=7 SLURM_STEP_ID=0 '
+                  'TMPDIR=/var/tmp\n')
+        script += ''.join(f"said=$( ({BESIDE[title]}) 2>&1 ); printf '%s\\0' {title} $? \"$said\"\n"
+                          for title in titles)
+        with contextlib.ExitStack() as stack:
+            made(stack)
+            names = stack.enter_context(names_made(places))
+            done = as_user('bash', '-c', script, folder=clone, places=places, timeout=240)
+        assert kept(victim) == before, 'something of the victim was changed'
+        for place in places:
+            while place.exists():  # a keeper may remove its folder just now
+                shutil.rmtree(place, ignore_errors=True)
+        words = done.stdout.split('\0')
+        assert words[:-1:3] == titles, done.stderr
+        return {title: (int(code), text) for title, code, text in zip(words[::3], words[1::3], words[2::3])}, names
+    try:
+        done = as_user('bash', '-c', '. ./env.sh && eb osu-container-pure.eb -r --rebuild', folder=clone, timeout=600)
+        assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+        names = set()
+        for _ in range(2):
+            ends, now = tried(list(BESIDE))
+            assert {code for code, _ in ends.values()} == {0}, ends
+            names = names & now or now
+        assert {re.sub(r'\d.*', '', str(name.relative_to(top))) for name in names} == {
+            'shm/run-in-container-', 'tmp/osu-proof-'}, names
+        for there, script in THERE.items():
+            ends, _ = tried(list(BESIDE)[:2], functools.partial(taken, names, script, victim))
+            assert ends['rank'] == (0, '') and ends['proof'][0] == 0, (there, ends)
+            assert re.search('/tmp/osu-proof-.* cannot be written: (another user|File exists)', ends['proof'][1]), ends
+    finally:
+        shutil.rmtree(top)

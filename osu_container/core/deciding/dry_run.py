@@ -144,7 +144,7 @@ def _command(trial, folder, more):
 
 def listed(trial, more=''):
     """Return the Listing of a Trial: what the image's own loader says of it; more: as _of_wrapper() gives it."""
-    problem, begin = cannot(trial), time.time()
+    problem, begin = cannot(trial), time.monotonic()
     if more and trial.approach.get('entrypoint'):
         problem = problem or 'a script sets more for the loader, behind the entrypoint'
     if trial.approach.get('entrypoint'):
@@ -161,7 +161,7 @@ def listed(trial, more=''):
             os.killpg(proc.pid, signal.SIGKILL)
             proc.communicate()
             output = b'ended after %d s' % LIMIT
-    found = understood(output.decode('utf-8', 'replace'), time.time() - begin)
+    found = understood(output.decode('utf-8', 'replace'), time.monotonic() - begin)
     return found._replace(problem=no_list(trial), sure=False) if no_list(trial) and found.environment else found
 
 

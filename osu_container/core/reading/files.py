@@ -115,6 +115,19 @@ def is_input(path):
     return (found.st_dev, found.st_ino) in _INPUTS
 
 
+def not_anothers(folder):
+    """
+    Raise OSError where another user than root has made folder (str or Path) beside names of everybody's, as in /tmp.
+
+    Such a link leads where that user wants, and in such a folder what is written may be exchanged before it is run.
+    """
+    folder = os.path.abspath(str(folder))
+    found, above = os.lstat(folder), os.stat(os.path.dirname(folder))
+    if above.st_mode & stat.S_IWOTH and found.st_uid not in (0, os.geteuid()):
+        raise OSError(errno.EPERM, "another user (number %d) has made it, in a folder of everybody's" % found.st_uid,
+                      folder)
+
+
 def open_plain(path, note=True):
     """
     Return the file path opened for reading bytes. Raises OSError, also if it is no plain file: a FIFO, a device.

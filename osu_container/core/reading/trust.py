@@ -59,7 +59,10 @@ def code_problem(path, installation=None):
         if os.path.isdir(each) and found.st_mode & stat.S_ISVTX:
             continue
         if found.st_mode & stat.S_IWOTH:
-            return _sentence(real, each, "may be written by everybody", "chmod o-w %s" % shell.word(each))
+            mask = os.umask(0o077)
+            os.umask(mask)
+            return _sentence(real, each, "may be written by everybody", "%schmod o-w %s" % (
+                '' if mask & stat.S_IWOTH else 'umask 022; ', shell.word(each)))
         if found.st_mode & stat.S_IWGRP and found.st_gid != group and not _own_group(found.st_gid, found.st_uid):
             return _sentence(real, each, "may be written by the group %s" % _group(found.st_gid),
                              "chmod g-w %s, or cp it to a folder of yours" % shell.word(each))

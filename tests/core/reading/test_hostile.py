@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
+from osu_container.bench.holding import Hold
 from osu_container.core import outputs
 from osu_container.core.deciding.site_choice import SettingsError, SiteFile
 from osu_container.core.reading import elf, files, libraries, sif, system, traits
@@ -20,6 +21,7 @@ from osu_container.core.reading.sif import ImageError
 from osu_container.core.reading.trust import code_problem
 from tests.helpers.elf_folder import LIBC, ElfFolder, good_image, pack, write_sif
 from tests.helpers.hostile import Reader, each
+from tests.test_hostile_text import said
 
 #: A line as unsquashfs lists files, in a name; 0/0 needs two folders
 FORGED = 'a\ndrwxr-xr-x 0/0      70 2026-11-23 17:12 squashfs-root/etc'
@@ -97,6 +99,26 @@ def test_only_a_folder_with_our_mark_and_its_own_number_in_it_is_removed(tmp_pat
     assert (other / 'file').exists()
     outputs.remove(moved)
     assert not moved.exists()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason='only root can give a file to another user')
+@pytest.mark.parametrize('there', ['a link', 'a folder'])
+def test_what_another_user_has_made_among_names_of_everybody_is_not_written_into(tmp_path, there):
+    path, mine = tmp_path / 'all' / 'run', tmp_path / 'mine'
+    path.parent.mkdir()
+    mine.mkdir()
+    path.symlink_to(mine) if there == 'a link' else path.mkdir(mode=0o777)
+    files.not_anothers(path)
+    for mode in (0o755, 0o1777):
+        path.parent.chmod(mode)
+        files.not_anothers(path)
+    os.lchown(path, 65534, 65534)
+    with pytest.raises(OSError, match='another user .number 65534. has made it'):
+        files.not_anothers(path)
+    with pytest.raises(OSError, match='another user'):
+        Hold(path, print).__enter__()
+    assert 'another user' in said('proof', '-o', str(path), '--', 'true')
+    assert list(mine.iterdir()) == list(path.iterdir()) == []
 
 
 @pytest.mark.parametrize('more', ['', '\n    echo "lrwxrwxrwx 0/0 1 2026-11-21 03:37 $2/etc -> x"',
