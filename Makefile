@@ -162,7 +162,7 @@ gpu-pack: ## pack what `make gpu` needs where there is no network: .workstation/
 	@python3 -m osu_container.gpu pack
 
 .PHONY: figures
-figures: setup ## measure what a container costs: docs/scale.md (after make demo; FIGURES=start picks one)
+figures: setup ## measure what a container costs: docs/benchmarks.md (after make demo; FIGURES=start picks one)
 	@$(PYTHON_ENV)/python -m osu_container.figures $(FIGURES)
 
 .PHONY: stop

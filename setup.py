@@ -22,6 +22,19 @@ def named(name):
         return re.search(rf"^{name} = '(.*)'$", handle.read(), re.M).group(1)
 
 
+def extras():
+    """Return {extra: [requirement]}: in requirements.txt the comment above a package begins with its extra."""
+    found, extra = {}, None
+    with open(os.path.join('osu_container', 'requirements.txt')) as handle:
+        for line in handle:
+            above = re.match(r'# (\w+): ', line)
+            if above:
+                extra = found.setdefault(above.group(1), [])
+            elif not line.startswith('#'):
+                extra.append(line.strip())
+    return found
+
+
 setup(
     name='osu-container',
     version=named('__version__'),
@@ -29,6 +42,7 @@ setup(
     description='MPI containers as EasyBuild modules, with the OSU Micro-Benchmarks',
     license='MIT',
     python_requires='>=3.6',
+    extras_require=extras(),
     packages=find_packages(include=['osu_container', 'osu_container.*']) + ['easybuild.easyblocks.generic'],
     # EasyBuild itself owns the packages easybuild.easyblocks and .generic: only our modules are added
     package_dir={'easybuild.easyblocks.generic': 'easyblocks/generic'},

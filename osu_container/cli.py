@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from osu_container import __version__
-from osu_container.core import terminal
+from osu_container.core import shell, terminal
 from osu_container.core.reading import files
 
 from . import exit_codes, streams
@@ -154,8 +154,11 @@ def main(arguments=None):
 
 def _run(arguments):
     """See main()."""
+    if arguments[:1] == ['help']:
+        arguments = arguments[1:] + ['--help']
     parser = Parser(prog='osu-container', description="MPI containers with the OSU Micro-Benchmarks: see README.md",
-                    epilog="osu-container COMMAND --help has the options of a command and its exit codes.")
+                    epilog="osu-container help COMMAND, or COMMAND --help, has the options of a command and its "
+                    "exit codes.")
     parser.add_argument('--version', action=Version, help="print the version and where it is")
     commands = parser.add_subparsers(dest='command', metavar='COMMAND')
     commands.required = True  # an argument only from Python 3.7 on
@@ -185,10 +188,15 @@ def _lacking(prog, err):
     if (err.name or 'osu_container').partition('.')[0] == 'osu_container':
         raise err
     folder = Path(__file__).resolve().parent.parent
-    clone = f"`make -C {folder} python-env`, or: " if (folder / 'Makefile').is_file() else ''
-    streams.say(f"{prog}: error: the Python package {err.name} is missing. Install it: {clone}python3 -m venv "
-                f"~/osu-commands && ~/osu-commands/bin/pip install -r {folder / REQUIREMENTS} && "
-                "export OSU_CONTAINER_PYTHON=~/osu-commands/bin/python")
+    here = shell.line(['-m', 'pip', 'install', '-r', str(folder / REQUIREMENTS)])
+    if not os.environ.get('OSU_CONTAINER_PYTHON') and (folder / 'Makefile').is_file():
+        wanted = shell.line(['make', '-C', str(folder), 'python-env'])
+    elif sys.prefix != sys.base_prefix:  # an environment of the user's
+        wanted = f'{shell.word(sys.executable)} {here}'
+    else:
+        wanted = (f"python3 -m venv ~/osu-commands && ~/osu-commands/bin/python {here} && "
+                  "export OSU_CONTAINER_PYTHON=~/osu-commands/bin/python")
+    streams.say(f"{prog}: error: the Python package {err.name} is missing; to have it type: {wanted}")
     return MISSING
 
 

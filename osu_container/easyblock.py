@@ -375,7 +375,8 @@ class SiteEasyBlock(EasyBlock):
         settings = self.settings()
         self.cfg['description'] = '\n'.join(line for part in self.cfg['description'].splitlines()
                                             for line in folded(part) or [''])
-        self.cfg['usage'] = '\n'.join(help_lines(settings, self.programs_are(), self.shown_example(), self.name))
+        self.cfg['usage'] = '\n'.join(help_lines(settings, self.programs_are(), self.shown_example(), self.name,
+                                                   self.facts.get('image', {}).get('file')))
         self.cfg['whatis'] = ["Description: %s on site %s: %s (%s)" % (
             self.name, self.site['name'], self.approach['title'], ', '.join(keywords(settings)))]
         return super(SiteEasyBlock, self).make_module_description()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """
-What a container and this project add to a start (docs/scale.md); `bench` is for users' runs.
+What a container and this project add to a start (docs/benchmarks.md); `bench` is for users' runs.
 
     wrapper   bin/osu_latency --help beside the runtime called by hand for the same program
     start     srun of 2, 16 and 64 ranks on one node, in one shared container and in one for each rank, beside native

@@ -2,8 +2,8 @@
 Reading what the OSU programs print: those in C and in Python, and mpi4py's ports of them.
 
 Both print comment lines that begin with '#', then one line a message size: the size in bytes and one or more numbers.
-What a number means follows from the name of the benchmark and not from the column's title: the ports head the column of
-osu_bw with 'Latency [us]', though its numbers are MB/s.
+What a number means follows from the name of the benchmark and not from the column's title: mpi4py's ports head the
+column of osu_bw with 'Latency [us]', though its numbers are MB/s (as did modules of 2026-11).
 
 A program that was built without support for GPUs ignores `D D`, measures host memory and ends with exit code 0. What it
 does say is where its buffers are, so numbers of device or managed memory are taken only where it has said so.

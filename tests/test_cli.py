@@ -60,16 +60,25 @@ def test_without_a_command_the_help_is_shown(capsys):
     assert said.err == '' and all(f'\n    {name}' in said.out for name in COMMANDS)
 
 
-def test_the_version_is_that_of_the_package_and_of_setup(capsys, monkeypatch):
+def test_version_and_extras_are_those_of_the_package_and_of_setup(capsys, monkeypatch):
     with pytest.raises(SystemExit) as ended:
         main(['--version'])
     assert ended.value.code == 0 and capsys.readouterr().out == f'osu-container {__version__} ({PROJECT})\n'
     monkeypatch.chdir(PROJECT)  # as pip builds it; setup() itself would look at every folder
-    only, = (node for node in ast.parse((PROJECT / 'setup.py').read_text()).body
-             if isinstance(node, ast.FunctionDef) and node.name == 'named')
+    own = [node for node in ast.parse((PROJECT / 'setup.py').read_text()).body if isinstance(node, ast.FunctionDef)]
     names = {'os': os, 're': re}
-    exec(compile(ast.Module([only], []), 'setup.py', 'exec'), names)
+    exec(compile(ast.Module(own, []), 'setup.py', 'exec'), names)
     assert names['named']('__version__') == __version__
+    extras = {name: {re.split('[=;]', one)[0] for one in wanted} for name, wanted in names['extras']().items()}
+    assert extras == {'bench': {'reframe-hpc'}, 'report': {'scipy', 'jinja2', 'vl-convert-python'}, 'image': {'hpccm'}}
+
+
+@pytest.mark.parametrize('words', [['help'], ['help', 'check'], ['help', 'image', 'list']])
+def test_help_is_a_command_too_and_the_package_is_one(words):
+    said = [run([*command, *arguments]) for command in ([COMMAND], [sys.executable, '-m', 'osu_container'])
+            for arguments in (words, [*words[1:], '--help'])]
+    assert {(done.returncode, done.stderr, done.stdout) for done in said} == {(0, '', said[0].stdout)}
+    assert said[0].stdout.startswith(f"usage: {' '.join(['osu-container', *words[1:]])} [-h]")
 
 
 def all_commands():

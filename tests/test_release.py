@@ -5,16 +5,19 @@ What an older state of this project installed, measured and kept is read, listed
 The older one is a commit of the history: its own code installs and writes here.
 """
 
+import io
 import json
 import os
 import re
 import shutil
 import subprocess
+import tarfile
+import zipfile
 
 import pytest
 import yaml
 
-from osu_container import REPOSITORY, __version__
+from osu_container import PLACEHOLDER, REPOSITORY, __version__
 from osu_container.results.references import described
 from tests.helpers.machine import PROJECT, STATE, EasyBuild, clean_shell, run
 
@@ -33,7 +36,7 @@ def test_the_version_is_the_same_everywhere():
 
 def test_the_address_of_the_repository_is_the_same_everywhere():
     citation, codemeta = yaml.safe_load(CITATION.read_text()), json.loads((PROJECT / 'codemeta.json').read_text())
-    assert (citation.get('repository-code', ''), codemeta.get('codeRepository', '')) == (REPOSITORY, REPOSITORY)
+    assert (citation.get('repository-code', ''), codemeta['codeRepository']) == (REPOSITORY, REPOSITORY or PLACEHOLDER)
 
 
 def test_every_published_dataset_has_its_licence_on_the_page():
@@ -89,6 +92,38 @@ def test_what_cannot_be_released_is_told_before_anything_is_made(clone, fault):
     done = run(['bash', clone / 'workstation' / 'release.sh'])
     assert done.returncode == 1 and done.stdout == '' and said in done.stderr, done.stdout + done.stderr
     assert done.stderr.startswith('release.sh: ') and not (clone / '.workstation').exists()
+
+
+@pytest.mark.long
+def test_a_release_has_the_address_of_the_repository_wherever_the_pages_have_a_placeholder(clone):
+    """The archive and the wheel; the same commit gives the same bytes."""
+    for name in ('README.md', 'CITATION.cff', 'codemeta.json', 'setup.py', 'osu_container/requirements.txt'):
+        shutil.copy(PROJECT / name, clone / name)
+    shutil.copytree(PROJECT / 'easyblocks', clone / 'easyblocks', ignore=shutil.ignore_patterns('__pycache__'))
+    (clone / '.gitignore').write_text('/.workstation/\n')
+    git(clone, 'add', '-A')
+    git(clone, '-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-qm', 'two')
+    (clone / '.workstation').mkdir()
+    (clone / '.workstation' / 'venv').symlink_to(STATE / 'venv')
+    address, archives = 'https://git.example/osu/osu-container', []
+    for _ in range(2):
+        done = run(['bash', clone / 'workstation' / 'release.sh'],
+                   env={**os.environ, 'RELEASES': '', 'REPOSITORY': address})
+        assert done.returncode == 0, done.stdout + done.stderr
+        archives.append((clone / f'.workstation/release/osu-container-{__version__}.tar.gz').read_bytes())
+    assert archives[0] == archives[1]
+    with tarfile.open(fileobj=io.BytesIO(archives[0])) as packed:
+        texts = {member.name.partition('/')[2]: packed.extractfile(member).read().decode() for member in packed
+                 if member.isfile() and member.name.endswith(('.md', '.json', '.cff', '.py'))}
+    assert [name for name, text in texts.items() if PLACEHOLDER in text] == []
+    assert f'git clone {address} ' in texts['README.md'] and ' is a placeholder' not in texts['README.md']
+    assert json.loads(texts['codemeta.json'])['codeRepository'] == address
+    assert yaml.safe_load(texts['CITATION.cff'])['repository-code'] == address
+    wheel, = (clone / '.workstation' / 'release').glob('*.whl')
+    with zipfile.ZipFile(wheel) as packed:
+        name, = (name for name in packed.namelist() if name.endswith('/METADATA'))
+        described = packed.read(name).decode()
+    assert f'Home-page: {address}\n' in described and 'Provides-Extra: report' in described
 
 
 #: The state of 2026-11-21: before there were releases, and before the Python code was one package

@@ -3,6 +3,7 @@
 #
 # Result: .workstation/release with the source archive, the wheel, SHA256SUMS and release-notes.md. The notes are the part
 # of CHANGELOG.md about this version and what each clean system has tried.
+# REPOSITORY=https://... is filled in where pages and codemeta.json name the address of the repository.
 # RELEASES="bookworm trixie" names the Debian releases that are tried (these are the default; none: RELEASES=).
 # TRY=files leaves out the set-up from packages, which takes most of the time; TRY=fast adds `make test-fast`, TRY=tests
 # `make test`: see workstation/try_release.sh.
@@ -16,6 +17,7 @@ releases=${RELEASES-bookworm trixie}
 what=${TRY:-all}
 out=$work/release
 python=$work/venv/bin/python
+placeholder='<address of this repository>'
 
 (( $# == 0 )) || die "usage: release.sh, got: $*"
 [[ $what =~ ^(files|all|fast|tests)$ ]] || die "TRY is files, all, fast or tests, got: '$what'"
@@ -35,6 +37,10 @@ version=$(sed -n "s/^__version__ = '\(.*\)'$/\1/p" osu_container/__init__.py)
 changes=$(awk -v heading="## [$version]" 'index($0, "## ") == 1 { inside = index($0, heading) == 1; next } inside' CHANGELOG.md)
 [[ -n $changes ]] || die "CHANGELOG.md has no heading '## [$version]' with changes below it, for the release notes of this version"
 [[ -x $python ]] || die "no $python. Run workstation/python_env.sh first."
+address=${REPOSITORY-$(sed -n "s/^REPOSITORY = '\(.*\)'$/\1/p" osu_container/__init__.py)}
+[[ -z $address || $address =~ ^https?://[a-zA-Z0-9./_~:-]+$ ]] || die "REPOSITORY is no address: '$address', wanted https://..."
+[[ -n $address ]] || warn "the address of the repository is not known, so pages and codemeta.json keep '$placeholder'." \
+    "To fill it in: REPOSITORY=https://... make release"
 for release in $releases; do
     # Said before anything is made
     command -v mmdebstrap >/dev/null || die "no mmdebstrap, which makes the clean systems. Run workstation/prerequisites.sh," \
@@ -51,7 +57,20 @@ name=osu-container-$version
 # --- archive and wheel: the same bytes for the same commit
 
 say "release $version of commit $(git rev-parse --short HEAD), $(git show --no-patch --format=%cs HEAD)"
-git archive --format=tar --prefix="$name/" HEAD | gzip --no-name --best >"$new/$name.tar.gz"
+fill_in() {
+    local file
+    while IFS= read -rd '' file; do
+        sed -i -e "/$placeholder.* is a placeholder/d" -e "s|$placeholder|$address|g" "$file"
+    done < <(grep -rlZF -- "$placeholder" "$1")
+    sed -i "s|^REPOSITORY = .*|REPOSITORY = '$address'|" "$1/osu_container/__init__.py"
+    sed -i "s|^license: |repository-code: $address\n&|" "$1/CITATION.cff"
+}
+mkdir "$new/packed"
+git archive --format=tar --prefix="$name/" HEAD | tar -C "$new/packed" -xpf -
+[[ -z $address ]] || fill_in "$new/packed/$name"
+tar -C "$new/packed" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$(git show --no-patch --format=%ct HEAD)" \
+    -cf - "$name" | gzip --no-name --best >"$new/$name.tar.gz"
+rm -rf "$new/packed"
 
 make_wheel() {
     local sources=$new/sources

@@ -299,13 +299,11 @@ def _show(runs, left, found, wanted, site, options, folder):
                                    for run, repeat in left],
                           'left_out': [{'run': run.name, 'why': run.skip} for run in runs if run.skip]}, indent=1))
         return 0
-    about = f"about {max(1, _estimate(left, wanted) / 60):.0f} min"
     if folder:
         total = sum(not run.skip for run in runs) * wanted.repeats
-        print(f"left of {folder}, tag {wanted.tag} on site {site['name']}: {len(left)} of {total} measurements, "
-              f"{about}")
+        print(f"left of {folder}, tag {wanted.tag} on site {site['name']}: {len(left)} of {total} measurements")
     else:
-        print(f"tag {wanted.tag} on site {site['name']}: {len(shown)} runs, {wanted.repeats} repeats, {about}")
+        print(f"tag {wanted.tag} on site {site['name']}: {len(shown)} runs, {wanted.repeats} repeats")
     print('job:  ' + shlex.join(_salloc(wanted, site, options, shown)))
     print('modules:')
     for module in found:
@@ -331,7 +329,7 @@ def _show(runs, left, found, wanted, site, options, folder):
 
 
 def _estimate(left, wanted):
-    """Return about how many seconds measurements (list) take, by a guess for each."""
+    """Return for how many seconds a job is asked for measurements (list), by a guess for each."""
     return len(left) * cases.GUESS + 10 * len(wanted.modules)
 
 

@@ -17,7 +17,7 @@ from mkdocs.structure.files import File
 from pygments.lexers import get_lexer_for_filename
 from pygments.util import ClassNotFound
 
-from osu_container import REPOSITORY, places
+from osu_container import PLACEHOLDER, REPOSITORY, places
 
 #: Cells of tables with at least this many characters get the class "sentence" (site/site.css)
 SENTENCE = 40
@@ -134,7 +134,8 @@ def on_files(files, config):
 
 
 def on_page_markdown(markdown, page, **_):
-    """Let links of a page of docs/ that leave this folder lead to the copies."""
+    """Let links of a page of docs/ that leave this folder lead to the copies; name the repository if it is known."""
+    markdown = markdown.replace(PLACEHOLDER, ADDRESS or PLACEHOLDER)
     if page.file.src_uri.startswith(f'{COPIES}/'):
         return markdown
     return relinked(markdown, posixpath.join('docs', posixpath.dirname(page.file.src_uri)), page.file.src_uri)[0]

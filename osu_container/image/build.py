@@ -121,8 +121,10 @@ class Build:
         # What is edited during a build is not in its image: the record says what the build began with.
         self.began_with = {}
         if archive:
+            named = re.match(r'osu-micro-benchmarks-(\d[\d.]*)\.t', archive.name)
             real = self.archive_sum == SOURCES['osu']['sha256']
-            self.osu = f"{SOURCES['osu']['version']} C" if real else f"archive {self.archive_sum[:12]} C"
+            self.osu = (SOURCES['osu']['version'] if real else named.group(1) if named else
+                        f'archive {self.archive_sum[:12]}') + ' C'
         else:
             self.osu = f"mpi4py {SOURCES['mpi4py-source']['version']} {'ports' if kind == 'mpi4py' else kind}"
 

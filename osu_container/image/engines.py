@@ -190,7 +190,7 @@ def no_mapping():
 
 
 #: Compression of an image -> options of mksquashfs. gzip is what every kernel and runtime reads; at level 3 it is
-#: packed in 1 s, not 11 s, and 7 % larger. Starts of each: docs/scale.md.
+#: packed in 1 s, not 11 s, and 7 % larger. Starts of each: docs/benchmarks.md.
 COMPRESSIONS = {'gzip': '-comp gzip -Xcompression-level 3', 'zstd': '-comp zstd -Xcompression-level 9',
                 'none': '-noI -noD -noF -noX'}
 

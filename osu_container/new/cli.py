@@ -209,6 +209,19 @@ def _check(options):
                       % options.sysroot)
 
 
+def _example(options, found, name):
+    """
+    Return the command line (str) that the help of the module name shows. Raises NewError if it begins with none of its
+    commands (found: list of Command).
+    """
+    words = [word for word in (options.example or found[0].name).split() if word != 'osu-gpu-bind']
+    known = [one.name for one in found] + [name + '-exec']
+    if words[:1] and words[0] not in known:
+        raise NewError("--example %s: %s is no command of this module, which has %s. Begin with one of these, or let "
+                       "it be one: --command %s" % (shell.word(options.example), words[0], ', '.join(known), words[0]))
+    return options.example or found[0].name
+
+
 def _sum_of(path):
     """Return the sha256 (str) of the image path (str), which takes a while where it is large."""
     with streams.Progress("reading %s for its sha256" % path):
@@ -271,7 +284,7 @@ def main(options):
     found, verdicts, labels = _look(options, site, this_host(options, site, root))
     verdict = _chosen(options, verdicts, site)
     path = _target(options, name, verdict.approach, bool(of_site))
-    example = options.example or found[0].name
+    example = _example(options, found, name)
     values = easyconfig.values_of(name, verdict.approach, of_site or os.path.basename(options.image),
                                   _sum_of(options.image), options.command or commands.typed(found), example,
                                   APPROACHES[verdict.approach]['title'], labels)

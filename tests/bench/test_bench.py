@@ -8,6 +8,7 @@ import pytest
 
 from osu_container import exit_codes
 from osu_container.bench import BenchError, cases, installed_modules, measure, plan, reframe_settings
+from osu_container.cli import REQUIREMENTS
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.site_choice import site_entry, site_words
 from osu_container.results import run_files
@@ -338,7 +339,9 @@ def test_a_package_that_is_missing_is_named_at_once_and_the_help_needs_none(benc
         words = [PROJECT / 'bin/osu-container', name]
         done = run([*words, *arguments], env={**bench_stand_in.environment(bench.root), **bare})
         assert (done.returncode, done.stdout) == (exit_codes.MISSING, '')
-        assert done.stderr.startswith(f'osu-container {name}: error: the Python package {package} is missing. Install')
+        assert done.stderr == (f"osu-container {name}: error: the Python package {package} is missing; to have it "
+                               f"type: {bare['OSU_CONTAINER_PYTHON']} -m pip install -r {PROJECT / REQUIREMENTS}"
+                               "\n")
         done = run([*words, '--help'], env={**os.environ, **bare})
         assert (done.returncode, done.stderr) == (0, '') and done.stdout.startswith(f'usage: osu-container {name} ')
     assert calls(bench.root, 'salloc.calls') == []

@@ -1,13 +1,15 @@
 """
-Commands in the pages do what the pages say: each command line of a code block is run here, or has a reason why not.
+Pages typed from top to bottom, each in one shell: what a workstation can run is run, the rest has a reason why not.
 
-COMMANDS classifies them by patterns. A line that no pattern knows fails, so new documentation must be classified; so
-does a pattern that no line needs. What is run, runs in a folder with links to all of the clone after `. ./env.sh`, with
-HOME, EasyBuild's folders, LUMI's EBU_USER_PREFIX and results of its own: nothing of the user is touched.
+COMMANDS classifies the command lines by patterns. A line that no pattern knows fails, so new documentation must be
+classified; so does a pattern that no line needs. A page is typed in a folder with links to all of the clone after
+`. ./env.sh`, with HOME, EasyBuild's folders, LUMI's EBU_USER_PREFIX and results of its own: nothing of the user is
+touched.
 """
 import html
 import os
 import re
+import shlex
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +19,8 @@ import markdown
 import pytest
 
 from tests.helpers import example_runs as results_data
-from tests.helpers.machine import PROJECT, one_of_each, run
-from tests.helpers.osu_archive import RELEASE
+from tests.helpers import foreign_images
+from tests.helpers.machine import PROJECT, run
 
 pytestmark = [pytest.mark.long, pytest.mark.alone]
 
@@ -36,7 +38,7 @@ REASONS = {
     'GPU': "needs a GPU node",
     'long': "sets up the machine, measures for minutes or is this very test run",
     'writes': "writes files that are checked in; tests compare these with what it would write",
-    'foreign': "needs an image that is not ours; tests/new/test_new_run.py does the same with one",
+    'foreign': "changes an image; tests/new/test_new_run.py does the same with one",
     'release': "needs the files of a release; `make release` does the same with them on clean systems",
     'destroys': "removes what the user has; tests/workstation/test_workstation.py runs it on copies",
 }
@@ -44,12 +46,10 @@ REASONS = {
 WAYS = {
     'run': "as it stands",
     'shown': "as it stands, and prints what the page shows below it",
-    'shell': "as it stands, and again before the later lines of its block: it changes the shell",
     'dry run': "with --dry-run: EasyBuild finds the easyconfig and takes the options",
-    'install': "as it stands, into an empty folder of EasyBuild",
+    'install': "as it stands, and with --rebuild where the module is there",
     'modules': "as it stands, with all modules installed and Slurm running",
-    'modules, shell': "both",
-    'list': "ReFrame lists the tests in place of running them, with all modules installed",
+    'measure': "the same, with one repeat, and of two modules where the page names none",
     'syntax': "bash reads the block: it is a job script for a system",
 }
 #: First line of code blocks that are no commands -> what they are
@@ -77,7 +77,10 @@ BEFORE = {
     r'(FILE|\w)\.sif .*--facts host\.json': '[ -e host.json ] || osu-container discover --facts host.json >facts.txt',
     r'discover --sysroot frontier': '[ -e frontier ] || tests/stand_in/make frontier frontier --facts-only >made.txt',
     r'discover --compare login\.json': 'osu-container discover -o login.json >out.txt; cp login.json node.json',
-    r'(--compare |--site-file |=)site\.py': 'osu-container discover -o site.py >out.txt; cp site.py node.py',
+    r'(--compare |--site-file |=)site\.py': '[ -e site.py ] || osu-container discover -o site.py >out.txt; '
+                                            '[ -e node.py ] || cp site.py node.py',
+    r'lammps\.sif': '[ -e lammps.sif ] || { ln -s "$LAMMPS" lammps.sif; printf '
+                    f'{shlex.quote(foreign_images.MELT)} >in.lj; }}',
 }
 BEFORE[r'check osu-workstation-mpich-4\.2\.3-libfabric-1\.17\.0'] = (
     'osu-container image build osu-workstation-mpich-4.2.3-libfabric-1.17.0 --output '
@@ -111,8 +114,10 @@ SYSTEMS = '/other-systems'
 COMMANDS = [
     # For a site
     Rule('modules', r'bin/osu-container check FILE\.sif --site-file site\.py', 'for-your-site', (0, 4, 5, 6)),
-    Rule('system', r'module load osu-container-tools', 'for-your-site'),
     Rule('modules', r'osu-container proof srun -N2 -n2 osu_latency H H', 'for-your-site'),
+    Rule('install', r'eb osu-(container-\w+|native)\.eb( .*)?', 'for-your-site'),
+    Rule('run', r'cd \$EASYBUILD_PREFIX|rm -rf (modules/\*|\{software,.*\})/osu-\{.*\}', 'for-your-site'),
+    Rule('network', r'git pull|export OSU_CONTAINER_PYTHON=/apps/\S+', 'for-your-site'),
     Rule('network', r'python3 -m venv /apps/\S+|/apps/\S+/pip install -r osu_container/requirements\.txt',
          'for-your-site'),
     # A release
@@ -123,10 +128,10 @@ COMMANDS = [
     Rule('LUMI', r'sbatch -A project_46XXXXXXX .*try\.sbatch|git clone .* && cd osu-container', ON_LUMI),
     Rule('system', r'sbatch -A PROJECT try\.sbatch IMAGE\.sif', SYSTEMS),
     # A container of the user's own
-    Rule('foreign', r'(\$ )?osu-container new lammps\.sif .*', 'your-own|README'),
-    Rule('foreign', r'eb lammps-hybrid\.eb|module load lammps/hybrid', 'your-own|README'),
-    Rule('foreign', r'srun -N2 -n2 lmp .*|osu-container proof -- srun -N2 -n2 lmp .*', 'your-own|README'),
-    Rule('foreign', r'osu-container bench --module lammps/.*|osu-container compare timed:.*', 'your-own'),
+    Rule('modules', r'(\$ )?osu-container (check|new) lammps\.sif.*'),
+    Rule('install', r'eb lammps-hybrid\.eb'),
+    Rule('modules', r'module load lammps/hybrid|(osu-container proof -- )?srun -N2 -n2 lmp .*'),
+    Rule('measure', r'osu-container bench --module lammps/.*'),
     Rule('LUMI', r'osu-container/bin/osu-container new /appl/local/.*|eb multitorch-opensource\.eb', ON_LUMI),
     Rule('foreign', r'patchelf --replace-needed .*|ln -s libmpich\.so\.12 .*', 'your-own'),
     # Python
@@ -147,11 +152,10 @@ COMMANDS = [
     Rule('GPU', r'make gpu', '/gpu'),
     Rule('long', r'make gpu-pack', '/gpu'),
     Rule('destroys', r'make (stop|clean|uninstall)'),
-    Rule('run', r'make (help|lumi|unlumi)'),
     # LUMI
-    Rule('shell', r'export \w+=\S+'),
+    Rule('run', r'export \w+=\S+'),
     Rule('network', r'git clone <address of this repository> osu-container( && (make -C osu-.* lumi|cd osu-.*))?'),
-    Rule('network', r'cd sources && scp .*|cd osu-container && git pull && make lumi'),
+    Rule('network', r'scp .*|git -C osu-container pull && make -C osu-container lumi'),
     # Systems where nobody has run it
     Rule('network', r'cd osu-container|python3 -m pip install --user easybuild', SYSTEMS),
     Rule('network', r'bin/osu-container image fetch \S+|podman-hpc (build|migrate) .*', SYSTEMS),
@@ -165,16 +169,16 @@ COMMANDS = [
     Rule('LUMI', r'make -C osu-container (lumi|unlumi)|module unload osu-container osu-native'),
     Rule('LUMI', r'module load LUMI/.*|module load LUMI PRoot|mkdir -p /scratch/project_46XXXXXXX/\S+'),
     Rule('LUMI', r'srun --account=project_46XXXXXXX .*'),
-    Rule('dry run', r'eb osu-(container-\w+|native)\.eb( .*)?', f'{ON_LUMI}|images|abi|for-your-site'),
+    Rule('dry run', r'eb osu-(container-\w+|native)\.eb( .*)?', f'{ON_LUMI}|README|images|abi'),
     Rule('destroys', r'cd \$EBU_USER_PREFIX|rm -rf .*', ON_LUMI),
-    Rule('GPU', r'srun .*osu-gpu-bind .*', f'{ON_LUMI}|README'),
-    Rule('system', r'sbcast .* && export MPI_CONTAINER_IMAGE=.*|srun osu_bw H H', '/scale'),
-    Rule('LUMI', r'cd \$EBU_USER_PREFIX/sources|lfs setstripe -c -1 .*|cp FILE\.sif striped\.sif && mv .*', '/scale'),
+    Rule('GPU', r'srun .*osu-gpu-bind .*', ON_LUMI),
+    Rule('system', r'sbcast .* && export MPI_CONTAINER_IMAGE=.*|srun osu_bw H H', '/benchmarks'),
+    Rule('LUMI', r'cd \$EBU_USER_PREFIX/sources|lfs setstripe -c -1 .*|cp FILE\.sif striped\.sif && mv .*'),
     Rule('LUMI', r'srun osu_(bw|latency)|osu-explain >explain-\$SLURM_JOB_ID\.txt', ON_LUMI),
     # Modules, here
-    Rule('shell', r'\. \./env\.sh'),
+    Rule('run', r'\. \./env\.sh'),
     Rule('install', r'eb osu-container-\w+\.eb -r( --try-amend=site=site\.py)?'),
-    Rule('modules, shell', r'module (un)?load osu-[a-z/]+'),
+    Rule('modules', r'module (un)?load osu-[a-z/-]+'),
     Rule('modules', r'module load osu-[a-z/]+ && srun (-N2 -n2 )?osu_(get_)?bw H H'),
     Rule('LUMI', r'srun -N2 -n2 (--ntasks-per-node=1 )?--mpi=pmi2 singularity run .*', 'approaches'),
     Rule('network', r'osu-container new cray-\S+ .*|eb pytorch-swap\.eb', 'approaches'),
@@ -186,12 +190,12 @@ COMMANDS = [
     Rule('modules', r'\$ osu-container check osu-workstation-mpich-4\.2\.3-libfabric-1\.17\.0\.sif( --.*)?',
          codes=(0, 6)),
     # Proof
-    Rule('modules, shell', r'osu-container proof (-o proofs )?-- srun -N2 -n2 osu_\w+ H H'),
+    Rule('modules', r'osu-container proof (-o proofs )?-- srun -N2 -n2 osu_\w+ H H'),
     Rule('modules', r'osu-container proof proofs( --json)?|osu-proof osu-proof-\*'),
-    Rule('modules, shell', r'OSU_PROOF=1 srun -N2 -n2 osu_bw H H'),
+    Rule('modules', r'OSU_PROOF=1 srun -N2 -n2 osu_bw H H'),
     Rule('modules', r'osu-container proof --approach opensource -- srun --mpi=pmi2 .* apptainer exec FILE\.sif .*'),
     Rule('LUMI', r'osu-container proof --expect .*provider=cxi -- srun .*'),
-    Rule('modules, shell', r'srun osu_container/rank-proof proof osu_latency -m 1024 H H'),
+    Rule('modules', r'srun osu_container/rank-proof proof osu_latency -m 1024 H H'),
     Rule('modules', r'grep -E .* proof/rank-0\.json'),
     Rule('run', r'(\$ )?osu-container why (--list|logs/|slurm-\d+\.out( slurm-\d+\.out)?)'),
     # Discover
@@ -204,7 +208,8 @@ COMMANDS = [
     # Benchmarks
     Rule('LUMI', r'osu-container bench .*--account .*'),
     Rule('modules', r'osu-container bench --dry-run'),
-    Rule('long', r'(bin/)?osu-container bench( .*)?'),
+    Rule('measure', r'osu-container bench( --tag quick --module osu-native --repeats 5)?'),
+    Rule('long', r'(bin/)?osu-container bench .*'),
     Rule('run', r'(bin/)?osu-container report (latest|--published) -o \w+\.html'),
     Rule('run', r'osu-container reference add latest --name native-2026-11'),
     # Figures. compare: 1 says that something is worse
@@ -216,7 +221,7 @@ COMMANDS = [
     Rule('run', r'osu-container contribute lumi --date \d+ -o \S+'),
     # Images
     Rule('run', r'bin/osu-container image (list|show NAME|build --check \S+)'),
-    Rule('long', r'bin/osu-container image (fetch|build) osu-lumi-\S+( --sources \S+)?( --work \S+)?'),
+    Rule('long', r'(osu-container/)?bin/osu-container image (fetch|build) osu-(lumi|workstation)-\S+( --\S+ \S+)*'),
     Rule('modules', r'apptainer inspect FILE\.sif|bin/osu-container image verify FILE\.sif'),
     Rule('modules', r'bin/osu-container image verify --installed'),
     Rule('network', r'apptainer (key|sign|verify|push|pull) .*|sha256sum -c FILE\.sif\.sha256', 'images'),
@@ -228,13 +233,11 @@ class Line:
     """
     A command line of a page.
 
-    :param command: the line without its comment; before: the Lines of its block that stand before it
-    :param shown: what the page shows as its output, '' if nothing
+    :param command: the line without its comment; shown: what the page shows as its output, '' if nothing
     """
 
     page: str
     command: str
-    before: tuple
     block: str
     shown: str = ''
 
@@ -243,14 +246,16 @@ class Line:
         return next((rule for rule in COMMANDS
                      if re.fullmatch(rule.command, self.command) and re.search(rule.page, self.page)), None)
 
-    def script(self):
-        """Return what is run (str): the lines before it that changed the shell, then this one."""
-        lines = [line.command for line in self.before if line.rule() and 'shell' in line.rule().how]
-        lines += [first for pattern, first in BEFORE.items() if re.search(pattern, self.command)]
-        text = '\n'.join([*lines, self.command.removeprefix('$ ')])
+    def typed(self):
+        """Return what is typed here (str)."""
+        text, how = self.command.removeprefix('$ '), self.rule().how
         for pattern, here in PLACEHOLDERS.items():
             text = re.sub(pattern, here, text)
-        return text
+        if how == 'measure':
+            modules = '' if '--module ' in text else ' --module osu-native --module osu-container/hybrid'
+            text = f'{re.sub(" --repeats [0-9]+", "", text)} --repeats 1{modules}'
+        again = how == 'install' and not re.search(' --(rebuild|sanity-check-only)', text)
+        return text + (' --dry-run' if how == 'dry run' else ' --rebuild' if again else '')
 
 
 def blocks_of(page):
@@ -271,33 +276,15 @@ def lines_of(page):
             continue
         if block.startswith('$ '):
             parts = re.split(r'^(\$ .*)\n', block, flags=re.M)[1:]
-            found += [Line(name, command, (), block, shown) for command, shown in zip(parts[::2], parts[1::2])]
+            found += [Line(name, command, block, shown) for command, shown in zip(parts[::2], parts[1::2])]
             continue
-        here = []
         for text in filter(str.strip, re.sub(r'\\\n\s*', '', block).splitlines()):
             command = re.sub(r'(^|\s+)# .*$', '', text).strip()
-            if not command:
-                continue
-            here.append(Line(name, command, tuple(here), block))
-        found += here
+            found += [Line(name, command, block)] if command else []
     return found
 
 
 LINES = [line for page in PAGES for line in lines_of(page)]
-
-
-def those(*ways):
-    """Return the parameters of the lines that are run in one of these ways: once those that differ in names only."""
-    found = {}
-    for line in LINES:
-        if line.rule() and line.rule().how in ways:
-            found.setdefault(re.sub(r'\bbin/(?=osu-container)|(?<=-o )\w+', '', line.script()), line)
-    return [pytest.param(line, id=f'{line.page}: {line.command}') for line in found.values()]
-
-
-def kind(line):
-    """Return of which kind a line is for samples: in the README each is its own, on other pages those of one rule."""
-    return line.command if line.page == 'README.md' else line.rule()
 
 
 def test_every_command_is_classified():
@@ -344,28 +331,9 @@ def scratch(tmp_path_factory):
         (clone / 'logs').mkdir()
         for path in ('slurm.out', 'logs/slurm.out'):  # output of a job
             (clone / path).write_text('# Size  Bandwidth\ncxip_gen_auth_key failed: -38\n')
-        text = f'set -eu; cd "{clone}"; . ./env.sh; set +u\n{script}\n'
+        text = f'set -eu; cd "{clone}"; . ./env.sh; set +eu\n{script}\n'
         return run(['bash', '--norc', '-c', text], env={**environment, **variables}, timeout=timeout)
     return call
-
-
-@pytest.fixture(scope='session')
-def installed(scratch, shell):
-    """The same, with every module installed, and Slurm."""
-    return lambda script, timeout=120: scratch(script, timeout, EASYBUILD_PREFIX=str(shell.prefix))
-
-
-@pytest.mark.parametrize('line', one_of_each(those('run', 'shell'), kind))
-def test_command_runs(scratch, line):
-    done = scratch(line.script())
-    assert done.returncode in line.rule().codes, done.stdout[-3000:] + done.stderr[-3000:]
-
-
-@pytest.mark.parametrize('line', those('shown'))
-def test_command_prints_what_the_page_shows(scratch, line):
-    done = scratch(line.script())
-    said = f'{done.stdout.rstrip()}\n' + (f'exit code {done.returncode}\n' if 'exit code ' in line.shown else '')
-    assert said == line.shown.rstrip() + '\n', done.stderr
 
 
 @pytest.mark.parametrize('block', [block for page in PAGES for block in blocks_of(page)
@@ -377,33 +345,55 @@ def test_python_examples_run(scratch, block):
     assert done.returncode == 0 and done.stdout.strip(), done.stderr
 
 
-@pytest.mark.parametrize('line', one_of_each(those('dry run'), kind))
-def test_easybuild_takes_the_options(scratch, line):
-    done = scratch(f'{line.command} --dry-run')
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    module, approach = re.match(r'eb (osu-(?:native|container(?:-tools)?|mpi4py))(?:-(\w+))?', line.command).groups()
-    suffix = re.search(r'versionsuffix=(\S+)|$', line.command).group(1) or ''
-    wanted = f'{module}/' + (f'{approach}{suffix})' if approach else '')
-    assert f'(module: {wanted}' in done.stdout
+def pages():
+    """Return the parameters of the pages that are typed: (Lines, whether they want modules and Slurm)."""
+    for page in PAGES:
+        lines = [line for line in LINES if line.page == str(page.relative_to(PROJECT)) and line.rule()
+                 and line.rule().how in WAYS and line.rule().how != 'syntax']
+        modules = any(line.rule().how in ('install', 'modules', 'measure') for line in lines)
+        if lines:
+            yield pytest.param(lines, modules, id=lines[0].page,
+                               marks=[pytest.mark.apptainer, pytest.mark.slurm] if modules else [])
 
 
-@pytest.mark.apptainer
-@pytest.mark.parametrize('line', one_of_each(those('install'), kind))
-def test_command_installs_a_module(scratch, tmp_path, line):
-    done = scratch(line.script(), timeout=300, EASYBUILD_PREFIX=str(tmp_path))
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    wanted = re.search(r'osu-(\w+-\w+|native)\.eb -r', line.command).group(1).partition('-')[2] or RELEASE
-    assert [path.name for path in tmp_path.glob('modules/all/osu-*/*.lua')] == [f'{wanted}.lua']
+@pytest.mark.parametrize('lines, modules', pages())
+def test_a_page_is_typed_from_top_to_bottom_in_one_shell(scratch, request, tmp_path, lines, modules):
+    variables = {}
+    if modules:
+        # what installs for a site of its own has a folder of its own
+        own = any('site=site.py' in line.command for line in lines)
+        variables['EASYBUILD_PREFIX'] = str(tmp_path if own else request.getfixturevalue('shell').prefix)
+    if any('lammps.sif' in line.command for line in lines):
+        variables['LAMMPS'] = str(foreign_images.make('lammps', request.getfixturevalue('apptainer')))
+    script = []
+    for number, line in enumerate(lines):
+        script += [first for pattern, first in BEFORE.items() if re.search(pattern, line.command)]
+        mark = f"printf '\\n@%s\\n' {number}"
+        script += [f'{mark}; {mark} >&2', line.typed(), "printf '\\n@ended %s\\n' $?"]
+    done = scratch('\n'.join(script), timeout=1800, **variables)
+    printed, errors = (re.split(r'^@(\d+)\n', text, flags=re.M) for text in (done.stdout, done.stderr))
+    said = dict(zip(errors[1::2], errors[2::2]))
+    assert printed[1::2] == [str(number) for number in range(len(lines))], done.stdout[-2000:] + done.stderr[-2000:]
+    wrong = []
+    for number, text in zip(printed[1::2], printed[2::2]):
+        line, (output, _, code) = lines[int(number)], text.rpartition('\n@ended ')
+        if int(code) not in line.rule().codes:
+            wrong.append(f'{line.typed()}: exit code {code}{output[-2000:]}{said[number][-2000:]}')
+        elif not as_the_page_says(line, output, code.strip()):
+            wrong.append(f'{line.typed()}: printed {output[-3000:]}')
+    assert wrong == []
 
 
-@pytest.mark.apptainer
-@pytest.mark.slurm
-@pytest.mark.parametrize('line', one_of_each(those('modules', 'modules, shell'), kind))
-def test_command_runs_with_the_modules(installed, line):
-    done = installed(line.script(), timeout=300)
-    assert done.returncode in line.rule().codes, done.stdout[-3000:] + done.stderr[-3000:]
-    if 'srun osu_bw' in line.command:
-        assert re.search(r'^ *4194304 +[\d.]+$', done.stdout, re.M)
+def as_the_page_says(line, output, code):
+    """Return whether output (str) with an exit code (str) is what the page says of a Line."""
+    if line.rule().how == 'shown':
+        return f'{output.rstrip()}\n' + (f'exit code {code}\n' if 'exit code ' in line.shown else '') == (
+            line.shown.rstrip() + '\n')
+    if line.rule().how == 'dry run':
+        module, approach = re.match(r'eb (osu-(?:native|container|mpi4py))(?:-(\w+))?', line.command).groups()
+        suffix = re.search(r'versionsuffix=(\S+)|$', line.command).group(1) or ''
+        return f'(module: {module}/' + (f'{approach}{suffix})' if approach else '') in output
+    return 'srun osu_bw' not in line.command or re.search(r'^ *4194304 +[\d.]+$', output, re.M)
 
 
 @pytest.mark.parametrize('page, block', sorted({(line.page, line.block) for line in LINES

@@ -230,13 +230,26 @@ def test_the_first_page_fits_a_desktop_and_a_phone_and_follows_the_reader_s_sche
 
 
 @pytest.mark.browser
-def test_search_finds_a_variable_without_network(served, open_page):
+@pytest.mark.parametrize('words, found', [('install on lumi', 'install-lumi.html'), ('SLURM_NETWORK', 'approaches.html')])
+def test_search_finds_the_page_first_without_network(served, open_page, words, found):
     page = open_page(f'{served}/index.html', WIDTHS['phone'])
     page.keyboard.press('s')  # Material's key for the search
     page.locator('.md-search-result__meta', has_text='Type to start searching').wait_for()
-    page.locator('.md-search__input').press_sequentially('SLURM_NETWORK')
-    page.locator('.md-search-result__item').first.wait_for()
-    assert 'Approaches' in page.locator('.md-search-result__list').inner_text()
-    page.locator('.md-search-result__item a', has_text='Every variable on LUMI').first.click()
-    page.wait_for_url(re.compile(r'/approaches\.html'))
+    page.locator('.md-search__input').press_sequentially(words)
+    first = page.locator('.md-search-result__item a').first
+    first.wait_for()
+    assert urlsplit(first.get_attribute('href')).path.endswith(f'/{found}')
+    first.click()
+    page.wait_for_url(re.compile(rf'/{re.escape(found)}'))
     assert page.troubles == []
+
+
+@pytest.mark.browser
+def test_no_page_is_longer_than_twelve_screens_of_a_desktop(site, open_page):
+    page, height = open_page(f'file://{site}/index.html'), 800
+    page.set_viewport_size({'width': WIDTHS['desktop'], 'height': height})
+    screens = {}
+    for name in PAGES:
+        page.goto(f'file://{site}/{html_of(name)}', wait_until='load')
+        screens[name] = page.evaluate('document.documentElement.scrollHeight') / height
+    assert {name: found for name, found in screens.items() if found > 12} == {}

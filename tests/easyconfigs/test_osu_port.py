@@ -85,10 +85,9 @@ def test_port_with_other_keywords(fake):
     assert output.splitlines()[-1] == str({'BENCHMARH': 'title', **expected})
 
 
-def test_first_lines_name_the_port_and_the_unit(fake):
+def test_the_first_line_names_the_port(fake):
     lines = run([fake / 'bin' / 'osu_bw'])[1].splitlines()
     assert lines[1] == '# osu_bw: mpi4py 0.0 port, not the C program of the OSU Micro-Benchmarks'
-    assert lines[2].startswith('# Values are MB/s')
     lines = run([fake / 'bin' / 'osu_multi_lat'])[1].splitlines()
     assert lines[1].startswith('# osu_multi_lat: mpi4py 0.0 port') and not lines[2].startswith('#')
 
@@ -184,6 +183,8 @@ def test_real_port_takes_the_arguments(real, name):
     assert code == 0, errors
     lines = output.splitlines()
     assert lines[0] == f'# osu_{name}: mpi4py 4.1.2 port, not the C program of the OSU Micro-Benchmarks'
+    if name == 'bw':  # mpi4py's own heading is 'Latency [us]'
+        assert '# Size [B]    Bandwidth [MB/s]' in lines
     numbers = [line.split() for line in lines if not line.startswith('#')]
     assert [int(size) for size, _ in numbers if int(size) <= 8] == sizes
     assert all(float(value) >= 0 for _, value in numbers)
@@ -230,7 +231,7 @@ def test_data_is_checked_on_request_behind_the_numbers(real, name, ranks):
     assert code == 0, errors
     title, *rows = output[output.index('# Size'):].splitlines()
     sizes = [1 << power for power in range(7)]
-    assert title.endswith('  Validation')
+    assert title.endswith('  Validation') and ('MB/s' in title) == name.endswith('bw')
     assert [int(row.split()[0]) for row in rows if int(row.split()[0])] == sizes
     assert [row.split()[2] for row in rows] == ['Pass'] * len(rows)
 

@@ -34,6 +34,20 @@ FOLDER = STATE / 'images-of-tests'
 MPICH, OPENMPI = 'mpich-4.2.3', 'openmpi-5.0.11'
 MULTITORCH_MPICH = 'mpich-4.3.2'
 
+#: A Lennard-Jones liquid of 4000 atoms, as in LAMMPS' bench/in.lj but smaller
+MELT = """units lj
+lattice fcc 0.8442
+region box block 0 10 0 10 0 10
+create_box 1 box
+create_atoms 1 box
+mass 1 1.0
+velocity all create 3.0 87287
+pair_style lj/cut 2.5
+pair_coeff 1 1 1.0 1.0 2.5
+fix 1 all nve
+thermo 50
+run 200
+"""
 #: Passes a token around for some seconds, and says how often it came back
 RING = r"""
 #include <mpi.h>

@@ -241,18 +241,18 @@ LMODS = {'own': '/usr/share/lmod/lmod/libexec/lmod', **{
     path.parent.name[len('lmod-'):]: str(path) for path in sorted(STATE.glob('lmod-*/lmod'))}}
 
 
-def clean_shell(script, lmod='own', **variables):
+def clean_shell(script, lmod='own', timeout=300, **variables):
     """
     Run a bash script in an almost empty environment with Lmod's `module` defined; variables are added.
 
-    :param lmod: str, key of LMODS
+    :param lmod: str, key of LMODS; timeout: int, seconds
     """
     text = f""". /usr/share/lmod/lmod/init/bash >/dev/null
 export LMOD_CMD=$(readlink -f {LMODS[lmod]})
 module() {{ eval "$("$LMOD_CMD" bash "$@")"; }}
 """ + script
     environment = {'PATH': '/usr/bin:/bin', 'HOME': os.environ['HOME'], 'LC_ALL': 'C.UTF-8', **variables}
-    return run(['bash', '--norc', '-c', text], env=environment)
+    return run(['bash', '--norc', '-c', text], env=environment, timeout=timeout)
 
 
 def modules_say(site):

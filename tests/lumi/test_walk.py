@@ -1,5 +1,5 @@
 """
-docs/install-lumi.md from its first command to its last, as a reader types it, on stand-ins of LUMI's stacks.
+docs/install-lumi.md from its first command to its last, as a reader types it in one shell, on stand-ins of LUMI's stacks.
 
 What is LUMI's is played: the modules LUMI, partition and EasyBuild-user set what EasyBuild-config/25.01.lua of
 LUMI-SoftwareStack 241114ba sets, the trees have the paths of each stack (tests/stand_in/README.md), and srun drops what
@@ -22,8 +22,8 @@ PAGE = PROJECT / 'docs' / 'install-lumi.md'
 STACKS = ['25.03', '25.09']
 #: Line of the page -> why it is not walked here
 NOT_WALKED = {
-    r'cd sources && scp ': 'needs an account on LUMI',
-    r'(bin/)?osu-container image (fetch|build)|module load LUMI PRoot': 'hours; tests/image/test_proot.py builds so',
+    r'scp ': 'needs an account on LUMI',
+    r'(osu-container/)?bin/osu-container image (fetch|build)|module load LUMI PRoot': 'hours; tests/image/test_proot.py builds so',
     r'eb osu-native|module load \S+ \S+ osu-native': 'compilers of the stack; tests/easyblocks/test_native_cray.py',
     r'osu-container/bin/osu-container new|eb multitorch': 'tests/easyblocks/test_image_of_site.py',
     r'osu-container (bench|compare) ': 'minutes; tests/bench has them',
@@ -62,7 +62,7 @@ exec /usr/bin/srun "${words[@]}" "$program" H H -m 64 -i 5
 '''
 #: git clone and git pull: the clone is this one; eb: on a login node by its name
 PLAYED = '''eb() { unshare --uts bash -c 'hostname uan01 && exec eb "$@"' eb "$@"; }
-git() { case $1 in clone) ln -s "$2" "$3" ;; pull) : ;; *) return 1 ;; esac; }
+git() { case $1 in clone) ln -sfn "$2" "$3" ;; -C) [[ -d $2 && $3 == pull ]] ;; *) return 1 ;; esac; }
 '''
 
 
@@ -122,7 +122,7 @@ class Walk:
     def run(self, lines):
         """Run commands (list of str) in a new shell of this user; return CompletedProcess."""
         before = [PLAYED, f'module use {self.folder}/modules', f'cd {self.home}']
-        return clean_shell('\n'.join(before + lines), **{
+        return clean_shell('\n'.join(before + lines), timeout=1200, **{
             **{name: value for name, value in self.eb_environment.items() if name in (
                 'EB_PYTHON', 'EASYBUILD_TMPDIR', 'EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES')},
             'PATH': f"{self.folder}/bin:{self.tree}/usr/bin:{STATE / 'bin'}:/usr/bin:/bin:/usr/sbin:/sbin",
@@ -152,14 +152,11 @@ def test_the_page_is_walked_from_the_clone_to_the_uninstallation(tmp_path, appta
     started = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
     assert started.returncode == 0, started.stderr
     walk = Walk(tmp_path, stack, partition, apptainer)
-    for block in blocks():
-        lines = [walk.as_here(line, block) for line in block
-                 if not line.startswith('#') and not any(re.match(pattern, line) for pattern in NOT_WALKED)]
-        if [line for line in lines if line.startswith('git clone')] and (walk.home / 'osu-container').is_symlink():
-            (walk.home / 'osu-container').unlink()  # the page offers two ways to begin
-        done = walk.run([f'{{ {line}\n}} || {{ echo "AT: {line}"; exit 1; }}' for line in lines])
-        assert done.returncode == 0, '\n'.join([*lines, done.stdout[-4000:], done.stderr[-3000:]])
-        measured = [line for line in lines if line.startswith('srun')]
-        assert len(re.findall(r'^ *64 +[\d.]+', done.stdout, re.M)) == len(measured), done.stdout
+    lines = [walk.as_here(line, block) for block in blocks() for line in block
+             if not line.startswith('#') and not any(re.match(pattern, line) for pattern in NOT_WALKED)]
+    done = walk.run([f'{{ {line}\n}} || {{ echo "AT: {line}"; exit 1; }}' for line in lines])
+    assert done.returncode == 0, '\n'.join([*lines, done.stdout[-4000:], done.stderr[-3000:]])
+    measured = [line for line in lines if line.startswith('srun')]
+    assert len(re.findall(r'^ *64 +[\d.]+', done.stdout, re.M)) == len(measured), done.stdout
     left = [path for path in walk.prefix.rglob('*') if 'osu-container' in path.name and path.parts[-2] != 'sources']
     assert left == [] and not list(Path(walk.prefix / 'UserRepo').rglob('*.eb'))

@@ -13,20 +13,6 @@ from tests.helpers.machine import PROJECT, STATE, VERSIONS, EasyBuild, folded, r
 #: Those that run on two nodes have the marker slurm, too
 pytestmark = pytest.mark.apptainer
 
-#: A Lennard-Jones liquid of 4000 atoms, as in LAMMPS' bench/in.lj but smaller
-MELT = """units lj
-lattice fcc 0.8442
-region box block 0 10 0 10 0 10
-create_box 1 box
-create_atoms 1 box
-mass 1 1.0
-velocity all create 3.0 87287
-pair_style lj/cut 2.5
-pair_coeff 1 1 1.0 1.0 2.5
-fix 1 all nve
-thermo 50
-run 200
-"""
 LMP = 'lmp -in in.lj'
 SRUN = 'srun -N2 -n2'
 
@@ -36,7 +22,7 @@ class Place:
 
     def __init__(self, folder, apptainer):
         self.folder, self.apptainer, self.installed = folder, apptainer, set()
-        (folder / 'in.lj').write_text(MELT)
+        (folder / 'in.lj').write_text(foreign_images.MELT)
 
     def image(self, name):
         """Put the image name (of foreign_images.IMAGES) into the folder."""

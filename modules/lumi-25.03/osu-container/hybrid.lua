@@ -10,6 +10,7 @@ library.
 Usage
 =====
 MPI:        MPICH 4.2.3 of the image, libfabric 1.22.0 of the host
+image:      osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif
 run:        srun -N2 -n2 osu_bw D D
 commands:   osu_allgather osu_alltoall osu_alltoallv ...  (mpi4py 4.1.2 ports)
 binding:    osu-gpu-bind osu_bw D D: ranks next to GPU and card
@@ -18,6 +19,7 @@ proof:      osu-proof -- srun -N2 -n2 osu_bw D D
 settings:   module load osu-settings/NAME: rccl-alt-read rccl-gdr rccl-strict
             single-node
 others:     module unload osu-container before you start other containers
+page:       docs/approaches.md of osu-container 1.0.0
 
 
 More information

@@ -8,6 +8,7 @@ import re
 import textwrap
 from itertools import groupby
 
+from osu_container import REPOSITORY, __version__
 from osu_container.core.data.approaches import SETTINGS
 from osu_container.core.deciding.injection import FOLDER, NAME, TARGET
 from osu_container.core.deciding.settings import FAMILY
@@ -55,6 +56,8 @@ def block(lines):
 #: Characters in a line of `module help`: a terminal's width, which Lmod leaves as it is
 WIDTH = 80
 _WORDS_BEGIN = 12
+#: The page of this project that the help names
+PAGE = 'docs/approaches.md of ' + ', '.join(filter(None, ['osu-container ' + __version__, REPOSITORY]))
 
 
 def folded(text, first='', begin=0, whole=()):
@@ -71,18 +74,21 @@ def folded(text, first='', begin=0, whole=()):
     return [line.replace('\0', ' ') for line in lines]
 
 
-def help_lines(settings, programs_are, example, module):
+def help_lines(settings, programs_are, example, module, image=None):
     """
     Return the lines (list of str, of WIDTH characters at most) that a user reads in `module help`.
 
     :param settings: Settings
     :param programs_are: str, what the programs are, such as '7.5 C', '' where nothing says it
     :param example: str, a command to show behind srun; module: str, its name without the approach
+    :param image: str, file name of the SIF, None for a native module
     """
     run, stack = 'srun -N2 -n2 ' + example, settings.stack
     rows = [('MPI', stack.mpi.replace(' of the', ', ' + stack.libfabric.partition(' of')[0] + ' of the')
-             if stack.mpi.rpartition(' ')[2] == stack.libfabric_of else '%s, %s' % (stack.mpi, stack.libfabric), ()),
-            ('run', run, [run]), ('commands', _some(settings.programs, programs_are), ())]
+             if stack.mpi.rpartition(' ')[2] == stack.libfabric_of else '%s, %s' % (stack.mpi, stack.libfabric), ())]
+    rows += [('image', image, [image])] if image else []
+    rows += [('run', run, [run]),
+             ('commands', _some(settings.programs, re.sub(r'^(?=\d)', 'OSU ', programs_are)), ())]
     if settings.sets.gpu_map:
         rows.append(('binding', "osu-gpu-bind %s: ranks next to GPU and card" % example, ()))
     rows += [('why', "osu-explain; what you set yourself wins over this module", ()),
@@ -95,6 +101,7 @@ def help_lines(settings, programs_are, example, module):
         rows.append(('containers', "one a node for all ranks; OSU_SHARE=0: each its own", ()))
     if settings.inside.env_prefix:
         rows.append(('others', "module unload %s before you start other containers" % module, ()))
+    rows.append(('page', PAGE, [PAGE]))
     return [line for key, text, whole in rows
             for line in folded(one_line(text), key + ':', _WORDS_BEGIN, [one_line(part) for part in whole])]
 
