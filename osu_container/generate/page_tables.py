@@ -3,7 +3,8 @@
 Write the tables and the figures of the documentation that follow from data; the text around them is left as it is.
 
 docs/approaches.md, between <!-- variables-table --> and <!-- /variables-table -->: what is set on LUMI, when, why, and
-how sure; <!-- what-works -->: what is known of each approach on each site: SOURCES, RUNS.
+how sure.
+docs/support.md, <!-- what-works -->: what is known of each approach on each site: SOURCES, RUNS.
 docs/index.md, <!-- picture -->: the figure of approaches_picture.py in words; docs/pictures/approaches.svg is it.
 docs/check.md, <!-- rules --> and <!-- seen-over-cxi -->: what `osu-container check` decides by.
 docs/discover.md, <!-- networks -->: which provider of libfabric drives which network, and whether UCX does.
@@ -97,8 +98,6 @@ def what_works_sources():
     return '\n'.join(f'* <sup>{letter}</sup> {SOURCES[letter]}' for letter in sorted(set(used))) + '\n'
 
 
-#: A source that many variables have; the table names it once
-LUMI_2025 = 'github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI'
 #: What osu-gpu-bind sets for each rank
 OF_RANK = {'gcd': 'number of its GPU', 'nic': 'name of its network card'}
 
@@ -164,20 +163,21 @@ def variables_by_site(sites, possible):
 
 
 def variables_table():
-    """Return the table (str) of every variable by approach on the sites of LUMI."""
+    """Return the table (str) of every variable that an approach by itself sets on the sites of LUMI."""
     sites = lumi_sites()
     possible = [name for name in APPROACHES if any(runs_on(APPROACHES[name], site) for site in sites)]
     rows = variables_by_site(sites, possible)
     lines = {}
     for (_, condition, shown, why), (entry, approaches, found_on) in sorted(rows.items(), key=lambda row: row[0]):
+        if 'osu-settings/' in condition:  # `module help` of that module has it
+            continue
         if found_on != {site['name'] for site in sites} and 'nodes' not in condition:
             condition = ', '.join([*sorted(found_on), *([condition] if condition else [])])
         names = 'all' if approaches == set(possible) else ', '.join(name for name in possible if name in approaches)
-        rest = (names, condition or 'always', why, entry['evidence'], f'{entry["source"]}, {entry["date"]}')
+        rest = (names, condition or 'always', why, entry['evidence'])
         lines.setdefault(rest, []).append(shown)  # variables that differ in their names only share a row
-    text = markdown([['variable', 'approaches', 'when', 'why', 'evidence', 'source'], ['---'] * 6]
+    return markdown([['variable', 'approaches', 'when', 'why', 'evidence'], ['---'] * 5]
                     + [['<br>'.join(names), *rest] for rest, names in lines.items()])
-    return f"{text.replace(LUMI_2025, 'DeiC')}\nDeiC: {LUMI_2025}.\n" if LUMI_2025 in text else text
 
 
 def lower_first(sentence):
@@ -252,9 +252,9 @@ def troubles_table():
 
 #: page -> {name of the markers: function that makes the table}
 TABLES = {
-    PROJECT / 'docs' / 'approaches.md': {
-        'what-works': lambda: f'{markdown(what_works_table())}\n{what_works_sources()}',
-        'variables-table': variables_table},
+    PROJECT / 'docs' / 'approaches.md': {'variables-table': variables_table},
+    PROJECT / 'docs' / 'support.md': {
+        'what-works': lambda: f'{markdown(what_works_table())}\n{what_works_sources()}'},
     PROJECT / 'docs' / 'index.md': {'picture': approaches_picture.markdown},
     PROJECT / 'docs' / 'check.md': {'rules': rules_table, 'seen-over-cxi': seen_table},
     PROJECT / 'docs' / 'discover.md': {'networks': networks_table},

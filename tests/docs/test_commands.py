@@ -180,8 +180,8 @@ COMMANDS = [
     Rule('install', r'eb osu-container-\w+\.eb -r( --try-amend=site=site\.py)?'),
     Rule('modules', r'module (un)?load osu-[a-z/-]+'),
     Rule('modules', r'module load osu-[a-z/]+ && srun (-N2 -n2 )?osu_(get_)?bw H H'),
-    Rule('LUMI', r'srun -N2 -n2 (--ntasks-per-node=1 )?--mpi=pmi2 singularity run .*', 'approaches'),
-    Rule('network', r'osu-container new cray-\S+ .*|eb pytorch-swap\.eb', 'approaches'),
+    Rule('LUMI', r'srun -N2 -n2 (--ntasks-per-node=1 )?--mpi=pmi2 singularity run .*', 'your-own'),
+    Rule('network', r'osu-container new cray-\S+ .*|eb pytorch-swap\.eb', 'your-own'),
     # Check: every verdict is an answer
     Rule('run', r'osu-container check --published( --site lumi-25\.03)?'),
     Rule('run', r'osu-container check osu-lumi-rocm-6\.3\.4-mpich-4\.2\.3-libfabric-1\.22\.0 --site frontier',
@@ -213,9 +213,9 @@ COMMANDS = [
     Rule('run', r'(bin/)?osu-container report (latest|--published) -o \w+\.html'),
     Rule('run', r'osu-container reference add latest --name native-2026-11'),
     # Figures. compare: 1 says that something is worse
+    Rule('shown', r'\$ (bin/)?osu-container compare lumi-g-2025-03:.*', codes=(0, 1)),
     Rule('run', r'(bin/)?osu-container compare [^$]*', codes=(0, 1)),
     Rule('run', r'bin/osu-container (import|report) [^$]*\.txt .*'),
-    Rule('shown', r'\$ (bin/)?osu-container compare lumi-g-2025-03:.*'),
     # Contributions
     Rule('run', r'osu-container contribute (lumi( --stack 25\.09 -o \S+)?|easybuild)'),
     Rule('run', r'osu-container contribute lumi --date \d+ -o \S+'),
@@ -406,7 +406,7 @@ def test_job_scripts_are_bash(page, block):
 
 @pytest.mark.parametrize('text, says', [
     ('    osu-container frobnicate\n', [('osu-container frobnicate', None)]),
-    ('    make help   # what\n    make \\\n      help\n', [('make help', 'run'), ('make help', 'run')]),
+    ('    make stop   # what\n    make \\\n      stop\n', [('make stop', 'destroys'), ('make stop', 'destroys')]),
     ('1. A list\n\n    that goes on\n', []),
     ('    OVERRIDES = {\n    }\n', []),
 ])

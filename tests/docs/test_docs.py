@@ -223,7 +223,7 @@ def test_what_the_readme_says_of_check_is_what_its_examination_found():
 
 
 def test_what_works_where_has_every_approach_and_site():
-    section = (PROJECT / 'docs/approaches.md').read_text().partition('## What works where')[2].partition('\n## ')[0]
+    section = (PROJECT / 'docs/support.md').read_text().partition('## What works where')[2].partition('\n## ')[0]
     lines = [line for line in section.splitlines() if line.startswith('|')]
     table = [[cell.strip() for cell in line.strip('|').split('|')] for line in lines]
     assert table[0][1:] == list(APPROACHES)

@@ -230,7 +230,8 @@ def test_the_first_page_fits_a_desktop_and_a_phone_and_follows_the_reader_s_sche
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize('words, found', [('install on lumi', 'install-lumi.html'), ('SLURM_NETWORK', 'approaches.html')])
+@pytest.mark.parametrize('words, found', [('install on lumi', 'install-lumi.html'),
+                                          ('SLURM_NETWORK', 'approaches.html')])
 def test_search_finds_the_page_first_without_network(served, open_page, words, found):
     page = open_page(f'{served}/index.html', WIDTHS['phone'])
     page.keyboard.press('s')  # Material's key for the search

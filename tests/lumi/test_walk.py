@@ -1,5 +1,5 @@
 """
-docs/install-lumi.md from its first command to its last, as a reader types it in one shell, on stand-ins of LUMI's stacks.
+docs/install-lumi.md from its first command to its last, typed in one shell, on stand-ins of LUMI's stacks.
 
 What is LUMI's is played: the modules LUMI, partition and EasyBuild-user set what EasyBuild-config/25.01.lua of
 LUMI-SoftwareStack 241114ba sets, the trees have the paths of each stack (tests/stand_in/README.md), and srun drops what
@@ -23,7 +23,8 @@ STACKS = ['25.03', '25.09']
 #: Line of the page -> why it is not walked here
 NOT_WALKED = {
     r'scp ': 'needs an account on LUMI',
-    r'(osu-container/)?bin/osu-container image (fetch|build)|module load LUMI PRoot': 'hours; tests/image/test_proot.py builds so',
+    r'(osu-container/)?bin/osu-container image (fetch|build)|module load LUMI PRoot':
+        'hours; tests/image/test_proot.py builds so',
     r'eb osu-native|module load \S+ \S+ osu-native': 'compilers of the stack; tests/easyblocks/test_native_cray.py',
     r'osu-container/bin/osu-container new|eb multitorch': 'tests/easyblocks/test_image_of_site.py',
     r'osu-container (bench|compare) ': 'minutes; tests/bench has them',

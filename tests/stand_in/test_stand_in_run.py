@@ -232,7 +232,7 @@ def test_the_site_is_recognised_by_host_name_and_loaded_stack(own_stack):
     eb = (f'hostname uan02 && exec {this.eb.command} osu-container-pure.eb --sysroot={this.tree}')
     done = run(['unshare', '--user', '--map-root-user', '--uts', 'bash', '-c', eb], env=this.eb.environment)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert 'pure on site lumi-25.03' in this.eb.module('osu-container/pure').read_text()
+    assert 'osu-container on site lumi-25.03' in this.eb.module('osu-container/pure').read_text()
 
 
 #: Does what lumi-container-wrapper's own does (github.com/CSCfi/hpc-container-wrapper, generate_wrappers.sh), in short:

@@ -14,12 +14,11 @@ image:      osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif
 run:        srun -N2 -n2 osu_bw D D
 commands:   osu_allgather osu_alltoall osu_alltoallv ...  (mpi4py 4.1.2 ports)
 binding:    osu-gpu-bind osu_bw D D: ranks next to GPU and card
-why:        osu-explain; what you set yourself wins over this module
+why:        osu-explain; docs/approaches.md of osu-container 1.0.0
 proof:      osu-proof -- srun -N2 -n2 osu_bw D D
 settings:   module load osu-settings/NAME: rccl-alt-read rccl-gdr rccl-strict
             single-node
 others:     module unload osu-container before you start other containers
-page:       docs/approaches.md of osu-container 1.0.0
 
 
 More information
@@ -36,7 +35,6 @@ prepend_path("PATH", pathJoin(root, "bin"))
 setenv("EBROOTOSUMINCONTAINER", root)
 setenv("EBVERSIONOSUMINCONTAINER", "hybrid")
 
--- hybrid on site lumi-25.03: the image's MPI over the host's network library
 family("slurm_mpi")                                  -- one MPI at a time
 family("containerbindings")                          -- as the system's modules that bind
 conflict("singularity-bindings", "singularity-userfilesystems", "singularity-slurm-bindings", "singularity-CPEbits", "lumi-aif-singularity-bindings") -- each binds for itself

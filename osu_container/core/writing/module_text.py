@@ -86,12 +86,13 @@ def help_lines(settings, programs_are, example, module, image=None):
     run, stack = 'srun -N2 -n2 ' + example, settings.stack
     rows = [('MPI', stack.mpi.replace(' of the', ', ' + stack.libfabric.partition(' of')[0] + ' of the')
              if stack.mpi.rpartition(' ')[2] == stack.libfabric_of else '%s, %s' % (stack.mpi, stack.libfabric), ())]
-    rows += [('image', image, [image])] if image else []
+    room = WIDTH - _WORDS_BEGIN  # $SIF has the whole of a longer name
+    rows += [('image', image if len(image) <= room else image[:32] + '...' + image[35 - room:], ())] if image else []
     rows += [('run', run, [run]),
              ('commands', _some(settings.programs, re.sub(r'^(?=\d)', 'OSU ', programs_are)), ())]
     if settings.sets.gpu_map:
         rows.append(('binding', "osu-gpu-bind %s: ranks next to GPU and card" % example, ()))
-    rows += [('why', "osu-explain; what you set yourself wins over this module", ()),
+    rows += [('why', 'osu-explain; ' + PAGE, ()),
              ('proof', 'osu-proof -- ' + run, ['osu-proof -- ' + run])]
     if settings.sets.more:
         rows.append(('settings', 'module load osu-settings/NAME: ' + ' '.join(sorted(settings.sets.more)), ()))
@@ -101,7 +102,6 @@ def help_lines(settings, programs_are, example, module, image=None):
         rows.append(('containers', "one a node for all ranks; OSU_SHARE=0: each its own", ()))
     if settings.inside.env_prefix:
         rows.append(('others', "module unload %s before you start other containers" % module, ()))
-    rows.append(('page', PAGE, [PAGE]))
     return [line for key, text, whole in rows
             for line in folded(one_line(text), key + ':', _WORDS_BEGIN, [one_line(part) for part in whole])]
 
@@ -129,8 +129,7 @@ def module_text(settings, names, again, sif=None):
     :param again: str, what to type to install the module again
     :param sif: str, file name of the SIF in the installation, None for a native module
     """
-    parts = [[comment("%s on site %s: %s" % (settings.approach, settings.site, settings.title))],
-             one_at_a_time(settings)]
+    parts = [one_at_a_time(settings)]
     if sif:
         parts.append(image_lines(settings, sif, again))
     parts.append(check_lines(settings, names[0], again))
