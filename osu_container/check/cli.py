@@ -256,9 +256,11 @@ def undecided(verdicts, best, path):
     unknown = [one for one in verdicts if one.level == 'unknown']
     if not unknown or any(one.approach == best and one.level == 'works' for one in verdicts):
         return []
-    slow = ', and faster than %s if %s' % (best, 'it runs' if len(unknown) == 1 else 'they run') if best else ''
+    taken = next((one.level for one in verdicts if one.approach == best), None)
+    slow = taken == 'works slowly' and ', and faster than %s if %s' % (
+        best, 'it runs' if len(unknown) == 1 else 'they run') or ''
     missing = next(found.reason for found in unknown[0].findings if found.level == 'unknown')
     lines = [columns.fill("Unknown%s: %s. Missing: %s." % (slow, ', '.join(one.approach for one in unknown), missing))]
     return lines + ["To decide it, on the system:\n    osu-container check %s --dry-run\n    or osu-container proof -- "
-                    "srun ..., once it is installed with --approach %s" % (shell.path(os.path.basename(path)),
-                                                                          unknown[0].approach)]
+                    "srun ..., once it is installed with --approach %s" % (
+                        shell.path(os.path.basename(path)), best if taken == 'unknown' else unknown[0].approach)]

@@ -112,8 +112,10 @@ def _chosen(options, verdicts, site):
     """Return the Verdict of the approach to take. Raises NewError if there is none, or the one named fails."""
     name = options.approach or recommended(verdicts, site)
     if name is None:
+        # of an unknown one it is said what decides it; what mends another approach would lead away from that
         advice = next((finding.remedy for one in verdicts for finding in one.findings
-                       if finding.level == 'fails' and finding.remedy and finding.rule != 'site'), '')
+                       if finding.level == 'fails' and finding.remedy and finding.rule != 'site'
+                       and all(other.level == 'fails' for other in verdicts)), '')
         raise NewError("no approach is known to work with this image on site %s%s. All of it: osu-container check %s. "
                        "One that is unknown, or fails (--force), can be named by --approach"
                        % (site['name'], advice and ': ' + advice, shell.path(options.image)))
