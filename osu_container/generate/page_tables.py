@@ -6,7 +6,7 @@ docs/approaches.md, between <!-- variables-table --> and <!-- /variables-table -
 how sure.
 docs/support.md, <!-- what-works -->: what is known of each approach on each site: SOURCES, RUNS.
 docs/index.md, <!-- picture -->: the figure of approaches_picture.py in words; docs/pictures/approaches.svg is it.
-docs/check.md, <!-- rules --> and <!-- seen-over-cxi -->: what `osu-container check` decides by.
+docs/check.md, <!-- seen-over-cxi -->: which MPI `osu-container check` knows to have run over cxi.
 docs/discover.md, <!-- networks -->: which provider of libfabric drives which network, and whether UCX does.
 docs/compare.md, <!-- degrees -->, <!-- margins --> and <!-- troubles -->: when a curve counts as worse and how it is
 said by how much, and which shapes are recognised.
@@ -22,7 +22,6 @@ from osu_container.compare.troubles import DEIC, RULES
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.networks import BEST_FIRST, NETWORKS
 from osu_container.core.data.sites import DESCRIBED, SITES
-from osu_container.core.deciding.rules import RULES as VERDICT_RULES
 from osu_container.core.deciding.rules.fabric import SEEN_OVER_CXI
 from osu_container.core.deciding.settings import approach_entry, host_libraries, pmi_for, runs_on, wanted_files
 from osu_container.core.deciding.site_choice import SettingsError, described_entry, site_entry, site_words
@@ -180,18 +179,6 @@ def variables_table():
                     + [['<br>'.join(names), *rest] for rest, names in lines.items()])
 
 
-def lower_first(sentence):
-    """Return a sentence (str) as a cell of a table has it: without its capital and its full stop."""
-    return sentence[:1].lower() + sentence[1:].rstrip('.') if sentence[1:2].islower() or sentence[1:2] == ' ' else \
-        sentence.rstrip('.')
-
-
-def rules_table():
-    """Return the table (str, Markdown) of the rules by which `osu-container check` decides."""
-    return markdown([['rule', 'what it decides', 'source'], ['---'] * 3]
-                    + [[rule.name, lower_first(rule.decides), rule.source] for rule in VERDICT_RULES])
-
-
 def seen_table():
     """Return the table (str, Markdown) of the MPI releases of which no file tells that they run over cxi, but a run."""
     return markdown([['MPI', 'ran over cxi'], ['---'] * 2]
@@ -256,7 +243,7 @@ TABLES = {
     PROJECT / 'docs' / 'support.md': {
         'what-works': lambda: f'{markdown(what_works_table())}\n{what_works_sources()}'},
     PROJECT / 'docs' / 'index.md': {'picture': approaches_picture.markdown},
-    PROJECT / 'docs' / 'check.md': {'rules': rules_table, 'seen-over-cxi': seen_table},
+    PROJECT / 'docs' / 'check.md': {'seen-over-cxi': seen_table},
     PROJECT / 'docs' / 'discover.md': {'networks': networks_table},
     PROJECT / 'docs' / 'compare.md': {'degrees': degrees_table, 'margins': margins_table, 'troubles': troubles_table},
 }

@@ -20,8 +20,7 @@ COMMAND = PROJECT / 'bin' / 'osu-container'
 #: The picture that README begins with: what `osu-container report lumi-g-2025-03 --picture lumi.svg` writes
 PICTURE = 'lumi.svg'
 #: Pages that show it -> its address there
-WITH_PICTURE = {PROJECT / 'README.md': f'docs/results/{PICTURE}', HERE.parent / 'index.md': f'results/{PICTURE}',
-                HERE / 'index.md': PICTURE}
+WITH_PICTURE = {PROJECT / 'README.md': f'docs/results/{PICTURE}', HERE / 'index.md': PICTURE}
 PICTURE_PLACE = '<!-- picture of LUMI -->\n', '<!-- /picture of LUMI -->'
 
 

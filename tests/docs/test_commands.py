@@ -128,7 +128,7 @@ COMMANDS = [
     Rule('release', r'sha256sum -c SHA256SUMS|tar xf osu-container-.*|osu-container-\S+/bin/osu-container --version|'
                     r'pip install osu_container-.*', 'support'),
     # Without an installation
-    Rule('LUMI', r'sbatch -A project_46XXXXXXX .*try\.sbatch|git clone .* && cd osu-container', ON_LUMI),
+    Rule('LUMI', r'sbatch -A project_46XXXXXXX .*try\.sbatch'),
     Rule('system', r'sbatch -A PROJECT try\.sbatch IMAGE\.sif', SYSTEMS),
     # A container of the user's own
     Rule('modules', r'(\$ )?osu-container new lammps\.sif.*'),

@@ -176,9 +176,6 @@ def test_the_search_knows_the_pages_and_not_the_copies(site):
     assert found >= {html_of(page) for page in PAGES} and not [name for name in found if 'repository' in name]
 
 
-# ---- the figure
-
-
 # ---- in the browser
 
 @pytest.fixture

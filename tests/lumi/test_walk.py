@@ -22,6 +22,7 @@ PAGE = PROJECT / 'docs' / 'install-lumi.md'
 STACKS = ['25.03', '25.09']
 #: Line of the page -> why it is not walked here
 NOT_WALKED = {
+    r'sbatch -A ': 'tests/attempt has it',
     r'scp ': 'needs an account on LUMI',
     r'(osu-container/)?bin/osu-container image (fetch|build)|module load LUMI PRoot':
         'hours; tests/image/test_proot.py builds so',
