@@ -182,7 +182,8 @@ ELSEWHERE = {'bench', 'image verify'}
 #: The others -> what they leave in place of facts
 OTHERS = {
     'new': 'an easyconfig; what it found is what check --json says', 'contribute': 'files',
-    'report': 'a page; --csv has the figures', 'image recipe': 'a recipe', 'image fetch': 'files',
+    'report': 'a page; --csv has the figures', 'try': 'a file, with the facts as data', 'image recipe': 'a recipe',
+    'image fetch': 'files',
     'image build': 'files', 'image clean': 'room',
     'reference add': 'a reference', 'reference remove': 'nothing',
 }

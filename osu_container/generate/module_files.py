@@ -25,8 +25,8 @@ from osu_container.places import PROJECT, STATE
 
 #: Those of the repository, and all of them
 MODULES, ALL = PROJECT / 'modules', STATE / 'modules'
-#: Site -> modules whose texts are in the repository: of LUMI's default stack those that inject
-KEPT = {'lumi-25.03': ['osu-container/bind', 'osu-container/hybrid']}
+#: Site -> modules whose texts are in the repository
+KEPT = {'lumi-25.03': ['osu-container/hybrid']}
 INSTALL = '@INSTALL@'
 FIRST_LINE = ("-- Rendered for reading: an installation has its own @INSTALL@, @HOST@ and BYTES, and what its host's "
               "libraries need.\n")
