@@ -36,7 +36,8 @@ def check(run):
         for benchmark, size, _ in COLUMNS:
             series = _series(run, name, benchmark)
             if series is None or size not in series.values:
-                problems.append(f"{name}: no {benchmark} at {size} bytes")
+                problems.append(f"{name}: no {benchmark} at {size} bytes, or 0.00, as on a machine that is busy. To "
+                                "measure again: make demo RERUN=1")
         loaded = {_loaded(proofs[0]) for one in run.of(name=name) for proofs in one.facts['proofs'] if proofs}
         if len(loaded) > 1:
             problems.append(f"{name}: runs disagree about what they loaded")

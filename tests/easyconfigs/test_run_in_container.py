@@ -355,36 +355,6 @@ def in_memory():
             run(['rm', '-rf', found])
 
 
-@pytest.mark.parametrize('there', ['a link', 'a link to nothing', 'a folder that others may enter', 'a file'])
-def test_a_folder_in_memory_that_is_not_the_users_alone_is_left_alone(installed, tmp_path, in_memory, there):
-    """Another user may have made it, where the kernel does not protect links: the ranks have a container each then."""
-    job = str(os.getpid())
-    (tmp_path / 'victim').mkdir(mode=0o755)
-    (tmp_path / 'victim' / 'log').write_text('of the victim')
-    os.utime(tmp_path / 'victim', (0, 0))
-    # sharens is tried first, and then the name of its folder is known
-    show = installed.root / 'runtime'
-    show.write_text(f'#!/bin/bash\nprintf "%s\\n" "$APPTAINER_CONFIGDIR" >>{tmp_path}/folders\n')
-    words = {'share': '1', 'SLURM_JOB_ID': job, 'SLURM_STEP_ID': '0', 'SLURM_STEP_TASKS_PER_NODE': '2'}
-    assert installed('osu_bw', **words).returncode == 0
-    folder = in_memory((tmp_path / 'folders').read_text().split()[0].partition(f'-{os.getuid()}-')[2])
-    while folder.exists():
-        time.sleep(0.02)
-    {'a link': lambda: folder.symlink_to(tmp_path / 'victim'), 'a file': folder.touch,
-     'a link to nothing': lambda: folder.symlink_to(tmp_path / 'victim' / 'new'),
-     'a folder that others may enter': lambda: folder.mkdir(mode=0o755)}[there]()
-    if not os.getuid() and there != 'a folder that others may enter':
-        os.lchown(folder, 65534, 65534)
-    in_memory('old').symlink_to(tmp_path / 'victim')
-    (tmp_path / 'folders').write_text('')
-    assert installed('osu_bw', **words).returncode == 0
-    assert (tmp_path / 'folders').read_text() == '\n', 'only the rank itself'
-    assert installed('osu_bw', **{**words, 'SLURM_STEP_ID': '1'}).returncode == 0
-    assert [path.name for path in (tmp_path / 'victim').iterdir()] == ['log']
-    assert (tmp_path / 'victim' / 'log').read_text() == 'of the victim'
-    assert (tmp_path / 'victim').stat().st_mode & 0o777 == 0o755 and os.path.lexists(folder)
-
-
 def test_what_a_killed_keeper_has_left_is_removed_and_what_ranks_hold_is_not(installed, in_memory):
     left, held = in_memory(f'{os.getpid()}-left'), in_memory(f'{os.getpid()}-held')
     for path in (left, held):
