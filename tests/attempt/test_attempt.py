@@ -136,13 +136,14 @@ def written(folder, **parts):
     return one.path
 
 
-def test_nothing_says_who_the_user_is_nor_opens_a_door():
+def test_nothing_says_who_the_user_is_nor_opens_a_door(tmp_path):
     secrets = ['/users/ada/osu', 'ada@login', 'of ada.', 'project_465000999', '/scratch/project_1/run', 'TOKEN=abc',
                '/home/grace/.ssh', '/projappl/abc9/x', '/lustre/orion/abc123/scratch', '/global/homes/g/grace/x',
                'opensesame-17', 'signedandsealed', 'https://ada:pass@host/x', 'ghp_0123456789abcdef',
                'Bearer abcdefgh12', 'eyJhbGciOiJIUzI1.eyJzdWIi.abc', 'grace.hopper@csc.fi', 'glpat-0123456789']
     clean = Discretion(ME)
     text = json.dumps(clean({'a': secrets, 'b': {'MY_PASSWORD': 'pw', 'key': ' '.join(secrets)}}))
+    text += open(written(tmp_path, **dict.fromkeys(PARTS, ' '.join(secrets)))).read()
     for secret in ('ada', 'project_465', 'project_1', 'abc9', 'grace', 'abc123', 'opensesame', 'signed', '=abc',
                    'pass@', 'ghp_', 'abcdefgh12', 'eyJ', 'csc.fi', 'glpat', '"pw"'):
         assert secret not in text, secret
