@@ -152,6 +152,25 @@ def test_the_approach_is_the_one_that_check_recommends_and_all_are_shown(place):
     assert 'commands app linked with libmpi.so.12' in said
 
 
+def test_an_example_begins_with_a_command_of_the_module(place):
+    sif = place.sif(place.image())
+    said = place.refused(sif, '--example', 'osu_latency H H')
+    assert "--example 'osu_latency H H': osu_latency is no command of this module, which has app, app-exec" in said
+    for line in ('app -n 4', 'osu-gpu-bind app -n 4', 'app-exec true'):
+        assert place.new(sif, '--approach', 'hybrid', '--example', line, '--dry-run').returncode == 0
+
+
+@pytest.mark.parametrize('command', ['check', 'new'])
+def test_from_elsewhere_the_slow_way_is_not_taken_in_silence(place, command):
+    """The image's C library is older than the host's libraries may need: what is faster is unknown, TCP is known."""
+    sif = place.sif(place.image(fabric=place.parts.fabric(providers=('tcp',), needed=())))
+    done = run([COMMAND, command, sif, '--site', 'lumi-c-25.03', *(['--dry-run'] if command == 'new' else [])])
+    said = folded(done.stdout)
+    assert 'pure works slowly' in said.replace('WORKS SLOWLY', 'works slowly'), done.stdout + done.stderr
+    assert 'Unknown, and faster than pure if they run: bind, hybrid' in said
+    assert f'To decide it, on the system: osu-container check {sif.name} --dry-run' in said
+
+
 def test_nothing_is_written_over_without_force(place):
     sif = place.sif(place.image())
     path = place.folder / 'app-hybrid.eb'
