@@ -38,7 +38,7 @@ REASONS = {
     'GPU': "needs a GPU node",
     'long': "sets up the machine, measures for minutes or is this very test run",
     'writes': "writes files that are checked in; tests compare these with what it would write",
-    'foreign': "changes an image; tests/new/test_new_run.py does the same with one",
+    'foreign': "needs a program or an image of the reader's; tests/new/test_new_run.py does the same with one",
     'release': "needs the files of a release; `make release` does the same with them on clean systems",
     'destroys': "removes what the user has; tests/workstation/test_workstation.py runs it on copies",
 }
@@ -74,11 +74,10 @@ BEFORE = {
         'sed s/2.00/2.02/ one.txt >two.txt; '
         'bin/osu-container import native=one.txt hybrid=two.txt -o imported >imported.txt'),
     r'compare \S+ native-2026-11': 'osu-container reference add latest --name native-2026-11 >added.txt',
-    r'(FILE|\w)\.sif .*--facts host\.json': '[ -e host.json ] || osu-container discover --facts host.json >facts.txt',
     r'discover --sysroot frontier': '[ -e frontier ] || tests/stand_in/make frontier frontier --facts-only >made.txt',
     r'discover --compare login\.json': 'osu-container discover -o login.json >out.txt; cp login.json node.json',
-    r'(--compare |--site-file |=)site\.py': '[ -e site.py ] || osu-container discover -o site.py >out.txt; '
-                                            '[ -e node.py ] || cp site.py node.py',
+    r'(--compare |--site-file |=)site\.py': '[ -e site.py ] || osu-container discover -o site.py >out.txt',
+    r'--compare site\.py node\.py': '[ -e node.py ] || cp site.py node.py',
     r'lammps\.sif': '[ -e lammps.sif ] || { ln -s "$LAMMPS" lammps.sif; printf '
                     f'{shlex.quote(foreign_images.MELT)} >in.lj; }}',
 }
@@ -190,6 +189,7 @@ COMMANDS = [
     Rule('run', r'osu-container check --published( --site lumi-25\.03)?'),
     Rule('run', r'osu-container check osu-lumi-rocm-6\.3\.4-mpich-4\.2\.3-libfabric-1\.22\.0 --site frontier',
          codes=(0, 4)),
+    Rule('foreign', r"osu-container check FILE\.sif --program '/opt/start\.sh /opt/app'"),
     Rule('modules', r'osu-container check FILE\.sif( --.*)?', codes=(0, 4, 5, 6)),
     Rule('modules', r'\$ osu-container check osu-workstation-mpich-4\.2\.3-libfabric-1\.17\.0\.sif( --.*)?',
          codes=(0, 6)),
