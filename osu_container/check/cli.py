@@ -241,8 +241,7 @@ def _advice(best, facts, verdicts, chosen):
     if facts['described']:  # one of the catalogue
         name = catalogue_name(name)
         module = 'osu-mpi4py' if name.startswith('osu-mpi4py-') else module
-        lines.append("The image is not here. Build it, or copy it into a folder of EasyBuild's sourcepath:\n"
-                     "    osu-container image build %s" % name)
+        lines += ["The image is not here. Build it:\n    osu-container image build %s" % name]
         name += '.sif'
     return lines + ["Recommended: %s\n    eb %s-%s.eb -r %s%s" % (
         best, module, best, shell.word('--try-amend=image=' + name), for_eb)]
