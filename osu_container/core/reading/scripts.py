@@ -51,6 +51,8 @@ _OWN_FOLDER = re.compile(r'\$\(\s*cd (?:-- )?"?%s(?P<below>[/.\w-]*)"?( &>/dev/n
 #: The processor: an image for another one does not run at all
 _MACHINE = re.compile(r'\$\((?:uname -[mp]|arch)\)|`(?:uname -[mp]|arch)`')
 _ARGUMENTS = re.compile(r'"\$[@*]"|"\$\{[@*]\}"|\$[@*]|\$\{[@*]\}|\$\{1\+"\$@"\}')
+#: Other arguments, before which stand plain lines alone
+_ANEW = re.compile(r'((?:(?:#[^\n]*|(?:export )?\w+=[^\n;&|()`]*)?\n)*)set -- ([^\n;&|<>()`#]+)(\n.*)', re.S)
 #: Wrappers of wrappers
 _DEEPEST = 6
 #: Commands beside the program that is started: they start none
@@ -154,7 +156,12 @@ def _within(image, path, text, arguments):
     def machine(found):
         elf = image.system(None).machine
         return next((name for name, one in MACHINE_NAMES.items() if one == elf), found.group())
-    return _ARGUMENTS.sub(lambda _: line, _OWN_FOLDER.sub(folder, _MACHINE.sub(machine, text)))
+    text = _OWN_FOLDER.sub(folder, _MACHINE.sub(machine, text))
+    anew = _ANEW.match(text)
+    if anew and not re.search(r'\$\{?[1-9#]', anew.group(3)):
+        text, line, after = anew.group(1), _ARGUMENTS.sub(lambda _: line, anew.group(2)), anew.group(3)
+        return text + _ARGUMENTS.sub(lambda _: line, after)
+    return _ARGUMENTS.sub(lambda _: line, text)
 
 
 def started(image, words, environment, depth=_DEEPEST):

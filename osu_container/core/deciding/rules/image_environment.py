@@ -19,6 +19,7 @@ from osu_container.core.deciding.rules.finding import (
 )
 from osu_container.core.deciding.site_choice import network_of, release
 from osu_container.core.reading.environment import FOLDER, GONE, folders, in_process, known
+from osu_container.core.reading.loader import of_name
 
 #: Variables by which libfabric and MPI choose the network or how ranks find each other: fi_provider(7), README.envvar
 #: of MPICH, Intel MPI Developer Reference, Open MPI's MCA parameters, pmi2 and PMIx of Slurm. The rest is for tuning
@@ -147,13 +148,14 @@ def _of_provider(trial, value, ours):
 def _plugins(trial, value, ours):
     """
     FI_PROVIDER_PATH: the rule "no provider" knows what is found there. Of a plug-in of the image and the same provider
-    in libfabric itself the newer one is taken, and the host's libfabric may not be able to drive the image's. With
-    tcp goes rxm, where it is asked for.
+    in libfabric itself the newer one is taken, and a libfabric of another build may not be able to drive it. With tcp
+    goes rxm, where it is asked for.
     """
     fabric = trial.fabric or {}
     files, own = fabric.get('files', {}), release(fabric.get('release'))
     both = set(parts_of(provider_of(trial) or '') + ['rxm']) & set(files) & set(fabric.get('inside', []))
-    return all(files[name] and files[name] < own for name in both)
+    one_build = both and of_name(trial.process, 'libfabric.so.1').origin == 'image'
+    return all(files[name] and (files[name] < own or one_build and files[name] == own) for name in both)
 
 
 def _fabrics(trial, value, ours):
