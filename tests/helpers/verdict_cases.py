@@ -612,6 +612,8 @@ SPEAKS = {
          'does not start')],
     'provider of the image': [
         ('sockets', 'hybrid', script('export FI_PROVIDER=sockets'), PLAIN, 'works slowly', 'FI_PROVIDER=sockets'),
+        ('Open MPI, which is told another one', 'openmpi', each(image(mpi=lambda it: it.mpi(
+            open_mpi(), 'libmpi.so.40')), script('export FI_PROVIDER=sockets')), PLAIN, 'fails', 'take tcp alone'),
         ('TCP on Slingshot', 'hybrid', image(environment={'FI_PROVIDER': 'tcp'}), GPU, 'works slowly',
          'FI_PROVIDER=tcp'),
         ('another', 'hybrid', script('export FI_PROVIDER=verbs'), GPU, 'unknown', 'reaches another node'),
@@ -1010,6 +1012,10 @@ SILENT = {
     'PMI': [('pmi2', 'hybrid', image(), GPU), ('Cray MPICH under cray_shasta', 'bind', image(), GPU)],
     'no program': [
         ('osu_latency', 'pure', image(), GPU), ('mpi4py', 'bind', python(), GPU),
+        ("mpi4py over Debian's MPICH, with the link that people make", 'pure', each(image(
+            mpi=lambda it: it.mpi(mpich('4.0.2'), 'libmpich.so.12'), mpi_folder='/usr/lib'), python(own={
+                'MPI.mpich.cpython-311-x86_64-linux-gnu.so': 'libmpi.so.12'}), later(lambda it: it.image.link(
+                    '/usr/lib/libmpi.so.12', 'libmpich.so.12'))), GPU),
         ('a program is named', 'pure', each(image(program=None), later(lambda it: it.image.copy(
             it.parts.program(it.parts.mpi()), '/opt/own')), program('/opt/own -x')), GPU),
         ('by a script that is named', 'hybrid', each(later(lambda it: it.image.copy(

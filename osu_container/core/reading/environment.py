@@ -78,7 +78,7 @@ _TOO_LARGE = "a value with more than %d characters" % _LONGEST
 
 # ---- Syntax: text -> statements
 
-#: kind: 'simple' (parts: list of (name, True for +=, word), list of words, whether it is redirected to somewhere else
+#: kind: 'simple' (parts: list of (name, word), list of words, whether it is redirected to somewhere else
 #: than /dev/null), 'and' (parts: '&&' or '||', two statements), 'if' (list of (condition, body), body).
 #: A body is a list of statements, a word one of Part. line: int, first is 1; source, begin, end: the script, and where
 Node = namedtuple('Node', 'kind line source begin end parts')
@@ -103,7 +103,7 @@ _TOKEN = re.compile(r'(?P<blank>(?:[ \t]|\\\n)+|#[^\n]*)|(?P<to>(?:\d+|&)?(?:>>|
                     % re.sub(r'\?P<\w+>', '?:', _PIECES % r"""\$(?![{('"])|[^\s;&|<>()\\'"`$]"""), re.S)
 
 _EXPANSION = re.compile(r'([A-Za-z_]\w*|[0-9]+|[@*?$!-])(?:(:?[-+])(.*))?$', re.S)
-_ASSIGNMENT = re.compile(r'([A-Za-z_]\w*)(\+?)=')
+_ASSIGNMENT = re.compile(r'([A-Za-z_]\w*)=')
 #: Words that begin no command of their own, and those of what is not parsed
 _NO_COMMAND = frozenset(['then', 'else', 'elif', 'fi', 'do', 'done', 'esac', '}', ']]', 'in', 'coproc', 'time',
                          'function', 'for', 'while', 'until', 'select', 'case', '{', '[[', '!'])
@@ -235,10 +235,12 @@ class _Parser(object):
             if self.tokens[self.at][0] == 'to':
                 redirected = self.redirection() or redirected
                 continue
+            if not words and re.match(r'\w+\+=', self.next()):
+                self.fail()
             word = self.word()
-            name, more, value = split_assignment(word)
+            name, value = split_assignment(word)
             if name and not words:
-                assigns.append((name, more, value))
+                assigns.append((name, value))
                 if not value and self.next() == '(':  # an array
                     self.fail()
                 continue
@@ -325,12 +327,12 @@ def plain_name(word):
 
 
 def split_assignment(word):
-    """Return (name, True for +=, word of the value) of a word NAME=VALUE, (None, False, []) where it is none."""
+    """Return (name, word of the value) of a word NAME=VALUE, (None, []) where it is none."""
     found = _ASSIGNMENT.match(_plain(word))
     if not found:
-        return None, False, []
+        return None, []
     rest = word[0].value[found.end():]
-    return found.group(1), bool(found.group(2)), ([text(rest)] if rest else []) + word[1:]
+    return found.group(1), ([text(rest)] if rest else []) + word[1:]
 
 
 # ---- Evaluation
@@ -537,29 +539,22 @@ class _Shell(object):
         text = one.source[one.begin:one.end]
         if redirected or assigns and words or _DEFAULT.search(text):
             return self.spoil_all([one], 'it is set by a command that may fail, or for one command')
-        for name, more, word in assigns:
-            self.assign(name, more, word, one.line)
+        for name, word in assigns:
+            self.assign(name, word, one.line)
         if not words:
-            return None if any(_has_unknown(word) for _, _, word in assigns) else True
+            return None if any(_has_unknown(word) for _, word in assigns) else True
         method = _BUILTINS.get(command)
         if method:
             return method(self, one.line, words)
-        if command in ('alias', 'unalias'):  # no shell of a runtime expands them
-            return None
         if self.lost and command and '/' not in command and command not in _NO_FUNCTIONS:
             self.variables = dict(_NO_APP)  # what could not be followed may have made it a function
         if command is None or _UNBOUNDED.search(text) or _NAMING.match(text):
             self.spoil_all([one], '%s cannot be followed' % (command or 'a command whose name is not known'))
         return True if command in ('echo', ':', 'true') else False if command == 'false' else None
 
-    def assign(self, name, more, word, line, exported=_AS_BEFORE):
-        """Run NAME=VALUE; more: bool, it is NAME+=VALUE."""
+    def assign(self, name, word, line, exported=_AS_BEFORE):
+        """Run NAME=VALUE."""
         value, why, head = self.value(word, line)
-        old = self.get(name) if more else None
-        if old and old.value is None:
-            value, why, head = None, (old.why, old.at), old.head
-        elif old:
-            value, head = None if value is None else old.value + value, old.value + head
         if _READ_ONLY.match(name) or self.fixed:  # it may be read-only: what follows is then not run
             why = '%s may be read-only' % name
             self.lose(line, why)
@@ -569,9 +564,9 @@ class _Shell(object):
     def export(self, line, words):
         """Run export."""
         for word in words[1:]:
-            name, more, value = split_assignment(word)
+            name, value = split_assignment(word)
             if name:
-                self.assign(name, more, value, line, True)
+                self.assign(name, value, line, True)
                 continue
             name = plain_name(word)
             if name is None or not re.match(r'[A-Za-z_]\w*$', name):

@@ -17,7 +17,8 @@ _OF_ABI = re.compile(r'MPI\.(mpich|openmpi|mpiabi|impi)\.(?:cpython|abi3)')
 #: In this order the wheels try names, in a folder and by ld.so
 NAMES = ['libmpi.so', 'libmpi.so.12', 'libmpi.so.40']
 #: How the wheels call the ABI of a family
-_ABIS = {'MPICH ABI': 'mpich', 'Open MPI': 'openmpi', 'the standard ABI of MPI 5': 'mpiabi'}
+_ABIS = {'MPICH ABI': 'mpich', "MPICH under Debian's own soname": 'mpich', 'Open MPI': 'openmpi',
+         'the standard ABI of MPI 5': 'mpiabi'}
 #: What a program of Python does by which it may open another MPI than mpi4py would, or start anew
 _OTHERWISE = re.compile(r'\b(CDLL|LoadLibrary|dlopen)\((?!\s*(?:None|r?([\'"])(?:(?!mpi|\2).)*\2))|'
                         r'\b(os\.exec\w+|mpi4py\.rc\.|_mpiabi|setdlopenflags)\b|'

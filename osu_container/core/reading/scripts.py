@@ -129,8 +129,8 @@ class _Wrapper(shells._Shell):
     def keep(self, one, words):
         """Keep that words (list) of a 'simple' start a program, with the variables that stand before it."""
         before = dict(self.variables)
-        for name, more, word in one.parts[0]:
-            self.assign(name, more, word, one.line, True)
+        for name, word in one.parts[0]:
+            self.assign(name, word, one.line, True)
         self.calls.append((self.fields(words, one.line), dict(self.variables)))
         self.variables = before
 

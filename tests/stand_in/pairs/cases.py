@@ -253,7 +253,7 @@ def odd(case):
 
 
 #: Cases that once were judged wrongly
-KEPT = [PLAIN._replace(**fields) for fields in (
+KEPT = [sensible(PLAIN._replace(**fields)) for fields in (
     {'form': 'overlay of no group'},
     {'mpi': 'mpich-5.0.0', 'host': 'trixie', 'base': 'trixie'},  # its API, not its symbols
     {'found': 'environment', 'spelling': 'by a variable'},
@@ -271,4 +271,6 @@ KEPT = [PLAIN._replace(**fields) for fields in (
     {'approach': 'bind', 'program': 'Python of a venv'},
     {'approach': 'pure', 'program': 'Python', 'found': 'nothing'},
     {'mpi': 'impi_rt-2021.14.1', 'program': 'Python of a venv'},
+    {'approach': 'pure', 'mpi': 'debian-mpich', 'program': 'Python'},
+    {'approach': 'openmpi', 'mpi': 'openmpi-5.0.11', 'setting': 'FI_PROVIDER=sockets'},
 )]

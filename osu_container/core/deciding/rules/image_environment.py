@@ -4,7 +4,7 @@ import re
 
 from osu_container.core import shell
 from osu_container.core.deciding.injection import TARGET
-from osu_container.core.deciding.layers import LIBFABRIC, file_parameters, parts_of
+from osu_container.core.deciding.layers import LIBFABRIC, file_parameters, parts_of, value_of
 from osu_container.core.deciding.rules.finding import (
     NOTE,
     finding,
@@ -245,9 +245,14 @@ def image_provider(trial):
     said = ("the image's FI_PROVIDER is not known (%s: %s)" % (at, one.why) if one and one.value is None else
             'the image %s (%s)' % (_done('FI_PROVIDER', one), at))
     evidence = [(at, 'FI_PROVIDER' if one is None or one.value is None else 'FI_PROVIDER=' + one.value)]
+    only = None
+    if (trial.mpi or {}).get('family') == 'Open MPI' and value_of(trial, 'OMPI_MCA_pml', module_value(trial)) == 'cm':
+        only = value_of(trial, 'OMPI_MCA_opal_common_ofi_provider_include', module_value(trial))
     if provider_of(trial) is None:
         yield finding('unknown', "%s, instead of the module's FI_PROVIDER=%s: which provider libfabric then takes no "
                       "file says" % (said, ours), evidence, remedy)
+    elif only and not set(parts_of(provider_of(trial))) & set(parts_of(only.replace(',', ';'))):
+        yield finding('fails', "%s, and the module tells Open MPI to take %s alone" % (said, only), evidence, remedy)
     elif provider_of(trial) not in [fact['value'] for fact in network_of(trial.site)[1]['providers']]:
         slow = provider_of(trial) in _OF_ETHERNET
         yield finding('works slowly' if slow else 'unknown', "%s, which wins over the module's %s%s"

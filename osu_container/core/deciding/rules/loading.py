@@ -71,7 +71,7 @@ def injection_defeated(trial):
         if soname not in trial.taken.injected:
             path = trial.host.on(trial.site['libraries'][name]['value']) if trial.site['libraries'].get(name) else None
             others = [known for known, facts in trial.taken.injected.items() if facts.path == path]
-            if others and not trial.host.partial:
+            if others:
                 yield finding('fails', "the host's %s would not be used: %s calls itself %s, and the image's own %s is "
                               "loaded" % (soname, path, others[0], soname), [(path, 'DT_SONAME ' + others[0])],
                               'an approach with the library of the image')
