@@ -73,7 +73,6 @@ BEFORE = {
         "printf '# OSU MPI Bandwidth Test v7.5\\n# Size Bandwidth (MB/s)\\n1 2.00\\n' >one.txt; "
         'sed s/2.00/2.02/ one.txt >two.txt; '
         'bin/osu-container import native=one.txt hybrid=two.txt -o imported >imported.txt'),
-    r'compare \S+ native-2026-11': 'osu-container reference add latest --name native-2026-11 >added.txt',
     r'discover --sysroot frontier': '[ -e frontier ] || tests/stand_in/make frontier frontier --facts-only >made.txt',
     r'discover --compare login\.json': 'osu-container discover -o login.json >out.txt; cp login.json node.json',
     r'(--compare |--site-file |=)site\.py': '[ -e site.py ] || osu-container discover -o site.py >out.txt',
@@ -210,6 +209,7 @@ COMMANDS = [
     Rule('modules', r'srun -N1 (bin/)?osu-container discover -o node\.py'),
     Rule('batch', r'mpiexec -launcher pbs -n 2 apptainer exec FILE\.sif /opt/osu/bin/osu_latency', 'add-a-site'),
     # Benchmarks
+    Rule('measure', r'osu-container bench --tag quick --account project_46XXXXXXX'),
     Rule('LUMI', r'osu-container bench .*--account .*'),
     Rule('modules', r'osu-container bench --dry-run'),
     Rule('measure', r'osu-container bench( --tag quick --module osu-native --repeats 5)?'),
@@ -257,7 +257,7 @@ class Line:
             text = re.sub(pattern, here, text)
         if how == 'measure':
             modules = '' if '--module ' in text else ' --module osu-native --module osu-container/hybrid'
-            text = f'{re.sub(" --repeats [0-9]+", "", text)} --repeats 1{modules}'
+            text = f'{re.sub(" --(repeats|account) [^ ]+", "", text)} --repeats 1{modules}'
         again = how == 'install' and not re.search(' --(rebuild|sanity-check-only)', text)
         return text + (' --dry-run' if how == 'dry run' else ' --rebuild' if again else '')
 
