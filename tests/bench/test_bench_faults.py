@@ -122,7 +122,7 @@ def test_latest_goes_on_with_the_newest_run_that_has_not_ended_and_names_what_el
     remembered(night, bench.results)
     shown = bench('--resume', 'latest', '--dry-run')
     assert shown.returncode == 0, shown.stderr
-    assert f'left of {night}, tag demo on site workstation: 2 of 2 measurements, ' in shown.stdout
+    assert f'left of {night}, tag demo on site workstation: 2 of 2 measurements' in shown.stdout
     assert 'left of' in bench('--resume', 'night', '--dry-run').stdout, 'by its name, too'
     again = bench('--resume', 'done')
     assert again.returncode == 0 and again.stdout == (
