@@ -168,7 +168,7 @@ def test_every_easybuild_builds_c_programs_where_their_archive_is_at_hand(any_eb
     assert program.resolve().read_bytes().startswith(b'\x7fELF') and 'libexec' in str(program.resolve())
     shown = clean_shell(f'module use "{any_eb.prefix}/modules/all"; module help osu-native; module load osu-native; '
                         'readelf -d "$(type -P osu_bw)"')
-    assert f'({osu_archive.RELEASE} C)' in shown.stderr
+    assert f"(OSU {osu_archive.RELEASE} C)" in shown.stderr
     assert f'{STATE}/host/opt/mpich/5.0.2/lib' in shown.stdout
 
 
