@@ -463,3 +463,4 @@ def test_figures_and_tables_in_the_documentation_are_what_the_command_makes():
     for name in names:
         assert f']({name})' in (RESULTS / 'index.md').read_text()
     assert '](docs/results/lumi.svg)' in (PROJECT / 'README.md').read_text().split('\n## ', maxsplit=1)[0]
+    assert '](results/lumi.svg)' in (PROJECT / 'docs/index.md').read_text()
