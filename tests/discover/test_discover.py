@@ -390,7 +390,7 @@ def test_easybuild_renders_modules_from_the_file(any_eb, tree, tmp_path):
                   f'--try-amend=site={output}', f'--try-amend=facts={facts}')
     assert done.returncode == 0, done.stdout
     text = any_eb.module('osu-container/opensource').read_text()
-    assert 'opensource on site frontier-found' in text and re.search(r'"FI_PROVIDER".*"cxi"', text)
+    assert 'osu-container on site frontier-found' in text and re.search(r'"FI_PROVIDER".*"cxi"', text)
     assert re.search(r'"SLURM_MPI_TYPE".*"pmi2"', text)
     assert re.search(r'"SLURM_MPI_TYPE".*"cray_shasta"', any_eb.module('osu-container/bind').read_text())
 
