@@ -3,4 +3,5 @@ import sys
 
 from osu_container.cli import command
 
-sys.exit(command())
+if __name__ == '__main__':
+    sys.exit(command())

@@ -294,9 +294,10 @@ def started(command, **options):
     If the block is left by an error or an interruption, it is ended with all that it started; where this process is
     killed, it is asked to end. Raises OSError if it cannot be started. options: of Popen
     """
-    child, prepare = None, ending_with(os.getpid())
+    child = None
     try:
         with signals_held() as release:
+            prepare = ending_with(os.getpid())  # what imports may lose an interruption: Python drops it in a callback
             child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True,
                                      preexec_fn=lambda: (release(), prepare()), **options)
         yield child

@@ -250,7 +250,7 @@ LINES = {
     'import': ('import osu.txt', None), 'compare': ('compare run:pure run:native', run_with()),
     'report': ('report run -o page.html', run_with()), 'reference list': ('reference list', None),
     'reference add': ('reference add run --name mine', run_with()),
-    'reference remove': ('reference remove mine', None),
+    'reference remove': ('reference remove mine', None), 'try': (f'try good.sif {HOST}', good),
 }
 #: What a user may have, with names that are like those of ours
 THEIRS = ('thesis.txt', 'build-thesis/chapter.txt', 'build-notes.txt', 'base-data/values.csv', 'stages/one/a.txt',

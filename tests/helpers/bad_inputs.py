@@ -297,7 +297,6 @@ CASES = {
              '$CLONE/easyconfigs/o/osu-container/osu-gpu-bind true', ('SLURM_STEP_GPUS',)),
         *(Case('module/bin/osu-explain', ('settings.json',), make=explain(content))
           for content in (None, '[1, 2]', '{"modu')),
-        Case(LMOD + 'workstation; module load osu-container/pure', ('osu-workstation', 'eb osu-container-pure.eb')),
         Case(LMOD + 'lumi-25.03; module load osu-container/hybrid', ('libfabric',)),
     ],
     'eb': [
