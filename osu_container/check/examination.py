@@ -116,7 +116,7 @@ def examination(site_name=THEN):
             # /opt/aws-ofi-rccl, which the script of bind has; this project's modules name the plugin by its path
             found = site_name != THEN or approach != 'hybrid'
             image = published_image(row['libcxi'] == 'yes', row['libfabric'], row['mpich'], rocm, found,
-                                    **({'shs': LIBCXI_THEN} if site_name == THEN else {}))
+                                    LIBCXI_THEN if site_name == THEN else None)
             verdict = ask(approach_entry(approach), site, image, host)
             mark = row[approach] if site_name == THEN else ''
             note = row[approach + '_note'] if site_name == THEN else ''

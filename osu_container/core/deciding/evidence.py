@@ -7,12 +7,11 @@ the facts of the rules that say so. Python 3.6 and its standard library only.
 import posixpath
 
 from osu_container.core.deciding.rules.described_host import compares_glibc, has_glibc
-from osu_container.core.deciding.rules.finding import module_value, provider_of, uses_libfabric
+from osu_container.core.deciding.rules.finding import libcxi_of_image, module_value, uses_libfabric
 from osu_container.core.deciding.rules.gpu_fit import gpu_maker
 from osu_container.core.deciding.rules.loading import called
 from osu_container.core.deciding.settings import host_libraries
 from osu_container.core.deciding.trial import libraries_of
-from osu_container.core.reading.loader import of_name
 
 #: Kinds of facts, in the order in which they are told: of how ranks start; the network's provider; GPUs; what comes
 #: from the host, by the site and by a description
@@ -71,8 +70,7 @@ def _provider(trial):
     """Return [(name, fact)] of the network: by it libfabric or UCX is used, or TCP is called slow."""
     counts = uses_libfabric(trial) is not False or module_value(trial).get('FI_PROVIDER') == 'tcp'
     of_network = [('provider', trial.site['provider'])] if counts else []
-    libcxi = of_name(trial.process, 'libcxi.so.1')
-    if libcxi is not None and libcxi.origin == 'image' and 'cxi' in (provider_of(trial) or ''):
+    if libcxi_of_image(trial):
         of_network.append(('slingshot', trial.site.get('slingshot')))
     return of_network + [('network', trial.site.get('network'))]
 

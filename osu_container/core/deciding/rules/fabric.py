@@ -17,6 +17,7 @@ from osu_container.core.deciding.rules.finding import (
     finding,
     in_order,
     layer,
+    libcxi_of_image,
     module_value,
     mpi_of,
     provider_of,
@@ -203,8 +204,8 @@ SEEN_TOGETHER = {
                                   '(eth-cscs/alps-extended-images 2f16898)')
 def libcxi_and_driver(trial):
     """A libcxi of the image is of the release whose driver the site runs, or somebody has shown that the two work."""
-    one = of_name(trial.process, 'libcxi.so.1')
-    if one is None or one.origin != 'image' or 'cxi' not in parts_of(provider_of(trial) or ''):
+    one = libcxi_of_image(trial)
+    if one is None:
         return
     label = trial.image.labels.get(LIBCXI_LABEL, '')
     has = (re.search(r'SHS([\d.]+)', label) or re.match('(.*)', label)).group(1)

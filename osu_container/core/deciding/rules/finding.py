@@ -3,7 +3,7 @@ import posixpath
 import re
 from collections import namedtuple
 
-from osu_container.core.deciding.layers import layer_of
+from osu_container.core.deciding.layers import layer_of, parts_of
 from osu_container.core.deciding.settings import variables_for
 from osu_container.core.deciding.site_choice import release
 from osu_container.core.reading.environment import in_process
@@ -104,6 +104,12 @@ def provider_of(trial):
     if one is None and 'FI_PROVIDER' not in trial.inside.environment.variables:  # nobody sets it
         return trial.site['provider']['value']
     return one.value if one and re.match(r'\w+(;\w+)*$', one.value or '') else None
+
+
+def libcxi_of_image(trial):
+    """Return the Loaded of the image's libcxi by which the process reaches the cards of Slingshot, None without."""
+    one = of_name(trial.process, 'libcxi.so.1')
+    return one if one and one.origin == 'image' and 'cxi' in parts_of(provider_of(trial) or '') else None
 
 
 def layer(trial):
