@@ -395,8 +395,9 @@ class Folder(Tree):
         return dict((path, self.path.rstrip('/') + real) for path, real in self._real(paths).items())
 
 
-#: What `apptainer run` starts, and what it says where an image has no such thing
+#: Labels, as the runtime keeps them in the image too: where no SIF is around it, and in old SIFs
 LABELS_FILE = '/.singularity.d/labels.json'
+#: What `apptainer run` starts, and what it says where an image has no such thing
 RUNSCRIPT = '/.singularity.d/runscript'
 NO_RUNSCRIPT = 'There is no runscript defined for this container'
 #: So many files that an entrypoint names are read
@@ -463,7 +464,7 @@ class Image(object):
         self.path, self.overlaid = path, False
         touch(path)
         if os.path.isdir(path):
-            self.labels, self.tree = {}, Folder(path)  # see below
+            self.labels, self.tree = {}, Folder(path)
         else:
             offset, self.labels = read_sif(path)
             self.tree, self.overlaid = Squashfs(path, offset), has_overlay(path)
