@@ -10,7 +10,7 @@ import os
 import re
 from collections import OrderedDict
 
-from osu_container.core.data.sites import DESCRIBED
+from osu_container.core.data.sites import DESCRIBED, SITES
 from osu_container.core.data.sites.lumi import STACKS
 from osu_container.core.deciding.site_choice import described_entry, release, site_entry
 from osu_container.core.reading.elf import MACHINE_NAMES
@@ -97,6 +97,11 @@ def _said(evidence, source, date, **facts):
     return OrderedDict([('evidence', evidence), ('source', source), ('date', date)] + sorted(facts.items()))
 
 
+def _of(table, site):
+    """Return the row of a table above for a site (dict): its own, or that of the other stacks of its system."""
+    return table.get(site['name']) or table.get(site.get('stack', {'value': {}})['value'].get('of'))
+
+
 def described_by(site, libfabric=None, cray_mpich=None, glibc=None):
     """
     Return the description (OrderedDict) of the host of a site (dict), an HPE Cray system.
@@ -115,7 +120,7 @@ def described_by(site, libfabric=None, cray_mpich=None, glibc=None):
     libraries, others = OrderedDict(), OrderedDict()
     for name, fact in has.items():
         if name == 'libfabric':
-            needed, source, date, evidence = NETWORK[site['name']]
+            needed, source, date, evidence = _of(NETWORK, site)
             needed = ['libcxi.so.1'] + needed
         else:
             needed, source, date, evidence = NEEDS[name]
@@ -145,7 +150,7 @@ def described_by(site, libfabric=None, cray_mpich=None, glibc=None):
         libraries['%s/%s' % (folder, soname)] = [
             _said(evidence, source, date, soname=soname, needed=['libc.so.6'], rpath=[], runpath=[]),
             _unpublished(site)]
-    known = glibc or GLIBC[site['name']]
+    known = glibc or _of(GLIBC, site)
     return OrderedDict([
         ('format', FORMAT), ('site', site['name']), ('node', None),
         ('machine', site.get('architecture', {}).get('value', 'x86_64')),
@@ -167,7 +172,7 @@ def description_of(site):
     path = os.path.join(HOSTS, site['name'] + '.json')
     if re.match(r'[\w.-]+$', site['name']) and os.path.exists(path):
         return read_description(path)
-    if site['name'] in GLIBC:
+    if site['name'] in dict(SITES, **DESCRIBED) and _of(GLIBC, site):
         entry = (described_entry if site['name'] in DESCRIBED else site_entry)(site['name'])
         return checked(json.loads(json.dumps(described_by(entry), sort_keys=True)), site['name'])
     return {'format': FORMAT, 'site': site['name'], 'glibc': None, 'libraries': {},

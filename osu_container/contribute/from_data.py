@@ -4,7 +4,6 @@ is elsewhere. What only they can tell is left to the recipe's installation: whic
 the image lacks, and the list of programs.
 """
 import os
-import re
 
 from osu_container.contribute import ContributeError
 from osu_container.contribute.repositories import FOLDERS, GPU_FOLDERS, LIBEXEC
@@ -29,8 +28,8 @@ def dotted(version):
 
 
 def stack_of(site):
-    """Return the software stack (str, such as '25.03') that the name of a site (str) ends in."""
-    return re.search(r'\d\d\.\d\d$', site).group()
+    """Return the name (str, such as '25.03') of the software stack of a site (str) of a system with several."""
+    return site_entry(site)['stack']['value']['name']
 
 
 def approaches_of(site):

@@ -50,8 +50,13 @@ def names_of(site):
 
 
 def sites_with(engine=None):
-    """Return the names (list of str) of all sites, or of those whose container engine runs no SIF (str)."""
-    return [name for name in SITES if not engine or site_entry(name).get('engine', {}).get('value') == engine]
+    """
+    Return the names (list of str) of all sites, or of those whose container engine runs no SIF (str).
+
+    Of an engine's system the stack that is meant where no module tells (its value ''): files are not copied for more.
+    """
+    return [name for name in SITES if not engine or site_entry(name).get('engine', {}).get('value') == engine
+            and '' in site_entry(name).get('stack', {'value': {'values': ['']}})['value']['values']]
 
 
 def facts_of(site, name):

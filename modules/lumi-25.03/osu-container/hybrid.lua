@@ -57,8 +57,9 @@ for _, file in ipairs({                              -- bytes at installation
     local size = lfs.attributes(file[1], "size")
     if size ~= file[2] then table.insert(other, file[1] .. (size and " has changed" or " is gone")) end
 end
+local stack = ({ ["25.09"] = "lumi-25.09", ["25.09.dev"] = "lumi-25.09", ["26.03"] = "lumi-26.03", ["26.03.dev"] = "lumi-26.03" })[os.getenv("LUMI_STACK_VERSION") or ""]
 if mode() == "load" and other[1] then
-    LmodMessage("Warning: not as at installation: " .. table.concat(other, "; ") .. ". Programs may fail. " .. "Install it again: module unload osu-container; eb osu-container-hybrid.eb -r --rebuild")
+    LmodMessage("Warning: not as at installation: " .. table.concat(other, "; ") .. ". Programs may fail. " .. (stack and "The stack loaded is site " .. stack .. ": " .. "module unload osu-container; eb osu-container-hybrid.eb -r --rebuild --try-amend=site=" .. stack or "Install it again: module unload osu-container; eb osu-container-hybrid.eb -r --rebuild"))
 end
 setenv("SIF", sif)                                   -- names as in LUMI's container modules
 setenv("SIFOSUMINCONTAINER", sif)

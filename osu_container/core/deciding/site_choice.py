@@ -162,6 +162,20 @@ def _is_recognised(pattern, hostname, environment):
         re.search(regex, environment.get(name, '')) for name, regex in variables.items())
 
 
+def _has_stack(entry, environment):
+    """Return whether the modules of the stack of a site (dict) are loaded, or it has but one."""
+    stack = entry['stack']['value'] if 'stack' in entry else None
+    return stack is None or environment.get(stack['variable'], '') in stack['values']
+
+
+def other_stacks(site):
+    """Return {value of the variable that tells (str): site (str)} of the other stacks of the system of a site (dict)."""
+    mine = site['stack']['value'] if 'stack' in site else {'of': None}
+    others = [(name, entry['stack']['value']) for name, entry in sorted(SITES.items()) if 'stack' in entry]
+    return dict((value, name) for name, stack in others if stack['of'] == mine['of'] and stack['name'] != mine['name']
+                for value in stack['values'] if value)
+
+
 def choose_site(wanted, local_site, hostname, environment, sites=SITES):
     """
     Return the whole entry (dict) of the site: wanted, else the local file's, else the one that is recognised.
@@ -174,18 +188,21 @@ def choose_site(wanted, local_site, hostname, environment, sites=SITES):
     """
     if wanted or local_site:
         return site_entry(wanted or local_site, sites)
-    for name in sorted(sites):
-        entry = site_entry(name, sites)
-        if _is_recognised(entry['recognised_by']['value'], hostname, environment):
+    entries = [site_entry(name, sites) for name in sorted(sites)]
+    rules = [(entry, entry['recognised_by']['value']) for entry in entries]
+    known_ones = [entry for entry, rule in rules if _is_recognised(rule, hostname, environment)]
+    for entry in known_ones:
+        if _has_stack(entry, environment):
             return entry
-    near = sorted(name for name in sites if _is_recognised(dict(
-        site_entry(name, sites)['recognised_by']['value'], environment={}), hostname, environment))
+    near = known_ones or [entry for entry, rule in rules
+                          if _is_recognised(dict(rule, environment={}), hostname, environment)]
     if near:
-        variables = sorted(set(variable for name in near for variable in site_entry(name, sites)[
-            'recognised_by']['value'].get('environment', {})))
+        variables = sorted(set(variable for entry in near for variable in (
+            [] if known_ones else list(entry['recognised_by']['value'].get('environment', {})))
+                               + ([entry['stack']['value']['variable']] if 'stack' in entry else [])))
         raise SettingsError("this machine (host name '%s') is one of %s, and its modules say which: found %s, which "
                             "none of them has. %s. Use --try-amend=site=NAME to choose one" % (
-                                hostname, ', '.join(near), ', '.join('%s=%s' % (name, environment.get(
+                                hostname, ', '.join(entry['name'] for entry in near), ', '.join('%s=%s' % (name, environment.get(
                                     name, '(not set)')) for name in variables),
                                 'That stack is not among them: ' + _DISCOVER if any(map(environment.get, variables))
                                 else 'Load the modules of its software stack first'))

@@ -42,7 +42,7 @@ SITE_KEYS = {'name', 'title', 'recognised_by', 'default_approach', 'runtime', 'p
              'gpu_binding', 'libraries', 'library_folders', 'one_build', 'files', 'conflicts', 'variables', 'images',
              'image_folders', 'image_help', 'jobs', 'native', 'wrapper_modules'}
 OPTIONAL_SITE_KEYS = {'gpu_userland', 'slingshot', 'lnx_links', 'engine', 'architecture', 'network', 'building',
-                      'family', 'shell', 'images_there'}
+                      'family', 'shell', 'stack', 'images_there'}
 APPROACH_KEYS = {'title', 'container', 'mpi', 'mpi_also', 'inject', 'inject_if_known', 'preload', 'comes_from',
                  'requires', 'files', 'unset', 'rank_variables', 'variables'}
 FACT_KEYS = {'value', 'why', 'source', 'date', 'evidence'}
@@ -124,7 +124,7 @@ def test_site_names_an_image_a_default_and_a_pmi_for_its_approaches(site):
     images = {name for name in entry['images']['value'] if '/' not in name}  # others are of modules of their own
     assert images and images <= possible
     if 'cuda' not in str(entry['images']['value']):  # there is no MPICH with CUDA, so approaches go without an image
-        assert images == possible - ({'bind'} if site == 'lumi-26.03' else set())  # its GTL wants ROCm 7 in the image
+        assert images == possible - ({'bind'} if site in ('lumi-26.03', 'setonix-26.03') else set())  # its GTL wants ROCm 7 in the image
     assert entry['default_approach']['value'] in images
     for kind in entry['pmi']['value'].values():
         assert kind in entry['pmi_variables']['value']
@@ -223,6 +223,7 @@ NOT_TOLD = {
     'conflicts': 'the modules of a tree are not on MODULEPATH', 'variables': 'what NCCL needs: only a run shows it',
     'lnx_links': 'an experiment of CSCS\'', 'architecture': 'a tree is of the processor that made it',
     'family': 'what a system calls its own modules of that kind', 'shell': 'which of its modules are for which nodes',
+    'stack': 'how a system calls its stacks',
     'building': 'what a system asks of who builds images there',
 }
 #: site -> the same, of one system
@@ -273,10 +274,11 @@ def test_discover_finds_on_the_tree_what_the_data_say(site, trees, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     (name, entry), = runpy.run_path(str(tmp_path / 'site.py'))['SITES'].items()
     found, data = flat(site_entry(name, {name: entry})), flat(site_entry(site))
-    known = {**NOT_TOLD, **NOT_TOLD_THERE[site]}
+    there = NOT_TOLD_THERE.get(site) or NOT_TOLD_THERE[site.partition('-')[0]]
+    known = {**NOT_TOLD, **there}
     differs = {key for key in {*found, *data} if found.get(key) != data.get(key)}
     assert {key: (found.get(key), data.get(key)) for key in differs - set(known)} == {}
-    assert set(NOT_TOLD_THERE[site]) <= differs, 'a node tells it after all'
+    assert set(there) <= differs, 'a node tells it after all'
 
 
 @pytest.mark.parametrize('site', OTHERS)
@@ -284,8 +286,17 @@ def test_a_variable_of_the_site_decides_and_a_host_name_alone_does_not(site):
     rule = site_entry(site)['recognised_by']['value']
     (variable, pattern), = rule['environment'].items()
     word = re.sub(r'[\^$]', '', pattern).strip('()').split('|')[0]
-    host = {'frontier': 'frontier04321', 'setonix': 'nid002345', 'perlmutter': 'nid001234', 'alps': 'nid005678'}[site]
-    assert choose_site(None, None, host, {variable: word})['name'] == site
+    host = {'frontier': 'frontier04321', 'setonix': 'nid002345', 'perlmutter': 'nid001234', 'alps': 'nid005678'}[
+        site.partition('-')[0]]
+    stack = site_entry(site).get('stack', {'value': {'values': []}})['value']
+    for value in stack['values']:
+        assert choose_site(None, None, host, {variable: word, stack['variable']: value})['name'] == site
+    if '-' not in site:
+        assert choose_site(None, None, host, {variable: word})['name'] == site
+    if stack['values']:
+        with pytest.raises(SettingsError, match=rf"one of {site.partition('-')[0]}, .*: found {stack['variable']}=7\.7\.7, "
+                                                'which none of them has.*is not among them'):
+            choose_site(None, None, host, {variable: word, stack['variable']: '7.7.7'})
     with pytest.raises(SettingsError):
         choose_site(None, None, host, {})
 

@@ -297,24 +297,28 @@ BASES = {
 }
 
 
-def _shell(stack, partitions):
-    """Return what LUMI's modules set in a shell that fits a stack; partitions: list of str."""
-    return _fact(
-        [{'name': 'LUMI_STACK_VERSION', 'fits': [stack, stack + '.dev']},
-         {'name': 'LUMI_STACK_PARTITION', 'fits': partitions}],
-        'a module of partition/container is visible in every stack and partition, so that the wrong one is easily '
-        'loaded; login nodes are partition/L', 'LUMI-SoftwareStack, modules/LUMIstack/21.01.lua 24795e35 and '
-        'modules/LUMIpartition/21.01.lua', '2026-07-10', 'derived')
+def _told(stack, of, fits, partitions):
+    """
+    Return the facts of a stack (str) of LUMI's GPU nodes or CPU nodes (of: str) by which its modules tell it.
 
-
-def _recognised(stack, partitions):
-    """Return how a stack is recognised; partitions: regular expression of LUMI_STACK_PARTITION."""
-    return _fact(
-        {'hostnames': _HOSTS, 'environment': {'LUMI_STACK_VERSION': r'^%s(\.dev)?$' % stack.replace('.', r'\.'),
-                                             'LUMI_STACK_PARTITION': partitions}},
-        'the modules LUMI/%s and partition/... are loaded when EasyBuild-user is' % stack,
-        'LUMI-SoftwareStack, modules/LUMIstack/21.01.lua 24795e35 and modules/LUMIpartition/21.01.lua; host names: '
-        'LMOD/SitePackage.lua, detect_LUMI_partition', '2026-07-10', 'derived')
+    :param fits: partitions (list of str) of a shell that modules for such nodes fit; partitions: regular expression of
+                 LUMI_STACK_PARTITION where such nodes are meant
+    """
+    values, modules = [stack, stack + '.dev'], ('LUMI-SoftwareStack, modules/LUMIstack/21.01.lua 24795e35 and '
+                                                'modules/LUMIpartition/21.01.lua')
+    why = 'the modules LUMI/%s and partition/... are loaded when EasyBuild-user is' % stack
+    return {
+        'recognised_by': _fact({'hostnames': _HOSTS, 'environment': {'LUMI_STACK_VERSION': '.',
+                                                                     'LUMI_STACK_PARTITION': partitions}}, why,
+                               modules + '; host names: LMOD/SitePackage.lua, detect_LUMI_partition', '2026-07-10',
+                               'derived'),
+        'stack': _fact({'of': of, 'name': stack, 'variable': 'LUMI_STACK_VERSION', 'values': values}, why, modules,
+                       '2026-07-10', 'derived'),
+        'shell': _fact(
+            [{'name': 'LUMI_STACK_VERSION', 'fits': values}, {'name': 'LUMI_STACK_PARTITION', 'fits': fits}],
+            'a module of partition/container is visible in every stack and partition, so that the wrong one is easily '
+            'loaded; login nodes are partition/L', modules, '2026-07-10', 'derived'),
+    }
 
 
 #: Login nodes and compute nodes. partition/container serves both kinds of nodes: its modules are for GPU nodes unless
@@ -337,15 +341,13 @@ def _gpu_stack(stack, title, mpich, rocm, pmi, folders):
     libmpi = _cray_mpich(*mpich)
     return dict({
         'based_on': 'lumi',
-        'recognised_by': _recognised(stack, _GPU_PARTITIONS),
-        'shell': _shell(stack, _FOR_GPU),
         'title': 'LUMI-G, stack LUMI/%s%s' % (stack, title),
         'libraries': dict(libmpi, **dict(_rocm(*rocm), **_pmi(pmi, 'derived'))),
         'images': _fact(_images(rocm[0], _HYBRID, _HYBRID, _HYBRID + '-libcxi'), _IMAGE_PURPOSE, 'MPICH 4.2.3 is the '
                         'release of the published runs; the host\'s libfabric is 1.22.0', '2026-11-21', 'untested'),
         'native': _fact(_native('amd', rocm[0], libmpi['libmpi']['value'], _PLUGIN),
                         'the compiler modules of partition/G', _STACK % stack, '2026-07-10', 'derived'),
-    }, **_rocm_folders(*folders))
+    }, **dict(_rocm_folders(*folders), **_told(stack, 'lumi', _FOR_GPU, _GPU_PARTITIONS)))
 
 
 _GPU_STACKS = {
@@ -387,10 +389,8 @@ _NO_GPU = _fact(None, 'the node has no GPU', _TRAINING + '101-Architecture.md', 
 def _cpu_stack(version):
     """Return the entry for the CPU nodes of stack version."""
     of_gpu = _GPU_STACKS['lumi-' + version]
-    return {
+    return dict({
         'based_on': 'lumi-' + version,
-        'recognised_by': _recognised(version, _CPU_PARTITIONS),
-        'shell': _shell(version, _FOR_CPU),
         'title': 'LUMI-C, CPU nodes of stack LUMI/' + version,
         'gpu': _NO_GPU,
         'gpu_binding': _NO_GPU,
@@ -404,7 +404,7 @@ def _cpu_stack(version):
             'derived'),
         'native': _fact(_native('gnu', None, of_gpu['libraries']['libmpi']['value']), 'the compiler modules of '
                         'partition/C', _STACK % version, '2026-07-10', 'derived'),
-    }
+    }, **_told(version, 'lumi-c', _FOR_CPU, _CPU_PARTITIONS))
 
 
 STACKS = dict(_GPU_STACKS, **dict(('lumi-c-' + _stack[-5:], _cpu_stack(_stack[-5:])) for _stack in sorted(_GPU_STACKS)))

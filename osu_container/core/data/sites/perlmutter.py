@@ -4,10 +4,10 @@ Perlmutter (NERSC, Berkeley), its GPU nodes: HPE Cray EX, four A100 and Slingsho
 The keys are explained in schema.py. Nothing here was run on Perlmutter by this project. 'measured' means
 that NERSC's own software, or a public log, shows it there. NERSC has podman-hpc and no Apptainer: for that engine the
 same facts are rendered in modules/perlmutter/podman-hpc (osu_container/generate/podman_hpc.py). Since the maintenance
-of 2026-09-16 Cray MPICH 9.1.0 and CUDA 13.2 are the default (E3SM issue 8745; geodynamics' SW4); 9.0.1 is kept here,
-of which users have shown more.
+of 2026-09-16 Cray MPICH 9.1.0 and CUDA 13.2 are the default (E3SM issue 8745; geodynamics' SW4); of 9.0.1, which is
+there too, users have shown more.
 """
-from osu_container.core.data.sites.cray import SLES_FOLDERS, cray_mpich, cray_pmi, fact, gpu_map, spool, variable
+from osu_container.core.data.sites.cray import SLES_FOLDERS, cray_mpich, cray_pmi, fact, gpu_map, spool, stack, variable
 
 _PODMAN = 'podman-hpc 1.2.2 (PyPI; github.com/NERSC/podman-hpc 01b02d6), etc/podman_hpc/modules.d/'
 _MACHE = ('report of 2026-09-22 on building with Spack on Perlmutter (github.com/E3SM-Project/mache, '
@@ -16,6 +16,10 @@ _USER = 'a user\'s job script for Perlmutter: "the ABI-compat dir where libmpi.s
 #: Two MPIs in one process, found on Perlmutter in September 2026: which releases are there, and what is the default
 _LORRAX = 'notes of 2026-09-30 on builds on Perlmutter (github.com/jackmcarthur/lorrax f43150f7, config/perlmutter)'
 _CUDA = '/opt/nvidia/hpc_sdk/Linux_x86_64/25.5/cuda/12.9'
+#: Programs needed libcudart.so.13 when the GTL of the default release had changed, though none was built with CUDA 13
+_CUDA_13 = ('libcudart.so.13 is looked for by programs built with CUDA 12 since the maintenance of 2026-08-19 '
+            '(github.com/E3SM-Project/E3SM issue 8650)')
+_NEW_USER = 'a user\'s README (github.com/Rafael9104/lya2pcf 00d892ff, section NERSC)'
 _MPICH = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'
 _MPI4PY = 'osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0.sif'
 _TODAY, _READ, _AGAIN = '2026-11-21', '2026-06-02', '2026-11-23'
@@ -28,6 +32,7 @@ STACKS = {
             {'hostnames': [r'^login\d\d', r'^nid\d{6}'], 'environment': {'NERSC_HOST': '^perlmutter$'}},
             'names of login and compute nodes; other systems call theirs the same, so NERSC\'s variable decides',
             _MACHE + ': NERSC_HOST=perlmutter', '2026-09-22', 'derived'),
+        'stack': stack('perlmutter', '9.0.1', ['9.0.1', '']),
         'runtime': fact(
             ['apptainer', 'singularity'], 'NERSC offers neither, but podman-hpc: who brings an Apptainer of their own '
             'can use the modules, for podman-hpc there are modules/perlmutter/podman-hpc/*.yaml',
@@ -103,5 +108,18 @@ STACKS = {
             'GCC with the accelerator module, which links the GPU transport layer',
             'modules of E3SM for pm-gpu: github.com/E3SM-Project/mache 239a66a8; with cudatoolkit/12.9: '
             'github.com/E3SM-Project/E3SM pull request 8113', _AGAIN, 'derived'),
+    },
+    'perlmutter-9.1.0': {
+        'based_on': 'perlmutter',
+        'title': 'Perlmutter (NERSC), GPU nodes, Cray MPICH 9.1.0, the default since September 2026',
+        'stack': stack('perlmutter', '9.1.0', ['9.1.0']),
+        'libraries': dict(
+            cray_mpich('9.1.0', 'LD_LIBRARY_PATH in ' + _NEW_USER, '2026-11-26', 'measured', 'cuda',
+                       _PODMAN + 'gpu.yaml takes it from /opt/cray/pe/mpich/default/gtl/lib', _READ, 'derived'),
+            libcudart=fact('/opt/nvidia/hpc_sdk/Linux_x86_64/26.5/cuda/13.2/lib64/libcudart.so.13', 'CUDA runtime that '
+                           'Cray\'s GPU transport layer needs', _CUDA_13 + '; folder: its math_libs in ' + _NEW_USER,
+                           '2026-11-26', 'derived')),
+        'native': fact(None, 'nobody has shown with which modules the benchmarks are built with CUDA 13',
+                       'no page or script of the system', '2026-11-26', 'untested'),
     },
 }

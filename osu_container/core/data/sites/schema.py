@@ -39,6 +39,9 @@ Keys of a site
     conflicts          modules that cannot be loaded beside these
     family             optional: Lmod's family of these modules, where the system has a name for modules of that kind;
                        without it slurm_mpi. Of a family one module is loaded at a time
+    stack              optional: which of a system's software stacks: of (what its stacks have in common, such as
+                       'perlmutter'), name, and the variable by which the system's modules tell, with its values ('' is
+                       where it is not set). A module that finds its host changed names the stack that is loaded
     shell              optional: what the system's modules set in a shell, list of dict: name of a variable, fits (list:
                        if it is set, it must have one of these values, or `module load` warns)
     variables          variables for every approach (see core/data/approaches.py for the keys)
@@ -73,7 +76,7 @@ KEYS = ('title', 'recognised_by', 'default_approach', 'runtime', 'provider', 'pm
         'image_folders', 'image_help', 'jobs', 'native', 'wrapper_modules')
 #: Keys that an entry may have
 OPTIONAL = ('gpu_userland', 'slingshot', 'lnx_links', 'engine', 'architecture', 'network', 'building', 'family',
-            'shell', 'images_there')
+            'shell', 'stack', 'images_there')
 #: Keys whose value is a dict of facts by name; 'based_on' completes them name by name
 TABLES = ('libraries', 'files')
 #: Keys whose value is no fact
@@ -103,6 +106,7 @@ SHAPES = {
     'lnx_links': str,
     'conflicts': [str],
     'family': str,
+    'stack': {'of': str, 'name': str, 'variable': str, 'values': [str]},
     'shell': [{'name': str, 'fits': [str]}],
     'images': {str: str},
     'image_folders': [str],

@@ -2,11 +2,13 @@
 Setonix (Pawsey, Perth), its GPU nodes: HPE Cray EX, four MI250X and Slingshot 11 on a node. Data only.
 
 The keys are explained in schema.py. Nothing here was run on Setonix by this project. 'measured' means that
-Pawsey's own module for Singularity, its pages or a public log show it there. Pawsey's next stack has Cray MPICH 9.1.0
-and libfabric 2.3.1; in September 2026 it was on its test system Joey, and on Setonix with module cpe/26.03.
+Pawsey's own module for Singularity, its pages or a public log show it there. Pawsey's next stack, cpe/26.03, has Cray
+MPICH 9.1.0 and libfabric 2.3.1; it was on its test system Joey first.
 """
 from osu_container.core.data.sites.cray import (
+    AMD_FOLDER,
     MI250X,
+    SLES_FOLDERS,
     cray_mpich,
     cray_pmi,
     fact,
@@ -15,6 +17,7 @@ from osu_container.core.data.sites.cray import (
     rocm,
     rocm_folders,
     spool,
+    stack,
 )
 from osu_container.core.data.sites.lumi import mpi4py_images
 
@@ -27,6 +30,10 @@ _SETTINGS = 'github.com/PawseySC/pawsey-containers fec8273d, setonix/mpi/tests/t
 #: An image in jobs on Setonix in September 2026: which Cray MPICH it got, and that it used the Slingshot network
 _JOBS = ('jobs 49382367 and 49764166 of September 2026 in an image by singularity/4.1.0-mpi '
          '(github.com/underworldcode/underworld3, findings on Setonix)')
+#: Pawsey's test of its images with Cray MPICH 9.1.0 on its test system, and what a user of Setonix sets
+_NEXT = ('script for cray-mpich/9.1.0 and libfabric/2.3.1 (github.com/PawseySC/pawsey-containers, pull request 92 and '
+         'issue 86)')
+_CPE = 'a user\'s script for Setonix with cpe/26.03: SINGULARITYENV_LD_LIBRARY_PATH'
 _ROCM = '/software/setonix/rocm/rocm-6.4.1/lib'
 _OF_ROCM = ('module rocm/6.4.1 (github.com/quokka-astro/quokka 82fd8baf, scripts/hpc_profiles/setonix-gpu.profile); '
             'folder in a user\'s build script: -DOpenCL_INCLUDE_DIR=/software/setonix/rocm/rocm-6.4.1/include')
@@ -41,6 +48,7 @@ STACKS = {
             'names of login and compute nodes; compute nodes of other HPE Cray systems are called the same, so a '
             'variable of Pawsey\'s decides', 'Pawsey\'s batch jobs tell Setonix from its test system by '
             'PAWSEY_CLUSTER: ' + _GPU_TEST + '; host names: ' + _GUIDE, _AGAIN, 'derived'),
+        'stack': stack('setonix', '8.1.32', ['8.1.32', '']),
         'runtime': fact(['singularity'], 'SingularityCE 4.1.0, by the modules singularity/4.1.0-...',
                         _MODULE, _READ, 'measured'),
         'pmi': fact({'image': 'pmi2', 'host': 'cray_shasta'}, 'MPICH speaks PMI-2, Cray MPICH Cray PMI, which is '
@@ -91,4 +99,27 @@ STACKS = {
         'native': fact(native_rocm('6.4.1', '8.1.32'), 'GCC with the release of Cray MPICH of Pawsey\'s module',
                        'PrgEnv-gnu with cray-mpich/8.1.32: ' + _SETTINGS + '; ROCm: ' + _OF_ROCM, _AGAIN, 'derived'),
     }, **rocm_folders(_ROCM, 'folders as on LUMI; ROCm: ' + _OF_ROCM, _AGAIN, 'derived')),
+}
+
+#: Its GTL needs ROCm 7 (libamdhip64.so.7, seen on Tuolumne), of which nobody has shown a folder on Setonix: without
+#: both, buffers in GPU memory are left to opensource and hybrid
+STACKS['setonix-26.03'] = {
+    'based_on': 'setonix',
+    'title': 'Setonix (Pawsey), GPU nodes, cpe/26.03 with Cray MPICH 9.1.0',
+    'stack': stack('setonix', '26.03', ['9.1.0']),
+    'libraries': dict(
+        cray_mpich('9.1.0', _CPE + '; ' + _NEXT, '2026-11-26', 'measured', 'hsa', _NEXT, '2026-11-26', 'derived'),
+        libmpi_gtl_hsa=None, libamdhip64=None,
+        libfabric=fact('/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1', 'the host\'s network library with its cxi '
+                       'provider', _CPE, '2026-11-26', 'measured', release='2.3.1'),
+        libxpmem=fact('/opt/xpmem/lib64/libxpmem.so.0', 'Cray MPICH shares memory between the ranks of a node by it',
+                      'SINGULARITYENV_LD_PRELOAD of the ' + _NEXT + '; a user has /opt/cray/xpmem/default/lib64 still',
+                      '2026-11-26', 'derived'),
+        **{'libhsa-runtime64': None}),
+    'library_folders': fact(SLES_FOLDERS + [AMD_FOLDER], 'as for the present stack, less its ROCm', _NEXT,
+                            '2026-11-26', 'derived'),
+    'one_build': fact([], 'no folder of ROCm is known', _NEXT, '2026-11-26', 'derived'),
+    'images': dict(STACKS['setonix']['images'], value=dict(
+        (name, image) for name, image in STACKS['setonix']['images']['value'].items() if 'bind' not in name)),
+    'native': fact(None, 'nobody has shown with which ROCm it builds', _NEXT, '2026-11-26', 'untested'),
 }
