@@ -51,7 +51,7 @@ def add_arguments(parser):
 
 
 def several(mpis):
-    """Return whether mpis (as Image.mpis() has them) are of more than one build: MPICH 5 has libmpi_abi beside."""
+    """Return whether mpis (as Image.mpis() has them) are of more than one build: MPICH 5.0 has libmpi_abi beside."""
     builds = {os.path.dirname(path) for _, soname, path in mpis if not soname.startswith('libmpi_abi')}
     return len({family for family, soname, path in mpis
                 if not (soname.startswith('libmpi_abi') and os.path.dirname(path) in builds)}) > 1

@@ -19,6 +19,13 @@ def libmpi(survey):
     found = _loaded_cray(host, loaded) + [(path, source) for path in builds] + _other_mpi(survey)
     path = survey.library('libmpi', found, "the host's MPI under the soname of the MPICH ABI: programs linked with "
                           "any MPICH run with it", 'MPI', LIBMPI)
+    # beside the other one; MPICH after 5.0 may have it alone
+    places = [(path, 'the folder of libmpi')] if path else found
+    survey.library('libmpi_abi', [(os.path.join(os.path.dirname(place), LIBMPI_ABI), source)
+                                  for place, source in places] + ([] if path else [
+                                      (there, '`ldconfig -p`') for there in survey.in_cache(LIBMPI_ABI)]),
+                   "the host's MPI under the soname of MPI 5's standard ABI, for programs linked with that", 'MPI',
+                   LIBMPI_ABI)
     if not path:
         _lacks_mpi(survey)
         return
@@ -30,9 +37,6 @@ def libmpi(survey):
         host.remark("the path of libmpi says Cray MPICH %s, the file says %s" % (outer.group(1), inner or 'nothing'))
     if not inner and not outer:
         host.remark("%s does not say which MPI it is" % path)
-    survey.library('libmpi_abi', [(os.path.join(os.path.dirname(path), LIBMPI_ABI), 'the folder of libmpi')],
-                   "the host's MPI under the soname of MPI 5's standard ABI, for programs linked with that",
-                   'MPI', LIBMPI_ABI)
 
 
 def _loaded_cray(host, loaded):

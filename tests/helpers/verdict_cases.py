@@ -423,6 +423,27 @@ EFA_PLUGIN = each(
                                    '/opt/amazon/efa/lib/libfabric.so.1')))
 
 
+def cuda_image(release, compat=None, **others):
+    """Return a change: an image with CUDA (release, str), and of cuda-compat the library of driver compat (str)."""
+    path = '/opt/mpich/lib:/usr/local/cuda/compat' if compat else '/opt/mpich/lib'
+    return each(image(rocm=None, cuda=release, environment={'LD_LIBRARY_PATH': path}, **others),
+                later(lambda it: compat and it.image.link('/usr/local/cuda/compat/libcuda.so.1', f'libcuda.so.{compat}')
+                      .copy(it.parts.plain('libcuda.so.1'), f'/usr/local/cuda/compat/libcuda.so.{compat}')))
+
+
+def opens_cudart(it):
+    """Return a plugin of NCCL, for Parts it, that opens libcudart.so by its name without a release."""
+    return it.plain('libnccl-net.so', needed=[it.fabric()], source=(
+        'void *dlopen(const char *, int); void _exit(int);\n'
+        '__attribute__((constructor)) static void init(void) { if (!dlopen("libcudart.so", 2)) _exit(3); }\n'))
+
+
+#: Apptainer 1.5 puts that in front of LD_LIBRARY_PATH
+PREPENDS = image(environment={'PREPEND_LD_LIBRARY_PATH': '/opt/mpich/lib'})
+#: CUDA as PyTorch brings it
+WHEELS = later(lambda it: it.image.write('/opt/venv/lib/python3.12/site-packages/nvidia_cuda_runtime-13.0.96.dist-info/'
+                                         'METADATA', 'Version: 13.0.96\n'))
+
 SPEAKS = {
     'host path missing': [
         ('no libfabric', 'hybrid', host(libfabric=None), GPU, 'fails',
@@ -575,6 +596,8 @@ SPEAKS = {
                 more=FILE_OPEN)))), GPU, 'unknown', 'opens liblustreapi.so in MPI_File_open'),
         ('without MPI-IO', 'bind', host(liblustreapi=None), GPU, NOTE, 'the image has it')],
     'injection defeated': [
+        ('PREPEND_LD_LIBRARY_PATH and Apptainer 1.5', 'bind', each(PREPENDS, runtime('apptainer', '1.5.3', True)), GPU,
+         'fails', 'puts into LD_LIBRARY_PATH /opt/mpich/lib, which comes first'),
         ('mpi4py opens that beside its Python', 'bind', python('libmpi.so.12', prefix=VENV), GPU, 'fails',
          "the host's libmpi.so.12 would not be used: mpi4py opens /opt/venv/lib/libmpi.so.12 by its path"),
         ("Python of conda, by DT_RPATH", 'hybrid', each(python('libmpi.so.12', prefix=CONDA, rpath='$ORIGIN/../lib'),
@@ -758,10 +781,23 @@ SPEAKS = {
          'works slowly', 'does not use libfabric, and nothing else reaches Slingshot'),
         ('NCCL without one', 'hybrid', image(cuda='12.8', plugin=None, libraries=lambda it: [it.plain('libnccl.so.2')]),
          CUDA, 'works slowly', 'NCCL finds no plugin'),
+        ('plugin that opens what only developers have', 'hybrid', cuda_image('12.8', plugin=opens_cudart), CUDA,
+         'works slowly', 'opens libcudart.so, and'),
         ('plugin that lacks a library', 'hybrid', image(plugin=lambda it: it.plain(
             'librccl-net.so', needed=[it.plain('libgone.so.1')])), GPU, 'works slowly', 'libgone.so.1'),
     ] + [(f'none, {approach}', approach, image(plugin=None, libraries=lambda it: [it.plain('librccl.so.1')]), GPU,
           'works slowly', 'RCCL finds no plugin') for approach in ('bind', 'hybrid', 'opensource')],
+    'CUDA release': [
+        ('too new for the driver', 'hybrid', each(cuda_image('13.0'), site(gpu_driver='565.57.01')), CUDA, 'fails',
+         'needs driver 580 or newer, the site has 565.57.01'),
+        ('wheels that are newer than the image', 'hybrid', each(cuda_image('12.8'), WHEELS, site(gpu_driver='570.1')),
+         CUDA, 'fails', 'CUDA 13.0 of the image needs driver 580'),
+        ('newer than the driver, of its major release', 'hybrid', cuda_image('13.2'), CUDA, NOTE, 'newer than driver'),
+        ('newer than all that are known', 'hybrid', cuda_image('14.0'), CUDA, 'unknown', 'which driver CUDA 14.0'),
+        ('cuda-compat for an older driver', 'hybrid', cuda_image('12.8', '570.86.10'), CUDA, 'fails', 'error 803'),
+        ('cuda-compat for a newer driver', 'hybrid', each(cuda_image('13.0', '580.65.06'),
+                                                          site(gpu_driver='550.54.15')),
+         CUDA, 'unknown', 'stands for driver 580.65.06')],
     'ROCm release': [
         ('too new', 'hybrid', image(rocm='7.1.0'), GPU, 'unknown', 'ROCm 7.1.0'),
         ('too old', 'opensource', image(rocm='6.0.3'), GPU, 'unknown', '6.1 to 7.0'),
@@ -902,6 +938,7 @@ SILENT = {
             libraries=lambda it: [it.plain('liblustreapi.so')])), GPU),
         ("the image's MPI", 'hybrid', host(liblustreapi=None), GPU)],
     'injection defeated': [
+        ('PREPEND_LD_LIBRARY_PATH and Apptainer 1.4', 'bind', each(PREPENDS, runtime('apptainer', '1.4.5', True)), GPU),
         ('DT_RUNPATH', 'bind', image(program=linked(runpath='/opt/mpich/lib')), GPU),
         ('DT_RPATH of another folder', 'bind', image(program=linked(rpath='/opt/none')), GPU),
         ('nothing is promised', 'opensource', image(program=linked(rpath='/usr/lib')), GPU),
@@ -998,7 +1035,16 @@ SILENT = {
         ('fits', 'hybrid', image(), GPU), ('no RCCL', 'opensource', image(plugin=None), GPU),
         ("the host's libfabric", 'hybrid', each(EFA_PLUGIN, image(plugin=lambda it: of_efa(it, rpath=None))), CUDA)] + [
         (name, approach, image(plugin=None, libraries=lambda it: [it.plain('librccl.so.1')]), site_name)
-        for name, approach, site_name in (('no GPU', 'hybrid', CPU), ('over TCP', 'pure', GPU))],
+        for name, approach, site_name in (('no GPU', 'hybrid', CPU), ('over TCP', 'pure', GPU))] + [
+        ('what developers have is there', 'hybrid', cuda_image('12.8', plugin=opens_cudart, libraries=lambda it: [
+            it.plain('libcudart.so')]), CUDA)],
+    'CUDA release': [
+        (name, 'hybrid', each(cuda_image(release), site(gpu_driver=driver)), CUDA) for name, release, driver in (
+            ('older than the driver', '11.8', '580.65.06'), ('the driver of its release', '13.0', '580.65.06'))] + [
+        ('an oldest driver of its major release is enough', 'hybrid', each(cuda_image('12.0'), site(gpu_driver='525')),
+         CUDA), ('no driver is known', 'hybrid', each(cuda_image('14.0'), lambda it: it.site.pop('gpu_driver')), CUDA),
+        ("its libcuda comes behind the driver's", 'hybrid', each(cuda_image('12.8'), later(
+            lambda it: it.image.copy(it.parts.plain('libcuda.so.1'), '/usr/local/cuda/compat/libcuda.so.1'))), CUDA)],
     'ROCm release': [(f'ROCm {rocm}', 'hybrid', image(rocm=rocm), GPU) for rocm in ('6.1.0', '6.4.4')] +
                     [('no GPU', 'hybrid', image(rocm='7.1.0'), CPU)],
     'CXI_FORK_SAFE': [('over TCP', 'pure', image(environment={'CXI_FORK_SAFE': '1'}), GPU),

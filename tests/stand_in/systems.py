@@ -59,8 +59,6 @@ HOSTS = {
                         'TmpFS                   = /tmp'],
                  partitions=['debug|gpu:4', 'normal*|gpu:4'], gpu='sm_90', model='NVIDIA GH200 120GB'),
 }
-for _name in ('setonix-26.03', 'perlmutter-9.1.0'):
-    HOSTS[_name] = HOSTS[_name.partition('-')[0]]
 for _stack in ('25.03', '25.09', '26.03'):
     # one card on a node of LUMI-C
     HOSTS['lumi-c-' + _stack] = dict(HOSTS['lumi-' + _stack], gpu=None, interfaces=_HSN[:1], cards=_CARDS[:1])

@@ -30,7 +30,7 @@ RESTS_ON = {
     'no libfabric': ('host',), 'netmod': ('host',), 'no provider': ('provider', 'host'),
     'libfabric API': ('provider', 'host'), 'capability set': ('provider', 'host'),
     'not seen over cxi': ('provider', 'host'), 'TCP only': ('provider',), 'RCCL plugin': ('provider', 'gpu', 'host'),
-    'ROCm release': ('gpu', 'host'), 'CXI_FORK_SAFE': ('provider',),
+    'ROCm release': ('gpu', 'host'), 'CUDA release': ('gpu',), 'CXI_FORK_SAFE': ('provider',),
     'libcxi and driver': ('provider',), 'UCX': ('provider',), 'card driver': ('provider',),
     'ranks apart': ('host',), 'PMI': ('pmi', 'host'), 'no program': (),
     'dry run': (),
@@ -62,8 +62,9 @@ def _gpu(trial):
     """Return [(name, fact)] of the site's facts of its GPUs, where the image has something for one."""
     of_rocm, hmem = trial.image.rocm(), (trial.mpi or {}).get('hmem')
     found = [('gpu', trial.site['gpu'])] if of_rocm or trial.image.cuda() or trial.image.rccl() or hmem is False else []
-    return found + ([('gpu_userland', trial.site.get('gpu_userland'))]
-                    if of_rocm and gpu_maker(trial.site) == 'AMD' else [])
+    named = {'AMD': of_rocm and 'gpu_userland', 'NVIDIA': trial.image.cuda() and 'gpu_driver'}.get(
+        gpu_maker(trial.site))
+    return found + ([(named, trial.site.get(named))] if named else [])
 
 
 def _provider(trial):

@@ -169,7 +169,7 @@ def _has_stack(entry, environment):
 
 
 def other_stacks(site):
-    """Return {value of the variable that tells (str): site (str)} of the other stacks of the system of a site (dict)."""
+    """Return {value of the variable that tells: site (str)} of the other stacks of the system of a site (dict)."""
     mine = site['stack']['value'] if 'stack' in site else {'of': None}
     others = [(name, entry['stack']['value']) for name, entry in sorted(SITES.items()) if 'stack' in entry]
     return dict((value, name) for name, stack in others if stack['of'] == mine['of'] and stack['name'] != mine['name']
@@ -202,8 +202,8 @@ def choose_site(wanted, local_site, hostname, environment, sites=SITES):
                                + ([entry['stack']['value']['variable']] if 'stack' in entry else [])))
         raise SettingsError("this machine (host name '%s') is one of %s, and its modules say which: found %s, which "
                             "none of them has. %s. Use --try-amend=site=NAME to choose one" % (
-                                hostname, ', '.join(entry['name'] for entry in near), ', '.join('%s=%s' % (name, environment.get(
-                                    name, '(not set)')) for name in variables),
+                                hostname, ', '.join(entry['name'] for entry in near),
+                                ', '.join('%s=%s' % (name, environment.get(name, '(not set)')) for name in variables),
                                 'That stack is not among them: ' + _DISCOVER if any(map(environment.get, variables))
                                 else 'Load the modules of its software stack first'))
     raise SettingsError("this machine (host name '%s') is none of the known sites: %s. Choose one with "

@@ -21,6 +21,7 @@ from osu_container.core.deciding.settings import (
     wanted_files,
     with_mpi_of,
 )
+from osu_container.core.deciding.site_choice import release
 from osu_container.core.reading.closure import closure
 from osu_container.core.reading.elf import MACHINE_NAMES, ElfError, elf_facts
 from osu_container.core.reading.environment import Variable, folders, known
@@ -354,6 +355,20 @@ def _why_not(image, begun, static, process):
     return None if _ends(process) else '%s needs no MPI library that ld.so would bring' % begun.program
 
 
+def _library_path(environment, runtime):
+    """
+    Return the folders (list of str) of LD_LIBRARY_PATH in an Environment; runtime: as in Inside.
+
+    Apptainer 1.5 puts PREPEND_LD_LIBRARY_PATH in front of it and APPEND_LD_LIBRARY_PATH behind (CHANGELOG, 1.5.0).
+    Where it is not set and the runtime brings libraries (--nv), that release also sets it to the folders that ld.so
+    searches anyway, which is not followed.
+    """
+    names = ['PREPEND_LD_LIBRARY_PATH', 'LD_LIBRARY_PATH', 'APPEND_LD_LIBRARY_PATH']
+    new = runtime and runtime['name'] == 'apptainer' and release(runtime['release']) >= (1, 5)
+    return [folder for name in (names if new and 'LD_LIBRARY_PATH' in environment.variables else names[1:2])
+            for folder in folders(environment.variables.get(name), True)[0]]
+
+
 def trial_of(approach, site, image, host, program=None, runtime=None):
     """
     Return the Trial of an approach.
@@ -376,7 +391,7 @@ def trial_of(approach, site, image, host, program=None, runtime=None):
     begun = program_of(image, program, behind_entrypoint(approach, image.environment(
         bound_texts(approach, site, host, image, injected)), injected))
     environment = begun.environment
-    library_path, _ = folders(environment.variables.get('LD_LIBRARY_PATH'), True)
+    library_path = _library_path(environment, runtime)
     own_preload = _preload_of(environment, image, container, library_path)
     preload = [name for name in _preload(environment)
                if posixpath.dirname(name) == INJECT_FOLDER or name in (given for given, _, _ in own_preload)]

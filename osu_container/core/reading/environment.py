@@ -6,7 +6,8 @@ test, && and ||. Of a command's output, and what depends on one, the value is un
 functions, pipes, eval) everything is, never a guess: on the system itself the dry run tells it (deciding/dry_run.py).
 The syntax is a part of POSIX (Shell Command Language, 2.10) and bash, as the runtimes' own interpreter takes it
 (mvdan.cc/sh). The order, and where the runtime adds its own, is that of the action script of Apptainer 1.4.5
-(internal/pkg/util/fs/files/action_script.sh), seen in runs of that release as well; SingularityCE's is the same:
+(internal/pkg/util/fs/files/action_script.sh), seen in runs of that release as well; SingularityCE's is the same, and
+that of 1.5.3 but for what _library_path() in deciding/trial.py does:
 
 1. Nothing of the host is there: the scripts see none of the variables with which the runtime was called.
 2. /.singularity.d/env/*.sh by the bytes of their names, files that are bound there among them. After 99-base.sh come

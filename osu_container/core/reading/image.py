@@ -38,6 +38,8 @@ from osu_container.core.shell import word
 #: Where a distribution has libraries of ROCm or CUDA as packages of its own (pattern), and the record of Debian's
 _OF_DISTRIBUTION = r'/usr/lib(?:64|/[a-z0-9_]+-linux-gnu)/'
 _DPKG_STATUS = '/var/lib/dpkg/status'
+#: Record of the wheel with CUDA's runtime: its release is in no name of a library
+_CUDA_WHEEL = r'.*/nvidia_cuda_runtime(_cu\d+)?-[\d.]+\.dist-info/METADATA'
 #: MPI families by the soname of the C library, and what else that soname says. MPICH ABI: mpich.org, "MPICH ABI
 #: Compatibility Initiative": MPICH, Cray MPICH, Intel MPI and MVAPICH share libmpi.so.12. Standard ABI: MPI 5.0,
 #: chapter "Application Binary Interface"; its number 0 is a mistake of MPICH 5.0.0 and 5.0.1 (pmodels/mpich PR 7867).
@@ -718,17 +720,33 @@ class Image(object):
 
     def cuda(self):
         """
-        Return the release of CUDA in the image (str, e.g. '12.8.1'), None if it has none.
+        Return the newest release of CUDA in the image (str, e.g. '12.8.1'), None if it has none.
 
-        Debian has CUDA's libraries among its own; the name of the runtime's file has its version.
+        NVIDIA's images set CUDA_VERSION. Debian has CUDA's libraries among its own; the name of the runtime's file has
+        its version. PyTorch brings the runtime as a wheel, nvidia-cuda-runtime, beside whatever the image has.
         """
-        if known(self.environment(), 'CUDA_VERSION'):  # NVIDIA's images set it
-            return known(self.environment(), 'CUDA_VERSION')
         names = [re.match(r'/usr/local/cuda-(\d+)\.(\d+)$', path) for path in self.tree.entries]
-        names += [re.search(r'\.so\.(\d+)\.(\d+)', path)
-                  for path in self.matching(_OF_DISTRIBUTION + r'libcudart\.so\.\d+\.\d+\.\d+')]
+        names += [re.search(r'(?:\.so\.|-)(\d+)\.(\d+)', path) for path in self.matching(
+            _OF_DISTRIBUTION + r'libcudart\.so\.\d+\.\d+\.\d+') + self.matching(_CUDA_WHEEL)]
         releases = sorted((int(found.group(1)), int(found.group(2))) for found in names if found)
+        said = known(self.environment(), 'CUDA_VERSION')
+        if said and (not releases or releases[-1] <= tuple(int(part) for part in re.findall(r'\d+', said)[:2])):
+            return said
         return '%d.%d' % releases[-1] if releases else None
+
+    def libcuda(self, folders_of_path):
+        """
+        Return (path, release of its driver (str)) of the image's own library of NVIDIA's driver, None without.
+
+        folders_of_path: list of str, LD_LIBRARY_PATH in the container. The driver's own comes by the runtime's folder
+        (--nv); only what stands before that is used in its place, as cuda-compat of NVIDIA's images.
+        """
+        for folder in folders_of_path:
+            real = self.tree.resolve(folder + '/libcuda.so.1')
+            found = re.search(r'/libcuda\.so\.(\d+(?:\.\d+)+)$', real or '')
+            if folder == RUNTIME_LIBRARIES or found:
+                return (folder + '/libcuda.so.1', found.group(1)) if found else None
+        return None
 
     def library_path(self):
         """

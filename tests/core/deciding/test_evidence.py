@@ -65,6 +65,8 @@ def others(name, value):
         return [one for one in ('gfx90a', 'sm_80', None) if one != value]
     if name == 'gpu_userland':
         return [['1.0', '1.1']]
+    if name == 'gpu_driver':
+        return ['400']
     if name == 'pmi':
         return [{who: kind + '-other' for who, kind in value.items()}]
     if name.startswith('libraries.'):

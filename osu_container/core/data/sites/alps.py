@@ -44,6 +44,9 @@ STACKS = {
                           _STACK + ' of Daint, since 2026-06-17; CSCS builds its images with that release '
                           '(eth-cscs/alps-extended-images, common/alps-stack-versions.env)', _SEPTEMBER, 'measured'),
         'gpu': fact('sm_90', 'four GH200 on a node', _HARDWARE, _DOCS, 'measured'),
+        'gpu_driver': fact(
+            '590', 'which CUDA an image may have', 'CSCS documentation, CP2K: "the main vClusters have been updated to '
+            'Nvidia driver version 590" (github.com/eth-cscs/cscs-docs 1b24b6f)', '2026-06-04', 'measured'),
         'gpu_binding': fact(
             gpu_map([(0, 0, 'cxi0'), (1, 72, 'cxi1'), (2, 144, 'cxi2'), (3, 216, 'cxi3')], 72),
             'each GH200 is one processor of 72 cores with its GPU, and has a card of its own; that the cards are '

@@ -55,7 +55,7 @@ def cray_mpich(version, source, date, evidence, gtl, gtl_source, gtl_date, gtl_e
 
 
 def stack(of, name, values):
-    """Return the fact of a stack (name, str) of a system (of, str) by the values (list of str) of Cray MPICH's module."""
+    """Return the fact of a stack (name, str) of a system (of, str) by values (list of str) of the module cray-mpich."""
     return fact({'of': of, 'name': name, 'variable': 'CRAY_MPICH_VERSION', 'values': values},
                 'the release of the module cray-mpich that is loaded; without one the stack of which users have shown '
                 'most', 'the module sets it: build scripts for Perlmutter (github.com/jackmcarthur/lorrax f43150f7, '

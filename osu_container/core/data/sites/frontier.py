@@ -3,7 +3,8 @@ Frontier (OLCF, Oak Ridge): HPE Cray EX, four MI250X and Slingshot 11 on a node.
 
 The keys are explained in schema.py. Nothing here was run on Frontier by this project. 'measured' means
 that OLCF's pages or job scripts, or a public log, show it there. CPE 26.03 with Cray MPICH 9.1.0 is there too, and is
-not the default (OLCF, system changes of 2026-04-07); its lib-abi-mpich was seen by nobody.
+not the default (OLCF, system changes of 2026-04-07). Its folder gnu/12.3/lib-abi-mpich was seen on Perlmutter and by
+users of Setonix, not on Frontier.
 """
 from osu_container.core.data.sites.cray import (
     MI250X,

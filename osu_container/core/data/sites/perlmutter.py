@@ -46,6 +46,9 @@ STACKS = {
             'MPICH speaks PMI-2, Cray MPICH Cray PMI, Open MPI PMIx',
             _PODMAN + 'openmpi-pmi2.yaml, openmpi-pmix.yaml, mpich.yaml (PALS_*, PMI_*)', _READ, 'derived'),
         'gpu': fact('sm_80', 'four A100 on a node', 'NERSC documentation, Perlmutter architecture', _READ, 'measured'),
+        'gpu_driver': fact('580', 'which CUDA an image may have: at least this one, which CUDA 13 needs', 'CUDA 13 is '
+                           'the default, and programs are run with it: github.com/cctbx/cctbx_project pull request '
+                           '1231, github.com/E3SM-Project/E3SM issue 8650', '2026-09-09', 'derived'),
         'gpu_binding': fact(
             gpu_map([(0, 48, 'cxi0'), (1, 32, 'cxi1'), (2, 16, 'cxi2'), (3, 0, 'cxi3')], 16),
             'GPUs are numbered against the cores: GPU 0 is next to the last 16 (seen in public scripts); which card is '

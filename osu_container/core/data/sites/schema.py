@@ -22,6 +22,7 @@ Keys of a site
     slingshot          optional: release of the Slingshot Host Software (SHS) of the nodes, with the driver of the cards
     gpu                architecture of the GPUs, None without
     gpu_userland       optional: [oldest, newest] release of ROCm in an image that the GPUs' driver works with
+    gpu_driver         optional: release of NVIDIA's driver on the nodes, or the oldest that can be there
     gpu_binding        None, or by GPU a dict: gcd (int), mask (str, cores), nic (str, name of the card)
     libraries          host libraries that an approach may inject: name -> path on the host, None where it is not there;
                        opened_as: other names (str) by which libraries open it themselves (dlopen), e.g. Cray MPICH and
@@ -75,8 +76,8 @@ KEYS = ('title', 'recognised_by', 'default_approach', 'runtime', 'provider', 'pm
         'gpu_binding', 'libraries', 'library_folders', 'one_build', 'files', 'conflicts', 'variables', 'images',
         'image_folders', 'image_help', 'jobs', 'native', 'wrapper_modules')
 #: Keys that an entry may have
-OPTIONAL = ('gpu_userland', 'slingshot', 'lnx_links', 'engine', 'architecture', 'network', 'building', 'family',
-            'shell', 'stack', 'images_there')
+OPTIONAL = ('gpu_userland', 'gpu_driver', 'slingshot', 'lnx_links', 'engine', 'architecture', 'network', 'building',
+            'family', 'shell', 'stack', 'images_there')
 #: Keys whose value is a dict of facts by name; 'based_on' completes them name by name
 TABLES = ('libraries', 'files')
 #: Keys whose value is no fact
@@ -100,6 +101,7 @@ SHAPES = {
     'slingshot': str,
     'gpu': (str, None),
     'gpu_userland': [str],
+    'gpu_driver': str,
     'gpu_binding': ([{'gcd': int, 'mask': str, 'nic': str}], None),
     'library_folders': [str],
     'one_build': [str],

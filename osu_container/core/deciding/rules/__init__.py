@@ -51,6 +51,7 @@ RULES = [
     fabric.tcp_only,
     gpu_fit.rccl_plugin,
     gpu_fit.rocm_release,
+    gpu_fit.cuda_release,
     fabric.cxi_fork_safe,
     machine.ranks_apart,
     abi.pmi,

@@ -11,8 +11,8 @@ from osu_container.core.deciding.rules.finding import (
     shown,
 )
 from osu_container.core.deciding.site_choice import network_of, release, site_words
-from osu_container.core.deciding.trial import traits_in
-from osu_container.core.reading.loader import of_name, version_problems
+from osu_container.core.deciding.trial import Container, traits_in
+from osu_container.core.reading.loader import of_name, version_problems, where
 
 #: Makers of GPUs -> what an image for them holds, and the method of Image that tells its release
 _GPU_MAKERS = {'AMD': ('ROCm', 'rocm'), 'NVIDIA': ('CUDA', 'cuda')}
@@ -49,8 +49,15 @@ def other_vendor(site, image):
                       'for buffers in GPU memory use an image with CUDA')
 
 
+def _opens_cudart(content):
+    """Return whether a library (bytes) names libcudart.so without a release, which it then opens itself."""
+    return b'\0libcudart.so\0' in content
+
+
 @rule('RCCL plugin', source='DeiC-HPC/BitBulldozersLab, 2025-03: 3 to 5 instead of 13 GB/s; of an NCCL whose plugin is '
-                            'built for EFA, GeodesicResearch on GH200 with Slingshot: 2.3 instead of 163 GB/s')
+                            'built for EFA, GeodesicResearch on GH200 with Slingshot: 2.3 instead of 163 GB/s; '
+                            'libcudart.so: aws/aws-ofi-nccl#244, eth-cscs/cscs-docs 88df2a2 (Container Engine, known '
+                            'issues)')
 def rccl_plugin(trial):
     """RCCL, or NCCL, finds a plugin by which it uses libfabric, and that meets one with the site's provider."""
     wanted = provider_of(trial)
@@ -66,8 +73,8 @@ def rccl_plugin(trial):
                           'build aws-ofi-nccl into the image')
         return
     path, process = trial.start.plugin
-    ours = set(one.path for one in trial.process.loaded)
-    new = process._replace(loaded=[one for one in process.loaded if one.path not in ours])
+    ours = trial.process.loaded
+    new = process._replace(loaded=[one for one in process.loaded if one.path not in [own.path for own in ours]])
     fabric = of_name(process, 'libfabric.so.1')
     whole = not process.broken and len(process.missing) == len(trial.process.missing)
     if wanted == 'cxi' and whole and not any('libfabric.so.1' in one.facts.needed for one in new.loaded):
@@ -95,6 +102,14 @@ def rccl_plugin(trial):
             yield finding('works slowly', "%s needs %s, which is not there: %s"
                           % (shown(by) if by else path, name, slow), [(path, 'needs ' + name)],
                           'install it in the image')
+    one = of_name(process, path)
+    container = Container(trial.image, {}, {})
+    if one and not trial.image.partial and trial.image.traits(path, _opens_cudart) and not where(
+            'libcudart.so', one, container, trial.inside.library_path, ours[0] if ours else None)[0]:
+        yield finding('works slowly', "%s opens libcudart.so, and the image has it under no name without a release: %s"
+                      % (path, slow), [(path, 'libcudart.so')],
+                      'make libcudart.so a link to libcudart.so.%s beside it (ln -s), or install the package of CUDA '
+                      'for developers' % (trial.image.cuda() or 'N').partition('.')[0])
 
 
 @rule('ROCm release', source="AMD's user and kernel-space support matrix; LUMI training 2026")
@@ -125,3 +140,50 @@ def rocm_release(trial):
                           % ' and '.join(shown(one) for one in several),
                           [(one.facts.path, one.facts.soname) for one in several],
                           'use an image whose ROCm has the major release of the host\'s GTL')
+
+
+#: Major release of CUDA -> the oldest branch of NVIDIA's driver that takes it
+DRIVERS = {11: 450, 12: 525, 13: 580}
+#: Branch of the driver -> release of CUDA that it was made with, newer ones of its major release run with less
+MADE_WITH = {450: (11, 0), 470: (11, 4), 525: (12, 0), 535: (12, 2), 545: (12, 3), 550: (12, 4), 555: (12, 5),
+             560: (12, 6), 565: (12, 7), 570: (12, 8), 575: (12, 9), 580: (13, 0), 590: (13, 1), 595: (13, 2),
+             610: (13, 3)}
+
+
+@rule('CUDA release', source="NVIDIA, CUDA Compatibility (minor version and forward compatibility), 2026-09-09; error "
+                             "35: libcudart of the wheels of 11.8 to 13.5 with libcuda of Debian's drivers 470 to 555, "
+                             "2026-11-26; 803: cudaErrorSystemDriverMismatch of the CUDA Runtime API")
+def cuda_release(trial):
+    """The driver takes the CUDA of the image, and no older libcuda of the image comes before the driver's."""
+    fact, inside = trial.site.get('gpu_driver'), trial.image.cuda()
+    if gpu_maker(trial.site) != 'NVIDIA' or not fact or not inside:
+        return
+    driver, numbers = int(fact['value'].partition('.')[0]), tuple(int(part) for part in re.findall(r'\d+', inside)[:2])
+    own = trial.image.libcuda(trial.inside.library_path)
+    branch = int(own[1].partition('.')[0]) if own else driver
+    if branch < driver:
+        yield finding('fails', "%s of the image is that of driver %s, older than the site's %s, and comes before it: "
+                      "CUDA ends with error 803 (cudaErrorSystemDriverMismatch)" % (own[0], own[1], fact['value']),
+                      [(own[0], 'driver ' + own[1])], 'take its folder out of LD_LIBRARY_PATH of the image, where '
+                      'cuda-compat serves older drivers only')
+        return
+    if branch > driver:
+        yield finding('unknown', "%s of the image stands for driver %s, and the site has %s: NVIDIA supports that on "
+                      "GPUs of data centres for some older drivers" % (own[0], own[1], fact['value']),
+                      [(own[0], 'driver ' + own[1])],
+                      'nvidia-smi in the container shows whether it works; else an image with an older CUDA')
+    needed = DRIVERS.get(numbers[0])
+    if needed is None and numbers[0] > max(DRIVERS):
+        yield finding('unknown', "which driver CUDA %s of the image needs is not known here, the site has %s"
+                      % (inside, fact['value']), [(trial.image.path, 'CUDA ' + inside)],
+                      'NVIDIA\'s table: docs.nvidia.com/deploy/cuda-compatibility')
+    elif needed and branch < needed:
+        yield finding('fails', "CUDA %s of the image needs driver %d or newer, the site has %s: programs that use a "
+                      "GPU end with error 35 (cudaErrorInsufficientDriver)" % (inside, needed, fact['value']),
+                      [(trial.image.path, 'CUDA ' + inside)], 'use an image with CUDA %d or older; host memory alone '
+                      'may work, which --force of eb allows' % (numbers[0] - 1))
+    elif needed and numbers > max([made for of, made in MADE_WITH.items() if of <= branch] or [(99,)]):
+        yield finding(NOTE, "CUDA %s of the image is newer than driver %s: code that the driver must compile (PTX) "
+                      "fails with error 222, the rest runs" % (inside, fact['value'] if not own else own[1]),
+                      [(trial.image.path, 'CUDA ' + inside)], 'programs built for %s need no PTX'
+                      % trial.site['gpu']['value'])
