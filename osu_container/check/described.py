@@ -153,6 +153,10 @@ class DescribedImage(object):
         """See Image."""
         return self._cuda
 
+    def libcuda(self, folders_of_path):
+        """See Image: those of this project have none."""
+        return None
+
     def entrypoint(self):
         """See Image: none is described."""
         return []
