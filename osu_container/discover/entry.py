@@ -87,6 +87,8 @@ class _Entry(object):
                 '|'.join('shm+cxi:%s' % card for card in cards), "what LINKx links: shared memory within a node, each "
                 "card between nodes", survey.facts['cards']['source'] + '; fi_lnx(7)', 'derived')
         entry['gpu'] = self.gpu()
+        if 'gpu.driver' in survey.facts:
+            entry['gpu_driver'] = self.found('gpu.driver')
         entry['gpu_binding'] = self.fact(None, "there is no GPU to bind ranks to", 'gpu is None', 'derived')
         if entry['gpu']['value']:
             entry['gpu_binding'] = self.fact(

@@ -17,6 +17,10 @@ def gpus(survey):
                                 or ('', '', ''))
     survey.nvidia = bool(models or target.startswith('sm_') or host.said['nvidia'].good)
     survey.amd = target.startswith('gfx')
+    driver = re.search(r'Kernel Module(?: for \S+)?\s+(\d[\d.]*)', host.text('/proc/driver/nvidia/version'))
+    if driver:
+        survey.fact('gpu.driver', driver.group(1), "which CUDA an image may have", '/proc/driver/nvidia/version',
+                    'measured', 'GPU')
     if target:
         survey.fact('gpu.target', target, "which GPUs programs are built for, and how buffers in their memory move",
                     source, evidence, 'GPU')

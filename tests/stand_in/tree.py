@@ -434,6 +434,8 @@ class Tree:
                 plant(f'sys/class/kfd/kfd/topology/nodes/{node}/properties', f'gfx_target_version {target}\n')
         elif gpu:
             plant('proc/driver/nvidia/gpus/0000:03:00.0/information', f'Model: \t\t {self.host["model"]}\n')
+            driver = self.site.get('gpu_driver', {'value': '0'})['value']
+            plant('proc/driver/nvidia/version', f'NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  {driver}\n')
         systems = self.site['files'].get('file_systems', {'value': []})['value']
         plant('proc/mounts', ''.join(f'10.0.0.1@o2ib:/stand-in {path} lustre rw 0 0\n' for path in systems))
         plant('etc/os-release', f'PRETTY_NAME="{self.host["os"]}"\n')

@@ -224,7 +224,7 @@ NOT_TOLD = {
     'conflicts': 'the modules of a tree are not on MODULEPATH', 'variables': 'what NCCL needs: only a run shows it',
     'lnx_links': 'an experiment of CSCS\'', 'architecture': 'a tree is of the processor that made it',
     'family': 'what a system calls its own modules of that kind', 'shell': 'which of its modules are for which nodes',
-    'stack': 'how a system calls its stacks', 'gpu_driver': 'the trees have no driver',
+    'stack': 'how a system calls its stacks',
     'building': 'what a system asks of who builds images there',
 }
 #: site -> the same, of one system

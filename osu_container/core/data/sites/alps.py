@@ -6,7 +6,7 @@ CSCS's pages, or a public log, show it there. Containers are run by CSCS's Conta
 the same facts are rendered as an EDF. Cray MPICH is there in uenv images only, so that no module can name its paths:
 bind and native cannot be had.
 """
-from osu_container.core.data.sites.cray import fact, gpu_map, variable
+from osu_container.core.data.sites.cray import fact, gpu_map, no_ll128, variable
 
 _HARDWARE = 'CSCS documentation, Alps hardware (github.com/eth-cscs/cscs-docs ca7a0d38, docs/alps/hardware.md)'
 _SLURM = 'CSCS documentation, Slurm (github.com/eth-cscs/cscs-docs 1e11d788, docs/running/slurm.md)'
@@ -79,9 +79,7 @@ STACKS = {
                      _NCCL, _AGAIN, 'derived', only=['gpu']),
             variable('NCCL_NET_GDR_LEVEL', 'PHB', 'the card reads GPU memory itself', _NCCL, _AGAIN, 'derived',
                      only=['gpu']),
-            variable('NCCL_PROTO', '^LL128', 'the protocol LL128, a default since NCCL 2.27, is slower over Slingshot, '
-                     'and data came out wrong with it between GH200 (NVIDIA/nccl#2001)', _NCCL + '; Sigma2, NCCL on '
-                     'Olivia (documentation.sigma2.no)', _AGAIN, 'derived', only=['gpu']),
+            no_ll128(_NCCL + '; Sigma2, NCCL on Olivia (documentation.sigma2.no)', _AGAIN),
             variable('FI_CXI_DEFAULT_CQ_SIZE', '131072', 'room for the completions of large jobs of NCCL', _NCCL,
                      _AGAIN, 'derived', only=['gpu', 'cxi']),
             variable('FI_CXI_DEFAULT_TX_SIZE', '16384', 'room for what NCCL sends before anybody waits for it: the '

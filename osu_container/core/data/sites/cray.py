@@ -62,6 +62,13 @@ def stack(of, name, values):
                 'config/perlmutter) and for Derecho', '2026-11-26', 'derived')
 
 
+def no_ll128(source, date):
+    """Return the variable by which NCCL does without its protocol LL128, for a site with GH200."""
+    return variable('NCCL_PROTO', '^LL128', 'the protocol LL128, a default since NCCL 2.27, is slower over Slingshot, '
+                    'and data came out wrong with it between GH200 (NVIDIA/nccl#2001)', source, date, 'derived',
+                    only=['gpu'])
+
+
 def cray_pmi(folder, pals, source, date, evidence):
     """Return the facts of libraries of Cray PMI in a folder (str), and of PALS in pals (str)."""
     return {

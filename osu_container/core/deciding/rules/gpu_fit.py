@@ -152,7 +152,7 @@ MADE_WITH = {450: (11, 0), 470: (11, 4), 525: (12, 0), 535: (12, 2), 545: (12, 3
 
 @rule('CUDA release', source="NVIDIA, CUDA Compatibility (minor version and forward compatibility), 2026-09-09; error "
                              "35: libcudart of the wheels of 11.8 to 13.5 with libcuda of Debian's drivers 470 to 555, "
-                             "2026-11-26; 803: cudaErrorSystemDriverMismatch of the CUDA Runtime API")
+                             "2026-11-26; 803 and 222, untested here: CUDA Runtime API and Driver API")
 def cuda_release(trial):
     """The driver takes the CUDA of the image, and no older libcuda of the image comes before the driver's."""
     fact, inside = trial.site.get('gpu_driver'), trial.image.cuda()
