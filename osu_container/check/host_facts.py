@@ -256,6 +256,10 @@ class DescribedHost(object):
         """See Host."""
         return path in self.files or path in self.absent
 
+    def plugins(self, folder):
+        """See Host: no folder is described."""
+        return []
+
     def lacks(self, name):
         """See Host."""
         return self._names.get(name) == []

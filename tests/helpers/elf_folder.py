@@ -417,7 +417,8 @@ def good_host(folder, parts, site, **others):
 
     What is in it fits good_image().
     """
-    made = {'libmpi': lambda: parts.mpi(cray_mpich()), 'libfabric': parts.fabric}
+    made = {'libmpi': lambda: parts.mpi(cray_mpich()), 'libfabric': parts.fabric,
+            'libompi': lambda: parts.mpi(open_mpi(), 'libmpi.so.40')}
     for name, fact in site['libraries'].items():
         if not fact or (name in others and others[name] is None):
             continue

@@ -332,6 +332,27 @@ def open_mpi_with_ucx(it):
 OPEN_MPI_UCX = each(image(mpi=plain_open_mpi), later(ucx_parts), later(open_mpi_with_ucx), rdma_core('mlx5', 'bnxt_re'))
 
 
+def open_mpi_of(release, pal, fortran=False, over=('5.0.11', '80')):
+    """
+    Return a change: an image with a release (str) of Open MPI, whose libopen-pal has a number (str), over the host's.
+
+    :param fortran: bool, the program needs its Fortran library too; over: release and number of the host's
+    """
+    def built(it, says, number):
+        return it.mpi(open_mpi(says), 'libmpi.so.40', needs=None, needed=[it.plain('libopen-pal.so.' + number)])
+
+    def bindings(it):
+        return it.plain('libmpi_mpifh.so.40', needed=[built(it, release, pal), it.plain('libopen-pal.so.' + pal)])
+    return each(
+        image(mpi=lambda it: built(it, release, pal), rocm=None, libraries=lambda it: [
+            bindings(it), it.plain('libopen-pal.so.' + pal)], program=linked(
+                mpi=lambda it: built(it, release, pal), needed=bindings if fortran else None)),
+        host(libompi=lambda it: built(it, *over)), later(lambda it: it.host.copy(
+            it.parts.plain('libopen-pal.so.' + over[1]), f'/opt/openmpi/5.0.11/lib/libopen-pal.so.{over[1]}')),
+        lambda it: it.site.update(library_folders=dict(it.site['library_folders'], value=[
+            '/opt/openmpi/5.0.11/lib', *it.site['library_folders']['value']])))
+
+
 def newer(parts):
     return parts.mpi(mpich(), more='int MPIX_New(void *a, void *b) { return 0; }\n')
 
@@ -527,7 +548,7 @@ SPEAKS = {
          image(mpi=lambda it: it.mpi(mpich('5.0.0'), 'libmpi_abi.so.0')), GPU, 'fails', 'libmpi_abi.so.0'),
         ('Open MPI, which this srun cannot start', 'pure', image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40')),
          PLAIN, 'fails', "the image's MPI is Open MPI (libmpi.so.40)"),
-        ("Debian's mpi4py beside another MPI", 'bind', each(
+        ("Debian's mpi4py beside another MPI", 'hybrid', each(
             image(libraries=lambda it: [of_soname(it, 'libmpi.so.40')]),
             python(own={'MPI.cpython-311-x86_64-linux-gnu.so': 'libmpi.so.40'})), GPU, 'fails', 'libmpi.so.40'),
         ('standard ABI for openmpi', 'openmpi', image(mpi=lambda it: it.mpi(mpich('5.0.2'), 'libmpi_abi.so.1')), PLAIN,
@@ -818,6 +839,11 @@ SPEAKS = {
         ('the image\'s, an Apptainer before 1.3', 'pure', each(runtime('apptainer', '1.2.5', False), mpich_5), PLAIN,
          'works slowly', 'apptainer 1.2.5 starts containers without setuid'),
         ('Cray MPICH', 'bind', APART, GPU, 'works slowly', 'MPICH_SMP_SINGLE_COPY_MODE=NONE')],
+    'two builds of Open MPI': [
+        ('Fortran of 4 over 5', 'bind', open_mpi_of('4.1.4', '40', fortran=True), PLAIN, 'fails',
+         "libmpi_mpifh.so.40 needs libopen-pal.so.40 of the image's own Open MPI, and the host's is 5.0.11"),
+        ('Fortran of 5 over 4', 'bind', open_mpi_of('5.0.7', '80', fortran=True, over=('4.1.8', '40')), PLAIN, 'fails',
+         "and the host's is 4.1.8")],
     'PMI': [('PMIx alone on the site', 'hybrid', site(pmi={'image': 'pmix', 'host': 'pmix'}), GPU, 'fails',
              'every rank would be alone'),
             ('Cray MPICH under pmix', 'bind', site(pmi={'image': 'pmi2', 'host': 'pmix'}), GPU, 'fails',
@@ -902,6 +928,10 @@ SILENT = {
         for approach in ('pure', 'opensource', 'hybrid', 'swap')] + [
         ('Open MPI where srun can start it', 'pure', each(site(pmi={'image': 'pmix'}), image(
             mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40'))), PLAIN)],
+    'two builds of Open MPI': [
+        ('C of 4 over 5', 'bind', open_mpi_of('4.1.4', '40'), PLAIN),
+        ('C of 5 over 4', 'bind', open_mpi_of('5.0.7', '80', over=('4.1.8', '40')), PLAIN),
+        ('Fortran of one series', 'bind', open_mpi_of('5.0.7', '80', fortran=True), PLAIN)],
     'missing library': [
         ('a path with ; and $ORIGIN', 'pure', each(image(mpi_folder='/opt/osu/mpi', environment={
             'LD_LIBRARY_PATH': '/opt/none'}), script("export LD_LIBRARY_PATH='/opt/none;$ORIGIN/../mpi'")), GPU),

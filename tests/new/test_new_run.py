@@ -69,6 +69,7 @@ LOOP = r'Loop time of [\d.]+ on 2 procs for 200 steps with 4000 atoms'
 @pytest.mark.parametrize('image, approach, command, options, printed, libmpi', [
     ('lammps', 'hybrid', LMP, '', LOOP, ('MPICH', '4.2.3')),
     ('openmpi', 'openmpi', 'ring', '', r'ring of 2 ranks: [\d.]+ laps per second', ('Open MPI', '5.0.11')),
+    ('openmpi', 'bind', 'ring', '', r'ring of 2 ranks: [\d.]+ laps per second', ('Open MPI', '5.0.11')),
     pytest.param('debian', 'bind', 'ring-renamed', '--command ring-renamed', r'ring of 2 ranks: [\d.]+ laps',
                  ('MPICH', '5.0.2'), marks=pytest.mark.full),
 ])
@@ -144,8 +145,8 @@ def test_every_easybuild_takes_the_easyconfig(place, tmp_path, version):
     assert ours.findall(first) == ours.findall(second) and len(ours.findall(first)) > 8
 
 
-def test_open_mpi_is_refused_for_bind_with_the_way_out(place):
-    done = place(f'osu-container new {place.image("openmpi")} --approach bind --name x')
+def test_open_mpi_is_refused_for_hybrid_with_the_way_out(place):
+    done = place(f'osu-container new {place.image("openmpi")} --approach hybrid --name x')
     said = folded(done.stderr)
-    assert done.returncode == 1 and "Open MPI (libmpi.so.40), approach 'bind' is for MPICH ABI" in said
-    assert 'Take openmpi' in said and not (place.folder / 'x-bind.eb').exists()
+    assert done.returncode == 1 and "Open MPI (libmpi.so.40), approach 'hybrid' is for MPICH ABI" in said
+    assert 'Take openmpi' in said and not (place.folder / 'x-hybrid.eb').exists()

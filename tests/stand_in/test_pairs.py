@@ -129,12 +129,12 @@ def test_a_drawn_case_can_be_made_and_is_as_plain_as_it_runs():
     for seed in range(500):
         case = cases.draw(seed)
         assert cases.sensible(case) == case
-        assert (cases.family(case.mpi) == 'Open MPI') <= (case.approach in ('openmpi', 'pure', 'opensource'))
+        assert (cases.family(case.mpi) == 'Open MPI') <= (case.approach in ('openmpi', 'pure', 'opensource', 'bind'))
         assert (case.found != 'environment') <= (case.spelling == cases.PLAIN.spelling)
 
 
 def test_every_part_of_a_choice_is_known():
-    for field in ('mpi', 'libfabric', 'host', 'host_mpi'):
+    for field in ('mpi', 'libfabric', 'host', 'host_mpi', 'host_ompi'):
         for value in cases.CHOICES[field]:
             assert value in parts.WHEELS or value in parts.SUITES or value in cases.DEBIANS_MPI + [
                 'own', 'none', 'debian'], value

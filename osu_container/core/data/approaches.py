@@ -26,6 +26,11 @@ Keys of an approach
                      sets them
     rank_variables   list of dict as for variables, value 'gcd' or 'nic': what osu-gpu-bind sets for each rank from the
                      site's gpu_binding
+    by_family        optional, dict by family of the image's MPI: keys that then replace those above
+    exports          optional, list of dict as for variables: what the container gets whatever image and user say, as
+                     what is injected works with nothing else
+    one_build        optional, list of str, beginnings of file names: what the host's MPI needs of these comes from the
+                     host as well, even where the image has the same soname
     variables        list of dict: name, value, why, source, date, evidence (as in sites/schema.py). Each
                      is a default: a value that the user has set wins.
 
@@ -231,6 +236,28 @@ _OPENMPI_OVER_LIBFABRIC = _with_linkx('FI_PROVIDER', '{provider}', *_PROVIDER) +
               '2026-11-21', 'derived'),
 ]
 
+#: What bind is where the image's MPI is Open MPI. All of it was tried over 5.0.11, 4.1.8 and Debian's 4.1.4 of a host
+_TRIED = 'steps on two nodes: hosts with Open MPI 5.0.11, 4.1.8 and Debian\'s 4.1.4, images with 4.1 and 5.0'
+_TRIED_ON = '2026-11-26'
+_OF_HOST = [
+    _variable(name, value, why, _TRIED + '; opal/mca/installdirs/env and its like in PMIx', 'measured', _TRIED_ON)
+    for name, value, why in (
+        ('OPAL_PREFIX', '/opt/host-mpi', 'the host\'s Open MPI reads its own files and none of the image\'s, such as '
+         'openmpi-mca-params.conf; images of Open MPI set it to their own'),
+        ('OMPI_MCA_mca_base_component_path', '/opt/host-mpi/lib/openmpi', 'its plug-ins are the host\'s: without it '
+         'Debian\'s Open MPI finds none and ends in opal_init; OPAL_PKGLIBDIR does the same, and ends in MPI_Init '
+         'where PMIX_PKGLIBDIR is another'),
+        ('OPAL_SYSCONFDIR', '/opt/host-mpi/etc', 'Debian\'s reads /etc/openmpi whatever OPAL_PREFIX says: that of the '
+         'image'),
+        ('PMIX_PREFIX', '/opt/host-mpi', 'the same of PMIx'),
+        ('PMIX_MCA_mca_base_component_path', '/opt/host-mpi/lib/pmix', 'the plug-ins of PMIx, where they are files, as '
+         'in Debian 11'),
+        ('UCX_MODULE_DIR', '/opt/host-mpi/lib/ucx', 'UCX of the host would load the parts of another one where its own '
+         'build has them: over an image of Debian sid Debian 13\'s ended at an undefined symbol'))]
+#: Open MPI's own libraries, and those that it is built with: hwloc, libevent and UCX keep their soname when they grow
+_OPEN_MPI_BUILD = ['libmpi', 'libopen-', 'liboshmem', 'libmca_common_', 'libpmix', 'libprrte', 'libhwloc', 'libevent',
+                   'libuc', 'libfabric']
+
 # The image's entrypoint looks for the host's libraries in folders of these names
 _SWAP = ('HPE, "MPI OSU Benchmarks" with its libfabric swap (hpc-ai-envs): --bind .../lib64:/host/lib,/usr:/host/usr')
 _HOST_FOLDERS = [
@@ -329,7 +356,7 @@ APPROACHES = {
         'title': 'the host\'s MPI and network libraries replace the image\'s',
         'container': True,
         'mpi': 'MPICH ABI',
-        'mpi_also': _STANDARD_ABI,
+        'mpi_also': _STANDARD_ABI + ['Open MPI'],
         'inject': ['libmpi', 'libfabric'],
         'inject_if_known': ['libcxi', 'libmpi_gtl_hsa', 'libmpi_gtl_cuda', 'libcudart', 'libhsa-runtime64',
                             'libamdhip64', 'libpmi', 'libpmi2', 'libpals', 'libxpmem', 'liblustreapi'],
@@ -340,6 +367,19 @@ APPROACHES = {
         'unset': _NO_FORK_SAFE,
         'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK],
         'variables': [_PROVIDER_OF_SITE, _RCCL_NETWORK] + _GPU_IN_CRAY_MPICH + _RCCL,
+        'by_family': {'Open MPI': {
+            'mpi': 'Open MPI',
+            'mpi_also': [],
+            'inject': ['libmpi'],
+            'inject_if_known': ['libfabric', 'libcxi', 'libcudart', 'libhsa-runtime64', 'libamdhip64', 'libxpmem'],
+            'preload': [],
+            'one_build': _OPEN_MPI_BUILD,
+            'exports': _OF_HOST,
+            'files': ['file_systems', 'cxi_state', 'libdrm_ids', 'pmix_ranks', 'pmix_server'],
+            'unset': _NO_FORK_SAFE,
+            'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK, _NIC_OF_RANK],
+            'variables': [_RCCL_NETWORK] + _RCCL + _OPENMPI_OVER_LIBFABRIC,
+        }},
     },
     'hybrid': {
         'title': 'the image\'s MPI over the host\'s network library',

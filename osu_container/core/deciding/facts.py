@@ -11,8 +11,16 @@ import subprocess
 
 from osu_container.core import shell
 from osu_container.core.deciding.rules.finding import NOTE, uses_libfabric
-from osu_container.core.deciding.settings import HOST_MPI
-from osu_container.core.deciding.trial import Host, bound_files, entrypoint_folders, libraries_of, plugin_in_front
+from osu_container.core.deciding.settings import HOST_MPI, families, with_mpi_of
+from osu_container.core.deciding.trial import (
+    Host,
+    bound_files,
+    entrypoint_folders,
+    image_mpi,
+    libraries_of,
+    plugin_folders,
+    plugin_in_front,
+)
 from osu_container.core.deciding.trial import missing_host_paths as missing_on
 from osu_container.core.deciding.verdict import judged
 from osu_container.core.reading.elf import ElfError
@@ -104,13 +112,9 @@ def read_facts(approach, site, sif, root, runtime, program_prefix, programs=(), 
     if isinstance(programs, str):
         raise FactsError("programs is the text %r and no list. Put it into one: programs = [%r]" % (programs, programs))
     host = Host(root)
-    missing = missing_on(approach, site, host)
-    if missing:
-        raise FactsError("site '%s' names host paths that do not exist: %s. If the host was updated, correct the site "
-                         "in core/data/sites/__init__.py; on a workstation run `make demo`"
-                         % (site['name'], ', '.join(missing)))
     try:
         with Image(sif, program_prefix, programs) as image:
+            _check_paths(with_mpi_of(approach, image_mpi(image, families(approach))[1]), site, host)
             _check_image(image, program_prefix)
             mix, verdict = judged(approach, site, image, host, runtime=runtime, dry=True)
             return facts_of(mix, verdict, runtime, force)
@@ -138,6 +142,9 @@ def facts_of(trial, verdict, runtime, force=False):
     if approach.get('entrypoint'):
         injected = [(name, one.path) for name, one in trial.taken.injected.items()]
         facts['folders'] = entrypoint_folders(approach, site, injected, host)
+    else:
+        facts['folders'] = [{'path': path, 'target': target, 'why': 'plug-ins and parameters of the host\'s Open MPI'}
+                            for path, target in plugin_folders(approach, site, host)]
     loaded = of_name(trial.process, 'libfabric.so.1')
     found = _image_facts(image, set(trial.taken.injected), trial.soname, loaded)
     return {'image': dict(found, uses_libfabric=uses_libfabric(trial) is not False), 'host': facts,
@@ -169,6 +176,15 @@ def _check_family(verdict, image):
     for finding in verdict.findings:
         if finding.rule == 'other MPI':
             raise FactsError("%s. To do: %s (image %s)" % (finding.reason, finding.remedy, image.path))
+
+
+def _check_paths(approach, site, host):
+    """Raise FactsError if host paths are not there that approach needs for the image's MPI."""
+    missing = missing_on(approach, site, host)
+    if missing:
+        raise FactsError("site '%s' names host paths that do not exist: %s. If the host was updated, correct the site "
+                         "in core/data/sites/__init__.py; on a workstation run `make demo`"
+                         % (site['name'], ', '.join(missing)))
 
 
 def _check_image(image, program_prefix):

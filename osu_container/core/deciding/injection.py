@@ -27,7 +27,7 @@ HEAD = """# Bound to %s of the image, where the runtime reads it last: what stan
 TRIAL = 'test "${SINGULARITY_NAME-}${APPTAINER_NAME-}" = %s || LD_PRELOAD=%s /bin/true 2>/dev/null'
 
 
-def injection_text(library_path, preload, program_path, unset, own=None):
+def injection_text(library_path, preload, program_path, unset, own=None, exports=()):
     """
     Return the text of the file (str), for a POSIX shell; '' where it has nothing to do.
 
@@ -37,8 +37,9 @@ def injection_text(library_path, preload, program_path, unset, own=None):
                   back afterwards)
     :param own: str, file name of the image that loads what is preloaded; in others one program is tried with it. None:
                 no trial
+    :param exports: list of (name, value), which win over those of image and user
     """
-    lines = []
+    lines = ['export %s=%s' % (name, word(value)) for name, value in exports]
     if library_path:
         # the runtime's own folder where nothing is set: an empty part would be the current folder (ld.so(8))
         lines.append('export LD_LIBRARY_PATH=%s:"${LD_LIBRARY_PATH:-%s}"' % (_list(library_path), RUNTIME_LIBRARIES))

@@ -7,6 +7,7 @@ from osu_container.core.data.approaches import APART, APPROACHES, NO_LIBFABRIC, 
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.injection import FOLDER as INJECT_FOLDER
 from osu_container.core.deciding.site_choice import SettingsError, applying, known, other_stacks, release, site_words
+from osu_container.core.reading.image import MPI_FAMILIES
 
 #: Where folders of the host appear, under numbers, in which an entrypoint must look beside those that it knows
 MORE_FOLDERS = '/host/more/'
@@ -19,7 +20,7 @@ WRAPPERS_PREFIX = 'SINGULARITY'
 
 #: By the soname that the image's programs ask for: which of the site's libraries is the host's MPI under that soname.
 #: libmpi is the one of all others, and of these the rule 'other MPI' decides (core/deciding/verdict.py).
-HOST_MPI = {'libmpi_abi.so.1': 'libmpi_abi'}
+HOST_MPI = {'libmpi_abi.so.1': 'libmpi_abi', 'libmpi.so.40': 'libompi', 'libmpi.so.20': 'libompi'}
 
 #: Lmod family of all modules of this project; at a site whose modules that bind have one, containers are of both
 FAMILY = 'slurm_mpi'
@@ -43,9 +44,9 @@ Stack = namedtuple('Stack', 'mpi libfabric libfabric_of provider pmi pmi_variabl
 #: None where a module has no place for it; host_path: list of folders in the container in which our entrypoint finds
 #: more host libraries; nvidia: bool, the runtime must bring the driver's libraries along; through_entrypoint: bool,
 #: programs are started through that of the image; share: bool, ranks of a node run in one container; apart: list of
-#: dict, variables for ranks that do not
+#: dict, variables for ranks that do not; exports: list of dict, what the file of the injection sets
 Inside = namedtuple('Inside', 'env_prefix binds library_path program_path preload image_path run_files user_path '
-                              'host_path nvidia through_entrypoint share apart')
+                              'host_path nvidia through_entrypoint share apart exports')
 
 #: variables: list of dict (name, value, why, source, date, evidence, origin), one of a name; inside: the same, those
 #: that only the approach's own commands set; more: {name of a settings module: list of dict like these}; unset: list
@@ -78,6 +79,7 @@ def with_mpi_of(approach, soname):
 
     Other approaches, which inject no MPI, come back as they are.
     """
+    approach = dict(approach, **approach.get('by_family', {}).get(MPI_FAMILIES.get(soname), {}))
     name = HOST_MPI.get(soname, 'libmpi')
     return dict(approach, inject=[name if one == 'libmpi' else one for one in approach['inject']])
 
@@ -92,6 +94,10 @@ def host_libraries(approach, site):
     has = set(name for name, fact in site['libraries'].items() if fact)
     lacking = [name for name in approach['inject'] if name not in has]
     soname = next((soname for soname, name in HOST_MPI.items() if name in lacking), None)
+    if soname and MPI_FAMILIES[soname] == 'Open MPI':
+        raise SettingsError("the image's MPI is Open MPI, and site '%s' describes no Open MPI of its own to put in its "
+                            "place. Take approach openmpi; or, where the host has one, name its library: libompi in "
+                            "libraries of the site (docs/add-a-site.md)" % site['name'])
     if soname:
         raise SettingsError("the image's programs need %s, and no MPI of site '%s' is known to have it: approach '%s' "
                             "has nothing to put in its place. Take an approach with the image's own MPI (hybrid, "
@@ -114,7 +120,9 @@ def check_approach(approach, site):
 
     :param approach, site: entries (dict) as for host_libraries()
     """
-    host_libraries(approach, site)
+    kinds = [with_mpi_of(approach, soname) for soname in HOST_MPI] if 'libmpi' in approach['inject'] else []
+    if not any(set(site['libraries']).issuperset(kind['inject']) and runs_on(kind, site) for kind in kinds):
+        host_libraries(approach, site)
     if not approach['container'] and not site['native']['value']:
         raise SettingsError("site '%s' has no native MPI to build with: an mpicc is looked for beside its libmpi, or "
                             "key native of the site names one" % site['name'])
@@ -211,7 +219,8 @@ def settings_for(approach, site, facts):
     Raises SettingsError as host_libraries does.
     """
     host, image = facts['host'], facts.get('image', {})
-    host_libraries(with_mpi_of(approach, image.get('soname')), site)
+    approach = with_mpi_of(approach, image.get('soname'))
+    host_libraries(approach, site)
     by_owner, comes_from = {'image': image, 'host': host}, approach['comes_from']
     mpi, libfabric = (by_owner[comes_from[name]][key] for name, key in (('libmpi', 'mpi'), ('libfabric', 'libfabric')))
     plugin = (image if approach['container'] else host).get('rccl_plugin')
@@ -256,7 +265,8 @@ def _inside(approach, site, facts, known_facts):
         host_path=[folder['target'] for folder in host.get('folders', []) if folder['target'].startswith(MORE_FOLDERS)],
         nvidia=site_words(site)['cuda'], through_entrypoint=bool(approach.get('entrypoint')),
         share=shares(runtime, facts.get('wrapper', False)),
-        apart=applying(APART, known_facts) if own_namespaces(runtime) else [])
+        apart=applying(APART, known_facts) if own_namespaces(runtime) else [],
+        exports=approach.get('exports', []))
 
 
 def _sets(approach, site, known_facts, variables):
@@ -350,6 +360,7 @@ def _binds(approach, site, injected, host):
         binds = [(library['path'], INJECT_FOLDER + '/' + name, library['why'])
                  for library in injected
                  for name in OrderedDict.fromkeys([library['soname']] + library.get('names', []))]
+        binds += [(folder['path'], folder['target'], folder['why']) for folder in host.get('folders', [])]
     for _, fact in wanted_files(approach, site):
         if fact['bound'] == 'install':
             binds += [(host['root'] + path, path, fact['why']) for path in fact['value'] if path in host['files']]
@@ -401,7 +412,7 @@ def explained(settings):
         'variables': [slurm] + settings.sets.variables, 'inside': settings.sets.inside, 'binds': binds,
         'settings': settings.sets.more,
         'unset': [dict(entry, origin=approach) for entry in settings.sets.unset],
-        'in_container': in_container,
+        'in_container': in_container + [dict(entry, origin=approach) for entry in settings.inside.exports],
         'share': settings.inside.share, 'apart': [dict(entry, origin='where each rank has a container of its own')
                                            for entry in settings.inside.apart],
     }

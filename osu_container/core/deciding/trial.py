@@ -70,6 +70,10 @@ Inside = namedtuple('Inside', 'environment library_path preload runtime')
 Start = namedtuple('Start', 'program static plugin tried names why begun opens')
 
 
+#: Plug-ins of Open MPI and PMIx, where they are files
+PLUGIN_OF_MPI = r'(pmix_)?mca_\w+\.so$'
+
+
 class Host(object):
     """The host's own files, below the folder root ('' on the real system)."""
 
@@ -124,6 +128,11 @@ class Host(object):
             self._cache[machine] = read_cache(data, machine)
         path = self._cache[machine].get(name)
         return path and self.on(path)
+
+    def plugins(self, folder):
+        """Return the paths (sorted list of str) of Open MPI's plug-ins in a folder (str, root in front)."""
+        names = os.listdir(folder) if os.path.isdir(folder) else []
+        return sorted(os.path.join(folder, name) for name in names if re.match(PLUGIN_OF_MPI, name))
 
     def machine(self):
         """Return what readelf calls this machine (str)."""
@@ -220,8 +229,25 @@ def _injection(approach, site, host, image):
     folders = site['library_folders']['value']
     # A stand-in tree holds the host's MPI parts; the system's own libraries are those of the machine it lies on.
     search = [host.on(folder) for folder in folders] + (folders if host.root else [])
-    return closure(starts, search, lambda soname: soname in image.libraries,
-                   [host.on(folder) for folder in site['one_build']['value']], host.elf, host.is_file, host.cached)
+    build = tuple(approach.get('one_build', ()))
+
+    def needed_by(paths):
+        return closure(paths, search, lambda soname: soname in image.libraries and not soname.startswith(build or '/'),
+                       [host.on(folder) for folder in site['one_build']['value']], host.elf, host.is_file, host.cached)
+    libraries, lacking = needed_by(starts)
+    plugins = [path for folder, _ in plugin_folders(approach, site, host) for path in host.plugins(folder)]
+    if plugins:  # one that lacks something is passed over by Open MPI
+        more = needed_by(starts + plugins)[0]
+        libraries.update((soname, facts) for soname, facts in more.items()
+                         if soname not in libraries and facts.path not in plugins)
+    return libraries, lacking
+
+
+def plugin_folders(approach, site, host):
+    """Return [(path on the host with root in front, place in the container)] of what goes with the host's Open MPI."""
+    found = [folder for name in approach['inject'] for folder in site['libraries'][name].get('folders', {}).items()]
+    return sorted((host.on(path), posixpath.join(posixpath.dirname(INJECT_FOLDER), place)) for place, path in found
+                  if host.exists(host.on(path)))
 
 
 def image_mpi(image, wanted):
@@ -387,7 +413,8 @@ def trial_of(approach, site, image, host, program=None, runtime=None):
         approach = with_mpi_of(approach, soname)
     gone = missing_host_paths(approach, site, host)
     injected, lacking = _injection(approach, site, host, image) if approach['inject'] else (OrderedDict(), [])
-    container = Container(image, opened_names(approach, site, host, injected), _opened(image, injected, host))
+    plugins = [path for folder, _ in plugin_folders(approach, site, host) for path in host.plugins(folder)]
+    container = Container(image, opened_names(approach, site, host, injected), _opened(image, injected, host, plugins))
     begun = program_of(image, program, behind_entrypoint(approach, image.environment(
         bound_texts(approach, site, host, image, injected)), injected))
     environment = begun.environment
@@ -471,7 +498,8 @@ def bound_texts(approach, site, host, image, injected):
         return {TARGET: injection_text([], [], [], unset)}
     path = injected_path(plugin_in_front(image, injected))
     preload = [INJECT_FOLDER + '/' + name for name in preloaded(approach, site, host, injected)]
-    return dict([(TARGET, injection_text(path, preload, [], unset))],
+    exports = [(entry['name'], entry['value']) for entry in approach.get('exports', [])]
+    return dict([(TARGET, injection_text(path, preload, [], unset, exports=exports))],
                 **dict((INJECT_FOLDER + '/' + soname, '') for soname in injected))
 
 
@@ -540,11 +568,11 @@ def preloaded(approach, site, host, injected):
 OPEN_MPI_OVER_LIBFABRIC = r'openmpi/(.*/)?mca_mtl_ofi\.so'
 
 
-def _opened(image, injected, host):
+def _opened(image, injected, host, plugins):
     """
     Return {path in the container: names that a library there opens by itself}, as its DT_NEEDED would have them.
 
-    Intel MPI opens libfabric, Open MPI what it has as files of its own (mca_*.so).
+    Intel MPI opens libfabric, Open MPI what it has as files of its own (mca_*.so); plugins: those of the host (paths).
     """
     found, own = {}, [path for _, _, path in image.mpis()]
     # all, as a DT_RPATH may lead to one that ld.so does not find by itself
@@ -561,6 +589,8 @@ def _opened(image, injected, host):
     for soname, facts in injected.items():
         if soname in MPI_FAMILIES:
             opens = host.traits(facts.path, mpi_traits)['opens']
+            opens = opens + [name for path in plugins if re.search(r'/mca_(mtl_ofi|pml_ucx)\.so$', path)
+                             for name in host.elf(path).needed if name in injected]
             if opens:
                 found[INJECT_FOLDER + '/' + soname] = opens
     return found

@@ -57,7 +57,8 @@ def injection(settings, sif=''):
     """Return the text (str) of the file that puts the host's libraries in front; sif: str, the image's file name."""
     inside = settings.inside
     return injection_text(inside.library_path, inside.preload, (inside.user_path or []) + inside.program_path,
-                          [entry['name'] for entry in settings.sets.unset], sif)
+                          [entry['name'] for entry in settings.sets.unset], sif,
+                          [(entry['name'], entry['value']) for entry in inside.exports])
 
 
 def run_files(settings):

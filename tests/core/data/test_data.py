@@ -66,7 +66,8 @@ def test_site_has_every_key_and_no_other(site):
 @pytest.mark.parametrize('site', SITES)
 def test_every_fact_of_a_site_says_why_and_whence(site):
     for key, fact in facts_of(site):
-        optional = {'name', 'only', 'setting', 'inside', 'bound', 'otherwise', 'opened_as', 'release', 'serves'}
+        optional = {'name', 'only', 'setting', 'inside', 'bound', 'otherwise', 'opened_as', 'release', 'serves',
+                    'folders'}
         assert set(fact) - optional == FACT_KEYS, key
         assert len(fact['why']) > 10 and len(fact['source']) > 5, key
         assert fact['evidence'] in EVIDENCE and fact.get('release', '') in str(fact['value']), key
@@ -75,14 +76,18 @@ def test_every_fact_of_a_site_says_why_and_whence(site):
 
 @pytest.mark.parametrize('approach', APPROACHES)
 def test_approach_has_every_key_and_no_other(approach):
-    assert set(APPROACHES[approach]) - {'entrypoint'} == APPROACH_KEYS
+    assert set(APPROACHES[approach]) - {'entrypoint', 'by_family'} == APPROACH_KEYS
+    for family, others in APPROACHES[approach].get('by_family', {}).items():
+        assert set(others) - {'exports', 'one_build'} <= APPROACH_KEYS and family in APPROACHES[approach]['mpi_also']
     assert {APPROACHES[approach]['mpi'], *APPROACHES[approach]['mpi_also']} <= set(MPI_FAMILIES.values())
 
 
 @pytest.mark.parametrize('approach', APPROACHES)
 def test_every_variable_of_an_approach_says_why_and_whence(approach):
     entry = APPROACHES[approach]
-    for variable in entry['variables'] + entry['unset'] + entry['rank_variables']:
+    variants = [entry, *entry.get('by_family', {}).values()]
+    for variable in [one for variant in variants for key in ('variables', 'unset', 'rank_variables', 'exports')
+                     for one in variant.get(key, [])]:
         assert set(variable) - {'only', 'setting', 'inside'} == FACT_KEYS | {'name'}
         assert len(variable['why']) > 10 and len(variable['source']) > 5
         assert variable['evidence'] in EVIDENCE

@@ -503,7 +503,8 @@ RUNTIME = {'command': 'apptainer', 'name': 'apptainer'}
 def test_the_soname_of_the_image_chooses_the_hosts_mpi_and_nothing_else(approach, soname):
     entry = approach_entry(approach)
     chosen = with_mpi_of(entry, soname)
-    wanted = HOST_MPI.get(soname, 'libmpi')
+    wanted, other = HOST_MPI.get(soname, 'libmpi'), entry.get('by_family', {}).get(MPI_FAMILIES[soname], {})
+    entry.update(other)
     assert chosen['inject'] == [wanted if name == 'libmpi' else name for name in entry['inject']]
     assert dict(chosen, inject=None) == dict(entry, inject=None)
 

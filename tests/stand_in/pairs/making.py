@@ -33,7 +33,7 @@ ENTRYPOINT = '/opt/entrypoint'
 CODE = PROJECT / 'tests' / 'stand_in' / 'files' / 'says.c'
 #: Whose mpi.h the program is compiled with, and which library it is linked with: the first MPICH with all of MPI 4
 COMPILED_WITH = {'MPICH': ('mpich-4.1.3', 'libmpi.so.12'), 'Intel MPI': ('mpich-4.1.3', 'libmpi.so.12'),
-                 'Open MPI': ('openmpi-5.0.11', 'libmpi.so.40')}
+                 'Open MPI': ('openmpi-5.0.11', 'libmpi.so.40'), 'Open MPI 4': ('openmpi-4.1.8', 'libmpi.so.40')}
 #: Family of MPI -> variables that its images set to find their parts, by the folder of MPI
 NEEDS = {'Intel MPI': {'I_MPI_ROOT': '{prefix}', 'FI_PROVIDER_PATH': '{folder}/libfabric/prov:{folder}/prov'},
          'Open MPI': {'OPAL_PREFIX': '{prefix}'}, 'MPICH': {}}
@@ -273,6 +273,9 @@ def _python(case, root):
 def _started(case, root):
     """Give the image below root (Path) the program of case, and what starts it."""
     mpi, path = family(case.mpi), _path_of_program(case)
+    if (case.mpi == 'openmpi-4.1.8' or case.mpi == 'debian-openmpi' and case.base in ('bullseye', 'bookworm')) and \
+            not case.program.startswith('MPI 4'):
+        mpi = 'Open MPI 4'
     real = program(mpi, case.program, path, 'library' if case.start == 'dlopen' else 'program', case.needs)
     place = {'itself': PROGRAM, 'setuid': PROGRAM, 'dlopen': OPENED}.get(case.start, REAL)
     _link(real, Path(f'{root}{place}'))
@@ -361,26 +364,43 @@ def _hidden(case, root, upper):
 # The host
 
 @functools.cache
-def host(libfabric, mpi, where):
+def host(libfabric, mpi, where, ompi=None):
     """
     Return the folder (Path) that stands in for the host's /: its MPI a wheel (key), its libfabric of a part (key).
 
-    :param where: (path of its libmpi, path of its libfabric), as the site has them
+    :param where: (path of its libmpi, path of its libfabric, path of its libompi), as the site has them
+    :param ompi: whose Open MPI it has: the key of a wheel, a suite, None for none
     """
-    target = parts.FOLDER / 'hosts' / f'{mpi}-libfabric-{libfabric}'
+    target = parts.FOLDER / 'hosts' / f"{mpi}-libfabric-{libfabric}{ompi and '-' + ompi or ''}"
     with parts.only_one(f'host-{target.name}'):
         if target.is_dir():
             return target
-        libmpi, path = where
+        libmpi, path, libompi = where
         with tempfile.TemporaryDirectory(prefix='.host-', dir=parts.FOLDER) as scratch:
             root = Path(scratch) / 'root'
             _link_all(parts.wheel(mpi) / 'lib', Path(f'{root}{os.path.dirname(libmpi)}'))
             _link(libfabric_of(libfabric).resolve(), Path(f'{root}{path}'))
             if libfabric in parts.SUITES:
                 _needed_by(Path(f'{root}{path}'), parts.debian(libfabric, 'libfabric'), root)
+            _open_mpi(ompi, libompi, root)
             target.parent.mkdir(parents=True, exist_ok=True)
             root.rename(target)
     return target
+
+
+def _open_mpi(ompi, libmpi, root):
+    """Put the Open MPI of a part, ompi as in host(), with its libmpi at a path (str), below root (Path)."""
+    if ompi in parts.SUITES:
+        debian = parts.debian(ompi, 'openmpi')
+        for folder in (MULTIARCH[4:], MULTIARCH):
+            for source in sorted((debian / folder.lstrip('/')).resolve().glob('*.so*')):
+                if not source.name.startswith(C_LIBRARY) and not os.path.lexists(f'{root}{MULTIARCH}/{source.name}'):
+                    _link(source, Path(f'{root}{MULTIARCH}/{source.name}'))
+        for folder in (f'{MULTIARCH}/openmpi', f'{MULTIARCH}/pmix2', f'{MULTIARCH}/ucx', '/etc/openmpi'):
+            _link_all(debian / folder.lstrip('/'), Path(f'{root}{folder}'))
+    elif ompi:
+        for name in ('lib', 'etc'):
+            _link_all(parts.wheel(ompi) / name, Path(os.path.dirname(os.path.dirname(f'{root}{libmpi}'))) / name)
 
 
 def _needed_by(library, debian, root):

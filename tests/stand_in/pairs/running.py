@@ -21,11 +21,12 @@ from osu_container.core.writing import call_settings
 from osu_container.places import STATE
 from osu_container.why import search
 from tests.stand_in.pairs import making, parts
+from tests.stand_in.pairs.cases import family
 from tests.stand_in.tree import StandInError
 
 SITE = site_entry('workstation')
 #: Where the host of the site has its libmpi and its libfabric
-WHERE = tuple(SITE['libraries'][name]['value'] for name in ('libmpi', 'libfabric'))
+WHERE = tuple(SITE['libraries'][name]['value'] for name in ('libmpi', 'libfabric', 'libompi'))
 #: s until a run counts as hanging; one takes about a second
 LIMIT = 60
 HANGS = 'it hangs\n'
@@ -68,6 +69,18 @@ class Tried(NamedTuple):
     why: str         # one line, where it is wrong
 
 
+def site_of(case):
+    """Return the site (dict) of the host of a Case: with Debian's Open MPI it is where Debian has it."""
+    if case.host_ompi not in parts.SUITES:
+        return SITE
+    folder = making.MULTIARCH
+    plugins = {'trixie': 'openmpi40'}.get(case.host_ompi, 'openmpi3')
+    libompi = dict(SITE['libraries']['libompi'], value=f'{folder}/libmpi.so.40', folders={
+        'lib/openmpi': f'{folder}/openmpi/lib/{plugins}', 'lib/pmix': f'{folder}/pmix2/lib/pmix',
+        'lib/ucx': f'{folder}/ucx', 'etc': '/etc/openmpi'})
+    return dict(SITE, libraries=dict(SITE['libraries'], libompi=libompi))
+
+
 # What check says
 
 def predicted(case, image, root, dry=False):
@@ -77,7 +90,8 @@ def predicted(case, image, root, dry=False):
     dry: bool, with --dry-run.
     """
     with Image(str(image), 'osu_') as opened:
-        return ask(approach_entry(case.approach), SITE, opened, Host(str(root)), runtime=parts.runtime(), dry=dry)
+        return ask(approach_entry(case.approach), site_of(case), opened, Host(str(root)), runtime=parts.runtime(),
+                   dry=dry)
 
 
 # A run
@@ -153,7 +167,7 @@ def _srun_once(command, environment, folder):
     return f'{output}\nended after {LIMIT} s: {HANGS}'
 
 
-def run(approach, image, root):
+def run(approach, image, root, site=SITE):
     """
     Return the Outcome of the program of an image (Path) by an approach (dict) over the host root (Path).
 
@@ -161,8 +175,8 @@ def run(approach, image, root):
     that is a failure, with the reason.
     """
     try:
-        facts = read_facts(approach, SITE, str(image), str(root), parts.runtime(), 'osu_', force=True)
-        settings = settings_for(approach, SITE, facts)
+        facts = read_facts(approach, site, str(image), str(root), parts.runtime(), 'osu_', force=True)
+        settings = settings_for(approach, site, facts)
     except FactsError as err:
         return Outcome('fails', f'no module: {err}', '', {}, '')
     with making.scratch() as links:  # what an entrypoint writes to /tmp stays nowhere
@@ -242,14 +256,15 @@ def tried(case):
     with making.scratch() as name:
         folder = Path(name)
         image = making.image(case, folder)
-        root = making.host(case.host, case.host_mpi, WHERE)
+        of_bind = case.approach == 'bind' and family(case.mpi) == 'Open MPI'
+        root = making.host(case.host, case.host_mpi, WHERE, case.host_ompi if of_bind else None)
         try:
             on_paper, verdict = predicted(case, image, root), predicted(case, image, root, dry=True)
         except (ImageError, ElfError) as err:  # a message, no prediction
             said = str(err).replace(str(folder), '')
             return Tried(case, 'error', ('wrong', said), [], [said], Outcome('', '', '', {}, ''), 'wrong',
                          f'check ends: {said}')
-        outcome = run(approach_entry(case.approach), image, root)
+        outcome = run(approach_entry(case.approach), image, root, site_of(case))
         agrees, reason = agreement(verdict, outcome)
         findings = [one for one in verdict.findings if one.level == verdict.level and one.level != NOTE]
 

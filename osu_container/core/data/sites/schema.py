@@ -27,7 +27,9 @@ Keys of a site
     libraries          host libraries that an approach may inject: name -> path on the host, None where it is not there;
                        opened_as: other names (str) by which libraries open it themselves (dlopen), e.g. Cray MPICH and
                        libfabric the ones of ROCm without a version; release: of libmpi and libfabric; serves: the
-                       function that opens it, where nothing else needs it
+                       function that opens it, where nothing else needs it; folders: of libompi, the host's Open MPI
+                       (libmpi.so.40): folders with its plug-ins and parameters, by their place below /opt/host-mpi
+                       ('lib/openmpi', 'lib/pmix', 'lib/ucx', 'etc'), bound where they are there
     library_folders    folders that the host's ld.so searches by default, for the dependencies of those libraries
     one_build          folders whose libraries are one build: if one comes from the host, so do those that it needs
     files              name -> paths that an approach may bind under their own names where they exist: bound 'install'
@@ -126,7 +128,7 @@ SHAPES = {
 #: Those of an entry of a table, and of what a fact may have beside FACT
 TABLE_SHAPES = {'libraries': str, 'files': [str]}
 OPTIONAL_SHAPES = {'opened_as': [str], 'release': str, 'bound': str, 'otherwise': _VARIABLES, 'name': str,
-                   'only': [str], 'setting': str, 'inside': bool}
+                   'only': [str], 'setting': str, 'inside': bool, 'folders': _VARIABLES}
 
 
 def fits(value, shape):

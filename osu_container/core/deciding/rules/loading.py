@@ -69,7 +69,8 @@ def injection_defeated(trial):
         if owner != 'host' or one is None or one.origin == 'host':
             continue
         if soname not in trial.taken.injected:
-            path = trial.host.on(trial.site['libraries'][name]['value']) if trial.site['libraries'].get(name) else None
+            named = trial.site['libraries'].get(trial.approach['inject'][0] if name == 'libmpi' else name)
+            path = trial.host.on(named['value']) if named else None
             others = [known for known, facts in trial.taken.injected.items() if facts.path == path]
             if others:
                 yield finding('fails', "the host's %s would not be used: %s calls itself %s, and the image's own %s is "
