@@ -390,7 +390,7 @@ def _library_path(environment, runtime):
     searches anyway, which is not followed.
     """
     names = ['PREPEND_LD_LIBRARY_PATH', 'LD_LIBRARY_PATH', 'APPEND_LD_LIBRARY_PATH']
-    new = runtime and runtime['name'] == 'apptainer' and release(runtime['release']) >= (1, 5)
+    new = runtime and runtime['name'] == 'apptainer' and release(runtime.get('release')) >= (1, 5)
     return [folder for name in (names if new and 'LD_LIBRARY_PATH' in environment.variables else names[1:2])
             for folder in folders(environment.variables.get(name), True)[0]]
 
