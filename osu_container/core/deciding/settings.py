@@ -96,7 +96,7 @@ def host_libraries(approach, site):
     soname = next((soname for soname, name in HOST_MPI.items() if name in lacking), None)
     if soname and MPI_FAMILIES[soname] == 'Open MPI':
         raise SettingsError("the image's MPI is Open MPI, and site '%s' describes no Open MPI of its own to put in its "
-                            "place. Take approach openmpi; or, where the host has one, name its library: libompi in "
+                            "place. Use approach openmpi; or, where the host has one, name its library: libompi in "
                             "libraries of the site (docs/add-a-site.md)" % site['name'])
     if soname:
         raise SettingsError("the image's programs need %s, and no MPI of site '%s' is known to have it: approach '%s' "
