@@ -808,6 +808,10 @@ SPEAKS = {
             'librccl-net.so', needed=[it.plain('libgone.so.1')])), GPU, 'works slowly', 'libgone.so.1'),
     ] + [(f'none, {approach}', approach, image(plugin=None, libraries=lambda it: [it.plain('librccl.so.1')]), GPU,
           'works slowly', 'RCCL finds no plugin') for approach in ('bind', 'hybrid', 'opensource')],
+    'GPU transport layer': [
+        ('the site has none', 'bind', lambda it: it.site.update(libraries=dict(it.site['libraries'],
+                                                                               libmpi_gtl_hsa=None)), GPU, 'fails',
+         'which ends at start without it')],
     'CUDA release': [
         ('too new for the driver', 'hybrid', each(cuda_image('13.0'), site(gpu_driver='565.57.01')), CUDA, 'fails',
          'needs driver 580 or newer, the site has 565.57.01'),
@@ -1068,6 +1072,9 @@ SILENT = {
         for name, approach, site_name in (('no GPU', 'hybrid', CPU), ('over TCP', 'pure', GPU))] + [
         ('what developers have is there', 'hybrid', cuda_image('12.8', plugin=opens_cudart, libraries=lambda it: [
             it.plain('libcudart.so')]), CUDA)],
+    'GPU transport layer': [('it is there', 'bind', image(), GPU), ('no GPU', 'bind', image(rocm=None), CPU),
+                            ("the image's MPICH", 'hybrid', lambda it: it.site.update(
+                                libraries=dict(it.site['libraries'], libmpi_gtl_hsa=None)), GPU)],
     'CUDA release': [
         (name, 'hybrid', each(cuda_image(release), site(gpu_driver=driver)), CUDA) for name, release, driver in (
             ('older than the driver', '11.8', '580.65.06'), ('the driver of its release', '13.0', '580.65.06'))] + [

@@ -201,6 +201,8 @@ def test_what_fits_works_without_a_word(tmp_path, parts, approach, site_name):  
     wanted = ['TCP only'] if approach == 'pure' and site_name != PLAIN else []
     if approach == 'opensource' and site_name != PLAIN and 'slingshot' not in world.site:
         wanted = ['libcxi and driver']
+    if approach == 'bind' and gpu and not any('gtl' in name and fact for name, fact in world.site['libraries'].items()):
+        wanted = ['GPU transport layer']
     assert [finding.rule for finding in verdict.findings] == wanted, verdict.findings
     assert (verdict.level == 'works') == (not wanted)
     assert verdict.mpi.endswith('of the host' if approach == 'bind' else 'of the image')

@@ -51,6 +51,7 @@ RULES = [
     fabric.not_seen_over_cxi,
     fabric.tcp_only,
     gpu_fit.rccl_plugin,
+    gpu_fit.gtl,
     gpu_fit.rocm_release,
     gpu_fit.cuda_release,
     fabric.cxi_fork_safe,

@@ -6,6 +6,8 @@ from osu_container.core.deciding.rules.finding import (
     NOTE,
     finding,
     last_version,
+    module_value,
+    mpi_of,
     provider_of,
     rule,
     shown,
@@ -110,6 +112,19 @@ def rccl_plugin(trial):
                       % (path, slow), [(path, 'libcudart.so')],
                       'make libcudart.so a link to libcudart.so.%s beside it (ln -s), or install the package of CUDA '
                       'for developers' % (trial.image.cuda() or 'N').partition('.')[0])
+
+
+@rule('GPU transport layer', source='message of Cray MPICH, "GPU_SUPPORT_ENABLED is requested, but GTL library is not '
+                                    'linked": github.com/BLAST-WarpX/warpx pull request 2736')
+def gtl(trial):
+    """Cray MPICH of the host gets its GPU transport layer where the module asks it for GPU support."""
+    mpi, asked = mpi_of(trial), module_value(trial).get('MPICH_GPU_SUPPORT_ENABLED')
+    if asked == '1' and mpi and mpi.origin == 'host' and not any(
+            name.startswith('libmpi_gtl_') for name in trial.taken.injected):
+        yield finding('fails', "no library of the site is the GPU transport layer (libmpi_gtl_...) of the host's Cray "
+                      "MPICH, which ends at start without it, because the module asks for GPU support",
+                      [(mpi.facts.path, 'MPICH_GPU_SUPPORT_ENABLED=1')], 'name it among the libraries of the site; '
+                      'for host memory alone: export MPICH_GPU_SUPPORT_ENABLED=0')
 
 
 @rule('ROCm release', source="AMD's user and kernel-space support matrix; LUMI training 2026")
