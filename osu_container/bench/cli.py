@@ -337,14 +337,14 @@ def _estimate(left, wanted):
 JOB = 'osu-container-bench'
 
 
-def _salloc(wanted, site, options, runs):
-    """Return the command (list of str) that asks for the job, without what runs in it."""
+def _salloc(wanted, site, options, runs, name=JOB):
+    """Return the command (list of str) that asks for the job of a name (str), without what runs in it."""
     ranks = max(run.case.ranks for run in runs)
     minutes = max(10, round(3 * _estimate(range(len(runs) * wanted.repeats), wanted) / 60))
     if wanted.run:  # nobody knows how long it takes; at most this
         minutes = max(10, round(len(runs) * (wanted.repeats + 1) * wanted.run['limit'] / 60))
     return ['salloc', f'-N{wanted.nodes}', f'-n{max(ranks, wanted.nodes)}', f'--time={options.time or minutes}',
-            f'--job-name={JOB}', '--kill-command=TERM',
+            f'--job-name={name}', '--kill-command=TERM',
             *reframe_settings.job_options(site, partition=wanted.partition, account=wanted.account)]
 
 
@@ -370,7 +370,8 @@ def _in_a_job(options, wanted, site, runs, folder, base):
                   *(['--validate'] if wanted.check else [])]
         again += [word for name in wanted.modules for word in ('--module', name)]
     again += ['--', *wanted.patterns] if not options.resume else []
-    command = _salloc(wanted, site, options, [run for run in runs if not run.skip])
+    name = f'{JOB}-{os.urandom(4).hex()}'
+    command = _salloc(wanted, site, options, [run for run in runs if not run.skip], name)
     refused = holding.refused([word for word in command[1:] if not word.startswith('--kill-command')], base)
     if refused:
         raise BenchError(f"Slurm does not take this job: {refused} ({shlex.join(command)}). Nodes, partition, time "
@@ -380,11 +381,9 @@ def _in_a_job(options, wanted, site, runs, folder, base):
         raise BenchError("salloc is not there, and this is no job: start it in one (sbatch)")
     # not in place of this process: killed, it would leave a job, or one that waits, which nobody gives back
     more = () if sys.stdin.isatty() else (signal.SIGINT,)  # a terminal sends that to both
-    named = f'--job-name={JOB}-{os.urandom(4).hex()}'
-    command[command.index(f'--job-name={JOB}')] = named
     code = call([*command, *again], {**base, holding.PARENT: 'salloc'}, (signal.SIGTERM, signal.SIGHUP, *more))
     if code == 128 + signal.SIGKILL:  # salloc had no time to give it back
-        holding.cancel([named.replace('job-', '')], base)
+        holding.cancel([f'--name={name}'], base)
     return code
 
 
