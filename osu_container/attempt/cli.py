@@ -19,7 +19,7 @@ import tempfile
 import time
 import traceback
 
-from osu_container import __version__, streams
+from osu_container import __version__, columns, streams
 from osu_container.check import cli as check
 from osu_container.check.site import SettingsError, this_site
 from osu_container.core import outputs
@@ -89,7 +89,7 @@ class Attempt(object):
         self.options, self.begin = options, time.time()
         end = os.environ.get('SLURM_JOB_END_TIME', '')
         self.end = (int(end) if end.isdigit() else self.begin + WHOLE) - LAST
-        #: sentences; rows of the table: (approach, verdict, {column: figure})
+        #: sentences; {approach: (what check says, {run: figure})}
         self.failed, self.left, self.table = [], [], {}
         self.found = self.site = self.image = self.work = self.runtime = None
         self.root, self.sites, self.ran, self.done = (options.sysroot or '').rstrip('/'), [], 0, 0
@@ -190,7 +190,8 @@ class Attempt(object):
         if not self.site:
             raise TryError("no system is known here, so no image is: sbatch try.sbatch IMAGE.sif")
         patterns = [self.root + path for path in self.site.get('images_there', {'value': []})['value']]
-        names = sorted(set(self.site['images']['value'].values()), key=lambda name: 'mpi4py' in name)
+        named = list(self.site['images']['value'].values())
+        names = sorted(set(named), key=lambda name: ('mpi4py' in name, -named.count(name), name))  # of most approaches
         folders = [str(PROJECT / 'sources'), os.getcwd()] + image_folders(self.site, self.root, os.environ)
         patterns += [os.path.join(folder, name) for name in names for folder in folders]
         found = [path for pattern in patterns for path in sorted(glob.glob(pattern), reverse=True)]
@@ -217,16 +218,28 @@ class Attempt(object):
             made = self.step('what the module %s would have' % name, staged.make, place, settings, path,
                              runtime['command'])
             if made is not None:
-                stages.append((name, settings, place, made, gpu))
+                stages.append((name, settings, os.path.join(place, 'bin'), made, gpu))
         if 'SLURM_JOB_ID' not in os.environ:
             self.left.append('all runs: this is no job. To run: sbatch try.sbatch')
             return
+        stages += self.host_programs()
         for nodes, tasks in PLACEMENTS:
             if nodes > int(os.environ.get('SLURM_JOB_NUM_NODES', '1')):
                 self.left.append('%d nodes: the job has %s' % (nodes, os.environ.get('SLURM_JOB_NUM_NODES')))
                 continue
             for stage in stages:
                 self.measure(nodes, tasks, *stage)
+
+    def host_programs(self):
+        """Return the stage (as for measure()) of programs of the host on PATH, which a module may bring, as a list."""
+        found = [shutil.which(name) or '' for name in PROGRAMS]
+        place = os.path.dirname(found[0])
+        if not all(found) or os.path.basename(os.path.realpath(found[0])) == 'run-in-container':
+            self.left.append('native: no osu_latency and osu_bw of the host on PATH. To compare with them, submit this '
+                             'with a module loaded that has them')
+            return []
+        self.table['native'] = 'not asked: programs of the host, %s' % place, {}
+        return [('native', None, place, {}, bool(self.site['gpu']['value']))]
 
     def find_runtime(self):
         """Return the container runtime (dict). Raises TryError."""
@@ -278,7 +291,12 @@ class Attempt(object):
     # ---- runs --------------------------------------------------------------------------------------------------------
 
     def measure(self, nodes, tasks, name, settings, place, variables, gpu):
-        """Run the programs of an approach (str) on so many nodes (int)."""
+        """
+        Run the programs of an approach (str) on so many nodes (int), with so many tasks (int) on each.
+
+        :param settings: Settings, None of the host's programs; place: str, their folder
+        :param variables: dict, what is set for them; gpu: bool, whether they use GPUs
+        """
         for buffers in BUFFERS:
             for program in PROGRAMS:
                 what = '%s: %s %s on %d node%s' % (name, program, buffers, nodes, 's' * (nodes > 1))
@@ -296,21 +314,22 @@ class Attempt(object):
         nodes, tasks = placement
         step = self.site['jobs']['value']['step'] if self.step_options is None else self.step_options
         proofs = os.path.join(self.work, 'proof-%d' % self.ran)
-        typed = ['srun', '-N%d' % nodes, '-n%d' % (nodes * tasks), '--ntasks-per-node=%d' % tasks,
-                 '--mpi=' + settings.stack.pmi] + step
-        bound = ['osu-gpu-bind'] if settings.sets.gpu_map and step else []
+        typed = ['srun', '-N%d' % nodes, '-n%d' % (nodes * tasks), '--ntasks-per-node=%d' % tasks]
+        typed += (['--mpi=' + settings.stack.pmi] if settings else []) + step
+        bound = ['osu-gpu-bind'] if settings and settings.sets.gpu_map and step else []
         slow = self.site['provider']['value'] == 'tcp'
         program = [called[0]] + (SLOW[called[0]].split() if slow else []) + called[1].split()
         env = dict(os.environ, OSU_PROOF=proofs, **variables)
-        env['PATH'] = os.path.join(place, 'bin') + os.pathsep + env.get('PATH', os.defpath)
-        code, out, err = self.start(typed + ['--export=ALL'] + [os.path.join(place, 'bin', word) for word in bound]
-                                    + [os.path.join(place, 'bin', program[0])] + program[1:], env)
+        env['PATH'] = place + os.pathsep + env.get('PATH', os.defpath)
+        prover = [] if settings else [os.path.join(str(PROJECT), 'osu_container', 'rank-proof'), '--asked']
+        code, out, err = self.start(typed + ['--export=ALL'] + [os.path.join(place, word) for word in bound] + prover
+                                    + [os.path.join(place, program[0])] + program[1:], env)
         if code and step and self.step_options is None and _NOT_HERE.search(err):
             self.step_options = []
             self.left.append('%s of srun: the job has nothing for it' % ' '.join(step))
             return self.one_run(placement, name, settings, place, variables, called)
         line = ' '.join(typed + bound + program)
-        problems = self.prove(line, name, proofs)
+        problems = self.prove(line, name, None if settings else name, proofs)
         if code:
             raise TryError('%s\n%s: %s' % (line, code, '\n'.join((out + err).strip().split('\n')[-TAIL:])))
         self.file.add('figures', '$ %s\n%s' % (line, out[:OUTPUT]), series=name)
@@ -336,13 +355,17 @@ class Attempt(object):
                 texts.append(handle.read(1 << 20).decode('utf-8', 'replace'))
         return (wrong,) + tuple(texts)
 
-    def prove(self, line, name, folder):
-        """Add what the ranks of a run left in a folder (str) to the file; return contradictions (list of str)."""
+    def prove(self, line, name, promise, folder):
+        """
+        Add what the ranks of a run left in a folder (str) to the file; return contradictions (list of str).
+
+        :param promise: str, approach that should have happened where no settings tell it to the ranks, else None
+        """
         try:
             steps = judging.runs_in(folder) if os.path.isdir(folder) else []
             for step in steps:
                 judging.wait_for(step)
-            found = proved(steps, argparse.Namespace(approach=None, expect=None))
+            found = proved(steps, argparse.Namespace(approach=promise, expect=None))
         except judging.ProofError as err:
             found, steps = [], [str(err)]
         text = '\n'.join(proof_text.text('step', *each[1:]) for each in found)
@@ -367,13 +390,15 @@ class Attempt(object):
                  'seconds: %d' % (time.time() - self.begin), 'node: %s (%s)' % (found.get('node'), found.get('kind')),
                  'image: %s' % self.image, 'runs: %d of %d ended well' % (self.done, self.ran), '']
         if self.table:
-            columns = ['%s %s %d' % (program, buffers, nodes) for nodes, _ in PLACEMENTS for buffers in BUFFERS
-                       for program in PROGRAMS]
-            there = [one for one in columns if any(one in row for _, row in self.table.values())]
-            lines += ['us at 8 B of osu_latency, MB/s at the largest message of osu_bw, by buffers and nodes:']
-            rows = [['approach'] + there + ['check says']] + [
-                [name] + [row.get(one, '-') for one in there] + [level] for name, (level, row) in self.table.items()]
-            widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
-            lines += ['  '.join(word.ljust(width) for word, width in zip(row, widths)).rstrip() for row in rows] + ['']
+            measured = {name: row for name, (_, row) in self.table.items() if row}
+            rows = [['%s %s, %d node%s' % (program[4:], buffers, nodes, 's' * (nodes > 1))] + [
+                row.get('%s %s %d' % (program, buffers, nodes), '-') for row in measured.values()]
+                for nodes, _ in PLACEMENTS for buffers in BUFFERS for program in PROGRAMS]
+            if measured:
+                lines += columns.table([[''] + list(measured)] + [row for row in rows if set(row[1:]) != {'-'}],
+                                       range(1, len(measured) + 1))
+                lines += ['(osu_latency: us at 8 B; osu_bw: MB/s at the largest message)', '']
+            lines += ['What check says:'] + columns.table(
+                [(name, level) for name, (level, _) in self.table.items()], indent='  ') + ['']
         lines += ['failed: %s' % title for title in self.failed] or ['failed: nothing']
         return '\n'.join(lines + ['left out: %s' % one for one in sorted(set(self.left), key=self.left.index)])

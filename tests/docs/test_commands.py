@@ -4,7 +4,7 @@ Pages typed from top to bottom, each in one shell: what a workstation can run is
 COMMANDS classifies the command lines by patterns. A line that no pattern knows fails, so new documentation must be
 classified; so does a pattern that no line needs. A page is typed in a folder with links to all of the clone after
 `. ./env.sh`, with HOME, EasyBuild's folders, LUMI's EBU_USER_PREFIX and results of its own: nothing of the user is
-touched.
+touched. Where the tests run as root, pages of ordinary users are typed by an account of its own.
 """
 import html
 import os
@@ -110,6 +110,8 @@ class Rule(NamedTuple):
     codes: tuple = (0,)
 
 
+#: Pages of people who look after a system; the others are typed as an ordinary user (tests/runs/test_ordinary_user.py)
+OF_SUPPORT = 'for-your-site|support'
 ON_LUMI = 'install-lumi'
 SYSTEMS = '/other-systems'
 COMMANDS = [
@@ -319,24 +321,26 @@ def scratch(tmp_path_factory):
     """Function (script, timeout in seconds) that runs bash in the clone with folders of its own; CompletedProcess."""
     folder = tmp_path_factory.mktemp('commands')
     (folder / 'home').mkdir()
-    for seed, name in enumerate((OTHER_RUN, results_data.RUN)):
-        results_data.make_run(folder / 'results' / name, run=name, seed=seed)
     environment = {'PATH': '/usr/local/bin:/usr/bin:/bin', 'LC_ALL': 'C.UTF-8', 'HOME': str(folder / 'home'),
                    'XDG_DATA_HOME': 'share', 'COLUMNS': '100',  # the width of the pages
                    'EASYBUILD_PREFIX': str(folder / 'easybuild'),
-                   'EBU_USER_PREFIX': str(folder / 'lumi'), 'OSU_CONTAINER_RESULTS': str(folder / 'results')}
+                   'EBU_USER_PREFIX': str(folder / 'lumi')}
 
     def call(script, timeout=120, **variables):
-        # What a command writes with a relative name goes into a new folder with links to all that the clone has.
+        # What a command writes with a relative name goes into a new folder with links to all that the clone has, and
+        # `latest` is a run of this page
         clone = Path(tempfile.mkdtemp(prefix='clone-', dir=folder))
         for path in PROJECT.iterdir():
             if not path.name.startswith('.git'):
                 (clone / path.name).symlink_to(path)
+        for seed, name in enumerate((OTHER_RUN, results_data.RUN)):
+            results_data.make_run(clone / 'runs' / name, run=name, seed=seed)
         (clone / 'logs').mkdir()
         for path in ('slurm.out', 'logs/slurm.out'):  # output of a job
             (clone / path).write_text('# Size  Bandwidth\ncxip_gen_auth_key failed: -38\n')
         text = f'set -eu; cd "{clone}"; . ./env.sh; set +eu\n{script}\n'
-        return run(['bash', '--norc', '-c', text], env={**environment, **variables}, timeout=timeout)
+        results = {'OSU_CONTAINER_RESULTS': str(clone / 'runs')}
+        return run(['bash', '--norc', '-c', text], env={**environment, **results, **variables}, timeout=timeout)
     return call
 
 
@@ -356,8 +360,9 @@ def pages():
                  and line.rule().how in WAYS and line.rule().how != 'syntax']
         modules = any(line.rule().how in ('install', 'modules', 'measure') for line in lines)
         if lines:
+            marks = [] if re.search(OF_SUPPORT, lines[0].page) else [pytest.mark.as_user]
             yield pytest.param(lines, modules, id=lines[0].page,
-                               marks=[pytest.mark.apptainer, pytest.mark.slurm] if modules else [])
+                               marks=[*marks, pytest.mark.apptainer, pytest.mark.slurm] if modules else marks)
 
 
 @pytest.mark.parametrize('lines, modules', pages())

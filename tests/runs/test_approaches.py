@@ -387,10 +387,6 @@ def test_an_image_without_entrypoint_is_refused(shell, parts, make_sif, tmp_path
     assert not list(tmp_path.glob('prefix/modules/all/osu-container/*'))
 
 
-#: The image of the workstation's modules, which the set-up has built
-IMAGE_STORIES = PROJECT / 'sources' / 'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'
-
-
 @pytest.fixture
 def typed(shell, tmp_path):
     """Function (line, code) that types a line in the folder of the story, and returns its CompletedProcess."""
@@ -463,15 +459,3 @@ def test_somebody_compares_with_lumi(typed, tmp_path):
     # how to repeat is a line that can be typed
     again = html.unescape(line_of(page, r'(osu-container bench [^<\n]+)')).replace(f'{tmp_path}/mine', 'again')
     assert 'osu_bw' in typed(again.replace(' bench ', ' bench --dry-run ', 1)).stdout
-
-
-def test_somebody_brings_a_machine_that_is_in_no_data(typed, tmp_path):
-    found = typed('osu-container discover -o site.py')
-    line = line_of(found.stdout, EB.replace('^ *', '^Use it: +'))
-    judged = typed(f'osu-container check --site-file site.py {IMAGE_STORIES}')
-    assert 'works' in judged.stdout
-    typed(f'{line} --prefix={tmp_path}/prefix', timeout=600)
-    approach = line_of(line, r'osu-container-(\w+)\.eb')
-    assert 'site' in typed('osu-explain', before=f'module load osu-container/{approach}').stdout
-    measured = typed('srun -N2 -n2 osu_latency -m 64 -i 20', before=f'module load osu-container/{approach}')
-    assert re.search(r'^ *64 +\d+\.\d+', measured.stdout, re.M)
