@@ -373,7 +373,11 @@ class Attempt(object):
         return [problem for each in found for problem in each[3]]
 
     def keep_figure(self, name, nodes, called, out):
-        """Keep one figure of a run for the table: the latency of 8 bytes, the bandwidth of the largest message."""
+        """
+        Keep one figure of a run for the table: the latency of 8 bytes, the bandwidth of the largest message.
+
+        osu_output.py, which reads all that programs print, wants a newer Python than compute nodes have.
+        """
         rows = re.findall(r'^\s*(\d+)\s+(\d+\.\d+)\s*$', out, re.M)
         wanted = [value for size, value in rows if size == '8'] if called[0] == 'osu_latency' else \
             [value for _, value in rows[-1:]]
@@ -392,11 +396,11 @@ class Attempt(object):
         if self.table:
             measured = {name: row for name, (_, row) in self.table.items() if row}
             rows = [['%s %s, %d node%s' % (program[4:], buffers, nodes, 's' * (nodes > 1))] + [
-                row.get('%s %s %d' % (program, buffers, nodes), '-') for row in measured.values()]
+                row.get('%s %s %d' % (program, buffers, nodes), '-') for row in measured.values()] + ['']
                 for nodes, _ in PLACEMENTS for buffers in BUFFERS for program in PROGRAMS]
             if measured:
-                lines += columns.table([[''] + list(measured)] + [row for row in rows if set(row[1:]) != {'-'}],
-                                       range(1, len(measured) + 1))
+                rows = [row for row in rows if set(row[1:-1]) != {'-'}]
+                lines += columns.table([['', *measured, '']] + rows, range(1, len(measured) + 1))
                 lines += ['(osu_latency: us at 8 B; osu_bw: MB/s at the largest message)', '']
             lines += ['What check says:'] + columns.table(
                 [(name, level) for name, (level, _) in self.table.items()], indent='  ') + ['']
