@@ -994,8 +994,8 @@ SILENT = {
     'parameter files': [
         (text, 'openmpi', each(image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40')), later(
             lambda it, text=text: it.image.write('/opt/mpich/etc/openmpi-mca-params.conf', text))), PLAIN)
-        for text in ('#btl = self\n', 'btl_base_warn_component_unused=0\nmtl = ^ofi\nbtl = ^uct,openib,ofi\npml = ^ucx\n'
-                     'osc = ^ucx,pt2pt\n')] + [  # that of Debian 12
+        for text in ('#btl = self\n', 'btl_base_warn_component_unused=0\nmtl = ^ofi\nbtl = ^uct,openib,ofi\n'
+                     'pml = ^ucx\nosc = ^ucx,pt2pt\n')] + [  # that of Debian 12
         ('of another MPI', 'pure', later(lambda it: it.image.write('/etc/openmpi-mca-params.conf', 'btl = self\n')),
          PLAIN)],
     'no libfabric': [

@@ -48,7 +48,7 @@ def other_mpi(family, soname, approach, image, site):
     wanted = ["%s (%s)" % (one, sorted(name for name in MPI_FAMILIES if MPI_FAMILIES[name] == one)[-1])
               for one in families(approach)]
     yield finding('fails', "the image's MPI is %s (%s), approach '%s' is for %s"
-                  % (family, soname, approach['name'], ' and '.join(wanted)),
+                  % (family, soname, approach['name'], ', '.join(wanted)),
                   [(image.path, soname)], remedy)
 
 
