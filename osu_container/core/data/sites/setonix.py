@@ -33,7 +33,8 @@ _JOBS = ('jobs 49382367 and 49764166 of September 2026 in an image by singularit
 #: Pawsey's test of its images with Cray MPICH 9.1.0 on its test system, and what a user of Setonix sets
 _NEXT = ('script for cray-mpich/9.1.0 and libfabric/2.3.1 (github.com/PawseySC/pawsey-containers, pull request 92 and '
          'issue 86)')
-_CPE = 'a user\'s script for Setonix with cpe/26.03: SINGULARITYENV_LD_LIBRARY_PATH'
+_CPE = ('SINGULARITYENV_LD_LIBRARY_PATH in a user\'s public script for Setonix: "Use this until the default '
+        'cpe 26.03"')
 _ROCM = '/software/setonix/rocm/rocm-6.4.1/lib'
 _OF_ROCM = ('module rocm/6.4.1 (github.com/quokka-astro/quokka 82fd8baf, scripts/hpc_profiles/setonix-gpu.profile); '
             'folder in a user\'s build script: -DOpenCL_INCLUDE_DIR=/software/setonix/rocm/rocm-6.4.1/include')
