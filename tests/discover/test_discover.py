@@ -179,6 +179,15 @@ def test_of_several_cray_mpich_the_loaded_or_the_newest_is_taken_and_the_choice_
     assert '/8.1.31/' in chosen['value'] and 'cray-mpich-abi' in chosen['source']
 
 
+def test_an_mpi_that_has_the_standard_abi_alone_is_found(own):
+    """As the release of MPICH after 5.0 installs it: its module names the folder."""
+    shutil.rmtree(own / 'opt/cray/pe/mpich')
+    compile_library(own / 'opt/mpich/lib/libmpi_abi.so.1')
+    result = found(own, LD_LIBRARY_PATH=f'/x:{own}/opt/mpich/lib')
+    assert result['site']['libraries']['libmpi_abi']['value'].endswith('/opt/mpich/lib/libmpi_abi.so.1')
+    assert 'libmpi' not in result['site']['libraries'] and lacking(result, 'libmpi.so.12')
+
+
 # What is not there
 
 #: part that a tree is made without -> (what is listed, a word of the consequence); None: nothing else than an absence
