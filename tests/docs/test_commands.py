@@ -61,7 +61,6 @@ NOT_COMMANDS = {
     r'\w+ +(WORKS, untested|UNKNOWN, its MPI)': 'a line of a report, as tests/core/deciding/test_evidence.py finds it',
     r'osu-entrypoint: ': 'a line of the entrypoint, as tests/runs/test_approaches.py finds it',
     r' +--- bandwidth': 'what make demo printed on one machine',
-    r'from osu_container\.': 'Python, run below',
     r'# osu_bw: mpi4py': 'the head of an output, as tests/easyconfigs/test_osu_port.py finds it',
 }
 #: What must be there before a command runs, because another block of its page makes it
@@ -342,15 +341,6 @@ def scratch(tmp_path_factory):
         results = {'OSU_CONTAINER_RESULTS': str(clone / 'runs')}
         return run(['bash', '--norc', '-c', text], env={**environment, **results, **variables}, timeout=timeout)
     return call
-
-
-@pytest.mark.parametrize('block', [block for page in PAGES for block in blocks_of(page)
-                                   if re.match(r'from osu_container\.', block)])
-def test_python_examples_run(scratch, block):
-    code = re.sub(r"'\.workstation/results/latest-run'", "sys.argv[1]", block)
-    done = scratch(f'.workstation/venv/bin/python - "$OSU_CONTAINER_RESULTS"/{results_data.RUN} <<"END"\n'
-                   f'import sys\n{code}\nEND')
-    assert done.returncode == 0 and done.stdout.strip(), done.stderr
 
 
 def pages():
