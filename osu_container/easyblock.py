@@ -266,7 +266,7 @@ class SiteEasyBlock(EasyBlock):
                        call_settings.injection(self.settings(), self.facts['image']['file']))
             gpus = self.uses_gpus()
             write_file(os.path.join(folder, call_settings.SCRIPTS, call_settings.SCRIPT), call_settings.job_script(
-                self.settings(), self.site['jobs']['value'], self.full_mod_name, self.shown_example(),
+                self.settings(), self.site, self.full_mod_name, self.shown_example(),
                 next((name for name in self.cfg['commands'] if gpus and name.endswith('-gpu-bind')), None)))
 
     def make_module_step(self, fake=False):

@@ -352,7 +352,7 @@ class Session:
     def command(self, run, program, proofs):
         """Return the command (list of str) that runs program (tuple of str) on the ranks of run, with or without."""
         proof = [str(RANK_PROOF), str(proofs)] if proofs else []
-        return [str(self.carried / 'intel-mpi' / 'bin' / run.srun[0]), *run.srun[1:], *proof,
+        return [str(self.carried / 'intel-mpi' / 'bin' / run.start[0]), *run.start[1:], *proof,
                 *self.ways[run.series].wrapper, self.ways[run.series].folder + program[0], *program[1:]]
 
     def start_it(self, run, program, proofs, out, err):

@@ -144,7 +144,7 @@ def test_commands_that_are_shown_to_be_typed_are_words_of_bash_and_can_be_seen(t
     """Each message has one command for a path; what a terminal shows of it is copied."""
     def commands(name, folder):
         path = folder / name
-        yield easyconfig.following(name, 'app', 'pure', 'lmp', ['--sourcepath=' + name])[0], [
+        yield easyconfig.following(name, 'app', 'pure', 'lmp', 'srun lmp', ['--sourcepath=' + name])[0], [
             'eb', name, '--sourcepath=' + name]
         yield shell.line(['check', shell.word(name)]), ['check', shell.word(name)]
         path.mkdir()

@@ -23,6 +23,7 @@ from osu_container import __version__, columns, streams
 from osu_container.check import cli as check
 from osu_container.check.site import SettingsError, this_site
 from osu_container.core import outputs
+from osu_container.core.deciding import launching
 from osu_container.core.deciding.facts import FactsError, facts_of, find_runtime
 from osu_container.core.deciding.settings import approach_entry, settings_for
 from osu_container.core.deciding.site_choice import site_entry
@@ -219,13 +220,14 @@ class Attempt(object):
                              runtime['command'])
             if made is not None:
                 stages.append((name, settings, os.path.join(place, 'bin'), made, gpu))
-        if 'SLURM_JOB_ID' not in os.environ:
+        if not launching.job_of(os.environ)[0]:
             self.left.append('all runs: this is no job. To run: sbatch try.sbatch')
             return
         stages += self.host_programs()
         for nodes, tasks in PLACEMENTS:
-            if nodes > int(os.environ.get('SLURM_JOB_NUM_NODES', '1')):
-                self.left.append('%d nodes: the job has %s' % (nodes, os.environ.get('SLURM_JOB_NUM_NODES')))
+            there = launching.nodes_of(os.environ) or 1
+            if nodes > there:
+                self.left.append('%d nodes: the job has %d' % (nodes, there))
                 continue
             for stage in stages:
                 self.measure(nodes, tasks, *stage)
@@ -314,19 +316,20 @@ class Attempt(object):
         nodes, tasks = placement
         step = self.site['jobs']['value']['step'] if self.step_options is None else self.step_options
         proofs = os.path.join(self.work, 'proof-%d' % self.ran)
-        typed = ['srun', '-N%d' % nodes, '-n%d' % (nodes * tasks), '--ntasks-per-node=%d' % tasks]
-        typed += (['--mpi=' + settings.stack.pmi] if settings else []) + step
+        launcher, kind = launching.launcher_name(self.site), settings and settings.stack.pmi
         bound = ['osu-gpu-bind'] if settings and settings.sets.gpu_map and step else []
+        typed = launching.typed(launcher, nodes, nodes * tasks, unbound=bool(bound),
+                                step=launching.pmi_words(launcher, kind, True) + step)
         slow = self.site['provider']['value'] == 'tcp'
         program = [called[0]] + (SLOW[called[0]].split() if slow else []) + called[1].split()
-        env = dict(os.environ, OSU_PROOF=proofs, **variables)
+        env = dict(os.environ, OSU_PROOF=proofs, SLURM_EXPORT_ENV='ALL', **variables)
         env['PATH'] = place + os.pathsep + env.get('PATH', os.defpath)
         prover = [] if settings else [os.path.join(str(PROJECT), 'osu_container', 'rank-proof'), '--asked']
-        code, out, err = self.start(typed + ['--export=ALL'] + [os.path.join(place, word) for word in bound] + prover
+        code, out, err = self.start(typed + [os.path.join(place, word) for word in bound] + prover
                                     + [os.path.join(place, program[0])] + program[1:], env)
         if code and step and self.step_options is None and _NOT_HERE.search(err):
             self.step_options = []
-            self.left.append('%s of srun: the job has nothing for it' % ' '.join(step))
+            self.left.append('%s of the launcher: the job has nothing for it' % ' '.join(step))
             return self.one_run(placement, name, settings, place, variables, called)
         line = ' '.join(typed + bound + program)
         problems = self.prove(line, name, None if settings else name, proofs)

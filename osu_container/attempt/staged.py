@@ -5,7 +5,7 @@ Python 3.6 and its standard library only.
 """
 import os
 
-from osu_container.core.deciding import injection
+from osu_container.core.deciding import injection, launching
 from osu_container.core.writing import call_settings
 from osu_container.places import PROJECT, easyconfigs
 
@@ -33,4 +33,5 @@ def make(folder, settings, sif, runtime):
     os.symlink(os.path.join(str(PROJECT), 'osu_container'), os.path.join(folder, 'proof', 'osu_container'))
     found = dict((one['name'], one['value']) for one in settings.sets.variables if one['name'] not in os.environ)
     found.update((name, value) for name, value, _ in call_settings.tool_variables(settings))
-    return dict(found, OSU_MODULE_ROOT=folder, SLURM_MPI_TYPE=settings.stack.pmi)
+    return dict(found, OSU_MODULE_ROOT=folder,
+                **dict(launching.pmi_setting(settings.stack.launcher, settings.stack.pmi)))

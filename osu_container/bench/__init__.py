@@ -2,7 +2,7 @@
 Running the benchmarks over Slurm with ReFrame: `osu-container bench`.
 
 cases.py       which benchmarks there are, in which placements, and the tags: data
-plan.py        what is run: cases x modules, with the exact srun line of each, and why one is left out
+plan.py        what is run: cases x modules, with the exact line that starts each, and why one is left out
 modules.py     what an installed module is: its environment, image, library versions, network
 reframe_settings.py ReFrame's site settings, made from the site data
 checks.py      the tests that ReFrame runs; `reframe -c osu_container/bench/checks.py` works too

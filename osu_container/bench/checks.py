@@ -69,13 +69,11 @@ class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
             self.prerun_cmds = ['osu_begin=$(date +%s%N)']
             self.postrun_cmds = ['osu_code=$?', f'echo $(($(date +%s%N) - osu_begin)) >{self.clock}',
                                  '(exit $osu_code)']
-        srun = list(self.case.srun)
-        at = len(srun) - (srun[-1] == 'osu-gpu-bind')
-        self.job.launcher.options = srun[1:at]
-        self.executable = shlex.quote(str(RANK_PROOF))
-        words = [str(self.proofs), *srun[at:], *self.case.program]
-        self.executable_opts = [shlex.quote(word) for word in words]
-        self.command = f'module load {self.case.module}; ' + shlex.join([*srun[:at], str(RANK_PROOF), *words])
+        start = list(self.case.start)
+        behind = [start.pop()] if start[-1] == 'osu-gpu-bind' else []
+        words = [*start, str(RANK_PROOF), str(self.proofs), *behind, *self.case.program]
+        self.executable, *self.executable_opts = [shlex.quote(word) for word in words]
+        self.command = f'module load {self.case.module}; ' + shlex.join(words)
         self.begin = time.monotonic()
 
     @sanity_function

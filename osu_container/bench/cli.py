@@ -16,6 +16,8 @@ import time
 from pathlib import Path
 
 from osu_container.core import shell
+from osu_container.core.data.launchers import BATCH, LAUNCHERS
+from osu_container.core.deciding import launching
 from osu_container.core.terminal import discreet
 from osu_container.proof import judging
 from osu_container.proof.cli import call
@@ -26,12 +28,10 @@ from ..results import model, run_files, select
 from . import BenchError, cases, holding, installed_modules, plan, reframe_settings
 from .session import Session, Wanted, left_of
 
-#: Options of srun that a module sets, by the variable that srun reads in their place
-SRUN_VARIABLES = {'--mpi': 'SLURM_MPI_TYPE', '--network': 'SLURM_NETWORK'}
 #: The shortest run takes some seconds with each module
 MOST_REPEATS = 1000
 EXAMPLES = """examples:
-  osu-container bench --dry-run                       what would run: every srun line
+  osu-container bench --dry-run                       what would run, line by line
   osu-container bench                                 tag quick with every installed module
   osu-container bench --tag published --account project_465000000
   osu-container bench --module osu-native --module osu-container/hybrid --repeats 7 osu_bw osu_latency-HH
@@ -77,7 +77,7 @@ def add_arguments(parser):
                         'wrong has failed. Its figures are other ones, and are compared with their like alone')
     own = parser.add_argument_group('a command of your own, in place of the benchmarks')
     own.add_argument('--run', metavar='COMMAND', help="command of the modules that --module names, run in this folder; "
-                     "its time is measured, from srun's start to its end")
+                     "its time is measured, from the launcher's start to its end")
     own.add_argument('--ranks', type=_count, metavar='N', help='ranks in all (one a node)')
     own.add_argument('--figure', metavar='REGEX', help="measured is the number that the command prints, the group of "
                      r"this regular expression, in place of its time: 'Loop time of (\S+)'")
@@ -129,7 +129,7 @@ def main(options):
         holding.refuse(folder)
     else:
         folder = _new_folder(options)
-    if 'SLURM_JOB_ID' not in base:
+    if not launching.job_of(base)[0]:
         return _in_a_job(options, wanted, site, runs, folder, base)
     with holding.given_back(base):
         return _measure(options, wanted, found, base, folder)
@@ -177,8 +177,7 @@ def _wanted(options, base, folder):
     if not names:
         raise BenchError("no module osu-native or osu-container is installed where Lmod looks (MODULEPATH). "
                          "Install some: eb osu-native.eb -r; eb osu-container-hybrid.eb -r")
-    in_job = 'SLURM_JOB_ID' in base
-    nodes = options.nodes or (int(base.get('SLURM_JOB_NUM_NODES', 2)) if in_job else 2)
+    nodes = options.nodes or launching.nodes_of(base) or 2
     tag = 'run' if options.run else options.tag or 'quick'
     return Wanted(tag, list(dict.fromkeys(names)), options.repeats or cases.REPEATS[tag],
                   options.patterns, nodes, options.partition, _account(options),
@@ -284,7 +283,7 @@ def _others_left(folder):
 
 def _show(runs, left, found, wanted, site, options, folder):
     """
-    Print what would run: the srun lines by case; return the exit code.
+    Print what would run: the lines by case; return the exit code.
 
     :param left: list of (plan.Run, repeat); folder: Path of the run that would go on, None for a new one
     """
@@ -304,12 +303,16 @@ def _show(runs, left, found, wanted, site, options, folder):
         print(f"left of {folder}, tag {wanted.tag} on site {site['name']}: {len(left)} of {total} measurements")
     else:
         print(f"tag {wanted.tag} on site {site['name']}: {len(shown)} runs, {wanted.repeats} repeats")
-    print('job:  ' + shlex.join(_salloc(wanted, site, options, shown)))
+    if launching.batch_of(site) is BATCH['slurm']:
+        print('job:  ' + shlex.join(_salloc(wanted, site, options, shown)))
+    launcher = launching.launcher_name(site)
+    command = launching.command(site)
     print('modules:')
     for module in found:
-        given = {option: module.environment.get(name) for option, name in SRUN_VARIABLES.items()}
-        words = [f'{option}={value}' for option, value in given.items() if value]
-        print(f"  {module.name:<26} srun gets {' '.join(words) or 'nothing'} from it")
+        words = launching.pmi_words(launcher, module.environment.get(LAUNCHERS[launcher]['pmi_variable']), True)
+        network = module.environment.get('SLURM_NETWORK')  # srun reads it
+        words += [f'--network={network}'] if network else []
+        print(f"  {module.name:<26} {command} gets {' '.join(words) or 'nothing'} from it")
     by_case = {}
     for run in shown:
         mine = repeats[run.name]
@@ -350,10 +353,18 @@ def _salloc(wanted, site, options, runs, name=JOB):
 
 def _check_slurm(site, wanted):
     """Raise BenchError if there is no Slurm, or if the site wants an account and none is named."""
-    if not shutil.which('srun', path=installed_modules.base_environment().get('PATH')):
-        raise BenchError("srun is not there: the benchmarks run under Slurm. On your own machine `make demo` in "
-                         f"{installed_modules.PROJECT} sets up a private one")
-    if site['jobs']['value']['account'] and not wanted.account and 'SLURM_JOB_ID' not in os.environ:
+    base, name = installed_modules.base_environment(), launching.command(site).split()[0]
+    if not shutil.which(name, path=base.get('PATH')):
+        raise BenchError(f"{name} is not there, the launcher of site {site['name']}"
+                         + (": the benchmarks run under Slurm. On your own machine `make demo` in "
+                            f"{installed_modules.PROJECT} sets up a private one" if name == 'srun' else
+                            ". Put it on PATH: load its module"))
+    in_job = launching.job_of(base)[0]
+    batch = launching.batch_of(site)
+    if not in_job and batch is not BATCH['slurm']:
+        raise BenchError(f"this is no job: {batch['job']} is not set, and bench asks Slurm alone for one. Start it in "
+                         f"a script that you hand in by {batch['submit']}")
+    if site['jobs']['value']['account'] and not wanted.account and not in_job:
         raise BenchError(f"site {site['name']} wants an account for a job: --account PROJECT, or export "
                          "SALLOC_ACCOUNT=PROJECT")
 

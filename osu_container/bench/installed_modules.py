@@ -113,6 +113,11 @@ class Module:
         return next((Path(path) for path in listed if wanted.search(path)), None)
 
     @property
+    def pmi(self):
+        """Return the kind of PMI (str) that its MPI wants, None where its installation does not say it."""
+        return recorded(self.environment, SETTINGS).get('pmi')
+
+    @property
     def python(self):
         """Return True if its programs are the Python ones, whose buffers are NumPy or CuPy arrays."""
         return bool(re.search('NumPy|Python', self._labels.get('org.osu-container.osu', '')))
@@ -301,4 +306,6 @@ def site_of(modules):
         which = '; '.join(f"{module.name}: {module.site}" for module in modules)
         raise BenchError(f"the modules were made for several sites, whose figures do not compare ({which}). "
                          "Choose modules of one with --module")
-    return next((module.entry for module in modules if module.entry), None) or site_entry(sites.pop())
+    entry = next((module.entry for module in modules if module.entry), None) or site_entry(sites.pop())
+    launcher = recorded(modules[0].environment, SETTINGS).get('launcher')  # it may be the user's, by a local file
+    return dict(entry, launcher={'value': launcher}) if launcher else entry

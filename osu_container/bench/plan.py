@@ -1,5 +1,5 @@
 """
-What is run: every case of a tag with every module, and the exact srun line of each; or why one is left out.
+What is run: every case of a tag with every module, and the exact line that starts each; or why one is left out.
 
 The order is that of the runs: case by case, and within a case module by module, so that what is compared was measured
 within seconds of each other. A machine that gets slower or faster for a minute then changes all modules alike. Each
@@ -13,6 +13,8 @@ import re
 import shlex
 import shutil
 from dataclasses import asdict, dataclass, field
+
+from osu_container.core.deciding import launching
 
 from ..results.model import COMMAND, WITHOUT_SIZES, Case, is_command
 from . import BenchError, cases
@@ -35,7 +37,8 @@ class Run:
     module   name of the module; series: what its figures are called ('native', 'hybrid', 'hybrid-c')
     case     Case
     options  arguments of the program, before the buffers
-    srun     srun with its options, and the command that binds ranks to GPUs where the site has one (tuple of str)
+    start    the site's launcher with its options, and the command that binds ranks to GPUs where there is one (tuple
+             of str)
     program  the benchmark with its arguments (tuple of str)
     largest  message in bytes at which the table must end, None where the program decides
     skip     why it is left out, None if it is run
@@ -47,7 +50,7 @@ class Run:
     module: str
     series: str
     case: Case
-    srun: tuple
+    start: tuple
     program: tuple
     largest: int | None = None
     skip: str | None = None
@@ -68,7 +71,7 @@ class Run:
     @property
     def typed(self):
         """Return the command as a user types it after `module load` (str)."""
-        return shlex.join(self.srun + self.program)
+        return shlex.join(self.start + self.program)
 
     def entry(self):
         """Return it as a dict for JSON; from_entry() reads it back."""
@@ -77,7 +80,7 @@ class Run:
 
 def from_entry(entry):
     """Return the Run of a dict that Run.entry() made."""
-    return Run(entry['module'], entry['series'], Case(**entry['case']), tuple(entry['srun']), tuple(entry['program']),
+    return Run(entry['module'], entry['series'], Case(**entry['case']), tuple(entry['start']), tuple(entry['program']),
                entry['largest'], entry['skip'], tuple(entry['tags']), entry.get('figure'),
                entry.get('check', False))
 
@@ -90,16 +93,17 @@ def placement(name, site):
     return nodes, nodes * per_node
 
 
-def srun_line(nodes, ranks, site, *, bind):
+def start_line(nodes, ranks, site, *, bind, kind=None, folder=None):
     """
-    Return srun with its options (tuple of str) for ranks on nodes of a site.
+    Return the site's launcher with its options (tuple of str) for ranks on nodes of a site.
 
-    --mpi and --network are not here: the module sets them (SLURM_MPI_TYPE, SLURM_NETWORK).
+    What a module chooses by a variable is not here (SLURM_MPI_TYPE, SLURM_NETWORK, PALS_PMI).
     :param bind: bool, put the command in front that brings ranks next to their GPU, where the site has a map of them
+    :param kind: str or None, of PMI that the module's MPI wants; folder: str or None, where the program runs
     """
-    command = ['srun', f'-N{nodes}', f'-n{ranks}', f'--ntasks-per-node={ranks // nodes}']
-    command += site['jobs']['value']['step']
-    return tuple(command + (['osu-gpu-bind'] if bind and site['gpu_binding']['value'] else []))
+    behind = ['osu-gpu-bind'] if bind and site['gpu_binding']['value'] else []
+    return tuple(launching.typed(launching.launcher_name(site), nodes, ranks, folder=folder, unbound=bool(behind),
+                                 step=site['jobs']['value']['step'], kind=kind) + behind)
 
 
 def program_line(benchmark, buffers, options, site, *, check=False):
@@ -164,7 +168,8 @@ def make(tag, modules, site, *, nodes, patterns=(), check=False):
             for module in modules:
                 variant = [ARRAYS.get(kind, '') if module.python else '', CHECKED if check else '']
                 case = Case(benchmark, kind, count, ranks, ', '.join(filter(None, variant)))
-                run = Run(module.name, names[module.name], case, srun_line(count, ranks, site, bind='D' in kind),
+                run = Run(module.name, names[module.name], case,
+                          start_line(count, ranks, site, bind='D' in kind, kind=module.pmi),
                           program_line(benchmark, kind, options, site, check=check),
                           None if benchmark in WITHOUT_SIZES else largest,
                           why_not(case, module, site, nodes, check=check), (tag,), check=check)
@@ -204,10 +209,9 @@ def command(what, modules, site, *, nodes):
                          f"multiple of {nodes}, or other --nodes")
     names = series_names(modules)
     case = Case(COMMAND + shlex.join(words), '', nodes, ranks, what['variant'])
-    srun = srun_line(nodes, ranks, site, bind=True)
-    srun = (srun[0], f"--chdir={what['folder']}", *srun[1:])
-    runs = [Run(module.name, names[module.name], case, srun, tuple(words), None, why_no_command(words[0], module),
-                ('run',), what['figure']) for module in modules]
+    runs = [Run(module.name, names[module.name], case,
+                start_line(nodes, ranks, site, bind=True, kind=module.pmi, folder=what['folder']), tuple(words), None,
+                why_no_command(words[0], module), ('run',), what['figure']) for module in modules]
     if not any(run.skip is None for run in runs):
         raise BenchError('; '.join(dict.fromkeys(run.skip for run in runs)))
     return runs

@@ -27,12 +27,12 @@ def system_name(site):
 
 
 def make(site):
-    """Return ReFrame's configuration (dict) for srun in the job that is there, on a site (dict of the site data)."""
+    """Return ReFrame's configuration (dict) for the job that is there on a site (dict); tests start their ranks."""
     return {
         'systems': [{
             'name': system_name(site), 'descr': site['title'], 'hostnames': ['.*'], 'modules_system': 'lmod',
             'partitions': [{
-                'name': 'nodes', 'descr': 'whole nodes', 'scheduler': 'local', 'launcher': 'srun',
+                'name': 'nodes', 'descr': 'whole nodes', 'scheduler': 'local', 'launcher': 'local',
                 'environs': ['builtin'], 'max_jobs': 1, 'prepare_cmds': [MODULE_FUNCTION]}],
         }],
         'environments': [{'name': 'builtin', 'target_systems': [system_name(site)]}],

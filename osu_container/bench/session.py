@@ -191,7 +191,7 @@ class Session:
         proofs = self.folder / 'proof' / label
         limit, ranks = (self.wanted.run['limit'], mine.case.ranks) if mine else (ASK_LIMIT, 2)
         try:
-            code = _run_into(raw, errors, self.ask_command(mine, proofs),
+            code = _run_into(raw, errors, self.ask_command(module, mine, proofs),
                              {**module.environment, **ASK, holding.PLAN: str(self.folder / 'plan-start.json')}, limit)
         except subprocess.TimeoutExpired:
             return nobody, f"it did not end within {limit} s ({errors})"
@@ -213,13 +213,15 @@ class Session:
             return nobody, 'it does not run what it promises: ' + '; '.join(broken[:3])
         return _network_said(text, found), None
 
-    def ask_command(self, mine, proofs):
+    def ask_command(self, module, mine, proofs):
         """
         Return the command (list of str) that runs a module once.
 
-        :param mine: plan.Run of the user's own program, None for osu_latency; proofs: Path, folder of the proofs
+        :param module: Module; mine: plan.Run of the user's own program, None for osu_latency
+        :param proofs: Path, folder of the proofs
         """
-        command = [*(mine.srun if mine else plan.srun_line(min(2, self.wanted.nodes), 2, self.site, bind=False))]
+        command = [*(mine.start if mine else plan.start_line(min(2, self.wanted.nodes), 2, self.site, bind=False,
+                                                              kind=module.pmi))]
         behind = [command.pop()] if command[-1] == 'osu-gpu-bind' else []
         return [*command, str(RANK_PROOF), str(proofs), *behind, *(mine.program if mine else ASK_PROGRAM)]
 

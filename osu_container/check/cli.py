@@ -6,6 +6,7 @@ import posixpath
 from osu_container.core import shell
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.deciding import commands
+from osu_container.core.deciding.launching import launcher_name, pmi_said
 from osu_container.core.deciding.rules.finding import NOTE
 from osu_container.core.deciding.settings import approach_entry
 from osu_container.core.deciding.verdict import ask, recommended, said
@@ -180,7 +181,7 @@ def page(facts, site, host, verdicts, best, single, chosen=((), ())):
     lines += [line for one in common for line in _finding_lines(one)] + [''] * bool(common)
     for one in verdicts:
         if one not in others:
-            lines += _verdict_lines(one, common)
+            lines += _verdict_lines(one, common, site)
     if others:
         lines.append(columns.fill("Not for this image, whose MPI is another one: %s." % ', '.join(
             one.approach for one in others)))
@@ -207,13 +208,16 @@ def _head(facts, site, host, programs):
     return [one_line(lines[0])] + [columns.fill(one_line(line).strip(), ' ' * 4, ' ' * 8) for line in lines[1:]] + ['']
 
 
-def _verdict_lines(verdict, common):
-    """Return the lines (list of str) on one Verdict: its word, what would run, each finding not in common (list)."""
+def _verdict_lines(verdict, common, site):
+    """Return the lines (list of str) on one Verdict: its word, what would run, each finding not in common (list).
+
+    site: dict
+    """
     lines = [columns.fill(said(verdict).replace(verdict.level, verdict.level.upper(), 1), '%-12s' % verdict.approach,
                           ' ' * 14)]
     if verdict.mpi != 'none':
-        lines.append(_wrapped('would run', '%s over %s, srun --mpi=%s' % (verdict.mpi, verdict.libfabric,
-                                                                         verdict.launch)))
+        lines.append(_wrapped('would run', '%s over %s, %s' % (
+            verdict.mpi, verdict.libfabric, pmi_said(launcher_name(site), verdict.launch))))
     findings = [finding for finding in verdict.findings if finding not in common]
     return lines + [line for finding in findings for line in _finding_lines(finding)] + ['']
 

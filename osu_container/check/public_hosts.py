@@ -40,7 +40,10 @@ GLIBC = dict(
                          ('2.38', _SLES % 'SP6 (LUMI training 2026, Update-202601)', '2026-06-17', 'derived')), **{
         'frontier': ('2.38', _SLES % 'SP7 (OLCF documentation, 2026-05-26)', '2026-07-22', 'derived'),
         'setonix': ('2.38', _NEWEST, '2026-11-23', 'derived'), 'perlmutter': ('2.38', _NEWEST, '2026-11-23', 'derived'),
-        'alps': ('2.38', _CSCS, '2026-11-23', 'derived')}))
+        'alps': ('2.38', _CSCS, '2026-11-23', 'derived'),
+        'derecho': ('2.38', _NEWEST, '2026-11-26', 'derived'),
+        'polaris': ('2.38', 'a user\'s guide to containers on Polaris: "glibc >= 2.38 required by Cray libfabric '
+                    '2.2.0rc1"', '2026-11-26', 'derived')}))
 
 #: What libfabric with the provider cxi brings with it: libcxi, libcurl and json-c, and all that these need
 _OF_CURL = ['libcurl.so.4', 'libnghttp2.so.14', 'libidn2.so.0', 'libssh.so.4', 'libpsl.so.5', 'libgssapi_krb5.so.2',
@@ -61,7 +64,8 @@ NETWORK = dict(
             'frontier': (_OF_CURL + _SSL_3 + ['libjson-c.so.5'], _OLCF + '; the rest as on LUMI', '2026-07-22',
                          'derived'),
             'perlmutter': (_OF_CURL + _SSL_3 + ['libjson-c.so.3'], _AS_LUMI, '2026-11-23', 'untested'),
-            'alps': (_OF_CURL + _SSL_3 + ['libjson-c.so.3'], _AS_LUMI, '2026-11-23', 'untested')}))
+            **{name: (_OF_CURL + _SSL_3 + ['libjson-c.so.3'], _AS_LUMI, '2026-11-23', 'untested')
+               for name in ('alps', 'derecho', 'polaris')}}))
 
 _CXX = ['libstdc++.so.6', 'libgcc_s.so.1']
 #: Library of a site -> (what it needs, beside those that the site does not have, source, date, evidence)

@@ -8,6 +8,7 @@ import re
 from collections import OrderedDict
 
 from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.data.launchers import LAUNCHERS
 from osu_container.core.data.networks import NETWORKS
 from osu_container.core.data.sites import SITES
 from osu_container.core.data.sites.schema import PMIX_FILES_DERIVED, rank_folders
@@ -21,7 +22,7 @@ ANY_OPENMPI = 'osu-abi-openmpi-5.0.11-libfabric-2.5.1.sif'
 ALPS = 'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.sif'
 #: Images for Slingshot, by release of ROCm and libfabric, with libcxi or without
 SLINGSHOT_IMAGE = re.compile(r'(osu-lumi-rocm-([\d.]+)-mpich-4\.2\.3-libfabric-([\d.]+\d)(-libcxi)?)$')
-PMI_VARIABLES = {'pmi2': 'PMI_FD', 'pmix': 'PMIX_RANK', 'cray_shasta': 'PALS_APINFO'}
+PMI_VARIABLES = {kind: told for kind, (_, told) in LAUNCHERS['srun']['pmi'].items()}
 KEYS = ('value', 'why', 'source', 'date', 'evidence')
 
 

@@ -8,6 +8,7 @@ docs/support.md, <!-- what-works -->: what is known of each approach on each sit
 docs/index.md, <!-- picture -->: the figure of approaches_picture.py in words; docs/pictures/approaches.svg is it.
 docs/check.md, <!-- seen-over-cxi -->: which MPI `osu-container check` knows to have run over cxi.
 docs/discover.md, <!-- networks -->: which provider of libfabric drives which network, and whether UCX does.
+docs/add-a-site.md, <!-- launchers -->: how each launcher is typed, what it tells a rank.
 docs/compare.md, <!-- degrees -->, <!-- margins --> and <!-- troubles -->: when a curve counts as worse and how it is
 said by how much, and which shapes are recognised.
 
@@ -20,8 +21,10 @@ import sys
 from osu_container.compare.thresholds import DEGREES, MARGINS
 from osu_container.compare.troubles import DEIC, RULES
 from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.data.launchers import LAUNCHERS
 from osu_container.core.data.networks import BEST_FIRST, NETWORKS
 from osu_container.core.data.sites import DESCRIBED, SITES
+from osu_container.core.deciding.launching import typed
 from osu_container.core.deciding.rules.fabric import SEEN_OVER_CXI
 from osu_container.core.deciding.settings import approach_entry, host_libraries, pmi_for, runs_on, wanted_files
 from osu_container.core.deciding.site_choice import SettingsError, described_entry, site_entry, site_words
@@ -237,11 +240,25 @@ def troubles_table():
     return f'{markdown(lines)}\n[1] {DEIC}\n'
 
 
+def launchers_table():
+    """Return the table (str, Markdown) of the launchers."""
+    lines = [['launcher', 'two ranks on each of two nodes', 'on named nodes', 'cores left to osu-gpu-bind',
+              'kinds of PMI', 'number on the node', 'evidence'], ['---'] * 7]
+    for name, one in LAUNCHERS.items():
+        kinds = ', '.join(f'`{kind}`' for kind in one['pmi'])
+        variable = f" by `{one['pmi_variable']}`" if one['pmi_variable'] else ''
+        lines.append([f"`{name}`: {one['title']}", f"`{' '.join(typed(name, 2, 4))}`", f"`{' '.join(one['hosts'])}`",
+                      f"`{' '.join(one['unbound']) or '-'}`", kinds + variable, f"`{one['local_rank']}`",
+                      f"{one['evidence']} {one['date']}"])
+    return markdown(lines)
+
+
 #: page -> {name of the markers: function that makes the table}
 TABLES = {
     PROJECT / 'docs' / 'approaches.md': {'variables-table': variables_table},
     PROJECT / 'docs' / 'support.md': {
         'what-works': lambda: f'{markdown(what_works_table())}\n{what_works_sources()}'},
+    PROJECT / 'docs' / 'add-a-site.md': {'launchers': launchers_table},
     PROJECT / 'docs' / 'index.md': {'picture': approaches_picture.markdown},
     PROJECT / 'docs' / 'check.md': {'seen-over-cxi': seen_table},
     PROJECT / 'docs' / 'discover.md': {'networks': networks_table},

@@ -4,9 +4,9 @@ import posixpath
 
 from osu_container.core import outputs, shell
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.deciding import commands
+from osu_container.core.deciding import commands, launching
 from osu_container.core.deciding.rules.finding import NOTE
-from osu_container.core.deciding.settings import approach_entry
+from osu_container.core.deciding.settings import approach_entry, placement
 from osu_container.core.deciding.verdict import ask, recommended, said
 from osu_container.core.installing import site_image
 from osu_container.core.reading.elf import ElfError
@@ -36,8 +36,8 @@ def add_arguments(parser):
     parser.add_argument('--command', action='append', default=[], metavar='C',
                         help="program of the image that becomes a command: a name, or its whole path in the image; may "
                              "be repeated; default: those found on the image's PATH and in its folders libexec")
-    parser.add_argument('--example', metavar='LINE', help="command line that `module help` shows behind srun, e.g. "
-                        "'lmp -in in.lj'; default: the first command")
+    parser.add_argument('--example', metavar='LINE', help="command line that `module help` shows behind the launcher, "
+                        "e.g. 'lmp -in in.lj'; default: the first command")
     add_site_arguments(parser, "site that the module is for")
     parser.add_argument('-o', '--output', metavar='DIR', help="folder of the easyconfig; default: that of the image, "
                         "the current one for an image that the site keeps for all")
@@ -144,8 +144,8 @@ def _page(image, found, site, host, verdicts, chosen):
     for one in verdicts:
         if one in others:
             continue
-        words = '; '.join(_reasons(one)) if one.level != 'works' else '%s over %s, srun --mpi=%s' % (
-            one.mpi, one.libfabric, one.launch)
+        words = '; '.join(_reasons(one)) if one.level != 'works' else '%s over %s, %s' % (
+            one.mpi, one.libfabric, launching.pmi_said(launching.launcher_name(site), one.launch))
         words += said(one)[len(one.level):].replace(', ', '; ', 1)
         lines.append(_row('->' if one is chosen else '  ', one.approach, one.level, words))
     if others:
@@ -295,9 +295,13 @@ def main(options):
     other = next((one.approach for one in verdicts if one.approach == 'pure' and one is not verdict
                   and one.level in ('works', 'works slowly')), None)
     print('\nNext:')
-    for line in easyconfig.following(path, name, verdict.approach, example, _eb_options(options, path, verdict,
-                                                                                    bool(of_site)), other):
+    start = launching.example(launching.launcher_name(site), verdict.launch, example)
+    for line in easyconfig.following(path, name, verdict.approach, example, start, _eb_options(options, path, verdict,
+                                                                                           bool(of_site)), other):
         print('    ' + line)
+    unplaced = placement(site)
+    if unplaced:
+        print(columns.fill('Placement: %s.' % unplaced))
     if other:
         print('%s/%s, to compare with, is made by: %s' % (name, other, shell.line([
             'osu-container', 'new', options.image, '--approach', other] + chosen_site(options)[1])))

@@ -134,15 +134,14 @@ def reads_as(text):
     return found
 
 
-def following(path, name, approach, example, options=(), other=None):
+def following(path, name, approach, example, start, options=(), other=None):
     """
     Return the commands (list of str) that follow.
 
-    :param path: str, the easyconfig; example: str, a command of the image
+    :param path: str, the easyconfig; example: str, a command of the image; start: str, how it is started
     :param options: list of str, what eb needs beside it; other: str or None, another approach to compare with
     """
-    srun = 'srun -N2 -n2 %s' % example
     modules = ''.join(' --module %s/%s' % (name, one) for one in [other, approach] if one)
     return [shell.line(['eb', path] + list(options)),
-            'module load %s/%s' % (name, approach), srun, 'osu-container proof -- ' + srun,
+            'module load %s/%s' % (name, approach), start, 'osu-container proof -- ' + start,
             'osu-container bench%s --run %s' % (modules, shell.word(example))]

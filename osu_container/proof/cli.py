@@ -2,8 +2,9 @@
 The command `osu-container proof`, which the modules have as osu-proof: run a command and judge what its ranks used, or
 judge a folder of an earlier run.
 
-The ranks of every step that the command starts by srun are watched: SLURM_TASK_PROLOG, an option of srun as a variable,
-names a script that Slurm runs before each task, as the user, with the id of the task's process. So no option of srun is
+The ranks of every step that the command starts by srun are watched (other launchers: see watching()).
+SLURM_TASK_PROLOG, an option of srun as a variable, names a script that
+Slurm runs before each task, as the user, with the id of the task's process. So no option of srun is
 parsed, and nothing is added to the program's command line.
 
 Python 3.6 and its standard library only.
@@ -20,6 +21,7 @@ import threading
 import time
 
 from osu_container.core import shell
+from osu_container.core.data.launchers import DEFAULT, LAUNCHERS
 from osu_container.core.reading.files import not_anothers
 from osu_container.core.terminal import one_line, shown
 
@@ -34,6 +36,8 @@ PROLOG = 'task-prolog-'
 FIRST = 1.0
 #: Seconds for Slurm to say which jobs there are, and that its clock may differ from ours
 PATIENCE, SKEW = 30, 60
+#: Other names of launchers
+ALSO = ('mpiexec.hydra', 'mpiexec.mpich', 'mpiexec.openmpi', 'mpirun.openmpi', 'prterun', 'mpirun.mpich')
 
 
 def add_arguments(parser):
@@ -176,8 +180,9 @@ def run(command, options):
         _remove_if_empty(folder)
         raise ProofError("%s cannot be written: %s. Name another folder, which the nodes see as well, with -o DIR"
                          % (err.filename or folder, err.strerror))
-    env = dict(os.environ, SLURM_TASK_PROLOG=prolog)
-    env.pop('OSU_PROOF', None)  # the wrapper would start a second sampler
+    env = dict(os.environ, **watching(command, folder, prolog))
+    if 'OSU_PROOF_RUN' not in env:
+        env.pop('OSU_PROOF', None)  # the wrapper would start a second sampler
     code = None
     try:
         code = call(command, env)
@@ -194,6 +199,21 @@ def run(command, options):
     finally:
         if not around:
             _put_away(prolog, folder, begin, options)
+
+
+def watching(command, folder, prolog):
+    """
+    Return the variables (dict) by which the ranks of a command (list of str) are watched, into folder (str).
+
+    Of srun it is a prolog (str, path) for each task. Other launchers have none, and in a job of Slurm their daemons are
+    the tasks: there the commands of a module ask for it, as for OSU_PROOF=1. Which it is the command's first word says,
+    else the launcher of the module's site.
+    """
+    name = os.path.basename(command[0])
+    others = [one for one, launcher in LAUNCHERS.items() if one != DEFAULT and launcher['command'].split()[0] == name]
+    if others or name in ALSO or os.environ.get('OSU_LAUNCHER', DEFAULT) != DEFAULT and name != DEFAULT:
+        return {'OSU_PROOF': folder, 'OSU_PROOF_RUN': os.path.basename(prolog)}
+    return {'SLURM_TASK_PROLOG': prolog}
 
 
 def report(folder, steps, command, code, options):
@@ -279,10 +299,10 @@ def nothing_said(command, code):
     if code:
         return "nothing is proved: `%s` ended with exit code %d before a step had begun. Its own messages say " \
                "why" % (typed, code)
-    return ("nothing is proved: `%s` started no step by srun that could be watched. Here the ranks must be started by "
-            "srun: sbatch only hands a script in (set OSU_PROOF=1 in it), mpiexec needs osu_container/rank-proof in "
-            "front of the program. srun --task-prolog= takes the place of what watches: export SLURM_TASK_PROLOG with "
-            "your prolog instead" % typed)
+    return ("nothing is proved: `%s` started no rank that could be watched. Watched are ranks that srun starts, and "
+            "commands of a module under another launcher: a program of your own under mpiexec needs "
+            "osu_container/rank-proof in front; sbatch only hands a script in (set OSU_PROOF=1 in it). srun "
+            "--task-prolog= takes the place of what watches: export SLURM_TASK_PROLOG with your prolog instead" % typed)
 
 
 def _remove_if_empty(folder):

@@ -22,6 +22,8 @@ import re
 import socket
 import struct
 
+from osu_container.core.data.launchers import told
+
 from .loaded import link, listdir, read
 
 #: (pattern of a device that is open, provider or None where several use it, what it is). Names as libfabric has them.
@@ -225,8 +227,8 @@ _PALS = ('PALS_APINFO', 'PALS_APID')
 
 def _same_task(environment, own):
     """Return whether environment[own] is the number of this task: a shell in a step hands on that of its own."""
-    number = environment.get(own)
-    return number is not None and environment.get('SLURM_PROCID', number) == number
+    number, launcher = environment.get(own), told(environment)[1]
+    return number is not None and (not launcher or environment[launcher['rank']] == number)
 
 
 def world_of(environment, family, libraries, files, what):
@@ -239,7 +241,9 @@ def world_of(environment, family, libraries, files, what):
     :param environment: dict of the process; family: str or None, of its libmpi; libraries: names that are mapped
     :param files: dict, from descriptors(); what: dict, from opened()
     """
-    tasks = environment.get('SLURM_STEP_NUM_TASKS') or environment.get('SLURM_NTASKS')
+    launcher = told(environment)[1]
+    names = [launcher['size']] if launcher else ['SLURM_STEP_NUM_TASKS', 'SLURM_NTASKS']
+    tasks = next((environment[name] for name in names if environment.get(name)), None)
     tasks = int(tasks) if tasks and tasks.isdigit() else None
     speaks_pmix = family == 'Open MPI' or 'libpmix' in libraries
     if what['manager'] and speaks_pmix:

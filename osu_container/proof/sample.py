@@ -21,6 +21,7 @@ import os
 import socket
 import time
 
+from osu_container.core.data.launchers import told
 from osu_container.core.reading.files import not_anothers
 from osu_container.core.terminal import discreet
 
@@ -206,17 +207,18 @@ def rank_of(environment):
     """
     Return the number (int) of this rank.
 
-    In a step it is Slurm's: PMI_RANK may be that of a shell in an outer step. Without one it is the process manager's.
+    It is what its launcher says: PMI_RANK alone may be that of a shell in an outer step.
     """
-    names = ['PMI_RANK', 'PMIX_RANK', 'OMPI_COMM_WORLD_RANK', 'PALS_RANKID', 'SLURM_PROCID']
-    if 'SLURM_STEP_ID' in environment:
-        names.insert(0, 'SLURM_PROCID')
+    launcher = told(environment)[1]
+    names = [launcher['rank']] if launcher else ['PMI_RANK', 'PMIX_RANK', 'SLURM_PROCID']
     return next((int(environment[name]) for name in names if environment.get(name, '').isdigit()), 0)
 
 
 def step_of(environment):
     """Return which step this rank belongs to (dict): job, step (str or None), tasks (int or None)."""
-    tasks = environment.get('SLURM_STEP_NUM_TASKS') or environment.get('PMI_SIZE') or ''
+    launcher = told(environment)[1]
+    names = [launcher['size']] if launcher else ['SLURM_STEP_NUM_TASKS', 'PMI_SIZE']
+    tasks = next((environment[name] for name in names if environment.get(name)), '')
     return {'job': environment.get('SLURM_JOB_ID'), 'step': environment.get('SLURM_STEP_ID'),
             'tasks': int(tasks) if tasks.isdigit() else None}
 

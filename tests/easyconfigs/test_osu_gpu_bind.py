@@ -47,8 +47,10 @@ FIRST_CORES = {
     **dict.fromkeys([site for site in WITH_GPUS if site.startswith('lumi')], [49, 57, 17, 25, 1, 9, 33, 41]),
     # LUMI training 2026-04, 202-Binding.md: first usable core of the CCD next to each GCD; OLCF: the same node
     'frontier': [49, 57, 17, 25, 1, 9, 33, 41],
-    'setonix': [48, 56, 16, 24, 0, 8, 32, 40],  # Pawsey, GPU Partition Quick Start: chiplets, whole
-    'perlmutter': [48, 32, 16, 0],  # nvidia-smi topo -m
+    # Pawsey, GPU Partition Quick Start: chiplets, whole
+    **dict.fromkeys(['setonix', 'setonix-26.03'], [48, 56, 16, 24, 0, 8, 32, 40]),
+    **dict.fromkeys(['perlmutter', 'perlmutter-9.1.0'], [48, 32, 16, 0]),  # nvidia-smi topo -m
+    'polaris': [24, 16, 8, 0],  # the same, in a user's notes
     'alps': [0, 72, 144, 216],  # CSCS, Slurm: affinity.cuda
 }
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from osu_container.core.deciding.launching import local_sizes
 from osu_container.core.installing.staged import install_proof
 from tests.helpers.machine import PROJECT, PYTHON_36, run
 
@@ -63,7 +64,8 @@ def installed(tmp_path):
                   if value is not None and not key.islower()}
         return run([root / 'bin' / name, *arguments], env=merged, cwd=cwd)
     call.root, call.write, call.environment = root, write, {'PATH': os.environ['PATH']}
-    call.settings = {'image': 'x.sif', 'runtime': str(runtime), 'pmi': 'pmi2 PMI_FD'}
+    call.settings = {'image': 'x.sif', 'runtime': str(runtime), 'pmi': 'pmi2 PMI_FD',
+                     'local_sizes': ' '.join(local_sizes())}
     write()
     return call
 
@@ -320,7 +322,8 @@ def test_osu_proof_starts_a_sampler_and_changes_nothing_else(watched, tmp_path, 
     (1, {'SLURM_STEP_TASKS_PER_NODE': '2(x2),1', 'SLURM_NODEID': '2'}),
     (1, {'SLURM_STEP_TASKS_PER_NODE': '1,16(x3)', 'SLURM_NODEID': '0'}),
     (16, {'SLURM_STEP_TASKS_PER_NODE': '1,16(x3)', 'SLURM_NODEID': '3'}),
-    (4, {'MPI_LOCALNRANKS': '4'}), (4, {'OMPI_COMM_WORLD_LOCAL_SIZE': '4'}),
+    (4, {'MPI_LOCALNRANKS': '4'}), (4, {'OMPI_COMM_WORLD_LOCAL_SIZE': '4'}), (4, {'PALS_LOCAL_SIZE': '4'}),
+    (4, {'FLUX_JOB_SIZE': '8', 'FLUX_JOB_NNODES': '2'}),
     # mpiexec of Hydra starts one task of srun on each node
     (4, {'MPI_LOCALNRANKS': '4', 'SLURM_STEP_TASKS_PER_NODE': '1(x2)', 'SLURM_NODEID': '1'})])
 @pytest.mark.parametrize('can_share, switch, how', [

@@ -59,6 +59,10 @@ HOSTS = {
                         'TmpFS                   = /tmp'],
                  partitions=['debug|gpu:4', 'normal*|gpu:4'], gpu='sm_90', model='NVIDIA GH200 120GB'),
 }
+# neither has Slurm: what it would say is never asked
+HOSTS['derecho'] = dict(HOSTS['perlmutter'], os='SUSE Linux Enterprise Server 15 SP5',
+                        runtime=('apptainer', 'apptainer version 1.4.1'))
+HOSTS['polaris'] = dict(HOSTS['derecho'], interfaces=_HSN[:2], cards=_CARDS[:2])
 for _stack in ('25.03', '25.09', '26.03'):
     # one card on a node of LUMI-C
     HOSTS['lumi-c-' + _stack] = dict(HOSTS['lumi-' + _stack], gpu=None, interfaces=_HSN[:1], cards=_CARDS[:1])

@@ -363,7 +363,7 @@ APPROACHES = {
         'preload': ['libhsa-runtime64', 'libmpi_gtl_hsa', 'libmpi_gtl_cuda'],
         'comes_from': {'libmpi': 'host', 'libfabric': 'host'},
         'requires': [],
-        'files': ['file_systems', 'slurm_spool', 'cxi_state', 'libdrm_ids'],
+        'files': ['file_systems', 'slurm_spool', 'pals_state', 'cxi_state', 'libdrm_ids'],
         'unset': _NO_FORK_SAFE,
         'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK],
         'variables': [_PROVIDER_OF_SITE, _RCCL_NETWORK] + _GPU_IN_CRAY_MPICH + _RCCL,

@@ -4,7 +4,9 @@
 from collections import OrderedDict, namedtuple
 
 from osu_container.core.data.approaches import APART, APPROACHES, NO_LIBFABRIC, SETTINGS
+from osu_container.core.data.launchers import LAUNCHERS
 from osu_container.core.data.sites import SITES
+from osu_container.core.deciding import launching
 from osu_container.core.deciding.injection import FOLDER as INJECT_FOLDER
 from osu_container.core.deciding.site_choice import SettingsError, applying, known, other_stacks, release, site_words
 from osu_container.core.reading.image import MPI_FAMILIES
@@ -33,8 +35,8 @@ WATCHED_AT_LOAD = 4
 Settings = namedtuple('Settings', 'site approach title programs stack inside sets at_load')
 
 #: mpi, libfabric: str, release and where it comes from; libfabric_of: 'image', 'host' or NO_LIBFABRIC; provider, pmi,
-#: pmi_variable: str or None
-Stack = namedtuple('Stack', 'mpi libfabric libfabric_of provider pmi pmi_variable')
+#: pmi_variable: str or None; launcher: str, key of core/data/launchers.py
+Stack = namedtuple('Stack', 'mpi libfabric libfabric_of provider pmi pmi_variable launcher')
 
 #: env_prefix: str or None (native); binds: list of (path on the host, path in the container, why); library_path,
 #: preload, program_path: lists of folders or files in the container that the file of core/deciding/injection.py puts in
@@ -50,8 +52,9 @@ Inside = namedtuple('Inside', 'env_prefix binds library_path program_path preloa
 
 #: variables: list of dict (name, value, why, source, date, evidence, origin), one of a name; inside: the same, those
 #: that only the approach's own commands set; more: {name of a settings module: list of dict like these}; unset: list
-#: of dict (name, why, source, ...); rank_variables: list of dict; gpu_map: list of dict (gcd, mask, nic) or None
-Sets = namedtuple('Sets', 'variables inside more unset rank_variables gpu_map')
+#: of dict (name, why, source, ...); rank_variables: list of dict; gpu_map: list of dict (gcd, mask, nic) or None;
+#: unplaced: str, that there is no map for the site's GPUs, '' where there is or none is wanted
+Sets = namedtuple('Sets', 'variables inside more unset rank_variables gpu_map unplaced')
 
 #: watched: list of dict (path, size, mtime, what); conflicts, image_folders: lists of str; family: str;
 #: shell: list of dict (name, fits, says, why, source, ...), what variables of the user's shell must be like;
@@ -134,12 +137,12 @@ def _pmi_key(approach):
 
 
 def runs_on(approach, site):
-    """Return whether srun on site (dict) can start ranks of the MPI that approach (dict) runs."""
+    """Return whether the launcher of site (dict) can start ranks of the MPI that approach (dict) runs."""
     return _pmi_key(approach) in site['pmi']['value']
 
 
 def pmi_for(approach, site):
-    """Return the --mpi= (str) that srun needs on site for the MPI that approach runs. Raises SettingsError without."""
+    """Return the kind of PMI (str) for the MPI that approach runs on site. Raises SettingsError without."""
     if not site['pmi']['value']:
         raise SettingsError("site '%s' names no PMI, so nothing shows how ranks would find each other. Write into its "
                             "key pmi the --mpi= of srun, or what an mpiexec speaks (docs/add-a-site.md, Without "
@@ -147,9 +150,10 @@ def pmi_for(approach, site):
                             % site['name'])
     if not runs_on(approach, site):
         mpi = "the host's MPI" if _pmi_key(approach) == 'host' else approach['mpi']
-        raise SettingsError("approach '%s' needs a PMI for %s, which srun on site '%s' does not have; it has: %s. Take "
-                            "an approach with another MPI" % (approach['name'], mpi, site['name'],
-                                                              known(set(site['pmi']['value'].values()))))
+        raise SettingsError("approach '%s' needs a PMI for %s, which %s on site '%s' does not have; it has: %s. Take "
+                            "an approach with another MPI" % (
+                                approach['name'], mpi, launching.command(site), site['name'],
+                                known(set(site['pmi']['value'].values()))))
     return site['pmi']['value'][_pmi_key(approach)]
 
 
@@ -241,7 +245,7 @@ def _stack(approach, site, mpi, libfabric, uses_libfabric, variables):
     return Stack(mpi="%s of the %s" % (mpi, comes_from['libmpi']),
                  libfabric='no libfabric' if of == NO_LIBFABRIC else "libfabric %s of the %s" % (libfabric, of),
                  libfabric_of=of, provider=values.get('FI_PROVIDER'), pmi=pmi,
-                 pmi_variable=site['pmi_variables']['value'].get(pmi))
+                 pmi_variable=site['pmi_variables']['value'].get(pmi), launcher=launching.launcher_name(site))
 
 
 def _injected(approach, facts):
@@ -276,7 +280,7 @@ def _sets(approach, site, known_facts, variables):
                 more=dict((name, variables[name]) for name in SETTINGS if name in variables),
                 unset=applying(approach['unset'], known_facts),
                 rank_variables=applying(approach['rank_variables'], known_facts),
-                gpu_map=site['gpu_binding']['value'])
+                gpu_map=site['gpu_binding']['value'], unplaced=placement(site))
 
 
 def _at_load(approach, site, facts):
@@ -385,6 +389,14 @@ def injected_path(plugin):
     return ([plugin] if plugin else []) + [INJECT_FOLDER]
 
 
+def placement(site):
+    """Return that nobody knows which GPU, cores and card of site (dict) belong together (str), '' where one knows."""
+    if site['gpu_binding']['value'] or not site['gpu']['value']:
+        return ''
+    return ("which GPU, cores and network card of a node belong together is unknown for site %s, so nothing places "
+            "the ranks: osu-gpu-bind has no map" % site['name'])
+
+
 def explained(settings):
     """
     Return what osu-explain prints (dict of plain data): variables, in the container and outside, and binds, each with
@@ -393,9 +405,11 @@ def explained(settings):
     :param settings: Settings
     """
     site, approach = 'site %s' % settings.site, 'approach %s' % settings.approach
-    slurm = {'name': 'SLURM_MPI_TYPE', 'value': settings.stack.pmi, 'origin': site, 'source': 'srun(1), --mpi',
-             'date': '2026-11-21', 'evidence': 'derived',
-             'why': 'ranks find each other through PMI; srun --mpi= on the command line wins over it'}
+    launcher = LAUNCHERS[settings.stack.launcher]
+    chosen = [{'name': name, 'value': kind, 'origin': site, 'source': launcher['source'], 'date': launcher['date'],
+               'evidence': 'derived', 'why': 'ranks find each other through PMI; %s on the command line wins over it'
+                                             % ' '.join([launcher['command']] + launcher['pmi_words']).format(kind='')}
+              for name, kind in launching.pmi_setting(settings.stack.launcher, settings.stack.pmi)]
     binds = [{'path': path, 'target': target, 'why': why, 'origin': approach}
              for path, target, why in settings.inside.binds]
     binds += [{'path': entry['path'], 'target': entry['target'], 'why': entry['why'],
@@ -409,7 +423,10 @@ def explained(settings):
         'site': settings.site, 'approach': settings.approach, 'title': settings.title,
         'programs': settings.programs, 'mpi': settings.stack.mpi,
         'libfabric': settings.stack.libfabric, 'pmi': settings.stack.pmi,
-        'variables': [slurm] + settings.sets.variables, 'inside': settings.sets.inside, 'binds': binds,
+        'launcher': settings.stack.launcher,
+        'started': launching.pmi_said(settings.stack.launcher, settings.stack.pmi),
+        'placement': settings.sets.unplaced,
+        'variables': chosen + settings.sets.variables, 'inside': settings.sets.inside, 'binds': binds,
         'settings': settings.sets.more,
         'unset': [dict(entry, origin=approach) for entry in settings.sets.unset],
         'in_container': in_container + [dict(entry, origin=approach) for entry in settings.inside.exports],

@@ -25,7 +25,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__fi
 _NAME = os.path.basename(_PACKAGE)
 #: What the files of the package's proof/ import, and what starts them
 _MORE = ('__init__.py', 'cli.py', 'columns.py', 'exit_codes.py', 'rank-proof', 'streams.py', 'core/__init__.py',
-         'core/data/__init__.py', 'core/data/approaches.py', 'core/reading/__init__.py',
+         'core/data/__init__.py', 'core/data/approaches.py', 'core/data/launchers.py', 'core/reading/__init__.py',
          'core/reading/files.py', 'core/reading/libraries.py',
          'core/shell.py', 'core/terminal.py')
 

@@ -10,6 +10,8 @@ And settings and site -> text of a job script for two nodes, in RUNSCRIPTS: LUMI
 import os
 
 from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.data.launchers import DEFAULT
+from osu_container.core.deciding import launching
 from osu_container.core.deciding.injection import injection_text
 from osu_container.core.terminal import one_line
 
@@ -35,6 +37,7 @@ def call_settings(settings, sif, runtime_command, wrapped=False):
             ('pmi', '%s %s' % (settings.stack.pmi, settings.stack.pmi_variable or '')),
             ('nv', '1' if settings.inside.nvidia else ''),
             ('start', 'run' if settings.inside.through_entrypoint else ''),
+            ('local_sizes', ' '.join(launching.local_sizes())),
             ('share', '1' if settings.inside.share else ''),
             ('apart', ' '.join('%(name)s=%(value)s' % entry for entry in settings.inside.apart)),
             ('wrappers', os.path.join('wrappers', 'bin') if wrapped else ''),
@@ -83,6 +86,8 @@ def promised(settings):
 def tool_variables(settings):
     """Return [(name, value, of what)] of the variables by which a module tells this project's own commands."""
     found = [('OSU_PROMISE', promised(settings), 'osu-proof')]
+    if settings.stack.launcher != DEFAULT:
+        found.append(('OSU_LAUNCHER', settings.stack.launcher, 'osu-proof'))
     if settings.sets.gpu_map:
         found += [('OSU_GPU_MAP', ' '.join('%d:%s:%s' % (gpu['gcd'], gpu['mask'], gpu['nic'])
                                            for gpu in settings.sets.gpu_map), 'osu-gpu-bind'),
@@ -93,18 +98,22 @@ def tool_variables(settings):
     return found
 
 
-def job_script(settings, jobs, module, example, binding=None):
+def job_script(settings, site, module, example, binding=None):
     """
     Return the text of the script.
 
-    :param settings: Settings; jobs: dict, how a job is asked for on the site; module: str, its full name
+    :param settings: Settings; site: dict, which says how a job is asked for; module: str, its full name
     :param example: str, a command of the module; binding: str or None, command that puts ranks next to their GPU
     """
-    asked = ['--partition=' + jobs['partition']] if jobs['partition'] else []
-    asked += ['--nodes=2', '--ntasks-per-node=1', '--time=00:10:00'] + jobs['options']
-    account = ' --account=YOUR_PROJECT' if jobs['account'] else ''
-    words = ['srun', '-N2', '-n2'] + jobs['step'] + ([binding] if binding and settings.sets.gpu_map else []) + [example]
-    return ('#!/bin/bash\n# Two ranks on two nodes: module load %s, then sbatch%s $RUNSCRIPTS/%s, which goes on with '
+    batch, jobs = launching.batch_of(site), site['jobs']['value']
+    asked = [batch['partition'].format(jobs['partition'])] if jobs['partition'] else []
+    asked += [word.format(nodes=2) for word in batch['nodes']] + [batch['time'].format('00:10:00')]
+    asked += [option.replace('{nodes}', '2') for option in jobs['options']]
+    account = ' ' + batch['account'].format('YOUR_PROJECT') if jobs['account'] else ''
+    bound = [binding] if binding and settings.sets.gpu_map else []
+    words = launching.typed(settings.stack.launcher, 2, 2, step=jobs['step'], spread=False, unbound=bool(bound),
+                            kind=settings.stack.pmi) + bound + [example]
+    return ('#!/bin/bash\n# Two ranks on two nodes: module load %s, then %s%s $RUNSCRIPTS/%s, which goes on with '
             'your environment.\n%sset -eu\n: "${CONTAINERROOT:?load %s first}"\n%s\n' % (
-                module, account, SCRIPT, ''.join('#SBATCH %s\n' % one_line(one) for one in asked), module,
-                ' '.join(words)))
+                module, batch['submit'], account, SCRIPT,
+                ''.join(batch['directive'] + one_line(one) + '\n' for one in asked), module, ' '.join(words)))

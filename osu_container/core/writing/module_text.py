@@ -10,6 +10,7 @@ from itertools import groupby
 
 from osu_container import REPOSITORY, __version__
 from osu_container.core.data.approaches import SETTINGS
+from osu_container.core.deciding import launching
 from osu_container.core.deciding.injection import FOLDER, NAME, TARGET
 from osu_container.core.deciding.settings import FAMILY
 from osu_container.core.terminal import one_line
@@ -80,10 +81,11 @@ def help_lines(settings, programs_are, example, module, image=None):
 
     :param settings: Settings
     :param programs_are: str, what the programs are, such as '7.5 C', '' where nothing says it
-    :param example: str, a command to show behind srun; module: str, its name without the approach
+    :param example: str, a command to show behind the launcher; module: str, its name without the approach
     :param image: str, file name of the SIF, None for a native module
     """
-    run, stack = 'srun -N2 -n2 ' + example, settings.stack
+    stack = settings.stack
+    run = launching.example(stack.launcher, stack.pmi, example)
     rows = [('MPI', stack.mpi.replace(' of the', ', ' + stack.libfabric.partition(' of')[0] + ' of the')
              if stack.mpi.rpartition(' ')[2] == stack.libfabric_of else '%s, %s' % (stack.mpi, stack.libfabric), ())]
     room = WIDTH - _WORDS_BEGIN  # $SIF has the whole of a longer name
@@ -92,6 +94,8 @@ def help_lines(settings, programs_are, example, module, image=None):
              ('commands', _some(settings.programs, re.sub(r'^(?=\d)', 'OSU ', programs_are)), ())]
     if settings.sets.gpu_map:
         rows.append(('binding', "osu-gpu-bind %s: ranks next to GPU and card" % example, ()))
+    if settings.sets.unplaced:
+        rows.append(('binding', settings.sets.unplaced, ()))
     rows += [('why', 'osu-explain; ' + PAGE, ()),
              ('proof', 'osu-proof -- ' + run, ['osu-proof -- ' + run])]
     if settings.sets.more:
@@ -135,7 +139,8 @@ def module_text(settings, names, again, sif=None):
     parts.append(check_lines(settings, names[0], again))
     if sif:
         parts.append(name_lines(names[1]))
-    parts += [[said(call('pushenv', 'SLURM_MPI_TYPE', settings.stack.pmi), "ranks find each other through PMI")],
+    parts += [[said(call('pushenv', *kind), "ranks find each other through PMI")
+               for kind in launching.pmi_setting(settings.stack.launcher, settings.stack.pmi)],
               default_lines(settings), tool_lines(settings)]
     if sif:
         parts.append(runtime_lines(settings, names[0]))
@@ -253,6 +258,8 @@ def tool_lines(settings):
     if settings.sets.more:
         lines.append(said('prepend_path("MODULEPATH", pathJoin(root, "%s"))' % MODULES,
                           "module load osu-settings/..."))
+    if settings.sets.unplaced:
+        lines.append('if mode() == "load" then %s end' % call('LmodMessage', "Note: " + settings.sets.unplaced))
     return lines + ([] if settings.inside.env_prefix else WATCH_TEXT.split('\n'))
 
 

@@ -16,8 +16,9 @@ Keys of a site
     provider           libfabric provider of the fast network; on a machine without one, the best there is
     network            optional: kind (key of core/data/networks.py) and drivers (list of str, the kernel's, of its
                        cards); without it Slingshot where provider is cxi, else Ethernet
-    pmi                the --mpi= of srun, by whose MPI of the MPICH ABI runs ('image', 'host') and for 'Open MPI'; what
-                       is not named cannot run there; {} where nothing shows how ranks find each other
+    launcher           optional: what starts ranks, key of core/data/launchers.py; without it srun
+    pmi                the kind of PMI (srun's --mpi=), by whose MPI of the MPICH ABI runs ('image', 'host') and for
+                       'Open MPI'; what is not named cannot run there; {} where nothing shows how ranks find each other
     pmi_variables      by --mpi=: the variable that this PMI puts into the environment of every rank
     slingshot          optional: release of the Slingshot Host Software (SHS) of the nodes, with the driver of the cards
     gpu                architecture of the GPUs, None without
@@ -60,7 +61,8 @@ Keys of a site
                        login_minutes (longest build on one), job (options of sbatch), home_gigabytes (what a home folder
                        holds), project_folder (where a project's large files go)
     jobs               how a job is asked for: partition (str or None), account (bool, one must be named), options (list
-                       of str, for salloc and sbatch), step (list of str, for srun)
+                       of str, of a job; {nodes} is filled in), step (list of str, for the launcher); optional: batch
+                       (key of BATCH of core/data/launchers.py; without it slurm)
     native             what a native build uses: mpicc, mpicxx (path on the host, or a command that the modules bring),
                        libmpi, python; optional: prgenv ('amd' or 'gnu', of Cray's programming environment), modules,
                        plugin (RCCL's: name, version, suffix of an easyconfig), configopts, needed (sonames that
@@ -79,7 +81,7 @@ KEYS = ('title', 'recognised_by', 'default_approach', 'runtime', 'provider', 'pm
         'image_folders', 'image_help', 'jobs', 'native', 'wrapper_modules')
 #: Keys that an entry may have
 OPTIONAL = ('gpu_userland', 'gpu_driver', 'slingshot', 'lnx_links', 'engine', 'architecture', 'network', 'building',
-            'family', 'shell', 'stack', 'images_there')
+            'family', 'shell', 'stack', 'images_there', 'launcher')
 #: Keys whose value is a dict of facts by name; 'based_on' completes them name by name
 TABLES = ('libraries', 'files')
 #: Keys whose value is no fact
@@ -118,7 +120,8 @@ SHAPES = {
     'image_help': str,
     'building': {'folder': str, 'module': str, 'login_nodes': [str], 'login_minutes': int, 'job': [str],
                  'home_gigabytes': int, 'project_folder': str},
-    'jobs': {'partition': (str, None), 'account': bool, 'options': [str], 'step': [str]},
+    'jobs': {'partition': (str, None), 'account': bool, 'options': [str], 'step': [str], 'batch?': str},
+    'launcher': str,
     'native': ({'mpicc': str, 'mpicxx': str, 'libmpi': str, 'python': str, 'prgenv?': str, 'modules?': [str],
                 'plugin?': ([str], None), 'configopts?': str, 'needed?': [str]}, None),
     'wrapper_modules': [str],

@@ -2,6 +2,7 @@
 
 import re
 
+from osu_container.core.deciding import launching
 from osu_container.core.deciding.rules.finding import finding, mpi_of, rule, shown
 from osu_container.core.deciding.settings import families, pmi_for
 from osu_container.core.reading.image import MPI_FAMILIES
@@ -15,12 +16,11 @@ def other_mpi_family(trial):
     that takes nothing of the host wants only that srun can start it.
     """
     speaks = (trial.mpi or {}).get('pmi')
-    apart = speaks and pmi_for(trial.approach, trial.site) not in speaks
+    apart = speaks and _wanted(trial) not in speaks
     if trial.family not in families(trial.approach) and (trial.approach['inject'] or apart):
         for one in other_mpi(trial.family, trial.soname, trial.approach, trial.image, trial.site):
-            yield one if trial.approach['inject'] else one._replace(reason="%s, and srun --mpi=%s cannot start it (it "
-                                                                    "speaks %s)" % (
-                one.reason, pmi_for(trial.approach, trial.site), ', '.join(speaks)))
+            yield one if trial.approach['inject'] else one._replace(
+                reason="%s, and %s cannot start it (it speaks %s)" % (one.reason, _started(trial), ', '.join(speaks)))
 
 
 #: Family of an image's MPI -> what to do where the approach is for another one
@@ -44,12 +44,22 @@ def other_mpi(family, soname, approach, image, site):
     remedy = _WAYS_OUT[family]
     if family == 'Open MPI':  # its own approach first, where ranks can be started
         remedy = ('take approach openmpi; or ' if family in site['pmi']['value'] else
-                  'approach openmpi needs PMIx, which srun of this site has not; so ') + remedy
+                  'approach openmpi needs PMIx, which %s of this site has not; so ' % launching.command(site)) + remedy
     wanted = ["%s (%s)" % (one, sorted(name for name in MPI_FAMILIES if MPI_FAMILIES[name] == one)[-1])
               for one in families(approach)]
     yield finding('fails', "the image's MPI is %s (%s), approach '%s' is for %s"
                   % (family, soname, approach['name'], ', '.join(wanted)),
                   [(image.path, soname)], remedy)
+
+
+def _wanted(trial):
+    """Return what the MPI of the approach must speak (str) to be started on the site."""
+    return launching.language(launching.launcher_name(trial.site), pmi_for(trial.approach, trial.site))
+
+
+def _started(trial):
+    """Return how the site starts ranks for the approach (str): 'srun --mpi=pmi2'."""
+    return launching.pmi_said(launching.launcher_name(trial.site), pmi_for(trial.approach, trial.site))
 
 
 #: Libraries by which it shows of which Open MPI something is: their soname tells 4 (.so.40) from 5 (.so.80)
@@ -83,17 +93,19 @@ def pmi(trial):
     """The MPI speaks what the site's srun offers, and what starts the program leaves it what srun says to a rank."""
     alone = trial.start.begun.alone
     if alone:
-        yield finding('fails', "%s takes away the variables by which srun tells a rank which it is: every rank would "
-                      "be alone" % alone, [(trial.image.path, alone)], 'take only single variables away (env -u NAME)')
+        yield finding('fails', "%s takes away the variables by which %s tells a rank which it is: every rank would "
+                      "be alone" % (alone, launching.command(trial.site)), [(trial.image.path, alone)],
+                      'take only single variables away (env -u NAME)')
         return
-    wanted, speaks = pmi_for(trial.approach, trial.site), (trial.mpi or {}).get('pmi')
+    wanted, speaks = _wanted(trial), (trial.mpi or {}).get('pmi')
     if speaks and wanted not in speaks:
-        yield finding('fails', "srun --mpi=%s of this site is not what the MPI speaks (%s): every rank would be alone"
-                      % (wanted, ', '.join(speaks)), [(mpi_of(trial).facts.path, 'speaks ' + ', '.join(speaks))],
+        yield finding('fails', "%s of this site is not what the MPI speaks (%s): every rank would be alone"
+                      % (_started(trial), ', '.join(speaks)),
+                      [(mpi_of(trial).facts.path, 'speaks ' + ', '.join(speaks))],
                       'use an approach with another MPI')
     elif not speaks and trial.family == 'Open MPI' and wanted != 'pmix' and mpi_of(trial):
-        yield finding('unknown', "what PMI this Open MPI speaks is not in its file; most speak PMIx alone, and srun "
-                      "--mpi=%s would leave every rank alone" % wanted, [(mpi_of(trial).facts.path, 'no release')],
+        yield finding('unknown', "what PMI this Open MPI speaks is not in its file; most speak PMIx alone, and %s "
+                      "would leave every rank alone" % _started(trial), [(mpi_of(trial).facts.path, 'no release')],
                       'take approach openmpi')
 
 
