@@ -123,7 +123,7 @@ def remove():
 def passed(clone, *chosen):
     """Run tests (pytest's words, str) in clone as that user; return how many (int) passed, which is all of them."""
     done = as_user(clone / '.workstation/venv/bin/pytest', *chosen, '-q', '-p', 'no:cacheprovider',
-                   '--basetemp', clone.parent / 'pytest', folder=clone, timeout=1800)
+                   '--basetemp', clone.parent / 'pytest', folder=clone, timeout=3000)  # pages measure
     summary = done.stdout.strip().splitlines()[-1]
     assert done.returncode == 0, done.stdout[-5000:]
     ran = {word: int(number) for number, word in re.findall(r'(\d+) (\w+)[, ]', summary)}
