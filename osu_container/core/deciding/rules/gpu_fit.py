@@ -119,7 +119,7 @@ def rccl_plugin(trial):
 def gtl(trial):
     """Cray MPICH of the host gets its GPU transport layer where the module asks it for GPU support."""
     mpi, asked = mpi_of(trial), module_value(trial).get('MPICH_GPU_SUPPORT_ENABLED')
-    if asked == '1' and mpi and mpi.origin == 'host' and not any(
+    if asked == '1' and mpi and mpi.origin == 'host' and (trial.mpi or {}).get('family') == 'Cray MPICH' and not any(
             name.startswith('libmpi_gtl_') for name in trial.taken.injected):
         yield finding('fails', "no library of the site is the GPU transport layer (libmpi_gtl_...) of the host's Cray "
                       "MPICH, which ends at start without it, because the module asks for GPU support",
