@@ -43,7 +43,9 @@ GLIBC = dict(
         'alps': ('2.38', _CSCS, '2026-11-23', 'derived'),
         'derecho': ('2.38', _NEWEST, '2026-11-26', 'derived'),
         'polaris': ('2.38', 'a user\'s guide to containers on Polaris: "glibc >= 2.38 required by Cray libfabric '
-                    '2.2.0rc1"', '2026-11-26', 'derived')}))
+                    '2.2.0rc1"', '2026-11-26', 'derived'),
+        'isambard-ai': ('2.38', _SLES % 'SP6 (/etc/os-release in public notes)', '2026-11-26', 'derived'),
+        'olivia': ('2.38', _NEWEST, '2026-11-26', 'derived')}))
 
 #: What libfabric with the provider cxi brings with it: libcxi, libcurl and json-c, and all that these need
 _OF_CURL = ['libcurl.so.4', 'libnghttp2.so.14', 'libidn2.so.0', 'libssh.so.4', 'libpsl.so.5', 'libgssapi_krb5.so.2',
@@ -65,7 +67,7 @@ NETWORK = dict(
                          'derived'),
             'perlmutter': (_OF_CURL + _SSL_3 + ['libjson-c.so.3'], _AS_LUMI, '2026-11-23', 'untested'),
             **{name: (_OF_CURL + _SSL_3 + ['libjson-c.so.3'], _AS_LUMI, '2026-11-23', 'untested')
-               for name in ('alps', 'derecho', 'polaris')}}))
+               for name in ('alps', 'derecho', 'isambard-ai', 'olivia', 'polaris')}}))
 
 _CXX = ['libstdc++.so.6', 'libgcc_s.so.1']
 #: Library of a site -> (what it needs, beside those that the site does not have, source, date, evidence)
@@ -74,6 +76,8 @@ NEEDS = {
     'libmpi': (['libfabric.so.1', 'libpmi.so.0', 'libpmi2.so.0', 'libxpmem.so.0', 'libgfortran.so.5',
                 'libquadmath.so.0', 'libatomic.so.1', 'libgcc_s.so.1'], _SPACK + '; libxpmem: LUMI job 16505426',
                '2026-03-06', 'derived'),
+    'libompi': (['libfabric.so.1', 'libhwloc.so.15', 'libevent_core-2.1.so.7', 'libevent_pthreads-2.1.so.7',
+                 'libz.so.1'], 'readelf -d of Debian\'s and PyPI\'s 4.1 and 5.0', '2026-11-26', 'untested'),
     'libpmi': (['libpmi2.so.0'], _SPACK, '2022-03-07', 'derived'),
     'libpmi2': (['libpals.so.0'], _SPACK, '2022-03-07', 'derived'),
     'libpals': (['libjansson.so.4'], 'binds of singularity-AI-bindings-24.03.eb in LUMI-EasyBuild-contrib fc59dd70',
@@ -147,6 +151,10 @@ def described_by(site, libfabric=None, cray_mpich=None, glibc=None):
             'derived', 'release in its path; Cray MPICH 8.1 is made from MPICH 3.4, 9.0 from 4.1 (LUMI training 2026, '
             '102-CPE.md)', has['libmpi']['date'], functions='MPI 3.1' if release(cray_mpich) < (9,) else 'MPI 4.0',
             traits=mpi_described('Cray MPICH', cray_mpich)))
+    if 'libompi' in has:
+        libraries[has['libompi']['value']].append(_said(
+            'derived', 'release in its path', has['libompi']['date'],
+            traits=dict(mpi_described('Open MPI', has['libompi']['release']), pmi=[site['pmi']['value']['Open MPI']])))
     rocm = os.path.dirname(has['libhsa-runtime64']['value']) if 'libhsa-runtime64' in has else ''
     usual = [folder for folder in site['library_folders']['value'] if folder == '/usr/lib64'][0]
     for soname, (source, date, evidence) in others.items():

@@ -52,7 +52,7 @@ class _Entry(object):
     def found(self, key, **changes):
         """Return a fact of the survey as the site data have it."""
         fact = self.survey.facts[key]
-        more = dict((name, fact[name]) for name in ('opened_as', 'serves') if name in fact)
+        more = dict((name, fact[name]) for name in ('opened_as', 'serves', 'folders') if name in fact)
         source = fact['source'] + (' (%s)' % fact['note'] if fact['note'] and key.startswith('libraries.') else '')
         return dict([(name, fact[name]) for name in KEYS], source=source, **dict(more, **changes))
 

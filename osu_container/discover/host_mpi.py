@@ -39,6 +39,30 @@ def libmpi(survey):
         host.remark("%s does not say which MPI it is" % path)
 
 
+#: Place below /opt/host-mpi -> where an installation has it, from the folder of libmpi: upstream's, then Debian's
+_PARTS = OrderedDict([
+    ('etc', ['../etc/openmpi-mca-params.conf', '/etc/openmpi/openmpi-mca-params.conf']),
+    ('lib/openmpi', ['openmpi/mca_*.so', 'openmpi/lib/openmpi*/mca_*.so']),
+    ('lib/pmix', ['pmix/*mca_*.so', 'pmix2/lib/pmix/*mca_*.so']), ('lib/ucx', ['ucx/*.so*', 'openmpi/ucx/*.so*'])])
+
+
+def open_mpi(survey):
+    """The host's Open MPI, for images whose MPI that is, with the folders of its plug-ins."""
+    host, soname = survey.host, 'libmpi.so.40'
+    found = [('%s/lib/%s' % (host.variable(name).rstrip('/'), soname), name) for name in ('EBROOTOPENMPI', 'MPI_HOME')
+             if host.variable(name)]
+    found += [('%s/%s' % (folder, soname), 'LD_LIBRARY_PATH') for folder in host.folders_of('LD_LIBRARY_PATH')]
+    found += [(path, 'looked in /opt') for path in newest_first(host.matching('/opt/openmpi/*/lib/' + soname))]
+    path = survey.library('libompi', found + survey.usual(soname), "the host's Open MPI, for images whose MPI that is",
+                          'MPI', soname)
+    if path:
+        folder = os.path.dirname(path)
+        parts = [(place, [one for pattern in patterns for one in host.matching(
+            os.path.normpath(os.path.join(folder, pattern)))]) for place, patterns in _PARTS.items()]
+        survey.facts['libraries.libompi']['folders'] = dict((place, os.path.dirname(one[0])) for place, one in parts
+                                                            if one)
+
+
 def _loaded_cray(host, loaded):
     """Return [(path, source)] where the loaded modules have a Cray MPICH; loaded: CRAY_MPICH_DIR or ''."""
     found = [('%s/lib-abi-mpich/%s' % (loaded, LIBMPI), 'CRAY_MPICH_DIR, which the loaded module cray-mpich sets')]

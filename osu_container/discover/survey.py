@@ -37,10 +37,10 @@ WITHOUT = {
 }
 #: What is looked for, in this order: some of it depends on what was found before
 SUBJECTS = (
-    host_system.runtime, host_network.network_cards, host_mpi.libmpi, host_network.libfabric, host_network.libcxi,
-    host_mpi.cray_pmi, host_mpi.pals, host_mpi.xpmem, host_mpi.lustre, host_gpu.gpus, host_gpu.rocm, host_gpu.cuda,
-    host_gpu.gtl, host_mpi.start_of_ranks, host_system.slurm, host_system.file_systems, host_system.modules,
-    host_system.node, host_system.folders)
+    host_system.runtime, host_network.network_cards, host_mpi.libmpi, host_mpi.open_mpi, host_network.libfabric,
+    host_network.libcxi, host_mpi.cray_pmi, host_mpi.pals, host_mpi.xpmem, host_mpi.lustre, host_gpu.gpus,
+    host_gpu.rocm, host_gpu.cuda, host_gpu.gtl, host_mpi.start_of_ranks, host_system.slurm, host_system.file_systems,
+    host_system.modules, host_system.node, host_system.folders)
 
 
 class Survey(object):

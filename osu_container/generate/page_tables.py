@@ -26,7 +26,14 @@ from osu_container.core.data.networks import BEST_FIRST, NETWORKS
 from osu_container.core.data.sites import DESCRIBED, SITES
 from osu_container.core.deciding.launching import typed
 from osu_container.core.deciding.rules.fabric import SEEN_OVER_CXI
-from osu_container.core.deciding.settings import approach_entry, host_libraries, pmi_for, runs_on, wanted_files
+from osu_container.core.deciding.settings import (
+    approach_entry,
+    host_libraries,
+    pmi_for,
+    runs_on,
+    wanted_files,
+    with_mpi_of,
+)
 from osu_container.core.deciding.site_choice import SettingsError, described_entry, site_entry, site_words
 from osu_container.generate import approaches_picture
 from osu_container.places import PROJECT
@@ -77,7 +84,10 @@ def what_works_cell(approach, name):
     try:
         facts = needed_facts(entry, site)
     except SettingsError:
-        return '–'
+        try:  # a host whose MPI is Open MPI alone
+            facts = needed_facts(with_mpi_of(entry, 'libmpi.so.40'), site)
+        except SettingsError:
+            return '–'
     if not entry['container'] and not site['native']['value']:
         return '–'
     ran = 'a' if name == 'workstation' else RUNS.get((name, approach))

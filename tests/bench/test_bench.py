@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.long, pytest.mark.alone]
 
 #: One system of each kind
 SOME = ['workstation', 'lumi-25.03', 'lumi-c-25.03', 'alps']
-GPU_SITES = [name for name in SITES if site_entry(name)['gpu']['value']]
+GPU_SITES = [name for name in SITES if site_entry(name)['gpu_binding']['value']]
 
 
 def module(approach='native', site='workstation', programs=tuple(cases.BENCHMARKS), osu='9.9'):

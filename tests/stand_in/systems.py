@@ -63,6 +63,10 @@ HOSTS = {
 HOSTS['derecho'] = dict(HOSTS['perlmutter'], os='SUSE Linux Enterprise Server 15 SP5',
                         runtime=('apptainer', 'apptainer version 1.4.1'))
 HOSTS['polaris'] = dict(HOSTS['derecho'], interfaces=_HSN[:2], cards=_CARDS[:2])
+#: Both have Open MPI's libraries in folders of their own; what nobody says is as on Alps
+HOSTS['isambard-ai'] = dict(HOSTS['alps'], runtime=('apptainer', 'apptainer version 1.4.1'),
+                            partitions=['workq*|gpu:4'])
+HOSTS['olivia'] = dict(HOSTS['alps'], runtime=('apptainer', 'apptainer version 1.4.1'), partitions=['accel|gpu:4'])
 for _stack in ('25.03', '25.09', '26.03'):
     # one card on a node of LUMI-C
     HOSTS['lumi-c-' + _stack] = dict(HOSTS['lumi-' + _stack], gpu=None, interfaces=_HSN[:1], cards=_CARDS[:1])

@@ -71,6 +71,7 @@ FAKES = {
     'liblustreapi': "the library of Lustre, which Cray MPICH opens for files there",
     'libmpi_gtl_cuda': "the GPU transport layer of Cray MPICH for NVIDIA's GPUs",
     'libmpi_gtl_hsa': "the GPU transport layer of Cray MPICH for AMD's GPUs",
+    'libompi': "the host's Open MPI, for images whose MPI that is",
     'libpals': "HPE's PALS, which tells Cray PMI about the launcher",
     'libpmi': "Cray PMI, through which the ranks of Cray MPICH find each other",
     'libpmi2': "Cray PMI with the interface of PMI-2",

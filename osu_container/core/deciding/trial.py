@@ -451,8 +451,14 @@ def trial_of(approach, site, image, host, program=None, runtime=None):
         approach, site, image, host, Taken(injected, gone, lacking),
         Inside(environment, library_path, [(path, by) for _, path, by in own_preload], runtime),
         Start(found, static, (plugin, with_more([plugin])) if plugin else None, tried, starts, why, begun, opens),
-        family, soname, process, traits_in(process, soname, image, host),
+        family, soname, process, _speaks_more(traits_in(process, soname, image, host), plugins),
         _with_plugins(process, fabric, container, with_more, library_path, environment))
+
+
+def _speaks_more(traits, plugins):
+    """Return traits (dict or None) of an MPI: Open MPI 4 speaks PMI-2 too where plugins (paths) has its part for it."""
+    more = ['pmi2'] if any(path.endswith('/mca_pmix_s2.so') for path in plugins) else []
+    return dict(traits, pmi=traits['pmi'] + more) if traits else traits
 
 
 class NoMpi(ImageError):

@@ -570,6 +570,18 @@ def test_discover_finds_the_library_beside_the_hosts_libmpi(tmp_path, parts, the
     assert libraries.get('libmpi_abi', {}).get('value') == (f'{lib}/libmpi_abi.so.1' if there else None)
 
 
+@pytest.mark.parametrize('folder, plugins', [('/opt/openmpi/5.0.11/lib', 'openmpi'),
+                                             ('/usr/lib/x86_64-linux-gnu', 'openmpi/lib/openmpi3')])
+def test_discover_finds_the_hosts_open_mpi_and_its_plugins(tmp_path, parts, folder, plugins):
+    tree = ElfFolder(tmp_path / 'host')
+    tree.copy(parts.mpi(open_mpi(), 'libmpi.so.40'), f'{folder}/libmpi.so.40')
+    tree.copy(parts.plain('mca_mtl_ofi.so'), f'{folder}/{plugins}/mca_mtl_ofi.so')
+    done = run([PROJECT / 'bin' / 'osu-container', 'discover', '--sysroot', tree, '--json'])
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)['site']['libraries']['libompi']
+    assert (found['value'], found['folders']) == (f'{folder}/libmpi.so.40', {'lib/openmpi': f'{folder}/{plugins}'})
+
+
 # ---- what is refused, and the way out
 
 @pytest.mark.parametrize('approach', CONTAINERS)
