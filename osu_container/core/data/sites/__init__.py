@@ -19,7 +19,7 @@ BASES = dict(lumi.BASES, **dict(cray.BASES, **dict(pbs.BASES, **workstation.BASE
 
 #: name -> entry (dict) of every site
 SITES = {}
-for _system in (lumi, frontier, setonix, perlmutter, alps, isambard_ai, olivia, pbs, workstation):
+for _system in (lumi, frontier, setonix, perlmutter, alps, pbs, isambard_ai, olivia, workstation):
     SITES.update(_system.STACKS)
 
 #: name -> entry (dict) of a system as it was: for `osu-container check --published`, nothing is installed on it
