@@ -165,9 +165,10 @@ MADE_WITH = {450: (11, 0), 470: (11, 4), 525: (12, 0), 535: (12, 2), 545: (12, 3
              610: (13, 3)}
 
 
-@rule('CUDA release', source="NVIDIA, CUDA Compatibility (minor version and forward compatibility), 2026-09-09; error "
-                             "35: libcudart of the wheels of 11.8 to 13.5 with libcuda of Debian's drivers 470 to 555, "
-                             "2026-11-26; 803 and 222, untested here: CUDA Runtime API and Driver API")
+@rule('CUDA release', source="NVIDIA, CUDA Compatibility (minor version and forward compatibility), 2026-09-09; "
+                             "an H200 with driver 580.159.04 (CUDA 13.0), 2026-11-26: libcudart of the wheels of "
+                             "11.8 to 13.5 works; with libcuda 535, 550, 555 before the driver's that of 11.8 ends "
+                             "with 803, that of 13.2 with 35; PTX of CUDA 13.1 and newer with 222")
 def cuda_release(trial):
     """The driver takes the CUDA of the image, and no older libcuda of the image comes before the driver's."""
     fact, inside = trial.site.get('gpu_driver'), trial.image.cuda()
@@ -178,7 +179,8 @@ def cuda_release(trial):
     branch = int(own[1].partition('.')[0]) if own else driver
     if branch < driver:
         yield finding('fails', "%s of the image is that of driver %s, older than the site's %s, and comes before it: "
-                      "CUDA ends with error 803 (cudaErrorSystemDriverMismatch)" % (own[0], own[1], fact['value']),
+                      "CUDA ends with error 803 (cudaErrorSystemDriverMismatch), or 35" % (
+                          own[0], own[1], fact['value']),
                       [(own[0], 'driver ' + own[1])], 'take its folder out of LD_LIBRARY_PATH of the image, where '
                       'cuda-compat serves older drivers only')
         return
