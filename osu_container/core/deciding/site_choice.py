@@ -213,12 +213,12 @@ def choose_site(wanted, local_site, hostname, environment, sites=SITES):
 
 def overridden(site, facts):
     """Return site (dict) with facts (dict key -> fact) of a local file in place of its own. Raises SettingsError."""
-    unknown = set(facts) - set(site)
+    unknown = set(facts) - set(site) - set(OPTIONAL)
     if unknown:
         raise SettingsError("the local file overrides %s, which site '%s' does not have; it has: %s"
                             % (known(unknown), site['name'], known(site)))
     for key, fact in facts.items():
-        if isinstance(site[key], dict) and not isinstance(fact, dict):
+        if isinstance(site.get(key, {}), dict) and not isinstance(fact, dict):
             raise SettingsError("the local file overrides %s by %r; wanted: a fact (dict with 'value', 'why', "
                                 "'source', 'date', 'evidence')" % (key, fact))
     whole = _completed(dict(facts, based_on='site'), {'site': site})

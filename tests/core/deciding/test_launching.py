@@ -147,7 +147,7 @@ def test_a_real_launcher_starts_ranks_on_two_nodes_and_each_is_proved(name, tmp_
     assert re.search(r'4 ranks on 2 nodes \(node1, node2\), all alike', done.stderr), done.stderr
     assert f'as promised by {REAL[name][0]}' in done.stderr, done.stderr
     assert sorted(path.name for path in proofs.glob('*/rank-*.json')) == [f'rank-{rank}.json' for rank in range(4)]
-    assert len(re.findall(r'^8\s+[\d.]+', done.stdout, re.M)) == 1  # one job, and not one of each rank
+    assert len(re.findall(r'^ *8 +[\d.]+', done.stdout, re.M)) == 1  # one job, and not one of each rank
 
 
 @pytest.fixture
