@@ -28,8 +28,8 @@ STACKS = {
                     '--openmpi-pmi2', _READ, 'derived'),
         'architecture': fact('aarch64', 'images must be built for it', _SCRIPTS + ': uname -m', _READ, 'measured'),
         'gpu': fact('sm_90', 'four GH200 on a node', _SCRIPTS, _READ, 'measured'),
-        'gpu_driver': fact('565.57.01', 'which CUDA an image may have: 12.7 at most, without the compatibility '
-                           'libraries of CUDA', _NCCL_TESTS, _READ, 'measured'),
+        'gpu_driver': fact('565.57.01', 'which CUDA an image may have: 12, and what is newer than 12.7 only without '
+                           'PTX; 13 needs the compatibility libraries of CUDA', _NCCL_TESTS, _READ, 'measured'),
         'gpu_binding': fact(None, 'which cores and which card are next to which GPU no page says, so nothing places '
                             'the ranks', _SCRIPTS, _READ, 'untested'),
         'libraries': {
@@ -65,7 +65,7 @@ STACKS = {
         ],
         'images': fact({'openmpi': 'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.sif'},
                        'the only image of the catalogue with CUDA and cxi that is built for aarch64; its Open MPI 5 '
-                       'wants PMIx, and its CUDA 12.8 a newer driver: bind has the host\'s Open MPI start by PMI-2',
+                       'wants PMIx: bind has the host\'s Open MPI start by PMI-2',
                        'container-recipes/alps.py', _READ, 'untested'),
         'jobs': fact({'partition': 'workq', 'account': False, 'step': ['--gpus-per-node=4'],
                       'options': ['--exclusive', '--gpus-per-node=4', '--mem=0']},
