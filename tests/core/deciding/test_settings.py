@@ -96,8 +96,8 @@ def test_site_whose_srun_cannot_start_this_mpi_refuses_the_approach(approach, si
     for refused in (host_libraries, lambda *pair: settings_for(*pair, facts())):
         entry, site_data = entries(approach, site)
         if set(entry['inject']) <= set(site_data['libraries']):
-            mpi = "the host's MPI" if entry['comes_from']['libmpi'] == 'host' else 'Open MPI'
-            wanted = f"needs a PMI for {mpi}, which srun on site '{site}' does not"
+            mpi = "the host's MPI" if entry['comes_from']['libmpi'] == 'host' else entry['mpi']
+            wanted = f"needs a PMI for {mpi}, which (srun|mpiexec) on site '{site}' does not"
         else:  # what no flag of srun would mend comes first
             wanted = f"approach '{approach}' needs the host's libmpi, which site '{site}' does not have"
         with pytest.raises(SettingsError, match=wanted):
