@@ -260,7 +260,7 @@ def test_files_that_exist_at_installation_and_files_of_the_node():
     assert kernel[0]['otherwise'] == {'FI_HMEM_ROCR_USE_DMABUF': '0'}
 
 
-@pytest.mark.parametrize('site', SITES)
+@pytest.mark.parametrize('site', [site for site in SITES if ('pure', site) in PAIRS])
 def test_pure_binds_file_systems_alone_and_opensource_no_library(site):
     pure = settings_for(*entries('pure', site), facts())
     file_systems = site_entry(site)['files'].get('file_systems', {'value': []})['value']
@@ -460,7 +460,8 @@ def test_outside_of_a_step_nothing_is_bound(installed, step, tmp_path, gone):  #
 
 # LINKx, by data
 
-@pytest.mark.parametrize('site', [name for name in PMIX_SITES if site_entry(name)['provider']['value'] == 'cxi'])
+@pytest.mark.parametrize('site', [name for name in PMIX_SITES if site_entry(name)['provider']['value'] == 'cxi'
+                                  and site_entry(name)['gpu_binding']['value']])
 def test_linkx_links_shared_memory_with_each_card_of_the_site(site):
     cards = [gpu['nic'] for gpu in site_entry(site)['gpu_binding']['value']]
     found = {one['name']: one for one in settings_of(site).sets.more['linkx']}
