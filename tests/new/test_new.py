@@ -317,7 +317,7 @@ def runs_of(modules, words=('app', '-x', 'a b'), ranks=4, nodes=2, variant='s: t
 
 def test_a_command_is_run_with_every_module_in_the_folder_of_the_user():
     first, second = runs_of([module('a/pure'), module('a/hybrid', 'hybrid')])
-    assert first.srun == ('srun', '--chdir=/some/where', '-N2', '-n4', '--ntasks-per-node=2')
+    assert first.start == ('srun', '--chdir=/some/where', '-N2', '-n4', '--ntasks-per-node=2')
     assert first.program == ('app', '-x', 'a b') and first.case == second.case and first.skip is None
     assert first.case == Case("$ app -x 'a b'", '', 2, 4, 's: time of the step')
     assert (first.name, second.name) == ('app_-x_a_b-2x2-pure', 'app_-x_a_b-2x2-hybrid')
