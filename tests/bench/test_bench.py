@@ -10,6 +10,7 @@ from osu_container import exit_codes
 from osu_container.bench import BenchError, cases, installed_modules, measure, plan, reframe_settings
 from osu_container.cli import REQUIREMENTS
 from osu_container.core.data.sites import SITES
+from osu_container.core.deciding import launching
 from osu_container.core.deciding.site_choice import site_entry, site_words
 from osu_container.results import run_files
 from osu_container.results.model import Case, has_sizes
@@ -95,10 +96,10 @@ def test_what_is_left_out_says_why(site):
 def test_device_buffers_are_bound_to_their_gpu_and_collectives_name_the_accelerator(site):
     runs = {run.name: run for run in make_plan(site)}
     entry = site_entry(site)
-    step = ' '.join(entry['jobs']['value']['step'])
-    assert runs['osu_bw-DD-2x1-native'].typed == (
-        f'srun -N2 -n2 --ntasks-per-node=1 {step} osu-gpu-bind osu_bw D D')
-    assert runs['osu_bw-HH-2x1-native'].typed == f'srun -N2 -n2 --ntasks-per-node=1 {step} osu_bw H H'
+    host, device = (' '.join(launching.typed(launching.launcher_name(entry), 2, 2, unbound=unbound,
+                                             step=entry['jobs']['value']['step'])) for unbound in (False, True))
+    assert runs['osu_bw-DD-2x1-native'].typed == f'{device} osu-gpu-bind osu_bw D D'
+    assert runs['osu_bw-HH-2x1-native'].typed == f'{host} osu_bw H H'
     assert runs['osu_alltoall-DD-2x4-hybrid'].typed.endswith(f'osu_alltoall -d {plan.accelerator(entry)}')
     assert runs['osu_alltoall-HH-2x4-hybrid'].typed.endswith('osu_alltoall')
     per_node = len(entry['gpu_binding']['value'])

@@ -334,7 +334,7 @@ def test_where_ranks_of_open_mpi_meet_is_found_where_slurm_has_pmix(own, tmpfs, 
 def check_site(written, name):
     """Assert that an entry obeys the rules for the data of sites (tests/core/data/test_data.py)."""
     site = site_entry(name, {name: written})
-    assert set(site) - {'lnx_links', 'network'} == SITE_KEYS
+    assert set(site) - {'lnx_links', 'network', 'gpu_driver'} == SITE_KEYS
     facts = [(key, value) for key, value in site.items()
              if key not in ('name', 'title', 'libraries', 'files', 'variables')]
     facts += [(key, fact) for table in ('libraries', 'files') for key, fact in site[table].items()]

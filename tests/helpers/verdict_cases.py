@@ -556,6 +556,11 @@ SPEAKS = {
         ('MPICH for openmpi', 'openmpi', image(), PLAIN, 'fails', 'MPICH ABI'),
         ('a site without PMIx', 'openmpi', image(), GPU, 'fails', 'MPICH ABI'),
     ],
+    'two builds of Open MPI': [
+        ('Fortran of 4 over 5', 'bind', open_mpi_of('4.1.4', '40', fortran=True), PLAIN, 'fails',
+         "libmpi_mpifh.so.40 needs libopen-pal.so.40 of the image's own Open MPI, and the host's is 5.0.11"),
+        ('Fortran of 5 over 4', 'bind', open_mpi_of('5.0.7', '80', fortran=True, over=('4.1.8', '40')), PLAIN, 'fails',
+         "and the host's is 4.1.8")],
     'missing library': [
         ('of the image', 'pure', image(mpi=lambda it: it.mpi(needed=[it.plain('libgone.so.1')])), GPU, 'fails',
          'needs libgone.so.1'),
@@ -843,11 +848,6 @@ SPEAKS = {
         ('the image\'s, an Apptainer before 1.3', 'pure', each(runtime('apptainer', '1.2.5', False), mpich_5), PLAIN,
          'works slowly', 'apptainer 1.2.5 starts containers without setuid'),
         ('Cray MPICH', 'bind', APART, GPU, 'works slowly', 'MPICH_SMP_SINGLE_COPY_MODE=NONE')],
-    'two builds of Open MPI': [
-        ('Fortran of 4 over 5', 'bind', open_mpi_of('4.1.4', '40', fortran=True), PLAIN, 'fails',
-         "libmpi_mpifh.so.40 needs libopen-pal.so.40 of the image's own Open MPI, and the host's is 5.0.11"),
-        ('Fortran of 5 over 4', 'bind', open_mpi_of('5.0.7', '80', fortran=True, over=('4.1.8', '40')), PLAIN, 'fails',
-         "and the host's is 4.1.8")],
     'PMI': [('PMIx alone on the site', 'hybrid', site(pmi={'image': 'pmix', 'host': 'pmix'}), GPU, 'fails',
              'every rank would be alone'),
             ('Cray MPICH under pmix', 'bind', site(pmi={'image': 'pmi2', 'host': 'pmix'}), GPU, 'fails',

@@ -195,7 +195,7 @@ CHECK_TEXT = """if mode() == "load" and other[1] then
     LmodMessage("Warning: not as at installation: " .. table.concat(other, "; ") .. ". Programs may fail. " .. %s)
 end"""
 #: Where the system has another stack, and its modules are loaded, the module for that one is installed
-STACK_TEXT = 'local stack = ({ %s })[os.getenv("%s") or ""]'
+STACK_TEXT = ', stack = {}, ({ %s })[os.getenv("%s") or ""]'
 NEW_TEXT = 'stack and "The stack loaded is site " .. stack .. ": " .. %s .. stack or %s'
 
 
@@ -212,14 +212,14 @@ def check_lines(settings, name, again):
     if not lines:
         return []
     advice = lua_string('Install it again: module unload %s; %s' % (name, again))
-    variable, stacks = settings.at_load.stacks
+    first, (variable, stacks) = ' = {}', settings.at_load.stacks
     if stacks:
-        lines.append(STACK_TEXT % (', '.join('[%s] = %s' % (lua_string(value), lua_string(site))
-                                             for value, site in sorted(stacks.items())), variable))
+        first = STACK_TEXT % (', '.join('[%s] = %s' % (lua_string(value), lua_string(site))
+                                        for value, site in sorted(stacks.items())), variable)
         for_new = re.sub(r' --try-amend=site=\S+', '', again) + ' --try-amend=site='
         advice = '(%s)' % NEW_TEXT % (lua_string('module unload %s; %s' % (name, for_new)), advice)
     lines.append(CHECK_TEXT % advice)
-    return ['local other = {}'] + [line for text in lines for line in text.split('\n')]
+    return ['local other' + first] + [line for text in lines for line in text.split('\n')]
 
 
 def name_lines(variable):

@@ -10,6 +10,7 @@ import re
 import pytest
 
 from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.data.launchers import LAUNCHERS
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding import settings as settings_module
 from osu_container.core.deciding.settings import (
@@ -274,7 +275,8 @@ def test_pure_binds_file_systems_alone_and_opensource_no_library(site):
 def test_what_is_explained_is_what_is_set(approach, site):
     settings = settings_for(*entries(approach, site), facts())
     found = explained(settings)
-    assert [v['name'] for v in found['variables']] == ['SLURM_MPI_TYPE'] + [v['name'] for v in settings.sets.variables]
+    chooses = [LAUNCHERS[settings.stack.launcher]['pmi_variable']]
+    assert [v['name'] for v in found['variables']] == chooses + [v['name'] for v in settings.sets.variables]
     assert [bind['target'] for bind in found['binds']] == (
         [bind[1] for bind in settings.inside.binds] + [entry['target'] for entry in settings.inside.run_files])
     for entry in found['variables'] + found['unset']:

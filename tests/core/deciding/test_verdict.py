@@ -190,12 +190,13 @@ def test_what_fits_works_without_a_word(tmp_path, parts, approach, site_name):  
     gpu = world.site['gpu']['value'] or ''
     userland = world.site.get('gpu_userland', {'value': ['6.3']})['value']
     image(rocm=userland[0] + '.1' if gpu.startswith('gfx') else None,
-          cuda='12.8' if gpu.startswith('sm_') else None,
+          cuda='12.0' if gpu.startswith('sm_') else None,
           shs=world.site.get('slingshot', {'value': None})['value'])(world)
     if site_name == PLAIN:
         host(libmpi=lambda it: it.mpi())(world)
     verdict = world.ask(approach)
-    if approach == 'bind' and 'libmpi' not in world.site['libraries']:
+    if approach == 'bind' and 'libmpi' not in world.site['libraries'] or not runs_on(
+            approach_entry(approach), world.site):
         assert [finding.rule for finding in verdict.findings] == ['site']
         return
     wanted = ['TCP only'] if approach == 'pure' and site_name != PLAIN else []
@@ -228,10 +229,15 @@ def test_a_verdict_comes_out_for_every_approach_and_site(approach, site_name):
     assert verdict.level in LEVELS and verdict.approach == approach
     if runs_on(approach_entry(approach), entry):
         assert verdict.launch == pmi_for(approach_entry(approach), entry)
-    if approach == 'openmpi':
-        assert 'other MPI' in [finding.rule for finding in verdict.findings] and verdict.level == 'fails'
-    elif 'architecture' in entry:  # the image is for x86_64, and a site without a libmpi cannot have bind
-        assert verdict.findings[0].rule in ('architecture', 'site') and verdict.level == 'fails'
+    rules = [finding.rule for finding in verdict.findings]
+    if 'architecture' in entry:  # the image is for x86_64, and a site without a libmpi cannot have bind
+        assert rules[0] in ('architecture', 'site') and verdict.level == 'fails'
+    elif approach == 'openmpi':
+        assert 'other MPI' in rules and verdict.level == 'fails'
+    elif not runs_on(approach_entry(approach), entry):
+        assert rules[0] == 'site' and verdict.level == 'fails'
+    elif approach == 'bind' and entry['gpu']['value'] and not any('_gtl_' in name for name in entry['libraries']):
+        assert rules[0] == 'GPU transport layer' and verdict.level == 'fails'
     else:
         assert verdict.level != 'fails', verdict.findings
         assert 'MPICH' in verdict.mpi and ('libfabric 1.22.0' in verdict.libfabric or site_name == PLAIN)

@@ -63,7 +63,7 @@ STACKS = {
                      _READ, 'derived', only=['gpu', 'cxi']),
             no_ll128('as on Alps, whose nodes are of the same kind', _READ),
         ],
-        'images': fact({'openmpi': 'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.sif'},
+        'images': fact({'bind': 'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.sif'},
                        'the only image of the catalogue with CUDA and cxi that is built for aarch64; its Open MPI 5 '
                        'wants PMIx: bind has the host\'s Open MPI start by PMI-2',
                        'container-recipes/alps.py', _READ, 'untested'),
