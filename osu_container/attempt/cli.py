@@ -329,7 +329,7 @@ class Attempt(object):
                                     + [os.path.join(place, program[0])] + program[1:], env)
         if code and step and self.step_options is None and _NOT_HERE.search(err):
             self.step_options = []
-            self.left.append('%s of the launcher: the job has nothing for it' % ' '.join(step))
+            self.left.append('%s of %s: the job has nothing for it' % (' '.join(step), typed[0]))
             return self.one_run(placement, name, settings, place, variables, called)
         line = ' '.join(typed + bound + program)
         problems = self.prove(line, name, None if settings else name, proofs)
