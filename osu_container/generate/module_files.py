@@ -101,8 +101,9 @@ def for_reading(text):
 def texts(eb, sites, names=names_of):
     """Return {path below the folder of all sites (str): text} of the modules names(site) of sites, with all cores."""
     with tempfile.TemporaryDirectory(prefix='render-') as scratch, ThreadPoolExecutor(os.cpu_count()) as pool:
-        jobs = {site: pool.submit(render, eb, site, scratch, names(site)) for site in sites}
-        return {f'{site}/{name}.lua': text for site in sites for name, text in jobs[site].result().items()}
+        # a site that has the host's Open MPI alone needs an image to say so
+        jobs = {site: pool.submit(render, eb, site, scratch, names(site)) for site in sites if names(site)}
+        return {f'{site}/{name}.lua': text for site, job in jobs.items() for name, text in job.result().items()}
 
 
 def is_kept(path):

@@ -44,7 +44,7 @@ for _, folder in ipairs({ (os.getenv("LUMI_CONTAINER_REPOSITORY_ROOT") or "") ..
     if not isFile(sif) and isFile(copy) then sif = copy end
 end
 if mode() == "load" and not lfs.attributes(sif) then LmodError("The image " .. sif .. " is gone. Get it back with: eb osu-container-hybrid.eb -r --rebuild") end
-local other = {}
+local other, stack = {}, ({ ["25.09"] = "lumi-25.09", ["25.09.dev"] = "lumi-25.09", ["26.03"] = "lumi-26.03", ["26.03.dev"] = "lumi-26.03" })[os.getenv("LUMI_STACK_VERSION") or ""]
 for name, fits in pairs({ LUMI_STACK_VERSION = " 25.03 25.03.dev ", LUMI_STACK_PARTITION = " G EAP L container common system CrayEnv " }) do
     local value = os.getenv(name) or ""
     if not ("  " .. fits):find(" " .. value .. " ", 1, true) then table.insert(other, name .. "=" .. value) end
@@ -57,7 +57,6 @@ for _, file in ipairs({                              -- bytes at installation
     local size = lfs.attributes(file[1], "size")
     if size ~= file[2] then table.insert(other, file[1] .. (size and " has changed" or " is gone")) end
 end
-local stack = ({ ["25.09"] = "lumi-25.09", ["25.09.dev"] = "lumi-25.09", ["26.03"] = "lumi-26.03", ["26.03.dev"] = "lumi-26.03" })[os.getenv("LUMI_STACK_VERSION") or ""]
 if mode() == "load" and other[1] then
     LmodMessage("Warning: not as at installation: " .. table.concat(other, "; ") .. ". Programs may fail. " .. (stack and "The stack loaded is site " .. stack .. ": " .. "module unload osu-container; eb osu-container-hybrid.eb -r --rebuild --try-amend=site=" .. stack or "Install it again: module unload osu-container; eb osu-container-hybrid.eb -r --rebuild"))
 end
