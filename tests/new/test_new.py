@@ -288,7 +288,7 @@ def test_an_image_with_mpi_and_no_program(place):
 def test_open_mpi_is_refused_where_the_hosts_mpi_is_wanted(place):
     mpi = place.parts.mpi(open_mpi(), 'libmpi.so.40', needs=None)
     message = place.refused(place.sif(place.image(mpi=mpi)), '--approach', 'bind')
-    assert "the image's MPI is Open MPI, and site '%s' describes no Open MPI of its own" % CPU in folded(message)
+    assert f"the image's MPI is Open MPI, and site '{CPU}' describes no Open MPI of its own" in folded(message)
 
 
 @pytest.mark.parametrize('link', [False, True])
