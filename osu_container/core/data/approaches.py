@@ -237,23 +237,21 @@ _OPENMPI_OVER_LIBFABRIC = _with_linkx('FI_PROVIDER', '{provider}', *_PROVIDER) +
 ]
 
 #: What bind is where the image's MPI is Open MPI. All of it was tried over 5.0.11, 4.1.8 and Debian's 4.1.4 of a host
-_TRIED = 'steps on two nodes: hosts with Open MPI 5.0.11, 4.1.8 and Debian\'s 4.1.4, images with 4.1 and 5.0'
-_TRIED_ON = '2026-11-26'
-_OF_HOST = [
-    _variable(name, value, why, _TRIED + '; opal/mca/installdirs/env and its like in PMIx', 'measured', _TRIED_ON)
-    for name, value, why in (
-        ('OPAL_PREFIX', '/opt/host-mpi', 'the host\'s Open MPI reads its own files and none of the image\'s, such as '
-         'openmpi-mca-params.conf; images of Open MPI set it to their own'),
-        ('OMPI_MCA_mca_base_component_path', '/opt/host-mpi/lib/openmpi', 'its plug-ins are the host\'s: without it '
-         'Debian\'s Open MPI finds none and ends in opal_init; OPAL_PKGLIBDIR does the same, and ends in MPI_Init '
-         'where PMIX_PKGLIBDIR is another'),
-        ('OPAL_SYSCONFDIR', '/opt/host-mpi/etc', 'Debian\'s reads /etc/openmpi whatever OPAL_PREFIX says: that of the '
-         'image'),
-        ('PMIX_PREFIX', '/opt/host-mpi', 'the same of PMIx'),
-        ('PMIX_MCA_mca_base_component_path', '/opt/host-mpi/lib/pmix', 'the plug-ins of PMIx, where they are files, as '
-         'in Debian 11'),
-        ('UCX_MODULE_DIR', '/opt/host-mpi/lib/ucx', 'UCX of the host would load the parts of another one where its own '
-         'build has them: over an image of Debian sid Debian 13\'s ended at an undefined symbol'))]
+_TRIED = ('steps on two nodes: hosts with Open MPI 5.0.11, 4.1.8 and that of Debian 11, 12 and 13, images with 4.1 '
+          'and 5.0; opal/mca/installdirs/env and its like in PMIx')
+_OF_HOST = [_variable(name, '/opt/host-mpi' + below, why, _TRIED, evidence, '2026-11-26')
+            for name, below, evidence, why in (
+    ('OPAL_PREFIX', '', 'measured', 'the host\'s Open MPI reads its own files and none of the image\'s, such as '
+     'openmpi-mca-params.conf; images of Open MPI set it to their own'),
+    ('OMPI_MCA_mca_base_component_path', '/lib/openmpi', 'measured', 'its plug-ins are the host\'s: without it '
+     'Debian\'s Open MPI finds none and ends in opal_init; OPAL_PKGLIBDIR does the same, and ends in MPI_Init where '
+     'PMIX_PKGLIBDIR is another'),
+    ('OPAL_SYSCONFDIR', '/etc', 'derived', 'Debian\'s reads /etc/openmpi whatever OPAL_PREFIX says: that of the image'),
+    ('PMIX_PREFIX', '', 'derived', 'the same of PMIx'),
+    ('PMIX_MCA_mca_base_component_path', '/lib/pmix', 'measured', 'the plug-ins of PMIx, where they are files, as in '
+     'Debian 11'),
+    ('UCX_MODULE_DIR', '/lib/ucx', 'measured', 'UCX of the host would load the parts of another one where its own '
+     'build has them: over an image of Debian sid Debian 13\'s ended at an undefined symbol'))]
 #: Open MPI's own libraries, and those that it is built with: hwloc, libevent and UCX keep their soname when they grow
 _OPEN_MPI_BUILD = ['libmpi', 'libopen-', 'liboshmem', 'libmca_common_', 'libpmix', 'libprrte', 'libhwloc', 'libevent',
                    'libuc', 'libfabric']

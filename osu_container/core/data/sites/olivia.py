@@ -26,6 +26,8 @@ STACKS = {
         'gpu_driver': fact('580.65.06', 'which CUDA an image may have: CUDA 13 runs there', _NCCL, _READ, 'derived'),
         'gpu_binding': fact(None, 'GPU i is next to card i, but which cores are next to it no page says, so nothing '
                             'places the ranks', _OPENMPI + ', gpubind.sh', _READ, 'untested'),
+        'lnx_links': fact(None, 'lnx crashes there with all four cards: each rank wants one of its own, by a script of '
+                          'Sigma2\'s page', _OPENMPI + ', lnx provider', _READ, 'measured'),
         'libraries': {
             'libompi': fact(_ROOT + '/lib/libmpi.so.40', 'the host\'s Open MPI, for images whose MPI that is; Sigma2 '
                             'binds $EBROOTOPENMPI', _APPTAINER + ': module OpenMPI/5.0.10-GCC-14.3.0; its folder as '

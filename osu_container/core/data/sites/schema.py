@@ -109,7 +109,7 @@ SHAPES = {
     'gpu_binding': ([{'gcd': int, 'mask': str, 'nic': str}], None),
     'library_folders': [str],
     'one_build': [str],
-    'lnx_links': str,
+    'lnx_links': (str, None),
     'conflicts': [str],
     'family': str,
     'stack': {'of': str, 'name': str, 'variable': str, 'values': [str]},
