@@ -128,6 +128,8 @@ def test_site_names_an_image_a_default_and_a_pmi_for_its_approaches(site):
     without = {'bind'} if site in ('lumi-26.03', 'setonix-26.03') else set()  # its GTL wants ROCm 7 in the image
     entry = site_entry(site)
     possible = {name for name in CONTAINERS if runs_on(APPROACHES[name], entry)}
+    if entry['libraries'].get('libompi') and 'Open MPI' in entry['pmi']['value']:  # for images of that family
+        possible.add('bind')
     images = {name for name in entry['images']['value'] if '/' not in name}  # others are of modules of their own
     assert images and images <= possible
     if 'cuda' not in str(entry['images']['value']):  # there is no MPICH with CUDA, so approaches go without an image

@@ -26,8 +26,8 @@ STACKS = {
         'pmi': fact({'image': 'pmi2', 'Open MPI': 'pmi2'}, 'the Open MPI 4.1 there speaks PMI-2, unlike most; an Open '
                     'MPI of an image most often speaks PMIx alone', _SKILLS + ': --mpi=pmi2, podman-hpc '
                     '--openmpi-pmi2', _READ, 'derived'),
-        'default_approach': fact('bind', 'the host\'s Open MPI speaks PMI-2, that of the image does not', _SKILLS, _READ,
-                                 'derived'),
+        'default_approach': fact('bind', 'the host\'s Open MPI speaks PMI-2, that of the image does not', _SKILLS,
+                                 _READ, 'derived'),
         'architecture': fact('aarch64', 'images must be built for it', _SCRIPTS + ': uname -m', _READ, 'measured'),
         'gpu': fact('sm_90', 'four GH200 on a node', _SCRIPTS, _READ, 'measured'),
         'gpu_driver': fact('565.57.01', 'which CUDA an image may have: 12, and what is newer than 12.7 only without '
