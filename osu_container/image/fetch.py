@@ -305,6 +305,7 @@ def make_base(kind, words, work, log):
     if outputs.is_ours(base):
         return base / 'root'
     address = [words[-1]] if words[-1] else []
+    Path(work).mkdir(parents=True, exist_ok=True)
     with outputs.temporary(f'build-{of_this()}', work) as temporary:
         made, archive = outputs.make(Path(temporary) / 'made'), Path(temporary) / 'base.tar'
         root = made / 'root'

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers import foreign_images
 from tests.helpers.machine import PROJECT, STATE, run
 from tests.image.test_images_run import FOLDER, OPENMPI, built  # noqa: F401, built is a fixture
 
@@ -88,7 +89,8 @@ def clone(built):  # noqa: F811, a fixture
                 shutil.copy(path, folder / 'sources')
         images = folder / '.workstation' / FOLDER.name
         images.mkdir(parents=True)
-        for path in FOLDER.glob('foreign-lammps.s*'):  # if another test has made it
+        foreign_images.make('lammps', STATE / 'bin' / 'apptainer')  # for all, not for this account alone
+        for path in FOLDER.glob('foreign-lammps.s*'):
             shutil.copy(path, images)
         for path in STATE.iterdir():
             if path.name not in WRITTEN:
