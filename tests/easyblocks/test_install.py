@@ -317,7 +317,7 @@ def test_image_without_mpi(eb, image_with):
 def test_image_with_open_mpi(eb, image_with):
     eb.local(workstation())
     use_image(eb, image_with('libmpi.so.40'))
-    assert_refused(eb, eb('osu-container-bind.eb', '-r'), 'is Open MPI (libmpi.so.40)', 'libmpi.so.12')
+    assert_refused(eb, eb('osu-container-hybrid.eb', '-r'), 'is Open MPI (libmpi.so.40)', 'libmpi.so.12')
 
 
 def test_image_whose_mpi_does_not_use_libfabric(eb, image_with):
