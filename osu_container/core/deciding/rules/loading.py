@@ -69,7 +69,8 @@ def injection_defeated(trial):
         if owner != 'host' or one is None or one.origin == 'host':
             continue
         if soname not in trial.taken.injected:
-            named = trial.site['libraries'].get(trial.approach['inject'][0] if name == 'libmpi' else name)
+            key = trial.approach['inject'][0] if name == 'libmpi' and trial.approach['inject'] else name
+            named = trial.site['libraries'].get(key)
             path = trial.host.on(named['value']) if named else None
             others = [known for known, facts in trial.taken.injected.items() if facts.path == path]
             if others:
