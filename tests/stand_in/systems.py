@@ -67,6 +67,7 @@ HOSTS['polaris'] = dict(HOSTS['derecho'], interfaces=_HSN[:2], cards=_CARDS[:2])
 HOSTS['isambard-ai'] = dict(HOSTS['alps'], runtime=('apptainer', 'apptainer version 1.4.1'),
                             partitions=['workq*|gpu:4'])
 HOSTS['olivia'] = dict(HOSTS['alps'], runtime=('apptainer', 'apptainer version 1.4.1'), partitions=['accel|gpu:4'])
+HOSTS.update({'perlmutter-9.1.0': HOSTS['perlmutter'], 'setonix-26.03': HOSTS['setonix']})
 for _stack in ('25.03', '25.09', '26.03'):
     # one card on a node of LUMI-C
     HOSTS['lumi-c-' + _stack] = dict(HOSTS['lumi-' + _stack], gpu=None, interfaces=_HSN[:1], cards=_CARDS[:1])
