@@ -102,7 +102,8 @@ def texts(eb, sites, names=names_of):
     """Return {path below the folder of all sites (str): text} of the modules names(site) of sites, with all cores."""
     with tempfile.TemporaryDirectory(prefix='render-') as scratch, ThreadPoolExecutor(os.cpu_count()) as pool:
         # a site that has the host's Open MPI alone needs an image to say so
-        jobs = {site: pool.submit(render, eb, site, scratch, names(site)) for site in sites if names(site)}
+        found = {site: names(site) for site in sites}
+        jobs = {site: pool.submit(render, eb, site, scratch, found[site]) for site in sites if found[site]}
         return {f'{site}/{name}.lua': text for site, job in jobs.items() for name, text in job.result().items()}
 
 

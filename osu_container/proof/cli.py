@@ -3,9 +3,8 @@ The command `osu-container proof`, which the modules have as osu-proof: run a co
 judge a folder of an earlier run.
 
 The ranks of every step that the command starts by srun are watched (other launchers: see watching()).
-SLURM_TASK_PROLOG, an option of srun as a variable, names a script that
-Slurm runs before each task, as the user, with the id of the task's process. So no option of srun is
-parsed, and nothing is added to the program's command line.
+SLURM_TASK_PROLOG, an option of srun as a variable, names a script that Slurm runs before each task, as the user, with
+the id of the task's process. So no option of srun is parsed, and nothing is added to the program's command line.
 
 Python 3.6 and its standard library only.
 """

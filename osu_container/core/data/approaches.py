@@ -236,7 +236,7 @@ _OPENMPI_OVER_LIBFABRIC = _with_linkx('FI_PROVIDER', '{provider}', *_PROVIDER) +
               '2026-11-21', 'derived'),
 ]
 
-#: What bind is where the image's MPI is Open MPI. All of it was tried over 5.0.11, 4.1.8 and Debian's 4.1.4 of a host
+#: What bind sets where the image's MPI is Open MPI
 _TRIED = ('steps on two nodes: hosts with Open MPI 5.0.11, 4.1.8 and that of Debian 11, 12 and 13, images with 4.1 '
           'and 5.0; opal/mca/installdirs/env and its like in PMIx')
 _OF_HOST = [_variable(name, '/opt/host-mpi' + below, why, _TRIED, evidence, '2026-11-26')
