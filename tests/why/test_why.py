@@ -13,7 +13,6 @@ import lzma
 import os
 import pathlib
 import re
-import statistics
 import subprocess
 import sys
 import time
@@ -24,8 +23,10 @@ from osu_container.why import clues, messages, search
 from tests.helpers.machine import LMODS, PROJECT, STATE, clean_shell, compile_library, run
 
 try:
+    from re import _compiler as compiler
     from re import _parser as parser
 except ImportError:  # before Python 3.11
+    import sre_compile as compiler
     import sre_parse as parser
 
 
@@ -143,26 +144,50 @@ def test_the_plain_text_of_every_expression_is_in_all_that_it_matches():
             assert len(text) >= 3, f"{entry['name']}: it would be looked for everywhere, which takes long"
 
 
-def test_no_pattern_takes_long_where_its_beginning_comes_again_and_again():
-    """
-    Every needle and every known text, hundreds of times in one line.
+def last_letters(items):
+    """Return the letters (set of str) with which what the items of a parsed expression match may end."""
+    found = set()
+    for kind, value in reversed(list(items)):
+        name = str(kind)
+        if name == 'BRANCH':
+            return found.union(*map(last_letters, value[1]))
+        if name.endswith('REPEAT') or name == 'SUBPATTERN':
+            found |= last_letters(value[-1])
+        elif name.startswith(('AT', 'ASSERT')):
+            continue
+        else:
+            one = compiler.compile(parser.SubPattern(items.state, [(kind, value)]))
+            found |= {letter for letter in map(chr, range(128)) if one.match(letter)}
+        if not name.endswith('REPEAT') or value[0]:
+            break
+    return found
 
-    A bad pattern costs the square of the length: sixteen times as much for a line that is four times as long. Those
-    that cost more than the others are tried so.
-    """
-    words = {word for _, _, parts in search.PATTERNS for _, word in parts}
-    words |= {text[:end] for name, _, text in TEXTS if name != '-' for end in (len(text) // 2, 300)}
-    words |= {'a', '/a/path/', 'x: (1): '} | {re.match(r'(?:\w|[ /:`\'"-])*', part.pattern).group()
-                                              for _, _, parts in search.PATTERNS for part, _ in parts} - {''}
 
-    def cost(word, length):
-        begin = time.process_time()
-        search.explain(word * (length // len(word)))
-        return time.process_time() - begin
-    costs = {word: cost(word, 10_000) for word in sorted(words)}
-    usual = statistics.median(costs.values())
-    for word in (word for word, seconds in costs.items() if seconds > 3 * usual):
-        assert min(cost(word, 40_000) for _ in range(3)) < 8 * max(cost(word, 10_000) for _ in range(3)), word
+def slow_repeats(items, before=None, behind=False):
+    """
+    Return those repeats (list) of a parsed expression that make it cost the square of a line's length.
+
+    Such a one has no end, or is the first and long; what follows may fail; and it takes the same letters again from
+    each place among them, as nothing stands before it, or something that ends with one of them.
+    """
+    found = []
+    for place, (kind, value) in enumerate(items):
+        name, more = str(kind), behind or place + 1 < len(items)
+        if name.endswith('REPEAT') or name == 'SUBPATTERN':
+            found += slow_repeats(value[-1], before, more)
+        if name == 'BRANCH':
+            found += [each for branch in value[1] for each in slow_repeats(branch, before, more)]
+        if name.endswith('REPEAT') and more and value[1] > (20 if before is None else 2000) and (
+                before is None or before & last_letters(value[-1])):
+            found.append(value)
+        before = before or set() if name.startswith(('AT', 'ASSERT')) else last_letters(items[place:place + 1])
+    return found
+
+
+def test_no_pattern_costs_the_square_of_the_length_of_a_line():
+    for entry, _, parts in search.PATTERNS:
+        for part, _ in parts:
+            assert slow_repeats(parser.parse(part.pattern, re.MULTILINE)) == [], (entry['name'], part.pattern)
 
 
 def test_causes_come_in_the_order_of_their_lines():

@@ -14,7 +14,7 @@ ENTRIES = [
      'unless': ["no place for a bind"]},
     {'name': "no place for a bind",
      'patterns': [(" doesn't exist", r"while mounting \S{1,300}: destination (?P<path>\S+) doesn't exist"),
-                  ("doesn't exist", r"Target \S{1,200}/mnt/(?:session/)?final(?P<path>/\S+) doesn't exist"),
+                  ("doesn't exist", r"Target \S{1,200}/mnt/(?:session/)?final(?P<path>/\S{1,300}) doesn't exist"),
                   ("FAILED to find user volume to: ", r"FAILED to find user volume to: (?P<path>\S+)"),
                   (" destination automatically without overlay",
                    r"can't create (?P<path>\S{1,300}) destination automatically without overlay"),
@@ -28,9 +28,9 @@ ENTRIES = [
      'source': "LUMI training 2026-04, Containers"},
     {'name': "two sets of binds",
      'patterns': [(" have different values, using the latter",
-                   r"SINGULARITY_(?:BIND|BINDPATH) and APPTAINER_\w+ have different values, using the latter"),
+                   r"SINGULARITY_(?:BIND|BINDPATH) and APPTAINER_\w{1,60} have different values, using the latter"),
                   (" is set, but APPTAINER_",
-                   r"SINGULARITY_(?:BIND|BINDPATH) is set, but APPTAINER_\w+ is preferred")],
+                   r"SINGULARITY_(?:BIND|BINDPATH) is set, but APPTAINER_\w{1,60} is preferred")],
      'cause': "You have set SINGULARITY_BIND and the module has set APPTAINER_BIND; an apptainer that is started by "
               "hand ignores the first.",
      'remedy': "Use the module's commands (osu_*, osu-exec, osu-shell), which put both together, or name your folders "
@@ -111,7 +111,7 @@ ENTRIES = [
      'source': "easyconfigs/o/osu-container/run-in-container; github.com/CSCfi/hpc-container-wrapper"},
     {'name': "module not loaded",
      'patterns': [("call-settings is missing, so this is no installation",
-                   r"(?P<path>\S+)/call-settings is missing, so this is no installation")],
+                   r"(?<!\S)(?P<path>\S+)/call-settings is missing, so this is no installation")],
      'cause': "The wrapper was called outside of an installation, or {path} has lost what was installed there.",
      'remedy': "module load NAME/APPROACH, e.g. osu-container/hybrid; its commands are then on PATH. Where they say "
                "this: eb osu-container-APPROACH.eb -r --rebuild.",
@@ -124,7 +124,8 @@ ENTRIES = [
      'source': "container-recipes/entrypoint/osu-entrypoint"},
     {'name': "host library does not fit the image",
      'patterns': [(", which is not in ",
-                   r"(?P<by>[^\s:]+) needs (?P<version>[A-Z]\w*_[\w.]+), which is not in (?P<library>[^\s:]+)")],
+                   r"(?<![^\s:])(?P<by>[^\s:]+) needs (?P<version>[A-Z]\w{0,60}_[\w.]{1,60}), which is not in "
+                   r"(?P<library>[^\s:]+)")],
      'cause': "{by} was built with something newer than {library}: it needs {version}. The entrypoint has noticed "
               "before the program started.",
      'remedy': "FABRIC_...: an image whose MPI was built with a libfabric that is not newer than the host's, or "
@@ -133,20 +134,21 @@ ENTRIES = [
      'source': "container-recipes/entrypoint/osu-entrypoint"},
     {'name': "library of the host not bound",
      'patterns': [(" is neither in the image nor in the folders of the host",
-                   r"(?P<library>\S+) is neither in the image nor in the folders of the host")],
+                   r"(?<!\S)(?P<library>\S+) is neither in the image nor in the folders of the host")],
      'cause': "The host's libfabric needs {library}, which the entrypoint finds nowhere below /host.",
      'remedy': "Bind the host's /usr to /host/usr; a library from elsewhere: bind its folder anywhere and name the "
                "place in OSU_SWAP_PATH. With the module: install it again, it looks for such folders.",
      'source': "container-recipes/entrypoint/osu-entrypoint"},
     {'name': "function of a library missing",
-     'patterns': [(", which no library has", r"(?P<by>\S+) needs the function (?P<symbol>\S+), which no library has")],
+     'patterns': [(", which no library has", r"(?<!\S)(?P<by>\S+) needs the function (?P<symbol>\S+), which no "
+                                             r"library has")],
      'cause': "{by} calls {symbol}, which neither the host's libraries nor the image's have: they are of two builds.",
      'remedy': "cxi...: the host's libcxi is older than its libfabric, or another one is in front. Else another image, "
                "or opensource.",
      'source': "container-recipes/entrypoint/osu-entrypoint"},
     {'name': "swap defeated by DT_RPATH",
      'patterns': [(" would be loaded all the same: a DT_RPATH",
-                   r"(?P<library>\S+) would be loaded all the same: a DT_RPATH")],
+                   r"(?<!\S)(?P<library>\S+) would be loaded all the same: a DT_RPATH")],
      'cause': "The image's MPI has the folder of its own libfabric, {library}, written into it; nothing can be put "
               "before that.",
      'remedy': "patchelf --set-rpath in the image writes DT_RUNPATH instead; programs of conda environments are so by "
@@ -154,7 +156,7 @@ ENTRIES = [
      'source': "container-recipes/entrypoint/osu-entrypoint; ld.so(8)"},
     {'name': "static program behind the entrypoint",
      'patterns': [(" is linked statically: no library can be put before its own",
-                   r"(?P<program>\S+) is linked statically: no library can be put before its own")],
+                   r"(?<!\S)(?P<program>\S+) is linked statically: no library can be put before its own")],
      'cause': "{program} has its libraries in itself, so the host's libfabric cannot be given to it.",
      'remedy': "Start it by apptainer exec or singularity exec, or with OSU_SWAP=0; or link it with shared "
                "libraries.",
@@ -178,13 +180,13 @@ ENTRIES = [
      'remedy': "An image whose plugin was built with a libfabric that is not newer than the host's, or opensource.",
      'source': "container-recipes/entrypoint/osu-entrypoint"},
     {'name': "unknown OSU_SWAP",
-     'patterns': [(" is unknown", r"OSU_SWAP=(?P<value>\S*) is unknown")],
+     'patterns': [(" is unknown", r"OSU_SWAP=(?P<value>\S{0,300}) is unknown")],
      'cause': "The variable OSU_SWAP, which the entrypoint of the image reads, has the value {value}.",
      'remedy': "export OSU_SWAP=require or OSU_SWAP=0, or unset OSU_SWAP.",
      'source': "container-recipes/entrypoint/osu-entrypoint"},
     {'name': "libfabric of the host cannot be taken",
      'patterns': [("the libfabric of the ",
-                   r"the libfabric of the (?:host cannot take the place of the image\S*|image is used, not the "
+                   r"the libfabric of the (?:host cannot take the place of the image\S{0,300}|image is used, not the "
                    r"host's): (?P<reason>[^\n]{1,600})")],
      'cause': "The entrypoint of the image could not put the host's libfabric in place: {reason}",
      'remedy': "The line says what is wrong; docs/approaches.md, swap, has what an image and the binds must be like. "
@@ -221,7 +223,7 @@ ENTRIES = [
      'remedy': "osu-exec --env A=b -- cat /etc/os-release. Options for all commands: MPI_CONTAINER_OPTIONS.",
      'source': "easyconfigs/o/osu-container/run-in-container"},
     {'name': "variable set and empty",
-     'patterns': [(" is set and empty", r"(?P<name>\w+) is set and empty\b")],
+     'patterns': [(" is set and empty", r"(?<!\w)(?P<name>\w+) is set and empty\b")],
      'cause': "{name} chooses a file or a folder, and has no value.",
      'remedy': "unset {name}, or give it a value.",
      'source': "easyconfigs/o/osu-container/run-in-container"},
@@ -349,7 +351,7 @@ ENTRIES = [
      'source': "github.com/apptainer/apptainer, issue 778; github.com/hael/SIMPLE, issue 14"},
     {'name': "working folder not in the container",
      'patterns': [("container working directory",
-                   r"container working directory.{0,40} (?:/\S+?)?:? ?chdir (?P<folder>\S+?): "),
+                   r"container working directory.{0,40} (?:/\S{1,300}?)?:? ?chdir (?P<folder>\S{1,300}?): "),
                   "Z: chdir: No such file or directory",
                   (": No such file",
                    r"/bin/bash: (?:line \d+: )?(?P<folder>\S{0,300}\.command\.(?:sh|run|stub)): No such file")],
@@ -374,7 +376,8 @@ ENTRIES = [
      'source': "github.com/apptainer/singularity, issue 295; github.com/assemblerflow/flowcraft, issue 102"},
     {'name': "overlay not mounted in time",
      'patterns': [(" failed to mount ",
-                   r"(?P<program>fuse2fs|fuse-overlayfs|squashfuse\w*|gocryptfs) failed to mount \S{1,300} in \d+s")],
+                   r"(?P<program>fuse2fs|fuse-overlayfs|squashfuse\w{0,60}|gocryptfs) failed to mount \S{1,300} in "
+                   r"\d+s")],
      'cause': "{program} had ten seconds to mount an image, and the file system below it was slower: a large overlay "
               "is checked first, or the disk is overrun.",
      'remedy': "Try again; put the overlay on a faster disk, make it smaller or --sparse, or take a folder as "
@@ -405,17 +408,17 @@ ENTRIES = [
     {'name': "program that the runtime needs missing",
      'patterns': [(" not found",
                    r"(?:FATAL|ERROR|WARNING|INFO) ?: {1,4}[^\n]{0,600}\b(?P<program>unsquashfs|mksquashfs"
-                   r"|squashfuse\w*|fuse2fs|fuse-overlayfs|gocryptfs|cryptsetup|newuidmap|newgidmap|fakeroot"
+                   r"|squashfuse\w{0,60}|fuse2fs|fuse-overlayfs|gocryptfs|cryptsetup|newuidmap|newgidmap|fakeroot"
                    "|debootstrap|nvidia-container-cli|proot|crun|runc|conmon)(?: is)? not found(?!, will not)(?: in "
                    r"(?:\$?PATH|path)| on)?"),
                   ('exec: "/',
-                   r'exec: "/\S{1,100}/(?P<program>nvidia-container-cli|unsquashfs|mksquashfs|squashfuse\w*|fuse2fs'
-                   '|fuse-overlayfs|newuidmap|newgidmap)": stat '),
+                   r'exec: "/\S{1,100}/(?P<program>nvidia-container-cli|unsquashfs|mksquashfs|squashfuse\w{0,60}'
+                   r'|fuse2fs|fuse-overlayfs|newuidmap|newgidmap)": stat '),
                   ("[ERROR] Command not found: ",
                    r"\[ERROR\] Command not found: (?P<program>squashfuse|mksquashfs|unsquashfs|fuse-overlayfs|parallel"
                    r"|jq|nvidia-container-cli)\b"),
                   (": executable file not found",
-                   r"exec: ['\x22](?P<program>unsquashfs|mksquashfs|squashfuse\w*|fuse2fs|fuse-overlayfs|newuidmap"
+                   r"exec: ['\x22](?P<program>unsquashfs|mksquashfs|squashfuse\w{0,60}|fuse2fs|fuse-overlayfs|newuidmap"
                    r"|newgidmap|fakeroot|crun|runc|sqfstar|tar2sqfs|proot|gocryptfs)['\x22]: executable file not "
                    "found")],
      'cause': "The runtime calls the program {program} of the host, and does not find it on PATH or in its own "
@@ -619,7 +622,7 @@ ENTRIES = [
                "408"},
     {'name': "overlay of another user",
      'patterns': [("setup of overlay upper dir failed", r"setup of overlay upper dir failed[^\n]{0,250}"),
-                  ("/upper is not writable", r"\S{1,200}/upper is not writable")],
+                  ("/upper is not writable", r"(?<!\S)\S{1,200}/upper is not writable")],
      'cause': "The folders upper and work within the overlay belong to root or somebody else: it was made by an older "
               "Singularity or with sudo; without setuid they must be yours.",
      'remedy': "apptainer overlay create --size 1024 NEW.img makes one that is yours; --overlay FILE:ro to read it; as "

@@ -18,7 +18,7 @@ GPUS = [
      'remedy': "Ask for whole nodes: --gpus-per-node={all}, and --exclusive in partitions that share nodes.",
      'source': "easyconfigs/o/osu-container/osu-gpu-bind"},
     {'name': "GPUs of another node",
-     'patterns': [(", and OSU_GPU_MAP knows", r"the step has the GPUs (?P<gpus>[\w ]+), and OSU_GPU_MAP knows")],
+     'patterns': [(", and OSU_GPU_MAP knows", r"the step has the GPUs (?P<gpus>[\w ]{1,60}), and OSU_GPU_MAP knows")],
      'cause': "Slurm's numbers of the GPUs ({gpus}) are not those of the module's site.",
      'remedy': "Is the module for this system? osu-explain names its site. Else leave osu-gpu-bind out.",
      'source': "easyconfigs/o/osu-container/osu-gpu-bind"},
@@ -150,7 +150,7 @@ GPUS = [
      'also': [("it is the program itself", "AMD_SERIALIZE_KERNEL=3 HSA_ENABLE_SDMA=0 PROGRAM on one GPU")]},
     {'name': "GPU of AMD not to be used",
      'patterns': ["HSA_STATUS_ERROR_OUT_OF_RESOURCES", "Call returned 4104",
-                  ("fail", r"(?i:hsa)(?:_init| runtime)\b[^\n]{0,30}fail\w*\W{1,4}(?:0x)?(?:1008|4104)\b"),
+                  ("fail", r"(?i:hsa)(?:_init| runtime)\b[^\n]{0,30}fail\w{0,60}\W{1,4}(?:0x)?(?:1008|4104)\b"),
                   "open /dev/kfd: permission denied"],
      'cause': "ROCm cannot take a GPU into use: you may not open /dev/kfd and /dev/dri/renderD* (groups render and "
               "video), the container does not show them, or this GPU is not supported.",
@@ -294,10 +294,10 @@ NCCL = [
      'source': "NCCL, src/graph/xml.cc", 'general': True},
     {'name': "rank of NCCL at the other end has gone",
      'patterns': [("onnection closed by remote peer",
-                   r"(?:NCCL WARN[^\n]{0,60}|socket\w+: )[Cc]onnection closed by remote peer"),
+                   r"(?:NCCL WARN[^\n]{0,60}|socket\w{1,60}: )[Cc]onnection closed by remote peer"),
                   ("Call to ",
-                   r"(?:NCCL WARN|socket\w+:)[^\n]{0,40} Call to (?:recv from|send to|read|write|recv|send) ?\S{0,100} "
-                   "?(?:failed|returned)"),
+                   r"(?:NCCL WARN|socket\w{1,60}:)[^\n]{0,40} Call to (?:recv from|send to|read|write|recv|send) "
+                   r"?\S{0,100} ?(?:failed|returned)"),
                   ("] Failed to execute operation", r"\[Proxy Service \d+\] Failed to execute operation"),
                   "remote process exited or there was a network error", "ncclRemoteError"],
      'cause': "Another rank of {NCCL|RCCL} has ended or crashed, so the connection to it was closed; or the network "

@@ -146,7 +146,7 @@ ENTRIES = [
     {'name': "PSM2 opens no card",
      'patterns': ["PSM2 can't open hfi unit", "PSM2 was unable to open an endpoint",
                   ("assign_context command failed",
-                   r"(?:hfi|ipath)_userinit\w*: .{0,20}assign_context command failed")],
+                   r"(?:hfi|ipath)_userinit\w{0,60}: .{0,20}assign_context command failed")],
      'cause': "The Omni-Path card has no free context for this rank, or the container does not show it.",
      'remedy': "Fewer ranks on the node, or a node of your own (--exclusive): another job may have the contexts. In a "
                "container: bind /dev/hfi1_0.",
@@ -166,8 +166,8 @@ ENTRIES = [
     {'name': "limit of locked memory",
      'patterns': ["set max locked memory", "Failure to post internal receive buffers",
                   (" failed",
-                   r"\bibv_(?:create_(?:cq|qp|srq)|reg_mr|alloc_pd)\w*(?:\([^)\n]{0,80}\))? failed[^\n]{0,60}Cannot "
-                   "allocate memory")],
+                   r"\bibv_(?:create_(?:cq|qp|srq)|reg_mr|alloc_pd)\w{0,60}(?:\([^)\n]{0,80}\))? "
+                   r"failed[^\n]{0,60}Cannot allocate memory")],
      'cause': "The card needs memory that is locked, and this process may lock too little (ulimit -l). The memory of "
               "the node is not what is short.",
      'remedy': "srun bash -c 'ulimit -l' should print unlimited. Slurm takes it from slurmd (LimitMEMLOCK) or from "
@@ -288,7 +288,7 @@ ENTRIES = [
      'also': [("the network is only overloaded", "UCX_RC_TIMEOUT=4s UCX_DC_TX_QUEUE_LEN=256 PROGRAM")]},
     {'name': "no such fabric for Intel MPI",
      'patterns': [(" fabric is not available and fallback fabric",
-                   r"(?P<fabric>[\w:]+) fabric is not available and fallback fabric")],
+                   r"(?<![\w:])(?P<fabric>[\w:]+) fabric is not available and fallback fabric")],
      'cause': "Intel MPI was told to use the fabric {fabric}, and it is not here.",
      'remedy': "unset I_MPI_FABRICS, or name one that is here: shm:ofi (from 2019 on), shm:tcp or shm:dapl before. env "
                "| grep I_MPI_ shows what a module or the program's own script has set.",
@@ -390,7 +390,7 @@ ENTRIES = [
      'also': [("the program has freed the memory while it was sent, or another rank had failed",
                "the same with buffers in host memory (osu_bw H H)")]},
     {'name': "GDRCopy of another release than its driver",
-     'patterns': [(" failed", r"UCX +ERROR +gdr_(?:pin_buffer|map|get_info)\w*(?:\(\))? failed")],
+     'patterns': [(" failed", r"UCX +ERROR +gdr_(?:pin_buffer|map|get_info)\w{0,60}(?:\(\))? failed")],
      'cause': "UCX opened GDRCopy and its driver refused a call: the image has libgdrapi of another release than the "
               "module gdrdrv of the node (1.3 and 2.0 do not fit), or the GPU's window for it is full.",
      'remedy': "UCX_TLS=^gdr_copy goes without, slower for small messages. Else libgdrapi of the node's release in the "

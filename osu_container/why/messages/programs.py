@@ -41,9 +41,9 @@ LOADER = [
      'source': "glibc, ld.so(8); seen by this project, 2026-11"},
     {'name': "missing library",
      'patterns': [(": cannot open shared object file",
-                   r"(?:^|[\s:'(])(?P<library>[^\s:'(]{0,300}lib(?:cxi|fabric|pmi2?|pmix|palsd?|xpmem|dsmml|mpi_gtl\w*"
-                   r"|json-c|curl|lustreapi|nl-\w+|rdmacm|ibverbs|efa|psm\w*|uc[mpst]|sci_\w+)\.so[^\s:'(]{0,80}): "
-                   r"cannot open shared object file(?![^\n]{0,80}\(ignored\))")],
+                   r"(?:^|[\s:'(])(?P<library>[^\s:'(]{0,300}lib(?:cxi|fabric|pmi2?|pmix|palsd?|xpmem|dsmml|mpi_gtl\w{0,60}"
+                   r"|json-c|curl|lustreapi|nl-\w{1,60}|rdmacm|ibverbs|efa|psm\w{0,60}|uc[mpst]"
+                   r"|sci_\w{1,60})\.so[^\s:'(]{0,80}): cannot open shared object file(?![^\n]{0,80}\(ignored\))")],
      'cause': "{library} is needed and found nowhere: neither in the image nor among what is bound from the host.",
      'remedy': "ldconfig -p, or find /opt /usr -name 'LIBRARY*', on the host finds it. A container bound by hand: "
                "--bind FILE, and put its folder on LD_LIBRARY_PATH in the container (--env LD_LIBRARY_PATH=FOLDER), "
@@ -107,8 +107,8 @@ LOADER = [
      'source': "ld.so(8); libtree, README; github.com/spack/spack, pull request 29392"},
     {'name': "library not in the image",
      'patterns': [(": cannot open shared object file",
-                   r"(?:^|[\s:'(])(?![^\s:'(]{0,300}(?:lib(?:cxi|fabric|pmi2?|pmix|palsd?|xpmem|dsmml|mpi_gtl\w*"
-                   r"|json-c|curl|lustreapi|nl-\w+|rdmacm|ibverbs|efa|psm\w*|uc[mpst]|sci_\w+|mpi\w*|amdhip64"
+                   r"(?:^|[\s:'(])(?![^\s:'(]{0,300}(?:lib(?:cxi|fabric|pmi2?|pmix|palsd?|xpmem|dsmml|mpi_gtl\w{0,60}"
+                   r"|json-c|curl|lustreapi|nl-\w{1,60}|rdmacm|ibverbs|efa|psm\w{0,60}|uc[mpst]|sci_\w+|mpi\w*|amdhip64"
                    r"|hsa-runtime64|amd_comgr|[nr]ccl-net[\w-]*|cuda|nvidia-[\w-]+|slurm\w*|Qt[56]Core)\.so"
                    r"|-rdmav\d+\.so))(?P<library>[^\s:'(]+): cannot open shared object file(?!: "
                    r"(?:Structure|Input/output|Stale|Permission))(?![^\n]{0,80}\(ignored\))"),
@@ -129,7 +129,7 @@ LOADER = [
               ("it is the host's, and the host has changed since the module was installed", "osu-explain")]},
     {'name': "MPI of another kind",
      'patterns': [(": cannot open shared object file",
-                   r"(?P<library>libmpi(?!_gtl)\w*\.so[.\d]*): cannot open shared object "
+                   r"(?P<library>libmpi(?!_gtl)\w{0,60}\.so[.\d]*): cannot open shared object "
                    r"file(?![^\n]{0,80}\(ignored\))")],
      'cause': "The program was built with another MPI than the one that is here, which has no {library}. libmpi.so.12 "
               "is MPICH, Intel MPI, Cray MPICH or MVAPICH, libmpi.so.40 Open MPI; libmpi_mpifh and libmpi_usempif08 "
@@ -142,7 +142,7 @@ LOADER = [
                "osu-exec find / -name 'libmpi*.so*' -not -path '/proc/*'")]},
     {'name': "driver of NVIDIA not in the container",
      'patterns': [(": cannot open shared object file",
-                   r"(?P<library>lib(?:cuda|nvidia-[\w-]+)\.so[.\d]*): cannot open shared object file"),
+                   r"(?P<library>lib(?:cuda|nvidia-[\w-]{1,60})\.so[.\d]*): cannot open shared object file"),
                   ("NVIDIA-SMI couldn't find ", r"NVIDIA-SMI couldn't find (?P<library>[\w.-]+) library"),
                   ("Could not find any NVIDIA libraries", "Could not find any (?P<library>NVIDIA libraries)"),
                   ("unable to find libcuda.so DSO", r"unable to find (?P<library>libcuda\.so) DSO")],
@@ -182,12 +182,13 @@ LOADER = [
      'patterns': [("undefined symbol: ",
                    "(?<![Ee]rror: )undefined symbol: (?P<symbol>(?:__nvJitLink|nccl|cublas|cudnn|cusparse|cusolver"
                    "|cufft|curand|cuda[A-Z]|nvrtc|nvml|hip[A-Z]|rccl|rocblas"
-                   r"|hipblas)\w*)(?![^\n]{0,80}\(ignored\))"),
+                   r"|hipblas)\w{0,60})(?![^\n]{0,80}\(ignored\))"),
                   (" with link time reference",
                    r"symbol (?P<symbol>\S{1,100}?),? version \S{1,60} not defined in file "
                    r"(?:lib(?:cu|nv|nccl|hip|roc|rccl|amd|hsa)\S{1,60}) with link time reference"),
                   (": undefined symbol: ",
-                   r"lib(?:torch\w*|c10\w*|cupy\w*|jaxlib\w*)\S{0,60}: undefined symbol: (?P<symbol>\S{1,200})")],
+                   r"lib(?:torch\w{0,60}|c10\w{0,60}|cupy\w{0,60}|jaxlib\w{0,60})\S{0,60}: undefined symbol: "
+                   r"(?P<symbol>\S{1,200})")],
      'cause': "Another release of a library of {CUDA|ROCm} is loaded than the package was built with: one of a module "
               "(LD_LIBRARY_PATH, {/usr/local/cuda|/opt/rocm}), of conda or of the host comes before the package's own. "
               "{symbol}",
@@ -198,7 +199,7 @@ LOADER = [
      'also': [("which file it is", "LD_DEBUG=libs python -c 'import torch' 2>&1 | grep -E 'trying file|init:'")]},
     {'name': "library without its versions",
      'patterns': [(": no version information available (required by ",
-                   r"(?P<library>\S{1,200}): no version information available \(required by "
+                   r"(?<!\S)(?P<library>\S{1,200}): no version information available \(required by "
                    r"(?P<by>[^)\n]{1,200})\)")],
      'cause': "{by} finds {library}, a build of its own (conda, a module, LD_LIBRARY_PATH), instead of the system's. A "
               "warning; it may crash later.",
@@ -206,8 +207,8 @@ LOADER = [
      'source': "ld.so(8); github.com/hashdist/hashstack, issue 765", 'last': True},
     {'name': "executable stack refused",
      'patterns': [("cannot enable executable stack as shared object requires",
-                   r"(?:(?P<library>[^\s:'\x22]{1,200}): )?cannot enable executable stack as shared object "
-                   "requires")],
+                   r"(?<![^\s:'\x22])(?:(?P<library>[^\s:'\x22]{1,200}): )?cannot enable executable stack as shared "
+                   r"object requires")],
      'cause': "The library {library} is marked as one that needs an executable stack (mostly by mistake, of "
               "hand-written assembler), and glibc from 2.41 on ('Invalid argument') or SELinux ('Permission denied') "
               "does not give it.",
@@ -268,7 +269,7 @@ MPI = [
     {'name': "memory of MPI for its ranks not to be had",
      'patterns': ["MPIDU_Init_shm",
                   ("unable to attach to shared memory",
-                   r"(?:MPID|MPIR|shm_\w+)\w*(?:\(\d+\))?\W{0,20}unable to attach to shared memory"),
+                   r"(?:MPID|MPIR|shm_\w{1,60})\w{0,60}(?:\(\d+\))?\W{0,20}unable to attach to shared memory"),
                   ("ucx function returned with failed status",
                    r"ucx function returned with failed status ?\([^)\n]{0,120}(?:Shared memory error|No resources are "
                    "available)")],

@@ -9,7 +9,7 @@ ENTRIES = [
      'source': "easyconfigs/o/osu-container/run-in-container"},
     {'name': "Open MPI without PMIx",
      'patterns': ["No PMIx server was reachable", "PMI2_Init failed",
-                  (" singletons will be started", r"(?:\d+) singletons will be started"),
+                  (" singletons will be started", r"(?<!\d)(?:\d+) singletons will be started"),
                   "The application appears to have been direct launched", "OMPI was not built with SLURM's PMI support",
                   ("OPAL ERROR: ", r"OPAL ERROR: (?:Unreachable|Not initialized) in file \S*(?:pmix|ext3x)")],
      'cause': "Open MPI does not reach the PMIx of what started it: srun has another --mpi=, its Slurm has no PMIx (as "
@@ -204,7 +204,7 @@ ENTRIES = [
      'unless': ["mpirun in the container", "program not found"]},
     {'name': "option that mpirun does not know",
      'patterns': [("unrecognized argument ",
-                   r"\b(?:match_arg|HYD\w+|\w*parse_args?) \([^\n]{1,120}: unrecognized argument "
+                   r"\b(?:match_arg|HYD\w{1,60}|\w{0,60}parse_args?) \([^\n]{1,120}: unrecognized argument "
                    r"(?P<option>\S{1,60})")],
      'cause': "This mpirun does not know the option {option}: it is of another MPI. --mca, -x and --bind-to core are "
               "Open MPI's; -genv, -ppn and -f are of MPICH, Intel MPI and MVAPICH.",
@@ -225,11 +225,11 @@ ENTRIES = [
      'patterns': ["plm_rsh_agent",
                   ("Permission denied (",
                    r"Permission denied \((?:publickey|password|gssapi|keyboard"
-                   r"|hostbased)[^)\n]{0,80}\)[^\n]*\n(?:[^\n]{0,200}\n){0,8}?[^\n]{0,200}(?:ORTE|PRTE|prterun|mpirun"
+                   r"|hostbased)[^)\n]{0,80}\)[^\n]{0,400}\n(?:[^\n]{0,200}\n){0,8}?[^\n]{0,200}(?:ORTE|PRTE|prterun|mpirun"
                    "|mpiexec|bstrap|HYD)"),
                   ("ssh: ",
                    "ssh: (?:connect to host|Could not resolve hostname) "
-                   r"(?!git)(?P<host>\S{1,80})[^\n]*\n(?:[^\n]{0,200}\n){0,8}?[^\n]{0,200}(?:ORTE|PRTE|prterun|mpirun"
+                   r"(?!git)(?P<host>\S{1,80})[^\n]{0,400}\n(?:[^\n]{0,200}\n){0,8}?[^\n]{0,200}(?:ORTE|PRTE|prterun|mpirun"
                    "|mpiexec|bstrap|HYD)")],
      'cause': "mpirun starts helpers on other nodes by ssh, and ssh does not get there without a question: no key, an "
               "unknown host key, a name that leads nowhere, or no ssh at all (in a container). {host}",
@@ -311,7 +311,7 @@ ENTRIES = [
                   ("launcher_pbs_init (", r"launcher_pbs_init \("),
                   ("TM error ", r"\bTM error \d+"),
                   ("error: commlib error: got select error",
-                   r"error: commlib error: got select error[^\n]*\n[^\n]{0,60}mpiexec")],
+                   r"error: commlib error: got select error[^\n]{0,400}\n[^\n]{0,60}mpiexec")],
      'cause': "mpiexec sees variables of PBS, LSF or SGE and wants to start the ranks through it, and its daemon on "
               "this node does not answer: the shell is not in the job (ssh to a node), or ranks are started twice.",
      'remedy': "Start it in the job itself, on its first node; or by ssh: mpiexec -launcher ssh -f $PBS_NODEFILE "

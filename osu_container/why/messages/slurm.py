@@ -11,7 +11,7 @@ ENTRIES = [
                "the Slurm of its site.",
      'source': "Slurm 22.05, seen by this project, 2026-11"},
     {'name': "PMIx library missing",
-     'patterns': [("can not load PMIx library", r"mpi/pmix\w*: init: .{0,200}can not load PMIx library")],
+     'patterns': [("can not load PMIx library", r"mpi/pmix\w{0,60}: init: .{0,200}can not load PMIx library")],
      'cause': "Slurm's plugin for PMIx does not find libpmix.so.",
      'remedy': "Install it on the nodes (Debian 12: libpmix-dev) and start Slurm again.",
      'source': "seen by this project, 2026-11"},
@@ -141,7 +141,7 @@ ENTRIES = [
      'also': [("the step has fewer cores than the mask", "srun bash -c 'taskset -cp $$'")]},
     {'name': "Slurm command in the container",
      'patterns': [(": cannot open shared object file",
-                   r"(?P<library>libslurm\w*\.so[.\d]*): cannot open shared object file")],
+                   r"(?P<library>libslurm\w{0,60}\.so[.\d]*): cannot open shared object file")],
      'cause': "A command of Slurm was called inside a container, which has not {library}.",
      'remedy': "Call it outside: srun and sbatch start containers, not the other way round. A program that must submit "
                "from inside can do so by ssh to the login node.",
@@ -157,7 +157,7 @@ ENTRIES = [
      'source': "github.com/3dem/relion, issue 877; github.com/awslabs/awsome-distributed-ai, issue 196",
      'unless': ["more than the job has"]},
     {'name': "memory asked for in two ways",
-     'patterns': [("mutually exclusive", r"(?:SLURM_MEM_PER|--mem)\w*.{0,80}mutually exclusive")],
+     'patterns': [("mutually exclusive", r"(?:SLURM_MEM_PER|--mem)\w{0,60}.{0,80}mutually exclusive")],
      'cause': "Two variables ask for memory, of which Slurm takes one: a job was submitted from within another one, "
               "and has inherited its variables.",
      'remedy': "unset SLURM_MEM_PER_CPU SLURM_MEM_PER_GPU SLURM_MEM_PER_NODE before the inner sbatch or srun, or "
@@ -165,7 +165,8 @@ ENTRIES = [
      'source': "github.com/mehta-lab/recOrder, issue 482"},
     {'name': "cores asked for in two ways",
      'patterns': [(" set by two different environment variables",
-                   r"(?P<what>[\w-]{1,40}) set by two different environment variables (?P<why>[^\n]{1,120})")],
+                   r"(?<![\w-])(?P<what>[\w-]{1,40}) set by two different environment variables "
+                   r"(?P<why>[^\n]{1,120})")],
      'cause': "Two variables of Slurm say how many cores a task has, and differ: srun was called within another job or "
               "step (salloc, an interactive shell), or --cpus-per-task was given again. {what} {why}",
      'remedy': "unset SLURM_CPUS_PER_TASK SLURM_TRES_PER_TASK (and SRUN_CPUS_PER_TASK) before srun or mpirun; or "
@@ -173,7 +174,7 @@ ENTRIES = [
      'source': "Slurm, src/common/slurm_opt.c; srun(1), SLURM_CPUS_PER_TASK"},
     {'name': "limit of your account",
      'patterns': [("violates accounting/QOS policy", "(?i:violates accounting/QOS) policy"),
-                  ("Limit", r"\b(?:QOS|Assoc)(?:Max|Grp|Min)(?!\w*Minutes)\w+Limit\b")],
+                  ("Limit", r"\b(?:QOS|Assoc)(?:Max|Grp|Min)(?!\w{0,60}Minutes)\w{1,60}Limit\b")],
      'cause': "Slurm's accounting refuses the job or lets it wait: no account (project) is named where the site wants "
               "one (LUMI), or you have more jobs, or ask for more time or nodes, than one user or project may.",
      'remedy': "sbatch --account=PROJECT (on LUMI project_46XXXXXXX; lumi-workspaces lists yours). If one is named: "
@@ -224,8 +225,8 @@ ENTRIES = [
      'source': "Slurm, src/common/slurm_errno.c; sbatch(1), --mem"},
     {'name': "node refuses the message",
      'patterns': [("Protocol authentication error",
-                   r"(?:slurm\w*|srun|sbatch|salloc|squeue|sinfo|scontrol|sacct)[^\n]{0,80}: Protocol authentication "
-                   "error")],
+                   r"(?:slurm\w{0,60}|srun|sbatch|salloc|squeue|sinfo|scontrol|sacct)[^\n]{0,80}: Protocol "
+                   r"authentication error")],
      'cause': "One part of Slurm does not believe another: their keys of munge, clocks or releases differ, or slurmd "
               "there has died in mid-sentence.",
      'remedy': "A matter of the administrators: munge -n | ssh NODE unmunge, date on both, and the log of slurmd and "
@@ -251,7 +252,7 @@ ENTRIES = [
     {'name': "sockets of srun not reached",
      'patterns': ["timeout waiting for task launch",
                   ("slurm_",
-                   r"slurm_(?:send_recv|receive|send_node)\w*: .{0,120}(?:No route to host|Connection "
+                   r"slurm_(?:send_recv|receive|send_node)\w{0,60}: .{0,120}(?:No route to host|Connection "
                    "refused|Connection timed out|Connection reset)")],
      'cause': "The node cannot call back the srun that started the ranks, or srun does not reach the node: a firewall "
               "between them, a name that leads to the wrong address, or a node that is down.",

@@ -38,9 +38,9 @@ MODULES = [
                "order.",
      'source': "github.com/TACC/Lmod, issue 719"},
     {'name': "module in conflict with a loaded one",
-     'patterns': [("cannot be loaded due to a conflict", r"(?P<module>\S+) cannot be loaded due to a conflict"),
+     'patterns': [("cannot be loaded due to a conflict", r"(?<!\S)(?P<module>\S+) cannot be loaded due to a conflict"),
                   (" conflicts with the currently loaded module(s)",
-                   r"(?P<module>\S+) conflicts with the currently loaded module\(s\) ?(?P<old>[^\n]{0,100})")],
+                   r"(?<!\S)(?P<module>\S+) conflicts with the currently loaded module\(s\) ?(?P<old>[^\n]{0,100})")],
      'cause': "{module} and a loaded module exclude each other: two of one name, of one family (compilers, MPI), or "
               "the file says so. {old}",
      'remedy': "module swap OLD NEW, or module unload the one of the hint first; module list shows what is loaded, "
@@ -123,8 +123,8 @@ EASYBUILD = [
      'source': "github.com/easybuilders/easybuild, issue 860; easybuild-easyconfigs, issue 15785"},
     {'name': "EasyBuild's check of the result failed",
      'patterns': [("anity check failed: ",
-                   r"(?:build failed [^\n]{0,40}|\bEB_\w+[^\n]{0,40}|easy\w+[^\n]{0,200}|ERROR[^\n]{0,200}): ?Sanity "
-                   r"check failed: (?P<what>[^\n]{1,200})")],
+                   r"(?:build failed [^\n]{0,40}|\bEB_\w{1,60}[^\n]{0,40}|easy\w{1,60}[^\n]{0,200}"
+                   r"|ERROR[^\n]{0,200}): ?Sanity check failed: (?P<what>[^\n]{1,200})")],
      'cause': "The build went through, and the result is not what the easyconfig expects: {what}",
      'remedy': "Run the command that it names by hand, or look for the files: a wrong version, a library that is not "
                "found, or a command that cannot run on this node. eb --sanity-check-only FILE.eb repeats the check.",
