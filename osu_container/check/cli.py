@@ -5,8 +5,7 @@ import posixpath
 
 from osu_container.core import shell
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.deciding import commands
-from osu_container.core.deciding.launching import launcher_name, pmi_said
+from osu_container.core.deciding import commands, launching
 from osu_container.core.deciding.rules.finding import NOTE
 from osu_container.core.deciding.settings import approach_entry
 from osu_container.core.deciding.verdict import ask, recommended, said
@@ -191,7 +190,7 @@ def page(facts, site, host, verdicts, best, single, chosen=((), ())):
             first.setdefault(one.remedy, one)
         lines += [line for one in first.values() for line in _finding_lines(one)] + ['']
     if not single:
-        lines += _advice(best, facts, verdicts, chosen)
+        lines += _advice(best, facts, verdicts, chosen, site)
     return '\n'.join(lines).rstrip()
 
 
@@ -217,7 +216,7 @@ def _verdict_lines(verdict, common, site):
                           ' ' * 14)]
     if verdict.mpi != 'none':
         lines.append(_wrapped('would run', '%s over %s, %s' % (
-            verdict.mpi, verdict.libfabric, pmi_said(launcher_name(site), verdict.launch))))
+            verdict.mpi, verdict.libfabric, launching.pmi_said(launching.launcher_name(site), verdict.launch))))
     findings = [finding for finding in verdict.findings if finding not in common]
     return lines + [line for finding in findings for line in _finding_lines(finding)] + ['']
 
@@ -230,9 +229,9 @@ def _finding_lines(finding):
     return lines + ([_wrapped('do', finding.remedy)] if finding.remedy else [])
 
 
-def _advice(best, facts, verdicts, chosen):
+def _advice(best, facts, verdicts, chosen, site):
     """Return the last lines (list of str): what to install, for the site that was chosen (see page())."""
-    lines = undecided(verdicts, best, facts['path'])
+    lines = undecided(verdicts, best, facts['path'], site)
     if best is None and any(one.alone for one in verdicts):
         return lines + ["Which approach works is known when the program is: osu-container check %s%s --program PATH"
                         % (shell.path(facts['path']), ''.join(' ' + shell.word(word) for word in chosen[1]))]
@@ -251,10 +250,10 @@ def _advice(best, facts, verdicts, chosen):
         best, module, best, shell.word('--try-amend=image=' + name), for_eb)]
 
 
-def undecided(verdicts, best, path):
+def undecided(verdicts, best, path, site):
     """
     Return lines (list of str) on approaches that are unknown, where best (str or None) is not one that works at speed:
-    what is missing, and what decides it on the system. path: str, of the image.
+    what is missing, and what decides it on the system. path: str, of the image; site: dict.
     """
     unknown = [one for one in verdicts if one.level == 'unknown']
     if not unknown or any(one.approach == best and one.level == 'works' for one in verdicts):
@@ -265,5 +264,6 @@ def undecided(verdicts, best, path):
     missing = next(found.reason for found in unknown[0].findings if found.level == 'unknown')
     lines = [columns.fill("Unknown%s: %s. Missing: %s." % (slow, ', '.join(one.approach for one in unknown), missing))]
     return lines + ["To decide it, on the system:\n    osu-container check %s --dry-run\n    or osu-container proof -- "
-                    "srun ..., once it is installed with --approach %s" % (
-                        shell.path(os.path.basename(path)), best if taken == 'unknown' else unknown[0].approach)]
+                    "%s ..., once it is installed with --approach %s" % (
+                        shell.path(os.path.basename(path)), launching.command(site),
+                        best if taken == 'unknown' else unknown[0].approach)]

@@ -118,7 +118,8 @@ def _chosen(options, verdicts, site):
                        and all(other.level == 'fails' for other in verdicts)), '')
         raise NewError("no approach is known to work with this image on site %s%s. All of it: osu-container check %s. "
                        "One that is unknown, or fails (--force), can be named by --approach"
-                       % (site['name'], advice and ': ' + advice, shell.path(options.image)))
+                       % (site['name'], advice and ': ' + advice,
+                          ' '.join([shell.path(options.image)] + list(map(shell.word, chosen_site(options)[1])))))
     verdict = next(one for one in verdicts if one.approach == name)
     if verdict.level == 'fails' and not options.force:
         best = recommended(verdicts, site)
@@ -248,7 +249,7 @@ def _look(options, site, host):
         chosen = next((one for one in verdicts if one.approach == wanted), None)
         page = _page(image, found, site, host, verdicts, chosen)
         progress.stop()
-        print('\n'.join([page, ''] + undecided(verdicts, chosen and chosen.approach, image.path)).rstrip())
+        print('\n'.join([page, ''] + undecided(verdicts, chosen and chosen.approach, image.path, site)).rstrip())
         if others:
             print(_of_host(others, bool(options.command)))
         return found, verdicts, image.labels
