@@ -2,8 +2,9 @@
 The environment that the container runtime makes for a program: the scripts of an image, evaluated in their order.
 
 Nothing is run. Followed is what the environment scripts of most images hold: assignments, export, unset, `.`, if and
-test, && and ||. Of a command's output, and what depends on one, the value is unknown; of all else (loops, case,
-functions, pipes, eval) everything is, never a guess: on the system itself the dry run tells it (deciding/dry_run.py).
+test, && and ||. Of a command's output, and what depends on one, the value is unknown. All else (loops, case, functions,
+pipes, eval) ends the reading of a script: every variable may then be anything, and only what later scripts set is known
+again. Never a guess: on the system itself the dry run tells it (deciding/dry_run.py).
 The syntax is a part of POSIX (Shell Command Language, 2.10) and bash, as the runtimes' own interpreter takes it
 (mvdan.cc/sh). The order, and where the runtime adds its own, is that of the action script of Apptainer 1.4.5
 (internal/pkg/util/fs/files/action_script.sh), seen in runs of that release as well; SingularityCE's is the same, and
@@ -37,6 +38,8 @@ GONE = Variable('', False, None, None, '')
 #: of (path, why) of scripts that are passed over
 Environment = namedtuple('Environment', 'variables lost ends problems')
 
+#: A field that is unknown, but not empty
+_SOMETHING = object()
 #: Variables that are not the image's own: the user's, the shell's, the runtime's
 _FOREIGN = re.compile(r'(HOME|(OLD)?PWD|[E]?[UG]ID|PPID|IFS|OPT(IND|ARG|ERR)|LINENO|DIRSTACK|S?RANDOM|SECONDS|SHELL|'
                       r'HOSTNAME|HOSTTYPE|MACHTYPE|OSTYPE|SHLVL|PIPESTATUS|BASH\w*|EPOCH\w*|_|e|key|__\w+|'
@@ -51,8 +54,6 @@ _MOUNTED = re.compile(r'/(proc|sys|dev|home|root|tmp|var/tmp|var/spool|run|host|
 _NO_APP = {'APPTAINER_APPNAME': None, 'SINGULARITY_APPNAME': None}
 #: What is exported stays so
 _AS_BEFORE = object()
-#: A field that is unknown, but not empty
-_SOMETHING = object()
 #: What may be set to anything: these words as commands in a text, and an element of an array
 _UNBOUNDED = re.compile(r'(?<![\w$./-])(eval|source|command(?!\s+-[vV])|builtin|exec|shopt|enable|trap|readonly|'
                         r'declare|typeset|let|set|break|continue)\b|(?:^|[;&|(){}\n]|\b(?:then|else|do)\b)\s*\.\s|\w\[|\(\(')
@@ -61,8 +62,6 @@ _SETS = re.compile(r'([A-Za-z_]\w*)(?:\+?=|:=)')
 _NAMING = re.compile(r'\b(?:export|local|unset|read|getopts|printf|mapfile|readarray)\b([^\n;|&]*)')
 #: ${NAME:=...} sets, and ${NAME:?} ends
 _DEFAULT = re.compile(r'\$\{\w+:?[=?]')
-#: Commands that nobody makes a function of
-_NO_FUNCTIONS = frozenset(['echo', ':', 'true', 'false', 'printf', 'mkdir', 'grep', 'sed', 'awk', 'cat', 'ls'])
 #: Scripts within scripts
 _DEEPEST = 20
 #: Characters of a script that is followed. The largest seen has 60 KB (Spack's, of 400 packages)
@@ -110,12 +109,13 @@ _NO_COMMAND = frozenset(['then', 'else', 'elif', 'fi', 'do', 'done', 'esac', '}'
                          'function', 'for', 'while', 'until', 'select', 'case', '{', '[[', '!'])
 
 
-class SyntaxProblem(Exception):
-    """A script with something that is not parsed. line: int; the text says what."""
+class Unfollowed(Exception):
+    """From here on nothing is known of what a script does. at: 'FILE:LINE', None before that is told; the text: why."""
 
-    def __init__(self, line, what):
-        super(SyntaxProblem, self).__init__(what)
-        self.line = line
+    def __init__(self, line, why):
+        """line: int; why: str."""
+        super(Unfollowed, self).__init__('the script cannot be followed from there: %s' % why)
+        self.line, self.at = line, None
 
 
 def text(value, quoted=False):
@@ -124,15 +124,15 @@ def text(value, quoted=False):
 
 
 def parse(script):
-    """Return the statements (list) of a script (str). Raises SyntaxProblem."""
+    """Return the statements (list) of a script (str). Raises Unfollowed."""
     script = script.replace('\r\n', '\n')  # as mvdan.cc/sh does
     if '\r' in script or '\0' in script:
-        raise SyntaxProblem(1, 'it is no text')
+        raise Unfollowed(1, 'it is no text')
     parser = _Parser(script)
     try:
         return parser.body(('',))
     except RecursionError:
-        raise SyntaxProblem(parser.line(), 'too deeply nested')
+        raise Unfollowed(parser.line(), 'too deeply nested')
 
 
 def _tokens(script):
@@ -141,7 +141,7 @@ def _tokens(script):
     while at < len(script):
         token = _TOKEN.match(script, at)
         if not token or token.lastgroup == 'blank' and token.group().startswith('#') and token.group()[-1] == '\\':
-            raise SyntaxProblem(line, 'what begins with %s' % script[at:at + 20].split('\n')[0])
+            raise Unfollowed(line, 'what begins with %s' % script[at:at + 20].split('\n')[0])
         if token.lastgroup != 'blank':
             found.append((token.lastgroup, token.group(), line, at, token.end()))
         at, line = token.end(), line + token.group().count('\n')
@@ -168,11 +168,11 @@ class _Parser(object):
         return Node(kind, self.tokens[begin][2], self.script, self.tokens[begin][3], self.tokens[self.at - 1][4], parts)
 
     def fail(self):
-        """Raise SyntaxProblem."""
-        raise SyntaxProblem(self.line(), '%s here' % (self.next().strip() or 'the end'))
+        """Raise Unfollowed."""
+        raise Unfollowed(self.line(), '%s here' % (self.next().strip() or 'the end'))
 
     def take(self, *expected):
-        """Go past the next token and return it (str), which is one of expected. Raises SyntaxProblem if it is not."""
+        """Go past the next token and return it (str), which is one of expected. Raises Unfollowed if it is not."""
         if self.next() not in expected:
             self.fail()
         self.at += 1
@@ -184,7 +184,7 @@ class _Parser(object):
             self.at += 1
 
     def body(self, ends, empty=True):
-        """Return statements (list) up to one of ends (tuple of str), which stays. Raises SyntaxProblem."""
+        """Return statements (list) up to one of ends (tuple of str), which stays. Raises Unfollowed."""
         found = []
         self.newlines()
         while self.next() not in ends:
@@ -249,7 +249,7 @@ class _Parser(object):
         return self.node('simple', begin, assigns, words, redirected) if self.at > begin else self.fail()
 
     def word(self):
-        """Return the word (list of Part) that is next. Raises SyntaxProblem where there is none."""
+        """Return the word (list of Part) that is next. Raises Unfollowed where there is none."""
         kind, raw, line = self.tokens[self.at][:3]
         if kind != 'word':
             self.fail()
@@ -283,7 +283,7 @@ def _parts(raw, quoted, line, brace=False):
         else:
             what = {'command': 'the output of a command', 'arithmetic': 'an expression'}.get(kind, "$'...'")
             if kind == 'command' and re.search(r'\bcase\b|#|<<', value):  # where that ends is not known
-                raise SyntaxProblem(line, what)
+                raise Unfollowed(line, what)
             found.append(Part('unknown', what, quoted, '', None))
         # letter after letter would be a long list
         if len(found) > 1 and found[-1].kind == found[-2].kind == 'text' and found[-1].quoted == found[-2].quoted:
@@ -307,10 +307,10 @@ def _escaped(letter, quoted, brace):
 
 
 def _expansion(content, quoted, line):
-    """Return the Part of ${content}. Raises SyntaxProblem where quotes may mean that it ends elsewhere."""
+    """Return the Part of ${content}. Raises Unfollowed where quotes may mean that it ends elsewhere."""
     found = _EXPANSION.match(content)
     if "'" in content or content.count('"') % 2 or not found and '=' in content:
-        raise SyntaxProblem(line, '${%s}' % content)
+        raise Unfollowed(line, '${%s}' % content)
     if not found:
         return Part('unknown', '${ } of other kinds', quoted, '', None)
     name, operator, word = found.groups()
@@ -346,10 +346,6 @@ class _Exit(Exception):
     """The program is not started."""
 
 
-class _TooMuch(Exception):
-    """What is left of the scripts is not followed; the text says why."""
-
-
 class _Shell(object):
     """The state of one evaluation. A variable that is None in variables is known to be unset."""
 
@@ -360,15 +356,14 @@ class _Shell(object):
         """
         self.files, self.bound = files, dict(bound)
         self.variables = dict(_NO_APP)
-        self.lost, self.ends, self.doubt = None, None, None
-        self.fixed = False  # some variables are read-only
+        self.lost, self.ends = None, None
         self.file, self.depth, self.steps = '', 0, 0
 
     def tick(self, steps=1):
-        """Count steps (int) of work. Raises _TooMuch where it is too much for any image that works."""
+        """Count steps (int) of work. Raises Unfollowed where it is too much for any image that works."""
         self.steps += steps
         if self.steps > _MOST_STEPS:
-            raise _TooMuch(_TOO_LONG)
+            raise Unfollowed(1, _TOO_LONG)
 
     # Variables
 
@@ -402,14 +397,9 @@ class _Shell(object):
         """Make the variable name (str) unknown, and whether it is exported."""
         self.variables[name] = Variable(None, None, self.at(line), why, '')
 
-    def lose(self, line, why):
-        """Make all variables unknown."""
-        self.variables = dict(_NO_APP)
-        self.lost = Variable(None, None, self.at(line), why, '')
-
-    def may_end(self, line, why):
-        """Keep that the program may not be started."""
-        self.ends = self.ends or (False, self.at(line), why)
+    def lose(self, at, why):
+        """Make all variables unknown; at: 'FILE:LINE'."""
+        self.variables, self.lost = dict(_NO_APP), Variable(None, None, at, why, '')
 
     # Words
 
@@ -449,7 +439,7 @@ class _Shell(object):
                 return None, why, text
             text += value
             if len(text) > _LONGEST:
-                raise _TooMuch(_TOO_LARGE)
+                raise Unfollowed(1, _TOO_LARGE)
         return text, None, ''
 
     def value(self, word, line):
@@ -483,31 +473,26 @@ class _Shell(object):
         status = True
         for one in statements:
             self.tick()
-            # after a return that may have been meant nothing is sure
-            status = self.spoil_all([one], self.doubt) if self.doubt else getattr(self, '_' + one.kind)(one)
+            status = getattr(self, '_' + one.kind)(one)
         return status
 
-    def spoil_all(self, statements, why):
-        """Make unknown what statements (list) may change, which may be run or not, once or often."""
-        for one in statements:
-            self.spoil_text(one.source[one.begin:one.end], one.line, why)
-
-    def spoil_text(self, text, line, why):
-        """The same for a text (str) of a script, which begins on a line (int)."""
+    def spoil_all(self, one, why):
+        """Make unknown what a statement may change, which may be run or not. Raises Unfollowed where that is all."""
+        text = one.source[one.begin:one.end]
         self.tick(1 + len(text) // 10)
-        if re.search(r'(?<![\w$./-])(exit|exec|shift|set)(?![\w.=-])|\$\{\w+:?\?', text):
-            self.may_end(line, 'it may end the start')
+        # where a variable may be read-only, to set it ends all as well
+        if re.search(r'(?<![\w$./-])(exit|exec|shift|set|readonly|declare|typeset)(?![\w.=-])|\$\{\w+:?\?', text):
+            self.ends = self.ends or (False, self.at(one.line), 'it may end the start')
         if re.search(r'(?<![\w$./-])return\b', text):
-            self.doubt = self.doubt or 'a return that may be reached or not (%s)' % self.at(line)
+            raise Unfollowed(one.line, 'a return that may be reached or not')
         names = set(_SETS.findall(text))
         for more in _NAMING.findall(text):
             more = re.sub(r'(?<=[=:/\w])("[^"]*"|\'[^\']*\'|\$\w+|\$\{\w+\})', '', more)
             names.update(re.findall(r'[A-Za-z_]\w*', more) + [None] * ('$' in more or '`' in more))
         if None in names or _UNBOUNDED.search(text):
-            self.fixed = self.fixed or bool(re.search(r'\b(readonly|declare|typeset)\b', text))
-            return self.lose(line, why)
+            raise Unfollowed(one.line, why)
         for name in sorted(names):
-            self.spoil(name, line, why)
+            self.spoil(name, one.line, why)
 
     def leave(self, line, why):
         """End all."""
@@ -519,7 +504,7 @@ class _Shell(object):
         word, first, second = one.parts
         status = self.run([first])
         if status is None:
-            return self.spoil_all([second], 'what comes before it cannot be followed')
+            return self.spoil_all(second, 'what comes before it cannot be followed')
         return self.run([second]) if status == (word == '&&') else status
 
     def _if(self, one):
@@ -529,7 +514,7 @@ class _Shell(object):
             if status:
                 return self.run(body)
             if status is None:
-                return self.spoil_all([one], 'it depends on a condition that cannot be followed (%s)'
+                return self.spoil_all(one, 'it depends on a condition that cannot be followed (%s)'
                                       % self.at(one.line))
         return self.run(one.parts[1])
 
@@ -539,7 +524,7 @@ class _Shell(object):
         command = plain_name(words[0]) if words else ''
         text = one.source[one.begin:one.end]
         if redirected or assigns and words or _DEFAULT.search(text):
-            return self.spoil_all([one], 'it is set by a command that may fail, or for one command')
+            return self.spoil_all(one, 'it is set by a command that may fail, or for one command')
         for name, word in assigns:
             self.assign(name, word, one.line)
         if not words:
@@ -547,19 +532,17 @@ class _Shell(object):
         method = _BUILTINS.get(command)
         if method:
             return method(self, one.line, words)
-        if self.lost and command and '/' not in command and command not in _NO_FUNCTIONS:
-            self.variables = dict(_NO_APP)  # what could not be followed may have made it a function
-        if command is None or _UNBOUNDED.search(text) or _NAMING.match(text):
-            self.spoil_all([one], '%s cannot be followed' % (command or 'a command whose name is not known'))
+        if command is None or self.lost:  # what could not be followed may have made it a function
+            raise Unfollowed(one.line, '%s cannot be followed' % (command or 'a command whose name is not known'))
+        if _UNBOUNDED.search(text) or _NAMING.match(text):
+            self.spoil_all(one, '%s cannot be followed' % command)
         return True if command in ('echo', ':', 'true') else False if command == 'false' else None
 
     def assign(self, name, word, line, exported=_AS_BEFORE):
         """Run NAME=VALUE."""
         value, why, head = self.value(word, line)
-        if _READ_ONLY.match(name) or self.fixed:  # it may be read-only: what follows is then not run
-            why = '%s may be read-only' % name
-            self.lose(line, why)
-            value = None
+        if _READ_ONLY.match(name):  # what follows is then not run
+            raise Unfollowed(line, '%s may be read-only' % name)
         self.put(name, value, line, why, exported, head)
 
     def export(self, line, words):
@@ -572,7 +555,7 @@ class _Shell(object):
             name = plain_name(word)
             if name is None or not re.match(r'[A-Za-z_]\w*$', name):
                 # an option, or a name that is none: the runtime then passes over the whole script
-                return self.lose(line, 'export of what is no plain name')
+                raise Unfollowed(line, 'export of what is no plain name')
             if self.variables.get(name):
                 self.variables[name] = self.variables[name]._replace(exported=True)
             elif self.get(name) is None:
@@ -583,22 +566,21 @@ class _Shell(object):
     def unset(self, line, words):
         """Run unset."""
         for field in self.fields(words[1:], line) or [None]:
-            if not isinstance(field, str) or field.startswith('-') or self.fixed:
-                self.lose(line, 'unset of a name that is not known')
-            else:
-                self.variables[field] = None
+            if not isinstance(field, str) or field.startswith('-'):
+                raise Unfollowed(line, 'unset of a name that is not known')
+            self.variables[field] = None
         return True
 
     def source(self, line, words):
         """Run . FILE."""
         path = (self.fields(words[1:2], line) or [None])[0]
         if not isinstance(path, str) or not path.startswith('/'):
-            return self.lose(line, 'it reads a script whose path is not known')
+            raise Unfollowed(line, 'it reads a script whose path is not known')
         if self.is_file(path) is False:
             return False  # a message; the runtime goes on
         text = self.text(path) if self.is_file(path) else None
         if text is None:
-            return self.lose(line, 'it reads %s, which cannot be read here' % path)
+            raise Unfollowed(line, 'it reads %s, which cannot be read here' % path)
         return self.script(path, text, line)
 
     def text(self, path):
@@ -608,22 +590,22 @@ class _Shell(object):
     def script(self, path, text, line=1):
         """Run the text (str) of the script path (str)."""
         if self.depth >= _DEEPEST:
-            return self.lose(line, 'scripts that read each other')
+            raise Unfollowed(line, 'scripts that read each other')
         if len(text) > _MOST_TEXT:
-            return self.lose(line, '%s has more than %d characters, and is not followed' % (path, _MOST_TEXT))
+            raise Unfollowed(line, '%s has more than %d characters, and is not followed' % (path, _MOST_TEXT))
         self.tick(100 + len(text))
-        kept, self.file, self.doubt = (self.file, self.doubt), path, None
+        kept, self.file = self.file, path
         self.depth += 1
         try:
             return self.run(parse(text))
-        except SyntaxProblem as err:
-            self.spoil_text(text, err.line, '')
-            self.lose(err.line, 'the script cannot be followed from there: %s' % err)
+        except Unfollowed as err:
+            err.at = err.at or self.at(err.line)
+            raise
         except _Return:
             return None
         finally:
             self.depth -= 1
-            self.file, self.doubt = kept
+            self.file = kept
 
     def leaves(self, line, words):
         """Run return, exit, exec or shift, which takes away the program that is to be started."""
@@ -650,7 +632,7 @@ class _Shell(object):
             return None if status is None else not status
         if len(fields) == 0:
             return False
-        if _SOMETHING in fields:
+        if _SOMETHING in fields:  # as 99-base.sh asks
             sure = {('-n',): True, ('-z',): False, (): True}
             return sure.get(tuple(fields[:-1])) if fields[-1] is _SOMETHING else None
         if None in fields:
@@ -740,12 +722,14 @@ def _run_all(shell, problems):
         text = shell.text(path)
         if text is None:
             problems.append((path, 'cannot be read'))
-            shell.lose(1, '%s cannot be read here' % path)
+            shell.lose(shell.at(1), '%s cannot be read here' % path)
             return
         try:
             shell.script(path, text)
-        except (_TooMuch, RecursionError) as err:
-            shell.lose(1, str(err) if isinstance(err, _TooMuch) else 'it is too deeply nested to be followed')
+        except Unfollowed as err:
+            shell.lose(err.at or shell.at(1), str(err))
+        except RecursionError:
+            shell.lose(shell.at(1), 'it is too deeply nested to be followed')
 
     if shell.files.kind(FOLDER) == 'd' or any(path.startswith(FOLDER + '/') for path in shell.bound):
         bound = [path[len(FOLDER) + 1:] for path in shell.bound if path.startswith(FOLDER + '/')]

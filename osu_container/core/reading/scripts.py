@@ -59,8 +59,6 @@ _DEEPEST = 6
 _BESIDE = frozenset('cd echo : true false printf mkdir rm cp mv ln touch cat ls grep sed awk date hostname sleep wait '
                     'umask ulimit mktemp head tail tr cut sort wc chmod basename dirname uname id pwd command type '
                     'which'.split())
-#: Builtins of a shell that start nothing either
-_BUILTINS = frozenset('export unset test [ exit return read local . source'.split())
 #: Names of a script's own arguments
 _OWN = re.compile(r'[0-9]+$|#$')
 
@@ -94,14 +92,12 @@ class _Wrapper(shells._Shell):
     def leave(self, line, why):
         """End all: after exit nothing is started."""
         if why != 'exit':
-            self.calls.append((None, self.variables))
+            raise shells.Unfollowed(line, '%s cannot be followed' % why)
         raise shells._Exit()
 
-    def spoil_text(self, text, line, why):
+    def spoil_all(self, one, why):
         """See _Shell: a program that may be started or not cannot be told."""
-        if not _starts_none(text):
-            self.calls.append((None, self.variables))
-        return super(_Wrapper, self).spoil_text(text, line, why)
+        raise shells.Unfollowed(one.line, why)
 
     def _simple(self, one):
         """Run a 'simple', or keep that it starts a program."""
@@ -116,7 +112,7 @@ class _Wrapper(shells._Shell):
         if command in ('.', 'source'):  # what is not there ends some shells
             path = (self.fields(words[1:2], one.line) or [None])[0]
             if isinstance(path, str) and self.is_file(path) is False:
-                self.calls.append((None, self.variables))
+                raise shells.Unfollowed(one.line, '%s, which it reads, is not there' % path)
         if command in _BESIDE and not assigns:
             for word in words[1:]:
                 self.value(word, one.line)
@@ -133,17 +129,6 @@ class _Wrapper(shells._Shell):
             self.assign(name, word, one.line, True)
         self.calls.append((self.fields(words, one.line), dict(self.variables)))
         self.variables = before
-
-
-def _starts_none(text):
-    """Return whether a text (str) of a script, as far as it is understood, starts no program."""
-    text = re.sub(r'\d?>&\d|&?\d?>+\s*\S+', '', text)
-    for piece in re.split(r'[;|&\n]+|\b(?:if|then|elif|else|fi)\b', text):
-        words = [word for word in piece.split() if word != '!']
-        if words and words[0] not in _BESIDE | _BUILTINS and not (
-                len(words) == 1 and re.match(r'[A-Za-z_]\w*\+?=[^`(]*$', words[0])):
-            return False
-    return True
 
 
 def _within(image, path, text, arguments):
@@ -226,10 +211,10 @@ def _followed(image, path, text, arguments, environment, depth):
         shell.script(path, _within(image, path, text, arguments))
     except shells._Exit:
         pass
-    except (shells._TooMuch, RecursionError) as err:
+    except shells.Unfollowed as err:
+        return unknown('%s: %s' % (err.at, err))
+    except RecursionError as err:
         return unknown('%s: %s' % (path, err))
-    if shell.lost and shell.lost is not environment.lost:
-        return unknown('%s: %s' % (shell.lost.at, shell.lost.why))
     if len(shell.calls) != 1 or not shell.calls[0][0]:
         return unknown('%s starts %s' % (path, 'nothing that can be seen' if not shell.calls else
                                          'more than one program, or one that depends on what runs'))
