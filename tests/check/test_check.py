@@ -1,7 +1,6 @@
 """The command osu-container check: what it prints, its exit codes, and what it says of input that is none."""
 import json
 import os
-import platform
 import sys
 
 import pytest
@@ -22,7 +21,7 @@ from osu_container.core.deciding.verdict import judged
 from osu_container.core.reading.image import Image
 from tests.helpers.elf_folder import ElfFolder, good_host, good_image, mpich, open_mpi, pack, write_sif
 from tests.helpers.machine import PROJECT, PYTHON_36, folded, run
-from tests.helpers.verdict_cases import CPU, GPU, PLAIN, for_another_machine
+from tests.helpers.verdict_cases import CPU, GPU, PLAIN
 from tests.stand_in.pairs.parts import runtime
 
 COMMAND = PROJECT / 'bin' / 'osu-container'
@@ -368,21 +367,6 @@ def test_it_says_the_same_on_python_3_6(place):
 
 
 # ---- images that are none, or not as one wants them
-
-
-def test_an_image_of_another_architecture_is_a_verdict(place, tmp_path, new):
-    own = new()
-    place_of_it = type('World', (), {'image': own})
-    for_another_machine(place_of_it)
-    sif = write_sif(tmp_path / 'other.sif', pack(own.root, tmp_path / 'squashfs').read_bytes())
-    for image in (own, sif):
-        done = check(*place.here(image))
-        assert done.returncode == 6, done.stderr
-        names = ['aarch64', 'x86_64'] if platform.machine() == 'x86_64' else ['x86_64', 'aarch64']
-        assert folded(done.stdout).count('the image is for {}, this host is {}'.format(*names)) == 4
-        data = json.loads(check(*place.here(image), '--json').stdout)
-        assert all([finding['rule'] for finding in one['findings']] == ['architecture'] for one in data['verdicts']
-                   if one['approach'] in MPICH_APPROACHES)
 
 
 def test_swap_is_looked_at_where_the_image_has_an_entrypoint(place, new):

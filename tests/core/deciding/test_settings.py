@@ -1,6 +1,6 @@
 """(approach, site, facts) -> settings, for all pairs; and what an impossible combination says.
 
-Approach openmpi: where its ranks meet, LINKx, UCX and EFA, the published cases; over the private Slurm for real.
+Approach openmpi: where its ranks meet, LINKx, UCX and EFA; over the private Slurm for real.
 """
 
 import copy
@@ -12,7 +12,6 @@ import pytest
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.launchers import LAUNCHERS
 from osu_container.core.data.sites import SITES
-from osu_container.core.deciding import settings as settings_module
 from osu_container.core.deciding.settings import (
     INJECT_FOLDER,
     approach_entry,
@@ -295,12 +294,6 @@ def test_pure_uses_tcp_whatever_the_site_has():
     assert settings_for(approach_entry('hybrid'), site, facts()).stack.provider == 'cxi'
 
 
-def test_injected_libraries_appear_in_one_folder_of_their_own():
-    found = settings_for(*entries('hybrid', 'workstation'), facts())
-    assert found.inside.binds == [('/stand-in/a/libfabric.so.1', INJECT_FOLDER + '/libfabric.so.1', 'network')]
-    assert found.inside.library_path == ['/opt/ofi/lib', INJECT_FOLDER]
-
-
 def test_the_approach_replaces_a_variable_of_the_site():
     site = copy.deepcopy(site_entry('workstation'))
     site['variables'].append({'name': 'FI_PROVIDER', 'value': 'verbs', 'why': '', 'source': '', 'evidence': ''})
@@ -388,10 +381,6 @@ def test_site_that_lacks_what_the_approach_needs_is_refused(approach):
     with pytest.raises(SettingsError, match=rf"approach '{approach}' needs the host's .*libfabric, which site 'laptop' "
                                             r"does not have; .*than it has: openmpi, opensource, pure$"):
         host_libraries(approach_entry(approach), site)
-
-
-def test_module_imports_no_easybuild():
-    assert not any(name.startswith('easybuild') for name in vars(settings_module))
 
 
 PMIX_SITES = [name for name in SITES if 'Open MPI' in site_entry(name)['pmi']['value']]
@@ -497,11 +486,7 @@ def test_settings_of_open_mpi_are_those_that_cscs_documents():
     assert found.stack.pmi == 'pmix' and {'CXI_FORK_SAFE'} <= {one['name'] for one in found.sets.unset}
 
 
-# The published cases
-
-
 # For real
-
 
 #: What takes Open MPI off the module's network, and what its ranks then say
 OWN_NETWORK = {
