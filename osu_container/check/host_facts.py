@@ -19,7 +19,7 @@ import json
 import os
 import re
 
-from osu_container.core.data.sites.schema import EVIDENCE
+from osu_container.core.data.sites.schema import EVIDENCE, fits
 from osu_container.core.reading.elf import MACHINE_NAMES, ElfError, ElfFacts
 from osu_container.core.reading.files import read_json
 from osu_container.core.reading.traits import fabric_traits
@@ -34,39 +34,19 @@ class HostFactsError(Exception):
     """A description that is none: the text says which file, where in it, what was found and what is wanted."""
 
 
-def _is_texts(value):
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
-
-
-def _is_needs(value):
-    return isinstance(value, dict) and all(item is None or _is_texts(item) for item in value.values())
-
-
-def _is_undefined(value):
-    return isinstance(value, dict) and set(value) == {'now', 'later'} and all(map(_is_texts, value.values()))
-
-
-def _is_text(value):
-    return isinstance(value, str)
-
-
-def _is_bool(value):
-    return isinstance(value, bool)
-
-
-#: What a statement may say of a library: name -> (whether a value is one, what is wanted)
+#: What a statement may say of a library: name -> (its shape, as fits() takes it; what is wanted)
 #: there: False, it is not; unreadable: why it is no library; same_as: path of another one that is the same file;
 #: soname: '' for none; verneed: {soname: versions}, None for versions that are not known (of libc.so.6: of the whole C
 #: library); functions: it has all functions of that MPI, and maybe more; traits: as core/reading/traits.py has them
 FACTS = {
-    'there': (_is_bool, 'true or false'), 'unreadable': (_is_text, 'a text'), 'same_as': (_is_text, 'a path'),
-    'soname': (_is_text, 'a text'), 'machine': (_is_text, 'a text, as readelf has it'),
-    'needed': (_is_texts, 'a list of texts'), 'rpath': (_is_texts, 'a list of texts'),
-    'runpath': (_is_texts, 'a list of texts'), 'nodeflib': (_is_bool, 'true or false'),
-    'verneed': (_is_needs, '{soname: list of versions, or null}'), 'verdef': (_is_texts, 'a list of texts'),
-    'undefined': (_is_undefined, "{'now': list of symbols, 'later': list of symbols}"),
-    'defined': (_is_texts, 'a list of symbols'), 'functions': (_is_text, "'MPI 3.1' or 'MPI 4.0'"),
-    'traits': (lambda value: isinstance(value, dict), 'a table of traits'),
+    'there': (bool, 'true or false'), 'unreadable': (str, 'a text'), 'same_as': (str, 'a path'),
+    'soname': (str, 'a text'), 'machine': (str, 'a text, as readelf has it'),
+    'needed': ([str], 'a list of texts'), 'rpath': ([str], 'a list of texts'),
+    'runpath': ([str], 'a list of texts'), 'nodeflib': (bool, 'true or false'),
+    'verneed': ({str: ([str], None)}, '{soname: list of versions, or null}'), 'verdef': ([str], 'a list of texts'),
+    'undefined': ({'now': [str], 'later': [str]}, "{'now': list of symbols, 'later': list of symbols}"),
+    'defined': ([str], 'a list of symbols'), 'functions': (str, "'MPI 3.1' or 'MPI 4.0'"),
+    'traits': (dict, 'a table of traits'),
 }
 #: Those without which something is not known of a library, and what stands in their place for the loader
 NEEDED_FACTS = {'soname': '', 'machine': None, 'needed': [], 'rpath': [], 'runpath': [], 'verneed': {}, 'verdef': [],
@@ -89,7 +69,7 @@ def _check_said(name, where, said):
     """Raise HostFactsError unless said (dict) tells how its facts are known."""
     _wanted(isinstance(said, dict), name, where, said, 'a table')
     for key in ('source', 'date'):
-        _wanted(_is_text(said.get(key)) and said[key], name, '%s.%s' % (where, key), said.get(key), 'a text')
+        _wanted(said.get(key) and fits(said[key], str), name, '%s.%s' % (where, key), said.get(key), 'a text')
     _wanted(said.get('evidence') in EVIDENCE, name, where + '.evidence', said.get('evidence'), ' or '.join(EVIDENCE))
 
 
@@ -97,19 +77,18 @@ def checked(data, name):
     """Return data (what JSON holds) if it is a description; name: str, of its file. Raises HostFactsError."""
     _wanted(isinstance(data, dict) and data.get('format') == FORMAT, name, 'format',
             data.get('format') if isinstance(data, dict) else data, str(FORMAT))
-    _wanted(_is_text(data.get('site')), name, 'site', data.get('site'), 'the name of a site')
+    for key, shape, wanted in (
+            ('site', str, 'the name of a site'), ('names', {str: [str]}, '{name: list of paths}'),
+            ('cached', {str: str}, '{name: path}'), ('libraries', dict, '{path: statements}')):
+        value = data.get(key, {} if key in ('names', 'cached') else None)
+        _wanted(fits(value, shape), name, key, value, wanted)
     _wanted(data.get('machine') in MACHINE_NAMES, name, 'machine', data.get('machine'), ' or '.join(
         sorted(MACHINE_NAMES)))
     if data.get('glibc') is not None:
         _check_said(name, 'glibc', data['glibc'])
         value = data['glibc'].get('value')
-        _wanted(_is_text(value) and re.match(r'2\.\d+$', value), name, 'glibc.value', value,
+        _wanted(fits(value, str) and re.match(r'2\.\d+$', value), name, 'glibc.value', value,
                 "a release, such as '2.38'")
-    names = data.get('names', {})
-    _wanted(isinstance(names, dict) and all(map(_is_texts, names.values())), name, 'names', names,
-            '{name: list of paths}')
-    _wanted(isinstance(data.get('cached', {}), dict), name, 'cached', data.get('cached'), '{name: path}')
-    _wanted(isinstance(data.get('libraries'), dict), name, 'libraries', data.get('libraries'), '{path: statements}')
     unknown = sorted(set(data) - {'format', 'site', 'node', 'machine', 'glibc', 'names', 'cached', 'libraries'})
     _wanted(not unknown, name, 'a key', unknown, 'none of these')
     for path, statements in data['libraries'].items():
@@ -129,7 +108,7 @@ def _check_library(data, name, path, statements):
             if key in ('source', 'date', 'evidence'):
                 continue
             _wanted(key in FACTS, name, '%s: a key' % where, key, 'one of ' + ', '.join(sorted(FACTS)))
-            _wanted(FACTS[key][0](value), name, '%s.%s' % (where, key), value, FACTS[key][1])
+            _wanted(fits(value, FACTS[key][0]), name, '%s.%s' % (where, key), value, FACTS[key][1])
             several = ['traits.' + trait for trait in value] if key == 'traits' else [key]
             for one in several:
                 _wanted(one not in seen, name, '%s.%s' % (where, one), value, 'said once')
