@@ -216,7 +216,7 @@ def _verdict_lines(verdict, common, site):
                           ' ' * 14)]
     if verdict.mpi != 'none':
         lines.append(_wrapped('would run', '%s over %s, %s' % (
-            verdict.mpi, verdict.libfabric, launching.pmi_said(launching.launcher_name(site), verdict.launch))))
+            verdict.mpi, verdict.libfabric, launching.pmi_said_at(site, verdict.launch))))
     findings = [finding for finding in verdict.findings if finding not in common]
     return lines + [line for finding in findings for line in _finding_lines(finding)] + ['']
 

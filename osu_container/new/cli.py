@@ -146,7 +146,7 @@ def _page(image, found, site, host, verdicts, chosen):
         if one in others:
             continue
         words = '; '.join(_reasons(one)) if one.level != 'works' else '%s over %s, %s' % (
-            one.mpi, one.libfabric, launching.pmi_said(launching.launcher_name(site), one.launch))
+            one.mpi, one.libfabric, launching.pmi_said_at(site, one.launch))
         words += said(one)[len(one.level):].replace(', ', '; ', 1)
         lines.append(_row('->' if one is chosen else '  ', one.approach, one.level, words))
     if others:

@@ -35,8 +35,6 @@ PROLOG = 'task-prolog-'
 FIRST = 1.0
 #: Seconds for Slurm to say which jobs there are, and that its clock may differ from ours
 PATIENCE, SKEW = 30, 60
-#: Other names of launchers
-ALSO = ('mpiexec.hydra', 'mpiexec.mpich', 'mpiexec.openmpi', 'mpirun.openmpi', 'prterun', 'mpirun.mpich')
 
 
 def add_arguments(parser):
@@ -209,8 +207,9 @@ def watching(command, folder, prolog):
     else the launcher of the module's site.
     """
     name = os.path.basename(command[0])
-    others = [one for one, launcher in LAUNCHERS.items() if one != DEFAULT and launcher['command'].split()[0] == name]
-    if others or name in ALSO or os.environ.get('OSU_LAUNCHER', DEFAULT) != DEFAULT and name != DEFAULT:
+    others = [one for one, launcher in LAUNCHERS.items()
+              if one != DEFAULT and name in launcher['command'].split()[:1] + launcher['also']]
+    if others or os.environ.get('OSU_LAUNCHER', DEFAULT) != DEFAULT and name != DEFAULT:
         return {'OSU_PROOF': folder, 'OSU_PROOF_RUN': os.path.basename(prolog)}
     return {'SLURM_TASK_PROLOG': prolog}
 

@@ -314,6 +314,25 @@ NO_LIBFABRIC = 'none'
 #: Where the file that puts the host's libraries in front is bound in an image: core/deciding/injection.py
 INJECTION = '/.singularity.d/env/99-host-mpi.sh'
 
+#: An image that brings all that MPI needs
+_WHOLE = {
+    'container': True,
+    'mpi': 'MPICH ABI',
+    'mpi_also': _ANY_MPICH,
+    'inject': [],
+    'inject_if_known': [],
+    'preload': [],
+    'comes_from': {'libmpi': 'image', 'libfabric': 'image'},
+    'requires': ['libfabric.so.1'],
+    'files': ['file_systems', 'cxi_state', 'kernel_config'],
+    'unset': _NO_FORK_SAFE,
+    'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK, _NIC_OF_RANK],
+    'variables': _RCCL + _MPICH_OVER_CXI,
+}
+#: The same with the host's network library in place of its own
+_OVER_HOSTS = dict(_WHOLE, inject=['libfabric'], inject_if_known=['libcxi'],
+                   comes_from={'libmpi': 'image', 'libfabric': 'host'})
+
 APPROACHES = {
     'native': {
         'title': 'programs built on this host with its own MPI',
@@ -330,15 +349,8 @@ APPROACHES = {
         'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK],
         'variables': [_PROVIDER_OF_SITE, _RCCL_NETWORK] + _GPU_IN_CRAY_MPICH + _RCCL,
     },
-    'pure': {
+    'pure': dict(_WHOLE, **{
         'title': 'no library of the host: TCP with what the image holds',
-        'container': True,
-        'mpi': 'MPICH ABI',
-        'mpi_also': _ANY_MPICH,
-        'inject': [],
-        'inject_if_known': [],
-        'preload': [],
-        'comes_from': {'libmpi': 'image', 'libfabric': 'image'},
         'requires': [],
         'files': ['file_systems'],
         'unset': [],
@@ -349,7 +361,7 @@ APPROACHES = {
             _variable('NCCL_NET', 'Socket', 'RCCL over TCP as well, also where the image has a plugin',
                       'NCCL documentation, NCCL_NET', 'derived', only=['gpu']),
         ] + _MPICH_WITHOUT_GPU,
-    },
+    }),
     'bind': {
         'title': 'the host\'s MPI and network libraries replace the image\'s',
         'container': True,
@@ -379,65 +391,17 @@ APPROACHES = {
             'variables': [_RCCL_NETWORK] + _RCCL + _OPENMPI_OVER_LIBFABRIC,
         }},
     },
-    'hybrid': {
-        'title': 'the image\'s MPI over the host\'s network library',
-        'container': True,
-        'mpi': 'MPICH ABI',
-        'mpi_also': _ANY_MPICH,
-        'inject': ['libfabric'],
-        'inject_if_known': ['libcxi'],
-        'preload': [],
-        'comes_from': {'libmpi': 'image', 'libfabric': 'host'},
-        'requires': ['libfabric.so.1'],
-        'files': ['file_systems', 'cxi_state', 'kernel_config'],
-        'unset': _NO_FORK_SAFE,
-        'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK, _NIC_OF_RANK],
-        'variables': _RCCL + _MPICH_OVER_CXI,
-    },
-    'swap': {
-        'title': 'the image\'s entrypoint puts the host\'s network library in place of its own',
-        'container': True,
-        'mpi': 'MPICH ABI',
-        'mpi_also': _ANY_MPICH,
-        'inject': ['libfabric'],
-        'inject_if_known': ['libcxi'],
-        'preload': [],
-        'comes_from': {'libmpi': 'image', 'libfabric': 'host'},
-        'entrypoint': _HOST_FOLDERS,
-        'requires': ['libfabric.so.1'],
-        'files': ['file_systems', 'cxi_state', 'kernel_config'],
-        'unset': _NO_FORK_SAFE,
-        'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK, _NIC_OF_RANK],
-        'variables': _RCCL + _MPICH_OVER_CXI + [_SWAP_OR_ERROR],
-    },
-    'opensource': {
-        'title': 'everything, the network library included, is in the image',
-        'container': True,
-        'mpi': 'MPICH ABI',
-        'mpi_also': _ANY_MPICH,
-        'inject': [],
-        'inject_if_known': [],
-        'preload': [],
-        'comes_from': {'libmpi': 'image', 'libfabric': 'image'},
-        'requires': ['libfabric.so.1'],
-        'files': ['file_systems', 'cxi_state', 'kernel_config'],
-        'unset': _NO_FORK_SAFE,
-        'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK, _NIC_OF_RANK],
-        'variables': _RCCL + _MPICH_OVER_CXI,
-    },
-    'openmpi': {
+    'hybrid': dict(_OVER_HOSTS, title='the image\'s MPI over the host\'s network library'),
+    'swap': dict(
+        _OVER_HOSTS, title='the image\'s entrypoint puts the host\'s network library in place of its own',
+        entrypoint=_HOST_FOLDERS, variables=_OVER_HOSTS['variables'] + [_SWAP_OR_ERROR]),
+    'opensource': dict(_WHOLE, title='everything, the network library included, is in the image'),
+    'openmpi': dict(_WHOLE, **{
         'title': 'everything is in the image, and its MPI is Open MPI',
-        'container': True,
         'mpi': 'Open MPI',
         'mpi_also': [],
-        'inject': [],
-        'inject_if_known': [],
-        'preload': [],
-        'comes_from': {'libmpi': 'image', 'libfabric': 'image'},
         'requires': [],
         'files': ['file_systems', 'cxi_state', 'kernel_config', 'pmix_ranks', 'pmix_server'],
-        'unset': _NO_FORK_SAFE,
-        'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK, _NIC_OF_RANK],
         'variables': [_RCCL_NETWORK] + _RCCL + _OPENMPI_OVER_LIBFABRIC,
-    },
+    }),
 }

@@ -5,7 +5,7 @@ A site names its launcher by the key launcher (srun without it), and its batch s
 
 Keys of a launcher
     title        str, what it is
-    command      str, as it is typed
+    command      str, as it is typed; also: other names (list of str) of the same
     nodes, ranks, per_node, hosts, folder   words (list of str) of its command line; {nodes}, {ranks}, {per_node} (ranks
                  on each node), {hosts} (by commas) and {folder} (in which the program runs) are filled in. [] where it
                  has none: it takes the nodes of the job, or follows from the others
@@ -26,7 +26,8 @@ _FLUX = 'flux-run(1), flux-environment(7) of flux-core'
 LAUNCHERS = {
     'hydra': {
         'title': 'Hydra, the mpiexec of MPICH and Intel MPI',
-        'command': 'mpiexec', 'nodes': [], 'ranks': ['-n', '{ranks}'], 'per_node': ['-ppn', '{per_node}'],
+        'command': 'mpiexec', 'also': ['mpiexec.hydra', 'mpiexec.mpich', 'mpirun.mpich'],
+        'nodes': [], 'ranks': ['-n', '{ranks}'], 'per_node': ['-ppn', '{per_node}'],
         'hosts': ['-hosts', '{hosts}'], 'folder': ['-wdir', '{folder}'], 'unbound': [],
         # PMI-1 over a socket, as what MPICH speaks to the plugin pmi2 of Slurm
         'pmi': {'pmi2': ('pmi2', 'PMI_FD')}, 'pmi_words': [], 'pmi_variable': None,
@@ -36,7 +37,8 @@ LAUNCHERS = {
     },
     'prrte': {
         'title': "PRRTE, the mpirun of Open MPI",
-        'command': 'mpirun', 'nodes': [], 'ranks': ['-n', '{ranks}'], 'per_node': ['--map-by', 'ppr:{per_node}:node'],
+        'command': 'mpirun', 'also': ['mpiexec.openmpi', 'mpirun.openmpi', 'prterun'],
+        'nodes': [], 'ranks': ['-n', '{ranks}'], 'per_node': ['--map-by', 'ppr:{per_node}:node'],
         'hosts': ['--host', '{hosts}'], 'folder': ['--wdir', '{folder}'], 'unbound': ['--bind-to', 'none'],
         'pmi': {'pmix': ('pmix', 'PMIX_RANK')}, 'pmi_words': [], 'pmi_variable': None,
         'rank': 'OMPI_COMM_WORLD_RANK', 'size': 'OMPI_COMM_WORLD_SIZE', 'local_rank': 'OMPI_COMM_WORLD_LOCAL_RANK',
@@ -48,7 +50,7 @@ LAUNCHERS = {
     },
     'pals': {
         'title': "PALS, HPE's mpiexec on systems with PBS",
-        'command': 'mpiexec', 'nodes': [], 'ranks': ['-n', '{ranks}'], 'per_node': ['--ppn', '{per_node}'],
+        'command': 'mpiexec', 'also': [], 'nodes': [], 'ranks': ['-n', '{ranks}'], 'per_node': ['--ppn', '{per_node}'],
         'hosts': ['--hosts', '{hosts}'], 'folder': ['--wdir', '{folder}'], 'unbound': ['--cpu-bind', 'none'],
         'pmi': {'cray': ('cray_shasta', 'PALS_APID'), 'pmix': ('pmix', 'PMIX_RANK')},
         'pmi_words': ['--pmi={kind}'], 'pmi_variable': 'PALS_PMI',
@@ -62,7 +64,7 @@ LAUNCHERS = {
     },
     'flux': {
         'title': 'Flux, the resource manager of El Capitan and Tuolumne',
-        'command': 'flux run', 'nodes': ['-N{nodes}'], 'ranks': ['-n{ranks}'], 'per_node': [],
+        'command': 'flux run', 'also': [], 'nodes': ['-N{nodes}'], 'ranks': ['-n{ranks}'], 'per_node': [],
         'hosts': ['--requires=host:{hosts}'], 'folder': ['--cwd={folder}'], 'unbound': ['-o', 'cpu-affinity=off'],
         'pmi': {'simple': ('pmi2', 'PMI_FD'), 'cray-pals': ('cray_shasta', 'PALS_APINFO'),
                 'pmix': ('pmix', 'PMIX_RANK')},
@@ -75,7 +77,8 @@ LAUNCHERS = {
     },
     'srun': {
         'title': "Slurm's srun",
-        'command': 'srun', 'nodes': ['-N{nodes}'], 'ranks': ['-n{ranks}'], 'per_node': ['--ntasks-per-node={per_node}'],
+        'command': 'srun', 'also': [],
+        'nodes': ['-N{nodes}'], 'ranks': ['-n{ranks}'], 'per_node': ['--ntasks-per-node={per_node}'],
         'hosts': ['--nodelist={hosts}'], 'folder': ['--chdir={folder}'], 'unbound': [],
         'pmi': {'pmi2': ('pmi2', 'PMI_FD'), 'pmix': ('pmix', 'PMIX_RANK'), 'pspmix': ('pmix', 'PMIX_RANK'),
                 'cray_shasta': ('cray_shasta', 'PALS_APINFO')},

@@ -69,6 +69,11 @@ def pmi_said(name, kind):
     return ' '.join([LAUNCHERS[name]['command']] + (pmi_words(name, kind, True) or ['(%s)' % kind]))
 
 
+def pmi_said_at(site, kind):
+    """Return the same (str) of the launcher of site (dict)."""
+    return pmi_said(launcher_name(site), kind)
+
+
 def local_sizes():
     """Return the variables (list of str) by which launchers other than srun tell how many ranks a node has."""
     return [launcher['local_size'] for name, launcher in LAUNCHERS.items() if name != DEFAULT]

@@ -62,6 +62,12 @@ def stack(of, name, values):
                 'config/perlmutter) and for Derecho', '2026-11-26', 'derived')
 
 
+def by_name(name, source, date):
+    """Return the fact recognised_by of a site (str) that only its name chooses."""
+    return fact({}, 'no public page says by which variable the system is known; choose it by its name: --site %s, '
+                '--try-amend=site=%s' % (name, name), source, date, 'untested')
+
+
 def no_ll128(source, date):
     """Return the variable by which NCCL does without its protocol LL128, for a site with GH200."""
     return variable('NCCL_PROTO', '^LL128', 'the protocol LL128, a default since NCCL 2.27, is slower over Slingshot, '

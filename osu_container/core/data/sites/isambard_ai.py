@@ -5,7 +5,7 @@ The keys are explained in schema.py. Nothing here was run there by this project:
 or page shows it there. Its module brics/apptainer-multi-node puts the host's Open MPI, NCCL and libfabric into any
 container by a script of its own (adapt.sh), which names the folders below.
 """
-from osu_container.core.data.sites.cray import SLES_FOLDERS, fact, no_ll128, variable
+from osu_container.core.data.sites.cray import SLES_FOLDERS, by_name, fact, no_ll128, variable
 
 _ADAPT = 'a user\'s copy of adapt.sh of the module brics/apptainer-multi-node, "Adapted for Isambard-AI"'
 _DOCS = 'Isambard documentation (docs.isambard.ac.uk), guides/mpi: Cray MPICH is the default, Open MPI the alternative'
@@ -20,8 +20,7 @@ STACKS = {
     'isambard-ai': {
         'based_on': 'cray-cuda',
         'title': 'Isambard-AI, GH200 nodes: aarch64, CUDA, four cards of Slingshot 11, Open MPI 4.1.7',
-        'recognised_by': fact({}, 'no public page says by which variable the system is known; choose it by its name: '
-                              '--site isambard-ai, --try-amend=site=isambard-ai', _SCRIPTS, _READ, 'untested'),
+        'recognised_by': by_name('isambard-ai', _SCRIPTS, _READ),
         'runtime': fact(['apptainer', 'singularity'], 'podman-hpc is there too', _SCRIPTS, _READ, 'measured'),
         'pmi': fact({'image': 'pmi2', 'Open MPI': 'pmi2'}, 'the Open MPI 4.1 there speaks PMI-2, unlike most; an Open '
                     'MPI of an image most often speaks PMIx alone', _SKILLS + ': --mpi=pmi2, podman-hpc '

@@ -4,7 +4,7 @@ Olivia (Sigma2, Norway), its nodes with four GH200 and Slingshot 11; the MPI of 
 The keys are explained in schema.py. Nothing here was run on Olivia by this project: 'measured' means that Sigma2's
 pages, or a public job script, show it there. Modules of Sigma2 lie in .../software/NAME/VERSION, as EasyBuild has them.
 """
-from osu_container.core.data.sites.cray import SLES_FOLDERS, fact, no_ll128, variable
+from osu_container.core.data.sites.cray import SLES_FOLDERS, by_name, fact, no_ll128, variable
 
 _PAGES = 'Sigma2 documentation (github.com/UNINETTSigma2/documentation), hpc_machines/olivia/'
 _OPENMPI, _NCCL, _APPTAINER = (_PAGES + name for name in ('openmpi.md', 'nccl.md', 'nccl_apptainer'))
@@ -16,8 +16,7 @@ STACKS = {
     'olivia': {
         'based_on': 'cray-cuda',
         'title': 'Olivia (Sigma2), GH200 nodes: aarch64, CUDA, four cards of Slingshot 11, Open MPI 5.0.10',
-        'recognised_by': fact({}, 'no public page says by which variable the system is known; choose it by its name: '
-                              '--site olivia, --try-amend=site=olivia', _PAGES, _READ, 'untested'),
+        'recognised_by': by_name('olivia', _PAGES, _READ),
         'runtime': fact(['apptainer'], 'what Sigma2\'s pages run', _APPTAINER, _READ, 'measured'),
         'pmi': fact({'Open MPI': 'pmix'}, 'ranks that srun starts find their number in PMIX_RANK; of the PMI for MPICH '
                     'no page speaks', _OPENMPI + ', gpubind.sh', _READ, 'measured'),

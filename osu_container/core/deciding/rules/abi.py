@@ -59,7 +59,7 @@ def _wanted(trial):
 
 def _started(trial):
     """Return how the site starts ranks for the approach (str): 'srun --mpi=pmi2'."""
-    return launching.pmi_said(launching.launcher_name(trial.site), pmi_for(trial.approach, trial.site))
+    return launching.pmi_said_at(trial.site, pmi_for(trial.approach, trial.site))
 
 
 #: Libraries by which it shows of which Open MPI something is: their soname tells 4 (.so.40) from 5 (.so.80)
