@@ -175,15 +175,12 @@ def test_verdicts_by_files_and_by_facts_of_them_are_the_same(tmp_path, parts, ru
                 entry, world.site, opened, files, world.program, world.runtime), name
 
 
-# ---- images and hosts by chance, and facts left out by chance
-
-#: Libraries that host and image may both have, with versions
-SHARED = ['libcurl.so.4', 'libz.so.1', 'libstdc++.so.6', 'libnl-3.so.200']
+# ---- facts left out
 
 
 @pytest.mark.parametrize('fact', ['soname', 'needed', 'verneed', 'verdef', 'defined', 'runpath', 'traits'])
 def test_each_fact_of_libfabric_and_mpi_counts_where_the_verdict_rests_on_it(tmp_path, parts, fact):
-    """Without it a verdict that works is unknown, for an approach that uses it: the chance above could miss one."""
+    """Without it a verdict that works is unknown, for an approach that uses it."""
     world = World(tmp_path, parts, GPU)
     host(libfabric=lambda it: it.fabric(options=(it.user_of('libuser.so.1', it.versioned(
         'libz.so.1', 'Z_1'), ['Z_1']),)))(world)

@@ -2,8 +2,7 @@
 
 Frontier, Setonix, Perlmutter and Alps: the data against what a node would tell, against published recipes and engines.
 
-Nobody of this project has been there. The trees of tests/stand_in/make stand in for the systems; the last part installs
-from them and runs ranks on two nodes.
+Nobody of this project has been there. The trees of tests/stand_in/make stand in for the systems.
 """
 
 import copy
@@ -373,6 +372,3 @@ def test_podman_hpc_takes_the_file_and_its_flag(path, podman_hpc, recwarn):
         assert "requires 'gpu' to be enabled" in str(recwarn.pop(UserWarning).message)
     config.get_cmd_extensions('run', {flag: True, 'cuda_mpi': True, **needs})
     assert any('conflicts' in str(warning.message) for warning in recwarn)
-
-
-# ---- installed from the trees, and run

@@ -167,25 +167,6 @@ def test_what_a_description_guesses_is_named_if_and_only_if_the_approach_uses_it
         assert verdict.untested == (['host.' + names.get(path, 'dependencies')] if counts else []), path
 
 
-@pytest.mark.parametrize('name', [name for name in SITES if name != 'workstation'])
-@pytest.mark.parametrize('approach', CONTAINERS)
-def test_what_the_data_call_untested_and_an_approach_uses_is_in_its_level(name, approach):
-    site = site_entry(name)
-    images = [site['images']['value'].get(approach), *site['images']['value'].values()]
-    opened = next(filter(None, (our_image(one, site.get('architecture', {}).get('value', 'x86_64'))
-                                for one in images if one)))
-    try:
-        verdict = verdict_of(trial_of(approach_entry(approach), site, opened, DescribedHost(description_of(site))))
-    except SettingsError:
-        return
-    known = {key for key, fact in facts_of(site).items() if fact['evidence'] == 'untested'}
-    of_site = [one for one in verdict.untested if not one.startswith('host.')]
-    assert set(of_site) <= known and len(of_site) == len(set(of_site))
-    if verdict.level in ('works', 'works slowly'):
-        assert set(of_site) >= known & {'runtime', 'pmi', 'gpu'}
-        assert said(verdict).startswith(verdict.level) and (', untested: ' in said(verdict)) == bool(verdict.untested)
-
-
 def test_every_rule_says_which_facts_its_findings_rest_on():
     assert set(RESTS_ON) == {rule.name for rule in RULES}
     assert {kind for kinds in RESTS_ON.values() for kind in kinds} <= set(KINDS)

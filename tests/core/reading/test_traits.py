@@ -105,9 +105,6 @@ def test_providers_in_the_file_are_those_that_libfabric_registers(wheel, key, tm
     assert 'tcp' in wanted and 'cxi' not in wanted
 
 
-#: A provider in a file of its own: what fi_prov_ini() of libfabric's rdma/providers/fi_prov.h returns
-
-
 @pytest.mark.parametrize('name', ['own', 'cxi'])
 def test_a_provider_in_a_file_of_its_own_counts(wheel, tmp_path, name):
     library = wheel(DEFAULT) / WHEELS[DEFAULT][1]
@@ -224,8 +221,7 @@ def test_an_mpi_that_is_described_by_its_release_has_the_traits_of_its_file(whee
     assert described == dict(of_file, device=described['device'], opens=[], asks=None)
 
 
-# ---- the memory of other ranks
-
+# ---- which API an MPI asks libfabric for
 
 #: A libfabric that lets MPI through to the real one and says what it was asked for; it has an older API than the real
 #: one where API names it, and then refuses as libfabric does, with -FI_ENOSYS

@@ -65,12 +65,6 @@ def names_of(site, of='osu-'):
     return [name for name in all_names_of(site) if name.startswith(of)]
 
 
-def code_of(site, name):
-    """Return the lines (str) of a module that are neither help nor comment."""
-    lines = text_of(site, name).partition('\nlocal root = ')[2].splitlines()
-    return '\n'.join(line for line in lines if line.lstrip()[:2] != '--')
-
-
 def compared(site, name):
     """Return the paths (list of str) without the stand-in for the host of the libraries that a module compares."""
     return re.findall(rf'^    {{ "(?:{HOST})?([^"]+)", BYTES }},$', text_of(site, name), re.M)
