@@ -109,8 +109,8 @@ USUAL = [
 @pytest.mark.apptainer
 @pytest.mark.parametrize('text, value', one_of_each(USUAL))
 def test_usual_spellings_are_what_the_runtime_makes_of_them(box, text, value):
-    of_text(box, text)
-    assert in_runtime(box)['LD_LIBRARY_PATH'] == f'{value}:/.singularity.d/libs'
+    found = of_text(box, text)
+    assert in_runtime(box)['LD_LIBRARY_PATH'] == known(found, 'LD_LIBRARY_PATH') == f'{value}:/.singularity.d/libs'
 
 
 @pytest.mark.parametrize('text, at, why', [
