@@ -128,6 +128,8 @@ MpiDefault=none
 MailProg=/bin/true
 ReturnToService=2
 KillWait=5
+# sbatch --wait asks every 2 seconds then; by itself it asks after 2, 8 and then every 32 (_job_wait in sbatch.c).
+MinJobAge=4
 # The machine may have fewer processors than the nodes say: many ranks a node is what is tried here, not speed.
 SlurmdParameters=config_overrides
 $(for i in "${!nodes[@]}"; do

@@ -21,6 +21,7 @@ import pytest
 from tests.helpers import example_runs as results_data
 from tests.helpers import foreign_images
 from tests.helpers.machine import PROJECT, STATE, run
+from tests.image.test_images_run import built  # noqa: F401, a fixture
 
 pytestmark = [pytest.mark.long, pytest.mark.alone]
 
@@ -49,7 +50,8 @@ WAYS = {
     'dry run': "with --dry-run: EasyBuild finds the easyconfig and takes the options",
     'install': "as it stands, and with --rebuild where the module is there",
     'modules': "as it stands, with all modules installed and Slurm running",
-    'measure': "the same, with one repeat, and of two modules where the page names none",
+    'measure': "the same, with one repeat, the short runs of the tag demo except in README.md, and of two modules where "
+               "the page names none",
     'syntax': "bash reads the block: it is a job script for a system",
 }
 #: First line of code blocks that are no commands -> what they are
@@ -79,9 +81,8 @@ BEFORE = {
     r'lammps\.sif': '[ -e lammps.sif ] || { ln -s "$LAMMPS" lammps.sif; printf '
                     f'{shlex.quote(foreign_images.MELT)} >in.lj; }}',
 }
-BEFORE[r'check osu-workstation-mpich-4\.2\.3-libfabric-1\.17\.0'] = (
-    'osu-container image build osu-workstation-mpich-4.2.3-libfabric-1.17.0 --output '
-    'osu-workstation-mpich-4.2.3-libfabric-1.17.0.sif >build.txt')
+OLDER = 'osu-workstation-mpich-4.2.3-libfabric-1.17.0'
+BEFORE[re.escape(f'check {OLDER}')] = f'[ -e {OLDER}.sif ] || ln -s "$OLDER" {OLDER}.sif'
 HOST_MPI = STATE / 'host' / 'opt' / 'mpich' / '5.0.2' / 'lib'
 #: What stands for a name of the user's in the pages -> what it is here
 PLACEHOLDERS = {
@@ -93,6 +94,8 @@ PLACEHOLDERS = {
     r'^(?=(srun -N1 )?(bin/)?osu-container discover -o )': f'LD_LIBRARY_PATH={HOST_MPI} ',
     r'(?<!-)\bRUN\b': results_data.RUN,
 }
+#: The page whose benchmarks run as it has them; of others the same programs run with all sizes, each less often
+WHOLE, LESS_OFTEN = 'README.md', {r'\bosu_((get_)?bw|latency)(?= H H)': r'\g<0> -i 10 -x 1'}
 
 
 class Rule(NamedTuple):
@@ -254,11 +257,13 @@ class Line:
     def typed(self):
         """Return what is typed here (str)."""
         text, how = self.command.removeprefix('$ '), self.rule().how
-        for pattern, here in PLACEHOLDERS.items():
+        for pattern, here in {**PLACEHOLDERS, **({} if self.page == WHOLE else LESS_OFTEN)}.items():
             text = re.sub(pattern, here, text)
         if how == 'measure':
             modules = '' if '--module ' in text else ' --module osu-native --module osu-container/hybrid'
             text = f'{re.sub(" --(repeats|account) [^ ]+", "", text)} --repeats 1{modules}'
+            if self.page != WHOLE and ' --run ' not in text:
+                text = re.sub(' --tag [^ ]+', '', text) + ' --tag demo'
         again = how == 'install' and not re.search(' --(rebuild|sanity-check-only)', text)
         return text + (' --dry-run' if how == 'dry run' else ' --rebuild' if again else '')
 
@@ -356,7 +361,7 @@ def pages():
 
 
 @pytest.mark.parametrize('lines, modules', pages())
-def test_a_page_is_typed_from_top_to_bottom_in_one_shell(scratch, request, tmp_path, lines, modules):
+def test_a_page_is_typed_from_top_to_bottom_in_one_shell(scratch, built, request, tmp_path, lines, modules):  # noqa: F811
     variables = {}
     if modules:
         # what installs for a site of its own has a folder of its own
@@ -364,6 +369,8 @@ def test_a_page_is_typed_from_top_to_bottom_in_one_shell(scratch, request, tmp_p
         variables['EASYBUILD_PREFIX'] = str(tmp_path if own else request.getfixturevalue('shell').prefix)
     if any('lammps.sif' in line.command for line in lines):
         variables['LAMMPS'] = str(foreign_images.make('lammps', request.getfixturevalue('apptainer')))
+    if any(OLDER in line.command for line in lines):
+        variables['OLDER'] = str(built(OLDER))
     script = []
     for number, line in enumerate(lines):
         script += [first for pattern, first in BEFORE.items() if re.search(pattern, line.command)]

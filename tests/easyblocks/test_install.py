@@ -193,17 +193,33 @@ def test_an_install_path_with_a_space(tmp_path):
     assert shown.returncode == 0 and 'osu_latency' in shown.stdout, shown.stderr
 
 
-def test_an_installation_is_replaced_while_its_module_is_loaded(any_eb):
+def test_an_installation_is_replaced_while_its_module_is_loaded(any_eb, place_of_pure):
     any_eb.local(workstation())
-    assert any_eb('osu-container-pure.eb', '-r').returncode == 0
+    any_eb.prefix = any_eb.environment['EASYBUILD_PREFIX'] = place_of_pure
     done = clean_shell(f'module use {any_eb.prefix}/modules/all; module load osu-container/pure && '
                        f'{any_eb.command} osu-container-pure.eb -r --rebuild && osu-exec true', **any_eb.environment)
     assert done.returncode == 0 and 'COMPLETED' in done.stdout, done.stdout[-3000:] + done.stderr
 
 
-def test_rebuild_that_fails_keeps_the_older_installation(eb):
-    eb.local(workstation())
-    assert eb('osu-container-pure.eb', '-r').returncode == 0
+@pytest.fixture(scope='module')
+def place_of_pure(tmp_path_factory):
+    """Prefix (Path) of an EasyBuild that has installed osu-container/pure."""
+    made = EasyBuild('newest', tmp_path_factory.mktemp('pure') / 'prefix')
+    made.local(workstation())
+    assert made('osu-container-pure.eb', '-r').returncode == 0
+    return made.prefix
+
+
+@pytest.fixture
+def with_pure(place_of_pure):
+    """That EasyBuild, for tests after which the module is there as before."""
+    made = EasyBuild('newest', place_of_pure)
+    made.local(workstation())
+    return made
+
+
+def test_rebuild_that_fails_keeps_the_older_installation(with_pure):
+    eb = with_pure
     before = sorted(eb.left_behind())
     done = eb('osu-container-pure.eb', '-r', '--rebuild', '--try-amend=sanity_check_commands=true,false')
     assert done.returncode != 0 and 'Sanity check failed' in done.stdout
@@ -372,8 +388,7 @@ def test_installations_share_one_file_and_each_can_be_removed(eb, place, other_f
         source = other_file_system / IMAGE
         shutil.copy(PROJECT / 'sources' / IMAGE, source)
         use_image(eb, source)
-    for approach in ('pure', 'hybrid'):
-        assert eb(f'osu-container-{approach}.eb', '-r').returncode == 0
+    assert eb('osu-container-pure.eb', 'osu-container-hybrid.eb', '-r').returncode == 0
     root = eb.prefix / 'software' / 'osu-container'
     assert (root / 'pure' / IMAGE).samefile(root / 'hybrid' / IMAGE)
     assert source.samefile(root / 'pure' / IMAGE) == (place == 'same')
@@ -465,9 +480,8 @@ def limit_file_size():
     resource.setrlimit(resource.RLIMIT_FSIZE, (20 << 20, 20 << 20))
 
 
-def test_a_rebuild_whose_copy_fails_keeps_the_older_installation(eb, large_image):
-    eb.local(workstation())
-    assert eb('osu-container-pure.eb', '-r').returncode == 0
+def test_a_rebuild_whose_copy_fails_keeps_the_older_installation(with_pure, large_image):
+    eb = with_pure
     use_image(eb, large_image)
     before = sha256_of(eb.module('osu-container/pure')), eb.left_behind()
     done = eb('osu-container-pure.eb', '-r', '--rebuild', '--disable-backup-modules', preexec_fn=limit_file_size)
@@ -530,9 +544,8 @@ MOMENTS = ['module_write', 'post_ready', 'post_install', 'post_sanitycheck', 'po
 
 
 @pytest.mark.parametrize('moment', one_of_each(MOMENTS))
-def test_kill_of_a_rebuild_leaves_a_module_and_a_lock_with_a_remedy(eb, tmp_path, moment):
-    eb.local(workstation())
-    assert eb('osu-container-pure.eb', '-r').returncode == 0
+def test_kill_of_a_rebuild_leaves_a_module_and_a_lock_with_a_remedy(with_pure, tmp_path, moment):
+    eb = with_pure
     module = eb.module('osu-container/pure')
     before = module.read_text()
     hooks = tmp_path / 'hooks.py'

@@ -21,10 +21,10 @@ def easybuild_beside(version, folder, sources):
     """
     Return an EasyBuild of a version (str) in a virtual environment of its own, into which pip has installed sources.
 
-    EasyBuild itself is that of the set-up, which the new environment finds by a .pth file.
+    EasyBuild itself, and pip, are those of the set-up, which the new environment finds by a .pth file.
     """
     made = EasyBuild(version, folder / 'prefix')
-    done = run([made.python, '-m', 'venv', folder / 'venv'])
+    done = run([made.python, '-m', 'venv', '--without-pip', folder / 'venv'])
     assert done.returncode == 0, done.stderr
     theirs = next(made.python.parent.parent.glob('lib/python3*/site-packages'))
     ours = next((folder / 'venv').glob('lib/python3*/site-packages'))
@@ -32,9 +32,9 @@ def easybuild_beside(version, folder, sources):
     shutil.copy(made.command, folder / 'venv' / 'bin' / 'eb')
     (folder / 'venv' / 'easybuild').mkdir()
     (folder / 'venv' / 'easybuild' / 'scripts').symlink_to(made.python.parent.parent / 'easybuild' / 'scripts')
-    done = run([folder / 'venv' / 'bin' / 'pip', 'install', '--no-deps', sources], timeout=600)
-    assert done.returncode == 0, done.stderr
     made.python = folder / 'venv' / 'bin' / 'python'
+    done = run([made.python, '-m', 'pip', 'install', '--no-deps', sources], timeout=600)
+    assert done.returncode == 0, done.stderr
     made.command = folder / 'venv' / 'bin' / 'eb'
     made.environment['EB_PYTHON'] = str(made.python)
     for name in ('EASYBUILD_ROBOT_PATHS', 'EASYBUILD_INCLUDE_EASYBLOCKS'):

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs.test_commands import OLDER
 from tests.helpers import foreign_images
 from tests.helpers.machine import PROJECT, STATE, run
 from tests.image.test_images_run import FOLDER, OPENMPI, built  # noqa: F401, built is a fixture
@@ -89,8 +90,9 @@ def clone(built):  # noqa: F811, a fixture
                 shutil.copy(path, folder / 'sources')
         images = folder / '.workstation' / FOLDER.name
         images.mkdir(parents=True)
-        foreign_images.make('lammps', STATE / 'bin' / 'apptainer')  # for all, not for this account alone
-        for path in FOLDER.glob('foreign-lammps.s*'):
+        built(OLDER)  # for all, not for this account alone
+        foreign_images.make('lammps', STATE / 'bin' / 'apptainer')
+        for path in [*FOLDER.glob('foreign-lammps.s*'), *FOLDER.glob(f'{OLDER}.sif*')]:
             shutil.copy(path, images)
         for path in STATE.iterdir():
             if path.name not in WRITTEN:

@@ -473,7 +473,7 @@ class Image(object):
         self.folder = tempfile.mkdtemp(prefix='mpicontainer-')
         try:
             self._known, self._traits, self._environment, self._entrypoint = {}, {}, {}, None
-            self._matching, self._plugins = {}, None
+            self._matching, self._plugins, self._names = {}, None, None
             self._systems = {}
             self.labels = self.labels or labels_in((self.script(LABELS_FILE) or '').encode())
             self.libraries = Libraries(self)
@@ -606,8 +606,12 @@ class Image(object):
 
     def names(self, folder):
         """Return the names (list of str, by their bytes) of what is in the folder (str)."""
-        real = self.tree.resolve(folder)
-        return sorted(posixpath.basename(path) for path in self.tree.entries if posixpath.dirname(path) == real)
+        if self._names is None:  # asked of many folders
+            self._names = {}
+            for path in self.tree.entries:
+                above, _, name = path.rpartition('/')
+                self._names.setdefault(above or '/', []).append(name)
+        return sorted(self._names.get(self.tree.resolve(folder), []))
 
     def script(self, path):
         """Return the text of the file path (str), None if it may not be read."""
@@ -701,7 +705,7 @@ class Image(object):
             found = re.match(r'\s*(\d+\.\d+\.\d+)', self.content(path).decode('utf-8', 'replace'))
             if found:
                 return found.group(1)
-        names = [re.match(r'/opt/rocm-(\d+\.\d+\.\d+)$', path) for path in self.tree.entries]
+        names = [re.match(r'rocm-(\d+\.\d+\.\d+)$', name) for name in self.names('/opt')]
         releases = sorted(found.group(1) for found in names if found)
         return releases[-1] if releases else self._package_of(_OF_DISTRIBUTION + r'libhsa-runtime64\.so\.1\.[\d.]+',
                                                               'libhsa-runtime64-1')
@@ -725,7 +729,7 @@ class Image(object):
         NVIDIA's images set CUDA_VERSION. Debian has CUDA's libraries among its own; the name of the runtime's file has
         its version. PyTorch brings the runtime as a wheel, nvidia-cuda-runtime, beside whatever the image has.
         """
-        names = [re.match(r'/usr/local/cuda-(\d+)\.(\d+)$', path) for path in self.tree.entries]
+        names = [re.match(r'cuda-(\d+)\.(\d+)$', name) for name in self.names('/usr/local')]
         names += [re.search(r'(?:\.so\.|-)(\d+)\.(\d+)', path) for path in self.matching(
             _OF_DISTRIBUTION + r'libcudart\.so\.\d+\.\d+\.\d+') + self.matching(_CUDA_WHEEL)]
         releases = sorted((int(found.group(1)), int(found.group(2))) for found in names if found)
