@@ -11,7 +11,6 @@ from osu_container.proof import judging
 
 from .. import osu_output, record
 from ..results import model
-from ..why import search
 
 #: Characters of output that are searched for known messages, from the end
 SEARCHED = 200000
@@ -100,6 +99,7 @@ def reason(problem, text):
 
     :param problem: str, what was seen; text: str, what it printed
     """
+    from ..why import search  # hundreds of regular expressions: a run that ends well needs none
     known = search.explain(text[-SEARCHED:])
     if known:
         first = known[0]

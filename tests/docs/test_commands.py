@@ -84,7 +84,7 @@ BEFORE = {
 OLDER = 'osu-workstation-mpich-4.2.3-libfabric-1.17.0'
 BEFORE[re.escape(f'check {OLDER}')] = f'[ -e {OLDER}.sif ] || ln -s "$OLDER" {OLDER}.sif'
 HOST_MPI = STATE / 'host' / 'opt' / 'mpich' / '5.0.2' / 'lib'
-#: What stands for a name of the user's in the pages -> what it is here
+#: What stands for a name of the user's in the pages, or takes long -> what it is here
 PLACEHOLDERS = {
     r'\bNAME\b': IMAGE,
     r'\bFILE\.sif\b': f'sources/{IMAGE}.sif',
@@ -93,9 +93,9 @@ PLACEHOLDERS = {
     # the modules with which people build MPI programs there
     r'^(?=(srun -N1 )?(bin/)?osu-container discover -o )': f'LD_LIBRARY_PATH={HOST_MPI} ',
     r'(?<!-)\bRUN\b': results_data.RUN,
+    # all sizes, each less often; the first lines of README.md measure as they stand
+    r'\bsrun (.* )?-N2 .*\bosu_\w+(?= H H$)': r'\g<0> -i 10 -x 1',
 }
-#: The page whose benchmarks run as it has them; of others the same programs run with all sizes, each less often
-WHOLE, LESS_OFTEN = 'README.md', {r'\bosu_((get_)?bw|latency)(?= H H)': r'\g<0> -i 10 -x 1'}
 
 
 class Rule(NamedTuple):
@@ -257,12 +257,12 @@ class Line:
     def typed(self):
         """Return what is typed here (str)."""
         text, how = self.command.removeprefix('$ '), self.rule().how
-        for pattern, here in {**PLACEHOLDERS, **({} if self.page == WHOLE else LESS_OFTEN)}.items():
+        for pattern, here in PLACEHOLDERS.items():
             text = re.sub(pattern, here, text)
         if how == 'measure':
             modules = '' if '--module ' in text else ' --module osu-native --module osu-container/hybrid'
             text = f'{re.sub(" --(repeats|account) [^ ]+", "", text)} --repeats 1{modules}'
-            if self.page != WHOLE and ' --run ' not in text:
+            if self.page != 'README.md' and ' --run ' not in text:
                 text = re.sub(' --tag [^ ]+', '', text) + ' --tag demo'
         again = how == 'install' and not re.search(' --(rebuild|sanity-check-only)', text)
         return text + (' --dry-run' if how == 'dry run' else ' --rebuild' if again else '')

@@ -5,6 +5,7 @@ A file of one's own is what `osu-container discover -o FILE` writes, and what a 
 Conditions of the data ('only'): of what a site has, and of releases.
 Python 3.6, standard library only; imports no EasyBuild.
 """
+import functools
 import os
 import re
 
@@ -323,6 +324,14 @@ def site_words(site):
 _COMPARE = {'>=': lambda a, b: a >= b, '<': lambda a, b: a < b}
 
 
+@functools.lru_cache(maxsize=1024)  # a verdict asks for the same few some thousand times
+def _parts(condition):
+    """Return (whether it begins with 'no', the rest (str), (name, sign, release) or None) of a condition (str)."""
+    negative, word = re.match(r'(no )?(.*)$', condition).groups()
+    compared = re.match(r'(mpich|libfabric) (>=|<) ([\d.]+)$', word)
+    return bool(negative), word, compared and compared.groups()[:2] + (release(compared.group(3)),)
+
+
 def _holds(condition, known_facts):
     """
     Return whether a condition of 'only' (str) holds; of a release that is not known nothing is held to be true.
@@ -330,14 +339,13 @@ def _holds(condition, known_facts):
     :param known_facts: dict of words ('gpu': bool, ...) and of releases ('mpich': tuple of int, ...)
     Raises SettingsError if the condition is none of those that core/data/approaches.py names.
     """
-    negative, word = re.match(r'(no )?(.*)$', condition).groups()
-    compared = re.match(r'(mpich|libfabric) (>=|<) ([\d.]+)$', word)
+    negative, word, compared = _parts(condition)
     if compared:
-        name, sign, limit = compared.groups()
-        return (bool(known_facts[name]) and _COMPARE[sign](known_facts[name], release(limit))) != bool(negative)
+        name, sign, limit = compared
+        return (bool(known_facts[name]) and _COMPARE[sign](known_facts[name], limit)) != negative
     if word not in known_facts:
         raise SettingsError("unknown condition '%s'; known: %s" % (condition, known(known_facts)))
-    return known_facts[word] != bool(negative)
+    return known_facts[word] != negative
 
 
 def applying(entries, known_facts):

@@ -85,8 +85,19 @@ def uses_libfabric(trial):
     return False
 
 
+#: The last trial of which module_value() was asked, with its answer: some thirty rules ask it, one after the other
+_LAST = [None, {}]
+
+
 def module_value(trial):
     """Return {name: value} of the variables that the module sets."""
+    if _LAST[0] is not trial:
+        _LAST[:] = trial, _module_value(trial)
+    return dict(_LAST[1])
+
+
+def _module_value(trial):
+    """See module_value()."""
     mpi, fabric = trial.mpi or {}, trial.fabric or {}
     mine = variables_for(trial.approach, trial.site, '%s %s' % (mpi.get('family'), mpi.get('release')),
                          fabric.get('release'), trial.image.rccl_plugin())[None]
