@@ -50,8 +50,8 @@ WAYS = {
     'dry run': "with --dry-run: EasyBuild finds the easyconfig and takes the options",
     'install': "as it stands, and with --rebuild where the module is there",
     'modules': "as it stands, with all modules installed and Slurm running",
-    'measure': "the same, with one repeat, the short runs of the tag demo except in README.md, and of two modules where "
-               "the page names none",
+    'measure': "the same, with one repeat, but for README.md the short runs of the tag demo, and two modules where the "
+               "page names none",
     'syntax': "bash reads the block: it is a job script for a system",
 }
 #: First line of code blocks that are no commands -> what they are
