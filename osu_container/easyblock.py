@@ -28,19 +28,20 @@ from easybuild.tools.filetools import (
 from osu_container.core import shell
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding import injection
-from osu_container.core.deciding.facts import FactsError, checked, missing_host_paths
-from osu_container.core.deciding.settings import approach_entry, check_approach, explained
+from osu_container.core.deciding.facts import FactsError, checked
+from osu_container.core.deciding.settings import approach_entry, check_approach, explained, with_mpi_of
 from osu_container.core.deciding.site_choice import SettingsError, SiteFile, is_site_file, site_here
+from osu_container.core.deciding.trial import Host, missing_host_paths
 from osu_container.core.installing.staged import (
     LOCKED,
     StagedInstall,
     disk_problem,
-    free_space_problem,
     install_proof,
     lock_problem,
     remove_empty_folders,
 )
 from osu_container.core.reading.files import NoAnswer, read_json
+from osu_container.core.reading.image import no_room
 from osu_container.core.reading.sif import ImageError
 from osu_container.core.reading.trust import code_problem, name_problem
 from osu_container.core.terminal import lines
@@ -228,7 +229,8 @@ class SiteEasyBlock(EasyBlock):
 
     def install_step(self):
         """Fill a folder beside the installation, then move it there: after an error nothing is half installed."""
-        problem = free_space_problem(self.installdir, self.needed_space())
+        problem = no_room(self.installdir, self.needed_space(),
+                          'free some space or install elsewhere (eb --installpath=...)')
         if problem:
             raise EasyBuildError("No room for %s: %s", self.installdir, problem)
         self.staged = StagedInstall(self.installdir)
@@ -344,8 +346,10 @@ class SiteEasyBlock(EasyBlock):
 
     def sanity_check_step(self, *args, **kwargs):
         """Check the host paths as well."""
-        self.sanity_check_fail_msgs.extend("site '%s' names a host path that does not exist: %s" % (
-            self.site['name'], path) for path in missing_host_paths(self.approach, self.site, self.host_root))
+        approach = with_mpi_of(self.approach, self.recorded_facts().get('image', {}).get('soname'))
+        missing = self.or_error(missing_host_paths, approach, self.site, Host(self.host_root))
+        self.sanity_check_fail_msgs.extend(
+            "site '%s' names a host path that does not exist: %s" % (self.site['name'], path) for path in missing)
         super(SiteEasyBlock, self).sanity_check_step(*args, **kwargs)
 
     def make_module_req(self):

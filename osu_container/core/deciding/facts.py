@@ -18,10 +18,10 @@ from osu_container.core.deciding.trial import (
     entrypoint_folders,
     image_mpi,
     libraries_of,
+    missing_host_paths,
     plugin_folders,
     plugin_in_front,
 )
-from osu_container.core.deciding.trial import missing_host_paths as missing_on
 from osu_container.core.deciding.verdict import judged
 from osu_container.core.reading.elf import ElfError
 from osu_container.core.reading.image import Image
@@ -59,11 +59,6 @@ def checked(facts):
         raise FactsError("host.runtime is %s, wanted an object with command and name; install the module again"
                          % ascii(runtime)[:40])
     return facts
-
-
-def missing_host_paths(approach, site, root):
-    """Return the host paths (list of str, root in front) that approach needs on site and that are not there."""
-    return missing_on(approach, site, Host(root))
 
 
 def _library(path):
@@ -180,7 +175,7 @@ def _check_family(verdict, image):
 
 def _check_paths(approach, site, host):
     """Raise FactsError if host paths are not there that approach needs for the image's MPI."""
-    missing = missing_on(approach, site, host)
+    missing = missing_host_paths(approach, site, host)
     if missing:
         raise FactsError("site '%s' names host paths that do not exist: %s. If the host was updated, correct the site "
                          "in core/data/sites/__init__.py; on a workstation run `make demo`"

@@ -30,18 +30,6 @@ _MORE = ('__init__.py', 'cli.py', 'columns.py', 'exit_codes.py', 'rank-proof', '
          'core/shell.py', 'core/terminal.py')
 
 
-def free_space_problem(folder, size):
-    """Return a sentence (str) if the file system of folder has less than size bytes free for the caller, else None."""
-    while not os.path.isdir(folder):
-        folder = os.path.dirname(folder)
-    system = os.statvfs(folder)
-    free = system.f_bavail * system.f_frsize
-    if free < size:
-        return "%s has %d MB free, %d MB are needed: free some space or install elsewhere (eb --installpath=...)" % (
-            folder, free >> 20, (size >> 20) + 1)
-    return None
-
-
 def disk_problem(err, installdir):
     """Return a sentence (str): the OSError err stopped an installation in installdir (str); what to do."""
     path = err.filename2 or err.filename or installdir

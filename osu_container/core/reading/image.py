@@ -196,12 +196,14 @@ def limited(seconds=_SECONDS):
             resource.setrlimit(kind, (wanted, hard))
 
 
-def no_room(folder, size, remedy='set TMPDIR to'):
-    """Return why size (int, bytes) of an image do not fit into folder (str), None if they do."""
+def no_room(folder, size, remedy):
+    """Return why size (int, bytes) do not fit into folder (str, it need not be there), None if they do, with remedy."""
+    while not os.path.isdir(folder):
+        folder = os.path.dirname(folder)
     system = os.statvfs(folder)
     free = system.f_bavail * system.f_frsize
-    return None if free >= size else "%s has %d MB free, and %d MB of the image are to be copied there: %s a folder " \
-        "with more room" % (folder, free >> 20, (size >> 20) + 1, remedy)
+    return None if free >= size else "%s has %d MB free, %d MB are needed: %s" % (
+        folder, free >> 20, (size >> 20) + 1, remedy)
 
 
 #: That of names of files: as os.fsdecode(), which looks it up each time
@@ -341,7 +343,8 @@ class Squashfs(Tree):
             if size > MOST['copy']:
                 raise ImageError("%s: %s has %d bytes, and at most %d of one file are looked into. Use an image "
                                  "without it" % (self.path, path, size, MOST['copy']))
-        problem = no_room(os.path.dirname(folder), sum(self.entries[path][3] for path in paths))
+        problem = no_room(os.path.dirname(folder), sum(self.entries[path][3] for path in paths),
+                          'set TMPDIR to a folder with more room')
         if problem:
             raise NoRoomError(problem)
 

@@ -12,7 +12,6 @@ from osu_container.core.deciding.facts import (
     checked,
     entrypoint_folders,
     find_runtime,
-    missing_host_paths,
     native_facts,
     other_dependencies,
     sha256_of,
@@ -20,7 +19,7 @@ from osu_container.core.deciding.facts import (
 )
 from osu_container.core.deciding.settings import approach_entry, runs_on, settings_for, shares
 from osu_container.core.deciding.site_choice import SettingsError, site_entry
-from osu_container.core.deciding.trial import Host
+from osu_container.core.deciding.trial import Host, missing_host_paths
 from osu_container.core.reading.closure import closure
 from tests.helpers.elf_folder import mpich
 from tests.helpers.machine import compile_library
@@ -46,17 +45,17 @@ def test_native_path_that_is_not_there_is_named(site, tmp_path):
 def test_only_paths_that_the_approach_needs_are_missed(site, tmp_path):
     entry = site_entry(site)
     if runs_on(approach_entry('pure'), entry):
-        assert missing_host_paths(approach_entry('pure'), entry, str(tmp_path)) == []
+        assert missing_host_paths(approach_entry('pure'), entry, Host(str(tmp_path))) == []
     bind = approach_entry('bind')
     if not all(entry['libraries'].get(name) for name in bind['inject']):
         with pytest.raises(SettingsError, match=f"which site '{site}' does not have"):
-            missing_host_paths(bind, entry, str(tmp_path))
+            missing_host_paths(bind, entry, Host(str(tmp_path)))
         return
     # a library that only goes with the others, at a path that nobody has seen, is not missed
     paths = [str(tmp_path) + entry['libraries'][name]['value'] for name in bind['inject'] + bind['inject_if_known']
              if entry['libraries'].get(name) and (name in bind['inject']
                                                   or entry['libraries'][name]['evidence'] != 'untested')]
-    assert missing_host_paths(bind, entry, str(tmp_path)) == sorted(paths)
+    assert missing_host_paths(bind, entry, Host(str(tmp_path))) == sorted(paths)
 
 
 def command(folder, name, says):
@@ -165,9 +164,9 @@ def test_libraries_of_one_build_come_along_although_the_image_has_the_soname(tmp
 def test_a_library_at_a_path_that_nobody_has_seen_is_left_out_where_it_is_missing(tmp_path):
     site, bind = site_entry('lumi-25.03'), approach_entry('bind')
     pals = str(tmp_path) + site['libraries']['libpals']['value']
-    assert pals not in missing_host_paths(bind, site, str(tmp_path))
+    assert pals not in missing_host_paths(bind, site, Host(str(tmp_path)))
     seen = dict(site, libraries=dict(site['libraries'], libpals=dict(site['libraries']['libpals'], evidence='derived')))
-    assert pals in missing_host_paths(bind, seen, str(tmp_path))
+    assert pals in missing_host_paths(bind, seen, Host(str(tmp_path)))
 
 
 def test_libraries_that_came_or_went_since_the_installation_are_named():

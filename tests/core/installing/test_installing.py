@@ -15,11 +15,11 @@ from osu_container.core import outputs
 from osu_container.core.installing import image_build, site_image, staged
 from osu_container.core.installing.staged import (
     StagedInstall,
-    free_space_problem,
     place_image,
     shared_with,
 )
 from osu_container.core.installing.user_software import KEPT
+from osu_container.core.reading.image import no_room
 from osu_container.core.reading.sif import ImageError
 from tests.helpers.machine import killed
 
@@ -58,15 +58,6 @@ def names(final):
 def test_first_installation(final):
     staged = stage(final, 'new')
     assert not final.exists()
-    staged.commit()
-    staged.finish()
-    assert (final / 'file').read_text() == 'new' and names(final) == ['version']
-
-
-def test_newer_one_replaces_the_older(final):
-    fill(final, 'old')
-    staged = stage(final, 'new')
-    assert (final / 'file').read_text() == 'old'
     staged.commit()
     staged.finish()
     assert (final / 'file').read_text() == 'new' and names(final) == ['version']
@@ -112,20 +103,6 @@ def test_rollback_of_a_first_installation_leaves_nothing(final, committed):
         staged.commit()
     staged.rollback()
     assert names(final) == []
-
-
-def test_what_a_killed_run_left_is_removed(final):
-    fill(final, 'old')
-    fill(final.parent / 'version.part', 'half')
-    StagedInstall(str(final))
-    assert (final / 'file').read_text() == 'old' and names(final) == ['version']
-
-
-def test_a_run_killed_between_the_two_moves_is_undone(final):
-    fill(final.parent / 'version.old', 'old')
-    fill(final.parent / 'version.part', 'new')
-    StagedInstall(str(final))
-    assert (final / 'file').read_text() == 'old' and names(final) == ['version']
 
 
 @pytest.mark.parametrize('exchanges', [True, False])
@@ -185,9 +162,8 @@ def test_a_move_that_the_system_refuses_leaves_the_older_one(final, monkeypatch)
 
 def test_space_that_is_missing_is_told_in_megabytes(tmp_path, monkeypatch):
     monkeypatch.setattr(os, 'statvfs', lambda folder: SimpleNamespace(f_bavail=1024, f_frsize=4096))
-    assert free_space_problem(str(tmp_path), 4 << 20) is None
-    assert free_space_problem(str(tmp_path / 'new'), (5 << 20) + 1) == (
-        f'{tmp_path} has 4 MB free, 6 MB are needed: free some space or install elsewhere (eb --installpath=...)')
+    assert no_room(str(tmp_path), 4 << 20, 'do') is None
+    assert no_room(str(tmp_path / 'new'), (5 << 20) + 1, 'do') == f'{tmp_path} has 4 MB free, 6 MB are needed: do'
 
 
 # ---- one file for all installations
