@@ -10,8 +10,10 @@ import shutil
 import subprocess
 
 from osu_container.core import shell
+from osu_container.core.data.sites.schema import fits
 from osu_container.core.deciding.rules.finding import NOTE, uses_libfabric
 from osu_container.core.deciding.settings import HOST_MPI, families, with_mpi_of
+from osu_container.core.deciding.site_choice import in_words
 from osu_container.core.deciding.trial import (
     Host,
     bound_files,
@@ -34,30 +36,22 @@ class FactsError(Exception):
     """Image, host and approach do not fit; the text says which file, what was found, what is needed, what to do."""
 
 
-#: What settings_for() needs of recorded facts: key -> type, below 'image' and 'host'
+#: What settings_for() needs of recorded facts, as shapes of core/data/sites/schema.py. A native module has no image
 _RECORDED = {'image': {'file': str, 'mpi': str, 'libfabric': str, 'programs': dict, 'library_path': list},
-             'host': {'root': str}}
+             'host': {'root': str, 'injected': [{'path': str, 'sha256': str}],
+                      'runtime': {'command': str, 'name': str}}}
 
 
 def checked(facts):
     """Return recorded facts (of facts.json, any JSON). Raises FactsError if they are none: the file is damaged."""
+    native = isinstance(facts, dict) and 'image' not in facts
     for part, wanted in _RECORDED.items():
         found = facts.get(part) if isinstance(facts, dict) else None
-        if part == 'image' and isinstance(facts, dict) and 'image' not in facts:
-            continue  # of a native module
-        for key, kind in wanted.items():
-            if not isinstance(found, dict) or not isinstance(found.get(key), kind):
-                raise FactsError("%s.%s is %s, wanted %s; install the module again" % (
-                    part, key, ascii(found.get(key))[:40] if isinstance(found, dict) else 'not there',
-                    {str: 'text', dict: 'an object', list: 'a list'}[kind]))
-    libraries, runtime = facts['host'].get('injected', []), facts['host'].get('runtime')
-    if not isinstance(libraries, list) or not all(isinstance(library, dict) and all(
-            isinstance(library.get(key), str) for key in ('path', 'sha256')) for library in libraries):
-        raise FactsError("host.injected is no list of libraries with path and sha256; install the module again")
-    if 'image' in facts and not (isinstance(runtime, dict) and all(isinstance(runtime.get(key), str)
-                                                                   for key in ('command', 'name'))):
-        raise FactsError("host.runtime is %s, wanted an object with command and name; install the module again"
-                         % ascii(runtime)[:40])
+        for key, shape in wanted.items():
+            value = found.get(key, [] if key == 'injected' else None) if isinstance(found, dict) else None
+            if not fits(value, shape) and not (native and (part == 'image' or key == 'runtime')):
+                raise FactsError("%s.%s is %s, wanted %s; install the module again"
+                                 % (part, key, ascii(value)[:40], in_words(shape)))
     return facts
 
 

@@ -92,12 +92,12 @@ def described_entry(name):
 _WORDS = {str: 'text', int: 'a whole number', bool: 'True or False', list: 'a list', dict: 'a dict', None: 'None'}
 
 
-def _in_words(shape):
+def in_words(shape):
     """Return how a person calls a shape of schema.SHAPES (str)."""
     if isinstance(shape, tuple):
-        return ' or '.join(map(_in_words, shape))
+        return ' or '.join(map(in_words, shape))
     if isinstance(shape, list):
-        return 'a list of %s' % _in_words(shape[0]).replace('a dict', 'dicts', 1)
+        return 'a list of %s' % in_words(shape[0]).replace('a dict', 'dicts', 1)
     if isinstance(shape, dict) and str not in shape:
         return 'a dict with %s' % ', '.join(sorted(key for key in shape if not key.endswith('?')) or
                                             sorted(key[:-1] for key in shape))
@@ -109,7 +109,7 @@ def _wanted(value, shape, what):
     if not fits(value, shape):
         found = ascii(value)
         raise SettingsError("%s is %s, wanted: %s" % (what, found if len(found) < 80 else found[:76] + ' ...',
-                                                      _in_words(shape)))
+                                                      in_words(shape)))
 
 
 def _check_shape(name, entry, based=False):
