@@ -199,9 +199,9 @@ def of_dry_run(verdict):
 @pytest.mark.parametrize('approach, changes, before, after, says', [
     ('hybrid', {}, 'works', 'works', (NOTE, 'lists the same for /opt/osu/bin/osu_latency (')),
     ('bind', {}, 'works', 'works', (NOTE, 'lists the same')),
-    # the runtime has followed what no reader can
-    ('hybrid', {'script': 'eval "export FI_PROVIDER=cxi"\nexport X=$(/bin/none)\n'}, 'unknown', 'works',
-     (NOTE, 'lists the same')),
+    # the runtime has followed what no reader can, and which program a name on PATH is follows from that
+    ('hybrid', {'script': 'eval "export FI_PROVIDER=cxi PATH=/opt/osu/bin:$PATH"\n', 'program': 'osu_latency'},
+     'unknown', 'works', (NOTE, 'lists the same for /opt/osu/bin/osu_latency (')),
     ('hybrid', {'script': 'exit 0\n'}, 'fails', 'fails', (NOTE, 'does not come further: the scripts of the image end')),
     # what was read is not there any more: as if the reader was wrong
     ('hybrid', {'afterwards': lambda own: own.on('/opt/mpich/lib/libmpi.so.12').unlink()}, 'works', 'unknown',
@@ -394,14 +394,16 @@ def test_an_image_with_two_mpis_needs_a_program(place, new, parts):
 
 @pytest.mark.parametrize('path, text', [
     ('/opt/none', 'has no program /opt/none'), ('osu_latency', 'has no program osu_latency'),
-    ('/opt', 'has no program /opt'), ('/etc/group', None)])
+    ('/opt', 'has no program /opt'), ('/etc/group', None), ('/opt/text', None)])
 def test_a_program_that_is_none_is_told(place, new, path, text):
     own = new()
-    own.write('/etc/group', 'root:x:0:\n')
+    own.write('/etc/group', 'root:x:0:\n').write('/opt/text', 'exec app\n').on('/opt/text').chmod(0o755)
     if text:
         assert text in refused(*place.here(own), '--program', path)
-    else:  # a text may be a script, which opens MPI by itself
-        assert check(*place.here(own), '--program', path).returncode == 5
+    else:  # a text that may be run may be a script, which opens MPI by itself
+        done = check(*place.here(own), '--program', path)
+        assert done.returncode == (5 if path == '/opt/text' else 6)
+        assert path == '/opt/text' or f'{path} may not be run: its mode is rw-' in folded(done.stdout)
 
 
 # ---- folders

@@ -213,7 +213,7 @@ def linked(**options):
 def starts(path, content):
     """Return a change: an image that starts the file path, content: str or bytes."""
     return later(lambda it: it.image.write('/.singularity.d/runscript', f'#!/bin/sh\nexec {path} "$@"\n').write(
-        path, content))
+        path, content).on(path).chmod(0o755))
 
 
 def script(text, name='91-own.sh'):
@@ -365,6 +365,11 @@ WHEEL = {'MPI.mpich.cpython-311-x86_64-linux-gnu.so': 'libmpi.so.12',
 def of_soname(parts, name, **options):
     """Return an MPI library of the soname name (str)."""
     return parts.mpi(open_mpi() if name.endswith('40') else mpich('4.3.2'), name, **options)
+
+
+def for_open_mpi(parts):
+    """Return a library that needs Open MPI."""
+    return parts.plain('libhdf5.so.1', needed=[of_soname(parts, 'libmpi.so.40')])
 
 
 def python(*libraries, prefix='/usr', own=None, rpath=None, text='from mpi4py import MPI\n', more='',
@@ -538,7 +543,9 @@ SPEAKS = {
          'fails', '/opt/start is a script for /bin/bash, which is not in the image'),
         ('of the program, by env', 'hybrid', later(lambda it: it.image.write(
             '/opt/osu/bin/osu_latency', '#!/usr/bin/env bash\nexec other\n').write('/usr/bin/env', b'')), GPU, 'fails',
-         'is a script for bash')],
+         'is a script for bash'),
+        ('line ends of Windows', 'pure', each(image(), starts_by('#!/bin/sh\r\nexec /opt/real/program\r\n')), GPU,
+         'fails', r'is a script for /bin/sh\r, which')],
     'other MPI': [
         ('Open MPI', 'hybrid', image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40')), GPU, 'fails',
          "the image's MPI is Open MPI (libmpi.so.40)"),
@@ -561,6 +568,8 @@ SPEAKS = {
          "libmpi_mpifh.so.40 needs libopen-pal.so.40 of the image's own Open MPI, and the host's is 5.0.11"),
         ('Fortran of 5 over 4', 'bind', open_mpi_of('5.0.7', '80', fortran=True, over=('4.1.8', '40')), PLAIN, 'fails',
          "and the host's is 4.1.8")],
+    'two MPIs': [('a library for Open MPI', 'bind', image(program=linked(needed=for_open_mpi), libraries=lambda it: [
+        for_open_mpi(it), of_soname(it, 'libmpi.so.40')]), GPU, 'unknown', 'libhdf5.so.1 needs libmpi.so.40, beside')],
     'missing library': [
         ('of the image', 'pure', image(mpi=lambda it: it.mpi(needed=[it.plain('libgone.so.1')])), GPU, 'fails',
          'needs libgone.so.1'),
@@ -673,6 +682,8 @@ SPEAKS = {
         ('another value', 'hybrid', script('export MPIR_CVAR_CH4_OFI_ENABLE_HMEM=0'), GPU, 'unknown',
          "instead of the module's MPIR_CVAR_CH4_OFI_ENABLE_HMEM=1"),
         ('an interface', 'hybrid', script('export FI_TCP_IFACE=lo'), PLAIN, 'unknown', 'FI_TCP_IFACE=lo'),
+        ('a part of Open MPI', 'openmpi', each(image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40')), script(
+            'export OMPI_MCA_accelerator=cuda')), PLAIN, 'unknown', 'sets OMPI_MCA_accelerator=cuda'),
         ('taken away', 'bind', script('export MPICH_GPU_SUPPORT_ENABLED='), GPU, 'unknown', 'takes'),
         ('a command', 'pure', script('export MPIR_CVAR_CH4_NETMOD=$(find)'), GPU, 'unknown', 'may be anything'),
         ('a newer tcp in a file', 'hybrid', with_tcp(2, 4), PLAIN, 'unknown', 'FI_PROVIDER_PATH'),
@@ -878,7 +889,14 @@ SPEAKS = {
             ('#!/opt/real/program\n\n', 'is a script for /opt/real/program'))),
         ('ctypes', 'bind', python(text='import ctypes\nctypes.CDLL("/opt/x/libmpi.so.12")\nimport mpi4py\n'), GPU,
          'unknown', 'cannot be told'),
-        ('Python without mpi4py', 'bind', python(text='import torch\n'), GPU, 'unknown', 'cannot be told'),
+        ('Python without mpi4py', 'bind', python(text='import torch  # mpi4py\n'), GPU, 'unknown', 'cannot be told'),
+        ('a module of Python', 'bind', each(python(), program('/usr/bin/python3 -m solver')), GPU, 'unknown',
+         '-m solver'),
+        ('a package that lacks something', 'bind', each(python(text='import h5py\nfrom mpi4py import MPI\n'), later(
+            lambda it: it.image.copy(for_open_mpi(it.parts), '/usr/lib/python3.11/site-packages/h5py/_x.abi3.so'))),
+         GPU, 'unknown', 'h5py/_x.abi3.so, of a package that the program imports, lacks libmpi.so.40'),
+        ('a name, and no PATH that is known', 'pure', each(script('export PATH=$(find)'), program('osu_latency')), GPU,
+         'unknown', 'PATH of the image is not known'),
         ('an MPI4PY_LIBMPI that is not known', 'bind', each(script('export MPI4PY_LIBMPI=$(find)'), python()), GPU,
          'unknown', 'MPI4PY_LIBMPI')],
 }
@@ -936,6 +954,8 @@ SILENT = {
         ('C of 4 over 5', 'bind', open_mpi_of('4.1.4', '40'), PLAIN),
         ('C of 5 over 4', 'bind', open_mpi_of('5.0.7', '80', over=('4.1.8', '40')), PLAIN),
         ('Fortran of one series', 'bind', open_mpi_of('5.0.7', '80', fortran=True), PLAIN)],
+    'two MPIs': [("under Debian's own soname", 'bind', image(program=linked(needed=lambda it: of_soname(
+        it, 'libmpich.so.12')), libraries=lambda it: [of_soname(it, 'libmpich.so.12')]), GPU)],
     'missing library': [
         ('a path with ; and $ORIGIN', 'pure', each(image(mpi_folder='/opt/osu/mpi', environment={
             'LD_LIBRARY_PATH': '/opt/none'}), script("export LD_LIBRARY_PATH='/opt/none;$ORIGIN/../mpi'")), GPU),

@@ -210,7 +210,8 @@ def with_listing(trial, approach, program=None):
         seen = seen_environment(listing.environment, own)
         if seen != own:
             image.seen(bound, seen, INJECT_FOLDER)
+            before = trial.start.program, more
             trial = trial_of(approach, trial.site, image, trial.host, program, trial.inside.runtime)
-            if _of_wrapper(trial) != more:  # a wrapper adds to what was not known
+            if (trial.start.program, _of_wrapper(trial)) != before:  # both may follow from what was not known
                 listing = listed(trial, _of_wrapper(trial))
     return trial._replace(listed=listing)

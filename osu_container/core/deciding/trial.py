@@ -28,8 +28,8 @@ from osu_container.core.reading.environment import Variable, folders, known
 from osu_container.core.reading.files import read_plain
 from osu_container.core.reading.image import MPI_FAMILIES
 from osu_container.core.reading.loader import load, of_name, undefined_symbols, version_problems, where
-from osu_container.core.reading.mpi4py import opened_by_python, uses_mpi4py
-from osu_container.core.reading.scripts import Started, find_program, started, words_of
+from osu_container.core.reading.mpi4py import imported_beside, opened_by_python, uses_mpi4py
+from osu_container.core.reading.scripts import Started, find_program, started, unknown_path, words_of
 from osu_container.core.reading.sif import ImageError
 from osu_container.core.reading.system import read_cache
 from osu_container.core.reading.traits import (
@@ -319,8 +319,10 @@ def program_of(image, program, environment):
     """
     if program is not None:
         words = words_of(program)
-        if not find_program(image, environment, words[0]):
-            raise ImageError("%s has no program %s. Name it by its whole path in the image" % (image.path, words[0]))
+        if not find_program(image, environment, words[0]) and not unknown_path(environment, words[0]):
+            raise ImageError("%s has no program %s. Name it by its whole path in the image, without srun; a line for a "
+                             "shell as sh -c 'A=1 program'; of one that is bound from the host `osu-container proof` "
+                             "tells what a run loaded" % (image.path, words[0]))
         return _become(image, started(image, words, environment))
     if not image.programs:
         return Started(None, [], environment, None if image.partial else 'no program of the image is known', [])
@@ -347,7 +349,7 @@ def _begins(image, begun, container, library_path, preload):
     python = uses_mpi4py(image, begun)
     if python is None:
         return [], process, 'what the program of Python %s opens cannot be told' % ' '.join(
-            word for word in begun.words[1:2] if word)
+            word for word in begun.words[1:3 if begun.words[1:2] == ['-m'] else 2] if word)
 
     def loads(name):
         whole = load(starts, container, library_path, [name])
@@ -356,6 +358,10 @@ def _begins(image, begun, container, library_path, preload):
             len(version_problems(whole)) == len(version_problems(process))
     opens, missing, why = opened_by_python(image, begun, loads) if python and not process.missing else ([], None, None)
     container.at_once = opens
+    for path in imported_beside(image, begun) if python and opens and not why else ():
+        whole = load(starts, container, library_path, opens + [path])
+        lacks = sorted(set(name for name, _ in whole.missing) - set(name for name, _ in process.missing))
+        why = why or lacks and '%s, of a package that the program imports, lacks %s' % (path, ', '.join(lacks)) or None
     if not python and not _mpi_in(process):
         opens = [path for path in [_only_path(image, begun, _OPENS)] if path]
     process = load(starts, container, library_path, opens)

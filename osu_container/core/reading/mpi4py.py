@@ -24,8 +24,11 @@ _OTHERWISE = re.compile(r'\b(CDLL|LoadLibrary|dlopen)\((?!\s*(?:None|r?([\'"])(?
                         r'\b(os\.exec\w+|mpi4py\.rc\.|_mpiabi|setdlopenflags)\b|'
                         r'os\.(?:environ(?:\[|\.\w+\()|putenv\()\s*[\'"](?:LD_|FI_|MPI|OMPI|I_MPI|PMI|UCX)\w*|'
                         r'os\.environ\.update')
+#: What imports mpi4py (a word of a comment does not), or is it: `-m mpi4py.run`
+_IMPORTS = re.compile(r'''\b(import|from)\s+([\w.]+\s*,\s*)*mpi4py\b|['"]mpi4py\b|-m mpi4py\b''')
 #: What a program gives to MPI4PY_LIBMPI by itself, as this project's osu-port says it
 _LIBMPI = re.compile(r"^LIBMPI = '([\w.:/-]+)'$", re.M)
+_LARGE = 64 * 1024 * 1024
 #: Where they look for the libfabric of an Intel MPI, below the folder above its lib
 _INTELS_LIBFABRIC = ['opt/mpi/libfabric/lib', 'libfabric/lib', 'libfabric', 'lib/libfabric', 'lib']
 
@@ -40,7 +43,7 @@ def uses_mpi4py(image, started):
     text = _text(image, started)
     if not started.words[1:] or _LIBMPI.search(text):
         return True
-    return None if _OTHERWISE.search(text) or not re.search(r'\bmpi4py\b', text) else True
+    return None if _OTHERWISE.search(text) or not _IMPORTS.search(text) or '-S' in started.words else True
 
 
 def _text(image, started):
@@ -50,6 +53,21 @@ def _text(image, started):
     if '-c' in words or '-m' in words:
         return ' '.join(words)
     return image.script(own[0]) or '' if own and image.exists(own[0]) else ''
+
+
+def imported_beside(image, started):
+    """
+    Return the paths (list of str) of the libraries of the packages that the program of a Started imports beside mpi4py,
+    of those packages that have one which needs an MPI, itself or by another of the package: h5py, petsc4py, dtfft.
+    Passed over are those with more than _LARGE bytes of libraries (torch), which would be read whole.
+    """
+    found = []
+    for name in sorted(set(re.findall(r'^(?:import|from)\s+(\w+)', _text(image, started), re.M)) - {'mpi4py'}):
+        paths = image.matching('.*/(?:site|dist)-packages/%s/.*[.]so[^/]*' % name)
+        facts = {} if sum(image.tree.entries[path][3] for path in paths) > _LARGE else image.elf_facts(paths)
+        if any(re.match('libmpi', one) for each in facts.values() for one in each.needed):
+            found += [path for path in sorted(facts) if re.search(r'[.](cpython-|abi3)[^/]*so$', path)]
+    return found
 
 
 def prefix_of(image, python):

@@ -14,7 +14,7 @@ from osu_container.core.shell import word as quoted
 #: How a Python is called
 PYTHON = r'python\d*(\.\d+)?$'
 #: The line of a script by which the kernel finds its interpreter: (path, first argument)
-FIRST_LINE = re.compile(r'#!\s*(\S+)[ \t]*(\S*)')
+FIRST_LINE = re.compile(r'#!\s*([^ \t\n]+)[ \t]*(\S*)')  # a \r is part of it
 
 #: program: path (str) of the ELF file in which a command line ends, None where that cannot be told; words: list, it and
 #: its arguments, None for one that is not known; environment: Environment that it gets; why: str, why it cannot be
@@ -163,7 +163,9 @@ def started(image, words, environment, depth=_DEEPEST):
         return unknown('the name of a program is not known before it runs')
     path = find_program(image, environment, name)
     if not path:
-        return unknown('%s is not found in the image' % name)
+        one = unknown_path(environment, name)
+        return unknown('PATH of the image is not known (%s: %s)' % (one.at, one.why) if one else
+                       '%s is not found in the image' % name)
     if path in image.elf_facts([path]):
         return _of_program(image, path, arguments, environment, depth)
     text = image.script(path) or ''
@@ -176,14 +178,19 @@ def started(image, words, environment, depth=_DEEPEST):
     return found._replace(scripts=scripts + found.scripts)
 
 
+def unknown_path(environment, name):
+    """Return PATH of an Environment (Variable) where a program name (str) is looked up in it and it is not known."""
+    one = environment.variables.get('PATH', environment.lost)
+    return one if '/' not in name and one and one.value is None else None
+
+
 def find_program(image, environment, name):
     """Return the path (str) of a program by its whole path, or its name on PATH in the container, None without."""
     if name.startswith('/'):
         return posixpath.normpath(name) if image.exists(name) else None
-    one = environment.variables.get('PATH', environment.lost)
-    if not name or '/' in name or one and one.value is None:
+    if not name or '/' in name or unknown_path(environment, name):
         return None
-    found = shells.folders(one)[0] + shells.USUAL_PATH
+    found = shells.folders(environment.variables.get('PATH', environment.lost))[0] + shells.USUAL_PATH
     return next((folder + '/' + name for folder in found if image.exists(folder + '/' + name)), None)
 
 

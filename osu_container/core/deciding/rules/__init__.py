@@ -31,6 +31,7 @@ RULES = [
     started_scripts.interpreter,
     abi.other_mpi_family,
     abi.two_builds,
+    abi.two_mpis,
     loading.missing_library,
     loading.symbol_version,
     loading.undefined_symbol,

@@ -88,6 +88,20 @@ def two_builds(trial):
             return
 
 
+@rule('two MPIs', source='MPI 5.0, Application Binary Interface: handles of MPICH are int, of Open MPI pointers')
+def two_mpis(trial):
+    """One process has one MPI: a library that was built with another one would call the functions of the first."""
+    found = [one for one in trial.process.loaded if one.facts.soname in MPI_FAMILIES]
+    abis = [MPI_FAMILIES[one.facts.soname].replace(" under Debian's own soname", ' ABI') for one in found]
+    for one, abi in zip(found, abis):
+        if abi != abis[0] and one.by:
+            yield finding('unknown', "%s needs %s, beside %s: its calls go to the one that ld.so finds first, whose "
+                          "constants are others" % (shown(one.by), one.name, shown(found[0])),
+                          [(each.facts.path, each.facts.soname) for each in (found[0], one)],
+                          'take a build of it with the MPI of the program')
+            return
+
+
 @rule('PMI', source='srun(1), --mpi')
 def pmi(trial):
     """The MPI speaks what the site's srun offers, and what starts the program leaves it what srun says to a rank."""

@@ -29,8 +29,8 @@ _DECIDING = {
                         r'CH4_OFI_CAPABILITY_SETS\w*)$|PMI_\w+$|PMIX_(?!MCA_)\w+$'),
     'Cray MPICH': re.compile(r'MPICH_(OFI_\w+_(DOMAIN|PROVIDER)\w*|NETMOD|DPM_DIR)$|PMI_\w+$'),
     'Intel MPI': re.compile(r'I_MPI_(FABRICS|OFI_\w+|PMI\w*|SHM)$|PMI_\w+$'),
-    'Open MPI': re.compile(r'OMPI_MCA_(pml|mtl|btl|osc|coll|mtl_\w+|pml_\w+|opal_common_ofi_\w+)$|PMIX_\w+$|'
-                           r'(OPAL|OMPI|PMIX)_(PREFIX|LIBDIR)$|UCX_(TLS|NET_DEVICES)$'),
+    'Open MPI': re.compile(r'OMPI_MCA_((?!io$)[a-z]+|(mtl|pml|opal_common_ofi)_\w+|'
+                           r'mca_base_(component_path|param_files))$|PMIX_\w+$|(OPAL|OMPI|PMIX)_(PREFIX|LIBDIR)$|UCX_(TLS|NET_DEVICES)$'),
 }
 
 
@@ -41,7 +41,7 @@ def _evidence(name, one):
 
 def _done(name, one):
     """Return what the image does with the variable name (str); one: Variable, None for one that is not there."""
-    return 'takes %s away' % name if one is None else 'sets %s=%s' % (name, one.value)
+    return 'sets %s=%s' % (name, one.value) if one and one.value else 'takes %s away' % name
 
 
 @rule('start of the container', source='action script of Apptainer 1.4.5')

@@ -12,18 +12,24 @@ def _looks_at_host(text):
 
 @rule('interpreter', source='execve(2), Interpreter scripts; random pairs: an entrypoint of bash in an image without')
 def interpreter(trial):
-    """A script that is started needs the interpreter that its first line names."""
+    """What is started may be run, and a script has the interpreter that its first line names."""
     image, scripts = trial.image, []
     if image.partial:
         return
     if trial.approach.get('entrypoint'):
         scripts += [one for one in image.entrypoint() if _looks_at_host(one[1])]
     scripts += trial.start.begun.scripts
+    for path in [path for path, _ in scripts] + [path for path in [trial.start.program] if path]:
+        if not image.tree.runs(path):
+            yield finding('fails', "%s may not be run: its mode is %s" % (path, image.mode(path)),
+                          [('image:' + path, 'mode ' + image.mode(path))], 'chmod a+x in the image')
     for path, text in scripts:
         missing = find_interpreter(image, text)[1]
         if missing:
-            yield finding('fails', "%s is a script for %s, which is not in the image" % (path, missing),
-                          [('image:' + path, text.splitlines()[0])], 'put %s into the image' % missing)
+            ends = '\r' in missing
+            yield finding('fails', "%s is a script for %s, which is not in the image"
+                          % (path, missing.replace('\r', '\\r')), [('image:' + path, text.splitlines()[0])],
+                          'give it the line ends of Unix (dos2unix)' if ends else 'put %s into the image' % missing)
 
 
 @rule('entrypoint', source='HPE, MPI OSU Benchmarks with libfabric swap: /host/lib and /host/usr')
