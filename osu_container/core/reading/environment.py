@@ -169,7 +169,7 @@ class _Parser(object):
 
     def fail(self):
         """Raise Unfollowed."""
-        raise Unfollowed(self.line(), '%s here' % (self.next().strip() or 'the end'))
+        raise Unfollowed(self.line(), '%s is not understood' % (self.next().strip() or 'the end'))
 
     def take(self, *expected):
         """Go past the next token and return it (str), which is one of expected. Raises Unfollowed if it is not."""
@@ -481,8 +481,9 @@ class _Shell(object):
         text = one.source[one.begin:one.end]
         self.tick(1 + len(text) // 10)
         # where a variable may be read-only, to set it ends all as well
-        if re.search(r'(?<![\w$./-])(exit|exec|shift|set|readonly|declare|typeset)(?![\w.=-])|\$\{\w+:?\?', text):
-            self.ends = self.ends or (False, self.at(one.line), 'it may end the start')
+        ends = re.search(r'(?<![\w$./-])(exit|exec|shift|set|readonly|declare|typeset)(?![\w.=-])|\$\{\w+:?\?', text)
+        if ends:
+            self.ends = self.ends or (False, self.at(one.line), 'there is a `%s` that may be reached' % ends.group())
         if re.search(r'(?<![\w$./-])return\b', text):
             raise Unfollowed(one.line, 'a return that may be reached or not')
         names = set(_SETS.findall(text))
