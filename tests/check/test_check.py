@@ -372,7 +372,7 @@ def test_it_says_the_same_on_python_3_6(place):
 def test_swap_is_looked_at_where_the_image_has_an_entrypoint(place, new):
     own = new()
     own.write('/.singularity.d/runscript', '#!/bin/sh\nexec /opt/start "$@"\n')
-    own.write('/opt/start', 'find /host OSU_SWAP')
+    own.write('/opt/start', 'find /host OSU_SWAP').on('/opt/start').chmod(0o755)
     said = {one['approach']: one['verdict'] for one in json.loads(check(*place.here(own), '--json').stdout)['verdicts']}
     assert list(said) == CONTAINERS and said['swap'] == said['hybrid'] == 'works'
 

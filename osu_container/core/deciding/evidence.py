@@ -22,7 +22,7 @@ RESTS_ON = {
     'host path missing': ('host',), 'host not described': ('host',), 'facts of the host': ('host', 'provider'),
     'start of the container': (), 'unknown environment': (), 'architecture': ('host',), 'GPU vendor': ('gpu',),
     'static program': (), 'musl': (), 'overlay': (), 'entrypoint': (), 'interpreter': (),
-    'other MPI': ('pmi',), 'two builds of Open MPI': ('host',),
+    'other MPI': ('pmi',), 'two builds of Open MPI': ('host',), 'two MPIs': (),
     'opened while running': ('host',),
     'missing library': ('host',), 'symbol version': ('host',), 'undefined symbol': ('host',),
     'injection defeated': ('host',), 'loader of the image': (), 'provider of the image': ('provider',),
