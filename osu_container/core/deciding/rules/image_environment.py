@@ -30,7 +30,8 @@ _DECIDING = {
     'Cray MPICH': re.compile(r'MPICH_(OFI_\w+_(DOMAIN|PROVIDER)\w*|NETMOD|DPM_DIR)$|PMI_\w+$'),
     'Intel MPI': re.compile(r'I_MPI_(FABRICS|OFI_\w+|PMI\w*|SHM)$|PMI_\w+$'),
     'Open MPI': re.compile(r'OMPI_MCA_((?!io$)[a-z]+|(mtl|pml|opal_common_ofi)_\w+|'
-                           r'mca_base_(component_path|param_files))$|PMIX_\w+$|(OPAL|OMPI|PMIX)_(PREFIX|LIBDIR)$|UCX_(TLS|NET_DEVICES)$'),
+                           r'mca_base_(component_path|param_files))$|PMIX_\w+$|'
+                           r'(OPAL|OMPI|PMIX)_(PREFIX|LIBDIR)$|UCX_(TLS|NET_DEVICES)$'),
 }
 
 
