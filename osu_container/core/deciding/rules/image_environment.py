@@ -187,6 +187,7 @@ def image_variables(trial):
                 if name in ours or any(pattern and pattern.match(name) for pattern in patterns))
     if trial.inside.environment.lost not in (None, GONE):
         names |= set(name for name in ours if uses_libfabric(trial) or not name.startswith('FI_'))
+    lost = {}  # (why, at) -> names that one place makes unknown
     for name in sorted(names - {'FI_PROVIDER'}):
         one = in_process(trial.inside.environment, name, ours.get(name))
         if one and one.value is not None and one.value == ours.get(name):
@@ -198,13 +199,23 @@ def image_variables(trial):
             continue
         at = (one or trial.inside.environment.variables[name]).at
         if one and one.value is None:
-            said = '%s may be anything: %s (%s)' % (name, one.why, at)
-        else:
-            said = 'the image %s (%s)' % (_done(name, one), at)
-        yield finding('unknown', "%s%s; what then runs no rule says"
-                      % (said, ' instead of the module\'s %s=%s' % (name, ours[name]) if name in ours else ''),
-                      [(at, name)], 'take it out of the image, or export APPTAINERENV_%s with another value: that wins '
-                      'over the image' % name)
+            lost.setdefault((one.why, at), []).append(name)
+            continue
+        yield finding('unknown', "the image %s (%s)%s; what then runs no rule says"
+                      % (_done(name, one), at, _instead([name], ours)), [(at, name)],
+                      'take it out of the image, or export APPTAINERENV_%s with another value: that wins over the image'
+                      % name)
+    for (why, at), several in sorted(lost.items()):
+        yield finding('unknown', "%s may be anything: %s (%s)%s; what then runs no rule says"
+                      % (' and '.join(several), why, at, _instead(several, ours)), [(at, name) for name in several],
+                      'take that out of the image, or export APPTAINERENV_%s with another value: that wins over it'
+                      % several[0])
+
+
+def _instead(names, ours):
+    """Return what the module has of names (list of str), as the end of a sentence; ours: its variables (dict)."""
+    told = ['%s=%s' % (name, ours[name]) for name in names if name in ours]
+    return " instead of the module's " + ' and '.join(told) if told else ''
 
 
 #: What an Open MPI that is left without it cannot run; the rest may be left out, ofi too: as a btl it is no way that an
