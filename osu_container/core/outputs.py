@@ -214,13 +214,23 @@ def _check_place(path, over):
 
 
 def _check_ours(folder, known=()):
-    """Raise OutputError unless make() has made folder (str) and, with known (names of files), it has no others."""
-    if not is_ours(folder) or os.path.islink(os.path.dirname(folder)):
+    """
+    Raise OutputError unless make() has made folder (str) and, with known (names of files), it has no others.
+
+    Of the user, with just the files that are known, it is one that an older release has made, without a mark.
+    """
+    if not (is_ours(folder) or known and _is_older(folder, known)) or os.path.islink(os.path.dirname(folder)):
         raise OutputError(folder, "it has no mark of this project (%s) or is behind a link, and stays as it is. To "
                                   "remove it yourself: rm -r" % MARK)
     others = sorted(set(os.listdir(folder)) - set(known) - {MARK}) if known else []
     if others:
         raise OutputError(folder, "it has also %s, and stays as it is. Move that away first" % ', '.join(others[:3]))
+
+
+def _is_older(folder, known):
+    """Return whether folder (str) is no link, of this user, and has the files of known (names), all and no other."""
+    found = os.lstat(folder)
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and sorted(os.listdir(folder)) == sorted(known)
 
 
 def exchange(one, other):

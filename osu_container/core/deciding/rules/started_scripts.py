@@ -19,7 +19,8 @@ def interpreter(trial):
     if trial.approach.get('entrypoint'):
         scripts += [one for one in image.entrypoint() if _looks_at_host(one[1])]
     scripts += trial.start.begun.scripts
-    for path in [path for path, _ in scripts] + [path for path in [trial.start.program] if path]:
+    # of what an entrypoint names it is not known what it starts, and what it reads
+    for path in [path for path, _ in trial.start.begun.scripts] + [path for path in [trial.start.program] if path]:
         if not image.tree.runs(path):
             yield finding('fails', "%s may not be run: its mode is %s" % (path, image.mode(path)),
                           [('image:' + path, 'mode ' + image.mode(path))], 'chmod a+x in the image')
