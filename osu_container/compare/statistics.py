@@ -21,8 +21,6 @@ ALPHA = 0.05
 NOT_JUDGED = 'not judged'
 #: What a curve is called, by the first of these that a size of it has: a loss is never hidden, nor a gain
 VERDICTS = ('worse', 'noisy', 'rounded', 'better', 'same', NOT_JUDGED)
-#: How verdicts are said that do not say it themselves
-WORDS = {'noisy': 'within noise', 'rounded': 'too few digits to tell'}
 #: The programs print two decimals: the value behind a printed one is up to this far from it, in its unit
 ROUNDING = 0.005
 #: Parts of a curve whose mean ratio is shown: (key, words, least size, most size in bytes).
@@ -155,12 +153,12 @@ class Comparison:
         """Return all verdicts in a sentence (str): 'worse at 1 B .. 128 B, up to 8.3 times slower; same at 256 B'."""
         parts = []
         for verdict in (verdict for verdict in VERDICTS if self.summary[verdict]):
-            text = self.probably(verdict) + WORDS.get(verdict, verdict) + self._where(verdict)
+            text = self.probably(verdict) + verdict + self._where(verdict)
             if verdict in ('worse', 'better'):
                 repeats = self.fewest_repeats(verdict)
                 text += (f", {'up to ' if self.summary[verdict] > 1 else ''}{times_text(self.furthest(verdict).times)} "
                          f"times {'slower' if verdict == 'worse' else 'faster'}"
-                         + (f' by {repeats} repeats' if 1 < repeats < FIRM else ''))
+                         + (f' ({repeats} repeats)' if 1 < repeats < FIRM else ''))
             parts.append(text)
         return '; '.join(parts)
 
