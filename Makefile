@@ -161,10 +161,6 @@ gpu: ## osu_bw D D on this machine's NVIDIA GPUs, without network or Slurm (docs
 gpu-pack: ## pack what `make gpu` needs where there is no network: .workstation/gpu.tar.xz
 	@python3 -m osu_container.gpu pack
 
-.PHONY: figures
-figures: setup ## measure what a container costs: docs/benchmarks.md (after make demo; FIGURES=start picks one)
-	@$(PYTHON_ENV)/python -m osu_container.figures $(FIGURES)
-
 .PHONY: stop
 stop: ## stop the private Slurm
 	@workstation/slurm.sh stop

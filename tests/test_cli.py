@@ -70,7 +70,7 @@ def test_version_and_extras_are_those_of_the_package_and_of_setup(capsys, monkey
     exec(compile(ast.Module(own, []), 'setup.py', 'exec'), names)
     assert names['named']('__version__') == __version__
     extras = {name: {re.split('[=;]', one)[0] for one in wanted} for name, wanted in names['extras']().items()}
-    assert extras == {'bench': {'reframe-hpc'}, 'report': {'scipy', 'jinja2', 'vl-convert-python'}, 'image': {'hpccm'}}
+    assert extras == {'bench': {'reframe-hpc'}, 'report': {'scipy', 'jinja2'}, 'image': {'hpccm'}}
 
 
 @pytest.mark.parametrize('words', [['help'], ['help', 'check'], ['help', 'image', 'list']])
@@ -182,7 +182,8 @@ ELSEWHERE = {'bench', 'image verify'}
 #: The others -> what they leave in place of facts
 OTHERS = {
     'new': 'an easyconfig; what it found is what check --json says', 'contribute': 'files',
-    'report': 'a page; --csv has the figures', 'try': 'a file, with the facts as data', 'image recipe': 'a recipe',
+    'report': 'a page; compare --json has the figures', 'try': 'a file, with the facts as data',
+    'image recipe': 'a recipe',
     'image fetch': 'files',
     'image build': 'files', 'image clean': 'room',
     'reference add': 'a reference', 'reference remove': 'nothing',

@@ -1,7 +1,6 @@
 """Text of others is data in every output: what reads an output back finds the text that went in, and nothing beside."""
 import ast
 import contextlib
-import csv
 import io
 import json
 import os
@@ -23,14 +22,12 @@ from osu_container.core.data.sites.schema import EVIDENCE
 from osu_container.core.deciding.site_choice import SiteFile, site_entry
 from osu_container.core.installing import image_build
 from osu_container.core.reading.sif import ImageError
-from osu_container.core.terminal import visible
 from osu_container.core.writing.call_settings import NAME as CALL_SETTINGS
 from osu_container.core.writing.module_text import lua_string
 from osu_container.discover.write import source_of
 from osu_container.image import stages
 from osu_container.image.catalogue import recipe_text
 from osu_container.new import easyconfig
-from osu_container.report import export
 from osu_container.results import run_files
 from tests.core.deciding.test_settings import facts
 from tests.helpers.example_runs import CASES, make_run
@@ -174,7 +171,7 @@ def test_commands_that_are_shown_to_be_typed_are_words_of_bash_and_can_be_seen(t
     assert not (tmp_path / 'owned').exists()
 
 
-# ---- HTML, Markdown, CSV
+# ---- HTML, SVG
 
 
 @examples(2, 60)
@@ -184,7 +181,7 @@ def test_texts_of_a_run_are_text_on_its_page_and_in_its_files(tmp_path, number):
 
     Readers: those of Python.
     """
-    made = {kind: tmp_path / f'report.{kind}' for kind in ('html', 'csv', 'svg')}
+    made = {kind: tmp_path / f'report.{kind}' for kind in ('html', 'svg')}
 
     def page(site, programs, reason, tag, series):
         (tmp_path / 'run' / run_files.NAME).unlink(missing_ok=True)
@@ -192,9 +189,8 @@ def test_texts_of_a_run_are_text_on_its_page_and_in_its_files(tmp_path, number):
                  site=site, programs=programs, tag=tag, failures=[('pure', CASES[1], 'failed: ' + reason)])
         path = tmp_path / 'run' / run_files.NAME
         path.write_text(path.read_text().replace('"approach": "pure"', '"approach": ' + json.dumps(series)))
-        told = said('report', tmp_path / 'run', '--force', '-o', made['html'], '--csv', made['csv'],
-                    '--picture', made['svg'])
-        assert 'report.html: ' in told, told
+        told = said('report', tmp_path / 'run', '--force', '-o', made['html'], '--picture', made['svg'])
+        assert 'report.html' in told, told
         parsed = Tables(made['html'].read_text())
         attributes = {(tag, name) for tag, found in parsed.attributes for name in found}
         drawn = xml.etree.ElementTree.fromstring(made['svg'].read_text())
@@ -207,19 +203,8 @@ def test_texts_of_a_run_are_text_on_its_page_and_in_its_files(tmp_path, number):
         for one in made.values():
             with open(one, newline='') as handle:
                 assert not CONTROL.search(handle.read()), one
-        rows = list(csv.reader(io.StringIO(made['csv'].read_text(), newline='')))
-        assert {len(row) for row in rows} == {len(export.CSV)}
     whole = TEXTS.map(lambda text: text.encode('utf-8', 'replace').decode())
     each(check, number, site=whole, programs=whole, reason=whole, tag=whole, series=whole)
-
-
-@examples(300, 10000)
-def test_a_cell_of_the_csv_is_no_formula_and_one_line(number):
-    def check(text):
-        cell = export._cell(text)
-        assert cell[:1] not in ('=', '+', '-', '@', '\t', '\r') and '\n' not in cell and not CONTROL.search(cell)
-        assert cell.lstrip("'") == re.sub(r'\s+', ' ', visible(text)).lstrip("'")
-    each(check, number, text=st.one_of(TEXTS, TEXTS.map('='.__add__), TEXTS.map('-'.__add__)))
 
 
 # ---- easyconfigs, site files, definition files, settings of ReFrame

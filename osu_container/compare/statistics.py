@@ -5,6 +5,7 @@ All is done on logarithms, where a ratio is a difference and twice as fast is as
 """
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
 from dataclasses import dataclass, field, replace
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from ..results import ratios
 from ..results.model import Case, Series, size_text
 from .numbers import np, scipy
-from .thresholds import degree_of, margin_of
+from .thresholds import margin_of
 
 #: Chance of a false verdict that is accepted, for all sizes of a curve together
 ALPHA = 0.05
@@ -20,8 +21,6 @@ ALPHA = 0.05
 NOT_JUDGED = 'not judged'
 #: What a curve is called, by the first of these that a size of it has: a loss is never hidden, nor a gain
 VERDICTS = ('worse', 'noisy', 'rounded', 'better', 'same', NOT_JUDGED)
-#: How those without a direction are said
-WORDS = {'noisy': 'within noise', 'rounded': 'too few digits to tell', 'same': 'same', NOT_JUDGED: NOT_JUDGED}
 #: The programs print two decimals: the value behind a printed one is up to this far from it, in its unit
 ROUNDING = 0.005
 #: Parts of a curve whose mean ratio is shown: (key, words, least size, most size in bytes).
@@ -32,6 +31,8 @@ REGIONS = (('small_ratio', '<=128 B', 0, 128), ('middle_ratio', '8-16 KiB', 8192
 #: independent, and those of a busy machine are not: two repeats of OSU 7.4 showed 3.9 times, 22 of the same modules
 #: nothing (two nodes over TCP, 2026-11). bench makes five for whoever wants to tell.
 FIRM = 5
+#: Ranges of sizes with one verdict that a sentence names; of more, sizes are counted
+MOST_RANGES = 3
 
 
 class CompareError(Exception):
@@ -83,13 +84,10 @@ class Comparison:
     a, b     Series
     points   list of Point, ascending by size
     margin   fraction that counts as equal
-    verdict  the worst of its points, in the order of VERDICTS; all 'not judged' after without_verdict()
     summary  dict: small_ratio, middle_ratio, large_ratio (geometric means of a / b over REGIONS, None where it has no
-             such size), peak_ratio (best of a / best of b), worst_size, worst_ratio, worst_times (where a is furthest
-             behind b, or least ahead), and how many points have each of VERDICTS
+             such size), and how many points have each of VERDICTS
     method   how it was decided, in words
     notes    what must be known beside it (list of str)
-    only_a, only_b  sizes that the other side has not (list of int)
     a_from, b_from  names of the datasets (str)
     """
 
@@ -98,149 +96,86 @@ class Comparison:
     b: Series
     points: list[Point]
     margin: float
-    verdict: str
     summary: dict
     method: str
     notes: list[str] = field(default_factory=list)
-    only_a: list[int] = field(default_factory=list)
-    only_b: list[int] = field(default_factory=list)
     a_from: str = ''
     b_from: str = ''
 
     @property
+    def verdict(self):
+        """Return the worst verdict (str) of its points, in the order of VERDICTS."""
+        return next(verdict for verdict in VERDICTS if self.summary[verdict])
+
+    @property
     def title(self):
         """Return 'opensource against native' (str), with the datasets where they differ."""
+        return ' against '.join(self.names)
+
+    @property
+    def names(self):
+        """Return the names of both sides (list of str), with their datasets where they differ."""
         if self.a_from == self.b_from:
-            return f'{self.a.name} against {self.b.name}'
-        return f'{of(self.a, self.a_from)} against {of(self.b, self.b_from)}'
-
-    def degree(self, verdict=None):
-        """
-        Return how much worse or better (str of thresholds.DEGREES) its furthest point of this verdict (str) is.
-
-        None: its own verdict. '' for verdicts without a direction.
-        """
-        verdict = verdict or self.verdict
-        point = self.furthest(verdict)
-        return degree_of(point.times) if point and verdict in ('worse', 'better') else ''
+            return [self.a.name, self.b.name]
+        return [of(self.a, self.a_from), of(self.b, self.b_from)]
 
     def furthest(self, verdict=None):
-        """Return its Point of this verdict (str) that is furthest from equal, None without one. None: its own."""
+        """Return its Point of this verdict (str; None: its own) that is furthest from equal."""
         return max((point for point in self.points if point.verdict == (verdict or self.verdict)),
-                   key=lambda point: point.times, default=None)
-
-    def by_how_much(self, verdict=None):
-        """Return 'up to 8.3 times at 64 B' (str) of its points of this verdict (str); '' of none. None: its own."""
-        point = self.furthest(verdict)
-        if point is None:
-            return ''
-        several = self.summary[point.verdict] > 1
-        label = self.label(point.size)
-        return f"{'up to ' * several}{_times(point)} times{f' at {label}' if label else ''}"
+                   key=lambda point: point.times)
 
     def graded(self):
-        """
-        Return its verdict in a few words (str): 'much worse'; of few repeats 'probably worse', without a degree.
+        """Return its verdict (str), with a gain that it hides: 'worse, better'; of few repeats 'probably worse'."""
+        hidden = ['better'] if self.verdict != 'better' and self.summary['better'] else []
+        return ', '.join(self.probably(verdict) + verdict for verdict in [self.verdict, *hidden])
 
-        A gain stands beside what hides it: 'much worse, clearly better'.
-        """
-        verdicts = [self.verdict] + ['better'] * (self.verdict != 'better' and bool(self.summary['better']))
-        if all(map(self.probably, verdicts)):
-            return 'probably ' + ', '.join(verdicts)
-        return ', '.join((self.probably(one) or f'{self.degree(one)} ').lstrip() + one for one in verdicts)
+    def fewest_repeats(self, verdict):
+        """Return the fewest repeats (int) of a side at its points of this verdict (str)."""
+        return min((min(point.repeats) for point in self.points if point.verdict == verdict), default=FIRM)
 
     @property
     def few_repeats(self):
         """Return of how few repeats a verdict worse or better of it was made (int, 1 of none); None from FIRM on."""
-        least = min((min(point.repeats) for point in self.points if point.verdict in ('worse', 'better')), default=FIRM)
+        least = min(self.fewest_repeats('worse'), self.fewest_repeats('better'))
         return least if least < FIRM else None
 
     def probably(self, verdict):
         """Return 'probably ' (str) where points of this verdict (str) rest on few repeats of a side, else ''."""
-        least = min((min(point.repeats) for point in self.points if point.verdict == verdict), default=FIRM)
-        return 'probably ' * (least < {'worse': FIRM, 'better': FIRM, 'same': 2}.get(verdict, 0))
+        enough = {'worse': FIRM, 'better': FIRM, 'same': 2}.get(verdict, 0)
+        return 'probably ' if self.fewest_repeats(verdict) < enough else ''
 
     def label(self, size):
         """Return a size in bytes (int) in words (str); '' for benchmarks without sizes."""
         return size_text(size) or ('0 B' if len(self.points) > 1 else '')
 
-    def ranges(self):
-        """Return [(verdict, first Point, last Point, furthest Point)] of neighbouring points with equal verdicts."""
-        found = []
-        for point in self.points:
-            if found and found[-1][0] == point.verdict:
-                found[-1][1].append(point)
-            else:
-                found.append((point.verdict, [point]))
-        return [(verdict, points[0], points[-1], max(points, key=lambda point: abs(point.gain)))
-                for verdict, points in found]
-
     @property
     def words(self):
-        """
-        Return the verdict in a sentence (str): 'much worse at 1 B .. 128 B: up to 8.3 times slower; same from 256 B'.
-
-        Of few repeats: 'probably much worse at 8 B: 3.9 times slower (2.1 to 7.2, by 2 repeats)'.
-        """
-        ranges, parts = self.ranges(), []
-        present = [verdict for verdict in ('worse', 'better', 'noisy', 'rounded', 'same', NOT_JUDGED)
-                   if self.summary[verdict]]
-        for verdict in present:
-            mine = [entry for entry in ranges if entry[0] == verdict]
+        """Return all verdicts in a sentence (str): 'worse at 1 B .. 128 B, up to 8.3 times slower; same at 256 B'."""
+        parts = []
+        for verdict in (verdict for verdict in VERDICTS if self.summary[verdict]):
+            text = self.probably(verdict) + verdict + self._where(verdict)
             if verdict in ('worse', 'better'):
-                word = 'slower' if verdict == 'worse' else 'faster'
-                parts.append(f'{self.probably(verdict)}{self.degree(verdict)} {verdict}{self._by_how_much(mine, word)}')
-                continue
-            count = sum(point.verdict == verdict for point in self.points)
-            if len(ranges) == 1:
-                where = ' at all sizes' if count > 1 else ''
-            elif len(mine) > 1:
-                where = f" at {'the other ' if parts and verdict == present[-1] else ''}{count} sizes"
-            elif len(ranges) == 2 and mine[0][1] is not mine[0][2]:
-                first = mine[0] is ranges[0]
-                where = f" {'up to' if first else 'from'} {self.label(mine[0][2 if first else 1].size)}"
-            else:
-                where = self._where(mine[0])
-            parts.append(self.probably(verdict) + WORDS[verdict] + where)
+                repeats = self.fewest_repeats(verdict)
+                text += (f", {'up to ' if self.summary[verdict] > 1 else ''}{times_text(self.furthest(verdict).times)} "
+                         f"times {'slower' if verdict == 'worse' else 'faster'}"
+                         + (f' ({repeats} repeats)' if 1 < repeats < FIRM else ''))
+            parts.append(text)
         return '; '.join(parts)
 
-    def _by_how_much(self, ranges, word):
-        """Return ' at 1 B .. 128 B: up to 8.3 times slower' (str) for entries of ranges()."""
-        if len(ranges) > 3:
-            count = sum(point.verdict == ranges[0][0] for point in self.points)
-            furthest = max((entry[3] for entry in ranges), key=lambda point: abs(point.gain))
-            return (f' at {count} sizes: up to {_times(furthest)} times {word}, at {self.label(furthest.size)}'
-                    + self._how_sure(furthest))
-        return ' and'.join(f"{self._where(entry)}: {'' if entry[1] is entry[2] else 'up to '}{_times(entry[3])} times "
-                           f"{word}{self._how_sure(entry[3])}" for entry in ranges)
-
-    def _how_sure(self, point):
-        """Return ' (2.1 to 7.2, by 2 repeats)' (str) of a Point: what its few repeats leave open; '' of enough."""
-        repeats = [count for count in point.repeats if count > 1]
-        if point.low is None or not repeats or min(repeats) >= FIRM:
-            return ''
-        if not (math.isfinite(point.low) and math.isfinite(point.high)):  # equal repeats, which have no spread
-            return f' (by {min(repeats)} repeats)'
-        slow, fast = sorted(math.exp(abs(math.log(ratio))) for ratio in (point.low, point.high))
-        if (point.low - 1) * (point.high - 1) < 0:  # equal is among what is possible
-            slow = 1.0
-        return f' ({_digits(slow)} to {_digits(fast)}, by {min(repeats)} repeats)'
-
-    def _where(self, entry):
-        """Return ' at 1 B .. 128 B' (str) of an entry of ranges(), '' for benchmarks without sizes."""
-        first, last = self.label(entry[1].size), self.label(entry[2].size)
-        if not first:
-            return ''
-        return f' at {first}' if first == last else f' at {first} .. {last}'
+    def _where(self, verdict):
+        """Return the sizes of a verdict (str): ' at 1 B .. 128 B and 8 KiB'; '' for a benchmark without sizes."""
+        if len(self.points) == self.summary[verdict] > 1:
+            return ' at all sizes'
+        ranges = [[self.label(point.size) for point in points]
+                  for same, points in itertools.groupby(self.points, lambda point: point.verdict) if same == verdict]
+        if len(ranges) > MOST_RANGES:
+            return f' at {self.summary[verdict]} of {len(self.points)} sizes'
+        text = ' and '.join(' .. '.join(dict.fromkeys([labels[0], labels[-1]])) for labels in ranges)
+        return f' at {text}' if text else ''
 
 
-def _times(point):
-    """Return how many times slower or faster a is at a Point, as text."""
-    return _digits(point.times)
-
-
-def _digits(times):
-    """Return a factor (float, >= 1) as text with the digits that mean something."""
+def times_text(times):
+    """Return how many times slower or faster (float, >= 1) as text with the digits that mean something."""
     return f'{times:.2f}' if times < 2 else f'{times:.1f}' if times < 100 else f'{times:.0f}'
 
 
@@ -249,34 +184,25 @@ def of(series, dataset):
     return f'{dataset}:{series.name}' if dataset else series.name
 
 
-def compare_series(a, b, thresholds=None, *, paired=False, a_from='', b_from=''):
+def compare_series(a, b, *, paired=False, a_from='', b_from=''):
     """
     Compare two Series at the message sizes that both have; return a Comparison.
 
-    :param thresholds: {benchmark: fraction} in place of the table's margins
     :param paired: bool, both come from one run, whose repeats alternate between them: repeat n belongs to repeat n
     :param a_from, b_from: names of their datasets (str)
-    Raises CompareError if they are of different benchmarks or have no size in common.
+    Raises CompareError if they have no size in common.
     """
-    if a.case.benchmark != b.case.benchmark:
-        raise CompareError(f"{a.name} is {a.case.benchmark}, {b.name} is {b.case.benchmark}: only one benchmark can be "
-                           "compared with itself")
     sizes = sorted(set(a.values) & set(b.values))
     if not sizes:
-        raise CompareError(f"{a.case.title}: {a.name} and {b.name} have no message size in common: {_sizes(a)} and "
-                           f"{_sizes(b)}")
+        raise CompareError(f"{a.case.title}: {a.name} and {b.name} have no message size in common")
     groups = {}
     for size in sizes:
         groups.setdefault(_kind(a.values[size], b.values[size], paired), []).append(size)
     tested = {key[0] for key in groups}
-    repeated = not tested & {'one-sample', 'threshold only'}
-    margin = margin_of(a.case.benchmark, repeated=repeated, overrides=thresholds)
+    margin = margin_of(a.case.benchmark, repeated=not tested & {'one-sample', 'threshold only'})
     points = _points(a, b, groups, math.log1p(margin), paired)
-    comparison = Comparison(
-        a.case, a, b, points, margin, min((point.verdict for point in points), key=VERDICTS.index),
-        _summary(a, b, points), _method(a, b, tested, margin),
-        only_a=[size for size in a.sizes if size not in b.values],
-        only_b=[size for size in b.sizes if size not in a.values], a_from=a_from, b_from=b_from)
+    comparison = Comparison(a.case, a, b, points, margin, _summary(points), _method(tested, margin), a_from=a_from,
+                            b_from=b_from)
     comparison.notes = _notes(comparison)
     return comparison
 
@@ -288,16 +214,7 @@ def without_verdict(comparison, reason):
     For figures of two machines: that one network is slower than another says nothing about the software.
     """
     points = [replace(point, verdict=NOT_JUDGED, p=None) for point in comparison.points]
-    summary = {**comparison.summary, **dict.fromkeys(VERDICTS, 0)}
-    summary[NOT_JUDGED] = len(points)
-    return replace(comparison, points=points, verdict=NOT_JUDGED, summary=summary,
-                   notes=[*comparison.notes, reason])
-
-
-def _sizes(series):
-    """Return the range of sizes of a series in words (str)."""
-    sizes = [size_text(size) or '0 B' for size in series.sizes]
-    return 'nothing' if not sizes else sizes[0] if len(sizes) == 1 else f'{sizes[0]} .. {sizes[-1]}'
+    return replace(comparison, points=points, summary=_summary(points), notes=[*comparison.notes, reason])
 
 
 def _kind(a, b, paired):
@@ -404,20 +321,16 @@ def _point(row, sign, margin):
                  row.get(verdict), gain, row['repeats'])
 
 
-def _summary(a, b, points):
+def _summary(points):
     """Return Comparison.summary (dict)."""
     found = {}
     for key, _, least, most in REGIONS:
         part = [point.ratio for point in points if least <= point.size <= most]
         found[key] = math.exp(np.log(part).mean()) if part and len(points) > 1 else None
-    best = max if a.case.more_is_better else min
-    worst = min(points, key=lambda point: point.gain)
-    found.update(peak_ratio=best(point.a for point in points) / best(point.b for point in points),
-                 worst_size=worst.size, worst_ratio=worst.ratio, worst_times=worst.times)
     return dict(found, **{verdict: sum(point.verdict == verdict for point in points) for verdict in VERDICTS})
 
 
-def _method(a, b, tested, margin):
+def _method(tested, margin):
     """Return how a curve was decided, in words (str). tested: set of the methods of its points."""
     texts = {
         'paired': "pairs of repeats of one run: t-tests on the logarithm of their ratios",
@@ -435,19 +348,16 @@ def _notes(comparison):
     """Return what must be known beside a Comparison (list of str)."""
     notes = []
     a, b = comparison.a, comparison.b
-    names = [a.name, b.name]
-    if comparison.a_from != comparison.b_from:
-        names = [of(a, comparison.a_from), of(b, comparison.b_from)]
     releases = a.facts.get('release'), b.facts.get('release')
     if a.programs and b.programs and (a.programs != b.programs or all(releases) and releases[0] != releases[1]):
-        notes.append(f"{names[0]} ran {a.ran}, {names[1]} ran {b.ran}: they do not compare strictly")
+        notes.append(f"{comparison.names[0]} ran {a.ran}, {comparison.names[1]} ran {b.ran}: they do not compare "
+                     "strictly")
     unknown = [key for key in ('nodes', 'ranks') if getattr(a.case, key) != getattr(b.case, key)]
     if unknown:
         notes.append(f"{' and '.join(unknown)} not known on one side: {a.case.title} against {b.case.title}")
-    for name, sizes in zip(names, (comparison.only_a, comparison.only_b)):
-        if sizes:
-            shown = ', '.join(size_text(size) or '0 B' for size in sizes[:6]) + (', ...' if len(sizes) > 6 else '')
-            notes.append(f"{len(sizes)} size{'s' * (len(sizes) > 1)} only in {name}, left out: {shown}")
+    left_out = [size_text(size) or '0 B' for size in sorted(set(a.values) ^ set(b.values))]
+    if left_out:
+        notes.append(f"sizes that one side has not are left out: {', '.join(left_out)}")
     return notes
 
 
@@ -467,7 +377,7 @@ def same_run(a, b):
     return a is b or (a.kind == b.kind == 'run' and a.name == b.name and a.path == b.path)
 
 
-def compare_datasets(a, b, thresholds=None):
+def compare_datasets(a, b):
     """
     Compare the series of two Datasets that measured the same; return a list of Comparison in the order of a.
 
@@ -486,13 +396,13 @@ def compare_datasets(a, b, thresholds=None):
                 continue
             if not set(one.values) & set(other.values):
                 continue
-            found.append(compare_series(one, other, thresholds, paired=same_run(a, b), a_from=a.name, b_from=b.name))
+            found.append(compare_series(one, other, paired=same_run(a, b), a_from=a.name, b_from=b.name))
     if not found:
         raise CompareError(_nothing_fits(a, b, by_name, lenient))
     return found
 
 
-def against_native(dataset, thresholds=None):
+def against_native(dataset):
     """
     Compare every approach of a Dataset with its native series; return a list of Comparison.
 
@@ -510,41 +420,20 @@ def against_native(dataset, thresholds=None):
         raise CompareError(f"{dataset.title} has figures of {native} alone{f' ({failed})' if failed else ''}. Name what"
                            " it is to be compared with: another run or a published reference (`osu-container reference"
                            " list`)")
-    return compare_datasets(dataset.only(*others), dataset.only(native), thresholds)
+    return compare_datasets(dataset.only(*others), dataset.only(native))
 
 
 def _nothing_fits(a, b, by_name, lenient):
-    """Return why no series of a and b could be compared (str), with the cases of both and how they differ."""
+    """Return why no series of a and b could be compared (str), with the names or the cases of both."""
     if by_name and not set(a.names) & set(b.names) and any(
             fits(one, other, lenient) for one in a.cases for other in b.cases):
         return (f"{a.name} and {b.name} have no name in common: {', '.join(a.names)} and {', '.join(b.names)}. Say "
                 f"which is meant by {b.name}:NAME")
-    lines = [f"{a.name} and {b.name} have no case in common that both measured:"]
-    for case in a.cases[:12]:
-        near = [other for other in b.cases if other.benchmark == case.benchmark]
-        if not near:
-            lines.append(f"  {case.title}: {b.name} has no {case.benchmark}")
-            continue
-        other = min(near, key=lambda one: len(differences(case, one)))
-        unlike = differences(case, other)
-        lines.append(f"  {case.title}: {b.name} has {other.title}, which differs in "
-                     + (', '.join(unlike) if unlike else 'name or message sizes only'))
-    if len(a.cases) > 12:
-        lines.append(f"  and {len(a.cases) - 12} more")
-    lines.append(f"{b.name} has: " + ('; '.join(case.title for case in b.cases[:12]) or 'nothing')
-                 + (f'; and {len(b.cases) - 12} more' if len(b.cases) > 12 else ''))
-    return '\n'.join(lines)
+    return '\n  '.join([f"{a.name} and {b.name} have no case in common that both measured:", *(
+        f"{side.name} has: {cases_text(side)}" for side in (a, b))])
 
 
-def differences(a, b):
-    """Return how two Cases differ, in words (list of str)."""
-    found = []
-    for key in ('buffers', 'nodes', 'ranks', 'variant'):
-        one, other = getattr(a, key), getattr(b, key)
-        if one != other:
-            found.append(f"{key} ({_known(one)}, {_known(other)})")
-    return found
-
-
-def _known(value):
-    return 'unknown' if value is None else str(value) if value != '' else 'none'
+def cases_text(dataset):
+    """Return the cases of a Dataset as a list in words (str), of many the first ones."""
+    titles = [case.title for case in dataset.cases]
+    return '; '.join(titles[:12]) + (f'; and {len(titles) - 12} more' if titles[12:] else '')

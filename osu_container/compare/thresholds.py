@@ -1,6 +1,5 @@
 """
-How much slower is worse: the margin of each benchmark, as a fraction; and when a difference is called small or large.
-Data only.
+How much slower is worse: the margin of each benchmark, as a fraction. Data only.
 
 A margin holds at every message size of a benchmark: small messages and collectives are judged as strictly as large
 ones. It is meant as a factor: with 0.05 values are equal from 1 / 1.05 to 1.05 times the other, so that A against B and
@@ -55,25 +54,6 @@ MARGINS = (
 )
 
 
-#: How much better or worse, by how many times at the furthest size that is: (word, from so many times on). A quarter is
-#: what a run has to pay for before anybody changes a job for it; from twice on something else runs than was meant
-#: (TCP in place of the fast network is 10 times). Own choice, not derived from published figures
-DEGREES = (('slightly', 1.0), ('clearly', 1.25), ('much', 2.0))
-
-
-def degree_of(times):
-    """Return the word (str) of DEGREES for a difference of so many times (float, >= 1)."""
-    return next(word for word, least in reversed(DEGREES) if times >= least)
-
-
-def degrees_text():
-    """Return DEGREES in words (str): 'slightly: less than 1.25 times; clearly: 1.25 to 2 times; ...'."""
-    limits = [least for _, least in DEGREES[1:]]
-    parts = [f'{DEGREES[0][0]}: less than {limits[0]:g} times']
-    parts += [f'{word}: {least:g} to {most:g} times' for (word, least), most in zip(DEGREES[1:], limits[1:])]
-    return '; '.join([*parts, f'{DEGREES[-1][0]}: {limits[-1]:g} times or more'])
-
-
 def margin_row(benchmark):
     """Return the Margin of a benchmark (str, name of the program). Raises KeyError for what is no OSU benchmark."""
     for row in MARGINS:
@@ -82,15 +62,7 @@ def margin_row(benchmark):
     raise KeyError(benchmark)
 
 
-def margin_of(benchmark, *, repeated, overrides=None):
-    """
-    Return the margin (float, fraction) of a benchmark (str).
-
-    :param repeated: bool, both sides have repeats
-    :param overrides: {name or pattern of a benchmark: fraction} that go before the table, the last one that fits counts
-    """
-    for pattern, value in reversed(list((overrides or {}).items())):
-        if fnmatch.fnmatchcase(benchmark, pattern):
-            return value
+def margin_of(benchmark, *, repeated):
+    """Return the margin (float, fraction) of a benchmark (str); repeated: bool, both sides have repeats."""
     row = margin_row(benchmark)
     return row.repeated if repeated else row.single

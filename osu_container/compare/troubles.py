@@ -14,8 +14,6 @@ from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.site_choice import site_entry
 
-from ..results.model import size_text
-
 KIB = 1 << 10
 
 #: Two ranks, one message after the other or many in flight
@@ -44,8 +42,6 @@ DIP = 3
 STEP = (1.47, 3)
 #: 4 KiB over 1 KiB, times: up to 1.09 before such a step on Slingshot; 1.63 on Piz Daint's Aries, which grows evenly
 FLAT = 1.3
-#: D D over H H, best bandwidths: about 1/4 was noted; 0.99 or more without the trouble, in published pairs
-STAGED = (0.15, 0.45)
 
 
 @dataclass(frozen=True)
@@ -58,7 +54,6 @@ class Trouble:
     text    what is seen and where it comes from, with how sure that is
     remedy  what to do
     source  where it was published or found
-    sizes   message sizes that show it (tuple of int, bytes)
     """
 
     name: str
@@ -66,7 +61,6 @@ class Trouble:
     text: str
     remedy: str
     source: str
-    sizes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -74,10 +68,10 @@ class Rule:
     """
     How a trouble is recognised.
 
-    trouble     Trouble without sizes
+    trouble     Trouble
     benchmarks  names of the programs that show it (frozenset of str)
     buffers     buffers that show it (frozenset of str), None for all
-    test        function of (Curve, curve of the host buffers or None) that returns the sizes that show it, [] for none
+    test        function of a Curve that returns the sizes that show it, [] for none
     """
 
     trouble: Trouble
@@ -109,7 +103,7 @@ class Curve:
         return (max(found)[0], [size for _, size in found]) if found else (None, [])
 
 
-def _tcp(curve, _host):
+def _tcp(curve):
     if curve.bandwidth:
         best, sizes = curve.rate()
         return sizes if best and best < SLOWEST_FAST else []
@@ -118,7 +112,7 @@ def _tcp(curve, _host):
     return [size for size, _ in small] if small and all(least <= value <= most for _, value in small) else []
 
 
-def _device_copy(curve, _host):
+def _device_copy(curve):
     small, after = curve.between(1, 128), curve.at(256)
     if len(small) < 3 or not after or not curve.at(128):
         return []
@@ -130,7 +124,7 @@ def _device_copy(curve, _host):
     return [size for size, _ in small] if slow else []
 
 
-def _dip(curve, _host):
+def _dip(curve):
     before, there = curve.at(4 * KIB), curve.at(8 * KIB)
     after = curve.between(32 * KIB, 1 << 40)
     if not (before and there and after):
@@ -142,7 +136,7 @@ def _dip(curve, _host):
     return [size for size, value in curve.between(8 * KIB, 16 * KIB) if value > DIP * before] if found else []
 
 
-def _early_rendezvous(curve, _host):
+def _early_rendezvous(curve):
     first, before, there = curve.at(KIB), curve.at(4 * KIB), curve.at(8 * KIB)
     if not (first and before and there):
         return []
@@ -151,18 +145,9 @@ def _early_rendezvous(curve, _host):
     return [size for size, _ in curve.between(8 * KIB, 16 * KIB)] if found else []
 
 
-def _rccl_sockets(curve, _host):
+def _rccl_sockets(curve):
     best, sizes = curve.rate()
     return sizes if best and best < SLOWEST_RCCL else []
-
-
-def _staged(curve, host):
-    if host is None or not curve.bandwidth:
-        return []
-    best, sizes = curve.rate()
-    of_host, _ = host.rate()
-    least, most = STAGED
-    return sizes if best and of_host and least <= best / of_host <= most else []
 
 
 #: Source of most rules
@@ -232,27 +217,7 @@ RULES = (
             source=DEIC + ': results of hybrid; compatibility notes, "RCCL much slower (3GBs)"; the script of hybrid '
                    'lacks the folder of the plugin'),
         RCCL_BANDWIDTHS | RCCL_LATENCIES, None, _rccl_sockets),
-    Rule(
-        Trouble(
-            'staged', 'GPU buffers go through the memory of the host',
-            text='A quarter of the bandwidth between hosts: MPI copies device buffers to the host and back, as it was '
-                 'built or told not to give them to the network. Or the network cannot read the GPU, as TCP cannot.',
-            remedy='MPIR_CVAR_CH4_OFI_ENABLE_HMEM=1 and MPIR_CVAR_ENABLE_GPU=1 for MPICH; our modules of hybrid and '
-                   'opensource set them where there are GPUs. MPICH_GPU_SUPPORT_ENABLED=1 and the GTL library for Cray '
-                   'MPICH. None over TCP.',
-            source=DEIC + ': compatibility notes, "devices are 1/4th speed but works"'),
-        BANDWIDTHS, frozenset(['D D']), _staged),
 )
-
-
-def advised(dataset, beside):
-    """
-    Return True if what helps against a trouble of a Dataset is for whoever asks.
-
-    It is for curves of the user's own. Of published curves it is told only where nothing of the user's own stands
-    beside them (list of Dataset): else somebody sets on a laptop what helps a published machine.
-    """
-    return dataset.kind != 'published' or all(one.kind == 'published' for one in beside)
 
 
 def promised(dataset):
@@ -274,59 +239,32 @@ def _is_tcp(approach):
     return any(entry['name'] == 'FI_PROVIDER' and entry['value'] == 'tcp' for entry in variables)
 
 
-def recognise(series, *, host=None, network=None):
+def recognise(series, network=None):
     """
-    Return what a Series looks like: list of Trouble, [] if like none.
+    Return what a Series looks like: list of (Trouble, message sizes that show it), [] if like none.
 
-    :param host: Series of the same benchmark, placement and name with buffers H H; without it 'staged' is not found
     :param network: libfabric provider that the system promises, see promised(). 'tcp': [], as a slow network is what
-                    was promised and the other rules are about a fast one. None: not known, the shape alone counts
+                    was promised and the rules are about a fast one. None: not known, the shape alone counts
     """
     case = series.case
-    if network == 'tcp' or case.nodes == 1 or not series.values:
+    if network == 'tcp' or _is_tcp(series.name) or case.nodes == 1 or not series.values:
         return []  # on one node messages go through memory, with thresholds of its own
-    curve, of_host = Curve(series), Curve(host) if host is not None else None
-    found = []
-    for rule in RULES:
-        if case.benchmark not in rule.benchmarks or (rule.buffers is not None and case.buffers not in rule.buffers):
-            continue
-        sizes = rule.test(curve, of_host)
-        if sizes:
-            found.append(_said(rule.trouble, sizes, series))
-    return found
+    curve = Curve(series)
+    found = [(rule.trouble, rule.test(curve)) for rule in RULES if case.benchmark in rule.benchmarks
+             and (rule.buffers is None or case.buffers in rule.buffers)]
+    return [(trouble, sizes) for trouble, sizes in found if sizes]
 
 
-def _said(trouble, sizes, series):
-    """Return the Trouble with its sizes, and with the remedy for the approach of the series."""
-    remedy = trouble.remedy
-    if _is_tcp(series.name) and trouble.name in ('tcp', 'rccl-sockets'):
-        remedy = (f"None: {series.name} takes nothing from the host, and TCP is all that it promises. For the fast "
-                  "network take bind, hybrid or opensource.")
-    return Trouble(trouble.name, trouble.title, trouble.text, remedy, trouble.source, tuple(sizes))
+def recognised(datasets):
+    """
+    Return [(Trouble, [(Dataset, Series, message sizes)])] of the curves of Datasets (list) that look like a trouble.
 
-
-def of_dataset(dataset):
-    """Return [(Series, [Trouble])] of the series of a Dataset that look like a known trouble."""
-    found, network = [], promised(dataset)
-    hosts = {}
-    for one in dataset.series:
-        if one.case.buffers == 'H H':
-            hosts[_pair(one, one.case.variant)] = one
-            hosts.setdefault(_pair(one, None), one)  # numpy beside cupy: another variant, the same measurement
-    for one in dataset.series:
-        host = hosts.get(_pair(one, one.case.variant), hosts.get(_pair(one, None)))
-        troubles = recognise(one, network=network, host=host)
-        if troubles:
-            found.append((one, troubles))
-    return found
-
-
-def _pair(series, variant):
-    """Return what the curve of the host buffers has in common with that of device buffers (tuple)."""
-    return series.case.benchmark, series.case.nodes, series.case.ranks, series.name, variant
-
-
-def sizes_text(sizes):
-    """Return message sizes (of int, bytes) as '1 B .. 128 B' (str)."""
-    first, last = size_text(sizes[0]) or '0 B', size_text(sizes[-1]) or '0 B'
-    return first if first == last else f'{first} .. {last}'
+    The remedies are for whoever measured: published curves are looked at only where all of them are published.
+    """
+    found = {}
+    for dataset in [one for one in datasets if one.kind != 'published'] or datasets:
+        network = promised(dataset)
+        for series in dataset.series:
+            for trouble, sizes in recognise(series, network):
+                found.setdefault(trouble, []).append((dataset, series, sizes))
+    return list(found.items())

@@ -9,8 +9,7 @@ docs/index.md, <!-- picture -->: the figure of approaches_picture.py in words; d
 docs/check.md, <!-- seen-over-cxi -->: which MPI `osu-container check` knows to have run over cxi.
 docs/discover.md, <!-- networks -->: which provider of libfabric drives which network, and whether UCX does.
 docs/add-a-site.md, <!-- launchers -->: how each launcher is typed, what it tells a rank.
-docs/compare.md, <!-- degrees -->, <!-- margins --> and <!-- troubles -->: when a curve counts as worse and how it is
-said by how much, and which shapes are recognised.
+docs/compare.md, <!-- margins --> and <!-- troubles -->: when a curve counts as worse, which shapes are recognised.
 
 usage: python -m osu_container.generate.page_tables [--check]
 """
@@ -18,7 +17,7 @@ import argparse
 import re
 import sys
 
-from osu_container.compare.thresholds import DEGREES, MARGINS
+from osu_container.compare.thresholds import MARGINS
 from osu_container.compare.troubles import DEIC, RULES
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.launchers import LAUNCHERS
@@ -231,17 +230,6 @@ def margins_table():
     return markdown(lines)
 
 
-def degrees_table():
-    """Return the table (str, Markdown) of how compare says how much better or worse a curve is."""
-    lines = [['word', 'at the size where the difference is largest'], ['---', '---']]
-    most = [least for _, least in DEGREES[1:]] + [None]
-    for (word, least), limit in zip(DEGREES, most):
-        span = f'{least:g} times or more' if limit is None else (
-            f'less than {limit:g} times' if word == DEGREES[0][0] else f'{least:g} times to less than {limit:g}')
-        lines.append([word, span])
-    return markdown(lines)
-
-
 def troubles_table():
     """Return the table (str, Markdown) of the troubles that `osu-container compare` recognises, and DEIC."""
     lines = [['name', 'looks like', 'what', 'remedy', 'source'], ['---'] * 5]
@@ -272,7 +260,7 @@ TABLES = {
     PROJECT / 'docs' / 'index.md': {'picture': approaches_picture.markdown},
     PROJECT / 'docs' / 'check.md': {'seen-over-cxi': seen_table},
     PROJECT / 'docs' / 'discover.md': {'networks': networks_table},
-    PROJECT / 'docs' / 'compare.md': {'degrees': degrees_table, 'margins': margins_table, 'troubles': troubles_table},
+    PROJECT / 'docs' / 'compare.md': {'margins': margins_table, 'troubles': troubles_table},
 }
 #: file -> function that makes all of it
 FILES = {PROJECT / 'docs' / 'pictures' / 'approaches.svg': approaches_picture.svg}

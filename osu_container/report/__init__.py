@@ -1,14 +1,12 @@
 """
-One page of runs and of published figures: tables, curves, proof, environment, how to repeat.
+One page of runs and of published figures: verdicts, curves, values, proof, environment, how to repeat.
 
 cli.py        the command line of `osu-container report`
 content.py    what there is to show: sections, cases and curves, with their comparison to native; what
-              only the lines of a run know: commands as typed, proof, foreign lines
-first.py      what is read first: a sentence for each approach, the matrix, the picture; captions
+              only the lines of a run have: commands as typed, proof
 tables.py     tables as data
 charts.py     curves as SVG
 page.py       the page: template.html.j2 and style.css in one file, without a script
-export.py     every value as CSV; the picture for a paper, as SVG or PDF, with its caption
 """
 
 

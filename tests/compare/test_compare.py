@@ -1,7 +1,6 @@
 """osu-container compare: the statistics against scipy and by simulation, the published statements, the command."""
 import json
 import math
-import re
 import statistics
 
 import numpy as np
@@ -9,28 +8,19 @@ import pytest
 from scipy import stats
 
 from osu_container import cli as command_line
-from osu_container import demo_table
-from osu_container.compare import (
-    CompareError,
-    against_native,
-    compare_datasets,
-    compare_series,
-    comparison_text,
-    troubles,
-)
+from osu_container.compare import comparison_text, troubles
 from osu_container.compare import statistics as method
-from osu_container.compare.thresholds import degree_of, margin_row
-from osu_container.report import content, tables
+from osu_container.compare.statistics import CompareError, against_native, compare_datasets, compare_series
+from osu_container.compare.thresholds import margin_row
 from osu_container.results import ratios, references, run_files
 from osu_container.results.model import Case, Dataset, Series
-from tests.helpers.example_runs import CASES, MORE_CASES, make_run
-from tests.helpers.machine import PROJECT, all_pairs, one_of_each, run
+from tests.helpers.example_runs import MORE_CASES, make_run
+from tests.helpers.machine import PROJECT, run
 
 BW, LATENCY = Case('osu_bw', 'H H', 2, 2), Case('osu_latency', 'H H', 2, 2)
 SIZES = [2 ** n for n in range(23)]
 MIB = 1 << 20
 OPPOSITE = {'worse': 'better', 'better': 'worse', 'same': 'same', 'noisy': 'noisy', 'rounded': 'rounded'}
-PAGE = PROJECT / 'docs' / 'compare.md'
 
 
 def one_size(case, name, *values, size=1 << 20):
@@ -38,18 +28,16 @@ def one_size(case, name, *values, size=1 << 20):
     return Series(case, name, {size: dict(enumerate(values, 1))})
 
 
-def curve(random, case, name, repeats, noise, gain=lambda size: 1.0, together=None):
+def curve(random, case, name, repeats, noise, gain=lambda size: 1.0):
     """
     Return a Series over SIZES, made of noise about a smooth curve.
 
     :param noise: standard deviation of the logarithm; gain: function size -> how many times better than the curve
-    :param together: array sizes x repeats that both sides of a pair share (logarithms), as a busy machine does
     """
     values = {}
-    for row, size in enumerate(SIZES):
+    for size in SIZES:
         base = 1000 * (1 + size / 1024) * (gain(size) if case.more_is_better else 1 / gain(size))
-        log = random.normal(0, noise, repeats) + (0 if together is None else together[row])
-        values[size] = {number: float(base * math.exp(value)) for number, value in enumerate(log, 1)}
+        values[size] = dict(enumerate(base * np.exp(random.normal(0, noise, repeats)), 1))
     return Series(case, name, values)
 
 
@@ -71,36 +59,23 @@ def call(capsys, *arguments):
 # --- the numbers are those of scipy ---------------------------------------------------------------
 
 A = np.array([90.1, 93.4, 88.7, 91.9, 90.0])
-B = np.array([101.3, 99.2, 102.8, 100.4, 98.9])
+B = np.array([111.4, 109.1, 113.1, 110.4, 108.8])
 
 
 @pytest.mark.parametrize('case', [BW, LATENCY], ids=lambda case: case.benchmark)
 @pytest.mark.parametrize('kind', ['paired', 'Welch', 'one-sample'])
 def test_p_values_and_interval_are_those_of_scipy(kind, case):
-    margin, sign = math.log(1.03), 1 if case.more_is_better else -1
-    b = B[:1] if kind == 'one-sample' else B
-    point = compare_series(one_size(case, 'a', *A), one_size(case, 'b', *b), {'osu_*': 0.03},
-                           paired=kind == 'paired').points[0]
+    sign, b = 1 if case.more_is_better else -1, B[:1] if kind == 'one-sample' else B
+    point = compare_series(one_size(case, 'a', *A), one_size(case, 'b', *b), paired=kind == 'paired').points[0]
     x, y = sign * np.log(A), sign * np.log(b)
-    if kind == 'paired':
-        def test(zero, alternative):
-            return stats.ttest_rel(x - zero, y, alternative=alternative)
-    elif kind == 'Welch':
-        def test(zero, alternative):
-            return stats.ttest_ind(x - zero, y, equal_var=False, alternative=alternative)
-    else:
-        def test(zero, alternative):
-            return stats.ttest_1samp(x - zero, y[0], alternative=alternative)
-    assert point.method == kind
-    wanted = 'worse' if case.more_is_better else 'better'
-    assert point.verdict == wanted
-    expected = test(-margin, 'less') if wanted == 'worse' else test(margin, 'greater')
-    assert point.p == pytest.approx(expected.pvalue)
-    log_a, log_b = np.log(A), np.log(b)
-    direct = {'paired': lambda: stats.ttest_rel(log_a, log_b),
-              'Welch': lambda: stats.ttest_ind(log_a, log_b, equal_var=False),
-              'one-sample': lambda: stats.ttest_1samp(log_a - log_b[0], 0)}[kind]().confidence_interval(0.9)
-    assert (point.low, point.high) == pytest.approx((math.exp(direct.low), math.exp(direct.high)))
+    test = {'paired': lambda zero, side: stats.ttest_rel(x - zero, y, alternative=side),
+            'Welch': lambda zero, side: stats.ttest_ind(x - zero, y, equal_var=False, alternative=side),
+            'one-sample': lambda zero, side: stats.ttest_1samp(x - y[0] - zero, 0, alternative=side)}[kind]
+    margin = math.log(1.10 if kind == 'one-sample' else 1.05)
+    verdict, expected = ('worse', test(-margin, 'less')) if sign > 0 else ('better', test(margin, 'greater'))
+    assert (point.method, point.verdict, point.p) == (kind, verdict, pytest.approx(expected.pvalue))
+    interval = sorted(math.exp(sign * end) for end in test(0, 'two-sided').confidence_interval(0.9))
+    assert [point.low, point.high] == pytest.approx(interval)
     middle = statistics.median(A / B) if kind == 'paired' else statistics.median(A) / statistics.median(b)
     assert point.ratio == pytest.approx(middle)
 
@@ -117,8 +92,8 @@ def test_p_values_are_adjusted_over_the_sizes_of_a_curve():
     assert len(set(expected) & set(alone)) < len(alone) / 2, "adjusting changed nothing: the test proves nothing"
     assert [point.p for point in whole if point.verdict == 'worse'] == pytest.approx(
         [p for p, point in zip(expected, whole) if point.verdict == 'worse'])
-    a, b, margin = [100, 101, 99, 100], [100, 99.5, 100.5, 100], math.log(1.03)  # same: two one-sided tests
-    point, x, y = compare_series(one_size(BW, 'a', *a), one_size(BW, 'b', *b), {'osu_bw': 0.03}).points[0], np.log(
+    a, b, margin = [100, 101, 99, 100], [100, 99.5, 100.5, 100], math.log(1.05)  # same: two one-sided tests
+    point, x, y = compare_series(one_size(BW, 'a', *a), one_size(BW, 'b', *b)).points[0], np.log(
         a), np.log(b)
     assert (point.verdict, point.p) == ('same', pytest.approx(max(
         stats.ttest_ind(x + margin, y, equal_var=False, alternative='greater').pvalue,
@@ -126,29 +101,6 @@ def test_p_values_are_adjusted_over_the_sizes_of_a_curve():
 
 
 # --- one ratio everywhere -------------------------------------------------------------------------
-
-def test_a_ratio_is_the_same_number_in_the_demos_table_in_compare_and_in_the_report(tmp_path, capsys):
-    """Repeats of a busy machine: the median of the ratios is not the ratio of the medians."""
-    folder = make_run(tmp_path / 'busy', approaches=('native', 'opensource'), sizes=[size for _, size, _ in
-                      demo_table.COLUMNS], noise=0.3, repeats=5)
-    run_of = run_files.read(folder)
-    table = dict(zip(demo_table.COLUMNS, next(row for row in demo_table.rows(run_of) if row[0] == 'opensource')[1]))
-    told = json.loads(call(capsys, folder, '--json')[1])
-    section = content.section('x', [run_of])
-    unlike = 0
-    for (benchmark, size, _), (_, shown_ratio) in table.items():
-        case = next(one for one in run_of.cases if one.benchmark == benchmark)
-        entry = next(one for one in told['comparisons'] if one['case']['benchmark'] == benchmark)
-        point = next(one for one in entry['sizes'] if one['size'] == size)
-        view = next(one for one in section.views if one.case == case)
-        curve = next(one for one in view.curves if one.name == 'opensource')
-        assert curve.points[size].ratio == point['ratio']
-        assert shown_ratio == ratios.text(point['ratio']) == comparison_text.ratio(point['ratio'])
-        row = tables.values(view)[0].rows[list(curve.stats).index(size)]
-        assert shown_ratio in [cell.ratio.partition(' ')[0] for cell in row]
-        unlike += abs(point['ratio'] - point['a'] / point['b']) > 0.005
-    assert unlike, "the two ways gave the same: the test proves nothing"
-
 
 def test_a_ratio_can_be_turned_round_and_one_slow_repeat_does_not_move_it():
     a, b = {1: 9.0, 2: 5.0, 3: 8.0, 4: 8.2}, {1: 10.0, 2: 6.0, 3: 9.0, 4: 9.1}
@@ -183,12 +135,12 @@ def test_verdicts(a, b, expected):
         assert back.verdict == OPPOSITE[expected] and times.verdict == OPPOSITE[expected]
 
 
-@pytest.mark.parametrize('place', SIZES)
+@pytest.mark.parametrize('place', [1, 8192, 4 * MIB])
 def test_one_bad_size_anywhere_makes_the_curve_worse(place):
     random = np.random.default_rng(place)
     a = curve(random, LATENCY, 'a', 5, 0.005, lambda size: 0.7 if size == place else 1)
     comparison = compare_series(a, curve(random, LATENCY, 'b', 5, 0.005))
-    assert comparison.verdict == 'worse' and comparison.summary['worst_size'] == place
+    assert comparison.verdict == 'worse' and comparison.furthest().size == place
     assert [point.size for point in comparison.points if point.verdict == 'worse'] == [place]
 
 
@@ -202,14 +154,11 @@ def test_few_repeats_are_not_said_firmly(paired):
     """Two repeats of one stack showed '3.9 times slower', and 22 of the same modules nothing."""
     slow, native = several('a', 36.0, 42.0), several('native', 10.0, 10.01)
     two = compare_series(slow, native, paired=paired)
-    point = two.points[0]
-    assert point.verdict == 'worse' and two.few_repeats == 2
-    found = re.fullmatch(r'probably much worse at 8 B: 3\.9 times slower \(([\d.]+) to ([\d.]+), by 2 repeats\); same '
-                         r'at 64 B', two.words)
-    assert found, two.words
-    assert [float(one) for one in found.groups()] == pytest.approx([point.low, point.high], rel=0.05)
-    faster = compare_series(native, slow, paired=paired)
-    assert re.match(r'probably much better at 8 B: 3\.9 times faster \(2\.\d to 6\.\d, by 2 repeats\)', faster.words)
+    assert (two.points[0].verdict, two.few_repeats) == ('worse', 2)
+    assert two.words == 'probably worse at 8 B, 3.9 times slower (2 repeats); same at 64 B'
+    assert two.graded() == 'probably worse'
+    five = compare_series(several('a', *[36.0, 36.1] * 3), several('native', *[10.0, 10.01] * 3), paired=paired)
+    assert five.words == 'worse at 8 B, 3.6 times slower; same at 64 B'
 
 
 def test_releases_of_the_c_programs_that_differ_are_named():
@@ -225,23 +174,8 @@ def test_releases_of_the_c_programs_that_differ_are_named():
     assert compare_series(a, b).notes == []
 
 
-@pytest.mark.parametrize('times, word', [(1.12, 'slightly'), (1.24, 'slightly'), (1.26, 'clearly'), (1.9, 'clearly'),
-                                         (2.1, 'much'), (300, 'much')])
-def test_the_verdict_says_how_much(times, word):
-    """Pure, ten times slower, and hybrid, slower at one size of 23, were both called 'worse'."""
-    assert degree_of(times) == word
-    for repeats, said in ((1, 'probably worse'), (5, f'{word} worse')):
-        slow = compare_series(*(one_size(LATENCY, *one) for one in (('a', *[100 * times] * repeats),
-                                                                    ('b', *[100] * repeats))))
-        assert slow.graded() == said and f'{word} worse at 1 MiB: ' in slow.words
-        fast = compare_series(slow.b, slow.a)
-        assert fast.graded() == said.replace('worse', 'better')
-        same = compare_series(slow.a, one_size(LATENCY, 'b', *[100 * times] * repeats))
-        assert same.graded() == same.words == ('probably same' if repeats == 1 else 'same')
-
-
-@pytest.mark.parametrize('seed', range(40))
-def test_the_word_never_contradicts_the_ratios_and_less_data_is_never_surer(seed):
+@pytest.mark.parametrize('seed', range(12))
+def test_the_words_never_contradict_the_ratios(seed):
     """At each size: a gain or loss that the ratio has not is never told, and one of twice never left out."""
     random = np.random.default_rng(seed)
     gains = np.sort(random.choice([0.1, 0.5, 1, 1, 2, 11], 3))[::random.choice([1, -1])]
@@ -249,43 +183,32 @@ def test_the_word_never_contradicts_the_ratios_and_less_data_is_never_surer(seed
 
     def gain(size):
         return gains[0 if size < 1024 else 1 if size < MIB else 2]
-    a, b = curve(random, case, 'a', repeats, 2e-4, gain), curve(random, case, 'b', repeats, 2e-4)
-    found, single = compare_series(a, b), compare_series(*(Series(case, one.name, {
-        size: {1: one.median(size)} for size in one.sizes}) for one in (a, b)))
+    found = compare_series(curve(random, case, 'a', repeats, 2e-4, gain), curve(random, case, 'b', repeats, 2e-4))
     for point in found.points:
-        expected = gain(point.size)
-        assert point.verdict == ('same' if expected == 1 else 'better' if expected > 1 else 'worse')
-    assert found.verdict == ('worse' if min(gains) < 1 else 'better' if max(gains) > 1 else 'same')
+        assert point.verdict == ('same' if gain(point.size) == 1 else 'better' if gain(point.size) > 1 else 'worse')
     assert ('faster' in found.words, 'slower' in found.words) == (max(gains) > 1, min(gains) < 1)
-    assert ('same' in found.words) == (1 in gains)
-    for one, count in ((found, repeats), (single, 1)):
-        assert one.verdict == found.verdict
-        for said in [*one.words.split('; '), one.graded()]:
-            assert said.startswith('probably ') == (count < (2 if 'same' in said else method.FIRM)), one.words
+    for said in [*found.words.split('; '), *found.graded().split(', ')]:
+        assert said.startswith('probably ') == (repeats < (2 if 'same' in said else method.FIRM)), found.words
 
 
 def test_a_gain_in_part_of_a_curve_is_told():
     a, b = (Series(BW, name, {1: {1: 2.0}, 8192: {1: 9000.0}, MIB: {1: last}}) for name, last in (
         ('a', 22000.0), ('b', 2000.0)))
-    assert compare_series(a, b).words == 'probably much better at 1 MiB: 11.0 times faster; probably same up to 8 KiB'
-    assert compare_series(b, a).words == 'probably much worse at 1 MiB: 11.0 times slower; probably same up to 8 KiB'
+    assert compare_series(a, b).graded() == 'probably better' and '11.0 times faster' in compare_series(a, b).words
+    assert compare_series(b, a).graded() == 'probably worse' and '11.0 times slower' in compare_series(b, a).words
 
 
 # --- by simulation --------------------------------------------------------------------------------
 
-def rate(seed, verdict, *, curves=150, repeats=5, noise=0.03, gain=lambda size: 1, paired=True, together=0.0):
+def rate(seed, verdict, *, curves=150, repeats=5, noise=0.03, gain=lambda size: 1, paired=True):
     """Return the share of curves with this verdict, in noise of a fixed seed."""
     random = np.random.default_rng(seed)
-    found = 0
-    for _ in range(curves):
-        both = random.normal(0, together, (len(SIZES), repeats)) if together else None
-        a = curve(random, BW, 'a', repeats, noise, gain, both)
-        b = curve(random, BW, 'b', repeats, noise, together=both)
-        found += compare_series(a, b, paired=paired).verdict == verdict
-    return found / curves
+    found = [compare_series(curve(random, BW, 'a', repeats, noise, gain), curve(random, BW, 'b', repeats, noise),
+                            paired=paired).verdict for _ in range(curves)]
+    return found.count(verdict) / curves
 
 
-@pytest.mark.parametrize('repeats, paired', all_pairs([3, 2, 5, 10], [True, False], [3]))
+@pytest.mark.parametrize('repeats, paired', [(2, True), (3, True), (5, False)])
 def test_false_alarms_are_rarer_than_alpha(paired, repeats):
     """Without a difference, and with one of exactly the margin, which does not count as worse."""
     bound = stats.binom.ppf(0.999, 150, method.ALPHA) / 150
@@ -293,13 +216,11 @@ def test_false_alarms_are_rarer_than_alpha(paired, repeats):
     assert rate(2, 'worse', repeats=repeats, paired=paired, gain=lambda size: 1 / 1.05) <= bound
 
 
-@pytest.mark.parametrize('paired', one_of_each([True, False]))
-def test_a_slow_down_of_a_fifth_is_found(paired):
+def test_a_slow_down_of_a_fifth_is_found():
     """In noise of 3 %: at all sizes with five repeats always, with three nearly so; at one size with five mostly."""
-    assert rate(3, 'worse', gain=lambda size: 0.8, paired=paired) == 1
-    assert rate(3, 'better', gain=lambda size: 1.25, paired=paired) == 1
-    assert rate(3, 'worse', gain=lambda size: 0.8, paired=paired, repeats=3) > 0.98
-    assert rate(3, 'worse', gain=lambda size: 0.8 if size == 8 else 1, paired=paired) > 0.85
+    assert rate(3, 'worse', gain=lambda size: 0.8) == 1
+    assert rate(3, 'worse', gain=lambda size: 0.8, repeats=3) > 0.98
+    assert rate(3, 'worse', gain=lambda size: 0.8 if size == 8 else 1) > 0.85
 
 
 def test_same_is_said_in_quiet_runs_and_seldom_of_what_differs():
@@ -359,27 +280,22 @@ def dataset(name, *entries):
     return Dataset(name, 'reference', name, series=[one_size(case, who, 100.0) for case, who in entries])
 
 
-def pairs(a, b, **kwargs):
-    return [(one.case.benchmark, one.a.name, one.b.name) for one in compare_datasets(a, b, **kwargs)]
-
-
 @pytest.mark.parametrize('a, b, expected', [
     # both sides have several names: equal ones
     ([(BW, 'native'), (BW, 'hybrid'), (LATENCY, 'hybrid')], [(BW, 'hybrid'), (BW, 'native'), (LATENCY, 'native')],
      [('osu_bw', 'native', 'native'), ('osu_bw', 'hybrid', 'hybrid')]),
-    ([(BW, 'pure'), (BW, 'hybrid'), (LATENCY, 'pure')], [(BW, 'site'), (LATENCY, 'site')],
-     [('osu_bw', 'pure', 'site'), ('osu_bw', 'hybrid', 'site'), ('osu_latency', 'pure', 'site')]),
-    *(([(BW, 'x')], [(other, 'x')], None) for other in (
-        Case('osu_bw', 'D D', 2, 2), Case('osu_bw', 'H H', 1, 2), Case('osu_bw', 'H H', 2, 4),
-        Case('osu_bw', 'H H', 2, 2, 'numpy'), LATENCY))])
-def test_equal_cases_are_compared_by_equal_names_or_with_the_only_one(a, b, expected):
-    a, b = dataset('a', *a), dataset('b', *b)
-    if expected:
-        assert pairs(a, b) == expected
-        return
+    ([(BW, 'pure'), (BW, 'hybrid')], [(BW, 'site')], [('osu_bw', 'pure', 'site'), ('osu_bw', 'hybrid', 'site')])])
+def test_equal_names_are_compared_or_all_with_the_only_one(a, b, expected):
+    found = compare_datasets(dataset('a', *a), dataset('b', *b))
+    assert [(one.case.benchmark, one.a.name, one.b.name) for one in found] == expected
+
+
+@pytest.mark.parametrize('other', [LATENCY, Case('osu_bw', 'D D', 2, 2), Case('osu_bw', 'H H', 1, 2),
+                                   Case('osu_bw', 'H H', 2, 4), Case('osu_bw', 'H H', 2, 2, 'numpy')])
+def test_different_cases_are_not_compared(other):
     with pytest.raises(CompareError) as caught:
-        compare_datasets(a, b)
-    assert a.cases[0].title in str(caught.value) and b.cases[0].title in str(caught.value)
+        compare_datasets(dataset('a', (BW, 'x')), dataset('b', (other, 'x')))
+    assert BW.title in str(caught.value) and other.title in str(caught.value)
 
 
 def test_unknown_placement_fits_where_it_is_that_of_an_output():
@@ -423,8 +339,7 @@ def expected_troubles(name, series):
     mpi, device = case.benchmark in ('osu_bw', 'osu_latency'), 'D' in case.buffers
     found = set()
     if name == 'lumi-g-2025-03':
-        if who == 'pure':  # "the communication should run via TCP IP", "TCP/IP sockets are used for RCCL comms"
-            found.add('tcp' if mpi else 'rccl-sockets')
+        # pure promises TCP alone: none of its curves is a trouble
         if who in ('hybrid', 'opensource') and case.benchmark == 'osu_latency':  # 6.5 and 7.1 µs at 8 and 16 KiB
             found.add('early-rendezvous')
         if who == 'opensource':  # the receiving buffer alone costs bandwidth nothing: 1.00 MB/s at 1 B
@@ -451,69 +366,37 @@ def expected_troubles(name, series):
     return found
 
 
-PUBLISHED = [(one.name, series) for one in references.published() for series in one.series]
-
-
 @pytest.mark.parametrize('name', [one.name for one in references.published()])
 def test_each_trouble_is_found_exactly_where_the_documents_say(name):
     one = published(name)
-    found = {id(series): {trouble.name for trouble in shapes} for series, shapes in troubles.of_dataset(one)}
-    wrong = [f'{series.name} {series.case.title}: {found.get(id(series), set())}, wanted {expected}'
-             for series in one.series
-             for expected in [expected_troubles(name, series)] if found.get(id(series), set()) != expected]
+    wrong = [f'{series.name} {series.case.title}: {found}, wanted {expected}' for series in one.series
+             for found, expected in [(set(names(series)), expected_troubles(name, series))] if found != expected]
     assert not wrong, '\n'.join(wrong)
 
 
-def test_every_trouble_but_those_without_a_curve_is_in_the_published_figures():
-    seen = {trouble for name, series in PUBLISHED for trouble in expected_troubles(name, series)}
-    assert seen | {'staged'} == {rule.trouble.name for rule in troubles.RULES}
-
-
-def series_of(approach, benchmark, buffers, change=lambda size, value: value):
-    """Return a published curve of LUMI-G with changed values."""
-    source = published('lumi-g-2025-03').of(Case(benchmark, buffers, 2, 2), approach)[0]
-    return Series(source.case, 'mine', {size: {1: change(size, source.median(size))} for size in source.values})
+def test_every_trouble_is_in_the_published_figures():
+    assert {trouble for one in references.published() for series in one.series
+            for trouble in expected_troubles(one.name, series)} == {rule.trouble.name for rule in troubles.RULES}
 
 
 def names(series, **kwargs):
-    return [trouble.name for trouble in troubles.recognise(series, **kwargs)]
-
-
-def test_the_curve_between_hosts_is_found_in_the_same_dataset():
-    """That of the same variant where there is one, else (numpy beside cupy) the other one."""
-    fast, slow = {MIB: {1: 24000.0}}, {MIB: {1: 6000.0}}
-    for other, variant, expected in (('', '', ['tcp', 'staged']), ('numpy', 'cupy', ['tcp', 'staged'])):
-        one = Dataset('x', 'published', 'x', series=[
-            Series(Case('osu_bw', 'D D', 2, 2, variant), 'mine', slow),
-            Series(Case('osu_bw', 'H H', 2, 2, other), 'mine', fast),
-            Series(Case('osu_bw', 'H H', 2, 2, 'multiple buffers'), 'mine', slow)])
-        found = {id(series): shapes for series, shapes in troubles.of_dataset(one)}
-        assert [trouble.name for trouble in found[id(one.series[0])]] == expected
+    return [trouble.name for trouble, _ in troubles.recognise(series, **kwargs)]
 
 
 def test_where_tcp_is_promised_nothing_is_a_trouble(tmp_path):
-    slow = series_of('pure', 'osu_bw', 'H H')
+    slow = Series(BW, 'hybrid', {MIB: {1: 2500.0}})
     assert names(slow) == names(slow, network='cxi') == ['tcp'] and names(slow, network='tcp') == []
-    at = {site: run_files.read(make_run(tmp_path / site, approaches=('native', 'hybrid'), site=site, sizes=SIZES,
-                                    cases=CASES, scale={'hybrid': 0.1, 'native': 0.1}))
-          for site in ('workstation', 'lumi-25.03', 'somewhere')}
-    assert {site: troubles.promised(one) for site, one in at.items()} == \
-        {'workstation': 'tcp', 'lumi-25.03': 'cxi', 'somewhere': None}
-    assert troubles.of_dataset(at['workstation']) == []
-    for site in ('lumi-25.03', 'somewhere'):
-        assert {trouble.name for _, shapes in troubles.of_dataset(at[site]) for trouble in shapes} == {'tcp'}
+    assert names(Series(BW, 'pure', slow.values)) == []
+    for site, provider in (('workstation', 'tcp'), ('lumi-25.03', 'cxi'), ('somewhere', None)):
+        one = run_files.read(make_run(tmp_path / site, approaches=('hybrid',), site=site, scale={'hybrid': 0.1}))
+        assert troubles.promised(one) == provider
+        assert [trouble.name for trouble, _ in troubles.recognised([one])] == ([] if provider == 'tcp' else ['tcp'])
 
 
-def test_advice_is_for_the_users_own_run(tmp_path, monkeypatch, capsys):
+def test_advice_is_for_the_users_own_run(results, capsys):
     """On a laptop over TCP, compare named variables of Slingshot for the shape of the published curve."""
-    monkeypatch.setenv('OSU_CONTAINER_RESULTS', str(tmp_path))
-    make_run(tmp_path / 'laptop', site='workstation', approaches=('native', 'opensource'), sizes=SIZES, cases=CASES)
-    code, out, _ = call(capsys, 'laptop', 'lumi-g-2025-03')
-    assert code == 0 and 'Published figures, not your own, look like bump at 8 to 16 KiB' in out
-    assert 'lumi-g-2025-03:opensource, 8 KiB .. 16 KiB' in out
-    assert 'remedy' not in out and 'FI_CXI' not in out
-    told = json.loads(call(capsys, 'laptop', 'lumi-g-2025-03', '--json')[1])['troubles']
-    assert told and not any(one['advice'] for one in told)
+    assert json.loads(call(capsys, 'quiet', 'lumi-g-2025-03', '--json')[1])['troubles'] == []
+    assert json.loads(call(capsys, 'lumi-g-2025-03', '--json')[1])['troubles'] != []
 
 
 # --- the statements of the documents, by the real command -----------------------------------------
@@ -523,15 +406,12 @@ def test_opensource_small_device_messages_are_eight_times_slower():
     done = command('lumi-g-2025-03:opensource', 'lumi-g-2025-03:native', '--json')
     assert done.returncode == 1 and not done.stderr, done.stderr
     told = json.loads(done.stdout)
-    cases = {(one['case']['benchmark'], one['case']['buffers']): one for one in told['comparisons']}
-    entry = cases['osu_latency', 'D D']
+    entry = next(one for one in told['comparisons'] if one['title'] == 'osu_latency D D, two nodes')
     value = {row['size']: row['ratio'] for row in entry['sizes']}
-    small = [ratio for size, ratio in value.items() if 1 <= size <= 128]
-    assert len(small) == 8 and 8 < statistics.geometric_mean(small) < 8.3 and all(6.9 < one < 8.3 for one in small)
-    assert entry['words'].startswith('probably much worse at 1 B .. 128 B: up to 8.3 times slower')
+    assert all(6.9 < value[2 ** power] < 8.3 for power in range(8))
     assert all(one < 1.07 for size, one in value.items() if size >= 256 and size not in (8192, 16384))
-    copies = [trouble for trouble in told['troubles'] if trouble['name'] == 'device-copy']
-    assert len(copies) == 1 and 'unset CXI_FORK_SAFE' in copies[0]['remedy']
+    remedy, = (one['remedy'] for one in told['troubles'] if one['name'] == 'device-copy')
+    assert 'unset CXI_FORK_SAFE' in remedy
 
 
 # --- the command ----------------------------------------------------------------------------------
@@ -560,7 +440,7 @@ def test_exit_codes(results, capsys):
 @pytest.mark.parametrize('arguments, says', [
     (['nowhere'], 'nowhere'), (['quiet', 'lumi-g-2025-03:none'], 'none'),
     (['quiet', '--only', 'osu_alltoall'], 'osu_alltoall'), (['alps-gh200-2025'], 'native'),
-    (['quiet', '--threshold', 'osu_bvv=0.1'], 'osu_bvv'), (['quiet', 'hpe-libfabric-swap'], 'osu_get_bw'),
+    (['quiet', 'hpe-libfabric-swap'], 'osu_get_bw'),
 ])
 def test_what_cannot_be_compared_has_an_exit_code_of_its_own(results, capsys, arguments, says):
     code, out, err = call(capsys, *arguments)
@@ -588,7 +468,6 @@ def test_a_failed_case_counts_as_worse_and_a_skipped_one_does_not(results, capsy
         folder = make_run(results / reason[:4], noise=0.004, failures=[('hybrid', LATENCY, reason)])
         code, out, _ = call(capsys, folder)
         assert code == expected and (reason in out) == bool(expected)
-        assert 'hybrid osu_latency H H, two nodes' in out or 'hybrid: osu_latency H H, two nodes' in out or not expected
 
 
 def test_tables_of_every_size_come_for_few_curves_or_when_asked(results, capsys):
@@ -608,6 +487,3 @@ def test_json_holds_all_of_it(results, capsys):
     for one, comparison in zip(told['comparisons'], expected):
         assert [row['ratio'] for row in one['sizes']] == [point.ratio for point in comparison.points]
         assert all(row['low'] <= row['high'] for row in one['sizes'])
-
-
-# --- the page -------------------------------------------------------------------------------------

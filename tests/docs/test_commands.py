@@ -62,7 +62,7 @@ NOT_COMMANDS = {
     r'host: described, not looked into': 'a line of a report, as tests/check/test_hosts.py finds it',
     r'\w+ +(WORKS, untested|UNKNOWN, its MPI)': 'a line of a report, as tests/core/deciding/test_evidence.py finds it',
     r'osu-entrypoint: ': 'a line of the entrypoint, as tests/runs/test_approaches.py finds it',
-    r' +--- bandwidth': 'what make demo printed on one machine',
+    r'approach +osu_bw': 'what make demo printed on one machine',
     r'# osu_bw: mpi4py': 'the head of an output, as tests/easyconfigs/test_osu_port.py finds it',
 }
 #: What must be there before a command runs, because another block of its page makes it
@@ -153,7 +153,7 @@ COMMANDS = [
     Rule('mpi4py', r'osu-container check FILE\.sif --approach bind --program /opt/conda/bin/app', '/mpi4py'),
     Rule('syntax', r'#!/bin/bash|#SBATCH .*'),
     # README: the life of a clone
-    Rule('long', r'make (demo|test|test-fast|test-all|mutants|check|docs|setup|figures( FIGURES=".*")?)'),
+    Rule('long', r'make (demo|test|test-fast|test-all|mutants|check|docs|setup)'),
     Rule('writes', r'make modules'),
     Rule('GPU', r'make gpu', '/gpu'),
     Rule('long', r'make gpu-pack', '/gpu'),
@@ -186,6 +186,7 @@ COMMANDS = [
     Rule('install', r'eb osu-container-\w+\.eb -r( --try-amend=site=site\.py)?'),
     Rule('modules', r'module (un)?load( osu-[a-z/-]+)+'),
     Rule('modules', r'module load osu-[a-z/]+ && srun (-N2 -n2 )?osu_(get_)?bw H H'),
+    Rule('modules', r'time (OSU_SHARE=0 )?srun -N1 -n16 .*'),
     Rule('LUMI', r'srun -N2 -n2 (--ntasks-per-node=1 )?--mpi=pmi2 singularity run .*', 'your-own'),
     Rule('network', r'osu-container new cray-\S+ .*|eb pytorch-swap\.eb', 'your-own'),
     # Check: every verdict is an answer

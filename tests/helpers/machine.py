@@ -321,18 +321,6 @@ VERSIONS = ['newest', '5.1.2', '4.9.4']
 EASYBUILD_VERSIONS = one_of_each(VERSIONS)
 
 
-def all_pairs(first, second, some=None):
-    """
-    Return all pairs of two lists as cases of parametrize; all but enough to have each value once are marked full.
-
-    :param some: list, those values of first that are enough; None: all
-    """
-    first, second, some = list(first), list(second), list(some or first)
-    few = {(some[number % len(some)], second[number % len(second)]) for number in range(max(len(some), len(second)))}
-    return [pytest.param(one, other, marks=[] if (one, other) in few else [pytest.mark.full])
-            for one in first for other in second]
-
-
 #: Audit events of changes (docs.python.org/3/library/audit_events.html), beside that of open()
 CHANGES = ('os.rename', 'os.remove', 'os.rmdir', 'os.mkdir', 'os.link', 'os.symlink', 'os.truncate')
 
