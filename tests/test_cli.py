@@ -173,7 +173,7 @@ def test_it_guesses_on_the_python_of_compute_nodes_too():
 #: Commands that print facts -> a call of each that needs nothing of this machine
 FACTS = {
     'check': ['osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0', '--site', 'frontier'],
-    'discover': ['--sysroot', 'host'], 'why': ['--list'], 'image list': [], 'image show': ['workstation'],
+    'discover': ['--sysroot', 'host'], 'why': ['failed.out'], 'image list': [], 'image show': ['workstation'],
     'reference list': [],
     'compare': ['lumi-g-2025-03:opensource'], 'proof': ['7.0'], 'import': ['job.out', '-o', 'run'],
 }
@@ -197,6 +197,7 @@ def test_commands_that_print_facts_have_json_and_it_is_one_document(command, cap
     (tmp_path / 'host').mkdir()
     keep(tmp_path / '7.0', [rank(0), rank(1)])
     (tmp_path / 'job.out').write_text('# OSU MPI Bandwidth Test v7.5\n1    2.00\n')
+    (tmp_path / 'failed.out').write_text('x: undefined symbol: f7\n')
     main([*command.split(), *FACTS[command], '--json'])
     assert json.loads(capsys.readouterr().out)
 

@@ -190,7 +190,4 @@ class MPIContainer(SiteEasyBlock):
     def what_changed(self, then):
         """Return sentences (list of str): how host and image differ from the recorded facts then (dict)."""
         inside = os.path.join(self.installdir, then['image']['file'])
-        sif = inside if os.path.isfile(inside) else site_image.named(then['image']['file'], self.image_folders)
-        return site_image.changed(inside) or self.or_error(facts.what_changed, then, self.approach, self.site, sif,
-                                                           self.host_root, self.cfg['program_prefix'],
-                                                           self.cfg['programs'])
+        return site_image.changed(inside) or facts.stale_libraries(then)

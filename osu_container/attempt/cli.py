@@ -145,7 +145,7 @@ class Attempt(object):
             handle.write(text)
         said_of_it = io.StringIO()
         with contextlib.redirect_stdout(said_of_it):
-            known = why(argparse.Namespace(log=[path], list=False, json=False)) == 0
+            known = why(argparse.Namespace(log=[path], json=False)) == 0
         return 'why:\n' + said_of_it.getvalue() if known else 'why: no cause is known'
 
     def save(self):

@@ -165,14 +165,10 @@ def run(command, options):
     """Run command (list of str) with every task of its steps watched; return the exit code. Raises ProofError."""
     if not shutil.which(command[0]):
         raise ProofError("%s is not there. Name a command that is on PATH, or its whole path" % command[0])
-    begin, given = time.time(), os.environ.get('SLURM_TASK_PROLOG')
-    folder = None
+    begin, folder = time.time(), None
     try:
         folder = run_folder(options.output)
-        before = set(_steps(folder))
-        # a proof around this one, into the same folder, watches the same steps
-        around = given if _is_prolog(given, folder) else None
-        prolog = around or write_prolog(folder, given)
+        prolog = write_prolog(folder, os.environ.get('SLURM_TASK_PROLOG'))
     except OSError as err:
         _remove_if_empty(folder)
         raise ProofError("%s cannot be written: %s. Name another folder, which the nodes see as well, with -o DIR"
@@ -183,7 +179,7 @@ def run(command, options):
     code = None
     try:
         code = call(command, env)
-        contradicts = report(folder, _new_steps(folder, before, prolog, around), command, code, options)
+        contradicts = report(folder, _new_steps(folder, os.path.basename(prolog)), command, code, options)
         return code or (1 if contradicts else 0)
     except (ProofError, OSError) as err:
         if code is None:  # the script names an interpreter that is not there, or no process is left
@@ -194,8 +190,7 @@ def run(command, options):
         streams.say("%s: error: %s" % (options.prog, streams.problem(err) if isinstance(err, OSError) else err))
         return code  # the program's own says more
     finally:
-        if not around:
-            _put_away(prolog, folder, begin, options)
+        _put_away(prolog, folder, begin, options)
 
 
 def watching(command, folder, prolog):
@@ -241,54 +236,27 @@ def run_folder(wanted):
     """
     Make the folder of a run; return its path (str). Raises OSError, and ProofError if it cannot be one.
 
-    :param wanted: str, the user's; None: a new one in the current folder, also where another proof begins just now
+    :param wanted: str, the user's; None: a new one in the current folder
     """
-    if wanted:
-        folder = os.path.abspath(wanted)
-        os.makedirs(folder, exist_ok=True)
-        not_anothers(folder)  # a script in it runs
-        if judging.runs_in(folder) == [folder]:
-            raise ProofError("%s is the folder of a step: it holds files of ranks itself. Name another one with -o DIR"
-                             % wanted)
-        return folder
-    name, number = os.path.abspath(time.strftime('osu-proof-%Y%m%dT%H%M%SZ', time.gmtime())), 1
+    if not wanted:
+        return tempfile.mkdtemp(prefix=time.strftime('osu-proof-%Y%m%dT%H%M%SZ-', time.gmtime()), dir=os.getcwd())
+    folder = os.path.abspath(wanted)
+    os.makedirs(folder, exist_ok=True)
+    not_anothers(folder)  # a script in it runs
+    if judging.runs_in(folder) == [folder]:
+        raise ProofError("%s is the folder of a step: it holds files of ranks itself. Name another one with -o DIR"
+                         % wanted)
+    return folder
+
+
+def _new_steps(folder, token):
+    """Return the folders (list of str) of the steps that the prolog with the name token (str) has watched, in order."""
+    end = time.monotonic() + FIRST
     while True:
-        folder = '%s-%d' % (name, number) if number > 1 else name
-        try:
-            os.mkdir(folder)
-            return folder
-        except FileExistsError:
-            number += 1
-
-
-def _is_prolog(path, folder):
-    """Return whether path (str or None) is a prolog of a proof into folder (str)."""
-    return bool(path) and os.path.dirname(path) == folder and os.path.basename(path).startswith(PROLOG) \
-        and os.path.isfile(path)
-
-
-def _steps(folder):
-    """Return the folders (list of str) of steps in the folder of a run."""
-    return [path for path in (os.path.join(folder, name) for name in os.listdir(folder)) if os.path.isdir(path)]
-
-
-def _new_steps(folder, before, prolog, around):
-    """
-    Return the folders (list of str) of the steps that prolog (str) has watched, in their order.
-
-    :param before: set of str, the folders of steps in folder (str) that were there when the command began; around: its
-                   prolog is that of a proof around this one, which may have watched some of them
-    """
-    token, known, end = os.path.basename(prolog), {path: False for path in before if around}, time.monotonic() + FIRST
-    while time.monotonic() < end:
-        for path in judging.runs_in(folder):
-            if not known.get(path) and (path not in known or path not in before):
-                known[path] = judging.watched_by(path, token, path not in before)
-        found = [path for path in judging.runs_in(folder) if known.get(path)]
-        if found:
+        found = [path for path in judging.runs_in(folder) if judging.is_watched_by(path, token)]
+        if found or time.monotonic() > end:
             return found
         time.sleep(0.02)
-    return []
 
 
 def nothing_said(command, code):
@@ -343,16 +311,10 @@ def handed_in(begin):
                               timeout=PATIENCE)
     except (OSError, subprocess.TimeoutExpired):
         return []
-    found = []
-    for line in done.stdout.decode('ascii', 'replace').splitlines():
-        job, when, state = (line.split() + ['', '', ''])[:3]
-        try:
-            since = time.mktime(time.strptime(when, '%Y-%m-%dT%H:%M:%S'))
-        except (ValueError, OverflowError):
-            continue
-        if state != 'CG' and since > begin - SKEW and job != os.environ.get('SLURM_JOB_ID') and job not in found:
-            found.append(job)
-    return found
+    since = time.strftime('%Y-%m-%dT%H:%M:%S', time.localtime(begin - SKEW))
+    rows = [line.split() for line in done.stdout.decode('ascii', 'replace').splitlines()]
+    found = {row[0] for row in rows if len(row) == 3 and row[1] > since and row[2] != 'CG'}
+    return sorted(found - {os.environ.get('SLURM_JOB_ID')})
 
 
 def write_prolog(folder, users):
@@ -370,13 +332,9 @@ def write_prolog(folder, users):
              'sample "$SLURM_TASK_PID" %s/%s %s' % (shell.word(folder), step, os.path.basename(path))]
     if users:
         lines.append('exec %s' % shell.word(users))
-    try:
-        with open(handle, 'wb') as stream:
-            stream.write(os.fsencode('\n'.join(lines) + '\n'))  # names of folders may be no text
-        os.chmod(path, 0o755)
-    except OSError as err:
-        os.remove(path)
-        raise OSError(err.errno, err.strerror, os.path.join(folder, PROLOG.rstrip('-')))
+    with open(handle, 'wb') as stream:
+        stream.write(os.fsencode('\n'.join(lines) + '\n'))  # names of folders may be no text
+    os.chmod(path, 0o755)
     return path
 
 

@@ -6,7 +6,6 @@ cannot be told it is said that it cannot.
 
 Python 3.6 and its standard library only.
 """
-import errno
 import glob
 import json
 import os
@@ -51,20 +50,10 @@ class ProofError(Exception):
 
 # ---- reading ---------------------------------------------------------------------------------------------------------
 
-def _text_of(path):
-    """Return what the file path holds (str). Raises OSError; ValueError for what is no file of a rank."""
-    try:
-        return read_plain(path, 'rank').decode('utf-8')
-    except OSError as err:
-        if err.errno in (errno.EINVAL, errno.EISDIR, errno.EFBIG):
-            raise ValueError(err.strerror)
-        raise
-
-
 def _load(path, rank):
     """Return the proof (dict) in the file path: each key has its type, what is not there is None. Raises ProofError."""
     try:
-        proof = parse_json(_text_of(path))
+        proof = parse_json(read_plain(path, 'rank').decode('utf-8'))
     except OSError as err:
         raise ProofError("rank %d left no proof of what it loaded: %s: %s. Is python3 on the nodes, and the folder "
                          "visible from them?" % (rank, path, err.strerror))
@@ -106,19 +95,15 @@ def _files(directory):
     return found
 
 
-def watched_by(directory, token, otherwise):
-    """
-    Return whether the ranks of a step were watched by the proof whose prolog has the name token (str).
-
-    :param directory: str, folder of the step; otherwise: bool, the answer where no file can be read
-    """
+def is_watched_by(directory, token):
+    """Return whether the ranks of a step were watched by the proof whose prolog has the name token (str)."""
     for path in _files(directory).values():
         try:
-            proof = parse_json(_text_of(path))
+            proof = parse_json(read_plain(path, 'rank').decode('utf-8'))
             return isinstance(proof, dict) and proof.get('run') == token
         except (OSError, ValueError):
             pass
-    return otherwise
+    return False
 
 
 def runs_in(directory):

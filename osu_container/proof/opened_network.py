@@ -34,8 +34,6 @@ DEVICES = [
     (re.compile(r'/dev/(hfi1_\d+)$'), 'psm2 or opx'),
     (re.compile(r'/dev/(efa\d+)$'), 'efa'),
 ]
-#: Devices that are no network, and show how ranks of one node or a GPU are reached
-OTHERS = re.compile(r'/dev/(xpmem|kfd|cuda|nvidia\d+|gdrdrv|knem|cma)$')
 SHARED = re.compile(r'/dev/shm/(.+?)( \(deleted\))?$')
 _SOCKET = re.compile(r'socket:\[(\d+)\]$')
 _LISTENS, _CONNECTED = '0A', '01'
@@ -146,8 +144,7 @@ def opened(pid, environment, inherited=(), paths=()):
         loopback = [one for one in sockets if one['state'] == 'listens' and one['address'] in ('127.0.0.1', '::1')]
         sockets = [one for one in sockets if one not in loopback[:1]]
     everything = sorted(set(files.values()) | set(paths))
-    return {'devices': [path for path in everything if OTHERS.match(path)
-                        or any(pattern.match(path) for pattern, _ in DEVICES)],
+    return {'devices': [path for path in everything if any(pattern.match(path) for pattern, _ in DEVICES)],
             'shared': [path for path in everything if SHARED.match(path)][:20], 'sockets': sockets, 'manager': manager}
 
 

@@ -3,7 +3,6 @@ Why: names cause and remedy of the messages in a job's output.
 
     osu-container why slurm-123.out        or        srun ... 2>&1 | osu-container why
     osu-container why slurm-*.out          several files: each message once, with the files that have it
-    osu-container why --list               all messages that are known
 
 messages/     what is known: the tables, a file for each subject
 search.py     looks for it

@@ -1,15 +1,11 @@
 """Looks for the messages of the folder messages in the output of a job, in one reading, whatever its length."""
-import collections
-import contextlib
-import fcntl
 import os
 import re
-import time
 
 from ..core.reading.files import decoded, junk_in, unpacked
 from ..core.terminal import ESCAPES, one_line
 from .clues import Clues
-from .messages import MESSAGES, TOPICS
+from .messages import MESSAGES
 
 #: where a cause or remedy shows what a group found, or says one thing for NVIDIA and another for AMD
 GROUP = re.compile(r'\{([^{}\n]*)\}')
@@ -24,10 +20,8 @@ NO_DIGITS = {ord(digit): None for digit in '0123456789'}
 BLOCK = 1 << 20
 #: letters that are shown of a line, of what a group found
 SHOWN, SHOWN_GROUP = 240, 200
-#: of a longer text (bytes) the beginning and the end are read; seconds for one text; when a block was slow
-HEAD, TAIL, SECONDS, SLOW = 256 << 20, 16 << 20, 4, 0.3
-#: bytes that are taken from a pipe at most: who writes may never stop; seconds for a BLOCK of who writes all the time
-PIPE, AT_ONCE = 5 << 29, 0.1
+#: of a longer file (bytes) the beginning and the end are read
+HEAD, TAIL = 64 << 20, 16 << 20
 
 
 def _searched(entry):
@@ -127,10 +121,10 @@ class Search(object):
     def __init__(self):
         #: lines that have ended (int); whether one is open; whether there was anything but white space
         self.ended, self.open, self.written = 0, False, False
-        #: the part of a long text that is being read, '' for its beginning; bytes of that, passed over, of the end
-        self.part, self.size, self.passed, self.last = '', 0, 0, 0
-        #: above 0 for what is no text, see junk_in(); whether more may come that is not looked at, and why
-        self.junk, self.left = 0, ''
+        #: the part of a long text that is being read, '' for its beginning; bytes that were passed over
+        self.part, self.passed = '', 0
+        #: above 0 for what is no text, see junk_in()
+        self.junk = 0
         #: name of an entry -> what found() says of it (dict)
         self.hits = {}
         #: whether a cause is known; until then, what looks like an error; whether a hit is in a line that is not QUIET
@@ -145,17 +139,15 @@ class Search(object):
         """Go on with the end of a long text; its lines are counted from where it begins."""
         self.ended, self.open, self.part = 0, False, ' of the end'
 
-    def looked_at(self):
-        """Return what was looked at (str), '' for all of it."""
+    def not_read(self):
+        """Return sentences (list of str) on what was not read."""
         said = []
         if self.passed:
-            said.append("Looked at the first %d MB and at the end, the last %d MB, of %d MB." % tuple(
-                -(-number >> 20) for number in (self.size, self.last, self.size + self.passed + self.last)))
-        if self.left:
-            said.append(self.left % (self.size + self.passed + self.last >> 20))
+            said.append("Read the first %d MB and the last %d MB, not the %d MB between them." % (
+                HEAD >> 20, TAIL >> 20, self.passed >> 20))
         if self.is_junk:
             said.append("Most of it is no text: only what can be read in it was looked at.")
-        return ' '.join(said)
+        return said
 
     @property
     def is_junk(self):
@@ -242,72 +234,36 @@ def explain(text):
     return search.found()
 
 
-def _tail(handle, data, size, seconds):
-    """
-    Return (the last size bytes, how many are passed over before them, whether more may come).
-
-    data: the block that was read last; seconds: float, for who writes into a pipe without a pause
-    """
-    if handle.seekable():
-        here = handle.tell() - len(data)
-        begin = max(here, handle.seek(0, os.SEEK_END) - size)
-        handle.seek(begin)
-        return handle.read(size), begin - here, False
-    blocks, length, spent = collections.deque(maxlen=size // BLOCK), 0, 0
-    while data and length < PIPE and spent < seconds:  # who writes into a pipe that nobody reads is ended
-        blocks.append(data)
-        length += len(data)
-        began = time.monotonic()
-        data = handle.read(BLOCK)
-        took = time.monotonic() - began
-        spent += took if took < AT_ONCE else 0
-    tail = b''.join(blocks)
-    return tail, length - len(tail), bool(data)
-
-
-def _blocks(handle, search, seconds):
-    """Yield the parts (bytes) of a file that are searched, smaller ones where that is slow; None for what is not."""
+def _blocks(handle):
+    """Yield the blocks (bytes) of a binary file that are searched; where some are passed over, how many bytes (int)."""
     text = unpacked(handle)
-    waits = text is handle and not handle.seekable()  # a pipe: the time until something comes is that of the job
-    with contextlib.suppress(AttributeError, OSError, ValueError):  # fewer turns of who writes and who reads
-        fcntl.fcntl(handle.fileno(), 1031, BLOCK)  # F_SETPIPE_SZ of fcntl(2)
-    step, spent, begin = BLOCK, 0, time.monotonic()
+    passed, read = 0, 0
+    if text is handle and handle.seekable():
+        begin = handle.tell()
+        passed = handle.seek(0, os.SEEK_END) - begin - HEAD - TAIL
+        handle.seek(begin)
     data = text.read(BLOCK)
-    while data and search.size < HEAD and (spent if waits else time.monotonic() - begin) < seconds:
-        began = time.monotonic()
-        search.size += len(data)
+    while data:
+        read += len(data)
         yield data
-        spent += time.monotonic() - began
-        step = BLOCK // 8 if time.monotonic() - began > SLOW else step
-        data = text.read(step)
-    if data and text is not handle:
-        search.left = "Looked at the first %d MB of what is packed in it."
-    if not data or search.left:
-        return
-    tail, search.passed, more = _tail(handle, data, TAIL if step == BLOCK else BLOCK, seconds * .75)
-    if more:
-        search.left = "Then stopped reading: %d MB came, and more may."
-    yield None
-    begin = time.monotonic()
-    for place in range(0, len(tail), step):
-        part = tail[place:place + step]
-        if time.monotonic() - begin < seconds / 2:
-            search.last += len(part)
-            yield part
-        else:
-            search.passed += len(part)
+        if passed > 0 and read >= HEAD:
+            handle.seek(-TAIL, os.SEEK_END)
+            yield passed
+            passed = 0
+        data = text.read(BLOCK)
 
 
-def search_in(handle, seconds=SECONDS):
+def search_in(handle):
     """
     Return the Search of a binary file (object with read()); a few BLOCKs of it are held at a time.
 
-    Of one that is longer than HEAD, or takes longer than seconds (float), the beginning and the last TAIL bytes are
-    searched: see Search.looked_at(). Raises OSError if it cannot be read, ValueError if it is known to be no text.
+    Of a plain file longer than HEAD and TAIL together only its beginning and its end are searched: see
+    Search.not_read(). Raises OSError if it cannot be read, ValueError if it is known to be no text.
     """
     search, rest = Search(), b''
-    for data in _blocks(handle, search, seconds):
-        if data is None:
+    for data in _blocks(handle):
+        if isinstance(data, int):
+            search.passed = data
             search.add(decoded(rest))
             search.go_to_the_end()
             rest = b''
@@ -321,10 +277,3 @@ def search_in(handle, seconds=SECONDS):
             rest += data
     search.add(decoded(rest))
     return search
-
-
-def listed():
-    """Return all messages (list of dict: topic, name, texts (list of str), cause, remedy, also, source)."""
-    return [dict(_advice(entry, dict.fromkeys(_groups(_searched(entry)), '...')), topic=topic, name=entry['name'],
-                 texts=[item if isinstance(item, str) else item[0] for item in entry['patterns']])
-            for topic, entries in TOPICS for entry in entries]

@@ -205,7 +205,7 @@ COMMANDS = [
     Rule('LUMI', r'osu-container proof --expect .*provider=cxi -- srun .*'),
     Rule('modules', r'srun osu_container/rank-proof proof osu_latency -m 1024 H H'),
     Rule('modules', r'grep -E .* proof/rank-0\.json'),
-    Rule('run', r'(\$ )?osu-container why (--list|logs/|slurm-\d+\.out( slurm-\d+\.out)?)'),
+    Rule('run', r'(\$ )?osu-container why slurm-\d+\.out( slurm-\d+\.out)?'),
     # Discover
     Rule('run', r'tests/stand_in/make frontier frontier --facts-only'),
     Rule('run', r'(\$ )?(bin/)?osu-container discover( -o site\.py| --sysroot frontier| --facts host\.json)?'),

@@ -120,7 +120,7 @@ def test_one_command_brings_all_commands_with_their_pages_and_completion(any_eb)
     assert done.returncode == 0, done.stdout[-3000:]
     root = any_eb.prefix / 'software' / 'osu-container-tools' / __version__
     shown = in_a_shell(any_eb, 'osu-container --version', 'echo "$EASYBUILD_INCLUDE_EASYBLOCKS"', 'echo "$MANPATH"',
-                       'osu-container why --list | head -1; type -P osu-container')
+                       'osu-container why --help | head -1; type -P osu-container')
     assert shown.stdout.startswith(f'osu-container {__version__} ({root})\n{root}/easyblocks/generic/*.py\n'), shown
     assert f'{root}/share/man' in shown.stdout and shown.stdout.endswith(f'{root}/bin/osu-container\n')
     pages = {path.name for path in (root / 'share/man/man1').iterdir()}

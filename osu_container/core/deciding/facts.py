@@ -152,7 +152,7 @@ def warnings(facts):
     Return sentences (list of str) that whoever installs should read: why it is slow, unknown, or fails (forced), and
     what it rests on that nobody has shown.
     """
-    names = facts['verdict'].get('untested', [])  # an older installation has none
+    names = facts['verdict']['untested']
     rests = ["verdict '%s' rests on facts of the site that are untested: %s. To do: run it once, and "
              "`osu-container proof`" % (facts['verdict']['level'], ', '.join(names))] if names else []
     return rests + ["approach will be '%s': %s%s" % (finding['level'], finding['reason'],
@@ -301,30 +301,3 @@ def stale_libraries(facts):
             found.append("host library %s has changed since the module was installed (sha256 then %s, now %s); install "
                          "it again" % (library['path'], library['sha256'], sha256_of(library['path'])))
     return found
-
-
-def other_dependencies(then, now):
-    """
-    Return sentences (list of str) for host libraries that are injected now and were not then, or the other way round.
-
-    :param then, now: facts as read_facts() gives them
-    """
-    before, after = (set(library['path'] for library in facts['host'].get('injected', [])) for facts in (then, now))
-    return (["host library %s is needed now and was not when the module was installed; install it again" % path
-             for path in sorted(after - before)] +
-            ["host library %s is not needed any more; install the module again" % path
-             for path in sorted(before - after)])
-
-
-def what_changed(then, approach, site, sif, root, program_prefix, programs=()):
-    """
-    Return sentences (list of str): how host and image differ from the recorded facts then (dict).
-
-    :param sif: str or None, path of the image now, None where it is gone: then the libraries alone are compared;
-    others: as for read_facts(), which raises FactsError
-    """
-    changed = stale_libraries(then)
-    if changed or sif is None:
-        return changed
-    return other_dependencies(then, read_facts(approach, site, sif, root, then['host']['runtime'], program_prefix,
-                                               programs, then.get('verdict', {}).get('forced', False)))

@@ -36,34 +36,17 @@ _LEVELS = [
     ('x86-64-v3', 'avx avx2 bmi1 bmi2 f16c fma abm movbe xsave'),
     ('x86-64-v2', 'cx16 lahf_lm popcnt pni sse4_1 sse4_2 ssse3'),
 ]
-#: What an Intel processor needs to be called haswell by glibc (sysdeps/x86/cpu-features.c)
-_HASWELL = 'avx2 bmi1 bmi2 abm movbe popcnt fma'
 
 
 def processor():
-    """Return (machine as uname -m, maker (str), flags (set of str)) of the processor here, as /proc/cpuinfo has it."""
+    """Return (machine as uname -m, flags (set of str)) of the processor here, as /proc/cpuinfo has it."""
     try:
         with open('/proc/cpuinfo', errors='replace') as handle:
             text = handle.read(1 << 16)
     except OSError:
         text = ''
     flags = re.search(r'^flags\s*:(.*)$', text, re.M)
-    maker = re.search(r'^vendor_id\s*:\s*(\S+)', text, re.M)
-    return platform.machine(), maker.group(1) if maker else '', set(flags.group(1).split()) if flags else set()
-
-
-def platform_of(here):
-    """
-    Return what $PLATFORM means to glibc (str) on the processor here: what the kernel says, but for those of Intel
-    (sysdeps/x86/cpu-features.c; `ld.so --list-diagnostics` of glibc 2.36, 2.41 and 2.43 says haswell on such a one).
-    """
-    machine, maker, flags = here
-    if machine == 'x86_64' and maker == 'GenuineIntel':
-        if 'avx512er' in flags:
-            return 'xeon_phi'
-        if set(_HASWELL.split()) <= flags:
-            return 'haswell'
-    return machine
+    return platform.machine(), set(flags.group(1).split()) if flags else set()
 
 
 def subfolders(loader, here):
@@ -73,7 +56,7 @@ def subfolders(loader, here):
     :param loader: bytes, content of its loader; here: as processor() has it
     The older ones (tls, haswell), which went with 2.37 and which no distribution's MPI used, are not looked into.
     """
-    machine, _, flags = here
+    machine, flags = here
     found = []
     if machine == 'x86_64' and b'x86-64-v' in loader:
         for name, needed in reversed(_LEVELS):  # each level needs those below it
@@ -161,7 +144,7 @@ class System(object):
         """
         self.interpreter, self.folders, self.lib, self.musl = interpreter, list(folders), lib, musl
         self.subfolders, self.machine = list(below), machine
-        self.platform = platform_of(here or processor())
+        self.platform = (here or processor())[0]
         self._cached, self._from_cache = cached or (lambda name, machine: None), {}
 
     def places(self, name, machine, nodeflib=False):

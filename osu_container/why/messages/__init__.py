@@ -29,19 +29,6 @@ An entry:
 """
 from . import container, gpus, network, programs, ranks, runtimes, slurm, software
 
-#: (heading, entries)
-TOPICS = [
-    ("The loader", programs.LOADER),
-    ("MPI, libfabric, RCCL, the network", network.ENTRIES),
-    ("MPI itself", programs.MPI),
-    ("NCCL and RCCL", gpus.NCCL),
-    ("Ranks that do not find each other", ranks.ENTRIES),
-    ("The container", container.ENTRIES),
-    ("Other runtimes of containers", runtimes.ENTRIES),
-    ("Modules", software.MODULES),
-    ("EasyBuild", software.EASYBUILD),
-    ("GPUs and the benchmarks", gpus.GPUS),
-    ("Slurm", slurm.ENTRIES),
-    ("How a program ended", programs.ENDS),
-]
-MESSAGES = [entry for _, entries in TOPICS for entry in entries]
+MESSAGES = [entry for entries in (
+    programs.LOADER, network.ENTRIES, programs.MPI, gpus.NCCL, ranks.ENTRIES, container.ENTRIES, runtimes.ENTRIES,
+    software.MODULES, software.EASYBUILD, gpus.GPUS, slurm.ENTRIES, programs.ENDS) for entry in entries]

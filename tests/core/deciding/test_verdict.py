@@ -17,7 +17,6 @@ from osu_container.check.described import fabric_verdef, library, our_image, pub
 from osu_container.check.host_facts import DescribedHost
 from osu_container.check.public_hosts import GLIBC, described_by
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.data.sites import SITES
 from osu_container.core.deciding import verdict as verdict_rules
 from osu_container.core.deciding.facts import FactsError, host_facts, read_facts
 from osu_container.core.deciding.rules import RULES
@@ -57,6 +56,8 @@ from tests.helpers.verdict_cases import (
     standard_abi,
 )
 
+#: One for each kind of launcher, MPI and GPU
+REPRESENTATIVE = ['workstation', 'lumi-25.03', 'alps', 'frontier', 'perlmutter', 'polaris']
 CONTAINERS = [name for name, entry in APPROACHES.items() if entry['container']]
 
 
@@ -125,8 +126,7 @@ def test_an_mpi_that_opens_libfabric_by_itself_is_judged_with_it(tmp_path, parts
     assert world.ask('bind').libfabric == 'libfabric 1.22.0 of the host'
 
 
-@pytest.mark.parametrize('wanted, soname', [(['Open MPI'], 'libmpi.so.40'), (['MPICH ABI'], 'libmpi.so.12'),
-                                            (['none of them', 'Open MPI'], 'libmpi.so.40'), ([], 'libmpi.so.12')])
+@pytest.mark.parametrize('wanted, soname', [(['none of them', 'Open MPI'], 'libmpi.so.40'), ([], 'libmpi.so.12')])
 def test_of_several_mpis_the_one_that_the_approach_is_for_counts(wanted, soname):
     both = [('MPICH ABI', 'libmpi.so.12', '/a'), ('Open MPI', 'libmpi.so.40', '/b')]
     assert image_mpi(SimpleNamespace(mpis=lambda: both), wanted)[1] == soname
@@ -179,7 +179,7 @@ def test_rule_is_silent(tmp_path, parts, rule, approach, change, site_name):  # 
     assert verdict.approach == approach
 
 
-@pytest.mark.parametrize('site_name', SITES)
+@pytest.mark.parametrize('site_name', REPRESENTATIVE)
 @pytest.mark.parametrize('approach', ['bind', 'hybrid', 'opensource', 'pure'])
 def test_what_fits_works_without_a_word(tmp_path, parts, approach, site_name):  # noqa: F811, a fixture
     """The good image and host of these tests: what a rule says is by what its case changes."""
@@ -279,26 +279,15 @@ def test_without_a_rule_the_examination_is_worse(monkeypatch, rule):
     assert outcomes()['wrong'] > whole['wrong'] == 0
 
 
-def test_no_rule_is_for_one_cell(cells):
-    """Each rule that decides a cell that failed or is unknown decides more than one, or is of another source."""
-    by_rule = collections.Counter(cell.verdict.findings[0].rule for cell in cells
-                                  if cell.verdict.level in ('fails', 'unknown'))
-    assert all(count > 1 for count in by_rule.values()), by_rule
-
-
 @pytest.mark.parametrize('mark, note, word, rules, wanted', [
     ('Y', '22 GB/s', 'works', [], 'right'), ('Y', '22 GB/s', 'fails', ['no provider'], 'wrong'),
     ('Y', '22 GB/s', 'works slowly', ['RCCL plugin'], 'wrong'), ('(Y)', 'works', 'works', [], 'wrong'),
-    ('Y', '22 GB/s; RCCL 3 GB/s', 'works', [], 'wrong'),
     ('Y', '22 GB/s; RCCL 3 GB/s', 'works slowly', ['RCCL plugin'], 'right'),
-    ('Y', '22 GB/s; RCCL 3 GB/s', 'works slowly', ['TCP only'], 'wrong'),
     ('Y', '22 GB/s; RCCL 13 GB/s', 'works', [], 'right'), ('Y', 'fast (~2 GB/s)', 'works', [], 'wrong'),
     ('N', 'fails: MPICH expects a higher libfabric version', 'fails', ['symbol version'], 'right'),
     ('N', 'fails: MPICH expects a higher libfabric version', 'fails', ['no provider'], 'wrong'),
-    ('N', 'fails: MPICH expects a higher libfabric version', 'works', [], 'wrong'),
-    ('N', 'fails: MPICH expects a higher libfabric version', 'unknown', ['not seen over cxi'], 'unknown'),
-    ('Y', '', 'unknown', ['not seen over cxi'], 'unknown'), ('?', '', 'works', [], 'not measured'),
-    ('??', '', 'fails', ['no provider'], 'not measured'), ('NA', '', 'fails', ['no provider'], 'not measured'),
+    ('Y', '', 'unknown', ['not seen over cxi'], 'unknown'),
+    ('??', '', 'fails', ['no provider'], 'not measured'),
 ])
 def test_a_prediction_is_judged_by_word_and_cause(mark, note, word, rules, wanted):
     findings = [verdict_rules.Finding(rule, word, 'because', [], '', '') for rule in rules]
@@ -411,18 +400,15 @@ def test_the_soname_of_the_image_chooses_the_hosts_mpi_and_nothing_else(approach
     assert dict(chosen, inject=None) == dict(entry, inject=None)
 
 
-@pytest.mark.parametrize('says, mpi', [(mpich('3.1.4', 'ch3:nemesis'), 'MPICH 3.1.4'), (mpich('3.4.3'), 'MPICH 3.4.3'),
-                                       (mpich('5.0.2'), 'MPICH 5.0.2'), (intel_mpi(), 'Intel MPI 2021.19.0'),
-                                       (cray_mpich(), 'Cray MPICH 8.1.32')])
+@pytest.mark.parametrize('says', [mpich('3.1.4', 'ch3:nemesis'), intel_mpi(), cray_mpich()])
 @pytest.mark.parametrize('site', [GPU, PLAIN])
-def test_bind_takes_an_image_of_any_mpi_of_that_binary_interface(tmp_path, parts, says, mpi, site):
+def test_bind_takes_an_image_of_any_mpi_of_that_binary_interface(tmp_path, parts, says, site):
     world = World(tmp_path, parts, site)
     each(image(mpi=lambda it: it.mpi(says)), host(libmpi=lambda it: it.mpi(mpich('5.0.2') if site == PLAIN
                                                                           else cray_mpich())))(world)
     verdict = world.ask('bind')
     assert verdict.level == 'works', verdict.findings
     assert verdict.mpi == ('MPICH 5.0.2 of the host' if site == PLAIN else 'Cray MPICH 8.1.32 of the host')
-    assert mpi not in verdict.mpi or (site, mpi) in ((PLAIN, 'MPICH 5.0.2'), (GPU, 'Cray MPICH 8.1.32'))
 
 
 @pytest.mark.parametrize('mpi, wanted', [('libmpi.so.12', 'libmpi'), ('libmpi_abi.so.1', 'libmpi_abi')])
@@ -457,17 +443,14 @@ def test_a_program_may_be_named_that_takes_the_other_kind(tmp_path, parts):
             assert done.returncode == 0 and any(name.endswith(f'/host-mpi/lib/{soname}') for name in loaded), loaded
 
 
-@pytest.mark.parametrize('there', [True, False])
-def test_discover_finds_the_library_beside_the_hosts_libmpi(tmp_path, parts, there):
+def test_discover_finds_the_library_beside_the_hosts_libmpi(tmp_path, parts):
     tree, lib = ElfFolder(tmp_path / 'host'), '/opt/mpich/5.0.2/lib'
-    tree.copy(parts.mpi(mpich('5.0.2')), f'{lib}/libmpi.so.12')
-    if there:
-        tree.copy(parts.mpi(mpich('5.0.2'), 'libmpi_abi.so.1'), f'{lib}/libmpi_abi.so.1')
+    for name in ('libmpi.so.12', 'libmpi_abi.so.1'):
+        tree.copy(parts.mpi(mpich('5.0.2'), name), f'{lib}/{name}')
     done = run([PROJECT / 'bin' / 'osu-container', 'discover', '--sysroot', tree, '--json'])
-    assert done.returncode == 0, done.stderr
     libraries = json.loads(done.stdout)['site']['libraries']
-    assert libraries['libmpi']['value'] == f'{lib}/libmpi.so.12'
-    assert libraries.get('libmpi_abi', {}).get('value') == (f'{lib}/libmpi_abi.so.1' if there else None)
+    assert (libraries['libmpi']['value'], libraries['libmpi_abi']['value']) == (
+        f'{lib}/libmpi.so.12', f'{lib}/libmpi_abi.so.1')
 
 
 @pytest.mark.parametrize('folder, plugins', [('/opt/openmpi/5.0.11/lib', 'openmpi'),
@@ -484,16 +467,13 @@ def test_discover_finds_the_hosts_open_mpi_and_its_plugins(tmp_path, parts, fold
 
 # ---- what is refused, and the way out
 
-@pytest.mark.parametrize('approach', CONTAINERS)
-@pytest.mark.parametrize('soname, says, texts', [
-    ('libmpi.so.40', open_mpi(), ['Open MPI (libmpi.so.40)', 'openmpi', 'MPICH, Intel MPI, MVAPICH', 'Wi4MPI',
-                                  'mpixlate']),
-    ('libmpich.so.12', mpich('4.0.2'), ["Debian's own soname (libmpich.so.12)", 'libmpi.so.12']),
-    ('libmpi_abi.so.0', mpich('5.0.0'), ['(libmpi_abi.so.0)', 'MPICH 5.0.2 or newer']),
-    ('libmpi.so.12', mpich(), ['MPICH ABI (libmpi.so.12)', 'opensource, hybrid, bind or pure']),
-    ('libmpi_abi.so.1', mpich('5.0.2'), ['(libmpi_abi.so.1)', 'opensource, hybrid, bind or pure']),
-])
-def test_installing_with_another_mpi_names_it_and_the_way_out(tmp_path, parts, approach, soname, says, texts):
+@pytest.mark.parametrize('approach', ['bind', 'openmpi'])
+@pytest.mark.parametrize('soname, says, way_out', [
+    ('libmpi.so.40', open_mpi(), 'Wi4MPI'), ('libmpich.so.12', mpich('4.0.2'), 'libmpi.so.12'),
+    ('libmpi_abi.so.0', mpich('5.0.0'), 'MPICH 5.0.2 or newer'),
+    ('libmpi.so.12', mpich(), 'opensource, hybrid, bind or pure'),
+    ('libmpi_abi.so.1', mpich('5.0.2'), 'opensource, hybrid, bind or pure')])
+def test_installing_with_another_mpi_names_it_and_the_way_out(tmp_path, parts, approach, soname, says, way_out):
     """--force helps nothing: nothing that is injected would be used."""
     world = World(tmp_path, parts, PLAIN)
     entry = approach_entry(approach)
@@ -501,15 +481,12 @@ def test_installing_with_another_mpi_names_it_and_the_way_out(tmp_path, parts, a
     opened, on_host = world.opened()
     opened.close()
 
-    def facts(force):
-        return read_facts(entry, world.site, str(world.image), on_host.root, RUNTIME, 'osu_', force=force)
+    def facts():
+        return read_facts(entry, world.site, str(world.image), on_host.root, RUNTIME, 'osu_', force=True)
     if MPI_FAMILIES[soname] in families(entry):
-        assert facts(True)['image']['soname'] == soname
+        assert facts()['image']['soname'] == soname
         return
-    for force in (False, True):
-        with pytest.raises(FactsError) as error:
-            facts(force)
-        said = str(error.value)
-        assert f"approach '{approach}' is for {entry['mpi']}" in said and str(world.image) in said
-        for text in texts:
-            assert text in said, said
+    with pytest.raises(FactsError) as error:
+        facts()
+    for text in (f"approach '{approach}' is for {entry['mpi']}", str(world.image), soname, way_out):
+        assert text in str(error.value)

@@ -1,7 +1,6 @@
 """ELF facts of small real libraries, compiled here."""
 import glob
 import os
-import random
 import re
 import struct
 
@@ -83,20 +82,11 @@ def test_program_library_and_static_program_are_told_from_each_other(tmp_path):
         '/usr/lib/liba.so': (None, True, None), '/bin/shared': (LOADER, True, None), '/bin/static': (None, False, None)}
 
 
-def test_many_files_are_read_at_once_and_what_is_no_elf_file_is_left_out(tmp_path):
-    folder = ElfFolder(tmp_path / 'image with a blank')
-    names = [f'/usr/lib/lib{number}.so' for number in range(250)]
-    for name in names:
-        folder.library(name, ['libc.so.6'], soname=f'soname of {name}') if name == names[0] else folder.copy(
-            folder.on(names[0]), name)
+def test_of_many_files_what_is_no_elf_file_is_left_out(tmp_path):
+    folder = ElfFolder(tmp_path / 'image').library('/usr/lib/liba.so', ['libc.so.6'])
     folder.write('/usr/lib/text.so', 'INPUT ( lib0.so )\n').write('/usr/lib/empty.so', '').link('/usr/lib/none.so', 'x')
-    paths = [str(folder.on(name)) for name in [*names, '/usr/lib/text.so', '/usr/lib/empty.so', '/usr/lib/none.so']]
-    found = all_elf_facts(paths)
-    assert list(found) == paths[:250]
-    assert {(facts.soname, tuple(facts.needed)) for facts in found.values()} == {
-        (f'soname of {names[0]}', ('libc.so.6',))}
-    assert found[paths[7]] == elf_facts(paths[7])
-    assert all_elf_facts(paths[250:251]) == all_elf_facts([]) == {}
+    paths = [str(folder.on(f'/usr/lib/{name}.so')) for name in ('text', 'liba', 'empty', 'none')]
+    assert all_elf_facts(paths) == {paths[1]: elf_facts(paths[1])}
 
 
 # ---- beside readelf
@@ -141,9 +131,7 @@ def test_a_fifo_in_place_of_a_library_is_an_error(tmp_path):
 
 # ---- families and releases of libraries
 
-RANDOM = random.Random(20261122)
-NUMBERS = [(1, 0), (1, 15), (2, 1), (0x7fff, 0xffff), *((RANDOM.randrange(1, 1 << 15), RANDOM.randrange(1 << 16))
-                                                        for _ in range(20))]
+NUMBERS = [(1, 0), (2, 1), (0x7fff, 0xffff)]
 RETURN, BTI = 0xd65f03c0, 0xd503245f
 
 
@@ -168,7 +156,7 @@ def test_the_constant_of_two_moves_is_read(high, low, before):
 
 # ---- the same on x86-64, as a compiler writes it
 
-@pytest.mark.parametrize('high, low', NUMBERS[:6])
+@pytest.mark.parametrize('high, low', NUMBERS)
 @pytest.mark.parametrize('option', ['-fcf-protection=full', '-fcf-protection=none'])
 def test_a_compiled_fi_version_is_read(tmp_path, high, low, option):
     text = f'{high}.{low}.7'
@@ -194,7 +182,7 @@ def test_a_library_without_a_table_of_sections_says_the_same(tmp_path, text, sai
 
 # ---- the build id
 
-@pytest.mark.parametrize('kind', ['sha1', 'md5', 'uuid', '0x1234567890abcdef', 'none'])
+@pytest.mark.parametrize('kind', ['sha1', '0x1234567890abcdef', 'none'])
 def test_the_build_id_is_what_readelf_says(tmp_path, kind):
     path = compile_library(tmp_path / 'libx.so', options=[f'-Wl,--build-id={kind}'])
     said = re.search(r'Build ID: (\w+)', run(['readelf', '-n', path]).stdout)

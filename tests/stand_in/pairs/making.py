@@ -25,7 +25,8 @@ from tests.stand_in.pairs.cases import (
     WRAPPERS,
     family,
 )
-from tests.stand_in.tree import StandInError, patchelf, run
+from tests.stand_in.pairs.parts import StandInError, run
+from tests.stand_in.tree import patchelf
 
 PROGRAM = '/opt/osu/bin/osu_latency'
 #: Where the images of this project have theirs

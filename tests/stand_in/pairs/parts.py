@@ -16,7 +16,21 @@ from osu_container.core.deciding.facts import find_runtime
 from osu_container.image import fetch
 from osu_container.places import PROJECT, STATE
 from osu_container.recipes.versions import SOURCES
-from tests.stand_in.tree import StandInError, run
+
+
+class StandInError(Exception):
+    """What went wrong and what to do, for a person."""
+
+
+def run(command, **kwargs):
+    """Run a command (list) and return its output. Raises StandInError with the end of that if it fails."""
+    command = [str(part) for part in command]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, **kwargs)
+    if done.returncode:
+        raise StandInError(f"{' '.join(command)} ended with exit code {done.returncode}:\n{done.stdout[-2000:]}")
+    return done.stdout
+
 
 FOLDER = STATE / 'pairs'
 LOG = FOLDER / 'parts.log'
@@ -71,6 +85,7 @@ PACKAGES = {
     'openmpi': dict(dict.fromkeys(SUITES, 'libopenmpi3'), trixie='libopenmpi40', sid='libopenmpi40'),
     'bash': dict.fromkeys(SUITES, 'bash'),
     'python': dict.fromkeys(SUITES, 'python3'),
+    'rocm': {'bookworm': 'libhsa-runtime64-1'},
     # what the programs are compiled with: a program of Debian 11 runs on the later ones too
     'compiling': dict.fromkeys(SUITES, 'libc6-dev'),
 }
@@ -112,7 +127,7 @@ def wheel(key):
         shutil.rmtree(new, ignore_errors=True)
         with zipfile.ZipFile(path) as archive:
             for member in archive.infolist():
-                below = re.match(r'[^/]+\.data/data/((?:lib|include|etc|opt/mpi/etc)/.+)', member.filename)
+                below = re.match(r'[^/]+\.data/data/((?:bin|lib|include|etc|opt/mpi/etc)/.+)', member.filename)
                 if below and not member.is_dir():
                     file = new / below.group(1)
                     file.parent.mkdir(parents=True, exist_ok=True)

@@ -22,7 +22,7 @@ from osu_container.places import STATE
 from osu_container.why import search
 from tests.stand_in.pairs import making, parts
 from tests.stand_in.pairs.cases import family
-from tests.stand_in.tree import StandInError
+from tests.stand_in.pairs.parts import StandInError
 
 SITE = site_entry('workstation')
 #: Where the host of the site has its libmpi and its libfabric
@@ -36,11 +36,6 @@ _PROVIDER = re.compile(r'(?:libfabric provider|^\s*provider)\s*[:=]\s*([\w;]+)',
 #: What srun says when Slurm, not the pair, is in the way
 SLURM_FAILED = re.compile(r'^srun: (fatal: |.*(allocate resources: (?!Job/step already completing)|'
                           r'slurm controller|Force Terminated job|[Nn]ode failure)).*', re.M)
-
-#: A job or step that somebody has cancelled (scancel): none of its tasks has begun, or has ended by itself before
-CANCELLED = re.compile(r'^slurmstepd-.*\*\*\* STEP \S+ ON \S+ CANCELLED|'
-                       r'^srun: .*allocate resources: Job/step already completing', re.M)
-ENDED_BY_ITSELF = re.compile(r'^srun: error: \S+: tasks? [^:]*: (?!Terminated)', re.M)
 
 #: Library -> what else its origin may be: an MPI may need no libfabric; the program has an MPI
 NOT_SEEN = {'libmpi': [], 'libfabric': ['none']}
@@ -122,23 +117,14 @@ def _environment(settings, binds=()):
     return found
 
 
-def srun(command, environment, tries=3, folder=None):
+def srun(command, environment, folder=None):
     """
     Run a command (list) on two nodes; return its output (str), with a line of ours at its end if it was ended after
-    LIMIT. It runs again where somebody has cancelled its step: an administrator, or a test that ends all jobs.
+    LIMIT.
 
-    :param tries: int, so often at most; folder: path in which it runs, None for this one
-    Raises StandInError if there is no srun, no node became free, Slurm does not answer, or each step was cancelled.
+    :param folder: path in which it runs, None for this one
+    Raises StandInError if there is no srun, no node became free, or Slurm does not answer.
     """
-    for _ in range(tries):
-        output = _srun_once(command, environment, folder)
-        if not CANCELLED.search(output) or ENDED_BY_ITSELF.search(output) or output.endswith(HANGS):
-            return output
-    raise StandInError(f"somebody has cancelled {tries} steps of this pair. Repeat the command")
-
-
-def _srun_once(command, environment, folder):
-    """See srun()."""
     command = ['srun', '-N2', '-n2', '--kill-on-bad-exit=1', *(str(part) for part in command)]
     try:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
