@@ -114,10 +114,8 @@ def write_facts(found, options):
     from ..check.host_facts import text_of
     from . import library_facts
     site = site_entry(found['name'], {found['name']: found['site']})
-    data, remarks = library_facts.description(site, found['root'], found['name'], found['date'], found['node'])
+    data = library_facts.description(site, found['root'], found['name'], found['date'], found['node'])
     outputs.write(options.facts, text_of(data), options.force)
-    for remark in remarks:
-        print(remark)
     print("wrote %s: %d files of libraries\nUse it elsewhere: osu-container check IMAGE.sif --site NAME --facts %s" % (
         options.facts, len(data['libraries']), shell.path(options.facts)))
     return 0
