@@ -63,22 +63,12 @@ class TryFile(object):
 
 def cut(text, limit):
     """Return text (str), or its beginning and end where it has more bytes than limit (int), and what was left out."""
-    if len(text.encode('utf-8')) <= limit:
+    data, room = text.encode('utf-8'), limit - 100
+    if len(data) <= limit:
         return text
-    lines, room = text.split('\n'), limit - 100
-
-    def fitting(lines, room):
-        """Return so many (int) of lines as room (int, bytes) has place for."""
-        number = 0
-        for line in lines:
-            room -= len(line.encode('utf-8')) + 1
-            if room < 0:
-                break
-            number += 1
-        return number
-    first, last = fitting(lines, room * 2 // 3), fitting(reversed(lines), room // 3)
-    return '\n'.join(lines[:first] + ['[%d lines left out here: %d bytes are the most]' % (
-        len(lines) - first - last, limit)] + lines[len(lines) - last:])
+    first, last = data[:room * 2 // 3].rpartition(b'\n')[0], data[-(room // 3):].partition(b'\n')[2]
+    left_out = '[%d bytes left out here: %d are the most]' % (len(data) - len(first) - len(last), limit)
+    return '\n'.join([first.decode('utf-8'), left_out, last.decode('utf-8')])
 
 
 class Discretion(object):
