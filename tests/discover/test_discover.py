@@ -92,6 +92,9 @@ def test_the_facts_of_a_system_are_found(tree, name):
     assert site['pmi'] == {'image': 'pmi2', **({'host': 'cray_shasta'} if with_mpi else {}),
                            **({'Open MPI': 'pmix'} if 'pmix' in host['mpi'] else {})}
     assert site['gpu'] == host['gpu']
+    if name == ONE:
+        assert site['jobs'] == system['jobs']['value']
+        assert site['images'].items() <= system['images']['value'].items() and len(site['images']) == 5
     assert facts['files.file_systems'] == sorted(system['files']['file_systems']['value'])
     config = dict(re.findall(r'(\w+) += (.*)', '\n'.join(host['slurm'])))
     assert (facts['slurm.spool'], facts['slurm.cluster']) == (config['SlurmdSpoolDir'], config['ClusterName'])
