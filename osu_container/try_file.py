@@ -8,13 +8,12 @@ The text that `osu-container try` leaves, to be attached to an issue: how it is 
     $ srun -N2 -n2 osu_bw H H
     # OSU MPI Bandwidth Test v7.5
 
-compare, report and import take the figures of each approach (results/outputs.py), discover the facts. Nothing in it
-says who the user is: see Discretion.
+compare, report and import take the figures of each approach (results/outputs.py). Its last part is a site file. Nothing
+in it says who the user is: see Discretion.
 
 Python 3.6 and its standard library only.
 """
 import grp
-import json
 import os
 import pwd
 import re
@@ -25,10 +24,10 @@ from osu_container.core.terminal import LEFT_OUT, SECRET, discreet, visible
 HEAD = '# osu-container try, format 1'
 #: Bytes of a file, and of each part; what is longer loses its middle
 LIMIT = 200000
-#: Facts as data, which discover reads: whole or not there
-DATA = 'facts as data'
+#: A site file of the system, as `osu-container discover -o` writes it: whole or not there
+SITE = 'site'
 PARTS = OrderedDict([('summary', 8000), ('errors', 30000), ('verdict', 25000), ('figures', 50000), ('proof', 35000),
-                     ('facts', 12000), (DATA, 38000)])
+                     ('facts', 12000), (SITE, 38000)])
 _PART, _SERIES = re.compile(r'==== ([\w ]+) ====\s*$'), re.compile(r'---- ([\w.-]+) ----\s*$')
 #: What a program prints that would be a head line of ours
 _FORGED = re.compile(r'^(?====|----)', re.M)
@@ -55,7 +54,7 @@ class TryFile(object):
                 blocks += ['---- %s ----' % series] * bool(series)
                 blocks += [text for other, text in self.parts[name] if other == series]
             text = '\n'.join(blocks)
-            if name == DATA and len(text.encode('utf-8')) > limit:
+            if name == SITE and len(text.encode('utf-8')) > limit:
                 text = 'left out: it has more than %d bytes' % limit
             lines += [] if name == 'summary' else ['', '==== %s ====' % name]
             lines.append(cut(text, limit) or 'nothing')
@@ -64,22 +63,12 @@ class TryFile(object):
 
 def cut(text, limit):
     """Return text (str), or its beginning and end where it has more bytes than limit (int), and what was left out."""
-    if len(text.encode('utf-8')) <= limit:
+    data, room = text.encode('utf-8'), limit - 100
+    if len(data) <= limit:
         return text
-    lines, room = text.split('\n'), limit - 100
-
-    def fitting(lines, room):
-        """Return so many (int) of lines as room (int, bytes) has place for."""
-        number = 0
-        for line in lines:
-            room -= len(line.encode('utf-8')) + 1
-            if room < 0:
-                break
-            number += 1
-        return number
-    first, last = fitting(lines, room * 2 // 3), fitting(reversed(lines), room // 3)
-    return '\n'.join(lines[:first] + ['[%d lines left out here: %d bytes are the most]' % (
-        len(lines) - first - last, limit)] + lines[len(lines) - last:])
+    first, last = data[:room * 2 // 3].rpartition(b'\n')[0], data[-(room // 3):].partition(b'\n')[2]
+    left_out = '[%d bytes left out here: %d are the most]' % (len(data) - len(first) - len(last), limit)
+    return '\n'.join([first.decode('utf-8'), left_out, last.decode('utf-8')])
 
 
 class Discretion(object):
@@ -180,24 +169,3 @@ def said(lines, key):
     found = [line.partition(':')[2].strip() for line, (part, _) in zip(lines, parts) if part == 'summary'
              and line.startswith(key + ':')]
     return found[0] if found else None
-
-
-def data_of(text):
-    """Return the facts that discover found, as JSON (str), of the text (str) of a file. Raises ValueError without."""
-    lines = text.splitlines()
-    found = '\n'.join(line for line, (part, _) in zip(lines, parts_of(lines)) if part == DATA)
-    if not found.lstrip().startswith('{'):
-        raise ValueError("its part '%s' has none: %s" % (DATA, found.strip()[:200] or 'it is not there'))
-    return found
-
-
-def data_text(found):
-    """Return facts (dict) as they stand in a file (str): a fact a line."""
-    lines = []
-    for key, value in found.items():
-        if isinstance(value, dict) and value and key != 'site':
-            inner = ',\n'.join(' %s: %s' % (json.dumps(one), json.dumps(each)) for one, each in value.items())
-            lines.append('%s: {\n%s}' % (json.dumps(key), inner))
-        else:
-            lines.append('%s: %s' % (json.dumps(key), json.dumps(value)))
-    return '{%s}' % ',\n'.join(lines)

@@ -34,11 +34,11 @@ from osu_container.core.reading.elf import ElfError
 from osu_container.core.reading.image import Image
 from osu_container.core.reading.sif import ImageError
 from osu_container.discover.cli import found_now
-from osu_container.discover.write import report_of
+from osu_container.discover.write import report_of, source_of
 from osu_container.places import PROJECT
 from osu_container.proof import judging, proof_text
 from osu_container.proof.cli import judged as proved
-from osu_container.try_file import DATA, Discretion, TryFile, data_text
+from osu_container.try_file import SITE, Discretion, TryFile
 from osu_container.why.cli import main as why
 
 from . import staged
@@ -159,7 +159,7 @@ class Attempt(object):
         self.found = self.step('facts of this node (discover)', found_now, self.root)
         if self.found:
             self.file.add('facts', report_of(self.found))
-            self.file.add(DATA, data_text(self.file.discretion(self.found)))
+            self.file.add(SITE, source_of(self.found))
             self.step('the site that discover found', self.add_found_site)
         for path in self.step('images that lie here', self.images) or []:
             if self.left_time() < 2 * LEAST:

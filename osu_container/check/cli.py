@@ -60,25 +60,15 @@ def several(mpis):
 def main(options):
     """Print the verdicts; return the exit code. Raises CheckError and what reading image and host raises."""
     if options.published:
-        useless = [name for name in ('image', 'approach', 'program', 'dry_run', 'sysroot', 'facts', 'site_file')
-                   if getattr(options, name)]
+        useless = [name for name in ('image', 'approach', 'program', 'dry_run', 'json', 'site', 'sysroot', 'facts',
+                                     'site_file') if getattr(options, name)]
         if useless:
             options.parser.error("--published has its own images and hosts: leave %s out, or --published"
                                  % ', '.join(useless))
-        site = options.site or examination.THEN
-        if site not in examination.HOSTS:
-            raise CheckError("--published: site %s is not described; described are %s"
-                             % (site, ', '.join(sorted(examination.HOSTS))))
         with streams.Progress("judging the published combinations") as progress:
-            return examination.main(site, options.json, progress)
+            return examination.main(progress)
     if not options.image:
         options.parser.error("no image named: osu-container check IMAGE.sif (or --published)")
-    if options.sysroot and not os.path.isdir(options.sysroot):
-        raise CheckError("--sysroot: there is no folder %s. "
-                         "Name the one that stands for the host's /" % options.sysroot)
-    if options.sysroot and not os.access(options.sysroot, os.R_OK | os.X_OK):  # all in it would seem to be missing
-        raise CheckError("--sysroot: the folder %s may not be read by you. Ask for that, or name another one"
-                        % options.sysroot)
     site, root = this_site(options.site, options.sysroot, options.site_file)
     ours = our_image(options.image, site.get('architecture', {}).get('value', 'x86_64'))
     if ours and options.site and not options.sysroot and not os.path.exists(options.image):

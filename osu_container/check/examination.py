@@ -5,7 +5,6 @@ Source of the table: DeiC-HPC/BitBulldozersLab, "Docker build pipeline for 4 dif
 2025-03: LUMI-G, host libfabric 1.15.2.0, Cray MPICH 8.1.29, ROCm 6.0.3 (osu_container/check/compatibility.csv).
 """
 import csv
-import json
 import os
 import re
 from collections import namedtuple
@@ -125,39 +124,17 @@ def examination(site_name=THEN):
     return cells
 
 
-def as_data(cell):
-    """Return a Cell as plain data (dict)."""
-    return {'image': cell.image, 'approach': cell.approach, 'published': cell.mark or None, 'note': cell.note or None,
-            'seen': seen(cell.mark, cell.note) if cell.mark in MARKS else None,
-            'predicted': cell.verdict.level, 'outcome': cell.outcome, 'why': cell.why, 'cause_named': cell.cause,
-            'rules': [finding.rule for finding in cell.verdict.findings if finding.level != NOTE]}
-
-
-def main(site, as_json, progress):
+def main(progress):
     """
-    Print a line a cell of a site (str, of HOSTS) and the counts; return 0, or 1 if a prediction was wrong.
+    Print a line a published cell and the counts; return 0, or 1 if a prediction was wrong.
 
     progress: streams.Progress, which ends before something is printed
     """
-    cells = examination(site)
+    cells = [cell for cell in examination() if cell.outcome != 'not measured']
     progress.stop()
     count = {word: sum(cell.outcome == word for cell in cells) for word in ('right', 'unknown', 'wrong')}
-    if as_json:
-        print(json.dumps({'site': site, 'measured': site == THEN, 'counts': count,
-                          'cells': [as_data(cell) for cell in cells]}, indent=1))
-        return 1 if count['wrong'] else 0
-    if site != THEN:
-        print(columns.fill("A prediction for %s; nobody has run these images there (untested)." % site))
-        cells = [cell._replace(mark='') for cell in cells]
-    if site != THEN:
-        table = [('image', 'approach', 'predicted', 'why')] + [
-            (cell.image, cell.approach, cell.verdict.level, cell.why) for cell in cells]
-    else:
-        table = [('outcome', 'image', 'approach', 'seen', 'predicted', 'why')] + [
-            (cell.outcome, cell.image, cell.approach, seen(cell.mark, cell.note), cell.verdict.level, cell.why)
-            for cell in cells if cell.outcome != 'not measured']
-    print('\n'.join(columns.table(table)))
-    if site != THEN:
-        return 0
+    print('\n'.join(columns.table([('outcome', 'image', 'approach', 'seen', 'predicted', 'why')] + [
+        (cell.outcome, cell.image, cell.approach, seen(cell.mark, cell.note), cell.verdict.level, cell.why)
+        for cell in cells])))
     print('%d right, %d unknown, %d wrong' % (count['right'], count['unknown'], count['wrong']))
     return 1 if count['wrong'] else 0

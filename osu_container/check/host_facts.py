@@ -34,20 +34,20 @@ class HostFactsError(Exception):
     """A description that is none: the text says which file, where in it, what was found and what is wanted."""
 
 
-#: What a statement may say of a library: name -> (its shape, as fits() takes it; what is wanted)
-#: there: False, it is not; unreadable: why it is no library; same_as: path of another one that is the same file;
-#: soname: '' for none; verneed: {soname: versions}, None for versions that are not known (of libc.so.6: of the whole C
-#: library); functions: it has all functions of that MPI, and maybe more; traits: as core/reading/traits.py has them
+#: What a statement may say of a library, as fits() takes it. there: False, it is missing; unreadable: why it is no
+#: library; same_as: path of another one that is the same file; soname: '' for none; verneed: {soname: versions}, None
+#: for versions that are not known (of libc.so.6: of the whole C library); functions: it has all functions of that MPI,
+#: and maybe more; traits: as core/reading/traits.py has them
 FACTS = {
-    'there': (bool, 'true or false'), 'unreadable': (str, 'a text'), 'same_as': (str, 'a path'),
-    'soname': (str, 'a text'), 'machine': (str, 'a text, as readelf has it'),
-    'needed': ([str], 'a list of texts'), 'rpath': ([str], 'a list of texts'),
-    'runpath': ([str], 'a list of texts'), 'nodeflib': (bool, 'true or false'),
-    'verneed': ({str: ([str], None)}, '{soname: list of versions, or null}'), 'verdef': ([str], 'a list of texts'),
-    'undefined': ({'now': [str], 'later': [str]}, "{'now': list of symbols, 'later': list of symbols}"),
-    'defined': ([str], 'a list of symbols'), 'functions': (str, "'MPI 3.1' or 'MPI 4.0'"),
-    'traits': (dict, 'a table of traits'),
+    'there?': bool, 'unreadable?': str, 'same_as?': str, 'soname?': str, 'machine?': str, 'needed?': [str],
+    'rpath?': [str], 'runpath?': [str], 'nodeflib?': bool, 'verneed?': {str: ([str], None)}, 'verdef?': [str],
+    'undefined?': {'now': [str], 'later': [str]}, 'defined?': [str], 'functions?': str,
+    'traits?': {'asks?': ({str: [int]}, None), 'api?': ([int], None), 'providers?': [str], 'pmi?': [str],
+                'opens?': [str], 'device?': ([str], None), 'folders?': ([str], None)},
 }
+_SAID = {'evidence': str, 'source': str, 'date': str}
+SHAPE = {'format': int, 'site': str, 'machine': str, 'glibc': (dict(_SAID, value=str), None), 'names?': {str: [str]},
+         'cached?': {str: str}, 'libraries': {str: [dict(_SAID, **FACTS)]}}
 #: Those without which something is not known of a library, and what stands in their place for the loader
 NEEDED_FACTS = {'soname': '', 'machine': None, 'needed': [], 'rpath': [], 'runpath': [], 'verneed': {}, 'verdef': [],
                 'undefined': {'now': [], 'later': []}, 'defined': []}
@@ -57,93 +57,30 @@ MPI_TRAITS = {'family': None, 'release': None, 'device': None, 'hmem': None, 'cx
 FABRIC_TRAITS = {'release': None, 'api': None, 'providers': [], 'folders': None, 'by_name': False}
 
 
-def _wanted(good, name, where, value, wanted):
-    """Raise HostFactsError unless good (bool): of the file name (str), where (str) in it."""
-    if not good:
-        found = json.dumps(value, sort_keys=True)
-        raise HostFactsError("%s: %s is %s, wanted: %s. `osu-container discover --facts FILE` on the system writes one"
-                             % (name, where, found if len(found) < 80 else found[:77] + '...', wanted))
-
-
-def _check_said(name, where, said):
-    """Raise HostFactsError unless said (dict) tells how its facts are known."""
-    _wanted(isinstance(said, dict), name, where, said, 'a table')
-    for key in ('source', 'date'):
-        _wanted(said.get(key) and fits(said[key], str), name, '%s.%s' % (where, key), said.get(key), 'a text')
-    _wanted(said.get('evidence') in EVIDENCE, name, where + '.evidence', said.get('evidence'), ' or '.join(EVIDENCE))
-
-
 def checked(data, name):
     """Return data (what JSON holds) if it is a description; name: str, of its file. Raises HostFactsError."""
-    _wanted(isinstance(data, dict) and data.get('format') == FORMAT, name, 'format',
-            data.get('format') if isinstance(data, dict) else data, str(FORMAT))
-    for key, shape, wanted in (
-            ('site', str, 'the name of a site'), ('names', {str: [str]}, '{name: list of paths}'),
-            ('cached', {str: str}, '{name: path}'), ('libraries', dict, '{path: statements}')):
-        value = data.get(key, {} if key in ('names', 'cached') else None)
-        _wanted(fits(value, shape), name, key, value, wanted)
-    _wanted(data.get('machine') in MACHINE_NAMES, name, 'machine', data.get('machine'), ' or '.join(
-        sorted(MACHINE_NAMES)))
-    if data.get('glibc') is not None:
-        _check_said(name, 'glibc', data['glibc'])
-        value = data['glibc'].get('value')
-        _wanted(fits(value, str) and re.match(r'2\.\d+$', value), name, 'glibc.value', value,
-                "a release, such as '2.38'")
-    unknown = sorted(set(data) - {'format', 'site', 'node', 'machine', 'glibc', 'names', 'cached', 'libraries'})
-    _wanted(not unknown, name, 'a key', unknown, 'none of these')
-    for path, statements in data['libraries'].items():
-        _wanted(path.startswith('/'), name, 'a path in libraries', path, 'a whole path')
-        _wanted(isinstance(statements, list) and statements, name, 'libraries.' + path, statements, 'statements')
-        _check_library(data, name, path, statements)
+    good = fits(data, SHAPE) and data['format'] == FORMAT and data['machine'] in MACHINE_NAMES and (
+        not data['glibc'] or re.match(r'2\.\d+$', data['glibc']['value']))
+    if not good or not all(
+            said['evidence'] in EVIDENCE and said.get('same_as') in {None}.union(data['libraries'])
+            for statements in data['libraries'].values() for said in statements):
+        raise HostFactsError("%s is no description of a host of format %d. `osu-container discover --facts FILE` on "
+                             "the system writes one" % (name, FORMAT))
     return data
-
-
-def _check_library(data, name, path, statements):
-    """Raise HostFactsError unless statements (list) of the library path are what FACTS has."""
-    seen = set()
-    for number, said in enumerate(statements):
-        where = 'libraries.%s[%d]' % (path, number)
-        _check_said(name, where, said)
-        for key, value in said.items():
-            if key in ('source', 'date', 'evidence'):
-                continue
-            _wanted(key in FACTS, name, '%s: a key' % where, key, 'one of ' + ', '.join(sorted(FACTS)))
-            _wanted(fits(value, FACTS[key][0]), name, '%s.%s' % (where, key), value, FACTS[key][1])
-            several = ['traits.' + trait for trait in value] if key == 'traits' else [key]
-            for one in several:
-                _wanted(one not in seen, name, '%s.%s' % (where, one), value, 'said once')
-                seen.add(one)
-            if key == 'same_as':
-                _wanted(value in data['libraries'] and value != path, name, '%s.%s' % (where, key), value,
-                        'another path of libraries')
-            if key == 'traits':
-                unknown = sorted(set(value) - set(MPI_TRAITS) - set(FABRIC_TRAITS) - {'complete'})
-                _wanted(not unknown, name, where + '.traits', unknown, 'none of these')
-            if key == 'functions':
-                _wanted(value in _functions(), name, '%s.%s' % (where, key), value, FACTS[key][1])
 
 
 def read_description(path):
     """Return the description (dict) in the file path (str). Raises HostFactsError."""
     try:
-        data = read_json(path)
-    except OSError as err:
+        return checked(read_json(path), path)
+    except (OSError, ValueError) as err:
         raise HostFactsError("%s cannot be read: %s. `osu-container discover --facts FILE` on the system writes one"
-                             % (path, err.strerror or err))
-    except ValueError as err:
-        raise HostFactsError("%s is not JSON: %s. `osu-container discover --facts FILE` on the system writes one"
-                             % (path, err))
-    return checked(data, path)
+                             % (path, getattr(err, 'strerror', None) or err))
 
 
 def text_of(data):
-    """Return a description (dict) as text (str): JSON, a line a statement. Raises HostFactsError if it is none."""
-    data = json.loads(json.dumps(checked(data, 'the description'), sort_keys=True))
-    head = json.dumps({key: value for key, value in data.items() if key != 'libraries'}, indent=1, sort_keys=True)
-    libraries = ',\n'.join('  %s: [\n%s\n  ]' % (json.dumps(path), ',\n'.join(
-        '   ' + json.dumps(said, sort_keys=True) for said in statements))
-        for path, statements in sorted(data['libraries'].items()))
-    return '%s,\n "libraries": {\n%s\n }\n}\n' % (head.rstrip('}\n'), libraries)
+    """Return a description (dict) as text (str)."""
+    return json.dumps(data, indent=1, sort_keys=True) + '\n'
 
 
 #: What _functions() has read
@@ -170,7 +107,7 @@ def _facts_of(statements):
             if key == 'traits':
                 traits.update(value)
                 evidence.update(('traits.' + name, said['evidence']) for name in value)
-            elif key in FACTS:
+            elif key not in _SAID:
                 facts[key] = value
                 evidence[key] = said['evidence']
     return facts, traits, evidence

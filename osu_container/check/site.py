@@ -60,6 +60,9 @@ def this_site(name=None, sysroot=None, site_file=None):
     :param name: str or None, the site wanted; sysroot: str or None, that folder; site_file: str or None, a local file
     Raises SettingsError if the site is unknown, this machine is none of the known ones, or a file is no site.
     """
+    if sysroot and not os.access(sysroot, os.R_OK | os.X_OK):  # all in it would seem to be missing
+        raise SettingsError("--sysroot: there is no folder %s that you may read. Name the one that stands for the "
+                            "host's /" % sysroot)
     path = site_file or local_file()
     local = SiteFile(path, names_site=bool(site_file)) if path else None
     try:

@@ -38,34 +38,22 @@ def network_cards(survey):
     host = survey.host
     names = [name for name in host.names('/sys/class/net')
              if not re.match(r'lo$|docker|veth|br-|virbr|bonding_masters|ifb|dummy|tap|tun', name)]
-    if names:
-        states = ['%s %s' % (name, host.text('/sys/class/net/%s/operstate' % name).strip() or 'state unknown')
-                  for name in names]
-        survey.fact('interfaces', names, "where TCP and RCCL's meetings go", '/sys/class/net', section='network',
-                  note=', '.join(states))
-    else:
-        survey.lacks('network interfaces', '/sys/class/net', "TCP, and so pure, has no way to another node")
+    survey.fact('interfaces', names, '/sys/class/net', section='network')
     cards = sorted(set(host.names('/sys/class/cxi')) | set(
         os.path.basename(path) for path in host.matching('/dev/cxi*') if re.search(r'/cxi\d+$', path)))
-    hsn = [name for name in names if name.startswith('hsn')]
-    survey.slingshot = bool(cards or hsn or host.exists('/opt/cray/libfabric'))
+    survey.slingshot = bool(cards or any(name.startswith('hsn') for name in names)
+                            or host.exists('/opt/cray/libfabric'))
     rdma = rdma_cards(host)
     if cards:
-        survey.fact('cards', cards, "Slingshot's cards, which libfabric drives by its provider cxi",
-                  '/sys/class/cxi, /dev/cxi*', section='network')
-    else:
-        survey.lacks("Slingshot's cards", '/sys/class/cxi, /dev/cxi*', "on this node nothing goes over Slingshot; "
-                   "login nodes often have no card: look on a compute node, srun -N1 osu-container discover"
-                   if survey.slingshot else "no Slingshot here", survey.slingshot)
-    if not rdma and not survey.slingshot:
-        survey.lacks('cards of InfiniBand, RoCE, Omni-Path or EFA', FOLDER, "messages go over TCP; where compute nodes "
-                     "have such cards, look on one of them", False)
+        survey.fact('cards', cards, '/sys/class/cxi, /dev/cxi*', section='network')
+    elif survey.slingshot:
+        survey.lacks("Slingshot's cards", "on this node nothing goes over Slingshot; login nodes often have no card: "
+                     "look on a compute node, srun -N1 osu-container discover")
     if rdma:
-        survey.fact('rdma cards', [card.name for card in rdma], "cards of InfiniBand, RoCE, Omni-Path or EFA",
-                    FOLDER, section='network', note=', '.join(
-                        '%s %s%s%s' % (card.name, card.kind or 'of a kind that is not known',
-                                       ', driver ' + card.driver if card.driver else '', '' if card.up else ', down')
-                        for card in rdma))
+        survey.fact('rdma cards', [card.name for card in rdma], FOLDER, section='network', note=', '.join(
+            '%s %s%s%s' % (card.name, card.kind or 'of a kind that is not known',
+                           ', driver ' + card.driver if card.driver else '', '' if card.up else ', down')
+            for card in rdma))
     which_network(survey, [card for card in rdma if card.up and card.kind])
 
 
@@ -74,14 +62,13 @@ def which_network(survey, cards):
     kinds = {card.kind for card in cards}.union(['Slingshot'] if survey.slingshot else [])
     kind = next((one for one in BEST_FIRST if one in kinds), 'Ethernet')
     drivers = sorted(set(card.driver for card in cards if card.kind == kind and card.driver))
-    why = "which provider of libfabric is fast here, whether UCX is, and what reaches another node slowly"
     if kind in ('Slingshot', 'Ethernet'):
         source = ('/sys/class/cxi, /opt/cray/libfabric' if kind == 'Slingshot' else
                   'no card in /sys/class/cxi, and none that is up in ' + FOLDER)
     else:
         source = '%s: %s' % (FOLDER, ', '.join(card.name for card in cards if card.kind == kind))
     others = sorted(kinds - {kind})
-    survey.fact('network', {'kind': kind, 'drivers': drivers}, why, source, 'derived', 'network',
+    survey.fact('network', {'kind': kind, 'drivers': drivers}, source, 'derived', 'network',
                 note='also here: ' + ', '.join(others) if others else '')
 
 
@@ -91,8 +78,7 @@ def libfabric(survey):
     path = survey.library('libfabric', of_system + of_mpi if survey.cray else of_mpi + of_system,
                           "the host's network library, with the providers of its network", 'network', LIBFABRIC)
     if not path:
-        survey.lacks(LIBFABRIC, 'pkg-config, LD_LIBRARY_PATH, /opt/cray/libfabric, RUNPATH of libmpi, ldconfig',
-                     "bind and hybrid cannot be installed; pure and opensource bring their own")
+        survey.lacks(LIBFABRIC, "bind and hybrid cannot be installed; pure and opensource bring their own")
     provider(survey, path, providers(survey, path) if path else [])
 
 
@@ -115,90 +101,64 @@ def _beside_mpi(survey):
 def _of_system(survey):
     """Return [(path, source)] of places of a libfabric: of pkg-config, modules, Cray, ld.so."""
     host, found = survey.host, []
-    if host.said['libfabric'].good:
+    if survey.of_system('libfabric'):
         found.append(('%s/%s' % (survey.of_system('libfabric').strip(), LIBFABRIC),
-                      '`%s`' % host.said['libfabric'].command))
+                      '`%s`' % host.answers['libfabric'].command))
     found += [('%s/%s' % (folder, LIBFABRIC), '%s, by the loaded module libfabric' % name)
               for name in ('LD_LIBRARY_PATH', 'CRAY_LD_LIBRARY_PATH') for folder in host.folders_of(name)
               if '/libfabric/' in folder + '/']
-    there = newest_first(path for lib in ('lib64', 'lib') for path in
-                         host.matching('/opt/cray/libfabric/*/%s/%s' % (lib, LIBFABRIC)))
-    several = '; the newest of ' + ', '.join(path.split('/')[4] for path in there) if len(there) > 1 else ''
-    found += [(path, '/opt/cray/libfabric/*' + several) for path in there]
+    found += [(path, 'the newest in /opt/cray/libfabric') for path in newest_first(
+        host.matching('/opt/cray/libfabric/*/lib64/' + LIBFABRIC))]
     found += [('%s/%s' % (folder, LIBFABRIC), 'LD_LIBRARY_PATH') for folder in host.folders_of('LD_LIBRARY_PATH')]
     return found + survey.usual(LIBFABRIC)
 
 
 def provider(survey, path, there):
     """The provider for the network; path: of libfabric or None, there: its providers (list of str)."""
-    cards, cxi = survey.value('cards', []), 'cxi' in there
-    kind, why = survey.value('network')['kind'], "libfabric's provider for the network of this system (FI_PROVIDER)"
+    cards, cxi, kind = survey.value('cards', []), 'cxi' in there, survey.value('network')['kind']
     if kind not in ('Slingshot', 'Ethernet'):
-        provider_of_cards(survey, path, there, kind, why)
-        return
-    if cards and cxi:
-        survey.fact('provider', 'cxi', why, '/sys/class/cxi, and the providers of libfabric', 'measured', 'network')
-    elif cards and not path:
-        survey.fact('provider', 'cxi', why, '/sys/class/cxi; no libfabric of the host was found, the image must have '
-                    'the provider', 'derived', 'network')
-    elif cxi and survey.slingshot:
-        survey.fact('provider', 'cxi', why + ": libfabric has cxi, this node has no card", 'providers of libfabric; '
-                    'login nodes often have no card', 'derived', 'network')
+        provider_of_cards(survey, path, there, kind)
+    elif (cards or survey.slingshot) and cxi or cards and not path:
+        survey.fact('provider', 'cxi', '%s; %s' % (
+            '/sys/class/cxi' if cards else 'no card on this node, as on many login nodes',
+            'providers of libfabric' if cxi else 'no libfabric of the host, the image must have the provider'),
+                    'measured' if cards and cxi else 'derived', 'network')
     else:
-        survey.fact('provider', 'tcp', why + ": tcp is in every libfabric", 'no card of Slingshot in /sys/class/cxi'
-                    if not cards else "the host's libfabric has no provider cxi for the cards", 'derived', 'network')
+        survey.fact('provider', 'tcp', "the host's libfabric has no provider cxi for the cards" if cards else
+                    'no card of Slingshot in /sys/class/cxi', 'derived', 'network')
         if cards:
-            survey.lacks('provider cxi', '%s has: %s' % (path, ', '.join(there) or 'none that is known'),
-                         "bind and hybrid cannot reach the cards %s; the file says provider tcp. opensource can, "
-                         "with libcxi in the image: set provider to cxi then" % ', '.join(cards))
+            survey.lacks('provider cxi', "%s has %s: bind and hybrid cannot reach the cards %s, and the file says "
+                         "provider tcp. opensource can, with libcxi in the image: set provider to cxi then"
+                         % (path, ', '.join(there) or 'no provider that is known', ', '.join(cards)))
 
 
-def provider_of_cards(survey, path, there, kind, why):
+def provider_of_cards(survey, path, there, kind):
     """The provider for InfiniBand and its like: the best that the host's libfabric has, else the best that there is."""
     network, have = NETWORKS[kind], set(part for name in there for part in parts_of(name))
     having = [fact for fact in network['providers'] if set(parts_of(fact['value'])) <= have]
     fact = (having or network['providers'])[0]
-    name = survey.fact('provider', fact['value'], '%s: %s' % (why, fact['why']), fact['source'], fact['evidence'],
-                       'network')
+    name = survey.fact('provider', fact['value'], fact['source'], fact['evidence'], 'network')
     if path and not having:
         survey.no_provider = "the host's libfabric has no provider %s" % name
-        survey.lacks('provider ' + name, '%s has: %s' % (path, ', '.join(there) or 'none that is known'),
-                     "hybrid and bind would end at start, because they take the host's libfabric; an image that has "
-                     "the provider%s does without it" % (", or UCX," if network['ucx']['value'] else ''))
-    survey.lacks('an image for ' + kind, '`osu-container image list`', "no image of this project has %s for these "
-                 "cards: with those pure goes over TCP, slowly. `osu-container check IMAGE.sif --site-file FILE` tells "
-                 "which of yours does better" % ('rdma-core' if kind != 'Omni-Path' else 'the provider ' + name))
+        survey.lacks('provider ' + name, "hybrid and bind would end at start, because they take the host's libfabric; "
+                     "an image that has the provider%s does without it" % (
+                         ", or UCX," if network['ucx']['value'] else ''))
+    survey.lacks('an image for ' + kind, "no image of this project has %s for these cards: with those pure goes over "
+                 "TCP, slowly. `osu-container check IMAGE.sif --site-file FILE` tells which of yours does better"
+                 % ('rdma-core' if kind != 'Omni-Path' else 'the provider ' + name))
 
 
 def providers(survey, path):
     """Return the providers of the libfabric at path, kept as a fact."""
-    host, said = survey.host, survey.host.said['providers']
-    own = host.find('fi_info')
-    prefix = os.path.dirname(os.path.dirname(os.path.realpath(host.at(path))))
-    why = "which networks the host's libfabric can drive"
-    if said.good and own and os.path.realpath(own).startswith(prefix + '/'):
-        names = re.findall(r'^([\w;-]+):\s*$', said.output, re.M)
-        return survey.fact('providers', names, why, '`fi_info -l`', section='network')
-    real = os.path.realpath(host.at(path))
     try:
-        names = fabric_traits(read_plain(real))['providers']
+        names = fabric_traits(read_plain(os.path.realpath(survey.host.at(path))))['providers']
     except (OSError, ValueError):
         names = []
     if names:
-        survey.fact('providers', names, why, 'names of functions in the file', 'derived', 'network')
+        survey.fact('providers', names, 'names of functions in the file', 'derived', 'network')
     else:
-        survey.lacks('providers of libfabric', 'fi_info -l; names of functions in %s' % path,
-                   "whether the host's libfabric drives the network is not known")
+        survey.lacks('providers of libfabric', "whether the host's libfabric drives the network is not known")
     return names
-
-
-def libcxi(survey):
-    """libcxi, by which libfabric reaches Slingshot's cards."""
-    if not survey.library('libcxi', survey.usual('libcxi.so.1'), "libfabric's provider cxi reaches the Slingshot card "
-                          "through it", 'network', 'libcxi.so.1'):
-        survey.lacks('libcxi.so.1', ', '.join(survey.searched()),
-                     "bind and hybrid cannot reach Slingshot, because the host's libfabric needs it; opensource "
-                     "brings its own" if survey.slingshot else "not needed: no Slingshot here", survey.slingshot)
 
 
 def rdma_cards(host):

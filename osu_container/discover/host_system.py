@@ -12,8 +12,6 @@ SHARED = ('lustre', 'gpfs', 'nfs', 'nfs4', 'beegfs', 'ceph', 'wekafs', 'panfs', 
 #: Folders that a container has itself, or that the runtime binds
 OF_SYSTEM = ('bin', 'boot', 'dev', 'etc', 'lib', 'lib64', 'mnt', 'opt', 'proc', 'root', 'run', 'sbin', 'srv', 'sys',
              'tmp', 'usr', 'var')
-#: Runtimes that the modules do not use
-OTHER_RUNTIMES = ('podman-hpc', 'shifter', 'sarus', 'enroot', 'ch-run')
 DEFAULT_FOLDERS = ['/lib64', '/usr/lib64', '/lib', '/usr/lib']
 DEBIAN_FOLDERS = ['/lib/%s-linux-gnu', '/usr/lib/%s-linux-gnu']
 #: Libraries that some approach takes from the host
@@ -22,43 +20,34 @@ INJECTED = frozenset(name for entry in APPROACHES.values() for name in entry['in
 
 def runtime(survey):
     """Container runtime: the commands that answer."""
-    said = [survey.host.said[name] for name in ('apptainer', 'singularity') if survey.host.said[name].good]
+    host = survey.host
+    found = [host.answers[name] for name in ('apptainer', 'singularity') if host.answers[name].good]
     # below another root its own first; this machine's may have to run what is there
-    said.sort(key=lambda each: not survey.host.find(each.words[0]).startswith(survey.host.root + '/'))
-    others = [name for name in OTHER_RUNTIMES if survey.host.find(name)]
-    why = "starts the commands of a module in the image; the first one on PATH is taken"
-    if said:
-        note = '; '.join('%s: %s' % (each.words[0], each.output.strip().splitlines()[0]) for each in said
-                         if each.output.strip())
-        survey.fact('runtime', [each.words[0] for each in said], why,
-                  ', '.join('`%s`' % each.command for each in said), section='runtime', note=note)
-        return
-    survey.fact('runtime', ['apptainer', 'singularity'], why, 'neither answers here', 'untested', 'runtime')
-    found = ' (found %s, which these modules do not use)' % ', '.join(others) if others else ''
-    survey.lacks('container runtime', 'apptainer, singularity on PATH' + found,
-               "nothing with a container can be installed or run from here: load its module, or install it")
+    found.sort(key=lambda each: not host.find(each.words[0]).startswith(host.root + '/'))
+    if found:
+        survey.fact('runtime', [each.words[0] for each in found], ', '.join('`%s`' % each.command for each in found),
+                    section='runtime', note='; '.join(each.output.strip().partition('\n')[0] for each in found))
+    else:
+        survey.fact('runtime', ['apptainer', 'singularity'], 'neither answers here', 'untested', 'runtime')
+        survey.lacks('container runtime', "nothing with a container can be installed or run from here: load the module "
+                     "of apptainer or singularity, or install it")
 
 
 def slurm(survey):
     """Slurm's spool folder, cluster, accounts, partitions."""
     settings = dict(re.findall(r'^(\w+)\s*=\s*(.*?)\s*$', survey.of_system('slurm'), re.M))
     source = '`scontrol show config`'
-    if settings.get('SlurmdSpoolDir'):
-        survey.fact('slurm.spool', settings['SlurmdSpoolDir'], "slurmd leaves there what Cray PMI reads", source,
-                  section='Slurm')
-    if settings.get('TmpFS'):
-        survey.fact('slurm.tmpfs', settings['TmpFS'], "Slurm's PMIx makes folders there in which ranks of Open MPI "
-                  "meet", source, section='Slurm')
-    for key, name in (('cluster', 'ClusterName'), ('release', 'SLURM_VERSION')):
+    for key, name in (('spool', 'SlurmdSpoolDir'), ('tmpfs', 'TmpFS'), ('cluster', 'ClusterName'),
+                      ('release', 'SLURM_VERSION')):
         if settings.get(name):
-            survey.fact('slurm.' + key, settings[name], "which Slurm this is", source, section='Slurm')
+            survey.fact('slurm.' + key, settings[name], source, section='Slurm')
     if settings:
-        survey.fact('slurm.account', 'associations' in settings.get('AccountingStorageEnforce', ''),
-                  "whether a job must be of an account (AccountingStorageEnforce)", source, 'derived', 'Slurm')
+        survey.fact('slurm.account', 'associations' in settings.get('AccountingStorageEnforce', ''), source, 'derived',
+                    'Slurm')
     rows = [row.split('|') for row in survey.of_system('partitions').split() if '|' in row]
     if rows:
-        survey.fact('slurm.partitions', rows, "partitions with their GPUs, the default one with a star",
-                  '`sinfo -h -o %P|%G`', section='Slurm', note=', '.join(name for name, _ in rows))
+        survey.fact('slurm.partitions', rows, '`sinfo -h -o %P|%G`', section='Slurm',
+                    note=', '.join(name for name, _ in rows))
 
 
 def file_systems(survey):
@@ -72,11 +61,11 @@ def file_systems(survey):
                     "belong into a container: %s" % ', '.join(sorted(set(skipped))))
     found = [path for path in sorted(set(found)) if not re.search(r'[\s,:|{}%]', path)]
     if found:
-        survey.fact('files.file_systems', found, "the users' data", '/proc/mounts, and links in / that lead there',
-                    section='files')
+        survey.fact('files.file_systems', found, '/proc/mounts, and links in / that lead there', section='files',
+                    why="the users' data")
     else:
-        survey.lacks('shared file systems', '/proc/mounts: ' + ', '.join(SHARED[:6]) + ', ...',
-                     "only what the runtime binds itself is seen in the container: home, the current folder, /tmp")
+        survey.lacks('shared file systems', "only what the runtime binds itself is seen in the container: home, the "
+                     "current folder, /tmp")
 
 
 def _shared_mounts(host):
@@ -112,52 +101,36 @@ def _links_into(host, paths):
 
 def modules(survey):
     """Modules that would get in the way, those with wrappers, and what is loaded."""
-    said = survey.host.said.get('modules')
     loaded = [name for name in survey.host.environment.get('LOADEDMODULES', '').split(':') if name]
-    survey.fact('modules.loaded', loaded, "what was loaded when this was looked at", 'LOADEDMODULES',
-              section='system')
-    if said is None or not said.good:
-        survey.lacks('Lmod', 'LMOD_CMD' if said is None else said.problem,
-                   "the modules are written for Lmod; those that set SINGULARITY_BIND too are not known")
-        return
-    names = sorted(set(line.strip().rstrip('/').partition('(')[0] for line in said.output.splitlines()
+    survey.fact('modules.loaded', loaded, 'LOADEDMODULES', section='system')
+    names = sorted(set(line.strip().rstrip('/').partition('(')[0] for line in survey.of_system('modules').splitlines()
                        if not line.rstrip().endswith(':')))
-    survey.fact('modules.available', names, "modules that can be loaded", '`module -t avail`', section='')
+    if not names:
+        survey.lacks('Lmod', "the modules are written for Lmod; those that set SINGULARITY_BIND too are not known")
+        return
+    survey.fact('modules.available', names, '`module -t avail`')
     short = sorted(set(name.split('/')[0] for name in names))
     survey.fact('conflicts', [name for name in short if re.search(
         r'(singularity|apptainer|container).*(bind|enable|userfilesystems|CPEbits)|^apptainer-enable', name)]
         # one of several modules of the runtime: as Pawsey has them
-        + [name for name in names if re.match(r'(singularity|apptainer)\w*/.*-mpi$', name)],
-        "modules that set SINGULARITY_BIND or APPTAINER_BIND themselves, by their names", '`module -t avail`',
+        + [name for name in names if re.match(r'(singularity|apptainer)\w*/.*-mpi$', name)], '`module -t avail`',
         'derived', 'modules')
     survey.fact('wrapper_modules', [name for name in short if 'container-wrapper' in name or name == 'tykky'],
-              "modules that may have wrap-container, by their names", '`module -t avail`', 'derived', 'modules')
+                '`module -t avail`', 'derived', 'modules')
 
 
 def node(survey):
-    """Release of the system, its C library and kernel, name of the node."""
-    said = survey.host.said['glibc']
-    if said.good:
-        where = 'this machine; a tree has none of its own' if survey.host.root else '`getconf GNU_LIBC_VERSION`'
-        survey.fact('glibc', said.output.split()[-1], "the C library that the host's libraries need; in a container "
-                  "the image's must be as new", where, section='system')
-    found = re.search(r'^PRETTY_NAME="?(.*?)"?$', survey.host.text('/etc/os-release'), re.M)
+    """Release of the system, its C library, name of the node."""
+    host, glibc = survey.host, survey.of_system('glibc').split()
+    if glibc:
+        survey.fact('glibc', glibc[-1], 'this machine; a tree has none of its own' if host.root else
+                    '`getconf GNU_LIBC_VERSION`', section='system')
+    found = re.search(r'^PRETTY_NAME="?(.*?)"?$', host.text('/etc/os-release'), re.M)
     if found:
-        survey.fact('os', found.group(1), "the host's distribution", '/etc/os-release', section='system')
-    kernel = os.uname().release
-    survey.fact('kernel', kernel, "the running kernel", 'uname -r', section='system')
-    config = '/boot/config-' + kernel
-    if survey.host.exists(config):
-        survey.fact('files.kernel_config', config, "libfabric looks there whether the kernel can share GPU memory",
-                  config, section='files')
-    for key, path, why in (('cxi_state', '/run/cxi', "state of the cards for libcxi"),
-                           ('libdrm_ids', '/usr/share/libdrm/amdgpu.ids', "names of the GPUs for ROCm's libdrm")):
-        if survey.host.exists(path):
-            survey.fact('files.' + key, path, why, path, section='files')
-    slurmd = survey.host.environment.get('SLURMD_NODENAME')
-    survey.fact('node', slurmd or socket.gethostname(), "where this was looked at",
-              'SLURMD_NODENAME' if slurmd else 'gethostname', section='system')
-    survey.fact('architecture', os.uname().machine, "what images must be built for", 'uname -m', section='system')
+        survey.fact('os', found.group(1), '/etc/os-release', section='system')
+    survey.fact('node', host.environment.get('SLURMD_NODENAME') or socket.gethostname(), 'SLURMD_NODENAME, host name',
+                section='system')
+    survey.fact('architecture', os.uname().machine, 'uname -m', section='system')
 
 
 def searched(host):
@@ -194,60 +167,38 @@ def folders(survey):
     found, rocm = list(survey.searched()), survey.value('rocm')
     if rocm and rocm + '/lib' not in found:
         found.append(rocm + '/lib')
-    source = '/etc/ld.so.conf'
-    if _add_needed(survey, found):
-        source += ', and where the loaded modules have what is needed'
-    survey.fact('library_folders', found, "where dependencies of the injected libraries are looked for", source,
+    _add_needed(survey, found)
+    survey.fact('library_folders', found, '/etc/ld.so.conf, and where the loaded modules have what is needed',
                 section='files')
 
 
 def _add_needed(survey, found):
-    """Add folders that hold what the injected libraries lack to found (list of str); return whether there was one."""
-    host, more, before = survey.host, _other_folders(survey), len(found)
-    starts = [host.at(kept['path']) for name, kept in survey.libraries.items() if name in INJECTED]
-    named = set(os.path.basename(path) for path in starts)
-    for _ in range(10):  # each round adds a folder
+    """Add folders that hold what the injected libraries lack to found (list of str)."""
+    host, rocm = survey.host, survey.value('rocm')
+    more = [folder for name in ('LD_LIBRARY_PATH', 'CRAY_LD_LIBRARY_PATH') for folder in host.folders_of(name)]
+    more += [rocm + '/llvm/lib', rocm + '/lib/llvm/lib'] if rocm else []
+    more += ['/opt/cray/pe/gcc-libs', '/opt/cray/pe/gcc-libs/default']
+    starts = dict((name, host.at(kept['path'])) for name, kept in survey.libraries.items() if name in INJECTED)
+    named = set(os.path.basename(path) for path in starts.values())
+    while starts:  # each round adds a folder
         search = [host.at(folder) for folder in found] + (found if host.root else [])
         try:
-            missing = closure(starts, search, lambda soname: soname in named)[1] if starts else []
+            missing = closure(list(starts.values()), search, lambda soname: soname in named)[1]
         except ElfError as err:
             host.remark("dependencies are not known: %s" % err)
-            break
-        new = [folder for soname, _ in missing for folder in more
-               if folder not in found and host.is_file('%s/%s' % (folder, soname))]
-        if not new:
-            for soname, facts in missing:
-                _lacks_dependency(survey, soname, host.inside(facts.path))
-            survey.unresolved = _by_approach(survey, search) if missing else {}
-            break
-        found.append(new[0])
-    return len(found) > before
-
-
-def _other_folders(survey):
-    """Return folders (list of str) that may hold dependencies: of loaded modules, ROCm's and GCC's."""
-    rocm = survey.value('rocm')
-    found = [folder for name in ('LD_LIBRARY_PATH', 'CRAY_LD_LIBRARY_PATH') for folder in survey.host.folders_of(name)]
-    found += [rocm + '/llvm/lib', rocm + '/lib/llvm/lib'] if rocm else []
-    return found + ['/opt/cray/pe/gcc-libs', '/opt/cray/pe/gcc-libs/default']
-
-
-def _lacks_dependency(survey, soname, by):
-    """Keep that soname, which the library by (path) needs, is nowhere: eb refuses to inject that library."""
-    refused = "%s needs it: eb refuses approaches that inject that, unless the image has %s" % (by, soname)
-    for entry in survey.missing:
-        if entry['what'].partition('.so')[0] == soname.partition('.so')[0]:
-            entry.update(consequence=entry['consequence'] + '; ' + refused, matters=True)
             return
-    survey.lacks(soname, 'folders of ld.so, LD_LIBRARY_PATH', refused)
-
-
-def _by_approach(survey, search):
-    """Return {approach: sonames (list of str) that its injected libraries need and that are nowhere}."""
-    found = {}
-    for name, entry in APPROACHES.items():
-        starts = [survey.host.at(survey.libraries[library]['path'])
-                  for library in entry['inject'] + entry['inject_if_known'] if library in survey.libraries]
-        if starts:
-            found[name] = sorted(set(soname for soname, _ in closure(starts, search, lambda soname: False)[1]))
-    return found
+        new = [folder for soname, _ in missing for folder in more
+               if folder not in found and os.path.isfile(host.at('%s/%s' % (folder, soname)))]
+        if new:
+            found.append(new[0])
+            continue
+        listed = [entry['what'].partition('.so')[0] for entry in survey.missing]
+        for soname, facts in missing:
+            if soname.partition('.so')[0] not in listed:
+                survey.lacks(soname, "%s needs it: eb refuses approaches that inject that, unless the image has it"
+                             % host.inside(facts.path))
+        for name, entry in APPROACHES.items() if missing else ():
+            injected = [starts[library] for library in entry['inject'] + entry['inject_if_known'] if library in starts]
+            survey.unresolved[name] = sorted(set(soname for soname, _ in closure(
+                injected, search, lambda soname: False)[1])) if injected else []
+        return

@@ -4,7 +4,6 @@ What `discover --facts` writes: the libraries of this host as a description (osu
 All that check asks of the real files is in it: of the libraries that sites name, of all that these need, and of each
 place where ld.so would look for them. Nothing else is: no file that is not one of these, and no name of a user.
 """
-import json
 import os
 from collections import OrderedDict
 
@@ -19,8 +18,8 @@ from osu_container.core.reading.files import read_plain
 from osu_container.core.reading.image import MPI_FAMILIES
 from osu_container.core.reading.traits import fabric_traits, mpi_traits
 
-#: No file is larger (bytes): the symbols of the libraries with most of them are left out, which makes them unknown
-LIMIT = 8 << 20
+#: Symbols of a library with more are left out, which makes them unknown: the largest of ROCm have some 500,000
+MOST_SYMBOLS = 50000
 LIBC = 'libc.so.6'
 
 
@@ -90,11 +89,13 @@ class _Files(object):
                          if not name.partition('@')[2].startswith('GLIBC_2'))  # the versions say as much
         found.update(
             needed=facts.needed, rpath=facts.rpath, runpath=facts.runpath,
-            verneed=dict((soname, sorted(names)) for soname, names in sorted(facts.verneed.items())),
-            undefined={'now': sorted(name for name in undefined if undefined[name]),
-                       'later': sorted(name for name in undefined if not undefined[name])},
+            verneed=dict((soname, sorted(names)) for soname, names in sorted(facts.verneed.items())))
+        if len(facts.defined) + len(undefined) < MOST_SYMBOLS:
             # a versioned one is there by its plain name too
-            defined=sorted(facts.defined - set(name.partition('@')[0] for name in facts.defined if '@' in name)))
+            plain = set(name.partition('@')[0] for name in facts.defined if '@' in name)
+            found.update(defined=sorted(facts.defined - plain), undefined={
+                'now': sorted(name for name in undefined if undefined[name]),
+                'later': sorted(name for name in undefined if not undefined[name])})
         if facts.nodeflib:
             found['nodeflib'] = True
         read = fabric_traits if facts.soname == 'libfabric.so.1' else mpi_traits if facts.soname in MPI_FAMILIES \
@@ -145,7 +146,7 @@ class _Files(object):
 
 def description(entry, root, name, today, node):
     """
-    Return (description (OrderedDict), remarks (list of str)) of a host.
+    Return the description (OrderedDict) of a host.
 
     :param entry: whole entry of the site found there, or None; root: str, folder that stands in for its /; name: str,
                   of the site; today: str, ISO date; node: str
@@ -160,19 +161,5 @@ def description(entry, root, name, today, node):
         ('glibc', OrderedDict([('value', '.'.join(newest[0][6:].split('.')[:2])), ('source', 'versions in ' + LIBC),
                                ('date', today), ('evidence', 'measured')]) if newest else None),
         ('names', files.names), ('cached', files.cached), ('libraries', files.libraries)])
-    return data, _shortened(data)
+    return data
 
-
-def _shortened(data):
-    """Leave symbols out of a description that would be too large; return sentences (list of str) on them."""
-    remarks = []
-    while len(json.dumps(data)) > LIMIT:
-        said = max((said for statements in data['libraries'].values() for said in statements),
-                   key=lambda said: len(said.get('defined', ())) + len(str(said.get('undefined', ''))))
-        if 'defined' not in said and 'undefined' not in said:
-            break
-        remarks.append("%s has too many symbols, which are left out: where they matter, check says unknown"
-                       % said['soname'])
-        said.pop('defined', None)
-        said.pop('undefined', None)
-    return remarks

@@ -1,17 +1,16 @@
 """
 Looking: which libraries, commands, networks and file systems a system has, each with what showed it.
 
-Survey keeps what is found; what is looked for stands by subject in host_*.py beside this file.
+Survey keeps what is found; what is looked for is in host_*.py beside this file.
 
 A fact is a dict as the site data have it (value, why, source, date, evidence), with two more keys for who reads the
-report: section and note. What is not there becomes an entry of missing: what, looked (where), consequence, matters
-(bool: whether a system of this kind should have it).
+report: section and note. A part that a system of this kind should have becomes an entry of missing: what, consequence.
 """
 import os
 import re
 from collections import OrderedDict
 
-from osu_container.core.reading.libraries import read_library, sha256_of
+from osu_container.core.reading.libraries import read_library
 
 from . import host_gpu, host_mpi, host_network, host_system
 
@@ -24,27 +23,19 @@ COMMANDS = OrderedDict([
     ('partitions', ['sinfo', '-h', '-o', '%P|%G']),
     ('libfabric', ['pkg-config', '--variable=libdir', 'libfabric']),
     ('mpicc', ['mpicc', '-show']),
-    ('providers', ['fi_info', '-l']),
     ('glibc', ['getconf', 'GNU_LIBC_VERSION']),
     ('libraries', ['ldconfig', '-p']),
     ('nvidia', ['nvidia-smi', '--query-gpu=name,compute_cap', '--format=csv,noheader']),
 ])
-#: What it means that a command does not answer; '' where another way tells the same
-WITHOUT = {
-    'slurm': "Slurm's spool folder and whether jobs need an account are not known",
-    'partitions': "which partition has GPUs is not known",
-    'glibc': "the release of the C library is not known",
-}
 #: What is looked for, in this order: some of it depends on what was found before
 SUBJECTS = (
     host_system.runtime, host_network.network_cards, host_mpi.libmpi, host_mpi.open_mpi, host_network.libfabric,
-    host_network.libcxi, host_mpi.cray_pmi, host_mpi.pals, host_mpi.xpmem, host_mpi.lustre, host_gpu.gpus,
-    host_gpu.rocm, host_gpu.cuda, host_gpu.gtl, host_mpi.start_of_ranks, host_system.slurm, host_system.file_systems,
-    host_system.modules, host_system.node, host_system.folders)
+    host_mpi.other_libraries, host_gpu.gpus, host_gpu.rocm, host_gpu.cuda, host_gpu.gtl, host_mpi.start_of_ranks,
+    host_system.slurm, host_system.file_systems, host_system.modules, host_system.node, host_system.folders)
 
 
 class Survey(object):
-    """What was found: facts (OrderedDict), missing (list of dict), libraries (files, to compare with another time)."""
+    """What was found: facts (OrderedDict), missing (list of dict), libraries ({name: dict path, family, release})."""
 
     def __init__(self, host, today):
         """host: Host; today: str, ISO date."""
@@ -59,7 +50,7 @@ class Survey(object):
         self.no_provider = None
         self._searched = None
 
-    def fact(self, key, value, why, source, evidence='measured', section='', note='', **more):
+    def fact(self, key, value, source, evidence='measured', section='', note='', why='', **more):
         """Keep a fact; return its value."""
         self.facts[key] = dict(more, value=value, why=why, source=source, date=self.today, evidence=evidence,
                                section=section, note=note)
@@ -69,55 +60,42 @@ class Survey(object):
         """Return the value of a fact, default where it was not found."""
         return self.facts[key]['value'] if key in self.facts else default
 
-    def lacks(self, what, looked, consequence, matters=True):
-        """Keep that something is not there."""
-        self.missing.append({'what': what, 'looked': looked, 'consequence': consequence, 'matters': bool(matters)})
+    def lacks(self, what, consequence):
+        """Keep that something is missing, which a system of this kind should have."""
+        self.missing.append({'what': what, 'consequence': consequence})
 
     def library(self, name, candidates, why, section, soname=None, **more):
         """
         Keep the first of candidates ([(path, source)]) that is a library of soname; return its path, None without.
 
-        Others that are there but cannot be used are remarked.
+        Others that exist but cannot be used are remarked.
         """
         for path, source in candidates:
             problem = self.host.library_problem(path, soname)
             if problem:
                 self.host.remark(problem)
             if problem is None:
-                self.keep_library(name, path)
+                try:
+                    family, release = read_library(self.host.at(path))[0]
+                except (OSError, ValueError):
+                    family = release = None
+                self.libraries[name] = {'path': path, 'family': family, 'release': release}
                 is_in = self.host.leads_to(path)
                 note = ', '.join(filter(None, [self.what_it_is(name), 'leads to %s' % is_in if is_in != path else '']))
-                return self.fact('libraries.' + name, path, why, source, section=section, note=note, **more)
+                return self.fact('libraries.' + name, path, source, section=section, note=note, why=why, **more)
         return None
-
-    def keep_library(self, name, path):
-        """Read which library a file is, its size, time stamp and sha256."""
-        real = self.host.at(path)
-        try:
-            version, build_id = read_library(real)
-        except (OSError, ValueError):
-            version, build_id = (None, None), None
-        stat = os.stat(real)
-        self.libraries[name] = {'path': path, 'size': stat.st_size, 'mtime': int(stat.st_mtime),
-                                'sha256': sha256_of(real), 'build_id': build_id, 'family': version[0],
-                                'release': version[1]}
 
     def what_it_is(self, name):
         """Return what a library says of itself (str), '' if it says nothing."""
-        kept = self.libraries[name]
-        return ' '.join(filter(None, [kept['family'], kept['release']]))
+        return ' '.join(filter(None, [self.libraries[name]['family'], self.libraries[name]['release']]))
 
     # what commands and ld.so say
 
     def of_system(self, key):
-        """Return what a command said, without root in paths."""
-        said = self.host.said.get(key)
-        text = said.output if said is not None and said.good else ''
+        """Return what a command printed, without root in paths; '' where it failed."""
+        answer = self.host.answers.get(key)
+        text = answer.output if answer is not None and answer.good else ''
         return text.replace(self.host.root + '/', '/') if self.host.root else text
-
-    def in_cache(self, soname):
-        """Return the paths that ldconfig's cache has for soname."""
-        return re.findall(r'^\s*%s \(.*\) => (/\S+)$' % re.escape(soname), self.of_system('libraries'), re.M)
 
     def searched(self):
         """Return the folders (list of str) that the host's ld.so searches."""
@@ -127,8 +105,9 @@ class Survey(object):
 
     def usual(self, soname):
         """Return [(path, source)] where ld.so may find soname: its cache, then the folders that it searches."""
-        return [(path, '`ldconfig -p`') for path in self.in_cache(soname)] + [
-            ('%s/%s' % (folder, soname), 'folder that ld.so searches') for folder in self.searched()]
+        cached = re.findall(r'^\s*%s \(.*\) => (/\S+)$' % re.escape(soname), self.of_system('libraries'), re.M)
+        return [(path, '`ldconfig -p`') for path in cached] + [
+            (os.path.join(folder, soname), 'folder that ld.so searches') for folder in self.searched()]
 
     def look(self):
         """Look at everything; return self."""
@@ -139,8 +118,4 @@ class Survey(object):
         host.ask(commands)
         for subject in SUBJECTS:
             subject(self)
-        for key, consequence in WITHOUT.items():
-            said = host.said.get(key)
-            if said is not None and not said.good:
-                self.lacks('`%s`' % said.command, said.problem, consequence)
         return self

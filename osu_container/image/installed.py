@@ -12,10 +12,10 @@ from osu_container.core import shell
 from osu_container.core.deciding.facts import FactsError, checked, stale_libraries
 from osu_container.core.installing.image_build import wanted_sha256
 from osu_container.core.reading import sif as sif_file
+from osu_container.core.reading.files import read_json, text_of
 from osu_container.core.reading.image import FULL, limited
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.core.terminal import one_line
-from osu_container.discover.differ import DifferError, recorded, root_of
 
 from . import ImageError
 from .catalogue import command_path
@@ -90,9 +90,9 @@ def installations(modulepath):
     found = {}
     for folder in filter(None, modulepath.split(':')):
         for path in sorted(Path(folder).rglob('*.lua')):
-            root = root_of(path) if path.name[0] != '.' else None
-            if root and os.path.isfile(os.path.join(root, 'facts.json')):
-                found.setdefault(root, str(path.relative_to(folder).with_suffix('')))
+            root = path.name[0] != '.' and re.search(r'^local root = "(.*)"', text_of(str(path)), re.M)
+            if root and os.path.isfile(os.path.join(root.group(1), 'facts.json')):
+                found.setdefault(root.group(1), str(path.relative_to(folder).with_suffix('')))
     if not found:
         raise ImageError(f"no module of this project in MODULEPATH ({modulepath or 'not set'}). Add the folder that "
                          "has them: module use FOLDER")
@@ -106,9 +106,9 @@ def verify_installation(root, sums):
     root: folder. sums: dict that is filled: installations may share one file, which is read once.
     """
     try:
-        facts = checked(recorded(root))
-    except (DifferError, FactsError) as err:
-        return [('facts', WRONG, str(err))]
+        facts = checked(read_json(os.path.join(root, 'facts.json')))
+    except (FactsError, OSError, ValueError) as err:
+        return [('facts', WRONG, f"{root}/facts.json is damaged: {err}. Install the module again: eb --rebuild")]
     found = []
     if 'image' in facts:
         path = Path(root, facts['image']['file'])

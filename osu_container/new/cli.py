@@ -197,19 +197,13 @@ def _eb_options(options, path, verdict, of_site):
 
 
 def _check(options):
-    """Raise NewError for an image or a --sysroot with which nothing can be done."""
+    """Raise NewError for an image with which nothing can be done."""
     problem = name_problem(os.path.basename(options.image))
     if problem:
         raise NewError(problem)
     if os.path.isdir(options.image):
         raise NewError("%s is a folder, and a module holds one file: pack it first by apptainer build NAME.sif %s"
                        % (options.image, shell.path(options.image)))
-    if options.sysroot and not os.path.isdir(options.sysroot):
-        raise NewError("--sysroot: there is no folder %s. "
-                       "Name the one that stands for the host's /" % options.sysroot)
-    if options.sysroot and not os.access(options.sysroot, os.R_OK | os.X_OK):  # all in it would seem to be missing
-        raise NewError("--sysroot: the folder %s may not be read by you. Ask for that, or name another one"
-                      % options.sysroot)
 
 
 def _example(options, found, name):
@@ -255,23 +249,11 @@ def _look(options, site, host):
         return found, verdicts, image.labels
 
 
-def _write(options, path, text, wanted):
-    """
-    Write the easyconfig text to path and say so; with --dry-run only show it.
-
-    wanted: {parameter: value} that eb must read in it. Raises NewError, OSError.
-    """
+def _write(options, path, text):
+    """Write the easyconfig text to path and print so; with --dry-run only show it. Raises OSError."""
     if options.dry_run:
         print('\nwould be written: %s\n\n%s' % (path, text.rstrip()))
-        return
-    try:
-        found = easyconfig.reads_as(text.encode('ascii').decode())
-        wrong = [name for name, value in sorted(wanted.items()) if found.get(name) != value]
-        if wrong:
-            raise ValueError("%s reads as %r, not as %r" % (wrong[0], found.get(wrong[0]), wanted[wrong[0]]))
-    except ValueError as err:  # also text that is not ASCII
-        raise NewError("eb could not read what would be written to %s: %s. Nothing was changed" % (path, err))
-    if outputs.write(path, text, options.force):
+    elif outputs.write(path, text, options.force):
         print('\nwritten: %s' % path)
     else:
         print('\nis there already, as it would be written: %s' % path)
@@ -291,8 +273,7 @@ def main(options):
     values = easyconfig.values_of(name, verdict.approach, of_site or os.path.basename(options.image),
                                   _sum_of(options.image), options.command or commands.typed(found), example,
                                   APPROACHES[verdict.approach]['title'], labels)
-    text = easyconfig.text_of(values)
-    _write(options, path, text, values)
+    _write(options, path, easyconfig.text_of(values))
     other = next((one.approach for one in verdicts if one.approach == 'pure' and one is not verdict
                   and one.level in ('works', 'works slowly')), None)
     print('\nNext:')

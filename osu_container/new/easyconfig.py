@@ -1,5 +1,4 @@
 """The text of an easyconfig for an image, the name of its module, and the commands that follow."""
-import ast
 import os
 import re
 
@@ -106,32 +105,6 @@ def text_of(values):
     """Return the text (str) of an easyconfig with values as of values_of()."""
     texts = dict((key, listed(value) if isinstance(value, list) else quoted(value)) for key, value in values.items())
     return TEXT.format(plain=values['name'], **texts)
-
-
-def _resolved(value):
-    """Return a value of an easyconfig as eb reads it, its templates resolved; see quoted()."""
-    if isinstance(value, list):
-        return [_resolved(one) for one in value]
-    known = {'name': None}  # no other template is in what is written here
-    return re.sub(r'(%)(?!%*\(\w+\)s)', r'\1\1', value) % known
-
-
-def reads_as(text):
-    """
-    Return {parameter: value} that eb reads in the text (str) of an easyconfig, None for a value that is a constant.
-
-    Raises ValueError if it is none that eb can read.
-    """
-    found = {}
-    try:
-        for node in ast.parse(text).body:
-            if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
-                raise ValueError("line %d is more than a parameter and its value" % node.lineno)
-            name = node.targets[0].id
-            found[name] = None if isinstance(node.value, ast.Name) else _resolved(ast.literal_eval(node.value))
-    except (SyntaxError, KeyError) as err:
-        raise ValueError(str(err))
-    return found
 
 
 def following(path, name, approach, example, start, options=(), other=None):

@@ -1,18 +1,18 @@
-"""`osu-container try`: the file of a job, here and on the played LUMI; which commands read it; what is not in it."""
-import ast
+"""`osu-container try`: the file of a job; which commands read it; what is not in it."""
 import json
 import os
 import re
 
 import pytest
 
-from osu_container import cli, try_file
+from osu_container import cli
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.deciding.site_choice import SiteFile, site_entry
+from osu_container.core.deciding.site_choice import SiteFile
 from osu_container.discover.cli import found_now
+from osu_container.discover.write import source_of
 from osu_container.results import imported, select
-from osu_container.try_file import DATA, LIMIT, PARTS, Discretion, TryFile
-from tests.helpers.machine import PROJECT, StandIn, run
+from osu_container.try_file import LIMIT, PARTS, SITE, Discretion, TryFile, parts_of
+from tests.helpers.machine import PROJECT, STATE, run
 
 #: Who the user is, and what opens doors: nothing of it may be in a file
 ME = {'HOME': '/users/ada', 'USER': 'ada', 'SLURM_JOB_ACCOUNT': 'project_465000999', 'EBU_USER_PREFIX': '/project/x/eb',
@@ -29,75 +29,49 @@ def text_of(folder):
     return path, path.read_text()
 
 
-def submitted(call, folder, words='', **variables):
-    """Submit the file of the project from a folder (Path), with words (str) behind it; return what sbatch did."""
-    script = f'cd {folder} && sbatch --wait --output={folder}/job.out {PROJECT}/try.sbatch {words}'
-    return call(script, **variables)
-
-
-def read_back(path, folder, names, capsys):
-    """See that compare, report and discover read the file (Path) with the curves of names (set of str)."""
-    run_of_file = select.resolve(str(path))
-    assert set(run_of_file.names) == names and run_of_file.facts['site'] in path.name
-    name = sorted(names)[0]
-    assert cli.main(['compare', f'{path}:{name}', f'{path}:{name}']) == 0
-    assert 'osu_bw H H, two nodes' in capsys.readouterr().out
-    assert cli.main(['report', str(path), '-o', str(folder / 'report.html')]) == 0
-    assert all(f'>{one}<' in (folder / 'report.html').read_text() for one in names)
-    assert cli.main(['discover', '--from', str(path), '-o', str(folder / 'site.py')]) == 0
-    capsys.readouterr()
-    return SiteFile(str(folder / 'site.py'))
+def site_of(path):
+    """Return the site (dict) that is the last part of the file (Path)."""
+    lines = path.read_text().splitlines()
+    file = path.parent / 'site.py'
+    file.write_text('\n'.join(line for line, (part, _) in zip(lines, parts_of(lines)) if part == SITE))
+    site = SiteFile(str(file))
+    return site.SITES[site.SITE]
 
 
 @pytest.mark.apptainer
 @pytest.mark.slurm
 def test_one_job_on_two_nodes_leaves_one_file_that_other_commands_read(tmp_path, shell, capsys):
-    def beside_native(script, **variables):
-        return shell('module load osu-native; ' + script, timeout=600, **variables)
-    done = submitted(beside_native, tmp_path, **SECRETS)
-    said = (tmp_path / 'job.out').read_text()
-    assert done.returncode == 0, said
-    path, text = text_of(tmp_path)
-    assert sorted(one.name for one in tmp_path.iterdir()) == ['job.out', path.name]  # nothing else stays behind
+    """The site asks for GPUs of each node, which the job has not."""
+    jobs = {'partition': None, 'account': False, 'options': [], 'step': ['--gpus-per-node=8']}
+    own = tmp_path / 'local' / '_mpicontainer_local.py'
+    own.parent.mkdir()
+    own.write_text((STATE / 'local' / own.name).read_text() + f"\nOVERRIDES = {{'jobs': {{'value': {jobs}}}}}\n")
+    folder = tmp_path / 'here'
+    folder.mkdir()
+    done = shell(f'module load osu-native; cd {folder} && sbatch --wait --output={folder}/job.out {PROJECT}/try.sbatch',
+                 timeout=600, EASYBUILD_INCLUDE_EASYBLOCKS=str(own), **SECRETS)
+    printed = (folder / 'job.out').read_text()
+    assert done.returncode == 0, printed
+    path, text = text_of(folder)
+    assert sorted(one.name for one in folder.iterdir()) == ['job.out', path.name]  # nothing else stays behind
     assert path.name.startswith('osu-try-workstation-') and len(text.encode()) <= LIMIT
     assert re.findall(r'^==== (.*) ====$', text, re.M) == list(PARTS)[1:] and '\nfailed: nothing\n' in text
+    assert '--gpus-per-node=8 of srun: the job has nothing for it' in text
     names = set(APPROACHES) - {'openmpi'}
     ran = select.resolve(str(path))
+    assert set(ran.names) == names and ran.facts['site'] in path.name
     for name in names:
         cases = {(one.case.benchmark, one.case.buffers, one.case.nodes) for one in ran.of(name=name)}
         assert cases == {(program, 'H H', nodes) for program in ('osu_bw', 'osu_latency') for nodes in (1, 2)}, name
         assert f"as promised by {name}:" in text
     assert text.count(': 2 ranks on 2 nodes (node1, node2), all alike') == 2 * len(names)
-    site = read_back(path, tmp_path, names, capsys)
-    assert site.SITES[site.SITE]['provider']['value'] == 'tcp'
+    assert cli.main(['compare', f'{path}:pure', f'{path}:pure']) == 0
+    assert 'osu_bw H H, two nodes' in capsys.readouterr().out
+    assert cli.main(['report', str(path), '-o', str(tmp_path / 'report.html')]) == 0
+    assert site_of(path)['based_on'] == 'plain'
     hidden = [word for value in SECRETS.values() for word in re.split('[@:/]', value) if len(word) > 5]
-    for secret in (os.environ['HOME'], str(PROJECT), str(tmp_path), *hidden):
+    for secret in (os.environ['HOME'], str(PROJECT), str(folder), *hidden):
         assert secret not in text
-
-
-@pytest.mark.apptainer
-@pytest.mark.slurm
-def test_on_the_played_lumi_the_image_of_the_system_is_taken_and_what_fails_is_said(tmp_path, capsys):
-    stack = StandIn('lumi-25.03', tmp_path)
-    there = stack.tree / 'appl/local/containers/cotainr-baseimages'
-    there.mkdir(parents=True)
-    image = next(iter(site_entry('workstation')['images']['value'].values()))
-    (there / 'lumi-multitorch-mpich-u24.sif').symlink_to(PROJECT / 'sources' / image)
-    (there / 'lumi-multitorch-mpich-u26.sif').write_text('no image')  # the newest is tried first
-    (tmp_path / 'here').mkdir()
-    own = stack.eb.environment['EASYBUILD_INCLUDE_EASYBLOCKS']
-    done = submitted(stack.shell, tmp_path / 'here', f'--site lumi-25.03 --sysroot {stack.tree}',
-                     EASYBUILD_INCLUDE_EASYBLOCKS=own, SLURM_JOB_ACCOUNT='project_465000999')
-    said = (tmp_path / 'here' / 'job.out').read_text()
-    path, text = text_of(tmp_path / 'here')
-    assert done.returncode == 1 and 'lumi-multitorch-mpich-u26.sif' in text.partition('==== verdict')[0], said
-    assert [line for line in text.splitlines() if line.startswith('failed: ')] == [
-        f'failed: image {there}/lumi-multitorch-mpich-u26.sif'], text
-    names = {name for name, entry in APPROACHES.items() if entry['container'] and name != 'openmpi'}
-    site = read_back(path, tmp_path, names, capsys)
-    assert site.SITES[site.SITE]['libraries']['libmpi']['value'].startswith('/opt/cray/pe/mpich/8.1.32/')
-    assert '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1' in text.partition('==== proof')[2]
-    assert '--gpus-per-node=8 of srun: the job has nothing for it' in text and 'project_465' not in text
 
 
 # ---- without a job
@@ -115,14 +89,17 @@ def looked(tmp_path, monkeypatch, capsys):
     return call
 
 
-def test_a_step_that_fails_is_said_with_what_why_knows_and_the_rest_goes_on(looked, tmp_path, capsys):
-    (tmp_path / 'broken.sif').write_text('FATAL:   could not open image broken.sif: image format not recognized')
-    code, (path, text) = looked('broken.sif', '--site', 'workstation')
-    assert code == 1 and re.search(r'^failed: image broken\.sif$', text, re.M)
+def test_a_step_that_fails_is_kept_and_the_rest_goes_on(looked, tmp_path, capsys):
+    """Of the images of the system the newest is tried first."""
+    there = tmp_path / 'tree/appl/local/containers/cotainr-baseimages'
+    there.mkdir(parents=True)
+    for number in (24, 26):
+        (there / f'lumi-multitorch-mpich-u{number}.sif').write_text(
+            'FATAL:   could not open image broken.sif: image format not recognized')
+    code, (path, text) = looked('--site', 'lumi-25.03', '--sysroot', str(tmp_path / 'tree'))
+    assert code == 1 and re.findall(r'^failed: image .*-(u\d+)\.sif$', text, re.M) == ['u26', 'u24']
     errors = text.partition('==== errors ====')[2].partition('====')[0]
-    assert '* image broken.sif' in errors and 'why:' in errors
-    assert cli.main(['discover', '--from', str(path)]) == 0
-    assert capsys.readouterr().out.startswith(found_now()['node'])
+    assert errors.count('* image ') == 2 and 'why:' in errors
     assert cli.main(['compare', str(path), str(path)]) == 3 and 'no figures' in capsys.readouterr().err
 
 
@@ -159,7 +136,7 @@ def test_a_file_has_200_kB_at_most_and_says_what_it_leaves_out(part, tmp_path):
     long = '\n'.join(f'line {number} äöü' for number in range(40000))
     text = open(written(tmp_path, **{part: long})).read()
     assert len(text.encode()) <= PARTS[part] + 1000
-    assert 'left out' in text and (part == DATA or 'line 0 ' in text and 'line 39999 ' in text)
+    assert 'left out' in text and (part == SITE or 'line 0 ' in text and 'line 39999 ' in text)
     text = open(written(tmp_path, **dict.fromkeys(PARTS, long))).read()
     assert len(text.encode()) <= LIMIT
 
@@ -177,24 +154,11 @@ def test_compare_takes_the_figures_of_each_approach_and_nothing_else_of_the_file
         'hybrid', 'hybrid', 'pure', 'pure', 'bind']
 
 
-@pytest.mark.parametrize('change, says', [
-    ({'name': '"""\nimport os\n"""'}, 'its name'), ({'date': '"""\nimport os'}, 'its name, date'),
-    ({'approaches': [['x"""\nimport os', None]]}, 'approaches'), ({'site': {'title': 'x'}}, "does not hold all"),
-    ({'approaches': 7}, 'does not hold all'), ({'missing': [{}]}, 'does not hold all')])
-def test_a_site_is_made_of_what_discover_writes_and_nothing_else(change, says, tmp_path, capsys):
-    path = written(tmp_path, **{DATA: try_file.data_text(dict(found_now(), **change))})
-    assert cli.main(['discover', '--from', path, '-o', str(tmp_path / 'site.py')]) == 2
-    assert says in capsys.readouterr().err and not (tmp_path / 'site.py').exists()
-
-
-def test_a_site_from_a_file_is_that_of_the_look(tmp_path, capsys):
+def test_the_last_part_is_the_site_that_discover_writes(tmp_path):
     found = found_now()
-    path = written(tmp_path, **{DATA: try_file.data_text(found)})
-    assert cli.main(['discover', '--from', path, '-o', str(tmp_path / 'site.py')]) == 0
-    tree = ast.parse((tmp_path / 'site.py').read_text())
-    assert [type(node) for node in tree.body] == [ast.Expr] + [ast.Assign] * 4
-    assert SiteFile(str(tmp_path / 'site.py')).SITES == {found['name']: json.loads(json.dumps(found['site']))}
-    assert cli.main(['discover', '--compare', path, str(tmp_path / 'site.py')]) == 0
+    path = written(tmp_path, **{SITE: source_of(found)})
+    assert json.dumps(site_of(tmp_path / os.path.basename(path)), sort_keys=True) == json.dumps(
+        found['site'], sort_keys=True)
 
 
 def test_the_job_script_says_where_it_must_be_submitted(tmp_path):

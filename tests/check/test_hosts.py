@@ -40,8 +40,7 @@ COMMAND = PROJECT / 'bin' / 'osu-container'
 
 def of_files(world, site=None, name='a site'):
     """Return what discover would write (dict) of the host of a World, as it reads it again."""
-    found, remarks = description(site or world.site, str(world.host), name, '2026-11-23', 'a node')
-    assert remarks == []
+    found = description(site or world.site, str(world.host), name, '2026-11-23', 'a node')
     return checked(json.loads(text_of(found)), 'test')
 
 
@@ -74,15 +73,15 @@ def test_every_site_has_a_description_with_every_library_that_it_names(name):
 
 
 def test_the_workstations_description_is_what_discover_sees_of_its_host_mpi():
-    """Those files come from a wheel, so that they are the same everywhere; the C library is the machine's own."""
-    now, remarks = description(site_entry(PLAIN), str(STATE / 'host'), PLAIN, '2026-11-23', 'a node')
+    """The files come from a wheel, the same everywhere; the description has no symbols, but functions of MPI."""
+    now = description(site_entry(PLAIN), str(STATE / 'host'), PLAIN, '2026-11-23', 'a node')
     known = description_of(site_entry(PLAIN))
 
     def plain(data):
         return {path: {key: value for said in statements for key, value in said.items()
-                       if key not in ('source', 'date')}
+                       if key not in ('source', 'date', 'defined', 'undefined', 'functions')}
                 for path, statements in json.loads(text_of(data))['libraries'].items() if path.startswith('/opt/')}
-    assert remarks == [] and plain(now) == plain(known) and len(plain(now)) > 4
+    assert plain(now) == plain(known) and len(plain(now)) > 4
 
 
 def test_a_site_that_nobody_has_described_is_unknown_and_says_what_to_do(tmp_path):
@@ -107,45 +106,17 @@ def small():
                                        '/usr/lib64/libb.so.1': [dict(said, same_as='/usr/lib64/liba.so.1')]}}
 
 
-def changed(path, value):
-    """Return small() with value at path (list of keys)."""
-    data = small()
-    place = data
-    for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = value
-    return data
-
-
-LIBRARY = ['libraries', '/usr/lib64/liba.so.1', 0]
-
-
-@pytest.mark.parametrize('path, value, text', [
-    (['format'], 2, 'format is 2, wanted: 1'), (['site'], None, 'site is null, wanted: the name of a site'),
-    (['machine'], 'mips', 'machine is "mips", wanted: aarch64'), (['glibc', 'value'], '38', 'glibc.value is "38"'),
-    (['glibc', 'evidence'], 'sure', 'glibc.evidence is "sure", wanted: measured or derived or untested'),
-    (['names'], ['a'], 'names is ["a"]'), (['libraries'], [], 'libraries is []'), (['more'], 1, 'a key is ["more"]'),
-    (['libraries', 'lib'], [], 'a path in libraries is "lib", wanted: a whole path'),
-    (['libraries', '/lib'], [], 'libraries./lib is [], wanted: statements'),
-    ([*LIBRARY, 'needed'], 'libc.so.6', '[0].needed is "libc.so.6", wanted: a list of texts'),
-    ([*LIBRARY, 'verneed'], {'libc.so.6': 'GLIBC_2.2.5'}, '[0].verneed is {"libc.so.6": "GLIBC_2.2.5"}'),
-    ([*LIBRARY, 'undefined'], [], "[0].undefined is [], wanted: {'now': list of symbols"),
-    ([*LIBRARY, 'traits'], {'colour': 1}, '[0].traits is ["colour"]'), ([*LIBRARY, 'colour'], 1, 'a key is "colour"'),
-    ([*LIBRARY, 'functions'], 'MPI 9', '[0].functions is "MPI 9"'), ([*LIBRARY, 'date'], '', '[0].date is ""'),
-    (['libraries', '/usr/lib64/libb.so.1', 0, 'same_as'], '/nowhere', '.same_as is "/nowhere"'),
-    (['libraries', '/usr/lib64/liba.so.1'], small()['libraries']['/usr/lib64/liba.so.1'] * 2, 'wanted: said once'),
-])
-def test_a_description_that_is_none_is_told_with_the_place_in_it(tmp_path, path, value, text):
+@pytest.mark.parametrize('change', [
+    {'format': 2}, {'machine': 'mips'}, {'glibc': {'value': '2.38'}}, {'names': ['a']}, {'libraries': []},
+    {'libraries': {'/lib/liba.so.1': [{'soname': 'liba.so.1'}]}},
+    {'libraries': {'/lib/liba.so.1': [{'evidence': 'measured', 'source': 's', 'date': 'd', 'same_as': '/nowhere'}]}}])
+def test_a_description_that_is_none_is_refused(tmp_path, change):
     file = tmp_path / 'facts.json'
     file.write_text(json.dumps(small()))
     assert read_description(str(file)) == small()
-    file.write_text(json.dumps(changed(path, value)))
-    with pytest.raises(HostFactsError) as raised:
+    file.write_text(json.dumps({**small(), **change}))
+    with pytest.raises(HostFactsError, match='discover --facts'):
         read_description(str(file))
-    assert str(raised.value).startswith(f'{file}: ') and text in str(raised.value)
-    assert 'discover --facts' in str(raised.value)
-    done = run([COMMAND, 'check', 'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0', '--site', GPU, '--facts', file])
-    assert done.returncode == 1 and str(file) in done.stderr and done.stderr.count('\n') == 1
 
 
 # ---- the same by files and by what discover writes of them

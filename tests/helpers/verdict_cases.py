@@ -59,7 +59,7 @@ class World:
             write_sif(sif, pack(self.image.root, self.folder / 'squashfs').read_bytes(), objects=self.overlays)
         one = Host(str(self.host))
         if self.describe:
-            data, _ = description(self.site, str(self.host), self.site['name'], '2026-11-23', 'a node')
+            data = description(self.site, str(self.host), self.site['name'], '2026-11-23', 'a node')
             self.describe(data)
             one = DescribedHost(json.loads(text_of(data)))
         return Image(str(sif if self.overlays else self.image), 'osu_'), one

@@ -9,7 +9,6 @@ import copy
 import datetime
 import os
 import re
-import runpy
 import shutil
 import sys
 from types import SimpleNamespace
@@ -21,6 +20,8 @@ from podman_hpc import siteconfig
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
 from osu_container.core.data.sites.schema import (
+    EVIDENCE,
+    FACT,
     KEYS,
     NO_FACT,
     OPTIONAL,
@@ -29,22 +30,15 @@ from osu_container.core.data.sites.schema import (
     TABLE_SHAPES,
     TABLES,
 )
-from osu_container.core.deciding.settings import approach_entry, image_of, runs_on, settings_for
+from osu_container.core.deciding.settings import approach_entry, runs_on, settings_for
 from osu_container.core.deciding.site_choice import SettingsError, choose_site, site_entry, site_here
 from osu_container.core.reading.image import MPI_FAMILIES
 from osu_container.generate import podman_hpc as renderer
 from osu_container.generate.described_facts import names_of
-from tests.helpers.machine import PROJECT, modules_say, run
+from tests.helpers.machine import PROJECT
 
-EVIDENCE = {'measured', 'derived', 'untested'}
-SITE_KEYS = {'name', 'title', 'recognised_by', 'default_approach', 'runtime', 'provider', 'pmi', 'pmi_variables', 'gpu',
-             'gpu_binding', 'libraries', 'library_folders', 'one_build', 'files', 'conflicts', 'variables', 'images',
-             'image_folders', 'image_help', 'jobs', 'native', 'wrapper_modules'}
-OPTIONAL_SITE_KEYS = {'gpu_userland', 'gpu_driver', 'slingshot', 'lnx_links', 'engine', 'architecture', 'network',
-                      'building', 'family', 'shell', 'stack', 'images_there', 'launcher'}
 APPROACH_KEYS = {'title', 'container', 'mpi', 'mpi_also', 'inject', 'inject_if_known', 'preload', 'comes_from',
                  'requires', 'files', 'unset', 'rank_variables', 'variables'}
-FACT_KEYS = {'value', 'why', 'source', 'date', 'evidence'}
 CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']]
 
 
@@ -57,40 +51,32 @@ def facts_of(site):
     return facts + [(f"variables.{variable['name']}", variable) for variable in entry['variables']]
 
 
-@pytest.mark.parametrize('site', SITES)
-def test_site_has_every_key_and_no_other(site):
-    assert set(site_entry(site)) - OPTIONAL_SITE_KEYS == SITE_KEYS
+def check_fact(fact, *optional):
+    """Assert that a fact (dict) says why and whence, and has no other keys than the optional ones (str)."""
+    assert set(fact) - set(optional) == set(FACT), fact
+    assert len(fact['why']) > 10 and len(fact['source']) > 5 and fact['evidence'] in EVIDENCE, fact
+    assert datetime.date.fromisoformat(fact['date']), fact
 
 
 @pytest.mark.parametrize('site', SITES)
-def test_every_fact_of_a_site_says_why_and_whence(site):
-    for key, fact in facts_of(site):
-        optional = {'name', 'only', 'setting', 'inside', 'bound', 'otherwise', 'opened_as', 'release', 'serves',
-                    'folders'}
-        assert set(fact) - optional == FACT_KEYS, key
-        assert len(fact['why']) > 10 and len(fact['source']) > 5, key
-        assert fact['evidence'] in EVIDENCE and fact.get('release', '') in str(fact['value']), key
-        assert datetime.date.fromisoformat(fact['date']), key
+def test_site_has_every_key_and_every_fact_a_source(site):
+    assert set(site_entry(site)) - set(OPTIONAL) == {*KEYS, 'name'}
+    for _, fact in facts_of(site):
+        check_fact(fact, 'serves', *OPTIONAL_SHAPES)
+        assert fact.get('release', '') in str(fact['value']), fact
 
 
 @pytest.mark.parametrize('approach', APPROACHES)
-def test_approach_has_every_key_and_no_other(approach):
-    assert set(APPROACHES[approach]) - {'entrypoint', 'by_family'} == APPROACH_KEYS
-    for family, others in APPROACHES[approach].get('by_family', {}).items():
-        assert set(others) - {'exports', 'one_build'} <= APPROACH_KEYS and family in APPROACHES[approach]['mpi_also']
-    assert {APPROACHES[approach]['mpi'], *APPROACHES[approach]['mpi_also']} <= set(MPI_FAMILIES.values())
-
-
-@pytest.mark.parametrize('approach', APPROACHES)
-def test_every_variable_of_an_approach_says_why_and_whence(approach):
+def test_approach_has_every_key_and_every_variable_a_source(approach):
     entry = APPROACHES[approach]
-    variants = [entry, *entry.get('by_family', {}).values()]
-    for variable in [one for variant in variants for key in ('variables', 'unset', 'rank_variables', 'exports')
-                     for one in variant.get(key, [])]:
-        assert set(variable) - {'only', 'setting', 'inside'} == FACT_KEYS | {'name'}
-        assert len(variable['why']) > 10 and len(variable['source']) > 5
-        assert variable['evidence'] in EVIDENCE
-        assert datetime.date.fromisoformat(variable['date'])
+    assert set(entry) - {'entrypoint', 'by_family'} == APPROACH_KEYS
+    for family, others in entry.get('by_family', {}).items():
+        assert set(others) - {'exports', 'one_build'} <= APPROACH_KEYS and family in entry['mpi_also']
+    assert {entry['mpi'], *entry['mpi_also']} <= set(MPI_FAMILIES.values())
+    for variant in (entry, *entry.get('by_family', {}).values()):
+        for key in ('variables', 'unset', 'rank_variables', 'exports'):
+            for variable in variant.get(key, []):
+                check_fact(dict(variable), 'name', 'only', 'setting', 'inside')
 
 
 @pytest.mark.parametrize('approach', CONTAINERS)
@@ -148,7 +134,7 @@ def test_host_paths_are_absolute_and_filled_in(site):
 
 # ---- site files
 
-FACT = {'value': None, 'why': 'w', 'source': 's', 'date': '2026-11-23', 'evidence': 'untested'}
+NONE = {'value': None, 'why': 'w', 'source': 's', 'date': '2026-11-23', 'evidence': 'untested'}
 #: A value of every kind that Python has names for, and some that hold others
 VALUES = [None, True, 7, 1.5, 'text', b'bytes', [], {}, (), [None], [7], ['text'], [['text']], [{}], {7: 7},
           {'text': 'text'}, {'text': None}, {'hostnames': 7}, {'hostnames': ['(']},
@@ -191,7 +177,7 @@ def test_a_fact_of_a_wrong_kind_is_refused_by_name_or_works(key):
     key, _, name = key.partition('.')
     for value in VALUES:
         parts = OPTIONAL_SHAPES if name or key == 'variables' else ()
-        for entry in (value, dict(FACT, value=value), *(dict(FACT, value='x', **{part: value}) for part in parts)):
+        for entry in (value, dict(NONE, value=value), *(dict(NONE, value='x', **{part: value}) for part in parts)):
             entry = {name: entry} if name else [entry] if parts else entry
             for local in ({'SITE': 'mine', 'SITES': {'mine': {'based_on': 'workstation', key: entry}}},
                           {'SITE': 'workstation', 'OVERRIDES': {key: entry}}):
@@ -210,11 +196,11 @@ def test_a_name_of_the_file_of_a_wrong_kind_is_refused(name):
     ({'mine': {'based_on': 'mine'}}, 'mine -> mine'),
     ({'mine': {'based_on': 'b'}, 'b': {'based_on': 'c'}, 'c': {'based_on': 'b'}}, 'mine -> b -> c -> b'),
     ({'mine': {'based_on': 'b'}, 'b': 7}, "the entry 'b' is 7, wanted: a dict"),
-    ({'mine': {'based_on': 'workstation', 'jobs': dict(FACT, value={'partition': None})}},
+    ({'mine': {'based_on': 'workstation', 'jobs': dict(NONE, value={'partition': None})}},
      "site 'mine': jobs, value is .*, wanted: a dict with account, options, partition, step"),
-    ({'mine': {'based_on': 'workstation', 'runtime': dict(FACT, value='apptainer')}},
+    ({'mine': {'based_on': 'workstation', 'runtime': dict(NONE, value='apptainer')}},
      "runtime, value is 'apptainer', wanted: a list of text"),
-    ({'mine': {'based_on': 'workstation', 'recognised_by': dict(FACT, value={'hostnames': ['(']})}},
+    ({'mine': {'based_on': 'workstation', 'recognised_by': dict(NONE, value={'hostnames': ['(']})}},
      'which is no regular expression')])
 def test_what_is_wrong_is_said_with_what_is_wanted(entries, says):
     with pytest.raises(SettingsError, match=says):
@@ -222,70 +208,6 @@ def test_what_is_wrong_is_said_with_what_is_wanted(entries, says):
 
 
 OTHERS = [name for name in SITES if name != 'workstation' and not name.startswith('lumi')]
-#: What a node does not tell osu-container discover, on every system
-NOT_TOLD = {
-    'name': 'a choice', 'title': 'a choice',
-    'recognised_by': 'names of other nodes', 'engine': 'it looks for runtimes of modules only',
-    'gpu_binding': 'sysfs tells whole NUMA nodes only', 'gpu_userland': 'which images a driver takes',
-    'slingshot': 'no file that every site has names the release of its driver',
-    'conflicts': 'the modules of a tree are not on MODULEPATH', 'variables': 'what NCCL needs: only a run shows it',
-    'lnx_links': 'an experiment of CSCS\'', 'architecture': 'a tree is of the processor that made it',
-    'family': 'what a system calls its own modules of that kind', 'shell': 'which of its modules are for which nodes',
-    'stack': 'how a system calls its stacks',
-    'building': 'what a system asks of who builds images there',
-}
-#: site -> the same, of one system
-NOT_TOLD_THERE = {
-    'frontier': {},
-    'setonix': {'libraries.libpals': 'the same file by another link'},
-    'perlmutter': {'jobs': 'nodes are asked for by a constraint, and sinfo names partitions'},
-    'alps': {'images': 'the tree is of x86_64, for which there are others',
-             'library_folders': 'the tree has a folder of links'},
-}
-
-def flat(entry):
-    """Return {name: value} of the facts of a site (dict), libraries and files one by one."""
-    found = {}
-    for key, value in entry.items():
-        if key in ('libraries', 'files'):
-            found.update({f'{key}.{name}': fact['value'] for name, fact in value.items() if fact})
-        else:
-            found[key] = value['value'] if isinstance(value, dict) and 'value' in value else value
-    found['library_folders'] = set(found['library_folders'])
-    found['pmi_variables'] = {kind: found['pmi_variables'][kind] for kind in found['pmi'].values()}
-    found['native'] = found['native'] and dict(found['native'], modules=[
-        name for name in found['native']['modules'] if '/' not in name])  # a release is told by what is loaded
-    found['images'] = {name: image for name, image in found['images'].items() if '/' not in name}
-    return found
-
-
-@pytest.fixture(scope='module')
-def trees(tmp_path_factory):
-    """Function site -> Path of a tree of it, to be looked at only."""
-    made = {}
-
-    def make(site):
-        if site not in made:
-            made[site] = tmp_path_factory.mktemp('trees') / site
-            done = run([PROJECT / 'tests' / 'stand_in' / 'make', site, made[site], '--facts-only'])
-            assert done.returncode == 0, done.stderr
-        return made[site]
-    return make
-
-
-# ---- the data
-
-@pytest.mark.parametrize('site', [site for site in OTHERS if site in NOT_TOLD_THERE])
-def test_discover_finds_on_the_tree_what_the_data_say(site, trees, tmp_path):
-    done = run([PROJECT / 'bin' / 'osu-container', 'discover', '--sysroot', trees(site), '-o', tmp_path / 'site.py'],
-               env={'PATH': '/usr/bin:/bin', 'HOME': str(tmp_path), **modules_say(site)})
-    assert done.returncode == 0, done.stdout + done.stderr
-    (name, entry), = runpy.run_path(str(tmp_path / 'site.py'))['SITES'].items()
-    found, data = flat(site_entry(name, {name: entry})), flat(site_entry(site))
-    known = {**NOT_TOLD, **NOT_TOLD_THERE[site]}
-    differs = {key for key in {*found, *data} if found.get(key) != data.get(key)}
-    assert {key: (found.get(key), data.get(key)) for key in differs - set(known)} == {}
-    assert set(NOT_TOLD_THERE[site]) <= differs, 'a node tells it after all'
 
 
 @pytest.mark.parametrize('site', [site for site in OTHERS if site_entry(site)['recognised_by']['value']])
@@ -307,18 +229,6 @@ def test_a_variable_of_the_site_decides_and_a_host_name_alone_does_not(site):
             choose_site(None, None, host, {variable: word, stack['variable']: '7.7.7'})
     with pytest.raises(SettingsError):
         choose_site(None, None, host, {})
-
-
-@pytest.mark.parametrize('site, approach', [(site, approach) for site in OTHERS for approach in CONTAINERS])
-def test_each_approach_has_an_image_or_a_plain_error(site, approach):
-    entry = site_entry(site)
-    possible = approach in entry['images']['value'] and runs_on(APPROACHES[approach], entry)
-    assert (f'osu-container/{approach}' in names_of(site)) == possible
-    if possible:
-        assert image_of('osu-container', approach_entry(approach), entry) == entry['images']['value'][approach]
-    if approach not in entry['images']['value']:
-        with pytest.raises(SettingsError, match='image'):
-            image_of('osu-container', approach_entry(approach), entry)
 
 
 # ---- podman-hpc

@@ -158,16 +158,13 @@ _HSN = 'hsn0,hsn1,hsn2,hsn3'
 #: Entries that no machine is, for based_on.
 BASES = {
     'cray': {
+        'based_on': 'plain',
         'title': 'an HPE Cray EX system with Slingshot 11',
         'default_approach': fact(
             'opensource', 'it takes nothing from the host that an update could change', 'docs/design.md, decision 7',
             _TODAY, 'derived'),
         'provider': fact('cxi', 'libfabric\'s provider for Slingshot 11', 'fi_cxi(7), libfabric main caf5652c', _TODAY,
                          'derived'),
-        'pmi_variables': fact(
-            {'pmi2': 'PMI_FD', 'cray_shasta': 'PALS_APINFO', 'pmix': 'PMIX_RANK'},
-            'what Slurm\'s plugin puts into the environment of every rank; its absence shows a wrong --mpi= early',
-            'environment of steps started by srun with each kind, Slurm 22.05 on a workstation', _TODAY, 'derived'),
         'libraries': {
             'liblustreapi': lustreapi('folder as on LUMI; each of these systems has Lustre', '2026-11-26'),
             'libcxi': fact('/usr/lib64/libcxi.so.1', 'the host\'s libfabric reaches the Slingshot card through it',
@@ -180,8 +177,6 @@ BASES = {
                               'singularity-bindings-24.03.eb in LUMI-EasyBuild-contrib fc59dd70; elsewhere nobody says '
                               'so, and it is skipped where it is not there', '2026-05-04', 'untested', bound='run'),
         },
-        'conflicts': fact([], 'modules that set the runtime\'s binds or library path themselves: none is known',
-                          'no page of the system names one', _TODAY, 'untested'),
         'variables': [
             variable('NCCL_SOCKET_IFNAME', _HSN, 'RCCL and NCCL meet and, without a plugin, send over these '
                      'interfaces; other ones are slow or lead nowhere', 'names of the cards, as on LUMI', _TODAY,
@@ -189,11 +184,6 @@ BASES = {
             variable('NCCL_CROSS_NIC', '1', 'each of the four cards reaches every card of another node', _HPE, _TODAY,
                      'untested', only=['gpu']),
         ],
-        'image_folders': fact([], 'no folder with images for all is known', 'no page of the system names one', _TODAY,
-                              'untested'),
-        'image_help': fact('docs/images.md', 'how images are built and copied', 'docs/images.md', _TODAY, 'derived'),
-        'wrapper_modules': fact([], 'modules that may have wrap-container: none is known',
-                                'no page of the system names one', _TODAY, 'untested'),
     },
     'cray-rocm': {
         'based_on': 'cray',

@@ -3,24 +3,53 @@ A workstation: any Debian or Ubuntu machine after `make demo`, and what an ordin
 
 The keys are explained in schema.py.
 """
+from osu_container.core.data.launchers import LAUNCHERS
 from osu_container.core.data.sites.schema import PMIX_FILES
 
-_NOT_HERE = {
-    'why': 'an ordinary Linux machine has none',
-    'source': 'docs/workstation.md',
-    'date': '2026-11-21',
-    'evidence': 'measured',
-}
+#: On any x86_64 machine: what `make demo` builds
+ANY_MACHINE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'
+ANY_OPENMPI = 'osu-abi-openmpi-5.0.11-libfabric-2.5.1.sif'
+
+
+def _plain(value, source='docs/workstation.md'):
+    """Return the fact of an ordinary machine with a value."""
+    return {'value': value, 'why': 'as on an ordinary Linux machine', 'source': source, 'date': '2026-11-21',
+            'evidence': 'derived'}
+
+
+#: Netmod of the MPICH wheels, which have ofi and ucx; only ofi is compared here
+_NETMOD = dict(_plain('ofi', 'readelf -d libmpi.so.12 of the wheels 4.2.3 and 5.0.2: both need libfabric and libucp'),
+               why='an MPICH may have the netmods ofi and ucx; every approach here is made of libfabric',
+               name='MPIR_CVAR_CH4_NETMOD', only=['mpich >= 3.4', 'no ucx'])
 
 #: Entries that no machine is, for based_on
 BASES = {'plain': {
-    'gpu': dict(_NOT_HERE, value=None),
-    'gpu_binding': dict(_NOT_HERE, value=None),
-    'one_build': dict(_NOT_HERE, value=[]),
+    'recognised_by': dict(_plain({}), why='chosen by a local file, or by name'),
+    'default_approach': dict(_plain('pure', 'docs/design.md, decision 7'), why='no Slingshot for opensource'),
+    'runtime': dict(_plain(['apptainer', 'singularity']), why='either runs the modules'),
+    'provider': dict(_plain('tcp', 'fi_tcp(7); ran on Debian 12 with libfabric 1.22.0 and 2.5.1, 2026-11-21'),
+                     why='the machine has no high-speed network; tcp is in every libfabric build'),
+    'pmi_variables': dict(
+        _plain(dict((kind, told) for kind, (_, told) in LAUNCHERS['srun']['pmi'].items()),
+               'environment of steps started by srun with each kind, Slurm 22.05, 2026-11-21'),
+        why='what Slurm\'s plugin puts into the environment of every rank; its absence shows a wrong --mpi= early'),
+    'gpu': _plain(None),
+    'gpu_binding': _plain(None),
+    'libraries': {},
+    'one_build': _plain([]),
     'files': {},
-    'conflicts': dict(_NOT_HERE, value=[]),
-    'image_folders': dict(_NOT_HERE, value=[]),
-    'wrapper_modules': dict(_NOT_HERE, value=[]),
+    'conflicts': _plain([]),
+    'variables': [_NETMOD],
+    'images': dict(
+        _plain(dict(dict.fromkeys(['pure', 'bind', 'hybrid', 'swap', 'opensource'], ANY_MACHINE), openmpi=ANY_OPENMPI),
+               'container-recipes/workstation.py, abi.py and mpi4py_image.py'),
+        why='one image serves all approaches with MPICH: what differs is decided when it runs'),
+    'image_folders': _plain([]),
+    'image_help': dict(_plain('docs/images.md', 'docs/images.md'), why='how images are built and copied'),
+    'jobs': dict(_plain({'partition': None, 'account': False, 'options': ['--exclusive'], 'step': []}),
+                 why='whole nodes, so that nothing else is on the card'),
+    'native': dict(_plain(None), why='no MPI compiler is known'),
+    'wrapper_modules': _plain([]),
 }}
 
 WORKSTATION_WHEEL = 'unpacked PyPI wheel of mpich 5.0.2, which bundles libfabric 2.5.1 (workstation/host_mpi.sh)'
@@ -29,47 +58,11 @@ STACKS = {
     'workstation': {
         'based_on': 'plain',
         'title': 'a Linux machine with the host MPI and the two-node Slurm that `make demo` sets up',
-        'recognised_by': {
-            'value': {},
-            'why': 'any machine can be the workstation: it is recognised by the local file that the set-up writes',
-            'source': 'workstation/host_mpi.sh',
-            'date': '2026-11-21',
-            'evidence': 'measured',
-        },
-        'default_approach': {
-            'value': 'pure',
-            'why': 'there is no Slingshot network that opensource could reach',
-            'source': 'docs/design.md, decision 7',
-            'date': '2026-11-21',
-            'evidence': 'measured',
-        },
-        'runtime': {
-            'value': ['apptainer', 'singularity'],
-            'why': 'either runs the modules; Apptainer is what the set-up installs',
-            'source': 'workstation/prerequisites.sh',
-            'date': '2026-11-21',
-            'evidence': 'measured',
-        },
-        'provider': {
-            'value': 'tcp',
-            'why': 'the machine has no high-speed network; tcp is in every libfabric build',
-            'source': 'fi_tcp(7); ran on Debian 12 with libfabric 1.22.0 and 2.5.1, 2026-11-21',
-            'date': '2026-11-21',
-            'evidence': 'measured',
-        },
         'pmi': {
             'value': {'image': 'pmi2', 'host': 'pmi2', 'Open MPI': 'pmix'},
             'why': 'MPICH wheels and Intel MPI speak PMI-2, Open MPI 5 speaks PMIx; without it each rank is alone',
             'source': 'srun --mpi=list of slurm-wlm 22.05; ran with MPICH 4.2.3 and 5.0.2, Intel MPI 2021.19.0 and '
                       'Open MPI 5.0.11, 2026-11-21',
-            'date': '2026-11-21',
-            'evidence': 'measured',
-        },
-        'pmi_variables': {
-            'value': {'pmi2': 'PMI_FD', 'pmix': 'PMIX_RANK'},
-            'why': 'Slurm\'s plugins tell every rank its socket (PMI_FD) or number (PMIX_RANK); the absence shows a '
-                   'wrong --mpi= early',
-            'source': 'environment of steps started with srun --mpi=pmi2 and --mpi=pmix, Slurm 22.05, 2026-11-21',
             'date': '2026-11-21',
             'evidence': 'measured',
         },
@@ -133,43 +126,13 @@ STACKS = {
                 'date': '2026-11-21',
                 'evidence': 'measured',
             },
-            {
-                'name': 'MPIR_CVAR_CH4_NETMOD',
-                'value': 'ofi',
-                'only': ['mpich >= 3.4'],
-                'why': 'the MPICH wheels have the netmods ofi and ucx; only ofi is compared here',
-                'source': 'readelf -d libmpi.so.12 of the wheels 4.2.3 and 5.0.2: both need libfabric and libucp',
-                'date': '2026-11-21',
-                'evidence': 'measured',
-            },
+            _NETMOD,
         ],
-        'jobs': {
-            'value': {'partition': None, 'account': False, 'options': ['--exclusive'], 'step': []},
-            'why': 'the private Slurm has one partition and no accounts; a job on it has the two nodes',
-            'source': 'workstation/slurm.sh',
-            'date': '2026-11-21',
-            'evidence': 'measured',
-        },
-        'images': {
-            'value': dict(dict.fromkeys(['pure', 'bind', 'hybrid', 'swap', 'opensource'],
-                                        'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'),
-                          openmpi='osu-abi-openmpi-5.0.11-libfabric-2.5.1.sif',
-                          **dict(dict.fromkeys(
-                              ['osu-mpi4py/' + name for name in ('pure', 'bind', 'hybrid', 'opensource')],
-                              'osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0.sif'),
-                              **{'osu-mpi4py/openmpi': 'osu-mpi4py-4.1.2-abi-openmpi-5.0.11-libfabric-2.5.1.sif'})),
-            'why': 'one image serves all approaches with MPICH: what differs is decided when it runs',
-            'source': 'container-recipes/workstation.py, abi.py and mpi4py_image.py',
-            'date': '2026-11-21',
-            'evidence': 'measured',
-        },
-        'image_help': {
-            'value': 'docs/images.md',
-            'why': 'which image for what, how it is built and copied',
-            'source': 'docs/images.md',
-            'date': '2026-11-21',
-            'evidence': 'measured',
-        },
+        'images': dict(BASES['plain']['images'], value=dict(
+            BASES['plain']['images']['value'], **dict(dict.fromkeys(
+                ['osu-mpi4py/' + name for name in ('pure', 'bind', 'hybrid', 'opensource')],
+                'osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0.sif'),
+                **{'osu-mpi4py/openmpi': 'osu-mpi4py-4.1.2-abi-openmpi-5.0.11-libfabric-2.5.1.sif'}))),
         'native': {
             'value': {
                 'mpicc': '/opt/mpich/5.0.2/bin/mpicc',
