@@ -100,7 +100,7 @@ def plain(result, *, sizes=None, colour=False):
     blocks += [_trouble(entry) for entry in result['troubles']]
     notes = [f"failed, {name}: {case.title}: {reason}" for name, case, reason in result['failed']]
     blocks.append('\n'.join(_paragraph(note) for note in notes + result['notes'] + [_end(result)]))
-    found = terminal.lines('\n\n'.join(blocks) + '\n')
+    found = terminal.visible('\n\n'.join(blocks) + '\n')
     for verdict, number in COLOURS.items():
         found = found.replace(_MARK + verdict + ':', f'\033[{number}m')
     return found.replace(_MARK, '\033[0m')
