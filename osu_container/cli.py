@@ -175,12 +175,12 @@ def _run(arguments):
         parser.print_help()
         return 2
     options = parser.parse_args(arguments)
-    return call(options, arguments)
+    return call(options)
 
 
-def call(options, arguments):
-    """Run the function that a parser has set in options; return its exit code. arguments: list of str, as typed."""
-    return streams.guarded(options.prog, lambda: _call(options, arguments))
+def call(options):
+    """Run the function that a parser has set in options; return its exit code."""
+    return streams.guarded(options.prog, lambda: _call(options))
 
 
 def _lacking(prog, err):
@@ -200,18 +200,14 @@ def _lacking(prog, err):
     return MISSING
 
 
-def _call(options, arguments):
+def _call(options):
     """Run the function of a subcommand; return its exit code."""
     try:
-        files.ask_for(arguments)
         return options.function(options)
     except ModuleNotFoundError as err:
         return _lacking(options.prog, err)
     except BrokenPipeError:
         raise
-    except files.NoAnswer as err:
-        streams.say(f"{options.prog}: error: {err}")
-        return 1
     except options.errors as err:
         streams.say(f"{options.prog}: error: {streams.problem(err) if isinstance(err, OSError) else err}")
         return 1

@@ -5,19 +5,13 @@ import json
 import os
 import signal
 import socket
-import stat
-import sys
-import tempfile
-from importlib.util import find_spec
 
 from easybuild.framework.easyblock import EasyBlock
 from easybuild.framework.easyconfig import CUSTOM
-from easybuild.framework.easyconfig.easyconfig import ActiveMNS, create_paths
-from easybuild.tools.build_log import EasyBuildError, print_warning
-from easybuild.tools.config import build_option, install_path
+from easybuild.tools.build_log import EasyBuildError
+from easybuild.tools.config import build_option
 from easybuild.tools.filetools import (
     adjust_permissions,
-    clean_up_locks,
     convert_name,
     copy_file,
     read_file,
@@ -32,19 +26,18 @@ from osu_container.core.deciding.facts import FactsError, checked
 from osu_container.core.deciding.settings import approach_entry, check_approach, explained, with_mpi_of
 from osu_container.core.deciding.site_choice import SettingsError, SiteFile, is_site_file, site_here
 from osu_container.core.deciding.trial import Host, missing_host_paths
+from osu_container.core.installing.native import PortsError
 from osu_container.core.installing.staged import (
     LOCKED,
     StagedInstall,
     disk_problem,
     install_proof,
     lock_problem,
-    remove_empty_folders,
 )
-from osu_container.core.reading.files import NoAnswer, read_json
+from osu_container.core.reading.files import read_json
 from osu_container.core.reading.image import no_room
 from osu_container.core.reading.sif import ImageError
-from osu_container.core.reading.trust import code_problem, name_problem
-from osu_container.core.terminal import lines
+from osu_container.core.terminal import visible
 from osu_container.core.writing import call_settings
 from osu_container.core.writing.module_text import (
     MODULES,
@@ -58,16 +51,7 @@ from osu_container.core.writing.module_text import (
 from osu_container.core.writing.wrappers import WrapperError
 from osu_container.places import easyconfigs
 
-#: Why the local file is not run (str), None where there is none or it may be
-local_problem = None
 try:
-    found = find_spec('easybuild.easyblocks.generic._mpicontainer_local')
-    local_problem = code_problem(found.origin) if found and found.origin else None
-except ImportError:
-    pass
-try:
-    if local_problem:
-        raise ImportError(local_problem)
     # Written by the set-up of a workstation: SITE (str), ROOT (str, folder that stands in for the host's /); where a
     # site is described on the spot SITES (dict like that of core/data/sites); and OVERRIDES (dict key -> fact):
     # facts that replace those of the site; of any site where SITE names none.
@@ -77,12 +61,6 @@ except ImportError:
 
 FACTS_FILE = 'facts.json'
 SETTINGS_FILE = 'settings.json'  # read by osu-explain
-
-
-def ended(number, _):
-    """Handle SIGHUP (int) as EasyBuild does other signals, but say nothing: nobody is there to read it."""
-    clean_up_locks()
-    sys.exit(128 + number)
 
 
 def this_site(wanted):
@@ -136,7 +114,6 @@ class SiteEasyBlock(EasyBlock):
         if self.module_generator.SYNTAX != 'Lua':
             raise EasyBuildError("These modules are written in Lua, found module syntax %s: use "
                                  "--module-syntax=Lua and --modules-tool=Lmod", self.module_generator.SYNTAX)
-        self.refuse_foreign_code()
         for name in self.cfg['commands']:
             self.script(name)
         self.approach = self.or_error(approach_entry, approach, approaches)
@@ -146,29 +123,13 @@ class SiteEasyBlock(EasyBlock):
         self.or_error(check_approach, self.approach, self.site)
         self.host_root = (build_option('sysroot') or root).rstrip('/')
 
-    def refuse_foreign_code(self):
-        """
-        Stop where the easyconfig or the local file could have been written by somebody else than whom this user trusts.
-
-        EasyBuild has run both by now, as it does with every file that it is given; no step of theirs has run.
-        """
-        name, files = self.easyconfig_name(), [self.cfg.path]
-        if self.is_tweaked():  # made by EasyBuild out of the first that is there
-            folders = [os.path.dirname(path) for folder in build_option('robot_path') or []
-                       for path in create_paths(folder, self.name, self.version)]
-            files += [os.path.join(folder, name) for folder in folders if os.path.exists(os.path.join(folder, name))
-                      and not os.path.basename(folder).startswith('tweaked_')][:1]
-        for problem in [local_problem, name_problem(name)] + [code_problem(path, install_path()) for path in files]:
-            if problem:
-                raise EasyBuildError("%s", problem)
-
     def or_error(self, function, *args, **kwargs):
         """Call function; its errors for people become an EasyBuildError, with the easyconfig's name if named."""
         named = kwargs.pop('named', True)
         try:
             return function(*args, **kwargs)
-        except (SettingsError, FactsError, ImageError, NoAnswer, WrapperError) as err:
-            raise EasyBuildError("%s%s", os.path.basename(self.cfg.path) + ': ' if named else '', lines(str(err)))
+        except (SettingsError, FactsError, ImageError, PortsError, WrapperError) as err:
+            raise EasyBuildError("%s%s", os.path.basename(self.cfg.path) + ': ' if named else '', visible(str(err)))
 
     def one_of(self, parameter, known):
         """Refuse another value of the easyconfig parameter (str) than known (tuple of str)."""
@@ -275,43 +236,12 @@ class SiteEasyBlock(EasyBlock):
         """Write the module; with --module-only also what osu-explain prints, so that it fits the new module file."""
         if not fake and self.staged is None and os.path.isdir(self.installdir) and os.access(self.installdir, os.W_OK):
             self.write_settings(self.installdir)
-        if fake or self.dry_run:
-            return super(SiteEasyBlock, self).make_module_step(fake=fake)
-        # in one move: whoever loads the module meanwhile, or kills eb, has the older text or the newer one
-        path, self.mod_filepath = self.mod_filepath, os.path.join(
-            os.path.dirname(self.mod_filepath), '.%s.part' % os.path.basename(self.mod_filepath))
-        try:
-            result = super(SiteEasyBlock, self).make_module_step(fake=fake)
-            os.rename(self.mod_filepath, path)
-        except BaseException:
-            remove_file(self.mod_filepath)
-            raise
-        finally:
-            self.mod_filepath = path
-        self.invalidate_module_caches(result)
-        return result
-
-    def remove_module_file(self):
-        """Leave the older module file where it is until the newer one replaces it: eb may be killed in between."""
-        path = self.mod_filepath
-        with tempfile.TemporaryDirectory() as folder:
-            if os.path.isfile(path):  # EasyBuild reads in it whether an older installation is elsewhere
-                self.mod_filepath = os.path.join(folder, os.path.basename(path))
-                copy_file(path, self.mod_filepath)
-            try:
-                super(SiteEasyBlock, self).remove_module_file()
-            finally:
-                self.mod_filepath = path
+        return super(SiteEasyBlock, self).make_module_step(fake=fake)
 
     def run_all_steps(self, *args, **kwargs):
         """Run the steps; an error or an interruption leaves what was there before: installation and module file."""
-        mask = os.umask(0o077)
-        os.umask(mask | stat.S_IWOTH)  # code that everybody may write is run by nobody
-        if mask & 0o055 and os.getuid() == 0:
-            print_warning("nobody but root will be able to use %s (for others Lmod knows no such module): umask is "
-                          "%03o. For all: eb --umask=022 ...", self.full_mod_name, mask, log=self.log)
         if signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:  # the connection is gone; EasyBuild handles the others
-            signal.signal(signal.SIGHUP, ended)
+            signal.signal(signal.SIGHUP, signal.getsignal(signal.SIGTERM))
         before = read_file(self.mod_filepath) if os.path.isfile(self.mod_filepath) else None
         try:
             result = super(SiteEasyBlock, self).run_all_steps(*args, **kwargs)
@@ -319,7 +249,6 @@ class SiteEasyBlock(EasyBlock):
             if self.staged:
                 self.staged.rollback()
             self.put_back(before)
-            self.remove_empty_folders()
             if isinstance(err, OSError):
                 raise EasyBuildError("%s", disk_problem(err, self.installdir))
             if isinstance(err, EasyBuildError) and LOCKED.match(err.msg):
@@ -335,14 +264,6 @@ class SiteEasyBlock(EasyBlock):
             remove_file(self.mod_filepath)
         elif not os.path.isfile(self.mod_filepath) or read_file(self.mod_filepath) != before:
             write_file(self.mod_filepath, before)
-
-    def remove_empty_folders(self):
-        """Remove the folders of this installation and its module that EasyBuild has made and that are empty."""
-        remove_empty_folders(self.installdir, 2)
-        remove_empty_folders(os.path.dirname(self.mod_filepath), 1)
-        for folder in ActiveMNS().det_module_symlink_paths(self.cfg):
-            link = os.path.join(install_path('mod'), folder, self.full_mod_name)
-            remove_empty_folders(os.path.dirname(link), 2)
 
     def sanity_check_step(self, *args, **kwargs):
         """Check the host paths as well."""

@@ -202,27 +202,23 @@ class Screen:
 
 class Progress:
     """
-    Says on a terminal what is being done, by itself, once it takes longer than people wait.
+    Show on stderr, where that is a terminal, what is being done; a file has no use for it.
 
-    As a context manager: the line is gone at its end, or when stop() is called before something is printed. Only where
-    stderr is a terminal: a file has no use for it.
+    As a context manager: the line is removed at its end, or when stop() is called before something is printed.
     """
-
-    QUIET, EVERY = 2.0, 0.5  # seconds before the first word, and between two looks at the clock
 
     def __init__(self, text):
         """text: str, what is being done; calling it changes that."""
-        self.text, self.screen, self.ended, self.thread = text, Screen('stderr'), threading.Event(), None
+        self.text, self.screen = text, Screen('stderr')
 
     def __call__(self, text):
-        """Take text (str) for what is being done from now on."""
-        self.text = text
+        """Show text (str) for what is being done from now on."""
+        if self.screen.live():
+            self.screen.progress(text)
 
     def __enter__(self):
         """Begin."""
-        if self.screen.live():
-            self.thread = threading.Thread(target=self._show, daemon=True)
-            self.thread.start()
+        self(self.text)
         return self
 
     def __exit__(self, *_):
@@ -230,21 +226,8 @@ class Progress:
         self.stop()
 
     def stop(self):
-        """Take the line away."""
-        self.ended.set()
-        if self.thread:
-            self.thread.join()
-
-    def _show(self):
-        """Write the line until the end comes."""
-        wait = self.QUIET
-        try:
-            while not self.ended.wait(wait):
-                self.screen.progress(self.text)
-                wait = self.EVERY
-            self.screen.clear()
-        except (OSError, ValueError):  # the terminal is gone
-            pass
+        """Remove the line."""
+        self.screen.clear()
 
 
 #: Signals that end this program

@@ -21,8 +21,6 @@ from osu_container import __version__, cli, columns, exit_codes, manual, streams
 from osu_container.check.cli import CODES
 from osu_container.cli import COMMANDS, Parser, main
 from osu_container.compare import cli as compare
-from osu_container.core.reading import files
-from osu_container.core.reading.image import Image
 from tests.helpers.machine import PROJECT, PYTHON_36, run
 from tests.proof.test_judging import keep, rank
 
@@ -344,29 +342,3 @@ finally:
     assert int(code) == -signal.SIGTERM, 'the command itself gets its signals as ever'
     with pytest.raises(ProcessLookupError):
         os.kill(int(pid), 0)
-
-
-# ---- files that never answer
-
-@pytest.fixture
-def silent(tmp_path, monkeypatch):
-    """A file that never answers, as one of a mount whose server is gone (str)."""
-    path, stat = str(tmp_path / 'job.out'), os.stat
-    monkeypatch.setattr(os, 'stat', lambda name, **more: time.sleep(60) if name == path else stat(name, **more))
-    monkeypatch.setenv(files.PATIENCE_VARIABLE, '0.3')
-    return path
-
-
-def test_a_command_names_the_file_that_does_not_answer(silent, tmp_path, capsys):
-    assert cli.main(['why', str(tmp_path), silent]) == 1
-    assert f'why: error: {silent} does not answer: nothing came for 0.3 s' in capsys.readouterr().err
-
-
-def test_who_opens_an_image_without_a_command_is_told_as_well(silent):
-    with pytest.raises(files.NoAnswer, match='does not answer'):
-        Image(silent, '')
-
-
-def test_files_that_answer_or_are_not_there_are_read_on(tmp_path):
-    files.touch(str(tmp_path), str(tmp_path / 'none'), __file__, 'a\0b')
-    files.ask_for([])

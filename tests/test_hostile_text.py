@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import unicodedata
@@ -20,13 +19,9 @@ from osu_container import cli
 from osu_container.core import shell, terminal
 from osu_container.core.data.sites.schema import EVIDENCE
 from osu_container.core.deciding.site_choice import SiteFile, site_entry
-from osu_container.core.installing import image_build
-from osu_container.core.reading.sif import ImageError
 from osu_container.core.writing.call_settings import NAME as CALL_SETTINGS
 from osu_container.core.writing.module_text import lua_string
 from osu_container.discover.write import source_of
-from osu_container.image import stages
-from osu_container.image.catalogue import recipe_text
 from osu_container.new import easyconfig
 from osu_container.results import run_files
 from tests.core.deciding.test_settings import facts
@@ -127,46 +122,16 @@ def test_run_in_container_takes_its_settings_as_text(tmp_path, number):
     assert not (tmp_path / 'owned').exists()
 
 
-def words_of(line, folder):
-    """Return the words (list of str) that bash makes of a line (str) in a folder (Path), whatever the locale."""
-    code = f'sha256sum() {{ printf "%s\\0" "$@"; }}; set -- {line}\nprintf "%s\\0" "$@"'
-    found = [subprocess.run(['bash', '-c', code.encode('utf-8', 'surrogateescape')], cwd=folder, capture_output=True,
-                            env={'PATH': os.environ['PATH'], 'LC_ALL': locale}) for locale in ('C', 'C.UTF-8')]
-    assert found[0].stdout == found[1].stdout and not found[0].stderr, (line, found)
-    return [os.fsdecode(word) for word in found[0].stdout.split(b'\0')[:-1]]
-
-
 @examples(60, 3000)
-def test_commands_that_are_shown_to_be_typed_are_words_of_bash_and_can_be_seen(tmp_path, number):
-    """Each message has one command for a path; what a terminal shows of it is copied."""
-    def commands(name, folder):
-        path = folder / name
-        yield easyconfig.following(name, 'app', 'pure', 'lmp', 'srun lmp', ['--sourcepath=' + name])[0], [
-            'eb', name, '--sourcepath=' + name]
-        yield shell.line(['check', shell.word(name)]), ['check', shell.word(name)]
-        path.mkdir()
-        run_files.Writer(path / run_files.NAME).begin(run='x', started='x', site='x')
-        with pytest.raises(run_files.ResultsError) as caught:
-            run_files.Writer(path / run_files.NAME).begin(run='x', started='x', site='x')
-        yield str(caught.value).rpartition('Go on with it by `')[2].rpartition('`, or')[0], [
-            'osu-container', 'bench', '--resume', str(path)]
-        yield run_files.read(path).problems[-1].rpartition('to go on: ')[2], ['osu-container', 'bench', '--resume',
-                                                                         str(path)]
-        shutil.rmtree(path)
-        (folder / (name + '.sha256')).write_text('no sum')
-        with pytest.raises(ImageError) as caught:
-            image_build.wanted_sha256(str(path) + '.sha256')
-        told = str(caught.value).rpartition('To make one again: ')[2].rpartition(' >')
-        beside = os.path.join('.', name + '.sha256') if name.startswith('-') else name + '.sha256'
-        yield told[0], ['sha256sum', os.path.join('.', name) if name.startswith('-') else name]
-        yield told[2], [beside]
-        (folder / (name + '.sha256')).unlink()
-
+@pytest.mark.parametrize('locale', ['C', 'C.UTF-8'])
+def test_a_path_in_a_command_is_one_word_of_bash_and_can_be_seen(tmp_path, number, locale):
     def check(name):
-        for line, wanted in commands(name[:50].encode('utf-8', 'surrogateescape')[:200].decode(
-                'utf-8', 'surrogateescape'), tmp_path):
-            assert '\n' not in line and not CONTROL.search(line)
-            assert words_of(line, tmp_path) == wanted
+        code = f'printf "%s\\0" {shell.path(name)} {shell.word(name)}'
+        done = subprocess.run(['bash', '-c', code], cwd=tmp_path, capture_output=True,
+                              env={'PATH': os.environ['PATH'], 'LC_ALL': locale})
+        plain = os.path.join('.', name) if name.startswith('-') else name
+        assert '\n' not in code and not CONTROL.search(code) and not done.stderr
+        assert [os.fsdecode(word) for word in done.stdout.split(b'\0')] == [plain, name, '']
     each(check, number, name=NAMES)
     assert not (tmp_path / 'owned').exists()
 
@@ -249,22 +214,6 @@ def test_a_site_file_that_discover_writes_holds_the_texts_of_the_host(tmp_path, 
     each(check, number, node=whole, text=whole, remark=whole)
 
 
-@examples(100, 3000)
-def test_a_build_argument_begins_no_section_of_a_definition_file(number):
-    recipe = recipe_text(IMAGE, 'mpi4py', '.def')
-    names = sorted(set(stages.ARGUMENT.findall(recipe)))
-    assert names
-
-    def sections(parts):
-        return [re.findall(r'(?m)^%\w+', part.text) for part in parts]
-    plain = sections(stages.read(recipe, dict.fromkeys(names, 'x')))
-
-    def check(value):
-        found = stages.read(recipe, dict.fromkeys(names, value))
-        assert sections(found) == plain and all(value in part.text for part in found if 'x' in names)
-    each(check, number, value=LINES)
-
-
 # ---- the terminal
 
 def said(*arguments):
@@ -279,13 +228,6 @@ def said(*arguments):
 
 
 # ---- what a terminal is sent, what Lua reads
-
-#: What terminals obey or show nothing of: colours, a title, a cursor that goes back, answers that are typed, 8-bit
-#: controls, directions of writing, letters without a shape, bytes of no encoding
-HOSTILE = ['\x1b[31m', '\x1b]0;title\x07', '\r', '\b' * 9, '\x1b[6n', '\x1b[2J', '\x9b31m', '\x85', '\u202e', '\u2066',
-           '\u200b', '\u2028', '\ufeff', '\xad', '\u115f', '\u3164', '\u2800', '\ufe0f', '\U000e0041', '\U000e0100',
-           '\0', '\x7f', '\udc9b']
-
 
 def obeyed(text):
     """Return the characters (list of str) of text that a terminal would obey or show nothing of."""
@@ -303,17 +245,11 @@ def test_secrets_are_left_out(value, kept):
     assert terminal.discreet(value) == kept
 
 
-@pytest.mark.parametrize('text', HOSTILE)
-def test_what_a_terminal_would_obey_is_shown(text):
-    shown = terminal.one_line(f'a{text}b')
-    assert not obeyed(shown) and shown.startswith('a') and shown.endswith('b') and len(shown) > 2
-    assert terminal.lines(f'{text}\n\t{text}') == shown[1:-1] + '\n\t' + shown[1:-1]
-
-
 def test_every_character_is_shown_or_named():
     for number in [*range(0x10000), *range(0x10000, 0x110000, 97)]:
         shown = terminal.one_line(chr(number))
         assert shown and not obeyed(shown), hex(number)
+    assert terminal.one_line('a\x1b[31m\n') == 'a\\x1b[31m\\x0a' and terminal.visible('a\r\n') == 'a\\x0d\n'
 
 
 def test_streams_pass_on_what_is_shown_and_are_as_before_afterwards(monkeypatch):

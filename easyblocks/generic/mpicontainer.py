@@ -40,8 +40,7 @@ class MPIContainer(SiteEasyBlock):
         extra_vars.update({
             'image': [None, "SIF: a path, or a name in source path or the site's folders; default: the site's", CUSTOM],
             'image_sha256': [None, "sha256 of the SIF; default: read from the file IMAGE.sha256 beside it", CUSTOM],
-            'build_image': ['auto', "Build a SIF that is nowhere: auto (where this machine can in minutes), yes, no",
-                            CUSTOM],
+            'build_image': ['yes', "Build a SIF that is nowhere, where this machine can: yes, no", CUSTOM],
             'wrapper': ['run-in-container', "What starts the commands in the container: run-in-container, or "
                         "lumi-container-wrapper where it is installed", CUSTOM],
             'programs': [[], "Programs of the image that become commands beside those of program_prefix: names, or "
@@ -54,11 +53,6 @@ class MPIContainer(SiteEasyBlock):
         """Settle approach, site, runtime and image; what cannot be fails here, before any step and any file."""
         super(MPIContainer, self).__init__(*args, **kwargs)
         self.settle(self.version, dict(item for item in APPROACHES.items() if item[1]['container']))
-        if self.cfg['sources']:
-            raise EasyBuildError("%s lists sources (%s), as in older releases; the scripts come with the easyblock. "
-                                 "Write it again: osu-container new %s --approach %s; or delete its lines sources and "
-                                 "checksums", os.path.basename(self.cfg.path), self.cfg['sources'][0],
-                                 self.cfg['image'] or 'IMAGE', self.version)
         self.sif_name = self.or_error(site_image.checked_name, self.cfg['image'])
         if not self.sif_name and not self.cfg['facts']:  # recorded facts name the image that they are of
             self.sif_name = self.or_error(image_of, self.name, self.approach, self.site)

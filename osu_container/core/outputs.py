@@ -110,8 +110,13 @@ def _put(path, data, force):
     except OSError as err:
         if err.errno in (errno.EMFILE, errno.ENFILE):  # the shell's limit, and nothing of this file's
             raise
-        raise OutputError(path, "it cannot be written: %s. Make room there, or choose another place" % err.strerror,
-                          err.errno)
+        raise _unwritable(path, err)
+
+
+def _unwritable(path, err):
+    """Return the OutputError of path (str) that an OSError means."""
+    return OutputError(path, "it cannot be written: %s. Make room there, or choose another place" % err.strerror,
+                       err.errno)
 
 
 def place(new, path, force=False):
@@ -180,28 +185,25 @@ def new_folder(path, marked=False, over=(), parents=False):
         if parents:
             os.makedirs(parent, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix='.%s.' % name[:40], dir=parent) as stage:
-            made = os.path.join(stage, name)
+            made, older = os.path.join(stage, name), os.path.join(stage, 'older')
             (make if marked else os.mkdir)(made)
             yield made
             _check_place(path, over)  # it may have come since
-            if not os.path.lexists(path):
-                os.rename(made, path)
-            elif not exchange(made, path):
-                older = os.path.join(stage, 'older')
+            if os.path.lexists(path):
                 os.rename(path, older)
-                try:
-                    os.rename(made, path)
-                except BaseException:
+            try:
+                os.rename(made, path)
+            except BaseException:
+                if os.path.lexists(older):
                     os.rename(older, path)
-                    raise
+                raise
     except OutputError:
         raise
     except OSError as err:
         named = str(err.filename or path)
         if not named.startswith(os.path.join(parent, '.' + name[:40])) and not path.startswith(named):
             raise
-        raise OutputError(path, "it cannot be written: %s. Make room there, or choose another place" % err.strerror,
-                          err.errno)
+        raise _unwritable(path, err)
 
 
 def _check_place(path, over):
@@ -214,34 +216,13 @@ def _check_place(path, over):
 
 
 def _check_ours(folder, known=()):
-    """
-    Raise OutputError unless make() has made folder (str) and, with known (names of files), it has no others.
-
-    Of the user, with just the files that are known, it is one that an older release has made, without a mark.
-    """
-    if not (is_ours(folder) or known and _is_older(folder, known)) or os.path.islink(os.path.dirname(folder)):
+    """Raise OutputError unless make() has made folder (str) and, with known (names of files), it has no others."""
+    if not is_ours(folder) or os.path.islink(os.path.dirname(folder)):
         raise OutputError(folder, "it has no mark of this project (%s) or is behind a link, and stays as it is. To "
                                   "remove it yourself: rm -r" % MARK)
     others = sorted(set(os.listdir(folder)) - set(known) - {MARK}) if known else []
     if others:
         raise OutputError(folder, "it has also %s, and stays as it is. Move that away first" % ', '.join(others[:3]))
-
-
-def _is_older(folder, known):
-    """Return whether folder (str) is no link, of this user, and has the files of known (names), all and no other."""
-    found = os.lstat(folder)
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and sorted(os.listdir(folder)) == sorted(known)
-
-
-def exchange(one, other):
-    """Give two folders (str, paths) each other's name in one move; return whether system and disk can (bool)."""
-    try:
-        import ctypes  # some builds of Python lack it
-        call = ctypes.CDLL(None, use_errno=True).renameat2  # glibc since 2.28
-    except (ImportError, AttributeError, OSError):
-        return False
-    here, exchanged = -100, 2  # AT_FDCWD, RENAME_EXCHANGE: rename(2)
-    return call(here, os.fsencode(one), here, os.fsencode(other), exchanged) == 0
 
 
 def make(folder):

@@ -7,31 +7,18 @@ Report 36, "Unicode Security Considerations"). All of these are shown, by the es
 
 Works on Python 3.6 with the standard library only, also on compute nodes.
 """
-import io
 import re
 import sys
 from contextlib import contextmanager
 
 #: Orders to a terminal: colours and the like, titles, character sets
 ESCAPES = re.compile(r'\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[()][0-9A-Za-z])')
-#: Characters that have no shape although str.isprintable() takes them for letters, symbols or marks: Unicode 15,
-#: DerivedCoreProperties.txt, Default_Ignorable_Code_Point; and the empty pattern of Braille
-_SHAPELESS = re.compile('[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0'
-                        '\U000e0100-\U000e01ef]')
-#: The same, and characters that are orders: Unicode 15, general categories Cc but for tab and line end, Cf, Cs, Zl, Zp
+#: Characters that are orders: Unicode 15, general categories Cc but for tab and line end, Cf, Cs, Zl, Zp; and those
+#: that have no shape: DerivedCoreProperties.txt, Default_Ignorable_Code_Point, and the empty pattern of Braille
 _HIDDEN = re.compile('[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u200b-\u200f'
                      '\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff0-\ufffb\ufffe\uffff\U000110bd\U000110cd'
                      '\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff'
-                     + _SHAPELESS.pattern[1:])
-
-
-def _shown(letter):
-    """Return what stands for a character (str): itself, a blank for another kind of blank, or its escape."""
-    if letter.isprintable() and not _SHAPELESS.match(letter):
-        return letter
-    if letter == '\t' or ord(letter) >= 0xa0 and letter.isspace():
-        return ' '
-    return _escape(letter)
+                     '\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0]')
 
 
 def _escape(letter):
@@ -44,7 +31,7 @@ def _escape(letter):
 
 
 def visible(text):
-    """Return text (str), blanks and line ends as they are, with nothing in it that cannot be seen: for pages, files."""
+    """Return text (str), blanks, tabs and line ends as they are, with an escape for what a terminal would obey."""
     return _HIDDEN.sub(lambda found: _escape(found.group()), text)
 
 
@@ -85,34 +72,23 @@ def discreet(value):
 
 def one_line(text):
     """Return text (str, or what str() makes one of) as one line that a terminal shows and does not obey."""
-    text = str(text)
-    if text.isprintable() and not _SHAPELESS.search(text):
-        return text
-    return ''.join(map(_shown, text))
-
-
-def lines(text):
-    """Return text (str) with its line ends and tabs, each of its lines as by one_line()."""
-    if text.isprintable() and not _SHAPELESS.search(text):
-        return text
-    return '\n'.join('\t'.join(map(one_line, line.split('\t'))) for line in text.split('\n'))
+    return visible(str(text)).replace('\t', ' ').replace('\n', _escape('\n'))
 
 
 #: What the streams are called in errors, by Python's names of them
 STREAMS = {'<stdout>': 'the standard output', '<stderr>': 'the standard error', 1: 'the standard output'}
 
 
-class Shown(io.TextIOBase):
-    """A stream for text that passes on what lines() makes of it."""
+class Shown(object):
+    """A stream for text that passes on what visible() makes of it; everything else is that of the stream behind it."""
 
     def __init__(self, stream):
         """stream: file opened for writing text, to which everything goes in the end."""
-        super(Shown, self).__init__()
         self.stream = stream
 
     def write(self, text):
         """Write text (str); return its length. An OSError names the stream."""
-        self._pass(lambda: self.stream.write(lines(text)))
+        self._pass(lambda: self.stream.write(visible(text)))
         return len(text)
 
     def _pass(self, function):
@@ -131,32 +107,9 @@ class Shown(io.TextIOBase):
         """See io."""
         self._pass(self.stream.flush)
 
-    def fileno(self):
-        """See io."""
-        return self.stream.fileno()
-
-    def isatty(self):
-        """See io."""
-        return self.stream.isatty()
-
-    def writable(self):
-        """See io."""
-        return True
-
-    @property
-    def encoding(self):
-        """See io."""
-        return self.stream.encoding
-
-    @property
-    def errors(self):
-        """See io."""
-        return self.stream.errors
-
-    @property
-    def buffer(self):
-        """The stream of bytes, for what is no text."""
-        return self.stream.buffer
+    def __getattr__(self, name):
+        """Return the attribute name (str) of the stream."""
+        return getattr(self.stream, name)
 
 
 def obeyed(text):

@@ -22,7 +22,6 @@ from tests.helpers.machine import (
     EasyBuild,
     clean_shell,
     compile_library,
-    copy_c_library,
     folded,
     interruptible,
     one_of_each,
@@ -70,22 +69,6 @@ def host(tmp_path):
     return make
 
 
-@pytest.fixture(scope='session')
-def image_with(make_sif, tmp_path_factory):
-    """Function (soname) that makes a SIF with one small library that its ld.so.cache knows, libc, and an osu_bw."""
-    def make(soname):
-        folder = tmp_path_factory.mktemp('rootfs')
-        for part in ('etc', 'usr/lib', 'bin'):
-            (folder / 'root' / part).mkdir(parents=True)
-        compile_library(folder / 'root' / 'usr' / 'lib' / soname)
-        copy_c_library(folder / 'root' / 'usr' / 'lib')
-        (folder / 'root' / 'bin' / 'sh').write_text('')
-        (folder / 'root' / 'bin' / 'osu_bw').write_text('#!/bin/sh\n')
-        (folder / 'root' / 'bin' / 'osu_bw').chmod(0o755)
-        return make_sif(folder / 'image.sif', folder / 'root')
-    return make
-
-
 def assert_refused(easybuild, done, *texts):
     """The install failed, said all texts, and left neither software nor modules."""
     assert done.returncode != 0, done.stdout
@@ -98,6 +81,9 @@ def assert_refused(easybuild, done, *texts):
 
 @pytest.mark.parametrize('approach', one_of_each(['bind', *CONTAINERS]))
 def test_every_easybuild_installs_every_approach(any_eb, approach):
+    """Also where a path has a space."""
+    any_eb.prefix = any_eb.prefix.parent / 'with a space'
+    any_eb.environment['EASYBUILD_INSTALLPATH'] = str(any_eb.prefix)
     any_eb.local(workstation())
     done = any_eb(f'osu-container-{approach}.eb', '-r')
     assert done.returncode == 0, done.stdout[-3000:]
@@ -109,39 +95,16 @@ def test_every_easybuild_installs_every_approach(any_eb, approach):
         [*facts['image']['programs'], 'run-in-container', 'osu-shell', 'osu-exec', 'osu-explain', 'osu-gpu-bind',
          'osu-proof', 'start-shell'])
     script, = (root / 'runscripts').iterdir()
-    assert run(['bash', '-n', script]).returncode == 0 and 'srun -N2 -n2 osu_bw H H' in script.read_text()
+    assert run(['bash', '-n', script]).returncode == 0 and 'osu_bw H H' in script.read_text()
     injected = [library['soname'] for library in facts['host']['injected']]
     assert injected[:len(APPROACHES[approach]['inject'])] == [
         {'libmpi': 'libmpi.so.12', 'libfabric': 'libfabric.so.1'}[name] for name in APPROACHES[approach]['inject']]
     assert not any(name.startswith(('libc.', 'ld-linux', 'libm.', 'libpthread')) for name in injected)
     default = any_eb.module('osu-container/pure').parent / 'default'
     assert default.is_symlink() == (approach == 'pure')
-
-
-@pytest.mark.parametrize('approach', one_of_each(['bind', *CONTAINERS]))
-def test_the_installed_module_is_the_described_one(eb, approach):
-    from osu_container.generate import described_facts
-    from osu_container.generate import module_files as render
-    eb.local(workstation())
-    assert eb(f'osu-container-{approach}.eb', '-r').returncode == 0
-    root = eb.prefix / 'software' / 'osu-container' / approach
-    facts = json.loads((root / 'facts.json').read_text())
-    text = eb.module(f'osu-container/{approach}').read_text()
-    for found, placeholder in ((str(root), render.INSTALL), (facts['host']['root'], described_facts.HOST),
-                               (facts['host']['runtime']['command'], facts['host']['runtime']['name'])):
-        text = text.replace(found, placeholder)
-    described = described_facts.facts_of('workstation', f'osu-container/{approach}')['host']
-    assert [one['soname'] for one in described['injected']] == [one['soname'] for one in facts['host']['injected']]
-    compared = re.findall(r'^    \{ "([^"]+)", (\d+) \},$', text, re.M)
-    assert bool(compared) == bool(described['injected'])
-    assert all(int(size) == os.stat(path.replace(described_facts.HOST, facts['host']['root'])).st_size
-               for path, size in compared)
-    assert [render.for_reading(text)] == list(render.texts(
-        str(eb.command), ['workstation'], lambda _: [f'osu-container/{approach}']).values())
-    older = root / 'settings' / 'osu-settings' / 'older.lua'
-    older.parent.mkdir(parents=True, exist_ok=True)
-    older.write_text('')
-    assert eb(f'osu-container-{approach}.eb', '--module-only', '--force').returncode == 0 and not older.exists()
+    shown = clean_shell(f'module use "{any_eb.prefix}/modules/all"; module load osu-container/{approach}; '
+                        'osu_latency --help')
+    assert shown.returncode == 0 and 'osu_latency' in shown.stdout, shown.stderr
 
 
 @pytest.fixture
@@ -172,27 +135,6 @@ def test_every_easybuild_builds_c_programs_where_their_archive_is_at_hand(any_eb
     assert f'{STATE}/host/opt/mpich/5.0.2/lib' in shown.stdout
 
 
-def test_c_archive_with_a_wrong_sum_stops_and_nothing_stands_in_for_it(eb, c_archive):
-    archive, _ = c_archive
-    eb.local(workstation())
-    eb.environment['EASYBUILD_SOURCEPATH'] = f"{archive.parent}:{PROJECT / 'sources'}"
-    done = eb('osu-native.eb', '-r')
-    wanted = re.search(r"(?m)^checksums = \['(\w{64})'", (PROJECT / OSU_NATIVE).read_text()).group(1)
-    assert_refused(eb, done, 'Checksum verification', wanted)
-    assert 'stand in for' not in done.stdout
-
-
-def test_an_install_path_with_a_space(tmp_path):
-    easybuild = EasyBuild('newest', tmp_path / 'with a space' / 'prefix')
-    easybuild.prefix.parent.mkdir()
-    easybuild.local(workstation())
-    done = easybuild('osu-container-bind.eb', '-r')
-    assert done.returncode == 0, done.stdout[-3000:]
-    shown = clean_shell(f'module use "{easybuild.prefix}/modules/all"; module load osu-container/bind; '
-                        'osu_latency --help')
-    assert shown.returncode == 0 and 'osu_latency' in shown.stdout, shown.stderr
-
-
 def test_an_installation_is_replaced_while_its_module_is_loaded(any_eb, place_of_pure):
     any_eb.local(workstation())
     any_eb.prefix = any_eb.environment['EASYBUILD_PREFIX'] = place_of_pure
@@ -220,11 +162,11 @@ def with_pure(place_of_pure):
 
 def test_rebuild_that_fails_keeps_the_older_installation(with_pure):
     eb = with_pure
-    before = sorted(eb.left_behind())
-    done = eb('osu-container-pure.eb', '-r', '--rebuild', '--try-amend=sanity_check_commands=true,false')
+    before = sha256_of(eb.module('osu-container/pure')), eb.left_behind()
+    done = eb('osu-container-pure.eb', '-r', '--rebuild', '--disable-backup-modules',
+              '--try-amend=sanity_check_commands=true,false')
     assert done.returncode != 0 and 'Sanity check failed' in done.stdout
-    assert (eb.prefix / 'software' / 'osu-container' / 'pure' / IMAGE).is_file()
-    assert sorted(path for path in eb.left_behind() if '.bak' not in path) == before
+    assert (sha256_of(eb.module('osu-container/pure')), eb.left_behind()) == before
 
 
 def test_sanity_check_only_notices_that_the_host_changed(eb, host):
@@ -242,111 +184,32 @@ def test_sanity_check_only_notices_that_the_host_changed(eb, host):
     assert f"names a host path that does not exist: {library}" in folded(done.stdout)
 
 
-# ---- what is wrong with the request
+# ---- what is wrong with the request or the image
 
-def test_unknown_site(any_eb):
-    done = any_eb('osu-container-pure.eb', '-r', '--try-amend=site=lummi')
-    assert_refused(any_eb, done, "unknown site 'lummi'; known sites:", 'workstation')
+@pytest.mark.parametrize('options, text', [
+    (['--try-amend=site=lummi'], "unknown site 'lummi'"), ([], '--try-amend=site=NAME'),
+    (['--try-amend=site=workstation', '--module-syntax=Tcl'], '--module-syntax=Lua')])
+def test_a_wrong_request_is_refused(eb, options, text):
+    assert_refused(eb, eb('osu-container-pure.eb', '-r', *options), text)
 
 
-def test_an_easyconfig_of_an_older_release_is_to_be_written_again(eb):
+def test_an_image_that_is_not_built_says_why_and_how(eb, tmp_path):
     eb.local(workstation())
-    assert_refused(eb, eb('osu-container-pure.eb', '-r', '--try-amend=sources=run-in-container,osu-explain'),
-                   'lists sources (run-in-container)', 'osu-container new IMAGE --approach pure')
+    eb.environment['EASYBUILD_SOURCEPATH'] = str(tmp_path / 'empty')
+    done = eb('osu-container-pure.eb', '-r', '--try-amend=build_image=no')
+    assert_refused(eb, done, 'build_image=no', f'{IMAGE}.sha256', str(tmp_path / 'empty'))
 
 
-def test_machine_that_is_no_known_site(eb):
-    assert_refused(eb, eb('osu-container-pure.eb', '-r'), 'is none of the known sites', '--try-amend=site=NAME')
-
-
-def test_site_that_lacks_what_the_approach_needs(eb):
-    laptop = dict(SITES['workstation'], libraries={})
-    eb.local(f"SITE = 'laptop'\nROOT = ''\nSITES = {{'laptop': {laptop!r}}}\n")
-    assert_refused(eb, eb('osu-container-bind.eb', '-r'), "which site 'laptop' does not have",
-                   'approaches that need nothing more than it has: openmpi, opensource, pure')
-
-
-def test_host_path_that_does_not_exist(eb, tmp_path):
-    eb.local(workstation(tmp_path / 'nowhere'))
-    assert_refused(eb, eb('osu-container-hybrid.eb', '-r'),
-                   f"names host paths that do not exist: {tmp_path}/nowhere{LIBFABRIC}")
-
-
-def test_tcl_modules_are_refused(eb):
+@pytest.mark.parametrize('damage, text', [
+    ('no sum', 'sha256sum'), ('a wrong sum', f"wanted {'0' * 64}"), ('truncated', 'is truncated')])
+def test_a_damaged_image_is_refused(eb, tmp_path, damage, text):
     eb.local(workstation())
-    assert_refused(eb, eb('osu-container-pure.eb', '-r', '--module-syntax=Tcl'), 'use --module-syntax=Lua')
-
-
-# ---- what is wrong with the image
-
-def no_image(easybuild, tmp_path):
-    """Let easybuild find no image; return the empty folder (Path) that is its source path."""
-    easybuild.local(workstation())
-    (tmp_path / 'empty').mkdir()
-    easybuild.environment['EASYBUILD_SOURCEPATH'] = str(tmp_path / 'empty')
-    return tmp_path / 'empty'
-
-
-def files_in(folder):
-    """Return the names (set) of the files in a folder (Path); EasyBuild makes itself a folder o in a source path."""
-    return {path.name for path in folder.iterdir() if path.is_file()}
-
-
-@pytest.mark.parametrize(('option', 'image', 'why'), [
-    ('build_image=no', IMAGE, 'Not built here: build_image=no was given'),
-    ('build_image=auto', 'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif', 'min to build, and 15 are waited for'),
-    ('build_image=auto', 'nobodys.sif', "Not built here: no image is called 'nobodys.sif'")])
-def test_image_that_is_not_built_says_why_and_how(eb, tmp_path, option, image, why):
-    folder = no_image(eb, tmp_path)
-    done = eb('osu-container-pure.eb', '-r', f'--try-amend={option}', f'--try-amend=image={image}')
-    assert_refused(eb, done, why, f'{image}.sha256 beside it', str(folder))
-    assert files_in(folder) == set()
-
-
-def test_image_without_a_sum(eb, tmp_path):
-    eb.local(workstation())
-    use_image(eb, PROJECT / 'sources' / IMAGE)
-    (tmp_path / 'source' / f'{IMAGE}.sha256').unlink()
-    assert_refused(eb, eb('osu-container-pure.eb', '-r'), 'No sha256 to check the image', 'sha256sum')
-
-
-def test_image_with_a_wrong_sum(any_eb):
-    any_eb.local(workstation())
-    use_image(any_eb, PROJECT / 'sources' / IMAGE, sha256='0' * 64)
-    found = sha256_of(PROJECT / 'sources' / IMAGE)
-    assert_refused(any_eb, any_eb('osu-container-pure.eb', '-r'), f"found {found}, wanted {'0' * 64}")
-
-
-def test_image_truncated(eb, tmp_path):
-    eb.local(workstation())
-    (tmp_path / 'short.sif').write_bytes((PROJECT / 'sources' / IMAGE).read_bytes()[:1 << 20])
-    use_image(eb, tmp_path / 'short.sif')
-    assert_refused(eb, eb('osu-container-pure.eb', '-r'), 'is truncated')
-
-
-def test_image_without_mpi(eb, image_with):
-    eb.local(workstation())
-    use_image(eb, image_with('libother.so.1'))
-    assert_refused(eb, eb('osu-container-pure.eb', '-r'), 'no MPI library is seen in the image')
-
-
-def test_image_with_open_mpi(eb, image_with):
-    eb.local(workstation())
-    use_image(eb, image_with('libmpi.so.40'))
-    assert_refused(eb, eb('osu-container-hybrid.eb', '-r'), 'is Open MPI (libmpi.so.40)', 'libmpi.so.12')
-
-
-def test_image_whose_mpi_does_not_use_libfabric(eb, image_with):
-    eb.local(workstation())
-    use_image(eb, image_with('libmpi.so.12'))
-    done = eb('osu-container-hybrid.eb', '-r', '--try-amend=sanity_check_commands=true,true')
-    assert done.returncode == 0, done.stdout[-3000:]
-    assert "WARNING: osu-container-hybrid.eb: approach will be 'works slowly': the image's libmpi.so.12 does not use " \
-           "libfabric" in folded(done.stdout)
-    facts = json.loads((eb.prefix / 'software' / 'osu-container' / 'hybrid' / 'facts.json').read_text())
-    # its osu_bw is a script that starts nothing
-    assert facts['verdict']['level'] == 'unknown' and facts['verdict']['forced'] is False
-    assert 'no libfabric' in [finding['rule'] for finding in facts['verdict']['findings']]
+    image = tmp_path / 'x.sif'
+    image.write_bytes((PROJECT / 'sources' / IMAGE).read_bytes()[:1 << 20 if damage == 'truncated' else None])
+    use_image(eb, image, sha256='0' * 64 if damage == 'a wrong sum' else None)
+    if damage == 'no sum':
+        (tmp_path / 'source' / f'{IMAGE}.sha256').unlink()
+    assert_refused(eb, eb('osu-container-pure.eb', '-r'), text)
 
 
 def test_force_installs_what_is_known_to_fail_and_records_it(eb, host):
@@ -379,22 +242,14 @@ def test_sysroot_takes_the_place_of_the_host(eb, host):
         'osu-container/hybrid').read_text()
 
 
-@pytest.mark.parametrize('place', one_of_each(['same', 'other']))
-def test_installations_share_one_file_and_each_can_be_removed(eb, place, other_file_system):
-    """With a source on the same file system and on another one."""
+def test_installations_share_one_file_and_each_can_be_removed(eb):
     eb.local(workstation())
-    source = PROJECT / 'sources' / IMAGE
-    if place == 'other':
-        source = other_file_system / IMAGE
-        shutil.copy(PROJECT / 'sources' / IMAGE, source)
-        use_image(eb, source)
     assert eb('osu-container-pure.eb', 'osu-container-hybrid.eb', '-r').returncode == 0
     root = eb.prefix / 'software' / 'osu-container'
     assert (root / 'pure' / IMAGE).samefile(root / 'hybrid' / IMAGE)
-    assert source.samefile(root / 'pure' / IMAGE) == (place == 'same')
     shutil.rmtree(root / 'pure')
     assert eb('osu-container-hybrid.eb', '-r', '--rebuild').returncode == 0
-    assert sha256_of(root / 'hybrid' / IMAGE) == sha256_of(source)
+    assert sha256_of(root / 'hybrid' / IMAGE) == sha256_of(PROJECT / 'sources' / IMAGE)
     assert (root / 'hybrid' / IMAGE).stat().st_mode & 0o222 == 0
 
 
@@ -440,39 +295,6 @@ def test_interrupted_install_leaves_nothing_and_can_be_repeated(eb, large_image)
     assert process.returncode != 0
     assert eb.left_behind() == []
     assert eb('osu-container-pure.eb', '-r').returncode == 0
-
-
-def test_two_installs_at_once(eb, large_image):
-    eb.local(workstation())
-    use_image(eb, large_image)
-    process = while_copying(eb)
-    os.killpg(process.pid, signal.SIGSTOP)  # the copy takes as long as the second one lasts
-    try:
-        second = eb('osu-container-pure.eb', '-r')
-    finally:
-        os.killpg(process.pid, signal.SIGCONT)
-    first, _ = process.communicate(timeout=120)
-    assert process.returncode == 0, first
-    assert second.returncode != 0 and 'already exists, aborting' in folded(second.stdout)
-    root = eb.prefix / 'software' / 'osu-container'
-    assert [path.name for path in root.iterdir()] == ['pure']
-    assert (root / 'pure' / IMAGE).stat().st_size == 1 << 28
-
-
-def test_full_disk(eb):
-    eb.local(workstation())
-    eb.prefix.mkdir()
-    size = (PROJECT / 'sources' / IMAGE).stat().st_size >> 20
-    # A file system of its own that is too small; the mount ends with the process.
-    script = f'mount -t tmpfs -o size={size // 2}m tmpfs "{eb.prefix}" && "$@"; code=$?; ' \
-             f'find "{eb.prefix}/software" "{eb.prefix}/modules" -type f; exit $code'
-    own = [] if os.getuid() == 0 else ['--map-root-user']
-    done = run(['unshare', '--mount', *own, 'bash', '-c', script, 'bash', eb.command, 'osu-container-pure.eb', '-r'],
-               env=eb.environment, stderr=subprocess.STDOUT)
-    assert done.returncode != 0
-    assert f'{size // 2} MB free' in folded(done.stdout) or 'MB free' in folded(done.stdout), done.stdout[-2000:]
-    assert 'free some space or install elsewhere' in folded(done.stdout)
-    assert not [line for line in done.stdout.splitlines() if line.startswith(str(eb.prefix) + '/') and IMAGE in line]
 
 
 def limit_file_size():
@@ -522,51 +344,17 @@ def test_names_of_files_are_no_code_and_a_flipped_byte_is_told(eb, tmp_path, oth
     assert f'the image {installed} has changed since the module was installed (sha256 then' in folded(done.stdout)
 
 
-@pytest.mark.parametrize('what', one_of_each(['easyconfig', 'easyconfig with --try-amend', 'local file', 'site file']))
-def test_code_that_others_may_write_is_not_run(eb, tmp_path, what):
-    eb.local(workstation())
-    paths = {'easyconfig': tmp_path / 'own' / 'osu-container-pure.eb', 'site file': tmp_path / 'mine.py',
-             'local file': tmp_path / 'local' / '_mpicontainer_local.py'}
-    paths['easyconfig'].parent.mkdir()
-    shutil.copy(PROJECT / 'easyconfigs/o/osu-container/osu-container-pure.eb', paths['easyconfig'])
-    paths['site file'].write_text("SITE = 'x'\nSITES = {'x': {'based_on': 'workstation'}}\n")
-    eb.environment['EASYBUILD_ROBOT_PATHS'] = f"{paths['easyconfig'].parent}:{PROJECT / 'easyconfigs'}"
-    options = {'easyconfig with --try-amend': [paths['easyconfig'].name, '--try-amend=build_image=no'],
-               'site file': [paths['easyconfig'], f'--try-amend=site={paths["site file"]}']}
-    path = paths[what.partition(' with')[0]]
-    path.chmod(0o646)
-    assert_refused(eb, eb(*options.get(what, [paths['easyconfig']]), '-r'),
-                   f'{path} is code that would run as you, and it may be written by everybody', f'chmod o-w {path}')
-
-
-#: Moments of an installation: EasyBuild's hooks, docs.easybuild.io/hooks
-MOMENTS = ['module_write', 'post_ready', 'post_install', 'post_sanitycheck', 'post_module']
-
-
-@pytest.mark.parametrize('moment', one_of_each(MOMENTS))
-def test_kill_of_a_rebuild_leaves_a_module_and_a_lock_with_a_remedy(with_pure, tmp_path, moment):
+@pytest.mark.parametrize('moment', one_of_each(['post_install', 'post_module']))  # docs.easybuild.io/hooks
+def test_a_killed_rebuild_leaves_an_installation_and_a_lock_with_a_remedy(with_pure, tmp_path, moment):
     eb = with_pure
-    module = eb.module('osu-container/pure')
-    before = module.read_text()
     hooks = tmp_path / 'hooks.py'
-    hooks.write_text(f'import os\ndef {moment}_hook(self, *args, **kwargs):\n'
-                     '    if not args or not str(args[0]).startswith("/tmp/eb-"):\n        os.kill(os.getpid(), 9)\n')
+    hooks.write_text(f'import os\ndef {moment}_hook(self, *args, **kwargs):\n    os.kill(os.getpid(), 9)\n')
     done = eb('osu-container-pure.eb', '-r', '--rebuild', '--disable-backup-modules', f'--hooks={hooks}')
     assert done.returncode == -9
-    assert module.read_text().splitlines()[:-1] == before.splitlines()[:-1]
-    used = clean_shell(f'module use {eb.prefix}/modules/all; module load osu-container/pure && osu_latency --help')
-    assert used.returncode == 0 and 'osu_latency' in used.stdout, used.stderr
+    assert sha256_of(eb.prefix / 'software/osu-container/pure' / IMAGE) == sha256_of(PROJECT / 'sources' / IMAGE)
     again = eb('osu-container-pure.eb', '-r', '--rebuild')
-    remedy = re.search(r'Where no eb runs, here or on another node: (rmdir \S+), then eb again', folded(again.stdout))
+    remedy = re.search(r'rmdir \S+\.lock', folded(again.stdout))
     assert again.returncode != 0 and remedy, again.stdout[-2000:]
-    assert run(['bash', '-c', remedy.group(1)]).returncode == 0
+    assert run(['bash', '-c', remedy.group()]).returncode == 0
     assert eb('osu-container-pure.eb', '-r', '--rebuild').returncode == 0
     assert not [path for path in eb.left_behind() if path.endswith(('.part', '.old'))]
-
-
-@pytest.mark.skipif(os.getuid() != 0, reason='what an ordinary user keeps to himself is no mistake')
-def test_root_is_told_that_nobody_else_could_load_the_module(eb, tmp_path):
-    no_image(eb, tmp_path)
-    done = eb('osu-container-pure.eb', '-r', '--try-amend=build_image=no', preexec_fn=lambda: os.umask(0o077))
-    assert ('nobody but root will be able to use osu-container/pure (for others Lmod knows no such module): umask is '
-            '077. For all: eb --umask=022') in folded(done.stdout)

@@ -11,7 +11,7 @@ from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.elf import elf_facts
 from osu_container.core.reading.libraries import sha256_of
 from tests.helpers import osu_archive
-from tests.helpers.machine import PROJECT, StandIn, compile_library, folded, one_of_each, run
+from tests.helpers.machine import PROJECT, StandIn, compile_library, folded, one_of_each
 from tests.helpers.osu_archive import RELEASE
 
 pytestmark = [pytest.mark.long, pytest.mark.alone]
@@ -125,21 +125,6 @@ def own_stack(tmp_path):
     return lambda site, version='newest': Stack(site, tmp_path, version)
 
 
-@pytest.fixture(scope='module')
-def modulepath(tmp_path_factory):
-    """Function site -> MODULEPATH with the modules of the programming environment of site."""
-    made = {}
-
-    def make(site):
-        if site not in made:
-            tree = tmp_path_factory.mktemp('modules') / site
-            done = run([PROJECT / 'tests' / 'stand_in' / 'make', site, tree])
-            assert done.returncode == 0, done.stderr
-            made[site] = f'{tree}/opt/cray/pe/lmod/modulefiles'
-        return made[site]
-    return make
-
-
 # ---- easyconfigs
 
 @pytest.mark.parametrize('site', CRAY)
@@ -184,14 +169,6 @@ def test_the_easyconfig_of_another_stack_names_that_of_the_loaded_one(own_stack)
     assert f'To type: eb {easyconfig("lumi-c-25.09").name} -r' in folded(done.stdout)
 
 
-def test_a_compiler_of_ones_own_is_a_copy_of_the_easyconfig(own_stack):
-    this = own_stack(ONE_GPU)
-    done = this.install(this.copy_of(easyconfig(ONE_GPU), **{'PrgEnv-amd': 'PrgEnv-gnu',
-                                                             "(?m)^(versionsuffix.*)'$": r"\1-gnu'"}))
-    assert done.returncode == 0, done.stdout
-    assert json.loads((this.root('-gnu') / 'facts.json').read_text())['prgenv'] == 'gnu'
-
-
 def test_a_site_of_ones_own_loads_its_modules_without_dependencies(own_stack, tmp_path):
     this = own_stack(ONE_CPU)
     path = tmp_path / 'site.py'
@@ -202,17 +179,10 @@ def test_a_site_of_ones_own_loads_its_modules_without_dependencies(own_stack, tm
     assert {'PrgEnv-gnu', f'osu-native/{RELEASE}'} <= set(shown.stdout.split())
 
 
-def test_unknown_machine_or_site_is_told_so(eb):
-    for options, message in (([], 'is none of the known sites'), (['--try-amend=site=lummi'], "unknown site 'lummi'")):
-        done = eb('osu-native.eb', '-r', *options)
-        assert done.returncode != 0 and message in folded(done.stdout)
-        assert eb.left_behind() == []
-
-
 # ---- installation
 
 @pytest.mark.parametrize('site', SOME)
-def test_programs_are_built_by_cc_and_linked_with_what_the_site_says(site, stack):
+def test_programs_are_built_and_loaded_with_what_the_site_says(site, stack):
     this = stack(site)
     facts = json.loads((this.root() / 'facts.json').read_text())
     rccl = [RCCL_PROGRAM] if native(site)['plugin'] else []
@@ -226,30 +196,19 @@ def test_programs_are_built_by_cc_and_linked_with_what_the_site_says(site, stack
         assert any(name.startswith('libmpi_gtl_') for name in found.needed) == (site in GPU)
         assert any(re.fullmatch(rf"{this.tree}/opt/cray/pe/mpich/[\d.]+/ofi/.*/lib", path) for path in found.rpath)
 
-
-@pytest.mark.parametrize('site', SOME)
-def test_configure_gets_the_gpus_libraries_where_there_are_gpus(site, stack):
-    log = next((stack(site).root() / 'easybuild').glob('*.log')).read_text()
-    command = re.search(r"\./configure .*CC='cc' CXX='CC'.*", log).group()
+    command = re.search(r"\./configure .*CC='cc' CXX='CC'.*", next(
+        (this.root() / 'easybuild').glob('*.log')).read_text()).group()
     options = r'--(?:enable|with)-(?:rocm|rccl|cuda)\S*|LIBS=\S*'
-    found = re.findall(options, command)
-    assert found == re.findall(options, native(site)['configopts']) and bool(found) == (site in GPU)
-    if native(site)['plugin']:
-        assert {'--enable-rcclomb', '--with-rocm=$ROCM_PATH'} <= set(found)
+    assert re.findall(options, command) == re.findall(options, native(site)['configopts'])
     # the release that it is built with, not the default of the system
     assert '-Wl,-rpath,$CRAY_MPICH_DIR/lib' in command
 
-
-@pytest.mark.parametrize('site', SOME)
-def test_module_loads_the_programming_environment_and_names_the_plugin(site, stack):
-    this = stack(site)
-    shown = this.shell('module load osu-native && module -t list 2>&1; type -P osu_bw osu_latency; echo '
+    shown = this.shell('module load osu-native && module -t list 2>&1; type -P osu_bw; echo '
                        '"plugin=${NCCL_NET_PLUGIN-}"; osu-explain', LMOD_COLORIZE='no')
     assert shown.returncode == 0, shown.stderr
     assert set(native(site)['modules']) <= set(shown.stdout.split())
-    assert f'{this.root()}/bin/osu_bw\n{this.root()}/bin/osu_latency\n' in shown.stdout
-    assert f"plugin={this.plugin or ''}\n" in shown.stdout
-    assert f'{site}' in shown.stdout.partition('plugin=')[2]
+    assert f"{this.root()}/bin/osu_bw\nplugin={this.plugin or ''}\n" in shown.stdout
+    assert site in shown.stdout.partition('plugin=')[2]
 
 
 @pytest.mark.slurm
@@ -266,33 +225,15 @@ def test_two_ranks_under_srun_load_the_libraries_of_the_stack(site, stack, tmp_p
         assert ('libmpi_gtl' in paths) == (site in GPU)
 
 
-@pytest.mark.parametrize('site', one_of_each(sorted(GPU, key=ONE_GPU.__ne__)))
-def test_without_the_accelerator_module_it_says_what_lacks_and_what_to_load(site, own_stack):
-    this = own_stack(site)
-    done = this.install(this.copy_of(easyconfig(site), **{r'.*craype-accel.*\n': ''}))
-    assert done.returncode != 0
-    text = folded(done.stdout)
-    assert f"osu_bw is not linked with {native(site)['needed'][0]}" in text
-    assert f"module load {' '.join(native(site)['modules'])}" in text
-    assert 'osu_bw needs libmpi.so.12' in text and '3 of 3 programs: osu_bw osu_latency osu_xccl_allreduce' in text
-    assert not this.root().exists() and not this.eb.module(f'osu-native/{RELEASE}-{site}').exists()
-
-
-def test_without_the_programming_environment_it_stops_before_configure(own_stack):
+@pytest.mark.parametrize('missing, text', [
+    (r'.*craype-accel.*\n', f"osu_bw is not linked with {native(ONE_GPU)['needed'][0]}"),
+    (r".*'PrgEnv-.*\n", 'PE_ENV is not set, wanted AMD')])
+def test_what_a_missing_module_breaks_is_reported_with_the_remedy(own_stack, missing, text):
     this = own_stack(ONE_GPU)
-    done = this.install(this.copy_of(easyconfig(ONE_GPU), **{r".*'PrgEnv-.*\n": ''}))
-    text = folded(done.stdout)
-    assert done.returncode != 0 and 'configuring' not in text
-    assert 'no command CC on PATH; PE_ENV is not set, wanted AMD' in text
-    assert f"module load {' '.join(native(ONE_GPU)['modules'])}" in text
-
-
-def test_mpi_of_another_stack_is_refused(own_stack, modulepath):
-    this = own_stack(ONE_CPU)
-    this.eb.environment['MODULEPATH'] = modulepath('lumi-c-25.09')
-    done = this.install()
-    assert done.returncode != 0
-    assert 'cray-mpich is 9.0.1, wanted 8.1.32: load the software stack of the site before eb' in folded(done.stdout)
+    done = this.install(this.copy_of(easyconfig(ONE_GPU), **{missing: ''}))
+    assert done.returncode != 0 and text in folded(done.stdout)
+    assert f"module load {' '.join(native(ONE_GPU)['modules'])}" in folded(done.stdout)
+    assert not this.root().exists() and not this.eb.module(f'osu-native/{RELEASE}-{ONE_GPU}').exists()
 
 
 def test_ports_are_no_baseline_on_a_cray(own_stack):

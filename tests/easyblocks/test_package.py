@@ -4,9 +4,7 @@ The module osu-container-tools: all commands, man pages and completion for all u
 """
 
 import json
-import re
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
@@ -68,10 +66,7 @@ def test_pip_install_is_enough(version, sources, tmp_path):
     assert shown.returncode == 0, shown.stderr
 
 
-@pytest.mark.apptainer
-@pytest.mark.parametrize('version', EASYBUILD_VERSIONS)
-def test_a_copied_easyblock_says_what_to_do(version, tmp_path):
-    eb = EasyBuild(version, tmp_path / 'prefix')
+def test_a_copied_easyblock_says_what_to_do(eb, tmp_path):
     copied = tmp_path / 'copy' / 'mpicontainer.py'
     copied.parent.mkdir()
     shutil.copy(PROJECT / 'easyblocks/generic/mpicontainer.py', copied)
@@ -79,9 +74,7 @@ def test_a_copied_easyblock_says_what_to_do(version, tmp_path):
     done = eb('osu-container-hybrid.eb', '--dry-run')
     said = folded(done.stdout)
     assert done.returncode != 0 and str(copied) in said, said
-    for text in ("cannot find its package: No module named 'osu_container'", 'Do not copy this file', 'make lumi',
-                 'pip install'):
-        assert text in said, said
+    assert "No module named 'osu_container'" in said and 'make lumi' in said and 'pip install' in said, said
     assert eb.left_behind() == []
 
 
@@ -94,15 +87,6 @@ def test_the_package_is_that_of_the_easyblocks_own_clone(tmp_path):
     done = run([STATE / 'venv' / 'bin' / 'python', '-c', f'import sys; sys.path[:0] = [{str(tmp_path)!r}, '
                 f'{str(other.parent)!r}]; import mpicontainer, osu_container; print(osu_container.__file__)'], cwd='/')
     assert (done.returncode, Path(done.stdout.strip())) == (0, PROJECT / 'osu_container/__init__.py'), done.stderr
-
-
-def test_one_python_is_enough_to_say_so(tmp_path):
-    """The same message without EasyBuild: a copy that is imported by hand."""
-    copied = tmp_path / 'mpinative.py'
-    text = (PROJECT / 'easyblocks/generic/mpinative.py').read_text()
-    copied.write_text('\n'.join(line for line in text.splitlines() if 'easybuild' not in line or 'import' not in line))
-    done = run([sys.executable, '-I', '-S', copied])
-    assert done.returncode == 1 and f'{copied} cannot find its package' in done.stderr, done.stderr
 
 
 LMOD = '. /usr/share/lmod/lmod/init/bash'
@@ -133,11 +117,4 @@ def test_one_command_brings_all_commands_with_their_pages_and_completion(any_eb)
     facts = in_a_shell(any_eb, 'osu-container check osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0 --site frontier '
                        '--json')
     assert json.loads(facts.stdout)['recommended'], facts.stderr
-    named = in_a_shell(any_eb, 'osu-container compare lumi-g-2025-03:opensource',
-                       OSU_CONTAINER_PYTHON=str(PROJECT / '.workstation/venv/bin/python'))
-    assert named.returncode in (0, 1) and 'osu_latency' in named.stdout, named.stderr
-    missing = in_a_shell(any_eb, 'osu-container compare lumi-g-2025-03:opensource')
-    if missing.returncode not in (0, 1):
-        assert missing.returncode == 3
-        assert re.search('pip install -r .* && export OSU_CONTAINER_PYTHON=', missing.stderr)
     assert not [path for path in root.rglob('*') if path.suffix == '.bak' or path.name == '.workstation']

@@ -24,40 +24,6 @@ PORTS = ('allgather', 'alltoall', 'alltoallv', 'barrier', 'bcast', 'bibw', 'bw',
          'scatter')
 OWN = ('get_bw',)  # of osu-port itself
 
-#: Runs the port with windows whose memory says where it is, and looks at what rank 0 has at the end of each size
-READ_BACK = '''
-import importlib.machinery, importlib.util, sys
-sys.path.insert(0, '{prefix}/lib/python')
-loader = importlib.machinery.SourceFileLoader('port', '{prefix}/libexec/osu-port')
-port = importlib.util.module_from_spec(importlib.util.spec_from_loader('port', loader))
-loader.exec_module(port)
-from mpi4py import MPI
-memories, windows, sizes = [], [], []
-plain_allocate, plain_window, plain_free = port.allocate, MPI.Win.Allocate, MPI.Win.Free
-def allocate(size):
-    memories.append(plain_allocate(size))
-    return memories[-1]
-class Window(MPI.Win):
-    @classmethod
-    def Allocate(cls, size, unit, comm):
-        window = plain_window(size, unit, comm=comm)
-        here = window.tomemory()
-        here[:] = bytes(number % 251 for number in range(size))
-        return cls(window)
-    def Free(self):
-        if memories:
-            found = bytes(memories.pop())
-            assert found == bytes(number % 251 for number in range(len(found))), len(found)
-            sizes.append(len(found))
-        plain_free(self)
-MPI.Win, port.allocate = Window, allocate
-port.osu_get_bw(skip=0, loop=1, MAX_MSG_SIZE=8)
-if MPI.COMM_WORLD.Get_rank() == 0:
-    assert sizes == [64, 128, 256, 512], sizes
-    print('all places of', len(sizes), 'sizes are as in the window')
-'''
-
-
 @pytest.fixture
 def fake(tmp_path):
     """Prefix with three ports that print their arguments; the last one fails."""
@@ -65,11 +31,9 @@ def fake(tmp_path):
 
 
 @pytest.mark.parametrize('arguments, expected', [
-    ([], {'MAX_MSG_SIZE': 4194304, 'loop': 100, 'loop_large': 20, 'skip': 10, 'skip_large': 2}),
     (['H', 'H'], {'MAX_MSG_SIZE': 4194304, 'loop': 100, 'loop_large': 20, 'skip': 10, 'skip_large': 2}),
-    (['-m', '64', 'H', 'H'], {'MAX_MSG_SIZE': 64, 'loop': 100, 'loop_large': 20, 'skip': 10, 'skip_large': 2}),
-    (['H', 'H', '-m', '1:64'], {'MAX_MSG_SIZE': 64, 'loop': 100, 'loop_large': 20, 'skip': 10, 'skip_large': 2}),
-    (['-i', '7', '-x', '0'], {'MAX_MSG_SIZE': 4194304, 'loop': 7, 'loop_large': 7, 'skip': 0, 'skip_large': 0}),
+    (['H', 'H', '-m', '1:64', '-i', '7'],
+     {'MAX_MSG_SIZE': 64, 'loop': 7, 'loop_large': 7, 'skip': 10, 'skip_large': 2}),
     (['--iterations=7', '--warmup=3', '--message-size=8'],
      {'MAX_MSG_SIZE': 8, 'loop': 7, 'loop_large': 7, 'skip': 3, 'skip_large': 3}),
 ])
@@ -79,17 +43,11 @@ def test_arguments_become_keywords_of_the_port(fake, arguments, expected):
     assert output.splitlines()[-1] == str({'BENCHMARH': 'title', **expected})
 
 
-def test_port_with_other_keywords(fake):
+def test_a_port_with_other_keywords_gets_them_behind_the_line_that_names_it(fake):
     _, output, _ = run([fake / 'bin' / 'osu_multi_lat', '-i', '7', '-x', '3'])
     expected = {'MAX_MSG_SIZE': 4194304, 'loop_large': 7, 'loop_small': 7, 'skip_large': 3, 'skip_small': 3}
     assert output.splitlines()[-1] == str({'BENCHMARH': 'title', **expected})
-
-
-def test_the_first_line_names_the_port(fake):
-    lines = run([fake / 'bin' / 'osu_bw'])[1].splitlines()
-    assert lines[1] == '# osu_bw: mpi4py 0.0 port, not the C program of the OSU Micro-Benchmarks'
-    lines = run([fake / 'bin' / 'osu_multi_lat'])[1].splitlines()
-    assert lines[1].startswith('# osu_multi_lat: mpi4py 0.0 port') and not lines[2].startswith('#')
+    assert output.splitlines()[1].startswith('# osu_multi_lat: mpi4py 0.0 port')
 
 
 def test_mpi_is_started_as_by_the_c_programs_and_versioned_library_first(fake):
@@ -101,22 +59,13 @@ def test_mpi_is_started_as_by_the_c_programs_and_versioned_library_first(fake):
 
 
 @pytest.mark.parametrize('name, arguments, message', [
-    ('osu_bw', ['-d', 'openacc'], "invalid choice: 'openacc'"),
-    ('osu_barrier', ['D', 'D'], 'D D: osu_barrier has no buffers'),
-    ('osu_barrier', ['-c'], '-c: osu_barrier sends no data'),
-    ('osu_bw', ['X', 'X'], "unknown buffer place 'X'"),
-    ('osu_bw', ['H', 'H', 'H'], '3 buffer place(s) given, 2 wanted'),
-    ('osu_bw', ['-m', '4:64'], 'the port of osu_bw starts at 1 bytes and cannot start at 4: give -m 64'),
-    ('osu_bw', ['-m', '64:4'], 'MIN 64 is larger than MAX 4'),
-    ('osu_bw', ['-m', '0'], "'0' is not a whole number of 1 or more"),
-    ('osu_bw', ['-m', '1K'], "'1K' is not a whole number"),
-    ('osu_bw', ['-x', '-1'], "'-1' is not a whole number of 0 or more"),
-    ('osu_bw', ['--foo'], 'unrecognized arguments: --foo'),
-])
+    ('osu_bw', ['-d', 'openacc'], 'openacc'), ('osu_barrier', ['D', 'D'], 'D D'), ('osu_barrier', ['-c'], '-c'),
+    ('osu_bw', ['X', 'X'], 'X'), ('osu_bw', ['H', 'H', 'H'], '3'), ('osu_bw', ['-m', '4:64'], '-m 64'),
+    ('osu_bw', ['-m', '64:4'], '64'), ('osu_bw', ['-m', '1K'], '1K'), ('osu_bw', ['-x', '-1'], '-1')])
 def test_wrong_arguments_end_before_mpi_starts(fake, name, arguments, message):
     code, output, errors = run([fake / 'bin' / name, *arguments])
     assert (code, output) == (2, '')
-    assert message in errors and errors.splitlines()[-1].startswith(f'{name}: error: ')
+    assert message in errors.splitlines()[-1].partition(f'{name}: error: ')[2]
 
 
 def test_what_has_a_link_beside_the_ports_is_what_the_launcher_has_in_itself(fake):
@@ -126,18 +75,9 @@ def test_what_has_a_link_beside_the_ports_is_what_the_launcher_has_in_itself(fak
     assert {name[len('osu_'):] for name in OF_THE_LAUNCHER} == set(OWN)
 
 
-@pytest.mark.parametrize('buffers', [['D', 'D'], ['H', 'D'], ['-d', 'cuda']])
-def test_without_a_gpu_one_message_names_driver_and_device_files(fake, buffers):
-    code, output, errors = run([fake / 'bin' / 'osu_bw', *buffers])
-    assert (code, output) == (1, '') and errors.count('\n') == 1
-    assert 'wants GPU memory: ' in errors and 'device files: ' in errors and 'give H H' in errors
-
-
-@pytest.mark.parametrize('name', ['bin/osu_unknown', 'libexec/osu-port'])
-def test_name_without_port(fake, name):
-    code, output, errors = run([fake / name])
-    assert (code, output) == (1, '')
-    assert 'no port of that name' in errors and 'osu_bw' in errors
+def test_without_a_gpu_one_message_says_how_to_measure_without(fake):
+    code, output, errors = run([fake / 'bin' / 'osu_bw', 'H', 'D'])
+    assert (code, output) == (1, '') and errors.count('\n') == 1 and 'H H' in errors
 
 
 def test_error_in_one_rank_ends_all(fake):
@@ -170,28 +110,9 @@ def on_ranks(real, number, name, *arguments):
 
 
 @pytest.mark.long
-def test_every_port_of_the_archive_is_known(real):
-    assert sorted(path.stem for path in (real[0] / 'libexec' / 'ports').iterdir()) == [f'osu_{name}' for name in PORTS]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize('name', ['barrier', 'bw'])  # the others: where data are checked
-def test_real_port_takes_the_arguments(real, name):
-    sizes = {'barrier': [0], 'bw': [1, 2, 4, 8], 'bibw': [1, 2, 4, 8]}.get(name, [0, 1, 2, 4, 8])
-    message = [] if name == 'barrier' else ['-m', f'{sizes[0]}:8']
-    code, output, errors = on_ranks(real, 2, f'osu_{name}', *message, '-i', '10', '-x', '2')
-    assert code == 0, errors
-    lines = output.splitlines()
-    assert lines[0] == f'# osu_{name}: mpi4py 4.1.2 port, not the C program of the OSU Micro-Benchmarks'
-    if name == 'bw':  # mpi4py's own heading is 'Latency [us]'
-        assert '# Size [B]    Bandwidth [MB/s]' in lines
-    numbers = [line.split() for line in lines if not line.startswith('#')]
-    assert [int(size) for size, _ in numbers if int(size) <= 8] == sizes
-    assert all(float(value) >= 0 for _, value in numbers)
-
-
-@pytest.mark.long
 def test_own_port_of_osu_get_bw_has_the_output_of_the_c_program_and_says_whose_it_is(real):
+    ports = (real[0] / 'libexec' / 'ports').iterdir()
+    assert sorted(path.stem for path in ports) == [f'osu_{name}' for name in PORTS]
     code, output, errors = on_ranks(real, 2, 'osu_get_bw', 'H', 'H', '-m', '16384', '-i', '10', '-x', '2')
     assert code == 0, errors
     lines = output.splitlines()
@@ -203,23 +124,6 @@ def test_own_port_of_osu_get_bw_has_the_output_of_the_c_program_and_says_whose_i
     table = osu_output.parse(output, benchmark='osu_get_bw', source='the run', largest=16384)
     assert list(table.values) == [2 ** power for power in range(15)] and table.unit == 'MB/s'
     assert table.programs == 'mpi4py 4.1.2 ports'
-
-
-@pytest.mark.long
-def test_own_port_reads_what_is_in_the_window_of_the_other_rank(real, tmp_path):
-    """Every byte that rank 0 gets is that of its place: bytes are counted, not only seconds."""
-    program = tmp_path / 'look.py'
-    program.write_text(READ_BACK.format(prefix=real[0]))
-    done = run([real[1] / 'bin' / 'mpiexec', '-n', 2, PYTHON, '-I', program],
-               LD_LIBRARY_PATH=str(real[1] / 'lib'), FI_PROVIDER='tcp', MPI4PY_LIBMPI='libmpi.so.12')
-    assert done[0] == 0 and 'all places of 4 sizes are as in the window' in done[1], done
-
-
-@pytest.mark.long
-def test_wrong_number_of_ranks_is_the_port_s_own_error(real):
-    code, output, errors = on_ranks(real, 3, 'osu_latency')
-    assert code == 1 and 'This test requires exactly two processes' in errors
-    assert all(line.startswith('#') for line in output.splitlines())
 
 
 @pytest.mark.long

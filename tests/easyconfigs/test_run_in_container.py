@@ -70,19 +70,12 @@ def installed(tmp_path):
     return call
 
 
-@pytest.mark.parametrize('arguments', [
-    ['H', 'H'], ['a b', ' '], [''], ['*'], ['$HOME', '`id`', "it's", '"'], ['-m', '1:8', '--', '-x'], ['line\nend'], [],
-])
-def test_arguments_arrive_as_they_were_given(installed, arguments):
-    done = installed('osu_bw', *arguments)
+@pytest.mark.parametrize('arguments', [['a b', ' ', ''], ['*', '$HOME', '`id`', "it's", '"', 'line\nend'], []])
+def test_arguments_arrive_and_the_exit_code_comes_back(installed, arguments):
+    done = installed('osu_bw', *arguments, CODE='77')
     words = ['--quiet', 'exec', str(installed.root / 'x.sif'), 'osu_bw', *arguments]
     expected = ''.join(f'[{text}]\n' for text in words)
-    assert done.stdout.startswith(expected) and done.stderr == ''
-
-
-@pytest.mark.parametrize('code', [0, 1, 2, 77, 255])
-def test_exit_code_is_that_of_the_program(installed, code):
-    assert installed('osu_bw', CODE=str(code)).returncode == code
+    assert done.stdout.startswith(expected) and (done.returncode, done.stderr) == (77, '')
 
 
 def test_osu_exec_runs_any_command_and_osu_shell_a_shell(installed):
@@ -93,7 +86,6 @@ def test_osu_exec_runs_any_command_and_osu_shell_a_shell(installed):
 
 @pytest.mark.parametrize('there, source, options', [
     (['user-software'], 'user-software', ''), ([], None, ''),
-    (['user-software.squashfs'], 'user-software.squashfs', ':image-src=/,ro'),
     # between the two steps of make-squashfs
     (['user-software', 'user-software.squashfs'], 'user-software.squashfs', ':image-src=/,ro')])
 def test_software_of_the_user_is_that_of_the_installation_as_it_is_now(settled, there, source, options):
@@ -127,23 +119,10 @@ def test_the_runtime_takes_the_place_of_the_wrapper(installed):
     process.stdout.close()
 
 
-def test_outside_of_an_installation_it_says_how_to_call_it(installed):
-    (installed.root / 'call-settings').unlink()
-    done = run([installed.root / 'bin' / 'osu_bw'])
-    assert done.returncode == 1 and done.stdout == ''
-    assert 'call-settings is missing' in done.stderr and 'module load NAME' in done.stderr
-
-
 def test_a_deleted_image_is_named(installed):
     (installed.root / 'x.sif').unlink()
     done = installed('osu_bw')
     assert done.returncode == 1 and f"the image {installed.root / 'x.sif'} is missing" in done.stderr
-
-
-@pytest.mark.parametrize('name', ['APPTAINER_CONTAINER', 'SINGULARITY_CONTAINER'])
-def test_a_variable_of_other_modules_is_no_container(installed, name):
-    """Modules of shpc export SINGULARITY_CONTAINER; that a command does not nest is tried in tests/runs."""
-    assert installed('osu_bw', **{name: '/images/y.sif'}).returncode == 0
 
 
 def test_ranks_without_pmi_are_an_error_that_names_the_right_one(installed):
@@ -219,7 +198,7 @@ def test_an_image_that_the_user_names_is_taken(settled):
     assert settled(MPI_CONTAINER_IMAGE='/dev/null')['words'][2] == '/dev/null'
 
 
-@pytest.mark.parametrize('words', [['--cleanenv'], ['-e'], ['--containall'], ['-C'], ['-ce'], ['--pwd', '/', '-e']])
+@pytest.mark.parametrize('words', [['--cleanenv'], ['--containall'], ['-ce'], ['--pwd', '/', '-e']])
 def test_options_for_a_clean_environment_keep_what_makes_a_rank(settled, words):
     variables = {'PMI_FD': '7', 'SLURM_PROCID': '1', 'MINE': 'no'}
     for found in (settled('osu-exec', *words, '--', 'x', **variables),
@@ -229,12 +208,10 @@ def test_options_for_a_clean_environment_keep_what_makes_a_rank(settled, words):
     assert 'APPTAINERENV_PMI_FD' not in settled('osu-exec', '--env', 'A=e', '--', 'ls', '-e', **variables)
 
 
-@pytest.mark.parametrize('name', ['APPTAINER_CLEANENV', 'SINGULARITY_CLEANENV', 'APPTAINER_CONTAINALL'])
-def test_a_clean_environment_keeps_what_makes_a_rank(settled, name):
-    variables = {'PMI_FD': '7', 'PMIX_RANK': '1', 'SLURM_PROCID': '1', 'SLURM_STEP_NUM_TASKS': '2', 'MINE': 'no'}
-    found = settled(**{name: '1'}, **variables)
+def test_a_clean_environment_keeps_what_makes_a_rank(settled):
+    variables = {'PMI_FD': '7', 'PMIX_RANK': '1', 'SLURM_PROCID': '1', 'MINE': 'no'}
+    found = settled(SINGULARITY_CLEANENV='1', **variables)
     assert {f'APPTAINERENV_{key}' for key in [*variables, 'FI_PROVIDER']} - set(found) == {'APPTAINERENV_MINE'}
-    assert found['APPTAINERENV_FI_WORDS'] == 'a b=c'
 
 
 def test_the_image_of_the_site_is_taken_where_the_copy_is_gone(settled, tmp_path):
@@ -317,18 +294,16 @@ def test_osu_proof_starts_a_sampler_and_changes_nothing_else(watched, tmp_path, 
 
 
 @pytest.mark.parametrize('here, variables', [
-    (2, {'SLURM_STEP_TASKS_PER_NODE': '2'}), (1, {'SLURM_STEP_TASKS_PER_NODE': '1'}), (1, {}),
-    (2, {'SLURM_STEP_TASKS_PER_NODE': '2(x2),1', 'SLURM_NODEID': '1'}),
-    (1, {'SLURM_STEP_TASKS_PER_NODE': '2(x2),1', 'SLURM_NODEID': '2'}),
+    (1, {}), (2, {'SLURM_STEP_TASKS_PER_NODE': '2(x2),1', 'SLURM_NODEID': '1'}),
     (1, {'SLURM_STEP_TASKS_PER_NODE': '1,16(x3)', 'SLURM_NODEID': '0'}),
     (16, {'SLURM_STEP_TASKS_PER_NODE': '1,16(x3)', 'SLURM_NODEID': '3'}),
-    (4, {'MPI_LOCALNRANKS': '4'}), (4, {'OMPI_COMM_WORLD_LOCAL_SIZE': '4'}), (4, {'PALS_LOCAL_SIZE': '4'}),
+    (4, {'OMPI_COMM_WORLD_LOCAL_SIZE': '4'}), (4, {'PALS_LOCAL_SIZE': '4'}),
     (4, {'FLUX_JOB_SIZE': '8', 'FLUX_JOB_NNODES': '2'}),
     # mpiexec of Hydra starts one task of srun on each node
     (4, {'MPI_LOCALNRANKS': '4', 'SLURM_STEP_TASKS_PER_NODE': '1(x2)', 'SLURM_NODEID': '1'})])
 @pytest.mark.parametrize('can_share, switch, how', [
     ('1', None, 'exec --sharens {image} cat /proc/self/stat -'), ('1', '0', None), (None, None, None),
-    ('1', 'instance', 'instance start {image} ranks'), (None, 'instance', 'instance start {image} ranks')])
+    (None, 'instance', 'instance start {image} ranks')])
 def test_one_container_is_started_for_ranks_of_a_node_and_never_for_one_rank(installed, here, variables, can_share,
                                                                              switch, how):
     """This runtime starts none, so each rank ends up in one of its own."""
@@ -392,17 +367,6 @@ def test_ranks_that_share_no_container_are_told_so(installed, ranks, wrapped):
     assert done.stdout == ('0 mine\n' if ranks > 1 and os.getuid() else 'unset mine\n'), done.stderr
 
 
-def test_wrappers_of_another_tool_are_called_with_all_that_was_prepared(installed, tmp_path):
-    other = installed.root / 'other' / 'osu_bw'
-    other.parent.mkdir()
-    other.write_text('#!/bin/bash\nprintf "other [%s] %s" "$*" "$SINGULARITY_BIND"\n')
-    other.chmod(0o755)
-    (tmp_path / 'there').touch()
-    done = installed('osu_bw', 'H', 'H', wrappers='other', prefix='SINGULARITY', files=f'{tmp_path}/there:/there')
-    assert done.stdout == f'other [H H] {tmp_path}/there:/there'
-    assert installed('osu-exec', 'ls', wrappers='other').stdout.startswith('[--quiet]\n[exec]')
-
-
 @pytest.mark.parametrize('there', [True, False])
 def test_wrappers_of_another_tool_end_with_their_program_and_find_the_image_elsewhere(installed, tmp_path, there):
     """As lumi-container-wrapper makes them: a bash that calls the runtime and stays."""
@@ -428,17 +392,14 @@ def test_wrappers_of_another_tool_end_with_their_program_and_find_the_image_else
         assert process.stdout.read() == ''
 
 
-@pytest.mark.parametrize('folder, more', [('scratch', {}), ('scratch', {'HOME': '{there}'}),
-                                          ('scratch', {'APPTAINER_BIND': '/mnt:{there}'}), ('gone', {}), ('a,b', {})])
+@pytest.mark.parametrize('folder, more', [('scratch', {}), ('scratch', {'HOME': '{there}'}), ('gone', {})])
 def test_tmpdir_is_bound_where_nothing_else_binds_it(installed, folder, more):
     with tempfile.TemporaryDirectory(dir='/dev/shm') as there:
         more = {name: value.format(there=there) for name, value in more.items()}
-        for name in ('scratch', 'a,b'):
-            os.mkdir(os.path.join(there, name))
+        os.mkdir(os.path.join(there, 'scratch'))
         done = installed('osu_bw', TMPDIR=f'{there}/{folder}', **more)
         binds = done.stdout.split('APPTAINER_BIND=')[1].split()[0]
-        wanted = f'{there}/scratch' if folder == 'scratch' and not more else more.get('APPTAINER_BIND', 'unset')
-        assert binds == wanted
+        assert binds == (f'{there}/scratch' if folder == 'scratch' and not more else 'unset')
 
 
 COMMAND = SCRIPTS / 'osu-explain'
@@ -452,15 +413,15 @@ GOOD = {'module': 'osu-container/pure', 'site': 'x', 'title': 't', 'mpi': 'm', '
 
 @pytest.fixture
 def explain(tmp_path):
-    """Function (text, or data for JSON; words before the command): writes settings.json and runs osu-explain of it."""
+    """Function (text, or data for JSON): writes settings.json and runs osu-explain of it."""
     (tmp_path / 'bin').mkdir()
     (tmp_path / 'bin' / 'osu-explain').symlink_to(COMMAND)
     install_proof(str(tmp_path))
 
-    def call(content, *before):
+    def call(content):
         path = tmp_path / 'settings.json'
         path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
-        return run([*before, PYTHON_36 or sys.executable, tmp_path / 'bin' / 'osu-explain'])
+        return run([PYTHON_36 or sys.executable, tmp_path / 'bin' / 'osu-explain'])
     return call
 
 
@@ -469,32 +430,11 @@ def test_what_is_whole_is_printed(explain):
     assert done.returncode == 0 and 'osu-container/pure on site x' in done.stdout, done.stderr
 
 
-@pytest.mark.parametrize('width', [60, 80, 120])
-def test_what_is_printed_fits_the_terminal(explain, monkeypatch, width):
-    monkeypatch.setenv('COLUMNS', str(width))
-    long = {**VARIABLE, 'value': '/a/path/of/some/length/in/the/container', 'why': 'some words ' * 30}
-    done = explain({**GOOD, 'title': 'many words ' * 12, 'variables': [long], 'in_container': [long]})
-    assert done.returncode == 0 and max(map(len, done.stdout.splitlines())) <= width, done.stdout + done.stderr
-    assert done.stdout.count('some words') >= 30 and f"A={long['value']}" in done.stdout
-
-
-@pytest.mark.parametrize('content', [
-    b'', b'{', b'\xff\xfe', b'[' * 100000, b'[]', b'7', b'null', {},
-    *({**GOOD, key: 7} for key in GOOD if key != 'share'),
-    *({**GOOD, 'variables': [value]} for value in ({}, 7, {**VARIABLE, 'name': 7}, {**VARIABLE, 'why': []}))])
+@pytest.mark.parametrize('content', [b'\xff\xfe', b'[' * 100000, [], {**GOOD, 'title': 7}, {**GOOD, 'variables': [7]}])
 def test_a_damaged_file_is_one_line_with_the_remedy(explain, content):
     done = explain(content)
-    assert (done.returncode, done.stdout) == (1, '')
-    assert done.stderr.count('\n') == 1 and done.stderr.startswith('osu-explain: cannot read ')
-    assert done.stderr.endswith('Install the module again: eb --rebuild\n'), done.stderr
-
-
-@pytest.mark.parametrize('shell, code, says', [
-    ('exec "$@" >&-', 0, ''), ('exec "$@" >/dev/full', 1, 'osu-explain: error: No space left on device\n')])
-def test_any_letter_and_any_stream_end_without_a_traceback(explain, monkeypatch, shell, code, says):
-    monkeypatch.delenv('PYTHONUNBUFFERED', raising=False)
-    done = explain({**GOOD, 'title': 'saves 2 \u00b5s'}, 'bash', '-c', shell, '-')
-    assert (done.returncode, done.stderr) == (code, says)
+    assert (done.returncode, done.stdout, done.stderr.count('\n')) == (1, '', 1)
+    assert 'settings.json' in done.stderr and 'eb --rebuild' in done.stderr
 
 
 SCRIPT = SCRIPTS / 'make-squashfs'
@@ -538,54 +478,37 @@ def test_packing_and_unpacking_gives_the_same(installed_make_squashfs):
     assert done.returncode == 0 and content(installed_make_squashfs.root) == before, done.stderr
 
 
-@pytest.mark.parametrize('name, change, says', [
-    ('unmake-squashfs', None, f'there is no .*/{IMAGE}. Nothing to do: .* has {FOLDER}$'),
-    ('make-squashfs', lambda root: shutil.rmtree(root / FOLDER), f'there is no .*/{FOLDER}. Nothing .* has neither$'),
-    ('make-squashfs', lambda root: (root / IMAGE).touch(), 'has both .* Remove the one that is older: rm -r '),
-    ('unmake-squashfs', lambda root: (root / FOLDER).rename(root / 'away') and (root / IMAGE).write_text('damaged'),
-     'unsquashfs failed, and .* is as it was: ')])
-def test_what_cannot_be_is_said_and_nothing_changes(installed_make_squashfs, name, change, says):
-    if change:
-        change(installed_make_squashfs.root)
+@pytest.mark.parametrize('name, change', [
+    ('make-squashfs', lambda root: shutil.rmtree(root / FOLDER)),
+    ('make-squashfs', lambda root: (root / IMAGE).touch()),
+    ('unmake-squashfs', lambda root: (root / FOLDER).rename(root / 'away') and (root / IMAGE).write_text('damaged'))])
+def test_a_failure_changes_nothing(installed_make_squashfs, name, change):
+    change(installed_make_squashfs.root)
     before = content(installed_make_squashfs.root)
     done = installed_make_squashfs(name)
-    assert done.returncode == 1 and content(installed_make_squashfs.root) == before
-    assert run(['grep', '-Eq', says], input=done.stderr).returncode == 0, done.stderr
-
-
-@pytest.mark.parametrize('name, made', [('make-squashfs', IMAGE), ('unmake-squashfs', FOLDER)])
-def test_a_full_disk_loses_nothing(installed_make_squashfs, name, made):
-    if name == 'unmake-squashfs':
-        assert installed_make_squashfs('make-squashfs').returncode == 0
-    before = content(installed_make_squashfs.root)
-    done = run(['bash', '-c', 'ulimit -f 100; trap "" XFSZ; exec "$0"', installed_make_squashfs.root / 'bin' / name])
-    assert done.returncode == 1 and content(installed_make_squashfs.root) == before, done.stdout
-    assert 'failed, and ' in done.stderr and 'is as it was' in done.stderr and 'are free there' in done.stderr
-    assert installed_make_squashfs(name).returncode == 0 and list(content(installed_make_squashfs.root))[0] == made
+    assert done.returncode == 1 and done.stderr and content(installed_make_squashfs.root) == before
 
 
 @pytest.mark.parametrize('name, program', [('make-squashfs', 'mksquashfs'), ('unmake-squashfs', 'unsquashfs')])
-@pytest.mark.parametrize('sent', [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize('sent', [signal.SIGTERM, signal.SIGKILL])
 def test_an_interruption_loses_nothing(installed_make_squashfs, tmp_path, name, program, sent):
     """While the program writes, by a terminal or a job's end: all processes get the signal."""
     if name == 'unmake-squashfs':
         assert installed_make_squashfs('make-squashfs').returncode == 0
     before, path = content(installed_make_squashfs.root), tmp_path / 'path'
     path.mkdir()
-    # bash goes on after a SIGINT that met a program which did not end by it
-    (path / program).write_text(f'#!/bin/bash\ntrap "exit 130" INT\n{shutil.which(program)} "$@"\n'
+    (path / program).write_text(f'#!/bin/bash\n{shutil.which(program)} "$@"\n'
                                 f'touch {tmp_path}/half; exec sleep 60\n')
     (path / program).chmod(0o755)
     process = subprocess.Popen([str(installed_make_squashfs.root / 'bin' / name)], start_new_session=True,
-                               env={**os.environ, 'PATH': f"{path}:{os.environ['PATH']}"}, stderr=subprocess.PIPE,
-                               text=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+                               env={**os.environ, 'PATH': f"{path}:{os.environ['PATH']}"})
     while not (tmp_path / 'half').exists():
         time.sleep(0.02)
     os.killpg(process.pid, sent)
-    said = process.communicate(timeout=20)[1]
+    process.wait(20)
     left = content(installed_make_squashfs.root)
     assert process.returncode and {key: left[key] for key in before} == before
     if sent != signal.SIGKILL:
-        assert left == before and 'interrupted; ' in said, said
+        assert left == before
     done = installed_make_squashfs(name)
     assert done.returncode == 0 and not list(installed_make_squashfs.root.glob('*.part')), done.stderr

@@ -44,7 +44,7 @@ for _, folder in ipairs({ (os.getenv("LUMI_CONTAINER_REPOSITORY_ROOT") or "") ..
     if not isFile(sif) and isFile(copy) then sif = copy end
 end
 if mode() == "load" and not lfs.attributes(sif) then LmodError("The image " .. sif .. " is gone. Get it back with: eb osu-container-hybrid.eb -r --rebuild") end
-local other, stack = {}, ({ ["25.09"] = "lumi-25.09", ["25.09.dev"] = "lumi-25.09", ["26.03"] = "lumi-26.03", ["26.03.dev"] = "lumi-26.03" })[os.getenv("LUMI_STACK_VERSION") or ""]
+local other = {}
 for name, fits in pairs({ LUMI_STACK_VERSION = " 25.03 25.03.dev ", LUMI_STACK_PARTITION = " G EAP L container common system CrayEnv " }) do
     local value = os.getenv(name) or ""
     if not ("  " .. fits):find(" " .. value .. " ", 1, true) then table.insert(other, name .. "=" .. value) end
@@ -58,7 +58,7 @@ for _, file in ipairs({                              -- bytes at installation
     if size ~= file[2] then table.insert(other, file[1] .. (size and " has changed" or " is gone")) end
 end
 if mode() == "load" and other[1] then
-    LmodMessage("Warning: not as at installation: " .. table.concat(other, "; ") .. ". Programs may fail. " .. (stack and "The stack loaded is site " .. stack .. ": " .. "module unload osu-container; eb osu-container-hybrid.eb -r --rebuild --try-amend=site=" .. stack or "Install it again: module unload osu-container; eb osu-container-hybrid.eb -r --rebuild"))
+    LmodMessage("Warning: not as at installation: " .. table.concat(other, "; ") .. ". Programs may fail. " .. "Install it again: module unload osu-container; eb osu-container-hybrid.eb -r --rebuild")
 end
 setenv("SIF", sif)                                   -- names as in LUMI's container modules
 setenv("SIFOSUMINCONTAINER", sif)
@@ -84,16 +84,12 @@ setenv("OSU_PROMISE", "approach=hybrid container=yes libmpi=image libfabric=host
 setenv("OSU_GPU_MAP", "0:0xfe000000000000:cxi0 1:0xfe00000000000000:cxi0 2:0xfe0000:cxi1 3:0xfe000000:cxi1 4:0xfe:cxi2 5:0xfe00:cxi2 6:0xfe00000000:cxi3 7:0xfe0000000000:cxi3") -- osu-gpu-bind
 setenv("OSU_GPU_VARIABLES", "ROCR_VISIBLE_DEVICES=gcd FI_CXI_DEVICE_NAME=nic")
 prepend_path("MODULEPATH", pathJoin(root, "settings")) -- module load osu-settings/...
-local scope = os.getenv(mode() == "unload" and "OSU_SCOPE_OF_OSU_CONTAINER" or "OSU_SCOPE") or ""
-setenv("OSU_SCOPE_OF_OSU_CONTAINER", scope)
-if scope ~= "commands" then                          -- for every start of the runtime, unless OSU_SCOPE=commands
-    local function inject(folder, ...)
-        for _, name in ipairs({...}) do append_path("SINGULARITY_BIND", folder .. name .. ":/opt/host-mpi/lib/" .. name, ",") end
-    end
-    inject("/opt/cray/libfabric/1.22.0/lib64/", "libfabric.so.1") -- the host's network library with its cxi provider
-    inject("/usr/lib64/", "libcxi.so.1")                 -- the host's libfabric reaches the Slingshot card through it
-    append_path("SINGULARITY_BIND", pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/99-host-mpi.sh", ",") -- puts them in front
-    for _, path in ipairs({ "/pfs", "/scratch", "/projappl", "/project", "/flash", "/appl", "/run/cxi" }) do -- where this node has it
-        if mode() == "unload" or lfs.attributes(path) then append_path("SINGULARITY_BIND", path, ",") end
-    end
+local function inject(folder, ...)
+    for _, name in ipairs({...}) do append_path("SINGULARITY_BIND", folder .. name .. ":/opt/host-mpi/lib/" .. name, ",") end
+end
+inject("/opt/cray/libfabric/1.22.0/lib64/", "libfabric.so.1") -- the host's network library with its cxi provider
+inject("/usr/lib64/", "libcxi.so.1")                 -- the host's libfabric reaches the Slingshot card through it
+append_path("SINGULARITY_BIND", pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/99-host-mpi.sh", ",") -- puts them in front
+for _, path in ipairs({ "/pfs", "/scratch", "/projappl", "/project", "/flash", "/appl", "/run/cxi" }) do -- where this node has it
+    if mode() == "unload" or lfs.attributes(path) then append_path("SINGULARITY_BIND", path, ",") end
 end

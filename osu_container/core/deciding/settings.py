@@ -8,7 +8,7 @@ from osu_container.core.data.launchers import LAUNCHERS
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding import launching
 from osu_container.core.deciding.injection import FOLDER as INJECT_FOLDER
-from osu_container.core.deciding.site_choice import SettingsError, applying, known, other_stacks, release, site_words
+from osu_container.core.deciding.site_choice import SettingsError, applying, known, release, site_words
 from osu_container.core.reading.image import MPI_FAMILIES
 
 #: Where folders of the host appear, under numbers, in which an entrypoint must look beside those that it knows
@@ -58,10 +58,9 @@ Sets = namedtuple('Sets', 'variables inside more unset rank_variables gpu_map un
 
 #: watched: list of dict (path, size, mtime, what); conflicts, image_folders: lists of str; family: str;
 #: shell: list of dict (name, fits, says, why, source, ...), what variables of the user's shell must be like;
-#: stacks: (variable, {its value: site}) by which the system's other stacks are told;
 #: of_site: dict like those of watched, the image of the site that is linked to, or None; image_installed: dict (size,
 #: mtime), what the installation's own image was like, or None
-AtLoad = namedtuple('AtLoad', 'watched conflicts family shell stacks of_site image_installed image_folders')
+AtLoad = namedtuple('AtLoad', 'watched conflicts family shell of_site image_installed image_folders')
 
 
 def approach_entry(name, approaches=APPROACHES):
@@ -295,7 +294,6 @@ def _at_load(approach, site, facts):
     return AtLoad(watched=watched + ([of_site] if of_site else []), conflicts=site['conflicts']['value'],
                   family=site.get('family', {'value': FAMILY})['value'],
                   shell=[dict(site['shell'], **entry) for entry in site.get('shell', {'value': []})['value']],
-                  stacks=(site.get('stack', {'value': {}})['value'].get('variable'), other_stacks(site)),
                   of_site=of_site, image_installed=image.get('installed'),
                   image_folders=[('' if folder.startswith('{') else host['root']) + folder for folder in folders])
 

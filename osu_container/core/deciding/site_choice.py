@@ -169,14 +169,6 @@ def _has_stack(entry, environment):
     return stack is None or environment.get(stack['variable'], '') in stack['values']
 
 
-def other_stacks(site):
-    """Return {value of the variable that tells: site (str)} of the other stacks of the system of a site (dict)."""
-    mine = site['stack']['value'] if 'stack' in site else {'of': None}
-    others = [(name, entry['stack']['value']) for name, entry in sorted(SITES.items()) if 'stack' in entry]
-    return dict((value, name) for name, stack in others if stack['of'] == mine['of'] and stack['name'] != mine['name']
-                for value in stack['values'] if value)
-
-
 def choose_site(wanted, local_site, hostname, environment, sites=SITES):
     """
     Return the whole entry (dict) of the site: wanted, else the local file's, else the one that is recognised.

@@ -3,7 +3,6 @@ The image before it is installed: a missing one is built, with the command of th
 (bin/osu-container; where pip installed the package there is none, and nothing is built); then it is held to its sha256
 and its signature.
 """
-import json
 import os
 import re
 import subprocess
@@ -14,10 +13,8 @@ from osu_container.core.reading.libraries import sha256_of
 from osu_container.core.reading.sif import ImageError, signature_problem
 from osu_container.places import PROJECT
 
-#: minutes of estimated build time up to which an image is built without being asked for: a person waits for eb
-PATIENCE = 15
-
-HOW = ('auto', 'yes', 'no')
+#: Values of the easyconfig parameter build_image
+HOW = ('yes', 'no')
 
 
 def builder():
@@ -39,44 +36,25 @@ def _environment():
 
 def _call(arguments, **options):
     """Return (exit code, output) of the builder; output is None where it goes to the caller's own."""
-    with open(os.devnull) as nothing:
-        proc = subprocess.Popen([builder(), 'image'] + arguments, stdin=nothing, env=_environment(),
-                                universal_newlines=True, **options)
-        output = proc.communicate()[0]
+    proc = subprocess.Popen([builder(), 'image', 'build'] + arguments, stdin=subprocess.DEVNULL, env=_environment(),
+                            universal_newlines=True, **options)
+    output = proc.communicate()[0]
     return proc.returncode, output
 
 
-def why_not(name, how):
-    """
-    Return why the image name (str) is not built here (str), None if it can be.
-
-    how: 'auto' builds what takes PATIENCE minutes at most, 'yes' what the machine can, 'no' nothing.
-    """
+def _build_problem(name, how, target):
+    """Build the image name (str) to the file target (str); return why it was not built (str), None if it was."""
     if how == 'no':
         return "build_image=no was given"
     if builder() is None:
         return "osu-container was installed without its clone, and the recipes are there only"
-    code, output = _call(['show', '--json', name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    if code == 0:
-        minutes = json.loads(output)[0]['minutes']
-        if how == 'auto' and minutes > PATIENCE:
-            return "it takes about %g min to build, and %d are waited for without build_image=yes" % (minutes, PATIENCE)
-        code, output = _call(['build', '--check', name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    if code == 0:
-        return None
-    text = output.strip()
-    return text.partition('error: ')[2] or text or "osu-container image build --check ended with exit code %d" % code
-
-
-def build(name, target):
-    """
-    Build the image name (str) to the file target (str); progress goes to the caller's terminal.
-
-    Return None, or what went wrong (str). The builder itself leaves nothing half done, and goes on when called again.
-    """
-    code, _ = _call(['build', '--output', target, name])
-    return None if code == 0 else "%s image build %s ended with exit code %d, see its message above" % (
-        builder(), name, code)
+    code, output = _call(['--check', name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if code:
+        return output.partition('error: ')[2].strip() or output.strip() or "exit code %d of image build --check" % code
+    if not os.path.isdir(os.path.dirname(target)):
+        os.makedirs(os.path.dirname(target))
+    code, _ = _call(['--output', target, name])
+    return code and "%s image build %s ended with exit code %d, see its message above" % (builder(), name, code) or None
 
 
 def obtained(name, how, folders, image_help, say, sha256=None):
@@ -92,12 +70,8 @@ def obtained(name, how, folders, image_help, say, sha256=None):
                          "the source path (%s), or name its folder: eb --sourcepath=FOLDER ..."
                          % (name, sha256, ':'.join(folders)))
     target = os.path.join(folders[0], name)
-    why = why_not(name, how)
-    if why is None:
-        say("building the image %s, which is nowhere in the source path" % name)
-        if not os.path.isdir(folders[0]):
-            os.makedirs(folders[0])
-        why = build(name, target)
+    say("the image %s is nowhere in the source path: building it, unless build_image=no" % name)
+    why = _build_problem(name, how, target)
     if why is not None:
         raise ImageError("The image %s is not there. It is made by: %s\nNot built here: %s\nOr copy it, with %s.sha256 "
                          "beside it, into a folder of the source path (%s). More: %s"
@@ -105,9 +79,8 @@ def obtained(name, how, folders, image_help, say, sha256=None):
     return target
 
 
-#: A line of sha256sum; with --tag, or of BSD's sha256 and OpenSSL's dgst: SHA256 (NAME) = SUM
-_SUM_LINE = re.compile(r'\\?(?P<sum>[0-9a-f]{64})(?: [ *](?P<name>.+))?|'
-                       r'SHA256 ?\((?P<of>.+)\) ?= ?(?P<tagged>[0-9a-f]{64})', re.I)
+#: A line of sha256sum
+_SUM_LINE = re.compile(r'([0-9a-f]{64})(?: [ *](.+))?', re.I)
 
 
 def wanted_sha256(path):
@@ -116,21 +89,20 @@ def wanted_sha256(path):
     empty. Of several lines that of NAME counts, of one line any. Raises ImageError if it holds no such sum.
     """
     try:
-        lines = [line.strip() for line in read_plain(path, 'text').decode('utf-8-sig', 'replace').splitlines()]
+        lines = read_plain(path, 'text').decode('utf-8', 'replace').split('\n')
     except FileNotFoundError:
         return None
     except OSError as err:
         raise ImageError("cannot read %s: %s. Make it again: sha256sum IMAGE >IMAGE.sha256" % (path, err.strerror))
-    lines = [line for line in lines if line and not line.startswith('#')]
-    found = [line for line in map(_SUM_LINE.fullmatch, lines) if line]
+    lines = [line.strip() for line in lines if line.strip()]
+    found = [line.groups() for line in map(_SUM_LINE.fullmatch, lines) if line]
     name = os.path.basename(path)[:-len('.sha256')]
-    of_name = [line for line in found if os.path.basename(line.group('name') or line.group('of') or '') == name]
-    chosen = of_name or (found if len(lines) == 1 else [])
+    chosen = [total for total, of in found if os.path.basename(of or '') == name or len(lines) == 1]
     if not chosen and lines:
         raise ImageError("%s holds no sha256 of %s: wanted a line of sha256sum, 64 digits from 0 to f and the name. "
                          "To make one again: sha256sum %s >%s" % (
                              path, name, shell.path(name), shell.path(os.path.basename(path))))
-    return (chosen[0].group('sum') or chosen[0].group('tagged')).lower() if chosen else None
+    return chosen[0].lower() if chosen else None
 
 
 def given_sha256(text):

@@ -11,7 +11,6 @@ import tarfile
 import zipfile
 
 from osu_container.core.reading.elf import ElfError, elf_facts
-from osu_container.core.reading.files import NoAnswer
 from osu_container.core.reading.libraries import sha256_of
 
 #: What aws-ofi-nccl and aws-ofi-rccl install for RCCL (README of aws-ofi-nccl).
@@ -20,6 +19,10 @@ RCCL_PLUGIN = 'lib/librccl-net.so'
 USES_MPI = re.compile(r'libmpi(?!_gtl)')
 #: Ports that the launcher has in itself, because mpi4py has none (OWN in osu-port)
 OF_THE_LAUNCHER = ['osu_get_bw']
+
+
+class PortsError(Exception):
+    """The ports cannot be installed; the text says what to do."""
 
 
 def prgenv_of(modules):
@@ -96,21 +99,21 @@ def sources_of_ports(python, sources):
     """
     Return {'archive': entry, 'wheel': entry} (dicts) of sources (dict: key -> entry) for the Python at a path (str).
 
-    Raises NoAnswer if no wheel is for it.
+    Raises PortsError if no wheel is for it.
     """
     show = 'import sys; print("%d.%d" % sys.version_info[:2])'
     version = subprocess.check_output([python, '-c', show], universal_newlines=True).strip()
     if 'mpi4py-' + version not in sources:
-        raise NoAnswer("no wheel of mpi4py for Python %s (%s) is known: put the archive of the benchmarks into the "
+        raise PortsError("no wheel of mpi4py for Python %s (%s) is known: put the archive of the benchmarks into the "
                        "source path" % (version, python))
     return {'archive': sources['mpi4py-source'], 'wheel': sources['mpi4py-' + version]}
 
 
 def check_source(path, wanted):
-    """Raise NoAnswer if the file path (str) has not the sha256 wanted (str)."""
+    """Raise PortsError if the file path (str) has not the sha256 wanted (str)."""
     found = sha256_of(path)
     if found != wanted:
-        raise NoAnswer("%s has the wrong sha256: found %s, wanted %s. Download it again" % (path, found, wanted))
+        raise PortsError("%s has the wrong sha256: found %s, wanted %s. Download it again" % (path, found, wanted))
 
 
 def install_ports(ports, folder, program_prefix, libmpi):

@@ -3,17 +3,17 @@ Putting an installation in place in one move, so that an error or an interruptio
 its image as one file that all installations share; with the sampler and osu-proof, which it holds itself: they must
 work where the clone is gone.
 """
+import contextlib
 import errno
 import glob
 import os
 import re
 import shutil
 import stat
-import time
 
 from osu_container.core.installing.image_build import wanted_sha256
-from osu_container.core.installing.user_software import KEPT
-from osu_container.core.outputs import clear, exchange, is_ours, make, mark
+from osu_container.core.installing.user_software import FOLDER, KEPT
+from osu_container.core.outputs import clear, is_ours, make, mark
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.core.reading.sif import ImageError
 
@@ -45,15 +45,9 @@ LOCKED = re.compile(r'(?:Lock|Maximum wait time for lock) (.*?\.lock) (?:already
 
 
 def lock_problem(said, lock):
-    """Return what EasyBuild said (str) of the folder lock (str), whose it is and what to do."""
-    try:
-        found = os.stat(lock)
-        since = time.strftime('%Y-%m-%d %H:%M', time.localtime(found.st_mtime))
-        whose = "user %d's, of %s" % (found.st_uid, since)
-    except OSError:
-        whose = "gone by now"
-    return "%s It is %s: an eb installs this at the moment, or was killed. Where no eb runs, here or on another " \
-           "node: rmdir %s, then eb again, which clears what the killed one has left" % (said, whose, lock)
+    """Return what EasyBuild said (str) of the folder lock (str), and what to do."""
+    return "%s Another eb installs this at the moment, or was killed. If no eb runs, here or on another node: rmdir " \
+           "%s, then run eb again, which removes what the killed one has left" % (said, lock)
 
 
 def shared_with(image, sha256, installdir):
@@ -132,39 +126,28 @@ def stamp(path):
     return {'size': found.st_size, 'mtime': int(found.st_mtime)}
 
 
-def remove_empty_folders(path, levels):
-    """Remove the folder path (str) and its parents, levels (int) of them at most, as far as they are empty."""
-    for _ in range(levels):
-        try:
-            os.rmdir(path)
-        except OSError:
-            if os.path.isdir(path):
-                return  # something else is in it
-        path = os.path.dirname(path)
-
-
 class StagedInstall(object):
     """
     A folder filled beside its final place. commit() moves it there and keeps the older installation aside until
     finish() or rollback(). EasyBuild's lock on the installation folder keeps two of them apart.
 
-    A kill at any moment leaves one of the two installations whole in its place, and no software of the user lost; the
-    next one clears the rest. Only where the file system cannot exchange two names is there a moment between two moves
-    in which neither is in its place: the next one puts the older one back.
+    A kill at any moment loses no software of the user, and leaves the older installation or the newer one. Between two
+    moves neither is in its place: the next StagedInstall puts the older one back, and clears the rest.
+
+    Software of the user (KEPT) is moved, the folder last, and moved back, the folder first: while the older
+    installation has any of it, a folder of that name in the newer one is the newer one's.
     """
 
     def __init__(self, final):
         """Prepare to replace the folder final (str); what an interrupted run left beside it is removed."""
         self.final, self.stage, self.old = final, final + '.part', final + '.old'
-        #: Which folder is the newer one, by its inode, which goes with it whatever its name; and what is the user's
-        self.record = final + '.moving'
-        self.committed = False
-        if is_ours(self.old) and not os.path.isdir(final):
-            os.rename(self.old, final)
-        newer, kept = self._recorded()
-        if newer and newer == _inode(final):
-            self._keep(kept)
-        self._tidy()
+        self.committed, self.moved = False, []
+        if is_ours(self.old):
+            if not os.path.isdir(final):
+                os.rename(self.old, final)
+            self._move_software()
+            self.moved = []
+        self.finish()
 
     def make(self):
         """Make the folder that is filled (stage); return it. Raises OSError, also where somebody else has made it."""
@@ -173,78 +156,39 @@ class StagedInstall(object):
 
     def commit(self):
         """Put the filled folder in its place, with what is the user's in the older one."""
-        kept = [name for name in KEPT if os.path.lexists(os.path.join(self.final, name))]
-        try:
-            os.rmdir(self.final)  # EasyBuild has made it, and it is no installation
-        except OSError:  # it is not there, or one
-            pass
         if os.path.isdir(self.final):
-            with open(self.record, 'w') as handle:
-                handle.write('\n'.join([str(_inode(self.stage))] + kept))
-            mark(self.final)  # an older release has made it without
-            if not exchange(self.stage, self.final):
-                os.rename(self.final, self.old)
-                os.rename(self.stage, self.final)
-        else:
-            os.rename(self.stage, self.final)
+            mark(self.final)  # a copied installation has the mark of the original
+            os.rename(self.final, self.old)
+        os.rename(self.stage, self.final)
         self.committed = True
-        self._keep(kept)
+        self._move_software()
 
-    def _recorded(self):
-        """Return the inode (int) of the newer folder, 0 if none is recorded, and what is the user's (list of str)."""
-        try:
-            with open(self.record) as handle:
-                newer, *kept = handle.read().split('\n')
-            return int(newer), [name for name in KEPT if name in kept]
-        except (FileNotFoundError, ValueError):  # none was moved: the record is whole before that
-            return 0, []
+    def _move_software(self):
+        """Move what is the user's from the older installation to the newer one; moved has its names."""
+        names = [name for name in KEPT if os.path.lexists(os.path.join(self.old, name))]
+        made = os.path.join(self.final, FOLDER)
+        if names and os.path.isdir(made):
+            shutil.rmtree(made)
+        for name in names:
+            os.rename(os.path.join(self.old, name), os.path.join(self.final, name))
+            self.moved.append(name)
 
-    def _older(self):
-        """Return the folder (str) of the older installation, once commit() has moved it."""
-        return self.old if is_ours(self.old) else self.stage
-
-    def _keep(self, kept):
-        """Move what is the user's (kept, list of str) from the older installation, as far as that is still to do."""
-        for name in KEPT if kept else ():
-            source, target = os.path.join(self._older(), name), os.path.join(self.final, name)
-            to_do = os.path.lexists(source)
-            if os.path.isdir(target) and (to_do or name not in kept):  # the empty one of the new installation
-                shutil.rmtree(target)
-            if to_do:
-                os.rename(source, target)
-
-    def _tidy(self):
+    def finish(self):
         """Remove what is beside the installation, as far as it is ours: a copy that somebody has made stays."""
         for leftover in (self.stage, self.old):
             clear(leftover)
-        if os.path.exists(self.record):
-            os.unlink(self.record)
-
-    def finish(self):
-        """Forget the older installation."""
-        self._tidy()
 
     def rollback(self):
         """Remove what this run made, put the older installation back."""
-        older, (newer, kept) = self._older(), self._recorded()
-        if self.committed and not newer:
-            shutil.rmtree(self.final, ignore_errors=True)
-        elif self.committed:
-            for name in kept:
-                source, target = os.path.join(self.final, name), os.path.join(older, name)
-                if os.path.lexists(source) and not os.path.lexists(target):
-                    os.rename(source, target)
-            if not exchange(older, self.final):
-                os.rename(self.final, self.stage)
-                os.rename(older, self.final)
-        elif is_ours(self.old) and not os.path.isdir(self.final):  # the second of two moves failed
+        if self.committed:
+            for name in reversed(self.moved):
+                os.rename(os.path.join(self.final, name), os.path.join(self.old, name))
+            os.rename(self.final, self.stage)
+        if is_ours(self.old) and not os.path.isdir(self.final):
             os.rename(self.old, self.final)
-        self._tidy()
-
-
-def _inode(folder):
-    """Return the inode (int) of folder (str), 0 if it is not there."""
-    return os.stat(folder).st_ino if os.path.isdir(folder) else 0
+        self.finish()
+        with contextlib.suppress(OSError):  # it has other installations
+            os.rmdir(os.path.dirname(self.final))
 
 
 def install_proof(folder):

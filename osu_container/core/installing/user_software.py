@@ -11,8 +11,8 @@ import subprocess
 
 COMMAND, UNDO = 'make-squashfs', 'unmake-squashfs'
 FOLDER = 'user-software'
-#: What is the user's in an installation, and outlives it when the same is installed again
-KEPT = (FOLDER, FOLDER + '.squashfs')
+#: What is the user's in an installation, and outlives it when the same is installed again; the folder last
+KEPT = (FOLDER + '.squashfs', FOLDER)
 INSIDE = '/user-software'
 VENV = INSIDE + '/venv'
 

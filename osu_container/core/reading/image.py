@@ -30,7 +30,7 @@ from osu_container.core.reading.environment import (
     folders,
     known,
 )
-from osu_container.core.reading.files import MOST, read_plain, touch
+from osu_container.core.reading.files import MOST, read_plain
 from osu_container.core.reading.sif import ImageError, NoRoomError, has_overlay, labels_in, read_sif
 from osu_container.core.reading.system import INTERPRETERS, system_of
 from osu_container.core.shell import word
@@ -467,7 +467,6 @@ class Image(object):
         path. Raises ImageError if the image cannot be read or has not these.
         """
         self.path, self.overlaid = path, False
-        touch(path)
         if os.path.isdir(path):
             self.labels, self.tree = {}, Folder(path)
         else:

@@ -1,8 +1,8 @@
 """
 Whose files are run, and which names are taken as they are.
 
-An easyconfig, a site file and a local file are code of the user who calls eb or osu-container. Where somebody else may
-write such a file, that is code of somebody else: it is refused, as ssh refuses its configuration (ssh_config(5)).
+A site file is code of the user who calls eb or osu-container. Where somebody else may write such a file, that is code
+of somebody else: it is refused, as ssh refuses its configuration (ssh_config(5)).
 Python 3.6, standard library only.
 """
 import grp
@@ -26,21 +26,12 @@ def _own_group(gid, uid):
         return False
 
 
-def _shared_group(folder):
-    """Return the group (int) that may write in folder (str), or in the first of its parents that is there, or None."""
-    while not os.path.isdir(folder):
-        folder = os.path.dirname(folder)
-    found = os.stat(folder)
-    return found.st_gid if found.st_mode & stat.S_IWGRP else None
-
-
-def code_problem(path, installation=None):
+def code_problem(path):
     """
     Return why the file path (str) is not run as code (str), None if it may be or is not there.
 
     It, what it is a link to, and their folders must be the user's, root's or those of the owner of this package, and
-    nobody else may write to them. A group may be the user's own one; or the one that may write in installation (str,
-    a folder, which need not be there): who can change what is installed is trusted with what it is made from.
+    nobody else may write to them but the user's own group.
     In a folder with the sticky bit, as /tmp has it, nobody can replace the file of somebody else.
     """
     path = os.path.abspath(path)
@@ -48,47 +39,19 @@ def code_problem(path, installation=None):
     if not os.path.exists(real):
         return None
     owners = {os.geteuid(), 0, os.stat(os.path.realpath(__file__)).st_uid}
-    group = _shared_group(os.path.abspath(installation)) if installation else None
     for each in dict.fromkeys([real, os.path.dirname(real), os.path.dirname(path)]):
         found = os.stat(each)
         if not stat.S_ISREG(found.st_mode) and not os.path.isdir(each):
             return "%s is no plain file (a device, a FIFO or a socket), and is not run as code. Name a file" % real
         if found.st_uid not in owners:
-            return _sentence(real, each, "belongs to %s, who is neither you nor root nor the owner of this installation"
-                             % _user(found.st_uid), "cp it to a folder of yours, and name the copy")
-        if os.path.isdir(each) and found.st_mode & stat.S_ISVTX:
-            continue
-        if found.st_mode & stat.S_IWOTH:
-            mask = os.umask(0o077)
-            os.umask(mask)
-            return _sentence(real, each, "may be written by everybody", "%schmod o-w %s" % (
-                '' if mask & stat.S_IWOTH else 'umask 022; ', shell.word(each)))
-        if found.st_mode & stat.S_IWGRP and found.st_gid != group and not _own_group(found.st_gid, found.st_uid):
-            return _sentence(real, each, "may be written by the group %s" % _group(found.st_gid),
-                             "chmod g-w %s, or cp it to a folder of yours" % shell.word(each))
+            return "%s would run as you, but user %d owns %s. Read it, copy it to a folder of yours, and name the " \
+                   "copy" % (real, found.st_uid, each)
+        others = found.st_mode & stat.S_IWOTH or (
+            found.st_mode & stat.S_IWGRP and not _own_group(found.st_gid, found.st_uid))
+        if others and not (os.path.isdir(each) and found.st_mode & stat.S_ISVTX):
+            return "%s would run as you, but other users may write to %s. Read it, then: chmod go-w %s" % (
+                real, each, shell.word(each))
     return None
-
-
-def _sentence(path, each, what, remedy):
-    """Return what is wrong with a file path (str), or with a folder of it or of a link to it (each), and the remedy."""
-    return "%s is code that would run as you, and %s %s. Read it, then: %s" % (
-        path, 'it' if each == path else each, what, remedy)
-
-
-def _user(uid):
-    """Return the name (str) of the user uid (int), its number where it has none."""
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return 'the user %d' % uid
-
-
-def _group(gid):
-    """Return the name (str) of the group gid (int), its number where it has none."""
-    try:
-        return grp.getgrgid(gid).gr_name
-    except KeyError:
-        return '%d' % gid
 
 
 def name_problem(name):

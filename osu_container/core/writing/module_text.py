@@ -143,7 +143,7 @@ def module_text(settings, names, again, sif=None):
                for kind in launching.pmi_setting(settings.stack.launcher, settings.stack.pmi)],
               default_lines(settings), tool_lines(settings)]
     if sif:
-        parts.append(runtime_lines(settings, names[0]))
+        parts.append(runtime_lines(settings))
     return ''.join(line + '\n' for part in parts for line in part)
 
 
@@ -194,9 +194,6 @@ end"""
 CHECK_TEXT = """if mode() == "load" and other[1] then
     LmodMessage("Warning: not as at installation: " .. table.concat(other, "; ") .. ". Programs may fail. " .. %s)
 end"""
-#: Where the system has another stack, and its modules are loaded, the module for that one is installed
-STACK_TEXT = ', stack = {}, ({ %s })[os.getenv("%s") or ""]'
-NEW_TEXT = 'stack and "The stack loaded is site " .. stack .. ": " .. %s .. stack or %s'
 
 
 def check_lines(settings, name, again):
@@ -212,14 +209,8 @@ def check_lines(settings, name, again):
     if not lines:
         return []
     advice = lua_string('Install it again: module unload %s; %s' % (name, again))
-    first, (variable, stacks) = ' = {}', settings.at_load.stacks
-    if stacks:
-        first = STACK_TEXT % (', '.join('[%s] = %s' % (lua_string(value), lua_string(site))
-                                        for value, site in sorted(stacks.items())), variable)
-        for_new = re.sub(r' --try-amend=site=\S+', '', again) + ' --try-amend=site='
-        advice = '(%s)' % NEW_TEXT % (lua_string('module unload %s; %s' % (name, for_new)), advice)
     lines.append(CHECK_TEXT % advice)
-    return ['local other' + first] + [line for text in lines for line in text.split('\n')]
+    return ['local other = {}'] + [line for text in lines for line in text.split('\n')]
 
 
 def name_lines(variable):
@@ -263,15 +254,8 @@ def tool_lines(settings):
     return lines + ([] if settings.inside.env_prefix else WATCH_TEXT.split('\n'))
 
 
-#: Unload must undo what load did, also when the user has changed OSU_SCOPE since. Each module name has a variable of
-#: its own, because Lmod loads the new module of a family before it unloads the old one.
-SCOPE_TEXT = """local scope = os.getenv(mode() == "unload" and "OSU_SCOPE_OF_%(kept)s" or "OSU_SCOPE") or ""
-setenv("OSU_SCOPE_OF_%(kept)s", scope)
-if scope ~= "commands" then                          -- for every start of the runtime, unless OSU_SCOPE=commands"""
-
-
-def runtime_lines(settings, name):
-    """Return the lines that set the runtime's variables, of the module name (str): binds, and the file for them."""
+def runtime_lines(settings):
+    """Return the lines that set the runtime's variables: binds, and the file for them."""
     variable = settings.inside.env_prefix + '_BIND'
     lines = bind_lines(settings, variable)
     lines.append(said('append_path("%s", pathJoin(root, "%s") .. ":%s", ",")' % (variable, NAME, TARGET),
@@ -286,8 +270,7 @@ def runtime_lines(settings, name):
         lines += USER_TEXT.replace('BIND', variable).split('\n')
     if settings.inside.nvidia:
         lines.append(said(call('pushenv', settings.inside.env_prefix + '_NV', '1'), "the driver's libraries, as --nv"))
-    kept = {'kept': re.sub(r'\W', '_', name).upper()}
-    return (SCOPE_TEXT % kept).split('\n') + block(lines) + ['end']
+    return lines
 
 
 #: What make-squashfs has packed, else the folder, as LUMI's container modules have it [LUMI-SoftwareStack 02f17317,

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from osu_container.core import outputs
-from osu_container.core.installing import image_build, site_image, staged
+from osu_container.core.installing import image_build, site_image
 from osu_container.core.installing.staged import (
     StagedInstall,
     place_image,
@@ -55,73 +55,29 @@ def names(final):
     return sorted(path.name for path in final.parent.iterdir())
 
 
-def test_first_installation(final):
-    staged = stage(final, 'new')
-    assert not final.exists()
-    staged.commit()
-    staged.finish()
-    assert (final / 'file').read_text() == 'new' and names(final) == ['version']
-
-
-@pytest.mark.parametrize('packed', [False, True])
-@pytest.mark.parametrize('end', ['finish', 'rollback', 'killed'])
-def test_software_of_the_user_outlives_the_installation(final, packed, end):
-    kept = 'user-software.squashfs' if packed else 'user-software'
-    fill(final, 'old')
-    if packed:
-        (final / kept).write_text('mine')
-    else:
-        fill(final / kept, 'mine')
-    staged = stage(final, 'new')
-    fresh = final.parent / 'version.part' / 'user-software'
-    fresh.mkdir()
-    (fresh / 'empty').touch()
-    staged.commit()
-    if end == 'killed':
-        StagedInstall(str(final))
-    else:
-        getattr(staged, end)()
-    assert (final / 'file').read_text() == ('old' if end == 'rollback' else 'new') and names(final) == ['version']
-    assert [path.name for path in final.glob('user-software*')] == [kept]
-    assert (final / kept if packed else final / kept / 'file').read_text() == 'mine'
-
-
+@pytest.mark.parametrize('older', [False, True])
 @pytest.mark.parametrize('committed', [False, True])
-def test_rollback_puts_the_older_one_back(final, committed):
-    fill(final, 'old')
+def test_rollback_leaves_what_was_there(final, older, committed):
+    if older:
+        fill(final, 'old')
     staged = stage(final, 'new')
     if committed:
         staged.commit()
     staged.rollback()
-    assert (final / 'file').read_text() == 'old' and names(final) == ['version']
+    assert ((final / 'file').read_text() == 'old' and names(final) == ['version']) if older else (
+        not final.parent.exists())
 
 
-@pytest.mark.parametrize('committed', [False, True])
-def test_rollback_of_a_first_installation_leaves_nothing(final, committed):
-    staged = stage(final, 'new')
-    if committed:
-        staged.commit()
-    staged.rollback()
-    assert names(final) == []
-
-
-@pytest.mark.parametrize('exchanges', [True, False])
 @pytest.mark.parametrize('end', ['finish', 'rollback'])
 @pytest.mark.parametrize('users', [(), ('user-software',), KEPT])
-def test_a_kill_at_any_moment_loses_nothing(tmp_path, monkeypatch, exchanges, end, users):
-    """Where the file system can exchange two names, a whole installation is in its place at every moment."""
-    if not exchanges:
-        monkeypatch.setattr(staged, 'exchange', lambda one, other: False)
-
+def test_a_kill_at_any_moment_loses_nothing(tmp_path, end, users):
+    """The next installation finds the older or the newer one whole, and the user's software in it."""
     def replace():
         staged = stage(final, 'new')
         (final.parent / 'version.part' / 'user-software').mkdir()
         staged.commit()
         getattr(staged, end)()
-
-    def whole():
-        return sorted(path.name for path in final.iterdir()) if (final / 'file').is_file() else []
-    moments, gaps = 0, 0
+    moments = 0
     while True:
         final = tmp_path / str(moments) / 'version'
         fill(final, 'old')
@@ -130,29 +86,21 @@ def test_a_kill_at_any_moment_loses_nothing(tmp_path, monkeypatch, exchanges, en
         if not killed(moments, [str(tmp_path)], replace):
             break
         moments += 1
-        gaps += not whole()
         # killed again while the next one clears what is left
         again = 0
         while killed(again, [str(tmp_path)], lambda folder=str(final): StagedInstall(folder)):
             again += 1
-            gaps += not whole()
-        assert names(final) == ['version'] and set(users) <= set(whole())
-        assert (final / 'file').read_text() in ('old', 'new')
+        assert names(final) == ['version'] and (final / 'file').read_text() in ('old', 'new')
         assert [(final / name).read_text() for name in users] == ['mine'] * len(users)
         assert users or not (final / 'user-software.squashfs').exists()
     assert moments >= 5
-    if exchanges:
-        assert gaps == 0
-    else:
-        assert gaps, 'there would be no need to exchange'
     assert (final / 'file').read_text() == {'finish': 'new', 'rollback': 'old'}[end] and names(final) == ['version']
     assert [(final / name).read_text() for name in users] == ['mine'] * len(users)
 
 
-def test_a_move_that_the_system_refuses_leaves_the_older_one(final, monkeypatch):
+def test_a_move_that_fails_leaves_the_older_installation(final):
     fill(final, 'old')
     staged = stage(final, 'new')
-    monkeypatch.setattr('osu_container.core.installing.staged.exchange', lambda one, other: False)
     shutil.rmtree(final.parent / 'version.part')  # so that the second of the two moves fails
     with pytest.raises(FileNotFoundError):
         staged.commit()
@@ -160,10 +108,10 @@ def test_a_move_that_the_system_refuses_leaves_the_older_one(final, monkeypatch)
     assert (final / 'file').read_text() == 'old' and names(final) == ['version']
 
 
-def test_space_that_is_missing_is_told_in_megabytes(tmp_path, monkeypatch):
+def test_missing_space_is_reported_with_the_free_space(tmp_path, monkeypatch):
     monkeypatch.setattr(os, 'statvfs', lambda folder: SimpleNamespace(f_bavail=1024, f_frsize=4096))
     assert no_room(str(tmp_path), 4 << 20, 'do') is None
-    assert no_room(str(tmp_path / 'new'), (5 << 20) + 1, 'do') == f'{tmp_path} has 4 MB free, 6 MB are needed: do'
+    assert '4 MB' in no_room(str(tmp_path / 'new'), (5 << 20) + 1, 'do')
 
 
 # ---- one file for all installations
@@ -192,9 +140,8 @@ def test_an_image_on_the_same_file_system_is_linked(tmp_path, places):
 
 
 @pytest.mark.parametrize('content, recorded, shared', [
-    ('image', SUM, True), ('eigam', sha256(b'eigam'), False), ('images', SUM, False), ('image', None, False),
-    ('eigam', SUM, False)])
-def test_the_image_of_another_installation_is_shared_if_its_content_is_the_same(places, content, recorded, shared):
+    ('image', SUM, True), ('images', SUM, False), ('image', None, False), ('eigam', SUM, False)])
+def test_an_image_is_shared_with_another_installation_of_the_same_sum(places, content, recorded, shared):
     other = Path(places('other', content)) / 'one.sif'
     if recorded:
         Path(f'{other}.sha256').write_text(f'{recorded}  one.sif\n')
@@ -202,11 +149,10 @@ def test_the_image_of_another_installation_is_shared_if_its_content_is_the_same(
         image = Path(elsewhere) / 'a.sif'
         image.write_text('image')
         mode, same = other.stat().st_mode, shared_with(str(image), SUM, places('new'))
-        assert same == (str(other) if recorded == SUM and len(content) == 5 else None)
         target = other.parent / 'target.sif'
-        says = place_image(str(image), SUM, same, str(target))
+        place_image(str(image), SUM, same, str(target))
     assert shared or other.stat().st_mode == mode
-    assert target.read_text() == 'image' and target.samefile(other) == shared and ('copy' in says) != shared
+    assert target.read_text() == 'image' and target.samefile(other) == shared
 
 
 @pytest.mark.parametrize('how', ['linked', 'copied'])
@@ -216,8 +162,7 @@ def test_an_image_that_was_exchanged_after_its_check_is_not_installed(tmp_path, 
     mode = image.stat().st_mode
     same = shared_with(str(image), SUM, places('new')) if how == 'linked' else None
     assert bool(same) == (how == 'linked')
-    with pytest.raises(ImageError, match=f'changed while it was installed: checked sha256 {SUM}, copied '
-                                         f'{sha256(b"other")}: {image}. .* install it again'):
+    with pytest.raises(ImageError, match=f'{SUM}, copied {sha256(b"other")}: {image}'):
         place_image(str(image), SUM, same, str(target))
     assert image.stat().st_mode == mode
 
@@ -225,21 +170,19 @@ def test_an_image_that_was_exchanged_after_its_check_is_not_installed(tmp_path, 
 # ---- sums
 
 @pytest.mark.parametrize('text', [
-    f'{SUM}  one.sif\n', f'{SUM} *one.sif\n', SUM, f'{SUM.upper()}  one.sif', f'SHA256 (one.sif) = {SUM}\n',
-    f'SHA256(one.sif)= {SUM.upper()}\n', f'{SUM}  /home/me/one.sif', f'{SUM}  renamed.sif',
-    f'# made today\n{"0" * 64}  two.sif\n{SUM}  one.sif\n', f'\ufeff{SUM}  one.sif\r\n'])
-def test_a_sum_is_read_in_every_form_that_programs_write(tmp_path, text):
+    f'{SUM.upper()}  one.sif\n', f'{SUM} *one.sif\n', SUM, f'{SUM}  renamed.sif',
+    f'{"0" * 64}  two.sif\n{SUM}  one.sif\n'])
+def test_the_sum_of_an_image_is_read(tmp_path, text):
     path = tmp_path / 'one.sif.sha256'
     path.write_text(text)
     assert image_build.wanted_sha256(str(path)) == SUM
 
 
-@pytest.mark.parametrize('content', [b'SHA256', b'\x00\xff\xfe' * 30, b'0' * 63, f'{"0" * 64}  two.sif\n'.encode() * 2,
-                                     b'<html>404</html>', b'x' * (1 << 18)])
-def test_a_file_without_a_sum_says_what_it_should_hold(tmp_path, content):
+@pytest.mark.parametrize('content', [b'\x00\xff\xfe' * 30, f'{"0" * 64}  two.sif\n'.encode() * 2, b'x' * (1 << 21)])
+def test_a_file_without_a_sum_is_an_error(tmp_path, content):
     path = tmp_path / 'one.sif.sha256'
     path.write_bytes(content)
-    with pytest.raises(ImageError, match=r'one\.sif\.sha256.* again: sha256sum \S+ >\S+\.sha256'):
+    with pytest.raises(ImageError, match=r'one\.sif\.sha256.*sha256sum \S+ >\S+\.sha256'):
         image_build.wanted_sha256(str(path))
 
 
@@ -254,51 +197,32 @@ def builder(tmp_path, monkeypatch):
     def does(text):
         path.write_text(f'#!/bin/bash\n{text}\n')
         path.chmod(0o755)
-        return str(path)
-    does('exit 9')
     return does
 
 
-SHOWN = 'if [ "$*" = "image show --json x.sif" ]; then echo \'[{"minutes": %d}]\'; exit; fi; '
-
-
-@pytest.mark.parametrize('how, minutes, why', [
-    ('auto', 15, None), ('yes', 99, None),
-    ('auto', 16, 'it takes about 16 min to build, and 15 are waited for without build_image=yes')])
-def test_the_builder_is_asked_whether_it_can(builder, how, minutes, why):
-    builder(SHOWN % minutes + '[ "$*" = "image build --check x.sif" ]')
-    assert image_build.why_not('x.sif', how) == why
-
-
-@pytest.mark.parametrize('says, why', [
-    ('echo one; echo "osu-container: error: no mmdebstrap" >&2; exit 3', 'no mmdebstrap'),
-    ('echo " late "; exit 3', 'late'),
-    ('exit 3', 'osu-container image build --check ended with exit code 3')])
-def test_what_the_builder_says_is_the_reason(builder, says, why):
-    builder(says)
-    assert image_build.why_not('x.sif', 'auto') == why
-
-
-def test_without_the_clone_and_where_nobody_wants_it_nothing_is_built(monkeypatch, builder):
-    assert image_build.why_not('x.sif', 'no') == 'build_image=no was given'
-    monkeypatch.setattr(image_build, 'builder', lambda: None)
-    assert image_build.why_not('x.sif', 'yes').startswith('osu-container was installed without its clone')
-
-
 def test_a_missing_image_is_built_into_the_first_folder_of_the_source_path(builder, tmp_path):
-    builder(SHOWN % 1 + '[ "$3" = --check ] || { [ "$3 $5" = "--output x.sif" ] && echo made >"$4"; }')
+    builder('[ "$*" = "image build --check x.sif" ] || { [ "$3 $5" = "--output x.sif" ] && echo made >"$4"; }')
     said, folders = [], [str(tmp_path / 'new' / 'sources'), str(tmp_path)]
-    target = image_build.obtained('x.sif', 'auto', folders, 'docs/images.md', said.append)
+    target = image_build.obtained('x.sif', 'yes', folders, 'docs/images.md', said.append)
     assert target == f'{folders[0]}/x.sif' and (tmp_path / 'new' / 'sources' / 'x.sif').read_text() == 'made\n'
-    assert said == ['building the image x.sif, which is nowhere in the source path']
+    assert len(said) == 1
 
 
-def test_a_build_that_fails_names_the_command_and_the_exit_code(builder, tmp_path):
-    command = builder(SHOWN % 1 + '[ "$3" = --check ] || exit 7')
-    with pytest.raises(ImageError) as caught:
-        image_build.obtained('x.sif', 'auto', [str(tmp_path)], 'docs/images.md', lambda line: None)
-    assert f'It is made by: {command} image build x\n' in str(caught.value)
-    assert f'{command} image build x.sif ended with exit code 7, see its message above' in str(caught.value)
+@pytest.mark.parametrize('how, does, why', [
+    ('yes', 'echo one; echo "osu-container: error: no mmdebstrap" >&2; exit 3', 'no mmdebstrap'),
+    ('yes', 'exit 3', 'exit code 3'), ('yes', '[ "$3" = --check ] || exit 7', 'exit code 7'),
+    ('no', 'exit 0', 'build_image=no')])
+def test_an_image_that_is_not_built_says_why_and_how(builder, tmp_path, how, does, why):
+    builder(does)
+    with pytest.raises(ImageError, match=why) as caught:
+        image_build.obtained('x.sif', how, [str(tmp_path)], 'docs/images.md', lambda line: None)
+    assert f'{tmp_path}/osu-container image build x\n' in str(caught.value)
+
+
+def test_without_its_clone_nothing_is_built(monkeypatch, tmp_path):
+    monkeypatch.setattr(image_build, 'builder', lambda: None)
+    with pytest.raises(ImageError, match='without its clone'):
+        image_build.obtained('x.sif', 'yes', [str(tmp_path)], 'docs/images.md', lambda line: None)
 
 
 # ---- an image in a folder of the site
@@ -317,7 +241,6 @@ def appl(tmp_path):
     (tmp_path / 'mine').mkdir()
     for name in ('mine/mine.sif', 'appl/laifs-of-another/x.sif'):
         (tmp_path / name).write_text('image')
-    (tmp_path / 'mine' / 'link.sif').symlink_to(tmp_path / 'appl/laifs/latest.sif')
     (real / 'out.sif').symlink_to(tmp_path / 'mine/mine.sif')
     return tmp_path
 
@@ -325,9 +248,7 @@ def appl(tmp_path):
 @pytest.mark.parametrize('named, found', [
     ('appl/laifs/release/dated.sif', 'appl/laifs/release/dated.sif'),
     ('appl/laifs/latest.sif', 'appl/laifs/release/dated.sif'),
-    ('appl/../appl/laifs/latest.sif', 'appl/laifs/release/dated.sif'),
     ('lustre3/laifs/latest.sif', 'appl/laifs/release/dated.sif'),
-    ('mine/link.sif', 'appl/laifs/release/dated.sif'),
     ('appl/laifs/out.sif', 'mine/mine.sif'),
     ('mine/mine.sif', None),
     ('appl/laifs-of-another/x.sif', None),
@@ -337,21 +258,10 @@ def test_an_image_is_the_site_s_wherever_a_link_to_it_lies(appl, named, found):
     assert site_image.in_site_folder(str(appl / named), []) is None
 
 
-@pytest.mark.parametrize('what, says', [
-    ('missing', r'cannot read the image \S+/x\.sif: No such file'),
-    ('link', r'cannot read the image \S+/x\.sif \(a link to \S+/gone\.sif\): No such file'),
-    ('folder', r'x\.sif: Is a directory'), ('fifo', r'x\.sif: it is no plain file'),
-    ('not allowed', r'x\.sif: Permission denied\. Its owner .*--try-amend=image='),
-])
-def test_an_image_that_cannot_be_read_is_told_with_what_to_do(tmp_path, monkeypatch, what, says):
+@pytest.mark.parametrize('what, says', [('link', r'x\.sif \(a link to \S+/gone\.sif\)'), ('fifo', r'x\.sif')])
+def test_an_unreadable_image_is_an_error_that_names_it(tmp_path, what, says):
     path = tmp_path / 'x.sif'
-    if what == 'link':
-        path.symlink_to(tmp_path / 'gone.sif')
-    elif what in ('folder', 'fifo'):
-        {'folder': os.mkdir, 'fifo': os.mkfifo}[what](path)
-    elif what == 'not allowed':  # the tests may run as root, who may read all
-        path.touch()
-        monkeypatch.setattr(os, 'open', lambda *arguments: (_ for _ in ()).throw(PermissionError(13, os.strerror(13))))
+    path.symlink_to(tmp_path / 'gone.sif') if what == 'link' else os.mkfifo(path)
     with pytest.raises(ImageError, match=says):
         site_image.readable(str(path))
 

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
-from osu_container.bench.holding import Hold
 from osu_container.core import outputs
 from osu_container.core.deciding.site_choice import SettingsError, SiteFile
 from osu_container.core.reading import elf, files, libraries, sif, system, traits
@@ -67,7 +66,7 @@ while [ "$1" != -d ]; do test "$1" = -lln && list=1; shift; done
 if [ "$list" ]; then
     echo "drwxr-xr-x 0/0 1 2026-11-21 03:37 $2"
     echo "drwxr-xr-x 0/0 1 2026-11-21 03:37 $2/etc"
-    echo "-rw-r--r-- 0/0 1 2026-11-21 03:37 $2/etc/ld.so.cache"{more}
+    echo "-rw-r--r-- 0/0 1 2026-11-21 03:37 $2/etc/ld.so.cache"
 else
     mkdir -p "$2"
     ln -s {host} "$2/etc"
@@ -75,8 +74,8 @@ fi
 """
 
 
-@pytest.mark.parametrize('change', ['a copy', 'a link', 'behind a link', 'no mark', 'another number'])
-def test_only_a_folder_with_our_mark_and_its_own_number_in_it_is_removed(tmp_path, change):
+@pytest.mark.parametrize('change', ['a copy', 'a link', 'behind a link'])
+def test_only_a_folder_with_its_own_mark_is_removed(tmp_path, change):
     made = Path(outputs.make(tmp_path / 'made'))
     (made / 'file').write_text('x')
     moved = made.rename(tmp_path / 'moved')
@@ -85,17 +84,11 @@ def test_only_a_folder_with_our_mark_and_its_own_number_in_it_is_removed(tmp_pat
         shutil.copytree(moved, other)
     elif change == 'a link':
         other.symlink_to(moved)
-    elif change == 'behind a link':
+    else:
         (tmp_path / 'link').symlink_to(tmp_path)
         other = tmp_path / 'link' / 'moved'
-    else:
-        other.mkdir()
-        (other / 'file').write_text('x')
-        if change == 'another number':
-            (other / outputs.MARK).write_text('7\n')
-    with pytest.raises(outputs.OutputError, match='stays as it is'):
+    with pytest.raises(outputs.OutputError):
         outputs.remove(other)
-    outputs.clear(other)
     assert (other / 'file').exists()
     outputs.remove(moved)
     assert not moved.exists()
@@ -103,33 +96,28 @@ def test_only_a_folder_with_our_mark_and_its_own_number_in_it_is_removed(tmp_pat
 
 @pytest.mark.skipif(os.getuid() != 0, reason='only root can give a file to another user')
 @pytest.mark.parametrize('there', ['a link', 'a folder'])
-def test_what_another_user_has_made_among_names_of_everybody_is_not_written_into(tmp_path, there):
+def test_a_folder_of_another_user_in_a_shared_one_is_refused(tmp_path, there):
     path, mine = tmp_path / 'all' / 'run', tmp_path / 'mine'
     path.parent.mkdir()
     mine.mkdir()
     path.symlink_to(mine) if there == 'a link' else path.mkdir(mode=0o777)
-    files.not_anothers(path)
     for mode in (0o755, 0o1777):
         path.parent.chmod(mode)
         files.not_anothers(path)
     os.lchown(path, 65534, 65534)
-    with pytest.raises(OSError, match='another user .number 65534. has made it'):
+    with pytest.raises(OSError, match='65534'):
         files.not_anothers(path)
-    with pytest.raises(OSError, match='another user'):
-        Hold(path, print).__enter__()
-    assert 'another user' in said('proof', '-o', str(path), '--', 'true')
+    assert '65534' in said('proof', '-o', str(path), '--', 'true')
     assert list(mine.iterdir()) == list(path.iterdir()) == []
 
 
-@pytest.mark.parametrize('more', ['', '\n    echo "lrwxrwxrwx 0/0 1 2026-11-21 03:37 $2/etc -> x"',
-                                  '\n    echo "drwxr-xr-x 0/0 1 2026-11-21 03:37 $2/etc/../.."'])
-def test_an_old_unsquashfs_takes_no_file_of_the_host(root, tmp_path, monkeypatch, more):
+def test_an_old_unsquashfs_takes_no_file_of_the_host(root, tmp_path, monkeypatch):
     host = tmp_path / 'host'
     host.mkdir()
     (host / 'ld.so.cache').write_text('of the host')
     program = tmp_path / 'programs' / 'unsquashfs'
     program.parent.mkdir()
-    program.write_text(OLD.format(host=shlex.quote(str(host)), more=more))
+    program.write_text(OLD.format(host=shlex.quote(str(host))))
     program.chmod(0o755)
     path = sif_of(root)
     monkeypatch.setenv('PATH', f'{program.parent}:/usr/bin:/bin')
@@ -259,9 +247,8 @@ def test_objects_that_lie_upon_each_other_are_told(root):
 
 # ---- JSON of others, for every reader
 
-@pytest.mark.parametrize('text', [DEEP, '{"a":' * 100_000, LONG, '-' + LONG, '[NaN]', '[Infinity]', '{', '', '\udcff',
-                                  b'\xff', b'"\x00"'], ids=range(11))
-def test_json_that_is_none_is_a_value_error_and_takes_no_time(text):
+@pytest.mark.parametrize('text', [DEEP, LONG, '[NaN]', '{', b'\xff'], ids=range(5))
+def test_broken_json_is_a_value_error_and_takes_no_time(text):
     begin = time.process_time()
     with pytest.raises(ValueError):
         files.parse_json(text)
@@ -269,18 +256,12 @@ def test_json_that_is_none_is_a_value_error_and_takes_no_time(text):
 
 
 @pytest.mark.parametrize('make, replaced', [
-    (lambda path: None, True), (lambda path: path.write_text('mine'), True),
-    (lambda path: path.symlink_to('/nowhere/x'), True), (lambda path: path.symlink_to('/etc/passwd'), True),
-    (os.mkfifo, False), (lambda path: path.symlink_to('/dev/null'), False), (lambda path: path.mkdir(), False),
-    # what they lead to may be a plain file, and changes
-    ('/dev/null', False), ('/dev/stdout', False)])
+    (lambda path: path.write_text('mine'), True), (lambda path: path.symlink_to('/nowhere/x'), True),
+    (os.mkfifo, False), (lambda path: path.symlink_to('/dev/null'), False), (os.mkdir, False)])
 def test_no_file_takes_the_place_of_a_device(tmp_path, make, replaced):
-    path = tmp_path / 'name'
-    if isinstance(make, str):
-        path = make
-    else:
-        make(path)
-    assert (outputs.not_replaced(str(path)) is None) == replaced
+    make(tmp_path / 'name')
+    assert (outputs.not_replaced(str(tmp_path / 'name')) is None) == replaced
+    assert outputs.not_replaced('/dev/stdout')  # a link to what may be a plain file
 
 
 # ---- damage by chance
@@ -329,47 +310,26 @@ def code(tmp_path):
     return path
 
 
-@pytest.fixture
-def shared_group(monkeypatch):
-    """The group of new files is not the user's own, as that of a project is."""
+@pytest.mark.parametrize('file, folder, refused', [
+    (0o664, 0o775, None), (0o644, 0o1777, None), (0o646, 0o755, '{code}'), (0o644, 0o757, '{folder}')])
+def test_a_site_file_that_everybody_may_write_is_not_run(code, file, folder, refused):
+    code.chmod(file)
+    code.parent.chmod(folder)
+    if refused:
+        with pytest.raises(SettingsError) as caught:
+            SiteFile(str(code))
+        assert 'chmod go-w ' + refused.format(code=code, folder=code.parent) in str(caught.value)
+    else:
+        SiteFile(str(code))
+    assert os.path.exists(f'{code}.ran') == (refused is None)
+
+
+def test_a_site_file_that_another_group_may_write_is_refused(code, monkeypatch):
     me = pwd.getpwuid(os.getuid())
     monkeypatch.setattr(pwd, 'getpwuid', lambda uid: pwd.struct_passwd((me[0], me[1], me[2], me[3] + 1, *me[4:])))
-
-
-@pytest.mark.parametrize('file, folder', [(0o644, 0o755), (0o600, 0o700), (0o664, 0o775), (0o644, 0o1777)])
-def test_code_of_ones_own_is_run(code, file, folder):
-    code.chmod(file)
-    code.parent.chmod(folder)
     assert code_problem(str(code)) is None
-    SiteFile(str(code))
-    assert os.path.exists(f'{code}.ran')
-
-
-@pytest.mark.parametrize('file, folder, says', [
-    (0o646, 0o755, '{code} is code that would run as you, and it may be written by everybody. Read it, then: '
-                   'chmod o-w {code}'),
-    (0o666, 0o1777, 'it may be written by everybody'),
-    (0o644, 0o757, '{folder} may be written by everybody. Read it, then: chmod o-w {folder}')])
-def test_code_that_everybody_may_write_is_refused_and_not_run(code, file, folder, says):
-    code.chmod(file)
-    code.parent.chmod(folder)
-    with pytest.raises(SettingsError) as caught:
-        SiteFile(str(code))
-    assert says.format(code=code, folder=code.parent) in str(caught.value)
-    assert not os.path.exists(f'{code}.ran')
-
-
-@pytest.mark.parametrize('file, folder', [(0o664, 0o755), (0o644, 0o775)])
-def test_code_that_a_group_may_write_is_refused_unless_the_group_may_write_the_installation(
-        code, shared_group, tmp_path, file, folder):
-    code.chmod(file)
-    code.parent.chmod(folder)
-    assert 'may be written by the group' in code_problem(str(code)) and 'chmod g-w' in code_problem(str(code))
-    installation = tmp_path / 'software' / 'name' / 'version'
-    assert code_problem(str(code), str(installation))
-    installation.parent.parent.mkdir()
-    installation.parent.parent.chmod(0o2775)
-    assert code_problem(str(code), str(installation)) is None
+    code.chmod(0o664)
+    assert code_problem(str(code))
 
 
 def test_a_link_is_looked_at_at_both_ends(code, tmp_path):
@@ -378,23 +338,16 @@ def test_a_link_is_looked_at_at_both_ends(code, tmp_path):
     link.symlink_to(code)
     assert code_problem(str(link)) is None
     link.parent.chmod(0o777)
-    assert f'{link.parent} may be written by everybody' in code_problem(str(link))
+    assert f'chmod go-w {link.parent}' in code_problem(str(link))
     link.parent.chmod(0o755)
     code.chmod(0o666)
-    assert f'{code} is code' in code_problem(str(link))
+    assert f'chmod go-w {code}' in code_problem(str(link))
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason='only root gives files to others')
-def test_code_of_somebody_else_is_refused_but_of_root_and_the_installation_s_owner(code, monkeypatch):
+def test_a_site_file_of_another_user_is_refused(code, monkeypatch):
     nobody = pwd.getpwnam('nobody')
     os.chown(code, nobody.pw_uid, nobody.pw_gid)
-    problem = code_problem(str(code))
-    assert 'belongs to nobody, who is neither you nor root nor the owner of this installation' in problem
+    assert f'user {nobody.pw_uid} owns {code}' in code_problem(str(code))
     monkeypatch.setattr(os, 'geteuid', lambda: nobody.pw_uid)
     assert code_problem(str(code)) is None
-    os.chown(code, 0, 0)
-    assert code_problem(str(code)) is None
-
-
-def test_a_file_that_is_not_there_is_no_matter_of_this(tmp_path):
-    assert code_problem(str(tmp_path / 'nothing.py')) is None

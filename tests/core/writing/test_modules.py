@@ -3,7 +3,6 @@ import functools
 import os
 import re
 import shlex
-import subprocess
 import zlib
 from pathlib import Path
 from typing import NamedTuple
@@ -12,10 +11,10 @@ import pytest
 
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.deciding.injection import TARGET
-from osu_container.core.deciding.settings import FAMILY, approach_entry, pmi_for, settings_for
-from osu_container.core.deciding.site_choice import other_stacks, site_entry
+from osu_container.core.deciding.settings import approach_entry, pmi_for, settings_for
+from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.installing.site_image import image_folders
-from osu_container.core.writing.module_text import MODULES, WIDTH, lua_string, settings_modules
+from osu_container.core.writing.module_text import MODULES, WIDTH, settings_modules
 from osu_container.generate import module_files as render
 from osu_container.generate.described_facts import HOST, facts_of
 from osu_container.generate.described_facts import names_of as all_names_of
@@ -55,10 +54,6 @@ def test_help_fits_a_terminal_of_80_characters(site):
     for name in names_of(site):
         wide = [line for line in help_of(site, name).splitlines() if len(line) > WIDTH]
         assert wide == [], name
-
-
-def family_of(site):
-    return site_entry(site).get('family', {'value': 'slurm_mpi'})['value']
 
 
 def names_of(site, of='osu-'):
@@ -141,20 +136,19 @@ def defaults_of(site, name):
     return set(re.findall(r'^ *default\("(\w+)"', text_of(site, name), re.M))
 
 
-def exports(variables):
-    return 'export ' + ' '.join(f"{name}='{value}'" for name, value in variables.items())
+def without_counts(moment):
+    """Return the environment (dict) of a Moment without what Lmod goes on counting."""
+    return {key: value for key, value in moment.env.items() if not key.startswith('__LMOD_')}
 
 
-def as_the_data_say(env, site, name, scope=''):
-    """Return whether env has what the data say for a module where the user has set OSU_SCOPE to scope, and no more."""
+def as_the_data_say(env, site, name):
+    """Return whether env has what the data say for a module, and no more."""
     settings = settings_of(site, name)
     wanted = {variable['name']: variable['value'] for variable in settings.sets.variables}
     assert wanted and set(wanted) == defaults_of(site, name)
-    for_all = scope != 'commands'
-    told = env.get(f'{settings.inside.env_prefix}_BIND', '')
-    targets = {bind.split(':')[-1] for bind in told.split(',')}
-    assert for_all == (TARGET in targets) and not [key for key in env if re.match('(APPTAINER|SINGULARITY)ENV', key)]
-    assert all((bind[1] in targets) == for_all for bind in settings.inside.binds if bind[0] != bind[1])
+    targets = {bind.split(':')[-1] for bind in env[f'{settings.inside.env_prefix}_BIND'].split(',')}
+    assert TARGET in targets and not [key for key in env if re.match('(APPTAINER|SINGULARITY)ENV', key)]
+    assert all(bind[1] in targets for bind in settings.inside.binds if bind[0] != bind[1])
     return {key: env.get(key) for key in wanted} == wanted
 
 
@@ -172,22 +166,13 @@ def tree(tmp_path_factory):
 
 @pytest.fixture(scope='module')
 def plain(tree):
-    """
-    Function (site, lmod) -> (environment before, {name: (Moment loaded, Moment unloaded)}), one module after the other.
-
-    Between the two the user sets OSU_SCOPE.
-    """
-    made = {}
-
+    """Function (site, lmod) -> (environment before, {name: (Moment loaded, Moment unloaded)}), one after the other."""
+    @functools.lru_cache(None)
     def of(site, lmod='own'):
-        if (site, lmod) not in made:
-            names, steps = names_of(site), [':']
-            for name in names:
-                steps += [f'module load {name}', f'export OSU_SCOPE=commands; module unload {name}', 'unset OSU_SCOPE']
-            before, *moments = play(tree(site), steps, lmod)
-            assert all(moment.env == before.env for moment in moments[2::3])
-            made[site, lmod] = before.env, dict(zip(names, zip(moments[::3], moments[1::3])))
-        return made[site, lmod]
+        names = names_of(site)
+        before, *moments = play(tree(site), [':', *(step for name in names for step in (
+            f'module load {name}', f'module unload {name}'))], lmod)
+        return before.env, dict(zip(names, pairwise(moments)))
     return of
 
 
@@ -220,20 +205,14 @@ def test_lmods_own_checker_finds_no_error(lmod, tree):
 
 
 @pytest.mark.parametrize('site, lmod', RUNS)
-def test_load_is_quiet_and_sets_what_the_data_say(site, lmod, plain):
-    for name, (loaded, _) in plain(site, lmod)[1].items():
-        assert (loaded.status, loaded.said) == (0, ''), name
+def test_load_sets_what_the_data_say_and_unload_leaves_nothing(site, lmod, plain):
+    before, found = plain(site, lmod)
+    for name, (loaded, unloaded) in found.items():
+        assert (loaded.status, loaded.said) == (unloaded.status, unloaded.said) == (0, ''), name
         assert loaded.env['SLURM_MPI_TYPE'] == pmi_for(APPROACHES[name.partition('/')[2]], site_entry(site))
         assert loaded.env['SIF'].endswith('/' + facts_of(site, name)['image']['file'])
         assert as_the_data_say(loaded.env, site, name), name
-
-
-@pytest.mark.parametrize('site, lmod', RUNS)
-def test_unload_leaves_nothing_behind_but_what_the_user_has_set_meanwhile(site, lmod, plain):
-    before, found = plain(site, lmod)
-    for name, (_, unloaded) in found.items():
-        assert (unloaded.status, unloaded.said) == (0, ''), name
-        assert unloaded.env == {**before, 'OSU_SCOPE': 'commands'}, name
+        assert unloaded.env == before, name
 
 
 @pytest.mark.parametrize('site, lmod', RUNS)
@@ -248,123 +227,79 @@ def test_swap_to_another_approach_is_as_if_only_that_was_loaded(site, lmod, tree
 
 
 @pytest.mark.parametrize('site, lmod', RUNS)
-def test_the_scope_holds_from_load_to_unload(site, lmod, tree, plain):
-    before, names = plain(site, lmod)[0], names_of(site, 'osu-container/')
-    steps = [step for name in names for step in (
-        f'export OSU_SCOPE=commands; module load {name}', f'unset OSU_SCOPE; module unload {name}')]
-    for name, (loaded, unloaded) in zip(names, pairwise(play(tree(site), steps, lmod))):
-        assert as_the_data_say(loaded.env, site, name, 'commands'), name
-        assert (unloaded.said, unloaded.env) == ('', before), name
-
-
-@pytest.mark.parametrize('site, lmod', RUNS)
-def test_a_settings_module_sets_its_variables_over_the_modules_and_gives_them_back(site, lmod, tree, plain):
+def test_a_settings_module_sets_its_variables_and_gives_them_back(site, lmod, tree, plain):
     """Whatever the user has set, and whether it is unloaded before the module that shows it or with that."""
-    before, found = plain(site, lmod)
+    before = plain(site, lmod)[0]
     for name in names_of(site, 'osu-container/'):
         more = settings_of(site, name).sets.more
         steps = [f'export FI_PROVIDER=mine; module load {name}', *(step for setting in more for step in (
             f'module load osu-settings/{setting}', f'module unload osu-settings/{setting}'))]
         last = [f'module load osu-settings/{setting}' for setting in list(more)[:1]]
         mine, *moments, unloaded = play(tree(site), [*steps, *last, f'module unload osu-settings {name}'], lmod)
-        for (_, variables), (loaded, back) in zip(more.items(), pairwise(moments)):
+        for variables, (loaded, back) in zip(more.values(), pairwise(moments)):
             assert (loaded.status, loaded.said) == (back.status, back.said) == (0, '')
-            assert {one['name']: loaded.env[one['name']] for one in variables} == {
-                one['name']: one['value'] for one in variables}
+            assert {one['name']: one['value'] for one in variables}.items() <= loaded.env.items()
             assert back.env == mine.env
-        assert {key: value for key, value in unloaded.env.items() if not key.startswith('__LMOD_')
-                } == {**before, 'FI_PROVIDER': 'mine'}, name
+        assert without_counts(unloaded) == {**before, 'FI_PROVIDER': 'mine'}, name
 
 
 @pytest.mark.parametrize('site, lmod', RUNS)
 def test_variables_and_binds_of_the_user_win_and_come_back(site, lmod, tree):
     binds = {'SINGULARITY_BIND': '/mine', 'APPTAINER_BIND': '/also/mine:/there'}
-    names, steps, users = names_of(site, 'osu-container/'), [], []
-    for name in names:
-        mine = {key: f'mine-{key}' for key in [*sorted(defaults_of(site, name)), 'CXI_FORK_SAFE']}
-        steps += [f'{exports({**mine, **binds})}; module load {name}', f'module unload {name}',
-                  f'unset {" ".join([*mine, *binds])} ${{!__LMOD_REF_COUNT_*}} ${{!__LMOD_STACK_*}}']
-        users.append(mine)
-    before, *moments = play(tree(site), [':', *steps], lmod)
-    for name, mine, loaded, unloaded in zip(names, users, moments[::3], moments[1::3]):
-        assert {key: loaded.env[key] for key in mine} == mine, name
-        for key, bind in binds.items():
-            assert loaded.env[key].split(',')[0] == bind, name
-        # Lmod goes on counting what is in a path, and goes on having a stack of values
-        assert {key: value for key, value in unloaded.env.items() if not key.startswith('__LMOD_')
-                } == {**before.env, **mine, **binds}, name
+    for name in names_of(site, 'osu-container/'):
+        mine = {key: f'mine-{key}' for key in defaults_of(site, name)}
+        before, loaded, unloaded = play(tree(site), [
+            'export ' + ' '.join(f"{key}='{value}'" for key, value in {**mine, **binds}.items()),
+            f'module load {name}', f'module unload {name}'], lmod)
+        assert mine.items() <= loaded.env.items(), name
+        assert all(loaded.env[key].split(',')[0] == bind for key, bind in binds.items()), name
+        assert without_counts(unloaded) == before.env, name
 
 
 @pytest.mark.parametrize('site, lmod', RUNS)
-def test_a_changed_host_or_image_is_told_once_with_what_to_type(site, lmod, tmp_path):
-    """Every second library is longer; then all are gone, and the image is another one."""
+def test_a_changed_library_or_image_is_reported_with_the_remedy(site, lmod, tmp_path):
     here = make_tree(site, tmp_path)
-    names = [name for name in names_of(site) if compared(site, name)]
-    paths = sorted({path for name in names for path in compared(site, name)})
-    for path in paths[::2]:
-        os.truncate(f'{here}/host{path}', size_of(path) + 1)
-    last = max(names, key=lambda name: len(compared(site, name)))
-    image = here / 'software' / last / facts_of(site, last)['image']['file']
-    gone = [f'{here}/host{path}' for path in compared(site, last)]
-    stacks = other_stacks(site_entry(site))
-    value, new = next(iter(stacks.items()), ('', ''))
-    variable = site_entry(site)['stack']['value']['variable'] if stacks else 'NO_STACK'
-    *moments, loaded, _ = play(here, [
-        *(step for name in names for step in (f'module load {name}', f'module unload {name}')),
-        f'rm {" ".join(gone)}; echo >{image}; export {variable}={value}; module load {last} && export WENT_ON=1',
-        f'module unload {last}'], lmod)
-    for name, (changed, unloaded) in zip(names, pairwise(moments)):
-        wanted = [f'{here}/host{path} has changed' for path in compared(site, name) if path in paths[::2]]
-        assert folded(changed.said) == (
-            f'Warning: not as at installation: {"; ".join(wanted)}. Programs may fail. Install it again: module unload '
-            f'{name.split("/")[0]}; eb {name.replace("/", "-")}.eb -r --rebuild' if wanted else '')
-        assert 'SIF' in changed.env and unloaded.said == ''
-    wanted = '; '.join([f'{image} has changed', *(f'{path} is gone' for path in gone)])
+    name = max(names_of(site), key=lambda name: len(compared(site, name)))
+    longer, *gone = [f'{here}/host{path}' for path in compared(site, name)]
+    image = here / 'software' / name / facts_of(site, name)['image']['file']
+    loaded, unloaded = play(here, [f'echo >>{longer}; echo >{image}; rm -f {" ".join(gone)}; module load {name} && '
+                                   'export WENT_ON=1', f'module unload {name}'], lmod)
     said = folded(loaded.said)
-    assert f'{wanted}. Programs may fail. ' in said and 'WENT_ON' in loaded.env
-    assert ('Install it again: ' not in said and re.search(
-        rf'The stack loaded is site {new}: module unload \S+; eb \S+ -r --rebuild --try-amend=site={new}$', said)
-            if stacks else 'Install it again: ' in said), said
+    assert '; '.join([f'{image} has changed', f'{longer} has changed', *(f'{path} is gone' for path in gone)]) in said
+    assert f'eb {name.replace("/", "-")}.eb -r --rebuild' in said and 'WENT_ON' in loaded.env
+    assert unloaded.said == ''
 
 
-@pytest.mark.parametrize('site', ['lumi-25.03', 'setonix'])
-def test_other_modules_that_bind_are_refused_beside_it(site, tmp_path):
-    here, others = make_tree(site, tmp_path), site_entry(site)['conflicts']['value']
+def test_other_modules_that_bind_are_refused_beside_it(tmp_path):
+    here, others = make_tree('lumi-25.03', tmp_path), site_entry('lumi-25.03')['conflicts']['value']
     for other in others:
         path = here / 'modules' / (f'{other}.lua' if '/' in other else f'{other}/1.lua')
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text('setenv("SINGULARITY_BIND", "/theirs")')
-    names = names_of(site)
-    pairs = [(names[number % len(names)], others[number % len(others)])
-             for number in range(max(len(names), len(others)))]
-    moments = play(here, [step for name, other in pairs for step in (
-        f'module load {other} && module load {name}', f'module unload {other}')])
-    for (name, other), (refused, _) in zip(pairs, pairwise(moments)):
+    moments = play(here, [step for other in others for step in (
+        f'module load {other} && module load osu-container/hybrid', f'module unload {other}')])
+    for other, (refused, _) in zip(others, pairwise(moments)):
         assert 'SIF' not in refused.env and refused.env['SINGULARITY_BIND'] == '/theirs'
-        assert refused.status and other in refused.said, name
+        assert refused.status and other in refused.said
 
 
 @pytest.mark.parametrize('site, lmod', RUNS)
-def test_what_is_replaced_is_said_once_and_bindings_of_the_site_are_replaced_both_ways(site, lmod, tmp_path):
+def test_bindings_of_the_site_and_a_module_replace_each_other(site, lmod, tmp_path):
     """LUMI's singularity-AI-bindings is of the family containerbindings, and sets SINGULARITY_BIND."""
-    here, names = make_tree(site, tmp_path), names_of(site)
+    here, ours = make_tree(site, tmp_path), names_of(site)[0]
     theirs = here / 'modules' / 'singularity-AI-bindings' / '24.03.lua'
     theirs.parent.mkdir()
-    theirs.write_text(f'family("{family_of(site)}")\nsetenv("SINGULARITY_BIND", "/theirs")')
-    ring = [names[0], next((name for name in names if name.startswith('osu-mpi4py/')), 'singularity-AI-bindings')]
-    ring += [names[0], 'singularity-AI-bindings', names[-1]]
-    before, *moments = play(here, [':', *(f'module load {name}' for name in ring), f'module unload {ring[-1]}'], lmod)
-    for old, new, moment in zip(ring, ring[1:], moments[1:]):
-        # Lmod says it for each family: those that bind at this site, those of this project
-        families = 1 + (family_of(site) != FAMILY and old.startswith('osu-') and new.startswith('osu-'))
-        assert folded(moment.said).count('is automatically replacing') == (
-            families if old.split('/')[0] != new.split('/')[0] else 0)
-        assert ('OSU_MODULE_ROOT' in moment.env) == new.startswith('osu-')
-        assert (moment.env.get('SINGULARITY_BIND') == '/theirs') != new.startswith('osu-')
-    assert moments[-1].env == before.env
+    family = site_entry(site).get('family', {'value': 'slurm_mpi'})['value']
+    theirs.write_text(f'family("{family}")\nsetenv("SINGULARITY_BIND", "/theirs")')
+    before, *moments, last = play(here, [':', f'module load {ours}', 'module load singularity-AI-bindings',
+                                         f'module load {ours}', f'module unload {ours}'], lmod)
+    for moment, is_ours in zip(moments, (True, False, True)):
+        assert ('OSU_MODULE_ROOT' in moment.env) == is_ours
+        assert (moment.env.get('SINGULARITY_BIND') == '/theirs') != is_ours
+    assert last.env == before.env
 
 
-@pytest.mark.parametrize('site, lmod', all_pairs(['lumi-25.03', 'workstation'], reversed(LMODS)))
+@pytest.mark.parametrize('site, lmod', RUNS[:1])
 def test_software_of_the_user_is_bound_and_taken_away_also_when_it_was_packed_meanwhile(site, lmod, tmp_path):
     here = make_tree(site, tmp_path)
     for name in names_of(site, 'osu-mpi4py/'):
@@ -380,42 +315,20 @@ def test_software_of_the_user_is_bound_and_taken_away_also_when_it_was_packed_me
         assert gone.env == before.env == again.env
 
 
-#: Texts that end a string or a line of Lua, of bash or of a terminal
-HOSTILE = ['" .. os.execute("touch ran") .. "', "'; touch ran; '", '$(touch ran)', '`touch ran`', '--[[', '$HOME', '\\',
-           ']==] os.execute("touch ran")', 'a\nos.execute("touch ran")', 'a\ros.execute("touch ran")', '\x1b]0;x\x07',
-           '\0', 'ü€\x7f', '\\"', '\\u0007', '%s %d %%', os.fsdecode(b'\xff\xfe'), '\u2028os.execute("touch ran")']
-
-
-@pytest.mark.parametrize('text', HOSTILE)
-def test_a_text_is_data_in_lua(text, tmp_path):
-    """Lua itself is the oracle: what it writes for the literal is the text, byte by byte, and nothing has run."""
-    script = tmp_path / 'script.lua'
-    script.write_bytes(os.fsencode(f'io.write({lua_string(text)})'))
-    done = subprocess.run(['lua', script], cwd=tmp_path, capture_output=True)
-    assert (done.stdout, done.stderr) == (os.fsencode(text), b'') and not (tmp_path / 'ran').exists()
-
-
-@pytest.mark.parametrize('site', SITES)
-def test_deleted_image_is_an_error_with_its_way_back_unless_the_site_has_it(site, tmp_path):
-    here, names = make_tree(site, tmp_path), names_of(site)
-    images = {name: next((here / 'software' / name).glob('*.sif')) for name in names}
-    for image in images.values():
-        image.unlink()
-    for name, moment in zip(names, play(here, [f'module load {name}' for name in names])):
-        assert moment.status and 'SIF' not in moment.env
-        assert (f'The image {images[name]} is gone. Get it back with: eb {name.replace("/", "-")}.eb -r --rebuild'
-                in folded(moment.said))
+def test_a_deleted_image_is_an_error_unless_the_site_has_it(tmp_path):
+    site = 'lumi-25.03'
+    here, name = make_tree(site, tmp_path), 'osu-container/hybrid'
+    image = next((here / 'software' / name).glob('*.sif'))
+    image.unlink()
+    gone, = play(here, [f'module load {name}'])
+    assert gone.status and 'SIF' not in gone.env
+    assert str(image) in folded(gone.said) and 'eb osu-container-hybrid.eb -r --rebuild' in folded(gone.said)
     # a folder that a variable names comes first
     for path in reversed(site_entry(site)['image_folders']['value']):
         variable, _, rest = path[1:].partition('}') if path.startswith('{') else ('', '', path)
         folder = here / ('repository' if variable else 'host') / rest.lstrip('/')
         folder.mkdir(parents=True, exist_ok=True)
-        for image in images.values():
-            (folder / image.name).touch()
-        before, *moments = play(here, [':', *(f'module load {name}' for name in names), f'module unload {names[-1]}'],
-                                **{variable: f'{here}/repository' for variable in [variable] if variable})
-        for name, loaded in zip(names, moments):
-            assert loaded.env['SIF'] == str(folder / images[name].name)
-        assert moments[-1].env == before.env
-        for image in images.values():
-            (folder / image.name).unlink(missing_ok=True)
+        (folder / image.name).touch()
+        variables = {variable: f'{here}/repository'} if variable else {}
+        loaded, = play(here, [f'module load {name}'], **variables)
+        assert loaded.env['SIF'] == str(folder / image.name)
