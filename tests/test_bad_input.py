@@ -194,10 +194,9 @@ def test_a_limit_leaves_no_half_of_a_compiled_module(tmp_path):
 WRITERS = [
     (f'new good.sif {HOST} --approach pure --force', good, 'here/good-pure.eb'),
     ('discover --sysroot host -o site.py --force', good, 'here/site.py'),
-    ('reference add run --name mine --force', run_with(), 'home/osu-container/references/mine/results.jsonl'),
 ]
 #: What a killed one leaves: hidden, with the name of what it wrote
-LEFT = re.compile(r'(here|home/osu-container/references)/\.(good-pure|site|mine)\.')
+LEFT = re.compile(r'here/\.(good-pure|site)\.')
 
 
 @pytest.mark.parametrize('line, make, writes', WRITERS, ids=[writer[2] for writer in WRITERS])
@@ -249,8 +248,7 @@ LINES = {
     'image clean': ('image clean --all --work .', None), 'bench': ('bench --dry-run', None),
     'import': ('import osu.txt', None), 'compare': ('compare run:pure run:native', run_with()),
     'report': ('report run -o page.html', run_with()), 'reference list': ('reference list', None),
-    'reference add': ('reference add run --name mine', run_with()),
-    'reference remove': ('reference remove mine', None), 'try': (f'try good.sif {HOST}', good),
+    'try': (f'try good.sif {HOST}', good),
 }
 #: What a user may have, with names that are like those of ours
 THEIRS = ('thesis.txt', 'build-thesis/chapter.txt', 'build-notes.txt', 'base-data/values.csv', 'stages/one/a.txt',
@@ -345,8 +343,8 @@ CHANGES = st.lists(st.tuples(st.integers(0, 1 << 20), st.sampled_from(('other', 
 CUTS = st.one_of(st.none(), st.tuples(st.integers(0, 1 << 20), st.binary(max_size=3)))
 #: What may stand behind an option, or in place of one: no path that leads out of the folder, no process, no long look
 WORDS = TEXTS.map(lambda text: text.replace('/', '').replace('\0', '').replace('..', ''))
-TYPED = ('check', 'new', 'why', 'import', 'compare', 'report', 'contribute', 'bench', 'reference list', 'reference add',
-         'reference remove', 'image list', 'image show', 'image recipe', 'image verify')
+TYPED = ('check', 'new', 'why', 'import', 'compare', 'report', 'contribute', 'bench', 'reference list',
+         'image list', 'image show', 'image recipe', 'image verify')
 
 
 def places_of(part):
@@ -415,21 +413,17 @@ def test_any_words_end_in_a_message(ready, number):
 
 
 @examples(15, 150)
-@pytest.mark.parametrize('kind', ['results', 'rank', 'look', 'facts', 'reference'])
+@pytest.mark.parametrize('kind', ['results', 'rank', 'look', 'facts'])
 def test_any_json_ends_in_a_message(ready, number, kind):
     if kind == 'look':
         (ready / 'one.json').write_text(said('discover', '--sysroot', 'host', '--json'))
     elif kind == 'facts':
         said('discover', '--sysroot', 'host', '--facts', 'one.json')
-    elif kind == 'reference':
-        said('reference', 'add', 'run', '--name', 'mine')
-    mine = ready.parent / 'home/osu-container/references/mine/reference.json'
     path, typed = {
         'results': (ready / 'run/results.jsonl', [['compare', 'run:pure', 'run:native'], ['bench', '--resume', 'run']]),
         'rank': (ready / 'step/rank-0.json', [['proof', 'step']]),
         'look': (ready / 'one.json', [['discover', '--compare', 'one.json', 'one.json']]),
         'facts': (ready / 'one.json', [['check', 'good.sif', '--site', CPU, '--facts', 'one.json']]),
-        'reference': (mine, [['reference', 'list'], ['compare', 'run:pure', 'mine']]),
     }[kind]
     data = rank(0, 1) if kind == 'rank' else [json.loads(line) for line in path.read_text().splitlines()] if (
         kind == 'results') else json.loads(path.read_text())

@@ -185,7 +185,6 @@ OTHERS = {
     'report': 'a page; --csv has the figures', 'try': 'a file, with the facts as data', 'image recipe': 'a recipe',
     'image fetch': 'files',
     'image build': 'files', 'image clean': 'room',
-    'reference add': 'a reference', 'reference remove': 'nothing',
 }
 
 

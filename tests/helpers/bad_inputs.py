@@ -154,7 +154,7 @@ LMOD = '. /usr/share/lmod/lmod/init/bash; module use $CLONE/modules/'
 EB = 'eb osu-container-pure.eb --try-amend=site=workstation --try-amend='
 CHECK, NEW, BENCH = f'osu-container check {HOST} ', f'osu-container new {HOST} ', 'osu-container bench '
 IMAGE, LOOK, COMPARE = 'osu-container image ', 'osu-container discover ', 'osu-container compare '
-ADD, PROOF = 'osu-container reference add run ', 'osu-container proof '
+PROOF = 'osu-container proof '
 SITE_FILE, FACTS = 'osu-container check good.sif --site-file ', f'osu-container check good.sif --site {CPU} --facts '
 
 #: By command
@@ -257,14 +257,10 @@ CASES = {
             lines=lambda rows: [json.dumps(dict(json.loads(rows[0]), version=99)), *rows[1:]])),
         Case(COMPARE + 'lumi-g-2025-03:magic lumi-g-2025-03:native', ('magic',), 3),
     ],
-    'report and reference': [
+    'report': [
         Case('osu-container report run -o none/page.html', ('none',), make=run_with()),
         Case('osu-container report run -o page.html', ('furlongs',), make=run_with(
             lambda entry: entry.update(unit='furlongs'))),
-        Case(ADD + '--name ../x', ('../x',), make=run_with()),
-        Case(ADD + '--name lumi-g-2025-03', ('lumi-g-2025-03',), make=run_with()),
-        Case(ADD + '--name mine --series swap', ('swap',), make=run_with()),
-        Case('osu-container reference remove lumi-g-2025-03', ('lumi-g-2025-03',)),
     ],
     'proof': [
         Case(PROOF, ('srun',), 2),
@@ -374,14 +370,13 @@ AROUND = {
 }
 
 GOOD, WRITE = f'osu-container check good.sif {HOST}', f'osu-container new good.sif {HOST} --approach pure'
-SEEN, MINE = 'osu-container discover --sysroot host ', 'osu-container reference add run --name mine'
+SEEN = 'osu-container discover --sysroot host '
 FAULTS = [
     Fault('a full disk', WRITE + ' -o disk', good, ('disk',)),
     Fault('a disk that has no inode left', SEEN + '-o disk/site.py', good, ('disk',)),
     Fault('a read-only disk', SEEN + '-o disk/site.py', good, ('disk',)),
     Fault('a full disk', 'osu-container report run -o disk/page.html', run_with(), ('disk',)),
     Fault('a full disk', 'TMPDIR=$PWD/disk ' + GOOD, good, works=True, code=0),
-    Fault('a full disk', 'HOME=$PWD/disk ' + MINE, run_with(), ('disk',)),
     Fault('a full disk', 'osu-container proof -o disk/proof -- true x', None, ('disk',)),
     *(Fault(fault, f'EASYBUILD_PREFIX=$PWD/disk {EB}image=$PWD/good.sif', with_sum)
       for fault in ('a full disk', 'a read-only disk')),
@@ -390,7 +385,6 @@ FAULTS = [
     Fault('all three closed', WRITE, good, works=True, code=0, made=('good-pure.eb',)),
     Fault('no HOME', WRITE, good, works=True, code=0, made=('good-pure.eb',)),
     Fault('a HOME that is not there', GOOD, good, works=True, code=0),
-    Fault('a HOME that is not there', MINE, run_with(), ('/proc/nowhere',)),
     *(Fault('a closed folder', line, make, ('closed',)) for line, make in (
         ('osu-container check closed ' + HOST, good), (WRITE + ' -o closed', good),
         (SEEN + '-o closed/site.py', good), ('osu-container proof -o closed/proof -- true x', None))),
@@ -401,7 +395,6 @@ FAULTS = [
     Fault('files of at most 1 KB', 'osu-container report run -o page.html', run_with(), ('page.html',)),
     Fault('20 MB of memory', 'osu-container image list', None, ('ulimit -v',)),
     Fault('no room for a thread', SEEN + '-o site.py', good, works=True, code=0, made=('site.py',)),
-    Fault('two at once', MINE, run_with(), ('mine',), made=(r'\.local',)),
     Fault('two at once', WRITE, good, works=True, code=0, made=('good-pure.eb',)),  # they write the same
     *(Fault(fault, WRITE, good, code=code) for fault, code in (('SIGTERM', 143), ('SIGINT', 130))),
 ]
