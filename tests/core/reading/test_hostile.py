@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
-from osu_container.bench.holding import Hold
+from osu_container.bench.holding import hold
 from osu_container.core import outputs
 from osu_container.core.deciding.site_choice import SettingsError, SiteFile
 from osu_container.core.reading import elf, files, libraries, sif, system, traits
@@ -116,7 +116,7 @@ def test_what_another_user_has_made_among_names_of_everybody_is_not_written_into
     with pytest.raises(OSError, match='another user .number 65534. has made it'):
         files.not_anothers(path)
     with pytest.raises(OSError, match='another user'):
-        Hold(path, print).__enter__()
+        hold(path).__enter__()
     assert 'another user' in said('proof', '-o', str(path), '--', 'true')
     assert list(mine.iterdir()) == list(path.iterdir()) == []
 
