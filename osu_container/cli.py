@@ -33,12 +33,12 @@ COMMANDS = {
     'import': ('osu_container.results.import_cli', "make a run of what OSU's programs or IMB printed"),
     'compare': ('osu_container.compare.cli', "compare runs, modules and published figures at every message size"),
     'report': ('osu_container.report.cli', "make one page of runs: tables, curves, proof, environment"),
-    'reference': ('osu_container.results.cli', "list published figures, keep a native run as the site's reference"),
+    'reference': ('osu_container.results.cli', "list the published figures"),
 }
 #: Variable -> what it chooses: an empty one chooses nothing, and is an error. Those of which a standard says that an
 #: empty one counts as none are not here: TMPDIR (POSIX), XDG_* (XDG Base Directory Specification)
-CHOOSING = {'OSU_CONTAINER_RESULTS': 'the folder of runs', 'OSU_CONTAINER_REFERENCES': 'folders of references',
-            'HOME': 'your home folder', 'DEBIAN_MIRROR': 'the address of a mirror'}
+CHOOSING = {'OSU_CONTAINER_RESULTS': 'the folder of runs', 'HOME': 'your home folder',
+            'DEBIAN_MIRROR': 'the address of a mirror'}
 #: What installs the libraries of the commands, where the set-up of the project is not there
 REQUIREMENTS = 'osu_container/requirements.txt'
 

@@ -188,8 +188,7 @@ LINES = {
     'image clean': ('image clean --all --work .', None), 'bench': ('bench --dry-run', None),
     'import': ('import osu.txt', None), 'compare': ('compare run:pure run:native', run_with()),
     'report': ('report run -o page.html', run_with()), 'reference list': ('reference list', None),
-    'reference add': ('reference add run --name mine', run_with()),
-    'reference remove': ('reference remove mine', None), 'try': (f'try good.sif {HOST}', good),
+    'try': (f'try good.sif {HOST}', good),
 }
 #: What a user may have, with names that are like those of ours
 THEIRS = ('thesis.txt', 'build-thesis/chapter.txt', 'build-notes.txt', 'base-data/values.csv', 'stages/one/a.txt',
@@ -284,8 +283,8 @@ CHANGES = st.lists(st.tuples(st.integers(0, 1 << 20), st.sampled_from(('other', 
 CUTS = st.one_of(st.none(), st.tuples(st.integers(0, 1 << 20), st.binary(max_size=3)))
 #: What may stand behind an option, or in place of one: no path that leads out of the folder, no process, no long look
 WORDS = TEXTS.map(lambda text: text.replace('/', '').replace('\0', '').replace('..', ''))
-TYPED = ('check', 'new', 'why', 'import', 'compare', 'report', 'contribute', 'bench', 'reference list', 'reference add',
-         'reference remove', 'image list', 'image show', 'image recipe', 'image verify')
+TYPED = ('check', 'new', 'why', 'import', 'compare', 'report', 'contribute', 'bench', 'reference list',
+         'image list', 'image show', 'image recipe', 'image verify')
 
 
 def places_of(part):

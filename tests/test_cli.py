@@ -184,7 +184,6 @@ OTHERS = {
     'image recipe': 'a recipe',
     'image fetch': 'files',
     'image build': 'files', 'image clean': 'room',
-    'reference add': 'a reference', 'reference remove': 'nothing',
 }
 
 

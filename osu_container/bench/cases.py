@@ -47,8 +47,6 @@ BENCHMARKS = {
     **_osu('collective', DEVICE, 'allgather allreduce alltoall bcast reduce reduce_scatter', 'osu_xccl_%s',
            library='xccl'),
 }
-#: Programs of OSU that are in no tag -> why
-NOT_RUN = {'osu_hello': 'it prints no figure: osu_init measures the start of MPI'}
 #: Kinds whose programs take no words for buffers: all ranks have the same, and -d says which
 COLLECTIVE = ('collective', 'neighbours')
 

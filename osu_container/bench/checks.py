@@ -27,20 +27,15 @@ from osu_container.results import model, run_files  # noqa: E402
 RANK_PROOF = PROJECT / 'osu_container' / 'rank-proof'
 
 
-def read_plan():
-    """Return the plan of this session (dict)."""
-    found = json.loads(Path(os.environ[holding.PLAN]).read_text())
-    return dict(found, runs=[plan.from_entry(entry) for entry in found['runs']])
-
-
-PLAN = read_plan()
+#: The plan of this session
+PLAN = json.loads(Path(os.environ[holding.PLAN]).read_text())
 
 
 @rfm.simple_test
 class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
     """One benchmark in one case under one module; writes its line of results.jsonl when it has ended."""
 
-    case = parameter(PLAN['runs'], fmt=lambda run: run.name)
+    case = parameter(map(plan.from_entry, PLAN['runs']), fmt=lambda run: run.name)
     valid_systems = ['*']
     valid_prog_environs = ['*']
     maintainers = ['osu-container']
@@ -50,10 +45,7 @@ class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
     @run_after('init')
     def describe(self):
         self.descr = f'{self.case.case.title} under {self.case.module}'
-        self.tags = set(self.case.tags)
         self.modules = [self.case.module]
-        self.num_tasks = self.case.case.ranks
-        self.num_tasks_per_node = self.case.case.ranks // self.case.case.nodes
 
     @run_before('run')
     def set_command(self):
@@ -69,9 +61,7 @@ class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
             self.prerun_cmds = ['osu_begin=$(date +%s%N)']
             self.postrun_cmds = ['osu_code=$?', f'echo $(($(date +%s%N) - osu_begin)) >{self.clock}',
                                  '(exit $osu_code)']
-        start = list(self.case.start)
-        behind = [start.pop()] if start[-1] == 'osu-gpu-bind' else []
-        words = [*start, str(RANK_PROOF), str(self.proofs), *behind, *self.case.program]
+        words = plan.with_proof(self.case.start, self.case.program, RANK_PROOF, self.proofs)
         self.executable, *self.executable_opts = [shlex.quote(word) for word in words]
         self.command = f'module load {self.case.module}; ' + shlex.join(words)
         self.begin = time.monotonic()
@@ -84,7 +74,6 @@ class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
         A run that fails because its job is gone has given no result: it leaves no line, and no other test is tried.
         """
         stage = Path(self.stagedir)
-        unreached = holding.unreached((stage / str(self.stderr)).read_text(errors='replace'))
         seconds = time.monotonic() - self.begin
         if self.clock and (stage / self.clock).is_file():  # not there where the step was ended from outside
             seconds = int((stage / self.clock).read_text()) / 1e9
@@ -93,9 +82,8 @@ class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
             shutil.copyfile(stage / str(found), kept)
         entry = measure.line(self.case, PLAN['repeat'], stdout=self.raw, stderr=self.errors, code=self.job.exitcode,
                              proofs=self.proofs, promise=PLAN['promises'][self.case.module], seconds=seconds,
-                             folder=self.folder, command=self.command,
-                             slurm=measure.slurm_facts(os.environ))
-        gone = unreached or holding.lost(os.environ) if entry['status'] != 'ok' else None
+                             folder=self.folder, command=self.command)
+        gone = holding.lost(os.environ, measure.text_of(self.errors)) if entry['status'] != 'ok' else None
         if gone:
             raise ForceExitError(gone)
         run_files.Writer(self.folder / run_files.NAME).add('measurement', **entry)

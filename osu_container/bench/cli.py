@@ -1,35 +1,29 @@
 """osu-container bench: run the benchmarks over Slurm, every approach and native in turn."""
 from __future__ import annotations
 
-import argparse
 import importlib.util
-import itertools
-import json
 import os
 import re
 import shlex
 import shutil
 import signal
-import statistics
 import sys
 import time
 from pathlib import Path
 
 from osu_container.core import shell
-from osu_container.core.data.launchers import BATCH, LAUNCHERS
+from osu_container.core.data.launchers import BATCH
 from osu_container.core.deciding import launching
 from osu_container.core.terminal import discreet
 from osu_container.proof import judging
 from osu_container.proof.cli import call
-from osu_container.proof.judging import ranges
 
 from .. import streams
 from ..results import model, run_files, select
+from ..results.import_cli import whole_number
 from . import BenchError, cases, holding, installed_modules, plan, reframe_settings
 from .session import Session, Wanted, left_of
 
-#: The shortest run takes some seconds with each module
-MOST_REPEATS = 1000
 EXAMPLES = """examples:
   osu-container bench --dry-run                       what would run, line by line
   osu-container bench                                 tag quick with every installed module
@@ -53,12 +47,11 @@ def add_arguments(parser):
                         help='; '.join(f'{tag}: {title}' for tag, title in cases.TAG_TITLES.items()) + ' (quick)')
     parser.add_argument('--module', '-m', action='append', metavar='NAME', dest='modules',
                         help='an installed module, e.g. osu-container/hybrid; may be repeated (all, native first)')
-    parser.add_argument('--repeats', '-r', type=_repeats, metavar='N',
+    parser.add_argument('--repeats', '-r', type=whole_number, metavar='N',
                         help='how often each run is measured ('
                         + ', '.join(f'{tag} {number}' for tag, number in cases.REPEATS.items()) + ')')
     parser.add_argument('--dry-run', '-n', action='store_true',
                         help='print what would run, with --resume what is left, and run nothing')
-    parser.add_argument('--json', action='store_true', help='with --dry-run: the same for programs')
     parser.add_argument('--resume', metavar='RUN', help='go on with a run: its folder, its name, or latest, the newest '
                         'that has not ended')
     parser.add_argument('--output', '-o', type=Path, metavar='DIR',
@@ -66,11 +59,11 @@ def add_arguments(parser):
                         f"${select.VARIABLE}, else .workstation/results of a clone that was set up, else "
                         "$XDG_DATA_HOME/osu-container/results, where ~/.local/share stands for an unset "
                         "$XDG_DATA_HOME)")
-    parser.add_argument('--nodes', '-N', type=_count, default=None, metavar='N',
+    parser.add_argument('--nodes', '-N', type=whole_number, default=None, metavar='N',
                         help="nodes of the job; what wants more is left out (2, or those of the job that it runs in)")
-    parser.add_argument('--account', '-A', metavar='A', type=slurm_name,
+    parser.add_argument('--account', '-A', metavar='A',
                         help='account or project of the job ($SALLOC_ACCOUNT, $SBATCH_ACCOUNT or $SLURM_ACCOUNT)')
-    parser.add_argument('--partition', '-p', metavar='P', type=slurm_name, help="partition of the job (the site's)")
+    parser.add_argument('--partition', '-p', metavar='P', help="partition of the job (the site's)")
     parser.add_argument('--time', metavar='T', help='time limit of the job, as for salloc (estimated)')
     parser.add_argument('--validate', '-c', action='store_true',
                         help='the programs compare what arrives with what was sent (-c): a run in which data arrives '
@@ -78,36 +71,20 @@ def add_arguments(parser):
     own = parser.add_argument_group('a command of your own, in place of the benchmarks')
     own.add_argument('--run', metavar='COMMAND', help="command of the modules that --module names, run in this folder; "
                      "its time is measured, from the launcher's start to its end")
-    own.add_argument('--ranks', type=_count, metavar='N', help='ranks in all (one a node)')
+    own.add_argument('--ranks', type=whole_number, metavar='N', help='ranks in all (one a node)')
     own.add_argument('--figure', metavar='REGEX', help="measured is the number that the command prints, the group of "
                      r"this regular expression, in place of its time: 'Loop time of (\S+)'")
     own.add_argument('--unit', metavar='U', help='of the number (s)')
     own.add_argument('--more-is-better', action='store_true', help='of the number; default: less is better')
-    own.add_argument('--limit', type=_count, metavar='SECONDS', help=f'it is given up after these ({cases.TIME_LIMIT})')
+    own.add_argument('--limit', type=whole_number, metavar='SECONDS',
+                     help=f'it is given up after these ({cases.TIME_LIMIT})')
     parser.set_defaults(function=main, prog='osu-container bench', parser=parser,
                         errors=(BenchError, run_files.ResultsError, select.SelectError, judging.ProofError, OSError),
                         after_interrupt='nothing was measured')
 
 
-def _count(text):
-    """Return text as a whole number from 1 (for argparse)."""
-    if not re.fullmatch('0*[1-9][0-9]{0,8}', text):
-        raise argparse.ArgumentTypeError(f"found '{text}', wanted a whole number from 1 to 999999999")
-    return int(text)
-
-
-def _repeats(text):
-    """Return text as a whole number from 1 to MOST_REPEATS (for argparse)."""
-    number = _count(text)
-    if number > MOST_REPEATS:
-        raise argparse.ArgumentTypeError(f"found '{text}', wanted at most {MOST_REPEATS}: more would take days")
-    return number
-
-
 def main(options):
     """Do what the options (argparse) say; return the exit code."""
-    if options.json and not options.dry_run:
-        options.parser.error("--json is for --dry-run; the figures of a run: osu-container compare RUN --json")
     base = installed_modules.base_environment()
     folder = _resumed(options.resume) if options.resume else None
     wanted = _wanted(options, base, folder)
@@ -117,30 +94,26 @@ def main(options):
     left = left_of(folder / run_files.NAME, runs, wanted.repeats) if folder else [
         (run, repeat) for repeat in range(1, wanted.repeats + 1) for run in runs if not run.skip]
     if not left:
-        print(f"{folder} has ended: nothing is left to measure.{_others_left(folder)}")
+        print(f"{folder} has ended: nothing is left to measure.")
         return 0
     if options.dry_run:
-        return _show(runs, left, found, wanted, site, options, folder)
-    _check_slurm(site, wanted)
+        return _show(runs, left, wanted, site, options, folder)
+    _check_slurm(site, wanted, base)
     for package in ('ClusterShell', 'reframe'):  # before Slurm is asked for a job
         if not importlib.util.find_spec(package):
             raise ModuleNotFoundError(name=package)
     if folder:
-        holding.refuse(folder)
+        with holding.hold(folder):  # before Slurm is asked for a job
+            pass
     else:
         folder = _new_folder(options)
     if not launching.job_of(base)[0]:
         return _in_a_job(options, wanted, site, runs, folder, base)
-    with holding.given_back(base):
-        return _measure(options, wanted, found, base, folder)
+    return _measure(options, wanted, found, base, folder)
 
 
 def _new_folder(options):
-    """
-    Return the folder (Path) of a new run, which is not there yet, or is empty. Raises BenchError.
-
-    Two that begin in the same second have folders of their own.
-    """
+    """Return the folder (Path) of a new run, which does not exist, or is empty. Raises BenchError."""
     named = options.output.absolute() if options.output else None
     folder = named or (select.results_folder() / time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())).absolute()
     if len(str(folder).split()) != 1:
@@ -154,6 +127,8 @@ def _new_folder(options):
 
 def _wanted(options, base, folder):
     """Return what is to be measured (Wanted): what the options say, or what the run in folder was begun with."""
+    account = options.account or next(
+        filter(None, map(os.environ.get, ('SALLOC_ACCOUNT', 'SBATCH_ACCOUNT', 'SLURM_ACCOUNT'))), None)
     if folder:
         useless = ['--' + name for name in NEW if getattr(options, 'modules' if name == 'module' else name)]
         useless += [*options.patterns, *_given(options)]
@@ -161,32 +136,25 @@ def _wanted(options, base, folder):
             raise BenchError(f"--resume goes on with what {folder} was begun with: {', '.join(useless)} would change "
                              "it. Leave that out, or begin a new run")
         try:
-            stored = run_files.lines(folder)[0][0][1]['wanted']
-            for name in ('scheduler', 'budget'):  # what older releases could do otherwise
-                stored.pop(name, None)
-            wanted = Wanted(**stored)
+            wanted = Wanted(**run_files.lines(folder)[0][0][1]['wanted'])
         except (KeyError, TypeError) as err:
             raise BenchError(f"{folder / run_files.NAME} does not say what was wanted, so --resume cannot go on "
                              f"with it ({err}). Begin a new run") from err
-        wanted.partition, wanted.account = options.partition, _account(options)
+        wanted.partition, wanted.account = options.partition, account
         return wanted
     _check_own(options)
-    if options.run and options.validate:
-        raise BenchError("--validate: only the benchmarks check their data, not a command of your own (--run)")
     names = options.modules or installed_modules.available(base)
     if not names:
         raise BenchError("no module osu-native or osu-container is installed where Lmod looks (MODULEPATH). "
                          "Install some: eb osu-native.eb -r; eb osu-container-hybrid.eb -r")
     nodes = options.nodes or launching.nodes_of(base) or 2
     tag = 'run' if options.run else options.tag or 'quick'
-    return Wanted(tag, list(dict.fromkeys(names)), options.repeats or cases.REPEATS[tag],
-                  options.patterns, nodes, options.partition, _account(options),
-                  _own(options, nodes), options.validate)
+    return Wanted(tag, list(dict.fromkeys(names)), options.repeats or cases.REPEATS[tag], options.patterns, nodes,
+                  options.partition, account, _own(options, nodes), options.validate)
 
 
 #: Options that are for --run only, by their names in argparse
 OWN = ('ranks', 'figure', 'unit', 'more_is_better', 'limit')
-
 
 #: Options that say what a new run is
 NEW = ('tag', 'module', 'repeats', 'output', 'nodes', 'run')
@@ -206,6 +174,8 @@ def _check_own(options):
         return
     if not options.modules:
         raise BenchError("--run: name the modules that have the command, --module NAME/APPROACH for each")
+    if options.validate:
+        raise BenchError("--validate: only the benchmarks check their data, not a command of your own (--run)")
     if options.patterns:
         raise BenchError(f"--run: there is one run and nothing to choose by {' '.join(options.patterns)}. Is the "
                          "command in quotes? --run 'COMMAND ARGUMENTS'")
@@ -243,61 +213,23 @@ def _own(options, nodes):
             'limit': options.limit or cases.TIME_LIMIT}
 
 
-def _account(options):
-    """Return the account (str) of the job, by the option or Slurm's variables; None without. Raises BenchError."""
-    for name in () if options.account else ('SALLOC_ACCOUNT', 'SBATCH_ACCOUNT', 'SLURM_ACCOUNT'):
-        if os.environ.get(name):
-            try:
-                return slurm_name(os.environ[name])
-            except argparse.ArgumentTypeError as err:
-                raise BenchError(f"{name}: {err}") from err
-    return options.account
-
-
 def _resumed(text):
-    """Return the folder (Path) of the run that --resume names. Raises BenchError, SelectError."""
+    """Return the folder (Path) of the run that --resume names. Raises BenchError, ResultsError."""
     if text == select.LATEST:
-        found = select.runs()
+        found = [path for path in select.runs() if not run_files.has_ended(path)]
         if not found:
-            raise BenchError(f"there is no run in {select.results_folder()} to go on with")
-        path = (_unfinished(found) or found)[-1]
-        return path.resolve() if path.is_symlink() else path
-    path = Path(text) if Path(text).exists() else select.results_folder() / text
-    folder = run_files.find(path).parent
-    return folder.resolve() if folder.is_symlink() else folder.absolute()
+            raise BenchError(f"there is no unfinished run in {select.results_folder()} to go on with")
+        return found[-1].resolve()
+    return run_files.find(text if Path(text).exists() else select.results_folder() / text).parent.resolve()
 
 
-def _unfinished(found):
-    """Return those of the runs (list of Path) that have no last line and can go on."""
-    return [path for path in found if not run_files.has_ended(path)]
-
-
-def _others_left(folder):
-    """Return a sentence (str) on runs that have not ended, where that in folder (Path) has; '' without such."""
-    others = [path for path in _unfinished(select.runs()) if path.resolve() != folder.resolve()]
-    if not others:
-        return f" Nor is a run of {select.results_folder()} unfinished"
-    return (f" Unfinished {'is' if len(others) == 1 else 'are'} {', '.join(path.name for path in others[-3:])}: "
-            f"osu-container bench --resume {shell.path(others[-1])}")
-
-
-def _show(runs, left, found, wanted, site, options, folder):
+def _show(runs, left, wanted, site, options, folder):
     """
     Print what would run: the lines by case; return the exit code.
 
     :param left: list of (plan.Run, repeat); folder: Path of the run that would go on, None for a new one
     """
-    repeats = {}  # name of a run -> its repeats that are left
-    for run, number in left:
-        repeats.setdefault(run.name, []).append(number)
-    shown = [run for run in runs if run.name in repeats]
-    if options.json:
-        print(json.dumps({'site': site['name'], 'tag': wanted.tag, 'repeats': wanted.repeats,
-                          'resumes': folder and str(folder), 'job': _salloc(wanted, site, options, shown),
-                          'left': [{'run': run.name, 'module': run.module, 'repeat': repeat, 'typed': run.typed}
-                                   for run, repeat in left],
-                          'left_out': [{'run': run.name, 'why': run.skip} for run in runs if run.skip]}, indent=1))
-        return 0
+    shown = list(dict.fromkeys(run for run, _ in left))
     if folder:
         total = sum(not run.skip for run in runs) * wanted.repeats
         print(f"left of {folder}, tag {wanted.tag} on site {site['name']}: {len(left)} of {total} measurements")
@@ -305,22 +237,11 @@ def _show(runs, left, found, wanted, site, options, folder):
         print(f"tag {wanted.tag} on site {site['name']}: {len(shown)} runs, {wanted.repeats} repeats")
     if launching.batch_of(site) is BATCH['slurm']:
         print('job:  ' + shlex.join(_salloc(wanted, site, options, shown)))
-    launcher = launching.launcher_name(site)
-    command = launching.command(site)
-    print('modules:')
-    for module in found:
-        words = launching.pmi_words(launcher, module.environment.get(LAUNCHERS[launcher]['pmi_variable']), True)
-        network = module.environment.get('SLURM_NETWORK')  # srun reads it
-        words += [f'--network={network}'] if network else []
-        print(f"  {module.name:<26} {command} gets {' '.join(words) or 'nothing'} from it")
-    by_case = {}
+    by_case, reasons = {}, {}
     for run in shown:
-        mine = repeats[run.name]
-        only = '' if len(mine) == wanted.repeats else f' (repeat {ranges(mine)})'
-        by_case.setdefault((run.case, run.typed), []).append(run.module + only)
+        by_case.setdefault((run.case, run.typed), []).append(run.module)
     for (case, typed), names in by_case.items():
         print(f"\n{case.title}\n    {typed}\n    with {', '.join(names)}")
-    reasons = {}
     for run in runs if not folder else ():
         if run.skip:
             reasons.setdefault(run.skip, []).append(run.name)
@@ -331,42 +252,36 @@ def _show(runs, left, found, wanted, site, options, folder):
     return 0
 
 
-def _estimate(left, wanted):
-    """Return for how many seconds a job is asked for measurements (list), by a guess for each."""
-    return len(left) * cases.GUESS + 10 * len(wanted.modules)
-
-
-#: Name of the job; one that is asked for has a number of its own behind it
-JOB = 'osu-container-bench'
-
-
-def _salloc(wanted, site, options, runs, name=JOB):
-    """Return the command (list of str) that asks for the job of a name (str), without what runs in it."""
+def _salloc(wanted, site, options, runs):
+    """Return the command (list of str) that asks for the job, without what runs in it."""
     ranks = max(run.case.ranks for run in runs)
-    minutes = max(10, round(3 * _estimate(range(len(runs) * wanted.repeats), wanted) / 60))
+    seconds = 3 * (cases.GUESS * len(runs) * wanted.repeats + 10 * len(wanted.modules))
     if wanted.run:  # nobody knows how long it takes; at most this
-        minutes = max(10, round(len(runs) * (wanted.repeats + 1) * wanted.run['limit'] / 60))
-    return ['salloc', f'-N{wanted.nodes}', f'-n{max(ranks, wanted.nodes)}', f'--time={options.time or minutes}',
-            f'--job-name={name}', '--kill-command=TERM',
+        seconds = len(runs) * (wanted.repeats + 1) * wanted.run['limit']
+    return ['salloc', f'-N{wanted.nodes}', f'-n{max(ranks, wanted.nodes)}',
+            f'--time={options.time or max(10, round(seconds / 60))}', '--job-name=osu-container-bench',
+            '--kill-command=TERM',
             *reframe_settings.job_options(site, partition=wanted.partition, account=wanted.account)]
 
 
-def _check_slurm(site, wanted):
-    """Raise BenchError if there is no Slurm, or if the site wants an account and none is named."""
-    base, name = installed_modules.base_environment(), launching.command(site).split()[0]
+def _check_slurm(site, wanted, base):
+    """Raise BenchError if there is no Slurm, or if the site wants an account and none is named. base: dict."""
+    name, batch = launching.command(site).split()[0], launching.batch_of(site)
     if not shutil.which(name, path=base.get('PATH')):
         raise BenchError(f"{name} is not there, the launcher of site {site['name']}"
                          + (": the benchmarks run under Slurm. On your own machine `make demo` in "
                             f"{installed_modules.PROJECT} sets up a private one" if name == 'srun' else
                             ". Put it on PATH: load its module"))
-    in_job = launching.job_of(base)[0]
-    batch = launching.batch_of(site)
-    if not in_job and batch is not BATCH['slurm']:
+    if launching.job_of(base)[0]:
+        return
+    if batch is not BATCH['slurm']:
         raise BenchError(f"this is no job: {batch['job']} is not set, and bench asks Slurm alone for one. Start it in "
                          f"a script that you hand in by {batch['submit']}")
-    if site['jobs']['value']['account'] and not wanted.account and not in_job:
+    if site['jobs']['value']['account'] and not wanted.account:
         raise BenchError(f"site {site['name']} wants an account for a job: --account PROJECT, or export "
                          "SALLOC_ACCOUNT=PROJECT")
+    if not shutil.which('salloc', path=base.get('PATH')):
+        raise BenchError("salloc is not there, and this is no job: start it in one (sbatch)")
 
 
 def _in_a_job(options, wanted, site, runs, folder, base):
@@ -381,21 +296,11 @@ def _in_a_job(options, wanted, site, runs, folder, base):
                   *(['--validate'] if wanted.check else [])]
         again += [word for name in wanted.modules for word in ('--module', name)]
     again += ['--', *wanted.patterns] if not options.resume else []
-    name = f'{JOB}-{os.urandom(4).hex()}'
-    command = _salloc(wanted, site, options, [run for run in runs if not run.skip], name)
-    refused = holding.refused([word for word in command[1:] if not word.startswith('--kill-command')], base)
-    if refused:
-        raise BenchError(f"Slurm does not take this job: {refused} ({shlex.join(command)}). Nodes, partition, time "
-                         "and account are those of the options --nodes, --partition, --time and --account")
+    command = _salloc(wanted, site, options, [run for run in runs if not run.skip])
     print('$ ' + shlex.join(command) + ' osu-container bench ...', flush=True)
-    if not shutil.which('salloc', path=base.get('PATH')):
-        raise BenchError("salloc is not there, and this is no job: start it in one (sbatch)")
     # not in place of this process: killed, it would leave a job, or one that waits, which nobody gives back
     more = () if sys.stdin.isatty() else (signal.SIGINT,)  # a terminal sends that to both
-    code = call([*command, *again], {**base, holding.PARENT: 'salloc'}, (signal.SIGTERM, signal.SIGHUP, *more))
-    if code == 128 + signal.SIGKILL:  # salloc had no time to give it back
-        holding.cancel([f'--name={name}'], base)
-    return code
+    return call([*command, *again], base, (signal.SIGTERM, signal.SIGHUP, *more))
 
 
 def _own_again(options):
@@ -407,24 +312,10 @@ def _own_again(options):
     return found
 
 
-def _made(folder):
-    """Make the folder of a new run, or one with a number behind its name where another run has it; return it (Path)."""
-    for number in itertools.count(1):
-        path = folder if number == 1 else folder.with_name(f'{folder.name}-{number}')
-        try:
-            path.mkdir(parents=True)
-            return path
-        except FileExistsError:
-            if not path.is_dir():
-                raise
-
-
 def _measure(options, wanted, found, base, folder):
     """Measure in this job; return the exit code."""
     screen = streams.Screen()
-    if not options.output and not options.resume:
-        folder = _made(folder)
-    with holding.Hold(folder, screen.say):
+    with holding.hold(folder):
         session = Session(folder, wanted, found, base, say=screen.say, progress=screen.progress)
         if (folder / run_files.NAME).exists():
             session.resume()
@@ -439,49 +330,16 @@ def _measure(options, wanted, found, base, folder):
             counts = session.go()
         except (BenchError, OSError) as err:
             raise BenchError(f"{streams.problem(err) if isinstance(err, OSError) else err}\n{go_on}") from err
-    screen.say(f"{counts['ok']} measured, {counts['failed']} failed, {counts['skipped']} left out"
-               + (f", in {time.monotonic() - screen.begin:.0f} s"))
+    screen.say(f"{counts['ok']} measured, {counts['failed']} failed, {counts['skipped']} left out, in "
+               f"{time.monotonic() - screen.begin:.0f} s")
     for failure in _failures(folder):
         screen.say(f"  failed: {failure}")
-    for line in _own_figures(folder) if wanted.run else ():
-        screen.say(line)
-    for line in _strange_lines(folder):
-        screen.say(line)
-    if counts['left']:
-        screen.say(f"{counts['left']} measurements are left; {go_on}")
     screen.say(f"results: {folder / run_files.NAME}")
     names = list(dict.fromkeys(run.series for run in session.runs if not run.skip))
     sides = [f'{folder}:{name}' for name in reversed(names[:2])] if wanted.run and 'native' not in names else [folder]
     screen.say(f"next:    osu-container compare {shell.line(sides)}")
     screen.say(f"         osu-container report {shell.path(folder)} -o report.html")
-    return 1 if counts['failed'] or not counts['ok'] or not session.complete else 0
-
-
-def _strange_lines(folder):
-    """Return how many lines of the output were none of the programs', in words (list of str, at most one)."""
-    found = [entry for _, entry in run_files.lines(folder)[0] if entry['kind'] == 'measurement']
-    foreign, broken = (sum(len(entry.get(key, ())) for entry in found) for key in ('foreign', 'broken'))
-    if not foreign and not broken:
-        return []
-    where = next(entry['raw'] for entry in found if entry.get('foreign') or entry.get('broken'))
-    return [f"{foreign} lines of others among the numbers, {broken} mixed with a number, which is left out: "
-            f"{where} and its neighbours"]
-
-
-def _own_figures(folder):
-    """Return the figures of a user's command (list of str, lines of a table): mean and standard deviation."""
-    series = run_files.read(folder).series
-    if not series:
-        return []
-    case = series[0].case
-    better = 'more' if case.more_is_better else 'less'
-    lines = [f'{case.title}', f"    mean and standard deviation of all repeats; {better} is better"]
-    width = max(len(one.name) for one in series)
-    for one in series:
-        values = list(one.values[0].values())
-        spread = f'{statistics.stdev(values):.3g}' if len(values) > 1 else 'unknown'
-        lines.append(f'    {one.name:<{width}}  {statistics.mean(values):.4g} ± {spread}  ({len(values)} repeats)')
-    return lines
+    return 1 if counts['failed'] or not counts['ok'] else 0
 
 
 def _failures(folder):
@@ -492,11 +350,3 @@ def _failures(folder):
             found.setdefault(one.reason, []).append(f"{one.name} {one.case.title} (repeat {one.repeat})")
     return [f"{where[0]}{f' and {len(where) - 1} more' if len(where) > 1 else ''}: {reason}"
             for reason, where in found.items()]
-
-
-def slurm_name(text):
-    """Return text (str) if it can name an account or partition, in a job script too. Raises ArgumentTypeError."""
-    if not text or any(char.isspace() or not char.isprintable() for char in text):
-        raise argparse.ArgumentTypeError(
-            "found %r, wanted a name as `sinfo` or `sacctmgr show associations` prints it, without blanks" % text)
-    return text

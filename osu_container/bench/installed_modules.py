@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.data.sites import BASES, SITES
+from osu_container.core.data.sites import BASES
 from osu_container.core.deciding.settings import FAMILY as FAMILY_ELSEWHERE
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.elf import ElfError, elf_facts
@@ -23,7 +23,6 @@ from osu_container.core.reading.files import read_json
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.places import PROJECT, STATE
 from osu_container.proof.judging import promise_from
-from osu_container.proof.loaded import LIBRARIES
 
 from .. import record
 from . import BenchError
@@ -32,8 +31,6 @@ from . import BenchError
 CONTAINER, NATIVE = 'osu-container', 'osu-native'
 #: What every module of the easyblocks sets: its installation, in which settings.json lies
 ROOT = 'OSU_MODULE_ROOT'
-#: What is asked of the entry of a site that no data holds
-ENTRY = ('gpu', 'gpu_binding', 'jobs')
 #: What programs are linked with that were built for GPUs: configure of OSU 7.4 looks for these with --enable-rocm,
 #: --enable-cuda and --enable-sycl, and the compiler of --enable-openacc brings its own
 GPU_LIBRARIES = re.compile(r'lib(amdhip64|cuda|cudart|sycl|ze_loader|acc\w*)\.so')
@@ -135,15 +132,15 @@ class Module:
         where its buffers are (osu_output.parse).
         """
         if self.container:
-            image = recorded(self.environment, FACTS).get('image') or {}
-            if self._labels.get('org.osu-container.gpu', 'none') == 'none' and image.get('gpu') is False:
+            has_gpu = (recorded(self.environment, FACTS).get('image') or {}).get('gpu')
+            if self._labels.get('org.osu-container.gpu', 'none') == 'none' and has_gpu is False:
                 return f"the image of {self.name} has neither ROCm nor CUDA: its programs can use host memory only"
             return None
         try:
             needed = elf_facts(os.path.join(self.environment.get(ROOT, '/nonexistent'), 'bin', program)).needed
         except ElfError:  # a port, which loads what it needs when it runs
             return None
-        if any(GPU_LIBRARIES.match(soname) for soname in needed):
+        if any(map(GPU_LIBRARIES.match, needed)):
             return None
         return (f"{program} of {self.name} is linked with no library of GPUs, so it can use host memory only. Build it "
                 "with --enable-rocm or --enable-cuda (native of the site, docs/add-a-site.md)")
@@ -162,45 +159,16 @@ class Module:
         return found
 
     def inputs(self):
-        """Return {name: sha256} of what its numbers depend on: module file, image or programs, host libraries."""
+        """Return {name: sha256} of what its numbers depend on: module file, image or programs, injected libraries."""
         file, image = self.facts['module_file'], self.facts.get('image')
         found = {f'module {self.name}': file['sha256'] if file else 'unknown'}
         if image:
             found[f'image of {self.name}'] = image['sha256']
         paths = [bind['path'] for bind in recorded(self.environment, SETTINGS).get('binds') or ()]
         if not self.container:
-            files = self._native_files()
-            found[f'programs of {self.name}'] = record.digest('\n'.join(map(sha256_of, files)))
-            paths += linked(files, self.environment)
-        for path in paths:
-            if os.path.isfile(path):
-                found[f'host {os.path.realpath(path)}'] = sha256_of(path)
-        return found
-
-
-    def _native_files(self):
-        """Return the files (list of str) of a native installation that are run, and by which MPI is found."""
-        root = self.environment[ROOT]
-        # of ports, whose MPI no program is linked with
-        files = [os.path.join(root, 'lib', 'libmpi.so.12')]
-        files += [os.path.join(root, 'bin', name) for name in self.programs]
-        return sorted(path for path in files if os.path.isfile(path))
-
-
-def linked(paths, env):
-    """
-    Return the libraries of MPI and the network (set of str) that files (list of str) would load under env (dict).
-
-    The loader itself is asked: which MPI a program gets is decided by its own paths, its module's variables and the
-    system's default, on LUMI differently for each release of the programming environment.
-    """
-    try:
-        done = subprocess.run(['ldd', *paths], env=env, capture_output=True, text=True, errors='replace',
-                              stdin=subprocess.DEVNULL)
-    except OSError:
-        return set()
-    found = re.findall(r'^\s*(\S+) => (/.*) \(0x', done.stdout, re.M)
-    return {file for name, file in found if any(pattern.match(name) for pattern in LIBRARIES.values())}
+            paths += [os.path.join(self.environment[ROOT], 'bin', name) for name in self.programs]
+        return dict(found, **{f'file {os.path.realpath(path)}': sha256_of(path) for path in paths
+                              if os.path.isfile(path)})
 
 
 #: Files of an installation: what osu-explain reads, and what was found in image and host (osu_container/easyblock.py)
@@ -215,36 +183,11 @@ def recorded(env, name):
     """
     path = Path(env.get(ROOT, '/nonexistent')) / name
     try:
-        found = read_json(path)
-        problem = _damage(found)
+        return dict(read_json(path))
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError) as err:
-        problem = str(err)
-    if problem:
-        raise BenchError(f"{path} is damaged: {problem}. Install the module again: eb ... --rebuild")
-    return found
-
-
-def _damage(settings):
-    """Return what is wrong with the content of settings.json or facts.json (str), None if bench can read it."""
-    if not isinstance(settings, dict):
-        return "it is no object"
-    for name, kind in (('site', str), ('approach', str), ('programs', list), ('binds', list), ('site_entry', dict),
-                       ('image', dict)):
-        if not isinstance(settings.get(name), (kind, type(None))):
-            return f"{name} is {str(settings[name])[:60]!r}"
-    if settings.get('approach') not in (None, *APPROACHES):
-        return f"there is no approach {settings['approach'][:60]!r}"
-    if not all(isinstance(name, str) for name in settings.get('programs') or ()):
-        return "programs is no list of names"
-    if not all(isinstance(bind, dict) and isinstance(bind.get('path'), str) for bind in settings.get('binds') or ()):
-        return "a bind has no path"
-    entry, site = settings.get('site_entry'), settings.get('site')
-    if entry is not None:
-        lacks = [key for key in ENTRY if not isinstance(entry.get(key), dict) or 'value' not in entry[key]]
-        return f"site_entry lacks {', '.join(lacks)}" if lacks else None
-    return None if site is None or site in SITES else f"there is no site {site[:60]!r}, and site_entry is not there"
+    except (OSError, ValueError, TypeError) as err:
+        raise BenchError(f"{path} is damaged: {err}. Install the module again: eb ... --rebuild") from err
 
 
 def load(name, base=None):
@@ -259,21 +202,12 @@ def load(name, base=None):
                        + load_script(name), base, f'`module load {name}`')
     loaded = next((one for one in reversed(env.get('LOADEDMODULES', '').split(':'))
                    if one.split('/')[0] == name.split('/')[0]), name)
-    if not env.get(ROOT):
-        raise BenchError(f"module {name} is none of this project's, or was installed by an older version: `module load "
-                         f"{name}` does not set {ROOT}. Install it again: eb ... --rebuild")
     settings = recorded(env, SETTINGS)
-    if None in (settings.get('site'), settings.get('approach'), settings.get('programs')):
-        raise BenchError(f"module {loaded} does not say its site and approach (settings.json in its installation): it "
-                         "was installed by an older version. Install it again: eb ... --rebuild")
+    if None in map(settings.get, ('site', 'approach', 'programs')):
+        raise BenchError(f"module {loaded} is none of this project's: its installation has no settings.json that names "
+                         "site, approach and programs. Install it again: eb ... --rebuild")
     return Module(loaded, settings['approach'], settings['site'], env, set(settings['programs']),
                   settings.get('site_entry'))
-
-
-def approach_of(version):
-    """Return the approach (str) of a version of osu-container, such as 'hybrid' or 'hybrid-c'; None if it has none."""
-    parts = version.split('-')
-    return parts[0] if parts[0] in APPROACHES else None
 
 
 def available(base):
@@ -284,19 +218,16 @@ def available(base):
     """
     done = subprocess.run([base['LMOD_CMD'], 'bash', '-t', 'avail', NATIVE + '/', CONTAINER + '/'], env=base,
                           capture_output=True, text=True, errors='replace', stdin=subprocess.DEVNULL)
-    found = []
-    for line in (done.stderr + done.stdout).splitlines():
-        name = re.sub(r'(\(.*\)|<.*>)$', '', line.strip())
-        if re.fullmatch(rf'({NATIVE}|{CONTAINER})/[\w.+-]+', name) and name not in found:
-            found.append(name)
-    order = ['native', *APPROACHES]
-
-    def place(name):
-        approach = 'native' if name.startswith(NATIVE) else approach_of(name.partition('/')[2])
-        return order.index(approach) if approach in order else len(order)
+    lines = [re.sub(r'(\(.*\)|<.*>)$', '', line.strip()) for line in (done.stderr + done.stdout).splitlines()]
+    found = list(dict.fromkeys(line for line in lines if re.fullmatch(rf'({NATIVE}|{CONTAINER})/[\w.+-]+', line)))
     # Of several versions of osu-native the default is enough: they are the same programs.
     natives = [name for name in found if name.startswith(NATIVE)]
-    return sorted((name for name in found if name not in natives[:-1]), key=place)
+    order = list(APPROACHES)
+
+    def place(name):
+        approach = name.partition('/')[2].split('-')[0]
+        return order.index(approach) if approach in order else len(order)
+    return natives[-1:] + sorted((name for name in found if name not in natives), key=place)
 
 
 def site_of(modules):

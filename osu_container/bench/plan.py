@@ -85,6 +85,16 @@ def from_entry(entry):
                entry.get('check', False))
 
 
+def with_proof(start, program, rank_proof, proofs):
+    """
+    Return the command (list of str) that starts a program under rank-proof.
+
+    :param start, program: as for Run; rank_proof: Path of the command; proofs: Path, folder for what the ranks loaded
+    """
+    binding = start[-1:] if start[-1] == 'osu-gpu-bind' else ()  # of the program, not of the proof
+    return [*start[:len(start) - len(binding)], str(rank_proof), str(proofs), *binding, *program]
+
+
 def placement(name, site):
     """Return (nodes, ranks) of a placement (str) on a site (dict, entry of the site data)."""
     nodes, per_node = cases.PLACEMENTS[name]

@@ -7,13 +7,12 @@ A run of `osu-container bench`: its folder, one ReFrame session a repeat, and go
     <folder>/plan-<repeat>.json   what the session of a repeat runs
     <folder>/reframe-<repeat>.log, .json   what ReFrame said, its report
     <folder>/reframe/             ReFrame's stage and output folders
-    <folder>/running.json         while somebody measures: who (holding.py)
+    <folder>/running.txt          who measures or did last; locked meanwhile (holding.py)
 """
 from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -26,7 +25,7 @@ from osu_container.proof import judging
 
 from .. import osu_output, record
 from ..results import run_files
-from ..streams import end_group, ending_with, started
+from ..streams import started
 from . import BenchError, cases, holding, installed_modules, measure, plan, reframe_settings
 
 CHECKS = Path(__file__).with_name('checks.py')
@@ -40,10 +39,6 @@ ASK_LIMIT = 300
 #: folder for temporary files: for that process alone this is the folder that is named first
 REFRAME = ('import sys, tempfile; tempfile.tempdir = sys.argv.pop(1); from reframe.frontend.cli import main; '
            'sys.exit(main())')
-
-
-class JobLost(BenchError):
-    """The job in which the runs are made is gone: what is missing is not recorded, and can be measured in another."""
 
 
 @dataclass
@@ -78,8 +73,6 @@ class Session:
         self.site = installed_modules.site_of(found)
         self.runs = plan.runs_of(wanted, found, self.site)
         self.writer = run_files.Writer(self.folder / run_files.NAME)
-        self.begin = time.monotonic()
-        self.complete = False  # all that was wanted is in the file
         self.unusable = {}  # name of a module -> why none of its runs is tried
 
     # ---- the file ----------------------------------------------------------------------------------------------------
@@ -106,20 +99,15 @@ class Session:
         """Return {(name of a run, repeat)} of what is in the file already."""
         return done_of(self.writer.path, self.runs)
 
-    def left(self):
-        """Return what is not in the file yet (list of (plan.Run, repeat))."""
-        return left_of(self.writer.path, self.runs, self.wanted.repeats)
-
     def resume(self):
         """
         Check that the run in the folder can go on, and cut off a half-written line.
 
-        Raises BenchError if a module, image or library is not what it was, because its figures would not compare.
+        Raises BenchError if a module or image is not what it was, because its figures would not compare.
         """
         if self.writer.mend():
             self.say('the last line of the results was cut off; that run is measured again')
-        header = run_files.lines(self.writer.path)[0][0][1]
-        now, then = self.inputs(), header['inputs']
+        now, then = self.inputs(), run_files.lines(self.writer.path)[0][0][1]['inputs']
         changed = sorted(name for name in set(now) | set(then) if now.get(name) != then.get(name))
         if changed:
             raise BenchError(f"{self.folder} was begun with something else than what is installed now: "
@@ -129,10 +117,9 @@ class Session:
 
     def go(self):
         """
-        Measure what is not in the file yet; return {'ok', 'failed', 'skipped': counts, 'left': how many are not there}.
+        Measure what is not in the file yet, and write the last line; return {'ok', 'failed', 'skipped': counts}.
 
-        The last line is written when all is there that was wanted.
-        Raises BenchError, JobLost.
+        Raises BenchError.
         """
         reframe_settings.write(self.folder / 'settings.py', self.site)
         done = self.done()
@@ -140,25 +127,21 @@ class Session:
         for run in self.runs:
             if run.skip and (run.name, 1) not in done:
                 self.writer.add('measurement', **_without_numbers(run, 1, 'skipped', run.skip))
-        self.before, self.measuring = len(self.done()), time.monotonic()
         for repeat in range(1, self.wanted.repeats + 1):
-            left = [run for run in plan.rotated([run for run in self.runs if not run.skip], repeat)
-                    if (run.name, repeat) not in done]
-            for run in [run for run in left if run.module in self.unusable]:
-                self.writer.add('measurement', **_without_numbers(run, repeat, 'failed', self.unusable[run.module]))
-            left = [run for run in left if run.module not in self.unusable]
+            left = []
+            for run in plan.rotated([run for run in self.runs if not run.skip], repeat):
+                if (run.name, repeat) in done:
+                    continue
+                if run.module in self.unusable:
+                    self.writer.add('measurement', **_without_numbers(run, repeat, 'failed', self.unusable[run.module]))
+                else:
+                    left.append(run)
             if left:
                 self.repeat(repeat, left)
-        counts = dict(self.counts(), left=len(self.left()))
-        self.complete = not counts['left']
-        if self.complete:
-            self.writer.add('end', ended=record.now(), **counts)
-        return counts
-
-    def counts(self):
-        """Return {'ok', 'failed', 'skipped': how many measurements the file has}."""
         found = [entry['status'] for _, entry in run_files.lines(self.writer.path)[0] if entry['kind'] == 'measurement']
-        return {status: found.count(status) for status in run_files.STATUS}
+        counts = {status: found.count(status) for status in run_files.STATUS}
+        self.writer.add('end', ended=record.now(), **counts)
+        return counts
 
     def ask_modules(self):
         """Start each module once, unmeasured: does it run, what do its ranks load, over which network?"""
@@ -170,16 +153,18 @@ class Session:
                 continue
             self.progress(f"starting {module.name}, module {number} of {len(self.modules)}")
             network, problem = self.ask(module)
+            facts = dict(module.facts, network=network)
             if problem:
-                self.check_job(self.folder / 'raw' / f'{plan.series_names(self.modules)[module.name]}-start.err')
-                self.unusable[module.name] = problem
+                self.unusable[module.name] = facts['problem'] = problem
                 self.say(f"{module.name} does not run: {problem}")
-                self.writer.add('module', **module.facts, network=network, problem=problem)
-            else:
-                self.writer.add('module', **module.facts, network=network)
+            self.writer.add('module', **facts)
 
     def ask(self, module):
-        """Run a module once; return ({'netmod', 'provider'}, why it cannot be used (str) or None)."""
+        """
+        Run a module once; return ({'netmod', 'provider'}, why it cannot be used (str) or None).
+
+        Raises BenchError where the job in which it runs is gone.
+        """
         nobody = {'netmod': None, 'provider': None}
         mine = next((run for run in self.runs if self.wanted.run and run.module == module.name), None)
         if mine and mine.skip:
@@ -190,9 +175,13 @@ class Session:
         raw, errors = self.folder / 'raw' / f'{label}.txt', self.folder / 'raw' / f'{label}.err'
         proofs = self.folder / 'proof' / label
         limit, ranks = (self.wanted.run['limit'], mine.case.ranks) if mine else (ASK_LIMIT, 2)
+        start, program = (mine.start, mine.program) if mine else (
+            plan.start_line(min(2, self.wanted.nodes), 2, self.site, bind=False, kind=module.pmi), ASK_PROGRAM)
         try:
-            code = _run_into(raw, errors, self.ask_command(module, mine, proofs),
-                             {**module.environment, **ASK, holding.PLAN: str(self.folder / 'plan-start.json')}, limit)
+            with open(raw, 'w') as out, open(errors, 'w') as err, started(
+                    plan.with_proof(start, program, RANK_PROOF, proofs), env={**module.environment, **ASK}, stdout=out,
+                    stderr=err) as child:
+                code = child.wait(timeout=limit)
         except subprocess.TimeoutExpired:
             return nobody, f"it did not end within {limit} s ({errors})"
         text = raw.read_text(errors='replace')
@@ -206,24 +195,22 @@ class Session:
             judging.wait_for(proofs, ranks)
             found = judging.read_proofs(proofs, ranks)
         except (osu_output.OutputError, judging.ProofError) as problem:
-            return nobody, measure.reason(str(problem), text + '\n' + errors.read_text(errors='replace'))
-        promise = module.facts
-        broken = judging.broken_promises(found, promise['comes_from'], promise['container'])
+            said = measure.text_of(errors)
+            self.check_job(said)
+            return nobody, measure.reason(str(problem), text + '\n' + said)
+        broken = judging.broken_promises(found, module.facts['comes_from'], module.container)
         if broken:
             return nobody, 'it does not run what it promises: ' + '; '.join(broken[:3])
-        return _network_said(text, found), None
+        netmod, provider = osu_output.network_of(text)
+        # MPICH says its netmod, which nothing outside of it shows. An MPI that says nothing has been looked at.
+        seen = {(one.get('network') or {}).get('provider') for one in found}
+        return {'netmod': netmod, 'provider': provider or (seen.pop() if len(seen) == 1 else None)}, None
 
-    def ask_command(self, module, mine, proofs):
-        """
-        Return the command (list of str) that runs a module once.
-
-        :param module: Module; mine: plan.Run of the user's own program, None for osu_latency
-        :param proofs: Path, folder of the proofs
-        """
-        command = [*(mine.start if mine else plan.start_line(min(2, self.wanted.nodes), 2, self.site, bind=False,
-                                                              kind=module.pmi))]
-        behind = [command.pop()] if command[-1] == 'osu-gpu-bind' else []
-        return [*command, str(RANK_PROOF), str(proofs), *behind, *(mine.program if mine else ASK_PROGRAM)]
+    def check_job(self, errors):
+        """Raise BenchError if the job is gone: what failed then says nothing of its module. errors: str, of srun."""
+        gone = holding.lost(os.environ, errors)
+        if gone:
+            raise BenchError(gone)
 
     def repeat(self, number, runs):
         """Run the session of a repeat (int) with runs (list of plan.Run) under ReFrame."""
@@ -240,86 +227,51 @@ class Session:
                    '--nocolor', f'--prefix={self.folder / "reframe"}',
                    f'--report-file={report}']
         env = {**self.base, holding.PLAN: str(plan_file), 'RFM_SAVE_LOG_FILES': 'no', 'PYTHONUNBUFFERED': '1'}
-        for path in (report, *self.errors_of(number, runs)):  # of a session that was interrupted
+        errors = [self.folder / 'raw' / f'{run.name}-{number}.err' for run in runs]
+        for path in (report, *errors):  # of a session that was interrupted
             path.unlink(missing_ok=True)
         log = self.folder / f'reframe-{number}.log'
-        with open(log, 'a') as out:
-            child = subprocess.Popen(command, env=env, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=out,
-                                     stderr=subprocess.STDOUT, start_new_session=True,
-                                     preexec_fn=ending_with(os.getpid()))
-            try:
-                self.follow(child, number, runs)
-            except BaseException:  # interrupted: ReFrame ends its test, srun its step
-                _interrupt(child)
-                holding.end_left_behind(self.folder)
-                raise
+        with open(log, 'a') as out, started(command, env=env, cwd=self.folder, stdout=out,
+                                            stderr=subprocess.STDOUT) as child:
+            self.follow(child, number, runs)
         self.explain_missing(number, runs, report, log, child.returncode)
 
     def follow(self, child, number, runs):
         """Show how far the session is until it ends."""
         already, size = len(self.done()), -1
         while child.poll() is None:
+            if self.writer.path.stat().st_size != size:
+                size = self.writer.path.stat().st_size
+                here = min(len(self.done()) - already, len(runs) - 1)
+                self.progress(f"repeat {number} of {self.wanted.repeats}, run {here + 1} of {len(runs)}: "
+                              f"{runs[here].case.title} {runs[here].series}")
             time.sleep(0.2)
-            here = self.writer.path.stat().st_size
-            if here == size:
-                continue
-            size, done = here, len(self.done())
-            here = min(done - already, len(runs) - 1)
-            self.progress(f"repeat {number} of {self.wanted.repeats}, run {here + 1} of {len(runs)}: "
-                          f"{runs[here].case.title} {runs[here].series}{self.time_left(done)}")
-
-    def time_left(self, done):
-        """Return about how long it takes yet (str), by what this session measured; done: int, runs in the file."""
-        new, left = done - self.before, len(self.left())
-        if not new:
-            return ''
-        return f"; about {_time((time.monotonic() - self.measuring) / new * left)} left"
-
-    def errors_of(self, number, runs):
-        """Return the files (list of Path) for what runs (list of plan.Run) of a repeat (int) say on stderr."""
-        return [self.folder / 'raw' / f'{run.name}-{number}.err' for run in runs]
-
-    def check_job(self, *errors):
-        """
-        Raise JobLost if the job in which the runs are made is gone: what failed then says nothing of its module.
-
-        errors: Path, what runs that failed said on stderr; those that are not there are passed over
-        """
-        gone = next(filter(None, (holding.unreached(measure.text_of(path)) for path in errors)), None) or holding.lost(
-            os.environ)
-        if gone:
-            raise JobLost(gone)
 
     def explain_missing(self, number, runs, report, log, code):
         """
         Record why runs of a session left no line: ReFrame gave them up, or could not run at all.
 
-        Raises BenchError if the session as a whole did not work, JobLost.
+        Raises BenchError if the session as a whole did not work, or if the job is gone.
         """
         done = self.done()
         missing = [run for run in runs if (run.name, number) not in done]
-        if missing:
-            self.check_job(*self.errors_of(number, missing))
+        if not missing:
+            return
+        self.check_job('\n'.join(measure.text_of(self.folder / 'raw' / f'{run.name}-{number}.err') for run in missing))
         try:
             reported = {entry['name'].rpartition('case=')[2]: entry
                         for entry in read_json(report, 'line of results')['runs'][-1]['testcases']}
         except (OSError, ValueError, KeyError, IndexError):
             tail = [line for line in measure.text_of(log).splitlines() if line.strip()][-10:]
-            holding.end_left_behind(self.folder)  # it was killed, and its test runs on
-            full = holding.full(self.folder, tail)
-            if full:
-                raise BenchError(full) from None
             raise BenchError(f"ReFrame ended with exit code {code} and left no report. The end of {log}:\n"
                              + '\n'.join('    ' + line for line in tail)) from None
-        done = self.done()
-        for run in runs:
+        for run in missing:
             entry = reported.get(run.name, {})
             said = f"{(entry.get('fail_reason') or 'ReFrame did not run it').strip()} (phase {entry.get('fail_phase')})"
-            if (run.name, number) not in done:
-                self.writer.add('measurement', **_without_numbers(
-                    run, number, 'failed', measure.reason(said, _stage_output(entry))))
-            elif entry.get('fail_phase') not in (None, 'sanity'):  # measured, but missing in ReFrame's own logs
-                self.say(f"{run.name}, repeat {number}: {said}; its numbers are kept, see {log}")
+            printed = [measure.text_of(os.path.join(entry['stagedir'], entry[name]))
+                       for name in ('job_stdout', 'job_stderr') if entry.get('stagedir') and entry.get(name)]
+            self.writer.add('measurement', **_without_numbers(
+                run, number, 'failed', measure.reason(said, '\n'.join(printed))))
 
 
 def done_of(path, runs):
@@ -337,56 +289,10 @@ def left_of(path, runs, repeats):
             if not run.skip and (run.name, repeat) not in done]
 
 
-def _run_into(out, err, command, environment, limit):
-    """
-    Run command (list of str) with its streams into the files out and err (Path); return its exit code (int).
-
-    Raises subprocess.TimeoutExpired after limit (s); then, and when this program is interrupted, it is ended.
-    """
-    with open(out, 'w') as stdout, open(err, 'w') as stderr:
-        with started(command, env=environment, stdout=stdout, stderr=stderr) as child:
-            return child.wait(timeout=limit)
-
-
-def _network_said(text, proofs):
-    """Return {'netmod', 'provider'} (str or None) as the output text (str) of a run has it, else its proofs (list)."""
-    netmod, provider = osu_output.network_of(text)
-    # MPICH says its netmod, which nothing outside of it shows. An MPI that says nothing has been looked at.
-    seen = {(one.get('network') or {}).get('provider') for one in proofs}
-    return {'netmod': netmod, 'provider': provider or (seen.pop() if len(seen) == 1 else None)}
-
-
-def _stage_output(entry):
-    """Return what a test that ReFrame gave up had printed (str); entry: its part of ReFrame's report (dict)."""
-    folder = Path(entry.get('stagedir') or '/nonexistent')
-    texts = []
-    for name in (entry.get('job_stdout'), entry.get('job_stderr')):
-        try:
-            texts.append((folder / name).read_text(errors='replace'))
-        except (OSError, TypeError):
-            pass
-    return '\n'.join(texts)
-
-
 def _without_numbers(run, repeat, status, reason):
     """Return the line (dict) of a run that gave no numbers."""
     return {'module': run.module, 'approach': run.series, 'case': run.entry()['case'], 'repeat': repeat,
             'status': status, 'typed': run.typed, 'reason': reason}
-
-
-def _interrupt(child):
-    """End ReFrame as Ctrl-C would: it then ends its running test; force it if it does not."""
-    try:
-        child.send_signal(signal.SIGINT)
-        child.wait(timeout=10)
-    except (ProcessLookupError, subprocess.TimeoutExpired):
-        pass
-    end_group(child)
-
-
-def _time(seconds):
-    """Return seconds as text: '40 s', '3 min'."""
-    return f'{seconds:.0f} s' if seconds < 90 else f'{seconds / 60:.0f} min'
 
 
 def _version(package):

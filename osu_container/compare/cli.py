@@ -15,21 +15,20 @@ from .statistics import CompareError, against_native, cases_text, compare_datase
 FINE, WORSE, IMPOSSIBLE = 0, 1, 3
 #: verdicts that make the exit code WORSE, by --fail-on
 FAILS = {'worse': ('worse',), 'noisy': ('worse', 'noisy', 'rounded'), 'never': ()}
-ERRORS = (CompareError, select.SelectError, references.ReferenceFailure, run_files.ResultsError, OSError)
+ERRORS = (CompareError, select.SelectError, run_files.ResultsError, OSError)
 
 EPILOG = """
-A and B are runs (a folder, a results.jsonl, or latest), modules (osu-container/hybrid: its newest
-run), published figures and kept references (osu-container reference list), or outputs of OSU's
-programs (osu-container import --help). :NAME behind a run or reference takes one approach
-or series of it.
+A and B are runs (a folder, a results.jsonl, a name, or latest), published figures (osu-container
+reference list), or outputs of OSU's programs (osu-container import --help). :NAME behind one takes
+one approach or series of it.
 A alone: every approach of a run against its native. With B: what both measured, A against each B.
 
   osu-container compare latest
       every approach of the newest run against its native
   osu-container compare latest lumi-g-2025-03
       each approach against the published one of the same name
-  osu-container compare osu-container/hybrid last-week:hybrid
-      a module against an older run of it
+  osu-container compare latest:hybrid last-week:hybrid
+      an approach against an older run of it
   osu-container compare lumi-g-2025-03:opensource --only 'osu_latency D D*'
       one published curve against native
 
@@ -79,7 +78,7 @@ def collect(a, others=(), *, only=()):
     reason): what A failed to measure and the other side has), notes (list of str).
 
     :param a, others: as on the command line (str, of str); only: patterns of cases
-    Raises CompareError, SelectError, ReferenceFailure, ResultsError, OSError.
+    Raises CompareError, SelectError, ResultsError, OSError.
     """
     first = select.resolve(a)
     first = _only(first if others else _with_native(first), only)

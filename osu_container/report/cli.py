@@ -11,8 +11,8 @@ from ..results.run_files import ResultsError
 from . import ReportError
 
 EPILOG = """
-RUN is the folder of a run, its name, latest, latest:hybrid, a module, the name of a published reference
-(osu-container reference list), or an output of OSU's programs
+RUN is the folder of a run, its name, latest, latest:hybrid, published figures (osu-container reference list),
+or an output of OSU's programs
 (osu-container import --help). Several runs are shown in the same charts. The page is one file that asks nothing of the
 network.
 """
@@ -22,7 +22,7 @@ def add_arguments(parser):
     """Add the arguments of `osu-container report` to a parser."""
     parser.epilog = EPILOG
     parser.set_defaults(function=report, prog='osu-container report', after_interrupt="nothing was written",
-                        errors=(ReportError, ResultsError, select.SelectError, references.ReferenceFailure, OSError))
+                        errors=(ReportError, ResultsError, select.SelectError, OSError))
     add = parser.add_argument
     add('runs', nargs='*', metavar='RUN', help="what is shown; several are shown in the same charts")
     add('--published', action='store_true', help="the published figures, in place of runs")

@@ -38,8 +38,8 @@ def add_arguments(parser):
     add('-o', '--output', type=Path, metavar='DIR', help="folder of the run (default: a new one beside those of bench)")
     add('--name', help="what the curves of all files are called, native for one")
     add('--site', choices=sorted(SITES), metavar='NAME', help="where it was measured, lumi-25.03 for one")
-    add('--nodes', type=_count, help="on how many nodes, where a file does not say it")
-    add('--ranks', type=_count, help="with how many ranks, where a file does not say it")
+    add('--nodes', type=whole_number, help="on how many nodes, where a file does not say it")
+    add('--ranks', type=whole_number, help="with how many ranks, where a file does not say it")
     add('--buffers', choices=[one for one in model.BUFFERS if one], metavar="'D D'",
         help="where the buffers were, where a file does not say it: H host, D device, M managed memory")
     add('--benchmark', type=_benchmark, metavar='PROGRAM',
@@ -47,8 +47,8 @@ def add_arguments(parser):
     add('--json', action='store_true', help="what was read, for programs")
 
 
-def _count(text):
-    """Return the whole number in text. Raises ArgumentTypeError."""
+def whole_number(text):
+    """Return the whole number from 1 in text. Raises ArgumentTypeError."""
     if not re.fullmatch(r'[1-9]\d{0,8}', text):
         raise argparse.ArgumentTypeError(f"{text!r}, wanted a whole number from 1")
     return int(text)

@@ -159,7 +159,7 @@ def write(folder, sources, *, site=None, benchmark=None, added=None, command=Non
         for entry in entries:
             writer.add('measurement', **entry)
         counts = {status: sum(entry['status'] == status for entry in entries) for status in run_files.STATUS}
-        writer.add('end', ended=header['started'], left=0, **counts)
+        writer.add('end', ended=header['started'], **counts)
     return run_files.read(folder)
 
 

@@ -3,17 +3,15 @@ What a user types where figures are meant -> Dataset.
 
     PATH                  a run: its folder, or its results.jsonl; or the output of a program (imported.py)
     20261121T131244Z      a run by its name, in the results folder
-    latest                the newest run in the results folder that has ended and has figures
-    osu-container/hybrid  a module: its figures in the newest run that has some; osu-native likewise
-    lumi-g-2025-03        a reference: published, the user's, the site's (`osu-container reference list`)
+    latest                the newest run in the results folder that has figures
+    lumi-g-2025-03        published figures (`osu-container reference list`)
 
-Behind all but a module, :NAME takes one series alone, as in lumi-g-2025-03:opensource or latest:hybrid. NAME can be a
-pattern, such as 'openmpi-5-*'.
+Behind each, :NAME takes one series alone, as in lumi-g-2025-03:opensource or latest:hybrid. NAME can be a pattern, such
+as 'openmpi-5-*'.
 """
 from __future__ import annotations
 
 import fnmatch
-import itertools
 import os
 from pathlib import Path
 
@@ -32,12 +30,13 @@ class SelectError(Exception):
 
 
 def results_folder():
-    """Return the folder (Path) of runs: $OSU_CONTAINER_RESULTS, else that of the clone, else the user's."""
+    """Return the folder (Path) of runs: $OSU_CONTAINER_RESULTS, else that of the clone, else the user's (XDG)."""
     if os.environ.get(VARIABLE):
         return Path(os.environ[VARIABLE])
     if STATE.is_dir():
         return STATE / 'results'
-    return references.user_folder().with_name('results')
+    base = os.environ.get('XDG_DATA_HOME', '')
+    return Path(base if base.startswith('/') else Path.home() / '.local' / 'share') / 'osu-container' / 'results'
 
 
 def _started(folder):
@@ -62,23 +61,14 @@ def remember(folder):
     """
     Link a run (Path of its folder) that lies elsewhere into the results folder, so that `latest` and its name mean it.
 
-    Another one of its name stays. Where the folder cannot be written, or is one in the current folder that is not
-    there, nothing is done: the run is as good without.
+    Where that is not possible nothing is done: the run is as good without.
     """
     folder, results = Path(folder).resolve(), results_folder()
     if results.resolve() in folder.parents or not (results.is_absolute() or results.is_dir()):
         return
     try:
         results.mkdir(parents=True, exist_ok=True)
-        for number in itertools.count(1):
-            link = results / (folder.name if number == 1 else f'{folder.name}-{number}')
-            if link.is_symlink() and link.resolve() == folder:
-                return
-            try:
-                link.symlink_to(folder)
-                return
-            except FileExistsError:
-                continue
+        (results / folder.name).symlink_to(folder)
     except OSError:
         return
 
@@ -87,93 +77,49 @@ def _one(dataset, name, typed):
     """Return a Dataset with the series of a name (str, or a pattern) alone; None: all. Raises SelectError."""
     if name is None:
         return dataset
-    wanted = dataset.modules[name]['approach'] if name in dataset.modules else name
-    chosen = [one for one in dataset.names if fnmatch.fnmatchcase(one, wanted)]
+    chosen = [one for one in dataset.names if fnmatch.fnmatchcase(one, name)]
     if not chosen:
-        failed = sorted({f"{one.name}: {one.reason}" for one in dataset.failures if one.name == wanted})
-        there = ', '.join(dataset.names) or 'nothing'
-        raise SelectError(f"{typed}: no figures of {name} there" + (f" ({failed[0]})" if failed else '')
-                          + f"; there are those of: {there}")
+        failed = sorted({f" ({one.name}: {one.reason})" for one in dataset.failures if one.name == name})[:1]
+        raise SelectError(f"{typed}: no figures of {name} there{''.join(failed)}; there are those of: "
+                          f"{', '.join(dataset.names) or 'nothing'}")
     return dataset.only(*chosen)
 
 
 def _latest(name, typed):
     """
-    Return the newest run that has ended and has figures (of a series), cut down to that; else one that has not ended.
+    Return the newest run that has figures (of a series), cut down to that.
 
-    What is passed over is named in its problems. Raises SelectError, ResultsError.
+    What is passed over is named in its problems. Raises SelectError.
     """
-    problems, running, failed = [], [], []
+    problems = []
     for folder in reversed(runs()):
         try:
             chosen = _one(run_files.read(folder), name, typed)
         except (run_files.ResultsError, SelectError) as err:
-            failed.append(err)
             problems.append(f"passed over: {err}")
             continue
-        if chosen.series and 'ended' in chosen.facts:
+        if chosen.series:
             chosen.problems += problems
             return chosen
-        running += [chosen] if chosen.series else []
-        problems.append(f"passed over: {folder} {'has not ended' if chosen.series else 'has no figures'}")
-    if running:
-        return running[0]
-    raise failed[0] if failed else SelectError(
+        problems.append(f"passed over: {folder} has no figures")
+    raise SelectError('\n  '.join([
         f"{typed}: no run with figures in {results_folder()}. Measure first: osu-container bench --tag quick. Other "
-        f"folders of runs: ${VARIABLE}")
-
-
-def _of_module(typed):
-    """
-    Return the series of a module (str) in the newest run that has figures of it, or None if no run knows the module.
-
-    Runs that cannot be read are passed over, and named in the problems of what is returned. Raises SelectError.
-    """
-    problems, reasons = [], []
-    for folder in reversed(runs()):
-        try:
-            dataset = run_files.read(folder)
-        except run_files.ResultsError as err:
-            problems.append(f"passed over: {err}")
-            continue
-        for name, module in dataset.modules.items():
-            base = name.partition('/')[0] if module['approach'] == 'native' else name  # osu-native/RELEASE
-            if typed in (name, base):
-                chosen = dataset.only(module['approach'])
-                if chosen.series:
-                    chosen.problems += problems
-                    return chosen
-                reasons += [one.reason for one in chosen.failures[:1]]
-    if reasons:
-        raise SelectError(f"{typed}: no run has figures of this module; the newest one failed: {reasons[0]}")
-    return None
-
-
-def _modules(folders):
-    """Return the names (list of str) of the modules in runs (list of Path) that can be read."""
-    found = {}
-    for folder in folders:
-        try:
-            found.update(dict.fromkeys(run_files.read(folder).modules))
-        except run_files.ResultsError:
-            continue
-    return list(found)
+        f"folders of runs: ${VARIABLE}", *problems]))
 
 
 def resolve(text):
     """
     Return the Dataset that text (str) means; see the head of this module.
 
-    Raises SelectError with what there is, ResultsError for a run that cannot be read, ReferenceFailure for a reference
-    that cannot be read.
+    Raises SelectError with what there is, ResultsError for a run that cannot be read.
     """
     first, colon, name = text.rpartition(':')
     first, name = (first, name) if colon else (text, None)
     if not first or name == '':
-        raise SelectError(f"{text!r}: wanted a run, a module or a reference, and a name of a series behind a colon")
+        raise SelectError(f"{text!r}: wanted a run or published figures, and a name of a series behind a colon")
     if first == LATEST:
         return _latest(name, text)
-    if first in references.names():
+    if first in references.described():
         return _one(references.get(first), name, text)
     for path, one in ((text, None), (first, name)):  # a path can have a colon in it
         if Path(path).exists():
@@ -181,15 +127,6 @@ def resolve(text):
             return _one(found, one, text)
     if (results_folder() / first / run_files.NAME).is_file():
         return _one(run_files.read(results_folder() / first), name, text)
-    if name is None:
-        found = _of_module(text)
-        if found is not None:
-            return found
-    found = runs()
-    newest = found[-5:]
-    told = [f"{text} is neither a run, nor a module, nor a reference.",
-            f"Runs in {results_folder()}: {', '.join(path.name for path in newest) or 'none'}"
-            + (f" (the newest of {len(found)})" if len(found) > len(newest) else '') + '.',
-            f"Modules in these runs: {', '.join(_modules(newest)) or 'none'}.",
-            f"References: {', '.join(references.names())}."]
-    raise SelectError('\n  '.join(told))
+    newest = [path.name for path in runs()[-5:]]
+    raise SelectError(f"{text} is neither a run nor published figures.\n  The newest runs in {results_folder()}: "
+                      f"{', '.join(newest) or 'none'}.\n  Published: {', '.join(references.described())}.")

@@ -1,7 +1,5 @@
 """`osu-container bench` over the private Slurm with the real modules: native, and every approach in a container."""
-import os
 import re
-import signal
 
 import pytest
 
@@ -69,35 +67,28 @@ def slurmd():
     lines = (STATE / 'slurm' / 'pids').read_text().splitlines()
     pid, = (int(line.split()[1]) for line in lines if line.startswith('slurmd-node2 '))
     yield pid
-    back(pid)
+    back()
 
 
-def back(pid):
-    """Let the node come back whose daemon is or was the process pid."""
-    try:
-        os.kill(pid, signal.SIGCONT)
-    except ProcessLookupError:
-        pass
+def back():
+    """Let the node come back whose daemon was killed."""
     done = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.full
-@pytest.mark.parametrize('sent, says', [
-    (signal.SIGKILL, 'node node2 takes no step: '),
-    (signal.SIGSTOP, r'node node2 (takes no step: |of job \d+ (does not answer|is down))')], ids=['killed', 'hangs'])
-def test_a_node_that_goes_down_is_no_result_and_the_run_goes_on_when_it_is_back(shell, slurmd, tmp_path, sent, says):
+def test_a_node_that_goes_down_is_no_result_and_the_run_is_resumable(shell, slurmd, tmp_path):
     folder = tmp_path / 'run'
     began = shell(f'(osu-container bench --tag quick --repeats 2 --module osu-native --module osu-container/hybrid '
                   f'-o {folder} osu_alltoall >{tmp_path}/out 2>{tmp_path}/err; echo $? >{tmp_path}/code) &\n'
                   f'for i in $(seq 600); do grep -qs \'"kind": "measurement"\' {folder}/results.jsonl && break; '
-                  f'sleep 0.1; done; kill -{int(sent)} {slurmd}; wait', timeout=250)
+                  f'sleep 0.1; done; kill -9 {slurmd}; wait', timeout=250)
     assert (tmp_path / 'code').read_text() == '1\n', began.stderr
     said = (tmp_path / 'err').read_text()
-    assert re.search(says, said) and f'to go on: osu-container bench --resume {folder}' in said, said
+    assert 'node node2 takes no step: ' in said and f'osu-container bench --resume {folder}' in said, said
     first = (folder / run_files.NAME).read_text()
     assert '"failed"' not in first and '"kind": "end"' not in first
-    back(slurmd)
+    back()
     done = shell(f'osu-container bench --resume {folder}', timeout=250)
     assert done.returncode == 0 and (folder / run_files.NAME).read_text().startswith(first), done.stderr
     found = [(entry['module'], entry['repeat'], entry['status'])

@@ -217,10 +217,9 @@ COMMANDS = [
     Rule('measure', r'osu-container bench --tag quick --account project_46XXXXXXX'),
     Rule('LUMI', r'osu-container bench .*--account .*'),
     Rule('modules', r'osu-container bench --dry-run'),
-    Rule('measure', r'osu-container bench( --tag quick --module osu-native --repeats 5)?'),
+    Rule('measure', r'osu-container bench( --tag quick --module osu-native --repeats 5 --output native-2026-11)?'),
     Rule('long', r'(bin/)?osu-container bench .*'),
     Rule('run', r'(bin/)?osu-container report (latest|--published) -o \w+\.html'),
-    Rule('run', r'osu-container reference add latest --name native-2026-11'),
     # Figures. compare: 1 says that something is worse
     Rule('shown', r'\$ (bin/)?osu-container compare lumi-g-2025-03:.*', codes=(0, 1)),
     Rule('run', r'(bin/)?osu-container compare [^$]*', codes=(0, 1)),

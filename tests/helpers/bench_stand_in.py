@@ -35,11 +35,10 @@ while [[ $1 == -* ]]; do shift; done
 SLURM_JOB_ID=7 SLURM_JOB_PARTITION=main SLURM_JOB_NODELIST='node[1-2]' SLURM_JOB_NUM_NODES=2 exec "$@"
 '''
 ANSWER = r'''#!/bin/bash
-# In place of squeue, sinfo and sbatch: answers what the file <name>.answer says, as Slurm does where all is well.
+# In place of squeue: answers what the file squeue.answer says, as Slurm does where all is well.
 set -u
-name=${0##*/}
-[[ ! -e $ROOT/$name.answer ]] || . "$ROOT/$name.answer"
-case $name in squeue) echo RUNNING ;; sinfo) printf 'node1 mixed\nnode2 idle\n' ;; esac
+[[ ! -e $ROOT/squeue.answer ]] || . "$ROOT/squeue.answer"
+echo RUNNING
 '''
 PROGRAM = r'''#!/usr/bin/env python3
 # In place of a benchmark: loads the libraries of the module and prints a table, by the rules of what it imitates.
@@ -104,11 +103,6 @@ def special(root, version, program, text):
     path.write_text(text)
 
 
-def answer(root, command, text):
-    """Let squeue, sinfo or sbatch (command) answer what text (bash) does."""
-    (root / f'{command}.answer').write_text(text)
-
-
 def environment(root):
     """Return the environment (dict) in which the modules below root can be loaded and run."""
     kept = {name: value for name, value in os.environ.items()
@@ -123,6 +117,5 @@ def make(root):
         make_native(root, name.partition('/')[2])
     script(root / 'bin' / 'srun', SRUN)
     script(root / 'bin' / 'salloc', SALLOC)
-    for name in ('squeue', 'sinfo', 'sbatch'):
-        script(root / 'bin' / name, ANSWER)
+    script(root / 'bin' / 'squeue', ANSWER)
     return environment(root)

@@ -63,7 +63,6 @@ def report(*arguments):
 def nobody_else(monkeypatch, tmp_path):
     """References that the user of this machine added are none of the tests'."""
     monkeypatch.setenv('XDG_DATA_HOME', str(tmp_path / 'data'))
-    monkeypatch.delenv(references.SITE_VARIABLE, raising=False)
     monkeypatch.setenv('OSU_CONTAINER_RESULTS', str(tmp_path / 'results'))
 
 
@@ -191,16 +190,6 @@ def test_series_of_several_runs_carry_the_name_of_their_run(tmp_path):
         # each is compared with the native of its own run
         assert by_name['pure'].comparison.b is by_name[wanted[0]].series
         assert by_name['hybrid'].comparison.b is by_name[wanted[2]].series
-
-
-def test_a_reference_of_the_user_is_shown_beside_a_run(folder, tmp_path):
-    references.add(folder, 'mine-2026')
-    plain = make_run(tmp_path / 'run', approaches=('pure',), cases=CASES, repeats=1)
-    assert report(plain, 'mine-2026', '-o', tmp_path / 'r.html') == 0
-    text = (tmp_path / 'r.html').read_text()
-    assert '<strong>native, mine-2026</strong>' in text
-    row = next(row for row in Tables(text).tables['sources'] if row[0][0] == 'mine-2026')
-    assert str(folder) in row[2][0]
 
 
 def test_lines_that_are_not_the_programs_are_shown(tmp_path):
