@@ -27,8 +27,6 @@ from osu_container.core.terminal import visible
 from osu_container.core.writing.call_settings import NAME as CALL_SETTINGS
 from osu_container.core.writing.module_text import lua_string
 from osu_container.discover.write import source_of
-from osu_container.image import stages
-from osu_container.image.catalogue import recipe_text
 from osu_container.new import easyconfig
 from osu_container.report import export
 from osu_container.results import run_files
@@ -262,22 +260,6 @@ def test_a_site_file_that_discover_writes_holds_the_texts_of_the_host(tmp_path, 
         assert read.more['DISCOVERED']['seen'] == {'kernel': text}
     whole = TEXTS.map(lambda text: text.encode('utf-8', 'replace').decode())
     each(check, number, node=whole, text=whole, remark=whole)
-
-
-@examples(100, 3000)
-def test_a_build_argument_begins_no_section_of_a_definition_file(number):
-    recipe = recipe_text(IMAGE, 'mpi4py', '.def')
-    names = sorted(set(stages.ARGUMENT.findall(recipe)))
-    assert names
-
-    def sections(parts):
-        return [re.findall(r'(?m)^%\w+', part.text) for part in parts]
-    plain = sections(stages.read(recipe, dict.fromkeys(names, 'x')))
-
-    def check(value):
-        found = stages.read(recipe, dict.fromkeys(names, value))
-        assert sections(found) == plain and all(value in part.text for part in found if 'x' in names)
-    each(check, number, value=LINES)
 
 
 # ---- the terminal

@@ -209,12 +209,11 @@ CASES = {
     ],
     'image': [
         Case(IMAGE + 'magic', ('magic', 'build'), 2),
-        Case(IMAGE + 'show osu-workstation-mpich-4.2.3', ('Did you mean osu-workstation-mpich-4.2.3-libfabric-',)),
+        Case(IMAGE + 'recipe osu-workstation-mpich-4.2.3', ('Did you mean osu-workstation-mpich-4.2.3-libfabric-',)),
         Case(IMAGE + "build $'a\\033[31m'", ('31m',)),
         Case(IMAGE + 'build workstation --output one.sif', ('--output',)),
         Case(IMAGE + 'build OSU_IMAGE --osu-archive none.tar.gz --output one.sif', ('none.tar.gz',)),
         Case(IMAGE + 'fetch --source nothing', ('nothing',), 2),
-        Case(IMAGE + 'clean --all --work none', ('none',)),
         Case(IMAGE + 'verify none.sif', ('none.sif',), answer=True),
         Case(IMAGE + 'verify good.sif', ('aaaa', 'good.sif.sha256'), files={
             'good.sif.sha256': 'a' * 64 + '  good.sif\n'}, make=good, answer=True),

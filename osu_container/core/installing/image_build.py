@@ -14,9 +14,6 @@ from osu_container.core.reading.libraries import sha256_of
 from osu_container.core.reading.sif import ImageError, signature_problem
 from osu_container.places import PROJECT
 
-#: minutes of estimated build time up to which an image is built without being asked for: a person waits for eb
-PATIENCE = 15
-
 HOW = ('auto', 'yes', 'no')
 
 
@@ -50,17 +47,16 @@ def why_not(name, how):
     """
     Return why the image name (str) is not built here (str), None if it can be.
 
-    how: 'auto' builds what takes PATIENCE minutes at most, 'yes' what the machine can, 'no' nothing.
+    how: 'auto' builds an image whose MPI need not be compiled, 'yes' what the machine can, 'no' nothing.
     """
     if how == 'no':
         return "build_image=no was given"
     if builder() is None:
         return "osu-container was installed without its clone, and the recipes are there only"
-    code, output = _call(['show', '--json', name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    code, output = _call(['list', '--json', name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if code == 0:
-        minutes = json.loads(output)[0]['minutes']
-        if how == 'auto' and minutes > PATIENCE:
-            return "it takes about %g min to build, and %d are waited for without build_image=yes" % (minutes, PATIENCE)
+        if how == 'auto' and json.loads(output)[0]['compiles_mpi']:
+            return "its build compiles MPI, which takes long: --try-amend=build_image=yes"
         code, output = _call(['build', '--check', name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if code == 0:
         return None

@@ -41,7 +41,7 @@ SITE_KEYS = {'name', 'title', 'recognised_by', 'default_approach', 'runtime', 'p
              'gpu_binding', 'libraries', 'library_folders', 'one_build', 'files', 'conflicts', 'variables', 'images',
              'image_folders', 'image_help', 'jobs', 'native', 'wrapper_modules'}
 OPTIONAL_SITE_KEYS = {'gpu_userland', 'gpu_driver', 'slingshot', 'lnx_links', 'engine', 'architecture', 'network',
-                      'building', 'family', 'shell', 'stack', 'images_there', 'launcher'}
+                      'family', 'shell', 'stack', 'images_there', 'launcher'}
 APPROACH_KEYS = {'title', 'container', 'mpi', 'mpi_also', 'inject', 'inject_if_known', 'preload', 'comes_from',
                  'requires', 'files', 'unset', 'rank_variables', 'variables'}
 FACT_KEYS = {'value', 'why', 'source', 'date', 'evidence'}
@@ -232,7 +232,6 @@ NOT_TOLD = {
     'lnx_links': 'an experiment of CSCS\'', 'architecture': 'a tree is of the processor that made it',
     'family': 'what a system calls its own modules of that kind', 'shell': 'which of its modules are for which nodes',
     'stack': 'how a system calls its stacks',
-    'building': 'what a system asks of who builds images there',
 }
 #: site -> the same, of one system
 NOT_TOLD_THERE = {
