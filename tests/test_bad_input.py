@@ -182,10 +182,10 @@ LINES = {
     'check': (f'check good.sif {HOST}', good), 'discover': ('discover --sysroot host', good),
     'proof': ('proof -- true', None), 'why': ('why notes.txt', None),
     'new': (f'new good.sif {HOST} --approach pure', good), 'contribute': ('contribute easybuild', None),
-    'image list': ('image list', None), 'image show': (f'image show {IMAGE}', None),
+    'image list': ('image list', None),
     'image recipe': (f'image recipe {IMAGE}', None), 'image fetch': ('image fetch --source osu', None),
     'image build': (f'image build {IMAGE} --check', None), 'image verify': ('image verify good.sif', good),
-    'image clean': ('image clean --all --work .', None), 'bench': ('bench --dry-run', None),
+    'bench': ('bench --dry-run', None),
     'import': ('import osu.txt', None), 'compare': ('compare run:pure run:native', run_with()),
     'report': ('report run -o page.html', run_with()), 'reference list': ('reference list', None),
     'try': (f'try good.sif {HOST}', good),
@@ -284,7 +284,7 @@ CUTS = st.one_of(st.none(), st.tuples(st.integers(0, 1 << 20), st.binary(max_siz
 #: What may stand behind an option, or in place of one: no path that leads out of the folder, no process, no long look
 WORDS = TEXTS.map(lambda text: text.replace('/', '').replace('\0', '').replace('..', ''))
 TYPED = ('check', 'new', 'why', 'import', 'compare', 'report', 'contribute', 'bench', 'reference list',
-         'image list', 'image show', 'image recipe', 'image verify')
+         'image list', 'image recipe', 'image verify')
 
 
 def places_of(part):

@@ -117,7 +117,7 @@ UNBROKEN = re.compile(r' *(?:\w* *\S{30,}|(?:\S+ +){0,3}?(?:eb|osu-container) .*
 
 @pytest.mark.parametrize('width', [60, 80])
 @pytest.mark.parametrize('arguments', [
-    ['discover'], ['image', 'list'], ['image', 'show', 'osu-debian-cuda-12.4.1-openmpi-5.0.7-libfabric-2.1.0'],
+    ['discover'], ['image', 'list'],
     ['check', '--published'], ['check', 'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0', '--site', 'lumi-25.03'],
     ['reference', 'list'], ['compare', 'lumi-g-2025-03:opensource']])
 def test_what_is_printed_fits_the_terminal(arguments, width):
@@ -171,19 +171,19 @@ def test_it_guesses_on_the_python_of_compute_nodes_too():
 #: Commands that print facts -> a call of each that needs nothing of this machine
 FACTS = {
     'check': ['osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0', '--site', 'frontier'],
-    'discover': ['--sysroot', 'host'], 'why': ['failed.out'], 'image list': [], 'image show': ['workstation'],
+    'discover': ['--sysroot', 'host'], 'why': ['failed.out'], 'image list': [],
     'reference list': [],
     'compare': ['lumi-g-2025-03:opensource'], 'proof': ['7.0'], 'import': ['job.out', '-o', 'run'],
 }
 #: Of these the tests of theirs look at it: they need modules
-ELSEWHERE = {'bench', 'image verify'}
+ELSEWHERE = {'bench'}
 #: The others -> what they leave in place of facts
 OTHERS = {
     'new': 'an easyconfig; what it found is what check --json says', 'contribute': 'files',
     'report': 'a page; compare --json has the figures', 'try': 'a file, with the facts as data',
     'image recipe': 'a recipe',
     'image fetch': 'files',
-    'image build': 'files', 'image clean': 'room',
+    'image build': 'files', 'image verify': 'what is wrong',
 }
 
 

@@ -53,7 +53,6 @@ f|binutils|readelf|says what tests compare with
 f|git|git|lets tests make clones, and read what an older state of the project made
 t|pkg-config|pkg-config|says of a loaded module what discover asks it
 f|mount|mount|lets tests fill a disk and hide folders, each in a mount namespace of its own
-t|buildah|buildah|builds an image from its Dockerfile
 t|chromium|chromium|opens the report and the documentation as a reader would
 t|musl|/lib/ld-musl-x86_64.so.1 /lib/ld-musl-aarch64.so.1|its loader is what the simulated one is compared with
 '

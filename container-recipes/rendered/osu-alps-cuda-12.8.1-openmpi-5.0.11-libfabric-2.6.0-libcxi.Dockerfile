@@ -1,25 +1,14 @@
-# OSU Micro-Benchmarks with Open MPI 5.0.11 and CUDA 12.8.1, for Alps: GH200 and Slingshot 11
+# osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi: openmpi on Alps (GH200): Open MPI 5 over the image's own libfabric, no hook for Slingshot
 #
-# Contents:
-#   CUDA on Ubuntu 24.04 (nvidia/cuda:12.8.1-base-ubuntu24.04)
-#   libfabric 2.6.0 with cxi, lnx and efa, in /opt/libfabric, and libcxi 1.0.2-SHS13.1.0, in /opt/libcxi
-#   Open MPI 5.0.11, PMIx 5.0.8 and UCX 1.20.0, each in a folder of its name in /opt
-#   OSU Micro-Benchmarks 7.5.2, built in C with CUDA, in /opt/osu
+# Never built by this project: our tests reach no container registry, and have neither CUDA nor an aarch64 processor.
 #
-# Building, in the top folder of the repository:
-#   ours           bin/osu-container image build osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi
-#   or by hand, with the sources in sources/ (bin/osu-container image fetch osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi):
-#   the file       bin/osu-container image recipe osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi, with --docker the Dockerfile
+# Build it in the top folder of the repository:
+#   bin/osu-container image build osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi --osu c
+# or by hand, with the sources in sources/ (bin/osu-container image fetch osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi):
 #   Apptainer      apptainer build --fakeroot osu.sif THIS_FILE
-#   Docker         docker build -f THIS_FILE -t osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi .
-#   The processor of the machine that builds is that of the image: Alps needs aarch64. A GPU is not needed.
-#
-# Running on Alps, two ranks on two nodes:
-#   once           enroot import -x mount -o FILE.sqsh podman://osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi
-#                  copy modules/alps/container-engine/osu-container-openmpi.toml to ~/.edf/ and name FILE.sqsh there
-#   then           srun --mpi=pmix -N2 -n2 --environment=osu-container-openmpi /opt/osu/libexec/osu-micro-benchmarks/mpi/pt2pt/osu_latency D D
-#
-# Never built by this project: it has no GH200, and its test machines reach no registry.
+#   SingularityCE  singularity build osu.sif THIS_FILE, by an ordinary user, with proot on PATH
+#   Docker         docker build -f THIS_FILE -t osu .
+# Without a container registry, start from a folder: --build-arg BOOTSTRAP=localimage --build-arg BASE=FOLDER
 
 FROM nvidia/cuda:12.8.1-devel-ubuntu24.04 AS network
 
@@ -279,28 +268,15 @@ RUN echo /usr/local/cuda/lib64/stubs >/etc/ld.so.conf.d/zz-cuda-stubs.conf && \
     ldconfig
 
 RUN echo "618de3d0b1122f73a9229177d2da1e5cd62e431190580cb915f2605849cbbbdc  /opt/files/osu-micro-benchmarks-7.5.2.tar.gz" | sha256sum -c - && \
-    mkdir -p /opt/build/osu-micro-benchmarks && \
-    tar -xf /opt/files/osu-micro-benchmarks-7.5.2.tar.gz --strip-components=1 --no-same-owner -C /opt/build/osu-micro-benchmarks && \
-    cd /opt/build/osu-micro-benchmarks && \
-    ./configure --prefix=/opt/osu \
-        --enable-mpi4=no \
-        CC=/opt/openmpi/bin/mpicc \
-        CXX=/opt/openmpi/bin/mpicxx \
-        --enable-cuda --with-cuda-include=/usr/local/cuda/include --with-cuda-libpath=/usr/local/cuda/lib64 \
-        CFLAGS=-O2 \
-        CXXFLAGS=-O2 \
-        LDFLAGS=-L/usr/local/cuda/lib64/stubs \
-        LIBS="-lcuda -lnvidia-ml" && \
+    mkdir -p /opt/build/osu /opt/osu/share/licenses && \
+    tar --no-same-owner -xzf /opt/files/osu-micro-benchmarks-7.5.2.tar.gz --strip-components=1 -C /opt/build/osu && \
+    cd /opt/build/osu && \
+    ./configure --prefix=/opt/osu --enable-mpi4=no CC=/opt/openmpi/bin/mpicc CXX=/opt/openmpi/bin/mpicxx --enable-cuda --with-cuda-include=/usr/local/cuda/include --with-cuda-libpath=/usr/local/cuda/lib64 CFLAGS=-O2 CXXFLAGS=-O2 LDFLAGS=-L/usr/local/cuda/lib64/stubs LIBS="-lcuda -lnvidia-ml" && \
     make -j "$(nproc)" && \
     make install && \
-    mkdir -p /opt/osu/share/licenses && \
-    for text in COPYING* COPYRIGHT* LICEN[CS]E*; do if [ -f "$text" ]; then cp "$text" /opt/osu/share/licenses/; fi; done && \
-    find /opt/osu '(' -name '*.a' -o -name '*.la' ')' -delete && \
-    cd / && \
-    rm -rf /opt/build/osu-micro-benchmarks /opt/osu/share/doc /opt/osu/share/man && \
-    ldconfig && \
     mkdir -p /opt/osu/bin && \
     find /opt/osu/libexec -type f -name 'osu_*' -perm -u+x -exec ln -s -t /opt/osu/bin '{}' + && \
+    for text in COPYRIGHT* LICENSE*; do if [ -f "$text" ]; then cp "$text" /opt/osu/share/licenses/; fi; done && \
     if find /opt/osu -type f '(' -name '*.so*' -o -perm -u+x ')' -exec readelf -d {} + 2>/dev/null | grep '(RPATH)'; then echo 'RPATH found, RUNPATH wanted' >&2; exit 1; fi
 
 RUN rm -f /etc/ld.so.conf.d/zz-cuda-stubs.conf /usr/local/cuda/lib64/stubs/lib*.so.1 && \

@@ -1,14 +1,13 @@
 """
-Images: named, built and checked. What they are made of is in container-recipes/.
+Images: listed, built and verified. Their recipes are in container-recipes/.
 
 cli         the command line, `osu-container image ...`
-catalogue   names, sources, what is here of them; published: what was published about them
-fetch       sources with their sums, by download with resume; the base, a folder with Debian
-build       one image from nothing to a checked SIF, by: stages (parts of a definition file), engines (Apptainer,
-            buildah, ...), progress (logs and time left)
-installed   files and packages of a SIF; its sum and signature; those of all installed modules
+catalogue   the named images, and which of them exist here
+fetch       sources, checked by their sha256; the folder with Debian that images start from
+build       one image: sources, base, Apptainer or SingularityCE, list of packages, sha256; progress: logs
+installed   files and packages of a SIF; its sha256 and signature; the images of all installed modules
 """
 
 
 class ImageError(Exception):
-    """An image that cannot be made, described or trusted: what was found, what was wanted, what to do, as its text."""
+    """An image that cannot be built, read or trusted. The text has the value found, the one expected and the remedy."""

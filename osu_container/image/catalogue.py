@@ -1,11 +1,7 @@
-"""
-The named images: what osu_container/recipes/images.py says of them, found by name or pattern; their state here; what
-was published about the twelve combinations on LUMI (osu_container/check/compatibility.csv).
-"""
+"""The named images of osu_container/recipes/images.py: found by name or pattern, and which of them exist here."""
 import difflib
 import fnmatch
 import os
-import re
 import shutil
 import sys
 from pathlib import Path
@@ -13,20 +9,13 @@ from pathlib import Path
 from osu_container.core.reading.files import read_json
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.places import PROJECT, STATE
-from osu_container.recipes.images import FAMILIES, IMAGES, RECIPES, RENDERED, render
+from osu_container.recipes.images import FAMILIES, IMAGES, RENDERED, render, rendered_name
 from osu_container.recipes.versions import DEBIAN, DEFAULT_DEBIAN, RECIPE_VERSION, SOURCES
 
-from ..check.examination import APPROACHES
-from ..check.examination import MARKS as MEASURED
-from ..check.examination import rows as published_rows
 from . import ImageError
 
-__all__ = ['DEBIAN', 'DEFAULT_DEBIAN', 'FAMILIES', 'IMAGES', 'PROJECT', 'RECIPE_VERSION', 'RECIPES', 'RENDERED',
-           'SOURCES', 'command_path', 'find', 'image_of', 'published_rows', 'record_of', 'recipe_text', 'sha256_of',
-           'sentence', 'shown', 'state']
-
-#: The marks of the published table, in words
-MARKS = dict(MEASURED, **{'?': 'not tested', '??': 'not tested', 'NA': 'does not apply'})
+__all__ = ['DEBIAN', 'DEFAULT_DEBIAN', 'FAMILIES', 'IMAGES', 'PROJECT', 'RECIPE_VERSION', 'SOURCES', 'command_path',
+           'find', 'record_of', 'recipe_text', 'sha256_of', 'shown', 'state']
 
 
 def shown(path):
@@ -36,9 +25,8 @@ def shown(path):
 
 
 def command_path(*names):
-    """Return the path of the first of the commands that is there, or None. Daemons' folders count as well."""
-    path = os.pathsep.join([os.environ.get('PATH', os.defpath), str(STATE / 'bin'), '/usr/sbin',
-                            '/sbin'])
+    """Return the path of the first of the commands that exists, or None. Daemons' folders count as well."""
+    path = os.pathsep.join([os.environ.get('PATH', os.defpath), str(STATE / 'bin'), '/usr/sbin', '/sbin'])
     return next(filter(None, (shutil.which(name, path=path) for name in names)), None)
 
 
@@ -67,7 +55,7 @@ def recipe_text(name, kind, suffix='.def'):
 
     kind: the benchmark programs in it, a key of its variants. Raises ImageError where it takes HPCCM and there is none.
     """
-    path = RENDERED / f"{IMAGES[name]['variants'][kind]['rendered']}{suffix}"
+    path = RENDERED / f"{rendered_name(name, kind)}{suffix}"
     if path.exists():
         return path.read_text()
     try:
@@ -79,65 +67,17 @@ def recipe_text(name, kind, suffix='.def'):
                          f"python-env`, or: {sys.executable} -m pip install hpccm") from err
 
 
-def image_of(path):
-    """Return the name of the image that a file is by its own name, None if it is none of the catalogue."""
-    name = Path(path).name
-    name = name[:-len('.sif')] if name.endswith('.sif') else name
-    return name if name in IMAGES else None
-
-
-def state(name, folder, current):
-    """Return (word, detail) about an image in a folder: what is there of it.
-
-    current: function (name, record) -> whether the record says that the image was built from today's inputs.
-    """
-    sif = Path(folder) / f'{name}.sif'
-    if not sif.exists():
-        why = IMAGES[name]['unbuilt']
-        return ('unbuilt', why) if why else ('not here', '')
-    record = record_of(sif)
-    if not record:
-        return 'here', 'not built by this command'
-    return ('built' if current(name, record) else 'outdated'), record['inputs']['osu']
-
-
-#: What the record beside an image holds: types of its parts
-RECORD = {'sif-sha256': str, 'built': str, 'compression': str, 'seconds': dict, 'inputs': dict}
-#: The same of its inputs
-INPUTS = {'recipe': str, 'recipe-sha256': str, 'recipe-version': str, 'osu': str, 'sources': dict}
+def state(name, folder):
+    """Return whether the image exists in a folder: 'built', 'not here', or 'unbuilt' if this project never built it."""
+    if (Path(folder) / f'{name}.sif').exists():
+        return 'built'
+    return 'unbuilt' if IMAGES[name]['unbuilt'] else 'not here'
 
 
 def record_of(sif):
-    """
-    Return what the file IMAGE.json beside an image (Path) says of its build (dict: RECORD, INPUTS and more).
-
-    {} if there is none, or it is damaged: who builds the image again writes it anew.
-    """
+    """Return what IMAGE.json beside an image says of its build (dict), {} if there is none or it is damaged."""
     try:
         found = read_json(f'{sif}.json')
-        inputs = found['inputs']
-        whole = all(isinstance(part[name], kind) for part, kinds in ((found, RECORD), (inputs, INPUTS))
-                    for name, kind in kinds.items())
-        whole = whole and all(isinstance(one, (int, float)) for one in found['seconds'].values())
-        return found if whole else {}
+        return found if isinstance(found['inputs'], dict) else {}
     except (OSError, ValueError, KeyError, TypeError):
         return {}
-
-
-def row_of(entry):
-    """Return the row of an image's entry in the catalogue, None if it is not a published combination."""
-    return next((row for row in published_rows()
-                 if (row['libcxi'], row['libfabric'], row['mpich']) == entry['published']), None)
-
-
-def sentence(entry):
-    """Return a line an approach on what was published about an image, '' if nothing was."""
-    row = row_of(entry)
-    if row is None:
-        return ''
-    lines = ["2025-03, host libfabric 1.15.2.0" + (", built by default" if entry['default'] else '')]
-    for approach in APPROACHES:
-        word = MARKS[row[approach]]
-        note = re.sub(r'^(works|fails|not tested)[:;]? *', '', row[f'{approach}_note'])
-        lines.append(f"{approach}: {word}{note and f': {note}'}")
-    return '\n'.join(lines)

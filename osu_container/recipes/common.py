@@ -4,13 +4,15 @@ Paths of files to copy in are relative to the folder in which the build runs: `s
 this repository.
 """
 
+from types import SimpleNamespace
+
 import hpccm
 from hpccm.common import container_type
-from hpccm.primitives import baseimage, copy, label, raw, runscript, shell
+from hpccm.primitives import baseimage, comment, copy, label, raw, runscript, shell
 
 from osu_container.core.installing.native import OF_THE_LAUNCHER
-from osu_container.recipes.images import ENTRYPOINT_FILES, ENTRYPOINT_FOLDER
-from osu_container.recipes.versions import DEBIAN, DEFAULT_DEBIAN, RECIPE_VERSION, SOURCES
+from osu_container.recipes.images import ENTRYPOINT_FILES, ENTRYPOINT_FOLDER, IMAGES
+from osu_container.recipes.versions import DEBIAN, RECIPE_VERSION, SOURCES
 
 FILES = '/opt/files'  # where a build stage has its sources
 BUILD = '/opt/build'
@@ -27,40 +29,64 @@ def singularity():
     return hpccm.config.g_ctype == container_type.SINGULARITY
 
 
+def head(name, osu):
+    """Return the comment at the top of a file: what the image is for, and how it is built."""
+    entry = IMAGES[name]
+    unbuilt = f"\nNever built by this project: {entry['unbuilt']}.\n" if entry['unbuilt'] else ''
+    fails = f"\nWithout the host's libfabric its MPI does not load: {entry['fails']}.\n" if entry['fails'] else ''
+    return comment(f"""{name}: {entry['purpose']}
+{unbuilt}{fails}
+Build it in the top folder of the repository:
+  bin/osu-container image build {name} --osu {osu}
+or by hand, with the sources in sources/ (bin/osu-container image fetch {name}):
+  Apptainer      apptainer build --fakeroot osu.sif THIS_FILE
+  SingularityCE  singularity build osu.sif THIS_FILE, by an ordinary user, with proot on PATH
+  Docker         docker build -f THIS_FILE -t osu .
+Without a container registry, start from a folder: --build-arg BOOTSTRAP=localimage --build-arg BASE=FOLDER""",
+                   reformat=False)
+
+
 def argument(name, default):
     """Return the text of a value that `apptainer build --build-arg NAME=VALUE` sets. In a Dockerfile: the default."""
     return f'{{{{ {name} }}}}' if singularity() else default
 
 
-def arguments(**defaults):
-    """Return the section with the defaults of the arguments. Every stage that uses one needs it."""
-    lines = ''.join(f'\n    {name}={value}' for name, value in defaults.items())
-    return raw(singularity=f'%arguments{lines}', docker='')
+OSU_LABEL = f"{SOURCES['osu']['version']} C"
 
 
-def debian(stage, release=DEFAULT_DEBIAN):
-    """Return base image of a stage: Debian from a registry, or a folder by the build arguments BOOTSTRAP and BASE."""
-    image = argument('BASE', DEBIAN[release]['image'])
-    return baseimage(image=image, _bootstrap=argument('BOOTSTRAP', 'docker'), _as=stage,
-                     _distro='ubuntu22', _docker_env=False)  # ubuntu22: HPCCM has no word for Debian
+def base(stage, image, distro='ubuntu22', bootstrap='docker', name='BASE'):
+    """Return base image and build arguments of a stage: from a registry, or a folder or SIF by BOOTSTRAP and BASE.
+
+    distro: HPCCM's word for the distribution, which has none for Debian. bootstrap: where image is, in Apptainer's
+    words. name: of the argument.
+    """
+    values = {'BOOTSTRAP': bootstrap, name: image, 'OSU_SHA256': SOURCES['osu']['sha256'], 'OSU': OSU_LABEL}
+    lines = ''.join(f'\n    {key}={value}' for key, value in values.items())
+    return [baseimage(image=argument(name, image), _bootstrap=argument('BOOTSTRAP', bootstrap), _as=stage,
+                      _distro=distro, _docker_env=False), raw(singularity=f'%arguments{lines}', docker='')]
 
 
-def debian_packages(command, packages):
-    """Return the step that installs Debian packages, unless the base has the command already."""
+def debian(stage, release):
+    """Return base image and build arguments of a stage with a Debian release of versions.py."""
+    return base(stage, DEBIAN[release]['image'])
+
+
+def packages(*names):
+    """Return the step that installs Debian packages with what they depend on, unless the base has them already."""
+    wanted = ' '.join(sorted(set(names)))
     return shell(chdir=False, commands=[
-        f'command -v {command} >/dev/null || (apt-get -q update && {APT_INSTALL} {" ".join(packages)} && {APT_CLEAN})'])
+        f'dpkg -s {wanted} >/dev/null 2>&1 || (apt-get -q update && {APT_INSTALL} {wanted} && {APT_CLEAN})'])
 
 
-def libfabric_from_debian(release, instead_of='/opt/mpich/lib/mpich/libfabric*'):
+def libfabric_from_debian(release, replaces=None):
     """Return the step that installs Debian's libfabric, on the default path.
 
-    instead_of: files that go away with it, the libfabric of MPICH's wheel; None for an MPI that brings none.
+    replaces: files to remove, the libfabric of MPICH's wheel.
     """
-    version = DEBIAN[release]['libfabric']
     return shell(chdir=False, commands=[
-        *([f'rm -r {instead_of}'] if instead_of else []),
+        *([f'rm -r {replaces}'] if replaces else []),
         'apt-get -q update',
-        f'{APT_INSTALL} "libfabric1={version}*"',
+        f'{APT_INSTALL} "libfabric1={DEBIAN[release]["libfabric"]}*"',
         APT_CLEAN_IMAGE])
 
 
@@ -113,9 +139,21 @@ def copied(stage, *paths):
         f'tar -C / --no-same-owner -xf {archive} ' + ' '.join(path.lstrip('/') for path in paths), f'rm {archive}'])]
 
 
-def checked(key, sha256=None):
-    """Return the command that stops the build when a source is not the one that is meant."""
-    return f'echo "{sha256 or SOURCES[key]["sha256"]}  {FILES}/{SOURCES[key]["file"]}" | sha256sum -c -'
+def checked(*keys):
+    """Return the commands that stop the build when a source is not the expected one.
+
+    Where no sum of the archive is known, its commit is compared: `git archive`, by which GitHub makes it, writes the
+    commit into the first header of the tar.
+    """
+    commands = []
+    for key in keys:
+        source = SOURCES[key]
+        if source['sha256']:
+            total = argument('OSU_SHA256', source['sha256']) if key == 'osu' else source['sha256']
+            commands.append(f'echo "{total}  {FILES}/{source["file"]}" | sha256sum -c -')
+        else:
+            commands.append(f'gzip -cd {FILES}/{source["file"]} | head -c 1024 | grep -aq "comment={source["commit"]}"')
+    return commands
 
 
 def mpi_from_wheel(name, version):
@@ -126,7 +164,7 @@ def mpi_from_wheel(name, version):
     key = f'{name}-{version}'
     wheel = f'{BUILD}/{name}/{key}'
     return shell(chdir=False, commands=[
-        checked(key),
+        *checked(key),
         f'python3 -m zipfile -e {FILES}/{SOURCES[key]["file"]} {BUILD}/{name}',
         f'cp -r {wheel}.data/data /opt/{name}',
         f'chmod 755 /opt/{name}/bin/*',  # zipfile drops the mode
@@ -145,22 +183,44 @@ OSU_BIN = ['mkdir -p /opt/osu/bin',
            "find /opt/osu/libexec -type f -name 'osu_*' -perm -u+x -exec ln -s -t /opt/osu/bin '{}' +"]
 
 
-def osu_in_c(sha256, wrappers='/opt/mpich/bin'):
+def osu_in_c(wrappers, options=('CFLAGS=-O2', 'CXXFLAGS=-O2')):
     """Return the step that builds the OSU Micro-Benchmarks to /opt/osu; wrappers: folder of mpicc and mpicxx."""
     return shell(chdir=False, commands=[
-        checked('osu', sha256),
+        *checked('osu'),
         f'mkdir -p {BUILD}/osu /opt/osu/share/licenses',
         f'tar --no-same-owner -xzf {FILES}/{SOURCES["osu"]["file"]} --strip-components=1 -C {BUILD}/osu',
         f'cd {BUILD}/osu',
-        f'./configure --prefix=/opt/osu {OSU_OPTIONS} CC={wrappers}/mpicc CXX={wrappers}/mpicxx CFLAGS=-O2 '
-        'CXXFLAGS=-O2',
+        ' '.join([f'./configure --prefix=/opt/osu {OSU_OPTIONS} CC={wrappers}/mpicc CXX={wrappers}/mpicxx', *options]),
         'make -j "$(nproc)"',
         'make install',
         *OSU_BIN,
         'for text in COPYRIGHT* LICENSE*; do if [ -f "$text" ]; then cp "$text" /opt/osu/share/licenses/; fi; done',
-        # RPATH would win over LD_LIBRARY_PATH, and an injected library would have no effect.
-        "if find /opt/osu/libexec -type f -name 'osu_*' -exec readelf -d {} + | grep '(RPATH)'; "
-        'then echo "programs with RPATH, RUNPATH wanted" >&2; exit 1; fi'])
+        no_rpath('/opt/osu')])
+
+
+def no_rpath(*prefixes):
+    """Return the command that stops the build if a library or program of ours has an RPATH.
+
+    RPATH would win over LD_LIBRARY_PATH, and an injected library would have no effect. RUNPATH does not.
+    """
+    return (f"if find {' '.join(prefixes)} -type f '(' -name '*.so*' -o -perm -u+x ')' -exec readelf -d {{}} + "
+            "2>/dev/null | grep '(RPATH)'; then echo 'RPATH found, RUNPATH wanted' >&2; exit 1; fi")
+
+
+LATENCY = '/opt/osu/bin/osu_latency -m 8 -i 10 -x 2'
+
+
+def benchmarks(osu, bindings):
+    """Return what the benchmarks of an image are: 'c' for the C programs, else mpi4py's ports of them.
+
+    label: what the image says of them. source: key of what their licence is of. find: arguments of find that select
+    what is linked with MPI. bindings: mpi4py's module for this MPI.
+    """
+    if osu == 'c':
+        return SimpleNamespace(label=argument('OSU', OSU_LABEL), source='osu',
+                               find="/opt/osu/libexec -type f -name 'osu_*'")
+    return SimpleNamespace(label=f"mpi4py {SOURCES['mpi4py-source']['version']} ports", source='mpi4py-source',
+                           find=f"/opt/osu/lib/python/mpi4py -name 'MPI.{bindings}.*.so'")
 
 
 def osu_ports(python, prefix='/opt/osu'):
@@ -168,9 +228,8 @@ def osu_ports(python, prefix='/opt/osu'):
     source, wheel = SOURCES['mpi4py-source'], SOURCES[f'mpi4py-{python}']
     unpacked = f'{BUILD}/mpi4py-{source["version"]}'
     return shell(chdir=False, commands=[
-        checked('mpi4py-source'),
-        checked(f'mpi4py-{python}'),
-        f'mkdir -p {prefix}/bin {prefix}/libexec/ports {prefix}/lib/python {prefix}/share/licenses',
+        *checked('mpi4py-source', f'mpi4py-{python}'),
+        f'mkdir -p {BUILD} {prefix}/bin {prefix}/libexec/ports {prefix}/lib/python {prefix}/share/licenses',
         f'tar --no-same-owner -xzf {FILES}/{source["file"]} -C {BUILD}',
         f'cp {unpacked}/demo/osu_*.py {prefix}/libexec/ports/',
         f'cp {unpacked}/LICENSE.rst {prefix}/share/licenses/',
@@ -275,8 +334,7 @@ def intel_mpi_from_wheels():
     unpacked = f'{BUILD}/intel-mpi'
     data = f'{unpacked}/impi_rt-{SOURCES["impi-rt"]["version"]}.data/data'
     return shell(chdir=False, commands=[
-        checked('impi-rt'),
-        checked('impi-devel'),
+        *checked('impi-rt', 'impi-devel'),
         *(f'python3 -m zipfile -e {FILES}/{SOURCES[key]["file"]} {unpacked}' for key in ('impi-rt', 'impi-devel')),
         'mkdir -p /opt/intel-mpi/bin /opt/intel-mpi/lib /opt/intel-mpi/opt/mpi/etc /opt/intel-mpi/share/licenses',
         f'install -m 755 -t /opt/intel-mpi/bin {data}/bin/mpiexec.hydra {data}/bin/hydra_bstrap_proxy '
@@ -303,9 +361,12 @@ def intel_mpicc():
 
 
 def licences(*keys, also=()):
-    """Return the SPDX expression of what these sources hold together; also: more licences."""
-    parts = {part for key in keys for part in SOURCES[key]['licence'].split(' AND ')}
-    return ' AND '.join(sorted({*parts, *also}))
+    """Return the SPDX expression of an image with these sources, whose headers stay in the build; also: more."""
+    parts = {*also}
+    for key in keys:
+        if not key.startswith(('shs-cassini-headers', 'shs-cxi-driver')):
+            parts.update(f'({part})' if ' OR ' in part else part for part in SOURCES[key]['licence'].split(' AND '))
+    return ' AND '.join(sorted(parts))
 
 
 PYTHON_PREFIX = '/opt/mpi4py'  # of images with mpi4py on top of another one
@@ -320,7 +381,7 @@ def numpy_and_launcher(python, omb_py):
     omb_py: whether OSU's own Python benchmarks run, the folder python/ of their archive; else mpi4py's ports.
     """
     packages = PYTHON_PACKAGES.format(python)
-    omb = [checked('osu'),
+    omb = [*checked('osu'),
            f'mkdir -p {BUILD}/omb {PYTHON_PREFIX}/libexec/omb-py',
            f'tar --no-same-owner -xzf {FILES}/{SOURCES["osu"]["file"]} --strip-components=1 -C {BUILD}/omb',
            f'cp -r {BUILD}/omb/python/. {PYTHON_PREFIX}/libexec/omb-py/',
@@ -332,12 +393,12 @@ def numpy_and_launcher(python, omb_py):
            f'for text in {BUILD}/omb/COPYRIGHT* {BUILD}/omb/LICENSE*; do if [ -f "$text" ]; then cp "$text" '
            f'{PYTHON_PREFIX}/share/licenses/; fi; done'] if omb_py else []
     return shell(chdir=False, commands=[
-        checked(f'numpy-{python}'),
+        *checked(f'numpy-{python}'),
         f'python3 -m zipfile -e {FILES}/{SOURCES[f"numpy-{python}"]["file"]} {PYTHON_PREFIX}/lib/python',
         # tests, and what is only needed to compile against NumPy
         f'rm -rf {PYTHON_PREFIX}/lib/python/numpy/_core/include {PYTHON_PREFIX}/lib/python/numpy/_core/lib',
         f'find {PYTHON_PREFIX}/lib/python/numpy -type d -name tests -prune -exec rm -rf {{}} +',
-        checked('pip'),
+        *checked('pip'),
         f'python3 -m zipfile -e {FILES}/{SOURCES["pip"]["file"]} {PYTHON_PREFIX}/lib/python',
         *omb,
         f'install -m 755 {FILES}/osu-python {PYTHON_PREFIX}/libexec/osu-python',
@@ -364,7 +425,7 @@ def cupy_for_rocm(rocm, keys, packages):
             f'apt-get -q -o APT::Sandbox::User=root download {" ".join(packages)}',
             *unpacked_packages(f'/opt/rocm-{rocm}/share/dpkg')]),
         shell(chdir=False, commands=[
-            *(checked(key) for key in keys),
+            *checked(*keys),
             f'python3 -m pip install --no-cache-dir --no-index --no-deps --target {BUILD}/tools {wheels}',
             # cotainr's way did not hand these on from an environment file (BitBulldozersLab, CuPy + mpi4py, 2025-07-24)
             f'CUPY_INSTALL_USE_HIP=1 HCC_AMDGPU_TARGET=gfx90a ROCM_HOME=/opt/rocm-{rocm} '

@@ -3,25 +3,13 @@
 What is compiled is compiled by the steps of slingshot.py. Here is where GPU libraries and compilers come from: ROCm's
 are Debian packages in the places of the distribution; CUDA's are put into /usr/local/cuda as NVIDIA lays it out, so
 that each step finds it where it is in the images for Alps.
-
-python -m osu_container.recipes.debian compares the sums of Debian's sources in versions.py with Debian's signed lists.
 """
-import hashlib
-import lzma
-import re
-import shutil
-import subprocess
-import sys
-import tempfile
-import urllib.request
-from pathlib import Path
-
-from hpccm.primitives import raw, shell
+from hpccm.primitives import shell
 
 from osu_container.recipes import common
 from osu_container.recipes.common import BUILD
-from osu_container.recipes.slingshot import CUDA_PREFIX, STUBS, TOOLS, packages
-from osu_container.recipes.versions import DEBIAN, GPU_OF_DEBIAN, SOURCES
+from osu_container.recipes.slingshot import CUDA_PREFIX, STUBS, TOOLS
+from osu_container.recipes.versions import GPU_OF_DEBIAN
 
 ROCM_PREFIX = '/usr'
 LIBRARIES = '/usr/lib/x86_64-linux-gnu'
@@ -42,26 +30,9 @@ CUDA_COMPILERS = ['gcc-13', 'g++-13']
 CUDA_DRIVER = ('libcuda.so.1', 'libnvidia-ml.so.1')
 
 
-def begin(stage, release, tools=()):
-    """Return base, arguments and packages of a stage. tools: Debian packages with which it compiles, if it does."""
-    return [common.debian(stage, release), common.arguments(BOOTSTRAP='docker', BASE=DEBIAN[release]['image']),
-            *([packages(*TOOLS, 'xz-utils', *tools)] if tools else [])]
-
-
-def ports(python):
-    """Return the steps that put mpi4py's ports of the benchmarks into /opt/osu, for one Python such as '3.13'."""
-    return [shell(chdir=False, commands=[f'mkdir -p {BUILD}']), common.osu_ports(python)]
-
-
-def built(parts):
-    """Return what is compiled, for people. parts: path in the image -> keys of SOURCES."""
-    return '; '.join(f"{SOURCES[key]['name']} {SOURCES[key]['version']} in {path}"
-                     for path, keys in parts.items() for key in keys)
-
-
-def words_for(gpu):
-    """Return the names (list of str) of the GPUs for which code is compiled. gpu: key of GPU_OF_DEBIAN."""
-    return [one if gpu == 'rocm' else f'sm_{one}' for one in GPU_OF_DEBIAN[gpu]['gpus']]
+def begin(stage, release, *tools):
+    """Return base, arguments and packages of a stage that compiles. tools: more Debian packages for it."""
+    return [*common.debian(stage, release), common.packages(*TOOLS, 'xz-utils', *tools)]
 
 
 def non_free(release):
@@ -158,118 +129,12 @@ def runtime(gpu):
         f'ln -s {LIBRARIES}/{target} /opt/libfabric/lib/{name}'])
 
 
-def test(gpu, libfabric, programs, version, run):
-    """Return the section that stops the build of an image which does not work or is not what its labels say.
-
-    gpu: key of GPU_OF_DEBIAN. libfabric: its version. programs: arguments of find that select what is linked with MPI.
-    version: command line that succeeds if MPI is the one of the labels. run: command line of osu_latency on two ranks,
-    over TCP and without GPU memory. An image with CUDA runs it only where NVIDIA's driver is; elsewhere our tests do.
-    """
-    absent = '|'.join(CUDA_DRIVER)
-    lines = [
-        'set -e',
+def checks(gpu):
+    """Return the commands (list) that stop the build if a GPU library has another version or does not load."""
+    return [
         *(f"dpkg-query -W -f '${{Version}}' {name} | grep '^{release}'"
           for name, release in GPU_OF_DEBIAN[gpu]['packages'].items()),
-        f'programs=$(find {programs})',
-        'test -n "$programs"',
-        "libraries=$(find /opt/*/lib -name '*.so' ! -path '/opt/osu/*')",
-        'for file in $programs $libraries; do',
-        f'    if ldd "$file" | grep "not found"{f" | grep -vE {absent!r}" if gpu == "cuda" else ""}; '
-        'then echo "$file: library not found" >&2; exit 1; fi',
-        'done',
         # with every symbol bound, as a program's first use of each would
         f'for name in {" ".join(GPU_LIBRARIES[gpu])} {OPENED_AS[gpu][0]} libfabric.so.1; do',
         '    LD_BIND_NOW=1 python3 -c "import ctypes, sys; ctypes.CDLL(sys.argv[1])" "$name"',
-        'done',
-        f'/opt/libfabric/bin/fi_info --version | grep -x "libfabric: {libfabric}"',
-        *([f'if ldconfig -p | grep -q {CUDA_DRIVER[0]}; then', f'    {version}', f'    {run}', 'fi']
-          if gpu == 'cuda' else [version, run]),
-    ]
-    return raw(singularity='%test\n' + '\n'.join(f'    {line}' for line in lines), docker='')
-
-
-# ---- the sums of Debian's sources in versions.py, compared with Debian's signed lists
-
-MIRROR = 'http://deb.debian.org/debian'
-#: Of the package debian-archive-keyring
-KEYRING = Path('/usr/share/keyrings/debian-archive-keyring.gpg')
-LIST = 'main/source/Sources.xz'
-
-
-class ListError(Exception):
-    """A list is not signed by the keyring, or not the one that the signed file names."""
-
-
-def signed_text(path, keyring):
-    """Return the text that a clear-signed file (Path) signs. Raises ListError unless the keyring (Path) has the key."""
-    if not shutil.which('gpgv'):
-        raise ListError("gpgv is not on PATH, which verifies Debian's signature. Install it: apt-get install gpgv")
-    done = subprocess.run(['gpgv', '--keyring', str(keyring), '--output', '-', str(path)], capture_output=True,
-                          text=True)
-    if done.returncode:
-        raise ListError(f"{path.name} is not signed by a key of {keyring}:\n{done.stderr.strip()}\nTake the keyring of "
-                        "the package debian-archive-keyring, and fetch the list again")
-    return done.stdout
-
-
-def sum_in_release(text, name):
-    """Return the sha256 (str) of a list that the text of a release names. Raises ListError."""
-    part = re.search(r'(?m)^SHA256:\n((?: .*\n?)+)', text)
-    found = re.search(rf'(?m)^ ([0-9a-f]{{64}}) +\d+ {re.escape(name)}$', part.group(1) if part else '')
-    if not found:
-        raise ListError(f"the release names no sha256 of {name}")
-    return found.group(1)
-
-
-def sums_in_sources(text):
-    """Return file name -> sha256 (dict) of all source packages of a list (str)."""
-    return {name: total for part in re.findall(r'(?m)^Checksums-Sha256:\s*\n((?: .*\n?)+)', text)
-            for total, _, name in (line.split() for line in part.splitlines())}
-
-
-def sums_of(release, fetch, keyring=KEYRING):
-    """Return file name -> sha256 (dict) of the sources of a Debian release. Raises ListError, and OSError of fetch.
-
-    fetch: function of a path below dists/RELEASE, which returns its bytes.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / 'InRelease'
-        path.write_bytes(fetch('InRelease'))
-        wanted = sum_in_release(signed_text(path, keyring), LIST)
-    packed = fetch(LIST)
-    found = hashlib.sha256(packed).hexdigest()
-    if found != wanted:
-        raise ListError(f"{LIST} of {release} is not the one that is signed:\n    sha256 found   {found}\n"
-                        f"    sha256 wanted  {wanted}\nThe mirror may be changing right now: try again in an hour")
-    return sums_in_sources(lzma.decompress(packed).decode())
-
-
-def differences(sources, sums):
-    """Return lines (list of str) on sources whose sum is not Debian's. sums: release -> file name -> sha256."""
-    lines = []
-    for key, source in sources.items():
-        found = sums[source['debian']].get(source['file'])
-        if found != source['sha256']:
-            lines.append(f"{key}: {source['file']} has sha256 {source['sha256']} in versions.py, "
-                         f"{found or 'no sum: it is not there (any more)'} in Debian {source['debian']}")
-    return lines
-
-
-def main():
-    """Print what differs; return 1 if something does."""
-    sources = {key: source for key, source in SOURCES.items() if 'debian' in source}
-
-    def fetched(release):
-        return lambda path: urllib.request.urlopen(f'{MIRROR}/dists/{release}/{path}', timeout=60).read()
-    try:
-        sums = {release: sums_of(release, fetched(release)) for release in {one['debian'] for one in sources.values()}}
-    except (ListError, OSError) as err:
-        print(f"osu_container.recipes.debian: {err}", file=sys.stderr)
-        return 1
-    lines = differences(sources, sums)
-    print('\n'.join(lines) or f"{len(sources)} sources are those of Debian's signed lists: {', '.join(sources)}")
-    return 1 if lines else 0
-
-
-if __name__ == '__main__':
-    sys.exit(main())
+        'done']

@@ -1,23 +1,16 @@
-"""Every image that has a name: what is in it, for whom, and what its build takes. Plain data; the recipes do the work.
+"""Every image that has a name: what is in it and for whom. Plain data; the recipes do the work.
 
 IMAGES: name (of the SIF, without suffix) -> dict with
     family        'lumi', 'workstation', 'debian', 'alps', 'abi' or 'mpi4py'
-    recipe        file of this folder
+    recipe        file of container-recipes/
     purpose       one line: for which approach and host
     published     (libcxi 'yes' or 'no', libfabric, MPICH) of the row in compatibility.csv, None if there is none
-    default       whether the published pipeline built it by default
-    recommended   for whom this is today's choice, '' if for nobody
     fails         why its MPI does not even load with its own libfabric, '' if it does (derived: versions.py)
     base          what the build starts from: {'debian': release}, {'image': name of another image here} or
                   {'registry': reference}
     unbuilt       why our tests do not build it, '' if they do
-    minutes       of the build on two cores, without downloads (measured for what our tests build, else estimated)
-    gigabytes     of disk that the build needs beside the image (the same)
-    built         what came of this project's own build of an image that takes long: dict with date, megabytes of the
-                  SIF, minutes on two cores with downloads; {} for the others
-    evidence      only of LUMI and Alps: the word for what is known of the image (docs/design.md)
+    compiles_mpi  whether the build compiles MPI, which takes from twenty minutes to hours
     variants      by benchmark programs, 'c' (the C programs), 'mpi4py' (its ports of them) or 'python': dict with
-        rendered      name of its definition file and Dockerfile (osu_container/image/catalogue.py), without suffix
         arguments     of the recipe
         sources       keys of SOURCES in versions.py
         files         other files of this repository that the build copies in
@@ -67,8 +60,7 @@ def libcxi_version(shs):
     return SOURCES[libcxi_sources(shs)[-1]]['version']
 
 
-# Rows of compatibility.csv (libcxi, libfabric, MPICH), and those that the published pipeline built by default. ROCm is
-# the one that LUMI/24.03 had on the host then.
+# Rows of compatibility.csv (libcxi, libfabric, MPICH). ROCm is the one that LUMI/24.03 had on the host then.
 PUBLISHED_ROCM = '6.0.3'
 PUBLISHED = [
     ('no', '1.15.2', '3.1.4'), ('no', '1.15.2', '3.4.3'), ('no', '1.21.1', '3.4.3'), ('no', '1.22.0', '3.4.3'),
@@ -76,7 +68,6 @@ PUBLISHED = [
     ('yes', '1.15.2', '3.4.3'), ('yes', '1.15.2', '4.2.3'), ('yes', '1.21.1', '4.2.3'), ('yes', '1.22.0', '4.2.3'),
     ('yes', '2.0.0', '4.2.3'),
 ]
-DEFAULT = [('no', '1.15.2', '3.1.4'), ('no', '1.15.2', '4.2.3'), ('yes', '1.22.0', '4.2.3')]
 
 # ROCm -> LUMI's software stack with it, today. The host's libfabric is 1.22.0 in all of them: the newest that an MPICH
 # for hybrid may be built against.
@@ -101,40 +92,24 @@ def lumi_plugin(rocm, libfabric):
     return None if libfabric.startswith('2.') else 'aws-ofi-rccl'
 
 
-def _lumi_parts(rocm, mpich, libfabric, libcxi):
-    """Return path -> keys of SOURCES of an image. ROCm is AMD's packages, which are listed in its share/packages."""
-    plugin = lumi_plugin(rocm, libfabric)
-    return {
-        **{f'/opt/{key}': [key] for key in NETWORK_SOURCES},
-        **({'/opt/libcxi': libcxi_sources(LUMI_SHS)} if libcxi == 'yes' else {}),
-        '/opt/libfabric': [f'libfabric-{libfabric}'],
-        '/opt/mpich': [f'mpich-source-{mpich}'],
-        **({'/opt/rccl-plugin': [plugin]} if plugin else {}),
-        '/opt/osu': ['osu'],
-        f'/opt/rocm-{rocm}': [],
-    }
-
-
 def lumi_sources(rocm, mpich, libfabric, libcxi):
     """Return the keys of SOURCES whose content is in an image."""
-    return [key for keys in _lumi_parts(rocm, mpich, libfabric, libcxi).values() for key in keys]
+    plugin = lumi_plugin(rocm, libfabric)
+    return [*NETWORK_SOURCES, *(libcxi_sources(LUMI_SHS) if libcxi == 'yes' else []), f'libfabric-{libfabric}',
+            f'mpich-source-{mpich}', *([plugin] if plugin else []), 'osu']
 
 
-def _lumi(rocm, mpich, libfabric, libcxi, purpose, **also):
+def _lumi(rocm, mpich, libfabric, libcxi, purpose):
     """Return (name, entry) of one image."""
-    row = (libcxi, libfabric, mpich)
-    published = row if rocm == PUBLISHED_ROCM and row in PUBLISHED else None
-    return lumi_name(rocm, mpich, libfabric, libcxi), {
-        'family': 'lumi', 'recipe': 'lumi.py', 'published': published,
-        'arguments': {'rocm': rocm, 'mpich': mpich, 'libfabric': libfabric, 'libcxi': libcxi},
-        'default': published in DEFAULT, 'purpose': purpose,
-        'sources': [*lumi_sources(rocm, mpich, libfabric, libcxi), 'rocm-key'],
-        'files': ENTRYPOINT_FILES,
+    row, name = (libcxi, libfabric, mpich), lumi_name(rocm, mpich, libfabric, libcxi)
+    return name, {
+        'family': 'lumi', 'recipe': 'lumi.py', 'purpose': purpose, 'compiles_mpi': True,
+        'published': row if rocm == PUBLISHED_ROCM and row in PUBLISHED else None,
         'base': {'registry': UBUNTU[ROCM[rocm]['ubuntu']]['image']},
         'unbuilt': "our tests reach neither a container registry nor AMD's packages",
-        # estimates: compiling MPICH with HIP takes most of the time, AMD's compiler most of the disk
-        **({'minutes': 120, 'gigabytes': 12} if newer(mpich, '4.0') else {'minutes': 50, 'gigabytes': 5}),
-        'evidence': 'untested', **also}
+        'variants': {'c': {
+            'arguments': {'name': name, 'rocm': rocm, 'mpich': mpich, 'libfabric': libfabric, 'libcxi': libcxi},
+            'sources': [*lumi_sources(rocm, mpich, libfabric, libcxi), 'rocm-key'], 'files': ENTRYPOINT_FILES}}}
 
 
 def _published():
@@ -149,11 +124,9 @@ def _published():
 def _today():
     """Return the images for the stacks of today."""
     for rocm, stack in STACKS.items():
-        host = f'{stack}, host libfabric {HOST_LIBFABRIC}'
-        yield _lumi(rocm, CHOSEN_MPICH, HOST_LIBFABRIC, 'no', f'pure, bind and hybrid on {host}',
-                    recommended=f'for {host}, approaches pure, bind and hybrid')
-        yield _lumi(rocm, CHOSEN_MPICH, HOST_LIBFABRIC, 'yes', f'opensource on {stack}',
-                    recommended=f'for {stack}, approach opensource')
+        yield _lumi(rocm, CHOSEN_MPICH, HOST_LIBFABRIC, 'no',
+                    f'pure, bind and hybrid on {stack}, host libfabric {HOST_LIBFABRIC}')
+        yield _lumi(rocm, CHOSEN_MPICH, HOST_LIBFABRIC, 'yes', f'opensource on {stack}')
 
 
 # --- Alps ---
@@ -169,22 +142,33 @@ ALPS_PARTS = {
 }
 
 
+ALPS_SOURCES = [key for parts in ALPS_PARTS.values() for keys in parts.values() for key in keys]
+
+
 def _alps():
     """Return (name, entry) of the image for Alps."""
     return ALPS_NAME, {
-        'family': 'alps', 'recipe': 'alps.py', 'arguments': {},
-        'purpose': "Open MPI 5 over the image's own libfabric on Alps, no hook for Slingshot",
-        'sources': [key for stage in ALPS_PARTS.values() for keys in stage.values() for key in keys],
+        'family': 'alps', 'recipe': 'alps.py', 'compiles_mpi': True,
+        'purpose': "openmpi on Alps (GH200): Open MPI 5 over the image's own libfabric, no hook for Slingshot",
         'base': {'registry': CUDA[ALPS_CUDA]['build']},
         'unbuilt': 'our tests reach no container registry, and have neither CUDA nor an aarch64 processor',
-        'evidence': 'untested', 'recommended': 'for Alps (GH200), approach openmpi', 'minutes': 120, 'gigabytes': 20}
+        'variants': {'c': {'arguments': {'name': ALPS_NAME}, 'files': [], 'sources': ALPS_SOURCES}}}
 
 
 # ---- any Linux machine
 
-def ports(python):
-    """Return (sources, files) of mpi4py's ports of the benchmarks in /opt/osu, for one Python such as '3.11'."""
-    return ['mpi4py-source', f'mpi4py-{python}'], [OSU_PORT]
+def sources_of(parts):
+    """Return the keys of SOURCES (list) in a dict of parts: path in the image -> keys."""
+    return [key for keys in parts.values() for key in keys]
+
+
+def _c_or_ports(name, arguments, sources, python):
+    """Return the variants of an image with the C programs, or mpi4py's ports of them for one Python such as '3.11'."""
+    return {
+        'c': {'arguments': {'name': name, **arguments, 'osu': 'c'}, 'sources': [*sources, 'osu'],
+              'files': ENTRYPOINT_FILES},
+        'mpi4py': {'arguments': {'name': name, **arguments, 'osu': 'mpi4py'},
+                   'sources': [*sources, 'mpi4py-source', f'mpi4py-{python}'], 'files': [OSU_PORT, *ENTRYPOINT_FILES]}}
 
 
 def missing_symbols(mpich, libfabric):
@@ -197,22 +181,12 @@ def missing_symbols(mpich, libfabric):
 
 def _workstation(mpich, libfabric, release, origin):
     """Return the entry of an image with MPICH from its wheel on a Debian release."""
-    name = f'osu-workstation-mpich-{mpich}-libfabric-{libfabric}'
-    arguments = {'mpich': mpich, 'libfabric': libfabric}
-    mpi = f'mpich-{mpich}'
-    sources, files = ports(DEBIAN[release]['python'])
-    fails = missing_symbols(mpich, libfabric)
+    name, fails = f'osu-workstation-mpich-{mpich}-libfabric-{libfabric}', missing_symbols(mpich, libfabric)
     return name, {
-        'family': 'workstation', 'recipe': 'workstation.py', 'published': None, 'default': False, 'recommended': '',
+        'family': 'workstation', 'recipe': 'workstation.py', 'fails': fails, 'base': {'debian': release},
         'purpose': f"libfabric {origin}; {'bind and hybrid' if fails else 'all approaches'} on any Linux machine",
-        'fails': fails, 'base': {'debian': release}, 'unbuilt': '', 'minutes': 1, 'gigabytes': 1,
-        'variants': {
-            'c': {'rendered': name, 'arguments': {**arguments, 'osu': 'c'}, 'sources': [mpi, 'osu'],
-                  'files': ENTRYPOINT_FILES},
-            'mpi4py': {'rendered': f'{name}-ports', 'arguments': {**arguments, 'osu': 'mpi4py'},
-                       'sources': [mpi, *sources], 'files': [*files, *ENTRYPOINT_FILES]},
-        },
-    }
+        'variants': _c_or_ports(name, {'mpi': 'mpich', 'release': release, 'mpich': mpich, 'libfabric': libfabric},
+                                [f'mpich-{mpich}'], DEBIAN[release]['python'])}
 
 
 def _workstations():
@@ -221,16 +195,6 @@ def _workstations():
         yield _workstation(mpich, MPICH_LIBFABRIC[mpich], DEFAULT_DEBIAN, 'of the wheel')
     for release, facts in DEBIAN.items():
         yield _workstation(DEFAULT_MPICH, facts['libfabric'], release, f"of Debian {facts['number']}")
-
-
-def _one_variant(name, entry):
-    """Return the entry with the parts that may be left out where an image has one kind of programs."""
-    entry = {'published': None, 'default': False, 'recommended': '', 'fails': '', 'unbuilt': '', 'built': {}, **entry}
-    if 'variants' not in entry:
-        variant = {'rendered': name, 'files': [], **{key: entry.pop(key) for key in (
-            'arguments', 'sources', 'files') if key in entry}}
-        entry['variants'] = {entry.pop('programs', 'c'): variant}
-    return entry
 
 
 # ---- every part from Debian and PyPI, with ROCm or CUDA: neither AMD's package server, NVIDIA's, GitHub nor a
@@ -248,32 +212,20 @@ TITLES = {'mpich': 'MPICH', 'openmpi': 'Open MPI'}
 VENDORS = {'rocm': 'ROCm', 'cuda': 'CUDA'}
 
 
-def sources_of(parts):
-    """Return the keys of SOURCES (list) in a dict of parts."""
-    return [key for keys in parts.values() for key in keys]
-
-
 def debian_name(gpu, mpi, version):
     """Return the name of an image. gpu: key of GPU_OF_DEBIAN. mpi, version: key of MPI_PARTS."""
     return f"osu-debian-{gpu}-{GPU_OF_DEBIAN[gpu]['release']}-{mpi}-{version}-libfabric-{DEBIAN_LIBFABRIC}"
 
 
-def _debian(gpu, mpi, version, purpose, **facts):
+def _debian(gpu, mpi, version, purpose):
     """Return (name, entry) of an image."""
     name, release = debian_name(gpu, mpi, version), GPU_OF_DEBIAN[gpu]['debian']
-    ports = ['mpi4py-source', f"mpi4py-{DEBIAN[release]['python']}"]
-    keys = [*sources_of(NETWORK_PARTS), *sources_of(MPI_PARTS[mpi, version])]
-    arguments = {'gpu': gpu, 'mpi': mpi, 'version': version}
     return name, {
-        'family': 'debian', 'recipe': 'debian.py', 'published': None, 'purpose': purpose, 'base': {'debian': release},
-        **facts,
-        'variants': {
-            'c': {'rendered': name, 'arguments': {**arguments, 'osu': 'c'}, 'sources': [*keys, 'osu'],
-                  'files': ENTRYPOINT_FILES},
-            'mpi4py': {'rendered': f'{name}-ports', 'arguments': {**arguments, 'osu': 'mpi4py'},
-                       'sources': [*keys, *ports], 'files': [OSU_PORT, *ENTRYPOINT_FILES]},
-        },
-    }
+        'family': 'debian', 'recipe': 'debian.py', 'purpose': purpose, 'base': {'debian': release},
+        'compiles_mpi': True,
+        'variants': _c_or_ports(name, {'gpu': gpu, 'mpi': mpi, 'version': version},
+                                [*sources_of(NETWORK_PARTS), *sources_of(MPI_PARTS[mpi, version])],
+                                DEBIAN[release]['python'])}
 
 
 # ---- MPI libraries that are not MPICH, and mpi4py on top of others
@@ -281,22 +233,15 @@ def _debian(gpu, mpi, version, purpose, **facts):
 PYTHON = DEBIAN[DEFAULT_DEBIAN]['python']
 
 
-def _abi(mpi, title, sources, libfabric, **facts):
-    """Return (name, entry) of an image of recipe abi.py; sources: keys of its MPI, the first one has the version."""
-    name = f"osu-abi-{title}-{SOURCES[sources[0]]['version']}-libfabric-{libfabric}"
-    ports = ['mpi4py-source', f'mpi4py-{PYTHON}']
+def _abi(mpi, sources, libfabric, purpose):
+    """Return (name, entry) of an image with another MPI; sources: keys of its wheels, the first one has the version."""
+    version = SOURCES[sources[0]]['version']
+    name = f"osu-abi-{mpi}-{version}-libfabric-{libfabric}"
     return name, {
-        'family': 'abi', 'recipe': 'abi.py', 'base': {'debian': DEFAULT_DEBIAN}, 'minutes': 1, 'gigabytes': 1, **facts,
-        'variants': {
-            'c': {'rendered': name, 'arguments': {'mpi': mpi, 'osu': 'c'}, 'sources': [*sources, 'osu'],
-                  'files': ENTRYPOINT_FILES},
-            'mpi4py': {'rendered': f'{name}-ports', 'arguments': {'mpi': mpi, 'osu': 'mpi4py'},
-                       'sources': [*sources, *ports], 'files': [OSU_PORT, *ENTRYPOINT_FILES]},
-        },
-    }
+        'family': 'abi', 'recipe': 'workstation.py', 'base': {'debian': DEFAULT_DEBIAN}, 'purpose': purpose,
+        'variants': _c_or_ports(name, {'mpi': mpi, 'release': DEFAULT_DEBIAN, 'libfabric': libfabric}, sources,
+                                PYTHON)}
 
-
-_DEBIANS = DEBIAN[DEFAULT_DEBIAN]['libfabric']
 
 # What the images have of this repository: the launcher of the benchmarks, the commands python and pip, and the file by
 # which Python finds mpi4py
@@ -319,9 +264,12 @@ def cupy_packages(rocm):
             'roctracer', 'roctracer-dev', 'rocm-llvm', 'hipcc', *newer_hipblas]
 
 
-_MPICH_RANKS = '/opt/mpich/bin/mpiexec -n 2'
-_OPENMPI_RANKS = ('OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 /opt/openmpi/bin/mpiexec '
-                  '--map-by :oversubscribe -n 2')
+# Command that starts two ranks, by the prefix of MPI. Open MPI by its own rules lets root start nothing, and gives a
+# node so many ranks as it has cores.
+RANKS = {'mpich': '/opt/mpich/bin/mpiexec -n 2',
+         'intel-mpi': 'I_MPI_ROOT=/opt/intel-mpi I_MPI_HYDRA_BOOTSTRAP=fork /opt/intel-mpi/bin/mpiexec.hydra -n 2',
+         'openmpi': 'OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 /opt/openmpi/bin/mpiexec '
+                    '--map-by :oversubscribe -n 2'}
 
 
 # ROCm, libfabric, libcxi of the images below that are for LUMI: for each stack the one of hybrid, bind and pure, and
@@ -337,17 +285,17 @@ def _lumi_base(rocm, libfabric, libcxi):
         'libcxi': libcxi_version(LUMI_SHS) if libcxi == 'yes' else 'none',
         'gpu': f'ROCm {rocm} {GPU}', 'python': UBUNTU_PYTHON[ubuntu], 'distro': UBUNTU[ubuntu]['distro'],
         'built': False, 'sources': lumi_sources(rocm, '4.2.3', libfabric, libcxi),
-        'mpiexec': f'FI_PROVIDER=tcp MPIR_CVAR_ENABLE_GPU=0 {_MPICH_RANKS}'}
+        'mpiexec': f'FI_PROVIDER=tcp MPIR_CVAR_ENABLE_GPU=0 {RANKS["mpich"]}'}
 
 
 # Image below -> what it has; python: that of its Debian or Ubuntu, built: whether our tests build it
 MPI4PY_BASES = {
     'osu-workstation-mpich-4.2.3-libfabric-1.22.0': {
         'mpi': 'MPICH 4.2.3', 'libfabric': '1.22.0', 'python': PYTHON, 'distro': 'ubuntu22', 'built': True,
-        'sources': ['mpich-4.2.3'], 'mpiexec': _MPICH_RANKS},
+        'sources': ['mpich-4.2.3'], 'mpiexec': RANKS['mpich']},
     'osu-abi-openmpi-5.0.11-libfabric-2.5.1': {
         'mpi': 'Open MPI 5.0.11', 'libfabric': '2.5.1', 'python': PYTHON, 'distro': 'ubuntu22', 'built': True,
-        'sources': ['openmpi-5.0.11'], 'mpiexec': _OPENMPI_RANKS},
+        'sources': ['openmpi-5.0.11'], 'mpiexec': RANKS['openmpi']},
     **dict(_lumi_base(*row) for row in _LUMI_BASES),
 }
 for _name, _facts in MPI4PY_BASES.items():
@@ -363,44 +311,38 @@ def mpi4py_name(base, cupy='none'):
 def _mpi4py(base, cupy='none'):
     """Return (name, entry) of an image of recipe mpi4py_image.py."""
     below, name = MPI4PY_BASES[base], mpi4py_name(base, cupy)
-    python = [f"mpi4py-{below['python']}", f"numpy-{below['python']}"]
-    own = ['mpi4py-source', *python, 'pip', *(cupy_sources(below['python']) if cupy == 'rocm' else [])]
-    files = MPI4PY_FILES
-    arguments = {'base': base, 'cupy': cupy}
-    key = ['rocm-key'] if cupy == 'rocm' else []
+    with_cupy = cupy == 'rocm'
+    sources = ['mpi4py-source', f"mpi4py-{below['python']}", f"numpy-{below['python']}", 'pip',
+               *([*cupy_sources(below['python']), 'rocm-key'] if with_cupy else [])]
+    arguments = {'name': name, 'base': base, 'cupy': cupy}
     return name, {
         'family': 'mpi4py', 'recipe': 'mpi4py_image.py', 'base': {'image': base},
-        'purpose': f"{below['mpi']} from Python: mpi4py, NumPy{', CuPy' if key else ''}, benchmarks with their arrays",
-        'unbuilt': '' if below['built'] else 'the image below is not built here',
-        'minutes': 60 if key else 1, 'gigabytes': 20 if key else 1,
+        'purpose': f"{below['mpi']} from Python: mpi4py, NumPy{', CuPy' if with_cupy else ''}, benchmarks with their "
+                   "arrays",
+        'unbuilt': '' if below['built'] else 'the image below is not built here', 'compiles_mpi': not below['built'],
         'variants': {
-            'mpi4py': {'rendered': f'{name}-ports', 'arguments': {**arguments, 'osu': 'mpi4py'},
-                       'sources': [*own, *key], 'files': files},
-            'python': {'rendered': name, 'arguments': {**arguments, 'osu': 'python'},
-                       'sources': [*own, 'osu', *key], 'files': files},
-        },
-    }
+            'mpi4py': {'arguments': {**arguments, 'osu': 'mpi4py'}, 'sources': sources, 'files': MPI4PY_FILES},
+            'python': {'arguments': {**arguments, 'osu': 'python'}, 'sources': [*sources, 'osu'],
+                       'files': MPI4PY_FILES}}}
 
 
 IMAGES = dict([
     *_published(), *_today(), _alps(),
     *_workstations(),
-    _debian('rocm', 'mpich', '4.0.2', "bind with GPUs of AMD, nothing of it from AMD's server", minutes=40,
-            gigabytes=8, built={'date': '2026-11-24', 'megabytes': 319, 'minutes': 41}),
-    _debian('cuda', 'mpich', '4.0.2', "bind with GPUs of NVIDIA, nothing of it from NVIDIA's registry", minutes=30,
-            gigabytes=10, built={'date': '2026-11-24', 'megabytes': 242, 'minutes': 29}),
-    _debian('cuda', 'openmpi', '5.0.7', "openmpi with GPUs of NVIDIA", minutes=20, gigabytes=10,
-            built={'date': '2026-11-23', 'megabytes': 231, 'minutes': 17}),
+    _debian('rocm', 'mpich', '4.0.2', "bind with GPUs of AMD, nothing of it from AMD's server"),
+    _debian('cuda', 'mpich', '4.0.2', "bind with GPUs of NVIDIA, nothing of it from NVIDIA's registry"),
+    _debian('cuda', 'openmpi', '5.0.7', "openmpi with GPUs of NVIDIA"),
     # MPICH itself is in the family workstation: osu-workstation-mpich-4.3.2-libfabric-1.22.0 is the newest 4.
-    _abi('intel', 'intel-mpi', ['impi-rt', 'impi-devel'], _DEBIANS,
-         purpose="Intel MPI, which bind replaces by the host's MPI; Intel Simplified Software License, see abi.py"),
-    _abi('openmpi', 'openmpi', ['openmpi-5.0.11'], OPENMPI_LIBFABRIC['5.0.11'],
-         purpose="Open MPI for approach openmpi on hosts whose Slurm has PMIx; no host MPI can replace it"),
+    _abi('intel-mpi', ['impi-rt', 'impi-devel'], DEBIAN[DEFAULT_DEBIAN]['libfabric'],
+         "Intel MPI, which bind replaces by the host's MPI; Intel Simplified Software License, see workstation.py"),
+    _abi('openmpi', ['openmpi-5.0.11'], OPENMPI_LIBFABRIC['5.0.11'],
+         "Open MPI for approach openmpi on hosts whose Slurm has PMIx; no host MPI can replace it"),
     *(_mpi4py(base) for base in MPI4PY_BASES),
     *(_mpi4py(base, 'rocm') for base, facts in MPI4PY_BASES.items() if facts.get('rocm')),
 ])
-IMAGES = {name: _one_variant(name, entry) for name, entry in IMAGES.items()}
-IMAGES['osu-workstation-mpich-4.2.3-libfabric-1.22.0']['recommended'] = "make demo"
+for _entry in IMAGES.values():
+    for _key, _value in (('published', None), ('fails', ''), ('unbuilt', ''), ('compiles_mpi', False)):
+        _entry.setdefault(_key, _value)
 
 FAMILIES = {
     'lumi': "LUMI: MI250X and Slingshot 11, MPICH from source",
@@ -423,10 +365,15 @@ KEPT = (
 )
 
 
+def rendered_name(name, kind):
+    """Return the name of the definition file and Dockerfile of an image (str), without suffix."""
+    return f'{name}-ports' if kind == 'mpi4py' else name
+
+
 def file_names():
     """Return the name of every file that can be rendered (str) -> (name of the image, benchmark programs)."""
-    return {variant['rendered'] + suffix: (name, kind) for name, entry in IMAGES.items()
-            for kind, variant in entry['variants'].items() for suffix in ('.def', '.Dockerfile')}
+    return {rendered_name(name, kind) + suffix: (name, kind) for name, entry in IMAGES.items()
+            for kind in entry['variants'] for suffix in ('.def', '.Dockerfile')}
 
 
 def render(name, kind, suffix):

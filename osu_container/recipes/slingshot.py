@@ -14,12 +14,12 @@ library of the host that a module puts there comes first. CXI_FORK_SAFE above al
 small message from GPU memory by a slow path (docs/compare.md).
 """
 
-from hpccm.primitives import baseimage, raw, shell
+from hpccm.primitives import raw, shell
 
 from osu_container.core.data.sites.cray import with_rccl
 from osu_container.recipes import common
-from osu_container.recipes.common import BUILD, FILES
-from osu_container.recipes.images import ALPS_PARTS, ALPS_SHS, NEWEST_LIBFABRIC, libcxi_sources, libcxi_version
+from osu_container.recipes.common import BUILD, FILES, LATENCY, checked, no_rpath
+from osu_container.recipes.images import libcxi_sources
 from osu_container.recipes.versions import ROCM, SOURCES, UBUNTU, newer
 
 # What every build needs. python3: libcxi makes a header with it. libtool-bin: Yaksa writes the release of `libtool`
@@ -41,54 +41,15 @@ ROCM_LIBRARIES = ['comgr', 'hip-dev', 'hip-runtime-amd', 'hsa-rocr', 'hsa-rocr-d
 ROCM_LICENCES = {'MIT', 'NCSA', 'BSD-3-Clause', 'Apache-2.0 WITH LLVM-exception'}
 
 
-def older(version, other):
-    """Return whether a version such as '1.22.0' is older than the other."""
-    return newer(other, version)
-
-
-def base(stage, image, distro, bootstrap='docker', name='BASE'):
-    """Return base image and build arguments of a stage: from a registry, or a folder or SIF by BOOTSTRAP and BASE.
-
-    distro: HPCCM's word for the distribution. bootstrap: where image is, in Apptainer's words. name: of the argument.
-    """
-    return [baseimage(image=common.argument(name, image), _bootstrap=common.argument('BOOTSTRAP', bootstrap),
-                      _as=stage, _distro=distro, _docker_env=False),
-            common.arguments(**{'BOOTSTRAP': bootstrap, name: image})]
-
-
 def ubuntu(stage, release):
     """Return base image and build arguments of a stage with an Ubuntu release of versions.py."""
-    return base(stage, UBUNTU[release]['image'], UBUNTU[release]['distro'])
-
-
-def packages(*names):
-    """Return the step that installs Debian packages with what they depend on, unless the base has them already."""
-    wanted = ' '.join(sorted(set(names)))
-    return shell(chdir=False, commands=[
-        f'dpkg -s {wanted} >/dev/null 2>&1 || (apt-get -q update && {common.APT_INSTALL} {wanted} && '
-        f'{common.APT_CLEAN})'])
+    return common.base(stage, UBUNTU[release]['image'], UBUNTU[release]['distro'])
 
 
 def to_run(*prefixes):
     """Return the folders of prefixes that an image needs: no headers. fi_info and cxi_stat show what the network is."""
     return [f'{prefix}/{folder}' for prefix in prefixes for folder in ('bin', 'lib', 'share')
             if folder != 'bin' or prefix in ('/opt/libcxi', '/opt/libfabric')]
-
-
-def checked(*keys):
-    """Return the commands that stop the build when a source is not the one that is meant.
-
-    Where no sum of the archive is known, its commit is compared: `git archive`, by which GitHub makes it, writes the
-    commit into the first header of the tar.
-    """
-    commands = []
-    for key in keys:
-        source = SOURCES[key]
-        if source.get('commit'):
-            commands.append(f'gzip -cd {FILES}/{source["file"]} | head -c 1024 | grep -aq "comment={source["commit"]}"')
-        if source['sha256']:
-            commands.append(common.checked(key))
-    return commands
 
 
 def unpacked(*keys):
@@ -101,15 +62,15 @@ def unpacked(*keys):
     return commands
 
 
-def from_source(key, prefix, options, prepare=(), make='make -j "$(nproc)"', install='make install'):
+def from_source(key, prefix, options, prepare=()):
     """Return the commands that build a source with GNU's tools into a prefix. prepare: commands before configure."""
     return [
         *unpacked(key),
         f'cd {BUILD}/{SOURCES[key]["name"]}',
         *prepare,
         ' \\\n        '.join([f'./configure --prefix={prefix}', *options]),
-        make,
-        install,
+        'make -j "$(nproc)"',
+        'make install',
         f'mkdir -p {prefix}/share/licenses',
         'for text in COPYING* COPYRIGHT* LICEN[CS]E*; do '
         f'if [ -f "$text" ]; then cp "$text" {prefix}/share/licenses/; fi; done',
@@ -127,15 +88,6 @@ def found_by_loader(*prefixes):
     """
     folders = ''.join(f'{prefix}/lib\\n' for prefix in prefixes)
     return shell(chdir=False, commands=[f"printf '{folders}' >/etc/ld.so.conf.d/slingshot.conf", 'ldconfig'])
-
-
-def no_rpath(*prefixes):
-    """Return the command that stops the build if a library or program of ours has an RPATH.
-
-    RPATH would win over LD_LIBRARY_PATH, and an injected library would have no effect. RUNPATH does not.
-    """
-    return (f"if find {' '.join(prefixes)} -type f '(' -name '*.so*' -o -perm -u+x ')' -exec readelf -d {{}} + "
-            "2>/dev/null | grep '(RPATH)'; then echo 'RPATH found, RUNPATH wanted' >&2; exit 1; fi")
 
 
 # --- ROCm ---
@@ -195,7 +147,6 @@ def xpmem():
 def libcxi(shs):
     """Return the step that builds libcxi of a release of SHS to /opt/libcxi, with the headers of card and driver.
 
-
     No GPU: only its test programs would use one, libcxi.so does not. Of the programs cxi_stat stays, which shows the
     cards; the others need libraries that the image has not.
     """
@@ -217,7 +168,7 @@ def libcxi(shs):
 
 def has_cxi(libfabric, cxi):
     """Return whether a libfabric release gets its provider for Slingshot. Releases before 1.21 have none in public."""
-    return cxi and not older(libfabric, '1.21')
+    return cxi and not newer('1.21', libfabric)
 
 
 def libfabric(version, cxi, gpu, also=(), xpmem=True, prepare=()):
@@ -230,12 +181,12 @@ def libfabric(version, cxi, gpu, also=(), xpmem=True, prepare=()):
     unwanted = [name for name in ('efa', 'opx', 'psm2', 'psm3', 'usnic', 'verbs') if name not in also]
     options = ['--disable-static', *gpu, *(f'--disable-{name}' for name in unwanted),
                *(f'--enable-{name}' for name in also)]
-    if xpmem and not older(version, '1.21'):
+    if xpmem and not newer('1.21', version):
         options.append('--enable-xpmem=/opt/xpmem')
     prepare = list(prepare)
     if has_cxi(version, cxi):
         options += ['--enable-cxi=/opt/libcxi', 'CPPFLAGS=-I/opt/libcxi/include']
-        if older(version, '2.1'):
+        if newer('2.1', version):
             # libcxi dropped the flag (479eb0c, December 2024), libfabric's code followed (its pull request 10648).
             prepare.append("sed -i 's/| CXI_MAP_IOVA_ALLOC//g' prov/cxi/include/cxip.h")
     return shell(chdir=False, commands=from_source(f'libfabric-{version}', '/opt/libfabric', options, prepare))
@@ -256,7 +207,7 @@ def cuda(prefix, gdrcopy=True):
 
 def mpich_uses_gpu(version):
     """Return whether an MPICH release can be built with HIP; 3.x cannot."""
-    return not older(version, '4.0')
+    return not newer('4.0', version)
 
 
 def hip(prefix, *gpus):
@@ -269,28 +220,28 @@ def cuda_for_mpich(prefix, *gpus):
     return ['--without-hip', '--without-ze'], [f'--with-cuda={prefix}', f"--with-cuda-sm={','.join(gpus)}"]
 
 
-def mpich(version, gpu, fabric='/opt/libfabric', xpmem=True, prepare=(), environment=()):
+def mpich(version, gpu, fabric='/opt/libfabric', xpmem=True, prepare=()):
     """Return the step that builds MPICH to /opt/mpich, from 4.0 on for memory of GPUs.
 
     3.1 sends over TCP by itself (nemesis), as in the published image. GPUs are named: Yaksa in MPICH would look for
     one, or compile for every GPU that it has heard of.
 
     gpu: options of hip() or cuda_for_mpich(). fabric: prefix of the libfabric that it is linked with. xpmem: whether
-    /opt/xpmem is there. prepare: commands before configure. environment: variables for configure, as NAME=VALUE.
+    /opt/xpmem is there. prepare: commands before configure.
     """
-    prefix = '/opt/mpich'
     without, with_gpu = gpu
-    if older(version, '3.4'):
+    if newer('3.4', version):
         options = ['--with-device=ch3:nemesis']
     else:
         options = ['--with-device=ch4:ofi', f'--with-libfabric={fabric}', '--without-ucx', *without]
     if mpich_uses_gpu(version):
         options += ['--with-hwloc=/opt/hwloc', *(['--with-xpmem=/opt/xpmem'] if xpmem else []), *with_gpu,
-                    '--enable-fast=all,O3', *environment]
-    elif not older(version, '3.4'):
+                    '--enable-fast=all,O3']
+    elif not newer('3.4', version):
         options += ['--with-hwloc-prefix=/opt/hwloc']
     return shell(chdir=False, commands=[
-        *from_source(f'mpich-source-{version}', prefix, ['--disable-fortran', *options], prepare), no_rpath(prefix)])
+        *from_source(f'mpich-source-{version}', '/opt/mpich', ['--disable-fortran', *options], prepare),
+        no_rpath('/opt/mpich')])
 
 
 def gdrcopy():
@@ -384,13 +335,6 @@ def rccl_plugin(name, rocm):
     return shell(chdir=False, commands=[*commands, f'test -e {prefix}/lib/librccl-net.so', no_rpath(prefix)])
 
 
-def osu(mpi, options):
-    """Return the step that builds the OSU Micro-Benchmarks to /opt/osu with the compilers of an MPI's prefix."""
-    return shell(chdir=False, commands=[
-        *from_source('osu', '/opt/osu', [common.OSU_OPTIONS, f'CC={mpi}/bin/mpicc', f'CXX={mpi}/bin/mpicxx', *options]),
-        *common.OSU_BIN, no_rpath('/opt/osu')])
-
-
 def osu_with_rocm(prefix):
     """Return options of the benchmarks for GPU memory by HIP of a prefix, and for the programs that measure RCCL."""
     return [f'--enable-rocm --with-rocm={prefix}', with_rccl(prefix),
@@ -403,77 +347,35 @@ def osu_with_cuda():
             'CFLAGS=-O2', 'CXXFLAGS=-O2', f'LDFLAGS=-L{STUBS}', 'LIBS="-lcuda -lnvidia-ml"']
 
 
-# --- parts of the image for Alps, a stage each ---
-
-ALPS_BUILD = [*TOOLS, *NETWORK_BUILD, 'libevent-dev', 'libibverbs-dev', 'zlib1g-dev']
-ALPS_RUN = [*NETWORK_RUN, 'ibverbs-providers', 'libevent-core-2.1-7', 'libevent-pthreads-2.1-7', 'libibverbs1',
-            'zlib1g']
-ALPS_FOUND = ['/opt/openmpi', '/opt/pmix', '/opt/ucx', *ALPS_PARTS['network']]
-
-
-def alps_part(part):
-    """Return the steps that build one of ALPS_PARTS; the tools and the parts before it are there."""
-    steps = {
-        'network': [hwloc(), xpmem(), gdrcopy(), libcxi(ALPS_SHS), libfabric(
-            NEWEST_LIBFABRIC, True, cuda(CUDA_PREFIX), also=['efa', 'lnx'])],
-        'mpi': [stubs(), ucx(), pmix(), openmpi(), no_stubs()],
-        'benchmarks': [stubs(), osu('/opt/openmpi', osu_with_cuda()), no_stubs()],
-    }
-    return [common.files(*alps_sources(part)), found_by_loader(*ALPS_FOUND), *steps[part]]
-
-
-def alps_sources(*parts):
-    """Return the keys of the sources of some of ALPS_PARTS."""
-    return [key for part in parts for keys in ALPS_PARTS[part].values() for key in keys]
-
-
-def alps_description(cuda):
-    """Return the labels of the image, the time of its build, and its test."""
-    release = SOURCES['openmpi-source']['version']
-    return [common.creation_time(), common.labels(
-        f'Open MPI {release}', f"{SOURCES['osu']['version']} C",
-        licences(*alps_sources(*ALPS_PARTS), also=['LicenseRef-NVIDIA-CUDA']), NEWEST_LIBFABRIC,
-        libcxi_version(ALPS_SHS), f'CUDA {cuda}', title='OSU Micro-Benchmarks with {mpi} for Alps',
-        entrypoint='none'), test(
-            NEWEST_LIBFABRIC, True, f'/opt/openmpi/bin/ompi_info --version | grep -x "Open MPI v{release}"',
-            f'/opt/openmpi/bin/mpirun --allow-run-as-root -n 2 {LATENCY} -m 1:8 -i 10 -x 2',
-            driver=('libcuda.so.1', 'libnvidia-ml.so.1'))]
-
-
 # --- the image ---
 
-LATENCY = '/opt/osu/libexec/osu-micro-benchmarks/mpi/pt2pt/osu_latency'
+#: By MPI: command that succeeds if it is of a version, {}
+VERSION_IS = {'mpich': '/opt/mpich/bin/mpichversion | grep "MPICH Version:[[:space:]]*{}$"',
+              'openmpi': '/opt/openmpi/bin/ompi_info --version | grep -x "Open MPI v{}"'}
+HAS_CXI = 'ldd /opt/libfabric/lib/libfabric.so.1 | grep "libcxi.so.1 => /opt/libcxi/"'
 
 
-def licences(*keys, also=()):
-    """Return the SPDX expression of an image with these sources, whose headers stay in the build."""
-    parts = {*also}
-    for key in sorted(key for key in {*keys} if not key.startswith(('shs-cassini-headers', 'shs-cxi-driver'))):
-        text = SOURCES[key]['licence']
-        parts.add(f'({text})' if ' OR ' in text else text)
-    return ' AND '.join(sorted(parts))
-
-
-def test(libfabric_version, cxi, version, run, driver=()):
+def test(libfabric_version, version, mpiexec, programs="/opt/osu/libexec -type f -name 'osu_*'", checks=(), driver=()):
     """Return the section that stops the build of an image which does not work or is not what its labels say.
 
-    cxi: whether libfabric must have the provider. version: command line that succeeds if MPI is the one of the labels.
-    run: command line of osu_latency on two ranks, over TCP and without GPU memory: a build machine has neither network
-    nor GPU. driver: libraries of the host's GPU driver, which may be missing here; then nothing is run.
+    version: command line that succeeds if MPI is the one of the labels. mpiexec: command that starts two ranks, over
+    TCP and without GPU memory: a build machine has neither network nor GPU. programs: arguments of find that select
+    what is linked with MPI. checks: more commands. driver: libraries of the host's GPU driver, which may be missing
+    here; then nothing is run.
     """
     allowed = f' | grep -vE "{"|".join(driver)}"' if driver else ''
-    started = f'if ldconfig -p | grep -q "{driver[0]}"; then {run}; fi' if driver else run
+    started = [version, f'{mpiexec} {LATENCY}']
     lines = [
         'set -e',
-        "programs=$(find /opt/osu/libexec -type f -name 'osu_*')",
+        f'programs=$(find {programs})',
         'test -n "$programs"',
-        "libraries=$(find /opt/*/lib -name '*.so' ! -path '/opt/rocm*')",
+        "libraries=$(find /opt/*/lib -name '*.so' ! -path '/opt/rocm*' ! -path '/opt/osu/*')",
         'for file in $programs $libraries; do',
         f'    if ldd "$file" | grep "not found"{allowed}; then echo "$file: library not found" >&2; exit 1; fi',
         'done',
         f'/opt/libfabric/bin/fi_info --version | grep -x "libfabric: {libfabric_version}"',
-        *(['ldd /opt/libfabric/lib/libfabric.so.1 | grep "libcxi.so.1 => /opt/libcxi/"'] if cxi else []),
-        version,
-        started,
+        *checks,
+        *([f'if ldconfig -p | grep -q "{driver[0]}"; then', *(f'    {line}' for line in started), 'fi']
+          if driver else started),
     ]
     return raw(singularity='%test\n' + '\n'.join(f'    {line}' for line in lines), docker='')

@@ -228,7 +228,7 @@ COMMANDS = [
     Rule('run', r'osu-container contribute (lumi( --stack 25\.09 -o \S+)?|easybuild)'),
     Rule('run', r'osu-container contribute lumi --date \d+ -o \S+'),
     # Images
-    Rule('run', r'bin/osu-container image (list|show NAME|build --check \S+)'),
+    Rule('run', r'bin/osu-container image (list|build --check \S+)'),
     Rule('long', r'(osu-container/)?bin/osu-container image (fetch|build) osu-(lumi|workstation)-\S+( --\S+ \S+)*'),
     Rule('modules', r'apptainer inspect FILE\.sif|bin/osu-container image verify FILE\.sif'),
     Rule('modules', r'bin/osu-container image verify --installed'),

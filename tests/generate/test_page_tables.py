@@ -14,6 +14,7 @@ import sys
 import pytest
 
 from osu_container.check import examination
+from osu_container.check.examination import rows as published_rows
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.settings import runs_on
@@ -22,7 +23,7 @@ from osu_container.core.deciding.verdict import level_of
 from osu_container.generate import easyconfigs, edf
 from osu_container.generate import page_tables as tables
 from osu_container.generate.described_facts import facts_of
-from osu_container.image.catalogue import IMAGES, published_rows
+from osu_container.image.catalogue import IMAGES
 from osu_container.recipes.versions import SOURCES
 from tests.helpers.machine import PROJECT, run
 from tests.helpers.osu_archive import ARCHIVE, RELEASE

@@ -141,7 +141,7 @@ CASES = {
         Case(NEW + 'good.sif --approach pure --force', ('good-pure.eb',), make=special('good-pure.eb', 'device')),
     ],
     'image': [
-        Case(IMAGE + 'show osu-workstation-mpich-4.2.3', ('osu-workstation-mpich-4.2.3-libfabric-',)),
+        Case(IMAGE + 'recipe osu-workstation-mpich-4.2.3', ('osu-workstation-mpich-4.2.3-libfabric-',)),
         Case(IMAGE + "build $'a\\033[31m'", ('31m',)),
         Case(IMAGE + 'verify good.sif', ('aaaa', 'good.sif.sha256'), files={
             'good.sif.sha256': 'a' * 64 + '  good.sif\n'}, make=good, answer=True),

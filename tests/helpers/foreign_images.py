@@ -206,8 +206,7 @@ def make_current(name, apptainer, sif):
         return
     log = FOLDER / f'foreign-{name}.log'
     fetch.fetch(IMAGES[name][0], PROJECT / 'sources', log)
-    kind, words = fetch.base_command(DEFAULT_DEBIAN)
-    debian = fetch.make_base(kind, words, STATE / 'image', log)
+    debian = fetch.make_base(DEFAULT_DEBIAN, STATE / 'image', log)
     with tempfile.TemporaryDirectory(dir=PROJECT / 'sources', prefix='.foreign-') as scratch:  # wheels are linked
         scratch = Path(scratch)
         fill(name, scratch / 'root', scratch)

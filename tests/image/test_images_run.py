@@ -1,11 +1,7 @@
 """Every image that can be built here is built, installed as a module, and runs on two nodes or is refused.
 
 Tests in the process of the container runtime build them while that of Slurm has other work (tests/conftest.py).
-
-Images with ROCm or CUDA of Debian's parts: every library loads, MPI runs, and check judges them on every site.
-
-Their builds take long: `make test` has what needs no image, and `make test-all` all.
-That they run on two nodes is in test_images_run.py.
+`make test` builds one image of each kind but for those with ROCm or CUDA of Debian's parts, whose builds take long.
 """
 
 import contextlib
@@ -79,7 +75,7 @@ def built():
         with open(FOLDER / f'{name}.lock', 'w') as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # two processes of the tests want it
             done = run([PROJECT / 'bin' / 'osu-container', 'image', 'build', name, '--output', sif],
-                       timeout=240 * IMAGES[name]['minutes'] + 600)
+                       timeout=7200)
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr
         return sif
     return build
@@ -112,10 +108,6 @@ def assert_refused(done, folder, *texts):
     assert not [path for path in folder.rglob('osu-container*') if path.suffix in ('.lua', '.sif')]
 
 
-def test_all_approaches_are_tried():
-    assert set(APPROACH_OF.values()) == {'pure', 'bind', 'opensource', 'hybrid', 'openmpi'}
-
-
 #: What `make test` builds beside DEFAULT: one with Open MPI and one with Python
 TWO = (OPENMPI, next(name for name in WITH_PYTHON if 'workstation' in name))
 IN_TURN = [pytest.param(name, marks=[] if name in TWO else pytest.mark.full) for name in BUILT]
@@ -123,11 +115,8 @@ IN_TURN = [pytest.param(name, marks=[] if name in TWO else pytest.mark.full) for
 
 @pytest.mark.apptainer
 @pytest.mark.parametrize('name', IN_TURN)
-def test_image_is_built_and_as_small_as_the_catalogue_says(built, name):
-    megabytes, known = built(name).stat().st_size / 1e6, IMAGES[name].get('built')
-    assert megabytes < (2500 if with_gpu(name) else 200)
-    assert known or not with_gpu(name), f'{megabytes:.0f} MB; say so in osu_container/recipes/images.py'
-    assert not known or abs(megabytes - known['megabytes']) < 0.2 * known['megabytes'], known
+def test_image_is_built_and_small(built, name):
+    assert built(name).stat().st_size / 1e6 < (400 if with_gpu(name) else 200)
 
 
 @on_two_nodes
@@ -185,28 +174,19 @@ def test_buffers_of_python_benchmarks_are_arrays(built, typed, name, tmp_path):
 
 # The same by other tools
 
-def version_of(key):
-    """Return the version of a source as versions.py has it."""
-    return SOURCES[key]['version']
-
-
-def test_conda_environment_has_our_versions_and_leaves_mpi_to_the_image():
+def test_files_of_other_tools_have_our_versions():
     yaml = pytest.importorskip('yaml')
     environment = yaml.safe_load((FILES / 'environment.yml').read_text())
     label = 'conda-forge/label/mpi-external'
     # the empty package comes first, by the order of channels and by name: conda-forge's own MPICH must not be taken
-    assert set(environment) == {'name', 'channels', 'dependencies'}
     assert environment['channels'] == [label, 'conda-forge']
     found = dict(line.split('=', 1) for line in environment['dependencies'])
-    python = found['python']
-    assert found == {'python': python, 'mpi4py': version_of('mpi4py-source'), 'numpy': version_of(f'numpy-{python}'),
+    python, mpi4py = found['python'], SOURCES['mpi4py-source']['version']
+    assert found == {'python': python, 'mpi4py': mpi4py, 'numpy': SOURCES[f'numpy-{python}']['version'],
                      f'{label}::mpich': '4.3.*'}
-
-
-def test_requirements_have_our_versions():
     lines = (FILES / 'requirements.txt').read_text().splitlines()
-    found = dict(line.split('==') for line in lines if not line.startswith('#'))
-    assert found == {'mpi4py': version_of('mpi4py-source'), 'numpy': version_of('numpy-3.11')}
+    assert dict(line.split('==') for line in lines if not line.startswith('#')) == {
+        'mpi4py': mpi4py, 'numpy': SOURCES['numpy-3.11']['version']}
 
 
 NAMES = [name for name, entry in IMAGES.items() if entry['family'] == 'debian']

@@ -14,8 +14,6 @@ from osu_container.recipes.images import IMAGES, MPI4PY_BASES, mpi4py_name
 from tests.helpers.machine import PROJECT, run
 
 RECIPES = PROJECT / 'container-recipes' / 'mpi4py'
-EASYCONFIGS = sorted((PROJECT / 'easyconfigs/o/osu-mpi4py').glob('*.eb'))
-COMMANDS = PROJECT / 'easyconfigs/o/osu-container'
 
 
 # ---- the launcher, with OMB-Py's place taken by a program that shows what it was called with
@@ -43,9 +41,8 @@ def launch(tmp_path):
     return call
 
 
-@pytest.mark.parametrize('command', ['osu_bw', 'osu_py_bw'])
-@pytest.mark.parametrize('buffers', [[], ['H', 'H'], ['--buffer', 'numpy'], ['--buffer=numpy'],
-                                     ['--buffer', 'numpy', 'H', 'H']])
+@pytest.mark.parametrize('command, buffers', [('osu_bw', []), ('osu_py_bw', ['--buffer', 'numpy', 'H', 'H']),
+                                              ('osu_bw', ['--buffer=numpy'])])
 def test_all_ways_to_ask_for_numpy_are_one(launch, command, buffers):
     done = launch(command, *buffers, '-m', '8')
     assert done.stdout == ('# osu_bw: of the OSU Micro-Benchmarks in Python, buffers: numpy 2.4.6\n'
@@ -54,12 +51,9 @@ def test_all_ways_to_ask_for_numpy_are_one(launch, command, buffers):
 
 
 @pytest.mark.parametrize('arguments, given', [
-    (['-m', '65536'], ['--max=65536']), (['-m', '8:64'], ['--min=8', '--max=64']), (['-m8:'], ['--min=8']),
-    (['-m', ':64'], ['--max=64']), (['--message-size=4:8'], ['--min=4', '--max=8']),
-    (['-i', '100', '-x', '5'], ['--iterations=100', '--skip=5']), (['-i100', '--warmup', '3'],
-                                                                  ['--iterations=100', '--skip=3']),
-    (['--min', '1', '--max=8', '--iterations', '7', '--pickle'],
-     ['--min', '1', '--max=8', '--iterations', '7', '--pickle'])])
+    (['-m', '65536'], ['--max=65536']), (['-m8:'], ['--min=8']), (['--message-size=4:8'], ['--min=4', '--max=8']),
+    (['-i', '100', '--warmup', '3'], ['--iterations=100', '--skip=3']),
+    (['--min', '1', '--max=8', '--pickle'], ['--min', '1', '--max=8', '--pickle'])])
 def test_osus_python_benchmarks_get_arguments_of_their_own(launch, arguments, given):
     """They know --min, --max, --iterations and --skip; -m, -i and -x are those of the C programs."""
     done = launch('osu_latency', *arguments, 'H', 'H')
@@ -84,21 +78,13 @@ def test_an_image_with_osus_python_benchmarks_has_a_command_for_each_of_them(tmp
 
 
 @pytest.mark.parametrize('arguments, text', [
-    (['-m', 'x'], '-m x: give -m MAX or -m MIN:MAX'), (['-m'], '-m (nothing): give -m MAX'),
-    (['-d', 'rocm'], '--buffer cupy asks for buffers in GPU memory'),
-    (['--buffer', 'cupy'], '--buffer cupy asks for buffers in GPU memory, and this image has no CuPy'),
-    (['D', 'D'], 'D D asks for buffers in GPU memory'),
-    (['H'], 'buffers H: give H H'), (['H', 'D'], 'buffers H D: give H H'),
-    (['--buffer', 'numpy', 'D', 'D'], '--buffer numpy D D asks for two kinds of buffers'),
-    (['--buffer=numpy', '--buffer=cupy'], 'two kinds of buffers'),
-    (['--buffer', 'numba'], '--buffer numba: give --buffer numpy'), (['--buffer'], '--buffer (nothing)')])
-def test_what_cannot_be_is_an_error(launch, arguments, text):
+    (['-m', 'x'], '-m x'), (['-m'], '-m (nothing)'), (['-d', 'rocm'], 'GPU memory'), (['D', 'D'], 'GPU memory'),
+    (['--buffer', 'cupy'], 'no CuPy'), (['H', 'D'], 'buffers H D'), (['--buffer', 'numpy', 'D', 'D'], 'two kinds'),
+    (['--buffer', 'numba'], '--buffer numba')])
+def test_impossible_arguments_are_errors(launch, arguments, text):
     done = launch('osu_py_latency', *arguments)
     assert (done.returncode, done.stdout) == (2, '')
     assert done.stderr.startswith('osu_py_latency: error: ') and text in done.stderr
-
-
-# ---- easyconfigs
 
 
 # ---- images

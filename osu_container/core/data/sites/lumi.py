@@ -272,18 +272,6 @@ BASES = {
         'image_help': _fact(
             'docs/install-lumi.md, section "The image"', 'an image lies on LUMI, is copied there, or is built there',
             'docs/install-lumi.md', '2026-11-21', 'derived'),
-        'building': _fact(
-            {'folder': '/appl/lumi', 'module': 'LUMI PRoot', 'login_nodes': [r'^uan\d\d'], 'login_minutes': 15,
-             'job': ['--account=PROJECT', '--partition=small', '--ntasks=1', '--cpus-per-task=16', '--mem=32G',
-                     '--time=12:00:00'],
-             'home_gigabytes': 20, 'project_folder': '/scratch/PROJECT'},
-            'LUMI limits what a user takes of a login node, and its compute nodes reach the Internet; SingularityCE '
-            'builds there with PRoot; /tmp of compute nodes is the job\'s memory. Nobody has measured how long a build '
-            'takes: the limit of a login node, cores, memory and hours are guesses',
-            _TRAINING + '2day-20260422/205-Containers.md (module PRoot, load of login nodes); '
-            'github.com/Lumi-supercomputer/lumi-userguide 925d3ab, docs/storage/index.md (home 20 GB, /tmp), and '
-            '19c05af, docs/firststeps/loggingin.md (NAT gateways of the compute nodes); folder: LUMI-SoftwareStack '
-            '02f17317', '2026-11-23', 'untested'),
         'jobs': _fact(
             {'partition': 'standard-g', 'account': True, 'options': ['--exclusive', '--gpus-per-node=8'],
              'step': ['--gpus-per-node=8']},

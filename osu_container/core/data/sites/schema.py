@@ -56,10 +56,6 @@ Keys of a site
     images_there       optional: images with osu_latency and osu_bw that lie on the system, for `osu-container try`:
                        paths with wildcards, what is read fastest first
     image_help         where to read how a machine like this comes by an image
-    building           optional: how an image is built on the system itself: folder (it is this system where that is),
-                       module (argument of module load, has proot), login_nodes (regular expressions of host names) and
-                       login_minutes (longest build on one), job (options of sbatch), home_gigabytes (what a home folder
-                       holds), project_folder (where a project's large files go)
     jobs               how a job is asked for: partition (str or None), account (bool, one must be named), options (list
                        of str, of a job; {nodes} is filled in), step (list of str, for the launcher); optional: batch
                        (key of BATCH of core/data/launchers.py; without it slurm)
@@ -80,8 +76,8 @@ KEYS = ('title', 'recognised_by', 'default_approach', 'runtime', 'provider', 'pm
         'gpu_binding', 'libraries', 'library_folders', 'one_build', 'files', 'conflicts', 'variables', 'images',
         'image_folders', 'image_help', 'jobs', 'native', 'wrapper_modules')
 #: Keys that an entry may have
-OPTIONAL = ('gpu_userland', 'gpu_driver', 'slingshot', 'lnx_links', 'engine', 'architecture', 'network', 'building',
-            'family', 'shell', 'stack', 'images_there', 'launcher')
+OPTIONAL = ('gpu_userland', 'gpu_driver', 'slingshot', 'lnx_links', 'engine', 'architecture', 'network', 'family',
+            'shell', 'stack', 'images_there', 'launcher')
 #: Keys whose value is a dict of facts by name; 'based_on' completes them name by name
 TABLES = ('libraries', 'files')
 #: Keys whose value is no fact
@@ -118,8 +114,6 @@ SHAPES = {
     'image_folders': [str],
     'images_there': [str],
     'image_help': str,
-    'building': {'folder': str, 'module': str, 'login_nodes': [str], 'login_minutes': int, 'job': [str],
-                 'home_gigabytes': int, 'project_folder': str},
     'jobs': {'partition': (str, None), 'account': bool, 'options': [str], 'step': [str], 'batch?': str},
     'launcher': str,
     'native': ({'mpicc': str, 'mpicxx': str, 'libmpi': str, 'python': str, 'prgenv?': str, 'modules?': [str],
