@@ -14,7 +14,7 @@ Building, in the top folder of the repository:
 
 Running on Alps, two ranks on two nodes:
   once           enroot import -x mount -o FILE.sqsh podman://{name}
-                 copy modules/alps/container-engine/osu-container-openmpi.toml to ~/.edf/ and name FILE.sqsh there
+                 copy docs/contributions/osu-container-openmpi.toml to ~/.edf/ and name FILE.sqsh there
   then           srun --mpi=pmix -N2 -n2 --environment=osu-container-openmpi {latency} D D
 
 Never built by this project: it has no GH200, and its test machines reach no registry.

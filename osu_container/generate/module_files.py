@@ -4,8 +4,7 @@ Render the text of every module, for people to read: .workstation/modules/<site>
 
 The text is written by the easyblock itself (eb --module-only) from the facts of described_facts.py. What each
 installation has for itself is replaced: @INSTALL@ is the installation, @HOST@ the workstation's folder of host paths,
-BYTES is the size of a library or of the image. Of these texts the repository has those of KEPT, in modules/, and the
-settings for the engines that run no SIF.
+BYTES is the size of a library or of the image. Of these texts the repository has those of KEPT, in modules/.
 
 usage: python -m osu_container.generate.module_files [--check] [--eb COMMAND]
 """
@@ -19,8 +18,8 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from osu_container.generate import edf, podman_hpc
-from osu_container.generate.described_facts import facts_of, names_of, sites_with
+from osu_container.core.data.sites import SITES
+from osu_container.generate.described_facts import facts_of, names_of
 from osu_container.places import PROJECT, STATE
 
 #: Those of the repository, and all of them
@@ -110,7 +109,7 @@ def texts(eb, sites, names=names_of):
 def is_kept(path):
     """Return whether a text (path below the folder of all sites, str) is in the repository."""
     site, _, name = path.partition('/')
-    return not path.endswith('.lua') or name[:-len('.lua')] in KEPT.get(site, ())
+    return name[:-len('.lua')] in KEPT.get(site, ())
 
 
 def main():
@@ -120,10 +119,9 @@ def main():
     default = STATE / 'bin' / 'eb'
     parser.add_argument('--eb', default=str(default) if default.exists() else 'eb', help="the eb command")
     arguments = parser.parse_args()
-    lua = texts(arguments.eb, KEPT, KEPT.get) if arguments.check else texts(arguments.eb, sites_with())
+    lua = texts(arguments.eb, KEPT, KEPT.get) if arguments.check else texts(arguments.eb, SITES)
     stale = []
-    # the same settings for engines that run no SIF
-    for path, text in {**lua, **podman_hpc.rendered(), **edf.rendered()}.items():
+    for path, text in lua.items():
         for folder in [MODULES] * is_kept(path) + [ALL] * (not arguments.check):
             target = folder / path
             if target.is_file() and target.read_text() == text:

@@ -281,11 +281,6 @@ CASES = {
         Case('osu-container why zero', ('zero', 'a device'), make=special('zero', 'device')),
         Case('osu-container why job.out.gz', ('job.out.gz',), files={'job.out.gz': b'\x1f\x8b\x08' + BINARY}),
     ],
-    'contribute': [
-        Case('osu-container contribute nowhere', ('nowhere',), 2),
-        Case('osu-container contribute lumi --stack 99.99', ('99.99',)),
-        Case('osu-container contribute easybuild -o mine', ('mine',), files={'mine/file': 'mine'}),
-    ],
     'a module and its scripts': [
         Case('$CLONE/easyconfigs/o/osu-container/run-in-container', ('module load',)),
         Case('module/bin/run', ('gone.sif',), make=wrapper('image gone.sif', 'runtime true')),
