@@ -16,7 +16,7 @@
 #
 # Running on Alps, two ranks on two nodes:
 #   once           enroot import -x mount -o FILE.sqsh podman://osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi
-#                  copy modules/alps/container-engine/osu-container-openmpi.toml to ~/.edf/ and name FILE.sqsh there
+#                  copy docs/contributions/osu-container-openmpi.toml to ~/.edf/ and name FILE.sqsh there
 #   then           srun --mpi=pmix -N2 -n2 --environment=osu-container-openmpi /opt/osu/libexec/osu-micro-benchmarks/mpi/pt2pt/osu_latency D D
 #
 # Never built by this project: it has no GH200, and its test machines reach no registry.

@@ -1,19 +1,14 @@
-#!/usr/bin/env python3
 """
 Render the text of every module, for people to read: .workstation/modules/<site>/<module>/<approach>.lua.
 
 The text is written by the easyblock itself (eb --module-only) from the facts of described_facts.py. What each
 installation has for itself is replaced: @INSTALL@ is the installation, @HOST@ the workstation's folder of host paths,
 BYTES is the size of a library or of the image. Of these texts the repository has those of KEPT, in modules/.
-
-usage: python -m osu_container.generate.module_files [--check] [--eb COMMAND]
 """
-import argparse
 import json
 import os
 import re
 import subprocess
-import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -112,28 +107,12 @@ def is_kept(path):
     return name[:-len('.lua')] in KEPT.get(site, ())
 
 
-def main():
-    """Render, or with --check compare what the repository has; exit code 1 if a text is stale."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('--check', action='store_true', help="write nothing, exit 1 if a text is stale")
-    default = STATE / 'bin' / 'eb'
-    parser.add_argument('--eb', default=str(default) if default.exists() else 'eb', help="the eb command")
-    arguments = parser.parse_args()
-    lua = texts(arguments.eb, KEPT, KEPT.get) if arguments.check else texts(arguments.eb, SITES)
-    stale = []
-    for path, text in lua.items():
-        for folder in [MODULES] * is_kept(path) + [ALL] * (not arguments.check):
-            target = folder / path
-            if target.is_file() and target.read_text() == text:
-                continue
-            stale.append(target)
-            if not arguments.check:
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_text(text)
-                print(f'rendered {target.relative_to(PROJECT)}')
-    if arguments.check and stale:
-        sys.exit('stale, run `make modules`: ' + ', '.join(str(path.relative_to(PROJECT)) for path in stale))
-
-
-if __name__ == '__main__':
-    main()
+def files(check):
+    """Return {path (Path): text} of the modules; check: bool, only of those that the repository has."""
+    eb = STATE / 'bin' / 'eb'
+    eb = str(eb) if eb.exists() else 'eb'
+    if check:
+        return {MODULES / path: text for path, text in texts(eb, KEPT, KEPT.get).items()}
+    found = texts(eb, SITES)
+    return {folder / path: text for path, text in found.items()
+            for folder in [MODULES] * is_kept(path) + [ALL]}

@@ -58,7 +58,7 @@ WAYS = {
 NOT_COMMANDS = {
     r'SIF: labels': 'a picture',
     r'step \d+\.0: ': 'a report, as tests/proof/test_proof_run.py finds it',
-    r'OVERRIDES = \{': 'a file in Python, run by tests/generate/test_page_tables.py',
+    r'OVERRIDES = \{': 'a file in Python, run by tests/docs/test_tables.py',
     r'host: described, not looked into': 'a line of a report, as tests/check/test_hosts.py finds it',
     r'\w+ +(WORKS, untested|UNKNOWN, its MPI)': 'a line of a report, as tests/core/deciding/test_evidence.py finds it',
     r'osu-entrypoint: ': 'a line of the entrypoint, as tests/runs/test_approaches.py finds it',

@@ -100,8 +100,8 @@ def test_image_of_a_site_is_in_the_catalogue():
 
 def generator(project, *arguments):
     """Run the generator of a project's rendered files."""
-    return subprocess.run([sys.executable, '-m', 'osu_container.generate.recipe_files', *arguments], cwd=project,
-                          capture_output=True, text=True, timeout=300)
+    return subprocess.run([sys.executable, '-m', 'osu_container.generate', '--step', 'recipes', *arguments],
+                          cwd=project, capture_output=True, text=True, timeout=300)
 
 
 def test_checked_in_text_is_current():

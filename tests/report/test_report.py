@@ -7,7 +7,6 @@ import json
 import re
 import shlex
 import statistics
-import sys
 
 import pytest
 
@@ -455,12 +454,14 @@ def test_a_trouble_is_named_with_its_run_and_advice_is_for_the_users_own(tmp_pat
 RESULTS = PROJECT / 'docs' / 'results'
 
 
-def test_figures_and_tables_in_the_documentation_are_what_the_command_makes():
-    done = run([sys.executable, '-m', 'osu_container.generate.results_pages', '--check'], cwd=PROJECT)
+def test_picture_on_the_pages_is_what_report_draws(tmp_path):
+    picture = tmp_path / 'lumi.svg'
+    done = run([PROJECT / 'bin' / 'osu-container', 'report', 'lumi-g-2025-03', '--picture', picture])
     assert done.returncode == 0, done.stderr
-    names = sorted(path.name for path in RESULTS.glob('*.svg'))
-    assert names == ['lumi.svg']
-    for name in names:
-        assert f']({name})' in (RESULTS / 'index.md').read_text()
+    assert picture.read_text() == (RESULTS / 'lumi.svg').read_text(), (
+        'stale: osu-container report lumi-g-2025-03 --picture docs/results/lumi.svg; copy the caption to the pages')
+    for shown in (RESULTS / 'index.md', PROJECT / 'README.md'):
+        assert (tmp_path / 'lumi.caption.txt').read_text().strip() in shown.read_text()
+    assert '](lumi.svg)' in (RESULTS / 'index.md').read_text()
     assert '](docs/results/lumi.svg)' in (PROJECT / 'README.md').read_text().split('\n## ', maxsplit=1)[0]
     assert '](results/lumi.svg)' in (PROJECT / 'docs/index.md').read_text()
