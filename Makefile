@@ -133,7 +133,7 @@ check-easyconfigs: fast-prerequisites test-python host-mpi
 	. ./env.sh && eb --check-contrib easyconfigs/*/*/*.eb
 
 .PHONY: modules
-modules: fast-prerequisites test-python ## write sums of easyconfigs, texts of modules (all in .workstation/modules), recipes and tables of pages
+modules: fast-prerequisites test-python ## write easyconfigs, modules (all in .workstation/modules) and rendered recipes
 	$(PYTHON_ENV)/python -m osu_container.generate
 
 .PHONY: docs

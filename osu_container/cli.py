@@ -27,7 +27,6 @@ COMMANDS = {
     'proof': ('osu_container.proof.cli', "show what every rank of a run really loaded and used"),
     'why': ('osu_container.why.cli', "name cause and remedy of the messages in a job's output"),
     'new': ('osu_container.new.cli', "write an easyconfig for an MPI container of your own"),
-    'contribute': ('osu_container.contribute.cli', "write recipes in the form of LUMI's and EasyBuild's repositories"),
     'image': ('osu_container.image.cli', "list, build and check the images"),
     'bench': ('osu_container.bench.cli', "run the benchmarks over Slurm: every approach and native, in turn"),
     'import': ('osu_container.results.import_cli', "make a run of what OSU's programs or IMB printed"),

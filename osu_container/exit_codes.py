@@ -25,7 +25,6 @@ CODES = {
     'try': ((0, "all steps ended well"), (1, "some did not: the file names them")),
     'why': ((0, "something is known"), (1, "nothing is, or a file cannot be read")),
     'new': ((0, "written, or there as it would be written"), (1, "not written, with the reason on stderr")),
-    'contribute': ((0, "written"), (1, "not written, with the reason on stderr")),
     'bench': ((0, "all ran"), (1, "a run failed, or nothing could be run"), _LIBRARY),
     'compare': ((0, "nothing of A is worse"), (1, "something is (--fail-on)"),
                 (3, "cannot be compared, with the reason on stderr, or a Python package is missing")),

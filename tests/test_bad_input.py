@@ -181,7 +181,7 @@ def test_a_killed_command_leaves_the_older_file_or_the_newer(place, monkeypatch)
 LINES = {
     'check': (f'check good.sif {HOST}', good), 'discover': ('discover --sysroot host', good),
     'proof': ('proof -- true', None), 'why': ('why notes.txt', None),
-    'new': (f'new good.sif {HOST} --approach pure', good), 'contribute': ('contribute easybuild', None),
+    'new': (f'new good.sif {HOST} --approach pure', good),
     'image list': ('image list', None),
     'image recipe': (f'image recipe {IMAGE}', None), 'image fetch': ('image fetch --source osu', None),
     'image build': (f'image build {IMAGE} --check', None), 'image verify': ('image verify good.sif', good),
@@ -283,7 +283,7 @@ CHANGES = st.lists(st.tuples(st.integers(0, 1 << 20), st.sampled_from(('other', 
 CUTS = st.one_of(st.none(), st.tuples(st.integers(0, 1 << 20), st.binary(max_size=3)))
 #: What may stand behind an option, or in place of one: no path that leads out of the folder, no process, no long look
 WORDS = TEXTS.map(lambda text: text.replace('/', '').replace('\0', '').replace('..', ''))
-TYPED = ('check', 'new', 'why', 'import', 'compare', 'report', 'contribute', 'bench', 'reference list',
+TYPED = ('check', 'new', 'why', 'import', 'compare', 'report', 'bench', 'reference list',
          'image list', 'image recipe', 'image verify')
 
 

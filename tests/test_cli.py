@@ -179,7 +179,7 @@ FACTS = {
 ELSEWHERE = {'bench'}
 #: The others -> what they leave in place of facts
 OTHERS = {
-    'new': 'an easyconfig; what it found is what check --json says', 'contribute': 'files',
+    'new': 'an easyconfig; what it found is what check --json says',
     'report': 'a page; compare --json has the figures', 'try': 'a file, with the facts as data',
     'image recipe': 'a recipe',
     'image fetch': 'files',

@@ -1,30 +1,44 @@
-"""
-Write all files that follow from data, in the order in which they need each other: python -m osu_container.generate
-
-    python -m osu_container.generate --check               write nothing, exit code 1 if one is stale
-    python -m osu_container.generate module_files          only this; has a --help of its own
-"""
-import subprocess
+"""Write all files that follow from data."""
+import argparse
 import sys
 
-#: Modules of this package, in this order: rendered modules hold the sums of easyconfigs
-STEPS = ('easyconfigs', 'module_files', 'page_tables', 'results_pages', 'entrypoint_defaults', 'recipe_files')
+from osu_container.generate import easyconfigs, module_files
+from osu_container.places import PROJECT
+from osu_container.recipes.images import KEPT, RENDERED, file_names, render
+
+
+def recipe_files():
+    """Return {path (Path): text of a rendered recipe, None for a file that is to be removed}."""
+    known = file_names()
+    return {**dict.fromkeys(RENDERED.iterdir()),
+            **{RENDERED / file: render(*known[file], '.' + file.rpartition('.')[2]) for file in KEPT}}
 
 
 def main():
-    """Run the steps that were named, or all; return the exit code of the first that fails, else 0."""
-    options = [word for word in sys.argv[1:] if word.startswith('-')]
-    names = [word for word in sys.argv[1:] if not word.startswith('-')] or STEPS
-    wrong = [name for name in names if name not in STEPS]
-    if wrong or {'-h', '--help'} & set(options):
-        print(__doc__.strip() + f"\n\nNames: {', '.join(STEPS)}", file=sys.stderr if wrong else sys.stdout)
-        return 2 if wrong else 0
-    for name in names:
-        code = subprocess.run([sys.executable, '-m', f'osu_container.generate.{name}', *options]).returncode
-        if code:
-            return code
-    return 0
+    """Write the files, or with --check compare them; exit code 1 if one is stale."""
+    #: In this order: modules are written from the easyconfigs
+    steps = {'easyconfigs': easyconfigs.files, 'modules': lambda: module_files.files(check), 'recipes': recipe_files}
+    parser = argparse.ArgumentParser(prog='python -m osu_container.generate', description=__doc__)
+    parser.add_argument('--check', action='store_true', help="write nothing, exit code 1 if a file is stale")
+    parser.add_argument('--step', choices=steps, help="only these files")
+    options = parser.parse_args()
+    check, stale = options.check, []
+    for step in [options.step] if options.step else steps:
+        for path, text in steps[step]().items():
+            if text == (path.read_text() if path.exists() else None):
+                continue
+            stale.append(str(path.relative_to(PROJECT)))
+            if check:
+                continue
+            if text is None:
+                path.unlink()
+            else:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+            print(f"{'removed' if text is None else 'written'}: {stale[-1]}")
+    if check and stale:
+        sys.exit(f"stale, run `make modules`: {', '.join(stale)}")
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    main()

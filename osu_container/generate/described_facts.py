@@ -9,7 +9,6 @@ import re
 from osu_container.check.described import our_image
 from osu_container.check.host_facts import DescribedHost
 from osu_container.check.public_hosts import description_of
-from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.facts import entrypoint_folders
 from osu_container.core.deciding.settings import approach_entry, host_libraries, image_of, wanted_files
 from osu_container.core.deciding.site_choice import SettingsError, site_entry
@@ -47,16 +46,6 @@ def names_of(site):
         if module == CONTAINERS[0] or name in entry['images']['value']:
             found.append(name)
     return found
-
-
-def sites_with(engine=None):
-    """
-    Return the names (list of str) of all sites, or of those whose container engine runs no SIF (str).
-
-    Of an engine's system the stack that is meant where no module tells (its value ''): files are not copied for more.
-    """
-    return [name for name in SITES if not engine or site_entry(name).get('engine', {}).get('value') == engine
-            and '' in site_entry(name).get('stack', {'value': {'values': ['']}})['value']['values']]
 
 
 def facts_of(site, name):

@@ -1,16 +1,11 @@
-#!/usr/bin/env python3
 """
 Write what easyconfigs and pages say of data that stand elsewhere:
 
 * osu-native-RELEASE-SITE.eb, one for each software stack, from the data of the sites;
 * the version of osu-container-tools.eb;
 * release and sha256 of the OSU Micro-Benchmarks (osu_container/recipes/versions.py), in file names and pages too.
-
-usage: python -m osu_container.generate.easyconfigs [--check]
 """
-import argparse
 import re
-import sys
 import textwrap
 
 from osu_container import __version__
@@ -96,8 +91,8 @@ def with_release(text):
     return re.sub(r"(?m)^checksums = \['\w{64}'\]$", f"checksums = ['{OSU['sha256']}']", of_release(text))
 
 
-def texts():
-    """Return what every easyconfig and page must be: path -> text, None for a file that must go."""
+def files():
+    """Return {path (Path): text of an easyconfig or page, None for a file that is to be removed}."""
     wanted = dict.fromkeys(NATIVE.glob('osu-native-*.eb'))
     wanted[NATIVE / 'osu-native.eb'] = with_release((NATIVE / 'osu-native.eb').read_text())
     wanted[TOOLS] = re.sub(r"^version = .*$", f"version = '{__version__}'", TOOLS.read_text(), flags=re.M)
@@ -106,22 +101,3 @@ def texts():
     for page in (page for pattern in PAGES for page in sorted(PROJECT.glob(pattern))):
         wanted[page] = of_release(page.read_text())
     return wanted
-
-
-def main():
-    """Write, or with --check compare; exit code 1 if something is stale."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('--check', action='store_true', help="write nothing, exit 1 if something is stale")
-    check = parser.parse_args().check
-    stale = {path: text for path, text in texts().items()
-             if text != (path.read_text() if path.exists() else None)}
-    for path, text in stale.items():
-        if not check:
-            path.unlink() if text is None else path.write_text(text)
-            print(f"{'removed' if text is None else 'written'}: {path.relative_to(PROJECT)}")
-    if check and stale:
-        sys.exit(f"stale, run `make modules`: {', '.join(path.name for path in stale)}")
-
-
-if __name__ == '__main__':
-    main()

@@ -1,26 +1,20 @@
-#!/usr/bin/env python3
 """
 Render the text of every module, for people to read: .workstation/modules/<site>/<module>/<approach>.lua.
 
 The text is written by the easyblock itself (eb --module-only) from the facts of described_facts.py. What each
 installation has for itself is replaced: @INSTALL@ is the installation, @HOST@ the workstation's folder of host paths,
-BYTES is the size of a library or of the image. Of these texts the repository has those of KEPT, in modules/, and the
-settings for the engines that run no SIF.
-
-usage: python -m osu_container.generate.module_files [--check] [--eb COMMAND]
+BYTES is the size of a library or of the image. Of these texts the repository has those of KEPT, in modules/.
 """
-import argparse
 import json
 import os
 import re
 import subprocess
-import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from osu_container.generate import edf, podman_hpc
-from osu_container.generate.described_facts import facts_of, names_of, sites_with
+from osu_container.core.data.sites import SITES
+from osu_container.generate.described_facts import facts_of, names_of
 from osu_container.places import PROJECT, STATE
 
 #: Those of the repository, and all of them
@@ -110,32 +104,15 @@ def texts(eb, sites, names=names_of):
 def is_kept(path):
     """Return whether a text (path below the folder of all sites, str) is in the repository."""
     site, _, name = path.partition('/')
-    return not path.endswith('.lua') or name[:-len('.lua')] in KEPT.get(site, ())
+    return name[:-len('.lua')] in KEPT.get(site, ())
 
 
-def main():
-    """Render, or with --check compare what the repository has; exit code 1 if a text is stale."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('--check', action='store_true', help="write nothing, exit 1 if a text is stale")
-    default = STATE / 'bin' / 'eb'
-    parser.add_argument('--eb', default=str(default) if default.exists() else 'eb', help="the eb command")
-    arguments = parser.parse_args()
-    lua = texts(arguments.eb, KEPT, KEPT.get) if arguments.check else texts(arguments.eb, sites_with())
-    stale = []
-    # the same settings for engines that run no SIF
-    for path, text in {**lua, **podman_hpc.rendered(), **edf.rendered()}.items():
-        for folder in [MODULES] * is_kept(path) + [ALL] * (not arguments.check):
-            target = folder / path
-            if target.is_file() and target.read_text() == text:
-                continue
-            stale.append(target)
-            if not arguments.check:
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_text(text)
-                print(f'rendered {target.relative_to(PROJECT)}')
-    if arguments.check and stale:
-        sys.exit('stale, run `make modules`: ' + ', '.join(str(path.relative_to(PROJECT)) for path in stale))
-
-
-if __name__ == '__main__':
-    main()
+def files(check):
+    """Return {path (Path): text} of the modules; check: bool, only of those that the repository has."""
+    eb = STATE / 'bin' / 'eb'
+    eb = str(eb) if eb.exists() else 'eb'
+    if check:
+        return {MODULES / path: text for path, text in texts(eb, KEPT, KEPT.get).items()}
+    found = texts(eb, SITES)
+    return {folder / path: text for path, text in found.items()
+            for folder in [MODULES] * is_kept(path) + [ALL]}

@@ -58,7 +58,7 @@ WAYS = {
 NOT_COMMANDS = {
     r'SIF: labels': 'a picture',
     r'step \d+\.0: ': 'a report, as tests/proof/test_proof_run.py finds it',
-    r'OVERRIDES = \{': 'a file in Python, run by tests/generate/test_page_tables.py',
+    r'OVERRIDES = \{': 'a file in Python, run by tests/docs/test_tables.py',
     r'host: described, not looked into': 'a line of a report, as tests/check/test_hosts.py finds it',
     r'\w+ +(WORKS, untested|UNKNOWN, its MPI)': 'a line of a report, as tests/core/deciding/test_evidence.py finds it',
     r'osu-entrypoint: ': 'a line of the entrypoint, as tests/runs/test_approaches.py finds it',
@@ -165,12 +165,12 @@ COMMANDS = [
     # Systems where nobody has run it
     Rule('network', r'cd osu-container|python3 -m pip install --user easybuild', SYSTEMS),
     Rule('network', r'bin/osu-container image fetch \S+|podman-hpc (build|migrate) .*', SYSTEMS),
-    Rule('system', r'cp (-r /etc/podman_hpc ~/podman_hpc|modules/perlmutter/podman-hpc/\*\.yaml .*)', SYSTEMS),
+    Rule('system', r'cp (-r /etc/podman_hpc ~/podman_hpc|docs/contributions/\*\.yaml .*)', SYSTEMS),
     Rule('system', r'module (use \$EASYBUILD_PREFIX/modules/all|load (singularity/|osu-container/).*)', SYSTEMS),
     Rule('system', r'srun .*|osu-explain >explain-\$SLURM_JOB_ID\.txt|OSU=\S+', SYSTEMS),
     Rule('dry run', r'eb osu-container-\w+\.eb -r --try-amend=site=(alps|frontier|setonix|perlmutter)', SYSTEMS),
     Rule('network', r'podman build -t .*|enroot import .*', SYSTEMS),
-    Rule('system', r'mkdir -p ~/\.edf|cp modules/alps/container-engine/\S+ ~/\.edf/', SYSTEMS),
+    Rule('system', r'mkdir -p ~/\.edf|cp docs/contributions/\S+\.toml ~/\.edf/', SYSTEMS),
     Rule('long', r'bin/osu-container bench --tag alps .*|bin/osu-container compare run alps-gh200-2025', SYSTEMS),
     Rule('LUMI', r'make -C osu-container (lumi|unlumi)|module unload osu-container osu-native'),
     Rule('LUMI', r'module load LUMI/.*|module load LUMI PRoot|mkdir -p /scratch/project_46XXXXXXX/\S+'),
@@ -224,9 +224,6 @@ COMMANDS = [
     Rule('shown', r'\$ (bin/)?osu-container compare lumi-g-2025-03:.*', codes=(0, 1)),
     Rule('run', r'(bin/)?osu-container compare [^$]*', codes=(0, 1)),
     Rule('run', r'bin/osu-container (import|report) [^$]*\.txt .*'),
-    # Contributions
-    Rule('run', r'osu-container contribute (lumi( --stack 25\.09 -o \S+)?|easybuild)'),
-    Rule('run', r'osu-container contribute lumi --date \d+ -o \S+'),
     # Images
     Rule('run', r'bin/osu-container image (list|build --check \S+)'),
     Rule('long', r'(osu-container/)?bin/osu-container image (fetch|build) osu-(lumi|workstation)-\S+( --\S+ \S+)*'),

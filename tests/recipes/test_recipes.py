@@ -87,7 +87,7 @@ def test_image_of_a_site_is_in_the_catalogue():
 # What is rendered
 
 def test_checked_in_text_is_current():
-    done = run([sys.executable, '-m', 'osu_container.generate.recipe_files', '--check'], cwd=PROJECT)
+    done = run([sys.executable, '-m', 'osu_container.generate', '--step', 'recipes', '--check'], cwd=PROJECT)
     assert (done.returncode, done.stdout, done.stderr) == (0, '', '')
     assert {path.name for path in RENDERED.iterdir()} == set(KEPT)
 

@@ -5,7 +5,6 @@ import json
 import re
 import shlex
 import statistics
-import sys
 
 import pytest
 
@@ -268,6 +267,17 @@ def test_troubles_beside_published_curves_are_the_users_own(tmp_path):
     assert f'{slow.name}:hybrid' in found and 'FI_PROVIDER=cxi' in found
 
 
-def test_the_picture_in_the_documentation_is_what_the_command_makes():
-    done = run([sys.executable, '-m', 'osu_container.generate.results_pages', '--check'], cwd=PROJECT)
+RESULTS = PROJECT / 'docs' / 'results'
+
+
+def test_picture_on_the_pages_is_what_report_draws(tmp_path):
+    picture = tmp_path / 'lumi.svg'
+    done = run([PROJECT / 'bin' / 'osu-container', 'report', 'lumi-g-2025-03', '--picture', picture])
     assert done.returncode == 0, done.stderr
+    assert picture.read_text() == (RESULTS / 'lumi.svg').read_text(), (
+        'stale: osu-container report lumi-g-2025-03 --picture docs/results/lumi.svg; copy the caption to the pages')
+    for shown in (RESULTS / 'index.md', PROJECT / 'README.md'):
+        assert (tmp_path / 'lumi.caption.txt').read_text().strip() in shown.read_text()
+    assert '](lumi.svg)' in (RESULTS / 'index.md').read_text()
+    assert '](docs/results/lumi.svg)' in (PROJECT / 'README.md').read_text().split('\n## ', maxsplit=1)[0]
+    assert '](results/lumi.svg)' in (PROJECT / 'docs/index.md').read_text()

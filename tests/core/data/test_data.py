@@ -1,6 +1,6 @@
 """The data of sites and approaches is complete, and every value says why and from where it is.
 
-Frontier, Setonix, Perlmutter and Alps: the data against what a node would tell, against published recipes and engines.
+Frontier, Setonix, Perlmutter and Alps: the data against what a node would tell, against published recipes.
 
 Nobody of this project has been there. The trees of tests/stand_in/make stand in for the systems.
 """
@@ -9,13 +9,9 @@ import copy
 import datetime
 import os
 import re
-import shutil
-import sys
 from types import SimpleNamespace
 
 import pytest
-import yaml
-from podman_hpc import siteconfig
 
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.sites import SITES
@@ -33,9 +29,6 @@ from osu_container.core.data.sites.schema import (
 from osu_container.core.deciding.settings import approach_entry, runs_on, settings_for
 from osu_container.core.deciding.site_choice import SettingsError, choose_site, site_entry, site_here
 from osu_container.core.reading.image import MPI_FAMILIES
-from osu_container.generate import podman_hpc as renderer
-from osu_container.generate.described_facts import names_of
-from tests.helpers.machine import PROJECT
 
 APPROACH_KEYS = {'title', 'container', 'mpi', 'mpi_also', 'inject', 'inject_if_known', 'preload', 'comes_from',
                  'requires', 'files', 'unset', 'rank_variables', 'variables'}
@@ -229,56 +222,3 @@ def test_a_variable_of_the_site_decides_and_a_host_name_alone_does_not(site):
             choose_site(None, None, host, {variable: word, stack['variable']: '7.7.7'})
     with pytest.raises(SettingsError):
         choose_site(None, None, host, {})
-
-
-# ---- podman-hpc
-
-@pytest.fixture
-def podman_hpc(tmp_path, monkeypatch):
-    """podman-hpc's own configuration (module), with NERSC's modules and ours, and programs that only have names."""
-    folder = tmp_path / 'podman_hpc'
-    shutil.copytree(os.path.join(sys.prefix, 'etc', 'podman_hpc'), folder)
-    for path in (PROJECT / 'modules' / 'perlmutter' / 'podman-hpc').glob('*.yaml'):
-        shutil.copy(path, folder / 'modules.d')
-    (tmp_path / 'bin').mkdir()
-    for name in ('podman', 'fuse-overlayfs-wrap', 'crun'):
-        (tmp_path / 'bin' / name).write_text('#!/bin/sh\n')
-        (tmp_path / 'bin' / name).chmod(0o755)
-    monkeypatch.setenv('PATH', f"{tmp_path / 'bin'}:/usr/bin:/bin")
-    monkeypatch.setenv('USER', 'somebody')
-    monkeypatch.setenv('PODMANHPC_MODULES_DIR', str(folder / 'modules.d'))
-    return siteconfig
-
-
-def test_files_for_podman_hpc_are_current():
-    wanted = renderer.rendered()
-    assert set(wanted) == {f"perlmutter/podman-hpc/{name.partition('/')[2]}.yaml" for name in names_of('perlmutter')
-                           if name.startswith('osu-container/')}
-    for path, text in wanted.items():
-        assert (PROJECT / 'modules' / path).read_text() == text, f'{path} is stale: make modules'
-
-
-def words(arguments):
-    """Return [argument] with `-e NAME=VALUE` without its flag, as podman reads it."""
-    return [argument.removeprefix('-e ').strip() for argument in arguments]
-
-
-@pytest.mark.parametrize('path', sorted((PROJECT / 'modules/perlmutter/podman-hpc').glob('*.yaml')),
-                         ids=lambda path: path.stem)
-def test_podman_hpc_takes_the_file_and_its_flag(path, podman_hpc, recwarn):
-    config = podman_hpc.SiteConfig()
-    data, flag = yaml.safe_load(path.read_text()), f'osu_{path.stem}'
-    assert {*renderer.NERSCS, 'gpu', data['name']} <= set(config.sitemods['run'])
-    needs = {'gpu': True} if data.get('depends_on') else {}
-    arguments = config.get_cmd_extensions('run', {flag: True, **needs})
-    assert not [str(warning.message) for warning in recwarn if 'osu' in str(warning.message)]
-    assert config.shared_run == data['shared_run']
-    given = set(words(arguments))
-    assert {f"{data['env']}=1", '--network=host', '--ipc=host',
-            f"FI_PROVIDER={'tcp' if path.stem == 'pure' else 'cxi'}"} <= given
-    assert ('LD_LIBRARY_PATH=/opt/host-mpi/lib' in given) == (path.stem in ('bind', 'hybrid'))
-    if needs:
-        config.get_cmd_extensions('run', {flag: True})
-        assert "requires 'gpu' to be enabled" in str(recwarn.pop(UserWarning).message)
-    config.get_cmd_extensions('run', {flag: True, 'cuda_mpi': True, **needs})
-    assert any('conflicts' in str(warning.message) for warning in recwarn)

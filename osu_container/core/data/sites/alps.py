@@ -33,8 +33,8 @@ STACKS = {
             ['apptainer', 'singularity'], 'CSCS offers neither, but the Container Engine: who brings an Apptainer of '
             'their own can use the modules, for the engine there is an EDF', _DAINT + '; nobody is known to have tried',
             _TODAY, 'untested'),
-        'engine': fact('container-engine', 'the system\'s own container engine, which runs no SIF: an EDF is written '
-                       'for it from the same settings', _DAINT, _SEPTEMBER, 'measured'),
+        'engine': fact('container-engine', 'the system\'s own container engine, which runs no SIF: '
+                       'docs/contributions has an EDF for it', _DAINT, _SEPTEMBER, 'measured'),
         'pmi': fact(
             {'image': 'pmi2', 'Open MPI': 'pmix'},
             'MPICH speaks PMI-2, Open MPI 5 PMIx; cray_shasta is there too, for the Cray MPICH of uenv',

@@ -2,10 +2,9 @@
 Perlmutter (NERSC, Berkeley), its GPU nodes: HPE Cray EX, four A100 and Slingshot 11 on a node. Data only.
 
 The keys are explained in schema.py. Nothing here was run on Perlmutter by this project. 'measured' means
-that NERSC's own software, or a public log, shows it there. NERSC has podman-hpc and no Apptainer: for that engine the
-same facts are rendered in modules/perlmutter/podman-hpc (osu_container/generate/podman_hpc.py). Since the maintenance
-of 2026-09-16 Cray MPICH 9.1.0 and CUDA 13.2 are the default (E3SM issue 8745; geodynamics' SW4); of 9.0.1, which is
-there too, users have shown more.
+that NERSC's own software, or a public log, shows it there. NERSC has podman-hpc and no Apptainer: docs/contributions
+has files for that engine. Since the maintenance of 2026-09-16 Cray MPICH 9.1.0 and CUDA 13.2 are the default (E3SM
+issue 8745; geodynamics' SW4); of 9.0.1, which is there too, users have shown more.
 """
 from osu_container.core.data.sites.cray import SLES_FOLDERS, cray_mpich, cray_pmi, fact, gpu_map, spool, stack, variable
 
@@ -35,11 +34,11 @@ STACKS = {
         'stack': stack('perlmutter', '9.0.1', ['9.0.1', '']),
         'runtime': fact(
             ['apptainer', 'singularity'], 'NERSC offers neither, but podman-hpc: who brings an Apptainer of their own '
-            'can use the modules, for podman-hpc there are modules/perlmutter/podman-hpc/*.yaml',
+            'can use the modules, for podman-hpc there are docs/contributions/*.yaml',
             'NERSC documentation, Containers; a user\'s script took the Apptainer of CVMFS, with NERSC\'s copy of Cray '
             'MPICH: /cvmfs/oasis.opensciencegrid.org/mis/apptainer/current/bin', _AGAIN, 'untested'),
         'engine': fact('podman-hpc', 'the system\'s own container engine, which runs no SIF: '
-                       'osu_container/generate/podman_hpc.py writes a file for it from the same settings',
+                       'docs/contributions has files for it',
                        _PODMAN + 'mpich.yaml', _READ, 'measured'),
         'pmi': fact(
             {'image': 'pmi2', 'host': 'cray_shasta', 'Open MPI': 'pmix'},

@@ -65,8 +65,8 @@ Keys of a site
                        programs must need)
     wrapper_modules    modules that may have wrap-container (easyconfig parameter wrapper)
     architecture       optional: of the processors, as uname -m says it; without it x86_64
-    engine             optional: a container engine of the system that is no runtime of modules, for which a file is
-                       rendered from the same settings ('podman-hpc', 'container-engine')
+    engine             optional: a container engine of the system that cannot start modules ('podman-hpc',
+                       'container-engine'); docs/contributions has files for it
 
 Host paths are written as on the real system. EasyBuild's --sysroot (or ROOT in a local file, see mpicontainer.py) is
 put in front of them, so that a folder with the same tree stands in for the system.

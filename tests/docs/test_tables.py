@@ -1,0 +1,149 @@
+"""Tables, figures and examples of the pages have the values of the data; they are written by hand."""
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from osu_container.check import examination
+from osu_container.compare.thresholds import DEGREES, MARGINS
+from osu_container.compare.troubles import RULES
+from osu_container.core.data.approaches import APPROACHES
+from osu_container.core.data.launchers import LAUNCHERS
+from osu_container.core.data.networks import NETWORKS
+from osu_container.core.data.sites import DESCRIBED, SITES
+from osu_container.core.deciding.launching import typed
+from osu_container.core.deciding.rules.fabric import SEEN_OVER_CXI
+from osu_container.core.deciding.settings import approach_entry, host_libraries, pmi_for, runs_on, with_mpi_of
+from osu_container.core.deciding.site_choice import SettingsError, described_entry, overridden, site_entry
+from osu_container.core.deciding.verdict import level_of
+from osu_container.image.catalogue import IMAGES, published_rows
+from tests.helpers.machine import PROJECT
+
+DOCS = PROJECT / 'docs'
+
+
+@pytest.mark.parametrize('page, values', [
+    ('add-a-site.md', [' '.join(typed(name, 2, 4)) for name in LAUNCHERS]),
+    ('add-a-site.md', [entry['local_rank'] for entry in LAUNCHERS.values()]),
+    ('discover.md', [fact['value'] for network in NETWORKS.values() for fact in network['providers']]),
+    ('compare.md', [rule.trouble.name for rule in RULES]),
+])
+def test_page_has_all_values_of_the_data(page, values):
+    text = (DOCS / page).read_text()
+    assert [value for value in values if f'`{value}`' not in text] == []
+
+
+def test_other_tables_have_the_values_of_the_data():
+    compare = (DOCS / 'compare.md').read_text()
+    for word, least in DEGREES[1:]:
+        assert re.search(rf'^\| {word} \| {least:g} times', compare, re.M)
+    for row in MARGINS:
+        assert f'| `{row.benchmarks}` | {100 * row.repeated:g} % | {100 * row.single:g} % |' in compare
+    for series in SEEN_OVER_CXI:
+        assert f"| {' '.join(series)}.x |" in (DOCS / 'check.md').read_text()
+
+
+def rows_below(page, heading):
+    """Return the rows (list of list of str) of the table below a heading of a page."""
+    section = (DOCS / page).read_text().partition(f'## {heading}\n')[2].partition('\n## ')[0]
+    rows = [[cell.strip() for cell in line.strip('|').split('|')] for line in section.splitlines() if line[:1] == '|']
+    return [rows[0], *rows[2:]]
+
+
+def test_table_of_variables_has_what_lumi_sets():
+    """Every value that an approach can set by itself on a site of LUMI, and no other."""
+    found = {(name, value) for row in rows_below('approaches.md', 'Every variable on LUMI')[1:]
+             for name, value in re.findall(r'`(\w+)(?:=([^`]+))?`', row[0])}
+    expected = set()
+    for site in (site_entry(name) for name in SITES if name.startswith('lumi')):
+        words = {'provider': site['provider']['value'], 'rccl_plugin': '<path>'}
+        for approach in (entry for entry in APPROACHES.values() if runs_on(entry, site)):
+            entries = [(entry, entry['value'].format(**words)) for entry in approach['variables'] + site['variables']]
+            entries += [(entry, '') for entry in approach['unset'] + approach['rank_variables']]
+            expected |= {(entry['name'], value) for entry, value in entries
+                         if not entry.get('setting') and 'cuda' not in entry.get('only', [])}
+            expected.add(('SLURM_MPI_TYPE', pmi_for(approach, site)))
+            expected |= {item for fact in site['files'].values() if fact for item in fact.get('otherwise', {}).items()}
+    assert found == expected
+
+
+def test_picture_of_the_approaches_shows_their_libraries():
+    texts = [element.text for element in ElementTree.parse(DOCS / 'pictures' / 'approaches.svg').getroot().iter()
+             if element.tag.endswith('}text')]
+    for name, approach in APPROACHES.items():
+        place = texts.index(name)
+        program = 'image' if approach['container'] else 'host'
+        origins = approach['comes_from']
+        assert texts[place + 1:place + 4] == [program, origins['libmpi'], origins['libfabric']]
+
+
+# ---- what works where
+
+#: From sure to unsure
+EVIDENCE = ('measured', 'derived', 'untested')
+
+
+def least_evidence(approach, site):
+    """Return the evidence (str) of the least sure fact that an approach (dict) needs on a site (dict), or '–'."""
+    for entry in (approach, with_mpi_of(approach, 'libmpi.so.40')):  # a host may have Open MPI alone
+        try:
+            facts = [site['libraries'][name] for name, _ in host_libraries(entry, site)] + [site['pmi']]
+        except SettingsError:
+            continue
+        facts += [site['provider']] * (entry['name'] != 'pure') + [site['native']] * (not entry['container'])
+        return max((fact['evidence'] for fact in facts), key=EVIDENCE.index)
+    return '–'
+
+
+@pytest.mark.parametrize('row', rows_below('support.md', 'What works where')[1:], ids=lambda row: row[0])
+def test_table_of_what_works_follows_from_the_data(row):
+    name, *cells = row
+    site = (described_entry if name in DESCRIBED else site_entry)(name)
+    for approach, cell in zip(APPROACHES, cells):
+        entry = approach_entry(approach)
+        expected = least_evidence(entry, site)
+        if not entry['container'] and not site['native']['value']:
+            expected = '–'
+        if cell.startswith('measured <sup>'):  # somebody has run it
+            assert expected != '–', approach
+        else:
+            assert cell == ('derived' if expected == 'measured' else expected), approach
+
+
+def test_table_of_what_works_has_every_site_and_source():
+    rows = rows_below('support.md', 'What works where')
+    assert rows[0] == ['site', *APPROACHES] and [row[0] for row in rows[1:]] == [*DESCRIBED, *SITES]
+    text = (DOCS / 'support.md').read_text()
+    letters = {letter for row in rows for letter in re.findall(r'<sup>(\w)</sup>', ' '.join(row))}
+    assert letters == set(re.findall(r'^\* <sup>(\w)</sup>', text, re.M))
+
+
+# ---- images.md
+
+def test_images_of_lumi_are_predicted_to_work_today():
+    """Of the published combinations on today's LUMI; but for its GLIBC, which nobody has published."""
+    cells = iter(examination.examination(examination.NOW))
+    levels = {(row['libcxi'], row['libfabric'], row['mpich']): {name: level_of([
+        finding for finding in next(cells).verdict.findings if 'which GLIBC' not in finding.reason])
+        for name in examination.APPROACHES} for row in examination.rows()}
+    for site in ('lumi-25.03', 'lumi-25.09'):
+        for approach in ('hybrid', 'opensource'):
+            parts = IMAGES[site_entry(site)['images']['value'][approach][:-4]]['variants']['c']['arguments']
+            assert levels[parts['libcxi'], parts['libfabric'], parts['mpich']][approach] == 'works'
+    for row in published_rows():
+        if row['hybrid_note'] == 'fails: MPICH expects a higher libfabric version' and row['mpich'] == '4.2.3':
+            assert levels[row['libcxi'], row['libfabric'], row['mpich']]['hybrid'] == 'works', row
+    assert [level['hybrid'] for key, level in levels.items() if key[1] == '2.0.0'] == ['fails']
+
+
+# ---- add-a-site.md
+
+def test_example_of_overrides_replaces_the_fact():
+    text = (DOCS / 'add-a-site.md').read_text()
+    code = re.search(r'(?:^ {4}.*\n)+', text[text.index('    OVERRIDES = '):], re.M).group()
+    example = {}
+    exec(re.sub('^ {4}', '', code, flags=re.M), example)
+    before = site_entry('lumi-25.03')
+    after = overridden(before, example['OVERRIDES'])
+    assert after['libraries']['libfabric'] == example['OVERRIDES']['libraries']['libfabric']
+    assert after['libraries']['libcxi'] == before['libraries']['libcxi']
