@@ -153,18 +153,6 @@ lumi: ## on LUMI: link easyblocks and easyconfigs into your EasyBuild tree (docs
 unlumi: ## on LUMI: take these links away again
 	@lumi/link --remove
 
-.PHONY: gpu
-gpu: ## osu_bw D D on this machine's NVIDIA GPUs, without network or Slurm (docs/gpu.md; GPU=--repeats=5)
-	@python3 -m osu_container.gpu run $(GPU)
-
-.PHONY: gpu-pack
-gpu-pack: ## pack what `make gpu` needs where there is no network: .workstation/gpu.tar.xz
-	@python3 -m osu_container.gpu pack
-
-.PHONY: figures
-figures: setup ## measure what a container costs: docs/benchmarks.md (after make demo; FIGURES=start picks one)
-	@$(PYTHON_ENV)/python -m osu_container.figures $(FIGURES)
-
 .PHONY: stop
 stop: ## stop the private Slurm
 	@workstation/slurm.sh stop
