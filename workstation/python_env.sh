@@ -86,9 +86,4 @@ if [[ $folder == "$work/venv" ]]; then
     ln -sfn "$project/bin/osu-container" "$work/bin/osu-container"
     # The documentation tells people to type it.
     ln -sfn "$folder/bin/reframe" "$work/bin/reframe"
-    # Man pages, which man finds beside the folder of the command
-    if [[ ! -e $work/share/man || $stamp -nt $work/share/man ]]; then
-        (cd "$project" && "$folder/bin/python" -m osu_container.manual "$work")
-        touch "$work/share/man"
-    fi
 fi
