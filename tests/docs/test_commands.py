@@ -186,6 +186,7 @@ COMMANDS = [
     Rule('install', r'eb osu-container-\w+\.eb -r( --try-amend=site=site\.py)?'),
     Rule('modules', r'module (un)?load( osu-[a-z/-]+)+'),
     Rule('modules', r'module load osu-[a-z/]+ && srun (-N2 -n2 )?osu_(get_)?bw H H'),
+    Rule('modules', r'time (OSU_SHARE=0 )?srun -N1 -n16 .*'),
     Rule('LUMI', r'srun -N2 -n2 (--ntasks-per-node=1 )?--mpi=pmi2 singularity run .*', 'your-own'),
     Rule('network', r'osu-container new cray-\S+ .*|eb pytorch-swap\.eb', 'your-own'),
     # Check: every verdict is an answer
