@@ -9,7 +9,6 @@ import pytest
 from scipy import stats
 
 from osu_container import cli as command_line
-from osu_container import demo_table
 from osu_container.compare import (
     CompareError,
     against_native,
@@ -20,7 +19,7 @@ from osu_container.compare import (
 )
 from osu_container.compare import statistics as method
 from osu_container.compare.thresholds import degree_of, margin_row
-from osu_container.report import content, tables
+from osu_container.report import content
 from osu_container.results import ratios, references, run_files
 from osu_container.results.model import Case, Dataset, Series
 from tests.helpers.example_runs import CASES, MORE_CASES, make_run
@@ -127,27 +126,15 @@ def test_p_values_are_adjusted_over_the_sizes_of_a_curve():
 
 # --- one ratio everywhere -------------------------------------------------------------------------
 
-def test_a_ratio_is_the_same_number_in_the_demos_table_in_compare_and_in_the_report(tmp_path, capsys):
+def test_compare_and_report_show_the_same_ratio(tmp_path, capsys):
     """Repeats of a busy machine: the median of the ratios is not the ratio of the medians."""
-    folder = make_run(tmp_path / 'busy', approaches=('native', 'opensource'), sizes=[size for _, size, _ in
-                      demo_table.COLUMNS], noise=0.3, repeats=5)
-    run_of = run_files.read(folder)
-    table = dict(zip(demo_table.COLUMNS, next(row for row in demo_table.rows(run_of) if row[0] == 'opensource')[1]))
-    told = json.loads(call(capsys, folder, '--json')[1])
-    section = content.section('x', [run_of])
-    unlike = 0
-    for (benchmark, size, _), (_, shown_ratio) in table.items():
-        case = next(one for one in run_of.cases if one.benchmark == benchmark)
-        entry = next(one for one in told['comparisons'] if one['case']['benchmark'] == benchmark)
-        point = next(one for one in entry['sizes'] if one['size'] == size)
-        view = next(one for one in section.views if one.case == case)
-        curve = next(one for one in view.curves if one.name == 'opensource')
-        assert curve.points[size].ratio == point['ratio']
-        assert shown_ratio == ratios.text(point['ratio']) == comparison_text.ratio(point['ratio'])
-        row = tables.values(view)[0].rows[list(curve.stats).index(size)]
-        assert shown_ratio in [cell.ratio.partition(' ')[0] for cell in row]
-        unlike += abs(point['ratio'] - point['a'] / point['b']) > 0.005
-    assert unlike, "the two ways gave the same: the test proves nothing"
+    folder = make_run(tmp_path / 'busy', approaches=('native', 'opensource'), cases=CASES[:1], noise=0.3, repeats=5)
+    entry, = json.loads(call(capsys, folder, '--json')[1])['comparisons']
+    view, = content.section('x', [run_files.read(folder)]).views
+    shown = next(one for one in view.curves if one.name == 'opensource').points
+    assert {size: point.ratio for size, point in shown.items()} == {
+        point['size']: point['ratio'] for point in entry['sizes']}
+    assert any(abs(point['ratio'] - point['a'] / point['b']) > 0.005 for point in entry['sizes'])
 
 
 def test_a_ratio_can_be_turned_round_and_one_slow_repeat_does_not_move_it():

@@ -62,7 +62,7 @@ NOT_COMMANDS = {
     r'host: described, not looked into': 'a line of a report, as tests/check/test_hosts.py finds it',
     r'\w+ +(WORKS, untested|UNKNOWN, its MPI)': 'a line of a report, as tests/core/deciding/test_evidence.py finds it',
     r'osu-entrypoint: ': 'a line of the entrypoint, as tests/runs/test_approaches.py finds it',
-    r' +--- bandwidth': 'what make demo printed on one machine',
+    r'approach +osu_bw': 'what make demo printed on one machine',
     r'# osu_bw: mpi4py': 'the head of an output, as tests/easyconfigs/test_osu_port.py finds it',
 }
 #: What must be there before a command runs, because another block of its page makes it
