@@ -33,8 +33,8 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: demo
-demo: prerequisites python-env ## set up, install five modules, run them on two nodes, print a table (FROM=STEP, RERUN=1)
-	@$(PYTHON_ENV)/python -m osu_container.demo $(if $(FROM),--from $(FROM)) $(if $(RERUN),--rerun)
+demo: setup ## set up, install five modules, run them on two nodes, print a table
+	@$(PYTHON_ENV)/python -m osu_container.demo
 
 .PHONY: setup
 setup: prerequisites python-env slurm image host-mpi ## only the set-up of the demo: packages, Slurm, image, host MPI

@@ -314,8 +314,6 @@ CASES = {
         Case('$CLONE/lumi/link --all', ('--all',)),
         Case('EBU_USER_PREFIX=here $CLONE/lumi/link', ('here',)),
         Case('EBU_USER_PREFIX=/tmp/a:b $CLONE/lumi/link', ('/tmp/a:b',)),
-        Case('PYTHONPATH=$CLONE $CLONE/.workstation/venv/bin/python -m osu_container.demo --from nothing',
-             ('nothing',), 2),
     ],
 }
 
