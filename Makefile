@@ -12,6 +12,7 @@ endif
 
 WORK := .workstation
 MUTANTS := $(WORK)/mutants
+LMOD_87 := $(WORK)/lmod-8.7
 PYTHON_ENV := $(WORK)/venv/bin
 # Four processes keep two cores busy: tests often wait. tests/conftest.py says what stays in one, and what begins first.
 IN_GROUPS := --dist loadgroup --no-loadscope-reorder
@@ -73,7 +74,9 @@ host-mpi: python-env ## unpack the host's MPI
 
 .PHONY: lmod-87
 lmod-87: prerequisites
-	@workstation/lmod_87.sh
+	@# That of LUMI, for the tests; without a Debian archive they use the Lmod of this machine alone.
+	-@[[ -e $(LMOD_87)/lmod ]] || { mkdir -p $(LMOD_87) && workstation/debian_packages.sh trixie $(LMOD_87) lmod && \
+	    dpkg -x $(LMOD_87)/lmod_*.deb $(LMOD_87) && ln -s $(CURDIR)/$(LMOD_87)/usr/share/lmod/8.7.*/libexec/lmod $(LMOD_87)/lmod; }
 
 .PHONY: easybuild-%
 easybuild-%:

@@ -60,7 +60,6 @@ else
     text="EasyBuild $1 on $("$python" --version), for the tests"
 fi
 
-one_at_a_time
 # An environment holds absolute paths and a link to its Python: after a move or an upgrade it is made again.
 stamp=$folder/made-from
 wanted="$(realpath -m "$folder") $("$python" -c 'import sys; print(sys.executable, sys.version)') $wanted"
