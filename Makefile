@@ -12,6 +12,7 @@ endif
 
 WORK := .workstation
 MUTANTS := $(WORK)/mutants
+LMOD_87 := $(WORK)/lmod-8.7
 PYTHON_ENV := $(WORK)/venv/bin
 # Four processes keep two cores busy: tests often wait. tests/conftest.py says what stays in one, and what begins first.
 IN_GROUPS := --dist loadgroup --no-loadscope-reorder
@@ -33,8 +34,8 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: demo
-demo: prerequisites python-env ## set up, install five modules, run them on two nodes, print a table (FROM=STEP, RERUN=1)
-	@$(PYTHON_ENV)/python -m osu_container.demo $(if $(FROM),--from $(FROM)) $(if $(RERUN),--rerun)
+demo: setup ## set up, install five modules, run them on two nodes, print a table
+	@$(PYTHON_ENV)/python -m osu_container.demo
 
 .PHONY: setup
 setup: prerequisites python-env slurm image host-mpi ## only the set-up of the demo: packages, Slurm, image, host MPI
@@ -73,7 +74,9 @@ host-mpi: python-env ## unpack the host's MPI
 
 .PHONY: lmod-87
 lmod-87: prerequisites
-	@workstation/lmod_87.sh
+	@# That of LUMI, for the tests; without a Debian archive they use the Lmod of this machine alone.
+	-@[[ -e $(LMOD_87)/lmod ]] || { mkdir -p $(LMOD_87) && workstation/debian_packages.sh trixie $(LMOD_87) lmod && \
+	    dpkg -x $(LMOD_87)/lmod_*.deb $(LMOD_87) && ln -s $(CURDIR)/$(LMOD_87)/usr/share/lmod/8.7.*/libexec/lmod $(LMOD_87)/lmod; }
 
 .PHONY: easybuild-%
 easybuild-%:
@@ -152,14 +155,6 @@ lumi: ## on LUMI: link easyblocks and easyconfigs into your EasyBuild tree (docs
 .PHONY: unlumi
 unlumi: ## on LUMI: take these links away again
 	@lumi/link --remove
-
-.PHONY: gpu
-gpu: ## osu_bw D D on this machine's NVIDIA GPUs, without network or Slurm (docs/gpu.md; GPU=--repeats=5)
-	@python3 -m osu_container.gpu run $(GPU)
-
-.PHONY: gpu-pack
-gpu-pack: ## pack what `make gpu` needs where there is no network: .workstation/gpu.tar.xz
-	@python3 -m osu_container.gpu pack
 
 .PHONY: stop
 stop: ## stop the private Slurm

@@ -2,7 +2,6 @@
 # Makes this shell ready: `. ./env.sh` (bash, interactive or not, also under set -eu). Sourcing it twice changes nothing.
 #
 # PATH                           .workstation/bin in front: eb, osu-container, and apptainer if it is the private one
-# MANPATH                        man pages of osu-container; in a shell for people also the completion of the command
 # module                         Lmod's function, if the shell has none yet
 # EASYBUILD_ROBOT_PATHS          easyconfigs/ of this folder, then yours
 # EASYBUILD_INCLUDE_EASYBLOCKS   easyblocks/ of this folder and the local file of this machine, then yours
@@ -53,10 +52,7 @@ _osu_container_env() {
     export EASYBUILD_SOURCEPATH=${EASYBUILD_SOURCEPATH:-${EASYBUILD_PREFIX:-${HOME-$(printf '%s' ~)}/.local/easybuild}/sources}
     _osu_container_in_front EASYBUILD_SOURCEPATH : "$project/sources"
 
-    # An empty entry stands for the system's own pages.
-    [[ -n ${MANPATH:-} ]] || MANPATH=$work/share/man:
-    _osu_container_in_front MANPATH : "$work/share/man"
-    # A shell for people; bash knows what completes a command.
+    # An interactive shell also completes the command.
     # shellcheck source=osu_container/completion.bash
     [[ $- != *i* ]] || . "$project/osu_container/completion.bash"
 

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Completion of osu-container for bash; for zsh after: autoload -U +X bashcompinit && bashcompinit
+# Completion of osu-container for bash
 #
 # What can be typed is what the help of the command says, so that nothing stands twice. Else names of files.
 

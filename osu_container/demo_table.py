@@ -27,7 +27,7 @@ def _check(run):
             series = _series(run, name, benchmark)
             if series is None or size not in series.values:
                 problems.append(f"{name}: no {benchmark} at {size} bytes, or 0.00, as on a busy machine. To measure "
-                                "again: make demo RERUN=1")
+                                "again: make demo")
     if problems:
         raise TableError('\n'.join(dict.fromkeys(problems)))
 

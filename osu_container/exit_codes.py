@@ -1,5 +1,5 @@
 """
-Exit codes of all commands: what --help and the man pages say of them.
+Exit codes of all commands: what --help says of them.
 
 Python 3.6 and its standard library only: installed modules have it, for osu-proof.
 """

@@ -17,7 +17,7 @@ import time
 
 import pytest
 
-from osu_container import __version__, cli, columns, exit_codes, manual, streams
+from osu_container import __version__, cli, columns, exit_codes, streams
 from osu_container.check.cli import CODES
 from osu_container.cli import COMMANDS, Parser, main
 from osu_container.compare import cli as compare
@@ -124,18 +124,6 @@ def test_what_is_printed_fits_the_terminal(arguments, width):
     done = run([COMMAND, *arguments], env={**os.environ, 'COLUMNS': str(width)})
     assert done.stdout and 'rror' not in done.stderr, done.stderr
     assert [line for line in done.stdout.splitlines() if len(line) > width and not UNBROKEN.fullmatch(line)] == []
-
-
-def test_every_command_has_a_man_page_with_its_help(tmp_path):
-    manual.write(str(tmp_path))
-    pages = {path.stem: path.read_text() for path in (tmp_path / 'share/man/man1').iterdir()}
-    assert set(pages) == {'osu-container', *(f'osu-container-{one}' for one in COMMANDS)}
-    for name in COMMANDS:
-        text = pages[f'osu-container-{name}']
-        assert text.startswith(f'.TH "OSU-CONTAINER-{name.upper()}" "1"') and 'Exit codes' in text, name
-    assert '.SH IMAGE BUILD' in pages['osu-container-image']
-    assert (tmp_path / 'share/bash-completion/completions/osu-container').read_text().startswith('# shellcheck')
-    assert (tmp_path / 'share/zsh/site-functions/_osu-container').read_text().startswith('#compdef osu-container')
 
 
 def test_an_option_means_the_same_in_all_commands():

@@ -20,24 +20,13 @@ case $project in
         die "the path of this folder has a space, or one of the characters , : # % \\ \" \$ \` in it: '$project'. Move or clone it to a path without." ;;
 esac
 
-# one_at_a_time: waits while this script runs in another process, such as that of a second make. Both would write the same
-# folder. The lock ends with the process, however that ends.
-one_at_a_time() {
-    local lock=$work/lock/${0##*/}
-    mkdir -p "${lock%/*}"
-    exec 8>"$lock"
-    flock --nonblock 8 && return
-    say "${0##*/} runs in this folder already: waiting until that is done"
-    flock 8
-}
-
 # find_command NAME: path of a command. Daemons are in sbin, which an ordinary user's PATH lacks on Debian.
 find_command() { PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin command -v "$1" 2>/dev/null; }
 
 # run_logged LOG TEXT COMMAND...: runs a long step with its output in .workstation/log/LOG.log.
-# Says every 10 s what is new. A failing step shows the end of its log.
+# Shows its last line every 10 s. A failing step shows the end of its log.
 run_logged() {
-    local log=$work/log/$1.log text=$2 begin=$SECONDS last=$SECONDS rc=0 child line told=
+    local log=$work/log/$1.log text=$2 begin=$SECONDS last=$SECONDS rc=0 child line
     shift 2
     mkdir -p "$work/log"
     say "$text"
@@ -51,8 +40,7 @@ run_logged() {
         if (( SECONDS - last >= 10 )); then
             last=$SECONDS
             line=$(tail -n 1 "$log" | tr -d '\r')
-            [[ $line == "$told" ]] || note "$(( SECONDS - begin )) s: ${line:0:100}"
-            told=$line
+            note "$(( SECONDS - begin )) s: ${line:0:100}"
         fi
     done
     wait "$child" || rc=$?
@@ -82,18 +70,4 @@ choose_python() {
         fi
     done
     return 1
-}
-
-# cluster_reached: true if Slurm's commands reach a cluster that is not the private one of this folder.
-cluster_reached() {
-    find_command srun >/dev/null || return 1
-    local theirs=${SLURM_CONF:-}
-    [[ $theirs == "$work/slurm/slurm.conf" ]] && theirs=
-    if [[ -n $theirs ]]; then
-        # sinfo would look for a missing file for 10 s.
-        [[ -e $theirs ]] || return 1
-        SLURM_CONF=$theirs timeout 10 sinfo -h >/dev/null 2>&1
-    else
-        env -u SLURM_CONF timeout 10 sinfo -h >/dev/null 2>&1
-    fi
 }

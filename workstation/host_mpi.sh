@@ -60,7 +60,6 @@ unpack_openmpi() {
     mv "$target.new" "$target"
 }
 
-one_at_a_time
 "$project/bin/osu-container" image fetch --quiet --source "mpich-$version" --source "openmpi-$openmpi" \
     --source mpi4py-source --source "mpi4py-$native_python"
 if ! works "$prefix"; then

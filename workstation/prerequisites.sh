@@ -45,7 +45,7 @@ d|squashfuse|squashfuse_ll squashfuse|Apptainer mounts the image with it
 d|uidmap|newuidmap|lets an ordinary user make an image with several user ids in it
 d|slurm-wlm|@slurm|two nodes of a private Slurm
 d|libpmix-dev|@pmix|has libpmix.so, which the PMIx plugin of Slurm opens: it starts ranks of Open MPI
-d|munge|@munge|the private Slurm signs its messages with it
+d|munge|munged|the private Slurm signs its messages with it
 d|patchelf|@patchelf|lets the private Apptainer use libraries of its own
 f|gcc|gcc|compiles the small libraries that tests read
 f|g++|g++|brings the C headers
@@ -59,16 +59,15 @@ t|musl|/lib/ld-musl-x86_64.so.1 /lib/ld-musl-aarch64.so.1|its loader is what the
 
 # --- what is there -------------------------------------------------------------------------------------------
 
-# The package `singularity` of some distributions is a game, so the answer to --version counts.
 find_apptainer() {
-    local name
-    for name in apptainer singularity; do
-        if [[ $("$name" --version 2>/dev/null </dev/null) =~ ^(apptainer|singularity)[a-z-]*(\ version)?\ [0-9] ]]; then
-            command -v "$name"
+    local command
+    for command in apptainer "$apptainer_prefix/usr/bin/apptainer"; do
+        if "$command" --version >/dev/null 2>&1; then
+            command -v "$command"
             return
         fi
     done
-    "$apptainer_prefix/usr/bin/apptainer" --version >/dev/null 2>&1 && echo "$apptainer_prefix/usr/bin/apptainer"
+    return 1
 }
 
 have_lmod() {
@@ -91,10 +90,9 @@ there() {
             @lmod) have_lmod ;;
             @keyring) [[ -e $debian_keyring ]] ;;
             @ports) ! c_programs ;;
-            @slurm) cluster_reached || { find_command slurmctld && find_command slurmd && find_command srun; } >/dev/null ;;
+            @slurm) { find_command slurmctld && find_command slurmd && find_command srun; } >/dev/null ;;
             # Debian's plugin opens the name without a version, and only in the folder of its own PMIx
-            @pmix) cluster_reached || compgen -G '/usr/lib/*/pmix2/lib/libpmix.so' >/dev/null || [[ -e /usr/lib64/libpmix.so ]] ;;
-            @munge) cluster_reached || find_command munged >/dev/null ;;
+            @pmix) compgen -G '/usr/lib/*/pmix2/lib/libpmix.so' >/dev/null || [[ -e /usr/lib64/libpmix.so ]] ;;
             @patchelf) [[ $private_apptainer == no ]] || find_command patchelf >/dev/null ;;
             /*) [[ -e $what ]] ;;
             *) find_command "$what" >/dev/null ;;
@@ -140,9 +138,7 @@ subids() {
 add_subids() {
     local range
     range=$(subids)
-    touch_file() { [[ -e $1 ]] || "${as_root[@]}" touch "$1"; }
-    touch_file /etc/subuid
-    touch_file /etc/subgid
+    "${as_root[@]}" touch /etc/subuid /etc/subgid
     "${as_root[@]}" usermod --add-subuids "$range" --add-subgids "$range" "$(id -un)"
     printf 'usermod --del-subuids %s --del-subgids %s %s\n' "$range" "$range" "$(id -un)" >>"$work/undo-as-root.txt"
 }
@@ -150,39 +146,19 @@ add_subids() {
 # --- what no package changes: one line each, with its remedy ---------------------------------------------------------
 
 obstacles() {
-    local free memory
-    [[ $(uname -m) == x86_64 ]] || echo "the image and the wheel of MPICH are for x86_64, this machine is $(uname -m): take another one"
-    free=$(df -k --output=avail "$project" | tail -n 1)
-    (( free > 2000000 )) || echo "the disk of $project has $(( free / 1000 )) MB free, and the set-up takes 2000: make room, or clone to another disk"
-    memory=$(awk '/^MemAvailable:/ { print int($2 / 1000) }' /proc/meminfo)
-    (( memory > 1000 )) || echo "$memory MB of memory are free, and the set-up takes 1000: end other programs, or take a larger machine"
-    no_namespaces
+    local as_user=(--user --map-root-user)
+    [[ $(uname -m) == x86_64 ]] || echo "the image and the wheel of MPICH are for x86_64, this machine is $(uname -m)"
+    (( EUID )) || as_user=()
+    ! command -v unshare >/dev/null || unshare "${as_user[@]}" --mount true 2>/dev/null ||
+        echo "this system allows no namespace, which a container runs in. On a machine: have root type sysctl" \
+            "user.max_user_namespaces=10000, on Ubuntu also kernel.apparmor_restrict_unprivileged_userns=0; if it is a container" \
+            "itself, start it with --privileged"
     # A setuid program mounts by the kernel
     if (( EUID != 0 )) && ! (exec 3<>/dev/fuse) 2>/dev/null && ! compgen -G '/usr/libexec/apptainer/bin/starter-suid' >/dev/null; then
-        echo "you may not open /dev/fuse ($(stat -c '%A %U:%G' /dev/fuse 2>/dev/null || echo 'it is not there')), by which" \
-            "Apptainer mounts an image: have root type modprobe fuse; chmod 666 /dev/fuse"
+        echo "you may not open /dev/fuse, by which Apptainer mounts an image: have root type modprobe fuse; chmod 666 /dev/fuse"
     fi
     (( ${#as_root[@]} )) || have_subids || echo "$(id -un) has no line in /etc/subuid and /etc/subgid, from which an image gets" \
         "its user ids: have root type usermod --add-subuids $(subids) --add-subgids $(subids) $(id -un)"
-}
-
-# Says why Apptainer cannot make the namespaces that a container runs in.
-no_namespaces() {
-    local as_user=(--user --map-root-user) setting
-    command -v unshare >/dev/null || return 0
-    (( EUID )) || as_user=()
-    unshare "${as_user[@]}" --mount true 2>/dev/null && return
-    for setting in user.max_user_namespaces=10000 kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0; do
-        case $(cat "/proc/sys/$(tr . / <<<"${setting%=*}")" 2>/dev/null)/$setting in
-            0/*=1*) ;;
-            1/*=0) [[ -z $apptainer || $private_apptainer == yes ]] || return 0 ;; # a package has a profile that lets it
-            *) continue ;;
-        esac
-        echo "this system lets you make no user namespace, which a container runs in: have root type sysctl $setting"
-        return
-    done
-    echo "this system lets you make no namespace, which a container runs in: if it is a container itself, start it with" \
-        "--privileged, else take another machine"
 }
 
 # --- Debian and Ubuntu -----------------------------------------------------------------------------------------------
@@ -236,88 +212,57 @@ make_private_apptainer() {
 }
 
 apt_install() {
-    local packages=("$@")
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${packages[@]}"
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"
 }
 
 # Debian starts a service when it installs one. Ours run as the user with their own settings, so a service that came
 # with a package that we installed is switched off again; one that was there before is left alone.
 switch_off_services() {
-    local package services=()
+    local services=()
     [[ -d /run/systemd/system ]] || return 0
-    for package in "$@"; do
-        case $package in
-            munge) services+=(munge) ;;
-            slurm-wlm) services+=(slurmctld slurmd) ;;
-        esac
-    done
-    (( ${#services[@]} )) || return 0
-    "${as_root[@]}" systemctl disable --now "${services[@]}" >>"$work/log/services.log" 2>&1 ||
+    [[ " $* " != *' munge '* ]] || services+=(munge)
+    [[ " $* " != *' slurm-wlm '* ]] || services+=(slurmctld slurmd)
+    (( ${#services[@]} == 0 )) || "${as_root[@]}" systemctl disable --now "${services[@]}" >>"$work/log/services.log" 2>&1 ||
         warn "could not switch off the services ${services[*]}; see $work/log/services.log"
 }
 
 install_on_debian() {
-    local how=
-    [[ ${as_root[*]:-} != sudo ]] || how=' (by sudo)'
-    if (( ${#missing[@]} )) || { [[ $private_apptainer == yes ]] && (( ${#as_root[@]} )); }; then
+    if (( ${#as_root[@]} )); then
+        "${as_root[@]}" true # asks for the password of sudo: the next commands write into logs
         # A fresh machine may have no package lists, and then no package has a version to install.
-        (( EUID == 0 )) || say "sudo may ask for your password now: package lists are read, then packages installed"
-        "${as_root[@]}" true
-        run_logged apt-update "reading the package lists of this machine (apt-get update)$how" "${as_root[@]}" apt-get update
-    fi
-    if [[ $private_apptainer == yes ]] && (( ${#as_root[@]} )) && distribution_has_apptainer; then
-        private_apptainer=no
-        find_missing "$kinds"
-        missing+=(apptainer)
-        missing_lines+=("$(printf '%-22s %s' apptainer 'runs the image')")
+        run_logged apt-update "reading the package lists of this machine (apt-get update)" "${as_root[@]}" apt-get update
+        if [[ $private_apptainer == yes ]] && distribution_has_apptainer; then
+            private_apptainer=no
+            find_missing "$kinds"
+            missing+=(apptainer)
+            missing_lines+=("$(printf '%-22s %s' apptainer 'runs the image')")
+        fi
     fi
 
     # Said before anything is changed.
     if (( ${#missing[@]} )); then
-        say "these packages will be installed by apt-get$how:"
+        say "these packages will be installed by apt-get, without services of munge and Slurm:"
         printf '    %s\n' "${missing_lines[@]}"
-        if [[ -d /run/systemd/system && " ${missing[*]} " =~ \ (munge|slurm-wlm)\  ]]; then
-            note "Their system services are switched off again: what needs them runs its own."
-        fi
     fi
-    have_subids || {
+    have_subids ||
         say "$(id -un) will get a range of user ids in /etc/subuid and /etc/subgid: making an image needs it"
-    }
-    [[ $private_apptainer == no ]] || {
+    [[ $private_apptainer == no ]] ||
         say "Apptainer will be unpacked from Debian unstable into $apptainer_prefix (this distribution has no fitting package)"
-    }
 
     mkdir -p "$work/log"
     if (( ${#missing[@]} )); then
-        run_logged apt-install "installing ${#missing[@]} packages$how" apt_install "${missing[@]}"
+        run_logged apt-install "installing ${#missing[@]} packages" apt_install "${missing[@]}"
         printf '%s\n' "${missing[@]}" >>"$work/installed-packages.txt"
         switch_off_services "${missing[@]}"
     fi
     have_subids || add_subids
     if [[ $private_apptainer == yes ]]; then
-        private_apptainer_or_say
+        local mirror
+        mirror=$(debian_mirror) || die "no Debian archive among the sources of apt, which Apptainer comes from. Name one" \
+            "(export DEBIAN_MIRROR=<address of a Debian archive>), or install Apptainer 1.1 or newer by hand (on Ubuntu:" \
+            "add-apt-repository ppa:apptainer/ppa; apt-get install apptainer); then type the same command again"
+        run_logged apptainer "getting Apptainer from Debian unstable" make_private_apptainer "$mirror"
     fi
-}
-
-private_apptainer_or_say() {
-    local mirror
-    # Not local: the trap below runs when this function is gone.
-    instead="Install Apptainer 1.1 or newer by hand (on Ubuntu from the PPA of the Apptainer project: \
-add-apt-repository ppa:apptainer/ppa; apt-get install apptainer), then type the same command again."
-    mirror=$(debian_mirror) ||
-        die "no Debian archive among the sources of apt. $instead Or give one: DEBIAN_MIRROR=<address> make demo"
-    # Not `run_logged ... || die`: bash would then go on after a failed command inside the step.
-    trap 'warn "Apptainer could not be had from Debian unstable. $instead"' EXIT
-    run_logged apptainer "getting Apptainer from Debian unstable" make_private_apptainer "$mirror"
-    trap - EXIT
-    note "Apptainer $(cat "$apptainer_prefix/VERSION")"
-}
-
-# The private Apptainer gets the plain name; the folder is on PATH after `. ./env.sh`.
-link_private_apptainer() {
-    [[ $apptainer == "$apptainer_prefix"/* ]] || return 0
-    mkdir -p "$work/bin"
-    ln -sfn "$apptainer" "$work/bin/apptainer"
 }
 
 # --- main ----------------------------------------------------------------------------------------------------------
@@ -341,7 +286,7 @@ possible() {
 # Says what is missing, and what is in the way, one line each.
 say_missing() {
     (( ${#missing_lines[@]} == 0 )) || printf 'missing: %s\n' "${missing_lines[@]}"
-    [[ $private_apptainer == no ]] || echo 'missing: apptainer (or singularity), 1.1 or newer'
+    [[ $private_apptainer == no ]] || echo 'missing: apptainer, 1.1 or newer'
     have_subids || (( ${#in_the_way[@]} )) || echo "missing: a line for $(id -un) in /etc/subuid and /etc/subgid"
     (( ${#in_the_way[@]} == 0 )) || printf 'in the way: %s\n' "${in_the_way[@]}"
 }
@@ -389,6 +334,10 @@ elif ! ready; then
 fi
 if containers; then
     apptainer=$(find_apptainer) || die "no apptainer runs after it was installed; see $work/log"
-    link_private_apptainer
+    if [[ $apptainer == "$apptainer_prefix"/* ]]; then
+        # The private Apptainer gets the plain name; the folder is on PATH after `. ./env.sh`.
+        mkdir -p "$work/bin"
+        ln -sfn "$apptainer" "$work/bin/apptainer"
+    fi
 fi
 say "prerequisites: all there$(! containers || echo " ($("$apptainer" --version 2>/dev/null))")"

@@ -60,7 +60,6 @@ else
     text="EasyBuild $1 on $("$python" --version), for the tests"
 fi
 
-one_at_a_time
 # An environment holds absolute paths and a link to its Python: after a move or an upgrade it is made again.
 stamp=$folder/made-from
 wanted="$(realpath -m "$folder") $("$python" -c 'import sys; print(sys.executable, sys.version)') $wanted"
@@ -86,9 +85,4 @@ if [[ $folder == "$work/venv" ]]; then
     ln -sfn "$project/bin/osu-container" "$work/bin/osu-container"
     # The documentation tells people to type it.
     ln -sfn "$folder/bin/reframe" "$work/bin/reframe"
-    # Man pages, which man finds beside the folder of the command
-    if [[ ! -e $work/share/man || $stamp -nt $work/share/man ]]; then
-        (cd "$project" && "$folder/bin/python" -m osu_container.manual "$work")
-        touch "$work/share/man"
-    fi
 fi

@@ -49,7 +49,6 @@ for release in $releases; do
         "DEBIAN_MIRROR=<address> make release. Or leave these out: RELEASES= make release"
 done
 
-one_at_a_time
 new=$(mktemp -d "$work/release.XXXXXX")
 trap 'rm -rf "$new"' EXIT
 name=osu-container-$version

@@ -1,76 +1,63 @@
 #!/bin/bash
-# A private Slurm of two nodes on this machine: slurm.sh start|stop|status
+# A private Slurm of two nodes on this machine: slurm.sh start|stop
 #
-# Settings, keys, state, logs and the ids of its processes lie in .workstation/slurm; nothing of an installed Slurm or
-# munge is read or changed. Runs as root or as an ordinary user, and serves that user only. It listens on loopback.
-# start   does nothing if it runs, or if Slurm's commands reach another cluster: then that one is used
-# stop    ends its jobs, then exactly the processes that start recorded
-# status  exit 0 if it runs or another cluster is reached, 3 if not
+# Settings and logs are in .workstation/slurm, keys and state in a folder of /tmp; nothing of an installed Slurm or munge is
+# read or changed. Runs as root or as an ordinary user, and serves that user only. It listens on loopback.
+# start   does nothing if it runs
+# stop    ends its jobs, then its daemons
 set -euo pipefail
 # shellcheck source=workstation/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-folder=$work/slurm
+folder=$(readlink -m "$work/slurm")
 conf=$folder/slurm.conf
-# One line a daemon: name, process id, start time (field 22 of /proc/PID/stat). The start time tells a process from
-# another one that got its id later, after a crash or a reboot.
-pids=$folder/pids
 nodes=(node1 node2)
-daemons=(munged slurmctld "${nodes[@]/#/slurmd-}")
 launched=()
+# In /tmp, because paths of sockets may have 107 characters, and because Apptainer shows /tmp in the container: ranks of
+# Open MPI meet in a folder that Slurm's PMIx makes in TmpFS, and end with a segmentation fault if they cannot see it.
+run=/tmp/osu-slurm-$(id -u)-$(cksum <<<"$folder" | cut -d ' ' -f 1)
 
-start_time() {
-    local stat
-    stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 1
-    # The second field is the command in brackets and may hold blanks.
-    read -ra stat <<<"${stat##*) }"
-    [[ ${stat[0]} != Z ]] && echo "${stat[19]}"
-}
-
-# Prints the process id of a daemon that start recorded, if that very process still runs.
-running() {
-    local name pid began
-    [[ -f $pids ]] || return 1
-    while read -r name pid began; do
-        if [[ $name == "$1" && $(start_time "$pid") == "$began" ]]; then
-            echo "$pid"
-            return
-        fi
-    done <"$pids"
-    return 1
-}
-
-all_running() {
-    local daemon
-    for daemon in "${daemons[@]}"; do
-        running "$daemon" >/dev/null || return 1
+# find_daemons: prints the process ids of the daemons that were started with our slurm.conf or our key of munge.
+find_daemons() {
+    local process words word
+    for process in /proc/[0-9]*; do
+        [[ -O $process ]] || continue
+        mapfile -d '' -t words 2>/dev/null <"$process/cmdline" || continue
+        [[ ${words[0]-} =~ (munged|slurmctld|slurmd)$ ]] || continue
+        for word in "${words[@]#--key-file=}"; do
+            if [[ $word == "$conf" || $word == "$run/munge.key" || $word -ef $conf || $word -ef $folder/run/munge.key ]]; then
+                echo "${process#/proc/}"
+                break
+            fi
+        done
     done
 }
 
-any_running() {
-    local daemon
-    for daemon in "${daemons[@]}"; do
-        running "$daemon" >/dev/null && return
+# More for a moment, while slurmd starts a step.
+all_running() { (( $(find_daemons | wc -l) >= 2 + ${#nodes[@]} )); }
+none_running() { [[ -z $(find_daemons) ]]; }
+munge_answers() { [[ -S $run/munge.socket ]] && munge --no-input --socket="$run/munge.socket"; }
+controller_answers() { SLURM_CONF=$conf timeout 5 scontrol ping | grep -q ' is UP'; }
+no_jobs() { [[ -z $(SLURM_CONF=$conf timeout 5 squeue --noheader) ]]; }
+
+# True if all nodes take jobs: idle, or busy with some.
+nodes_ready() {
+    local states
+    states=$(SLURM_CONF=$conf timeout 5 sinfo --noheader --Node --format=%T) || return 1
+    [[ $(grep -cxE 'idle|mixed|allocated|completing' <<<"$states") == "${#nodes[@]}" ]]
+}
+
+# wait_for SECONDS COMMAND...: until COMMAND succeeds. Gives up when a daemon that this script launched has exited.
+wait_for() {
+    local end=$(( SECONDS + $1 )) pid
+    shift
+    until "$@" >/dev/null 2>&1; do
+        (( SECONDS < end )) || return 1
+        for pid in "${launched[@]}"; do
+            kill -0 "$pid" 2>/dev/null || return 1
+        done
+        sleep 0.1
     done
-    return 1
-}
-
-# Paths of sockets may have 107 characters, and Slurm makes /sock.pmi2.<job>.<step> and the like in these folders.
-# With a long project path they lie in a folder of /tmp.
-run_folder() {
-    local number
-    if (( ${#folder} <= 60 )); then
-        echo "$folder/run"
-    else
-        number=$(printf '%s' "$folder" | cksum | cut -d ' ' -f 1)
-        echo "/tmp/osu-slurm-$(id -u)-$number"
-    fi
-}
-
-# Folder for TmpFS. In /tmp, which Apptainer shows in the container: ranks of Open MPI meet in a folder that Slurm's PMIx
-# makes there, and one that they cannot see ends them with a segmentation fault.
-tmp_folder() {
-    printf '/tmp/osu-slurm-%s-%s-tmp' "$(id -u)" "$(printf '%s' "$folder" | cksum | cut -d ' ' -f 1)"
 }
 
 # Prints COUNT ports of loopback that nobody listens on. Below 32768, so that no outgoing connection takes them.
@@ -84,15 +71,8 @@ free_ports() {
     done
 }
 
-# version_at_least YEAR.MONTH
-version_at_least() {
-    local have
-    have=$("$(find_command slurmctld)" -V | sed 's/^[^0-9]*//')
-    [[ $(printf '%s\n' "$1" "$have" | sort -V | head -n 1) == "$1" ]]
-}
-
 write_settings() {
-    local run=$1 ports host user i
+    local ports host user version i
     mapfile -t ports < <(free_ports $(( 1 + ${#nodes[@]} )))
     host=$(uname -n)
     host=${host%%.*}
@@ -114,7 +94,7 @@ SlurmdPidFile=$run/%n.pid
 SlurmctldLogFile=$folder/log/slurmctld.log
 SlurmdLogFile=$folder/log/slurmd-%n.log
 # Two slurmd on one machine: what tasks of one node put into TmpFS must not meet that of the other.
-TmpFS=$(tmp_folder)/%n
+TmpFS=$run/tmp/%n
 # A plain process tree. Control groups need root and a systemd that hands them out.
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
@@ -143,7 +123,8 @@ END
     # Every slurmd loads a plugin for control groups, though nothing here uses one. Left to itself it stops where none
     # are mounted, and asks systemd for one where version 2 is. "disabled" is known from 23.11 on; before that, the
     # plugin for version 1 does nothing until it is asked.
-    if version_at_least 23.11; then
+    version=$("$(find_command slurmctld)" -V | sed 's/^[^0-9]*//')
+    if [[ $(printf '%s\n' 23.11 "$version" | sort -V | head -n 1) == 23.11 ]]; then
         echo 'CgroupPlugin=disabled' >"$folder/cgroup.conf"
     else
         echo 'CgroupPlugin=cgroup/v1' >"$folder/cgroup.conf"
@@ -151,10 +132,10 @@ END
     mv "$conf.new" "$conf"
 }
 
-# launch NAME COMMAND...: starts a daemon in a session of its own and records it. It gets no file that is open here: a
-# lock of who calls this script would be held for as long as the daemon runs.
+# launch NAME COMMAND...: starts a daemon in a session of its own. It gets no file that is open here: a lock of who calls
+# this script would be held for as long as the daemon runs.
 launch() {
-    local name=$1 pid began
+    local name=$1
     shift
     (
         for number in /proc/self/fd/*; do
@@ -163,111 +144,42 @@ launch() {
         done
         exec setsid "$@"
     ) >>"$folder/log/$name.log" 2>&1 </dev/null &
-    pid=$!
-    began=$(start_time "$pid") || began=gone
-    printf '%s %s %s\n' "$name" "$pid" "$began" >>"$pids"
-    launched+=("$name")
+    launched+=($!)
 }
 
-# fail_with_logs TEXT: names the daemons that do not run, shows the end of their logs, stops the rest.
+# fail_with_logs TEXT: shows the end of each log and stops what runs.
 fail_with_logs() {
-    local daemon shown=("${daemons[@]}") dead=()
-    for daemon in "${daemons[@]}"; do
-        running "$daemon" >/dev/null || dead+=("$daemon")
-    done
-    (( ${#dead[@]} == 0 )) || shown=("${dead[@]}")
-    for daemon in "${shown[@]}"; do
-        echo "--- $folder/log/$daemon.log" >&2
-        tail -n 12 "$folder/log/$daemon.log" >&2 || true
-    done
-    launched=()
+    tail -n 12 "$folder"/log/*.log >&2
     stop_daemons
-    die "$1${dead[*]:+ Not running any more: ${dead[*]}.} Logs: $folder/log"
-}
-
-# wait_for SECONDS COMMAND...: until COMMAND succeeds. Gives up at once when a daemon launched before has ended.
-wait_for() {
-    local end=$(( SECONDS + $1 )) daemon
-    shift
-    until "$@" >/dev/null 2>&1; do
-        (( SECONDS < end )) || return 1
-        for daemon in "${launched[@]}"; do
-            running "$daemon" >/dev/null || return 1
-        done
-        sleep 0.1
-    done
-}
-
-# end_unrecorded: ends daemons with this slurm.conf that nobody recorded, and says so: a start that was killed leaves one,
-# and a clone that was removed without `make stop` all of them; those of the next start would share their state with them.
-end_unrecorded() {
-    local process words run found=0
-    run=$(run_folder)
-    for process in /proc/[0-9]*; do
-        [[ -O $process ]] || continue
-        mapfile -d '' -t words 2>/dev/null <"$process/cmdline" || continue
-        [[ ${words[0]-} == *slurm* && " ${words[*]} " == *" -f $conf "* || ${words[0]-} == *munged &&
-           " ${words[*]} " == *" --key-file=$run/munge.key "* ]] || continue
-        kill -KILL "${process#/proc/}" 2>/dev/null || true
-        found=$(( found + 1 ))
-    done
-    (( found == 0 )) || say "private Slurm: ended $found unrecorded daemons, left by a start that was killed"
-}
-
-munge_answers() { [[ -S $run/munge.socket ]] && munge --no-input --socket="$run/munge.socket"; }
-controller_answers() { SLURM_CONF=$conf timeout 5 scontrol ping | grep -q ' is UP'; }
-
-# True if all nodes take jobs: idle, or busy with some.
-nodes_ready() {
-    all_running || return 1
-    local states
-    states=$(SLURM_CONF=$conf timeout 5 sinfo --noheader --Node --format=%T) || return 1
-    [[ $(grep -cxE 'idle|mixed|allocated|completing' <<<"$states") == "${#nodes[@]}" ]]
+    die "$1 Logs: $folder/log"
 }
 
 start() {
-    local daemon node run name
+    local node name
     if all_running; then
         # A node can be down though its daemon lives, for example after the machine slept.
-        if ! nodes_ready; then
-            SLURM_CONF=$conf timeout 5 scontrol update NodeName=ALL State=RESUME >/dev/null 2>&1 || true
-        fi
+        nodes_ready || SLURM_CONF=$conf timeout 5 scontrol update NodeName=ALL State=RESUME >/dev/null 2>&1 || true
         if wait_for 10 nodes_ready; then
             say "private Slurm: already running (SLURM_CONF=$conf)"
             return
         fi
-    fi
-    if ! any_running && cluster_reached; then
-        # env.sh takes this file as the sign of a private Slurm.
-        rm -f "$conf"
-        say "Slurm's commands reach a cluster already: it is used, no private Slurm is started"
-        return
     fi
     for name in munged slurmctld slurmd srun sinfo scontrol; do
         find_command "$name" >/dev/null || die "no $name found. Run workstation/prerequisites.sh first."
     done
 
     stop_daemons
-    end_unrecorded
-    run=$(run_folder)
-    for name in "$run" "$(tmp_folder)"; do
-        [[ ! -e $name && ! -L $name ]] || [[ -O $name && ! -L $name ]] || die "$name is $(stat -c %U "$name")'s, and the" \
-            "private Slurm needs a folder of that name for itself. Have it removed (by $(stat -c %U "$name") or root), or move" \
-            "this clone: the name follows from its place"
-    done
     # State and sockets of a run that crashed would keep its jobs and nodes.
-    rm -rf "$run" "$pids" "$folder/log.old" "$(tmp_folder)"
-    [[ ! -d $folder/log ]] || mv "$folder/log" "$folder/log.old"
+    rm -rf "$run" "$folder/run" "$folder/log"
     mkdir -p "$folder/log"
     mkdir -m 700 "$run"
-    mkdir -m 700 "$(tmp_folder)"
-    mkdir "$run/state"
+    ln -s "$run" "$folder/run"
+    mkdir "$run/state" "$run/tmp"
     for node in "${nodes[@]}"; do
-        mkdir -p "$run/$node" "$(tmp_folder)/$node"
+        mkdir "$run/$node" "$run/tmp/$node"
     done
-    [[ $run == "$folder/run" ]] || ln -sfn "$run" "$folder/run"
     (umask 077 && head -c 128 /dev/urandom >"$run/munge.key")
-    write_settings "$run"
+    write_settings
 
     say "starting a private Slurm with ${#nodes[@]} nodes, ${nodes[0]} to ${nodes[-1]}"
     # --force: munged refuses folders that a group may write, as home folders under umask 002 are. The key can be read
@@ -289,96 +201,31 @@ start() {
     note "ready; 'export SLURM_CONF=$conf' or '. ./env.sh' to use it"
 }
 
-no_jobs() { [[ -z $(SLURM_CONF=$conf timeout 5 squeue --noheader) ]]; }
-
-# Ends jobs, then the daemons in the reverse order of their start. Says nothing if none runs.
+# stop_daemons: ends jobs, then the daemons. Says nothing if none runs.
 stop_daemons() {
-    local i pid
-    if all_running && [[ -f $conf ]]; then
+    launched=()
+    if all_running; then
         # A running step has a process of its own, which outlives slurmd; ended with its job.
         # The whole cluster is ours, so all of its jobs are.
         SLURM_CONF=$conf timeout 10 scancel --user="$(id -un)" >/dev/null 2>&1 || true
-        wait_for 15 no_jobs || warn "jobs did not end within 15 s: $(SLURM_CONF=$conf timeout 5 squeue --noheader --format=%i | paste -sd ' ')"
+        wait_for 15 no_jobs || warn "jobs did not end within 15 s"
     fi
-    for (( i = ${#daemons[@]} - 1; i >= 0; i-- )); do
-        pid=$(running "${daemons[i]}") || continue
-        kill "$pid" 2>/dev/null || continue
-        if ! wait_for 10 is_gone "${daemons[i]}"; then
-            warn "${daemons[i]} ($pid) did not stop within 10 s and is killed"
-            kill -KILL "$pid" 2>/dev/null || true
-            wait_for 5 is_gone "${daemons[i]}" || die "${daemons[i]} ($pid) cannot be stopped"
-        fi
-    done
-    end_orphan_steps
-    rm -f "$pids"
-}
-
-is_gone() { ! running "$1"; }
-
-# Ends job steps that a crash of our daemons left behind. A step's process carries our SLURM_CONF from its slurmd.
-end_orphan_steps() {
-    local process pid
-    for process in /proc/[0-9]*; do
-        [[ $(cat "$process/comm" 2>/dev/null) == slurmstepd && -O $process ]] || continue
-        grep -qzxF "SLURM_CONF=$conf" "$process/environ" 2>/dev/null || continue
-        pid=${process#/proc/}
-        kill_descendants "$pid"
-        kill -KILL "$pid" 2>/dev/null || true
-    done
-}
-
-kill_descendants() {
-    local child children
-    read -ra children <<<"$(cat "/proc/$1/task/"*/children 2>/dev/null | tr '\n' ' ')"
-    for child in "${children[@]}"; do
-        kill_descendants "$child"
-        kill -KILL "$child" 2>/dev/null || true
-    done
+    find_daemons | xargs -r kill 2>/dev/null || true
+    wait_for 10 none_running || find_daemons | xargs -r kill -KILL 2>/dev/null || true
 }
 
 stop() {
-    local run
-    if any_running; then
+    if none_running; then
+        say "private Slurm: not running"
+    else
         stop_daemons
         say "private Slurm: stopped"
-    else
-        stop_daemons
-        say "private Slurm: not running"
     fi
-    end_unrecorded
-    for run in "$(tmp_folder)" "$(run_folder)"; do  # another user may have such a name
-        [[ ! -O $run || -L $run ]] || rm -rf "$run"
-    done
-    rm -f "$pids"
-    [[ ! -L $folder/run ]] || rm -f "$folder/run"
+    [[ ! -O $run || -L $run ]] || rm -rf "$run"
+    rm -rf "$folder/run"
 }
 
-status() {
-    local daemon pid
-    if any_running; then
-        for daemon in "${daemons[@]}"; do
-            if pid=$(running "$daemon"); then
-                echo "$daemon: running, process $pid"
-            else
-                echo "$daemon: not running"
-            fi
-        done
-        SLURM_CONF=$conf timeout 5 sinfo || true
-        nodes_ready
-    elif cluster_reached; then
-        echo "private Slurm: not running; Slurm's commands reach another cluster"
-    else
-        echo "private Slurm: not running"
-        return 3
-    fi
-}
-
-[[ $# == 1 && $1 =~ ^(start|stop|status)$ ]] || die "usage: slurm.sh start|stop|status, got: $*"
-
-if [[ $1 == status ]]; then
-    status || exit 3
-    exit 0
-fi
+[[ $# == 1 && $1 =~ ^(start|stop)$ ]] || die "usage: slurm.sh start|stop, got: $*"
 # Two starts at once would make two clusters in one folder.
 mkdir -p "$folder"
 exec 9>"$folder/lock"

@@ -1,10 +1,8 @@
 """
-EasyBuild support for installing the command osu-container, with its man pages and completion, for all users of a site.
+EasyBuild support for installing the command osu-container, with its completion, for all users of a site.
 """
 import os
 import shutil
-import subprocess
-import sys
 
 from easybuild.framework.easyblock import EasyBlock
 from easybuild.tools.build_log import EasyBuildError
@@ -38,13 +36,6 @@ class MPIContainerTools(EasyBlock):
             shutil.copytree(os.path.join(CLONE, name), os.path.join(self.installdir, name), symlinks=True, ignore=leave)
         for name in FILES:
             shutil.copy(os.path.join(CLONE, name), self.installdir)
-        self.write_manual()
-
-    def write_manual(self):
-        """Write man pages and completion, as the installed commands have them. Raises EasyBuildError."""
-        done = subprocess.Popen([sys.executable, '-m', 'osu_container.manual', self.installdir], cwd=self.installdir,
-                                env=dict(os.environ, PYTHONDONTWRITEBYTECODE='1'),
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        said = done.communicate()[0].decode('utf-8', 'replace')
-        if done.returncode:
-            raise EasyBuildError("the man pages could not be written: %s", said)
+        completion = os.path.join(self.installdir, 'share', 'bash-completion', 'completions')
+        os.makedirs(completion)
+        shutil.copy(os.path.join(CLONE, 'osu_container', 'completion.bash'), os.path.join(completion, 'osu-container'))

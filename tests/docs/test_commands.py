@@ -155,8 +155,8 @@ COMMANDS = [
     # README: the life of a clone
     Rule('long', r'make (demo|test|test-fast|test-all|mutants|check|docs|setup)'),
     Rule('writes', r'make modules'),
-    Rule('GPU', r'make gpu', '/gpu'),
-    Rule('long', r'make gpu-pack', '/gpu'),
+    Rule('network', r'python3 -m venv intel-mpi|intel-mpi/bin/pip install .*', '/gpu'),
+    Rule('GPU', r'export (I_MPI_\w+|MPI4PY_LIBMPI)=.*|(LD_LIBRARY_PATH=\S+ )?intel-mpi/bin/mpiexec\.hydra .*', '/gpu'),
     Rule('destroys', r'make (stop|clean|uninstall)'),
     # LUMI
     Rule('run', r'export \w+=\S+'),

@@ -6,6 +6,9 @@ part runs the real ports on the real mpi4py and MPICH. The ranks are started by 
 Prefixes with osu-port: with ports and an mpi4py that only print, or with the real ones and an MPI from PyPI.
 """
 
+import ctypes
+import importlib.machinery
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -264,3 +267,54 @@ def mpiexec(prefix, mpich, number, name, *arguments, **environment):
     libraries = ':'.join(filter(None, [environment.pop('LD_LIBRARY_PATH', ''), str(mpich / 'lib')]))
     return run([mpich / 'bin' / 'mpiexec', '-n', number, prefix / 'bin' / name, *arguments],
                LD_LIBRARY_PATH=libraries, FI_PROVIDER='tcp', **environment)
+
+
+# --- the GPU that a rank takes, of a driver whose functions are in Python here
+
+class Driver(dict):
+    """libcuda.so.1 as osu-port calls it: what a function does by its name; the others give no error."""
+
+    def __missing__(self, name):
+        return lambda *_: 0
+
+    def __getattr__(self, name):
+        return self[name]
+
+
+@pytest.fixture
+def port(monkeypatch):
+    """Function (functions of the driver by name) that returns the module osu-port with such a driver."""
+    def loaded(**functions):
+        loader = importlib.machinery.SourceFileLoader('port', str(OSU_PORT))
+        module = importlib.util.module_from_spec(importlib.util.spec_from_loader('port', loader))
+        loader.exec_module(module)
+        monkeypatch.setattr(ctypes, 'CDLL', lambda name: Driver(
+            {'cuDeviceGetCount': gives(2), 'cuDriverGetVersion': gives(12040), **functions}))
+        return module
+    return loaded
+
+
+def gives(value):
+    """Return a function of the driver that writes an int to where its last pointer leads."""
+    def function(pointer, *_):
+        pointer._obj.value = value
+        return 0
+    return function
+
+
+def test_a_rank_takes_the_gpu_of_its_number_on_the_node(port, monkeypatch):
+    monkeypatch.setenv('SLURM_LOCALID', '3')
+    gpu = port().open_gpu()
+    assert gpu.device == 1 and gpu.title == 'libcuda.so.1 (CUDA 12.4)'
+
+
+@pytest.mark.parametrize('functions, words', [
+    ({'cuDeviceGetCount': gives(0)}, ['finds no GPU', 'device files: ', "CUDA_VISIBLE_DEVICES='7'"]),
+    ({'cuInit': lambda _: 100}, ['cuInit of libcuda.so.1 gives error 100', 'give H H']),
+    ({'cuInit': lambda _: 803}, ['The driver is older than the runtime: ', 'driver: '])])
+def test_a_gpu_that_cannot_be_used_is_one_message(port, monkeypatch, functions, words):
+    monkeypatch.setenv('CUDA_VISIBLE_DEVICES', '7')
+    module = port(**functions)
+    with pytest.raises(module.GpuError) as caught:
+        module.open_gpu()
+    assert all(word in str(caught.value) for word in words), caught.value

@@ -235,7 +235,7 @@ class EasyBuild:
         return [path for path in found if path not in ('software/.locks', 'modules/all')]
 
 
-#: Lmod of this machine (8.6 on Debian 12), LUMI's kind where the set-up could have it (workstation/lmod_87.sh), and
+#: Lmod of this machine (8.6 on Debian 12), LUMI's kind where the set-up could have it (make lmod-87), and
 #: others that somebody puts beside that: no package registry has 9.2 yet
 LMODS = {'own': '/usr/share/lmod/lmod/libexec/lmod', **{
     path.parent.name[len('lmod-'):]: str(path) for path in sorted(STATE.glob('lmod-*/lmod'))}}
