@@ -11,6 +11,11 @@ pytest.register_assert_rewrite('tests.helpers')
 from tests.helpers.machine import EASYBUILD_VERSIONS, FIRST, PROJECT, STATE, EasyBuild, end_jobs, run, tool  # noqa: E402
 
 
+def pytest_make_parametrize_id(val):
+    """Keep the names of tests short: pytest-xdist sends all of them to every worker."""
+    return ascii(val)[1:61] if isinstance(val, (str, bytes)) and len(val) > 60 else None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """

@@ -17,7 +17,7 @@ from osu_container.core.data.sites import SITES
 from osu_container.core.deciding.settings import runs_on
 from osu_container.core.deciding.site_choice import site_entry
 from tests.helpers.elf_folder import LIBC, ElfFolder
-from tests.helpers.machine import PROJECT, StandIn, all_pairs, folded, one_of_each, run
+from tests.helpers.machine import PROJECT, StandIn, folded, one_of_each, run
 
 pytestmark = pytest.mark.apptainer
 
@@ -112,7 +112,7 @@ def test_each_rank_has_the_files_and_variables_of_the_module_and_a_users_value_w
                 assert key not in mapped, (name, mapped[key])
 
 
-@pytest.mark.parametrize('approach, family', all_pairs(['bind', 'hybrid'], ['', 'family("containerbindings")']))
+@pytest.mark.parametrize('approach, family', [('bind', ''), ('hybrid', 'family("containerbindings")')])
 @pytest.mark.slurm
 def test_another_container_has_nothing_of_ours_and_ours_is_whole_again(approach, family, stack, make_sif, tmp_path):
     """LUMI's singularity-AI-bindings and lumi-aif-singularity-bindings are of the family, its PyTorch is of none."""
