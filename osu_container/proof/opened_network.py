@@ -15,7 +15,6 @@ Which of several TCP providers of libfabric it is (tcp, sockets) cannot be seen;
 
 Python 3.6 and its standard library only.
 """
-import array
 import fcntl
 import os
 import re
@@ -42,7 +41,7 @@ TCP = ('tcp', 'sockets', 'net')
 #: Utility providers, which stand on a provider of a network; hooks and shared memory between the ranks of a node
 _UTILITY = ('ofi_rxm', 'ofi_rxd', 'ofi_mrail', 'lnx', 'off_coll', 'shm', 'sm2')
 
-_SIOCGIFCONF = 0x8912
+_SIOCGIFADDR = 0x8915
 
 
 def _address(text):
@@ -74,20 +73,15 @@ def sockets_of(pid, inodes):
 
 
 def interfaces():
-    """Return {address: name} of the network interfaces of this node, IPv4 (ioctl SIOCGIFCONF) and IPv6 (/proc)."""
+    """Return {address: name} of the network interfaces of this node, IPv4 (ioctl SIOCGIFADDR) and IPv6 (/proc)."""
     found = {}
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-        size = 128 * 40
-        names = array.array('B', b'\0' * size)
-        try:
-            used = struct.unpack('iL', fcntl.ioctl(any_socket.fileno(), _SIOCGIFCONF,
-                                                   struct.pack('iL', size, names.buffer_info()[0])))[0]
-        except OSError:
-            used = 0
-    raw = names.tobytes()
-    for at in range(0, used, 40):  # struct ifreq: 16 bytes of name, then struct sockaddr_in
-        name = raw[at:at + 16].split(b'\0')[0].decode('ascii', 'replace')
-        found[socket.inet_ntoa(raw[at + 20:at + 24])] = name.partition(':')[0]
+        for _, name in socket.if_nameindex():
+            try:  # struct ifreq: 16 bytes of name, then struct sockaddr_in
+                answer = fcntl.ioctl(any_socket.fileno(), _SIOCGIFADDR, struct.pack('40s', os.fsencode(name)))
+            except OSError:  # it has no address
+                continue
+            found[socket.inet_ntoa(answer[20:24])] = name
     for line in read('/proc/net/if_inet6').decode('ascii', 'replace').splitlines():
         fields = line.split()
         found[socket.inet_ntop(socket.AF_INET6, bytes(bytearray.fromhex(fields[0])))] = fields[-1]

@@ -2,7 +2,7 @@
 import os
 import re
 
-from ..core.reading.files import decoded, junk_in, unpacked
+from ..core.reading.files import decoded, unpacked
 from ..core.terminal import ESCAPES, one_line
 from .clues import Clues
 from .messages import MESSAGES
@@ -123,8 +123,6 @@ class Search(object):
         self.ended, self.open, self.written = 0, False, False
         #: the part of a long text that is being read, '' for its beginning; bytes that were passed over
         self.part, self.passed = '', 0
-        #: above 0 for what is no text, see junk_in()
-        self.junk = 0
         #: name of an entry -> what found() says of it (dict)
         self.hits = {}
         #: whether a cause is known; until then, what looks like an error; whether a hit is in a line that is not QUIET
@@ -141,18 +139,8 @@ class Search(object):
 
     def not_read(self):
         """Return sentences (list of str) on what was not read."""
-        said = []
-        if self.passed:
-            said.append("Read the first %d MB and the last %d MB, not the %d MB between them." % (
-                HEAD >> 20, TAIL >> 20, self.passed >> 20))
-        if self.is_junk:
-            said.append("Most of it is no text: only what can be read in it was looked at.")
-        return said
-
-    @property
-    def is_junk(self):
-        """Whether most of the text is none (bool), as in the file of a program."""
-        return self.junk > 0
+        return ["Read the first %d MB and the last %d MB, not the %d MB between them." % (
+            HEAD >> 20, TAIL >> 20, self.passed >> 20)] if self.passed else []
 
     def add(self, text):
         """Search the next part (str), which ends where a line does, except the last one."""
@@ -216,7 +204,7 @@ class Search(object):
                  to let that say more, or ''). [] where a cause is known.
         """
         named = {hit['number'] for hit in self.hits.values()}
-        if self.sure or self.is_junk:
+        if self.sure:
             return []
         lines, said = [], set()
         for number, line, says, program, more in self.clues.found():
@@ -268,7 +256,6 @@ def search_in(handle):
             search.go_to_the_end()
             rest = b''
             continue
-        search.junk += junk_in(data)
         end = data.rfind(b'\n') + 1
         if end or len(rest) >= BLOCK:
             search.add(decoded(rest + data[:end or None]))

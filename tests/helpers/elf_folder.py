@@ -201,31 +201,6 @@ def real_load(folder, program, library_path=(), preload=()):
     return loaded, missing
 
 
-#: How LD_DEBUG=libs names a search path -> what where() calls it
-_KINDS = [('RPATH from file', 'DT_RPATH'), ('RUNPATH from file', 'DT_RUNPATH'), ('LD_LIBRARY_PATH', 'LD_LIBRARY_PATH'),
-          ('system search path', 'default path')]
-
-
-def real_reasons(folder, program, library_path=(), preload=()):
-    """Return {name: why} of what the loader searches and finds: why as of where() in core/reading/loader.py."""
-    text = traced(folder, program, library_path, preload, LD_DEBUG='libs').stderr
-    found = {}
-    for part in re.split(r'find library=', text)[1:]:
-        name = re.match(r'(\S+) \[0\]', part).group(1)
-        why, path = None, None
-        for line in part.splitlines()[1:]:
-            if 'search cache=' in line:
-                why = 'default path'
-            elif 'search path=' in line:
-                # 'RUNPATH from file' has 'RPATH from file' in it only by its end
-                why = next(kind for text, kind in _KINDS if re.search(r'\(' + text, line))
-            elif 'trying file=' in line:
-                path = line.partition('trying file=')[2].strip()
-        if path and folder.on(path).exists():
-            found[name] = why
-    return found
-
-
 def simulated(folder, prefix='osu_'):
     """Return (Image, Container) of an ElfFolder, for load()."""
     image = Image(str(folder), prefix)

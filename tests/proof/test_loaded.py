@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from osu_container.proof import judging, loaded, sample
+from osu_container.proof import judging, loaded
 from osu_container.proof.judging import ProofError
 from osu_container.proof.loaded import LibraryVersion, read_library
 from tests.helpers.machine import PROJECT, command_lines, compile_library, run
@@ -78,7 +78,7 @@ def test_a_library_that_comes_after_a_pause_of_the_loader_is_in_the_proof(tmp_pa
 
 # ---- releases --------------------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize('release', ['4.2.3', '3.4.3', '5.0.2', '4.3.0b1'])
+@pytest.mark.parametrize('release', ['4.2.3', '4.3.0b1'])
 def test_the_release_of_mpich_stands_behind_its_date(tmp_path, release):
     assert read_library(compile_mpich(tmp_path / 'libmpi.so.12', release))[0] == LibraryVersion('MPICH', release)
 
@@ -195,31 +195,6 @@ def test_image_and_host_are_told_apart_in_a_container(tmp_path, hybrid):
         'image', '/opt/libmpi.so.12', None, '4.2.3')
     assert (fabric['where'], fabric['path'], fabric['host_path'], fabric['release']) == (
         'host', '/inject/libfabric.so.1', str(host), '2.5.1')
-
-
-@pytest.mark.apptainer
-def test_a_program_that_ends_while_it_is_looked_at_does_not_hide_where_its_libraries_come_from(hybrid, monkeypatch):
-    _, host, command = hybrid
-    real, found = loaded._opened, None
-
-    def opened_and_ended(paths):
-        descriptors = real(paths)
-        program.wait(timeout=30)
-        return descriptors
-
-    monkeypatch.setattr(loaded, '_opened', opened_and_ended)
-    with subprocess.Popen(list(map(str, command))) as program:
-        while not found and program.poll() is None:
-            found = sample._look(program.pid)
-            if found and 'libfabric' not in found[2]:
-                found = None
-        facts = loaded.process_facts(found[0], found[2])
-    assert program.returncode == 7 and loaded.stat(found[0]) is None
-    mpi, fabric = facts['libraries']['libmpi'], facts['libraries']['libfabric']
-    assert (fabric['where'], fabric['host_path'], fabric['release']) == ('host', str(host), '2.5.1')
-    assert (mpi['where'], mpi['release']) == ('image', '4.2.3') or mpi['problem'], mpi
-    loaded.add_sums(found[0], facts)
-    assert fabric['sha256'] or fabric['build_id']
 
 
 # ---- host or image, by mounts ----------------------------------------------------------------------------------------

@@ -7,8 +7,6 @@ import contextlib
 import json
 import os
 import re
-import shutil
-from pathlib import Path
 
 import pytest
 
@@ -214,21 +212,6 @@ def test_libfabric_replaced_by_a_newer_one_is_told_and_a_corrected_path_repairs_
         assert proof['libraries']['libfabric']['release'] == '2.5.1'
 
 
-@pytest.mark.parametrize('site', ['lumi-25.03'])
-@pytest.mark.slurm
-def test_the_installed_module_is_the_rendered_one_but_for_paths_and_what_a_stand_in_replaces(site, stack):
-    this, kept = stack(site), list((PROJECT / 'modules' / site / 'osu-container').glob('*.lua'))
-    assert kept
-    for path in kept:
-        def names(text):
-            return set(re.findall(r'^ *(?:default|pushenv|setenv|append_path|prepend_path)\("(\w+)"', text, re.M))
-        installed = this.eb.module(f'osu-container/{path.stem}').read_text()
-        rendered = path.read_text()
-        extra = names(rendered) - names(installed)
-        assert names(installed) - names(rendered) <= {'EBDEVELOSUMINCONTAINER'}
-        assert all(re.match(r'FI_(CXI|MR)_|MPIR_CVAR_|SLURM_NETWORK|NCCL_|MODULEPATH$', name) for name in extra), extra
-
-
 def test_the_site_is_recognised_by_host_name_and_loaded_stack(own_stack):
     this = own_stack
     this.eb.environment.update(LUMI_STACK_VERSION='25.03', LUMI_STACK_PARTITION='container')
@@ -301,23 +284,3 @@ def test_lumi_container_wrapper_that_is_absent_or_fails_is_told_and_nothing_is_l
     assert this.eb.left_behind() == []
     done = this.install('hybrid', options=['--try-amend=wrapper=tykky'])
     assert done.returncode != 0 and "unknown wrapper 'tykky'; known: run-in-container, " in folded(done.stdout)
-
-
-def test_an_image_in_the_folder_of_the_site_is_taken_when_the_user_has_deleted_the_copy(own_stack, tmp_path):
-    this = own_stack
-    name = site_entry('workstation')['images']['value']['hybrid']
-    central = Path(f"{this.tree}{this.data['image_folders']['value'][1]}")
-    mine = tmp_path / 'sources'
-    mine.mkdir()
-    this.eb.environment['EASYBUILD_SOURCEPATH'] = str(mine)
-    shutil.copy(PROJECT / 'sources' / name, mine)
-    assert 'No sha256 to check the image' in this.install('hybrid').stdout
-    shutil.copy(PROJECT / 'sources' / f'{name}.sha256', mine)
-    done = this.install('hybrid')
-    assert done.returncode == 0, done.stdout
-    shutil.copy(PROJECT / 'sources' / name, central)
-    (this.eb.prefix / 'software' / 'osu-container' / 'hybrid' / name).unlink()
-    used = this.shell('module load osu-container/hybrid && echo $SIF && osu_bw --help')
-    assert used.returncode == 0 and used.stdout.startswith(f'{central}/{name}\n')
-    done = this.install('hybrid', options=['--sanity-check-only'])
-    assert done.returncode == 0, done.stdout

@@ -396,17 +396,11 @@ def test_the_folder_of_a_step_is_found_by_slurm_conf(installed, step, tmp_path, 
     assert binds(done) == [f'{tmp_path}/{below}/{name}:{tmp_path}/{below}/{name}'], done.stderr
 
 
-def test_the_users_folder_for_pmix_counts_more_than_slurm_conf(installed, step, tmp_path):  # noqa: F811
-    conf = tmp_path / 'slurm.conf'
-    conf.write_text('TmpFS=/nowhere\n')
-    done = installed('osu_bw', SLURM_CONF=str(conf), SLURM_PMIX_TMPDIR=str(tmp_path), **step(tmp_path))
-    assert binds(done) == [f'{tmp_path}/spmix_appdir_1000_42.3:{tmp_path}/spmix_appdir_1000_42.3']
-
-
-def test_the_servers_folder_is_bound_by_the_ranks_variable(installed, step, tmp_path):  # noqa: F811
+def test_the_users_folder_for_pmix_and_that_of_the_rank_are_bound(installed, step, tmp_path):  # noqa: F811
     (tmp_path / 'spool').mkdir()
-    done = installed('osu_bw', **dict(step(tmp_path / 'other'), PMIX_SERVER_TMPDIR=f'{tmp_path}/spool'))
-    assert binds(done) == [f'{tmp_path}/spool:{tmp_path}/spool']
+    done = installed('osu_bw', SLURM_PMIX_TMPDIR=str(tmp_path), **dict(
+        step(tmp_path), PMIX_SERVER_TMPDIR=f'{tmp_path}/spool'))
+    assert binds(done) == [f'{path}:{path}' for path in (f'{tmp_path}/spmix_appdir_1000_42.3', f'{tmp_path}/spool')]
 
 
 @pytest.mark.parametrize('gone', ['SLURM_JOB_ID', 'SLURM_STEP_ID'])

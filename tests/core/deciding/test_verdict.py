@@ -429,30 +429,6 @@ def test_of_an_image_with_both_kinds_the_program_decides(tmp_path, parts, mpi, w
         '5.0.2' if wanted == 'libmpi_abi' else '4.2.3')
 
 
-def test_a_program_may_be_named_that_takes_the_other_kind(tmp_path, parts):
-    world = World(tmp_path, parts, PLAIN)
-    each(standard_abi(mpich('5.0.2')), image(mpi=lambda it: it.mpi(mpich('5.0.2')),
-                                             libraries=lambda it: [it.mpi(mpich('5.0.2'), 'libmpi_abi.so.1')]))(world)
-    world.image.copy(parts.program(parts.mpi(mpich('5.0.2'), 'libmpi_abi.so.1')), '/opt/other')
-    opened, on_host = world.opened()
-    with opened:
-        for path, soname in ((None, 'libmpi.so.12'), ('/opt/other', 'libmpi_abi.so.1')):
-            mix = trial_of(approach_entry('bind'), world.site, opened, on_host, path)
-            assert mix.soname == soname and soname in mix.taken.injected
-            done, loaded = world.really(mix)
-            assert done.returncode == 0 and any(name.endswith(f'/host-mpi/lib/{soname}') for name in loaded), loaded
-
-
-def test_discover_finds_the_library_beside_the_hosts_libmpi(tmp_path, parts):
-    tree, lib = ElfFolder(tmp_path / 'host'), '/opt/mpich/5.0.2/lib'
-    for name in ('libmpi.so.12', 'libmpi_abi.so.1'):
-        tree.copy(parts.mpi(mpich('5.0.2'), name), f'{lib}/{name}')
-    done = run([PROJECT / 'bin' / 'osu-container', 'discover', '--sysroot', tree, '--json'])
-    libraries = json.loads(done.stdout)['site']['libraries']
-    assert (libraries['libmpi']['value'], libraries['libmpi_abi']['value']) == (
-        f'{lib}/libmpi.so.12', f'{lib}/libmpi_abi.so.1')
-
-
 @pytest.mark.parametrize('folder, plugins', [('/opt/openmpi/5.0.11/lib', 'openmpi'),
                                              ('/usr/lib/x86_64-linux-gnu', 'openmpi/lib/openmpi3')])
 def test_discover_finds_the_hosts_open_mpi_and_its_plugins(tmp_path, parts, folder, plugins):

@@ -6,8 +6,8 @@ import struct
 
 import pytest
 
-from osu_container.core.reading.loader import load, of_name, undefined_symbols, version_problems, where
-from tests.helpers.elf_folder import LIBC, ElfFolder, inside, real_load, real_reasons, simulated, traced
+from osu_container.core.reading.loader import load, of_name, undefined_symbols, version_problems
+from tests.helpers.elf_folder import LIBC, ElfFolder, inside, real_load, simulated, traced
 from tests.helpers.machine import run
 
 PROGRAM = '/bin/program'
@@ -189,28 +189,6 @@ def test_files_and_their_order_are_those_of_the_real_loader(folder, name):
     (real, missing), (ours, ours_missing) = both(folder, library_path, preload)
     assert real == wanted, 'the case is not what it is called'
     assert (resolved(ours), ours_missing) == (resolved(real), missing)
-
-
-#: Cases of which the loader says why it looked where it found the last library
-REASONS = {'LD_LIBRARY_PATH before the default path': 'LD_LIBRARY_PATH', 'default path': 'default path',
-           'DT_RUNPATH before the default path': 'DT_RUNPATH', 'DT_RPATH before LD_LIBRARY_PATH': 'DT_RPATH',
-           'LD_LIBRARY_PATH before DT_RUNPATH': 'LD_LIBRARY_PATH',
-           'DT_RUNPATH in between does not take away DT_RPATH of the program': 'DT_RPATH',
-           'DT_RPATH of the program counts for what the preloaded needs': 'DT_RPATH'}
-
-
-@pytest.mark.parametrize('name', REASONS)
-def test_why_a_library_was_found_is_as_the_real_loader_says(folder, name):
-    fill, library_path, preload, _ = CASES[name]
-    fill(folder)
-    image, container = simulated(folder)
-    with image:
-        process = load([*preload, PROGRAM], container, library_path)
-        ours = {one.name: where(one.name, one.by, container, library_path)[1] for one in process.loaded
-                if '/' not in one.name}
-    real = real_reasons(folder, PROGRAM, library_path, preload)
-    assert real['libb.so'] == REASONS[name]
-    assert ours == real
 
 
 def test_the_cache_of_the_image_comes_before_its_default_folders(folder):
@@ -397,30 +375,6 @@ def test_versions_and_symbols_that_lack_are_those_of_the_real_loader(folder, par
     assert ours == lacking
     if not lacking:  # the real loader stops there, the simulated one goes on
         assert ours_undefined == undefined
-
-
-MAIN = ('#include <stdio.h>\nint user(void);\n'
-        'int main(int argc, char **argv) { puts("started"); return argc > 1 ? user() : 0; }\n')
-
-
-@pytest.mark.parametrize('name, starts, ends', [
-    ('all there', True, True), ('older release of the library', False, False),
-    ('no provider, function', True, False), ('no provider, function, bound now', False, False),
-    ('provider lost the data', False, False), ('provider lost what is weak', True, True),
-    ('version of a weak symbol only', False, False),
-    ('library without versions', True, True),
-])
-def test_a_program_starts_or_ends_as_the_simulated_loader_says(folder, parts, name, starts, ends):
-    """The real thing: the program is run, first without a call of the function, then with it."""
-    call, built_with, meets, options, _ = PROBLEMS[name]
-    put_together(folder, parts, call, built_with, meets, options)
-    folder.on(PROGRAM).unlink()
-    folder.executable(PROGRAM, MAIN, ['/usr/lib/libuser.so', '/usr/lib/libp.so'])
-    idle, busy = inside(folder, [PROGRAM], LD_BIND_NOW=''), inside(folder, [PROGRAM, 'call'], LD_BIND_NOW='')
-    assert (idle.stdout == 'started\n', busy.returncode != 127 and busy.stdout == 'started\n') == (starts, ends), (
-        idle.stderr + busy.stderr)
-    lacking, undefined = our_problems(folder)
-    assert (not lacking and not any(undefined.values()), not lacking and not undefined) == (starts, ends)
 
 
 def test_data_that_a_program_copies_is_looked_up_when_it_starts(folder):
