@@ -3,12 +3,14 @@ The command `osu-container proof`, which the modules have as osu-proof: run a co
 judge a folder of an earlier run.
 
 The ranks of every step that the command starts by srun are watched (other launchers: see watching()).
-SLURM_TASK_PROLOG, an option of srun as a variable, names a script that Slurm runs before each task, as the user, with
-the id of the task's process. So no option of srun is parsed, and nothing is added to the program's command line.
+SLURM_TASK_PROLOG, an option of srun as a variable, names a script (task-prolog) that Slurm runs before each task, as
+the user, with the id of the task's process. So no option of srun is parsed, and nothing is added to the program's
+command line.
 
 Python 3.6 and its standard library only.
 """
 import argparse
+import binascii
 import json
 import os
 import shutil
@@ -28,13 +30,10 @@ from .. import streams
 from . import judging, proof_text
 from .judging import ProofError
 
-HERE = os.path.dirname(os.path.realpath(__file__))
-#: How the name of a prolog in the folder of a run begins; the whole name tells the steps of one proof from others
-PROLOG = 'task-prolog-'
+#: Runs before each task of srun
+PROLOG = os.path.join(os.path.dirname(os.path.realpath(__file__)), 'task-prolog')
 #: Seconds in which the first sampler of a short step makes its folder
 FIRST = 1.0
-#: Seconds for Slurm to say which jobs there are, and that its clock may differ from ours
-PATIENCE, SKEW = 30, 60
 
 
 def add_arguments(parser):
@@ -165,21 +164,19 @@ def run(command, options):
     """Run command (list of str) with every task of its steps watched; return the exit code. Raises ProofError."""
     if not shutil.which(command[0]):
         raise ProofError("%s is not there. Name a command that is on PATH, or its whole path" % command[0])
-    begin, folder = time.time(), None
     try:
         folder = run_folder(options.output)
-        prolog = write_prolog(folder, os.environ.get('SLURM_TASK_PROLOG'))
     except OSError as err:
-        _remove_if_empty(folder)
         raise ProofError("%s cannot be written: %s. Name another folder, which the nodes see as well, with -o DIR"
-                         % (err.filename or folder, err.strerror))
-    env = dict(os.environ, **watching(command, folder, prolog))
-    if 'OSU_PROOF_RUN' not in env:
+                         % (err.filename, err.strerror))
+    token = binascii.hexlify(os.urandom(8)).decode()  # tells the steps of this proof from others
+    env = dict(os.environ, OSU_PROOF_RUN=token, **watching(command, folder))
+    if 'OSU_PROOF_TASK' in env:
         env.pop('OSU_PROOF', None)  # the wrapper would start a second sampler
     code = None
     try:
         code = call(command, env)
-        contradicts = report(folder, _new_steps(folder, os.path.basename(prolog)), command, code, options)
+        contradicts = report(folder, _new_steps(folder, token), command, code, options)
         return code or (1 if contradicts else 0)
     except (ProofError, OSError) as err:
         if code is None:  # the script names an interpreter that is not there, or no process is left
@@ -190,23 +187,29 @@ def run(command, options):
         streams.say("%s: error: %s" % (options.prog, streams.problem(err) if isinstance(err, OSError) else err))
         return code  # the program's own says more
     finally:
-        _put_away(prolog, folder, begin, options)
+        try:
+            os.rmdir(folder)
+        except OSError:  # files of ranks are in it
+            pass
 
 
-def watching(command, folder, prolog):
+def watching(command, folder):
     """
     Return the variables (dict) by which the ranks of a command (list of str) are watched, into folder (str).
 
-    Of srun it is a prolog (str, path) for each task. Other launchers have none, and in a job of Slurm their daemons are
-    the tasks: there the commands of a module ask for it, as for OSU_PROOF=1. Which it is the command's first word says,
-    else the launcher of the module's site.
+    Of srun it is a prolog for each task. Other launchers have none, and in a job of Slurm their daemons are the tasks:
+    there the commands of a module ask for it, as for OSU_PROOF=1. Which it is the command's first word says, else the
+    launcher of the module's site.
     """
     name = os.path.basename(command[0])
     others = [one for one, launcher in LAUNCHERS.items()
               if one != DEFAULT and name in launcher['command'].split()[:1] + launcher['also']]
     if others or os.environ.get('OSU_LAUNCHER', DEFAULT) != DEFAULT and name != DEFAULT:
-        return {'OSU_PROOF': folder, 'OSU_PROOF_RUN': os.path.basename(prolog)}
-    return {'SLURM_TASK_PROLOG': prolog}
+        return {'OSU_PROOF': folder}
+    users = os.environ.get('SLURM_TASK_PROLOG', '')
+    if os.path.basename(users) == os.path.basename(PROLOG):  # of osu-native, or a proof around this one
+        users = os.environ.get('OSU_PROOF_PROLOG', '')
+    return {'OSU_PROOF_TASK': folder, 'OSU_PROOF_PROLOG': users, 'SLURM_TASK_PROLOG': PROLOG}
 
 
 def report(folder, steps, command, code, options):
@@ -250,7 +253,7 @@ def run_folder(wanted):
 
 
 def _new_steps(folder, token):
-    """Return the folders (list of str) of the steps that the prolog with the name token (str) has watched, in order."""
+    """Return the folders (list of str) of the steps that the proof with this token (str) has watched, in order."""
     end = time.monotonic() + FIRST
     while True:
         found = [path for path in judging.runs_in(folder) if judging.is_watched_by(path, token)]
@@ -268,74 +271,8 @@ def nothing_said(command, code):
     return ("nothing is proved: `%s` started no rank that could be watched. Watched are ranks that srun starts, and "
             "commands of a module under another launcher: a program of your own under mpiexec needs "
             "osu_container/rank-proof in front; sbatch only hands a script in (set OSU_PROOF=1 in it). srun "
-            "--task-prolog= takes the place of what watches: export SLURM_TASK_PROLOG with your prolog instead" % typed)
-
-
-def _remove_if_empty(folder):
-    """Remove the folder (str or None) of a run if there is nothing in it."""
-    try:
-        os.rmdir(folder or '')
-    except OSError:
-        pass
-
-
-def _put_away(prolog, folder, begin, options):
-    """
-    Remove the prolog (str) of a run that has ended, and its folder (str) if nothing is in it.
-
-    A job that the command has handed in has the prolog in its environment, and Slurm fails each task whose prolog is
-    missing. So it stays where there may be such a job; begin: float, when the run began.
-    """
-    jobs = handed_in(begin)
-    if jobs:
-        streams.say("%s: %s stays: job %s, which began meanwhile, may need the prolog in it. Its steps leave their "
-                    "files there: when it has ended, %s %s" % (options.prog, os.path.relpath(folder), ', '.join(jobs),
-                                                         options.prog, shell.word(os.path.relpath(folder))))
-        return
-    try:
-        os.remove(prolog)
-    except OSError:
-        pass
-    _remove_if_empty(folder)
-
-
-def handed_in(begin):
-    """
-    Return the jobs (list of str) of this user that Slurm has got since begin (float) and has not ended.
-
-    The job around this process is none of them. An answer that cannot be had counts as none.
-    """
-    try:
-        done = subprocess.run(['squeue', '--noheader', '--user=%d' % os.getuid(), '--format=%A %V %t'],
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                              timeout=PATIENCE)
-    except (OSError, subprocess.TimeoutExpired):
-        return []
-    since = time.strftime('%Y-%m-%dT%H:%M:%S', time.localtime(begin - SKEW))
-    rows = [line.split() for line in done.stdout.decode('ascii', 'replace').splitlines()]
-    found = {row[0] for row in rows if len(row) == 3 and row[1] > since and row[2] != 'CG'}
-    return sorted(found - {os.environ.get('SLURM_JOB_ID')})
-
-
-def write_prolog(folder, users):
-    """
-    Write the script for SLURM_TASK_PROLOG into folder (str); return its path.
-
-    :param users: str or None, the prolog that the user has set: it runs as well, and what it prints goes to Slurm,
-                  which takes `export NAME=value` from it
-    A file, because the variable has no place for arguments, and srun --export=NONE would leave out other variables.
-    """
-    handle, path = tempfile.mkstemp(prefix=PROLOG, dir=folder)
-    step = '"$SLURM_JOB_ID.$SLURM_STEP_ID"'
-    lines = ['#!/bin/bash', '# Written by osu-container proof: watches a task, then does what the user wanted here.',
-             'proof=%s' % shell.word(HERE), '. "$proof/sampler.sh"',
-             'sample "$SLURM_TASK_PID" %s/%s %s' % (shell.word(folder), step, os.path.basename(path))]
-    if users:
-        lines.append('exec %s' % shell.word(users))
-    with open(handle, 'wb') as stream:
-        stream.write(os.fsencode('\n'.join(lines) + '\n'))  # names of folders may be no text
-    os.chmod(path, 0o755)
-    return path
+            "--task-prolog= takes the place of what watches: export SLURM_TASK_PROLOG with your prolog instead; srun "
+            "--export= needs ALL in it" % typed)
 
 
 def call(command, env, passed_on=(signal.SIGTERM, signal.SIGHUP)):

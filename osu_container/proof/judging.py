@@ -96,7 +96,7 @@ def _files(directory):
 
 
 def is_watched_by(directory, token):
-    """Return whether the ranks of a step were watched by the proof whose prolog has the name token (str)."""
+    """Return whether the ranks of a step were watched by the proof with this token (str)."""
     for path in _files(directory).values():
         try:
             proof = parse_json(read_plain(path, 'rank').decode('utf-8'))

@@ -138,18 +138,6 @@ def test_another_container_has_nothing_of_ours_and_ours_is_whole_again(approach,
             'libhsa-runtime64.so.1', 'libmpi_gtl_hsa.so.0'] * (approach == 'bind')
 
 
-@pytest.mark.parametrize('site, approach', EACH)
-@pytest.mark.slurm
-def test_files_of_the_site_are_in_the_container(site, approach, stack):
-    this = stack(site)
-    bound = APPROACHES[approach]['files']
-    listed = this.shell(f'module load osu-container/{approach}; osu-exec ls -d /pfs /scratch /var/spool/slurmd '
-                        f'/usr/share/libdrm/amdgpu.ids /boot/config-{os.uname().release} /run/cxi').stdout.split()
-    expected = [path.format(kernel=os.uname().release) for name in bound if name in this.data['files']
-                for path in this.data['files'][name]['value']]
-    assert set(listed) == {path for path in expected if path not in ('/projappl', '/project', '/flash', '/appl')}
-
-
 @pytest.mark.parametrize('approach', one_of_each(['hybrid', 'opensource']))
 def test_without_the_kernels_configuration_dmabuf_is_switched_off(approach, stack):
     this = stack('lumi-25.03')

