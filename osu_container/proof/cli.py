@@ -164,11 +164,15 @@ def run(command, options):
     """Run command (list of str) with every task of its steps watched; return the exit code. Raises ProofError."""
     if not shutil.which(command[0]):
         raise ProofError("%s is not there. Name a command that is on PATH, or its whole path" % command[0])
+    folder = None
     try:
         folder = run_folder(options.output)
+        with tempfile.TemporaryFile(dir=folder) as probe:  # so that a full disk is told before the command runs
+            probe.write(b'0')
     except OSError as err:
+        _remove_if_empty(folder)
         raise ProofError("%s cannot be written: %s. Name another folder, which the nodes see as well, with -o DIR"
-                         % (err.filename, err.strerror))
+                         % (folder or err.filename, err.strerror))
     token = binascii.hexlify(os.urandom(8)).decode()  # tells the steps of this proof from others
     env = dict(os.environ, OSU_PROOF_RUN=token, **watching(command, folder))
     if 'OSU_PROOF_TASK' in env:
@@ -187,10 +191,7 @@ def run(command, options):
         streams.say("%s: error: %s" % (options.prog, streams.problem(err) if isinstance(err, OSError) else err))
         return code  # the program's own says more
     finally:
-        try:
-            os.rmdir(folder)
-        except OSError:  # files of ranks are in it
-            pass
+        _remove_if_empty(folder)
 
 
 def watching(command, folder):
@@ -271,8 +272,15 @@ def nothing_said(command, code):
     return ("nothing is proved: `%s` started no rank that could be watched. Watched are ranks that srun starts, and "
             "commands of a module under another launcher: a program of your own under mpiexec needs "
             "osu_container/rank-proof in front; sbatch only hands a script in (set OSU_PROOF=1 in it). srun "
-            "--task-prolog= takes the place of what watches: export SLURM_TASK_PROLOG with your prolog instead; srun "
-            "--export= needs ALL in it" % typed)
+            "--task-prolog= takes the place of what watches: export SLURM_TASK_PROLOG with your prolog instead" % typed)
+
+
+def _remove_if_empty(folder):
+    """Remove the folder (str or None) of a run if there is nothing in it."""
+    try:
+        os.rmdir(folder or '')
+    except OSError:
+        pass
 
 
 def call(command, env, passed_on=(signal.SIGTERM, signal.SIGHUP)):
