@@ -56,7 +56,7 @@ def facts_of(site, name):
     mix = trial_of(approach_entry(approach), entry, our_image(OF_PYTHON.sub('', file), host.data['machine']), host)
     return {'host': _host_facts(mix, HOST if site == 'workstation' else ''), 'image': _image_facts(mix, file),
             'user_path': USER_PATH if OF_PYTHON.search(file) else None,
-            'verdict': {'level': '', 'findings': [], 'forced': False}}
+            'verdict': {'level': '', 'findings': []}}
 
 
 def _host_facts(mix, root):
@@ -95,7 +95,7 @@ def _injected(mix):
     needed_by = {name: one.soname for one in reversed(list(mix.taken.injected.values())) for name in one.needed}
     found = []
     for soname, one in mix.taken.injected.items():
-        library = {'soname': soname, 'path': one.path, 'size': 0, 'mtime': 0, 'sha256': None, 'build_id': None,
+        library = {'soname': soname, 'path': one.path, 'size': 0, 'sha256': None, 'build_id': None,
                    'what': soname, 'why': f'the image lacks it, {needed_by.get(soname)} needs it'}
         if one.path in names:
             name = names[one.path]
@@ -120,4 +120,4 @@ def _image_facts(mix, file):
             'programs': dict.fromkeys(names, folder), 'libraries_beside': {folder: []}, 'library_path': [],
             'gpu': bool(re.search('rocm|cuda', file)), 'rccl_plugin': mix.image.rccl_plugin(),
             'rccl_plugin_folder': plugin_in_front(mix.image, mix.taken.injected),
-            'environment': [], 'installed': {'size': 0, 'mtime': 0}}
+            'environment': [], 'installed': {'size': 0}}

@@ -277,11 +277,10 @@ def main(pid, directory, run=None):
     content = {'format': FORMAT, 'rank': rank, 'node': os.environ.get('SLURMD_NODENAME') or socket.gethostname(),
                'step': step_of(environment), 'promise': environment.get('OSU_PROMISE'),
                'started_pid': pid, 'run': run, 'time': time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}
-    start = time.monotonic()
     path = os.path.join(directory, 'rank-%d.json' % rank)
 
     def keep(complete=False):
-        write_json(path, dict(content, complete=complete, sampler_seconds=round(time.monotonic() - start, 3)))
+        write_json(path, dict(content, complete=complete))
 
     # What is read if somebody kills this process, mostly Slurm with the step.
     content.update(found=False, reason="its sampler was ended, mostly with the step, before the program had loaded an "

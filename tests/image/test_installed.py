@@ -27,7 +27,7 @@ def modules(tmp_path, monkeypatch):
         injected = [{'path': str(library), 'sha256': hashlib.sha256(b'library').hexdigest()}] * (name == 'bind')
         (root / 'facts.json').write_text(json.dumps({
             'image': {'file': 'x.sif', 'mpi': '', 'libfabric': '', 'programs': {}, 'library_path': [],
-                      'installed': {'size': 0, 'mtime': 0}},
+                      'installed': {'size': 0}},
             'host': {'root': '', 'injected': injected, 'runtime': {'command': 'apptainer', 'name': 'apptainer'}}}))
         for folder in ('modules/all/osu-container', 'modules/base/osu-container'):
             (tmp_path / folder).mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,5 @@
 """What is said of the ranks of a run: sentences on data, and the command on folders."""
 import json
-import os
 import re
 import sys
 import time
@@ -11,7 +10,6 @@ from osu_container.proof import judging, loaded
 from osu_container.proof import proof_text as report
 from osu_container.proof.judging import NOTHING, ProofError, Run, judge, promise_from, ranges, singletons
 from tests.helpers.machine import PROJECT, PYTHON_36, folded, run
-from tests.proof.test_loaded import compile_mpich
 
 HYBRID = 'approach=hybrid container=yes libmpi=image libfabric=host pmi=pmi2 provider=cxi'
 
@@ -289,59 +287,6 @@ def test_the_command_runs_on_python_3_6(tmp_path):
     done = run([PYTHON_36, '-I', '-S', PROJECT / 'bin' / 'osu-container', 'proof',
                 keep(tmp_path / '7.0', [rank(0), rank(1)])])
     assert (done.returncode, done.stderr) == (0, '')
-
-
-# ---- the command in front of another one
-
-#: In place of srun: it hands the task to the prolog, as slurmd does, and becomes the program behind its options
-SRUN = '''#!/bin/bash
-export SLURM_JOB_ID=7 SLURM_STEP_ID=0 SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=1 SLURMD_NODENAME=node1
-SLURM_TASK_PID=$$ "$SLURM_TASK_PROLOG" </dev/null >/dev/null
-while [[ $1 == -* ]]; do shift; done
-exec "$@"
-'''
-
-
-#: A program with MPI that lives until it was looked at
-WAITS = '''
-import ctypes, glob, sys, time
-ctypes.CDLL(sys.argv[1])
-end = time.monotonic() + 60
-while not any('"found": true' in open(name).read() for name in glob.glob('*/7.0/rank-0.json')):
-    assert time.monotonic() < end
-    time.sleep(0.05)
-'''
-
-
-@pytest.fixture
-def watched(tmp_path):
-    """Function (words of proof...) that runs it in an empty folder, which it returns with the CompletedProcess."""
-    (tmp_path / 'bin').mkdir()
-    (tmp_path / 'bin' / 'srun').write_text(SRUN)
-    (tmp_path / 'bin' / 'srun').chmod(0o755)
-    mpi = compile_mpich(tmp_path / 'lib' / 'libmpi.so.12')
-    (tmp_path / 'here').mkdir()
-    program = [sys.executable, '-c', WAITS, mpi]
-
-    def call(*words):
-        env = {**os.environ, 'PATH': f"{tmp_path}/bin:{os.environ['PATH']}"}
-        return command(*words, *program, cwd=tmp_path / 'here', env=env), tmp_path / 'here'
-    return call
-
-
-@pytest.mark.parametrize('words', [['srun', '-N2', '--mpi=pmi2'], ['--expect', 'container=no', '--', 'srun', '-N2']])
-def test_the_command_needs_no_dashes_in_front_and_nothing_is_left(watched, words):
-    done, folder = watched(*words)
-    assert done.returncode == 0, done.stderr
-    assert 'step 7.0: 1 rank on 1 node (node1)' in done.stderr and list(folder.iterdir()) == []
-
-
-@pytest.mark.parametrize('options, code', [(['-o', 'kept'], 0), (['--expect', 'container=yes'], 1)])
-def test_files_stay_where_they_were_asked_for_or_show_a_contradiction(watched, options, code):
-    done, folder = watched(*options, 'srun', '-N1')
-    kept, = folder.iterdir()
-    assert done.returncode == code and kept.name in done.stderr, done.stderr
-    assert json.loads((kept / '7.0' / 'rank-0.json').read_text())['found']
 
 
 def test_options_behind_a_folder_are_ours_and_two_folders_are_wrong_usage(tmp_path):

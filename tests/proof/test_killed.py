@@ -168,6 +168,14 @@ def test_a_killed_sampler_is_not_taken_for_a_step_that_ended(tmp_path):
     assert json.loads(path.read_text())['reason'].startswith('its sampler was ended')
 
 
+def test_files_stay_where_they_show_a_contradiction(prove):
+    prove.environment['PMI_PORT'] = 'localhost:9'  # so that no rank is taken for one that is alone
+    is_right(prove(seconds=3))
+    assert prove.files() == {}
+    done = prove('--expect', 'container=yes', seconds=3)
+    assert 'CONTRADICTION' in done.stderr and len(prove.files()) == 2
+
+
 # ---- one proof is not another ----------------------------------------------------------------------------------------
 
 def test_files_of_an_earlier_run_are_no_proof_of_this_one(prove):

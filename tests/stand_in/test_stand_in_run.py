@@ -4,7 +4,6 @@ The modules of every LUMI site, installed from a stand-in (tests/stand_in/README
 What a rank has loaded is read from /proc/<pid>/maps by osu_container/proof/ while it runs.
 """
 import contextlib
-import json
 import os
 import re
 
@@ -147,20 +146,6 @@ def test_without_the_kernels_configuration_dmabuf_is_switched_off(approach, stac
         without = this.shell(script).stdout
         assert '\nFI_HMEM_ROCR_USE_DMABUF=0\n' in without and 'ran' in without
         assert '\nFI_HMEM_ROCR_USE_DMABUF=1\n' in this.shell(script, FI_HMEM_ROCR_USE_DMABUF='1').stdout
-
-
-def test_osu_explain_names_each_setting_its_origin_and_what_is_missing(stack):
-    this = stack('lumi-25.03')
-    with hidden(this.tree / 'var' / 'spool'):
-        text = this.shell('module load osu-container/bind; osu-explain', FI_PROVIDER='verbs', COLUMNS='300').stdout
-    assert re.search(r'^FI_PROVIDER=verbs +\[you, .*\n(    .*\n)*    the module\'s own value is tcp', text, re.M)
-    assert re.search(r'^NCCL_CROSS_NIC=1 +\[site lumi-25.03, untested\]', text, re.M)
-    assert re.search(r'^MPICH_GPU_SUPPORT_ENABLED=1 +\[approach bind, measured\]', text, re.M)
-    assert re.search(r'/var/spool/slurmd -> /var/spool/slurmd +\[approach bind, where it exists, NOT THERE', text)
-    found = json.loads(this.shell('module load osu-container/bind; osu-explain --json').stdout)
-    assert {bind['target'] for bind in found['binds']} >= {'/opt/host-mpi/lib/libmpi.so.12', '/pfs'}
-    wrong = this.shell('module load osu-container/bind; osu-explain NO_SUCH')
-    assert wrong.returncode == 1 and 'NO_SUCH' in wrong.stderr
 
 
 @pytest.mark.slurm

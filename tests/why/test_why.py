@@ -28,7 +28,6 @@ NAMES = [entry['name'] for entry in messages.MESSAGES]
 FORMS = ('{}', '0: {}', ' 12: {}', 'nid001234: {}', 'srun: error: {}', '[1,0]<stderr>:{}', '{}\r', '{}   ',
          '\x1b[1;31m{}\x1b[0m\x1b[K', '\x1b]0;title\x07\x1b(B{}')
 BASH_COMMANDS = [PROJECT / 'easyconfigs/o/osu-container' / name for name in ('run-in-container', 'osu-gpu-bind')]
-PORT = PROJECT / 'easyconfigs/o/osu-native/osu-port'
 
 
 def names(text):
@@ -129,23 +128,6 @@ def test_every_message_of_the_wrapper_and_of_the_binding_is_known(path):
         text = re.sub(r'\$\{[^}]*\}|\$\w+', 'X', text)
         found = names(f'osu_bw: {text}')
         assert len(found) == 1, message
-
-
-@pytest.mark.parametrize('arguments, wanted', [
-    (['osu_bw', 'D', 'D'], 'no GPU for the ports'), (['osu_bw', 'D'], 'wrong arguments'),
-    (['osu_bw', '-m', '2:8'], 'wrong arguments'), (['osu_nonesuch'], 'port not installed rightly'),
-    (['osu_bw'], 'port not installed rightly')])
-def test_every_message_of_the_ports_is_known(tmp_path, arguments, wanted):
-    """The real port, called wrongly or with an mpi4py that fits no Python; it starts no MPI for that."""
-    (tmp_path / 'libexec' / 'ports').mkdir(parents=True)
-    (tmp_path / 'libexec' / 'ports' / 'osu_bw.py').write_text('def osu_bw(): pass\n')
-    (tmp_path / 'libexec' / 'osu-port').write_bytes(PORT.read_bytes())
-    (tmp_path / 'lib' / 'python' / 'mpi4py').mkdir(parents=True)
-    (tmp_path / 'lib' / 'python' / 'mpi4py' / '__init__.py').write_text("__version__ = '0'\n")
-    command = tmp_path / arguments[0]
-    command.symlink_to(tmp_path / 'libexec' / 'osu-port')
-    done = run([sys.executable, command, *arguments[1:]])
-    assert done.returncode != 0 and names(done.stderr) == [wanted], done.stderr
 
 
 # ---- the loader, really

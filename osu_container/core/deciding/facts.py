@@ -137,12 +137,12 @@ def facts_of(trial, verdict, runtime, force=False):
     loaded = of_name(trial.process, 'libfabric.so.1')
     found = _image_facts(image, set(trial.taken.injected), trial.soname, loaded)
     return {'image': dict(found, uses_libfabric=uses_libfabric(trial) is not False), 'host': facts,
-            'verdict': _recorded(verdict, force)}
+            'verdict': _recorded(verdict)}
 
 
-def _recorded(verdict, force):
-    """Return what an installation keeps of a Verdict (dict); forced: it fails, and the user wanted it all the same."""
-    return {'level': verdict.level, 'forced': force and verdict.level == 'fails', 'untested': verdict.untested,
+def _recorded(verdict):
+    """Return what an installation keeps of a Verdict (dict)."""
+    return {'level': verdict.level, 'untested': verdict.untested,
             'findings': [{'rule': finding.rule, 'level': finding.level, 'reason': finding.reason,
                           'remedy': finding.remedy} for finding in verdict.findings]}
 
@@ -188,16 +188,16 @@ def _injected(approach, site, host, libraries, in_image):
     """
     Return the list of dict for the libraries (OrderedDict soname -> ElfFacts); in_image: sonames that the image has.
 
-    Keys: soname, path, sha256, build_id, size (bytes), mtime (s since 1970), what (str, e.g. 'libfabric 1.22.0'), why;
+    Keys: soname, path, sha256, build_id, size (bytes), what (str, e.g. 'libfabric 1.22.0'), why;
     for those that the site names also name and names, the other names under which they are opened.
     """
     named = dict((path, name) for name, path in libraries_of(approach, site, host))
     needed_by = dict((dep, lib.soname) for lib in reversed(list(libraries.values())) for dep in lib.needed)
     found = []
     for soname, lib in libraries.items():
-        stat, (version, build_id) = os.stat(lib.path), _library(lib.path)
+        version, build_id = _library(lib.path)
         entry = {'soname': soname, 'path': lib.path, 'sha256': sha256_of(lib.path), 'build_id': build_id,
-                 'size': stat.st_size, 'mtime': int(stat.st_mtime),
+                 'size': os.path.getsize(lib.path),
                  'what': '%s %s' % version if version.family and version.release else soname,
                  'why': ('%s needs it, and the two are one build' if soname in in_image else
                          'the image lacks it, %s needs it') % needed_by.get(soname)}

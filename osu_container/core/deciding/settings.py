@@ -39,15 +39,15 @@ Settings = namedtuple('Settings', 'site approach title programs stack inside set
 Stack = namedtuple('Stack', 'mpi libfabric libfabric_of provider pmi pmi_variable launcher')
 
 #: env_prefix: str or None (native); binds: list of (path on the host, path in the container, why); library_path,
-#: preload, program_path: lists of folders or files in the container that the file of core/deciding/injection.py puts in
-#: front; image_path: folders (list of str) of the image's own LD_LIBRARY_PATH, for engines without such a file;
-#: run_files: list of dict (path on the host with {kernel} and the like, target, why, otherwise) to bind where the
-#: program runs; user_path: folders (list of str) of the user's own software that come first on PATH in the container,
-#: None where a module has no place for it; host_path: list of folders in the container in which our entrypoint finds
-#: more host libraries; nvidia: bool, the runtime must bring the driver's libraries along; through_entrypoint: bool,
-#: programs are started through that of the image; share: bool, ranks of a node run in one container; apart: list of
-#: dict, variables for ranks that do not; exports: list of dict, what the file of the injection sets
-Inside = namedtuple('Inside', 'env_prefix binds library_path program_path preload image_path run_files user_path '
+#: preload, program_path: lists of folders or files in the container that the file of core/deciding/injection.py puts
+#: in front; run_files: list of dict (path on the host with {kernel} and the like, target, why, otherwise) to bind
+#: where the program runs; user_path: folders (list of str) of the user's own software that come first on PATH in the
+#: container, None where a module has no place for it; host_path: list of folders in the container in which our
+#: entrypoint finds more host libraries; nvidia: bool, the runtime must bring the driver's libraries along;
+#: through_entrypoint: bool, programs are started through that of the image; share: bool, ranks of a node run in one
+#: container; apart: list of dict, variables for ranks that do not; exports: list of dict, what the file of the
+#: injection sets
+Inside = namedtuple('Inside', 'env_prefix binds library_path program_path preload run_files user_path '
                               'host_path nvidia through_entrypoint share apart exports')
 
 #: variables: list of dict (name, value, why, source, date, evidence, origin), one of a name; inside: the same, those
@@ -56,10 +56,10 @@ Inside = namedtuple('Inside', 'env_prefix binds library_path program_path preloa
 #: unplaced: str, that there is no map for the site's GPUs, '' where there is or none is wanted
 Sets = namedtuple('Sets', 'variables inside more unset rank_variables gpu_map unplaced')
 
-#: watched: list of dict (path, size, mtime, what); conflicts, image_folders: lists of str; family: str;
+#: watched: list of dict (path, size, what); conflicts, image_folders: lists of str; family: str;
 #: shell: list of dict (name, fits, says, why, source, ...), what variables of the user's shell must be like;
-#: of_site: dict like those of watched, the image of the site that is linked to, or None; image_installed: dict (size,
-#: mtime), what the installation's own image was like, or None
+#: of_site: dict like those of watched, the image of the site that is linked to, or None; image_installed: dict (size),
+#: what the installation's own image was like, or None
 AtLoad = namedtuple('AtLoad', 'watched conflicts family shell of_site image_installed image_folders')
 
 
@@ -215,7 +215,7 @@ def settings_for(approach, site, facts):
                   rccl_plugin: str or None; of_site, installed: as of_site and image_installed in AtLoad, or absent;
                   uses_libfabric: bool, absent in an older installation)
                   and 'host' (root: str; mpi, libfabric: str; runtime: dict command, name;
-                  injected: list of dict soname, path, why, size, mtime, what, names; files: list of str; folders: list
+                  injected: list of dict soname, path, why, size, what, names; files: list of str; folders: list
                   of dict path, target, why, for an approach with entrypoint only;
                   rccl_plugin) as core/deciding/facts.py reads them. A native module has no 'image' and no runtime.
                   'wrapper': True where lumi-container-wrapper made the commands; 'user_path': as in Inside
@@ -261,7 +261,6 @@ def _inside(approach, site, facts, known_facts):
         env_prefix=_env_prefix(facts) if approach['container'] else None,
         binds=_binds(approach, site, injected, host),
         library_path=[] if approach.get('entrypoint') else _library_path(injected, image),
-        image_path=image.get('library_path', []),
         program_path=sorted(set(image.get('programs', {}).values())),
         preload=[INJECT_FOLDER + '/' + library['soname'] for library in preload],
         run_files=_run_files(approach, site, host), user_path=facts.get('user_path'),

@@ -85,7 +85,7 @@ def in_site_folder(path, folders):
 
 def recorded(path):
     """
-    Return what a module compares the image path (str) with when it is loaded (dict path, size, mtime, what), None for
+    Return what a module compares the image path (str) with when it is loaded (dict path, size, what), None for
     None, an image that is none of the site's.
     """
     if path is None:

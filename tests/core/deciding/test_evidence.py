@@ -27,7 +27,6 @@ from osu_container.core.deciding.site_choice import SettingsError, site_entry
 from osu_container.core.deciding.trial import trial_of
 from osu_container.core.deciding.verdict import Verdict, ask, recommended, said, verdict_of
 from tests.helpers.elf_folder import mpich, open_mpi
-from tests.helpers.machine import one_of_each
 from tests.helpers.verdict_cases import (
     BROADCOM,
     GPU,
@@ -143,26 +142,12 @@ def test_an_untested_fact_is_named_if_and_only_if_the_approach_uses_it(site_name
         assert named == counts
 
 
-@pytest.mark.parametrize('site_name, approach', one_of_each(
-    sorted(pairs(), key=lambda pair: not APPROACHES[pair[1]]['inject']), lambda site_name, approach: site_name))
-def test_what_a_description_guesses_is_named_if_and_only_if_the_approach_uses_it(site_name, approach):
-    entry = approach_entry(approach)
-    site, data = all_seen(site_entry(site_name), description_of(site_entry(site_name)))
-    opened = our_image(site['images']['value'][approach], data['machine'])
-    before = outcome(entry, site, opened, DescribedHost(data))
-    names = {fact['value']: name for name, fact in site['libraries'].items() if fact}
-    for path in data['libraries']:
-        guess, less = copy.deepcopy(data), copy.deepcopy(data)
-        guess['libraries'][path][-1]['evidence'] = 'untested'
-        del less['libraries'][path]
-        verdict = verdict_of(trial_of(entry, site, opened, DescribedHost(guess)))
-        for same in [one for one in less['libraries'] if less['libraries'][one][0].get('same_as') == path]:
-            del less['libraries'][same]
-        for places in less.get('names', {}).values():  # one of several of that name is no gap
-            if len(places) > 1 and path in places:
-                places.remove(path)
-        counts = outcome(entry, site, opened, DescribedHost(less)) != before
-        assert verdict.untested == (['host.' + names.get(path, 'dependencies')] if counts else []), path
+@pytest.mark.parametrize('name, named', [('libfabric', ['host.libfabric']), ('libpmi', [])])
+def test_what_a_description_guesses_is_named_where_the_approach_uses_it(name, named):
+    site, data = all_seen(site_entry(GPU), description_of(site_entry(GPU)))
+    data['libraries'][site['libraries'][name]['value']][-1]['evidence'] = 'untested'
+    opened = our_image(site['images']['value']['hybrid'], data['machine'])
+    assert verdict_of(trial_of(approach_entry('hybrid'), site, opened, DescribedHost(data))).untested == named
 
 
 def test_every_rule_says_which_facts_its_findings_rest_on():
@@ -222,7 +207,7 @@ def test_eb_says_what_a_verdict_rests_on():
 
 
 WORKS, SLOWLY, UNKNOWN, FAILS = 'works', 'works slowly', 'unknown', 'fails'
-OMNI_PATH, EFA = network('Omni-Path', 'hfi1'), network('EFA', 'efa')
+EFA = network('EFA', 'efa')
 
 
 def fabric(*providers):

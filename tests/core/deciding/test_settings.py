@@ -42,7 +42,7 @@ def facts(runtime='apptainer', mpi='MPICH 4.2.3', libfabric='1.22.0', host_libfa
         'host': {'root': '/stand-in', 'mpi': 'Cray MPICH 8.1.32', 'libfabric': host_libfabric, 'files': ['/pfs'],
                  'runtime': {'command': '/usr/bin/' + runtime, 'name': runtime},
                  'injected': [{'soname': 'libfabric.so.1', 'path': '/stand-in/a/libfabric.so.1', 'why': 'network',
-                               'name': 'libfabric', 'names': [], 'size': 1, 'mtime': 2, 'what': 'libfabric 1.22.0'}]},
+                               'name': 'libfabric', 'names': [], 'size': 1, 'what': 'libfabric 1.22.0'}]},
     }
 
 
@@ -264,7 +264,7 @@ def test_unknown_condition_is_refused():
 
 
 def test_pure_uses_tcp_whatever_the_site_has():
-    site = dict(site_entry('workstation'), provider=dict(SITES['workstation']['provider'], value='cxi'))
+    site = dict(site_entry('workstation'), provider=dict(site_entry('workstation')['provider'], value='cxi'))
     assert settings_for(approach_entry('pure'), site, facts()).stack.provider == 'tcp'
     found = settings_for(approach_entry('hybrid'), site, facts('singularity'))
     assert (found.stack.provider, found.inside.env_prefix) == ('cxi', 'SINGULARITY')
@@ -334,7 +334,7 @@ def test_lumi_without_a_stack_or_with_another_one_is_told_what_decides(loaded, f
 
 
 def test_a_local_file_replaces_facts_of_any_site():
-    fact = dict(SITES['workstation']['provider'], value='tcp')
+    fact = dict(site_entry('workstation')['provider'], value='tcp')
     site = overridden(site_entry('lumi-25.03'), {'provider': fact, 'libraries': {'libpals': None}})
     assert site['provider']['value'] == 'tcp' and site['name'] == 'lumi-25.03'
     assert site['libraries']['libpals'] is None and site['libraries']['libcxi']

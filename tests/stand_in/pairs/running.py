@@ -14,9 +14,7 @@ from osu_container.core.deciding.settings import INJECT_FOLDER, approach_entry, 
 from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.deciding.trial import Host
 from osu_container.core.deciding.verdict import ask
-from osu_container.core.reading.elf import ElfError
 from osu_container.core.reading.image import Image
-from osu_container.core.reading.sif import ImageError
 from osu_container.core.writing import call_settings
 from osu_container.places import STATE
 from osu_container.why import search
@@ -55,10 +53,8 @@ class Tried(NamedTuple):
     """A Case, tried."""
 
     case: object     # Case
-    verdict: str     # level, by check --dry-run
     on_paper: tuple  # ('right', 'unknown' or 'wrong', why) of check without it
-    rules: list      # of str, rules of the findings of that level
-    because: list    # of str, their reasons
+    because: list    # of str, reasons of the verdict by check --dry-run
     outcome: Outcome
     agrees: str      # 'right', 'unknown' or 'wrong'
     why: str         # one line, where it is wrong
@@ -244,18 +240,12 @@ def tried(case):
         image = making.image(case, folder)
         of_bind = case.approach == 'bind' and family(case.mpi) == 'Open MPI'
         root = making.host(case.host, case.host_mpi, WHERE, case.host_ompi if of_bind else None)
-        try:
-            on_paper, verdict = predicted(case, image, root), predicted(case, image, root, dry=True)
-        except (ImageError, ElfError) as err:  # a message, no prediction
-            said = str(err).replace(str(folder), '')
-            return Tried(case, 'error', ('wrong', said), [], [said], Outcome('', '', '', {}, ''), 'wrong',
-                         f'check ends: {said}')
+        on_paper, verdict = predicted(case, image, root), predicted(case, image, root, dry=True)
         outcome = run(approach_entry(case.approach), image, root, site_of(case))
         agrees, reason = agreement(verdict, outcome)
         findings = [one for one in verdict.findings if one.level == verdict.level and one.level != NOTE]
 
         def plain(text):
             return text.replace(str(image), 'image').replace(str(root), '').replace(str(folder), '')
-        return Tried(case, verdict.level, agreement(on_paper, outcome), [one.rule for one in findings],
-                     [plain(one.reason) for one in findings],
+        return Tried(case, agreement(on_paper, outcome), [plain(one.reason) for one in findings],
                      outcome._replace(text=plain(outcome.text), output=plain(outcome.output)), agrees, plain(reason))
