@@ -83,25 +83,10 @@ def stat(pid):
 
 def process_tree(root):
     """Return the pids (list of int) of root and all its descendants, parents first."""
-    if os.path.exists('/proc/%d/task/%d/children' % (root, root)):  # needs CONFIG_PROC_CHILDREN, cheap where it is
-        def children(pid):
-            found = []
-            for task in listdir('/proc/%d/task' % pid):
-                found.extend(int(child) for child in read('/proc/%d/task/%s/children' % (pid, task)).split())
-            return found
-    else:
-        by_parent = {}
-        for pid in listdir('/proc'):
-            if pid.isdigit():
-                found = stat(pid)
-                if found:
-                    by_parent.setdefault(found[0], []).append(int(pid))
-
-        def children(pid):
-            return by_parent.get(pid, [])
     tree = [root]
     for pid in tree:
-        tree.extend(children(pid))
+        for task in listdir('/proc/%d/task' % pid):
+            tree.extend(int(child) for child in read('/proc/%d/task/%s/children' % (pid, task)).split())
     return tree
 
 
