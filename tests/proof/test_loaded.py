@@ -156,47 +156,6 @@ def test_the_sampler_holds_neither_streams_nor_pmi_descriptors(tmp_path):
     assert not os.path.exists(f'/proc/{sampler[0]}'), 'the sampler ends by itself'
 
 
-@pytest.fixture
-def hybrid(tmp_path, libraries, make_sif, apptainer):
-    """
-    A program in a container that holds its libraries for a second and returns 7: (image, host's libfabric, command).
-
-    libmpi lies in the image, libfabric is the host's, bound over the image's own name: approach hybrid.
-    """
-    root = tmp_path / 'root'
-    (root / 'opt').mkdir(parents=True)
-    source = tmp_path / 'hold.c'
-    source.write_text('#include <dlfcn.h>\n#include <unistd.h>\n#include <stdio.h>\n'
-                      'int main(int n, char **a) {\n'
-                      'if (!dlopen(a[1], RTLD_NOW)) { puts(dlerror()); return 1; } sleep(1); return 7; }\n')
-    assert run(['gcc', '-o', root / 'hold', source]).returncode == 0
-    wanted = run(['ldd', root / 'hold']).stdout.split()
-    for path in [part for part in wanted if part.startswith('/')]:
-        target = root / path.lstrip('/')
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(open(path, 'rb').read())
-        target.chmod(0o755)
-    for name in ('libmpi.so.12', 'libfabric.so.1'):
-        (root / 'opt' / name).write_bytes((libraries / name).read_bytes())
-    sif = make_sif(tmp_path / 'x.sif', root)
-    host = compile_libfabric(tmp_path / 'host' / 'libfabric.so.1', '2.5.1', (2, 5))
-    return sif, host, [apptainer, 'exec', '--bind', f'{host}:/inject/libfabric.so.1',
-                       '--env', 'LD_LIBRARY_PATH=/inject', sif, '/hold', '/opt/libmpi.so.12']
-
-
-@pytest.mark.apptainer
-def test_image_and_host_are_told_apart_in_a_container(tmp_path, hybrid):
-    sif, host, command = hybrid
-    done, found = start(tmp_path, *command)
-    assert done.returncode == 7, done.stdout + done.stderr
-    assert found['container'] and found['image'] == str(sif)
-    mpi, fabric = found['libraries']['libmpi'], found['libraries']['libfabric']
-    assert (mpi['where'], mpi['path'], mpi['host_path'], mpi['release']) == (
-        'image', '/opt/libmpi.so.12', None, '4.2.3')
-    assert (fabric['where'], fabric['path'], fabric['host_path'], fabric['release']) == (
-        'host', '/inject/libfabric.so.1', str(host), '2.5.1')
-
-
 # ---- host or image, by mounts ----------------------------------------------------------------------------------------
 
 

@@ -21,7 +21,7 @@ from osu_container.core.deciding.settings import (
     runs_on,
     settings_for,
 )
-from osu_container.core.deciding.site_choice import SettingsError, choose_site, overridden, site_entry, site_words
+from osu_container.core.deciding.site_choice import SettingsError, choose_site, overridden, site_entry
 from osu_container.core.writing.call_settings import call_settings, promised
 from osu_container.core.writing.module_text import module_text
 from tests.easyconfigs.test_run_in_container import binds, installed  # noqa: F401, a fixture
@@ -153,28 +153,11 @@ def value_of(name, approach, site, *more, **kwargs):
     # a setting of the approach is before a default of the site, which stays without it
     ('FI_CXI_DEFAULT_TX_SIZE', 'openmpi', 'alps', [], {}, '16384'),
     ('FI_CXI_DEFAULT_TX_SIZE', 'openmpi', 'alps', ['rccl-alt-read'], {}, '2048'),
+    ('FI_CXI_RDZV_PROTO', 'hybrid', 'lumi-25.03', ['rccl-alt-read'], {}, 'alt_read'),
+    ('FI_CXI_RDZV_PROTO', 'hybrid', 'lumi-25.03', [], {}, None),
 ])
 def test_a_variable_has_the_value_that_its_conditions_give(name, approach, site, more, kwargs, expected):
     assert value_of(name, approach, site, *more, **kwargs) == expected
-
-
-#: HPE's table for RCCL, rccl_tuning_guide.md, without what only AMD's GPUs have
-ALT_READ = {'FI_CXI_RDZV_PROTO': 'alt_read', 'FI_CXI_RDZV_THRESHOLD': '0', 'FI_CXI_RDZV_GET_MIN': '0',
-            'FI_CXI_RDZV_EAGER_SIZE': '0', 'FI_CXI_RX_MATCH_MODE': 'hybrid', 'FI_CXI_DEFAULT_CQ_SIZE': '131072',
-            'FI_CXI_DEFAULT_TX_SIZE': '2048', 'FI_CXI_DISABLE_HOST_REGISTER': '1'}
-
-
-@pytest.mark.parametrize('approach, site', PAIRS)
-def test_alt_read_is_all_that_hpe_sets_and_its_srun_option_goes_with_it(approach, site):
-    words = site_words(site_entry(site))
-    wanted = words['cxi'] and words['gpu'] and approach != 'pure'
-    rocm = {'HSA_FORCE_FINE_GRAIN_PCIE': '1'} if words['rocm'] else {}
-    for name, value in {**ALT_READ, **rocm}.items():
-        found = value_of(name, approach, site, 'rccl-alt-read')
-        assert found == (value if wanted else value_of(name, approach, site)), name
-    assert value_of('FI_CXI_RDZV_PROTO', approach, site) is None
-    for more, there in ((['rccl-alt-read'], wanted), ([], False)):
-        assert ('disable_rdzv_get' in (value_of('SLURM_NETWORK', approach, site, *more) or '')) == there
 
 
 @pytest.mark.parametrize('approach', ['native', 'bind', 'hybrid', 'swap', 'opensource'])
