@@ -56,7 +56,7 @@ def facts_of(site, name):
     mix = trial_of(approach_entry(approach), entry, our_image(OF_PYTHON.sub('', file), host.data['machine']), host)
     return {'host': _host_facts(mix, HOST if site == 'workstation' else ''), 'image': _image_facts(mix, file),
             'user_path': USER_PATH if OF_PYTHON.search(file) else None,
-            'verdict': {'level': '', 'findings': [], 'forced': False}}
+            'verdict': {'level': '', 'findings': [], 'forced': False, 'untested': []}}
 
 
 def _host_facts(mix, root):

@@ -1,5 +1,6 @@
 """The command osu-container new: which commands it finds, what it writes, what it says of images that will not do."""
 import ast
+import json
 import os
 import re
 
