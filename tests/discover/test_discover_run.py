@@ -4,8 +4,6 @@ import re
 
 import pytest
 
-from osu_container.core.reading.elf import elf_facts
-from tests.helpers import osu_archive
 from tests.helpers.machine import PROJECT, STATE, EasyBuild, clean_shell, run
 
 pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
@@ -110,26 +108,3 @@ def test_a_stand_in_is_found_installed_and_run_with_that_file_and_nothing_else(f
     assert frontier.discover('--sysroot', frontier.tree, '-o', local, '--force').returncode == 0
     frontier.install('osu-container-hybrid.eb', '-r', '--rebuild')
     frontier.measures('hybrid')
-
-
-@pytest.mark.full
-def test_the_native_build_of_a_discovered_programming_environment_runs(frontier):
-    """With the modules loaded that a user builds with; a small archive in place of the benchmarks'."""
-    sources = frontier.folder / 'sources'
-    sources.mkdir()
-    sha256 = osu_archive.make_archive(sources / osu_archive.ARCHIVE)
-    recipe = frontier.folder / 'osu-native.eb'
-    shipped = (PROJECT / 'easyconfigs/o/osu-native/osu-native.eb').read_text()
-    recipe.write_text(re.sub(r"(?m)^(checksums = \[)'\w{64}'", rf"\1'{sha256}'", shipped))
-    modules = f'{frontier.tree}/opt/cray/pe/lmod/modulefiles'
-    frontier.eb.environment.update(MODULEPATH=modules, EASYBUILD_SOURCEPATH=f"{sources}:{PROJECT / 'sources'}")
-    site = frontier.folder / 'site.py'
-    done = frontier.shell(f'module use {modules}; module load PrgEnv-gnu craype-accel-amd-gfx90a rocm/6.4.2\n'
-                          f'{COMMAND} discover --sysroot {frontier.tree} -o {site}')
-    assert (done.returncode, done.stderr) == (0, '')
-    assert 'a loaded programming environment' not in done.stdout
-    frontier.install(recipe, '-r', f'--try-amend=site={site}')
-    folder = frontier.eb.prefix / f'software/osu-native/{osu_archive.RELEASE}'
-    assert 'libmpi_gtl_hsa.so.0' in elf_facts(str(next(folder.glob('libexec/**/osu_bw')))).needed
-    done = frontier.shell(f'module use {modules}; module load osu-native && srun -N2 -n2 osu_latency -m 1024 H H')
-    assert done.returncode == 0 and re.search(r'^ *1024 +[\d.]+ *$', done.stdout, re.M), done.stdout + done.stderr

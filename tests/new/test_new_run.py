@@ -8,7 +8,7 @@ import pytest
 from osu_container.results import run_files
 from osu_container.results.model import Case
 from tests.helpers import foreign_images
-from tests.helpers.machine import PROJECT, STATE, VERSIONS, EasyBuild, folded, run
+from tests.helpers.machine import PROJECT, folded, run
 
 #: Those that run on two nodes have the marker slurm, too
 pytestmark = pytest.mark.apptainer
@@ -128,25 +128,3 @@ def test_an_easyconfig_without_its_image_says_where_to_put_it(place):
     assert 'image build' not in said and not list((place.folder / 'apart').glob('there/software/openmpi*'))
     again = place('cd apart && eb openmpi-openmpi.eb --sourcepath=..', **empty)
     assert again.returncode == 0, again.stdout[-2000:]
-
-
-@pytest.mark.full
-@pytest.mark.parametrize('version', VERSIONS[1:])
-def test_every_easybuild_takes_the_easyconfig(place, tmp_path, version):
-    place.module('openmpi', 'openmpi')
-    older = EasyBuild(version, tmp_path / 'prefix')
-    older.local((STATE / 'local' / '_mpicontainer_local.py').read_text())
-    done = older(place.folder / 'openmpi-openmpi.eb')
-    assert done.returncode == 0, done.stdout[-3000:]
-    first, second = (re.sub(r'/\S*/(prefix|software)/', '', path.read_text()) for path in (
-        older.module('openmpi/openmpi'), place.folder / 'prefix/modules/all/openmpi/openmpi.lua'))
-    # EB...: EasyBuild's own
-    ours = re.compile(r'^(?:setenv|default|pushenv|family|append_path|prepend_path)\("(?!EB).*$', re.M)
-    assert ours.findall(first) == ours.findall(second) and len(ours.findall(first)) > 8
-
-
-def test_open_mpi_is_refused_for_hybrid_with_the_way_out(place):
-    done = place(f'osu-container new {place.image("openmpi")} --approach hybrid --name x')
-    said = folded(done.stderr)
-    assert done.returncode == 1 and "Open MPI (libmpi.so.40), approach 'hybrid' is for MPICH ABI" in said
-    assert 'Take openmpi' in said and not (place.folder / 'x-hybrid.eb').exists()
