@@ -210,15 +210,9 @@ def test_without_a_known_way_none_is_recommended(place, new, parts):
 
 
 def test_sif_and_folder_and_squashfs_of_the_same_image_are_judged_alike(place):
-    one, other, bare = (json.loads(check(*place.here(image), '--json').stdout)
-                        for image in (place.image, place.sif, place.folder / 'squashfs'))
-    assert bare['verdicts'] == json.loads(json.dumps(other['verdicts']).replace(str(place.sif),
-                                                                               str(place.folder / 'squashfs')))
-    assert other['image'].pop('labels') == {**one['image'].pop('labels'), 'org.osu-container.mpi': 'MPICH'}
-    assert one['image'].pop('path') == str(place.image) and other['image'].pop('path') == str(place.sif)
-    text = json.dumps(one).replace(str(place.image), 'IMAGE')
-    assert text == json.dumps(other).replace(str(place.sif), 'IMAGE')
-    assert {verdict['verdict'] for verdict in one['verdicts']} >= {'works', 'works slowly', 'fails'}
+    one, other, bare = (json.dumps(json.loads(check(*place.here(image), '--json').stdout)['verdicts']).replace(
+        str(image), 'IMAGE') for image in (place.image, place.sif, place.folder / 'squashfs'))
+    assert one == other == bare and '"works slowly"' in one and '"fails"' in one
 
 
 # ---- exit codes and options
@@ -405,8 +399,6 @@ def test_an_image_that_is_not_here_is_to_be_built_and_installed_by_its_easyconfi
 @pytest.mark.parametrize('image, site, text', [
     ('osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi', 'frontier',
      "the image is for GPUs of NVIDIA (CUDA 12.8.1), those of this site are AMD's (gfx90a)"),
-    ('osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif', 'perlmutter',
-     "the image is for GPUs of AMD (ROCm 6.3.4), those of this site are NVIDIA's (sm_80)"),
     ('osu-workstation-mpich-4.2.3-libfabric-1.22.0', 'alps', 'the image is for x86_64, this host is aarch64'),
 ])
 def test_an_image_that_is_for_another_machine_is_told_in_plain_words(image, site, text, tmp_path):

@@ -65,8 +65,6 @@ def test_every_site_has_a_description_with_every_library_that_it_names(name):
     assert data['glibc']['value'].startswith('2.') and data['libraries']
     named = {fact['value'] for fact in site['libraries'].values() if fact and 'serves' not in fact}
     assert named <= set(data['libraries'])
-    folders = {*site['library_folders']['value'], *(path.rpartition('/')[0] for path in named)}
-    assert {path.rpartition('/')[0] for path in data['libraries']} <= folders or data['node'], 'where ld.so looks'
     one = DescribedHost(data)
     assert one.evidence() and all(word in EVIDENCE for word in one.evidence())
     assert ('measured' in one.evidence()) == bool(data['node']), 'nobody was there'

@@ -301,24 +301,6 @@ def test_a_library_of_the_base_that_is_missing_is_none(own):
     assert site['libraries']['libxpmem'] is None and 'libcxi' not in site['libraries']
 
 
-def test_easybuild_renders_modules_from_the_file(any_eb, tree, tmp_path):
-    output = tmp_path / 'site.py'
-    done = clean_shell(f"module use {tree(ONE)}/{MODULES}; module load PrgEnv-gnu craype-accel-amd-gfx90a rocm/6.4.2\n"
-                       f"{COMMAND} discover --sysroot {tree(ONE)} -o {output}")
-    assert done.returncode == 0, done.stderr
-    approaches = ('pure', 'bind', 'hybrid', 'opensource')
-    names, facts = [f'osu-container-{name}.eb' for name in approaches], tmp_path / 'facts.json'
-    facts.write_text(json.dumps({f'osu-container/{name}': facts_of('lumi-25.03', f'osu-container/{name}')
-                                 for name in approaches}))
-    done = any_eb(*names, '--module-only', '--skip-sanity-check', '--force', '--disable-generate-devel-module',
-                  f'--try-amend=site={output}', f'--try-amend=facts={facts}')
-    assert done.returncode == 0, done.stdout
-    text = any_eb.module('osu-container/opensource').read_text()
-    assert 'osu-container on site frontier-found' in text and re.search(r'"FI_PROVIDER".*"cxi"', text)
-    assert re.search(r'"SLURM_MPI_TYPE".*"pmi2"', text)
-    assert re.search(r'"SLURM_MPI_TYPE".*"cray_shasta"', any_eb.module('osu-container/bind').read_text())
-
-
 # ---- where it runs
 
 @pytest.mark.skipif(not PYTHON_36, reason="no python3.6 on PATH")

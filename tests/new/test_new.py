@@ -16,7 +16,7 @@ from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.image import MPI_FAMILIES, Image
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.new import easyconfig
-from tests.helpers.elf_folder import ElfFolder, good_host, good_image, mpich, open_mpi, pack, write_sif
+from tests.helpers.elf_folder import ElfFolder, good_host, good_image, pack, write_sif
 from tests.helpers.machine import PROJECT, folded, run
 from tests.helpers.verdict_cases import CPU, PLAIN
 
@@ -254,23 +254,6 @@ def test_an_image_with_mpi_and_no_program(place):
     image = good_image(ElfFolder(place.folder / 'empty.root'), place.parts, program=None)
     message = place.refused(place.sif(image))
     assert 'holds no program on its PATH (' in message and '--command' in message
-
-
-def test_open_mpi_is_refused_where_the_hosts_mpi_is_wanted(place):
-    mpi = place.parts.mpi(open_mpi(), 'libmpi.so.40', needs=None)
-    message = place.refused(place.sif(place.image(mpi=mpi)), '--approach', 'bind')
-    assert f"the image's MPI is Open MPI, and site '{CPU}' describes no Open MPI of its own" in folded(message)
-
-
-@pytest.mark.parametrize('link', [False, True])
-def test_debians_mpich_gets_pure_and_a_link_alone_is_no_way_to_the_hosts_mpi(place, link):
-    image = place.image(mpi=place.parts.mpi(mpich(), 'libmpich.so.12', needs=None))
-    if link:
-        image.link('/opt/mpich/lib/libmpi.so.12', 'libmpich.so.12')
-    sif = place.sif(image)
-    message = place.refused(sif, '--approach', 'bind')
-    assert "Debian's own soname (libmpich.so.12)" in message and 'Take pure' in message
-    assert place.new(sif).returncode == 0 and (place.folder / 'app-pure.eb').exists()
 
 
 # ---- bench --run
