@@ -290,7 +290,6 @@ def test_published_prints_a_line_a_cell_and_the_counts(monkeypatch, capsys):
 
 # ---- Python 3.6
 
-
 @pytest.mark.skipif(not PYTHON_36, reason='no python3.6 on PATH')
 def test_it_says_the_same_on_python_3_6(place):
     for arguments in ([*place.here(place.sif), '--json'], place.here(), ['--published'], [place.folder / 'none.sif'],
@@ -332,15 +331,6 @@ def test_a_program_that_is_none_is_told(place, new, path, code):
     own.write('/etc/group', 'root:x:0:\n').write('/opt/text', 'exec app\n').on('/opt/text').chmod(0o755)
     done = check(*place.here(own), '--program', path)  # a text that may be run may open MPI by itself
     assert done.returncode == code and (code != 1 or f'has no program {path}' in done.stderr)
-
-
-# ---- folders
-
-
-def test_a_text_in_place_of_the_images_mpi_is_told(place, new):
-    own = new(program=None)
-    own.write('/opt/mpich/lib/libmpi.so.12', 'GROUP ( libmpi.so.12.5 )\n')
-    assert '/opt/mpich/lib/libmpi.so.12' in refused(*place.here(own))
 
 
 # ---- hosts

@@ -60,8 +60,6 @@ STACKS = {
                            _STACK + ', package cray-libcxi in /usr', _SEPTEMBER, 'derived'),
             'libxpmem': fact('/opt/xpmem/lib64/libxpmem.so.0', 'Cray MPICH shares memory between the ranks of a node '
                              'by it', _STACK + ', package xpmem in /opt/xpmem', _SEPTEMBER, 'derived'),
-            'libcuda': fact('/usr/lib64/libcuda.so.1', 'CUDA\'s driver library, which the runtime brings along (--nv)',
-                            'folder as on Perlmutter', _TODAY, 'untested'),
         },
         'library_folders': fact(
             ['/lib64', '/usr/lib64', '/lib', '/usr/lib'], 'where the host\'s ld.so looks: folders of SLES, of which 64 '

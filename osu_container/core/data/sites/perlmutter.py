@@ -67,8 +67,6 @@ STACKS = {
             libcudart=fact(_CUDA + '/lib64/libcudart.so.12', 'CUDA runtime that Cray\'s GPU transport layer needs; the '
                            'default is 13.2, which has another name', 'CUDA_HOME in several public build scripts for '
                            'Perlmutter, which name that folder since the default changed', '2026-09-04', 'measured'),
-            libcuda=fact('/usr/lib64/libcuda.so.1', 'CUDA\'s driver library, which the runtime brings along (--nv)',
-                         _PODMAN + 'gpu.yaml', _READ, 'measured'),
             **cray_pmi('/opt/cray/pe/lib64', '/opt/cray/pe/lib64',
                        'folder of links to the default releases, as on LUMI and Frontier; it is on the library path of '
                        'runs: ' + _LORRAX, _AGAIN, 'derived')),
