@@ -117,14 +117,14 @@ class _Entry(object):
         """Return {approach: image of this project that fits best} of those whose MPI can be started."""
         names = [name for name, approach in sorted(APPROACHES.items())
                  if approach['container'] and runs_on(approach, facts)]
-        kind, arm = self.survey.value('network')['kind'], self.survey.value('architecture') == 'aarch64'
+        kind, is_arm = self.survey.value('network')['kind'], self.survey.value('architecture') == 'aarch64'
         chosen = dict((name, ANY_OPENMPI if name == 'openmpi' else ANY_MACHINE) for name in names)
-        if arm:
+        if is_arm:
             self.survey.lacks('images for aarch64', "Alps' alone is, with Open MPI: name your own, "
                               "--try-amend=image=FILE.sif")
-        if arm or self.cxi and self.survey.nvidia:  # Alps' alone has CUDA and cxi
+        if is_arm or self.cxi and self.survey.nvidia:  # Alps' alone has CUDA and cxi
             chosen = dict((name, ALPS if name == 'openmpi' else image) for name, image in chosen.items()
-                          if name == 'openmpi' or not arm and name != 'opensource')
+                          if name == 'openmpi' or not is_arm and name != 'opensource')
         elif self.cxi:
             plain, libcxi = self.slingshot_images()
             chosen.update((name, libcxi if name == 'opensource' else plain) for name in names if name != 'openmpi')
