@@ -76,6 +76,17 @@ def no_ll128(source, date):
                     only=['gpu'])
 
 
+def nccl(source, date, evidence, interfaces='hsn'):
+    """Return the variables (list of dict) of NCCL over Slingshot; interfaces: their names, or how these begin (str)."""
+    return [
+        variable('NCCL_SOCKET_IFNAME', interfaces, 'NCCL meets and, without a plugin, sends over these interfaces',
+                 source, date, evidence, only=['gpu']),
+        variable('NCCL_CROSS_NIC', '1', 'each of the four cards reaches every card of another node', source, date,
+                 evidence, only=['gpu']),
+        variable('NCCL_NET_GDR_LEVEL', 'PHB', 'the card reads GPU memory itself', source, date, evidence, only=['gpu']),
+    ]
+
+
 def cray_pmi(folder, pals, source, date, evidence):
     """Return the facts of libraries of Cray PMI in a folder (str), and of PALS in pals (str)."""
     return {
