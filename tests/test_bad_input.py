@@ -353,16 +353,13 @@ def test_any_words_end_in_a_message(ready, number):
 
 
 @examples(15, 150)
-@pytest.mark.parametrize('kind', ['results', 'rank', 'look', 'facts'])
+@pytest.mark.parametrize('kind', ['results', 'rank', 'facts'])
 def test_any_json_ends_in_a_message(ready, number, kind):
-    if kind == 'look':
-        (ready / 'one.json').write_text(said('discover', '--sysroot', 'host', '--json'))
-    elif kind == 'facts':
+    if kind == 'facts':
         said('discover', '--sysroot', 'host', '--facts', 'one.json')
     path, typed = {
         'results': (ready / 'run/results.jsonl', [['compare', 'run:pure', 'run:native'], ['bench', '--resume', 'run']]),
         'rank': (ready / 'step/rank-0.json', [['proof', 'step']]),
-        'look': (ready / 'one.json', [['discover', '--compare', 'one.json', 'one.json']]),
         'facts': (ready / 'one.json', [['check', 'good.sif', '--site', CPU, '--facts', 'one.json']]),
     }[kind]
     data = rank(0, 1) if kind == 'rank' else [json.loads(line) for line in path.read_text().splitlines()] if (

@@ -168,7 +168,7 @@ ELSEWHERE = {'bench'}
 #: The others -> what they leave in place of facts
 OTHERS = {
     'new': 'an easyconfig; what it found is what check --json says',
-    'report': 'a page; compare --json has the figures', 'try': 'a file, with the facts as data',
+    'report': 'a page; compare --json has the figures', 'try': 'a file, with a site file in it',
     'image recipe': 'a recipe',
     'image fetch': 'files',
     'image build': 'files', 'image verify': 'what is wrong',

@@ -154,6 +154,11 @@ def as_data(facts, site, host, runtime, verdicts, best):
     }
 
 
+def is_for_other_mpi(verdict):
+    """Return whether the approach of a Verdict is for images with another MPI."""
+    return [finding.rule for finding in verdict.findings if finding.level == 'fails'][:1] == ['other MPI']
+
+
 def _wrapped(title, words):
     """Return lines of a paragraph with a title in front."""
     return columns.fill(words, '    %-10s' % title, ' ' * 14)
@@ -161,8 +166,7 @@ def _wrapped(title, words):
 
 def page(facts, site, host, verdicts, best, single, chosen=((), ())):
     """Return the text for people; single: bool, one approach was asked for; chosen: as of site.chosen_site()."""
-    others = [one for one in verdicts if not single and
-              [finding.rule for finding in one.findings if finding.level == 'fails'][:1] == ['other MPI']]
+    others = [one for one in verdicts if not single and is_for_other_mpi(one)]
     programs = sorted(set(one.program for one in verdicts if one.program))
     lines = _head(facts, site, host, programs)
     # what is the same for every approach: once is enough

@@ -90,7 +90,6 @@ NEEDS = {
                      'libz.so.1', 'libzstd.so.1'] + _CXX, _LOG, '2026-04-19', 'derived'),
     'libmpi_gtl_cuda': (['libcudart.so.12'] + _CXX, 'as the one for AMD needs AMD\'s', '2026-11-23', 'untested'),
     'libcudart': ([], 'the runtime of CUDA 12 needs the C library alone', '2026-11-23', 'untested'),
-    'libcuda': ([], 'the runtime brings it along, and nothing here injects it', '2026-11-23', 'derived'),
 }
 #: Where those are that are in none of the folders of SLES
 _OF_ROCM = ('libamd_comgr.so.2', 'librocprofiler-register.so.0')

@@ -18,8 +18,8 @@ from osu_container.core.deciding.site_choice import SettingsError, release, site
 from osu_container.recipes.images import IMAGES
 
 ALPS = 'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.sif'
-#: Images for Slingshot, by release of ROCm and libfabric, with libcxi or without
-SLINGSHOT_IMAGE = re.compile(r'(osu-lumi-rocm-([\d.]+)-mpich-4\.2\.3-libfabric-([\d.]+\d)(-libcxi)?)$')
+#: Image for Slingshot, by release of ROCm and libfabric; with -libcxi behind it for opensource
+SLINGSHOT_IMAGE = 'osu-lumi-rocm-%s-mpich-4.2.3-libfabric-%s'
 
 
 def name_for(survey):
@@ -45,11 +45,6 @@ def site_of(survey, name):
     # a library of the other entry that is not here; files that are not here are skipped
     entry['libraries'].update((one, None) for one in sorted(set(base['libraries']) - set(made['libraries'])))
     return entry
-
-
-def slingshot_recipes():
-    """Return the matches (list) of SLINGSHOT_IMAGE for the images with names, by name."""
-    return [match for match in map(SLINGSHOT_IMAGE.match, sorted(IMAGES)) if match]
 
 
 class _Entry(object):
@@ -122,14 +117,14 @@ class _Entry(object):
         """Return {approach: image of this project that fits best} of those whose MPI can be started."""
         names = [name for name, approach in sorted(APPROACHES.items())
                  if approach['container'] and runs_on(approach, facts)]
-        kind, arm = self.survey.value('network')['kind'], self.survey.value('architecture') == 'aarch64'
+        kind, is_arm = self.survey.value('network')['kind'], self.survey.value('architecture') == 'aarch64'
         chosen = dict((name, ANY_OPENMPI if name == 'openmpi' else ANY_MACHINE) for name in names)
-        if arm:
+        if is_arm:
             self.survey.lacks('images for aarch64', "Alps' alone is, with Open MPI: name your own, "
                               "--try-amend=image=FILE.sif")
-        if arm or self.cxi and self.survey.nvidia:  # Alps' alone has CUDA and cxi
+        if is_arm or self.cxi and self.survey.nvidia:  # Alps' alone has CUDA and cxi
             chosen = dict((name, ALPS if name == 'openmpi' else image) for name, image in chosen.items()
-                          if name == 'openmpi' or not arm and name != 'opensource')
+                          if name == 'openmpi' or not is_arm and name != 'opensource')
         elif self.cxi:
             plain, libcxi = self.slingshot_images()
             chosen.update((name, libcxi if name == 'opensource' else plain) for name in names if name != 'openmpi')
@@ -141,17 +136,13 @@ class _Entry(object):
 
     def slingshot_images(self):
         """Return (file name without libcxi, with libcxi) of the images for Slingshot that fit the host best."""
-        found, rocm = slingshot_recipes(), release(self.survey.value('rocm') or '')
-        older = [match for match in found if not rocm or release(match.group(2)) <= rocm]
-        best = sorted((release(match.group(2)) for match in older or found), reverse=bool(older))[0]
-        found = sorted((match for match in found if release(match.group(2)) == best),
-                       key=lambda match: release(match.group(3)))
-        limit = release(self.survey.libraries.get('libfabric', {}).get('release') or '') or (1, 22, 0)
-        plain, libcxi = ([match for match in found if bool(match.group(4)) == wanted] for wanted in (False, True))
-        # the MPICH of the published runs over the libfabric that LUMI has
-        published = [match for match in libcxi if match.group(3) == '1.22.0'] or libcxi
-        fitting = [match for match in plain if release(match.group(3)) <= limit] or plain
-        return fitting[-1].group(1) + '.sif', published[0].group(1) + '.sif'
+        host, releases = release(self.survey.value('rocm') or ''), sorted(
+            set(name.split('-')[3] for name in IMAGES if name.startswith('osu-lumi-rocm-')), key=release)
+        fitting = [one for one in releases if not host or release(one) <= host] or releases[:1]
+        plain, older = (SLINGSHOT_IMAGE % (fitting[-1], libfabric) for libfabric in ('1.22.0', '1.15.2'))
+        # the MPICH must be built with a libfabric that is not newer than the host's
+        limit = release(self.survey.libraries.get('libfabric', {}).get('release') or '1.22.0')
+        return (older if limit < (1, 22) and older in IMAGES else plain) + '.sif', plain + '-libcxi.sif'
 
     def jobs(self, with_gpus):
         """Return how a job is asked for; with_gpus: bool, the site has some."""

@@ -108,7 +108,6 @@ def modules(survey):
     if not names:
         survey.lacks('Lmod', "the modules are written for Lmod; those that set SINGULARITY_BIND too are not known")
         return
-    survey.fact('modules.available', names, '`module -t avail`')
     short = sorted(set(name.split('/')[0] for name in names))
     survey.fact('conflicts', [name for name in short if re.search(
         r'(singularity|apptainer|container).*(bind|enable|userfilesystems|CPEbits)|^apptainer-enable', name)]
@@ -135,31 +134,12 @@ def node(survey):
 
 def searched(host):
     """Return the folders (list of str) that the ld.so of a Host searches: those of ld.so.conf, then its own."""
-    found = _configured(host, '/etc/ld.so.conf', set())
-    more = ['/opt/cray/pe/lib64', '/opt/amdgpu/lib64'] + [
-        folder % os.uname().machine for folder in DEBIAN_FOLDERS] + DEFAULT_FOLDERS
-    found += [folder for folder in more if folder not in found and (host.exists(folder) or folder in DEFAULT_FOLDERS)]
-    return [folder for number, folder in enumerate(found)
-            if folder not in found[:number] and not re.search(r'[\s,:{}]', folder)]
-
-
-def _configured(host, path, seen):
-    """Return the folders (list of str) that a file as ld.so.conf names, with those it includes; seen: set of paths."""
-    found = []
-    if path in seen:
-        return found
-    seen.add(path)
-    for line in host.text(path).splitlines():
-        line = line.partition('#')[0].strip()
-        if line.startswith('include '):
-            for pattern in line.split()[1:]:
-                if not pattern.startswith('/'):
-                    pattern = os.path.dirname(path) + '/' + pattern
-                for name in host.matching(pattern):
-                    found += _configured(host, name, seen)
-        elif line.startswith('/'):
-            found.append(line.rstrip('/'))
-    return found
+    lines = [line.partition('#')[0].strip() for path in host.matching('/etc/ld.so.conf.d/*.conf') + ['/etc/ld.so.conf']
+             for line in host.text(path).splitlines()]
+    found = [line.rstrip('/') for line in lines if line.startswith('/')]
+    found += [folder for folder in ['/opt/cray/pe/lib64', '/opt/amdgpu/lib64'] + [
+        folder % os.uname().machine for folder in DEBIAN_FOLDERS] if host.exists(folder)] + DEFAULT_FOLDERS
+    return [folder for folder in sorted(set(found), key=found.index) if not re.search(r'[\s,:{}]', folder)]
 
 
 def folders(survey):

@@ -47,7 +47,8 @@ def wrapped(text, first, follow):
 
 def report_of(found):
     """Return the report (str) on what was found (dict, see cli.found_now)."""
-    lines = [_head(found)]
+    lines = [columns.fill('%s (%s node), %s%s' % (found['node'], found['kind'], found['date'], found['root'] and
+                                                  ', below ' + found['root']), follow='    ')]
     for section, title in SECTIONS:
         facts = [(key, fact) for key, fact in found['facts'].items() if fact['section'] == section]
         lines += _part(title, [line for key, fact in facts for line in _fact_lines(key, fact)])
@@ -57,15 +58,6 @@ def report_of(found):
     lines += _part('Odd', [wrapped(remark, '  - ', 4) for remark in found['remarks']])
     lines += _part('Commands without an answer', [wrapped(line, '  - ', 4) for line in found['silent']])
     return '\n'.join(lines) + '\n'
-
-
-def _head(found):
-    """Return the first lines (str): which node, when, and how many facts of which evidence."""
-    counts = ', '.join('%d %s' % (sum(fact['evidence'] == word for fact in found['facts'].values()), word)
-                       for word in ('measured', 'derived', 'untested'))
-    return columns.fill('%s (%s node), %s%s: %d facts (%s)' % (
-        found['node'], found['kind'], found['date'], ', below ' + found['root'] if found['root'] else '',
-        len(found['facts']), counts), follow='    ')
 
 
 def _part(title, lines):

@@ -17,7 +17,7 @@ from osu_container.core.reading.trust import name_problem
 from osu_container.core.terminal import one_line
 
 from .. import columns, streams
-from ..check.cli import CONTAINERS, undecided
+from ..check.cli import CONTAINERS, is_for_other_mpi, undecided
 from ..check.cli import several as several_builds
 from ..check.host_facts import HostFactsError
 from ..check.site import SettingsError, add_site_arguments, chosen_site, described, this_host, this_runtime, this_site
@@ -141,7 +141,7 @@ def _page(image, found, site, host, verdicts, chosen):
         lines.append(one_line('    %-10s%-*s  %s' % ('commands' if number == 0 else '', width, one.name, one.why)))
     lines.append('    site      %s%s' % (site['name'], ' below ' + host.root if host.root else ''))
     lines += (['    host      ' + described(host)] if host.partial else []) + ['']
-    others = [one for one in verdicts if one is not chosen and _is_for_other_mpi(one)]
+    others = [one for one in verdicts if one is not chosen and is_for_other_mpi(one)]
     for one in verdicts:
         if one in others:
             continue
@@ -161,11 +161,6 @@ def _of_host(names, taken):
     words = ("the module's %s will come before the host's, in scripts and for what Slurm or the runtime starts too" if
              taken else "left out, as a command of the host has the same name: %s. To take it all the same: --command")
     return '\n' + columns.fill('warning: ' + words % ', '.join(names), follow='    ')
-
-
-def _is_for_other_mpi(verdict):
-    """Return whether the approach of a Verdict is for images with another MPI."""
-    return [finding.rule for finding in verdict.findings if finding.level == 'fails'][:1] == ['other MPI']
 
 
 def _row(mark, name, word, words):

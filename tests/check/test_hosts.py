@@ -30,8 +30,8 @@ from osu_container.core.reading.image import Image
 from osu_container.core.reading.sif import ImageError
 from osu_container.discover.library_facts import description
 from osu_container.recipes.images import IMAGES
-from tests.helpers.elf_folder import ElfFolder, good_image, open_mpi
-from tests.helpers.machine import PROJECT, STATE, folded, one_of_each, run
+from tests.helpers.elf_folder import ElfFolder, good_image
+from tests.helpers.machine import PROJECT, STATE, one_of_each, run
 from tests.helpers.verdict_cases import GPU, PLAIN, SILENT, SPEAKS, World, host, image
 
 CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']]
@@ -65,8 +65,6 @@ def test_every_site_has_a_description_with_every_library_that_it_names(name):
     assert data['glibc']['value'].startswith('2.') and data['libraries']
     named = {fact['value'] for fact in site['libraries'].values() if fact and 'serves' not in fact}
     assert named <= set(data['libraries'])
-    folders = {*site['library_folders']['value'], *(path.rpartition('/')[0] for path in named)}
-    assert {path.rpartition('/')[0] for path in data['libraries']} <= folders or data['node'], 'where ld.so looks'
     one = DescribedHost(data)
     assert one.evidence() and all(word in EVIDENCE for word in one.evidence())
     assert ('measured' in one.evidence()) == bool(data['node']), 'nobody was there'
@@ -84,11 +82,7 @@ def test_the_workstations_description_is_what_discover_sees_of_its_host_mpi():
     assert plain(now) == plain(known) and len(plain(now)) > 4
 
 
-def test_a_site_that_nobody_has_described_is_unknown_and_says_what_to_do(tmp_path):
-    path = tmp_path / 'site.py'
-    path.write_text(f"SITE = 'mine'\nSITES = {{'mine': {{'based_on': '{GPU}', 'title': 'My system'}}}}\n")
-    done = run([COMMAND, 'check', 'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0', '--site', 'mine'])
-    assert done.returncode == 1 and "unknown site 'mine'" in done.stderr
+def test_a_site_that_nobody_has_described_is_unknown_and_says_what_to_do():
     verdict = ask(approach_entry('hybrid'), dict(site_entry(GPU), name='mine'),
                   our_image('osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0'),
                   DescribedHost(description_of(dict(site_entry(GPU), name='mine'))))
@@ -100,10 +94,8 @@ def test_a_site_that_nobody_has_described_is_unknown_and_says_what_to_do(tmp_pat
 
 def small():
     """Return a description (dict) of one library."""
-    said = {'evidence': 'measured', 'source': 's', 'date': '2026-11-23'}
-    return {'format': 1, 'site': 'x', 'node': None, 'machine': 'x86_64', 'glibc': dict(said, value='2.38'),
-            'names': {}, 'libraries': {'/usr/lib64/liba.so.1': [dict(said, soname='liba.so.1', needed=[])],
-                                       '/usr/lib64/libb.so.1': [dict(said, same_as='/usr/lib64/liba.so.1')]}}
+    return {'format': 1, 'site': 'x', 'machine': 'x86_64', 'glibc': None, 'libraries': {'/usr/lib64/liba.so.1': [
+        {'evidence': 'measured', 'source': 's', 'date': '2026-11-23', 'soname': 'liba.so.1'}]}}
 
 
 @pytest.mark.parametrize('change', [
@@ -205,28 +197,11 @@ def test_discover_writes_facts_of_a_tree_by_which_check_says_what_it_says_of_the
     assert done.returncode == 0 and str(file) in done.stdout, done.stderr
     assert run([COMMAND, 'discover', '--sysroot', tree, '--facts', file]).returncode == 1, 'it is there already'
     assert str(tree) not in file.read_text() and file.stat().st_size < 8 << 20
-    for number, others in enumerate([{}, {'mpi': parts.mpi(needs=9)}, {'mpi': parts.mpi(open_mpi(), 'libmpi.so.40')}]):
-        own = good_image(ElfFolder(tmp_path / str(number)), parts, **others)
-        said = []
-        for where in (['--sysroot', tree], ['--facts', file]):
-            done = run([COMMAND, 'check', own, '--site', 'lumi-25.03', '--json', *where])
-            said.append((done.returncode, json.loads(done.stdout)))
-        (code, real), (other, by_facts) = said
-        assert code == other and by_facts['described'] and not real['described']
-        assert 'as osu-container discover saw' in by_facts['host'] and 'measured' in by_facts['host']
-        assert [(one['approach'], one['verdict']) for one in real['verdicts']] == [
-            (one['approach'], one['verdict']) for one in by_facts['verdicts']]
-
-
-def test_away_from_a_system_its_description_is_taken_and_said(tmp_path, parts):
-    """An image with a new C library: by the paths of LUMI, none of which is on this machine."""
-    own = good_image(ElfFolder(tmp_path / 'image'), parts, plugin=None, libraries=[])
-    libc = parts.versioned('libc.so.6', *(f'GLIBC_2.{number}' for number in (2, 17, 34, 38)), 'GLIBC_2.2.5')
-    for path in own.root.rglob('libc.so.6'):
-        path.write_bytes(libc.read_bytes())
-    for approach in ('hybrid', 'bind'):
-        done = run([COMMAND, 'check', own, '--site', 'lumi-25.03', '--approach', approach])
-        assert 'host: described, not looked into: by public sources; derived, untested; ' in folded(done.stdout)
-        assert 'does not exist' not in done.stdout and 'FAILS' not in done.stdout, done.stdout
-        assert ', untested: ' in done.stdout
-    assert run([COMMAND, 'check', own, '--site', 'lumi-25.03', '--facts', 'x', '--sysroot', '/']).returncode == 2
+    own, given = good_image(ElfFolder(tmp_path / 'image'), parts, mpi=parts.mpi(needs=9)), []
+    for where in (['--sysroot', tree], ['--facts', file]):
+        done = run([COMMAND, 'check', own, '--site', 'lumi-25.03', '--json', *where])
+        given.append((done.returncode, json.loads(done.stdout)))
+    (code, real), (other, by_facts) = given
+    assert code == other and by_facts['described'] and not real['described']
+    assert [(one['approach'], one['verdict']) for one in real['verdicts']] == [
+        (one['approach'], one['verdict']) for one in by_facts['verdicts']]

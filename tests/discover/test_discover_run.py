@@ -4,8 +4,6 @@ import re
 
 import pytest
 
-from osu_container.core.reading.elf import elf_facts
-from tests.helpers import osu_archive
 from tests.helpers.machine import PROJECT, STATE, EasyBuild, clean_shell, run
 
 pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
@@ -78,30 +76,16 @@ def test_the_workstation_itself_is_found_installed_and_run(workstation):
         workstation.measures(approach)
     loaded = workstation.shell('module load osu-container/hybrid; osu-explain; cat "$(dirname $SIF)/facts.json"').stdout
     assert f'{MPICH.parent}/lib/mpich/libfabric.so.1' in loaded, "it is not what discover found"
-    same = workstation.discover('--compare', 'osu-container/hybrid')
-    assert (same.returncode, same.stderr) == (0, '') and 'No difference.' in same.stdout
     # and the other commands know a site that is in no data of the project
     planned = workstation.shell(f'{COMMAND} bench --dry-run --module osu-container/hybrid --module osu-container/pure')
     assert planned.returncode == 0, planned.stdout + planned.stderr
     assert 'on site workstation-found' in planned.stdout
 
 
-def test_login_and_compute_node_of_one_machine_are_the_same_and_a_difference_is_told(workstation, tmp_path):
-    login, compute = tmp_path / 'login.json', tmp_path / 'compute.json'
-    assert workstation.discover('-o', login).returncode == 0
-    done = workstation.shell(f'srun -N2 -n4 {COMMAND} discover --json >{compute}')
-    assert done.returncode == 0, done.stderr
-    # of several tasks the first looks
-    assert json.loads(compute.read_text())['kind'] == 'compute'
-    same = workstation.discover('--compare', login, compute)
-    assert same.returncode == 0, same.stdout + same.stderr
-    assert 'login node' in same.stdout and 'compute node' in same.stdout
-    # the same step without the MPI on its PATH
-    done = workstation.shell(f'PATH={STATE}/bin:/usr/bin:/bin srun -N1 -n1 {COMMAND} discover --json >{compute}')
-    assert done.returncode == 0, done.stderr
-    other = workstation.discover('--compare', login, compute)
-    assert other.returncode == 1
-    assert re.search(r'^libmpi .*\n(.*\n)* +B  not there\n +-> bind injects it', other.stdout, re.M), other.stdout
+def test_a_compute_node_is_looked_at_by_its_first_task(workstation, tmp_path):
+    output = tmp_path / 'node.json'
+    done = workstation.shell(f'srun -N2 -n4 {COMMAND} discover --json >{output}')
+    assert (done.returncode, json.loads(output.read_text())['kind']) == (0, 'compute'), done.stderr
 
 
 def test_a_stand_in_is_found_installed_and_run_with_that_file_and_nothing_else(frontier):
@@ -109,7 +93,6 @@ def test_a_stand_in_is_found_installed_and_run_with_that_file_and_nothing_else(f
     local.parent.mkdir()
     done = frontier.discover('--sysroot', frontier.tree, '-o', local)
     assert (done.returncode, done.stderr) == (0, '')
-    assert f'export EASYBUILD_INCLUDE_EASYBLOCKS={local},$EASYBUILD_INCLUDE_EASYBLOCKS\n' in done.stdout
     before = frontier.eb.environment['EASYBUILD_INCLUDE_EASYBLOCKS']
     # before the workstation's own file, which a user who has read env.sh has there
     frontier.eb.environment['EASYBUILD_INCLUDE_EASYBLOCKS'] = f'{local},{before},{STATE}/local/*.py'
@@ -119,40 +102,9 @@ def test_a_stand_in_is_found_installed_and_run_with_that_file_and_nothing_else(f
         facts = json.loads((frontier.eb.prefix / f'software/osu-container/{approach}/facts.json').read_text())
         assert f'{frontier.tree}/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1' in [
             library['path'] for library in facts['host']['injected']]
-    # the host gets a newer libfabric
-    assert frontier.discover('--compare', 'osu-container/hybrid').returncode == 0
+    # the host gets a newer libfabric: to discover again and to install again repairs it
     done = run([PROJECT / 'tests' / 'stand_in' / 'make', 'frontier', frontier.tree, '--update', 'libfabric=2.4.0'])
     assert done.returncode == 0, done.stderr
-    changed = frontier.discover('--compare', 'osu-container/hybrid')
-    said = ' '.join(changed.stdout.split())
-    assert changed.returncode == 1, changed.stderr
-    assert 'B gone; today there is /opt/cray/libfabric/2.4.0/lib64/libfabric.so.1 (libfabric 2.5.1)' in said
-    assert 'eb osu-container-hybrid.eb -r --rebuild' in said
-    # what it says to do, repairs it; the sysroot is in the file
     assert frontier.discover('--sysroot', frontier.tree, '-o', local, '--force').returncode == 0
     frontier.install('osu-container-hybrid.eb', '-r', '--rebuild')
     frontier.measures('hybrid')
-    assert frontier.discover('--compare', 'osu-container/hybrid').returncode == 0
-
-
-@pytest.mark.full
-def test_the_native_build_of_a_discovered_programming_environment_runs(frontier):
-    """With the modules loaded that a user builds with; a small archive in place of the benchmarks'."""
-    sources = frontier.folder / 'sources'
-    sources.mkdir()
-    sha256 = osu_archive.make_archive(sources / osu_archive.ARCHIVE)
-    recipe = frontier.folder / 'osu-native.eb'
-    shipped = (PROJECT / 'easyconfigs/o/osu-native/osu-native.eb').read_text()
-    recipe.write_text(re.sub(r"(?m)^(checksums = \[)'\w{64}'", rf"\1'{sha256}'", shipped))
-    modules = f'{frontier.tree}/opt/cray/pe/lmod/modulefiles'
-    frontier.eb.environment.update(MODULEPATH=modules, EASYBUILD_SOURCEPATH=f"{sources}:{PROJECT / 'sources'}")
-    site = frontier.folder / 'site.py'
-    done = frontier.shell(f'module use {modules}; module load PrgEnv-gnu craype-accel-amd-gfx90a rocm/6.4.2\n'
-                          f'{COMMAND} discover --sysroot {frontier.tree} -o {site}')
-    assert (done.returncode, done.stderr) == (0, '')
-    assert 'a loaded programming environment' not in done.stdout
-    frontier.install(recipe, '-r', f'--try-amend=site={site}')
-    folder = frontier.eb.prefix / f'software/osu-native/{osu_archive.RELEASE}'
-    assert 'libmpi_gtl_hsa.so.0' in elf_facts(str(next(folder.glob('libexec/**/osu_bw')))).needed
-    done = frontier.shell(f'module use {modules}; module load osu-native && srun -N2 -n2 osu_latency -m 1024 H H')
-    assert done.returncode == 0 and re.search(r'^ *1024 +[\d.]+ *$', done.stdout, re.M), done.stdout + done.stderr

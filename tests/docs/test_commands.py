@@ -33,7 +33,7 @@ IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
 REASONS = {
     'LUMI': "needs LUMI's modules, Slurm or file systems; tests/stand_in/test_stand_in_run.py has what can be shown",
     'system': "needs Frontier, Setonix or Perlmutter; tests/core/data/test_data.py has what can be shown",
-    'batch': "needs PBS; tests/discover/test_networks.py runs it with the launcher of one node",
+    'batch': "needs PBS",
     'mpi4py': "needs the modules osu-mpi4py, with which tests/runs/test_mpi4py.py runs it",
     'network': "needs a server, an account or a registry",
     'GPU': "needs a GPU node",
@@ -75,9 +75,8 @@ BEFORE = {
         'sed s/2.00/2.02/ one.txt >two.txt; '
         'bin/osu-container import native=one.txt hybrid=two.txt -o imported >imported.txt'),
     r'discover --sysroot frontier': '[ -e frontier ] || tests/stand_in/make frontier frontier --facts-only >made.txt',
-    r'discover --compare login\.json': 'osu-container discover -o login.json >out.txt; cp login.json node.json',
-    r'(--compare |--site-file |=)site\.py': '[ -e site.py ] || osu-container discover -o site.py >out.txt',
-    r'--compare site\.py node\.py': '[ -e node.py ] || cp site.py node.py',
+    r'(diff |--site-file |=)site\.py': '[ -e site.py ] || osu-container discover -o site.py >out.txt',
+    r'diff site\.py node\.py': '[ -e node.py ] || cp site.py node.py',
     r'lammps\.sif': '[ -e lammps.sif ] || { ln -s "$LAMMPS" lammps.sif; printf '
                     f'{shlex.quote(foreign_images.MELT)} >in.lj; }}',
 }
@@ -190,7 +189,7 @@ COMMANDS = [
     Rule('LUMI', r'srun -N2 -n2 (--ntasks-per-node=1 )?--mpi=pmi2 singularity run .*', 'your-own'),
     Rule('network', r'osu-container new cray-\S+ .*|eb pytorch-swap\.eb', 'your-own'),
     # Check: every verdict is an answer
-    Rule('run', r'osu-container check --published( --site lumi-25\.03)?'),
+    Rule('run', r'osu-container check --published'),
     Rule('run', r'osu-container check osu-lumi-rocm-6\.3\.4-mpich-4\.2\.3-libfabric-1\.22\.0 --site frontier',
          codes=(0, 4)),
     Rule('foreign', r"osu-container check FILE\.sif --program '/opt/start\.sh /opt/app'"),
@@ -209,8 +208,7 @@ COMMANDS = [
     # Discover
     Rule('run', r'tests/stand_in/make frontier frontier --facts-only'),
     Rule('run', r'(\$ )?(bin/)?osu-container discover( -o site\.py| --sysroot frontier| --facts host\.json)?'),
-    Rule('run', r'(bin/)?osu-container discover --compare (login\.json node\.json|site\.py( node\.py)?)', codes=(0, 1)),
-    Rule('modules', r'(\$ )?osu-container discover --compare osu-container/hybrid'),
+    Rule('run', r'diff site\.py node\.py', codes=(0, 1)),
     Rule('modules', r'srun -N1 (bin/)?osu-container discover -o node\.py'),
     Rule('batch', r'mpiexec -launcher pbs -n 2 apptainer exec FILE\.sif /opt/osu/bin/osu_latency', 'add-a-site'),
     # Benchmarks

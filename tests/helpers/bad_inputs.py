@@ -149,7 +149,6 @@ CASES = {
     'discover': [
         Case(LOOK + '--sysroot none', ('none',), 2),
         Case(LOOK + '-o site.py', ('site.py', '--force'), files={'site.py': 'mine'}),
-        Case(LOOK + '--compare pipe.json', ('pipe.json',), 2, make=special('pipe.json')),
     ],
     'bench': [
         Case(BENCH + '--tag nothing', ('nothing', 'quick'), 2),

@@ -3,7 +3,6 @@ import ast
 import json
 import os
 import re
-import sys
 
 import pytest
 
@@ -17,8 +16,7 @@ from osu_container.core.deciding.site_choice import site_entry
 from osu_container.core.reading.image import MPI_FAMILIES, Image
 from osu_container.core.reading.libraries import sha256_of
 from osu_container.new import easyconfig
-from osu_container.results.model import Case
-from tests.helpers.elf_folder import ElfFolder, good_host, good_image, mpich, open_mpi, pack, write_sif
+from tests.helpers.elf_folder import ElfFolder, good_host, good_image, pack, write_sif
 from tests.helpers.machine import PROJECT, folded, run
 from tests.helpers.verdict_cases import CPU, PLAIN
 
@@ -102,40 +100,23 @@ def test_an_image_of_the_site_is_named_by_its_path_and_nothing_is_written_beside
     assert sorted(folder.rglob('*')) == before
 
 
-def test_a_bare_squashfs_is_taken_and_named_without_its_ending(place, monkeypatch):
-    sif = place.sif(place.image())
-    with Image(str(sif), '') as opened:
-        (sif.parent / 'lmp.squashfs').write_bytes(sif.read_bytes()[opened.tree.offset:])
-    monkeypatch.chdir(sif.parent)
-    done = place.new(sif.parent / 'lmp.squashfs', '--approach', 'hybrid')
-    assert done.returncode == 0 and values_of(sif.parent / 'lmp-hybrid.eb')['image'] == 'lmp.squashfs', done.stderr
-
-
 # ---- what is written
 
 
-@pytest.mark.parametrize('approach', [name for name, entry in APPROACHES.items() if entry['container'] and
-                                      entry['mpi'] == 'MPICH ABI' and 'entrypoint' not in entry])
+@pytest.mark.parametrize('approach', ['pure', 'bind'])
 def test_an_easyconfig_of_the_same_easyblock_is_written_beside_the_image(place, approach):
     sif = place.sif(place.image(), labels={'org.opencontainers.image.url': 'https://app.example',
                                            'org.opencontainers.image.title': 'An app'})
     done = place.new(sif, '--approach', approach)
     assert done.returncode == 0, done.stdout + done.stderr
-    path = place.folder / f'app-{approach}.eb'
-    text = path.read_text()
-    assert len(text.splitlines()) < 35 and all(len(line) <= 120 for line in text.splitlines())
-    found = values_of(path)
-    assert found['easyblock'] == 'MPIContainer' and found['toolchain'] == 'SYSTEM'
-    assert (found['name'], found['version']) == ('app', approach)
-    assert (found['image'], found['image_sha256']) == ('app.sif', sha256_of(sif))
-    assert (found['programs'], found['example']) == (['app'], 'app')
-    assert found['homepage'] == 'https://app.example' and found['description'].startswith('An app, in a container: ')
-    assert all((HELPERS / name).is_file() for name in found['commands'])
-    assert found['sanity_check_commands'][0] == 'app-exec true'
+    found = values_of(place.folder / f'app-{approach}.eb')
+    wanted = {'easyblock': 'MPIContainer', 'name': 'app', 'version': approach, 'image': 'app.sif',
+              'image_sha256': sha256_of(sif), 'programs': ['app'], 'example': 'app', 'homepage': 'https://app.example'}
+    assert {name: found[name] for name in wanted} == wanted
+    assert found['description'].startswith('An app') and all((HELPERS / name).is_file() for name in found['commands'])
     # and it is an easyconfig as the others are
     ours = values_of(HELPERS / 'osu-container-hybrid.eb')
-    assert set(found) - set(ours) == {'image', 'image_sha256', 'programs'}
-    assert set(ours) - set(found) == {'program_prefix', 'gpu_example'}
+    assert set(found) ^ set(ours) == {'image', 'image_sha256', 'programs', 'program_prefix', 'gpu_example'}
 
 
 def test_the_approach_is_the_one_that_check_recommends_and_all_are_shown(place):
@@ -144,20 +125,14 @@ def test_the_approach_is_the_one_that_check_recommends_and_all_are_shown(place):
     best, following = re.search(r'^Recommended: (\w+)\n +(.+)$', advice, re.M).groups()
     assert following == f'osu-container new {sif} --site {CPU} --sysroot {place.host} --command /usr/bin/app'
     done = place.new(sif)
-    assert (place.folder / f'app-{best}.eb').is_file()
-    marks = {name: mark for mark, name in re.findall(r'^(->|  ) (\w+) +(?:works|fails|unknown)', done.stdout, re.M)}
-    assert [name for name, mark in marks.items() if mark == '->'] == [best] and len(marks) > 3
-    said = folded(done.stdout)
-    assert all(name in said for name, entry in APPROACHES.items() if entry['container'])
-    assert 'commands app linked with libmpi.so.12' in said
+    assert (place.folder / f'app-{best}.eb').is_file() and re.findall(r'^-> (\w+) ', done.stdout, re.M) == [best]
+    assert all(name in done.stdout for name, entry in APPROACHES.items() if entry['container'])
 
 
 def test_an_example_begins_with_a_command_of_the_module(place):
     sif = place.sif(place.image())
-    said = place.refused(sif, '--example', 'osu_latency H H')
-    assert "--example 'osu_latency H H': osu_latency is no command of this module, which has app, app-exec" in said
-    for line in ('app -n 4', 'osu-gpu-bind app -n 4', 'app-exec true'):
-        assert place.new(sif, '--approach', 'hybrid', '--example', line, '--dry-run').returncode == 0
+    assert 'app, app-exec' in place.refused(sif, '--example', 'osu_latency H H')
+    assert place.new(sif, '--approach', 'hybrid', '--example', 'osu-gpu-bind app -n 4', '--dry-run').returncode == 0
 
 
 @pytest.mark.parametrize('command', ['check', 'new'])
@@ -175,14 +150,10 @@ def test_nothing_is_written_over_without_force(place):
     sif = place.sif(place.image())
     path = place.folder / 'app-hybrid.eb'
     path.write_text('mine')
-    said = place.refused(sif, '--approach', 'hybrid')
-    assert 'app-hybrid.eb: it is there already' in said and '--force' in said
-    assert path.read_text() == 'mine'
+    assert '--force' in place.refused(sif, '--approach', 'hybrid') and path.read_text() == 'mine'
     assert place.new(sif, '--approach', 'hybrid', '--force').returncode == 0 and path.read_text() != 'mine'
     before = path.stat()
-    again = place.new(sif, '--approach', 'hybrid')
-    assert again.returncode == 0 and f'is there already, as it would be written: {path}' in again.stdout
-    assert '\nNext:\n' in again.stdout and path.stat() == before, 'what was written before is no error'
+    assert place.new(sif, '--approach', 'hybrid').returncode == 0 and path.stat() == before, 'it would be the same'
 
 
 def test_in_another_folder_eb_is_told_where_the_image_is(place):
@@ -199,7 +170,7 @@ def test_an_approach_that_fails_is_written_by_force_only(place):
     image.copy(place.parts.mpi(needs=8), '/opt/mpich/lib/libmpi.so.12')
     sif = place.sif(image)
     message = place.refused(sif, '--approach', 'hybrid')
-    assert 'approach hybrid cannot run here: ' in message and 'needs FABRIC_1.8' in message and '--force' in message
+    assert 'FABRIC_1.8' in message and '--force' in message
     done = place.new(sif, '--approach', 'hybrid', '--force')
     assert done.returncode == 0 and re.search(r'^ +eb \S+ .*--force$', done.stdout, re.M)
 
@@ -207,9 +178,7 @@ def test_an_approach_that_fails_is_written_by_force_only(place):
 # ---- names
 
 @pytest.mark.parametrize('file, name', [
-    ('lammps.sif', 'lammps'), ('gromacs_2024.1.sif', 'gromacs'), ('my-app-v1.2.3-cuda.sif', 'my-app'),
-    ('app:1.0.sif', 'app'), ('QuantumESPRESSO.sif', 'QuantumESPRESSO'), ('cp2k_2025.1_mpich.sif', 'cp2k'),
-    ('größe.sif', ''), ('_x.sif', '')])
+    ('lammps.sif', 'lammps'), ('my-app-v1.2.3-cuda.sif', 'my-app'), ('app:1.0.sif', 'app'), ('_x.sif', '')])
 def test_the_name_is_that_of_the_file(file, name):
     assert easyconfig.name_of('/some/' + file) == name
 
@@ -234,10 +203,12 @@ def test_the_path_of_the_image_decides_which_programs_are_commands(place):
     assert set(found(image)) == {'app', 'tool'}
 
 
-@pytest.mark.parametrize('tool', ['mpirun', 'mpiexec.hydra', 'hydra_pmi_proxy', 'mpichversion', 'ompi_info', 'prterun',
-                                  'mpicc', 'mpif90.openmpi', 'osu-explain', 'x-exec'])
-def test_tools_of_an_mpi_and_names_that_are_taken_are_left_out(place, tool):
-    assert set(found(place.image().program(f'/usr/bin/{tool}', ['libmpi.so.12']))) == {'app'}
+def test_tools_of_an_mpi_and_names_that_are_taken_are_left_out(place):
+    image = place.image()
+    for tool in ('mpirun', 'mpiexec.hydra', 'hydra_pmi_proxy', 'mpichversion', 'ompi_info', 'prterun', 'mpif90.openmpi',
+                 'osu-explain', 'x-exec'):
+        image.program(f'/usr/bin/{tool}', ['libmpi.so.12'])
+    assert set(found(image)) == {'app'}
 
 
 def distribution(image, name, requires='', record=(), module='', entry='run'):
@@ -285,46 +256,17 @@ def test_an_image_with_mpi_and_no_program(place):
     assert 'holds no program on its PATH (' in message and '--command' in message
 
 
-def test_open_mpi_is_refused_where_the_hosts_mpi_is_wanted(place):
-    mpi = place.parts.mpi(open_mpi(), 'libmpi.so.40', needs=None)
-    message = place.refused(place.sif(place.image(mpi=mpi)), '--approach', 'bind')
-    assert f"the image's MPI is Open MPI, and site '{CPU}' describes no Open MPI of its own" in folded(message)
-
-
-@pytest.mark.parametrize('link', [False, True])
-def test_debians_mpich_gets_pure_and_a_link_alone_is_no_way_to_the_hosts_mpi(place, link):
-    image = place.image(mpi=place.parts.mpi(mpich(), 'libmpich.so.12', needs=None))
-    if link:
-        image.link('/opt/mpich/lib/libmpi.so.12', 'libmpich.so.12')
-    sif = place.sif(image)
-    message = place.refused(sif, '--approach', 'bind')
-    assert "Debian's own soname (libmpich.so.12)" in message and 'Take pure' in message
-    assert place.new(sif).returncode == 0 and (place.folder / 'app-pure.eb').exists()
-
-
 # ---- bench --run
 
-def module(name, approach='pure', programs=('app',), root='/nowhere'):
-    """Return a Module with these commands, without loading anything."""
-    return Module(name, approach, PLAIN, {'PATH': f'{root}/bin:/usr/bin:/bin', ROOT: str(root)}, set(programs))
-
-
-def runs_of(modules, words=('app', '-x', 'a b'), ranks=4, nodes=2, variant='s: time of the step', figure=None):
-    """Return the runs of a command under modules."""
-    return plan.command({'words': list(words), 'ranks': ranks, 'folder': '/some/where', 'variant': variant,
-                         'figure': figure}, modules, site_entry(PLAIN), nodes=nodes)
-
-
 def test_a_command_is_run_with_every_module_in_the_folder_of_the_user():
-    first, second = runs_of([module('a/pure'), module('a/hybrid', 'hybrid')])
+    modules = [Module(f'a/{name}', name, PLAIN, {'PATH': '/nowhere/bin', ROOT: '/nowhere'}, {'app'})
+               for name in ('pure', 'hybrid')]
+    first, second = plan.command({'words': ['app', '-x', 'a b'], 'ranks': 4, 'folder': '/some/where', 'figure': None,
+                                  'variant': 's: time of the step'}, modules, site_entry(PLAIN), nodes=2)
     assert first.start == ('srun', '--chdir=/some/where', '-N2', '-n4', '--ntasks-per-node=2')
     assert first.program == ('app', '-x', 'a b') and first.case == second.case and first.skip is None
-    assert first.case == Case("$ app -x 'a b'", '', 2, 4, 's: time of the step')
     assert (first.name, second.name) == ('app_-x_a_b-2x2-pure', 'app_-x_a_b-2x2-hybrid')
     assert plan.from_entry(json.loads(json.dumps(first.entry()))) == first
-
-
-# ---- nothing of the module is about the benchmarks
 
 
 # ---- away from the system
@@ -332,26 +274,23 @@ def test_a_command_is_run_with_every_module_in_the_folder_of_the_user():
 def test_away_from_the_system_its_description_decides_and_is_said(place):
     """None of LUMI's paths is on this machine. With a C library that is old enough there, hybrid is what runs."""
     sif = place.sif(place.image(fabric=place.parts.fabric(providers=('tcp',), needed=())))
-    line = 'host described, not looked into: by public sources; '
     done = new(sif, '--site', CPU, '--dry-run')
-    assert done.returncode == 0 and line in folded(done.stdout), done.stdout + done.stderr
-    assert '-> pure' in done.stdout and 'which GLIBC' in folded(done.stdout), 'what takes from the host is unknown'
-    assert 'does not exist' not in done.stdout and 'the host has no' not in folded(done.stdout)
+    assert done.returncode == 0 and '-> pure' in done.stdout, 'what takes from the host is unknown'
+    assert 'by public sources' in folded(done.stdout)
     data = description_of(site_entry(CPU))
     data['glibc'] = dict(data['glibc'], value='2.17')
     facts = place.folder / 'facts.json'
     facts.write_text(text_of(data))
     done = new(sif, '--site', CPU, '--facts', facts)
-    assert done.returncode == 0 and line in folded(done.stdout), done.stdout + done.stderr
-    assert '-> hybrid' in done.stdout and 'untested: host.libfabric' in folded(done.stdout)
+    assert done.returncode == 0 and '-> hybrid' in done.stdout and 'untested: host.libfabric' in folded(done.stdout)
     assert (place.folder / 'app-hybrid.eb').exists() and f'--try-amend=site={CPU}' in done.stdout
 
 
 # ---- names and texts of an image whose maker wishes harm
 
 
-@pytest.mark.parametrize('name', ['srun', 'ls', 'apptainer', 'bash'])
-def test_a_program_called_as_a_command_of_the_host_is_no_command_unless_it_is_named(place, name):
+def test_a_program_called_as_a_command_of_the_host_is_no_command_unless_it_is_named(place):
+    name = 'srun'
     sif = place.sif(place.image().program(f'/usr/bin/{name}', ['libmpi.so.12']))
     done = place.new(sif, '--approach', 'pure')
     assert f'left out, as a command of the host has the same name: {name}.' in done.stdout
@@ -359,26 +298,3 @@ def test_a_program_called_as_a_command_of_the_host_is_no_command_unless_it_is_na
     done = place.new(sif, '--approach', 'pure', '--force', '--command', 'app', '--command', name)
     assert values_of(place.folder / 'app-pure.eb')['programs'] == ['app', name]
     assert f"warning: the module's {name} will come before the host's" in folded(done.stdout)
-
-
-FULL = """
-import argparse, resource, signal, sys
-from osu_container.new import cli
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
-try:
-    cli._write(argparse.Namespace(dry_run=False, force=True), sys.argv[1], "x = 'y'\\n" * 1000, {'x': 'y'})
-except OSError as err:
-    print(err)
-"""
-
-
-@pytest.mark.parametrize('older', [None, 'older'])
-def test_a_disk_that_fills_up_leaves_what_was_there(tmp_path, older):
-    """The limit of a file's size stands for it: as on a full disk, what is beyond cannot be written."""
-    target = tmp_path / 'app-pure.eb'
-    if older:
-        target.write_text(older)
-    done = run([sys.executable, '-c', FULL, target], cwd=PROJECT)
-    assert done.stdout == f'{target}: it cannot be written: File too large. Make room there, or choose another place\n'
-    assert [path.read_text() for path in tmp_path.iterdir()] == ([older] if older else [])

@@ -8,7 +8,7 @@ import pytest
 from osu_container.results import run_files
 from osu_container.results.model import Case
 from tests.helpers import foreign_images
-from tests.helpers.machine import PROJECT, STATE, VERSIONS, EasyBuild, folded, run
+from tests.helpers.machine import PROJECT, folded, run
 
 #: Those that run on two nodes have the marker slurm, too
 pytestmark = pytest.mark.apptainer
@@ -93,13 +93,9 @@ def test_the_module_is_about_the_application_and_no_benchmark(place):
     own = re.sub(r'OSU_[A-Z_]+|osu-(explain|proof|gpu-bind|container bench|container proof|container [\d.]+)', '',
                  text.replace(str(PROJECT), ''))  # people clone it under its own name
     assert not re.search('osu|benchmark', own, re.I), own
-    assert 'family("slurm_mpi")' in text and 'setenv("SIFLAMMPS", sif)' in text
-    assert re.search(r'^commands: +lmp$', text, re.M) and 'libfabric 2.5.1 of the host' in text
-    done = place('module load lammps/hybrid; ls $CONTAINERROOT/bin; lammps-exec ls /; osu-explain; '
-                 'lammps-exec /bin/false; echo "code $?"')
-    commands = {'lmp', 'lammps-exec', 'lammps-shell', 'osu-explain', 'osu-gpu-bind', 'osu-proof'}
-    assert commands <= set(done.stdout.split())
-    assert 'lammps/hybrid on site workstation' in done.stdout and 'code 1' in done.stdout
+    done = place('module load lammps/hybrid; ls $CONTAINERROOT/bin; lammps-exec /bin/false; echo "code $?"')
+    assert {'lmp', 'lammps-exec', 'lammps-shell', 'osu-explain', 'osu-gpu-bind', 'osu-proof'} <= set(
+        done.stdout.split()) and 'code 1' in done.stdout
 
 
 # ---- measuring
@@ -115,38 +111,3 @@ def test_a_figure_that_the_command_prints_is_measured(place):
     assert one.case.unit == 'laps/s' and one.case.more_is_better
     printed = re.search(r'([\d.]+) laps per second', (place.folder / 'laps/raw/ring_1-2x2-openmpi-1.txt').read_text())
     assert one.values[0][1] == float(printed.group(1))
-
-
-# ---- images that will not do
-
-def test_an_easyconfig_without_its_image_says_where_to_put_it(place):
-    place.module('openmpi', 'openmpi')
-    empty = {'EASYBUILD_PREFIX': str(place.folder / 'apart' / 'there')}
-    done = place('mkdir -p apart && cp openmpi-openmpi.eb apart/ && cd apart && eb openmpi-openmpi.eb', **empty)
-    said = folded(done.stdout + done.stderr)
-    assert done.returncode != 0 and re.search(r'The image openmpi\.sif with sha256 \w{64} is nowhere\.', said)
-    assert 'image build' not in said and not list((place.folder / 'apart').glob('there/software/openmpi*'))
-    again = place('cd apart && eb openmpi-openmpi.eb --sourcepath=..', **empty)
-    assert again.returncode == 0, again.stdout[-2000:]
-
-
-@pytest.mark.full
-@pytest.mark.parametrize('version', VERSIONS[1:])
-def test_every_easybuild_takes_the_easyconfig(place, tmp_path, version):
-    place.module('openmpi', 'openmpi')
-    older = EasyBuild(version, tmp_path / 'prefix')
-    older.local((STATE / 'local' / '_mpicontainer_local.py').read_text())
-    done = older(place.folder / 'openmpi-openmpi.eb')
-    assert done.returncode == 0, done.stdout[-3000:]
-    first, second = (re.sub(r'/\S*/(prefix|software)/', '', path.read_text()) for path in (
-        older.module('openmpi/openmpi'), place.folder / 'prefix/modules/all/openmpi/openmpi.lua'))
-    # EB...: EasyBuild's own
-    ours = re.compile(r'^(?:setenv|default|pushenv|family|append_path|prepend_path)\("(?!EB).*$', re.M)
-    assert ours.findall(first) == ours.findall(second) and len(ours.findall(first)) > 8
-
-
-def test_open_mpi_is_refused_for_hybrid_with_the_way_out(place):
-    done = place(f'osu-container new {place.image("openmpi")} --approach hybrid --name x')
-    said = folded(done.stderr)
-    assert done.returncode == 1 and "Open MPI (libmpi.so.40), approach 'hybrid' is for MPICH ABI" in said
-    assert 'Take openmpi' in said and not (place.folder / 'x-hybrid.eb').exists()

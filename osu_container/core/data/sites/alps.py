@@ -6,7 +6,7 @@ CSCS's pages, or a public log, show it there. Containers are run by CSCS's Conta
 the same facts are rendered as an EDF. Cray MPICH is there in uenv images only, so that no module can name its paths:
 bind and native cannot be had.
 """
-from osu_container.core.data.sites.cray import fact, gpu_map, no_ll128, variable
+from osu_container.core.data.sites.cray import fact, gpu_map, nccl, no_ll128, variable
 
 _HARDWARE = 'CSCS documentation, Alps hardware (github.com/eth-cscs/cscs-docs ca7a0d38, docs/alps/hardware.md)'
 _SLURM = 'CSCS documentation, Slurm (github.com/eth-cscs/cscs-docs 1e11d788, docs/running/slurm.md)'
@@ -60,8 +60,6 @@ STACKS = {
                            _STACK + ', package cray-libcxi in /usr', _SEPTEMBER, 'derived'),
             'libxpmem': fact('/opt/xpmem/lib64/libxpmem.so.0', 'Cray MPICH shares memory between the ranks of a node '
                              'by it', _STACK + ', package xpmem in /opt/xpmem', _SEPTEMBER, 'derived'),
-            'libcuda': fact('/usr/lib64/libcuda.so.1', 'CUDA\'s driver library, which the runtime brings along (--nv)',
-                            'folder as on Perlmutter', _TODAY, 'untested'),
         },
         'library_folders': fact(
             ['/lib64', '/usr/lib64', '/lib', '/usr/lib'], 'where the host\'s ld.so looks: folders of SLES, of which 64 '
@@ -72,13 +70,7 @@ STACKS = {
                                  '/ritom on Daint since 2026-09-16 and on Clariden; no page says that Santis has it',
                                  _STORAGE + '; ' + _DAINT, _SEPTEMBER, 'measured', bound='install'),
         },
-        'variables': [
-            variable('NCCL_SOCKET_IFNAME', 'hsn', 'NCCL meets and, without a plugin, sends over the interfaces whose '
-                     'names begin so', _IMAGES, _AGAIN, 'derived', only=['gpu']),
-            variable('NCCL_CROSS_NIC', '1', 'each of the four cards reaches every card of another node',
-                     _NCCL, _AGAIN, 'derived', only=['gpu']),
-            variable('NCCL_NET_GDR_LEVEL', 'PHB', 'the card reads GPU memory itself', _NCCL, _AGAIN, 'derived',
-                     only=['gpu']),
+        'variables': nccl(_NCCL + '; ' + _IMAGES, _AGAIN, 'derived') + [
             no_ll128(_NCCL + '; Sigma2, NCCL on Olivia (documentation.sigma2.no)', _AGAIN),
             variable('FI_CXI_DEFAULT_CQ_SIZE', '131072', 'room for the completions of large jobs of NCCL', _NCCL,
                      _AGAIN, 'derived', only=['gpu', 'cxi']),

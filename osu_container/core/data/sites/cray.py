@@ -38,17 +38,18 @@ _TODAY = '2026-11-21'
 _HPE = 'github.com/HewlettPackard/shs-ccl-docs, ccl_env.sh'
 
 
-def cray_mpich(version, source, date, evidence, gtl, gtl_source, gtl_date, gtl_evidence):
+def cray_mpich(version, source, date, evidence, gtl, gtl_source, gtl_date, gtl_evidence, build='gnu/12.3'):
     """
-    Return the facts of libraries of Cray MPICH version (str), its build for GCC.
+    Return the facts of libraries of Cray MPICH version (str), by default its build for GCC.
 
     :param source, date, evidence: of its folder lib-abi-mpich; gtl: 'hsa' or 'cuda', the GPU transport layer, with the
            gtl_source, gtl_date and gtl_evidence of its folder
     """
     root, name = '/opt/cray/pe/mpich/' + version, 'libmpi_gtl_' + gtl
     return {
-        'libmpi': fact(root + '/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12', 'Cray MPICH %s under the soname of the MPICH '
-                       'ABI, for programs linked with any MPICH' % version, source, date, evidence, release=version),
+        'libmpi': fact('%s/ofi/%s/lib-abi-mpich/libmpi.so.12' % (root, build), 'Cray MPICH %s under the soname of the '
+                       'MPICH ABI, for programs linked with any MPICH' % version, source, date, evidence,
+                       release=version),
         name: fact('%s/gtl/lib/%s.so.0' % (root, name), 'GPU transport layer of Cray MPICH: without it buffers in GPU '
                    'memory end in an error', gtl_source, gtl_date, gtl_evidence),
     }
@@ -75,6 +76,17 @@ def no_ll128(source, date):
                     only=['gpu'])
 
 
+def nccl(source, date, evidence, interfaces='hsn'):
+    """Return the variables (list of dict) of NCCL over Slingshot; interfaces: their names, or how these begin (str)."""
+    return [
+        variable('NCCL_SOCKET_IFNAME', interfaces, 'NCCL meets and, without a plugin, sends over these interfaces',
+                 source, date, evidence, only=['gpu']),
+        variable('NCCL_CROSS_NIC', '1', 'each of the four cards reaches every card of another node', source, date,
+                 evidence, only=['gpu']),
+        variable('NCCL_NET_GDR_LEVEL', 'PHB', 'the card reads GPU memory itself', source, date, evidence, only=['gpu']),
+    ]
+
+
 def cray_pmi(folder, pals, source, date, evidence):
     """Return the facts of libraries of Cray PMI in a folder (str), and of PALS in pals (str)."""
     return {
@@ -95,15 +107,16 @@ def lustreapi(source, date):
         '("liblustreapi != NULL")', source, date, 'untested', opened_as=['liblustreapi.so'], serves='MPI_File_open')
 
 
-def rocm(folder, source, date, evidence):
-    """Return the facts of libraries of ROCm 6 in a folder (str)."""
+def rocm(folder, source, date, evidence, major='6'):
+    """Return the facts of libraries of ROCm in a folder (str); major: of libamdhip64's soname."""
     return {
         'libhsa-runtime64': fact(
             folder + '/libhsa-runtime64.so.1', 'the GTL needs it, and libfabric opens it; it must be the one that fits '
             'the host\'s GTL', source, date, evidence, opened_as=['libhsa-runtime64.so']),
         'libamdhip64': fact(
-            folder + '/libamdhip64.so.6', 'HIP runtime of the same ROCm as libhsa-runtime64: the two are one build',
-            source, date, evidence, opened_as=['libamdhip64.so']),
+            folder + '/libamdhip64.so.' + major,
+            'HIP runtime of the same ROCm as libhsa-runtime64: the two are one build', source, date, evidence,
+            opened_as=['libamdhip64.so']),
     }
 
 

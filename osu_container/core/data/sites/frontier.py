@@ -17,7 +17,7 @@ from osu_container.core.data.sites.cray import (
     rocm_folders,
     spool,
 )
-from osu_container.core.data.sites.lumi import mpi4py_images
+from osu_container.core.data.sites.lumi import STACKS as LUMI
 
 _GUIDE = 'OLCF, Frontier User Guide (github.com/olcf/olcf-user-docs dd5b01fe, systems/frontier_user_guide.rst)'
 _PAGE = 'OLCF, Containers on Frontier (github.com/olcf/olcf-user-docs 2745903, software/containers_on_frontier.rst)'
@@ -87,9 +87,7 @@ STACKS = {
             'to every container', 'OLCF\'s container training (github.com/olcf-tutorials/'
             'hands_on_containers_on_frontier 36666ac9, README.md) and ' + _PAGE, '2026-07-22', 'derived'),
         'images': fact(
-            dict(mpi4py_images('6.3.4', 'mpich-4.2.3-libfabric-1.22.0', 'mpich-4.2.3-libfabric-1.22.0-libcxi', '-cupy'),
-                 opensource='osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-libcxi.sif', **dict.fromkeys(
-                     ['pure', 'bind', 'hybrid', 'swap'], 'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif')),
+            LUMI['lumi-25.03']['images']['value'],
             'the images made for LUMI, with the newest ROCm that is not newer than the host\'s and an MPICH built with '
             'a libfabric that is not newer than the host\'s; opensource one with libcxi',
             'osu_container/recipes/images.py', _TODAY, 'untested'),

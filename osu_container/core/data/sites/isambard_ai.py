@@ -5,7 +5,7 @@ The keys are explained in schema.py. Nothing here was run there by this project:
 or page shows it there. Its module brics/apptainer-multi-node puts the host's Open MPI, NCCL and libfabric into any
 container by a script of its own (adapt.sh), which names the folders below.
 """
-from osu_container.core.data.sites.cray import SLES_FOLDERS, by_name, fact, no_ll128, variable
+from osu_container.core.data.sites.cray import SLES_FOLDERS, by_name, fact, nccl, no_ll128, variable
 
 _ADAPT = 'a user\'s copy of adapt.sh of the module brics/apptainer-multi-node, "Adapted for Isambard-AI"'
 _DOCS = 'Isambard documentation (docs.isambard.ac.uk), guides/mpi: Cray MPICH is the default, Open MPI the alternative'
@@ -53,13 +53,7 @@ STACKS = {
             'file_systems': fact(['/lus', '/projects', '/scratch'], 'the shared file systems; /projects is a link into '
                                  '/lus', _SCRIPTS, _READ, 'derived', bound='install'),
         },
-        'variables': [
-            variable('NCCL_SOCKET_IFNAME', 'hsn', 'NCCL meets over the interfaces whose names begin so', _ADAPT, _READ,
-                     'derived', only=['gpu']),
-            variable('NCCL_CROSS_NIC', '1', 'each of the four cards reaches every card of another node', _SCRIPTS,
-                     _READ, 'derived', only=['gpu']),
-            variable('NCCL_NET_GDR_LEVEL', 'PHB', 'the card reads GPU memory itself', _ADAPT, _READ, 'derived',
-                     only=['gpu']),
+        'variables': nccl(_ADAPT + '; ' + _SCRIPTS, _READ, 'derived') + [
             variable('FI_CXI_DEFAULT_CQ_SIZE', '131072', 'room for the completions of large jobs of NCCL', _ADAPT,
                      _READ, 'derived', only=['gpu', 'cxi']),
             no_ll128('as on Alps, whose nodes are of the same kind', _READ),

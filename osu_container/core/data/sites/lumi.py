@@ -5,8 +5,18 @@ The keys are explained in schema.py. A fact stands once: 'based_on' names the en
 Nothing here was run on LUMI by this project. 'measured' means that the named log, page or file shows it on LUMI at that
 date; 'derived' follows from a rule that why names; 'untested' is what nobody has shown there.
 """
+from osu_container.core.data.sites.cray import (
+    AMD_FOLDER,
+    MI250X,
+    SLES_FOLDERS,
+    cray_mpich,
+    cray_pmi,
+    gpu_map,
+    lustreapi,
+    rocm,
+    with_rccl,
+)
 from osu_container.core.data.sites.cray import fact as _fact
-from osu_container.core.data.sites.cray import lustreapi, with_rccl
 from osu_container.core.data.sites.cray import variable as _variable
 
 # Where the facts were read. Commits are those of the copies that were read.
@@ -24,16 +34,8 @@ _ROCM_2509 = ('public notes of a user, "Stack identity, MPICH 8.1.32 vs LUMI 25.
 
 def _cray_mpich(version, folder, evidence, source, date):
     """Return the facts of libraries of Cray MPICH version; folder: the build whose ABI folder is taken."""
-    abi = '/opt/cray/pe/mpich/%s/ofi/%s/lib-abi-mpich/libmpi.so.12' % (version, folder)
-    return {
-        'libmpi': _fact(abi, 'Cray MPICH %s under the soname of the MPICH ABI, for programs linked with any MPICH'
-                        % version, source, date, evidence, release=version),
-        'libmpi_gtl_hsa': _fact(
-            '/opt/cray/pe/mpich/%s/gtl/lib/libmpi_gtl_hsa.so.0' % version,
-            'GPU transport layer of Cray MPICH: without it buffers in GPU memory end in an error',
-            'PE_MPICH_GTL_DIR_amd_gfx90a in the ' + _LOG, '2026-03-06',
-            'measured' if version == '9.0.1' else 'derived'),
-    }
+    return cray_mpich(version, source, date, evidence, 'hsa', 'PE_MPICH_GTL_DIR_amd_gfx90a in the ' + _LOG,
+                      '2026-03-06', 'measured' if version == '9.0.1' else 'derived', folder)
 
 
 #: ROCm of the system, and that of later stacks, which is a module of LUMI
@@ -42,21 +44,11 @@ _SYSTEM_ROCM, _MODULE_ROCM = '/opt/rocm-%s/', '/appl/lumi/SW/LUMI-%s/G/EB/rocm/%
 
 def _rocm(version, major, evidence, source, date, folder=_SYSTEM_ROCM):
     """Return the facts of libraries of ROCm version in folder; major: of libamdhip64's soname."""
-    folder = folder % version
-    return {
-        'libhsa-runtime64': dict(_fact(
-            folder + 'lib/libhsa-runtime64.so.1',
-            'the GTL needs it, and libfabric opens it; it must be the one that fits the host\'s GTL', source, date,
-            evidence), opened_as=['libhsa-runtime64.so']),
-        'libamdhip64': dict(_fact(
-            folder + 'lib/libamdhip64.so.' + major,
-            'HIP runtime of the same ROCm as libhsa-runtime64: the two are one build', source, date, evidence),
-            opened_as=['libamdhip64.so']),
-    }
+    return rocm(folder % version + 'lib', source, date, evidence, major)
 
 
 #: default folders of SLES, then those that Cray's and AMD's packages add in /etc/ld.so.conf.d
-_SLES_FOLDERS = ['/lib64', '/usr/lib64', '/lib', '/usr/lib', '/opt/cray/pe/lib64', '/opt/amdgpu/lib64']
+_SLES_FOLDERS = SLES_FOLDERS + [AMD_FOLDER]
 
 
 def _rocm_folders(version, why, source, date, evidence, more=(), folder=_SYSTEM_ROCM):
@@ -64,23 +56,20 @@ def _rocm_folders(version, why, source, date, evidence, more=(), folder=_SYSTEM_
     Return the facts of folders with libraries, ROCm version in folder among them; more: names of its other library
     folders.
     """
-    rocm = folder % version
+    top = folder % version
     return {
-        'library_folders': _fact(_SLES_FOLDERS + [rocm + 'lib'] + [rocm + name for name in more], why, source, date,
+        'library_folders': _fact(_SLES_FOLDERS + [top + 'lib'] + [top + name for name in more], why, source, date,
                                  evidence),
-        'one_build': _fact([rocm + 'lib'], 'ROCm\'s libraries fit each other, not those of another release', source,
+        'one_build': _fact([top + 'lib'], 'ROCm\'s libraries fit each other, not those of another release', source,
                            date, 'derived'),
     }
 
 
 def _pmi(version, evidence):
     """Return the facts of libraries of cray-pmi version."""
-    return {
-        'libpmi': _fact('/opt/cray/pe/pmi/%s/lib/libpmi.so.0' % version, 'Cray MPICH finds its ranks through Cray PMI',
-                        _STACK % 'YY.MM' + ', row cray-pmi; folder as in ' + _CONTRIB, '2026-07-10', evidence),
-        'libpmi2': _fact('/opt/cray/pe/pmi/%s/lib/libpmi2.so.0' % version, 'the second library of Cray PMI',
-                         _STACK % 'YY.MM' + ', row cray-pmi; folder as in ' + _CONTRIB, '2026-07-10', evidence),
-    }
+    found = cray_pmi('/opt/cray/pe/pmi/%s/lib' % version, '', _STACK % 'YY.MM' + ', row cray-pmi; folder as in '
+                     + _CONTRIB, '2026-07-10', evidence)
+    return dict((name, found[name]) for name in ('libpmi', 'libpmi2'))
 
 
 #: LUMI-EasyBuild-contrib fc59dd70 has its easyconfig, which is on the robot path of EasyBuild-user; it depends on the
@@ -142,18 +131,6 @@ def _without_cupy(images):
                                    for name, file in images['value'].items()))
 
 
-# GCD -> cores of its CCD (the first is left to the system), and the NIC of its MI250X module.
-_GCD_MAP = [
-    {'gcd': 0, 'mask': '0xfe000000000000', 'nic': 'cxi0'},
-    {'gcd': 1, 'mask': '0xfe00000000000000', 'nic': 'cxi0'},
-    {'gcd': 2, 'mask': '0xfe0000', 'nic': 'cxi1'},
-    {'gcd': 3, 'mask': '0xfe000000', 'nic': 'cxi1'},
-    {'gcd': 4, 'mask': '0xfe', 'nic': 'cxi2'},
-    {'gcd': 5, 'mask': '0xfe00', 'nic': 'cxi2'},
-    {'gcd': 6, 'mask': '0xfe00000000', 'nic': 'cxi3'},
-    {'gcd': 7, 'mask': '0xfe0000000000', 'nic': 'cxi3'},
-]
-
 #: What the stacks share.
 BASES = {
     'lumi': {
@@ -189,7 +166,8 @@ BASES = {
             _TRAINING + 'Update-202601/index.md, "State of the system" and "(Un)supported programming environments"',
             '2026-06-17', 'measured'),
         'gpu_binding': _fact(
-            _GCD_MAP, 'each rank on the cores and the NIC next to its GCD: another choice crosses the node\'s fabric',
+            gpu_map(MI250X, 8, reserved=1),
+            'each rank on the cores and the NIC next to its GCD: another choice crosses the node\'s fabric',
             _TRAINING + '202-Binding.md; NICs: select_gpu.sh in github.com/alazzaro/openmpi_on_ss11 627b2cc',
             '2026-06-17', 'measured'),
         'libraries': {

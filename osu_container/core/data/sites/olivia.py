@@ -4,7 +4,7 @@ Olivia (Sigma2, Norway), its nodes with four GH200 and Slingshot 11; the MPI of 
 The keys are explained in schema.py. Nothing here was run on Olivia by this project: 'measured' means that Sigma2's
 pages, or a public job script, show it there. Modules of Sigma2 lie in .../software/NAME/VERSION, as EasyBuild has them.
 """
-from osu_container.core.data.sites.cray import SLES_FOLDERS, by_name, fact, no_ll128, variable
+from osu_container.core.data.sites.cray import SLES_FOLDERS, by_name, fact, nccl, no_ll128, variable
 
 _PAGES = 'Sigma2 documentation (github.com/UNINETTSigma2/documentation), hpc_machines/olivia/'
 _OPENMPI, _NCCL, _APPTAINER = (_PAGES + name for name in ('openmpi.md', 'nccl.md', 'nccl_apptainer'))
@@ -43,17 +43,11 @@ STACKS = {
             'file_systems': fact(['/cluster'], 'home, projects, work and software', _APPTAINER, _READ, 'measured',
                                  bound='install'),
         },
-        'variables': [
+        'variables': nccl(_NCCL, _READ, 'derived', 'hsn0,hsn1,hsn2,hsn3') + [
             variable('OMPI_MCA_mtl_ofi_av', 'table', 'what Sigma2 sets for jobs of several nodes', _OPENMPI, _READ,
                      'derived', only=['open mpi']),
             variable('FI_CXI_RX_MATCH_MODE', 'hybrid', 'the provider matches messages where the card has no room for '
                      'more', _OPENMPI, _READ, 'derived', only=['cxi']),
-            variable('NCCL_NET_GDR_LEVEL', 'PHB', 'the card reads GPU memory itself', _NCCL, _READ, 'derived',
-                     only=['gpu']),
-            variable('NCCL_SOCKET_IFNAME', 'hsn0,hsn1,hsn2,hsn3', 'NCCL meets over these interfaces', _NCCL, _READ,
-                     'derived', only=['gpu']),
-            variable('NCCL_CROSS_NIC', '1', 'each of the four cards reaches every card of another node', _NCCL, _READ,
-                     'derived', only=['gpu']),
             no_ll128(_NCCL, _READ),
         ],
         'images': fact({'openmpi': 'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.sif'},

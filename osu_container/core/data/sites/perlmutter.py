@@ -6,7 +6,7 @@ that NERSC's own software, or a public log, shows it there. NERSC has podman-hpc
 has files for that engine. Since the maintenance of 2026-09-16 Cray MPICH 9.1.0 and CUDA 13.2 are the default (E3SM
 issue 8745; geodynamics' SW4); of 9.0.1, which is there too, users have shown more.
 """
-from osu_container.core.data.sites.cray import SLES_FOLDERS, cray_mpich, cray_pmi, fact, gpu_map, spool, stack, variable
+from osu_container.core.data.sites.cray import SLES_FOLDERS, cray_mpich, cray_pmi, fact, gpu_map, nccl, spool, stack
 
 _PODMAN = 'podman-hpc 1.2.2 (PyPI; github.com/NERSC/podman-hpc 01b02d6), etc/podman_hpc/modules.d/'
 _MACHE = ('report of 2026-09-22 on building with Spack on Perlmutter (github.com/E3SM-Project/mache, '
@@ -67,8 +67,6 @@ STACKS = {
             libcudart=fact(_CUDA + '/lib64/libcudart.so.12', 'CUDA runtime that Cray\'s GPU transport layer needs; the '
                            'default is 13.2, which has another name', 'CUDA_HOME in several public build scripts for '
                            'Perlmutter, which name that folder since the default changed', '2026-09-04', 'measured'),
-            libcuda=fact('/usr/lib64/libcuda.so.1', 'CUDA\'s driver library, which the runtime brings along (--nv)',
-                         _PODMAN + 'gpu.yaml', _READ, 'measured'),
             **cray_pmi('/opt/cray/pe/lib64', '/opt/cray/pe/lib64',
                        'folder of links to the default releases, as on LUMI and Frontier; it is on the library path of '
                        'runs: ' + _LORRAX, _AGAIN, 'derived')),
@@ -80,14 +78,7 @@ STACKS = {
                                  'derived', bound='install'),
             'slurm_spool': spool(_PODMAN + 'mpich.yaml', _READ, 'measured'),
         },
-        'variables': [
-            variable('NCCL_SOCKET_IFNAME', 'hsn', 'NCCL meets and, without a plugin, sends over the interfaces whose '
-                     'names begin so', _PODMAN + 'nccl.yaml', _READ, 'measured', only=['gpu']),
-            variable('NCCL_CROSS_NIC', '1', 'each of the four cards reaches every card of another node',
-                     _PODMAN + 'nccl.yaml', _READ, 'measured', only=['gpu']),
-            variable('NCCL_NET_GDR_LEVEL', 'PHB', 'the card reads GPU memory itself', _PODMAN + 'nccl.yaml', _READ,
-                     'measured', only=['gpu']),
-        ],
+        'variables': nccl(_PODMAN + 'nccl.yaml', _READ, 'measured'),
         'images': fact(
             {'pure': _MPICH, 'bind': _MPICH, 'hybrid': _MPICH, 'swap': _MPICH,
              'openmpi': 'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.sif',

@@ -19,7 +19,7 @@ from osu_container.core.data.sites.cray import (
     spool,
     stack,
 )
-from osu_container.core.data.sites.lumi import mpi4py_images
+from osu_container.core.data.sites.lumi import STACKS as LUMI
 
 _MODULE = ('Pawsey\'s module of Singularity (github.com/PawseySC/pawsey-spack-config 25b3ab1, '
            'systems/setonix/templates/modules/modulefile.lua)')
@@ -87,9 +87,7 @@ STACKS = {
             'singularity/4.1.0-nompi', _MODULE + '; -mpi-gpu: ' + _GPU_TEST,
             _AGAIN, 'derived'),
         'images': fact(
-            dict(mpi4py_images('6.3.4', 'mpich-4.2.3-libfabric-1.22.0', 'mpich-4.2.3-libfabric-1.22.0-libcxi', '-cupy'),
-                 opensource='osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-libcxi.sif', **dict.fromkeys(
-                     ['pure', 'bind', 'hybrid', 'swap'], 'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif')),
+            LUMI['lumi-25.03']['images']['value'],
             'the images made for LUMI, with an MPICH built with a libfabric that is not newer than the host\'s; '
             'opensource one with libcxi', 'osu_container/recipes/images.py', _TODAY, 'untested'),
         'jobs': fact(

@@ -13,7 +13,7 @@ ANY_OPENMPI = 'osu-abi-openmpi-5.0.11-libfabric-2.5.1.sif'
 
 def _plain(value, source='docs/workstation.md'):
     """Return the fact of an ordinary machine with a value."""
-    return {'value': value, 'why': 'as on an ordinary Linux machine', 'source': source, 'date': '2026-11-21',
+    return {'value': value, 'why': 'none, as on an ordinary Linux machine', 'source': source, 'date': '2026-11-21',
             'evidence': 'derived'}
 
 
