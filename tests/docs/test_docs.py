@@ -82,15 +82,6 @@ def test_every_make_target_in_the_text_exists():
     assert named and named - make_targets() == set()
 
 
-@pytest.mark.parametrize('name', ['.github/workflows/check.yml', '.ci/run'])
-def test_ci_calls_targets_that_exist(name):
-    lines = [line for line in (PROJECT / name).read_text().splitlines() if not line.lstrip().startswith('#')]
-    named = {word for line in lines
-             for arguments in re.findall(r'(?:run: |entry: |no " )make ([a-z -]+)$|" make ([a-z]+) 2>', line)
-             for word in ' '.join(arguments).split()}
-    assert named and named <= make_targets()
-
-
 def test_every_page_is_linked_from_the_first():
     index = (PROJECT / 'docs' / 'index.md').read_text()
     for page in (PROJECT / 'docs').glob('*.md'):

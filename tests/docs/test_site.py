@@ -89,18 +89,3 @@ def test_every_link_and_loaded_file_of_the_site_exists(site):
             if outside or not target.is_file() or parts.fragment and unquote(parts.fragment) not in ids:
                 broken.append(f'{path.relative_to(site)}: {link}')
     assert broken == []
-
-
-@pytest.mark.browser
-def test_search_finds_a_page_without_network(site, chromium):
-    page = chromium.new_page()
-    troubles = []
-    page.on('request', lambda request: troubles.append(request.url) if not re.match(
-        'file:|data:|blob:', request.url) else None)
-    page.on('pageerror', lambda error: troubles.append(str(error)))
-    page.goto(f'file://{site}/index.html', wait_until='load')
-    page.keyboard.press('s')  # Material's key for the search
-    page.locator('.md-search__input').press_sequentially('install on lumi')
-    page.locator('.md-search-result__item a[href*="/install-lumi.html"]').first.wait_for()
-    page.close()
-    assert troubles == []
