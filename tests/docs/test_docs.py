@@ -179,10 +179,3 @@ def test_a_package_imports_what_the_house_says_and_no_other(folder, wanted):
     found = {package_of(name) for path in tracked() if str(path).startswith(folder + '/') and path.suffix == '.py'
              for name in imported(path)} - {None, folder}
     assert {one.rpartition('/')[2] for one in found if core or '/core/' not in one} == wanted
-
-
-@pytest.mark.parametrize('target', ['check-python', 'check-shell', 'check-modules', 'check-easyconfigs'])
-def test_checks_of_style_pass(target):
-    """The same targets that a person types, of which `make check` is made."""
-    done = run(['make', '-C', PROJECT, target], timeout=600)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
