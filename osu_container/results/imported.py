@@ -152,7 +152,7 @@ def write(folder, sources, *, site=None, benchmark=None, added=None, command=Non
     Others as for lines_of(). Raises OutputFailure, Conflict, ResultsError, OSError, also where the folder is there.
     """
     entries, found, problems = lines_of(sources, benchmark=benchmark, added=added)
-    with outputs_of.new_folder(folder) as new:
+    with outputs_of.new_folder(folder, parents=True) as new:
         writer = run_files.Writer(Path(new) / run_files.NAME)
         header = _header(folder.name, sources, found, problems, site, command)
         writer.begin(**header)
