@@ -43,7 +43,7 @@ NOT_RUN = (
 #: Pages on which `eb` gets --dry-run: it finds the easyconfig and takes the options
 DRY_RUN = 'install-lumi|other-systems|mpi4py|images|abi'
 #: Commands with an answer in their exit code -> these codes (tuple of int)
-CODES = {r'osu-container check ': (0, 4, 5, 6), r'osu-container compare ': (0, 1)}
+CODES = {r'osu-container check ': (0, 4, 5, 6), r'osu-container compare |^diff ': (0, 1)}
 #: First lines of code blocks that are no commands
 NOT_COMMANDS = (r'SIF: labels', r'step \d+\.0: ', r'OVERRIDES = \{', r'host: described, not looked into',
                 r'\w+ +(WORKS, untested|UNKNOWN, its MPI)', r'osu-entrypoint: ', r'approach +osu_bw',
@@ -60,7 +60,8 @@ BEFORE = {
         'sed s/2.00/2.02/ one.txt >two.txt; '
         'bin/osu-container import native=one.txt hybrid=two.txt -o imported >imported.txt'),
     r'discover --sysroot frontier': '[ -e frontier ] || tests/stand_in/make frontier frontier --facts-only >made.txt',
-    r'(--site-file |=)site\.py': '[ -e site.py ] || osu-container discover -o site.py >out.txt',
+    r'(diff |--site-file |=)site\.py': '[ -e site.py ] || osu-container discover -o site.py >out.txt',
+    r'diff site\.py node\.py': '[ -e node.py ] || cp site.py node.py',
     r'lammps\.sif': '[ -e lammps.sif ] || { ln -s "$LAMMPS" lammps.sif; printf '
                     f'{shlex.quote(foreign_images.MELT)} >in.lj; }}',
 }
