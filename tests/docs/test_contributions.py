@@ -100,9 +100,6 @@ def test_container_recipe_installs_and_sets_its_variables(tmp_path):
     use_plain_easybuild(eb)
     variables = {'LMOD_PACKAGE_PATH': str(tmp_path), 'PATH': f"{tmp_path}/bin:{eb.environment['PATH']}"}
     eb.environment.update(variables, EASYBUILD_SOURCEPATH=str(tmp_path))
-    done = eb(RECIPE)
-    log = ''.join(path.read_text(errors='replace') for path in (tmp_path / 'eb-tmp').rglob('*') if path.is_file())
-    assert done.returncode != 0 and 'libfabric.so.1 is not there' in log
     copy = tmp_path / RECIPE.name
     copy.write_text(RECIPE.read_text().replace('[ -e $library ]', 'true'))  # this machine lacks the libraries of LUMI
     done = eb(copy)

@@ -82,15 +82,6 @@ def test_every_make_target_in_the_text_exists():
     assert named and named - make_targets() == set()
 
 
-@pytest.mark.parametrize('name', ['.github/workflows/check.yml', '.ci/run'])
-def test_ci_calls_targets_that_exist(name):
-    lines = [line for line in (PROJECT / name).read_text().splitlines() if not line.lstrip().startswith('#')]
-    named = {word for line in lines
-             for arguments in re.findall(r'(?:run: |entry: |no " )make ([a-z -]+)$|" make ([a-z]+) 2>', line)
-             for word in ' '.join(arguments).split()}
-    assert named and named <= make_targets()
-
-
 def test_every_page_is_linked_from_the_first():
     index = (PROJECT / 'docs' / 'index.md').read_text()
     for page in (PROJECT / 'docs').glob('*.md'):
@@ -188,10 +179,3 @@ def test_a_package_imports_what_the_house_says_and_no_other(folder, wanted):
     found = {package_of(name) for path in tracked() if str(path).startswith(folder + '/') and path.suffix == '.py'
              for name in imported(path)} - {None, folder}
     assert {one.rpartition('/')[2] for one in found if core or '/core/' not in one} == wanted
-
-
-@pytest.mark.parametrize('target', ['check-python', 'check-shell', 'check-modules', 'check-easyconfigs'])
-def test_checks_of_style_pass(target):
-    """The same targets that a person types, of which `make check` is made."""
-    done = run(['make', '-C', PROJECT, target], timeout=600)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
