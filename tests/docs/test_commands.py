@@ -225,7 +225,7 @@ COMMANDS = [
     Rule('run', r'(bin/)?osu-container compare [^$]*', codes=(0, 1)),
     Rule('run', r'bin/osu-container (import|report) [^$]*\.txt .*'),
     # Images
-    Rule('run', r'bin/osu-container image (list|build --check \S+)'),
+    Rule('run', r'bin/osu-container image (list( --json)?|build --check \S+)'),
     Rule('long', r'(osu-container/)?bin/osu-container image (fetch|build) osu-(lumi|workstation)-\S+( --\S+ \S+)*'),
     Rule('modules', r'apptainer inspect FILE\.sif|bin/osu-container image verify FILE\.sif'),
     Rule('modules', r'bin/osu-container image verify --installed'),
