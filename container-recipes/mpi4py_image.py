@@ -7,7 +7,7 @@ mpi4py's ports of the C programs, started by osu-python.
 import hpccm
 
 from osu_container.recipes import common, slingshot
-from osu_container.recipes.images import MPI4PY_BASES, MPI4PY_FILES, cupy_packages, cupy_sources
+from osu_container.recipes.images import CUPY_PACKAGES, MPI4PY_BASES, MPI4PY_FILES, cupy_sources
 from osu_container.recipes.versions import SOURCES
 
 base, osu, cupy = USERARG['base'], USERARG['osu'], USERARG['cupy']
@@ -32,7 +32,7 @@ Stage0 += common.osu_ports(python, common.PYTHON_PREFIX)
 Stage0 += common.numpy_and_launcher(python, osu == 'python')
 if cupy == 'rocm':
     Stage0 += slingshot.rocm_repository(below['rocm'])
-    Stage0 += common.cupy_for_rocm(below['rocm'], cupy_sources(python), cupy_packages(below['rocm']))
+    Stage0 += common.cupy_for_rocm(below['rocm'], cupy_sources(python), CUPY_PACKAGES)
 handed_on = [common.PYTHON_PREFIX, f'{common.PYTHON_PACKAGES.format(python)}/osu-mpi4py.pth',
              *([f"/opt/rocm-{below['rocm']}"] if cupy == 'rocm' else [])]
 Stage0 += common.packed(*handed_on)

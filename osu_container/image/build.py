@@ -141,7 +141,9 @@ class Build:
 
     def run(self):
         """Build the image unless it is current. Raises ImageError."""
-        options = self.options
+        options, problem = self.options, outputs.not_replaced(self.sif)
+        if problem:
+            raise ImageError(f"{self.sif}: {problem}. Name another file: --output FILE")
         for folder in (options.sources, self.log.parent, self.sif.parent):
             folder.mkdir(parents=True, exist_ok=True)
             not_anothers(folder)  # scripts in it run

@@ -257,11 +257,9 @@ def cupy_sources(python):
     return ['cupy', f'cython-{python}', f'fastrlock-{python}', 'setuptools', 'wheel']
 
 
-def cupy_packages(rocm):
-    """Return the packages of AMD that CuPy is built and linked with. hipBLAS needs the last two from ROCm 6.3 on."""
-    newer_hipblas = ['hipblaslt', 'hipblas-common-dev'] if newer(rocm, '6.2.9') else []
-    return [*_LINKED, *(f'{name}-dev' for name in _LINKED), 'hipcub-dev', 'rocprim-dev', 'rocthrust-dev',
-            'roctracer', 'roctracer-dev', 'rocm-llvm', 'hipcc', *newer_hipblas]
+# AMD's packages that CuPy is built and linked with
+CUPY_PACKAGES = [*_LINKED, *(f'{name}-dev' for name in _LINKED), 'hipcub-dev', 'rocprim-dev', 'rocthrust-dev',
+                 'roctracer', 'roctracer-dev', 'rocm-llvm', 'hipcc', 'hipblaslt', 'hipblas-common-dev']
 
 
 # Command that starts two ranks, by the prefix of MPI. Open MPI by its own rules lets root start nothing, and gives a
@@ -272,19 +270,14 @@ RANKS = {'mpich': '/opt/mpich/bin/mpiexec -n 2',
                     '--map-by :oversubscribe -n 2'}
 
 
-# ROCm, libfabric, libcxi of the images below that are for LUMI: for each stack the one of hybrid, bind and pure, and
-# that of opensource
-_LUMI_BASES = [(rocm, HOST_LIBFABRIC, libcxi) for rocm in STACKS for libcxi in ('no', 'yes')]
-
-
-def _lumi_base(rocm, libfabric, libcxi):
-    """Return (name, facts) of an image for LUMI with MPICH 4.2.3, the release of the published work on mpi4py."""
-    ubuntu = ROCM[rocm]['ubuntu']
-    return lumi_name(rocm, '4.2.3', libfabric, libcxi), {
-        'mpi': 'MPICH 4.2.3', 'libfabric': libfabric, 'rocm': rocm,
+def _lumi_base(rocm, libcxi):
+    """Return (name, facts) of an image for LUMI as it is today."""
+    ubuntu, parts = ROCM[rocm]['ubuntu'], (rocm, CHOSEN_MPICH, HOST_LIBFABRIC, libcxi)
+    return lumi_name(*parts), {
+        'mpi': f'MPICH {CHOSEN_MPICH}', 'libfabric': HOST_LIBFABRIC, 'rocm': rocm,
         'libcxi': libcxi_version(LUMI_SHS) if libcxi == 'yes' else 'none',
         'gpu': f'ROCm {rocm} {GPU}', 'python': UBUNTU_PYTHON[ubuntu], 'distro': UBUNTU[ubuntu]['distro'],
-        'built': False, 'sources': lumi_sources(rocm, '4.2.3', libfabric, libcxi),
+        'built': False, 'sources': lumi_sources(*parts),
         'mpiexec': f'FI_PROVIDER=tcp MPIR_CVAR_ENABLE_GPU=0 {RANKS["mpich"]}'}
 
 
@@ -296,7 +289,7 @@ MPI4PY_BASES = {
     'osu-abi-openmpi-5.0.11-libfabric-2.5.1': {
         'mpi': 'Open MPI 5.0.11', 'libfabric': '2.5.1', 'python': PYTHON, 'distro': 'ubuntu22', 'built': True,
         'sources': ['openmpi-5.0.11'], 'mpiexec': RANKS['openmpi']},
-    **dict(_lumi_base(*row) for row in _LUMI_BASES),
+    **dict(_lumi_base(rocm, libcxi) for rocm in STACKS for libcxi in ('no', 'yes')),
 }
 for _name, _facts in MPI4PY_BASES.items():
     _facts['image'] = f'sources/{_name}.sif'

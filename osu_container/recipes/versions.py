@@ -8,8 +8,6 @@ SOURCES: key -> dict with
     licence         SPDX expression of the content, as the project states it
     commit, why     only where sha256 is None: commit from which the archive is made, and why no sum is known
     python          only for a wheel that fits one Python: its version, such as '3.11'
-    debian          only for the upstream archive of a Debian source package: the release whose signed lists have its
-                    sum (osu_container/recipes/debian.py compares them)
 """
 
 # Goes up when an image changes for a reason that the versions below do not show.
@@ -84,10 +82,10 @@ def _mpich_source(version, sha256):
                     f'https://www.mpich.org/static/downloads/{version}/mpich-{version}.tar.gz')
 
 
-def _debian_source(name, version, release, file, sha256, licence):
-    """Return the entry of the upstream archive in a Debian source package; release: of Debian, whose lists have it."""
+def _debian_source(name, version, file, sha256, licence):
+    """Return the entry of the upstream archive in a Debian source package."""
     folder = name[:4] if name.startswith('lib') else name[0]
-    return {'name': name, 'version': version, 'sha256': sha256, 'licence': licence, 'file': file, 'debian': release,
+    return {'name': name, 'version': version, 'sha256': sha256, 'licence': licence, 'file': file,
             'url': f'https://deb.debian.org/debian/pool/main/{folder}/{name}/{file}'}
 
 
@@ -256,16 +254,16 @@ SOURCES = {
         'https://github.com/openpmix/openpmix/releases/download/v5.0.8/pmix-5.0.8.tar.bz2'),
     # --- images of Debian's parts (debian.py): sums of Debian's signed lists ---
     'mpich-source-4.0.2': _debian_source(
-        'mpich', '4.0.2', 'bookworm', 'mpich_4.0.2.orig.tar.xz',
+        'mpich', '4.0.2', 'mpich_4.0.2.orig.tar.xz',
         'b27039f964afeb6b8a3e009c56b441cbe368c26d6d6476ad3bb7190996875860', 'mpich2'),
     'libfabric-2.1.0': _debian_source(
-        'libfabric', '2.1.0', 'trixie', 'libfabric_2.1.0.orig.tar.xz',
+        'libfabric', '2.1.0', 'libfabric_2.1.0.orig.tar.xz',
         '1a66369772d5bb151737214af1c478993e969cf298e8f9ed369e7a2ab8d8c6df', 'BSD-2-Clause OR GPL-2.0-only'),
     'hwloc-2.9.0': _debian_source(
-        'hwloc', '2.9.0', 'bookworm', 'hwloc_2.9.0.orig.tar.bz2',
+        'hwloc', '2.9.0', 'hwloc_2.9.0.orig.tar.bz2',
         'b3fb1a43a14d8fbcd8e976de5ede2ea7ce1d768ed173adb33c7ceaaf098dc970', 'BSD-3-Clause'),
     'openmpi-source-5.0.7': _debian_source(
-        'openmpi', '5.0.7', 'trixie', 'openmpi_5.0.7.orig.tar.xz',
+        'openmpi', '5.0.7', 'openmpi_5.0.7.orig.tar.xz',
         '97f10c04e9b9a1771db3fd005009e4c07afa3ce739f940e41eb0fc7397cb9473', 'BSD-3-Clause-Open-MPI'),
     'openmpi-source': _release(  # sum: several public recipes, Homebrew's formula among them
         'openmpi', '5.0.11', 'e668a3c4acd50c41dc204c8a6dd98a611e0f26af89cf677577fa9be8a2698003',

@@ -400,6 +400,11 @@ def test_image_that_the_user_put_there_is_kept(tiny, record):
     assert code == 0 and '--force' in output and tiny.sif().read_text() == 'mine'
 
 
+def test_device_is_not_replaced(tiny):
+    code, output = tiny('osu-tiny-a', '--output', '/dev/null', '--force')
+    assert code == 1 and '--output' in output and Path('/dev/null').is_char_device()
+
+
 @pytest.mark.apptainer
 def test_check_builds_nothing(tiny, monkeypatch):
     assert tiny('--check', 'osu-tiny-a')[0] == 0

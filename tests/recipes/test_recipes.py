@@ -106,6 +106,7 @@ def test_recipe_without_hpccm_is_the_checked_in_one_or_an_error(monkeypatch):
 def test_every_source_is_checked_before_it_is_used(texts):
     by_file = {source['file']: source for source in SOURCES.values()}
     for file, text in texts.items():
+        assert 'object at 0x' not in text, file
         # a source may be copied into several stages, and each checks it
         for part in re.split(r'(?im)^(?=bootstrap: |from )', text)[1:]:
             copied = {name for name in re.findall(r'sources/(\S+)\s', part) if not name.endswith('.sif')}

@@ -42,7 +42,7 @@ BASES = {'plain': {
     'variables': [_NETMOD],
     'images': dict(
         _plain(dict(dict.fromkeys(['pure', 'bind', 'hybrid', 'swap', 'opensource'], ANY_MACHINE), openmpi=ANY_OPENMPI),
-               'container-recipes/workstation.py, abi.py and mpi4py_image.py'),
+               'container-recipes/workstation.py and mpi4py_image.py'),
         why='one image serves all approaches with MPICH: what differs is decided when it runs'),
     'image_folders': _plain([]),
     'image_help': dict(_plain('docs/images.md', 'docs/images.md'), why='how images are built and copied'),
