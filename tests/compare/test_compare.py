@@ -84,20 +84,20 @@ def test_p_values_are_adjusted_over_the_sizes_of_a_curve():
     random = np.random.default_rng(3)
     a, b = curve(random, BW, 'a', 4, 0.02, lambda size: 0.88), curve(random, BW, 'b', 4, 0.02)
     whole = compare_series(a, b).points
-    alone = []
-    for size in SIZES:
-        x, y = np.log(list(a.values[size].values())), np.log(list(b.values[size].values()))
-        alone.append(stats.ttest_ind(x + math.log(1.05), y, equal_var=False, alternative='less').pvalue)
+    x, y = (np.log([list(one.values[size].values()) for size in SIZES]) for one in (a, b))
+    alone = stats.ttest_ind(x + math.log(1.05), y, axis=1, equal_var=False, alternative='less').pvalue
     expected = stats.false_discovery_control(alone)
     assert len(set(expected) & set(alone)) < len(alone) / 2, "adjusting changed nothing: the test proves nothing"
-    assert [point.p for point in whole if point.verdict == 'worse'] == pytest.approx(
-        [p for p, point in zip(expected, whole) if point.verdict == 'worse'])
-    a, b, margin = [100, 101, 99, 100], [100, 99.5, 100.5, 100], math.log(1.05)  # same: two one-sided tests
-    point, x, y = compare_series(one_size(BW, 'a', *a), one_size(BW, 'b', *b)).points[0], np.log(
-        a), np.log(b)
-    assert (point.verdict, point.p) == ('same', pytest.approx(max(
-        stats.ttest_ind(x + margin, y, equal_var=False, alternative='greater').pvalue,
-        stats.ttest_ind(x - margin, y, equal_var=False, alternative='less').pvalue)))
+    worse = {point.size: point.p for point in whole if point.verdict == 'worse'}
+    assert worse == pytest.approx({size: p for size, p in zip(SIZES, expected) if size in worse}) and len(worse) > 5
+
+
+def test_same_is_decided_by_two_one_sided_tests():
+    x, y, margin = np.array([100, 101, 99, 100]), np.array([100, 99.5, 100.5, 100]), math.log(1.05)
+    point = compare_series(one_size(BW, 'a', *x), one_size(BW, 'b', *y)).points[0]
+    assert (point.verdict, point.p) == ('same', pytest.approx(max(stats.ttest_ind(
+        np.log(x) + sign * margin, np.log(y), equal_var=False, alternative=side).pvalue
+        for sign, side in ((1, 'greater'), (-1, 'less')))))
 
 
 # --- one ratio everywhere -------------------------------------------------------------------------
@@ -115,16 +115,11 @@ def test_a_ratio_can_be_turned_round_and_one_slow_repeat_does_not_move_it():
 # --- verdicts -------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('a, b, expected', [
-    ((100,), (100,), 'same'), ((91,), (100,), 'same'), ((90,), (100,), 'worse'), ((112,), (100,), 'better'),
-    ((110,), (100,), 'same'),  # the margin itself still counts as equal
+    ((90,), (100,), 'worse'), ((112,), (100,), 'better'), ((110,), (100,), 'same'),  # the margin itself is equal
     ((0.10,), (0.09,), 'rounded'),  # two printed decimals: 0.105 and 0.085, or 0.095 and 0.095
-    ((0.07,), (1.53,), 'worse'),
-    ((100, 115), (100,), 'noisy'), ((100, 101), (100,), 'same'),
-    ((100, 101, 100, 101), (100,), 'same'), ((80, 81, 79), (100,), 'worse'),
+    ((100, 115), (100,), 'noisy'), ((80, 81, 79), (100,), 'worse'), ((100, 101, 100, 101), (100,), 'same'),
     ((0.19, 0.19, 0.19), (0.19, 0.19, 0.19), 'same'), ((0.19, 0.19), (0.20, 0.20), 'rounded'),
-    ((2.31, 2.31), (2.75, 2.75), 'worse'),
-    ((100, 60, 100), (100, 101, 99), 'noisy'),
-    ((80, 81), (100, 99), 'worse'), ((97, 103), (100, 101), 'noisy'),
+    ((100, 60, 100), (100, 101, 99), 'noisy'), ((80, 81), (100, 99), 'worse'), ((97, 103), (100, 101), 'noisy'),
 ])
 def test_verdicts(a, b, expected):
     for paired in (True, False):
@@ -191,11 +186,10 @@ def test_the_words_never_contradict_the_ratios(seed):
         assert said.startswith('probably ') == (repeats < (2 if 'same' in said else method.FIRM)), found.words
 
 
-def test_a_gain_in_part_of_a_curve_is_told():
-    a, b = (Series(BW, name, {1: {1: 2.0}, 8192: {1: 9000.0}, MIB: {1: last}}) for name, last in (
-        ('a', 22000.0), ('b', 2000.0)))
-    assert compare_series(a, b).graded() == 'probably better' and '11.0 times faster' in compare_series(a, b).words
-    assert compare_series(b, a).graded() == 'probably worse' and '11.0 times slower' in compare_series(b, a).words
+def test_a_loss_does_not_hide_a_gain():
+    a, b = (Series(BW, name, {1: {1: first}, MIB: {1: last}}) for name, first, last in (
+        ('a', 1.0, 22000.0), ('b', 2.0, 2000.0)))
+    assert compare_series(a, b).graded() == compare_series(b, a).graded() == 'probably worse, probably better'
 
 
 # --- by simulation --------------------------------------------------------------------------------

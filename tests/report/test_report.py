@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.long, pytest.mark.alone]
 
 APPROACHES = ('native', 'pure', 'bind', 'hybrid', 'opensource')
 HOSTILE = "PMI: <script>alert('x')</script> & \"no key-value store\" | `rm` ; remedy: srun --mpi=pmi2"
-FAILURES = [('bind', MORE_CASES[2], HOSTILE), ('opensource', MORE_CASES[6], 'skipped: no GPU on this machine')]
+FAILURES = [('bind', MORE_CASES[2], HOSTILE), ('opensource', MORE_CASES[4], 'skipped: no GPU on this machine')]
 
 
 class Tables(html.parser.HTMLParser):
@@ -140,7 +140,7 @@ def test_failures_are_shown_with_reason_and_repeats(shown, dataset):
     _, *rows = shown.tables[f'{KEY}-failures']
     found = {(row[0][0], row[1][0]): [text for text, in row[2:5]] for row in rows}
     assert found == {(MORE_CASES[2].title, f'bind, {dataset.name}'): ['failed', HOSTILE, '1-3'],
-                     (MORE_CASES[6].title, f'opensource, {dataset.name}'): ['skipped', FAILURES[1][2], '1-3']}
+                     (MORE_CASES[4].title, f'opensource, {dataset.name}'): ['skipped', FAILURES[1][2], '1-3']}
 
 
 def test_text_of_others_stays_text_and_the_page_asks_nothing_of_the_network(made, shown):
