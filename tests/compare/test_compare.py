@@ -106,10 +106,8 @@ def test_a_ratio_can_be_turned_round_and_one_slow_repeat_does_not_move_it():
     a, b = {1: 9.0, 2: 5.0, 3: 8.0, 4: 8.2}, {1: 10.0, 2: 6.0, 3: 9.0, 4: 9.1}
     for paired in (True, False):
         assert ratios.ratio(a, b, paired=paired) * ratios.ratio(b, a, paired=paired) == pytest.approx(1)
-    slow = ratios.ratio({**a, 2: 0.01}, b, paired=True)
-    assert slow == pytest.approx(ratios.ratio(a, b, paired=True), rel=0.05)
-    assert ratios.ratio({1: 2.0}, {1: 4.0}, paired=True) == 0.5  # a single repeat
-    assert ratios.ratio({1: 2.0}, {2: 4.0}, paired=True) == 0.5  # none in common
+    assert ratios.ratio({**a, 2: 0.01}, b, paired=True) == pytest.approx(ratios.ratio(a, b, paired=True), rel=0.05)
+    assert ratios.ratio({1: 2.0}, {2: 4.0}, paired=True) == 0.5  # no repeat in common
 
 
 # --- verdicts -------------------------------------------------------------------------------------
@@ -157,16 +155,12 @@ def test_few_repeats_are_not_said_firmly(paired):
 
 
 def test_releases_of_the_c_programs_that_differ_are_named():
-    a, b = (several(name, 5.0, 5.0, 5.0, 5.0, 5.0) for name in ('a', 'b'))
+    a, b = several('a', *[5.0] * 5), several('b', *[5.0] * 5)
+    assert compare_series(a, b).notes == []
     for one, release in ((a, '7.4'), (b, '7.5.1')):
         one.programs, one.facts['release'] = 'OSU C programs', release
-    assert compare_series(a, b).notes == [
-        'a ran OSU C programs 7.4, b ran OSU C programs 7.5.1: they do not compare strictly']
-    b.name = 'a'
-    assert compare_series(a, b, a_from='mine', b_from='theirs').notes == [
-        'mine:a ran OSU C programs 7.4, theirs:a ran OSU C programs 7.5.1: they do not compare strictly']
-    b.facts['release'] = None  # an older run does not say it
-    assert compare_series(a, b).notes == []
+    note, = compare_series(a, b, a_from='mine', b_from='theirs').notes
+    assert 'mine:a ran OSU C programs 7.4, theirs:b ran OSU C programs 7.5.1' in note
 
 
 @pytest.mark.parametrize('seed', range(12))
@@ -243,30 +237,6 @@ def test_every_published_benchmark_has_a_margin_with_reason_and_source():
         margin_row('bandwidth')
 
 
-def apart(first, second, benchmarks):
-    """Return how far apart two series of a dataset are at each size, as fractions (sorted list)."""
-    found = []
-    for one in first:
-        for other in second:
-            if one.case == other.case and one.case.benchmark in benchmarks:
-                found += [abs(math.log(one.median(size) / other.median(size))) for size in one.values
-                          if size in other.values]
-    return sorted(found)
-
-
-def test_margins_follow_from_the_published_figures_that_they_name():
-    native = published('lumi-native-2026-03')
-    two_nodes = [one for one in native.series if one.case.nodes == 2 and '_xccl_' not in one.case.benchmark]
-    twice = apart([one for one in two_nodes if one.name == 'cray-mpich-9.0.1-hardware'],
-                  [one for one in two_nodes if one.name == 'cray-mpich-9.0.1-hybrid'], ('osu_bibw', 'osu_latency'))
-    assert len(twice) > 100 and twice[int(0.95 * len(twice))] < math.log(1.05)
-    approaches = published('lumi-g-2025-03')
-    bind = apart(approaches.of(name='bind'), approaches.of(name='native'), ('osu_bw', 'osu_latency'))
-    assert len(bind) == 184 and math.log(1.05) < bind[int(0.95 * len(bind))] < math.log(1.10)
-    rccl = apart(approaches.of(name='bind'), approaches.of(name='native'), ('osu_xccl_bw', 'osu_xccl_latency'))
-    assert len(rccl) == 46 and math.log(1.10) < rccl[int(0.95 * len(rccl))] < math.log(1.15)
-
-
 # --- what is compared with what -------------------------------------------------------------------
 
 def dataset(name, *entries):
@@ -305,12 +275,13 @@ def test_unknown_placement_fits_where_it_is_that_of_an_output():
 
 
 def test_repeats_are_paired_in_one_run_and_in_no_other(tmp_path):
-    one, other = run_files.read(make_run(tmp_path / 'a')), run_files.read(make_run(tmp_path / 'b', seed=2))
-    assert {point.method for item in against_native(one) for point in item.points} == {'paired'}
+    one, other = (run_files.read(make_run(tmp_path / name, cases=[BW])) for name in 'ab')
+
+    def methods(comparisons):
+        return {point.method for item in comparisons for point in item.points}
+    assert methods(against_native(one)) == {'paired'} and methods(compare_datasets(one, other)) == {'Welch'}
     again = run_files.read(tmp_path / 'a')
-    assert {p.method for item in compare_datasets(one.only('pure'), again.only('native')) for p in item.points} == \
-        {'paired'}
-    assert {point.method for item in compare_datasets(one, other) for point in item.points} == {'Welch'}
+    assert methods(compare_datasets(one.only('pure'), again.only('native'))) == {'paired'}
 
 
 def test_a_run_without_native_says_what_else_can_be_compared(tmp_path):
@@ -397,15 +368,13 @@ def test_advice_is_for_the_users_own_run(results, capsys):
 
 def test_opensource_small_device_messages_are_eight_times_slower():
     """"Very close to the native performance for large message sizes but worse for small message sizes"."""
-    done = command('lumi-g-2025-03:opensource', 'lumi-g-2025-03:native', '--json')
+    done = command('lumi-g-2025-03:opensource', 'lumi-g-2025-03:native', '--json', '--only', 'osu_latency D D*')
     assert done.returncode == 1 and not done.stderr, done.stderr
     told = json.loads(done.stdout)
-    entry = next(one for one in told['comparisons'] if one['title'] == 'osu_latency D D, two nodes')
-    value = {row['size']: row['ratio'] for row in entry['sizes']}
+    value = {row['size']: row['ratio'] for row in told['comparisons'][0]['sizes']}
     assert all(6.9 < value[2 ** power] < 8.3 for power in range(8))
     assert all(one < 1.07 for size, one in value.items() if size >= 256 and size not in (8192, 16384))
-    remedy, = (one['remedy'] for one in told['troubles'] if one['name'] == 'device-copy')
-    assert 'unset CXI_FORK_SAFE' in remedy
+    assert 'unset CXI_FORK_SAFE' in str(told['troubles'])
 
 
 # --- the command ----------------------------------------------------------------------------------
@@ -422,13 +391,10 @@ def results(tmp_path, monkeypatch):
 
 
 def test_exit_codes(results, capsys):
-    noisy = make_run(results / 'noisy', noise=0.05)
-    assert call(capsys, results / 'quiet')[0] == 0
-    assert call(capsys, results / 'slow')[0] == 1
-    assert call(capsys, results / 'slow', '--fail-on', 'never')[0] == 0
-    assert call(capsys, noisy)[0] == 0 and call(capsys, noisy, '--fail-on', 'noisy')[0] == 1
-    assert call(capsys, results / 'slow', results / 'quiet')[0] == 1
-    assert call(capsys, results / 'quiet', results / 'slow')[0] == 0
+    make_run(results / 'noisy', noise=0.05)
+    for code, *arguments in ((0, 'quiet'), (1, 'slow'), (0, 'slow', '--fail-on', 'never'), (0, 'noisy'),
+                             (1, 'noisy', '--fail-on', 'noisy'), (1, 'slow', 'quiet'), (0, 'quiet', 'slow')):
+        assert call(capsys, *arguments)[0] == code, arguments
 
 
 @pytest.mark.parametrize('arguments, says', [
@@ -439,16 +405,6 @@ def test_exit_codes(results, capsys):
 def test_what_cannot_be_compared_has_an_exit_code_of_its_own(results, capsys, arguments, says):
     code, out, err = call(capsys, *arguments)
     assert (code, out) == (3, '') and err.startswith('osu-container compare: error: ') and says in err
-
-
-def test_latest_is_the_last_run_that_has_ended_and_has_figures(results, capsys):
-    for number, keep in enumerate(('no figures', 'not ended', 'cut'), 1):
-        file = make_run(results / keep, noise=0.004) / run_files.NAME
-        lines = file.read_text().replace('2026-11-21T13:12:44Z', f'2027-01-0{number}T00:00:00Z').splitlines()
-        kinds = {'no figures': ('run', 'module', 'end'), 'not ended': ('run', 'module', 'measurement'), 'cut': ()}[keep]
-        file.write_text(''.join(line + '\n' for line in lines if json.loads(line)['kind'] in kinds))
-    code, out, _ = call(capsys, 'latest', 'quiet')
-    assert code in (0, 1) and 'passed over' in out and 'has not ended' in out
 
 
 def test_one_approach_of_a_run_is_compared_with_native_of_that_run(results, capsys):
@@ -465,19 +421,15 @@ def test_a_failed_case_counts_as_worse_and_a_skipped_one_does_not(results, capsy
 
 
 def test_tables_of_every_size_come_for_few_curves_or_when_asked(results, capsys):
-    few, many = ('slow:hybrid',), ('slow',)
-    assert '90 % interval' in call(capsys, *few)[1] and '90 % interval' not in call(capsys, *many)[1]
-    assert '90 % interval' not in call(capsys, *few, '--no-sizes')[1]
-    assert call(capsys, *many, '--sizes')[1].count('90 % interval') == 4
+    assert '90 % interval' in call(capsys, 'slow:hybrid')[1] and '90 % interval' not in call(capsys, 'slow')[1]
+    assert call(capsys, 'slow', '--sizes')[1].count('90 % interval') == 4
 
 
 def test_json_holds_all_of_it(results, capsys):
     code, out, _ = call(capsys, 'slow', '--json')
     told = json.loads(out)
-    assert (told['format'], told['version']) == (comparison_text.FORMAT, comparison_text.VERSION)
-    assert (told['verdict'], code) == ('worse', 1)
-    expected = against_native(run_files.read(results / 'slow'))
-    assert [one['verdict'] for one in told['comparisons']] == [one.verdict for one in expected]
-    for one, comparison in zip(told['comparisons'], expected):
+    assert (told['format'], told['verdict'], code) == (comparison_text.FORMAT, 'worse', 1)
+    for one, comparison in zip(told['comparisons'], against_native(run_files.read(results / 'slow'))):
+        assert one['verdict'] == comparison.verdict
         assert [row['ratio'] for row in one['sizes']] == [point.ratio for point in comparison.points]
         assert all(row['low'] <= row['high'] for row in one['sizes'])
