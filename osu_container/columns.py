@@ -37,31 +37,19 @@ def table(rows, right=(), indent=''):
     """
     Return rows (list of sequences of str, of one length) as lines (list of str) that fit the terminal.
 
-    Cells of a column begin below each other, those of right (numbers of columns) end so. What has no room stands below,
-    further in: the last cell folded where its column has some width, else all cells that do not fit.
+    Cells of a column begin below each other, those of right (numbers of columns) end so. A last cell without room is
+    folded within its column, or the row is folded with its further lines indented.
     """
-    most = width() - len(indent)
-    sizes = [max(len(row[number]) for row in rows) for number in range(len(rows[0]))] if rows else []
-    ends = [sum(sizes[:number + 1]) + len(GAP) * number for number in range(len(sizes))]
-    longest = max([len(word) for row in rows for word in row[-1].split()] or [0])
+    sizes = [max(map(len, cells)) for cells in zip(*rows)]
     lines = []
     for row in rows:
         cells = [cell.rjust(size) if number in right else cell.ljust(size)
                  for number, (cell, size) in enumerate(zip(row, sizes))]
-        lead = GAP.join(cells[:-1]) + GAP if cells[1:] else ''
-        if ends[-1] <= most or most - len(lead) >= max(_LEAST, longest) or len((lead + row[-1]).rstrip()) <= most:
-            text, follow = lead + row[-1], len(lead)
-            lines += _folded(text.rstrip(), indent, lead, follow, most)
-            continue
-        fits = max([number + 1 for number, end in enumerate(ends) if end <= most] or [1])
-        lines.append((indent + GAP.join(cells[:fits])).rstrip())
-        lines.append(fill(GAP.join(filter(None, (cell.strip() for cell in row[fits:]))), indent + ' ' * _IN,
-                          indent + ' ' * _IN, most + len(indent)))
-    return [line for each in lines for line in each.split('\n') if line.strip()]
-
-
-def _folded(text, indent, lead, follow, most):
-    """Return the lines (list of str) of a row, its last cell behind lead (str): text (str), folded to most (int)."""
-    if len(text) <= most:
-        return [indent + text]
-    return [fill(text[len(lead):], indent + lead, indent + ' ' * follow, most + len(indent))]
+        lead = indent + ''.join(cell + GAP for cell in cells[:-1])
+        text = (lead + cells[-1]).rstrip()
+        if len(text) > width():
+            beside = width() - len(lead) >= max([_LEAST, *map(len, row[-1].split())])
+            text = fill(row[-1], lead, ' ' * len(lead), width()) if beside else fill(
+                text[len(indent):], indent, indent + ' ' * _IN, width())
+        lines += text.split('\n')
+    return lines

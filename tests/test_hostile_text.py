@@ -253,6 +253,6 @@ def test_streams_pass_on_what_is_shown_and_are_as_before_afterwards(monkeypatch)
     with terminal.shown():
         print('a\x1b[2Jb')
         print('c\u202ed', file=sys.stderr)
-        terminal.obeyed('\r\x1b[K')
+        sys.stdout.obeyed('\r\x1b[K')
     assert (out.getvalue(), error.getvalue()) == ('a\\x1b[2Jb\n\r\x1b[K', 'c\\u202ed\n')
     assert (sys.stdout, sys.stderr) == (out, error)

@@ -58,7 +58,7 @@ def _summary(comparisons):
     for one in comparisons:
         tables.setdefault(one.title, [['', 'verdict', *(words for _, words, *_ in REGIONS), 'furthest']]).append(
             [one.case.title, one.graded(), *(ratio(one.summary[key]) for key, *_ in REGIONS), furthest(one)])
-    return ['\n'.join([columns.fill(title), *columns.table(rows, right=(2, 3, 4), indent='  ')])
+    return ['\n'.join([columns.fill(title), *columns.table(rows, right=(2, 3), indent='  ')])
             for title, rows in tables.items()]
 
 

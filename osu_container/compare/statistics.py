@@ -24,9 +24,8 @@ VERDICTS = ('worse', 'noisy', 'rounded', 'better', 'same', NOT_JUDGED)
 #: The programs print two decimals: the value behind a printed one is up to this far from it, in its unit
 ROUNDING = 0.005
 #: Parts of a curve whose mean ratio is shown: (key, words, least size, most size in bytes).
-#: Up to 128 B a message fits into the command to the card; at 8 KiB rendezvous may begin; from 1 MiB bandwidth counts
-REGIONS = (('small_ratio', '<=128 B', 0, 128), ('middle_ratio', '8-16 KiB', 8192, 16384),
-           ('large_ratio', '>=1 MiB', 1 << 20, 1 << 62))
+#: Up to 128 B a message fits into the command to the card; from 1 MiB bandwidth counts
+REGIONS = (('small_ratio', '<=128 B', 0, 128), ('large_ratio', '>=1 MiB', 1 << 20, 1 << 62))
 #: From so many repeats on a difference is said as it was measured, without 'probably'. The tests take repeats for
 #: independent, and those of a busy machine are not: two repeats of OSU 7.4 showed 3.9 times, 22 of the same modules
 #: nothing (two nodes over TCP, 2026-11). bench makes five for whoever wants to tell.
@@ -84,8 +83,8 @@ class Comparison:
     a, b     Series
     points   list of Point, ascending by size
     margin   fraction that counts as equal
-    summary  dict: small_ratio, middle_ratio, large_ratio (geometric means of a / b over REGIONS, None where it has no
-             such size), and how many points have each of VERDICTS
+    summary  dict: small_ratio, large_ratio (geometric means of a / b over REGIONS, None where it has no such size),
+             and how many points have each of VERDICTS
     method   how it was decided, in words
     notes    what must be known beside it (list of str)
     a_from, b_from  names of the datasets (str)

@@ -112,11 +112,6 @@ class Shown(object):
         return getattr(self.stream, name)
 
 
-def obeyed(text):
-    """Write text (str) of our own to stdout as it is, whatever that is at the moment."""
-    getattr(sys.stdout, 'obeyed', sys.stdout.write)(text)
-
-
 @contextmanager
 def shown():
     """Have all that is written to stdout and stderr in a with statement shown and not obeyed."""

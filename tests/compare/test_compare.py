@@ -84,20 +84,20 @@ def test_p_values_are_adjusted_over_the_sizes_of_a_curve():
     random = np.random.default_rng(3)
     a, b = curve(random, BW, 'a', 4, 0.02, lambda size: 0.88), curve(random, BW, 'b', 4, 0.02)
     whole = compare_series(a, b).points
-    alone = []
-    for size in SIZES:
-        x, y = np.log(list(a.values[size].values())), np.log(list(b.values[size].values()))
-        alone.append(stats.ttest_ind(x + math.log(1.05), y, equal_var=False, alternative='less').pvalue)
+    x, y = (np.log([list(one.values[size].values()) for size in SIZES]) for one in (a, b))
+    alone = stats.ttest_ind(x + math.log(1.05), y, axis=1, equal_var=False, alternative='less').pvalue
     expected = stats.false_discovery_control(alone)
     assert len(set(expected) & set(alone)) < len(alone) / 2, "adjusting changed nothing: the test proves nothing"
-    assert [point.p for point in whole if point.verdict == 'worse'] == pytest.approx(
-        [p for p, point in zip(expected, whole) if point.verdict == 'worse'])
-    a, b, margin = [100, 101, 99, 100], [100, 99.5, 100.5, 100], math.log(1.05)  # same: two one-sided tests
-    point, x, y = compare_series(one_size(BW, 'a', *a), one_size(BW, 'b', *b)).points[0], np.log(
-        a), np.log(b)
-    assert (point.verdict, point.p) == ('same', pytest.approx(max(
-        stats.ttest_ind(x + margin, y, equal_var=False, alternative='greater').pvalue,
-        stats.ttest_ind(x - margin, y, equal_var=False, alternative='less').pvalue)))
+    worse = {point.size: point.p for point in whole if point.verdict == 'worse'}
+    assert worse == pytest.approx({size: p for size, p in zip(SIZES, expected) if size in worse}) and len(worse) > 5
+
+
+def test_same_is_decided_by_two_one_sided_tests():
+    x, y, margin = np.array([100, 101, 99, 100]), np.array([100, 99.5, 100.5, 100]), math.log(1.05)
+    point = compare_series(one_size(BW, 'a', *x), one_size(BW, 'b', *y)).points[0]
+    assert (point.verdict, point.p) == ('same', pytest.approx(max(stats.ttest_ind(
+        np.log(x) + sign * margin, np.log(y), equal_var=False, alternative=side).pvalue
+        for sign, side in ((1, 'greater'), (-1, 'less')))))
 
 
 # --- one ratio everywhere -------------------------------------------------------------------------
@@ -106,25 +106,18 @@ def test_a_ratio_can_be_turned_round_and_one_slow_repeat_does_not_move_it():
     a, b = {1: 9.0, 2: 5.0, 3: 8.0, 4: 8.2}, {1: 10.0, 2: 6.0, 3: 9.0, 4: 9.1}
     for paired in (True, False):
         assert ratios.ratio(a, b, paired=paired) * ratios.ratio(b, a, paired=paired) == pytest.approx(1)
-    slow = ratios.ratio({**a, 2: 0.01}, b, paired=True)
-    assert slow == pytest.approx(ratios.ratio(a, b, paired=True), rel=0.05)
-    assert ratios.ratio({1: 2.0}, {1: 4.0}, paired=True) == 0.5  # a single repeat
-    assert ratios.ratio({1: 2.0}, {2: 4.0}, paired=True) == 0.5  # none in common
+    assert ratios.ratio({**a, 2: 0.01}, b, paired=True) == pytest.approx(ratios.ratio(a, b, paired=True), rel=0.05)
+    assert ratios.ratio({1: 2.0}, {2: 4.0}, paired=True) == 0.5  # no repeat in common
 
 
 # --- verdicts -------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('a, b, expected', [
-    ((100,), (100,), 'same'), ((91,), (100,), 'same'), ((90,), (100,), 'worse'), ((112,), (100,), 'better'),
-    ((110,), (100,), 'same'),  # the margin itself still counts as equal
+    ((90,), (100,), 'worse'), ((112,), (100,), 'better'), ((110,), (100,), 'same'),  # the margin itself is equal
     ((0.10,), (0.09,), 'rounded'),  # two printed decimals: 0.105 and 0.085, or 0.095 and 0.095
-    ((0.07,), (1.53,), 'worse'),
-    ((100, 115), (100,), 'noisy'), ((100, 101), (100,), 'same'),
-    ((100, 101, 100, 101), (100,), 'same'), ((80, 81, 79), (100,), 'worse'),
+    ((100, 115), (100,), 'noisy'), ((80, 81, 79), (100,), 'worse'), ((100, 101, 100, 101), (100,), 'same'),
     ((0.19, 0.19, 0.19), (0.19, 0.19, 0.19), 'same'), ((0.19, 0.19), (0.20, 0.20), 'rounded'),
-    ((2.31, 2.31), (2.75, 2.75), 'worse'),
-    ((100, 60, 100), (100, 101, 99), 'noisy'),
-    ((80, 81), (100, 99), 'worse'), ((97, 103), (100, 101), 'noisy'),
+    ((100, 60, 100), (100, 101, 99), 'noisy'), ((80, 81), (100, 99), 'worse'), ((97, 103), (100, 101), 'noisy'),
 ])
 def test_verdicts(a, b, expected):
     for paired in (True, False):
@@ -162,16 +155,12 @@ def test_few_repeats_are_not_said_firmly(paired):
 
 
 def test_releases_of_the_c_programs_that_differ_are_named():
-    a, b = (several(name, 5.0, 5.0, 5.0, 5.0, 5.0) for name in ('a', 'b'))
+    a, b = several('a', *[5.0] * 5), several('b', *[5.0] * 5)
+    assert compare_series(a, b).notes == []
     for one, release in ((a, '7.4'), (b, '7.5.1')):
         one.programs, one.facts['release'] = 'OSU C programs', release
-    assert compare_series(a, b).notes == [
-        'a ran OSU C programs 7.4, b ran OSU C programs 7.5.1: they do not compare strictly']
-    b.name = 'a'
-    assert compare_series(a, b, a_from='mine', b_from='theirs').notes == [
-        'mine:a ran OSU C programs 7.4, theirs:a ran OSU C programs 7.5.1: they do not compare strictly']
-    b.facts['release'] = None  # an older run does not say it
-    assert compare_series(a, b).notes == []
+    note, = compare_series(a, b, a_from='mine', b_from='theirs').notes
+    assert 'mine:a ran OSU C programs 7.4, theirs:b ran OSU C programs 7.5.1' in note
 
 
 @pytest.mark.parametrize('seed', range(12))
@@ -191,11 +180,10 @@ def test_the_words_never_contradict_the_ratios(seed):
         assert said.startswith('probably ') == (repeats < (2 if 'same' in said else method.FIRM)), found.words
 
 
-def test_a_gain_in_part_of_a_curve_is_told():
-    a, b = (Series(BW, name, {1: {1: 2.0}, 8192: {1: 9000.0}, MIB: {1: last}}) for name, last in (
-        ('a', 22000.0), ('b', 2000.0)))
-    assert compare_series(a, b).graded() == 'probably better' and '11.0 times faster' in compare_series(a, b).words
-    assert compare_series(b, a).graded() == 'probably worse' and '11.0 times slower' in compare_series(b, a).words
+def test_a_loss_does_not_hide_a_gain():
+    a, b = (Series(BW, name, {1: {1: first}, MIB: {1: last}}) for name, first, last in (
+        ('a', 1.0, 22000.0), ('b', 2.0, 2000.0)))
+    assert compare_series(a, b).graded() == compare_series(b, a).graded() == 'probably worse, probably better'
 
 
 # --- by simulation --------------------------------------------------------------------------------
@@ -249,30 +237,6 @@ def test_every_published_benchmark_has_a_margin_with_reason_and_source():
         margin_row('bandwidth')
 
 
-def apart(first, second, benchmarks):
-    """Return how far apart two series of a dataset are at each size, as fractions (sorted list)."""
-    found = []
-    for one in first:
-        for other in second:
-            if one.case == other.case and one.case.benchmark in benchmarks:
-                found += [abs(math.log(one.median(size) / other.median(size))) for size in one.values
-                          if size in other.values]
-    return sorted(found)
-
-
-def test_margins_follow_from_the_published_figures_that_they_name():
-    native = published('lumi-native-2026-03')
-    two_nodes = [one for one in native.series if one.case.nodes == 2 and '_xccl_' not in one.case.benchmark]
-    twice = apart([one for one in two_nodes if one.name == 'cray-mpich-9.0.1-hardware'],
-                  [one for one in two_nodes if one.name == 'cray-mpich-9.0.1-hybrid'], ('osu_bibw', 'osu_latency'))
-    assert len(twice) > 100 and twice[int(0.95 * len(twice))] < math.log(1.05)
-    approaches = published('lumi-g-2025-03')
-    bind = apart(approaches.of(name='bind'), approaches.of(name='native'), ('osu_bw', 'osu_latency'))
-    assert len(bind) == 184 and math.log(1.05) < bind[int(0.95 * len(bind))] < math.log(1.10)
-    rccl = apart(approaches.of(name='bind'), approaches.of(name='native'), ('osu_xccl_bw', 'osu_xccl_latency'))
-    assert len(rccl) == 46 and math.log(1.10) < rccl[int(0.95 * len(rccl))] < math.log(1.15)
-
-
 # --- what is compared with what -------------------------------------------------------------------
 
 def dataset(name, *entries):
@@ -311,12 +275,13 @@ def test_unknown_placement_fits_where_it_is_that_of_an_output():
 
 
 def test_repeats_are_paired_in_one_run_and_in_no_other(tmp_path):
-    one, other = run_files.read(make_run(tmp_path / 'a')), run_files.read(make_run(tmp_path / 'b', seed=2))
-    assert {point.method for item in against_native(one) for point in item.points} == {'paired'}
+    one, other = (run_files.read(make_run(tmp_path / name, cases=[BW])) for name in 'ab')
+
+    def methods(comparisons):
+        return {point.method for item in comparisons for point in item.points}
+    assert methods(against_native(one)) == {'paired'} and methods(compare_datasets(one, other)) == {'Welch'}
     again = run_files.read(tmp_path / 'a')
-    assert {p.method for item in compare_datasets(one.only('pure'), again.only('native')) for p in item.points} == \
-        {'paired'}
-    assert {point.method for item in compare_datasets(one, other) for point in item.points} == {'Welch'}
+    assert methods(compare_datasets(one.only('pure'), again.only('native'))) == {'paired'}
 
 
 def test_a_run_without_native_says_what_else_can_be_compared(tmp_path):
@@ -403,15 +368,13 @@ def test_advice_is_for_the_users_own_run(results, capsys):
 
 def test_opensource_small_device_messages_are_eight_times_slower():
     """"Very close to the native performance for large message sizes but worse for small message sizes"."""
-    done = command('lumi-g-2025-03:opensource', 'lumi-g-2025-03:native', '--json')
+    done = command('lumi-g-2025-03:opensource', 'lumi-g-2025-03:native', '--json', '--only', 'osu_latency D D*')
     assert done.returncode == 1 and not done.stderr, done.stderr
     told = json.loads(done.stdout)
-    entry = next(one for one in told['comparisons'] if one['title'] == 'osu_latency D D, two nodes')
-    value = {row['size']: row['ratio'] for row in entry['sizes']}
+    value = {row['size']: row['ratio'] for row in told['comparisons'][0]['sizes']}
     assert all(6.9 < value[2 ** power] < 8.3 for power in range(8))
     assert all(one < 1.07 for size, one in value.items() if size >= 256 and size not in (8192, 16384))
-    remedy, = (one['remedy'] for one in told['troubles'] if one['name'] == 'device-copy')
-    assert 'unset CXI_FORK_SAFE' in remedy
+    assert 'unset CXI_FORK_SAFE' in str(told['troubles'])
 
 
 # --- the command ----------------------------------------------------------------------------------
@@ -428,13 +391,10 @@ def results(tmp_path, monkeypatch):
 
 
 def test_exit_codes(results, capsys):
-    noisy = make_run(results / 'noisy', noise=0.05)
-    assert call(capsys, results / 'quiet')[0] == 0
-    assert call(capsys, results / 'slow')[0] == 1
-    assert call(capsys, results / 'slow', '--fail-on', 'never')[0] == 0
-    assert call(capsys, noisy)[0] == 0 and call(capsys, noisy, '--fail-on', 'noisy')[0] == 1
-    assert call(capsys, results / 'slow', results / 'quiet')[0] == 1
-    assert call(capsys, results / 'quiet', results / 'slow')[0] == 0
+    make_run(results / 'noisy', noise=0.05)
+    for code, *arguments in ((0, 'quiet'), (1, 'slow'), (0, 'slow', '--fail-on', 'never'), (0, 'noisy'),
+                             (1, 'noisy', '--fail-on', 'noisy'), (1, 'slow', 'quiet'), (0, 'quiet', 'slow')):
+        assert call(capsys, *arguments)[0] == code, arguments
 
 
 @pytest.mark.parametrize('arguments, says', [
@@ -445,16 +405,6 @@ def test_exit_codes(results, capsys):
 def test_what_cannot_be_compared_has_an_exit_code_of_its_own(results, capsys, arguments, says):
     code, out, err = call(capsys, *arguments)
     assert (code, out) == (3, '') and err.startswith('osu-container compare: error: ') and says in err
-
-
-def test_latest_is_the_last_run_that_has_ended_and_has_figures(results, capsys):
-    for number, keep in enumerate(('no figures', 'not ended', 'cut'), 1):
-        file = make_run(results / keep, noise=0.004) / run_files.NAME
-        lines = file.read_text().replace('2026-11-21T13:12:44Z', f'2027-01-0{number}T00:00:00Z').splitlines()
-        kinds = {'no figures': ('run', 'module', 'end'), 'not ended': ('run', 'module', 'measurement'), 'cut': ()}[keep]
-        file.write_text(''.join(line + '\n' for line in lines if json.loads(line)['kind'] in kinds))
-    code, out, _ = call(capsys, 'latest', 'quiet')
-    assert code in (0, 1) and 'passed over' in out and 'has not ended' in out
 
 
 def test_one_approach_of_a_run_is_compared_with_native_of_that_run(results, capsys):
@@ -471,19 +421,15 @@ def test_a_failed_case_counts_as_worse_and_a_skipped_one_does_not(results, capsy
 
 
 def test_tables_of_every_size_come_for_few_curves_or_when_asked(results, capsys):
-    few, many = ('slow:hybrid',), ('slow',)
-    assert '90 % interval' in call(capsys, *few)[1] and '90 % interval' not in call(capsys, *many)[1]
-    assert '90 % interval' not in call(capsys, *few, '--no-sizes')[1]
-    assert call(capsys, *many, '--sizes')[1].count('90 % interval') == 4
+    assert '90 % interval' in call(capsys, 'slow:hybrid')[1] and '90 % interval' not in call(capsys, 'slow')[1]
+    assert call(capsys, 'slow', '--sizes')[1].count('90 % interval') == 4
 
 
 def test_json_holds_all_of_it(results, capsys):
     code, out, _ = call(capsys, 'slow', '--json')
     told = json.loads(out)
-    assert (told['format'], told['version']) == (comparison_text.FORMAT, comparison_text.VERSION)
-    assert (told['verdict'], code) == ('worse', 1)
-    expected = against_native(run_files.read(results / 'slow'))
-    assert [one['verdict'] for one in told['comparisons']] == [one.verdict for one in expected]
-    for one, comparison in zip(told['comparisons'], expected):
+    assert (told['format'], told['verdict'], code) == (comparison_text.FORMAT, 'worse', 1)
+    for one, comparison in zip(told['comparisons'], against_native(run_files.read(results / 'slow'))):
+        assert one['verdict'] == comparison.verdict
         assert [row['ratio'] for row in one['sizes']] == [point.ratio for point in comparison.points]
         assert all(row['low'] <= row['high'] for row in one['sizes'])

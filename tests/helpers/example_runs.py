@@ -22,10 +22,8 @@ SIZES = tuple(2 ** n for n in range(23))
 #: bench's two cases that every machine can run
 CASES = (Case('osu_bw', 'H H', 2, 2), Case('osu_latency', 'H H', 2, 2))
 #: One of each kind that has its own shape: device buffers, collectives, programs without sizes
-MORE_CASES = CASES + (
-    Case('osu_bw', 'D D', 2, 2), Case('osu_latency', 'D D', 2, 2), Case('osu_bibw', 'H H', 2, 2),
-    Case('osu_mbw_mr', 'H H', 2, 8), Case('osu_alltoall', 'H H', 2, 8), Case('osu_allreduce', 'D D', 2, 8),
-    Case('osu_xccl_bw', 'D D', 2, 2), Case('osu_barrier', '', 2, 8), Case('osu_init', '', 2, 2))
+MORE_CASES = CASES + (Case('osu_bw', 'D D', 2, 2), Case('osu_allreduce', 'D D', 2, 8), Case('osu_xccl_bw', 'D D', 2, 2),
+                      Case('osu_barrier', '', 2, 8))
 
 #: Latency in microseconds, bandwidth in MB/s (bytes a microsecond), messages in flight of bandwidth tests
 LATENCY, BANDWIDTH, WINDOW = 2.2, 23900.0, 5
@@ -35,22 +33,14 @@ def sizes_of(case):
     """Return the message sizes (tuple of int, bytes) that a benchmark prints."""
     if case.benchmark in WITHOUT_SIZES:
         return (0,)
-    if case.benchmark == 'osu_latency':
-        return (0, *SIZES)
-    return SIZES if case.benchmark != 'osu_alltoall' else SIZES[:21]
+    return (0, *SIZES) if case.benchmark == 'osu_latency' else SIZES
 
 
 def model_value(case, size):
     """Return the value (float, in the unit of the case) that native has at a size in bytes."""
-    ranks = case.ranks or 2
-    if case.benchmark in WITHOUT_SIZES:
-        return 150.0 + 2 * ranks if case.benchmark == 'osu_init' else LATENCY * math.log2(max(ranks, 2))
-    start = LATENCY * (10 if '_xccl_' in case.benchmark else 1)
     if case.more_is_better:
-        both = 1.9 if case.benchmark == 'osu_bibw' else ranks / 2 if case.benchmark == 'osu_mbw_mr' else 1
-        return both * size / (start / WINDOW + size / BANDWIDTH)
-    steps = 1 if ranks == 2 else ranks - 1 if case.benchmark == 'osu_alltoall' else math.log2(ranks)
-    return steps * (start + size / BANDWIDTH)
+        return size / (LATENCY / WINDOW + size / BANDWIDTH)
+    return LATENCY + size / BANDWIDTH
 
 
 def _sum(text):
@@ -93,20 +83,17 @@ def proof_of(approach, case, nodes):
 
 
 def make_run(folder, *, approaches=('native', 'pure', 'hybrid'), cases=CASES, repeats=5, seed=1, scale=None,
-             noise=0.02, site='workstation', failures=(), run=RUN, tag='quick', programs=PROGRAMS, ended=True,
-             sizes=None, command=None):
+             noise=0.02, site='workstation', failures=(), run=RUN, tag='quick', programs=PROGRAMS, sizes=None):
     """
     Write results.jsonl of a run into folder (Path, made if it is missing) and return folder.
 
     :param approaches: of str; cases: of Case; repeats: int
     :param seed: int, the same seed gives the same numbers
-    :param scale: how good an approach is beside native: {approach: factor}, with factor a float or a function
-                  (case, size) -> float. 0.1 is a tenth of the bandwidth and ten times the latency
+    :param scale: how good an approach is beside native: {approach: factor}. 0.1 is a tenth of the bandwidth and ten
+                  times the latency
     :param noise: relative standard deviation of the repeats (log-normal)
     :param failures: of (approach, Case, reason) that have no numbers; reason starting with 'skipped' makes them skipped
     :param sizes: of int, message sizes in place of those of the programs
-    :param ended: bool, False: the run was interrupted before its last line
-    :param command: list of str, the words that the user typed behind osu-container
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -116,7 +103,7 @@ def make_run(folder, *, approaches=('native', 'pure', 'hybrid'), cases=CASES, re
     writer = run_files.Writer(folder / run_files.NAME)
     writer.begin(
         run=run, started=STARTED, site=site, tag=tag, repeats=repeats,
-        command=command or ['bench', '--tag', tag, '--repeats', str(repeats)],
+        command=['bench', '--tag', tag, '--repeats', str(repeats)],
         project={'commit': 'f' * 40, 'changed': False},
         machine={'kernel': '6.1.0', 'architecture': 'x86_64', 'cpu': 'AMD EPYC', 'cores': 2,
                  'memory_bytes': 8 << 30, 'system': 'Debian GNU/Linux 12 (bookworm)'},
@@ -143,15 +130,12 @@ def make_run(folder, *, approaches=('native', 'pure', 'hybrid'), cases=CASES, re
                     line.update(status='skipped' if reason.startswith('skipped') else 'failed', reason=reason)
                 else:
                     factor = (scale or {}).get(approach, 1.0)
-                    values = {}
-                    for size in sizes or sizes_of(case):
-                        good = factor(case, size) if callable(factor) else factor
-                        value = model_value(case, size) * (good if case.more_is_better else 1 / good)
-                        values[str(size)] = round(value * math.exp(random_.gauss(0, noise)), 4)
+                    factor = factor if case.more_is_better else 1 / factor
+                    values = {str(size): round(model_value(case, size) * factor * math.exp(random_.gauss(0, noise)), 4)
+                              for size in sizes or sizes_of(case)}
                     line.update(status='ok', unit=case.unit, programs=programs, values=values, comments=[], foreign=[],
                                 broken=[], proof=proof_of(approach, case, used))
                 counts[line['status']] += 1
                 writer.add('measurement', **line)
-    if ended:
-        writer.add('end', ended=STARTED, **counts)
+    writer.add('end', ended=STARTED, **counts)
     return folder
