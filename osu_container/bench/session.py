@@ -23,8 +23,8 @@ from osu_container.core import outputs
 from osu_container.core.reading.files import read_json
 from osu_container.proof import judging
 
-from .. import osu_output, record
-from ..results import run_files
+from .. import record
+from ..results import osu_output, run_files
 from ..streams import started
 from . import BenchError, cases, holding, installed_modules, measure, plan, reframe_settings
 
