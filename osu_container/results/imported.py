@@ -1,9 +1,9 @@
 """Outputs of programs (outputs.py) as a run: in memory for compare and report, on disk for `osu-container import`."""
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
-from osu_container.core import outputs as outputs_of
 from osu_container.core.reading.files import open_plain
 
 from .. import record
@@ -143,12 +143,19 @@ def write(folder, sources, *, site=None, benchmark=None, added=None, command=Non
     Others as for lines_of(). Raises OutputFailure, Conflict, ResultsError, OSError, also where the folder is there.
     """
     entries, found, problems = lines_of(sources, benchmark=benchmark, added=added)
-    with outputs_of.new_folder(folder, parents=True) as new:
-        writer = run_files.Writer(Path(new) / run_files.NAME)
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError as err:
+        raise run_files.ResultsError(f"{folder} is there already, and stays as it is. Choose another name") from err
+    try:
+        writer = run_files.Writer(folder / run_files.NAME)
         header = _header(folder.name, sources, found, problems, site, command)
         writer.begin(**header)
         for entry in entries:
             writer.add('measurement', **entry)
         counts = {status: sum(entry['status'] == status for entry in entries) for status in run_files.STATUS}
         writer.add('end', ended=header['started'], **counts)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     return run_files.read(folder)
