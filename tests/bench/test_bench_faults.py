@@ -2,7 +2,6 @@
 import os
 import re
 import resource
-import shutil
 import signal
 import socket
 import subprocess
@@ -15,7 +14,7 @@ from osu_container.bench import holding, session
 from osu_container.results import run_files
 from tests.bench.test_bench import ARGUMENTS, measurements
 from tests.helpers.bench_stand_in import special
-from tests.helpers.machine import PROJECT, STATE, command_lines, run
+from tests.helpers.machine import PROJECT, command_lines, run
 
 pytestmark = [pytest.mark.long, pytest.mark.alone]
 
@@ -144,19 +143,3 @@ def test_a_full_disk_leaves_whole_lines_only(tmp_path):
     done = run([sys.executable, '-c', script, PROJECT, path], preexec_fn=limit)
     assert 'File too large' in done.stdout and done.stderr == ''
     assert path.read_bytes() == before
-
-
-@pytest.mark.slurm
-def test_a_rank_that_dies_under_the_real_slurm_is_a_result(bench, tmp_path):
-    started = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
-    assert started.returncode == 0, started.stdout + started.stderr
-    (tmp_path / 'bin').mkdir()
-    (tmp_path / 'bin' / 'srun').symlink_to(bench.root / 'bin' / 'srun')  # tells the ranks where their proofs go
-    real = {'PATH': f"{tmp_path / 'bin'}:{os.environ['PATH']}", 'REAL_SRUN': shutil.which('srun'),
-            'SLURM_CONF': str(STATE / 'slurm' / 'slurm.conf')}
-    special(bench.root, '1', 'osu_bw', "os.environ['SLURM_PROCID'] == '1' and os.kill(os.getpid(), 9)")
-    done = bench(*ARGUMENTS, '--repeats', '1', '-o', tmp_path / 'run', '--', 'osu_bw', **real)
-    assert done.returncode == 1 and '1 measured, 1 failed' in done.stdout, done.stdout + done.stderr
-    failure, = run_files.read(tmp_path / 'run').failures
-    assert failure.name == '1' and failure.reason.startswith('exit code 137')
-    assert run_files.read(tmp_path / 'run').problems == []
