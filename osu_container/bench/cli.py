@@ -103,7 +103,7 @@ def main(options):
         if not importlib.util.find_spec(package):
             raise ModuleNotFoundError(name=package)
     if folder:
-        with holding.hold(folder):  # before Slurm is asked for a job
+        with holding.lock_run(folder):  # before Slurm is asked for a job
             pass
     else:
         folder = _new_folder(options)
@@ -297,7 +297,7 @@ def _in_a_job(options, wanted, site, runs, base):
 def _measure(options, wanted, found, base, folder):
     """Measure in this job; return the exit code."""
     screen = streams.Screen()
-    with holding.hold(folder):
+    with holding.lock_run(folder):
         session = Session(folder, wanted, found, base, say=screen.say, progress=screen.progress)
         if (folder / run_files.NAME).exists():
             session.resume()

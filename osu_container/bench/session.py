@@ -177,10 +177,10 @@ class Session:
         limit, ranks = (self.wanted.run['limit'], mine.case.ranks) if mine else (ASK_LIMIT, 2)
         start, program = (mine.start, mine.program) if mine else (
             plan.start_line(min(2, self.wanted.nodes), 2, self.site, bind=False, kind=module.pmi), ASK_PROGRAM)
+        command = plan.proof_command(start, program, RANK_PROOF, proofs)
         try:
             with open(raw, 'w') as out, open(errors, 'w') as err, started(
-                    plan.with_proof(start, program, RANK_PROOF, proofs), env={**module.environment, **ASK}, stdout=out,
-                    stderr=err) as child:
+                    command, env={**module.environment, **ASK}, stdout=out, stderr=err) as child:
                 code = child.wait(timeout=limit)
         except subprocess.TimeoutExpired:
             return nobody, f"it did not end within {limit} s ({errors})"
@@ -208,7 +208,7 @@ class Session:
 
     def check_job(self, errors):
         """Raise BenchError if the job is gone: what failed then says nothing of its module. errors: str, of srun."""
-        gone = holding.lost(os.environ, errors)
+        gone = holding.job_loss(os.environ, errors)
         if gone:
             raise BenchError(gone)
 

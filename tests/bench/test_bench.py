@@ -160,7 +160,7 @@ def test_patterns_choose_runs_by_name(patterns, count):
     assert len(make_plan('workstation', 'demo', patterns=patterns)) == count
 
 
-def test_modules_of_one_approach_are_named_by_version_and_sites_not_mixed():
+def test_series_are_named_by_approach_or_version():
     found = [module(), module('hybrid', 'lumi-25.03'), module('hybrid', 'lumi-25.03')]
     found[2].name = 'osu-container/hybrid-c'
     assert list(plan.series_names(found).values()) == ['native', 'hybrid', 'hybrid-c']

@@ -103,8 +103,8 @@ def test_a_failure_by_the_end_of_the_job_is_no_result(bench, tmp_path):
 def test_slurm_is_asked_whether_the_job_exists(made, bench, text, errors, says):
     env = {'PATH': f'{made}/bin:{os.environ["PATH"]}', 'ROOT': str(made)}
     (made / 'squeue.answer').write_text(text)
-    assert holding.lost(dict(env, SLURM_JOB_ID='7'), errors) == says
-    assert holding.lost(env) is None, 'outside of a job there is none to lose'
+    assert holding.job_loss(dict(env, SLURM_JOB_ID='7'), errors) == says
+    assert holding.job_loss(env) is None, 'outside of a job there is none to lose'
 
 
 def test_a_run_goes_on_only_with_the_same_modules(bench, tmp_path):
@@ -123,10 +123,10 @@ def test_a_run_goes_on_only_with_the_same_modules(bench, tmp_path):
 
 def test_of_many_that_begin_at_once_one_measures(tmp_path):
     script = ('import sys, time; sys.path.insert(0, sys.argv[1])\nfrom osu_container.bench import BenchError, holding\n'
-              'try:\n    with holding.hold(sys.argv[2]): time.sleep(3)\nexcept BenchError: sys.exit(3)')
+              'try:\n    with holding.lock_run(sys.argv[2]): time.sleep(3)\nexcept BenchError: sys.exit(3)')
     children = [subprocess.Popen([sys.executable, '-c', script, str(PROJECT), str(tmp_path)]) for _ in range(3)]
     assert sorted(child.wait(60) for child in children) == [0, 3, 3]
-    with holding.hold(tmp_path):
+    with holding.lock_run(tmp_path):
         assert f'process {os.getpid()} ' in (tmp_path / holding.NAME).read_text()
 
 

@@ -262,7 +262,7 @@ def test_outputs_of_imb_are_compared_with_imb_alone(tmp_path, capsys):
     assert call(capsys, 'compare', one, write(tmp_path / 'osu.txt', '# OSU MPI Latency Test v7.5\n8 1.66\n'))[0] == 3
 
 
-def test_equal_tables_are_repeats_and_a_failed_one_harms_no_other(tmp_path):
+def test_equal_tables_are_repeats_and_a_failed_one_is_apart(tmp_path):
     path = write(tmp_path / 'three.txt', ''.join(BANDWIDTH + f'1 {value}\n\n' for value in ('2.00', '2.10', '2.20'))
                  + '# OSU MPI Latency Test v7.5\n# Size\nsrun: error: node2: Killed\n')
     run = imported.read(str(path))

@@ -93,7 +93,7 @@ def test_what_means_nothing_is_refused_with_what_exists(typed, named, runs):
     assert typed in str(caught.value) and all(name in str(caught.value) for name in named)
 
 
-def test_the_results_folder_is_the_variable_the_clone_or_the_users(monkeypatch, tmp_path):
+def test_results_folder_is_variable_then_clone_then_user(monkeypatch, tmp_path):
     monkeypatch.delenv(select.VARIABLE)
     monkeypatch.setattr(select, 'STATE', tmp_path / '.workstation')
     monkeypatch.setenv('XDG_DATA_HOME', str(tmp_path / 'data'))
