@@ -183,6 +183,7 @@ class Session:
                     command, env={**module.environment, **ASK}, stdout=out, stderr=err) as child:
                 code = child.wait(timeout=limit)
         except subprocess.TimeoutExpired:
+            self.check_job(measure.text_of(errors))
             return nobody, f"it did not end within {limit} s ({errors})"
         text = raw.read_text(errors='replace')
         try:
