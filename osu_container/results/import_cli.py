@@ -36,7 +36,6 @@ def add_arguments(parser):
     add('files', nargs='+', metavar='[NAME=]FILE',
         help="what is read; NAME is what its curves are called (default: the name of the file)")
     add('-o', '--output', type=Path, metavar='DIR', help="folder of the run (default: a new one beside those of bench)")
-    add('--name', help="what the curves of all files are called, native for one")
     add('--site', choices=sorted(SITES), metavar='NAME', help="where it was measured, lumi-25.03 for one")
     add('--nodes', type=whole_number, help="on how many nodes, where a file does not say it")
     add('--ranks', type=whole_number, help="with how many ranks, where a file does not say it")
@@ -65,8 +64,6 @@ def _benchmark(text):
 def import_outputs(options):
     """Write the run and say what is in it; return the exit code."""
     sources = imported.series_names(options.files)
-    if options.name:
-        sources = [(options.name, path) for _, path in sources]
     folder = options.output or select.results_folder() / record.now().replace('-', '').replace(':', '')
     run = imported.write(folder, sources, site=options.site, benchmark=options.benchmark,
                          command=shlex.join(['osu-container', *sys.argv[1:]]),
