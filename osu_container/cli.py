@@ -30,7 +30,7 @@ COMMANDS = {
     'image': ('osu_container.image.cli', "list, build and check the images"),
     'bench': ('osu_container.bench.cli', "run the benchmarks over Slurm: every approach and native, in turn"),
     'import': ('osu_container.results.import_cli', "make a run of what OSU's programs or IMB printed"),
-    'compare': ('osu_container.compare.cli', "compare runs, modules and published figures at every message size"),
+    'compare': ('osu_container.compare.cli', "compare runs and published figures at every message size"),
     'report': ('osu_container.report.cli', "make one page of runs: tables, curves, proof, environment"),
     'reference': ('osu_container.results.cli', "list the published figures"),
 }

@@ -379,7 +379,7 @@ class Attempt(object):
         """
         Keep one figure of a run for the table: the latency of 8 bytes, the bandwidth of the largest message.
 
-        osu_output.py, which reads all that programs print, wants a newer Python than compute nodes have.
+        results/osu_output.py, which reads all that programs print, wants a newer Python than compute nodes have.
         """
         rows = re.findall(r'^\s*(\d+)\s+(\d+\.\d+)\s*$', out, re.M)
         wanted = [value for size, value in rows if size == '8'] if called[0] == 'osu_latency' else \

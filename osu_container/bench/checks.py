@@ -61,7 +61,7 @@ class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
             self.prerun_cmds = ['osu_begin=$(date +%s%N)']
             self.postrun_cmds = ['osu_code=$?', f'echo $(($(date +%s%N) - osu_begin)) >{self.clock}',
                                  '(exit $osu_code)']
-        words = plan.with_proof(self.case.start, self.case.program, RANK_PROOF, self.proofs)
+        words = plan.proof_command(self.case.start, self.case.program, RANK_PROOF, self.proofs)
         self.executable, *self.executable_opts = [shlex.quote(word) for word in words]
         self.command = f'module load {self.case.module}; ' + shlex.join(words)
         self.begin = time.monotonic()
@@ -83,7 +83,7 @@ class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
         entry = measure.line(self.case, PLAN['repeat'], stdout=self.raw, stderr=self.errors, code=self.job.exitcode,
                              proofs=self.proofs, promise=PLAN['promises'][self.case.module], seconds=seconds,
                              folder=self.folder, command=self.command)
-        gone = holding.lost(os.environ, measure.text_of(self.errors)) if entry['status'] != 'ok' else None
+        gone = holding.job_loss(os.environ, measure.text_of(self.errors)) if entry['status'] != 'ok' else None
         if gone:
             raise ForceExitError(gone)
         run_files.Writer(self.folder / run_files.NAME).add('measurement', **entry)

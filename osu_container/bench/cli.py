@@ -103,12 +103,12 @@ def main(options):
         if not importlib.util.find_spec(package):
             raise ModuleNotFoundError(name=package)
     if folder:
-        with holding.hold(folder):  # before Slurm is asked for a job
+        with holding.lock_run(folder):  # before Slurm is asked for a job
             pass
     else:
         folder = _new_folder(options)
     if not launching.job_of(base)[0]:
-        return _in_a_job(options, wanted, site, runs, folder, base)
+        return _in_a_job(options, wanted, site, runs, base)
     return _measure(options, wanted, found, base, folder)
 
 
@@ -284,38 +284,20 @@ def _check_slurm(site, wanted, base):
         raise BenchError("salloc is not there, and this is no job: start it in one (sbatch)")
 
 
-def _in_a_job(options, wanted, site, runs, folder, base):
+def _in_a_job(options, wanted, site, runs, base):
     """Run this very command in a job; return its exit code."""
-    again = [sys.executable, str(installed_modules.PROJECT / 'bin' / 'osu-container'), 'bench']
-    if (folder / run_files.NAME).exists():
-        again += ['--resume', str(folder)]
-    else:
-        again += [*(['--output', str(folder)] if options.output else []),
-                  *(_own_again(options) if wanted.run else ['--tag', wanted.tag]),
-                  '--repeats', str(wanted.repeats), '--nodes', str(wanted.nodes),
-                  *(['--validate'] if wanted.check else [])]
-        again += [word for name in wanted.modules for word in ('--module', name)]
-    again += ['--', *wanted.patterns] if not options.resume else []
     command = _salloc(wanted, site, options, [run for run in runs if not run.skip])
     print('$ ' + shlex.join(command) + ' osu-container bench ...', flush=True)
     # not in place of this process: killed, it would leave a job, or one that waits, which nobody gives back
     more = () if sys.stdin.isatty() else (signal.SIGINT,)  # a terminal sends that to both
+    again = [sys.executable, str(installed_modules.PROJECT / 'bin' / 'osu-container'), *sys.argv[1:]]
     return call([*command, *again], base, (signal.SIGTERM, signal.SIGHUP, *more))
-
-
-def _own_again(options):
-    """Return the options (list of str) of a user's command for the same command in a job."""
-    found = ['--run', options.run]
-    for name in OWN:
-        value = getattr(options, name)
-        found += ['--' + name.replace('_', '-')] * bool(value) + [str(value)] * bool(value and value is not True)
-    return found
 
 
 def _measure(options, wanted, found, base, folder):
     """Measure in this job; return the exit code."""
     screen = streams.Screen()
-    with holding.hold(folder):
+    with holding.lock_run(folder):
         session = Session(folder, wanted, found, base, say=screen.say, progress=screen.progress)
         if (folder / run_files.NAME).exists():
             session.resume()

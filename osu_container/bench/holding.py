@@ -25,7 +25,7 @@ PLAN = 'OSU_CONTAINER_PLAN'
 
 
 @contextlib.contextmanager
-def hold(folder):
+def lock_run(folder):
     """
     Keep other processes from measuring in a folder (Path), which is made if it does not exist, in a with statement.
 
@@ -60,7 +60,7 @@ _UNREACHED = re.compile(r'Task launch for StepId=\S+ failed on node (\S+): (Comm
                         r'Zero Bytes were transmitted or received|Unable to contact \S+.*)')
 
 
-def lost(env, errors=''):
+def job_loss(env, errors=''):
     """
     Return why nothing more can be measured in the job of env (dict) (str); None if it exists, if Slurm does not say,
     or outside of a job.

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from osu_container.proof import judging
 
-from .. import osu_output, record
-from ..results import model
+from .. import record
+from ..results import model, osu_output
 
 #: Characters of output that are searched for known messages, from the end
 SEARCHED = 200000
@@ -45,7 +45,7 @@ def line(run, repeat, *, stdout, stderr, code, proofs, promise, seconds, folder,
     except osu_output.OutputError as err:
         problem = str(err)
     if output:
-        entry.update(unit=output.unit, programs=output.programs, release=output.release, checked=output.checked,
+        entry.update(unit=run.case.unit, programs=output.programs, release=output.release, checked=output.checked,
                      comments=output.comments, foreign=output.foreign, broken=output.broken, zeros=output.zeros,
                      values={str(k): v for k, v in output.values.items()})
     if code not in (0, None):

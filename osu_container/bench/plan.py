@@ -85,7 +85,7 @@ def from_entry(entry):
                entry.get('check', False))
 
 
-def with_proof(start, program, rank_proof, proofs):
+def proof_command(start, program, rank_proof, proofs):
     """
     Return the command (list of str) that starts a program under rank-proof.
 

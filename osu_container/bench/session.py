@@ -23,8 +23,8 @@ from osu_container.core import outputs
 from osu_container.core.reading.files import read_json
 from osu_container.proof import judging
 
-from .. import osu_output, record
-from ..results import run_files
+from .. import record
+from ..results import osu_output, run_files
 from ..streams import started
 from . import BenchError, cases, holding, installed_modules, measure, plan, reframe_settings
 
@@ -177,12 +177,13 @@ class Session:
         limit, ranks = (self.wanted.run['limit'], mine.case.ranks) if mine else (ASK_LIMIT, 2)
         start, program = (mine.start, mine.program) if mine else (
             plan.start_line(min(2, self.wanted.nodes), 2, self.site, bind=False, kind=module.pmi), ASK_PROGRAM)
+        command = plan.proof_command(start, program, RANK_PROOF, proofs)
         try:
             with open(raw, 'w') as out, open(errors, 'w') as err, started(
-                    plan.with_proof(start, program, RANK_PROOF, proofs), env={**module.environment, **ASK}, stdout=out,
-                    stderr=err) as child:
+                    command, env={**module.environment, **ASK}, stdout=out, stderr=err) as child:
                 code = child.wait(timeout=limit)
         except subprocess.TimeoutExpired:
+            self.check_job(measure.text_of(errors))
             return nobody, f"it did not end within {limit} s ({errors})"
         text = raw.read_text(errors='replace')
         try:
@@ -208,7 +209,7 @@ class Session:
 
     def check_job(self, errors):
         """Raise BenchError if the job is gone: what failed then says nothing of its module. errors: str, of srun."""
-        gone = holding.lost(os.environ, errors)
+        gone = holding.job_loss(os.environ, errors)
         if gone:
             raise BenchError(gone)
 

@@ -36,7 +36,6 @@ def add_arguments(parser):
     add('files', nargs='+', metavar='[NAME=]FILE',
         help="what is read; NAME is what its curves are called (default: the name of the file)")
     add('-o', '--output', type=Path, metavar='DIR', help="folder of the run (default: a new one beside those of bench)")
-    add('--name', help="what the curves of all files are called, native for one")
     add('--site', choices=sorted(SITES), metavar='NAME', help="where it was measured, lumi-25.03 for one")
     add('--nodes', type=whole_number, help="on how many nodes, where a file does not say it")
     add('--ranks', type=whole_number, help="with how many ranks, where a file does not say it")
@@ -65,22 +64,22 @@ def _benchmark(text):
 def import_outputs(options):
     """Write the run and say what is in it; return the exit code."""
     sources = imported.series_names(options.files)
-    if options.name:
-        sources = [(options.name, path) for _, path in sources]
     folder = options.output or select.results_folder() / record.now().replace('-', '').replace(':', '')
     run = imported.write(folder, sources, site=options.site, benchmark=options.benchmark,
                          command=shlex.join(['osu-container', *sys.argv[1:]]),
                          added={key: getattr(options, key) for key in imported.ADDED})
     if options.json:
-        json.dump(as_json(folder, run), sys.stdout, indent=1)
-        sys.stdout.write('\n')
+        series = [{'name': one.name, 'case': vars(one.case), 'programs': one.programs,
+                   'release': one.facts.get('release'), 'repeats': one.repeats, 'sizes': one.sizes}
+                  for one in run.series]
+        failed = [{'name': one.name, 'case': vars(one.case), 'reason': one.reason} for one in run.failures]
+        print(json.dumps({'format': 'osu-container import', 'version': 1, 'run': run.name,
+                          'folder': str(folder.absolute()), 'series': series, 'failed': failed,
+                          'not_said': run.problems}, indent=1))
         return 0
     for one in run.series:
-        sizes = one.sizes
-        ends = [model.size_text(size) or '0 B' for size in (sizes[0], sizes[-1])]
-        span = '' if sizes == [0] else f", {' to '.join(ends)}"
-        repeats = f", {one.repeats} repeats" if one.repeats > 1 else ''
-        print(f"{one.name}: {imported.case_text(one.case)}{span}{repeats}; {one.ran or 'programs not known'}")
+        print(f"{one.name}: {one.case.title}: {len(one.sizes)} sizes, repeats: {one.repeats}; "
+              f"{one.ran or 'programs not known'}")
     for failure in run.failures:
         print(f"{failure.name}: {failure.case.title}: no figures: {failure.reason}")
     for note in run.problems:
@@ -88,13 +87,3 @@ def import_outputs(options):
     print(f"\n{folder}: {len(run.series)} curve{'s' * (len(run.series) != 1)}. To compare: osu-container compare "
           f"{shell.path(folder)} OTHER")
     return 0
-
-
-def as_json(folder, run):
-    """Return what --json prints (dict) of a run (Dataset) in a folder (Path)."""
-    return {'format': 'osu-container import', 'version': 1, 'run': run.name, 'folder': str(folder.absolute()),
-            'series': [{'name': one.name, 'case': vars(one.case), 'programs': one.programs,
-                        'release': one.facts.get('release'), 'repeats': one.repeats, 'sizes': one.sizes}
-                       for one in run.series],
-            'failed': [{'name': one.name, 'case': vars(one.case), 'reason': one.reason} for one in run.failures],
-            'not_said': run.problems}

@@ -1,9 +1,9 @@
 """Outputs of programs (outputs.py) as a run: in memory for compare and report, on disk for `osu-container import`."""
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
-from osu_container.core import outputs as outputs_of
 from osu_container.core.reading.files import open_plain
 
 from .. import record
@@ -48,46 +48,37 @@ def lines_of(sources, *, benchmark=None, added=None):
     :param added: {one of ADDED: value}, where a text does not say it
     Raises OutputFailure, Conflict.
     """
-    entries, read, problems, repeats, first, groups = [], [], [], {}, {}, {}
+    entries, read, problems, groups = [], {}, [], {}
     for name, path in sources:
         output = outputs.read(path, benchmark)
-        for other in read:
-            if other.sha256 == output.sha256:
-                raise Conflict(f"{path} and {other.path} are the same, byte for byte: name each output once")
-        read.append(output)
-        problems += output.notes + [table.reason for table in output.tables if table.benchmark is None]
-        for table in output.tables:
-            if table.benchmark is not None:
-                _add(table, added or {})
-                groups.setdefault((table.series or name, table.case), []).append(table)
-    for tables in groups.values():
-        _tell_apart(tables)
-    for (whole, path), output in zip(sources, read):
+        if output.sha256 in read:
+            raise Conflict(f"{path} and {read[output.sha256].path} are the same, byte for byte: name each output once")
+        read[output.sha256] = output
         for table in output.tables:
             if table.benchmark is None:
+                problems.append(table.reason)
                 continue
-            name, case = table.series or whole, table.case
-            before = first.setdefault((name, case), table)
-            if table.reason is None and before.reason is None and (
-                    (before.programs, before.release) != (table.programs, table.release)):
-                raise Conflict(f"{table.where}: {name} {case.title} is by {_ran(table)}, and by {_ran(before)} in "
-                               f"{before.where}, which do not compare: give each a name of its own, NAME=FILE")
-            repeats[name, case] = repeats.get((name, case), 0) + 1
-            entries.append(_entry(name, case, repeats[name, case], table))
+            _add(table, added or {})
+            groups.setdefault((table.series or name, table.case), []).append(table)
         problems += _unknown(path, output)
-    several = {key: count for key, count in repeats.items() if count > 1}
-    problems += [f"{name} {case.title} stands {count} times: taken as repeats. If they differ in something that the "
-                 "text does not say, give each a file and a name of its own"
-                 for (name, case), count in several.items()]
-    return entries, read, problems
-
-
-def _tell_apart(tables):
-    """Give Tables of one case a variant each where their command lines or exports differ: what differs."""
-    common = set.intersection(*(set(table.context) for table in tables))
-    for table in tables:
-        own = ' '.join(word for word in table.context if word not in common)[:200]
-        table.variant = ', '.join(filter(None, (table.variant, own)))
+    for (name, _), tables in list(groups.items()):
+        common = set.intersection(*(set(table.context) for table in tables))
+        repeats = {}
+        for table in tables:  # of one case: what differs in their command lines makes several
+            differs = ' '.join(word for word in table.context if word not in common)[:200]
+            table.variant = ', '.join(filter(None, (table.variant, differs)))
+            repeats.setdefault(table.case, []).append(table)
+        for case, some in repeats.items():
+            programs = {_ran(table): table.where for table in some if table.reason is None}
+            if len(programs) > 1:
+                raise Conflict(f"{name} {case.title} is by several programs, which do not compare "
+                               f"({'; '.join(f'{key}: {where}' for key, where in programs.items())}): give each a name "
+                               "of its own, NAME=FILE")
+            entries += [_entry(name, case, number, table) for number, table in enumerate(some, 1)]
+            if len(some) > 1:
+                problems.append(f"{name} {case.title} stands {len(some)} times: taken as repeats. If they differ in "
+                                "something that the text does not say, give each a file and a name of its own")
+    return entries, list(read.values()), problems
 
 
 def _ran(table):
@@ -152,19 +143,19 @@ def write(folder, sources, *, site=None, benchmark=None, added=None, command=Non
     Others as for lines_of(). Raises OutputFailure, Conflict, ResultsError, OSError, also where the folder is there.
     """
     entries, found, problems = lines_of(sources, benchmark=benchmark, added=added)
-    with outputs_of.new_folder(folder, parents=True) as new:
-        writer = run_files.Writer(Path(new) / run_files.NAME)
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError as err:
+        raise run_files.ResultsError(f"{folder} is there already, and stays as it is. Choose another name") from err
+    try:
+        writer = run_files.Writer(folder / run_files.NAME)
         header = _header(folder.name, sources, found, problems, site, command)
         writer.begin(**header)
         for entry in entries:
             writer.add('measurement', **entry)
         counts = {status: sum(entry['status'] == status for entry in entries) for status in run_files.STATUS}
         writer.add('end', ended=header['started'], **counts)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     return run_files.read(folder)
-
-
-def case_text(case):
-    """Return a Case in words (str), with what is not known of it."""
-    unknown = [key for key in ('nodes', 'ranks') if getattr(case, key) is None]
-    return case.title + (f" ({' and '.join(unknown)} not known)" if unknown else '')
-

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 from pathlib import Path
 
 from osu_container.core import shell
@@ -30,8 +31,6 @@ LINES = {
 #: Keys of LINES whose values are text
 TEXT = frozenset(['run', 'started', 'site', 'name', 'module', 'approach', 'ended'])
 STATUS = ('ok', 'failed', 'skipped')
-#: No message is larger: 2 ** 63 bytes
-LARGEST = 1 << 63
 
 
 class ResultsError(Exception):
@@ -85,7 +84,6 @@ def _entries(path, problems):
                                    "file was copied while it was written, copy it again") from err
             except ValueError as err:
                 raise ResultsError(f"{path}:{number}: {err}. Was the line changed by hand?") from err
-            entry = discreet(entry)  # of a release that kept them
             _check_line(path, number, entry, first=empty)
             empty = False
             yield number, entry
@@ -93,10 +91,8 @@ def _entries(path, problems):
         raise ResultsError(f"{path}: {err.strerror}, and no results have so many. Is it another file?") from err
     except OSError as err:
         raise ResultsError(f"{path} cannot be read: {err.strerror or err}") from err
-    if empty and problems:
-        raise ResultsError(f"{path} holds no complete line: the run was killed at its start. Measure again")
     if empty:
-        raise ResultsError(f"{path} is empty: the run ended before its first line was written. Measure again")
+        raise ResultsError(f"{path} holds no complete line: the run was killed at its start. Measure again")
 
 
 def lines(path):
@@ -115,73 +111,50 @@ def has_ended(folder):
     try:
         with open_plain(folder / NAME) as handle:
             handle.seek(max(0, handle.seek(0, os.SEEK_END) - (1 << 14)))  # the last line of a run that ended is short
-            last = parse_json(handle.read().rstrip(b'\n').rpartition(b'\n')[2], _no_doubles)
-    except (OSError, ValueError):
+            return b'"kind": "end"' in handle.read().rstrip().rpartition(b'\n')[2]
+    except OSError:
         return False
-    return isinstance(last, dict) and last.get('kind') == 'end'
 
 
 def _check_line(path, number, entry, *, first):
-    """Raise ResultsError unless entry has the keys of its kind, and unless the first line is that of a run."""
-    kind = entry.get('kind') if isinstance(entry, dict) else None
-    if first:
-        if kind != 'run' or entry.get('format') != FORMAT:
-            raise ResultsError(f"{path}:{number} is no results file: the first line must say "
-                               f'"kind": "run", "format": "{FORMAT}"')
-        if entry.get('version') != VERSION:
-            raise ResultsError(f"{path} has version {entry.get('version')} of its format, wanted {VERSION}: measure "
-                               "again, or read it with the osu-container that wrote it")
-    if not isinstance(kind, str) or kind not in LINES:
+    """Raise ResultsError unless entry has the keys of its kind, and unless the first line alone is that of a run."""
+    found = entry if isinstance(entry, dict) else {}
+    kind = found.get('kind')
+    if first and (kind, found.get('format'), found.get('version')) != ('run', FORMAT, VERSION):
+        raise ResultsError(f"{path}:{number} is no results file: wanted kind run, format {FORMAT}, version {VERSION}, "
+                           f"found {kind!r}, {found.get('format')!r}, {found.get('version')!r}. Measure again, or read "
+                           "it with the osu-container that wrote it")
+    if not isinstance(kind, str) or kind not in LINES or first != (kind == 'run'):
         raise ResultsError(f"{path}:{number} is of kind {kind!r}, wanted one of {', '.join(LINES)}")
-    missing = [key for key in LINES[kind] if key not in entry]
-    if missing:
-        raise ResultsError(f"{path}:{number}: a line of kind {kind} without {', '.join(missing)}")
-    for key in TEXT.intersection(LINES[kind]):
-        if not isinstance(entry[key], str):
-            raise ResultsError(f"{path}:{number}: {key} is {entry[key]!r}, wanted text")
-    if kind == 'run' and not first:
-        raise ResultsError(f"{path}:{number}: a second run begins here; one file holds one run")
+    for key in LINES[kind]:
+        if key not in entry or key in TEXT and not isinstance(entry[key], str):
+            raise ResultsError(f"{path}:{number}: a line of kind {kind} whose {key} is {entry.get(key)!r}")
 
 
-def _case(where, entry):
-    """Return the Case of a line; where: 'file:line'. Raises ResultsError."""
-    found = entry['case']
-    known = {'benchmark', 'buffers', 'nodes', 'ranks', 'variant'}
-    if not isinstance(found, dict) or 'benchmark' not in found or set(found) - known or not all(
-            isinstance(found.get(key, ''), str) for key in ('benchmark', 'buffers', 'variant')):
-        raise ResultsError(f"{where}: case must be an object with {', '.join(sorted(known))}; found {found!r}")
+def _case(found):
+    """Return the Case of a line (found: its value). Raises TypeError, ValueError."""
     case = model.Case(**found)
-    if case.buffers not in model.BUFFERS:
-        raise ResultsError(f"{where}: buffers {case.buffers!r}, wanted one of {', '.join(map(repr, model.BUFFERS))}")
-    for key in ('nodes', 'ranks'):
-        value = getattr(case, key)
-        if value is not None and not _counts(value):
-            raise ResultsError(f"{where}: {key} is {value!r}, wanted a whole number from 1")
+    texts = isinstance(case.benchmark, str) and isinstance(case.variant, str) and case.buffers in model.BUFFERS
+    if not texts or not all(count is None or _counts(count) for count in (case.nodes, case.ranks)):
+        raise ValueError(f"case {found!r} cannot be")
     return case
 
 
 def _counts(value):
     """Return True if value is a whole number from 1."""
-    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= LARGEST
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value < 10 ** 9
 
 
-def _values(where, entry, case):
-    """Return {size: value} of a measurement that succeeded. Raises ResultsError."""
-    if entry.get('unit') != case.unit:
-        raise ResultsError(f"{where}: unit {entry.get('unit')!r}, but {case.benchmark} is in {case.unit}: units are "
-                           "never mixed. Was the line changed by hand?")
-    found = entry.get('values')
-    if not isinstance(found, dict) or not found:
-        raise ResultsError(f"{where}: status is ok, but there are no values")
+def _values(entry, case):
+    """Return {size: value} of a measurement that succeeded. Raises KeyError, TypeError, AttributeError, ValueError."""
+    if entry['unit'] != case.unit or not entry['values']:
+        raise ValueError(f"unit {entry['unit']!r} and {len(entry['values'])} values, wanted values in {case.unit}")
     values = {}
-    for size, value in found.items():
-        if not (size.isascii() and size.isdigit()) or len(size) > 19 or int(size) > LARGEST:
-            raise ResultsError(f"{where}: {size[:40]!r} is no message size in bytes")
-        if int(size) in values:
-            raise ResultsError(f"{where}: message size {int(size)} stands twice")
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not model.LOWEST <= value <= model.HIGHEST:
-            raise ResultsError(f"{where}: {case.benchmark} is {value!r} {case.unit} at {size} bytes, wanted a number "
-                               f"above 0, from {model.LOWEST:g} to {model.HIGHEST:g}")
+    for size, value in entry['values'].items():
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not number or not model.LOWEST <= value <= model.HIGHEST or not re.fullmatch('0|[1-9][0-9]{0,17}', size):
+            raise ValueError(f"{case.benchmark} is {value!r} {case.unit} at {size[:40]!r} bytes, wanted a number "
+                             "above 0")
         values[int(size)] = float(value)
     return values
 
@@ -212,43 +185,49 @@ def assemble(path, header, entries, problems):
     problems.extend(header.get('not_said') or [])
     dataset = model.Dataset(header['run'], 'run', f"run {header['run']} on {header['site']}", header,
                             problems=problems, path=path)
-    series, seen = {}, {}
+    series = {}
     for number, entry in entries:
-        where = f'{path}:{number}'
         if entry['kind'] == 'module':
             dataset.modules[entry['name']] = entry
         elif entry['kind'] == 'end':
             dataset.facts = dict(dataset.facts, ended=entry['ended'])
         elif entry['kind'] == 'measurement':
-            case, repeat = _case(where, entry), entry['repeat']
-            problems += [f"not read, as its number is not plain: {line}" for line in entry.get('broken') or []]
-            if entry['status'] not in STATUS:
-                raise ResultsError(f"{where}: status {entry['status']!r}, wanted one of {', '.join(STATUS)}")
-            if not _counts(repeat):
-                raise ResultsError(f"{where}: repeat is {repeat!r}, wanted a whole number from 1")
-            if entry['status'] != 'ok':
-                dataset.failures.append(model.Failure(case, entry['approach'], repeat,
-                                                      entry.get('reason') or 'no reason was recorded',
-                                                      entry.get('errors'), entry['status'] == 'skipped'))
-                continue
-            key = (case, entry['approach'])
-            if seen.setdefault((key, repeat), number) != number:
-                raise ResultsError(f"{where}: {entry['approach']} {case.title}, repeat {repeat} stands already in line "
-                                   f"{seen[key, repeat]}: each repeat is measured once")
-            one = series.get(key)
-            if one is None:
-                one = series[key] = model.Series(case, entry['approach'], {}, entry.get('programs'),
-                                                 {'module': entry['module'], 'typed': entry.get('typed'),
-                                                  'release': entry.get('release'), 'proofs': []})
-                dataset.series.append(one)
-            elif (one.programs, one.facts['release']) != (entry.get('programs'), entry.get('release')):
-                other = ' '.join(filter(None, (entry.get('programs'), entry.get('release'))))
-                raise ResultsError(f"{where}: {entry['approach']} {case.title} was run with {one.ran} and with "
-                                   f"{other}, which do not compare")
-            one.facts['proofs'].append(entry.get('proof') or [])
-            for size, value in _values(where, entry, case).items():
-                one.values.setdefault(size, {})[repeat] = value
+            try:
+                problems += [f"not read, as its number is not plain: {line}" for line in entry.get('broken') or []]
+                _add(dataset, series, entry)
+            except (KeyError, TypeError, AttributeError, ValueError) as err:
+                raise ResultsError(f"{path}:{number}: {err}. Was the line changed by hand?") from err
     return dataset
+
+
+def _add(dataset, series, entry):
+    """
+    Add a measurement (dict) to a Dataset.
+
+    :param series: {(case, name): Series}, those of dataset
+    Raises KeyError, TypeError, AttributeError or ValueError for what cannot have been measured.
+    """
+    case, name, repeat = _case(entry['case']), entry['approach'], entry['repeat']
+    if entry['status'] not in STATUS or not _counts(repeat):
+        raise ValueError(f"status {entry['status']!r} and repeat {repeat!r}, wanted one of {', '.join(STATUS)} and a "
+                         "whole number from 1")
+    if entry['status'] != 'ok':
+        dataset.failures.append(model.Failure(case, name, repeat, entry.get('reason') or 'no reason was recorded',
+                                              entry.get('errors'), entry['status'] == 'skipped'))
+        return
+    one = series.get((case, name))
+    if one is None:
+        one = series[case, name] = model.Series(case, name, {}, entry.get('programs'), {
+            'module': entry['module'], 'typed': entry.get('typed'), 'release': entry.get('release'), 'proofs': []})
+        dataset.series.append(one)
+    elif (one.programs, one.facts['release']) != (entry.get('programs'), entry.get('release')):
+        raise ValueError(f"{name} {case.title} was run with {one.ran} and with {entry.get('programs')} "
+                         f"{entry.get('release')}, which do not compare")
+    one.facts['proofs'].append(entry.get('proof') or [])
+    for size, value in _values(entry, case).items():
+        if repeat in one.values.setdefault(size, {}):
+            raise ValueError(f"{name} {case.title} has repeat {repeat} twice")
+        one.values[size][repeat] = value
 
 
 class Writer:

@@ -2,7 +2,6 @@
 import os
 import re
 import resource
-import shutil
 import signal
 import socket
 import subprocess
@@ -15,7 +14,7 @@ from osu_container.bench import holding, session
 from osu_container.results import run_files
 from tests.bench.test_bench import ARGUMENTS, measurements
 from tests.helpers.bench_stand_in import special
-from tests.helpers.machine import PROJECT, STATE, command_lines, run
+from tests.helpers.machine import PROJECT, command_lines, run
 
 pytestmark = [pytest.mark.long, pytest.mark.alone]
 
@@ -104,8 +103,8 @@ def test_a_failure_by_the_end_of_the_job_is_no_result(bench, tmp_path):
 def test_slurm_is_asked_whether_the_job_exists(made, bench, text, errors, says):
     env = {'PATH': f'{made}/bin:{os.environ["PATH"]}', 'ROOT': str(made)}
     (made / 'squeue.answer').write_text(text)
-    assert holding.lost(dict(env, SLURM_JOB_ID='7'), errors) == says
-    assert holding.lost(env) is None, 'outside of a job there is none to lose'
+    assert holding.job_loss(dict(env, SLURM_JOB_ID='7'), errors) == says
+    assert holding.job_loss(env) is None, 'outside of a job there is none to lose'
 
 
 def test_a_run_goes_on_only_with_the_same_modules(bench, tmp_path):
@@ -124,10 +123,10 @@ def test_a_run_goes_on_only_with_the_same_modules(bench, tmp_path):
 
 def test_of_many_that_begin_at_once_one_measures(tmp_path):
     script = ('import sys, time; sys.path.insert(0, sys.argv[1])\nfrom osu_container.bench import BenchError, holding\n'
-              'try:\n    with holding.hold(sys.argv[2]): time.sleep(3)\nexcept BenchError: sys.exit(3)')
+              'try:\n    with holding.lock_run(sys.argv[2]): time.sleep(3)\nexcept BenchError: sys.exit(3)')
     children = [subprocess.Popen([sys.executable, '-c', script, str(PROJECT), str(tmp_path)]) for _ in range(3)]
     assert sorted(child.wait(60) for child in children) == [0, 3, 3]
-    with holding.hold(tmp_path):
+    with holding.lock_run(tmp_path):
         assert f'process {os.getpid()} ' in (tmp_path / holding.NAME).read_text()
 
 
@@ -144,19 +143,3 @@ def test_a_full_disk_leaves_whole_lines_only(tmp_path):
     done = run([sys.executable, '-c', script, PROJECT, path], preexec_fn=limit)
     assert 'File too large' in done.stdout and done.stderr == ''
     assert path.read_bytes() == before
-
-
-@pytest.mark.slurm
-def test_a_rank_that_dies_under_the_real_slurm_is_a_result(bench, tmp_path):
-    started = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
-    assert started.returncode == 0, started.stdout + started.stderr
-    (tmp_path / 'bin').mkdir()
-    (tmp_path / 'bin' / 'srun').symlink_to(bench.root / 'bin' / 'srun')  # tells the ranks where their proofs go
-    real = {'PATH': f"{tmp_path / 'bin'}:{os.environ['PATH']}", 'REAL_SRUN': shutil.which('srun'),
-            'SLURM_CONF': str(STATE / 'slurm' / 'slurm.conf')}
-    special(bench.root, '1', 'osu_bw', "os.environ['SLURM_PROCID'] == '1' and os.kill(os.getpid(), 9)")
-    done = bench(*ARGUMENTS, '--repeats', '1', '-o', tmp_path / 'run', '--', 'osu_bw', **real)
-    assert done.returncode == 1 and '1 measured, 1 failed' in done.stdout, done.stdout + done.stderr
-    failure, = run_files.read(tmp_path / 'run').failures
-    assert failure.name == '1' and failure.reason.startswith('exit code 137')
-    assert run_files.read(tmp_path / 'run').problems == []

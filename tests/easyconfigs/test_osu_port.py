@@ -18,9 +18,9 @@ from pathlib import Path
 
 import pytest
 
-from osu_container import osu_output
 from osu_container.core.installing.native import OF_THE_LAUNCHER
 from osu_container.image import catalogue, fetch
+from osu_container.results import osu_output
 from tests.helpers.machine import PROJECT
 
 PORTS = ('allgather', 'alltoall', 'alltoallv', 'barrier', 'bcast', 'bibw', 'bw', 'gather', 'latency', 'multi_lat',

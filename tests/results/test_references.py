@@ -1,16 +1,13 @@
-"""Published figures, what a selection means; regression/nightly and the job of GitLab."""
+"""Published figures, and what a selection means."""
 
 import hashlib
 import json
-import re
 
 import pytest
-import yaml
 
 from osu_container import cli
 from osu_container.results import references, run_files, select
 from tests.helpers.example_runs import CASES, make_run
-from tests.helpers.machine import PROJECT, run
 
 #: Published dataset -> (curves, points, sha256 of everything that was published in it, see fingerprint())
 PUBLISHED = {
@@ -96,49 +93,10 @@ def test_what_means_nothing_is_refused_with_what_exists(typed, named, runs):
     assert typed in str(caught.value) and all(name in str(caught.value) for name in named)
 
 
-def test_the_results_folder_is_the_variable_the_clone_or_the_users(monkeypatch, tmp_path):
+def test_results_folder_is_variable_then_clone_then_user(monkeypatch, tmp_path):
     monkeypatch.delenv(select.VARIABLE)
     monkeypatch.setattr(select, 'STATE', tmp_path / '.workstation')
     monkeypatch.setenv('XDG_DATA_HOME', str(tmp_path / 'data'))
     assert select.results_folder() == tmp_path / 'data' / 'osu-container' / 'results'
     (tmp_path / '.workstation').mkdir()
     assert select.results_folder() == tmp_path / '.workstation' / 'results'
-
-
-# ---- every night
-
-def test_the_job_of_gitlab_uses_options_that_exist():
-    job = yaml.safe_load((PROJECT / 'regression/gitlab-ci.yml').read_text())['osu-container']
-    lines = [line for line in job['script'] + job['after_script'] if 'osu-container' in line and 'env.sh' not in line]
-    assert len(lines) == 5
-    for line in lines:
-        subcommand = re.search(r'osu-container"? (\w+)', line)[1]
-        shown = run([PROJECT / 'bin' / 'osu-container', subcommand, '--help'])
-        assert shown.returncode == 0, line
-        for option in re.findall(r' (--?\w[\w-]*)', line):
-            assert re.search(rf'(^|[ ,]){option}\b', shown.stdout, re.M), (line, option)
-
-
-def test_nightly_names_why_nothing_could_be_run(tmp_path):
-    """With folders of its own and no modules."""
-    assert run([PROJECT / 'regression/nightly']).returncode == 2
-    environment = {'PATH': '/usr/local/bin:/usr/bin:/bin', 'HOME': str(tmp_path), 'LC_ALL': 'C.UTF-8',
-                   'EASYBUILD_PREFIX': str(tmp_path / 'prefix'), 'OSU_CONTAINER_RESULTS': str(tmp_path / 'results')}
-    done = run([PROJECT / 'regression/nightly', 'lumi-g-2025-03', '--module', 'osu-container/nonesuch'],
-               env=environment, timeout=300)
-    assert done.returncode == 1 and 'nonesuch' in done.stdout and 'Compared with' not in done.stdout
-
-
-@pytest.mark.full
-@pytest.mark.apptainer
-@pytest.mark.slurm
-def test_nightly_is_silent_about_a_slower_reference_only(shell, tmp_path):
-    """References a hundred times slower and faster than any machine; the run of the night is real."""
-    folders = {'OSU_CONTAINER_RESULTS': str(tmp_path / 'results')}
-    for name, scale in (('slower', 1e-4), ('faster', 1e4)):
-        make_run(tmp_path / name, approaches=('native',), repeats=2, scale={'native': scale}, run=name)
-    night = ' --module osu-native --module osu-container/pure --repeats 2 osu_latency'
-    slower = shell(f'{PROJECT}/regression/nightly {tmp_path}/slower{night}', timeout=600, **folders)
-    assert 'Compared with' not in slower.stdout, slower.stdout
-    faster = shell(f'{PROJECT}/regression/nightly {tmp_path}/faster{night}', timeout=600, **folders)
-    assert faster.returncode == 1 and f'Compared with {tmp_path}/faster' in faster.stdout, faster.stdout + faster.stderr

@@ -392,7 +392,7 @@ ENDS = [
      'patterns': ["the run was cut off"],
      'cause': "The benchmark has stopped before its last message size, or has printed no numbers at all.",
      'remedy': "The reason is on its other output: look at the .err file beside it.",
-     'source': "osu_container/osu_output.py", 'last': True},
+     'source': "osu_container/results/osu_output.py", 'last': True},
     {'name': "shared memory full",
      'patterns': ["nexpected bus error encountered in worker", "insufficient shared memory (shm)",
                   "Error while creating shared memory segment", "NCCL WARN Call to posix_fallocate failed",

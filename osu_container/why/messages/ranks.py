@@ -85,7 +85,7 @@ ENTRIES = [
      'cause': "Each rank has measured itself: they have not found each other.",
      'remedy': "Leave out --mpi=; another cluster may lack the PMI that the site's data name under pmi (srun "
                "--mpi=list).",
-     'source': "osu_container/osu_output.py"},
+     'source': "osu_container/results/osu_output.py"},
     {'name': "wrong number of ranks",
      'patterns': [("This test requires ",
                    r"This test requires (?P<number>exactly two|at least two|at least \d+|exactly \d+) processes"),
