@@ -227,10 +227,6 @@ class SiteEasyBlock(EasyBlock):
                 self.facts.get('wrapper', False)))
             write_file(os.path.join(folder, injection.NAME),
                        call_settings.injection(self.settings(), self.facts['image']['file']))
-            gpus = self.uses_gpus()
-            write_file(os.path.join(folder, call_settings.SCRIPTS, call_settings.SCRIPT), call_settings.job_script(
-                self.settings(), self.site, self.full_mod_name, self.shown_example(),
-                next((name for name in self.cfg['commands'] if gpus and name.endswith('-gpu-bind')), None)))
 
     def make_module_step(self, fake=False):
         """Write the module; with --module-only also what osu-explain prints, so that it fits the new module file."""

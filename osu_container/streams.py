@@ -290,27 +290,11 @@ def started(command, **options):
         raise
 
 
-def group_runs(group):
-    """Return whether a process of a process group (int) runs; those that only wait to be reaped do not (bool)."""
-    for name in os.listdir('/proc'):
-        if name.isdigit():
-            try:
-                with open(f'/proc/{name}/stat') as handle:
-                    fields = handle.read().rpartition(')')[2].split()
-            except OSError:  # it has ended meanwhile
-                continue
-            if fields and int(fields[2]) == group and fields[0] not in 'ZX':
-                return True
-    return False
-
-
 def end_group(child, patience=PATIENCE):
-    """End a child (Popen that leads a process group) and all that it started: ask, force after patience (seconds)."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(child.pid, number)
-        end = time.monotonic() + patience
-        while time.monotonic() < end:
-            if child.poll() is not None and not group_runs(child.pid):
-                return
-            time.sleep(0.02)
+    """End a child (Popen that leads a process group): ask, kill after patience (seconds) it and what is left of it."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(patience)
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()

@@ -98,19 +98,25 @@ def replace(path, data):
 
 def _put(path, data, force):
     """Write data (bytes) to path (str), whole or not at all. Raises FileExistsError without force, else OutputError."""
+    folder, name = os.path.split(os.path.abspath(path))
+    # a name of its own, by O_EXCL, and with the mode that the user's umask leaves: mkstemp() knows 0600 alone
+    new = os.path.join(folder, '.%s.%d.%s' % (name[:40], os.getpid(), os.urandom(4).hex()))
     try:
-        with _beside(path) as (new, number):
-            with os.fdopen(number, 'wb') as handle:
-                handle.write(data)
-                handle.flush()
-                os.fsync(handle.fileno())
-            place(new, path, force)
+        number = os.open(new, os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_WRONLY, 0o666)
+        with os.fdopen(number, 'wb') as handle:
+            handle.write(data)
+            handle.flush()
+            os.fsync(handle.fileno())
+        place(new, path, force)
     except FileExistsError:
         raise
     except OSError as err:
         if err.errno in (errno.EMFILE, errno.ENFILE):  # the shell's limit, and nothing of this file's
             raise
         raise _unwritable(path, err)
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(new)
 
 
 def _unwritable(path, err):
@@ -138,20 +144,6 @@ def place(new, path, force=False):
         os.replace(new, path)
     else:
         os.unlink(new)
-
-
-@contextlib.contextmanager
-def _beside(path):
-    """Give (name, descriptor) of a new file beside path (str), which is gone afterwards unless it was renamed."""
-    folder, name = os.path.split(os.path.abspath(path))
-    # a name of its own, by O_EXCL, and with the mode that the user's umask leaves: mkstemp() knows 0600 alone
-    new = os.path.join(folder, '.%s.%d.%s' % (name[:40], os.getpid(), os.urandom(4).hex()))
-    number = os.open(new, os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_WRONLY, 0o666)
-    try:
-        yield new, number
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(new)
 
 
 def _content_is(path, data):

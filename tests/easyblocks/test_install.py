@@ -94,8 +94,6 @@ def test_every_easybuild_installs_every_approach(any_eb, approach):
     assert sorted(path.name for path in (root / 'bin').iterdir()) == sorted(
         [*facts['image']['programs'], 'run-in-container', 'osu-shell', 'osu-exec', 'osu-explain', 'osu-gpu-bind',
          'osu-proof', 'start-shell'])
-    script, = (root / 'runscripts').iterdir()
-    assert run(['bash', '-n', script]).returncode == 0 and 'osu_bw H H' in script.read_text()
     injected = [library['soname'] for library in facts['host']['injected']]
     assert injected[:len(APPROACHES[approach]['inject'])] == [
         {'libmpi': 'libmpi.so.12', 'libfabric': 'libfabric.so.1'}[name] for name in APPROACHES[approach]['inject']]
@@ -238,8 +236,7 @@ def test_sysroot_takes_the_place_of_the_host(eb, host):
     done = eb('osu-container-hybrid.eb', '-r', '--try-amend=site=workstation', f'--sysroot={root}',
               '--try-amend=sanity_check_commands=true,true')
     assert done.returncode == 0, done.stdout[-3000:]
-    assert f'inject("{root}{os.path.dirname(LIBFABRIC)}/", "libfabric.so.1"' in eb.module(
-        'osu-container/hybrid').read_text()
+    assert f'"{root}{LIBFABRIC}:/opt/host-mpi/lib/libfabric.so.1"' in eb.module('osu-container/hybrid').read_text()
 
 
 def test_installations_share_one_file_and_each_can_be_removed(eb):

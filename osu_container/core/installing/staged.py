@@ -4,7 +4,6 @@ its image as one file that all installations share; with the sampler and osu-pro
 work where the clone is gone.
 """
 import contextlib
-import errno
 import glob
 import os
 import re
@@ -33,11 +32,9 @@ _MORE = ('__init__.py', 'cli.py', 'columns.py', 'exit_codes.py', 'rank-proof', '
 def disk_problem(err, installdir):
     """Return a sentence (str): the OSError err stopped an installation in installdir (str); what to do."""
     path = err.filename2 or err.filename or installdir
-    if err.errno in (errno.ENOSPC, errno.EDQUOT):
-        return "%s: %s. Nothing is installed anew, what was there is as it was. Free space or files (df -h, df -i, " \
-               "quota), or install elsewhere (eb --installpath=...)" % (path, err.strerror)
-    return "%s: %s. Nothing is installed anew, what was there is as it was. Look who may write there (ls -ld %s), or " \
-           "install elsewhere (eb --installpath=...)" % (path, err.strerror or err, os.path.dirname(str(path)))
+    return "%s: %s. Nothing is installed anew, what was there is as it was. Look at free space and rights (df -h, df " \
+           "-i, quota, ls -ld %s), or install elsewhere (eb --installpath=...)" % (
+               path, err.strerror or err, os.path.dirname(str(path)))
 
 
 #: What EasyBuild says of a lock that it finds (easybuild.tools.filetools, check_lock)
