@@ -160,61 +160,24 @@ def _content_is(path, data):
 # ---- folders
 
 @contextlib.contextmanager
-def new_folder(path, marked=False, over=(), parents=False):
+def new_folder(path):
     """
     Give a folder (str) whose content becomes that of path (str or Path), in one move when the block ends.
 
-    Nothing is left of it where the block fails.
-
-    :param marked: bool, remove() may remove it later; over: names of files (str): a folder that make() has made, and
-                   that has nothing else, is replaced; parents: bool, those of path are made
-    Raises OutputError where path is there or cannot be written.
+    Nothing is left of it where the block fails. Raises OutputError where path exists or cannot be written.
     """
     path = os.path.abspath(str(path))
     parent, name = os.path.split(path)
-    _check_place(path, over)
-    try:
-        if parents:
-            os.makedirs(parent, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix='.%s.' % name[:40], dir=parent) as stage:
-            made, older = os.path.join(stage, name), os.path.join(stage, 'older')
-            (make if marked else os.mkdir)(made)
-            yield made
-            _check_place(path, over)  # it may have come since
-            if os.path.lexists(path):
-                os.rename(path, older)
-            try:
-                os.rename(made, path)
-            except BaseException:
-                if os.path.lexists(older):
-                    os.rename(older, path)
-                raise
-    except OutputError:
-        raise
-    except OSError as err:
-        named = str(err.filename or path)
-        if not named.startswith(os.path.join(parent, '.' + name[:40])) and not path.startswith(named):
-            raise
-        raise _unwritable(path, err)
-
-
-def _check_place(path, over):
-    """Raise OutputError where path (str) is there and may not be replaced by a folder; over as of new_folder()."""
-    if not os.path.lexists(path):
-        return
-    if not over:
+    if os.path.lexists(path):
         raise OutputError(path, "it is there already, and stays as it is. Choose another name")
-    _check_ours(path, over)
-
-
-def _check_ours(folder, known=()):
-    """Raise OutputError unless make() has made folder (str) and, with known (names of files), it has no others."""
-    if not is_ours(folder) or os.path.islink(os.path.dirname(folder)):
-        raise OutputError(folder, "it has no mark of this project (%s) or is behind a link, and stays as it is. To "
-                                  "remove it yourself: rm -r" % MARK)
-    others = sorted(set(os.listdir(folder)) - set(known) - {MARK}) if known else []
-    if others:
-        raise OutputError(folder, "it has also %s, and stays as it is. Move that away first" % ', '.join(others[:3]))
+    try:
+        with tempfile.TemporaryDirectory(prefix='.%s.' % name[:40], dir=parent) as stage:
+            made = os.path.join(stage, name)
+            os.mkdir(made)
+            yield made
+            os.rename(made, path)
+    except OSError as err:
+        raise _unwritable(path, err)
 
 
 def make(folder):
@@ -222,35 +185,6 @@ def make(folder):
     os.mkdir(str(folder))
     mark(folder)
     return folder
-
-
-def own(folder):
-    """Return folder (str or Path), made if it is not there. Raises OutputError where it is not of this project."""
-    try:
-        make(folder)
-    except FileExistsError:
-        _check_ours(str(folder))
-    return folder
-
-
-@contextlib.contextmanager
-def temporary(prefix, folder):
-    """Give a new folder (str) in folder (str or Path), named from prefix (str), which remove() may remove if we die."""
-    made = tempfile.mkdtemp(prefix=prefix, dir=str(folder))
-    try:
-        mark(made)
-        yield made
-    finally:
-        clear(made)
-
-
-def keep(made, folder):
-    """Give the folder made (str or Path, of make()) the name folder, unless another process of ours was faster."""
-    try:
-        os.rename(str(made), str(folder))
-    except OSError:
-        _check_ours(str(folder))
-        remove(made)
 
 
 def mark(folder):
@@ -273,28 +207,15 @@ def is_ours(folder):
         return False
 
 
-def remove(folder, known=()):
-    """
-    Remove folder (str or Path) with all that is in it.
-
-    known: names of files, beside which it may have no others. Raises OutputError unless make() has made it, OSError.
-    """
-    folder = os.path.abspath(str(folder))
-    _check_ours(folder, known)
-    # the mark last: a kill would leave what belongs to nobody
-    for name in sorted(os.listdir(folder), key=lambda name: name == MARK):
-        path = os.path.join(folder, name)
-        if os.path.isdir(path) and not os.path.islink(path):
-            shutil.rmtree(path)
-        else:
-            os.unlink(path)
-    os.rmdir(folder)
-
-
 def clear(folder):
     """Remove folder (str or Path) if it is of this project, or empty: a kill may come just before make() marks it."""
+    folder = str(folder)
     with contextlib.suppress(OSError):
-        if is_ours(folder):
-            remove(folder)
-        elif not os.path.islink(str(folder)):
-            os.rmdir(str(folder))
+        # the mark last: a kill would leave what belongs to nobody
+        for name in sorted(os.listdir(folder), key=MARK.__eq__) if is_ours(folder) else ():
+            path = os.path.join(folder, name)
+            if os.path.isdir(path) and not os.path.islink(path):
+                shutil.rmtree(path)
+            else:
+                os.unlink(path)
+        os.rmdir(folder)

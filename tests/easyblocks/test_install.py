@@ -74,7 +74,7 @@ def assert_refused(easybuild, done, *texts):
     assert done.returncode != 0, done.stdout
     for text in texts:
         assert text in folded(done.stdout), done.stdout[-3000:]
-    assert easybuild.left_behind() == []
+    assert [path for path in easybuild.left_behind() if not (easybuild.prefix / path).is_dir()] == []
 
 
 # ---- what works

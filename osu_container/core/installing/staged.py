@@ -139,6 +139,8 @@ class StagedInstall(object):
         """Prepare to replace the folder final (str); what an interrupted run left beside it is removed."""
         self.final, self.stage, self.old = final, final + '.part', final + '.old'
         self.committed, self.moved = False, []
+        with contextlib.suppress(OSError):  # EasyBuild makes an empty folder before any step
+            os.rmdir(final)
         if is_ours(self.old):
             if not os.path.isdir(final):
                 os.rename(self.old, final)
@@ -184,8 +186,6 @@ class StagedInstall(object):
         if is_ours(self.old) and not os.path.isdir(self.final):
             os.rename(self.old, self.final)
         self.finish()
-        with contextlib.suppress(OSError):  # it has other installations
-            os.rmdir(os.path.dirname(self.final))
 
 
 def install_proof(folder):
