@@ -15,6 +15,7 @@ from easybuild.tools.filetools import (
     convert_name,
     copy_file,
     read_file,
+    remove_dir,
     remove_file,
     write_file,
 )
@@ -41,7 +42,6 @@ from osu_container.core.terminal import visible
 from osu_container.core.writing import call_settings
 from osu_container.core.writing.module_text import (
     MODULES,
-    SETTING,
     folded,
     help_lines,
     keywords,
@@ -114,8 +114,6 @@ class SiteEasyBlock(EasyBlock):
         if self.module_generator.SYNTAX != 'Lua':
             raise EasyBuildError("These modules are written in Lua, found module syntax %s: use "
                                  "--module-syntax=Lua and --modules-tool=Lmod", self.module_generator.SYNTAX)
-        for name in self.cfg['commands']:
-            self.script(name)
         self.approach = self.or_error(approach_entry, approach, approaches)
         if is_site_file(self.cfg['site']):
             self.cfg['site'] = os.path.abspath(self.cfg['site'])  # messages name it, who reads them is elsewhere
@@ -136,14 +134,6 @@ class SiteEasyBlock(EasyBlock):
         if self.cfg[parameter] not in known:
             raise EasyBuildError("%s: unknown %s '%s'; known: %s", os.path.basename(self.cfg.path), parameter,
                                  self.cfg[parameter], ', '.join(known))
-
-    def script(self, name):
-        """Return the path (str) of a script of this project: it comes with the easyblock, so no sum is checked."""
-        path = os.path.join(easyconfigs(), 'o', 'osu-container', name)
-        if not os.path.isfile(path):
-            raise EasyBuildError("%s: commands has '%s', but there is no %s: it takes scripts of this project alone. "
-                                 "Name one of these", os.path.basename(self.cfg.path), name, path)
-        return path
 
     def to_type(self, parameters):
         """Return what to type (str) to install the same once more, with the values of parameters (list of str)."""
@@ -204,9 +194,9 @@ class SiteEasyBlock(EasyBlock):
         self.staged.commit()
 
     def copy_script(self, name, bindir):
-        """Copy a script of this project (str) to the folder bindir (str), to be run by everybody."""
+        """Copy a script of this project (str) to the folder bindir (str), to be run by everybody: no sum is checked."""
         target = os.path.join(bindir, name)
-        copy_file(self.script(name), target)
+        copy_file(os.path.join(easyconfigs(), 'o', 'osu-container', name), target)
         adjust_permissions(target, 0o755, relative=False)
 
     def write_settings(self, folder):
@@ -215,12 +205,9 @@ class SiteEasyBlock(EasyBlock):
         if self.site['name'] not in SITES or is_site_file(self.cfg['site']):
             content['site_entry'] = self.site  # osu-container bench asks it, and has it from nowhere else
         write_file(os.path.join(folder, SETTINGS_FILE), json.dumps(content, indent=2, sort_keys=True))
-        modules, older = settings_modules(self.settings()), os.path.join(folder, MODULES, SETTING)
-        for name, text in modules.items():
+        remove_dir(os.path.join(folder, MODULES))  # --module-only: what no longer applies
+        for name, text in settings_modules(self.settings()).items():
             write_file(os.path.join(folder, MODULES, name), text)
-        for name in os.listdir(older) if os.path.isdir(older) else []:  # --module-only: what no longer applies
-            if os.path.join(SETTING, name) not in modules:
-                remove_file(os.path.join(older, name))
         if self.settings().inside.env_prefix:
             write_file(os.path.join(folder, call_settings.NAME), call_settings.call_settings(
                 self.settings(), self.facts['image']['file'], self.facts['host']['runtime']['command'],

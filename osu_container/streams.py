@@ -6,7 +6,6 @@ Python 3.6 and its standard library only: the commands of installed modules use 
 """
 import contextlib
 import errno
-import functools
 import io
 import os
 import signal
@@ -230,24 +229,8 @@ class Progress:
         self.screen.clear()
 
 
-#: Signals that end this program
-ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 #: Seconds that a command has to end by itself when it is asked to: srun ends its step then
 PATIENCE = 15
-
-
-@contextlib.contextmanager
-def signals_held():
-    """
-    Hold back the signals that end this program, so that one that comes while a command starts finds it noted.
-
-    Gives what preexec_fn must be (a function): the command itself gets its signals as ever.
-    """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
-    try:
-        yield functools.partial(signal.pthread_sigmask, signal.SIG_SETMASK, before)
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def ending_with(parent):
@@ -279,10 +262,8 @@ def started(command, **options):
     """
     child = None
     try:
-        with signals_held() as release:
-            prepare = ending_with(os.getpid())  # what imports may lose an interruption: Python drops it in a callback
-            child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True,
-                                     preexec_fn=lambda: (release(), prepare()), **options)
+        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True,
+                                 preexec_fn=ending_with(os.getpid()), **options)
         yield child
     except BaseException:
         if child is not None:

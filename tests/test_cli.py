@@ -288,30 +288,3 @@ def test_a_group_is_ended_with_all_that_it_started(script, code):
         streams.end_group(child, patience=0.5)
         assert child.returncode == code
         assert child.stdout.read() == b'' and time.monotonic() - begin < 30  # the last one that could write is gone
-
-
-def test_a_signal_that_comes_while_a_command_starts_finds_it_noted():
-    """Without signals_held() the handler runs before the assignment, and the command stays."""
-    program = '''
-import os, signal, subprocess, sys
-from osu_container import streams
-signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
-streams.Popen = streams.subprocess.Popen
-def early(*words, **options):
-    global child
-    os.kill(os.getpid(), signal.SIGTERM)
-    child = streams.Popen(*words, **options)
-    return child
-streams.subprocess.Popen = early
-try:
-    with streams.started(['sleep', '60']):
-        pass
-finally:
-    print(child.pid, child.returncode)
-'''
-    done = subprocess.run([sys.executable, '-c', program], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr
-    pid, code = done.stdout.split()
-    assert int(code) == -signal.SIGTERM, 'the command itself gets its signals as ever'
-    with pytest.raises(ProcessLookupError):
-        os.kill(int(pid), 0)

@@ -12,7 +12,6 @@ import errno
 import os
 import shutil
 import stat
-import tempfile
 
 from osu_container.core.reading import files
 
@@ -159,57 +158,31 @@ def _content_is(path, data):
 
 # ---- folders
 
-@contextlib.contextmanager
-def new_folder(path):
-    """
-    Give a folder (str) whose content becomes that of path (str or Path), in one move when the block ends.
-
-    Nothing is left of it where the block fails. Raises OutputError where path exists or cannot be written.
-    """
-    path = os.path.abspath(str(path))
-    parent, name = os.path.split(path)
-    if os.path.lexists(path):
-        raise OutputError(path, "it is there already, and stays as it is. Choose another name")
-    try:
-        with tempfile.TemporaryDirectory(prefix='.%s.' % name[:40], dir=parent) as stage:
-            made = os.path.join(stage, name)
-            os.mkdir(made)
-            yield made
-            os.rename(made, path)
-    except OSError as err:
-        raise _unwritable(path, err)
-
-
 def make(folder):
-    """Make the folder (str or Path), which must not be there, with this project's mark; return it. Raises OSError."""
-    os.mkdir(str(folder))
+    """Make the folder (str), which must not exist, with this project's mark; return it. Raises OSError."""
+    os.mkdir(folder)
     mark(folder)
     return folder
 
 
 def mark(folder):
-    """Say in folder (str or Path), which this project has made, that it may be removed. Raises OSError."""
-    path = os.path.join(str(folder), MARK)
-    number = os.open(path, os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_WRONLY, 0o644)
-    with os.fdopen(number, 'w') as handle:
-        handle.write('%d\n' % os.lstat(str(folder)).st_ino)
+    """Say in folder (str), which this project has made, that it may be removed. Raises OSError."""
+    with open(os.path.join(folder, MARK), 'w') as handle:
+        handle.write('%d\n' % os.lstat(folder).st_ino)
 
 
 def is_ours(folder):
-    """Return whether folder (str or Path) is one that mark() has marked for this user, wherever it was moved since."""
+    """Return whether folder (str) is one that mark() has marked for this user, wherever it was moved since."""
     try:
-        found = os.lstat(str(folder))
-        number = os.open(os.path.join(str(folder), MARK), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        with os.fdopen(number, 'rb') as handle:
-            return (stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
-                    and stat.S_ISREG(os.fstat(number).st_mode) and handle.read(40) == b'%d\n' % found.st_ino)
+        found = os.lstat(folder)
     except OSError:
         return False
+    return (stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+            and files.text_of(os.path.join(folder, MARK)) == '%d\n' % found.st_ino)
 
 
 def clear(folder):
-    """Remove folder (str or Path) if it is of this project, or empty: a kill may come just before make() marks it."""
-    folder = str(folder)
+    """Remove folder (str) if it is of this project, or empty: a kill may come just before make() marks it."""
     with contextlib.suppress(OSError):
         # the mark last: a kill would leave what belongs to nobody
         for name in sorted(os.listdir(folder), key=MARK.__eq__) if is_ours(folder) else ():

@@ -105,14 +105,6 @@ def wanted_sha256(path):
     return chosen[0].lower() if chosen else None
 
 
-def given_sha256(text):
-    """Return the sha256 text (str or None) of an easyconfig in lower case. Raises ImageError if it is none."""
-    if text and not re.fullmatch('[0-9a-fA-F]{64}', text):
-        raise ImageError("image_sha256 '%s' is no sha256: take what sha256sum prints, 64 digits from 0 to f"
-                         % text)
-    return text and text.lower()
-
-
 def check_image(sif, wanted, beside, image_help, runtime, of_site=False):
     """
     Return the sha256 of the image sif (str, path). Raise ImageError unless it is wanted (str or None) and the image is
