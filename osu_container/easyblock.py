@@ -28,13 +28,7 @@ from osu_container.core.deciding.settings import approach_entry, check_approach,
 from osu_container.core.deciding.site_choice import SettingsError, SiteFile, is_site_file, site_here
 from osu_container.core.deciding.trial import Host, missing_host_paths
 from osu_container.core.installing.native import PortsError
-from osu_container.core.installing.staged import (
-    LOCKED,
-    StagedInstall,
-    disk_problem,
-    install_proof,
-    lock_problem,
-)
+from osu_container.core.installing.staged import StagedInstall, disk_problem, install_proof
 from osu_container.core.reading.files import read_json
 from osu_container.core.reading.image import no_room
 from osu_container.core.reading.sif import ImageError
@@ -71,14 +65,6 @@ def this_site(wanted):
     if is_site_file(wanted):
         return site_here(None, SiteFile(wanted), socket.gethostname(), os.environ)
     return site_here(wanted, local, socket.gethostname(), os.environ)
-
-
-def loaded_site():
-    """Return the name (str) of the site whose software stack is loaded, None where nothing tells it."""
-    try:
-        return this_site(None)[0]['name']
-    except SettingsError:
-        return None
 
 
 class SiteEasyBlock(EasyBlock):
@@ -234,8 +220,6 @@ class SiteEasyBlock(EasyBlock):
             self.put_back(before)
             if isinstance(err, OSError):
                 raise EasyBuildError("%s", disk_problem(err, self.installdir))
-            if isinstance(err, EasyBuildError) and LOCKED.match(err.msg):
-                raise EasyBuildError("%s", lock_problem(err.msg, LOCKED.match(err.msg).group(1)))
             raise
         if self.staged:
             self.staged.finish()

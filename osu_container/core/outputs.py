@@ -134,15 +134,9 @@ def place(new, path, force=False):
                 os.chmod(new, stat.S_IMODE(found.st_mode) & 0o777)
         os.replace(new, path)
         return
-    try:
-        os.link(new, path)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without such links: an empty file takes the name, if nothing has it
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-        os.replace(new, path)
-    else:
-        os.unlink(new)
+    # not by a hard link, which some file systems refuse: an empty file takes the name, if nothing has it
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+    os.replace(new, path)
 
 
 def _content_is(path, data):

@@ -5,7 +5,6 @@ work where the clone is gone.
 """
 import contextlib
 import os
-import re
 import shutil
 import stat
 
@@ -33,16 +32,6 @@ def disk_problem(err, installdir):
     return "%s: %s. Nothing is installed anew, what was there is as it was. Look at free space and rights (df -h, df " \
            "-i, quota, ls -ld %s), or install elsewhere (eb --installpath=...)" % (
                path, err.strerror or err, os.path.dirname(str(path)))
-
-
-#: What EasyBuild says of a lock that it finds (easybuild.tools.filetools, check_lock)
-LOCKED = re.compile(r'(?:Lock|Maximum wait time for lock) (.*?\.lock) (?:already exists|to be released)')
-
-
-def lock_problem(said, lock):
-    """Return what EasyBuild said (str) of the folder lock (str), and what to do."""
-    return "%s Another eb installs this at the moment, or was killed. If no eb runs, here or on another node: rmdir " \
-           "%s, then run eb again, which removes what the killed one has left" % (said, lock)
 
 
 def is_shareable(image, installdir):
