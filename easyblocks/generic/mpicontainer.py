@@ -22,7 +22,7 @@ try:
     from osu_container.core.deciding.settings import image_of, settings_for
     from osu_container.core.installing import image_build, site_image, user_software
     from osu_container.core.installing.staged import is_shareable, place_image, stamp
-    from osu_container.core.writing.wrappers import COMMAND, WRAPPERS, check_wrapper, found_command, make_wrappers
+    from osu_container.core.writing.wrappers import COMMAND, WRAPPERS, check_wrapper, make_wrappers
     from osu_container.easyblock import SiteEasyBlock
 except ImportError as err:
     raise ImportError("%s cannot find its package: %s, looked for in %s and on Python's path. Do not copy this file: "
@@ -117,7 +117,11 @@ class MPIContainer(SiteEasyBlock):
         self.or_error(check_wrapper, wrapper, self.settings())
         if not shutil.which(COMMAND):
             self.modules_tool.load([name for name in modules if self.modules_tool.exist([name])[0]])
-        return self.or_error(found_command, wrapper, shutil.which(COMMAND), modules)
+        if not shutil.which(COMMAND):
+            raise EasyBuildError("wrapper=%s: no command %s on PATH, nor a module of: %s. Load the module that has it, "
+                                 "or use the bundled wrapper: leave --try-amend=wrapper= out", wrapper, COMMAND,
+                                 ', '.join(modules) or 'none on this site')
+        return shutil.which(COMMAND)
 
     def build_step(self):
         """Nothing to build: the image is made by container-recipes/."""

@@ -124,13 +124,6 @@ def test_easyconfig_of_a_stack_has_the_modules_of_the_site_data(site):
     assert others == ([tuple(data['plugin'])] if data['plugin'] else [])
 
 
-@pytest.mark.parametrize('site', CRAY)
-def test_easyconfigs_differ_in_what_depends_on_the_stack_only(site):
-    ours, theirs = parameters(EASYCONFIGS / 'osu-native.eb'), parameters(easyconfig(site))
-    own = {'__builtins__', 'site', 'versionsuffix', 'dependencies', 'description', 'example', 'sanity_check_commands'}
-    assert {**ours, **dict.fromkeys(own)} == {**theirs, **dict.fromkeys(own)}
-
-
 def test_no_easyconfig_runs_code_or_has_the_sum_of_a_script():
     scripts = {sha256_of(path) for path in EASYCONFIGS.parent.glob('*/*') if path.suffix != '.eb'}
     for path in EASYCONFIGS.parent.parent.glob('*/*/*.eb'):

@@ -104,7 +104,6 @@ def test_through_the_entrypoint_where_the_module_says_so(installed):
     sif = str(installed.root / 'x.sif')
     through, run = {'start': 'run'}, '[--quiet]\n[run]\n'
     assert installed('osu_bw', 'H', 'a b', **through).stdout.startswith(f'{run}[{sif}]\n[osu_bw]\n[H]\n[a b]\n')
-    assert installed('osu-exec', 'ls', '-l /', **through).stdout.startswith(f'{run}[{sif}]\n[ls]\n[-l /]\n')
     assert installed('osu-shell', '--nv', **through).stdout.startswith(f'{run}[--nv]\n[{sif}]\n[/bin/bash]\n')
 
 
@@ -345,18 +344,10 @@ def test_what_a_killed_keeper_has_left_is_removed_and_what_ranks_hold_is_not(ins
 
 @pytest.mark.as_user
 @pytest.mark.parametrize('ranks', [1, 2])
-@pytest.mark.parametrize('wrapped', [False, True])
-def test_ranks_that_share_no_container_are_told_so(installed, ranks, wrapped):
-    """Also where the runtime cannot share one, and where wrappers of another tool call it. root needs it never."""
-    show = '#!/bin/bash\nprintf "%s %s\\n" "${MPI_A-unset}" "${MPI_B-unset}"\n'
-    (installed.root / 'runtime').write_text(show)
-    more = {}
-    if wrapped:
-        (installed.root / 'other').mkdir()
-        (installed.root / 'other' / 'osu_bw').write_text(show)
-        (installed.root / 'other' / 'osu_bw').chmod(0o755)
-        more = {'wrappers': 'other'}
-    done = installed('osu_bw', apart='MPI_A=0 MPI_B=0', MPI_B='mine', SLURM_STEP_TASKS_PER_NODE=str(ranks), **more)
+def test_ranks_that_share_no_container_are_told_so(installed, ranks):
+    """Also where the runtime cannot share one. root needs it never."""
+    (installed.root / 'runtime').write_text('#!/bin/bash\nprintf "%s %s\\n" "${MPI_A-unset}" "${MPI_B-unset}"\n')
+    done = installed('osu_bw', apart='MPI_A=0 MPI_B=0', MPI_B='mine', SLURM_STEP_TASKS_PER_NODE=str(ranks))
     assert done.stdout == ('0 mine\n' if ranks > 1 and os.getuid() else 'unset mine\n'), done.stderr
 
 

@@ -122,11 +122,8 @@ def check_image(sif, wanted, beside, image_help, runtime, of_site=False):
     found = sha256_of(sif)
     if found != (wanted or found):
         # EasyBuild 4.9 shows the first 300 characters: a long path comes last
-        if of_site:
-            raise ImageError("wrong sha256 of the image: found %s, wanted %s: %s. Its owner has replaced it: write the "
-                             "easyconfig anew (osu-container new), or take this one by --try-amend=image_sha256=%s"
-                             % (found, wanted, sif, found))
-        raise ImageError("wrong sha256 of the image: found %s, wanted %s: %s. Copy or make it again (%s)"
+        raise ImageError("wrong sha256 of the image: found %s, wanted %s: %s. If its owner has replaced it, write the "
+                         "easyconfig anew (osu-container new), else copy or make it again (%s)"
                          % (found, wanted, sif, image_help))
     problem = signature_problem(sif, runtime)
     if problem:

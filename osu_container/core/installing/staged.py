@@ -163,8 +163,7 @@ def install_proof(folder):
     names = [os.path.join('proof', name) for name in sorted(os.listdir(proof))]
     for name in list(_MORE) + [name for name in names if os.path.isfile(os.path.join(_PACKAGE, name))]:
         source, target = os.path.join(_PACKAGE, name), os.path.join(folder, PROOF, _NAME, name)
-        if not os.path.isdir(os.path.dirname(target)):
-            os.makedirs(os.path.dirname(target))
+        os.makedirs(os.path.dirname(target), exist_ok=True)
         shutil.copyfile(source, target)
         os.chmod(target, 0o755 if os.access(source, os.X_OK) else 0o644)
     os.symlink(os.path.join('..', PROOF, _NAME, 'proof', COMMAND), os.path.join(folder, 'bin', COMMAND))
