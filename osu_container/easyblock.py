@@ -15,6 +15,7 @@ from easybuild.tools.filetools import (
     convert_name,
     copy_file,
     read_file,
+    remove_dir,
     remove_file,
     write_file,
 )
@@ -27,13 +28,7 @@ from osu_container.core.deciding.settings import approach_entry, check_approach,
 from osu_container.core.deciding.site_choice import SettingsError, SiteFile, is_site_file, site_here
 from osu_container.core.deciding.trial import Host, missing_host_paths
 from osu_container.core.installing.native import PortsError
-from osu_container.core.installing.staged import (
-    LOCKED,
-    StagedInstall,
-    disk_problem,
-    install_proof,
-    lock_problem,
-)
+from osu_container.core.installing.staged import StagedInstall, disk_problem, install_proof
 from osu_container.core.reading.files import read_json
 from osu_container.core.reading.image import no_room
 from osu_container.core.reading.sif import ImageError
@@ -41,7 +36,6 @@ from osu_container.core.terminal import visible
 from osu_container.core.writing import call_settings
 from osu_container.core.writing.module_text import (
     MODULES,
-    SETTING,
     folded,
     help_lines,
     keywords,
@@ -71,14 +65,6 @@ def this_site(wanted):
     if is_site_file(wanted):
         return site_here(None, SiteFile(wanted), socket.gethostname(), os.environ)
     return site_here(wanted, local, socket.gethostname(), os.environ)
-
-
-def loaded_site():
-    """Return the name (str) of the site whose software stack is loaded, None where nothing tells it."""
-    try:
-        return this_site(None)[0]['name']
-    except SettingsError:
-        return None
 
 
 class SiteEasyBlock(EasyBlock):
@@ -114,8 +100,6 @@ class SiteEasyBlock(EasyBlock):
         if self.module_generator.SYNTAX != 'Lua':
             raise EasyBuildError("These modules are written in Lua, found module syntax %s: use "
                                  "--module-syntax=Lua and --modules-tool=Lmod", self.module_generator.SYNTAX)
-        for name in self.cfg['commands']:
-            self.script(name)
         self.approach = self.or_error(approach_entry, approach, approaches)
         if is_site_file(self.cfg['site']):
             self.cfg['site'] = os.path.abspath(self.cfg['site'])  # messages name it, who reads them is elsewhere
@@ -136,14 +120,6 @@ class SiteEasyBlock(EasyBlock):
         if self.cfg[parameter] not in known:
             raise EasyBuildError("%s: unknown %s '%s'; known: %s", os.path.basename(self.cfg.path), parameter,
                                  self.cfg[parameter], ', '.join(known))
-
-    def script(self, name):
-        """Return the path (str) of a script of this project: it comes with the easyblock, so no sum is checked."""
-        path = os.path.join(easyconfigs(), 'o', 'osu-container', name)
-        if not os.path.isfile(path):
-            raise EasyBuildError("%s: commands has '%s', but there is no %s: it takes scripts of this project alone. "
-                                 "Name one of these", os.path.basename(self.cfg.path), name, path)
-        return path
 
     def to_type(self, parameters):
         """Return what to type (str) to install the same once more, with the values of parameters (list of str)."""
@@ -204,9 +180,9 @@ class SiteEasyBlock(EasyBlock):
         self.staged.commit()
 
     def copy_script(self, name, bindir):
-        """Copy a script of this project (str) to the folder bindir (str), to be run by everybody."""
+        """Copy a script of this project (str) to the folder bindir (str), to be run by everybody: no sum is checked."""
         target = os.path.join(bindir, name)
-        copy_file(self.script(name), target)
+        copy_file(os.path.join(easyconfigs(), 'o', 'osu-container', name), target)
         adjust_permissions(target, 0o755, relative=False)
 
     def write_settings(self, folder):
@@ -215,22 +191,15 @@ class SiteEasyBlock(EasyBlock):
         if self.site['name'] not in SITES or is_site_file(self.cfg['site']):
             content['site_entry'] = self.site  # osu-container bench asks it, and has it from nowhere else
         write_file(os.path.join(folder, SETTINGS_FILE), json.dumps(content, indent=2, sort_keys=True))
-        modules, older = settings_modules(self.settings()), os.path.join(folder, MODULES, SETTING)
-        for name, text in modules.items():
+        remove_dir(os.path.join(folder, MODULES))  # --module-only: what no longer applies
+        for name, text in settings_modules(self.settings()).items():
             write_file(os.path.join(folder, MODULES, name), text)
-        for name in os.listdir(older) if os.path.isdir(older) else []:  # --module-only: what no longer applies
-            if os.path.join(SETTING, name) not in modules:
-                remove_file(os.path.join(older, name))
         if self.settings().inside.env_prefix:
             write_file(os.path.join(folder, call_settings.NAME), call_settings.call_settings(
                 self.settings(), self.facts['image']['file'], self.facts['host']['runtime']['command'],
                 self.facts.get('wrapper', False)))
             write_file(os.path.join(folder, injection.NAME),
                        call_settings.injection(self.settings(), self.facts['image']['file']))
-            gpus = self.uses_gpus()
-            write_file(os.path.join(folder, call_settings.SCRIPTS, call_settings.SCRIPT), call_settings.job_script(
-                self.settings(), self.site, self.full_mod_name, self.shown_example(),
-                next((name for name in self.cfg['commands'] if gpus and name.endswith('-gpu-bind')), None)))
 
     def make_module_step(self, fake=False):
         """Write the module; with --module-only also what osu-explain prints, so that it fits the new module file."""
@@ -251,8 +220,6 @@ class SiteEasyBlock(EasyBlock):
             self.put_back(before)
             if isinstance(err, OSError):
                 raise EasyBuildError("%s", disk_problem(err, self.installdir))
-            if isinstance(err, EasyBuildError) and LOCKED.match(err.msg):
-                raise EasyBuildError("%s", lock_problem(err.msg, LOCKED.match(err.msg).group(1)))
             raise
         if self.staged:
             self.staged.finish()

@@ -6,7 +6,6 @@ Python 3.6 and its standard library only: the commands of installed modules use 
 """
 import contextlib
 import errno
-import functools
 import io
 import os
 import signal
@@ -230,24 +229,8 @@ class Progress:
         self.screen.clear()
 
 
-#: Signals that end this program
-ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 #: Seconds that a command has to end by itself when it is asked to: srun ends its step then
 PATIENCE = 15
-
-
-@contextlib.contextmanager
-def signals_held():
-    """
-    Hold back the signals that end this program, so that one that comes while a command starts finds it noted.
-
-    Gives what preexec_fn must be (a function): the command itself gets its signals as ever.
-    """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
-    try:
-        yield functools.partial(signal.pthread_sigmask, signal.SIG_SETMASK, before)
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def ending_with(parent):
@@ -279,10 +262,8 @@ def started(command, **options):
     """
     child = None
     try:
-        with signals_held() as release:
-            prepare = ending_with(os.getpid())  # what imports may lose an interruption: Python drops it in a callback
-            child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True,
-                                     preexec_fn=lambda: (release(), prepare()), **options)
+        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True,
+                                 preexec_fn=ending_with(os.getpid()), **options)
         yield child
     except BaseException:
         if child is not None:
@@ -290,27 +271,11 @@ def started(command, **options):
         raise
 
 
-def group_runs(group):
-    """Return whether a process of a process group (int) runs; those that only wait to be reaped do not (bool)."""
-    for name in os.listdir('/proc'):
-        if name.isdigit():
-            try:
-                with open(f'/proc/{name}/stat') as handle:
-                    fields = handle.read().rpartition(')')[2].split()
-            except OSError:  # it has ended meanwhile
-                continue
-            if fields and int(fields[2]) == group and fields[0] not in 'ZX':
-                return True
-    return False
-
-
 def end_group(child, patience=PATIENCE):
-    """End a child (Popen that leads a process group) and all that it started: ask, force after patience (seconds)."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(child.pid, number)
-        end = time.monotonic() + patience
-        while time.monotonic() < end:
-            if child.poll() is not None and not group_runs(child.pid):
-                return
-            time.sleep(0.02)
+    """End a child (Popen that leads a process group): ask, kill after patience (seconds) it and what is left of it."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(patience)
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()

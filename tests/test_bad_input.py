@@ -281,11 +281,6 @@ VALUES = st.recursive(
 #: Where data is changed, how and to what; and what is done to the bytes of the file then
 CHANGES = st.lists(st.tuples(st.integers(0, 1 << 20), st.sampled_from(('other', 'gone', 'more')), VALUES), max_size=3)
 CUTS = st.one_of(st.none(), st.tuples(st.integers(0, 1 << 20), st.binary(max_size=3)))
-#: What may stand behind an option, or in place of one: no path that leads out of the folder, no process, no long look
-WORDS = TEXTS.map(lambda text: text.replace('/', '').replace('\0', '').replace('..', ''))
-TYPED = ('check', 'new', 'why', 'import', 'compare', 'report', 'bench', 'reference list',
-         'image list', 'image recipe', 'image verify')
-
 
 def places_of(part):
     """Return the places in part (data of JSON), at any depth: list of (dict or list, key)."""
@@ -338,18 +333,6 @@ def plain(*words):
     """Run a command; assert that it says what it says in words, whatever it was given."""
     told = said(*words)  # an exception comes through
     assert 'Traceback' not in told and not CONTROL.search(told), told
-
-
-@examples(40, 400)
-def test_any_words_end_in_a_message(ready, number):
-    def check(command, options, more):
-        parser = parser_of(command)
-        known = [one for one in sorted(parser._option_string_actions) if one not in ('--version',)]
-        words = [word for at, value in options for word in (known[at % len(known)], value)]
-        plain(*command.split(), *words, *more)
-    each(check, number, command=st.sampled_from(TYPED), more=st.lists(st.one_of(WORDS, st.sampled_from((
-        'run', 'good.sif', 'job.out', 'osu.txt', 'run:pure'))), max_size=2),
-         options=st.lists(st.tuples(st.integers(0, 99), WORDS), max_size=3))
 
 
 @examples(15, 150)

@@ -18,16 +18,15 @@ from hypothesis import strategies as st
 from osu_container import cli
 from osu_container.core import shell, terminal
 from osu_container.core.data.sites.schema import EVIDENCE
-from osu_container.core.deciding.site_choice import SiteFile, site_entry
-from osu_container.core.writing.call_settings import NAME as CALL_SETTINGS
+from osu_container.core.deciding.site_choice import SiteFile
 from osu_container.core.writing.module_text import lua_string
 from osu_container.discover.write import source_of
 from osu_container.new import easyconfig
 from osu_container.results import run_files
 from tests.core.deciding.test_settings import facts
 from tests.helpers.example_runs import CASES, make_run
-from tests.helpers.hostile import LINES, NAMES, PATHS, TEXTS, EasyBuildReader, Lua, each
-from tests.helpers.machine import PROJECT, run
+from tests.helpers.hostile import NAMES, PATHS, TEXTS, EasyBuildReader, Lua, each
+from tests.helpers.machine import PROJECT
 from tests.report.test_report import Tables
 
 IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
@@ -90,36 +89,6 @@ def test_a_module_holds_texts_of_image_and_site_as_they_are(lua, easybuild, numb
 
 
 # ---- bash
-
-
-@examples(30, 1000)
-def test_run_in_container_takes_its_settings_as_text(tmp_path, number):
-    """call-settings of an installation: image, folders and programs of the image, defaults."""
-    root = tmp_path / 'module'
-    (root / 'bin').mkdir(parents=True)
-    os.symlink(PROJECT / 'easyconfigs/o/osu-container/run-in-container', root / 'bin' / 'app')
-    runtime = tmp_path / 'runtime'
-    runtime.write_text('#!/bin/sh\n# what it is called with\nprintf "%s\\0" "$@"; echo; env -0\n')
-    runtime.chmod(0o755)
-
-    def check(name, folder, value):
-        (root / name).write_text('')
-        rows = [('image', name), ('runtime', str(runtime)), ('prefix', 'APPTAINER'), ('bind', f'/{folder}:/x'),
-                ('default', 'FI_PROVIDER=' + value)]
-        (root / CALL_SETTINGS).write_text(''.join('{} {}\n'.format(*row) for row in rows), errors='surrogateescape')
-        done = run([root / 'bin' / 'app', 'a b', '$(touch owned)'], cwd=tmp_path, errors='surrogateescape',
-                   env={'PATH': os.environ['PATH'], 'HOME': str(tmp_path), 'LC_ALL': 'C.UTF-8'})
-        assert done.returncode == 0 and done.stderr == '', done.stderr
-        words, _, variables = done.stdout.partition('\n')
-        assert words.split('\0')[-4:-1] == ['app', 'a b', '$(touch owned)']
-        variables = dict(line.partition('=')[::2] for line in variables.split('\0'))
-        assert str(root / name) in words.split('\0') and variables['FI_PROVIDER'] == value
-        assert variables['APPTAINER_BIND'].split(',')[0] == f'/{folder}:/x'
-    # a blank at an end of a value is none of it; : parts folders, / ends names
-    text = LINES.map(lambda text: text.replace(':', '').replace(',', '').strip() or 'x')
-    each(check, number, name=text.map(lambda text: text.replace('/', '').lstrip('.')[:60].strip() or 'x'), folder=text,
-         value=text)
-    assert not (tmp_path / 'owned').exists()
 
 
 @examples(60, 3000)
@@ -191,21 +160,17 @@ def test_eb_reads_the_easyconfig_that_new_writes(easybuild, number):
 
 @examples(40, 1000)
 def test_a_site_file_that_discover_writes_holds_the_texts_of_the_host(tmp_path, number):
-    entry = dict(site_entry('workstation'), based_on='plain')
-    del entry['name']
-
-    def check(node, text, remark):
-        site = dict(entry, title=text)
-        found = {'name': 'here', 'node': node, 'date': '2026-11-23', 'root': text, 'site': site,
-                 'approaches': [('pure', None), ('bind', remark)]}
-        source = source_of(found)
-        assert [type(node).__name__ for node in ast.parse(source).body] == ['Assign'] * 3, source
+    def check(node, text):
+        site = {'based_on': 'plain', 'title': text}
+        source = source_of({'name': 'here', 'node': node, 'date': '2026-11-23', 'root': '', 'site': site,
+                            'approaches': [('pure', None)]})
+        assert [type(part).__name__ for part in ast.parse(source).body] == ['Assign'] * 3, source
         path = tmp_path / 'site.py'
         path.write_text(source, encoding='utf-8')
         read = SiteFile(str(path))
-        assert (read.SITE, read.ROOT, read.SITES) == ('here', text, {'here': site})
+        assert (read.SITE, read.ROOT, read.SITES) == ('here', '', {'here': site})
     whole = TEXTS.map(lambda text: text.encode('utf-8', 'replace').decode())
-    each(check, number, node=whole, text=whole, remark=whole)
+    each(check, number, node=whole, text=whole)
 
 
 # ---- the terminal

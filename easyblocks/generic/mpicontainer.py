@@ -21,8 +21,8 @@ try:
     from osu_container.core.deciding import facts
     from osu_container.core.deciding.settings import image_of, settings_for
     from osu_container.core.installing import image_build, site_image, user_software
-    from osu_container.core.installing.staged import place_image, shared_with, stamp
-    from osu_container.core.writing.wrappers import COMMAND, WRAPPERS, check_wrapper, found_command, make_wrappers
+    from osu_container.core.installing.staged import is_shareable, place_image, stamp
+    from osu_container.core.writing.wrappers import COMMAND, WRAPPERS, check_wrapper, make_wrappers
     from osu_container.easyblock import SiteEasyBlock
 except ImportError as err:
     raise ImportError("%s cannot find its package: %s, looked for in %s and on Python's path. Do not copy this file: "
@@ -87,7 +87,7 @@ class MPIContainer(SiteEasyBlock):
     def checksum_step(self):
         """Check the image: its sha256 from the easyconfig or the file beside it, its signature."""
         super(MPIContainer, self).checksum_step()
-        wanted, beside = self.or_error(image_build.given_sha256, self.cfg['image_sha256']), self.sif + '.sha256'
+        wanted, beside = (self.cfg['image_sha256'] or '').lower(), self.sif + '.sha256'
         if not wanted and not os.path.isfile(beside):
             beside = self.obtain_file(os.path.basename(beside), no_download=True, warning_only=True) or beside
         runtime = self.or_error(facts.find_runtime, self.site['runtime']['value'])
@@ -117,7 +117,11 @@ class MPIContainer(SiteEasyBlock):
         self.or_error(check_wrapper, wrapper, self.settings())
         if not shutil.which(COMMAND):
             self.modules_tool.load([name for name in modules if self.modules_tool.exist([name])[0]])
-        return self.or_error(found_command, wrapper, shutil.which(COMMAND), modules)
+        if not shutil.which(COMMAND):
+            raise EasyBuildError("wrapper=%s: no command %s on PATH, nor a module of: %s. Load the module that has it, "
+                                 "or use the bundled wrapper: leave --try-amend=wrapper= out", wrapper, COMMAND,
+                                 ', '.join(modules) or 'none on this site')
+        return shutil.which(COMMAND)
 
     def build_step(self):
         """Nothing to build: the image is made by container-recipes/."""
@@ -144,7 +148,7 @@ class MPIContainer(SiteEasyBlock):
 
     def needed_space(self):
         """Bytes (int) that the installation takes."""
-        self.shared = None if self.of_site else shared_with(self.sif, self.sha256, self.installdir)
+        self.shared = not self.of_site and is_shareable(self.sif, self.installdir)
         return 0 if self.of_site or self.shared else os.path.getsize(self.sif)
 
     def settings(self):

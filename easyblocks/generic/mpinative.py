@@ -27,7 +27,7 @@ try:
         prgenv_of,
         sources_of_ports,
     )
-    from osu_container.easyblock import SiteEasyBlock, is_site_file, loaded_site
+    from osu_container.easyblock import SiteEasyBlock, is_site_file
     from osu_container.places import easyconfigs
     from osu_container.recipes.versions import SOURCES
 except ImportError as err:
@@ -61,7 +61,8 @@ class MPINative(SiteEasyBlock, ConfigureMake):
             if self.native.get(key, '').startswith('/'):  # else a command that the modules bring
                 self.native[key] = self.host_root + self.native[key]
         given = [one['full_mod_name'] for one in self.cfg.dependencies() if one['external_module']]
-        self.refuse_other_stack(given)
+        if not given:
+            self.refuse_other_stack()
         # what eb has not loaded as dependencies: of a site that only the user's own file describes
         self.modules_of_site = [] if given else self.native.get('modules', [])
         self.prgenv = prgenv_of(given or self.modules_of_site)
@@ -70,19 +71,13 @@ class MPINative(SiteEasyBlock, ConfigureMake):
             self.set_default_module = True
         self.ports = {}
 
-    def refuse_other_stack(self, given):
-        """Stop where another easyconfig is for this software stack; given: modules (list) that this one loads."""
-        own = self.of_stack(self.site['name'])
-        wanted = own and self.of_stack(loaded_site()) if given else own
-        if wanted and (wanted != own or not given):
-            raise EasyBuildError("%s does not load the modules of this software stack. To type: eb %s -r",
-                                 os.path.basename(self.cfg.path), wanted)
-
-    def of_stack(self, site):
-        """Return the name (str) of the easyconfig for the software stack of site (str or None), None without one."""
-        name = 'osu-native-%s-%s.eb' % (self.version, site)
+    def refuse_other_stack(self):
+        """Stop where there is an easyconfig for the software stack of the site, with the modules as dependencies."""
+        name = 'osu-native-%s-%s.eb' % (self.version, self.site['name'])
         path = os.path.join(easyconfigs(), 'o', 'osu-native', name)
-        return name if os.path.isfile(path) and not is_site_file(self.cfg['site']) else None
+        if os.path.isfile(path) and not is_site_file(self.cfg['site']):
+            raise EasyBuildError("%s does not load the modules of this software stack. To type: eb %s -r",
+                                 os.path.basename(self.cfg.path), name)
 
     def fetch_step(self, *args, **kwargs):
         """

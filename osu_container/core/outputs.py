@@ -12,7 +12,6 @@ import errno
 import os
 import shutil
 import stat
-import tempfile
 
 from osu_container.core.reading import files
 
@@ -98,19 +97,25 @@ def replace(path, data):
 
 def _put(path, data, force):
     """Write data (bytes) to path (str), whole or not at all. Raises FileExistsError without force, else OutputError."""
+    folder, name = os.path.split(os.path.abspath(path))
+    # a name of its own, by O_EXCL, and with the mode that the user's umask leaves: mkstemp() knows 0600 alone
+    new = os.path.join(folder, '.%s.%d.%s' % (name[:40], os.getpid(), os.urandom(4).hex()))
     try:
-        with _beside(path) as (new, number):
-            with os.fdopen(number, 'wb') as handle:
-                handle.write(data)
-                handle.flush()
-                os.fsync(handle.fileno())
-            place(new, path, force)
+        number = os.open(new, os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_WRONLY, 0o666)
+        with os.fdopen(number, 'wb') as handle:
+            handle.write(data)
+            handle.flush()
+            os.fsync(handle.fileno())
+        place(new, path, force)
     except FileExistsError:
         raise
     except OSError as err:
         if err.errno in (errno.EMFILE, errno.ENFILE):  # the shell's limit, and nothing of this file's
             raise
         raise _unwritable(path, err)
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(new)
 
 
 def _unwritable(path, err):
@@ -129,29 +134,9 @@ def place(new, path, force=False):
                 os.chmod(new, stat.S_IMODE(found.st_mode) & 0o777)
         os.replace(new, path)
         return
-    try:
-        os.link(new, path)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without such links: an empty file takes the name, if nothing has it
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-        os.replace(new, path)
-    else:
-        os.unlink(new)
-
-
-@contextlib.contextmanager
-def _beside(path):
-    """Give (name, descriptor) of a new file beside path (str), which is gone afterwards unless it was renamed."""
-    folder, name = os.path.split(os.path.abspath(path))
-    # a name of its own, by O_EXCL, and with the mode that the user's umask leaves: mkstemp() knows 0600 alone
-    new = os.path.join(folder, '.%s.%d.%s' % (name[:40], os.getpid(), os.urandom(4).hex()))
-    number = os.open(new, os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_WRONLY, 0o666)
-    try:
-        yield new, number
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(new)
+    # not by a hard link, which some file systems refuse: an empty file takes the name, if nothing has it
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+    os.replace(new, path)
 
 
 def _content_is(path, data):
@@ -167,87 +152,37 @@ def _content_is(path, data):
 
 # ---- folders
 
-def _check_ours(folder):
-    """Raise OutputError unless make() has made folder (str)."""
-    if not is_ours(folder) or os.path.islink(os.path.dirname(folder)):
-        raise OutputError(folder, "it has no mark of this project (%s) or is behind a link, and stays as it is. To "
-                                  "remove it yourself: rm -r" % MARK)
-
-
 def make(folder):
-    """Make the folder (str or Path), which must not be there, with this project's mark; return it. Raises OSError."""
-    os.mkdir(str(folder))
+    """Make the folder (str), which must not exist, with this project's mark; return it. Raises OSError."""
+    os.mkdir(folder)
     mark(folder)
     return folder
 
 
-def own(folder):
-    """Return folder (str or Path), made if it is not there. Raises OutputError where it is not of this project."""
-    try:
-        make(folder)
-    except FileExistsError:
-        _check_ours(str(folder))
-    return folder
-
-
-@contextlib.contextmanager
-def temporary(prefix, folder):
-    """Give a new folder (str) in folder (str or Path), named from prefix (str), which remove() may remove if we die."""
-    made = tempfile.mkdtemp(prefix=prefix, dir=str(folder))
-    try:
-        mark(made)
-        yield made
-    finally:
-        clear(made)
-
-
-def keep(made, folder):
-    """Give the folder made (str or Path, of make()) the name folder, unless another process of ours was faster."""
-    try:
-        os.rename(str(made), str(folder))
-    except OSError:
-        _check_ours(str(folder))
-        remove(made)
-
-
 def mark(folder):
-    """Say in folder (str or Path), which this project has made, that it may be removed. Raises OSError."""
-    path = os.path.join(str(folder), MARK)
-    number = os.open(path, os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_WRONLY, 0o644)
-    with os.fdopen(number, 'w') as handle:
-        handle.write('%d\n' % os.lstat(str(folder)).st_ino)
+    """Say in folder (str), which this project has made, that it may be removed. Raises OSError."""
+    with open(os.path.join(folder, MARK), 'w') as handle:
+        handle.write('%d\n' % os.lstat(folder).st_ino)
 
 
 def is_ours(folder):
-    """Return whether folder (str or Path) is one that mark() has marked for this user, wherever it was moved since."""
+    """Return whether folder (str) is one that mark() has marked for this user, wherever it was moved since."""
     try:
-        found = os.lstat(str(folder))
-        number = os.open(os.path.join(str(folder), MARK), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        with os.fdopen(number, 'rb') as handle:
-            return (stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
-                    and stat.S_ISREG(os.fstat(number).st_mode) and handle.read(40) == b'%d\n' % found.st_ino)
+        found = os.lstat(folder)
     except OSError:
         return False
-
-
-def remove(folder):
-    """Remove folder (str or Path) with all that is in it. Raises OutputError unless make() has made it, OSError."""
-    folder = os.path.abspath(str(folder))
-    _check_ours(folder)
-    # the mark last: a kill would leave what belongs to nobody
-    for name in sorted(os.listdir(folder), key=lambda name: name == MARK):
-        path = os.path.join(folder, name)
-        if os.path.isdir(path) and not os.path.islink(path):
-            shutil.rmtree(path)
-        else:
-            os.unlink(path)
-    os.rmdir(folder)
+    return (stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+            and files.text_of(os.path.join(folder, MARK)) == '%d\n' % found.st_ino)
 
 
 def clear(folder):
-    """Remove folder (str or Path) if it is of this project, or empty: a kill may come just before make() marks it."""
+    """Remove folder (str) if it is of this project, or empty: a kill may come just before make() marks it."""
     with contextlib.suppress(OSError):
-        if is_ours(folder):
-            remove(folder)
-        elif not os.path.islink(str(folder)):
-            os.rmdir(str(folder))
+        # the mark last: a kill would leave what belongs to nobody
+        for name in sorted(os.listdir(folder), key=MARK.__eq__) if is_ours(folder) else ():
+            path = os.path.join(folder, name)
+            if os.path.isdir(path) and not os.path.islink(path):
+                shutil.rmtree(path)
+            else:
+                os.unlink(path)
+        os.rmdir(folder)

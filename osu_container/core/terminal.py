@@ -35,15 +35,6 @@ def visible(text):
     return _HIDDEN.sub(lambda found: _escape(found.group()), text)
 
 
-def visible_in(value):
-    """Return value (data of JSON) with all texts in it as by visible()."""
-    if isinstance(value, str):
-        return visible(value)
-    if isinstance(value, dict):
-        return dict((visible_in(key), visible_in(one)) for key, one in value.items())
-    return [visible_in(one) for one in value] if isinstance(value, (list, tuple)) else value
-
-
 #: Names of variables whose values are nobody's business, as they are written in an environment
 SECRET = re.compile(r'[A-Z0-9_]*(?:PASSW|TOKEN|KEY|SECRET|CREDENTIAL)[A-Z0-9_]*')
 #: The same with a value behind it, and what stands in front of the host of a URL (RFC 3986, userinfo)

@@ -11,6 +11,7 @@ import platform
 import pwd
 import re
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -159,7 +160,8 @@ class Build:
             raise ImageError('\n'.join(found))
         outputs.replace(self.log, b'')
         say(f"building {self.name}: {self.osu}; output of the programs in {shown(self.log)}")
-        with outputs.temporary('build-', options.work) as work, outputs.temporary('.build-', self.sif.parent) as beside:
+        with tempfile.TemporaryDirectory(prefix='build-', dir=str(options.work)) as work, \
+                tempfile.TemporaryDirectory(prefix='.build-', dir=str(self.sif.parent)) as beside:
             new = Path(beside) / self.sif.name
             self.make(new, Path(work))
             total, inside = sha256_of(new), packages(new, Path(work) / 'dpkg')

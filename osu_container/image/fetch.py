@@ -50,7 +50,7 @@ def fetch(keys, folder, log):
         path = folder / source['file']
         if not path.exists():
             say(f"fetching {source['file']}")
-            with outputs.temporary('.fetch-', folder) as temporary:
+            with tempfile.TemporaryDirectory(prefix='.fetch-', dir=str(folder)) as temporary:
                 new = Path(temporary) / path.name
                 if source['url'] == 'PyPI':
                     from_pypi(source, new, log)
@@ -186,7 +186,7 @@ def make_base(release, work, log):
     if release == 'bookworm' and MERGED.is_dir():
         options += [f'--hook-dir={MERGED}', '--include=usr-is-merged']
     Path(work).mkdir(parents=True, exist_ok=True)
-    with outputs.temporary('build-', work) as temporary:
+    with tempfile.TemporaryDirectory(prefix='build-', dir=str(work)) as temporary:
         made, archive = Path(temporary) / 'base', Path(temporary) / 'base.tar'
         made.mkdir()
         run('making the base', [mmdebstrap(), *options, release, archive, *filter(None, [os.environ.get(

@@ -28,18 +28,6 @@ COMMANDS = ['osu-explain', 'osu-gpu-bind', 'osu-proof']
 PROGRAMS = ['osu_bw', 'osu_latency']
 RCCL_PROGRAM = 'osu_xccl_allreduce'
 
-#: A local file by which this machine has a host name of LUMI
-ANY_HOST = f"""
-import sys
-sys.path.insert(0, {str(PROJECT)!r})  # EasyBuild imports a local file before the easyblocks, which know their package
-from osu_container.core.deciding.site_choice import site_entry
-
-entry = site_entry('lumi-c-25.09')
-entry['recognised_by'] = dict(entry['recognised_by'], value=dict(entry['recognised_by']['value'], hostnames=['']))
-SITES = {{'lumi-c-25.09': entry}}
-"""
-
-
 def native(site):
     """Return what the data say about the native build of site."""
     return site_entry(site)['native']['value']
@@ -136,13 +124,6 @@ def test_easyconfig_of_a_stack_has_the_modules_of_the_site_data(site):
     assert others == ([tuple(data['plugin'])] if data['plugin'] else [])
 
 
-@pytest.mark.parametrize('site', CRAY)
-def test_easyconfigs_differ_in_what_depends_on_the_stack_only(site):
-    ours, theirs = parameters(EASYCONFIGS / 'osu-native.eb'), parameters(easyconfig(site))
-    own = {'__builtins__', 'site', 'versionsuffix', 'dependencies', 'description', 'example', 'sanity_check_commands'}
-    assert {**ours, **dict.fromkeys(own)} == {**theirs, **dict.fromkeys(own)}
-
-
 def test_no_easyconfig_runs_code_or_has_the_sum_of_a_script():
     scripts = {sha256_of(path) for path in EASYCONFIGS.parent.glob('*/*') if path.suffix != '.eb'}
     for path in EASYCONFIGS.parent.parent.glob('*/*/*.eb'):
@@ -158,15 +139,6 @@ def test_osu_native_eb_names_the_easyconfig_of_a_stack(any_eb, site):
     done = any_eb('osu-native.eb', '-r', f'--try-amend=site={site}')
     assert done.returncode != 0 and f'To type: eb {easyconfig(site).name} -r' in folded(done.stdout)
     assert any_eb.left_behind() == []
-
-
-def test_the_easyconfig_of_another_stack_names_that_of_the_loaded_one(own_stack):
-    this = own_stack(ONE_GPU)
-    this.eb.local(ANY_HOST)
-    this.eb.environment.update(LUMI_STACK_VERSION='25.09', LUMI_STACK_PARTITION='C')
-    done = this.install()
-    assert done.returncode != 0
-    assert f'To type: eb {easyconfig("lumi-c-25.09").name} -r' in folded(done.stdout)
 
 
 def test_a_site_of_ones_own_loads_its_modules_without_dependencies(own_stack, tmp_path):

@@ -156,16 +156,6 @@ def test_wrong_data_is_seen_and_is_an_error(real, tmp_path, name):
     assert 'the data that arrived is wrong at ' in errors
 
 
-@pytest.mark.long
-def test_library_in_front_wins(real, tmp_path):
-    """What bind does: a libmpi.so.12 alone in front, while libmpi.so is found elsewhere."""
-    prefix, mpich = real
-    (tmp_path / 'libmpi.so.12').write_bytes(b'not a library')
-    code, _, errors = run([prefix / 'bin' / 'osu_bw'], LD_LIBRARY_PATH=f'{tmp_path}:{mpich}/lib')
-    assert code == 1 and f'{tmp_path}/libmpi.so.12: file too short' in errors
-    assert 'libmpi.so.12 is there, but it cannot be loaded' in errors and 'Traceback' not in errors
-
-
 OSU_PORT = PROJECT / 'easyconfigs/o/osu-native/osu-port'
 PYTHON = '/usr/bin/python3'  # of osu-port's first line
 

@@ -222,7 +222,6 @@ AROUND = {
     'umask 077': 'umask 077; {typed}',
     'eight open files': 'ulimit -n 8; {typed}',
     'files of at most 1 KB': 'ulimit -f 1; {typed}',
-    '20 MB of memory': 'ulimit -v 20000; {typed}',
     'two at once': '{{ {typed}; }} >/dev/null 2>../first & one=$!; {{ {typed}; }} >/dev/null 2>../second; two=$?\n'
                    'wait $one; one=$?; cat ../first ../second >&2; rm ../first ../second; exit $((one + two))',
     # while the image is read: unsquashfs sends the signal to who has started it
@@ -251,7 +250,6 @@ FAULTS = [
     Fault('umask 077', WRITE, good, works=True, code=0, made=('good-pure.eb',)),
     Fault('eight open files', GOOD, good),
     Fault('files of at most 1 KB', WRITE, good, ('ulimit -f',)),
-    Fault('20 MB of memory', 'osu-container image list', None, ('ulimit -v',)),
     Fault('two at once', WRITE, good, works=True, code=0, made=('good-pure.eb',)),  # they write the same
     Fault('SIGTERM', WRITE, good, code=143),
     Fault('SIGINT', WRITE, good, code=130),

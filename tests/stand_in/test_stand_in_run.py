@@ -117,7 +117,7 @@ def test_another_container_has_nothing_of_ours_and_ours_is_whole_again(approach,
     image = ElfFolder(tmp_path / 'theirs').copy('/bin/sh').copy('/bin/true').copy(LIBC)
     image.write('/.singularity.d/env/90-environment.sh', 'export LD_LIBRARY_PATH=/opt/theirs\n')
     sif, ours = make_sif(tmp_path / 'theirs.sif', image.root), f'module load osu-container/{approach}'
-    (tmp_path / 'theirs.lua').write_text(f'{family} setenv("SIF", "{sif}") setenv("RUNSCRIPTS", "/theirs")\n'
+    (tmp_path / 'theirs.lua').write_text(f'{family} setenv("SIF", "{sif}")\n'
                                          f'setenv("SINGULARITY_BIND", "{tmp_path}:/mnt")\n')
     look = (f'singularity -q exec {sif} sh -c \'echo "$LD_LIBRARY_PATH,$LD_PRELOAD"; echo /opt/host-mpi* /mnt/*.sif\'; '
             'echo "$SIF $SINGULARITY_BIND"; ')

@@ -12,7 +12,7 @@ Usage
 MPI:        MPICH 4.2.3 of the image, libfabric 1.22.0 of the host
 image:      osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0.sif
 run:        srun -N2 -n2 osu_bw D D
-commands:   osu_allgather osu_alltoall osu_alltoallv ...  (mpi4py 4.1.2 ports)
+commands:   osu_allgather osu_alltoall osu_alltoallv ... (mpi4py 4.1.2 ports)
 binding:    osu-gpu-bind osu_bw D D: ranks next to GPU and card
 why:        osu-explain; docs/approaches.md of osu-container 1.0.0
 proof:      osu-proof -- srun -N2 -n2 osu_bw D D
@@ -63,8 +63,6 @@ end
 setenv("SIF", sif)                                   -- names as in LUMI's container modules
 setenv("SIFOSUMINCONTAINER", sif)
 setenv("CONTAINERROOT", root)
-setenv("RUNSCRIPTS", pathJoin(root, "runscripts"))
-setenv("RUNSCRIPTSOSUMINCONTAINER", pathJoin(root, "runscripts"))
 pushenv("SLURM_MPI_TYPE", "pmi2")                    -- ranks find each other through PMI
 
 local function default(name, value) pushenv(name, os.getenv(name) or value) end -- your own value wins
@@ -84,11 +82,10 @@ setenv("OSU_PROMISE", "approach=hybrid container=yes libmpi=image libfabric=host
 setenv("OSU_GPU_MAP", "0:0xfe000000000000:cxi0 1:0xfe00000000000000:cxi0 2:0xfe0000:cxi1 3:0xfe000000:cxi1 4:0xfe:cxi2 5:0xfe00:cxi2 6:0xfe00000000:cxi3 7:0xfe0000000000:cxi3") -- osu-gpu-bind
 setenv("OSU_GPU_VARIABLES", "ROCR_VISIBLE_DEVICES=gcd FI_CXI_DEVICE_NAME=nic")
 prepend_path("MODULEPATH", pathJoin(root, "settings")) -- module load osu-settings/...
-local function inject(folder, ...)
-    for _, name in ipairs({...}) do append_path("SINGULARITY_BIND", folder .. name .. ":/opt/host-mpi/lib/" .. name, ",") end
-end
-inject("/opt/cray/libfabric/1.22.0/lib64/", "libfabric.so.1") -- the host's network library with its cxi provider
-inject("/usr/lib64/", "libcxi.so.1")                 -- the host's libfabric reaches the Slingshot card through it
+for _, bind in ipairs({
+    "/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1:/opt/host-mpi/lib/libfabric.so.1", -- the host's network library with its cxi provider
+    "/usr/lib64/libcxi.so.1:/opt/host-mpi/lib/libcxi.so.1", -- the host's libfabric reaches the Slingshot card through it
+}) do append_path("SINGULARITY_BIND", bind, ",") end
 append_path("SINGULARITY_BIND", pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/99-host-mpi.sh", ",") -- puts them in front
 for _, path in ipairs({ "/pfs", "/scratch", "/projappl", "/project", "/flash", "/appl", "/run/cxi" }) do -- where this node has it
     if mode() == "unload" or lfs.attributes(path) then append_path("SINGULARITY_BIND", path, ",") end

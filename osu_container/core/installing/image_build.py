@@ -105,14 +105,6 @@ def wanted_sha256(path):
     return chosen[0].lower() if chosen else None
 
 
-def given_sha256(text):
-    """Return the sha256 text (str or None) of an easyconfig in lower case. Raises ImageError if it is none."""
-    if text and not re.fullmatch('[0-9a-fA-F]{64}', text):
-        raise ImageError("image_sha256 '%s' is no sha256: take what sha256sum prints, 64 digits from 0 to f"
-                         % text)
-    return text and text.lower()
-
-
 def check_image(sif, wanted, beside, image_help, runtime, of_site=False):
     """
     Return the sha256 of the image sif (str, path). Raise ImageError unless it is wanted (str or None) and the image is
@@ -130,11 +122,8 @@ def check_image(sif, wanted, beside, image_help, runtime, of_site=False):
     found = sha256_of(sif)
     if found != (wanted or found):
         # EasyBuild 4.9 shows the first 300 characters: a long path comes last
-        if of_site:
-            raise ImageError("wrong sha256 of the image: found %s, wanted %s: %s. Its owner has replaced it: write the "
-                             "easyconfig anew (osu-container new), or take this one by --try-amend=image_sha256=%s"
-                             % (found, wanted, sif, found))
-        raise ImageError("wrong sha256 of the image: found %s, wanted %s: %s. Copy or make it again (%s)"
+        raise ImageError("wrong sha256 of the image: found %s, wanted %s: %s. If its owner has replaced it, write the "
+                         "easyconfig anew (osu-container new), else copy or make it again (%s)"
                          % (found, wanted, sif, image_help))
     problem = signature_problem(sif, runtime)
     if problem:

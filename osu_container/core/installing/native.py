@@ -2,7 +2,6 @@
 What a native build needs: of its software stack modules, the environment that they bring and what programs must be
 linked with; and mpi4py's ports of the benchmarks, where the archive of the C programs cannot be had.
 """
-import glob
 import os
 import re
 import shutil
@@ -88,9 +87,9 @@ def link_programs(folder, prefix):
     """
     bindir = os.path.join(folder, 'bin')
     os.makedirs(bindir, exist_ok=True)
-    for pattern in ('libexec/*', 'libexec/*/*', 'libexec/*/*/*', 'libexec/*/*/*/*'):
-        for path in glob.glob(os.path.join(glob.escape(folder), pattern, prefix + '*')):
-            if os.access(path, os.X_OK) and os.path.isfile(path):
+    for place, _, names in os.walk(os.path.join(folder, 'libexec')):
+        for path in [os.path.join(place, name) for name in names if name.startswith(prefix)]:
+            if os.access(path, os.X_OK):
                 os.symlink(os.path.relpath(path, bindir), os.path.join(bindir, os.path.basename(path)))
     return sorted(os.listdir(bindir))
 

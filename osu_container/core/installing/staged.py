@@ -4,14 +4,10 @@ its image as one file that all installations share; with the sampler and osu-pro
 work where the clone is gone.
 """
 import contextlib
-import errno
-import glob
 import os
-import re
 import shutil
 import stat
 
-from osu_container.core.installing.image_build import wanted_sha256
 from osu_container.core.installing.user_software import FOLDER, KEPT
 from osu_container.core.outputs import clear, is_ours, make, mark
 from osu_container.core.reading.libraries import sha256_of
@@ -33,58 +29,31 @@ _MORE = ('__init__.py', 'cli.py', 'columns.py', 'exit_codes.py', 'rank-proof', '
 def disk_problem(err, installdir):
     """Return a sentence (str): the OSError err stopped an installation in installdir (str); what to do."""
     path = err.filename2 or err.filename or installdir
-    if err.errno in (errno.ENOSPC, errno.EDQUOT):
-        return "%s: %s. Nothing is installed anew, what was there is as it was. Free space or files (df -h, df -i, " \
-               "quota), or install elsewhere (eb --installpath=...)" % (path, err.strerror)
-    return "%s: %s. Nothing is installed anew, what was there is as it was. Look who may write there (ls -ld %s), or " \
-           "install elsewhere (eb --installpath=...)" % (path, err.strerror or err, os.path.dirname(str(path)))
+    return "%s: %s. Nothing is installed anew, what was there is as it was. Look at free space and rights (df -h, df " \
+           "-i, quota, ls -ld %s), or install elsewhere (eb --installpath=...)" % (
+               path, err.strerror or err, os.path.dirname(str(path)))
 
 
-#: What EasyBuild says of a lock that it finds (easybuild.tools.filetools, check_lock)
-LOCKED = re.compile(r'(?:Lock|Maximum wait time for lock) (.*?\.lock) (?:already exists|to be released)')
-
-
-def lock_problem(said, lock):
-    """Return what EasyBuild said (str) of the folder lock (str), and what to do."""
-    return "%s Another eb installs this at the moment, or was killed. If no eb runs, here or on another node: rmdir " \
-           "%s, then run eb again, which removes what the killed one has left" % (said, lock)
-
-
-def shared_with(image, sha256, installdir):
+def is_shareable(image, installdir):
     """
-    Return the path (str) of a file that an installation can share as its image, None if there is none.
-
-    It is the image itself (path, str), or the image of another installation beside installdir (software/name/version)
-    whose recorded sum is sha256 (str); place_image() reads whether it still has it. It must be on the file system of
-    installdir and belong to the caller: EasyBuild sets the rights of what it installs.
+    Return whether an installation in installdir (str) can have a hard link to image (str, path): the file is on its
+    file system and belongs to the caller, as EasyBuild sets the rights of what it installs.
     """
-    image, folder = os.path.realpath(image), installdir
+    folder = installdir
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)
-    installed = os.path.join(glob.escape(os.path.dirname(os.path.dirname(installdir))), '*', '*', '*.sif')
-    for path in [image] + sorted(path for path in glob.glob(installed) if not os.path.islink(path)):
-        try:
-            found = os.stat(path)
-            ours = (found.st_dev, found.st_uid) == (os.stat(folder).st_dev, os.getuid())
-            if ours and (path == image or found.st_size == os.path.getsize(image)
-                         and wanted_sha256(path + '.sha256') == sha256):
-                return path
-        except (OSError, ImageError):  # it was removed just now, or may not be read
-            pass
-    return None
+    found = os.stat(image)
+    return (found.st_dev, found.st_uid) == (os.stat(folder).st_dev, os.getuid())
 
 
-def place_image(image, sha256, same, target, link=False):
+def place_image(image, sha256, share, target, link=False):
     """
     Make target (str, a new path) the image (str, path); return how (str).
 
     Its sha256 (str) is written beside it: `module load` and later installations know it by that.
 
-    A hard link where shared_with() has found a file (same: str or None): the file system counts who uses it, and an
-    installation that is removed leaves the others whole. Nobody may write to the file then: that would change all
-    installations. A copy where the file system refuses the link (EXDEV: another mount, another project of Lustre), or
-    where the other file has not the sum.
-
+    share: bool, is_shareable(): a hard link, so that all installations share one file. Nobody may write to the file
+    then. A copy where the file system refuses the link (EXDEV: another project of Lustre).
     link: bool, the image is one of the site's, and target becomes a symbolic link: nothing of it is changed.
     What is in its place is read once more: between the check of the image and now it may have been exchanged, and a
     disk may have lost a byte. Raises ImageError if it has another sum.
@@ -94,30 +63,22 @@ def place_image(image, sha256, same, target, link=False):
     if link:
         os.symlink(image, target)
         return "%s is a link to %s" % (target, image)
-    how = _linked(same, sha256, target) if same else None
-    if not how:
-        shutil.copy2(image, target)
-        how = "%s is a copy of %s" % (target, image)
-        found = sha256_of(target)
-        if found != sha256:
-            raise ImageError("the image changed while it was installed: checked sha256 %s, copied %s: %s. Let who "
-                             "writes to it finish, then install it again" % (sha256, found, image))
-    return how
-
-
-def _linked(same, sha256, target):
-    """Make target (str) a hard link to the file same (str) with this sum; return how (str), None where it cannot be."""
-    mode = stat.S_IMODE(os.stat(same).st_mode)
+    image, how = os.path.realpath(image), "a copy of"
+    mode = stat.S_IMODE(os.stat(image).st_mode)
     try:
-        os.link(same, target)
+        if share:
+            os.link(image, target)
+            how = "the same file as"
     except OSError:
-        return None
+        pass
+    if not os.path.exists(target):
+        shutil.copy2(image, target)
+    found = sha256_of(target)
+    if found != sha256:
+        raise ImageError("the image changed while it was installed: checked sha256 %s, found %s: %s. Let who writes "
+                         "to it finish, then install it again" % (sha256, found, image))
     os.chmod(target, mode & ~(stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH))
-    if sha256_of(target) == sha256:
-        return "%s is the same file as %s (a hard link)" % (target, same)
-    os.chmod(target, mode)
-    os.unlink(target)
-    return None
+    return "%s is %s %s" % (target, how, image)
 
 
 def stamp(path):
@@ -141,6 +102,8 @@ class StagedInstall(object):
         """Prepare to replace the folder final (str); what an interrupted run left beside it is removed."""
         self.final, self.stage, self.old = final, final + '.part', final + '.old'
         self.committed, self.moved = False, []
+        with contextlib.suppress(OSError):  # EasyBuild makes an empty folder before any step
+            os.rmdir(final)
         if is_ours(self.old):
             if not os.path.isdir(final):
                 os.rename(self.old, final)
@@ -186,8 +149,6 @@ class StagedInstall(object):
         if is_ours(self.old) and not os.path.isdir(self.final):
             os.rename(self.old, self.final)
         self.finish()
-        with contextlib.suppress(OSError):  # it has other installations
-            os.rmdir(os.path.dirname(self.final))
 
 
 def install_proof(folder):
@@ -201,8 +162,7 @@ def install_proof(folder):
     names = [os.path.join('proof', name) for name in sorted(os.listdir(proof))]
     for name in list(_MORE) + [name for name in names if os.path.isfile(os.path.join(_PACKAGE, name))]:
         source, target = os.path.join(_PACKAGE, name), os.path.join(folder, PROOF, _NAME, name)
-        if not os.path.isdir(os.path.dirname(target)):
-            os.makedirs(os.path.dirname(target))
+        os.makedirs(os.path.dirname(target), exist_ok=True)
         shutil.copyfile(source, target)
         os.chmod(target, 0o755 if os.access(source, os.X_OK) else 0o644)
     os.symlink(os.path.join('..', PROOF, _NAME, 'proof', COMMAND), os.path.join(folder, 'bin', COMMAND))

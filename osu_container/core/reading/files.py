@@ -61,25 +61,6 @@ class TooLarge(OSError):
             '%s has %d bytes, at most %d are read' % (where, size, MOST[kind])), str(path))
 
 
-class _Plain(io.FileIO):
-    """A file whose errors name it: a read of a bad disk says none."""
-
-    def __init__(self, number, path):
-        """number: int, an open file; path: str"""
-        super(_Plain, self).__init__(number, 'rb')
-        self.path = path
-
-    def readinto(self, buffer):
-        """See io."""
-        with naming(self.path):
-            return super(_Plain, self).readinto(buffer)
-
-    def readall(self):
-        """See io."""
-        with naming(self.path):
-            return super(_Plain, self).readall()
-
-
 @contextlib.contextmanager
 def naming(path):
     """Let an OSError that names no file, in a with statement, name path (str)."""
@@ -138,7 +119,7 @@ def open_plain(path, note=True):
         raise OSError(errno.EINVAL, "it is no plain file (a FIFO, a socket or a device)", path)
     if note:
         _INPUTS.add((found.st_dev, found.st_ino))
-    return io.BufferedReader(_Plain(number, path))
+    return io.open(number, 'rb')
 
 
 def read_plain(path, kind='library', whole=True):
@@ -148,7 +129,7 @@ def read_plain(path, kind='library', whole=True):
     :param kind: str, one of MOST; whole: bool, False: of a file that has more its beginning will do
     Raises OSError, TooLarge.
     """
-    with open_plain(path) as handle:
+    with open_plain(path) as handle, naming(path):
         size = os.fstat(handle.fileno()).st_size
         if whole and size > MOST[kind]:
             raise TooLarge(path, kind, size)
@@ -234,7 +215,7 @@ def lines_of(path, kind, most=None):
     :param kind: str, one of MOST, of a line; most: str, one of MOST, of all lines, or None
     Raises OSError, TooLarge.
     """
-    with open_plain(path) as handle:
+    with open_plain(path) as handle, naming(path):
         size = 0
         for number, row in enumerate(iter(lambda: handle.readline(MOST[kind] + 1), b''), 1):
             size += len(row)

@@ -9,12 +9,9 @@ import grp
 import os
 import pwd
 import stat
-import unicodedata
 
 from osu_container.core import shell
-
-#: Unicode's categories of such characters
-_ODD = ('Cc', 'Cf', 'Cs', 'Zl', 'Zp')
+from osu_container.core.terminal import one_line
 
 
 def _own_group(gid, uid):
@@ -61,8 +58,6 @@ def name_problem(name):
     Names stand in modules, in files with one setting a line, and on the terminal: no character of them may be read
     there as something else than part of a name (control and format characters, ends of lines, bytes that are no text).
     """
-    odd = sorted(set(character for character in name if unicodedata.category(character) in _ODD))
-    if odd:
-        return "the file name %s has characters that are not shown as they are (%s). Give it another name: mv" % (
-            ascii(name), ', '.join('U+%04X' % ord(character) for character in odd))
-    return None
+    if one_line(name) == name:
+        return None
+    return "the file name %s has characters that are not shown as they are. Give it another name: mv" % ascii(name)

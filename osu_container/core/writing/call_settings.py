@@ -4,8 +4,6 @@ Settings -> text of the file call-settings, from which bin/run-in-container take
 The module sets the same for who calls the container runtime directly. What a user or another module exports replaces
 the variables of the module; it never replaces this file. Lines are KEY VALUE; the reasons are in the module file and in
 settings.json.
-
-And settings and site -> text of a job script for two nodes, in RUNSCRIPTS: LUMI's container modules have samples there.
 """
 import os
 
@@ -13,10 +11,8 @@ from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.data.launchers import DEFAULT
 from osu_container.core.deciding import launching
 from osu_container.core.deciding.injection import injection_text
-from osu_container.core.terminal import one_line
 
 NAME = 'call-settings'
-SCRIPT, SCRIPTS = 'two-nodes', 'runscripts'
 HEAD = """# Read by bin/run-in-container at each call; osu-explain prints the reason and source of each.
 # The same as in the module, so that no variable that is exported takes it away. Written by EasyBuild: do not edit.
 """
@@ -96,24 +92,3 @@ def tool_variables(settings):
     if settings.inside.host_path:
         found.append(('OSU_SWAP_PATH', ':'.join(settings.inside.host_path), 'the entrypoint'))
     return found
-
-
-def job_script(settings, site, module, example, binding=None):
-    """
-    Return the text of the script.
-
-    :param settings: Settings; site: dict, which says how a job is asked for; module: str, its full name
-    :param example: str, a command of the module; binding: str or None, command that puts ranks next to their GPU
-    """
-    batch, jobs = launching.batch_of(site), site['jobs']['value']
-    asked = [batch['partition'].format(jobs['partition'])] if jobs['partition'] else []
-    asked += [word.format(nodes=2) for word in batch['nodes']] + [batch['time'].format('00:10:00')]
-    asked += [option.replace('{nodes}', '2') for option in jobs['options']]
-    account = ' ' + batch['account'].format('YOUR_PROJECT') if jobs['account'] else ''
-    bound = [binding] if binding and settings.sets.gpu_map else []
-    words = launching.typed(settings.stack.launcher, 2, 2, step=jobs['step'], spread=False, unbound=bool(bound),
-                            kind=settings.stack.pmi) + bound + [example]
-    return ('#!/bin/bash\n# Two ranks on two nodes: module load %s, then %s%s $RUNSCRIPTS/%s, which goes on with '
-            'your environment.\n%sset -eu\n: "${CONTAINERROOT:?load %s first}"\n%s\n' % (
-                module, batch['submit'], account, SCRIPT,
-                ''.join(batch['directive'] + one_line(one) + '\n' for one in asked), module, ' '.join(words)))

@@ -3,18 +3,16 @@ Settings -> text of a Lua module: a list of statements, with a word behind each 
 
 Nothing of EasyBuild's module generator is used, so that EasyBuild 4.9 to 5.4 give the same text.
 """
-import os
 import re
 import textwrap
-from itertools import groupby
 
 from osu_container import REPOSITORY, __version__
 from osu_container.core.data.approaches import SETTINGS
 from osu_container.core.deciding import launching
-from osu_container.core.deciding.injection import FOLDER, NAME, TARGET
+from osu_container.core.deciding.injection import NAME, TARGET
 from osu_container.core.deciding.settings import FAMILY
 from osu_container.core.terminal import one_line
-from osu_container.core.writing.call_settings import SCRIPTS, bind_of, tool_variables
+from osu_container.core.writing.call_settings import bind_of, tool_variables
 
 #: What stands for itself in no Lua string: Lua 5.1 reference manual, 2.1. The last are bytes of file names that are
 #: none of their encoding (PEP 383)
@@ -91,7 +89,8 @@ def help_lines(settings, programs_are, example, module, image=None):
     room = WIDTH - _WORDS_BEGIN  # $SIF has the whole of a longer name
     rows += [('image', image if len(image) <= room else image[:32] + '...' + image[35 - room:], ())] if image else []
     rows += [('run', run, [run]),
-             ('commands', _some(settings.programs, re.sub(r'^(?=\d)', 'OSU ', programs_are)), ())]
+             ('commands', ' '.join(settings.programs[:3] + ['...'] * (len(settings.programs) > 3)
+                                   + ['(%s)' % re.sub(r'^(?=\d)', 'OSU ', programs_are)] * bool(programs_are)), ())]
     if settings.sets.gpu_map:
         rows.append(('binding', "osu-gpu-bind %s: ranks next to GPU and card" % example, ()))
     if settings.sets.unplaced:
@@ -108,14 +107,6 @@ def help_lines(settings, programs_are, example, module, image=None):
         rows.append(('others', "module unload %s before you start other containers" % module, ()))
     return [line for key, text, whole in rows
             for line in folded(one_line(text), key + ':', _WORDS_BEGIN, [one_line(part) for part in whole])]
-
-
-def _some(programs, programs_are):
-    """Return programs (list of str) as one line of the help, the first of them where they are many."""
-    about, shown = programs_are and ' (%s)' % programs_are, list(programs)
-    while shown and len(' '.join(shown)) + len(about) > WIDTH - _WORDS_BEGIN - (len(shown) < len(programs)) * 5:
-        shown.pop()
-    return ' '.join(shown) + ' ... ' * (len(shown) < len(programs)) + about
 
 
 def keywords(settings):
@@ -215,10 +206,8 @@ def check_lines(settings, name, again):
 
 def name_lines(variable):
     """Return the lines that tell where all is, by the names of LUMI's container modules; variable: str, name's end."""
-    lines = [said('setenv("SIF", sif)', "names as in LUMI's container modules"), 'setenv("SIF%s", sif)' % variable,
-             'setenv("CONTAINERROOT", root)']
-    return lines + ['setenv("%s", pathJoin(root, "%s"))' % (name, SCRIPTS) for name in (
-        'RUNSCRIPTS', 'RUNSCRIPTS' + variable)]
+    return [said('setenv("SIF", sif)', "names as in LUMI's container modules"), 'setenv("SIF%s", sif)' % variable,
+            'setenv("CONTAINERROOT", root)']
 
 
 #: pushenv keeps what was there before and restores it on unload; setenv in an `if not os.getenv(...)` would see its own
@@ -280,23 +269,11 @@ USER_TEXT = """local own, gone = pathJoin(root, "user-software"), mode() == "unl
 if gone or isFile(own .. ".squashfs") then append_path("BIND", own .. ".squashfs:/user-software:image-src=.", ",") end
 if gone or isDir(own) and not isFile(own .. ".squashfs") then append_path("BIND", own .. ":/user-software", ",") end"""
 
-INJECT_TEXT = """local function inject(folder, ...)
-    for _, name in ipairs({...}) do append_path("%s", folder .. name .. ":%s/" .. name, ",") end
-end"""
-
-
 def bind_lines(settings, variable):
-    """Return the lines that append to a variable (str) what has another place in the container: libraries by folder."""
-    binds = [(os.path.split(path), target, why) for path, target, why in settings.inside.binds]
-    ours = [(folder, name, why) for (folder, name), target, why in binds if target == '%s/%s' % (FOLDER, name)]
-    order = dict((folder, number) for number, (folder, _, _) in reversed(list(enumerate(ours))))
-    lines = (INJECT_TEXT % (variable, FOLDER)).split('\n') if ours else []
-    for folder, group in groupby(sorted(ours, key=lambda one: order[one[0]]), key=lambda one: one[0]):
-        group = list(group)
-        lines.append(said(call('inject', folder + '/', *[name for _, name, _ in group]), group[0][2]))
-    return lines + [said(call('append_path', variable, bind_of(path, target), ','), why)
-                    for path, target, why in settings.inside.binds
-                    if target not in (path, '%s/%s' % (FOLDER, os.path.basename(path)))]
+    """Return the lines that append to a variable (str) what has another place in the container."""
+    binds = [said('    %s,' % lua_string(bind_of(path, target)), why)
+             for path, target, why in settings.inside.binds if path != target]
+    return ['for _, bind in ipairs({', *binds, '}) do append_path("%s", bind, ",") end' % variable] if binds else []
 
 
 #: Folder of an installation with the modules osu-settings, and what stands in front of their names

@@ -52,16 +52,3 @@ def check_wrapper(wrapper, settings):
     if settings.inside.through_entrypoint:
         raise WrapperError("wrapper=%s: these wrappers do not start the entrypoint of the image, which approach '%s' "
                            "needs. Use the bundled one: leave --try-amend=wrapper= out" % (wrapper, settings.approach))
-
-
-def found_command(wrapper, path, modules):
-    """
-    Return path (str), where wrap-container was found. Raises WrapperError where that is None.
-
-    :param wrapper: str, as the easyconfig names it; modules: list of str, modules of the site that may bring it
-    """
-    if not path:
-        raise WrapperError("wrapper=%s: no command %s on PATH, nor a module of: %s. Load the module that has it, or "
-                           "use the bundled wrapper: leave --try-amend=wrapper= out"
-                           % (wrapper, COMMAND, ', '.join(modules) or 'none on this site'))
-    return path

@@ -16,7 +16,7 @@ from osu_container.core.deciding.trial import Host
 from osu_container.core.deciding.verdict import judged
 from osu_container.core.reading.image import Image
 from osu_container.core.reading.traits import PMI_KINDS
-from osu_container.core.writing import call_settings, module_text
+from osu_container.core.writing import module_text
 from osu_container.generate import described_facts
 from osu_container.proof import cli
 from osu_container.proof.opened_network import world_of
@@ -114,19 +114,15 @@ def test_an_unknown_launcher_is_an_error_that_names_the_known():
 
 
 @pytest.mark.parametrize('site', [site for site in SITES if 'launcher' in site_entry(site)])
-def test_a_module_and_its_job_script_are_of_the_sites_launcher(site):
+def test_a_module_is_of_the_sites_launcher(site):
     entry = site_entry(site)
     settings = settings_for(approach_entry('bind'), entry, described_facts.facts_of(site, 'osu-container/bind'))
-    script = call_settings.job_script(settings, entry, 'osu-container/bind', 'osu_bw H H', 'osu-gpu-bind')
     text = module_text.module_text(settings, ('osu-container/bind', 'X'), 'eb', 'x.sif')
     helped = '\n'.join(module_text.help_lines(settings, '', 'osu_bw', 'osu-container', 'x.sif'))
-    for one in (script, text, helped):
-        assert 'srun' not in one and 'SBATCH' not in one and 'SLURM' not in one
-    assert '#PBS -l select=2:' in script and '\nmpiexec -n 2 --ppn 1 ' in script
+    assert 'srun' not in text + helped and 'SLURM' not in text + helped
     assert 'pushenv("PALS_PMI", "cray")' in text and explained(settings)['started'] == 'mpiexec --pmi=cray'
     unknown = bool(placement(entry))
     assert unknown == (site == 'derecho') == ('is unknown for site' in text) == ('is\n            unknown' in helped)
-    assert ('osu-gpu-bind osu_bw' in script) == (not unknown)
 
 
 @pytest.mark.parametrize('environment, count', [

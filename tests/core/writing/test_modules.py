@@ -29,8 +29,6 @@ RUNS = list(zip(SITES, itertools.cycle(LMODS)))
 #: Lmod's own bookkeeping, which it changes at every command, and bash's
 SHELL_NOISE = re.compile(r'^(_ModuleTable|__LMOD_REF_COUNT_(MODULEPATH|_LMFILES_|LOADEDMODULES|PATH)|LMOD_|_$|SHLVL|'
                          r'BASH_FUNC|PYTEST_CURRENT_TEST)')
-#: Lines of the longest module, and those that an installation has more: EBDEVEL, the footer
-LONGEST, MORE = 110, 3
 
 
 @functools.lru_cache(None)
@@ -185,15 +183,6 @@ def test_text_of_the_repository_is_what_this_easybuild_writes(version, tmp_path)
     assert len(found) == 1
     for path, text in found.items():
         assert text == (render.MODULES / path).read_text(), f'{path} is stale: make modules'
-
-
-@pytest.mark.parametrize('site', SITES)
-def test_a_module_is_short_and_has_a_word_behind_each_statement(site):
-    for name in names_of(site):
-        lines = text_of(site, name).splitlines()
-        assert len(lines) + MORE <= LONGEST and sum('function ' in line for line in lines) <= 2, name
-        calls = [line for line in lines if re.match(r' *(default|inject|family|conflict)\(', line)]
-        assert [line for line in calls if ' -- ' not in line] == [f'conflict("{name.partition("/")[0]}")'], name
 
 
 # ---- in Lmod
