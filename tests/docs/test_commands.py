@@ -126,7 +126,7 @@ COMMANDS = [
     Rule('network', r'python3 -m venv /apps/\S+|/apps/\S+/pip install -r osu_container/requirements\.txt',
          'for-your-site'),
     # A release
-    Rule('long', r'((RELEASES|TRY)=\w* )*make release', 'CONTRIBUTING|support'),
+    Rule('long', r'(RELEASES=\w* )?make release', 'CONTRIBUTING|support'),
     Rule('release', r'sha256sum -c SHA256SUMS|tar xf osu-container-.*|osu-container-\S+/bin/osu-container --version|'
                     r'pip install osu_container-.*', 'support'),
     # Without an installation
