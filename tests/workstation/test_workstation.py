@@ -191,26 +191,7 @@ def test_an_ordinary_user_is_told_what_root_has_to_do():
     assert tests.returncode == 0 and 'tests that need what is missing here are left out:\n' in tests.stdout
 
 
-# --- host MPI, Makefile and clean -------------------------------------------------------------------------------------
-
-@pytest.mark.full
-@pytest.mark.apptainer  # for the sources that `make host-mpi` fetches
-def test_host_mpi_is_unpacked_once_and_says_where_it_is(tree):
-    for folder in ('.workstation', 'sources'):
-        (tree / folder).mkdir()
-    (tree / '.workstation/venv').symlink_to(sys.prefix)
-    for source in [*PROJECT.glob('sources/*mpi*.whl'), *PROJECT.glob('sources/mpi4py-*.tar.gz')]:
-        (tree / 'sources' / source.name).symlink_to(source)
-    done = script(tree, 'host_mpi.sh')
-    assert done.returncode == 0, done.stdout
-    again = script(tree, 'host_mpi.sh')
-    assert (again.returncode, again.stdout) == (0, '')
-    root, local = tree / '.workstation/host', {}
-    exec((tree / '.workstation/local/_mpicontainer_local.py').read_text(), local)
-    assert (local['SITE'], local['ROOT']) == ('workstation', str(root))
-    shown = run([root / 'opt/mpich/5.0.2/bin/mpicc', '-show'])
-    assert f'-I{root}/opt/mpich/5.0.2/include' in shown.stdout
-
+# --- Makefile and clean -----------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('name', ['a folder', 'a,n', 'a$n'])
 def test_a_path_that_cannot_be_quoted_everywhere_is_refused(tmp_path, name):
@@ -294,14 +275,8 @@ def find_daemons(tree):
     return {process for process, line in command_lines().items() if f' -f {conf}' in line}
 
 
-def srun(tree, *arguments):
-    """Start srun in the private Slurm of tree; return its Popen."""
-    return subprocess.Popen(['srun', *arguments], stdout=subprocess.PIPE, text=True,
-                            env={**os.environ, 'SLURM_CONF': str(tree / '.workstation/slurm/slurm.conf')})
-
-
 @pytest.mark.slurm
-def test_slurm_starts_two_nodes_once(tree, tmp_path, start_slurm):
+def test_slurm_starts_two_nodes_once_and_stop_ends_their_jobs(tree, tmp_path, start_slurm):
     with open(tmp_path / 'lock', 'w') as lock:  # of who starts it: not held for as long as the daemons run
         done = start_slurm(tree, pass_fds=(lock.fileno(),))
     assert done.returncode == 0, done.stdout
@@ -310,28 +285,14 @@ def test_slurm_starts_two_nodes_once(tree, tmp_path, start_slurm):
     for daemon in daemons:
         opened = {os.readlink(path) for path in Path(f'/proc/{daemon}/fd').iterdir()}
         assert not opened & {str(tmp_path / 'lock'), str(tree / '.workstation/slurm/lock')}
-    ranks = srun(tree, '-N2', '--ntasks-per-node=8', 'bash', '-c', 'echo $SLURMD_NODENAME').communicate()[0]
-    assert sorted(ranks.split()) == ['node1'] * 8 + ['node2'] * 8
     assert start_slurm(tree).returncode == 0 and find_daemons(tree) == daemons
-
-
-@pytest.mark.full
-@pytest.mark.slurm
-def test_slurm_stop_ends_its_own_daemons_and_jobs_only(tmp_path, start_slurm):
-    trees = [copy_project(tmp_path / name) for name in ('one', 'two')]
-    for tree in trees:
-        done = start_slurm(tree)
-        assert done.returncode == 0, done.stdout
-    # MPICH names its memory in /dev/shm after the job: what an aborted one left must not be found by another start's
-    assert len({line for tree in trees for line in (tree / '.workstation/slurm/slurm.conf').read_text().splitlines()
-                if line.startswith('FirstJobId=')}) == 2
-    job = srun(trees[0], '-N2', '-n2', 'bash', '-c', 'echo $$; exec sleep 300')
-    ranks = {int(job.stdout.readline()) for _ in range(2)}
-    others = find_daemons(trees[1])
-    assert script(trees[0], 'slurm.sh', 'stop').returncode == 0
-    assert job.wait(20) != 0 and not ranks & {process for process, line in command_lines().items() if line}
-    assert find_daemons(trees[0]) == set() and find_daemons(trees[1]) == others
-    assert srun(trees[1], '-N2', 'true').wait(60) == 0
+    job = subprocess.Popen(['srun', '-N2', '-n2', 'bash', '-c', 'echo $$ $SLURMD_NODENAME; exec sleep 300'], text=True,
+                           stdout=subprocess.PIPE,
+                           env={**os.environ, 'SLURM_CONF': str(tree / '.workstation/slurm/slurm.conf')})
+    ranks = dict(reversed(job.stdout.readline().split()) for _ in range(2))
+    assert sorted(ranks) == ['node1', 'node2']
+    assert script(tree, 'slurm.sh', 'stop').returncode == 0
+    assert job.wait(20) and not any(command_lines().get(int(process)) for process in ranks.values())
 
 
 @pytest.mark.full
