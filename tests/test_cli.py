@@ -128,10 +128,8 @@ def test_it_guesses_on_the_python_of_compute_nodes_too():
 #: Commands that print facts -> a call of each that needs nothing of this machine
 FACTS = {
     'check': ['osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0', '--site', 'frontier'],
-    'discover': ['--sysroot', 'host'], 'why': ['failed.out'], 'image list': [],
-    'reference list': [],
-    'compare': ['lumi-g-2025-03:opensource'], 'proof': ['7.0'], 'import': ['job.out', '-o', 'run'],
-}
+    'discover': ['--sysroot', 'host'], 'why': ['failed.out'], 'image list': [], 'reference list': [],
+    'compare': ['lumi-g-2025-03:opensource'], 'proof': ['7.0'], 'import': ['job.out', '-o', 'run']}
 
 
 @pytest.mark.parametrize('command', FACTS)
