@@ -34,10 +34,6 @@ COMMANDS = {
     'report': ('osu_container.report.cli', "make one page of runs: tables, curves, proof, environment"),
     'reference': ('osu_container.results.cli', "list the published figures"),
 }
-#: Variable -> what it chooses: an empty one chooses nothing, and is an error. Those of which a standard says that an
-#: empty one counts as none are not here: TMPDIR (POSIX), XDG_* (XDG Base Directory Specification)
-CHOOSING = {'OSU_CONTAINER_RESULTS': 'the folder of runs', 'HOME': 'your home folder',
-            'DEBIAN_MIRROR': 'the address of a mirror'}
 #: What installs the libraries of the commands, where the set-up of the project is not there
 REQUIREMENTS = 'osu_container/requirements.txt'
 
@@ -110,13 +106,9 @@ class Parser(argparse.ArgumentParser):
         return super()._get_values(action, arg_strings)
 
     def parse_args(self, args=None, namespace=None):
-        """As argparse's. Options that nobody knows are an error of the subcommand, and so are empty variables."""
+        """As argparse's, but the error of an unknown option is that of the subcommand."""
         args = sys.argv[1:] if args is None else args
         options, unknown = self.parse_known_args(args, namespace)
-        for name in CHOOSING:
-            if os.environ.get(name) == '':
-                self.called(args).error(f"the variable {name} is set and empty, wanted {CHOOSING[name]}. Set it, or: "
-                                        f"unset {name}")
         if unknown:
             called = self.called(args)
             known = [option for action in called._actions for option in action.option_strings]
@@ -153,11 +145,8 @@ def main(arguments=None):
 
 def _run(arguments):
     """See main()."""
-    if arguments[:1] == ['help']:
-        arguments = arguments[1:] + ['--help']
     parser = Parser(prog='osu-container', description="MPI containers with the OSU Micro-Benchmarks: see README.md",
-                    epilog="osu-container help COMMAND, or COMMAND --help, has the options of a command and its "
-                    "exit codes.")
+                    epilog="osu-container COMMAND --help has the options of a command and its exit codes.")
     parser.add_argument('--version', action=Version, help="print the version and where it is")
     commands = parser.add_subparsers(dest='command', metavar='COMMAND')
     commands.required = True  # an argument only from Python 3.7 on

@@ -4,11 +4,8 @@ Commands whose standard streams are closed, full or gone, and whose memory is li
 """
 
 import argparse
-import ast
 import importlib
 import json
-import os
-import re
 import signal
 import subprocess
 import sys
@@ -28,20 +25,15 @@ COMMAND = PROJECT / 'bin' / 'osu-container'
 
 
 @pytest.mark.parametrize('arguments, usage, meant', [
-    (['chek', 'x.sif'], 'osu-container', 'check'),
-    (['repport'], 'osu-container', 'report'),
-    (['why', '--jsn'], 'osu-container why', '--json'),
-    (['check', '--pblished'], 'osu-container check', '--published'),
-    (['image', 'lst'], 'osu-container image', 'list'),
-    (['image', 'list', '--jsn'], 'osu-container image list', '--json'),
+    (['chek', 'x.sif'], 'osu-container', 'check'), (['image', 'list', '--jsn'], 'osu-container image list', '--json'),
     (['bench', '--tag', 'quik'], 'osu-container bench', 'quick'),
     (['bench', '--dryrun=1'], 'osu-container bench', '--dry-run')])
-def test_a_wrong_word_is_answered_by_the_one_that_may_have_been_meant(capsys, arguments, usage, meant):
+def test_an_unknown_word_is_answered_by_a_similar_one(capsys, arguments, usage, meant):
     with pytest.raises(SystemExit) as ended:
         main(arguments)
-    said = capsys.readouterr()
-    assert ended.value.code == 2 and said.out == ''
-    assert re.match(rf'usage: {usage} ', said.err) and said.err.endswith(f' Did you mean {meant}?\n'), said.err
+    output = capsys.readouterr()
+    assert ended.value.code == 2 and output.out == ''
+    assert output.err.startswith(f'usage: {usage} ') and output.err.endswith(f' Did you mean {meant}?\n'), output.err
 
 
 @pytest.mark.parametrize('arguments', [['nonsense'], ['why', '--xyzzy'], ['image', 'list', '--xyzzy']])
@@ -58,25 +50,16 @@ def test_without_a_command_the_help_is_shown(capsys):
     assert said.err == '' and all(f'\n    {name}' in said.out for name in COMMANDS)
 
 
-def test_version_and_extras_are_those_of_the_package_and_of_setup(capsys, monkeypatch):
+def test_version_names_the_clone(capsys):
     with pytest.raises(SystemExit) as ended:
         main(['--version'])
     assert ended.value.code == 0 and capsys.readouterr().out == f'osu-container {__version__} ({PROJECT})\n'
-    monkeypatch.chdir(PROJECT)  # as pip builds it; setup() itself would look at every folder
-    own = [node for node in ast.parse((PROJECT / 'setup.py').read_text()).body if isinstance(node, ast.FunctionDef)]
-    names = {'os': os, 're': re}
-    exec(compile(ast.Module(own, []), 'setup.py', 'exec'), names)
-    assert names['named']('__version__') == __version__
-    extras = {name: {re.split('[=;]', one)[0] for one in wanted} for name, wanted in names['extras']().items()}
-    assert extras == {'bench': {'reframe-hpc'}, 'report': {'scipy', 'jinja2'}, 'image': {'hpccm'}}
 
 
-@pytest.mark.parametrize('words', [['help'], ['help', 'check'], ['help', 'image', 'list']])
-def test_help_is_a_command_too_and_the_package_is_one(words):
-    said = [run([*command, *arguments]) for command in ([COMMAND], [sys.executable, '-m', 'osu_container'])
-            for arguments in (words, [*words[1:], '--help'])]
-    assert {(done.returncode, done.stderr, done.stdout) for done in said} == {(0, '', said[0].stdout)}
-    assert said[0].stdout.startswith(f"usage: {' '.join(['osu-container', *words[1:]])} [-h]")
+def test_the_package_runs_as_the_command_does():
+    commands = [COMMAND], [sys.executable, '-m', 'osu_container']
+    outputs = {run([*command, 'check', '--help']).stdout for command in commands}
+    assert len(outputs) == 1 and outputs.pop().startswith('usage: osu-container check [-h]')
 
 
 def all_commands():
@@ -109,21 +92,6 @@ def test_the_help_of_every_command_names_its_exit_codes_and_wrong_usage_is_one(c
     with pytest.raises(SystemExit) as ended:
         main([*command.split(), '--xyzzy'])
     assert ended.value.code == exit_codes.WRONG_USAGE
-
-
-#: What is longer than a line may be: a command, which is pasted whole, or one word, such as a path
-UNBROKEN = re.compile(r' *(?:\w* *\S{30,}|(?:\S+ +){0,3}?(?:eb|osu-container) .*)')
-
-
-@pytest.mark.parametrize('width', [60, 80])
-@pytest.mark.parametrize('arguments', [
-    ['discover'], ['image', 'list'],
-    ['check', '--published'], ['check', 'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0', '--site', 'lumi-25.03'],
-    ['reference', 'list'], ['compare', 'lumi-g-2025-03:opensource']])
-def test_what_is_printed_fits_the_terminal(arguments, width):
-    done = run([COMMAND, *arguments], env={**os.environ, 'COLUMNS': str(width)})
-    assert done.stdout and 'rror' not in done.stderr, done.stderr
-    assert [line for line in done.stdout.splitlines() if len(line) > width and not UNBROKEN.fullmatch(line)] == []
 
 
 def test_an_option_means_the_same_in_all_commands():
@@ -159,24 +127,12 @@ def test_it_guesses_on_the_python_of_compute_nodes_too():
 #: Commands that print facts -> a call of each that needs nothing of this machine
 FACTS = {
     'check': ['osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0', '--site', 'frontier'],
-    'discover': ['--sysroot', 'host'], 'why': ['failed.out'], 'image list': [],
-    'reference list': [],
-    'compare': ['lumi-g-2025-03:opensource'], 'proof': ['7.0'], 'import': ['job.out', '-o', 'run'],
-}
-#: Of these the tests of theirs look at it: they need modules
-ELSEWHERE = {'bench'}
-#: The others -> what they leave in place of facts
-OTHERS = {
-    'new': 'an easyconfig; what it found is what check --json says',
-    'report': 'a page; compare --json has the figures', 'try': 'a file, with a site file in it',
-    'image recipe': 'a recipe',
-    'image fetch': 'files',
-    'image build': 'files', 'image verify': 'what is wrong',
-}
+    'discover': ['--sysroot', 'host'], 'why': ['failed.out'], 'image list': [], 'reference list': [],
+    'compare': ['lumi-g-2025-03:opensource'], 'proof': ['7.0'], 'import': ['job.out', '-o', 'run']}
 
 
-@pytest.mark.parametrize('command', [name for name in ALL if name not in {*OTHERS, *ELSEWHERE}])
-def test_commands_that_print_facts_have_json_and_it_is_one_document(command, capsys, monkeypatch, tmp_path):
+@pytest.mark.parametrize('command', FACTS)
+def test_json_is_one_document(command, capsys, monkeypatch, tmp_path):
     monkeypatch.setenv('XDG_DATA_HOME', str(tmp_path))
     monkeypatch.chdir(tmp_path)
     (tmp_path / 'host').mkdir()

@@ -5,8 +5,6 @@
 # of CHANGELOG.md about this version and what each clean system has tried.
 # REPOSITORY=https://... is filled in where pages and codemeta.json name the address of the repository.
 # RELEASES="bookworm trixie" names the Debian releases that are tried (these are the default; none: RELEASES=).
-# TRY=files leaves out the set-up from packages, which takes most of the time; TRY=fast adds `make test-fast`, TRY=tests
-# `make test`: see workstation/try_release.sh.
 set -euo pipefail
 # shellcheck source=workstation/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -14,13 +12,11 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/debian.sh"
 
 releases=${RELEASES-bookworm trixie}
-what=${TRY:-all}
 out=$work/release
 python=$work/venv/bin/python
 placeholder='<address of this repository>'
 
 (( $# == 0 )) || die "usage: release.sh, got: $*"
-[[ $what =~ ^(files|all|fast|tests)$ ]] || die "TRY is files, all, fast or tests, got: '$what'"
 
 # --- what is released: the last commit, and nothing that only lies here
 
@@ -121,9 +117,9 @@ try_on() {
         rmdir /.old
         code=0
         env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 "${@:2}" \
-            bash /release/try_release.sh $1 </dev/null || code=$?
+            bash /release/try_release.sh "$1" </dev/null || code=$?
         exit "$code"
-    ' bash "$root" "$new/root.tar" "$new/given" "$version $what" "${passed[@]}"
+    ' bash "$root" "$new/root.tar" "$new/given" "$version" "${passed[@]}"
     grep '^ok: ' "$work/log/release-$release.log" >"$new/tried-$release"
     # Files of other ids than the own one
     unshare "${namespaces[@]}" rm -rf "$root" "$new/root.tar"

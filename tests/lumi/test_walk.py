@@ -32,24 +32,23 @@ NOT_WALKED = {
     r'srun osu-gpu-bind osu_(xccl_)?allreduce': 'the image of the stand-ins has programs of two ranks alone',
     r'eb .*wrapper=lumi-container-wrapper': 'tests/stand_in/test_stand_in_run.py has that tool',
 }
-MODULES = {
-    'LUMI/{stack}': 'setenv("LUMI_STACK_VERSION", "{stack}")\n',
-    'partition/{partition}': '''setenv("LUMI_STACK_PARTITION", "{partition}")
+PARTITION = """setenv("LUMI_STACK_PARTITION", "{}")
 prepend_path("MODULEPATH", pathJoin(os.getenv("EBU_USER_PREFIX"), "modules/container"))
-''',
-    'EasyBuild-user/LUMI': '''local user = os.getenv("EBU_USER_PREFIX")
+"""
+EASYBUILD_USER = """local folder = "{}"
+local user = os.getenv("EBU_USER_PREFIX")
 local repository = pathJoin(user, "UserRepo/easybuild")
 setenv("EASYBUILD_PREFIX", user)
-setenv("EASYBUILD_INCLUDE_EASYBLOCKS", pathJoin(repository, "easyblocks/*/*.py") .. ",{folder}/_mpicontainer_local.py")
+setenv("EASYBUILD_INCLUDE_EASYBLOCKS",
+    pathJoin(repository, "easyblocks/*/*.py") .. "," .. folder .. "/_mpicontainer_local.py")
 setenv("EASYBUILD_ROBOT_PATHS", pathJoin(user, "ebfiles_repo/container") .. ":" .. pathJoin(repository, "easyconfigs"))
 setenv("EASYBUILD_SOURCEPATH", pathJoin(user, "sources"))
 setenv("EASYBUILD_INSTALLPATH_SOFTWARE", pathJoin(user, "SW/container"))
 setenv("EASYBUILD_INSTALLPATH_MODULES", pathJoin(user, "modules/container"))
 setenv("EASYBUILD_SUFFIX_MODULES_PATH", "")
 setenv("EASYBUILD_REPOSITORYPATH", pathJoin(user, "ebfiles_repo/container"))
-setenv("EASYBUILD_SYSROOT", pathJoin("{folder}", os.getenv("LUMI_STACK_VERSION"), "tree"))
-''',
-}
+setenv("EASYBUILD_SYSROOT", pathJoin(folder, os.getenv("LUMI_STACK_VERSION"), "tree"))
+"""
 SRUN = r'''#!/bin/bash
 words=()
 while [[ ${1-} == -* ]]; do
@@ -85,26 +84,19 @@ class Walk:
                 self.tree = made.tree
                 shutil.copy(made.tree / '_mpicontainer_local.py', folder)  # what a stand-in cannot have
                 self.eb_environment = made.eb.environment
-        self._modules()
+        for name, text in {
+                **{f'LUMI/{one}': f'setenv("LUMI_STACK_VERSION", "{one}")\n' for one in STACKS},
+                **{f'partition/{one}': PARTITION.format(one) for one in ('container', 'G', 'C')},
+                'EasyBuild-user/LUMI': EASYBUILD_USER.format(folder)}.items():
+            path = folder / 'modules' / f'{name}.lua'
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
         (self.prefix / 'sources').mkdir(parents=True)
         for path in (PROJECT / 'sources').glob('osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif*'):
             shutil.copy(path, self.prefix / 'sources')
         (folder / 'bin').mkdir()
         (folder / 'bin/srun').write_text(SRUN)
         (folder / 'bin/srun').chmod(0o755)
-
-    def _modules(self):
-        """Write the modules that LUMI has."""
-        values = [{'stack': one} for one in STACKS] + [{'partition': one} for one in ('container', 'G', 'C')]
-        for name, text in MODULES.items():
-            for one in values if '{' in name else [{}]:
-                try:
-                    path = self.folder / 'modules' / f'{name.format(**one)}.lua'
-                except KeyError:
-                    continue
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(re.sub(r'\{(stack|partition|folder)\}', lambda found, one=one: {
-                    **one, 'folder': str(self.folder)}[found[1]], text))
 
     def as_here(self, command, block):
         """Return a command (str) of a block (list of str) for this stack and partition, in this user's folders."""
