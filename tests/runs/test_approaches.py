@@ -132,6 +132,16 @@ def test_ranks_stay_together_with_options_for_a_clean_environment(shell, option)
     assert done.returncode == 0 and len(re.findall(r'^\s*8\s', done.stdout, re.M)) == 1, done.stdout + done.stderr
 
 
+def test_scope_commands_keeps_binds_out_of_the_shell(shell, tmp_path):
+    done = shell('export OSU_SCOPE=commands; module load osu-container/bind; env | grep -E "^APPTAINER(ENV)?_"; '
+                 f'srun -N2 -n2 {PROJECT}/osu_container/rank-proof {tmp_path} osu_latency {LASTING}; '
+                 'unset OSU_SCOPE; module unload osu-container; env | grep OSU_SCOPE; module load osu-container/bind; '
+                 'export OSU_SCOPE=commands; module unload osu-container; env | grep -E "^APPTAINER(ENV)?_"')
+    assert 'APPTAINER' not in done.stdout and 'OSU_SCOPE' not in done.stdout, done.stdout + done.stderr
+    ranks = [json.loads(path.read_text()) for path in sorted(tmp_path.glob('rank-*.json'))]
+    assert [rank['libraries'][name]['where'] for rank in ranks for name in ('libmpi', 'libfabric')] == ['host'] * 4
+
+
 def test_a_command_needs_neither_module_nor_environment(shell):
     done = shell('module load osu-container/hybrid; command=$(type -P osu_latency); module purge; '
                  f'srun --export=NONE --mpi=pmi2 -N2 -n2 $command {" ".join(SMALL)}')

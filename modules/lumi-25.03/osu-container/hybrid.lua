@@ -82,11 +82,15 @@ setenv("OSU_PROMISE", "approach=hybrid container=yes libmpi=image libfabric=host
 setenv("OSU_GPU_MAP", "0:0xfe000000000000:cxi0 1:0xfe00000000000000:cxi0 2:0xfe0000:cxi1 3:0xfe000000:cxi1 4:0xfe:cxi2 5:0xfe00:cxi2 6:0xfe00000000:cxi3 7:0xfe0000000000:cxi3") -- osu-gpu-bind
 setenv("OSU_GPU_VARIABLES", "ROCR_VISIBLE_DEVICES=gcd FI_CXI_DEVICE_NAME=nic")
 prepend_path("MODULEPATH", pathJoin(root, "settings")) -- module load osu-settings/...
-for _, bind in ipairs({
-    "/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1:/opt/host-mpi/lib/libfabric.so.1", -- the host's network library with its cxi provider
-    "/usr/lib64/libcxi.so.1:/opt/host-mpi/lib/libcxi.so.1", -- the host's libfabric reaches the Slingshot card through it
-}) do append_path("SINGULARITY_BIND", bind, ",") end
-append_path("SINGULARITY_BIND", pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/99-host-mpi.sh", ",") -- puts them in front
-for _, path in ipairs({ "/pfs", "/scratch", "/projappl", "/project", "/flash", "/appl", "/run/cxi" }) do -- where this node has it
-    if mode() == "unload" or lfs.attributes(path) then append_path("SINGULARITY_BIND", path, ",") end
+local scope = os.getenv(mode() == "unload" and "OSU_SCOPE_OF_OSU_CONTAINER" or "OSU_SCOPE") or ""
+setenv("OSU_SCOPE_OF_OSU_CONTAINER", scope)
+if scope ~= "commands" then                          -- for every start of the runtime, unless OSU_SCOPE=commands
+    for _, bind in ipairs({
+        "/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1:/opt/host-mpi/lib/libfabric.so.1", -- the host's network library with its cxi provider
+        "/usr/lib64/libcxi.so.1:/opt/host-mpi/lib/libcxi.so.1", -- the host's libfabric reaches the Slingshot card through it
+    }) do append_path("SINGULARITY_BIND", bind, ",") end
+    append_path("SINGULARITY_BIND", pathJoin(root, "host-mpi.sh") .. ":/.singularity.d/env/99-host-mpi.sh", ",") -- puts them in front
+    for _, path in ipairs({ "/pfs", "/scratch", "/projappl", "/project", "/flash", "/appl", "/run/cxi" }) do -- where this node has it
+        if mode() == "unload" or lfs.attributes(path) then append_path("SINGULARITY_BIND", path, ",") end
+    end
 end

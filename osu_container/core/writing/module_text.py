@@ -134,7 +134,7 @@ def module_text(settings, names, again, sif=None):
                for kind in launching.pmi_setting(settings.stack.launcher, settings.stack.pmi)],
               default_lines(settings), tool_lines(settings)]
     if sif:
-        parts.append(runtime_lines(settings))
+        parts.append(runtime_lines(settings, names[0]))
     return ''.join(line + '\n' for part in parts for line in part)
 
 
@@ -243,8 +243,15 @@ def tool_lines(settings):
     return lines + ([] if settings.inside.env_prefix else WATCH_TEXT.split('\n'))
 
 
-def runtime_lines(settings):
-    """Return the lines that set the runtime's variables: binds, and the file for them."""
+#: Unload must undo what load did, also if the user has changed OSU_SCOPE since. Each module name has a variable of its
+#: own, because Lmod loads the new module of a family before it unloads the old one.
+SCOPE_TEXT = """local scope = os.getenv(mode() == "unload" and "OSU_SCOPE_OF_%(kept)s" or "OSU_SCOPE") or ""
+setenv("OSU_SCOPE_OF_%(kept)s", scope)
+if scope ~= "commands" then                          -- for every start of the runtime, unless OSU_SCOPE=commands"""
+
+
+def runtime_lines(settings, name):
+    """Return the lines that set the runtime's variables, of the module name (str): binds, and the file for them."""
     variable = settings.inside.env_prefix + '_BIND'
     lines = bind_lines(settings, variable)
     lines.append(said('append_path("%s", pathJoin(root, "%s") .. ":%s", ",")' % (variable, NAME, TARGET),
@@ -259,7 +266,8 @@ def runtime_lines(settings):
         lines += USER_TEXT.replace('BIND', variable).split('\n')
     if settings.inside.nvidia:
         lines.append(said(call('pushenv', settings.inside.env_prefix + '_NV', '1'), "the driver's libraries, as --nv"))
-    return lines
+    kept = {'kept': re.sub(r'\W', '_', name).upper()}
+    return (SCOPE_TEXT % kept).split('\n') + block(lines) + ['end']
 
 
 #: What make-squashfs has packed, else the folder, as LUMI's container modules have it [LUMI-SoftwareStack 02f17317,
