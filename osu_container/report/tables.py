@@ -53,7 +53,7 @@ def values(view):
     sizes = sorted({size for curve in view.curves for size in curve.series.values})
     return Table(f'{view.unit}: medians, ratio to native, spread (most - least) / median of repeats',
                  ['size', *(curve.name for curve in view.curves)],
-                 [[Cell(size_text(size) or '0 B'), *(_value(curve, size) for curve in view.curves)] for size in sizes],
+                 [[Cell(size_text(size) or ('0 B' if sizes[1:] else '')), *(_value(curve, size) for curve in view.curves)] for size in sizes],
                  f'{view.key}-values')
 
 

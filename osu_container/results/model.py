@@ -42,11 +42,6 @@ def is_command(benchmark):
     return benchmark.startswith(COMMAND)
 
 
-def has_sizes(benchmark):
-    """Return True if a benchmark (str) has a number for each message size."""
-    return benchmark not in WITHOUT_SIZES and not is_command(benchmark)
-
-
 def figure_variant(unit, what, more_is_better=False):
     """Return the variant (str) of the case of a command whose number is in unit (str); what: str, how it is found."""
     return f"{unit}{MORE if more_is_better else ''}: {what}"

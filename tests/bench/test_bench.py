@@ -11,7 +11,7 @@ from osu_container.core.data.sites import SITES
 from osu_container.core.deciding import launching
 from osu_container.core.deciding.site_choice import site_entry, site_words
 from osu_container.results import run_files
-from osu_container.results.model import Case, has_sizes
+from osu_container.results.model import WITHOUT_SIZES, Case
 from tests.helpers import bench_stand_in
 from tests.helpers.bench_stand_in import special
 from tests.helpers.machine import PROJECT, compile_library, run
@@ -141,7 +141,7 @@ def test_the_tag_full_has_every_benchmark_with_its_unit():
     found = [run.case for run in make_plan('lumi-25.03')]
     assert {case.benchmark for case in found} == set(cases.BENCHMARKS) and len(cases.BENCHMARKS) == 86
     assert {case.unit for case in found if re.search('bw|mbw', case.benchmark)} == {'MB/s'}
-    assert {case.benchmark for case in found if not has_sizes(case.benchmark)} == {
+    assert {case.benchmark for case in found} & WITHOUT_SIZES == {
         'osu_init', 'osu_barrier', 'osu_ibarrier', 'osu_barrier_persistent'}
     assert min(case.ranks for case in found if 'neighbor' in case.benchmark) == 8
     assert min(case.nodes for case in found if '_fan_' in case.benchmark) == 2
