@@ -51,10 +51,10 @@ def _value(curve, size):
 def values(view):
     """Return the Table of the median of every series of a View at every message size."""
     sizes = sorted({size for curve in view.curves for size in curve.series.values})
+    rows = [[Cell(size_text(size) or ('0 B' if sizes[1:] else '')), *(_value(curve, size) for curve in view.curves)]
+            for size in sizes]
     return Table(f'{view.unit}: medians, ratio to native, spread (most - least) / median of repeats',
-                 ['size', *(curve.name for curve in view.curves)],
-                 [[Cell(size_text(size) or ('0 B' if sizes[1:] else '')), *(_value(curve, size) for curve in view.curves)] for size in sizes],
-                 f'{view.key}-values')
+                 ['size', *(curve.name for curve in view.curves)], rows, f'{view.key}-values')
 
 
 def verdicts(section):
