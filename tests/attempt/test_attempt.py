@@ -48,8 +48,8 @@ def test_one_job_on_two_nodes_leaves_one_file_that_other_commands_read(tmp_path,
     own.write_text((STATE / 'local' / own.name).read_text() + f"\nOVERRIDES = {{'jobs': {{'value': {jobs}}}}}\n")
     folder = tmp_path / 'here'
     folder.mkdir()
-    done = shell(f'module load osu-native; cd {folder} && sbatch --wait --output={folder}/job.out {PROJECT}/try.sbatch',
-                 timeout=600, EASYBUILD_INCLUDE_EASYBLOCKS=str(own), **SECRETS)
+    done = shell(f'module load osu-native; export EASYBUILD_INCLUDE_EASYBLOCKS={own}; cd {folder} && '
+                 f'sbatch --wait --output={folder}/job.out {PROJECT}/try.sbatch', timeout=600, **SECRETS)
     printed = (folder / 'job.out').read_text()
     assert done.returncode == 0, printed
     path, text = text_of(folder)

@@ -80,6 +80,7 @@ def test_the_workstations_description_is_what_discover_sees_of_its_host_mpi():
                        if key not in ('source', 'date', 'defined', 'undefined', 'functions')}
                 for path, statements in json.loads(text_of(data))['libraries'].items() if path.startswith('/opt/')}
     assert plain(now) == plain(known) and len(plain(now)) > 4
+    assert (PROJECT / 'osu_container/check/hosts/workstation.json').stat().st_size < 20000, 'without symbols'
 
 
 def test_a_site_that_nobody_has_described_is_unknown_and_says_what_to_do():
