@@ -320,5 +320,5 @@ def stand_alone():
 
     def run_shown():
         with shown():
-            return cli.call(parser.parse_args(), sys.argv[1:])
+            return cli.call(parser.parse_args())
     return streams.as_process(run_shown)
