@@ -264,7 +264,7 @@ def test_a_failed_run_is_recorded_with_its_reason(bench, tmp_path):
 def test_a_command_of_the_user_that_hangs_is_terminated(bench, tmp_path):
     special(bench.root, '1', 'osu_bw', 'time.sleep(300)')
     done = bench(*ARGUMENTS[2:], '--run', 'osu_bw -m 8', '--figure', r'^ +8 +(\S+)', '--unit', 'MB/s',
-                 '--more-is-better', '--limit', '4', '--repeats', '1', '-o', tmp_path / 'run')
+                 '--more-is-better', '--limit', '12', '--repeats', '1', '-o', tmp_path / 'run')
     assert done.returncode == 1, done.stdout + done.stderr
     found = run_files.read(tmp_path / 'run')
     failure, = found.failures
