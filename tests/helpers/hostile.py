@@ -6,7 +6,6 @@ easyconfig, a site file, a definition file. Readers here are those that will rea
 """
 import json
 import subprocess
-import unicodedata
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -23,24 +22,15 @@ PARTS = [
     '%(name)s', '100%(foo)s', '%%(name)s', '%s', '%', '{{ name }}', '{name}', '{0}', '{', '}',
     '\033[2J', '\033]0;owned\007', '\x9b31m', '\u202e', '\u200b', '\u2028', '\x85', '\x7f', '\udcff',
     'é', '漢', '\U0001f600',
-    '\n%post\n    touch owned\n', '\nFROM other\n', '#', '# ', '--', '-- ', '|', '\\|', '[', ']', '*', '_', ' ', '  ',
+    '#', '# ', '--', '-- ', '|', '\\|', '[', ']', '*', '_', ' ', '  ',
     '"); import os; os.system("touch owned") #', "'], 'more': ['", '\nkind: run', ',', ':', '=', '/', '..', '~', '-rf']
 #: Any text
 TEXTS = st.lists(st.one_of(st.sampled_from(PARTS), st.text(max_size=6)), max_size=8).map(''.join)
-
-
-def _without(signs):
-    """Return texts without any character of signs (str)."""
-    return TEXTS.map(lambda text: ''.join(letter for letter in text if letter not in signs))
-
-
 #: What a path may be: any bytes but zero
-PATHS = _without('\0').map(lambda text: text.encode('utf-8', 'surrogatepass').decode('utf-8', 'surrogateescape'))
+PATHS = TEXTS.map(lambda text: text.replace('\0', '').encode('utf-8', 'surrogatepass').decode(
+    'utf-8', 'surrogateescape'))
 #: A name of a file
 NAMES = PATHS.map(lambda text: text.replace('/', '')[:60]).filter(lambda name: name not in ('', '.', '..'))
-#: On one line, as names of images and of programs that are taken
-LINES = TEXTS.map(lambda text: ''.join(letter for letter in text if unicodedata.category(letter)[0] not in 'CZ'
-                                       or letter == ' '))
 
 
 def each(check, examples, **strategies):
