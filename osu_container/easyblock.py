@@ -1,6 +1,7 @@
 """
 What the easyblocks MPIContainer and MPINative share: the site, facts of the host, installation in one move.
 """
+import contextlib
 import json
 import os
 import signal
@@ -218,6 +219,7 @@ class SiteEasyBlock(EasyBlock):
             if self.staged:
                 self.staged.rollback()
             self.put_back(before)
+            self.remove_empty_folders()
             if isinstance(err, OSError):
                 raise EasyBuildError("%s", disk_problem(err, self.installdir))
             raise
@@ -231,6 +233,12 @@ class SiteEasyBlock(EasyBlock):
             remove_file(self.mod_filepath)
         elif not os.path.isfile(self.mod_filepath) or read_file(self.mod_filepath) != before:
             write_file(self.mod_filepath, before)
+
+    def remove_empty_folders(self):
+        """Remove the folders that EasyBuild has created for this installation and its module, if they are empty."""
+        for path in (self.installdir, os.path.dirname(self.installdir), os.path.dirname(self.mod_filepath)):
+            with contextlib.suppress(OSError):  # something else is in it, or it does not exist
+                os.rmdir(path)
 
     def sanity_check_step(self, *args, **kwargs):
         """Check the host paths as well."""
