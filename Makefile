@@ -14,7 +14,7 @@ WORK := .workstation
 MUTANTS := $(WORK)/mutants
 LMOD_87 := $(WORK)/lmod-8.7
 PYTHON_ENV := $(WORK)/venv/bin
-# Four processes keep two cores busy: tests often wait. tests/conftest.py says what stays in one, and what begins first.
+# Four processes keep two cores busy: tests often wait. tests/conftest.py says which tests share a process.
 IN_GROUPS := --dist loadgroup --no-loadscope-reorder
 # Image of the modules on this machine, as in the site data; a test compares the two
 IMAGE := osu-workstation-mpich-4.2.3-libfabric-1.22.0
@@ -82,21 +82,26 @@ lmod-87: prerequisites
 easybuild-%:
 	@workstation/python_env.sh $*
 
-# Tests of containers and Slurm are left out where only root could install what they lack.
-LEFT_OUT = $(shell workstation/prerequisites.sh --check >/dev/null 2>&1 || echo ' and not apptainer and not slurm')
+# System tests are left out where only root could install what they need.
+SUITES = $(shell workstation/prerequisites.sh --check >/dev/null 2>&1 && echo 'not nightly' || echo 'not nightly and not system')
+
+.PHONY: announce
+announce:
+	@echo "Tests that change this machine (CONTRIBUTING.md lists them): apt-get installs packages;"
+	@echo "as root they also create the account osu-tester for a while and set the mode of /dev/fuse."
 
 .PHONY: test
-test: test-prerequisites test-python host-mpi ## set up what is missing, then run the tests (PYTEST="-k word" adds arguments)
-	$(if $(LEFT_OUT),,@$(MAKE) --no-print-directory setup)
-	$(PYTHON_ENV)/pytest -n 4 $(IN_GROUPS) --durations=40 -m "not full$(LEFT_OUT)" $(PYTEST)
+test: announce test-prerequisites test-python host-mpi ## set up what is missing, then run both suites (PYTEST="-k word" adds arguments)
+	$(if $(findstring not system,$(SUITES)),,@$(MAKE) --no-print-directory setup)
+	$(PYTHON_ENV)/pytest -n 4 $(IN_GROUPS) --durations=40 -m "$(SUITES)" $(PYTEST)
 
 .PHONY: test-all
-test-all: setup test-prerequisites test-python lmod-87 easybuild-4.9.4 easybuild-5.1.2 ## all of them: every image, each EasyBuild, 300 random pairs (hours)
+test-all: announce setup test-prerequisites test-python lmod-87 easybuild-4.9.4 easybuild-5.1.2 ## both suites and the nightly tests: every image, page and EasyBuild, 300 random pairs (hours)
 	$(PYTHON_ENV)/pytest -n 4 $(IN_GROUPS) --durations=40 $(PYTEST)
 
-.PHONY: test-fast
-test-fast: fast-prerequisites test-python host-mpi ## tests that need neither container, Slurm, EasyBuild, ReFrame nor browser
-	$(PYTHON_ENV)/pytest -n 4 $(IN_GROUPS) -m "not apptainer and not slurm and not full and not long" $(PYTEST)
+.PHONY: test-unit
+test-unit: fast-prerequisites test-python host-mpi ## the suite of unit tests: no container, Slurm, EasyBuild, ReFrame or browser
+	$(PYTHON_ENV)/pytest -n 4 $(IN_GROUPS) -m "not system and not nightly" $(PYTEST)
 
 .PHONY: mutants
 mutants: fast-prerequisites test-python host-mpi ## how many small faults in the core the fast tests notice, by cosmic-ray (COUNT=60)

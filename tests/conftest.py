@@ -19,40 +19,39 @@ def pytest_make_parametrize_id(val):
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """
-    Name the groups of which each runs in one process (pytest-xdist), the longest first.
+    Name the groups that each run in one process of pytest-xdist: the tests that use Slurm, and the tests of each file.
 
-    What uses Slurm shares its nodes and installed modules, what uses the container runtime shares images. A file that
-    is marked alone takes minutes and shares nothing. The rest goes by file too: what a file makes is made once.
+    The longest groups start first, then the other system tests, then the unit tests.
     """
-    groups = {}
+    order = {'slurm': 0, 'tests/runs/test_ordinary_user.py': 1}
+    ranks = {}
     for item in items:
-        marks = {mark.name for mark in item.iter_markers()}
-        group = str(item.path.relative_to(PROJECT))
-        if 'slurm' in marks or 'shell' in item.fixturenames:
-            group = 'slurm'
-        elif 'apptainer' in marks and 'alone' not in marks:
-            group = 'containers'
-        if 'as_user' in marks and os.getuid() == 0:
-            item.add_marker(pytest.mark.full)  # tests/runs/test_ordinary_user.py runs them, and sees more
+        group = 'slurm' if 'slurm' in item.fixturenames else str(item.path.relative_to(PROJECT))
         item.add_marker(pytest.mark.xdist_group(group))
-        groups[item] = {'slurm': 0, 'containers': 1}.get(group, 2 if 'alone' in marks else 3)
-    # images are built first, and run last
-    items.sort(key=lambda item: (groups[item], ('built' in item.fixturenames) == (groups[item] == 0)))
+        ranks[item] = order.get(group, 2 if item.get_closest_marker('system') else 3)
+    items.sort(key=ranks.get)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
-    """The tests of Slurm take longest: what they start comes before what the others start (helpers.machine.run)."""
-    FIRST[:] = [item] if any(mark.args == ('slurm',) for mark in item.iter_markers('xdist_group')) else []
+    """The tests of Slurm take longest: their programs have priority over those of others (helpers.machine.run)."""
+    FIRST[:] = [item] if 'slurm' in item.fixturenames else []
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item):
-    """A job that a test has left never meets the next test."""
-    if item.get_closest_marker('slurm'):
+    """Cancel the jobs that a test has left, so that they do not disturb the next test."""
+    if 'slurm' in item.fixturenames:
         left = end_jobs()
         if left:
-            print(f'ended jobs that {item.nodeid} has left: {left}')
+            print(f'cancelled jobs that {item.nodeid} has left: {left}')
+
+
+@pytest.fixture(scope='session')
+def slurm():
+    """The private Slurm of two nodes, running."""
+    done = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.fixture(scope='session')
@@ -94,15 +93,13 @@ def make_sif(apptainer):
 
 
 @pytest.fixture(scope='session')
-def shell(tmp_path_factory):
+def shell(slurm, tmp_path_factory):
     """
     Function (script) that runs bash as a user has it after `. ./env.sh`, with all modules installed.
 
     The modules are installed by the newest EasyBuild into a folder of the tests, not into the user's.
     """
     folder = tmp_path_factory.mktemp('installed')
-    started = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
-    assert started.returncode == 0, started.stdout + started.stderr
     environment = {'PATH': '/usr/local/bin:/usr/bin:/bin', 'HOME': os.environ['HOME'], 'LC_ALL': 'C.UTF-8',
                    'EASYBUILD_PREFIX': str(folder / 'prefix'), 'FOLDER': str(folder)}
 

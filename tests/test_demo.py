@@ -14,7 +14,7 @@ from tests.helpers import bench_stand_in
 from tests.helpers.bench_stand_in import script
 from tests.helpers.machine import PROJECT, command_lines
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.system
 
 EB = r'''#!/bin/bash
 echo "$*" >>"$ROOT/eb.calls"

@@ -35,7 +35,7 @@ CONTROL = re.compile('[\0-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ud800
 
 def examples(few, many):
     """Return the decorator of a test with so many examples (int), and with many of them in `make test-all`."""
-    return pytest.mark.parametrize('number', [few, pytest.param(many, marks=pytest.mark.full)])
+    return pytest.mark.parametrize('number', [few, pytest.param(many, marks=pytest.mark.nightly)])
 
 
 @pytest.fixture(scope='module')

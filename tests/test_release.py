@@ -72,8 +72,8 @@ def test_only_a_commit_with_a_heading_in_the_changelog_is_released(clone):
     refused(f"no heading '## [{__version__}]'")
 
 
-@pytest.mark.long
-@pytest.mark.full
+@pytest.mark.system
+@pytest.mark.nightly
 def test_a_release_has_the_address_of_the_repository_wherever_the_pages_have_a_placeholder(clone):
     """The archive and the wheel; the same commit gives the same bytes."""
     for name in ('README.md', 'CITATION.cff', 'codemeta.json', 'setup.py', 'osu_container/requirements.txt'):

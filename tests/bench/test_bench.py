@@ -16,7 +16,7 @@ from tests.helpers import bench_stand_in
 from tests.helpers.bench_stand_in import special
 from tests.helpers.machine import PROJECT, compile_library, run
 
-pytestmark = [pytest.mark.long, pytest.mark.alone]
+pytestmark = pytest.mark.system
 
 #: One system of each kind
 SOME = ['workstation', 'lumi-25.03', 'lumi-c-25.03', 'alps']

@@ -15,7 +15,7 @@ from tests.bench.test_bench import ARGUMENTS, measurements
 from tests.helpers.bench_stand_in import special
 from tests.helpers.machine import PROJECT, command_lines, run
 
-pytestmark = [pytest.mark.long, pytest.mark.alone]
+pytestmark = pytest.mark.system
 
 
 def wait_for_lines(path, count, seconds=120):

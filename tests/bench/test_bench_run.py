@@ -6,7 +6,7 @@ from osu_container.results import run_files
 from tests.helpers.machine import PROJECT
 from tests.runs.test_approaches import MODULES
 
-pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
+pytestmark = [pytest.mark.system, pytest.mark.usefixtures('slurm')]
 
 #: Native, and another MPI in a container; bench does the same with the others
 NAMES = ['native', 'openmpi']

@@ -176,7 +176,7 @@ def of_dry_run(verdict):
     return next(((one.level, one.reason) for one in verdict.findings if one.rule == 'dry run'), None)
 
 
-@pytest.mark.apptainer
+@pytest.mark.system
 @pytest.mark.parametrize('approach, changes, before, after, says', [
     ('hybrid', {}, 'works', 'works', (NOTE, 'lists the same for /opt/osu/bin/osu_latency (')),
     ('bind', {}, 'works', 'works', (NOTE, 'lists the same')),

@@ -27,7 +27,7 @@ from tests.helpers.machine import (
 )
 from tests.stand_in.systems import HOSTS
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.system
 
 MAKE, COMMAND = PROJECT / 'tests' / 'stand_in' / 'make', PROJECT / 'bin' / 'osu-container'
 TREES = ['lumi-25.03', 'lumi-c-25.03', 'frontier', 'perlmutter', 'alps']

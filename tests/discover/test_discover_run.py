@@ -6,7 +6,7 @@ import pytest
 
 from tests.helpers.machine import PROJECT, STATE, EasyBuild, clean_shell, run
 
-pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
+pytestmark = [pytest.mark.system, pytest.mark.usefixtures('slurm')]
 
 COMMAND = PROJECT / 'bin' / 'osu-container'
 #: The MPI that `make demo` unpacks: a user's module would bring it
@@ -19,8 +19,6 @@ class Machine:
 
     def __init__(self, folder, path):
         """path: str, folders in front of PATH."""
-        started = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
-        assert started.returncode == 0, started.stdout + started.stderr
         self.folder, self.eb = folder, EasyBuild('newest', folder / 'prefix')
         self.path = f"{path}:{STATE / 'bin'}:/usr/bin:/bin:/usr/sbin:/sbin"
         self.eb.environment.update(PATH=self.path, SLURM_CONF=str(STATE / 'slurm' / 'slurm.conf'))

@@ -7,6 +7,7 @@ touched. Where the tests run as root, pages of ordinary users are run by an acco
 """
 import html
 import importlib
+import os
 import re
 import shlex
 import tempfile
@@ -22,7 +23,7 @@ from tests.helpers import foreign_images
 from tests.helpers.machine import PROJECT, STATE, run
 from tests.image.test_images_run import built  # noqa: F401, a fixture
 
-pytestmark = [pytest.mark.long, pytest.mark.alone]
+pytestmark = pytest.mark.system
 
 PAGES = sorted([PROJECT / 'README.md', PROJECT / 'CONTRIBUTING.md', *(PROJECT / 'docs').rglob('*.md')])
 #: Pages that `make test` runs; `make test-all` runs the others too
@@ -208,12 +209,13 @@ def pages():
         needs = r'srun|bench|\.sif|--installed|(load|compare) osu-|^eb '
         modules = any(re.search(needs, line.command) and not line.is_dry_run() for line in lines)
         if lines:
-            marks = [] if re.search(OF_SUPPORT, lines[0].page) else [pytest.mark.as_user]
-            marks += [pytest.mark.apptainer, pytest.mark.slurm] if modules else []
-            marks += [] if re.search(WALKED, lines[0].page) else [pytest.mark.full]
+            marks = [] if re.search(WALKED, lines[0].page) else [pytest.mark.nightly]
+            marks += [] if re.search(OF_SUPPORT, lines[0].page) else [pytest.mark.skipif(
+                os.getuid() == 0, reason='tests/runs/test_ordinary_user.py runs it')]
             yield pytest.param(lines, modules, id=lines[0].page, marks=marks)
 
 
+@pytest.mark.usefixtures('slurm')
 @pytest.mark.parametrize('lines, modules', pages())
 def test_a_page_runs_from_top_to_bottom_in_one_shell(scratch, built, request, tmp_path, lines, modules):  # noqa: F811
     variables = {}

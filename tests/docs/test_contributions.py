@@ -85,8 +85,7 @@ def use_plain_easybuild(eb):
         eb.environment.pop(name, None)
 
 
-@pytest.mark.long
-@pytest.mark.alone
+@pytest.mark.system
 def test_container_recipe_installs_and_sets_its_variables(tmp_path):
     site, approach = FILES[RECIPE]
     facts = facts_of(site, f'osu-container/{approach}')
@@ -118,10 +117,8 @@ def test_container_recipe_installs_and_sets_its_variables(tmp_path):
     assert done.stdout.endswith(f'exec {root / sif} osu_bw D D\n'), done.stderr
 
 
-@pytest.mark.long
-@pytest.mark.alone
-@pytest.mark.apptainer
-@pytest.mark.slurm
+@pytest.mark.system
+@pytest.mark.usefixtures('slurm')
 def test_any_mpich_image_runs_over_singularity_bindings(tmp_path, apptainer):
     lumi = StandIn('lumi-25.03', tmp_path)
     path = tmp_path / BINDINGS.name

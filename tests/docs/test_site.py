@@ -9,7 +9,7 @@ import pytest
 
 from tests.helpers.machine import PROJECT, STATE, run
 
-pytestmark = [pytest.mark.long, pytest.mark.alone]
+pytestmark = pytest.mark.system
 
 PAGES = sorted(str(path.relative_to(PROJECT / 'docs')) for path in (PROJECT / 'docs').rglob('*.md'))
 

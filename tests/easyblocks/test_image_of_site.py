@@ -16,7 +16,7 @@ from osu_container.core.reading.libraries import sha256_of
 from tests.helpers import foreign_images
 from tests.helpers.machine import PROJECT, StandIn, folded, run
 
-pytestmark = [pytest.mark.long, pytest.mark.apptainer]
+pytestmark = pytest.mark.system
 
 SITE = 'lumi-25.03'
 DATED = 'lumi-multitorch-mpich-u24r64f21m43t29-20260225_144743.sif'

@@ -26,7 +26,7 @@ from tests.helpers.machine import (
     one_of_each,
 )
 
-pytestmark = [pytest.mark.long, pytest.mark.alone, pytest.mark.apptainer]
+pytestmark = pytest.mark.system
 
 IMAGE = SITES['workstation']['images']['value']['pure']
 CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']]

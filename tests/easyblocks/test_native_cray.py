@@ -14,7 +14,7 @@ from tests.helpers import osu_archive
 from tests.helpers.machine import PROJECT, StandIn, compile_library, folded, one_of_each
 from tests.helpers.osu_archive import RELEASE
 
-pytestmark = [pytest.mark.long, pytest.mark.alone]
+pytestmark = pytest.mark.system
 
 EASYCONFIGS = PROJECT / 'easyconfigs' / 'o' / 'osu-native'
 CRAY = sorted(site for site in SITES if (site_entry(site)['native']['value'] or {}).get('prgenv'))
@@ -183,7 +183,8 @@ def test_programs_are_built_and_loaded_with_what_the_site_says(site, stack):
     assert site in shown.stdout.partition('plugin=')[2]
 
 
-@pytest.mark.slurm
+@pytest.mark.system
+@pytest.mark.usefixtures('slurm')
 @pytest.mark.parametrize('site', SOME)
 def test_two_ranks_under_srun_load_the_libraries_of_the_stack(site, stack, tmp_path):
     script = 'module load osu-native && srun -N2 -n2 {prove} osu_latency -m 64:1024 -i 100 H H'

@@ -12,7 +12,7 @@ import pytest
 from osu_container import __version__
 from tests.helpers.machine import EASYBUILD_VERSIONS, PROJECT, STATE, EasyBuild, folded, run
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.system
 
 def easybuild_beside(version, folder, sources):
     """
@@ -50,7 +50,7 @@ def sources(tmp_path_factory):
     return folder
 
 
-@pytest.mark.apptainer
+@pytest.mark.system
 @pytest.mark.parametrize('version', EASYBUILD_VERSIONS)
 def test_pip_install_is_enough(version, sources, tmp_path):
     eb = easybuild_beside(version, tmp_path, sources)

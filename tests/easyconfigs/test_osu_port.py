@@ -112,7 +112,7 @@ def on_ranks(real, number, name, *arguments):
     return mpiexec(*real, number, name, *arguments)
 
 
-@pytest.mark.long
+@pytest.mark.system
 def test_own_port_of_osu_get_bw_has_the_output_of_the_c_program_and_says_whose_it_is(real):
     ports = (real[0] / 'libexec' / 'ports').iterdir()
     assert sorted(path.stem for path in ports) == [f'osu_{name}' for name in PORTS]
@@ -129,7 +129,7 @@ def test_own_port_of_osu_get_bw_has_the_output_of_the_c_program_and_says_whose_i
     assert table.programs == 'mpi4py 4.1.2 ports'
 
 
-@pytest.mark.long
+@pytest.mark.system
 @pytest.mark.parametrize('name, ranks', [(name, 2) for name in PORTS + ('get_bw',) if name != 'barrier'] + [
     ('alltoallv', 3), ('multi_lat', 4)])
 def test_data_is_checked_on_request_behind_the_numbers(real, name, ranks):
@@ -143,7 +143,7 @@ def test_data_is_checked_on_request_behind_the_numbers(real, name, ranks):
     assert [row.split()[2] for row in rows] == ['Pass'] * len(rows)
 
 
-@pytest.mark.long
+@pytest.mark.system
 @pytest.mark.parametrize('name', ['bw', 'alltoall'])
 def test_wrong_data_is_seen_and_is_an_error(real, tmp_path, name):
     """A launcher whose second rank expects other bytes than the first has sent."""

@@ -342,7 +342,6 @@ def test_what_a_killed_keeper_has_left_is_removed_and_what_ranks_hold_is_not(ins
         rank.kill()
 
 
-@pytest.mark.as_user
 @pytest.mark.parametrize('ranks', [1, 2])
 def test_ranks_that_share_no_container_are_told_so(installed, ranks):
     """Also where the runtime cannot share one. root needs it never."""

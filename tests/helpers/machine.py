@@ -1,6 +1,6 @@
 """This machine for tests: programs that are started, installed EasyBuilds, Lmod, stand-ins, small libraries.
 
-Samples: of many cases of one kind `make test` runs one, `make test-all` runs all (marker full).
+Samples: of many cases of one kind `make test` runs one, `make test-all` runs all (mark nightly).
 
 Kills Python at a chosen one of its changes to files, as kill -9 does by chance.
 
@@ -300,7 +300,7 @@ def folded(text):
 
 def one_of_each(values, kind=lambda *value: None):
     """
-    Return values as cases of parametrize: of those of one kind all but the first are marked full.
+    Return values as cases of parametrize: of those of one kind all but the first are marked nightly.
 
     :param values: list, of tuples or pytest.param too; kind: function of a value, or of what is in its tuple, that
                    returns its kind; without it all are of one
@@ -310,7 +310,7 @@ def one_of_each(values, kind=lambda *value: None):
         case = value if hasattr(value, 'marks') else pytest.param(*(value if type(value) is tuple else [value]))
         what = kind(*case.values)
         found.append(pytest.param(*case.values, id=case.id, marks=[*case.marks, *(
-            [pytest.mark.full] if what in seen else [])]))
+            [pytest.mark.nightly] if what in seen else [])]))
         seen.add(what)
     return found
 

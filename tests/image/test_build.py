@@ -207,7 +207,7 @@ def test_only_images_of_debian_are_packed_with_zstd(tmp_path, name):
     assert bool(image_build.compression(program, catalogue.IMAGES[name])) == ('lumi' not in name)
 
 
-@pytest.mark.apptainer
+@pytest.mark.system
 def test_temporary_folder_is_open_to_the_users_of_subuid(tmp_path, monkeypatch):
     """As under eb, whose TMPDIR has the mode 700."""
     closed = tmp_path / 'closed'
@@ -344,7 +344,7 @@ def tiny(tiny_project):
         path.write_text(text)
 
 
-@pytest.mark.apptainer
+@pytest.mark.system
 def test_build_writes_image_sum_record_and_log(tiny):
     code, output = tiny('osu-tiny-a')
     assert code == 0, output
@@ -357,7 +357,7 @@ def test_build_writes_image_sum_record_and_log(tiny):
     assert tiny.temporary_files() == []
 
 
-@pytest.mark.apptainer
+@pytest.mark.system
 @pytest.mark.skipif(PYTHON_36 is None, reason='no Python 3.6 here')
 def test_python_3_6_builds_the_same_image(tiny):
     found = []
@@ -368,7 +368,7 @@ def test_python_3_6_builds_the_same_image(tiny):
     assert found[0] == found[1]
 
 
-@pytest.mark.apptainer
+@pytest.mark.system
 def test_image_is_built_again_when_its_inputs_change(tiny):
     tiny('osu-tiny-a')
     for path, old, new in ((None, '', ''), (tiny.definition, 'is here', 'is there'), (tiny.readme, 'me', 'you')):
@@ -380,7 +380,7 @@ def test_image_is_built_again_when_its_inputs_change(tiny):
         assert (tiny.sif().stat().st_mtime_ns == before) == (path is None)
 
 
-@pytest.mark.apptainer
+@pytest.mark.system
 def test_failed_build_keeps_the_old_image_and_does_not_stop_others(tiny):
     tiny('osu-tiny-a')
     old = tiny.sif().read_bytes()
@@ -405,7 +405,7 @@ def test_device_is_not_replaced(tiny):
     assert code == 1 and '--output' in output and Path('/dev/null').is_char_device()
 
 
-@pytest.mark.apptainer
+@pytest.mark.system
 def test_check_builds_nothing(tiny, monkeypatch):
     assert tiny('--check', 'osu-tiny-a')[0] == 0
     assert not tiny.sif().exists()

@@ -47,7 +47,7 @@ def with_gpu(name):
 
 def on_two_nodes(test):
     """Mark a test that runs in containers of two nodes."""
-    return pytest.mark.apptainer(pytest.mark.slurm(test))
+    return pytest.mark.system(pytest.mark.usefixtures('slurm')(test))
 
 
 def chosen_approaches():
@@ -84,8 +84,6 @@ def built():
 @pytest.fixture
 def typed(tmp_path):
     """Function (script) that runs bash as a user has it after `. ./env.sh`; eb installs into the test's own folder."""
-    started = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
-    assert started.returncode == 0, started.stdout + started.stderr
     environment = {'PATH': '/usr/local/bin:/usr/bin:/bin', 'HOME': os.environ['HOME'], 'LC_ALL': 'C.UTF-8',
                    'EASYBUILD_PREFIX': str(tmp_path / 'prefix'), 'EASYBUILD_SOURCEPATH': str(FOLDER)}
 
@@ -110,17 +108,17 @@ def assert_refused(done, folder, *texts):
 
 #: What `make test` builds beside DEFAULT: one with Open MPI and one with Python
 TWO = (OPENMPI, next(name for name in WITH_PYTHON if 'workstation' in name))
-IN_TURN = [pytest.param(name, marks=[] if name in TWO else pytest.mark.full) for name in BUILT]
+IN_TURN = [pytest.param(name, marks=[] if name in TWO else pytest.mark.nightly) for name in BUILT]
 
 
-@pytest.mark.apptainer
+@pytest.mark.system
 @pytest.mark.parametrize('name', IN_TURN)
 def test_image_is_built_and_small(built, name):
     assert built(name).stat().st_size / 1e6 < (400 if with_gpu(name) else 200)
 
 
 @on_two_nodes
-@pytest.mark.full  # of the two, tests/runs has the modules
+@pytest.mark.nightly  # of the two, tests/runs has the modules
 @pytest.mark.parametrize('name', BUILT)
 def test_image_runs_on_two_nodes(built, typed, name):
     approach = APPROACH_OF[name]
@@ -139,8 +137,8 @@ def test_image_runs_on_two_nodes(built, typed, name):
     assert says.group(2, 4) == {'bind': ('host', 'host'), 'hybrid': ('image', 'host')}.get(approach, ('image', 'image'))
 
 
-@pytest.mark.apptainer
-@pytest.mark.full
+@pytest.mark.system
+@pytest.mark.nightly
 @pytest.mark.parametrize('name', FAILING)
 def test_image_whose_mpi_does_not_load_is_refused_without_the_hosts_libfabric(built, typed, tmp_path, name):
     built(name)
@@ -148,7 +146,7 @@ def test_image_whose_mpi_does_not_load_is_refused_without_the_hosts_libfabric(bu
     assert_refused(typed(install('pure', name)), tmp_path / 'prefix', f'needs {lacking} of libfabric.so.1, but image:')
 
 
-@pytest.mark.apptainer
+@pytest.mark.system
 @pytest.mark.parametrize('approach', one_of_each(['pure', 'hybrid', 'opensource']))
 def test_open_mpi_is_refused_by_approaches_of_another_mpi(built, typed, tmp_path, approach):
     built(OPENMPI)
@@ -156,7 +154,7 @@ def test_open_mpi_is_refused_by_approaches_of_another_mpi(built, typed, tmp_path
 
 
 @on_two_nodes
-@pytest.mark.full
+@pytest.mark.nightly
 @pytest.mark.parametrize('name', WITH_PYTHON)
 def test_buffers_of_python_benchmarks_are_arrays(built, typed, name, tmp_path):
     approach = APPROACH_OF[name]
@@ -208,7 +206,7 @@ def inside(built, apptainer):  # noqa: F811, a fixture
     return call
 
 
-@pytest.mark.apptainer
+@pytest.mark.system
 @pytest.mark.parametrize('name', BUILT_GPU_IMAGES)
 def test_every_library_of_the_image_loads_with_all_its_symbols(inside, name):
     script = '''for library in $(find /opt/*/lib -name '*.so*' ! -path '/opt/osu/*'; find /usr/lib/x86_64-linux-gnu \
@@ -270,7 +268,7 @@ def test_check_judges_the_image_by_its_description(name):
             assert where != site or found[approach] in words, (site, approach, found)
 
 
-@pytest.mark.apptainer
+@pytest.mark.system
 @pytest.mark.parametrize('name', BUILT_GPU_IMAGES)
 def test_check_judges_the_image_as_its_description(built, name):  # noqa: F811, a fixture
     """On every site that is described whole."""

@@ -103,7 +103,7 @@ def test_signature_is_judged_by_the_runtime(tmp_path, monkeypatch, code, text, w
     assert bool(installed.verify(path)) == wrong
 
 
-@pytest.mark.apptainer
+@pytest.mark.system
 def test_changed_image_does_not_fit_its_signature(make_sif, apptainer, tmp_path, monkeypatch):
     (tmp_path / 'root').mkdir()
     (tmp_path / 'root' / 'file').write_text('content')

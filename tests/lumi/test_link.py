@@ -7,7 +7,7 @@ import pytest
 
 from tests.helpers.machine import PROJECT, folded, run
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.system
 
 
 def list_targets(folder):

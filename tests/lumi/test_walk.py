@@ -14,9 +14,9 @@ import pytest
 
 from tests.docs.test_commands import lines_of
 from tests.helpers import foreign_images
-from tests.helpers.machine import PROJECT, STATE, StandIn, clean_shell, run
+from tests.helpers.machine import PROJECT, STATE, StandIn, clean_shell
 
-pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
+pytestmark = [pytest.mark.system, pytest.mark.usefixtures('slurm')]
 
 PAGE = PROJECT / 'docs' / 'install-lumi.md'
 STACKS = ['25.03', '25.09']
@@ -138,13 +138,11 @@ def test_what_is_not_walked_is_on_the_page():
 
 
 @pytest.mark.parametrize('stack, partition', [
-    pytest.param(stack, partition, marks=[] if (stack, partition) == ('25.03', 'G') else pytest.mark.full)
+    pytest.param(stack, partition, marks=[] if (stack, partition) == ('25.03', 'G') else pytest.mark.nightly)
     for stack in STACKS for partition in 'GC'])
 def test_the_page_is_walked_from_the_clone_to_the_uninstallation(tmp_path, apptainer, stack, partition):
     if os.getuid() != 0:
         pytest.skip('another host name is for root')
-    started = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
-    assert started.returncode == 0, started.stderr
     walk = Walk(tmp_path, stack, partition, apptainer)
     lines = [walk.as_here(line, block) for block in blocks() for line in block
              if not line.startswith('#') and not any(re.match(pattern, line) for pattern in NOT_WALKED)]

@@ -10,8 +10,8 @@ from osu_container.results.model import Case
 from tests.helpers import foreign_images
 from tests.helpers.machine import PROJECT, folded, run
 
-#: Those that run on two nodes have the marker slurm, too
-pytestmark = pytest.mark.apptainer
+#: Those that run on two nodes use the fixture slurm too
+pytestmark = pytest.mark.system
 
 LMP = 'lmp -in in.lj'
 SRUN = 'srun -N2 -n2'
@@ -57,21 +57,20 @@ class Place:
 
 @pytest.fixture(scope='module')
 def place(tmp_path_factory, apptainer):
-    started = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
-    assert started.returncode == 0, started.stdout + started.stderr
     return Place(tmp_path_factory.mktemp('new'), apptainer)
 
 
 LOOP = r'Loop time of [\d.]+ on 2 procs for 200 steps with 4000 atoms'
 
 
-@pytest.mark.slurm
+@pytest.mark.system
+@pytest.mark.usefixtures('slurm')
 @pytest.mark.parametrize('image, approach, command, options, printed, libmpi', [
     ('lammps', 'hybrid', LMP, '', LOOP, ('MPICH', '4.2.3')),
     ('openmpi', 'openmpi', 'ring', '', r'ring of 2 ranks: [\d.]+ laps per second', ('Open MPI', '5.0.11')),
     ('openmpi', 'bind', 'ring', '', r'ring of 2 ranks: [\d.]+ laps per second', ('Open MPI', '5.0.11')),
     pytest.param('debian', 'bind', 'ring-renamed', '--command ring-renamed', r'ring of 2 ranks: [\d.]+ laps',
-                 ('MPICH', '5.0.2'), marks=pytest.mark.full),
+                 ('MPICH', '5.0.2'), marks=pytest.mark.nightly),
 ])
 def test_an_image_of_anybody_runs_as_a_module_and_is_what_it_promises(place, image, approach, command, options, printed,
                                                                       libmpi):
@@ -100,7 +99,8 @@ def test_the_module_is_about_the_application_and_no_benchmark(place):
 
 # ---- measuring
 
-@pytest.mark.slurm
+@pytest.mark.system
+@pytest.mark.usefixtures('slurm')
 def test_a_figure_that_the_command_prints_is_measured(place):
     name = place.module('openmpi', 'openmpi')
     done = place(f"osu-container bench --module {name} --run 'ring 1' --ranks 4 --repeats 1 -o laps --unit laps/s "

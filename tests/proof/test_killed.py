@@ -117,7 +117,7 @@ OFTEN = ('proof', 'srun', 'a sampler')
 
 
 @pytest.mark.parametrize('who, seed', [pytest.param(who, seed, marks=() if not seed and who in OFTEN else
-                                                    pytest.mark.full) for who in KILLED for seed in range(12)])
+                                                    pytest.mark.nightly) for who in KILLED for seed in range(12)])
 def test_what_is_killed_leaves_no_half_proof_and_nothing_running(prove, who, seed):
     if seed:
         is_right(prove('-o', 'out', seconds=3))  # a busy machine needs long to look twice

@@ -16,7 +16,7 @@ from osu_container.proof.judging import ProofError
 from osu_container.proof.loaded import LibraryVersion, read_library
 from tests.helpers.machine import PROJECT, command_lines, compile_library, run
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.system
 
 RANK_PROOF = PROJECT / 'osu_container' / 'rank-proof'
 

@@ -8,7 +8,7 @@ from osu_container.proof.opened_network import network_of, providers_wanted, wor
 from tests.helpers.machine import compile_library
 from tests.proof.test_loaded import compile_libfabric, compile_mpich, start
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.system
 
 #: Loads libraries (arguments behind --), opens what the words before say, waits. A test that wants a network sets
 #: SEEN_IN, the rank's proof: on busy cores the sampler needs longer for it than any fixed time

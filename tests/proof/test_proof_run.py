@@ -7,7 +7,7 @@ import pytest
 
 from tests.helpers.machine import LASTING, PROJECT
 
-pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
+pytestmark = [pytest.mark.system, pytest.mark.usefixtures('slurm')]
 
 COMMAND = f'{PROJECT}/bin/osu-container proof'
 PROGRAM = f'osu_latency {LASTING}'

@@ -4,7 +4,7 @@ import pytest
 from tests.helpers.example_runs import MORE_CASES, make_run
 from tests.report.test_report import APPROACHES, FAILURES, nobody_else, report  # noqa: F401, a fixture
 
-pytestmark = [pytest.mark.long, pytest.mark.alone, pytest.mark.browser]
+pytestmark = pytest.mark.system
 
 #: What is wider than its place. A table may be as wide as its part of the page, not wider
 CUT_OFF = '''() => [...document.querySelectorAll('main > *, main > details > *')].filter((one) =>

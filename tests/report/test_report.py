@@ -15,7 +15,7 @@ from osu_container.results import ratios, references, run_files
 from tests.helpers.example_runs import MORE_CASES, make_run
 from tests.helpers.machine import PROJECT
 
-pytestmark = [pytest.mark.long, pytest.mark.alone]
+pytestmark = pytest.mark.system
 
 APPROACHES = ('native', 'pure', 'bind', 'hybrid', 'opensource')
 HOSTILE = "PMI: <script>alert('x')</script> & \"no key-value store\" | `rm` ; remedy: srun --mpi=pmi2"

@@ -22,7 +22,7 @@ from tests.helpers.machine import PROJECT, STATE, fetched, run
 from tests.image.test_images_run import FOLDER, STANDARD_ABI, built  # noqa: F401, built is a fixture
 
 #: Images of three MPIs are built for it; that bind replaces an MPICH has tests/proof/test_proof_run.py
-pytestmark = [pytest.mark.apptainer, pytest.mark.slurm, pytest.mark.full]
+pytestmark = [pytest.mark.system, pytest.mark.usefixtures('slurm'), pytest.mark.nightly]
 
 HOST = STATE / 'host'
 #: What stands for the host's MPI, by the soname that programs ask for
@@ -106,8 +106,6 @@ def place(standard_image, built, tmp_path_factory):  # noqa: F811, a fixture
 
     They are in a folder of their own: other tests count the modules of theirs.
     """
-    started = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
-    assert started.returncode == 0, started.stdout + started.stderr
     folder = tmp_path_factory.mktemp('bind')
     environment = {'PATH': '/usr/local/bin:/usr/bin:/bin', 'HOME': os.environ['HOME'], 'LC_ALL': 'C.UTF-8',
                    'EASYBUILD_PREFIX': str(folder / 'prefix'),

@@ -20,7 +20,7 @@ from tests.helpers.elf_folder import ElfFolder, good_image
 from tests.helpers.machine import LASTING, PROJECT, STATE, folded, one_of_each, run
 from tests.stand_in.pairs import making, running
 
-pytestmark = [pytest.mark.apptainer, pytest.mark.slurm]
+pytestmark = [pytest.mark.system, pytest.mark.usefixtures('slurm')]
 
 MODULES = {approach: 'osu-native' if not entry['container'] else f'osu-container/{approach}'
            for approach, entry in APPROACHES.items()}
@@ -256,7 +256,7 @@ def line_of(text, pattern):
 @pytest.mark.parametrize('kind, program, more', [
     ('openmpi', 'ring', ''),
     # Debian's name of MPICH, a link beside it for those that ask for the ABI's, and UCX in place of libfabric
-    pytest.param('debian', 'ring-renamed', '--program /usr/local/bin/ring-renamed', marks=pytest.mark.full)])
+    pytest.param('debian', 'ring-renamed', '--program /usr/local/bin/ring-renamed', marks=pytest.mark.nightly)])
 def test_somebody_runs_an_image_of_their_own(typed, apptainer, tmp_path, kind, program, more):
     (tmp_path / 'rings.sif').symlink_to(foreign_images.make(kind, apptainer))
     if more:

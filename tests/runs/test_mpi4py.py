@@ -20,7 +20,7 @@ from tests.helpers.machine import PROJECT, folded, run
 from tests.image.test_images_run import FOLDER, WITH_PYTHON, built  # noqa: F401, a fixture
 from tests.runs.test_approaches import table
 
-pytestmark = pytest.mark.apptainer
+pytestmark = pytest.mark.system
 
 NAMES = sorted(path.stem.rpartition('-')[2] for path in (PROJECT / 'easyconfigs/o/osu-mpi4py').glob('*.eb'))
 IMAGE = next(name for name in WITH_PYTHON if 'workstation' in name)
@@ -41,8 +41,6 @@ time.sleep(1)
 def python_shell(built, tmp_path_factory):  # noqa: F811, a fixture
     """Function (script, folder) that runs bash in folder with osu-mpi4py/bind, hybrid and pure installed."""
     built(IMAGE)
-    started = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
-    assert started.returncode == 0, started.stdout + started.stderr
     environment = {'PATH': '/usr/local/bin:/usr/bin:/bin', 'HOME': os.environ['HOME'], 'LC_ALL': 'C.UTF-8',
                    'EASYBUILD_PREFIX': str(tmp_path_factory.mktemp('mpi4py') / 'prefix'),
                    'EASYBUILD_SOURCEPATH': f'{FOLDER}:{PROJECT / "sources"}'}
@@ -68,9 +66,10 @@ def shell_of(python_shell, built):  # noqa: F811, a fixture
     return shell
 
 
-@pytest.mark.slurm
+@pytest.mark.system
+@pytest.mark.usefixtures('slurm')
 @pytest.mark.parametrize('approach', [
-    pytest.param(name, marks=() if name in ('bind', 'hybrid') else pytest.mark.full) for name in NAMES])
+    pytest.param(name, marks=() if name in ('bind', 'hybrid') else pytest.mark.nightly) for name in NAMES])
 def test_python_has_the_mpi_of_the_approach_on_both_nodes(shell_of, tmp_path, approach):
     (tmp_path / 'tell.py').write_text(TELL)
     done = shell_of(approach)(
@@ -87,9 +86,10 @@ def test_python_has_the_mpi_of_the_approach_on_both_nodes(shell_of, tmp_path, ap
         assert one['container'] is True
 
 
-@pytest.mark.slurm
+@pytest.mark.system
+@pytest.mark.usefixtures('slurm')
 @pytest.mark.parametrize('approach, benchmark', [
-    ('hybrid', 'allgather'), pytest.param('openmpi', 'latency', marks=pytest.mark.full)])
+    ('hybrid', 'allgather'), pytest.param('openmpi', 'latency', marks=pytest.mark.nightly)])
 def test_python_benchmarks_by_their_own_names(shell_of, tmp_path, approach, benchmark):
     done = shell_of(approach)(
         f'module load osu-mpi4py/{approach} && '
@@ -101,7 +101,8 @@ def test_python_benchmarks_by_their_own_names(shell_of, tmp_path, approach, benc
     assert all(value > 0 for value in found.values())
 
 
-@pytest.mark.slurm
+@pytest.mark.system
+@pytest.mark.usefixtures('slurm')
 def test_commands_of_the_host_still_work_while_python_is_the_container_s(python_shell, tmp_path):
     done = python_shell('''module load osu-mpi4py/pure
 type -P python python3 pip; python --version; pip list
@@ -134,7 +135,8 @@ VENV = 'python -m venv --without-pip --system-site-packages env'
 PUT_FIRST = 'export {0}ENV_PREPEND_PATH=$PWD/env/bin:${0}ENV_PREPEND_PATH'
 
 
-@pytest.mark.slurm
+@pytest.mark.system
+@pytest.mark.usefixtures('slurm')
 def test_a_virtual_environment_has_packages_of_the_user_and_the_mpi_of_the_module(python_shell, tmp_path):
     page = (PROJECT / 'docs' / 'mpi4py.md').read_text()
     assert f'    {VENV}\n' in page and f"    {PUT_FIRST.format('SINGULARITY')}\n" in page

@@ -23,8 +23,8 @@ from tests.helpers import foreign_images
 from tests.helpers.machine import PROJECT, STATE, run
 from tests.image.test_images_run import FOLDER, OPENMPI, built  # noqa: F401, built is a fixture
 
-pytestmark = [pytest.mark.long, pytest.mark.alone,
-              pytest.mark.apptainer, pytest.mark.skipif(os.getuid() != 0, reason='the tests run as an ordinary user')]
+pytestmark = [pytest.mark.system,
+              pytest.mark.system, pytest.mark.skipif(os.getuid() != 0, reason='the tests run as an ordinary user')]
 
 ACCOUNT = 'osu-tester'
 #: Of .workstation: what commands write there is the account's own
@@ -136,8 +136,8 @@ def passed(clone, *chosen):
 def test_pages_and_shared_containers_pass_as_an_ordinary_user(clone):
     files = ['tests/runs/test_shared_container.py', 'tests/easyconfigs/test_run_in_container.py',
              'tests/docs/test_commands.py']
-    chosen = 'shared_container or ranks_that_share_no_container or page_is_typed'
-    assert passed(clone, *files, '-k', chosen, '-m', 'not full') > 15
+    chosen = 'shared_container or share_no_container or page_runs'
+    assert passed(clone, *files, '-k', chosen, '-m', 'not nightly') > 15
 
 
 def test_without_dev_fuse_eb_and_commands_name_the_cause_and_what_goes_without_it(clone):

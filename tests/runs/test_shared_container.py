@@ -12,7 +12,7 @@ import pytest
 from tests.helpers.machine import command_lines
 from tests.runs.test_approaches import MODULES
 
-pytestmark = [pytest.mark.apptainer, pytest.mark.slurm,
+pytestmark = [pytest.mark.system, pytest.mark.usefixtures('slurm'),
               pytest.mark.skipif(os.getuid() == 0, reason='tests/runs/test_ordinary_user.py runs it')]
 
 LARGEST = 1 << 20

@@ -4,18 +4,10 @@ import datetime
 import pytest
 
 from osu_container.core.deciding import verdict as verdict_rules
-from tests.helpers.machine import PROJECT, run
 from tests.stand_in.pairs import cases, running
 
 #: Drawn anew each night; the name of the test tells the seed
 TONIGHT = int(datetime.date.today().strftime('%Y%m%d')) * 1000
-
-
-@pytest.fixture(scope='module')
-def slurm():
-    """The private Slurm, running."""
-    done = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def told(one):
@@ -25,8 +17,8 @@ def told(one):
 
 # For real
 
-@pytest.mark.apptainer
-@pytest.mark.slurm
+@pytest.mark.system
+@pytest.mark.usefixtures('slurm')
 @pytest.mark.parametrize('case', [pytest.param(case, id=f'seed-{seed}') for seed, case in
                                   cases.draws(1, 4, few=True).items()])
 def test_a_random_pair_is_judged_as_it_runs(case, slurm):
@@ -34,9 +26,9 @@ def test_a_random_pair_is_judged_as_it_runs(case, slurm):
     assert 'wrong' not in (one.agrees, one.on_paper[0]), told(one)
 
 
-@pytest.mark.apptainer
-@pytest.mark.slurm
-@pytest.mark.full
+@pytest.mark.system
+@pytest.mark.usefixtures('slurm')
+@pytest.mark.nightly
 @pytest.mark.parametrize('case', [pytest.param(case, id=f'seed-{seed}') for seed, case in
                                   cases.draws(TONIGHT, 300).items()])
 def test_a_random_pair_of_tonight(case, slurm):
@@ -44,9 +36,9 @@ def test_a_random_pair_of_tonight(case, slurm):
     assert one.agrees != 'wrong', told(one)
 
 
-@pytest.mark.apptainer
-@pytest.mark.slurm
-@pytest.mark.full
+@pytest.mark.system
+@pytest.mark.usefixtures('slurm')
+@pytest.mark.nightly
 @pytest.mark.parametrize('case', cases.KEPT, ids=lambda case: ', '.join(cases.odd(case).values()))
 def test_what_was_wrong_once_is_right_or_unknown(case, slurm):
     one = running.tried(case)
@@ -57,8 +49,8 @@ def test_what_was_wrong_once_is_right_or_unknown(case, slurm):
 TOO_OLD = cases.PLAIN._replace(mpi='mpich-5.0.2', host='mpich-4.2.3')
 
 
-@pytest.mark.apptainer
-@pytest.mark.slurm
+@pytest.mark.system
+@pytest.mark.usefixtures('slurm')
 def test_a_rule_that_is_missing_is_noticed(slurm, monkeypatch):
     assert running.tried(TOO_OLD).agrees == 'right'
     rules = [one for one in verdict_rules.RULES if one.name != 'symbol version']

@@ -12,7 +12,7 @@ from tests.stand_in.systems import HOSTS
 from tests.stand_in.tree import REAL
 
 
-@pytest.mark.long
+@pytest.mark.system
 @pytest.mark.parametrize('facts_only', [False, True])
 @pytest.mark.parametrize('site', one_of_each(['lumi-25.03', *sorted(set(HOSTS) - {'lumi-25.03'})]))
 def test_libraries_are_complete_in_the_tree_and_say_whether_they_are_real(tmp_path, site, facts_only):

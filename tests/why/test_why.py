@@ -298,17 +298,15 @@ def test_a_program_is_refused_and_junk_hides_no_message():
 # ---- Slurm, really
 
 @pytest.fixture(scope='module')
-def slurm():
+def slurm_shell(slurm):
     """Function (script) that runs bash with the private Slurm and returns its output and errors as one text."""
-    started = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
-    assert started.returncode == 0, started.stdout + started.stderr
     environment = {'PATH': f"{STATE / 'bin'}:/usr/bin:/bin:/usr/sbin:/sbin", 'HOME': os.environ['HOME'],
                    'SLURM_CONF': str(STATE / 'slurm' / 'slurm.conf'), 'LC_ALL': 'C.UTF-8'}
     return lambda script: run(['bash', '--norc', '-c', script], env=environment, stderr=subprocess.STDOUT,
                               timeout=120).stdout
 
 
-@pytest.mark.slurm
+@pytest.mark.system
 @pytest.mark.parametrize('script, wanted', [
     ('srun --mpi=nonesuch true', 'unknown MPI type'),
     ('srun -N1 -n1 --mem=900000G true', 'memory that a node does not have'),
@@ -320,8 +318,8 @@ def slurm():
      'step waits for another'),
     ('SLURM_CONF=/nonesuch timeout 3 srun true', 'no controller'),
 ])
-def test_what_slurm_says_is_known(slurm, script, wanted):
-    text = slurm(script)
+def test_what_slurm_says_is_known(slurm_shell, script, wanted):
+    text = slurm_shell(script)
     assert names(text) == [wanted], text
 
 

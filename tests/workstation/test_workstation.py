@@ -13,7 +13,7 @@ import pytest
 from tests.helpers.machine import PROJECT, clean_shell, command_lines, folded, run
 from tests.helpers.osu_archive import RELEASE
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.system
 
 #: What env.sh says that it sets
 NAMED = {'PATH', 'EASYBUILD_ROBOT_PATHS', 'EASYBUILD_INCLUDE_EASYBLOCKS', 'EASYBUILD_SOURCEPATH', 'MODULEPATH',
@@ -275,7 +275,8 @@ def find_daemons(tree):
     return {process for process, line in command_lines().items() if f' -f {conf}' in line}
 
 
-@pytest.mark.slurm
+@pytest.mark.system
+@pytest.mark.usefixtures('slurm')
 def test_slurm_starts_two_nodes_once_and_stop_ends_their_jobs(tree, tmp_path, start_slurm):
     with open(tmp_path / 'lock', 'w') as lock:  # of who starts it: not held for as long as the daemons run
         done = start_slurm(tree, pass_fds=(lock.fileno(),))
@@ -295,8 +296,9 @@ def test_slurm_starts_two_nodes_once_and_stop_ends_their_jobs(tree, tmp_path, st
     assert job.wait(20) and not any(command_lines().get(int(process)) for process in ranks.values())
 
 
-@pytest.mark.full
-@pytest.mark.slurm
+@pytest.mark.system
+@pytest.mark.usefixtures('slurm')
+@pytest.mark.nightly
 def test_slurm_shows_the_log_of_a_daemon_that_fails(tree, tmp_path, start_slurm):
     fake_command(tmp_path / 'bin', 'slurmctld', '[[ $1 != -V ]] || { echo slurm-wlm 22.05.8; exit; }\n'
                  'echo "fatal: made to fail"; exit 1\n')

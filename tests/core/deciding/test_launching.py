@@ -134,8 +134,8 @@ def test_how_many_nodes_a_job_has(environment, count, tmp_path):
         assert launching.nodes_of(dict(environment, PBS_NODEFILE=str(tmp_path / 'nodes'))) == 2
 
 
-@pytest.mark.apptainer
-@pytest.mark.slurm
+@pytest.mark.system
+@pytest.mark.usefixtures('slurm')
 @pytest.mark.parametrize('name', REAL)
 def test_a_real_launcher_starts_ranks_on_two_nodes_and_each_is_proved(name, tmp_path, real_launcher):
     done, proofs = real_launcher(name, *REAL[name])
@@ -178,7 +178,6 @@ def real_launcher(tmp_path):
         line = shlex.join(launching.typed(name, 2, 4)) + ' osu_allgather -m 8 -i 200 -x 5'
         script = (f'{root}{staged_module(name, approach, path)}export PATH={tmp_path}/module/bin:{commands}:$PATH\n'
                   f'cd {tmp_path} && {tools} proof -o {tmp_path}/proofs -- {line}')
-        assert run([PROJECT / 'workstation' / 'slurm.sh', 'start']).returncode == 0
         done = run(['salloc', '-N2', '-n4', '--exclusive', '--time=5', 'bash', '-c', script], timeout=300, env=dict(
             os.environ, PATH=f"{STATE / 'bin'}:{os.environ['PATH']}", SLURM_CONF=str(STATE / 'slurm' / 'slurm.conf')))
         return done, tmp_path / 'proofs'

@@ -425,8 +425,8 @@ OWN_NETWORK = {
 }
 
 
-@pytest.mark.apptainer
-@pytest.mark.slurm
+@pytest.mark.system
+@pytest.mark.usefixtures('slurm')
 @pytest.mark.parametrize('network, before', itertools.product(OWN_NETWORK, (True, False)))
 def test_what_the_user_sets_wins_over_the_module(shell, network, before):
     own, says = OWN_NETWORK[network]

@@ -106,7 +106,7 @@ USUAL = [
 ]
 
 
-@pytest.mark.apptainer
+@pytest.mark.system
 @pytest.mark.parametrize('text, value', one_of_each(USUAL))
 def test_usual_spellings_are_what_the_runtime_makes_of_them(box, text, value):
     found = of_text(box, text)
@@ -208,7 +208,7 @@ def differences(environment, real, of_host=()):
     return wrong, unknown
 
 
-@pytest.mark.apptainer
+@pytest.mark.system
 @pytest.mark.parametrize('name', ORDERS)
 def test_the_runtime_runs_the_scripts_in_this_order(box, name):
     scripts, base = ORDERS[name]

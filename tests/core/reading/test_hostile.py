@@ -180,7 +180,7 @@ def put(root, things, host):
     return places + [f'{place}/{name}' for place in places for name in ('file', 'secret', '..', 'a', '../../file')]
 
 
-@pytest.mark.parametrize('number', [150, pytest.param(5000, marks=pytest.mark.full)])
+@pytest.mark.parametrize('number', [150, pytest.param(5000, marks=pytest.mark.nightly)])
 def test_a_link_of_an_unpacked_image_leads_where_the_kernel_leads_it_with_the_image_as_its_top(tmp_path, number):
     """Absolute, upwards, in chains and loops, through folders that are links, hard; never to a file of this machine."""
     command = [sys.executable, '-c', CHROOT]

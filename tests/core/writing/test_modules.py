@@ -21,7 +21,7 @@ from osu_container.generate.described_facts import HOST, facts_of
 from osu_container.generate.described_facts import names_of as all_names_of
 from tests.helpers.machine import LMODS, STATE, VERSIONS, EasyBuild, clean_shell, folded, one_of_each, run
 
-pytestmark = [pytest.mark.long, pytest.mark.alone]
+pytestmark = pytest.mark.system
 
 #: Between them they have every settings module and every other kind of line
 SITES = ['lumi-25.03', 'perlmutter', 'workstation']
