@@ -42,7 +42,7 @@ def add_arguments(parser):
     """Add the options to the parser of `osu-container compare`."""
     parser.epilog = EPILOG
     add = parser.add_argument
-    add('a', metavar='A', help="what is judged: a run, a module, published figures")
+    add('a', metavar='A', help="what is judged: a run, published figures, or the output of a program")
     add('b', metavar='B', nargs='*', help="what it is compared with (default: native of the same run)")
     add('--only', action='append', default=[], metavar='PATTERN',
         help="only cases whose benchmark or title fits, as in 'osu_bw' or '*D D, two nodes' (can be repeated)")
