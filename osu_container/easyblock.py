@@ -9,8 +9,9 @@ import socket
 
 from easybuild.framework.easyblock import EasyBlock
 from easybuild.framework.easyconfig import CUSTOM
+from easybuild.framework.easyconfig.easyconfig import ActiveMNS
 from easybuild.tools.build_log import EasyBuildError
-from easybuild.tools.config import build_option
+from easybuild.tools.config import build_option, install_path
 from easybuild.tools.filetools import (
     adjust_permissions,
     convert_name,
@@ -236,7 +237,11 @@ class SiteEasyBlock(EasyBlock):
 
     def remove_empty_folders(self):
         """Remove the folders that EasyBuild has created for this installation and its module, if they are empty."""
-        for path in (self.installdir, os.path.dirname(self.installdir), os.path.dirname(self.mod_filepath)):
+        paths = [self.installdir, os.path.dirname(self.installdir), os.path.dirname(self.mod_filepath)]
+        for folder in ActiveMNS().det_module_symlink_paths(self.cfg):
+            path = os.path.join(install_path('mod'), folder, self.name)
+            paths += [path, os.path.dirname(path)]
+        for path in paths:
             with contextlib.suppress(OSError):  # something else is in it, or it does not exist
                 os.rmdir(path)
 
