@@ -19,16 +19,20 @@ def pytest_make_parametrize_id(val):
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """
-    Name the groups that each run in one process of pytest-xdist: the tests that use Slurm, and the tests of each file.
+    Name the groups that each run in one process of pytest-xdist, and sort them so that the longest start first.
 
-    The longest groups start first, then the other system tests, then the unit tests.
+    A group is: all tests that use Slurm, the other system tests of a file, the cases of one unit test.
     """
     order = {'slurm': 0, 'tests/runs/test_ordinary_user.py': 1}
     ranks = {}
     for item in items:
-        group = 'slurm' if 'slurm' in item.fixturenames else str(item.path.relative_to(PROJECT))
+        system, group = item.get_closest_marker('system'), str(item.path.relative_to(PROJECT))
+        if 'slurm' in item.fixturenames:
+            group = 'slurm'
+        elif not system:
+            group += '::' + item.function.__name__
         item.add_marker(pytest.mark.xdist_group(group))
-        ranks[item] = order.get(group, 2 if item.get_closest_marker('system') else 3)
+        ranks[item] = order.get(group, 2 if system else 3)
     items.sort(key=ranks.get)
 
 

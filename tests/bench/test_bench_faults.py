@@ -47,7 +47,7 @@ def is_whole(folder):
     assert len(measurements(folder)) == 4, 'each was measured once'
 
 
-@pytest.mark.parametrize('sign', [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize('sign', [signal.SIGTERM, pytest.param(signal.SIGKILL, marks=pytest.mark.nightly)])
 def test_an_interrupted_run_is_resumable(bench, tmp_path, sign):
     folder, hold = tmp_path / 'run', tmp_path / 'hold'
     special(bench.root, '2', 'osu_bw', f"while os.path.exists('{hold}'): time.sleep(0.05)")

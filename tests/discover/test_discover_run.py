@@ -62,6 +62,7 @@ def frontier(tmp_path):
     return machine
 
 
+@pytest.mark.nightly
 def test_the_workstation_itself_is_found_installed_and_run(workstation):
     site = workstation.folder / 'site.py'
     done = workstation.discover('-o', site)

@@ -119,7 +119,7 @@ class Line:
         if 'osu-container bench' in text and '--dry-run' not in text:
             modules = '' if '--module ' in text else ' --module osu-native --module osu-container/hybrid'
             text = f'{re.sub(" --(repeats|account|tag) [^ ]+", "", text)} --repeats 1{modules}'
-            text += '' if ' --run ' in text else ' --tag demo'
+            text += '' if ' --run ' in text else ' --tag demo osu_bw'
         if self.is_dry_run():
             return text + ' --dry-run'
         again = text.startswith('eb ') and not re.search(' --(rebuild|sanity-check-only)', text)

@@ -51,6 +51,7 @@ def sources(tmp_path_factory):
 
 
 @pytest.mark.system
+@pytest.mark.nightly
 @pytest.mark.parametrize('version', EASYBUILD_VERSIONS)
 def test_pip_install_is_enough(version, sources, tmp_path):
     eb = easybuild_beside(version, tmp_path, sources)

@@ -198,6 +198,7 @@ lammps-exec mine; module unload lammps; echo "${APPTAINER_BIND-unbound}"
 '''
 
 
+@pytest.mark.nightly
 def test_packages_are_there_packed_unpacked_and_after_another_installation(typed):
     def used():
         done = typed(USES % typed.root)

@@ -51,6 +51,7 @@ TOO_OLD = cases.PLAIN._replace(mpi='mpich-5.0.2', host='mpich-4.2.3')
 
 @pytest.mark.system
 @pytest.mark.usefixtures('slurm')
+@pytest.mark.nightly
 def test_a_rule_that_is_missing_is_noticed(slurm, monkeypatch):
     assert running.tried(TOO_OLD).agrees == 'right'
     rules = [one for one in verdict_rules.RULES if one.name != 'symbol version']

@@ -67,7 +67,7 @@ def hidden(*paths):
 
 
 @pytest.fixture(scope='session')
-def stack(tmp_path_factory):
+def stack(slurm, tmp_path_factory):
     """Function site -> Stack with all containers installed; each is made once, and tests leave it as it is."""
     made = {}
 

@@ -289,6 +289,7 @@ def test_bindings_of_the_site_and_a_module_replace_each_other(site, lmod, tmp_pa
     assert last.env == before.env
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize('site, lmod', RUNS[:1])
 def test_software_of_the_user_is_bound_and_taken_away_also_when_it_was_packed_meanwhile(site, lmod, tmp_path):
     here = make_tree(site, tmp_path)
