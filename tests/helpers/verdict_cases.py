@@ -581,6 +581,8 @@ SPEAKS = {
             image(environment={'MPI4PY_MPIABI': 'Open MPI'}), python()), GPU, 'fails', 'needs libmpi.so.40'),
         ('a text in its place', 'pure', later(lambda it: it.image.write('/usr/lib/libfabric.so.1', 'INPUT(-lother)')),
          GPU, 'fails', 'is no library (a text, or damaged), and image:/opt/mpich/lib/libmpi.so.12 takes it for one'),
+        ('a name that only compilers know', 'hybrid', image(program=lambda it: alone(it, of_soname(
+            it, 'libmpi.so'))), GPU, 'fails', 'needs libmpi.so,'),
     ],
     'symbol version': [
         ('newer libfabric wanted', 'hybrid',
