@@ -4,7 +4,6 @@ import os
 import sys
 
 import pytest
-from easybuild.tools.filetools import expand_glob_paths
 
 from osu_container.check.cli import CODES, CONTAINERS
 from osu_container.check.site import LOCAL, local_file
@@ -266,6 +265,7 @@ SITES = {{'mine': {{'based_on': '{GPU}', 'title': 'My system', 'libraries': {{'l
 
 
 def test_the_users_own_facts_are_those_that_easybuild_takes(tmp_path, monkeypatch):
+    from easybuild.tools.filetools import expand_glob_paths
     """LUMI's EasyBuild-user names easyblocks by patterns."""
     for name in ('blocks/generic/other.py', f'blocks/generic/{LOCAL}', f'second/{LOCAL}'):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

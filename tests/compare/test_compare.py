@@ -5,7 +5,6 @@ import statistics
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from osu_container import cli as command_line
 from osu_container.compare import comparison_text, troubles
@@ -16,6 +15,14 @@ from osu_container.results import ratios, references, run_files
 from osu_container.results.model import Case, Dataset, Series
 from tests.helpers.example_runs import MORE_CASES, make_run
 from tests.helpers.machine import PROJECT, run
+
+
+@pytest.fixture(scope='module')
+def stats():
+    """scipy.stats, the oracle; imported late because it takes seconds in each process of pytest-xdist."""
+    from scipy import stats
+    return stats
+
 
 BW, LATENCY = Case('osu_bw', 'H H', 2, 2), Case('osu_latency', 'H H', 2, 2)
 SIZES = [2 ** n for n in range(23)]
@@ -64,7 +71,7 @@ B = np.array([111.4, 109.1, 113.1, 110.4, 108.8])
 
 @pytest.mark.parametrize('case', [BW, LATENCY], ids=lambda case: case.benchmark)
 @pytest.mark.parametrize('kind', ['paired', 'Welch', 'one-sample'])
-def test_p_values_and_interval_are_those_of_scipy(kind, case):
+def test_p_values_and_interval_are_those_of_scipy(kind, case, stats):
     sign, b = 1 if case.more_is_better else -1, B[:1] if kind == 'one-sample' else B
     point = compare_series(one_size(case, 'a', *A), one_size(case, 'b', *b), paired=kind == 'paired').points[0]
     x, y = sign * np.log(A), sign * np.log(b)
@@ -80,7 +87,7 @@ def test_p_values_and_interval_are_those_of_scipy(kind, case):
     assert point.ratio == pytest.approx(middle)
 
 
-def test_p_values_are_adjusted_over_the_sizes_of_a_curve():
+def test_p_values_are_adjusted_over_the_sizes_of_a_curve(stats):
     random = np.random.default_rng(3)
     a, b = curve(random, BW, 'a', 4, 0.02, lambda size: 0.88), curve(random, BW, 'b', 4, 0.02)
     whole = compare_series(a, b).points
@@ -92,7 +99,7 @@ def test_p_values_are_adjusted_over_the_sizes_of_a_curve():
     assert worse == pytest.approx({size: p for size, p in zip(SIZES, expected) if size in worse}) and len(worse) > 5
 
 
-def test_same_is_decided_by_two_one_sided_tests():
+def test_same_is_decided_by_two_one_sided_tests(stats):
     x, y, margin = np.array([100, 101, 99, 100]), np.array([100, 99.5, 100.5, 100]), math.log(1.05)
     point = compare_series(one_size(BW, 'a', *x), one_size(BW, 'b', *y)).points[0]
     assert (point.verdict, point.p) == ('same', pytest.approx(max(stats.ttest_ind(
@@ -197,7 +204,7 @@ def rate(seed, verdict, *, curves=150, repeats=5, noise=0.03, gain=lambda size: 
 
 
 @pytest.mark.parametrize('repeats, paired', [(2, True), (3, True), (5, False)])
-def test_false_alarms_are_rarer_than_alpha(paired, repeats):
+def test_false_alarms_are_rarer_than_alpha(paired, repeats, stats):
     """Without a difference, and with one of exactly the margin, which does not count as worse."""
     bound = stats.binom.ppf(0.999, 150, method.ALPHA) / 150
     assert rate(1, 'worse', repeats=repeats, paired=paired) <= method.ALPHA
