@@ -21,18 +21,16 @@ def pytest_collection_modifyitems(items):
     """
     Name the groups that each run in one process of pytest-xdist, and sort them so that the longest start first.
 
-    A group is: all tests that use Slurm, the other system tests of a file, the cases of one unit test.
+    A group is: all tests that use Slurm, the other system tests of a file. Unit tests are distributed one by one.
     """
     order = {'slurm': 0, 'tests/runs/test_ordinary_user.py': 1}
     ranks = {}
     for item in items:
-        system, group = item.get_closest_marker('system'), str(item.path.relative_to(PROJECT))
-        if 'slurm' in item.fixturenames:
-            group = 'slurm'
-        elif not system:
-            group += '::' + item.function.__name__
-        item.add_marker(pytest.mark.xdist_group(group))
-        ranks[item] = order.get(group, 2 if system else 3)
+        group = 'slurm' if 'slurm' in item.fixturenames else str(item.path.relative_to(PROJECT))
+        ranks[item] = 3
+        if item.get_closest_marker('system'):
+            item.add_marker(pytest.mark.xdist_group(group))
+            ranks[item] = order.get(group, 2)
     items.sort(key=ranks.get)
 
 
