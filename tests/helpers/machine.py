@@ -12,7 +12,6 @@ import contextlib
 import json
 import os
 import pwd
-import re
 import shutil
 import signal
 import subprocess
@@ -139,12 +138,6 @@ def _python_36():
 
 
 PYTHON_36 = _python_36()
-
-
-def copy_c_library(folder):
-    """Copy this machine's C library and loader into folder (Path): libraries compiled here need them in an image."""
-    for path in re.findall(r'(/\S*/(?:libc|ld-linux\S*)\.so\.\d+)', run(['ldd', '/bin/sh']).stdout):
-        shutil.copy(path, folder)
 
 
 def compile_library(path, soname=None, version_script=None, needed=(), rpath=None, source='void present(void) {}\n',
