@@ -40,7 +40,7 @@ class MPIContainer(SiteEasyBlock):
         extra_vars.update({
             'image': [None, "SIF: a path, or a name in source path or the site's folders; default: the site's", CUSTOM],
             'image_sha256': [None, "sha256 of the SIF; default: read from the file IMAGE.sha256 beside it", CUSTOM],
-            'build_image': ['yes', "Build a SIF that is nowhere, where this machine can: yes, no", CUSTOM],
+            'build_image': ['auto', "Build a missing SIF: auto (unless that compiles MPI), yes, no", CUSTOM],
             'wrapper': ['run-in-container', "What starts the commands in the container: run-in-container, or "
                         "lumi-container-wrapper where it is installed", CUSTOM],
             'programs': [[], "Programs of the image that become commands beside those of program_prefix: names, or "

@@ -3,6 +3,7 @@ The image before it is installed: a missing one is built, with the command of th
 (bin/osu-container; where pip installed the package there is none, and nothing is built); then it is held to its sha256
 and its signature.
 """
+import json
 import os
 import re
 import subprocess
@@ -14,7 +15,7 @@ from osu_container.core.reading.sif import ImageError, signature_problem
 from osu_container.places import PROJECT
 
 #: Values of the easyconfig parameter build_image
-HOW = ('yes', 'no')
+HOW = ('auto', 'yes', 'no')
 
 
 def builder():
@@ -36,7 +37,7 @@ def _environment():
 
 def _call(arguments, **options):
     """Return (exit code, output) of the builder; output is None where it goes to the caller's own."""
-    proc = subprocess.Popen([builder(), 'image', 'build'] + arguments, stdin=subprocess.DEVNULL, env=_environment(),
+    proc = subprocess.Popen([builder(), 'image'] + arguments, stdin=subprocess.DEVNULL, env=_environment(),
                             universal_newlines=True, **options)
     output = proc.communicate()[0]
     return proc.returncode, output
@@ -48,12 +49,16 @@ def _build_problem(name, how, target):
         return "build_image=no was given"
     if builder() is None:
         return "osu-container was installed without its clone, and the recipes are there only"
-    code, output = _call(['--check', name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if how == 'auto':
+        code, output = _call(['list', '--json', name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if code == 0 and any(entry['compiles_mpi'] for entry in json.loads(output)):
+            return "its build compiles MPI, which takes from twenty minutes to hours: --try-amend=build_image=yes"
+    code, output = _call(['build', '--check', name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if code:
         return output.partition('error: ')[2].strip() or output.strip() or "exit code %d of image build --check" % code
     if not os.path.isdir(os.path.dirname(target)):
         os.makedirs(os.path.dirname(target))
-    code, _ = _call(['--output', target, name])
+    code, _ = _call(['build', '--output', target, name])
     return code and "%s image build %s ended with exit code %d, see its message above" % (builder(), name, code) or None
 
 

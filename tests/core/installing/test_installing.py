@@ -170,10 +170,12 @@ def builder(tmp_path, monkeypatch):
     return does
 
 
-def test_a_missing_image_is_built_into_the_first_folder_of_the_source_path(builder, tmp_path):
-    builder('[ "$*" = "image build --check x.sif" ] || { [ "$3 $5" = "--output x.sif" ] && echo made >"$4"; }')
+@pytest.mark.parametrize('how', ['auto', 'yes'])
+def test_a_missing_image_is_built_into_the_first_folder_of_the_source_path(builder, tmp_path, how):
+    builder('[ "$*" != "image list --json x.sif" ] || { echo \'[{"compiles_mpi": false}]\'; exit; }; '
+            '[ "$*" = "image build --check x.sif" ] || { [ "$3 $5" = "--output x.sif" ] && echo made >"$4"; }')
     said, folders = [], [str(tmp_path / 'new' / 'sources'), str(tmp_path)]
-    target = image_build.obtained('x.sif', 'yes', folders, 'docs/images.md', said.append)
+    target = image_build.obtained('x.sif', how, folders, 'docs/images.md', said.append)
     assert target == f'{folders[0]}/x.sif' and (tmp_path / 'new' / 'sources' / 'x.sif').read_text() == 'made\n'
     assert len(said) == 1
 
@@ -181,7 +183,7 @@ def test_a_missing_image_is_built_into_the_first_folder_of_the_source_path(build
 @pytest.mark.parametrize('how, does, why', [
     ('yes', 'echo one; echo "osu-container: error: no mmdebstrap" >&2; exit 3', 'no mmdebstrap'),
     ('yes', 'exit 3', 'exit code 3'), ('yes', '[ "$3" = --check ] || exit 7', 'exit code 7'),
-    ('no', 'exit 0', 'build_image=no')])
+    ('auto', 'echo \'[{"compiles_mpi": true}]\'', '--try-amend=build_image=yes'), ('no', 'exit 0', 'build_image=no')])
 def test_an_image_that_is_not_built_says_why_and_how(builder, tmp_path, how, does, why):
     builder(does)
     with pytest.raises(ImageError, match=why) as caught:
