@@ -58,9 +58,12 @@ def slurm():
 
 @pytest.fixture(scope='session')
 def parts(tmp_path_factory):
-    """Small MPI and network libraries (elf_folder.Parts), compiled once for all tests."""
+    """Small MPI and network libraries (elf_folder.Parts), compiled once for all tests, also of other processes."""
     from tests.helpers.elf_folder import Parts
-    return Parts(tmp_path_factory.mktemp('parts'))
+    top = tmp_path_factory.getbasetemp()
+    folder = (top.parent if 'PYTEST_XDIST_WORKER' in os.environ else top) / 'parts'
+    folder.mkdir(exist_ok=True)
+    return Parts(folder)
 
 
 @pytest.fixture(params=EASYBUILD_VERSIONS)

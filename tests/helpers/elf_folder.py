@@ -6,13 +6,16 @@ run it with the folder as its /, which needs root or a user namespace.
 Small images, written by hand: a squashfs of a folder, and the SIF around it.
 """
 
+import contextlib
 import ctypes
+import hashlib
 import json
 import os
 import re
 import shutil
 import struct
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -276,15 +279,22 @@ class Parts:
     """Makes small MPI and network libraries; each is compiled once for all tests and copied from then on."""
 
     def __init__(self, folder):
-        self.folder, self.known = Path(folder), {}
+        self.folder = Path(folder)
 
     def _made(self, name, *key, **options):
         """Return the Path of a compiled library that has the file name and soname name."""
-        key = repr((name, key, sorted(options.items(), key=str)))
-        if key not in self.known:
-            path = self.folder / str(len(self.known)) / name
-            self.known[key] = compile_library(path, **options)
-        return self.known[key]
+        return self._once((name, key, sorted(options.items(), key=str)), name,
+                          lambda path: compile_library(path, **options))
+
+    def _once(self, key, name, make):
+        """Return the Path of what make(path) makes under a name (str), the same for a key in all processes of a run."""
+        folder = self.folder / hashlib.sha256(repr(key).encode()).hexdigest()
+        if not folder.exists():
+            new = Path(tempfile.mkdtemp(dir=self.folder))
+            make(new / name)
+            with contextlib.suppress(OSError):  # another process was faster
+                new.rename(folder)
+        return folder / name
 
     def plain(self, name, **options):
         """Return a library without anything; options as of compile_library()."""
@@ -340,16 +350,12 @@ class Parts:
         Libraries that are its arguments it opens too, as RCCL opens its plugin, and returns 3 if it cannot open that, 4
         for others.
         """
-        key = repr((str(mpi), calls, options))
-        if key not in self.known:
-            path = self.folder / str(len(self.known)) / 'program'
-            path.parent.mkdir(parents=True)
+        def make(path):
             (path.parent / 'main.c').write_text(_MAIN % (calls, calls))
             _checked(['gcc', '-w', '-o', path, path.parent / 'main.c', '-Wl,--no-as-needed', mpi,
                       '-Wl,--as-needed', '-ldl', '-Wl,--no-as-needed', '-Wl,--unresolved-symbols=ignore-all',
                       '-Wl,-z,lazy', *options])
-            self.known[key] = path
-        return self.known[key]
+        return self._once(('program', str(mpi), calls, options), 'program', make)
 
 
 def good_image(folder, parts, mpi=None, fabric=None, plugin='', environment=None, rocm='6.3.4', cuda=None, program='',
