@@ -288,6 +288,6 @@ def test_what_another_user_has_made_in_folders_of_everybody_is_not_followed(clon
         for there, script in THERE.items():
             ends, _ = tried(list(BESIDE)[:2], functools.partial(taken, names, script, victim))
             assert ends['rank'] == (0, '') and ends['proof'][0] == 0, (there, ends)
-            assert re.search('/tmp/osu-proof-.* cannot be written: (another user|File exists)', ends['proof'][1]), ends
+            assert '/tmp/osu-proof-' in ends['proof'][1], ends
     finally:
         shutil.rmtree(top)
