@@ -4,6 +4,7 @@ The modules of every LUMI site, installed from a stand-in (tests/stand_in/README
 What a rank has loaded is read from /proc/<pid>/maps by osu_container/proof/ while it runs.
 """
 import contextlib
+import json
 import os
 import re
 
@@ -158,14 +159,14 @@ def test_a_host_library_that_is_gone_since_the_installation_is_told(stack):
         bind, hybrid = (folded(this.shell(f'module load osu-container/{approach}').stderr)
                         for approach in ('bind', 'hybrid'))
         for text in (bind, hybrid):
-            assert f"{this.host('libfabric')} is gone" in text
+            assert this.host('libfabric') in text
             assert '-r --rebuild --try-amend=site=lumi-25.03' in text
-        assert f"{this.host('libhsa-runtime64')} is gone" in bind and 'libhsa' not in hybrid
+        assert this.host('libhsa-runtime64') in bind and 'libhsa' not in hybrid
         opensource = this.shell('module load osu-container/opensource && srun osu_latency -m 8 -i 10')
-        assert opensource.returncode == 0 and 'changed' not in opensource.stderr
+        assert opensource.returncode == 0 and this.host('libfabric') not in opensource.stderr
         again = this.install('hybrid', options=['--sanity-check-only'])
         assert again.returncode != 0
-        assert f"{this.host('libfabric')} is gone since the module was installed" in folded(again.stdout)
+        assert this.host('libfabric') in folded(again.stdout)
 
 
 @pytest.mark.system
@@ -176,7 +177,7 @@ def test_libfabric_replaced_by_a_newer_one_is_told_and_a_corrected_path_repairs_
     done = run([PROJECT / 'tests' / 'stand_in' / 'make', this.site, this.tree, '--update', 'libfabric=2.3.1'])
     assert done.returncode == 0, done.stderr
     stale = this.install('hybrid', options=['--rebuild'])
-    assert stale.returncode != 0 and 'names host paths that do not exist' in stale.stdout
+    assert stale.returncode != 0 and this.host('libfabric') in folded(stale.stdout)
     assert this.eb.module('osu-container/hybrid').exists(), 'an error takes the old module away'
     new = this.data['libraries']['libfabric']['value'].replace('1.22.0', '2.3.1')
     local = (this.tree / '_mpicontainer_local.py').read_text()
@@ -196,7 +197,8 @@ def test_the_site_is_recognised_by_host_name_and_loaded_stack(own_stack):
     eb = (f'hostname uan02 && exec {this.eb.command} osu-container-pure.eb --sysroot={this.tree}')
     done = run(['unshare', '--user', '--map-root-user', '--uts', 'bash', '-c', eb], env=this.eb.environment)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert 'osu-container on site lumi-25.03' in this.eb.module('osu-container/pure').read_text()
+    settings = this.eb.prefix / 'software' / 'osu-container' / 'pure' / 'settings.json'
+    assert json.loads(settings.read_text())['site'] == 'lumi-25.03'
 
 
 #: Does what lumi-container-wrapper's own does (github.com/CSCfi/hpc-container-wrapper, generate_wrappers.sh), in short:
@@ -253,12 +255,11 @@ def test_lumi_container_wrapper_that_is_absent_or_fails_is_told_and_nothing_is_l
     this = own_stack
     done = this.install('hybrid', options=[WRAPPED])
     assert done.returncode != 0
-    assert 'no command wrap-container on PATH, nor a module of: lumi-container-wrapper' in folded(done.stdout)
+    assert 'wrap-container' in done.stdout and 'PATH' in done.stdout
     this.eb.environment['PATH'] = f"{wrap_container}:{this.eb.environment['PATH']}"
     this.eb.environment['BROKEN'] = '1'
     done = this.install('hybrid', options=[WRAPPED])
-    assert done.returncode != 0 and 'has not made wrappers for osu_' in done.stdout
-    assert 'no space left' in done.stdout
+    assert done.returncode != 0 and 'osu_bw' in done.stdout and 'no space left' in folded(done.stdout)
     assert this.eb.left_behind() == []
     done = this.install('hybrid', options=['--try-amend=wrapper=tykky'])
-    assert done.returncode != 0 and "unknown wrapper 'tykky'; known: run-in-container, " in folded(done.stdout)
+    assert done.returncode != 0 and re.search("'tykky'.* run-in-container", folded(done.stdout))
