@@ -39,7 +39,6 @@ def site_of(path):
 
 
 @pytest.mark.system
-@pytest.mark.usefixtures('slurm')
 def test_one_job_on_two_nodes_leaves_one_file_that_other_commands_read(tmp_path, shell, capsys):
     """The site asks for GPUs of each node, which the job has not."""
     jobs = {'partition': None, 'account': False, 'options': [], 'step': ['--gpus-per-node=8']}

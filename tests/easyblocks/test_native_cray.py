@@ -183,7 +183,6 @@ def test_programs_are_built_and_loaded_with_what_the_site_says(site, stack):
     assert site in shown.stdout.partition('plugin=')[2]
 
 
-@pytest.mark.system
 @pytest.mark.usefixtures('slurm')
 @pytest.mark.parametrize('site', SOME)
 def test_two_ranks_under_srun_load_the_libraries_of_the_stack(site, stack, tmp_path):

@@ -67,7 +67,6 @@ def shell_of(python_shell, built):  # noqa: F811, a fixture
     return shell
 
 
-@pytest.mark.system
 @pytest.mark.usefixtures('slurm')
 @pytest.mark.parametrize('approach', [
     pytest.param(name, marks=() if name in ('bind', 'hybrid') else pytest.mark.nightly) for name in NAMES])
@@ -86,7 +85,6 @@ def test_python_has_the_mpi_of_the_approach_on_both_nodes(shell_of, tmp_path, ap
         assert one['container'] is True
 
 
-@pytest.mark.system
 @pytest.mark.usefixtures('slurm')
 @pytest.mark.parametrize('approach, benchmark', [
     ('hybrid', 'allgather'), pytest.param('openmpi', 'latency', marks=pytest.mark.nightly)])
@@ -101,7 +99,6 @@ def test_python_benchmarks_by_their_own_names(shell_of, tmp_path, approach, benc
     assert all(value > 0 for value in found.values())
 
 
-@pytest.mark.system
 @pytest.mark.usefixtures('slurm')
 def test_commands_of_the_host_still_work_while_python_is_the_container_s(python_shell, tmp_path):
     done = python_shell('''module load osu-mpi4py/pure
@@ -135,7 +132,6 @@ VENV = 'python -m venv --without-pip --system-site-packages env'
 PUT_FIRST = 'export {0}ENV_PREPEND_PATH=$PWD/env/bin:${0}ENV_PREPEND_PATH'
 
 
-@pytest.mark.system
 @pytest.mark.usefixtures('slurm')
 def test_a_virtual_environment_has_packages_of_the_user_and_the_mpi_of_the_module(python_shell, tmp_path):
     page = (PROJECT / 'docs' / 'mpi4py.md').read_text()

@@ -23,8 +23,7 @@ from tests.helpers import foreign_images
 from tests.helpers.machine import PROJECT, STATE, run
 from tests.image.test_images_run import FOLDER, OPENMPI, built  # noqa: F401, built is a fixture
 
-pytestmark = [pytest.mark.system,
-              pytest.mark.system, pytest.mark.skipif(os.getuid() != 0, reason='the tests run as an ordinary user')]
+pytestmark = [pytest.mark.system, pytest.mark.skipif(os.getuid() != 0, reason='the tests run as an ordinary user')]
 
 ACCOUNT = 'osu-tester'
 #: Of .workstation: what commands write there is the account's own

@@ -87,8 +87,6 @@ def own_stack(tmp_path):
     return Stack('lumi-25.03', tmp_path)
 
 
-@pytest.mark.system
-@pytest.mark.usefixtures('slurm')
 @pytest.mark.parametrize('site, approach', EACH)
 def test_each_rank_has_the_files_and_variables_of_the_module_and_a_users_value_wins(site, approach, stack, tmp_path):
     entry, this = APPROACHES[approach], stack(site)
@@ -111,8 +109,6 @@ def test_each_rank_has_the_files_and_variables_of_the_module_and_a_users_value_w
                 assert key not in mapped, (name, mapped[key])
 
 
-@pytest.mark.system
-@pytest.mark.usefixtures('slurm')
 @pytest.mark.parametrize('approach, family', [('bind', ''), ('hybrid', 'family("containerbindings")')])
 def test_another_container_has_nothing_of_ours_and_ours_is_whole_again(approach, family, stack, make_sif, tmp_path):
     """LUMI's singularity-AI-bindings and lumi-aif-singularity-bindings are of the family, its PyTorch is of none."""
@@ -151,8 +147,6 @@ def test_without_the_kernels_configuration_dmabuf_is_switched_off(approach, stac
         assert '\nFI_HMEM_ROCR_USE_DMABUF=1\n' in this.shell(script, FI_HMEM_ROCR_USE_DMABUF='1').stdout
 
 
-@pytest.mark.system
-@pytest.mark.usefixtures('slurm')
 def test_a_host_library_that_is_gone_since_the_installation_is_told(stack):
     this = stack('lumi-25.03')
     with hidden(this.host('libfabric'), this.host('libhsa-runtime64')):
@@ -169,7 +163,6 @@ def test_a_host_library_that_is_gone_since_the_installation_is_told(stack):
         assert this.host('libfabric') in folded(again.stdout)
 
 
-@pytest.mark.system
 @pytest.mark.usefixtures('slurm')
 def test_libfabric_replaced_by_a_newer_one_is_told_and_a_corrected_path_repairs_it(own_stack, tmp_path):
     this = own_stack
@@ -233,7 +226,6 @@ def wrap_container(tmp_path):
     return path.parent
 
 
-@pytest.mark.system
 @pytest.mark.usefixtures('slurm')
 @pytest.mark.parametrize('approach', one_of_each(['bind', 'hybrid']))
 def test_lumi_container_wrapper_keeps_binds_library_paths_and_preloads(approach, own_stack, wrap_container, tmp_path):

@@ -277,7 +277,6 @@ def find_daemons(tree):
     return {process for process, line in command_lines().items() if f' -f {conf}' in line}
 
 
-@pytest.mark.system
 @pytest.mark.usefixtures('slurm')
 def test_slurm_starts_two_nodes_once_and_stop_ends_their_jobs(tree, tmp_path, start_slurm):
     with open(tmp_path / 'lock', 'w') as lock:  # of who starts it: not held for as long as the daemons run
@@ -298,7 +297,6 @@ def test_slurm_starts_two_nodes_once_and_stop_ends_their_jobs(tree, tmp_path, st
     assert job.wait(20) and not any(command_lines().get(int(process)) for process in ranks.values())
 
 
-@pytest.mark.system
 @pytest.mark.usefixtures('slurm')
 @pytest.mark.nightly
 def test_slurm_shows_the_log_of_a_daemon_that_fails(tree, tmp_path, start_slurm):
