@@ -39,7 +39,6 @@ def site_of(path):
 
 
 @pytest.mark.system
-@pytest.mark.usefixtures('slurm')
 def test_one_job_on_two_nodes_leaves_one_file_that_other_commands_read(tmp_path, shell, capsys):
     """The site asks for GPUs of each node, which the job has not."""
     jobs = {'partition': None, 'account': False, 'options': [], 'step': ['--gpus-per-node=8']}
@@ -56,17 +55,18 @@ def test_one_job_on_two_nodes_leaves_one_file_that_other_commands_read(tmp_path,
     assert sorted(one.name for one in folder.iterdir()) == ['job.out', path.name]  # nothing else stays behind
     assert path.name.startswith('osu-try-workstation-') and len(text.encode()) <= LIMIT
     assert re.findall(r'^==== (.*) ====$', text, re.M) == list(PARTS)[1:] and '\nfailed: nothing\n' in text
-    assert '--gpus-per-node=8 of srun: the job has nothing for it' in text
+    assert '\nleft out: --gpus-per-node=8 ' in text
+    proof = text.partition('==== proof ====')[2].partition('====')[0]
     names = set(APPROACHES) - {'openmpi'}
     ran = select.resolve(str(path))
     assert set(ran.names) == names and ran.facts['site'] in path.name
     for name in names:
         cases = {(one.case.benchmark, one.case.buffers, one.case.nodes) for one in ran.of(name=name)}
         assert cases == {(program, 'H H', nodes) for program in ('osu_bw', 'osu_latency') for nodes in (1, 2)}, name
-        assert f"as promised by {name}:" in text
-    assert text.count(': 2 ranks on 2 nodes (node1, node2), all alike') == 2 * len(names)
+        assert f' {name}: ' in proof
+    assert proof.count('(node1, node2)') == 2 * len(names)
     assert cli.main(['compare', f'{path}:pure', f'{path}:pure']) == 0
-    assert 'osu_bw H H, two nodes' in capsys.readouterr().out
+    assert 'osu_bw H H' in capsys.readouterr().out
     assert cli.main(['report', str(path), '-o', str(tmp_path / 'report.html')]) == 0
     assert site_of(path)['based_on'] == 'plain'
     hidden = [word for value in SECRETS.values() for word in re.split('[@:/]', value) if len(word) > 5]
@@ -97,10 +97,10 @@ def test_a_step_that_fails_is_kept_and_the_rest_goes_on(looked, tmp_path, capsys
         (there / f'lumi-multitorch-mpich-u{number}.sif').write_text(
             'FATAL:   could not open image broken.sif: image format not recognized')
     code, (path, text) = looked('--site', 'lumi-25.03', '--sysroot', str(tmp_path / 'tree'))
-    assert code == 1 and re.findall(r'^failed: image .*-(u\d+)\.sif$', text, re.M) == ['u26', 'u24']
+    assert code == 1 and re.findall(r'^failed: .*-(u\d+)\.sif$', text, re.M) == ['u26', 'u24']
     errors = text.partition('==== errors ====')[2].partition('====')[0]
-    assert errors.count('* image ') == 2 and 'why:' in errors
-    assert cli.main(['compare', str(path), str(path)]) == 3 and 'no figures' in capsys.readouterr().err
+    assert len(re.findall(r'^\* .*\.sif$', errors, re.M)) == 2 and 'why:' in errors
+    assert cli.main(['compare', str(path), str(path)]) == 3 and path.name in capsys.readouterr().err
 
 
 # ---- the file
@@ -136,7 +136,7 @@ def test_a_file_has_200_kB_at_most_and_says_what_it_leaves_out(part, tmp_path):
     long = '\n'.join(f'line {number} äöü' for number in range(40000))
     text = open(written(tmp_path, **{part: long})).read()
     assert len(text.encode()) <= PARTS[part] + 1000
-    assert 'left out' in text and (part == SITE or 'line 0 ' in text and 'line 39999 ' in text)
+    assert str(PARTS[part]) in text and (part == SITE or 'line 0 ' in text and 'line 39999 ' in text)
     text = open(written(tmp_path, **dict.fromkeys(PARTS, long))).read()
     assert len(text.encode()) <= LIMIT
 
@@ -164,4 +164,4 @@ def test_the_last_part_is_the_site_that_discover_writes(tmp_path):
 def test_the_job_script_says_where_it_must_be_submitted(tmp_path):
     (tmp_path / 'try.sbatch').write_text((PROJECT / 'try.sbatch').read_text())
     done = run(['bash', 'try.sbatch'], cwd=tmp_path, env={'PATH': os.environ['PATH'], 'HOME': str(tmp_path)})
-    assert done.returncode == 2 and 'Submit it in the folder of a clone' in done.stderr
+    assert done.returncode == 2 and 'bin/osu-container' in done.stderr

@@ -93,12 +93,12 @@ def test_the_image_stays_where_it_is_and_measures(lumi):
     lumi.image.unlink()
     lumi.image.write_bytes(content)
     used = lumi.shell('osu-exec true')
-    assert used.returncode == 0 and f'{lumi.image} has changed' in folded(used.stderr)
+    assert used.returncode == 0 and str(lumi.image) in folded(used.stderr)
     done = lumi.eb(lumi.latest, '--sanity-check-only')
-    assert done.returncode != 0 and f'the image {lumi.image} has changed' in folded(done.stdout)
+    assert done.returncode != 0 and str(lumi.image) in folded(done.stdout) and sha256_of(lumi.image) in done.stdout
     lumi.image.unlink()
     gone = lumi.shell('true')
-    assert gone.returncode == 9 and f'{lumi.image} is gone' in folded(gone.stderr)
+    assert gone.returncode == 9 and str(lumi.image) in folded(gone.stderr)
     assert 'eb osu-container-opensource.eb -r --rebuild' in folded(gone.stderr)
 
 
@@ -121,4 +121,4 @@ def test_what_is_made_by_eb_of_new_is_the_same(lumi, tmp_path):
     lumi.image.unlink()
     lumi.image.write_text('another image')
     made = lumi.stand_in.eb(*line.split()[1:], '--rebuild', cwd=tmp_path)
-    assert made.returncode != 0 and 'write the easyconfig anew' in folded(made.stdout)
+    assert made.returncode != 0 and sha256_of(lumi.image) in made.stdout

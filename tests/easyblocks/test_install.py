@@ -174,16 +174,16 @@ def test_sanity_check_only_notices_that_the_host_changed(eb, host):
     compile_library(library, version_script=FABRIC_1_9, source=fabric_source(range(10)) + 'int newer;\n')
     done = eb('osu-container-hybrid.eb', '--sanity-check-only')
     assert done.returncode != 0
-    assert f'host library {library} has changed since the module was installed' in folded(done.stdout)
+    assert str(library) in folded(done.stdout) and sha256_of(library) in done.stdout
     library.unlink()
     done = eb('osu-container-hybrid.eb', '--sanity-check-only')
-    assert f"names a host path that does not exist: {library}" in folded(done.stdout)
+    assert "'workstation'" in done.stdout and str(library) in folded(done.stdout)
 
 
 # ---- what is wrong with the request or the image
 
 @pytest.mark.parametrize('options, text', [
-    (['--try-amend=site=lummi'], "unknown site 'lummi'"), ([], '--try-amend=site=NAME'),
+    (['--try-amend=site=lummi'], "'lummi'"), ([], '--try-amend=site=NAME'),
     (['--try-amend=site=workstation', '--module-syntax=Tcl'], '--module-syntax=Lua')])
 def test_a_wrong_request_is_refused(eb, options, text):
     assert_refused(eb, eb('osu-container-pure.eb', '-r', *options), text)
@@ -197,7 +197,7 @@ def test_an_image_that_is_not_built_says_why_and_how(eb, tmp_path):
 
 
 @pytest.mark.parametrize('damage, text', [
-    ('no sum', 'sha256sum'), ('a wrong sum', f"wanted {'0' * 64}"), ('truncated', 'is truncated')])
+    ('no sum', 'sha256sum'), ('a wrong sum', '0' * 64), ('truncated', str(1 << 20))])
 def test_a_damaged_image_is_refused(eb, tmp_path, damage, text):
     eb.local(workstation())
     image = tmp_path / 'x.sif'
@@ -210,9 +210,9 @@ def test_a_damaged_image_is_refused(eb, tmp_path, damage, text):
 
 def test_what_is_known_to_fail_is_installed_by_force_alone(eb, host):
     eb.local(workstation(host(FABRIC_1_6)))
-    assert_refused(eb, eb('osu-container-hybrid.eb', '-r'), 'FABRIC_1.7 of libfabric.so.1', 'FABRIC_1.6')
+    assert_refused(eb, eb('osu-container-hybrid.eb', '-r'), 'FABRIC_1.7', 'libfabric.so.1', 'FABRIC_1.6')
     done = eb('osu-container-hybrid.eb', '-r', '--force', '--try-amend=sanity_check_commands=true,true')
-    assert done.returncode == 0 and 'FABRIC_1.7' in folded(done.stdout), done.stdout[-3000:]
+    assert done.returncode == 0 and 'FABRIC_1.7' in done.stdout, done.stdout[-3000:]
     facts = json.loads((eb.prefix / 'software' / 'osu-container' / 'hybrid' / 'facts.json').read_text())
     assert facts['verdict']['level'] == 'fails'
     # and it stays checkable afterwards

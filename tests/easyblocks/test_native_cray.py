@@ -137,7 +137,7 @@ def test_no_easyconfig_runs_code_or_has_the_sum_of_a_script():
 @pytest.mark.parametrize('site', SOME)
 def test_osu_native_eb_names_the_easyconfig_of_a_stack(any_eb, site):
     done = any_eb('osu-native.eb', '-r', f'--try-amend=site={site}')
-    assert done.returncode != 0 and f'To type: eb {easyconfig(site).name} -r' in folded(done.stdout)
+    assert done.returncode != 0 and f'eb {easyconfig(site).name} -r' in folded(done.stdout)
     assert any_eb.left_behind() == []
 
 
@@ -183,7 +183,6 @@ def test_programs_are_built_and_loaded_with_what_the_site_says(site, stack):
     assert site in shown.stdout.partition('plugin=')[2]
 
 
-@pytest.mark.system
 @pytest.mark.usefixtures('slurm')
 @pytest.mark.parametrize('site', SOME)
 def test_two_ranks_under_srun_load_the_libraries_of_the_stack(site, stack, tmp_path):
@@ -199,8 +198,7 @@ def test_two_ranks_under_srun_load_the_libraries_of_the_stack(site, stack, tmp_p
 
 
 @pytest.mark.parametrize('missing, text', [
-    (r'.*craype-accel.*\n', f"osu_bw is not linked with {native(ONE_GPU)['needed'][0]}"),
-    (r".*'PrgEnv-.*\n", 'PE_ENV is not set, wanted AMD')])
+    (r'.*craype-accel.*\n', native(ONE_GPU)['needed'][0]), (r".*'PrgEnv-.*\n", 'PE_ENV')])
 def test_what_a_missing_module_breaks_is_reported_with_the_remedy(own_stack, missing, text):
     this = own_stack(ONE_GPU)
     done = this.install(this.copy_of(easyconfig(ONE_GPU), **{missing: ''}))
@@ -214,4 +212,4 @@ def test_ports_are_no_baseline_on_a_cray(own_stack):
     this.eb.environment['EASYBUILD_SOURCEPATH'] = str(PROJECT / 'sources')
     path = this.copy_of(easyconfig(ONE_CPU), **{r'source_urls = .*': '', 'osu-micro-benchmarks': 'no-such'})
     done = this.install(path)
-    assert done.returncode != 0 and f'no-such-{RELEASE}.tar.gz' in done.stdout and 'stand in for' not in done.stdout
+    assert done.returncode != 0 and f'no-such-{RELEASE}.tar.gz' in done.stdout and 'mpi4py' not in done.stdout

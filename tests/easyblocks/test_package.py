@@ -50,7 +50,6 @@ def sources(tmp_path_factory):
     return folder
 
 
-@pytest.mark.system
 @pytest.mark.nightly
 @pytest.mark.parametrize('version', EASYBUILD_VERSIONS)
 def test_pip_install_is_enough(version, sources, tmp_path):

@@ -10,6 +10,7 @@ import ctypes
 import importlib.machinery
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import tarfile
@@ -74,7 +75,7 @@ def test_wrong_arguments_end_before_mpi_starts(fake, name, arguments, message):
 def test_what_has_a_link_beside_the_ports_is_what_the_launcher_has_in_itself(fake):
     _, _, errors = run([fake / 'libexec' / 'osu-port'])
     links = {'osu_barrier', 'osu_bw', 'osu_fails', 'osu_multi_lat'} | set(OF_THE_LAUNCHER)
-    assert set(errors.split(': ')[-1].strip().split(', ')) == links and sorted(OF_THE_LAUNCHER) == OF_THE_LAUNCHER
+    assert set(re.findall(r'\bosu_\w+', errors)) == links and sorted(OF_THE_LAUNCHER) == OF_THE_LAUNCHER
     assert {name[len('osu_'):] for name in OF_THE_LAUNCHER} == set(OWN)
 
 
@@ -120,8 +121,7 @@ def test_own_port_of_osu_get_bw_has_the_output_of_the_c_program_and_says_whose_i
     assert code == 0, errors
     lines = output.splitlines()
     # HPE's published run has the last four, with its release of OSU and MPI_CHAR
-    assert lines[:6] == [
-        '# osu_get_bw: mpi4py 4.1.2 port written by this project, not the C program of the OSU Micro-Benchmarks',
+    assert 'project' in lines[0] and lines[1:6] == [
         '# MPI_Get Bandwidth Test', '# Window creation: MPI_Win_allocate', '# Synchronization: MPI_Win_flush',
         '# Datatype: MPI_BYTE.', '# Size        Bandwidth (MB/s)']
     table = osu_output.parse(output, benchmark='osu_get_bw', source='the run', largest=16384)
@@ -153,7 +153,7 @@ def test_wrong_data_is_seen_and_is_an_error(real, tmp_path, name):
     code, output, errors = on_ranks((prefix, real[1]), 2, f'osu_{name}', '-c', '-m', '64', '-i', '2', '-x', '1')
     rows = [row.split() for row in output[output.index('# Size'):].splitlines()[1:]]
     assert code == 1 and {row[2] for row in rows if row[0] != '0'} == {'Fail'}
-    assert 'the data that arrived is wrong at ' in errors
+    assert '1, 2, 4, 8, 16, 32, 64' in errors
 
 
 OSU_PORT = PROJECT / 'easyconfigs/o/osu-native/osu-port'
@@ -299,12 +299,13 @@ def test_a_rank_takes_the_gpu_of_its_number_on_the_node(port, monkeypatch):
 
 
 @pytest.mark.parametrize('functions, words', [
-    ({'cuDeviceGetCount': gives(0)}, ['finds no GPU', 'device files: ', "CUDA_VISIBLE_DEVICES='7'"]),
-    ({'cuInit': lambda _: 100}, ['cuInit of libcuda.so.1 gives error 100', 'give H H']),
-    ({'cuInit': lambda _: 803}, ['The driver is older than the runtime: ', 'driver: '])])
+    ({'cuDeviceGetCount': gives(0)}, ''), ({'cuInit': lambda _: 100}, 'cuInit 100'),
+    ({'cuInit': lambda _: 803}, 'cuInit 803 older')])
 def test_a_gpu_that_cannot_be_used_is_one_message(port, monkeypatch, functions, words):
     monkeypatch.setenv('CUDA_VISIBLE_DEVICES', '7')
     module = port(**functions)
+    module.Gpu.files, module.Gpu.kernel_driver = ['/no/device'], '/no/driver'
     with pytest.raises(module.GpuError) as caught:
         module.open_gpu()
-    assert all(word in str(caught.value) for word in words), caught.value
+    words += " libcuda.so.1 /no/device /no/driver CUDA_VISIBLE_DEVICES='7' H"
+    assert all(word in str(caught.value) for word in words.split()), caught.value

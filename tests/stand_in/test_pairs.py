@@ -6,6 +6,8 @@ import pytest
 from osu_container.core.deciding import verdict as verdict_rules
 from tests.stand_in.pairs import cases, running
 
+pytestmark = pytest.mark.system
+
 #: Drawn anew each night; the name of the test tells the seed
 TONIGHT = int(datetime.date.today().strftime('%Y%m%d')) * 1000
 
@@ -17,8 +19,6 @@ def told(one):
 
 # For real
 
-@pytest.mark.system
-@pytest.mark.usefixtures('slurm')
 @pytest.mark.parametrize('case', [pytest.param(case, id=f'seed-{seed}') for seed, case in
                                   cases.draws(1, 4, few=True).items()])
 def test_a_random_pair_is_judged_as_it_runs(case, slurm):
@@ -26,8 +26,6 @@ def test_a_random_pair_is_judged_as_it_runs(case, slurm):
     assert 'wrong' not in (one.agrees, one.on_paper[0]), told(one)
 
 
-@pytest.mark.system
-@pytest.mark.usefixtures('slurm')
 @pytest.mark.nightly
 @pytest.mark.parametrize('case', [pytest.param(case, id=f'seed-{seed}') for seed, case in
                                   cases.draws(TONIGHT, 300).items()])
@@ -36,8 +34,6 @@ def test_a_random_pair_of_tonight(case, slurm):
     assert one.agrees != 'wrong', told(one)
 
 
-@pytest.mark.system
-@pytest.mark.usefixtures('slurm')
 @pytest.mark.nightly
 @pytest.mark.parametrize('case', cases.KEPT, ids=lambda case: ', '.join(cases.odd(case).values()))
 def test_what_was_wrong_once_is_right_or_unknown(case, slurm):
@@ -49,8 +45,6 @@ def test_what_was_wrong_once_is_right_or_unknown(case, slurm):
 TOO_OLD = cases.PLAIN._replace(mpi='mpich-5.0.2', host='mpich-4.2.3')
 
 
-@pytest.mark.system
-@pytest.mark.usefixtures('slurm')
 @pytest.mark.nightly
 def test_a_rule_that_is_missing_is_noticed(slurm, monkeypatch):
     assert running.tried(TOO_OLD).agrees == 'right'

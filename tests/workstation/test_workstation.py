@@ -121,9 +121,9 @@ def test_the_folders_are_those_that_easybuild_itself_uses(tree, settings, kind):
 def test_env_without_set_up_changes_nothing(tree):
     done = clean_shell(f'set -eu; . {tree}/env.sh || echo "returned $?"; ! declare -F | grep osu_container; '
                        '[[ -z ${EASYBUILD_SOURCEPATH-} ]]')
-    assert (done.returncode, done.stdout) == (0, 'returned 1\n') and "run 'make demo'" in done.stderr
+    assert (done.returncode, done.stdout) == (0, 'returned 1\n') and 'make demo' in done.stderr
     done = run(['bash', tree / 'env.sh'])
-    assert done.returncode == 1 and "type '. " in done.stderr
+    assert done.returncode == 1 and f'. {tree}/env.sh' in done.stderr
 
 
 # --- prerequisites ----------------------------------------------------------------------------------------------------
@@ -147,14 +147,14 @@ def bare(tmp_path):
 def test_other_distribution_lists_what_is_missing_and_installs_nothing(tree, bare):
     bare['OS_RELEASE'].write_text('ID=rocky\nID_LIKE="rhel centos fedora"\n')
     done = script(tree, 'prerequisites.sh', **bare)
-    assert done.returncode == 1 and 'not Debian or Ubuntu' in done.stdout
+    assert done.returncode == 1 and 'rocky' in done.stdout
     for package in ('squashfs-tools', 'make', 'mmdebstrap', 'squashfuse', 'apptainer'):
         assert f'missing: {package}' in done.stdout, package
     assert not (tree / '.workstation').exists()
 
 
 @pytest.mark.parametrize(('command', 'text', 'message'), [
-    ('uname', 'echo aarch64', 'for x86_64, this machine is aarch64'), ('unshare', 'exit 1', '--privileged')])
+    ('uname', 'echo aarch64', 'aarch64'), ('unshare', 'exit 1', '--privileged')])
 def test_an_obstacle_is_named_before_anything_is_changed(tree, tmp_path, bare, command, text, message):
     fake_command(bare['PATH'], command, text)
     done = script(tree, 'prerequisites.sh', **bare)
@@ -162,13 +162,14 @@ def test_an_obstacle_is_named_before_anything_is_changed(tree, tmp_path, bare, c
     assert not (tree / '.workstation').exists() and (tmp_path / 'calls').read_text() == ''
 
 
-def test_debian_says_what_is_installed_and_records_it(tree, tmp_path, bare):
+def test_debian_lists_packages_before_installing_and_records_them(tree, tmp_path, bare):
     done = script(tree, 'prerequisites.sh', **bare)
     calls = (tmp_path / 'calls').read_text()
     installed = calls.split('apt-get install -y --no-install-recommends ')[1].split('\n')[0].split()
+    announced, _ = done.stdout.split(f' {len(installed)} ', 1)
     for package in ('squashfs-tools', 'make', 'mmdebstrap', 'squashfuse', 'patchelf'):
         assert package in installed
-        assert f'\n    {package} ' in done.stdout.split('==> installing')[0], 'said before it is done'
+        assert f'\n    {package} ' in announced
     assert (tree / '.workstation/installed-packages.txt').read_text().split() == installed
     # These fakes know no Debian archive, so the private Apptainer cannot be had.
     assert done.returncode != 0 and 'DEBIAN_MIRROR=' in done.stdout
@@ -185,10 +186,10 @@ def test_an_ordinary_user_is_told_what_root_has_to_do():
         return run(['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', command, *arguments],
                    stderr=subprocess.STDOUT)
     done = as_nobody('--check')
-    assert done.returncode == 1 and 'have root type usermod --add-subuids' in done.stdout
+    assert done.returncode == 1 and 'usermod --add-subuids' in done.stdout
     assert as_nobody('--fast').returncode == 0
     tests = as_nobody('--tests')
-    assert tests.returncode == 0 and 'tests that need what is missing here are left out:\n' in tests.stdout
+    assert tests.returncode == 0 and 'usermod --add-subuids' in tests.stdout
 
 
 # --- Makefile and clean -----------------------------------------------------------------------------------------------
@@ -197,9 +198,9 @@ def test_an_ordinary_user_is_told_what_root_has_to_do():
 def test_a_path_that_cannot_be_quoted_everywhere_is_refused(tmp_path, name):
     tree = copy_project(tmp_path / name)
     commands = [[tree / 'workstation' / 'prerequisites.sh'], [tree / 'workstation' / 'slurm.sh', 'start']]
-    for command in [*commands, *([['make', '-C', tree, 'demo']] if ' ' in name else [])]:
+    for command in [*commands, *([['make', '--no-print-directory', '-C', tree, 'demo']] if ' ' in name else [])]:
         done = run(command, stderr=subprocess.STDOUT)
-        assert done.returncode and f"in it: '{tree}'" in folded(done.stdout)
+        assert done.returncode and str(tree) in folded(done.stdout)
     assert not (tree / '.workstation').exists()
 
 
@@ -231,7 +232,7 @@ def test_uninstall_removes_our_modules_and_no_others(tree, tmp_path):
     (work / 'undo-as-root.txt').write_text('usermod --del-subuids 1-2 --del-subgids 1-2 me\n')
     done = script(tree, 'clean.sh', '--modules', EASYBUILD_PREFIX=prefix)
     assert done.returncode == 0, done.stdout
-    assert f'kept {prefix}/software/osu-container/mine' in done.stdout
+    assert f'{prefix}/software/osu-container/mine' in done.stdout
     assert sorted(prefix.rglob('*')) == before and not work.exists()
     assert 'apt-get remove --autoremove lmod munge\n' in done.stdout and 'usermod --del-subuids 1-2' in done.stdout
 
@@ -246,9 +247,10 @@ def test_stop_ends_only_daemons_with_its_own_slurm_conf(tree):
         for daemon in daemons:
             while not Path(f'/proc/{daemon.pid}/cmdline').read_bytes().startswith(b'/usr/sbin/'):
                 time.sleep(0.01)
-        assert script(tree, 'slurm.sh', 'stop').returncode == 0
+        stopped = script(tree, 'slurm.sh', 'stop')
+        assert stopped.returncode == 0
         assert daemons[0].wait(10) == -signal.SIGTERM and daemons[1].poll() is None
-        assert script(tree, 'slurm.sh', 'stop').stdout == '==> private Slurm: not running\n'
+        assert script(tree, 'slurm.sh', 'stop').stdout not in ('', stopped.stdout)
     finally:
         for daemon in daemons:
             daemon.kill()
@@ -275,7 +277,6 @@ def find_daemons(tree):
     return {process for process, line in command_lines().items() if f' -f {conf}' in line}
 
 
-@pytest.mark.system
 @pytest.mark.usefixtures('slurm')
 def test_slurm_starts_two_nodes_once_and_stop_ends_their_jobs(tree, tmp_path, start_slurm):
     with open(tmp_path / 'lock', 'w') as lock:  # of who starts it: not held for as long as the daemons run
@@ -296,7 +297,6 @@ def test_slurm_starts_two_nodes_once_and_stop_ends_their_jobs(tree, tmp_path, st
     assert job.wait(20) and not any(command_lines().get(int(process)) for process in ranks.values())
 
 
-@pytest.mark.system
 @pytest.mark.usefixtures('slurm')
 @pytest.mark.nightly
 def test_slurm_shows_the_log_of_a_daemon_that_fails(tree, tmp_path, start_slurm):
