@@ -39,7 +39,10 @@ def site_of(path):
 
 
 @pytest.mark.system
-def test_one_job_on_two_nodes_leaves_one_file_that_other_commands_read(tmp_path, shell, capsys):
+@pytest.mark.parametrize('image, names', [
+    ('$(module load osu-container/openmpi && echo "$SIF")', {'bind', 'native', 'openmpi'}),
+    pytest.param('', set(APPROACHES) - {'openmpi'}, marks=pytest.mark.nightly)])
+def test_one_job_on_two_nodes_leaves_one_file_that_other_commands_read(tmp_path, shell, capsys, image, names):
     """The site asks for GPUs of each node, which the job has not."""
     jobs = {'partition': None, 'account': False, 'options': [], 'step': ['--gpus-per-node=8']}
     own = tmp_path / 'local' / '_mpicontainer_local.py'
@@ -48,7 +51,7 @@ def test_one_job_on_two_nodes_leaves_one_file_that_other_commands_read(tmp_path,
     folder = tmp_path / 'here'
     folder.mkdir()
     done = shell(f'module load osu-native; export EASYBUILD_INCLUDE_EASYBLOCKS={own}; cd {folder} && '
-                 f'sbatch --wait --output={folder}/job.out {PROJECT}/try.sbatch', timeout=600, **SECRETS)
+                 f'sbatch --wait --output={folder}/job.out {PROJECT}/try.sbatch {image}', timeout=600, **SECRETS)
     printed = (folder / 'job.out').read_text()
     assert done.returncode == 0, printed
     path, text = text_of(folder)
@@ -57,7 +60,6 @@ def test_one_job_on_two_nodes_leaves_one_file_that_other_commands_read(tmp_path,
     assert re.findall(r'^==== (.*) ====$', text, re.M) == list(PARTS)[1:] and '\nfailed: nothing\n' in text
     assert '\nleft out: --gpus-per-node=8 ' in text
     proof = text.partition('==== proof ====')[2].partition('====')[0]
-    names = set(APPROACHES) - {'openmpi'}
     ran = select.resolve(str(path))
     assert set(ran.names) == names and ran.facts['site'] in path.name
     for name in names:
@@ -65,7 +67,7 @@ def test_one_job_on_two_nodes_leaves_one_file_that_other_commands_read(tmp_path,
         assert cases == {(program, 'H H', nodes) for program in ('osu_bw', 'osu_latency') for nodes in (1, 2)}, name
         assert f' {name}: ' in proof
     assert proof.count('(node1, node2)') == 2 * len(names)
-    assert cli.main(['compare', f'{path}:pure', f'{path}:pure']) == 0
+    assert cli.main(['compare', f'{path}:native', f'{path}:native']) == 0
     assert 'osu_bw H H' in capsys.readouterr().out
     assert cli.main(['report', str(path), '-o', str(tmp_path / 'report.html')]) == 0
     assert site_of(path)['based_on'] == 'plain'

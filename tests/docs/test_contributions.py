@@ -117,6 +117,7 @@ def test_container_recipe_installs_and_sets_its_variables(tmp_path):
     assert done.stdout.endswith(f'exec {root / sif} osu_bw D D\n'), done.stderr
 
 
+@pytest.mark.nightly
 @pytest.mark.system
 @pytest.mark.usefixtures('slurm')
 def test_any_mpich_image_runs_over_singularity_bindings(tmp_path, apptainer):

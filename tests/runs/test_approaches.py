@@ -50,6 +50,7 @@ def test_a_plain_srun_of_every_approach_is_one_job_on_both_nodes(shell):
     assert done.stdout.count('left: \n') >= len(CONTAINERS)
 
 
+@pytest.mark.nightly
 def test_c_programs_run_natively_and_in_the_image_where_their_archive_is_at_hand(shell, tmp_path):
     """The whole C way, with an archive that has the layout and build interface of the real one."""
     archive = tmp_path / osu_archive.ARCHIVE
@@ -301,6 +302,7 @@ def test_a_job_fails_and_somebody_is_told_why_and_what_to_do(typed, tmp_path):
     assert re.search(r'^ *64 +\d+\.\d+', (tmp_path / 'job.out').read_text(), re.M)
 
 
+@pytest.mark.nightly
 def test_somebody_compares_with_lumi(typed, tmp_path):
     typed(f'osu-container bench --tag quick --repeats 1 --module {MODULES["pure"]} -o mine osu_bw', timeout=600)
     compared = typed('osu-container compare mine lumi-g-2025-03', code=None)

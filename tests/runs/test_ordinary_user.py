@@ -239,6 +239,7 @@ def unprotected():
                 path.write_text(value)
 
 
+@pytest.mark.nightly
 def test_what_another_user_has_made_in_folders_of_everybody_is_not_followed(clone, unprotected):
     """
     The names are those that the lines make each time that they run: a new one is tried without a word here.
