@@ -18,7 +18,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.test_commands import OLDER
 from tests.helpers import foreign_images
 from tests.helpers.machine import PROJECT, STATE, run
 from tests.image.test_images_run import FOLDER, OPENMPI, built  # noqa: F401, built is a fixture
@@ -87,9 +86,8 @@ def clone(built):  # noqa: F811, a fixture
                 shutil.copy(path, folder / 'sources')
         images = folder / '.workstation' / FOLDER.name
         images.mkdir(parents=True)
-        built(OLDER)  # for all, not for this account alone
         foreign_images.make('lammps', STATE / 'bin' / 'apptainer')
-        for path in [*FOLDER.glob('foreign-lammps.s*'), *FOLDER.glob(f'{OLDER}.sif*')]:
+        for path in FOLDER.glob('foreign-lammps.s*'):
             shutil.copy(path, images)
         for path in STATE.iterdir():
             if path.name not in WRITTEN:
@@ -137,6 +135,11 @@ def test_pages_and_shared_containers_pass_as_an_ordinary_user(clone):
              'tests/docs/test_commands.py']
     chosen = 'shared_container or share_no_container or page_runs'
     assert passed(clone, *files, '-k', chosen, '-m', 'not nightly') > 15
+
+
+@pytest.mark.nightly
+def test_the_other_pages_pass_as_an_ordinary_user(clone):
+    assert passed(clone, 'tests/docs/test_commands.py', '-k', 'page_runs', '-m', 'nightly') > 5
 
 
 def test_without_dev_fuse_eb_and_commands_name_the_cause_and_what_goes_without_it(clone):
