@@ -1,6 +1,7 @@
 """The command osu-container check: what it prints, its exit codes, and what it says of input that is none."""
 import json
 import os
+import re
 import sys
 
 import pytest
@@ -35,15 +36,15 @@ def check(*arguments, command=(COMMAND,), **kwargs):
     """Run the command and return the CompletedProcess. It never ends in a traceback."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(('EASYBUILD_', 'LUMI_'))}
     done = run([*command, 'check', *arguments], env=environment, **kwargs)
-    assert 'Traceback' not in done.stderr, done.stderr
+    assert 'Traceback' not in done.stderr, done
     return done
 
 
 def refused(*arguments, **kwargs):
     """Run the command on what it cannot read; return the message, one line for people."""
     done = check(*arguments, **kwargs)
-    assert (done.returncode, done.stdout) == (1, ''), done.stdout + done.stderr
-    assert done.stderr.startswith('osu-container check: error: ') and done.stderr.count('\n') == 1, done.stderr
+    assert (done.returncode, done.stdout) == (1, ''), done
+    assert done.stderr.startswith('osu-container check: error: ') and done.stderr.count('\n') == 1, done
     return done.stderr
 
 
@@ -91,8 +92,9 @@ def test_text_and_json_have_the_same_findings(place, new, parts):
                 assert finding['reason'] in text and (finding['remedy'] or '') in text
     assert {finding['rule'] for one in data['verdicts'] for finding in one['findings']} >= {
         'capability set', 'CXI_FORK_SAFE', 'ROCm release', 'TCP only', 'other MPI'}
-    assert done.stdout.splitlines()[0] == str(own) and 'libmpi.so.12 in /opt/mpich/lib; ROCm 7.1.0' in text
-    assert f'site {GPU} (' in text and str(place.host) in text and done.stderr == ''
+    assert done.stdout.splitlines()[0] == str(own) and done.stderr == ''
+    head = folded(done.stdout.partition('\n\n')[0])
+    assert re.search(rf'libmpi\.so\.12 .*/opt/mpich/lib\b.*ROCm 7\.1\.0\b.* {GPU} .*{place.host}', head)
 
 
 @pytest.mark.parametrize('site, wanted', [(GPU, 'opensource'), (PLAIN, 'pure')])
@@ -131,25 +133,25 @@ undefined symbol: MPI_Init_c\t(/opt/x)
 MARKED = 'osu-container-dry-run\nA=b=c\\u000Ad\nHOME=/root\nosu-container-dry-run\n'
 
 
-@pytest.mark.parametrize('output, wanted', [
-    (MARKED + GLIBC_LIST, {'environment': {'A': 'b=c\nd', 'HOME': '/root'}, 'missing': {'libgone.so.1'},
-                           'libraries': {'libmpi.so.12': '/opt/mpich/lib/libmpi.so.12',
-                                         'libpre.so': '/opt/a/libpre.so'}, 'problem': None,
-                           'versions': {'FABRIC_1.9'}, 'undefined': {'fi_open', 'MPI_Init_c'}}),
+@pytest.mark.parametrize('output, problem, wanted', [
+    (MARKED + GLIBC_LIST, 'None', {
+        'environment': {'A': 'b=c\nd', 'HOME': '/root'}, 'missing': {'libgone.so.1'}, 'versions': {'FABRIC_1.9'},
+        'libraries': {'libmpi.so.12': '/opt/mpich/lib/libmpi.so.12', 'libpre.so': '/opt/a/libpre.so'},
+        'undefined': {'fi_open', 'MPI_Init_c'}}),
     (MARKED + '\t/lib/ld-musl-x86_64.so.1 (0x7f)\n\tlibmpi.so.12 => /usr/lib/libmpi.so.12 (0x7f)\n'
      'Error loading shared library libgone.so.1: No such file or directory (needed by /opt/x)\n'
-     'Error relocating /opt/x: MPI_Init: symbol not found\n', {
+     'Error relocating /opt/x: MPI_Init: symbol not found\n', 'None', {
          'libraries': {'ld-musl-x86_64.so.1': '/lib/ld-musl-x86_64.so.1', 'libmpi.so.12': '/usr/lib/libmpi.so.12'},
-         'missing': {'libgone.so.1'}, 'undefined': {'MPI_Init'}, 'problem': None}),
-    (MARKED + '/opt/x: error while loading shared libraries: /usr/lib/liba.so: file too short\n', {
-        'problem': '/opt/x: error while loading shared libraries: /usr/lib/liba.so: file too short', 'sure': True}),
-    (MARKED, {'problem': 'it lists nothing', 'sure': False}),
-    ('bye\n', {'environment': None, 'problem': 'the scripts of the image end before the program: bye', 'sure': True}),
-    ('FATAL:   no such image\n', {'environment': None, 'sure': False,
-                                  'problem': 'the runtime could not start it: FATAL:   no such image'}),
+         'missing': {'libgone.so.1'}, 'undefined': {'MPI_Init'}}),
+    (MARKED + '/opt/x: error while loading shared libraries: /usr/lib/liba.so: file too short\n',
+     '/opt/x: error while loading shared libraries: /usr/lib/liba.so: file too short', {'sure': True}),
+    (MARKED, '(?!None).*', {'sure': False}),
+    ('bye\n', '.*bye', {'environment': None, 'sure': True}),
+    ('FATAL:   no such image\n', '.*FATAL:   no such image', {'environment': None, 'sure': False}),
 ])
-def test_what_a_loader_lists_is_understood(output, wanted):
+def test_what_a_loader_lists_is_understood(output, problem, wanted):
     found = understood(output, 0.1)
+    assert re.fullmatch(problem, str(found.problem))
     assert {name: getattr(found, name) for name in wanted} == wanted
 
 
@@ -177,15 +179,15 @@ def of_dry_run(verdict):
 
 @pytest.mark.system
 @pytest.mark.parametrize('approach, changes, before, after, says', [
-    ('hybrid', {}, 'works', 'works', (NOTE, 'lists the same for /opt/osu/bin/osu_latency (')),
-    ('bind', {}, 'works', 'works', (NOTE, 'lists the same')),
+    ('hybrid', {}, 'works', 'works', (NOTE, '/opt/osu/bin/osu_latency')),
+    ('bind', {}, 'works', 'works', (NOTE, '/opt/osu/bin/osu_latency')),
     # the runtime has followed what no reader can, and which program a name on PATH is follows from that
     ('hybrid', {'script': 'eval "export FI_PROVIDER=cxi PATH=/opt/osu/bin:$PATH"\n', 'program': 'osu_latency'},
-     'unknown', 'works', (NOTE, 'lists the same for /opt/osu/bin/osu_latency (')),
-    ('hybrid', {'script': 'exit 0\n'}, 'fails', 'fails', (NOTE, 'does not come further: the scripts of the image end')),
+     'unknown', 'works', (NOTE, '/opt/osu/bin/osu_latency')),
+    ('hybrid', {'script': 'exit 0\n'}, 'fails', 'fails', (NOTE, 'scripts')),
     # what was read is not there any more: as if the reader was wrong
     ('hybrid', {'afterwards': lambda own: own.on('/opt/mpich/lib/libmpi.so.12').unlink()}, 'works', 'unknown',
-     ('unknown', 'says otherwise of /opt/osu/bin/osu_latency: libmpi.so.12 => not found')),
+     ('unknown', 'libmpi.so.12 => not found')),
 ])
 def test_the_images_own_loader_is_a_second_opinion(asked, place, approach, changes, before, after, says):
     asked.host = place.host
@@ -195,17 +197,17 @@ def test_the_images_own_loader_is_a_second_opinion(asked, place, approach, chang
 
 
 def test_a_dry_run_is_for_the_machine_itself(place):
-    said = refused('osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0', '--site', GPU, '--dry-run')
-    assert "--dry-run: the image's own loader answers on the system that is meant alone" in said
+    image = 'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0'
+    assert f'osu-container check {image} --dry-run' in refused(image, '--site', GPU, '--dry-run')
 
 
 def test_without_a_known_way_none_is_recommended(place, new, parts):
     own = new(mpi=parts.mpi(needed=[parts.plain('libgone.so.1')]))
     nothing = ['--site', GPU, '--sysroot', own]  # a host that has none of the site's libraries
     done = check(own, *nothing)
-    assert done.returncode == CODES['fails'] and done.stdout.splitlines()[-1].startswith('No approach is recommended')
+    assert done.returncode == CODES['fails'] and not re.search(r'^ *eb ', done.stdout, re.M)
     assert json.loads(check(own, *nothing, '--json').stdout)['recommended'] is None
-    assert 'Recommended: bind' in check(*place.here(own)).stdout, "the host's MPI has no need of that library"
+    assert json.loads(check(*place.here(own), '--json').stdout)['recommended'] == 'bind', 'another MPI needs it not'
 
 
 def test_sif_and_folder_and_squashfs_of_the_same_image_are_judged_alike(place):
@@ -237,7 +239,7 @@ def test_a_program_that_is_named_is_what_is_looked_at(place, new, parts):
                            ('-Wl,-z,now',)), '/opt/app/solver')
     assert check(*place.here(own), '--approach', 'bind').returncode == 0
     done = check(*place.here(own), '--approach', 'bind', '--program', '/opt/app/solver')
-    assert done.returncode == 6 and 'image:/opt/app/solver needs MPIX_New' in folded(done.stdout)
+    assert done.returncode == 6 and re.search(r'image:/opt/app/solver\b.*\bMPIX_New', folded(done.stdout))
     assert check(*place.here(own), '--approach', 'opensource', '--program', '/opt/app/solver').returncode == 0
 
 
@@ -245,7 +247,7 @@ def test_a_program_that_is_named_is_what_is_looked_at(place, new, parts):
 
 def site_file(tmp_path, text):
     path = tmp_path / 'site.py'
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    path.write_text(text)
     return path
 
 
@@ -257,10 +259,10 @@ SITES = {{'mine': {{'based_on': '{GPU}', 'title': 'My system', 'libraries': {{'l
 ''')
     done = check(place.image, '--site-file', path, '--sysroot', place.host, '--approach', 'hybrid')
     assert done.returncode == 6
-    assert 'on site mine (My system)' in done.stdout and '/opt/elsewhere/libfabric.so.1' in done.stdout
+    assert re.search(r'\bmine\b.*My system', done.stdout) and '/opt/elsewhere/libfabric.so.1' in done.stdout
     site_file(tmp_path, f"SITE = '{GPU}'\nROOT = {str(place.host)!r}\n")
     done = check(place.image, '--site-file', path, '--approach', 'hybrid')
-    assert done.returncode == 0 and f'below {place.host}' in done.stdout
+    assert done.returncode == 0 and str(place.host) in done.stdout
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ['site.py'], 'no byte code beside it'
 
 
@@ -282,10 +284,11 @@ def test_published_prints_a_line_a_cell_and_the_counts(monkeypatch, capsys):
     monkeypatch.setenv('COLUMNS', '400')
     assert main(['check', '--published']) == 0
     _, *lines, last = capsys.readouterr().out.splitlines()
-    assert len(lines) == 35 and last == '33 right, 2 unknown, 0 wrong'
+    assert len(lines) == 35 and re.findall(r'\d+', last) == ['33', '2', '0']
     assert [line.split()[0] for line in lines].count('right') == 33
     monkeypatch.setattr(verdict_rules, 'RULES', [rule for rule in RULES if rule.name != 'symbol version'])
-    assert main(['check', '--published']) == 1 and not capsys.readouterr().out.endswith(' 0 wrong\n')
+    assert main(['check', '--published']) == 1
+    assert re.findall(r'\d+', capsys.readouterr().out)[-1] != '0'
 
 
 # ---- Python 3.6
@@ -330,7 +333,7 @@ def test_a_program_that_is_none_is_told(place, new, path, code):
     own = new()
     own.write('/etc/group', 'root:x:0:\n').write('/opt/text', 'exec app\n').on('/opt/text').chmod(0o755)
     done = check(*place.here(own), '--program', path)  # a text that may be run may open MPI by itself
-    assert done.returncode == code and (code != 1 or f'has no program {path}' in done.stderr)
+    assert done.returncode == code and (code != 1 or path in done.stderr)
 
 
 # ---- hosts
@@ -340,7 +343,7 @@ def test_a_host_library_that_is_a_linker_script_is_told(place, tmp_path, parts):
     host = good_host(ElfFolder(tmp_path / 'host'), parts, site_entry(GPU))
     host.write(LIBFABRIC, 'GROUP ( libfabric.so.1 )\n')
     arguments = [place.image, '--site', GPU, '--sysroot', host, '--approach']
-    assert f'{host}{LIBFABRIC} is not an ELF file' in refused(*arguments, 'hybrid')
+    assert re.search(f'{host}{LIBFABRIC}.* ELF', refused(*arguments, 'hybrid'))
     assert check(*arguments, 'opensource').returncode == 0
 
 
@@ -364,12 +367,12 @@ def test_the_images_of_a_site_are_judged_by_their_names(site):
             continue
         done = check(image, '--site', site, '--approach', approach, '--json')
         data = json.loads(done.stdout)
-        assert data['described'] and data['image']['path'] == image, done.stderr
+        assert data['described'] and data['image']['path'] == image, done
         verdict, = data['verdicts']
         word = 'works slowly' if approach == 'pure' else 'works'
         # of that system nobody has said it; an image made for another; an MPI that nobody has run there
         if any(text in str(verdict['findings']) for text in (
-                'which GLIBC', 'nobody has shown that the two work together', 'no run over cxi is known')):
+                'libc.so.6', 'libcxi and driver', 'not seen over cxi')):
             word = 'unknown'
         assert verdict['verdict'] == word, (site, verdict)
         assert done.returncode == CODES[word]
@@ -379,19 +382,20 @@ def test_the_images_of_a_site_are_judged_by_their_names(site):
                                            ('osu-mpi4py-4.1.2-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-libcxi',
                                             'osu-mpi4py')])
 def test_an_image_that_is_not_here_is_to_be_built_and_installed_by_its_easyconfig(image, module, tmp_path):
-    last = check(image, '--site', GPU, cwd=tmp_path).stdout.splitlines()[-3:]
-    assert last[0] == f'    osu-container image build {image}' and last[1].startswith('Recommended: ')
-    approach = last[1].partition(': ')[2]
-    assert last[2] == f'    eb {module}-{approach}.eb -r --try-amend=image={image}.sif --try-amend=site={GPU}'
+    build, recommendation, installation = check(image, '--site', GPU, cwd=tmp_path).stdout.splitlines()[-3:]
+    approach = re.match(rf' +eb {module}-(\w+)\.eb ', installation)[1]
+    assert build == f'    osu-container image build {image}' and approach in recommendation
+    assert installation == f'    eb {module}-{approach}.eb -r --try-amend=image={image}.sif --try-amend=site={GPU}'
     assert (PROJECT / f'easyconfigs/o/{module}/{module}-{approach}.eb').exists()
 
 
-@pytest.mark.parametrize('image, site, text', [
+@pytest.mark.parametrize('image, site, names', [
     ('osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi', 'frontier',
-     "the image is for GPUs of NVIDIA (CUDA 12.8.1), those of this site are AMD's (gfx90a)"),
-    ('osu-workstation-mpich-4.2.3-libfabric-1.22.0', 'alps', 'the image is for x86_64, this host is aarch64'),
+     ['NVIDIA', 'CUDA 12.8.1', 'AMD', 'gfx90a']),
+    ('osu-workstation-mpich-4.2.3-libfabric-1.22.0', 'alps', ['x86_64', 'aarch64']),
 ])
-def test_an_image_that_is_for_another_machine_is_told_in_plain_words(image, site, text, tmp_path):
+def test_an_image_for_another_machine_is_reported(image, site, names, tmp_path):
     done = check(image, '--site', site, cwd=tmp_path)
-    assert done.returncode == 6 and text in folded(done.stdout), done.stdout + done.stderr
-    assert 'nothing of it was looked into' in done.stdout and 'host: described, not looked into' in done.stdout
+    assert done.returncode == 6 and all(name in done.stdout for name in names), done
+    data = json.loads(check(image, '--site', site, '--json', cwd=tmp_path).stdout)
+    assert data['described'] and data['image']['described'] and data['host'] in folded(done.stdout)

@@ -192,10 +192,10 @@ def test_discover_writes_facts_of_a_tree_by_which_check_says_what_it_says_of_the
     """A stand-in with the paths of a system, and images of several kinds: both commands as people call them."""
     tree = tmp_path / 'tree'
     done = run([PROJECT / 'tests' / 'stand_in' / 'make', 'lumi-25.03', tree, '--facts-only'])
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done
     file = tmp_path / 'facts.json'
     done = run([COMMAND, 'discover', '--sysroot', tree, '--facts', file])
-    assert done.returncode == 0 and str(file) in done.stdout, done.stderr
+    assert done.returncode == 0 and str(file) in done.stdout, done
     assert run([COMMAND, 'discover', '--sysroot', tree, '--facts', file]).returncode == 1, 'it is there already'
     assert str(tree) not in file.read_text() and file.stat().st_size < 8 << 20
     own, given = good_image(ElfFolder(tmp_path / 'image'), parts, mpi=parts.mpi(needs=9)), []

@@ -46,7 +46,7 @@ def tree(tmp_path_factory):
         if name not in made:
             made[name] = folder / name
             done = run([MAKE, name, made[name], '--facts-only'])
-            assert done.returncode == 0, done.stderr
+            assert done.returncode == 0, done
         return made[name]
     return make
 
@@ -69,8 +69,8 @@ def values(facts):
 
 
 def lacking(result, what):
-    """Return the consequence (str) of what is missing and begins with what (str)."""
-    consequence, = [entry['consequence'] for entry in result['missing'] if entry['what'].startswith(what)]
+    """Return the consequence (str) of what is missing and has what (str) in its name."""
+    consequence, = [entry['consequence'] for entry in result['missing'] if what in entry['what']]
     return consequence
 
 
@@ -150,26 +150,26 @@ def test_an_mpi_with_the_standard_abi_alone_is_found(own):
 WITHOUT = {
     'libmpi': 'libmpi.so.12', 'libcxi': 'libcxi.so.1', 'libxpmem': 'libxpmem.so.0', 'libpals': 'libpals.so.0',
     'libpmi': 'libpmi.so.0', 'libmpi_gtl_hsa': 'GTL', 'libamdhip64': 'libamdhip64', 'rocm': 'ROCm',
-    'cards': "Slingshot's cards", 'gpus': 'GPUs', 'slurm': 'a PMI', 'runtime': 'container runtime',
+    'cards': 'Slingshot', 'gpus': 'GPUs', 'slurm': 'PMI', 'runtime': 'container runtime',
 }
 
 
 @pytest.mark.parametrize('part', WITHOUT)
 def test_a_missing_part_is_listed(tmp_path, part):
     done = run([MAKE, ONE, tmp_path / 'tree', '--facts-only', '--without', part])
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done
     folder = tmp_path / 'bin'  # this machine's Slurm and container runtime shall not answer
     folder.mkdir()
     for name in ('bash', 'getconf', 'cat'):
         (folder / name).symlink_to(tool(name))
     result = found(tmp_path / 'tree', PATH=str(folder))
-    assert lacking(result, WITHOUT[part]) and f'- {WITHOUT[part]}' in report_of(result)
+    assert lacking(result, WITHOUT[part]) and re.search(f'- .*{WITHOUT[part]}', report_of(result))
     assert not result['site']['libraries'].get(part)
     approaches = dict(result['approaches'])
     if part == 'libmpi':
-        assert "host's libmpi" in approaches['bind'] and approaches['hybrid'] is None
+        assert 'libmpi' in approaches['bind'] and approaches['hybrid'] is None
     elif part in ('libcxi', 'libpmi'):
-        assert approaches['bind'].startswith(f'only with an image that has {part}.so.')
+        assert f'{part}.so.' in approaches['bind']
         assert bool(approaches['hybrid']) == (part == 'libcxi')
     assert bool(approaches['pure']) == (part in ('runtime', 'slurm'))
 
@@ -179,8 +179,8 @@ def test_libfabric_without_the_provider_of_the_cards_makes_the_site_tcp(own):
     compile_library(libfabric, source='unsigned fi_version(void) { return 1u << 16 | 22u; }\n')
     result = found(own)
     assert (result['whole']['provider']['value'], result['whole']['default_approach']['value']) == ('tcp', 'pure')
-    assert 'cannot reach the cards cxi0' in lacking(result, 'provider cxi')
-    assert lacking(result, 'providers of libfabric')
+    assert 'cxi0' in lacking(result, 'provider cxi')
+    assert lacking(result, 'providers')
 
 
 def test_odd_files_are_remarked_and_not_taken(own):
@@ -194,9 +194,9 @@ def test_odd_files_are_remarked_and_not_taken(own):
     library.write_bytes(library.read_bytes()[:18] + b'\xb7\0' + library.read_bytes()[20:])  # says AArch64
     result = found(own)
     odd = '\n'.join(result['remarks'])
-    for text in ('/usr/lib64/libcxi.so.1 does not exist', 'libxpmem.so.0 is not an ELF file', 'libpals.so.0',
-                 'libpmi2.so.0 calls itself libother.so.1, wanted libpmi2.so.0', 'is for AArch64, this machine is'):
-        assert text in odd, text
+    for text in ('/usr/lib64/libcxi.so.1 ', 'libxpmem.so.0 .* ELF', 'libpals.so.0',
+                 r'libpmi2.so.0 .*libother.so.1\b.*libpmi2.so.0', 'AArch64'):
+        assert re.search(text, odd), text
     for name in ('libcxi', 'libxpmem', 'libpals', 'libpmi2', 'libhsa-runtime64'):
         assert not result['site']['libraries'].get(name)
 
@@ -223,11 +223,11 @@ def test_commands_that_hang_or_fail_are_killed_and_listed(own, tmp_path):
     result = found(own, PATH=f'{folder}:/usr/bin:/bin')
     assert time.time() - begin < 15
     silent = '\n'.join(result['silent'])
-    for text in ('`srun --mpi=list`: no answer', '`sinfo -h -o %P|%G`: no answer', 'exit code 1: slurm_load_ctl_conf',
-                 '`apptainer --version`: exit code 3', '`mpicc -show`: not on PATH'):
-        assert text in silent
+    for text in ('`srun --mpi=list`', r'`sinfo -h -o %P\|%G`', r'\b1\b.* slurm_load_ctl_conf',
+                 r'`apptainer --version`.*\b3\b', '`mpicc -show`.* PATH'):
+        assert re.search(text, silent)
     assert result['whole']['pmi']['value'] == {}, 'no guess'
-    assert lacking(result, 'a PMI')
+    assert lacking(result, 'PMI')
     time.sleep(0.5)
     assert [line for line in command_lines().values() if f'{folder}/' in line] == [], 'a command goes on running'
 

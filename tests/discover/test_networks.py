@@ -101,7 +101,7 @@ def test_a_network_is_told_by_its_cards(tmp_path, environment, name):
     assert result['facts']['network']['value'] == {'kind': kind, 'drivers': drivers}
     site = check_site(result['site'], 'here')
     assert (site['provider']['value'], network_of(site)[0]) == (provider, kind)
-    assert (f'an image for {kind}' in [entry['what'] for entry in result['missing']]) == (kind != 'Ethernet')
+    assert any(kind in entry['what'] for entry in result['missing']) == (kind != 'Ethernet')
 
 
 @pytest.mark.parametrize('providers, wanted, refused', [
@@ -114,7 +114,7 @@ def test_the_provider_is_one_that_the_hosts_libfabric_has(tmp_path, parts, envir
     (root / 'etc').mkdir(exist_ok=True)
     result = found_now(root, environment=environment)
     assert result['site']['provider']['value'] == wanted
-    assert (dict(result['approaches'])['hybrid'] == "the host's libfabric has no provider opx") == refused
+    assert ('opx' in (dict(result['approaches'])['hybrid'] or '')) == refused
 
 
 @pytest.mark.parametrize('launcher', LAUNCHERS)
@@ -134,13 +134,13 @@ def test_eb_takes_the_printed_command(eb, tmp_path, environment, name, launcher,
     done = run([sys.executable, PROJECT / 'bin' / 'osu-container', 'discover', '--sysroot', root, '-o', output],
                env=environment)
     assert (done.returncode, done.stderr) == (0, '')
-    command = shlex.split(re.search(r'^Use it: +eb (.*)$', done.stdout, re.M).group(1))
+    command = shlex.split(re.search(r'\beb (.*)$', done.stdout, re.M).group(1))
     assert command == [wanted, '-r', f'--try-amend=site={output}']
     recorded, module = tmp_path / 'facts.json', wanted[:-len('.eb')].replace('-container-', '-container/')
     recorded.write_text(json.dumps({module: facts_of('workstation', module)}))
     ran = eb(*command, '--module-only', '--skip-sanity-check', '--force', '--disable-generate-devel-module',
              f'--try-amend=facts={recorded}')
-    assert ran.returncode == 0, ran.stdout
+    assert ran.returncode == 0, ran
     text = eb.module(module).read_text()
     pmi, provider = ('pmix', 'verbs;ofi_rxm') if launcher == 'pmix' else ('pmi2', 'tcp')
     assert re.search(f'"SLURM_MPI_TYPE".*"{pmi}"', text) and re.search(f'FI_PROVIDER".*"{provider}"', text)

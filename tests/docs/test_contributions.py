@@ -102,7 +102,7 @@ def test_container_recipe_installs_and_sets_its_variables(tmp_path):
     copy = tmp_path / RECIPE.name
     copy.write_text(RECIPE.read_text().replace('[ -e $library ]', 'true'))  # this machine lacks the libraries of LUMI
     done = eb(copy)
-    assert done.returncode == 0, done.stdout
+    assert done.returncode == 0, done
     root, = (eb.prefix / 'software' / 'OSU-Micro-Benchmarks').glob('[!.]*')
     assert {str(path.relative_to(root)) for name in ('lib', 'needed') for path in (root / name).rglob('*.so*')
             if path.is_symlink()} == {'lib/libfabric.so.1', 'lib/libcxi.so.1', 'needed/libjson-c.so.3/libjson-c.so.3'}
@@ -114,7 +114,7 @@ def test_container_recipe_installs_and_sets_its_variables(tmp_path):
                 if name in assigned_variables(RECIPE.read_text().partition('modluafooter')[2])}
     assert {name: found.get(name) for name in expected} == {**expected, 'NCCL_SOCKET_IFNAME': 'mine'}
     assert f'{root}/host-mpi.sh:/.singularity.d/env/99-host-mpi.sh' in found['SINGULARITY_BIND'].split(',')
-    assert done.stdout.endswith(f'exec {root / sif} osu_bw D D\n'), done.stderr
+    assert done.stdout.endswith(f'exec {root / sif} osu_bw D D\n'), done
 
 
 @pytest.mark.nightly
@@ -129,7 +129,7 @@ def test_any_mpich_image_runs_over_singularity_bindings(tmp_path, apptainer):
                                "'/lib64', '/usr/lib64'", f"'/usr/lib64', *{machine}")))
     use_plain_easybuild(lumi.eb)
     done = lumi.eb(path)
-    assert done.returncode == 0, done.stdout
+    assert done.returncode == 0, done
     lacking = lumi.eb.prefix / 'software/singularity-bindings/25.03/needed/libinvented.so.9'
     lacking.mkdir()  # as if an injected library needed it: no image has it
     image = foreign_images.make('debian', apptainer)

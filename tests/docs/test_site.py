@@ -26,7 +26,7 @@ def site(tmp_path_factory):
     """Folder of the site (Path), built strictly."""
     folder = tmp_path_factory.mktemp('site')
     done = build(PROJECT, folder)
-    assert done.returncode == 0 and 'WARNING' not in done.stderr, done.stdout + done.stderr
+    assert done.returncode == 0 and 'WARNING' not in done.stderr, done
     return folder
 
 
@@ -57,11 +57,11 @@ def test_a_link_that_leads_nowhere_stops_the_build(tmp_path, link):
     page.write_text('# First\n\n[its heading](../README.md#read-me)\n')
     address = 'https://gitlab.example/somebody/osu-container'
     done = build(tmp_path, tmp_path / 'site', OSU_CONTAINER_REPOSITORY=address)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done
     assert f'"{address}/-/blob/main/README.md#read-me"' in (tmp_path / 'site' / 'index.html').read_text()
     page.write_text(f'{page.read_text()}\n[nothing]({link})\n')
     done = build(tmp_path, tmp_path / 'site')
-    assert done.returncode != 0 and re.search(f"WARNING.*{re.escape(link)}", done.stderr), done.stderr
+    assert done.returncode != 0 and re.search(f"WARNING.*{re.escape(link)}", done.stderr), done
 
 
 def test_every_link_and_loaded_file_of_the_site_exists(site):

@@ -25,6 +25,8 @@ from tests.helpers.osu_archive import RELEASE
 COMMAND = PROJECT / 'bin' / 'osu-container'
 NAME = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
 WITH_PYTHON = f'osu-mpi4py-4.1.2-{NAME[4:]}'
+#: Two sums: of the file that was found, and of the one that was expected
+SUMS = '(?s)[0-9a-f]{64}.*[0-9a-f]{64}'
 WORKSTATION = [name for name, entry in catalogue.IMAGES.items() if entry['family'] == 'workstation']
 
 
@@ -65,7 +67,7 @@ def test_old_python_hands_over_to_a_newer_one(tmp_path, newer, words):
                           capture_output=True, text=True,
                           env={'PATH': str(tmp_path / 'path'), 'HOME': os.environ['HOME']})
     enough = newer or words[0] == 'image'  # which needs no newer one
-    assert (done.returncode == 0) == enough, done.stderr
+    assert (done.returncode == 0) == enough, done
     assert words[-1] in done.stdout if enough else 'Python 3.6' in done.stderr
 
 
@@ -94,15 +96,14 @@ def test_missing_source_is_fetched_once(source, tmp_path):
 
 
 @pytest.mark.parametrize(('there', 'changes', 'message'), [
-    (None, {'sha256': 'a' * 64}, '(?s)sha256 found .*sha256 wanted  a{64}'),
-    ('mine', {}, '(?s)sha256 found .*sha256 wanted .*Move it away'),
-    (None, {'url': 'http://127.0.0.1:9/x.tar.gz'}, '(?s)http://127.0.0.1:9/x.tar.gz .*put x.tar.gz into .* by hand')])
+    (None, {'sha256': 'a' * 64}, '(?s)[0-9a-f]{64}.* a{64}.*file://'), ('mine', {}, SUMS),
+    (None, {'url': 'http://127.0.0.1:9/x.tar.gz'}, r'(?s)http://127\.0\.0\.1:9/x\.tar\.gz .*\bx\.tar\.gz')])
 def test_unexpected_source_is_an_error(source, tmp_path, there, changes, message):
     source(**changes)
     path = tmp_path / 'x.tar.gz'
     if there:
         path.write_text(there)
-    with pytest.raises(ImageError, match=f'(?i){message}'):
+    with pytest.raises(ImageError, match=message):
         fetch.fetch(['x'], tmp_path, tmp_path / 'log')
     assert (path.read_text() if path.exists() else None) == there
 
@@ -141,11 +142,11 @@ def test_archive_in_a_source_path_gives_the_c_programs(build, tmp_path, folder):
 
 
 @pytest.mark.parametrize(('options', 'message'), [
-    ({'osu': 'c'}, 'by hand'), ({'osu': 'python'}, 'is built with c or mpi4py'),
-    ({'osu_archive': Path('/nowhere/a.tar.gz')}, 'no file /nowhere/a.tar.gz'),
-    ({'osu_archive': Path(__file__)}, '(?s)sha256 found .*sha256 wanted'),
-    ({'osu_archive': Path(__file__), 'osu': 'mpi4py'}, 'no programs in C'),
-    ({'name': WITH_PYTHON, 'osu_archive': Path(__file__)}, 'no programs in C')])
+    ({'osu': 'c'}, 'http://127.0.0.1:9/osu.tar.gz'), ({'osu': 'python'}, r'--osu python\b.*\bc\b.*\bmpi4py'),
+    ({'osu_archive': Path('/nowhere/a.tar.gz')}, '--osu-archive.*/nowhere/a.tar.gz'),
+    ({'osu_archive': Path(__file__)}, SUMS),
+    ({'osu_archive': Path(__file__), 'osu': 'mpi4py'}, '--osu-archive.*--osu mpi4py'),
+    ({'name': WITH_PYTHON, 'osu_archive': Path(__file__)}, '--osu-archive.*osu-mpi4py-')])
 def test_programs_that_cannot_be_had_are_an_error(build, options, message):
     with pytest.raises(ImageError, match=message):
         build(**options)
@@ -159,7 +160,7 @@ def test_image_for_python_does_not_need_the_c_programs(build, osu, kind):
 
 def test_damaged_archive_is_an_error(build, tmp_path):
     (tmp_path / catalogue.SOURCES['osu']['file']).write_text('y')
-    with pytest.raises(ImageError, match='(?s)sha256 found .*move it away'):
+    with pytest.raises(ImageError, match=SUMS):
         build()
     assert (tmp_path / catalogue.SOURCES['osu']['file']).read_text() == 'y'
 
@@ -172,7 +173,7 @@ def test_damaged_archive_is_an_error(build, tmp_path):
     ('singularity', 'singularity-ce version 4.1.3', False, True, ['--fakeroot']),
     ('singularity', 'singularity-ce version 4.1.3', False, False, 'module load LUMI PRoot'),
     ('singularity proot', 'singularity-ce version 4.1.3', False, False, []),
-    ('', '', True, True, 'neither apptainer nor singularity')])
+    ('', '', True, True, 'apptainer.* singularity .*PATH')])
 def test_how_a_build_gets_its_rights(tmp_path, monkeypatch, runtime, version, rights, mapped, how):
     for name in runtime.split():
         (tmp_path / name).write_text(f'#!/bin/sh\necho {version}\n')
@@ -376,7 +377,7 @@ def test_image_is_built_again_when_its_inputs_change(tiny):
         if path:
             path.write_text(path.read_text().replace(old, new))
         code, output = tiny('osu-tiny-a')
-        assert code == 0 and ('is current' in output) == (path is None), output
+        assert code == 0, output
         assert (tiny.sif().stat().st_mtime_ns == before) == (path is None)
 
 
@@ -386,7 +387,8 @@ def test_failed_build_keeps_the_old_image_and_does_not_stop_others(tiny):
     old = tiny.sif().read_bytes()
     tiny.definition.write_text(tiny.definition.read_text().replace('exit 0', 'exit 7'))
     code, output = tiny('tiny', '--force')
-    assert code == 1 and 'failed to execute %test' in output and '1 of 2 failed: osu-tiny-a' in output
+    assert code == 1 and 'failed to execute %test' in output
+    assert re.search(r'\b1\b.*\b2\b.*osu-tiny-a', output)
     assert str(tiny.work / 'log' / 'image-osu-tiny-a.log') in output
     assert tiny.sif().read_bytes() == old and tiny.sif('osu-tiny-b').exists() and tiny.temporary_files() == []
 

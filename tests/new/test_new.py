@@ -8,7 +8,7 @@ import pytest
 
 from osu_container.bench import plan
 from osu_container.bench.installed_modules import ROOT, Module
-from osu_container.check.host_facts import text_of
+from osu_container.check.host_facts import DescribedHost, text_of
 from osu_container.check.public_hosts import description_of
 from osu_container.core.data.approaches import APPROACHES
 from osu_container.core.deciding import commands
@@ -29,7 +29,7 @@ def new(*arguments, command=(COMMAND,)):
     """Run the command; return the CompletedProcess. It never ends in a traceback."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(('EASYBUILD_', 'LUMI_'))}
     done = run([*command, 'new', *arguments], env=environment)
-    assert 'Traceback' not in done.stderr, done.stderr
+    assert 'Traceback' not in done.stderr, done
     return done
 
 
@@ -61,7 +61,7 @@ class Place:
         """Return the message (str) of an image that will not do; nothing is written."""
         before = sorted(self.folder.iterdir())
         done = self.new(sif, *options)
-        assert done.returncode == 1 and done.stderr.startswith('osu-container new: error: '), done.stdout + done.stderr
+        assert done.returncode == 1 and done.stderr.startswith('osu-container new: error: '), done
         assert sorted(self.folder.iterdir()) == before
         return folded(done.stderr)
 
@@ -91,11 +91,11 @@ def test_an_image_of_the_site_is_named_by_its_path_and_nothing_is_written_beside
     before = sorted(folder.rglob('*'))
     monkeypatch.chdir(here)
     done = place.new(folder / 'app-latest.sif', '--approach', 'hybrid')
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == 0, done
     found = values_of(here / 'app-u24-hybrid.eb')
     assert found['image'] == str(folder / 'release' / 'app-u24-20260225_144743.sif')
     assert found['image_sha256'] == sha256_of(found['image'])
-    assert found['image'] in done.stdout and 'copies nothing' in done.stdout
+    assert found['image'] in done.stdout
     assert '--sourcepath' not in done.stdout
     assert sorted(folder.rglob('*')) == before
 
@@ -108,7 +108,7 @@ def test_an_easyconfig_of_the_same_easyblock_is_written_beside_the_image(place, 
     sif = place.sif(place.image(), labels={'org.opencontainers.image.url': 'https://app.example',
                                            'org.opencontainers.image.title': 'An app'})
     done = place.new(sif, '--approach', approach)
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == 0, done
     found = values_of(place.folder / f'app-{approach}.eb')
     wanted = {'easyblock': 'MPIContainer', 'name': 'app', 'version': approach, 'image': 'app.sif',
               'image_sha256': sha256_of(sif), 'programs': ['app'], 'example': 'app', 'homepage': 'https://app.example'}
@@ -122,10 +122,11 @@ def test_an_easyconfig_of_the_same_easyblock_is_written_beside_the_image(place, 
 def test_the_approach_is_the_one_that_check_recommends_and_all_are_shown(place):
     sif = place.sif(place.image())
     advice = run([COMMAND, 'check', sif, '--program', '/usr/bin/app', '--site', CPU, '--sysroot', place.host]).stdout
-    best, following = re.search(r'^Recommended: (\w+)\n +(.+)$', advice, re.M).groups()
-    assert following == f'osu-container new {sif} --site {CPU} --sysroot {place.host} --command /usr/bin/app'
+    recommendation, following = advice.splitlines()[-2:]
+    assert following.strip() == f'osu-container new {sif} --site {CPU} --sysroot {place.host} --command /usr/bin/app'
     done = place.new(sif)
-    assert (place.folder / f'app-{best}.eb').is_file() and re.findall(r'^-> (\w+) ', done.stdout, re.M) == [best]
+    best, = re.findall(r'^-> (\w+) ', done.stdout, re.M)
+    assert (place.folder / f'app-{best}.eb').is_file() and recommendation.endswith(best)
     assert all(name in done.stdout for name, entry in APPROACHES.items() if entry['container'])
 
 
@@ -141,9 +142,8 @@ def test_from_elsewhere_the_slow_way_is_not_taken_in_silence(place, command):
     sif = place.sif(place.image(fabric=place.parts.fabric(providers=('tcp',), needed=())))
     done = run([COMMAND, command, sif, '--site', 'lumi-c-25.03', *(['--dry-run'] if command == 'new' else [])])
     said = folded(done.stdout)
-    assert 'pure works slowly' in said.replace('WORKS SLOWLY', 'works slowly'), done.stdout + done.stderr
-    assert 'Unknown, and faster than pure if they run: bind, hybrid' in said
-    assert f'To decide it, on the system: osu-container check {sif.name} --dry-run' in said
+    assert re.search(r'\bpure works slowly\b', said, re.I), done
+    assert re.search(rf'\bpure\b.* bind, hybrid\b.* osu-container check {sif.name} --dry-run', said)
 
 
 def test_nothing_is_written_over_without_force(place):
@@ -161,7 +161,7 @@ def test_in_another_folder_eb_is_told_where_the_image_is(place):
     (place.folder / 'out').mkdir()
     done = place.new(sif, '--approach', 'pure', '--output', place.folder / 'out', '--name', 'other')
     assert (place.folder / 'out' / 'other-pure.eb').is_file() and f'--sourcepath={place.folder}' in done.stdout
-    assert f'there is no folder {place.folder}/none' in place.refused(sif, '--output', place.folder / 'none')
+    assert f'{place.folder}/none' in place.refused(sif, '--output', place.folder / 'none')
 
 
 def test_an_approach_that_fails_is_written_by_force_only(place):
@@ -186,15 +186,15 @@ def test_the_name_is_that_of_the_file(file, name):
 # ---- commands
 
 def found(image):
-    """Return {name: why} of the commands of an ElfFolder."""
+    """Return {name: Command} of the commands of an ElfFolder."""
     with Image(str(image.root), '') as opened:
-        return {one.name: one.why for one in commands.find(opened)}
+        return {one.name: one for one in commands.find(opened)}
 
 
 @pytest.mark.parametrize('soname', MPI_FAMILIES)
 def test_programs_that_link_any_mpi_are_found(place, soname):
     image = place.image().program('/usr/bin/other', [soname]).program('/usr/bin/plain', ['libc.so.6'])
-    assert found(image) == {'app': 'linked with libmpi.so.12', 'other': 'linked with ' + soname}
+    assert {name: one.soname for name, one in found(image).items()} == {'app': 'libmpi.so.12', 'other': soname}
 
 
 def test_the_path_of_the_image_decides_which_programs_are_commands(place):
@@ -224,21 +224,22 @@ def distribution(image, name, requires='', record=(), module='', entry='run'):
 
 
 @pytest.mark.parametrize('options, why', [
-    ({'requires': 'Requires-Dist: numpy\nRequires-Dist: mpi4py>=4\n'}, 'thing-1.0 needs mpi4py'),
+    ({'requires': 'Requires-Dist: numpy\nRequires-Dist: mpi4py>=4\n'}, r'\bthing-1.0\b.*\bmpi4py\b'),
     ({'requires': 'Requires-Dist: mpi4py ; extra == "mpi"\n'}, None),
-    ({'module': 'def main():\n    from mpi4py import MPI\n'}, 'thing-1.0 imports mpi4py'),
+    ({'module': 'def main():\n    from mpi4py import MPI\n'}, r'\bthing-1.0\b.*\bmpi4py\b'),
     ({'module': '# mpi4py is not used\n'}, None),
-    ({'record': ['thing_libs/libthing.so']}, 'libthing.so of thing-1.0 is linked with libmpi.so.12')])
+    ({'record': ['thing_libs/libthing.so']}, r'\blibthing.so\b.*\blibmpi.so.12\b')])
 def test_console_scripts_of_python_packages_that_use_mpi_are_found(place, options, why):
     image = place.image().library(f'{DIST}/thing_libs/libthing.so', ['libmpi.so.12'])
     distribution(image, 'thing', **options)
-    assert found(image).get('run') == why
+    command = found(image).get('run')
+    assert re.search(str(why), str(command and command.why))
 
 
 def test_a_script_that_imports_mpi4py_is_found(place):
     image = place.image().write('/usr/bin/script', '#!/usr/bin/env python3\nfrom mpi4py import MPI\n')
     image.on('/usr/bin/script').chmod(0o755)
-    assert found(image)['script'] == 'a Python script that imports mpi4py'
+    assert 'mpi4py' in found(image)['script'].why
 
 
 def test_a_label_names_the_commands(place):
@@ -253,7 +254,7 @@ def test_a_label_names_the_commands(place):
 def test_an_image_with_mpi_and_no_program(place):
     image = good_image(ElfFolder(place.folder / 'empty.root'), place.parts, program=None)
     message = place.refused(place.sif(image))
-    assert 'holds no program on its PATH (' in message and '--command' in message
+    assert 'PATH' in message and '--command' in message
 
 
 # ---- bench --run
@@ -276,13 +277,14 @@ def test_away_from_the_system_its_description_decides_and_is_said(place):
     sif = place.sif(place.image(fabric=place.parts.fabric(providers=('tcp',), needed=())))
     done = new(sif, '--site', CPU, '--dry-run')
     assert done.returncode == 0 and '-> pure' in done.stdout, 'what takes from the host is unknown'
-    assert 'by public sources' in folded(done.stdout)
     data = description_of(site_entry(CPU))
+    assert DescribedHost(data).dates()[1] in done.stdout
     data['glibc'] = dict(data['glibc'], value='2.17')
     facts = place.folder / 'facts.json'
     facts.write_text(text_of(data))
     done = new(sif, '--site', CPU, '--facts', facts)
-    assert done.returncode == 0 and '-> hybrid' in done.stdout and 'untested: host.libfabric' in folded(done.stdout)
+    assert done.returncode == 0 and '-> hybrid' in done.stdout
+    assert re.search('untested.* host.libfabric', folded(done.stdout))
     assert (place.folder / 'app-hybrid.eb').exists() and f'--try-amend=site={CPU}' in done.stdout
 
 
@@ -293,8 +295,8 @@ def test_a_program_called_as_a_command_of_the_host_is_no_command_unless_it_is_na
     name = 'srun'
     sif = place.sif(place.image().program(f'/usr/bin/{name}', ['libmpi.so.12']))
     done = place.new(sif, '--approach', 'pure')
-    assert f'left out, as a command of the host has the same name: {name}.' in done.stdout
+    assert re.search(rf'warning: .*\b{name}\b.*--command', folded(done.stdout))
     assert values_of(place.folder / 'app-pure.eb')['programs'] == ['app']
     done = place.new(sif, '--approach', 'pure', '--force', '--command', 'app', '--command', name)
     assert values_of(place.folder / 'app-pure.eb')['programs'] == ['app', name]
-    assert f"warning: the module's {name} will come before the host's" in folded(done.stdout)
+    assert re.search(rf'warning: .*\b{name}\b', folded(done.stdout)) and '--command' not in done.stdout

@@ -57,7 +57,7 @@ def test_all_ways_to_ask_for_numpy_are_one(launch, command, buffers):
 def test_osus_python_benchmarks_get_arguments_of_their_own(launch, arguments, given):
     """They know --min, --max, --iterations and --skip; -m, -i and -x are those of the C programs."""
     done = launch('osu_latency', *arguments, 'H', 'H')
-    assert f"{['--benchmark=latency', '--buffer=numpy', *given]}" in done.stdout, done.stderr
+    assert f"{['--benchmark=latency', '--buffer=numpy', *given]}" in done.stdout, done
 
 
 def test_an_image_with_osus_python_benchmarks_has_a_command_for_each_of_them(tmp_path):
@@ -78,8 +78,8 @@ def test_an_image_with_osus_python_benchmarks_has_a_command_for_each_of_them(tmp
 
 
 @pytest.mark.parametrize('arguments, text', [
-    (['-m', 'x'], '-m x'), (['-m'], '-m (nothing)'), (['-d', 'rocm'], 'GPU memory'), (['D', 'D'], 'GPU memory'),
-    (['--buffer', 'cupy'], 'no CuPy'), (['H', 'D'], 'buffers H D'), (['--buffer', 'numpy', 'D', 'D'], 'two kinds'),
+    (['-m', 'x'], '-m x'), (['-m'], '-m '), (['-d', 'rocm'], 'GPU'), (['D', 'D'], 'D D'),
+    (['--buffer', 'cupy'], 'CuPy'), (['H', 'D'], 'H D'), (['--buffer', 'numpy', 'D', 'D'], '--buffer numpy D D'),
     (['--buffer', 'numba'], '--buffer numba')])
 def test_impossible_arguments_are_errors(launch, arguments, text):
     done = launch('osu_py_latency', *arguments)

@@ -184,9 +184,9 @@ def test_a_name_of_the_file_of_a_wrong_kind_is_refused(name):
     ({'mine': {'based_on': 'mine'}}, 'mine -> mine'),
     ({'mine': {'based_on': 'b'}, 'b': {'based_on': 'c'}, 'c': {'based_on': 'b'}}, 'mine -> b -> c -> b'),
     ({'mine': {'based_on': 'workstation', 'jobs': dict(NONE, value={'partition': None})}},
-     "site 'mine': jobs, value is .*, wanted: a dict with account, options, partition, step"),
+     "'mine'.* jobs.*{'partition': None}.*account, options, partition, step"),
     ({'mine': {'based_on': 'workstation', 'recognised_by': dict(NONE, value={'hostnames': ['(']})}},
-     'which is no regular expression')])
+     r"'mine'.* recognised_by .*'\('")])
 def test_what_is_wrong_is_said_with_what_is_wanted(entries, says):
     with pytest.raises(SettingsError, match=says):
         site_here(None, SimpleNamespace(SITE='mine', SITES=entries), 'host', dict(os.environ))
@@ -209,8 +209,7 @@ def test_a_variable_of_the_site_decides_and_a_host_name_alone_does_not(site):
     if '-' not in site:
         assert choose_site(None, None, host, {variable: word})['name'] == site
     if stack['values']:
-        with pytest.raises(SettingsError, match=rf"one of {stack['of']}, .*: found {stack['variable']}=7\.7\.7, which "
-                                                'none of them has.*is not among them'):
+        with pytest.raises(SettingsError, match=rf"{stack['of']}, .*{stack['variable']}=7\.7\.7\b.*discover"):
             choose_site(None, None, host, {variable: word, stack['variable']: '7.7.7'})
     with pytest.raises(SettingsError):
         choose_site(None, None, host, {})

@@ -26,7 +26,7 @@ from tests.helpers.machine import compile_library
 @pytest.mark.parametrize('site', ['workstation', 'lumi-25.03', 'alps', 'perlmutter', 'polaris'])
 def test_native_path_that_is_not_there_is_named(site, tmp_path):
     entry = site_entry(site)
-    wanted = f"does not exist: {tmp_path}.*(mpicc|libmpi)" if entry['native']['value'] else 'has no native MPI'
+    wanted = f'{tmp_path}.*(mpicc|libmpi)' if entry['native']['value'] else site
     with pytest.raises(FactsError, match=wanted):
         native_facts(entry, str(tmp_path))
 
@@ -38,7 +38,7 @@ def test_only_paths_that_the_approach_needs_are_missed(site, tmp_path):
         assert missing_host_paths(approach_entry('pure'), entry, Host(str(tmp_path))) == []
     bind = approach_entry('bind')
     if not all(entry['libraries'].get(name) for name in bind['inject']):
-        with pytest.raises(SettingsError, match=f"which site '{site}' does not have"):
+        with pytest.raises(SettingsError, match=f"'bind'.*'{site}'"):
             missing_host_paths(bind, entry, Host(str(tmp_path)))
         return
     # a library that only goes with the others, at a path that nobody has seen, is not missed
@@ -101,18 +101,20 @@ def test_ranks_with_namespaces_of_their_own_are_told_not_to_read_each_others_mem
 
 def test_no_runtime_is_an_error_that_names_what_was_looked_for(tmp_path, monkeypatch):
     monkeypatch.setenv('PATH', str(tmp_path))
-    with pytest.raises(FactsError, match='no container runtime on PATH: looked for apptainer, singularity'):
+    with pytest.raises(FactsError, match='PATH.*apptainer, singularity'):
         find_runtime(['apptainer', 'singularity'])
 
 
 def test_a_recorded_library_that_changed_or_went_is_named(tmp_path):
     path = compile_library(tmp_path / 'libfabric.so.1')
-    facts = {'host': {'injected': [{'path': str(path), 'sha256': sha256_of(str(path))}]}}
+    library = {'path': str(path), 'sha256': sha256_of(str(path))}
+    facts = {'host': {'injected': [library]}}
     assert stale_libraries(facts) == []
     compile_library(path, source='int newer;\n')
-    assert f'{path} has changed since the module was installed' in stale_libraries(facts)[0]
+    assert re.search('{path}.*{sha256}'.format(**library), *stale_libraries(facts))
     path.unlink()
-    assert f'{path} is gone since the module was installed' in stale_libraries(facts)[0]
+    gone, = stale_libraries(facts)
+    assert library['path'] in gone and library['sha256'] not in gone
 
 
 def test_folders_for_an_entrypoint_are_those_of_the_host_and_of_libraries_elsewhere(tmp_path):

@@ -54,8 +54,8 @@ def entries(approach, site):
 def test_every_pair_gives_settings_that_keep_the_promise_of_the_approach(approach, site):
     entry, site_data = entries(approach, site)
     found = settings_for(entry, site_data, facts())
-    assert found.stack.mpi.endswith('of the ' + entry['comes_from']['libmpi'])
-    assert found.stack.libfabric.endswith('of the ' + entry['comes_from']['libfabric'])
+    assert found.stack.mpi.endswith(entry['comes_from']['libmpi'])
+    assert found.stack.libfabric.endswith(entry['comes_from']['libfabric'])
     injected = [bind for bind in found.inside.binds if bind[1].startswith(INJECT_FOLDER)]
     by_us = bool(entry['inject']) and not entry.get('entrypoint')  # else the entrypoint of the image does it
     assert bool(injected) == by_us == (INJECT_FOLDER in found.inside.library_path)
@@ -101,10 +101,10 @@ def test_site_whose_srun_cannot_start_this_mpi_refuses_the_approach(approach, si
     for refused in (host_libraries, lambda *pair: settings_for(*pair, facts())):
         entry, site_data = entries(approach, site)
         if set(entry['inject']) <= set(site_data['libraries']):
-            mpi = "the host's MPI" if entry['comes_from']['libmpi'] == 'host' else entry['mpi']
-            wanted = f"needs a PMI for {mpi}, which (srun|mpiexec) on site '{site}' does not"
+            mpi = 'host' if entry['comes_from']['libmpi'] == 'host' else entry['mpi']
+            wanted = f"'{approach}'.* PMI .*{mpi}.*(srun|mpiexec).*'{site}'"
         else:  # what no flag of srun would mend comes first
-            wanted = f"approach '{approach}' needs the host's libmpi, which site '{site}' does not have"
+            wanted = f"'{approach}'.* libmpi.*'{site}'"
         with pytest.raises(SettingsError, match=wanted):
             refused(entry, site_data)
 
@@ -242,7 +242,7 @@ def test_what_is_explained_is_what_is_set(approach, site):
 
 def test_unknown_condition_is_refused():
     site = dict(site_entry('workstation'), variables=[dict(SITES['workstation']['variables'][0], only=['gpus'])])
-    with pytest.raises(SettingsError, match=r"unknown condition 'gpus'; known: cuda, cxi, gpu, "):
+    with pytest.raises(SettingsError, match="'gpus'.* cuda, cxi, gpu, "):
         settings_for(approach_entry('pure'), site, facts())
 
 
@@ -267,17 +267,17 @@ def test_settings_do_not_change_what_they_are_given():
 
 
 def test_unknown_site_names_the_known_ones():
-    with pytest.raises(SettingsError, match=r"unknown site 'lummi'; known sites: .*workstation.*--try-amend=site="):
+    with pytest.raises(SettingsError, match="'lummi'.*workstation.*--try-amend=site="):
         choose_site('lummi', None, 'host', {})
 
 
 def test_unknown_approach_names_the_known_ones():
-    with pytest.raises(SettingsError, match=r"unknown approach 'hybird'; known approaches: bind, hybrid, .*pure"):
+    with pytest.raises(SettingsError, match="'hybird'.* bind, hybrid, .*pure"):
         approach_entry('hybird')
 
 
 def test_a_machine_that_matches_no_site_is_told_what_to_do():
-    with pytest.raises(SettingsError, match=r"host name 'nobody'.*--try-amend=site=NAME.*make demo"):
+    with pytest.raises(SettingsError, match="'nobody'.*--try-amend=site=NAME.*make demo"):
         choose_site(None, None, 'nobody', {}, {'workstation': SITES['workstation']})
 
 
@@ -297,23 +297,23 @@ def test_site_is_wanted_then_local_then_by_host_name():
 def test_lumi_is_recognised_by_itself(host, stack, partition, expected):
     environment = {'LUMI_STACK_VERSION': stack, 'LUMI_STACK_PARTITION': partition}
     assert choose_site(None, None, host, environment)['name'] == expected
-    with pytest.raises(SettingsError, match='none of the known sites'):
+    with pytest.raises(SettingsError, match="'laptop'.*lumi-25.03.*discover"):
         choose_site(None, None, 'laptop', environment)
 
 
 def test_lumi_as_it_was_is_a_description_only():
-    with pytest.raises(SettingsError, match="'lumi-24.03' is a description only .*; sites: alps, .*lumi-25.03"):
+    with pytest.raises(SettingsError, match="'lumi-24.03'.*check --published.* alps, .*lumi-25.03"):
         choose_site('lumi-24.03', None, 'uan01', {})
 
 
-@pytest.mark.parametrize('loaded, found, do', [
-    ({}, '(not set)', 'Load the modules of its software stack first'),
-    ({'LUMI_STACK_VERSION': '24.03'}, '24.03', 'That stack is not among them: write it with its modules loaded, `osu')])
-def test_lumi_without_a_stack_or_with_another_one_is_told_what_decides(loaded, found, do):
+@pytest.mark.parametrize('version', ['', '24.03'])
+def test_lumi_without_a_stack_or_with_another_one_is_told_what_decides(version):
     with pytest.raises(SettingsError) as told:
-        choose_site(None, None, 'uan02', loaded)
-    for text in ("host name 'uan02'", 'lumi-25.03, ', f'LUMI_STACK_VERSION={found}', '--try-amend=site=NAME', do):
-        assert text in str(told.value)
+        choose_site(None, None, 'uan02', {'LUMI_STACK_VERSION': version} if version else {})
+    message = str(told.value)
+    for text in ("'uan02'", 'lumi-25.03, ', f'LUMI_STACK_VERSION={version}', '--try-amend=site=NAME'):
+        assert text in message
+    assert ('osu-container discover' in message) == bool(version)
 
 
 def test_a_local_file_replaces_facts_of_any_site():
@@ -321,15 +321,14 @@ def test_a_local_file_replaces_facts_of_any_site():
     site = overridden(site_entry('lumi-25.03'), {'provider': fact, 'libraries': {'libpals': None}})
     assert site['provider']['value'] == 'tcp' and site['name'] == 'lumi-25.03'
     assert site['libraries']['libpals'] is None and site['libraries']['libcxi']
-    with pytest.raises(SettingsError, match="the local file overrides colour, which site 'lumi-25.03' does not have"):
+    with pytest.raises(SettingsError, match="colour.*'lumi-25.03'"):
         overridden(site_entry('lumi-25.03'), {'colour': fact})
 
 
 @pytest.mark.parametrize('approach', [name for name in APPROACHES if APPROACHES[name]['inject']])
 def test_site_that_lacks_what_the_approach_needs_is_refused(approach):
     site = dict(site_entry('workstation'), name='laptop', libraries={'libmpi': None})
-    with pytest.raises(SettingsError, match=rf"approach '{approach}' needs the host's .*libfabric, which site 'laptop' "
-                                            r"does not have; .*than it has: openmpi, opensource, pure$"):
+    with pytest.raises(SettingsError, match=f"'{approach}'.*libfabric.*'laptop'.*: openmpi, opensource, pure$"):
         host_libraries(approach_entry(approach), site)
 
 
@@ -376,7 +375,7 @@ def test_the_folder_of_a_step_is_found_by_slurm_conf(installed, step, tmp_path, 
     conf = tmp_path / 'slurm.conf'
     conf.write_text(f'ClusterName=x\n{line.format(here=tmp_path)}\n')
     done = installed('osu_bw', SLURM_CONF=str(conf), **step(tmp_path / below, name))
-    assert binds(done) == [f'{tmp_path}/{below}/{name}:{tmp_path}/{below}/{name}'], done.stderr
+    assert binds(done) == [f'{tmp_path}/{below}/{name}:{tmp_path}/{below}/{name}'], done
 
 
 def test_the_users_folder_for_pmix_and_that_of_the_rank_are_bound(installed, step, tmp_path):  # noqa: F811
@@ -389,7 +388,7 @@ def test_the_users_folder_for_pmix_and_that_of_the_rank_are_bound(installed, ste
 @pytest.mark.parametrize('gone', ['SLURM_JOB_ID', 'SLURM_STEP_ID'])
 def test_outside_of_a_step_nothing_is_bound(installed, step, tmp_path, gone):  # noqa: F811
     done = installed('osu_bw', SLURM_PMIX_TMPDIR=str(tmp_path), **{**step(tmp_path), gone: None})
-    assert done.returncode == 0 and binds(done) == ['unset'], done.stderr
+    assert done.returncode == 0 and binds(done) == ['unset'], done
 
 
 # LINKx, by data
@@ -433,6 +432,6 @@ def test_what_the_user_sets_wins_over_the_module(shell, network, before):
     load = 'module load osu-container/openmpi'
     done = shell(f'{own}; {load}' * before + f'{load}; {own}' * (not before) + f'; srun -N2 -n2 {LATENCY}')
     if says:  # UCX is in the image: it carries the messages, over TCP here
-        assert re.search(says, done.stdout + done.stderr) and {1, 8} <= set(table(done.stdout)), done.stderr[-2000:]
+        assert re.search(says, done.stdout + done.stderr) and {1, 8} <= set(table(done.stdout)), done
     else:  # there is no such card here, and nothing else is taken in silence
-        assert done.returncode and not table(done.stdout), done.stdout
+        assert done.returncode and not table(done.stdout), done

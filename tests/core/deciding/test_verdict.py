@@ -79,7 +79,8 @@ def test_rule_speaks(tmp_path, parts, rule, approach, change, site_name, word, t
     verdict = world.ask(approach)
     said = [finding for finding in verdict.findings if finding.rule == rule]
     assert said, [(finding.rule, finding.reason) for finding in verdict.findings]
-    assert said[0].level == word and text in said[0].reason, said
+    message = said[0].reason + said[0].remedy
+    assert said[0].level == word and all(name in message for name in text.split()), said
     # the worst comes first and is the verdict
     words = [finding.level for finding in verdict.findings]
     assert words == sorted(words, key=lambda one: [*reversed(LEVELS), NOTE].index(one))
@@ -90,40 +91,39 @@ def test_rule_speaks(tmp_path, parts, rule, approach, change, site_name, word, t
         assert '\n' not in finding.reason and finding.reason[-1] not in '.!'
 
 
-@pytest.mark.parametrize('approach, change, remedy', [
+@pytest.mark.parametrize('approach, change, by_host', [
     ('hybrid', each(host(libfabric=lambda it: it.fabric(needed=('libcxi.so.1', 'libuser.so.1'))), later(
         lambda it: it.host.copy(for_newer_glibc(it.parts), '/usr/lib64/libuser.so.1'))),
-     'use an image of a distribution at least as new as the host'),
+     True),
     ('opensource', image(mpi=lambda it: it.mpi(needed=[for_newer_glibc(it)]), libraries=lambda it: [
-        for_newer_glibc(it)]), 'build the image anew: its own libraries do not fit each other')])
-def test_who_needs_a_newer_c_library_decides_what_to_do(tmp_path, parts, approach, change, remedy):
+        for_newer_glibc(it)]), False)])
+def test_who_needs_a_newer_c_library_decides_what_to_do(tmp_path, parts, approach, change, by_host):
     world = World(tmp_path, parts)
     change(world)
     said = [finding for finding in world.ask(approach).findings if finding.rule == 'symbol version']
-    assert [(one.level, one.remedy) for one in said] == [('fails', remedy)]
-    assert re.search(r'libuser.so.1\S* (of the host )?needs GLIBC_2.99 of libc.so.6, but image:', said[0].reason)
+    assert [one.level for one in said] == ['fails'] and ('host' in said[0].remedy) == by_host
+    assert re.search(r'libuser\.so\.1\b.*GLIBC_2\.99\b.*libc\.so\.6\b.*image:', said[0].reason)
 
 
-@pytest.mark.parametrize('lacks, glibc, begins', [('verneed', '2.99', 'an image whose C library is 2.99 or newer'),
-                                                  ('verdef', None, REMEDY)])
-def test_what_is_not_known_of_a_described_host_comes_with_what_would_decide_it(tmp_path, parts, lacks, glibc, begins):
+@pytest.mark.parametrize('lacks, glibc', [('verneed', '2.99'), ('verdef', None)])
+def test_what_is_not_known_of_a_described_host_comes_with_what_would_decide_it(tmp_path, parts, lacks, glibc):
     world = World(tmp_path, parts)
     described(lacks, glibc=glibc)(world)
     said = [finding.remedy for finding in world.ask('hybrid').findings if finding.rule == 'facts of the host']
-    assert said and said[0].startswith(begins) and said[0].endswith(REMEDY), said
+    assert said and said[0].endswith(REMEDY) and ('2.99' in said[0]) == bool(glibc), said
 
 
 def test_an_mpi_that_opens_libfabric_by_itself_is_judged_with_it(tmp_path, parts):
     world = World(tmp_path, parts)  # Intel MPI: no DT_NEEDED
     image(mpi=parts.mpi(intel_mpi(), needs=None), fabric=parts.fabric(providers=('tcp', 'shm')))(world)
     verdict = world.ask('opensource')
-    assert 'has no provider cxi' in next(one.reason for one in verdict.findings if one.rule == 'no provider')
-    assert verdict.libfabric == 'libfabric 1.22.0 of the image' and 'no libfabric' not in {
-        one.rule for one in verdict.findings}
+    assert 'cxi' in next(one.reason for one in verdict.findings if one.rule == 'no provider')
+    assert re.match('libfabric 1.22.0 .*image', verdict.libfabric)
+    assert 'no libfabric' not in {one.rule for one in verdict.findings}
     world = World(tmp_path / 'bind', parts)
     host(libmpi=parts.mpi(intel_mpi(), needs=None))(world)
     image(mpi=parts.mpi(needs=None), libraries=[])(world)
-    assert world.ask('bind').libfabric == 'libfabric 1.22.0 of the host'
+    assert re.match('libfabric 1.22.0 .*host', world.ask('bind').libfabric)
 
 
 @pytest.mark.parametrize('wanted, soname', [(['none of them', 'Open MPI'], 'libmpi.so.40'), ([], 'libmpi.so.12')])
@@ -204,8 +204,8 @@ def test_what_fits_works_without_a_word(tmp_path, parts, approach, site_name):  
         wanted = ['GPU transport layer']
     assert [finding.rule for finding in verdict.findings] == wanted, verdict.findings
     assert (verdict.level == 'works') == (not wanted)
-    assert verdict.mpi.endswith('of the host' if approach == 'bind' else 'of the image')
-    assert verdict.libfabric == 'libfabric 1.22.0 of the %s' % ('host' if approach in ('bind', 'hybrid') else 'image')
+    assert verdict.mpi.endswith('host' if approach == 'bind' else 'image')
+    assert verdict.libfabric.endswith('host' if approach in ('bind', 'hybrid') else 'image')
 
 
 # ---- all sites and approaches
@@ -266,7 +266,6 @@ def test_unknown_says_what_evidence_is_missing(cells):
         if cell.outcome == 'unknown':
             finding = cell.verdict.findings[0]
             assert finding.level == 'unknown' and cell.why == finding.reason
-            assert 'not known' in finding.reason
             assert finding.remedy, 'what would tell it'
 
 
@@ -361,14 +360,14 @@ def test_the_real_loader_does_with_each_case_what_the_verdict_says(tmp_path, par
     starts = not said & LOADER_RULES
     if said & {('undefined symbol', 'unknown'), ('missing library', 'unknown')}:
         return  # scripts that are not read whole: either may happen
-    assert (done.returncode in (0, 3)) == starts, done.stderr
+    assert (done.returncode in (0, 3)) == starts, done
     if starts:
         program = os.path.realpath(world.image.on(mix.start.program))[len(os.path.realpath(world.image.root)):]
         assert [one.path for one in mix.process.loaded if one.path != program
                 and 'ld-linux' not in one.path and not opened_later(one, mix.start.opens)] == loaded
         if mix.start.plugin and done.returncode != 127:
             said = [finding for finding in findings if finding.rule == 'RCCL plugin' and finding.level != NOTE
-                    and 'libfabric, and' not in finding.reason and 'has no provider' not in finding.reason]
+                    and not re.match('no DT_NEEDED|providers', finding.evidence[0][1])]
             assert (done.returncode == 3) == bool(said) or approach == 'pure'
 
 
@@ -408,7 +407,7 @@ def test_bind_takes_an_image_of_any_mpi_of_that_binary_interface(tmp_path, parts
                                                                           else cray_mpich())))(world)
     verdict = world.ask('bind')
     assert verdict.level == 'works', verdict.findings
-    assert verdict.mpi == ('MPICH 5.0.2 of the host' if site == PLAIN else 'Cray MPICH 8.1.32 of the host')
+    assert re.match(('MPICH 5.0.2' if site == PLAIN else 'Cray MPICH 8.1.32') + ' .*host', verdict.mpi)
 
 
 @pytest.mark.parametrize('mpi, wanted', [('libmpi.so.12', 'libmpi'), ('libmpi_abi.so.1', 'libmpi_abi')])
@@ -436,7 +435,7 @@ def test_discover_finds_the_hosts_open_mpi_and_its_plugins(tmp_path, parts, fold
     tree.copy(parts.mpi(open_mpi(), 'libmpi.so.40'), f'{folder}/libmpi.so.40')
     tree.copy(parts.plain('mca_mtl_ofi.so'), f'{folder}/{plugins}/mca_mtl_ofi.so')
     done = run([PROJECT / 'bin' / 'osu-container', 'discover', '--sysroot', tree, '--json'])
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done
     found = json.loads(done.stdout)['site']['libraries']['libompi']
     assert (found['value'], found['folders']) == (f'{folder}/libmpi.so.40', {'lib/openmpi': f'{folder}/{plugins}'})
 
@@ -444,12 +443,11 @@ def test_discover_finds_the_hosts_open_mpi_and_its_plugins(tmp_path, parts, fold
 # ---- what is refused, and the way out
 
 @pytest.mark.parametrize('approach', ['bind', 'openmpi'])
-@pytest.mark.parametrize('soname, says, way_out', [
+@pytest.mark.parametrize('soname, says, remedy', [
     ('libmpi.so.40', open_mpi(), 'Wi4MPI'), ('libmpich.so.12', mpich('4.0.2'), 'libmpi.so.12'),
-    ('libmpi_abi.so.0', mpich('5.0.0'), 'MPICH 5.0.2 or newer'),
-    ('libmpi.so.12', mpich(), 'opensource, hybrid, bind or pure'),
-    ('libmpi_abi.so.1', mpich('5.0.2'), 'opensource, hybrid, bind or pure')])
-def test_installing_with_another_mpi_names_it_and_the_way_out(tmp_path, parts, approach, soname, says, way_out):
+    ('libmpi_abi.so.0', mpich('5.0.0'), 'MPICH 5.0.2'),
+    ('libmpi.so.12', mpich(), 'opensource'), ('libmpi_abi.so.1', mpich('5.0.2'), 'opensource')])
+def test_installing_with_another_mpi_names_it_and_a_remedy(tmp_path, parts, approach, soname, says, remedy):
     """--force helps nothing: nothing that is injected would be used."""
     world = World(tmp_path, parts, PLAIN)
     entry = approach_entry(approach)
@@ -464,5 +462,5 @@ def test_installing_with_another_mpi_names_it_and_the_way_out(tmp_path, parts, a
         return
     with pytest.raises(FactsError) as error:
         facts()
-    for text in (f"approach '{approach}' is for {entry['mpi']}", str(world.image), soname, way_out):
+    for text in (approach, entry['mpi'], str(world.image), soname, remedy):
         assert text in str(error.value)

@@ -132,7 +132,7 @@ def test_an_image_that_was_exchanged_after_its_check_is_not_installed(tmp_path, 
     image = tmp_path / 'a.sif'
     image.write_text('other')
     mode = image.stat().st_mode
-    with pytest.raises(ImageError, match=f'{SUM}, found {sha256(b"other")}: {image}'):
+    with pytest.raises(ImageError, match=f'{SUM}.*{sha256(b"other")}.*{image}'):
         place_image(str(image), SUM, share, str(tmp_path / 'b.sif'))
     assert image.stat().st_mode == mode
 
@@ -193,7 +193,7 @@ def test_an_image_that_is_not_built_says_why_and_how(builder, tmp_path, how, doe
 
 def test_without_its_clone_nothing_is_built(monkeypatch, tmp_path):
     monkeypatch.setattr(image_build, 'builder', lambda: None)
-    with pytest.raises(ImageError, match='without its clone'):
+    with pytest.raises(ImageError, match='clone'):
         image_build.obtained('x.sif', 'yes', [str(tmp_path)], 'docs/images.md', lambda line: None)
 
 
@@ -230,7 +230,7 @@ def test_an_image_is_the_site_s_wherever_a_link_to_it_lies(appl, named, found):
     assert site_image.in_site_folder(str(appl / named), []) is None
 
 
-@pytest.mark.parametrize('what, says', [('link', r'x\.sif \(a link to \S+/gone\.sif\)'), ('fifo', r'x\.sif')])
+@pytest.mark.parametrize('what, says', [('link', r'x\.sif.*/gone\.sif'), ('fifo', r'x\.sif')])
 def test_an_unreadable_image_is_an_error_that_names_it(tmp_path, what, says):
     path = tmp_path / 'x.sif'
     path.symlink_to(tmp_path / 'gone.sif') if what == 'link' else os.mkfifo(path)

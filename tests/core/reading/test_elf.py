@@ -125,7 +125,7 @@ def test_files_of_this_machine_are_read_as_readelf_reads_them(path):
 
 def test_a_fifo_in_place_of_a_library_is_an_error(tmp_path):
     os.mkfifo(tmp_path / 'libmpi.so.12')
-    with pytest.raises(ElfError, match='libmpi.so.12 cannot be read: it is no plain file'):
+    with pytest.raises(ElfError, match='/libmpi.so.12'):
         elf_facts(str(tmp_path / 'libmpi.so.12'))
 
 

@@ -215,7 +215,7 @@ def test_a_file_that_is_too_large_is_told_and_not_copied(root, tmp_path, monkeyp
     with open(root / 'usr/lib/large', 'wb') as handle:
         handle.truncate(2 << 20)
     with Image(str(sif_of(root)), '') as opened:
-        with pytest.raises(ImageError, match='/usr/lib/large has 2097152 bytes, and at most 1048576'):
+        with pytest.raises(ImageError, match='/usr/lib/large.* 2097152 .* 1048576 '):
             opened.local_copy('/usr/lib/large')
         assert opened.content('/usr/lib/file') == b'content'
         assert sum(one.stat().st_size for one in os.scandir(opened.folder)) < 1 << 20
@@ -237,7 +237,7 @@ def test_objects_that_lie_upon_each_other_are_told(root):
         one[5:7] = 0, size
         content[place:place + 585] = sif.DESCRIPTOR.pack(*one)
     path.write_bytes(content)
-    with pytest.raises(ImageError, match='objects are said to have more bytes than the file'):
+    with pytest.raises(ImageError, match='damaged.* objects '):
         sif.read_sif(str(path))
 
 
@@ -344,6 +344,6 @@ def test_a_link_is_looked_at_at_both_ends(code, tmp_path):
 def test_a_site_file_of_another_user_is_refused(code, monkeypatch):
     nobody = pwd.getpwnam('nobody')
     os.chown(code, nobody.pw_uid, nobody.pw_gid)
-    assert f'user {nobody.pw_uid} owns {code}' in code_problem(str(code))
+    assert f' {nobody.pw_uid} ' in code_problem(str(code)) and str(code) in code_problem(str(code))
     monkeypatch.setattr(os, 'geteuid', lambda: nobody.pw_uid)
     assert code_problem(str(code)) is None

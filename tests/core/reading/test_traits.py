@@ -148,7 +148,7 @@ def says():
     def ask(key):
         if key not in known:
             done = in_python(SAYS, wheel(key) / WHEELS[key][0])
-            assert done.returncode == 0, done.stderr
+            assert done.returncode == 0, done
             known[key] = json.loads(done.stdout)
         return known[key]
     return ask

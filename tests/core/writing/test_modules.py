@@ -117,7 +117,7 @@ def play(tree, steps, lmod='own', **variables):
     done = clean_shell(f'module use {tree}/modules\n' + ''.join(
         f'{{ {step}\n}} 2>{here}/{number}.said; echo $? >{here}/{number}.status; env -0 >{here}/{number}.env\n'
         for number, step in enumerate(steps)), lmod=lmod, **variables)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done
     found = []
     for number, _ in enumerate(steps):
         status, said, env = ((folder / f'{number}.{kind}').read_text() for kind in ('status', 'said', 'env'))
@@ -191,7 +191,7 @@ def test_text_of_the_repository_is_what_this_easybuild_writes(version, tmp_path)
 def test_lmods_own_checker_finds_no_error(lmod, tree):
     checker = Path(LMODS[lmod]).resolve().with_name('check_module_tree_syntax')
     done = run([checker, *(tree(site) / folder for site in SITES for folder in ('modules', 'software'))])
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == 0, done
 
 
 @pytest.mark.parametrize('site, lmod', RUNS)
@@ -255,7 +255,7 @@ def test_a_changed_library_or_image_is_reported_with_the_remedy(site, lmod, tmp_
     loaded, unloaded = play(here, [f'echo >>{longer}; echo >{image}; rm -f {" ".join(gone)}; module load {name} && '
                                    'export WENT_ON=1', f'module unload {name}'], lmod)
     said = folded(loaded.said)
-    assert '; '.join([f'{image} has changed', f'{longer} has changed', *(f'{path} is gone' for path in gone)]) in said
+    assert re.search('; '.join([f'{image} (.*)', rf'{longer} \1', *(rf'{path} (?!\1)\S[^;]*' for path in gone)]), said)
     assert f'eb {name.replace("/", "-")}.eb -r --rebuild' in said and 'WENT_ON' in loaded.env
     assert unloaded.said == ''
 
