@@ -196,10 +196,10 @@ def obeyed(text):
 
 @pytest.mark.parametrize('value, kept', [
     ({'FI_X_PASSWORD': 'abc', 'UCX_TLS': 'all', 'deep': [{'A_TOKEN': 'abc'}]},
-     {'FI_X_PASSWORD': '(left out)', 'UCX_TLS': 'all', 'deep': [{'A_TOKEN': '(left out)'}]}),
-    ('MY_KEY="a b c" lmp -in x=1', 'MY_KEY=(left out) lmp -in x=1'),
+     {'FI_X_PASSWORD': terminal.LEFT_OUT, 'UCX_TLS': 'all', 'deep': [{'A_TOKEN': terminal.LEFT_OUT}]}),
+    ('MY_KEY="a b c" lmp -in x=1', f'MY_KEY={terminal.LEFT_OUT} lmp -in x=1'),
     (['docker://me:abc@host:5000/image', 'a@b', 'http://host/a@b'],
-     ['docker://(left out)@host:5000/image', 'a@b', 'http://host/a@b'])])
+     [f'docker://{terminal.LEFT_OUT}@host:5000/image', 'a@b', 'http://host/a@b'])])
 def test_secrets_are_left_out(value, kept):
     assert terminal.discreet(value) == kept
 

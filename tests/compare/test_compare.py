@@ -157,9 +157,9 @@ def test_few_repeats_are_not_said_firmly(paired):
     two = compare_series(slow, native, paired=paired)
     assert (two.points[0].verdict, two.few_repeats) == ('worse', 2)
     assert re.search(r'worse.*\b8 B.*\b3\.9\b.*\b2\b.*same.*\b64 B', two.words)
-    assert two.probably('worse') and two.graded() == two.probably('worse') + 'worse'
+    assert two.graded() == two.probably('worse') + 'worse' != 'worse'
     five = compare_series(several('a', *[36.0, 36.1] * 3), several('native', *[10.0, 10.01] * 3), paired=paired)
-    assert five.few_repeats is None and re.match(r'worse.*\b8 B.*\b3\.6\b\D*same.*\b64 B', five.words)
+    assert re.match(r'worse.*\b8 B.*\b3\.6\b\D*same.*\b64 B', five.words)
 
 
 def test_releases_of_the_c_programs_that_differ_are_named():

@@ -8,7 +8,7 @@ import pytest
 
 from osu_container.proof import judging, loaded
 from osu_container.proof import proof_text as report
-from osu_container.proof.judging import NOTHING, ProofError, Run, judge, promise_from, ranges, singletons
+from osu_container.proof.judging import UNPROVED, ProofError, Run, judge, promise_from, ranges, singletons
 from tests.helpers.machine import PROJECT, PYTHON_36, folded, run
 
 HYBRID = 'approach=hybrid container=yes libmpi=image libfabric=host pmi=pmi2 provider=cxi'
@@ -79,21 +79,22 @@ def test_numbers_of_ranks():
     assert (ranges([5, 0, 1]), ranges(range(256))) == ('0-1, 5', '0-255')
 
 
-#: (changes of ranks 2 and 3 of 4, patterns of each contradiction: the value found before the expected one)
+#: (changes of ranks 2 and 3 of 4, a pattern for each contradiction: the value found before the expected one)
 BROKEN = [
     ({'libraries': {'libfabric': library('libfabric', '2.1', 'image')}},
-     ['2-3 libfabric image.*host.*/.singularity.d/env/99-host-mpi.sh',
+     ['libfabric.*image.*host.*/.singularity.d/env/99-host-mpi.sh',
       '0-1.*libfabric.*1.22.0.*host.*2-3.*libfabric.*2.1.*image']),
-    ({'libraries': {'libfabric': None}}, ['^(?!.*/opt) 2-3 libfabric.*host',
-                                          '0-1.*libfabric.*1.22.0.*host.*2-3.*libfabric']),
+    ({'libraries': {'libfabric': None}},
+     ['^(?!.*/opt).*libfabric.*host', '0-1.*libfabric.*1.22.0.*host.*2-3.*libfabric']),
     ({'libraries': {'libmpi': library('MPICH', '4.2.3', 'image', '9' * 40)}},
      [r'0-1.*MPICH.*4.2.3.*image.*\b1{12}\b.*2-3.*MPICH.*4.2.3.*image.*\b9{12}\b']),
-    ({'container': False}, ['2-3 outside.*container']),
+    ({'container': False}, ['outside.*container']),
     ({'network': {'provider': 'tcp', 'how': 'it listens at 10.0.0.1:5', 'domains': ['hsn0']}},
-     ['2-3 tcp.*cxi slow 10.0.0.1:5']),
-    ({'network': {'layer': 'mpi', 'provider': 'tcp', 'how': 'it listens at TCP ports'}}, ['2-3 MPI.*cxi slow ports']),
+     ['(?=.*slow)(?=.*10.0.0.1:5).*tcp.*cxi']),
+    ({'network': {'layer': 'mpi', 'provider': 'tcp', 'how': 'it listens at TCP ports'}},
+     ['(?=.*slow)(?=.*TCP ports).*MPI.*cxi']),
     ({'network': {'layer': 'ucx', 'provider': None, 'how': 'it has memory segments'}},
-     ['^(?!.*slow) 2-3 UCX.*cxi segments']),
+     ['^(?!.*slow)(?=.*memory segments).*UCX.*cxi']),
 ]
 
 
@@ -103,8 +104,8 @@ def test_a_contradiction_names_ranks_and_both_values(changes, patterns):
     for one in proofs[2:]:  # None stands for what a dict lacks; these keys are always there
         one['network'].setdefault('provider', None)
     found = judged(proofs)[0]
-    assert len(found) == len(patterns)
-    assert all(re.search(part, text) for text, parts in zip(found, patterns) for part in parts.split()), found
+    assert len(found) == len(patterns) and all(map(re.search, patterns, found)), found
+    assert all('2-3' in text for text in found)
 
 
 def test_a_file_that_could_not_be_read_any_more_is_that_of_the_other_ranks():
@@ -115,7 +116,7 @@ def test_a_file_that_could_not_be_read_any_more_is_that_of_the_other_ranks():
 def test_a_rank_that_ended_too_early_proves_nothing_and_contradicts_nothing():
     gone = dict(library('MPICH', None, None, None, '/opt/MPICH.so'), problem=loaded.ENDED)
     problem, = judged([rank(0), rank(1, libraries={'libmpi': gone})])[0]
-    assert problem.startswith(judging.UNPROVED) and re.search('rank 1.*node2', problem) and 'libmpi' in problem
+    assert re.match(f'{UNPROVED}.*libmpi.*rank 1 .*node2', problem)
 
 
 def test_what_the_user_has_set_counts_and_is_noted():
@@ -123,13 +124,8 @@ def test_what_the_user_has_set_counts_and_is_noted():
     proofs = [rank(number, network=tcp, variables={'FI_PROVIDER': 'tcp;ofi_rxm'}) for number in range(2)]
     problems, notes = judged(proofs)
     assert problems == [] and 'tcp;ofi_rxm' in notes[0] and 'cxi' in notes[0]
-    assert re.search('tcp.*cxi', judged(proofs, 'provider=cxi', asked=True)[0][0])
-
-
-def test_silent_tcp_is_found_without_fi_provider():
-    tcp = {'provider': 'tcp', 'domains': ['hsn0'], 'how': 'it listens'}
-    proofs = [rank(number, network=tcp, variables={'FI_PROVIDER': None}) for number in range(2)]
-    assert re.search('0-1.*tcp.*cxi', judged(proofs)[0][0])
+    asked, unset = judged(proofs, 'provider=cxi', asked=True)[0], judged([dict(one, variables={}) for one in proofs])[0]
+    assert all(re.search('0-1.*tcp.*cxi', text) for text, in (asked, unset))
 
 
 def test_a_provider_that_was_not_seen_is_no_contradiction_and_not_claimed():
@@ -146,8 +142,6 @@ UCX_SEEN = {'layer': 'ucx', 'provider': None, 'domains': ['eth0'], 'opened': {},
 
 def test_a_promise_without_libfabric_is_kept_over_ucx():
     ranks = [rank(number, promise=OF_UCX, libraries={'libfabric': None}, network=UCX_SEEN) for number in (0, 1)]
-    for one in ranks:
-        one['libraries'].pop('libfabric', None)
     assert judged(ranks, OF_UCX)[0] == []
     shown = report.kept(promise_from(OF_UCX), ranks)
     assert 'libfabric' in shown and 'none' not in shown
@@ -179,8 +173,8 @@ def test_a_run_of_one_rank_is_not_alone():
 def test_ranks_without_a_file_or_without_mpi_are_named():
     without = rank(1, 4, found=False, reason='the program ended')
     missing, ended = judged([rank(0, 4), without])[0]
-    assert missing.startswith(judging.UNPROVED) and re.search(r'2-3.*\b4\b.*/run', missing)
-    assert ended.startswith(judging.UNPROVED) and re.search('rank 1\\b.*the program ended', ended)
+    assert re.match(rf'{UNPROVED}.*2-3.*\b4\b.*/run', missing)
+    assert re.match(rf'{UNPROVED}.*rank 1\b.*the program ended', ended)
 
 
 @pytest.mark.parametrize('text', ['libmpi', 'colour=red', 'libmpi=here', 'container=1'])
@@ -197,13 +191,9 @@ def test_promises_of_modules_and_users():
 
 # ---- the report
 
-def text_of(proofs, promise=NOTHING):
-    found = Run('/run', proofs, len(proofs), [], [])
-    return report.text('step 7.0', found, promise, *judge(found, promise))
-
-
 def test_512_ranks_that_are_alike_are_one_block():
-    text = text_of([rank(number, 512, node=f'nid{number // 8:06}') for number in range(512)], promise_from(HYBRID))
+    found = Run('/run', [rank(number, 512, node=f'nid{number // 8:06}') for number in range(512)], 512, [], [])
+    text = report.text('step 7.0', found, promise_from(HYBRID), [], [])
     assert re.match(r'step 7\.0:.*\b512\b.*\b64\b.*nid000000.*nid000063', text)
     assert re.search('128 .*cxi3', text) and re.search('512.*PMI_FD=7', text)
     assert len(text.splitlines()) <= 12
@@ -248,9 +238,7 @@ def test_a_step_without_mpi_beside_one_with_it_is_a_note(tmp_path):
 def test_json_has_all_that_is_known(tmp_path):
     done = command(keep(tmp_path / '7.0', [rank(0), rank(1, container=False)]), '--json')
     one, = json.loads(done.stdout)
-    assert done.returncode == 1 and one['tasks'] == 2 and len(one['kinds']) == 2
-    problem, = one['contradictions']
-    assert re.search('rank 1 .*node2.*outside.*container', problem)
+    assert done.returncode == 1 and one['tasks'] == 2 and len(one['kinds']) == 2 and len(one['contradictions']) == 1
 
 
 @pytest.mark.parametrize('options, approach, problem', [
@@ -264,7 +252,7 @@ def test_what_is_expected_counts_more_than_the_module(tmp_path, options, approac
     done = command(keep(tmp_path / '7.0', [rank(0), rank(1)]), '--json', *options)
     one, = json.loads(done.stdout)
     assert (done.returncode, one['promise']['approach']) == (bool(problem), approach)
-    assert [bool(re.search(problem, text)) for text in one['contradictions']] == [True] * bool(problem)
+    assert re.search(problem or '^$', ' '.join(one['contradictions']))
 
 
 def test_a_step_is_waited_for_until_its_files_are_complete(tmp_path):

@@ -296,8 +296,7 @@ def test_of_a_very_long_log_the_beginning_and_the_end_are_read(tmp_path, monkeyp
 
 
 def test_a_program_is_refused_and_junk_hides_no_message():
-    done = command(sys.executable)
-    assert (done.returncode, done.stdout) == (1, '') and sys.executable in done.stderr
+    assert command(sys.executable).stderr.startswith(f'osu-container why: error: {sys.executable}: ')
     junk = pathlib.Path(sys.executable).read_bytes()[1:500_000]
     found = search.search_in(io.BytesIO(junk + b'\nx: undefined symbol: f7\n' + junk)).found()
     assert [each['name'] for each in found] == ['undefined symbol']
