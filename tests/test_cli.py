@@ -55,14 +55,20 @@ def test_the_package_runs_as_the_command_does():
     assert len(outputs) == 1 and outputs.pop().startswith('usage: osu-container check [-h]')
 
 
+def parser_of(command):
+    """Return the parser (Parser) of a command (str, with its subcommand)."""
+    name, _, below = command.partition(' ')
+    parser = Parser(prog=name)
+    importlib.import_module(COMMANDS[name][0]).add_arguments(parser)
+    return parser.called([below])
+
+
 def all_commands():
     """Return the commands (list of str), with their subcommands where they have some."""
     found = []
-    for name, (module, _) in COMMANDS.items():
-        parser = Parser(prog=f'osu-container {name}')
-        importlib.import_module(module).add_arguments(parser)
-        below = next((one.choices for one in parser._actions if isinstance(one, argparse._SubParsersAction)), None)
-        found += [f'{name} {one}' for one in below] if below else [name]
+    for name in COMMANDS:
+        below = [one for one in parser_of(name)._actions if isinstance(one, argparse._SubParsersAction)]
+        found += [f'{name} {one}' for one in below[0].choices] if below else [name]
     return found
 
 
@@ -88,10 +94,7 @@ def test_an_option_means_the_same_in_all_commands():
     """Either it takes a value or it takes none; a letter is short for one option."""
     takes, short = {}, {}
     for command in ALL:
-        parser = Parser(prog='osu-container')
-        name, _, below = command.partition(' ')
-        importlib.import_module(COMMANDS[name][0]).add_arguments(parser)
-        for action in parser.called([below])._actions:
+        for action in parser_of(command)._actions:
             long = [option for option in action.option_strings if option.startswith('--')]
             for option in long:
                 takes.setdefault(option, {}).setdefault(action.nargs != 0, []).append(command)

@@ -131,7 +131,7 @@ def test_what_the_user_has_set_counts_and_is_noted():
 def test_a_provider_that_was_not_seen_is_no_contradiction_and_not_claimed():
     proofs = [rank(number, network=None) for number in range(2)]
     problems, notes = judged(proofs)
-    assert problems == [] and '0-1' in notes[0] and 'cxi' in notes[0]
+    assert problems == [] and '0-1' in notes[0]
     shown = report.kept(promise_from(HYBRID), proofs)
     assert 'libfabric' in shown and 'cxi' not in shown
 
@@ -155,14 +155,14 @@ ALONE = {'size': 1, 'pmi': None, 'how': 'none of PMI_FD, PMI_PORT is set'}
 
 
 @pytest.mark.parametrize('promise, family, wanted', [
-    (HYBRID, 'MPICH', 'srun --mpi=pmi2'), (None, 'MPICH', 'srun --mpi=pmi2'), (None, 'Open MPI', 'srun --mpi=pmix'),
+    (HYBRID, 'Open MPI', 'srun --mpi=pmi2'), (None, 'MPICH', 'srun --mpi=pmi2'), (None, 'Open MPI', 'srun --mpi=pmix'),
     (None, 'Cray MPICH', 'srun --mpi=cray_shasta'), (None, None, 'srun --mpi=list')])
 def test_ranks_that_are_alone_name_the_right_mpi(promise, family, wanted):
     proofs = [rank(number, 8, world=ALONE, libraries={'libmpi': library(family, '1.0', 'image')},
                    variables={'SLURM_MPI_TYPE': 'pmix'}) for number in range(8)]
     text, = judged(proofs, promise)[0]
-    assert re.search(r'\b0-7\b.*\b1\b.*\b8\b.*PMI_FD.*--mpi=pmix', text)
-    assert wanted in text and ('module' in text) == bool(promise)
+    assert re.search(rf'\b0-7\b.*\b1\b.*\b8\b.*PMI_FD.*--mpi=pmix.*{wanted}', text)
+    assert ('module' in text) == bool(promise)
 
 
 def test_a_run_of_one_rank_is_not_alone():

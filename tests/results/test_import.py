@@ -245,8 +245,7 @@ def test_compare_and_report_take_outputs_as_they_are(tmp_path, capsys):
     page = tmp_path / 'page.html'
     assert call(capsys, 'report', mine, theirs, '-o', page)[0] == 0 and 'theirs' in page.read_text()
     assert call(capsys, 'import', f'native={mine}', f'pure={theirs}', '-o', tmp_path / 'run')[0] == 0
-    result = collect(str(tmp_path / 'run'), [])
-    assert {(one.a.name, one.b.name, one.verdict) for one in result['comparisons']} >= {('pure', 'native', 'worse')}
+    assert ['pure', 'native'] in [one.names for one in collect(str(tmp_path / 'run'))['comparisons']]
 
 
 def test_outputs_of_imb_are_compared_with_imb_alone(tmp_path, capsys):

@@ -330,7 +330,6 @@ def test_what_slurm_says_is_known(slurm_shell, script, wanted):
     assert names(text) == [wanted], text
 
 
-WHY = PROJECT / 'bin' / 'osu-container'
 UNKNOWN = 'libfabric:77:1700000000::core:core:quux():18<warn> failed: wibbled\n'
 CONSEQUENCE = 'srun: error: node1: task 0: Exited with exit code 1\n'
 
@@ -367,15 +366,15 @@ def test_what_an_error_says_of_itself_and_where_a_crash_was_is_shown_with_it():
 
 def test_an_unknown_error_is_shown_once_with_its_program_and_how_to_learn_more():
     log = 'Hello\n' * 3 + ''.join(f'{rank}: {UNKNOWN}' for rank in range(64)) + '[node2] Fatal quux\n'
-    done = run([WHY, 'why'], input=log)
+    done = command(input=log)
     assert done.returncode == 1 and 'docs/support.md' in done.stdout and 'export FI_LOG_LEVEL=warn' in done.stdout
     assert done.stdout.count('quux():18') == 1 and re.search(r'\b4\n(.*\n)+.*\b68\n', done.stdout)
-    first, second = json.loads(run([WHY, 'why', '--json'], input=log).stdout)
+    first, second = json.loads(command('--json', input=log).stdout)
     assert (first['name'], first['number'], first['program'], second['number']) == (None, 4, 'libfabric', 68)
 
 
 def test_beside_a_consequence_unknown_errors_are_shown_and_beside_a_cause_none():
-    done = run([WHY, 'why'], input=UNKNOWN + CONSEQUENCE)
+    done = command(input=UNKNOWN + CONSEQUENCE)
     assert done.returncode == 0 and re.search(r'^program failed\b.*\b2\n', done.stdout, re.M)
     assert 'failed: wibbled' in done.stdout
     assert done.stdout.count('Exited with exit code') == 1, 'what is named is no clue'
@@ -388,7 +387,7 @@ def test_beside_a_consequence_unknown_errors_are_shown_and_beside_a_cause_none()
 def test_what_others_wrote_is_shown_and_not_obeyed(tmp_path):
     for name in ('a\x1b]0;title\x07', 'b'):
         (tmp_path / name).write_text('error: \x1b[2J\x07quux\u202e\n')
-    done = run([WHY, 'why', *tmp_path.iterdir()])
+    done = command(*tmp_path.iterdir())
     assert done.stdout.count('quux') == 2 and not any(order in done.stdout for order in '\x1b\x07\u202e')
 
 
