@@ -1,8 +1,6 @@
 """Bad input, and a fault around a command, end in a plain message and a right exit code, and leave all as it was."""
-import argparse
 import copy
 import hashlib
-import importlib
 import itertools
 import json
 import os
@@ -22,6 +20,7 @@ from tests.helpers.hostile import TEXTS, each
 from tests.helpers.machine import LMODS, PROJECT, STATE, changes, interruptible, killed, run
 from tests.helpers.verdict_cases import CPU
 from tests.proof.test_judging import rank
+from tests.test_cli import ALL, parser_of
 from tests.test_hostile_text import CONTROL, examples, said
 
 IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
@@ -196,23 +195,6 @@ THEIRS = ('thesis.txt', 'build-thesis/chapter.txt', 'build-notes.txt', 'base-dat
 OSU = '# OSU MPI Latency Test v7.5\n# Size          Latency (us)\n1                       1.50\n'
 
 
-def parser_of(command):
-    """Return the parser (cli.Parser) of a command (str, with its subcommand)."""
-    name, _, below = command.partition(' ')
-    parser = cli.Parser(prog=name)
-    importlib.import_module(cli.COMMANDS[name][0]).add_arguments(parser)
-    return parser.called([below])
-
-
-def leaves():
-    """Return all commands (list of str), with their subcommands."""
-    found = []
-    for name in cli.COMMANDS:
-        below = [one for one in parser_of(name)._actions if isinstance(one, argparse._SubParsersAction)]
-        found += [f'{name} {one}' for one in below[0].choices] if below else [name]
-    return found
-
-
 def values_of(command):
     """Return the options (list of str) of a command (str) whose value may be the name of a file or a folder."""
     return [action.option_strings[-1] for action in parser_of(command)._actions if action.option_strings
@@ -233,7 +215,7 @@ def furnish(place, command, names=()):
             path.write_text(f'mine: {name}')
 
 
-@pytest.mark.parametrize('command', leaves())
+@pytest.mark.parametrize('command', ALL)
 def test_no_command_loses_a_file_of_the_user(command, tmp_path, samples):
     """
     Each option that may name a file or a folder, with the user's, with an input and with --force; and names of its own.

@@ -27,21 +27,14 @@ COMMAND = PROJECT / 'bin' / 'osu-container'
 @pytest.mark.parametrize('arguments, usage, meant', [
     (['chek', 'x.sif'], 'osu-container', 'check'), (['image', 'list', '--jsn'], 'osu-container image list', '--json'),
     (['bench', '--tag', 'quik'], 'osu-container bench', 'quick'),
-    (['bench', '--dryrun=1'], 'osu-container bench', '--dry-run')])
+    (['bench', '--dryrun=1'], 'osu-container bench', '--dry-run'), (['nonsense'], 'osu-container', None),
+    (['why', '--xyzzy'], 'osu-container why', None), (['image', 'list', '--xyzzy'], 'osu-container image list', None)])
 def test_an_unknown_word_is_answered_by_a_similar_one(capsys, arguments, usage, meant):
     with pytest.raises(SystemExit) as ended:
         main(arguments)
     output = capsys.readouterr()
-    assert ended.value.code == 2 and output.out == ''
-    assert output.err.startswith(f'usage: {usage} ') and output.err.endswith(f' Did you mean {meant}?\n'), output.err
-
-
-@pytest.mark.parametrize('arguments', [['nonsense'], ['why', '--xyzzy'], ['image', 'list', '--xyzzy']])
-def test_nothing_is_guessed_where_nothing_is_like_it(capsys, arguments):
-    with pytest.raises(SystemExit) as ended:
-        main(arguments)
-    said = capsys.readouterr().err
-    assert ended.value.code == 2 and arguments[-1] in said and 'Did you mean' not in said
+    assert ended.value.code == 2 and output.out == '' and output.err.startswith(f'usage: {usage} ')
+    assert output.err.endswith(f' {meant}?\n') if meant else '?' not in output.err, output.err
 
 
 def test_without_a_command_the_help_is_shown(capsys):
@@ -62,14 +55,20 @@ def test_the_package_runs_as_the_command_does():
     assert len(outputs) == 1 and outputs.pop().startswith('usage: osu-container check [-h]')
 
 
+def parser_of(command):
+    """Return the parser (Parser) of a command (str, with its subcommand)."""
+    name, _, below = command.partition(' ')
+    parser = Parser(prog=name)
+    importlib.import_module(COMMANDS[name][0]).add_arguments(parser)
+    return parser.called([below])
+
+
 def all_commands():
     """Return the commands (list of str), with their subcommands where they have some."""
     found = []
-    for name, (module, _) in COMMANDS.items():
-        parser = Parser(prog=f'osu-container {name}')
-        importlib.import_module(module).add_arguments(parser)
-        below = next((one.choices for one in parser._actions if isinstance(one, argparse._SubParsersAction)), None)
-        found += [f'{name} {one}' for one in below] if below else [name]
+    for name in COMMANDS:
+        below = [one for one in parser_of(name)._actions if isinstance(one, argparse._SubParsersAction)]
+        found += [f'{name} {one}' for one in below[0].choices] if below else [name]
     return found
 
 
@@ -82,11 +81,8 @@ def test_the_help_of_every_command_names_its_exit_codes_and_wrong_usage_is_one(c
     with pytest.raises(SystemExit) as ended:
         main([*command.split(), '--help'])
     said = capsys.readouterr().out
-    assert ended.value.code == 0 and said.count('Exit codes:') == 1 and 'xit code:' not in said
-    codes = ' '.join(said.partition('Exit codes:')[2].split())
-    for code, meaning in exit_codes.of(command):
-        assert f'{code} {meaning}' in codes
-    assert codes.endswith(exit_codes.STOPPED + '.') and ' 2 wrong usage' in codes
+    assert ended.value.code == 0 and ' '.join(said.split()).endswith(exit_codes.text_of(command))
+    assert exit_codes.WRONG_USAGE in dict(exit_codes.of(command))
     filled = [line for line in said.splitlines() if not line.startswith('  ') and '|' not in line]
     assert max(map(len, filled)) <= 70, 'in the width of the terminal'
     with pytest.raises(SystemExit) as ended:
@@ -98,10 +94,7 @@ def test_an_option_means_the_same_in_all_commands():
     """Either it takes a value or it takes none; a letter is short for one option."""
     takes, short = {}, {}
     for command in ALL:
-        parser = Parser(prog='osu-container')
-        name, _, below = command.partition(' ')
-        importlib.import_module(COMMANDS[name][0]).add_arguments(parser)
-        for action in parser.called([below])._actions:
+        for action in parser_of(command)._actions:
             long = [option for option in action.option_strings if option.startswith('--')]
             for option in long:
                 takes.setdefault(option, {}).setdefault(action.nargs != 0, []).append(command)
@@ -121,7 +114,7 @@ def test_the_table_of_exit_codes_is_of_commands_and_has_the_codes_that_these_giv
 @pytest.mark.skipif(PYTHON_36 is None, reason='no Python 3.6 on this machine')
 def test_it_guesses_on_the_python_of_compute_nodes_too():
     done = run([PYTHON_36, COMMAND, 'why', '--jsn'])
-    assert done.returncode == 2 and done.stderr.endswith('Did you mean --json?\n')
+    assert done.returncode == 2 and done.stderr.endswith(' --json?\n')
 
 
 #: Commands that print facts -> a call of each that needs nothing of this machine
@@ -193,12 +186,11 @@ def test_a_file_never_gets_the_number_of_a_closed_stream(tmp_path):
     assert done.returncode == 0 and (tmp_path / 'file').read_text() == ''
 
 
-def test_too_little_memory_is_said():
+def test_too_little_memory_is_reported():
     script = ('import sys; sys.path.insert(0, sys.argv[1])\nfrom osu_container import streams\n'
               'sys.exit(streams.guarded("osu-container x", lambda: bytearray(1 << 32)))')
     done = shell('ulimit -v 500000; exec "$@"', sys.executable, '-c', script, PROJECT)
-    assert done.returncode == 1
-    assert done.stderr.startswith('osu-container: error: not enough memory. Give this shell more')
+    assert done.returncode == 1 and done.stderr.startswith('osu-container: error: ') and 'ulimit -v' in done.stderr
 
 
 def test_a_hangup_that_is_ignored_stays_ignored_and_no_handler_is_left(output, monkeypatch):

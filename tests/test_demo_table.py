@@ -1,4 +1,6 @@
 """The table that `make demo` prints."""
+import re
+
 import pytest
 
 from osu_container import demo_table
@@ -36,6 +38,5 @@ def test_a_run_that_lacks_a_figure_has_no_table(run):
     run.modules['osu-container/pure']['problem'] = 'exit code 1'
     with pytest.raises(TableError) as caught:
         demo_table.plain(run)
-    for part in ('hybrid: no osu_bw at 4194304', 'pure osu_bw H H, two nodes: killed after 60 s',
-                 'osu-container/pure does not run: exit code 1'):
-        assert part in str(caught.value)
+    for part in ('hybrid.*osu_bw.*4194304', 'pure osu_bw H H.*killed after 60 s', 'osu-container/pure.*exit code 1'):
+        assert re.search(part, str(caught.value))

@@ -19,6 +19,7 @@ from osu_container import cli
 from osu_container.core import shell, terminal
 from osu_container.core.data.sites.schema import EVIDENCE
 from osu_container.core.deciding.site_choice import SiteFile
+from osu_container.core.terminal import LEFT_OUT
 from osu_container.core.writing.module_text import lua_string
 from osu_container.discover.write import source_of
 from osu_container.new import easyconfig
@@ -196,10 +197,10 @@ def obeyed(text):
 
 @pytest.mark.parametrize('value, kept', [
     ({'FI_X_PASSWORD': 'abc', 'UCX_TLS': 'all', 'deep': [{'A_TOKEN': 'abc'}]},
-     {'FI_X_PASSWORD': '(left out)', 'UCX_TLS': 'all', 'deep': [{'A_TOKEN': '(left out)'}]}),
-    ('MY_KEY="a b c" lmp -in x=1', 'MY_KEY=(left out) lmp -in x=1'),
+     {'FI_X_PASSWORD': LEFT_OUT, 'UCX_TLS': 'all', 'deep': [{'A_TOKEN': LEFT_OUT}]}),
+    ('MY_KEY="a b c" lmp -in x=1', f'MY_KEY={LEFT_OUT} lmp -in x=1'),
     (['docker://me:abc@host:5000/image', 'a@b', 'http://host/a@b'],
-     ['docker://(left out)@host:5000/image', 'a@b', 'http://host/a@b'])])
+     [f'docker://{LEFT_OUT}@host:5000/image', 'a@b', 'http://host/a@b'])])
 def test_secrets_are_left_out(value, kept):
     assert terminal.discreet(value) == kept
 

@@ -118,7 +118,7 @@ HOST_TABLE = '# OSU MPI Bandwidth Test v7.4\n# Datatype: MPI_CHAR.\n# Size      
 def test_figures_of_host_memory_are_never_those_of_device_memory(tmp_path):
     device = next(run for run in make_plan('lumi-25.03', 'quick') if run.case.buffers == 'D D')
     found = failed_line(tmp_path, device, HOST_TABLE)
-    assert found['status'] == 'failed' and 'values' not in found and 'buffers D D' in found['reason']
+    assert found['status'] == 'failed' and 'values' not in found and 'D D' in found['reason']
 
 
 def test_validated_runs_are_other_cases(tmp_path):
@@ -134,7 +134,7 @@ def test_validated_runs_are_other_cases(tmp_path):
     host = next(run for run in checked if (run.case.benchmark, run.case.buffers) == ('osu_bw', 'H H'))
     assert '--validate' in failed_line(tmp_path, host, HOST_TABLE)['reason']
     wrong = failed_line(tmp_path, host, HOST_TABLE.replace('9000.00', '9000.00  Fail'), code=1)
-    assert wrong['status'] == 'failed' and 'values' not in wrong and '4194304 bytes' in wrong['reason']
+    assert wrong['status'] == 'failed' and 'values' not in wrong and '4194304' in wrong['reason']
 
 
 def test_the_tag_full_has_every_benchmark_with_its_unit():
@@ -187,7 +187,7 @@ def test_a_run_keeps_output_proof_and_what_repeats_it(bench, tmp_path):
     folder = tmp_path / 'run'
     done = bench(*ARGUMENTS, '--repeats', '2', '-o', folder)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert '8 measured, 0 failed, 0 left out' in done.stdout
+    assert re.search(r'\b8 [^\d\n]+ 0 [^\d\n]+ 0 ', done.stdout)
     assert calls(bench.root, 'salloc.calls')[0].startswith('-N2 -n2 --time=')
     found = run_files.read(folder)
     assert found.problems == [] and found.names == ['1', '2'] and len(found.series) == 4
@@ -219,9 +219,9 @@ def test_a_run_keeps_output_proof_and_what_repeats_it(bench, tmp_path):
 
 def test_a_dry_run_prints_launch_lines_and_leaves_nothing(bench):
     done = bench('--dry-run', '--tag', 'quick')
-    assert done.returncode == 0 and 'job:  salloc -N2 ' in done.stdout
-    assert 'srun -N2 -n2 --ntasks-per-node=1 osu_bw -m 4194304 H H\n    with osu-native/2' in done.stdout
-    assert 'left out:\n  site workstation has no GPU' in done.stdout
+    assert done.returncode == 0 and 'salloc -N2 ' in done.stdout
+    assert re.search('srun -N2 -n2 --ntasks-per-node=1 osu_bw -m 4194304 H H\n.*osu-native/2', done.stdout)
+    assert re.search('workstation.*GPU', done.stdout)
     assert not bench.results.exists() and calls(bench.root) == calls(bench.root, 'salloc.calls') == []
 
 
@@ -250,12 +250,11 @@ def test_a_failed_run_is_recorded_with_its_reason(bench, tmp_path):
         done = bench(*ARGUMENTS, '--module', 'osu-native/3', '--repeats', '1', '-o', tmp_path / 'run')
     finally:
         broken.unlink()
-    assert done.returncode == 1 and '2 measured, 4 failed' in done.stdout
+    assert done.returncode == 1 and re.search(r'\b2 [^\d\n]+ 4 [^\d\n]+ 0 ', done.stdout)
     found = run_files.read(tmp_path / 'run')
     assert [(one.name, one.case.benchmark) for one in found.series] == [('1', 'osu_latency'), ('2', 'osu_latency')]
     reasons = {(one.name, one.case.benchmark): one.reason for one in found.failures}
-    assert 'no number from osu_bw' in reasons['1', 'osu_bw']
-    assert reasons['2', 'osu_bw'].startswith('exit code 1') and 'libfabric' in reasons['2', 'osu_bw']
+    assert re.search('osu_bw.*nan', reasons['1', 'osu_bw']) and re.search(r'\b1\b.*libfabric', reasons['2', 'osu_bw'])
     assert found.modules['osu-native/3']['problem'] == reasons['3', 'osu_bw'] == reasons['3', 'osu_latency']
     log, = (one.log for one in found.failures if one.name == '2')
     assert "FABRIC_1.7' not found" in (tmp_path / 'run' / log).read_text()
@@ -292,7 +291,7 @@ def test_another_library_than_promised_is_a_failure(bench, tmp_path):
                             folder=folder, command='x')
     assert line('host')['status'] == 'ok' and line('host')['values'] == {'4194304': 10.0}
     wrong = line('image')
-    assert wrong['status'] == 'failed' and 'values' not in wrong and 'libmpi from host' in wrong['reason']
+    assert wrong['status'] == 'failed' and 'values' not in wrong and re.search('libmpi.*host.*image', wrong['reason'])
 
 
 @pytest.mark.parametrize('arguments, variables, named', [

@@ -56,7 +56,7 @@ def test_an_interrupted_run_is_resumable(bench, tmp_path, sign):
     wait_for_lines(folder / run_files.NAME, 4)  # run, two modules, a measurement
     refused = bench('--resume', folder)
     assert refused.returncode == 1 and refused.stdout == ''
-    assert re.search(rf'process \d+ on {socket.gethostname()} in job 7, since 20\S+Z', refused.stderr)
+    assert re.search(rf'\b\d+ .*{socket.gethostname()}.*\b7\b.*20\S+Z', refused.stderr)
     child.send_signal(sign)
     _, err = child.communicate(timeout=60)
     assert child.returncode == {signal.SIGTERM: 143, signal.SIGKILL: -9}[sign]
@@ -68,7 +68,7 @@ def test_an_interrupted_run_is_resumable(bench, tmp_path, sign):
         handle.write('{"kind": "measu')  # as if it had been writing
     hold.unlink()
     shown = bench('--resume', 'latest', '--dry-run')
-    assert f'left of {folder}, tag demo on site workstation: 3 of 4 measurements' in shown.stdout
+    assert re.search(rf'{folder}.*demo.*workstation.*\b3\b.*\b4\b', shown.stdout)
     other = bench('--resume', folder, '--repeats', '7', 'osu_bw')
     assert other.returncode == 1 and '--repeats, osu_bw' in other.stderr
     done = bench('--resume', folder)
@@ -85,24 +85,24 @@ def test_a_failure_by_the_end_of_the_job_is_no_result(bench, tmp_path):
             "'squeue.answer').write_text('echo TIMEOUT; exit')\nsys.exit('step CANCELLED')")
     folder = tmp_path / 'run'
     done = bench(*ARGUMENTS, '--repeats', '2', '-o', folder, '--', 'osu_bw')
-    assert done.returncode == 1 and 'job 7 has ended (TIMEOUT)' in done.stderr
+    assert done.returncode == 1 and re.search('job 7.*TIMEOUT', done.stderr)
     assert f'osu-container bench --resume {folder}\n' in done.stderr
     assert [(one['status'], one['approach']) for one in measurements(folder)] == [('ok', '1')]
     assert '"kind": "end"' not in (folder / run_files.NAME).read_text()
 
 
 @pytest.mark.parametrize('text, errors, says', [
-    ('echo TIMEOUT; exit', '', 'job 7 has ended (TIMEOUT)'),
-    ('echo "slurm_load_jobs error: Invalid job id specified" >&2; exit 1', '',
-     'job 7 has ended (not known to Slurm any more)'),
+    ('echo TIMEOUT; exit', '', 'job 7.*TIMEOUT'),
+    ('echo "slurm_load_jobs error: Invalid job id specified" >&2; exit 1', '', 'job 7.*Slurm'),
     ('exit 1', '', None), ('', '', None),
     ('', 'srun: error: Task launch for StepId=7.1 failed on node node2: Communication connection failure',
-     'node node2 takes no step: Communication connection failure'),
+     'node2.*Communication connection failure'),
     ('', 'srun: error: Task launch for StepId=7.1 failed on node node2: Permission denied', None)])
 def test_slurm_is_asked_whether_the_job_exists(made, bench, text, errors, says):
     env = {'PATH': f'{made}/bin:{os.environ["PATH"]}', 'ROOT': str(made)}
     (made / 'squeue.answer').write_text(text)
-    assert holding.job_loss(dict(env, SLURM_JOB_ID='7'), errors) == says
+    found = holding.job_loss(dict(env, SLURM_JOB_ID='7'), errors)
+    assert re.search(says, found) if says else found is None
     assert holding.job_loss(env) is None, 'outside of a job there is none to lose'
 
 

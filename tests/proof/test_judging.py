@@ -1,4 +1,4 @@
-"""What is said of the ranks of a run: sentences on data, and the command on folders."""
+"""How the ranks of a run are judged: contradictions and notes on data, and the command on folders."""
 import json
 import re
 import sys
@@ -8,7 +8,7 @@ import pytest
 
 from osu_container.proof import judging, loaded
 from osu_container.proof import proof_text as report
-from osu_container.proof.judging import NOTHING, ProofError, Run, judge, promise_from, ranges, singletons
+from osu_container.proof.judging import UNPROVED, ProofError, Run, judge, promise_from, ranges, singletons
 from tests.helpers.machine import PROJECT, PYTHON_36, folded, run
 
 HYBRID = 'approach=hybrid container=yes libmpi=image libfabric=host pmi=pmi2 provider=cxi'
@@ -61,7 +61,7 @@ def in_space(number, user, mnt, **changes):
 def test_ranks_of_a_node_in_user_namespaces_of_their_own_are_noted(variables, told):
     problems, (note,) = judged([in_space(number, f'user:[{number}]', f'mnt:[{number}]', variables=variables)
                                 for number in (0, 1)])
-    assert problems == [] and 'ranks 0-1 on node1' in note and ('MPIR_CVAR_CH4_CMA_ENABLE=0' in note) == told
+    assert problems == [] and '0-1' in note and 'node1' in note and ('MPIR_CVAR_CH4_CMA_ENABLE=0' in note) == told
 
 
 @pytest.mark.parametrize('proofs, shared', [
@@ -79,36 +79,33 @@ def test_numbers_of_ranks():
     assert (ranges([5, 0, 1]), ranges(range(256))) == ('0-1, 5', '0-255')
 
 
-#: (what is wrong with ranks 2 and 3 of 4, what must be said)
+#: (changes of ranks 2 and 3 of 4, a pattern for each contradiction: the value found before the expected one)
 BROKEN = [
     ({'libraries': {'libfabric': library('libfabric', '2.1', 'image')}},
-     ["ranks 2-3 loaded libfabric from image (/opt/libfabric.so); promised: that of the host, which was not injected: "
-     "the module's binds are not there, its /.singularity.d/env/99-host-mpi.sh among them",
-      "ranks disagree: ranks 0-1 loaded libfabric 1.22.0 (host); ranks 2-3 loaded libfabric 2.1 (image)"]),
+     ['libfabric.*image.*host.*/.singularity.d/env/99-host-mpi.sh',
+      '0-1.*libfabric.*1.22.0.*host.*2-3.*libfabric.*2.1.*image']),
     ({'libraries': {'libfabric': None}},
-     ["ranks 2-3 loaded no libfabric; promised: that of the host",
-      "ranks disagree: ranks 0-1 loaded libfabric 1.22.0 (host); ranks 2-3 loaded no libfabric"]),
+     ['^(?!.*/opt).*libfabric.*host', '0-1.*libfabric.*1.22.0.*host.*2-3.*libfabric']),
     ({'libraries': {'libmpi': library('MPICH', '4.2.3', 'image', '9' * 40)}},
-     ["ranks disagree: ranks 0-1 loaded MPICH 4.2.3 (image) [111111111111]; ranks 2-3 loaded MPICH 4.2.3 (image) "
-      "[999999999999]"]),
-    ({'container': False}, ["ranks 2-3 ran outside of a container; promised: in one"]),
+     [r'0-1.*MPICH.*4.2.3.*image.*\b1{12}\b.*2-3.*MPICH.*4.2.3.*image.*\b9{12}\b']),
+    ({'container': False}, ['outside.*container']),
     ({'network': {'provider': 'tcp', 'how': 'it listens at 10.0.0.1:5', 'domains': ['hsn0']}},
-     ["ranks 2-3 use libfabric's provider tcp, the slow network (it listens at 10.0.0.1:5); promised: cxi"]),
-    ({'network': {'layer': 'mpi', 'provider': 'tcp', 'how': 'it listens at TCP ports and has no libfabric'}},
-     ["ranks 2-3 use MPI's own TCP, not libfabric, the slow network (it listens at TCP ports and has no libfabric); "
-      "promised: cxi"]),
-    ({'network': {'layer': 'ucx', 'provider': None, 'how': 'it has memory segments of UCX'}},
-     ["ranks 2-3 use UCX, not libfabric (it has memory segments of UCX); promised: cxi"]),
+     ['(?=.*slow)(?=.*10.0.0.1:5).*tcp.*cxi']),
+    ({'network': {'layer': 'mpi', 'provider': 'tcp', 'how': 'it listens at TCP ports'}},
+     ['(?=.*slow)(?=.*TCP ports).*MPI.*cxi']),
+    ({'network': {'layer': 'ucx', 'provider': None, 'how': 'it has memory segments'}},
+     ['^(?!.*slow)(?=.*memory segments).*UCX.*cxi']),
 ]
 
 
-@pytest.mark.parametrize('changes, said', BROKEN)
-def test_a_contradiction_is_a_sentence_with_its_ranks(changes, said):
+@pytest.mark.parametrize('changes, patterns', BROKEN)
+def test_a_contradiction_names_ranks_and_both_values(changes, patterns):
     proofs = [rank(0, 4), rank(1, 4), rank(2, 4, **changes), rank(3, 4, **changes)]
     for one in proofs[2:]:  # None stands for what a dict lacks; these keys are always there
         one['network'].setdefault('provider', None)
     found = judged(proofs)[0]
-    assert [re.sub(r' on node\d(, node\d)*', '', text) for text in found] == said
+    assert len(found) == len(patterns) and all(map(re.search, patterns, found)), found
+    assert all('2-3' in text for text in found)
 
 
 def test_a_file_that_could_not_be_read_any_more_is_that_of_the_other_ranks():
@@ -118,8 +115,8 @@ def test_a_file_that_could_not_be_read_any_more_is_that_of_the_other_ranks():
 
 def test_a_rank_that_ended_too_early_proves_nothing_and_contradicts_nothing():
     gone = dict(library('MPICH', None, None, None, '/opt/MPICH.so'), problem=loaded.ENDED)
-    assert judged([rank(0), rank(1, libraries={'libmpi': gone})])[0] == [
-        'Nothing is proved of the libmpi that rank 1 on node2 loaded: the process ended before it could be read']
+    problem, = judged([rank(0), rank(1, libraries={'libmpi': gone})])[0]
+    assert re.match(f'{UNPROVED}.*libmpi.*rank 1 .*node2', problem)
 
 
 def test_what_the_user_has_set_counts_and_is_noted():
@@ -127,54 +124,45 @@ def test_what_the_user_has_set_counts_and_is_noted():
     proofs = [rank(number, network=tcp, variables={'FI_PROVIDER': 'tcp;ofi_rxm'}) for number in range(2)]
     problems, notes = judged(proofs)
     assert problems == [] and 'tcp;ofi_rxm' in notes[0] and 'cxi' in notes[0]
-    assert 'promised: cxi' in judged(proofs, 'provider=cxi', asked=True)[0][0]
-
-
-def test_silent_tcp_is_found_without_fi_provider():
-    tcp = {'provider': 'tcp', 'domains': ['hsn0'], 'how': 'it listens'}
-    proofs = [rank(number, network=tcp, variables={'FI_PROVIDER': None}) for number in range(2)]
-    assert 'ranks 0-1 use' in judged(proofs)[0][0]
+    asked, unset = judged(proofs, 'provider=cxi', asked=True)[0], judged([dict(one, variables={}) for one in proofs])[0]
+    assert all(re.search('0-1.*tcp.*cxi', text) for text, in (asked, unset))
 
 
 def test_a_provider_that_was_not_seen_is_no_contradiction_and_not_claimed():
     proofs = [rank(number, network=None) for number in range(2)]
     problems, notes = judged(proofs)
-    assert problems == [] and 'provider of ranks 0-1' in notes[0]
-    found = Run('/run', proofs, 2, [], [])
-    text = report.text('step 7.0', found, promise_from(HYBRID), problems, notes)
-    assert 'as promised by hybrid' in text and 'provider cxi' not in text
+    assert problems == [] and '0-1' in notes[0]
+    shown = report.kept(promise_from(HYBRID), proofs)
+    assert 'libfabric' in shown and 'cxi' not in shown
 
 
 OF_UCX = 'approach=pure container=yes libmpi=image libfabric=none pmi=pmi2 provider='
 UCX_SEEN = {'layer': 'ucx', 'provider': None, 'domains': ['eth0'], 'opened': {}, 'how': 'it has memory segments of UCX'}
 
 
-def test_an_image_without_libfabric_keeps_its_promise_over_ucx_whatever_fi_provider_says():
+def test_a_promise_without_libfabric_is_kept_over_ucx():
     ranks = [rank(number, promise=OF_UCX, libraries={'libfabric': None}, network=UCX_SEEN) for number in (0, 1)]
-    for one in ranks:
-        one['libraries'].pop('libfabric', None)
-    text = text_of(ranks, promise_from(OF_UCX))
-    assert 'CONTRADICTION' not in text
-    assert 'as promised by pure: in a container, libmpi of the image, no libfabric' in folded(text)
+    assert judged(ranks, OF_UCX)[0] == []
+    shown = report.kept(promise_from(OF_UCX), ranks)
+    assert 'libfabric' in shown and 'none' not in shown
 
 
 def test_a_libfabric_that_was_not_promised_is_told():
-    assert 'libfabric from host' in judged([rank(0), rank(1)], OF_UCX)[0][0]
+    assert re.search('libfabric.*host.*none', judged([rank(0), rank(1)], OF_UCX)[0][0])
 
 
-ALONE = {'size': 1, 'pmi': None, 'how': 'none of PMI_FD, PMI_PORT is set, and MPICH finds the other ranks by PMI only'}
+ALONE = {'size': 1, 'pmi': None, 'how': 'none of PMI_FD, PMI_PORT is set'}
 
 
 @pytest.mark.parametrize('promise, family, wanted', [
-    (HYBRID, 'MPICH', 'Use srun --mpi=pmi2, or no --mpi= at all: the module sets it'),
-    (None, 'MPICH', 'Use srun --mpi=pmi2'), (None, 'Open MPI', 'Use srun --mpi=pmix'),
-    (None, 'Cray MPICH', 'Use srun --mpi=cray_shasta'), (None, None, '`srun --mpi=list` names the kinds')])
+    (HYBRID, 'Open MPI', 'srun --mpi=pmi2'), (None, 'MPICH', 'srun --mpi=pmi2'), (None, 'Open MPI', 'srun --mpi=pmix'),
+    (None, 'Cray MPICH', 'srun --mpi=cray_shasta'), (None, None, 'srun --mpi=list')])
 def test_ranks_that_are_alone_name_the_right_mpi(promise, family, wanted):
     proofs = [rank(number, 8, world=ALONE, libraries={'libmpi': library(family, '1.0', 'image')},
                    variables={'SLURM_MPI_TYPE': 'pmix'}) for number in range(8)]
     text, = judged(proofs, promise)[0]
-    assert text.startswith("8 ranks are 8 times rank 0: the MPI of ranks 0-7 sees 1 rank, srun started 8 (none of ")
-    assert '; --mpi=pmix of srun). ' + wanted in text
+    assert re.search(rf'\b0-7\b.*\b1\b.*\b8\b.*PMI_FD.*--mpi=pmix.*{wanted}', text)
+    assert ('module' in text) == bool(promise)
 
 
 def test_a_run_of_one_rank_is_not_alone():
@@ -184,9 +172,9 @@ def test_a_run_of_one_rank_is_not_alone():
 
 def test_ranks_without_a_file_or_without_mpi_are_named():
     without = rank(1, 4, found=False, reason='the program ended')
-    assert judged([rank(0, 4), without])[0] == [
-        'Nothing is proved of ranks 2-3: of 4 ranks these left no file. Is python3 on their nodes, and /run visible '
-        'from them?', 'Nothing is proved of rank 1: the program ended']
+    missing, ended = judged([rank(0, 4), without])[0]
+    assert re.match(rf'{UNPROVED}.*2-3.*\b4\b.*/run', missing)
+    assert re.match(rf'{UNPROVED}.*rank 1\b.*the program ended', ended)
 
 
 @pytest.mark.parametrize('text', ['libmpi', 'colour=red', 'libmpi=here', 'container=1'])
@@ -203,15 +191,11 @@ def test_promises_of_modules_and_users():
 
 # ---- the report
 
-def text_of(proofs, promise=NOTHING):
-    found = Run('/run', proofs, len(proofs), [], [])
-    return report.text('step 7.0', found, promise, *judge(found, promise))
-
-
 def test_512_ranks_that_are_alike_are_one_block():
-    text = text_of([rank(number, 512, node=f'nid{number // 8:06}') for number in range(512)], promise_from(HYBRID))
-    assert text.splitlines()[0] == 'step 7.0: 512 ranks on 64 nodes (nid000000, nid000001, ... nid000063), all alike'
-    assert '128 ranks: provider cxi, domain cxi3' in text and 'each sees 512, derived: ' in text
+    found = Run('/run', [rank(number, 512, node=f'nid{number // 8:06}') for number in range(512)], 512, [], [])
+    text = report.text('step 7.0', found, promise_from(HYBRID), [], [])
+    assert re.match(r'step 7\.0:.*\b512\b.*\b64\b.*nid000000.*nid000063', text)
+    assert re.search('128 .*cxi3', text) and re.search('512.*PMI_FD=7', text)
     assert len(text.splitlines()) <= 12
 
 
@@ -231,9 +215,8 @@ def keep(folder, proofs):
 def test_a_folder_is_judged_by_the_promise_of_its_module(tmp_path):
     done = command(keep(tmp_path / '7.0', [rank(0), rank(1)]))
     assert (done.returncode, done.stderr) == (0, '')
-    assert done.stdout.startswith('step 7.0: 2 ranks on 2 nodes (node1, node2), all alike\n')
-    assert folded(done.stdout).endswith(
-        'as promised by hybrid: in a container, libmpi of the image, libfabric of the host, provider cxi')
+    assert re.match(r'step 7\.0:.*node1, node2', done.stdout)
+    assert re.search('hybrid.*libmpi.*image.*libfabric.*host.*cxi', folded(done.stdout))
 
 
 def test_steps_come_in_their_order_and_one_contradiction_is_enough(tmp_path):
@@ -242,7 +225,7 @@ def test_steps_come_in_their_order_and_one_contradiction_is_enough(tmp_path):
     done = command(tmp_path)
     assert done.returncode == 1
     assert re.findall(r'^step \S+', done.stdout, re.M) == ['step 7.9:', 'step 7.10:']
-    assert 'CONTRADICTION: rank 1 on node2 ran outside' in done.stdout
+    assert re.search('rank 1 .*node2.*outside', folded(done.stdout))
 
 
 def test_a_step_without_mpi_beside_one_with_it_is_a_note(tmp_path):
@@ -255,20 +238,21 @@ def test_a_step_without_mpi_beside_one_with_it_is_a_note(tmp_path):
 def test_json_has_all_that_is_known(tmp_path):
     done = command(keep(tmp_path / '7.0', [rank(0), rank(1, container=False)]), '--json')
     one, = json.loads(done.stdout)
-    assert done.returncode == 1 and one['tasks'] == 2 and len(one['kinds']) == 2
-    assert one['contradictions'] == ['rank 1 on node2 ran outside of a container; promised: in one']
+    assert done.returncode == 1 and one['tasks'] == 2 and len(one['kinds']) == 2 and len(one['contradictions']) == 1
 
 
-@pytest.mark.parametrize('options, code, said', [
-    (['--approach', 'bind'], 1, 'ranks 0-1 loaded libmpi from image'),
-    (['--approach', 'opensource'], 1, 'ranks 0-1 loaded libfabric from host'),
-    (['--expect', 'libmpi=image,provider=tcp'], 1, 'promised: tcp'),
-    (['--expect', 'libmpi=image,provider=cxi'], 0, 'as promised by hybrid'),
-    (['--approach', 'bind', '--expect', 'libmpi=image'], 0, 'as promised by bind'),
+@pytest.mark.parametrize('options, approach, problem', [
+    (['--approach', 'bind'], 'bind', '0-1.*libmpi.*image.*host'),
+    (['--approach', 'opensource'], 'opensource', '0-1.*libfabric.*host.*image'),
+    (['--expect', 'libmpi=image,provider=tcp'], 'hybrid', '0-1.*cxi.*tcp'),
+    (['--expect', 'libmpi=image,provider=cxi'], 'hybrid', None),
+    (['--approach', 'bind', '--expect', 'libmpi=image'], 'bind', None),
 ])
-def test_what_is_expected_counts_more_than_the_module(tmp_path, options, code, said):
-    done = command(keep(tmp_path / '7.0', [rank(0), rank(1)]), *options)
-    assert done.returncode == code and said in ' '.join(done.stdout.split())
+def test_what_is_expected_counts_more_than_the_module(tmp_path, options, approach, problem):
+    done = command(keep(tmp_path / '7.0', [rank(0), rank(1)]), '--json', *options)
+    one, = json.loads(done.stdout)
+    assert (done.returncode, one['promise']['approach']) == (bool(problem), approach)
+    assert re.search(problem or '^$', ' '.join(one['contradictions']))
 
 
 def test_a_step_is_waited_for_until_its_files_are_complete(tmp_path):

@@ -177,8 +177,9 @@ def test_a_file_that_is_not_where_its_mount_says_is_of_unknown_origin(tmp_path):
 # ---- reading ---------------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('content, says', [
-    (None, 'rank 1 left no proof'), ('{"form', 'is damaged'), ('{"format": 9}', 'has format 9, wanted 1'),
-    ('[]', 'has format none, wanted 1'), ('{"format": 1, "found": true}', 'is damaged: the proof lacks keys'),
+    (None, 'No such file'), ('{"form', 'Unterminated string'), ('{"format": 9}', r'json\b.*\b9\b.*\b1\b'),
+    ('[]', r'json\b.*\bnone\b.*\b1\b'),
+    ('{"format": 1, "found": true}', 'container'),
     ('{"format": 1, "found": false, "reason": "the program ended"}', 'the program ended')])
 def test_a_rank_without_a_proof_is_an_error_that_names_the_file(tmp_path, content, says):
     (tmp_path / 'rank-0.json').write_text(

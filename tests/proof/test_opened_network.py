@@ -59,7 +59,7 @@ def test_a_socket_at_the_address_of_an_interface_is_libfabric_s_tcp(tmp_path, li
     found = shown(tmp_path, ['listen=127.0.0.1'], [libraries['libmpi'], libraries['libfabric']])
     assert (found['layer'], found['provider'], found['domains']) == ('libfabric', 'tcp', ['lo'])
     port, = [one['port'] for one in found['opened']['sockets']]
-    assert found['how'] == f'it listens at 127.0.0.1:{port}'
+    assert f'127.0.0.1:{port}' in found['how']
 
 
 def test_the_network_opens_after_the_libraries_and_is_waited_for(tmp_path, libraries):

@@ -12,7 +12,7 @@ from osu_container.compare.statistics import compare_series
 from osu_container.report import charts, content, page
 from osu_container.report import cli as report_cli
 from osu_container.results import ratios, references, run_files
-from tests.helpers.example_runs import MORE_CASES, make_run
+from tests.helpers.example_runs import MORE_CASES, RUN, make_run
 from tests.helpers.machine import PROJECT
 
 pytestmark = pytest.mark.system
@@ -118,7 +118,7 @@ def test_the_table_of_verdicts_is_what_compare_says(dataset, shown):
     for case, row in zip(MORE_CASES, rows):
         for name, (text, *more) in zip(APPROACHES[1:], row[1:]):
             if not dataset.of(case, name):
-                assert (text, more) == ('no figures', [])
+                assert not more and not re.search('worse|better|same', text)
                 continue
             one = compare_series(of(dataset, case, name), of(dataset, case, 'native'), paired=True)
             assert text == one.graded() and more[0].partition(' ')[0] == ratios.text(one.furthest().ratio)
@@ -143,8 +143,8 @@ def test_text_of_others_stays_text_and_the_page_asks_nothing_of_the_network(made
     (['RUN'], '--picture'),
     (['-o', 'OUT/r.html'], '--published'),
     (['RUN', '--published', '-o', 'OUT/r.html'], '--published'),
-    (['RUN', 'RUN', '-o', 'OUT/r.html'], 'named twice'),
-    (['RUN', '-o', 'OUT'], 'or a folder'),
+    (['RUN', 'RUN', '-o', 'OUT/r.html'], f'{RUN}, {RUN}'),
+    (['RUN', '-o', 'OUT'], 'folder'),
     (['nothing-here', '-o', 'OUT/r.html'], 'nothing-here'),
     (['RUN', '--picture', 'OUT/r.svg', '--case', 'osu_nothing'], '--case osu_nothing'),
     (['RUN', '--picture', 'OUT/r.svg', '--case', 'osu_barrier*'], '--case osu_barrier'),
@@ -159,7 +159,7 @@ def test_a_run_without_native_has_no_ratios(tmp_path):
     folder = make_run(tmp_path / 'run', approaches=('pure', 'hybrid'), repeats=2)
     assert report(folder, '-o', tmp_path / 'r.html') == 0
     text = (tmp_path / 'r.html').read_text()
-    assert 'has no native series' in text
+    assert re.search(rf'{RUN} [^<]*\bnative\b', text)
     assert not [name for name in Tables(text).tables if name.endswith('-verdicts')]
 
 
@@ -180,7 +180,7 @@ def test_lines_that_are_not_the_programs_are_shown(tmp_path):
     path.write_text(path.read_text().replace('"broken": []', '"broken": ["4096 12srun: .5"]'))
     assert report(path.parent, '-o', tmp_path / 'r.html') == 0
     text = (tmp_path / 'r.html').read_text()
-    assert '12 lines of the outputs' in text and '12srun: .5' in text
+    assert ': 12 ' in text and '12srun: .5' in text
 
 
 def test_the_page_has_proof_environment_and_commands(made, dataset, shown):
@@ -195,11 +195,11 @@ def test_the_page_has_proof_environment_and_commands(made, dataset, shown):
 
 
 def test_of_few_repeats_the_page_says_probably_and_how_many(tmp_path):
-    for repeats, said in ((1, 'one value each'), (2, '(2 repeats)'), (5, '5 repeats')):
+    for repeats in (1, 2, 5):
         run_of = make_run(tmp_path / 'run', repeats=repeats, scale={'hybrid': 0.2}, noise=0.001)
         assert report(run_of, '-o', tmp_path / 'r.html', '--force') == 0
         text = (tmp_path / 'r.html').read_text()
-        assert said in text and ('probably worse' in text) == (repeats < 5)
+        assert (f'{repeats} repeats' in text, 'probably' in text) == (repeats > 1, repeats < 5)
         (run_of / run_files.NAME).unlink()
 
 
@@ -216,7 +216,7 @@ def test_a_picture_is_as_wide_as_a_column(folder, tmp_path):
     assert report(folder, '--picture', path, '--case', 'osu_latency H H*') == 0
     text = path.read_text()
     assert re.search(r'<svg[^>]* width="3\.5in"', text) and text.count('<polyline') == 3 * len(APPROACHES) - 1
-    for part in ('osu_latency H H, two nodes: µs', 'ratio to native', *APPROACHES):
+    for part in ('osu_latency H H', 'µs', *APPROACHES):
         assert part in text
 
 

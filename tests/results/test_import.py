@@ -12,7 +12,7 @@ from osu_container import cli as command_line
 from osu_container.compare.cli import collect
 from osu_container.results import imported, outputs, run_files
 from osu_container.results.model import Case
-from osu_container.results.osu_output import OutputError, network_of, parse
+from osu_container.results.osu_output import NO_BUFFERS, OutputError, network_of, parse
 from tests.helpers.machine import PROJECT
 
 #: Figures of outputs in public places, each with its address; the text around them is the programs' own layout
@@ -69,12 +69,12 @@ def test_each_kind_of_program_gives_figures_by_size(text, programs, release):
 
 
 @pytest.mark.parametrize('text, says', [
-    (PORT, 'ends at 65536 bytes, wanted 4194304'), ('', 'no number from osu_bw'),
+    (PORT, '65536.*4194304'), ('', r'osu_bw.*\b0\b'),
     ('srun: error: Unable to allocate\n', 'srun: error: Unable to allo'),
-    (BANDWIDTH.replace('MB/s', 'GB/s') + '1 2.00\n', 'GB/s, wanted MB/s'),
+    (BANDWIDTH.replace('MB/s', 'GB/s') + '1 2.00\n', 'GB/s.*MB/s'),
     # Two ranks that ran alone print the same lines in turn.
-    (''.join(line + line for line in PORT.splitlines(keepends=True)), 'every rank run alone'),
-    ('# MPI Latency Test\n# MPI Latency Test\n1   2.0\n', '2 headers')])
+    (''.join(line + line for line in PORT.splitlines(keepends=True)), r'\b1\b.*\b1\b.*--mpi='),
+    ('# MPI Latency Test\n# MPI Latency Test\n1   2.0\n', r'\b2\b.*--mpi=')])
 def test_what_is_no_whole_table_is_refused(text, says):
     with pytest.raises(OutputError, match=says):
         parse(text, benchmark='osu_bw', source='x', largest=4194304)
@@ -139,7 +139,7 @@ def test_figures_of_device_memory_need_a_program_that_says_so(benchmark, buffers
     assert parse(text, benchmark=benchmark, source='x', buffers=buffers).values
     lines = [line for line in text.splitlines() if ' Buffer on ' not in line and ' Memory on ' not in line]
     plain = '\n'.join(re.sub(r'-(CUDA MANAGED|CUDA|ROCM)|, buffers: cupy .*', '', line) for line in lines)
-    with pytest.raises(OutputError, match=f'buffers {buffers} .*host memory'):
+    with pytest.raises(OutputError, match=rf'\b{buffers}\b.*\b{benchmark}\b.*MPI-ROCM'):
         parse(plain, benchmark=benchmark, source='x', buffers=buffers)
     assert parse(plain, benchmark=benchmark, source='x', buffers='H H').values
 
@@ -147,7 +147,7 @@ def test_figures_of_device_memory_need_a_program_that_says_so(benchmark, buffers
 @pytest.mark.parametrize('asked, sides', [('D D', (HOST, HOST)), ('H D', (DEVICE, HOST)), ('M M', (DEVICE, DEVICE)),
                                           ('D D', (MANAGED, MANAGED))])
 def test_buffers_elsewhere_than_asked_for_are_an_error(asked, sides):
-    with pytest.raises(OutputError, match=f'buffers {asked} '):
+    with pytest.raises(OutputError, match=rf'\b{asked}\b.*\bosu_bw\b'):
         parse(c_program('MPI-CUDA', SENT.format(*sides)), benchmark='osu_bw', source='x', buffers=asked)
 
 
@@ -158,7 +158,7 @@ def test_a_checked_row_is_read_and_an_unchecked_one_refused(row):
     assert table.values == {1: 2.53, 2: 2.53} and table.checked and not table.broken + table.foreign
     with pytest.raises(OutputError, match='--validate'):
         parse(c_program(), benchmark='osu_bw', source='x', check=True)
-    with pytest.raises(OutputError, match='not sent, at 2 bytes'):
+    with pytest.raises(OutputError, match=r'\b2\b.*Fail'):
         parse(c_program(rows=(row, '2       5.35       Fail')), benchmark='osu_bw', source='x')
 
 
@@ -220,12 +220,12 @@ def test_several_benchmarks_in_one_file_of_any_encoding(tmp_path, written):
 def test_import_writes_a_run_and_names_what_is_unknown(tmp_path, capsys):
     path, folder = write(tmp_path / 'job.out', MANY + ROWS['nan'].format(size=131072)), tmp_path / 'run'
     code, out, err = call(capsys, 'import', f'mine={path}', '-o', folder)
-    assert (code, err) == (0, '') and f'{path} does not say: nodes, site, libraries' in out
+    assert (code, err) == (0, '') and re.search(f'{path}.*nodes, site, libraries', out)
     assert f'{path}:{len(MANY.splitlines()) + 1}:' in out, 'the row that is not read'
     written, direct = run_files.read(folder), imported.read(f'mine={path}')
     assert [(one.name, one.case, one.values, one.ran) for one in written.series] == [
         (one.name, one.case, one.values, one.ran) for one in direct.series]
-    assert written.facts['imported'][0]['bytes'] == path.stat().st_size and written.facts['site'] == 'not known'
+    assert written.facts['imported'][0]['bytes'] == path.stat().st_size and written.facts['site'] == outputs.UNKNOWN
     assert call(capsys, 'import', path, '-o', folder)[0] == 1 and run_files.read(folder).names == ['mine']
     path = write(tmp_path / 'one.out', MANY.partition('# osu_bw: mpi4py')[0])
     _, out, _ = call(capsys, 'import', path, '-o', tmp_path / 'other', '--nodes', 2, '--site', 'lumi-25.03', '--json')
@@ -238,15 +238,14 @@ def test_compare_and_report_take_outputs_as_they_are(tmp_path, capsys):
     mine = write(tmp_path / 'mine.txt', MANY)
     theirs = write(tmp_path / 'theirs.txt', MANY.replace('24005.74', '12000.00'))
     code, out, _ = call(capsys, 'compare', theirs, mine, '--no-sizes')
-    assert code == 1 and '0.50 at 4 MiB' in out
-    assert f'{mine} does not say: nodes, site, libraries' in ' '.join(out.split())
+    assert code == 1 and re.search('0.50.*4 MiB', out)
+    assert re.search(f'{mine}.*nodes, site, libraries', ' '.join(out.split()))
     result = collect(str(mine), ['lumi-g-2025-03:native'])
     assert {one.case.benchmark for one in result['comparisons']} == {'osu_bw', 'osu_latency'}
     page = tmp_path / 'page.html'
     assert call(capsys, 'report', mine, theirs, '-o', page)[0] == 0 and 'theirs' in page.read_text()
     assert call(capsys, 'import', f'native={mine}', f'pure={theirs}', '-o', tmp_path / 'run')[0] == 0
-    code, out, _ = call(capsys, 'compare', tmp_path / 'run')
-    assert code == 1 and 'pure against native' in out
+    assert ['pure', 'native'] in [one.names for one in collect(str(tmp_path / 'run'))['comparisons']]
 
 
 def test_outputs_of_imb_are_compared_with_imb_alone(tmp_path, capsys):
@@ -267,7 +266,7 @@ def test_equal_tables_are_repeats_and_a_failed_one_is_apart(tmp_path):
                  + '# OSU MPI Latency Test v7.5\n# Size\nsrun: error: node2: Killed\n')
     run = imported.read(str(path))
     assert [one.values for one in run.series] == [{1: {1: 2.0, 2: 2.1, 3: 2.2}}]
-    assert any('3 times' in problem for problem in run.problems)
+    assert any('osu_bw' in problem and ' 3 ' in problem for problem in run.problems)
     assert [(one.case.benchmark, 'Killed' in one.reason) for one in run.failures] == [('osu_latency', True)]
     result = collect(str(path), [str(path)])
     assert {point.method for one in result['comparisons'] for point in one.points} == {'Welch'}, 'not paired'
@@ -313,16 +312,17 @@ def test_an_unnamed_program_is_named_by_an_option(tmp_path, capsys, text, name):
 
 
 @pytest.mark.parametrize('content, says', [
-    (b' \n\n', 'is empty'), (b'\x01\x02\x03\x02', ':1:'), (b'\x7fELF\x00\x01\x02', 'a program'),
-    (gzip.compress(b'x' * 999, mtime=0)[:-9], 'not whole'), (b'\x28\xb5\x2f\xfd1', 'zstdcat FILE > FILE.txt'),
+    (b' \n\n', 'empty.*nccl-tests'), (b'\x01\x02\x03\x02', ':1:.*nccl-tests'),
+    (b'\x7fELF\x00\x01\x02', r'odd\.txt: (?!.*nccl-tests).*program'),
+    (gzip.compress(b'x' * 999, mtime=0)[:-9], 'end-of-stream'), (b'\x28\xb5\x2f\xfd1', 'zstdcat FILE > FILE.txt'),
     (b'Segmentation fault\n', 'Segmentation fault'), (b'srun: hello\n1 2.00\n2 4.00\n', ':2:.*--benchmark'),
-    ((BANDWIDTH + '1 2.00\n8 4.00\n2 3.00\n').encode(), ':6: size 2 after size 8'),
-    (b'# OSU MPI Latency Test v7.5\n# OSU MPI Latency Test v7.5\n1 2.00\n1 2.00\n', 'every rank run alone'),
-    ((BANDWIDTH + '1 2.00 Pass\n2 2.00 Fail\n').encode(), ':1:.*not sent'),
+    ((BANDWIDTH + '1 2.00\n8 4.00\n2 3.00\n').encode(), r':6:.*\b2\b.*\b8\b.*--mpi='),
+    (b'# OSU MPI Latency Test v7.5\n# OSU MPI Latency Test v7.5\n1 2.00\n1 2.00\n', r':4:.*\b1\b.*\b1\b.*--mpi='),
+    ((BANDWIDTH + '1 2.00 Pass\n2 2.00 Fail\n').encode(), r':1:.*\b2\b.*Fail'),
     (b'# OSU MPI Telepathy Test v9\n1 2.00\n', ':1:.*Telepathy'),
-    (b'# Benchmarking PingPong\n#bytes #repetitions t[usec]\n1 10 2.0\n1 10 2.0\n', ':4: size 1 of IMB'),
+    (b'# Benchmarking PingPong\n#bytes #repetitions t[usec]\n1 10 2.0\n1 10 2.0\n', r':4:.*\b1\b.*IMB.*--mpi='),
     (b'# Benchmarking PingPong\n#bytes #repetitions furlong\n1 10 2.0\n', ':1: .*furlong'),
-    (b'1 ' * (1 << 20), 'line 1 .*1048576'), ((BANDWIDTH + '9' * 5000 + ' 1.00\n').encode(), 'no number from osu_bw')])
+    (b'1 ' * (1 << 20), 'line 1 .*1048576'), ((BANDWIDTH + '9' * 5000 + ' 1.00\n').encode(), ':1:.*osu_bw.*999')])
 def test_a_file_without_figures_is_named_with_its_line(tmp_path, capsys, content, says):
     path = tmp_path / 'odd.txt'
     path.write_bytes(content)
@@ -335,7 +335,7 @@ def test_a_file_without_figures_is_named_with_its_line(tmp_path, capsys, content
 def test_unknown_buffers_are_compared_with_no_others(tmp_path, capsys):
     """OSU 7.5 prints its first line alone for D D, H D and D H."""
     path = write(tmp_path / 'gpu.txt', GPU_BANDWIDTH + '1 2.00\n4194304 24000.00\n')
-    assert imported.read(str(path)).cases == [Case('osu_bw', '', None, 2, 'buffers not known')]
+    assert imported.read(str(path)).cases == [Case('osu_bw', '', None, 2, NO_BUFFERS)]
     assert call(capsys, 'compare', path, 'lumi-g-2025-03')[0] == 3
     assert call(capsys, 'import', path, '-o', tmp_path / 'run', '--buffers', 'D D', '--nodes', '2')[0] == 0
     assert run_files.read(tmp_path / 'run').cases == [Case('osu_bw', 'D D', 2, 2)]
@@ -344,7 +344,7 @@ def test_unknown_buffers_are_compared_with_no_others(tmp_path, capsys):
 def test_contradictions_are_refused(tmp_path, capsys):
     one, same = (write(tmp_path / name, BANDWIDTH + '1 2.00\n') for name in ('one.txt', 'same.txt'))
     other = write(tmp_path / 'other.txt', BANDWIDTH.replace('v7.5', 'v5.8') + '1 2.00\n')
-    for words, says in (((f'a={one}', f'a={same}'), 'same.txt and .*one.txt'), ((f'a={one}', f'a={other}'), '7.5.*5.8'),
+    for words, says in (((f'a={one}', f'a={same}'), 'same.txt.*one.txt'), ((f'a={one}', f'a={other}'), '7.5.*5.8'),
                         ((one, '--buffers', 'D D'), 'D D .*H H')):
         code, _, err = call(capsys, 'import', *words, '-o', tmp_path / 'run')
         assert code == 1 and re.search(says, err) and not (tmp_path / 'run').exists()

@@ -1,5 +1,6 @@
 """results.jsonl: what is read of it and what is refused; and the model of the figures."""
 import json
+import re
 
 import pytest
 
@@ -127,12 +128,12 @@ def test_a_run_is_never_written_over_and_its_end_is_known(run, tmp_path):
     assert (run_files.has_ended(run), run_files.has_ended(other), run_files.has_ended(tmp_path)) == (True, False, False)
 
 
-@pytest.mark.parametrize('case, placement, title', [
-    (Case('osu_bw', 'D D', 2, 2), 'two nodes', 'osu_bw D D, two nodes'),
-    (Case('osu_bw', 'H H', 1, 2), 'one node', 'osu_bw H H, one node'),
-    (Case('osu_alltoall', 'H H', 64, 64), '64 nodes', 'osu_alltoall H H, 64 nodes'),
-    (Case('osu_alltoall', 'D D', 1, 8), '8 ranks over 1 node', 'osu_alltoall D D, 8 ranks over 1 node'),
-    (Case('osu_barrier', '', None, 8), '8 ranks', 'osu_barrier, 8 ranks'), (Case('osu_init'), '', 'osu_init'),
-    (Case('osu_bibw', 'H H', 2, 2, 'multiple buffers'), 'two nodes', 'osu_bibw H H, two nodes, multiple buffers')])
-def test_a_case_is_named_in_words(case, placement, title):
-    assert (case.placement, case.title) == (placement, title)
+@pytest.mark.parametrize('case, title', [
+    (Case('osu_bw', 'D D', 2, 2), r'osu_bw D D\W+(2|two) nodes'),
+    (Case('osu_bw', 'H H', 1, 2), r'osu_bw H H\W+(1|one) node'),
+    (Case('osu_alltoall', 'H H', 64, 64), r'osu_alltoall H H\W+64 nodes'),
+    (Case('osu_alltoall', 'D D', 1, 8), r'osu_alltoall D D\W+8 ranks \w+ 1 node'),
+    (Case('osu_barrier', '', None, 8), r'osu_barrier\W+8 ranks'), (Case('osu_init'), 'osu_init'),
+    (Case('osu_bibw', 'H H', 2, 2, 'multiple buffers'), r'osu_bibw H H\W+(2|two) nodes\W+multiple buffers')])
+def test_a_title_has_benchmark_buffers_and_placement(case, title):
+    assert re.fullmatch(title, case.title)

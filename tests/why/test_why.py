@@ -17,9 +17,11 @@ import re
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 
+from osu_container.core.writing import module_text
 from osu_container.why import clues, messages, search
 from tests.helpers.machine import LMODS, PROJECT, STATE, clean_shell, compile_library, run
 
@@ -152,14 +154,17 @@ def test_what_the_loader_says_is_known(tmp_path, soname, linked, found, wanted, 
 
 # ---- Lmod, really: it breaks its messages into lines of 80 letters
 
+SETTINGS = SimpleNamespace(at_load=SimpleNamespace(image_folders=(), of_site=None))
+
+
 @pytest.fixture
 def lmod(tmp_path):
     """Function (script, name of LMODS) that runs bash with modules of all kinds of trouble; what it says."""
     for name, text in {
-            'ours.lua': "LmodError('The image /project/' .. string.rep('long/', 30) .. 'x.sif is gone. Get it back "
-                        "with: cp a b')",
-            'host.lua': "LmodMessage('Warning: not as at installation: /opt/cray/libfabric/1.22.0/lib64/libfabric.so.1 "
-                        "has changed. Programs may fail. ')",
+            'ours.lua': '\n'.join(["local root = '/project/' .. string.rep('long/', 30)",
+                                   *module_text.image_lines(SETTINGS, 'x.sif', 'cp a b')]),
+            'host.lua': "local other = { '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1' }\n"
+                        + module_text.CHECK_TEXT % "'eb'",
             'one.lua': "conflict('other')", 'other.lua': "setenv('OTHER', '1')",
             'stack.lua': f"prepend_path('MODULEPATH', '{tmp_path}/inner')"}.items():
         (tmp_path / 'modules').mkdir(exist_ok=True)
@@ -177,7 +182,7 @@ def lmod(tmp_path):
 @pytest.mark.parametrize('script, wanted, word', [
     ('module load nonesuch/1', 'unknown module', 'nonesuch/1'),
     ('module load ours', 'image gone', '/long/x.sif'),
-    ('module load host', 'host has changed', 'library'),
+    ('module load host', 'host has changed', '--rebuild'),
     ('module load other one', 'modules that exclude each other', 'other'),
     ('module spider within >/dev/null 2>&1; module load within', 'module of another stack', 'within'),
 ])
@@ -200,17 +205,17 @@ def test_the_command_reads_a_file_and_a_pipe_and_says_cause_remedy_and_source(tm
     log.write_text(text)
     done = command(log)
     assert done.returncode == 0, done.stderr
-    for part in ('libfabric too old, line 2', 'cause', 'remedy', 'opensource', 'source  libfabric'):
-        assert part in done.stdout
+    each, = search.explain(text)
+    assert all(each[key] in ' '.join(done.stdout.split()) for key in ('name', 'line', 'cause', 'remedy', 'source'))
     assert command('-', input=text).stdout == command(input=text).stdout == done.stdout
     found = json.loads(command('--json', log).stdout)
-    assert found == [dict(each, file=str(log)) for each in search.explain(text)]
+    assert found == [dict(each, file=str(log))]
 
 
 @pytest.mark.parametrize('text', ['nothing that is known\n', ''])
 def test_the_command_ends_with_1_when_it_knows_nothing(text):
-    done = command(input=text)
-    assert done.returncode == 1 and 'cause' not in done.stdout
+    done = command('--json', input=text)
+    assert (done.returncode, json.loads(done.stdout)) == (1, [])
 
 
 @pytest.fixture
@@ -226,9 +231,11 @@ def logs(tmp_path):
 def test_of_several_files_each_message_is_named_once_with_the_files_that_have_it(logs, tmp_path):
     done = command(*logs, cwd=tmp_path)
     assert done.returncode == 0 and done.stderr == ''
-    assert done.stdout.count('libfabric too old') == done.stdout.count('undefined symbol, ') == 1
-    assert '\nlibfabric too old, slurm-0.out line 1; slurm-1.out line 2 (and 1 more); ' in done.stdout
-    assert 'slurm-8.out: None of the ' in done.stdout and 'slurm-9.out: The text is empty' in done.stdout
+    assert re.findall('^(libfabric too old|undefined symbol)', done.stdout, re.M) == [
+        'libfabric too old', 'undefined symbol']
+    assert re.search(r'\nlibfabric too old.*slurm-0\.out\D+1\b.*slurm-1\.out\D+2\D+1\b.*slurm-2\.out', done.stdout)
+    assert re.findall(r'(slurm-[89]\.out)\b.*?(docs/support\.md|$)', done.stdout, re.M) == [
+        ('slurm-8.out', 'docs/support.md'), ('slurm-9.out', '')]
     found = json.loads(command('--json', *logs, cwd=tmp_path).stdout)
     assert [each['file'] for each in found] == logs[:8]
 
@@ -239,7 +246,7 @@ def test_what_cannot_be_read_is_named_and_the_other_files_are_read(logs, tmp_pat
     (tmp_path / 'log.gz').write_bytes(gzip.compress(b'x: undefined symbol: f7\n')[:-9])
     (tmp_path / 'log.zst').write_bytes(b'\x28\xb5\x2f\xfd1')
     done = command(name, logs[7], cwd=tmp_path)
-    assert done.returncode == 1 and 'undefined symbol, slurm-7.out line 1' in done.stdout
+    assert done.returncode == 1 and 'slurm-7.out' in done.stdout
     assert done.stderr.startswith(f'osu-container why: error: {name}: ') and done.stderr.count('\n') == 1
     assert ('zstdcat' in done.stderr) == (name == 'log.zst'), 'the command of the remedy'
 
@@ -284,12 +291,12 @@ def test_of_a_very_long_log_the_beginning_and_the_end_are_read(tmp_path, monkeyp
         handle.seek(0)
         done = search.search_in(handle)
     each, = done.found()
-    assert (each['part'], each['number'], each['cause'].count('f8')) == (' of the end', 1, 1)
+    assert each['part'] and (each['number'], each['cause'].count('f8')) == (1, 1)
     assert done.passed >> 20 == 3072 - 6 and len(done.not_read()) == 1
 
 
 def test_a_program_is_refused_and_junk_hides_no_message():
-    assert 'it is a program, a library or a core file' in command(sys.executable).stderr
+    assert command(sys.executable).stderr.startswith(f'osu-container why: error: {sys.executable}: ')
     junk = pathlib.Path(sys.executable).read_bytes()[1:500_000]
     found = search.search_in(io.BytesIO(junk + b'\nx: undefined symbol: f7\n' + junk)).found()
     assert [each['name'] for each in found] == ['undefined symbol']
@@ -323,7 +330,6 @@ def test_what_slurm_says_is_known(slurm_shell, script, wanted):
     assert names(text) == [wanted], text
 
 
-WHY = PROJECT / 'bin' / 'osu-container'
 UNKNOWN = 'libfabric:77:1700000000::core:core:quux():18<warn> failed: wibbled\n'
 CONSEQUENCE = 'srun: error: node1: task 0: Exited with exit code 1\n'
 
@@ -360,18 +366,17 @@ def test_what_an_error_says_of_itself_and_where_a_crash_was_is_shown_with_it():
 
 def test_an_unknown_error_is_shown_once_with_its_program_and_how_to_learn_more():
     log = 'Hello\n' * 3 + ''.join(f'{rank}: {UNKNOWN}' for rank in range(64)) + '[node2] Fatal quux\n'
-    done = run([WHY, 'why'], input=log)
-    assert done.returncode == 1 and 'None of the ' in done.stdout and 'No cause is known' in done.stdout
-    assert done.stdout.count('quux():18') == 1 and 'line 4\n' in done.stdout and 'line 68\n' in done.stdout
-    assert 'said by libfabric; to let it say more: export FI_LOG_LEVEL=warn' in done.stdout
-    first, second = json.loads(run([WHY, 'why', '--json'], input=log).stdout)
+    done = command(input=log)
+    assert done.returncode == 1 and 'docs/support.md' in done.stdout and 'export FI_LOG_LEVEL=warn' in done.stdout
+    assert done.stdout.count('quux():18') == 1 and re.search(r'\b4\n(.*\n)+.*\b68\n', done.stdout)
+    first, second = json.loads(command('--json', input=log).stdout)
     assert (first['name'], first['number'], first['program'], second['number']) == (None, 4, 'libfabric', 68)
 
 
 def test_beside_a_consequence_unknown_errors_are_shown_and_beside_a_cause_none():
-    done = run([WHY, 'why'], input=UNKNOWN + CONSEQUENCE)
-    assert done.returncode == 0 and 'program failed, line 2' in done.stdout
-    assert 'No cause is known' in done.stdout and 'failed: wibbled' in done.stdout
+    done = command(input=UNKNOWN + CONSEQUENCE)
+    assert done.returncode == 0 and re.search(r'^program failed\b.*\b2\n', done.stdout, re.M)
+    assert 'failed: wibbled' in done.stdout
     assert done.stdout.count('Exited with exit code') == 1, 'what is named is no clue'
     cause = next(text for name, _, text in TEXTS if name == 'PSM3 opens no card')
     known = search.Search()
@@ -382,7 +387,7 @@ def test_beside_a_consequence_unknown_errors_are_shown_and_beside_a_cause_none()
 def test_what_others_wrote_is_shown_and_not_obeyed(tmp_path):
     for name in ('a\x1b]0;title\x07', 'b'):
         (tmp_path / name).write_text('error: \x1b[2J\x07quux\u202e\n')
-    done = run([WHY, 'why', *tmp_path.iterdir()])
+    done = command(*tmp_path.iterdir())
     assert done.stdout.count('quux') == 2 and not any(order in done.stdout for order in '\x1b\x07\u202e')
 
 
