@@ -35,55 +35,55 @@ help: ## list the targets
 
 .PHONY: demo
 demo: setup ## set up, install five modules, run them on two nodes, print a table
-	@$(PYTHON_ENV)/python -m osu_container.demo
+	@$(PYTHON_ENV)/python -m tools.demo
 
 .PHONY: setup
 setup: prerequisites python-env slurm image host-mpi ## only the set-up of the demo: packages, Slurm, image, host MPI
 
 .PHONY: prerequisites
 prerequisites: ## install what this machine lacks
-	@workstation/prerequisites.sh
+	@tools/workstation/prerequisites.sh
 
 .PHONY: test-prerequisites
 test-prerequisites:
-	@workstation/prerequisites.sh --tests
+	@tools/workstation/prerequisites.sh --tests
 
 .PHONY: fast-prerequisites
 fast-prerequisites:
-	@workstation/prerequisites.sh --fast
+	@tools/workstation/prerequisites.sh --fast
 
 .PHONY: python-env
 python-env: ## EasyBuild, HPCCM and ReFrame in .workstation/venv
-	@workstation/python_env.sh
+	@tools/workstation/python_env.sh
 
 .PHONY: test-python
 test-python:
-	@workstation/python_env.sh --tests
+	@tools/workstation/python_env.sh --tests
 
 .PHONY: slurm
 slurm: ## start the private Slurm of two nodes
-	@workstation/slurm.sh start
+	@tools/workstation/slurm.sh start
 
 .PHONY: image
 image: prerequisites python-env ## build the container image
-	@bin/osu-container image build $(IMAGE)
+	@scripts/osu-container image build $(IMAGE)
 
 .PHONY: host-mpi
 host-mpi: python-env ## unpack the host's MPI
-	@workstation/host_mpi.sh
+	@tools/workstation/host_mpi.sh
 
 .PHONY: lmod-87
 lmod-87: prerequisites
 	@# That of LUMI, for the tests; without a Debian archive they use the Lmod of this machine alone.
-	-@[[ -e $(LMOD_87)/lmod ]] || { mkdir -p $(LMOD_87) && workstation/debian_packages.sh trixie $(LMOD_87) lmod && \
+	-@[[ -e $(LMOD_87)/lmod ]] || { mkdir -p $(LMOD_87) && tools/workstation/debian_packages.sh trixie $(LMOD_87) lmod && \
 	    dpkg -x $(LMOD_87)/lmod_*.deb $(LMOD_87) && ln -s $(CURDIR)/$(LMOD_87)/usr/share/lmod/8.7.*/libexec/lmod $(LMOD_87)/lmod; }
 
 .PHONY: easybuild-%
 easybuild-%:
-	@workstation/python_env.sh $*
+	@tools/workstation/python_env.sh $*
 
 # System tests are left out where only root could install what they need.
-SUITES = $(shell workstation/prerequisites.sh --check >/dev/null 2>&1 && echo 'not nightly' || echo 'not nightly and not system')
+SUITES = $(shell tools/workstation/prerequisites.sh --check >/dev/null 2>&1 && echo 'not nightly' || echo 'not nightly and not system')
 
 .PHONY: announce
 announce:
@@ -142,7 +142,7 @@ check-easyconfigs: fast-prerequisites test-python host-mpi
 
 .PHONY: modules
 modules: fast-prerequisites test-python ## write easyconfigs, modules (all in .workstation/modules) and rendered recipes
-	$(PYTHON_ENV)/python -m osu_container.generate
+	$(PYTHON_ENV)/python -m tools.generate
 
 .PHONY: docs
 docs: test-python ## build the documentation as a site, with strict checks of its links
@@ -151,24 +151,24 @@ docs: test-python ## build the documentation as a site, with strict checks of it
 
 .PHONY: release
 release: prerequisites python-env ## make the files of a release and try them on clean Debian 12 and 13 (docs/support.md)
-	@workstation/release.sh
+	@tools/release.sh
 
 .PHONY: lumi
 lumi: ## on LUMI: link easyblocks and easyconfigs into your EasyBuild tree (docs/install-lumi.md)
-	@lumi/link
+	@tools/lumi-links
 
 .PHONY: unlumi
 unlumi: ## on LUMI: take these links away again
-	@lumi/link --remove
+	@tools/lumi-links --remove
 
 .PHONY: stop
 stop: ## stop the private Slurm
-	@workstation/slurm.sh stop
+	@tools/workstation/slurm.sh stop
 
 .PHONY: clean
 clean: ## stop what was started and remove .workstation
-	@workstation/clean.sh
+	@tools/workstation/clean.sh
 
 .PHONY: uninstall
 uninstall: ## clean, and remove the installed modules; says which packages stay
-	@workstation/clean.sh --modules
+	@tools/workstation/clean.sh --modules

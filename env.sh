@@ -53,7 +53,7 @@ _osu_container_env() {
     _osu_container_in_front EASYBUILD_SOURCEPATH : "$project/sources"
 
     # An interactive shell also completes the command.
-    # shellcheck source=osu_container/completion.bash
+    # shellcheck source=scripts/completion.bash
     [[ $- != *i* ]] || . "$project/osu_container/completion.bash"
 
     modules=$(bash "$project/workstation/eb_folder.sh" modules)

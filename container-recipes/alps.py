@@ -6,8 +6,8 @@ this project: it has no GH200, and its test machines reach no registry. How it r
 # ruff: noqa: F821  HPCCM provides USERARG, Stage0, Stage1 and stages
 import hpccm
 
-from osu_container.recipes import common, slingshot
-from osu_container.recipes.images import (
+from osu_container.build.recipes import common, slingshot
+from osu_container.build.recipes.images import (
     ALPS_CUDA,
     ALPS_PARTS,
     ALPS_SHS,
@@ -16,7 +16,7 @@ from osu_container.recipes.images import (
     libcxi_version,
     sources_of,
 )
-from osu_container.recipes.versions import CUDA, SOURCES
+from osu_container.build.recipes.versions import CUDA, SOURCES
 
 images, release = CUDA[ALPS_CUDA], SOURCES['openmpi-source']['version']
 found = slingshot.found_by_loader('/opt/openmpi', '/opt/pmix', '/opt/ucx', *ALPS_PARTS['network'])

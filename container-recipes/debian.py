@@ -5,8 +5,8 @@ libfabric has GPU memory and no cxi: libcxi is not in Debian. A Debian mirror mu
 # ruff: noqa: F821  HPCCM provides USERARG, Stage0, Stage1 and stages
 import hpccm
 
-from osu_container.recipes import common, debian, slingshot
-from osu_container.recipes.images import (
+from osu_container.build.recipes import common, debian, slingshot
+from osu_container.build.recipes.images import (
     DEBIAN_LIBFABRIC,
     MPI_PARTS,
     NETWORK_PARTS,
@@ -15,7 +15,7 @@ from osu_container.recipes.images import (
     VENDORS,
     sources_of,
 )
-from osu_container.recipes.versions import DEBIAN, GPU_OF_DEBIAN
+from osu_container.build.recipes.versions import DEBIAN, GPU_OF_DEBIAN
 
 gpu, mpi, version, osu = USERARG['gpu'], USERARG['mpi'], USERARG['version'], USERARG['osu']
 facts, of_mpi = GPU_OF_DEBIAN[gpu], MPI_PARTS[mpi, version]

@@ -6,8 +6,8 @@ project: it has no MI250X, and its test machines reach neither registry nor AMD.
 # ruff: noqa: F821  HPCCM provides USERARG, Stage0, Stage1 and stages
 import hpccm
 
-from osu_container.recipes import common, slingshot
-from osu_container.recipes.images import (
+from osu_container.build.recipes import common, slingshot
+from osu_container.build.recipes.images import (
     LUMI_SHS,
     NETWORK_SOURCES,
     libcxi_sources,
@@ -15,7 +15,7 @@ from osu_container.recipes.images import (
     lumi_plugin,
     lumi_sources,
 )
-from osu_container.recipes.versions import GPU, ROCM, newer
+from osu_container.build.recipes.versions import GPU, ROCM, newer
 
 rocm, mpich, libfabric, libcxi = USERARG['rocm'], USERARG['mpich'], USERARG['libfabric'], USERARG['libcxi']
 with_libcxi = libcxi == 'yes'

@@ -6,9 +6,9 @@ mpi4py's ports of the C programs, started by osu-python.
 # ruff: noqa: F821  HPCCM provides USERARG, Stage0 and Stage1
 import hpccm
 
-from osu_container.recipes import common, slingshot
-from osu_container.recipes.images import CUPY_PACKAGES, MPI4PY_BASES, MPI4PY_FILES, cupy_sources
-from osu_container.recipes.versions import SOURCES
+from osu_container.build.recipes import common, slingshot
+from osu_container.build.recipes.images import CUPY_PACKAGES, MPI4PY_BASES, MPI4PY_FILES, cupy_sources
+from osu_container.build.recipes.versions import SOURCES
 
 base, osu, cupy = USERARG['base'], USERARG['osu'], USERARG['cupy']
 below = MPI4PY_BASES[base]

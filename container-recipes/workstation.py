@@ -9,9 +9,9 @@ MPI, which has libmpi.so.40: no MPI of the MPICH ABI can replace it; Slurm needs
 from functools import partial
 from types import SimpleNamespace
 
-from osu_container.recipes import common
-from osu_container.recipes.images import OSU_PORT, RANKS
-from osu_container.recipes.versions import DEBIAN, LIBFABRIC_HAS, MPICH_LIBFABRIC, MPICH_NEEDS, SOURCES, newer
+from osu_container.build.recipes import common
+from osu_container.build.recipes.images import OSU_PORT, RANKS
+from osu_container.build.recipes.versions import DEBIAN, LIBFABRIC_HAS, MPICH_LIBFABRIC, MPICH_NEEDS, SOURCES, newer
 
 mpich, release, libfabric, osu = USERARG.get('mpich'), USERARG['release'], USERARG['libfabric'], USERARG['osu']
 

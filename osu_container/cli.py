@@ -1,7 +1,7 @@
 """
 The command osu-container. One subcommand a module; they are imported when they are called.
 
-Python 3.6 and its standard library only: some subcommands run where there is nothing else (bin/osu-container).
+Python 3.6 and its standard library only: some subcommands run where there is nothing else (scripts/osu-container).
 """
 import argparse
 import difflib
@@ -13,26 +13,26 @@ import sys
 from pathlib import Path
 
 from osu_container import __version__
-from osu_container.core import shell, terminal
-from osu_container.core.reading import files
+from osu_container.base import shell, terminal
+from osu_container.base import files
 
-from . import exit_codes, streams
-from .exit_codes import MISSING
+from osu_container.base import exit_codes, streams
+from osu_container.base.exit_codes import MISSING
 
 #: subcommand -> module with add_arguments(parser) and the text of its line in --help
 COMMANDS = {
-    'try': ('osu_container.attempt.cli', "run the approaches without an installation, and leave one file to send"),
+    'try': ('osu_container.check.try_.cli', "run the approaches without an installation, and leave one file to send"),
     'check': ('osu_container.check.cli', "tell before anything runs which approaches will work with an image, and why"),
     'discover': ('osu_container.discover.cli', "find the facts of this system and write them as a site"),
     'proof': ('osu_container.proof.cli', "show what every rank of a run really loaded and used"),
     'why': ('osu_container.why.cli', "name cause and remedy of the messages in a job's output"),
-    'new': ('osu_container.new.cli', "write an easyconfig for an MPI container of your own"),
-    'image': ('osu_container.image.cli', "list, build and check the images"),
+    'new': ('osu_container.check.new.cli', "write an easyconfig for an MPI container of your own"),
+    'image': ('osu_container.build.cli', "list, build and check the images"),
     'bench': ('osu_container.bench.cli', "run the benchmarks over Slurm: every approach and native, in turn"),
-    'import': ('osu_container.results.import_cli', "make a run of what OSU's programs or IMB printed"),
-    'compare': ('osu_container.compare.cli', "compare runs and published figures at every message size"),
-    'report': ('osu_container.report.cli', "make one page of runs: tables, curves, proof, environment"),
-    'reference': ('osu_container.results.cli', "list the published figures"),
+    'import': ('osu_container.bench.results.import_cli', "make a run of what OSU's programs or IMB printed"),
+    'compare': ('osu_container.bench.compare.cli', "compare runs and published figures at every message size"),
+    'report': ('osu_container.bench.report.cli', "make one page of runs: tables, curves, proof, environment"),
+    'reference': ('osu_container.bench.results.cli', "list the published figures"),
 }
 #: What installs the libraries of the commands, where the set-up of the project is not there
 REQUIREMENTS = 'osu_container/requirements.txt'
@@ -125,7 +125,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def command():
-    """Run as a process of its own, as bin/osu-container does; return the exit code."""
+    """Run as a process of its own, as scripts/osu-container does; return the exit code."""
     if sys.argv[1:2] != ['proof']:  # which starts what is the user's; others write scripts that are run
         os.umask(os.umask(0o077) | stat.S_IWOTH)
     return streams.as_process(main)

@@ -4,11 +4,20 @@ import shutil
 
 import pytest
 
-from osu_container.core.data.approaches import APPROACHES
+from osu_container.data.approaches import APPROACHES
 
 pytest.register_assert_rewrite('tests.helpers')
 
-from tests.helpers.machine import EASYBUILD_VERSIONS, FIRST, PROJECT, STATE, EasyBuild, end_jobs, run, tool  # noqa: E402
+from tests.helpers.machine import (
+    EASYBUILD_VERSIONS,
+    FIRST,
+    PROJECT,
+    STATE,
+    EasyBuild,
+    end_jobs,
+    run,
+    tool,
+)  # noqa: E402
 
 
 def pytest_make_parametrize_id(val):

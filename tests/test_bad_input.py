@@ -13,7 +13,7 @@ import pytest
 from hypothesis import strategies as st
 
 from osu_container import cli
-from osu_container.core.deciding.site_choice import site_entry
+from osu_container.verdict.site_choice import site_entry
 from tests.helpers.bad_inputs import AROUND, CASES, FAULTS, HOST, good, run_with
 from tests.helpers.elf_folder import ElfFolder, good_host, good_image, pack, write_sif
 from tests.helpers.hostile import TEXTS, each

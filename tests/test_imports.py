@@ -14,14 +14,14 @@ TRACKED = run(['git', '-C', PROJECT, 'ls-files', '-co', '--exclude-standard']).s
 MODULES = sorted(re.sub(r'(/__init__)?\.py$', '', name).replace('/', '.') for name in TRACKED
                  if name.startswith('osu_container/') and name.endswith('.py') and (PROJECT / name).exists())
 #: Started as programs of their own, so that nobody has set a search path for them
-SCRIPTS = {'bin/osu-container', 'tests/stand_in/make', 'easyblocks/generic/mpicontainer.py',
+SCRIPTS = {'scripts/osu-container', 'tests/stand_in/make', 'easyblocks/generic/mpicontainer.py',
            'easyblocks/generic/mpinative.py',
            'osu_container/bench/checks.py',  # by ReFrame
-           'easyconfigs/o/osu-container/osu-explain', 'osu_container/proof/osu-proof',
+           'scripts/osu-explain', 'scripts/osu-proof',
            'osu_container/proof/start.py',  # from an installed module
            *(name for name in TRACKED if re.match(r'container-recipes/\w+\.py$', name))}  # by HPCCM
 #: They need what is on a path of their own, which is no package of this project
-OTHERS = {'easyconfigs/o/osu-native/osu-port', 'container-recipes/mpi4py/osu-python',
+OTHERS = {'scripts/osu-port', 'container-recipes/mpi4py/osu-python',
           'tests/stand_in/files/says.py'}
 #: Import every module that is named, each in a process of its own that has imported nothing of ours yet
 FORKED = """
@@ -75,7 +75,7 @@ def test_every_module_imports_alone(python, modules, tmp_path):
 
 
 #: What sets more than a search path before it imports: limits of libraries
-LATE = {'tests/conftest.py', 'tests/test_imports.py', 'osu_container/compare/numbers.py'}
+LATE = {'tests/conftest.py', 'tests/test_imports.py', 'osu_container/bench/compare/numbers.py'}
 
 
 def test_a_search_path_is_set_where_a_program_starts_and_nowhere_else():
@@ -106,7 +106,7 @@ def test_no_circle_of_imports():
 
 
 def test_core_needs_neither_easybuild_nor_the_rest():
-    allowed = ('osu_container.core', 'osu_container.places')  # and the release, in the package itself
+    allowed = ('osu_container.core', 'osu_container.base.places')  # and the release, in the package itself
     for name, text in python_files().items():
         if name.startswith('osu_container/core/'):
             for module in re.findall(r'^\s*(?:from|import) (easybuild[\w.]*|osu_container[\w.]*)', text, re.M):

@@ -3,8 +3,8 @@
 # Never built by this project: our tests reach no container registry, and have neither CUDA nor an aarch64 processor.
 #
 # Build it in the top folder of the repository:
-#   bin/osu-container image build osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi --osu c
-# or by hand, with the sources in sources/ (bin/osu-container image fetch osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi):
+#   scripts/osu-container image build osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi --osu c
+# or by hand, with the sources in sources/ (scripts/osu-container image fetch osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi):
 #   Apptainer      apptainer build --fakeroot osu.sif THIS_FILE
 #   SingularityCE  singularity build osu.sif THIS_FILE, by an ordinary user, with proot on PATH
 #   Docker         docker build -f THIS_FILE -t osu .

@@ -17,13 +17,13 @@ CLONE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file_
 if os.path.isdir(os.path.join(CLONE, 'osu_container', 'core')):
     sys.path.insert(0, CLONE)
 try:
-    from osu_container.core.data.approaches import APPROACHES
-    from osu_container.core.deciding import facts
-    from osu_container.core.deciding.settings import image_of, settings_for
-    from osu_container.core.installing import image_build, site_image, user_software
-    from osu_container.core.installing.staged import is_shareable, place_image, stamp
-    from osu_container.core.writing.wrappers import COMMAND, WRAPPERS, check_wrapper, make_wrappers
-    from osu_container.easyblock import SiteEasyBlock
+    from osu_container.data.approaches import APPROACHES
+    from osu_container.verdict import facts
+    from osu_container.verdict.settings import image_of, settings_for
+    from osu_container.install import image_build, site_image, user_software
+    from osu_container.install.staged import is_shareable, place_image, stamp
+    from osu_container.install.wrappers import COMMAND, WRAPPERS, check_wrapper, make_wrappers
+    from osu_container.install.easyblock import SiteEasyBlock
 except ImportError as err:
     raise ImportError("%s cannot find its package: %s, looked for in %s and on Python's path. Do not copy this file: "
                       "name it in its clone (also after the clone was moved: EASYBUILD_INCLUDE_EASYBLOCKS, or "

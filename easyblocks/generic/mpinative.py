@@ -14,10 +14,10 @@ CLONE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file_
 if os.path.isdir(os.path.join(CLONE, 'osu_container', 'core')):
     sys.path.insert(0, CLONE)
 try:
-    from osu_container.core.data.approaches import APPROACHES
-    from osu_container.core.deciding.facts import native_facts
-    from osu_container.core.deciding.settings import settings_for
-    from osu_container.core.installing.native import (
+    from osu_container.data.approaches import APPROACHES
+    from osu_container.verdict.facts import native_facts
+    from osu_container.verdict.settings import settings_for
+    from osu_container.install.native import (
         RCCL_PLUGIN,
         check_source,
         environment_problems,
@@ -27,9 +27,9 @@ try:
         prgenv_of,
         sources_of_ports,
     )
-    from osu_container.easyblock import SiteEasyBlock, is_site_file
-    from osu_container.places import easyconfigs
-    from osu_container.recipes.versions import SOURCES
+    from osu_container.install.easyblock import SiteEasyBlock, is_site_file
+    from osu_container.base.places import easyconfigs
+    from osu_container.build.recipes.versions import SOURCES
 except ImportError as err:
     raise ImportError("%s cannot find its package: %s, looked for in %s and on Python's path. Do not copy this file: "
                       "name it in its clone (also after the clone was moved: EASYBUILD_INCLUDE_EASYBLOCKS, or "

@@ -22,7 +22,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(PROJECT))
 
 from osu_container.bench import cases, holding, measure, plan  # noqa: E402, the path above is needed first
-from osu_container.results import model, run_files  # noqa: E402
+from osu_container.bench.results import model, run_files  # noqa: E402
 
 RANK_PROOF = PROJECT / 'osu_container' / 'rank-proof'
 

@@ -11,18 +11,18 @@ import sys
 import time
 from pathlib import Path
 
-from osu_container.core import shell
-from osu_container.core.data.launchers import BATCH
-from osu_container.core.deciding import launching
-from osu_container.core.terminal import discreet
+from osu_container.base import shell
+from osu_container.data.launchers import BATCH
+from osu_container.verdict import launching
+from osu_container.base.terminal import discreet
 from osu_container.proof import judging
 from osu_container.proof.cli import call
 
-from .. import streams
-from ..results import model, run_files, select
-from ..results.import_cli import whole_number
-from . import BenchError, cases, holding, installed_modules, plan, reframe_settings
-from .session import Session, Wanted, left_of
+from osu_container.base import streams
+from osu_container.bench.results import model, run_files, select
+from osu_container.bench.results.import_cli import whole_number
+from osu_container.bench import BenchError, cases, holding, installed_modules, plan, reframe_settings
+from osu_container.bench.session import Session, Wanted, left_of
 
 EXAMPLES = """examples:
   osu-container bench --dry-run                       what would run, line by line

@@ -13,10 +13,10 @@ import socket
 import subprocess
 from pathlib import Path
 
-from osu_container.core.reading.files import not_anothers
+from osu_container.base.files import not_anothers
 
-from .. import record
-from . import BenchError
+from osu_container.bench import record
+from osu_container.bench import BenchError
 
 #: The locked file, which says who measures
 NAME = 'running.txt'

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from osu_container.proof import judging
 
-from .. import record
-from ..results import model, osu_output
+from osu_container.bench import record
+from osu_container.bench.results import model, osu_output
 
 #: Characters of output that are searched for known messages, from the end
 SEARCHED = 200000
@@ -99,7 +99,7 @@ def reason(problem, text):
 
     :param problem: str, what was seen; text: str, what it printed
     """
-    from ..why import search  # hundreds of regular expressions: a run that ends well needs none
+    from osu_container.why import search  # hundreds of regular expressions: a run that ends well needs none
     known = search.explain(text[-SEARCHED:])
     if known:
         first = known[0]

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pprint
 
-from osu_container.core import outputs
+from osu_container.base import outputs
 
 #: Lmod's function, which a batch script has not: ReFrame loads the modules with it
 MODULE_FUNCTION = 'module() { eval "$("$LMOD_CMD" bash "$@")"; }'

@@ -19,14 +19,14 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from osu_container.core import outputs
-from osu_container.core.reading.files import read_json
+from osu_container.base import outputs
+from osu_container.base.files import read_json
 from osu_container.proof import judging
 
-from .. import record
-from ..results import osu_output, run_files
-from ..streams import started
-from . import BenchError, cases, holding, installed_modules, measure, plan, reframe_settings
+from osu_container.bench import record
+from osu_container.bench.results import osu_output, run_files
+from osu_container.base.streams import started
+from osu_container.bench import BenchError, cases, holding, installed_modules, measure, plan, reframe_settings
 
 CHECKS = Path(__file__).with_name('checks.py')
 RANK_PROOF = CHECKS.parents[1] / 'rank-proof'

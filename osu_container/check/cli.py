@@ -3,23 +3,31 @@ import json
 import os
 import posixpath
 
-from osu_container.core import shell
-from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.deciding import commands, launching
-from osu_container.core.deciding.rules.finding import NOTE
-from osu_container.core.deciding.settings import approach_entry
-from osu_container.core.deciding.verdict import ask, recommended, said
-from osu_container.core.reading.elf import ElfError
-from osu_container.core.reading.image import Image
-from osu_container.core.reading.sif import ImageError
-from osu_container.core.terminal import one_line
+from osu_container.base import shell
+from osu_container.data.approaches import APPROACHES
+from osu_container.verdict import commands, launching
+from osu_container.verdict.rules.finding import NOTE
+from osu_container.verdict.settings import approach_entry
+from osu_container.verdict.verdict import ask, recommended, said
+from osu_container.image.elf import ElfError
+from osu_container.image.image import Image
+from osu_container.image.sif import ImageError
+from osu_container.base.terminal import one_line
 
-from .. import columns, streams
-from . import examination
-from .described import catalogue_name, our_image
-from .host_facts import DescribedHost, HostFactsError
-from .public_hosts import description_of
-from .site import SettingsError, add_site_arguments, chosen_site, described, this_host, this_runtime, this_site
+from osu_container.base import columns, streams
+from osu_container.check import examination
+from osu_container.check.described import catalogue_name, our_image
+from osu_container.discover.host_facts import DescribedHost, HostFactsError
+from osu_container.check.public_hosts import description_of
+from osu_container.check.site import (
+    SettingsError,
+    add_site_arguments,
+    chosen_site,
+    described,
+    this_host,
+    this_runtime,
+    this_site,
+)
 
 #: Exit code by the verdict: of the approach asked for, else of the best one
 CODES = {'works': 0, 'works slowly': 4, 'unknown': 5, 'fails': 6}

@@ -1,22 +1,22 @@
 """
 Images that nobody here has, described: the twelve published combinations, and those of this project by their names.
 
-A description has the methods of Image (core/reading/image.py), so the same rules judge it. It is partial: only what
+A description has the methods of Image (image/image.py), so the same rules judge it. It is partial: only what
 decides is in it, and what is not in it is not held to be missing. Every value has its source beside it; the words are
 those of the site data (measured, derived). Hosts: host_facts.py.
 """
 import posixpath
 import re
 
-from osu_container.core import shell
-from osu_container.core.deciding.rules.fabric import FABRIC_VERSIONS, KNOWS_CXI, LIBCXI_LABEL
-from osu_container.core.deciding.site_choice import release
-from osu_container.core.reading.elf import MACHINE_NAMES, ElfFacts
-from osu_container.core.reading.environment import FOLDER, evaluate
-from osu_container.core.reading.system import System
-from osu_container.core.reading.traits import single_copy
-from osu_container.recipes.images import ALPS_SHS, IMAGES, LUMI_SHS, libcxi_version
-from osu_container.recipes.versions import CUDA, DEBIAN, GPU_OF_DEBIAN, MPICH_LIBFABRIC, UBUNTU
+from osu_container.base import shell
+from osu_container.verdict.rules.fabric import FABRIC_VERSIONS, KNOWS_CXI, LIBCXI_LABEL
+from osu_container.verdict.site_choice import release
+from osu_container.image.elf import MACHINE_NAMES, ElfFacts
+from osu_container.image.environment import FOLDER, evaluate
+from osu_container.image.system import System
+from osu_container.image.traits import single_copy
+from osu_container.build.recipes.images import ALPS_SHS, IMAGES, LUMI_SHS, libcxi_version
+from osu_container.build.recipes.versions import CUDA, DEBIAN, GPU_OF_DEBIAN, MPICH_LIBFABRIC, UBUNTU
 
 X86_64 = MACHINE_NAMES['x86_64']
 
@@ -42,7 +42,7 @@ def asked_by_mpich(mpich, libfabric):
     """
     Return what an MPICH of a release (str) asks libfabric for that was built with a libfabric of a release (str).
 
-    See asked_of_libfabric() of core/reading/traits.py: a set for cxi came with MPICH 4.1.
+    See asked_of_libfabric() of image/traits.py: a set for cxi came with MPICH 4.1.
     """
     found = {'': release(libfabric)[:2]}
     return dict(found, cxi=(1, 6)) if release(mpich) >= (4, 1) else found
@@ -232,10 +232,10 @@ def published_image(libcxi, libfabric, mpich, rocm, plugin_found=True, shs=None)
                           shs=(shs or libcxi_version(LUMI_SHS)) if libcxi else None)
 
 
-#: Names of this project's images say what is in them (osu_container/recipes/images.py)
+#: Names of this project's images say what is in them (osu_container/build/recipes/images.py)
 _NAME = re.compile(r'osu-(lumi|workstation|debian|abi|alps)(?:-rocm-([\d.]+))?(?:-cuda-([\d.]+))?'
                    r'-(mpich|openmpi|intel-mpi)-([\d.]+)-libfabric-([\d.]+\d)(-libcxi)?$')
-#: libfabric in MPICH's own archive, with which that of family debian is linked (osu_container/recipes/debian.py)
+#: libfabric in MPICH's own archive, with which that of family debian is linked (osu_container/build/recipes/debian.py)
 _FABRIC_OF_MPICH = '1.13.1'
 #: How a name calls an MPI -> its family, as traits and as sonames have it, and its soname
 _MPIS = {'mpich': ('MPICH', 'MPICH ABI', 'libmpi.so.12'), 'intel-mpi': ('Intel MPI', 'MPICH ABI', 'libmpi.so.12'),

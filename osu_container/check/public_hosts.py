@@ -10,13 +10,13 @@ import os
 import re
 from collections import OrderedDict
 
-from osu_container.core.data.sites import DESCRIBED, SITES
-from osu_container.core.data.sites.lumi import STACKS
-from osu_container.core.deciding.site_choice import described_entry, release, site_entry
-from osu_container.core.reading.elf import MACHINE_NAMES
+from osu_container.data.sites import DESCRIBED, SITES
+from osu_container.data.sites.lumi import STACKS
+from osu_container.verdict.site_choice import described_entry, release, site_entry
+from osu_container.image.elf import MACHINE_NAMES
 
-from .described import fabric_verdef, mpi_described
-from .host_facts import FORMAT, HOSTS, checked, read_description
+from osu_container.check.described import fabric_verdef, mpi_described
+from osu_container.discover.host_facts import FORMAT, HOSTS, checked, read_description
 
 _LOG = 'ldd output of LUMI job 16599712 in github.com/alazzaro/openmpi_on_ss11 627b2cc'
 _SPACK = 'tree of Cray MPICH 8.1.13 in github.com/spack/spack pull request 29392, 2022-03-07'
@@ -141,7 +141,7 @@ def described_by(site, libfabric=None, cray_mpich=None, glibc=None):
                   runpath=['/opt/cray/pe/gcc-libs'] if name == 'libmpi' else []), _unpublished(site)]
     if 'libfabric' in has:
         libraries[has['libfabric']['value']].append(_said(
-            'derived', 'release in its path; FABRIC_VERSIONS in core/deciding/rules/fabric.py',
+            'derived', 'release in its path; FABRIC_VERSIONS in verdict/rules/fabric.py',
             has['libfabric']['date'], verdef=sorted(fabric_verdef(libfabric)), traits={
                 'release': libfabric, 'api': list(release(libfabric)[:2]), 'providers': ['cxi', 'tcp'],
                 'complete': False, 'folders': None, 'by_name': True}))

@@ -1,5 +1,5 @@
 """
-From what was found to a site (core/data/sites/schema.py) that installs and runs as it is.
+From what was found to a site (data/sites/schema.py) that installs and runs as it is.
 
 It has what differs from the entry that it is based on: 'cray' where the network is Slingshot's, else 'plain'. Where the
 system does not tell, that entry has the value with which modules start everywhere.
@@ -8,14 +8,14 @@ import os
 import re
 from collections import OrderedDict
 
-from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.data.networks import NETWORKS
-from osu_container.core.data.sites import BASES, SITES
-from osu_container.core.data.sites.schema import PMIX_FILES_DERIVED, TABLES, rank_folders
-from osu_container.core.data.sites.workstation import ANY_MACHINE, ANY_OPENMPI
-from osu_container.core.deciding.settings import approach_entry, check_approach, image_of, runs_on
-from osu_container.core.deciding.site_choice import SettingsError, release, site_entry
-from osu_container.recipes.images import IMAGES
+from osu_container.data.approaches import APPROACHES
+from osu_container.data.networks import NETWORKS
+from osu_container.data.sites import BASES, SITES
+from osu_container.data.sites.schema import PMIX_FILES_DERIVED, TABLES, rank_folders
+from osu_container.data.sites.workstation import ANY_MACHINE, ANY_OPENMPI
+from osu_container.verdict.settings import approach_entry, check_approach, image_of, runs_on
+from osu_container.verdict.site_choice import SettingsError, release, site_entry
+from osu_container.build.recipes.images import IMAGES
 
 ALPS = 'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.sif'
 #: Image for Slingshot, by release of ROCm and libfabric; with -libcxi behind it for opensource

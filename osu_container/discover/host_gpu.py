@@ -1,7 +1,7 @@
 """Looking for GPUs, ROCm or CUDA, and the GPU transport layer of Cray MPICH."""
 import re
 
-from .host import newest_first
+from osu_container.discover.host import newest_first
 
 #: Model of an NVIDIA GPU, as it is in the driver's text -> its architecture
 NVIDIA = (('A100', 'sm_80'), ('H100', 'sm_90'), ('H200', 'sm_90'), ('GH200', 'sm_90'), ('V100', 'sm_70'),

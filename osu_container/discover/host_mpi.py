@@ -3,7 +3,7 @@ import os
 import re
 from collections import OrderedDict
 
-from .host import newest_first
+from osu_container.discover.host import newest_first
 
 LIBMPI, LIBMPI_ABI = 'libmpi.so.12', 'libmpi_abi.so.1'
 

@@ -12,17 +12,17 @@ import os
 import re
 from collections import namedtuple
 
-from osu_container.core.data.networks import BEST_FIRST, NETWORKS
-from osu_container.core.deciding.layers import parts_of
-from osu_container.core.reading.elf import ElfError, elf_facts
-from osu_container.core.reading.files import read_plain
-from osu_container.core.reading.traits import fabric_traits
+from osu_container.data.networks import BEST_FIRST, NETWORKS
+from osu_container.verdict.layers import parts_of
+from osu_container.image.elf import ElfError, elf_facts
+from osu_container.base.files import read_plain
+from osu_container.image.traits import fabric_traits
 
-from .host import newest_first
+from osu_container.discover.host import newest_first
 
 LIBFABRIC = 'libfabric.so.1'
 FOLDER = '/sys/class/infiniband'
-#: name; kind: key of NETWORKS (core/data/networks.py) or None, what it speaks is not known; driver: str, the kernel's,
+#: name; kind: key of NETWORKS (data/networks.py) or None, what it speaks is not known; driver: str, the kernel's,
 #: '' where it is not said; up: bool, one of its ports is, or nothing says
 Card = namedtuple('Card', 'name kind driver up')
 

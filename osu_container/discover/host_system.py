@@ -3,9 +3,9 @@ import os
 import re
 import socket
 
-from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.reading.closure import closure
-from osu_container.core.reading.elf import ElfError
+from osu_container.data.approaches import APPROACHES
+from osu_container.image.closure import closure
+from osu_container.image.elf import ElfError
 
 #: File systems that are the same on all nodes
 SHARED = ('lustre', 'gpfs', 'nfs', 'nfs4', 'beegfs', 'ceph', 'wekafs', 'panfs', 'dvs', 'pvfs2', 'fuse.glusterfs')

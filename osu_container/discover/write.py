@@ -7,8 +7,8 @@ import json
 import pprint
 import re
 
-from .. import columns
-from .entry import easyconfig_of
+from osu_container.base import columns
+from osu_container.discover.entry import easyconfig_of
 
 SECTIONS = [('runtime', 'Container runtime'), ('MPI', 'MPI'), ('network', 'Network'), ('PMI', 'Start of ranks'),
             ('GPU', 'GPU'), ('Slurm', 'Slurm'), ('files', 'Files'), ('modules', 'Modules'), ('system', 'System')]
@@ -20,7 +20,7 @@ def source_of(found):
     # names are what commands and the environment print: text that ends this comment would be code
     name, node = (re.sub(r'[^\w.:-]', '?', one, flags=re.ASCII) for one in (found['name'], found['node']))
     return """# Site %s, written by osu-container discover on %s, %s: read it, and correct what is wrong.
-# Keys: docs/add-a-site.md. It has what differs from the entry 'based_on' of osu_container/core/data/sites/.
+# Keys: docs/add-a-site.md. It has what differs from the entry 'based_on' of osu_container/data/sites/.
 # Use it: %s
 SITE = %r
 # folder in front of all paths below; empty on the system itself

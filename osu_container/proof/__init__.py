@@ -9,5 +9,5 @@ proof_text.py      the judgement as text for people
 cli.py             the command `osu-container proof`
 
 All of it runs on Python 3.6 with its standard library only. The modules hold these files themselves (osu-proof), so
-they may need no others of the project than osu_container/core/installing/staged.py installs.
+they may need no others of the project than osu_container/install/staged.py installs.
 """

@@ -21,14 +21,14 @@ import tempfile
 import threading
 import time
 
-from osu_container.core import shell
-from osu_container.core.data.launchers import DEFAULT, LAUNCHERS
-from osu_container.core.reading.files import not_anothers
-from osu_container.core.terminal import one_line, shown
+from osu_container.base import shell
+from osu_container.data.launchers import DEFAULT, LAUNCHERS
+from osu_container.base.files import not_anothers
+from osu_container.base.terminal import one_line, shown
 
-from .. import streams
-from . import judging, proof_text
-from .judging import ProofError
+from osu_container.base import streams
+from osu_container.proof import judging, proof_text
+from osu_container.proof.judging import ProofError
 
 #: Runs before each task of srun
 PROLOG = os.path.join(os.path.dirname(os.path.realpath(__file__)), 'task-prolog')
@@ -103,7 +103,7 @@ def promise_for(run, options, own=None):
 
 def approach_promise(name, module):
     """Return the Promise of an approach (str); provider and pmi are those of the module's (Promise or None)."""
-    from osu_container.core.data.approaches import APPROACHES
+    from osu_container.data.approaches import APPROACHES
     if name not in APPROACHES:
         raise ProofError("unknown approach '%s'; known approaches: %s" % (name, ', '.join(sorted(APPROACHES))))
     entry, module = APPROACHES[name], module or judging.NOTHING
@@ -271,7 +271,7 @@ def nothing_said(command, code):
                "why" % (typed, code)
     return ("nothing is proved: `%s` started no rank that could be watched. Watched are ranks that srun starts, and "
             "commands of a module under another launcher: a program of your own under mpiexec needs "
-            "osu_container/rank-proof in front; sbatch only hands a script in (set OSU_PROOF=1 in it). srun "
+            "scripts/rank-proof in front; sbatch only hands a script in (set OSU_PROOF=1 in it). srun "
             "--task-prolog= takes the place of what watches: export SLURM_TASK_PROLOG with your prolog instead" % typed)
 
 
@@ -313,7 +313,7 @@ def call(command, env, passed_on=(signal.SIGTERM, signal.SIGHUP)):
 
 def stand_alone():
     """The command osu-proof of an installed module; returns the exit code."""
-    from .. import cli
+    from osu_container import cli
     parser = cli.Parser(prog='osu-proof', description="Show what every rank of a run really loaded and used.")
     add_arguments(parser)
     parser.say_codes('proof')

@@ -13,13 +13,13 @@ import re
 import time
 from collections import namedtuple
 
-from osu_container.core.data.approaches import APART, INJECTION, NO_LIBFABRIC
-from osu_container.core.reading.files import parse_json, read_plain
+from osu_container.data.approaches import APART, INJECTION, NO_LIBFABRIC
+from osu_container.base.files import parse_json, read_plain
 
-from . import layout
-from .loaded import ENDED, LATE
-from .opened_network import TCP, providers_wanted
-from .sample import FORMAT
+from osu_container.proof import layout
+from osu_container.proof.loaded import ENDED, LATE
+from osu_container.proof.opened_network import TCP, providers_wanted
+from osu_container.proof.sample import FORMAT
 
 #: directory: str; proofs: list of dict, by rank, of the ranks whose MPI was found; tasks: int, how many ranks there
 #: were (None if nothing says it); missing: list of int, ranks without a file; without: [(rank, reason)], ranks in which

@@ -4,7 +4,7 @@ What a running process has loaded, read from /proc: libraries with path, release
 * "host" means: the file is the same (device and inode) as one that is seen without the container. "image" means: it
   lies on the container's own root, or on a file system that the host has not mounted. Anything else is null.
 * The paths in /proc/PID/maps are real paths: the kernel has followed every link.
-* The release is read from the file that is mapped (core/reading/libraries.py). Of libraries that do not say it, it is
+* The release is read from the file that is mapped (image/libraries.py). Of libraries that do not say it, it is
   what stands behind .so. in the name of the file, and release_from says so. Null where neither says it.
 
 Python 3.6 and its standard library only: it runs on compute nodes with nothing installed.
@@ -12,8 +12,8 @@ Python 3.6 and its standard library only: it runs on compute nodes with nothing 
 import os
 import re
 
-from osu_container.core.data.approaches import INJECTION
-from osu_container.core.reading.libraries import LibraryVersion, read_library, sha256_of
+from osu_container.data.approaches import INJECTION
+from osu_container.image.libraries import LibraryVersion, read_library, sha256_of
 
 #: What is looked for, by name: pattern of the file names. The C library of MPI only: libmpifort and Open MPI's
 #: libmpi_mpifh hang on it. libucp is here because MPICH may hold two network layers: ch4:ucx is not libfabric.

@@ -21,9 +21,9 @@ import re
 import socket
 import struct
 
-from osu_container.core.data.launchers import told
+from osu_container.data.launchers import told
 
-from .loaded import link, listdir, read
+from osu_container.proof.loaded import link, listdir, read
 
 #: (pattern of a device that is open, provider or None where several use it, what it is). Names as libfabric has them.
 #: From the sources of libcxi, rdma-core, opa-psm2, xpmem and ROCm; cxi was not seen by this project.

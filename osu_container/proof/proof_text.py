@@ -5,10 +5,10 @@ Python 3.6 and its standard library only.
 """
 import os
 
-from osu_container.core.data.approaches import NO_LIBFABRIC
+from osu_container.data.approaches import NO_LIBFABRIC
 
-from .. import columns
-from .judging import UNPROVED, merged, ranges
+from osu_container.base import columns
+from osu_container.proof.judging import UNPROVED, merged, ranges
 
 #: Kinds of ranks and lines of domains that are shown; a report fits on a screen
 KINDS, DOMAINS = 3, 4

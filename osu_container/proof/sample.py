@@ -21,11 +21,11 @@ import os
 import socket
 import time
 
-from osu_container.core.data.launchers import told
-from osu_container.core.reading.files import not_anothers
-from osu_container.core.terminal import discreet
+from osu_container.data.launchers import told
+from osu_container.base.files import not_anothers
+from osu_container.base.terminal import discreet
 
-from . import loaded, opened_network
+from osu_container.proof import loaded, opened_network
 
 #: Version of the layout of the files (layout.py)
 FORMAT = 1

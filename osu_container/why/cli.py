@@ -3,10 +3,10 @@ import json
 import os
 import sys
 
-from ..columns import fill
-from ..core.reading.files import open_plain
-from .messages import MESSAGES
-from .search import printable, search_in
+from osu_container.base.columns import fill
+from osu_container.base.files import open_plain
+from osu_container.why.messages import MESSAGES
+from osu_container.why.search import printable, search_in
 
 #: places that are named with a message, lines without a known cause that are shown
 SHOWN_PLACES, SHOWN_CLUES = 6, 12

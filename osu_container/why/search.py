@@ -2,10 +2,10 @@
 import os
 import re
 
-from ..core.reading.files import decoded, unpacked
-from ..core.terminal import ESCAPES, one_line
-from .clues import Clues
-from .messages import MESSAGES
+from osu_container.base.files import decoded, unpacked
+from osu_container.base.terminal import ESCAPES, one_line
+from osu_container.why.clues import Clues
+from osu_container.why.messages import MESSAGES
 
 #: where a cause or remedy shows what a group found, or says one thing for NVIDIA and another for AMD
 GROUP = re.compile(r'\{([^{}\n]*)\}')

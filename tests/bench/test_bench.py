@@ -5,13 +5,13 @@ import venv
 
 import pytest
 
-from osu_container import exit_codes
+from osu_container.base import exit_codes
 from osu_container.bench import BenchError, cases, installed_modules, measure, plan
-from osu_container.core.data.sites import SITES
-from osu_container.core.deciding import launching
-from osu_container.core.deciding.site_choice import site_entry, site_words
-from osu_container.results import run_files
-from osu_container.results.model import WITHOUT_SIZES, Case
+from osu_container.data.sites import SITES
+from osu_container.verdict import launching
+from osu_container.verdict.site_choice import site_entry, site_words
+from osu_container.bench.results import run_files
+from osu_container.bench.results.model import WITHOUT_SIZES, Case
 from tests.helpers import bench_stand_in
 from tests.helpers.bench_stand_in import special
 from tests.helpers.machine import PROJECT, compile_library, run
@@ -230,7 +230,7 @@ def test_a_missing_package_is_named_and_help_needs_none(bench, tmp_path):
     venv.create(tmp_path / 'bare', symlinks=True)
     bare = {'OSU_CONTAINER_PYTHON': tmp_path / 'bare/bin/python'}
     for package, name, *arguments in (('ClusterShell', 'bench'), ('numpy', 'compare', 'lumi-g-2025-03:opensource')):
-        words = [PROJECT / 'bin/osu-container', name]
+        words = [PROJECT / 'scripts/osu-container', name]
         done = run([*words, *arguments], env={**bench_stand_in.environment(bench.root), **bare})
         assert (done.returncode, done.stdout) == (exit_codes.MISSING, '')
         assert package in done.stderr and f"{bare['OSU_CONTAINER_PYTHON']} -m pip install -r" in done.stderr

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from osu_container.bench import holding, session
-from osu_container.results import run_files
+from osu_container.bench.results import run_files
 from tests.bench.test_bench import ARGUMENTS, measurements
 from tests.helpers.bench_stand_in import special
 from tests.helpers.machine import PROJECT, command_lines, run
@@ -135,7 +135,7 @@ def test_a_full_disk_leaves_whole_lines_only(tmp_path):
     writer = run_files.Writer(path)
     writer.begin(run='x', started='now', site='workstation')
     before = path.read_bytes()
-    script = ('import sys; sys.path.insert(0, sys.argv[1])\nfrom osu_container.results import run_files\n'
+    script = ('import sys; sys.path.insert(0, sys.argv[1])\nfrom osu_container.bench.results import run_files\n'
               'try: run_files.Writer(sys.argv[2]).add("end", ended="x" * 5000)\nexcept OSError as err: print(err)')
 
     def limit():

@@ -1,8 +1,8 @@
 """`osu-container bench` over the private Slurm with the real modules: native, and every approach in a container."""
 import pytest
 
-from osu_container.core.data.approaches import APPROACHES
-from osu_container.results import run_files
+from osu_container.data.approaches import APPROACHES
+from osu_container.bench.results import run_files
 from tests.helpers.machine import PROJECT
 from tests.runs.test_approaches import MODULES
 
@@ -17,7 +17,7 @@ def done(shell, tmp_path_factory):
     """(CompletedProcess, Dataset) of one repeat of osu_alltoall with the modules of NAMES."""
     folder = tmp_path_factory.mktemp('bench') / 'run'
     modules = ' '.join(f'--module {MODULES[name]}' for name in NAMES)
-    done = shell(f'{PROJECT}/bin/osu-container bench --tag quick --repeats 1 {modules} -o {folder} osu_alltoall',
+    done = shell(f'{PROJECT}/scripts/osu-container bench --tag quick --repeats 1 {modules} -o {folder} osu_alltoall',
                  timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     return done, run_files.read(folder)

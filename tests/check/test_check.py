@@ -9,17 +9,17 @@ import pytest
 from osu_container.check.cli import CODES, CONTAINERS
 from osu_container.check.site import LOCAL, local_file
 from osu_container.cli import main
-from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.data.sites import SITES
-from osu_container.core.deciding import verdict as verdict_rules
-from osu_container.core.deciding.dry_run import understood
-from osu_container.core.deciding.rules import RULES
-from osu_container.core.deciding.rules.finding import NOTE
-from osu_container.core.deciding.settings import approach_entry
-from osu_container.core.deciding.site_choice import site_entry
-from osu_container.core.deciding.trial import Host
-from osu_container.core.deciding.verdict import judged
-from osu_container.core.reading.image import Image
+from osu_container.data.approaches import APPROACHES
+from osu_container.data.sites import SITES
+from osu_container.verdict import verdict as verdict_rules
+from osu_container.verdict.dry_run import understood
+from osu_container.verdict.rules import RULES
+from osu_container.verdict.rules.finding import NOTE
+from osu_container.verdict.settings import approach_entry
+from osu_container.verdict.site_choice import site_entry
+from osu_container.verdict.trial import Host
+from osu_container.verdict.verdict import judged
+from osu_container.image.image import Image
 from tests.helpers.elf_folder import ElfFolder, good_host, good_image, mpich, open_mpi, pack, write_sif
 from tests.helpers.machine import PROJECT, PYTHON_36, folded, run
 from tests.helpers.verdict_cases import GPU, PLAIN

@@ -10,26 +10,20 @@ from pathlib import Path
 import pytest
 
 from osu_container.check.described import our_image
-from osu_container.check.host_facts import (
-    DescribedHost,
-    HostFactsError,
-    checked,
-    read_description,
-    text_of,
-)
+from osu_container.discover.host_facts import DescribedHost, HostFactsError, checked, read_description, text_of
 from osu_container.check.public_hosts import description_of
-from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.data.sites import SITES
-from osu_container.core.data.sites.schema import EVIDENCE
-from osu_container.core.deciding.rules.finding import NOTE
-from osu_container.core.deciding.settings import approach_entry, families
-from osu_container.core.deciding.site_choice import site_entry
-from osu_container.core.deciding.verdict import ask
-from osu_container.core.reading.elf import ElfError
-from osu_container.core.reading.image import Image
-from osu_container.core.reading.sif import ImageError
+from osu_container.data.approaches import APPROACHES
+from osu_container.data.sites import SITES
+from osu_container.data.sites.schema import EVIDENCE
+from osu_container.verdict.rules.finding import NOTE
+from osu_container.verdict.settings import approach_entry, families
+from osu_container.verdict.site_choice import site_entry
+from osu_container.verdict.verdict import ask
+from osu_container.image.elf import ElfError
+from osu_container.image.image import Image
+from osu_container.image.sif import ImageError
 from osu_container.discover.library_facts import description
-from osu_container.recipes.images import IMAGES
+from osu_container.build.recipes.images import IMAGES
 from tests.helpers.elf_folder import ElfFolder, good_image
 from tests.helpers.machine import PROJECT, STATE, one_of_each, run
 from tests.helpers.verdict_cases import GPU, PLAIN, SILENT, SPEAKS, World, host, image
@@ -80,7 +74,7 @@ def test_the_workstations_description_is_what_discover_sees_of_its_host_mpi():
                        if key not in ('source', 'date', 'defined', 'undefined', 'functions')}
                 for path, statements in json.loads(text_of(data))['libraries'].items() if path.startswith('/opt/')}
     assert plain(now) == plain(known) and len(plain(now)) > 4
-    assert (PROJECT / 'osu_container/check/hosts/workstation.json').stat().st_size < 20000, 'without symbols'
+    assert (PROJECT / 'osu_container/discover/hosts/workstation.json').stat().st_size < 20000, 'without symbols'
 
 
 def test_a_site_that_nobody_has_described_is_unknown_and_says_what_to_do():

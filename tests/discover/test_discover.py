@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.deciding.settings import approach_entry, runs_on, settings_for
-from osu_container.core.deciding.site_choice import SettingsError, SiteFile, site_entry
+from osu_container.data.approaches import APPROACHES
+from osu_container.verdict.settings import approach_entry, runs_on, settings_for
+from osu_container.verdict.site_choice import SettingsError, SiteFile, site_entry
 from osu_container.discover.cli import found_now
 from osu_container.discover.write import report_of
-from osu_container.generate.described_facts import facts_of, names_of
+from tools.generate.described_facts import facts_of, names_of
 from tests.helpers.machine import (
     PROJECT,
     PYTHON_36,

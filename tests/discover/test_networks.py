@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.deciding.site_choice import network_of
+from osu_container.data.approaches import APPROACHES
+from osu_container.verdict.site_choice import network_of
 from osu_container.discover.cli import found_now
-from osu_container.generate.described_facts import facts_of
+from tools.generate.described_facts import facts_of
 from tests.discover.test_discover import check_site
 from tests.helpers.machine import PROJECT, run, tool
 

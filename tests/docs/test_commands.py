@@ -21,7 +21,7 @@ from osu_container.cli import COMMANDS, Parser
 from tests.helpers import example_runs as results_data
 from tests.helpers import foreign_images
 from tests.helpers.machine import PROJECT, STATE, run
-from tests.image.test_images_run import built  # noqa: F401, a fixture
+from tests.build.test_images_run import built  # noqa: F401, a fixture
 
 pytestmark = pytest.mark.system
 
@@ -35,10 +35,10 @@ ELSEWHERE, RUN_ELSEWHERE = 'install-lumi|other-systems|mpi4py|gpu', r'eb osu-.*|
 #: Commands that need LUMI, a network, a registry, an image of the user's or hours, or that remove what the user has
 NOT_RUN = (
     r'(make|git|scp|sbatch|patchelf|ln|lfs|sbcast|cp|sha256sum|tar|pip|python3|/apps/\S+|mpiexec) .*',
-    r'(RELEASES|TRY)=.*', r'apptainer (key|sign|verify|push|pull) .*', r'osu-container-\S+/bin/osu-container --version',
+    r'(RELEASES|TRY)=.*', r'apptainer (key|sign|verify|push|pull) .*', r'osu-container-\S+/scripts/osu-container --version',
     r'module load LUMI.*', r'srun (--account=|.*singularity run ).*', r'cd \$EBU_USER_PREFIX/sources',
     r'export OSU_CONTAINER_PYTHON=.*', r'(bin/)?osu-container bench .*(--tag published|bind-mpich).*',
-    r'bin/osu-container image build (?!--check).*', r"osu-container check FILE\.sif --program '.*",
+    r'scripts/osu-container image build (?!--check).*', r"osu-container check FILE\.sif --program '.*",
     r'osu-container new cray-\S+ .*', r'eb pytorch-swap\.eb', r'osu-container proof --expect .*',
 )
 #: Pages on which `eb` gets --dry-run: it finds the easyconfig and takes the options
@@ -59,7 +59,7 @@ BEFORE = {
     r'compare imported$': (
         "printf '# OSU MPI Bandwidth Test v7.5\\n# Size Bandwidth (MB/s)\\n1 2.00\\n' >one.txt; "
         'sed s/2.00/2.02/ one.txt >two.txt; '
-        'bin/osu-container import native=one.txt hybrid=two.txt -o imported >imported.txt'),
+        'scripts/osu-container import native=one.txt hybrid=two.txt -o imported >imported.txt'),
     r'discover --sysroot frontier': '[ -e frontier ] || tests/stand_in/make frontier frontier --facts-only >made.txt',
     r'(diff |--site-file |=)site\.py': '[ -e site.py ] || osu-container discover -o site.py >out.txt',
     r'diff site\.py node\.py': '[ -e node.py ] || cp site.py node.py',

@@ -22,7 +22,7 @@ FOLDERS = ('.ci', '.github', 'container-recipes', 'docs', 'easyblocks', 'easycon
 #: Who says a message that is not ours; the text below its heading begins with "From <name>"
 OTHERS = ('EasyBuild', 'Lmod', 'Apptainer', 'SingularityCE', 'Slurm', 'bash', 'the loader', "mpi4py's port", 'Python',
           'libfabric', 'MPICH', 'Cray MPICH', 'RCCL')
-#: Not in the repository: osu_container/generate/site_report.py makes it
+#: Not in the repository: tools/generate/site_report.py makes it
 MADE_WITH_THE_SITE = [PROJECT / 'docs' / 'results' / 'report.html']
 
 

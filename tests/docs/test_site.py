@@ -42,7 +42,7 @@ class Elements:
 def settings_elsewhere():
     """Return mkdocs.yml (str) for another folder, which has no report."""
     text = (PROJECT / 'mkdocs.yml').read_text().partition('\nnav:')[0] + '\n'
-    hooks = 'osu_container/generate/site_'
+    hooks = 'tools/generate/site_'
     return text.replace(f'  - {hooks}report.py\n', '').replace(f'  - {hooks}links.py', f'  - {PROJECT}/{hooks}links.py')
 
 

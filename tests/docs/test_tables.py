@@ -5,18 +5,18 @@ from xml.etree import ElementTree
 import pytest
 
 from osu_container.check import examination
-from osu_container.compare.thresholds import MARGINS
-from osu_container.compare.troubles import RULES
-from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.data.launchers import LAUNCHERS
-from osu_container.core.data.networks import NETWORKS
-from osu_container.core.data.sites import DESCRIBED, SITES
-from osu_container.core.deciding.launching import typed
-from osu_container.core.deciding.rules.fabric import SEEN_OVER_CXI
-from osu_container.core.deciding.settings import approach_entry, host_libraries, pmi_for, runs_on, with_mpi_of
-from osu_container.core.deciding.site_choice import SettingsError, described_entry, overridden, site_entry
-from osu_container.core.deciding.verdict import level_of
-from osu_container.image.catalogue import IMAGES
+from osu_container.bench.compare.thresholds import MARGINS
+from osu_container.bench.compare.troubles import RULES
+from osu_container.data.approaches import APPROACHES
+from osu_container.data.launchers import LAUNCHERS
+from osu_container.data.networks import NETWORKS
+from osu_container.data.sites import DESCRIBED, SITES
+from osu_container.verdict.launching import typed
+from osu_container.verdict.rules.fabric import SEEN_OVER_CXI
+from osu_container.verdict.settings import approach_entry, host_libraries, pmi_for, runs_on, with_mpi_of
+from osu_container.verdict.site_choice import SettingsError, described_entry, overridden, site_entry
+from osu_container.verdict.verdict import level_of
+from osu_container.build.catalogue import IMAGES
 from tests.helpers.machine import PROJECT
 
 DOCS = PROJECT / 'docs'

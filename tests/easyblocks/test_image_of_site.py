@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from osu_container.core.reading.libraries import sha256_of
+from osu_container.image.libraries import sha256_of
 from tests.helpers import foreign_images
 from tests.helpers.machine import PROJECT, StandIn, folded, run
 

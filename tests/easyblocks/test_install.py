@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.data.sites import SITES
-from osu_container.core.reading.libraries import sha256_of
+from osu_container.data.approaches import APPROACHES
+from osu_container.data.sites import SITES
+from osu_container.image.libraries import sha256_of
 from tests.helpers import osu_archive
 from tests.helpers.machine import (
     PROJECT,

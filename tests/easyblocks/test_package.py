@@ -105,7 +105,7 @@ def test_one_command_brings_all_commands_and_completion(any_eb):
     shown = in_a_shell(any_eb, 'osu-container --version', 'echo "$EASYBUILD_INCLUDE_EASYBLOCKS"',
                        'osu-container why --help | head -1; type -P osu-container')
     assert shown.stdout.startswith(f'osu-container {__version__} ({root})\n{root}/easyblocks/generic/*.py\n'), shown
-    assert shown.stdout.endswith(f'{root}/bin/osu-container\n')
+    assert shown.stdout.endswith(f'{root}/scripts/osu-container\n')
     words = in_a_shell(any_eb, f'. {root}/share/bash-completion/completions/osu-container',
                        'COMP_WORDS=(osu-container ch) COMP_CWORD=1; $(complete -p osu-container | '
                        'sed "s/.*-F \\([^ ]*\\) .*/\\1/"); echo "${COMPREPLY[@]}"')

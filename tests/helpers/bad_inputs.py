@@ -9,7 +9,7 @@ import os
 import struct
 from typing import Callable, NamedTuple
 
-from osu_container.results import run_files
+from osu_container.bench.results import run_files
 from tests.helpers.example_runs import make_run
 from tests.helpers.verdict_cases import CPU
 

@@ -20,10 +20,10 @@ from pathlib import Path
 
 import pytest
 
-from osu_container.core.deciding.trial import Container
-from osu_container.core.reading import sif as sif_file
-from osu_container.core.reading.elf import elf_facts
-from osu_container.core.reading.image import Image
+from osu_container.verdict.trial import Container
+from osu_container.image import sif as sif_file
+from osu_container.image.elf import elf_facts
+from osu_container.image.image import Image
 from tests.helpers.machine import compile_library, run
 
 #: The loader of this machine, as programs name it, and its C library
@@ -254,7 +254,7 @@ def open_mpi(release='5.0.11'):
     return _texts('Open MPI v%d.%d.%d', release, 'PMIX_RANK', 'libpmix.so.2')
 
 
-#: The first functions' names of some providers, as their messages have them (core/reading/traits.py)
+#: The first functions' names of some providers, as their messages have them (image/traits.py)
 _FUNCTIONS = {'cxi': 'cxip_', 'tcp': 'xnet_', 'shm': 'smr_', 'verbs': 'vrb_', 'rxm': 'rxm_', 'opx': 'opx_',
               'psm2': 'psmx2_', 'efa': 'efa_'}
 

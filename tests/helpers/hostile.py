@@ -133,9 +133,9 @@ from easybuild.framework.easyconfig.parser import EasyConfigParser
 from easybuild.tools.config import init_build_options
 init_build_options({'silent': True})
 sys.path.insert(0, sys.argv[1])
-from osu_container.core.deciding.settings import settings_for, approach_entry
-from osu_container.core.deciding.site_choice import site_entry
-from osu_container.core.writing.module_text import module_text
+from osu_container.verdict.settings import settings_for, approach_entry
+from osu_container.verdict.site_choice import site_entry
+from osu_container.install.module_text import module_text
 for line in sys.stdin:
     question = json.loads(line)
     try:

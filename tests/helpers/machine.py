@@ -22,8 +22,8 @@ from pathlib import Path
 
 import pytest
 
-from osu_container.core.deciding.site_choice import site_entry
-from osu_container.recipes.versions import SOURCES
+from osu_container.verdict.site_choice import site_entry
+from osu_container.build.recipes.versions import SOURCES
 
 PROJECT = Path(__file__).resolve().parents[2]
 STATE = PROJECT / '.workstation'
@@ -169,7 +169,7 @@ def compile_library(path, soname=None, version_script=None, needed=(), rpath=Non
 
 
 def fetched(key):
-    """Return the path of the source key (str, of osu_container/recipes/versions.py), fetched if it is not there yet."""
+    """Return the path of the source key (str, of osu_container/build/recipes/versions.py), fetched if it is not there yet."""
     path = PROJECT / 'sources' / SOURCES[key]['file']
     if not path.exists():
         done = run([PROJECT / 'bin' / 'osu-container', 'image', 'fetch', '--quiet', '--source', key])
@@ -279,7 +279,7 @@ class StandIn:
 
         :return: (CompletedProcess, [proof (dict)] by rank)
         """
-        done = self.shell(command.format(prove=f'{PROJECT}/osu_container/rank-proof {folder}'), **variables)
+        done = self.shell(command.format(prove=f'{PROJECT}/scripts/rank-proof {folder}'), **variables)
         assert done.returncode == 0, done.stderr
         found = [json.loads(path.read_text()) for path in sorted(Path(folder).glob('rank-*.json'))]
         assert len(found) == 2

@@ -13,7 +13,7 @@ import sys
 import tarfile
 from pathlib import Path
 
-from osu_container.recipes.versions import SOURCES
+from osu_container.build.recipes.versions import SOURCES
 
 #: The release that everything here is for, and the name of its archive
 RELEASE, ARCHIVE = SOURCES['osu']['version'], SOURCES['osu']['file']

@@ -9,7 +9,7 @@ from tests.helpers.machine import LASTING, PROJECT
 
 pytestmark = [pytest.mark.system, pytest.mark.usefixtures('slurm')]
 
-COMMAND = f'{PROJECT}/bin/osu-container proof'
+COMMAND = f'{PROJECT}/scripts/osu-container proof'
 PROGRAM = f'osu_latency {LASTING}'
 SRUN = 'srun -N2 -n2'
 #: The image as it is: the commands of the module do not let the environment take away what they promise

@@ -12,9 +12,9 @@ import re
 
 import pytest
 
-from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.deciding.settings import pmi_for
-from osu_container.core.deciding.site_choice import site_entry
+from osu_container.data.approaches import APPROACHES
+from osu_container.verdict.settings import pmi_for
+from osu_container.verdict.site_choice import site_entry
 from tests.helpers import foreign_images, osu_archive
 from tests.helpers.elf_folder import ElfFolder, good_image
 from tests.helpers.machine import LASTING, PROJECT, STATE, one_of_each, run
@@ -127,7 +127,7 @@ HABITS = {
 @pytest.mark.parametrize('habit', HABITS)
 def test_a_command_does_what_its_module_promises_whatever_else_is_exported(shell, habit, tmp_path):
     done = shell(f'module load osu-container/bind; command=$(type -P osu_latency); {HABITS[habit]}\n'
-                 f'srun -N2 -n2 {PROJECT}/osu_container/rank-proof {tmp_path} $command {LASTING}')
+                 f'srun -N2 -n2 {PROJECT}/scripts/rank-proof {tmp_path} $command {LASTING}')
     assert done.returncode == 0 and len(re.findall(r'^\s*8\s', done.stdout, re.M)) == 1, done.stdout + done.stderr
     assert origins(tmp_path) == ['host'] * 4
 
@@ -140,7 +140,7 @@ def test_ranks_stay_together_with_options_for_a_clean_environment(shell, option)
 
 def test_scope_commands_keeps_binds_out_of_the_shell(shell, tmp_path):
     done = shell('export OSU_SCOPE=commands; module load osu-container/bind; env | grep -E "^APPTAINER(ENV)?_"; '
-                 f'srun -N2 -n2 {PROJECT}/osu_container/rank-proof {tmp_path} osu_latency {LASTING}; '
+                 f'srun -N2 -n2 {PROJECT}/scripts/rank-proof {tmp_path} osu_latency {LASTING}; '
                  'unset OSU_SCOPE; module unload osu-container; env | grep OSU_SCOPE; module load osu-container/bind; '
                  'export OSU_SCOPE=commands; module unload osu-container; env | grep -E "^APPTAINER(ENV)?_"')
     assert 'APPTAINER' not in done.stdout and 'OSU_SCOPE' not in done.stdout, done.stdout + done.stderr

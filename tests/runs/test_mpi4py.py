@@ -13,12 +13,12 @@ from pathlib import Path
 import pip
 import pytest
 
-from osu_container.core.data.approaches import APPROACHES
+from osu_container.data.approaches import APPROACHES
 from osu_container.proof.judging import promise_of
-from osu_container.recipes.versions import SOURCES
+from osu_container.build.recipes.versions import SOURCES
 from tests.helpers import foreign_images
 from tests.helpers.machine import PROJECT, run
-from tests.image.test_images_run import FOLDER, WITH_PYTHON, built  # noqa: F401, a fixture
+from tests.build.test_images_run import FOLDER, WITH_PYTHON, built  # noqa: F401, a fixture
 from tests.runs.test_approaches import table
 
 pytestmark = pytest.mark.system

@@ -20,7 +20,7 @@ import pytest
 
 from tests.helpers import foreign_images
 from tests.helpers.machine import PROJECT, STATE, run
-from tests.image.test_images_run import FOLDER, OPENMPI, built  # noqa: F401, built is a fixture
+from tests.build.test_images_run import FOLDER, OPENMPI, built  # noqa: F401, built is a fixture
 
 pytestmark = [pytest.mark.system, pytest.mark.skipif(os.getuid() != 0, reason='the tests run as an ordinary user')]
 
@@ -100,7 +100,7 @@ def clone(built):  # noqa: F811, a fixture
         yield folder
     finally:
         if folder.exists():
-            as_user('workstation/slurm.sh', 'stop', folder=folder)
+            as_user('tools/workstation/slurm.sh', 'stop', folder=folder)
         remove()
         fuse.chmod(before)
 
@@ -131,7 +131,7 @@ def passed(clone, *chosen):
 
 
 def test_pages_and_shared_containers_pass_as_an_ordinary_user(clone):
-    files = ['tests/runs/test_shared_container.py', 'tests/easyconfigs/test_run_in_container.py',
+    files = ['tests/runs/test_shared_container.py', 'tests/scripts/test_run_in_container.py',
              'tests/docs/test_commands.py']
     chosen = 'shared_container or share_no_container or page_runs'
     assert passed(clone, *files, '-k', chosen, '-m', 'not nightly') > 15

@@ -3,7 +3,7 @@ import datetime
 
 import pytest
 
-from osu_container.core.deciding import verdict as verdict_rules
+from osu_container.verdict import verdict as verdict_rules
 from tests.stand_in.pairs import cases, running
 
 pytestmark = pytest.mark.system

@@ -10,10 +10,10 @@ import re
 
 import pytest
 
-from osu_container.core.data.approaches import APPROACHES
-from osu_container.core.data.sites import SITES
-from osu_container.core.deciding.settings import runs_on
-from osu_container.core.deciding.site_choice import site_entry
+from osu_container.data.approaches import APPROACHES
+from osu_container.data.sites import SITES
+from osu_container.verdict.settings import runs_on
+from osu_container.verdict.site_choice import site_entry
 from tests.helpers.elf_folder import LIBC, ElfFolder
 from tests.helpers.machine import PROJECT, StandIn, folded, one_of_each, run
 

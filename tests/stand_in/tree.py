@@ -24,13 +24,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-from osu_container.core.deciding.rules.fabric import FABRIC_VERSIONS
-from osu_container.core.deciding.site_choice import site_entry
-from osu_container.core.installing.site_image import image_folders
-from osu_container.core.reading.closure import closure
-from osu_container.core.reading.elf import ElfError
-from osu_container.core.reading.sif import ImageError
-from osu_container.places import PROJECT, STATE
+from osu_container.verdict.rules.fabric import FABRIC_VERSIONS
+from osu_container.verdict.site_choice import site_entry
+from osu_container.install.site_image import image_folders
+from osu_container.image.closure import closure
+from osu_container.image.elf import ElfError
+from osu_container.image.sif import ImageError
+from osu_container.base.places import PROJECT, STATE
 from tests.stand_in.pairs import parts
 from tests.stand_in.pairs.parts import StandInError, run
 from tests.stand_in.systems import HOSTS
@@ -77,7 +77,7 @@ ANL_BASE = {'8': '3.4a2', '9': '4.1.2'}
 FABRIC_VERSIONED = ('fi_getinfo', 'fi_freeinfo', 'fi_dupinfo', 'fi_fabric')
 FABRIC_PLAIN = ('fi_strerror', 'fi_tostr', 'fi_tostr_r', 'fi_getparams', 'fi_freeparams', 'fi_param_define',
                 'fi_param_get', 'fi_log', 'fi_log_enabled', 'fi_log_ready')
-#: What names of functions a provider leaves in the file; core/reading/traits.py looks for them
+#: What names of functions a provider leaves in the file; image/traits.py looks for them
 FUNCTIONS = {'cxi': 'cxip', 'tcp': 'xnet', 'shm': 'smr', 'ofi_rxm': 'rxm', 'udp': 'udpx'}
 
 STAND_IN = PROJECT / 'tests' / 'stand_in'

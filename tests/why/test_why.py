@@ -21,7 +21,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from osu_container.core.writing import module_text
+from osu_container.install import module_text
 from osu_container.why import clues, messages, search
 from tests.helpers.machine import LMODS, PROJECT, STATE, clean_shell, compile_library, run
 

@@ -27,7 +27,7 @@ An entry:
     general    True, optional: it is printed for several reasons, and named only if no cause is found
     unless     list of names, optional: not named beside these, which say it more exactly
 """
-from . import container, gpus, network, programs, ranks, runtimes, slurm, software
+from osu_container.why.messages import container, gpus, network, programs, ranks, runtimes, slurm, software
 
 MESSAGES = [entry for entries in (
     programs.LOADER, network.ENTRIES, programs.MPI, gpus.NCCL, ranks.ENTRIES, container.ENTRIES, runtimes.ENTRIES,

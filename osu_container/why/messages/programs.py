@@ -74,7 +74,7 @@ LOADER = [
      'cause': "libfabric's provider cxi calls {symbol}, which this libcxi does not have: libfabric is newer.",
      'remedy': "opensource: build the image's libcxi and libfabric from releases that belong together (libfabric 2.5.0 "
                "wants the libcxi of January 2026). hybrid: the host's libcxi belongs to the host's libfabric; see "
-               "which of both comes from the image (srun osu_container/rank-proof FOLDER PROGRAM).",
+               "which of both comes from the image (srun scripts/rank-proof FOLDER PROGRAM).",
      'source': "github.com/ofiwg/libfabric, issues 9835 and 12036"},
     {'name': "undefined symbol",
      'patterns': [("undefined symbol: ",
@@ -83,7 +83,7 @@ LOADER = [
               "same name, than the program was built with (ompi_, opal_, orte_ are Open MPI's; MPIR_, MPID_ MPICH's; "
               "MPI_..._c came with MPI 4).",
      'remedy': "The library that needs it stands in front of the message. See which files are loaded (srun "
-               "osu_container/rank-proof FOLDER PROGRAM), and take away the folder or the preload that brings the "
+               "scripts/rank-proof FOLDER PROGRAM), and take away the folder or the preload that brings the "
                "wrong one. If the host was updated: install the module again.",
      'source': "glibc, ld.so(8); seen by this project, 2026-11",
      'unless': ["library of CUDA of another release", "parts of glibc of two releases"]},
@@ -392,7 +392,7 @@ ENDS = [
      'patterns': ["the run was cut off"],
      'cause': "The benchmark has stopped before its last message size, or has printed no numbers at all.",
      'remedy': "The reason is on its other output: look at the .err file beside it.",
-     'source': "osu_container/results/osu_output.py", 'last': True},
+     'source': "osu_container/bench/results/osu_output.py", 'last': True},
     {'name': "shared memory full",
      'patterns': ["nexpected bus error encountered in worker", "insufficient shared memory (shm)",
                   "Error while creating shared memory segment", "NCCL WARN Call to posix_fallocate failed",

@@ -6,7 +6,7 @@ ENTRIES = [
                    r"srun started (?P<tasks>\d+) tasks without the PMI of this MPI")],
      'cause': "srun has another --mpi= than this MPI knows, so each of the {tasks} ranks would be alone.",
      'remedy': "Leave out --mpi=: the module chooses by SLURM_MPI_TYPE. The message names the right one.",
-     'source': "easyconfigs/o/osu-container/run-in-container"},
+     'source': "scripts/run-in-container"},
     {'name': "Open MPI without PMIx",
      'patterns': ["No PMIx server was reachable", "PMI2_Init failed",
                   (" singletons will be started", r"(?<!\d)(?:\d+) singletons will be started"),
@@ -34,7 +34,7 @@ ENTRIES = [
      'cause': "A rank of Open MPI ended in MPI_Init, and Slurm's PMIx, of an older release, could not print why. Seen "
               "where Slurm's NodeName is not the name of the machine: Open MPI then finds no peers, and the third rank "
               "of a node ends (num local peers).",
-     'remedy': "Start slurmd with PMIX_HOSTNAME=NODENAME in its environment, as workstation/slurm.sh does (make stop, "
+     'remedy': "Start slurmd with PMIX_HOSTNAME=NODENAME in its environment, as tools/workstation/slurm.sh does (make stop, "
                "then make slurm), or give the node its host name. Else run with two ranks on a node to see whether it "
                "is this.",
      'source': "Open MPI 5.0.11 with PMIx 4.2.2 in Slurm 22.05, seen by this project, 2026-11"},
@@ -85,7 +85,7 @@ ENTRIES = [
      'cause': "Each rank has measured itself: they have not found each other.",
      'remedy': "Leave out --mpi=; another cluster may lack the PMI that the site's data name under pmi (srun "
                "--mpi=list).",
-     'source': "osu_container/results/osu_output.py"},
+     'source': "osu_container/bench/results/osu_output.py"},
     {'name': "wrong number of ranks",
      'patterns': [("This test requires ",
                    r"This test requires (?P<number>exactly two|at least two|at least \d+|exactly \d+) processes"),

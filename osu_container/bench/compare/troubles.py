@@ -1,0 +1,270 @@
+"""
+What a curve looks like: the shapes of known troubles, each with remedy and source.
+
+A rule looks at one curve, its numbers alone. Its limits lie between the published curves that have the trouble and
+those that have not; the comments beside them name both, and a test holds every published curve against every rule.
+All rules are about a fast network (Slingshot): where TCP is all that the system has, none applies, see promised().
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Callable
+
+from osu_container.data.approaches import APPROACHES
+from osu_container.data.sites import SITES
+from osu_container.verdict.site_choice import site_entry
+
+KIB = 1 << 10
+
+#: Two ranks, one message after the other or many in flight
+BANDWIDTHS = frozenset(['osu_bw', 'osu_bibw', 'osu_get_bw', 'osu_put_bw', 'osu_put_bibw'])
+LATENCIES = frozenset(['osu_latency', 'osu_multi_lat'])
+RCCL_BANDWIDTHS = frozenset(['osu_xccl_bw', 'osu_xccl_bibw'])
+RCCL_LATENCIES = frozenset(['osu_xccl_latency'])
+DEVICE = frozenset(['H D', 'D H', 'D D'])
+
+#: MB/s, the best value at 64 KiB and more. Over TCP 2000 to 5952 (pure of 2025-03; mpi4py of conda and PyPI, 2025-07),
+#: noted as 400 for MPICH 3.4.3; over Slingshot 22,180 or more
+SLOWEST_FAST = 7000
+#: µs up to 1 KiB. Over TCP 11.7 to 35; over Slingshot some size takes 5.65 or less, even where small messages are slow
+TCP_LATENCY = (9, 60)
+#: RCCL: MB/s, the best value at 64 KiB and more. Over sockets 1528 (pure) and 3196 (hybrid), noted as up to 5000; over
+#: Slingshot 11,850 or more. Times give size / time: 784 and 2174, and 6760 or more
+SLOWEST_RCCL = 5500
+#: Shortest time up to 128 B over that of 256 B: 1.74 (RCCL) to 6.0 with the trouble, up to 0.99 without it
+DROP_LATENCY = 1.4
+#: 256 B over 128 B, bandwidth: 6.9 (RCCL) to 44 with the trouble; twice is normal, up to 2.8 over noisy sockets
+DROP_BANDWIDTH = 4
+#: 4 KiB over 8 KiB, bandwidth: 7.3 (native RCCL of 2025) to 197 with the trouble, up to 0.9 without it;
+#: 8 KiB over 4 KiB, times: 30 to 45 with it, up to 1.9 without it
+DIP = 3
+#: 8 KiB over 4 KiB, times: 1.54 to 1.92 with the trouble, up to 1.41 without it; far more is another trouble (the dip)
+STEP = (1.47, 3)
+#: 4 KiB over 1 KiB, times: up to 1.09 before such a step on Slingshot; 1.63 on Piz Daint's Aries, which grows evenly
+FLAT = 1.3
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """
+    A known trouble that a curve looks like.
+
+    name    for programs: 'tcp'
+    title   a few words
+    text    what is seen and where it comes from, with how sure that is
+    remedy  what to do
+    source  where it was published or found
+    """
+
+    name: str
+    title: str
+    text: str
+    remedy: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Rule:
+    """
+    How a trouble is recognised.
+
+    trouble     Trouble
+    benchmarks  names of the programs that show it (frozenset of str)
+    buffers     buffers that show it (frozenset of str), None for all
+    test        function of a Curve that returns the sizes that show it, [] for none
+    """
+
+    trouble: Trouble
+    benchmarks: frozenset
+    buffers: frozenset | None
+    test: Callable
+
+
+class Curve:
+    """Medians of a series by size, with the questions that rules ask."""
+
+    def __init__(self, series):
+        """:param series: Series"""
+        self.series = series
+        self.values = series.medians()
+        self.bandwidth = series.case.more_is_better
+
+    def at(self, size):
+        """Return the value (float) at a size in bytes, None if there is none."""
+        return self.values.get(size)
+
+    def between(self, least, most):
+        """Return [(size, value)] of the sizes from least to most, both in bytes and included."""
+        return [(size, value) for size, value in self.values.items() if least <= size <= most]
+
+    def rate(self):
+        """Return (best rate in MB/s, its sizes) at 64 KiB and more; (None, []) where it has no such size."""
+        found = [(value if self.bandwidth else size / value, size) for size, value in self.between(64 * KIB, 1 << 40)]
+        return (max(found)[0], [size for _, size in found]) if found else (None, [])
+
+
+def _tcp(curve):
+    if curve.bandwidth:
+        best, sizes = curve.rate()
+        return sizes if best and best < SLOWEST_FAST else []
+    small = curve.between(1, KIB)
+    least, most = TCP_LATENCY
+    return [size for size, _ in small] if small and all(least <= value <= most for _, value in small) else []
+
+
+def _device_copy(curve):
+    small, after = curve.between(1, 128), curve.at(256)
+    if len(small) < 3 or not after or not curve.at(128):
+        return []
+    if curve.bandwidth:
+        slow = after / curve.at(128) >= DROP_BANDWIDTH
+    else:
+        # all of them: a single slow value is noise, as RCCL over sockets has it
+        slow = min(value for _, value in small) / after >= DROP_LATENCY
+    return [size for size, _ in small] if slow else []
+
+
+def _dip(curve):
+    before, there = curve.at(4 * KIB), curve.at(8 * KIB)
+    after = curve.between(32 * KIB, 1 << 40)
+    if not (before and there and after):
+        return []
+    if curve.bandwidth:
+        found = before / there >= DIP and max(value for _, value in after) > before
+        return [size for size, value in curve.between(8 * KIB, 16 * KIB) if value < before] if found else []
+    found = there / before >= DIP and min(value for _, value in after) < there / 2
+    return [size for size, value in curve.between(8 * KIB, 16 * KIB) if value > DIP * before] if found else []
+
+
+def _early_rendezvous(curve):
+    first, before, there = curve.at(KIB), curve.at(4 * KIB), curve.at(8 * KIB)
+    if not (first and before and there):
+        return []
+    least, most = STEP
+    found = before / first <= FLAT and least <= there / before < most
+    return [size for size, _ in curve.between(8 * KIB, 16 * KIB)] if found else []
+
+
+def _rccl_sockets(curve):
+    best, sizes = curve.rate()
+    return sizes if best and best < SLOWEST_RCCL else []
+
+
+#: Source of most rules
+DEIC = ('DeiC-HPC/BitBulldozersLab, "Docker build pipeline for 4 different container approaches on LUMI", '
+                  '2025-03-07')
+_LUMI_2026 = 'alazzaro/openmpi_on_ss11, LUMI-G, 2026-03'
+
+RULES = (
+    Rule(
+        Trouble(
+            'tcp', 'TCP instead of the fast network',
+            text='The best bandwidth is 2 to 6 GB/s where Slingshot gives 22 or more, small messages take 12 µs or '
+                 'more in place of 2 to 3: MPI runs over TCP. Measured for images without libraries of the fast '
+                 'network. 0.4 GB/s were noted with MPICH 3.4.3; or TCP took the network of the management.',
+            remedy='See what the ranks loaded (the proof in the report). FI_PROVIDER=cxi turns the fallback into an '
+                   'error that names its cause; our modules of bind, hybrid, opensource and native set it. The image '
+                   'needs MPICH of device ch4:ofi, 3.1.4 has none. For TCP over it: FI_TCP_IFACE=hsn0. At '
+                   '4 to 5 GB/s with the provider lnx: that of libfabric 2.2.0 is slow, ofiwg/libfabric #11392.',
+            source=DEIC + ': results of the basic container; "Works; fallback to TCP/IP". LUMI userguide: '
+                   '2.4 against 12.2 GB/s'),
+        BANDWIDTHS | LATENCIES, None, _tcp),
+    Rule(
+        Trouble(
+            'device-copy', 'messages up to 128 B from the GPU are copied the slow way',
+            text='About 9 µs more for each side with a device buffer, 21 µs from GPU to GPU, up to 128 B; normal from '
+                 '256 B on. The cxi provider copies such messages by the CPU, and takes the slow copy of ROCm where '
+                 'CXI_FORK_SAFE or CXI_FORK_SAFE_HP is set to anything, 0 and empty too. The cause is derived from '
+                 'the code, and was not tried on LUMI.',
+            remedy='`unset CXI_FORK_SAFE CXI_FORK_SAFE_HP` inside the container; our modules do. For RCCL and Open MPI '
+                   'FI_CXI_DISABLE_NON_INJECT_MSG_IDC=1 is enough: 2.9 µs were measured with Open MPI on LUMI. With '
+                   'MPICH 4.3.1 or newer MPIR_CVAR_CH4_OFI_ENABLE_INJECT=0 must go with it.',
+            source=DEIC + ': results of opensource. libfabric prov/cxi/src/cxip_msg.c, cxip_info.c. EESSI '
+                   'on LUMI, 2026-05-21'),
+        LATENCIES | BANDWIDTHS | RCCL_BANDWIDTHS | RCCL_LATENCIES, DEVICE, _device_copy),
+    Rule(
+        Trouble(
+            'dip', 'dip at 8 KiB',
+            text='At 8 KiB the curve falls to a seventh or less and recovers from 16 or 32 KiB on. Native RCCL on LUMI '
+                 'had it in 2025, and bind with it. In 2026 it was there with software matching of receives and with '
+                 'the provider lnx, not with hardware or hybrid matching of the provider cxi.',
+            remedy='FI_CXI_RX_MATCH_MODE=hybrid, as HPE advises for RCCL, or hardware. Untested for the runs of 2025, '
+                   'which did not set it.',
+            source=DEIC + ': "weird drop at 8192 for RCCL". ' + _LUMI_2026 + ': osu_xccl_bibw, osu_xccl_latency and '
+                   'osu_bibw D D by rx_match_mode. HewlettPackard/shs-ccl-docs'),
+        RCCL_BANDWIDTHS | RCCL_LATENCIES | BANDWIDTHS | LATENCIES, frozenset(['D D']), _dip),
+    Rule(
+        Trouble(
+            'early-rendezvous', 'bump at 8 to 16 KiB: rendezvous begins too early',
+            text='6.5 and 7.1 µs at 8 and 16 KiB in place of 3.7 and 4.3: a message waits for a round trip, which pays '
+                 'from 32 KiB on only. Older releases of libfabric begin at 2 KiB; Cray MPICH moves that to 16 KiB, '
+                 'other MPIs do not. The cause is derived.',
+            remedy='FI_CXI_RDZV_THRESHOLD=16384 FI_CXI_RDZV_EAGER_SIZE=2048 with libfabric before 2.4. It is what Cray '
+                   'MPICH sets by itself; untested with others.',
+            source=DEIC + ': latency of hybrid and opensource. MPICH_ENV_DISPLAY of Cray MPICH 8.1.17. Release notes '
+                   'of libfabric 2.4.0'),
+        LATENCIES, None, _early_rendezvous),
+    Rule(
+        Trouble(
+            'rccl-sockets', 'RCCL without its plugin: sockets',
+            text='3 GB/s where RCCL over Slingshot gives 13: it found no network plugin and goes over sockets. In a '
+                 'container without libraries of the fast network it is 1.5 GB/s.',
+            remedy='NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET says which network it took. Put the folder of '
+                   'librccl-net.so into LD_LIBRARY_PATH of the run, or its path into NCCL_NET_PLUGIN. '
+                   'NCCL_NET="AWS Libfabric" turns the fallback into an error. The plugin must not be built with a '
+                   'newer libfabric than it meets ("FABRIC_1.7 not found"). With the plugin loaded, '
+                   'NCCL_IGNORE_CPU_AFFINITY=1 gave 4 times the bandwidth.',
+            source=DEIC + ': results of hybrid; compatibility notes, "RCCL much slower (3GBs)"; the script of hybrid '
+                   'lacks the folder of the plugin'),
+        RCCL_BANDWIDTHS | RCCL_LATENCIES, None, _rccl_sockets),
+)
+
+
+def promised(dataset):
+    """
+    Return the libfabric provider (str) of the network that the system of a Dataset has, None if that is not known.
+
+    For a run the one of its site's entry: 'tcp' on a machine without a fast network. All publications that come with
+    this project are of fast networks; the user's own references are runs of a site.
+    """
+    if dataset.kind == 'published':
+        return 'fast'
+    site = dataset.facts.get('site')
+    return site_entry(site)['provider']['value'] if site in SITES else None
+
+
+def _is_tcp(approach):
+    """Return True if an approach (str) promises TCP on every system, as pure does."""
+    variables = APPROACHES.get(approach, {}).get('variables', [])
+    return any(entry['name'] == 'FI_PROVIDER' and entry['value'] == 'tcp' for entry in variables)
+
+
+def recognise(series, network=None):
+    """
+    Return what a Series looks like: list of (Trouble, message sizes that show it), [] if like none.
+
+    :param network: libfabric provider that the system promises, see promised(). 'tcp': [], as a slow network is what
+                    was promised and the rules are about a fast one. None: not known, the shape alone counts
+    """
+    case = series.case
+    if network == 'tcp' or _is_tcp(series.name) or case.nodes == 1 or not series.values:
+        return []  # on one node messages go through memory, with thresholds of its own
+    curve = Curve(series)
+    found = [(rule.trouble, rule.test(curve)) for rule in RULES if case.benchmark in rule.benchmarks
+             and (rule.buffers is None or case.buffers in rule.buffers)]
+    return [(trouble, sizes) for trouble, sizes in found if sizes]
+
+
+def recognised(datasets):
+    """
+    Return [(Trouble, [(Dataset, Series, message sizes)])] of the curves of Datasets (list) that look like a trouble.
+
+    The remedies are for whoever measured: published curves are looked at only where all of them are published.
+    """
+    found = {}
+    for dataset in [one for one in datasets if one.kind != 'published'] or datasets:
+        network = promised(dataset)
+        for series in dataset.series:
+            for trouble, sizes in recognise(series, network):
+                found.setdefault(trouble, []).append((dataset, series, sizes))
+    return list(found.items())

@@ -1,0 +1,384 @@
+"""Every image that has a name: what is in it and for whom. Plain data; the recipes do the work.
+
+IMAGES: name (of the SIF, without suffix) -> dict with
+    family        'lumi', 'workstation', 'debian', 'alps', 'abi' or 'mpi4py'
+    recipe        file of container-recipes/
+    purpose       one line: for which approach and host
+    published     (libcxi 'yes' or 'no', libfabric, MPICH) of the row in compatibility.csv, None if there is none
+    fails         why its MPI does not even load with its own libfabric, '' if it does (derived: versions.py)
+    base          what the build starts from: {'debian': release}, {'image': name of another image here} or
+                  {'registry': reference}
+    unbuilt       why our tests do not build it, '' if they do
+    compiles_mpi  whether the build compiles MPI, which takes from twenty minutes to hours
+    variants      by benchmark programs, 'c' (the C programs), 'mpi4py' (its ports of them) or 'python': dict with
+        arguments     of the recipe
+        sources       keys of SOURCES in versions.py
+        files         other files of this repository that the build copies in
+"""
+
+import logging
+
+from osu_container.base.places import PROJECT
+from osu_container.build.recipes.versions import (
+    CUDA,
+    DEBIAN,
+    DEFAULT_DEBIAN,
+    DEFAULT_MPICH,
+    GPU,
+    GPU_OF_DEBIAN,
+    LIBFABRIC_HAS,
+    MPICH_LIBFABRIC,
+    MPICH_NEEDS,
+    OPENMPI_LIBFABRIC,
+    ROCM,
+    SOURCES,
+    UBUNTU,
+    newer,
+)
+
+OSU_PORT = 'scripts/osu-port'
+
+# ---- LUMI (MPICH, ROCm) and Alps (Open MPI, CUDA): none of them was ever built here
+
+# The entrypoint that puts the host's libfabric in place, and the variables that it sets; all images of MPICH have it
+ENTRYPOINT_FOLDER = '/opt/entrypoint'
+ENTRYPOINT_FILES = ['container-recipes/entrypoint/osu-entrypoint', 'container-recipes/entrypoint/defaults']
+
+# Release of the Slingshot Host Software of the sites that the images with libcxi are for: libcxi speaks with the driver
+LUMI_SHS, ALPS_SHS = '12.0.2', '13.1.0'
+# Sources of the network stage beside libfabric and libcxi
+NETWORK_SOURCES = ['hwloc', 'xpmem']
+
+
+def libcxi_sources(shs):
+    """Return the keys of SOURCES of libcxi in a release of SHS: headers of card and driver, and itself at last."""
+    return [f'{name}-{shs}' for name in ('shs-cassini-headers', 'shs-cxi-driver', 'shs-libcxi')]
+
+
+def libcxi_version(shs):
+    """Return what the label of an image says of its libcxi (str) of a release of SHS."""
+    return SOURCES[libcxi_sources(shs)[-1]]['version']
+
+
+# Rows of compatibility.csv (libcxi, libfabric, MPICH). ROCm is the one that LUMI/24.03 had on the host then.
+PUBLISHED_ROCM = '6.0.3'
+PUBLISHED = [
+    ('no', '1.15.2', '3.1.4'), ('no', '1.15.2', '3.4.3'), ('no', '1.21.1', '3.4.3'), ('no', '1.22.0', '3.4.3'),
+    ('no', '1.15.2', '4.2.3'), ('no', '1.21.1', '4.2.3'), ('no', '1.22.0', '4.2.3'),
+    ('yes', '1.15.2', '3.4.3'), ('yes', '1.15.2', '4.2.3'), ('yes', '1.21.1', '4.2.3'), ('yes', '1.22.0', '4.2.3'),
+    ('yes', '2.0.0', '4.2.3'),
+]
+
+# ROCm -> LUMI's software stack with it, today. The host's libfabric is 1.22.0 in all of them: the newest that an MPICH
+# for hybrid may be built against.
+STACKS = {'6.3.4': 'LUMI/25.03', '6.4.4': 'LUMI/25.09'}
+HOST_LIBFABRIC = '1.22.0'
+NEWEST_LIBFABRIC = '2.6.0'
+CHOSEN_MPICH = '4.2.3'
+
+
+def lumi_name(rocm, mpich, libfabric, libcxi):
+    """Return the name of an image, as the data of site LUMI have it."""
+    return f"osu-lumi-rocm-{rocm}-mpich-{mpich}-libfabric-{libfabric}{'-libcxi' if libcxi == 'yes' else ''}"
+
+
+def lumi_plugin(rocm, libfabric):
+    """Return the key of RCCL's plugin in an image: the published one with the published ROCm, else today's.
+
+    None where the published image had none: aws-ofi-rccl 17d41cb does not compile with libfabric 2.
+    """
+    if rocm != PUBLISHED_ROCM:
+        return 'aws-ofi-nccl'
+    return None if libfabric.startswith('2.') else 'aws-ofi-rccl'
+
+
+def lumi_sources(rocm, mpich, libfabric, libcxi):
+    """Return the keys of SOURCES whose content is in an image."""
+    plugin = lumi_plugin(rocm, libfabric)
+    return [*NETWORK_SOURCES, *(libcxi_sources(LUMI_SHS) if libcxi == 'yes' else []), f'libfabric-{libfabric}',
+            f'mpich-source-{mpich}', *([plugin] if plugin else []), 'osu']
+
+
+def _lumi(rocm, mpich, libfabric, libcxi, purpose):
+    """Return (name, entry) of one image."""
+    row, name = (libcxi, libfabric, mpich), lumi_name(rocm, mpich, libfabric, libcxi)
+    return name, {
+        'family': 'lumi', 'recipe': 'lumi.py', 'purpose': purpose, 'compiles_mpi': True,
+        'published': row if rocm == PUBLISHED_ROCM and row in PUBLISHED else None,
+        'base': {'registry': UBUNTU[ROCM[rocm]['ubuntu']]['image']},
+        'unbuilt': "our tests reach neither a container registry nor AMD's packages",
+        'variants': {'c': {
+            'arguments': {'name': name, 'rocm': rocm, 'mpich': mpich, 'libfabric': libfabric, 'libcxi': libcxi},
+            'sources': [*lumi_sources(rocm, mpich, libfabric, libcxi), 'rocm-key'], 'files': ENTRYPOINT_FILES}}}
+
+
+def _published():
+    """Return the images of the twelve published combinations."""
+    for libcxi, libfabric, mpich in PUBLISHED:
+        approaches = ('opensource' if libcxi == 'yes' and libfabric != '1.15.2' else
+                      'hybrid' if mpich == '4.2.3' and libfabric == '1.15.2' else 'pure and bind')
+        yield _lumi(PUBLISHED_ROCM, mpich, libfabric, libcxi,
+                    f'{approaches} on LUMI/24.03 as it was in March 2025, host libfabric 1.15.2')
+
+
+def _today():
+    """Return the images for the stacks of today."""
+    for rocm, stack in STACKS.items():
+        yield _lumi(rocm, CHOSEN_MPICH, HOST_LIBFABRIC, 'no',
+                    f'pure, bind and hybrid on {stack}, host libfabric {HOST_LIBFABRIC}')
+        yield _lumi(rocm, CHOSEN_MPICH, HOST_LIBFABRIC, 'yes', f'opensource on {stack}')
+
+
+# --- Alps ---
+
+ALPS_CUDA = '12.8.1'
+ALPS_NAME = (f"osu-alps-cuda-{ALPS_CUDA}-openmpi-{SOURCES['openmpi-source']['version']}-libfabric-{NEWEST_LIBFABRIC}"
+             '-libcxi')
+ALPS_PARTS = {
+    'network': {'/opt/hwloc': ['hwloc'], '/opt/xpmem': ['xpmem'], '/opt/gdrcopy': ['gdrcopy'],
+                '/opt/libcxi': libcxi_sources(ALPS_SHS), '/opt/libfabric': [f'libfabric-{NEWEST_LIBFABRIC}']},
+    'mpi': {'/opt/ucx': ['ucx'], '/opt/pmix': ['pmix'], '/opt/openmpi': ['openmpi-source']},
+    'benchmarks': {'/opt/osu': ['osu']},
+}
+
+
+ALPS_SOURCES = [key for parts in ALPS_PARTS.values() for keys in parts.values() for key in keys]
+
+
+def _alps():
+    """Return (name, entry) of the image for Alps."""
+    return ALPS_NAME, {
+        'family': 'alps', 'recipe': 'alps.py', 'compiles_mpi': True,
+        'purpose': "openmpi on Alps (GH200): Open MPI 5 over the image's own libfabric, no hook for Slingshot",
+        'base': {'registry': CUDA[ALPS_CUDA]['build']},
+        'unbuilt': 'our tests reach no container registry, and have neither CUDA nor an aarch64 processor',
+        'variants': {'c': {'arguments': {'name': ALPS_NAME}, 'files': [], 'sources': ALPS_SOURCES}}}
+
+
+# ---- any Linux machine
+
+def sources_of(parts):
+    """Return the keys of SOURCES (list) in a dict of parts: path in the image -> keys."""
+    return [key for keys in parts.values() for key in keys]
+
+
+def _c_or_ports(name, arguments, sources, python):
+    """Return the variants of an image with the C programs, or mpi4py's ports of them for one Python such as '3.11'."""
+    return {
+        'c': {'arguments': {'name': name, **arguments, 'osu': 'c'}, 'sources': [*sources, 'osu'],
+              'files': ENTRYPOINT_FILES},
+        'mpi4py': {'arguments': {'name': name, **arguments, 'osu': 'mpi4py'},
+                   'sources': [*sources, 'mpi4py-source', f'mpi4py-{python}'], 'files': [OSU_PORT, *ENTRYPOINT_FILES]}}
+
+
+def missing_symbols(mpich, libfabric):
+    """Return why the MPICH of a wheel does not load with this libfabric, '' if it does."""
+    if not newer(MPICH_NEEDS[mpich], LIBFABRIC_HAS[libfabric]):
+        return ''
+    return (f"libmpi.so.12 asks for FABRIC_{MPICH_NEEDS[mpich]}, libfabric {libfabric} ends at "
+            f"FABRIC_{LIBFABRIC_HAS[libfabric]}")
+
+
+def _workstation(mpich, libfabric, release, origin):
+    """Return the entry of an image with MPICH from its wheel on a Debian release."""
+    name, fails = f'osu-workstation-mpich-{mpich}-libfabric-{libfabric}', missing_symbols(mpich, libfabric)
+    return name, {
+        'family': 'workstation', 'recipe': 'workstation.py', 'fails': fails, 'base': {'debian': release},
+        'purpose': f"libfabric {origin}; {'bind and hybrid' if fails else 'all approaches'} on any Linux machine",
+        'variants': _c_or_ports(name, {'mpi': 'mpich', 'release': release, 'mpich': mpich, 'libfabric': libfabric},
+                                [f'mpich-{mpich}'], DEBIAN[release]['python'])}
+
+
+def _workstations():
+    """Return the entries of some MPICH wheels with their own libfabric, and of one with each Debian's."""
+    for mpich in ('3.4.3', DEFAULT_MPICH, '4.3.2', '5.0.2'):
+        yield _workstation(mpich, MPICH_LIBFABRIC[mpich], DEFAULT_DEBIAN, 'of the wheel')
+    for release, facts in DEBIAN.items():
+        yield _workstation(DEFAULT_MPICH, facts['libfabric'], release, f"of Debian {facts['number']}")
+
+
+# ---- every part from Debian and PyPI, with ROCm or CUDA: neither AMD's package server, NVIDIA's, GitHub nor a
+# registry is needed, so our tests build them, by the compile steps of the images for LUMI and Alps (slingshot.py)
+
+DEBIAN_LIBFABRIC = '2.1.0'
+
+#: By MPI and release: path in the image -> keys of SOURCES
+MPI_PARTS = {
+    ('mpich', '4.0.2'): {'/opt/mpich': ['mpich-source-4.0.2']},
+    ('openmpi', '5.0.7'): {'/opt/openmpi': ['openmpi-source-5.0.7']},
+}
+NETWORK_PARTS = {'/opt/hwloc': ['hwloc-2.9.0'], '/opt/libfabric': [f'libfabric-{DEBIAN_LIBFABRIC}']}
+TITLES = {'mpich': 'MPICH', 'openmpi': 'Open MPI'}
+VENDORS = {'rocm': 'ROCm', 'cuda': 'CUDA'}
+
+
+def debian_name(gpu, mpi, version):
+    """Return the name of an image. gpu: key of GPU_OF_DEBIAN. mpi, version: key of MPI_PARTS."""
+    return f"osu-debian-{gpu}-{GPU_OF_DEBIAN[gpu]['release']}-{mpi}-{version}-libfabric-{DEBIAN_LIBFABRIC}"
+
+
+def _debian(gpu, mpi, version, purpose):
+    """Return (name, entry) of an image."""
+    name, release = debian_name(gpu, mpi, version), GPU_OF_DEBIAN[gpu]['debian']
+    return name, {
+        'family': 'debian', 'recipe': 'debian.py', 'purpose': purpose, 'base': {'debian': release},
+        'compiles_mpi': True,
+        'variants': _c_or_ports(name, {'gpu': gpu, 'mpi': mpi, 'version': version},
+                                [*sources_of(NETWORK_PARTS), *sources_of(MPI_PARTS[mpi, version])],
+                                DEBIAN[release]['python'])}
+
+
+# ---- MPI libraries that are not MPICH, and mpi4py on top of others
+
+PYTHON = DEBIAN[DEFAULT_DEBIAN]['python']
+
+
+def _abi(mpi, sources, libfabric, purpose):
+    """Return (name, entry) of an image with another MPI; sources: keys of its wheels, the first one has the version."""
+    version = SOURCES[sources[0]]['version']
+    name = f"osu-abi-{mpi}-{version}-libfabric-{libfabric}"
+    return name, {
+        'family': 'abi', 'recipe': 'workstation.py', 'base': {'debian': DEFAULT_DEBIAN}, 'purpose': purpose,
+        'variants': _c_or_ports(name, {'mpi': mpi, 'release': DEFAULT_DEBIAN, 'libfabric': libfabric}, sources,
+                                PYTHON)}
+
+
+# What the images have of this repository: the launcher of the benchmarks, the commands python and pip, and the file by
+# which Python finds mpi4py
+MPI4PY_FILES = [OSU_PORT, *(f'container-recipes/mpi4py/{name}' for name in ('osu-python', 'python', 'osu-mpi4py.pth'))]
+UBUNTU_PYTHON = {'noble': '3.12'}
+
+# AMD's libraries that CuPy is linked with. Names as in AMD's packages.
+_LINKED = ['hipblas', 'hipfft', 'hiprand', 'hipsparse', 'rocblas', 'rocfft', 'rocrand', 'rocsolver', 'rocsparse']
+
+
+def cupy_sources(python):
+    """Return the keys of SOURCES that build CuPy for HIP, for one Python such as '3.10'."""
+    return ['cupy', f'cython-{python}', f'fastrlock-{python}', 'setuptools', 'wheel']
+
+
+# AMD's packages that CuPy is built and linked with
+CUPY_PACKAGES = [*_LINKED, *(f'{name}-dev' for name in _LINKED), 'hipcub-dev', 'rocprim-dev', 'rocthrust-dev',
+                 'roctracer', 'roctracer-dev', 'rocm-llvm', 'hipcc', 'hipblaslt', 'hipblas-common-dev']
+
+
+# Command that starts two ranks, by the prefix of MPI. Open MPI by its own rules lets root start nothing, and gives a
+# node so many ranks as it has cores.
+RANKS = {'mpich': '/opt/mpich/bin/mpiexec -n 2',
+         'intel-mpi': 'I_MPI_ROOT=/opt/intel-mpi I_MPI_HYDRA_BOOTSTRAP=fork /opt/intel-mpi/bin/mpiexec.hydra -n 2',
+         'openmpi': 'OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 /opt/openmpi/bin/mpiexec '
+                    '--map-by :oversubscribe -n 2'}
+
+
+def _lumi_base(rocm, libcxi):
+    """Return (name, facts) of an image for LUMI as it is today."""
+    ubuntu, parts = ROCM[rocm]['ubuntu'], (rocm, CHOSEN_MPICH, HOST_LIBFABRIC, libcxi)
+    return lumi_name(*parts), {
+        'mpi': f'MPICH {CHOSEN_MPICH}', 'libfabric': HOST_LIBFABRIC, 'rocm': rocm,
+        'libcxi': libcxi_version(LUMI_SHS) if libcxi == 'yes' else 'none',
+        'gpu': f'ROCm {rocm} {GPU}', 'python': UBUNTU_PYTHON[ubuntu], 'distro': UBUNTU[ubuntu]['distro'],
+        'built': False, 'sources': lumi_sources(*parts),
+        'mpiexec': f'FI_PROVIDER=tcp MPIR_CVAR_ENABLE_GPU=0 {RANKS["mpich"]}'}
+
+
+# Image below -> what it has; python: that of its Debian or Ubuntu, built: whether our tests build it
+MPI4PY_BASES = {
+    'osu-workstation-mpich-4.2.3-libfabric-1.22.0': {
+        'mpi': 'MPICH 4.2.3', 'libfabric': '1.22.0', 'python': PYTHON, 'distro': 'ubuntu22', 'built': True,
+        'sources': ['mpich-4.2.3'], 'mpiexec': RANKS['mpich']},
+    'osu-abi-openmpi-5.0.11-libfabric-2.5.1': {
+        'mpi': 'Open MPI 5.0.11', 'libfabric': '2.5.1', 'python': PYTHON, 'distro': 'ubuntu22', 'built': True,
+        'sources': ['openmpi-5.0.11'], 'mpiexec': RANKS['openmpi']},
+    **dict(_lumi_base(rocm, libcxi) for rocm in STACKS for libcxi in ('no', 'yes')),
+}
+for _name, _facts in MPI4PY_BASES.items():
+    _facts['image'] = f'sources/{_name}.sif'
+
+
+def mpi4py_name(base, cupy='none'):
+    """Return the name of the image with mpi4py on top of another one."""
+    version = SOURCES['mpi4py-source']['version']
+    return f"{base.replace('osu-', 'osu-mpi4py-' + version + '-', 1)}{'-cupy' if cupy == 'rocm' else ''}"
+
+
+def _mpi4py(base, cupy='none'):
+    """Return (name, entry) of an image of recipe mpi4py_image.py."""
+    below, name = MPI4PY_BASES[base], mpi4py_name(base, cupy)
+    with_cupy = cupy == 'rocm'
+    sources = ['mpi4py-source', f"mpi4py-{below['python']}", f"numpy-{below['python']}", 'pip',
+               *([*cupy_sources(below['python']), 'rocm-key'] if with_cupy else [])]
+    arguments = {'name': name, 'base': base, 'cupy': cupy}
+    return name, {
+        'family': 'mpi4py', 'recipe': 'mpi4py_image.py', 'base': {'image': base},
+        'purpose': f"{below['mpi']} from Python: mpi4py, NumPy{', CuPy' if with_cupy else ''}, benchmarks with their "
+                   "arrays",
+        'unbuilt': '' if below['built'] else 'the image below is not built here', 'compiles_mpi': not below['built'],
+        'variants': {
+            'mpi4py': {'arguments': {**arguments, 'osu': 'mpi4py'}, 'sources': sources, 'files': MPI4PY_FILES},
+            'python': {'arguments': {**arguments, 'osu': 'python'}, 'sources': [*sources, 'osu'],
+                       'files': MPI4PY_FILES}}}
+
+
+IMAGES = dict([
+    *_published(), *_today(), _alps(),
+    *_workstations(),
+    _debian('rocm', 'mpich', '4.0.2', "bind with GPUs of AMD, nothing of it from AMD's server"),
+    _debian('cuda', 'mpich', '4.0.2', "bind with GPUs of NVIDIA, nothing of it from NVIDIA's registry"),
+    _debian('cuda', 'openmpi', '5.0.7', "openmpi with GPUs of NVIDIA"),
+    # MPICH itself is in the family workstation: osu-workstation-mpich-4.3.2-libfabric-1.22.0 is the newest 4.
+    _abi('intel-mpi', ['impi-rt', 'impi-devel'], DEBIAN[DEFAULT_DEBIAN]['libfabric'],
+         "Intel MPI, which bind replaces by the host's MPI; Intel Simplified Software License, see workstation.py"),
+    _abi('openmpi', ['openmpi-5.0.11'], OPENMPI_LIBFABRIC['5.0.11'],
+         "Open MPI for approach openmpi on hosts whose Slurm has PMIx; no host MPI can replace it"),
+    *(_mpi4py(base) for base in MPI4PY_BASES),
+    *(_mpi4py(base, 'rocm') for base, facts in MPI4PY_BASES.items() if facts.get('rocm')),
+])
+for _entry in IMAGES.values():
+    for _key, _value in (('published', None), ('fails', ''), ('unbuilt', ''), ('compiles_mpi', False)):
+        _entry.setdefault(_key, _value)
+
+FAMILIES = {
+    'lumi': "LUMI: MI250X and Slingshot 11, MPICH from source",
+    'workstation': "any Linux machine: MPICH from its PyPI wheel, libfabric of the wheel or of Debian",
+    'debian': "GPUs of AMD and NVIDIA: every part from Debian and PyPI, MPI from Debian's source",
+    'alps': "Alps: GH200 and Slingshot 11, Open MPI 5 from source",
+    'abi': "MPI libraries that a host's libmpi.so.12 can replace, and Open MPI, which it cannot",
+    'mpi4py': "mpi4py and NumPy on top of another image",
+}
+
+RECIPES = PROJECT / 'container-recipes'
+#: What is checked in of all that recipes render to
+RENDERED = RECIPES / 'rendered'
+#: Names in RENDERED: a recipe of each way to network and GPU, to be read and reviewed, and the Dockerfile that
+#: docs/other-systems.md builds. `osu-container image recipe NAME` prints every other one.
+KEPT = (
+    'osu-workstation-mpich-4.2.3-libfabric-1.22.0-ports.def',
+    'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-libcxi.def',
+    'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.Dockerfile',
+)
+
+
+def rendered_name(name, kind):
+    """Return the name of the definition file and Dockerfile of an image (str), without suffix."""
+    return f'{name}-ports' if kind == 'mpi4py' else name
+
+
+def file_names():
+    """Return the name of every file that can be rendered (str) -> (name of the image, benchmark programs)."""
+    return {rendered_name(name, kind) + suffix: (name, kind) for name, entry in IMAGES.items()
+            for kind in entry['variants'] for suffix in ('.def', '.Dockerfile')}
+
+
+def render(name, kind, suffix):
+    """
+    Return the text of a definition file or Dockerfile. Raises ImportError without HPCCM, and what the recipe raises.
+
+    name: of the image; kind: its benchmark programs, a key of its variants; suffix: '.def' or '.Dockerfile'
+    """
+    import hpccm
+    logging.getLogger().setLevel(logging.ERROR)  # warns that it does not know the distribution of a folder
+    entry = IMAGES[name]
+    ctype = hpccm.container_type.DOCKER if suffix == '.Dockerfile' else hpccm.container_type.SINGULARITY
+    text = hpccm.recipe(str(RECIPES / entry['recipe']), ctype=ctype, singularity_version='3.8',
+                        userarg=entry['variants'][kind]['arguments'], raise_exceptions=True)
+    return '\n'.join(line.rstrip() for line in text.splitlines()).strip() + '\n'

@@ -1,1 +1,0 @@
-"""Writing: the text of modules, and wrappers."""

@@ -1,0 +1,116 @@
+"""
+On what a verdict rests that nobody has shown on that system: facts marked untested, of the site and of a description.
+
+A verdict that it runs rests on every fact by which the module starts the program; one that it fails, or is unknown, on
+the facts of the rules that say so. Python 3.6 and its standard library only.
+"""
+import posixpath
+
+from osu_container.verdict.rules.described_host import compares_glibc, has_glibc
+from osu_container.verdict.rules.finding import libcxi_of_image, module_value, uses_libfabric
+from osu_container.verdict.rules.gpu_fit import gpu_maker
+from osu_container.verdict.rules.loading import called
+from osu_container.verdict.settings import host_libraries
+from osu_container.verdict.trial import libraries_of
+
+#: Kinds of facts, in the order in which they are told: of how ranks start; the network's provider; GPUs; what comes
+#: from the host, by the site and by a description
+KINDS = ('runtime', 'pmi', 'provider', 'gpu', 'host')
+
+#: Rule -> kinds of facts that its findings rest on, where these are not all
+RESTS_ON = {
+    'host path missing': ('host',), 'host not described': ('host',), 'facts of the host': ('host', 'provider'),
+    'start of the container': (), 'unknown environment': (), 'architecture': ('host',), 'GPU vendor': ('gpu',),
+    'static program': (), 'musl': (), 'overlay': (), 'entrypoint': (), 'interpreter': (),
+    'other MPI': ('pmi',), 'two builds of Open MPI': ('host',), 'two MPIs': (),
+    'opened while running': ('host',),
+    'missing library': ('host',), 'symbol version': ('host',), 'undefined symbol': ('host',),
+    'injection defeated': ('host',), 'loader of the image': (), 'provider of the image': ('provider',),
+    "image's variables": ('provider',), 'parameter files': (),
+    'no libfabric': ('host',), 'netmod': ('host',), 'no provider': ('provider', 'host'),
+    'libfabric API': ('provider', 'host'), 'capability set': ('provider', 'host'),
+    'not seen over cxi': ('provider', 'host'), 'TCP only': ('provider',), 'RCCL plugin': ('provider', 'gpu', 'host'),
+    'ROCm release': ('gpu', 'host'), 'CUDA release': ('gpu',),
+    'GPU transport layer': ('gpu', 'host'), 'CXI_FORK_SAFE': ('provider',),
+    'libcxi and driver': ('provider',), 'UCX': ('provider',), 'card driver': ('provider',),
+    'ranks apart': ('host',), 'PMI': ('pmi', 'host'), 'no program': (),
+    'dry run': (),
+}
+
+
+def untested(trial, level, rules):
+    """
+    Return the names (list of str) of the untested facts that a verdict on trial rests on.
+
+    :param level: str, of the verdict; rules: names (list of str) of the rules with findings of that level
+    """
+    kinds = set(KINDS)
+    if level in ('unknown', 'fails'):
+        kinds = set(kind for name in rules for kind in RESTS_ON.get(name, KINDS)
+                    # what an approach can put in the place of the MPI is no fact of the site
+                    if not (name == 'other MPI' and trial.approach['inject']))
+    found = [name for kind in KINDS if kind in kinds for name, fact in _OF_KIND[kind](trial)
+             if fact and fact['evidence'] == 'untested']
+    return found + (_of_description(trial) if 'host' in kinds else [])
+
+
+def _plain(*names):
+    """Return the function that gives [(name, fact)] of facts of the site by name."""
+    return lambda trial: [(name, trial.site.get(name)) for name in names]
+
+
+def _gpu(trial):
+    """Return [(name, fact)] of the site's facts of its GPUs, where the image has something for one."""
+    of_rocm, hmem = trial.image.rocm(), (trial.mpi or {}).get('hmem')
+    found = [('gpu', trial.site['gpu'])] if of_rocm or trial.image.cuda() or trial.image.rccl() or hmem is False else []
+    named = {'AMD': of_rocm and 'gpu_userland', 'NVIDIA': trial.image.cuda() and 'gpu_driver'}.get(
+        gpu_maker(trial.site))
+    return found + ([(named, trial.site.get(named))] if named else [])
+
+
+def _provider(trial):
+    """Return [(name, fact)] of the network: by it libfabric or UCX is used, or TCP is called slow."""
+    counts = uses_libfabric(trial) is not False or module_value(trial).get('FI_PROVIDER') == 'tcp'
+    of_network = [('provider', trial.site['provider'])] if counts else []
+    if libcxi_of_image(trial):
+        of_network.append(('slingshot', trial.site.get('slingshot')))
+    return of_network + [('network', trial.site.get('network'))]
+
+
+def _from_host(trial):
+    """Return [(name, fact)] of the site's facts of what comes from the host."""
+    if not trial.approach['inject']:
+        return []
+    taken = [name for name, _ in libraries_of(trial.approach, trial.site, trial.host)]
+    taken += [name for name, path in host_libraries(trial.approach, trial.site)
+              if name not in taken and not trial.host.describes(trial.host.on(path))]
+    calls = called(trial)
+    found = [('libraries.' + name, fact) for name, fact in ((name, trial.site['libraries'][name]) for name in taken)
+             if fact.get('serves', '') in calls or not fact.get('serves')]
+    brought = dict((soname, facts.path) for soname, facts in trial.taken.injected.items()
+                   if facts.path not in _paths(trial).values())
+    folders = [trial.host.on(folder) for folder in trial.site['library_folders']['value']]
+    if trial.taken.lacking or any(posixpath.dirname(path) in folders for path in brought.values()):
+        found.append(('library_folders', trial.site['library_folders']))
+    if any(soname in trial.image.libraries for soname in brought):  # else the image's own would do
+        found.append(('one_build', trial.site['one_build']))
+    return found
+
+
+def _paths(trial):
+    """Return {name: path} of the libraries that the approach names."""
+    return dict(libraries_of(trial.approach, trial.site, trial.host))
+
+
+def _of_description(trial):
+    """Return the names (list of str) of libraries of a description of which a fact in use is untested."""
+    by_path = dict((path, name) for name, path in _paths(trial).items()) if trial.approach['inject'] else {}
+    found = ['host.' + by_path.get(facts.path, 'dependencies') for facts in trial.taken.injected.values()
+             if trial.host.untested(facts.path)]
+    if has_glibc(trial) and compares_glibc(trial) and trial.host.data['glibc']['evidence'] == 'untested':
+        found.append('host.glibc')
+    return sorted(set(found), key=found.index)
+
+
+_OF_KIND = {'runtime': _plain('runtime'), 'pmi': _plain('pmi'), 'provider': _provider,
+            'gpu': _gpu, 'host': _from_host}

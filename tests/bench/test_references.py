@@ -1,0 +1,102 @@
+"""Published figures, and what a selection means."""
+
+import hashlib
+import json
+
+import pytest
+
+from osu_container import cli
+from osu_container.bench.results import references, run_files, select
+from tests.helpers.example_runs import CASES, make_run
+
+#: Published dataset -> (curves, points, sha256 of everything that was published in it, see fingerprint())
+PUBLISHED = {
+    'lumi-native-2026-03': (434, 9115, '72a882bd13f431d8'),
+    'lumi-g-2025-03': (50, 1150, 'e05767213b558534'),
+    'lumi-mpi4py-2025-07': (96, 2176, '420fdda1d44d5394'),
+    'alps-gh200-2025': (9, 203, 'c0121f150d5cc9d8'),
+    'piz-daint-sarus': (2, 45, '66d63cff8f2e213c'),
+    'hpe-libfabric-swap': (1, 23, 'bbfdae4ec1ab6356'),
+    'lumi-checks': (25, 31, '41a125a5049ae337'),
+}
+
+
+@pytest.fixture(autouse=True)
+def results(tmp_path, monkeypatch):
+    """The folder (Path) of runs, which does not exist yet."""
+    monkeypatch.setenv(select.VARIABLE, str(tmp_path / 'results'))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / 'results'
+
+
+def fingerprint(dataset):
+    """Return (curves, points, sha256) of a dataset: any changed name, case, size or digit gives another sum."""
+    rows = sorted((one.name, one.case.benchmark, one.case.buffers, one.case.nodes, one.case.ranks, one.case.variant,
+                   size, value) for one in dataset.series for size, found in one.values.items()
+                  for value in found.values())
+    text = '\n'.join(' '.join(map(str, row)) for row in rows)
+    return len(dataset.series), len(rows), hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def test_published_points_and_digits_are_complete(capsys):
+    assert {one.name: fingerprint(one) for one in references.published()} == PUBLISHED
+    assert cli.main(['reference', 'list', '--json']) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert {one['name']: one['points'] for one in listed} == {name: one[1] for name, one in PUBLISHED.items()}
+    readme = (references.DATA / 'README.md').read_text()
+    for name, (curves, points, _) in PUBLISHED.items():
+        assert f'| {name}.csv | {curves} | {points} |' in readme
+        facts = references.get(name).facts
+        assert all(facts[key] for key in ('source', 'url', 'licence', 'date', 'node_type', 'stack', 'evidence'))
+        assert facts['native'] is None or facts['native'] in references.get(name).names
+
+
+# ---- selections
+
+@pytest.fixture
+def runs(results):
+    """Three runs: the newest has no figures of opensource, the one before cannot be read, the oldest has pure."""
+    old = make_run(results / 'old', approaches=('native', 'pure'), repeats=1, run='old')
+    broken = make_run(results / 'broken', approaches=('native', 'hybrid'), repeats=1)
+    new = make_run(results / 'new', approaches=('native', 'opensource'), repeats=1, run='new',
+                   failures=[('opensource', case, 'no cxi device') for case in CASES])
+    for folder, day in ((old, '20'), (new, '22')):
+        text = (folder / run_files.NAME).read_text()
+        (folder / run_files.NAME).write_text(text.replace('2026-11-21T13:12:44Z', f'2026-11-{day}T08:00:00Z'))
+    with open(broken / run_files.NAME, 'a') as handle:
+        handle.write('not JSON\n')
+    return old, broken, new
+
+
+def test_latest_is_the_newest_run_with_figures(runs):
+    assert select.resolve('latest').name == 'new'
+    old = select.resolve('latest:pure')
+    assert (old.name, old.names, len(old.problems)) == ('old', ['pure'], 2)
+
+
+def test_a_run_is_selected_by_path_name_and_pattern(runs, tmp_path):
+    for text in ('old:n*', f'{runs[0]}:native', f'{runs[0] / run_files.NAME}:native'):
+        assert select.resolve(text).names == ['native']
+    elsewhere = make_run(tmp_path / 'a:b', repeats=1, run='a:b')
+    select.remember(elsewhere)
+    select.remember(elsewhere)
+    assert select.resolve(str(elsewhere)).names == select.resolve('a:b').names == ['native', 'pure', 'hybrid']
+
+
+@pytest.mark.parametrize('typed, named', [
+    ('nonsense', ['broken', 'new', 'lumi-g-2025-03']), ('latest:opensource', ['no cxi device']), ('latest:', []),
+    (':native', []), ('', []), ('lumi-g-2025-03:openmpi', ['native', 'pure', 'bind']),
+    ('old:hybrid', ['native, pure'])])
+def test_what_means_nothing_is_refused_with_what_exists(typed, named, runs):
+    with pytest.raises(select.SelectError) as caught:
+        select.resolve(typed)
+    assert typed in str(caught.value) and all(name in str(caught.value) for name in named)
+
+
+def test_results_folder_is_variable_then_clone_then_user(monkeypatch, tmp_path):
+    monkeypatch.delenv(select.VARIABLE)
+    monkeypatch.setattr(select, 'STATE', tmp_path / '.workstation')
+    monkeypatch.setenv('XDG_DATA_HOME', str(tmp_path / 'data'))
+    assert select.results_folder() == tmp_path / 'data' / 'osu-container' / 'results'
+    (tmp_path / '.workstation').mkdir()
+    assert select.results_folder() == tmp_path / '.workstation' / 'results'

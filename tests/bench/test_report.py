@@ -1,0 +1,254 @@
+"""osu-container report: what it says is what was measured; files are written whole, and over nothing."""
+import html
+import html.parser
+import re
+import shlex
+import statistics
+
+import pytest
+
+from osu_container import cli as command_line
+from osu_container.bench.compare.statistics import compare_series
+from osu_container.bench.report import charts, content, page
+from osu_container.bench.report import cli as report_cli
+from osu_container.bench.results import ratios, references, run_files
+from tests.helpers.example_runs import MORE_CASES, RUN, make_run
+from tests.helpers.machine import PROJECT
+
+pytestmark = pytest.mark.system
+
+APPROACHES = ('native', 'pure', 'bind', 'hybrid', 'opensource')
+HOSTILE = "PMI: <script>alert('x')</script> & \"no key-value store\" | `rm` ; remedy: srun --mpi=pmi2"
+FAILURES = [('bind', MORE_CASES[2], HOSTILE), ('opensource', MORE_CASES[4], 'skipped: no GPU on this machine')]
+
+
+class Tables(html.parser.HTMLParser):
+    """The tables of a page: {id: [[texts of a cell]]}, its tags, and its attributes [(tag, {name: value})]."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.tables, self.tags, self.attributes = {}, [], []
+        self._rows = self._cell = None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.tags.append(tag)
+        self.attributes.append((tag, attrs))
+        if tag == 'table':
+            self._rows = self.tables[attrs['id']] = []
+        elif tag == 'tr':
+            self._rows.append([])
+        elif tag in ('th', 'td'):
+            self._cell = []
+            self._rows[-1].append(self._cell)
+
+    def handle_endtag(self, tag):
+        if tag in ('table', 'thead', 'caption'):
+            self._cell = None
+
+    def handle_data(self, data):
+        if self._cell is not None and data.strip():
+            self._cell.append(data.strip())
+
+
+def report(*arguments):
+    """Run `osu-container report` in this process; return its exit code."""
+    return command_line.main(['report', *map(str, arguments)])
+
+
+@pytest.fixture(autouse=True)
+def nobody_else(monkeypatch, tmp_path):
+    """References that the user of this machine added are none of the tests'."""
+    monkeypatch.setenv('XDG_DATA_HOME', str(tmp_path / 'data'))
+    monkeypatch.setenv('OSU_CONTAINER_RESULTS', str(tmp_path / 'results'))
+
+
+@pytest.fixture(scope='module')
+def folder(tmp_path_factory):
+    """A run of five approaches with repeats, failures and every shape of case."""
+    return make_run(tmp_path_factory.mktemp('run'), approaches=APPROACHES, cases=MORE_CASES, failures=FAILURES,
+                    repeats=3, scale={'pure': 0.1, 'opensource': 1.4}, programs='</script><img src=x onerror=alert(1)>')
+
+
+@pytest.fixture(scope='module')
+def made(folder, tmp_path_factory):
+    """The page of that run (str)."""
+    path = tmp_path_factory.mktemp('report') / 'report.html'
+    assert report(folder, '-o', path) == 0
+    return path.read_text()
+
+
+@pytest.fixture(scope='module')
+def dataset(folder):
+    return run_files.read(folder)
+
+
+@pytest.fixture(scope='module')
+def shown(made):
+    return Tables(made)
+
+
+KEY = '20261121t131244z'
+
+
+def of(dataset, case, name):
+    return dataset.of(case, name)[0]
+
+
+@pytest.mark.parametrize('case', MORE_CASES, ids=lambda case: case.title)
+def test_values_are_medians_with_ratio_verdict_and_spread(case, dataset, shown):
+    head, *rows = shown.tables[f'{KEY}-{content.slug(case.title)}-values']
+    names = [name for name in APPROACHES if dataset.of(case, name)]
+    assert head[1:] == [[name] for name in names] and len(rows) == len(of(dataset, case, 'native').sizes)
+    for column, name in enumerate(names, 1):
+        series = of(dataset, case, name)
+        points = compare_series(series, of(dataset, case, 'native'), paired=True).points
+        for point, row in zip(points, rows):
+            values = series.values[point.size].values()
+            spread = ratios.text(100 * (max(values) - min(values)) / statistics.median(values))
+            against = [] if name == 'native' else [f'{ratios.text(point.ratio)} {point.verdict}']
+            assert row[column] == [ratios.text(statistics.median(values)), *against, f'{spread} %']
+
+
+def test_the_table_of_verdicts_is_what_compare_says(dataset, shown):
+    head, *rows = shown.tables[f'{KEY}-verdicts']
+    assert head[1:] == [[name] for name in APPROACHES[1:]]
+    assert [title for (title,), *_ in rows] == [case.title for case in MORE_CASES]
+    for case, row in zip(MORE_CASES, rows):
+        for name, (text, *more) in zip(APPROACHES[1:], row[1:]):
+            if not dataset.of(case, name):
+                assert not more and not re.search('worse|better|same', text)
+                continue
+            one = compare_series(of(dataset, case, name), of(dataset, case, 'native'), paired=True)
+            assert text == one.graded() and more[0].partition(' ')[0] == ratios.text(one.furthest().ratio)
+
+
+def test_failures_are_shown_with_reason_and_repeats(shown, dataset):
+    _, *rows = shown.tables[f'{KEY}-failures']
+    assert [[text for text, in row[:5]] for row in rows] == [
+        [MORE_CASES[2].title, f'bind, {dataset.name}', 'failed', HOSTILE, '1-3'],
+        [MORE_CASES[4].title, f'opensource, {dataset.name}', 'skipped', FAILURES[1][2], '1-3']]
+
+
+def test_text_of_others_stays_text_and_the_page_asks_nothing_of_the_network(made, shown):
+    assert html.escape('<script>alert') in made and html.escape('</script><img src=x') in made
+    assert not {'script', 'img', 'link', 'iframe', 'object', 'base', 'form'} & set(shown.tags)
+    assert not [attrs for tag, attrs in shown.attributes if 'src' in attrs or any(name[:2] == 'on' for name in attrs)]
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', made).group(1)
+    assert policy.startswith("default-src 'none'; style-src") and 'script-src' not in policy
+
+
+@pytest.mark.parametrize('arguments, word', [
+    (['RUN'], '--picture'),
+    (['-o', 'OUT/r.html'], '--published'),
+    (['RUN', '--published', '-o', 'OUT/r.html'], '--published'),
+    (['RUN', 'RUN', '-o', 'OUT/r.html'], f'{RUN}, {RUN}'),
+    (['RUN', '-o', 'OUT'], 'folder'),
+    (['nothing-here', '-o', 'OUT/r.html'], 'nothing-here'),
+    (['RUN', '--picture', 'OUT/r.svg', '--case', 'osu_nothing'], '--case osu_nothing'),
+    (['RUN', '--picture', 'OUT/r.svg', '--case', 'osu_barrier*'], '--case osu_barrier'),
+])
+def test_wrong_arguments_write_nothing(arguments, word, folder, tmp_path, capsys):
+    words = [one.replace('RUN', str(folder)).replace('OUT', str(tmp_path)) for one in arguments]
+    assert report(*words) == 1
+    assert word in capsys.readouterr().err and list(tmp_path.iterdir()) == []
+
+
+def test_a_run_without_native_has_no_ratios(tmp_path):
+    folder = make_run(tmp_path / 'run', approaches=('pure', 'hybrid'), repeats=2)
+    assert report(folder, '-o', tmp_path / 'r.html') == 0
+    text = (tmp_path / 'r.html').read_text()
+    assert re.search(rf'{RUN} [^<]*\bnative\b', text)
+    assert not [name for name in Tables(text).tables if name.endswith('-verdicts')]
+
+
+def test_series_of_several_runs_carry_the_name_of_their_run(tmp_path):
+    one = make_run(tmp_path / 'one', approaches=('native', 'pure'), repeats=2)
+    two = make_run(tmp_path / 'two', approaches=('native', 'hybrid'), repeats=2, run='20261122T090000Z')
+    for view in content.section('Runs', [run_files.read(one), run_files.read(two)]).views:
+        first, pure, second, hybrid = view.curves
+        assert [curve.name for curve in view.curves] == [
+            'native, 20261121T131244Z', 'pure', 'native, 20261122T090000Z', 'hybrid']
+        assert len({(curve.style.shape, curve.style.dash) for curve in view.curves}) == 4  # told apart without colour
+        # each is compared with the native of its own run
+        assert pure.comparison.b is first.series and hybrid.comparison.b is second.series
+
+
+def test_lines_that_are_not_the_programs_are_shown(tmp_path):
+    path = make_run(tmp_path / 'run', repeats=2) / run_files.NAME
+    path.write_text(path.read_text().replace('"broken": []', '"broken": ["4096 12srun: .5"]'))
+    assert report(path.parent, '-o', tmp_path / 'r.html') == 0
+    text = (tmp_path / 'r.html').read_text()
+    assert ': 12 ' in text and '12srun: .5' in text
+
+
+def test_the_page_has_proof_environment_and_commands(made, dataset, shown):
+    assert shlex.join(['osu-container', *dataset.facts['command']]) in made
+    assert dataset.facts['project']['commit'] in made and 'srun -N2 -n2 osu_bw H H' in made
+    _, *proof = shown.tables[f'{KEY}-proof']
+    assert ['MPICH 4.2.3 (image)'] in [row[1] for row in proof if row[0] == ['osu-container/hybrid']]
+    for entry in dataset.modules.values():
+        assert f"module load {entry['name']}" in made
+        if entry['container']:
+            assert entry['image']['sha256'] in made
+
+
+def test_of_few_repeats_the_page_says_probably_and_how_many(tmp_path):
+    for repeats in (1, 2, 5):
+        run_of = make_run(tmp_path / 'run', repeats=repeats, scale={'hybrid': 0.2}, noise=0.001)
+        assert report(run_of, '-o', tmp_path / 'r.html', '--force') == 0
+        text = (tmp_path / 'r.html').read_text()
+        assert (f'{repeats} repeats' in text, 'probably' in text) == (repeats > 1, repeats < 5)
+        (run_of / run_files.NAME).unlink()
+
+
+def test_what_an_output_does_not_say_is_not_made_up(tmp_path):
+    output = tmp_path / 'out.txt'
+    output.write_text('# OSU MPI Bandwidth Test v7.3\n# Size      Bandwidth (MB/s)\n1 2.5\n2 5.1\n4 10.0\n')
+    assert report(output, '-o', tmp_path / 'r.html') == 0
+    told = re.search(r'<p class="measured">(.*?)</p>', (tmp_path / 'r.html').read_text()).group(1)
+    assert 'out.txt' in told and not re.search(r'\b20\d\d-', told)
+
+
+def test_a_picture_is_as_wide_as_a_column(folder, tmp_path):
+    path = tmp_path / 'picture.svg'
+    assert report(folder, '--picture', path, '--case', 'osu_latency H H*') == 0
+    text = path.read_text()
+    assert re.search(r'<svg[^>]* width="3\.5in"', text) and text.count('<polyline') == 3 * len(APPROACHES) - 1
+    for part in ('osu_latency H H', 'µs', *APPROACHES):
+        assert part in text
+
+
+@pytest.mark.parametrize('least, most', [(1, 1.01), (3, 9), (2.2, 2.2), (0.004, 22000), (1e-30, 1e30)])
+def test_a_logarithmic_axis_has_a_few_round_numbers(least, most):
+    found = charts._ticks(least / 1.06, most * 1.06)
+    assert 2 <= len(found) <= 8 and all(float(f'{one:.2g}') == pytest.approx(one, rel=1e-9) for one in found)
+
+
+# ---- published figures -----------------------------------------------------------------------------------------------
+
+def test_the_page_of_all_published_figures_has_every_curve_and_is_small():
+    published = report_cli.published()
+    shown = {(curve.dataset.name, curve.series.case, curve.series.name) for section in published.sections
+             for view in section.views for curve in view.curves}
+    assert shown == {(one.name, series.case, series.name) for one in references.published() for series in one.series}
+    text = page.html(published)
+    assert len(text.encode()) < 1_500_000 and text.count('<svg class="plot"') > 180
+    assert text.count('<details class="trouble">') > 2
+
+
+def test_troubles_beside_published_curves_are_the_users_own(tmp_path):
+    slow = run_files.read(make_run(tmp_path / 'slow', site='lumi-25.03', scale={'hybrid': 0.15}))
+    text = page.html(content.Report('x', [content.section('x', [slow, references.get('lumi-g-2025-03')])]))
+    found, = re.findall('<details class="trouble">.*?</details>', text, re.DOTALL)
+    assert f'{slow.name}:hybrid' in found and 'FI_PROVIDER=cxi' in found
+
+
+def test_picture_on_the_pages_is_what_report_draws(tmp_path):
+    picture, results = tmp_path / 'lumi.svg', PROJECT / 'docs' / 'results'
+    assert report('lumi-g-2025-03', '--picture', picture) == 0
+    assert picture.read_text() == (results / 'lumi.svg').read_text(), (
+        'stale: osu-container report lumi-g-2025-03 --picture docs/results/lumi.svg --force')
+    for text, name in ((results / 'index.md', 'lumi.svg'), (PROJECT / 'README.md', 'docs/results/lumi.svg')):
+        assert f']({name})' in text.read_text()

@@ -1,0 +1,323 @@
+"""
+osu-entrypoint puts the host's libfabric in place of the image's, or says why not.
+
+It runs with a folder as its /: bash, coreutils, the loader and the C library of this machine, and small MPI and network
+libraries that are compiled here. So the loader really decides, and the program really loads what was chosen.
+"""
+import ctypes
+import os
+import re
+import shutil
+import signal
+import stat
+import subprocess
+import time
+
+import pytest
+
+from osu_container.data.approaches import APPROACHES
+from osu_container.data.sites import BASES
+from tests.helpers.elf_folder import ElfFolder
+from tests.helpers.machine import PROJECT, run
+
+FOLDER = PROJECT / 'container-recipes' / 'entrypoint'
+TOOLS = ['bash', 'cat', 'chmod', 'dirname', 'ln', 'ls', 'mkdir', 'mktemp', 'mv', 'readlink', 'rm', 'sha256sum', 'sleep',
+         'sort', 'stat', 'tr', 'true', 'env']
+ENTRYPOINT, PROGRAM = '/opt/entrypoint/osu-entrypoint', '/opt/osu/bin/osu_which'
+#: Release of the libfabric of the image, of the host
+OWN, HOST = '1.22', '1.25'
+_CLONE_NEWUSER = 0x10000000
+
+MAIN = '''#include <stdio.h>
+int used_version(void);
+int main(int count, char **arguments)
+{
+    printf("libfabric %d.%d", used_version() >> 16, used_version() & 0xffff);
+    for (int number = 1; number < count; number++)
+        printf("|%s", arguments[number]);
+    puts("");
+    return count;
+}
+'''
+USES = 'int fi_version(void);\nint used_version(void) { return fi_version(); }\n'
+
+
+def enter(root):
+    """Return what makes the folder root this process's /, as root or in a namespace of its own, for preexec_fn."""
+    def call():
+        if os.geteuid() != 0:
+            user, group = os.geteuid(), os.getegid()
+            if ctypes.CDLL(None, use_errno=True).unshare(_CLONE_NEWUSER) != 0:
+                raise OSError(ctypes.get_errno(), 'unshare')
+            for name, text in (('setgroups', 'deny'), ('uid_map', f'0 {user} 1'), ('gid_map', f'0 {group} 1')):
+                with open(f'/proc/self/{name}', 'w') as handle:
+                    handle.write(text)
+        os.chroot(root)
+        os.chdir('/')
+    return call
+
+
+class World(ElfFolder):
+    """The root of a container with our entrypoint."""
+
+    def environment(self, variables):
+        """Return the environment of a program in it, for variables (dict; None: not set)."""
+        found = {'PATH': '/bin:/usr/bin', 'HOSTNAME': 'node7', 'LD_ORIGIN_PATH': '/bin', **variables}
+        return {name: value for name, value in found.items() if value is not None}
+
+    def call(self, *command, **variables):
+        """Run the entrypoint with a command; return the CompletedProcess."""
+        try:
+            return run([ENTRYPOINT, *command], preexec_fn=enter(self.root), env=self.environment(variables), timeout=60)
+        except subprocess.SubprocessError:
+            pytest.skip('this user may not make a user namespace, so nothing can be run in a folder')
+
+    def start(self, *command, **variables):
+        """Start the entrypoint with a command; return the Popen."""
+        return subprocess.Popen([ENTRYPOINT, *command], preexec_fn=enter(self.root), env=self.environment(variables),
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def kept(self, folder='/tmp'):
+        """Return the folders (list of Path) with links that are there."""
+        return sorted(self.on(folder).glob('osu-swap-*'))
+
+    def host(self, libfabric, *others):
+        """Bind a libfabric (Path) of the host, and others into its /usr."""
+        self.copy(libfabric, '/host/lib/libfabric.so.1')
+        for library in others:
+            self.copy(library, f'/host/usr/lib64/{library.name}')
+        return self
+
+
+@pytest.fixture(scope='session')
+def system(tmp_path_factory):
+    """A World without any MPI, to be copied."""
+    world = World(tmp_path_factory.mktemp('system') / 'root')
+    world.with_libc()
+    for name in TOOLS:
+        path = shutil.which(name)
+        world.copy(path, f'/bin/{name}')
+        for library in re.findall(r'(/\S+) \(0x', run(['ldd', path]).stdout):
+            world.copy(library)
+    for path in ('/tmp', '/dev/shm', '/proc', '/usr/bin'):
+        world.on(path).mkdir(parents=True)
+        world.on(path).chmod(0o1777)
+    world.write('/dev/null', '')
+    for name in ('osu-entrypoint', 'defaults'):
+        world.copy(str(FOLDER / name), f'/opt/entrypoint/{name}')
+    return world
+
+
+@pytest.fixture
+def world(system, parts, tmp_path):
+    """A container whose program uses an MPI that needs FABRIC_1.7; the image's libfabric has it."""
+    shutil.copytree(system.root, tmp_path / 'root', copy_function=os.link, symlinks=True)
+    world = World.__new__(World)
+    world.root, world.stubs = tmp_path / 'root', tmp_path / 'stubs'
+    mpi = parts.mpi(needs=7, more=USES)
+    world.copy(mpi, '/usr/lib/libmpi.so.12')
+    world.copy(parts.fabric(f'{OWN}.0', needed=()), '/usr/lib/libfabric.so.1')
+    world.executable(PROGRAM, MAIN, ['/usr/lib/libmpi.so.12'])
+    return world
+
+
+@pytest.fixture
+def good(world, parts):
+    """The same, with a newer libfabric of the host that needs libcxi and a library that the image has not."""
+    needed = ('libcxi.so.1', 'libhostonly.so.2')
+    return world.host(parts.fabric(f'{HOST}.0', newest=9, needed=needed), *(parts.plain(name) for name in needed))
+
+
+# ---- what is taken
+
+def test_the_program_runs_with_the_libfabric_of_the_host(good):
+    done = good.call(PROGRAM, 'a b', '', '*')
+    assert done.stdout == f'libfabric {HOST}|a b||*\n' and done.returncode == 4
+    assert re.fullmatch(r'osu-entrypoint: node7: .*/host/usr/lib64/libcxi\.so\.1\b.*/host/lib/libfabric\.so\.1\b'
+                        r'.*\b1\b.*\n', done.stderr)
+
+
+def test_only_what_the_image_lacks_is_taken_and_libcxi(good, parts):
+    good.copy(parts.plain('libcxi.so.1'), '/usr/lib/libcxi.so.1')
+    good.copy(parts.plain('libhostonly.so.2'), '/usr/lib/libhostonly.so.2')
+    good.copy(parts.plain('libother.so.3'), '/host/usr/lib64/libother.so.3')
+    done = good.call('bash', '-c', 'ls "${LD_LIBRARY_PATH%%:*}"')
+    assert done.stdout.split() == ['complete', 'libcxi.so.1', 'libfabric.so.1'], done
+
+
+# ---- what cannot be taken
+
+def broken(name):
+    """Return (function (world, parts) that makes the host unfit, texts of the message)."""
+    return {
+        'nothing bound': (lambda world, parts: None, ['/host/lib']),
+        'empty folder': (lambda world, parts: world.write('/host/lib/x', ''), ['libfabric.so.1', '/host/lib']),
+        'link out of it': (lambda world, parts: world.link('/host/lib/libfabric.so.1', '/opt/cray/libfabric.so.1.25.0'),
+                           ['/host/lib/libfabric.so.1', '/opt/cray/libfabric.so.1.25.0']),
+        'too old': (lambda world, parts: world.host(parts.fabric('1.17.0', newest=6, needed=())),
+                    ['FABRIC_1.7', '/usr/lib/libmpi.so.12', 'FABRIC_1.6']),
+        'dependency missing': (lambda world, parts: world.host(parts.fabric(needed=('libhostonly.so.2',))),
+                               ['libhostonly.so.2', 'OSU_SWAP_PATH']),
+        'function missing': (lambda world, parts: world.host(no_fi_version(parts)),
+                             ['/usr/lib/libmpi.so.12', 'fi_version']),
+        'no library': (lambda world, parts: world.write('/host/lib/libfabric.so.1', 'INPUT(libfabric.so.1.25.0)'),
+                       ['libfabric.so.1']),
+    }[name]
+
+
+def future_libc(parts):
+    """Return a libc.so.6 (Path) with a version of the future, to link against."""
+    return parts.versioned('libc.so.6', 'GLIBC_9.9', symbol='of_the_future')
+
+
+def no_fi_version(parts):
+    """Return a libfabric.so.1 with all versions and without one of its functions."""
+    return parts.versioned('libfabric.so.1', *(f'FABRIC_1.{number}' for number in range(10)), symbol='of_{}')
+
+
+BROKEN = ['nothing bound', 'empty folder', 'link out of it', 'too old', 'dependency missing', 'function missing',
+          'no library']
+
+
+@pytest.mark.parametrize('name', BROKEN)
+def test_asked_to_swap_and_unable_is_an_error_with_the_reason(world, parts, name):
+    change, texts = broken(name)
+    change(world, parts)
+    done = world.call(PROGRAM, OSU_SWAP='require')
+    assert (done.returncode, done.stdout) == (78, '')
+    for text in [*texts, 'OSU_SWAP=0']:
+        assert text in done.stderr, done
+    assert [path for path in world.kept() if re.search(r'\.\w{10}$', path.name)] == []
+
+
+def test_without_require_the_libfabric_of_the_image_is_used(world, parts):
+    change, texts = broken('too old')
+    change(world, parts)
+    done = world.call(PROGRAM)
+    assert done.stdout == f'libfabric {OWN}\n' and done.returncode == 1
+    assert texts[0] in done.stderr and done.stderr.count('\n') == 1
+
+
+def test_libraries_of_a_newer_host_are_refused_before_anything_is_started(world, parts, tmp_path):
+    """A C library that is older than the host's libraries ends a program when it starts."""
+    source = 'void of_the_future(void);\nvoid user(void) { of_the_future(); }\n'
+    library = parts._made('libhostonly.so.2', source=source, needed=[future_libc(parts)])
+    world.host(parts.fabric(needed=('libhostonly.so.2',)), library)
+    done = world.call(PROGRAM, OSU_SWAP='require')
+    assert done.returncode == 78 and re.search(r'libhostonly\.so\.2 .*GLIBC_9\.9\b.* /.*GLIBC_2\.', done.stderr)
+
+
+# ---- choices of the user
+
+def test_never(good):
+    done = good.call(PROGRAM, OSU_SWAP='0')
+    assert (done.stdout, done.stderr, done.returncode) == (f'libfabric {OWN}\n', '', 1)
+    assert good.kept() == []
+
+
+def test_signals_and_exit_codes_are_those_of_the_program(good):
+    assert good.call('bash', '-c', 'exit 7').returncode == 7
+    process = good.start('bash', '-c', 'echo $$; exec sleep 60')
+    assert int(process.stdout.readline()) == process.pid
+    time.sleep(0.1)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(10) == -signal.SIGTERM
+    process.stdout.close()
+    process.stderr.close()
+
+
+# ---- the folder with the links
+
+def test_folder_is_the_user_s_alone_and_used_again(good):
+    for _ in range(3):
+        assert good.call('true').returncode == 0
+    folder, = good.kept()
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700 and folder.stat().st_uid == os.geteuid()
+    assert os.readlink(folder / 'libfabric.so.1') == '/host/lib/libfabric.so.1'
+
+
+@pytest.mark.parametrize('whose', ['a link', 'open to others', 'not whole', 'a file'])
+def test_a_folder_that_somebody_else_has_put_there_is_not_used(good, whose):
+    good.call('true')
+    kept, = good.kept()
+    if whose == 'open to others':
+        kept.chmod(0o777)
+    elif whose == 'not whole':
+        (kept / 'complete').unlink()
+    else:
+        kept.rename(kept.with_name('elsewhere'))
+        if whose == 'a link':
+            kept.symlink_to('elsewhere')
+        else:
+            kept.write_text('')
+    done = good.call('bash', '-c', 'echo "${LD_LIBRARY_PATH%%:*}"', OSU_SWAP='require')
+    assert done.returncode == 0 and done.stdout.strip() != f'/tmp/{kept.name}', done
+    assert re.fullmatch(r'/tmp/osu-swap-\d+\.\w{10}\n', done.stdout)
+
+
+# ---- variables
+
+def test_defaults_are_those_of_the_data():
+    rows = [line.split() for line in (FOLDER / 'defaults').read_text().splitlines() if line and line[0] != '#']
+    known = {'cxi', 'gpu', 'libfabric < 2.4', 'libfabric >= 1.21'}
+    assert {(name, value) for _, name, value in rows} == {
+        (entry['name'], entry['value'].format(provider='cxi'))
+        for entry in APPROACHES['swap']['variables'] + BASES['lumi']['variables']
+        if entry['name'].startswith(('FI_', 'NCCL_')) and set(entry.get('only', [])) <= known
+        and not entry.get('setting') and entry['name'] != 'NCCL_SOCKET_IFNAME'}  # the number of cards differs by system
+    assert all('cxi' in conditions.split(',') for conditions, _, _ in rows)
+
+
+def show(*names):
+    """Return the command that prints variables."""
+    return ['bash', '-c', ' '.join(['echo', *(f'"${{{name}-unset}}"' for name in names)])]
+
+
+def test_variables_are_set_where_the_user_has_set_none(good):
+    names = ['FI_PROVIDER', 'FI_CXI_RDZV_THRESHOLD', 'NCCL_CROSS_NIC']
+    assert good.call(*show(*names), SLURM_STEP_NUM_NODES='2').stdout == 'unset unset unset\n'
+    good.write('/sys/class/cxi/cxi0', '')
+    assert good.call(*show(*names)).stdout == 'unset 16384 unset\n'
+    done = good.call(*show(*names), SLURM_STEP_NUM_NODES='2', FI_CXI_RDZV_THRESHOLD='')
+    assert done.stdout == 'cxi  unset\n'
+    assert done.stderr.endswith(' FI_PROVIDER=cxi FI_CXI_RDZV_EAGER_SIZE=2048\n')
+    good.write('/dev/kfd', '')
+    assert good.call(*show(*names), NCCL_CROSS_NIC='0').stdout == 'unset 16384 0\n'
+    assert good.call(*show(*names)).stdout == 'unset 16384 1\n'
+
+
+# ---- the verdict on images
+
+def runscript(*lines):
+    """Return the text of a runscript."""
+    return '\n'.join(['#!/bin/sh', *lines, ''])
+
+
+OCI = ('OCI_ENTRYPOINT=\'{}\'', 'OCI_CMD=\'"/bin/bash"\'', 'exec "$@" # for more: /host')
+
+
+@pytest.mark.parametrize('files, word, text', [
+    ({}, 'fails', '/host/lib'),
+    ({'/.singularity.d/runscript': runscript(*OCI).replace('{}', '')}, 'fails', '/host/lib'),
+    ({'/.singularity.d/runscript': runscript('exec /opt/start "$@"'), '/opt/start': '#!/bin/sh\nexec "$@"\n'}, 'fails',
+     '/.singularity.d/runscript, /opt/start'),
+    ({'/.singularity.d/runscript': runscript('exec /opt/start "$@"'), '/opt/start': b'\x7fELF\0\0/host'}, 'unknown',
+     '/opt/start'),
+    # HPE's: an entrypoint that starts another script of its folder
+    ({'/.singularity.d/runscript': runscript(*OCI).replace('{}', '"/container/bin/entrypoint.sh"'),
+      '/container/bin/entrypoint.sh': '#!/bin/bash\n. $(dirname $0)/scrape.sh\nexec "$@"\n',
+      '/container/bin/scrape.sh': 'find /host -name libfabric.so\n', '/bin/bash': ''}, 'works', ''),
+    ({'/.singularity.d/runscript': runscript('exec /opt/entrypoint/osu-entrypoint "$@"'),
+      '/opt/entrypoint/osu-entrypoint': (FOLDER / 'osu-entrypoint').read_text(), '/bin/bash': ''}, 'works', ''),
+])
+def test_verdict_looks_at_what_the_image_starts(tmp_path, parts, files, word, text):
+    from tests.helpers.verdict_cases import World as VerdictWorld
+    place = VerdictWorld(tmp_path, parts)
+    place.more = [lambda: [place.image.write(path, content) for path, content in files.items()]]
+    verdict = place.ask('swap')
+    assert verdict.level == word, verdict.findings
+    said = [finding for finding in verdict.findings if finding.rule == 'entrypoint']
+    if word != 'works':
+        assert text in said[0].reason
+    else:
+        assert [finding.level for finding in said] == ['note'] * ('scrape' in str(files))

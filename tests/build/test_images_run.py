@@ -1,0 +1,280 @@
+"""Every image that can be built here is built, installed as a module, and runs on two nodes or is refused.
+
+Tests in the process of the container runtime build them while that of Slurm has other work (tests/conftest.py).
+`make test` builds one image of each kind but for those with ROCm or CUDA of Debian's parts, whose builds take long.
+"""
+
+import contextlib
+import fcntl
+import itertools
+import os
+import re
+import shutil
+
+import pytest
+
+from osu_container.check.described import our_image
+from osu_container.discover.host_facts import DescribedHost
+from osu_container.check.public_hosts import description_of
+from osu_container.data.approaches import APPROACHES
+from osu_container.data.sites import SITES
+from osu_container.verdict.settings import approach_entry
+from osu_container.verdict.site_choice import SettingsError, site_entry
+from osu_container.verdict.verdict import ask
+from osu_container.image.image import Image
+from osu_container.build.recipes.images import IMAGES
+from osu_container.build.recipes.versions import SOURCES
+from tests.helpers.machine import PROJECT, STATE, folded, one_of_each, run
+from tests.runs.test_approaches import table
+
+#: Images stay from one run of the tests to the next; the builder makes anew what is not current.
+FOLDER = STATE / 'images-of-tests'
+BUILT = [name for name, entry in IMAGES.items() if not entry['unbuilt']]
+#: Built by the set-up
+DEFAULT = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
+#: tests/runs/test_abi.py makes an image from it
+STANDARD_ABI = 'osu-workstation-mpich-5.0.2-libfabric-2.5.1'
+FAILING = [name for name in BUILT if IMAGES[name]['fails']]
+OPENMPI = next(name for name in BUILT if name.startswith('osu-abi-openmpi'))
+WITH_PYTHON = [name for name in BUILT if IMAGES[name]['family'] == 'mpi4py']
+FILES = PROJECT / 'container-recipes' / 'mpi4py'
+
+
+def with_gpu(name):
+    """Return whether an image (str) has ROCm or CUDA: its build takes long."""
+    return '-rocm-' in name or '-cuda-' in name
+
+
+def on_two_nodes(test):
+    """Mark a test that runs in containers of two nodes."""
+    return pytest.mark.system(pytest.mark.usefixtures('slurm')(test))
+
+
+def chosen_approaches():
+    """Return {image: approach}: one for each that ought to work, all approaches in turn."""
+    any_network = itertools.cycle(['pure', 'bind', 'opensource', 'hybrid'])
+    with_host = itertools.cycle(['hybrid', 'bind'])
+    return {name: 'openmpi' if 'openmpi' in name else next(with_host if name in FAILING else any_network)
+            for name in BUILT}
+
+
+APPROACH_OF = chosen_approaches()
+
+
+@pytest.fixture(scope='session')
+def built():
+    """Function (name) that builds the image and returns the path of its SIF."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+
+    def build(name):
+        sif = FOLDER / f'{name}.sif'
+        if name == DEFAULT:
+            for path in (PROJECT / 'sources').glob(f'{name}.sif*'):
+                shutil.copy2(path, FOLDER)
+            return sif
+        with open(FOLDER / f'{name}.lock', 'w') as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # two processes of the tests want it
+            done = run([PROJECT / 'bin' / 'osu-container', 'image', 'build', name, '--output', sif],
+                       timeout=7200)
+        assert done.returncode == 0, done
+        return sif
+    return build
+
+
+@pytest.fixture
+def typed(tmp_path):
+    """Function (script) that runs bash as a user has it after `. ./env.sh`; eb installs into the test's own folder."""
+    environment = {'PATH': '/usr/local/bin:/usr/bin:/bin', 'HOME': os.environ['HOME'], 'LC_ALL': 'C.UTF-8',
+                   'EASYBUILD_PREFIX': str(tmp_path / 'prefix'), 'EASYBUILD_SOURCEPATH': str(FOLDER)}
+
+    def call(script):
+        text = f'set -eu; . {PROJECT}/env.sh; set +eu\n{script}\n'
+        return run(['bash', '--norc', '-c', text], env=environment, timeout=300)
+    return call
+
+
+def install(approach, image):
+    """Return the command line that installs the module of an approach with an image."""
+    return f'eb osu-container-{approach}.eb -r --try-amend=image={image}.sif --try-amend=build_image=no'
+
+
+def assert_refused(done, folder, *texts):
+    """The installation failed, said all texts, and left neither software nor modules."""
+    assert done.returncode != 0, done
+    for text in texts:
+        assert text in folded(done.stdout), done
+    assert not [path for path in folder.rglob('osu-container*') if path.suffix in ('.lua', '.sif')]
+
+
+#: What `make test` builds beside DEFAULT: one with Open MPI and one with Python
+TWO = (OPENMPI, next(name for name in WITH_PYTHON if 'workstation' in name))
+IN_TURN = [pytest.param(name, marks=[] if name in TWO else pytest.mark.nightly) for name in BUILT]
+
+
+@pytest.mark.system
+@pytest.mark.parametrize('name', IN_TURN)
+def test_image_is_built_and_small(built, name):
+    assert built(name).stat().st_size / 1e6 < (400 if with_gpu(name) else 200)
+
+
+@on_two_nodes
+@pytest.mark.nightly  # of the two, tests/runs has the modules
+@pytest.mark.parametrize('name', BUILT)
+def test_image_runs_on_two_nodes(built, typed, name):
+    approach = APPROACH_OF[name]
+    built(name)
+    done = typed(f'{install(approach, name)} || exit; module load osu-container/{approach} && '
+                 'srun -N2 -n2 osu_latency H H -m 64 -i 20 -x 2; module help osu-container')
+    found = table(done.stdout)
+    assert {1, 64} <= set(found) and all(value > 0 for value in found.values()), done
+    mpi, libfabric = re.search(r'(openmpi|mpich|intel-mpi)-[\d.]+\d(?=-libfabric)', name).group(), name.split('-')[-1]
+    says = re.search(r'^MPI: +(.*?) of the (\w+) over libfabric (\S+) of the (\w+)', done.stderr, re.M)
+    assert says, done
+    if approach != 'bind':
+        assert says.group(1).lower().replace('open mpi', 'openmpi').replace(' ', '-') == mpi
+    if approach not in ('bind', 'hybrid'):
+        assert says.group(3) == libfabric
+    assert says.group(2, 4) == {'bind': ('host', 'host'), 'hybrid': ('image', 'host')}.get(approach, ('image', 'image'))
+
+
+@pytest.mark.system
+@pytest.mark.nightly
+@pytest.mark.parametrize('name', FAILING)
+def test_image_whose_mpi_does_not_load_is_refused_without_the_hosts_libfabric(built, typed, tmp_path, name):
+    built(name)
+    lacking = re.search(r'asks for (\S+),', IMAGES[name]['fails']).group(1)
+    assert_refused(typed(install('pure', name)), tmp_path / 'prefix', f'needs {lacking} of libfabric.so.1, but image:')
+
+
+@pytest.mark.system
+@pytest.mark.parametrize('approach', one_of_each(['pure', 'hybrid', 'opensource']))
+def test_open_mpi_is_refused_by_approaches_of_another_mpi(built, typed, tmp_path, approach):
+    built(OPENMPI)
+    assert_refused(typed(install(approach, OPENMPI)), tmp_path / 'prefix', 'libmpi.so.40', 'libmpi.so.12')
+
+
+@on_two_nodes
+@pytest.mark.nightly
+@pytest.mark.parametrize('name', WITH_PYTHON)
+def test_buffers_of_python_benchmarks_are_arrays(built, typed, name, tmp_path):
+    approach = APPROACH_OF[name]
+    built(name)
+    program = tmp_path / 'program.py'
+    program.write_text('from mpi4py import MPI\nimport numpy\nprint("sum", MPI.COMM_WORLD.allreduce(numpy.ones(2))[1])')
+    done = typed(f'{install(approach, name)} || exit; module load osu-container/{approach}; srun osu_bw H H -m 8 -i 5; '
+                 f'APPTAINER_BIND={tmp_path} srun osu-exec python3 {program}; srun osu_bw D D')
+    assert re.search(r'^# osu_bw: mpi4py .* numpy [\d.]+$', done.stdout, re.M), done
+    assert len(table(done.stdout)) == 4, done
+    assert done.stdout.count('sum 2.0') == 2, done
+    assert 'CuPy' in done.stderr, done
+
+
+# The same by other tools
+
+def test_files_of_other_tools_have_our_versions():
+    yaml = pytest.importorskip('yaml')
+    environment = yaml.safe_load((FILES / 'environment.yml').read_text())
+    label = 'conda-forge/label/mpi-external'
+    # the empty package comes first, by the order of channels and by name: conda-forge's own MPICH must not be taken
+    assert environment['channels'] == [label, 'conda-forge']
+    found = dict(line.split('=', 1) for line in environment['dependencies'])
+    python, mpi4py = found['python'], SOURCES['mpi4py-source']['version']
+    assert found == {'python': python, 'mpi4py': mpi4py, 'numpy': SOURCES[f'numpy-{python}']['version'],
+                     f'{label}::mpich': '4.3.*'}
+    lines = (FILES / 'requirements.txt').read_text().splitlines()
+    assert dict(line.split('==') for line in lines if not line.startswith('#')) == {
+        'mpi4py': mpi4py, 'numpy': SOURCES['numpy-3.11']['version']}
+
+
+NAMES = [name for name, entry in IMAGES.items() if entry['family'] == 'debian']
+BUILT_GPU_IMAGES = one_of_each([case for case in IN_TURN if with_gpu(*case.values)])
+#: Of NVIDIA's driver, which is the host's
+DRIVER = 'libcuda.so.1'
+
+
+def vendor(name):
+    """Return 'AMD' or 'NVIDIA', for whose GPUs an image (str) is."""
+    return 'AMD' if '-rocm-' in name else 'NVIDIA'
+
+
+@pytest.fixture
+def inside(built, apptainer):  # noqa: F811, a fixture
+    """Function (name, script, options of the runtime) that runs a script in an image."""
+    def call(name, script, *options):
+        return run([apptainer, 'exec', '--cleanenv', '--containall', *options, built(name), 'bash', '-c', script])
+    return call
+
+
+@pytest.mark.system
+@pytest.mark.parametrize('name', BUILT_GPU_IMAGES)
+def test_every_library_of_the_image_loads_with_all_its_symbols(inside, name):
+    script = '''for library in $(find /opt/*/lib -name '*.so*' ! -path '/opt/osu/*'; find /usr/lib/x86_64-linux-gnu \
+            -name '*.so.*' | grep -E '/lib(amd|hsa|roc|rccl|nccl|cuda)'); do
+        LD_BIND_NOW=1 python3 -c 'import ctypes, sys; ctypes.CDLL(sys.argv[1])' "$library" 2>&1 | tail -n 1
+    done'''
+    done = inside(name, script)
+    assert done.returncode == 0, done
+    lacking = {line for line in done.stdout.splitlines() if DRIVER not in line and 'libnvidia-ml.so.1' not in line}
+    assert not lacking, lacking
+    assert vendor(name) == 'NVIDIA' or not done.stdout, done
+
+
+@on_two_nodes
+@pytest.mark.parametrize('name', BUILT_GPU_IMAGES)
+def test_buffers_in_gpu_memory_are_refused_with_a_reason_where_no_gpu_is(built, typed, name):  # noqa: F811, fixtures
+    built(name)
+    approach = APPROACH_OF[name]
+    done = typed(f'{install(approach, name)} >&2 || exit 77; module load osu-container/{approach}; '
+                 'srun -N2 -n2 osu_bw D D')
+    said = folded(done.stderr)
+    assert done.returncode not in (0, 77) and not re.search(r'^\d+ +[\d.]+$', done.stdout, re.M), done
+    driver_of = {'NVIDIA': DRIVER, 'AMD': '/dev/kfd'}[vendor(name)]
+    assert driver_of in said and 'Traceback' not in said, said
+
+
+def verdicts(image, site):
+    """Return approach -> word of check on an Image and a site (str) by its description, where that has a word."""
+    entry, found = site_entry(site), {}
+    host = DescribedHost(description_of(entry))
+    for approach in APPROACHES:
+        with contextlib.suppress(SettingsError):
+            found[approach] = ask(approach_entry(approach), entry, image, host).level
+    return found
+
+
+def described(name, site):
+    """Return the same of an image (str) by its name."""
+    machine = site_entry(site).get('architecture', {}).get('value', 'x86_64')
+    return verdicts(our_image(name, machine), site)
+
+
+#: Where an approach must do and must not, by what the image and the site hold; (name, site, approach) -> words
+EXPECTED = {
+    ('osu-debian-cuda-12.4.1-mpich-4.0.2-libfabric-2.1.0', 'perlmutter', 'bind'): {'works'},
+    ('osu-debian-cuda-12.4.1-mpich-4.0.2-libfabric-2.1.0', 'perlmutter', 'hybrid'): {'fails'},  # knows no cxi
+    ('osu-debian-cuda-12.4.1-mpich-4.0.2-libfabric-2.1.0', 'workstation', 'hybrid'): {'works'},  # no driver is needed
+}
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_check_judges_the_image_by_its_description(name):
+    mine = {key: words for key, words in EXPECTED.items() if key[0] == name}
+    other = 'perlmutter' if vendor(name) == 'AMD' else 'lumi-25.03'
+    for site in {other, *(key[1] for key in mine)}:
+        found = described(name, site)
+        assert site != other or set(found.values()) == {'fails'}, found
+        for (_, where, approach), words in mine.items():
+            assert where != site or found[approach] in words, (site, approach, found)
+
+
+@pytest.mark.system
+@pytest.mark.parametrize('name', BUILT_GPU_IMAGES)
+def test_check_judges_the_image_as_its_description(built, name):  # noqa: F811, a fixture
+    """On every site that is described whole."""
+    with Image(str(built(name)), 'osu_') as image:
+        for site in SITES:
+            if (PROJECT / 'osu_container' / 'check' / 'hosts' / f'{site}.json').exists():
+                real, by_name = verdicts(image, site), described(name, site)
+                # of an image itself more is known, so it may be judged worse and never better
+                assert {key for key in real if real[key] == 'works'} <= {
+                    key for key in by_name if by_name[key] != 'fails'}, (site, real)

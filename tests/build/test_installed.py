@@ -1,0 +1,120 @@
+"""osu-container image verify: what is wrong with an image, and what has changed of installed modules, is named."""
+
+import argparse
+import hashlib
+import json
+import os
+
+import pytest
+
+from osu_container.image import sif
+from osu_container.build import ImageError, cli, installed
+from tests.helpers.elf_folder import write_sif
+from tests.helpers.machine import run
+
+
+@pytest.fixture
+def modules(tmp_path, monkeypatch):
+    """Three installations in MODULEPATH: bind has a library of the host; returns their folder."""
+    library = tmp_path / 'libfabric.so.1'
+    library.write_text('library')
+    for name in ('pure', 'hybrid', 'bind'):
+        root = tmp_path / 'software' / name
+        root.mkdir(parents=True)
+        write_sif(root / 'x.sif', name.encode())
+        total = hashlib.sha256((root / 'x.sif').read_bytes()).hexdigest()
+        (root / 'x.sif.sha256').write_text(f'{total}  x.sif\n')
+        injected = [{'path': str(library), 'sha256': hashlib.sha256(b'library').hexdigest()}] * (name == 'bind')
+        (root / 'facts.json').write_text(json.dumps({
+            'image': {'file': 'x.sif', 'mpi': '', 'libfabric': '', 'programs': {}, 'library_path': [],
+                      'installed': {'size': 0}},
+            'host': {'root': '', 'injected': injected, 'runtime': {'command': 'apptainer', 'name': 'apptainer'}}}))
+        for folder in ('modules/all/osu-container', 'modules/base/osu-container'):
+            (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+            (tmp_path / folder / f'{name}.lua').write_text(f'help()\nlocal root = "{root}"\n')
+    (tmp_path / 'modules/all/other.lua').write_text(f'local root = "{tmp_path}"\n')
+    monkeypatch.setenv('MODULEPATH', f'{tmp_path}/modules/all:{tmp_path}/modules/base:/nonexistent')
+    return tmp_path
+
+
+def verify(*arguments):
+    """Run the command; return None, or the message with which it ends."""
+    parser = argparse.ArgumentParser()
+    cli.add_arguments(parser)
+    options = parser.parse_args(['verify', *arguments])
+    try:
+        return options.function(options) or None
+    except ImageError as err:
+        return str(err)
+
+
+def test_every_module_is_read_once(modules, capsys):
+    assert verify('--installed') is None
+    assert sorted(capsys.readouterr().out.splitlines()) == sorted(
+        f'osu-container/{name} ({modules}/software/{name}): ok' for name in ('pure', 'hybrid', 'bind'))
+
+
+@pytest.mark.parametrize('what, text', [
+    ('image', 'x.sif.sha256'), ('library', 'libfabric.so.1'), ('facts', 'facts.json'),
+    ('link to nothing', 'x.sif '), ('sum', 'x.sif.sha256'), ('rights', 'chmod -R o-w')])
+def test_what_has_changed_is_named_with_its_module(modules, capsys, what, text):
+    root = modules / 'software' / 'bind'
+    if what == 'image':
+        with (root / 'x.sif').open('r+b') as handle:
+            handle.seek(-1, os.SEEK_END)
+            handle.write(b'!')
+    elif what == 'rights':
+        root.chmod(0o777)
+    elif what == 'sum':
+        (root / 'x.sif.sha256').unlink()
+    elif what == 'library':
+        (modules / 'libfabric.so.1').write_text('newer')
+    elif what == 'link to nothing':
+        (root / 'x.sif').unlink()
+        (root / 'x.sif').symlink_to('/nonexistent/x.sif')
+    else:
+        (root / 'facts.json').write_text('{"image": {"file": 7}, "host": {}}')
+    ended, output = verify('--installed'), capsys.readouterr().out
+    assert f'osu-container/bind ({root})' in ended and 'osu-container/pure' not in ended
+    assert text in output and output.count(': ok\n') == 2
+
+
+@pytest.mark.parametrize('arguments', [[], ['--installed', 'x.sif']])
+def test_either_files_or_installed_modules_are_verified(arguments):
+    assert '--installed' in verify(*arguments)
+
+
+def test_missing_modules_are_an_error(tmp_path, monkeypatch):
+    monkeypatch.setenv('MODULEPATH', str(tmp_path))
+    assert 'MODULEPATH' in verify('--installed')
+
+
+@pytest.mark.parametrize('code, text, wrong', [
+    (0, 'Signing entity:  Me <me@x.org>\nFingerprint:  AB12\n', False),
+    (255, 'FATAL:   Failed to verify container: integrity: no key material not provided', False),
+    (255, 'FATAL:   Failed to verify container: integrity: signature object 4 not valid', True)])
+def test_signature_is_judged_by_the_runtime(tmp_path, monkeypatch, code, text, wrong):
+    path = write_sif(tmp_path / 'x.sif', b'hsqs', objects=[(sif.DATA_SIGNATURE, '', sif.GROUP_MASK | 1, b'x')])
+    path.with_name('x.sif.sha256').write_text(hashlib.sha256(path.read_bytes()).hexdigest() + '  x.sif\n')
+    runtime = tmp_path / 'apptainer'
+    runtime.write_text(f'#!/bin/sh\ncat <<END {">&2" if code else ""}\n{text}\nEND\nexit {code}\n')
+    runtime.chmod(0o755)
+    monkeypatch.setattr(installed, 'command_path', lambda *_: str(runtime))
+    assert bool(installed.verify(path)) == wrong
+
+
+@pytest.mark.system
+def test_changed_image_does_not_fit_its_signature(make_sif, apptainer, tmp_path, monkeypatch):
+    (tmp_path / 'root').mkdir()
+    (tmp_path / 'root' / 'file').write_text('content')
+    image = make_sif(tmp_path / 'x.sif', tmp_path / 'root')
+    monkeypatch.setenv('APPTAINER_CONFIGDIR', str(tmp_path / 'keys'))
+    for words in (['key', 'newpair', '--name', 'Test', '--email', 'test@example.org', '--comment', 'none',
+                   '--password', '', '--push=false'], ['sign', image]):
+        done = run([apptainer, *words], env=dict(os.environ))
+        assert done.returncode == 0, done
+    assert sif.verify_signature(str(image), apptainer)[0] == 'verified'
+    content = bytearray(image.read_bytes())
+    content[content.index(b'hsqs') + 100] ^= 1
+    image.write_bytes(content)
+    assert str(image) in sif.signature_problem(str(image), apptainer)

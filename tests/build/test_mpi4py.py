@@ -1,0 +1,131 @@
+"""osu-mpi4py without a container: the launcher, the easyconfigs, which image each site has."""
+import os
+import re
+import shutil
+
+import pytest
+
+from osu_container.data.approaches import APPROACHES
+from osu_container.data.sites import SITES
+from osu_container.verdict.settings import approach_entry, image_of
+from osu_container.verdict.site_choice import SettingsError, site_entry
+from osu_container.build.catalogue import recipe_text
+from osu_container.build.recipes.images import IMAGES, MPI4PY_BASES, mpi4py_name
+from tests.helpers.machine import PROJECT, run
+
+RECIPES = PROJECT / 'container-recipes' / 'mpi4py'
+
+
+# ---- the launcher, with OMB-Py's place taken by a program that shows what it was called with
+
+@pytest.fixture
+def launch(tmp_path):
+    """Function (command, *arguments) that runs osu-python by a link of that name; NumPy is an empty module there."""
+    libexec, packages = tmp_path / 'libexec', tmp_path / 'lib/python'
+    for folder in (libexec / 'omb-py' / 'mpi' / 'pt2pt', packages / 'mpi4py', tmp_path / 'bin'):
+        folder.mkdir(parents=True)
+    shutil.copy(RECIPES / 'osu-python', libexec / 'osu-python')
+    (packages / 'numpy.py').write_text('__version__ = "2.4.6"\n')
+    (packages / 'mpi4py' / '__init__.py').write_text('')
+    (packages / 'mpi4py' / 'MPI.py').write_text('class COMM_WORLD:\n    def Get_rank(): return 0\n')
+    for name in ('osu_bw', 'osu_latency'):
+        (libexec / 'omb-py' / 'mpi' / 'pt2pt' / f'{name}.py').write_text('')
+    (libexec / 'omb-py' / 'run.py').write_text('import os, sys\nprint(sys.argv[1:], os.environ["MPI4PY_LIBMPI"])\n')
+
+    def call(command, *arguments):
+        link = tmp_path / 'bin' / command
+        if not link.is_symlink():
+            link.symlink_to('../libexec/osu-python')
+        return run([link, *arguments], env={name: value for name, value in os.environ.items()
+                                            if name != 'MPI4PY_LIBMPI'})
+    return call
+
+
+@pytest.mark.parametrize('command, buffers', [('osu_bw', []), ('osu_py_bw', ['--buffer', 'numpy', 'H', 'H']),
+                                              ('osu_bw', ['--buffer=numpy'])])
+def test_all_ways_to_ask_for_numpy_are_one(launch, command, buffers):
+    done = launch(command, *buffers, '-m', '8')
+    assert done.stdout == ('# osu_bw: of the OSU Micro-Benchmarks in Python, buffers: numpy 2.4.6\n'
+                           "['--benchmark=bw', '--buffer=numpy', '--max=8'] libmpi.so.12:libmpi.so.40:libmpi.so\n"), \
+        done.stderr
+
+
+@pytest.mark.parametrize('arguments, given', [
+    (['-m', '65536'], ['--max=65536']), (['-m8:'], ['--min=8']), (['--message-size=4:8'], ['--min=4', '--max=8']),
+    (['-i', '100', '--warmup', '3'], ['--iterations=100', '--skip=3']),
+    (['--min', '1', '--max=8', '--pickle'], ['--min', '1', '--max=8', '--pickle'])])
+def test_osus_python_benchmarks_get_arguments_of_their_own(launch, arguments, given):
+    """They know --min, --max, --iterations and --skip; -m, -i and -x are those of the C programs."""
+    done = launch('osu_latency', *arguments, 'H', 'H')
+    assert f"{['--benchmark=latency', '--buffer=numpy', *given]}" in done.stdout, done
+
+
+def test_an_image_with_osus_python_benchmarks_has_a_command_for_each_of_them(tmp_path):
+    """The commands of the recipe, run in a folder: a name for each benchmark of the archive, and no other one."""
+    name = next(name for name, entry in IMAGES.items() if 'python' in entry['variants'])
+    prefix = tmp_path / 'opt' / 'mpi4py'
+    for path in ('libexec/omb-py/mpi/pt2pt/osu_latency.py', 'libexec/omb-py/mpi/collective/osu_bcast.py',
+                 'libexec/omb-py/util/osu_util_mpi.py', 'libexec/omb-py/run.py', 'bin/osu_get_bw', 'bin/osu_latency'):
+        (prefix / path).parent.mkdir(parents=True, exist_ok=True)
+        (prefix / path).write_text('')
+    text = recipe_text(name, 'python').replace('/opt/mpi4py', str(prefix))
+    lines = text[text.index(f'    rm {prefix}/bin/osu_*'):].partition('\n%')[0].splitlines()
+    script = '\n'.join(line for line in lines if f'{prefix}/bin/osu_' in line or 'omb-py/mpi/' in line)
+    done = run(['bash', '-e', '-c', script])
+    assert done.returncode == 0, (script, done.stderr)
+    assert {path.name for path in (prefix / 'bin').iterdir()} == {
+        'osu_latency', 'osu_bcast', 'osu_py_latency', 'osu_py_bcast'}
+
+
+@pytest.mark.parametrize('arguments, text', [
+    (['-m', 'x'], '-m x'), (['-m'], '-m '), (['-d', 'rocm'], 'GPU'), (['D', 'D'], 'D D'),
+    (['--buffer', 'cupy'], 'CuPy'), (['H', 'D'], 'H D'), (['--buffer', 'numpy', 'D', 'D'], '--buffer numpy D D'),
+    (['--buffer', 'numba'], '--buffer numba')])
+def test_impossible_arguments_are_errors(launch, arguments, text):
+    done = launch('osu_py_latency', *arguments)
+    assert (done.returncode, done.stdout) == (2, '')
+    assert done.stderr.startswith('osu_py_latency: error: ') and text in done.stderr
+
+
+# ---- images
+
+def images_of_sites():
+    """Yield (site, approach, name of its image with mpi4py)."""
+    for site in SITES:
+        for approach in APPROACHES:
+            try:
+                file = image_of('osu-mpi4py', approach_entry(approach), site_entry(site))
+            except SettingsError:
+                continue
+            yield site, approach, file.partition('.sif')[0]
+
+
+CASES = list(images_of_sites())
+
+
+@pytest.mark.parametrize('site', sorted({site for site, _, _ in CASES}))
+def test_images_of_a_site_fit_its_gpu_and_their_approach(site):
+    entry = site_entry(site)
+    for approach, name in [case[1:] for case in CASES if case[0] == site]:
+        base = IMAGES[name]['base']['image']
+        below = MPI4PY_BASES[base]
+        gpu = entry['gpu']['value'] or ''
+        assert name == mpi4py_name(base, 'rocm' if gpu.startswith('gfx') else 'none'), approach
+        assert (below['mpi'].startswith('Open MPI')) == (approach == 'openmpi'), approach
+        if approach == 'opensource' and entry['provider']['value'] == 'cxi':
+            assert below['libcxi'] != 'none', approach
+        if approach in ('bind', 'hybrid') and entry['provider']['value'] == 'cxi':
+            # the host's libfabric takes the place of the image's and must not be older
+            host = re.search(r'/libfabric/([\d.]+?)(\.0)?(?:rc\d)?/', entry['libraries']['libfabric']['value']).group(1)
+            assert tuple(map(int, below['libfabric'].split('.')[:2])) <= tuple(map(int, host.split('.')[:2])), approach
+
+
+def test_python_of_the_host_stays_out_of_every_image():
+    variants = [(name, kind) for name, entry in IMAGES.items() if entry['family'] == 'mpi4py'
+                for kind in entry['variants']]
+    assert variants
+    for name, kind in variants:
+        text = recipe_text(name, kind)
+        assert 'export PYTHONPATH=\n' in text and 'export PYTHONNOUSERSITE=1\n' in text, name
+        libmpi = 'libmpi.so.40' if 'openmpi' in name else 'libmpi.so.12'
+        assert f'export MPI4PY_LIBMPI={libmpi}\n' in text, name

@@ -1,0 +1,215 @@
+"""Recipes: every source is pinned, what they render to builds, and what is checked in is current.
+
+Rendering takes a few milliseconds, so every test reads all files of all images; a failing one names its file.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from osu_container.check.examination import rows as published_rows
+from osu_container.data.sites import SITES
+from osu_container.build import ImageError
+from osu_container.build.catalogue import FAMILIES, IMAGES, SOURCES, recipe_text
+from osu_container.build.recipes.common import OSU_BIN, PACKED
+from osu_container.build.recipes.images import KEPT, RECIPES, RENDERED, file_names, render
+from tests.helpers.machine import PROJECT, run
+
+SHA256 = re.compile(r'\b[0-9a-f]{64}\b')
+
+
+@pytest.fixture(scope='module')
+def texts():
+    """Every definition file and Dockerfile of every image: file name -> text, as HPCCM renders it now."""
+    return {file: render(name, kind, Path(file).suffix) for file, (name, kind) in file_names().items()}
+
+
+@pytest.fixture(scope='module')
+def definitions(texts):
+    """The stages of every definition file: file name -> {name of a stage: its text}, in their order."""
+    return {file: {re.search(r'(?m)^Stage: (\S+)', part).group(1): part
+                   for part in re.split(r'(?m)^(?=BootStrap: )', re.sub(r'(?m)^#.*\n', '', text))[1:]}
+            for file, text in texts.items() if file.endswith('.def')}
+
+
+# What is pinned
+
+def test_every_source_is_pinned():
+    for key, source in SOURCES.items():
+        if source['sha256'] is None:  # then it is said why, and the commit that the archive names stands in its place
+            assert source['why'] and re.fullmatch(r'[0-9a-f]{12,40}', source['commit']), key
+        else:
+            assert SHA256.fullmatch(source['sha256']), key
+        assert source['licence'] and source['name'] and source['version'], key
+        assert source['url'] == 'PyPI' or re.fullmatch(r'https://\S+', source['url']), key
+        assert not re.search(r'(heads/|(?<!/pool)/(main|master)[./])', source['url']), f'{key}: a branch moves'
+
+
+def test_other_files_pin_the_same_sums():
+    """An easyconfig cannot read versions.py, and a script need not; they must not differ from it."""
+    ours = {source['sha256'] for source in SOURCES.values()}
+    for easyconfig in PROJECT.glob('easyconfigs/*/*/*.eb'):
+        wanted = [SOURCES['osu']['sha256']] if easyconfig.parent.name == 'osu-native' else []
+        assert SHA256.findall(easyconfig.read_text()) == wanted, easyconfig.name
+    assert set(SHA256.findall((PROJECT / 'tools/workstation/host_mpi.sh').read_text())) <= ours
+
+
+# What has a name
+
+def test_entry_of_every_image_is_complete():
+    for name, entry in IMAGES.items():
+        assert entry['family'] in FAMILIES and (RECIPES / entry['recipe']).is_file() and entry['purpose'], name
+        assert len(entry['base']) == 1 and set(entry['base']) <= {'debian', 'image', 'registry'}, name
+        assert entry['base'].get('image', name) in IMAGES, name
+        for variant in entry['variants'].values():
+            assert set(variant['sources']) <= set(SOURCES), name
+            assert all((PROJECT / file).is_file() for file in variant['files']), name
+
+
+def test_every_published_combination_has_one_image():
+    published = sorted((row['libcxi'], row['libfabric'], row['mpich']) for row in published_rows())
+    assert len(published) == 12
+    assert sorted(entry['published'] for entry in IMAGES.values() if entry['published']) == published
+
+
+def test_image_of_a_site_is_in_the_catalogue():
+    for site, entry in SITES.items():
+        for file in entry.get('images', {'value': {}})['value'].values():
+            assert file.endswith('.sif') and file[:-4] in IMAGES, (site, file)
+    make = re.search(r'(?m)^IMAGE := (\S+)$', (PROJECT / 'Makefile').read_text()).group(1)
+    assert {f'{make}.sif'} <= set(SITES['workstation']['images']['value'].values())
+
+
+# What is rendered
+
+def test_checked_in_text_is_current():
+    done = run([sys.executable, '-m', 'tools.generate', '--step', 'recipes', '--check'], cwd=PROJECT)
+    assert (done.returncode, done.stdout, done.stderr) == (0, '', '')
+    assert {path.name for path in RENDERED.iterdir()} == set(KEPT)
+
+
+def test_recipe_without_hpccm_is_the_checked_in_one_or_an_error(monkeypatch):
+    monkeypatch.setitem(sys.modules, 'hpccm', None)  # what import raises for a module that is not there
+    for file in KEPT:
+        name, kind = file_names()[file]
+        assert recipe_text(name, kind, Path(file).suffix) == (RENDERED / file).read_text()
+    with pytest.raises(ImageError, match='make python-env'):
+        recipe_text('osu-workstation-mpich-5.0.2-libfabric-2.5.1', 'c')
+
+
+# What is in it
+
+def test_every_source_is_checked_before_it_is_used(texts):
+    by_file = {source['file']: source for source in SOURCES.values()}
+    for file, text in texts.items():
+        assert 'object at 0x' not in text, file
+        # a source may be copied into several stages, and each checks it
+        for part in re.split(r'(?im)^(?=bootstrap: |from )', text)[1:]:
+            copied = {name for name in re.findall(r'sources/(\S+)\s', part) if not name.endswith('.sif')}
+            for name in copied:
+                source = by_file[name]
+                if source['sha256'] is None:
+                    check = re.search(rf'{re.escape(name)}[^\n]* grep -aq "comment={source["commit"]}', part)
+                else:
+                    check = re.search(rf'echo "({source["sha256"]}|{{{{ OSU_SHA256 }}}})  \S+/{re.escape(name)}" *\| '
+                                      r'*sha256sum -c', part)
+                assert check, f'{file}: {name} is used unchecked'
+                if '{{ OSU_SHA256 }}' in check.group(0):
+                    assert f"OSU_SHA256={source['sha256']}" in part, file
+                uses = [found.start() for found in re.finditer(
+                    rf'(?:zipfile -e|tar -x\S*|pip install|install -D)[^\n]* \S*{re.escape(name)}', part)]
+                assert all(check.start() < use for use in uses), (file, name)
+
+
+def test_stages_copy_what_exists_and_what_proot_can_copy(definitions):
+    """SingularityCE with PRoot copies no folders from a stage, only the archive that the stage packs at its end."""
+    archives = {source['file'] for source in SOURCES.values()}
+    for file, stages in definitions.items():
+        for number, (name, text) in enumerate(stages.items()):
+            assert text.startswith('BootStrap: {{ BOOTSTRAP }}\n') and not re.search(r'(?m)^%(pre|setup)', text)
+            for source, body in re.findall(r'(?m)^%files(?: from (\S+))?\n((?:[ \t]+.*\n)*)', text):
+                paths = [line.split()[0] for line in body.splitlines()]
+                if source:
+                    packing = stages[source].rstrip().splitlines()[-1]
+                    assert source in list(stages)[:number] and paths == [PACKED] and f'-cf {PACKED} ' in packing, (
+                        file, name)
+                    members = packing.partition(f'{PACKED} ')[2].split()
+                    wanted = re.search(rf'-xf /opt/{source}\.tar (.*)', text).group(1).split()
+                    assert all(any(path == member or path.startswith(f'{member}/') for member in members)
+                               for path in wanted), (file, name)
+                else:
+                    assert all((PROJECT / path).is_file() or path.rpartition('/')[2] in archives for path in paths), (
+                        file, name)
+            # PRoot has no user of apt's own, and keeps no owners of what is unpacked
+            assert all('APT::Sandbox::User=root' in line for line in re.findall(
+                r'apt-get .*(?:install|download) .*', text)), (file, name)
+            assert all('--no-same-owner' in line for line in re.findall(r'\btar [^|;&\n]*-x\w* [^|;&\n]*', text)), (
+                file, name)
+
+
+def test_benchmarks_are_in_one_folder_of_every_image(definitions, tmp_path):
+    """Pages name /opt/osu/bin/osu_bw: that of the ports, and of the C programs, which are installed by their kinds."""
+    for file, stages in definitions.items():
+        text = ''.join(stages.values())
+        assert 'make install' not in text or '--prefix=/opt/osu' not in text or '\n    '.join(OSU_BIN) in text, file
+    folder = tmp_path / 'opt' / 'osu'
+    for path in ('mpi/pt2pt/standard/osu_bw', 'xccl/pt2pt/osu_xccl_bw'):
+        program = folder / 'libexec' / 'osu-micro-benchmarks' / path
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.write_text('#!/bin/sh\necho "$0"\n')
+        program.chmod(0o755)
+    done = run(['bash', '-e', '-c', '\n'.join(OSU_BIN).replace('/opt/osu', str(folder))])
+    assert done.returncode == 0, done
+    assert {path.name for path in (folder / 'bin').iterdir()} == {'osu_bw', 'osu_xccl_bw'}
+    assert run([folder / 'bin' / 'osu_bw']).returncode == 0
+
+
+def test_images_test_themselves(definitions):
+    for file, stages in definitions.items():
+        *others, last = stages.values()
+        assert not any('\n%test' in text for text in others), file
+        text = last.partition('\n%test\n')[2]
+        assert 'set -e' in text and 'ldd' in text, file
+        fails = IMAGES[file_names()[file][0]]['fails']
+        if fails:
+            assert re.search(r'FABRIC_[\d.]+', fails).group(0) in text and 'mpiexec' not in text, file
+        else:
+            assert re.search(r'(mpiexec|mpirun)\S* .*-n(p)? 2 .*osu_latency', text), file
+
+
+# What other programs say of it
+
+def shell_texts(text):
+    """Return [script] of everything in a rendered file that a shell runs."""
+    if '\nBootStrap:' not in text:
+        return [line[4:] for line in text.replace('\\\n', ' ').splitlines() if line.startswith('RUN ')]
+    return re.findall(r'(?ms)^%(?:post|test)\n(.*?)(?=^%|^BootStrap|^# NOTE|\Z)', text)
+
+
+def test_shellcheck_finds_nothing(texts, tmp_path):
+    """Each script once: the images have most of theirs in common. The name of a script is that of one of its files."""
+    scripts = {script: file for file, text in texts.items() for script in shell_texts(text)}
+    for number, (script, file) in enumerate(scripts.items()):
+        # as Apptainer and Docker's && do
+        (tmp_path / f'{file}-{number}.sh').write_text(f'#!/bin/sh -ex\n{script}\n')
+    done = subprocess.run([Path(sys.executable).parent / 'shellcheck', '--severity=info',
+                           *sorted(os.listdir(tmp_path))], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0 and scripts, done
+
+
+def test_hadolint_finds_nothing(texts, tmp_path):
+    """In one Dockerfile of each recipe, choice of programs, and form that instructions depend on."""
+    forms = {}
+    for file, (name, kind) in file_names().items():
+        if file.endswith('.Dockerfile'):
+            forms[IMAGES[name]['recipe'], kind, 'libcxi' in name, 'cupy' in name] = file
+    assert {recipe for recipe, *_ in forms} == {path.name for path in RECIPES.glob('*.py')}
+    for file in forms.values():
+        (tmp_path / file).write_text(texts[file])
+    done = subprocess.run([Path(sys.executable).parent / 'hadolint', '--config', RECIPES / '.hadolint.yaml',
+                           *sorted(os.listdir(tmp_path))], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done

@@ -1,0 +1,505 @@
+"""The environment that the runtime makes of an image's scripts: against bash, and against the runtime itself."""
+import os
+import random
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from osu_container.verdict.injection import TARGET, injection_text
+from osu_container.image.environment import FOLDER, Environment, Variable, folders, in_process, known
+from osu_container.image.image import Image
+from osu_container.image.scripts import started
+from tests.helpers.elf_folder import ElfFolder
+from tests.helpers.machine import PROJECT, STATE, one_of_each, run
+
+#: As `apptainer build` writes it, without its comments
+BASE = '''if [ -z "${LD_LIBRARY_PATH:-}" ]; then
+    LD_LIBRARY_PATH="/.singularity.d/libs"
+else
+    LD_LIBRARY_PATH="$LD_LIBRARY_PATH:/.singularity.d/libs"
+fi
+export LD_LIBRARY_PATH
+'''
+SHOWS = '''#include <stdio.h>
+extern char **environ;
+int main(void) { for (char **one = environ; *one; one++) { fputs(*one, stdout); putchar(0); } return 0; }
+'''
+
+
+@pytest.fixture(scope='module')
+def box(tmp_path_factory):
+    """An image with a program that shows its environment, and some files that scripts ask for (ElfFolder)."""
+    folder = ElfFolder(tmp_path_factory.mktemp('box') / 'image').with_libc()
+    folder.executable('/bin/shows', SHOWS)
+    for name in ('proc', 'sys', 'dev', 'tmp', 'var/tmp', 'etc', 'root', 'home'):
+        (folder.root / name).mkdir(parents=True, exist_ok=True)
+    folder.write('/opt/a/lib/liba.so', '')
+    folder.write('/opt/b/b.sh', 'export B=sourced LD_LIBRARY_PATH=/opt/b:$LD_LIBRARY_PATH\n')
+    return folder
+
+
+def filled(box, scripts, base=True):
+    """Write scripts (dict name -> text, or a Path for a link) as the only ones of the image."""
+    folder = box.on(FOLDER)
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in folder.iterdir():
+        path.unlink()
+    for name, text in dict({'99-base.sh': BASE} if base else {}, **scripts).items():
+        if isinstance(text, str):
+            box.write(f'{FOLDER}/{name}', text)
+        else:
+            (folder / name).symlink_to(text)
+
+
+def evaluated(box, bound=()):
+    """Return the Environment of the image."""
+    with Image(str(box), '') as image:
+        return image.environment(bound)
+
+
+def of_text(box, text, bound=()):
+    """Return the Environment of an image whose %environment is text (str)."""
+    filled(box, {'90-environment.sh': text})
+    return evaluated(box, bound)
+
+
+def in_runtime(box, bound=(), of_host=()):
+    """Return the variables (dict) of a program that Apptainer starts in the image; {} if it does not start one."""
+    environment = {'PATH': f"{STATE / 'bin'}:{os.environ['PATH']}", 'HOME': '/root', **dict(of_host)}
+    binds = []
+    for number, (path, text) in enumerate(sorted(dict(bound).items())):
+        file = box.root.parent / f'bound-{number}'
+        file.write_text(text)
+        binds += ['--bind', f'{file}:{path}']
+    done = subprocess.run(['apptainer', '--quiet', 'exec', *binds, box.root, '/bin/shows'], env=environment, timeout=60,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    lines = [line for line in done.stdout.decode().split('\0') if '=' in line]
+    return dict(line.split('=', 1) for line in lines)
+
+
+#: What people write into %environment, and what LD_LIBRARY_PATH then is
+USUAL = [
+    ('export LD_LIBRARY_PATH=/opt/a/lib', '/opt/a/lib'),
+    ('export LD_LIBRARY_PATH=/opt/a/lib:$LD_LIBRARY_PATH', '/opt/a/lib:'),
+    ('export LD_LIBRARY_PATH="/opt/a/lib:${LD_LIBRARY_PATH}"', '/opt/a/lib:'),
+    ('DIR=/opt/a\nexport LD_LIBRARY_PATH="$DIR/lib:$LD_LIBRARY_PATH"', '/opt/a/lib:'),
+    ('LD_LIBRARY_PATH=/opt/a/lib\nexport LD_LIBRARY_PATH', '/opt/a/lib'),
+    ('export LD_LIBRARY_PATH=/opt/a/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}', '/opt/a/lib'),
+    ('export LD_LIBRARY_PATH="/opt/a/lib${LD_LIBRARY_PATH:+:${LD_LIBRARY_PATH}}"', '/opt/a/lib'),
+    ('export LD_LIBRARY_PATH="${LD_LIBRARY_PATH:-"/opt/a/lib"}"', '/opt/a/lib'),  # of a Dockerfile's ENV
+    ('export PREFIX=/opt/a LD_LIBRARY_PATH=/opt/a/lib', '/opt/a/lib'),
+    ('export PREFIX=/opt/a; export LD_LIBRARY_PATH=$PREFIX/lib', '/opt/a/lib'),
+    ('if [ -d /opt/a/lib ]; then\n    export LD_LIBRARY_PATH=/opt/a/lib\nfi', '/opt/a/lib'),
+    ('if [ -z "$LD_LIBRARY_PATH" ]; then export LD_LIBRARY_PATH=/x; else export LD_LIBRARY_PATH=/y; fi', '/x'),
+    ('[ -d /opt/none ] && export LD_LIBRARY_PATH=/opt/none || export LD_LIBRARY_PATH=/opt/a', '/opt/a'),
+    ('. /opt/b/b.sh', '/opt/b:'),
+    ('source /opt/b/b.sh', '/opt/b:'),
+    ('if [ -f /opt/b/b.sh ]; then . /opt/b/b.sh; fi', '/opt/b:'),
+    ('export LD_LIBRARY_PATH=/opt/a:\\\n/opt/b  # two', '/opt/a:/opt/b'),
+    ('ulimit -s unlimited\nexport FOO=$(hostname) LD_LIBRARY_PATH=/opt/a', '/opt/a'),
+    ('command -v python3 >/dev/null 2>&1 && export PY=1\nexport LD_LIBRARY_PATH=/opt/a', '/opt/a'),
+    ('export LD_LIBRARY_PATH=/opt/a\r\n', '/opt/a'),
+    ('LD_LIBRARY_PATH=/opt/a', '/opt/a'),  # 99-base.sh exports it
+]
+
+
+@pytest.mark.system
+@pytest.mark.parametrize('text, value', one_of_each(USUAL))
+def test_usual_spellings_are_what_the_runtime_makes_of_them(box, text, value):
+    found = of_text(box, text)
+    assert in_runtime(box)['LD_LIBRARY_PATH'] == known(found, 'LD_LIBRARY_PATH') == f'{value}:/.singularity.d/libs'
+
+
+@pytest.mark.parametrize('text, at, why', [
+    ('\nexport X=$(hostname)', '90-environment.sh:2', 'command'),
+    ('export X=`hostname`', '90-environment.sh:1', 'command'),
+    ('Y=$(hostname)\nexport X=/opt/$Y', '90-environment.sh:1', 'command'),
+    ('export X=$HOME/lib', '90-environment.sh:1', '$HOME'),
+    ('export X=~/lib', '90-environment.sh:1', '~'),
+    ('export X=$((1+1))', '90-environment.sh:1', 'expression'),
+    ('[ -n "$HOME" ] && export X=1', '90-environment.sh:1', ''),
+    ('if hostname; then X=1; fi; export X', '90-environment.sh:1', 'condition'),
+    ('case $HOME in /root) X=1;; esac', '90-environment.sh:1', 'case'),
+    ('A=1\nX+=1', '90-environment.sh:2', 'X+=1'),
+    ('A=1\nfor X in a b; do echo; done', '90-environment.sh:2', 'for'),
+    ('[[ -n $A ]] || export X=1', '90-environment.sh:1', '[['),
+    ('\nexport Y\n. ~/x', '90-environment.sh:3', 'path'),
+    ('set -u', '90-environment.sh:1', 'set'),
+    ('f() {\n X=1\n}\nf', '90-environment.sh:1', '('),
+    ('echo 1 | read X', '90-environment.sh:1', '|'),
+    ('eval "X=1"', '90-environment.sh:1', 'eval'),
+    ('. /opt/b/none.sh || . "$HOME"/x.sh', '90-environment.sh:1', 'path'),
+    ('if [ -d /tmp/x ]; then export X=1; fi', '90-environment.sh:1', 'condition'),
+    ('[ -d "$HOME" ] && return\nexport X=1', '90-environment.sh:1', 'return'),
+    ('export X=a\\:b', '90-environment.sh:1', 'backslash'),
+    ('X=1\nif true; then', '90-environment.sh:2', 'script'),
+    ('readonly X=1\nX=2', '90-environment.sh:1', 'readonly'),
+])
+def test_what_cannot_be_followed_is_unknown_and_named_by_file_and_line(box, text, at, why):
+    found = of_text(box, text)
+    one = in_process(found, 'X')
+    assert one.value is None and one.at == f'{FOLDER}/{at}' and why in one.why, one
+
+
+@pytest.mark.parametrize('text', ['export X=$(hostname)', 'alias X=1', 'if hostname; then export X=1; fi',
+                                  'hostname && export X=1', 'read X </etc/hostname'])
+def test_what_cannot_be_followed_spoils_no_more_than_it_may_set(box, text):
+    found = of_text(box, f'export LD_LIBRARY_PATH=/opt/a\n{text}\nexport FI_PROVIDER=tcp')
+    assert found.lost is None and found.ends is None
+    assert known(found, 'LD_LIBRARY_PATH') == '/opt/a:/.singularity.d/libs' and known(found, 'FI_PROVIDER') == 'tcp'
+
+
+def test_of_an_unknown_list_the_beginning_is_kept(box):
+    found = of_text(box, 'export LD_LIBRARY_PATH=/opt/a:/opt/b:$(hostname):/opt/c').variables['LD_LIBRARY_PATH']
+    assert folders(found) == (['/opt/a', '/opt/b'], False)
+    found = of_text(box, 'export LD_LIBRARY_PATH=$(hostname)', INJECTION).variables['LD_LIBRARY_PATH']
+    assert folders(found) == (['/opt/host', '/opt/it is'], False)
+
+
+#: name: (scripts, whether there is a 99-base.sh); what the runtime does with them is seen in the test below
+ORDERS = {
+    'by the bytes of their names': ({name: f'O=${{O}}{name},\nexport O' for name in (
+        '9-a.sh', '10-b.sh', 'a.sh', '90a.sh', 'Z.sh', '100-x.sh', '99-Base.sh', '99_x.sh', '_x.sh', '.hidden.sh',
+        'text.txt')}, True),
+    'the injection comes last': ({
+        '90-environment.sh': 'export G=image LD_LIBRARY_PATH=/i LD_PRELOAD=/p', '99-z.sh': 'export G=last PATH=/opt/a'},
+        True),
+    'what it must not take away': ({'90-environment.sh': 'export G=$(hostname) PATH="/opt/b b:/x"'}, True),
+    'the last script has the last word': ({'99-z.sh': 'export LD_LIBRARY_PATH=/z:$LD_LIBRARY_PATH'}, True),
+    'without 99-base.sh': ({'90-environment.sh': 'export LD_LIBRARY_PATH=/i'}, False),
+    'a folder without scripts': ({}, False),
+    'a link to nothing': ({'91-x.sh': '/nowhere', '92-y.sh': 'export Y=1'}, True),
+    'folders of PATH': ({'10-docker2singularity.sh': 'export PATH=/opt/x:/usr/bin'}, True),
+    'PATH of the user': ({'90-environment.sh': 'export PATH=/opt/x:$PATH'}, True),
+    'of the host': ({'90-environment.sh': 'export H1=image\nH2=image\nexport H3=\nunset H4\nexport H5=${H5:-image}'},
+                    True),
+    'return': ({'90-environment.sh': 'export X=1\nreturn\nexport X=2', '91-x.sh': 'export Y=1'}, True),
+    'exit': ({'90-environment.sh': 'export X=1\nexit 0'}, True),
+    'other arguments': ({'90-environment.sh': 'set -- a b'}, True),
+    'a missing script within one': ({'90-environment.sh': '. /opt/none.sh\nexport X=1'}, True),
+}
+#: What a module binds: the libraries that are preloaded, and the file that puts them in front
+INJECTION = {TARGET: injection_text(['/opt/host', '/opt/it is'], ['/opt/host-mpi/lib/liba.so'], [], ['G', 'H']),
+             '/opt/host-mpi/lib/liba.so': ''}
+OF_HOST = dict.fromkeys(('H', 'H1', 'H2', 'H3', 'H4', 'H5', 'H6'), 'host')
+
+
+def differences(environment, real, of_host=()):
+    """
+    Return ([(name, what was said, what is)], [names that are unknown]) of an Environment and real variables (dict).
+
+    Of the runtime's own variables and of the shell's nothing is said.
+    """
+    of_host = dict(of_host)
+    own = ('APPTAINER', 'SINGULARITY', 'SING_', 'PROMPT_COMMAND', 'PS1', 'PWD', 'OLDPWD', 'HOME', 'USER_PATH', 'SHLVL',
+           'LANG', 'LC_ALL', '_', 'BASH', 'e', 'key')
+    wrong, unknown = [], []
+    for name in sorted(set(environment.variables) | set(real) | set(of_host)):
+        one = in_process(environment, name, of_host.get(name))
+        if name.startswith(own[:-2]) or name in own:
+            continue
+        if one and one.value is None:
+            unknown.append(name)
+        elif (one.value if one else None) != real.get(name):
+            wrong.append((name, one.value if one else None, real.get(name)))
+    return wrong, unknown
+
+
+@pytest.mark.system
+@pytest.mark.parametrize('name', ORDERS)
+def test_the_runtime_runs_the_scripts_in_this_order(box, name):
+    scripts, base = ORDERS[name]
+    filled(box, {key: text if not text.startswith('/') else box.on(text) for key, text in scripts.items()}, base)
+    found, real = evaluated(box, INJECTION), in_runtime(box, INJECTION, OF_HOST)
+    assert bool(found.ends) == (not real)
+    if real:
+        assert differences(found, real, OF_HOST) == ([], [])
+    assert [path for path, _ in found.problems] == [f'{FOLDER}/91-x.sh'] * (name == 'a link to nothing')
+
+
+def test_scripts_that_nobody_may_read_are_told_and_make_all_unknown(box, monkeypatch):
+    filled(box, {'91-x.sh': 'export X=1'})
+    monkeypatch.setattr(Image, 'script', lambda self, path, real=Image.script: None if '91' in path else
+                        real(self, path))
+    found = evaluated(box)
+    assert [path for path, _ in found.problems] == [f'{FOLDER}/91-x.sh'] and in_process(found, 'X').value is None
+
+
+# A generator of scripts
+
+NAMES = ['A', 'B', 'C', 'LD_LIBRARY_PATH']
+
+
+class Scripts:
+    """Random scripts of the usual forms, all of which bash and the runtime read alike."""
+
+    def __init__(self, seed, followable=False):
+        """seed: int; followable: bool, only forms that can be followed."""
+        self.random, self.followable = random.Random(seed), followable
+
+    def one(self, *choices):
+        """Return one of choices, called where it is a function."""
+        chosen = self.random.choice(choices)
+        return chosen() if callable(chosen) else chosen
+
+    def name(self):
+        """Return the name of a variable."""
+        return self.one(*NAMES)
+
+    def text(self):
+        """Return plain text."""
+        return self.one('/opt/a', '/opt/b/lib', 'x', 'y:z', 'a.b-c_d', '1', 'tcp', '')
+
+    def parameter(self):
+        """Return an expansion."""
+        name = self.name()
+        cut = () if self.followable else (f'${{{name}#*/}}', f'${{{name}%%:*}}', f'${{#{name}}}')
+        return self.one(f'${name}', f'${{{name}}}', f'${{{name}:-{self.text()}}}', f'${{{name}-{self.text()}}}',
+                        f'${{{name}:+{self.text()}:${name}}}', f'${{{name}+{self.text()}}}',
+                        f'${{{name}:{"-" if self.followable else "="}{self.text()}}}',
+                        f'${{{name}:-${{{self.name()}:-{self.text()}}}}}', *cut)
+
+    def unknowable(self):
+        """Return an expansion that cannot be known."""
+        return 'q' if self.followable else self.one('$(echo q)', '`echo q`', '$((1+2))', '${A/x/y}', '${A:0:1}')
+
+    def value(self, depth=2):
+        """Return a value."""
+        pieces = [self.one(self.text, self.parameter, lambda: f'"{self.text()} {self.parameter()}"', self.parameter,
+                           lambda: f"'{self.text()} $A'", lambda: f'"{self.parameter()}"', self.text,
+                           lambda: self.unknowable() if self.random.random() < 0.2 else self.text())
+                  for _ in range(self.random.randint(1, depth))]
+        return ''.join(pieces)
+
+    def quoted(self):
+        """Return an argument in quotes."""
+        return f'"{self.one(self.text, self.parameter, lambda: self.text() + self.parameter())}"'
+
+    def test(self):
+        """Return a condition."""
+        return self.one(
+            lambda: f'[ -n {self.quoted()} ]', lambda: f'[ -z {self.quoted()} ]', lambda: f'test {self.quoted()}',
+            lambda: f'[ {self.quoted()} = {self.quoted()} ]', lambda: f'[ "x${self.name()}" != x ]',
+            lambda: f'[ ! -z {self.quoted()} ]', 'true', 'false',
+            lambda: f'[ -n {self.quoted() if self.followable else "$" + self.name()} ]',
+            lambda: f'[ -n "{self.unknowable()}" ]', *([] if self.followable else [
+                f'[[ ${self.name()} == *opt* ]]', f'[ -v {self.name()} ]', f'[ ${{#{self.name()}}} -gt 3 ]']))
+
+    def body(self, depth):
+        """Return several statements."""
+        return '\n'.join(self.statement(depth - 1) for _ in range(self.random.randint(1, 3)))
+
+    def statement(self, depth=3):
+        """Return a statement."""
+        name = self.name()
+        simple = [
+            lambda: f'export {name}={self.value()}', lambda: f'{name}={self.value()}',
+            lambda: f'unset {name}' if self.followable else f'export {name}',
+            lambda: f'{name}={self.value()}; export {name}', lambda: f'unset {name}',
+            *([] if self.followable else [lambda: f'{name}+={self.value()}']),
+            lambda: f'export {name}={self.value()} {self.name()}={self.text()}', lambda: f': "{self.parameter()}"',
+            lambda: f'{self.test()} && export {name}={self.value()}', lambda: f'{self.test()} || {name}={self.value()}',
+            lambda: f'{name}={self.value()}  # a comment "', lambda: f'export {name}=\\\n{self.value()}',
+            lambda: f'echo {self.quoted()} >/dev/null']
+        if depth <= 0 or self.random.random() < 0.5:
+            return self.one(*simple)
+        inner = depth - 1
+        unfollowed = [] if self.followable else [
+            lambda: f'for {name} in {self.value(1)} {self.quoted()} b; do {self.body(inner)}\ndone',
+            lambda: f'set -u; {self.body(inner)}\nset +u',
+            lambda: f'f() {{ {self.body(inner)}\n}}', 'f', lambda: f'f{depth}() {{\n{self.body(inner)}\n}}; f{depth}',
+            lambda: f'while {self.test()}; do {self.body(inner)}\nbreak; done', lambda: f'eval "{name}=q"',
+            lambda: f'case {self.quoted()} in\n  {self.text() or "n"}|*opt*) {self.body(inner)}\n ;;\nesac',
+            lambda: f'{self.test()} && {{ {self.body(inner)}\n}} || {self.statement(0)}',
+            lambda: f'! {self.test()} && {name}=1', lambda: f'set -a; {self.body(inner)}\nset +a',
+            lambda: f'export "{name}={self.parameter()}"', lambda: f': "${{{name}:={self.text()}}}"']
+        return self.one(
+            lambda: f'if {self.test()}; then\n{self.body(inner)}\nfi',
+            lambda: f'if {self.test()}\nthen {self.body(inner)}\nelif {self.test()}; then {self.body(inner)}\n'
+                    f'else\n{self.body(inner)}\nfi',
+            *unfollowed)
+
+    def script(self):
+        """Return a script."""
+        return '\n'.join(self.statement() for _ in range(self.random.randint(1, 6))) + '\n'
+
+
+def in_bash(scripts):
+    """Return the variables (dict) that bash exports after scripts (list of Path), each read by `source`."""
+    done = subprocess.run(['bash', '--norc', '-c', ''.join(f'source "{script}"\n' for script in scripts)
+                           + '/usr/bin/env -0'], env={}, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=10)
+    return dict(line.split('=', 1) for line in done.stdout.decode().split('\0') if '=' in line)
+
+
+@pytest.mark.parametrize('seed', range(20))
+@pytest.mark.parametrize('followable', [True, False])
+def test_random_scripts_give_what_bash_makes_of_them_or_unknown(box, followable, seed):
+    """An evaluator that knows nothing is never wrong: of forms that can be followed all is known."""
+    for number in range(seed * 1000, seed * 1000 + 20):
+        scripts = Scripts(number, followable)
+        texts = {'90-environment.sh': scripts.script(), '91-environment.sh': scripts.script()}
+        filled(box, texts)
+        found = evaluated(box)
+        found.variables.pop('PATH', None)  # the runtime sets it
+        try:
+            real = in_bash([box.on(f'{FOLDER}/{name}') for name in [*texts, '99-base.sh']])
+        except subprocess.TimeoutExpired:  # a loop, or functions, without end
+            continue
+        told, text = (found.ends or ('', '', ''))[2], '\n--\n'.join(texts.values())
+        if not real:  # `set -u`, or a function that calls itself without end
+            assert told or found.lost, (number, text)
+            continue
+        assert not followable or ': $' not in told, (number, told, text)
+        wrong, unknown = differences(found, real)
+        assert not wrong and not (followable and unknown), (number, wrong, unknown, '\n--\n'.join(texts.values()))
+
+
+# ---- scripts that were made so that nobody reads them to their end
+
+ENDLESS = {
+    'a value that doubles': 'A=xxxxxxxx\n' + 'A=$A$A\n' * 40,
+    'a script that reads itself twice': '. /.singularity.d/env/90-environment.sh\n' * 2,
+    'a script of megabytes': 'export A=1\n' * 500_000,
+    'a chain': 'a && ' * 20_000 + 'b\n',
+}
+
+
+@pytest.mark.parametrize('kind', ENDLESS)
+def test_a_script_without_end_is_not_followed_and_said_so(tmp_path, kind):
+    """In a process of its own, of 1 GB, that is stopped after two minutes: before, these took all time or memory."""
+    (tmp_path / 'usr').mkdir()
+    folder = tmp_path / '.singularity.d' / 'env'
+    folder.mkdir(parents=True)
+    (folder / '90-environment.sh').write_text(ENDLESS[kind])
+    code = ('import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)); '
+            'from osu_container.image.image import Image; print(Image(sys.argv[1], "").environment().lost.why)')
+    done = run([sys.executable, '-c', code, tmp_path], cwd=PROJECT, timeout=120)
+    assert done.returncode == 0 and done.stdout not in ('\n', 'None\n'), done
+
+
+# ---- scripts that start a program
+
+#: Prints the path of its own file, and what the loader and MPI would read
+PROGRAM = r'''#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(void)
+{
+    char path[4096], *names[] = {"LD_LIBRARY_PATH", "FI_PROVIDER", "X"};
+    path[readlink("/proc/self/exe", path, sizeof path - 1)] = 0;
+    puts(path);
+    for (int one = 0; one < 3; one++)
+        puts(getenv(names[one]) ? getenv(names[one]) : "");
+}
+'''
+READ = ['LD_LIBRARY_PATH', 'FI_PROVIDER', 'X']
+#: How a script names its folder
+FOLDERS = ['$(dirname "$0")', '$(dirname $0)', '${0%/*}', '$(cd "$(dirname "$0")" && pwd)',
+           '$(cd "$(dirname "$0")" && pwd -P)', '$(cd "$(dirname "$0")/.." && pwd)/bin', '$(cd $(dirname $0); pwd)',
+           '$(dirname "$(readlink -f "$0")")', '$(dirname "$(realpath "$0")")', '$(dirname "${BASH_SOURCE[0]}")',
+           '$(cd "$(dirname "${BASH_SOURCE[0]}")" >/dev/null 2>&1 && pwd)', '$(dirname -- "$0")', '{whole}', '$PWD',
+           '$(dirname "$1")']
+BEFORE = ['', '', '', '', '', '', '', '', 'set -e', 'set -e', 'set -eu', '# a comment',
+          'x=1', 'export X=1', 'exit 3', 'cd /', 'other=$0', 'shift', 'export LD_LIBRARY_PATH=/x:$LD_LIBRARY_PATH',
+          '[ -n "$X" ] || exit 4', 'HERE=/nowhere', 'LD_LIBRARY_PATH=/opt/x', 'echo begins >&2', '. /etc/hostname.sh',
+          'unset LD_LIBRARY_PATH', 'if [ -d /usr ]; then export X=2; else exec /bin/true; fi', 'export FI_PROVIDER',
+          'case $1 in a*) export X=3;; esac', '[ "$#" -eq 0 ] && echo "$0 needs a file"', 'export X=${X:-4}',
+          'for one in a b; do export X=$one; done', '{folder}/other', 'set -- a', 'unset X', 'mkdir -p /tmp || exit 4']
+START = ['exec {}', '{}', 'exec -a name {}', 'env {}', '{} &', 'nice {}', 'X=1 {}', 'exec {} | cat', '{}; true',
+         'env -u LD_LIBRARY_PATH {}', 'env X=5 FI_PROVIDER=tcp {}', 'env -i {}', 'FI_PROVIDER=tcp exec {}',
+         'sh -c "{}"', 'if true; then exec {}; fi', 'test -e /none && exec {}', '{} 2>/dev/null', '( {} )',
+         'run() { {}; }; run']
+LAST = ['{folder}/{name} "$@"', '"{folder}/{name}" "$@"', '"{folder}"/{name} "$@"', '"{folder}/{name}" $*',
+        '"{folder}/../bin/{name}" "$@"', '"{folder}/{name}" --option "$@"',
+        '{name} "$@"', '/usr/bin/nice {name} "$@"', '"{folder}/{name}"']
+NAMED = ['here', 'DIR', 'SCRIPT_DIR', 'LD_LIBRARY_PATH']
+
+
+class Files:
+    """The files of this machine, as those of an image."""
+
+    def __init__(self, path):
+        """path: list of str, folders in which commands are searched."""
+        self.path = path
+
+    def script(self, path):
+        with open(path, encoding='utf-8', errors='replace') as stream:
+            return stream.read()
+
+    def real(self, path):
+        return os.path.realpath(path)
+
+    def exists(self, path):
+        return os.path.isfile(path)
+
+    def elf_facts(self, paths):
+        return {path: True for path in paths if '#!' not in self.script(path)[:2]}
+
+    def kind(self, path):
+        return 'd' if os.path.isdir(path) else '-' if os.path.isfile(path) else None
+
+    def program_path(self):
+        return self.path
+
+
+def drawn(seed, folder):
+    """Return the text of a random script that lies in folder (str)."""
+    chance = random.Random(seed)
+    where = chance.choice(FOLDERS).replace('{whole}', folder) if chance.random() < 0.9 else folder + '/../bin'
+    lines = [chance.choice(['#!/bin/sh', '#!/bin/bash', '#!/bin/sh -e', '#!/usr/bin/env bash', '#!/bin/bash -eu']),
+             chance.choice(BEFORE), chance.choice(BEFORE)]
+    if chance.random() < 0.5:
+        name = chance.choice(NAMED)
+        lines.append(f'{name}={chance.choice([where, f"{chr(34)}{where}{chr(34)}"])}')
+        where = chance.choice([f'${name}', f'${{{name}}}'])
+    lines[1:3] = [one.replace('{folder}', folder) for one in lines[1:3]]
+    line = chance.choice(LAST).replace('{folder}', where).replace('{name}', '.program.real')
+    lines += [(chance.choice(START) if chance.random() < 0.2 else 'exec {}').replace('{}', line)]
+    lines += [chance.choice(['', '', '', 'echo ends >&2'])]
+    return '\n'.join(lines) + '\n'
+
+
+@pytest.fixture(scope='module')
+def says(tmp_path_factory):
+    """The program, compiled."""
+    code = tmp_path_factory.mktemp('says') / 'says.c'
+    code.write_text(PROGRAM)
+    done = run(['gcc', '-o', code.with_suffix(''), code])
+    assert done.returncode == 0, done
+    return code.with_suffix('')
+
+
+@pytest.mark.parametrize('name, least', [('bin', 60), ('with blank', 0), ('bin-$x', 0)])
+def test_a_script_starts_the_program_that_is_said_as_is_said_or_none_is_said(tmp_path, says, name, least):
+    folder, usual = tmp_path / name / 'bin', {'LD_LIBRARY_PATH': '/.singularity.d/libs', 'FI_PROVIDER': 'cxi', 'X': '9'}
+    folder.mkdir(parents=True)
+    for program in ('.program.real', 'other'):
+        shutil.copy2(says, folder / program)
+    (tmp_path / 'links').mkdir()
+    usual['PATH'] = f'{folder}:/usr/bin:/bin'
+    image, followed = Files([str(folder), '/usr/bin', '/bin']), 0
+    begun = Environment({one: Variable(value, True, None, None, '') for one, value in usual.items()
+                         if one not in ('FI_PROVIDER', 'X')}, None, None, [])  # those are the host's
+    for seed in range(150):
+        script, link = folder / f'program{seed}', tmp_path / 'links' / f'program{seed}'
+        script.write_text(drawn(seed, str(folder)))
+        script.chmod(0o755)
+        link.symlink_to(script)
+        for path in (script, link):
+            said = started(image, [str(path)], begun)
+            if said.program is None:
+                assert said.why
+                continue
+            done = subprocess.run([path], env=usual, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                  check=False, timeout=60)
+            if done.returncode == 4 or 'unbound variable' in done.stderr:  # it may leave before
+                continue
+            lines = (['none'] * 5 + done.stdout.split('\n'))[-5:]
+            assert os.path.realpath(lines[0]) == os.path.realpath(said.program), (seed, script.read_text(), done.stderr)
+            for one, value in zip(READ, lines[1:]):
+                found = in_process(said.environment, one, usual.get(one))
+                assert (found.value if found else '') in (None, value), (one, seed, script.read_text(), said)
+            followed += 1
+    assert followed >= least, 'too few were followed for this to tell anything'

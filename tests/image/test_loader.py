@@ -1,0 +1,395 @@
+"""What the simulated loader says of a process, beside what the loader of this machine does with the same files."""
+import itertools
+import random
+import re
+import struct
+
+import pytest
+
+from osu_container.image.loader import load, of_name, undefined_symbols, version_problems
+from tests.helpers.elf_folder import LIBC, ElfFolder, inside, real_load, simulated, traced
+from tests.helpers.machine import run
+
+PROGRAM = '/bin/program'
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return ElfFolder(tmp_path / 'image')
+
+
+def both(folder, library_path=(), preload=()):
+    """Return ((paths, missing names) of the real loader, the same of the simulated one)."""
+    image, container = simulated(folder)
+    with image:
+        process = load([*preload, PROGRAM], container, list(library_path))
+    ours = [one.path for one in process.loaded if one.path != PROGRAM], {name for name, _ in process.missing}
+    real, missing = real_load(folder, PROGRAM, library_path, preload)
+    return (real, missing), ours
+
+
+def process_of(folder, library_path=()):
+    """Return the simulated Process of PROGRAM."""
+    image, container = simulated(folder)
+    with image:
+        return load([PROGRAM], container, list(library_path))
+
+
+# ---- which file, and in which order
+
+def two(folder, *places, name='libb.so'):
+    """Put a library of one name to several places."""
+    for place in places:
+        folder.library(f'{place}/{name}')
+    return folder
+
+
+def chain(folder, *links, last='libb.so'):
+    """Link program -> first -> ... -> last; links: dict of options of each; all but the last lie in /usr/lib."""
+    names = [f'lib{number}.so' for number in range(1, len(links))] + [last]
+    for number, (options, needed) in enumerate(zip(links, names)):
+        if number == 0:
+            folder.program(PROGRAM, [needed], **options)
+        else:
+            folder.library(f'/usr/lib/lib{number}.so', [needed], **options)
+    return folder
+
+
+#: name -> (function that fills a folder, LD_LIBRARY_PATH, LD_PRELOAD, what is loaded in the end, so that no case is
+#: about something else than its name says)
+CASES = {
+    'default path': (lambda it: chain(two(it, '/usr/lib'), {}), [], [], ['/usr/lib/libb.so']),
+    'LD_LIBRARY_PATH before the default path': (
+        lambda it: chain(two(it, '/usr/lib', '/l'), {}), ['/none', '/l'], [], ['/l/libb.so']),
+    'LD_LIBRARY_PATH before DT_RUNPATH': (
+        lambda it: chain(two(it, '/r', '/l'), {'runpath': '/r'}), ['/l'], [], ['/l/libb.so']),
+    'DT_RPATH before LD_LIBRARY_PATH': (
+        lambda it: chain(two(it, '/r', '/l'), {'rpath': '/none:/r'}), ['/l'], [], ['/r/libb.so']),
+    'DT_RPATH of the program counts for libraries of libraries': (
+        lambda it: chain(two(it, '/r', '/l'), {'rpath': '/r'}, {}, {}), ['/l'], [],
+        ['/usr/lib/lib1.so', '/usr/lib/lib2.so', '/r/libb.so']),
+    'DT_RUNPATH of the program does not count for libraries of libraries': (
+        lambda it: chain(two(it, '/r', '/usr/lib'), {'runpath': '/r'}, {}), [], [],
+        ['/usr/lib/lib1.so', '/usr/lib/libb.so']),
+    'DT_RUNPATH of a library takes away DT_RPATH of its ancestors': (
+        lambda it: chain(two(it, '/r', '/l'), {'rpath': '/r'}, {'runpath': '/none'}), ['/l'], [],
+        ['/usr/lib/lib1.so', '/l/libb.so']),
+    'DT_RPATH of who has DT_RUNPATH too is not for its children': (
+        lambda it: chain(two(it, '/r', '/l'), {'rpath': '/r', 'runpath': '/none'}, {}), ['/l'], [],
+        ['/usr/lib/lib1.so', '/l/libb.so']),
+    '$ORIGIN in DT_RUNPATH': (
+        lambda it: two(it, '/bin/sub').program(PROGRAM, ['libb.so'], runpath='$ORIGIN/sub'), [], [],
+        ['/bin/sub/libb.so']),
+    '$ORIGIN is the folder of the link by which a library was found': (
+        lambda it: two(it, '/l/sub', '/real/sub').library('/real/liba.so', ['libb.so'], runpath='$ORIGIN/sub')
+        .link('/l/liba.so', '../real/liba.so').program(PROGRAM, ['liba.so']), ['/l'], [],
+        ['/l/liba.so', '/l/sub/libb.so']),
+    '$ORIGIN of an ancestor is the folder of the ancestor': (
+        lambda it: two(it, '/bin/sub', '/usr/lib/sub').program(PROGRAM, ['liba.so'], rpath='$ORIGIN/sub')
+        .library('/usr/lib/liba.so', ['libb.so']), [], [], ['/usr/lib/liba.so', '/bin/sub/libb.so']),
+    'links that are absolute lead to files of the image': (
+        lambda it: two(it, '/opt/b').link('/usr/lib/libb.so', '/opt/b/libb.so').program(PROGRAM, ['libb.so']), [], [],
+        ['/usr/lib/libb.so']),
+    'a link that leads to nothing is passed over': (
+        lambda it: two(it, '/m').link('/l/libb.so', 'none').program(PROGRAM, ['libb.so']), ['/l', '/m'], [],
+        ['/m/libb.so']),
+    'a soname that is loaded is not searched again': (
+        lambda it: two(it, '/r', '/s').program(PROGRAM, ['liba.so', 'libc1.so'])
+        .library('/usr/lib/liba.so', ['libb.so'], runpath='/r').library('/usr/lib/libc1.so', ['libb.so'], runpath='/s'),
+        [], [], ['/usr/lib/liba.so', '/usr/lib/libc1.so', '/r/libb.so']),
+    'one file under two names is loaded once': (
+        lambda it: it.library('/usr/lib/libb.so.1').link('/usr/lib/libb.so', 'libb.so.1')
+        .program(PROGRAM, ['libb.so', 'liba.so']).library('/usr/lib/liba.so', ['libb.so.1']), [], [],
+        ['/usr/lib/libb.so', '/usr/lib/liba.so']),
+    'one file under two names at once is loaded once': (
+        lambda it: it.library('/usr/lib/libb.so.1').link('/usr/lib/libb.so', 'libb.so.1')
+        .program(PROGRAM, ['libb.so', 'libb.so.1']), [], [], ['/usr/lib/libb.so']),
+    'one file under two names, the soname first': (
+        lambda it: it.library('/usr/lib/libb.so.1').link('/usr/lib/libb.so', 'libb.so.1')
+        .program(PROGRAM, ['libb.so.1', 'libb.so']), [], [], ['/usr/lib/libb.so.1']),
+    'the soname of another file answers for that name': (
+        lambda it: two(it, '/usr/lib').library('/usr/lib/liba.so', soname='libb.so')
+        .program(PROGRAM, ['liba.so', 'libc1.so']).library('/usr/lib/libc1.so', ['libb.so']), [], [],
+        ['/usr/lib/liba.so', '/usr/lib/libc1.so']),
+    'the soname of another file answers for that name at once': (
+        lambda it: two(it, '/usr/lib').library('/usr/lib/liba.so', soname='libb.so')
+        .program(PROGRAM, ['liba.so', 'libb.so']), [], [], ['/usr/lib/liba.so']),
+    'another file of a soname that is loaded is loaded too': (
+        lambda it: it.library('/l/libb.so', soname='libb.so.1').library('/m/libb.so.1')
+        .program(PROGRAM, ['libb.so.1', 'libb.so']), ['/l', '/m'], [], ['/m/libb.so.1', '/l/libb.so']),
+    'a library without soname goes by its file name': (
+        lambda it: it.library('/usr/lib/libb.so', soname='').program(PROGRAM, ['libb.so', 'liba.so'])
+        .library('/usr/lib/liba.so', ['libb.so']), [], [], ['/usr/lib/libb.so', '/usr/lib/liba.so']),
+    'a file without soname under two names is loaded once': (
+        lambda it: it.library('/usr/lib/libb.so', soname='').link('/usr/lib/libd.so', 'libb.so')
+        .program(PROGRAM, ['libb.so', 'libd.so']), [], [], ['/usr/lib/libb.so']),
+    'breadth first': (
+        lambda it: it.program(PROGRAM, ['liba.so', 'libb.so']).library('/usr/lib/liba.so', ['libd.so', 'libe.so'])
+        .library('/usr/lib/libb.so', ['libf.so', 'libd.so']).library('/usr/lib/libd.so').library('/usr/lib/libe.so')
+        .library('/usr/lib/libf.so'), [], [], [f'/usr/lib/lib{letter}.so' for letter in 'abdef']),
+    'libraries in a circle': (
+        lambda it: it.program(PROGRAM, ['liba.so']).library('/usr/lib/liba.so', ['libb.so'])
+        .library('/usr/lib/libb.so', ['liba.so']), [], [], ['/usr/lib/liba.so', '/usr/lib/libb.so']),
+    'a needed name with a slash is a path': (
+        lambda it: two(it, '/r', '/usr/lib').program(PROGRAM, ['/r/libb.so']), [], [], ['/r/libb.so']),
+    'missing, and what was found all the same': (
+        lambda it: it.program(PROGRAM, ['liba.so', 'libgone.so']).library('/usr/lib/liba.so', ['libaway.so']),
+        [], [], ['/usr/lib/liba.so']),
+    'missing under a path': (
+        lambda it: two(it, '/usr/lib').program(PROGRAM, ['/r/libb.so', 'libb.so']), [], [], ['/usr/lib/libb.so']),
+    'preloaded before the rest': (
+        lambda it: two(it, '/usr/lib', '/l').program(PROGRAM, ['liba.so']).library('/usr/lib/liba.so', ['libb.so']),
+        [], ['/l/libb.so'], ['/l/libb.so', '/usr/lib/liba.so']),
+    'two preloaded': (
+        lambda it: two(it, '/l').library('/l/libd.so').program(PROGRAM, ['liba.so']).library('/usr/lib/liba.so'),
+        [], ['/l/libd.so', '/l/libb.so'], ['/l/libd.so', '/l/libb.so', '/usr/lib/liba.so']),
+    'what the program needs comes before what the preloaded needs': (
+        lambda it: two(it, '/r', '/s').library('/l/libd.so', ['libb.so'], runpath='/r')
+        .program(PROGRAM, ['libb.so'], runpath='/s'), [], ['/l/libd.so'], ['/l/libd.so', '/s/libb.so']),
+    'DT_RPATH of the program counts for what the preloaded needs': (
+        lambda it: two(it, '/r', '/l').library('/p/libd.so', ['libb.so']).program(PROGRAM, ['liba.so'], rpath='/r')
+        .library('/usr/lib/liba.so'), ['/l'], ['/p/libd.so'], ['/p/libd.so', '/usr/lib/liba.so', '/r/libb.so']),
+}
+
+
+def resolved(paths):
+    """Return paths (list of str) with their .. taken away: the loader keeps them as the folders have them."""
+    out = []
+    for path in paths:
+        while re.search(r'/[^/]+/\.\.(?=/)', path):
+            path = re.sub(r'/[^/]+/\.\.(?=/)', '', path, count=1)
+        out.append(path)
+    return out
+
+
+@pytest.mark.parametrize('name', CASES)
+def test_files_and_their_order_are_those_of_the_real_loader(folder, name):
+    fill, library_path, preload, wanted = CASES[name]
+    fill(folder)
+    (real, missing), (ours, ours_missing) = both(folder, library_path, preload)
+    assert real == wanted, 'the case is not what it is called'
+    assert (resolved(ours), ours_missing) == (resolved(real), missing)
+
+
+def test_the_cache_of_the_image_comes_before_its_default_folders(folder):
+    two(folder, '/opt/b', '/usr/lib').program(PROGRAM, ['libb.so', 'liba.so'])
+    folder.library('/opt/b/liba.so.1.1', soname='liba.so').write('/etc/ld.so.conf', '/opt/b\n').cache()
+    folder.link('/opt/b/liba.so', 'liba.so.1.1')
+    real, ours = both(folder)
+    assert ours == real
+    folder.cache()
+    real, ours = both(folder)
+    assert real == (['/opt/b/libb.so', '/opt/b/liba.so'], set())
+    assert ours == real
+
+
+def test_what_the_cache_names_and_is_gone_is_looked_for_in_the_default_folders(folder):
+    two(folder, '/opt/b', '/usr/lib').program(PROGRAM, ['libb.so']).write('/etc/ld.so.conf', '/opt/b\n').cache()
+    folder.on('/opt/b/libb.so').unlink()
+    real, ours = both(folder)
+    assert real == (['/usr/lib/libb.so'], set())
+    assert ours == real
+
+
+def test_c_library_and_its_loader_are_found_as_by_the_real_one(folder):
+    folder.with_libc().compiled('/usr/lib/liba.so').program(PROGRAM, ['liba.so'])
+    real, (ours, missing) = both(folder)
+    assert real == (['/usr/lib/liba.so', LIBC], set())
+    assert (ours[:2], missing) == (real[0], set())
+    assert all('ld-linux' in path for path in ours[2:])
+
+
+TEXT = '/* GNU ld script */\nOUTPUT_FORMAT(elf64-x86-64)\nGROUP ( /usr/lib/libb.so.1 AS_NEEDED ( libc.so.6 ) )\n'
+
+
+def test_a_text_in_place_of_a_library_is_an_error_of_both(folder):
+    folder.program(PROGRAM, ['libb.so']).write('/usr/lib/libb.so', TEXT).library('/l/libb.so')
+    done = traced(folder, PROGRAM)
+    assert done.returncode != 0 and 'invalid ELF header' in done.stderr
+    image, container = simulated(folder)
+    with image:
+        assert [path for path, _ in load([PROGRAM], container, []).broken] == ['/usr/lib/libb.so']
+
+
+def test_a_library_for_another_machine_is_passed_over(folder):
+    two(folder, '/l', '/m').program(PROGRAM, ['libb.so'])
+    content = bytearray(folder.on('/l/libb.so').read_bytes())
+    content[18:20] = (183 if content[18] == 62 else 62).to_bytes(2, 'little')
+    folder.write('/l/libb.so', bytes(content))
+    real, ours = both(folder, ['/l', '/m'])
+    assert real == (['/m/libb.so'], set())
+    assert ours == real
+
+
+def test_origin_of_a_program_is_the_folder_of_its_file_not_of_the_link_to_it(folder):
+    """As /opt/osu/bin/osu_bw leads to /opt/osu/libexec in our images. Without chroot: the loader asks /proc for it."""
+    two(folder, '/opt/bin/sub', '/opt/libexec/sub', '/usr/lib').link(PROGRAM, '../opt/libexec/program')
+    folder.program('/opt/libexec/program', ['libb.so'], rpath='$ORIGIN/sub')
+    done = run([folder.on(PROGRAM)], env={'LD_TRACE_LOADED_OBJECTS': '1'})
+    assert f'libb.so => {folder}/opt/libexec/sub/libb.so' in done.stdout
+    assert [one.path for one in process_of(folder).loaded[1:]] == ['/opt/libexec/sub/libb.so']
+
+
+# ---- graphs by chance
+
+NAMES = [f'lib{letter}.so' for letter in 'abcdefghijkl']
+PLACES = ['/usr/lib', '/lib', '/p', '/q', '/p/sub']
+SEARCHES = [None, None, {'runpath': '/q'}, {'rpath': '/q'}, {'runpath': '/p:/q'}, {'rpath': '$ORIGIN/sub'},
+            {'runpath': '$ORIGIN'}, {'rpath': '/p/sub:/none'}, {'rpath': '/p', 'runpath': '/p/sub'},
+            {'rpath': '${ORIGIN}/../q'}]
+
+
+@pytest.mark.parametrize('seed', range(16))
+def test_graphs_by_chance_are_loaded_as_by_the_real_loader(folder, seed):
+    """Twelve names in five folders, with copies, links, other sonames, circles and holes."""
+    chance = random.Random(seed)
+
+    def options(least, most):
+        return {'needed': chance.sample(NAMES, chance.randint(least, most)), **(chance.choice(SEARCHES) or {})}
+
+    for name in NAMES:
+        for place in chance.sample(PLACES, chance.choice([0, 1, 1, 2, 3])):
+            if chance.random() < 0.1:
+                folder.link(f'{place}/{name}', chance.choice([f'/q/{name}', chance.choice(NAMES)]))
+                continue
+            soname = chance.choice([name] * 8 + ['', chance.choice(NAMES)])
+            folder.library(f'{place}/{name}', soname=soname, **options(0, 3))
+    program = options(1, 5)
+    folder.program(PROGRAM, **program)
+    library_path = chance.choice([[], ['/q'], ['/p/sub', '/p'], ['/none', '/lib']])
+    there = [path for path in (f'{place}/{name}' for place, name in itertools.product(PLACES, NAMES))
+             if folder.on(path).is_file() and not folder.on(path).is_symlink()]
+    preload = chance.choice([[], [], chance.sample(there, 1)])
+    (real, missing), (ours, ours_missing) = both(folder, library_path, preload)
+    assert (resolved(ours), ours_missing) == (resolved(real), missing), (program, library_path, preload)
+
+
+# ---- versions and symbols
+
+MAP = {'old': 'V1 { global: first; local: *; };\n',
+       'new': 'V1 { global: first; };\nV2 { global: second; local: *; } V1;\n',
+       'other': 'W1 { global: first; second; local: *; };\n', None: None}
+SOURCE = 'int first(void) { return 1; }\nint second(void) { return 2; }\nint data = 3;\n'
+CALLS = {
+    'first': 'int first(void); int user(void) { return first(); }\n',
+    'second': 'int second(void); int user(void) { return second(); }\n',
+    'weak': 'int second(void) __attribute__((weak)); int user(void) { return second ? second() : 0; }\n',
+    'data': 'extern int data; int user(void) { return data; }\n',
+    'weak data': 'extern int data __attribute__((weak)); int user(void) { return &data ? data : 0; }\n',
+    'address': 'int second(void); int (*user)(void) = second;\n',
+    'address in code': 'int second(void); void *user(void) { return second; }\n',
+}
+
+
+def put_together(folder, parts, call, built_with, meets, options=()):
+    """Fill folder: PROGRAM needs /usr/lib/libuser.so, linked with one libp.so, and meets another one in /usr/lib."""
+    def provider(kind):
+        source = {'lacks': 'int nothing;\n', 'old': SOURCE.replace('second', 'third')}.get(kind, SOURCE)
+        return parts.plain('libp.so', source=source, version_script=MAP.get(kind))
+    user = parts.plain('libuser.so', source=CALLS[call], options=tuple(options),
+                       needed=[] if built_with == 'nothing' else [provider(built_with)])
+    folder.with_libc().copy(user, '/usr/lib/libuser.so').copy(provider(meets), '/usr/lib/libp.so')
+    folder.program(PROGRAM, ['libuser.so', 'libp.so'])
+    return folder
+
+
+def real_problems(folder):
+    """
+    Return what the loader says of PROGRAM: set of (file that needs, soname, version) that lack, and
+    {(file, symbol): True if it is looked up when the file is loaded, False if when it is used}.
+    """
+    at_once, in_the_end = (traced(folder, PROGRAM, LD_WARN='yes', **more) for more in ({}, {'LD_BIND_NOW': 'yes'}))
+    lacking = {(by, library.rpartition('/')[2], version) for library, version, by in re.findall(
+        r"(\S+): version `(\S+)' not found \(required by (\S+)\)", at_once.stdout + at_once.stderr)}
+
+    def undefined(done):
+        text = done.stdout + done.stderr
+        return {(path, symbol + (f'@{version}' if version else '')) for symbol, version, path in re.findall(
+            r'undefined symbol: (\w+)(?:, version (\S+))?\s+\((\S+)\)', text)}
+    early = undefined(at_once)
+    return lacking, {item: item in early for item in undefined(in_the_end)}
+
+
+def our_problems(folder):
+    """Return the same of the simulated loader."""
+    process = process_of(folder)
+    assert process.missing == []
+    lacking = {(one.path, soname, version) for one, soname, versions, _ in version_problems(process)
+               for version in versions}
+    return lacking, {(one.path, symbol): at_once for one, symbol, at_once in undefined_symbols(process)}
+
+
+#: name -> (symbol used, libp.so at build time, libp.so when it runs, options of the linker, what is wrong in a word)
+PROBLEMS = {
+    'all there': ('second', 'new', 'new', [], ''),
+    'older release of the library': ('second', 'new', 'old', [], 'version'),
+    'older release, but nothing new is used': ('first', 'new', 'old', [], ''),
+    'newer release': ('first', 'old', 'new', [], ''),
+    'versions of another name': ('second', 'new', 'other', [], 'version'),
+    'version of a weak symbol only': ('weak', 'new', 'old', [], 'version'),
+    'library without versions': ('second', 'new', None, [], ''),
+    'built without versions, meets some': ('second', None, 'new', [], ''),
+    'built without versions, meets an older release': ('second', None, 'old', [], 'later'),
+    'no provider, function': ('second', 'nothing', 'lacks', [], 'later'),
+    'no provider, function, bound now': ('second', 'nothing', 'lacks', ['-Wl,-z,now'], 'at once'),
+    'no provider, function, lazy in so many words': ('second', 'nothing', 'lacks', ['-Wl,-z,lazy'], 'later'),
+    'provider lost the function': ('second', None, 'lacks', ['-Wl,-z,lazy'], 'later'),
+    'provider lost the function, bound now': ('second', None, 'lacks', ['-Wl,-z,now'], 'at once'),
+    'provider lost the function, no PLT': ('second', None, 'lacks', ['-fno-plt'], 'at once'),
+    'provider lost the data': ('data', None, 'lacks', [], 'at once'),
+    'provider lost the function whose address is kept': ('address', None, 'lacks', [], 'at once'),
+    'provider lost the function whose address is used': ('address in code', None, 'lacks', [], 'at once'),
+    'provider lost what is weak': ('weak', None, 'lacks', ['-Wl,-z,now'], ''),
+    'provider lost data that is weak': ('weak data', None, 'lacks', [], ''),
+}
+
+
+@pytest.mark.parametrize('name', PROBLEMS)
+def test_versions_and_symbols_that_lack_are_those_of_the_real_loader(folder, parts, name):
+    call, built_with, meets, options, wanted = PROBLEMS[name]
+    put_together(folder, parts, call, built_with, meets, options)
+    lacking, undefined = real_problems(folder)
+    seen = 'version' if lacking else '' if not undefined else 'at once' if any(undefined.values()) else 'later'
+    assert seen == wanted, 'the case is not what it is called'
+    ours, ours_undefined = our_problems(folder)
+    assert ours == lacking
+    if not lacking:  # the real loader stops there, the simulated one goes on
+        assert ours_undefined == undefined
+
+
+def test_data_that_a_program_copies_is_looked_up_when_it_starts(folder):
+    """A program has room of its own for data of a library (R_X86_64_COPY), so it does not count as undefined there."""
+    folder.with_libc().compiled('/build/libp.so', SOURCE).compiled('/usr/lib/libp.so', 'int nothing;\n')
+    folder.executable(PROGRAM, 'extern int data;\nint main(void) { return data; }\n', ['/build/libp.so'])
+    done = inside(folder, [PROGRAM])
+    assert done.returncode == 127 and 'undefined symbol: data' in done.stderr
+    assert (PROGRAM, 'data', True) in [(one.path, symbol, at_once)
+                                       for one, symbol, at_once in undefined_symbols(process_of(folder))]
+
+
+def test_a_version_whose_need_is_marked_weak_is_not_missed(folder, parts):
+    """Newer linkers mark so what only weak symbols need; here the mark (vna_flags of <elf.h>) is set by hand."""
+    put_together(folder, parts, 'weak', 'new', 'old')
+    assert our_problems(folder)[0] == real_problems(folder)[0] != set()
+    path = folder.on('/usr/lib/libuser.so')
+    content, entry = path.read_bytes(), struct.pack('<IH', 0x592, 0)  # hash of V2, flags
+    assert content.count(entry) == 1
+    path.write_bytes(content.replace(entry, struct.pack('<IH', 0x592, 2)))
+    assert real_problems(folder) == (set(), {})
+    assert our_problems(folder) == (set(), {})
+
+
+def test_a_symbol_of_any_loaded_library_counts(folder, parts):
+    """The one that was linked lost it, another one has it: libraries are searched in the order of loading."""
+    put_together(folder, parts, 'second', None, 'lacks', ['-Wl,-z,now'])
+    folder.compiled('/usr/lib/libmore.so', SOURCE)
+    assert our_problems(folder)[1] == real_problems(folder)[1] != {}
+    folder.program(PROGRAM, ['libuser.so', 'libp.so', 'libmore.so'])
+    assert our_problems(folder)[1] == real_problems(folder)[1] == {}
+
+
+def test_a_library_is_found_under_its_soname_and_under_the_name_that_was_asked_for(folder):
+    folder.library('/usr/lib/libb.so.1').link('/usr/lib/libb.so', 'libb.so.1').program(PROGRAM, ['libb.so'])
+    process = process_of(folder)
+    assert of_name(process, 'libb.so') is of_name(process, 'libb.so.1') is not None
+    assert of_name(process, 'libc.so.6') is None

@@ -1,0 +1,173 @@
+"""osu-gpu-bind: ranks on the cores, the GPU and the network card that the site's map gives them."""
+import os
+import re
+
+import pytest
+
+from osu_container.data.approaches import APPROACHES
+from osu_container.verdict.site_choice import site_entry
+from tests.helpers.machine import PROJECT, run
+
+COMMAND = PROJECT / 'easyconfigs' / 'o' / 'osu-container' / 'osu-gpu-bind'
+#: this machine's cores as a map of two GPUs, so that the binding can really be made
+HERE = sorted(os.sched_getaffinity(0))
+REAL_MAP = f'0:{1 << HERE[0]:#x}:cxi0 1:{1 << HERE[-1]:#x}:cxi1'
+SHOW = ['bash', '-c', 'echo "$ROCR_VISIBLE_DEVICES|${FI_CXI_DEVICE_NAME-}|'
+                      '$(taskset -p $$ | sed s/.*:.//)|$0"', 'last']
+
+
+def gpu_bind(*arguments, **variables):
+    """Run osu-gpu-bind with these variables and PATH only."""
+    return run([COMMAND, *arguments], env={'PATH': os.environ['PATH'], **variables})
+
+
+def map_of(site):
+    """OSU_GPU_MAP as the module of site sets it."""
+    return ' '.join(f"{gpu['gcd']}:{gpu['mask']}:{gpu['nic']}" for gpu in site_entry(site)['gpu_binding']['value'])
+
+
+def test_the_map_and_the_masks_for_srun_are_printed_as_the_data_have_them():
+    gpus = site_entry('lumi-25.03')['gpu_binding']['value']
+    rows = [line.split() for line in gpu_bind('--map', OSU_GPU_MAP=map_of('lumi-25.03')).stdout.splitlines()[1:]]
+    assert rows == [[str(rank), str(gpu['gcd']), gpu['mask'], gpu['nic']] for rank, gpu in enumerate(gpus)]
+    masks = ','.join(gpu['mask'] for gpu in gpus)
+    assert gpu_bind('--cpu-bind', OSU_GPU_MAP=map_of('lumi-25.03')).stdout == f'mask_cpu:{masks}\n'
+
+
+#: site -> first core of each GPU's rank, in the order of the GPUs, from the documentation of the system
+FIRST_CORES = {
+    # LUMI training 2026-04, 202-Binding.md: first usable core of the CCD next to each GCD; OLCF: the same node
+    'lumi-25.03': [49, 57, 17, 25, 1, 9, 33, 41], 'frontier': [49, 57, 17, 25, 1, 9, 33, 41],
+    'perlmutter': [48, 32, 16, 0],  # nvidia-smi topo -m
+    'polaris': [24, 16, 8, 0],  # the same, in a user's notes
+    'alps': [0, 72, 144, 216],  # CSCS, Slurm: affinity.cuda
+}
+
+
+@pytest.mark.parametrize('site', FIRST_CORES)
+def test_a_site_has_the_order_of_its_documentation(site):
+    masks = [int(gpu['mask'], 16) for gpu in site_entry(site)['gpu_binding']['value']]
+    assert [(mask & -mask).bit_length() - 1 for mask in masks] == FIRST_CORES[site]
+
+
+@pytest.mark.parametrize('rank, core', [('0', HERE[0]), ('1', HERE[-1])])
+def test_a_rank_runs_on_its_cores_and_sees_its_gpu_and_card(rank, core):
+    """Also where srun has bound it to others: LUMI's default is one core a task, counted from the first."""
+    done = run(['taskset', '-c', str(HERE[0]), COMMAND, *SHOW], env={
+        'PATH': os.environ['PATH'], 'OSU_GPU_MAP': REAL_MAP, 'SLURM_LOCALID': rank,
+        'OSU_GPU_VARIABLES': 'ROCR_VISIBLE_DEVICES=gcd FI_CXI_DEVICE_NAME=nic'})
+    assert done.stdout == f'{rank}|cxi{rank}|{1 << core:x}|last\n', done.stderr
+
+
+#: Sites of which a rank and its GPU have other numbers, and the same
+NODES = ['lumi-25.03', 'alps']
+
+
+@pytest.fixture
+def node(tmp_path):
+    """
+    Function (site, cores, **variables) -> (GPU, cores (set), card, stderr) of a rank on a described node.
+
+    taskset does there what the kernel does: it takes the cores of the mask that the job has, and refuses where it has
+    none. cores: set of int, those of the job.
+    """
+    fake = tmp_path / 'taskset'
+    fake.write_text('#!/usr/bin/python3\nimport os, sys\nours = int(sys.argv[1], 16) & int(os.environ["JOB"])\n'
+                    'if not ours:\n    sys.exit("taskset: failed to set affinity: Invalid argument")\n'
+                    'os.environ["RUNS_ON"] = str(ours)\nos.execvp(sys.argv[2], sys.argv[2:])\n')
+    fake.chmod(0o755)
+
+    def start(site, cores, **variables):
+        done = gpu_bind('bash', '-c', 'echo "${GPU-}|${RUNS_ON-0}|${CARD-}"', OSU_GPU_MAP=map_of(site),
+                        OSU_GPU_VARIABLES='GPU=gcd CARD=nic', JOB=str(sum(1 << core for core in cores)),
+                        **{**variables, 'PATH': f"{tmp_path}:{os.environ['PATH']}"})
+        assert done.returncode == 0, done.stderr
+        gpu, cores, card = done.stdout.strip().split('|')
+        return gpu, {core for core in range(int(cores).bit_length()) if int(cores) >> core & 1}, card, done.stderr
+    return start
+
+
+def lines_of(site):
+    """Return [(GPU, set of cores, card)] of the site's map."""
+    found = []
+    for gpu in site_entry(site)['gpu_binding']['value']:
+        mask = int(gpu['mask'], 16)
+        found.append((gpu['gcd'], {core for core in range(mask.bit_length()) if mask >> core & 1}, gpu['nic']))
+    return found
+
+
+@pytest.mark.parametrize('site', NODES)
+@pytest.mark.parametrize('taken', [set(), {0, 8, 16, 24, 32, 40, 48, 56}])  # low-noise mode
+def test_every_rank_of_a_whole_node_and_those_beyond_its_gpus(node, site, taken):
+    lines = lines_of(site)
+    job = set().union(*(cores for _, cores, _ in lines)) - taken
+    for rank in range(len(lines) + 2):
+        gpu, cores, card = lines[rank % len(lines)]
+        if set(HERE) <= cores:
+            continue  # then it is bound within them already
+        found = node(site, job, SLURM_LOCALID=str(rank), SLURM_GPUS_ON_NODE=str(len(lines)))
+        assert found == (str(gpu), cores & job, card, '')
+
+
+@pytest.mark.parametrize('site', NODES)
+def test_ranks_of_a_part_of_a_node_get_its_gpus_as_they_are_numbered_there(node, site):
+    """Of the node's GPUs the job has the first and the last two: 0, 1 and 2 for its programs."""
+    lines = lines_of(site)
+    numbers = sorted(gpu for gpu, _, _ in lines)
+    ours = [numbers[0], *numbers[-2:]]
+    mine = [line for line in lines if line[0] in ours]
+    job = mine[-1][1]
+    for rank, (gpu, cores, card) in enumerate(mine):
+        if set(HERE) <= cores:
+            continue
+        found = node(site, job, SLURM_LOCALID=str(rank), SLURM_GPUS_ON_NODE='3',
+                     SLURM_STEP_GPUS=','.join(map(str, reversed(ours))))
+        assert found[0] == str(ours.index(gpu)) and found[2] == card
+        if rank == len(mine) - 1:
+            assert found[1] == job and not found[3]
+        else:  # another rank's cores are all that the job has
+            assert found[1] == set() and '--exclusive' in found[3]
+
+
+@pytest.mark.parametrize('gpu, flags, alone', [('0', '', True), ('3', '', False)])
+@pytest.mark.parametrize('bound', ['gpu:per_task:1', 'gres/gpu:map:4,5,2,3,6,7,0,1'])  # Slurm 22.05; 24.05, LUMI's
+def test_a_gpu_that_slurm_has_chosen_stays_and_the_first_node_says_whom_it_reaches(node, bound, gpu, flags, alone):
+    variables = {'SLURMD_TRES_BIND': bound, 'GPU': gpu, 'ROCR_VISIBLE_DEVICES': gpu, 'SLURM_GRES_FLAGS': flags}
+    found = node('lumi-25.03', {1}, SLURM_LOCALID='3', **variables)
+    assert found[:3] == (gpu, set(), '') and bound in found[3]
+    assert ('--gres-flags=allow-task-sharing' in found[3]) is alone
+    assert node('lumi-25.03', {1}, SLURM_LOCALID='3', SLURM_NODEID='5', **variables)[3] == ''
+
+
+def test_gpus_of_a_task_that_srun_was_told_not_to_bind_are_bound_here(node):
+    found = node('lumi-25.03', {1}, SLURM_LOCALID='3', SLURM_GPUS_PER_TASK='1', SLURMD_TRES_BIND='gres/gpu:none')
+    assert found[0] == str(lines_of('lumi-25.03')[3][0])
+
+
+#: Whatever an approach lets osu-gpu-bind set for a rank
+RANK_VARIABLES = {entry['name']: entry['value'] for approach in APPROACHES.values()
+                  for entry in approach['rank_variables']}
+
+
+@pytest.mark.parametrize('name, seen', [('osu_xccl_bw', False), ('osu_bw', True)])
+def test_xccl_benchmarks_see_all_gpus_and_cards(tmp_path, name, seen):
+    assert {'gcd', 'nic'} == set(RANK_VARIABLES.values())
+    program = tmp_path / name
+    program.write_text('#!/bin/bash\nenv\n')
+    program.chmod(0o755)
+    done = gpu_bind('env', 'NCCL_DEBUG=INFO', program, OSU_GPU_MAP=REAL_MAP, SLURM_LOCALID='1',
+                    OSU_GPU_VARIABLES=' '.join(f'{name}={what}' for name, what in RANK_VARIABLES.items()))
+    found = [name for name in RANK_VARIABLES if re.search(f'^{name}=', done.stdout, re.M)]
+    assert found == (list(RANK_VARIABLES) if seen else []), done.stderr
+
+
+@pytest.mark.parametrize('variables, words', [
+    ({}, 'OSU_GPU_MAP'), ({'OSU_GPU_MAP': REAL_MAP}, 'SLURM_LOCALID'),
+    ({'OSU_GPU_MAP': REAL_MAP, 'SLURM_LOCALID': '0', 'SLURM_GPUS_ON_NODE': '1'},
+     '1 2 SLURM_STEP_GPUS --gpus-per-node=2'),
+    ({'OSU_GPU_MAP': REAL_MAP, 'SLURM_LOCALID': '0', 'SLURM_GPUS_ON_NODE': '1', 'SLURM_STEP_GPUS': '7'},
+     '7 OSU_GPU_MAP 0 1')])
+def test_an_error_is_on_stderr_with_its_cause(variables, words):
+    done = gpu_bind('osu_bw', **variables)
+    assert (done.returncode, done.stdout) == (1, ''), done.stderr
+    assert set(words.split()) <= set(re.findall(r'[\w=-]+', done.stderr))

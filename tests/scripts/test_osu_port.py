@@ -1,0 +1,311 @@
+"""osu-port: mpi4py's ports of the OSU benchmarks behave like the C programs on the command line.
+
+The first part needs no MPI: a tiny mpi4py and tiny ports stand in, which print what they were called with. The second
+part runs the real ports on the real mpi4py and MPICH. The ranks are started by MPICH's own mpiexec.
+
+Prefixes with osu-port: with ports and an mpi4py that only print, or with the real ones and an MPI from PyPI.
+"""
+
+import ctypes
+import importlib.machinery
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from osu_container.install.native import OF_THE_LAUNCHER
+from osu_container.build import catalogue, fetch
+from osu_container.bench.results import osu_output
+from tests.helpers.machine import PROJECT
+
+PORTS = ('allgather', 'alltoall', 'alltoallv', 'barrier', 'bcast', 'bibw', 'bw', 'gather', 'latency', 'multi_lat',
+         'scatter')
+OWN = ('get_bw',)  # of osu-port itself
+
+@pytest.fixture
+def fake(tmp_path):
+    """Prefix with three ports that print their arguments; the last one fails."""
+    return tiny_prefix(tmp_path)
+
+
+@pytest.mark.parametrize('arguments, expected', [
+    (['H', 'H'], {'MAX_MSG_SIZE': 4194304, 'loop': 100, 'loop_large': 20, 'skip': 10, 'skip_large': 2}),
+    (['H', 'H', '-m', '1:64', '-i', '7'],
+     {'MAX_MSG_SIZE': 64, 'loop': 7, 'loop_large': 7, 'skip': 10, 'skip_large': 2}),
+    (['--iterations=7', '--warmup=3', '--message-size=8'],
+     {'MAX_MSG_SIZE': 8, 'loop': 7, 'loop_large': 7, 'skip': 3, 'skip_large': 3}),
+])
+def test_arguments_become_keywords_of_the_port(fake, arguments, expected):
+    code, output, errors = run([fake / 'bin' / 'osu_bw', *arguments])
+    assert (code, errors) == (0, '')
+    assert output.splitlines()[-1] == str({'BENCHMARH': 'title', **expected})
+
+
+def test_a_port_with_other_keywords_gets_them_behind_the_line_that_names_it(fake):
+    _, output, _ = run([fake / 'bin' / 'osu_multi_lat', '-i', '7', '-x', '3'])
+    expected = {'MAX_MSG_SIZE': 4194304, 'loop_large': 7, 'loop_small': 7, 'skip_large': 3, 'skip_small': 3}
+    assert output.splitlines()[-1] == str({'BENCHMARH': 'title', **expected})
+    assert output.splitlines()[1].startswith('# osu_multi_lat: mpi4py 0.0 port')
+
+
+def test_mpi_is_started_as_by_the_c_programs_and_versioned_library_first(fake):
+    """libmpi.so of the image in front of an injected libmpi.so.12 would make the exchange vanish."""
+    environment = {'MPI4PY_LIBMPI': '/x/libmpi.so.12'}
+    assert run([fake / 'bin' / 'osu_bw'])[1].startswith(
+        'MPI started, threads False libmpi.so.12:libmpi.so.40:libmpi.so\n')
+    assert run([fake / 'bin' / 'osu_bw'], **environment)[1].startswith('MPI started, threads False /x/libmpi.so.12\n')
+
+
+@pytest.mark.parametrize('name, arguments, message', [
+    ('osu_bw', ['-d', 'openacc'], 'openacc'), ('osu_barrier', ['D', 'D'], 'D D'), ('osu_barrier', ['-c'], '-c'),
+    ('osu_bw', ['X', 'X'], 'X'), ('osu_bw', ['H', 'H', 'H'], '3'), ('osu_bw', ['-m', '4:64'], '-m 64'),
+    ('osu_bw', ['-m', '64:4'], '64'), ('osu_bw', ['-m', '1K'], '1K'), ('osu_bw', ['-x', '-1'], '-1')])
+def test_wrong_arguments_end_before_mpi_starts(fake, name, arguments, message):
+    code, output, errors = run([fake / 'bin' / name, *arguments])
+    assert (code, output) == (2, '')
+    assert message in errors.splitlines()[-1].partition(f'{name}: error: ')[2]
+
+
+def test_what_has_a_link_beside_the_ports_is_what_the_launcher_has_in_itself(fake):
+    _, _, errors = run([fake / 'libexec' / 'osu-port'])
+    links = {'osu_barrier', 'osu_bw', 'osu_fails', 'osu_multi_lat'} | set(OF_THE_LAUNCHER)
+    assert set(re.findall(r'\bosu_\w+', errors)) == links and sorted(OF_THE_LAUNCHER) == OF_THE_LAUNCHER
+    assert {name[len('osu_'):] for name in OF_THE_LAUNCHER} == set(OWN)
+
+
+def test_without_a_gpu_one_message_says_how_to_measure_without(fake):
+    code, output, errors = run([fake / 'bin' / 'osu_bw', 'H', 'D'])
+    assert (code, output) == (1, '') and errors.count('\n') == 1 and 'H H' in errors
+
+
+def test_error_in_one_rank_ends_all(fake):
+    """An exception that only ends this rank would leave the other one waiting in MPI."""
+    code, output, errors = run([fake / 'bin' / 'osu_fails'])
+    assert code == 1 and output.endswith('aborted 1\n') and 'ZeroDivisionError' in errors
+
+
+def test_modules_and_environments_of_the_user_do_not_reach_it(fake, tmp_path):
+    """PYTHONPATH and PYTHONHOME of a loaded module also reach into containers."""
+    other = tmp_path / 'other'
+    (other / 'mpi4py').mkdir(parents=True)
+    (other / 'mpi4py' / '__init__.py').write_text('raise SystemExit("the wrong mpi4py")')
+    (other / 'argparse.py').write_text('raise SystemExit("the wrong argparse")')
+    assert run([fake / 'bin' / 'osu_bw'], PYTHONPATH=str(other), PYTHONHOME=str(other))[0] == 0
+
+
+# The real ports
+
+@pytest.fixture(scope='module')
+def real(tmp_path_factory):
+    """Return (prefix with the real ports and mpi4py, folder of MPICH 4.2.3)."""
+    folder = tmp_path_factory.mktemp('real')
+    return real_prefix(folder, PORTS + OWN), mpich(folder)
+
+
+def on_ranks(real, number, name, *arguments):
+    """Run a port on ranks of this machine; return (exit code, stdout, stderr)."""
+    return mpiexec(*real, number, name, *arguments)
+
+
+@pytest.mark.system
+def test_own_port_of_osu_get_bw_has_the_output_of_the_c_program_and_says_whose_it_is(real):
+    ports = (real[0] / 'libexec' / 'ports').iterdir()
+    assert sorted(path.stem for path in ports) == [f'osu_{name}' for name in PORTS]
+    code, output, errors = on_ranks(real, 2, 'osu_get_bw', 'H', 'H', '-m', '16384', '-i', '10', '-x', '2')
+    assert code == 0, errors
+    lines = output.splitlines()
+    # HPE's published run has the last four, with its release of OSU and MPI_CHAR
+    assert 'project' in lines[0] and lines[1:6] == [
+        '# MPI_Get Bandwidth Test', '# Window creation: MPI_Win_allocate', '# Synchronization: MPI_Win_flush',
+        '# Datatype: MPI_BYTE.', '# Size        Bandwidth (MB/s)']
+    table = osu_output.parse(output, benchmark='osu_get_bw', source='the run', largest=16384)
+    assert list(table.values) == [2 ** power for power in range(15)]
+    assert table.programs == 'mpi4py 4.1.2 ports'
+
+
+@pytest.mark.system
+@pytest.mark.parametrize('name, ranks', [(name, 2) for name in PORTS + ('get_bw',) if name != 'barrier'] + [
+    ('alltoallv', 3), ('multi_lat', 4)])
+def test_data_is_checked_on_request_behind_the_numbers(real, name, ranks):
+    """As the C programs print it; the ports themselves are not edited for it."""
+    code, output, errors = on_ranks(real, ranks, f'osu_{name}', '-c', '-m', '64', '-i', '2', '-x', '1')
+    assert code == 0, errors
+    title, *rows = output[output.index('# Size'):].splitlines()
+    sizes = [1 << power for power in range(7)]
+    assert title.endswith('  Validation') and ('MB/s' in title) == name.endswith('bw')
+    assert [int(row.split()[0]) for row in rows if int(row.split()[0])] == sizes
+    assert [row.split()[2] for row in rows] == ['Pass'] * len(rows)
+
+
+@pytest.mark.system
+@pytest.mark.parametrize('name', ['bw', 'alltoall'])
+def test_wrong_data_is_seen_and_is_an_error(real, tmp_path, name):
+    """A launcher whose second rank expects other bytes than the first has sent."""
+    prefix = shutil.copytree(real[0], tmp_path / 'prefix', symlinks=True)
+    launcher = prefix / 'libexec' / 'osu-port'
+    launcher.write_text(launcher.read_text().replace('+ 13 * target)', '+ 13 * target + self.rank)'))
+    code, output, errors = on_ranks((prefix, real[1]), 2, f'osu_{name}', '-c', '-m', '64', '-i', '2', '-x', '1')
+    rows = [row.split() for row in output[output.index('# Size'):].splitlines()[1:]]
+    assert code == 1 and {row[2] for row in rows if row[0] != '0'} == {'Fail'}
+    assert '1, 2, 4, 8, 16, 32, 64' in errors
+
+
+OSU_PORT = PROJECT / 'scripts/osu-port'
+PYTHON = '/usr/bin/python3'  # of osu-port's first line
+
+FAKE_MPI = """\
+import os
+class World:
+    def Get_rank(self): return int(os.environ.get('FAKE_RANK', '0'))
+    def Abort(self, code): print('aborted', code); raise SystemExit(code)
+class MPI:
+    COMM_WORLD = World()
+    started = False
+import sys
+sys.modules['mpi4py.MPI'] = MPI
+"""
+FAKE_PACKAGE = """\
+__version__ = '0.0'
+class rc: threads = True
+def __getattr__(name):
+    if name != 'MPI': raise AttributeError(name)
+    import os, mpi4py.fake
+    if not mpi4py.fake.MPI.started:
+        mpi4py.fake.MPI.started = True
+        print('MPI started, threads', rc.threads, os.environ['MPI4PY_LIBMPI'])
+    return mpi4py.fake.MPI
+"""
+FAKE_PORT = """\
+def {name}(BENCHMARH='title', {arguments}, MAX_MSG_SIZE=1 << 22):
+    print({{key: value for key, value in sorted(locals().items())}})
+    {last}
+"""
+
+
+def run(command, **environment):
+    """Run a command; return (exit code, stdout, stderr)."""
+    done = subprocess.run([str(part) for part in command], env={**os.environ, **environment}, capture_output=True,
+                          text=True, timeout=120)
+    return done.returncode, done.stdout, done.stderr
+
+
+def prefix_with(folder, names):
+    """Make the tree that osu-port expects, with a space in its path. Return its prefix."""
+    prefix = folder / 'a prefix'
+    for below in ('bin', 'libexec/ports', 'lib/python/mpi4py'):
+        (prefix / below).mkdir(parents=True)
+    shutil.copy(OSU_PORT, prefix / 'libexec' / 'osu-port')
+    for name in names:
+        (prefix / 'bin' / name).symlink_to('../libexec/osu-port')
+    return prefix
+
+
+def tiny_prefix(folder):
+    """Make a prefix with ports that print their arguments, one of which fails. Return it."""
+    prefix = prefix_with(folder, ['osu_bw', 'osu_multi_lat', 'osu_barrier', 'osu_fails', 'osu_unknown'])
+    ports = prefix / 'libexec' / 'ports'
+    both = 'skip=10, loop=100, skip_large=2, loop_large=20'
+    small = 'skip_small=10, loop_small=100, skip_large=2, loop_large=20'
+    for name, arguments, last in (('osu_bw', both, ''), ('osu_multi_lat', small, ''), ('osu_barrier', both, ''),
+                                  ('osu_fails', both, '1 / 0')):
+        (ports / f'{name}.py').write_text(FAKE_PORT.format(name=name, arguments=arguments, last=last))
+    package = prefix / 'lib/python/mpi4py'
+    (package / '__init__.py').write_text(FAKE_PACKAGE)
+    (package / 'fake.py').write_text(FAKE_MPI)
+    version = run([PYTHON, '-c', 'import sys; print("%d%d" % sys.version_info[:2])'])[1].strip()
+    (package / f'MPI.mpich.cpython-{version}-x86_64-linux-gnu.so').write_text('')
+    return prefix
+
+
+def sources(*keys):
+    """Return the files (list of Path) of keys of SOURCES; what is not in sources/ comes from PyPI."""
+    fetch.fetch(list(keys), PROJECT / 'sources', PROJECT / '.workstation' / 'log' / 'image-fetch.log')
+    return [PROJECT / 'sources' / catalogue.SOURCES[key]['file'] for key in keys]
+
+
+def real_prefix(folder, names):
+    """Make a prefix with the real ports and mpi4py for PYTHON, and commands osu_<name> for names. Return it."""
+    python = run([PYTHON, '-c', 'import sys; print("%d.%d" % sys.version_info[:2])'])[1].strip()
+    source, wheel = sources('mpi4py-source', f'mpi4py-{python}')
+    prefix = prefix_with(folder, [f'osu_{name}' for name in names])
+    with tarfile.open(source) as archive:
+        for member in archive:
+            if '/demo/osu_' in member.name:
+                target = prefix / 'libexec' / 'ports' / Path(member.name).name
+                target.write_bytes(archive.extractfile(member).read())
+    zipfile.ZipFile(wheel).extractall(prefix / 'lib' / 'python')
+    return prefix
+
+
+def mpich(folder):
+    """Unpack MPICH 4.2.3 below folder; return its folder."""
+    zipfile.ZipFile(sources('mpich-4.2.3')[0]).extractall(folder / 'mpich')
+    installed = folder / 'mpich' / 'mpich-4.2.3.data' / 'data'
+    for program in (installed / 'bin').iterdir():
+        program.chmod(0o755)
+    return installed
+
+
+def mpiexec(prefix, mpich, number, name, *arguments, **environment):
+    """Run a port of prefix on ranks of this machine by MPICH (its folder); return (exit code, stdout, stderr)."""
+    libraries = ':'.join(filter(None, [environment.pop('LD_LIBRARY_PATH', ''), str(mpich / 'lib')]))
+    return run([mpich / 'bin' / 'mpiexec', '-n', number, prefix / 'bin' / name, *arguments],
+               LD_LIBRARY_PATH=libraries, FI_PROVIDER='tcp', **environment)
+
+
+# --- the GPU that a rank takes, of a driver whose functions are in Python here
+
+class Driver(dict):
+    """libcuda.so.1 as osu-port calls it: what a function does by its name; the others give no error."""
+
+    def __missing__(self, name):
+        return lambda *_: 0
+
+    def __getattr__(self, name):
+        return self[name]
+
+
+@pytest.fixture
+def port(monkeypatch):
+    """Function (functions of the driver by name) that returns the module osu-port with such a driver."""
+    def loaded(**functions):
+        loader = importlib.machinery.SourceFileLoader('port', str(OSU_PORT))
+        module = importlib.util.module_from_spec(importlib.util.spec_from_loader('port', loader))
+        loader.exec_module(module)
+        monkeypatch.setattr(ctypes, 'CDLL', lambda name: Driver(
+            {'cuDeviceGetCount': gives(2), 'cuDriverGetVersion': gives(12040), **functions}))
+        return module
+    return loaded
+
+
+def gives(value):
+    """Return a function of the driver that writes an int to where its last pointer leads."""
+    def function(pointer, *_):
+        pointer._obj.value = value
+        return 0
+    return function
+
+
+def test_a_rank_takes_the_gpu_of_its_number_on_the_node(port, monkeypatch):
+    monkeypatch.setenv('SLURM_LOCALID', '3')
+    gpu = port().open_gpu()
+    assert gpu.device == 1 and gpu.title == 'libcuda.so.1 (CUDA 12.4)'
+
+
+@pytest.mark.parametrize('functions, words', [
+    ({'cuDeviceGetCount': gives(0)}, ''), ({'cuInit': lambda _: 100}, 'cuInit 100'),
+    ({'cuInit': lambda _: 803}, 'cuInit 803 older')])
+def test_a_gpu_that_cannot_be_used_is_one_message(port, monkeypatch, functions, words):
+    monkeypatch.setenv('CUDA_VISIBLE_DEVICES', '7')
+    module = port(**functions)
+    module.Gpu.files, module.Gpu.kernel_driver = ['/no/device'], '/no/driver'
+    with pytest.raises(module.GpuError) as caught:
+        module.open_gpu()
+    words += " libcuda.so.1 /no/device /no/driver CUDA_VISIBLE_DEVICES='7' H"
+    assert all(word in str(caught.value) for word in words.split()), caught.value

@@ -1,0 +1,105 @@
+"""A release: one version everywhere, citation that readers of such files take, and errors before anything is made."""
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+import zipfile
+
+import pytest
+import yaml
+
+from osu_container import PLACEHOLDER, REPOSITORY, __version__
+from osu_container.bench.results.references import described
+from tests.helpers.machine import PROJECT, STATE, run
+
+CITATION = PROJECT / 'CITATION.cff'
+
+
+def test_the_version_is_the_same_everywhere():
+    newest = re.search(r'^## \[(.+?)\]', (PROJECT / 'CHANGELOG.md').read_text(), re.M).group(1)
+    assert {'changelog': newest, 'citation': str(yaml.safe_load(CITATION.read_text())['version']),
+            'codemeta': json.loads((PROJECT / 'codemeta.json').read_text())['version']} == dict.fromkeys(
+                ('changelog', 'citation', 'codemeta'), __version__)
+    assert re.fullmatch(r'\d+\.\d+\.\d+', __version__)
+    page = (PROJECT / 'docs' / 'support.md').read_text()
+    assert set(re.findall(r'osu[-_]container-(\d[\d.]*\d)', page)) == {__version__}
+
+
+def test_the_address_of_the_repository_is_the_same_everywhere():
+    citation, codemeta = yaml.safe_load(CITATION.read_text()), json.loads((PROJECT / 'codemeta.json').read_text())
+    assert (citation.get('repository-code', ''), codemeta['codeRepository']) == (REPOSITORY, REPOSITORY or PLACEHOLDER)
+
+
+def test_every_published_dataset_has_its_licence_on_the_page():
+    rows = (PROJECT / 'docs' / 'support.md').read_text().partition('\n## Licences\n')[2]
+    for name, dataset in described().items():
+        row = next(line for line in rows.splitlines() if f'`{name}.csv`' in line)
+        assert dataset['licence'].partition(',')[0].partition(' found')[0].split()[0] in row or 'facts' in row, name
+
+
+@pytest.fixture
+def clone(tmp_path):
+    """A repository (Path) of one commit, with what release.sh reads before it makes anything."""
+    folder = tmp_path / 'clone'
+    (folder / 'osu_container').mkdir(parents=True)
+    shutil.copytree(PROJECT / 'workstation', folder / 'workstation')
+    for name in ('CHANGELOG.md', 'osu_container/__init__.py'):
+        shutil.copy(PROJECT / name, folder / name)
+    git(folder, 'init', '-q')
+    git(folder, 'add', '-A')
+    git(folder, '-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-qm', 'one')
+    return folder
+
+
+def git(folder, *words):
+    """Run git in a folder (Path); it must succeed."""
+    subprocess.run(['git', '-C', folder, *words], check=True)
+
+
+def test_only_a_commit_with_a_heading_in_the_changelog_is_released(clone):
+    def refused(text):
+        done = run(['bash', clone / 'workstation' / 'release.sh'])
+        assert done.returncode == 1 and done.stdout == '' and text in done.stderr
+        assert not (clone / '.workstation').exists()
+
+    (clone / 'CHANGELOG.md').write_text('# Changelog')
+    refused('CHANGELOG.md')
+    git(clone, 'add', '-A')
+    git(clone, '-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-qm', 'two')
+    refused(f'## [{__version__}]')
+
+
+@pytest.mark.system
+@pytest.mark.nightly
+def test_a_release_has_the_address_of_the_repository_wherever_the_pages_have_a_placeholder(clone):
+    """The archive and the wheel; the same commit gives the same bytes."""
+    for name in ('README.md', 'CITATION.cff', 'codemeta.json', 'setup.py', 'osu_container/requirements.txt'):
+        shutil.copy(PROJECT / name, clone / name)
+    shutil.copytree(PROJECT / 'easyblocks', clone / 'easyblocks', ignore=shutil.ignore_patterns('__pycache__'))
+    (clone / '.gitignore').write_text('/.workstation/\n')
+    git(clone, 'add', '-A')
+    git(clone, '-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-qm', 'two')
+    (clone / '.workstation').mkdir()
+    (clone / '.workstation' / 'venv').symlink_to(STATE / 'venv')
+    address, archives = 'https://git.example/osu/osu-container', []
+    for _ in range(2):
+        done = run(['bash', clone / 'workstation' / 'release.sh'],
+                   env={**os.environ, 'RELEASES': '', 'REPOSITORY': address})
+        assert done.returncode == 0, done.stdout + done.stderr
+        archives.append((clone / f'.workstation/release/osu-container-{__version__}.tar.gz').read_bytes())
+    assert archives[0] == archives[1]
+    with tarfile.open(fileobj=io.BytesIO(archives[0])) as packed:
+        texts = {member.name.partition('/')[2]: packed.extractfile(member).read().decode() for member in packed
+                 if member.isfile() and member.name.endswith(('.md', '.json', '.cff', '.py'))}
+    assert [name for name, text in texts.items() if PLACEHOLDER in text] == []
+    assert f'git clone {address} ' in texts['README.md'] and ' is a placeholder' not in texts['README.md']
+    assert json.loads(texts['codemeta.json'])['codeRepository'] == address
+    assert yaml.safe_load(texts['CITATION.cff'])['repository-code'] == address
+    wheel, = (clone / '.workstation' / 'release').glob('*.whl')
+    with zipfile.ZipFile(wheel) as packed:
+        name, = (name for name in packed.namelist() if name.endswith('/METADATA'))
+        described = packed.read(name).decode()
+    assert f'Home-page: {address}\n' in described and 'Provides-Extra: report' in described

@@ -1,0 +1,466 @@
+"""The rules of the verdict: where each speaks, where it just does not; and what they say of the published runs.
+
+Which MPI of the host takes the place of which MPI of an image.
+"""
+
+import collections
+import csv
+import json
+import os
+import re
+from types import SimpleNamespace
+
+import pytest
+
+from osu_container.check import examination as published
+from osu_container.check.described import fabric_verdef, library, our_image, published_image
+from osu_container.discover.host_facts import DescribedHost
+from osu_container.check.public_hosts import GLIBC, described_by
+from osu_container.data.approaches import APPROACHES
+from osu_container.verdict import verdict as verdict_rules
+from osu_container.verdict.facts import FactsError, host_facts, read_facts
+from osu_container.verdict.rules import RULES
+from osu_container.verdict.rules.described_host import REMEDY
+from osu_container.verdict.rules.finding import LEVELS, NOTE
+from osu_container.verdict.settings import (
+    HOST_MPI,
+    INJECT_FOLDER,
+    approach_entry,
+    families,
+    pmi_for,
+    runs_on,
+    with_mpi_of,
+)
+from osu_container.verdict.site_choice import described_entry, site_entry
+from osu_container.verdict.trial import NoMpi, bound_texts, image_mpi, opened_names, program_of, trial_of
+from osu_container.verdict.verdict import ask, recommended
+from osu_container.image.environment import folders
+from osu_container.image.image import MPI_FAMILIES
+from osu_container.build.recipes.images import IMAGES
+from tests.helpers.elf_folder import ElfFolder, cray_mpich, intel_mpi, mpich, open_mpi
+from tests.helpers.machine import PROJECT, one_of_each, run
+from tests.helpers.verdict_cases import (
+    CUDA,
+    GPU,
+    PLAIN,
+    SILENT,
+    SPEAKS,
+    World,
+    described,
+    each,
+    for_newer_glibc,
+    host,
+    image,
+    later,
+    linked,
+    standard_abi,
+)
+
+#: One for each kind of launcher, MPI and GPU
+REPRESENTATIVE = ['workstation', 'lumi-25.03', 'alps', 'frontier', 'perlmutter', 'polaris']
+CONTAINERS = [name for name, entry in APPROACHES.items() if entry['container']]
+
+
+def cases(table):
+    """Return pytest's parameters: (rule, the rest of a case)."""
+    return [pytest.param(rule, *case[1:], id=f'{rule}: {case[0]}') for rule, found in table.items() for case in found]
+
+
+def test_every_rule_has_a_case_where_it_speaks_and_one_where_it_is_silent():
+    # the dry run needs a runtime: tests/check/test_check.py, tests/stand_in
+    assert list(SPEAKS) == list(SILENT) == [rule.name for rule in RULES if rule.name != 'dry run']
+    assert all(SPEAKS.values()) and all(SILENT.values())
+
+
+@pytest.mark.parametrize('rule, approach, change, site_name, word, text', cases(SPEAKS))
+def test_rule_speaks(tmp_path, parts, rule, approach, change, site_name, word, text):  # noqa: F811, a fixture
+    world = World(tmp_path, parts, site_name)
+    change(world)
+    verdict = world.ask(approach)
+    said = [finding for finding in verdict.findings if finding.rule == rule]
+    assert said, [(finding.rule, finding.reason) for finding in verdict.findings]
+    message = said[0].reason + said[0].remedy
+    assert said[0].level == word and all(name in message for name in text.split()), said
+    # the worst comes first and is the verdict
+    words = [finding.level for finding in verdict.findings]
+    assert words == sorted(words, key=lambda one: [*reversed(LEVELS), NOTE].index(one))
+    assert verdict.level == next((one for one in words if one != NOTE), 'works')
+    for finding in said:
+        assert finding.evidence and all(file and found for file, found in finding.evidence)
+        assert finding.source and finding.remedy
+        assert '\n' not in finding.reason and finding.reason[-1] not in '.!'
+
+
+@pytest.mark.parametrize('approach, change, by_host', [
+    ('hybrid', each(host(libfabric=lambda it: it.fabric(needed=('libcxi.so.1', 'libuser.so.1'))), later(
+        lambda it: it.host.copy(for_newer_glibc(it.parts), '/usr/lib64/libuser.so.1'))),
+     True),
+    ('opensource', image(mpi=lambda it: it.mpi(needed=[for_newer_glibc(it)]), libraries=lambda it: [
+        for_newer_glibc(it)]), False)])
+def test_who_needs_a_newer_c_library_decides_what_to_do(tmp_path, parts, approach, change, by_host):
+    world = World(tmp_path, parts)
+    change(world)
+    said = [finding for finding in world.ask(approach).findings if finding.rule == 'symbol version']
+    assert [one.level for one in said] == ['fails'] and ('host' in said[0].remedy) == by_host
+    assert re.search(r'libuser\.so\.1\b.*GLIBC_2\.99\b.*libc\.so\.6\b.*image:', said[0].reason)
+
+
+@pytest.mark.parametrize('lacks, glibc', [('verneed', '2.99'), ('verdef', None)])
+def test_what_is_not_known_of_a_described_host_comes_with_what_would_decide_it(tmp_path, parts, lacks, glibc):
+    world = World(tmp_path, parts)
+    described(lacks, glibc=glibc)(world)
+    said = [finding.remedy for finding in world.ask('hybrid').findings if finding.rule == 'facts of the host']
+    assert said and said[0].endswith(REMEDY) and ('2.99' in said[0]) == bool(glibc), said
+
+
+def test_an_mpi_that_opens_libfabric_by_itself_is_judged_with_it(tmp_path, parts):
+    world = World(tmp_path, parts)  # Intel MPI: no DT_NEEDED
+    image(mpi=parts.mpi(intel_mpi(), needs=None), fabric=parts.fabric(providers=('tcp', 'shm')))(world)
+    verdict = world.ask('opensource')
+    assert 'cxi' in next(one.reason for one in verdict.findings if one.rule == 'no provider')
+    assert re.match('libfabric 1.22.0 .*image', verdict.libfabric)
+    assert 'no libfabric' not in {one.rule for one in verdict.findings}
+    world = World(tmp_path / 'bind', parts)
+    host(libmpi=parts.mpi(intel_mpi(), needs=None))(world)
+    image(mpi=parts.mpi(needs=None), libraries=[])(world)
+    assert re.match('libfabric 1.22.0 .*host', world.ask('bind').libfabric)
+
+
+@pytest.mark.parametrize('wanted, soname', [(['none of them', 'Open MPI'], 'libmpi.so.40'), ([], 'libmpi.so.12')])
+def test_of_several_mpis_the_one_that_the_approach_is_for_counts(wanted, soname):
+    both = [('MPICH ABI', 'libmpi.so.12', '/a'), ('Open MPI', 'libmpi.so.40', '/b')]
+    assert image_mpi(SimpleNamespace(mpis=lambda: both), wanted)[1] == soname
+
+
+def test_the_folder_of_rccls_plugin_comes_first_unless_it_has_what_is_injected(tmp_path, parts):
+    world = World(tmp_path, parts)
+
+    def path(opened, host, injected):
+        bound = bound_texts(approach_entry('hybrid'), world.site, host, opened, injected)
+        return folders(opened.environment(bound).variables.get('LD_LIBRARY_PATH'))[0][:-1]
+    opened, host = world.opened()
+    with opened:
+        assert path(opened, host, {}) == ['/opt/mpich/lib']
+        assert path(opened, host, {'libfabric.so.1': None}) == ['/opt/plugin/lib', INJECT_FOLDER, '/opt/mpich/lib']
+    world.image.copy(parts.fabric(), '/opt/plugin/lib/libfabric.so.1')
+    opened, host = world.opened()
+    with opened:
+        assert path(opened, host, {'libfabric.so.1': None}) == [INJECT_FOLDER, '/opt/mpich/lib']
+
+
+def test_of_several_programs_the_first_that_needs_mpi_is_looked_at(tmp_path, parts):
+    world = World(tmp_path, parts)
+    for name in ('osu_a', 'osu_z'):
+        world.image.copy(parts.plain('libother.so.1'), f'/opt/osu/bin/{name}')
+    with world.opened()[0] as opened:
+        assert set(opened.programs) == {'osu_a', 'osu_latency', 'osu_z'}
+        assert program_of(opened, None, opened.environment()).program == '/opt/osu/bin/osu_latency'
+
+
+def test_a_host_library_is_there_under_each_name_by_which_it_is_opened(tmp_path, parts):
+    world = World(tmp_path, parts)
+    opened, opened_host = world.opened()
+    with opened:
+        trial = trial_of(approach_entry('bind'), world.site, opened, opened_host)
+    names = opened_names(trial.approach, world.site, opened_host, trial.taken.injected)
+    also = {other: opened_host.on(fact['value']) for name, fact in world.site['libraries'].items()
+            if fact and name in trial.approach['inject'] + trial.approach['inject_if_known']
+            for other in fact.get('opened_as', [])}
+    assert also and {name: names[name].path for name in also} == also
+    assert set(names) == set(trial.taken.injected) | set(also)
+
+
+@pytest.mark.parametrize('rule, approach, change, site_name', cases(SILENT))
+def test_rule_is_silent(tmp_path, parts, rule, approach, change, site_name):  # noqa: F811, a fixture
+    world = World(tmp_path, parts, site_name)
+    change(world)
+    verdict = world.ask(approach)
+    assert [finding for finding in verdict.findings if finding.rule == rule] == []
+    assert verdict.approach == approach
+
+
+@pytest.mark.parametrize('site_name', REPRESENTATIVE)
+@pytest.mark.parametrize('approach', ['bind', 'hybrid', 'opensource', 'pure'])
+def test_what_fits_works_without_a_word(tmp_path, parts, approach, site_name):  # noqa: F811, a fixture
+    """The good image and host of these tests: what a rule says is by what its case changes."""
+    world = World(tmp_path, parts, site_name)
+    gpu = world.site['gpu']['value'] or ''
+    userland = world.site.get('gpu_userland', {'value': ['6.3']})['value']
+    image(rocm=userland[0] + '.1' if gpu.startswith('gfx') else None,
+          cuda='12.0' if gpu.startswith('sm_') else None,
+          shs=world.site.get('slingshot', {'value': None})['value'])(world)
+    if site_name == PLAIN:
+        host(libmpi=lambda it: it.mpi())(world)
+    verdict = world.ask(approach)
+    if approach == 'bind' and 'libmpi' not in world.site['libraries'] or not runs_on(
+            approach_entry(approach), world.site):
+        assert ([finding.rule for finding in verdict.findings], verdict.launch) == (['site'], None)
+        return
+    assert verdict.launch == pmi_for(approach_entry(approach), world.site)
+    wanted = ['TCP only'] if approach == 'pure' and site_name != PLAIN else []
+    if approach == 'opensource' and site_name != PLAIN and 'slingshot' not in world.site:
+        wanted = ['libcxi and driver']
+    if approach == 'bind' and gpu and not any('gtl' in name and fact for name, fact in world.site['libraries'].items()):
+        wanted = ['GPU transport layer']
+    assert [finding.rule for finding in verdict.findings] == wanted, verdict.findings
+    assert (verdict.level == 'works') == (not wanted)
+    assert verdict.mpi.endswith('host' if approach == 'bind' else 'image')
+    assert verdict.libfabric.endswith('host' if approach in ('bind', 'hybrid') else 'image')
+
+
+# ---- all sites and approaches
+
+def described_host(site, *releases):
+    """Return the host of a site (dict) with other releases (of libfabric, of Cray MPICH) than those in its paths."""
+    # what its libraries need of glibc an image of 2022 has, as that of LUMI had it then
+    return DescribedHost(described_by(site, *releases, glibc=GLIBC['lumi-24.03']))
+
+
+# ---- the recommendation
+
+def verdicts(**words):
+    return [verdict_rules.Verdict(name, word, [], '', '', None) for name, word in words.items()]
+
+
+@pytest.mark.parametrize('words, site_name, wanted', [
+    ({'pure': 'works slowly', 'bind': 'works', 'hybrid': 'works', 'opensource': 'works'}, GPU, 'opensource'),
+    ({'pure': 'works slowly', 'bind': 'works', 'hybrid': 'works', 'opensource': 'works slowly'}, GPU, 'hybrid'),
+    ({'pure': 'works slowly', 'bind': 'works', 'hybrid': 'fails', 'opensource': 'unknown'}, GPU, 'bind'),
+    ({'pure': 'works slowly', 'bind': 'fails', 'hybrid': 'unknown', 'opensource': 'works slowly'}, GPU, 'opensource'),
+    ({'pure': 'works slowly', 'bind': 'unknown', 'hybrid': 'unknown', 'opensource': 'unknown'}, GPU, 'pure'),
+    ({'pure': 'unknown', 'bind': 'unknown', 'hybrid': 'fails', 'opensource': 'unknown'}, GPU, None),
+    ({'pure': 'works', 'bind': 'works', 'hybrid': 'works', 'opensource': 'works'}, PLAIN, 'pure'),
+    ({'pure': 'fails', 'openmpi': 'works'}, PLAIN, 'openmpi'),
+])
+def test_recommended_is_the_best_then_the_sites_then_what_takes_least_from_the_host(words, site_name, wanted):
+    assert recommended(verdicts(**words), site_entry(site_name)) == wanted
+
+
+# ---- the examination: the published runs
+
+#: approach -> how many of the published cells were measured
+MEASURED = {'pure': 7, 'bind': 7, 'hybrid': 11, 'opensource': 10}
+
+
+@pytest.fixture(scope='module')
+def cells():
+    return [cell for cell in published.examination() if cell.outcome != 'not measured']
+
+
+def outcomes():
+    """Return how often (dict) each outcome comes out."""
+    found = collections.Counter(cell.outcome for cell in published.examination())
+    return {word: found[word] for word in ('right', 'unknown', 'wrong')}
+
+
+def test_all_that_was_measured_is_examined(cells):
+    assert collections.Counter(cell.approach for cell in cells) == MEASURED and sum(MEASURED.values()) == 35
+    with open(PROJECT / 'osu_container' / 'check' / 'compatibility.csv') as stream:
+        marks = [row[approach] for row in csv.DictReader(stream) for approach in MEASURED]
+    assert [cell.mark for cell in published.examination()] == marks
+    assert len(cells) == sum(mark in ('Y', '(Y)', 'N') for mark in marks)
+
+
+def test_unknown_says_what_evidence_is_missing(cells):
+    for cell in cells:
+        if cell.outcome == 'unknown':
+            finding = cell.verdict.findings[0]
+            assert finding.level == 'unknown' and cell.why == finding.reason
+            assert finding.remedy, 'what would tell it'
+
+
+@pytest.mark.parametrize('rule', ['symbol version', 'no provider', 'no libfabric', 'RCCL plugin', 'capability set',
+                                  'TCP only'])
+def test_without_a_rule_the_examination_is_worse(monkeypatch, rule):
+    whole = outcomes()
+    monkeypatch.setattr(verdict_rules, 'RULES', [one for one in RULES if one.name != rule])
+    assert len(verdict_rules.RULES) == len(RULES) - 1
+    assert outcomes()['wrong'] > whole['wrong'] == 0
+
+
+@pytest.mark.parametrize('mark, note, word, rules, wanted', [
+    ('Y', '22 GB/s', 'works', [], 'right'), ('Y', '22 GB/s', 'fails', ['no provider'], 'wrong'),
+    ('Y', '22 GB/s', 'works slowly', ['RCCL plugin'], 'wrong'), ('(Y)', 'works', 'works', [], 'wrong'),
+    ('Y', '22 GB/s; RCCL 3 GB/s', 'works slowly', ['RCCL plugin'], 'right'),
+    ('Y', '22 GB/s; RCCL 13 GB/s', 'works', [], 'right'), ('Y', 'fast (~2 GB/s)', 'works', [], 'wrong'),
+    ('N', 'fails: MPICH expects a higher libfabric version', 'fails', ['symbol version'], 'right'),
+    ('N', 'fails: MPICH expects a higher libfabric version', 'fails', ['no provider'], 'wrong'),
+    ('Y', '', 'unknown', ['not seen over cxi'], 'unknown'),
+    ('??', '', 'fails', ['no provider'], 'not measured'),
+])
+def test_a_prediction_is_judged_by_word_and_cause(mark, note, word, rules, wanted):
+    findings = [verdict_rules.Finding(rule, word, 'because', [], '', '') for rule in rules]
+    assert published.judged(mark, 'hybrid', note, findings)[0] == wanted
+
+
+def test_todays_prediction_is_called_one():
+    cells = published.examination(published.NOW)
+    assert len(cells) == 48 and {cell.outcome for cell in cells} == {'not measured'}
+    assert {cell.mark for cell in cells} == {''}
+
+
+# ---- descriptions
+
+def test_a_description_is_not_held_to_be_whole():
+    """What is not in it is not missing, and no symbol lacks."""
+    entry = described_entry(published.THEN)
+    described = published_image(True, '1.22.0', '4.2.3', '6.0.3')
+    mpi = described.files['/usr/lib/libmpi.so.12']
+    described.files['/usr/lib/libmpi.so.12'] = mpi._replace(needed=[*mpi.needed, 'libnobody.so'],
+                                                            undefined={'nobody': 'OBJECT'})
+    verdict = ask(approach_entry('opensource'), entry, described, described_host(entry))
+    assert not {'missing library', 'undefined symbol'} & {finding.rule for finding in verdict.findings}
+    assert library('/usr/lib/libx.so.1').soname == 'libx.so.1'
+
+
+@pytest.mark.parametrize('libfabric, newest', [
+    ('1.15.2.0', 6), ('1.17.0', 6), ('1.20.0', 7), ('1.22.0', 7), ('2.0.0', 8), ('2.1.0', 8), ('2.5.1', 9)])
+def test_versions_of_libfabric_by_release(libfabric, newest):
+    assert fabric_verdef(libfabric) == {f'FABRIC_1.{number}' for number in range(newest + 1)}
+
+
+# ---- what goes into the process
+
+#: Rules on what the loader does, and by which word it does not start the program
+LOADER_RULES = {('missing library', 'fails'), ('symbol version', 'fails'), ('undefined symbol', 'fails')}
+#: Rules where there is no process to look at, or none that can run here
+ELSEWHERE = {'host path missing', 'architecture', 'GPU vendor', 'static program', 'other MPI', 'host not described',
+             'facts of the host'}
+
+
+def opened_later(one, opens):
+    """Return whether a Loaded comes in by a library that Open MPI opens in MPI_Init(), or by one of opens (list)."""
+    return '/mca_' in one.name or one.name in opens or one.by is not None and opened_later(one.by, opens)
+
+
+@pytest.mark.parametrize('rule, approach, change, site_name', one_of_each([
+    pytest.param(case.values[0], *case.values[1:4], id=f'{table}: {case.id}')
+    for table, found in (('speaks', cases(SPEAKS)), ('silent', cases(SILENT))) for case in found
+    if case.values[0] not in ELSEWHERE], lambda rule, approach, *_: (rule, approach)))
+def test_the_real_loader_does_with_each_case_what_the_verdict_says(tmp_path, parts, rule, approach, change, site_name):
+    """Every image and host of the tables is put together as the module would, and the program in it is run."""
+    world = World(tmp_path, parts, site_name)
+    change(world)
+    opened, opened_host = world.opened()
+    with opened:
+        try:
+            mix = trial_of(dict(approach_entry(approach), **world.approach), world.site, opened, opened_host,
+                           world.program)
+        except NoMpi:
+            return
+        if mix.start.program is None or any(' or ' in name for name, _ in mix.process.missing):
+            return  # an image without a program; what mpi4py would try
+        findings = verdict_rules.verdict_of(mix).findings
+        if site_name == CUDA:  # as --nv does
+            for name, _ in mix.process.missing:
+                world.image.copy(parts.plain(name), f'/usr/lib/{name}')
+            mix = trial_of(approach_entry(approach), world.site, type(opened)(opened.path, 'osu_'), opened_host)
+        done, loaded = world.really(mix, *mix.start.opens, *([mix.start.plugin[0]] if mix.start.plugin else []))
+    said = {(finding.rule, finding.level) for finding in findings}
+    starts = not said & LOADER_RULES
+    if said & {('undefined symbol', 'unknown'), ('missing library', 'unknown')}:
+        return  # scripts that are not read whole: either may happen
+    assert (done.returncode in (0, 3)) == starts, done
+    if starts:
+        program = os.path.realpath(world.image.on(mix.start.program))[len(os.path.realpath(world.image.root)):]
+        assert [one.path for one in mix.process.loaded if one.path != program
+                and 'ld-linux' not in one.path and not opened_later(one, mix.start.opens)] == loaded
+        if mix.start.plugin and done.returncode != 127:
+            said = [finding for finding in findings if finding.rule == 'RCCL plugin' and finding.level != NOTE
+                    and not re.match('no DT_NEEDED|providers', finding.evidence[0][1])]
+            assert (done.returncode == 3) == bool(said) or approach == 'pure'
+
+
+@pytest.mark.parametrize('mpich, libfabric, approach, word', [
+    ('4.0.3', '1.21.0', 'hybrid', 'fails'), ('4.2.3', '1.21.0', 'hybrid', None), ('4.0.3', '1.22.0', 'hybrid', None),
+    ('4.0.3', '1.21.0', 'opensource', None), ('4.0.3', '1.21.0', 'bind', None)])
+def test_a_described_mpich_asks_for_the_api_of_the_libfabric_that_it_was_built_with(mpich, libfabric, approach, word,
+                                                                                       monkeypatch):
+    entry, name = site_entry(GPU), 'osu-lumi-rocm-6.3.4-mpich-{}-libfabric-1.22.0-libcxi'
+    monkeypatch.setitem(IMAGES, name.format(mpich), IMAGES[name.format('4.2.3')])
+    described = our_image(name.format(mpich))
+    found = ask(approach_entry(approach), entry, described, described_host(entry, libfabric, '8.1.32')).findings
+    assert [one.level for one in found if one.rule == 'libfabric API'] == [word] * bool(word)
+
+
+RUNTIME = {'command': 'apptainer', 'name': 'apptainer'}
+
+
+# ---- which library is injected
+
+@pytest.mark.parametrize('soname', sorted(MPI_FAMILIES))
+@pytest.mark.parametrize('approach', CONTAINERS)
+def test_the_soname_of_the_image_chooses_the_hosts_mpi_and_nothing_else(approach, soname):
+    entry = approach_entry(approach)
+    chosen = with_mpi_of(entry, soname)
+    wanted, other = HOST_MPI.get(soname, 'libmpi'), entry.get('by_family', {}).get(MPI_FAMILIES[soname], {})
+    entry.update(other)
+    assert chosen['inject'] == [wanted if name == 'libmpi' else name for name in entry['inject']]
+    assert dict(chosen, inject=None) == dict(entry, inject=None)
+
+
+@pytest.mark.parametrize('says', [mpich('3.1.4', 'ch3:nemesis'), intel_mpi(), cray_mpich()])
+@pytest.mark.parametrize('site', [GPU, PLAIN])
+def test_bind_takes_an_image_of_any_mpi_of_that_binary_interface(tmp_path, parts, says, site):
+    world = World(tmp_path, parts, site)
+    each(image(mpi=lambda it: it.mpi(says)), host(libmpi=lambda it: it.mpi(mpich('5.0.2') if site == PLAIN
+                                                                          else cray_mpich())))(world)
+    verdict = world.ask('bind')
+    assert verdict.level == 'works', verdict.findings
+    assert re.match(('MPICH 5.0.2' if site == PLAIN else 'Cray MPICH 8.1.32') + ' .*host', verdict.mpi)
+
+
+@pytest.mark.parametrize('mpi, wanted', [('libmpi.so.12', 'libmpi'), ('libmpi_abi.so.1', 'libmpi_abi')])
+def test_of_an_image_with_both_kinds_the_program_decides(tmp_path, parts, mpi, wanted):
+    """As MPICH 5 installs them. What is recorded is the library that the program asks for."""
+    world = World(tmp_path, parts, PLAIN)
+    each(standard_abi(mpich('5.0.2')), image(
+        mpi=lambda it: it.mpi(mpich('5.0.2')), libraries=lambda it: [it.mpi(mpich('5.0.2'), 'libmpi_abi.so.1')],
+        program=linked(mpi=lambda it: it.mpi(mpich('5.0.2'), mpi))))(world)
+    opened, on_host = world.opened()
+    opened.close()
+    facts = read_facts(approach_entry('bind'), world.site, str(world.image), on_host.root, RUNTIME, 'osu_')
+    assert facts['image']['soname'] == mpi
+    injected = {one['soname']: one for one in facts['host']['injected']}
+    assert injected[mpi]['name'] == wanted and injected[mpi]['path'].startswith(on_host.root)
+    assert {'libmpi.so.12', 'libmpi_abi.so.1'} & set(injected) == {mpi}
+    assert facts['host']['mpi'] == host_facts(world.site, on_host.root, mpi)['mpi'] == 'MPICH %s' % (
+        '5.0.2' if wanted == 'libmpi_abi' else '4.2.3')
+
+
+@pytest.mark.parametrize('folder, plugins', [('/opt/openmpi/5.0.11/lib', 'openmpi'),
+                                             ('/usr/lib/x86_64-linux-gnu', 'openmpi/lib/openmpi3')])
+def test_discover_finds_the_hosts_open_mpi_and_its_plugins(tmp_path, parts, folder, plugins):
+    tree = ElfFolder(tmp_path / 'host')
+    tree.copy(parts.mpi(open_mpi(), 'libmpi.so.40'), f'{folder}/libmpi.so.40')
+    tree.copy(parts.plain('mca_mtl_ofi.so'), f'{folder}/{plugins}/mca_mtl_ofi.so')
+    done = run([PROJECT / 'bin' / 'osu-container', 'discover', '--sysroot', tree, '--json'])
+    assert done.returncode == 0, done
+    found = json.loads(done.stdout)['site']['libraries']['libompi']
+    assert (found['value'], found['folders']) == (f'{folder}/libmpi.so.40', {'lib/openmpi': f'{folder}/{plugins}'})
+
+
+# ---- what is refused, and the way out
+
+@pytest.mark.parametrize('approach', ['bind', 'openmpi'])
+@pytest.mark.parametrize('soname, says, remedy', [
+    ('libmpi.so.40', open_mpi(), 'Wi4MPI'), ('libmpich.so.12', mpich('4.0.2'), 'libmpi.so.12'),
+    ('libmpi_abi.so.0', mpich('5.0.0'), 'MPICH 5.0.2'),
+    ('libmpi.so.12', mpich(), 'opensource'), ('libmpi_abi.so.1', mpich('5.0.2'), 'opensource')])
+def test_installing_with_another_mpi_names_it_and_a_remedy(tmp_path, parts, approach, soname, says, remedy):
+    """--force helps nothing: nothing that is injected would be used."""
+    world = World(tmp_path, parts, PLAIN)
+    entry = approach_entry(approach)
+    each(standard_abi(says), image(mpi=lambda it: it.mpi(says, soname)))(world)
+    opened, on_host = world.opened()
+    opened.close()
+
+    def facts():
+        return read_facts(entry, world.site, str(world.image), on_host.root, RUNTIME, 'osu_', force=True)
+    if MPI_FAMILIES[soname] in families(entry):
+        assert facts()['image']['soname'] == soname
+        return
+    with pytest.raises(FactsError) as error:
+        facts()
+    for text in (approach, entry['mpi'], str(world.image), soname, remedy):
+        assert text in str(error.value)

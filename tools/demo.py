@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""
+Install five modules by EasyBuild, run them on two nodes, print a table and write a report: `make demo`.
+
+The make target sets up Slurm, the image and the host's MPI before. The runs and the report are those of `osu-container
+bench` and `report`, with the tag demo.
+"""
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tools import demo_table
+from osu_container.base import streams
+from osu_container.base.places import PROJECT
+from osu_container.bench.results import run_files
+
+#: Module -> its easyconfig, in the order of the table
+MODULES = {
+    'osu-native': 'osu-native.eb', 'osu-container/pure': 'osu-container-pure.eb',
+    'osu-container/bind': 'osu-container-bind.eb', 'osu-container/hybrid': 'osu-container-hybrid.eb',
+    'osu-container/opensource': 'osu-container-opensource.eb'}
+#: Number of measurements of each benchmark; before them, each module starts once without being measured
+REPEATS = 2
+#: What modules are made from: a module that is older than one of these files is installed again
+INPUTS = ('easyblocks/generic/*.py', 'easyconfigs/o/*/*', 'osu_container/install/easyblock.py', 'osu_container/core/**/*.py',
+          'sources/osu-workstation-*.sif')
+NEXT = """Next, in this shell:
+    . ./env.sh
+    module load osu-container/hybrid
+    srun osu_bw H H
+    make stop     # stops the private Slurm"""
+
+
+class DemoError(Exception):
+    """A command that failed; the text names the command."""
+
+
+def run(project, command, **options):
+    """
+    Run a command line (str) in a shell after `. ./env.sh` of a project (Path); options: of Popen.
+
+    Return its stdout (str) if options redirect it, else None. Raises DemoError if it fails.
+    """
+    print(f'==> {command}', flush=True)
+    shell = ['bash', '--norc', '-c', f'set -e; . {shlex.quote(str(project / "env.sh"))}; {command}']
+    with streams.started(shell, cwd=project, **options) as child:
+        output, _ = child.communicate()
+    if child.returncode:
+        raise DemoError(f'`{command}` failed (exit code {child.returncode})')
+    return output
+
+
+def install(project):
+    """Install the modules that are missing or older than their INPUTS."""
+    newest = max(path.stat().st_mtime for pattern in INPUTS for path in project.glob(pattern))
+    folder = Path(run(project, 'tools/workstation/eb_folder.sh modules', stdout=subprocess.PIPE, text=True).strip())
+    for module, easyconfig in MODULES.items():
+        name, _, version = module.partition('/')
+        installed = max((path.stat().st_mtime for path in folder.glob(f'{name}/{version or "*"}.lua')), default=None)
+        if installed is None:
+            run(project, f'eb {easyconfig} -r')
+        elif installed < newest:
+            run(project, f'eb {easyconfig} -r --rebuild')
+        else:
+            print(f'==> {module} is installed', flush=True)
+
+
+def measure(project):
+    """Measure all modules; return the folder of the run (Path)."""
+    folder = project / '.workstation' / 'results' / time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())
+    modules = ' '.join(f'--module {module}' for module in MODULES)
+    run(project, f'osu-container bench --tag demo --repeats {REPEATS} {modules} --output {shlex.quote(str(folder))}')
+    return folder
+
+
+def report(project, folder):
+    """Print the table of a run (Path of its folder), and write it and the report beside the run."""
+    table = demo_table.plain(run_files.read(folder))
+    (folder / 'table.txt').write_text(table)
+    page = folder / 'report.html'
+    run(project, f'osu-container report {shlex.quote(str(folder))} --output {shlex.quote(str(page))}')
+    print(f'\n{table}\nReport, for a browser: {page}\n{NEXT}')
+
+
+def main(project=PROJECT):
+    """Run the demo of a project (Path); return the exit code."""
+    try:
+        with streams.ending_when_asked():
+            install(project)
+            report(project, measure(project))
+    except (DemoError, run_files.ResultsError, demo_table.TableError, OSError) as err:
+        print(f'demo: {err}\nAfter that is corrected: make demo, which keeps the modules that are installed',
+              file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
