@@ -56,7 +56,7 @@ _osu_container_env() {
     # shellcheck source=scripts/completion.bash
     [[ $- != *i* ]] || . "$project/osu_container/completion.bash"
 
-    modules=$(bash "$project/workstation/eb_folder.sh" modules)
+    modules=$(bash "$project/tools/workstation/eb_folder.sh" modules)
     # Lmod counts how often a folder was added, so it is added once only.
     [[ :${MODULEPATH:-}: == *:"$modules":* ]] || module use "$modules"
     if [[ -e $work/slurm/slurm.conf ]]; then

@@ -43,10 +43,11 @@ setup(
     license='MIT',
     python_requires='>=3.6',
     extras_require=extras(),
-    packages=find_packages(include=['osu_container', 'osu_container.*']) + ['easybuild.easyblocks.generic'],
+    packages=find_packages(include=['osu_container', 'osu_container.*']) + [
+        'easybuild.easyblocks.generic', 'osu_container.scripts'],
     # EasyBuild itself owns the packages easybuild.easyblocks and .generic: only our modules are added
-    package_dir={'easybuild.easyblocks.generic': 'easyblocks/generic'},
-    package_data={'osu_container': ['*', '*/*', '*/*/*']},
+    package_dir={'easybuild.easyblocks.generic': 'easyblocks/generic', 'osu_container.scripts': 'scripts'},
+    package_data={'osu_container': ['*', '*/*', '*/*/*', '*/*/*/*'], 'osu_container.scripts': ['*']},
     data_files=files_below('easyconfigs', os.path.join('easybuild', 'easyconfigs')),
     entry_points={'console_scripts': ['osu-container = osu_container.cli:command']},
 )

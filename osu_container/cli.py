@@ -13,10 +13,7 @@ import sys
 from pathlib import Path
 
 from osu_container import __version__
-from osu_container.base import shell, terminal
-from osu_container.base import files
-
-from osu_container.base import exit_codes, streams
+from osu_container.base import exit_codes, files, shell, streams, terminal
 from osu_container.base.exit_codes import MISSING
 
 #: subcommand -> module with add_arguments(parser) and the text of its line in --help

@@ -8,16 +8,7 @@ from osu_container.data.approaches import APPROACHES
 
 pytest.register_assert_rewrite('tests.helpers')
 
-from tests.helpers.machine import (
-    EASYBUILD_VERSIONS,
-    FIRST,
-    PROJECT,
-    STATE,
-    EasyBuild,
-    end_jobs,
-    run,
-    tool,
-)  # noqa: E402
+from tests.helpers.machine import EASYBUILD_VERSIONS, FIRST, PROJECT, STATE, EasyBuild, end_jobs, run, tool  # noqa: E402
 
 
 def pytest_make_parametrize_id(val):
@@ -61,7 +52,7 @@ def pytest_runtest_teardown(item):
 @pytest.fixture(scope='session')
 def slurm():
     """The private Slurm of two nodes, running."""
-    done = run([PROJECT / 'workstation' / 'slurm.sh', 'start'])
+    done = run([PROJECT / 'tools' / 'workstation' / 'slurm.sh', 'start'])
     assert done.returncode == 0, done.stdout + done.stderr
 
 

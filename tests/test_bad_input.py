@@ -62,7 +62,7 @@ class Place:
 
     def run(self, typed, timeout=60):
         """Run a line (str) as a user who has typed it; return the CompletedProcess and the names that it changed."""
-        environment = {'PATH': f"{PROJECT / 'bin'}:{STATE / 'bin'}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin:"
+        environment = {'PATH': f"{PROJECT / 'scripts'}:{STATE / 'bin'}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin:"
                                f"{self.samples / 'runtime'}",
                        'HOME': str(self.above / 'home'), 'TMPDIR': str(self.above / 'tmp'), 'LC_ALL': 'C.UTF-8',
                        'CLONE': str(PROJECT), 'OSU_CONTAINER_RESULTS': str(self.above / 'results'),

@@ -16,13 +16,13 @@ import pytest
 
 from osu_container import __version__, cli
 from osu_container.base import columns, exit_codes, streams
+from osu_container.bench.compare import cli as compare
 from osu_container.check.cli import CODES
 from osu_container.cli import COMMANDS, Parser, main
-from osu_container.bench.compare import cli as compare
 from tests.helpers.machine import PROJECT, PYTHON_36, run
 from tests.proof.test_judging import keep, rank
 
-COMMAND = PROJECT / 'bin' / 'osu-container'
+COMMAND = PROJECT / 'scripts' / 'osu-container'
 
 
 @pytest.mark.parametrize('arguments, usage, meant', [

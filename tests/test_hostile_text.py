@@ -17,18 +17,18 @@ from hypothesis import strategies as st
 
 from osu_container import cli
 from osu_container.base import shell, terminal
-from osu_container.data.sites.schema import EVIDENCE
-from osu_container.verdict.site_choice import SiteFile
 from osu_container.base.terminal import LEFT_OUT
-from osu_container.install.module_text import lua_string
-from osu_container.discover.write import source_of
-from osu_container.check.new import easyconfig
 from osu_container.bench.results import run_files
-from tests.verdict.test_settings import facts
+from osu_container.check.new import easyconfig
+from osu_container.data.sites.schema import EVIDENCE
+from osu_container.discover.write import source_of
+from osu_container.install.module_text import lua_string
+from osu_container.verdict.site_choice import SiteFile
+from tests.bench.test_report import Tables
 from tests.helpers.example_runs import CASES, make_run
 from tests.helpers.hostile import NAMES, PATHS, TEXTS, EasyBuildReader, Lua, each
 from tests.helpers.machine import PROJECT
-from tests.bench.test_report import Tables
+from tests.verdict.test_settings import facts
 
 IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
 CONTROL = re.compile('[\0-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ud800-\udfff]')

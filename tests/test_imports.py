@@ -45,8 +45,8 @@ for name in sys.argv[1:]:
     os.wait()
 """
 #: What needs a newer Python than compute nodes and EasyBuild 4.9 have, as pyproject.toml says it to ruff
-NEWER = ','.join(re.findall(r'^"osu_container/\{(.*)\}.* = "py39"$', (PROJECT / 'pyproject.toml').read_text(), re.M))
-OF_36 = [name for name in MODULES if (name + '..').split('.')[1] not in NEWER.split(',')]
+NEWER = re.findall(r'^"osu_container/(.*)/\*\*" = "py39"$', (PROJECT / 'pyproject.toml').read_text(), re.M)
+OF_36 = [name for name in MODULES if (name + '..').split('.')[1] not in NEWER]
 
 
 def python_files():
@@ -105,9 +105,19 @@ def test_no_circle_of_imports():
     graphlib.TopologicalSorter(edges).prepare()  # raises CycleError, which names the modules
 
 
-def test_core_needs_neither_easybuild_nor_the_rest():
-    allowed = ('osu_container.core', 'osu_container.base.places')  # and the release, in the package itself
+#: The packages, each of which may import those before it (CONTRIBUTING.md draws them)
+ORDER = ['base', 'data', 'image', 'verdict', 'install', 'build', 'discover', 'proof', 'why', 'check', 'bench']
+#: Packages that no EasyBuild has to be installed for
+WITHOUT_EASYBUILD = ORDER[:4]
+
+
+def test_a_package_imports_only_packages_before_it():
+    packages = {name.split('/')[1] for name in TRACKED if name.startswith('osu_container/') and name.count('/') > 1}
+    assert packages == set(ORDER)
     for name, text in python_files().items():
-        if name.startswith('osu_container/core/'):
-            for module in re.findall(r'^\s*(?:from|import) (easybuild[\w.]*|osu_container[\w.]*)', text, re.M):
-                assert module == 'osu_container' or module.startswith(allowed), f'{name} imports {module}'
+        place = name.split('/')[1]
+        if name.startswith('osu_container/') and place in ORDER:
+            found = re.findall(r'^\s*from osu_container\.?(\w*)[\w.]* import', text, re.M)
+            later = set(found) & set(ORDER[ORDER.index(place) + 1:])
+            assert not later, f'{name} imports {later}'
+            assert place not in WITHOUT_EASYBUILD or not re.search('^ *(from|import) easybuild', text, re.M), name

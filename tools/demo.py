@@ -13,10 +13,10 @@ import sys
 import time
 from pathlib import Path
 
-from tools import demo_table
 from osu_container.base import streams
 from osu_container.base.places import PROJECT
 from osu_container.bench.results import run_files
+from tools import demo_table
 
 #: Module -> its easyconfig, in the order of the table
 MODULES = {
@@ -26,7 +26,8 @@ MODULES = {
 #: Number of measurements of each benchmark; before them, each module starts once without being measured
 REPEATS = 2
 #: What modules are made from: a module that is older than one of these files is installed again
-INPUTS = ('easyblocks/generic/*.py', 'easyconfigs/o/*/*', 'osu_container/install/easyblock.py', 'osu_container/core/**/*.py',
+INPUTS = ('easyblocks/generic/*.py', 'easyconfigs/o/*/*', 'scripts/*',
+          *(f'osu_container/{name}/**/*.py' for name in ('base', 'data', 'image', 'install', 'verdict')),
           'sources/osu-workstation-*.sif')
 NEXT = """Next, in this shell:
     . ./env.sh

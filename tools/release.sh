@@ -7,9 +7,9 @@
 # RELEASES="bookworm trixie" names the Debian releases that are tried (these are the default; none: RELEASES=).
 set -euo pipefail
 # shellcheck source=tools/workstation/common.sh
-. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/workstation/common.sh"
 # shellcheck source=tools/workstation/debian.sh
-. "$(dirname "${BASH_SOURCE[0]}")/debian.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/workstation/debian.sh"
 
 releases=${RELEASES-bookworm trixie}
 out=$work/release
@@ -92,7 +92,7 @@ try_on() {
         "$release" "$new/root.tar" "$mirror"
     mkdir "$root"
     cp "$new/$name.tar.gz" "$new"/*.whl "$new/SHA256SUMS" "$new/given"
-    cp "$project/workstation/try_release.sh" "$new/given/"
+    cp "$project/tools/try_release.sh" "$new/given/"
     # shellcheck disable=SC2016  # expanded inside
     unshare "${namespaces[@]}" bash -euc '
         root=$1 archive=$2 given=$3

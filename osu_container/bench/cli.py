@@ -11,18 +11,16 @@ import sys
 import time
 from pathlib import Path
 
-from osu_container.base import shell
-from osu_container.data.launchers import BATCH
-from osu_container.verdict import launching
+from osu_container.base import shell, streams
 from osu_container.base.terminal import discreet
-from osu_container.proof import judging
-from osu_container.proof.cli import call
-
-from osu_container.base import streams
+from osu_container.bench import BenchError, cases, holding, installed_modules, plan, reframe_settings
 from osu_container.bench.results import model, run_files, select
 from osu_container.bench.results.import_cli import whole_number
-from osu_container.bench import BenchError, cases, holding, installed_modules, plan, reframe_settings
 from osu_container.bench.session import Session, Wanted, left_of
+from osu_container.data.launchers import BATCH
+from osu_container.proof import judging
+from osu_container.proof.cli import call
+from osu_container.verdict import launching
 
 EXAMPLES = """examples:
   osu-container bench --dry-run                       what would run, line by line
@@ -290,7 +288,7 @@ def _in_a_job(options, wanted, site, runs, base):
     print('$ ' + shlex.join(command) + ' osu-container bench ...', flush=True)
     # not in place of this process: killed, it would leave a job, or one that waits, which nobody gives back
     more = () if sys.stdin.isatty() else (signal.SIGINT,)  # a terminal sends that to both
-    again = [sys.executable, str(installed_modules.PROJECT / 'bin' / 'osu-container'), *sys.argv[1:]]
+    again = [sys.executable, str(installed_modules.PROJECT / 'scripts' / 'osu-container'), *sys.argv[1:]]
     return call([*command, *again], base, (signal.SIGTERM, signal.SIGHUP, *more))
 
 

@@ -14,9 +14,7 @@ import subprocess
 from pathlib import Path
 
 from osu_container.base.files import not_anothers
-
-from osu_container.bench import record
-from osu_container.bench import BenchError
+from osu_container.bench import BenchError, record
 
 #: The locked file, which says who measures
 NAME = 'running.txt'

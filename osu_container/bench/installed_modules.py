@@ -14,18 +14,16 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from osu_container.base.files import read_json
+from osu_container.base.places import PROJECT, STATE
+from osu_container.bench import BenchError, record
 from osu_container.data.approaches import APPROACHES
 from osu_container.data.sites import BASES
+from osu_container.image.elf import ElfError, elf_facts
+from osu_container.image.libraries import sha256_of
+from osu_container.proof.judging import promise_from
 from osu_container.verdict.settings import FAMILY as FAMILY_ELSEWHERE
 from osu_container.verdict.site_choice import site_entry
-from osu_container.image.elf import ElfError, elf_facts
-from osu_container.base.files import read_json
-from osu_container.image.libraries import sha256_of
-from osu_container.base.places import PROJECT, STATE
-from osu_container.proof.judging import promise_from
-
-from osu_container.bench import record
-from osu_container.bench import BenchError
 
 #: Names of the modules of this project (the part before the slash) that are measured unless others are named
 CONTAINER, NATIVE = 'osu-container', 'osu-native'
@@ -171,7 +169,7 @@ class Module:
                               if os.path.isfile(path)})
 
 
-#: Files of an installation: what osu-explain reads, and what was found in image and host (osu_container/install/easyblock.py)
+#: Files of an installation: what osu-explain reads, and image and host (osu_container/install/easyblock.py)
 SETTINGS, FACTS = 'settings.json', 'facts.json'
 
 

@@ -7,10 +7,9 @@ import re
 from dataclasses import asdict
 from pathlib import Path
 
-from osu_container.proof import judging
-
 from osu_container.bench import record
 from osu_container.bench.results import model, osu_output
+from osu_container.proof import judging
 
 #: Characters of output that are searched for known messages, from the end
 SEARCHED = 200000

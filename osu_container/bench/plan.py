@@ -14,11 +14,10 @@ import shlex
 import shutil
 from dataclasses import asdict, dataclass, field
 
-from osu_container.verdict import launching
-
-from osu_container.bench.results.model import COMMAND, WITHOUT_SIZES, Case, is_command
 from osu_container.bench import BenchError, cases
 from osu_container.bench.installed_modules import ROOT
+from osu_container.bench.results.model import COMMAND, WITHOUT_SIZES, Case, is_command
+from osu_container.verdict import launching
 
 #: What is said of a case whose data is checked: that writes and reads every buffer anew for each message, which a
 #: network sees in other caches, so its figures are no others'

@@ -21,15 +21,14 @@ from pathlib import Path
 
 from osu_container.base import outputs
 from osu_container.base.files import read_json
+from osu_container.base.places import SCRIPTS
+from osu_container.base.streams import started
+from osu_container.bench import BenchError, cases, holding, installed_modules, measure, plan, record, reframe_settings
+from osu_container.bench.results import osu_output, run_files
 from osu_container.proof import judging
 
-from osu_container.bench import record
-from osu_container.bench.results import osu_output, run_files
-from osu_container.base.streams import started
-from osu_container.bench import BenchError, cases, holding, installed_modules, measure, plan, reframe_settings
-
 CHECKS = Path(__file__).with_name('checks.py')
-RANK_PROOF = CHECKS.parents[1] / 'rank-proof'
+RANK_PROOF = Path(SCRIPTS) / 'rank-proof'
 #: The first run of a module, which is not measured: MPICH says under this variable which provider it takes (60 lines)
 ASK = {'MPIR_CVAR_DEBUG_SUMMARY': '1'}
 #: Long enough (about a second) for rank-proof to look twice at a native program, which starts fast

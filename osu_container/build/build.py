@@ -16,10 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from osu_container.base import outputs
-from osu_container.install.image_build import wanted_sha256
 from osu_container.base.files import not_anothers
-from osu_container.image.sif import ImageError as SifError
-
 from osu_container.build import ImageError, fetch
 from osu_container.build.catalogue import (
     IMAGES,
@@ -34,6 +31,8 @@ from osu_container.build.catalogue import (
 )
 from osu_container.build.installed import packages, unpack
 from osu_container.build.progress import run, say
+from osu_container.image.sif import ImageError as SifError
+from osu_container.install.image_build import wanted_sha256
 
 
 class Options(NamedTuple):
@@ -245,7 +244,8 @@ def runtime():
     """
     program = command_path('apptainer', 'singularity')
     if not program:
-        raise ImageError("neither apptainer nor singularity is on PATH. Run tools/workstation/prerequisites.sh, or install "
+        raise ImageError("neither apptainer nor singularity is on PATH. Run "
+                         "tools/workstation/prerequisites.sh, or install "
                          "one")
     if has_all_rights():
         return program, []

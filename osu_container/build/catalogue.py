@@ -7,12 +7,11 @@ import sys
 from pathlib import Path
 
 from osu_container.base.files import read_json
-from osu_container.image.libraries import sha256_of
 from osu_container.base.places import PROJECT, STATE
+from osu_container.build import ImageError
 from osu_container.build.recipes.images import FAMILIES, IMAGES, RENDERED, render, rendered_name
 from osu_container.build.recipes.versions import DEBIAN, DEFAULT_DEBIAN, RECIPE_VERSION, SOURCES
-
-from osu_container.build import ImageError
+from osu_container.image.libraries import sha256_of
 
 __all__ = ['DEBIAN', 'DEFAULT_DEBIAN', 'FAMILIES', 'IMAGES', 'PROJECT', 'RECIPE_VERSION', 'SOURCES', 'command_path',
            'find', 'record_of', 'recipe_text', 'sha256_of', 'shown', 'state']

@@ -4,10 +4,9 @@ import os
 import sys
 from pathlib import Path
 
-from osu_container.base.terminal import one_line
-from osu_container.base.places import PROJECT, STATE
-
 from osu_container.base import columns
+from osu_container.base.places import PROJECT, STATE
+from osu_container.base.terminal import one_line
 from osu_container.build import ImageError
 from osu_container.build.catalogue import FAMILIES, IMAGES, SOURCES, find, recipe_text, shown, state
 

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from osu_container.base import outputs
 from osu_container.base.places import STATE
-
 from osu_container.build import ImageError
 from osu_container.build.catalogue import DEBIAN, DEFAULT_DEBIAN, SOURCES, command_path, sha256_of
 from osu_container.build.progress import run, say

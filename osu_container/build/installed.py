@@ -9,15 +9,14 @@ import subprocess
 from pathlib import Path
 
 from osu_container.base import shell
-from osu_container.verdict.facts import FactsError, checked, stale_libraries
-from osu_container.install.image_build import wanted_sha256
-from osu_container.image import sif as sif_file
 from osu_container.base.files import read_json, text_of
-from osu_container.image.image import limited
-from osu_container.image.libraries import sha256_of
-
 from osu_container.build import ImageError
 from osu_container.build.catalogue import command_path
+from osu_container.image import sif as sif_file
+from osu_container.image.image import limited
+from osu_container.image.libraries import sha256_of
+from osu_container.install.image_build import wanted_sha256
+from osu_container.verdict.facts import FactsError, checked, stale_libraries
 
 
 def verify(sif):
@@ -113,7 +112,7 @@ def packages(sif, folder):
     """
     Return {name: version} of the Debian packages in an image, by dpkg's own records, in the order of their names.
 
-    Those that a recipe has unpacked below /opt have their record there (osu_container/build/recipes/slingshot.py). folder:
+    Those that a recipe has unpacked below /opt have their record there (build/recipes/slingshot.py). folder:
     Path, new, for temporary files. Raises ImageError.
     """
     unpack(sif, folder, ['*/lib/dpkg/status', 'opt/*/share/dpkg/status'])

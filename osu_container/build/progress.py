@@ -1,9 +1,8 @@
 """Programs that run for long: their output in a log, and what is done on the screen."""
 import subprocess
 
-from osu_container.base.terminal import discreet
 from osu_container.base.streams import Screen, started
-
+from osu_container.base.terminal import discreet
 from osu_container.build import ImageError
 
 #: The first line of a build begins its time

@@ -3,21 +3,10 @@ import json
 import os
 import posixpath
 
-from osu_container.base import shell
-from osu_container.data.approaches import APPROACHES
-from osu_container.verdict import commands, launching
-from osu_container.verdict.rules.finding import NOTE
-from osu_container.verdict.settings import approach_entry
-from osu_container.verdict.verdict import ask, recommended, said
-from osu_container.image.elf import ElfError
-from osu_container.image.image import Image
-from osu_container.image.sif import ImageError
+from osu_container.base import columns, shell, streams
 from osu_container.base.terminal import one_line
-
-from osu_container.base import columns, streams
 from osu_container.check import examination
 from osu_container.check.described import catalogue_name, our_image
-from osu_container.discover.host_facts import DescribedHost, HostFactsError
 from osu_container.check.public_hosts import description_of
 from osu_container.check.site import (
     SettingsError,
@@ -28,6 +17,15 @@ from osu_container.check.site import (
     this_runtime,
     this_site,
 )
+from osu_container.data.approaches import APPROACHES
+from osu_container.discover.host_facts import DescribedHost, HostFactsError
+from osu_container.image.elf import ElfError
+from osu_container.image.image import Image
+from osu_container.image.sif import ImageError
+from osu_container.verdict import commands, launching
+from osu_container.verdict.rules.finding import NOTE
+from osu_container.verdict.settings import approach_entry
+from osu_container.verdict.verdict import ask, recommended, said
 
 #: Exit code by the verdict: of the approach asked for, else of the best one
 CODES = {'works': 0, 'works slowly': 4, 'unknown': 5, 'fails': 6}

@@ -9,14 +9,14 @@ import posixpath
 import re
 
 from osu_container.base import shell
-from osu_container.verdict.rules.fabric import FABRIC_VERSIONS, KNOWS_CXI, LIBCXI_LABEL
-from osu_container.verdict.site_choice import release
+from osu_container.build.recipes.images import ALPS_SHS, IMAGES, LUMI_SHS, libcxi_version
+from osu_container.build.recipes.versions import CUDA, DEBIAN, GPU_OF_DEBIAN, MPICH_LIBFABRIC, UBUNTU
 from osu_container.image.elf import MACHINE_NAMES, ElfFacts
 from osu_container.image.environment import FOLDER, evaluate
 from osu_container.image.system import System
 from osu_container.image.traits import single_copy
-from osu_container.build.recipes.images import ALPS_SHS, IMAGES, LUMI_SHS, libcxi_version
-from osu_container.build.recipes.versions import CUDA, DEBIAN, GPU_OF_DEBIAN, MPICH_LIBFABRIC, UBUNTU
+from osu_container.verdict.rules.fabric import FABRIC_VERSIONS, KNOWS_CXI, LIBCXI_LABEL
+from osu_container.verdict.site_choice import release
 
 X86_64 = MACHINE_NAMES['x86_64']
 

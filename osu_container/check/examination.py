@@ -9,15 +9,14 @@ import os
 import re
 from collections import namedtuple
 
+from osu_container.base import columns
+from osu_container.check.described import published_image
+from osu_container.check.public_hosts import description_of
+from osu_container.discover.host_facts import DescribedHost
 from osu_container.verdict.rules.finding import NOTE
 from osu_container.verdict.settings import approach_entry
 from osu_container.verdict.site_choice import described_entry, site_entry
 from osu_container.verdict.verdict import ask, level_of
-
-from osu_container.base import columns
-from osu_container.check.described import published_image
-from osu_container.discover.host_facts import DescribedHost
-from osu_container.check.public_hosts import description_of
 
 TABLE = os.path.join(os.path.dirname(os.path.realpath(__file__)), 'compatibility.csv')
 APPROACHES = ['pure', 'bind', 'hybrid', 'opensource']

@@ -10,13 +10,12 @@ import os
 import re
 from collections import OrderedDict
 
+from osu_container.check.described import fabric_verdef, mpi_described
 from osu_container.data.sites import DESCRIBED, SITES
 from osu_container.data.sites.lumi import STACKS
-from osu_container.verdict.site_choice import described_entry, release, site_entry
-from osu_container.image.elf import MACHINE_NAMES
-
-from osu_container.check.described import fabric_verdef, mpi_described
 from osu_container.discover.host_facts import FORMAT, HOSTS, checked, read_description
+from osu_container.image.elf import MACHINE_NAMES
+from osu_container.verdict.site_choice import described_entry, release, site_entry
 
 _LOG = 'ldd output of LUMI job 16599712 in github.com/alazzaro/openmpi_on_ss11 627b2cc'
 _SPACK = 'tree of Cray MPICH 8.1.13 in github.com/spack/spack pull request 29392, 2022-03-07'

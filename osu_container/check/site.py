@@ -4,13 +4,12 @@ import os
 import re
 import socket
 
+from osu_container.base.places import STATE
+from osu_container.check.public_hosts import description_of
+from osu_container.discover.host_facts import DescribedHost, read_description
 from osu_container.verdict.facts import FactsError, find_runtime
 from osu_container.verdict.site_choice import SettingsError, SiteFile, site_here
 from osu_container.verdict.trial import Host
-from osu_container.base.places import STATE
-
-from osu_container.discover.host_facts import DescribedHost, read_description
-from osu_container.check.public_hosts import description_of
 
 LOCAL = '_mpicontainer_local.py'
 #: Where the set-up of a workstation writes its local file

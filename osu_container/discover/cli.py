@@ -14,13 +14,12 @@ import sys
 from collections import OrderedDict
 
 from osu_container.base import outputs, shell
-from osu_container.verdict.site_choice import site_entry
 from osu_container.base.terminal import discreet
-
 from osu_container.discover import entry
 from osu_container.discover.host import Host
 from osu_container.discover.survey import Survey
 from osu_container.discover.write import report_of, source_of
+from osu_container.verdict.site_choice import site_entry
 
 
 def add_arguments(parser):
@@ -111,8 +110,8 @@ def write(found, options):
 
 def write_facts(found, options):
     """Write the libraries of what was found as a description; return the exit code."""
-    from osu_container.discover.host_facts import text_of
     from osu_container.discover import library_facts
+    from osu_container.discover.host_facts import text_of
     site = site_entry(found['name'], {found['name']: found['site']})
     data = library_facts.description(site, found['root'], found['name'], found['date'], found['node'])
     outputs.write(options.facts, text_of(data), options.force)

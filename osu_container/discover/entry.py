@@ -8,6 +8,7 @@ import os
 import re
 from collections import OrderedDict
 
+from osu_container.build.recipes.images import IMAGES
 from osu_container.data.approaches import APPROACHES
 from osu_container.data.networks import NETWORKS
 from osu_container.data.sites import BASES, SITES
@@ -15,7 +16,6 @@ from osu_container.data.sites.schema import PMIX_FILES_DERIVED, TABLES, rank_fol
 from osu_container.data.sites.workstation import ANY_MACHINE, ANY_OPENMPI
 from osu_container.verdict.settings import approach_entry, check_approach, image_of, runs_on
 from osu_container.verdict.site_choice import SettingsError, release, site_entry
-from osu_container.build.recipes.images import IMAGES
 
 ALPS = 'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.sif'
 #: Image for Slingshot, by release of ROCm and libfabric; with -libcxi behind it for opensource

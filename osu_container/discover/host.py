@@ -13,10 +13,9 @@ import tempfile
 import time
 from collections import OrderedDict
 
-from osu_container.image.elf import MACHINE_NAMES, ElfError, elf_facts
-from osu_container.base.files import text_of
-
 from osu_container.base import streams
+from osu_container.base.files import text_of
+from osu_container.image.elf import MACHINE_NAMES, ElfError, elf_facts
 
 #: s for all commands together: they run at the same time
 PATIENCE = 5.0

@@ -19,9 +19,9 @@ import json
 import os
 import re
 
+from osu_container.base.files import read_json
 from osu_container.data.sites.schema import EVIDENCE, fits
 from osu_container.image.elf import MACHINE_NAMES, ElfError, ElfFacts
-from osu_container.base.files import read_json
 from osu_container.image.traits import fabric_traits
 
 FORMAT = 1

@@ -12,13 +12,12 @@ import os
 import re
 from collections import namedtuple
 
-from osu_container.data.networks import BEST_FIRST, NETWORKS
-from osu_container.verdict.layers import parts_of
-from osu_container.image.elf import ElfError, elf_facts
 from osu_container.base.files import read_plain
-from osu_container.image.traits import fabric_traits
-
+from osu_container.data.networks import BEST_FIRST, NETWORKS
 from osu_container.discover.host import newest_first
+from osu_container.image.elf import ElfError, elf_facts
+from osu_container.image.traits import fabric_traits
+from osu_container.verdict.layers import parts_of
 
 LIBFABRIC = 'libfabric.so.1'
 FOLDER = '/sys/class/infiniband'

@@ -7,16 +7,16 @@ place where ld.so would look for them. Nothing else is: no file that is not one 
 import os
 from collections import OrderedDict
 
-from osu_container.discover.host_facts import FORMAT
+from osu_container.base.files import read_plain
 from osu_container.data.sites import SITES
+from osu_container.discover.host_facts import FORMAT
+from osu_container.image.closure import GLIBC_SONAMES
+from osu_container.image.elf import ElfError, elf_facts
+from osu_container.image.image import MPI_FAMILIES
+from osu_container.image.traits import fabric_traits, mpi_traits
 from osu_container.verdict.rules.finding import in_order
 from osu_container.verdict.site_choice import site_entry
 from osu_container.verdict.trial import Host
-from osu_container.image.closure import GLIBC_SONAMES
-from osu_container.image.elf import ElfError, elf_facts
-from osu_container.base.files import read_plain
-from osu_container.image.image import MPI_FAMILIES
-from osu_container.image.traits import fabric_traits, mpi_traits
 
 #: Symbols of a library with more are left out, which makes them unknown: the largest of ROCm have some 500,000
 MOST_SYMBOLS = 50000

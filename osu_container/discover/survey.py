@@ -10,9 +10,8 @@ import os
 import re
 from collections import OrderedDict
 
-from osu_container.image.libraries import read_library
-
 from osu_container.discover import host_gpu, host_mpi, host_network, host_system
+from osu_container.image.libraries import read_library
 
 #: What is asked, all at once
 COMMANDS = OrderedDict([

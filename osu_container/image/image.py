@@ -21,12 +21,12 @@ import sys
 import tempfile
 from collections import OrderedDict
 
+from osu_container.base.files import MOST, read_plain
+from osu_container.base.shell import word
 from osu_container.image.elf import MACHINE_NAMES, all_elf_facts
 from osu_container.image.environment import FOLDER, RUNTIME_LIBRARIES, USUAL_PATH, evaluate, folders, known
-from osu_container.base.files import MOST, read_plain
 from osu_container.image.sif import ImageError, NoRoomError, has_overlay, labels_in, read_sif
 from osu_container.image.system import INTERPRETERS, system_of
-from osu_container.base.shell import word
 
 #: Where a distribution has libraries of ROCm or CUDA as packages of its own (pattern), and the record of Debian's
 _OF_DISTRIBUTION = r'/usr/lib(?:64|/[a-z0-9_]+-linux-gnu)/'

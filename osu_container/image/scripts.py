@@ -7,9 +7,9 @@ import re
 import shlex
 from collections import namedtuple
 
+from osu_container.base.shell import word as quoted
 from osu_container.image import environment as shells
 from osu_container.image.elf import MACHINE_NAMES
-from osu_container.base.shell import word as quoted
 
 #: How a Python is called
 PYTHON = r'python\d*(\.\d+)?$'

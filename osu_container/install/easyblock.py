@@ -23,22 +23,22 @@ from easybuild.tools.filetools import (
 )
 
 from osu_container.base import shell
+from osu_container.base.files import read_json
+from osu_container.base.places import SCRIPTS
+from osu_container.base.terminal import visible
 from osu_container.data.sites import SITES
+from osu_container.image.image import no_room
+from osu_container.image.sif import ImageError
+from osu_container.install import call_settings
+from osu_container.install.module_text import MODULES, folded, help_lines, keywords, module_text, settings_modules
+from osu_container.install.native import PortsError
+from osu_container.install.staged import StagedInstall, disk_problem, install_proof
+from osu_container.install.wrappers import WrapperError
 from osu_container.verdict import injection
 from osu_container.verdict.facts import FactsError, checked
 from osu_container.verdict.settings import approach_entry, check_approach, explained, with_mpi_of
 from osu_container.verdict.site_choice import SettingsError, SiteFile, is_site_file, site_here
 from osu_container.verdict.trial import Host, missing_host_paths
-from osu_container.install.native import PortsError
-from osu_container.install.staged import StagedInstall, disk_problem, install_proof
-from osu_container.base.files import read_json
-from osu_container.image.image import no_room
-from osu_container.image.sif import ImageError
-from osu_container.base.terminal import visible
-from osu_container.install import call_settings
-from osu_container.install.module_text import MODULES, folded, help_lines, keywords, module_text, settings_modules
-from osu_container.install.wrappers import WrapperError
-from osu_container.base.places import easyconfigs
 
 try:
     # Written by the set-up of a workstation: SITE (str), ROOT (str, folder that stands in for the host's /); where a
@@ -177,7 +177,7 @@ class SiteEasyBlock(EasyBlock):
     def copy_script(self, name, bindir):
         """Copy a script of this project (str) to the folder bindir (str), to be run by everybody: no sum is checked."""
         target = os.path.join(bindir, name)
-        copy_file(os.path.join(easyconfigs(), 'o', 'osu-container', name), target)
+        copy_file(os.path.join(SCRIPTS, name), target)
         adjust_permissions(target, 0o755, relative=False)
 
     def write_settings(self, folder):

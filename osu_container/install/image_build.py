@@ -1,7 +1,7 @@
 """
 The image before it is installed: a missing one is built, with the command of the clone that this package is part of
-(scripts/osu-container; where pip installed the package there is none, and nothing is built); then it is held to its sha256
-and its signature.
+(scripts/osu-container; where pip installed the package there is none, and nothing is built); then it is compared with
+its sha256 and its signature.
 """
 import json
 import os
@@ -10,9 +10,9 @@ import subprocess
 
 from osu_container.base import shell
 from osu_container.base.files import read_plain
+from osu_container.base.places import PROJECT
 from osu_container.image.libraries import sha256_of
 from osu_container.image.sif import ImageError, signature_problem
-from osu_container.base.places import PROJECT
 
 #: Values of the easyconfig parameter build_image
 HOW = ('auto', 'yes', 'no')
@@ -20,7 +20,7 @@ HOW = ('auto', 'yes', 'no')
 
 def builder():
     """Return the path (str) of osu-container in the clone of this package, None if it has none."""
-    path = str(PROJECT / 'bin' / 'osu-container')
+    path = str(PROJECT / 'scripts' / 'osu-container')
     return path if os.access(path, os.X_OK) and os.path.isdir(str(PROJECT / 'container-recipes')) else None
 
 

@@ -7,12 +7,12 @@ import re
 import textwrap
 
 from osu_container import REPOSITORY, __version__
+from osu_container.base.terminal import one_line
 from osu_container.data.approaches import SETTINGS
+from osu_container.install.call_settings import bind_of, tool_variables
 from osu_container.verdict import launching
 from osu_container.verdict.injection import NAME, TARGET
 from osu_container.verdict.settings import FAMILY
-from osu_container.base.terminal import one_line
-from osu_container.install.call_settings import bind_of, tool_variables
 
 #: What stands for itself in no Lua string: Lua 5.1 reference manual, 2.1. The last are bytes of file names that are
 #: none of their encoding (PEP 383)

@@ -7,12 +7,12 @@ and its sha256. Its owner may replace or remove it; the module then says so.
 import os
 import re
 
-from osu_container.install.image_build import wanted_sha256
-from osu_container.install.staged import stamp
 from osu_container.base.files import open_plain
+from osu_container.base.trust import name_problem
 from osu_container.image.libraries import sha256_of
 from osu_container.image.sif import ImageError
-from osu_container.base.trust import name_problem
+from osu_container.install.image_build import wanted_sha256
+from osu_container.install.staged import stamp
 
 #: A folder that begins with the value of a variable: {NAME}/...
 _OF_VARIABLE = re.compile(r'\{(\w+)\}')

@@ -8,22 +8,19 @@ import os
 import shutil
 import stat
 
-from osu_container.install.user_software import FOLDER, KEPT
 from osu_container.base.outputs import clear, is_ours, make, mark
+from osu_container.base.places import PACKAGE, SCRIPTS
 from osu_container.image.libraries import sha256_of
 from osu_container.image.sif import ImageError
+from osu_container.install.user_software import FOLDER, KEPT
 
-#: Folder of an installation with the files, which keep the places that they have in the package
+#: Folder of an installation with the files, which keep the places that they have in a clone
 PROOF = 'proof'
 COMMAND = 'osu-proof'
-#: The package, which the names below are relative to
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-_NAME = os.path.basename(_PACKAGE)
-#: What the files of the package's proof/ import, and what starts them
-_MORE = ('__init__.py', 'cli.py', 'columns.py', 'exit_codes.py', 'rank-proof', 'streams.py', 'core/__init__.py',
-         'data/__init__.py', 'data/approaches.py', 'data/launchers.py', 'image/__init__.py',
-         'image/files.py', 'image/libraries.py',
-         'core/shell.py', 'core/terminal.py')
+#: What the files of the package's proof/ import
+_MORE = ('__init__.py', 'cli.py', 'base/__init__.py', 'base/columns.py', 'base/exit_codes.py', 'base/files.py',
+         'base/shell.py', 'base/streams.py', 'base/terminal.py', 'data/__init__.py', 'data/approaches.py',
+         'data/launchers.py', 'image/__init__.py', 'image/libraries.py')
 
 
 def disk_problem(err, installdir):
@@ -158,11 +155,13 @@ def install_proof(folder):
     :param folder: str, the installation
     Raises OSError if a file cannot be read or written.
     """
-    proof = os.path.join(_PACKAGE, 'proof')
-    names = [os.path.join('proof', name) for name in sorted(os.listdir(proof))]
-    for name in list(_MORE) + [name for name in names if os.path.isfile(os.path.join(_PACKAGE, name))]:
-        source, target = os.path.join(_PACKAGE, name), os.path.join(folder, PROOF, _NAME, name)
+    package = str(PACKAGE)
+    names = [os.path.join('proof', name) for name in sorted(os.listdir(os.path.join(package, 'proof')))]
+    names = list(_MORE) + [name for name in names if os.path.isfile(os.path.join(package, name))]
+    for source, target in [(os.path.join(package, name), os.path.join('osu_container', name)) for name in names] + [
+            (os.path.join(SCRIPTS, name), os.path.join('scripts', name)) for name in (COMMAND, 'rank-proof')]:
+        target = os.path.join(folder, PROOF, target)
         os.makedirs(os.path.dirname(target), exist_ok=True)
         shutil.copyfile(source, target)
         os.chmod(target, 0o755 if os.access(source, os.X_OK) else 0o644)
-    os.symlink(os.path.join('..', PROOF, _NAME, 'proof', COMMAND), os.path.join(folder, 'bin', COMMAND))
+    os.symlink(os.path.join('..', PROOF, 'scripts', COMMAND), os.path.join(folder, 'bin', COMMAND))

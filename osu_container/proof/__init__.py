@@ -3,7 +3,7 @@ Proof: which MPI, libfabric and network a rank really used, read from the runnin
 
 loaded.py          what a process has loaded: libraries, origin, release, variables
 opened_network.py  which network it has opened, and how many ranks its MPI sees
-sample.py          the sampler, which start.py runs on the node of a rank (see ../rank-proof)
+sample.py          the sampler, which start.py runs on the node of a rank (see scripts/rank-proof)
 judging.py         reads and judges the files of the ranks
 proof_text.py      the judgement as text for people
 cli.py             the command `osu-container proof`

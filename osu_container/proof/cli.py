@@ -21,12 +21,10 @@ import tempfile
 import threading
 import time
 
-from osu_container.base import shell
-from osu_container.data.launchers import DEFAULT, LAUNCHERS
+from osu_container.base import shell, streams
 from osu_container.base.files import not_anothers
 from osu_container.base.terminal import one_line, shown
-
-from osu_container.base import streams
+from osu_container.data.launchers import DEFAULT, LAUNCHERS
 from osu_container.proof import judging, proof_text
 from osu_container.proof.judging import ProofError
 

@@ -13,9 +13,8 @@ import re
 import time
 from collections import namedtuple
 
-from osu_container.data.approaches import APART, INJECTION, NO_LIBFABRIC
 from osu_container.base.files import parse_json, read_plain
-
+from osu_container.data.approaches import APART, INJECTION, NO_LIBFABRIC
 from osu_container.proof import layout
 from osu_container.proof.loaded import ENDED, LATE
 from osu_container.proof.opened_network import TCP, providers_wanted

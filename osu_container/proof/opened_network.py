@@ -22,7 +22,6 @@ import socket
 import struct
 
 from osu_container.data.launchers import told
-
 from osu_container.proof.loaded import link, listdir, read
 
 #: (pattern of a device that is open, provider or None where several use it, what it is). Names as libfabric has them.

@@ -5,9 +5,8 @@ Python 3.6 and its standard library only.
 """
 import os
 
-from osu_container.data.approaches import NO_LIBFABRIC
-
 from osu_container.base import columns
+from osu_container.data.approaches import NO_LIBFABRIC
 from osu_container.proof.judging import UNPROVED, merged, ranges
 
 #: Kinds of ranks and lines of domains that are shown; a report fits on a screen

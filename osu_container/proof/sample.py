@@ -21,10 +21,9 @@ import os
 import socket
 import time
 
-from osu_container.data.launchers import told
 from osu_container.base.files import not_anothers
 from osu_container.base.terminal import discreet
-
+from osu_container.data.launchers import told
 from osu_container.proof import loaded, opened_network
 
 #: Version of the layout of the files (layout.py)

@@ -18,10 +18,10 @@ import posixpath
 import re
 from collections import namedtuple
 
-from osu_container.verdict.trial import Container
 from osu_container.image.image import MPI_FAMILIES
 from osu_container.image.loader import load
 from osu_container.image.sif import ImageError
+from osu_container.verdict.trial import Container
 
 #: name: what is typed; path: whole path in the image; elf: whole path of the program or library that loads MPI, itself
 #: or what a script starts, None where no file shows it; soname: MPI library (str) that this one loads, None where only

@@ -18,6 +18,9 @@ import tempfile
 import time
 from collections import namedtuple
 
+from osu_container.base.shell import word
+from osu_container.base.terminal import one_line
+from osu_container.image.environment import FOLDER, in_process, seen_environment
 from osu_container.verdict.injection import FOLDER as INJECT_FOLDER
 from osu_container.verdict.injection import TARGET
 from osu_container.verdict.trial import (
@@ -28,9 +31,6 @@ from osu_container.verdict.trial import (
     opened_names,
     trial_of,
 )
-from osu_container.image.environment import FOLDER, in_process, seen_environment
-from osu_container.base.shell import word
-from osu_container.base.terminal import one_line
 
 #: environment: {name: value} that the image's scripts left, None where they did not come to their end; libraries:
 #: {name: path in the container}, as the loader lists them; missing: set of names; versions: set of version names that

@@ -11,6 +11,11 @@ import subprocess
 
 from osu_container.base import shell
 from osu_container.data.sites.schema import fits
+from osu_container.image.elf import ElfError
+from osu_container.image.image import Image
+from osu_container.image.libraries import LibraryVersion, read_library, sha256_of
+from osu_container.image.loader import of_name
+from osu_container.image.sif import ImageError
 from osu_container.verdict.rules.finding import NOTE, uses_libfabric
 from osu_container.verdict.settings import HOST_MPI, families, with_mpi_of
 from osu_container.verdict.site_choice import in_words
@@ -25,11 +30,6 @@ from osu_container.verdict.trial import (
     plugin_in_front,
 )
 from osu_container.verdict.verdict import judged
-from osu_container.image.elf import ElfError
-from osu_container.image.image import Image
-from osu_container.image.libraries import LibraryVersion, read_library, sha256_of
-from osu_container.image.loader import of_name
-from osu_container.image.sif import ImageError
 
 
 class FactsError(Exception):

@@ -10,9 +10,9 @@ binds are: in another container is nothing left of it. Variables that a user may
 would win over his.
 `check` evaluates the same text, without the trial of what is preloaded (verdict/trial.py).
 """
+from osu_container.base.shell import word
 from osu_container.data.approaches import INJECTION as TARGET
 from osu_container.image.environment import RUNTIME_LIBRARIES, USUAL_PATH
-from osu_container.base.shell import word
 
 #: Folder in the container in which injected host libraries appear, each under its soname. A folder of its own, so that
 #: nothing else of the host's library folders comes along, and no file of the image is hidden.

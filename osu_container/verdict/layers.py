@@ -5,10 +5,10 @@ need of the image to reach the cards of the site's network.
 import posixpath
 import re
 
-from osu_container.verdict.site_choice import network_of
-from osu_container.verdict.trial import load_in
 from osu_container.image.environment import in_process, known
 from osu_container.image.loader import of_name
+from osu_container.verdict.site_choice import network_of
+from osu_container.verdict.trial import load_in
 
 LIBFABRIC, UCX, TCP = 'libfabric', 'UCX', 'TCP'
 

@@ -6,10 +6,10 @@ from collections import OrderedDict, namedtuple
 from osu_container.data.approaches import APART, APPROACHES, NO_LIBFABRIC, SETTINGS
 from osu_container.data.launchers import LAUNCHERS
 from osu_container.data.sites import SITES
+from osu_container.image.image import MPI_FAMILIES
 from osu_container.verdict import launching
 from osu_container.verdict.injection import FOLDER as INJECT_FOLDER
 from osu_container.verdict.site_choice import SettingsError, applying, known, release, site_words
-from osu_container.image.image import MPI_FAMILIES
 
 #: Where folders of the host appear, under numbers, in which an entrypoint must look beside those that it knows
 MORE_FOLDERS = '/host/more/'

@@ -9,6 +9,8 @@ import functools
 import os
 import re
 
+from osu_container.base.files import read_plain
+from osu_container.base.trust import code_problem
 from osu_container.data.networks import NETWORKS
 from osu_container.data.sites import BASES, DESCRIBED, SITES
 from osu_container.data.sites.schema import (
@@ -22,8 +24,6 @@ from osu_container.data.sites.schema import (
     TABLES,
     fits,
 )
-from osu_container.base.files import read_plain
-from osu_container.base.trust import code_problem
 
 #: What such a file may define, with the value where it does not
 NAMES = {'SITE': None, 'SITES': {}, 'ROOT': '', 'OVERRIDES': {}}

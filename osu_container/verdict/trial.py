@@ -11,6 +11,17 @@ import posixpath
 import re
 from collections import OrderedDict, namedtuple
 
+from osu_container.base.files import read_plain
+from osu_container.image.closure import closure
+from osu_container.image.elf import MACHINE_NAMES, ElfError, elf_facts
+from osu_container.image.environment import Variable, folders, known
+from osu_container.image.image import MPI_FAMILIES
+from osu_container.image.loader import load, of_name, undefined_symbols, version_problems, where
+from osu_container.image.mpi4py import imported_beside, opened_by_python, uses_mpi4py
+from osu_container.image.scripts import Started, find_program, started, unknown_path, words_of
+from osu_container.image.sif import ImageError
+from osu_container.image.system import read_cache
+from osu_container.image.traits import PLUGIN, PROVIDERS, fabric_traits, mpi_traits, provider_of_file, provider_release
 from osu_container.verdict.injection import FOLDER as INJECT_FOLDER
 from osu_container.verdict.injection import TARGET, injection_text
 from osu_container.verdict.settings import (
@@ -22,17 +33,6 @@ from osu_container.verdict.settings import (
     with_mpi_of,
 )
 from osu_container.verdict.site_choice import release
-from osu_container.image.closure import closure
-from osu_container.image.elf import MACHINE_NAMES, ElfError, elf_facts
-from osu_container.image.environment import Variable, folders, known
-from osu_container.base.files import read_plain
-from osu_container.image.image import MPI_FAMILIES
-from osu_container.image.loader import load, of_name, undefined_symbols, version_problems, where
-from osu_container.image.mpi4py import imported_beside, opened_by_python, uses_mpi4py
-from osu_container.image.scripts import Started, find_program, started, unknown_path, words_of
-from osu_container.image.sif import ImageError
-from osu_container.image.system import read_cache
-from osu_container.image.traits import PLUGIN, PROVIDERS, fabric_traits, mpi_traits, provider_of_file, provider_release
 
 #: approach, site: entries (dict), the approach with that MPI of the host that the image's programs ask for;
 #: image, host: objects as Image and Host; taken: Taken, inside: Inside, start: Start, see below;

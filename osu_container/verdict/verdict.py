@@ -7,6 +7,7 @@ Pure functions on the Trial; Python 3.6 and its standard library.
 """
 from collections import namedtuple
 
+from osu_container.image.loader import of_name
 from osu_container.verdict.dry_run import with_listing
 from osu_container.verdict.evidence import untested
 from osu_container.verdict.rules import RULES
@@ -17,7 +18,6 @@ from osu_container.verdict.rules.image_environment import doubted
 from osu_container.verdict.settings import families, pmi_for
 from osu_container.verdict.site_choice import SettingsError
 from osu_container.verdict.trial import NoMpi, image_mpi, trial_of
-from osu_container.image.loader import of_name
 
 #: approach: its name; level: one of LEVELS; findings: list of Finding, the worst first; mpi: what MPI runs (str), from
 #: where; libfabric: the same; launch: the --mpi= of srun, None if the site has none for it; untested: list of names of

@@ -29,7 +29,7 @@ def bench(made, tmp_path):
 
     def parts(arguments, variables):
         env = {**bench_stand_in.environment(made), 'OSU_CONTAINER_RESULTS': str(tmp_path / 'results'), **variables}
-        return [str(word) for word in (PYTHON, PROJECT / 'bin' / 'osu-container', 'bench', *arguments)], env
+        return [str(word) for word in (PYTHON, PROJECT / 'scripts' / 'osu-container', 'bench', *arguments)], env
 
     def call(*arguments, **variables):
         command, env = parts(arguments, variables)

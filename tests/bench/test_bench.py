@@ -7,11 +7,11 @@ import pytest
 
 from osu_container.base import exit_codes
 from osu_container.bench import BenchError, cases, installed_modules, measure, plan
+from osu_container.bench.results import run_files
+from osu_container.bench.results.model import WITHOUT_SIZES, Case
 from osu_container.data.sites import SITES
 from osu_container.verdict import launching
 from osu_container.verdict.site_choice import site_entry, site_words
-from osu_container.bench.results import run_files
-from osu_container.bench.results.model import WITHOUT_SIZES, Case
 from tests.helpers import bench_stand_in
 from tests.helpers.bench_stand_in import special
 from tests.helpers.machine import PROJECT, compile_library, run
@@ -281,7 +281,7 @@ def test_another_library_than_promised_is_a_failure(bench, tmp_path):
     proofs = folder / 'proof'
     env = {**bench_stand_in.environment(bench.root), 'LIBMPI': str(
         bench.root / 'software/osu-native/1/lib/libmpi.so.12'), 'MODULE': '1'}
-    done = run([bench.root / 'bin' / 'srun', PROJECT / 'osu_container' / 'rank-proof', proofs,
+    done = run([bench.root / 'bin' / 'srun', PROJECT / 'scripts' / 'rank-proof', proofs,
                 bench.root / 'software/osu-native/1/bin/osu_bw'], env=env)
     assert done.returncode == 0, done.stderr
 

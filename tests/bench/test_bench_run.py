@@ -1,8 +1,8 @@
 """`osu-container bench` over the private Slurm with the real modules: native, and every approach in a container."""
 import pytest
 
-from osu_container.data.approaches import APPROACHES
 from osu_container.bench.results import run_files
+from osu_container.data.approaches import APPROACHES
 from tests.helpers.machine import PROJECT
 from tests.runs.test_approaches import MODULES
 

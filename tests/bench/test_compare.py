@@ -56,7 +56,7 @@ def published(name):
 
 def command(*arguments, **kwargs):
     """Run the real command; return CompletedProcess."""
-    return run([PROJECT / 'bin' / 'osu-container', 'compare', *arguments], **kwargs)
+    return run([PROJECT / 'scripts' / 'osu-container', 'compare', *arguments], **kwargs)
 
 
 def call(capsys, *arguments):

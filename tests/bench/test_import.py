@@ -16,7 +16,7 @@ from osu_container.bench.results.osu_output import NO_BUFFERS, OutputError, netw
 from tests.helpers.machine import PROJECT
 
 #: Figures of outputs in public places, each with its address; the text around them is the programs' own layout
-PUBLIC = json.loads((PROJECT / 'tests' / 'results' / 'public_outputs.json').read_text())
+PUBLIC = json.loads((PROJECT / 'tests' / 'bench' / 'public_outputs.json').read_text())
 BANDWIDTH = '# OSU MPI Bandwidth Test v7.5\n# Datatype: MPI_CHAR.\n# Size      Bandwidth (MB/s)\n'
 GPU_BANDWIDTH = BANDWIDTH.replace('MPI B', 'MPI-ROCM B')
 PORT = """# osu_bw: mpi4py 4.1.2 port, not the C program of the OSU Micro-Benchmarks

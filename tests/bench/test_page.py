@@ -1,8 +1,8 @@
 """The page of osu-container report in a browser: nothing is cut off, and the network is left alone."""
 import pytest
 
-from tests.helpers.example_runs import MORE_CASES, make_run
 from tests.bench.test_report import APPROACHES, FAILURES, nobody_else, report  # noqa: F401, a fixture
+from tests.helpers.example_runs import MORE_CASES, make_run
 
 pytestmark = pytest.mark.system
 

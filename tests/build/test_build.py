@@ -22,7 +22,7 @@ from osu_container.build import build as image_build
 from tests.helpers.machine import PROJECT, PYTHON_36, run
 from tests.helpers.osu_archive import RELEASE
 
-COMMAND = PROJECT / 'bin' / 'osu-container'
+COMMAND = PROJECT / 'scripts' / 'osu-container'
 NAME = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
 WITH_PYTHON = f'osu-mpi4py-4.1.2-{NAME[4:]}'
 #: Two sums: of the file that was found, and of the one that was expected
@@ -55,7 +55,7 @@ def test_images_are_found_by_name_family_and_pattern(patterns, number):
 @pytest.mark.parametrize(('newer', 'words'), [
     (True, ['bench', '--help']), (False, ['bench', '--help']), (False, ['image', 'list', NAME])])
 def test_old_python_hands_over_to_a_newer_one(tmp_path, newer, words):
-    shutil.copytree(PROJECT / 'bin', tmp_path / 'bin')
+    shutil.copytree(PROJECT / 'scripts', tmp_path / 'scripts')
     for name in ('osu_container', 'container-recipes', 'easyblocks'):
         (tmp_path / name).symlink_to(PROJECT / name)
     (tmp_path / 'path').mkdir()
@@ -63,7 +63,7 @@ def test_old_python_hands_over_to_a_newer_one(tmp_path, newer, words):
         (tmp_path / 'path' / 'python3.11').symlink_to(sys.executable)
     pretend = ('import runpy, sys; sys.version_info = (3, 6, 15, "final", 0); sys.argv = sys.argv[1:]; '
                'runpy.run_path(sys.argv[0], run_name="__main__")')
-    done = subprocess.run([sys.executable, '-c', pretend, tmp_path / 'bin' / 'osu-container', *words],
+    done = subprocess.run([sys.executable, '-c', pretend, tmp_path / 'scripts' / 'osu-container', *words],
                           capture_output=True, text=True,
                           env={'PATH': str(tmp_path / 'path'), 'HOME': os.environ['HOME']})
     enough = newer or words[0] == 'image'  # which needs no newer one
@@ -271,7 +271,7 @@ class Tiny:
 
     def __init__(self, folder):
         self.root = folder / 'a project'
-        for name in ('bin', 'osu_container', 'easyblocks', 'container-recipes'):
+        for name in ('scripts', 'osu_container', 'easyblocks', 'container-recipes'):
             shutil.copytree(PROJECT / name, self.root / name, ignore=shutil.ignore_patterns('__pycache__', 'rendered'))
         self.readme = self.root / 'README.md'
         self.readme.write_text('read me\n')
@@ -310,7 +310,7 @@ class Tiny:
 
     def __call__(self, *arguments, python=sys.executable):
         """Run `osu-container image build` in the copy; return (exit code, output and errors)."""
-        done = subprocess.run([python, self.root / 'bin' / 'osu-container', 'image', 'build', *arguments],
+        done = subprocess.run([python, self.root / 'scripts' / 'osu-container', 'image', 'build', *arguments],
                               env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, timeout=120)
         return done.returncode, done.stdout

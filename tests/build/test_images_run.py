@@ -13,17 +13,17 @@ import shutil
 
 import pytest
 
+from osu_container.build.recipes.images import IMAGES
+from osu_container.build.recipes.versions import SOURCES
 from osu_container.check.described import our_image
-from osu_container.discover.host_facts import DescribedHost
 from osu_container.check.public_hosts import description_of
 from osu_container.data.approaches import APPROACHES
 from osu_container.data.sites import SITES
+from osu_container.discover.host_facts import DescribedHost
+from osu_container.image.image import Image
 from osu_container.verdict.settings import approach_entry
 from osu_container.verdict.site_choice import SettingsError, site_entry
 from osu_container.verdict.verdict import ask
-from osu_container.image.image import Image
-from osu_container.build.recipes.images import IMAGES
-from osu_container.build.recipes.versions import SOURCES
 from tests.helpers.machine import PROJECT, STATE, folded, one_of_each, run
 from tests.runs.test_approaches import table
 
@@ -74,7 +74,7 @@ def built():
             return sif
         with open(FOLDER / f'{name}.lock', 'w') as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # two processes of the tests want it
-            done = run([PROJECT / 'bin' / 'osu-container', 'image', 'build', name, '--output', sif],
+            done = run([PROJECT / 'scripts' / 'osu-container', 'image', 'build', name, '--output', sif],
                        timeout=7200)
         assert done.returncode == 0, done
         return sif

@@ -7,8 +7,8 @@ import os
 
 import pytest
 
-from osu_container.image import sif
 from osu_container.build import ImageError, cli, installed
+from osu_container.image import sif
 from tests.helpers.elf_folder import write_sif
 from tests.helpers.machine import run
 

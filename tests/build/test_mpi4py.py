@@ -5,12 +5,12 @@ import shutil
 
 import pytest
 
+from osu_container.build.catalogue import recipe_text
+from osu_container.build.recipes.images import IMAGES, MPI4PY_BASES, mpi4py_name
 from osu_container.data.approaches import APPROACHES
 from osu_container.data.sites import SITES
 from osu_container.verdict.settings import approach_entry, image_of
 from osu_container.verdict.site_choice import SettingsError, site_entry
-from osu_container.build.catalogue import recipe_text
-from osu_container.build.recipes.images import IMAGES, MPI4PY_BASES, mpi4py_name
 from tests.helpers.machine import PROJECT, run
 
 RECIPES = PROJECT / 'container-recipes' / 'mpi4py'

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from osu_container.check.examination import rows as published_rows
-from osu_container.data.sites import SITES
 from osu_container.build import ImageError
 from osu_container.build.catalogue import FAMILIES, IMAGES, SOURCES, recipe_text
 from osu_container.build.recipes.common import OSU_BIN, PACKED
 from osu_container.build.recipes.images import KEPT, RECIPES, RENDERED, file_names, render
+from osu_container.check.examination import rows as published_rows
+from osu_container.data.sites import SITES
 from tests.helpers.machine import PROJECT, run
 
 SHA256 = re.compile(r'\b[0-9a-f]{64}\b')

@@ -11,6 +11,7 @@ from osu_container.check.site import LOCAL, local_file
 from osu_container.cli import main
 from osu_container.data.approaches import APPROACHES
 from osu_container.data.sites import SITES
+from osu_container.image.image import Image
 from osu_container.verdict import verdict as verdict_rules
 from osu_container.verdict.dry_run import understood
 from osu_container.verdict.rules import RULES
@@ -19,13 +20,12 @@ from osu_container.verdict.settings import approach_entry
 from osu_container.verdict.site_choice import site_entry
 from osu_container.verdict.trial import Host
 from osu_container.verdict.verdict import judged
-from osu_container.image.image import Image
 from tests.helpers.elf_folder import ElfFolder, good_host, good_image, mpich, open_mpi, pack, write_sif
 from tests.helpers.machine import PROJECT, PYTHON_36, folded, run
 from tests.helpers.verdict_cases import GPU, PLAIN
 from tests.stand_in.pairs.parts import runtime
 
-COMMAND = PROJECT / 'bin' / 'osu-container'
+COMMAND = PROJECT / 'scripts' / 'osu-container'
 #: The images here have no entrypoint, so swap is not among what is looked at unless it is asked for
 LOOKED_AT = [name for name in CONTAINERS if not APPROACHES[name].get('entrypoint')]
 MPICH_APPROACHES = [name for name in LOOKED_AT if APPROACHES[name]['mpi'] == 'MPICH ABI']

@@ -9,27 +9,27 @@ from pathlib import Path
 
 import pytest
 
+from osu_container.build.recipes.images import IMAGES
 from osu_container.check.described import our_image
-from osu_container.discover.host_facts import DescribedHost, HostFactsError, checked, read_description, text_of
 from osu_container.check.public_hosts import description_of
 from osu_container.data.approaches import APPROACHES
 from osu_container.data.sites import SITES
 from osu_container.data.sites.schema import EVIDENCE
+from osu_container.discover.host_facts import DescribedHost, HostFactsError, checked, read_description, text_of
+from osu_container.discover.library_facts import description
+from osu_container.image.elf import ElfError
+from osu_container.image.image import Image
+from osu_container.image.sif import ImageError
 from osu_container.verdict.rules.finding import NOTE
 from osu_container.verdict.settings import approach_entry, families
 from osu_container.verdict.site_choice import site_entry
 from osu_container.verdict.verdict import ask
-from osu_container.image.elf import ElfError
-from osu_container.image.image import Image
-from osu_container.image.sif import ImageError
-from osu_container.discover.library_facts import description
-from osu_container.build.recipes.images import IMAGES
 from tests.helpers.elf_folder import ElfFolder, good_image
 from tests.helpers.machine import PROJECT, STATE, one_of_each, run
 from tests.helpers.verdict_cases import GPU, PLAIN, SILENT, SPEAKS, World, host, image
 
 CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']]
-COMMAND = PROJECT / 'bin' / 'osu-container'
+COMMAND = PROJECT / 'scripts' / 'osu-container'
 
 
 def of_files(world, site=None, name='a site'):

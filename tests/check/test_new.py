@@ -8,20 +8,20 @@ import pytest
 
 from osu_container.bench import plan
 from osu_container.bench.installed_modules import ROOT, Module
-from osu_container.discover.host_facts import DescribedHost, text_of
+from osu_container.check.new import easyconfig
 from osu_container.check.public_hosts import description_of
 from osu_container.data.approaches import APPROACHES
-from osu_container.verdict import commands
-from osu_container.verdict.site_choice import site_entry
+from osu_container.discover.host_facts import DescribedHost, text_of
 from osu_container.image.image import MPI_FAMILIES, Image
 from osu_container.image.libraries import sha256_of
-from osu_container.check.new import easyconfig
+from osu_container.verdict import commands
+from osu_container.verdict.site_choice import site_entry
 from tests.helpers.elf_folder import ElfFolder, good_host, good_image, pack, write_sif
 from tests.helpers.machine import PROJECT, folded, run
 from tests.helpers.verdict_cases import CPU, PLAIN
 
-COMMAND = PROJECT / 'bin' / 'osu-container'
-HELPERS = PROJECT / 'easyconfigs' / 'o' / 'osu-container'
+COMMAND = PROJECT / 'scripts' / 'osu-container'
+HELPERS = PROJECT / 'scripts'
 DIST = '/usr/lib/python3/dist-packages'
 
 

@@ -6,12 +6,12 @@ import re
 import pytest
 
 from osu_container import cli
-from osu_container.data.approaches import APPROACHES
-from osu_container.verdict.site_choice import SiteFile
-from osu_container.discover.cli import found_now
-from osu_container.discover.write import source_of
 from osu_container.bench.results import imported, select
 from osu_container.check.try_.try_file import LIMIT, PARTS, SITE, Discretion, TryFile, parts_of
+from osu_container.data.approaches import APPROACHES
+from osu_container.discover.cli import found_now
+from osu_container.discover.write import source_of
+from osu_container.verdict.site_choice import SiteFile
 from tests.helpers.machine import PROJECT, STATE, run
 
 #: Who the user is, and what opens doors: nothing of it may be in a file

@@ -26,9 +26,9 @@ from osu_container.data.sites.schema import (
     TABLE_SHAPES,
     TABLES,
 )
+from osu_container.image.image import MPI_FAMILIES
 from osu_container.verdict.settings import approach_entry, runs_on, settings_for
 from osu_container.verdict.site_choice import SettingsError, choose_site, site_entry, site_here
-from osu_container.image.image import MPI_FAMILIES
 
 APPROACH_KEYS = {'title', 'container', 'mpi', 'mpi_also', 'inject', 'inject_if_known', 'preload', 'comes_from',
                  'requires', 'files', 'unset', 'rank_variables', 'variables'}

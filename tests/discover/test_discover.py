@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 from osu_container.data.approaches import APPROACHES
-from osu_container.verdict.settings import approach_entry, runs_on, settings_for
-from osu_container.verdict.site_choice import SettingsError, SiteFile, site_entry
 from osu_container.discover.cli import found_now
 from osu_container.discover.write import report_of
-from tools.generate.described_facts import facts_of, names_of
+from osu_container.verdict.settings import approach_entry, runs_on, settings_for
+from osu_container.verdict.site_choice import SettingsError, SiteFile, site_entry
 from tests.helpers.machine import (
     PROJECT,
     PYTHON_36,
@@ -26,10 +25,11 @@ from tests.helpers.machine import (
     tool,
 )
 from tests.stand_in.systems import HOSTS
+from tools.generate.described_facts import facts_of, names_of
 
 pytestmark = pytest.mark.system
 
-MAKE, COMMAND = PROJECT / 'tests' / 'stand_in' / 'make', PROJECT / 'bin' / 'osu-container'
+MAKE, COMMAND = PROJECT / 'tests' / 'stand_in' / 'make', PROJECT / 'scripts' / 'osu-container'
 TREES = ['lumi-25.03', 'lumi-c-25.03', 'frontier', 'perlmutter', 'alps']
 ONE = 'frontier'
 MODULES = 'opt/cray/pe/lmod/modulefiles'

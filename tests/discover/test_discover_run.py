@@ -8,7 +8,7 @@ from tests.helpers.machine import PROJECT, STATE, EasyBuild, clean_shell, run
 
 pytestmark = [pytest.mark.system, pytest.mark.usefixtures('slurm')]
 
-COMMAND = PROJECT / 'bin' / 'osu-container'
+COMMAND = PROJECT / 'scripts' / 'osu-container'
 #: The MPI that `make demo` unpacks: a user's module would bring it
 MPICH = STATE / 'host' / 'opt' / 'mpich' / '5.0.2' / 'bin'
 RUN = 'srun -N2 -n2 osu_latency -m 1024 -i 50 H H'

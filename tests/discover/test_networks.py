@@ -17,11 +17,11 @@ from pathlib import Path
 import pytest
 
 from osu_container.data.approaches import APPROACHES
-from osu_container.verdict.site_choice import network_of
 from osu_container.discover.cli import found_now
-from tools.generate.described_facts import facts_of
+from osu_container.verdict.site_choice import network_of
 from tests.discover.test_discover import check_site
 from tests.helpers.machine import PROJECT, run, tool
+from tools.generate.described_facts import facts_of
 
 #: driver: of the kernel, None: the link is missing; node: node_type; ports: list of (link_layer, state)
 Card = namedtuple('Card', 'driver node ports')
@@ -131,7 +131,7 @@ def test_the_kinds_of_pmi_decide_what_can_be_installed(tmp_path, environment, la
     ('Ethernet', 'pmi2', 'osu-container-pure.eb'), ('RoCE', 'pmix', 'osu-container-openmpi.eb')])
 def test_eb_takes_the_printed_command(eb, tmp_path, environment, name, launcher, wanted):
     output, root = tmp_path / 'site.py', plant(tmp_path / 'root', name, launcher)
-    done = run([sys.executable, PROJECT / 'bin' / 'osu-container', 'discover', '--sysroot', root, '-o', output],
+    done = run([sys.executable, PROJECT / 'scripts' / 'osu-container', 'discover', '--sysroot', root, '-o', output],
                env=environment)
     assert (done.returncode, done.stderr) == (0, '')
     command = shlex.split(re.search(r'\beb (.*)$', done.stdout, re.M).group(1))

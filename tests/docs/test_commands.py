@@ -18,10 +18,10 @@ import markdown
 import pytest
 
 from osu_container.cli import COMMANDS, Parser
+from tests.build.test_images_run import built  # noqa: F401, a fixture
 from tests.helpers import example_runs as results_data
 from tests.helpers import foreign_images
 from tests.helpers.machine import PROJECT, STATE, run
-from tests.build.test_images_run import built  # noqa: F401, a fixture
 
 pytestmark = pytest.mark.system
 
@@ -35,7 +35,8 @@ ELSEWHERE, RUN_ELSEWHERE = 'install-lumi|other-systems|mpi4py|gpu', r'eb osu-.*|
 #: Commands that need LUMI, a network, a registry, an image of the user's or hours, or that remove what the user has
 NOT_RUN = (
     r'(make|git|scp|sbatch|patchelf|ln|lfs|sbcast|cp|sha256sum|tar|pip|python3|/apps/\S+|mpiexec) .*',
-    r'(RELEASES|TRY)=.*', r'apptainer (key|sign|verify|push|pull) .*', r'osu-container-\S+/scripts/osu-container --version',
+    r'(RELEASES|TRY)=.*', r'apptainer (key|sign|verify|push|pull) .*',
+    r'osu-container-\S+/scripts/osu-container --version',
     r'module load LUMI.*', r'srun (--account=|.*singularity run ).*', r'cd \$EBU_USER_PREFIX/sources',
     r'export OSU_CONTAINER_PYTHON=.*', r'(bin/)?osu-container bench .*(--tag published|bind-mpich).*',
     r'scripts/osu-container image build (?!--check).*', r"osu-container check FILE\.sif --program '.*",

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from osu_container.build.recipes.versions import SOURCES
 from osu_container.verdict.settings import approach_entry, host_libraries, settings_for
 from osu_container.verdict.site_choice import site_entry
-from tools.generate.described_facts import facts_of
-from osu_container.build.recipes.versions import SOURCES
 from tests.helpers import foreign_images
 from tests.helpers.machine import PROJECT, EasyBuild, StandIn, clean_shell
+from tools.generate.described_facts import facts_of
 
 FOLDER = PROJECT / 'docs' / 'contributions'
 RECIPE, = FOLDER.glob('OSU-Micro-Benchmarks-*.eb')

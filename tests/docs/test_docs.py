@@ -3,22 +3,18 @@
 CONTRIBUTING.md lists every folder of the repository and every package, and no other.
 """
 
-import ast
 import re
 from collections import Counter
-from pathlib import PurePosixPath
-
-import pytest
 
 from osu_container.check import examination
-from tests.helpers.machine import PROJECT, run
+from tests.helpers.machine import PROJECT
 
 PAGES = sorted([*PROJECT.glob('*.md'), *(PROJECT / 'docs').rglob('*.md'), *PROJECT.glob('[a-z]*/README.md'),
                 *PROJECT.glob('container-recipes/*/README.md')])
 TROUBLESHOOTING = PROJECT / 'docs' / 'troubleshooting.md'
 #: Folders in which a path in the text must exist. What `make demo` makes is not among them.
-FOLDERS = ('.ci', '.github', 'container-recipes', 'docs', 'easyblocks', 'easyconfigs', 'lumi', 'modules',
-           'osu_container', 'stand-in', 'tests', 'workstation')
+FOLDERS = ('.ci', '.github', 'container-recipes', 'docs', 'easyblocks', 'easyconfigs', 'modules',
+           'osu_container', 'scripts', 'tests', 'tools')
 #: Who says a message that is not ours; the text below its heading begins with "From <name>"
 OTHERS = ('EasyBuild', 'Lmod', 'Apptainer', 'SingularityCE', 'Slurm', 'bash', 'the loader', "mpi4py's port", 'Python',
           'libfabric', 'MPICH', 'Cray MPICH', 'RCCL')
@@ -102,7 +98,7 @@ def headings():
 def project_text():
     """Return the text (str) of all files that print messages, adjacent string literals joined, a file a line."""
     files = [PROJECT / 'Makefile', PROJECT / 'env.sh']
-    for folder in ('.ci', 'container-recipes', 'easyblocks', 'easyconfigs', 'lumi', 'osu_container', 'workstation'):
+    for folder in ('.ci', 'container-recipes', 'easyblocks', 'easyconfigs', 'osu_container', 'scripts', 'tools'):
         files += [path for path in (PROJECT / folder).rglob('*') if path.is_file() and path.suffix != '.pyc']
     texts = [re.sub(r'\\([\'"])|\\\n', r'\1', path.read_text(errors='replace')) for path in files]
     return '\n'.join(' '.join(re.sub(r'[\'"]\s+(?:\+ )?[fr]?[\'"]', '', text).split()) for text in texts)
@@ -126,55 +122,3 @@ def test_what_the_readme_says_of_check_is_what_its_examination_found():
     outcomes = Counter(cell.outcome for cell in examination.examination())
     counts = r'\D+'.join(str(outcomes[word]) for word in ('right', 'unknown', 'wrong'))
     assert re.search(rf'`check`\D+{counts}\D.*`osu-container check --published`', (PROJECT / 'README.md').read_text())
-
-
-def tracked():
-    """Return the paths (list of PurePosixPath) of all files that Git tracks."""
-    done = run(['git', '-c', f'safe.directory={PROJECT}', '-C', PROJECT, 'ls-files', '-z'])
-    assert done.returncode == 0, done
-    return [PurePosixPath(name) for name in done.stdout.split('\0') if name]
-
-
-def listed():
-    """Return the rows (list of (folder, names of the packages that it imports)) of the table in CONTRIBUTING.md."""
-    return [(folder, set(re.findall(r'\w+', imports))) for folder, imports in re.findall(
-        r'^\| `([^`]+)/` \| .+ \| ?([^|]*) ?\|$', (PROJECT / 'CONTRIBUTING.md').read_text(), re.M)]
-
-
-def package_of(module):
-    """Return the package (str) that module (str, with dots) belongs to, as the table has it; None: it is shared."""
-    parts = module.split('.')
-    place = '/'.join(parts[:3] if parts[1:2] == ['core'] else parts[:2])
-    return place if parts[0] == 'osu_container' and len(parts) > 1 and place != 'osu_container/core' and (
-        PROJECT / place).is_dir() else None
-
-
-def imported(path):
-    """Yield the names (str, with dots) that the file path (PurePosixPath) imports."""
-    package = list(path.parts[:-1])
-    for node in ast.walk(ast.parse((PROJECT / path).read_text())):
-        if isinstance(node, ast.Import):
-            yield from (name.name for name in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            begin = package[:len(package) - node.level + 1] if node.level else []
-            yield from ('.'.join([*begin, *filter(None, [node.module]), name.name]) for name in node.names)
-
-
-def test_contributing_lists_every_folder_and_package():
-    paths = tracked()
-    folders = {path.parts[0] for path in paths if len(path.parts) > 1}
-    packages = {'/'.join(path.parts[:-1]) for path in paths if path.parts[0] == 'osu_container'
-                and path.name == '__init__.py' and len(path.parts) - (path.parts[1] == 'core') < 4}
-    shown = [folder for folder, _ in listed()]
-    assert len(set(shown)) == len(shown) > 20
-    assert (folders | packages) - set(shown) == set(), 'not in CONTRIBUTING.md'
-    assert set(shown) - (folders | packages) == set(), 'only in CONTRIBUTING.md'
-
-
-@pytest.mark.parametrize('folder, wanted', [pytest.param(folder, wanted, id=folder) for folder, wanted in listed()
-                                            if package_of(folder.replace('/', '.'))])
-def test_a_package_imports_only_what_contributing_lists(folder, wanted):
-    core = '/core/' in folder  # which imports nothing from outside of it; the others take of it what they need
-    found = {package_of(name) for path in tracked() if str(path).startswith(folder + '/') and path.suffix == '.py'
-             for name in imported(path)} - {None, folder}
-    assert {one.rpartition('/')[2] for one in found if core or '/core/' not in one} == wanted

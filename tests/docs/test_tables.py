@@ -4,9 +4,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from osu_container.check import examination
 from osu_container.bench.compare.thresholds import MARGINS
 from osu_container.bench.compare.troubles import RULES
+from osu_container.build.catalogue import IMAGES
+from osu_container.check import examination
 from osu_container.data.approaches import APPROACHES
 from osu_container.data.launchers import LAUNCHERS
 from osu_container.data.networks import NETWORKS
@@ -16,7 +17,6 @@ from osu_container.verdict.rules.fabric import SEEN_OVER_CXI
 from osu_container.verdict.settings import approach_entry, host_libraries, pmi_for, runs_on, with_mpi_of
 from osu_container.verdict.site_choice import SettingsError, described_entry, overridden, site_entry
 from osu_container.verdict.verdict import level_of
-from osu_container.build.catalogue import IMAGES
 from tests.helpers.machine import PROJECT
 
 DOCS = PROJECT / 'docs'

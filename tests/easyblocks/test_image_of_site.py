@@ -104,7 +104,7 @@ def test_the_image_stays_where_it_is_and_measures(lumi):
 
 def test_what_is_made_by_eb_of_new_is_the_same(lumi, tmp_path):
     lumi.restore()
-    command = [PROJECT / 'bin' / 'osu-container', 'new', lumi.latest, '--approach', 'opensource', '--site', SITE,
+    command = [PROJECT / 'scripts' / 'osu-container', 'new', lumi.latest, '--approach', 'opensource', '--site', SITE,
                '--sysroot', lumi.stand_in.tree, '--example', 'osu_bw D D']
     done = run(command, cwd=tmp_path, env=lumi.stand_in.eb.environment)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from osu_container.data.sites import SITES
-from osu_container.verdict.site_choice import site_entry
 from osu_container.image.elf import elf_facts
 from osu_container.image.libraries import sha256_of
+from osu_container.verdict.site_choice import site_entry
 from tests.helpers import osu_archive
 from tests.helpers.machine import PROJECT, StandIn, compile_library, folded, one_of_each
 from tests.helpers.osu_archive import RELEASE

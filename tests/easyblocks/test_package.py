@@ -43,7 +43,7 @@ def easybuild_beside(version, folder, sources):
 def sources(tmp_path_factory):
     """A folder with what a clone has and pip needs; pip builds in it, so it is not the clone itself."""
     folder = tmp_path_factory.mktemp('sources')
-    for name in ('osu_container', 'easyblocks', 'easyconfigs'):
+    for name in ('osu_container', 'easyblocks', 'easyconfigs', 'scripts'):
         shutil.copytree(PROJECT / name, folder / name, ignore=shutil.ignore_patterns('__pycache__', '*.egg-info'))
     for name in ('setup.py', 'pyproject.toml'):
         shutil.copy(PROJECT / name, folder)

@@ -20,10 +20,10 @@ from pathlib import Path
 
 import pytest
 
-from osu_container.verdict.trial import Container
 from osu_container.image import sif as sif_file
 from osu_container.image.elf import elf_facts
 from osu_container.image.image import Image
+from osu_container.verdict.trial import Container
 from tests.helpers.machine import compile_library, run
 
 #: The loader of this machine, as programs name it, and its C library

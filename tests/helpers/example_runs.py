@@ -9,9 +9,9 @@ import math
 import random
 from pathlib import Path
 
-from osu_container.data.approaches import APPROACHES
 from osu_container.bench.results import run_files
 from osu_container.bench.results.model import WITHOUT_SIZES, Case
+from osu_container.data.approaches import APPROACHES
 
 STARTED = '2026-11-21T13:12:44Z'
 RUN = '20261121T131244Z'

@@ -22,8 +22,8 @@ from pathlib import Path
 
 import pytest
 
-from osu_container.verdict.site_choice import site_entry
 from osu_container.build.recipes.versions import SOURCES
+from osu_container.verdict.site_choice import site_entry
 
 PROJECT = Path(__file__).resolve().parents[2]
 STATE = PROJECT / '.workstation'
@@ -169,10 +169,10 @@ def compile_library(path, soname=None, version_script=None, needed=(), rpath=Non
 
 
 def fetched(key):
-    """Return the path of the source key (str, of osu_container/build/recipes/versions.py), fetched if it is not there yet."""
+    """Return the path of the source key (str, of build/recipes/versions.py), fetched if it is missing."""
     path = PROJECT / 'sources' / SOURCES[key]['file']
     if not path.exists():
-        done = run([PROJECT / 'bin' / 'osu-container', 'image', 'fetch', '--quiet', '--source', key])
+        done = run([PROJECT / 'scripts' / 'osu-container', 'image', 'fetch', '--quiet', '--source', key])
         assert done.returncode == 0, done.stderr
     return path
 

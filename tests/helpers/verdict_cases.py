@@ -2,16 +2,16 @@
 import json
 import shutil
 
-from osu_container.discover.host_facts import DescribedHost, text_of
 from osu_container.data.networks import NETWORKS
+from osu_container.discover.host_facts import DescribedHost, text_of
+from osu_container.discover.library_facts import description
+from osu_container.image.image import Image
+from osu_container.image.sif import DATA_PARTITION, OVERLAY, PARTITION
 from osu_container.verdict.rules.finding import NOTE
 from osu_container.verdict.settings import INJECT_FOLDER, approach_entry
 from osu_container.verdict.site_choice import site_entry
 from osu_container.verdict.trial import Host, preloaded
 from osu_container.verdict.verdict import ask
-from osu_container.image.image import Image
-from osu_container.image.sif import DATA_PARTITION, OVERLAY, PARTITION
-from osu_container.discover.library_facts import description
 from tests.helpers.elf_folder import (
     LOADER,
     ElfFolder,

@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from osu_container.verdict.injection import TARGET, injection_text
 from osu_container.image.environment import FOLDER, Environment, Variable, folders, in_process, known
 from osu_container.image.image import Image
 from osu_container.image.scripts import started
+from osu_container.verdict.injection import TARGET, injection_text
 from tests.helpers.elf_folder import ElfFolder
 from tests.helpers.machine import PROJECT, STATE, one_of_each, run
 

@@ -12,13 +12,12 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
-from osu_container.base import outputs
-from osu_container.verdict.site_choice import SettingsError, SiteFile
+from osu_container.base import files, outputs
+from osu_container.base.trust import code_problem
 from osu_container.image import elf, libraries, sif, system, traits
-from osu_container.base import files
 from osu_container.image.image import Folder, Image, Squashfs
 from osu_container.image.sif import ImageError
-from osu_container.base.trust import code_problem
+from osu_container.verdict.site_choice import SettingsError, SiteFile
 from tests.helpers.elf_folder import LIBC, ElfFolder, good_image, pack, write_sif
 from tests.helpers.hostile import Reader, each
 from tests.test_hostile_text import said

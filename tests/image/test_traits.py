@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
+from osu_container.build.recipes.versions import SOURCES
 from osu_container.check.described import mpi_described
 from osu_container.image import image as image_facts
 from osu_container.image.traits import PROVIDERS, fabric_traits, mpi_traits, provider_of_file
-from osu_container.build.recipes.versions import SOURCES
 from tests.helpers.elf_folder import ElfFolder
 from tests.helpers.machine import compile_library, run
 from tests.stand_in.pairs import parts

@@ -10,11 +10,11 @@ from types import SimpleNamespace
 import pytest
 
 from osu_container.base import outputs
+from osu_container.image.image import no_room
+from osu_container.image.sif import ImageError
 from osu_container.install import image_build, site_image
 from osu_container.install.staged import StagedInstall, is_shareable, place_image
 from osu_container.install.user_software import KEPT
-from osu_container.image.image import no_room
-from osu_container.image.sif import ImageError
 from tests.helpers.machine import killed
 
 

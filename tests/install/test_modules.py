@@ -11,15 +11,15 @@ from typing import NamedTuple
 import pytest
 
 from osu_container.data.approaches import APPROACHES
+from osu_container.install.module_text import MODULES, WIDTH, settings_modules
+from osu_container.install.site_image import image_folders
 from osu_container.verdict.injection import TARGET
 from osu_container.verdict.settings import approach_entry, pmi_for, settings_for
 from osu_container.verdict.site_choice import site_entry
-from osu_container.install.site_image import image_folders
-from osu_container.install.module_text import MODULES, WIDTH, settings_modules
+from tests.helpers.machine import LMODS, STATE, VERSIONS, EasyBuild, clean_shell, folded, one_of_each, run
 from tools.generate import module_files as render
 from tools.generate.described_facts import HOST, facts_of
 from tools.generate.described_facts import names_of as all_names_of
-from tests.helpers.machine import LMODS, STATE, VERSIONS, EasyBuild, clean_shell, folded, one_of_each, run
 
 pytestmark = pytest.mark.system
 

@@ -202,7 +202,7 @@ def test_512_ranks_that_are_alike_are_one_block():
 # ---- the command on folders
 
 def command(*words, **options):
-    return run([sys.executable, PROJECT / 'bin' / 'osu-container', 'proof', *words], **options)
+    return run([sys.executable, PROJECT / 'scripts' / 'osu-container', 'proof', *words], **options)
 
 
 def keep(folder, proofs):
@@ -268,7 +268,7 @@ def test_a_step_is_waited_for_until_its_files_are_complete(tmp_path):
 
 @pytest.mark.skipif(not PYTHON_36, reason='no Python 3.6 here')
 def test_the_command_runs_on_python_3_6(tmp_path):
-    done = run([PYTHON_36, '-I', '-S', PROJECT / 'bin' / 'osu-container', 'proof',
+    done = run([PYTHON_36, '-I', '-S', PROJECT / 'scripts' / 'osu-container', 'proof',
                 keep(tmp_path / '7.0', [rank(0), rank(1)])])
     assert (done.returncode, done.stderr) == (0, '')
 

@@ -20,7 +20,7 @@ from tests.helpers.machine import PROJECT, command_lines, run
 from tests.proof.test_judging import rank
 from tests.proof.test_loaded import compile_libfabric, compile_mpich
 
-COMMAND = [sys.executable, str(PROJECT / 'bin' / 'osu-container'), 'proof']
+COMMAND = [sys.executable, str(PROJECT / 'scripts' / 'osu-container'), 'proof']
 SRUN = r'''#!/bin/bash
 # In place of srun: two ranks, each with its prolog; a new step each time.
 [[ -n ${SLURM_JOB_ID-} ]] || export SLURM_JOB_ID=$$
@@ -156,7 +156,7 @@ def test_what_is_killed_leaves_no_half_proof_and_nothing_running(prove, who, see
 
 
 def test_a_killed_sampler_is_not_taken_for_a_step_that_ended(tmp_path):
-    child = subprocess.Popen([PROJECT / 'osu_container' / 'rank-proof', tmp_path / 'proof', 'sleep', '2'],
+    child = subprocess.Popen([PROJECT / 'scripts' / 'rank-proof', tmp_path / 'proof', 'sleep', '2'],
                              env={**os.environ, 'SLURM_PROCID': '0'}, cwd=tmp_path)
     path, sampler = tmp_path / 'proof' / 'rank-0.json', []
     while not path.exists() or not sampler:

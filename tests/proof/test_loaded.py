@@ -18,7 +18,7 @@ from tests.helpers.machine import PROJECT, command_lines, compile_library, run
 
 pytestmark = pytest.mark.system
 
-RANK_PROOF = PROJECT / 'osu_container' / 'rank-proof'
+RANK_PROOF = PROJECT / 'scripts' / 'rank-proof'
 
 # initinfo.c of MPICH: strings one behind the other. zlib's release is a decoy; hwloc and others bring such strings in.
 MPICH = r'''

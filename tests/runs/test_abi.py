@@ -13,14 +13,14 @@ import zipfile
 
 import pytest
 
-from osu_container.verdict.site_choice import site_entry
 from osu_container.image.elf import elf_facts
 from osu_container.image.image import Image
 from osu_container.image.libraries import sha256_of
 from osu_container.image.sif import read_sif
 from osu_container.proof.judging import promise_of
-from tests.helpers.machine import PROJECT, STATE, fetched, run
+from osu_container.verdict.site_choice import site_entry
 from tests.build.test_images_run import FOLDER, STANDARD_ABI, built  # noqa: F401, built is a fixture
+from tests.helpers.machine import PROJECT, STATE, fetched, run
 
 #: Images of three MPIs are built for it; that bind replaces an MPICH has tests/proof/test_proof_run.py
 pytestmark = [pytest.mark.system, pytest.mark.usefixtures('slurm'), pytest.mark.nightly]

@@ -56,7 +56,7 @@ def test_c_programs_run_natively_and_in_the_image_where_their_archive_is_at_hand
     archive = tmp_path / osu_archive.ARCHIVE
     sha256 = osu_archive.make_archive(archive)
     (tmp_path / f'{archive.name}.sha256').write_text(f'{sha256}  {archive.name}\n')
-    built = run([PROJECT / 'bin' / 'osu-container', 'image', 'build', IMAGE, '--osu-archive', archive,
+    built = run([PROJECT / 'scripts' / 'osu-container', 'image', 'build', IMAGE, '--osu-archive', archive,
                  '--output', tmp_path / 'c.sif'], timeout=600)
     assert built.returncode == 0, built.stdout + built.stderr
     easyconfig = (PROJECT / 'easyconfigs/o/osu-native/osu-native.eb').read_text()
@@ -203,7 +203,7 @@ def test_a_host_whose_libfabric_is_too_old_ends_the_job_and_says_why(shell, old_
     assert done.returncode == 78 and table(done.stdout) == {}
     assert {'/opt/mpich/lib/libmpi.so.12', 'FABRIC_1.7', '/host/lib/libfabric.so.1', 'FABRIC_1.6'} <= set(
         re.findall(r'[\w./]*\w', done.stderr))
-    said = run([PROJECT / 'bin' / 'osu-container', 'why', '-'], input=done.stderr)
+    said = run([PROJECT / 'scripts' / 'osu-container', 'why', '-'], input=done.stderr)
     assert said.stdout.startswith('host library does not fit the image'), said.stdout + said.stderr
 
 

@@ -13,12 +13,12 @@ from pathlib import Path
 import pip
 import pytest
 
+from osu_container.build.recipes.versions import SOURCES
 from osu_container.data.approaches import APPROACHES
 from osu_container.proof.judging import promise_of
-from osu_container.build.recipes.versions import SOURCES
+from tests.build.test_images_run import FOLDER, WITH_PYTHON, built  # noqa: F401, a fixture
 from tests.helpers import foreign_images
 from tests.helpers.machine import PROJECT, run
-from tests.build.test_images_run import FOLDER, WITH_PYTHON, built  # noqa: F401, a fixture
 from tests.runs.test_approaches import table
 
 pytestmark = pytest.mark.system
@@ -169,11 +169,11 @@ def typed(tmp_path_factory, apptainer):
         for path, text in WHEEL.items():
             wheel.writestr(path, text)
         wheel.writestr('mine-1.0.dist-info/RECORD', ''.join(f'{path},,\n' for path in WHEEL))
-    environment = {'PATH': f'{PROJECT}/bin:/usr/local/bin:/usr/bin:/bin', 'HOME': os.environ['HOME'],
+    environment = {'PATH': f'{PROJECT}/scripts:/usr/local/bin:/usr/bin:/bin', 'HOME': os.environ['HOME'],
                    'LC_ALL': 'C.UTF-8', 'EASYBUILD_PREFIX': str(folder / 'prefix')}
 
     def call(script):
-        text = f'set -eu; . {PROJECT}/env.sh; set +eu; PATH={PROJECT}/bin:$PATH\ncd {folder}\n{script}\n'
+        text = f'set -eu; . {PROJECT}/env.sh; set +eu; PATH={PROJECT}/scripts:$PATH\ncd {folder}\n{script}\n'
         return run(['bash', '--norc', '-c', text], env=environment, timeout=280)
 
     done = call('osu-container new lammps.sif --approach pure --command lmp --command python3 && eb lammps-pure.eb')

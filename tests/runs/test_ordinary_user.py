@@ -18,9 +18,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.build.test_images_run import FOLDER, OPENMPI, built  # noqa: F401, built is a fixture
 from tests.helpers import foreign_images
 from tests.helpers.machine import PROJECT, STATE, run
-from tests.build.test_images_run import FOLDER, OPENMPI, built  # noqa: F401, built is a fixture
 
 pytestmark = [pytest.mark.system, pytest.mark.skipif(os.getuid() != 0, reason='the tests run as an ordinary user')]
 
@@ -157,7 +157,7 @@ def test_without_dev_fuse_eb_and_commands_name_the_cause_and_what_goes_without_i
         fuse.chmod(0o600)
         done = as_user('bash', '-c', start, folder=clone)
         assert done.returncode != 0 and '/dev/fuse' in done.stderr
-        said = run([PROJECT / 'bin' / 'osu-container', 'why'], input=done.stderr).stdout
+        said = run([PROJECT / 'scripts' / 'osu-container', 'why'], input=done.stderr).stdout
         assert 'no right to mount' in said and 'MPI_CONTAINER_OPTIONS=--unsquash' in said
         done = as_user('bash', '-c', 'export MPI_CONTAINER_OPTIONS=--unsquash; ' + start, folder=clone)
         assert done.returncode == 0 and 'it runs' in done.stdout, done.stderr

@@ -8,7 +8,7 @@ from osu_container.data.approaches import APPROACHES
 from osu_container.verdict.site_choice import site_entry
 from tests.helpers.machine import PROJECT, run
 
-COMMAND = PROJECT / 'easyconfigs' / 'o' / 'osu-container' / 'osu-gpu-bind'
+COMMAND = PROJECT / 'scripts' / 'osu-gpu-bind'
 #: this machine's cores as a map of two GPUs, so that the binding can really be made
 HERE = sorted(os.sched_getaffinity(0))
 REAL_MAP = f'0:{1 << HERE[0]:#x}:cxi0 1:{1 << HERE[-1]:#x}:cxi1'

@@ -19,9 +19,9 @@ from pathlib import Path
 
 import pytest
 
-from osu_container.install.native import OF_THE_LAUNCHER
-from osu_container.build import catalogue, fetch
 from osu_container.bench.results import osu_output
+from osu_container.build import catalogue, fetch
+from osu_container.install.native import OF_THE_LAUNCHER
 from tests.helpers.machine import PROJECT
 
 PORTS = ('allgather', 'alltoall', 'alltoallv', 'barrier', 'bcast', 'bibw', 'bw', 'gather', 'latency', 'multi_lat',

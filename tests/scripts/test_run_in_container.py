@@ -17,11 +17,11 @@ from pathlib import Path
 
 import pytest
 
-from osu_container.verdict.launching import local_sizes
 from osu_container.install.staged import install_proof
+from osu_container.verdict.launching import local_sizes
 from tests.helpers.machine import PROJECT, PYTHON_36, run
 
-SCRIPTS = PROJECT / 'easyconfigs' / 'o' / 'osu-container'
+SCRIPTS = PROJECT / 'scripts'
 #: prints its arguments one a line in brackets, then the binds, and exits with $CODE
 RUNTIME = '''#!/bin/bash
 printf '[%s]\\n' "$@"

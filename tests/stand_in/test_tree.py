@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 
 from osu_container.data.sites import SITES
-from osu_container.verdict.site_choice import site_entry
 from osu_container.image.closure import closure
 from osu_container.image.elf import elf_facts
+from osu_container.verdict.site_choice import site_entry
 from tests.helpers.machine import PROJECT, one_of_each, run
 from tests.stand_in.systems import HOSTS
 from tests.stand_in.tree import REAL

@@ -24,13 +24,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-from osu_container.verdict.rules.fabric import FABRIC_VERSIONS
-from osu_container.verdict.site_choice import site_entry
-from osu_container.install.site_image import image_folders
+from osu_container.base.places import PROJECT, STATE
 from osu_container.image.closure import closure
 from osu_container.image.elf import ElfError
 from osu_container.image.sif import ImageError
-from osu_container.base.places import PROJECT, STATE
+from osu_container.install.site_image import image_folders
+from osu_container.verdict.rules.fabric import FABRIC_VERSIONS
+from osu_container.verdict.site_choice import site_entry
 from tests.stand_in.pairs import parts
 from tests.stand_in.pairs.parts import StandInError, run
 from tests.stand_in.systems import HOSTS

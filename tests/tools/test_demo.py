@@ -8,11 +8,11 @@ import time
 
 import pytest
 
-from tools import demo
 from osu_container.bench.results import run_files
 from tests.helpers import bench_stand_in
 from tests.helpers.bench_stand_in import script
 from tests.helpers.machine import PROJECT, command_lines
+from tools import demo
 
 pytestmark = pytest.mark.system
 
@@ -37,9 +37,9 @@ def project(tmp_path, monkeypatch):
     easyconfig.write_text('')
     os.utime(easyconfig, (time.time() - 100,) * 2)
     script(root / 'bin' / 'eb', EB)
-    (root / 'bin' / 'osu-container').symlink_to(PROJECT / 'bin' / 'osu-container')
-    (root / 'workstation').mkdir()
-    shutil.copy(PROJECT / 'workstation' / 'eb_folder.sh', root / 'workstation')
+    (root / 'scripts' / 'osu-container').symlink_to(PROJECT / 'scripts' / 'osu-container')
+    (root / 'tools/workstation').mkdir(parents=True)
+    shutil.copy(PROJECT / 'tools/workstation/eb_folder.sh', root / 'tools/workstation')
     (root / 'env.sh').write_text(
         f'. /usr/share/lmod/lmod/init/bash\nexport ROOT={root} MODULEPATH={root}/modules PATH={root}/bin:$PATH '
         f'EASYBUILD_INSTALLPATH_MODULES={root} EASYBUILD_SUFFIX_MODULES_PATH=modules\n')

@@ -3,11 +3,11 @@ import re
 
 import pytest
 
-from tools import demo_table
-from tools.demo_table import TableError
 from osu_container.bench.results import run_files
 from osu_container.bench.results.model import Failure
 from tests.helpers.example_runs import CASES, make_run
+from tools import demo_table
+from tools.demo_table import TableError
 
 
 @pytest.fixture

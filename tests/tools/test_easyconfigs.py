@@ -2,10 +2,10 @@
 import re
 import sys
 
-from tools.generate import easyconfigs
 from osu_container.build.recipes.versions import SOURCES
 from tests.helpers.machine import PROJECT, run
 from tests.helpers.osu_archive import ARCHIVE, RELEASE
+from tools.generate import easyconfigs
 
 NATIVE = PROJECT / 'easyconfigs' / 'o' / 'osu-native'
 
@@ -21,7 +21,7 @@ def test_a_new_release_is_one_edit(monkeypatch):
     texts = easyconfigs.files()
     assert NATIVE / 'osu-native-8.0-lumi-25.03.eb' in texts
     assert texts[NATIVE / f'osu-native-{RELEASE}-lumi-25.03.eb'] is None
-    kept = re.compile('CHANGELOG|docs/contribut|osu_container/(recipes/versions|results/data)|.*/rendered/')
+    kept = re.compile('CHANGELOG|docs/contribut|osu_container/(build/recipes/versions|bench/results/data)|.*/rendered/')
     named = re.compile(rf'(?<![\d.]){re.escape(RELEASE)}(?![\d.]*\d)|{SOURCES["osu"]["sha256"]}')
     names = run(['git', '-c', f'safe.directory={PROJECT}', '-C', PROJECT, 'grep', '-lF', RELEASE]).stdout.splitlines()
     assert len(names) > 5

@@ -30,7 +30,7 @@ def tree(prefix):
 
 @pytest.fixture
 def link(prefix):
-    """Function (*arguments, clone, **variables) that runs tools/lumi-links of a clone (Path) and returns what it did."""
+    """Function (*arguments, clone, **variables) (clone: Path) that runs tools/lumi-links and returns what it did."""
     def call(*arguments, clone=PROJECT, **variables):
         return run([clone / 'lumi' / 'link', *arguments],
                    env={**os.environ, 'EBU_USER_PREFIX': str(prefix), **variables})
@@ -64,7 +64,7 @@ def test_osu_native_eb_is_the_easyconfig_of_the_loaded_stack(link, tree, version
 
 def test_links_of_an_older_clone_are_replaced(link, tmp_path, tree):
     older = tmp_path / 'older-clone'
-    for folder in ('easyblocks', 'easyconfigs', 'lumi', 'workstation'):
+    for folder in ('easyblocks', 'easyconfigs', 'tools'):
         shutil.copytree(PROJECT / folder, older / folder, ignore=shutil.ignore_patterns('__pycache__'))
     (older / 'easyblocks/generic/old.py').write_text('')
     (older / 'easyblocks/generic/removed.py').write_text('')

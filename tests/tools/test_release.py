@@ -45,7 +45,7 @@ def clone(tmp_path):
     """A repository (Path) of one commit, with what release.sh reads before it makes anything."""
     folder = tmp_path / 'clone'
     (folder / 'osu_container').mkdir(parents=True)
-    shutil.copytree(PROJECT / 'workstation', folder / 'workstation')
+    shutil.copytree(PROJECT / 'tools', folder / 'tools', ignore=shutil.ignore_patterns('__pycache__'))
     for name in ('CHANGELOG.md', 'osu_container/__init__.py'):
         shutil.copy(PROJECT / name, folder / name)
     git(folder, 'init', '-q')
@@ -61,7 +61,7 @@ def git(folder, *words):
 
 def test_only_a_commit_with_a_heading_in_the_changelog_is_released(clone):
     def refused(text):
-        done = run(['bash', clone / 'workstation' / 'release.sh'])
+        done = run(['bash', clone / 'tools' / 'release.sh'])
         assert done.returncode == 1 and done.stdout == '' and text in done.stderr
         assert not (clone / '.workstation').exists()
 
@@ -78,7 +78,8 @@ def test_a_release_has_the_address_of_the_repository_wherever_the_pages_have_a_p
     """The archive and the wheel; the same commit gives the same bytes."""
     for name in ('README.md', 'CITATION.cff', 'codemeta.json', 'setup.py', 'osu_container/requirements.txt'):
         shutil.copy(PROJECT / name, clone / name)
-    shutil.copytree(PROJECT / 'easyblocks', clone / 'easyblocks', ignore=shutil.ignore_patterns('__pycache__'))
+    for name in ('easyblocks', 'scripts'):
+        shutil.copytree(PROJECT / name, clone / name, ignore=shutil.ignore_patterns('__pycache__'))
     (clone / '.gitignore').write_text('/.workstation/\n')
     git(clone, 'add', '-A')
     git(clone, '-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-qm', 'two')
@@ -86,7 +87,7 @@ def test_a_release_has_the_address_of_the_repository_wherever_the_pages_have_a_p
     (clone / '.workstation' / 'venv').symlink_to(STATE / 'venv')
     address, archives = 'https://git.example/osu/osu-container', []
     for _ in range(2):
-        done = run(['bash', clone / 'workstation' / 'release.sh'],
+        done = run(['bash', clone / 'tools' / 'release.sh'],
                    env={**os.environ, 'RELEASES': '', 'REPOSITORY': address})
         assert done.returncode == 0, done.stdout + done.stderr
         archives.append((clone / f'.workstation/release/osu-container-{__version__}.tar.gz').read_bytes())

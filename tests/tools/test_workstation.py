@@ -29,7 +29,7 @@ def copy_project(folder):
     folder.mkdir(parents=True)
     for name in ('env.sh', 'Makefile'):
         shutil.copy(PROJECT / name, folder)
-    for name in ('workstation', 'bin', 'osu_container'):
+    for name in ('tools', 'scripts', 'osu_container'):
         shutil.copytree(PROJECT / name, folder / name, ignore=shutil.ignore_patterns('__pycache__'))
     return folder
 
@@ -52,7 +52,7 @@ def ready(tree):
 
 
 def script(tree, name, *arguments, pass_fds=(), **variables):
-    """Run workstation/NAME of tree (Path) with stdout and stderr together."""
+    """Run tools/workstation/NAME of tree (Path) with stdout and stderr together."""
     return run([tree / 'workstation' / name, *arguments], stderr=subprocess.STDOUT, pass_fds=pass_fds,
                env={**os.environ, **{key: str(value) for key, value in variables.items()}})
 
@@ -197,7 +197,8 @@ def test_an_ordinary_user_is_told_what_root_has_to_do():
 @pytest.mark.parametrize('name', ['a folder', 'a,n', 'a$n'])
 def test_a_path_that_cannot_be_quoted_everywhere_is_refused(tmp_path, name):
     tree = copy_project(tmp_path / name)
-    commands = [[tree / 'workstation' / 'prerequisites.sh'], [tree / 'workstation' / 'slurm.sh', 'start']]
+    scripts = tree / 'tools' / 'workstation'
+    commands = [[scripts / 'prerequisites.sh'], [scripts / 'slurm.sh', 'start']]
     for command in [*commands, *([['make', '--no-print-directory', '-C', tree, 'demo']] if ' ' in name else [])]:
         done = run(command, stderr=subprocess.STDOUT)
         assert done.returncode and str(tree) in folded(done.stdout)

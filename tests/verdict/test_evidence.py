@@ -13,10 +13,10 @@ import json
 import pytest
 
 from osu_container.check.described import our_image
-from osu_container.discover.host_facts import DescribedHost
 from osu_container.check.public_hosts import description_of
 from osu_container.data.approaches import APPROACHES
 from osu_container.data.sites.schema import EVIDENCE, NO_FACT
+from osu_container.discover.host_facts import DescribedHost
 from osu_container.verdict.evidence import KINDS, RESTS_ON
 from osu_container.verdict.facts import warnings
 from osu_container.verdict.layers import layer_of, parts_of

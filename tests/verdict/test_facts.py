@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from osu_container.image.closure import closure
 from osu_container.verdict.facts import (
     FactsError,
     _injected,
@@ -18,7 +19,6 @@ from osu_container.verdict.facts import (
 from osu_container.verdict.settings import approach_entry, runs_on, settings_for, shares
 from osu_container.verdict.site_choice import SettingsError, site_entry
 from osu_container.verdict.trial import Host, missing_host_paths
-from osu_container.image.closure import closure
 from tests.helpers.elf_folder import mpich
 from tests.helpers.machine import compile_library
 

@@ -6,24 +6,24 @@ import shlex
 
 import pytest
 
+from osu_container.build.recipes.versions import SOURCES
 from osu_container.check.try_ import staged
 from osu_container.data.launchers import BATCH, DEFAULT, LAUNCHERS, told
 from osu_container.data.sites import SITES
+from osu_container.image.image import Image
+from osu_container.image.traits import PMI_KINDS
+from osu_container.install import module_text
+from osu_container.proof import cli
+from osu_container.proof.opened_network import world_of
+from osu_container.proof.sample import rank_of, step_of
 from osu_container.verdict import launching
 from osu_container.verdict.facts import facts_of, find_runtime
 from osu_container.verdict.settings import SettingsError, approach_entry, explained, placement, settings_for
 from osu_container.verdict.site_choice import site_entry
 from osu_container.verdict.trial import Host
 from osu_container.verdict.verdict import judged
-from osu_container.image.image import Image
-from osu_container.image.traits import PMI_KINDS
-from osu_container.install import module_text
-from tools.generate import described_facts
-from osu_container.proof import cli
-from osu_container.proof.opened_network import world_of
-from osu_container.proof.sample import rank_of, step_of
-from osu_container.build.recipes.versions import SOURCES
 from tests.helpers.machine import PROJECT, STATE, folded, run
+from tools.generate import described_facts
 
 #: launcher -> two ranks on each of two nodes, in a folder and left unbound, with the PMI where a variable cannot say it
 TYPED = {
@@ -161,7 +161,7 @@ def real_launcher(tmp_path):
         return ''.join(f'export {name}={shlex.quote(value)}\n' for name, value in variables.items())
 
     def start(name, approach, image):
-        path, tools = PROJECT / 'sources' / image, PROJECT / 'bin' / 'osu-container'
+        path, tools = PROJECT / 'sources' / image, PROJECT / 'scripts' / 'osu-container'
         if not path.exists():
             done = run([tools, 'image', 'build', path.stem], timeout=900)
             assert done.returncode == 0, done

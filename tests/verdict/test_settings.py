@@ -12,6 +12,8 @@ import pytest
 from osu_container.data.approaches import APPROACHES
 from osu_container.data.launchers import LAUNCHERS
 from osu_container.data.sites import SITES
+from osu_container.install.call_settings import call_settings, promised
+from osu_container.install.module_text import module_text
 from osu_container.verdict.settings import (
     INJECT_FOLDER,
     approach_entry,
@@ -22,10 +24,8 @@ from osu_container.verdict.settings import (
     settings_for,
 )
 from osu_container.verdict.site_choice import SettingsError, choose_site, overridden, site_entry
-from osu_container.install.call_settings import call_settings, promised
-from osu_container.install.module_text import module_text
-from tests.scripts.test_run_in_container import binds, installed  # noqa: F401, a fixture
 from tests.runs.test_approaches import table
+from tests.scripts.test_run_in_container import binds, installed  # noqa: F401, a fixture
 
 #: One for each kind of launcher, MPI and GPU
 REPRESENTATIVE = ['workstation', 'lumi-25.03', 'alps', 'frontier', 'perlmutter', 'polaris']

@@ -12,11 +12,14 @@ from types import SimpleNamespace
 
 import pytest
 
+from osu_container.build.recipes.images import IMAGES
 from osu_container.check import examination as published
 from osu_container.check.described import fabric_verdef, library, our_image, published_image
-from osu_container.discover.host_facts import DescribedHost
 from osu_container.check.public_hosts import GLIBC, described_by
 from osu_container.data.approaches import APPROACHES
+from osu_container.discover.host_facts import DescribedHost
+from osu_container.image.environment import folders
+from osu_container.image.image import MPI_FAMILIES
 from osu_container.verdict import verdict as verdict_rules
 from osu_container.verdict.facts import FactsError, host_facts, read_facts
 from osu_container.verdict.rules import RULES
@@ -34,9 +37,6 @@ from osu_container.verdict.settings import (
 from osu_container.verdict.site_choice import described_entry, site_entry
 from osu_container.verdict.trial import NoMpi, bound_texts, image_mpi, opened_names, program_of, trial_of
 from osu_container.verdict.verdict import ask, recommended
-from osu_container.image.environment import folders
-from osu_container.image.image import MPI_FAMILIES
-from osu_container.build.recipes.images import IMAGES
 from tests.helpers.elf_folder import ElfFolder, cray_mpich, intel_mpi, mpich, open_mpi
 from tests.helpers.machine import PROJECT, one_of_each, run
 from tests.helpers.verdict_cases import (
@@ -434,7 +434,7 @@ def test_discover_finds_the_hosts_open_mpi_and_its_plugins(tmp_path, parts, fold
     tree = ElfFolder(tmp_path / 'host')
     tree.copy(parts.mpi(open_mpi(), 'libmpi.so.40'), f'{folder}/libmpi.so.40')
     tree.copy(parts.plain('mca_mtl_ofi.so'), f'{folder}/{plugins}/mca_mtl_ofi.so')
-    done = run([PROJECT / 'bin' / 'osu-container', 'discover', '--sysroot', tree, '--json'])
+    done = run([PROJECT / 'scripts' / 'osu-container', 'discover', '--sysroot', tree, '--json'])
     assert done.returncode == 0, done
     found = json.loads(done.stdout)['site']['libraries']['libompi']
     assert (found['value'], found['folders']) == (f'{folder}/libmpi.so.40', {'lib/openmpi': f'{folder}/{plugins}'})

@@ -29,7 +29,7 @@ NAMES = [entry['name'] for entry in messages.MESSAGES]
 #: What srun, mpirun, colours and other systems do to a line
 FORMS = ('{}', '0: {}', ' 12: {}', 'nid001234: {}', 'srun: error: {}', '[1,0]<stderr>:{}', '{}\r', '{}   ',
          '\x1b[1;31m{}\x1b[0m\x1b[K', '\x1b]0;title\x07\x1b(B{}')
-BASH_COMMANDS = [PROJECT / 'easyconfigs/o/osu-container' / name for name in ('run-in-container', 'osu-gpu-bind')]
+BASH_COMMANDS = [PROJECT / 'scripts' / name for name in ('run-in-container', 'osu-gpu-bind')]
 
 
 def names(text):
@@ -196,7 +196,7 @@ def test_what_lmod_says_is_known(lmod, version, script, wanted, word):
 # ---- the command
 
 def command(*arguments, **kwargs):
-    return run([PROJECT / 'bin' / 'osu-container', 'why', *arguments], **kwargs)
+    return run([PROJECT / 'scripts' / 'osu-container', 'why', *arguments], **kwargs)
 
 
 def test_the_command_reads_a_file_and_a_pipe_and_says_cause_remedy_and_source(tmp_path):

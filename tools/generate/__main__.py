@@ -2,9 +2,9 @@
 import argparse
 import sys
 
-from tools.generate import easyconfigs, module_files
 from osu_container.base.places import PROJECT
 from osu_container.build.recipes.images import KEPT, RENDERED, file_names, render
+from tools.generate import easyconfigs, module_files
 
 
 def recipe_files():

@@ -6,15 +6,15 @@ Sizes, time stamps and sums are those of no file: 0 and None.
 """
 import re
 
+from osu_container.base.places import PROJECT
 from osu_container.check.described import our_image
-from osu_container.discover.host_facts import DescribedHost
 from osu_container.check.public_hosts import description_of
+from osu_container.discover.host_facts import DescribedHost
+from osu_container.image.traits import fabric_traits, mpi_traits
 from osu_container.verdict.facts import entrypoint_folders
 from osu_container.verdict.settings import approach_entry, host_libraries, image_of, wanted_files
 from osu_container.verdict.site_choice import SettingsError, site_entry
 from osu_container.verdict.trial import libraries_of, plugin_in_front, trial_of
-from osu_container.image.traits import fabric_traits, mpi_traits
-from osu_container.base.places import PROJECT
 
 #: Names of the modules that run in a container, each a folder of easyconfigs
 CONTAINERS = ('osu-container', 'osu-mpi4py')

@@ -9,10 +9,10 @@ import re
 import textwrap
 
 from osu_container import __version__
-from osu_container.data.sites import SITES
-from osu_container.verdict.site_choice import site_entry
 from osu_container.base.places import PROJECT
 from osu_container.build.recipes.versions import SOURCES
+from osu_container.data.sites import SITES
+from osu_container.verdict.site_choice import site_entry
 
 OSU = SOURCES['osu']
 HERE = PROJECT / 'easyconfigs'

@@ -13,9 +13,9 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from osu_container.base.places import PROJECT, STATE
 from osu_container.data.sites import SITES
 from tools.generate.described_facts import facts_of, names_of
-from osu_container.base.places import PROJECT, STATE
 
 #: Those of the repository, and all of them
 MODULES, ALL = PROJECT / 'modules', STATE / 'modules'

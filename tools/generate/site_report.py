@@ -12,7 +12,7 @@ from mkdocs.structure.files import File
 
 from osu_container.base.places import PROJECT
 
-COMMAND = PROJECT / 'bin' / 'osu-container'
+COMMAND = PROJECT / 'scripts' / 'osu-container'
 #: Where the page is in the site; docs/results/index.md leads to it
 PLACE = 'results/report.html'
 

@@ -8,7 +8,7 @@ set -euo pipefail
 # shellcheck source=tools/workstation/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-eb_folder() { bash "$project/workstation/eb_folder.sh" "$1"; }
+eb_folder() { bash "$project/tools/workstation/eb_folder.sh" "$1"; }
 
 # True if an installation was made by our easyblocks, or was interrupted before EasyBuild wrote its record.
 is_ours() {
@@ -59,7 +59,7 @@ if [[ ! -d $work ]]; then
     say "nothing to clean: no $work"
     exit 0
 fi
-"$project/workstation/slurm.sh" stop
+"$project/tools/workstation/slurm.sh" stop
 if [[ -s $work/installed-packages.txt ]]; then
     say "these packages were installed by the set-up and stay. To remove them, as root:"
     note "apt-get remove --autoremove $(sort -u "$work/installed-packages.txt" | paste -sd ' ')"

@@ -27,7 +27,7 @@ unpack() {
     mv "$target.new" "$target"
 }
 
-"$project/bin/osu-container" image fetch --quiet --source "mpich-$mpich" --source "openmpi-$openmpi" \
+"$project/scripts/osu-container" image fetch --quiet --source "mpich-$mpich" --source "openmpi-$openmpi" \
     --source mpi4py-source --source "mpi4py-$native_python"
 unpack mpich "$mpich"
 unpack openmpi "$openmpi"

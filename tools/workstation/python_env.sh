@@ -46,8 +46,8 @@ if (( $# == 0 )) || [[ $* == --tests ]]; then
     [[ ! -e $folder/made-from-tests ]] || set -- --tests
     name="python-env"
     text="Python environment with EasyBuild, HPCCM and ReFrame, from PyPI"
-    packages=(-r "$project/workstation/requirements.txt")
-    wanted=$(cat "$project/workstation/requirements.txt" "$project/osu_container/requirements.txt")
+    packages=(-r "$project/tools/workstation/requirements.txt")
+    wanted=$(cat "$project/tools/workstation/requirements.txt" "$project/osu_container/requirements.txt")
     python=$(choose_python) || die "no Python 3.9 or newer with venv found. Run tools/workstation/prerequisites.sh first."
 else
     [[ $# == 1 && $1 =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]] || die "usage: python_env.sh [--tests|EASYBUILD_VERSION], got: $*"
@@ -69,7 +69,7 @@ if [[ ! -f $stamp || $(cat "$stamp") != "$wanted" ]] || ! "$folder/bin/python" -
 fi
 
 if [[ $* == --tests ]]; then
-    requirements=$project/workstation/requirements-tests.txt
+    requirements=$project/tools/workstation/requirements-tests.txt
     if ! cmp -s "$requirements" "$folder/made-from-tests"; then
         run_logged python-env-tests "packages for tests, checks and pages, from PyPI" \
             "$folder/bin/python" -m pip --disable-pip-version-check install --no-compile -r "$requirements"
@@ -82,7 +82,7 @@ if [[ $folder == "$work/venv" ]]; then
     printf '#!/bin/sh\nEB_PYTHON=%q exec %q "$@"\n' "$folder/bin/python" "$folder/bin/eb" >"$work/bin/.eb.new"
     chmod 755 "$work/bin/.eb.new"
     mv "$work/bin/.eb.new" "$work/bin/eb"
-    ln -sfn "$project/bin/osu-container" "$work/bin/osu-container"
+    ln -sfn "$project/scripts/osu-container" "$work/bin/osu-container"
     # The documentation tells people to type it.
     ln -sfn "$folder/bin/reframe" "$work/bin/reframe"
 fi

@@ -7,7 +7,6 @@ import fnmatch
 import json
 import sys
 
-from osu_container.bench.results import references, run_files, select
 from osu_container.bench.compare import comparison_text, troubles
 from osu_container.bench.compare.statistics import (
     CompareError,
@@ -16,6 +15,7 @@ from osu_container.bench.compare.statistics import (
     compare_datasets,
     without_verdict,
 )
+from osu_container.bench.results import references, run_files, select
 
 #: Exit codes. argparse gives 2 for wrong usage, the command osu-container 130 where it was interrupted
 FINE, WORSE, IMPOSSIBLE = 0, 1, 3

@@ -2,10 +2,9 @@
 from __future__ import annotations
 
 from osu_container.base import columns
-
+from osu_container.bench.compare.statistics import ALPHA, FIRM, NOT_JUDGED, REGIONS, VERDICTS, of
 from osu_container.bench.results import ratios
 from osu_container.bench.results.model import size_text
-from osu_container.bench.compare.statistics import ALPHA, FIRM, NOT_JUDGED, REGIONS, VERDICTS, of
 
 #: Name and version of the layout of --json
 FORMAT, VERSION = 'osu-container comparison', 2

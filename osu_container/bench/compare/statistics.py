@@ -10,10 +10,10 @@ import math
 import warnings
 from dataclasses import dataclass, field, replace
 
-from osu_container.bench.results import ratios
-from osu_container.bench.results.model import Case, Series, size_text
 from osu_container.bench.compare.numbers import np, scipy
 from osu_container.bench.compare.thresholds import margin_of
+from osu_container.bench.results import ratios
+from osu_container.bench.results.model import Case, Series, size_text
 
 #: Chance of a false verdict that is accepted, for all sizes of a curve together
 ALPHA = 0.05

@@ -11,7 +11,6 @@ import math
 from typing import NamedTuple
 
 from osu_container.base.terminal import visible
-
 from osu_container.bench.results.model import size_text
 
 

@@ -5,10 +5,9 @@ import fnmatch
 from pathlib import Path
 
 from osu_container.base import outputs
-
+from osu_container.bench.report import ReportError
 from osu_container.bench.results import references, select
 from osu_container.bench.results.run_files import ResultsError
-from osu_container.bench.report import ReportError
 
 EPILOG = """
 RUN is the folder of a run, its name, latest, latest:hybrid, published figures (osu-container reference list),

@@ -11,9 +11,9 @@ import statistics
 from dataclasses import dataclass, field
 
 from osu_container.bench.compare.statistics import Comparison, compare_series, same_run
+from osu_container.bench.report import ReportError, charts
 from osu_container.bench.results import ratios, run_files
 from osu_container.bench.results.model import Case, Dataset, Series
-from osu_container.bench.report import ReportError, charts
 
 NATIVE = 'native'
 

@@ -8,7 +8,6 @@ import jinja2
 import markupsafe
 
 from osu_container.base.terminal import visible
-
 from osu_container.bench.compare import comparison_text, troubles
 from osu_container.bench.report import charts, content, tables
 

@@ -3,12 +3,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from osu_container.proof import judging
-
 from osu_container.bench.compare import comparison_text
+from osu_container.bench.report import content
 from osu_container.bench.results import ratios
 from osu_container.bench.results.model import size_text
-from osu_container.bench.report import content
+from osu_container.proof import judging
 
 NOTHING = '–'
 

@@ -9,10 +9,9 @@ import sys
 from pathlib import Path
 
 from osu_container.base import shell
-from osu_container.data.sites import SITES
-
 from osu_container.bench import record
 from osu_container.bench.results import imported, model, run_files, select
+from osu_container.data.sites import SITES
 
 EPILOG = """
 FILE is the output of programs of the OSU Micro-Benchmarks (C 5 to 7.5, Python, mpi4py's ports), of the

@@ -5,7 +5,6 @@ import shutil
 from pathlib import Path
 
 from osu_container.base.files import open_plain
-
 from osu_container.bench import record
 from osu_container.bench.results import outputs, run_files
 

@@ -17,12 +17,11 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from osu_container.check.try_ import try_file
 from osu_container.base.files import MOST, TooLarge, decoded, junk_in, read_plain, unpacked
 from osu_container.base.terminal import ESCAPES
-
 from osu_container.bench.results import model, osu_output, run_files
 from osu_container.bench.results.osu_output import Table
+from osu_container.check.try_ import try_file
 
 #: So many lines of others, of so many characters, are kept beside a table
 KEPT, KEPT_OF_LINE = 50, 500

@@ -15,7 +15,6 @@ from pathlib import Path
 from osu_container.base import shell
 from osu_container.base.files import TooLarge, lines_of, naming, open_plain, parse_json
 from osu_container.base.terminal import discreet
-
 from osu_container.bench.results import model
 
 #: Name and version of the layout

@@ -17,7 +17,6 @@ from pathlib import Path
 
 from osu_container.base.files import MOST, open_plain, parse_json
 from osu_container.base.places import STATE
-
 from osu_container.bench.results import imported, references, run_files
 
 #: Variable with the folder of runs

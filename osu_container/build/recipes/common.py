@@ -10,9 +10,9 @@ import hpccm
 from hpccm.common import container_type
 from hpccm.primitives import baseimage, comment, copy, label, raw, runscript, shell
 
-from osu_container.install.native import OF_THE_LAUNCHER
 from osu_container.build.recipes.images import ENTRYPOINT_FILES, ENTRYPOINT_FOLDER, IMAGES
 from osu_container.build.recipes.versions import DEBIAN, RECIPE_VERSION, SOURCES
+from osu_container.install.native import OF_THE_LAUNCHER
 
 FILES = '/opt/files'  # where a build stage has its sources
 BUILD = '/opt/build'

@@ -16,11 +16,11 @@ small message from GPU memory by a slow path (docs/compare.md).
 
 from hpccm.primitives import raw, shell
 
-from osu_container.data.sites.cray import with_rccl
 from osu_container.build.recipes import common
 from osu_container.build.recipes.common import BUILD, FILES, LATENCY, checked, no_rpath
 from osu_container.build.recipes.images import libcxi_sources
 from osu_container.build.recipes.versions import ROCM, SOURCES, UBUNTU, newer
+from osu_container.data.sites.cray import with_rccl
 
 # What every build needs. python3: libcxi makes a header with it. libtool-bin: Yaksa writes the release of `libtool`
 # beside each kernel (hiplt.sh, cudalt.sh), and without that libtool refuses the kernel as none of its own.

@@ -2,24 +2,12 @@
 import os
 import posixpath
 
-from osu_container.base import outputs, shell
-from osu_container.data.approaches import APPROACHES
-from osu_container.verdict import commands, launching
-from osu_container.verdict.rules.finding import NOTE
-from osu_container.verdict.settings import approach_entry, placement
-from osu_container.verdict.verdict import ask, recommended, said
-from osu_container.install import site_image
-from osu_container.image.elf import ElfError
-from osu_container.image.image import MPI_FAMILIES, Image
-from osu_container.image.libraries import sha256_of
-from osu_container.image.sif import ImageError
-from osu_container.base.trust import name_problem
+from osu_container.base import columns, outputs, shell, streams
 from osu_container.base.terminal import one_line
-
-from osu_container.base import columns, streams
+from osu_container.base.trust import name_problem
 from osu_container.check.cli import CONTAINERS, is_for_other_mpi, undecided
 from osu_container.check.cli import several as several_builds
-from osu_container.discover.host_facts import HostFactsError
+from osu_container.check.new import easyconfig
 from osu_container.check.site import (
     SettingsError,
     add_site_arguments,
@@ -29,7 +17,17 @@ from osu_container.check.site import (
     this_runtime,
     this_site,
 )
-from osu_container.check.new import easyconfig
+from osu_container.data.approaches import APPROACHES
+from osu_container.discover.host_facts import HostFactsError
+from osu_container.image.elf import ElfError
+from osu_container.image.image import MPI_FAMILIES, Image
+from osu_container.image.libraries import sha256_of
+from osu_container.image.sif import ImageError
+from osu_container.install import site_image
+from osu_container.verdict import commands, launching
+from osu_container.verdict.rules.finding import NOTE
+from osu_container.verdict.settings import approach_entry, placement
+from osu_container.verdict.verdict import ask, recommended, said
 
 
 class NewError(Exception):

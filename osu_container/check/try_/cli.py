@@ -20,29 +20,27 @@ import time
 import traceback
 
 from osu_container import __version__
-from osu_container.base import columns, streams
+from osu_container.base import columns, outputs, streams
+from osu_container.base.places import PROJECT, SCRIPTS
 from osu_container.check import cli as check
 from osu_container.check.site import SettingsError, this_site
-from osu_container.base import outputs
+from osu_container.check.try_ import staged
+from osu_container.check.try_.try_file import SITE, Discretion, TryFile
+from osu_container.discover.cli import found_now
+from osu_container.discover.write import report_of, source_of
+from osu_container.image.elf import ElfError
+from osu_container.image.image import Image
+from osu_container.image.sif import ImageError
+from osu_container.install.site_image import image_folders
+from osu_container.proof import judging, proof_text
+from osu_container.proof.cli import judged as proved
 from osu_container.verdict import launching
 from osu_container.verdict.facts import FactsError, facts_of, find_runtime
 from osu_container.verdict.settings import approach_entry, settings_for
 from osu_container.verdict.site_choice import site_entry
 from osu_container.verdict.trial import Host, NoMpi
 from osu_container.verdict.verdict import ask, judged, recommended, said
-from osu_container.install.site_image import image_folders
-from osu_container.image.elf import ElfError
-from osu_container.image.image import Image
-from osu_container.image.sif import ImageError
-from osu_container.discover.cli import found_now
-from osu_container.discover.write import report_of, source_of
-from osu_container.base.places import PROJECT
-from osu_container.proof import judging, proof_text
-from osu_container.proof.cli import judged as proved
-from osu_container.check.try_.try_file import SITE, Discretion, TryFile
 from osu_container.why.cli import main as why
-
-from osu_container.check.try_ import staged
 
 #: (nodes, tasks a node), programs and buffers, in the order in which they run: what tells most comes first
 PLACEMENTS, PROGRAMS, BUFFERS = ((2, 1), (1, 2)), ('osu_latency', 'osu_bw'), ('H H', 'D D')
@@ -325,7 +323,7 @@ class Attempt(object):
         program = [called[0]] + (SLOW[called[0]].split() if slow else []) + called[1].split()
         env = dict(os.environ, OSU_PROOF=proofs, SLURM_EXPORT_ENV='ALL', **variables)
         env['PATH'] = place + os.pathsep + env.get('PATH', os.defpath)
-        prover = [] if settings else [os.path.join(str(PROJECT), 'osu_container', 'rank-proof'), '--asked']
+        prover = [] if settings else [os.path.join(SCRIPTS, 'rank-proof'), '--asked']
         code, out, err = self.start(typed + [os.path.join(place, word) for word in bound] + prover
                                     + [os.path.join(place, program[0])] + program[1:], env)
         if code and step and self.step_options is None and _NOT_HERE.search(err):

@@ -5,9 +5,9 @@ Python 3.6 and its standard library only.
 """
 import os
 
-from osu_container.verdict import injection, launching
+from osu_container.base.places import PACKAGE, SCRIPTS
 from osu_container.install import call_settings
-from osu_container.base.places import PROJECT, easyconfigs
+from osu_container.verdict import injection, launching
 
 
 def make(folder, settings, sif, runtime):
@@ -17,7 +17,6 @@ def make(folder, settings, sif, runtime):
     :param settings: Settings; sif: str, path of the image; runtime: str, command of the container runtime
     Raises OSError.
     """
-    scripts = os.path.join(easyconfigs(), 'o', 'osu-container')
     for below in ('bin', 'libexec', 'proof'):
         os.makedirs(os.path.join(folder, below))
     texts = {call_settings.NAME: call_settings.call_settings(settings, os.path.abspath(sif), runtime),
@@ -27,10 +26,11 @@ def make(folder, settings, sif, runtime):
             with open(os.path.join(folder, name), 'w', encoding='utf-8') as handle:
                 handle.write(text)
     for command in settings.programs:
-        os.symlink(os.path.join(scripts, 'run-in-container'), os.path.join(folder, 'bin', command))
-    os.symlink(os.path.join(scripts, 'osu-gpu-bind'), os.path.join(folder, 'bin', 'osu-gpu-bind'))
-    os.symlink(os.path.join(scripts, 'share-container'), os.path.join(folder, 'libexec', 'share-container'))
-    os.symlink(os.path.join(str(PROJECT), 'osu_container'), os.path.join(folder, 'proof', 'osu_container'))
+        os.symlink(os.path.join(SCRIPTS, 'run-in-container'), os.path.join(folder, 'bin', command))
+    os.symlink(os.path.join(SCRIPTS, 'osu-gpu-bind'), os.path.join(folder, 'bin', 'osu-gpu-bind'))
+    os.symlink(os.path.join(SCRIPTS, 'share-container'), os.path.join(folder, 'libexec', 'share-container'))
+    os.symlink(str(PACKAGE), os.path.join(folder, 'proof', 'osu_container'))
+    os.symlink(SCRIPTS, os.path.join(folder, 'proof', 'scripts'))
     found = dict((one['name'], one['value']) for one in settings.sets.variables if one['name'] not in os.environ)
     found.update((name, value) for name, value, _ in call_settings.tool_variables(settings))
     return dict(found, OSU_MODULE_ROOT=folder,

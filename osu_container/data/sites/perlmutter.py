@@ -84,7 +84,8 @@ STACKS = {
              'openmpi': 'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.sif',
              'osu-mpi4py/pure': _MPI4PY, 'osu-mpi4py/bind': _MPI4PY, 'osu-mpi4py/hybrid': _MPI4PY},
             'the image of Alps, built on an x86_64 machine, has CUDA and cxi; MPICH is there without CUDA only, for '
-            'host memory, and no MPICH image for opensource has libcxi without ROCm', 'osu_container/build/recipes/images.py',
+            'host memory, and no MPICH image for opensource has libcxi without ROCm',
+             'osu_container/build/recipes/images.py',
             _TODAY, 'untested'),
         'jobs': fact(
             {'partition': None, 'account': True,

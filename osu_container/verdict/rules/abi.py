@@ -2,10 +2,10 @@
 
 import re
 
+from osu_container.image.image import MPI_FAMILIES
 from osu_container.verdict import launching
 from osu_container.verdict.rules.finding import finding, mpi_of, rule, shown
 from osu_container.verdict.settings import families, pmi_for
-from osu_container.image.image import MPI_FAMILIES
 
 
 @rule('other MPI', source='mpich.org, MPICH ABI Compatibility Initiative; MPI 5.0, Application Binary Interface; '

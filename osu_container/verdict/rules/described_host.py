@@ -7,10 +7,10 @@ something in the process depends on it. Both take the libraries of one host to f
 """
 import posixpath
 
-from osu_container.verdict.rules.finding import finding, in_order, module_value, mpi_of, rule
-from osu_container.verdict.settings import host_libraries, own_namespaces
 from osu_container.image.closure import GLIBC_SONAMES
 from osu_container.image.loader import of_name, undefined_symbols
+from osu_container.verdict.rules.finding import finding, in_order, module_value, mpi_of, rule
+from osu_container.verdict.settings import host_libraries, own_namespaces
 
 #: What to do about it
 REMEDY = ('on the system: `osu-container discover --facts FILE`, which looks; then here: `osu-container check IMAGE '

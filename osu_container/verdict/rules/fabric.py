@@ -2,6 +2,8 @@
 import posixpath
 import re
 
+from osu_container.image.environment import in_process, known
+from osu_container.image.loader import of_name, version_problems
 from osu_container.verdict.layers import (
     LIBFABRIC,
     TCP,
@@ -28,8 +30,6 @@ from osu_container.verdict.rules.finding import (
     uses_libfabric,
 )
 from osu_container.verdict.site_choice import network_of, release
-from osu_container.image.environment import in_process, known
-from osu_container.image.loader import of_name, version_problems
 
 #: MPIs over libfabric's provider cxi of whose files none says whether they can: releases that were seen to run, by whom
 SEEN_OVER_CXI = {

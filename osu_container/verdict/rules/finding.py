@@ -3,11 +3,11 @@ import posixpath
 import re
 from collections import namedtuple
 
+from osu_container.image.environment import in_process
+from osu_container.image.loader import of_name
 from osu_container.verdict.layers import layer_of, parts_of
 from osu_container.verdict.settings import variables_for
 from osu_container.verdict.site_choice import release
-from osu_container.image.environment import in_process
-from osu_container.image.loader import of_name
 
 #: Levels of a verdict, from the best to the worst
 LEVELS = ['works', 'works slowly', 'unknown', 'fails']

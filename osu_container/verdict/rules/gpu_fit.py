@@ -1,6 +1,7 @@
 """GPUs: whose, with which ROCm or CUDA, and what RCCL and MPI do with their memory."""
 import re
 
+from osu_container.image.loader import of_name, version_problems, where
 from osu_container.verdict.layers import parts_of
 from osu_container.verdict.rules.finding import (
     NOTE,
@@ -14,7 +15,6 @@ from osu_container.verdict.rules.finding import (
 )
 from osu_container.verdict.site_choice import network_of, release, site_words
 from osu_container.verdict.trial import Container, traits_in
-from osu_container.image.loader import of_name, version_problems, where
 
 #: Makers of GPUs -> what an image for them holds, and the method of Image that tells its release
 _GPU_MAKERS = {'AMD': ('ROCm', 'rocm'), 'NVIDIA': ('CUDA', 'cuda')}

@@ -3,6 +3,8 @@ import posixpath
 import re
 
 from osu_container.base import shell
+from osu_container.image.environment import FOLDER, GONE, folders, in_process, known
+from osu_container.image.loader import of_name
 from osu_container.verdict.injection import TARGET
 from osu_container.verdict.layers import LIBFABRIC, file_parameters, parts_of, value_of
 from osu_container.verdict.rules.finding import (
@@ -18,8 +20,6 @@ from osu_container.verdict.rules.finding import (
     uses_libfabric,
 )
 from osu_container.verdict.site_choice import network_of, release
-from osu_container.image.environment import FOLDER, GONE, folders, in_process, known
-from osu_container.image.loader import of_name
 
 #: Variables by which libfabric and MPI choose the network or how ranks find each other: fi_provider(7), README.envvar
 #: of MPICH, Intel MPI Developer Reference, Open MPI's MCA parameters, pmi2 and PMIx of Slurm. The rest is for tuning

@@ -3,6 +3,9 @@ import posixpath
 import re
 from collections import OrderedDict
 
+from osu_container.image.environment import in_process
+from osu_container.image.loader import load, of_name, undefined_symbols, version_problems, where
+from osu_container.image.scripts import PYTHON
 from osu_container.verdict.commands import has_mpi_inside
 from osu_container.verdict.dry_run import interpreter_of
 from osu_container.verdict.injection import FOLDER as INJECT_FOLDER
@@ -11,9 +14,6 @@ from osu_container.verdict.rules.described_host import may_offer
 from osu_container.verdict.rules.finding import NOTE, finding, in_order, last_version, rule, shown
 from osu_container.verdict.rules.gpu_fit import gpu_maker
 from osu_container.verdict.trial import OF_DRIVER, Container, opened_names
-from osu_container.image.environment import in_process
-from osu_container.image.loader import load, of_name, undefined_symbols, version_problems, where
-from osu_container.image.scripts import PYTHON
 
 
 @rule('static program', source='ld.so(8)')

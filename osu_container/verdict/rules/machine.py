@@ -1,10 +1,10 @@
 """The machine: host paths, architecture, C library, what the container runtime lets ranks do."""
 from osu_container.data.approaches import APART
+from osu_container.image.elf import MACHINE_NAMES
+from osu_container.image.loader import of_name
 from osu_container.verdict.rules.finding import finding, mpi_of, rule, shown
 from osu_container.verdict.settings import own_namespaces, shares
 from osu_container.verdict.trial import guesses_gone
-from osu_container.image.elf import MACHINE_NAMES
-from osu_container.image.loader import of_name
 
 
 @rule('host path missing', source='site data')

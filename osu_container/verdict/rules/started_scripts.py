@@ -1,8 +1,8 @@
 """Scripts of the image that are started: its entrypoint, and a program that starts another one."""
 import re
 
-from osu_container.verdict.rules.finding import NOTE, finding, rule
 from osu_container.image.scripts import find_interpreter
+from osu_container.verdict.rules.finding import NOTE, finding, rule
 
 
 def _looks_at_host(text):

@@ -34,7 +34,8 @@ ENTRIES = [
      'cause': "A rank of Open MPI ended in MPI_Init, and Slurm's PMIx, of an older release, could not print why. Seen "
               "where Slurm's NodeName is not the name of the machine: Open MPI then finds no peers, and the third rank "
               "of a node ends (num local peers).",
-     'remedy': "Start slurmd with PMIX_HOSTNAME=NODENAME in its environment, as tools/workstation/slurm.sh does (make stop, "
+     'remedy': "Start slurmd with PMIX_HOSTNAME=NODENAME in its environment, as "
+               "tools/workstation/slurm.sh does (make stop, "
                "then make slurm), or give the node its host name. Else run with two ranks on a node to see whether it "
                "is this.",
      'source': "Open MPI 5.0.11 with PMIx 4.2.2 in Slurm 22.05, seen by this project, 2026-11"},

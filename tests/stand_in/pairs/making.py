@@ -8,8 +8,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from osu_container.image.elf import ElfError, elf_facts
 from osu_container.base.places import PROJECT
+from osu_container.image.elf import ElfError, elf_facts
 from tests.stand_in.pairs import parts
 from tests.stand_in.pairs.cases import (
     BESIDE,

@@ -12,10 +12,10 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from osu_container.verdict.facts import find_runtime
-from osu_container.build import fetch
 from osu_container.base.places import PROJECT, STATE
+from osu_container.build import fetch
 from osu_container.build.recipes.versions import SOURCES
+from osu_container.verdict.facts import find_runtime
 
 
 class StandInError(Exception):

@@ -7,6 +7,9 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
+from osu_container.base.places import STATE
+from osu_container.image.image import Image
+from osu_container.install import call_settings
 from osu_container.verdict.facts import FactsError, read_facts
 from osu_container.verdict.injection import NAME, TARGET
 from osu_container.verdict.rules.finding import NOTE
@@ -14,9 +17,6 @@ from osu_container.verdict.settings import INJECT_FOLDER, approach_entry, settin
 from osu_container.verdict.site_choice import site_entry
 from osu_container.verdict.trial import Host
 from osu_container.verdict.verdict import ask
-from osu_container.image.image import Image
-from osu_container.install import call_settings
-from osu_container.base.places import STATE
 from osu_container.why import search
 from tests.stand_in.pairs import making, parts
 from tests.stand_in.pairs.cases import family
@@ -131,7 +131,8 @@ def srun(command, environment, folder=None):
         output = process.communicate(timeout=LIMIT)[0]
         failed = SLURM_FAILED.search(output)
         if failed:
-            raise StandInError(f"Slurm did not run the pair ({failed.group()}). Start it: tools/workstation/slurm.sh start")
+            raise StandInError(f"Slurm did not run the pair ({failed.group()}). Start it: "
+                               "tools/workstation/slurm.sh start")
         return output
     except subprocess.TimeoutExpired:
         process.terminate()  # srun ends its step and its job
