@@ -13,51 +13,51 @@ from osu_container.build.recipes.images import (
     ALPS_SHS,
     ALPS_SOURCES,
     NEWEST_LIBFABRIC,
-    libcxi_version,
-    sources_of,
+    get_libcxi_version,
+    list_part_sources,
 )
 from osu_container.build.recipes.versions import CUDA, SOURCES
 
 images, release = CUDA[ALPS_CUDA], SOURCES['openmpi-source']['version']
-found = slingshot.found_by_loader('/opt/openmpi', '/opt/pmix', '/opt/ucx', *ALPS_PARTS['network'])
+loader_step = slingshot.add_loader_paths('/opt/openmpi', '/opt/pmix', '/opt/ucx', *ALPS_PARTS['network'])
 steps = {
-    'network': [slingshot.hwloc(), slingshot.xpmem(), slingshot.gdrcopy(), slingshot.libcxi(ALPS_SHS),
-                slingshot.libfabric(NEWEST_LIBFABRIC, True, slingshot.cuda(slingshot.CUDA_PREFIX),
-                                    also=['efa', 'lnx'])],
-    'mpi': [slingshot.stubs(), slingshot.ucx(), slingshot.pmix(), slingshot.openmpi(), slingshot.no_stubs()],
-    'benchmarks': [slingshot.stubs(), common.osu_in_c('/opt/openmpi/bin', slingshot.osu_with_cuda()),
-                   slingshot.no_stubs()],
+    'network': [slingshot.build_hwloc(), slingshot.build_xpmem(), slingshot.build_gdrcopy(), slingshot.build_libcxi(ALPS_SHS),
+                slingshot.build_libfabric(NEWEST_LIBFABRIC, True, slingshot.list_libfabric_cuda_options(slingshot.CUDA_PREFIX),
+                                    extra_providers=['efa', 'lnx'])],
+    'mpi': [slingshot.add_cuda_stubs(), slingshot.build_ucx(), slingshot.build_pmix(), slingshot.build_openmpi(), slingshot.remove_cuda_stubs()],
+    'benchmarks': [slingshot.add_cuda_stubs(), common.build_osu_benchmarks('/opt/openmpi/bin', slingshot.list_osu_cuda_options()),
+                   slingshot.remove_cuda_stubs()],
 }
 
 # The stages: HPCCM makes two, this needs four.
 stages[:] = [Stage0, Stage1, hpccm.Stage(), hpccm.Stage()]
-stages[0] += common.head(USERARG['name'], 'c')
+stages[0] += common.add_header(USERARG['name'], 'c')
 for number, part in enumerate(steps):
     stage = stages[number]
-    stage += common.base(part, images['build'], 'ubuntu24')
-    stage += common.packages(*slingshot.TOOLS, *slingshot.NETWORK_BUILD, 'libevent-dev', 'libibverbs-dev', 'zlib1g-dev')
+    stage += common.start_stage(part, images['build'], 'ubuntu24')
+    stage += common.install_packages(*slingshot.TOOLS, *slingshot.NETWORK_BUILD, 'libevent-dev', 'libibverbs-dev', 'zlib1g-dev')
     for before in list(steps)[:number]:
-        stage += common.copied(before, *ALPS_PARTS[before])
-    stage += common.files(*sources_of(ALPS_PARTS[part]))
-    stage += found
+        stage += common.copy_stage_paths(before, *ALPS_PARTS[before])
+    stage += common.copy_files(*list_part_sources(ALPS_PARTS[part]))
+    stage += loader_step
     stage += steps[part]
-    stage += common.packed(*ALPS_PARTS[part])
+    stage += common.pack_paths(*ALPS_PARTS[part])
 
 # another base than that of the builds, so another build argument
 runtime = stages[-1]
-runtime += common.base('runtime', images['runtime'], 'ubuntu24', name='RUNTIME_BASE')
-runtime += common.packages(*slingshot.NETWORK_RUN, 'ibverbs-providers', 'libevent-core-2.1-7',
+runtime += common.start_stage('runtime', images['runtime'], 'ubuntu24', name='RUNTIME_BASE')
+runtime += common.install_packages(*slingshot.NETWORK_RUN, 'ibverbs-providers', 'libevent-core-2.1-7',
                            'libevent-pthreads-2.1-7', 'libibverbs1', 'zlib1g')
-runtime += common.copied('network', *slingshot.to_run(*ALPS_PARTS['network']))
-runtime += common.copied('mpi', *ALPS_PARTS['mpi'])
-runtime += common.copied('benchmarks', *ALPS_PARTS['benchmarks'])
-runtime += found
-runtime += common.creation_time()
-runtime += common.labels(
-    f'Open MPI {release}', common.argument('OSU', common.OSU_LABEL),
-    common.licences(*ALPS_SOURCES, also=['LicenseRef-NVIDIA-CUDA']), NEWEST_LIBFABRIC,
-    libcxi_version(ALPS_SHS), f'CUDA {ALPS_CUDA}', title='OSU Micro-Benchmarks with {mpi} for Alps', entrypoint='none')
-runtime += slingshot.test(
-    NEWEST_LIBFABRIC, slingshot.VERSION_IS['openmpi'].format(release),
-    '/opt/openmpi/bin/mpirun --allow-run-as-root -n 2', checks=[slingshot.HAS_CXI],
+runtime += common.copy_stage_paths('network', *slingshot.list_runtime_folders(*ALPS_PARTS['network']))
+runtime += common.copy_stage_paths('mpi', *ALPS_PARTS['mpi'])
+runtime += common.copy_stage_paths('benchmarks', *ALPS_PARTS['benchmarks'])
+runtime += loader_step
+runtime += common.add_creation_time()
+runtime += common.add_labels(
+    f'Open MPI {release}', common.format_build_argument('OSU', common.OSU_LABEL),
+    common.combine_licences(*ALPS_SOURCES, extra_licences=['LicenseRef-NVIDIA-CUDA']), NEWEST_LIBFABRIC,
+    get_libcxi_version(ALPS_SHS), f'CUDA {ALPS_CUDA}', title='OSU Micro-Benchmarks with {mpi} for Alps', entrypoint='none')
+runtime += slingshot.add_stack_test(
+    NEWEST_LIBFABRIC, slingshot.VERSION_CHECKS['openmpi'].format(release),
+    '/opt/openmpi/bin/mpirun --allow-run-as-root -n 2', checks=[slingshot.CXI_CHECK],
     driver=('libcuda.so.1', 'libnvidia-ml.so.1'))

@@ -10,17 +10,17 @@ from osu_container.build.recipes import common, slingshot
 from osu_container.build.recipes.images import (
     LUMI_SHS,
     NETWORK_SOURCES,
-    libcxi_sources,
-    libcxi_version,
-    lumi_plugin,
-    lumi_sources,
+    list_libcxi_sources,
+    get_libcxi_version,
+    select_rccl_plugin,
+    list_lumi_sources,
 )
-from osu_container.build.recipes.versions import GPU, ROCM, newer
+from osu_container.build.recipes.versions import GPU, ROCM, is_newer
 
 rocm, mpich, libfabric, libcxi = USERARG['rocm'], USERARG['mpich'], USERARG['libfabric'], USERARG['libcxi']
 with_libcxi = libcxi == 'yes'
 with_cxi = slingshot.has_cxi(libfabric, with_libcxi)
-plugin = lumi_plugin(rocm, libfabric)
+plugin = select_rccl_plugin(rocm, libfabric)
 release = ROCM[rocm]['ubuntu']
 gpu = f'/opt/rocm-{rocm}'
 network = ['/opt/hwloc', '/opt/libfabric', '/opt/xpmem', *(['/opt/libcxi'] if with_libcxi else [])]
@@ -30,76 +30,76 @@ libraries, fabric, mpi, rccl, benchmarks, runtime = stages[:] = [Stage0, Stage1,
 if not plugin:
     stages.remove(rccl)
 
-libraries += common.head(USERARG['name'], 'c')
+libraries += common.add_header(USERARG['name'], 'c')
 
 # AMD's libraries without its compiler
-libraries += slingshot.ubuntu('rocm', release)
-libraries += common.packages('ca-certificates')
-libraries += common.files('rocm-key')
-libraries += slingshot.rocm_repository(rocm)
-libraries += slingshot.rocm_libraries(rocm)
-libraries += common.packed(gpu)
+libraries += slingshot.start_ubuntu_stage('rocm', release)
+libraries += common.install_packages('ca-certificates')
+libraries += common.copy_files('rocm-key')
+libraries += slingshot.add_rocm_repository(rocm)
+libraries += slingshot.unpack_rocm_libraries(rocm)
+libraries += common.pack_paths(gpu)
 
-fabric += slingshot.ubuntu('network', release)
-fabric += common.packages(*slingshot.TOOLS, *slingshot.NETWORK_BUILD, *slingshot.ROCM_RUN)
-fabric += common.files(*NETWORK_SOURCES, *(libcxi_sources(LUMI_SHS) if with_libcxi else ()),
+fabric += slingshot.start_ubuntu_stage('network', release)
+fabric += common.install_packages(*slingshot.TOOLS, *slingshot.NETWORK_BUILD, *slingshot.ROCM_RUN)
+fabric += common.copy_files(*NETWORK_SOURCES, *(list_libcxi_sources(LUMI_SHS) if with_libcxi else ()),
                        f'libfabric-{libfabric}')
-fabric += common.copied('rocm', gpu)
-fabric += slingshot.found_by_loader(*network, gpu)
-fabric += slingshot.hwloc()
-fabric += slingshot.xpmem()
+fabric += common.copy_stage_paths('rocm', gpu)
+fabric += slingshot.add_loader_paths(*network, gpu)
+fabric += slingshot.build_hwloc()
+fabric += slingshot.build_xpmem()
 if with_libcxi:
-    fabric += slingshot.libcxi(LUMI_SHS)
-fabric += slingshot.libfabric(libfabric, with_libcxi, slingshot.rocr(gpu), also=['lnx'] if with_cxi and
-                              not newer('2.1', libfabric) else [])
-fabric += common.packed(*network)
+    fabric += slingshot.build_libcxi(LUMI_SHS)
+fabric += slingshot.build_libfabric(libfabric, with_libcxi, slingshot.list_libfabric_rocr_options(gpu), extra_providers=['lnx'] if with_cxi and
+                              not is_newer('2.1', libfabric) else [])
+fabric += common.pack_paths(*network)
 
-mpi += slingshot.ubuntu('mpi', release)
-mpi += common.packages(*slingshot.TOOLS, *slingshot.NETWORK_RUN)
-mpi += common.files(f'mpich-source-{mpich}', *(['rocm-key'] if slingshot.mpich_uses_gpu(mpich) else []))
+mpi += slingshot.start_ubuntu_stage('mpi', release)
+mpi += common.install_packages(*slingshot.TOOLS, *slingshot.NETWORK_RUN)
+mpi += common.copy_files(f'mpich-source-{mpich}', *(['rocm-key'] if slingshot.mpich_uses_gpu(mpich) else []))
 if slingshot.mpich_uses_gpu(mpich):
-    mpi += slingshot.rocm_repository(rocm)
-    mpi += common.packages('hip-dev', 'hip-runtime-amd', 'hipcc', 'rocm-device-libs')
-mpi += common.copied('network', *network)
-mpi += slingshot.found_by_loader(*network, gpu)
-mpi += slingshot.mpich(mpich, slingshot.hip(gpu, GPU))
-mpi += common.packed('/opt/mpich')
+    mpi += slingshot.add_rocm_repository(rocm)
+    mpi += common.install_packages('hip-dev', 'hip-runtime-amd', 'hipcc', 'rocm-device-libs')
+mpi += common.copy_stage_paths('network', *network)
+mpi += slingshot.add_loader_paths(*network, gpu)
+mpi += slingshot.build_mpich(mpich, slingshot.list_mpich_hip_options(gpu, GPU))
+mpi += common.pack_paths('/opt/mpich')
 
 for stage, name in ((rccl, 'plugin'), (benchmarks, 'benchmarks')):
-    stage += slingshot.ubuntu(name, release)
-    stage += common.packages(*slingshot.TOOLS, *slingshot.NETWORK_RUN, *slingshot.ROCM_RUN)
-    stage += common.copied('rocm', gpu)
-    stage += common.copied('network', *network)
+    stage += slingshot.start_ubuntu_stage(name, release)
+    stage += common.install_packages(*slingshot.TOOLS, *slingshot.NETWORK_RUN, *slingshot.ROCM_RUN)
+    stage += common.copy_stage_paths('rocm', gpu)
+    stage += common.copy_stage_paths('network', *network)
 
 if plugin:
-    rccl += common.files(plugin)
-    rccl += slingshot.found_by_loader(*network, gpu)
-    rccl += slingshot.rccl_plugin(plugin, rocm)
-    rccl += common.packed('/opt/rccl-plugin')
+    rccl += common.copy_files(plugin)
+    rccl += slingshot.add_loader_paths(*network, gpu)
+    rccl += slingshot.build_rccl_plugin(plugin, rocm)
+    rccl += common.pack_paths('/opt/rccl-plugin')
 
-benchmarks += common.files('osu')
-benchmarks += common.copied('mpi', '/opt/mpich')
-benchmarks += slingshot.found_by_loader('/opt/mpich', *network, gpu)
-benchmarks += common.osu_in_c('/opt/mpich/bin', slingshot.osu_with_rocm(gpu))
-benchmarks += common.packed('/opt/osu')
+benchmarks += common.copy_files('osu')
+benchmarks += common.copy_stage_paths('mpi', '/opt/mpich')
+benchmarks += slingshot.add_loader_paths('/opt/mpich', *network, gpu)
+benchmarks += common.build_osu_benchmarks('/opt/mpich/bin', slingshot.list_osu_rocm_options(gpu))
+benchmarks += common.pack_paths('/opt/osu')
 
-runtime += slingshot.ubuntu('runtime', release)
-runtime += common.packages(*slingshot.NETWORK_RUN, *slingshot.ROCM_RUN)
-runtime += common.copied('rocm', *slingshot.to_run(gpu))
-runtime += common.copied('network', *slingshot.to_run(*network))
-runtime += common.copied('mpi', '/opt/mpich')
+runtime += slingshot.start_ubuntu_stage('runtime', release)
+runtime += common.install_packages(*slingshot.NETWORK_RUN, *slingshot.ROCM_RUN)
+runtime += common.copy_stage_paths('rocm', *slingshot.list_runtime_folders(gpu))
+runtime += common.copy_stage_paths('network', *slingshot.list_runtime_folders(*network))
+runtime += common.copy_stage_paths('mpi', '/opt/mpich')
 if plugin:
-    runtime += common.copied('plugin', '/opt/rccl-plugin')
-runtime += common.copied('benchmarks', '/opt/osu')
-runtime += slingshot.found_by_loader('/opt/mpich', *network, *(['/opt/rccl-plugin'] if plugin else []), gpu)
-runtime += common.entrypoint()
-runtime += common.creation_time()
-runtime += common.labels(
-    f'MPICH {mpich}', common.argument('OSU', common.OSU_LABEL),
-    common.licences(*lumi_sources(rocm, mpich, libfabric, libcxi), also=slingshot.ROCM_LICENCES),
-    libfabric, libcxi_version(LUMI_SHS) if with_libcxi else 'none', f'ROCm {rocm} {GPU}',
+    runtime += common.copy_stage_paths('plugin', '/opt/rccl-plugin')
+runtime += common.copy_stage_paths('benchmarks', '/opt/osu')
+runtime += slingshot.add_loader_paths('/opt/mpich', *network, *(['/opt/rccl-plugin'] if plugin else []), gpu)
+runtime += common.install_entrypoint()
+runtime += common.add_creation_time()
+runtime += common.add_labels(
+    f'MPICH {mpich}', common.format_build_argument('OSU', common.OSU_LABEL),
+    common.combine_licences(*list_lumi_sources(rocm, mpich, libfabric, libcxi), extra_licences=slingshot.ROCM_LICENCES),
+    libfabric, get_libcxi_version(LUMI_SHS) if with_libcxi else 'none', f'ROCm {rocm} {GPU}',
     title='OSU Micro-Benchmarks with {mpi} for LUMI')
-runtime += slingshot.test(
-    libfabric, slingshot.VERSION_IS['mpich'].format(mpich),
+runtime += slingshot.add_stack_test(
+    libfabric, slingshot.VERSION_CHECKS['mpich'].format(mpich),
     'FI_PROVIDER=tcp MPIR_CVAR_ENABLE_GPU=0 /opt/mpich/bin/mpiexec -n 2',
-    checks=[slingshot.HAS_CXI] if with_cxi else [])
+    checks=[slingshot.CXI_CHECK] if with_cxi else [])

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from osu_container import __version__
 from osu_container.base import exit_codes, files, shell, streams, terminal
-from osu_container.base.exit_codes import MISSING
+from osu_container.base.exit_codes import PACKAGE_MISSING
 
 #: subcommand -> module with add_arguments(parser) and the text of its line in --help
 COMMANDS = {
@@ -35,7 +35,7 @@ COMMANDS = {
 REQUIREMENTS = 'osu_container/requirements.txt'
 
 
-def _like(word, known):
+def _suggest_name(word, known):
     """Return ' Did you mean NAME?' (str) for the one of known (list of str) that is like word (str); '' if none is."""
     close = difflib.get_close_matches(word, known, 1)
     return f' Did you mean {close[0]}?' if close else ''
@@ -79,20 +79,20 @@ class Parser(argparse.ArgumentParser):
         options.setdefault('formatter_class', Help)
         super().__init__(*arguments, **options)
 
-    def say_codes(self, command):
+    def add_exit_codes(self, command):
         """Let the help of this parser, that of a command (str), and of those below it name their exit codes."""
         below = [action for action in self._actions if isinstance(action, argparse._SubParsersAction)]
         for name, parser in below[0].choices.items() if below else ():
-            parser.say_codes(f'{command} {name}')
+            parser.add_exit_codes(f'{command} {name}')
         if not below:
-            self.epilog = '\n\n'.join(filter(None, [(self.epilog or '').strip('\n'), exit_codes.text_of(command)]))
+            self.epilog = '\n\n'.join(filter(None, [(self.epilog or '').strip('\n'), exit_codes.format_codes(command)]))
 
-    def called(self, arguments):
+    def find_subparser(self, arguments):
         """Return the parser (Parser) of the subcommand that arguments (list of str) call; this one if there is none."""
         for action in self._actions:
             for number, argument in enumerate(arguments if isinstance(action, argparse._SubParsersAction) else []):
                 if argument in action.choices:
-                    return action.choices[argument].called(arguments[number + 1:])
+                    return action.choices[argument].find_subparser(arguments[number + 1:])
         return self
 
     def _get_values(self, action, arg_strings):
@@ -107,9 +107,9 @@ class Parser(argparse.ArgumentParser):
         args = sys.argv[1:] if args is None else args
         options, unknown = self.parse_known_args(args, namespace)
         if unknown:
-            called = self.called(args)
+            called = self.find_subparser(args)
             known = [option for action in called._actions for option in action.option_strings]
-            hints = [_like(one.partition('=')[0], known) for one in unknown if one.startswith('-')]
+            hints = [_suggest_name(one.partition('=')[0], known) for one in unknown if one.startswith('-')]
             called.error(f"unrecognized arguments: {' '.join(unknown)}{'.' * any(hints)}{''.join(hints)}")
         return options
 
@@ -117,15 +117,15 @@ class Parser(argparse.ArgumentParser):
         """Print usage and message (str), with what may have been meant; exit with code 2."""
         wrong = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
         if wrong:
-            message += '.' + _like(wrong.group(1), re.findall(r'[\w.:+-]+', wrong.group(2)))
+            message += '.' + _suggest_name(wrong.group(1), re.findall(r'[\w.:+-]+', wrong.group(2)))
         super().error(message)
 
 
-def command():
+def run_command():
     """Run as a process of its own, as scripts/osu-container does; return the exit code."""
     if sys.argv[1:2] != ['proof']:  # which starts what is the user's; others write scripts that are run
         os.umask(os.umask(0o077) | stat.S_IWOTH)
-    return streams.as_process(main)
+    return streams.run_process(main)
 
 
 def main(arguments=None):
@@ -134,10 +134,10 @@ def main(arguments=None):
 
     Signals and streams of the process stay as they are: also in a thread.
     """
-    files.forget()
-    with terminal.shown():
+    files.reset_inputs()
+    with terminal.escape_streams():
         # a library that a subcommand loads may find no memory
-        return streams.guarded('osu-container', lambda: _run(sys.argv[1:] if arguments is None else arguments), False)
+        return streams.run_guarded('osu-container', lambda: _run(sys.argv[1:] if arguments is None else arguments), False)
 
 
 def _run(arguments):
@@ -153,57 +153,57 @@ def _run(arguments):
         if arguments[:1] == [name]:
             try:
                 importlib.import_module(module).add_arguments(below)
-                below.say_codes(name)
+                below.add_exit_codes(name)
             except ModuleNotFoundError as err:
-                return _lacking(f'osu-container {name}', err)
+                return _report_missing_package(f'osu-container {name}', err)
     if not arguments:
         parser.print_help()
         return 2
     options = parser.parse_args(arguments)
-    return call(options)
+    return run_subcommand(options)
 
 
-def call(options):
+def run_subcommand(options):
     """Run the function that a parser has set in options; return its exit code."""
-    return streams.guarded(options.prog, lambda: _call(options))
+    return streams.run_guarded(options.prog, lambda: _call_subcommand(options))
 
 
-def _lacking(prog, err):
+def _report_missing_package(prog, err):
     """Say which package a command (str) lacks, by a ModuleNotFoundError, and how to get it; return the exit code."""
     if (err.name or 'osu_container').partition('.')[0] == 'osu_container':
         raise err
     folder = Path(__file__).resolve().parent.parent
-    here = shell.line(['-m', 'pip', 'install', '-r', str(folder / REQUIREMENTS)])
+    here = shell.join_words(['-m', 'pip', 'install', '-r', str(folder / REQUIREMENTS)])
     if not os.environ.get('OSU_CONTAINER_PYTHON') and (folder / 'Makefile').is_file():
-        wanted = shell.line(['make', '-C', str(folder), 'python-env'])
+        wanted = shell.join_words(['make', '-C', str(folder), 'python-env'])
     elif sys.prefix != sys.base_prefix:  # an environment of the user's
-        wanted = f'{shell.word(sys.executable)} {here}'
+        wanted = f'{shell.quote(sys.executable)} {here}'
     else:
         wanted = (f"python3 -m venv ~/osu-commands && ~/osu-commands/bin/python {here} && "
                   "export OSU_CONTAINER_PYTHON=~/osu-commands/bin/python")
-    streams.say(f"{prog}: error: the Python package {err.name} is missing; to have it type: {wanted}")
-    return MISSING
+    streams.print_stderr(f"{prog}: error: the Python package {err.name} is missing; to have it type: {wanted}")
+    return PACKAGE_MISSING
 
 
-def _call(options):
+def _call_subcommand(options):
     """Run the function of a subcommand; return its exit code."""
     try:
         return options.function(options)
     except ModuleNotFoundError as err:
-        return _lacking(options.prog, err)
+        return _report_missing_package(options.prog, err)
     except BrokenPipeError:
         raise
     except options.errors as err:
-        streams.say(f"{options.prog}: error: {streams.problem(err) if isinstance(err, OSError) else err}")
+        streams.print_stderr(f"{options.prog}: error: {streams.format_os_error(err) if isinstance(err, OSError) else err}")
         return 1
-    except streams.Ended as err:
-        streams.say(f"{options.prog}: ended by {err.name}; {options.after_interrupt}")
+    except streams.SignalExit as err:
+        streams.print_stderr(f"{options.prog}: ended by {err.name}; {options.after_interrupt}")
         return err.code
     except OSError as err:
-        if err.errno not in streams.SCARCE:
+        if err.errno not in streams.LIMIT_COMMANDS:
             raise
-        streams.say(f"{options.prog}: error: {streams.problem(err)}")
+        streams.print_stderr(f"{options.prog}: error: {streams.format_os_error(err)}")
         return 1
     except KeyboardInterrupt:
-        streams.say(f"{options.prog}: interrupted; {options.after_interrupt}")
+        streams.print_stderr(f"{options.prog}: interrupted; {options.after_interrupt}")
         return 130

@@ -8,7 +8,7 @@ from osu_container.data.approaches import APPROACHES
 
 pytest.register_assert_rewrite('tests.helpers')
 
-from tests.helpers.machine import EASYBUILD_VERSIONS, FIRST, PROJECT, STATE, EasyBuild, end_jobs, run, tool  # noqa: E402
+from tests.helpers.machine import EASYBUILD_VERSIONS, FIRST, PROJECT, STATE, EasyBuild, end_jobs, run, require_tool  # noqa: E402
 
 
 def pytest_make_parametrize_id(val):
@@ -123,7 +123,7 @@ def shell(slurm, tmp_path_factory):
 def chromium():
     """A running headless Chromium; one for all tests, because Playwright runs once in a process."""
     from playwright.sync_api import sync_playwright
-    path = tool('chromium', 'chromium-browser', 'google-chrome')
+    path = require_tool('chromium', 'chromium-browser', 'google-chrome')
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=['--no-sandbox'])
         yield browser

@@ -13,15 +13,15 @@ import pytest
 from hypothesis import strategies as st
 
 from osu_container import cli
-from osu_container.verdict.site_choice import site_entry
-from tests.helpers.bad_inputs import AROUND, CASES, FAULTS, HOST, good, run_with
-from tests.helpers.elf_folder import ElfFolder, good_host, good_image, pack, write_sif
-from tests.helpers.hostile import TEXTS, each
-from tests.helpers.machine import LMODS, PROJECT, STATE, changes, interruptible, killed, run
+from osu_container.verdict.site_choice import resolve_site
+from tests.helpers.bad_inputs import AROUND, CASES, FAULTS, HOST, make_good_sif, change_run
+from tests.helpers.elf_folder import ElfFolder, fill_good_host, fill_good_image, pack, write_sif
+from tests.helpers.hostile import TEXTS, check_examples
+from tests.helpers.machine import LMODS, PROJECT, STATE, count_changes, restore_sigint, run_killed, run
 from tests.helpers.verdict_cases import CPU
 from tests.proof.test_judging import rank
-from tests.test_cli import ALL, parser_of
-from tests.test_hostile_text import CONTROL, examples, said
+from tests.test_cli import ALL, find_parser
+from tests.test_hostile_text import CONTROL, mark_examples, capture_output
 
 IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
 #: What programs of others leave: the runtime its keyring and cache, EasyBuild its log (and empty folders)
@@ -37,7 +37,7 @@ class Place:
             (folder / name).mkdir()
         self.above = folder
 
-    def has(self, name):
+    def add_sample(self, name):
         """Have the sample name (str) here."""
         target = self.folder / name
         if (self.samples / name).is_dir():
@@ -45,7 +45,7 @@ class Place:
         else:
             shutil.copy(self.samples / name, target)
 
-    def kept(self):
+    def list_files(self):
         """Return {path: what is there} of all files, folders and links of the user, and of temporary ones."""
         found = {}
         for path in sorted(self.above.rglob('*')):
@@ -72,18 +72,18 @@ class Place:
                        'EASYBUILD_INCLUDE_EASYBLOCKS': f'{PROJECT}/easyblocks/generic/*.py',
                        'EASYBUILD_SOURCEPATH': str(self.above / 'prefix/sources'), 'LMOD_CMD': LMODS['own'],
                        'EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES': '1'}
-        before = self.kept()
+        before = self.list_files()
         done = run(['bash', '--norc', '-c', typed], cwd=self.folder, env=environment, timeout=timeout,
-                   errors='backslashreplace', preexec_fn=interruptible)
-        after = self.kept()
+                   errors='backslashreplace', preexec_fn=restore_sigint)
+        after = self.list_files()
         return done, {name for name in {*before, *after} if before.get(name) != after.get(name)}
 
 
 @pytest.fixture(scope='session')
 def samples(tmp_path_factory, parts):
     folder = tmp_path_factory.mktemp('samples')
-    image = good_image(ElfFolder(folder / 'image'), parts)
-    good_host(ElfFolder(folder / 'host'), parts, site_entry(CPU))
+    image = fill_good_image(ElfFolder(folder / 'image'), parts)
+    fill_good_host(ElfFolder(folder / 'host'), parts, resolve_site(CPU))
     image.copy(parts.program(parts.mpi()), '/usr/bin/app')
     runtime = folder / 'runtime' / 'apptainer'  # where there is no other; none of these inputs comes to a start
     runtime.parent.mkdir()
@@ -100,7 +100,7 @@ def place(tmp_path, samples):
 
 # ---- what is said
 
-def check_said(said, names):
+def check_message(said, names):
     """Assert that a message (str) is one for people, with names (tuple of str) in it."""
     assert said.strip() and 'Traceback' not in said
     assert not re.search(r'[\x00-\x09\x0b-\x1f\x7f-\x9f]', said), repr(said)
@@ -120,11 +120,11 @@ def test_bad_input_is_refused_plainly_and_leaves_nothing(case, place):
         case.make(place)
     done, changed = place.run(case.typed)
     assert (done.returncode, changed) == (case.code, set()), done.stdout + done.stderr
-    check_said((done.stdout if case.answer else '') + done.stderr, case.names)
+    check_message((done.stdout if case.answer else '') + done.stderr, case.names)
 
 
 @pytest.mark.parametrize('case', [pytest.param(case, id=f'{case.fault}: {case.typed[:70]}') for case in FAULTS])
-def test_a_fault_is_told_plainly_and_nothing_is_lost(case, place):
+def test_fault_is_reported_plainly_and_nothing_is_lost(case, place):
     if case.make:
         case.make(place)
     done, changed = place.run(AROUND[case.fault].format(typed=case.typed))
@@ -137,14 +137,14 @@ def test_a_fault_is_told_plainly_and_nothing_is_lost(case, place):
     if case.works:
         assert done.stderr == ''
     else:
-        check_said(done.stderr, case.names)
+        check_message(done.stderr, case.names)
 
 
 # ---- killed
 
 def test_a_killed_command_leaves_the_older_file_or_the_newer(place, monkeypatch):
     """By kill -9, at moments that chance has chosen, of a command that writes over what it wrote before."""
-    good(place)
+    make_good_sif(place)
     monkeypatch.chdir(place.folder)
     for name, folder in (('HOME', 'home'), ('XDG_DATA_HOME', 'home'), ('TMPDIR', 'tmp')):
         monkeypatch.setenv(name, str(place.above / folder))
@@ -160,34 +160,34 @@ def test_a_killed_command_leaves_the_older_file_or_the_newer(place, monkeypatch)
 
     def is_whole():
         return written.read_bytes().count(b'\n') == lines
-    assert changes(folders, command)
-    before, lines = set(place.kept()), written.read_bytes().count(b'\n')
+    assert count_changes(folders, command)
+    before, lines = set(place.list_files()), written.read_bytes().count(b'\n')
     differs()
-    number = changes(folders, command)
+    number = count_changes(folders, command)
     for moment in random.Random(1).sample(range(number), min(3, number)):
         differs()
-        assert killed(moment, folders, command)
-        after = set(place.kept())
+        assert run_killed(moment, folders, command)
+        after = set(place.list_files())
         assert before <= after and is_whole(), f'lost at change {moment}'
         assert all(name.startswith(('tmp/', 'here/.good-pure.')) for name in after - before)
     differs()
-    assert changes(folders, command) and is_whole()
+    assert count_changes(folders, command) and is_whole()
 
 
 # ---- what a command writes
 
 #: A command with its subcommand -> (a line that does something, what makes the place). Every command has one
 LINES = {
-    'check': (f'check good.sif {HOST}', good), 'discover': ('discover --sysroot host', good),
+    'check': (f'check good.sif {HOST}', make_good_sif), 'discover': ('discover --sysroot host', make_good_sif),
     'proof': ('proof -- true', None), 'why': ('why notes.txt', None),
-    'new': (f'new good.sif {HOST} --approach pure', good),
+    'new': (f'new good.sif {HOST} --approach pure', make_good_sif),
     'image list': ('image list', None),
     'image recipe': (f'image recipe {IMAGE}', None), 'image fetch': ('image fetch --source osu', None),
-    'image build': (f'image build {IMAGE} --check', None), 'image verify': ('image verify good.sif', good),
+    'image build': (f'image build {IMAGE} --check', None), 'image verify': ('image verify good.sif', make_good_sif),
     'bench': ('bench --dry-run', None),
-    'import': ('import osu.txt', None), 'compare': ('compare run:pure run:native', run_with()),
-    'report': ('report run -o page.html', run_with()), 'reference list': ('reference list', None),
-    'try': (f'try good.sif {HOST}', good),
+    'import': ('import osu.txt', None), 'compare': ('compare run:pure run:native', change_run()),
+    'report': ('report run -o page.html', change_run()), 'reference list': ('reference list', None),
+    'try': (f'try good.sif {HOST}', make_good_sif),
 }
 #: What a user may have, with names that are like those of ours
 THEIRS = ('thesis.txt', 'build-thesis/chapter.txt', 'build-notes.txt', 'base-data/values.csv', 'stages/one/a.txt',
@@ -195,9 +195,9 @@ THEIRS = ('thesis.txt', 'build-thesis/chapter.txt', 'build-notes.txt', 'base-dat
 OSU = '# OSU MPI Latency Test v7.5\n# Size          Latency (us)\n1                       1.50\n'
 
 
-def values_of(command):
+def list_path_options(command):
     """Return the options (list of str) of a command (str) whose value may be the name of a file or a folder."""
-    return [action.option_strings[-1] for action in parser_of(command)._actions if action.option_strings
+    return [action.option_strings[-1] for action in find_parser(command)._actions if action.option_strings
             and action.nargs != 0 and not action.choices and action.metavar not in ('N', 'SECONDS')]
 
 
@@ -223,13 +223,13 @@ def test_no_command_loses_a_file_of_the_user(command, tmp_path, samples):
     The options are those of the parsers: a new one is tried without a word here.
     """
     line, numbers = LINES[command][0], itertools.count()
-    force = ' --force' * ('--force' in parser_of(command)._option_string_actions)
+    force = ' --force' * ('--force' in find_parser(command)._option_string_actions)
 
     def tried(more, names=()):
         (tmp_path / f'{next(numbers)}').mkdir()
         place = Place(max(tmp_path.iterdir(), key=lambda path: int(path.name)), samples)
         furnish(place, command, names)
-        before = place.kept()
+        before = place.list_files()
         done, changed = place.run('export PIP_RETRIES=0 https_proxy=http://127.0.0.1:9; osu-container ' + line + more,
                                   600)
         assert 'Traceback' not in done.stdout + done.stderr
@@ -239,7 +239,7 @@ def test_no_command_loses_a_file_of_the_user(command, tmp_path, samples):
 
     lost, made = tried('')
     assert not lost
-    for option in values_of(command):
+    for option in list_path_options(command):
         for value in ('thesis.txt', '.', 'build-thesis'):
             lost, _ = tried(f' {option} {value}')
             assert not lost, f'{option} {value}'
@@ -249,7 +249,7 @@ def test_no_command_loses_a_file_of_the_user(command, tmp_path, samples):
                       if name.partition('/')[0] in line]:
             lost, _ = tried(f' {option} {value}{force}')
             assert not lost, f'{option} {value}{force}'
-    for option in ['', *(f' {option} fresh' for option in values_of(command))] if made else ():
+    for option in ['', *(f' {option} fresh' for option in list_path_options(command))] if made else ():
         lost, _ = tried(option, made)
         assert not lost, f'{option} among its own names'
 
@@ -264,18 +264,18 @@ VALUES = st.recursive(
 CHANGES = st.lists(st.tuples(st.integers(0, 1 << 20), st.sampled_from(('other', 'gone', 'more')), VALUES), max_size=3)
 CUTS = st.one_of(st.none(), st.tuples(st.integers(0, 1 << 20), st.binary(max_size=3)))
 
-def places_of(part):
+def list_json_places(part):
     """Return the places in part (data of JSON), at any depth: list of (dict or list, key)."""
     found = [(part, key) for key in (part if isinstance(part, dict) else range(len(part)))]
     return found + [place for _, key in list(found) if isinstance(part[key], (dict, list))
-                    for place in places_of(part[key])]
+                    for place in list_json_places(part[key])]
 
 
-def changed(data, changes):
+def change_data(data, changes):
     """Return a copy of data (of JSON) with changes (of CHANGES)."""
     whole = {'': copy.deepcopy(data)}
     for number, how, value in changes:
-        places = places_of(whole)
+        places = list_json_places(whole)
         part, key = places[number % len(places)]
         if how == 'other' or part is whole:
             part[key] = value
@@ -288,7 +288,7 @@ def changed(data, changes):
     return whole['']
 
 
-def written(path, text, cut):
+def write_cut_text(path, text, cut):
     """Write text (str) to path (Path) with cut (of CUTS): bytes (bytes) in place of one."""
     data = text.encode('utf-8', 'surrogatepass')
     if cut:
@@ -298,10 +298,10 @@ def written(path, text, cut):
 
 
 @pytest.fixture
-def ready(place, monkeypatch):
+def prepared_place(place, monkeypatch):
     """The place with all that is changed below, as the current folder."""
-    good(place)
-    run_with()(place)
+    make_good_sif(place)
+    change_run()(place)
     monkeypatch.chdir(place.folder)
     for name, folder in (('HOME', 'home'), ('XDG_DATA_HOME', 'home'), ('OSU_CONTAINER_RESULTS', 'results')):
         monkeypatch.setenv(name, str(place.above / folder))
@@ -311,42 +311,42 @@ def ready(place, monkeypatch):
     return place.folder
 
 
-def plain(*words):
+def check_plain_message(*words):
     """Run a command; assert that it says what it says in words, whatever it was given."""
-    told = said(*words)  # an exception comes through
+    told = capture_output(*words)  # an exception comes through
     assert 'Traceback' not in told and not CONTROL.search(told), told
 
 
-@examples(15, 150)
+@mark_examples(15, 150)
 @pytest.mark.parametrize('kind', ['results', 'rank', 'facts'])
-def test_any_json_ends_in_a_message(ready, number, kind):
+def test_any_json_ends_in_a_message(prepared_place, number, kind):
     if kind == 'facts':
-        said('discover', '--sysroot', 'host', '--facts', 'one.json')
+        capture_output('discover', '--sysroot', 'host', '--facts', 'one.json')
     path, typed = {
-        'results': (ready / 'run/results.jsonl', [['compare', 'run:pure', 'run:native'], ['bench', '--resume', 'run']]),
-        'rank': (ready / 'step/rank-0.json', [['proof', 'step']]),
-        'facts': (ready / 'one.json', [['check', 'good.sif', '--site', CPU, '--facts', 'one.json']]),
+        'results': (prepared_place / 'run/results.jsonl', [['compare', 'run:pure', 'run:native'], ['bench', '--resume', 'run']]),
+        'rank': (prepared_place / 'step/rank-0.json', [['proof', 'step']]),
+        'facts': (prepared_place / 'one.json', [['check', 'good.sif', '--site', CPU, '--facts', 'one.json']]),
     }[kind]
     data = rank(0, 1) if kind == 'rank' else [json.loads(line) for line in path.read_text().splitlines()] if (
         kind == 'results') else json.loads(path.read_text())
 
     def check(changes, cut):
-        new = changed(data, changes)
+        new = change_data(data, changes)
         several = kind == 'results' and isinstance(new, list)
-        written(path, ''.join(json.dumps(one) + '\n' for one in (new if several else [new])), cut)
+        write_cut_text(path, ''.join(json.dumps(one) + '\n' for one in (new if several else [new])), cut)
         for words in typed:
-            plain(*words)
-    each(check, number, changes=CHANGES, cut=CUTS)
+            check_plain_message(*words)
+    check_examples(check, number, changes=CHANGES, cut=CUTS)
 
 
-@examples(15, 150)
-def test_any_site_file_ends_in_a_message(ready, number):
-    entry = {key: value for key, value in site_entry(CPU).items() if key != 'name'}
+@mark_examples(15, 150)
+def test_any_site_file_ends_in_a_message(prepared_place, number):
+    entry = {key: value for key, value in resolve_site(CPU).items() if key != 'name'}
 
     def check(changes, cut):
-        new = changed({'SITE': 'mine', 'SITES': {'mine': entry}, 'OVERRIDES': {}}, changes)
+        new = change_data({'SITE': 'mine', 'SITES': {'mine': entry}, 'OVERRIDES': {}}, changes)
         text = ''.join(f'{ascii(str(key))[1:-1]} = {value!r}\n' for key, value in new.items()) if isinstance(
             new, dict) else repr(new)
-        written(ready / 'site.py', text, cut)
-        plain('check', 'good.sif', '--site-file', 'site.py', '--sysroot', 'host')
-    each(check, number, changes=CHANGES, cut=CUTS)
+        write_cut_text(prepared_place / 'site.py', text, cut)
+        check_plain_message('check', 'good.sif', '--site-file', 'site.py', '--sysroot', 'host')
+    check_examples(check, number, changes=CHANGES, cut=CUTS)

@@ -17,10 +17,10 @@ import pytest
 from osu_container import __version__, cli
 from osu_container.base import columns, exit_codes, streams
 from osu_container.bench.compare import cli as compare
-from osu_container.check.cli import CODES
+from osu_container.check.cli import EXIT_CODES
 from osu_container.cli import COMMANDS, Parser, main
 from tests.helpers.machine import PROJECT, PYTHON_36, run
-from tests.proof.test_judging import keep, rank
+from tests.proof.test_judging import write_proofs, rank
 
 COMMAND = PROJECT / 'scripts' / 'osu-container'
 
@@ -56,34 +56,34 @@ def test_the_package_runs_as_the_command_does():
     assert len(outputs) == 1 and outputs.pop().startswith('usage: osu-container check [-h]')
 
 
-def parser_of(command):
+def find_parser(command):
     """Return the parser (Parser) of a command (str, with its subcommand)."""
     name, _, below = command.partition(' ')
     parser = Parser(prog=name)
     importlib.import_module(COMMANDS[name][0]).add_arguments(parser)
-    return parser.called([below])
+    return parser.find_subparser([below])
 
 
-def all_commands():
+def list_commands():
     """Return the commands (list of str), with their subcommands where they have some."""
     found = []
     for name in COMMANDS:
-        below = [one for one in parser_of(name)._actions if isinstance(one, argparse._SubParsersAction)]
+        below = [one for one in find_parser(name)._actions if isinstance(one, argparse._SubParsersAction)]
         found += [f'{name} {one}' for one in below[0].choices] if below else [name]
     return found
 
 
-ALL = all_commands()
+ALL = list_commands()
 
 
 @pytest.mark.parametrize('command', ALL)
-def test_the_help_of_every_command_names_its_exit_codes_and_wrong_usage_is_one(command, capsys, monkeypatch):
+def test_every_help_names_the_exit_codes_and_wrong_usage(command, capsys, monkeypatch):
     monkeypatch.setenv('COLUMNS', '70')
     with pytest.raises(SystemExit) as ended:
         main([*command.split(), '--help'])
     said = capsys.readouterr().out
-    assert ended.value.code == 0 and ' '.join(said.split()).endswith(exit_codes.text_of(command))
-    assert exit_codes.WRONG_USAGE in dict(exit_codes.of(command))
+    assert ended.value.code == 0 and ' '.join(said.split()).endswith(exit_codes.format_codes(command))
+    assert exit_codes.WRONG_USAGE in dict(exit_codes.list_codes(command))
     filled = [line for line in said.splitlines() if not line.startswith('  ') and '|' not in line]
     assert max(map(len, filled)) <= 70, 'in the width of the terminal'
     with pytest.raises(SystemExit) as ended:
@@ -95,7 +95,7 @@ def test_an_option_means_the_same_in_all_commands():
     """Either it takes a value or it takes none; a letter is short for one option."""
     takes, short = {}, {}
     for command in ALL:
-        for action in parser_of(command)._actions:
+        for action in find_parser(command)._actions:
             long = [option for option in action.option_strings if option.startswith('--')]
             for option in long:
                 takes.setdefault(option, {}).setdefault(action.nargs != 0, []).append(command)
@@ -106,14 +106,14 @@ def test_an_option_means_the_same_in_all_commands():
     assert {option: found for option, found in short.items() if len(found) > 1} == {}
 
 
-def test_the_table_of_exit_codes_is_of_commands_and_has_the_codes_that_these_give():
+def test_exit_code_table_matches_the_commands():
     assert set(exit_codes.CODES) <= set(ALL)
-    assert dict(exit_codes.CODES['check']).keys() == {*CODES.values(), 1}
+    assert dict(exit_codes.CODES['check']).keys() == {*EXIT_CODES.values(), 1}
     assert dict(exit_codes.CODES['compare']).keys() == {compare.FINE, compare.WORSE, compare.IMPOSSIBLE}
 
 
 @pytest.mark.skipif(PYTHON_36 is None, reason='no Python 3.6 on this machine')
-def test_it_guesses_on_the_python_of_compute_nodes_too():
+def test_python_3_6_suggests_a_similar_option():
     done = run([PYTHON_36, COMMAND, 'why', '--jsn'])
     assert done.returncode == 2 and done.stderr.endswith(' --json?\n')
 
@@ -130,7 +130,7 @@ def test_json_is_one_document(command, capsys, monkeypatch, tmp_path):
     monkeypatch.setenv('XDG_DATA_HOME', str(tmp_path))
     monkeypatch.chdir(tmp_path)
     (tmp_path / 'host').mkdir()
-    keep(tmp_path / '7.0', [rank(0), rank(1)])
+    write_proofs(tmp_path / '7.0', [rank(0), rank(1)])
     (tmp_path / 'job.out').write_text('# OSU MPI Bandwidth Test v7.5\n1    2.00\n')
     (tmp_path / 'failed.out').write_text('x: undefined symbol: f7\n')
     main([*command.split(), *FACTS[command], '--json'])
@@ -148,7 +148,7 @@ ROWS = [('name', 'P', 'here', '12 MB', 'built 2026-11-20, 3 min', 'what it is fo
 @pytest.mark.parametrize('rows', [ROWS, ROWS[2:], [('one', 'two')], [('alone',)], []])
 def test_a_table_fits_and_has_every_word(monkeypatch, rows, width):
     monkeypatch.setenv('COLUMNS', str(width))
-    lines = columns.table(rows, right=[3], indent='  ')
+    lines = columns.format_table(rows, right_aligned=[3], indent='  ')
     longest = max((len(cell) for row in rows for cell in row if ' ' not in cell), default=0)
     assert all(len(line) <= max(width, longest + 8) for line in lines), lines
     assert ' '.join(lines).split() == ' '.join(cell for row in rows for cell in row).split()
@@ -156,7 +156,7 @@ def test_a_table_fits_and_has_every_word(monkeypatch, rows, width):
         assert len(lines) == len(rows), 'where there is room a row is a line'
 
 
-def shell(script, *words):
+def run_shell(script, *words):
     return run(['bash', '-c', script, '-', *words])
 
 
@@ -174,7 +174,7 @@ def output(tmp_path):
     ('>&-', 0, ''), ('<&-', 0, ''), ('2>&-', 0, ''), ('<&- >&- 2>&-', 0, ''),
     ('>/dev/full', 1, 'No space left on device'), ('>/dev/full 2>&-', 1, '')])
 def test_a_closed_or_full_stream_is_no_traceback(output, python, closed, code, says):
-    done = shell(f'exec "$@" {closed}', python, '-I', COMMAND, 'why', output)
+    done = run_shell(f'exec "$@" {closed}', python, '-I', COMMAND, 'why', output)
     assert done.returncode == code and says in done.stderr, done.stderr
     assert all(line.startswith('osu-container why: error: ') for line in done.stderr.splitlines())
 
@@ -183,30 +183,30 @@ def test_a_file_never_gets_the_number_of_a_closed_stream(tmp_path):
     script = ('import os, subprocess, sys; sys.path.insert(0, sys.argv[1])\nfrom osu_container import streams\n'
               'streams.prepare()\nhandle = open(sys.argv[2], "w")\nprint("to nobody", flush=True)\n'
               'subprocess.call(["echo", "to nobody"])\nsys.exit(0 if handle.fileno() > 2 else 1)')
-    done = shell('exec "$@" <&- >&- 2>&-', sys.executable, '-c', script, PROJECT, tmp_path / 'file')
+    done = run_shell('exec "$@" <&- >&- 2>&-', sys.executable, '-c', script, PROJECT, tmp_path / 'file')
     assert done.returncode == 0 and (tmp_path / 'file').read_text() == ''
 
 
 def test_too_little_memory_is_reported():
     script = ('import sys; sys.path.insert(0, sys.argv[1])\nfrom osu_container import streams\n'
               'sys.exit(streams.guarded("osu-container x", lambda: bytearray(1 << 32)))')
-    done = shell('ulimit -v 500000; exec "$@"', sys.executable, '-c', script, PROJECT)
+    done = run_shell('ulimit -v 500000; exec "$@"', sys.executable, '-c', script, PROJECT)
     assert done.returncode == 1 and done.stderr.startswith('osu-container: error: ') and 'ulimit -v' in done.stderr
 
 
-def test_a_hangup_that_is_ignored_stays_ignored_and_no_handler_is_left(output, monkeypatch):
+def test_ignored_hangup_stays_ignored_and_handlers_are_removed(output, monkeypatch):
     """nohup. And who calls main() in a process, such as pytest, ends by SIGTERM as before."""
-    during, before = [], {number: signal.getsignal(number) for number in streams.ASKS}
+    during, before = [], {number: signal.getsignal(number) for number in streams.TERMINATION_SIGNALS}
     monkeypatch.setattr(sys, 'argv', ['osu-container', 'why', str(output)])
     monkeypatch.setattr('osu_container.why.cli.main', lambda options: during.extend(map(signal.getsignal, before)) or 0)
     try:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         assert cli.main() == 0 and dict(zip(before, during)) == {**before, signal.SIGHUP: signal.SIG_IGN}
         during.clear()
-        assert cli.command() == 0
-        assert dict(zip(before, during)) == {signal.SIGHUP: signal.SIG_IGN, signal.SIGTERM: streams.end}
+        assert cli.run_command() == 0
+        assert dict(zip(before, during)) == {signal.SIGHUP: signal.SIG_IGN, signal.SIGTERM: streams.handle_signal}
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
-        assert signal.getsignal(signal.SIGTERM) is before[signal.SIGTERM] is not streams.end
+        assert signal.getsignal(signal.SIGTERM) is before[signal.SIGTERM] is not streams.handle_signal
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -228,12 +228,12 @@ def test_a_command_runs_in_a_thread(output):
     ('trap "" TERM; sleep 60 & echo ready; wait', -signal.SIGKILL),
     # it has ended itself, and what it started runs on
     ('sleep 60 & echo ready', 0)])
-def test_a_group_is_ended_with_all_that_it_started(script, code):
+def test_process_group_is_terminated_with_its_children(script, code):
     with subprocess.Popen(['sh', '-c', script], start_new_session=True, stdout=subprocess.PIPE) as child:
         assert child.stdout.readline()
         if not code:
             child.wait(60)
         begin = time.monotonic()
-        streams.end_group(child, patience=0.5)
+        streams.terminate_process_group(child, patience=0.5)
         assert child.returncode == code
         assert child.stdout.read() == b'' and time.monotonic() - begin < 30  # the last one that could write is gone

@@ -17,24 +17,24 @@ from hypothesis import strategies as st
 
 from osu_container import cli
 from osu_container.base import shell, terminal
-from osu_container.base.terminal import LEFT_OUT
+from osu_container.base.terminal import REDACTED
 from osu_container.bench.results import run_files
 from osu_container.check.new import easyconfig
 from osu_container.data.sites.schema import EVIDENCE
-from osu_container.discover.write import source_of
-from osu_container.install.module_text import lua_string
+from osu_container.discover.write import render_site_file
+from osu_container.install.module_text import quote_lua
 from osu_container.verdict.site_choice import SiteFile
 from tests.bench.test_report import Tables
 from tests.helpers.example_runs import CASES, make_run
-from tests.helpers.hostile import NAMES, PATHS, TEXTS, EasyBuildReader, Lua, each
+from tests.helpers.hostile import NAMES, PATHS, TEXTS, EasyBuildReader, Lua, check_examples
 from tests.helpers.machine import PROJECT
-from tests.verdict.test_settings import facts
+from tests.verdict.test_settings import make_facts
 
 IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
 CONTROL = re.compile('[\0-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ud800-\udfff]')
 
 
-def examples(few, many):
+def mark_examples(few, many):
     """Return the decorator of a test with so many examples (int), and with many of them in `make test-all`."""
     return pytest.mark.parametrize('number', [few, pytest.param(many, marks=pytest.mark.nightly)])
 
@@ -55,20 +55,20 @@ def easybuild():
 
 # ---- Lua
 
-@examples(300, 20000)
+@mark_examples(300, 20000)
 def test_a_lua_string_is_the_text(lua, number):
-    each(lambda text: _same(lua('return ' + lua_string(text))[1], text), number, text=PATHS)
+    check_examples(lambda text: _same(lua('return ' + quote_lua(text))[1], text), number, text=PATHS)
 
 
 def _same(found, text):
     assert found == text
 
 
-@examples(60, 2000)
-def test_a_module_holds_texts_of_image_and_site_as_they_are(lua, easybuild, number):
+@mark_examples(60, 2000)
+def test_modulefile_contains_image_and_site_texts_verbatim(lua, easybuild, number):
     """What it calls is what it calls with plain texts, but for the texts themselves."""
     def module(name, folder, program, why):
-        known = facts()
+        known = make_facts()
         known['image'].update(file=name, library_path=[folder], programs={program: folder}, mpi='MPICH 4.2.3',
                               rccl_plugin_folder=folder)
         known['host']['injected'][0].update(path=folder + '/libfabric.so.1', what='libfabric ' + why)
@@ -86,31 +86,31 @@ def test_a_module_holds_texts_of_image_and_site_as_they_are(lua, easybuild, numb
         assert shape(calls) == shape(plain)
         assert 'os.execute' not in {row[0] for row in calls}
         assert ['setenv', 'SIF', '/install/' + name] in calls
-    each(check, number, name=NAMES, folder=PATHS, program=NAMES, why=TEXTS)
+    check_examples(check, number, name=NAMES, folder=PATHS, program=NAMES, why=TEXTS)
 
 
 # ---- bash
 
 
-@examples(60, 3000)
+@mark_examples(60, 3000)
 @pytest.mark.parametrize('locale', ['C', 'C.UTF-8'])
-def test_a_path_in_a_command_is_one_word_of_bash_and_can_be_seen(tmp_path, number, locale):
+def test_path_in_a_command_is_one_visible_bash_word(tmp_path, number, locale):
     def check(name):
-        code = f'printf "%s\\0" {shell.path(name)} {shell.word(name)}'
+        code = f'printf "%s\\0" {shell.quote_path(name)} {shell.quote(name)}'
         done = subprocess.run(['bash', '-c', code], cwd=tmp_path, capture_output=True,
                               env={'PATH': os.environ['PATH'], 'LC_ALL': locale})
         plain = os.path.join('.', name) if name.startswith('-') else name
         assert '\n' not in code and not CONTROL.search(code) and not done.stderr
         assert [os.fsdecode(word) for word in done.stdout.split(b'\0')] == [plain, name, '']
-    each(check, number, name=NAMES)
+    check_examples(check, number, name=NAMES)
     assert not (tmp_path / 'owned').exists()
 
 
 # ---- HTML, SVG
 
 
-@examples(2, 60)
-def test_texts_of_a_run_are_text_on_its_page_and_in_its_files(tmp_path, number):
+@mark_examples(2, 60)
+def test_run_texts_stay_text_on_the_page_and_in_files(tmp_path, number):
     """
     Tags and attributes are those of the page of a run with plain texts; nothing is there that cannot be seen.
 
@@ -119,12 +119,12 @@ def test_texts_of_a_run_are_text_on_its_page_and_in_its_files(tmp_path, number):
     made = {kind: tmp_path / f'report.{kind}' for kind in ('html', 'svg')}
 
     def page(site, programs, reason, tag, series):
-        (tmp_path / 'run' / run_files.NAME).unlink(missing_ok=True)
+        (tmp_path / 'run' / run_files.RESULTS_FILE).unlink(missing_ok=True)
         make_run(tmp_path / 'run', approaches=('native', 'pure'), cases=CASES, repeats=1, sizes=(1, 64),
                  site=site, programs=programs, tag=tag, failures=[('pure', CASES[1], 'failed: ' + reason)])
-        path = tmp_path / 'run' / run_files.NAME
+        path = tmp_path / 'run' / run_files.RESULTS_FILE
         path.write_text(path.read_text().replace('"approach": "pure"', '"approach": ' + json.dumps(series)))
-        told = said('report', tmp_path / 'run', '--force', '-o', made['html'], '--picture', made['svg'])
+        told = capture_output('report', tmp_path / 'run', '--force', '-o', made['html'], '--picture', made['svg'])
         assert 'report.html' in told, told
         parsed = Tables(made['html'].read_text())
         attributes = {(tag, name) for tag, found in parsed.attributes for name in found}
@@ -139,31 +139,31 @@ def test_texts_of_a_run_are_text_on_its_page_and_in_its_files(tmp_path, number):
             with open(one, newline='') as handle:
                 assert not CONTROL.search(handle.read()), one
     whole = TEXTS.map(lambda text: text.encode('utf-8', 'replace').decode())
-    each(check, number, site=whole, programs=whole, reason=whole, tag=whole, series=whole)
+    check_examples(check, number, site=whole, programs=whole, reason=whole, tag=whole, series=whole)
 
 
 # ---- easyconfigs, site files, definition files, settings of ReFrame
 
-@examples(100, 3000)
+@mark_examples(100, 3000)
 def test_eb_reads_the_easyconfig_that_new_writes(easybuild, number):
     def values(image, programs, example, title):
         labels = {'org.opencontainers.image.title': title, 'org.opencontainers.image.url': title}
-        return easyconfig.values_of('app', 'pure', image, 'a' * 64, programs, example, 'no library of the host', labels)
-    plain = list(easybuild(easyconfig=easyconfig.text_of(values('x.sif', ['lmp'], 'lmp', 'LAMMPS'))))
+        return easyconfig.build_parameters('app', 'pure', image, 'a' * 64, programs, example, 'no library of the host', labels)
+    plain = list(easybuild(easyconfig=easyconfig.render_easyconfig(values('x.sif', ['lmp'], 'lmp', 'LAMMPS'))))
 
     def check(**texts):
         wanted = values(**texts)
-        found = easybuild(easyconfig=easyconfig.text_of(wanted))
+        found = easybuild(easyconfig=easyconfig.render_easyconfig(wanted))
         assert {name: found[name] for name in wanted} == wanted and list(found) == plain
         assert not CONTROL.search(found['description'] + found['homepage'])
-    each(check, number, image=NAMES, programs=st.lists(NAMES, min_size=1, max_size=40), example=TEXTS, title=TEXTS)
+    check_examples(check, number, image=NAMES, programs=st.lists(NAMES, min_size=1, max_size=40), example=TEXTS, title=TEXTS)
 
 
-@examples(40, 1000)
-def test_a_site_file_that_discover_writes_holds_the_texts_of_the_host(tmp_path, number):
+@mark_examples(40, 1000)
+def test_discovered_site_file_contains_host_texts_verbatim(tmp_path, number):
     def check(node, text):
         site = {'based_on': 'plain', 'title': text}
-        source = source_of({'name': 'here', 'node': node, 'date': '2026-11-23', 'root': '', 'site': site,
+        source = render_site_file({'name': 'here', 'node': node, 'date': '2026-11-23', 'root': '', 'site': site,
                             'approaches': [('pure', None)]})
         assert [type(part).__name__ for part in ast.parse(source).body] == ['Assign'] * 3, source
         path = tmp_path / 'site.py'
@@ -171,12 +171,12 @@ def test_a_site_file_that_discover_writes_holds_the_texts_of_the_host(tmp_path, 
         read = SiteFile(str(path))
         assert (read.SITE, read.ROOT, read.SITES) == ('here', '', {'here': site})
     whole = TEXTS.map(lambda text: text.encode('utf-8', 'replace').decode())
-    each(check, number, node=whole, text=whole)
+    check_examples(check, number, node=whole, text=whole)
 
 
 # ---- the terminal
 
-def said(*arguments):
+def capture_output(*arguments):
     """Return all that a command says (str), as it goes to the terminal."""
     raw = [io.TextIOWrapper(io.BytesIO(), 'utf-8', errors='backslashreplace', write_through=True) for _ in range(2)]
     with contextlib.redirect_stdout(raw[0]), contextlib.redirect_stderr(raw[1]):
@@ -189,7 +189,7 @@ def said(*arguments):
 
 # ---- what a terminal is sent, what Lua reads
 
-def obeyed(text):
+def list_control_characters(text):
     """Return the characters (list of str) of text that a terminal would obey or show nothing of."""
     return [letter for letter in text if unicodedata.category(letter) in ('Cc', 'Cf', 'Cs', 'Zl', 'Zp')
             or letter in '\u115f\u3164\u2800\ufe0f\U000e0100']
@@ -197,28 +197,28 @@ def obeyed(text):
 
 @pytest.mark.parametrize('value, kept', [
     ({'FI_X_PASSWORD': 'abc', 'UCX_TLS': 'all', 'deep': [{'A_TOKEN': 'abc'}]},
-     {'FI_X_PASSWORD': LEFT_OUT, 'UCX_TLS': 'all', 'deep': [{'A_TOKEN': LEFT_OUT}]}),
-    ('MY_KEY="a b c" lmp -in x=1', f'MY_KEY={LEFT_OUT} lmp -in x=1'),
+     {'FI_X_PASSWORD': REDACTED, 'UCX_TLS': 'all', 'deep': [{'A_TOKEN': REDACTED}]}),
+    ('MY_KEY="a b c" lmp -in x=1', f'MY_KEY={REDACTED} lmp -in x=1'),
     (['docker://me:abc@host:5000/image', 'a@b', 'http://host/a@b'],
-     [f'docker://{LEFT_OUT}@host:5000/image', 'a@b', 'http://host/a@b'])])
+     [f'docker://{REDACTED}@host:5000/image', 'a@b', 'http://host/a@b'])])
 def test_secrets_are_left_out(value, kept):
-    assert terminal.discreet(value) == kept
+    assert terminal.redact_secrets(value) == kept
 
 
 def test_every_character_is_shown_or_named():
     for number in [*range(0x10000), *range(0x10000, 0x110000, 97)]:
-        shown = terminal.one_line(chr(number))
-        assert shown and not obeyed(shown), hex(number)
-    assert terminal.one_line('a\x1b[31m\n') == 'a\\x1b[31m\\x0a' and terminal.visible('a\r\n') == 'a\\x0d\n'
+        shown = terminal.escape_line(chr(number))
+        assert shown and not list_control_characters(shown), hex(number)
+    assert terminal.escape_line('a\x1b[31m\n') == 'a\\x1b[31m\\x0a' and terminal.escape_text('a\r\n') == 'a\\x0d\n'
 
 
-def test_streams_pass_on_what_is_shown_and_are_as_before_afterwards(monkeypatch):
+def test_streams_escape_control_characters_and_are_restored(monkeypatch):
     out, error = io.StringIO(), io.StringIO()
     monkeypatch.setattr(sys, 'stdout', out)
     monkeypatch.setattr(sys, 'stderr', error)
-    with terminal.shown():
+    with terminal.escape_streams():
         print('a\x1b[2Jb')
         print('c\u202ed', file=sys.stderr)
-        sys.stdout.obeyed('\r\x1b[K')
+        sys.stdout.write_raw('\r\x1b[K')
     assert (out.getvalue(), error.getvalue()) == ('a\\x1b[2Jb\n\r\x1b[K', 'c\\u202ed\n')
     assert (sys.stdout, sys.stderr) == (out, error)

@@ -49,7 +49,7 @@ NEWER = re.findall(r'^"osu_container/(.*)/\*\*" = "py39"$', (PROJECT / 'pyprojec
 OF_36 = [name for name in MODULES if (name + '..').split('.')[1] not in NEWER]
 
 
-def python_files():
+def read_python_files():
     """Return {path below the project: text} of all tracked files that are Python, scripts without a suffix too."""
     found = {}
     for name in TRACKED:
@@ -78,16 +78,16 @@ def test_every_module_imports_alone(python, modules, tmp_path):
 LATE = {'tests/conftest.py', 'tests/test_imports.py', 'osu_container/bench/compare/numbers.py'}
 
 
-def test_a_search_path_is_set_where_a_program_starts_and_nowhere_else():
+def test_only_started_programs_set_the_search_path():
     setting = re.compile(r'^\s*sys\.path(\[|\.(insert|append|extend))', re.M)
-    found = {name for name, text in python_files().items() if setting.search(text) and not name.startswith('tests/')}
+    found = {name for name, text in read_python_files().items() if setting.search(text) and not name.startswith('tests/')}
     assert found - OTHERS <= SCRIPTS
-    late = {name for name, text in python_files().items()
+    late = {name for name, text in read_python_files().items()
             if 'noqa: E402' in text and name not in SCRIPTS | LATE}
     assert not late
 
 
-def test_no_circle_of_imports():
+def test_imports_have_no_cycle():
     edges = {}
     for name in MODULES:
         path = PROJECT / (name.replace('.', '/') + '.py')
@@ -111,10 +111,10 @@ ORDER = ['base', 'data', 'image', 'verdict', 'install', 'build', 'discover', 'pr
 WITHOUT_EASYBUILD = ORDER[:4]
 
 
-def test_a_package_imports_only_packages_before_it():
+def test_packages_import_only_earlier_packages():
     packages = {name.split('/')[1] for name in TRACKED if name.startswith('osu_container/') and name.count('/') > 1}
     assert packages == set(ORDER)
-    for name, text in python_files().items():
+    for name, text in read_python_files().items():
         place = name.split('/')[1]
         if name.startswith('osu_container/') and place in ORDER:
             found = re.findall(r'^\s*from osu_container\.?(\w*)[\w.]* import', text, re.M)

@@ -48,14 +48,14 @@ def run(project, command, **options):
     """
     print(f'==> {command}', flush=True)
     shell = ['bash', '--norc', '-c', f'set -e; . {shlex.quote(str(project / "env.sh"))}; {command}']
-    with streams.started(shell, cwd=project, **options) as child:
+    with streams.start_process_group(shell, cwd=project, **options) as child:
         output, _ = child.communicate()
     if child.returncode:
         raise DemoError(f'`{command}` failed (exit code {child.returncode})')
     return output
 
 
-def install(project):
+def install_modules(project):
     """Install the modules that are missing or older than their INPUTS."""
     newest = max(path.stat().st_mtime for pattern in INPUTS for path in project.glob(pattern))
     folder = Path(run(project, 'tools/workstation/eb_folder.sh modules', stdout=subprocess.PIPE, text=True).strip())
@@ -70,7 +70,7 @@ def install(project):
             print(f'==> {module} is installed', flush=True)
 
 
-def measure(project):
+def measure_modules(project):
     """Measure all modules; return the folder of the run (Path)."""
     folder = project / '.workstation' / 'results' / time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())
     modules = ' '.join(f'--module {module}' for module in MODULES)
@@ -78,9 +78,9 @@ def measure(project):
     return folder
 
 
-def report(project, folder):
+def write_report(project, folder):
     """Print the table of a run (Path of its folder), and write it and the report beside the run."""
-    table = demo_table.plain(run_files.read(folder))
+    table = demo_table.render_demo_table(run_files.read_results(folder))
     (folder / 'table.txt').write_text(table)
     page = folder / 'report.html'
     run(project, f'osu-container report {shlex.quote(str(folder))} --output {shlex.quote(str(page))}')
@@ -90,9 +90,9 @@ def report(project, folder):
 def main(project=PROJECT):
     """Run the demo of a project (Path); return the exit code."""
     try:
-        with streams.ending_when_asked():
-            install(project)
-            report(project, measure(project))
+        with streams.exit_on_signals():
+            install_modules(project)
+            write_report(project, measure_modules(project))
     except (DemoError, run_files.ResultsError, demo_table.TableError, OSError) as err:
         print(f'demo: {err}\nAfter that is corrected: make demo, which keeps the modules that are installed',
               file=sys.stderr)

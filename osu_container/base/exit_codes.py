@@ -6,11 +6,11 @@ Python 3.6 and its standard library only: installed modules have it, for osu-pro
 
 WRONG_USAGE = 2
 #: A Python package is missing; of compare also: nothing can be compared
-MISSING = 3
+PACKAGE_MISSING = 3
 #: What every command ends with where Ctrl-C, SIGTERM or SIGHUP stops it: 128 + the number of the signal
-STOPPED = "130, 143, 129 stopped by Ctrl-C, SIGTERM, SIGHUP"
+SIGNAL_CODES_TEXT = "130, 143, 129 stopped by Ctrl-C, SIGTERM, SIGHUP"
 _FAILED = "not possible, with the reason on stderr"
-_LIBRARY = (MISSING, "a Python package is missing")
+_LIBRARY = (PACKAGE_MISSING, "a Python package is missing")
 #: Of a command that is not below
 DONE = ((0, "done"), (1, _FAILED))
 #: command, with its subcommand where it has some -> ((code or codes, what it means), ...); wrong usage is always 2
@@ -33,7 +33,7 @@ CODES = {
 }
 
 
-def of(command):
+def list_codes(command):
     """Return ((code, meaning), ...) of a command (str, with its subcommand); wrong usage is among them."""
     codes = dict(CODES.get(command, DONE))
     more = codes.pop(WRONG_USAGE, None)
@@ -41,6 +41,6 @@ def of(command):
     return tuple(sorted(codes.items(), key=lambda one: str(one[0])))
 
 
-def text_of(command):
+def format_codes(command):
     """Return the sentence (str) on the exit codes of a command (str, with its subcommand)."""
-    return f"Exit codes: {'; '.join(f'{code} {meaning}' for code, meaning in of(command))}; {STOPPED}."
+    return f"Exit codes: {'; '.join(f'{code} {meaning}' for code, meaning in list_codes(command))}; {SIGNAL_CODES_TEXT}."

@@ -14,7 +14,7 @@ import stat
 import zlib
 
 #: Bytes that are read at most, by what is read
-MOST = {
+SIZE_LIMITS = {
     # the largest libmpi seen has 16 MB (Intel MPI), built for debugging some 100 MB
     'library': 192 << 20,
     # copied out of an image: the largest library seen has 2.5 GB (libtorch_hip)
@@ -38,31 +38,31 @@ MOST = {
     'text': 1 << 20,
 }
 #: First bytes of what is packed -> (what of Python unpacks it, the command that does so where Python cannot)
-_PACKED = {b'\x1f\x8b': ('gzip', 'zcat'), b'\xfd7zXZ': ('lzma', 'xzcat'), b'BZh': ('bz2', 'bzcat'),
+_PACKED_SIGNATURES = {b'\x1f\x8b': ('gzip', 'zcat'), b'\xfd7zXZ': ('lzma', 'xzcat'), b'BZh': ('bz2', 'bzcat'),
            b'\x28\xb5\x2f\xfd': ('compression.zstd', 'zstdcat')}
 #: First bytes of what is no text -> what it is
-_NO_TEXT = {b'\x7fELF': "a program, a library or a core file", b'hsqs': "an image",
+_BINARY_SIGNATURES = {b'\x7fELF': "a program, a library or a core file", b'hsqs': "an image",
             b'#!/usr/bin/env run-singularity': "an image"}
 #: Control characters that no text has; NUL fills holes in one
-_ORDERS = bytes(bytearray(range(7)) + bytearray(range(14, 27)) + b'\x7f')
+_CONTROL_CHARACTERS = bytes(bytearray(range(7)) + bytearray(range(14, 27)) + b'\x7f')
 #: A number with more digits is none that was counted or measured: 2 ** 64 has 20. Python needs a time for them that
 #: grows with the square of their number (CVE-2020-10735)
 _MOST_DIGITS = 40
 
 
-class TooLarge(OSError):
+class FileTooLargeError(OSError):
     """More than is read; strerror says how much there is."""
 
     def __init__(self, path, kind, size=None, line=None):
         """kind: one of MOST; size: int, bytes that there are, None where that is not known; line: int, or None."""
         where = 'it' if line is None else 'line %d' % line
-        super(TooLarge, self).__init__(errno.EFBIG, (
-            '%s has more than %d bytes, and no more are read' % (where, MOST[kind]) if size is None else
-            '%s has %d bytes, at most %d are read' % (where, size, MOST[kind])), str(path))
+        super(FileTooLargeError, self).__init__(errno.EFBIG, (
+            '%s has more than %d bytes, and no more are read' % (where, SIZE_LIMITS[kind]) if size is None else
+            '%s has %d bytes, at most %d are read' % (where, size, SIZE_LIMITS[kind])), str(path))
 
 
 @contextlib.contextmanager
-def naming(path):
+def name_file_errors(path):
     """Let an OSError that names no file, in a with statement, name path (str)."""
     try:
         yield
@@ -72,17 +72,17 @@ def naming(path):
         raise
 
 
-#: What was opened for reading since forget(), as (device, inode): no command writes onto one of these
+#: What was opened for reading since reset_inputs(), as (device, inode): no command writes onto one of these
 _INPUTS = set()
 
 
-def forget():
+def reset_inputs():
     """Begin another command: it has read nothing yet."""
     _INPUTS.clear()
 
 
 def is_input(path):
-    """Return whether the file path (str), or the one that it is a link to, was opened by open_plain()."""
+    """Return whether the file path (str), or the one that it is a link to, was opened by open_plain_file()."""
     try:
         found = os.stat(path)
     except OSError:
@@ -90,7 +90,7 @@ def is_input(path):
     return (found.st_dev, found.st_ino) in _INPUTS
 
 
-def not_anothers(folder):
+def require_own_folder(folder):
     """
     Raise OSError where another user than root has made folder (str or Path) beside names of everybody's, as in /tmp.
 
@@ -103,7 +103,7 @@ def not_anothers(folder):
                       folder)
 
 
-def open_plain(path, note=True):
+def open_plain_file(path, is_input_file=True):
     """
     Return the file path opened for reading bytes. Raises OSError, also if it is no plain file: a FIFO, a device.
 
@@ -117,39 +117,39 @@ def open_plain(path, note=True):
         if stat.S_ISDIR(found.st_mode):
             raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), path)
         raise OSError(errno.EINVAL, "it is no plain file (a FIFO, a socket or a device)", path)
-    if note:
+    if is_input_file:
         _INPUTS.add((found.st_dev, found.st_ino))
     return io.open(number, 'rb')
 
 
-def read_plain(path, kind='library', whole=True):
+def read_plain_file(path, kind='library', whole=True):
     """
     Return the content (bytes) of the plain file path.
 
     :param kind: str, one of MOST; whole: bool, False: of a file that has more its beginning will do
     Raises OSError, TooLarge.
     """
-    with open_plain(path) as handle, naming(path):
+    with open_plain_file(path) as handle, name_file_errors(path):
         size = os.fstat(handle.fileno()).st_size
-        if whole and size > MOST[kind]:
-            raise TooLarge(path, kind, size)
-        data = handle.read(min(size, MOST[kind]) + 1)
+        if whole and size > SIZE_LIMITS[kind]:
+            raise FileTooLargeError(path, kind, size)
+        data = handle.read(min(size, SIZE_LIMITS[kind]) + 1)
         if len(data) > size:  # it grows, or is one of /proc, which says 0
-            data += handle.read(max(0, MOST[kind] + 1 - len(data)))
-        if whole and len(data) > MOST[kind]:
-            raise TooLarge(path, kind)
-        return data[:MOST[kind]]
+            data += handle.read(max(0, SIZE_LIMITS[kind] + 1 - len(data)))
+        if whole and len(data) > SIZE_LIMITS[kind]:
+            raise FileTooLargeError(path, kind)
+        return data[:SIZE_LIMITS[kind]]
 
 
-def text_of(path, kind='text', whole=False):
-    """Return the text (str) of the plain file path, '' where it cannot be read. Parameters as of read_plain()."""
+def read_text(path, kind='text', whole=False):
+    """Return the text (str) of the plain file path, '' where it cannot be read. Parameters as of read_plain_file()."""
     try:
-        return read_plain(path, kind, whole).decode('utf-8', 'replace')
+        return read_plain_file(path, kind, whole).decode('utf-8', 'replace')
     except OSError:
         return ''
 
 
-class _Unpacked(object):
+class _UnpackedStream(object):
     """A binary file that is read through a decoder; what is not whole is an OSError, as with any other file."""
 
     def __init__(self, handle):
@@ -165,7 +165,7 @@ class _Unpacked(object):
             raise
 
 
-def unpacked(handle):
+def unpack_stream(handle):
     """
     Return a binary file (object with read()) with the text of handle, one too: what is packed in it, UTF-16 as UTF-8.
 
@@ -179,21 +179,21 @@ def unpacked(handle):
         handle.seek(0)
     else:
         return handle
-    for first, what in _NO_TEXT.items():
+    for first, what in _BINARY_SIGNATURES.items():
         if begin.startswith(first):
             raise ValueError("it is %s, no text: name the file to which the job or program wrote" % what)
-    for first, (module, command) in _PACKED.items():
+    for first, (module, command) in _PACKED_SIGNATURES.items():
         if begin.startswith(first):
             try:
-                return _Unpacked(importlib.import_module(module).open(handle))
+                return _UnpackedStream(importlib.import_module(module).open(handle))
             except ImportError:
                 raise ValueError("it is packed in a way that this Python does not read: %s FILE > FILE.txt" % command)
     if begin.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return _Unpacked(codecs.EncodedFile(handle, 'utf-8', 'utf-16', 'replace'))
+        return _UnpackedStream(codecs.EncodedFile(handle, 'utf-8', 'utf-16', 'replace'))
     return handle
 
 
-def decoded(data):
+def decode_text(data):
     """Return the text (str) in data (bytes) of whatever program or system wrote it."""
     data = data.replace(b'\0', b'')  # holes, which a node leaves that was lost
     try:
@@ -202,43 +202,43 @@ def decoded(data):
         return data.decode('latin-1')
 
 
-def junk_in(data):
+def measure_junk(data):
     """Return how far data (bytes) is from being text (int): above 0 more than 1 of 20 bytes is an order."""
     whole = len(data) - data.count(b'\0')
-    return 20 * (whole - len(data.translate(None, _ORDERS))) - whole
+    return 20 * (whole - len(data.translate(None, _CONTROL_CHARACTERS))) - whole
 
 
-def lines_of(path, kind, most=None):
+def read_lines(path, kind, total_kind=None):
     """
     Yield (number from 1, line (bytes) with its end) of the plain file path; none is kept.
 
     :param kind: str, one of MOST, of a line; most: str, one of MOST, of all lines, or None
     Raises OSError, TooLarge.
     """
-    with open_plain(path) as handle, naming(path):
+    with open_plain_file(path) as handle, name_file_errors(path):
         size = 0
-        for number, row in enumerate(iter(lambda: handle.readline(MOST[kind] + 1), b''), 1):
+        for number, row in enumerate(iter(lambda: handle.readline(SIZE_LIMITS[kind] + 1), b''), 1):
             size += len(row)
-            if len(row) > MOST[kind]:
-                raise TooLarge(path, kind, line=number)
-            if most and size > MOST[most]:
-                raise TooLarge(path, most)
+            if len(row) > SIZE_LIMITS[kind]:
+                raise FileTooLargeError(path, kind, line=number)
+            if total_kind and size > SIZE_LIMITS[total_kind]:
+                raise FileTooLargeError(path, total_kind)
             yield number, row
 
 
-def _whole(text):
+def _parse_integer(text):
     """Return the int in text (str, digits). Raises ValueError if it has far too many."""
     if len(text) > _MOST_DIGITS:
         raise ValueError("a number of %d digits, at most %d are read" % (len(text), _MOST_DIGITS))
     return int(text)
 
 
-def _no_constant(text):
+def _reject_constant(text):
     """Refuse NaN and Infinity, which are no JSON but which Python's reader takes."""
     raise ValueError("%s is no number" % text)
 
 
-def parse_json(text, pairs=None):
+def parse_json(text, object_pairs_hook=None):
     """
     Return what a JSON text (str, or bytes in UTF-8) holds.
 
@@ -246,11 +246,11 @@ def parse_json(text, pairs=None):
     """
     try:
         text = text.decode('utf-8') if isinstance(text, bytes) else text
-        return json.loads(text, parse_int=_whole, parse_constant=_no_constant, object_pairs_hook=pairs)
+        return json.loads(text, parse_int=_parse_integer, parse_constant=_reject_constant, object_pairs_hook=object_pairs_hook)
     except RecursionError:
         raise ValueError("it is nested too deep")
 
 
 def read_json(path, kind='json'):
-    """Return what the plain file path holds in JSON; kind as of read_plain(). Raises OSError, ValueError."""
-    return parse_json(read_plain(path, kind))
+    """Return what the plain file path holds in JSON; kind as of read_plain_file(). Raises OSError, ValueError."""
+    return parse_json(read_plain_file(path, kind))

@@ -16,21 +16,21 @@ import stat
 from osu_container.base import files
 
 #: File of a folder that this project has made: the folder's inode, so that neither a copy nor a link counts
-MARK = '.made-by-osu-container'
+MARK_FILE = '.made-by-osu-container'
 
 
-class OutputError(OSError):
+class OutputFileError(OSError):
     """What is not written or not removed; filename names it, strerror says why and what to do."""
 
     def __init__(self, path, text, number=errno.EINVAL):
         """path: str or Path; text: str; number: int, of the system's error"""
-        super(OutputError, self).__init__(number, text, str(path))
+        super(OutputFileError, self).__init__(number, text, str(path))
 
     def __str__(self):
         return '%s: %s' % (self.filename, self.strerror)
 
 
-def not_replaced(path):
+def find_replacement_problem(path):
     """
     Return why no new file may take the place of path (str), None where one may.
 
@@ -47,7 +47,7 @@ def not_replaced(path):
     return "it is no plain file (a device, a FIFO, a socket or a folder), and no file takes its place"
 
 
-def check(path, force=False):
+def require_writable(path, force=False):
     """
     Raise OutputError where path (str or Path) may not become a file of this command; also called before long work.
 
@@ -56,46 +56,46 @@ def check(path, force=False):
     path = str(path)
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
-        raise OutputError(path, "there is no folder %s to write into. Make it, or choose another name" % folder)
+        raise OutputFileError(path, "there is no folder %s to write into. Make it, or choose another name" % folder)
     if not os.path.lexists(path):
         return
-    problem = not_replaced(path)
+    problem = find_replacement_problem(path)
     if problem:
-        raise OutputError(path, problem + ". Choose another name")
+        raise OutputFileError(path, problem + ". Choose another name")
     if files.is_input(path):
-        raise OutputError(path, "it is an input of this command, and stays as it is. Choose another name")
+        raise OutputFileError(path, "it is an input of this command, and stays as it is. Choose another name")
     if not force:
-        raise OutputError(path, "it is there already, and stays as it is. To replace it: --force")
+        raise OutputFileError(path, "it is there already, and stays as it is. To replace it: --force")
 
 
-def write(path, data, force=False):
+def write_file(path, data, force=False):
     """
     Write data (bytes, or str in UTF-8) to path (str or Path), whole or not at all; return whether anything changed.
 
     A file that has this very content counts as written. Raises OutputError.
     """
     path, data = str(path), data if isinstance(data, bytes) else data.encode('utf-8')
-    if _content_is(path, data):
+    if _has_content(path, data):
         return False
-    check(path, force)
+    require_writable(path, force)
     try:
-        _put(path, data, force)
+        _write_whole_file(path, data, force)
     except FileExistsError:  # it has come since; another command may have written the same
-        if _content_is(path, data):
+        if _has_content(path, data):
             return False
-        check(path)
+        require_writable(path)
     return True
 
 
-def replace(path, data):
-    """Write data (str or bytes) to path, which this project keeps for itself, in place of what is there. As write()."""
-    path, problem = str(path), not_replaced(str(path))
+def replace_file(path, data):
+    """Write data (str or bytes) to path, which this project keeps for itself, in place of what is there. As write_file()."""
+    path, problem = str(path), find_replacement_problem(str(path))
     if problem:
-        raise OutputError(path, problem + ". Choose another name")
-    _put(path, data if isinstance(data, bytes) else data.encode('utf-8'), True)
+        raise OutputFileError(path, problem + ". Choose another name")
+    _write_whole_file(path, data if isinstance(data, bytes) else data.encode('utf-8'), True)
 
 
-def _put(path, data, force):
+def _write_whole_file(path, data, force):
     """Write data (bytes) to path (str), whole or not at all. Raises FileExistsError without force, else OutputError."""
     folder, name = os.path.split(os.path.abspath(path))
     # a name of its own, by O_EXCL, and with the mode that the user's umask leaves: mkstemp() knows 0600 alone
@@ -106,25 +106,25 @@ def _put(path, data, force):
             handle.write(data)
             handle.flush()
             os.fsync(handle.fileno())
-        place(new, path, force)
+        rename_file(new, path, force)
     except FileExistsError:
         raise
     except OSError as err:
         if err.errno in (errno.EMFILE, errno.ENFILE):  # the shell's limit, and nothing of this file's
             raise
-        raise _unwritable(path, err)
+        raise _make_write_error(path, err)
     finally:
         with contextlib.suppress(OSError):
             os.unlink(new)
 
 
-def _unwritable(path, err):
+def _make_write_error(path, err):
     """Return the OutputError of path (str) that an OSError means."""
-    return OutputError(path, "it cannot be written: %s. Make room there, or choose another place" % err.strerror,
+    return OutputFileError(path, "it cannot be written: %s. Make room there, or choose another place" % err.strerror,
                        err.errno)
 
 
-def place(new, path, force=False):
+def rename_file(new, path, force=False):
     """Give the file new (str or Path), on the same file system, the name path. Raises FileExistsError without force."""
     new, path = str(new), str(path)
     if force:
@@ -139,12 +139,12 @@ def place(new, path, force=False):
     os.replace(new, path)
 
 
-def _content_is(path, data):
+def _has_content(path, data):
     """Return whether path (str) is a plain file, and no link, whose content is data (bytes)."""
     try:
         if not stat.S_ISREG(os.lstat(path).st_mode):
             return False
-        with files.open_plain(path, note=False) as handle:
+        with files.open_plain_file(path, is_input_file=False) as handle:
             return handle.read(len(data) + 1) == data
     except OSError:
         return False
@@ -152,34 +152,34 @@ def _content_is(path, data):
 
 # ---- folders
 
-def make(folder):
+def make_folder(folder):
     """Make the folder (str), which must not exist, with this project's mark; return it. Raises OSError."""
     os.mkdir(folder)
-    mark(folder)
+    mark_folder(folder)
     return folder
 
 
-def mark(folder):
+def mark_folder(folder):
     """Say in folder (str), which this project has made, that it may be removed. Raises OSError."""
-    with open(os.path.join(folder, MARK), 'w') as handle:
+    with open(os.path.join(folder, MARK_FILE), 'w') as handle:
         handle.write('%d\n' % os.lstat(folder).st_ino)
 
 
-def is_ours(folder):
-    """Return whether folder (str) is one that mark() has marked for this user, wherever it was moved since."""
+def is_marked_folder(folder):
+    """Return whether folder (str) is one that mark_folder() has marked for this user, wherever it was moved since."""
     try:
         found = os.lstat(folder)
     except OSError:
         return False
     return (stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
-            and files.text_of(os.path.join(folder, MARK)) == '%d\n' % found.st_ino)
+            and files.read_text(os.path.join(folder, MARK_FILE)) == '%d\n' % found.st_ino)
 
 
-def clear(folder):
-    """Remove folder (str) if it is of this project, or empty: a kill may come just before make() marks it."""
+def remove_folder(folder):
+    """Remove folder (str) if it is of this project, or empty: a kill may come just before make_folder() marks it."""
     with contextlib.suppress(OSError):
         # the mark last: a kill would leave what belongs to nobody
-        for name in sorted(os.listdir(folder), key=MARK.__eq__) if is_ours(folder) else ():
+        for name in sorted(os.listdir(folder), key=MARK_FILE.__eq__) if is_marked_folder(folder) else ():
             path = os.path.join(folder, name)
             if os.path.isdir(path) and not os.path.islink(path):
                 shutil.rmtree(path)

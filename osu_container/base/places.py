@@ -14,7 +14,7 @@ STATE = PROJECT / '.workstation'
 SCRIPTS = str(next(place for place in (PROJECT / 'scripts', PACKAGE / 'scripts') if place.is_dir()))
 
 
-def easyconfigs():
+def find_easyconfigs():
     """
     Return the folder (str) of this project's easyconfigs.
 

@@ -15,13 +15,13 @@ import threading
 import time
 
 from osu_container.base import columns
-from osu_container.base.terminal import STREAMS, one_line
+from osu_container.base.terminal import STREAMS, escape_line
 
 #: Signals that ask a program to end: Slurm's, and that of a terminal or a connection that is gone
-ASKS = (signal.SIGTERM, signal.SIGHUP)
+TERMINATION_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 
-class Ended(SystemExit):
+class SignalExit(SystemExit):
     """A signal that asks this program to end. As with Ctrl-C what it has begun is put in order on the way out."""
 
     def __init__(self, number):
@@ -30,30 +30,30 @@ class Ended(SystemExit):
         self.name = signal.Signals(number).name
 
 
-def end(number, _):
+def handle_signal(number, _):
     """Handle a signal (int) that asks this program to end; the next one changes nothing."""
-    for each in ASKS:
+    for each in TERMINATION_SIGNALS:
         signal.signal(each, signal.SIG_IGN)
-    raise Ended(number)
+    raise SignalExit(number)
 
 
 @contextlib.contextmanager
-def ending_when_asked():
+def exit_on_signals():
     """Let this program end in order when it is asked to, in a with statement; a thread has no say in that."""
     before = {}
     if threading.current_thread() is threading.main_thread():
-        before = {number: signal.getsignal(number) for number in ASKS}
+        before = {number: signal.getsignal(number) for number in TERMINATION_SIGNALS}
     before = dict(item for item in before.items() if item[1] not in (None, signal.SIG_IGN))  # nohup
     try:
         for number in before:
-            signal.signal(number, end)
+            signal.signal(number, handle_signal)
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
-def prepare():
+def prepare_streams():
     """
     Open to nothing what is closed, and let any name be printed.
 
@@ -75,7 +75,7 @@ def prepare():
         sys.stdout = io.TextIOWrapper(sys.stdout.detach(), encoding, 'backslashreplace', line_buffering=at_once)
 
 
-def say(text):
+def print_stderr(text):
     """Print text (str) on stderr, if somebody is there: a terminal may be gone."""
     try:
         print(text, file=sys.stderr, flush=True)
@@ -83,7 +83,7 @@ def say(text):
         pass
 
 
-def drop_output():
+def discard_output():
     """Forget what stdout has not taken: at its end Python would try again, and say so over many lines."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -92,14 +92,14 @@ def drop_output():
 
 
 #: Errors that are none of a file's but of a limit of the shell, of the machine or of a job -> what shows the limit
-SCARCE = {errno.EMFILE: 'ulimit -n', errno.ENFILE: 'sysctl fs.file-max', errno.EAGAIN: 'ulimit -u',
+LIMIT_COMMANDS = {errno.EMFILE: 'ulimit -n', errno.ENFILE: 'sysctl fs.file-max', errno.EAGAIN: 'ulimit -u',
           errno.ENOMEM: 'ulimit -v'}
 
 
-def problem(err):
+def format_os_error(err):
     """Return what an OSError says (str): of what, what is wrong, and what to do where that is not in its text."""
-    if err.errno in SCARCE:
-        return "%s. Give this shell more (%s), or end what takes it" % (err.strerror, SCARCE[err.errno])
+    if err.errno in LIMIT_COMMANDS:
+        return "%s. Give this shell more (%s), or end what takes it" % (err.strerror, LIMIT_COMMANDS[err.errno])
     if err.filename in STREAMS.values():
         return "%s: %s. Send it to a file or a disk that takes it" % (err.filename, err.strerror)
     if err.filename is not None:
@@ -109,7 +109,7 @@ def problem(err):
     return "%s; the system does not say of which file. Look at the disks: df -h, dmesg" % (err.strerror or err)
 
 
-def guarded(prog, function, told=True):
+def run_guarded(prog, function, flush_on_failure=True):
     """
     Call function (without arguments) and see that all it prints arrives; return its exit code (int).
 
@@ -120,82 +120,82 @@ def guarded(prog, function, told=True):
     """
     try:
         code = function()
-        if not code or told:
+        if not code or flush_on_failure:
             sys.stdout.flush()
         return code
     except BrokenPipeError:
         pass
     except MemoryError:
         # by the first word: chance decides whether memory ends before the rest is known
-        say("%s: error: not enough memory. Give this shell more (ulimit -v), or the job (--mem)" % prog.split()[0])
+        print_stderr("%s: error: not enough memory. Give this shell more (ulimit -v), or the job (--mem)" % prog.split()[0])
     except OSError as err:
-        say("%s: error: %s" % (prog, problem(err)))
+        print_stderr("%s: error: %s" % (prog, format_os_error(err)))
     return 1
 
 
-def as_process(function):
+def run_process(function):
     """
     Call function (without arguments), which is all that this process does; return its exit code (int).
 
     Here is what a process has one of: streams that are open, signals that end it in order, its last word.
     """
-    prepare()
-    with ending_when_asked():
+    prepare_streams()
+    with exit_on_signals():
         code = function()
     try:
         sys.stdout.flush()
     except OSError:  # said already
-        drop_output()
+        discard_output()
     return code
 
 
-class Screen:
+class ProgressScreen:
     """
     What a long command says: lines that stay, and how far it is.
 
     On a terminal the latter is one line that is written over. A file gets it where it has changed, and now and then.
     """
 
-    EVERY = 10.0  # seconds between two lines in a file
+    INTERVAL = 10.0  # seconds between two lines in a file
 
     def __init__(self, name='stdout'):
         """:param name: str, of the stream in sys"""
         self.name, self.begin, self.last, self.told, self.shown = name, time.monotonic(), time.monotonic(), None, False
 
-    def live(self):
+    def is_terminal(self):
         """Return whether it is a terminal (bool)."""
         stream = getattr(sys, self.name)
         return stream is not None and stream.isatty()
 
-    def stamped(self, text):
+    def format_elapsed(self, text):
         """Return text (str) behind the seconds since the beginning."""
         return '[%4.0f s] %s' % (time.monotonic() - self.begin, text)
 
-    def say(self, text=''):
+    def print_line(self, text=''):
         """Print a line that stays."""
-        self.clear()
+        self.clear_progress()
         print(text, file=getattr(sys, self.name), flush=True)
         self.last = time.monotonic()
 
-    def progress(self, text):
+    def show_progress(self, text):
         """Say how far it is."""
-        line = self.stamped(one_line(text))
-        if self.live():
-            self._write('\r\033[K' + line[:columns.width() - 1])
+        line = self.format_elapsed(escape_line(text))
+        if self.is_terminal():
+            self._write_stream('\r\033[K' + line[:columns.get_line_width() - 1])
             self.shown = True
-        elif text != self.told and time.monotonic() - self.last >= self.EVERY:
-            self.say(line)
+        elif text != self.told and time.monotonic() - self.last >= self.INTERVAL:
+            self.print_line(line)
             self.told = text
 
-    def clear(self):
+    def clear_progress(self):
         """Take the line away that is written over."""
         if self.shown:
-            self._write('\r\033[K')
+            self._write_stream('\r\033[K')
             self.shown = False
 
-    def _write(self, text):
+    def _write_stream(self, text):
         stream = getattr(sys, self.name)
-        getattr(stream, 'obeyed', stream.write)(text)
+        getattr(stream, 'write_raw', stream.write)(text)
         stream.flush()
 
 
@@ -208,12 +208,12 @@ class Progress:
 
     def __init__(self, text):
         """text: str, what is being done; calling it changes that."""
-        self.text, self.screen = text, Screen('stderr')
+        self.text, self.screen = text, ProgressScreen('stderr')
 
     def __call__(self, text):
         """Show text (str) for what is being done from now on."""
-        if self.screen.live():
-            self.screen.progress(text)
+        if self.screen.is_terminal():
+            self.screen.show_progress(text)
 
     def __enter__(self):
         """Begin."""
@@ -226,14 +226,14 @@ class Progress:
 
     def stop(self):
         """Remove the line."""
-        self.screen.clear()
+        self.screen.clear_progress()
 
 
 #: Seconds that a command has to end by itself when it is asked to: srun ends its step then
 PATIENCE = 15
 
 
-def ending_with(parent):
+def terminate_with_parent(parent):
     """
     Return a function by which a process gets SIGTERM when its parent (int) has ended, however that was (kill -9).
 
@@ -253,7 +253,7 @@ def ending_with(parent):
 
 
 @contextlib.contextmanager
-def started(command, **options):
+def start_process_group(command, **options):
     """
     Start command (list of str) as the leader of a process group of its own; give its Popen.
 
@@ -263,15 +263,15 @@ def started(command, **options):
     child = None
     try:
         child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True,
-                                 preexec_fn=ending_with(os.getpid()), **options)
+                                 preexec_fn=terminate_with_parent(os.getpid()), **options)
         yield child
     except BaseException:
         if child is not None:
-            end_group(child)
+            terminate_process_group(child)
         raise
 
 
-def end_group(child, patience=PATIENCE):
+def terminate_process_group(child, patience=PATIENCE):
     """End a child (Popen that leads a process group): ask, kill after patience (seconds) it and what is left of it."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGTERM)

@@ -15,13 +15,13 @@ from contextlib import contextmanager
 ESCAPES = re.compile(r'\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[()][0-9A-Za-z])')
 #: Characters that are orders: Unicode 15, general categories Cc but for tab and line end, Cf, Cs, Zl, Zp; and those
 #: that have no shape: DerivedCoreProperties.txt, Default_Ignorable_Code_Point, and the empty pattern of Braille
-_HIDDEN = re.compile('[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u200b-\u200f'
+_UNSAFE_CHARACTERS = re.compile('[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u200b-\u200f'
                      '\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff0-\ufffb\ufffe\uffff\U000110bd\U000110cd'
                      '\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff'
                      '\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0]')
 
 
-def _escape(letter):
+def _escape_letter(letter):
     """Return the escape (str) of a character (str)."""
     number = ord(letter)
     if 0xdc80 <= number <= 0xdcff:  # a byte of a file name that is none of its encoding (PEP 383)
@@ -30,20 +30,20 @@ def _escape(letter):
     return ('\\U%08x' if number > 0xffff else '\\u%04x' if number > 0xff or number == 0x7f else '\\x%02x') % number
 
 
-def visible(text):
+def escape_text(text):
     """Return text (str), blanks, tabs and line ends as they are, with an escape for what a terminal would obey."""
-    return _HIDDEN.sub(lambda found: _escape(found.group()), text)
+    return _UNSAFE_CHARACTERS.sub(lambda found: _escape_letter(found.group()), text)
 
 
 #: Names of variables whose values are nobody's business, as they are written in an environment
-SECRET = re.compile(r'[A-Z0-9_]*(?:PASSW|TOKEN|KEY|SECRET|CREDENTIAL)[A-Z0-9_]*')
+SECRET_NAME = re.compile(r'[A-Z0-9_]*(?:PASSW|TOKEN|KEY|SECRET|CREDENTIAL)[A-Z0-9_]*')
 #: The same with a value behind it, and what stands in front of the host of a URL (RFC 3986, userinfo)
-_ASSIGNED = re.compile(r'\b(%s=)("[^"]*"|\'[^\']*\'|[^\s"\'=][^\s"\']*)' % SECRET.pattern)
+_ASSIGNED = re.compile(r'\b(%s=)("[^"]*"|\'[^\']*\'|[^\s"\'=][^\s"\']*)' % SECRET_NAME.pattern)
 _USERINFO = re.compile(r'(\b[a-z][a-z0-9+.-]*://)[^\s/@?#]+@', re.I)
-LEFT_OUT = '(left out)'
+REDACTED = '(left out)'
 
 
-def discreet(value):
+def redact_secrets(value):
     """
     Return value (data of JSON) without secrets, for files: values of variables named in SECRET, credentials of URLs.
 
@@ -52,26 +52,26 @@ def discreet(value):
     if isinstance(value, str):
         if '=' not in value and '://' not in value:
             return value
-        return _USERINFO.sub(r'\1%s@' % LEFT_OUT, _ASSIGNED.sub(r'\1%s' % LEFT_OUT, value))
+        return _USERINFO.sub(r'\1%s@' % REDACTED, _ASSIGNED.sub(r'\1%s' % REDACTED, value))
     if isinstance(value, dict):
-        return type(value)((key, LEFT_OUT if isinstance(one, str) and SECRET.fullmatch(str(key)) else discreet(one))
+        return type(value)((key, REDACTED if isinstance(one, str) and SECRET_NAME.fullmatch(str(key)) else redact_secrets(one))
                            for key, one in value.items())
     if isinstance(value, (list, tuple)):
-        return (tuple if isinstance(value, tuple) else list)(map(discreet, value))
+        return (tuple if isinstance(value, tuple) else list)(map(redact_secrets, value))
     return value
 
 
-def one_line(text):
+def escape_line(text):
     """Return text (str, or what str() makes one of) as one line that a terminal shows and does not obey."""
-    return visible(str(text)).replace('\t', ' ').replace('\n', _escape('\n'))
+    return escape_text(str(text)).replace('\t', ' ').replace('\n', _escape_letter('\n'))
 
 
 #: What the streams are called in errors, by Python's names of them
 STREAMS = {'<stdout>': 'the standard output', '<stderr>': 'the standard error', 1: 'the standard output'}
 
 
-class Shown(object):
-    """A stream for text that passes on what visible() makes of it; everything else is that of the stream behind it."""
+class EscapingStream(object):
+    """A stream for text that passes on what escape_text() makes of it; everything else is that of the stream behind it."""
 
     def __init__(self, stream):
         """stream: file opened for writing text, to which everything goes in the end."""
@@ -79,10 +79,10 @@ class Shown(object):
 
     def write(self, text):
         """Write text (str); return its length. An OSError names the stream."""
-        self._pass(lambda: self.stream.write(visible(text)))
+        self._call_stream(lambda: self.stream.write(escape_text(text)))
         return len(text)
 
-    def _pass(self, function):
+    def _call_stream(self, function):
         """Call function (without arguments), and let what the stream does not take name it."""
         try:
             function()
@@ -90,13 +90,13 @@ class Shown(object):
             err.filename = err.filename or STREAMS.get(getattr(self.stream, 'name', ''), 'an output')
             raise
 
-    def obeyed(self, text):
+    def write_raw(self, text):
         """Write text (str) of our own as it is: colours, a line that is written over."""
         self.stream.write(text)
 
     def flush(self):
         """See io."""
-        self._pass(self.stream.flush)
+        self._call_stream(self.stream.flush)
 
     def __getattr__(self, name):
         """Return the attribute name (str) of the stream."""
@@ -104,11 +104,11 @@ class Shown(object):
 
 
 @contextmanager
-def shown():
+def escape_streams():
     """Have all that is written to stdout and stderr in a with statement shown and not obeyed."""
     before = sys.stdout, sys.stderr
     # a stream that was closed (command >&-) is None, or a file that is closed
-    sys.stdout, sys.stderr = (one if one is None or isinstance(one, Shown) else Shown(one) for one in before)
+    sys.stdout, sys.stderr = (one if one is None or isinstance(one, EscapingStream) else EscapingStream(one) for one in before)
     try:
         yield
     finally:

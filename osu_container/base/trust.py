@@ -11,10 +11,10 @@ import pwd
 import stat
 
 from osu_container.base import shell
-from osu_container.base.terminal import one_line
+from osu_container.base.terminal import escape_line
 
 
-def _own_group(gid, uid):
+def _is_private_group(gid, uid):
     """Return whether the group gid (int) is the user's alone (uid: int): it has the user's name (useradd(8), -U)."""
     try:
         user = pwd.getpwuid(uid)
@@ -23,7 +23,7 @@ def _own_group(gid, uid):
         return False
 
 
-def code_problem(path):
+def find_code_problem(path):
     """
     Return why the file path (str) is not run as code (str), None if it may be or is not there.
 
@@ -44,20 +44,20 @@ def code_problem(path):
             return "%s would run as you, but user %d owns %s. Read it, copy it to a folder of yours, and name the " \
                    "copy" % (real, found.st_uid, each)
         others = found.st_mode & stat.S_IWOTH or (
-            found.st_mode & stat.S_IWGRP and not _own_group(found.st_gid, found.st_uid))
+            found.st_mode & stat.S_IWGRP and not _is_private_group(found.st_gid, found.st_uid))
         if others and not (os.path.isdir(each) and found.st_mode & stat.S_ISVTX):
             return "%s would run as you, but other users may write to %s. Read it, then: chmod go-w %s" % (
-                real, each, shell.word(each))
+                real, each, shell.quote(each))
     return None
 
 
-def name_problem(name):
+def find_name_problem(name):
     """
     Return why a file name (str) is not taken (str), None if it may be.
 
     Names stand in modules, in files with one setting a line, and on the terminal: no character of them may be read
     there as something else than part of a name (control and format characters, ends of lines, bytes that are no text).
     """
-    if one_line(name) == name:
+    if escape_line(name) == name:
         return None
     return "the file name %s has characters that are not shown as they are. Give it another name: mv" % ascii(name)

@@ -12,7 +12,7 @@ ALL_BUFFERS = ('H H', 'H D', 'D H', 'D D', 'M M')
 HOST, BOTH, DEVICE, NONE = ('H H',), ('H H', 'D D'), ('D D',), ('',)
 
 
-def _osu(kind, buffers, names, form='osu_%s', **more):
+def _define_benchmarks(kind, buffers, names, form='osu_%s', **more):
     """Return entries of BENCHMARKS for names (str, words)."""
     return {form % name: {'kind': kind, 'buffers': buffers, **more} for name in names.split()}
 
@@ -25,26 +25,26 @@ _REDUCED = 'allreduce reduce_scatter'
 #: and one), 'collective', 'neighbours' (a collective in which each rank has two), 'startup';
 #: buffers: which it can take; library: 'mpi' or 'xccl' (RCCL, NCCL)
 BENCHMARKS = {
-    **_osu('pair', ALL_BUFFERS, 'bw bibw latency'),
+    **_define_benchmarks('pair', ALL_BUFFERS, 'bw bibw latency'),
     # they start threads or processes of their own, and have host memory alone (enable_accel_support)
-    **_osu('pair', HOST, 'latency_mp latency_mt'),
-    **_osu('pair', BOTH, 'bw bibw latency', 'osu_%s_persistent'),
-    **_osu('pair', HOST, 'partitioned_latency'),  # from 7.5 on, where MPI 4 was enabled
-    **_osu('pairs', BOTH, 'mbw_mr multi_lat'),
-    **_osu('congestion', BOTH, 'bw_fan_in bw_fan_out'),
-    **_osu('one-sided', BOTH, 'get_bw get_latency put_bibw put_bw put_latency'),
+    **_define_benchmarks('pair', HOST, 'latency_mp latency_mt'),
+    **_define_benchmarks('pair', BOTH, 'bw bibw latency', 'osu_%s_persistent'),
+    **_define_benchmarks('pair', HOST, 'partitioned_latency'),  # from 7.5 on, where MPI 4 was enabled
+    **_define_benchmarks('pairs', BOTH, 'mbw_mr multi_lat'),
+    **_define_benchmarks('congestion', BOTH, 'bw_fan_in bw_fan_out'),
+    **_define_benchmarks('one-sided', BOTH, 'get_bw get_latency put_bibw put_bw put_latency'),
     # a GPU's memory is no place for what they count by
-    **_osu('one-sided', HOST, 'acc_latency cas_latency fop_latency get_acc_latency'),
-    **_osu('collective', BOTH, f'{_MOVED} {_ROOTED} {_REDUCED} reduce_scatter_block'),
-    **_osu('collective', BOTH, f'{_MOVED} {_ROOTED} {_REDUCED} reduce_scatter_block', 'osu_i%s'),
-    **_osu('collective', BOTH, f'{_MOVED} {_ROOTED} {_REDUCED}', 'osu_%s_persistent'),
-    **_osu('collective', NONE, 'barrier ibarrier barrier_persistent'),
+    **_define_benchmarks('one-sided', HOST, 'acc_latency cas_latency fop_latency get_acc_latency'),
+    **_define_benchmarks('collective', BOTH, f'{_MOVED} {_ROOTED} {_REDUCED} reduce_scatter_block'),
+    **_define_benchmarks('collective', BOTH, f'{_MOVED} {_ROOTED} {_REDUCED} reduce_scatter_block', 'osu_i%s'),
+    **_define_benchmarks('collective', BOTH, f'{_MOVED} {_ROOTED} {_REDUCED}', 'osu_%s_persistent'),
+    **_define_benchmarks('collective', NONE, 'barrier ibarrier barrier_persistent'),
     # they have no option -d
-    **_osu('neighbours', HOST, _MOVED, 'osu_neighbor_%s'),
-    **_osu('neighbours', HOST, _MOVED, 'osu_ineighbor_%s'),
-    **_osu('startup', NONE, 'init'),
-    **_osu('pair', DEVICE, 'bw bibw latency', 'osu_xccl_%s', library='xccl'),
-    **_osu('collective', DEVICE, 'allgather allreduce alltoall bcast reduce reduce_scatter', 'osu_xccl_%s',
+    **_define_benchmarks('neighbours', HOST, _MOVED, 'osu_neighbor_%s'),
+    **_define_benchmarks('neighbours', HOST, _MOVED, 'osu_ineighbor_%s'),
+    **_define_benchmarks('startup', NONE, 'init'),
+    **_define_benchmarks('pair', DEVICE, 'bw bibw latency', 'osu_xccl_%s', library='xccl'),
+    **_define_benchmarks('collective', DEVICE, 'allgather allreduce alltoall bcast reduce reduce_scatter', 'osu_xccl_%s',
            library='xccl'),
 }
 #: Kinds whose programs take no words for buffers: all ranks have the same, and -d says which
@@ -133,6 +133,6 @@ TAG_TITLES = {
 #: Repeats of a tag unless --repeats says otherwise: with fewer than five, compare can hardly tell anything
 REPEATS = {'demo': 2, 'quick': 2, 'published': 5, 'alps': 5, 'full': 3, 'run': 5}
 #: Seconds that a run takes, a guess for the first lines of progress: programs in a container start in about a second
-GUESS = 3.0
+ESTIMATED_SECONDS = 3.0
 #: Seconds after which a run is given up: MPI that waits for a lost peer never ends
 TIME_LIMIT = 600

@@ -28,14 +28,14 @@ RANK_PROOF = PROJECT / 'scripts' / 'rank-proof'
 
 
 #: The plan of this session
-PLAN = json.loads(Path(os.environ[holding.PLAN]).read_text())
+PLAN = json.loads(Path(os.environ[holding.PLAN_VARIABLE]).read_text())
 
 
 @rfm.simple_test
 class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
     """One benchmark in one case under one module; writes its line of results.jsonl when it has ended."""
 
-    case = parameter(map(plan.from_entry, PLAN['runs']), fmt=lambda run: run.name)
+    case = parameter(map(plan.deserialize_run, PLAN['runs']), fmt=lambda run: run.name)
     valid_systems = ['*']
     valid_prog_environs = ['*']
     maintainers = ['osu-container']
@@ -61,13 +61,13 @@ class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
             self.prerun_cmds = ['osu_begin=$(date +%s%N)']
             self.postrun_cmds = ['osu_code=$?', f'echo $(($(date +%s%N) - osu_begin)) >{self.clock}',
                                  '(exit $osu_code)']
-        words = plan.proof_command(self.case.start, self.case.program, RANK_PROOF, self.proofs)
+        words = plan.build_proof_command(self.case.launch_command, self.case.program, RANK_PROOF, self.proofs)
         self.executable, *self.executable_opts = [shlex.quote(word) for word in words]
         self.command = f'module load {self.case.module}; ' + shlex.join(words)
         self.begin = time.monotonic()
 
     @sanity_function
-    def numbers_and_proof(self):
+    def check_measurement(self):
         """
         Keep what was printed, write the line of results.jsonl; the test passes if the run gave what it should.
 
@@ -80,11 +80,11 @@ class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
         self.raw.parent.mkdir(parents=True, exist_ok=True)
         for kept, found in ((self.raw, self.stdout), (self.errors, self.stderr)):
             shutil.copyfile(stage / str(found), kept)
-        entry = measure.line(self.case, PLAN['repeat'], stdout=self.raw, stderr=self.errors, code=self.job.exitcode,
-                             proofs=self.proofs, promise=PLAN['promises'][self.case.module], seconds=seconds,
+        entry = measure.build_measurement(self.case, PLAN['repeat'], stdout=self.raw, stderr=self.errors, code=self.job.exitcode,
+                             proofs=self.proofs, expectation=PLAN['promises'][self.case.module], seconds=seconds,
                              folder=self.folder, command=self.command)
-        gone = holding.job_loss(os.environ, measure.text_of(self.errors)) if entry['status'] != 'ok' else None
+        gone = holding.find_job_loss(os.environ, measure.read_optional_text(self.errors)) if entry['status'] != 'ok' else None
         if gone:
             raise ForceExitError(gone)
-        run_files.Writer(self.folder / run_files.NAME).add('measurement', **entry)
+        run_files.Writer(self.folder / run_files.RESULTS_FILE).add('measurement', **entry)
         return sn.assert_true(entry['status'] == 'ok', msg=entry.get('reason', ''))

@@ -13,13 +13,13 @@ import socket
 import subprocess
 from pathlib import Path
 
-from osu_container.base.files import not_anothers
+from osu_container.base.files import require_own_folder
 from osu_container.bench import BenchError, record
 
 #: The locked file, which says who measures
-NAME = 'running.txt'
+LOCK_FILE = 'running.txt'
 #: Variable of ReFrame: the plan of its session, in the folder of the run
-PLAN = 'OSU_CONTAINER_PLAN'
+PLAN_VARIABLE = 'OSU_CONTAINER_PLAN'
 
 
 @contextlib.contextmanager
@@ -31,8 +31,8 @@ def lock_run(folder):
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    not_anothers(folder)  # scripts in it run
-    with open(folder / NAME, 'a+') as handle:
+    require_own_folder(folder)  # scripts in it run
+    with open(folder / LOCK_FILE, 'a+') as handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -44,13 +44,13 @@ def lock_run(folder):
         handle.truncate(0)
         job = os.environ.get('SLURM_JOB_ID')
         handle.write(f"process {os.getpid()} on {socket.gethostname()}{f' in job {job}' if job else ''}, since "
-                     f"{record.now()}")
+                     f"{record.get_timestamp()}")
         handle.flush()
         yield
 
 
 #: States of a job that has its nodes (squeue(1), JOB STATE CODES). In all others its runs were ended, or cannot start
-HAS_NODES = frozenset(['RUNNING', 'SUSPENDED', 'STOPPED', 'CONFIGURING', 'RESIZING', 'SIGNALING'])
+ALLOCATED_STATES = frozenset(['RUNNING', 'SUSPENDED', 'STOPPED', 'CONFIGURING', 'RESIZING', 'SIGNALING'])
 #: What srun says where a node of the job takes no step: its slurmd is gone. Slurm itself calls the node down only after
 #: SlurmdTimeout, 300 s where nothing else is set (slurm.conf(5)). The reasons: slurm_errno.c of Slurm
 _UNREACHED = re.compile(r'Task launch for StepId=\S+ failed on node (\S+): (Communication connection failure|'
@@ -58,7 +58,7 @@ _UNREACHED = re.compile(r'Task launch for StepId=\S+ failed on node (\S+): (Comm
                         r'Zero Bytes were transmitted or received|Unable to contact \S+.*)')
 
 
-def job_loss(env, errors=''):
+def find_job_loss(env, errors=''):
     """
     Return why nothing more can be measured in the job of env (dict) (str); None if it exists, if Slurm does not say,
     or outside of a job.
@@ -79,6 +79,6 @@ def job_loss(env, errors=''):
     state = done.stdout.strip()
     if 'Invalid job id' in done.stderr or not done.returncode and not state:  # the controller forgets it after minutes
         state = 'not known to Slurm any more'
-    elif done.returncode or state in HAS_NODES:
+    elif done.returncode or state in ALLOCATED_STATES:
         return None
     return f"job {number} has ended ({state})"

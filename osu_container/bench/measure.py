@@ -12,10 +12,10 @@ from osu_container.bench.results import model, osu_output
 from osu_container.proof import judging
 
 #: Characters of output that are searched for known messages, from the end
-SEARCHED = 200000
+SEARCHED_CHARACTERS = 200000
 
 
-def line(run, repeat, *, stdout, stderr, code, proofs, promise, seconds, folder, command, slurm=None):
+def build_measurement(run, repeat, *, stdout, stderr, code, proofs, expectation, seconds, folder, command, slurm=None):
     """
     Return the measurement (dict, a line of results.jsonl) of a run that has ended.
 
@@ -25,39 +25,39 @@ def line(run, repeat, *, stdout, stderr, code, proofs, promise, seconds, folder,
     :param proofs: Path, folder in which its ranks left what they loaded
     :param promise: {'comes_from': dict, 'container': bool} of its module
     :param seconds: float, how long it took; command: str, the line as it was run
-    :param slurm: dict as slurm_facts() gives it, None: those of this process
+    :param slurm: dict as read_slurm_facts() gives it, None: those of this process
     """
-    text, errors = text_of(stdout), text_of(stderr)
+    text, errors = read_optional_text(stdout), read_optional_text(stderr)
     entry = {
-        'module': run.module, 'approach': run.series, 'case': asdict(run.case), 'repeat': repeat, 'typed': run.typed,
+        'module': run.module, 'approach': run.series, 'case': asdict(run.case), 'repeat': repeat, 'typed': run.command_line,
         'command': command, 'raw': str(stdout.relative_to(folder)), 'errors': str(stderr.relative_to(folder)),
-        'seconds': round(seconds, 3), 'ended': record.now(), 'slurm': slurm or slurm_facts(os.environ),
+        'seconds': round(seconds, 3), 'ended': record.get_timestamp(), 'slurm': slurm or read_slurm_facts(os.environ),
     }
     problem, output = None, None
     try:
         if model.is_command(run.case.benchmark):
-            value = seconds if run.figure is None else figure_of(text, run.figure, entry['raw'])
+            value = seconds if run.figure_pattern is None else extract_figure(text, run.figure_pattern, entry['raw'])
             entry.update(unit=run.case.unit, values={'0': round(value, 9)})
         else:
-            output = osu_output.parse(text, benchmark=run.case.benchmark, source=entry['raw'], largest=run.largest,
+            output = osu_output.parse(text, benchmark=run.case.benchmark, source=entry['raw'], largest_size=run.largest_size,
                                       buffers=run.case.buffers, check=run.check)
-    except osu_output.OutputError as err:
+    except osu_output.TableError as err:
         problem = str(err)
     if output:
-        entry.update(unit=run.case.unit, programs=output.programs, release=output.release, checked=output.checked,
-                     comments=output.comments, foreign=output.foreign, broken=output.broken, zeros=output.zeros,
+        entry.update(unit=run.case.unit, programs=output.programs, release=output.release, checked=output.is_checked,
+                     comments=output.comments, foreign=output.foreign_lines, broken=output.broken_lines, zeros=output.zeros,
                      values={str(k): v for k, v in output.values.items()})
     if code not in (0, None):
         problem = f"exit code {code}" + (f"; {problem}" if problem else '')
     if problem is None:
-        problem = _proof(entry, run, proofs, promise)
+        problem = _check_proof(entry, run, proofs, expectation)
     if problem is None:
         return dict(entry, status='ok')
     entry.pop('values', None)  # numbers of a run that is not what it should be are in its raw output only
-    return dict(entry, status='failed', reason=reason(problem, text + '\n' + errors))
+    return dict(entry, status='failed', reason=format_failure_reason(problem, text + '\n' + errors))
 
 
-def figure_of(text, pattern, source):
+def extract_figure(text, pattern, source):
     """
     Return the number (float) that a user's command printed, the last one if there are several.
 
@@ -67,39 +67,39 @@ def figure_of(text, pattern, source):
     """
     found = [one.group(1) for one in re.finditer(pattern, text, re.M)]
     if not found:
-        raise osu_output.OutputError(f"{source}: nothing in {len(text.splitlines())} line(s) fits --figure '{pattern}'")
+        raise osu_output.TableError(f"{source}: nothing in {len(text.splitlines())} line(s) fits --figure '{pattern}'")
     try:
         value = float(found[-1])
     except ValueError:
         value = math.nan
     if not math.isfinite(value) or value <= 0:
-        raise osu_output.OutputError(f"{source}: --figure '{pattern}' found '{found[-1]}', wanted a number above 0")
+        raise osu_output.TableError(f"{source}: --figure '{pattern}' found '{found[-1]}', wanted a number above 0")
     return value
 
 
-def _proof(entry, run, folder, promise):
+def _check_proof(entry, run, folder, expectation):
     """Add what the ranks loaded to entry; return what is wrong with it (str), None if it is as promised."""
-    judging.wait_for(folder, run.case.ranks)
+    judging.wait_for_files(folder, run.case.ranks)
     try:
         proofs = judging.read_proofs(folder, run.case.ranks)
     except judging.ProofError as err:
         return str(err)
-    entry['proof'] = judging.merged(proofs)
-    broken = judging.broken_promises(proofs, promise['comes_from'], promise['container'])
+    entry['proof'] = judging.merge_proofs(proofs)
+    broken = judging.list_contradictions(proofs, expectation['comes_from'], expectation['container'])
     if not broken:
         return None
     shown = '; '.join(broken[:3]) + (f'; and {len(broken) - 3} more' if len(broken) > 3 else '')
     return f"it did not run what it promises: {shown}"
 
 
-def reason(problem, text):
+def format_failure_reason(problem, text):
     """
     Return why a run failed (str): what was seen, then cause and remedy of the messages in its output that are known.
 
     :param problem: str, what was seen; text: str, what it printed
     """
     from osu_container.why import search  # hundreds of regular expressions: a run that ends well needs none
-    known = search.explain(text[-SEARCHED:])
+    known = search.find_messages(text[-SEARCHED_CHARACTERS:])
     if known:
         first = known[0]
         return f"{problem}. {first['cause']} {first['remedy']}"
@@ -107,7 +107,7 @@ def reason(problem, text):
     return f"{problem}. " + (f"Its last words: {last[0][:300]}" if last else 'It printed nothing.')
 
 
-def slurm_facts(env):
+def read_slurm_facts(env):
     """
     Return what Slurm says of the job that env (dict) belongs to: job, partition, cluster (str or None), nodes (list of
     str, their names; [] outside of a job).
@@ -119,7 +119,7 @@ def slurm_facts(env):
                 nodes=list(NodeSet(env.get('SLURM_JOB_NODELIST', ''))))
 
 
-def text_of(path):
+def read_optional_text(path):
     """Return the text of a file, '' if it is missing."""
     try:
         return Path(path).read_text(errors='replace')

@@ -16,26 +16,26 @@ from pathlib import Path
 from typing import NamedTuple
 
 from osu_container.base import outputs
-from osu_container.base.files import not_anothers
-from osu_container.build import ImageError, fetch
+from osu_container.base.files import require_own_folder
+from osu_container.build import ImageBuildError, fetch
 from osu_container.build.catalogue import (
     IMAGES,
     PROJECT,
     RECIPE_VERSION,
     SOURCES,
-    command_path,
-    recipe_text,
-    record_of,
+    find_command,
+    load_recipe,
+    read_build_record,
     sha256_of,
-    shown,
+    format_path,
 )
-from osu_container.build.installed import packages, unpack
-from osu_container.build.progress import run, say
+from osu_container.build.installed import list_packages, unpack_image
+from osu_container.build.progress import run, print_progress
 from osu_container.image.sif import ImageError as SifError
-from osu_container.install.image_build import wanted_sha256
+from osu_container.install.image_build import read_sha256_file
 
 
-class Options(NamedTuple):
+class BuildOptions(NamedTuple):
     """Options of `osu-container image build`, see its --help. Paths are absolute."""
 
     osu: str = 'auto'
@@ -64,26 +64,26 @@ class Build:
         """Choose the benchmark programs of the image and find their archive. Raises ImageError."""
         asked, variants, archive = self.options.osu, self.entry['variants'], self.options.osu_archive
         if asked not in ('auto', *variants):
-            raise ImageError(f"--osu {asked}: {self.name} is built with {' or '.join(variants)}")
+            raise ImageBuildError(f"--osu {asked}: {self.name} is built with {' or '.join(variants)}")
         if archive and ('c' not in variants or asked not in ('auto', 'c')):
-            raise ImageError(f"--osu-archive: {self.name} with --osu {asked} has no programs in C. Leave it out")
+            raise ImageBuildError(f"--osu-archive: {self.name} with --osu {asked} has no programs in C. Leave it out")
         if archive:
-            self.archive_sum = self.sum_of_archive(archive)
+            self.archive_sum = self.verify_archive(archive)
         elif asked in ('auto', 'c') and 'c' in variants:
             archive = self.find_archive(needed=asked == 'c' or len(variants) == 1)
         default = 'c' if archive else next(kind for kind in variants if kind != 'c')
-        self.use(default if asked == 'auto' else asked, archive)
+        self.select_variant(default if asked == 'auto' else asked, archive)
 
-    def sum_of_archive(self, archive):
+    def verify_archive(self, archive):
         """Return the sha256 of an archive that the user named: that in FILE.sha256, or that of the release."""
         if not archive.is_file():
-            raise ImageError(f"--osu-archive: there is no file {archive}. Name the archive of the OSU "
+            raise ImageBuildError(f"--osu-archive: there is no file {archive}. Name the archive of the OSU "
                              "Micro-Benchmarks, or leave it out")
         try:
-            wanted = wanted_sha256(f'{archive}.sha256') or SOURCES['osu']['sha256']
+            wanted = read_sha256_file(f'{archive}.sha256') or SOURCES['osu']['sha256']
         except SifError as err:
-            raise ImageError(str(err)) from err
-        fetch.check_sum(archive, wanted, f"If this archive is meant: (cd {archive.parent} && sha256sum {archive.name} "
+            raise ImageBuildError(str(err)) from err
+        fetch.require_sha256(archive, wanted, f"If this archive is meant: (cd {archive.parent} && sha256sum {archive.name} "
                                          f">{archive.name}.sha256)")
         return wanted
 
@@ -94,17 +94,17 @@ class Build:
         if found:
             return found
         try:
-            fetch.fetch(['osu'], options.sources, self.log)
+            fetch.download_sources(['osu'], options.sources, self.log)
             return options.sources / source['file']
-        except ImageError as err:
+        except ImageBuildError as err:
             if needed:
                 raise
-            say(str(err).split('\n')[0])
-            say("using mpi4py's ports of the benchmarks, not the C programs. For those put "
-                f"{source['file']} into {shown(options.sources)} and repeat the command")
+            print_progress(str(err).split('\n')[0])
+            print_progress("using mpi4py's ports of the benchmarks, not the C programs. For those put "
+                f"{source['file']} into {format_path(options.sources)} and repeat the command")
             return None
 
-    def use(self, kind, archive=None):
+    def select_variant(self, kind, archive=None):
         """Take a variant of the image. archive: path of the C programs' archive."""
         self.kind, self.variant, self.archive = kind, self.entry['variants'][kind], archive
         if archive:
@@ -115,145 +115,145 @@ class Build:
         else:
             self.osu = f"mpi4py {SOURCES['mpi4py-source']['version']} {'ports' if kind == 'mpi4py' else kind}"
 
-    def keys(self):
+    def list_source_keys(self):
         """Return the keys (list) of the sources to fetch. The OSU archive may be the user's own file."""
         return [key for key in self.variant['sources'] if not (key == 'osu' and self.archive)]
 
-    def inputs(self):
+    def collect_inputs(self):
         """Return what the image depends on, as a dict of plain values: the same inputs need no new build."""
-        sums = {SOURCES[key]['file']: SOURCES[key]['sha256'] or SOURCES[key]['commit'] for key in self.keys()}
+        sums = {SOURCES[key]['file']: SOURCES[key]['sha256'] or SOURCES[key]['commit'] for key in self.list_source_keys()}
         if self.archive:
             sums[self.archive.name] = self.archive_sum
         sums.update((Path(name).name, sha256_of(PROJECT / name)) for name in self.variant['files'])
         base = dict(self.entry['base'])
         if 'image' in base:
-            base['inputs'] = record_of(self.image_below()).get('inputs')
-        return {'recipe-sha256': hashlib.sha256(recipe_text(self.name, self.kind).encode()).hexdigest(),
+            base['inputs'] = read_build_record(self.resolve_base_image()).get('inputs')
+        return {'recipe-sha256': hashlib.sha256(load_recipe(self.name, self.kind).encode()).hexdigest(),
                 'recipe-version': RECIPE_VERSION, 'osu': self.osu, 'sources': sums, 'base': base}
 
-    def image_below(self):
+    def resolve_base_image(self):
         """Return the path of the SIF on which this image is built."""
         return self.options.sources / f"{self.entry['base']['image']}.sif"
 
     # ---- the build -------------------------------------------------------------------------------------------------
 
-    def problems(self):
+    def find_problems(self):
         """Return why this machine cannot build the image (list of str), empty if it seems to be able to."""
         machine = 'aarch64' if self.entry['family'] == 'alps' else 'x86_64'
         found = [] if platform.machine() == machine else [
             f"the image is for {machine}, this machine is {platform.machine()}"]
-        for asked in (runtime, fetch.mmdebstrap) if 'debian' in self.entry['base'] else (runtime,):
+        for asked in (select_build_runtime, fetch.find_mmdebstrap) if 'debian' in self.entry['base'] else (select_build_runtime,):
             try:
                 asked()
-            except ImageError as err:
+            except ImageBuildError as err:
                 found.append(str(err))
         return found
 
     def run(self):
         """Build the image unless it is current. Raises ImageError."""
-        options, problem = self.options, outputs.not_replaced(self.sif)
+        options, problem = self.options, outputs.find_replacement_problem(self.sif)
         if problem:
-            raise ImageError(f"{self.sif}: {problem}. Name another file: --output FILE")
+            raise ImageBuildError(f"{self.sif}: {problem}. Name another file: --output FILE")
         for folder in (options.sources, self.log.parent, self.sif.parent):
             folder.mkdir(parents=True, exist_ok=True)
-            not_anothers(folder)  # scripts in it run
+            require_own_folder(folder)  # scripts in it run
         if 'image' in self.entry['base']:
             below = Build(self.entry['base']['image'], options._replace(output=None, force=False, osu='auto'))
             below.run()
         self.choose_programs()
-        inputs = self.inputs()
+        inputs = self.collect_inputs()
         if self.sif.exists() and not options.force and self.is_kept(inputs):
             return
-        found = self.problems()
+        found = self.find_problems()
         if found:
-            raise ImageError('\n'.join(found))
-        outputs.replace(self.log, b'')
-        say(f"building {self.name}: {self.osu}; output of the programs in {shown(self.log)}")
+            raise ImageBuildError('\n'.join(found))
+        outputs.replace_file(self.log, b'')
+        print_progress(f"building {self.name}: {self.osu}; output of the programs in {format_path(self.log)}")
         with tempfile.TemporaryDirectory(prefix='build-', dir=str(options.work)) as work, \
                 tempfile.TemporaryDirectory(prefix='.build-', dir=str(self.sif.parent)) as beside:
             new = Path(beside) / self.sif.name
-            self.make(new, Path(work))
-            total, inside = sha256_of(new), packages(new, Path(work) / 'dpkg')
+            self.build_sif(new, Path(work))
+            total, inside = sha256_of(new), list_packages(new, Path(work) / 'dpkg')
             os.replace(str(new), str(self.sif))
-        outputs.replace(f'{self.sif}.sha256', f"{total}  {self.sif.name}\n")
+        outputs.replace_file(f'{self.sif}.sha256', f"{total}  {self.sif.name}\n")
         built = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec='seconds')
-        outputs.replace(f'{self.sif}.json', json.dumps({
+        outputs.replace_file(f'{self.sif}.json', json.dumps({
             'name': self.name, 'inputs': inputs, 'sif-sha256': total, 'built': built, 'packages': inside,
             'licences': {SOURCES[key]['file']: [SOURCES[key][part] for part in ('name', 'version', 'licence')]
                          for key in self.variant['sources']}}, indent=2) + '\n')
-        say(f"{shown(self.sif)} is built, sha256 {total}")
+        print_progress(f"{format_path(self.sif)} is built, sha256 {total}")
 
     def is_kept(self, inputs):
         """Return whether the existing image stays: it is current, or was not built by this command."""
-        record = record_of(self.sif)
+        record = read_build_record(self.sif)
         if record.get('sif-sha256') != sha256_of(self.sif):
-            say(f"{shown(self.sif)} exists and was not built by this command: it is kept. To replace it: --force")
+            print_progress(f"{format_path(self.sif)} exists and was not built by this command: it is kept. To replace it: --force")
             return True
         if record['inputs'] == inputs:
-            say(f"{shown(self.sif)} is current ({self.osu})")
+            print_progress(f"{format_path(self.sif)} is current ({self.osu})")
             return True
         return False
 
-    def make(self, new, work):
+    def build_sif(self, new, work):
         """Build the image as the file new. work: folder for temporary files."""
         context = work / 'context'
-        say(f"fetching {len(self.keys())} sources, or checking those that exist")
-        fetch.fetch(self.keys(), self.options.sources, self.log)
-        links = {f"sources/{SOURCES[key]['file']}": self.options.sources / SOURCES[key]['file'] for key in self.keys()}
+        print_progress(f"fetching {len(self.list_source_keys())} sources, or checking those that exist")
+        fetch.download_sources(self.list_source_keys(), self.options.sources, self.log)
+        links = {f"sources/{SOURCES[key]['file']}": self.options.sources / SOURCES[key]['file'] for key in self.list_source_keys()}
         links.update((name, PROJECT / name) for name in self.variant['files'])
         arguments = {}
         if self.archive:
             links[f"sources/{SOURCES['osu']['file']}"] = self.archive
             arguments = {'OSU_SHA256': self.archive_sum, 'OSU': self.osu}
-        base = self.make_base(work)
+        base = self.prepare_base(work)
         if base:  # by a short name: the image keeps the name in its labels
             links['base'] = base
             arguments.update(BOOTSTRAP='localimage', BASE='base')
         for name, path in links.items():
             (context / name).parent.mkdir(parents=True, exist_ok=True)
             (context / name).symlink_to(path)
-        recipe = recipe_text(self.name, self.kind)
+        recipe = load_recipe(self.name, self.kind)
         (context / 'image.def').write_text(recipe)
-        program, how = runtime()
-        words = [program, 'build', *how, *compression(program, self.entry)]
+        program, how = select_build_runtime()
+        words = [program, 'build', *how, *select_compression(program, self.entry)]
         for name, value in arguments.items():
             if f'{{{{ {name} }}}}' in recipe:
                 words += ['--build-arg', f'{name}={value}']
-        say(f"building the SIF with {Path(program).name}")
-        run('the build', [*words, new, 'image.def'], self.log, cwd=context, env=environment(self.options.work, work))
+        print_progress(f"building the SIF with {Path(program).name}")
+        run('the build', [*words, new, 'image.def'], self.log, cwd=context, env=prepare_environment(self.options.work, work))
 
-    def make_base(self, work):
+    def prepare_base(self, work):
         """Return the folder from which the image starts, None if it starts from a container registry."""
         start = self.entry['base']
         if 'debian' in start:
-            return fetch.make_base(start['debian'], self.options.work, self.log)
+            return fetch.make_debian_base(start['debian'], self.options.work, self.log)
         if 'image' in start:
             # Apptainer would unpack the SIF with its owners, for which --fakeroot does not suffice
-            unpack(self.image_below(), work / 'below')
+            unpack_image(self.resolve_base_image(), work / 'below')
             return work / 'below'
         return None
 
 
 # ---- Apptainer or SingularityCE
 
-def runtime():
+def select_build_runtime():
     """Return the path of apptainer or singularity, and its options (list) for a build by this user. Raises ImageError.
 
     SingularityCE builds for an ordinary user with PRoot (docs.sylabs.io, SingularityCE 4.1, "Unprivileged proot
     builds"); Apptainer uses --fakeroot.
     """
-    program = command_path('apptainer', 'singularity')
+    program = find_command('apptainer', 'singularity')
     if not program:
-        raise ImageError("neither apptainer nor singularity is on PATH. Run "
+        raise ImageBuildError("neither apptainer nor singularity is on PATH. Run "
                          "tools/workstation/prerequisites.sh, or install "
                          "one")
     if has_all_rights():
         return program, []
     version = subprocess.run([program, '--version'], stdout=subprocess.PIPE, universal_newlines=True).stdout
-    if not version.startswith('singularity-ce') or is_mapped():
+    if not version.startswith('singularity-ce') or has_subuid_entry():
         return program, ['--fakeroot']
-    if not command_path('proot'):
-        raise ImageError("proot is not on PATH, and SingularityCE needs it for a build by a user who has no line in "
+    if not find_command('proot'):
+        raise ImageBuildError("proot is not on PATH, and SingularityCE needs it for a build by a user who has no line in "
                          "/etc/subuid. Load the module that has it (on LUMI: module load LUMI PRoot), or build on "
                          "another machine and copy the SIF")
     return program, []
@@ -266,14 +266,14 @@ def has_all_rights():
     return os.geteuid() == 0 and int(status['CapPrm'], 16) == (1 << last + 1) - 1
 
 
-def is_mapped():
+def has_subuid_entry():
     """Return whether /etc/subuid has a line for this user, which --fakeroot of SingularityCE needs."""
     path, user = Path('/etc/subuid'), pwd.getpwuid(os.geteuid())
     lines = path.read_text().splitlines() if path.exists() else []
     return any(line.split(':')[0] in (user.pw_name, str(user.pw_uid)) for line in lines)
 
 
-def compression(program, entry):
+def select_compression(program, entry):
     """Return the options for how the image is packed.
 
     zstd starts faster, and was tried with images of Debian's packages. Those that start from a registry are for LUMI
@@ -296,7 +296,7 @@ DROPPED_VARIABLES = re.compile(r'(APPTAINER|SINGULARITY)(_|ENV_)|(SLURM|PMI|PMIX
                                r'PRTE|UCX|NCCL|RCCL)_')
 
 
-def environment(work, temporary):
+def prepare_environment(work, temporary):
     """Return the environment (dict) of a build, without the job and the binds of the caller.
 
     temporary: folder for its temporary files; work: for its cache, unless the user has named another: /tmp and the home

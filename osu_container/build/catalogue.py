@@ -8,28 +8,28 @@ from pathlib import Path
 
 from osu_container.base.files import read_json
 from osu_container.base.places import PROJECT, STATE
-from osu_container.build import ImageError
-from osu_container.build.recipes.images import FAMILIES, IMAGES, RENDERED, render, rendered_name
+from osu_container.build import ImageBuildError
+from osu_container.build.recipes.images import FAMILIES, IMAGES, RENDERED, render_recipe, name_rendered_recipe
 from osu_container.build.recipes.versions import DEBIAN, DEFAULT_DEBIAN, RECIPE_VERSION, SOURCES
-from osu_container.image.libraries import sha256_of
+from osu_container.image.libraries import compute_sha256
 
-__all__ = ['DEBIAN', 'DEFAULT_DEBIAN', 'FAMILIES', 'IMAGES', 'PROJECT', 'RECIPE_VERSION', 'SOURCES', 'command_path',
-           'find', 'record_of', 'recipe_text', 'sha256_of', 'shown', 'state']
+__all__ = ['DEBIAN', 'DEFAULT_DEBIAN', 'FAMILIES', 'IMAGES', 'PROJECT', 'RECIPE_VERSION', 'SOURCES', 'find_command',
+           'select_named_images', 'read_build_record', 'load_recipe', 'compute_sha256', 'format_path', 'get_image_state']
 
 
-def shown(path):
+def format_path(path):
     """Return the path as text, relative to the project's folder where it is inside."""
     path = Path(path)
     return str(path.relative_to(PROJECT)) if PROJECT in (path, *path.parents) else str(path)
 
 
-def command_path(*names):
+def find_command(*names):
     """Return the path of the first of the commands that exists, or None. Daemons' folders count as well."""
     path = os.pathsep.join([os.environ.get('PATH', os.defpath), str(STATE / 'bin'), '/usr/sbin', '/sbin'])
     return next(filter(None, (shutil.which(name, path=path) for name in names)), None)
 
 
-def find(patterns):
+def select_named_images(patterns):
     """Return the names of the images that any of the patterns means, in the order of the catalogue; all for none.
 
     A pattern is a name, with or without '.sif', a family, or has shell wildcards. Raises ImageError if it fits none.
@@ -44,36 +44,36 @@ def find(patterns):
         if not fitting:
             near = difflib.get_close_matches(plain, IMAGES, n=3, cutoff=0.5)
             hint = f" Did you mean {' or '.join(near)}?" if near else ''
-            raise ImageError(f"no image is called {pattern!r}.{hint} All names: osu-container image list")
+            raise ImageBuildError(f"no image is called {pattern!r}.{hint} All names: osu-container image list")
         wanted |= fitting
     return [name for name in IMAGES if name in wanted]
 
 
-def recipe_text(name, kind, suffix='.def'):
+def load_recipe(name, kind, suffix='.def'):
     """Return the definition file of an image, with '.Dockerfile' its Dockerfile: as checked in, else by HPCCM.
 
     kind: the benchmark programs in it, a key of its variants. Raises ImageError where it takes HPCCM and there is none.
     """
-    path = RENDERED / f"{rendered_name(name, kind)}{suffix}"
+    path = RENDERED / f"{name_rendered_recipe(name, kind)}{suffix}"
     if path.exists():
         return path.read_text()
     try:
-        return render(name, kind, suffix)
+        return render_recipe(name, kind, suffix)
     except ModuleNotFoundError as err:
         if err.name != 'hpccm':
             raise
-        raise ImageError(f"the recipe of {name} is written by HPCCM, and {sys.executable} has none. Install it: `make "
+        raise ImageBuildError(f"the recipe of {name} is written by HPCCM, and {sys.executable} has none. Install it: `make "
                          f"python-env`, or: {sys.executable} -m pip install hpccm") from err
 
 
-def state(name, folder):
+def get_image_state(name, folder):
     """Return whether the image exists in a folder: 'built', 'not here', or 'unbuilt' if this project never built it."""
     if (Path(folder) / f'{name}.sif').exists():
         return 'built'
     return 'unbuilt' if IMAGES[name]['unbuilt'] else 'not here'
 
 
-def record_of(sif):
+def read_build_record(sif):
     """Return what IMAGE.json beside an image says of its build (dict), {} if there is none or it is damaged."""
     try:
         found = read_json(f'{sif}.json')

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from osu_container.base import outputs
 from osu_container.base.places import STATE
-from osu_container.build import ImageError
-from osu_container.build.catalogue import DEBIAN, DEFAULT_DEBIAN, SOURCES, command_path, sha256_of
-from osu_container.build.progress import run, say
+from osu_container.build import ImageBuildError
+from osu_container.build.catalogue import DEBIAN, DEFAULT_DEBIAN, SOURCES, find_command, sha256_of
+from osu_container.build.progress import run, print_progress
 
 # Folders below a source path in which EasyBuild looks for the sources of easyconfigs of the benchmarks
 EASYBUILD_FOLDERS = ('', 'o/osu-native', 'o/OSU-Micro-Benchmarks')
@@ -28,15 +28,15 @@ PLATFORMS = ('manylinux_2_28_x86_64', 'manylinux2014_x86_64', 'manylinux_2_17_x8
 TIMEOUT = 20  # seconds without a byte after which a server counts as not reached
 
 
-def check_sum(path, wanted, advice):
+def require_sha256(path, wanted, advice):
     """Raise ImageError if the sha256 of the file is not the wanted one. The file stays."""
     found = sha256_of(path)
     if found != wanted:
-        raise ImageError(f"{path} is not the expected file:\n    sha256 found   {found}\n"
+        raise ImageBuildError(f"{path} is not the expected file:\n    sha256 found   {found}\n"
                          f"    sha256 wanted  {wanted}\n{advice}")
 
 
-def fetch(keys, folder, log):
+def download_sources(keys, folder, log):
     """Put the sources of these keys into the folder. What exists with the right sum is not fetched again.
 
     Raises ImageError if a file exists with another sum (it stays), or cannot be fetched. Where no sum is published, the
@@ -48,23 +48,23 @@ def fetch(keys, folder, log):
         source = SOURCES[key]
         path = folder / source['file']
         if not path.exists():
-            say(f"fetching {source['file']}")
+            print_progress(f"fetching {source['file']}")
             with tempfile.TemporaryDirectory(prefix='.fetch-', dir=str(folder)) as temporary:
                 new = Path(temporary) / path.name
                 if source['url'] == 'PyPI':
-                    from_pypi(source, new, log)
+                    download_pypi_file(source, new, log)
                 else:
-                    _download(source['url'], new, path)
+                    _download_url(source['url'], new, path)
                 if source['sha256']:
-                    check_sum(new, source['sha256'], f"It came from {source['url']} and was removed. Repeat the "
+                    require_sha256(new, source['sha256'], f"It came from {source['url']} and was removed. Repeat the "
                               "command; if the sum stays the same, the file has changed there: do not use it unseen")
                 with contextlib.suppress(FileExistsError):  # another process was faster
-                    outputs.place(new, path)
+                    outputs.rename_file(new, path)
         elif source['sha256']:
-            check_sum(path, source['sha256'], "Move it away, then repeat the command: it is fetched again.")
+            require_sha256(path, source['sha256'], "Move it away, then repeat the command: it is fetched again.")
 
 
-def from_pypi(source, path, log):
+def download_pypi_file(source, path, log):
     """Download one file from PyPI by pip into the folder of path. Raises ImageError."""
     # pip compares the sha256 before it opens the file. It asks a source archive for its metadata, for which the
     # archive's build tools are fetched: those as wheels, or pip would compile them.
@@ -77,11 +77,11 @@ def from_pypi(source, path, log):
         requirement.write(f"{source['name']}=={source['version']} --hash=sha256:{source['sha256']}\n")
         requirement.flush()
         run(f"fetching {source['name']} {source['version']} from PyPI",
-            [*pip_command(), 'download', '--no-deps', '--require-hashes', '--dest', path.parent, *options,
+            [*find_pip(), 'download', '--no-deps', '--require-hashes', '--dest', path.parent, *options,
              '--requirement', requirement.name], log)
 
 
-def pip_command():
+def find_pip():
     """Return the start of a pip command line.
 
     Raises ImageError if there is no pip: Debian's python3 comes without.
@@ -90,17 +90,17 @@ def pip_command():
         if os.path.exists(python) and not subprocess.run([str(python), '-c', 'import pip'],
                                                          stderr=subprocess.DEVNULL).returncode:
             return [str(python), '-m', 'pip', '--disable-pip-version-check']
-    raise ImageError(f"{sys.executable} has no pip, and there is no .workstation/venv with one. Run "
+    raise ImageBuildError(f"{sys.executable} has no pip, and there is no .workstation/venv with one. Run "
                      "tools/workstation/python_env.sh, or install python3-pip")
 
 
-def _download(url, new, path):
+def _download_url(url, new, path):
     """Download an address to the file new. Raises ImageError with another way to get path, the final file."""
     try:
         with urllib.request.urlopen(url, timeout=TIMEOUT) as answer, open(new, 'wb') as stream:
             shutil.copyfileobj(answer, stream)
     except OSError as err:
-        raise ImageError(f"{url} cannot be downloaded ({getattr(err, 'reason', err)}).\nPut {path.name} into "
+        raise ImageBuildError(f"{url} cannot be downloaded ({getattr(err, 'reason', err)}).\nPut {path.name} into "
                          f"{path.parent} by hand, for example from a machine that reaches it") from err
 
 
@@ -114,7 +114,7 @@ def find_archive(folders):
         for below in EASYBUILD_FOLDERS:
             path = Path(folder) / below / source['file']
             if path.is_file():
-                check_sum(path, source['sha256'],
+                require_sha256(path, source['sha256'],
                           "Copy the archive again, or move it away to use mpi4py's ports of the benchmarks. For "
                           "another archive on purpose: --osu-archive FILE, with FILE.sha256 beside it")
                 return path
@@ -129,7 +129,7 @@ DPKG_OPTIONS = ('path-exclude=/usr/share/doc/*', 'path-include=/usr/share/doc/*/
 
 # Debian 12 brings Perl, 50 MB, for the program that merges / and /usr. A new base is merged from the beginning, as in
 # the images of the registries; mmdebstrap has a hook for it.
-MERGED = Path('/usr/share/mmdebstrap/hooks/maybe-merged-usr')
+MERGED_USR_HOOKS = Path('/usr/share/mmdebstrap/hooks/maybe-merged-usr')
 
 # Left out when a base is unpacked: device nodes cannot be made without root, and no image needs them; nor what belongs
 # to a running system or names the machine that builds; the last two folders can be read by apt's user only, which the
@@ -138,16 +138,16 @@ NOT_UNPACKED = ('./dev/*', './run/*', './etc/hostname', './etc/resolv.conf',
                 './var/cache/apt/archives/partial', './var/lib/apt/lists/partial')
 
 
-def mmdebstrap():
+def find_mmdebstrap():
     """Return the path of mmdebstrap. Raises ImageError without one."""
-    program = command_path('mmdebstrap')
+    program = find_command('mmdebstrap')
     if not program:
-        raise ImageError("no mmdebstrap to make a Debian base with. Install it (Debian, Ubuntu: apt-get install "
+        raise ImageBuildError("no mmdebstrap to make a Debian base with. Install it (Debian, Ubuntu: apt-get install "
                          "mmdebstrap)")
     return program
 
 
-def _folder_for_others():
+def _find_shared_tmpdir():
     """
     Return the folder (str) for mmdebstrap's temporary files. Raises ImageError if there is none.
 
@@ -158,11 +158,11 @@ def _folder_for_others():
         path = folder.resolve()
         if os.access(str(path), os.W_OK) and all(each.stat().st_mode & 0o001 for each in (path, *path.parents)):
             return str(folder)
-    raise ImageError(f"making the base: {', '.join(folders)} cannot be entered by other users, as mmdebstrap without "
+    raise ImageBuildError(f"making the base: {', '.join(folders)} cannot be entered by other users, as mmdebstrap without "
                      "root needs it. Name a folder that they can enter: export TMPDIR=FOLDER")
 
 
-def base_folder(release, work):
+def resolve_base_folder(release, work):
     """Return the folder (Path) in the work folder with the base of a release of Debian, once it is made.
 
     Another command for the base is another folder, another mirror is not.
@@ -171,25 +171,25 @@ def base_folder(release, work):
     return Path(work) / f"base-{release}-{hashlib.sha256(' '.join(words).encode()).hexdigest()[:12]}"
 
 
-def make_base(release, work, log):
+def make_debian_base(release, work, log):
     """Return the folder with Debian and Python 3, made if it does not exist yet. Raises ImageError.
 
     The packages come from $DEBIAN_MIRROR, if the user has set it.
     """
-    base = base_folder(release, work)
+    base = resolve_base_folder(release, work)
     if base.exists():
         return base
-    say(f"making a base of Debian {release} with mmdebstrap")
+    print_progress(f"making a base of Debian {release} with mmdebstrap")
     options = ['--variant=minbase', '--include=python3', '--format=tar',
                *(f'--dpkgopt={option}' for option in DPKG_OPTIONS)]
-    if release == 'bookworm' and MERGED.is_dir():
-        options += [f'--hook-dir={MERGED}', '--include=usr-is-merged']
+    if release == 'bookworm' and MERGED_USR_HOOKS.is_dir():
+        options += [f'--hook-dir={MERGED_USR_HOOKS}', '--include=usr-is-merged']
     Path(work).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix='build-', dir=str(work)) as temporary:
         made, archive = Path(temporary) / 'base', Path(temporary) / 'base.tar'
         made.mkdir()
-        run('making the base', [mmdebstrap(), *options, release, archive, *filter(None, [os.environ.get(
-            'DEBIAN_MIRROR')])], log, env={**os.environ, 'TMPDIR': _folder_for_others()})
+        run('making the base', [find_mmdebstrap(), *options, release, archive, *filter(None, [os.environ.get(
+            'DEBIAN_MIRROR')])], log, env={**os.environ, 'TMPDIR': _find_shared_tmpdir()})
         run('unpacking the base', ['tar', '-C', made, *(f'--exclude={path}' for path in NOT_UNPACKED), '-xf', archive],
             log)
         try:

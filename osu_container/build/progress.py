@@ -1,17 +1,17 @@
 """Programs that run for long: their output in a log, and what is done on the screen."""
 import subprocess
 
-from osu_container.base.streams import Screen, started
-from osu_container.base.terminal import discreet
-from osu_container.build import ImageError
+from osu_container.base.streams import ProgressScreen, start_process_group
+from osu_container.base.terminal import redact_secrets
+from osu_container.build import ImageBuildError
 
 #: The first line of a build begins its time
-SCREEN = Screen()
+SCREEN = ProgressScreen()
 
 
-def say(text):
+def print_progress(text):
     """Print one line with the seconds since the start."""
-    SCREEN.say(SCREEN.stamped(text))
+    SCREEN.print_line(SCREEN.format_elapsed(text))
 
 
 def run(what, command, log, cwd=None, env=None):
@@ -21,15 +21,15 @@ def run(what, command, log, cwd=None, env=None):
     """
     command = [str(word) for word in command]
     with open(log, 'ab') as stream:
-        stream.write(f"\n$ {discreet(' '.join(command))}\n".encode())
+        stream.write(f"\n$ {redact_secrets(' '.join(command))}\n".encode())
         stream.flush()
         try:
-            with started(command, cwd=cwd, env=env, stdout=stream, stderr=subprocess.STDOUT) as child:
+            with start_process_group(command, cwd=cwd, env=env, stdout=stream, stderr=subprocess.STDOUT) as child:
                 child.wait()
         except FileNotFoundError as err:
-            raise ImageError(f"{what}: {command[0]} cannot be started: {err.strerror}") from err
+            raise ImageBuildError(f"{what}: {command[0]} cannot be started: {err.strerror}") from err
     if child.returncode:
         with open(log, errors='replace') as stream:
             end = stream.read().rstrip().splitlines()[-15:]
-        raise ImageError(f"{what}: {command[0]} ended with exit code {child.returncode}. Its last lines:\n"
+        raise ImageBuildError(f"{what}: {command[0]} ended with exit code {child.returncode}. Its last lines:\n"
                          + '\n'.join(f"    {line}" for line in end) + f"\nThe whole output is in {log}")

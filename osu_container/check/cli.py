@@ -4,32 +4,32 @@ import os
 import posixpath
 
 from osu_container.base import columns, shell, streams
-from osu_container.base.terminal import one_line
+from osu_container.base.terminal import escape_line
 from osu_container.check import examination
-from osu_container.check.described import catalogue_name, our_image
-from osu_container.check.public_hosts import description_of
+from osu_container.check.described import find_catalogue_name, describe_catalogue_image
+from osu_container.check.public_hosts import find_host_description
 from osu_container.check.site import (
     SettingsError,
     add_site_arguments,
-    chosen_site,
-    described,
-    this_host,
-    this_runtime,
-    this_site,
+    format_site_options,
+    format_host_evidence,
+    resolve_host,
+    find_site_runtime,
+    find_site,
 )
 from osu_container.data.approaches import APPROACHES
-from osu_container.discover.host_facts import DescribedHost, HostFactsError
+from osu_container.discover.host_facts import DescribedHost, HostDescriptionError
 from osu_container.image.elf import ElfError
 from osu_container.image.image import Image
 from osu_container.image.sif import ImageError
 from osu_container.verdict import commands, launching
 from osu_container.verdict.rules.finding import NOTE
-from osu_container.verdict.settings import approach_entry
-from osu_container.verdict.verdict import ask, recommended, said
+from osu_container.verdict.settings import resolve_approach
+from osu_container.verdict.verdict import judge_approach, recommend_approach, format_verdict
 
 #: Exit code by the verdict: of the approach asked for, else of the best one
-CODES = {'works': 0, 'works slowly': 4, 'unknown': 5, 'fails': 6}
-CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']]
+EXIT_CODES = {'works': 0, 'works slowly': 4, 'unknown': 5, 'fails': 6}
+CONTAINER_APPROACHES = [name for name in APPROACHES if APPROACHES[name]['container']]
 
 
 class CheckError(Exception):
@@ -42,7 +42,7 @@ def add_arguments(parser):
                         "also the name of one of this project's that is not here (osu-container image list): then "
                         "image and host are described, not looked into")
     add_site_arguments(parser, "site to check for")
-    parser.add_argument('--approach', choices=CONTAINERS, help="this approach only; default: all")
+    parser.add_argument('--approach', choices=CONTAINER_APPROACHES, help="this approach only; default: all")
     parser.add_argument('--program', metavar='LINE', help="what is to run: the path of a program in the image, and "
                         "arguments where they count; default: a benchmark, else the first program that uses MPI")
     parser.add_argument('--dry-run', action='store_true', help="on the machine itself: also let the image's own loader "
@@ -52,11 +52,11 @@ def add_arguments(parser):
                         "predicted and seen")
     parser.epilog = "Nothing in the image is run without --dry-run."
     parser.set_defaults(function=main, prog='osu-container check', parser=parser,
-                        errors=(CheckError, HostFactsError, ImageError, ElfError, SettingsError, OSError),
+                        errors=(CheckError, HostDescriptionError, ImageError, ElfError, SettingsError, OSError),
                         after_interrupt='nothing was changed')
 
 
-def several(mpis):
+def has_several_mpis(mpis):
     """Return whether mpis (as Image.mpis() has them) are of more than one build: MPICH 5.0 has libmpi_abi beside."""
     builds = {os.path.dirname(path) for _, soname, path in mpis if not soname.startswith('libmpi_abi')}
     return len({family for family, soname, path in mpis
@@ -75,24 +75,24 @@ def main(options):
             return examination.main(progress)
     if not options.image:
         options.parser.error("no image named: osu-container check IMAGE.sif (or --published)")
-    site, root = this_site(options.site, options.sysroot, options.site_file)
-    ours = our_image(options.image, site.get('architecture', {}).get('value', 'x86_64'))
+    site, root = find_site(options.site, options.sysroot, options.site_file)
+    ours = describe_catalogue_image(options.image, site.get('architecture', {}).get('value', 'x86_64'))
     if ours and options.site and not options.sysroot and not os.path.exists(options.image):
         if options.program:
             raise CheckError("--program: %s is not here, so nothing is known of its programs. Name a SIF"
                              % options.image)
-        host = this_host(options, site, '') if options.facts else DescribedHost(description_of(site))
-        return judge(ours, site, host, options)
-    host = this_host(options, site, root)
+        host = resolve_host(options, site, '') if options.facts else DescribedHost(find_host_description(site))
+        return print_verdicts(ours, site, host, options)
+    host = resolve_host(options, site, root)
     with streams.Progress("reading %s" % options.image) as progress, Image(options.image, 'osu_') as image:
         own = len(image.programs)
         if not own and not options.program:
             progress("looking for programs in %s" % options.image)
-            image.programs = dict((one.name, posixpath.dirname(one.path)) for one in commands.find(image))
-        return judge(image, site, host, options, progress, own)
+            image.programs = dict((one.name, posixpath.dirname(one.path)) for one in commands.find_commands(image))
+        return print_verdicts(image, site, host, options, progress, own)
 
 
-def judge(image, site, host, options, progress=None, own=0):
+def print_verdicts(image, site, host, options, progress=None, own=0):
     """
     Print the verdicts on an image and a host, opened or described; return the exit code.
 
@@ -100,11 +100,11 @@ def judge(image, site, host, options, progress=None, own=0):
     """
     # of an image that has no entrypoint nobody asks what it would do
     names = [options.approach] if options.approach else [
-        name for name in CONTAINERS if not approach_entry(name).get('entrypoint') or image.entrypoint()]
-    runtime = this_runtime(site, host)
-    if options.dry_run and (host.partial or image.partial):
+        name for name in CONTAINER_APPROACHES if not resolve_approach(name).get('entrypoint') or image.read_entrypoint()]
+    runtime = find_site_runtime(site, host)
+    if options.dry_run and (host.is_partial or image.is_partial):
         raise CheckError("--dry-run: the image's own loader answers on the system that is meant alone. There: "
-                         "osu-container check %s --dry-run" % shell.path(options.image))
+                         "osu-container check %s --dry-run" % shell.quote_path(options.image))
     if options.dry_run and not runtime:
         raise CheckError("--dry-run: no container runtime is on PATH (looked for %s)"
                          % ', '.join(site['runtime']['value']))
@@ -112,47 +112,47 @@ def judge(image, site, host, options, progress=None, own=0):
     for name in names:
         if progress:
             progress("judging %s with %s" % (name, image.path))
-        verdicts.append(ask(approach_entry(name), site, image, host, options.program, runtime,
+        verdicts.append(judge_approach(resolve_approach(name), site, image, host, options.program, runtime,
                             options.dry_run))
-    facts = image_facts(image, own)
+    facts = summarize_image(image, own)
     if progress:
         progress.stop()
     if options.json:
-        data = as_data(facts, site, host, runtime, verdicts, recommended(verdicts, site))
+        data = build_verdict_data(facts, site, host, runtime, verdicts, recommend_approach(verdicts, site))
         print(json.dumps(data, indent=1))
     else:
-        for_eb, for_us = chosen_site(options)
+        for_eb, for_us = format_site_options(options)
         # of an image with several MPIs the program says which counts, to new as well
         for_us += ['--command', options.program] if options.program else []
-        print(page(facts, site, host, verdicts, recommended(verdicts, site), bool(options.approach),
+        print(format_check_report(facts, site, host, verdicts, recommend_approach(verdicts, site), bool(options.approach),
                    (for_eb, for_us)))
-    return min(CODES[one.level] for one in verdicts)
+    return min(EXIT_CODES[one.level] for one in verdicts)
 
 
-def image_facts(image, own):
+def summarize_image(image, own):
     """
     Return what is said of the open Image first (dict): path, labels that tell, programs, MPI libraries.
 
-    own: int, as of judge()
+    own: int, as of print_verdicts()
     """
     return {
-        'path': image.path, 'described': image.partial, 'mpi': [{'family': family, 'soname': soname, 'path': path}
-                                    for family, soname, path in image.mpis()],
-        'programs': own, 'rocm': image.rocm(), 'cuda': image.cuda(),
+        'path': image.path, 'described': image.is_partial, 'mpi': [{'family': family, 'soname': soname, 'path': path}
+                                    for family, soname, path in image.list_mpi_libraries()],
+        'programs': own, 'rocm': image.find_rocm_release(), 'cuda': image.find_cuda_release(),
         'labels': dict(item for item in sorted(image.labels.items()) if item[0].startswith('org.osu-container')),
     }
 
 
-def as_data(facts, site, host, runtime, verdicts, best):
-    """Return all that page() says, and the container runtime (dict or None), as plain data (dict)."""
+def build_verdict_data(facts, site, host, runtime, verdicts, best):
+    """Return all that format_check_report() says, and the container runtime (dict or None), as plain data (dict)."""
     return {
-        'image': facts, 'described': host.partial, 'host': described(host) or 'read',
+        'image': facts, 'described': host.is_partial, 'host': format_host_evidence(host) or 'read',
         'site': site['name'], 'sysroot': host.root or None, 'runtime': runtime,
         'recommended': best,
         'verdicts': [{
-            'approach': one.approach, 'verdict': one.level, 'untested': one.untested, 'mpi': one.mpi,
-            'libfabric': one.libfabric, 'mpi_type': one.launch,
-            'mpi_by_itself': one.alone, 'program': one.program,
+            'approach': one.approach, 'verdict': one.level, 'untested': one.untested_facts, 'mpi': one.mpi,
+            'libfabric': one.libfabric, 'mpi_type': one.pmi,
+            'mpi_by_itself': one.standalone_level, 'program': one.program,
             'findings': [{'rule': finding.rule, 'verdict': finding.level, 'reason': finding.reason,
                           'evidence': [{'file': name, 'found': found} for name, found in finding.evidence],
                           'remedy': finding.remedy, 'source': finding.source} for finding in one.findings],
@@ -165,36 +165,36 @@ def is_for_other_mpi(verdict):
     return [finding.rule for finding in verdict.findings if finding.level == 'fails'][:1] == ['other MPI']
 
 
-def _wrapped(title, words):
+def _format_paragraph(title, words):
     """Return lines of a paragraph with a title in front."""
-    return columns.fill(words, '    %-10s' % title, ' ' * 14)
+    return columns.fill_text(words, '    %-10s' % title, ' ' * 14)
 
 
-def page(facts, site, host, verdicts, best, single, chosen=((), ())):
+def format_check_report(facts, site, host, verdicts, best, single, chosen=((), ())):
     """Return the text for people; single: bool, one approach was asked for; chosen: as of site.chosen_site()."""
     others = [one for one in verdicts if not single and is_for_other_mpi(one)]
     programs = sorted(set(one.program for one in verdicts if one.program))
-    lines = _head(facts, site, host, programs)
+    lines = _format_header(facts, site, host, programs)
     # what is the same for every approach: once is enough
     common = [one for one in verdicts[0].findings if one.rule == 'no program'] if verdicts else []
-    lines += [line for one in common for line in _finding_lines(one)] + [''] * bool(common)
+    lines += [line for one in common for line in _format_finding_lines(one)] + [''] * bool(common)
     for one in verdicts:
         if one not in others:
-            lines += _verdict_lines(one, common, site)
+            lines += _format_verdict_lines(one, common, site)
     if others:
-        lines.append(columns.fill("Not for this image, whose MPI is another one: %s." % ', '.join(
+        lines.append(columns.fill_text("Not for this image, whose MPI is another one: %s." % ', '.join(
             one.approach for one in others)))
         # what to do is the same for most of them: once is enough, with the shortest reason
         first = {}
         for one in sorted((one.findings[0] for one in others), key=lambda one: len(one.reason)):
             first.setdefault(one.remedy, one)
-        lines += [line for one in first.values() for line in _finding_lines(one)] + ['']
+        lines += [line for one in first.values() for line in _format_finding_lines(one)] + ['']
     if not single:
-        lines += _advice(best, facts, verdicts, chosen, site)
+        lines += _format_advice(best, facts, verdicts, chosen, site)
     return '\n'.join(lines).rstrip()
 
 
-def _head(facts, site, host, programs):
+def _format_header(facts, site, host, programs):
     """Return the lines (list of str) on the image, the programs (list of str) that were judged, and the site."""
     libraries = ', '.join('%s in %s' % (one['soname'], os.path.dirname(one['path'])) for one in facts['mpi'])
     gpu = ''.join('; %s %s' % (name, facts[key]) for name, key in (('ROCm', 'rocm'), ('CUDA', 'cuda')) if facts[key])
@@ -203,54 +203,54 @@ def _head(facts, site, host, programs):
         lines.append("    described by its name: nothing of it was looked into")
     lines += ["    judged: " + ', '.join(programs)] if programs else []
     lines.append("    on site %s (%s)%s" % (site['name'], site['title'], ' below ' + host.root if host.root else ''))
-    lines += ["    host: " + described(host)] if host.partial else []
-    return [one_line(lines[0])] + [columns.fill(one_line(line).strip(), ' ' * 4, ' ' * 8) for line in lines[1:]] + ['']
+    lines += ["    host: " + format_host_evidence(host)] if host.is_partial else []
+    return [escape_line(lines[0])] + [columns.fill_text(escape_line(line).strip(), ' ' * 4, ' ' * 8) for line in lines[1:]] + ['']
 
 
-def _verdict_lines(verdict, common, site):
+def _format_verdict_lines(verdict, common, site):
     """Return the lines (list of str) on one Verdict: its word, what would run, each finding not in common (list).
 
     site: dict
     """
-    lines = [columns.fill(said(verdict).replace(verdict.level, verdict.level.upper(), 1), '%-12s' % verdict.approach,
+    lines = [columns.fill_text(format_verdict(verdict).replace(verdict.level, verdict.level.upper(), 1), '%-12s' % verdict.approach,
                           ' ' * 14)]
     if verdict.mpi != 'none':
-        lines.append(_wrapped('would run', '%s over %s, %s' % (
-            verdict.mpi, verdict.libfabric, launching.pmi_said_at(site, verdict.launch))))
+        lines.append(_format_paragraph('would run', '%s over %s, %s' % (
+            verdict.mpi, verdict.libfabric, launching.format_site_pmi(site, verdict.pmi))))
     findings = [finding for finding in verdict.findings if finding not in common]
-    return lines + [line for finding in findings for line in _finding_lines(finding)] + ['']
+    return lines + [line for finding in findings for line in _format_finding_lines(finding)] + ['']
 
 
-def _finding_lines(finding):
+def _format_finding_lines(finding):
     """Return the lines (list of str) on one Finding."""
-    lines = [_wrapped('note' if finding.level == NOTE else 'because', finding.reason)]
+    lines = [_format_paragraph('note' if finding.level == NOTE else 'because', finding.reason)]
     if finding.level != NOTE:
-        lines += [_wrapped('evidence', '%s: %s' % item) for item in finding.evidence]
-    return lines + ([_wrapped('do', finding.remedy)] if finding.remedy else [])
+        lines += [_format_paragraph('evidence', '%s: %s' % item) for item in finding.evidence]
+    return lines + ([_format_paragraph('do', finding.remedy)] if finding.remedy else [])
 
 
-def _advice(best, facts, verdicts, chosen, site):
-    """Return the last lines (list of str): what to install, for the site that was chosen (see page())."""
-    lines = undecided(verdicts, best, facts['path'], site)
-    if best is None and any(one.alone for one in verdicts):
+def _format_advice(best, facts, verdicts, chosen, site):
+    """Return the last lines (list of str): what to install, for the site that was chosen (see format_check_report())."""
+    lines = format_unknown_approaches(verdicts, best, facts['path'], site)
+    if best is None and any(one.standalone_level for one in verdicts):
         return lines + ["Which approach works is known when the program is: osu-container check %s%s --program PATH"
-                        % (shell.path(facts['path']), ''.join(' ' + shell.word(word) for word in chosen[1]))]
+                        % (shell.quote_path(facts['path']), ''.join(' ' + shell.quote(word) for word in chosen[1]))]
     if best is None:
         return lines + ["No approach is recommended: none is known to work with this image here."]
-    for_eb, for_us = (''.join(' ' + shell.word(word) for word in words) for words in chosen)
+    for_eb, for_us = (''.join(' ' + shell.quote(word) for word in words) for words in chosen)
     if not facts['programs'] and not facts['described']:  # it is not for our easyconfigs
-        return lines + ["Recommended: %s\n    osu-container new %s%s" % (best, shell.path(facts['path']), for_us)]
+        return lines + ["Recommended: %s\n    osu-container new %s%s" % (best, shell.quote_path(facts['path']), for_us)]
     name, module = os.path.basename(facts['path']), 'osu-container'
     if facts['described']:  # one of the catalogue
-        name = catalogue_name(name)
+        name = find_catalogue_name(name)
         module = 'osu-mpi4py' if name.startswith('osu-mpi4py-') else module
         lines += ["The image is not here. Build it:\n    osu-container image build %s" % name]
         name += '.sif'
     return lines + ["Recommended: %s\n    eb %s-%s.eb -r %s%s" % (
-        best, module, best, shell.word('--try-amend=image=' + name), for_eb)]
+        best, module, best, shell.quote('--try-amend=image=' + name), for_eb)]
 
 
-def undecided(verdicts, best, path, site):
+def format_unknown_approaches(verdicts, best, path, site):
     """
     Return lines (list of str) on approaches that are unknown, where best (str or None) is not one that works at speed:
     what is missing, and what decides it on the system. path: str, of the image; site: dict.
@@ -262,8 +262,8 @@ def undecided(verdicts, best, path, site):
     slow = taken == 'works slowly' and ', and faster than %s if %s' % (
         best, 'it runs' if len(unknown) == 1 else 'they run') or ''
     missing = next(found.reason for found in unknown[0].findings if found.level == 'unknown')
-    lines = [columns.fill("Unknown%s: %s. Missing: %s." % (slow, ', '.join(one.approach for one in unknown), missing))]
+    lines = [columns.fill_text("Unknown%s: %s. Missing: %s." % (slow, ', '.join(one.approach for one in unknown), missing))]
     return lines + ["To decide it, on the system:\n    osu-container check %s --dry-run\n    or osu-container proof -- "
                     "%s ..., once it is installed with --approach %s" % (
-                        shell.path(os.path.basename(path)), launching.command(site),
+                        shell.quote_path(os.path.basename(path)), launching.select_launcher_command(site),
                         best if taken == 'unknown' else unknown[0].approach)]

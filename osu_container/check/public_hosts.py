@@ -1,7 +1,7 @@
 """
 What public sources say of the hosts of the sites: their C library, what their libraries need.
 
-described_by() makes a description (host_facts.py) of it, of the site's data and of the rules of described.py, so that
+describe_cray_host() makes a description (host_facts.py) of it, of the site's data and of the rules of described.py, so that
 nothing stands twice. The workstation's is not made here: it is what `osu-container discover --facts` saw
 (hosts/workstation.json). Nobody of this project has seen the other hosts.
 """
@@ -10,12 +10,12 @@ import os
 import re
 from collections import OrderedDict
 
-from osu_container.check.described import fabric_verdef, mpi_described
-from osu_container.data.sites import DESCRIBED, SITES
+from osu_container.check.described import list_defined_fabric_versions, derive_mpi_traits
+from osu_container.data.sites import PUBLISHED_SITES, SITES
 from osu_container.data.sites.lumi import STACKS
-from osu_container.discover.host_facts import FORMAT, HOSTS, checked, read_description
+from osu_container.discover.host_facts import FORMAT, HOSTS_FOLDER, require_valid_description, read_description
 from osu_container.image.elf import MACHINE_NAMES
-from osu_container.verdict.site_choice import described_entry, release, site_entry
+from osu_container.verdict.site_choice import resolve_described_site, parse_release, resolve_site
 
 _LOG = 'ldd output of LUMI job 16599712 in github.com/alazzaro/openmpi_on_ss11 627b2cc'
 _SPACK = 'tree of Cray MPICH 8.1.13 in github.com/spack/spack pull request 29392, 2022-03-07'
@@ -25,7 +25,7 @@ _OLCF = 'APPTAINER_CONTAINLIBS in the OLCF documentation, containers on Frontier
 _PAWSEYS_JSON = 'json-c: github.com/PawseySC/pawsey-spack-config 25b3ab1, modulefile.lua'
 _CSCS = ('CSCS documentation, Container Engine, known issues (github.com/eth-cscs/cscs-docs adbf2bcc): what the hooks '
          'take from the host is linked to glibc 2.38')
-_AS_LUMI = 'as on LUMI, whose system is of the same maker: a guess'
+_LUMI_GUESS = 'as on LUMI, whose system is of the same maker: a guess'
 _SLES = 'release of SUSE Linux Enterprise Server 15 %s'
 _NEWEST = 'the newest service packs of SUSE Linux Enterprise Server 15 (SP6, SP7) have it, and no other has a newer one'
 
@@ -47,7 +47,7 @@ GLIBC = dict(
         'olivia': ('2.38', _NEWEST, '2026-11-26', 'derived')}))
 
 #: What libfabric with the provider cxi brings with it: libcxi, libcurl and json-c, and all that these need
-_OF_CURL = ['libcurl.so.4', 'libnghttp2.so.14', 'libidn2.so.0', 'libssh.so.4', 'libpsl.so.5', 'libgssapi_krb5.so.2',
+_CURL_LIBRARIES = ['libcurl.so.4', 'libnghttp2.so.14', 'libidn2.so.0', 'libssh.so.4', 'libpsl.so.5', 'libgssapi_krb5.so.2',
             'libldap_r-2.4.so.2', 'liblber-2.4.so.2', 'libbrotlidec.so.1', 'libbrotlicommon.so.1', 'libunistring.so.2',
             'libjitterentropy.so.3', 'libkrb5.so.3', 'libk5crypto.so.3', 'libkrb5support.so.0', 'libsasl2.so.3',
             'libkeyutils.so.1', 'libz.so.1', 'libzstd.so.1', 'libatomic.so.1']
@@ -56,21 +56,21 @@ _SSL_3 = ['libssl.so.3', 'libcrypto.so.3', 'libselinux.so.1', 'libpcre2-8.so.0',
 _SSL_1 = ['libssl.so.1.1', 'libcrypto.so.1.1', 'libpcre.so.1', 'libnl-3.so.200', 'libnl-route-3.so.200']
 
 #: Site -> (what its libfabric needs beside libcxi, source, date, evidence)
-NETWORK = dict(
-    {'lumi-24.03': (_OF_CURL + _SSL_1 + ['libjson-c.so.3'], _CONTRIB, '2026-05-04', 'derived')},
+LIBFABRIC_NEEDS = dict(
+    {'lumi-24.03': (_CURL_LIBRARIES + _SSL_1 + ['libjson-c.so.3'], _CONTRIB, '2026-05-04', 'derived')},
     **dict(dict.fromkeys(_LUMI, (
-        _OF_CURL + _SSL_3 + ['libjson-c.so.3'], _LOG + '; json-c as in ' + _PAWSEY, '2026-07-02', 'derived')), **{
-            'setonix': (_OF_CURL + _SSL_3 + ['libjson-c.so.5'], _PAWSEYS_JSON + '; the rest as in ' + _PAWSEY,
+        _CURL_LIBRARIES + _SSL_3 + ['libjson-c.so.3'], _LOG + '; json-c as in ' + _PAWSEY, '2026-07-02', 'derived')), **{
+            'setonix': (_CURL_LIBRARIES + _SSL_3 + ['libjson-c.so.5'], _PAWSEYS_JSON + '; the rest as in ' + _PAWSEY,
                         '2026-11-23', 'derived'),
-            'frontier': (_OF_CURL + _SSL_3 + ['libjson-c.so.5'], _OLCF + '; the rest as on LUMI', '2026-07-22',
+            'frontier': (_CURL_LIBRARIES + _SSL_3 + ['libjson-c.so.5'], _OLCF + '; the rest as on LUMI', '2026-07-22',
                          'derived'),
-            'perlmutter': (_OF_CURL + _SSL_3 + ['libjson-c.so.3'], _AS_LUMI, '2026-11-23', 'untested'),
-            **{name: (_OF_CURL + _SSL_3 + ['libjson-c.so.3'], _AS_LUMI, '2026-11-23', 'untested')
+            'perlmutter': (_CURL_LIBRARIES + _SSL_3 + ['libjson-c.so.3'], _LUMI_GUESS, '2026-11-23', 'untested'),
+            **{name: (_CURL_LIBRARIES + _SSL_3 + ['libjson-c.so.3'], _LUMI_GUESS, '2026-11-23', 'untested')
                for name in ('alps', 'derecho', 'isambard-ai', 'olivia', 'polaris')}}))
 
 _CXX = ['libstdc++.so.6', 'libgcc_s.so.1']
 #: Library of a site -> (what it needs, beside those that the site does not have, source, date, evidence)
-NEEDS = {
+LIBRARY_NEEDS = {
     'libcxi': (['libnl-3.so.200', 'libnl-route-3.so.200'], _CONTRIB, '2026-05-04', 'derived'),
     'libmpi': (['libfabric.so.1', 'libpmi.so.0', 'libpmi2.so.0', 'libxpmem.so.0', 'libgfortran.so.5',
                 'libquadmath.so.0', 'libatomic.so.1', 'libgcc_s.so.1'], _SPACK + '; libxpmem: LUMI job 16505426',
@@ -91,24 +91,24 @@ NEEDS = {
     'libcudart': ([], 'the runtime of CUDA 12 needs the C library alone', '2026-11-23', 'untested'),
 }
 #: Where those are that are in none of the folders of SLES
-_OF_ROCM = ('libamd_comgr.so.2', 'librocprofiler-register.so.0')
-_OF_AMDGPU = ('libdrm.so.2', 'libdrm_amdgpu.so.1')
+_ROCM_LIBRARIES = ('libamd_comgr.so.2', 'librocprofiler-register.so.0')
+_AMDGPU_LIBRARIES = ('libdrm.so.2', 'libdrm_amdgpu.so.1')
 #: What nobody has published: the level of a verdict names it
-_FITS = ('symbols and versions of these files: nobody has published them; taken to need nothing of the image\'s '
+_UNPUBLISHED_FACTS = ('symbols and versions of these files: nobody has published them; taken to need nothing of the image\'s '
          'libraries that these lack, but for the C library')
 
 
-def _said(evidence, source, date, **facts):
+def _build_statement(evidence, source, date, **facts):
     """Return a statement (OrderedDict) of a description."""
     return OrderedDict([('evidence', evidence), ('source', source), ('date', date)] + sorted(facts.items()))
 
 
-def _of(table, site):
+def _find_row(table, site):
     """Return the row of a table above for a site (dict): its own, or that of the other stacks of its system."""
     return table.get(site['name']) or table.get(site.get('stack', {'value': {}})['value'].get('of'))
 
 
-def described_by(site, libfabric=None, cray_mpich=None, glibc=None):
+def describe_cray_host(site, libfabric=None, cray_mpich=None, glibc=None):
     """
     Return the description (OrderedDict) of the host of a site (dict), an HPE Cray system.
 
@@ -126,64 +126,64 @@ def described_by(site, libfabric=None, cray_mpich=None, glibc=None):
     libraries, others = OrderedDict(), OrderedDict()
     for name, fact in has.items():
         if name == 'libfabric':
-            needed, source, date, evidence = _of(NETWORK, site)
+            needed, source, date, evidence = _find_row(LIBFABRIC_NEEDS, site)
             needed = ['libcxi.so.1'] + needed
         else:
-            needed, source, date, evidence = NEEDS[name]
-        optional = [soname for key in NEEDS for soname in NEEDS[key][0] if soname.startswith(
+            needed, source, date, evidence = LIBRARY_NEEDS[name]
+        optional = [soname for key in LIBRARY_NEEDS for soname in LIBRARY_NEEDS[key][0] if soname.startswith(
             ('libpmi', 'libpals', 'libxpmem', 'libamdhip', 'libhsa', 'libcudart'))]
         needed = [soname for soname in needed if soname in sonames or soname not in optional]
         others.update((soname, (source, date, evidence)) for soname in needed if soname not in sonames)
         libraries[fact['value']] = [
-            _said('derived', 'its name in the site data', fact['date'], soname=fact['value'].rpartition('/')[2]),
-            _said(evidence, source, date, needed=needed + ['libc.so.6'], rpath=[],
-                  runpath=['/opt/cray/pe/gcc-libs'] if name == 'libmpi' else []), _unpublished(site)]
+            _build_statement('derived', 'its name in the site data', fact['date'], soname=fact['value'].rpartition('/')[2]),
+            _build_statement(evidence, source, date, needed=needed + ['libc.so.6'], rpath=[],
+                  runpath=['/opt/cray/pe/gcc-libs'] if name == 'libmpi' else []), _build_unpublished_statement(site)]
     if 'libfabric' in has:
-        libraries[has['libfabric']['value']].append(_said(
+        libraries[has['libfabric']['value']].append(_build_statement(
             'derived', 'release in its path; FABRIC_VERSIONS in verdict/rules/fabric.py',
-            has['libfabric']['date'], verdef=sorted(fabric_verdef(libfabric)), traits={
-                'release': libfabric, 'api': list(release(libfabric)[:2]), 'providers': ['cxi', 'tcp'],
+            has['libfabric']['date'], verdef=sorted(list_defined_fabric_versions(libfabric)), traits={
+                'release': libfabric, 'api': list(parse_release(libfabric)[:2]), 'providers': ['cxi', 'tcp'],
                 'complete': False, 'folders': None, 'by_name': True}))
     if 'libmpi' in has:
-        libraries[has['libmpi']['value']].append(_said(
+        libraries[has['libmpi']['value']].append(_build_statement(
             'derived', 'release in its path; Cray MPICH 8.1 is made from MPICH 3.4, 9.0 from 4.1 (LUMI training 2026, '
-            '102-CPE.md)', has['libmpi']['date'], functions='MPI 3.1' if release(cray_mpich) < (9,) else 'MPI 4.0',
-            traits=mpi_described('Cray MPICH', cray_mpich)))
+            '102-CPE.md)', has['libmpi']['date'], functions='MPI 3.1' if parse_release(cray_mpich) < (9,) else 'MPI 4.0',
+            traits=derive_mpi_traits('Cray MPICH', cray_mpich)))
     if 'libompi' in has:
-        libraries[has['libompi']['value']].append(_said(
+        libraries[has['libompi']['value']].append(_build_statement(
             'derived', 'release in its path', has['libompi']['date'],
-            traits=dict(mpi_described('Open MPI', has['libompi']['release']), pmi=[site['pmi']['value']['Open MPI']])))
+            traits=dict(derive_mpi_traits('Open MPI', has['libompi']['release']), pmi=[site['pmi']['value']['Open MPI']])))
     rocm = os.path.dirname(has['libhsa-runtime64']['value']) if 'libhsa-runtime64' in has else ''
     usual = [folder for folder in site['library_folders']['value'] if folder == '/usr/lib64'][0]
     for soname, (source, date, evidence) in others.items():
-        folder = rocm if soname in _OF_ROCM else '/opt/amdgpu/lib64' if soname in _OF_AMDGPU else usual
+        folder = rocm if soname in _ROCM_LIBRARIES else '/opt/amdgpu/lib64' if soname in _AMDGPU_LIBRARIES else usual
         libraries['%s/%s' % (folder, soname)] = [
-            _said(evidence, source, date, soname=soname, needed=['libc.so.6'], rpath=[], runpath=[]),
-            _unpublished(site)]
-    known = glibc or _of(GLIBC, site)
+            _build_statement(evidence, source, date, soname=soname, needed=['libc.so.6'], rpath=[], runpath=[]),
+            _build_unpublished_statement(site)]
+    known = glibc or _find_row(GLIBC, site)
     return OrderedDict([
         ('format', FORMAT), ('site', site['name']), ('node', None),
         ('machine', site.get('architecture', {}).get('value', 'x86_64')),
         ('glibc', OrderedDict(zip(('value', 'source', 'date', 'evidence'), known))), ('libraries', libraries)])
 
 
-def _unpublished(site):
+def _build_unpublished_statement(site):
     """Return the statement of what nobody has published of a library of a site (dict)."""
-    return _said('untested', _FITS, '2026-11-23', verneed={'libc.so.6': None}, undefined={'now': [], 'later': []},
+    return _build_statement('untested', _UNPUBLISHED_FACTS, '2026-11-23', verneed={'libc.so.6': None}, undefined={'now': [], 'later': []},
                  machine=MACHINE_NAMES[site.get('architecture', {}).get('value', 'x86_64')])
 
 
-def description_of(site):
+def find_host_description(site):
     """
     Return the description (dict) of a site (dict): the file of its name, else what public sources say.
 
     Where there is neither, nothing is known.
     """
-    path = os.path.join(HOSTS, site['name'] + '.json')
+    path = os.path.join(HOSTS_FOLDER, site['name'] + '.json')
     if re.match(r'[\w.-]+$', site['name']) and os.path.exists(path):
         return read_description(path)
-    if site['name'] in dict(SITES, **DESCRIBED) and _of(GLIBC, site):
-        entry = (described_entry if site['name'] in DESCRIBED else site_entry)(site['name'])
-        return checked(json.loads(json.dumps(described_by(entry), sort_keys=True)), site['name'])
+    if site['name'] in dict(SITES, **PUBLISHED_SITES) and _find_row(GLIBC, site):
+        entry = (resolve_described_site if site['name'] in PUBLISHED_SITES else resolve_site)(site['name'])
+        return require_valid_description(json.loads(json.dumps(describe_cray_host(entry), sort_keys=True)), site['name'])
     return {'format': FORMAT, 'site': site['name'], 'glibc': None, 'libraries': {},
             'machine': site.get('architecture', {}).get('value', 'x86_64')}

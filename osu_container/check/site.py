@@ -5,15 +5,15 @@ import re
 import socket
 
 from osu_container.base.places import STATE
-from osu_container.check.public_hosts import description_of
+from osu_container.check.public_hosts import find_host_description
 from osu_container.discover.host_facts import DescribedHost, read_description
 from osu_container.verdict.facts import FactsError, find_runtime
-from osu_container.verdict.site_choice import SettingsError, SiteFile, site_here
-from osu_container.verdict.trial import Host
+from osu_container.verdict.site_choice import SettingsError, SiteFile, resolve_local_site
+from osu_container.verdict.trial import HostFileSystem
 
-LOCAL = '_mpicontainer_local.py'
+LOCAL_FILE_NAME = '_mpicontainer_local.py'
 #: Where the set-up of a workstation writes its local file
-WORKSTATION = str(STATE / 'local' / LOCAL)
+WORKSTATION_FILE = str(STATE / 'local' / LOCAL_FILE_NAME)
 
 
 def add_site_arguments(parser, what):
@@ -27,7 +27,7 @@ def add_site_arguments(parser, what):
                       "--facts FILE` saw; default away from the site: what public sources say of it")
 
 
-def chosen_site(options):
+def format_site_options(options):
     """
     Return what the options of add_site_arguments() say of the site, as words for two other commands.
 
@@ -43,16 +43,16 @@ def chosen_site(options):
     return for_eb, for_us + (['--facts', options.facts] if options.facts else [])
 
 
-def local_file():
+def find_local_file():
     """Return the path (str) of the local file that EasyBuild would use, else the workstation's, None without one."""
     for pattern in os.environ.get('EASYBUILD_INCLUDE_EASYBLOCKS', '').split(','):  # as its expand_glob_paths() reads it
         for path in glob.glob(os.path.expanduser(pattern)):
-            if os.path.basename(path) == LOCAL and os.path.isfile(path):
+            if os.path.basename(path) == LOCAL_FILE_NAME and os.path.isfile(path):
                 return path
-    return WORKSTATION if os.path.isfile(WORKSTATION) else None
+    return WORKSTATION_FILE if os.path.isfile(WORKSTATION_FILE) else None
 
 
-def this_site(name=None, sysroot=None, site_file=None):
+def find_site(name=None, sysroot=None, site_file=None):
     """
     Return (site entry (dict), folder that stands in for the host's / (str, '' on the real system)).
 
@@ -62,17 +62,17 @@ def this_site(name=None, sysroot=None, site_file=None):
     if sysroot and not os.access(sysroot, os.R_OK | os.X_OK):  # all in it would seem to be missing
         raise SettingsError("--sysroot: there is no folder %s that you may read. Name the one that stands for the "
                             "host's /" % sysroot)
-    path = site_file or local_file()
+    path = site_file or find_local_file()
     local = SiteFile(path, names_site=bool(site_file)) if path else None
     try:
-        site, root = site_here(name, local, socket.gethostname(), os.environ)
+        site, root = resolve_local_site(name, local, socket.gethostname(), os.environ)
     except SettingsError as err:  # its advice is for eb
         raise SettingsError(str(err).replace('--try-amend=site=FILE', '--site-file FILE').replace('--try-amend=site=',
                                                                                                   '--site '))
     return site, root if sysroot is None else sysroot.rstrip('/')
 
 
-def this_host(options, site, root):
+def resolve_host(options, site, root):
     """
     Return the Host of a site (dict): files below root (str) where they are the site's, else a DescribedHost.
 
@@ -81,17 +81,17 @@ def this_host(options, site, root):
     """
     if options.facts:
         return DescribedHost(read_description(options.facts))
-    if root or options.sysroot or _is_here(options, site):
-        return Host(os.path.abspath(root) if root else '')
-    return DescribedHost(description_of(site))
+    if root or options.sysroot or _is_this_machine(options, site):
+        return HostFileSystem(os.path.abspath(root) if root else '')
+    return DescribedHost(find_host_description(site))
 
 
-def _is_here(options, site):
+def _is_this_machine(options, site):
     """Return whether this machine is the site (dict): by default; by its name; or as it has its MPI and libfabric."""
     if not (options.site or options.site_file):
         return True
     try:
-        if this_site()[0]['name'] == site['name']:
+        if find_site()[0]['name'] == site['name']:
             return True
     except SettingsError:
         pass
@@ -101,26 +101,26 @@ def _is_here(options, site):
                                                                  for name in names))
 
 
-def described(host):
+def format_host_evidence(host):
     """Return a line (str) on a host (as Host) that is described: by whom, how surely, when; '' for one that is read."""
-    if not host.partial:
+    if not host.is_partial:
         return ''
-    node, (first, last) = host.data.get('node'), host.dates()
+    node, (first, last) = host.data.get('node'), host.find_date_range()
     if first is None:
         return ('described, not looked into, and nothing is known of it; `osu-container discover --facts FILE` on the '
                 'system writes what --facts takes')
     return 'described, not looked into: %s; %s; %s' % (
-        'as osu-container discover saw %s' % node if node else 'by public sources', ', '.join(host.evidence()),
+        'as osu-container discover saw %s' % node if node else 'by public sources', ', '.join(host.list_evidence()),
         first if first == last else '%s to %s' % (first, last))
 
 
-def this_runtime(site, host):
+def find_site_runtime(site, host):
     """
     Return the container runtime (dict, see find_runtime()) that a module for site (dict) would take on this machine.
 
     None where none is on PATH, and for a host (as Host) that is described: nothing is known of its runtime.
     """
     try:
-        return None if host.partial else find_runtime(site['runtime']['value'])
+        return None if host.is_partial else find_runtime(site['runtime']['value'])
     except FactsError:
         return None

@@ -20,7 +20,7 @@ Keys of a launcher
 why, source, date and evidence are as of a fact of a site (sites/schema.py). The order counts: in a step of Slurm the
 variables of srun are those of the other launchers' daemons, so who finds others of them takes these first.
 """
-_READ = '2026-11-26'
+_READ_DATE = '2026-11-26'
 _FLUX = 'flux-run(1), flux-environment(7) of flux-core'
 
 LAUNCHERS = {
@@ -33,7 +33,7 @@ LAUNCHERS = {
         'pmi': {'pmi2': ('pmi2', 'PMI_FD')}, 'pmi_words': [], 'pmi_variable': None,
         'rank': 'PMI_RANK', 'size': 'PMI_SIZE', 'local_rank': 'MPI_LOCALRANKID', 'local_size': 'MPI_LOCALNRANKS',
         'why': 'it starts its daemons by srun, PBS, LSF or ssh, as the job has it, and hands on the whole environment',
-        'source': 'mpiexec of MPICH 5.0.2 in a job of Slurm 22.05 on two nodes', 'date': _READ, 'evidence': 'measured',
+        'source': 'mpiexec of MPICH 5.0.2 in a job of Slurm 22.05 on two nodes', 'date': _READ_DATE, 'evidence': 'measured',
     },
     'prrte': {
         'title': "PRRTE, the mpirun of Open MPI",
@@ -45,7 +45,7 @@ LAUNCHERS = {
         'local_size': 'OMPI_COMM_WORLD_LOCAL_SIZE',
         'why': 'in a job of Slurm its daemons are started by srun and have the whole environment; started by ssh, they '
                'hand on what -x names',
-        'source': 'mpirun of Open MPI 5.0.11 in a job of Slurm 22.05 on two nodes', 'date': _READ,
+        'source': 'mpirun of Open MPI 5.0.11 in a job of Slurm 22.05 on two nodes', 'date': _READ_DATE,
         'evidence': 'measured',
     },
     'pals': {
@@ -60,7 +60,7 @@ LAUNCHERS = {
         'source': 'ALCF user guides, Running Jobs on Aurora and Polaris (mpiexec -n, --ppn, --hosts, --cpu-bind, '
                   '--pmi=pmix); github.com/NCAR/mpibind (--cpu-bind none); public job scripts export PALS_PMI=pmix and '
                   'PALS_PMI=cray, and read PALS_RANKID, PALS_LOCAL_RANKID, PALS_LOCAL_SIZE and PMI_SIZE',
-        'date': _READ, 'evidence': 'derived',
+        'date': _READ_DATE, 'evidence': 'derived',
     },
     'flux': {
         'title': 'Flux, the resource manager of El Capitan and Tuolumne',
@@ -72,7 +72,7 @@ LAUNCHERS = {
         'rank': 'FLUX_TASK_RANK', 'size': 'FLUX_JOB_SIZE', 'local_rank': 'FLUX_TASK_LOCAL_ID',
         'local_size': 'FLUX_JOB_SIZE/FLUX_JOB_NNODES',
         'why': 'a module cannot choose the kind of PMI: Flux takes it from its command line alone',
-        'source': _FLUX + '; cray-pals and pmix are plugins of flux-coral2 and flux-pmix', 'date': _READ,
+        'source': _FLUX + '; cray-pals and pmix are plugins of flux-coral2 and flux-pmix', 'date': _READ_DATE,
         'evidence': 'untested',
     },
     'srun': {
@@ -91,13 +91,13 @@ LAUNCHERS = {
     },
 }
 #: The launcher of a site that names none
-DEFAULT = 'srun'
+DEFAULT_LAUNCHER = 'srun'
 
 #: Batch systems: directive (how a line of a script begins that asks for something), words that ask for partition,
 #: account, nodes and time, submit (the command that hands a script in with this environment), job and nodes_file
 #: (variables of a job: its number, a file with a line a rank), count (variable: how many nodes it has).
 #: In options of a site's jobs {nodes} is filled in
-BATCH = {
+BATCH_SYSTEMS = {
     'slurm': {
         'directive': '#SBATCH ', 'partition': '--partition={}', 'account': '--account={}',
         'nodes': ['--nodes={nodes}', '--ntasks-per-node=1'], 'time': '--time={}', 'submit': 'sbatch',
@@ -107,24 +107,24 @@ BATCH = {
     'pbs': {
         'directive': '#PBS ', 'partition': '-q {}', 'account': '-A {}', 'nodes': [], 'time': '-l walltime={}',
         'submit': 'qsub -V', 'job': 'PBS_JOBID', 'count': None, 'nodes_file': 'PBS_NODEFILE',
-        'source': 'job scripts of ALCF and NCAR; qsub(1B) of OpenPBS', 'date': _READ, 'evidence': 'derived',
+        'source': 'job scripts of ALCF and NCAR; qsub(1B) of OpenPBS', 'date': _READ_DATE, 'evidence': 'derived',
     },
     'flux': {
         'directive': '#flux: ', 'partition': '-q {}', 'account': '--bank={}', 'nodes': ['-N{nodes}'],
         'time': '-t {}', 'submit': 'flux batch', 'job': 'FLUX_ENCLOSING_ID', 'count': None, 'nodes_file': None,
-        'source': _FLUX + ', flux-batch(1)', 'date': _READ, 'evidence': 'untested',
+        'source': _FLUX + ', flux-batch(1)', 'date': _READ_DATE, 'evidence': 'untested',
     },
 }
 
 
-def told(environment):
+def detect_launcher(environment):
     """
     Return (name, launcher) of what has started the rank with this environment (dict), (None, None) where nothing shows.
 
     The number of a rank on its node shows it: PMI_RANK alone may be left from the shell of an outer step.
     """
     for name, launcher in LAUNCHERS.items():
-        shown = ('SLURM_STEP_ID', launcher['size']) if name == DEFAULT else (launcher['local_rank'],)
+        shown = ('SLURM_STEP_ID', launcher['size']) if name == DEFAULT_LAUNCHER else (launcher['local_rank'],)
         if launcher['rank'] in environment and any(variable in environment for variable in shown):
             return name, launcher
     return None, None

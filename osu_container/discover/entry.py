@@ -12,30 +12,30 @@ from osu_container.build.recipes.images import IMAGES
 from osu_container.data.approaches import APPROACHES
 from osu_container.data.networks import NETWORKS
 from osu_container.data.sites import BASES, SITES
-from osu_container.data.sites.schema import PMIX_FILES_DERIVED, TABLES, rank_folders
-from osu_container.data.sites.workstation import ANY_MACHINE, ANY_OPENMPI
-from osu_container.verdict.settings import approach_entry, check_approach, image_of, runs_on
-from osu_container.verdict.site_choice import SettingsError, release, site_entry
+from osu_container.data.sites.schema import PMIX_FILES_DERIVED, TABLES, list_rank_folders
+from osu_container.data.sites.workstation import MPICH_IMAGE, OPENMPI_IMAGE
+from osu_container.verdict.settings import resolve_approach, check_approach, select_image, can_launch_approach
+from osu_container.verdict.site_choice import SettingsError, parse_release, resolve_site
 
-ALPS = 'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.sif'
+ALPS_IMAGE = 'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.sif'
 #: Image for Slingshot, by release of ROCm and libfabric; with -libcxi behind it for opensource
 SLINGSHOT_IMAGE = 'osu-lumi-rocm-%s-mpich-4.2.3-libfabric-%s'
 
 
-def name_for(survey):
+def derive_site_name(survey):
     """Return a name (str) for the site: of the cluster, else of the node without its number."""
-    name = survey.value('slurm.cluster') or re.sub(r'[\d.].*$', '', survey.value('node', '')) or 'here'
+    name = survey.get_value('slurm.cluster') or re.sub(r'[\d.].*$', '', survey.get_value('node', '')) or 'here'
     name = re.sub(r'[^A-Za-z0-9.-]', '-', name).strip('-.') or 'here'
     return name + '-found' if name in SITES else name
 
 
-def site_of(survey, name):
+def build_site_entry(survey, name):
     """Return the entry (OrderedDict) of a site that survey (Survey) found."""
-    cxi = survey.value('provider') == 'cxi'
+    cxi = survey.get_value('provider') == 'cxi'
     based_on = 'cray' if cxi else 'plain'
-    base, made = dict(BASES['plain'], **BASES[based_on]), _Entry(survey, cxi).facts()
+    base, made = dict(BASES['plain'], **BASES[based_on]), _EntryBuilder(survey, cxi).build_facts()
     entry = OrderedDict(based_on=based_on, title='%s, as osu-container discover found it on %s on %s' % (
-        name, survey.value('node'), survey.today))
+        name, survey.get_value('node'), survey.today))
     for key, fact in made.items():
         if key in TABLES:
             entry[key] = OrderedDict((one, value) for one, value in fact.items()
@@ -47,57 +47,57 @@ def site_of(survey, name):
     return entry
 
 
-class _Entry(object):
+class _EntryBuilder(object):
     """Makes the facts of an entry one by one."""
 
     def __init__(self, survey, cxi):
         """survey: Survey; cxi: bool, the provider is that of Slingshot."""
         self.survey, self.cxi = survey, cxi
 
-    def found(self, key, **changes):
+    def copy_fact(self, key, **changes):
         """Return a fact of the survey as the site data have it."""
         fact = self.survey.facts[key]
         named = ('value', 'source', 'evidence', 'opened_as', 'serves', 'folders') + (
             ('why', 'date') if fact['why'] else ())
         return dict(((name, fact[name]) for name in named if name in fact), **changes)
 
-    def facts(self):
+    def build_facts(self):
         """Return the facts (OrderedDict) of the whole entry."""
         survey = self.survey
-        facts = OrderedDict((key, self.found(key)) for key in (
+        facts = OrderedDict((key, self.copy_fact(key)) for key in (
             'runtime', 'provider', 'pmi', 'library_folders', 'conflicts', 'wrapper_modules') if key in survey.facts)
         for key, name in (('gpu', 'gpu.target'), ('gpu_driver', 'gpu.driver')):
             if name in survey.facts:
-                facts[key] = self.found(name)
-        if survey.value('network')['kind'] not in ('Slingshot', 'Ethernet'):  # these two follow from the provider
-            facts['network'] = self.found('network')
-        if self.cxi and survey.value('cards') and 'Open MPI' in survey.value('pmi'):
-            facts['lnx_links'] = {'value': '|'.join('shm+cxi:%s' % card for card in survey.value('cards')),
+                facts[key] = self.copy_fact(name)
+        if survey.get_value('network')['kind'] not in ('Slingshot', 'Ethernet'):  # these two follow from the provider
+            facts['network'] = self.copy_fact('network')
+        if self.cxi and survey.get_value('cards') and 'Open MPI' in survey.get_value('pmi'):
+            facts['lnx_links'] = {'value': '|'.join('shm+cxi:%s' % card for card in survey.get_value('cards')),
                                   'source': survey.facts['cards']['source'] + '; fi_lnx(7)', 'evidence': 'derived'}
         if 'gpu' in facts:
-            survey.lacks('which cores and card belong to which GPU', "osu-gpu-bind has no table and says so; bind "
+            survey.add_missing('which cores and card belong to which GPU', "osu-gpu-bind has no table and says so; bind "
                          "ranks by srun, or write gpu_binding into the file (docs/add-a-site.md)")
         facts['libraries'] = OrderedDict(
-            (key.split('.', 1)[1], self.found(key)) for key in survey.facts if key.startswith('libraries.'))
-        facts['one_build'] = {'value': [survey.value('rocm') + '/lib'] if survey.value('rocm') else [],
+            (key.split('.', 1)[1], self.copy_fact(key)) for key in survey.facts if key.startswith('libraries.'))
+        facts['one_build'] = {'value': [survey.get_value('rocm') + '/lib'] if survey.get_value('rocm') else [],
                               'source': survey.facts.get('rocm', {}).get('source'), 'evidence': 'derived'}
-        facts['files'] = self.files()
-        facts['images'] = {'value': self.images(facts), 'source': '`osu-container image list`', 'evidence': 'untested'}
+        facts['files'] = self.build_files()
+        facts['images'] = {'value': self.select_images(facts), 'source': '`osu-container image list`', 'evidence': 'untested'}
         order = (['opensource', 'openmpi', 'hybrid'] if self.cxi else []) + ['pure', 'openmpi']
         facts['default_approach'] = {
             'value': next((name for name in order if name in facts['images']['value']), 'pure'),
             'source': 'docs/design.md, decision 7', 'evidence': 'derived'}
-        facts['jobs'] = self.jobs('gpu' in facts)
-        facts['native'] = self.native(survey.value('gpu.target', ''))
+        facts['jobs'] = self.build_job_settings('gpu' in facts)
+        facts['native'] = self.describe_native_build(survey.get_value('gpu.target', ''))
         return facts
 
-    def files(self):
+    def build_files(self):
         """Return what is bound under its own name."""
-        survey, files, pmi = self.survey, OrderedDict(), self.survey.value('pmi')
+        survey, files, pmi = self.survey, OrderedDict(), self.survey.get_value('pmi')
         if 'files.file_systems' in survey.facts:
-            files['file_systems'] = self.found('files.file_systems', bound='install')
+            files['file_systems'] = self.copy_fact('files.file_systems', bound='install')
         if pmi.get('host') == 'cray_shasta':
-            spool = survey.value('slurm.spool', '/var/spool/slurmd')
+            spool = survey.get_value('slurm.spool', '/var/spool/slurmd')
             if '%' in spool:  # slurm.conf(5): %h and %n stand for the node's names
                 spool = spool.partition('%')[0].rpartition('/')[0]
             files['slurm_spool'] = {
@@ -106,27 +106,27 @@ class _Entry(object):
                 'bound': 'run'}
         if pmi.get('Open MPI') == 'pmix':
             files.update((name, dict(fact)) for name, fact in sorted(PMIX_FILES_DERIVED.items()))
-            tmpfs = re.sub('%[nh]', '{SLURMD_NODENAME}', survey.value('slurm.tmpfs', '/tmp'))  # slurm.conf(5)
+            tmpfs = re.sub('%[nh]', '{SLURMD_NODENAME}', survey.get_value('slurm.tmpfs', '/tmp'))  # slurm.conf(5)
             if tmpfs != '/tmp':  # Slurm's default, which {tmpfs} has too
-                files['pmix_ranks']['value'] = rank_folders(tmpfs)
-        if survey.value('rocm'):
+                files['pmix_ranks']['value'] = list_rank_folders(tmpfs)
+        if survey.get_value('rocm'):
             files.update(BASES['cray-rocm']['files'])
         return files
 
-    def images(self, facts):
+    def select_images(self, facts):
         """Return {approach: image of this project that fits best} of those whose MPI can be started."""
         names = [name for name, approach in sorted(APPROACHES.items())
-                 if approach['container'] and runs_on(approach, facts)]
-        kind, is_arm = self.survey.value('network')['kind'], self.survey.value('architecture') == 'aarch64'
-        chosen = dict((name, ANY_OPENMPI if name == 'openmpi' else ANY_MACHINE) for name in names)
+                 if approach['container'] and can_launch_approach(approach, facts)]
+        kind, is_arm = self.survey.get_value('network')['kind'], self.survey.get_value('architecture') == 'aarch64'
+        chosen = dict((name, OPENMPI_IMAGE if name == 'openmpi' else MPICH_IMAGE) for name in names)
         if is_arm:
-            self.survey.lacks('images for aarch64', "Alps' alone is, with Open MPI: name your own, "
+            self.survey.add_missing('images for aarch64', "Alps' alone is, with Open MPI: name your own, "
                               "--try-amend=image=FILE.sif")
         if is_arm or self.cxi and self.survey.nvidia:  # Alps' alone has CUDA and cxi
-            chosen = dict((name, ALPS if name == 'openmpi' else image) for name, image in chosen.items()
+            chosen = dict((name, ALPS_IMAGE if name == 'openmpi' else image) for name, image in chosen.items()
                           if name == 'openmpi' or not is_arm and name != 'opensource')
         elif self.cxi:
-            plain, libcxi = self.slingshot_images()
+            plain, libcxi = self.select_slingshot_images()
             chosen.update((name, libcxi if name == 'opensource' else plain) for name in names if name != 'openmpi')
         elif kind not in ('Ethernet', 'Slingshot'):
             # what takes the provider of such cards, from image or host, ends without it or without rdma-core
@@ -134,56 +134,56 @@ class _Entry(object):
                           name == 'openmpi' and NETWORKS[kind]['ucx']['value'])
         return chosen
 
-    def slingshot_images(self):
+    def select_slingshot_images(self):
         """Return (file name without libcxi, with libcxi) of the images for Slingshot that fit the host best."""
-        host, releases = release(self.survey.value('rocm') or ''), sorted(
-            set(name.split('-')[3] for name in IMAGES if name.startswith('osu-lumi-rocm-')), key=release)
-        fitting = [one for one in releases if not host or release(one) <= host] or releases[:1]
+        host, releases = parse_release(self.survey.get_value('rocm') or ''), sorted(
+            set(name.split('-')[3] for name in IMAGES if name.startswith('osu-lumi-rocm-')), key=parse_release)
+        fitting = [one for one in releases if not host or parse_release(one) <= host] or releases[:1]
         plain, older = (SLINGSHOT_IMAGE % (fitting[-1], libfabric) for libfabric in ('1.22.0', '1.15.2'))
         # the MPICH must be built with a libfabric that is not newer than the host's
-        limit = release(self.survey.libraries.get('libfabric', {}).get('release') or '1.22.0')
+        limit = parse_release(self.survey.libraries.get('libfabric', {}).get('release') or '1.22.0')
         return (older if limit < (1, 22) and older in IMAGES else plain) + '.sif', plain + '-libcxi.sif'
 
-    def jobs(self, with_gpus):
+    def build_job_settings(self, with_gpus):
         """Return how a job is asked for; with_gpus: bool, the site has some."""
-        rows = self.survey.value('slurm.partitions', [])
+        rows = self.survey.get_value('slurm.partitions', [])
         found = [(name, re.search(r'gpu(?::[\w.-]+)*?:(\d+)', gres)) for name, gres in rows if with_gpus]
         found = sorted(((name, match.group(1)) for name, match in found if match), key=lambda row: '*' not in row[0])
         partition, gpus = found[0] if found else (None, None)
         if rows and not partition and not any(name.endswith('*') for name, _ in rows):
-            self.survey.lacks('a default partition', "name one for jobs: --partition=..., or jobs in the file")
+            self.survey.add_missing('a default partition', "name one for jobs: --partition=..., or jobs in the file")
         step = ['--gpus-per-node=' + gpus] if gpus else []
         return {'value': {'partition': partition and partition.rstrip('*'), 'step': step,
-                          'account': bool(self.survey.value('slurm.account')), 'options': ['--exclusive'] + step},
+                          'account': bool(self.survey.get_value('slurm.account')), 'options': ['--exclusive'] + step},
                 'source': '`sinfo -h -o %P|%G`, `scontrol show config`', 'evidence': 'derived'}
 
-    def native(self, target):
+    def describe_native_build(self, target):
         """Return what a native build uses; target: architecture of the GPUs, '' without."""
-        survey, host, libmpi = self.survey, self.survey.host, self.survey.value('libraries.libmpi')
+        survey, host, libmpi = self.survey, self.survey.host, self.survey.get_value('libraries.libmpi')
         if libmpi and '/opt/cray/' in libmpi:
-            return self.native_of_cray(libmpi, target)
-        mpicc = [libmpi.rpartition('/lib')[0] + '/bin/mpicc', host.inside(host.find('mpicc') or '')] if libmpi else []
+            return self.describe_cray_build(libmpi, target)
+        mpicc = [libmpi.rpartition('/lib')[0] + '/bin/mpicc', host.strip_root(host.find_command('mpicc') or '')] if libmpi else []
         for path in filter(None, mpicc):
-            if os.access(host.at(path), os.X_OK):
+            if os.access(host.add_root(path), os.X_OK):
                 return {'value': OrderedDict([
                     ('mpicc', path), ('mpicxx', re.sub(r'mpicc$', 'mpicxx', path)), ('libmpi', libmpi),
                     ('python', '/usr/bin/python3')]), 'source': 'mpicc beside the libmpi, or on PATH',
                     'evidence': 'measured'}
-        survey.lacks('an MPI compiler', "osu-native cannot be built: install or load the MPI's compiler commands")
+        survey.add_missing('an MPI compiler', "osu-native cannot be built: install or load the MPI's compiler commands")
         return BASES['plain']['native']
 
-    def native_of_cray(self, libmpi, target):
+    def describe_cray_build(self, libmpi, target):
         """Return the fact of Cray's compiler drivers with the loaded modules; libmpi: path (str), target: as above."""
         survey, cuda = self.survey, target.startswith('sm_')
         gtl = 'libraries.libmpi_gtl_' + ('cuda' if cuda else 'hsa')
-        gtl = os.path.basename(survey.value(gtl, '')) if target else ''
-        modules = [name if name.startswith(('rocm/', 'cudatoolkit/')) else name.split('/')[0] for name in survey.value(
+        gtl = os.path.basename(survey.get_value(gtl, '')) if target else ''
+        modules = [name if name.startswith(('rocm/', 'cudatoolkit/')) else name.split('/')[0] for name in survey.get_value(
             'modules.loaded') if re.match(r'PrgEnv-|craype-accel-|rocm/|cudatoolkit/', name)]
         loaded = [name[len('PrgEnv-'):] for name in modules if name.startswith('PrgEnv-')]
         if not loaded:
             modules = ['PrgEnv-gnu'] + (['craype-accel-' + ('nvidia' + target[3:] if cuda else 'amd-' + target)]
                                         if target else [])
-            survey.lacks('a loaded programming environment', "the modules of the native build are a guess (%s): load "
+            survey.add_missing('a loaded programming environment', "the modules of the native build are a guess (%s): load "
                          "yours and look again" % ' '.join(modules))
         with_gpu = '--enable-cuda --with-cuda=$CUDA_HOME ' if cuda else '--enable-rocm --with-rocm=$ROCM_PATH '
         rpath = '-Wl,-rpath,$CRAY_MPICH_DIR/lib' + (' -Wl,-rpath,$CRAY_MPICH_ROOTDIR/gtl/lib' if gtl else '')
@@ -194,38 +194,38 @@ class _Entry(object):
             'source': 'LOADEDMODULES', 'evidence': 'derived' if loaded else 'untested'}
 
 
-def approaches_of(survey, entry, name):
+def list_approach_problems(survey, entry, name):
     """
     Return [(approach, None or why it cannot be installed)] on a site (dict) that survey (Survey) found.
 
-    What eb asks before it looks at an image decides (check_approach(), image_of()), so that the two agree; then what
+    What eb asks before it looks at an image decides (check_approach(), select_image()), so that the two agree; then what
     this node shows beyond the site.
     """
-    site, found = site_entry(name, {name: entry}), []
+    site, found = resolve_site(name, {name: entry}), []
     for approach in APPROACHES:
-        data = approach_entry(approach)
+        data = resolve_approach(approach)
         try:
             check_approach(data, site)
-            why = _refused_here(survey, data)
+            why = _find_node_problem(survey, data)
             if data['container'] and not why:
-                image_of('osu-container', data, site)
+                select_image('osu-container', data, site)
         except SettingsError as err:
             why = re.split(r'[;.] ', str(err))[0]
         found.append((approach, why))
     return found
 
 
-def _refused_here(survey, approach):
+def _find_node_problem(survey, approach):
     """Return why an approach (dict) cannot be installed or run with what this node has (str), None if it can."""
     needed = survey.unresolved.get(approach['name'])
     if approach['container'] and survey.facts['runtime']['evidence'] == 'untested':
         return 'no container runtime answers here: load its module, or install it'
-    if survey.no_provider and 'libfabric' in approach['inject']:
-        return survey.no_provider
+    if survey.provider_problem and 'libfabric' in approach['inject']:
+        return survey.provider_problem
     return 'only with an image that has %s, which the injected libraries need' % ', '.join(needed) if needed else None
 
 
-def easyconfig_of(found):
+def select_easyconfig(found):
     """Return the easyconfig (str) to install from what was found (dict, see cli.found_now): eb takes it; else None."""
     can = [approach for approach, why in found['approaches'] if why is None]
     wanted = found['site'].get('default_approach', BASES[found['site']['based_on']].get('default_approach', {}))

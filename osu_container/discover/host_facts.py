@@ -20,17 +20,17 @@ import os
 import re
 
 from osu_container.base.files import read_json
-from osu_container.data.sites.schema import EVIDENCE, fits
+from osu_container.data.sites.schema import EVIDENCE, matches_shape
 from osu_container.image.elf import MACHINE_NAMES, ElfError, ElfFacts
-from osu_container.image.traits import fabric_traits
+from osu_container.image.traits import read_fabric_traits
 
 FORMAT = 1
-HOSTS = os.path.join(os.path.dirname(os.path.realpath(__file__)), 'hosts')
+HOSTS_FOLDER = os.path.join(os.path.dirname(os.path.realpath(__file__)), 'hosts')
 #: Functions of MPI by the release of the standard
-FUNCTIONS = os.path.join(HOSTS, 'mpi-functions.txt')
+FUNCTIONS_FILE = os.path.join(HOSTS_FOLDER, 'mpi-functions.txt')
 
 
-class HostFactsError(Exception):
+class HostDescriptionError(Exception):
     """A description that is none: the text says which file, where in it, what was found and what is wanted."""
 
 
@@ -38,16 +38,16 @@ class HostFactsError(Exception):
 #: library; same_as: path of another one that is the same file; soname: '' for none; verneed: {soname: versions}, None
 #: for versions that are not known (of libc.so.6: of the whole C library); functions: it has all functions of that MPI,
 #: and maybe more; traits: as image/traits.py has them
-FACTS = {
+STATEMENT_FACTS = {
     'there?': bool, 'unreadable?': str, 'same_as?': str, 'soname?': str, 'machine?': str, 'needed?': [str],
     'rpath?': [str], 'runpath?': [str], 'nodeflib?': bool, 'verneed?': {str: ([str], None)}, 'verdef?': [str],
     'undefined?': {'now': [str], 'later': [str]}, 'defined?': [str], 'functions?': str,
     'traits?': {'asks?': ({str: [int]}, None), 'api?': ([int], None), 'providers?': [str], 'pmi?': [str],
                 'opens?': [str], 'device?': ([str], None), 'folders?': ([str], None)},
 }
-_SAID = {'evidence': str, 'source': str, 'date': str}
-SHAPE = {'format': int, 'site': str, 'machine': str, 'glibc': (dict(_SAID, value=str), None), 'names?': {str: [str]},
-         'cached?': {str: str}, 'libraries': {str: [dict(_SAID, **FACTS)]}}
+_STATEMENT_KEYS = {'evidence': str, 'source': str, 'date': str}
+SHAPE = {'format': int, 'site': str, 'machine': str, 'glibc': (dict(_STATEMENT_KEYS, value=str), None), 'names?': {str: [str]},
+         'cached?': {str: str}, 'libraries': {str: [dict(_STATEMENT_KEYS, **STATEMENT_FACTS)]}}
 #: Those without which something is not known of a library, and what stands in their place for the loader
 NEEDED_FACTS = {'soname': '', 'machine': None, 'needed': [], 'rpath': [], 'runpath': [], 'verneed': {}, 'verdef': [],
                 'undefined': {'now': [], 'later': []}, 'defined': []}
@@ -57,14 +57,14 @@ MPI_TRAITS = {'family': None, 'release': None, 'device': None, 'hmem': None, 'cx
 FABRIC_TRAITS = {'release': None, 'api': None, 'providers': [], 'folders': None, 'by_name': False}
 
 
-def checked(data, name):
+def require_valid_description(data, name):
     """Return data (what JSON holds) if it is a description; name: str, of its file. Raises HostFactsError."""
-    good = fits(data, SHAPE) and data['format'] == FORMAT and data['machine'] in MACHINE_NAMES and (
+    good = matches_shape(data, SHAPE) and data['format'] == FORMAT and data['machine'] in MACHINE_NAMES and (
         not data['glibc'] or re.match(r'2\.\d+$', data['glibc']['value']))
     if not good or not all(
             said['evidence'] in EVIDENCE and said.get('same_as') in {None}.union(data['libraries'])
             for statements in data['libraries'].values() for said in statements):
-        raise HostFactsError("%s is no description of a host of format %d. `osu-container discover --facts FILE` on "
+        raise HostDescriptionError("%s is no description of a host of format %d. `osu-container discover --facts FILE` on "
                              "the system writes one" % (name, FORMAT))
     return data
 
@@ -72,34 +72,34 @@ def checked(data, name):
 def read_description(path):
     """Return the description (dict) in the file path (str). Raises HostFactsError."""
     try:
-        return checked(read_json(path), path)
+        return require_valid_description(read_json(path), path)
     except (OSError, ValueError) as err:
-        raise HostFactsError("%s cannot be read: %s. `osu-container discover --facts FILE` on the system writes one"
+        raise HostDescriptionError("%s cannot be read: %s. `osu-container discover --facts FILE` on the system writes one"
                              % (path, getattr(err, 'strerror', None) or err))
 
 
-def text_of(data):
+def format_description(data):
     """Return a description (dict) as text (str)."""
     return json.dumps(data, indent=1, sort_keys=True) + '\n'
 
 
-#: What _functions() has read
-_KNOWN = {}
+#: What _read_mpi_functions() has read
+_MPI_FUNCTIONS = {}
 
 
-def _functions():
+def _read_mpi_functions():
     """Return {release of the standard: list of functions, without PMPI_}."""
-    if not _KNOWN:
-        with open(FUNCTIONS) as handle:
+    if not _MPI_FUNCTIONS:
+        with open(FUNCTIONS_FILE) as handle:
             paragraphs = handle.read().split('\n\n')[1:]
         for head, _, names in (paragraph.partition('\n') for paragraph in paragraphs):
             for release in re.findall(r'MPI [\d.]+', head):
-                _KNOWN.setdefault(release, []).extend(
+                _MPI_FUNCTIONS.setdefault(release, []).extend(
                     'MPI_' + name + ('_c' if 'with _c' in head else '') for name in names.split())
-    return _KNOWN
+    return _MPI_FUNCTIONS
 
 
-def _facts_of(statements):
+def _merge_statements(statements):
     """Return ({fact: value}, {trait: value}, {fact or 'traits.NAME': evidence}) of statements (list of dict)."""
     facts, traits, evidence = {}, {}, {}
     for said in statements:
@@ -107,7 +107,7 @@ def _facts_of(statements):
             if key == 'traits':
                 traits.update(value)
                 evidence.update(('traits.' + name, said['evidence']) for name in value)
-            elif key not in _SAID:
+            elif key not in _STATEMENT_KEYS:
                 facts[key] = value
                 evidence[key] = said['evidence']
     return facts, traits, evidence
@@ -116,7 +116,7 @@ def _facts_of(statements):
 class DescribedHost(object):
     """A host of which a description is all there is. See Host of verdict/trial.py for the methods."""
 
-    partial = True
+    is_partial = True
     root = ''
 
     def __init__(self, data):
@@ -126,12 +126,12 @@ class DescribedHost(object):
         self._gaps, self._traits, self._evidence, self._unreadable = {}, {}, {}, {}
         self._names = data.get('names', {})
         for path, statements in data['libraries'].items():
-            facts, traits, evidence = _facts_of(statements)
+            facts, traits, evidence = _merge_statements(statements)
             if 'same_as' in facts:
-                facts, traits, evidence = _facts_of(data['libraries'][facts['same_as']])
-            self._add(path, facts, traits, evidence)
+                facts, traits, evidence = _merge_statements(data['libraries'][facts['same_as']])
+            self._add_library(path, facts, traits, evidence)
 
-    def _add(self, path, facts, traits, evidence):
+    def _add_library(self, path, facts, traits, evidence):
         """Take what is known of the library path (str)."""
         if facts.get('there') is False:
             self.absent.add(path)
@@ -147,9 +147,9 @@ class DescribedHost(object):
             name: tuple(api) for name, api in traits['asks'].items()}, 'api': traits.get('api') and tuple(
                 traits['api'])})
         whole = dict(NEEDED_FACTS, **facts)
-        functions = [prefix + name for name in _functions().get(facts.get('functions'), ()) for prefix in ('', 'P')]
+        functions = [prefix + name for name in _read_mpi_functions().get(facts.get('functions'), ()) for prefix in ('', 'P')]
         self.files[path] = ElfFacts(
-            path=path, soname=whole['soname'] or None, machine=whole['machine'] or self.machine(),
+            path=path, soname=whole['soname'] or None, machine=whole['machine'] or self.get_machine(),
             needed=whole['needed'], rpath=whole['rpath'], runpath=whole['runpath'],
             verneed={soname: set(versions) for soname, versions in whole['verneed'].items() if versions},
             verdef=set(whole['verdef']), interpreter=None, dynamic=True,
@@ -158,68 +158,68 @@ class DescribedHost(object):
             defined=set(whole['defined'] + functions).union(name.partition('@')[0] for name in whole['defined']),
             nodeflib=facts.get('nodeflib', False))
 
-    def on(self, path):
+    def add_root(self, path):
         """See Host."""
         return path
 
     def exists(self, path):
-        """See Host: what is not described is held not to be there; describes() tells."""
+        """See Host: what is not described is held not to be there; is_described() tells."""
         return path in self.files
 
     is_file = exists
 
-    def describes(self, path):
+    def is_described(self, path):
         """See Host."""
         return path in self.files or path in self.absent
 
-    def plugins(self, folder):
+    def list_plugins(self, folder):
         """See Host: no folder is described."""
         return []
 
-    def lacks(self, name):
+    def is_known_absent(self, name):
         """See Host."""
         return self._names.get(name) == []
 
-    def knows(self, name):
+    def has_known_paths(self, name):
         """Return whether all places of the library name (str) are described, None where these are not said."""
         if name not in self._names:
             return True if any(path.endswith('/' + name) for path in self.files) else None
-        return all(map(self.describes, self._names[name]))
+        return all(map(self.is_described, self._names[name]))
 
-    def gaps(self, path):
+    def list_unknown_facts(self, path):
         """See Host."""
         return self._gaps.get(path, ())
 
-    def untested(self, path):
+    def list_untested_facts(self, path):
         """Return the names (sorted list of str) of what is said of the library path without anybody having seen it."""
         return sorted(key for key, word in self._evidence.get(path, {}).items() if word == 'untested')
 
-    def cached(self, name, machine):
+    def find_cached(self, name, machine):
         """See Host."""
         return self.data.get('cached', {}).get(name)
 
-    def elf(self, path):
+    def read_elf(self, path):
         """See Host. Raises ElfError where the description says that the file is no library, or does not have it."""
         if path in self._unreadable or path not in self.files:
             raise ElfError(self._unreadable.get(path, '%s is not described' % path))
         return self.files[path]
 
-    def machine(self):
+    def get_machine(self):
         """See Host."""
         return MACHINE_NAMES[self.data['machine']]
 
-    def traits(self, path, read):
+    def read_traits(self, path, read):
         """See Host: what is described, whatever read would find."""
-        self.elf(path)
-        return dict(FABRIC_TRAITS if read is fabric_traits else MPI_TRAITS, **self._traits[path])
+        self.read_elf(path)
+        return dict(FABRIC_TRAITS if read is read_fabric_traits else MPI_TRAITS, **self._traits[path])
 
-    def evidence(self):
+    def list_evidence(self):
         """Return the words (list of str, of EVIDENCE) that the description has for what it says, the surest first."""
         words = {word for known in self._evidence.values() for word in known.values()}
         words |= {self.data['glibc']['evidence']} if self.data.get('glibc') else set()
         return [word for word in EVIDENCE if word in words]
 
-    def dates(self):
+    def find_date_range(self):
         """Return (first, last) of the dates (str) of what the description says, (None, None) where it says nothing."""
         dates = sorted(said['date'] for statements in self.data['libraries'].values() for said in statements)
         return (dates[0], dates[-1]) if dates else (None, None)

@@ -7,35 +7,35 @@ place where ld.so would look for them. Nothing else is: no file that is not one 
 import os
 from collections import OrderedDict
 
-from osu_container.base.files import read_plain
+from osu_container.base.files import read_plain_file
 from osu_container.data.sites import SITES
 from osu_container.discover.host_facts import FORMAT
 from osu_container.image.closure import GLIBC_SONAMES
-from osu_container.image.elf import ElfError, elf_facts
+from osu_container.image.elf import ElfError, read_elf
 from osu_container.image.image import MPI_FAMILIES
-from osu_container.image.traits import fabric_traits, mpi_traits
-from osu_container.verdict.rules.finding import in_order
-from osu_container.verdict.site_choice import site_entry
-from osu_container.verdict.trial import Host
+from osu_container.image.traits import read_fabric_traits, read_mpi_traits
+from osu_container.verdict.rules.finding import sort_versions
+from osu_container.verdict.site_choice import resolve_site
+from osu_container.verdict.trial import HostFileSystem
 
 #: Symbols of a library with more are left out, which makes them unknown: the largest of ROCm have some 500,000
 MOST_SYMBOLS = 50000
 LIBC = 'libc.so.6'
 
 
-def sites_of(host, entry):
+def list_matching_sites(host, entry):
     """
     Return the whole entries (list of dict) of sites of which libraries are on a host (core Host), entry the first.
 
     :param entry: whole entry of the site that was found on it, or None
     """
-    known = [site_entry(name) for name in sorted(SITES)]
-    there = [site for site in known if any(host.exists(host.on(fact['value']))
+    known = [resolve_site(name) for name in sorted(SITES)]
+    there = [site for site in known if any(host.exists(host.add_root(fact['value']))
                                            for fact in site['libraries'].values() if fact)]
     return ([entry] if entry else []) + there
 
 
-class _Files(object):
+class _LibraryCollector(object):
     """Gathers the libraries of a host and where they are."""
 
     def __init__(self, host, sites, today, node):
@@ -47,40 +47,40 @@ class _Files(object):
         for site in sites:
             for path in [fact['value'] for _, fact in sorted(site['libraries'].items()) if fact]:
                 if path not in self.libraries:
-                    self.take(path)
-        self.look_for(LIBC, [])
-        self.rest()
+                    self.add_library(path)
+        self.add_named_library(LIBC, [])
+        self.add_dependencies()
 
-    def said(self, **facts):
+    def build_statement(self, **facts):
         """Return a statement (OrderedDict)."""
         return OrderedDict([('evidence', 'measured'), ('source', 'the file, on %s' % self.node), ('date', self.today)]
                            + sorted(facts.items()))
 
-    def take(self, path, root=None):
+    def add_library(self, path, root=None):
         """Take the library path (str, of the host), which lies below root (str; default: the host's)."""
         where = (self.host.root if root is None else root) + path
         if path in self.libraries:
             return
         if not os.path.exists(where):
-            self.libraries[path] = [self.said(there=False)]
+            self.libraries[path] = [self.build_statement(there=False)]
             return
         file = os.path.realpath(where)
         if file in self._by_file:
-            self.libraries[path] = [self.said(same_as=self._by_file[file])]
+            self.libraries[path] = [self.build_statement(same_as=self._by_file[file])]
             # $ORIGIN is another folder
             self._todo.append((path, where))
             return
         self._by_file[file] = path
         self._todo.append((path, where))
         try:
-            facts = elf_facts(where)
+            facts = read_elf(where)
         except ElfError as err:
-            self.libraries[path] = [self.said(unreadable=str(err).replace(where, path))]
+            self.libraries[path] = [self.build_statement(unreadable=str(err).replace(where, path))]
             return
-        self.libraries[path] = [self.said(**self.of_file(where, facts))]
+        self.libraries[path] = [self.build_statement(**self.read_library_facts(where, facts))]
 
     @staticmethod
-    def of_file(where, facts):
+    def read_library_facts(where, facts):
         """Return what is said of the file where (str) with facts (ElfFacts)."""
         found = {'soname': facts.soname or '', 'machine': facts.machine, 'verdef': sorted(facts.verdef)}
         if facts.soname in GLIBC_SONAMES:
@@ -98,21 +98,21 @@ class _Files(object):
                 'later': sorted(name for name in undefined if not undefined[name])})
         if facts.nodeflib:
             found['nodeflib'] = True
-        read = fabric_traits if facts.soname == 'libfabric.so.1' else mpi_traits if facts.soname in MPI_FAMILIES \
+        read = read_fabric_traits if facts.soname == 'libfabric.so.1' else read_mpi_traits if facts.soname in MPI_FAMILIES \
             else None
         if read:
             try:
-                found['traits'] = read(read_plain(where))
+                found['traits'] = read(read_plain_file(where))
             except (OSError, ValueError):  # not known, then
                 pass
         return found
 
-    def rest(self):
+    def add_dependencies(self):
         """Take what the libraries need, and what that needs."""
         while self._todo:
             path, where = self._todo.pop(0)
             try:
-                facts = elf_facts(where)
+                facts = read_elf(where)
             except ElfError:
                 continue
             own = [folder.replace('${ORIGIN}', '$ORIGIN').replace('$ORIGIN', os.path.dirname(path))
@@ -121,41 +121,41 @@ class _Files(object):
             more = [folder for folder in new if folder not in self.folders]
             self.folders += more
             for name in sorted(self.names) if more else ():  # DT_RPATH is for what others need as well
-                self.look_for(name, more)
+                self.add_named_library(name, more)
             for name in facts.needed:
                 if name not in GLIBC_SONAMES and name not in self.names:
-                    self.look_for(name, self.folders, facts.machine)
+                    self.add_named_library(name, self.folders, facts.machine)
 
-    def look_for(self, name, folders, machine=None):
+    def add_named_library(self, name, folders, machine=None):
         """Take the library name (str) from each of folders (list of str) that has it."""
         root, known = self.host.root, self.names.setdefault(name, [])
-        cached = self.host.cached(name, machine) if machine else None
+        cached = self.host.find_cached(name, machine) if machine else None
         if cached:
             self.cached[name] = cached[len(root):]
         paths = [(folder.rstrip('/') + '/' + name) for folder in folders or self.folders]
         there = [path for path in paths if self.host.is_file(root + path)] + ([cached[len(root):]] if cached else [])
         for path in there:
-            self.take(path)
+            self.add_library(path)
         # as the trial does: what a tree lacks is that of the machine on which it lies
         for path in paths if root and not there and not known else ():
             if os.path.isfile(path) and path not in self.libraries:
-                self.take(path, '')
+                self.add_library(path, '')
                 there.append(path)
         known += [path for path in there if path not in known]
 
 
-def description(entry, root, name, today, node):
+def describe_host(entry, root, name, today, node):
     """
     Return the description (OrderedDict) of a host.
 
     :param entry: whole entry of the site found there, or None; root: str, folder that stands in for its /; name: str,
                   of the site; today: str, ISO date; node: str
     """
-    host = Host(root)
-    files = _Files(host, sites_of(host, entry), today, node)
+    host = HostFileSystem(root)
+    files = _LibraryCollector(host, list_matching_sites(host, entry), today, node)
     glibc = [said['verdef'] for statements in files.libraries.values() for said in statements
              if said.get('soname') == LIBC]
-    newest = in_order(version for verdef in glibc for version in verdef if version.startswith('GLIBC_2'))[-1:]
+    newest = sort_versions(version for verdef in glibc for version in verdef if version.startswith('GLIBC_2'))[-1:]
     data = OrderedDict([
         ('format', FORMAT), ('site', name), ('node', node), ('machine', os.uname().machine),
         ('glibc', OrderedDict([('value', '.'.join(newest[0][6:].split('.')[:2])), ('source', 'versions in ' + LIBC),

@@ -7,9 +7,9 @@ import os
 import re
 from collections import OrderedDict
 
-from osu_container.image.elf import ElfError, elf_facts
-from osu_container.image.loader import load
-from osu_container.image.system import System, meaning_of_lib
+from osu_container.image.elf import ElfError, read_elf
+from osu_container.image.loader import simulate_load
+from osu_container.image.system import LoaderConfig, resolve_lib_variable
 
 #: Libraries of glibc. They must come from where the program interpreter (ld-linux) comes from: a host libc.so.6 under
 #: the image's ld-linux ends in "symbol lookup error ... GLIBC_PRIVATE" (glibc manual page ld.so(8): the loader and
@@ -25,40 +25,40 @@ class _HostFiles(object):
     """The files of a host, as the loader's search asks for them: see load() in image/loader.py."""
 
     def __init__(self, folders, cached, read, is_file):
-        """See closure(); folders: list of str, those that the host's ld.so searches by default."""
+        """See collect_dependencies(); folders: list of str, those that the host's ld.so searches by default."""
         self.read, self.exists, self._known = read, is_file, {}
         multiarch = [folder for folder in folders
                      if re.search(r'/lib/[^/]+-linux-gnu$', folder) and is_file(folder + '/libc.so.6')]
         #: a distribution decides what $LIB means: its C library lies in such a folder
-        self._system = System(None, folders, meaning_of_lib(multiarch or ['/lib64']), cached=cached)
+        self._system = LoaderConfig(None, folders, resolve_lib_variable(multiarch or ['/lib64']), find_cached=cached)
 
-    def system(self, interpreter):
+    def read_loader_config(self, interpreter):
         """Return the System of the host's loader, whatever interpreter is."""
         return self._system
 
-    def elf(self, path):
+    def read_elf(self, path):
         """Return the ElfFacts of the file path (str). Raises ElfError."""
         if path not in self._known:
             self._known[path] = self.read(path)
         return self._known[path]
 
-    def facts(self, paths):
+    def read_elf_files(self, paths):
         """Return {path: ('host', ElfFacts)} of those of paths (list of str) that are ELF files."""
         found = {}
         for path in paths:
             try:
-                found[path] = 'host', self.elf(path)
+                found[path] = 'host', self.read_elf(path)
             except ElfError:  # such a file ends the search, and is named when it is read as a library
                 continue
         return found
 
     @staticmethod
-    def real(path):
+    def resolve(path):
         """Return path (str): a file that is asked for by two names comes along under both."""
         return path
 
 
-def closure(paths, default_folders, provided, one_build=(), read=elf_facts, is_file=os.path.isfile, cached=None):
+def collect_dependencies(paths, default_folders, is_provided, one_build=(), read_facts=read_elf, is_file=os.path.isfile, find_cached=None):
     """
     Return (libraries, missing): what must come along when the libraries paths are put into another system.
 
@@ -72,27 +72,27 @@ def closure(paths, default_folders, provided, one_build=(), read=elf_facts, is_f
              missing: list of (soname, ElfFacts of who needs it) that neither system has
     Raises ElfError when a start library is missing, or one of all is no ELF file.
     """
-    def fixed(name):
+    def is_build_library(name):
         """Return whether the library name (str) is one of one_build."""
         return any(is_file(os.path.join(folder, name)) for folder in one_build)
 
-    host = _HostFiles(list(one_build) + list(default_folders), lambda name, machine: cached(
-        name, machine) if cached and not fixed(name) else None, read, is_file)
-    starts = [host.elf(path).soname or os.path.basename(path) for path in paths]
+    host = _HostFiles(list(one_build) + list(default_folders), lambda name, machine: find_cached(
+        name, machine) if find_cached and not is_build_library(name) else None, read_facts, is_file)
+    starts = [host.read_elf(path).soname or os.path.basename(path) for path in paths]
 
-    def without(name):
+    def is_excluded(name):
         """Return whether the library name (str) does not come along."""
         return name not in paths and (
-            name in starts or name in GLIBC_SONAMES or provided(name) and not fixed(name))
+            name in starts or name in GLIBC_SONAMES or is_provided(name) and not is_build_library(name))
 
     if not paths:
         return OrderedDict(), []
-    process = load(paths[1:] + paths[:1], host, [], without=without)
+    process = simulate_load(paths[1:] + paths[:1], host, [], is_excluded=is_excluded)
     for path, _ in process.broken:
-        host.elf(path)  # says what is wrong with it
+        host.read_elf(path)  # says what is wrong with it
         raise ElfError("%s is for another kind of processor than the library that needs it" % path)
-    libraries = OrderedDict(zip(starts, (host.elf(path) for path in paths)))
+    libraries = OrderedDict(zip(starts, (host.read_elf(path) for path in paths)))
     for one in process.loaded:
-        if one.by is not None or one.path not in paths:
+        if one.requester is not None or one.path not in paths:
             libraries.setdefault(one.name, one.facts)
     return libraries, [(name, one.facts) for name, one in process.missing]

@@ -21,15 +21,15 @@ import sys
 import tempfile
 from collections import OrderedDict
 
-from osu_container.base.files import MOST, read_plain
-from osu_container.base.shell import word
-from osu_container.image.elf import MACHINE_NAMES, all_elf_facts
-from osu_container.image.environment import FOLDER, RUNTIME_LIBRARIES, USUAL_PATH, evaluate, folders, known
-from osu_container.image.sif import ImageError, NoRoomError, has_overlay, labels_in, read_sif
-from osu_container.image.system import INTERPRETERS, system_of
+from osu_container.base.files import SIZE_LIMITS, read_plain_file
+from osu_container.base.shell import quote
+from osu_container.image.elf import MACHINE_NAMES, read_elf_files
+from osu_container.image.environment import SCRIPTS_FOLDER, RUNTIME_LIBRARIES, DEFAULT_PATH, evaluate_environment, parse_folder_list, get_exported_value
+from osu_container.image.sif import ImageError, NoRoomError, has_overlay, parse_labels, read_sif
+from osu_container.image.system import INTERPRETERS, read_loader_config
 
 #: Where a distribution has libraries of ROCm or CUDA as packages of its own (pattern), and the record of Debian's
-_OF_DISTRIBUTION = r'/usr/lib(?:64|/[a-z0-9_]+-linux-gnu)/'
+_DISTRIBUTION_LIBRARIES = r'/usr/lib(?:64|/[a-z0-9_]+-linux-gnu)/'
 _DPKG_STATUS = '/var/lib/dpkg/status'
 #: Record of the wheel with CUDA's runtime: its release is in no name of a library
 _CUDA_WHEEL = r'.*/nvidia_cuda_runtime(_cu\d+)?-[\d.]+\.dist-info/METADATA'
@@ -45,11 +45,11 @@ MPI_FAMILIES = {
     'libmpi_abi.so.1': 'the standard ABI of MPI 5',
 }
 #: Families in the order in which one is taken where an image has several
-_PREFERRED = ['MPICH ABI', 'Open MPI', 'MPICH under Debian\'s own soname', 'the standard ABI of MPI 5',
+_PREFERRED_FAMILIES = ['MPICH ABI', 'Open MPI', 'MPICH under Debian\'s own soname', 'the standard ABI of MPI 5',
               'the standard ABI of MPI 5 under a wrong soname']
 
 
-class Tree(object):
+class FileTree(object):
     """
     The file system of an image: its list of files, symbolic links resolved as inside the image.
 
@@ -86,7 +86,7 @@ class Tree(object):
                 done = ''
         return done or '/'
 
-    def folder_names(self):
+    def list_folder_names(self):
         """Return the last parts (set of str) of the paths of all folders and links."""
         if self._names is None:
             self._names = set(posixpath.basename(path) for path, entry in self.entries.items() if entry[0] in 'dl')
@@ -97,12 +97,12 @@ class Tree(object):
         entry = self.entries.get(self.resolve(path) or '')
         return bool(entry) and entry[0] == '-' and ('r' in entry[1] or os.geteuid() == 0)
 
-    def runs(self, path):
+    def is_executable(self, path):
         """Return whether path (str) leads to an executable file."""
         entry = self.entries.get(self.resolve(path) or '')
         return bool(entry) and entry[0] == '-' and entry[1][2] in 'xs'
 
-    def programs(self, prefix):
+    def find_programs(self, prefix):
         """
         Return {name: folder} of executables whose name starts with prefix, links to executables included.
 
@@ -113,11 +113,11 @@ class Tree(object):
             return found
         wanted = re.compile('.*/' + re.escape(prefix) + r'[A-Za-z0-9_]+$', re.S)
         for path in sorted(path for path in self.entries if wanted.match(path)):
-            if self.runs(path):
+            if self.is_executable(path):
                 found.setdefault(posixpath.basename(path), posixpath.dirname(path))
         return found
 
-    def named(self, names, folders):
+    def locate_programs(self, names, folders):
         """
         Return {name: folder} of the programs names (list of str: a name, or a whole path in the image).
 
@@ -128,10 +128,10 @@ class Tree(object):
         for wanted in names:
             name = posixpath.basename(wanted)
             if '/' in wanted:
-                places = [wanted] if wanted.startswith('/') and self.runs(wanted) else []
+                places = [wanted] if wanted.startswith('/') and self.is_executable(wanted) else []
             else:
-                places = [folder + '/' + name for folder in folders if self.runs(folder + '/' + name)][:1] or \
-                    sorted(path for path in self.entries if posixpath.basename(path) == name and self.runs(path))
+                places = [folder + '/' + name for folder in folders if self.is_executable(folder + '/' + name)][:1] or \
+                    sorted(path for path in self.entries if posixpath.basename(path) == name and self.is_executable(path))
             if not places:
                 raise ImageError("%s has no program %s. Name it as on the image's PATH (%s), or by its whole path"
                                  % (self.path, wanted, ':'.join(folders)))
@@ -141,7 +141,7 @@ class Tree(object):
             found[name] = posixpath.dirname(places[0])
         return found
 
-    def copies(self, paths, folder):
+    def copy_files(self, paths, folder):
         """
         Return {path: path (str) on this machine with its content} for paths (list of str, in the image).
 
@@ -149,11 +149,11 @@ class Tree(object):
         """
         raise NotImplementedError
 
-    def extract(self, path, folder):
-        """Return a path (str) on this machine with the content of path (str); folder as for copies()."""
-        return self.copies([path], folder)[path]
+    def copy_file(self, path, folder):
+        """Return a path (str) on this machine with the content of path (str); folder as for copy_files()."""
+        return self.copy_files([path], folder)[path]
 
-    def _real(self, paths):
+    def _resolve_all(self, paths):
         """Return {path: real path} of paths (list of str). Raises ImageError if one is not there."""
         real = dict((path, self.resolve(path)) for path in paths)
         for path in paths:
@@ -162,7 +162,7 @@ class Tree(object):
         return real
 
 
-def _one_name(path):
+def _make_copy_name(path):
     """Return a name (str) for a file that stands for path (str), another one for each path."""
     name = path.lstrip('/').replace('%', '%25').replace('/', '%2F')
     # most file systems have names of 255 bytes at most
@@ -174,22 +174,22 @@ MOST_FILES = 2000000
 #: A path with more bytes cannot be opened in a container (PATH_MAX, limits.h)
 _LONGEST_PATH = 4096
 #: What a program that reads a damaged squashfs may take: seconds of processor time, bytes of memory
-_SECONDS, _MEMORY = 300, 4 << 30
+_CPU_SECONDS, _MEMORY_LIMIT = 300, 4 << 30
 
 
-def limited(seconds=_SECONDS):
+def limit_resources(seconds=_CPU_SECONDS):
     """
     Set limits of the process that is to run unsquashfs: a damaged image must not stop this machine.
 
     seconds: int, of processor time.
     """
-    for kind, wanted in ((resource.RLIMIT_CPU, seconds), (resource.RLIMIT_AS, _MEMORY)):
+    for kind, wanted in ((resource.RLIMIT_CPU, seconds), (resource.RLIMIT_AS, _MEMORY_LIMIT)):
         soft, hard = resource.getrlimit(kind)
         if soft == resource.RLIM_INFINITY or soft > wanted:
             resource.setrlimit(kind, (wanted, hard))
 
 
-def no_room(folder, size, remedy):
+def find_space_problem(folder, size, remedy):
     """Return why size (int, bytes) do not fit into folder (str, it need not be there), None if they do, with remedy."""
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)
@@ -204,10 +204,10 @@ _ENCODING = sys.getfilesystemencoding()
 #: Types of files as ls has them
 _LETTERS = dict((letter.encode(), letter) for letter in 'dl-bcps')
 #: What unsquashfs says where it cannot write, by the C library
-FULL = re.compile(r'No space left on device|Disk quota exceeded')
+DISK_FULL = re.compile(r'No space left on device|Disk quota exceeded')
 
 
-class Squashfs(Tree):
+class Squashfs(FileTree):
     """The squashfs of a SIF."""
 
     def __init__(self, path, offset):
@@ -220,13 +220,13 @@ class Squashfs(Tree):
         line_of = re.compile(br'([dl\-bcps])([rwxsStT\-]{9}) \S+ +(\d+)(?:, *\d+)? [\d-]+ [\d:]{5} ' + top.encode() +
                              b'(.*)', re.S)
         match, entries, listed, added, known, last = line_of.match, self.entries, 0, 0, False, None
-        for line in itertools.chain(self._unsquashfs(['-lln', '-d', top]), [b'']):
+        for line in itertools.chain(self._run_unsquashfs(['-lln', '-d', top]), [b'']):
             found = match(line)
             listed += len(line)
-            if listed > MOST['list'] or added > MOST_FILES:
+            if listed > SIZE_LIMITS['list'] or added > MOST_FILES:
                 raise ImageError("%s holds more than %d files, or their list more than %d MB: too many to look into. "
                                  "Use an image with fewer"
-                                 % (self.path, MOST_FILES, MOST['list'] >> 20))
+                                 % (self.path, MOST_FILES, SIZE_LIMITS['list'] >> 20))
             if line and not found:
                 last = last and last[:3] + (last[3] + line,)
                 continue
@@ -237,7 +237,7 @@ class Squashfs(Tree):
                     entries[path] = _LETTERS[kind], mode.decode(), '', int(size)
                     added += 1
                 else:
-                    added += self._add(*last)
+                    added += self._add_entry(*last)
                 known = True
             last = found and found.groups()
         if not known:
@@ -247,7 +247,7 @@ class Squashfs(Tree):
         if added != len(self.entries):
             raise ImageError("%s is damaged: its squashfs has two files of one name. Copy or make it again" % self.path)
 
-    def _add(self, kind, mode, size, name):
+    def _add_entry(self, kind, mode, size, name):
         """Add what unsquashfs lists of a file (bytes; name with its target and a line end); return how many (int)."""
         target = ''
         if kind == b'l':  # its size is that of its target, which may hold an arrow as well as the name
@@ -263,7 +263,7 @@ class Squashfs(Tree):
         self.entries[name.decode(_ENCODING, 'surrogateescape')] = _LETTERS[kind], mode.decode(), target, int(size)
         return 1
 
-    def _unsquashfs(self, options, files=()):
+    def _run_unsquashfs(self, options, files=()):
         """Yield the lines (bytes) of unsquashfs with options (list of str) for files (str, without leading /)."""
         # a whole path: a name may begin with a hyphen. Few threads: each of hundreds takes room of the memory limit
         command = ['unsquashfs', '-p', '4', '-o', str(self.offset)] + options
@@ -271,7 +271,7 @@ class Squashfs(Tree):
         with tempfile.TemporaryFile() as errors:  # no pipe, which would fill up while the lines are read
             try:
                 proc = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors,
-                                        env=dict(os.environ, LC_ALL='C'), preexec_fn=limited)
+                                        env=dict(os.environ, LC_ALL='C'), preexec_fn=limit_resources)
             except (OSError, subprocess.SubprocessError) as err:
                 if not isinstance(err, FileNotFoundError):
                     raise ImageError("unsquashfs cannot be started: %s. Use a shell with higher limits (ulimit -a)"
@@ -290,23 +290,23 @@ class Squashfs(Tree):
                 text = text or 'unsquashfs failed (%d)' % proc.returncode
                 remedy = "Copy or make the image again, or look into it with a newer unsquashfs"
                 if proc.returncode == -signal.SIGXCPU:
-                    text = "it took more than %d s of processor time" % _SECONDS
+                    text = "it took more than %d s of processor time" % _CPU_SECONDS
                 elif proc.returncode == -signal.SIGXFSZ:
                     text = "a file of this shell may have too few bytes"
                     remedy = "Allow more: ulimit -f unlimited"
                 raise ImageError("cannot read the squashfs in %s: %s. %s" % (self.path, text.rstrip('.'), remedy))
 
-    def copies(self, paths, folder):
+    def copy_files(self, paths, folder):
         """See Tree. All that are not copied yet come out by one call of unsquashfs."""
-        real = self._real(paths)
-        target = dict((path, os.path.join(folder, _one_name(path))) for path in real.values())
+        real = self._resolve_all(paths)
+        target = dict((path, os.path.join(folder, _make_copy_name(path))) for path in real.values())
         wanted = sorted(path for path in target if not os.path.exists(target[path]))
         if wanted:
-            self._look_at_sizes(wanted, folder)
+            self._require_copyable(wanted, folder)
             scratch = os.path.join(os.path.realpath(folder), 'scratch')
             # names are patterns for unsquashfs: what is special in them is quoted
             try:
-                for _ in self._unsquashfs(['-n', '-no-xattrs', '-f', '-d', scratch],
+                for _ in self._run_unsquashfs(['-n', '-no-xattrs', '-f', '-d', scratch],
                                           [re.sub(r'([*?\[\]\\])', r'\\\1', path.lstrip('/')) for path in wanted]):
                     pass
                 for path in wanted:
@@ -319,7 +319,7 @@ class Squashfs(Tree):
                 raise ImageError("%s is damaged: %s does not come out of its squashfs. Copy or make it again"
                                  % (self.path, path))
             except ImageError as err:
-                if not FULL.search(str(err)):
+                if not DISK_FULL.search(str(err)):
                     raise
                 raise NoRoomError("%s is full. Choose a folder with more room, by TMPDIR. %s" % (
                     os.path.dirname(folder), err))
@@ -327,27 +327,27 @@ class Squashfs(Tree):
                 shutil.rmtree(scratch, ignore_errors=True)
         return dict((path, target[real[path]]) for path in paths)
 
-    def _look_at_sizes(self, paths, folder):
+    def _require_copyable(self, paths, folder):
         """Raise ImageError if one of paths (list of str) is no file or has too many bytes, NoRoomError for folder."""
         for path in paths:
             kind, _, _, size = self.entries[path]
             if kind != '-':
                 raise ImageError("%s: %s is no plain file" % (self.path, path))
-            if size > MOST['copy']:
+            if size > SIZE_LIMITS['copy']:
                 raise ImageError("%s: %s has %d bytes, and at most %d of one file are looked into. Use an image "
-                                 "without it" % (self.path, path, size, MOST['copy']))
-        problem = no_room(os.path.dirname(folder), sum(self.entries[path][3] for path in paths),
+                                 "without it" % (self.path, path, size, SIZE_LIMITS['copy']))
+        problem = find_space_problem(os.path.dirname(folder), sum(self.entries[path][3] for path in paths),
                           'set TMPDIR to a folder with more room')
         if problem:
             raise NoRoomError(problem)
 
 
-class Folder(Tree):
+class UnpackedImage(FileTree):
     """An unpacked image: what `apptainer build --sandbox` makes."""
 
     def __init__(self, path):
         """List what is below the folder path. Raises ImageError if it cannot be read or is no root file system."""
-        super(Folder, self).__init__(path)
+        super(UnpackedImage, self).__init__(path)
         try:
             os.listdir(path)
         except OSError as err:
@@ -358,15 +358,15 @@ class Folder(Tree):
         todo = ['']
         while todo:
             below = todo.pop()
-            todo += self._list(below)
+            todo += self._add_folder(below)
         if os.path.exists(os.path.join(path, 'oci-layout')):
             raise ImageError("%s is a folder of OCI, which holds layers of an image. Make a SIF of it: apptainer build "
-                             "NAME.sif oci:%s" % (path, word(path)))
+                             "NAME.sif oci:%s" % (path, quote(path)))
         if not any(self.resolve(name) for name in ('/bin', '/lib', '/usr', '/lib64')):
             raise ImageError("%s is a folder, but not an unpacked image: it has no /usr, /lib or /bin. Name a SIF, or "
                              "the folder that 'apptainer build --sandbox' has made" % path)
 
-    def _list(self, below):
+    def _add_folder(self, below):
         """Add what is in a folder (str, its path in the image); return the folders (list of str) to be listed."""
         try:
             found = list(os.scandir(self.path.rstrip('/') + below + '/'))
@@ -388,9 +388,9 @@ class Folder(Tree):
                 folders.append(name)
         return folders
 
-    def copies(self, paths, folder):
+    def copy_files(self, paths, folder):
         """See Tree: the files themselves."""
-        return dict((path, self.path.rstrip('/') + real) for path, real in self._real(paths).items())
+        return dict((path, self.path.rstrip('/') + real) for path, real in self._resolve_all(paths).items())
 
 
 #: Labels, as the runtime keeps them in the image too: where no SIF is around it, and in old SIFs
@@ -399,15 +399,15 @@ LABELS_FILE = '/.singularity.d/labels.json'
 RUNSCRIPT = '/.singularity.d/runscript'
 NO_RUNSCRIPT = 'There is no runscript defined for this container'
 #: So many files that an entrypoint names are read
-SCRIPTS_OF_ENTRYPOINT = 20
+ENTRYPOINT_SCRIPT_LIMIT = 20
 #: So many characters of a script are looked through for names. The largest entrypoint seen has 40 KB (NVIDIA's)
-SCRIPT = 1 << 18
+SCRIPT_LIMIT = 1 << 18
 
 #: RCCL opens librccl-net.so or, in older releases, libnccl-net.so: the plugin aws-ofi-nccl, or its fork aws-ofi-rccl.
 RCCL_PLUGIN = re.compile(r'/lib(rccl|nccl)-net(-ofi)?\.so$')
 
 
-class Libraries(object):
+class DefaultLibraries(object):
     """The libraries that the usual loader of an Image finds by itself: {soname: path in the image}, each on demand."""
 
     def __init__(self, image):
@@ -431,12 +431,12 @@ class Libraries(object):
 
     def _find(self, name):
         """See get()."""
-        system = self.image.system(None)
+        system = self.image.read_loader_config(None)
         # in the folder of the C library nothing is for another processor: that needs not to be looked at
         sure = [folder for folder in system.folders if self.image.exists(folder + '/libc.so.6')][:1]
-        for path in system.places(name, None):
+        for path in system.list_candidates(name, None):
             if self.image.exists(path) and (system.musl or posixpath.dirname(path) in sure or system.is_cached(
-                    name, path) or self.image.fits(path, system.machine)):
+                    name, path) or self.image.matches_machine(path, system.machine)):
                 return path
         return None
 
@@ -450,7 +450,7 @@ class Image(object):
     may add, hide and change any file.
     """
 
-    partial = False
+    is_partial = False
 
     def __init__(self, path, program_prefix, programs=()):
         """
@@ -459,22 +459,22 @@ class Image(object):
         program_prefix: str, how the names of its programs begin, '' for none; programs: list of str, others by name or
         path. Raises ImageError if the image cannot be read or has not these.
         """
-        self.path, self.overlaid = path, False
+        self.path, self.is_overlaid = path, False
         if os.path.isdir(path):
-            self.labels, self.tree = {}, Folder(path)
+            self.labels, self.tree = {}, UnpackedImage(path)
         else:
             offset, self.labels = read_sif(path)
-            self.tree, self.overlaid = Squashfs(path, offset), has_overlay(path)
+            self.tree, self.is_overlaid = Squashfs(path, offset), has_overlay(path)
         self.folder = tempfile.mkdtemp(prefix='mpicontainer-')
         try:
             self._known, self._traits, self._environment, self._entrypoint = {}, {}, {}, None
             self._matching, self._plugins, self._names = {}, None, None
             self._systems = {}
-            self.labels = self.labels or labels_in((self.script(LABELS_FILE) or '').encode())
-            self.libraries = Libraries(self)
+            self.labels = self.labels or parse_labels((self.read_text(LABELS_FILE) or '').encode())
+            self.libraries = DefaultLibraries(self)
             self._read_ahead()
-            self.programs = self.tree.programs(program_prefix)
-            self.programs.update(self.tree.named(programs, self.program_path()))
+            self.programs = self.tree.find_programs(program_prefix)
+            self.programs.update(self.tree.locate_programs(programs, self.list_path_folders()))
         except BaseException:  # nothing stays behind, whatever ends it
             self.close()
             raise
@@ -489,25 +489,25 @@ class Image(object):
         """Remove the extracted files."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def local_copy(self, path):
+    def copy_file(self, path):
         """Return the path (str) of a copy, on this machine, of the file path of the image."""
-        return self.tree.extract(path, self.folder)
+        return self.tree.copy_file(path, self.folder)
 
     def exists(self, path):
         """Return whether path (str) is a file of the image."""
         return self.tree.is_file(path)
 
-    def real(self, path):
+    def resolve(self, path):
         """Return the path (str) of the file path of the image, without links."""
         return self.tree.resolve(path)
 
     def _read_ahead(self):
         """Get at once what each question needs: from a SIF each call of unsquashfs takes a while."""
         paths = ['/etc/ld.so.cache', '/bin/sh', RUNSCRIPT] + INTERPRETERS + [
-            path for path in self.tree.entries if path.startswith(FOLDER + '/')]
-        self.tree.copies([path for path in paths if self.tree.is_file(path)], self.folder)
+            path for path in self.tree.entries if path.startswith(SCRIPTS_FOLDER + '/')]
+        self.tree.copy_files([path for path in paths if self.tree.is_file(path)], self.folder)
 
-    def system(self, interpreter):
+    def read_loader_config(self, interpreter):
         """Return the System (image/system.py) of the loader interpreter (path), None for the usual one."""
         if interpreter not in self._systems:
             wanted = interpreter
@@ -516,57 +516,57 @@ class Image(object):
                 # of several the one that the image's own programs ask for
                 wanted = (there or [None])[0]
                 if len(there) != 1 and self.exists('/bin/sh'):
-                    shell = self.elf_facts(['/bin/sh']).get('/bin/sh')
+                    shell = self.read_elf_files(['/bin/sh']).get('/bin/sh')
                     wanted = shell and shell.interpreter or wanted
-            self._systems[interpreter] = system_of(wanted, self._machine_of(wanted), self.exists, self.content,
-                                                  self.tree.folder_names)
+            self._systems[interpreter] = read_loader_config(wanted, self._find_machine(wanted), self.exists, self.read_file,
+                                                  self.tree.list_folder_names)
         return self._systems[interpreter]
 
-    def _machine_of(self, path):
+    def _find_machine(self, path):
         """Return the machine (str, as in ElfFacts) of a loader path (str), that of this computer where it is none."""
-        facts = self.elf_facts([path]).get(path) if path and self.exists(path) else None
+        facts = self.read_elf_files([path]).get(path) if path and self.exists(path) else None
         return facts.machine if facts else MACHINE_NAMES.get(platform.machine(), platform.machine())
 
-    def fits(self, path, machine):
+    def matches_machine(self, path, machine):
         """Return whether the file path (str) is for machine (str), or is no library: that ends a loader's search."""
-        facts = self.elf_facts([path]).get(path)
+        facts = self.read_elf_files([path]).get(path)
         return facts is None or facts.machine == machine
 
-    def elf_facts(self, paths):
+    def read_elf_files(self, paths):
         """
         Return {path: ElfFacts} of those of paths (list of str, files of the image) that are ELF files.
 
         The path in the facts is that in the image, with image: in front.
         """
         new = [path for path in paths if path not in self._known]
-        copies = self.tree.copies(new, self.folder)
+        copies = self.tree.copy_files(new, self.folder)
         closed = sorted(path for path in new if not os.access(copies[path], os.R_OK))
         if closed:
             raise ImageError("cannot read %s in %s: Permission denied" % (', '.join(closed), self.path))
-        facts = all_elf_facts(sorted(set(copies.values())))
+        facts = read_elf_files(sorted(set(copies.values())))
         for path in new:
             one = facts.get(copies[path])
             self._known[path] = one and one._replace(path='image:' + path)
         return dict((path, self._known[path]) for path in paths if self._known[path])
 
-    def elf(self, soname):
+    def read_default_library(self, soname):
         """Return the ElfFacts of the library soname on the image's default path, or None if it has none."""
         path = self.libraries.get(soname)
         if path is None:
             return None
         try:
-            return self.elf_facts([path])[path]
+            return self.read_elf_files([path])[path]
         except KeyError:
             raise ImageError("%s in %s is not an ELF file" % (path, self.path))
 
-    def content(self, path):
+    def read_file(self, path):
         """Return the content (bytes) of the file path of the image. Raises ImageError if it may not be read."""
         try:
-            return read_plain(self.local_copy(path))
+            return read_plain_file(self.copy_file(path))
         except OSError as err:
             raise ImageError("cannot read %s in %s: %s" % (path, self.path, err.strerror))
 
-    def traits(self, path, read):
+    def read_traits(self, path, read):
         """
         Return read(content) of the library path (str).
 
@@ -574,32 +574,32 @@ class Image(object):
         """
         if (path, read) not in self._traits:
             try:
-                self._traits[path, read] = read(self.content(path))
+                self._traits[path, read] = read(self.read_file(path))
             except ValueError as err:
                 raise ImageError("%s in %s: %s" % (path, self.path, err))
         return self._traits[path, read]
 
-    def kind(self, path):
+    def find_file_type(self, path):
         """Return the type letter of what path (str) leads to, as ls has it; None for nothing."""
         real = self.tree.resolve(path)
         return 'd' if real == '/' else self.tree.entries[real][0] if real else None
 
-    def mode(self, path):
+    def read_file_mode(self, path):
         """Return the mode (str of 9 characters, as ls has it) of what path (str) leads to, which is there."""
         return self.tree.entries[self.tree.resolve(path)][1]
 
-    def rights(self, path):
+    def find_privileges(self, path):
         """Return what rights the program path (str) gives (str), None for none: ld.so(8), secure-execution mode."""
-        mode, kinds = self.mode(path), ((2, 'setuid'), (5, 'setgid'))
+        mode, kinds = self.read_file_mode(path), ((2, 'setuid'), (5, 'setgid'))
         found = [name for place, name in kinds if mode[place] in 'sS']
         try:
-            if os.path.isdir(self.path) and os.getxattr(self.local_copy(path), 'security.capability'):
+            if os.path.isdir(self.path) and os.getxattr(self.copy_file(path), 'security.capability'):
                 found.append('a file with capabilities')
         except OSError:
             pass
         return ' and '.join(found) or None
 
-    def names(self, folder):
+    def list_folder(self, folder):
         """Return the names (list of str, by their bytes) of what is in the folder (str)."""
         if self._names is None:  # asked of many folders
             self._names = {}
@@ -608,14 +608,14 @@ class Image(object):
                 self._names.setdefault(above or '/', []).append(name)
         return sorted(self._names.get(self.tree.resolve(folder), []))
 
-    def script(self, path):
+    def read_text(self, path):
         """Return the text of the file path (str), None if it may not be read."""
         try:
-            return self.content(path).decode('utf-8', 'replace')
+            return self.read_file(path).decode('utf-8', 'replace')
         except ImageError:
             return None
 
-    def environment(self, bound=()):
+    def evaluate_environment(self, bound=()):
         """
         Return the Environment (image/environment.py) that the runtime makes of the image.
 
@@ -624,16 +624,16 @@ class Image(object):
         key = tuple(sorted(dict(bound).items()))
         if key not in self._environment:
             if not self._environment:  # all scripts at once
-                scripts = [FOLDER + '/' + name for name in self.names(FOLDER)]
-                self.tree.copies([path for path in scripts if self.exists(path)], self.folder)
-            self._environment[key] = evaluate(self, bound)
+                scripts = [SCRIPTS_FOLDER + '/' + name for name in self.list_folder(SCRIPTS_FOLDER)]
+                self.tree.copy_files([path for path in scripts if self.exists(path)], self.folder)
+            self._environment[key] = evaluate_environment(self, bound)
         return self._environment[key]
 
-    def seen(self, bound, environment, injected):
+    def store_environment(self, bound, environment, injected):
         """
-        Keep an Environment that the runtime made, in place of what environment() would find.
+        Keep an Environment that the runtime made, in place of what evaluate_environment() would find.
 
-        :param bound: as for environment(); injected: str, folder that what is bound put in front, which is not the
+        :param bound: as for evaluate_environment(); injected: str, folder that what is bound put in front, which is not the
                       image's own
         """
         self._environment[tuple(sorted(dict(bound).items()))] = environment
@@ -646,12 +646,12 @@ class Image(object):
                 variables[name] = variables[name]._replace(value=':'.join(parts))
         self._environment[()] = environment._replace(variables=variables)
 
-    def program_path(self):
+    def list_path_folders(self):
         """Return the folders (list of str) of the PATH in the container: the image's own, then the usual ones."""
-        own, _ = folders(self.environment().variables.get('PATH'))
-        return own + [folder for folder in USUAL_PATH if folder not in own]
+        own, _ = parse_folder_list(self.evaluate_environment().variables.get('PATH'))
+        return own + [folder for folder in DEFAULT_PATH if folder not in own]
 
-    def entrypoint(self):
+    def read_entrypoint(self):
         """
         Return [(path, text or None)] of what `apptainer run` starts of the image.
 
@@ -664,19 +664,19 @@ class Image(object):
         return self._entrypoint
 
     def _find_entrypoint(self):
-        """See entrypoint()."""
+        """See read_entrypoint()."""
         if not self.exists(RUNSCRIPT):
             return []
-        text = self.content(RUNSCRIPT).decode('utf-8', 'replace')
+        text = self.read_file(RUNSCRIPT).decode('utf-8', 'replace')
         oci = re.search(r'^OCI_ENTRYPOINT=(.*)$', text, re.M)
         if NO_RUNSCRIPT in text or oci and not oci.group(1).strip('\'"'):
             return []
         # of an OCI image's runscript all but the entrypoint is the runtime's own
         found, todo, texts = [], [(RUNSCRIPT, oci.group(1) if oci else text)], {}
-        while todo and len(found) < SCRIPTS_OF_ENTRYPOINT:
+        while todo and len(found) < ENTRYPOINT_SCRIPT_LIMIT:
             path, text = todo.pop(0)
             found.append((path, text))
-            names = re.findall(r'[\w.+/-]+', (text or '')[:SCRIPT])
+            names = re.findall(r'[\w.+/-]+', (text or '')[:SCRIPT_LIMIT])
             for name in OrderedDict.fromkeys(name.rstrip('./') for name in names):
                 # a whole path, or a file beside the script that names it: $(dirname "$0")/other
                 beside = posixpath.dirname(path) + '/' + posixpath.basename(name)
@@ -685,55 +685,55 @@ class Image(object):
                     continue
                 texts[other] = None
                 if not re.search(r'\.so(\.|$)', other) and not re.match(r'(/usr)?/s?bin/', other):
-                    data = self.content(other)
+                    data = self.read_file(other)
                     texts[other] = None if data[:4] == b'\x7fELF' or b'\0' in data else data.decode('utf-8', 'replace')
                     todo.append((other, texts[other]))
         return found
 
-    def rocm(self):
+    def find_rocm_release(self):
         """
         Return the release of ROCm in the image (str, e.g. '6.0.3'), None if it has none or does not say.
 
         Debian has parts of several releases: then it is that of ROCr, which is what talks to the driver.
         """
-        for path in self.matching(r'/opt/rocm[^/]*/\.info/version'):
-            found = re.match(r'\s*(\d+\.\d+\.\d+)', self.content(path).decode('utf-8', 'replace'))
+        for path in self.find_files(r'/opt/rocm[^/]*/\.info/version'):
+            found = re.match(r'\s*(\d+\.\d+\.\d+)', self.read_file(path).decode('utf-8', 'replace'))
             if found:
                 return found.group(1)
-        names = [re.match(r'rocm-(\d+\.\d+\.\d+)$', name) for name in self.names('/opt')]
+        names = [re.match(r'rocm-(\d+\.\d+\.\d+)$', name) for name in self.list_folder('/opt')]
         releases = sorted(found.group(1) for found in names if found)
-        return releases[-1] if releases else self._package_of(_OF_DISTRIBUTION + r'libhsa-runtime64\.so\.1\.[\d.]+',
+        return releases[-1] if releases else self._find_package_version(_DISTRIBUTION_LIBRARIES + r'libhsa-runtime64\.so\.1\.[\d.]+',
                                                               'libhsa-runtime64-1')
 
-    def _package_of(self, pattern, name):
+    def _find_package_version(self, pattern, name):
         """
         Return the upstream version (str) of a Debian package, None if the image has it not.
 
         :param pattern: str, of a file of it, without which dpkg's record is not read; name: str, of the package
         """
-        if not self.matching(pattern) or not self.matching(_DPKG_STATUS):
+        if not self.find_files(pattern) or not self.find_files(_DPKG_STATUS):
             return None
         found = re.search(r'(?m)^Package: %s$(?:\n.+)*?\nVersion: (?:\d+:)?(\d+(?:\.\d+)+)' % re.escape(name),
-                          self.content(_DPKG_STATUS).decode('utf-8', 'replace'))
+                          self.read_file(_DPKG_STATUS).decode('utf-8', 'replace'))
         return found.group(1) if found else None
 
-    def cuda(self):
+    def find_cuda_release(self):
         """
         Return the newest release of CUDA in the image (str, e.g. '12.8.1'), None if it has none.
 
         NVIDIA's images set CUDA_VERSION. Debian has CUDA's libraries among its own; the name of the runtime's file has
         its version. PyTorch brings the runtime as a wheel, nvidia-cuda-runtime, beside whatever the image has.
         """
-        names = [re.match(r'cuda-(\d+)\.(\d+)$', name) for name in self.names('/usr/local')]
-        names += [re.search(r'(?:\.so\.|-)(\d+)\.(\d+)', path) for path in self.matching(
-            _OF_DISTRIBUTION + r'libcudart\.so\.\d+\.\d+\.\d+') + self.matching(_CUDA_WHEEL)]
+        names = [re.match(r'cuda-(\d+)\.(\d+)$', name) for name in self.list_folder('/usr/local')]
+        names += [re.search(r'(?:\.so\.|-)(\d+)\.(\d+)', path) for path in self.find_files(
+            _DISTRIBUTION_LIBRARIES + r'libcudart\.so\.\d+\.\d+\.\d+') + self.find_files(_CUDA_WHEEL)]
         releases = sorted((int(found.group(1)), int(found.group(2))) for found in names if found)
-        said = known(self.environment(), 'CUDA_VERSION')
+        said = get_exported_value(self.evaluate_environment(), 'CUDA_VERSION')
         if said and (not releases or releases[-1] <= tuple(int(part) for part in re.findall(r'\d+', said)[:2])):
             return said
         return '%d.%d' % releases[-1] if releases else None
 
-    def libcuda(self, folders_of_path):
+    def find_libcuda(self, folders_of_path):
         """
         Return (path, release of its driver (str)) of the image's own library of NVIDIA's driver, None without.
 
@@ -747,16 +747,16 @@ class Image(object):
                 return (folder + '/libcuda.so.1', found.group(1)) if found else None
         return None
 
-    def library_path(self):
+    def list_library_folders(self):
         """
         Return the folders (list of str) of the LD_LIBRARY_PATH that the image sets, without the runtime's own.
 
         Where it is not known, those with which it begins.
         """
-        found, _ = folders(self.environment().variables.get('LD_LIBRARY_PATH') or self.environment().lost, True)
+        found, _ = parse_folder_list(self.evaluate_environment().variables.get('LD_LIBRARY_PATH') or self.evaluate_environment().default, True)
         return [folder for folder in found if folder != RUNTIME_LIBRARIES]
 
-    def rccl_plugin(self):
+    def find_rccl_plugin(self):
         """Return the path (str) in the image of the plugin by which RCCL uses libfabric, or None."""
         if self._plugins is None:  # each approach asks
             self._plugins = [path for path in self.tree.entries if RCCL_PLUGIN.search(path) and self.tree.resolve(path)]
@@ -764,22 +764,22 @@ class Image(object):
         # librccl-net.so before the other names: it is what RCCL itself looks for
         return min(paths, key=lambda path: ('librccl-net.so' not in path, path)) if paths else None
 
-    def rccl(self):
+    def has_rccl(self):
         """Return whether RCCL, or NCCL of NVIDIA, is in the image (bool)."""
-        return bool(self.matching(r'.*/lib[rn]ccl\.so(\.[\d.]+)?'))
+        return bool(self.find_files(r'.*/lib[rn]ccl\.so(\.[\d.]+)?'))
 
-    def folder_has(self, folder, sonames):
+    def contains_library(self, folder, sonames):
         """Return whether the folder (str) of the image holds a file of one of the names (set of str)."""
         return any((folder + '/' + soname) in self.tree.entries for soname in sonames)
 
-    def libraries_beside(self, folder):
+    def list_sibling_libraries(self, folder):
         """Return the names (list of str) of libraries in lib and lib64 beside the folder (str) of the image."""
         beside = tuple(posixpath.dirname(folder) + '/' + name + '/' for name in ('lib', 'lib64'))
         return sorted(posixpath.basename(path) for path in self.tree.entries
                       if path.startswith(beside) and '.so' in posixpath.basename(path)
                       and posixpath.dirname(path) + '/' in beside)
 
-    def matching(self, pattern):
+    def find_files(self, pattern):
         """Return the paths (sorted list of str) of files that the regular expression pattern matches as a whole."""
         if pattern not in self._matching:  # each approach asks the same of an image with many files
             whole = re.compile('(?:%s)$' % pattern)
@@ -787,12 +787,12 @@ class Image(object):
             self._matching[pattern] = [path for path in found if self.tree.is_file(path)]
         return list(self._matching[pattern])
 
-    def files_in(self, folder, pattern):
-        """Return the files (as matching()) below folder (str), which may be a link or below one, by a pattern."""
-        real = self.real(folder)
-        return self.matching(re.escape(real.rstrip('/')) + '/' + pattern) if real else []
+    def find_folder_files(self, folder, pattern):
+        """Return the files (as find_files()) below folder (str), which may be a link or below one, by a pattern."""
+        real = self.resolve(folder)
+        return self.find_files(re.escape(real.rstrip('/')) + '/' + pattern) if real else []
 
-    def mpis(self):
+    def list_mpi_libraries(self):
         """
         Return [(family, soname, path)] of the MPI libraries of the image, the one to be taken first.
 
@@ -801,13 +801,13 @@ class Image(object):
         """
         found = []
         for soname, family in MPI_FAMILIES.items():
-            paths = [folder + '/' + soname for folder in self.library_path()]
-            path = next((path for path in paths if self.exists(path) and self.fits(path, self.system(None).machine)),
+            paths = [folder + '/' + soname for folder in self.list_library_folders()]
+            path = next((path for path in paths if self.exists(path) and self.matches_machine(path, self.read_loader_config(None).machine)),
                         self.libraries.get(soname))
             if path:
                 found.append((family, soname, path))
         if not found:
             names = '|'.join(re.escape(name) for name in MPI_FAMILIES)
             found = [(MPI_FAMILIES[posixpath.basename(path)], posixpath.basename(path), path)
-                     for path in self.matching('.*/(?:%s)' % names)]
-        return sorted(found, key=lambda item: (_PREFERRED.index(item[0]), item[1], item[2]))
+                     for path in self.find_files('.*/(?:%s)' % names)]
+        return sorted(found, key=lambda item: (_PREFERRED_FAMILIES.index(item[0]), item[1], item[2]))

@@ -13,7 +13,7 @@ import re
 import struct
 from collections import namedtuple
 
-from osu_container.base.files import open_plain
+from osu_container.base.files import open_plain_file
 
 #: family: str ('MPICH', 'Cray MPICH', 'Open MPI', 'Intel MPI', 'libfabric') or None if the file is none of them;
 #: release: str, e.g. '4.2.3', or None if the file does not say it
@@ -35,7 +35,7 @@ _CRAY = re.compile(br'CRAY MPICH version (\d[\d.]*\d)')
 _INTEL_RELEASE = re.compile(br'\0(20\d\d\.\d+(?:\.\d+)?)(?=\0)')
 
 
-class Elf(object):
+class ElfSections(object):
     """The parts of a 64-bit little-endian ELF file that are needed here: sections and exported functions."""
 
     def __init__(self, data):
@@ -50,15 +50,15 @@ class Elf(object):
             headers = [struct.unpack_from('<IIQQQQIIQQ', data, offset + size * n) for n in range(count)]
             self.headers = headers
             start = headers[names][4] if headers else 0
-            self.names = [self._text(start + header[0]) for header in headers]
+            self.names = [self._read_string(start + header[0]) for header in headers]
         except (struct.error, IndexError, OverflowError):
             raise ValueError("cut off or damaged ELF file: its table of sections is not all there")
 
-    def _text(self, offset):
+    def _read_string(self, offset):
         """Return the bytes of the zero-ended string at offset, b'' if it has more than a name of a section has."""
         return self.data[offset:max(offset, self.data.find(b'\0', offset, offset + 256))]
 
-    def section(self, name):
+    def read_section(self, name):
         """Return the contents (bytes) of the section name (bytes), b'' if there is none."""
         for found, header in zip(self.names, self.headers):
             if found == name and header[1] != 8:  # SHT_NOBITS takes no room in the file
@@ -67,13 +67,13 @@ class Elf(object):
                 return self.data[header[4]:header[4] + header[5]]
         return b''
 
-    def texts(self):
+    def read_strings(self):
         """Return the bytes that hold its texts: .rodata, or the whole file where it has no table of sections."""
-        return self.section(b'.rodata') if self.headers else self.data[:]
+        return self.read_section(b'.rodata') if self.headers else self.data[:]
 
-    def code(self, function, length):
+    def read_code(self, function, length):
         """Return the first length bytes of an exported function (bytes: its name), None if it is not exported."""
-        symbols, strings = self.section(b'.dynsym'), self.section(b'.dynstr')
+        symbols, strings = self.read_section(b'.dynsym'), self.read_section(b'.dynstr')
         symbols = symbols[:len(symbols) // 24 * 24]  # a damaged one may end in a part
         for name, _, _, section, value, _ in struct.iter_unpack('<IBBHQQ', symbols):
             if section and strings.startswith(function + b'\0', name):
@@ -83,9 +83,9 @@ class Elf(object):
                         return self.data[start:start + length]
         return None
 
-    def build_id(self):
+    def read_build_id(self):
         """Return the build id (str of hexadecimal digits), None if the file has none, as the MPICH wheels."""
-        note = self.section(b'.note.gnu.build-id')
+        note = self.read_section(b'.note.gnu.build-id')
         if len(note) < 16:
             return None
         name_size, size = struct.unpack_from('<II', note)
@@ -93,13 +93,13 @@ class Elf(object):
         return ''.join('%02x' % byte for byte in bytearray(note[start:start + size]))
 
 
-def libfabric_number(elf):
+def read_libfabric_version(elf):
     """
     Return (major, minor) that fi_version() of a libfabric (Elf) returns, None if its code has another form.
 
     fi_version() returns FI_VERSION(major, minor) = major << 16 | minor, so its code is one constant and a return.
     """
-    code = elf.code(b'fi_version', 16)
+    code = elf.read_code(b'fi_version', 16)
     if code is None or len(code) < 16:
         return None
     if elf.machine == EM_X86_64:
@@ -107,13 +107,13 @@ def libfabric_number(elf):
         found = re.match(br'(?:\xf3\x0f\x1e\xfa)?(?:\x55\x48\x89\xe5)?\xb8(.{4})\x5d?\xc3', code, re.S)
         number = struct.unpack('<I', found.group(1))[0] if found else None
     elif elf.machine == EM_AARCH64:
-        number = _aarch64_constant(struct.unpack('<4I', code))
+        number = _parse_aarch64_constant(struct.unpack('<4I', code))
     else:
         number = None
     return (number >> 16, number & 0xffff) if number else None
 
 
-def _aarch64_constant(words):
+def _parse_aarch64_constant(words):
     """Return the number that `[bti c]; mov w0, #low; movk w0, #high, lsl #16; ret` returns, None for other code."""
     words = words[1:] if words[0] == 0xd503245f else words
     if words[0] & 0xffe0001f == 0x52800000 and words[1] & 0xffe0001f == 0x72a00000 and words[2] == 0xd65f03c0:
@@ -121,38 +121,38 @@ def _aarch64_constant(words):
     return None
 
 
-def _only(found):
+def _select_single(found):
     """Return the one value in found (iterable of bytes) as str, None if there is none or more than one."""
     found = set(found)
     return found.pop().decode('ascii') if len(found) == 1 else None
 
 
-def _libfabric_release(elf, number):
+def _find_libfabric_release(elf, number):
     """Return the release (str) of a libfabric whose fi_version() is number, None if its strings do not settle it."""
     # Cray's releases have four parts (1.15.2.0). fi_version() tells them from addresses such as 127.0.0.1.
     pattern = re.compile(br'\0(%d\.%d\.\d+(?:\.\d+)?(?:rc\d+|a\d+|b\d+)?)(?=\0)' % number)
-    return _only(pattern.findall(elf.texts()))
+    return _select_single(pattern.findall(elf.read_strings()))
 
 
-def version_of(data):
+def identify_library(data):
     """
     Return the LibraryVersion of a library (data: its contents as bytes or mmap).
 
     Raises ValueError if it is no ELF file.
     """
-    elf = Elf(data)
-    number = libfabric_number(elf)
+    elf = ElfSections(data)
+    number = read_libfabric_version(elf)
     if number:
-        return LibraryVersion('libfabric', _libfabric_release(elf, number))
-    text = elf.texts()
+        return LibraryVersion('libfabric', _find_libfabric_release(elf, number))
+    text = elf.read_strings()
     if b'CRAY MPICH' in text:
-        return LibraryVersion('Cray MPICH', _only(_CRAY.findall(text)))
+        return LibraryVersion('Cray MPICH', _select_single(_CRAY.findall(text)))
     if b'Intel(R) MPI Library %s for Linux' in text:
-        return LibraryVersion('Intel MPI', _only(_INTEL_RELEASE.findall(text)))
+        return LibraryVersion('Intel MPI', _select_single(_INTEL_RELEASE.findall(text)))
     if b'Open MPI v%d.%d.%d' in text or b'Open MPI v%s' in text:
-        return LibraryVersion('Open MPI', _only(_PLAIN_RELEASE.findall(text)))
+        return LibraryVersion('Open MPI', _select_single(_PLAIN_RELEASE.findall(text)))
     if b'MPICH Version:' in text:
-        return LibraryVersion('MPICH', _only(m for pattern in _MPICH for m in pattern.findall(text)))
+        return LibraryVersion('MPICH', _select_single(m for pattern in _MPICH for m in pattern.findall(text)))
     return LibraryVersion(None, None)
 
 
@@ -162,23 +162,23 @@ def read_library(path):
 
     Raises OSError if it cannot be read, ValueError if it is no ELF file.
     """
-    with open_plain(path) as handle:
+    with open_plain_file(path) as handle:
         try:
             data = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)
         except ValueError:
             raise ValueError("%s is empty" % path)
         try:
-            return version_of(data), Elf(data).build_id()
+            return identify_library(data), ElfSections(data).read_build_id()
         finally:
             data.close()
 
 
-def sha256_of(path):
+def compute_sha256(path):
     """Return the sha256 (str, 64 hex digits) of the file path. Raises OSError."""
     import hashlib  # brings OpenSSL, whose start the sampler of a rank can do without (osu_container/proof)
 
     digest = hashlib.sha256()
-    with open_plain(path) as handle:
+    with open_plain_file(path) as handle:
         for block in iter(lambda: handle.read(1 << 20), b''):
             digest.update(block)
     return digest.hexdigest()

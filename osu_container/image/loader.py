@@ -20,23 +20,23 @@ from collections import namedtuple
 
 #: One file in the process. name: str, as it was asked for; path: str, in the container; origin: 'image' or 'host';
 #: facts: ElfFacts; by: Loaded that needs it, None for those that the search starts with
-Loaded = namedtuple('Loaded', 'name path origin facts by')
+LoadedFile = namedtuple('Loaded', 'name path origin facts requester')
 
 #: loaded: list of Loaded, in the order of loading; missing: list of (name (str), Loaded that needs it or None);
 #: broken: list of (path (str) of a file that is no library, Loaded that needs it or None); musl: bool, by its loader
-Process = namedtuple('Process', 'loaded missing broken musl')
+Process = namedtuple('Process', 'loaded missing broken uses_musl')
 Process.__new__.__defaults__ = (False,)
 
 #: What musl takes for itself (ldso/dynlink.c, load_library)
-_OF_MUSL = re.compile(r'lib(c|pthread|rt|m|dl|util|xnet)\.')
+_MUSL_BUILTINS = re.compile(r'lib(c|pthread|rt|m|dl|util|xnet)\.')
 
 
-def of_name(process, name):
+def find_loaded_file(process, name):
     """Return the Loaded that has the soname (str), or was asked for by it, in a Process; None if there is none."""
     return next((one for one in process.loaded if name in (one.name, one.facts.soname)), None)
 
 
-def _expanded(folder, path, system):
+def _expand_folder(folder, path, system):
     """Return folder (str) of a DT_RPATH or DT_RUNPATH of the library path, its variables filled in."""
     values = (('ORIGIN', posixpath.dirname(path)), ('LIB', system.lib), ('PLATFORM', system.platform))
     for name, value in values[:1] if system.musl else values:
@@ -44,164 +44,164 @@ def _expanded(folder, path, system):
     return folder
 
 
-def _path_of_musl(one, system):
+def _list_musl_folders(one, system):
     """Return the folders (list of str) of the DT_RUNPATH or DT_RPATH of one (Loaded), as musl understands them."""
     folders = one.facts.runpath or one.facts.rpath
     if any(re.search(r'\$(?!ORIGIN|\{ORIGIN\})', folder) for folder in folders):
         return []  # it knows no other variable, and then nothing of that path
-    return [_expanded(folder, one.path, system) for folder in folders]
+    return [_expand_folder(folder, one.path, system) for folder in folders]
 
 
-def _chain(by):
+def _list_requesters(by):
     """Return by (Loaded or None) and all that brought it in (list of Loaded), the nearest first."""
     found = []
     while by is not None:
         found.append(by)
-        by = by.by
+        by = by.requester
     return found
 
 
-def search_folders(by, container, library_path, program=None):
+def list_search_folders(by, container, library_path, program=None):
     """
     Return [(folder, why it is searched: 'DT_RPATH', 'LD_LIBRARY_PATH' or 'DT_RUNPATH')] for what by (Loaded) needs.
 
     library_path: list of str, LD_LIBRARY_PATH in the container; program: Loaded or None.
     """
-    system = _system(container, program)
+    system = _get_loader_config(container, program)
     if system.musl:
         return [(folder, 'LD_LIBRARY_PATH') for folder in library_path] + [
             (folder, 'DT_RUNPATH' if one.facts.runpath else 'DT_RPATH')
-            for one in _chain(by) for folder in _path_of_musl(one, system)]
+            for one in _list_requesters(by) for folder in _list_musl_folders(one, system)]
     found = []
     if by is not None and not by.facts.runpath:
-        chain = _chain(by)
+        chain = _list_requesters(by)
         for one in chain + [one for one in (program,) if one is not None and one not in chain]:
             if not one.facts.runpath:  # of one that has both the loader ignores DT_RPATH
-                found += [(_expanded(folder, one.path, system), 'DT_RPATH') for folder in one.facts.rpath]
-    found += [(_expanded(folder, program.path, system) if program else folder, 'LD_LIBRARY_PATH')
+                found += [(_expand_folder(folder, one.path, system), 'DT_RPATH') for folder in one.facts.rpath]
+    found += [(_expand_folder(folder, program.path, system) if program else folder, 'LD_LIBRARY_PATH')
               for folder in library_path]
     if by is not None:
-        found += [(_expanded(folder, by.path, system), 'DT_RUNPATH') for folder in by.facts.runpath]
+        found += [(_expand_folder(folder, by.path, system), 'DT_RUNPATH') for folder in by.facts.runpath]
     return found
 
 
-def _system(container, program):
+def _get_loader_config(container, program):
     """Return the System (image/system.py) whose loader starts program (Loaded, or None: the usual one)."""
-    return container.system(program.facts.interpreter if program else None)
+    return container.read_loader_config(program.facts.interpreter if program else None)
 
 
-def where(name, by, container, library_path, program=None, machine=None):
+def find_library(name, by, container, library_path, program=None, machine=None):
     """
     Return (path, why) of the file that name (str) means for by (Loaded or None), (None, None) if there is none.
 
-    why: 'DT_RPATH', 'LD_LIBRARY_PATH', 'DT_RUNPATH', 'default path' or 'path'. container: as for load(). machine: str,
+    why: 'DT_RPATH', 'LD_LIBRARY_PATH', 'DT_RUNPATH', 'default path' or 'path'. container: as for simulate_load(). machine: str,
     files for another one are passed over; None to take any.
     """
     if '/' in name:
         return (name, 'path') if container.exists(name) else (None, None)
-    system = _system(container, program)
+    system = _get_loader_config(container, program)
     if system.interpreter and name == posixpath.basename(system.interpreter):  # it is there before all others
         return system.interpreter, 'path'
-    places = [(path, why) for folder, why in search_folders(by, container, library_path, program)
-              for path in system.below(folder, name)]
+    places = [(path, why) for folder, why in list_search_folders(by, container, library_path, program)
+              for path in system.list_folder_candidates(folder, name)]
     places += [(path, 'default path') for path in
-               system.places(name, machine, by is not None and by.facts.nodeflib and not system.musl)]
+               system.list_candidates(name, machine, by is not None and by.facts.nodeflib and not system.musl)]
     for path, why in places:
-        if container.exists(path) and (system.musl or _fits(path, container, machine)):
+        if container.exists(path) and (system.musl or _matches_machine(path, container, machine)):
             return path, why
     return None, None
 
 
-def _fits(path, container, machine):
+def _matches_machine(path, container, machine):
     """Return whether the file path (str) is for machine (str or None), or is no library: that ends the search."""
-    found = container.facts([path]).get(path) if machine else None
+    found = container.read_elf_files([path]).get(path) if machine else None
     return found is None or found[1].machine == machine
 
 
-class _Search(object):
-    """The state of one load()."""
+class _LibrarySearch(object):
+    """The state of one simulate_load()."""
 
-    def __init__(self, container, library_path, without=None):
-        """See load(); without: function name -> bool, true for what is not to be loaded, nor missed."""
+    def __init__(self, container, library_path, is_excluded=None):
+        """See simulate_load(); without: function name -> bool, true for what is not to be loaded, nor missed."""
         self.container, self.library_path = container, library_path
-        self.without = without or (lambda name: False)
+        self.is_excluded = is_excluded or (lambda name: False)
         self.loaded, self.missing, self.broken = [], [], []
         self.by_name, self.by_file, self.program = {}, {}, None
 
-    def musl(self):
+    def uses_musl(self):
         """Return whether the loader is that of musl (bool)."""
-        return _system(self.container, self.program).musl
+        return _get_loader_config(self.container, self.program).musl
 
-    def machine(self):
+    def find_machine(self):
         """Return the machine (str) of the program, None as long as nothing is loaded."""
         return self.loaded[0].facts.machine if self.loaded else None
 
-    def where(self, name, by):
+    def find_path(self, name, by):
         """Return the path (str) of what name (str) means for by (Loaded or None), None if it is not found."""
-        if self.musl() and _OF_MUSL.match(name):
-            return _system(self.container, self.program).interpreter
-        return where(name, by, self.container, self.library_path, self.program, self.machine() or (
+        if self.uses_musl() and _MUSL_BUILTINS.match(name):
+            return _get_loader_config(self.container, self.program).interpreter
+        return find_library(name, by, self.container, self.library_path, self.program, self.find_machine() or (
             by.facts.machine if by else None))[0]
 
-    def known(self, name):
+    def is_resolved(self, name):
         """Return whether name (str) needs no search: it was found before."""
         if name in self.by_name:
             return True
         for one in self.loaded:  # by its soname, although it was asked for by another name
-            if one.facts.soname == name and not self.musl():
+            if one.facts.soname == name and not self.uses_musl():
                 self.by_name[name] = one
                 return True
         return False
 
-    def map(self, name, by):
+    def load_library(self, name, by):
         """Load what name (str) means for by (Loaded or None)."""
-        if self.known(name) or self.without(name):
+        if self.is_resolved(name) or self.is_excluded(name):
             return
-        path = self.where(name, by)
+        path = self.find_path(name, by)
         if path is None:
             # not kept: another library that needs it may find it by its own DT_RPATH or DT_RUNPATH
             if name not in (other for other, _ in self.missing):
                 self.missing.append((name, by))
             return
-        known = self.by_file.get(self.container.real(path))
+        known = self.by_file.get(self.container.resolve(path))
         if known is None:
-            facts = self.container.facts([path]).get(path)
+            facts = self.container.read_elf_files([path]).get(path)
             # glibc has passed over files for other processors, but not over one that is asked for by its path
-            if facts is None or self.loaded and facts[1].machine != self.machine():
+            if facts is None or self.loaded and facts[1].machine != self.find_machine():
                 self.by_name[name] = None  # the loader ends here
                 self.broken.append((path, by))
                 return
             # the loader asks the kernel for the program's own name, in which there are no links
-            shown = self.container.real(path) if not self.loaded and facts[1].interpreter else path
-            known = Loaded(name, path, facts[0], facts[1], by)
+            shown = self.container.resolve(path) if not self.loaded and facts[1].interpreter else path
+            known = LoadedFile(name, path, facts[0], facts[1], by)
             if shown != path:
                 known = known._replace(path=shown)
             self.loaded.append(known)
-            self.by_file[self.container.real(path)] = known
+            self.by_file[self.container.resolve(path)] = known
         self.by_name[name] = known
 
-    def all_needed(self, done):
+    def load_needed(self, done):
         """Load what those need from number done (int) on, breadth first; return how many are loaded (int) then."""
         while done < len(self.loaded):
-            self.read_ahead(self.loaded[done:])
+            self.prefetch_needed(self.loaded[done:])
             for one in self.loaded[done:]:
                 done += 1
                 for name in one.facts.needed:
-                    self.map(name, one)
+                    self.load_library(name, one)
         return done
 
-    def read_ahead(self, several):
+    def prefetch_needed(self, several):
         """Let the container read at once what several (list of Loaded) will most likely need."""
         paths = set()
         for one in several:
             for name in one.facts.needed:
-                if name not in self.by_name and not self.without(name):
-                    path, _ = where(name, one, self.container, self.library_path, self.program)
+                if name not in self.by_name and not self.is_excluded(name):
+                    path, _ = find_library(name, one, self.container, self.library_path, self.program)
                     paths.update([path] if path else [])
-        self.container.facts(sorted(paths))
+        self.container.read_elf_files(sorted(paths))
 
 
-def load(starts, container, library_path, later=(), without=None):
+def simulate_load(start_names, container, library_path, opened=(), is_excluded=None):
     """
     Return the Process that begins with starts.
 
@@ -214,23 +214,23 @@ def load(starts, container, library_path, later=(), without=None):
     :param later: paths (list of str) of libraries that are opened when all else is there
     :param without: function name -> bool, true for what is not to be loaded, nor missed
     """
-    search = _Search(container, library_path, without)
-    search.map(starts[-1], None)
+    search = _LibrarySearch(container, library_path, is_excluded)
+    search.load_library(start_names[-1], None)
     program = search.loaded[0] if search.loaded else None
     if program is not None and program.facts.interpreter:
         search.program = program
         if not container.exists(program.facts.interpreter):  # the kernel refuses the program
             search.missing.append((program.facts.interpreter, program))
-    for name in starts[:-1]:
-        search.map(name, search.program)
-    done = search.all_needed(0)
-    for name in later:
-        search.map(name, search.program)
-        done = search.all_needed(done)
-    return Process(search.loaded, search.missing, search.broken, search.musl())
+    for name in start_names[:-1]:
+        search.load_library(name, search.program)
+    done = search.load_needed(0)
+    for name in opened:
+        search.load_library(name, search.program)
+        done = search.load_needed(done)
+    return Process(search.loaded, search.missing, search.broken, search.uses_musl())
 
 
-def version_problems(process):
+def list_version_problems(process):
     """
     Return [(Loaded that needs, soname, list of version names that lack, Loaded that ought to have them)] of a Process.
 
@@ -238,16 +238,16 @@ def version_problems(process):
     needs (ld.so prints "no version information available" and goes on). musl looks at none.
     """
     found = []
-    for one in [] if process.musl else process.loaded:
+    for one in [] if process.uses_musl else process.loaded:
         for soname, versions in one.facts.verneed.items():
-            provider = of_name(process, soname)
+            provider = find_loaded_file(process, soname)
             lacking = sorted(versions - provider.facts.verdef) if provider and provider.facts.verdef else []
             if lacking:
                 found.append((one, soname, lacking, provider))
     return found
 
 
-def undefined_symbols(process):
+def list_undefined_symbols(process):
     """
     Return [(Loaded, symbol, True if the process ends when it is loaded, False if when the symbol is used)].
 
@@ -263,13 +263,13 @@ def undefined_symbols(process):
         for symbol, at_once in sorted(one.facts.undefined.items()):
             name, _, version = symbol.partition('@')
             if symbol in offered or (name in offered and (
-                    not version or process.musl or _unversioned(one, version, versioned))):
+                    not version or process.uses_musl or _lacks_versions(one, version, versioned))):
                 continue
-            found.append((one, symbol, at_once or process.musl))
+            found.append((one, symbol, at_once or process.uses_musl))
     return found
 
 
-def _unversioned(one, version, versioned):
+def _lacks_versions(one, version, versioned):
     """Return whether the library from which one (Loaded) needs version has no version names at all in this process."""
     providers = [soname for soname, versions in one.facts.verneed.items() if version in versions]
     return not any(soname in versioned for soname in providers)

@@ -11,8 +11,8 @@ import subprocess
 import tarfile
 from collections import namedtuple
 
-from osu_container.base.files import MOST, open_plain, parse_json
-from osu_container.base.shell import word
+from osu_container.base.files import SIZE_LIMITS, open_plain_file, parse_json
+from osu_container.base.shell import quote
 
 SIF_MAGIC = b'SIF_MAGIC'
 HEADER = struct.Struct('<32s10s3s3s16sqqqqqqqq')
@@ -45,7 +45,7 @@ class NoRoomError(ImageError):
 SifObject = namedtuple('SifObject', 'number kind group link offset size name extra')
 
 
-def _instead(path):
+def _describe_other_file(path):
     """Return what a file that is no SIF is (str), and what makes one of it."""
     names = set()
     try:
@@ -60,17 +60,17 @@ def _instead(path):
     if kind is None:
         return "it has no SIF header (a SIF is made by 'apptainer build')"
     return "it is an archive with layers of an image. Make one of it: apptainer build NAME.sif %s-archive:%s" % (
-        kind, word(path))
+        kind, quote(path))
 
 
-def data_objects(path):
+def read_objects(path):
     """
     Return what a SIF holds (list of SifObject); of a bare squashfs that alone.
 
     Raises ImageError if the file is missing, is no SIF, or is truncated.
     """
     try:
-        handle = open_plain(path)
+        handle = open_plain_file(path)
     except OSError as err:
         raise ImageError("cannot read the image %s: %s. Name a SIF, or the folder of an unpacked image"
                          % (path, err.strerror))
@@ -80,7 +80,7 @@ def data_objects(path):
         if header.startswith(SQUASHFS_MAGIC):
             return [SifObject(1, DATA_PARTITION, 1, 0, 0, size, '', PARTITION.pack(SQUASHFS, PRIMARY_SYSTEM))]
         if len(header) < HEADER.size or not header[32:].startswith(SIF_MAGIC):
-            raise ImageError("%s is not a SIF: %s" % (path, _instead(path)))
+            raise ImageError("%s is not a SIF: %s" % (path, _describe_other_file(path)))
         fields = HEADER.unpack(header)
         total, table = fields[8], fields[9]
         if not 0 <= table <= size or total < 0:
@@ -115,15 +115,15 @@ def read_sif(path):
 
     Raises ImageError if the file is missing, is no SIF, is truncated, or holds no squashfs.
     """
-    objects, labels = data_objects(path), {}
+    objects, labels = read_objects(path), {}
     described = [item for item in objects if item.kind == DATA_GENERIC_JSON]
     total = sum(item.size for item in described)
-    if total > MOST['labels']:
+    if total > SIZE_LIMITS['labels']:
         raise ImageError("%s has %d bytes of labels, and at most %d are read. Use an image with fewer"
-                         % (path, total, MOST['labels']))
+                         % (path, total, SIZE_LIMITS['labels']))
     for item in described:
-        labels.update(labels_in(read_object(path, item)))
-    return _system_partition(path, objects).offset, labels
+        labels.update(parse_labels(read_object(path, item)))
+    return _find_system_partition(path, objects).offset, labels
 
 
 def has_overlay(path):
@@ -133,13 +133,13 @@ def has_overlay(path):
     The runtime lays it above the squashfs if it is in the group of the system partition: one that was added without
     --groupid it passes over (seen with Apptainer 1.4.5).
     """
-    objects = data_objects(path)
-    group = _system_partition(path, objects).group
+    objects = read_objects(path)
+    group = _find_system_partition(path, objects).group
     return any(item.kind == DATA_PARTITION and item.group == group and
                PARTITION.unpack(item.extra[:PARTITION.size])[1] == OVERLAY for item in objects)
 
 
-def _system_partition(path, objects):
+def _find_system_partition(path, objects):
     """Return the SifObject of the primary squashfs among the objects of the SIF path. Raises ImageError."""
     found = [item for item in objects
              if item.kind == DATA_PARTITION and PARTITION.unpack(item.extra[:PARTITION.size]) == (
@@ -151,17 +151,17 @@ def _system_partition(path, objects):
 
 def read_object(path, item):
     """Return the content (bytes) of a SifObject of the SIF path."""
-    with open_plain(path) as handle:
+    with open_plain_file(path) as handle:
         handle.seek(item.offset)
         return handle.read(item.size)
 
 
 def is_signed(path):
     """Return whether the SIF path has signatures. Raises ImageError if it cannot be read."""
-    return any(item.kind == DATA_SIGNATURE for item in data_objects(path))
+    return any(item.kind == DATA_SIGNATURE for item in read_objects(path))
 
 
-def signature_problem(path, command):
+def find_signature_problem(path, command):
     """
     Return why a signature in the SIF path does not fit its contents (str), None if all do or there is none.
 
@@ -201,7 +201,7 @@ def verify_signature(path, command):
     return ('unknown' if UNKNOWN_KEY.search(errors) else 'wrong'), text
 
 
-def labels_in(raw):
+def parse_labels(raw):
     """Return the labels (dict) in the JSON (bytes) that `apptainer build` stores in a SIF or an image, {} for other."""
     try:
         labels = parse_json(raw.decode('utf-8', 'replace'))

@@ -38,7 +38,7 @@ _LEVELS = [
 ]
 
 
-def processor():
+def read_processor():
     """Return (machine as uname -m, flags (set of str)) of the processor here, as /proc/cpuinfo has it."""
     try:
         with open('/proc/cpuinfo', errors='replace') as handle:
@@ -49,14 +49,14 @@ def processor():
     return platform.machine(), set(flags.group(1).split()) if flags else set()
 
 
-def subfolders(loader, here):
+def list_hwcaps_folders(loader, cpu):
     """
     Return the folders (list of str) of glibc-hwcaps (glibc 2.33) that are looked into below each one of a path.
 
-    :param loader: bytes, content of its loader; here: as processor() has it
+    :param loader: bytes, content of its loader; here: as read_processor() has it
     The older ones (tls, haswell), which went with 2.37 and which no distribution's MPI used, are not looked into.
     """
-    machine, flags = here
+    machine, flags = cpu
     found = []
     if machine == 'x86_64' and b'x86-64-v' in loader:
         for name, needed in reversed(_LEVELS):  # each level needs those below it
@@ -84,7 +84,7 @@ def read_cache(data, machine, levels=()):
         count, _, _, extension = struct.unpack_from(order + 'IIB3xI', data, start + 20)
         if start + 48 + 24 * count > len(data):
             return {}
-        names = _cache_levels(data, order, start, extension) if extension else []
+        names = _read_cache_levels(data, order, start, extension) if extension else []
         wanted, found, rank = _FLAGS.get(machine), {}, {}
         entries = data[start + 48:start + 48 + 24 * count]
         for flags, key, value, _, hwcap in struct.iter_unpack(order + 'iIIIQ', entries):
@@ -98,7 +98,7 @@ def read_cache(data, machine, levels=()):
                 level = levels.index(names[number])
             elif hwcap:
                 continue
-            name, path = _text(data, start + key), _text(data, start + value)
+            name, path = _read_string(data, start + key), _read_string(data, start + value)
             if name not in found or level < rank[name]:
                 found[name], rank[name] = path, level
         return found
@@ -106,7 +106,7 @@ def read_cache(data, machine, levels=()):
         return {}
 
 
-def _text(data, place):
+def _read_string(data, place):
     """Return the text (str) at a place of data (bytes). Raises ValueError if it does not end, or is no path."""
     end = data.find(b'\0', place, place + 4097)
     if end < 0 or place >= len(data):
@@ -114,7 +114,7 @@ def _text(data, place):
     return os.fsdecode(data[place:end])
 
 
-def _cache_levels(data, order, start, extension):
+def _read_cache_levels(data, order, start, extension):
     """Return the names (list of str) of glibc-hwcaps that a cache has; see read_cache()."""
     place = extension  # from the begin of the file; names are counted from that of the new form
     magic, sections = struct.unpack_from(order + 'II', data, place)
@@ -123,12 +123,12 @@ def _cache_levels(data, order, start, extension):
     for number in range(min(sections, 64)):
         tag, _, offset, size = struct.unpack_from(order + 'IIII', data, place + 8 + 16 * number)
         if tag == 1:
-            return [_text(data, start + item) for item, in
+            return [_read_string(data, start + item) for item, in
                     struct.iter_unpack(order + 'I', data[offset:offset + size // 4 * 4])]
     return []
 
 
-class System(object):
+class LoaderConfig(object):
     """
     What one loader looks for by itself.
 
@@ -137,17 +137,17 @@ class System(object):
     str, as in ElfFacts, or None.
     """
 
-    def __init__(self, interpreter, folders, lib='lib64', musl=False, below=(), cached=None, here=None,
+    def __init__(self, interpreter, folders, lib='lib64', musl=False, subfolders=(), find_cached=None, cpu=None,
                  machine=None):
         """
-        cached: function (name, machine) -> path or None, of the cache; here: as processor() has it; others: see above.
+        cached: function (name, machine) -> path or None, of the cache; here: as read_processor() has it; others: see above.
         """
         self.interpreter, self.folders, self.lib, self.musl = interpreter, list(folders), lib, musl
-        self.subfolders, self.machine = list(below), machine
-        self.platform = (here or processor())[0]
-        self._cached, self._from_cache = cached or (lambda name, machine: None), {}
+        self.subfolders, self.machine = list(subfolders), machine
+        self.platform = (cpu or read_processor())[0]
+        self._cached, self._from_cache = find_cached or (lambda name, machine: None), {}
 
-    def places(self, name, machine, nodeflib=False):
+    def list_candidates(self, name, machine, nodeflib=False):
         """
         Return the paths (list of str) where a library name (str) is looked for, the first first.
 
@@ -160,19 +160,19 @@ class System(object):
         self._from_cache[name, machine] = cached
         if cached and not (nodeflib and posixpath.dirname(cached) in self.folders):
             found.append(cached)
-        return found if nodeflib else found + [path for folder in self.folders for path in self.below(folder, name)]
+        return found if nodeflib else found + [path for folder in self.folders for path in self.list_folder_candidates(folder, name)]
 
     def is_cached(self, name, path):
-        """Return whether the path (str) of a library name (str) is one that places() has from the cache: it fits."""
+        """Return whether the path (str) of a library name (str) is one that list_candidates() has from the cache: it fits."""
         return any(path == found for (known, _), found in self._from_cache.items() if known == name)
 
-    def below(self, folder, name):
+    def list_folder_candidates(self, folder, name):
         """Return the paths (list of str) of name (str) in folder (str), those in its subfolders first."""
         folder = folder.rstrip('/') + '/'
         return [folder + sub + '/' + name for sub in self.subfolders] + [folder + name]
 
 
-def default_folders(loader, fallback):
+def find_default_folders(loader, fallback):
     """Return the folders (list of str) that are compiled into a glibc's loader (bytes); fallback where none are."""
     found = [[os.fsdecode(part).rstrip('/') for part in text.split(b'\0') if part]
              for text in _FOLDERS.findall(loader)]
@@ -181,21 +181,21 @@ def default_folders(loader, fallback):
     return max(found, key=len) if found else list(fallback)
 
 
-def meaning_of_lib(folders):
+def resolve_lib_variable(folders):
     """Return what $LIB means (str) to a loader with these default folders (list of str): the end of the first one."""
     return 'lib' + folders[0].rpartition('/lib')[2] if folders and '/lib' in folders[0] else 'lib64'
 
 
-def system_of(interpreter, machine, exists, content, folder_names, here=None):
+def read_loader_config(interpreter, machine, exists, content, folder_names, cpu=None):
     """
     Return the System of the loader interpreter (path or None), which is for machine (str), of an image or a host.
 
     :param exists, content: functions path -> bool and path -> bytes
     :param folder_names: function that returns the last parts (set of str) of the paths of all folders there, or None
                          where they are not known
-    :param here: as processor() has it
+    :param here: as read_processor() has it
     """
-    here = here or processor()
+    cpu = cpu or read_processor()
     musl = re.match(r'ld-musl-(.+)\.so\.1$', posixpath.basename(interpreter or ''))
     if musl:
         prefix = posixpath.dirname(posixpath.dirname(interpreter)).rstrip('/')
@@ -203,11 +203,11 @@ def system_of(interpreter, machine, exists, content, folder_names, here=None):
         if exists(path):
             text = os.fsdecode(content(path))
             folders = [part for part in re.split('[:\n]', text) if part.startswith('/')]
-        return System(interpreter, folders, musl=True, here=here, machine=machine)
+        return LoaderConfig(interpreter, folders, musl=True, cpu=cpu, machine=machine)
     loader = content(interpreter) if interpreter and exists(interpreter) else b''
     usual = ['/lib64', '/usr/lib64', '/lib', '/usr/lib']
-    folders = default_folders(loader, usual)
-    below = subfolders(loader, here)
+    folders = find_default_folders(loader, usual)
+    below = list_hwcaps_folders(loader, cpu)
     names = folder_names() if below else None
     if names is not None:
         below = [name for name in below if set(name.split('/')) <= names]
@@ -218,8 +218,8 @@ def system_of(interpreter, machine, exists, content, folder_names, here=None):
     def cached(name, machine):
         """See System."""
         if machine not in known:
-            levels = [sub[len('glibc-hwcaps/'):] for sub in subfolders(loader, here)]
+            levels = [sub[len('glibc-hwcaps/'):] for sub in list_hwcaps_folders(loader, cpu)]
             known[machine] = read_cache(content(path), machine, levels) if exists(path) else {}
         return known[machine].get(name)
-    return System(interpreter, folders, meaning_of_lib(folders), below=below, cached=cached, here=here,
+    return LoaderConfig(interpreter, folders, resolve_lib_variable(folders), subfolders=below, find_cached=cached, cpu=cpu,
                   machine=machine)

@@ -10,7 +10,7 @@ mark is derived from the names of the functions in libfabric's prov/cxi/src.
 import posixpath
 import re
 
-from osu_container.image.libraries import Elf, libfabric_number, version_of
+from osu_container.image.libraries import ElfSections, read_libfabric_version, identify_library
 
 #: Provider of libfabric -> how the names of its functions begin, which its messages carry
 PROVIDERS = {
@@ -36,7 +36,7 @@ PLUGIN_NAMES = {'psmx2': 'psm2', 'psmx3': 'psm3'}
 _REGISTERED = re.compile(br'(?=(.)\0(.[\0-\x03])([\0-\x40])\0([\1-\x09])\0)', re.S)
 
 
-def provider_release(data):
+def find_provider_release(data):
     """
     Return the release (tuple of 3 int) of a provider in a file of its own (data: bytes), None where it is not told.
 
@@ -88,7 +88,7 @@ _LOWEST = re.compile(br'[\0-\xff][\0-\x10][\1-\x10][\x08-\x20][\0-\x20][\x0f-\x3
 #: Rows that such a table has at least
 _SETS = 5
 #: Rows of those that have one for psm3 (4.1 on; 4.0 has 8)
-_WITH_PSM3 = 10
+_PSM3_ROWS = 10
 #: Providers for which MPICH has a set of their own, and the text by which it knows them. The set of ofi_rxm is asked
 #: for by part of a name (tcp;ofi_rxm), which compilers do not keep as a text.
 _OWN_SETS = {'psm2': b'\0psm2\0', 'psm3': b'\0psm3\0', 'sockets': b'\0sockets\0', 'cxi': b'\0cxi\0',
@@ -97,7 +97,7 @@ _OWN_SETS = {'psm2': b'\0psm2\0', 'psm3': b'\0psm3\0', 'sockets': b'\0sockets\0'
 _ONE_SET = re.compile(br'--with-device=ch4:(?:[a-z]+,)*ofi:')
 
 
-def _rows(data):
+def _find_capability_rows(data):
     """Yield the matches of _CAPABILITIES in data (bytes): such numbers lie at multiples of four in an ELF file."""
     lowest, here = data[::4], 0
     candidate = _LOWEST.search(lowest)
@@ -109,7 +109,7 @@ def _rows(data):
         candidate = _LOWEST.search(lowest, here)
 
 
-def asked_of_libfabric(data):
+def find_requested_apis(data):
     """
     Return {provider: (major, minor)} of libfabric's API that an MPICH (data: its content) asks for.
 
@@ -117,7 +117,7 @@ def asked_of_libfabric(data):
     with. None where the file does not show it.
     """
     rows = [(found.start(1), (bytearray(found.group(1))[0], bytearray(found.group(2))[0]))
-            for found in _rows(data)]
+            for found in _find_capability_rows(data)]
     tables, table = [], []
     for number, row in enumerate(rows):
         if len(table) > 1 and row[0] - table[-1][0] == table[-1][0] - table[-2][0]:
@@ -131,12 +131,12 @@ def asked_of_libfabric(data):
     if len(tables) != 1 or _ONE_SET.search(data):
         return None
     found = dict((name, max(tables[0][2:])) for name, text in _OWN_SETS.items() if text in data)
-    if len(tables[0]) < _WITH_PSM3:  # before, its name is in the file, but no row is its own
+    if len(tables[0]) < _PSM3_ROWS:  # before, its name is in the file, but no row is its own
         found.pop('psm3', None)
     return dict(found, **{'': tables[0][0]})
 
 
-def mpi_traits(data):
+def read_mpi_traits(data):
     """
     Return {'family', 'release', 'device', 'hmem', 'cxi', 'pmi', 'opens', 'asks', 'single_copy'} of an MPI library
     (data: its content, bytes).
@@ -144,10 +144,10 @@ def mpi_traits(data):
     family, release: str or None; device: list of str for an MPICH, e.g. ['ch4:ofi', 'ch4:ucx'], the default first, None
     where the file does not say; hmem: bool or None, can pass on GPU memory; cxi: bool or None, knows what the provider
     cxi wants; pmi: list of kinds of --mpi=; opens: list of libraries that it may open by itself; asks: as
-    asked_of_libfabric(); single_copy: str or None, the variable of SINGLE_COPY where it reads other ranks' memory.
+    find_requested_apis(); single_copy: str or None, the variable of SINGLE_COPY where it reads other ranks' memory.
     Raises ValueError if it is no ELF file.
     """
-    version = version_of(data)
+    version = identify_library(data)
     found = next((match for match in (pattern.search(data) for pattern in _DEVICES) if match), None)
     device = None
     if found:
@@ -160,11 +160,11 @@ def mpi_traits(data):
         'cxi': CXI_SET in data if version.family == 'MPICH' else None,
         'pmi': [kind] if kind and mark in data else [],
         'opens': ['libfabric.so.1'] if b'\0libfabric.so.1\0' in data else [],
-        'asks': asked_of_libfabric(data), 'single_copy': single_copy(version.family, version.release, data),
+        'asks': find_requested_apis(data), 'single_copy': find_single_copy_variable(version.family, version.release, data),
     }
 
 
-def single_copy(family, release, data=None):
+def find_single_copy_variable(family, release, data=None):
     """
     Return the variable (str) of SINGLE_COPY where an MPI of a family and release (str or None) does so, else None.
 
@@ -176,13 +176,13 @@ def single_copy(family, release, data=None):
     return variable.decode('ascii') if does else None
 
 
-def provider_of_file(path):
+def parse_provider_name(path):
     """Return the provider (str) whose file path (str) is by its name, None if it is none."""
     found = re.match(PLUGIN + '$', posixpath.basename(path))
     return PLUGIN_NAMES.get(found.group(1), found.group(1)) if found else None
 
 
-def fabric_traits(data):
+def read_fabric_traits(data):
     """
     Return {'release', 'api', 'providers', 'folders', 'by_name'} of a libfabric (data: its content, bytes).
 
@@ -196,6 +196,6 @@ def fabric_traits(data):
         if len(set(re.findall(pattern, data))) >= _NAMES:
             providers.add(name)
     folders = _PROVIDER_PATH.search(data)
-    return {'release': version_of(data).release, 'api': libfabric_number(Elf(data)), 'providers': sorted(providers),
+    return {'release': identify_library(data).release, 'api': read_libfabric_version(ElfSections(data)), 'providers': sorted(providers),
             'folders': folders.group(1).decode('ascii', 'replace').split(':') if folders else None,
             'by_name': not _NOT_BY_NAME.search(data)}

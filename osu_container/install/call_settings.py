@@ -8,9 +8,9 @@ settings.json.
 import os
 
 from osu_container.data.approaches import APPROACHES
-from osu_container.data.launchers import DEFAULT
+from osu_container.data.launchers import DEFAULT_LAUNCHER
 from osu_container.verdict import launching
-from osu_container.verdict.injection import injection_text
+from osu_container.verdict.injection import render_injection
 
 NAME = 'call-settings'
 HEAD = """# Read by bin/run-in-container at each call; osu-explain prints the reason and source of each.
@@ -18,7 +18,7 @@ HEAD = """# Read by bin/run-in-container at each call; osu-explain prints the re
 """
 
 
-def call_settings(settings, sif, runtime_command, wrapped=False):
+def render_call_settings(settings, sif, runtime_command, wrapped=False):
     """
     Return the text of the file call-settings.
 
@@ -27,47 +27,47 @@ def call_settings(settings, sif, runtime_command, wrapped=False):
     :param runtime_command: str, command of the container runtime
     :param wrapped: bool, lumi-container-wrapper made wrappers in the installation
     """
-    rows = [('image', sif), ('image_folders', ' '.join(settings.at_load.image_folders)),
+    rows = [('image', sif), ('image_folders', ' '.join(settings.load_checks.image_folders)),
             ('runtime', runtime_command),
-            ('prefix', settings.inside.env_prefix),
+            ('prefix', settings.container.env_prefix),
             ('pmi', '%s %s' % (settings.stack.pmi, settings.stack.pmi_variable or '')),
-            ('nv', '1' if settings.inside.nvidia else ''),
-            ('start', 'run' if settings.inside.through_entrypoint else ''),
-            ('local_sizes', ' '.join(launching.local_sizes())),
-            ('share', '1' if settings.inside.share else ''),
-            ('apart', ' '.join('%(name)s=%(value)s' % entry for entry in settings.inside.apart)),
+            ('nv', '1' if settings.container.needs_nvidia else ''),
+            ('start', 'run' if settings.container.uses_entrypoint else ''),
+            ('local_sizes', ' '.join(launching.list_local_size_variables())),
+            ('share', '1' if settings.container.shares_container else ''),
+            ('apart', ' '.join('%(name)s=%(value)s' % entry for entry in settings.container.separate_variables)),
             ('wrappers', os.path.join('wrappers', 'bin') if wrapped else ''),
-            ('files', run_files(settings))]
-    rows += [('bind', bind_of(*bind[:2])) for bind in settings.inside.binds]
-    for key, entries in (('default', settings.sets.variables), ('inside', settings.sets.inside)):
+            ('files', format_run_files(settings))]
+    rows += [('bind', format_bind(*bind[:2])) for bind in settings.container.binds]
+    for key, entries in (('default', settings.environment.variables), ('inside', settings.environment.command_variables)):
         rows += [(key, '%(name)s=%(value)s' % entry) for entry in entries]
-    if settings.inside.host_path:
-        rows.append(('default', 'OSU_SWAP_PATH=' + ':'.join(settings.inside.host_path)))
-    rows.append(('default', 'OSU_PROMISE=' + promised(settings)))
+    if settings.container.host_path:
+        rows.append(('default', 'OSU_SWAP_PATH=' + ':'.join(settings.container.host_path)))
+    rows.append(('default', 'OSU_PROMISE=' + format_expectation(settings)))
     return HEAD + ''.join('%s %s\n' % row for row in rows if row[1])
 
 
-def bind_of(path, target):
+def format_bind(path, target):
     """Return a bind (str) as the runtime takes it."""
     return path if path == target else '%s:%s' % (path, target)
 
 
-def injection(settings, sif=''):
+def render_module_injection(settings, sif=''):
     """Return the text (str) of the file that puts the host's libraries in front; sif: str, the image's file name."""
-    inside = settings.inside
-    return injection_text(inside.library_path, inside.preload, (inside.user_path or []) + inside.program_path,
-                          [entry['name'] for entry in settings.sets.unset], sif,
-                          [(entry['name'], entry['value']) for entry in inside.exports])
+    inside = settings.container
+    return render_injection(inside.library_path, inside.preload, (inside.user_path or []) + inside.program_path,
+                          [entry['name'] for entry in settings.environment.unset_variables], sif,
+                          [(entry['name'], entry['value']) for entry in inside.exported_variables])
 
 
-def run_files(settings):
+def format_run_files(settings):
     """Return the files that are bound on the node where they exist (str): SOURCE:TARGET[|NAME=VALUE...], by commas."""
     return ','.join('|'.join(['%s:%s' % (entry['path'], entry['target'])] +
                              ['%s=%s' % item for item in sorted(entry['otherwise'].items())])
-                    for entry in settings.inside.run_files)
+                    for entry in settings.container.run_files)
 
 
-def promised(settings):
+def format_expectation(settings):
     """
     Return what a module promises to osu-proof (str).
 
@@ -76,19 +76,19 @@ def promised(settings):
     approach = APPROACHES[settings.approach]
     return 'approach=%s container=%s libmpi=%s libfabric=%s pmi=%s provider=%s' % (
         settings.approach, 'yes' if approach['container'] else 'no', approach['comes_from']['libmpi'],
-        settings.stack.libfabric_of, settings.stack.pmi, settings.stack.provider or '')
+        settings.stack.libfabric_owner, settings.stack.pmi, settings.stack.provider or '')
 
 
-def tool_variables(settings):
+def list_tool_variables(settings):
     """Return [(name, value, of what)] of the variables by which a module tells this project's own commands."""
-    found = [('OSU_PROMISE', promised(settings), 'osu-proof')]
-    if settings.stack.launcher != DEFAULT:
+    found = [('OSU_PROMISE', format_expectation(settings), 'osu-proof')]
+    if settings.stack.launcher != DEFAULT_LAUNCHER:
         found.append(('OSU_LAUNCHER', settings.stack.launcher, 'osu-proof'))
-    if settings.sets.gpu_map:
+    if settings.environment.gpu_map:
         found += [('OSU_GPU_MAP', ' '.join('%d:%s:%s' % (gpu['gcd'], gpu['mask'], gpu['nic'])
-                                           for gpu in settings.sets.gpu_map), 'osu-gpu-bind'),
+                                           for gpu in settings.environment.gpu_map), 'osu-gpu-bind'),
                   ('OSU_GPU_VARIABLES', ' '.join('%s=%s' % (entry['name'], entry['value'])
-                                                 for entry in settings.sets.rank_variables), '')]
-    if settings.inside.host_path:
-        found.append(('OSU_SWAP_PATH', ':'.join(settings.inside.host_path), 'the entrypoint'))
+                                                 for entry in settings.environment.rank_variables), '')]
+    if settings.container.host_path:
+        found.append(('OSU_SWAP_PATH', ':'.join(settings.container.host_path), 'the entrypoint'))
     return found

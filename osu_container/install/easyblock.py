@@ -25,20 +25,20 @@ from easybuild.tools.filetools import (
 from osu_container.base import shell
 from osu_container.base.files import read_json
 from osu_container.base.places import SCRIPTS
-from osu_container.base.terminal import visible
+from osu_container.base.terminal import escape_text
 from osu_container.data.sites import SITES
-from osu_container.image.image import no_room
+from osu_container.image.image import find_space_problem
 from osu_container.image.sif import ImageError
 from osu_container.install import call_settings
-from osu_container.install.module_text import MODULES, folded, help_lines, keywords, module_text, settings_modules
+from osu_container.install.module_text import SETTINGS_FOLDER, wrap_help_text, format_help, list_keywords, render_modulefile, render_settings_modules
 from osu_container.install.native import PortsError
-from osu_container.install.staged import StagedInstall, disk_problem, install_proof
+from osu_container.install.staged import StagedInstall, format_disk_error, install_proof
 from osu_container.install.wrappers import WrapperError
 from osu_container.verdict import injection
-from osu_container.verdict.facts import FactsError, checked
-from osu_container.verdict.settings import approach_entry, check_approach, explained, with_mpi_of
-from osu_container.verdict.site_choice import SettingsError, SiteFile, is_site_file, site_here
-from osu_container.verdict.trial import Host, missing_host_paths
+from osu_container.verdict.facts import FactsError, validate_facts
+from osu_container.verdict.settings import resolve_approach, check_approach, explain_settings, select_host_mpi
+from osu_container.verdict.site_choice import SettingsError, SiteFile, is_site_file, resolve_local_site
+from osu_container.verdict.trial import HostFileSystem, list_missing_host_paths
 
 try:
     # Written by the set-up of a workstation: SITE (str), ROOT (str, folder that stands in for the host's /); where a
@@ -52,14 +52,14 @@ FACTS_FILE = 'facts.json'
 SETTINGS_FILE = 'settings.json'  # read by osu-explain
 
 
-def this_site(wanted):
+def select_site(wanted):
     """
-    Return what site_here() returns, for wanted (str): a name, or a file that osu-container discover wrote; None: this
+    Return what resolve_local_site() returns, for wanted (str): a name, or a file that osu-container discover wrote; None: this
     machine. Raises SettingsError.
     """
     if is_site_file(wanted):
-        return site_here(None, SiteFile(wanted), socket.gethostname(), os.environ)
-    return site_here(wanted, local, socket.gethostname(), os.environ)
+        return resolve_local_site(None, SiteFile(wanted), socket.gethostname(), os.environ)
+    return resolve_local_site(wanted, local, socket.gethostname(), os.environ)
 
 
 class SiteEasyBlock(EasyBlock):
@@ -84,9 +84,9 @@ class SiteEasyBlock(EasyBlock):
         """No facts yet, no installation begun."""
         super(SiteEasyBlock, self).__init__(*args, **kwargs)
         self.facts = None
-        self.staged = None
+        self.staged_install = None
 
-    def settle(self, approach, approaches):
+    def resolve_site_approach(self, approach, approaches):
         """
         Set approach and site (dict) and host_root (str, '' on the real system); refuse what cannot be.
 
@@ -95,36 +95,36 @@ class SiteEasyBlock(EasyBlock):
         if self.module_generator.SYNTAX != 'Lua':
             raise EasyBuildError("These modules are written in Lua, found module syntax %s: use "
                                  "--module-syntax=Lua and --modules-tool=Lmod", self.module_generator.SYNTAX)
-        self.approach = self.or_error(approach_entry, approach, approaches)
+        self.approach = self.translate_errors(resolve_approach, approach, approaches)
         if is_site_file(self.cfg['site']):
             self.cfg['site'] = os.path.abspath(self.cfg['site'])  # messages name it, who reads them is elsewhere
-        self.site, root = self.or_error(this_site, self.cfg['site'])
-        self.or_error(check_approach, self.approach, self.site)
+        self.site, root = self.translate_errors(select_site, self.cfg['site'])
+        self.translate_errors(check_approach, self.approach, self.site)
         self.host_root = (build_option('sysroot') or root).rstrip('/')
 
-    def or_error(self, function, *args, **kwargs):
+    def translate_errors(self, function, *args, **kwargs):
         """Call function; its errors for people become an EasyBuildError, with the easyconfig's name if named."""
         named = kwargs.pop('named', True)
         try:
             return function(*args, **kwargs)
         except (SettingsError, FactsError, ImageError, PortsError, WrapperError) as err:
-            raise EasyBuildError("%s%s", os.path.basename(self.cfg.path) + ': ' if named else '', visible(str(err)))
+            raise EasyBuildError("%s%s", os.path.basename(self.cfg.path) + ': ' if named else '', escape_text(str(err)))
 
-    def one_of(self, parameter, known):
+    def require_value(self, parameter, known):
         """Refuse another value of the easyconfig parameter (str) than known (tuple of str)."""
         if self.cfg[parameter] not in known:
             raise EasyBuildError("%s: unknown %s '%s'; known: %s", os.path.basename(self.cfg.path), parameter,
                                  self.cfg[parameter], ', '.join(known))
 
-    def to_type(self, parameters):
+    def format_eb_command(self, parameters):
         """Return what to type (str) to install the same once more, with the values of parameters (list of str)."""
-        name = self.easyconfig_name()
+        name = self.resolve_easyconfig_name()
         if name != os.path.basename(self.cfg.path):
             parameters = ['versionsuffix'] + parameters
         options = ['--try-amend=%s=%s' % (parameter, self.cfg[parameter]) for parameter in parameters]
-        return shell.line(['eb', name, '-r', '--rebuild'] + options)
+        return shell.join_words(['eb', name, '-r', '--rebuild'] + options)
 
-    def easyconfig_name(self):
+    def resolve_easyconfig_name(self):
         """Return the file name (str) with which eb finds this easyconfig again."""
         name, suffix = os.path.basename(self.cfg.path), self.cfg['versionsuffix'] + '.eb'
         # what --try-amend makes has the suffix in its name, and is in a folder that is gone afterwards
@@ -136,16 +136,16 @@ class SiteEasyBlock(EasyBlock):
         """Return whether --try-amend has written this easyconfig."""
         return os.path.basename(os.path.dirname(self.cfg.path)) == 'tweaked_easyconfigs'
 
-    def recorded_facts(self):
+    def read_recorded_facts(self):
         """Return the facts (dict) that the installation holds."""
         path = os.path.join(self.installdir, FACTS_FILE)
         if not os.path.isfile(path):
             raise EasyBuildError("%s is not there, so nothing is known of image and host: install first, or give "
                                  "--try-amend=facts=FILE", path)
         try:
-            return checked(read_json(path))
+            return validate_facts(read_json(path))
         except (ValueError, FactsError) as err:
-            raise EasyBuildError("%s is damaged: %s. To type: %s", path, err, self.to_type([]))
+            raise EasyBuildError("%s is damaged: %s. To type: %s", path, err, self.format_eb_command([]))
 
     def check_readiness_step(self):
         """Unload an older installation: EasyBuild refuses to replace a module that is loaded."""
@@ -161,18 +161,18 @@ class SiteEasyBlock(EasyBlock):
 
     def install_step(self):
         """Fill a folder beside the installation, then move it there: after an error nothing is half installed."""
-        problem = no_room(self.installdir, self.needed_space(),
+        problem = find_space_problem(self.installdir, self.estimate_space(),
                           'free some space or install elsewhere (eb --installpath=...)')
         if problem:
             raise EasyBuildError("No room for %s: %s", self.installdir, problem)
-        self.staged = StagedInstall(self.installdir)
-        self.fill_installdir(self.staged.make())
+        self.staged_install = StagedInstall(self.installdir)
+        self.fill_installdir(self.staged_install.create_stage())
         for name in self.cfg['commands']:
-            self.copy_script(name, os.path.join(self.staged.stage, 'bin'))
-        install_proof(self.staged.stage)
-        write_file(os.path.join(self.staged.stage, FACTS_FILE), json.dumps(self.facts, indent=2, sort_keys=True))
-        self.write_settings(self.staged.stage)
-        self.staged.commit()
+            self.copy_script(name, os.path.join(self.staged_install.stage, 'bin'))
+        install_proof(self.staged_install.stage)
+        write_file(os.path.join(self.staged_install.stage, FACTS_FILE), json.dumps(self.facts, indent=2, sort_keys=True))
+        self.write_settings(self.staged_install.stage)
+        self.staged_install.commit()
 
     def copy_script(self, name, bindir):
         """Copy a script of this project (str) to the folder bindir (str), to be run by everybody: no sum is checked."""
@@ -182,23 +182,23 @@ class SiteEasyBlock(EasyBlock):
 
     def write_settings(self, folder):
         """Write to folder (str) what osu-explain prints and, of a container, what its commands get at each call."""
-        content = dict(explained(self.settings()), module=self.full_mod_name)
+        content = dict(explain_settings(self.resolve_settings()), module=self.full_mod_name)
         if self.site['name'] not in SITES or is_site_file(self.cfg['site']):
             content['site_entry'] = self.site  # osu-container bench asks it, and has it from nowhere else
         write_file(os.path.join(folder, SETTINGS_FILE), json.dumps(content, indent=2, sort_keys=True))
-        remove_dir(os.path.join(folder, MODULES))  # --module-only: what no longer applies
-        for name, text in settings_modules(self.settings()).items():
-            write_file(os.path.join(folder, MODULES, name), text)
-        if self.settings().inside.env_prefix:
-            write_file(os.path.join(folder, call_settings.NAME), call_settings.call_settings(
-                self.settings(), self.facts['image']['file'], self.facts['host']['runtime']['command'],
+        remove_dir(os.path.join(folder, SETTINGS_FOLDER))  # --module-only: what no longer applies
+        for name, text in render_settings_modules(self.resolve_settings()).items():
+            write_file(os.path.join(folder, SETTINGS_FOLDER, name), text)
+        if self.resolve_settings().container.env_prefix:
+            write_file(os.path.join(folder, call_settings.NAME), call_settings.render_call_settings(
+                self.resolve_settings(), self.facts['image']['file'], self.facts['host']['runtime']['command'],
                 self.facts.get('wrapper', False)))
             write_file(os.path.join(folder, injection.NAME),
-                       call_settings.injection(self.settings(), self.facts['image']['file']))
+                       call_settings.render_module_injection(self.resolve_settings(), self.facts['image']['file']))
 
     def make_module_step(self, fake=False):
         """Write the module; with --module-only also what osu-explain prints, so that it fits the new module file."""
-        if not fake and self.staged is None and os.path.isdir(self.installdir) and os.access(self.installdir, os.W_OK):
+        if not fake and self.staged_install is None and os.path.isdir(self.installdir) and os.access(self.installdir, os.W_OK):
             self.write_settings(self.installdir)
         return super(SiteEasyBlock, self).make_module_step(fake=fake)
 
@@ -210,18 +210,18 @@ class SiteEasyBlock(EasyBlock):
         try:
             result = super(SiteEasyBlock, self).run_all_steps(*args, **kwargs)
         except BaseException as err:  # also Ctrl-C and EasyBuild's own exit on SIGTERM
-            if self.staged:
-                self.staged.rollback()
-            self.put_back(before)
+            if self.staged_install:
+                self.staged_install.rollback()
+            self.restore_modulefile(before)
             self.remove_empty_folders()
             if isinstance(err, OSError):
-                raise EasyBuildError("%s", disk_problem(err, self.installdir))
+                raise EasyBuildError("%s", format_disk_error(err, self.installdir))
             raise
-        if self.staged:
-            self.staged.finish()
+        if self.staged_install:
+            self.staged_install.finish()
         return result
 
-    def put_back(self, before):
+    def restore_modulefile(self, before):
         """Put the module file back to what it was: before (str), or None if there was none."""
         if before is None:
             remove_file(self.mod_filepath)
@@ -240,8 +240,8 @@ class SiteEasyBlock(EasyBlock):
 
     def sanity_check_step(self, *args, **kwargs):
         """Check the host paths as well."""
-        approach = with_mpi_of(self.approach, self.recorded_facts().get('image', {}).get('soname'))
-        missing = self.or_error(missing_host_paths, approach, self.site, Host(self.host_root))
+        approach = select_host_mpi(self.approach, self.read_recorded_facts().get('image', {}).get('soname'))
+        missing = self.translate_errors(list_missing_host_paths, approach, self.site, HostFileSystem(self.host_root))
         self.sanity_check_fail_msgs.extend(
             "site '%s' names a host path that does not exist: %s" % (self.site['name'], path) for path in missing)
         super(SiteEasyBlock, self).sanity_check_step(*args, **kwargs)
@@ -254,27 +254,27 @@ class SiteEasyBlock(EasyBlock):
         """Return whether the programs can use the GPUs of the site."""
         return bool(self.site['gpu']['value'])
 
-    def shown_example(self):
+    def select_example(self):
         """Return the command (str) that help and the sample script show."""
         return self.uses_gpus() and self.cfg['gpu_example'] or self.cfg['example']
 
-    def again(self):
+    def format_reinstall_command(self):
         """Return what to type (str) to install the same once more."""
-        return self.to_type([])
+        return self.format_eb_command([])
 
     def make_module_extra(self, *args, **kwargs):
         """Add what the approach sets on this site."""
-        settings, names = self.settings(), (self.name, convert_name(self.name, upper=True))
-        text = module_text(settings, names, self.again(), self.facts.get('image', {}).get('file'))
+        settings, names = self.resolve_settings(), (self.name, convert_name(self.name, upper=True))
+        text = render_modulefile(settings, names, self.format_reinstall_command(), self.facts.get('image', {}).get('file'))
         return super(SiteEasyBlock, self).make_module_extra(*args, **kwargs) + text
 
     def make_module_description(self):
         """Say in the help which MPI runs over which network library, what srun needs, which benchmarks exist."""
-        settings = self.settings()
+        settings = self.resolve_settings()
         self.cfg['description'] = '\n'.join(line for part in self.cfg['description'].splitlines()
-                                            for line in folded(part) or [''])
-        self.cfg['usage'] = '\n'.join(help_lines(settings, self.programs_are(), self.shown_example(), self.name,
+                                            for line in wrap_help_text(part) or [''])
+        self.cfg['usage'] = '\n'.join(format_help(settings, self.describe_programs(), self.select_example(), self.name,
                                                    self.facts.get('image', {}).get('file')))
         self.cfg['whatis'] = ["Description: %s on site %s: %s (%s)" % (
-            self.name, self.site['name'], self.approach['title'], ', '.join(keywords(settings)))]
+            self.name, self.site['name'], self.approach['title'], ', '.join(list_keywords(settings)))]
         return super(SiteEasyBlock, self).make_module_description()

@@ -7,9 +7,9 @@ import re
 import textwrap
 
 from osu_container import REPOSITORY, __version__
-from osu_container.base.terminal import one_line
+from osu_container.base.terminal import escape_line
 from osu_container.data.approaches import SETTINGS
-from osu_container.install.call_settings import bind_of, tool_variables
+from osu_container.install.call_settings import format_bind, list_tool_variables
 from osu_container.verdict import launching
 from osu_container.verdict.injection import NAME, TARGET
 from osu_container.verdict.settings import FAMILY
@@ -19,7 +19,7 @@ from osu_container.verdict.settings import FAMILY
 _NOT_LUA = re.compile('[\0-\x1f"\\\\\x7f\udc80-\udcff]')
 
 
-def lua_string(value):
+def quote_lua(value):
     """Return value (str) as a Lua string literal on one line, whatever it holds."""
     def escaped(found):
         """Return a character (match) as Lua's escape."""
@@ -28,38 +28,38 @@ def lua_string(value):
     return '"%s"' % _NOT_LUA.sub(escaped, value)
 
 
-def call(function, *arguments):
+def format_lua_call(function, *arguments):
     """Return the call of a function (str) of Lmod with arguments (str), which are never code nor another variable."""
-    return '%s(%s)' % (function, ', '.join(lua_string(argument) for argument in arguments))
+    return '%s(%s)' % (function, ', '.join(quote_lua(argument) for argument in arguments))
 
 
-def comment(text):
+def format_lua_comment(text):
     """Return text (str) as a comment, on one line whatever is in it: a line end would begin code."""
-    return '-- ' + one_line(' '.join(text.split()))
+    return '-- ' + escape_line(' '.join(text.split()))
 
 
 #: Where the words behind statements begin
 _COLUMN = 52
 
 
-def said(code, text):
+def add_comment(code, text):
     """Return code (str) with a word behind it: text (str) up to its first pause, which stands for the whole."""
-    return '%s %s' % (code.ljust(_COLUMN), comment(re.split(r'[;:,](?=\s|$)| \(', text)[0]))
+    return '%s %s' % (code.ljust(_COLUMN), format_lua_comment(re.split(r'[;:,](?=\s|$)| \(', text)[0]))
 
 
-def block(lines):
+def indent_lines(lines):
     """Return lines (list of str) as the inside of a block."""
     return ['    ' + line for line in lines]
 
 
 #: Characters in a line of `module help`: a terminal's width, which Lmod leaves as it is
 WIDTH = 80
-_WORDS_BEGIN = 12
+_TEXT_COLUMN = 12
 #: The page of this project that the help names
 PAGE = 'docs/approaches.md of ' + ', '.join(filter(None, ['osu-container ' + __version__, REPOSITORY]))
 
 
-def folded(text, first='', begin=0, whole=()):
+def wrap_help_text(text, first='', begin=0, whole=()):
     """
     Return lines (list of str) of at most WIDTH characters; a word that is longer, such as a path, has its own line.
 
@@ -73,7 +73,7 @@ def folded(text, first='', begin=0, whole=()):
     return [line.replace('\0', ' ') for line in lines]
 
 
-def help_lines(settings, programs_are, example, module, image=None):
+def format_help(settings, programs_are, example, module, image=None):
     """
     Return the lines (list of str, of WIDTH characters at most) that a user reads in `module help`.
 
@@ -83,39 +83,39 @@ def help_lines(settings, programs_are, example, module, image=None):
     :param image: str, file name of the SIF, None for a native module
     """
     stack = settings.stack
-    run = launching.example(stack.launcher, stack.pmi, example)
+    run = launching.format_launch_example(stack.launcher, stack.pmi, example)
     rows = [('MPI', stack.mpi.replace(' of the', ', ' + stack.libfabric.partition(' of')[0] + ' of the')
-             if stack.mpi.rpartition(' ')[2] == stack.libfabric_of else '%s, %s' % (stack.mpi, stack.libfabric), ())]
-    room = WIDTH - _WORDS_BEGIN  # $SIF has the whole of a longer name
+             if stack.mpi.rpartition(' ')[2] == stack.libfabric_owner else '%s, %s' % (stack.mpi, stack.libfabric), ())]
+    room = WIDTH - _TEXT_COLUMN  # $SIF has the whole of a longer name
     rows += [('image', image if len(image) <= room else image[:32] + '...' + image[35 - room:], ())] if image else []
     rows += [('run', run, [run]),
              ('commands', ' '.join(settings.programs[:3] + ['...'] * (len(settings.programs) > 3)
                                    + ['(%s)' % re.sub(r'^(?=\d)', 'OSU ', programs_are)] * bool(programs_are)), ())]
-    if settings.sets.gpu_map:
+    if settings.environment.gpu_map:
         rows.append(('binding', "osu-gpu-bind %s: ranks next to GPU and card" % example, ()))
-    if settings.sets.unplaced:
-        rows.append(('binding', settings.sets.unplaced, ()))
+    if settings.environment.placement_note:
+        rows.append(('binding', settings.environment.placement_note, ()))
     rows += [('why', 'osu-explain; ' + PAGE, ()),
              ('proof', 'osu-proof -- ' + run, ['osu-proof -- ' + run])]
-    if settings.sets.more:
-        rows.append(('settings', 'module load osu-settings/NAME: ' + ' '.join(sorted(settings.sets.more)), ()))
-    if settings.inside.user_path is not None:
+    if settings.environment.setting_variables:
+        rows.append(('settings', 'module load osu-settings/NAME: ' + ' '.join(sorted(settings.environment.setting_variables)), ()))
+    if settings.container.user_path is not None:
         rows.append(('yours', "/user-software; make-squashfs packs it into one file", ()))
-    if settings.inside.share:
+    if settings.container.shares_container:
         rows.append(('containers', "one a node for all ranks; OSU_SHARE=0: each its own", ()))
-    if settings.inside.env_prefix:
+    if settings.container.env_prefix:
         rows.append(('others', "module unload %s before you start other containers" % module, ()))
     return [line for key, text, whole in rows
-            for line in folded(one_line(text), key + ':', _WORDS_BEGIN, [one_line(part) for part in whole])]
+            for line in wrap_help_text(escape_line(text), key + ':', _TEXT_COLUMN, [escape_line(part) for part in whole])]
 
 
-def keywords(settings):
+def list_keywords(settings):
     """Return the words (list of str) by which `module keyword` finds the module."""
     family = re.match(r'\D*[^\s\d]', settings.stack.mpi).group()  # 'Cray MPICH 8.1.32 of the host'
-    return ['MPI', family, 'libfabric'] + (['container'] if settings.inside.env_prefix else []) + [settings.approach]
+    return ['MPI', family, 'libfabric'] + (['container'] if settings.container.env_prefix else []) + [settings.approach]
 
 
-def module_text(settings, names, again, sif=None):
+def render_modulefile(settings, names, again, sif=None):
     """
     Return the text of a module, behind what EasyBuild writes of every module: its help, `local root` and PATH.
 
@@ -124,48 +124,48 @@ def module_text(settings, names, again, sif=None):
     :param again: str, what to type to install the module again
     :param sif: str, file name of the SIF in the installation, None for a native module
     """
-    parts = [one_at_a_time(settings)]
+    parts = [render_family_lines(settings)]
     if sif:
-        parts.append(image_lines(settings, sif, again))
-    parts.append(check_lines(settings, names[0], again))
+        parts.append(render_image_lines(settings, sif, again))
+    parts.append(render_check_lines(settings, names[0], again))
     if sif:
-        parts.append(name_lines(names[1]))
-    parts += [[said(call('pushenv', *kind), "ranks find each other through PMI")
-               for kind in launching.pmi_setting(settings.stack.launcher, settings.stack.pmi)],
-              default_lines(settings), tool_lines(settings)]
+        parts.append(render_name_lines(names[1]))
+    parts += [[add_comment(format_lua_call('pushenv', *kind), "ranks find each other through PMI")
+               for kind in launching.list_pmi_variables(settings.stack.launcher, settings.stack.pmi)],
+              render_default_lines(settings), render_tool_lines(settings)]
     if sif:
-        parts.append(runtime_lines(settings, names[0]))
+        parts.append(render_runtime_lines(settings, names[0]))
     return ''.join(line + '\n' for part in parts for line in part)
 
 
-def one_at_a_time(settings):
+def render_family_lines(settings):
     """Return the lines (list of str) by which one such module is loaded at a time."""
-    lines = [said(call('family', FAMILY), "one MPI at a time")]
-    if settings.inside.env_prefix and settings.at_load.family != FAMILY:
-        lines.append(said(call('family', settings.at_load.family), "as the system's modules that bind"))
-    if settings.at_load.conflicts and settings.inside.env_prefix:
-        lines.append(said(call('conflict', *settings.at_load.conflicts), "each binds for itself"))
+    lines = [add_comment(format_lua_call('family', FAMILY), "one MPI at a time")]
+    if settings.container.env_prefix and settings.load_checks.family != FAMILY:
+        lines.append(add_comment(format_lua_call('family', settings.load_checks.family), "as the system's modules that bind"))
+    if settings.load_checks.conflicts and settings.container.env_prefix:
+        lines.append(add_comment(format_lua_call('conflict', *settings.load_checks.conflicts), "each binds for itself"))
     return lines
 
 
-def image_lines(settings, sif, again):
+def render_image_lines(settings, sif, again):
     """
     Return the lines that find the image: that of the installation, else one in the site's folders, else an error.
 
     again: str, what to type to install the module again.
     """
-    lines, folders = ['local sif = pathJoin(root, %s)' % lua_string(sif)], []
-    for folder in settings.at_load.image_folders:
+    lines, folders = ['local sif = pathJoin(root, %s)' % quote_lua(sif)], []
+    for folder in settings.load_checks.image_folders:
         variable, _, rest = folder[1:].partition('}') if folder.startswith('{') else ('', '', folder)
-        folders.append(('(os.getenv("%s") or "") .. ' % variable if variable else '') + lua_string(rest))
+        folders.append(('(os.getenv("%s") or "") .. ' % variable if variable else '') + quote_lua(rest))
     if folders:  # where the user has deleted the installation's copy
         lines += ['for _, folder in ipairs({ %s }) do' % ', '.join(folders),
-                  '    local copy = pathJoin(folder, %s)' % lua_string(sif),
+                  '    local copy = pathJoin(folder, %s)' % quote_lua(sif),
                   '    if not isFile(sif) and isFile(copy) then sif = copy end', 'end']
-    gone = '"The image " .. sif .. ' + lua_string(" is gone. Get it back with: " + again)
-    if settings.at_load.of_site:
-        gone = lua_string("The image %s is gone: its owner has removed it. Install the module again with one that is "
-                          "there: %s" % (settings.at_load.of_site['path'], again))
+    gone = '"The image " .. sif .. ' + quote_lua(" is gone. Get it back with: " + again)
+    if settings.load_checks.site_image:
+        gone = quote_lua("The image %s is gone: its owner has removed it. Install the module again with one that is "
+                          "there: %s" % (settings.load_checks.site_image['path'], again))
     # for isFile() of Lmod a link is a file, whatever it leads to
     return lines + ['if mode() == "load" and not lfs.attributes(sif) then LmodError(%s) end' % gone]
 
@@ -187,26 +187,26 @@ CHECK_TEXT = """if mode() == "load" and other[1] then
 end"""
 
 
-def check_lines(settings, name, again):
+def render_check_lines(settings, name, again):
     """Return the lines that warn where image, host libraries or the shell's modules are others than at installation."""
-    shell = ['%s = %s' % (entry['name'], lua_string(' %s ' % ' '.join(entry['fits'])))
-             for entry in settings.at_load.shell]
-    rows = [('sif', settings.at_load.image_installed['size'])] if settings.at_load.image_installed else []
-    rows += [(lua_string(one['path']), one['size']) for one in settings.at_load.watched]
+    shell = ['%s = %s' % (entry['name'], quote_lua(' %s ' % ' '.join(entry['fits'])))
+             for entry in settings.load_checks.shell_checks]
+    rows = [('sif', settings.load_checks.installed_image['size'])] if settings.load_checks.installed_image else []
+    rows += [(quote_lua(one['path']), one['size']) for one in settings.load_checks.watched_files]
     lines = ['for name, fits in pairs({ %s' % ', '.join(shell) + ' ' + SHELL_TEXT] if shell else []
     if rows:
-        lines += [said('for _, file in ipairs({', "bytes at installation"),
-                  *block(['{ %s, %d },' % row for row in rows]), SIZE_TEXT]
+        lines += [add_comment('for _, file in ipairs({', "bytes at installation"),
+                  *indent_lines(['{ %s, %d },' % row for row in rows]), SIZE_TEXT]
     if not lines:
         return []
-    advice = lua_string('Install it again: module unload %s; %s' % (name, again))
+    advice = quote_lua('Install it again: module unload %s; %s' % (name, again))
     lines.append(CHECK_TEXT % advice)
     return ['local other = {}'] + [line for text in lines for line in text.split('\n')]
 
 
-def name_lines(variable):
+def render_name_lines(variable):
     """Return the lines that tell where all is, by the names of LUMI's container modules; variable: str, name's end."""
-    return [said('setenv("SIF", sif)', "names as in LUMI's container modules"), 'setenv("SIF%s", sif)' % variable,
+    return [add_comment('setenv("SIF", sif)', "names as in LUMI's container modules"), 'setenv("SIF%s", sif)' % variable,
             'setenv("CONTAINERROOT", root)']
 
 
@@ -215,10 +215,10 @@ def name_lines(variable):
 DEFAULT_TEXT = 'local function default(name, value) pushenv(name, os.getenv(name) or value) end'
 
 
-def default_lines(settings):
+def render_default_lines(settings):
     """Return the lines that set the variables of settings, unless the user has."""
-    return ['', said(DEFAULT_TEXT, "your own value wins")] * bool(settings.sets.variables) + [
-        said(call('default', one['name'], one['value']), one['why']) for one in settings.sets.variables]
+    return ['', add_comment(DEFAULT_TEXT, "your own value wins")] * bool(settings.environment.variables) + [
+        add_comment(format_lua_call('default', one['name'], one['value']), one['why']) for one in settings.environment.variables]
 
 
 #: The programs of a native module are started directly, so nothing of this project is there that could watch them but
@@ -230,17 +230,17 @@ if watched ~= "0" then                               -- export OSU_PROOF=1 befor
 end"""
 
 
-def tool_lines(settings):
+def render_tool_lines(settings):
     """Return the lines for this project's own commands, and for settings that not everybody wants."""
-    lines = [said('setenv("OSU_MODULE_ROOT", root)', "osu-container bench")]
-    for name, value, what in tool_variables(settings):
-        lines.append(said(call('setenv', name, value), what) if what else call('setenv', name, value))
-    if settings.sets.more:
-        lines.append(said('prepend_path("MODULEPATH", pathJoin(root, "%s"))' % MODULES,
+    lines = [add_comment('setenv("OSU_MODULE_ROOT", root)', "osu-container bench")]
+    for name, value, what in list_tool_variables(settings):
+        lines.append(add_comment(format_lua_call('setenv', name, value), what) if what else format_lua_call('setenv', name, value))
+    if settings.environment.setting_variables:
+        lines.append(add_comment('prepend_path("MODULEPATH", pathJoin(root, "%s"))' % SETTINGS_FOLDER,
                           "module load osu-settings/..."))
-    if settings.sets.unplaced:
-        lines.append('if mode() == "load" then %s end' % call('LmodMessage', "Note: " + settings.sets.unplaced))
-    return lines + ([] if settings.inside.env_prefix else WATCH_TEXT.split('\n'))
+    if settings.environment.placement_note:
+        lines.append('if mode() == "load" then %s end' % format_lua_call('LmodMessage', "Note: " + settings.environment.placement_note))
+    return lines + ([] if settings.container.env_prefix else WATCH_TEXT.split('\n'))
 
 
 #: Unload must undo what load did, also if the user has changed OSU_SCOPE since. Each module name has a variable of its
@@ -250,24 +250,24 @@ setenv("OSU_SCOPE_OF_%(kept)s", scope)
 if scope ~= "commands" then                          -- for every start of the runtime, unless OSU_SCOPE=commands"""
 
 
-def runtime_lines(settings, name):
+def render_runtime_lines(settings, name):
     """Return the lines that set the runtime's variables, of the module name (str): binds, and the file for them."""
-    variable = settings.inside.env_prefix + '_BIND'
-    lines = bind_lines(settings, variable)
-    lines.append(said('append_path("%s", pathJoin(root, "%s") .. ":%s", ",")' % (variable, NAME, TARGET),
+    variable = settings.container.env_prefix + '_BIND'
+    lines = render_bind_lines(settings, variable)
+    lines.append(add_comment('append_path("%s", pathJoin(root, "%s") .. ":%s", ",")' % (variable, NAME, TARGET),
                       "puts them in front"))
-    here = [path for path, target, _ in settings.inside.binds if path == target]
-    here += [entry['path'] for entry in settings.inside.run_files if '{' not in entry['path']]
+    here = [path for path, target, _ in settings.container.binds if path == target]
+    here += [entry['path'] for entry in settings.container.run_files if '{' not in entry['path']]
     if here:
-        lines += [said('for _, path in ipairs({ %s }) do' % ', '.join(map(lua_string, here)), "where this node has it"),
+        lines += [add_comment('for _, path in ipairs({ %s }) do' % ', '.join(map(quote_lua, here)), "where this node has it"),
                   '    if mode() == "unload" or lfs.attributes(path) then append_path("%s", path, ",") end' % variable,
                   'end']
-    if settings.inside.user_path is not None:
+    if settings.container.user_path is not None:
         lines += USER_TEXT.replace('BIND', variable).split('\n')
-    if settings.inside.nvidia:
-        lines.append(said(call('pushenv', settings.inside.env_prefix + '_NV', '1'), "the driver's libraries, as --nv"))
+    if settings.container.needs_nvidia:
+        lines.append(add_comment(format_lua_call('pushenv', settings.container.env_prefix + '_NV', '1'), "the driver's libraries, as --nv"))
     kept = {'kept': re.sub(r'\W', '_', name).upper()}
-    return (SCOPE_TEXT % kept).split('\n') + block(lines) + ['end']
+    return (SCOPE_TEXT % kept).split('\n') + indent_lines(lines) + ['end']
 
 
 #: What make-squashfs has packed, else the folder, as LUMI's container modules have it [LUMI-SoftwareStack 02f17317,
@@ -277,25 +277,25 @@ USER_TEXT = """local own, gone = pathJoin(root, "user-software"), mode() == "unl
 if gone or isFile(own .. ".squashfs") then append_path("BIND", own .. ".squashfs:/user-software:image-src=.", ",") end
 if gone or isDir(own) and not isFile(own .. ".squashfs") then append_path("BIND", own .. ":/user-software", ",") end"""
 
-def bind_lines(settings, variable):
+def render_bind_lines(settings, variable):
     """Return the lines that append to a variable (str) what has another place in the container."""
-    binds = [said('    %s,' % lua_string(bind_of(path, target)), why)
-             for path, target, why in settings.inside.binds if path != target]
+    binds = [add_comment('    %s,' % quote_lua(format_bind(path, target)), why)
+             for path, target, why in settings.container.binds if path != target]
     return ['for _, bind in ipairs({', *binds, '}) do append_path("%s", bind, ",") end' % variable] if binds else []
 
 
 #: Folder of an installation with the modules osu-settings, and what stands in front of their names
-MODULES, SETTING = 'settings', 'osu-settings'
+SETTINGS_FOLDER, SETTINGS_PREFIX = 'settings', 'osu-settings'
 
 
-def settings_modules(settings):
+def render_settings_modules(settings):
     """Return {path below the folder of modules (str): text} of the settings that not everybody wants."""
-    return dict(('%s/%s.lua' % (SETTING, name), _setting_text(name, variables))
-                for name, variables in settings.sets.more.items())
+    return dict(('%s/%s.lua' % (SETTINGS_PREFIX, name), _render_settings_module(name, variables))
+                for name, variables in settings.environment.setting_variables.items())
 
 
-def _setting_text(name, variables):
+def _render_settings_module(name, variables):
     """Return the text of the settings module name (str), which sets variables (list of dict, as in Sets)."""
-    lines = [call('help', SETTINGS[name]), call('whatis', 'Description: ' + SETTINGS[name])]
-    lines += [said(call('pushenv', one['name'], one['value']), one['why']) for one in variables]
+    lines = [format_lua_call('help', SETTINGS[name]), format_lua_call('whatis', 'Description: ' + SETTINGS[name])]
+    lines += [add_comment(format_lua_call('pushenv', one['name'], one['value']), one['why']) for one in variables]
     return '\n'.join(lines) + '\n'

@@ -9,27 +9,27 @@ import subprocess
 import tarfile
 import zipfile
 
-from osu_container.image.elf import ElfError, elf_facts
-from osu_container.image.libraries import sha256_of
+from osu_container.image.elf import ElfError, read_elf
+from osu_container.image.libraries import compute_sha256
 
 #: What aws-ofi-nccl and aws-ofi-rccl install for RCCL (README of aws-ofi-nccl).
 RCCL_PLUGIN = 'lib/librccl-net.so'
 #: Libraries that only programs which use MPI need: libmpi.so.12, libmpi_amd.so.12, not the GPU transport layer.
-USES_MPI = re.compile(r'libmpi(?!_gtl)')
+MPI_SONAME = re.compile(r'libmpi(?!_gtl)')
 #: Ports that the launcher has in itself, because mpi4py has none (OWN in osu-port)
-OF_THE_LAUNCHER = ['osu_get_bw']
+BUILTIN_PORTS = ['osu_get_bw']
 
 
 class PortsError(Exception):
     """The ports cannot be installed; the text says what to do."""
 
 
-def prgenv_of(modules):
+def find_prgenv(modules):
     """Return the programming environment (str, as 'amd') that modules (list of str) load, None without."""
     return next((name[len('PrgEnv-'):].partition('/')[0] for name in modules if name.startswith('PrgEnv-')), None)
 
 
-def environment_problems(native, prgenv, environment):
+def find_environment_problems(native, prgenv, environment):
     """
     Return sentences (list of str): what of the programming environment is not there.
 
@@ -50,7 +50,7 @@ def environment_problems(native, prgenv, environment):
     return problems + ["%s is not set" % name for name in needed if not environment.get(name)]
 
 
-def link_problems(bindir, programs, wanted, modules):
+def find_link_problems(bindir, programs, wanted, modules):
     """
     Return sentences (list of str): which programs use MPI and are not linked with what they should be.
 
@@ -61,10 +61,10 @@ def link_problems(bindir, programs, wanted, modules):
     needs = {}
     for name in programs if wanted else []:
         try:
-            needed = elf_facts(os.path.realpath(os.path.join(bindir, name))).needed
+            needed = read_elf(os.path.realpath(os.path.join(bindir, name))).needed
         except ElfError as err:
             return [str(err)]
-        if any(USES_MPI.match(soname) for soname in needed):
+        if any(MPI_SONAME.match(soname) for soname in needed):
             needs[name] = needed
     problems = []
     for soname in wanted:
@@ -94,7 +94,7 @@ def link_programs(folder, prefix):
     return sorted(os.listdir(bindir))
 
 
-def sources_of_ports(python, sources):
+def select_port_sources(python, sources):
     """
     Return {'archive': entry, 'wheel': entry} (dicts) of sources (dict: key -> entry) for the Python at a path (str).
 
@@ -110,7 +110,7 @@ def sources_of_ports(python, sources):
 
 def check_source(path, wanted):
     """Raise PortsError if the file path (str) has not the sha256 wanted (str)."""
-    found = sha256_of(path)
+    found = compute_sha256(path)
     if found != wanted:
         raise PortsError("%s has the wrong sha256: found %s, wanted %s. Download it again" % (path, found, wanted))
 
@@ -139,6 +139,6 @@ def install_ports(ports, folder, program_prefix, libmpi):
     shutil.copy(ports['launcher'], launcher)
     os.chmod(launcher, 0o755)
     os.symlink(libmpi, os.path.join(folder, 'lib', os.path.basename(libmpi)))
-    for port in os.listdir(scripts) + OF_THE_LAUNCHER:
+    for port in os.listdir(scripts) + BUILTIN_PORTS:
         os.symlink(os.path.join('..', 'libexec', os.path.basename(launcher)),
                    os.path.join(bindir, os.path.splitext(port)[0]))

@@ -8,22 +8,22 @@ import os
 import shutil
 import stat
 
-from osu_container.base.outputs import clear, is_ours, make, mark
+from osu_container.base.outputs import remove_folder, is_marked_folder, make_folder, mark_folder
 from osu_container.base.places import PACKAGE, SCRIPTS
-from osu_container.image.libraries import sha256_of
+from osu_container.image.libraries import compute_sha256
 from osu_container.image.sif import ImageError
-from osu_container.install.user_software import FOLDER, KEPT
+from osu_container.install.user_software import FOLDER, PRESERVED_NAMES
 
 #: Folder of an installation with the files, which keep the places that they have in a clone
 PROOF = 'proof'
 COMMAND = 'osu-proof'
 #: What the files of the package's proof/ import
-_MORE = ('__init__.py', 'cli.py', 'base/__init__.py', 'base/columns.py', 'base/exit_codes.py', 'base/files.py',
+_PROOF_IMPORTS = ('__init__.py', 'cli.py', 'base/__init__.py', 'base/columns.py', 'base/exit_codes.py', 'base/files.py',
          'base/shell.py', 'base/streams.py', 'base/terminal.py', 'data/__init__.py', 'data/approaches.py',
          'data/launchers.py', 'image/__init__.py', 'image/libraries.py')
 
 
-def disk_problem(err, installdir):
+def format_disk_error(err, installdir):
     """Return a sentence (str): the OSError err stopped an installation in installdir (str); what to do."""
     path = err.filename2 or err.filename or installdir
     return "%s: %s. Nothing is installed anew, what was there is as it was. Look at free space and rights (df -h, df " \
@@ -70,7 +70,7 @@ def place_image(image, sha256, share, target, link=False):
         pass
     if not os.path.exists(target):
         shutil.copy2(image, target)
-    found = sha256_of(target)
+    found = compute_sha256(target)
     if found != sha256:
         raise ImageError("the image changed while it was installed: checked sha256 %s, found %s: %s. Let who writes "
                          "to it finish, then install it again" % (sha256, found, image))
@@ -78,7 +78,7 @@ def place_image(image, sha256, share, target, link=False):
     return "%s is %s %s" % (target, how, image)
 
 
-def stamp(path):
+def read_image_stamp(path):
     """Return what a module compares the image path (str) with when it is loaded (dict: size in bytes)."""
     return {'size': os.path.getsize(path)}
 
@@ -98,25 +98,25 @@ class StagedInstall(object):
     def __init__(self, final):
         """Prepare to replace the folder final (str); what an interrupted run left beside it is removed."""
         self.final, self.stage, self.old = final, final + '.part', final + '.old'
-        self.committed, self.moved = False, []
+        self.committed, self.moved_names = False, []
         with contextlib.suppress(OSError):  # EasyBuild makes an empty folder before any step
             os.rmdir(final)
-        if is_ours(self.old):
+        if is_marked_folder(self.old):
             if not os.path.isdir(final):
                 os.rename(self.old, final)
             self._move_software()
-            self.moved = []
+            self.moved_names = []
         self.finish()
 
-    def make(self):
+    def create_stage(self):
         """Make the folder that is filled (stage); return it. Raises OSError, also where somebody else has made it."""
         os.makedirs(os.path.dirname(self.stage), exist_ok=True)
-        return make(self.stage)
+        return make_folder(self.stage)
 
     def commit(self):
         """Put the filled folder in its place, with what is the user's in the older one."""
         if os.path.isdir(self.final):
-            mark(self.final)  # a copied installation has the mark of the original
+            mark_folder(self.final)  # a copied installation has the mark of the original
             os.rename(self.final, self.old)
         os.rename(self.stage, self.final)
         self.committed = True
@@ -124,26 +124,26 @@ class StagedInstall(object):
 
     def _move_software(self):
         """Move what is the user's from the older installation to the newer one; moved has its names."""
-        names = [name for name in KEPT if os.path.lexists(os.path.join(self.old, name))]
+        names = [name for name in PRESERVED_NAMES if os.path.lexists(os.path.join(self.old, name))]
         made = os.path.join(self.final, FOLDER)
         if names and os.path.isdir(made):
             shutil.rmtree(made)
         for name in names:
             os.rename(os.path.join(self.old, name), os.path.join(self.final, name))
-            self.moved.append(name)
+            self.moved_names.append(name)
 
     def finish(self):
         """Remove what is beside the installation, as far as it is ours: a copy that somebody has made stays."""
         for leftover in (self.stage, self.old):
-            clear(leftover)
+            remove_folder(leftover)
 
     def rollback(self):
         """Remove what this run made, put the older installation back."""
         if self.committed:
-            for name in reversed(self.moved):
+            for name in reversed(self.moved_names):
                 os.rename(os.path.join(self.final, name), os.path.join(self.old, name))
             os.rename(self.final, self.stage)
-        if is_ours(self.old) and not os.path.isdir(self.final):
+        if is_marked_folder(self.old) and not os.path.isdir(self.final):
             os.rename(self.old, self.final)
         self.finish()
 
@@ -157,7 +157,7 @@ def install_proof(folder):
     """
     package = str(PACKAGE)
     names = [os.path.join('proof', name) for name in sorted(os.listdir(os.path.join(package, 'proof')))]
-    names = list(_MORE) + [name for name in names if os.path.isfile(os.path.join(package, name))]
+    names = list(_PROOF_IMPORTS) + [name for name in names if os.path.isfile(os.path.join(package, name))]
     for source, target in [(os.path.join(package, name), os.path.join('osu_container', name)) for name in names] + [
             (os.path.join(SCRIPTS, name), os.path.join('scripts', name)) for name in (COMMAND, 'rank-proof')]:
         target = os.path.join(folder, PROOF, target)

@@ -12,9 +12,9 @@ import subprocess
 COMMAND, UNDO = 'make-squashfs', 'unmake-squashfs'
 FOLDER = 'user-software'
 #: What is the user's in an installation, and outlives it when the same is installed again; the folder last
-KEPT = (FOLDER + '.squashfs', FOLDER)
-INSIDE = '/user-software'
-VENV = INSIDE + '/venv'
+PRESERVED_NAMES = (FOLDER + '.squashfs', FOLDER)
+CONTAINER_FOLDER = '/user-software'
+VENV = CONTAINER_FOLDER + '/venv'
 
 #: Run by the image's Python: a virtual environment on top of its packages. One that is made in another one sees the
 #: packages of the system's Python alone, so those of the first come in by a .pth; pip comes without ensurepip, which
@@ -35,7 +35,7 @@ for name in ('pip', 'pip3'):
 '''
 
 
-def make_folder(installation, runtime, image, programs):
+def make_user_folder(installation, runtime, image, programs):
     """
     Make the folder in an installation (str, path), and the second name of its command.
 
@@ -51,12 +51,12 @@ def make_folder(installation, runtime, image, programs):
     os.symlink(COMMAND, os.path.join(installation, 'bin', UNDO))
     python = next((name for name in ('python3', 'python') if name in programs), None)
     if not python:
-        return [INSIDE + '/bin'], None
-    proc = subprocess.Popen([runtime, '--quiet', 'exec', '--bind', '%s:%s' % (folder, INSIDE), image,
+        return [CONTAINER_FOLDER + '/bin'], None
+    proc = subprocess.Popen([runtime, '--quiet', 'exec', '--bind', '%s:%s' % (folder, CONTAINER_FOLDER), image,
                              '%s/%s' % (programs[python], python), '-c', _MAKE_VENV, VENV], stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
     said = proc.communicate()[0].strip()
     if proc.returncode:
         shutil.rmtree(os.path.join(folder, 'venv'), ignore_errors=True)
-        return [INSIDE + '/bin'], said[-500:] or 'exit code %d' % proc.returncode
-    return [VENV + '/bin', INSIDE + '/bin'], None
+        return [CONTAINER_FOLDER + '/bin'], said[-500:] or 'exit code %d' % proc.returncode
+    return [VENV + '/bin', CONTAINER_FOLDER + '/bin'], None

@@ -12,7 +12,7 @@ import subprocess
 
 #: Easyconfig parameter wrapper -> what runs the commands
 WRAPPERS = ('run-in-container', 'lumi-container-wrapper')
-COMMAND = 'wrap-container'
+WRAP_COMMAND = 'wrap-container'
 
 
 class WrapperError(Exception):
@@ -49,6 +49,6 @@ def check_wrapper(wrapper, settings):
 
     :param wrapper: str, as the easyconfig names it; settings: Settings of the module
     """
-    if settings.inside.through_entrypoint:
+    if settings.container.uses_entrypoint:
         raise WrapperError("wrapper=%s: these wrappers do not start the entrypoint of the image, which approach '%s' "
                            "needs. Use the bundled one: leave --try-amend=wrapper= out" % (wrapper, settings.approach))

@@ -2,7 +2,7 @@
 The command `osu-container proof`, which the modules have as osu-proof: run a command and judge what its ranks used, or
 judge a folder of an earlier run.
 
-The ranks of every step that the command starts by srun are watched (other launchers: see watching()).
+The ranks of every step that the command starts by srun are watched (other launchers: see build_watch_variables()).
 SLURM_TASK_PROLOG, an option of srun as a variable, names a script (task-prolog) that Slurm runs before each task, as
 the user, with the id of the task's process. So no option of srun is parsed, and nothing is added to the program's
 command line.
@@ -22,16 +22,16 @@ import threading
 import time
 
 from osu_container.base import shell, streams
-from osu_container.base.files import not_anothers
-from osu_container.base.terminal import one_line, shown
-from osu_container.data.launchers import DEFAULT, LAUNCHERS
+from osu_container.base.files import require_own_folder
+from osu_container.base.terminal import escape_line, escape_streams
+from osu_container.data.launchers import DEFAULT_LAUNCHER, LAUNCHERS
 from osu_container.proof import judging, proof_text
 from osu_container.proof.judging import ProofError
 
 #: Runs before each task of srun
 PROLOG = os.path.join(os.path.dirname(os.path.realpath(__file__)), 'task-prolog')
 #: Seconds in which the first sampler of a short step makes its folder
-FIRST = 1.0
+STEP_FOLDER_TIMEOUT = 1.0
 
 
 def add_arguments(parser):
@@ -61,16 +61,16 @@ def main(options):
         options.parser.error("give a folder of an earlier run, or a command: %s -- srun -N2 -n2 osu_bw H H"
                              % options.prog)
     if words is options.words and words[1:] and os.path.isdir(words[0]):  # options behind a folder are ours
-        words = _behind_folder(words, options)
+        words = _parse_trailing_options(words, options)
     if len(words) == 1 and (os.path.isdir(words[0]) or not shutil.which(words[0])):
-        return read(words[0], options)
-    promise_for(judging.Run('', [], None, [], []), options)  # what it does not take it says before anything runs
+        return report_folder(words[0], options)
+    resolve_expectation(judging.WatchedRun('', [], None, [], []), options)  # what it does not take it says before anything runs
     if options.json:
         options.parser.error("--json is for a folder: run the command first, then %s FOLDER --json" % options.prog)
     return run(words, options)
 
 
-def _behind_folder(words, options):
+def _parse_trailing_options(words, options):
     """Read the options behind a folder (words: list of str) into options; return what is left of words."""
     parser = options.parser
     parser.parse_args(words[1:], options)
@@ -81,44 +81,44 @@ def _behind_folder(words, options):
 
 # ---- judging ---------------------------------------------------------------------------------------------------------
 
-def promise_for(run, options, own=None):
+def resolve_expectation(run, options, shell_expectation=None):
     """
     Return the Promise for a Run: --expect over --approach over that of the module. Raises ProofError.
 
     :param own: str or None, the module's promise in this shell: srun --export may keep it from the ranks
     """
-    found = judging.promise_of(run.proofs) or (judging.promise_from(own) if own else None)
+    found = judging.find_expectation(run.proofs) or (judging.parse_expectation(shell_expectation) if shell_expectation else None)
     if options.approach:
-        found = approach_promise(options.approach, found)
+        found = build_approach_expectation(options.approach, found)
     if options.expect:
-        wanted, base = judging.promise_from(options.expect, asked=True), found or judging.NOTHING
-        found = judging.Promise(
+        wanted, base = judging.parse_expectation(options.expect, is_explicit=True), found or judging.NO_EXPECTATION
+        found = judging.Expectation(
             wanted.approach or base.approach, base.container if wanted.container is None else wanted.container,
-            dict(base.comes_from, **wanted.comes_from), wanted.provider or base.provider, wanted.pmi or base.pmi,
-            wanted.asked)
+            dict(base.library_origins, **wanted.library_origins), wanted.provider or base.provider, wanted.pmi or base.pmi,
+            wanted.is_explicit)
     return found
 
 
-def approach_promise(name, module):
+def build_approach_expectation(name, module):
     """Return the Promise of an approach (str); provider and pmi are those of the module's (Promise or None)."""
     from osu_container.data.approaches import APPROACHES
     if name not in APPROACHES:
         raise ProofError("unknown approach '%s'; known approaches: %s" % (name, ', '.join(sorted(APPROACHES))))
-    entry, module = APPROACHES[name], module or judging.NOTHING
-    return judging.Promise(name, entry['container'], entry['comes_from'], module.provider, module.pmi, False)
+    entry, module = APPROACHES[name], module or judging.NO_EXPECTATION
+    return judging.Expectation(name, entry['container'], entry['comes_from'], module.provider, module.pmi, False)
 
 
-def judged(folders, options, own=None):
+def judge_steps(folders, options, shell_expectation=None):
     """
     Return [(folder, Run, Promise or None, contradictions, notes)] of folders (list of str). Raises ProofError.
 
-    :param own: str or None, as for promise_for()
+    :param own: str or None, as for resolve_expectation()
     """
     found = []
     for folder in folders:
         run = judging.read_run(folder)
-        promise = promise_for(run, options, own)
-        problems, notes = judging.judge(run, promise)
+        promise = resolve_expectation(run, options, shell_expectation)
+        problems, notes = judging.judge_run(run, promise)
         found.append((folder, run, promise, problems, notes))
     # A script may also start what is no MPI program, such as hostname: no contradiction beside a step that is one.
     if any(run.proofs for _, run, _, _, _ in found):
@@ -127,33 +127,33 @@ def judged(folders, options, own=None):
     return found
 
 
-def read(folder, options):
+def report_folder(folder, options):
     """Judge a folder (str) of an earlier run; return the exit code. Raises ProofError."""
     if not os.path.isdir(folder):
         raise ProofError("%s is neither a folder of an earlier run nor a command on PATH. A command: %s -- srun -N2 "
                          "-n2 osu_bw H H" % (folder, options.prog))
     try:
-        folders = judging.runs_in(folder)
+        folders = judging.list_step_folders(folder)
     except OSError as err:
         raise ProofError("cannot read the folder %s: %s. Ask its owner, or name another one" % (folder, err.strerror))
     if not folders:
         raise ProofError("%s holds no file of a rank (rank-0.json, ...), nor does a folder in it. "
                          "Name the folder that a proof has written (-o)" % folder)
     for step in folders:
-        if time.time() - os.stat(step).st_mtime < judging.AFTER:  # the step may have ended a moment ago
-            judging.wait_for(step)
-    found = judged(folders, options)
+        if time.time() - os.stat(step).st_mtime < judging.COMPLETION_TIMEOUT:  # the step may have ended a moment ago
+            judging.wait_for_files(step)
+    found = judge_steps(folders, options)
     if options.json:
-        print(json.dumps([proof_text.content(*one[1:]) for one in found], indent=1, sort_keys=True))
+        print(json.dumps([proof_text.build_report_data(*one[1:]) for one in found], indent=1, sort_keys=True))
     else:
-        print('\n'.join(proof_text.text(_name(one[0]), *one[1:]) for one in found), end='')
+        print('\n'.join(proof_text.format_report(_format_step_name(one[0]), *one[1:]) for one in found), end='')
     return 1 if any(one[3] for one in found) else 0
 
 
-def _name(folder):
+def _format_step_name(folder):
     """Return what the step of a folder (str) is called in the report."""
     name = os.path.basename(os.path.abspath(folder))
-    return one_line('step %s' % name if name[:1].isdigit() else name)
+    return escape_line('step %s' % name if name[:1].isdigit() else name)
 
 
 # ---- running ---------------------------------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ def run(command, options):
         raise ProofError("%s is not there. Name a command that is on PATH, or its whole path" % command[0])
     folder = None
     try:
-        folder = run_folder(options.output)
+        folder = make_run_folder(options.output)
         with tempfile.TemporaryFile(dir=folder) as probe:  # so that a full disk is told before the command runs
             probe.write(b'0')
     except OSError as err:
@@ -172,13 +172,13 @@ def run(command, options):
         raise ProofError("%s cannot be written: %s. Name another folder, which the nodes see as well, with -o DIR"
                          % (folder or err.filename, err.strerror))
     token = binascii.hexlify(os.urandom(8)).decode()  # tells the steps of this proof from others
-    env = dict(os.environ, OSU_PROOF_RUN=token, **watching(command, folder))
+    env = dict(os.environ, OSU_PROOF_RUN=token, **build_watch_variables(command, folder))
     if 'OSU_PROOF_TASK' in env:
         env.pop('OSU_PROOF', None)  # the wrapper would start a second sampler
     code = None
     try:
-        code = call(command, env)
-        contradicts = report(folder, _new_steps(folder, token), command, code, options)
+        code = execute_command(command, env)
+        contradicts = report_steps(folder, _find_new_steps(folder, token), command, code, options)
         return code or (1 if contradicts else 0)
     except (ProofError, OSError) as err:
         if code is None:  # the script names an interpreter that is not there, or no process is left
@@ -186,13 +186,13 @@ def run(command, options):
                              "(ulimit -a)" % (command[0], err.strerror))
         if not code:
             raise
-        streams.say("%s: error: %s" % (options.prog, streams.problem(err) if isinstance(err, OSError) else err))
+        streams.print_stderr("%s: error: %s" % (options.prog, streams.format_os_error(err) if isinstance(err, OSError) else err))
         return code  # the program's own says more
     finally:
         _remove_if_empty(folder)
 
 
-def watching(command, folder):
+def build_watch_variables(command, folder):
     """
     Return the variables (dict) by which the ranks of a command (list of str) are watched, into folder (str).
 
@@ -202,8 +202,8 @@ def watching(command, folder):
     """
     name = os.path.basename(command[0])
     others = [one for one, launcher in LAUNCHERS.items()
-              if one != DEFAULT and name in launcher['command'].split()[:1] + launcher['also']]
-    if others or os.environ.get('OSU_LAUNCHER', DEFAULT) != DEFAULT and name != DEFAULT:
+              if one != DEFAULT_LAUNCHER and name in launcher['command'].split()[:1] + launcher['also']]
+    if others or os.environ.get('OSU_LAUNCHER', DEFAULT_LAUNCHER) != DEFAULT_LAUNCHER and name != DEFAULT_LAUNCHER:
         return {'OSU_PROOF': folder}
     users = os.environ.get('SLURM_TASK_PROLOG', '')
     if os.path.basename(users) == os.path.basename(PROLOG):  # of osu-native, or a proof around this one
@@ -211,18 +211,18 @@ def watching(command, folder):
     return {'OSU_PROOF_TASK': folder, 'OSU_PROOF_PROLOG': users, 'SLURM_TASK_PROLOG': PROLOG}
 
 
-def report(folder, steps, command, code, options):
+def report_steps(folder, steps, command, code, options):
     """
     Judge the steps (list of str) of a command (list of str) and say what they show; return whether one contradicts.
 
     :param folder: str, of the run; code: int, exit code of the command. Raises ProofError.
     """
     if not steps:
-        raise ProofError(nothing_said(command, code))
+        raise ProofError(explain_missing_proof(command, code))
     for step in steps:
-        judging.wait_for(step)
-    found = judged(steps, options, os.environ.get('OSU_PROMISE'))
-    blocks = '\n'.join(proof_text.text(_name(one[0]), *one[1:]) for one in found)
+        judging.wait_for_files(step)
+    found = judge_steps(steps, options, os.environ.get('OSU_PROMISE'))
+    blocks = '\n'.join(proof_text.format_report(_format_step_name(one[0]), *one[1:]) for one in found)
     contradicts = any(one[3] for one in found)
     if options.output or contradicts:
         kept = os.path.relpath(folder)
@@ -234,7 +234,7 @@ def report(folder, steps, command, code, options):
     return contradicts
 
 
-def run_folder(wanted):
+def make_run_folder(wanted):
     """
     Make the folder of a run; return its path (str). Raises OSError, and ProofError if it cannot be one.
 
@@ -244,26 +244,26 @@ def run_folder(wanted):
         return tempfile.mkdtemp(prefix=time.strftime('osu-proof-%Y%m%dT%H%M%SZ-', time.gmtime()), dir=os.getcwd())
     folder = os.path.abspath(wanted)
     os.makedirs(folder, exist_ok=True)
-    not_anothers(folder)  # a script in it runs
-    if judging.runs_in(folder) == [folder]:
+    require_own_folder(folder)  # a script in it runs
+    if judging.list_step_folders(folder) == [folder]:
         raise ProofError("%s is the folder of a step: it holds files of ranks itself. Name another one with -o DIR"
                          % wanted)
     return folder
 
 
-def _new_steps(folder, token):
+def _find_new_steps(folder, token):
     """Return the folders (list of str) of the steps that the proof with this token (str) has watched, in order."""
-    end = time.monotonic() + FIRST
+    end = time.monotonic() + STEP_FOLDER_TIMEOUT
     while True:
-        found = [path for path in judging.runs_in(folder) if judging.is_watched_by(path, token)]
+        found = [path for path in judging.list_step_folders(folder) if judging.has_run_token(path, token)]
         if found or time.monotonic() > end:
             return found
         time.sleep(0.02)
 
 
-def nothing_said(command, code):
+def explain_missing_proof(command, code):
     """Return why no rank of command (list of str) left a file, as text for people; code: int, its exit code."""
-    typed = shell.line(command)
+    typed = shell.join_words(command)
     if code:
         return "nothing is proved: `%s` ended with exit code %d before a step had begun. Its own messages say " \
                "why" % (typed, code)
@@ -281,14 +281,14 @@ def _remove_if_empty(folder):
         pass
 
 
-def call(command, env, passed_on=(signal.SIGTERM, signal.SIGHUP)):
+def execute_command(command, env, passed_on=(signal.SIGTERM, signal.SIGHUP)):
     """
     Run command (list of str) as a shell would; return its exit code.
 
     Ctrl-C is its own affair; SIGTERM and SIGHUP are passed on (passed_on: tuple of int). Where this process is killed
     it gets SIGTERM: nobody would judge what it does, and nobody might know that it runs.
     """
-    passed, ending = {}, streams.ending_with(os.getpid())
+    passed, ending = {}, streams.terminate_with_parent(os.getpid())
     alone = threading.current_thread() is not threading.main_thread()  # a thread has no say in signals
     before = signal.SIG_DFL if alone else signal.signal(signal.SIGINT, signal.SIG_IGN)
 
@@ -309,14 +309,14 @@ def call(command, env, passed_on=(signal.SIGTERM, signal.SIGHUP)):
     return code if code >= 0 else 128 - code
 
 
-def stand_alone():
+def run_standalone():
     """The command osu-proof of an installed module; returns the exit code."""
     from osu_container import cli
     parser = cli.Parser(prog='osu-proof', description="Show what every rank of a run really loaded and used.")
     add_arguments(parser)
-    parser.say_codes('proof')
+    parser.add_exit_codes('proof')
 
     def run_shown():
-        with shown():
-            return cli.call(parser.parse_args())
-    return streams.as_process(run_shown)
+        with escape_streams():
+            return cli.run_subcommand(parser.parse_args())
+    return streams.run_process(run_shown)

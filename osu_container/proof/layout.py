@@ -21,30 +21,30 @@ PROOF = {'rank': int, 'node': str, 'container': bool, 'image': str, 'executable'
 NEEDED = ('libraries', 'node', 'rank', 'container')
 
 
-def _completed(name, value, shape):
+def _complete_value(name, value, shape):
     """Return value with all keys of a shape, None for those that are missing. Raises ValueError if it does not fit."""
     kind = shape if isinstance(shape, type) else type(shape)
     if not isinstance(value, kind) or kind is int and (isinstance(value, bool) or not 0 <= value <= MOST_RANKS):
         raise ValueError("%s is %.60r" % (name, value))
     if kind is list:
-        return [_completed(name, each, shape[0]) for each in value]
+        return [_complete_value(name, each, shape[0]) for each in value]
     if kind is not dict or shape is dict:
         return value
     if str in shape:
-        return {key: _completed('%.60s of %s' % (key, name), each, shape[str]) for key, each in value.items()}
-    found = {key: None if value.get(key) is None else _completed(key, value[key], below)
+        return {key: _complete_value('%.60s of %s' % (key, name), each, shape[str]) for key, each in value.items()}
+    found = {key: None if value.get(key) is None else _complete_value(key, value[key], below)
              for key, below in shape.items()}
     return dict(value, **found)
 
 
-def checked(proof, rank):
+def check_proof(proof, rank):
     """
     Return a proof (dict) with all keys of the layout.
 
     :param rank: int, the rank of whose file it is
     Raises ValueError, with what is wrong, if a key has a value that it cannot have, or one is missing.
     """
-    found = _completed('the proof', proof, PROOF)
+    found = _complete_value('the proof', proof, PROOF)
     missing = [key for key in ('found',) + (NEEDED if found['found'] else ()) if found[key] is None]
     missing += ['path' for library in (found['libraries'] or {}).values() if library['path'] is None]
     if missing:

@@ -21,8 +21,8 @@ import re
 import socket
 import struct
 
-from osu_container.data.launchers import told
-from osu_container.proof.loaded import link, listdir, read
+from osu_container.data.launchers import detect_launcher
+from osu_container.proof.loaded import read_proc_link, list_proc_folder, read_proc_file
 
 #: (pattern of a device that is open, provider or None where several use it, what it is). Names as libfabric has them.
 #: From the sources of libcxi, rdma-core, opa-psm2, xpmem and ROCm; cxi was not seen by this project.
@@ -43,7 +43,7 @@ _UTILITY = ('ofi_rxm', 'ofi_rxd', 'ofi_mrail', 'lnx', 'off_coll', 'shm', 'sm2')
 _SIOCGIFADDR = 0x8915
 
 
-def _address(text):
+def _parse_address(text):
     """Return (address, port) of the hexadecimal text in /proc/net/tcp and tcp6, e.g. '0100007F:1F90'."""
     words, port = text.split(':')
     # words of 32 bits, each in the byte order of the machine
@@ -53,7 +53,7 @@ def _address(text):
     return address[len('::ffff:'):] if address.startswith('::ffff:') else address, int(port, 16)
 
 
-def sockets_of(pid, inodes):
+def list_sockets(pid, inodes):
     """
     Return the TCP sockets of process pid (list of dict: state 'listens' or 'connected', address, port, peer).
 
@@ -61,17 +61,17 @@ def sockets_of(pid, inodes):
     """
     found = []
     for name in ('tcp', 'tcp6') if inodes else ():
-        for line in read('/proc/%d/net/%s' % (pid, name)).decode('ascii', 'replace').splitlines()[1:]:
+        for line in read_proc_file('/proc/%d/net/%s' % (pid, name)).decode('ascii', 'replace').splitlines()[1:]:
             fields = line.split()
             if len(fields) < 10 or fields[9] not in inodes or fields[3] not in (_LISTENS, _CONNECTED):
                 continue
-            (address, port), peer = _address(fields[1]), _address(fields[2])
+            (address, port), peer = _parse_address(fields[1]), _parse_address(fields[2])
             found.append({'state': 'listens' if fields[3] == _LISTENS else 'connected', 'address': address,
                           'port': port, 'peer': None if fields[3] == _LISTENS else '%s:%d' % peer})
     return sorted(found, key=lambda one: (one['state'], one['address'], one['port']))
 
 
-def interfaces():
+def list_interfaces():
     """Return {address: name} of the network interfaces of this node, IPv4 (ioctl SIOCGIFADDR) and IPv6 (/proc)."""
     found = {}
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
@@ -81,28 +81,28 @@ def interfaces():
             except OSError:  # it has no address
                 continue
             found[socket.inet_ntoa(answer[20:24])] = name
-    for line in read('/proc/net/if_inet6').decode('ascii', 'replace').splitlines():
+    for line in read_proc_file('/proc/net/if_inet6').decode('ascii', 'replace').splitlines():
         fields = line.split()
         found[socket.inet_ntop(socket.AF_INET6, bytes(bytearray.fromhex(fields[0])))] = fields[-1]
     return found
 
 
-def descriptors(pid):
+def list_descriptors(pid):
     """Return {number (int): what it leads to (str)} of the open files of process pid."""
     found = {}
-    for name in listdir('/proc/%d/fd' % pid):
-        target = link('/proc/%d/fd/%s' % (pid, name))
+    for name in list_proc_folder('/proc/%d/fd' % pid):
+        target = read_proc_link('/proc/%d/fd/%s' % (pid, name))
         if target:
             found[int(name)] = target
     return found
 
 
-def own_sockets():
+def list_inherited_sockets():
     """Return the inodes (set of str) of the sockets that this process holds: what a rank has from its parent too."""
-    return {match.group(1) for match in map(_SOCKET.match, descriptors(os.getpid()).values()) if match}
+    return {match.group(1) for match in map(_SOCKET.match, list_descriptors(os.getpid()).values()) if match}
 
 
-def _managers(environment):
+def _list_manager_addresses(environment):
     """Return {'address:port'} of the process manager, as environment (dict) names it."""
     found = set()
     for name, value in environment.items():
@@ -118,18 +118,18 @@ def _managers(environment):
     return found
 
 
-def opened(pid, environment, inherited=(), paths=()):
+def read_open_resources(pid, environment, inherited=(), paths=()):
     """
-    Return what process pid has opened (dict): devices, shared (list of str), sockets (as sockets_of()), manager.
+    Return what process pid has opened (dict): devices, shared (list of str), sockets (as list_sockets()), manager.
 
     :param environment: dict, that of the process; inherited: set of str, sockets that it has from its parent
     :param paths: list of str, files that it has mapped
     manager is the 'address:port' of the process manager to which it is connected, None without.
     """
-    files = descriptors(pid)
+    files = list_descriptors(pid)
     inodes = {match.group(1) for match in map(_SOCKET.match, files.values()) if match} - set(inherited)
-    sockets = sockets_of(pid, inodes)
-    managers = _managers(environment)
+    sockets = list_sockets(pid, inodes)
+    managers = _list_manager_addresses(environment)
     manager = next((one['peer'] for one in sockets if one['peer'] in managers), None)
     sockets = [one for one in sockets if one['peer'] not in managers]
     if environment.get('PMIX_RANK') is not None:
@@ -141,7 +141,7 @@ def opened(pid, environment, inherited=(), paths=()):
             'shared': [path for path in everything if SHARED.match(path)][:20], 'sockets': sockets, 'manager': manager}
 
 
-def providers_wanted(text, links=None):
+def parse_allowed_providers(text, links=None):
     """
     Return the providers of a network (list of str) that a value of FI_PROVIDER (str or None) allows; [] if any may be.
 
@@ -157,18 +157,18 @@ def providers_wanted(text, links=None):
     return [name for name in names if name and name not in _UTILITY]
 
 
-def network_of(what, libraries, environment, addresses):
+def identify_network(what, libraries, environment, addresses):
     """
     Return the network (dict): layer, provider, domains (list of str), how (str), opened (what); None: nothing shows.
 
     layer is 'libfabric', 'ucx', 'mpi' (MPI's own TCP) or None where it cannot be told.
 
-    :param what: dict, from opened(); libraries: names (iterable) of those that are mapped
-    :param environment: dict of the process; addresses: dict, from interfaces()
+    :param what: dict, from read_open_resources(); libraries: names (iterable) of those that are mapped
+    :param environment: dict of the process; addresses: dict, from list_interfaces()
     """
     over_ucx = 'libucp' in libraries and any('/ucx_shm_' in path for path in what['shared'])
     layer = 'ucx' if over_ucx else 'libfabric' if 'libfabric' in libraries else 'mpi'
-    shown = _by_device(what['devices'], layer, libraries, environment) or _by_sockets(
+    shown = _identify_by_device(what['devices'], layer, libraries, environment) or _identify_by_sockets(
         what['sockets'], layer, environment, addresses)
     if shown is None:
         return None
@@ -176,7 +176,7 @@ def network_of(what, libraries, environment, addresses):
     return {'layer': layer, 'provider': provider, 'domains': sorted(set(domains)), 'how': how, 'opened': what}
 
 
-def _by_device(devices, layer, libraries, environment):
+def _identify_by_device(devices, layer, libraries, environment):
     """Return (layer, provider, domains, how) as the open devices (list of str) show it, None where none is open."""
     for pattern, provider in DEVICES:
         names = [pattern.match(path).group(1) for path in devices if pattern.match(path)]
@@ -190,8 +190,8 @@ def _by_device(devices, layer, libraries, environment):
     return None
 
 
-def _by_sockets(sockets, layer, environment, addresses):
-    """Return (layer, provider, domains, how) as sockets (see sockets_of()) show it, None where nothing shows."""
+def _identify_by_sockets(sockets, layer, environment, addresses):
+    """Return (layer, provider, domains, how) as sockets (see list_sockets()) show it, None where nothing shows."""
     listens = [one for one in sockets if one['state'] == 'listens']
     own = [one for one in listens if one['address'] in addresses]
     domains = [addresses[one['address']] for one in own]
@@ -200,7 +200,7 @@ def _by_sockets(sockets, layer, environment, addresses):
     if not listens:
         return None
     if layer == 'libfabric' and own:
-        named = [name for name in providers_wanted(environment.get('FI_PROVIDER')) if name in TCP]
+        named = [name for name in parse_allowed_providers(environment.get('FI_PROVIDER')) if name in TCP]
         return layer, named[0] if named else 'tcp', domains, "it listens at %s" % ', '.join(
             '%s:%d' % (one['address'], one['port']) for one in own)
     if layer == 'libfabric':
@@ -215,13 +215,13 @@ _PMI = ('PMI_FD', 'PMI_PORT', 'PMI_CONTROL_FD')
 _PALS = ('PALS_APINFO', 'PALS_APID')
 
 
-def _same_task(environment, own):
+def _matches_task_rank(environment, own):
     """Return whether environment[own] is the number of this task: a shell in a step hands on that of its own."""
-    number, launcher = environment.get(own), told(environment)[1]
+    number, launcher = environment.get(own), detect_launcher(environment)[1]
     return number is not None and (not launcher or environment[launcher['rank']] == number)
 
 
-def world_of(environment, family, libraries, files, what):
+def derive_world(environment, family, libraries, files, what):
     """
     Return how many ranks MPI sees (dict): size (int or None), tasks (int or None), pmi (str or None), how (str).
 
@@ -229,9 +229,9 @@ def world_of(environment, family, libraries, files, what):
     manager of its kind starts as a world of its own; this is what MPICH, Intel MPI, Cray MPICH and Open MPI do.
 
     :param environment: dict of the process; family: str or None, of its libmpi; libraries: names that are mapped
-    :param files: dict, from descriptors(); what: dict, from opened()
+    :param files: dict, from list_descriptors(); what: dict, from read_open_resources()
     """
-    launcher = told(environment)[1]
+    launcher = detect_launcher(environment)[1]
     names = [launcher['size']] if launcher else ['SLURM_STEP_NUM_TASKS', 'SLURM_NTASKS']
     tasks = next((environment[name] for name in names if environment.get(name)), None)
     tasks = int(tasks) if tasks and tasks.isdigit() else None
@@ -239,24 +239,24 @@ def world_of(environment, family, libraries, files, what):
     if what['manager'] and speaks_pmix:
         size, pmi, how = tasks, 'PMIx', "it is connected to the PMIx server %s" % what['manager']
     elif family == 'Open MPI':
-        size, pmi, how = _world_of_open_mpi(environment, libraries, tasks)
+        size, pmi, how = _derive_open_mpi_world(environment, libraries, tasks)
     else:
-        size, pmi, how = (_world_by_pmi(environment, family, files, tasks)
-                          or _world_without_pmi(environment, family, speaks_pmix, tasks))
+        size, pmi, how = (_derive_pmi_world(environment, family, files, tasks)
+                          or _derive_world_without_pmi(environment, family, speaks_pmix, tasks))
     return {'size': size, 'tasks': tasks, 'pmi': pmi, 'how': how}
 
 
-def _world_of_open_mpi(environment, libraries, tasks):
-    """Return (size, pmi, how) of an Open MPI that is not connected to a PMIx server; see world_of()."""
-    if _same_task(environment, 'PMIX_RANK'):
+def _derive_open_mpi_world(environment, libraries, tasks):
+    """Return (size, pmi, how) of an Open MPI that is not connected to a PMIx server; see derive_world()."""
+    if _matches_task_rank(environment, 'PMIX_RANK'):
         return tasks, 'PMIx', "PMIX_RANK is set"
     if 'libpmi' in libraries or 'libpmi2' in libraries:
         return None, None, "it has a PMI library of Slurm, whose state does not show"
     return 1, None, "PMIX_RANK is not set, and Open MPI finds the other ranks by PMIx only"
 
 
-def _world_by_pmi(environment, family, files, tasks):
-    """Return (size, pmi, how) where a manager of PMI or PALS shows, None where none does; see world_of()."""
+def _derive_pmi_world(environment, family, files, tasks):
+    """Return (size, pmi, how) where a manager of PMI or PALS shows, None where none does; see derive_world()."""
     pals = [name for name in _PALS if environment.get(name)]
     if family == 'Cray MPICH' and pals:
         return tasks, 'PALS', "%s is set" % pals[0]
@@ -269,14 +269,14 @@ def _world_by_pmi(environment, family, files, tasks):
     return None
 
 
-def _world_without_pmi(environment, family, speaks_pmix, tasks):
-    """Return (size, None, how) where no process manager shows; see world_of()."""
+def _derive_world_without_pmi(environment, family, speaks_pmix, tasks):
+    """Return (size, None, how) where no process manager shows; see derive_world()."""
     number = environment.get('PMI_FD', '')
     if family not in ('MPICH', 'Intel MPI', 'Cray MPICH'):
         return None, None, "libmpi is of no known family"
     if speaks_pmix:
         return None, None, "it has libpmix, whose state does not show"
-    if number.isdigit() and _same_task(environment, 'PMI_RANK') and environment.get('PMI_SIZE') == str(tasks):
+    if number.isdigit() and _matches_task_rank(environment, 'PMI_RANK') and environment.get('PMI_SIZE') == str(tasks):
         return None, None, "PMI_FD=%s is closed, as after MPI_Finalize" % number
     if number.isdigit():
         return 1, None, "PMI_FD=%s is no open socket of this process, but left from an outer step" % number

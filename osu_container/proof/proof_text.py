@@ -7,28 +7,28 @@ import os
 
 from osu_container.base import columns
 from osu_container.data.approaches import NO_LIBFABRIC
-from osu_container.proof.judging import UNPROVED, merged, ranges
+from osu_container.proof.judging import UNPROVED, merge_proofs, format_ranges
 
 #: Kinds of ranks and lines of domains that are shown; a report fits on a screen
 KINDS, DOMAINS = 3, 4
 #: Order of the libraries, others follow
-FIRST = ('libmpi', 'libfabric', 'libcxi', 'libxpmem', 'libmpi_gtl', 'libhsa-runtime64', 'librccl-net')
+LIBRARY_ORDER = ('libmpi', 'libfabric', 'libcxi', 'libxpmem', 'libmpi_gtl', 'libhsa-runtime64', 'librccl-net')
 #: Loaded by the wheels of MPICH beside libfabric, whichever runs: worth a line only where it is used
-BESIDE = ('libucp',)
+HIDDEN_LIBRARIES = ('libucp',)
 
 
-def count(number, what):
+def format_count(number, what):
     """Return '1 rank', '2 ranks'."""
     return '%d %s%s' % (number, what, '' if number == 1 else 's')
 
 
-def _nodes(names):
+def _format_nodes(names):
     """Return the names of nodes (list of str) as text, a few of them."""
     names = sorted(names)
     return ', '.join(names) if len(names) <= 4 else '%s, ... %s' % (', '.join(names[:2]), names[-1])
 
 
-def _library(facts, name):
+def _format_library(facts, name):
     """Return one library (dict) as text: 'MPICH 4.2.3 of the image: /opt/mpich/lib/libmpi.so.12 (build id 1a2b...)'."""
     words = [facts['family']] if facts['family'] and facts['family'] != name else []
     words.append(facts['release'] or 'of unknown release')
@@ -40,11 +40,11 @@ def _library(facts, name):
     return '%s: %s (%s)' % (' '.join(words), facts['host_path'] or facts['path'], build)
 
 
-def _network(entries, ranks):
-    """Return the lines (list of str) of what the ranks (int, how many) have opened; entries: 'network' of merged()."""
+def _format_network(entries, ranks):
+    """Return the lines (list of str) of what the ranks (int, how many) have opened; entries: 'network' of merge_proofs()."""
     lines = []
     for entry in entries[:DOMAINS]:
-        who = '' if entry['ranks'] == ranks else '%s: ' % count(entry['ranks'], 'rank')
+        who = '' if entry['ranks'] == ranks else '%s: ' % format_count(entry['ranks'], 'rank')
         if entry['how'] is None:
             lines.append(who + 'not seen')
             continue
@@ -57,11 +57,11 @@ def _network(entries, ranks):
     return lines
 
 
-def _world(entries, ranks):
+def _format_world(entries, ranks):
     """Return the lines (list of str) of how many ranks MPI sees."""
     lines = []
     for entry in entries[:DOMAINS]:
-        who = 'each' if entry['ranks'] == ranks and ranks > 1 else count(entry['ranks'], 'rank')
+        who = 'each' if entry['ranks'] == ranks and ranks > 1 else format_count(entry['ranks'], 'rank')
         if entry['size'] is None:
             lines.append('%s: cannot be told%s' % (who, ': ' + entry['how'] if entry['how'] else ''))
         else:
@@ -69,19 +69,19 @@ def _world(entries, ranks):
     return lines
 
 
-def _kind(group):
-    """Return the lines (list of str) about ranks that are alike (dict of merged())."""
+def _format_group(group):
+    """Return the lines (list of str) about ranks that are alike (dict of merge_proofs())."""
     number = len(group['ranks'])
     inside = 'in the container %s' % os.path.basename(group['image']) if group['image'] else \
         'in a container' if group['container'] else 'outside of any container'
     rows = [('program', '%s, %s' % (group['executable'] or 'unknown', inside))]
     if group['shared'] is not None:
         rows.append(('container', 'one for the ranks of a node' if group['shared'] else 'one for each rank'))
-    names = [name for name in FIRST if name in group['libraries']]
-    names += sorted(name for name in group['libraries'] if name not in names and name not in BESIDE)
-    rows += [(name, _library(group['libraries'][name], name)) for name in names]
-    rows += [('network', text) for text in _network(group['network'], number)]
-    rows += [('ranks', text) for text in _world(group['world'], number)]
+    names = [name for name in LIBRARY_ORDER if name in group['libraries']]
+    names += sorted(name for name in group['libraries'] if name not in names and name not in HIDDEN_LIBRARIES)
+    rows += [(name, _format_library(group['libraries'][name], name)) for name in names]
+    rows += [('network', text) for text in _format_network(group['network'], number)]
+    rows += [('ranks', text) for text in _format_world(group['world'], number)]
     shown, before = [], None
     for name, text in rows:
         shown.append('  %-10s %s' % ('' if name == before else name, text))
@@ -89,68 +89,68 @@ def _kind(group):
     return shown
 
 
-def kept(promise, proofs):
+def format_matched_expectation(promise, proofs):
     """
     Return what of a Promise the proofs show as text: 'in a container, libmpi of the image, provider tcp'.
 
     A provider that was not seen on every rank is left out.
     """
     parts = [] if promise.container is None else ['in a container' if promise.container else 'outside of any container']
-    owners = [(name, promise.comes_from[name]) for name in ('libmpi', 'libfabric') if name in promise.comes_from]
+    owners = [(name, promise.library_origins[name]) for name in ('libmpi', 'libfabric') if name in promise.library_origins]
     parts += ['no ' + name if owner == NO_LIBFABRIC else '%s of the %s' % (name, owner) for name, owner in owners]
     seen = proofs and all((proof.get('network') or {}).get('layer') for proof in proofs)
     return ', '.join(parts + (['provider %s' % promise.provider] if promise.provider and seen else []))
 
 
-def _sentences(word, texts):
+def _wrap_sentences(word, texts):
     """Return texts (list of str) as wrapped lines, each behind a word (str or None)."""
     lines = []
     for text in texts:
-        lines += columns.fill('%s: %s' % (word, text) if word else text, follow='  ').split('\n')
+        lines += columns.fill_text('%s: %s' % (word, text) if word else text, subsequent_indent='  ').split('\n')
     return lines
 
 
-def text(name, run, promise, problems, notes):
+def format_report(name, run, promise, problems, notes):
     """
     Return the report (str) of one step.
 
     :param name: str, what the step is called; run: Run; promise: Promise or None
     :param problems, notes: lists of str, from judge()
     """
-    groups = merged(run.proofs)
+    groups = merge_proofs(run.proofs)
     number = len(run.proofs)
     lines = []
     if len(groups) == 1:
         nodes = groups[0]['nodes']
-        lines.append('%s: %s on %s (%s)%s' % (name, count(number, 'rank'), count(len(nodes), 'node'), _nodes(nodes),
+        lines.append('%s: %s on %s (%s)%s' % (name, format_count(number, 'rank'), format_count(len(nodes), 'node'), _format_nodes(nodes),
                                               ', all alike' if number > 1 else ''))
-        lines += _kind(groups[0])
+        lines += _format_group(groups[0])
     elif groups:
-        lines.append('%s: %s of %d kinds' % (name, count(number, 'rank'), len(groups)))
+        lines.append('%s: %s of %d kinds' % (name, format_count(number, 'rank'), len(groups)))
         for group in groups[:KINDS]:
-            lines.append(' %s %s on %s:' % ('rank' if len(group['ranks']) == 1 else 'ranks', ranges(group['ranks']),
-                                            _nodes(group['nodes'])))
-            lines += _kind(group)
+            lines.append(' %s %s on %s:' % ('rank' if len(group['ranks']) == 1 else 'ranks', format_ranges(group['ranks']),
+                                            _format_nodes(group['nodes'])))
+            lines += _format_group(group)
         if len(groups) > KINDS:
             lines.append(' and %d more kinds of ranks: osu-container proof --json has them all' % (len(groups) - KINDS))
     else:
         lines.append('%s: no rank with MPI' % name)
-    lines += _sentences('note', notes)
+    lines += _wrap_sentences('note', notes)
     if problems:
-        lines += _sentences(None, [one for one in problems if one.startswith(UNPROVED)])
-        lines += _sentences('CONTRADICTION', [one for one in problems if not one.startswith(UNPROVED)])
+        lines += _wrap_sentences(None, [one for one in problems if one.startswith(UNPROVED)])
+        lines += _wrap_sentences('CONTRADICTION', [one for one in problems if not one.startswith(UNPROVED)])
         return '\n'.join(lines) + '\n'
-    if groups and promise and kept(promise, run.proofs):
+    if groups and promise and format_matched_expectation(promise, run.proofs):
         by = ' by %s' % promise.approach if promise.approach else ''
-        lines += _sentences('as promised%s' % by, [kept(promise, run.proofs)])
+        lines += _wrap_sentences('as promised%s' % by, [format_matched_expectation(promise, run.proofs)])
     elif groups:
         lines.append('no promise to compare with: load a module, or give --approach or --expect')
     return '\n'.join(lines) + '\n'
 
 
-def content(run, promise, problems, notes):
+def build_report_data(run, promise, problems, notes):
     """Return the same as data (dict, for --json)."""
-    return {'directory': os.path.abspath(run.directory), 'tasks': run.tasks, 'missing': run.missing,
-            'without_mpi': [{'rank': rank, 'reason': reason} for rank, reason in run.without],
-            'promise': promise._asdict() if promise else None, 'contradictions': problems, 'notes': notes,
-            'kinds': merged(run.proofs)}
+    return {'directory': os.path.abspath(run.directory), 'tasks': run.tasks, 'missing': run.missing_ranks,
+            'without_mpi': [{'rank': rank, 'reason': reason} for rank, reason in run.ranks_without_mpi],
+            'promise': dict(zip(('approach', 'container', 'comes_from', 'provider', 'pmi', 'asked'), promise)) if promise else None, 'contradictions': problems, 'notes': notes,
+            'kinds': merge_proofs(run.proofs)}

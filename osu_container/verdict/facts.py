@@ -2,7 +2,7 @@
 Facts that a module rests on, read from an image and a host before anything is installed or run.
 
 read_facts() gives plain data that JSON can hold: it is recorded in every installation (facts.json) and is what
-settings_for() turns into a module. It raises FactsError when the mix of image and host cannot run.
+build_settings() turns into a module. It raises FactsError when the mix of image and host cannot run.
 """
 import os
 import re
@@ -10,52 +10,52 @@ import shutil
 import subprocess
 
 from osu_container.base import shell
-from osu_container.data.sites.schema import fits
+from osu_container.data.sites.schema import matches_shape
 from osu_container.image.elf import ElfError
 from osu_container.image.image import Image
-from osu_container.image.libraries import LibraryVersion, read_library, sha256_of
-from osu_container.image.loader import of_name
+from osu_container.image.libraries import LibraryVersion, read_library, compute_sha256
+from osu_container.image.loader import find_loaded_file
 from osu_container.image.sif import ImageError
 from osu_container.verdict.rules.finding import NOTE, uses_libfabric
-from osu_container.verdict.settings import HOST_MPI, families, with_mpi_of
-from osu_container.verdict.site_choice import in_words
+from osu_container.verdict.settings import HOST_MPI, list_mpi_families, select_host_mpi
+from osu_container.verdict.site_choice import format_shape
 from osu_container.verdict.trial import (
-    Host,
-    bound_files,
-    entrypoint_folders,
-    image_mpi,
-    libraries_of,
-    missing_host_paths,
-    plugin_folders,
-    plugin_in_front,
+    HostFileSystem,
+    list_bound_files,
+    list_entrypoint_folders,
+    select_image_mpi,
+    locate_host_libraries,
+    list_missing_host_paths,
+    list_plugin_folders,
+    find_leading_plugin_folder,
 )
-from osu_container.verdict.verdict import judged
+from osu_container.verdict.verdict import evaluate_approach
 
 
 class FactsError(Exception):
     """Image, host and approach do not fit; the text says which file, what was found, what is needed, what to do."""
 
 
-#: What settings_for() needs of recorded facts, as shapes of data/sites/schema.py. A native module has no image
+#: What build_settings() needs of recorded facts, as shapes of data/sites/schema.py. A native module has no image
 _RECORDED = {'image': {'file': str, 'mpi': str, 'libfabric': str, 'programs': dict, 'library_path': list},
              'host': {'root': str, 'injected': [{'path': str, 'sha256': str}],
                       'runtime': {'command': str, 'name': str}}}
 
 
-def checked(facts):
+def validate_facts(facts):
     """Return recorded facts (of facts.json, any JSON). Raises FactsError if they are none: the file is damaged."""
     native = isinstance(facts, dict) and 'image' not in facts
     for part, wanted in _RECORDED.items():
         found = facts.get(part) if isinstance(facts, dict) else None
         for key, shape in wanted.items():
             value = found.get(key, [] if key == 'injected' else None) if isinstance(found, dict) else None
-            if not fits(value, shape) and not (native and (part == 'image' or key == 'runtime')):
+            if not matches_shape(value, shape) and not (native and (part == 'image' or key == 'runtime')):
                 raise FactsError("%s.%s is %s, wanted %s; install the module again"
-                                 % (part, key, ascii(value)[:40], in_words(shape)))
+                                 % (part, key, ascii(value)[:40], format_shape(shape)))
     return facts
 
 
-def _library(path):
+def _identify_library(path):
     """Return (LibraryVersion, build id) of the library file path, None in them for what the file does not say."""
     try:
         return read_library(path)
@@ -63,13 +63,13 @@ def _library(path):
         return LibraryVersion(None, None), None
 
 
-def _release(path):
+def _read_release(path):
     """Return (family, release) of the library file path as str, 'unknown' for what the file does not say."""
-    version, _ = _library(path)
+    version, _ = _identify_library(path)
     return version.family or 'unknown', version.release or 'unknown'
 
 
-def host_facts(site, root, soname=None):
+def read_host_versions(site, root, soname=None):
     """
     Return {'root', 'mpi', 'libfabric'}: what the host's own libraries are (str), None for what is not there.
 
@@ -78,18 +78,18 @@ def host_facts(site, root, soname=None):
     found = {'root': root, 'mpi': None, 'libfabric': None}
     for name, key in ((HOST_MPI.get(soname, 'libmpi'), 'mpi'), ('libfabric', 'libfabric')):
         fact = site['libraries'].get(name)
-        path = Host(root).on(fact['value']) if fact else None
+        path = HostFileSystem(root).add_root(fact['value']) if fact else None
         if path and os.path.isfile(path):
-            family, release = _release(path)
+            family, release = _read_release(path)
             found[key] = release if name == 'libfabric' else '%s %s' % (family, release)
     return found
 
 
 def read_facts(approach, site, sif, root, runtime, program_prefix, programs=(), force=False):
     """
-    Return {'image': ..., 'host': ..., 'verdict': ...} for settings_for(), read from the SIF and the host.
+    Return {'image': ..., 'host': ..., 'verdict': ...} for build_settings(), read from the SIF and the host.
 
-    :param approach, site: entries (dict) as for settings_for()
+    :param approach, site: entries (dict) as for build_settings()
     :param sif: str, path of the image
     :param root: str, folder that stands in for the host's /, '' on the real system
     :param runtime: dict: command (str, path of the runtime), name ('apptainer' or 'singularity', from --version)
@@ -100,18 +100,18 @@ def read_facts(approach, site, sif, root, runtime, program_prefix, programs=(), 
     """
     if isinstance(programs, str):
         raise FactsError("programs is the text %r and no list. Put it into one: programs = [%r]" % (programs, programs))
-    host = Host(root)
+    host = HostFileSystem(root)
     try:
         with Image(sif, program_prefix, programs) as image:
-            _check_paths(with_mpi_of(approach, image_mpi(image, families(approach))[1]), site, host)
+            _check_paths(select_host_mpi(approach, select_image_mpi(image, list_mpi_families(approach))[1]), site, host)
             _check_image(image, program_prefix)
-            mix, verdict = judged(approach, site, image, host, runtime=runtime, dry=True)
-            return facts_of(mix, verdict, runtime, force)
+            mix, verdict = evaluate_approach(approach, site, image, host, runtime=runtime, dry_run=True)
+            return collect_facts(mix, verdict, runtime, force)
     except (ImageError, ElfError) as err:
         raise FactsError(str(err))
 
 
-def facts_of(trial, verdict, runtime, force=False):
+def collect_facts(trial, verdict, runtime, force=False):
     """
     Return what read_facts() does, of a Trial and its Verdict, while the Image is open.
 
@@ -124,30 +124,30 @@ def facts_of(trial, verdict, runtime, force=False):
         raise FactsError("approach '%s' cannot run here: %s\nUse another approach, or an image whose libraries "
                          "fit this host (`osu-container check %s` tells which; site '%s'), or --force"
                          % (approach['name'], '\n  '.join(finding.reason for finding in verdict.findings
-                                                          if finding.level == 'fails'), shell.path(image.path),
+                                                          if finding.level == 'fails'), shell.quote_path(image.path),
                             site['name']))
-    facts = dict(host_facts(site, host.root, trial.soname), runtime=runtime, files=bound_files(approach, site, host),
-                 injected=_injected(approach, site, host, trial.taken.injected, image.libraries))
+    facts = dict(read_host_versions(site, host.root, trial.soname), runtime=runtime, files=list_bound_files(approach, site, host),
+                 injected=_describe_injected_libraries(approach, site, host, trial.host_libraries.injected, image.libraries))
     if approach.get('entrypoint'):
-        injected = [(name, one.path) for name, one in trial.taken.injected.items()]
-        facts['folders'] = entrypoint_folders(approach, site, injected, host)
+        injected = [(name, one.path) for name, one in trial.host_libraries.injected.items()]
+        facts['folders'] = list_entrypoint_folders(approach, site, injected, host)
     else:
         facts['folders'] = [{'path': path, 'target': target, 'why': 'plug-ins and parameters of the host\'s Open MPI'}
-                            for path, target in plugin_folders(approach, site, host)]
-    loaded = of_name(trial.process, 'libfabric.so.1')
-    found = _image_facts(image, set(trial.taken.injected), trial.soname, loaded)
+                            for path, target in list_plugin_folders(approach, site, host)]
+    loaded = find_loaded_file(trial.process, 'libfabric.so.1')
+    found = _read_image_facts(image, set(trial.host_libraries.injected), trial.soname, loaded)
     return {'image': dict(found, uses_libfabric=uses_libfabric(trial) is not False), 'host': facts,
-            'verdict': _recorded(verdict)}
+            'verdict': _summarize_verdict(verdict)}
 
 
-def _recorded(verdict):
+def _summarize_verdict(verdict):
     """Return what an installation keeps of a Verdict (dict)."""
-    return {'level': verdict.level, 'untested': verdict.untested,
+    return {'level': verdict.level, 'untested': verdict.untested_facts,
             'findings': [{'rule': finding.rule, 'level': finding.level, 'reason': finding.reason,
                           'remedy': finding.remedy} for finding in verdict.findings]}
 
 
-def warnings(facts):
+def list_warnings(facts):
     """
     Return sentences (list of str) that whoever installs should read: why it is slow, unknown, or fails (forced), and
     what it rests on that nobody has shown.
@@ -169,7 +169,7 @@ def _check_family(verdict, image):
 
 def _check_paths(approach, site, host):
     """Raise FactsError if host paths are not there that approach needs for the image's MPI."""
-    missing = missing_host_paths(approach, site, host)
+    missing = list_missing_host_paths(approach, site, host)
     if missing:
         raise FactsError("site '%s' names host paths that do not exist: %s. If the host was updated, correct the site "
                          "in data/sites/__init__.py; on a workstation run `make demo`"
@@ -184,19 +184,19 @@ def _check_image(image, program_prefix):
                              image.path, program_prefix + '*' if program_prefix else 'that the easyconfig names'))
 
 
-def _injected(approach, site, host, libraries, in_image):
+def _describe_injected_libraries(approach, site, host, libraries, in_image):
     """
     Return the list of dict for the libraries (OrderedDict soname -> ElfFacts); in_image: sonames that the image has.
 
     Keys: soname, path, sha256, build_id, size (bytes), what (str, e.g. 'libfabric 1.22.0'), why;
     for those that the site names also name and names, the other names under which they are opened.
     """
-    named = dict((path, name) for name, path in libraries_of(approach, site, host))
+    named = dict((path, name) for name, path in locate_host_libraries(approach, site, host))
     needed_by = dict((dep, lib.soname) for lib in reversed(list(libraries.values())) for dep in lib.needed)
     found = []
     for soname, lib in libraries.items():
-        version, build_id = _library(lib.path)
-        entry = {'soname': soname, 'path': lib.path, 'sha256': sha256_of(lib.path), 'build_id': build_id,
+        version, build_id = _identify_library(lib.path)
+        entry = {'soname': soname, 'path': lib.path, 'sha256': compute_sha256(lib.path), 'build_id': build_id,
                  'size': os.path.getsize(lib.path),
                  'what': '%s %s' % version if version.family and version.release else soname,
                  'why': ('%s needs it, and the two are one build' if soname in in_image else
@@ -208,7 +208,7 @@ def _injected(approach, site, host, libraries, in_image):
     return found
 
 
-def _image_facts(image, injected, soname, loaded):
+def _read_image_facts(image, injected, soname, loaded):
     """
     Return the facts (dict) of the open Image that a module tells; its labels first, else what the files say.
 
@@ -216,39 +216,39 @@ def _image_facts(image, injected, soname, loaded):
     :param soname: str, of the MPI that the image's programs need
     :param loaded: Loaded or None, the libfabric of the process: a wheel of MPICH has its own where only it looks
     """
-    own = next((path for _, name, path in image.mpis() if name == soname), None)
+    own = next((path for _, name, path in image.list_mpi_libraries() if name == soname), None)
     label = 'org.osu-container.%s'
     fabric = loaded.path if loaded and loaded.origin == 'image' else image.libraries.get('libfabric.so.1')
     return {
         'file': os.path.basename(image.path),
-        'mpi': image.labels.get(label % 'mpi') or '%s %s' % (_release(image.local_copy(own)) if own else
+        'mpi': image.labels.get(label % 'mpi') or '%s %s' % (_read_release(image.copy_file(own)) if own else
                                                              ('unknown', 'unknown')),
         'soname': soname,
-        'libfabric': image.labels.get(label % 'libfabric') or (_release(image.local_copy(fabric))[1] if fabric
+        'libfabric': image.labels.get(label % 'libfabric') or (_read_release(image.copy_file(fabric))[1] if fabric
                                                                else 'unknown'),
         'programs_are': image.labels.get(label % 'osu', ''),
         'programs': image.programs,
-        'gpu': bool(image.rocm() or image.cuda()),
-        'library_path': image.library_path(),
-        'rccl_plugin': image.rccl_plugin(),
-        'environment': sorted(name for name, one in image.environment().variables.items() if one.exported is not False),
-        'libraries_beside': dict((folder, image.libraries_beside(folder)) for folder in set(image.programs.values())),
-        'rccl_plugin_folder': plugin_in_front(image, injected),
+        'gpu': bool(image.find_rocm_release() or image.find_cuda_release()),
+        'library_path': image.list_library_folders(),
+        'rccl_plugin': image.find_rccl_plugin(),
+        'environment': sorted(name for name, one in image.evaluate_environment().variables.items() if one.exported is not False),
+        'libraries_beside': dict((folder, image.list_sibling_libraries(folder)) for folder in set(image.programs.values())),
+        'rccl_plugin_folder': find_leading_plugin_folder(image, injected),
     }
 
 
-def native_facts(site, root):
+def read_native_facts(site, root):
     """Return {'host': ...} for the native build. Raises FactsError if one of the site's native paths is missing."""
     native = site['native']
     if not native['value']:
         raise FactsError("site '%s' has no native MPI to build with" % site['name'])
     for key in ('mpicc', 'libmpi'):
-        path = Host(root).on(native['value'][key])
+        path = HostFileSystem(root).add_root(native['value'][key])
         # a plain command comes with the modules of the programming environment
         if native['value'][key].startswith('/') and not os.path.exists(path):
             raise FactsError("site '%s' names a host path that does not exist: %s (%s); on a workstation run "
                              "`make demo`" % (site['name'], path, key))
-    return {'host': host_facts(site, root)}
+    return {'host': read_host_versions(site, root)}
 
 
 def find_runtime(names):
@@ -291,13 +291,13 @@ def _has_setuid(command):
     return said['SUID_INSTALL'] == '1' and allowed
 
 
-def stale_libraries(facts):
+def list_stale_libraries(facts):
     """Return sentences (list of str), one for each recorded host library that is gone or has changed since."""
     found = []
     for library in facts['host'].get('injected', []):
         if not os.path.isfile(library['path']):
             found.append("host library %s is gone since the module was installed; install it again" % library['path'])
-        elif sha256_of(library['path']) != library['sha256']:
+        elif compute_sha256(library['path']) != library['sha256']:
             found.append("host library %s has changed since the module was installed (sha256 then %s, now %s); install "
-                         "it again" % (library['path'], library['sha256'], sha256_of(library['path'])))
+                         "it again" % (library['path'], library['sha256'], compute_sha256(library['path'])))
     return found

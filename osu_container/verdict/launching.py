@@ -4,25 +4,25 @@ of a batch system with the nodes of its job.
 """
 import re
 
-from osu_container.data.launchers import BATCH, DEFAULT, LAUNCHERS
-from osu_container.verdict.site_choice import SettingsError, known
+from osu_container.data.launchers import BATCH_SYSTEMS, DEFAULT_LAUNCHER, LAUNCHERS
+from osu_container.verdict.site_choice import SettingsError, format_names
 
 
-def launcher_name(site):
+def select_launcher(site):
     """Return the name (str) of the launcher of site (dict). Raises SettingsError if it is unknown."""
-    name = site['launcher']['value'] if 'launcher' in site else DEFAULT
+    name = site['launcher']['value'] if 'launcher' in site else DEFAULT_LAUNCHER
     if name not in LAUNCHERS:
         raise SettingsError("site '%s' names the launcher '%s'; known ones: %s. Describe it by an entry in "
-                            "osu_container/data/launchers.py" % (site['name'], name, known(LAUNCHERS)))
+                            "osu_container/data/launchers.py" % (site['name'], name, format_names(LAUNCHERS)))
     return name
 
 
-def command(site):
+def select_launcher_command(site):
     """Return the launcher of site (dict), as it is typed (str)."""
-    return LAUNCHERS[launcher_name(site)]['command']
+    return LAUNCHERS[select_launcher(site)]['command']
 
 
-def typed(name, nodes, ranks, *, folder=None, step=(), spread=True, unbound=False, kind=None):
+def build_launch_command(name, nodes, ranks, *, folder=None, step_options=(), per_node=True, unbound=False, kind=None):
     """
     Return the command (list of str) by which a launcher starts ranks, without the program.
 
@@ -35,64 +35,64 @@ def typed(name, nodes, ranks, *, folder=None, step=(), spread=True, unbound=Fals
     launcher = LAUNCHERS[name]
     words = launcher['folder'] if folder else []
     words = words + launcher['nodes'] + launcher['ranks']
-    words += launcher['per_node'] if spread or not launcher['nodes'] else []
+    words += launcher['per_node'] if per_node or not launcher['nodes'] else []
     words += launcher['unbound'] if unbound else []
     values = {'nodes': nodes, 'ranks': ranks, 'per_node': ranks // nodes, 'folder': folder}
-    return launcher['command'].split() + [word.format(**values) for word in words] + pmi_words(name, kind) + list(step)
+    return launcher['command'].split() + [word.format(**values) for word in words] + list_pmi_options(name, kind) + list(step_options)
 
 
-def pmi_words(name, kind, always=False):
+def list_pmi_options(name, kind, always=False):
     """Return the words (list of str) that choose a kind (str or None) of PMI: where no variable can, or always."""
     launcher = LAUNCHERS[name]
     asked = kind and (always or not launcher['pmi_variable'])
     return [word.format(kind=kind) for word in launcher['pmi_words']] if asked else []
 
 
-def pmi_setting(name, kind):
+def list_pmi_variables(name, kind):
     """Return ((variable, value),) by which a module chooses a kind (str) of PMI, () where it cannot or need not."""
     variable = LAUNCHERS[name]['pmi_variable']
     return ((variable, kind),) if variable else ()
 
 
-def example(name, kind, program):
+def format_launch_example(name, kind, program):
     """Return the line (str) by which a user starts program (str) on two nodes, a rank on each."""
-    return ' '.join(typed(name, 2, 2, spread=False, kind=kind) + [program])
+    return ' '.join(build_launch_command(name, 2, 2, per_node=False, kind=kind) + [program])
 
 
-def language(name, kind):
+def resolve_pmi_protocol(name, kind):
     """Return what an MPI must speak (str) where a launcher (str) starts it with a kind (str) of PMI."""
     return LAUNCHERS[name]['pmi'].get(kind, (kind,))[0]
 
 
-def pmi_said(name, kind):
+def format_pmi(name, kind):
     """Return how people say which PMI the ranks have (str): 'srun --mpi=pmi2'."""
-    return ' '.join([LAUNCHERS[name]['command']] + (pmi_words(name, kind, True) or ['(%s)' % kind]))
+    return ' '.join([LAUNCHERS[name]['command']] + (list_pmi_options(name, kind, True) or ['(%s)' % kind]))
 
 
-def pmi_said_at(site, kind):
+def format_site_pmi(site, kind):
     """Return the same (str) of the launcher of site (dict)."""
-    return pmi_said(launcher_name(site), kind)
+    return format_pmi(select_launcher(site), kind)
 
 
-def local_sizes():
+def list_local_size_variables():
     """Return the variables (list of str) by which launchers other than srun tell how many ranks a node has."""
-    return [launcher['local_size'] for name, launcher in LAUNCHERS.items() if name != DEFAULT]
+    return [launcher['local_size'] for name, launcher in LAUNCHERS.items() if name != DEFAULT_LAUNCHER]
 
 
-def batch_of(site):
+def select_batch_system(site):
     """Return the batch system (dict) of site (dict)."""
-    return BATCH[site['jobs']['value'].get('batch', 'slurm')]
+    return BATCH_SYSTEMS[site['jobs']['value'].get('batch', 'slurm')]
 
 
-def job_of(environment):
+def find_job(environment):
     """Return (batch system (dict), number (str)) of the job of environment (dict), (None, None) outside of one."""
-    return next(((batch, environment[batch['job']]) for batch in BATCH.values() if environment.get(batch['job'])),
+    return next(((batch, environment[batch['job']]) for batch in BATCH_SYSTEMS.values() if environment.get(batch['job'])),
                 (None, None))
 
 
-def nodes_of(environment):
+def count_job_nodes(environment):
     """Return how many nodes (int) the job of environment (dict) has, None where nothing says it. Raises OSError."""
-    batch, _ = job_of(environment)
+    batch, _ = find_job(environment)
     count = environment.get(batch['count'] or '', '') if batch else ''
     if batch and batch['nodes_file'] and environment.get(batch['nodes_file']):
         with open(environment[batch['nodes_file']], encoding='utf-8') as lines:

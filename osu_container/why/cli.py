@@ -3,10 +3,10 @@ import json
 import os
 import sys
 
-from osu_container.base.columns import fill
-from osu_container.base.files import open_plain
+from osu_container.base.columns import fill_text
+from osu_container.base.files import open_plain_file
 from osu_container.why.messages import MESSAGES
-from osu_container.why.search import printable, search_in
+from osu_container.why.search import make_printable, search_file
 
 #: places that are named with a message, lines without a known cause that are shown
 SHOWN_PLACES, SHOWN_CLUES = 6, 12
@@ -23,77 +23,77 @@ def add_arguments(parser):
                         after_interrupt='nothing was changed')
 
 
-def _search_of(name):
+def _search_log(name):
     """Return the Search of a file or, for '-', of what is piped in. Raises OSError, ValueError."""
     if name != '-':
-        with (open_plain(name) if os.path.isfile(name) else open(name, 'rb')) as handle:
+        with (open_plain_file(name) if os.path.isfile(name) else open(name, 'rb')) as handle:
             if os.fstat(handle.fileno()).st_rdev and not handle.isatty():  # pipes and plain files have none
                 raise ValueError("it is a device, which may have no end. Name the file with a job's output")
-            return search_in(handle)
+            return search_file(handle)
     if sys.stdin.isatty():
         sys.stderr.write("osu-container why: paste the output, then type Ctrl-D\n")
-    return search_in(sys.stdin.buffer)
+    return search_file(sys.stdin.buffer)
 
 
-def _say(text):
+def _print_text(text):
     """Print text (str) as far as the terminal has its letters: Python 3.6 in the locale C has ASCII alone."""
     encoding = sys.stdout.encoding or 'ascii'
     print(text.encode(encoding, 'replace').decode(encoding))
 
 
-def _fill(words, title):
+def _format_field(words, title):
     """Return words (str) in lines that fit the terminal, behind a title (str)."""
-    return fill(words, '  %-8s' % title, ' ' * 10)
+    return fill_text(words, '  %-8s' % title, ' ' * 10)
 
 
-def _advice(each):
+def _format_advice(each):
     """Return the lines (str) with cause, remedy, what else it may be, and source of a message (dict)."""
-    return '\n'.join(_fill(words, title) for title, words in
+    return '\n'.join(_format_field(words, title) for title, words in
                      [('cause', each['cause']), ('remedy', each['remedy'])]
                      + [('or', MAY_BE % (also['cause'], also['command'])) for also in each['also']]
                      + [('source', each['source'])])
 
 
-def _where(each, several):
+def _format_place(each, several):
     """Return where a message stands (str): its line, and the file where there are several."""
     more = ' (and %d more)' % (each['times'] - 1) if each.get('times', 1) > 1 else ''
-    return printable('%sline %d%s%s' % ('%s ' % each['file'] if several else '', each['number'], each.get('part', ''),
+    return make_printable('%sline %d%s%s' % ('%s ' % each['file'] if several else '', each['number'], each.get('part', ''),
                                         more))
 
 
-def _print_found(found, several):
+def _print_messages(found, several):
     """Print the messages (list of dict, with file); one that is in several files once, with these."""
     groups = {}
     for each in found:
         groups.setdefault((each['name'], each['cause'], each['remedy']), []).append(each)
     for group in groups.values():
-        places = [_where(each, several) for each in group]
+        places = [_format_place(each, several) for each in group]
         more = ['and %d more' % (len(places) - SHOWN_PLACES)] if len(places) > SHOWN_PLACES else []
-        _say('%s, %s\n    %s\n%s' % (group[0]['name'], '; '.join(places[:SHOWN_PLACES] + more), group[0]['line'],
-                                     _advice(group[0])))
+        _print_text('%s, %s\n    %s\n%s' % (group[0]['name'], '; '.join(places[:SHOWN_PLACES] + more), group[0]['line'],
+                                     _format_advice(group[0])))
 
 
 def _print_clues(clues, several):
     """Print the lines that look like an error and whose cause is not known (list of dict, with file)."""
     if clues:
-        _say("\nNo cause is known for what looks like an error here; the first one is mostly nearest to it:")
+        _print_text("\nNo cause is known for what looks like an error here; the first one is mostly nearest to it:")
     last = None
     for each in clues[:SHOWN_CLUES]:
         said = 'said by %s' % each['program'] + ("; to let it say more: %s" % each['more'] if each['more'] else '')
-        _say('\n    '.join([_where(each, several), each['line']] + each['says'])
-             + ('\n' + _fill(said, 'clue') if each['program'] not in ('', last) else ''))
+        _print_text('\n    '.join([_format_place(each, several), each['line']] + each['says'])
+             + ('\n' + _format_field(said, 'clue') if each['program'] not in ('', last) else ''))
         last = each['program']
 
 
-def _summary(name, search, several):
+def _summarize_search(name, search, several):
     """Return the sentences (list of str) on a Search without a known message, and on what was not read."""
     said = []
-    if not search.written:
+    if not search.has_text:
         said.append("The text is empty: there is nothing to explain.")
-    elif not search.found():
+    elif not search.list_messages():
         said.append("None of the %d messages that are known here is in these %d lines. Keep the text and send it "
-                    "(docs/support.md, Send a report)." % (len(MESSAGES), search.lines))
-    return [('%s: ' % printable(name) if several else '') + each for each in said + search.not_read()]
+                    "(docs/support.md, Send a report)." % (len(MESSAGES), search.line_count))
+    return [('%s: ' % make_printable(name) if several else '') + each for each in said + search.list_skipped_parts()]
 
 
 def main(options):
@@ -101,23 +101,23 @@ def main(options):
     found, clues, said, failed, several = [], [], [], False, len(options.log) > 1
     for name in options.log:
         try:
-            search = _search_of(name)
+            search = _search_log(name)
         except (OSError, ValueError) as err:
             failed = True
             sys.stdout.flush()
             words = getattr(err, 'strerror', None)
             sys.stderr.write("osu-container why: error: %s: %s\n" % (
-                printable(name), words + ". Name the file with a job's output" if words else err))
+                make_printable(name), words + ". Name the file with a job's output" if words else err))
             continue
-        found += [dict(each, file=name) for each in search.found()]
-        clues += [dict(each, file=name) for each in search.not_known()]
-        said += _summary(name, search, several)
+        found += [dict(each, file=name) for each in search.list_messages()]
+        clues += [dict(each, file=name) for each in search.list_clues()]
+        said += _summarize_search(name, search, several)
     if options.json:
         sys.stderr.write(''.join(each + '\n' for each in said))
-        _say(json.dumps(found + [dict(each, name=None, cause=None) for each in clues], indent=1))
+        _print_text(json.dumps(found + [dict(each, name=None, cause=None) for each in clues], indent=1))
     else:
         for each in said:
-            _say(each)
+            _print_text(each)
         _print_clues(clues, several)
-        _print_found(found, several)
+        _print_messages(found, several)
     return 0 if found and not failed else 1

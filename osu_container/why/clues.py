@@ -4,33 +4,33 @@ each, and how to let that program say more. They are clues, no causes, and it sa
 """
 import re
 
-#: weight of a line (see weight_of()) -> how many of it are kept; letters of a line that are looked at
-KEPT, LOOKED_AT = {2: 6, 1: 2}, 400
+#: weight of a line (see weigh_line()) -> how many of it are kept; letters of a line that are looked at
+KEPT_PER_WEIGHT, MAX_LETTERS = {2: 6, 1: 2}, 400
 #: lines with a word that are looked at in one part of a text: most say the same
-TRIED = 50
+MAX_TRIES = 50
 _SMALL = {ord(letter): letter.lower() for letter in 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'}
 
 #: What a line with an error has, in small letters; MILD: what one like a warning has
-WORDS = ('error', 'fatal', 'fail', 'abort', 'cannot', "can't", 'could not', "couldn't", 'unable', 'not found',
+ERROR_WORDS = ('error', 'fatal', 'fail', 'abort', 'cannot', "can't", 'could not', "couldn't", 'unable', 'not found',
          'not supported', 'not permitted', 'no such', 'denied', 'refused', 'invalid', 'timed out', 'time out', 'killed',
          'panic', 'exception', 'undefined', 'unrecognized', 'unknown', 'assert', 'not available', 'does not exist',
          'missing', 'errno', 'not enough', 'no space', 'exceeded', 'mismatch', 'illegal', 'corrupt', 'unsupported',
          'broken pipe', 'segmentation', 'sigsegv', 'sigkill', 'sigbus', 'violation', 'unreachable', 'must be',
          'is not a', 'reset by', 'bad address', 'unexpected', 'no usable', 'duplicate', 'went wrong', 'lost',
          'exhausted', 'terminate called', 'access fault', '= backtrace', 'not be able', 'were able', 'insufficient')
-MILD = ('warn', 'timeout', 'not set', 'ignor', 'skipp', 'retry', 'deprecated', 'disabled', 'no version', 'not be',
+WARNING_WORDS = ('warn', 'timeout', 'not set', 'ignor', 'skipp', 'retry', 'deprecated', 'disabled', 'no version', 'not be',
         'has detected', 'has to be')
 #: a line of a program or of where it was, of strace, of what libfabric and Apptainer tell of a good run
 _CODE = re.compile(r'\s*(?:File "|at \S+\(|raise |if |return |except |try:)|(?:(?:\[pid +\d+\]|\d+) +)?'
                    r'(?:\w+\(|<\.\.\. ).*(?:\) += +-?\w+|<unfinished \.\.\.>)|[^<\n]{0,200}<(?:info|debug)>'
                    r'|(?:DEBUG|VERBOSE) +\[U=|== [^\n]{1,80}\.py:\d+ (?:INFO|DEBUG) |[^\n]{0,60} NCCL INFO ')
 #: no error: what counts them and finds none, options and settings with such a word in their name
-_NONE = re.compile(r"\b(?:no|0|without|any)\s+(?:\w+\s+)?(?:errors?|failures?|failed|exceptions?)\b"
+_NO_ERROR = re.compile(r"\b(?:no|0|without|any)\s+(?:\w+\s+)?(?:errors?|failures?|failed|exceptions?)\b"
                    r"|\b(?:errors?|failures|failed)\b\s*[:=]?\s*0\b|\berror[_ ](?:norm|bars?|estimate|rate)"
                    r"|--?[\w-]*(?:error|fail|abort)[\w-]*", re.IGNORECASE)
 
 #: (program, expression for a line that it prints, how to let it say more, where that is from); the first that fits
-SPEAKERS = [
+MESSAGE_PROGRAMS = [
     ('the shell', r'^(?:\S*/)?(?:ba|z|da|k)?sh: |(?:^|[/\w]: )line \d+: |slurm_script: line \d+: ',
      'bash -x SCRIPT shows each command before it runs', 'bash(1)'),
     ('enroot or pyxis', r'\bpyxis: |\benroot(?:-\w+)?: ', 'export ENROOT_DEBUG=yes',
@@ -79,13 +79,13 @@ SPEAKERS = [
      'the last line of the traceback is the error, the lines above it say where', 'docs.python.org, traceback'),
     ("the program's C++", r'^terminate called|^\s*what\(\): ', 'gdb -batch -ex run -ex bt --args PROGRAM', 'gdb(1)'),
 ]
-_SPEAKERS = [(name, re.compile(expression), more) for name, expression, more, _ in SPEAKERS]
+_MESSAGE_PROGRAMS = [(name, re.compile(expression), more) for name, expression, more, _ in MESSAGE_PROGRAMS]
 #: what srun, mpirun and nodes put in front of a line; any other program that names itself there
 _LABEL = re.compile(r'^\s*(?:(?:\d+|[a-z]+[\w-]*\d[\w.-]*): +|\[\d+,\d+\]<\w+>: ?)?')
-_OTHER = re.compile(r'(?!error|fatal|warning|info|note|open|m\w*map|fork|bind|connect|read|write|socket|mount|exec'
+_OTHER_PROGRAM = re.compile(r'(?!error|fatal|warning|info|note|open|m\w*map|fork|bind|connect|read|write|socket|mount|exec'
                     r'|posix_|shm|sem|ibv_|rdma_|inotify|io_|get|set)([a-z][\w+-]{1,24})(?:\[\d+\])?: +\S')
 #: behind an error: what it says of itself or proposes; a frame of a stack, and those of what only tells of the crash
-_SAYS = re.compile(r'\s*what\(\): |\s*(?:Location|Error|Reason|Cause|Node|Path|File|Component|System call)\s*: '
+_EXPLANATION = re.compile(r'\s*what\(\): |\s*(?:Location|Error|Reason|Cause|Node|Path|File|Component|System call)\s*: '
                    r'|.*\b(?:[Tt]ry|[Hh]int|[Pp]lease|[Cc]onsider|[Rr]ecommend\w*|[Ss]uggest\w*|make sure'
                    r'|[Yy]ou (?:can|should|need)|workarounds?|to fix)\b'
                    r'|\s*\d\) \S')
@@ -98,35 +98,35 @@ _HANDLER = re.compile(r'libucs|ucs_|linux-vdso|libc\.so|libc-2|libpthread|sig|ki
 _VARIES = re.compile(r'^\s*(?:\[?[\w.-]*\d+[\w.:,-]*\]?\s*:?\s*)|0x[0-9a-f]+|\d+', re.IGNORECASE)
 
 
-def speaker_of(line):
+def identify_program(line):
     """Return (program, how to let it say more), both str, of a line (str); ('', '') where none is known."""
-    line = _LABEL.sub('', line[:LOOKED_AT])
-    for name, expression, more in _SPEAKERS:
+    line = _LABEL.sub('', line[:MAX_LETTERS])
+    for name, expression, more in _MESSAGE_PROGRAMS:
         if expression.search(line):
             return name, more
-    other = _OTHER.match(line)
+    other = _OTHER_PROGRAM.match(line)
     return (other.group(1) if other else ''), ''
 
 
-def weight_of(line):
+def weigh_line(line):
     """Return how much a line (str) looks like an error (int): 0 not at all, 1 like a warning, 2 like an error."""
-    if _CODE.match(line) or _FRAME.match(_LABEL.sub('', line[:LOOKED_AT]).lstrip()):
+    if _CODE.match(line) or _FRAME.match(_LABEL.sub('', line[:MAX_LETTERS]).lstrip()):
         return 0
-    small = _NONE.sub(' ', line[:LOOKED_AT]).lower()
-    if any(word in small for word in WORDS):
+    small = _NO_ERROR.sub(' ', line[:MAX_LETTERS]).lower()
+    if any(word in small for word in ERROR_WORDS):
         return 2
-    return 1 if any(word in small for word in MILD) else 0
+    return 1 if any(word in small for word in WARNING_WORDS) else 0
 
 
-def said_behind(lines):
+def extract_explanations(lines):
     """Return what lines (list of str) behind an error say of it: what(), what they propose, where a crash was."""
     says, frames = [], []
-    for line in [_LABEL.sub('', line[:LOOKED_AT]) for line in lines]:
+    for line in [_LABEL.sub('', line[:MAX_LETTERS]) for line in lines]:
         frame = _FRAME.match(line.lstrip())
         where = ', '.join(each for each in frame.groups() if each) if frame else ''
         if where and not _HANDLER.search(where.split(',')[0]) and not frames:
             frames.append("the crash is in %s: the first frame of the stack that does not only tell of it" % where)
-        elif not frame and len(says) < 3 and _SAYS.match(line):
+        elif not frame and len(says) < 3 and _EXPLANATION.match(line):
             says.append(line.strip())
     return says + frames
 
@@ -147,34 +147,34 @@ class Clues(object):
                      ended: int, lines in front of it
         """
         small = words.lower()
-        for begin in sorted(self._places(text, small)):
+        for begin in sorted(self._find_line_starts(text, small)):
             end = text.find('\n', begin)
             line = text[begin:end if end >= 0 else None]
-            weight = weight_of(line)
-            if not weight or len(self.lines[weight]) >= KEPT[weight]:
+            weight = weigh_line(line)
+            if not weight or len(self.lines[weight]) >= KEPT_PER_WEIGHT[weight]:
                 continue
-            alike = _VARIES.sub('', line[:LOOKED_AT]).strip()
+            alike = _VARIES.sub('', line[:MAX_LETTERS]).strip()
             if alike not in self.seen:
                 behind = text[begin + len(line) + 1:begin + len(line) + 4000].split('\n')[:12] if weight == 2 else []
-                says = said_behind(behind)
+                says = extract_explanations(behind)
                 self.seen.update([alike] + [_VARIES.sub('', each).strip() for each in says])
                 self.lines[weight].append((ended + text.count('\n', 0, begin) + 1, line, says))
 
-    def _places(self, text, small):
+    def _find_line_starts(self, text, small):
         """Return where lines with a word of an error begin (set of int) in text (str); small: its words, in small."""
         lower = text.lower()
         if len(lower) != len(text):  # a few letters are two in small
             lower = text.translate(_SMALL)
         found = set()
-        for word in [word for weight, group in ((2, WORDS), (1, MILD)) for word in group
-                     if len(self.lines[weight]) < KEPT[weight] and word.split()[-1] in small]:
+        for word in [word for weight, group in ((2, ERROR_WORDS), (1, WARNING_WORDS)) for word in group
+                     if len(self.lines[weight]) < KEPT_PER_WEIGHT[weight] and word.split()[-1] in small]:
             place, tried = lower.find(word), 0
-            while place >= 0 and tried < TRIED:
+            while place >= 0 and tried < MAX_TRIES:
                 found.add(lower.rfind('\n', 0, place) + 1)
                 end, tried = lower.find('\n', place), tried + 1
                 place = lower.find(word, end) if end >= 0 else -1
         return found
 
-    def found(self):
+    def list_lines(self):
         """Return [(number of the line (int), line, what is said behind it, program, how to let it say more)]."""
-        return [each + speaker_of(each[1]) for each in sorted(self.lines[1] + self.lines[2])]
+        return [each + identify_program(each[1]) for each in sorted(self.lines[1] + self.lines[2])]

@@ -2,8 +2,8 @@
 import os
 import re
 
-from osu_container.base.files import decoded, unpacked
-from osu_container.base.terminal import ESCAPES, one_line
+from osu_container.base.files import decode_text, unpack_stream
+from osu_container.base.terminal import ESCAPES, escape_line
 from osu_container.why.clues import Clues
 from osu_container.why.messages import MESSAGES
 
@@ -19,30 +19,30 @@ NO_DIGITS = {ord(digit): None for digit in '0123456789'}
 #: bytes that are read at once, and searched as one text; a line that is longer is searched in parts
 BLOCK = 1 << 20
 #: letters that are shown of a line, of what a group found
-SHOWN, SHOWN_GROUP = 240, 200
+SHOWN_LINE, SHOWN_GROUP = 240, 200
 #: of a longer file (bytes) the beginning and the end are read
 HEAD, TAIL = 64 << 20, 16 << 20
 
 
-def _searched(entry):
+def _compile_patterns(entry):
     """Return [(regular expression, compiled; plain text that is in all that it matches)] of an entry (dict)."""
     pairs = [(item, re.escape(item)) if isinstance(item, str) else item for item in entry['patterns']]
     return [(re.compile(expression, re.MULTILINE), text) for text, expression in pairs]
 
 
-def _groups(parts):
-    """Return the names (list of str) of all groups in parts, see _searched()."""
+def _list_group_names(parts):
+    """Return the names (list of str) of all groups in parts, see _compile_patterns()."""
     return sorted({name for part, _ in parts for name in part.groupindex})
 
 
-def words_of(text):
+def split_words(text):
     """Return the words (set of str) of text without their digits: a log has few that differ in more than a number."""
     return set(text.translate(NO_DIGITS).split())
 
 
-def gate(text):
+def select_gate(text):
     """
-    Return (word, whether it is whole) of text: what words_of() a part of a log must have for the part to have the text.
+    Return (word, whether it is whole) of text: what split_words() a part of a log must have for the part to have the text.
 
     A whole word has white space on both sides in text; else a word of the log need only have it in it. To look for some
     hundred words among those of a part is several times faster than to look for as many texts in all of it.
@@ -55,37 +55,37 @@ def gate(text):
     return max(words, key=len) if words else '', False
 
 
-#: (entry, names of its groups (list of str), its regular expressions with their texts, see _searched())
-PATTERNS = [(entry, _groups(parts), parts) for entry, parts in ((entry, _searched(entry)) for entry in MESSAGES)]
+#: (entry, names of its groups (list of str), its regular expressions with their texts, see _compile_patterns())
+PATTERNS = [(entry, _list_group_names(parts), parts) for entry, parts in ((entry, _compile_patterns(entry)) for entry in MESSAGES)]
 
-#: plain text of a pattern -> its gate()
-GATES = {text: gate(text) for _, _, parts in PATTERNS for _, text in parts}
+#: plain text of a pattern -> its select_gate()
+GATES = {text: select_gate(text) for _, _, parts in PATTERNS for _, text in parts}
 
 
-def printable(text):
+def make_printable(text):
     """Return text (str) on one line, with nothing in it that a terminal would take for an order."""
-    return one_line(re.sub(r'\s', ' ', text)).strip()
+    return escape_line(re.sub(r'\s', ' ', text)).strip()
 
 
-def _line(text, match):
+def _extract_line(text, match):
     """Return what is shown (str) of the line in which match (of text) begins; of a long one what is around it."""
     begin = max(text.rfind(end, 0, match.start()) for end in '\n\r') + 1
     ends = [place for place in (text.find(end, match.start()) for end in '\n\r') if place >= 0]
     end = min(ends) if ends else len(text)
-    if end - begin > SHOWN:
+    if end - begin > SHOWN_LINE:
         begin = max(begin, match.start() - 80)
-        end = min(end, begin + SHOWN)
-    return printable(text[begin:end])
+        end = min(end, begin + SHOWN_LINE)
+    return make_printable(text[begin:end])
 
 
-def vendor_of(text, line):
+def identify_vendor(text, line):
     """Return 'AMD' or 'NVIDIA', whom a line (str) of text is about; '' where neither shows. RCCL writes NCCL too."""
     if AMD.search(line) or AMD.search(text):
         return '' if 'NCCL' not in line and NVIDIA.search(line) and not AMD.search(line) else 'AMD'
     return 'NVIDIA' if NVIDIA.search(line) or NVIDIA.search(text) else ''
 
 
-def filled(text, groups, vendor=''):
+def fill_placeholders(text, groups, vendor=''):
     """Return text (str) with {group} replaced by groups (dict), and {of NVIDIA|of AMD} by what fits the vendor."""
     def one(found):
         nvidia, bar, amd = found[1].partition('|')
@@ -96,21 +96,21 @@ def filled(text, groups, vendor=''):
     return 'It' + text[2:] if groups.get('by') and text[:3] == 'it ' else text
 
 
-def _advice(entry, groups, vendor=''):
-    """Return cause, remedy, source (str) and also (list of dict: cause and command) of an entry, see filled()."""
-    return {'cause': filled(entry['cause'], groups, vendor), 'remedy': filled(entry['remedy'], groups, vendor),
-            'also': [{'cause': filled(cause, groups, vendor), 'command': filled(command, groups, vendor)}
+def _fill_advice(entry, groups, vendor=''):
+    """Return cause, remedy, source (str) and also (list of dict: cause and command) of an entry, see fill_placeholders()."""
+    return {'cause': fill_placeholders(entry['cause'], groups, vendor), 'remedy': fill_placeholders(entry['remedy'], groups, vendor),
+            'also': [{'cause': fill_placeholders(cause, groups, vendor), 'command': fill_placeholders(command, groups, vendor)}
                      for cause, command in entry.get('also', [])], 'source': entry['source']}
 
 
-def _found_by(match, names):
+def _extract_groups(match, names):
     """Return what the groups (list of str, names) of a match found (dict); 'by' without one gives 'it'."""
     groups = dict.fromkeys(names)
     groups.update(match.groupdict())
-    return {name: printable(value or ('it' if name == 'by' else ''))[:SHOWN_GROUP] for name, value in groups.items()}
+    return {name: make_printable(value or ('it' if name == 'by' else ''))[:SHOWN_GROUP] for name, value in groups.items()}
 
 
-def rank(entry):
+def rank_entry(entry):
     """Return how far behind others an entry (dict) stands (int): a cause 0, what has several reasons 1, the rest 2."""
     return 2 if entry.get('last') else int(entry.get('general', False))
 
@@ -120,27 +120,27 @@ class Search(object):
 
     def __init__(self):
         #: lines that have ended (int); whether one is open; whether there was anything but white space
-        self.ended, self.open, self.written = 0, False, False
+        self.ended_lines, self.open, self.has_text = 0, False, False
         #: the part of a long text that is being read, '' for its beginning; bytes that were passed over
-        self.part, self.passed = '', 0
-        #: name of an entry -> what found() says of it (dict)
+        self.part, self.skipped_bytes = '', 0
+        #: name of an entry -> what list_messages() says of it (dict)
         self.hits = {}
         #: whether a cause is known; until then, what looks like an error; whether a hit is in a line that is not QUIET
         self.sure, self.clues, self.loud = False, Clues(), False
 
     @property
-    def lines(self):
+    def line_count(self):
         """Lines that were read (int); the last one counts without an end too."""
-        return self.ended + self.open
+        return self.ended_lines + self.open
 
-    def go_to_the_end(self):
+    def skip_to_end(self):
         """Go on with the end of a long text; its lines are counted from where it begins."""
-        self.ended, self.open, self.part = 0, False, ' of the end'
+        self.ended_lines, self.open, self.part = 0, False, ' of the end'
 
-    def not_read(self):
+    def list_skipped_parts(self):
         """Return sentences (list of str) on what was not read."""
         return ["Read the first %d MB and the last %d MB, not the %d MB between them." % (
-            HEAD >> 20, TAIL >> 20, self.passed >> 20)] if self.passed else []
+            HEAD >> 20, TAIL >> 20, self.skipped_bytes >> 20)] if self.skipped_bytes else []
 
     def add(self, text):
         """Search the next part (str), which ends where a line does, except the last one."""
@@ -148,7 +148,7 @@ class Search(object):
             text = ESCAPES.sub('', text)
         if '\r' in text:
             text = text.replace('\r\n', '\n')
-        words = words_of(text)
+        words = split_words(text)
         joined = '\n'.join(words)
         there = {}  # plain text -> whether it is in text: several patterns have the same
         for entry, names, parts in PATTERNS:
@@ -164,21 +164,21 @@ class Search(object):
             if entry['name'] not in self.hits:
                 begin = min(lines)
                 match = lines[begin]
-                line = _line(text, match)
+                line = _extract_line(text, match)
                 self.hits[entry['name']] = dict(
-                    _advice(entry, _found_by(match, names), vendor_of(text, line)), name=entry['name'], line=line,
-                    number=self.ended + text.count('\n', 0, begin) + 1, part=self.part, times=0)
+                    _fill_advice(entry, _extract_groups(match, names), identify_vendor(text, line)), name=entry['name'], line=line,
+                    number=self.ended_lines + text.count('\n', 0, begin) + 1, part=self.part, times=0)
             self.hits[entry['name']]['times'] += len(lines)
-            if not all(QUIET.search(text[begin:begin + SHOWN].split('\n')[0]) for begin in sorted(lines)[:SHOWN]):
+            if not all(QUIET.search(text[begin:begin + SHOWN_LINE].split('\n')[0]) for begin in sorted(lines)[:SHOWN_LINE]):
                 self.loud = True
-                self.sure = self.sure or rank(entry) == 0
+                self.sure = self.sure or rank_entry(entry) == 0
         if not self.sure:
-            self.clues.add(text, joined, self.ended)
-        self.ended += text.count('\n')
+            self.clues.add(text, joined, self.ended_lines)
+        self.ended_lines += text.count('\n')
         self.open = not text.endswith('\n') if text else self.open
-        self.written = self.written or bool(text.strip())
+        self.has_text = self.has_text or bool(text.strip())
 
-    def found(self):
+    def list_messages(self):
         """
         Return what is known about the messages of the text, in the order of their first lines.
 
@@ -186,17 +186,17 @@ class Search(object):
                  str), line (str, the first line with the message, shortened), number (int, its number from 1), times
                  (int, lines with it). [] if nothing is known.
         """
-        if not self.loud and not self.clues.lines[2]:
+        if not self.loud and not self.clues.line_count[2]:
             return []
         known = [(entry, self.hits[entry['name']]) for entry in MESSAGES if entry['name'] in self.hits]
         known = [(entry, hit) for entry, hit in known if hit['times'] >= entry.get('times', 1)]
         names = {entry['name'] for entry, _ in known}
         known = [(entry, hit) for entry, hit in known if not names & set(entry.get('unless', []))]
-        first = min((rank(entry) for entry, _ in known), default=None)
-        return sorted((hit for entry, hit in known if rank(entry) == first),
+        first = min((rank_entry(entry) for entry, _ in known), default=None)
+        return sorted((hit for entry, hit in known if rank_entry(entry) == first),
                       key=lambda hit: (hit['part'], hit['number']))
 
-    def not_known(self):
+    def list_clues(self):
         """
         Return the first lines that look like an error and are not known, where no cause is known for sure.
 
@@ -207,24 +207,24 @@ class Search(object):
         if self.sure:
             return []
         lines, said = [], set()
-        for number, line, says, program, more in self.clues.found():
+        for number, line, says, program, more in self.clues.list_lines():
             if number not in named:
-                lines.append({'line': printable(line[:SHOWN]), 'number': number, 'program': program, 'more': more,
-                              'says': [printable(each[:SHOWN]) for each in says if each not in said]})
+                lines.append({'line': make_printable(line[:SHOWN_LINE]), 'number': number, 'program': program, 'more': more,
+                              'says': [make_printable(each[:SHOWN_LINE]) for each in says if each not in said]})
                 said.update(says)
         return lines
 
 
-def explain(text):
+def find_messages(text):
     """Return what is known about the messages in text (str), as Search.found() does."""
     search = Search()
     search.add(text)
-    return search.found()
+    return search.list_messages()
 
 
-def _blocks(handle):
+def _read_blocks(handle):
     """Yield the blocks (bytes) of a binary file that are searched; where some are passed over, how many bytes (int)."""
-    text = unpacked(handle)
+    text = unpack_stream(handle)
     passed, read = 0, 0
     if text is handle and handle.seekable():
         begin = handle.tell()
@@ -241,7 +241,7 @@ def _blocks(handle):
         data = text.read(BLOCK)
 
 
-def search_in(handle):
+def search_file(handle):
     """
     Return the Search of a binary file (object with read()); a few BLOCKs of it are held at a time.
 
@@ -249,18 +249,18 @@ def search_in(handle):
     Search.not_read(). Raises OSError if it cannot be read, ValueError if it is known to be no text.
     """
     search, rest = Search(), b''
-    for data in _blocks(handle):
+    for data in _read_blocks(handle):
         if isinstance(data, int):
-            search.passed = data
-            search.add(decoded(rest))
-            search.go_to_the_end()
+            search.skipped_bytes = data
+            search.add(decode_text(rest))
+            search.skip_to_end()
             rest = b''
             continue
         end = data.rfind(b'\n') + 1
         if end or len(rest) >= BLOCK:
-            search.add(decoded(rest + data[:end or None]))
+            search.add(decode_text(rest + data[:end or None]))
             rest = data[end:] if end else b''
         else:
             rest += data
-    search.add(decoded(rest))
+    search.add(decode_text(rest))
     return search

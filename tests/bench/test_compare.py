@@ -10,9 +10,9 @@ import pytest
 from osu_container import cli as command_line
 from osu_container.bench.compare import comparison_text, troubles
 from osu_container.bench.compare import statistics as method
-from osu_container.bench.compare.cli import collect
-from osu_container.bench.compare.statistics import CompareError, against_native, compare_datasets, compare_series
-from osu_container.bench.compare.thresholds import margin_row
+from osu_container.bench.compare.cli import collect_comparisons
+from osu_container.bench.compare.statistics import CompareError, compare_with_native, compare_datasets, compare_series
+from osu_container.bench.compare.thresholds import find_margin_row
 from osu_container.bench.results import ratios, references, run_files
 from osu_container.bench.results.model import Case, Dataset, Series
 from tests.helpers.example_runs import MORE_CASES, make_run
@@ -32,12 +32,12 @@ MIB = 1 << 20
 OPPOSITE = {'worse': 'better', 'better': 'worse', 'same': 'same', 'noisy': 'noisy', 'rounded': 'rounded'}
 
 
-def one_size(case, name, *values, size=1 << 20):
+def make_one_size_series(case, name, *values, size=1 << 20):
     """Return a Series with a single size and these repeats."""
     return Series(case, name, {size: dict(enumerate(values, 1))})
 
 
-def curve(random, case, name, repeats, noise, gain=lambda size: 1.0):
+def make_curve(random, case, name, repeats, noise, gain=lambda size: 1.0):
     """
     Return a Series over SIZES, made of noise about a smooth curve.
 
@@ -50,8 +50,8 @@ def curve(random, case, name, repeats, noise, gain=lambda size: 1.0):
     return Series(case, name, values)
 
 
-def published(name):
-    return references.get(name)
+def read_published(name):
+    return references.read_dataset(name)
 
 
 def command(*arguments, **kwargs):
@@ -75,7 +75,7 @@ B = np.array([111.4, 109.1, 113.1, 110.4, 108.8])
 @pytest.mark.parametrize('kind', ['paired', 'Welch', 'one-sample'])
 def test_p_values_and_interval_are_those_of_scipy(kind, case, stats):
     sign, b = 1 if case.more_is_better else -1, B[:1] if kind == 'one-sample' else B
-    point = compare_series(one_size(case, 'a', *A), one_size(case, 'b', *b), paired=kind == 'paired').points[0]
+    point = compare_series(make_one_size_series(case, 'a', *A), make_one_size_series(case, 'b', *b), paired=kind == 'paired').points[0]
     x, y = sign * np.log(A), sign * np.log(b)
     test = {'paired': lambda zero, side: stats.ttest_rel(x - zero, y, alternative=side),
             'Welch': lambda zero, side: stats.ttest_ind(x - zero, y, equal_var=False, alternative=side),
@@ -91,7 +91,7 @@ def test_p_values_and_interval_are_those_of_scipy(kind, case, stats):
 
 def test_p_values_are_adjusted_over_the_sizes_of_a_curve(stats):
     random = np.random.default_rng(3)
-    a, b = curve(random, BW, 'a', 4, 0.02, lambda size: 0.88), curve(random, BW, 'b', 4, 0.02)
+    a, b = make_curve(random, BW, 'a', 4, 0.02, lambda size: 0.88), make_curve(random, BW, 'b', 4, 0.02)
     whole = compare_series(a, b).points
     x, y = (np.log([list(one.values[size].values()) for size in SIZES]) for one in (a, b))
     alone = stats.ttest_ind(x + math.log(1.05), y, axis=1, equal_var=False, alternative='less').pvalue
@@ -103,7 +103,7 @@ def test_p_values_are_adjusted_over_the_sizes_of_a_curve(stats):
 
 def test_same_is_decided_by_two_one_sided_tests(stats):
     x, y, margin = np.array([100, 101, 99, 100]), np.array([100, 99.5, 100.5, 100]), math.log(1.05)
-    point = compare_series(one_size(BW, 'a', *x), one_size(BW, 'b', *y)).points[0]
+    point = compare_series(make_one_size_series(BW, 'a', *x), make_one_size_series(BW, 'b', *y)).points[0]
     assert (point.verdict, point.p) == ('same', pytest.approx(max(stats.ttest_ind(
         np.log(x) + sign * margin, np.log(y), equal_var=False, alternative=side).pvalue
         for sign, side in ((1, 'greater'), (-1, 'less')))))
@@ -111,12 +111,12 @@ def test_same_is_decided_by_two_one_sided_tests(stats):
 
 # --- one ratio everywhere -------------------------------------------------------------------------
 
-def test_a_ratio_can_be_turned_round_and_one_slow_repeat_does_not_move_it():
+def test_ratio_inverts_and_ignores_one_slow_repeat():
     a, b = {1: 9.0, 2: 5.0, 3: 8.0, 4: 8.2}, {1: 10.0, 2: 6.0, 3: 9.0, 4: 9.1}
     for paired in (True, False):
-        assert ratios.ratio(a, b, paired=paired) * ratios.ratio(b, a, paired=paired) == pytest.approx(1)
-    assert ratios.ratio({**a, 2: 0.01}, b, paired=True) == pytest.approx(ratios.ratio(a, b, paired=True), rel=0.05)
-    assert ratios.ratio({1: 2.0}, {2: 4.0}, paired=True) == 0.5  # no repeat in common
+        assert ratios.compute_ratio(a, b, paired=paired) * ratios.compute_ratio(b, a, paired=paired) == pytest.approx(1)
+    assert ratios.compute_ratio({**a, 2: 0.01}, b, paired=True) == pytest.approx(ratios.compute_ratio(a, b, paired=True), rel=0.05)
+    assert ratios.compute_ratio({1: 2.0}, {2: 4.0}, paired=True) == 0.5  # no repeat in common
 
 
 # --- verdicts -------------------------------------------------------------------------------------
@@ -128,11 +128,11 @@ def test_a_ratio_can_be_turned_round_and_one_slow_repeat_does_not_move_it():
     ((0.19, 0.19, 0.19), (0.19, 0.19, 0.19), 'same'), ((0.19, 0.19), (0.20, 0.20), 'rounded'),
     ((100, 60, 100), (100, 101, 99), 'noisy'), ((80, 81), (100, 99), 'worse'), ((97, 103), (100, 101), 'noisy'),
 ])
-def test_verdicts(a, b, expected):
+def test_verdict_follows_the_ratio_in_both_directions(a, b, expected):
     for paired in (True, False):
-        comparison = compare_series(one_size(BW, 'a', *a), one_size(BW, 'b', *b), paired=paired)
-        back = compare_series(one_size(BW, 'b', *b), one_size(BW, 'a', *a), paired=paired)
-        times = compare_series(one_size(LATENCY, 'a', *a), one_size(LATENCY, 'b', *b), paired=paired)
+        comparison = compare_series(make_one_size_series(BW, 'a', *a), make_one_size_series(BW, 'b', *b), paired=paired)
+        back = compare_series(make_one_size_series(BW, 'b', *b), make_one_size_series(BW, 'a', *a), paired=paired)
+        times = compare_series(make_one_size_series(LATENCY, 'a', *a), make_one_size_series(LATENCY, 'b', *b), paired=paired)
         assert comparison.verdict == expected, paired
         assert back.verdict == OPPOSITE[expected] and times.verdict == OPPOSITE[expected]
 
@@ -140,40 +140,40 @@ def test_verdicts(a, b, expected):
 @pytest.mark.parametrize('place', [1, 8192, 4 * MIB])
 def test_one_bad_size_anywhere_makes_the_curve_worse(place):
     random = np.random.default_rng(place)
-    a = curve(random, LATENCY, 'a', 5, 0.005, lambda size: 0.7 if size == place else 1)
-    comparison = compare_series(a, curve(random, LATENCY, 'b', 5, 0.005))
-    assert comparison.verdict == 'worse' and comparison.furthest().size == place
+    a = make_curve(random, LATENCY, 'a', 5, 0.005, lambda size: 0.7 if size == place else 1)
+    comparison = compare_series(a, make_curve(random, LATENCY, 'b', 5, 0.005))
+    assert comparison.verdict == 'worse' and comparison.find_furthest_point().size == place
     assert [point.size for point in comparison.points if point.verdict == 'worse'] == [place]
 
 
-def several(name, *rows):
+def make_two_size_series(name, *rows):
     """Return a Series of osu_latency with these repeats at 8 B, and others equal to each other at 64 B."""
     return Series(LATENCY, name, {8: dict(enumerate(rows, 1)), 64: dict(enumerate([5.0] * len(rows), 1))})
 
 
 @pytest.mark.parametrize('paired', [True, False])
-def test_few_repeats_are_not_said_firmly(paired):
+def test_few_repeats_give_a_qualified_verdict(paired):
     """Two repeats of one stack showed '3.9 times slower', and 22 of the same modules nothing."""
-    slow, native = several('a', 36.0, 42.0), several('native', 10.0, 10.01)
+    slow, native = make_two_size_series('a', 36.0, 42.0), make_two_size_series('native', 10.0, 10.01)
     two = compare_series(slow, native, paired=paired)
     assert (two.points[0].verdict, two.few_repeats) == ('worse', 2)
-    assert re.search(r'worse.*\b8 B.*\b3\.9\b.*\b2\b.*same.*\b64 B', two.words)
-    assert two.graded() == two.probably('worse') + 'worse' != 'worse'
-    five = compare_series(several('a', *[36.0, 36.1] * 3), several('native', *[10.0, 10.01] * 3), paired=paired)
-    assert re.match(r'worse.*\b8 B.*\b3\.6\b\D*same.*\b64 B', five.words)
+    assert re.search(r'worse.*\b8 B.*\b3\.9\b.*\b2\b.*same.*\b64 B', two.sentence)
+    assert two.format_curve_verdict() == two.format_qualifier('worse') + 'worse' != 'worse'
+    five = compare_series(make_two_size_series('a', *[36.0, 36.1] * 3), make_two_size_series('native', *[10.0, 10.01] * 3), paired=paired)
+    assert re.match(r'worse.*\b8 B.*\b3\.6\b\D*same.*\b64 B', five.sentence)
 
 
 def test_releases_of_the_c_programs_that_differ_are_named():
-    a, b = several('a', *[5.0] * 5), several('b', *[5.0] * 5)
+    a, b = make_two_size_series('a', *[5.0] * 5), make_two_size_series('b', *[5.0] * 5)
     assert compare_series(a, b).notes == []
     for one, release in ((a, '7.4'), (b, '7.5.1')):
         one.programs, one.facts['release'] = 'OSU C programs', release
-    note, = compare_series(a, b, a_from='mine', b_from='theirs').notes
+    note, = compare_series(a, b, a_dataset='mine', b_dataset='theirs').notes
     assert re.search(r'mine:a.* 7\.4\b.*theirs:b.* 7\.5\.1\b', note)
 
 
 @pytest.mark.parametrize('seed', range(12))
-def test_the_words_never_contradict_the_ratios(seed):
+def test_verdict_text_never_contradicts_the_ratios(seed):
     """At each size: a gain or loss that the ratio has not is never told, and one of twice never left out."""
     random = np.random.default_rng(seed)
     gains = np.sort(random.choice([0.1, 0.5, 1, 1, 2, 11], 3))[::random.choice([1, -1])]
@@ -181,27 +181,27 @@ def test_the_words_never_contradict_the_ratios(seed):
 
     def gain(size):
         return gains[0 if size < 1024 else 1 if size < MIB else 2]
-    found = compare_series(curve(random, case, 'a', repeats, 2e-4, gain), curve(random, case, 'b', repeats, 2e-4))
+    found = compare_series(make_curve(random, case, 'a', repeats, 2e-4, gain), make_curve(random, case, 'b', repeats, 2e-4))
     for point in found.points:
         assert point.verdict == ('same' if gain(point.size) == 1 else 'better' if gain(point.size) > 1 else 'worse')
-    assert ('faster' in found.words, 'slower' in found.words) == (max(gains) > 1, min(gains) < 1)
-    for said in [*found.words.split('; '), *found.graded().split(', ')]:
-        assert said.startswith('probably ') == (repeats < (2 if 'same' in said else method.FIRM)), found.words
+    assert ('faster' in found.sentence, 'slower' in found.sentence) == (max(gains) > 1, min(gains) < 1)
+    for said in [*found.sentence.split('; '), *found.format_curve_verdict().split(', ')]:
+        assert said.startswith('probably ') == (repeats < (2 if 'same' in said else method.FIRM_REPEATS)), found.sentence
 
 
 def test_a_loss_does_not_hide_a_gain():
     a, b = (Series(BW, name, {1: {1: first}, MIB: {1: last}}) for name, first, last in (
         ('a', 1.0, 22000.0), ('b', 2.0, 2000.0)))
-    graded = compare_series(a, b).graded() + compare_series(b, a).graded()
+    graded = compare_series(a, b).format_curve_verdict() + compare_series(b, a).format_curve_verdict()
     assert re.findall('worse|better', graded) == ['worse', 'better'] * 2
 
 
 # --- by simulation --------------------------------------------------------------------------------
 
-def rate(seed, verdict, *, curves=150, repeats=5, noise=0.03, gain=lambda size: 1, paired=True):
+def measure_verdict_rate(seed, verdict, *, curves=150, repeats=5, noise=0.03, gain=lambda size: 1, paired=True):
     """Return the share of curves with this verdict, in noise of a fixed seed."""
     random = np.random.default_rng(seed)
-    found = [compare_series(curve(random, BW, 'a', repeats, noise, gain), curve(random, BW, 'b', repeats, noise),
+    found = [compare_series(make_curve(random, BW, 'a', repeats, noise, gain), make_curve(random, BW, 'b', repeats, noise),
                             paired=paired).verdict for _ in range(curves)]
     return found.count(verdict) / curves
 
@@ -210,27 +210,27 @@ def rate(seed, verdict, *, curves=150, repeats=5, noise=0.03, gain=lambda size: 
 def test_false_alarms_are_rarer_than_alpha(paired, repeats, stats):
     """Without a difference, and with one of exactly the margin, which does not count as worse."""
     bound = stats.binom.ppf(0.999, 150, method.ALPHA) / 150
-    assert rate(1, 'worse', repeats=repeats, paired=paired) <= method.ALPHA
-    assert rate(2, 'worse', repeats=repeats, paired=paired, gain=lambda size: 1 / 1.05) <= bound
+    assert measure_verdict_rate(1, 'worse', repeats=repeats, paired=paired) <= method.ALPHA
+    assert measure_verdict_rate(2, 'worse', repeats=repeats, paired=paired, gain=lambda size: 1 / 1.05) <= bound
 
 
 def test_a_slow_down_of_a_fifth_is_found():
     """In noise of 3 %: at all sizes with five repeats always, with three nearly so; at one size with five mostly."""
-    assert rate(3, 'worse', gain=lambda size: 0.8) == 1
-    assert rate(3, 'worse', gain=lambda size: 0.8, repeats=3) > 0.98
-    assert rate(3, 'worse', gain=lambda size: 0.8 if size == 8 else 1) > 0.85
+    assert measure_verdict_rate(3, 'worse', gain=lambda size: 0.8) == 1
+    assert measure_verdict_rate(3, 'worse', gain=lambda size: 0.8, repeats=3) > 0.98
+    assert measure_verdict_rate(3, 'worse', gain=lambda size: 0.8 if size == 8 else 1) > 0.85
 
 
-def test_same_is_said_in_quiet_runs_and_seldom_of_what_differs():
-    assert rate(4, 'same', noise=0.005) >= 0.95
-    assert rate(5, 'same', noise=0.005, gain=lambda size: 1 / 1.05) <= method.ALPHA
+def test_verdict_same_is_usual_in_quiet_runs_and_rare_otherwise():
+    assert measure_verdict_rate(4, 'same', noise=0.005) >= 0.95
+    assert measure_verdict_rate(5, 'same', noise=0.005, gain=lambda size: 1 / 1.05) <= method.ALPHA
 
 
 @pytest.mark.parametrize('paired', [True, False], ids=['paired', 'Welch'])
-def test_an_outlier_on_one_side_is_noise_and_no_alarm(paired):
+def test_one_sided_outlier_gives_verdict_noisy(paired):
     random = np.random.default_rng(8)
     for _ in range(50):
-        a, b = curve(random, BW, 'a', 5, 0.01), curve(random, BW, 'b', 5, 0.01)
+        a, b = make_curve(random, BW, 'a', 5, 0.01), make_curve(random, BW, 'b', 5, 0.01)
         for size in SIZES:
             a.values[size][3] /= 2
         assert compare_series(a, b, paired=paired).verdict == 'noisy'
@@ -238,20 +238,20 @@ def test_an_outlier_on_one_side_is_noise_and_no_alarm(paired):
 
 # --- margins --------------------------------------------------------------------------------------
 
-def test_every_published_benchmark_has_a_margin_with_reason_and_source():
-    benchmarks = {one.case.benchmark for dataset in references.published() for one in dataset.series}
+def test_every_published_benchmark_has_a_sourced_margin():
+    benchmarks = {one.case.benchmark for dataset in references.list_published_datasets() for one in dataset.series}
     for benchmark in benchmarks | {case.benchmark for case in MORE_CASES}:
-        row = margin_row(benchmark)
+        row = find_margin_row(benchmark)
         assert 0 < row.repeated <= row.single < 0.5 and row.why and row.source
     with pytest.raises(KeyError):
-        margin_row('bandwidth')
+        find_margin_row('bandwidth')
 
 
 # --- what is compared with what -------------------------------------------------------------------
 
-def dataset(name, *entries):
+def make_dataset(name, *entries):
     """Return a Dataset of (case, series name) with one value each."""
-    return Dataset(name, 'reference', name, series=[one_size(case, who, 100.0) for case, who in entries])
+    return Dataset(name, 'reference', name, series=[make_one_size_series(case, who, 100.0) for case, who in entries])
 
 
 @pytest.mark.parametrize('a, b, expected', [
@@ -260,7 +260,7 @@ def dataset(name, *entries):
      [('osu_bw', 'native', 'native'), ('osu_bw', 'hybrid', 'hybrid')]),
     ([(BW, 'pure'), (BW, 'hybrid')], [(BW, 'site')], [('osu_bw', 'pure', 'site'), ('osu_bw', 'hybrid', 'site')])])
 def test_equal_names_are_compared_or_all_with_the_only_one(a, b, expected):
-    found = compare_datasets(dataset('a', *a), dataset('b', *b))
+    found = compare_datasets(make_dataset('a', *a), make_dataset('b', *b))
     assert [(one.case.benchmark, one.a.name, one.b.name) for one in found] == expected
 
 
@@ -268,12 +268,12 @@ def test_equal_names_are_compared_or_all_with_the_only_one(a, b, expected):
                                    Case('osu_bw', 'H H', 2, 4), Case('osu_bw', 'H H', 2, 2, 'numpy')])
 def test_different_cases_are_not_compared(other):
     with pytest.raises(CompareError) as caught:
-        compare_datasets(dataset('a', (BW, 'x')), dataset('b', (other, 'x')))
+        compare_datasets(make_dataset('a', (BW, 'x')), make_dataset('b', (other, 'x')))
     assert BW.title in str(caught.value) and other.title in str(caught.value)
 
 
-def test_unknown_placement_fits_where_it_is_that_of_an_output():
-    a, b, c = dataset('a', (BW, 'x')), dataset('b', (Case('osu_bw', 'H H'), 'y')), dataset('c', (
+def test_unknown_placement_matches_only_imported_outputs():
+    a, b, c = make_dataset('a', (BW, 'x')), make_dataset('b', (Case('osu_bw', 'H H'), 'y')), make_dataset('c', (
         Case('osu_bw', 'H H', 4), 'y'))
     with pytest.raises(CompareError):
         compare_datasets(a, b)
@@ -284,31 +284,31 @@ def test_unknown_placement_fits_where_it_is_that_of_an_output():
         compare_datasets(a, c)
 
 
-def test_repeats_are_paired_in_one_run_and_in_no_other(tmp_path):
-    one, other = (run_files.read(make_run(tmp_path / name, cases=[BW])) for name in 'ab')
+def test_repeats_are_paired_within_one_run_only(tmp_path):
+    one, other = (run_files.read_results(make_run(tmp_path / name, cases=[BW])) for name in 'ab')
 
     def methods(comparisons):
         return {point.method for item in comparisons for point in item.points}
-    assert methods(against_native(one)) == {'paired'} and methods(compare_datasets(one, other)) == {'Welch'}
-    again = run_files.read(tmp_path / 'a')
-    assert methods(compare_datasets(one.only('pure'), again.only('native'))) == {'paired'}
+    assert methods(compare_with_native(one)) == {'paired'} and methods(compare_datasets(one, other)) == {'Welch'}
+    again = run_files.read_results(tmp_path / 'a')
+    assert methods(compare_datasets(one.filter_by_name('pure'), again.filter_by_name('native'))) == {'paired'}
 
 
-def test_a_run_without_native_says_what_else_can_be_compared(tmp_path):
+def test_run_without_native_lists_other_comparisons(tmp_path):
     with pytest.raises(CompareError, match='reference list'):
-        against_native(run_files.read(make_run(tmp_path / 'a', approaches=('pure', 'hybrid'))))
+        compare_with_native(run_files.read_results(make_run(tmp_path / 'a', approaches=('pure', 'hybrid'))))
     with pytest.raises(CompareError, match='native alone'):
-        against_native(run_files.read(make_run(tmp_path / 'b', approaches=('native',))))
+        compare_with_native(run_files.read_results(make_run(tmp_path / 'b', approaches=('native',))))
 
 
-def test_a_publication_says_which_series_is_its_native():
-    found = against_native(published('lumi-native-2026-03'))
+def test_publication_names_its_native_series():
+    found = compare_with_native(read_published('lumi-native-2026-03'))
     assert {one.b.name for one in found} == {'cray-mpich-9.0.1-hardware'} and len(found) > 20
 
 
 # --- troubles -------------------------------------------------------------------------------------
 
-def expected_troubles(name, series):
+def read_expected_troubles(name, series):
     """Return what the documents say of a published curve (set of names of troubles)."""
     case, who = series.case, series.name
     mpi, device = case.benchmark in ('osu_bw', 'osu_latency'), 'D' in case.buffers
@@ -341,34 +341,34 @@ def expected_troubles(name, series):
     return found
 
 
-@pytest.mark.parametrize('name', [one.name for one in references.published()])
-def test_each_trouble_is_found_exactly_where_the_documents_say(name):
-    one = published(name)
+@pytest.mark.parametrize('name', [one.name for one in references.list_published_datasets()])
+def test_each_trouble_is_found_only_where_documented(name):
+    one = read_published(name)
     wrong = [f'{series.name} {series.case.title}: {found}, wanted {expected}' for series in one.series
-             for found, expected in [(set(names(series)), expected_troubles(name, series))] if found != expected]
+             for found, expected in [(set(list_trouble_names(series)), read_expected_troubles(name, series))] if found != expected]
     assert not wrong, '\n'.join(wrong)
 
 
 def test_every_trouble_is_in_the_published_figures():
-    assert {trouble for one in references.published() for series in one.series
-            for trouble in expected_troubles(one.name, series)} == {rule.trouble.name for rule in troubles.RULES}
+    assert {trouble for one in references.list_published_datasets() for series in one.series
+            for trouble in read_expected_troubles(one.name, series)} == {rule.trouble.name for rule in troubles.RULES}
 
 
-def names(series, **kwargs):
-    return [trouble.name for trouble, _ in troubles.recognise(series, **kwargs)]
+def list_trouble_names(series, **kwargs):
+    return [trouble.name for trouble, _ in troubles.find_series_troubles(series, **kwargs)]
 
 
-def test_where_tcp_is_promised_nothing_is_a_trouble(tmp_path):
+def test_expected_tcp_is_no_trouble(tmp_path):
     slow = Series(BW, 'hybrid', {MIB: {1: 2500.0}})
-    assert names(slow) == names(slow, network='cxi') == ['tcp'] and names(slow, network='tcp') == []
-    assert names(Series(BW, 'pure', slow.values)) == []
+    assert list_trouble_names(slow) == list_trouble_names(slow, network='cxi') == ['tcp'] and list_trouble_names(slow, network='tcp') == []
+    assert list_trouble_names(Series(BW, 'pure', slow.values)) == []
     for site, provider in (('workstation', 'tcp'), ('lumi-25.03', 'cxi'), ('somewhere', None)):
-        one = run_files.read(make_run(tmp_path / site, approaches=('hybrid',), site=site, scale={'hybrid': 0.1}))
-        assert troubles.promised(one) == provider
-        assert [trouble.name for trouble, _ in troubles.recognised([one])] == ([] if provider == 'tcp' else ['tcp'])
+        one = run_files.read_results(make_run(tmp_path / site, approaches=('hybrid',), site=site, scale={'hybrid': 0.1}))
+        assert troubles.find_network_provider(one) == provider
+        assert [trouble.name for trouble, _ in troubles.find_troubles([one])] == ([] if provider == 'tcp' else ['tcp'])
 
 
-def test_advice_is_for_the_users_own_run(results, capsys):
+def test_advice_applies_to_the_run_of_the_user(results, capsys):
     """On a laptop over TCP, compare named variables of Slingshot for the shape of the published curve."""
     assert json.loads(call(capsys, 'quiet', 'lumi-g-2025-03', '--json')[1])['troubles'] == []
     assert json.loads(call(capsys, 'lumi-g-2025-03', '--json')[1])['troubles'] != []
@@ -400,7 +400,7 @@ def results(tmp_path, monkeypatch):
     return folder
 
 
-def test_exit_codes(results, capsys):
+def test_exit_code_follows_verdict_and_fail_on(results, capsys):
     make_run(results / 'noisy', noise=0.05)
     for code, *arguments in ((0, 'quiet'), (1, 'slow'), (0, 'slow', '--fail-on', 'never'), (0, 'noisy'),
                              (1, 'noisy', '--fail-on', 'noisy'), (1, 'slow', 'quiet'), (0, 'quiet', 'slow')):
@@ -412,33 +412,33 @@ def test_exit_codes(results, capsys):
     (['quiet', '--only', 'osu_alltoall'], 'osu_alltoall'), (['alps-gh200-2025'], 'native'),
     (['quiet', 'hpe-libfabric-swap'], 'osu_get_bw'),
 ])
-def test_what_cannot_be_compared_has_an_exit_code_of_its_own(results, capsys, arguments, says):
+def test_impossible_comparison_has_a_separate_exit_code(results, capsys, arguments, says):
     code, out, err = call(capsys, *arguments)
     assert (code, out) == (3, '') and err.startswith('osu-container compare: error: ') and says in err
 
 
 def test_one_approach_is_compared_with_native_of_its_run(results):
     for typed in (f'{results / "slow"}:hybrid', 'slow:hybrid'):
-        assert [one.names for one in collect(typed)['comparisons']] == 2 * [['hybrid', 'native']]
+        assert [one.names for one in collect_comparisons(typed)['comparisons']] == 2 * [['hybrid', 'native']]
 
 
-def test_a_failed_case_counts_as_worse_and_a_skipped_one_does_not(results, capsys):
+def test_failed_case_counts_as_worse_and_skipped_case_does_not(results, capsys):
     for reason, expected in (('killed after 60 s', 1), ('skipped: no GPU here', 0)):
         folder = make_run(results / reason[:4], noise=0.004, failures=[('hybrid', LATENCY, reason)])
         code, out, _ = call(capsys, folder)
         assert code == expected and (reason in out) == bool(expected)
 
 
-def test_tables_of_every_size_come_for_few_curves_or_when_asked(results, capsys):
+def test_size_tables_appear_for_few_curves_or_on_request(results, capsys):
     for arguments, tables in ((['slow:hybrid'], 2), (['slow'], 0), (['slow', '--sizes'], 4)):
         assert len(re.findall('^ *16 KiB ', call(capsys, *arguments)[1], re.M)) == tables
 
 
-def test_json_holds_all_of_it(results, capsys):
+def test_json_contains_every_comparison_and_size(results, capsys):
     code, out, _ = call(capsys, 'slow', '--json')
     told = json.loads(out)
     assert (told['format'], told['verdict'], code) == (comparison_text.FORMAT, 'worse', 1)
-    for one, comparison in zip(told['comparisons'], against_native(run_files.read(results / 'slow'))):
+    for one, comparison in zip(told['comparisons'], compare_with_native(run_files.read_results(results / 'slow'))):
         assert one['verdict'] == comparison.verdict
         assert [row['ratio'] for row in one['sizes']] == [point.ratio for point in comparison.points]
         assert all(row['low'] <= row['high'] for row in one['sizes'])

@@ -1,7 +1,7 @@
 """The page of osu-container report in a browser: nothing is cut off, and the network is left alone."""
 import pytest
 
-from tests.bench.test_report import APPROACHES, FAILURES, nobody_else, report  # noqa: F401, a fixture
+from tests.bench.test_report import APPROACHES, FAILURES, empty_user_references, report  # noqa: F401, a fixture
 from tests.helpers.example_runs import MORE_CASES, make_run
 
 pytestmark = pytest.mark.system
@@ -19,8 +19,8 @@ def test_a_page_fits_the_screen_and_draws_its_curves(width, chromium, tmp_path):
     assert report(folder, '-o', path) == 0
     context = chromium.new_context(viewport={'width': width, 'height': 900})
     page = context.new_page()
-    page.on('console', lambda message: asked.append(message.text))
-    page.on('request', lambda request: asked.append(request.url))
+    page.resolve_path('console', lambda message: asked.append(message.text))
+    page.resolve_path('request', lambda request: asked.append(request.url))
     page.goto(path.as_uri())
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     assert page.evaluate(CUT_OFF) == []

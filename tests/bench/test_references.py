@@ -9,7 +9,7 @@ from osu_container import cli
 from osu_container.bench.results import references, run_files, select
 from tests.helpers.example_runs import CASES, make_run
 
-#: Published dataset -> (curves, points, sha256 of everything that was published in it, see fingerprint())
+#: Published dataset -> (curves, points, sha256 of everything that was published in it, see compute_fingerprint())
 PUBLISHED = {
     'lumi-native-2026-03': (434, 9115, '72a882bd13f431d8'),
     'lumi-g-2025-03': (50, 1150, 'e05767213b558534'),
@@ -24,12 +24,12 @@ PUBLISHED = {
 @pytest.fixture(autouse=True)
 def results(tmp_path, monkeypatch):
     """The folder (Path) of runs, which does not exist yet."""
-    monkeypatch.setenv(select.VARIABLE, str(tmp_path / 'results'))
+    monkeypatch.setenv(select.RESULTS_VARIABLE, str(tmp_path / 'results'))
     monkeypatch.chdir(tmp_path)
     return tmp_path / 'results'
 
 
-def fingerprint(dataset):
+def compute_fingerprint(dataset):
     """Return (curves, points, sha256) of a dataset: any changed name, case, size or digit gives another sum."""
     rows = sorted((one.name, one.case.benchmark, one.case.buffers, one.case.nodes, one.case.ranks, one.case.variant,
                    size, value) for one in dataset.series for size, found in one.values.items()
@@ -39,16 +39,16 @@ def fingerprint(dataset):
 
 
 def test_published_points_and_digits_are_complete(capsys):
-    assert {one.name: fingerprint(one) for one in references.published()} == PUBLISHED
+    assert {one.name: compute_fingerprint(one) for one in references.list_published_datasets()} == PUBLISHED
     assert cli.main(['reference', 'list', '--json']) == 0
     listed = json.loads(capsys.readouterr().out)
     assert {one['name']: one['points'] for one in listed} == {name: one[1] for name, one in PUBLISHED.items()}
     readme = (references.DATA / 'README.md').read_text()
     for name, (curves, points, _) in PUBLISHED.items():
         assert f'| {name}.csv | {curves} | {points} |' in readme
-        facts = references.get(name).facts
+        facts = references.read_dataset(name).facts
         assert all(facts[key] for key in ('source', 'url', 'licence', 'date', 'node_type', 'stack', 'evidence'))
-        assert facts['native'] is None or facts['native'] in references.get(name).names
+        assert facts['native'] is None or facts['native'] in references.read_dataset(name).names
 
 
 # ---- selections
@@ -61,42 +61,42 @@ def runs(results):
     new = make_run(results / 'new', approaches=('native', 'opensource'), repeats=1, run='new',
                    failures=[('opensource', case, 'no cxi device') for case in CASES])
     for folder, day in ((old, '20'), (new, '22')):
-        text = (folder / run_files.NAME).read_text()
-        (folder / run_files.NAME).write_text(text.replace('2026-11-21T13:12:44Z', f'2026-11-{day}T08:00:00Z'))
-    with open(broken / run_files.NAME, 'a') as handle:
+        text = (folder / run_files.RESULTS_FILE).read_text()
+        (folder / run_files.RESULTS_FILE).write_text(text.replace('2026-11-21T13:12:44Z', f'2026-11-{day}T08:00:00Z'))
+    with open(broken / run_files.RESULTS_FILE, 'a') as handle:
         handle.write('not JSON\n')
     return old, broken, new
 
 
 def test_latest_is_the_newest_run_with_figures(runs):
-    assert select.resolve('latest').name == 'new'
-    old = select.resolve('latest:pure')
+    assert select.resolve_dataset('latest').name == 'new'
+    old = select.resolve_dataset('latest:pure')
     assert (old.name, old.names, len(old.problems)) == ('old', ['pure'], 2)
 
 
 def test_a_run_is_selected_by_path_name_and_pattern(runs, tmp_path):
-    for text in ('old:n*', f'{runs[0]}:native', f'{runs[0] / run_files.NAME}:native'):
-        assert select.resolve(text).names == ['native']
+    for text in ('old:n*', f'{runs[0]}:native', f'{runs[0] / run_files.RESULTS_FILE}:native'):
+        assert select.resolve_dataset(text).names == ['native']
     elsewhere = make_run(tmp_path / 'a:b', repeats=1, run='a:b')
-    select.remember(elsewhere)
-    select.remember(elsewhere)
-    assert select.resolve(str(elsewhere)).names == select.resolve('a:b').names == ['native', 'pure', 'hybrid']
+    select.register_run(elsewhere)
+    select.register_run(elsewhere)
+    assert select.resolve_dataset(str(elsewhere)).names == select.resolve_dataset('a:b').names == ['native', 'pure', 'hybrid']
 
 
 @pytest.mark.parametrize('typed, named', [
     ('nonsense', ['broken', 'new', 'lumi-g-2025-03']), ('latest:opensource', ['no cxi device']), ('latest:', []),
     (':native', []), ('', []), ('lumi-g-2025-03:openmpi', ['native', 'pure', 'bind']),
     ('old:hybrid', ['native, pure'])])
-def test_what_means_nothing_is_refused_with_what_exists(typed, named, runs):
+def test_unknown_run_name_is_refused_with_existing_names(typed, named, runs):
     with pytest.raises(select.SelectError) as caught:
-        select.resolve(typed)
+        select.resolve_dataset(typed)
     assert typed in str(caught.value) and all(name in str(caught.value) for name in named)
 
 
-def test_results_folder_is_variable_then_clone_then_user(monkeypatch, tmp_path):
-    monkeypatch.delenv(select.VARIABLE)
+def test_variable_then_clone_then_user_sets_results_folder(monkeypatch, tmp_path):
+    monkeypatch.delenv(select.RESULTS_VARIABLE)
     monkeypatch.setattr(select, 'STATE', tmp_path / '.workstation')
     monkeypatch.setenv('XDG_DATA_HOME', str(tmp_path / 'data'))
-    assert select.results_folder() == tmp_path / 'data' / 'osu-container' / 'results'
+    assert select.resolve_results_folder() == tmp_path / 'data' / 'osu-container' / 'results'
     (tmp_path / '.workstation').mkdir()
-    assert select.results_folder() == tmp_path / '.workstation' / 'results'
+    assert select.resolve_results_folder() == tmp_path / '.workstation' / 'results'

@@ -58,84 +58,84 @@ def report(*arguments):
 
 
 @pytest.fixture(autouse=True)
-def nobody_else(monkeypatch, tmp_path):
+def empty_user_references(monkeypatch, tmp_path):
     """References that the user of this machine added are none of the tests'."""
     monkeypatch.setenv('XDG_DATA_HOME', str(tmp_path / 'data'))
     monkeypatch.setenv('OSU_CONTAINER_RESULTS', str(tmp_path / 'results'))
 
 
 @pytest.fixture(scope='module')
-def folder(tmp_path_factory):
+def run_folder(tmp_path_factory):
     """A run of five approaches with repeats, failures and every shape of case."""
     return make_run(tmp_path_factory.mktemp('run'), approaches=APPROACHES, cases=MORE_CASES, failures=FAILURES,
                     repeats=3, scale={'pure': 0.1, 'opensource': 1.4}, programs='</script><img src=x onerror=alert(1)>')
 
 
 @pytest.fixture(scope='module')
-def made(folder, tmp_path_factory):
+def report_page(run_folder, tmp_path_factory):
     """The page of that run (str)."""
     path = tmp_path_factory.mktemp('report') / 'report.html'
-    assert report(folder, '-o', path) == 0
+    assert report(run_folder, '-o', path) == 0
     return path.read_text()
 
 
 @pytest.fixture(scope='module')
-def dataset(folder):
-    return run_files.read(folder)
+def dataset(run_folder):
+    return run_files.read_results(run_folder)
 
 
 @pytest.fixture(scope='module')
-def shown(made):
-    return Tables(made)
+def parsed_page(report_page):
+    return Tables(report_page)
 
 
 KEY = '20261121t131244z'
 
 
-def of(dataset, case, name):
-    return dataset.of(case, name)[0]
+def find_series(dataset, case, name):
+    return dataset.select_series(case, name)[0]
 
 
 @pytest.mark.parametrize('case', MORE_CASES, ids=lambda case: case.title)
-def test_values_are_medians_with_ratio_verdict_and_spread(case, dataset, shown):
-    head, *rows = shown.tables[f'{KEY}-{content.slug(case.title)}-values']
-    names = [name for name in APPROACHES if dataset.of(case, name)]
-    assert head[1:] == [[name] for name in names] and len(rows) == len(of(dataset, case, 'native').sizes)
+def test_values_are_medians_with_ratio_verdict_and_spread(case, dataset, parsed_page):
+    head, *rows = parsed_page.tables[f'{KEY}-{content.slugify(case.title)}-values']
+    names = [name for name in APPROACHES if dataset.select_series(case, name)]
+    assert head[1:] == [[name] for name in names] and len(rows) == len(find_series(dataset, case, 'native').sizes)
     for column, name in enumerate(names, 1):
-        series = of(dataset, case, name)
-        points = compare_series(series, of(dataset, case, 'native'), paired=True).points
+        series = find_series(dataset, case, name)
+        points = compare_series(series, find_series(dataset, case, 'native'), paired=True).points
         for point, row in zip(points, rows):
             values = series.values[point.size].values()
-            spread = ratios.text(100 * (max(values) - min(values)) / statistics.median(values))
-            against = [] if name == 'native' else [f'{ratios.text(point.ratio)} {point.verdict}']
-            assert row[column] == [ratios.text(statistics.median(values)), *against, f'{spread} %']
+            spread = ratios.format_ratio(100 * (max(values) - min(values)) / statistics.median(values))
+            against = [] if name == 'native' else [f'{ratios.format_ratio(point.ratio)} {point.verdict}']
+            assert row[column] == [ratios.format_ratio(statistics.median(values)), *against, f'{spread} %']
 
 
-def test_the_table_of_verdicts_is_what_compare_says(dataset, shown):
-    head, *rows = shown.tables[f'{KEY}-verdicts']
+def test_verdict_table_equals_compare_output(dataset, parsed_page):
+    head, *rows = parsed_page.tables[f'{KEY}-verdicts']
     assert head[1:] == [[name] for name in APPROACHES[1:]]
     assert [title for (title,), *_ in rows] == [case.title for case in MORE_CASES]
     for case, row in zip(MORE_CASES, rows):
         for name, (text, *more) in zip(APPROACHES[1:], row[1:]):
-            if not dataset.of(case, name):
+            if not dataset.select_series(case, name):
                 assert not more and not re.search('worse|better|same', text)
                 continue
-            one = compare_series(of(dataset, case, name), of(dataset, case, 'native'), paired=True)
-            assert text == one.graded() and more[0].partition(' ')[0] == ratios.text(one.furthest().ratio)
+            one = compare_series(find_series(dataset, case, name), find_series(dataset, case, 'native'), paired=True)
+            assert text == one.format_curve_verdict() and more[0].partition(' ')[0] == ratios.format_ratio(one.find_furthest_point().ratio)
 
 
-def test_failures_are_shown_with_reason_and_repeats(shown, dataset):
-    _, *rows = shown.tables[f'{KEY}-failures']
+def test_failures_are_shown_with_reason_and_repeats(parsed_page, dataset):
+    _, *rows = parsed_page.tables[f'{KEY}-failures']
     assert [[text for text, in row[:5]] for row in rows] == [
         [MORE_CASES[2].title, f'bind, {dataset.name}', 'failed', HOSTILE, '1-3'],
         [MORE_CASES[4].title, f'opensource, {dataset.name}', 'skipped', FAILURES[1][2], '1-3']]
 
 
-def test_text_of_others_stays_text_and_the_page_asks_nothing_of_the_network(made, shown):
-    assert html.escape('<script>alert') in made and html.escape('</script><img src=x') in made
-    assert not {'script', 'img', 'link', 'iframe', 'object', 'base', 'form'} & set(shown.tags)
-    assert not [attrs for tag, attrs in shown.attributes if 'src' in attrs or any(name[:2] == 'on' for name in attrs)]
-    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', made).group(1)
+def test_page_escapes_foreign_text_and_loads_no_resources(report_page, parsed_page):
+    assert html.escape('<script>alert') in report_page and html.escape('</script><img src=x') in report_page
+    assert not {'script', 'img', 'link', 'iframe', 'object', 'base', 'form'} & set(parsed_page.tags)
+    assert not [attrs for tag, attrs in parsed_page.attributes if 'src' in attrs or any(name[:2] == 'on' for name in attrs)]
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', report_page).group(1)
     assert policy.startswith("default-src 'none'; style-src") and 'script-src' not in policy
 
 
@@ -149,8 +149,8 @@ def test_text_of_others_stays_text_and_the_page_asks_nothing_of_the_network(made
     (['RUN', '--picture', 'OUT/r.svg', '--case', 'osu_nothing'], '--case osu_nothing'),
     (['RUN', '--picture', 'OUT/r.svg', '--case', 'osu_barrier*'], '--case osu_barrier'),
 ])
-def test_wrong_arguments_write_nothing(arguments, word, folder, tmp_path, capsys):
-    words = [one.replace('RUN', str(folder)).replace('OUT', str(tmp_path)) for one in arguments]
+def test_wrong_arguments_write_nothing(arguments, word, run_folder, tmp_path, capsys):
+    words = [one.replace('RUN', str(run_folder)).replace('OUT', str(tmp_path)) for one in arguments]
     assert report(*words) == 1
     assert word in capsys.readouterr().err and list(tmp_path.iterdir()) == []
 
@@ -166,7 +166,7 @@ def test_a_run_without_native_has_no_ratios(tmp_path):
 def test_series_of_several_runs_carry_the_name_of_their_run(tmp_path):
     one = make_run(tmp_path / 'one', approaches=('native', 'pure'), repeats=2)
     two = make_run(tmp_path / 'two', approaches=('native', 'hybrid'), repeats=2, run='20261122T090000Z')
-    for view in content.section('Runs', [run_files.read(one), run_files.read(two)]).views:
+    for view in content.build_section('Runs', [run_files.read_results(one), run_files.read_results(two)]).views:
         first, pure, second, hybrid = view.curves
         assert [curve.name for curve in view.curves] == [
             'native, 20261121T131244Z', 'pure', 'native, 20261122T090000Z', 'hybrid']
@@ -175,35 +175,35 @@ def test_series_of_several_runs_carry_the_name_of_their_run(tmp_path):
         assert pure.comparison.b is first.series and hybrid.comparison.b is second.series
 
 
-def test_lines_that_are_not_the_programs_are_shown(tmp_path):
-    path = make_run(tmp_path / 'run', repeats=2) / run_files.NAME
+def test_foreign_output_lines_are_shown(tmp_path):
+    path = make_run(tmp_path / 'run', repeats=2) / run_files.RESULTS_FILE
     path.write_text(path.read_text().replace('"broken": []', '"broken": ["4096 12srun: .5"]'))
     assert report(path.parent, '-o', tmp_path / 'r.html') == 0
     text = (tmp_path / 'r.html').read_text()
     assert ': 12 ' in text and '12srun: .5' in text
 
 
-def test_the_page_has_proof_environment_and_commands(made, dataset, shown):
-    assert shlex.join(['osu-container', *dataset.facts['command']]) in made
-    assert dataset.facts['project']['commit'] in made and 'srun -N2 -n2 osu_bw H H' in made
-    _, *proof = shown.tables[f'{KEY}-proof']
+def test_the_page_has_proof_environment_and_commands(report_page, dataset, parsed_page):
+    assert shlex.join(['osu-container', *dataset.facts['command']]) in report_page
+    assert dataset.facts['project']['commit'] in report_page and 'srun -N2 -n2 osu_bw H H' in report_page
+    _, *proof = parsed_page.tables[f'{KEY}-proof']
     assert ['MPICH 4.2.3 (image)'] in [row[1] for row in proof if row[0] == ['osu-container/hybrid']]
     for entry in dataset.modules.values():
-        assert f"module load {entry['name']}" in made
+        assert f"module load {entry['name']}" in report_page
         if entry['container']:
-            assert entry['image']['sha256'] in made
+            assert entry['image']['sha256'] in report_page
 
 
-def test_of_few_repeats_the_page_says_probably_and_how_many(tmp_path):
+def test_page_qualifies_verdicts_of_few_repeats(tmp_path):
     for repeats in (1, 2, 5):
         run_of = make_run(tmp_path / 'run', repeats=repeats, scale={'hybrid': 0.2}, noise=0.001)
         assert report(run_of, '-o', tmp_path / 'r.html', '--force') == 0
         text = (tmp_path / 'r.html').read_text()
         assert (f'{repeats} repeats' in text, 'probably' in text) == (repeats > 1, repeats < 5)
-        (run_of / run_files.NAME).unlink()
+        (run_of / run_files.RESULTS_FILE).unlink()
 
 
-def test_what_an_output_does_not_say_is_not_made_up(tmp_path):
+def test_page_shows_no_date_that_the_output_lacks(tmp_path):
     output = tmp_path / 'out.txt'
     output.write_text('# OSU MPI Bandwidth Test v7.3\n# Size      Bandwidth (MB/s)\n1 2.5\n2 5.1\n4 10.0\n')
     assert report(output, '-o', tmp_path / 'r.html') == 0
@@ -211,9 +211,9 @@ def test_what_an_output_does_not_say_is_not_made_up(tmp_path):
     assert 'out.txt' in told and not re.search(r'\b20\d\d-', told)
 
 
-def test_a_picture_is_as_wide_as_a_column(folder, tmp_path):
+def test_a_picture_is_as_wide_as_a_column(run_folder, tmp_path):
     path = tmp_path / 'picture.svg'
-    assert report(folder, '--picture', path, '--case', 'osu_latency H H*') == 0
+    assert report(run_folder, '--picture', path, '--case', 'osu_latency H H*') == 0
     text = path.read_text()
     assert re.search(r'<svg[^>]* width="3\.5in"', text) and text.count('<polyline') == 3 * len(APPROACHES) - 1
     for part in ('osu_latency H H', 'µs', *APPROACHES):
@@ -222,30 +222,30 @@ def test_a_picture_is_as_wide_as_a_column(folder, tmp_path):
 
 @pytest.mark.parametrize('least, most', [(1, 1.01), (3, 9), (2.2, 2.2), (0.004, 22000), (1e-30, 1e30)])
 def test_a_logarithmic_axis_has_a_few_round_numbers(least, most):
-    found = charts._ticks(least / 1.06, most * 1.06)
+    found = charts._compute_ticks(least / 1.06, most * 1.06)
     assert 2 <= len(found) <= 8 and all(float(f'{one:.2g}') == pytest.approx(one, rel=1e-9) for one in found)
 
 
 # ---- published figures -----------------------------------------------------------------------------------------------
 
-def test_the_page_of_all_published_figures_has_every_curve_and_is_small():
-    published = report_cli.published()
+def test_published_page_is_small_and_has_every_curve():
+    published = report_cli.build_published_report()
     shown = {(curve.dataset.name, curve.series.case, curve.series.name) for section in published.sections
              for view in section.views for curve in view.curves}
-    assert shown == {(one.name, series.case, series.name) for one in references.published() for series in one.series}
-    text = page.html(published)
+    assert shown == {(one.name, series.case, series.name) for one in references.list_published_datasets() for series in one.series}
+    text = page.render_page(published)
     assert len(text.encode()) < 1_500_000 and text.count('<svg class="plot"') > 180
     assert text.count('<details class="trouble">') > 2
 
 
-def test_troubles_beside_published_curves_are_the_users_own(tmp_path):
-    slow = run_files.read(make_run(tmp_path / 'slow', site='lumi-25.03', scale={'hybrid': 0.15}))
-    text = page.html(content.Report('x', [content.section('x', [slow, references.get('lumi-g-2025-03')])]))
+def test_only_user_troubles_appear_beside_published_curves(tmp_path):
+    slow = run_files.read_results(make_run(tmp_path / 'slow', site='lumi-25.03', scale={'hybrid': 0.15}))
+    text = page.render_page(content.Report('x', [content.build_section('x', [slow, references.read_dataset('lumi-g-2025-03')])]))
     found, = re.findall('<details class="trouble">.*?</details>', text, re.DOTALL)
     assert f'{slow.name}:hybrid' in found and 'FI_PROVIDER=cxi' in found
 
 
-def test_picture_on_the_pages_is_what_report_draws(tmp_path):
+def test_picture_on_the_pages_equals_the_report_picture(tmp_path):
     picture, results = tmp_path / 'lumi.svg', PROJECT / 'docs' / 'results'
     assert report('lumi-g-2025-03', '--picture', picture) == 0
     assert picture.read_text() == (results / 'lumi.svg').read_text(), (

@@ -6,7 +6,7 @@ import pytest
 
 from osu_container.bench.results import run_files
 from osu_container.bench.results.model import Case
-from tests.helpers.example_runs import CASES, MORE_CASES, RUN, make_run, sizes_of
+from tests.helpers.example_runs import CASES, MORE_CASES, RUN, make_run, list_sizes
 
 BANDWIDTH, LATENCY = CASES
 
@@ -18,55 +18,55 @@ def run(tmp_path):
                     scale={'pure': 0.1})
 
 
-def rows(run):
+def read_rows(run):
     """Return the lines (list of str) of a run."""
-    return (run / run_files.NAME).read_text().splitlines()
+    return (run / run_files.RESULTS_FILE).read_text().splitlines()
 
 
-def change(run, change_it, kind='measurement'):
+def change_first_line(run, change_it, kind='measurement'):
     """Change the dict of the first line of a kind by change_it(entry), which may also return a replacement."""
-    lines = rows(run)
+    lines = read_rows(run)
     place = next(n for n, line in enumerate(lines) if json.loads(line)['kind'] == kind)
     entry = json.loads(lines[place])
     other = change_it(entry)
     lines[place] = json.dumps(entry if other is None else other)
-    (run / run_files.NAME).write_text('\n'.join(lines) + '\n')
+    (run / run_files.RESULTS_FILE).write_text('\n'.join(lines) + '\n')
     return place + 1
 
 
-def refused(run):
+def read_refusal(run):
     """Return the message with which a run is refused."""
     with pytest.raises(run_files.ResultsError) as caught:
-        run_files.read(run)
+        run_files.read_results(run)
     return str(caught.value)
 
 
 def test_series_hold_every_value_of_every_repeat(run):
-    dataset = run_files.read(run)
-    assert (dataset.name, dataset.kind, dataset.problems, dataset.path) == (RUN, 'run', [], run / run_files.NAME)
-    assert run_files.read(run / run_files.NAME).series == dataset.series
-    measured = [entry for entry in map(json.loads, rows(run)) if entry['kind'] == 'measurement']
+    dataset = run_files.read_results(run)
+    assert (dataset.name, dataset.kind, dataset.problems, dataset.path) == (RUN, 'run', [], run / run_files.RESULTS_FILE)
+    assert run_files.read_results(run / run_files.RESULTS_FILE).series == dataset.series
+    measured = [entry for entry in map(json.loads, read_rows(run)) if entry['kind'] == 'measurement']
     assert len(measured) == 2 * 2 * 2
     for entry in measured:
-        one, = dataset.of(Case(**entry['case']), entry['approach'])
+        one, = dataset.select_series(Case(**entry['case']), entry['approach'])
         assert {size: one.values[int(size)][entry['repeat']] for size in entry['values']} == entry['values']
 
 
 def test_failed_and_skipped_cases_are_failures_with_their_reason(tmp_path):
     run = make_run(tmp_path, repeats=1, failures=[('pure', BANDWIDTH, 'srun ended with 1: no PMI'),
                                                   ('hybrid', LATENCY, 'skipped: no GPU here')])
-    dataset = run_files.read(run)
-    assert not dataset.of(BANDWIDTH, 'pure') and not dataset.of(LATENCY, 'hybrid')
-    assert [(one.name, one.case, one.skipped) for one in dataset.failures] == [
+    dataset = run_files.read_results(run)
+    assert not dataset.select_series(BANDWIDTH, 'pure') and not dataset.select_series(LATENCY, 'hybrid')
+    assert [(one.name, one.case, one.is_skipped) for one in dataset.failures] == [
         ('pure', BANDWIDTH, False), ('hybrid', LATENCY, True)]
     assert dataset.failures[0].reason == 'srun ended with 1: no PMI' and dataset.failures[0].log.endswith('.err')
 
 
 @pytest.mark.parametrize('case', MORE_CASES, ids=lambda case: case.title)
 def test_every_kind_of_benchmark_survives_writing_and_reading(case, tmp_path):
-    dataset = run_files.read(make_run(tmp_path, cases=[case], repeats=2))
+    dataset = run_files.read_results(make_run(tmp_path, cases=[case], repeats=2))
     for one in dataset.series:
-        assert one.case == case and one.sizes == list(sizes_of(case)) and one.repeats == 2
+        assert one.case == case and one.sizes == list(list_sizes(case)) and one.repeats == 2
     assert dataset.names == ['native', 'pure', 'hybrid']
 
 
@@ -82,49 +82,49 @@ WRONG = [*({'values': {'64': value}} for value in (0, -1.5, '12.5', True, None))
 
 
 @pytest.mark.parametrize('values', WRONG, ids=str)
-def test_what_cannot_have_been_measured_is_refused(values, run):
-    number = change(run, lambda entry: entry.update(values))
-    where = refused(run).partition(f'{run_files.NAME}:')[2].partition(':')[0].split()[0]
+def test_impossible_measurement_is_refused(values, run):
+    number = change_first_line(run, lambda entry: entry.update(values))
+    where = read_refusal(run).partition(f'{run_files.RESULTS_FILE}:')[2].partition(':')[0].split()[0]
     assert int(where) == number or set(values) & {'programs', 'repeat'}, 'or at the next line of the curve'
 
 
-@pytest.mark.parametrize('kind', sorted(run_files.LINES))
+@pytest.mark.parametrize('kind', sorted(run_files.REQUIRED_KEYS))
 def test_a_line_without_a_key_of_its_kind_is_refused(kind, run):
-    for key in run_files.LINES[kind]:
-        before = (run / run_files.NAME).read_text()
-        number = change(run, lambda entry, key=key: {name: entry[name] for name in entry if name != key}, kind)
-        assert f'{run_files.NAME}:{number}' in refused(run)
-        (run / run_files.NAME).write_text(before)
+    for key in run_files.REQUIRED_KEYS[kind]:
+        before = (run / run_files.RESULTS_FILE).read_text()
+        number = change_first_line(run, lambda entry, key=key: {name: entry[name] for name in entry if name != key}, kind)
+        assert f'{run_files.RESULTS_FILE}:{number}' in read_refusal(run)
+        (run / run_files.RESULTS_FILE).write_text(before)
 
 
 @pytest.mark.parametrize('version', [1, 3, '2', None])
-def test_another_version_is_refused(version, run):
-    change(run, lambda entry: entry.update(version=version), 'run')
-    assert repr(version) in refused(run)
+def test_unknown_format_version_is_refused(version, run):
+    change_first_line(run, lambda entry: entry.update(version=version), 'run')
+    assert repr(version) in read_refusal(run)
 
 
 def test_a_cut_off_last_line_is_left_out_and_removed_on_resume(run):
-    path, lines = run / run_files.NAME, rows(run)[:-1]
+    path, lines = run / run_files.RESULTS_FILE, read_rows(run)[:-1]
     whole = '\n'.join(lines[:-1]) + '\n'
     for length in (1, len(lines[-1]) // 2, len(lines[-1]) - 1):
         path.write_text(whole + lines[-1][:length])
-        dataset = run_files.read(run)
+        dataset = run_files.read_results(run)
         assert sum(len(one.values[64]) for one in dataset.series) == 7
-        assert f'{run_files.NAME}:{len(lines)}:' in dataset.problems[0] and 'bench --resume' in dataset.problems[1]
-        assert run_files.Writer(path).mend() is True and path.read_text() == whole
-    assert run_files.Writer(path).mend() is False and path.read_text() == whole
+        assert f'{run_files.RESULTS_FILE}:{len(lines)}:' in dataset.problems[0] and 'bench --resume' in dataset.problems[1]
+        assert run_files.Writer(path).drop_incomplete_line() is True and path.read_text() == whole
+    assert run_files.Writer(path).drop_incomplete_line() is False and path.read_text() == whole
     path.write_bytes(b'{"kind": "ru')
-    assert run_files.Writer(path).mend() is True and path.read_bytes() == b''
+    assert run_files.Writer(path).drop_incomplete_line() is True and path.read_bytes() == b''
 
 
-def test_a_run_is_never_written_over_and_its_end_is_known(run, tmp_path):
-    before = (run / run_files.NAME).read_bytes()
+def test_run_is_never_overwritten_and_records_its_end(run, tmp_path):
+    before = (run / run_files.RESULTS_FILE).read_bytes()
     with pytest.raises(run_files.ResultsError, match='bench --resume'):
-        run_files.Writer(run / run_files.NAME).begin(run='2', started='x', site='y')
-    assert (run / run_files.NAME).read_bytes() == before
+        run_files.Writer(run / run_files.RESULTS_FILE).write_header(run='2', started='x', site='y')
+    assert (run / run_files.RESULTS_FILE).read_bytes() == before
     other = make_run(tmp_path / 'other', repeats=1)
-    *lines, _ = (other / run_files.NAME).read_text().splitlines(True)
-    (other / run_files.NAME).write_text(''.join(lines))  # the last one says that it has ended
+    *lines, _ = (other / run_files.RESULTS_FILE).read_text().splitlines(True)
+    (other / run_files.RESULTS_FILE).write_text(''.join(lines))  # the last one says that it has ended
     assert (run_files.has_ended(run), run_files.has_ended(other), run_files.has_ended(tmp_path)) == (True, False, False)
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from osu_container.build import ImageError, catalogue, fetch
+from osu_container.build import ImageBuildError, catalogue, fetch
 from osu_container.build import build as image_build
 from tests.helpers.machine import PROJECT, PYTHON_36, run
 from tests.helpers.osu_archive import RELEASE
@@ -47,14 +47,14 @@ def test_list_has_every_image(tmp_path):
 
 @pytest.mark.parametrize(('patterns', 'number'), [(['workstation'], len(WORKSTATION)), ([f'{NAME}.sif'], 1)])
 def test_images_are_found_by_name_family_and_pattern(patterns, number):
-    found = catalogue.find(patterns)
+    found = catalogue.select_named_images(patterns)
     assert found == [name for name in catalogue.IMAGES if name in found]
     assert len(found) == number
 
 
 @pytest.mark.parametrize(('newer', 'words'), [
     (True, ['bench', '--help']), (False, ['bench', '--help']), (False, ['image', 'list', NAME])])
-def test_old_python_hands_over_to_a_newer_one(tmp_path, newer, words):
+def test_old_python_restarts_with_a_newer_python(tmp_path, newer, words):
     shutil.copytree(PROJECT / 'scripts', tmp_path / 'scripts')
     for name in ('osu_container', 'container-recipes', 'easyblocks'):
         (tmp_path / name).symlink_to(PROJECT / name)
@@ -89,7 +89,7 @@ def source(tmp_path, monkeypatch):
 def test_missing_source_is_fetched_once(source, tmp_path):
     source()
     for _ in range(2):
-        fetch.fetch(['x'], tmp_path / 'sources', tmp_path / 'log')
+        fetch.download_sources(['x'], tmp_path / 'sources', tmp_path / 'log')
         assert (tmp_path / 'sources' / 'x.tar.gz').read_bytes() == b'content'
         (tmp_path / 'served' / 'x.tar.gz').write_bytes(b'newer')
     assert len(list((tmp_path / 'sources').iterdir())) == 1
@@ -103,42 +103,42 @@ def test_unexpected_source_is_an_error(source, tmp_path, there, changes, message
     path = tmp_path / 'x.tar.gz'
     if there:
         path.write_text(there)
-    with pytest.raises(ImageError, match=message):
-        fetch.fetch(['x'], tmp_path, tmp_path / 'log')
+    with pytest.raises(ImageBuildError, match=message):
+        fetch.download_sources(['x'], tmp_path, tmp_path / 'log')
     assert (path.read_text() if path.exists() else None) == there
 
 
 # Which programs
 
 @pytest.fixture
-def build(tmp_path, monkeypatch):
+def choose_programs(tmp_path, monkeypatch):
     """Function (options) that chooses the programs of an image; the real archive holds one x."""
     monkeypatch.setitem(catalogue.SOURCES['osu'], 'sha256', hashlib.sha256(b'x').hexdigest())
     monkeypatch.setitem(catalogue.SOURCES['osu'], 'url', 'http://127.0.0.1:9/osu.tar.gz')
 
     def choose(name=NAME, **options):
-        made = image_build.Build(name, image_build.Options(**{'sources': tmp_path, 'work': tmp_path / 'work',
+        made = image_build.Build(name, image_build.BuildOptions(**{'sources': tmp_path, 'work': tmp_path / 'work',
                                                               'sourcepath': (tmp_path,), **options}))
         made.choose_programs()
         return made
     return choose
 
 
-def test_ports_are_taken_where_the_archive_is_not_to_be_had(build):
-    made = build()
+def test_missing_archive_selects_the_mpi4py_ports(choose_programs):
+    made = choose_programs()
     assert (made.kind, made.osu) == ('mpi4py', 'mpi4py 4.1.2 ports')
 
 
 @pytest.mark.parametrize('folder', fetch.EASYBUILD_FOLDERS)
-def test_archive_in_a_source_path_gives_the_c_programs(build, tmp_path, folder):
+def test_archive_in_source_path_selects_c_programs(choose_programs, tmp_path, folder):
     place = tmp_path / 'my sources' / folder
     place.mkdir(parents=True)
     file = catalogue.SOURCES['osu']['file']
     (place / file).write_text('x')
-    made = build(sourcepath=(tmp_path, tmp_path / 'nowhere', tmp_path / 'my sources'))
+    made = choose_programs(sourcepath=(tmp_path, tmp_path / 'nowhere', tmp_path / 'my sources'))
     assert (made.kind, made.osu, made.archive) == ('c', f'{RELEASE} C', place / file)
-    assert made.keys() == ['mpich-4.2.3']
-    assert made.inputs()['sources'][file] == hashlib.sha256(b'x').hexdigest()
+    assert made.list_source_keys() == ['mpich-4.2.3']
+    assert made.collect_inputs()['sources'][file] == hashlib.sha256(b'x').hexdigest()
 
 
 @pytest.mark.parametrize(('options', 'message'), [
@@ -147,21 +147,21 @@ def test_archive_in_a_source_path_gives_the_c_programs(build, tmp_path, folder):
     ({'osu_archive': Path(__file__)}, SUMS),
     ({'osu_archive': Path(__file__), 'osu': 'mpi4py'}, '--osu-archive.*--osu mpi4py'),
     ({'name': WITH_PYTHON, 'osu_archive': Path(__file__)}, '--osu-archive.*osu-mpi4py-')])
-def test_programs_that_cannot_be_had_are_an_error(build, options, message):
-    with pytest.raises(ImageError, match=message):
-        build(**options)
+def test_unavailable_programs_are_an_error(choose_programs, options, message):
+    with pytest.raises(ImageBuildError, match=message):
+        choose_programs(**options)
 
 
 @pytest.mark.parametrize(('osu', 'kind'), [('auto', 'mpi4py'), ('python', 'python')])
-def test_image_for_python_does_not_need_the_c_programs(build, osu, kind):
-    made = build(WITH_PYTHON, osu=osu)
+def test_image_for_python_does_not_need_the_c_programs(choose_programs, osu, kind):
+    made = choose_programs(WITH_PYTHON, osu=osu)
     assert (made.kind, made.archive) == (kind, None)
 
 
-def test_damaged_archive_is_an_error(build, tmp_path):
+def test_damaged_archive_is_an_error(choose_programs, tmp_path):
     (tmp_path / catalogue.SOURCES['osu']['file']).write_text('y')
-    with pytest.raises(ImageError, match=SUMS):
-        build()
+    with pytest.raises(ImageBuildError, match=SUMS):
+        choose_programs()
     assert (tmp_path / catalogue.SOURCES['osu']['file']).read_text() == 'y'
 
 
@@ -174,19 +174,19 @@ def test_damaged_archive_is_an_error(build, tmp_path):
     ('singularity', 'singularity-ce version 4.1.3', False, False, 'module load LUMI PRoot'),
     ('singularity proot', 'singularity-ce version 4.1.3', False, False, []),
     ('', '', True, True, 'apptainer.* singularity .*PATH')])
-def test_how_a_build_gets_its_rights(tmp_path, monkeypatch, runtime, version, rights, mapped, how):
+def test_build_chooses_its_privileges(tmp_path, monkeypatch, runtime, version, rights, mapped, how):
     for name in runtime.split():
         (tmp_path / name).write_text(f'#!/bin/sh\necho {version}\n')
         (tmp_path / name).chmod(0o755)
     monkeypatch.setattr(image_build, 'command_path', lambda *names: next(
         filter(None, (shutil.which(name, path=str(tmp_path)) for name in names)), None))
     monkeypatch.setattr(image_build, 'has_all_rights', lambda: rights)
-    monkeypatch.setattr(image_build, 'is_mapped', lambda: mapped)
+    monkeypatch.setattr(image_build, 'has_subuid_entry', lambda: mapped)
     if isinstance(how, str):
-        with pytest.raises(ImageError, match=how):
-            image_build.runtime()
+        with pytest.raises(ImageBuildError, match=how):
+            image_build.select_build_runtime()
     else:
-        assert image_build.runtime() == (str(tmp_path / runtime.split()[0]), how)
+        assert image_build.select_build_runtime() == (str(tmp_path / runtime.split()[0]), how)
 
 
 def test_job_and_binds_of_the_caller_do_not_reach_the_build(tmp_path, monkeypatch):
@@ -195,7 +195,7 @@ def test_job_and_binds_of_the_caller_do_not_reach_the_build(tmp_path, monkeypatc
     kept = {'PATH': '/bin', 'SINGULARITY_DOCKER_PASSWORD': 'secret', 'APPTAINER_CONFIGDIR': '/keys',
             'SINGULARITY_CACHEDIR': '/scratch/cache', 'FILES': 'x'}
     monkeypatch.setattr(os, 'environ', {**given, **kept})
-    assert image_build.environment(tmp_path, tmp_path / 'x') == {
+    assert image_build.prepare_environment(tmp_path, tmp_path / 'x') == {
         **kept, 'APPTAINER_CACHEDIR': f'{tmp_path}/cache', 'APPTAINER_TMPDIR': f'{tmp_path}/x',
         'SINGULARITY_TMPDIR': f'{tmp_path}/x'}
 
@@ -205,7 +205,7 @@ def test_only_images_of_debian_are_packed_with_zstd(tmp_path, name):
     program = tmp_path / 'apptainer'
     program.write_text('#!/bin/sh\necho --mksquashfs-args\n')
     program.chmod(0o755)
-    assert bool(image_build.compression(program, catalogue.IMAGES[name])) == ('lumi' not in name)
+    assert bool(image_build.select_compression(program, catalogue.IMAGES[name])) == ('lumi' not in name)
 
 
 @pytest.mark.system
@@ -214,7 +214,7 @@ def test_temporary_folder_is_open_to_the_users_of_subuid(tmp_path, monkeypatch):
     closed = tmp_path / 'closed'
     closed.mkdir(mode=0o700)
     monkeypatch.setattr(tempfile, 'tempdir', str(closed))
-    assert fetch._folder_for_others() == '/tmp'
+    assert fetch._find_shared_tmpdir() == '/tmp'
 
 
 # The whole build, on a tiny image
@@ -382,7 +382,7 @@ def test_image_is_built_again_when_its_inputs_change(tiny):
 
 
 @pytest.mark.system
-def test_failed_build_keeps_the_old_image_and_does_not_stop_others(tiny):
+def test_failed_build_keeps_old_image_and_continues_with_others(tiny):
     tiny('osu-tiny-a')
     old = tiny.sif().read_bytes()
     tiny.definition.write_text(tiny.definition.read_text().replace('exit 0', 'exit 7'))
@@ -394,7 +394,7 @@ def test_failed_build_keeps_the_old_image_and_does_not_stop_others(tiny):
 
 
 @pytest.mark.parametrize('record', [None, '', '[]', '{"inputs": 7}', '{"inputs": {}, "sif-sha256": "other"}'])
-def test_image_that_the_user_put_there_is_kept(tiny, record):
+def test_image_of_the_user_is_not_replaced(tiny, record):
     tiny.sif().write_text('mine')
     if record is not None:
         Path(f'{tiny.sif()}.json').write_text(record)
@@ -412,4 +412,4 @@ def test_check_builds_nothing(tiny, monkeypatch):
     assert tiny('--check', 'osu-tiny-a')[0] == 0
     assert not tiny.sif().exists()
     monkeypatch.setattr(image_build.platform, 'machine', lambda: 'riscv64')
-    assert 'riscv64' in image_build.Build(NAME, image_build.Options()).problems()[0]
+    assert 'riscv64' in image_build.Build(NAME, image_build.BuildOptions()).find_problems()[0]

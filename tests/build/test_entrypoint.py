@@ -42,7 +42,7 @@ int main(int count, char **arguments)
 USES = 'int fi_version(void);\nint used_version(void) { return fi_version(); }\n'
 
 
-def enter(root):
+def make_chroot_hook(root):
     """Return what makes the folder root this process's /, as root or in a namespace of its own, for preexec_fn."""
     def call():
         if os.geteuid() != 0:
@@ -68,20 +68,20 @@ class World(ElfFolder):
     def call(self, *command, **variables):
         """Run the entrypoint with a command; return the CompletedProcess."""
         try:
-            return run([ENTRYPOINT, *command], preexec_fn=enter(self.root), env=self.environment(variables), timeout=60)
+            return run([ENTRYPOINT, *command], preexec_fn=make_chroot_hook(self.root), env=self.environment(variables), timeout=60)
         except subprocess.SubprocessError:
             pytest.skip('this user may not make a user namespace, so nothing can be run in a folder')
 
     def start(self, *command, **variables):
         """Start the entrypoint with a command; return the Popen."""
-        return subprocess.Popen([ENTRYPOINT, *command], preexec_fn=enter(self.root), env=self.environment(variables),
+        return subprocess.Popen([ENTRYPOINT, *command], preexec_fn=make_chroot_hook(self.root), env=self.environment(variables),
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
-    def kept(self, folder='/tmp'):
+    def list_link_folders(self, folder='/tmp'):
         """Return the folders (list of Path) with links that are there."""
-        return sorted(self.on(folder).glob('osu-swap-*'))
+        return sorted(self.resolve_path(folder).glob('osu-swap-*'))
 
-    def host(self, libfabric, *others):
+    def bind_host(self, libfabric, *others):
         """Bind a libfabric (Path) of the host, and others into its /usr."""
         self.copy(libfabric, '/host/lib/libfabric.so.1')
         for library in others:
@@ -93,15 +93,15 @@ class World(ElfFolder):
 def system(tmp_path_factory):
     """A World without any MPI, to be copied."""
     world = World(tmp_path_factory.mktemp('system') / 'root')
-    world.with_libc()
+    world.add_libc()
     for name in TOOLS:
         path = shutil.which(name)
         world.copy(path, f'/bin/{name}')
         for library in re.findall(r'(/\S+) \(0x', run(['ldd', path]).stdout):
             world.copy(library)
     for path in ('/tmp', '/dev/shm', '/proc', '/usr/bin'):
-        world.on(path).mkdir(parents=True)
-        world.on(path).chmod(0o1777)
+        world.resolve_path(path).mkdir(parents=True)
+        world.resolve_path(path).chmod(0o1777)
     world.write('/dev/null', '')
     for name in ('osu-entrypoint', 'defaults'):
         world.copy(str(FOLDER / name), f'/opt/entrypoint/{name}')
@@ -122,57 +122,57 @@ def world(system, parts, tmp_path):
 
 
 @pytest.fixture
-def good(world, parts):
+def world_with_newer_host(world, parts):
     """The same, with a newer libfabric of the host that needs libcxi and a library that the image has not."""
     needed = ('libcxi.so.1', 'libhostonly.so.2')
-    return world.host(parts.fabric(f'{HOST}.0', newest=9, needed=needed), *(parts.plain(name) for name in needed))
+    return world.bind_host(parts.fabric(f'{HOST}.0', newest=9, needed=needed), *(parts.plain(name) for name in needed))
 
 
 # ---- what is taken
 
-def test_the_program_runs_with_the_libfabric_of_the_host(good):
-    done = good.call(PROGRAM, 'a b', '', '*')
+def test_the_program_runs_with_the_libfabric_of_the_host(world_with_newer_host):
+    done = world_with_newer_host.call(PROGRAM, 'a b', '', '*')
     assert done.stdout == f'libfabric {HOST}|a b||*\n' and done.returncode == 4
     assert re.fullmatch(r'osu-entrypoint: node7: .*/host/usr/lib64/libcxi\.so\.1\b.*/host/lib/libfabric\.so\.1\b'
                         r'.*\b1\b.*\n', done.stderr)
 
 
-def test_only_what_the_image_lacks_is_taken_and_libcxi(good, parts):
-    good.copy(parts.plain('libcxi.so.1'), '/usr/lib/libcxi.so.1')
-    good.copy(parts.plain('libhostonly.so.2'), '/usr/lib/libhostonly.so.2')
-    good.copy(parts.plain('libother.so.3'), '/host/usr/lib64/libother.so.3')
-    done = good.call('bash', '-c', 'ls "${LD_LIBRARY_PATH%%:*}"')
+def test_only_missing_libraries_and_libcxi_are_injected(world_with_newer_host, parts):
+    world_with_newer_host.copy(parts.plain('libcxi.so.1'), '/usr/lib/libcxi.so.1')
+    world_with_newer_host.copy(parts.plain('libhostonly.so.2'), '/usr/lib/libhostonly.so.2')
+    world_with_newer_host.copy(parts.plain('libother.so.3'), '/host/usr/lib64/libother.so.3')
+    done = world_with_newer_host.call('bash', '-c', 'ls "${LD_LIBRARY_PATH%%:*}"')
     assert done.stdout.split() == ['complete', 'libcxi.so.1', 'libfabric.so.1'], done
 
 
 # ---- what cannot be taken
 
-def broken(name):
+def make_unfit_host_case(name):
     """Return (function (world, parts) that makes the host unfit, texts of the message)."""
     return {
         'nothing bound': (lambda world, parts: None, ['/host/lib']),
         'empty folder': (lambda world, parts: world.write('/host/lib/x', ''), ['libfabric.so.1', '/host/lib']),
         'link out of it': (lambda world, parts: world.link('/host/lib/libfabric.so.1', '/opt/cray/libfabric.so.1.25.0'),
                            ['/host/lib/libfabric.so.1', '/opt/cray/libfabric.so.1.25.0']),
-        'too old': (lambda world, parts: world.host(parts.fabric('1.17.0', newest=6, needed=())),
+        'too old': (lambda world, parts: world.bind_host(parts.fabric('1.17.0', newest=6, needed=())),
                     ['FABRIC_1.7', '/usr/lib/libmpi.so.12', 'FABRIC_1.6']),
-        'dependency missing': (lambda world, parts: world.host(parts.fabric(needed=('libhostonly.so.2',))),
+        'dependency missing': (lambda world, parts: world.bind_host(parts.fabric(needed=('libhostonly.so.2',))),
                                ['libhostonly.so.2', 'OSU_SWAP_PATH']),
-        'function missing': (lambda world, parts: world.host(no_fi_version(parts)),
+        'function missing': (lambda world, parts: world.bind_host(compile_incomplete_libfabric(parts)),
                              ['/usr/lib/libmpi.so.12', 'fi_version']),
         'no library': (lambda world, parts: world.write('/host/lib/libfabric.so.1', 'INPUT(libfabric.so.1.25.0)'),
                        ['libfabric.so.1']),
     }[name]
 
 
-def future_libc(parts):
+def compile_future_libc(parts):
     """Return a libc.so.6 (Path) with a version of the future, to link against."""
-    return parts.versioned('libc.so.6', 'GLIBC_9.9', symbol='of_the_future')
+    return parts.compile_versioned('libc.so.6', 'GLIBC_9.9', symbol='of_the_future')
 
 
-def no_fi_version(parts):
+def compile_incomplete_libfabric(parts):
     """Return a libfabric.so.1 with all versions and without one of its functions."""
-    return parts.versioned('libfabric.so.1', *(f'FABRIC_1.{number}' for number in range(10)), symbol='of_{}')
+    return parts.compile_versioned('libfabric.so.1', *(f'FABRIC_1.{number}' for number in range(10)), symbol='of_{}')
 
 
 BROKEN = ['nothing bound', 'empty folder', 'link out of it', 'too old', 'dependency missing', 'function missing',
@@ -180,44 +180,44 @@ BROKEN = ['nothing bound', 'empty folder', 'link out of it', 'too old', 'depende
 
 
 @pytest.mark.parametrize('name', BROKEN)
-def test_asked_to_swap_and_unable_is_an_error_with_the_reason(world, parts, name):
-    change, texts = broken(name)
+def test_required_swap_that_fails_is_an_error_with_reason(world, parts, name):
+    change, texts = make_unfit_host_case(name)
     change(world, parts)
     done = world.call(PROGRAM, OSU_SWAP='require')
     assert (done.returncode, done.stdout) == (78, '')
     for text in [*texts, 'OSU_SWAP=0']:
         assert text in done.stderr, done
-    assert [path for path in world.kept() if re.search(r'\.\w{10}$', path.name)] == []
+    assert [path for path in world.list_link_folders() if re.search(r'\.\w{10}$', path.name)] == []
 
 
-def test_without_require_the_libfabric_of_the_image_is_used(world, parts):
-    change, texts = broken('too old')
+def test_optional_swap_falls_back_to_the_image_libfabric(world, parts):
+    change, texts = make_unfit_host_case('too old')
     change(world, parts)
     done = world.call(PROGRAM)
     assert done.stdout == f'libfabric {OWN}\n' and done.returncode == 1
     assert texts[0] in done.stderr and done.stderr.count('\n') == 1
 
 
-def test_libraries_of_a_newer_host_are_refused_before_anything_is_started(world, parts, tmp_path):
+def test_newer_host_libraries_are_refused_before_the_start(world, parts, tmp_path):
     """A C library that is older than the host's libraries ends a program when it starts."""
     source = 'void of_the_future(void);\nvoid user(void) { of_the_future(); }\n'
-    library = parts._made('libhostonly.so.2', source=source, needed=[future_libc(parts)])
-    world.host(parts.fabric(needed=('libhostonly.so.2',)), library)
+    library = parts._compile_library('libhostonly.so.2', source=source, needed=[compile_future_libc(parts)])
+    world.bind_host(parts.fabric(needed=('libhostonly.so.2',)), library)
     done = world.call(PROGRAM, OSU_SWAP='require')
     assert done.returncode == 78 and re.search(r'libhostonly\.so\.2 .*GLIBC_9\.9\b.* /.*GLIBC_2\.', done.stderr)
 
 
 # ---- choices of the user
 
-def test_never(good):
-    done = good.call(PROGRAM, OSU_SWAP='0')
+def test_swap_0_uses_the_image_libfabric(world_with_newer_host):
+    done = world_with_newer_host.call(PROGRAM, OSU_SWAP='0')
     assert (done.stdout, done.stderr, done.returncode) == (f'libfabric {OWN}\n', '', 1)
-    assert good.kept() == []
+    assert world_with_newer_host.list_link_folders() == []
 
 
-def test_signals_and_exit_codes_are_those_of_the_program(good):
-    assert good.call('bash', '-c', 'exit 7').returncode == 7
-    process = good.start('bash', '-c', 'echo $$; exec sleep 60')
+def test_signals_and_exit_codes_are_those_of_the_program(world_with_newer_host):
+    assert world_with_newer_host.call('bash', '-c', 'exit 7').returncode == 7
+    process = world_with_newer_host.start('bash', '-c', 'echo $$; exec sleep 60')
     assert int(process.stdout.readline()) == process.pid
     time.sleep(0.1)
     process.send_signal(signal.SIGTERM)
@@ -228,18 +228,18 @@ def test_signals_and_exit_codes_are_those_of_the_program(good):
 
 # ---- the folder with the links
 
-def test_folder_is_the_user_s_alone_and_used_again(good):
+def test_link_folder_is_private_and_reused(world_with_newer_host):
     for _ in range(3):
-        assert good.call('true').returncode == 0
-    folder, = good.kept()
+        assert world_with_newer_host.call('true').returncode == 0
+    folder, = world_with_newer_host.list_link_folders()
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700 and folder.stat().st_uid == os.geteuid()
     assert os.readlink(folder / 'libfabric.so.1') == '/host/lib/libfabric.so.1'
 
 
 @pytest.mark.parametrize('whose', ['a link', 'open to others', 'not whole', 'a file'])
-def test_a_folder_that_somebody_else_has_put_there_is_not_used(good, whose):
-    good.call('true')
-    kept, = good.kept()
+def test_folder_of_another_user_is_not_used(world_with_newer_host, whose):
+    world_with_newer_host.call('true')
+    kept, = world_with_newer_host.list_link_folders()
     if whose == 'open to others':
         kept.chmod(0o777)
     elif whose == 'not whole':
@@ -250,14 +250,14 @@ def test_a_folder_that_somebody_else_has_put_there_is_not_used(good, whose):
             kept.symlink_to('elsewhere')
         else:
             kept.write_text('')
-    done = good.call('bash', '-c', 'echo "${LD_LIBRARY_PATH%%:*}"', OSU_SWAP='require')
+    done = world_with_newer_host.call('bash', '-c', 'echo "${LD_LIBRARY_PATH%%:*}"', OSU_SWAP='require')
     assert done.returncode == 0 and done.stdout.strip() != f'/tmp/{kept.name}', done
     assert re.fullmatch(r'/tmp/osu-swap-\d+\.\w{10}\n', done.stdout)
 
 
 # ---- variables
 
-def test_defaults_are_those_of_the_data():
+def test_entrypoint_defaults_equal_the_data():
     rows = [line.split() for line in (FOLDER / 'defaults').read_text().splitlines() if line and line[0] != '#']
     known = {'cxi', 'gpu', 'libfabric < 2.4', 'libfabric >= 1.21'}
     assert {(name, value) for _, name, value in rows} == {
@@ -268,27 +268,27 @@ def test_defaults_are_those_of_the_data():
     assert all('cxi' in conditions.split(',') for conditions, _, _ in rows)
 
 
-def show(*names):
+def format_show_command(*names):
     """Return the command that prints variables."""
     return ['bash', '-c', ' '.join(['echo', *(f'"${{{name}-unset}}"' for name in names)])]
 
 
-def test_variables_are_set_where_the_user_has_set_none(good):
+def test_variables_are_set_unless_the_user_sets_them(world_with_newer_host):
     names = ['FI_PROVIDER', 'FI_CXI_RDZV_THRESHOLD', 'NCCL_CROSS_NIC']
-    assert good.call(*show(*names), SLURM_STEP_NUM_NODES='2').stdout == 'unset unset unset\n'
-    good.write('/sys/class/cxi/cxi0', '')
-    assert good.call(*show(*names)).stdout == 'unset 16384 unset\n'
-    done = good.call(*show(*names), SLURM_STEP_NUM_NODES='2', FI_CXI_RDZV_THRESHOLD='')
+    assert world_with_newer_host.call(*format_show_command(*names), SLURM_STEP_NUM_NODES='2').stdout == 'unset unset unset\n'
+    world_with_newer_host.write('/sys/class/cxi/cxi0', '')
+    assert world_with_newer_host.call(*format_show_command(*names)).stdout == 'unset 16384 unset\n'
+    done = world_with_newer_host.call(*format_show_command(*names), SLURM_STEP_NUM_NODES='2', FI_CXI_RDZV_THRESHOLD='')
     assert done.stdout == 'cxi  unset\n'
     assert done.stderr.endswith(' FI_PROVIDER=cxi FI_CXI_RDZV_EAGER_SIZE=2048\n')
-    good.write('/dev/kfd', '')
-    assert good.call(*show(*names), NCCL_CROSS_NIC='0').stdout == 'unset 16384 0\n'
-    assert good.call(*show(*names)).stdout == 'unset 16384 1\n'
+    world_with_newer_host.write('/dev/kfd', '')
+    assert world_with_newer_host.call(*format_show_command(*names), NCCL_CROSS_NIC='0').stdout == 'unset 16384 0\n'
+    assert world_with_newer_host.call(*format_show_command(*names)).stdout == 'unset 16384 1\n'
 
 
 # ---- the verdict on images
 
-def runscript(*lines):
+def read_runscript(*lines):
     """Return the text of a runscript."""
     return '\n'.join(['#!/bin/sh', *lines, ''])
 
@@ -298,19 +298,19 @@ OCI = ('OCI_ENTRYPOINT=\'{}\'', 'OCI_CMD=\'"/bin/bash"\'', 'exec "$@" # for more
 
 @pytest.mark.parametrize('files, word, text', [
     ({}, 'fails', '/host/lib'),
-    ({'/.singularity.d/runscript': runscript(*OCI).replace('{}', '')}, 'fails', '/host/lib'),
-    ({'/.singularity.d/runscript': runscript('exec /opt/start "$@"'), '/opt/start': '#!/bin/sh\nexec "$@"\n'}, 'fails',
+    ({'/.singularity.d/runscript': read_runscript(*OCI).replace('{}', '')}, 'fails', '/host/lib'),
+    ({'/.singularity.d/runscript': read_runscript('exec /opt/start "$@"'), '/opt/start': '#!/bin/sh\nexec "$@"\n'}, 'fails',
      '/.singularity.d/runscript, /opt/start'),
-    ({'/.singularity.d/runscript': runscript('exec /opt/start "$@"'), '/opt/start': b'\x7fELF\0\0/host'}, 'unknown',
+    ({'/.singularity.d/runscript': read_runscript('exec /opt/start "$@"'), '/opt/start': b'\x7fELF\0\0/host'}, 'unknown',
      '/opt/start'),
     # HPE's: an entrypoint that starts another script of its folder
-    ({'/.singularity.d/runscript': runscript(*OCI).replace('{}', '"/container/bin/entrypoint.sh"'),
+    ({'/.singularity.d/runscript': read_runscript(*OCI).replace('{}', '"/container/bin/entrypoint.sh"'),
       '/container/bin/entrypoint.sh': '#!/bin/bash\n. $(dirname $0)/scrape.sh\nexec "$@"\n',
       '/container/bin/scrape.sh': 'find /host -name libfabric.so\n', '/bin/bash': ''}, 'works', ''),
-    ({'/.singularity.d/runscript': runscript('exec /opt/entrypoint/osu-entrypoint "$@"'),
+    ({'/.singularity.d/runscript': read_runscript('exec /opt/entrypoint/osu-entrypoint "$@"'),
       '/opt/entrypoint/osu-entrypoint': (FOLDER / 'osu-entrypoint').read_text(), '/bin/bash': ''}, 'works', ''),
 ])
-def test_verdict_looks_at_what_the_image_starts(tmp_path, parts, files, word, text):
+def test_verdict_inspects_the_program_that_the_image_starts(tmp_path, parts, files, word, text):
     from tests.helpers.verdict_cases import World as VerdictWorld
     place = VerdictWorld(tmp_path, parts)
     place.more = [lambda: [place.image.write(path, content) for path, content in files.items()]]

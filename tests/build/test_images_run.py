@@ -15,17 +15,17 @@ import pytest
 
 from osu_container.build.recipes.images import IMAGES
 from osu_container.build.recipes.versions import SOURCES
-from osu_container.check.described import our_image
-from osu_container.check.public_hosts import description_of
+from osu_container.check.described import describe_catalogue_image
+from osu_container.check.public_hosts import find_host_description
 from osu_container.data.approaches import APPROACHES
 from osu_container.data.sites import SITES
 from osu_container.discover.host_facts import DescribedHost
 from osu_container.image.image import Image
-from osu_container.verdict.settings import approach_entry
-from osu_container.verdict.site_choice import SettingsError, site_entry
-from osu_container.verdict.verdict import ask
-from tests.helpers.machine import PROJECT, STATE, folded, one_of_each, run
-from tests.runs.test_approaches import table
+from osu_container.verdict.settings import resolve_approach
+from osu_container.verdict.site_choice import SettingsError, resolve_site
+from osu_container.verdict.verdict import judge_approach
+from tests.helpers.machine import PROJECT, STATE, fold_whitespace, mark_repeats_nightly, run
+from tests.runs.test_approaches import parse_table
 
 #: Images stay from one run of the tests to the next; the builder makes anew what is not current.
 FOLDER = STATE / 'images-of-tests'
@@ -40,17 +40,17 @@ WITH_PYTHON = [name for name in BUILT if IMAGES[name]['family'] == 'mpi4py']
 FILES = PROJECT / 'container-recipes' / 'mpi4py'
 
 
-def with_gpu(name):
+def uses_gpu_stack(name):
     """Return whether an image (str) has ROCm or CUDA: its build takes long."""
     return '-rocm-' in name or '-cuda-' in name
 
 
-def on_two_nodes(test):
+def mark_two_node_test(test):
     """Mark a test that runs in containers of two nodes."""
     return pytest.mark.system(pytest.mark.usefixtures('slurm')(test))
 
 
-def chosen_approaches():
+def choose_approaches():
     """Return {image: approach}: one for each that ought to work, all approaches in turn."""
     any_network = itertools.cycle(['pure', 'bind', 'opensource', 'hybrid'])
     with_host = itertools.cycle(['hybrid', 'bind'])
@@ -58,11 +58,11 @@ def chosen_approaches():
             for name in BUILT}
 
 
-APPROACH_OF = chosen_approaches()
+APPROACH_OF = choose_approaches()
 
 
 @pytest.fixture(scope='session')
-def built():
+def build_image():
     """Function (name) that builds the image and returns the path of its SIF."""
     FOLDER.mkdir(parents=True, exist_ok=True)
 
@@ -82,7 +82,7 @@ def built():
 
 
 @pytest.fixture
-def typed(tmp_path):
+def run_user_script(tmp_path):
     """Function (script) that runs bash as a user has it after `. ./env.sh`; eb installs into the test's own folder."""
     environment = {'PATH': '/usr/local/bin:/usr/bin:/bin', 'HOME': os.environ['HOME'], 'LC_ALL': 'C.UTF-8',
                    'EASYBUILD_PREFIX': str(tmp_path / 'prefix'), 'EASYBUILD_SOURCEPATH': str(FOLDER)}
@@ -93,7 +93,7 @@ def typed(tmp_path):
     return call
 
 
-def install(approach, image):
+def format_install_command(approach, image):
     """Return the command line that installs the module of an approach with an image."""
     return f'eb osu-container-{approach}.eb -r --try-amend=image={image}.sif --try-amend=build_image=no'
 
@@ -102,7 +102,7 @@ def assert_refused(done, folder, *texts):
     """The installation failed, said all texts, and left neither software nor modules."""
     assert done.returncode != 0, done
     for text in texts:
-        assert text in folded(done.stdout), done
+        assert text in fold_whitespace(done.stdout), done
     assert not [path for path in folder.rglob('osu-container*') if path.suffix in ('.lua', '.sif')]
 
 
@@ -113,19 +113,19 @@ IN_TURN = [pytest.param(name, marks=[] if name in TWO else pytest.mark.nightly) 
 
 @pytest.mark.system
 @pytest.mark.parametrize('name', IN_TURN)
-def test_image_is_built_and_small(built, name):
-    assert built(name).stat().st_size / 1e6 < (400 if with_gpu(name) else 200)
+def test_image_is_built_and_small(build_image, name):
+    assert build_image(name).stat().st_size / 1e6 < (400 if uses_gpu_stack(name) else 200)
 
 
-@on_two_nodes
+@mark_two_node_test
 @pytest.mark.nightly  # of the two, tests/runs has the modules
 @pytest.mark.parametrize('name', BUILT)
-def test_image_runs_on_two_nodes(built, typed, name):
+def test_image_runs_on_two_nodes(build_image, run_user_script, name):
     approach = APPROACH_OF[name]
-    built(name)
-    done = typed(f'{install(approach, name)} || exit; module load osu-container/{approach} && '
+    build_image(name)
+    done = run_user_script(f'{format_install_command(approach, name)} || exit; module load osu-container/{approach} && '
                  'srun -N2 -n2 osu_latency H H -m 64 -i 20 -x 2; module help osu-container')
-    found = table(done.stdout)
+    found = parse_table(done.stdout)
     assert {1, 64} <= set(found) and all(value > 0 for value in found.values()), done
     mpi, libfabric = re.search(r'(openmpi|mpich|intel-mpi)-[\d.]+\d(?=-libfabric)', name).group(), name.split('-')[-1]
     says = re.search(r'^MPI: +(.*?) of the (\w+) over libfabric (\S+) of the (\w+)', done.stderr, re.M)
@@ -140,38 +140,38 @@ def test_image_runs_on_two_nodes(built, typed, name):
 @pytest.mark.system
 @pytest.mark.nightly
 @pytest.mark.parametrize('name', FAILING)
-def test_image_whose_mpi_does_not_load_is_refused_without_the_hosts_libfabric(built, typed, tmp_path, name):
-    built(name)
+def test_unloadable_mpi_without_host_libfabric_is_refused(build_image, run_user_script, tmp_path, name):
+    build_image(name)
     lacking = re.search(r'asks for (\S+),', IMAGES[name]['fails']).group(1)
-    assert_refused(typed(install('pure', name)), tmp_path / 'prefix', f'needs {lacking} of libfabric.so.1, but image:')
+    assert_refused(run_user_script(format_install_command('pure', name)), tmp_path / 'prefix', f'needs {lacking} of libfabric.so.1, but image:')
 
 
 @pytest.mark.system
-@pytest.mark.parametrize('approach', one_of_each(['pure', 'hybrid', 'opensource']))
-def test_open_mpi_is_refused_by_approaches_of_another_mpi(built, typed, tmp_path, approach):
-    built(OPENMPI)
-    assert_refused(typed(install(approach, OPENMPI)), tmp_path / 'prefix', 'libmpi.so.40', 'libmpi.so.12')
+@pytest.mark.parametrize('approach', mark_repeats_nightly(['pure', 'hybrid', 'opensource']))
+def test_open_mpi_is_refused_by_approaches_of_another_mpi(build_image, run_user_script, tmp_path, approach):
+    build_image(OPENMPI)
+    assert_refused(run_user_script(format_install_command(approach, OPENMPI)), tmp_path / 'prefix', 'libmpi.so.40', 'libmpi.so.12')
 
 
-@on_two_nodes
+@mark_two_node_test
 @pytest.mark.nightly
 @pytest.mark.parametrize('name', WITH_PYTHON)
-def test_buffers_of_python_benchmarks_are_arrays(built, typed, name, tmp_path):
+def test_buffers_of_python_benchmarks_are_arrays(build_image, run_user_script, name, tmp_path):
     approach = APPROACH_OF[name]
-    built(name)
+    build_image(name)
     program = tmp_path / 'program.py'
     program.write_text('from mpi4py import MPI\nimport numpy\nprint("sum", MPI.COMM_WORLD.allreduce(numpy.ones(2))[1])')
-    done = typed(f'{install(approach, name)} || exit; module load osu-container/{approach}; srun osu_bw H H -m 8 -i 5; '
+    done = run_user_script(f'{format_install_command(approach, name)} || exit; module load osu-container/{approach}; srun osu_bw H H -m 8 -i 5; '
                  f'APPTAINER_BIND={tmp_path} srun osu-exec python3 {program}; srun osu_bw D D')
     assert re.search(r'^# osu_bw: mpi4py .* numpy [\d.]+$', done.stdout, re.M), done
-    assert len(table(done.stdout)) == 4, done
+    assert len(parse_table(done.stdout)) == 4, done
     assert done.stdout.count('sum 2.0') == 2, done
     assert 'CuPy' in done.stderr, done
 
 
 # The same by other tools
 
-def test_files_of_other_tools_have_our_versions():
+def test_files_of_other_tools_name_our_versions():
     yaml = pytest.importorskip('yaml')
     environment = yaml.safe_load((FILES / 'environment.yml').read_text())
     label = 'conda-forge/label/mpi-external'
@@ -187,65 +187,65 @@ def test_files_of_other_tools_have_our_versions():
 
 
 NAMES = [name for name, entry in IMAGES.items() if entry['family'] == 'debian']
-BUILT_GPU_IMAGES = one_of_each([case for case in IN_TURN if with_gpu(*case.values)])
+BUILT_GPU_IMAGES = mark_repeats_nightly([case for case in IN_TURN if uses_gpu_stack(*case.values)])
 #: Of NVIDIA's driver, which is the host's
 DRIVER = 'libcuda.so.1'
 
 
-def vendor(name):
+def find_gpu_vendor(name):
     """Return 'AMD' or 'NVIDIA', for whose GPUs an image (str) is."""
     return 'AMD' if '-rocm-' in name else 'NVIDIA'
 
 
 @pytest.fixture
-def inside(built, apptainer):  # noqa: F811, a fixture
+def run_in_image(build_image, apptainer):  # noqa: F811, a fixture
     """Function (name, script, options of the runtime) that runs a script in an image."""
     def call(name, script, *options):
-        return run([apptainer, 'exec', '--cleanenv', '--containall', *options, built(name), 'bash', '-c', script])
+        return run([apptainer, 'exec', '--cleanenv', '--containall', *options, build_image(name), 'bash', '-c', script])
     return call
 
 
 @pytest.mark.system
 @pytest.mark.parametrize('name', BUILT_GPU_IMAGES)
-def test_every_library_of_the_image_loads_with_all_its_symbols(inside, name):
+def test_every_library_of_the_image_loads_with_all_its_symbols(run_in_image, name):
     script = '''for library in $(find /opt/*/lib -name '*.so*' ! -path '/opt/osu/*'; find /usr/lib/x86_64-linux-gnu \
             -name '*.so.*' | grep -E '/lib(amd|hsa|roc|rccl|nccl|cuda)'); do
         LD_BIND_NOW=1 python3 -c 'import ctypes, sys; ctypes.CDLL(sys.argv[1])' "$library" 2>&1 | tail -n 1
     done'''
-    done = inside(name, script)
+    done = run_in_image(name, script)
     assert done.returncode == 0, done
     lacking = {line for line in done.stdout.splitlines() if DRIVER not in line and 'libnvidia-ml.so.1' not in line}
     assert not lacking, lacking
-    assert vendor(name) == 'NVIDIA' or not done.stdout, done
+    assert find_gpu_vendor(name) == 'NVIDIA' or not done.stdout, done
 
 
-@on_two_nodes
+@mark_two_node_test
 @pytest.mark.parametrize('name', BUILT_GPU_IMAGES)
-def test_buffers_in_gpu_memory_are_refused_with_a_reason_where_no_gpu_is(built, typed, name):  # noqa: F811, fixtures
-    built(name)
+def test_device_buffers_without_a_gpu_are_refused_with_reason(build_image, run_user_script, name):  # noqa: F811, fixtures
+    build_image(name)
     approach = APPROACH_OF[name]
-    done = typed(f'{install(approach, name)} >&2 || exit 77; module load osu-container/{approach}; '
+    done = run_user_script(f'{format_install_command(approach, name)} >&2 || exit 77; module load osu-container/{approach}; '
                  'srun -N2 -n2 osu_bw D D')
-    said = folded(done.stderr)
+    said = fold_whitespace(done.stderr)
     assert done.returncode not in (0, 77) and not re.search(r'^\d+ +[\d.]+$', done.stdout, re.M), done
-    driver_of = {'NVIDIA': DRIVER, 'AMD': '/dev/kfd'}[vendor(name)]
+    driver_of = {'NVIDIA': DRIVER, 'AMD': '/dev/kfd'}[find_gpu_vendor(name)]
     assert driver_of in said and 'Traceback' not in said, said
 
 
-def verdicts(image, site):
+def map_verdicts(image, site):
     """Return approach -> word of check on an Image and a site (str) by its description, where that has a word."""
-    entry, found = site_entry(site), {}
-    host = DescribedHost(description_of(entry))
+    entry, found = resolve_site(site), {}
+    host = DescribedHost(find_host_description(entry))
     for approach in APPROACHES:
         with contextlib.suppress(SettingsError):
-            found[approach] = ask(approach_entry(approach), entry, image, host).level
+            found[approach] = judge_approach(resolve_approach(approach), entry, image, host).level
     return found
 
 
-def described(name, site):
+def map_described_verdicts(name, site):
     """Return the same of an image (str) by its name."""
-    machine = site_entry(site).get('architecture', {}).get('value', 'x86_64')
-    return verdicts(our_image(name, machine), site)
+    machine = resolve_site(site).get('architecture', {}).get('value', 'x86_64')
+    return map_verdicts(describe_catalogue_image(name, machine), site)
 
 
 #: Where an approach must do and must not, by what the image and the site hold; (name, site, approach) -> words
@@ -259,9 +259,9 @@ EXPECTED = {
 @pytest.mark.parametrize('name', NAMES)
 def test_check_judges_the_image_by_its_description(name):
     mine = {key: words for key, words in EXPECTED.items() if key[0] == name}
-    other = 'perlmutter' if vendor(name) == 'AMD' else 'lumi-25.03'
+    other = 'perlmutter' if find_gpu_vendor(name) == 'AMD' else 'lumi-25.03'
     for site in {other, *(key[1] for key in mine)}:
-        found = described(name, site)
+        found = map_described_verdicts(name, site)
         assert site != other or set(found.values()) == {'fails'}, found
         for (_, where, approach), words in mine.items():
             assert where != site or found[approach] in words, (site, approach, found)
@@ -269,12 +269,12 @@ def test_check_judges_the_image_by_its_description(name):
 
 @pytest.mark.system
 @pytest.mark.parametrize('name', BUILT_GPU_IMAGES)
-def test_check_judges_the_image_as_its_description(built, name):  # noqa: F811, a fixture
+def test_check_judges_image_and_description_alike(build_image, name):  # noqa: F811, a fixture
     """On every site that is described whole."""
-    with Image(str(built(name)), 'osu_') as image:
+    with Image(str(build_image(name)), 'osu_') as image:
         for site in SITES:
             if (PROJECT / 'osu_container' / 'check' / 'hosts' / f'{site}.json').exists():
-                real, by_name = verdicts(image, site), described(name, site)
+                real, by_name = map_verdicts(image, site), map_described_verdicts(name, site)
                 # of an image itself more is known, so it may be judged worse and never better
                 assert {key for key in real if real[key] == 'works'} <= {
                     key for key in by_name if by_name[key] != 'fails'}, (site, real)

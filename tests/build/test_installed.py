@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from osu_container.build import ImageError, cli, installed
+from osu_container.build import ImageBuildError, cli, installed
 from osu_container.image import sif
 from tests.helpers.elf_folder import write_sif
 from tests.helpers.machine import run
@@ -44,7 +44,7 @@ def verify(*arguments):
     options = parser.parse_args(['verify', *arguments])
     try:
         return options.function(options) or None
-    except ImageError as err:
+    except ImageBuildError as err:
         return str(err)
 
 
@@ -57,7 +57,7 @@ def test_every_module_is_read_once(modules, capsys):
 @pytest.mark.parametrize('what, text', [
     ('image', 'x.sif.sha256'), ('library', 'libfabric.so.1'), ('facts', 'facts.json'),
     ('link to nothing', 'x.sif '), ('sum', 'x.sif.sha256'), ('rights', 'chmod -R o-w')])
-def test_what_has_changed_is_named_with_its_module(modules, capsys, what, text):
+def test_changed_file_is_named_with_its_module(modules, capsys, what, text):
     root = modules / 'software' / 'bind'
     if what == 'image':
         with (root / 'x.sif').open('r+b') as handle:
@@ -100,7 +100,7 @@ def test_signature_is_judged_by_the_runtime(tmp_path, monkeypatch, code, text, w
     runtime.write_text(f'#!/bin/sh\ncat <<END {">&2" if code else ""}\n{text}\nEND\nexit {code}\n')
     runtime.chmod(0o755)
     monkeypatch.setattr(installed, 'command_path', lambda *_: str(runtime))
-    assert bool(installed.verify(path)) == wrong
+    assert bool(installed.verify_image(path)) == wrong
 
 
 @pytest.mark.system
@@ -117,4 +117,4 @@ def test_changed_image_does_not_fit_its_signature(make_sif, apptainer, tmp_path,
     content = bytearray(image.read_bytes())
     content[content.index(b'hsqs') + 100] ^= 1
     image.write_bytes(content)
-    assert str(image) in sif.signature_problem(str(image), apptainer)
+    assert str(image) in sif.find_signature_problem(str(image), apptainer)

@@ -5,12 +5,12 @@ import shutil
 
 import pytest
 
-from osu_container.build.catalogue import recipe_text
-from osu_container.build.recipes.images import IMAGES, MPI4PY_BASES, mpi4py_name
+from osu_container.build.catalogue import load_recipe
+from osu_container.build.recipes.images import IMAGES, MPI4PY_BASES, name_mpi4py_image
 from osu_container.data.approaches import APPROACHES
 from osu_container.data.sites import SITES
-from osu_container.verdict.settings import approach_entry, image_of
-from osu_container.verdict.site_choice import SettingsError, site_entry
+from osu_container.verdict.settings import resolve_approach, select_image
+from osu_container.verdict.site_choice import SettingsError, resolve_site
 from tests.helpers.machine import PROJECT, run
 
 RECIPES = PROJECT / 'container-recipes' / 'mpi4py'
@@ -43,7 +43,7 @@ def launch(tmp_path):
 
 @pytest.mark.parametrize('command, buffers', [('osu_bw', []), ('osu_py_bw', ['--buffer', 'numpy', 'H', 'H']),
                                               ('osu_bw', ['--buffer=numpy'])])
-def test_all_ways_to_ask_for_numpy_are_one(launch, command, buffers):
+def test_every_numpy_option_selects_the_same_buffers(launch, command, buffers):
     done = launch(command, *buffers, '-m', '8')
     assert done.stdout == ('# osu_bw: of the OSU Micro-Benchmarks in Python, buffers: numpy 2.4.6\n'
                            "['--benchmark=bw', '--buffer=numpy', '--max=8'] libmpi.so.12:libmpi.so.40:libmpi.so\n"), \
@@ -54,13 +54,13 @@ def test_all_ways_to_ask_for_numpy_are_one(launch, command, buffers):
     (['-m', '65536'], ['--max=65536']), (['-m8:'], ['--min=8']), (['--message-size=4:8'], ['--min=4', '--max=8']),
     (['-i', '100', '--warmup', '3'], ['--iterations=100', '--skip=3']),
     (['--min', '1', '--max=8', '--pickle'], ['--min', '1', '--max=8', '--pickle'])])
-def test_osus_python_benchmarks_get_arguments_of_their_own(launch, arguments, given):
+def test_launcher_translates_options_of_python_benchmarks(launch, arguments, given):
     """They know --min, --max, --iterations and --skip; -m, -i and -x are those of the C programs."""
     done = launch('osu_latency', *arguments, 'H', 'H')
     assert f"{['--benchmark=latency', '--buffer=numpy', *given]}" in done.stdout, done
 
 
-def test_an_image_with_osus_python_benchmarks_has_a_command_for_each_of_them(tmp_path):
+def test_each_osu_python_benchmark_has_a_command(tmp_path):
     """The commands of the recipe, run in a folder: a name for each benchmark of the archive, and no other one."""
     name = next(name for name, entry in IMAGES.items() if 'python' in entry['variants'])
     prefix = tmp_path / 'opt' / 'mpi4py'
@@ -68,7 +68,7 @@ def test_an_image_with_osus_python_benchmarks_has_a_command_for_each_of_them(tmp
                  'libexec/omb-py/util/osu_util_mpi.py', 'libexec/omb-py/run.py', 'bin/osu_get_bw', 'bin/osu_latency'):
         (prefix / path).parent.mkdir(parents=True, exist_ok=True)
         (prefix / path).write_text('')
-    text = recipe_text(name, 'python').replace('/opt/mpi4py', str(prefix))
+    text = load_recipe(name, 'python').replace('/opt/mpi4py', str(prefix))
     lines = text[text.index(f'    rm {prefix}/bin/osu_*'):].partition('\n%')[0].splitlines()
     script = '\n'.join(line for line in lines if f'{prefix}/bin/osu_' in line or 'omb-py/mpi/' in line)
     done = run(['bash', '-e', '-c', script])
@@ -89,28 +89,28 @@ def test_impossible_arguments_are_errors(launch, arguments, text):
 
 # ---- images
 
-def images_of_sites():
+def list_site_images():
     """Yield (site, approach, name of its image with mpi4py)."""
     for site in SITES:
         for approach in APPROACHES:
             try:
-                file = image_of('osu-mpi4py', approach_entry(approach), site_entry(site))
+                file = select_image('osu-mpi4py', resolve_approach(approach), resolve_site(site))
             except SettingsError:
                 continue
             yield site, approach, file.partition('.sif')[0]
 
 
-CASES = list(images_of_sites())
+CASES = list(list_site_images())
 
 
 @pytest.mark.parametrize('site', sorted({site for site, _, _ in CASES}))
 def test_images_of_a_site_fit_its_gpu_and_their_approach(site):
-    entry = site_entry(site)
+    entry = resolve_site(site)
     for approach, name in [case[1:] for case in CASES if case[0] == site]:
         base = IMAGES[name]['base']['image']
         below = MPI4PY_BASES[base]
         gpu = entry['gpu']['value'] or ''
-        assert name == mpi4py_name(base, 'rocm' if gpu.startswith('gfx') else 'none'), approach
+        assert name == name_mpi4py_image(base, 'rocm' if gpu.startswith('gfx') else 'none'), approach
         assert (below['mpi'].startswith('Open MPI')) == (approach == 'openmpi'), approach
         if approach == 'opensource' and entry['provider']['value'] == 'cxi':
             assert below['libcxi'] != 'none', approach
@@ -125,7 +125,7 @@ def test_python_of_the_host_stays_out_of_every_image():
                 for kind in entry['variants']]
     assert variants
     for name, kind in variants:
-        text = recipe_text(name, kind)
+        text = load_recipe(name, kind)
         assert 'export PYTHONPATH=\n' in text and 'export PYTHONNOUSERSITE=1\n' in text, name
         libmpi = 'libmpi.so.40' if 'openmpi' in name else 'libmpi.so.12'
         assert f'export MPI4PY_LIBMPI={libmpi}\n' in text, name

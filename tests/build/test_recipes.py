@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from osu_container.build import ImageError
-from osu_container.build.catalogue import FAMILIES, IMAGES, SOURCES, recipe_text
-from osu_container.build.recipes.common import OSU_BIN, PACKED
-from osu_container.build.recipes.images import KEPT, RECIPES, RENDERED, file_names, render
-from osu_container.check.examination import rows as published_rows
+from osu_container.build import ImageBuildError
+from osu_container.build.catalogue import FAMILIES, IMAGES, SOURCES, load_recipe
+from osu_container.build.recipes.common import OSU_LINK_COMMANDS, PACKED
+from osu_container.build.recipes.images import CHECKED_IN_RECIPES, RECIPES, RENDERED, list_recipe_files, render_recipe
+from osu_container.check.examination import read_published_table as published_rows
 from osu_container.data.sites import SITES
 from tests.helpers.machine import PROJECT, run
 
@@ -25,7 +25,7 @@ SHA256 = re.compile(r'\b[0-9a-f]{64}\b')
 @pytest.fixture(scope='module')
 def texts():
     """Every definition file and Dockerfile of every image: file name -> text, as HPCCM renders it now."""
-    return {file: render(name, kind, Path(file).suffix) for file, (name, kind) in file_names().items()}
+    return {file: render_recipe(name, kind, Path(file).suffix) for file, (name, kind) in list_recipe_files().items()}
 
 
 @pytest.fixture(scope='module')
@@ -49,7 +49,7 @@ def test_every_source_is_pinned():
         assert not re.search(r'(heads/|(?<!/pool)/(main|master)[./])', source['url']), f'{key}: a branch moves'
 
 
-def test_other_files_pin_the_same_sums():
+def test_other_files_pin_the_same_checksums():
     """An easyconfig cannot read versions.py, and a script need not; they must not differ from it."""
     ours = {source['sha256'] for source in SOURCES.values()}
     for easyconfig in PROJECT.glob('easyconfigs/*/*/*.eb'):
@@ -89,16 +89,16 @@ def test_image_of_a_site_is_in_the_catalogue():
 def test_checked_in_text_is_current():
     done = run([sys.executable, '-m', 'tools.generate', '--step', 'recipes', '--check'], cwd=PROJECT)
     assert (done.returncode, done.stdout, done.stderr) == (0, '', '')
-    assert {path.name for path in RENDERED.iterdir()} == set(KEPT)
+    assert {path.name for path in RENDERED.iterdir()} == set(CHECKED_IN_RECIPES)
 
 
-def test_recipe_without_hpccm_is_the_checked_in_one_or_an_error(monkeypatch):
+def test_recipe_without_hpccm_is_the_stored_text_or_an_error(monkeypatch):
     monkeypatch.setitem(sys.modules, 'hpccm', None)  # what import raises for a module that is not there
-    for file in KEPT:
-        name, kind = file_names()[file]
-        assert recipe_text(name, kind, Path(file).suffix) == (RENDERED / file).read_text()
-    with pytest.raises(ImageError, match='make python-env'):
-        recipe_text('osu-workstation-mpich-5.0.2-libfabric-2.5.1', 'c')
+    for file in CHECKED_IN_RECIPES:
+        name, kind = list_recipe_files()[file]
+        assert load_recipe(name, kind, Path(file).suffix) == (RENDERED / file).read_text()
+    with pytest.raises(ImageBuildError, match='make python-env'):
+        load_recipe('osu-workstation-mpich-5.0.2-libfabric-2.5.1', 'c')
 
 
 # What is in it
@@ -155,14 +155,14 @@ def test_benchmarks_are_in_one_folder_of_every_image(definitions, tmp_path):
     """Pages name /opt/osu/bin/osu_bw: that of the ports, and of the C programs, which are installed by their kinds."""
     for file, stages in definitions.items():
         text = ''.join(stages.values())
-        assert 'make install' not in text or '--prefix=/opt/osu' not in text or '\n    '.join(OSU_BIN) in text, file
+        assert 'make install' not in text or '--prefix=/opt/osu' not in text or '\n    '.join(OSU_LINK_COMMANDS) in text, file
     folder = tmp_path / 'opt' / 'osu'
     for path in ('mpi/pt2pt/standard/osu_bw', 'xccl/pt2pt/osu_xccl_bw'):
         program = folder / 'libexec' / 'osu-micro-benchmarks' / path
         program.parent.mkdir(parents=True, exist_ok=True)
         program.write_text('#!/bin/sh\necho "$0"\n')
         program.chmod(0o755)
-    done = run(['bash', '-e', '-c', '\n'.join(OSU_BIN).replace('/opt/osu', str(folder))])
+    done = run(['bash', '-e', '-c', '\n'.join(OSU_LINK_COMMANDS).replace('/opt/osu', str(folder))])
     assert done.returncode == 0, done
     assert {path.name for path in (folder / 'bin').iterdir()} == {'osu_bw', 'osu_xccl_bw'}
     assert run([folder / 'bin' / 'osu_bw']).returncode == 0
@@ -174,7 +174,7 @@ def test_images_test_themselves(definitions):
         assert not any('\n%test' in text for text in others), file
         text = last.partition('\n%test\n')[2]
         assert 'set -e' in text and 'ldd' in text, file
-        fails = IMAGES[file_names()[file][0]]['fails']
+        fails = IMAGES[list_recipe_files()[file][0]]['fails']
         if fails:
             assert re.search(r'FABRIC_[\d.]+', fails).group(0) in text and 'mpiexec' not in text, file
         else:
@@ -183,7 +183,7 @@ def test_images_test_themselves(definitions):
 
 # What other programs say of it
 
-def shell_texts(text):
+def list_shell_scripts(text):
     """Return [script] of everything in a rendered file that a shell runs."""
     if '\nBootStrap:' not in text:
         return [line[4:] for line in text.replace('\\\n', ' ').splitlines() if line.startswith('RUN ')]
@@ -192,7 +192,7 @@ def shell_texts(text):
 
 def test_shellcheck_finds_nothing(texts, tmp_path):
     """Each script once: the images have most of theirs in common. The name of a script is that of one of its files."""
-    scripts = {script: file for file, text in texts.items() for script in shell_texts(text)}
+    scripts = {script: file for file, text in texts.items() for script in list_shell_scripts(text)}
     for number, (script, file) in enumerate(scripts.items()):
         # as Apptainer and Docker's && do
         (tmp_path / f'{file}-{number}.sh').write_text(f'#!/bin/sh -ex\n{script}\n')
@@ -204,7 +204,7 @@ def test_shellcheck_finds_nothing(texts, tmp_path):
 def test_hadolint_finds_nothing(texts, tmp_path):
     """In one Dockerfile of each recipe, choice of programs, and form that instructions depend on."""
     forms = {}
-    for file, (name, kind) in file_names().items():
+    for file, (name, kind) in list_recipe_files().items():
         if file.endswith('.Dockerfile'):
             forms[IMAGES[name]['recipe'], kind, 'libcxi' in name, 'cupy' in name] = file
     assert {recipe for recipe, *_ in forms} == {path.name for path in RECIPES.glob('*.py')}

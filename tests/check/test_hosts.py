@@ -10,38 +10,38 @@ from pathlib import Path
 import pytest
 
 from osu_container.build.recipes.images import IMAGES
-from osu_container.check.described import our_image
-from osu_container.check.public_hosts import description_of
+from osu_container.check.described import describe_catalogue_image
+from osu_container.check.public_hosts import find_host_description
 from osu_container.data.approaches import APPROACHES
 from osu_container.data.sites import SITES
 from osu_container.data.sites.schema import EVIDENCE
-from osu_container.discover.host_facts import DescribedHost, HostFactsError, checked, read_description, text_of
-from osu_container.discover.library_facts import description
+from osu_container.discover.host_facts import DescribedHost, HostDescriptionError, require_valid_description, read_description, format_description
+from osu_container.discover.library_facts import describe_host
 from osu_container.image.elf import ElfError
 from osu_container.image.image import Image
 from osu_container.image.sif import ImageError
 from osu_container.verdict.rules.finding import NOTE
-from osu_container.verdict.settings import approach_entry, families
-from osu_container.verdict.site_choice import site_entry
-from osu_container.verdict.verdict import ask
-from tests.helpers.elf_folder import ElfFolder, good_image
-from tests.helpers.machine import PROJECT, STATE, one_of_each, run
+from osu_container.verdict.settings import resolve_approach, list_mpi_families
+from osu_container.verdict.site_choice import resolve_site
+from osu_container.verdict.verdict import judge_approach
+from tests.helpers.elf_folder import ElfFolder, fill_good_image
+from tests.helpers.machine import PROJECT, STATE, mark_repeats_nightly, run
 from tests.helpers.verdict_cases import GPU, PLAIN, SILENT, SPEAKS, World, host, image
 
 CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']]
 COMMAND = PROJECT / 'scripts' / 'osu-container'
 
 
-def of_files(world, site=None, name='a site'):
+def describe_host_files(world, site=None, name='a site'):
     """Return what discover would write (dict) of the host of a World, as it reads it again."""
-    found = description(site or world.site, str(world.host), name, '2026-11-23', 'a node')
-    return checked(json.loads(text_of(found)), 'test')
+    found = describe_host(site or world.site, str(world.host), name, '2026-11-23', 'a node')
+    return require_valid_description(json.loads(format_description(found)), 'test')
 
 
-def told(approach, site, opened, one, program=None, runtime=None):
+def summarize_verdict(approach, site, opened, one, program=None, runtime=None):
     """Return (level, [(rule, level, reason)] without notes) of a verdict, or what it ends with, without roots."""
     try:
-        verdict = ask(approach, site, opened, one, program, runtime)
+        verdict = judge_approach(approach, site, opened, one, program, runtime)
     except (ElfError, ImageError) as err:
         return type(err).__name__, []
     root = one.root
@@ -52,9 +52,9 @@ def told(approach, site, opened, one, program=None, runtime=None):
 # ---- what there is
 
 @pytest.mark.parametrize('name', sorted(SITES))
-def test_every_site_has_a_description_with_every_library_that_it_names(name):
-    site = site_entry(name)
-    data = description_of(site)
+def test_every_site_description_covers_its_libraries(name):
+    site = resolve_site(name)
+    data = find_host_description(site)
     assert (data['site'], data['machine']) == (name, site.get('architecture', {}).get('value', 'x86_64'))
     assert data['glibc']['value'].startswith('2.') and data['libraries']
     named = {fact['value'] for fact in site['libraries'].values() if fact and 'serves' not in fact}
@@ -64,30 +64,30 @@ def test_every_site_has_a_description_with_every_library_that_it_names(name):
     assert ('measured' in one.evidence()) == bool(data['node']), 'nobody was there'
 
 
-def test_the_workstations_description_is_what_discover_sees_of_its_host_mpi():
+def test_workstation_description_equals_discovered_host_mpi():
     """The files come from a wheel, the same everywhere; the description has no symbols, but functions of MPI."""
-    now = description(site_entry(PLAIN), str(STATE / 'host'), PLAIN, '2026-11-23', 'a node')
-    known = description_of(site_entry(PLAIN))
+    now = describe_host(resolve_site(PLAIN), str(STATE / 'host'), PLAIN, '2026-11-23', 'a node')
+    known = find_host_description(resolve_site(PLAIN))
 
     def plain(data):
         return {path: {key: value for said in statements for key, value in said.items()
                        if key not in ('source', 'date', 'defined', 'undefined', 'functions')}
-                for path, statements in json.loads(text_of(data))['libraries'].items() if path.startswith('/opt/')}
+                for path, statements in json.loads(format_description(data))['libraries'].items() if path.startswith('/opt/')}
     assert plain(now) == plain(known) and len(plain(now)) > 4
     assert (PROJECT / 'osu_container/discover/hosts/workstation.json').stat().st_size < 20000, 'without symbols'
 
 
-def test_a_site_that_nobody_has_described_is_unknown_and_says_what_to_do():
-    verdict = ask(approach_entry('hybrid'), dict(site_entry(GPU), name='mine'),
-                  our_image('osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0'),
-                  DescribedHost(description_of(dict(site_entry(GPU), name='mine'))))
+def test_undescribed_site_is_unknown_with_a_remedy():
+    verdict = judge_approach(resolve_approach('hybrid'), dict(resolve_site(GPU), name='mine'),
+                  describe_catalogue_image('osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0'),
+                  DescribedHost(find_host_description(dict(resolve_site(GPU), name='mine'))))
     assert verdict.level == 'unknown' and [one.rule for one in verdict.findings] == ['host not described']
     assert 'discover --facts' in verdict.findings[0].remedy
 
 
 # ---- the form
 
-def small():
+def make_small_description():
     """Return a description (dict) of one library."""
     return {'format': 1, 'site': 'x', 'machine': 'x86_64', 'glibc': None, 'libraries': {'/usr/lib64/liba.so.1': [
         {'evidence': 'measured', 'source': 's', 'date': '2026-11-23', 'soname': 'liba.so.1'}]}}
@@ -97,39 +97,39 @@ def small():
     {'format': 2}, {'machine': 'mips'}, {'glibc': {'value': '2.38'}}, {'names': ['a']}, {'libraries': []},
     {'libraries': {'/lib/liba.so.1': [{'soname': 'liba.so.1'}]}},
     {'libraries': {'/lib/liba.so.1': [{'evidence': 'measured', 'source': 's', 'date': 'd', 'same_as': '/nowhere'}]}}])
-def test_a_description_that_is_none_is_refused(tmp_path, change):
+def test_malformed_description_is_refused(tmp_path, change):
     file = tmp_path / 'facts.json'
-    file.write_text(json.dumps(small()))
-    assert read_description(str(file)) == small()
-    file.write_text(json.dumps({**small(), **change}))
-    with pytest.raises(HostFactsError, match='discover --facts'):
+    file.write_text(json.dumps(make_small_description()))
+    assert read_description(str(file)) == make_small_description()
+    file.write_text(json.dumps({**make_small_description(), **change}))
+    with pytest.raises(HostDescriptionError, match='discover --facts'):
         read_description(str(file))
 
 
 # ---- the same by files and by what discover writes of them
 
-def all_cases():
+def list_all_cases():
     """Return each case of the tables of rules: (rule, approach, change, site)."""
     return [pytest.param(rule, *case[1:4], id=f'{table}-{rule}: {case[0]}')
             for table, cases in (('speaks', SPEAKS), ('silent', SILENT)) for rule, several in cases.items()
             if rule not in ('host not described', 'facts of the host') for case in several]
 
 
-@pytest.mark.parametrize('rule, approach, change, site_name', one_of_each(all_cases(), lambda rule, *_: rule))
-def test_verdicts_by_files_and_by_facts_of_them_are_the_same(tmp_path, parts, rule, approach, change, site_name):
+@pytest.mark.parametrize('rule, approach, change, site_name', mark_repeats_nightly(list_all_cases(), lambda rule, *_: rule))
+def test_files_and_their_description_give_equal_verdicts(tmp_path, parts, rule, approach, change, site_name):
     """Each image and host by which the rules are tried."""
     world = World(tmp_path, parts, site_name)
     change(world)
     try:
-        opened, files = world.opened()
+        opened, files = world.open_files()
     except ImageError:
         return
-    facts = DescribedHost(of_files(world))
+    facts = DescribedHost(describe_host_files(world))
     assert facts.glibc is None or re.match(r'2\.\d+$', facts.glibc)
     with opened:
         for name in dict.fromkeys([approach, 'bind']):
-            entry = dict(approach_entry(name), **world.approach)
-            assert told(entry, world.site, opened, facts, world.program, world.runtime) == told(
+            entry = dict(resolve_approach(name), **world.approach)
+            assert summarize_verdict(entry, world.site, opened, facts, world.program, world.runtime) == summarize_verdict(
                 entry, world.site, opened, files, world.program, world.runtime), name
 
 
@@ -137,16 +137,16 @@ def test_verdicts_by_files_and_by_facts_of_them_are_the_same(tmp_path, parts, ru
 
 
 @pytest.mark.parametrize('fact', ['soname', 'needed', 'verneed', 'verdef', 'defined', 'runpath', 'traits'])
-def test_each_fact_of_libfabric_and_mpi_counts_where_the_verdict_rests_on_it(tmp_path, parts, fact):
+def test_missing_libfabric_or_mpi_fact_makes_verdict_unknown(tmp_path, parts, fact):
     """Without it a verdict that works is unknown, for an approach that uses it."""
     world = World(tmp_path, parts, GPU)
-    host(libfabric=lambda it: it.fabric(options=(it.user_of('libuser.so.1', it.versioned(
+    host(libfabric=lambda it: it.fabric(options=(it.compile_dependent('libuser.so.1', it.compile_versioned(
         'libz.so.1', 'Z_1'), ['Z_1']),)))(world)
-    image(libraries=lambda it: [it.versioned('libz.so.1', 'Z_1')])(world)
-    world.more.append(lambda: world.host.copy(parts.user_of('libuser.so.1', parts.versioned('libz.so.1', 'Z_1'), [
+    image(libraries=lambda it: [it.compile_versioned('libz.so.1', 'Z_1')])(world)
+    world.more.append(lambda: world.host.copy(parts.compile_dependent('libuser.so.1', parts.compile_versioned('libz.so.1', 'Z_1'), [
         'Z_1']), '/usr/lib64/libuser.so.1'))
-    opened, _ = world.opened()
-    data = of_files(world)
+    opened, _ = world.open_files()
+    data = describe_host_files(world)
     paths = [path for path in data['libraries'] if Path(path).name in ('libfabric.so.1', 'libmpi.so.12',
                                                                       'libuser.so.1')]
     words = set()
@@ -156,8 +156,8 @@ def test_each_fact_of_libfabric_and_mpi_counts_where_the_verdict_rests_on_it(tmp
             for said in left['libraries'][path]:
                 said.pop(fact, None)
             for name in ('bind', 'hybrid'):
-                assert told(approach_entry(name), world.site, opened, DescribedHost(data))[0] == 'works'
-                words.add(told(approach_entry(name), world.site, opened, DescribedHost(left))[0])
+                assert summarize_verdict(resolve_approach(name), world.site, opened, DescribedHost(data))[0] == 'works'
+                words.add(summarize_verdict(resolve_approach(name), world.site, opened, DescribedHost(left))[0])
     assert words <= {'works', 'unknown'} and 'unknown' in words
 
 
@@ -168,21 +168,21 @@ BUILT = [path for path in sorted((PROJECT / 'sources').glob('osu-*.sif')) if pat
 
 
 @pytest.mark.parametrize('sif', BUILT, ids=lambda path: path.stem)
-@pytest.mark.parametrize('site', one_of_each(['lumi-25.03', 'lumi-25.09', 'frontier', 'setonix', 'perlmutter', 'alps']))
-def test_an_image_is_judged_by_its_name_as_by_its_file(sif, site):
-    entry = site_entry(site)
-    described, described_host = our_image(sif.name), DescribedHost(description_of(entry))
+@pytest.mark.parametrize('site', mark_repeats_nightly(['lumi-25.03', 'lumi-25.09', 'frontier', 'setonix', 'perlmutter', 'alps']))
+def test_image_name_and_file_give_the_same_verdict(sif, site):
+    entry = resolve_site(site)
+    described, described_host = describe_catalogue_image(sif.name), DescribedHost(find_host_description(entry))
     with Image(str(sif), 'osu_') as opened:
         # no entrypoint is described; and of approaches for another MPI mpi4py may take what they inject
         for name in [one for one in CONTAINERS if not APPROACHES[one].get('entrypoint')
-                     and described.mpis()[0][0] in families(APPROACHES[one])]:
-            assert told(approach_entry(name), entry, described, described_host)[0] == told(
-                approach_entry(name), entry, opened, described_host)[0], (site, name)
+                     and described.list_mpi_libraries()[0][0] in list_mpi_families(APPROACHES[one])]:
+            assert summarize_verdict(resolve_approach(name), entry, described, described_host)[0] == summarize_verdict(
+                resolve_approach(name), entry, opened, described_host)[0], (site, name)
 
 
 # ---- the commands
 
-def test_discover_writes_facts_of_a_tree_by_which_check_says_what_it_says_of_the_tree(tmp_path, parts):
+def test_check_agrees_on_a_tree_and_its_discovered_facts(tmp_path, parts):
     """A stand-in with the paths of a system, and images of several kinds: both commands as people call them."""
     tree = tmp_path / 'tree'
     done = run([PROJECT / 'tests' / 'stand_in' / 'make', 'lumi-25.03', tree, '--facts-only'])
@@ -192,7 +192,7 @@ def test_discover_writes_facts_of_a_tree_by_which_check_says_what_it_says_of_the
     assert done.returncode == 0 and str(file) in done.stdout, done
     assert run([COMMAND, 'discover', '--sysroot', tree, '--facts', file]).returncode == 1, 'it is there already'
     assert str(tree) not in file.read_text() and file.stat().st_size < 8 << 20
-    own, given = good_image(ElfFolder(tmp_path / 'image'), parts, mpi=parts.mpi(needs=9)), []
+    own, given = fill_good_image(ElfFolder(tmp_path / 'image'), parts, mpi=parts.mpi(needs=9)), []
     for where in (['--sysroot', tree], ['--facts', file]):
         done = run([COMMAND, 'check', own, '--site', 'lumi-25.03', '--json', *where])
         given.append((done.returncode, json.loads(done.stdout)))

@@ -48,7 +48,7 @@ class Place:
             self.installed.add(name)
         return name
 
-    def proved(self, module, command, folder):
+    def run_proof(self, module, command, folder):
         """Run a command on two nodes under `osu-container proof`; return (output, ranks)."""
         done = self(f'module load {module} && osu-container proof -o {folder} -- {SRUN} {command}')
         ranks = [json.loads(path.read_text()) for path in sorted((self.folder / folder).glob('*/rank-*.json'))]
@@ -72,10 +72,10 @@ LOOP = r'Loop time of [\d.]+ on 2 procs for 200 steps with 4000 atoms'
     pytest.param('debian', 'bind', 'ring-renamed', '--command ring-renamed', r'ring of 2 ranks: [\d.]+ laps',
                  ('MPICH', '5.0.2'), marks=pytest.mark.nightly),
 ])
-def test_an_image_of_anybody_runs_as_a_module_and_is_what_it_promises(place, image, approach, command, options, printed,
+def test_foreign_image_runs_as_a_module_and_matches_approach(place, image, approach, command, options, printed,
                                                                       libmpi):
     name = place.module(image, approach, options)
-    done, ranks = place.proved(name, command, f'proof-{image}-{approach}')
+    done, ranks = place.run_proof(name, command, f'proof-{image}-{approach}')
     assert done.returncode == 0, done
     assert re.search(printed, done.stdout) and {rank['node'] for rank in ranks} == {'node1', 'node2'}
     owner = {'bind': ('host', 'host'), 'hybrid': ('image', 'host')}.get(approach, ('image', 'image'))
@@ -86,7 +86,7 @@ def test_an_image_of_anybody_runs_as_a_module_and_is_what_it_promises(place, ima
         assert (found['libmpi']['where'], found['libfabric']['where']) == owner
 
 
-def test_the_module_is_about_the_application_and_no_benchmark(place):
+def test_module_text_names_the_application_and_no_benchmark(place):
     name = place.module('lammps', 'hybrid')
     text = (place.folder / 'prefix' / 'modules' / 'all' / f'{name}.lua').read_text()
     own = re.sub(r'OSU_[A-Z_]+|osu-(explain|proof|gpu-bind|container bench|container proof|container [\d.]+)', '',
@@ -106,7 +106,7 @@ def test_a_figure_that_the_command_prints_is_measured(place):
     done = place(f"osu-container bench --module {name} --run 'ring 1' --ranks 4 --repeats 1 -o laps --unit laps/s "
                  r"--figure '([\d.]+) laps per second' --more-is-better")
     assert done.returncode == 0, done
-    one, = run_files.read(place.folder / 'laps').series
+    one, = run_files.read_results(place.folder / 'laps').series
     assert one.case == Case('$ ring 1', '', 2, 4, r'laps/s, more is better: ([\d.]+) laps per second')
     assert one.case.unit == 'laps/s' and one.case.more_is_better
     printed = re.search(r'([\d.]+) laps per second', (place.folder / 'laps/raw/ring_1-2x2-openmpi-1.txt').read_text())

@@ -19,7 +19,7 @@ from osu_container.data.sites.schema import (
     EVIDENCE,
     FACT,
     KEYS,
-    NO_FACT,
+    PLAIN_KEYS,
     OPTIONAL,
     OPTIONAL_SHAPES,
     SHAPES,
@@ -27,17 +27,17 @@ from osu_container.data.sites.schema import (
     TABLES,
 )
 from osu_container.image.image import MPI_FAMILIES
-from osu_container.verdict.settings import approach_entry, runs_on, settings_for
-from osu_container.verdict.site_choice import SettingsError, choose_site, site_entry, site_here
+from osu_container.verdict.settings import resolve_approach, can_launch_approach, build_settings
+from osu_container.verdict.site_choice import SettingsError, choose_site, resolve_site, resolve_local_site
 
 APPROACH_KEYS = {'title', 'container', 'mpi', 'mpi_also', 'inject', 'inject_if_known', 'preload', 'comes_from',
                  'requires', 'files', 'unset', 'rank_variables', 'variables'}
 CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']]
 
 
-def facts_of(site):
+def list_facts(site):
     """Return [(key, fact)] of all facts of a site."""
-    entry = site_entry(site)
+    entry = resolve_site(site)
     facts = [(key, value) for key, value in entry.items() if isinstance(value, dict) and 'value' in value]
     for table in ('libraries', 'files'):
         facts += [(f'{table}.{name}', fact) for name, fact in entry[table].items() if fact]
@@ -53,8 +53,8 @@ def check_fact(fact, *optional):
 
 @pytest.mark.parametrize('site', SITES)
 def test_site_has_every_key_and_every_fact_a_source(site):
-    assert set(site_entry(site)) - set(OPTIONAL) == {*KEYS, 'name'}
-    for _, fact in facts_of(site):
+    assert set(resolve_site(site)) - set(OPTIONAL) == {*KEYS, 'name'}
+    for _, fact in list_facts(site):
         check_fact(fact, 'serves', *OPTIONAL_SHAPES)
         assert fact.get('release', '') in str(fact['value']), fact
 
@@ -73,17 +73,17 @@ def test_approach_has_every_key_and_every_variable_a_source(approach):
 
 
 @pytest.mark.parametrize('approach', CONTAINERS)
-def test_what_is_injected_is_what_comes_from_the_host(approach):
+def test_injected_libraries_come_from_the_host(approach):
     entry = APPROACHES[approach]
     assert set(entry['preload']) <= set(entry['inject'] + entry['inject_if_known'])
     assert set(entry['inject']) == {name for name, owner in entry['comes_from'].items() if owner == 'host'}
 
 
 @pytest.mark.parametrize('site', SITES)
-def test_gpus_are_bound_to_cores_of_their_own(site):
-    binding = site_entry(site)['gpu_binding']['value']
-    if site_entry(site)['gpu_binding']['evidence'] != 'untested' or binding:  # else it says that nobody knows
-        assert bool(binding) == bool(site_entry(site)['gpu']['value'])
+def test_each_gpu_is_bound_to_separate_cores(site):
+    binding = resolve_site(site)['gpu_binding']['value']
+    if resolve_site(site)['gpu_binding']['evidence'] != 'untested' or binding:  # else it says that nobody knows
+        assert bool(binding) == bool(resolve_site(site)['gpu']['value'])
     masks = [int(gpu['mask'], 16) for gpu in binding or []]
     assert [gpu['gcd'] for gpu in binding or []] == list(range(len(masks)))
     assert len({bin(mask).count('1') for mask in masks}) <= 1, 'as many cores for each'
@@ -97,10 +97,10 @@ def test_gpus_are_bound_to_cores_of_their_own(site):
 
 
 @pytest.mark.parametrize('site', SITES)
-def test_site_names_an_image_a_default_and_a_pmi_for_its_approaches(site):
+def test_site_names_images_default_and_pmi_of_its_approaches(site):
     without = {'bind'} if site in ('lumi-26.03', 'setonix-26.03') else set()  # its GTL wants ROCm 7 in the image
-    entry = site_entry(site)
-    possible = {name for name in CONTAINERS if runs_on(APPROACHES[name], entry)}
+    entry = resolve_site(site)
+    possible = {name for name in CONTAINERS if can_launch_approach(APPROACHES[name], entry)}
     if entry['libraries'].get('libompi') and 'Open MPI' in entry['pmi']['value']:  # for images of that family
         possible.add('bind')
     images = {name for name in entry['images']['value'] if '/' not in name}  # others are of modules of their own
@@ -114,7 +114,7 @@ def test_site_names_an_image_a_default_and_a_pmi_for_its_approaches(site):
 
 @pytest.mark.parametrize('site', SITES)
 def test_host_paths_are_absolute_and_filled_in(site):
-    entry = site_entry(site)
+    entry = resolve_site(site)
     paths = [fact['value'] for fact in entry['libraries'].values() if fact]
     for path in paths + entry['library_folders']['value'] + entry['one_build']['value']:
         assert path.startswith('/') and not set(path) & set('{}:, '), path
@@ -129,17 +129,17 @@ VALUES = [None, True, 7, 1.5, 'text', b'bytes', [], {}, (), [None], [7], ['text'
           {'environment': {'A': '['}}, set(), print]
 
 
-def taken(**local):
+def is_accepted(**local):
     """Return whether a local file (names: values) gives a site; if not, SettingsError says in a line what is wrong."""
     try:
-        site, root = site_here(None, SimpleNamespace(**local), 'host', {})
+        site, root = resolve_local_site(None, SimpleNamespace(**local), 'host', {})
     except SettingsError as err:
         assert str(err).isprintable() and len(str(err)) < 1500, str(err)
         return False
     assert isinstance(root, str)
-    for approach in (entry for entry in map(approach_entry, APPROACHES) if entry['container']):
+    for approach in (entry for entry in map(resolve_approach, APPROACHES) if entry['container']):
         try:
-            settings_for(approach, site, copy.deepcopy(RECORDED))
+            build_settings(approach, site, copy.deepcopy(RECORDED))
         except SettingsError:
             pass
     return True
@@ -154,14 +154,14 @@ RECORDED = {'image': {'file': 'x.sif', 'mpi': 'MPICH 4.2.3', 'soname': 'libmpi.s
                                  'setuid': False}}}
 
 
-def test_every_key_has_a_shape_and_every_site_is_of_it():
-    assert set(SHAPES) == set(KEYS + OPTIONAL) - set(NO_FACT) and set(TABLE_SHAPES) == set(TABLES)
+def test_every_key_has_a_schema_that_every_site_follows():
+    assert set(SHAPES) == set(KEYS + OPTIONAL) - set(PLAIN_KEYS) and set(TABLE_SHAPES) == set(TABLES)
     for name in SITES:  # under another name it is looked at as a user's own
-        assert taken(SITE='mine', SITES={'mine': dict(site_entry(name))}), name
+        assert is_accepted(SITE='mine', SITES={'mine': dict(resolve_site(name))}), name
 
 
 @pytest.mark.parametrize('key', [*SHAPES, 'title', 'variables', 'based_on', *TABLES, *(f'{one}.x' for one in TABLES)])
-def test_a_fact_of_a_wrong_kind_is_refused_by_name_or_works(key):
+def test_wrongly_typed_fact_works_or_is_refused_by_name(key):
     key, _, name = key.partition('.')
     for value in VALUES:
         parts = OPTIONAL_SHAPES if name or key == 'variables' else ()
@@ -169,15 +169,15 @@ def test_a_fact_of_a_wrong_kind_is_refused_by_name_or_works(key):
             entry = {name: entry} if name else [entry] if parts else entry
             for local in ({'SITE': 'mine', 'SITES': {'mine': {'based_on': 'workstation', key: entry}}},
                           {'SITE': 'workstation', 'OVERRIDES': {key: entry}}):
-                taken(**local)
+                is_accepted(**local)
 
 
 @pytest.mark.parametrize('name', ['SITE', 'SITES', 'ROOT', 'OVERRIDES'])
-def test_a_name_of_the_file_of_a_wrong_kind_is_refused(name):
+def test_wrongly_typed_name_in_local_file_is_refused(name):
     wanted = {'SITE': str, 'ROOT': str, 'SITES': dict, 'OVERRIDES': dict}[name]
     for value in VALUES:
         if not isinstance(value, wanted) and not (name == 'SITE' and value is None):
-            assert not taken(**{'SITE': 'workstation', name: value}), value
+            assert not is_accepted(**{'SITE': 'workstation', name: value}), value
 
 
 @pytest.mark.parametrize('entries, says', [
@@ -187,23 +187,23 @@ def test_a_name_of_the_file_of_a_wrong_kind_is_refused(name):
      "'mine'.* jobs.*{'partition': None}.*account, options, partition, step"),
     ({'mine': {'based_on': 'workstation', 'recognised_by': dict(NONE, value={'hostnames': ['(']})}},
      r"'mine'.* recognised_by .*'\('")])
-def test_what_is_wrong_is_said_with_what_is_wanted(entries, says):
+def test_error_names_the_wrong_and_the_expected_value(entries, says):
     with pytest.raises(SettingsError, match=says):
-        site_here(None, SimpleNamespace(SITE='mine', SITES=entries), 'host', dict(os.environ))
+        resolve_local_site(None, SimpleNamespace(SITE='mine', SITES=entries), 'host', dict(os.environ))
 
 
 OTHERS = [name for name in SITES if name != 'workstation' and not name.startswith('lumi')]
 
 
-@pytest.mark.parametrize('site', [site for site in OTHERS if site_entry(site)['recognised_by']['value']])
-def test_a_variable_of_the_site_decides_and_a_host_name_alone_does_not(site):
-    rule = site_entry(site)['recognised_by']['value']
+@pytest.mark.parametrize('site', [site for site in OTHERS if resolve_site(site)['recognised_by']['value']])
+def test_site_variable_decides_and_host_name_alone_does_not(site):
+    rule = resolve_site(site)['recognised_by']['value']
     (variable, pattern), = rule['environment'].items()
     word = re.sub(r'[\^$]', '', pattern).strip('()').split('|')[0]
     host = {'frontier': 'frontier04321', 'setonix': 'nid002345', 'perlmutter': 'nid001234', 'alps': 'nid005678',
             'derecho': 'derecho3', 'polaris': 'x3004c0s37b0n0'}[
         site.partition('-')[0]]
-    stack = site_entry(site).get('stack', {'value': {'values': []}})['value']
+    stack = resolve_site(site).get('stack', {'value': {'values': []}})['value']
     for value in stack['values']:
         assert choose_site(None, None, host, {variable: word, stack['variable']: value})['name'] == site
     if '-' not in site:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.helpers.machine import PROJECT, STATE, EasyBuild, clean_shell, run
+from tests.helpers.machine import PROJECT, STATE, EasyBuild, run_clean_shell, run
 
 pytestmark = [pytest.mark.system, pytest.mark.usefixtures('slurm')]
 
@@ -25,7 +25,7 @@ class Machine:
 
     def shell(self, script):
         """Run bash with the installed modules on MODULEPATH."""
-        return clean_shell(f'module use {self.eb.prefix}/modules/all\n{script}', PATH=self.path,
+        return run_clean_shell(f'module use {self.eb.prefix}/modules/all\n{script}', PATH=self.path,
                            SLURM_CONF=self.eb.environment['SLURM_CONF'])
 
     def discover(self, *arguments):
@@ -38,7 +38,7 @@ class Machine:
         assert done.returncode == 0, done
         return done
 
-    def measures(self, approach):
+    def check_measurement(self, approach):
         """Load a module and run two ranks on two nodes; both must be of one job."""
         done = self.shell(f'module load osu-container/{approach} && {RUN}')
         assert done.returncode == 0, done
@@ -63,7 +63,7 @@ def frontier(tmp_path):
 
 
 @pytest.mark.nightly
-def test_the_workstation_itself_is_found_installed_and_run(workstation):
+def test_workstation_is_discovered_installed_and_run(workstation):
     site = workstation.folder / 'site.py'
     done = workstation.discover('-o', site)
     assert (done.returncode, done.stderr) == (0, '')
@@ -72,7 +72,7 @@ def test_the_workstation_itself_is_found_installed_and_run(workstation):
     workstation.install('osu-container-hybrid.eb', 'osu-container-bind.eb', hint.group(1), '-r',
                         f'--try-amend=site={hint.group(2)}')
     for approach in ('hybrid', 'bind', 'pure'):
-        workstation.measures(approach)
+        workstation.check_measurement(approach)
     loaded = workstation.shell('module load osu-container/hybrid; osu-explain; cat "$(dirname $SIF)/facts.json"').stdout
     assert f'{MPICH.parent}/lib/mpich/libfabric.so.1' in loaded, "it is not what discover found"
     # and the other commands know a site that is in no data of the project
@@ -81,13 +81,13 @@ def test_the_workstation_itself_is_found_installed_and_run(workstation):
     assert 'workstation-found' in planned.stdout
 
 
-def test_a_compute_node_is_looked_at_by_its_first_task(workstation, tmp_path):
+def test_first_task_inspects_the_compute_node(workstation, tmp_path):
     output = tmp_path / 'node.json'
     done = workstation.shell(f'srun -N2 -n4 {COMMAND} discover --json >{output}')
     assert (done.returncode, json.loads(output.read_text())['kind']) == (0, 'compute'), done
 
 
-def test_a_stand_in_is_found_installed_and_run_with_that_file_and_nothing_else(frontier):
+def test_discovered_file_alone_installs_and_runs_a_stand_in(frontier):
     local = frontier.folder / 'local' / '_mpicontainer_local.py'
     local.parent.mkdir()
     done = frontier.discover('--sysroot', frontier.tree, '-o', local)
@@ -97,7 +97,7 @@ def test_a_stand_in_is_found_installed_and_run_with_that_file_and_nothing_else(f
     frontier.eb.environment['EASYBUILD_INCLUDE_EASYBLOCKS'] = f'{local},{before},{STATE}/local/*.py'
     frontier.install('osu-container-hybrid.eb', 'osu-container-bind.eb', f'--sysroot={frontier.tree}')
     for approach in ('hybrid', 'bind'):
-        frontier.measures(approach)
+        frontier.check_measurement(approach)
         facts = json.loads((frontier.eb.prefix / f'software/osu-container/{approach}/facts.json').read_text())
         assert f'{frontier.tree}/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1' in [
             library['path'] for library in facts['host']['injected']]
@@ -106,4 +106,4 @@ def test_a_stand_in_is_found_installed_and_run_with_that_file_and_nothing_else(f
     assert done.returncode == 0, done
     assert frontier.discover('--sysroot', frontier.tree, '-o', local, '--force').returncode == 0
     frontier.install('osu-container-hybrid.eb', '-r', '--rebuild')
-    frontier.measures('hybrid')
+    frontier.check_measurement('hybrid')

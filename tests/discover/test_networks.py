@@ -17,11 +17,11 @@ from pathlib import Path
 import pytest
 
 from osu_container.data.approaches import APPROACHES
-from osu_container.discover.cli import found_now
-from osu_container.verdict.site_choice import network_of
+from osu_container.discover.cli import discover_system
+from osu_container.verdict.site_choice import resolve_network
 from tests.discover.test_discover import check_site
-from tests.helpers.machine import PROJECT, run, tool
-from tools.generate.described_facts import facts_of
+from tests.helpers.machine import PROJECT, run, require_tool
+from tools.generate.described_facts import derive_facts
 
 #: driver: of the kernel, None: the link is missing; node: node_type; ports: list of (link_layer, state)
 Card = namedtuple('Card', 'driver node ports')
@@ -58,7 +58,7 @@ LAUNCHERS = {
 }
 
 
-def plant(root, network='Ethernet', launcher='pmi2'):
+def make_system(root, network='Ethernet', launcher='pmi2'):
     """Make a folder (Path) that stands in for a system with Apptainer; return it."""
     root = Path(root)
     _write(root / 'sys/class/net/eth0/operstate', 'up\n')
@@ -90,37 +90,37 @@ def environment(tmp_path):
     folder = tmp_path / 'commands'
     folder.mkdir()
     for name in ('bash', 'sh', 'cat', 'getconf'):
-        (folder / name).symlink_to(tool(name))
+        (folder / name).symlink_to(require_tool(name))
     return {'PATH': str(folder), 'HOME': '/home/nobody', 'LC_ALL': 'C.UTF-8'}
 
 
 @pytest.mark.parametrize('name', NETWORKS)
-def test_a_network_is_told_by_its_cards(tmp_path, environment, name):
+def test_network_is_identified_by_its_nics(tmp_path, environment, name):
     _, kind, drivers, provider = NETWORKS[name]
-    result = found_now(plant(tmp_path / 'root', name, 'pmi2 and pmix'), environment=environment)
+    result = discover_system(make_system(tmp_path / 'root', name, 'pmi2 and pmix'), environment=environment)
     assert result['facts']['network']['value'] == {'kind': kind, 'drivers': drivers}
     site = check_site(result['site'], 'here')
-    assert (site['provider']['value'], network_of(site)[0]) == (provider, kind)
+    assert (site['provider']['value'], resolve_network(site)[0]) == (provider, kind)
     assert any(kind in entry['what'] for entry in result['missing']) == (kind != 'Ethernet')
 
 
 @pytest.mark.parametrize('providers, wanted, refused', [
     (['opx', 'psm2', 'tcp'], 'opx', False), (['psm2', 'tcp'], 'psm2', False), (['tcp'], 'opx', True)])
-def test_the_provider_is_one_that_the_hosts_libfabric_has(tmp_path, parts, environment, providers, wanted, refused):
-    root = plant(tmp_path / 'root', 'Omni-Path')
+def test_provider_exists_in_the_host_libfabric(tmp_path, parts, environment, providers, wanted, refused):
+    root = make_system(tmp_path / 'root', 'Omni-Path')
     library = root / 'usr/lib64/libfabric.so.1'
     library.parent.mkdir(parents=True)
     shutil.copy(parts.fabric(providers=providers, needed=()), library)
     (root / 'etc').mkdir(exist_ok=True)
-    result = found_now(root, environment=environment)
+    result = discover_system(root, environment=environment)
     assert result['site']['provider']['value'] == wanted
     assert ('opx' in (dict(result['approaches'])['hybrid'] or '')) == refused
 
 
 @pytest.mark.parametrize('launcher', LAUNCHERS)
-def test_the_kinds_of_pmi_decide_what_can_be_installed(tmp_path, environment, launcher):
-    root, pmi = plant(tmp_path / 'root', launcher=launcher), LAUNCHERS[launcher][1]
-    result = found_now(root, environment=environment)
+def test_pmi_types_decide_which_approaches_install(tmp_path, environment, launcher):
+    root, pmi = make_system(tmp_path / 'root', launcher=launcher), LAUNCHERS[launcher][1]
+    result = discover_system(root, environment=environment)
     assert result['site']['pmi']['value'] == pmi
     assert [name for name, why in result['approaches'] if why is None] == [
         name for name, entry in APPROACHES.items() if name in ('pure', 'opensource') and 'image' in pmi
@@ -129,15 +129,15 @@ def test_the_kinds_of_pmi_decide_what_can_be_installed(tmp_path, environment, la
 
 @pytest.mark.parametrize('name, launcher, wanted', [
     ('Ethernet', 'pmi2', 'osu-container-pure.eb'), ('RoCE', 'pmix', 'osu-container-openmpi.eb')])
-def test_eb_takes_the_printed_command(eb, tmp_path, environment, name, launcher, wanted):
-    output, root = tmp_path / 'site.py', plant(tmp_path / 'root', name, launcher)
+def test_eb_accepts_the_printed_command(eb, tmp_path, environment, name, launcher, wanted):
+    output, root = tmp_path / 'site.py', make_system(tmp_path / 'root', name, launcher)
     done = run([sys.executable, PROJECT / 'scripts' / 'osu-container', 'discover', '--sysroot', root, '-o', output],
                env=environment)
     assert (done.returncode, done.stderr) == (0, '')
     command = shlex.split(re.search(r'\beb (.*)$', done.stdout, re.M).group(1))
     assert command == [wanted, '-r', f'--try-amend=site={output}']
     recorded, module = tmp_path / 'facts.json', wanted[:-len('.eb')].replace('-container-', '-container/')
-    recorded.write_text(json.dumps({module: facts_of('workstation', module)}))
+    recorded.write_text(json.dumps({module: derive_facts('workstation', module)}))
     ran = eb(*command, '--module-only', '--skip-sanity-check', '--force', '--disable-generate-devel-module',
              f'--try-amend=facts={recorded}')
     assert ran.returncode == 0, ran

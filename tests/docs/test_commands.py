@@ -18,7 +18,7 @@ import markdown
 import pytest
 
 from osu_container.cli import COMMANDS, Parser
-from tests.build.test_images_run import built  # noqa: F401, a fixture
+from tests.build.test_images_run import build_image  # noqa: F401, a fixture
 from tests.helpers import example_runs as results_data
 from tests.helpers import foreign_images
 from tests.helpers.machine import PROJECT, STATE, run
@@ -112,7 +112,7 @@ class Line:
         """Return the exit codes (tuple of int) of which each is an answer."""
         return next((codes for pattern, codes in CODES.items() if re.search(pattern, self.command)), (0,))
 
-    def typed(self):
+    def format_local_text(self):
         """Return the text (str) of this line for this machine: short measurements, names that exist here."""
         text = self.command.removeprefix('$ ')
         for pattern, here in PLACEHOLDERS.items():
@@ -127,20 +127,20 @@ class Line:
         return text + (' --rebuild' if again else '')
 
 
-def blocks_of(page):
+def list_code_blocks(page):
     """Return the code blocks (list of str) of a page (Path), as the site's Markdown sees them."""
     text = markdown.markdown(page.read_text(), extensions=['tables', 'pymdownx.superfences'])
     return [html.unescape(re.sub('<[^>]+>', '', block)) for block in re.findall(r'<code>([^<]*\n)</code>', text)]
 
 
-def lines_of(page):
+def list_command_lines(page):
     """
     Return the command lines (list of Line) of a page (Path).
 
     What follows a blank and # is a comment. In a block that begins with '$ ' the other lines are output.
     """
     found, name = [], str(page.relative_to(PROJECT))
-    for block in blocks_of(page):
+    for block in list_code_blocks(page):
         if any(re.match(pattern, block) for pattern in NOT_COMMANDS):
             continue
         rows = re.sub(r'\\\n\s*', '', block).splitlines()
@@ -151,7 +151,7 @@ def lines_of(page):
     return found
 
 
-LINES = [line for page in PAGES for line in lines_of(page)]
+LINES = [line for page in PAGES for line in list_command_lines(page)]
 
 
 @pytest.mark.parametrize('page', sorted({line.page for line in LINES}))
@@ -169,14 +169,14 @@ def test_commands_of_a_page_parse(page):
                 parser.parse_args(words)
 
 
-def test_options_of_a_benchmark_stand_in_front_of_its_buffers():
+def test_benchmark_options_precede_the_buffers():
     """The C programs take no notice of what stands behind them, and measure everything."""
     behind = re.compile(r'\bosu_\w+ .*\b[HDM] [HDM] +-')
     assert [f'{line.page}: {line.command}' for line in LINES if behind.search(line.command)] == []
 
 
 @pytest.fixture(scope='session')
-def scratch(tmp_path_factory):
+def run_in_clone(tmp_path_factory):
     """Function (script, timeout in seconds) that runs bash in the clone with folders of its own; CompletedProcess."""
     folder = tmp_path_factory.mktemp('commands')
     (folder / 'home').mkdir()
@@ -203,7 +203,7 @@ def scratch(tmp_path_factory):
     return call
 
 
-def pages():
+def list_page_cases():
     """Return the parameters of the pages that are run: (Lines, whether they want modules and Slurm)."""
     for page in PAGES:
         lines = [line for line in LINES if line.page == str(page.relative_to(PROJECT)) and line.is_run()]
@@ -217,8 +217,8 @@ def pages():
 
 
 @pytest.mark.usefixtures('slurm')
-@pytest.mark.parametrize('lines, modules', pages())
-def test_a_page_runs_from_top_to_bottom_in_one_shell(scratch, built, request, tmp_path, lines, modules):  # noqa: F811
+@pytest.mark.parametrize('lines, modules', list_page_cases())
+def test_a_page_runs_from_top_to_bottom_in_one_shell(run_in_clone, build_image, request, tmp_path, lines, modules):  # noqa: F811
     variables = {}
     if modules:
         # what installs for a site of its own has a folder of its own
@@ -227,23 +227,23 @@ def test_a_page_runs_from_top_to_bottom_in_one_shell(scratch, built, request, tm
     if any('lammps.sif' in line.command for line in lines):
         variables['LAMMPS'] = str(foreign_images.make('lammps', request.getfixturevalue('apptainer')))
     if any(OLDER in line.command for line in lines):
-        variables['OLDER'] = str(built(OLDER))
+        variables['OLDER'] = str(build_image(OLDER))
     script = ['exec 2>&1']
     for number, line in enumerate(lines):
         script += [first for pattern, first in BEFORE.items() if re.search(pattern, line.command)]
-        script += [f"printf '\\n@%s\\n' {number}", line.typed(), "printf '\\n@ended %s\\n' $?"]
-    done = scratch('\n'.join(script), timeout=1800, **variables)
+        script += [f"printf '\\n@%s\\n' {number}", line.format_local_text(), "printf '\\n@ended %s\\n' $?"]
+    done = run_in_clone('\n'.join(script), timeout=1800, **variables)
     printed = re.split(r'^@(\d+)\n', done.stdout, flags=re.M)
     assert printed[1::2] == [str(number) for number in range(len(lines))], done
     wrong = []
     for line, text in zip(lines, printed[2::2]):
         output, _, code = text.rpartition('\n@ended ')
-        if int(code) not in line.codes() or not is_as_expected(line, output):
-            wrong.append(f'{line.typed()}: exit code {code}{output[-3000:]}')
+        if int(code) not in line.codes() or not has_expected_output(line, output):
+            wrong.append(f'{line.format_local_text()}: exit code {code}{output[-3000:]}')
     assert not wrong, '\n\n'.join(wrong)
 
 
-def is_as_expected(line, output):
+def has_expected_output(line, output):
     """Return whether output (str) of a Line shows that it did something."""
     if line.is_dry_run():
         return f"(module: {re.match('eb (osu-(native|container|mpi4py))', line.command)[1]}/" in output

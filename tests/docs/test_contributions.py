@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from osu_container.build.recipes.versions import SOURCES
-from osu_container.verdict.settings import approach_entry, host_libraries, settings_for
-from osu_container.verdict.site_choice import site_entry
+from osu_container.verdict.settings import resolve_approach, list_host_libraries, build_settings
+from osu_container.verdict.site_choice import resolve_site
 from tests.helpers import foreign_images
-from tests.helpers.machine import PROJECT, EasyBuild, StandIn, clean_shell
-from tools.generate.described_facts import facts_of
+from tests.helpers.machine import PROJECT, EasyBuild, StandIn, run_clean_shell
+from tools.generate.described_facts import derive_facts
 
 FOLDER = PROJECT / 'docs' / 'contributions'
 RECIPE, = FOLDER.glob('OSU-Micro-Benchmarks-*.eb')
@@ -21,20 +21,20 @@ FILES = {RECIPE: ('lumi-25.03', 'hybrid'), BINDINGS: ('lumi-c-25.03', 'bind'),
 TUNING = r'(?:FI|HSA|MPICH|MPIR|NCCL|OMPI_MCA|PMIX_MCA|SLURM)_\w+'
 
 
-def expected_variables(path, settings):
+def read_expected_variables(path, settings):
     """Return {name: value} of the variables that a file sets."""
     if path == BINDINGS:
         return {}
-    entries = settings.sets.variables + settings.sets.inside
+    entries = settings.environment.variables + settings.environment.command_variables
     if path != RECIPE:
         return {entry['name']: entry['value'] for entry in entries}
     found = {entry['name']: entry['value'] for entry in entries if entry['evidence'] != 'untested'}
-    for entry in settings.inside.run_files:
+    for entry in settings.container.run_files:
         found.update(entry['otherwise'])
     return {'SLURM_MPI_TYPE': settings.stack.pmi, **found}
 
 
-def assigned_variables(text):
+def parse_assigned_variables(text):
     """Return {name: value} of the variables that the text of a file sets in Lua, bash, TOML or YAML."""
     code = re.sub(r'^\s*(#|--).*', '', text, flags=re.M)
     return dict(re.findall(rf'''\b({TUNING})(?:", "|', '| = "|=|-)([^"'}}\n]*)''', code))
@@ -43,12 +43,12 @@ def assigned_variables(text):
 @pytest.mark.parametrize('path', FILES, ids=lambda path: path.name[:20])
 def test_file_has_the_values_of_the_data(path):
     site, approach = FILES[path]
-    entry, text = site_entry(site), path.read_text()
-    facts = facts_of(site, f'osu-container/{approach}')
-    settings = settings_for(approach_entry(approach), entry, facts)
-    assert assigned_variables(text) == expected_variables(path, settings)
-    expected = [library for _, library in host_libraries(approach_entry(approach), entry)]
-    expected += [source for source, target, _ in settings.inside.binds if source == target]
+    entry, text = resolve_site(site), path.read_text()
+    facts = derive_facts(site, f'osu-container/{approach}')
+    settings = build_settings(resolve_approach(approach), entry, facts)
+    assert parse_assigned_variables(text) == read_expected_variables(path, settings)
+    expected = [library for _, library in list_host_libraries(resolve_approach(approach), entry)]
+    expected += [source for source, target, _ in settings.container.binds if source == target]
     if path == RECIPE:
         expected += [facts['image']['file'], f"version = '{SOURCES['osu']['version']}'"]
     elif path != BINDINGS:
@@ -88,7 +88,7 @@ def use_plain_easybuild(eb):
 @pytest.mark.system
 def test_container_recipe_installs_and_sets_its_variables(tmp_path):
     site, approach = FILES[RECIPE]
-    facts = facts_of(site, f'osu-container/{approach}')
+    facts = derive_facts(site, f'osu-container/{approach}')
     sif = facts['image']['file']
     for name, text in (('bin/singularity', RUNTIME), ('bin/ldd', LDD), ('SitePackage.lua', SITE_PACKAGE), (sif, '')):
         path = tmp_path / name
@@ -106,12 +106,12 @@ def test_container_recipe_installs_and_sets_its_variables(tmp_path):
     root, = (eb.prefix / 'software' / 'OSU-Micro-Benchmarks').glob('[!.]*')
     assert {str(path.relative_to(root)) for name in ('lib', 'needed') for path in (root / name).rglob('*.so*')
             if path.is_symlink()} == {'lib/libfabric.so.1', 'lib/libcxi.so.1', 'needed/libjson-c.so.3/libjson-c.so.3'}
-    done = clean_shell(f'module use {eb.prefix}/modules/all; export NCCL_SOCKET_IFNAME=mine\n'
+    done = run_clean_shell(f'module use {eb.prefix}/modules/all; export NCCL_SOCKET_IFNAME=mine\n'
                        'module load OSU-Micro-Benchmarks; env; osu_bw D D', **variables)
     found = dict(re.findall(r'^(\w+)=(.*)$', done.stdout, re.M))
-    settings = settings_for(approach_entry(approach), site_entry(site), facts)
-    expected = {name: value for name, value in expected_variables(RECIPE, settings).items()
-                if name in assigned_variables(RECIPE.read_text().partition('modluafooter')[2])}
+    settings = build_settings(resolve_approach(approach), resolve_site(site), facts)
+    expected = {name: value for name, value in read_expected_variables(RECIPE, settings).items()
+                if name in parse_assigned_variables(RECIPE.read_text().partition('modluafooter')[2])}
     assert {name: found.get(name) for name in expected} == {**expected, 'NCCL_SOCKET_IFNAME': 'mine'}
     assert f'{root}/host-mpi.sh:/.singularity.d/env/99-host-mpi.sh' in found['SINGULARITY_BIND'].split(',')
     assert done.stdout.endswith(f'exec {root / sif} osu_bw D D\n'), done
@@ -134,7 +134,7 @@ def test_any_mpich_image_runs_over_singularity_bindings(tmp_path, apptainer):
     lacking.mkdir()  # as if an injected library needed it: no image has it
     image = foreign_images.make('debian', apptainer)
     script = f'module load singularity-bindings; srun --mpi=pmi2 -N2 -n2 {{prove}} singularity exec {image} '
-    done, proofs = lumi.proofs(f'{script}ring-renamed 1', tmp_path / 'proofs', FI_PROVIDER='tcp')
+    done, proofs = lumi.run_proofs(f'{script}ring-renamed 1', tmp_path / 'proofs', FI_PROVIDER='tcp')
     assert 'ring of 2 ranks' in done.stdout
     for proof in proofs:
         origins = {name: library['where'] for name, library in proof['libraries'].items()}

@@ -22,18 +22,18 @@ OTHERS = ('EasyBuild', 'Lmod', 'Apptainer', 'SingularityCE', 'Slurm', 'bash', 't
 MADE_WITH_THE_SITE = [PROJECT / 'docs' / 'results' / 'report.html']
 
 
-def without_code(text):
+def remove_code(text):
     """Return Markdown without its code blocks and code spans."""
     text = re.sub(r'^( {4}.*|```.*?```)$', '', text, flags=re.M)
     return re.sub(r'(`+).+?\1', '', text)
 
 
-def code_of(text):
+def list_code(text):
     """Return the code spans and indented code lines (list of str) of Markdown."""
     return re.findall(r'(?<!`)`([^`\n]+)`(?!`)', text) + re.findall(r'^ {4}(.+)$', text, re.M)
 
 
-def anchors(page):
+def list_anchors(page):
     """Return the anchors (set of str) that the headings of a page (Path) have on GitHub."""
     headings = re.findall(r'^#+ (.+)$', page.read_text(), re.M)
     return {re.sub(r'[^\w\- ]', '', heading.lower()).replace(' ', '-') for heading in headings}
@@ -41,41 +41,41 @@ def anchors(page):
 
 # ---- links, files, targets
 
-def links(page):
+def list_links(page):
     """Return the links of a page (Path) into this project (list of (link, file, anchor))."""
-    found = [link for link in re.findall(r'\]\(([^)\s]+)\)', without_code(page.read_text()))
+    found = [link for link in re.findall(r'\]\(([^)\s]+)\)', remove_code(page.read_text()))
              if not re.match(r'[a-z]+:', link)]
     parts = [(link, *link.partition('#')[::2]) for link in found]
     return [(link, (page.parent / path).resolve() if path else page, anchor) for link, path, anchor in parts]
 
 
 def test_every_link_leads_to_a_file_and_a_heading():
-    broken = [f'{page.relative_to(PROJECT)}: {link}' for page in PAGES for link, file, anchor in links(page)
-              if file not in MADE_WITH_THE_SITE and (not file.exists() or anchor and anchor not in anchors(file))]
+    broken = [f'{page.relative_to(PROJECT)}: {link}' for page in PAGES for link, file, anchor in list_links(page)
+              if file not in MADE_WITH_THE_SITE and (not file.exists() or anchor and anchor not in list_anchors(file))]
     assert broken == []
 
 
 def test_every_path_in_the_text_exists():
     missing = []
     for page in PAGES:
-        words = [word.rstrip(',') for code in code_of(page.read_text()) for word in re.split(r"[\s=:'\"]+", code)]
+        words = [word.rstrip(',') for code in list_code(page.read_text()) for word in re.split(r"[\s=:'\"]+", code)]
         missing += [f'{page.relative_to(PROJECT)}: {word}' for word in words
                     if word.split('/')[0] in FOLDERS and '/' in word and not re.search(r'[A-Z]{4}|[*<>$]', word)
                     and not (PROJECT / word).exists()]
     assert missing == []
 
 
-def make_targets():
+def list_make_targets():
     """Return the targets (set of str) of the Makefile."""
     return set(re.findall(r'^([a-z][a-z-]*):', (PROJECT / 'Makefile').read_text(), re.M))
 
 
 def test_every_make_target_in_the_text_exists():
     named = set()
-    for code in [code for page in PAGES for code in code_of(page.read_text())]:
+    for code in [code for page in PAGES for code in list_code(page.read_text())]:
         for arguments in re.findall(r'^(?:\S+=\S+ )?make ([a-z][^#`]*)', code):
             named |= {word for word in arguments.split() if re.fullmatch(r'[a-z-]+', word)}
-    assert named and named - make_targets() == set()
+    assert named and named - list_make_targets() == set()
 
 
 def test_every_page_is_linked_from_the_first():
@@ -86,7 +86,7 @@ def test_every_page_is_linked_from_the_first():
 
 # ---- messages
 
-def headings():
+def list_headings():
     """Return [(message, text below)] of troubleshooting.md; messages in a row share the text below the last."""
     parts = re.split(r'^### (`+)(.+)\1\n', TROUBLESHOOTING.read_text(), flags=re.M)
     messages, bodies = parts[2::3], [re.split(r'^##? ', body, flags=re.M)[0].strip() for body in parts[3::3]]
@@ -95,7 +95,7 @@ def headings():
     return list(zip(messages, bodies))
 
 
-def project_text():
+def read_project_text():
     """Return the text (str) of all files that print messages, adjacent string literals joined, a file a line."""
     files = [PROJECT / 'Makefile', PROJECT / 'env.sh']
     for folder in ('.ci', 'container-recipes', 'easyblocks', 'easyconfigs', 'osu_container', 'scripts', 'tools'):
@@ -104,10 +104,10 @@ def project_text():
     return '\n'.join(' '.join(re.sub(r'[\'"]\s+(?:\+ )?[fr]?[\'"]', '', text).split()) for text in texts)
 
 
-def test_every_heading_is_a_message_of_the_code_or_of_a_named_program():
-    found = headings()
+def test_every_troubleshooting_heading_is_a_real_message():
+    found = list_headings()
     assert len(dict(found)) == len(re.findall(r'^### .*$', TROUBLESHOOTING.read_text(), re.M)) > 30
-    ours, nowhere = project_text(), []
+    ours, nowhere = read_project_text(), []
     for message, body in found:
         assert body, f'{message}: no cause and remedy'
         parts = [re.escape(' '.join(part.split())) for part in message.split('...') if part.strip()]
@@ -118,7 +118,7 @@ def test_every_heading_is_a_message_of_the_code_or_of_a_named_program():
 
 # ---- claims
 
-def test_what_the_readme_says_of_check_is_what_its_examination_found():
-    outcomes = Counter(cell.outcome for cell in examination.examination())
+def test_readme_states_the_counts_of_check_published():
+    outcomes = Counter(cell.outcome for cell in examination.examine_published_combinations())
     counts = r'\D+'.join(str(outcomes[word]) for word in ('right', 'unknown', 'wrong'))
     assert re.search(rf'`check`\D+{counts}\D.*`osu-container check --published`', (PROJECT / 'README.md').read_text())

@@ -39,7 +39,7 @@ class Elements:
         self.loads = re.findall(r'<(?:link(?![^>]*canonical)\s[^>]*?href|\w+\s[^>]*?\bsrc)="([^"]+)"', text)
 
 
-def settings_elsewhere():
+def format_settings_without_report():
     """Return mkdocs.yml (str) for another folder, which has no report."""
     text = (PROJECT / 'mkdocs.yml').read_text().partition('\nnav:')[0] + '\n'
     hooks = 'tools/generate/site_'
@@ -51,7 +51,7 @@ def test_a_link_that_leads_nowhere_stops_the_build(tmp_path, link):
     (tmp_path / 'docs').mkdir()
     for name in ('site', 'pictures'):
         shutil.copytree(PROJECT / 'docs' / name, tmp_path / 'docs' / name)
-    (tmp_path / 'mkdocs.yml').write_text(settings_elsewhere())
+    (tmp_path / 'mkdocs.yml').write_text(format_settings_without_report())
     (tmp_path / 'README.md').write_text('# Read me\n')
     page = tmp_path / 'docs' / 'index.md'
     page.write_text('# First\n\n[its heading](../README.md#read-me)\n')

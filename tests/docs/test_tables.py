@@ -11,19 +11,19 @@ from osu_container.check import examination
 from osu_container.data.approaches import APPROACHES
 from osu_container.data.launchers import LAUNCHERS
 from osu_container.data.networks import NETWORKS
-from osu_container.data.sites import DESCRIBED, SITES
-from osu_container.verdict.launching import typed
+from osu_container.data.sites import PUBLISHED_SITES, SITES
+from osu_container.verdict.launching import build_launch_command
 from osu_container.verdict.rules.fabric import SEEN_OVER_CXI
-from osu_container.verdict.settings import approach_entry, host_libraries, pmi_for, runs_on, with_mpi_of
-from osu_container.verdict.site_choice import SettingsError, described_entry, overridden, site_entry
-from osu_container.verdict.verdict import level_of
+from osu_container.verdict.settings import resolve_approach, list_host_libraries, select_pmi, can_launch_approach, select_host_mpi
+from osu_container.verdict.site_choice import SettingsError, resolve_described_site, override_facts, resolve_site
+from osu_container.verdict.verdict import find_worst_level
 from tests.helpers.machine import PROJECT
 
 DOCS = PROJECT / 'docs'
 
 
 @pytest.mark.parametrize('page, values', [
-    ('add-a-site.md', [' '.join(typed(name, 2, 4)) for name in LAUNCHERS]),
+    ('add-a-site.md', [' '.join(build_launch_command(name, 2, 4)) for name in LAUNCHERS]),
     ('add-a-site.md', [entry['local_rank'] for entry in LAUNCHERS.values()]),
     ('discover.md', [fact['value'] for network in NETWORKS.values() for fact in network['providers']]),
     ('compare.md', [rule.trouble.name for rule in RULES]),
@@ -54,14 +54,14 @@ def test_table_of_variables_has_what_lumi_sets():
     found = {(name, value) for row in read_table('approaches.md', 'variable')[1:]
              for name, value in re.findall(r'`(\w+)(?:=([^`]+))?`', row[0])}
     expected = set()
-    for site in (site_entry(name) for name in SITES if name.startswith('lumi')):
+    for site in (resolve_site(name) for name in SITES if name.startswith('lumi')):
         words = {'provider': site['provider']['value'], 'rccl_plugin': '<path>'}
-        for approach in (entry for entry in APPROACHES.values() if runs_on(entry, site)):
+        for approach in (entry for entry in APPROACHES.values() if can_launch_approach(entry, site)):
             entries = [(entry, entry['value'].format(**words)) for entry in approach['variables'] + site['variables']]
             entries += [(entry, '') for entry in approach['unset'] + approach['rank_variables']]
             expected |= {(entry['name'], value) for entry, value in entries
                          if not entry.get('setting') and 'cuda' not in entry.get('only', [])}
-            expected.add(('SLURM_MPI_TYPE', pmi_for(approach, site)))
+            expected.add(('SLURM_MPI_TYPE', select_pmi(approach, site)))
             expected |= {item for fact in site['files'].values() if fact for item in fact.get('otherwise', {}).items()}
     assert found == expected
 
@@ -82,11 +82,11 @@ def test_picture_of_the_approaches_shows_their_libraries():
 EVIDENCE = ('measured', 'derived', 'untested')
 
 
-def least_evidence(approach, site):
+def find_weakest_evidence(approach, site):
     """Return the evidence (str) of the least sure fact that an approach (dict) needs on a site (dict), or '–'."""
-    for entry in (approach, with_mpi_of(approach, 'libmpi.so.40')):  # a host may have Open MPI alone
+    for entry in (approach, select_host_mpi(approach, 'libmpi.so.40')):  # a host may have Open MPI alone
         try:
-            facts = [site['libraries'][name] for name, _ in host_libraries(entry, site)] + [site['pmi']]
+            facts = [site['libraries'][name] for name, _ in list_host_libraries(entry, site)] + [site['pmi']]
         except SettingsError:
             continue
         facts += [site['provider']] * (entry['name'] != 'pure') + [site['native']] * (not entry['container'])
@@ -95,12 +95,12 @@ def least_evidence(approach, site):
 
 
 @pytest.mark.parametrize('row', read_table('support.md', 'site')[1:], ids=lambda row: row[0])
-def test_table_of_what_works_follows_from_the_data(row):
+def test_compatibility_table_follows_from_the_data(row):
     name, *cells = row
-    site = (described_entry if name in DESCRIBED else site_entry)(name)
+    site = (resolve_described_site if name in PUBLISHED_SITES else resolve_site)(name)
     for approach, cell in zip(APPROACHES, cells):
-        entry = approach_entry(approach)
-        expected = least_evidence(entry, site)
+        entry = resolve_approach(approach)
+        expected = find_weakest_evidence(entry, site)
         if not entry['container'] and not site['native']['value']:
             expected = '–'
         if cell.startswith('measured <sup>'):  # somebody has run it
@@ -109,9 +109,9 @@ def test_table_of_what_works_follows_from_the_data(row):
             assert cell == ('derived' if expected == 'measured' else expected), approach
 
 
-def test_table_of_what_works_has_every_site_and_source():
+def test_compatibility_table_has_every_site_and_source():
     rows = read_table('support.md', 'site')
-    assert rows[0] == ['site', *APPROACHES] and [row[0] for row in rows[1:]] == [*DESCRIBED, *SITES]
+    assert rows[0] == ['site', *APPROACHES] and [row[0] for row in rows[1:]] == [*PUBLISHED_SITES, *SITES]
     text = (DOCS / 'support.md').read_text()
     letters = {letter for row in rows for letter in re.findall(r'<sup>(\w)</sup>', ' '.join(row))}
     assert letters == set(re.findall(r'^\* <sup>(\w)</sup>', text, re.M))
@@ -121,15 +121,15 @@ def test_table_of_what_works_has_every_site_and_source():
 
 def test_images_of_lumi_are_predicted_to_work_today():
     """Of the published combinations on today's LUMI; but for its GLIBC, which nobody has published."""
-    cells = iter(examination.examination(examination.NOW))
-    levels = {(row['libcxi'], row['libfabric'], row['mpich']): {name: level_of([
+    cells = iter(examination.examine_published_combinations(examination.CURRENT_SITE))
+    levels = {(row['libcxi'], row['libfabric'], row['mpich']): {name: find_worst_level([
         finding for finding in next(cells).verdict.findings if finding.rule != 'facts of the host'])
-        for name in examination.APPROACHES} for row in examination.rows()}
+        for name in examination.PUBLISHED_APPROACHES} for row in examination.read_published_table()}
     for site in ('lumi-25.03', 'lumi-25.09'):
         for approach in ('hybrid', 'opensource'):
-            parts = IMAGES[site_entry(site)['images']['value'][approach][:-4]]['variants']['c']['arguments']
+            parts = IMAGES[resolve_site(site)['images']['value'][approach][:-4]]['variants']['c']['arguments']
             assert levels[parts['libcxi'], parts['libfabric'], parts['mpich']][approach] == 'works'
-    for row in examination.rows():
+    for row in examination.read_published_table():
         if row['hybrid_note'] == 'fails: MPICH expects a higher libfabric version' and row['mpich'] == '4.2.3':
             assert levels[row['libcxi'], row['libfabric'], row['mpich']]['hybrid'] == 'works', row
     assert [level['hybrid'] for key, level in levels.items() if key[1] == '2.0.0'] == ['fails']
@@ -142,5 +142,5 @@ def test_example_of_overrides_replaces_the_fact():
     code = re.search(r'(?:^ {4}.*\n)+', text[text.index('    OVERRIDES = '):], re.M).group()
     example = {}
     exec(re.sub('^ {4}', '', code, flags=re.M), example)
-    after = overridden(site_entry('lumi-25.03'), example['OVERRIDES'])
+    after = override_facts(resolve_site('lumi-25.03'), example['OVERRIDES'])
     assert after['libraries']['libfabric'] == example['OVERRIDES']['libraries']['libfabric']

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from osu_container.image.libraries import sha256_of
+from osu_container.image.libraries import compute_sha256
 from tests.helpers import foreign_images
-from tests.helpers.machine import PROJECT, StandIn, folded, run
+from tests.helpers.machine import PROJECT, StandIn, fold_whitespace, run
 
 pytestmark = pytest.mark.system
 
@@ -25,7 +25,7 @@ RUN = 'osu-exec mpiexec -n 2 osu_latency -m 1024 H H'
 TABLE = re.compile(r'^1024 +[\d.]+', re.M)
 
 
-class OnLumi:
+class LumiSite:
     """The tree, and in its folder for all a release with a link to it, which nobody here may change."""
 
     def __init__(self, folder, apptainer):
@@ -70,16 +70,16 @@ class OnLumi:
 
 @pytest.fixture(scope='module')
 def lumi(tmp_path_factory, apptainer):
-    return OnLumi(tmp_path_factory.mktemp('lumi'), apptainer)
+    return LumiSite(tmp_path_factory.mktemp('lumi'), apptainer)
 
 
-def test_the_image_stays_where_it_is_and_measures(lumi):
+def test_site_image_stays_in_place_and_measures(lumi):
     lumi.restore()
     before = lumi.state()
     done = lumi.eb(LATEST)
     assert done.returncode == 0, done.stdout[-3000:]
     assert os.readlink(lumi.installed / DATED) == str(lumi.image)
-    total = sha256_of(lumi.image)
+    total = compute_sha256(lumi.image)
     assert (lumi.installed / f'{DATED}.sha256').read_text() == f'{total}  {DATED}\n'
     assert json.loads((lumi.installed / 'facts.json').read_text())['image']['of_site']['path'] == str(lumi.image)
     assert sum(path.lstat().st_size for path in lumi.installed.rglob('*')) < 1 << 20
@@ -93,16 +93,16 @@ def test_the_image_stays_where_it_is_and_measures(lumi):
     lumi.image.unlink()
     lumi.image.write_bytes(content)
     used = lumi.shell('osu-exec true')
-    assert used.returncode == 0 and str(lumi.image) in folded(used.stderr)
+    assert used.returncode == 0 and str(lumi.image) in fold_whitespace(used.stderr)
     done = lumi.eb(lumi.latest, '--sanity-check-only')
-    assert done.returncode != 0 and str(lumi.image) in folded(done.stdout) and sha256_of(lumi.image) in done.stdout
+    assert done.returncode != 0 and str(lumi.image) in fold_whitespace(done.stdout) and compute_sha256(lumi.image) in done.stdout
     lumi.image.unlink()
     gone = lumi.shell('true')
-    assert gone.returncode == 9 and str(lumi.image) in folded(gone.stderr)
-    assert 'eb osu-container-opensource.eb -r --rebuild' in folded(gone.stderr)
+    assert gone.returncode == 9 and str(lumi.image) in fold_whitespace(gone.stderr)
+    assert 'eb osu-container-opensource.eb -r --rebuild' in fold_whitespace(gone.stderr)
 
 
-def test_what_is_made_by_eb_of_new_is_the_same(lumi, tmp_path):
+def test_easyconfig_of_new_installs_the_same_module(lumi, tmp_path):
     lumi.restore()
     command = [PROJECT / 'scripts' / 'osu-container', 'new', lumi.latest, '--approach', 'opensource', '--site', SITE,
                '--sysroot', lumi.stand_in.tree, '--example', 'osu_bw D D']
@@ -121,4 +121,4 @@ def test_what_is_made_by_eb_of_new_is_the_same(lumi, tmp_path):
     lumi.image.unlink()
     lumi.image.write_text('another image')
     made = lumi.stand_in.eb(*line.split()[1:], '--rebuild', cwd=tmp_path)
-    assert made.returncode != 0 and sha256_of(lumi.image) in made.stdout
+    assert made.returncode != 0 and compute_sha256(lumi.image) in made.stdout

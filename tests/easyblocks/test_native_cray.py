@@ -7,38 +7,38 @@ from pathlib import Path
 import pytest
 
 from osu_container.data.sites import SITES
-from osu_container.image.elf import elf_facts
-from osu_container.image.libraries import sha256_of
-from osu_container.verdict.site_choice import site_entry
+from osu_container.image.elf import read_elf
+from osu_container.image.libraries import compute_sha256
+from osu_container.verdict.site_choice import resolve_site
 from tests.helpers import osu_archive
-from tests.helpers.machine import PROJECT, StandIn, compile_library, folded, one_of_each
+from tests.helpers.machine import PROJECT, StandIn, compile_library, fold_whitespace, mark_repeats_nightly
 from tests.helpers.osu_archive import RELEASE
 
 pytestmark = pytest.mark.system
 
 EASYCONFIGS = PROJECT / 'easyconfigs' / 'o' / 'osu-native'
-CRAY = sorted(site for site in SITES if (site_entry(site)['native']['value'] or {}).get('prgenv'))
-GPU = [site for site in CRAY if site_entry(site)['gpu']['value']]
+CRAY = sorted(site for site in SITES if (resolve_site(site)['native']['value'] or {}).get('prgenv'))
+GPU = [site for site in CRAY if resolve_site(site)['gpu']['value']]
 #: One site of each kind, for what is the same on every stack
 ONE_GPU, ONE_CPU = 'lumi-25.03', 'lumi-c-25.03'
 #: What takes EasyBuild, a compiler or Slurm is done for the first of them alone by `make test`
-SOME = one_of_each(sorted(CRAY, key=ONE_GPU.__ne__))
+SOME = mark_repeats_nightly(sorted(CRAY, key=ONE_GPU.__ne__))
 COMMANDS = ['osu-explain', 'osu-gpu-bind', 'osu-proof']
 #: What the OSU archive of the tests has
 PROGRAMS = ['osu_bw', 'osu_latency']
 RCCL_PROGRAM = 'osu_xccl_allreduce'
 
-def native(site):
+def find_native_build(site):
     """Return what the data say about the native build of site."""
-    return site_entry(site)['native']['value']
+    return resolve_site(site)['native']['value']
 
 
-def easyconfig(site):
+def find_easyconfig(site):
     """Return the easyconfig (Path) of site."""
     return EASYCONFIGS / f'osu-native-{RELEASE}-{site}.eb'
 
 
-def parameters(path):
+def read_parameters(path):
     """Return the parameters (dict) of an easyconfig that holds nothing but data."""
     found = {'EXTERNAL_MODULE': 'EXTERNAL_MODULE', 'SYSTEM': 'SYSTEM'}
     exec(path.read_text(), found)
@@ -58,18 +58,18 @@ class Stack(StandIn):
                                    EASYBUILD_SOURCEPATH=str(sources))
         # RCCL's plugin cannot be built without ROCm: a module and a file have its name.
         self.plugin = None
-        if native(site)['plugin']:
-            name, release, suffix = native(site)['plugin']
+        if find_native_build(site)['plugin']:
+            name, release, suffix = find_native_build(site)['plugin']
             self.plugin = folder / 'plugin' / 'lib' / 'librccl-net.so'
             self.plugin.parent.mkdir(parents=True)
             self.plugin.touch()
             module = self.eb.module(f'{name}/{release}{suffix}')
             module.parent.mkdir(parents=True)
             module.write_text(f'setenv("EBROOT{name.upper().replace("-", "MIN")}", "{folder}/plugin")\n')
-            rocm = Path(f"{self.tree}{site_entry(site)['libraries']['libamdhip64']['value']}").parent
+            rocm = Path(f"{self.tree}{resolve_site(site)['libraries']['libamdhip64']['value']}").parent
             compile_library(rocm / 'librccl.so', 'librccl.so.1', source='int ncclGetUniqueId(void *p) { return !p; }\n')
 
-    def copy_of(self, path, **replaced):
+    def copy_easyconfig(self, path, **replaced):
         """Return a copy (Path) of an easyconfig for the small archive; replaced: regular expression -> text."""
         text = re.sub(r"(?m)^(checksums = \[)'\w{64}'", rf"\1'{self.sha256}'", path.read_text())
         for pattern, new in replaced.items():
@@ -82,7 +82,7 @@ class Stack(StandIn):
 
     def install(self, path=None, *options):
         """Install an easyconfig (Path; default: that of the site)."""
-        return self.eb(path or self.copy_of(easyconfig(self.site)), *options)
+        return self.eb(path or self.copy_easyconfig(find_easyconfig(self.site)), *options)
 
     def root(self, suffix=''):
         """Folder of the installation."""
@@ -108,7 +108,7 @@ def stack(tmp_path_factory):
 
 
 @pytest.fixture
-def own_stack(tmp_path):
+def fresh_stack(tmp_path):
     """Function (site, version of EasyBuild) -> Stack of this test alone, nothing installed."""
     return lambda site, version='newest': Stack(site, tmp_path, version)
 
@@ -117,15 +117,15 @@ def own_stack(tmp_path):
 
 @pytest.mark.parametrize('site', CRAY)
 def test_easyconfig_of_a_stack_has_the_modules_of_the_site_data(site):
-    found, data = parameters(easyconfig(site)), native(site)
+    found, data = read_parameters(find_easyconfig(site)), find_native_build(site)
     assert (found['site'], found['versionsuffix']) == (site, f'-{site}')
     assert [one[0] for one in found['dependencies'] if one[1] == 'EXTERNAL_MODULE'] == data['modules']
     others = [one for one in found['dependencies'] if one[1] != 'EXTERNAL_MODULE']
     assert others == ([tuple(data['plugin'])] if data['plugin'] else [])
 
 
-def test_no_easyconfig_runs_code_or_has_the_sum_of_a_script():
-    scripts = {sha256_of(path) for path in EASYCONFIGS.parent.glob('*/*') if path.suffix != '.eb'}
+def test_no_easyconfig_runs_code_or_pins_a_script():
+    scripts = {compute_sha256(path) for path in EASYCONFIGS.parent.glob('*/*') if path.suffix != '.eb'}
     for path in EASYCONFIGS.parent.parent.glob('*/*/*.eb'):
         kinds = {type(one).__name__ for one in ast.walk(ast.parse(path.read_text()))}
         assert kinds <= {'Module', 'Assign', 'Name', 'Store', 'Load', 'Constant', 'List', 'Tuple', 'Dict'}, path.name
@@ -137,15 +137,15 @@ def test_no_easyconfig_runs_code_or_has_the_sum_of_a_script():
 @pytest.mark.parametrize('site', SOME)
 def test_osu_native_eb_names_the_easyconfig_of_a_stack(any_eb, site):
     done = any_eb('osu-native.eb', '-r', f'--try-amend=site={site}')
-    assert done.returncode != 0 and f'eb {easyconfig(site).name} -r' in folded(done.stdout)
-    assert any_eb.left_behind() == []
+    assert done.returncode != 0 and f'eb {find_easyconfig(site).name} -r' in fold_whitespace(done.stdout)
+    assert any_eb.list_leftovers() == []
 
 
-def test_a_site_of_ones_own_loads_its_modules_without_dependencies(own_stack, tmp_path):
-    this = own_stack(ONE_CPU)
+def test_user_site_loads_modules_without_dependencies(fresh_stack, tmp_path):
+    this = fresh_stack(ONE_CPU)
     path = tmp_path / 'site.py'
     path.write_text(f"SITE = 'mine'\nSITES = {{'mine': {{'based_on': '{ONE_CPU}'}}}}\n")
-    done = this.install(this.copy_of(EASYCONFIGS / 'osu-native.eb'), f'--try-amend=site={path}')
+    done = this.install(this.copy_easyconfig(EASYCONFIGS / 'osu-native.eb'), f'--try-amend=site={path}')
     assert done.returncode == 0, done.stdout
     shown = this.shell('module load osu-native && module -t list 2>&1', LMOD_COLORIZE='no')
     assert {'PrgEnv-gnu', f'osu-native/{RELEASE}'} <= set(shown.stdout.split())
@@ -154,31 +154,31 @@ def test_a_site_of_ones_own_loads_its_modules_without_dependencies(own_stack, tm
 # ---- installation
 
 @pytest.mark.parametrize('site', SOME)
-def test_programs_are_built_and_loaded_with_what_the_site_says(site, stack):
+def test_programs_are_built_and_loaded_with_site_modules(site, stack):
     this = stack(site)
     facts = json.loads((this.root() / 'facts.json').read_text())
-    rccl = [RCCL_PROGRAM] if native(site)['plugin'] else []
+    rccl = [RCCL_PROGRAM] if find_native_build(site)['plugin'] else []
     assert facts['programs'] == [*PROGRAMS, *rccl] and facts['programs_are'] == f'{RELEASE} C'
-    assert facts['prgenv'] == native(site)['prgenv']
+    assert facts['prgenv'] == find_native_build(site)['prgenv']
     assert sorted(path.name for path in (this.root() / 'bin').iterdir()) == COMMANDS + facts['programs']
     for name in facts['programs']:
-        found = elf_facts(str((this.root() / 'bin' / name).resolve()))
+        found = read_elf(str((this.root() / 'bin' / name).resolve()))
         assert ('librccl.so.1' in found.needed) == (name in rccl)
-        assert 'libmpi.so.12' in found.needed and set(native(site)['needed']) <= set(found.needed)
+        assert 'libmpi.so.12' in found.needed and set(find_native_build(site)['needed']) <= set(found.needed)
         assert any(name.startswith('libmpi_gtl_') for name in found.needed) == (site in GPU)
         assert any(re.fullmatch(rf"{this.tree}/opt/cray/pe/mpich/[\d.]+/ofi/.*/lib", path) for path in found.rpath)
 
     command = re.search(r"\./configure .*CC='cc' CXX='CC'.*", next(
         (this.root() / 'easybuild').glob('*.log')).read_text()).group()
     options = r'--(?:enable|with)-(?:rocm|rccl|cuda)\S*|LIBS=\S*'
-    assert re.findall(options, command) == re.findall(options, native(site)['configopts'])
+    assert re.findall(options, command) == re.findall(options, find_native_build(site)['configopts'])
     # the release that it is built with, not the default of the system
     assert '-Wl,-rpath,$CRAY_MPICH_DIR/lib' in command
 
     shown = this.shell('module load osu-native && module -t list 2>&1; type -P osu_bw; echo '
                        '"plugin=${NCCL_NET_PLUGIN-}"; osu-explain', LMOD_COLORIZE='no')
     assert shown.returncode == 0, shown.stderr
-    assert set(native(site)['modules']) <= set(shown.stdout.split())
+    assert set(find_native_build(site)['modules']) <= set(shown.stdout.split())
     assert f"{this.root()}/bin/osu_bw\nplugin={this.plugin or ''}\n" in shown.stdout
     assert site in shown.stdout.partition('plugin=')[2]
 
@@ -187,29 +187,29 @@ def test_programs_are_built_and_loaded_with_what_the_site_says(site, stack):
 @pytest.mark.parametrize('site', SOME)
 def test_two_ranks_under_srun_load_the_libraries_of_the_stack(site, stack, tmp_path):
     script = 'module load osu-native && srun -N2 -n2 {prove} osu_latency -m 64:1024 -i 100 H H'
-    done, proofs = stack(site).proofs(script, tmp_path)
+    done, proofs = stack(site).run_proofs(script, tmp_path)
     assert len(re.findall(r'^1024 +[\d.]+ *$', done.stdout, re.M)) == 1, done.stdout
     for proof in proofs:
         paths = {name: found['host_path'] for name, found in proof['libraries'].items() if found}
-        libfabric = site_entry(site)['libraries']['libfabric']['value']
+        libfabric = resolve_site(site)['libraries']['libfabric']['value']
         assert paths['libfabric'] == f'{stack(site).tree}{libfabric}'
         assert paths['libmpi'].startswith(f'{stack(site).tree}/opt/cray/pe/mpich/')
         assert ('libmpi_gtl' in paths) == (site in GPU)
 
 
 @pytest.mark.parametrize('missing, text', [
-    (r'.*craype-accel.*\n', native(ONE_GPU)['needed'][0]), (r".*'PrgEnv-.*\n", 'PE_ENV')])
-def test_what_a_missing_module_breaks_is_reported_with_the_remedy(own_stack, missing, text):
-    this = own_stack(ONE_GPU)
-    done = this.install(this.copy_of(easyconfig(ONE_GPU), **{missing: ''}))
-    assert done.returncode != 0 and text in folded(done.stdout)
-    assert f"module load {' '.join(native(ONE_GPU)['modules'])}" in folded(done.stdout)
+    (r'.*craype-accel.*\n', find_native_build(ONE_GPU)['needed'][0]), (r".*'PrgEnv-.*\n", 'PE_ENV')])
+def test_missing_module_is_reported_with_the_remedy(fresh_stack, missing, text):
+    this = fresh_stack(ONE_GPU)
+    done = this.install(this.copy_easyconfig(find_easyconfig(ONE_GPU), **{missing: ''}))
+    assert done.returncode != 0 and text in fold_whitespace(done.stdout)
+    assert f"module load {' '.join(find_native_build(ONE_GPU)['modules'])}" in fold_whitespace(done.stdout)
     assert not this.root().exists() and not this.eb.module(f'osu-native/{RELEASE}-{ONE_GPU}').exists()
 
 
-def test_ports_are_no_baseline_on_a_cray(own_stack):
-    this = own_stack(ONE_CPU)
+def test_ports_are_no_baseline_on_a_cray(fresh_stack):
+    this = fresh_stack(ONE_CPU)
     this.eb.environment['EASYBUILD_SOURCEPATH'] = str(PROJECT / 'sources')
-    path = this.copy_of(easyconfig(ONE_CPU), **{r'source_urls = .*': '', 'osu-micro-benchmarks': 'no-such'})
+    path = this.copy_easyconfig(find_easyconfig(ONE_CPU), **{r'source_urls = .*': '', 'osu-micro-benchmarks': 'no-such'})
     done = this.install(path)
     assert done.returncode != 0 and f'no-such-{RELEASE}.tar.gz' in done.stdout and 'mpi4py' not in done.stdout

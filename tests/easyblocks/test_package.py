@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from osu_container import __version__
-from tests.helpers.machine import EASYBUILD_VERSIONS, PROJECT, STATE, EasyBuild, folded, run
+from tests.helpers.machine import EASYBUILD_VERSIONS, PROJECT, STATE, EasyBuild, fold_whitespace, run
 
 pytestmark = pytest.mark.system
 
-def easybuild_beside(version, folder, sources):
+def install_easybuild(version, folder, sources):
     """
     Return an EasyBuild of a version (str) in a virtual environment of its own, into which pip has installed sources.
 
@@ -53,7 +53,7 @@ def sources(tmp_path_factory):
 @pytest.mark.nightly
 @pytest.mark.parametrize('version', EASYBUILD_VERSIONS)
 def test_pip_install_is_enough(version, sources, tmp_path):
-    eb = easybuild_beside(version, tmp_path, sources)
+    eb = install_easybuild(version, tmp_path, sources)
     # all that is left of env.sh: which machine this is, which `make demo` wrote
     eb.environment['EASYBUILD_INCLUDE_EASYBLOCKS'] = f'{STATE}/local/*.py'
     done = eb('osu-container-hybrid.eb', '-r')
@@ -65,19 +65,19 @@ def test_pip_install_is_enough(version, sources, tmp_path):
     assert shown.returncode == 0, shown.stderr
 
 
-def test_a_copied_easyblock_says_what_to_do(eb, tmp_path):
+def test_copied_easyblock_reports_the_remedy(eb, tmp_path):
     copied = tmp_path / 'copy' / 'mpicontainer.py'
     copied.parent.mkdir()
     shutil.copy(PROJECT / 'easyblocks/generic/mpicontainer.py', copied)
     eb.environment['EASYBUILD_INCLUDE_EASYBLOCKS'] = str(copied)
     done = eb('osu-container-hybrid.eb', '--dry-run')
-    said = folded(done.stdout)
+    said = fold_whitespace(done.stdout)
     assert done.returncode != 0 and str(copied) in said, said
     assert "No module named 'osu_container'" in said and 'make lumi' in said and 'pip install' in said, said
-    assert eb.left_behind() == []
+    assert eb.list_leftovers() == []
 
 
-def test_the_package_is_that_of_the_easyblocks_own_clone(tmp_path):
+def test_linked_easyblock_imports_the_package_of_its_clone(tmp_path):
     """A link leads to its clone, whatever other osu_container Python would find."""
     other = tmp_path / 'other' / 'osu_container'
     other.mkdir(parents=True)
@@ -91,7 +91,7 @@ def test_the_package_is_that_of_the_easyblocks_own_clone(tmp_path):
 LMOD = '. /usr/share/lmod/lmod/init/bash'
 
 
-def in_a_shell(eb, *lines, **variables):
+def run_in_shell(eb, *lines, **variables):
     """Run lines of bash as a user has them with the module loaded, and no other part of this project."""
     text = '\n'.join([LMOD, f'module use {eb.prefix}/modules/all', 'module load osu-container-tools', *lines])
     return run(['bash', '--norc', '-c', text], cwd='/', env={
@@ -102,16 +102,16 @@ def test_one_command_brings_all_commands_and_completion(any_eb):
     done = any_eb('osu-container-tools.eb')
     assert done.returncode == 0, done.stdout[-3000:]
     root = any_eb.prefix / 'software' / 'osu-container-tools' / __version__
-    shown = in_a_shell(any_eb, 'osu-container --version', 'echo "$EASYBUILD_INCLUDE_EASYBLOCKS"',
+    shown = run_in_shell(any_eb, 'osu-container --version', 'echo "$EASYBUILD_INCLUDE_EASYBLOCKS"',
                        'osu-container why --help | head -1; type -P osu-container')
     assert shown.stdout.startswith(f'osu-container {__version__} ({root})\n{root}/easyblocks/generic/*.py\n'), shown
     assert shown.stdout.endswith(f'{root}/scripts/osu-container\n')
-    words = in_a_shell(any_eb, f'. {root}/share/bash-completion/completions/osu-container',
+    words = run_in_shell(any_eb, f'. {root}/share/bash-completion/completions/osu-container',
                        'COMP_WORDS=(osu-container ch) COMP_CWORD=1; $(complete -p osu-container | '
                        'sed "s/.*-F \\([^ ]*\\) .*/\\1/"); echo "${COMPREPLY[@]}"')
     assert words.stdout == 'check\n', words.stderr
     # what needs no library works at once, away from the clone
-    facts = in_a_shell(any_eb, 'osu-container check osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0 --site frontier '
+    facts = run_in_shell(any_eb, 'osu-container check osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0 --site frontier '
                        '--json')
     assert json.loads(facts.stdout)['recommended'], facts.stderr
     assert not [path for path in root.rglob('*') if path.suffix == '.bak' or path.name == '.workstation']

@@ -40,26 +40,26 @@ class Case(NamedTuple):
 
 # ---- how the input is made
 
-def good(place):
+def make_good_sif(place):
     """A SIF that is right, good.sif, and the host of the site that it is for."""
-    place.has('good.sif')
-    place.has('host')
+    place.add_sample('good.sif')
+    place.add_sample('host')
 
 
-def sif(change):
+def change_sif(change):
     """Return what makes bad.sif, good.sif changed by change (function of a bytearray), and the host."""
     def make(place):
-        place.has('host')
+        place.add_sample('host')
         data = bytearray((place.samples / 'good.sif').read_bytes())
         change(data)
         (place.folder / 'bad.sif').write_bytes(data)
     return make
 
 
-def special(name, kind='fifo'):
+def replace_by_special_file(name, kind='fifo'):
     """Return what makes a named pipe, a link to itself or to a device, or a file of 1 TB; good.sif and the host."""
     def make(place):
-        good(place)
+        make_good_sif(place)
         path = place.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         if kind == 'fifo':
@@ -74,7 +74,7 @@ def special(name, kind='fifo'):
     return make
 
 
-def run_with(change=None, lines=None):
+def change_run(change=None, lines=None):
     """
     Return what makes the run `run` of two approaches.
 
@@ -82,7 +82,7 @@ def run_with(change=None, lines=None):
     """
     def make(place):
         folder = make_run(place.folder / 'run', approaches=('native', 'pure'), repeats=2, sizes=(1, 64, 4096))
-        path = folder / run_files.NAME
+        path = folder / run_files.RESULTS_FILE
         rows = path.read_text().splitlines()
         if change:
             number = next(n for n, line in enumerate(rows) if json.loads(line)['kind'] == 'measurement')
@@ -93,9 +93,9 @@ def run_with(change=None, lines=None):
     return make
 
 
-def with_sum(place):
+def make_sif_and_checksum(place):
     """Make good.sif, its sum beside it, and the host."""
-    good(place)
+    make_good_sif(place)
     path = place.folder / 'good.sif'
     path.with_name('good.sif.sha256').write_text(hashlib.sha256(path.read_bytes()).hexdigest() + '  good.sif\n')
 
@@ -109,41 +109,41 @@ PROOF, SITE_FILE = 'osu-container proof ', 'osu-container check good.sif --site-
 #: By command
 CASES = {
     'check': [
-        Case(CHECK + 'none.sif', ('none.sif', 'No such file'), make=good),
-        Case(CHECK + 'text.sif', ('text.sif',), files={'text.sif': 'FROM debian\n'}, make=good),
-        Case(CHECK + 'pipe.sif', ('pipe.sif',), make=special('pipe.sif')),
-        Case(CHECK + 'loop.sif', ('loop.sif', 'symbolic links'), make=special('loop.sif', 'loop')),
-        Case(CHECK + 'bad.sif', ('bad.sif', '6000 bytes'), make=sif(lambda data: data.__delitem__(slice(6000, None)))),
-        Case(CHECK + 'bad.sif', ('bad.sif',), make=sif(lambda data: struct.pack_into('<q', data, 96, 1 << 40))),
-        Case(CHECK + 'large.sif', ('large.sif',), make=special('large.sif', 'sparse')),
-        Case(CHECK + 'empty', ('empty', '/usr'), files={'empty/': ''}, make=good),
-        Case(CHECK + r"$'\033]0;title\007\033[31mred\033[2J\xff.sif'", ('red',), make=good),
-        Case(CHECK + 'good.sif --program /opt/none', ('/opt/none',), make=good),
-        Case('osu-container check good.sif --site nowhere', ('nowhere', 'lumi-25.03'), make=good),
-        Case(f'osu-container check good.sif --site {CPU} --sysroot none', ('none',), make=good),
-        Case(SITE_FILE + 'site.py', ('site.py', 'E: '), make=good, files={
+        Case(CHECK + 'none.sif', ('none.sif', 'No such file'), make=make_good_sif),
+        Case(CHECK + 'text.sif', ('text.sif',), files={'text.sif': 'FROM debian\n'}, make=make_good_sif),
+        Case(CHECK + 'pipe.sif', ('pipe.sif',), make=replace_by_special_file('pipe.sif')),
+        Case(CHECK + 'loop.sif', ('loop.sif', 'symbolic links'), make=replace_by_special_file('loop.sif', 'loop')),
+        Case(CHECK + 'bad.sif', ('bad.sif', '6000 bytes'), make=change_sif(lambda data: data.__delitem__(slice(6000, None)))),
+        Case(CHECK + 'bad.sif', ('bad.sif',), make=change_sif(lambda data: struct.pack_into('<q', data, 96, 1 << 40))),
+        Case(CHECK + 'large.sif', ('large.sif',), make=replace_by_special_file('large.sif', 'sparse')),
+        Case(CHECK + 'empty', ('empty', '/usr'), files={'empty/': ''}, make=make_good_sif),
+        Case(CHECK + r"$'\033]0;title\007\033[31mred\033[2J\xff.sif'", ('red',), make=make_good_sif),
+        Case(CHECK + 'good.sif --program /opt/none', ('/opt/none',), make=make_good_sif),
+        Case('osu-container check good.sif --site nowhere', ('nowhere', 'lumi-25.03'), make=make_good_sif),
+        Case(f'osu-container check good.sif --site {CPU} --sysroot none', ('none',), make=make_good_sif),
+        Case(SITE_FILE + 'site.py', ('site.py', 'E: '), make=make_good_sif, files={
             'site.py': 'class E(BaseException):\n    pass\nraise E("\033[2J")\n'}),
-        Case(SITE_FILE + 'site.py', ('based_on', 'a -> b -> a'), make=good, files={
+        Case(SITE_FILE + 'site.py', ('based_on', 'a -> b -> a'), make=make_good_sif, files={
             'site.py': "SITE = 'a'\nSITES = {'a': {'based_on': 'b'}, 'b': {'based_on': 'a'}}\n"}),
-        Case(SITE_FILE + 'site.py', ("'a'", 'runtime'), make=good, files={
+        Case(SITE_FILE + 'site.py', ("'a'", 'runtime'), make=make_good_sif, files={
             'site.py': "SITE = 'a'\nSITES = {'a': {'libraries': {}}}\n"}),
-        Case(SITE_FILE + 'site.py', ('site.py', '1048576'), files={'site.py': '#' * (1 << 21)}, make=good),
-        Case(CHECK + "good.sif --facts ''", ('--facts',), 2, make=good),
-        Case(f'osu-container check good.sif --site {CPU} --facts pipe', ('pipe',), make=special('pipe')),
+        Case(SITE_FILE + 'site.py', ('site.py', '1048576'), files={'site.py': '#' * (1 << 21)}, make=make_good_sif),
+        Case(CHECK + "good.sif --facts ''", ('--facts',), 2, make=make_good_sif),
+        Case(f'osu-container check good.sif --site {CPU} --facts pipe', ('pipe',), make=replace_by_special_file('pipe')),
     ],
     'new': [
-        Case(NEW + 'good.sif --approach magic', ('magic', 'hybrid'), 2, make=good),
-        Case(NEW + 'good.sif --approach openmpi', ('openmpi',), make=good),
-        Case(NEW + """good.sif --name 'a" .. os.exit() .. "'""", ('os.exit()',), make=good),
-        Case(NEW + 'good.sif --command lmp', ('lmp',), make=good),
-        Case(NEW + 'good.sif --approach pure', ('good-pure.eb', '--force'), files={'good-pure.eb': 'mine'}, make=good),
-        Case(NEW + 'good.sif --approach pure --force', ('good-pure.eb',), make=special('good-pure.eb', 'device')),
+        Case(NEW + 'good.sif --approach magic', ('magic', 'hybrid'), 2, make=make_good_sif),
+        Case(NEW + 'good.sif --approach openmpi', ('openmpi',), make=make_good_sif),
+        Case(NEW + """good.sif --name 'a" .. os.exit() .. "'""", ('os.exit()',), make=make_good_sif),
+        Case(NEW + 'good.sif --command lmp', ('lmp',), make=make_good_sif),
+        Case(NEW + 'good.sif --approach pure', ('good-pure.eb', '--force'), files={'good-pure.eb': 'mine'}, make=make_good_sif),
+        Case(NEW + 'good.sif --approach pure --force', ('good-pure.eb',), make=replace_by_special_file('good-pure.eb', 'device')),
     ],
     'image': [
         Case(IMAGE + 'recipe osu-workstation-mpich-4.2.3', ('osu-workstation-mpich-4.2.3-libfabric-',)),
         Case(IMAGE + "build $'a\\033[31m'", ('31m',)),
         Case(IMAGE + 'verify good.sif', ('aaaa', 'good.sif.sha256'), files={
-            'good.sif.sha256': 'a' * 64 + '  good.sif\n'}, make=good, answer=True),
+            'good.sif.sha256': 'a' * 64 + '  good.sif\n'}, make=make_good_sif, answer=True),
     ],
     'discover': [
         Case(LOOK + '--sysroot none', ('none',), 2),
@@ -152,18 +152,18 @@ CASES = {
     'bench': [
         Case(BENCH + '--tag nothing', ('nothing', 'quick'), 2),
         Case(BENCH + '--module nothing/here', ('nothing/here',)),
-        Case(BENCH + '--resume run', ('results.jsonl:2',), make=run_with(
+        Case(BENCH + '--resume run', ('results.jsonl:2',), make=change_run(
             lines=lambda rows: [rows[0], '{"kind', *rows[1:]])),
     ],
     'compare and report': [
         Case(COMPARE + 'none lumi-g-2025-03', ('none',), 3),
         Case(COMPARE + 'run lumi-g-2025-03', ('run/results.jsonl',), 3, files={'run/results.jsonl': BINARY}),
-        Case(COMPARE + 'run lumi-g-2025-03', ('run',), 3, make=special('run/results.jsonl')),
-        Case(COMPARE + 'run:pure run:native', ('-1.5',), 3, make=run_with(
+        Case(COMPARE + 'run lumi-g-2025-03', ('run',), 3, make=replace_by_special_file('run/results.jsonl')),
+        Case(COMPARE + 'run:pure run:native', ('-1.5',), 3, make=change_run(
             lambda entry: entry['values'].update({'64': -1.5}))),
-        Case(COMPARE + 'run:pure run:native', ('run/results.jsonl:2',), 3, make=run_with(
+        Case(COMPARE + 'run:pure run:native', ('run/results.jsonl:2',), 3, make=change_run(
             lines=lambda rows: [rows[0], DEEP])),
-        Case('osu-container report run -o none/page.html', ('none',), make=run_with()),
+        Case('osu-container report run -o none/page.html', ('none',), make=change_run()),
     ],
     'proof': [
         Case(PROOF + '-- true x', ('true x', 'srun')),
@@ -174,12 +174,12 @@ CASES = {
     ],
     'why': [
         Case('osu-container why none.out', ('none.out',)),
-        Case('osu-container why zero', ('zero',), make=special('zero', 'device')),
+        Case('osu-container why zero', ('zero',), make=replace_by_special_file('zero', 'device')),
     ],
     'eb': [
         Case(EB + 'wrapper=magic', ('magic', 'run-in-container')),
         Case(EB + 'image=../x.sif', ('../x.sif',)),
-        Case(EB + 'image=$PWD/good.sif --try-amend=programs=lmp', ("'lmp'", "['lmp']"), make=with_sum),
+        Case(EB + 'image=$PWD/good.sif --try-amend=programs=lmp', ("'lmp'", "['lmp']"), make=make_sif_and_checksum),
     ],
 }
 
@@ -203,7 +203,7 @@ class Fault(NamedTuple):
     made: tuple = ()
 
 
-def on_disk(options, fill=''):
+def run_on_small_disk(options, fill=''):
     """Return what runs {typed} where the folder disk is a file system of its own; ../disk lists the files in that."""
     return (f"mkdir disk; unshare -rm bash -c 'mount -t tmpfs -o {options} none disk || exit 99; {fill}\n"
             "{typed}\ncode=$?; find disk -type f ! -name filler >../disk; exit $code'; code=$?; rmdir disk; exit $code")
@@ -211,8 +211,8 @@ def on_disk(options, fill=''):
 
 #: A fault -> how a line (typed) is run under it
 AROUND = {
-    'a full disk': on_disk('size=64k', 'cat /dev/zero >disk/filler 2>/dev/null;'),
-    'a read-only disk': on_disk('size=64k', 'mount -o remount,bind,ro disk;'),
+    'a full disk': run_on_small_disk('size=64k', 'cat /dev/zero >disk/filler 2>/dev/null;'),
+    'a read-only disk': run_on_small_disk('size=64k', 'mount -o remount,bind,ro disk;'),
     'stdout on a full disk': '{typed} >/dev/full',
     'a closed stdout': '{typed} >&-',
     'all three closed': '{typed} <&- >&- 2>&-',
@@ -235,21 +235,21 @@ AROUND = {
 
 GOOD, WRITE = f'osu-container check good.sif {HOST}', f'osu-container new good.sif {HOST} --approach pure'
 FAULTS = [
-    Fault('a full disk', WRITE + ' -o disk', good, ('disk',)),
-    Fault('a read-only disk', 'osu-container discover --sysroot host -o disk/site.py', good, ('disk',)),
-    Fault('a full disk', 'TMPDIR=$PWD/disk ' + GOOD, good, works=True, code=0),
-    Fault('a full disk', f'EASYBUILD_PREFIX=$PWD/disk {EB}image=$PWD/good.sif', with_sum),
-    Fault('stdout on a full disk', GOOD, good, ('No space left',)),
-    Fault('a closed stdout', GOOD, good, works=True, code=0),
-    Fault('all three closed', WRITE, good, works=True, code=0, made=('good-pure.eb',)),
-    Fault('no HOME', WRITE, good, works=True, code=0, made=('good-pure.eb',)),
-    Fault('a closed folder', 'osu-container check closed ' + HOST, good, ('closed',)),
-    Fault('a closed folder', WRITE + ' -o closed', good, ('closed',)),
+    Fault('a full disk', WRITE + ' -o disk', make_good_sif, ('disk',)),
+    Fault('a read-only disk', 'osu-container discover --sysroot host -o disk/site.py', make_good_sif, ('disk',)),
+    Fault('a full disk', 'TMPDIR=$PWD/disk ' + GOOD, make_good_sif, works=True, code=0),
+    Fault('a full disk', f'EASYBUILD_PREFIX=$PWD/disk {EB}image=$PWD/good.sif', make_sif_and_checksum),
+    Fault('stdout on a full disk', GOOD, make_good_sif, ('No space left',)),
+    Fault('a closed stdout', GOOD, make_good_sif, works=True, code=0),
+    Fault('all three closed', WRITE, make_good_sif, works=True, code=0, made=('good-pure.eb',)),
+    Fault('no HOME', WRITE, make_good_sif, works=True, code=0, made=('good-pure.eb',)),
+    Fault('a closed folder', 'osu-container check closed ' + HOST, make_good_sif, ('closed',)),
+    Fault('a closed folder', WRITE + ' -o closed', make_good_sif, ('closed',)),
     Fault('a deleted current folder', 'osu-container discover -o site.py'),
-    Fault('umask 077', WRITE, good, works=True, code=0, made=('good-pure.eb',)),
-    Fault('eight open files', GOOD, good),
-    Fault('files of at most 1 KB', WRITE, good, ('ulimit -f',)),
-    Fault('two at once', WRITE, good, works=True, code=0, made=('good-pure.eb',)),  # they write the same
-    Fault('SIGTERM', WRITE, good, code=143),
-    Fault('SIGINT', WRITE, good, code=130),
+    Fault('umask 077', WRITE, make_good_sif, works=True, code=0, made=('good-pure.eb',)),
+    Fault('eight open files', GOOD, make_good_sif),
+    Fault('files of at most 1 KB', WRITE, make_good_sif, ('ulimit -f',)),
+    Fault('two at once', WRITE, make_good_sif, works=True, code=0, made=('good-pure.eb',)),  # they write the same
+    Fault('SIGTERM', WRITE, make_good_sif, code=143),
+    Fault('SIGINT', WRITE, make_good_sif, code=130),
 ]

@@ -70,7 +70,7 @@ PROGRAMS = ('osu_bw', 'osu_latency', 'osu_alltoall')
 MODULES = ('osu-native/1', 'osu-native/2')
 
 
-def script(path, text):
+def write_script(path, text):
     """Write an executable script."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
@@ -83,7 +83,7 @@ def make_native(root, version, site='workstation'):
     fabric = compile_libfabric(folder / 'lib' / 'libfabric.so.1', '2.5.1', (2, 5))
     compile_mpich(folder / 'lib' / 'libmpi.so.12', '5.0.2', needed=[fabric], rpath='$ORIGIN')
     for name in PROGRAMS:
-        script(folder / 'bin' / name, PROGRAM)
+        write_script(folder / 'bin' / name, PROGRAM)
     (folder / 'settings.json').write_text(json.dumps({
         'site': site, 'module': f'osu-native/{version}', 'approach': 'native', 'programs': sorted(PROGRAMS),
         'binds': []}))
@@ -95,14 +95,14 @@ def make_native(root, version, site='workstation'):
     return module
 
 
-def special(root, version, program, text):
+def add_program_text(root, version, program, text):
     """Let a program of a module run text (Python) before it prints its table, in measured runs."""
     path = root / 'special' / f'{version}-{program}'
     path.parent.mkdir(exist_ok=True)
     path.write_text(text)
 
 
-def environment(root):
+def make_environment(root):
     """Return the environment (dict) in which the modules below root can be loaded and run."""
     kept = {name: value for name, value in os.environ.items()
             if not name.startswith(('LMOD', '_LM', '__LMOD', 'MODULE', 'LOADEDMODULES', 'SLURM_', 'SALLOC', 'RFM_'))}
@@ -114,7 +114,7 @@ def make(root):
     """Make the modules MODULES, srun and salloc below root; return environment(root)."""
     for name in MODULES:
         make_native(root, name.partition('/')[2])
-    script(root / 'bin' / 'srun', SRUN)
-    script(root / 'bin' / 'salloc', SALLOC)
-    script(root / 'bin' / 'squeue', ANSWER)
-    return environment(root)
+    write_script(root / 'bin' / 'srun', SRUN)
+    write_script(root / 'bin' / 'salloc', SALLOC)
+    write_script(root / 'bin' / 'squeue', ANSWER)
+    return make_environment(root)

@@ -1,6 +1,6 @@
 """Folders that play the root file system of an image or of a host, filled with small libraries that are linked here.
 
-What the loader of this machine does in such a folder is the truth that the tests compare with: real_load() and others
+What the loader of this machine does in such a folder is the truth that the tests compare with: list_real_load() and others
 run it with the folder as its /, which needs root or a user namespace.
 
 Small images, written by hand: a squashfs of a folder, and the SIF around it.
@@ -21,13 +21,13 @@ from pathlib import Path
 import pytest
 
 from osu_container.image import sif as sif_file
-from osu_container.image.elf import elf_facts
+from osu_container.image.elf import read_elf
 from osu_container.image.image import Image
 from osu_container.verdict.trial import Container
 from tests.helpers.machine import compile_library, run
 
 #: The loader of this machine, as programs name it, and its C library
-LOADER = elf_facts('/bin/sh').interpreter
+LOADER = read_elf('/bin/sh').interpreter
 LIBC = re.search(r'libc\.so\.6 => (\S+)', run(['ldd', '/bin/sh']).stdout).group(1)
 #: d_tag of <elf.h>
 DT_RPATH, DT_AUDIT = 15, 0x6ffffefc
@@ -40,31 +40,31 @@ class ElfFolder:
     def __init__(self, root):
         self.root, self.stubs = Path(root), Path(root).parent / (Path(root).name + '.stubs')
         for path in ('/usr/lib', '/etc'):
-            self.on(path).mkdir(parents=True)
+            self.resolve_path(path).mkdir(parents=True)
         self.copy(LOADER)
 
-    def on(self, path):
+    def resolve_path(self, path):
         """Return the Path on this machine of path."""
         return self.root / str(path).lstrip('/')
 
     def copy(self, source, path=None):
         """Copy a file of this machine (str) to path, by default to the same one. Links are followed."""
-        target = self.on(path or source)
+        target = self.resolve_path(path or source)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source, target)
         return self
 
     def write(self, path, content):
         """Write a file of content (str or bytes)."""
-        target = self.on(path)
+        target = self.resolve_path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content.encode() if isinstance(content, str) else content)
         return self
 
     def link(self, path, target):
         """Make a symbolic link at path."""
-        self.on(path).parent.mkdir(parents=True, exist_ok=True)
-        self.on(path).symlink_to(target)
+        self.resolve_path(path).parent.mkdir(parents=True, exist_ok=True)
+        self.resolve_path(path).symlink_to(target)
         return self
 
     def library(self, path, needed=(), soname=None, rpath=None, runpath=None, program=False, interpreter=LOADER,
@@ -76,11 +76,11 @@ class ElfFolder:
                        rpath, runpath: str or None, both for what linkers of long ago wrote; program: bool; interpreter:
                        of the program; options: more ones for ld
         """
-        target, scratch = self.on(path), self.stubs / 'empty.o'
+        target, scratch = self.resolve_path(path), self.stubs / 'empty.o'
         target.parent.mkdir(parents=True, exist_ok=True)
         if not scratch.exists():
             self.stubs.mkdir(exist_ok=True)
-            _checked(['as', '-o', scratch, '-'], input='')
+            _run_checked(['as', '-o', scratch, '-'], input='')
         command = ['ld', '-o', target, scratch, '--no-as-needed', *options]
         command += ['--dynamic-linker', interpreter, '-e', '0'] if program else ['-shared']
         soname = target.name if soname is None else soname
@@ -93,7 +93,7 @@ class ElfFolder:
             command += ['--disable-new-dtags', '-rpath', rpath]
         if runpath:
             command += ['--enable-new-dtags', '-rpath', runpath]
-        _checked(command)
+        _run_checked(command)
         if rpath and runpath:  # no linker of today writes both: another entry that holds a text becomes DT_RPATH
             content = target.read_bytes()
             assert content.count(struct.pack('<Q', DT_AUDIT)) == 1
@@ -104,9 +104,9 @@ class ElfFolder:
         """Link a program that can be loaded, not run; see library()."""
         return self.library(path, needed, program=True, **options)
 
-    def compiled(self, path, source='void present(void) {}\n', needed=(), **options):
+    def compile_source(self, path, source='void present(void) {}\n', needed=(), **options):
         """Compile a library; needed: paths in this folder, or on this machine where they are Path. See conftest."""
-        compile_library(self.on(path), source=source, needed=[name if isinstance(name, Path) else self.on(name)
+        compile_library(self.resolve_path(path), source=source, needed=[name if isinstance(name, Path) else self.resolve_path(name)
                                                               for name in needed], **options)
         return self
 
@@ -114,9 +114,9 @@ class ElfFolder:
         """Compile a program that can be run; needed: paths in this folder."""
         code = self.stubs / 'main.c'
         self.stubs.mkdir(exist_ok=True)
-        self.on(path).parent.mkdir(parents=True, exist_ok=True)
+        self.resolve_path(path).parent.mkdir(parents=True, exist_ok=True)
         code.write_text(source)
-        _checked(['gcc', '-o', self.on(path), code, *(self.on(name) for name in needed), '-Wl,--no-as-needed',
+        _run_checked(['gcc', '-o', self.resolve_path(path), code, *(self.resolve_path(name) for name in needed), '-Wl,--no-as-needed',
                   '-Wl,--allow-shlib-undefined', '-Wl,--unresolved-symbols=ignore-all', '-Wl,-z,lazy'])
         return self
 
@@ -124,16 +124,16 @@ class ElfFolder:
         """Return a library (Path) of the soname name, to link against."""
         stub = self.stubs / name.replace('/', '%')
         if not stub.exists():
-            _checked(['ld', '-shared', '-o', stub, self.stubs / 'empty.o', '-soname', name])
+            _run_checked(['ld', '-shared', '-o', stub, self.stubs / 'empty.o', '-soname', name])
         return stub
 
-    def with_libc(self):
+    def add_libc(self):
         """Add the C library of this machine where its loader looks for it."""
         return self.copy(LIBC)
 
-    def cache(self):
+    def write_cache(self):
         """Write /etc/ld.so.cache, as the packages of a distribution do."""
-        done = _with_root_folder([shutil.which('ldconfig') or '/sbin/ldconfig', '-X', '-r', self.root], _own_namespace)
+        done = _run_changing_root([shutil.which('ldconfig') or '/sbin/ldconfig', '-X', '-r', self.root], _enter_namespace)
         assert done.returncode == 0, done.stderr
         return self
 
@@ -141,7 +141,7 @@ class ElfFolder:
         return str(self.root)
 
 
-def _checked(command, **kwargs):
+def _run_checked(command, **kwargs):
     """Run a command that must work."""
     done = run(command, **kwargs)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -149,23 +149,23 @@ def _checked(command, **kwargs):
 
 # ---- what the loader of this machine does
 
-def _own_namespace():
+def _enter_namespace():
     """Get the right to change the root folder. For preexec_fn; raises OSError where the system forbids it."""
     if os.geteuid() != 0 and ctypes.CDLL(None, use_errno=True).unshare(_CLONE_NEWUSER) != 0:
         raise OSError(ctypes.get_errno(), 'unshare')
 
 
-def inside(folder, command, **environment):
+def run_in_folder(folder, command, **environment):
     """Run command (list of str, its program a path in the ElfFolder) with the folder as /, and nothing else set."""
     def enter():
-        _own_namespace()
+        _enter_namespace()
         os.chroot(folder.root)
         os.chdir('/')
     # without /proc the loader does not know where the program lies, but by this variable
-    return _with_root_folder(command, enter, env=dict(environment, LD_ORIGIN_PATH=os.path.dirname(command[0])))
+    return _run_changing_root(command, enter, env=dict(environment, LD_ORIGIN_PATH=os.path.dirname(command[0])))
 
 
-def _with_root_folder(command, preexec_fn, **kwargs):
+def _run_changing_root(command, preexec_fn, **kwargs):
     """Run a command for which preexec_fn gets the right to change the root folder, or skip the test."""
     try:
         return run(command, preexec_fn=preexec_fn, **kwargs)
@@ -173,24 +173,24 @@ def _with_root_folder(command, preexec_fn, **kwargs):
         pytest.skip('this user may not make a user namespace, so the loader cannot be run in a folder')
 
 
-def joined(folders):
+def join_folders(folders):
     """Return folders (list of str) as the loader's variables have them."""
     return ':'.join(folders)
 
 
-def traced(folder, program, library_path=(), preload=(), **more):
+def trace_loader(folder, program, library_path=(), preload=(), **more):
     """Return the CompletedProcess of the loader that lists what it would load; nothing of the program runs."""
     environment = dict(more, LD_TRACE_LOADED_OBJECTS='1')
     if library_path:
-        environment['LD_LIBRARY_PATH'] = joined(library_path)
+        environment['LD_LIBRARY_PATH'] = join_folders(library_path)
     if preload:
-        environment['LD_PRELOAD'] = joined(preload)
-    return inside(folder, [program], **environment)
+        environment['LD_PRELOAD'] = join_folders(preload)
+    return run_in_folder(folder, [program], **environment)
 
 
-def real_load(folder, program, library_path=(), preload=()):
+def list_real_load(folder, program, library_path=(), preload=()):
     """Return (paths (list of str) that the loader loads with program, in its order, names (set) it does not find)."""
-    done = traced(folder, program, library_path, preload)
+    done = trace_loader(folder, program, library_path, preload)
     loaded, missing = [], set()
     for line in done.stdout.splitlines():
         found = re.match(r'\t(?:(\S+) => )?(not found|\S+)', line)
@@ -204,7 +204,7 @@ def real_load(folder, program, library_path=(), preload=()):
     return loaded, missing
 
 
-def simulated(folder, prefix='osu_'):
+def open_simulated(folder, prefix='osu_'):
     """Return (Image, Container) of an ElfFolder, for load()."""
     image = Image(str(folder), prefix)
     return image, Container(image, {}, {})
@@ -281,12 +281,12 @@ class Parts:
     def __init__(self, folder):
         self.folder = Path(folder)
 
-    def _made(self, name, *key, **options):
+    def _compile_library(self, name, *key, **options):
         """Return the Path of a compiled library that has the file name and soname name."""
-        return self._once((name, key, sorted(options.items(), key=str)), name,
+        return self._make_once((name, key, sorted(options.items(), key=str)), name,
                           lambda path: compile_library(path, **options))
 
-    def _once(self, key, name, make):
+    def _make_once(self, key, name, make):
         """Return the Path of what make(path) makes under a name (str), the same for a key in all processes of a run."""
         folder = self.folder / hashlib.sha256(repr(key).encode()).hexdigest()
         if not folder.exists():
@@ -298,21 +298,21 @@ class Parts:
 
     def plain(self, name, **options):
         """Return a library without anything; options as of compile_library()."""
-        return self._made(name, **options)
+        return self._compile_library(name, **options)
 
-    def versioned(self, name, *versions, symbol='of_{}', **options):
+    def compile_versioned(self, name, *versions, symbol='of_{}', **options):
         """Return a library with one function a version, of_VERSION or as symbol says, dots replaced."""
         names = [symbol.format(re.sub(r'\W', '_', version)) for version in versions]
         nodes = [f'{version} {{ global: {name}; }};\n' for version, name in zip(versions, names)]
-        return self._made(name, version_script=''.join(nodes),
+        return self._compile_library(name, version_script=''.join(nodes),
                           source=''.join(f'void {name}(void) {{ }}\n' for name in names), **options)
 
-    def user_of(self, name, provider, versions, **options):
-        """Return a library that needs versions (list of str) of a library that versioned() made."""
+    def compile_dependent(self, name, provider, versions, **options):
+        """Return a library that needs versions (list of str) of a library that compile_versioned() made."""
         names = ['of_' + re.sub(r'\W', '_', version) for version in versions]
         source = ''.join(f'void {other}(void);\n' for other in names)
         source += 'void user(void) {' + ''.join(f' {other}();' for other in names) + ' }\n'
-        return self._made(name, source=source, needed=[provider], **options)
+        return self._compile_library(name, source=source, needed=[provider], **options)
 
     def fabric(self, release='1.22.0', newest=7, providers=('cxi', 'tcp'), needed=('libcxi.so.1',), more='', **options):
         """Return a libfabric.so.1 that defines FABRIC_1.0 to FABRIC_1.newest (int); more: C source."""
@@ -324,7 +324,7 @@ class Parts:
         nodes = 'FABRIC_1.0 { global: of_FABRIC_1_0; fi_version; texts; local: *; };\n' + ''.join(
             f'FABRIC_1.{number} {{ global: of_FABRIC_1_{number}; }} FABRIC_1.{number - 1};\n'
             for number in range(1, newest + 1))
-        return self._made('libfabric.so.1', source=source, version_script=nodes,
+        return self._compile_library('libfabric.so.1', source=source, version_script=nodes,
                           needed=[self.plain(name) for name in needed], options=('-O2', *options.pop('options', ())),
                           **options)
 
@@ -341,7 +341,7 @@ class Parts:
             source += ''.join(f'void {each}(void);\n' for each in names)
             source += 'void network(void) {' + ''.join(f' {each}();' for each in names) + ' }\n'
             needed.append(self.fabric(newest=max(needs, 7), needed=()))
-        return self._made(name, source=source, needed=needed, **options)
+        return self._compile_library(name, source=source, needed=needed, **options)
 
     def program(self, mpi, calls='MPI_Init', options=()):
         """
@@ -352,13 +352,13 @@ class Parts:
         """
         def make(path):
             (path.parent / 'main.c').write_text(_MAIN % (calls, calls))
-            _checked(['gcc', '-w', '-o', path, path.parent / 'main.c', '-Wl,--no-as-needed', mpi,
+            _run_checked(['gcc', '-w', '-o', path, path.parent / 'main.c', '-Wl,--no-as-needed', mpi,
                       '-Wl,--as-needed', '-ldl', '-Wl,--no-as-needed', '-Wl,--unresolved-symbols=ignore-all',
                       '-Wl,-z,lazy', *options])
-        return self._once(('program', str(mpi), calls, options), 'program', make)
+        return self._make_once(('program', str(mpi), calls, options), 'program', make)
 
 
-def good_image(folder, parts, mpi=None, fabric=None, plugin='', environment=None, rocm='6.3.4', cuda=None, program='',
+def fill_good_image(folder, parts, mpi=None, fabric=None, plugin='', environment=None, rocm='6.3.4', cuda=None, program='',
                soname='', mpi_folder='/opt/mpich/lib', libraries=(), shs='12.0.2'):
     """
     Fill an ElfFolder as an image that works everywhere, but for what a test gives.
@@ -369,11 +369,11 @@ def good_image(folder, parts, mpi=None, fabric=None, plugin='', environment=None
     """
     mpi = mpi or parts.mpi()
     fabric = fabric or parts.fabric()
-    folder.with_libc().copy(mpi, f'{mpi_folder}/{soname or mpi.name}').copy(fabric, f'/usr/lib/{fabric.name}')
+    folder.add_libc().copy(mpi, f'{mpi_folder}/{soname or mpi.name}').copy(fabric, f'/usr/lib/{fabric.name}')
     for library in [parts.plain('libcxi.so.1'), *libraries]:
         folder.copy(library, f'/usr/lib/{library.name}')
     if plugin is not None:
-        plugin = plugin or parts.user_of('librccl-net.so', parts.fabric(), ['FABRIC_1.0', 'FABRIC_1.7'])
+        plugin = plugin or parts.compile_dependent('librccl-net.so', parts.fabric(), ['FABRIC_1.0', 'FABRIC_1.7'])
         folder.copy(plugin, '/opt/plugin/lib/librccl-net.so')
     if program is not None:
         folder.copy(program or parts.program(mpi), '/opt/osu/bin/osu_latency')
@@ -392,11 +392,11 @@ def good_image(folder, parts, mpi=None, fabric=None, plugin='', environment=None
     return folder
 
 
-def good_host(folder, parts, site, **others):
+def fill_good_host(folder, parts, site, **others):
     """
     Fill an ElfFolder with the libraries that a site (dict) names, others: name -> Path of another one, None for none.
 
-    What is in it fits good_image().
+    What is in it fits fill_good_image().
     """
     made = {'libmpi': lambda: parts.mpi(cray_mpich()), 'libfabric': parts.fabric,
             'libompi': lambda: parts.mpi(open_mpi(), 'libmpi.so.40')}

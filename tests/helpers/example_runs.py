@@ -10,7 +10,7 @@ import random
 from pathlib import Path
 
 from osu_container.bench.results import run_files
-from osu_container.bench.results.model import WITHOUT_SIZES, Case
+from osu_container.bench.results.model import SINGLE_VALUE_BENCHMARKS, Case
 from osu_container.data.approaches import APPROACHES
 
 STARTED = '2026-11-21T13:12:44Z'
@@ -29,9 +29,9 @@ MORE_CASES = CASES + (Case('osu_bw', 'D D', 2, 2), Case('osu_allreduce', 'D D', 
 LATENCY, BANDWIDTH, WINDOW = 2.2, 23900.0, 5
 
 
-def sizes_of(case):
+def list_sizes(case):
     """Return the message sizes (tuple of int, bytes) that a benchmark prints."""
-    if case.benchmark in WITHOUT_SIZES:
+    if case.benchmark in SINGLE_VALUE_BENCHMARKS:
         return (0,)
     return (0, *SIZES) if case.benchmark == 'osu_latency' else SIZES
 
@@ -73,7 +73,7 @@ def module_line(approach):
     return line
 
 
-def proof_of(approach, case, nodes):
+def make_proof(approach, case, nodes):
     """Return the merged proof (list of dict) of a measurement, as proof.merged() does: what all its ranks loaded."""
     line = module_line(approach)
     return [{'ranks': list(range(case.ranks or 2)), 'nodes': list(nodes), 'container': line['container'],
@@ -100,8 +100,8 @@ def make_run(folder, *, approaches=('native', 'pure', 'hybrid'), cases=CASES, re
     random_ = random.Random(seed)
     reasons = {(approach, case): reason for approach, case, reason in failures}
     nodes = ['node1', 'node2']
-    writer = run_files.Writer(folder / run_files.NAME)
-    writer.begin(
+    writer = run_files.Writer(folder / run_files.RESULTS_FILE)
+    writer.write_header(
         run=run, started=STARTED, site=site, tag=tag, repeats=repeats,
         command=['bench', '--tag', tag, '--repeats', str(repeats)],
         project={'commit': 'f' * 40, 'changed': False},
@@ -132,9 +132,9 @@ def make_run(folder, *, approaches=('native', 'pure', 'hybrid'), cases=CASES, re
                     factor = (scale or {}).get(approach, 1.0)
                     factor = factor if case.more_is_better else 1 / factor
                     values = {str(size): round(model_value(case, size) * factor * math.exp(random_.gauss(0, noise)), 4)
-                              for size in sizes or sizes_of(case)}
+                              for size in sizes or list_sizes(case)}
                     line.update(status='ok', unit=case.unit, programs=programs, values=values, comments=[], foreign=[],
-                                broken=[], proof=proof_of(approach, case, used))
+                                broken=[], proof=make_proof(approach, case, used))
                 counts[line['status']] += 1
                 writer.add('measurement', **line)
     writer.add('end', ended=STARTED, **counts)

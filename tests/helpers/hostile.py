@@ -33,7 +33,7 @@ PATHS = TEXTS.map(lambda text: text.replace('\0', '').encode('utf-8', 'surrogate
 NAMES = PATHS.map(lambda text: text.replace('/', '')[:60]).filter(lambda name: name not in ('', '.', '..'))
 
 
-def each(check, examples, **strategies):
+def check_examples(check, examples, **strategies):
     """
     Call check(**values) with so many (int) generated values, the same ones each time.
 

@@ -23,7 +23,7 @@ from pathlib import Path
 import pytest
 
 from osu_container.build.recipes.versions import SOURCES
-from osu_container.verdict.site_choice import site_entry
+from osu_container.verdict.site_choice import resolve_site
 
 PROJECT = Path(__file__).resolve().parents[2]
 STATE = PROJECT / '.workstation'
@@ -35,7 +35,7 @@ FIRST = []
 LASTING = 'H H -m 4194304 -i 50 -x 2'
 
 
-def tool(*names):
+def require_tool(*names):
     """Return the path of a program that root installs for a few tests; without root and it the test is left out."""
     path = next(filter(None, map(shutil.which, names)), None)
     if not path:
@@ -53,16 +53,16 @@ def run(command, **kwargs):
     # a session of its own: what hangs is ended with all that it has started, and its job with it
     with subprocess.Popen([str(part) for part in command], text=True, start_new_session=True, **kwargs) as process:
         if not FIRST:
-            step_back(process.pid)
+            lower_session_priority(process.pid)
         try:
             out, err = process.communicate(given, timeout=timeout)
         except BaseException:
-            end(process)
+            end_process(process)
             raise
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
-def step_back(session):
+def lower_session_priority(session):
     """
     Let the programs of a session (int) leave the cores to ranks of MPI, where Linux shares cores by session.
 
@@ -76,7 +76,7 @@ def step_back(session):
         pass
 
 
-def end(process):
+def end_process(process):
     """End a Popen with the process group that it leads, and the jobs of the private Slurm: all are of the tests."""
     for sent, patience in ((signal.SIGTERM, 5), (signal.SIGKILL, 60)):
         try:
@@ -113,7 +113,7 @@ def end_jobs():
     return found
 
 
-def command_lines():
+def list_command_lines():
     """Return {process (int): its command line (str)} of all that runs; that of a zombie is empty."""
     found = {}
     for path in Path('/proc').glob('[0-9]*/cmdline'):
@@ -122,7 +122,7 @@ def command_lines():
     return found
 
 
-def interruptible():
+def restore_sigint():
     """For preexec_fn: let SIGINT end the program. Background jobs of a shell, such as CI, have it ignored."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
@@ -168,7 +168,7 @@ def compile_library(path, soname=None, version_script=None, needed=(), rpath=Non
     return path
 
 
-def fetched(key):
+def fetch_source(key):
     """Return the path of the source key (str, of build/recipes/versions.py), fetched if it is missing."""
     path = PROJECT / 'sources' / SOURCES[key]['file']
     if not path.exists():
@@ -198,7 +198,7 @@ class EasyBuild:
             'LMOD_CMD': '/usr/share/lmod/lmod/libexec/lmod',
         })
 
-    def local(self, text):
+    def write_local_file(self, text):
         """Use text as _mpicontainer_local.py: SITE, ROOT, SITES."""
         path = self.prefix.parent / 'local' / '_mpicontainer_local.py'
         path.parent.mkdir(exist_ok=True)
@@ -215,7 +215,7 @@ class EasyBuild:
         """Path of the module file of name, e.g. osu-container/pure."""
         return self.prefix / 'modules' / 'all' / f'{name}.lua'
 
-    def left_behind(self):
+    def list_leftovers(self):
         """
         Files, links and empty folders below software and modules, as sorted relative paths. Not counted: the empty
         folders that EasyBuild makes before it looks at any easyconfig (its lock folder and modules/all).
@@ -234,7 +234,7 @@ LMODS = {'own': '/usr/share/lmod/lmod/libexec/lmod', **{
     path.parent.name[len('lmod-'):]: str(path) for path in sorted(STATE.glob('lmod-*/lmod'))}}
 
 
-def clean_shell(script, lmod='own', timeout=300, **variables):
+def run_clean_shell(script, lmod='own', timeout=300, **variables):
     """
     Run a bash script in an almost empty environment with Lmod's `module` defined; variables are added.
 
@@ -242,15 +242,15 @@ def clean_shell(script, lmod='own', timeout=300, **variables):
     """
     text = f""". /usr/share/lmod/lmod/init/bash >/dev/null
 export LMOD_CMD=$(readlink -f {LMODS[lmod]})
-module() {{ eval "$("$LMOD_CMD" bash "$@")"; }}
+make_module() {{ eval "$("$LMOD_CMD" bash "$@")"; }}
 """ + script
     environment = {'PATH': '/usr/bin:/bin', 'HOME': os.environ['HOME'], 'LC_ALL': 'C.UTF-8', **variables}
     return run(['bash', '--norc', '-c', text], env=environment, timeout=timeout)
 
 
-def modules_say(site):
+def list_module_variables(site):
     """Return the variables (dict) of modules of a site (str) by which its ROCm is found, where that is not in /opt."""
-    folder = next((path for path in site_entry(site)['one_build']['value'] if not path.startswith('/opt/')), None)
+    folder = next((path for path in resolve_site(site)['one_build']['value'] if not path.startswith('/opt/')), None)
     return {'ROCM_PATH': folder.rpartition('/')[0]} if folder else {}
 
 
@@ -262,18 +262,18 @@ class StandIn:
         done = run([PROJECT / 'tests' / 'stand_in' / 'make', site, self.tree])
         assert done.returncode == 0, done.stderr
         self.eb = EasyBuild(version, folder / 'prefix')
-        self.eb.local((self.tree / '_mpicontainer_local.py').read_text())
+        self.eb.write_local_file((self.tree / '_mpicontainer_local.py').read_text())
         self.eb.environment['EASYBUILD_SYSROOT'] = str(self.tree)
         self.eb.environment['PATH'] = f"{self.tree}/usr/bin:{self.eb.environment['PATH']}"
 
     def shell(self, script, **variables):
         """Run a bash script with the installed modules, the private Slurm and the tree's singularity."""
-        return clean_shell(f'module use {self.eb.prefix}/modules/all\n{script}', **{
+        return run_clean_shell(f'module use {self.eb.prefix}/modules/all\n{script}', **{
             'PATH': f"{self.tree}/usr/bin:{STATE / 'bin'}:/usr/bin:/bin:/usr/sbin:/sbin",
             'SLURM_CONF': str(STATE / 'slurm' / 'slurm.conf'), 'SLURM_JOB_NUM_NODES': '2', 'SLURM_NTASKS': '2',
             **variables})
 
-    def proofs(self, command, folder, **variables):
+    def run_proofs(self, command, folder, **variables):
         """
         Run a script whose {prove} stands before the program of two ranks.
 
@@ -286,12 +286,12 @@ class StandIn:
         return done, found
 
 
-def folded(text):
+def fold_whitespace(text):
     """Return text with all white space folded to single spaces: Lmod and EasyBuild wrap their messages."""
     return ' '.join(text.split())
 
 
-def one_of_each(values, kind=lambda *value: None):
+def mark_repeats_nightly(values, kind=lambda *value: None):
     """
     Return values as cases of parametrize: of those of one kind all but the first are marked nightly.
 
@@ -311,7 +311,7 @@ def one_of_each(values, kind=lambda *value: None):
 #: Of EasyBuild
 VERSIONS = ['newest', '5.1.2', '4.9.4']
 #: `make test` has the newest, `make test-all` each of them
-EASYBUILD_VERSIONS = one_of_each(VERSIONS)
+EASYBUILD_VERSIONS = mark_repeats_nightly(VERSIONS)
 
 
 #: Audit events of changes (docs.python.org/3/library/audit_events.html), beside that of open()
@@ -337,21 +337,21 @@ def kill_at(moment, folders):
     return lambda: moment - left[0]
 
 
-def killed(moment, folders, action):
+def run_killed(moment, folders, action):
     """
     Call action() in a process of its own that is killed before its change number moment (int) below folders (of str).
 
     :return: whether it was killed (bool): False where it ended before. Raises AssertionError if action() did.
     """
-    return _forked(moment, folders, action)[0]
+    return _run_forked(moment, folders, action)[0]
 
 
-def changes(folders, action):
+def count_changes(folders, action):
     """Call action() in a process of its own; return how many changes (int) it makes below folders (of str)."""
-    return _forked(10 ** 9, folders, action)[1]
+    return _run_forked(10 ** 9, folders, action)[1]
 
 
-def _forked(moment, folders, action):
+def _run_forked(moment, folders, action):
     """Return (whether it was killed, how many changes it made) of action() in a process of its own."""
     reads, writes = os.pipe()
     child = os.fork()

@@ -7,10 +7,10 @@ import struct
 import pytest
 
 from osu_container.image import libraries
-from osu_container.image.elf import ElfError, all_elf_facts, elf_facts
-from osu_container.image.libraries import Elf, LibraryVersion, read_library, version_of
+from osu_container.image.elf import ElfError, read_elf_files, read_elf
+from osu_container.image.libraries import ElfSections, LibraryVersion, read_library, identify_library
 from tests.helpers.elf_folder import LOADER, ElfFolder
-from tests.helpers.machine import compile_library, one_of_each, run
+from tests.helpers.machine import compile_library, mark_repeats_nightly, run
 
 FABRIC = 'FABRIC_1.0 { global: present; };\n'
 CALL = 'void present(void); void caller(void) { present(); }\n'
@@ -19,24 +19,24 @@ CALL = 'void present(void); void caller(void) { present(); }\n'
 def test_soname_needed_runpath_and_versions_are_read(tmp_path):
     fabric = compile_library(tmp_path / 'libfabric.so.1', version_script=FABRIC)
     mpi = compile_library(tmp_path / 'libmpi.so.12', needed=[fabric], rpath='$ORIGIN/mpich', source=CALL)
-    facts = elf_facts(str(mpi))
+    facts = read_elf(str(mpi))
     assert facts.soname == 'libmpi.so.12'
     assert facts.needed == ['libfabric.so.1', 'libc.so.6']
     assert (facts.rpath, facts.runpath) == ([], ['$ORIGIN/mpich'])
     assert facts.verneed['libfabric.so.1'] == {'FABRIC_1.0'}
-    assert 'FABRIC_1.0' in elf_facts(str(fabric)).verdef
+    assert 'FABRIC_1.0' in read_elf(str(fabric)).verdef
 
 
-def test_rpath_is_told_from_runpath(tmp_path):
-    facts = elf_facts(str(compile_library(tmp_path / 'liba.so', rpath='old:/somewhere')))
+def test_rpath_and_runpath_are_distinguished(tmp_path):
+    facts = read_elf(str(compile_library(tmp_path / 'liba.so', rpath='old:/somewhere')))
     assert (facts.rpath, facts.runpath) == (['/somewhere'], [])
 
 
 @pytest.mark.parametrize('content', [b'', b'INPUT(-lmpi)\n', b'\x7fELF broken'])
-def test_a_file_that_is_no_library_is_an_error_with_its_name(tmp_path, content):
+def test_error_names_the_file_that_is_no_library(tmp_path, content):
     (tmp_path / 'libmpi.so').write_bytes(content)
     with pytest.raises(ElfError, match='libmpi.so'):
-        elf_facts(str(tmp_path / 'libmpi.so'))
+        read_elf(str(tmp_path / 'libmpi.so'))
 
 
 SYMBOLS = '''
@@ -46,52 +46,52 @@ int offered(void) { called(); return data + own + hidden + (&maybe ? maybe : 0);
 '''
 
 
-def test_symbols_that_are_offered_and_needed_are_read(tmp_path):
-    facts = elf_facts(str(compile_library(tmp_path / 'liba.so', source=SYMBOLS, options=['-Wl,-z,lazy'])))
+def test_exported_and_needed_symbols_are_read(tmp_path):
+    facts = read_elf(str(compile_library(tmp_path / 'liba.so', source=SYMBOLS, options=['-Wl,-z,lazy'])))
     assert {'own', 'offered', 'table'} <= facts.defined and 'hidden' not in facts.defined
     # True: looked up when the library is loaded; a weak one is not needed
     assert {name: facts.undefined[name] for name in facts.undefined if '@' not in name} == {
         'called': False, 'data': True, 'kept': True}
 
 
-def test_what_a_program_needs_is_read_though_it_offers_nothing(tmp_path):
+def test_needed_symbols_are_read_without_exported_symbols(tmp_path):
     folder = ElfFolder(tmp_path / 'image')
     folder.executable('/bin/plain', 'int puts(const char *); int main(void) { return puts("x"); }')
-    facts = elf_facts(str(folder.on('/bin/plain')))
+    facts = read_elf(str(folder.resolve_path('/bin/plain')))
     assert not facts.defined and 'puts' in {name.partition('@')[0] for name in facts.undefined}
 
 
 @pytest.mark.parametrize('option, now', [('-Wl,-z,now', True), ('-Wl,-z,lazy', False)])
-def test_a_library_that_is_bound_at_once_is_told(tmp_path, option, now):
-    facts = elf_facts(str(compile_library(tmp_path / 'liba.so', source=CALL, options=[option])))
+def test_bind_now_library_is_recognized(tmp_path, option, now):
+    facts = read_elf(str(compile_library(tmp_path / 'liba.so', source=CALL, options=[option])))
     assert facts.undefined['present'] is now
 
 
 def test_symbols_have_their_versions(tmp_path):
     fabric = compile_library(tmp_path / 'libfabric.so.1', version_script=FABRIC)
-    assert {'present', 'present@FABRIC_1.0'} <= elf_facts(str(fabric)).defined
-    facts = elf_facts(str(compile_library(tmp_path / 'liba.so', needed=[fabric], source=CALL)))
+    assert {'present', 'present@FABRIC_1.0'} <= read_elf(str(fabric)).defined
+    facts = read_elf(str(compile_library(tmp_path / 'liba.so', needed=[fabric], source=CALL)))
     assert 'present@FABRIC_1.0' in facts.undefined and 'present' not in facts.undefined
 
 
-def test_program_library_and_static_program_are_told_from_each_other(tmp_path):
+def test_program_library_and_static_program_are_distinguished(tmp_path):
     folder = ElfFolder(tmp_path / 'image')
     folder.library('/usr/lib/liba.so', soname='').program('/bin/shared', ['liba.so']).program('/bin/static')
-    found = {name: elf_facts(str(folder.on(name))) for name in ('/usr/lib/liba.so', '/bin/shared', '/bin/static')}
+    found = {name: read_elf(str(folder.resolve_path(name))) for name in ('/usr/lib/liba.so', '/bin/shared', '/bin/static')}
     assert {name: (facts.interpreter, facts.dynamic, facts.soname) for name, facts in found.items()} == {
         '/usr/lib/liba.so': (None, True, None), '/bin/shared': (LOADER, True, None), '/bin/static': (None, False, None)}
 
 
-def test_of_many_files_what_is_no_elf_file_is_left_out(tmp_path):
+def test_files_that_are_no_elf_are_skipped(tmp_path):
     folder = ElfFolder(tmp_path / 'image').library('/usr/lib/liba.so', ['libc.so.6'])
     folder.write('/usr/lib/text.so', 'INPUT ( lib0.so )\n').write('/usr/lib/empty.so', '').link('/usr/lib/none.so', 'x')
-    paths = [str(folder.on(f'/usr/lib/{name}.so')) for name in ('text', 'liba', 'empty', 'none')]
-    assert all_elf_facts(paths) == {paths[1]: elf_facts(paths[1])}
+    paths = [str(folder.resolve_path(f'/usr/lib/{name}.so')) for name in ('text', 'liba', 'empty', 'none')]
+    assert read_elf_files(paths) == {paths[1]: read_elf(paths[1])}
 
 
 # ---- beside readelf
 
-def of_readelf(path):
+def read_by_readelf(path):
     """Return what `readelf` says of a file, as far as ElfFacts have it: a dict."""
     text = run(['readelf', '-W', '-h', '-l', '-d', '-V', '--dyn-syms', path], env={'LC_ALL': 'C'}).stdout
 
@@ -109,12 +109,12 @@ def of_readelf(path):
             'undefined': {row[7].replace('@@', '@') for row in rows if row[6] == 'UND' and row[4] != 'WEAK'}}
 
 
-@pytest.mark.parametrize('path', one_of_each(sorted({os.path.realpath(path) for pattern in (
+@pytest.mark.parametrize('path', mark_repeats_nightly(sorted({os.path.realpath(path) for pattern in (
     '/usr/lib/*-linux-gnu/lib[a-f]*.so.*', '/usr/lib64/lib[a-f]*.so.*', '/usr/bin/[a-d]*')
     for path in glob.glob(pattern)
     if open(path, 'rb').read(4) == b'\x7fELF'}), lambda path: ('/bin/' in path, os.path.basename(path)[:4] == 'libc')))
 def test_files_of_this_machine_are_read_as_readelf_reads_them(path):
-    facts, wanted = elf_facts(path), of_readelf(path)
+    facts, wanted = read_elf(path), read_by_readelf(path)
     copied = {name for name in facts.undefined if name.partition('@')[0] in wanted['defined']}
     assert {'needed': facts.needed, 'soname': facts.soname, 'interpreter': facts.interpreter, 'machine': facts.machine,
             'verneed': set().union(*facts.verneed.values()),
@@ -126,7 +126,7 @@ def test_files_of_this_machine_are_read_as_readelf_reads_them(path):
 def test_a_fifo_in_place_of_a_library_is_an_error(tmp_path):
     os.mkfifo(tmp_path / 'libmpi.so.12')
     with pytest.raises(ElfError, match='/libmpi.so.12'):
-        elf_facts(str(tmp_path / 'libmpi.so.12'))
+        read_elf(str(tmp_path / 'libmpi.so.12'))
 
 
 # ---- families and releases of libraries
@@ -135,12 +135,12 @@ NUMBERS = [(1, 0), (2, 1), (0x7fff, 0xffff)]
 RETURN, BTI = 0xd65f03c0, 0xd503245f
 
 
-def movz(register, value):
+def encode_movz(register, value):
     """MOVZ Wd, #value (Arm Architecture Reference Manual, C6.2: 0 10 100101 00 imm16 Rd)."""
     return 0b010100101 << 23 | value << 5 | register
 
 
-def movk_high(register, value):
+def encode_movk_high(register, value):
     """MOVK Wd, #value, LSL #16 (0 11 100101 01 imm16 Rd)."""
     return 0b011100101 << 23 | 1 << 21 | value << 5 | register
 
@@ -150,8 +150,8 @@ def movk_high(register, value):
 @pytest.mark.parametrize('high, low', NUMBERS)
 @pytest.mark.parametrize('before', [(), (BTI,)], ids=['plain', 'bti'])
 def test_the_constant_of_two_moves_is_read(high, low, before):
-    words = (*before, movz(0, low), movk_high(0, high), RETURN, 0)
-    assert libraries._aarch64_constant(words) == high << 16 | low
+    words = (*before, encode_movz(0, low), encode_movk_high(0, high), RETURN, 0)
+    assert libraries._parse_aarch64_constant(words) == high << 16 | low
 
 
 # ---- the same on x86-64, as a compiler writes it
@@ -171,22 +171,22 @@ def test_a_compiled_fi_version_is_read(tmp_path, high, low, option):
     ('Intel(R) MPI Library %s for Linux\\0" "\\0" "2021.14.1\\0', LibraryVersion('Intel MPI', '2021.14.1')),
     ('CRAY MPICH version 9.0.1\\0', LibraryVersion('Cray MPICH', '9.0.1')),
     ('no MPI\\0', LibraryVersion(None, None))])
-def test_a_library_without_a_table_of_sections_says_the_same(tmp_path, text, said):
+def test_library_without_section_table_gives_the_same_facts(tmp_path, text, said):
     path = compile_library(tmp_path / 'libmpi.so.12', source=f'const char texts[] = "\\0" "{text}";\n')
     data = bytearray(path.read_bytes())
-    assert version_of(bytes(data)) == said
+    assert identify_library(bytes(data)) == said
     struct.pack_into('<Q', data, 40, 0)       # e_shoff
     struct.pack_into('<HHH', data, 58, 0, 0, 0)  # e_shentsize, e_shnum, e_shstrndx
-    assert version_of(bytes(data)) == said
+    assert identify_library(bytes(data)) == said
 
 
 # ---- the build id
 
 @pytest.mark.parametrize('kind', ['sha1', '0x1234567890abcdef', 'none'])
-def test_the_build_id_is_what_readelf_says(tmp_path, kind):
+def test_build_id_equals_that_of_readelf(tmp_path, kind):
     path = compile_library(tmp_path / 'libx.so', options=[f'-Wl,--build-id={kind}'])
     said = re.search(r'Build ID: (\w+)', run(['readelf', '-n', path]).stdout)
-    assert Elf(path.read_bytes()).build_id() == (said.group(1) if said else None)
+    assert ElfSections(path.read_bytes()).read_build_id() == (said.group(1) if said else None)
     assert (said is None) == (kind == 'none')
 
 
@@ -196,4 +196,4 @@ def test_the_build_id_is_what_readelf_says(tmp_path, kind):
 def test_a_file_that_is_cut_off_is_refused(tmp_path, cut):
     data = compile_library(tmp_path / 'libx.so').read_bytes()
     with pytest.raises(ValueError, match='ELF'):
-        Elf(data[:cut])
+        ElfSections(data[:cut])

@@ -7,12 +7,12 @@ import sys
 
 import pytest
 
-from osu_container.image.environment import FOLDER, Environment, Variable, folders, in_process, known
+from osu_container.image.environment import SCRIPTS_FOLDER, Environment, Variable, parse_folder_list, resolve_process_variable, get_exported_value
 from osu_container.image.image import Image
-from osu_container.image.scripts import started
-from osu_container.verdict.injection import TARGET, injection_text
+from osu_container.image.scripts import resolve_program
+from osu_container.verdict.injection import TARGET, render_injection
 from tests.helpers.elf_folder import ElfFolder
-from tests.helpers.machine import PROJECT, STATE, one_of_each, run
+from tests.helpers.machine import PROJECT, STATE, mark_repeats_nightly, run
 
 #: As `apptainer build` writes it, without its comments
 BASE = '''if [ -z "${LD_LIBRARY_PATH:-}" ]; then
@@ -31,7 +31,7 @@ int main(void) { for (char **one = environ; *one; one++) { fputs(*one, stdout); 
 @pytest.fixture(scope='module')
 def box(tmp_path_factory):
     """An image with a program that shows its environment, and some files that scripts ask for (ElfFolder)."""
-    folder = ElfFolder(tmp_path_factory.mktemp('box') / 'image').with_libc()
+    folder = ElfFolder(tmp_path_factory.mktemp('box') / 'image').add_libc()
     folder.executable('/bin/shows', SHOWS)
     for name in ('proc', 'sys', 'dev', 'tmp', 'var/tmp', 'etc', 'root', 'home'):
         (folder.root / name).mkdir(parents=True, exist_ok=True)
@@ -40,32 +40,32 @@ def box(tmp_path_factory):
     return folder
 
 
-def filled(box, scripts, base=True):
+def write_scripts(box, scripts, base=True):
     """Write scripts (dict name -> text, or a Path for a link) as the only ones of the image."""
-    folder = box.on(FOLDER)
+    folder = box.resolve_path(SCRIPTS_FOLDER)
     folder.mkdir(parents=True, exist_ok=True)
     for path in folder.iterdir():
         path.unlink()
     for name, text in dict({'99-base.sh': BASE} if base else {}, **scripts).items():
         if isinstance(text, str):
-            box.write(f'{FOLDER}/{name}', text)
+            box.write(f'{SCRIPTS_FOLDER}/{name}', text)
         else:
             (folder / name).symlink_to(text)
 
 
-def evaluated(box, bound=()):
+def evaluate_environment(box, bound=()):
     """Return the Environment of the image."""
     with Image(str(box), '') as image:
-        return image.environment(bound)
+        return image.evaluate_environment(bound)
 
 
-def of_text(box, text, bound=()):
+def evaluate_text(box, text, bound=()):
     """Return the Environment of an image whose %environment is text (str)."""
-    filled(box, {'90-environment.sh': text})
-    return evaluated(box, bound)
+    write_scripts(box, {'90-environment.sh': text})
+    return evaluate_environment(box, bound)
 
 
-def in_runtime(box, bound=(), of_host=()):
+def run_in_runtime(box, bound=(), of_host=()):
     """Return the variables (dict) of a program that Apptainer starts in the image; {} if it does not start one."""
     environment = {'PATH': f"{STATE / 'bin'}:{os.environ['PATH']}", 'HOME': '/root', **dict(of_host)}
     binds = []
@@ -106,10 +106,10 @@ USUAL = [
 
 
 @pytest.mark.system
-@pytest.mark.parametrize('text, value', one_of_each(USUAL))
-def test_usual_spellings_are_what_the_runtime_makes_of_them(box, text, value):
-    found = of_text(box, text)
-    assert in_runtime(box)['LD_LIBRARY_PATH'] == known(found, 'LD_LIBRARY_PATH') == f'{value}:/.singularity.d/libs'
+@pytest.mark.parametrize('text, value', mark_repeats_nightly(USUAL))
+def test_usual_spellings_evaluate_as_in_the_runtime(box, text, value):
+    found = evaluate_text(box, text)
+    assert run_in_runtime(box)['LD_LIBRARY_PATH'] == get_exported_value(found, 'LD_LIBRARY_PATH') == f'{value}:/.singularity.d/libs'
 
 
 @pytest.mark.parametrize('text, at, why', [
@@ -137,25 +137,25 @@ def test_usual_spellings_are_what_the_runtime_makes_of_them(box, text, value):
     ('X=1\nif true; then', '90-environment.sh:2', 'script'),
     ('readonly X=1\nX=2', '90-environment.sh:1', 'readonly'),
 ])
-def test_what_cannot_be_followed_is_unknown_and_named_by_file_and_line(box, text, at, why):
-    found = of_text(box, text)
-    one = in_process(found, 'X')
-    assert one.value is None and one.at == f'{FOLDER}/{at}' and why in one.why, one
+def test_unsupported_syntax_is_unknown_with_file_and_line(box, text, at, why):
+    found = evaluate_text(box, text)
+    one = resolve_process_variable(found, 'X')
+    assert one.value is None and one.location == f'{SCRIPTS_FOLDER}/{at}' and why in one.reason, one
 
 
 @pytest.mark.parametrize('text', ['export X=$(hostname)', 'alias X=1', 'if hostname; then export X=1; fi',
                                   'hostname && export X=1', 'read X </etc/hostname'])
-def test_what_cannot_be_followed_spoils_no_more_than_it_may_set(box, text):
-    found = of_text(box, f'export LD_LIBRARY_PATH=/opt/a\n{text}\nexport FI_PROVIDER=tcp')
-    assert found.lost is None and found.ends is None
-    assert known(found, 'LD_LIBRARY_PATH') == '/opt/a:/.singularity.d/libs' and known(found, 'FI_PROVIDER') == 'tcp'
+def test_unsupported_syntax_affects_only_its_possible_variables(box, text):
+    found = evaluate_text(box, f'export LD_LIBRARY_PATH=/opt/a\n{text}\nexport FI_PROVIDER=tcp')
+    assert found.default is None and found.exit_point is None
+    assert get_exported_value(found, 'LD_LIBRARY_PATH') == '/opt/a:/.singularity.d/libs' and get_exported_value(found, 'FI_PROVIDER') == 'tcp'
 
 
-def test_of_an_unknown_list_the_beginning_is_kept(box):
-    found = of_text(box, 'export LD_LIBRARY_PATH=/opt/a:/opt/b:$(hostname):/opt/c').variables['LD_LIBRARY_PATH']
-    assert folders(found) == (['/opt/a', '/opt/b'], False)
-    found = of_text(box, 'export LD_LIBRARY_PATH=$(hostname)', INJECTION).variables['LD_LIBRARY_PATH']
-    assert folders(found) == (['/opt/host', '/opt/it is'], False)
+def test_known_beginning_of_an_unknown_list_is_kept(box):
+    found = evaluate_text(box, 'export LD_LIBRARY_PATH=/opt/a:/opt/b:$(hostname):/opt/c').variables['LD_LIBRARY_PATH']
+    assert parse_folder_list(found) == (['/opt/a', '/opt/b'], False)
+    found = evaluate_text(box, 'export LD_LIBRARY_PATH=$(hostname)', INJECTION).variables['LD_LIBRARY_PATH']
+    assert parse_folder_list(found) == (['/opt/host', '/opt/it is'], False)
 
 
 #: name: (scripts, whether there is a 99-base.sh); what the runtime does with them is seen in the test below
@@ -181,12 +181,12 @@ ORDERS = {
     'a missing script within one': ({'90-environment.sh': '. /opt/none.sh\nexport X=1'}, True),
 }
 #: What a module binds: the libraries that are preloaded, and the file that puts them in front
-INJECTION = {TARGET: injection_text(['/opt/host', '/opt/it is'], ['/opt/host-mpi/lib/liba.so'], [], ['G', 'H']),
+INJECTION = {TARGET: render_injection(['/opt/host', '/opt/it is'], ['/opt/host-mpi/lib/liba.so'], [], ['G', 'H']),
              '/opt/host-mpi/lib/liba.so': ''}
 OF_HOST = dict.fromkeys(('H', 'H1', 'H2', 'H3', 'H4', 'H5', 'H6'), 'host')
 
 
-def differences(environment, real, of_host=()):
+def list_differences(environment, real, of_host=()):
     """
     Return ([(name, what was said, what is)], [names that are unknown]) of an Environment and real variables (dict).
 
@@ -197,7 +197,7 @@ def differences(environment, real, of_host=()):
            'LANG', 'LC_ALL', '_', 'BASH', 'e', 'key')
     wrong, unknown = [], []
     for name in sorted(set(environment.variables) | set(real) | set(of_host)):
-        one = in_process(environment, name, of_host.get(name))
+        one = resolve_process_variable(environment, name, of_host.get(name))
         if name.startswith(own[:-2]) or name in own:
             continue
         if one and one.value is None:
@@ -209,22 +209,22 @@ def differences(environment, real, of_host=()):
 
 @pytest.mark.system
 @pytest.mark.parametrize('name', ORDERS)
-def test_the_runtime_runs_the_scripts_in_this_order(box, name):
+def test_runtime_runs_the_scripts_in_the_expected_order(box, name):
     scripts, base = ORDERS[name]
-    filled(box, {key: text if not text.startswith('/') else box.on(text) for key, text in scripts.items()}, base)
-    found, real = evaluated(box, INJECTION), in_runtime(box, INJECTION, OF_HOST)
-    assert bool(found.ends) == (not real)
+    write_scripts(box, {key: text if not text.startswith('/') else box.resolve_path(text) for key, text in scripts.items()}, base)
+    found, real = evaluate_environment(box, INJECTION), run_in_runtime(box, INJECTION, OF_HOST)
+    assert bool(found.exit_point) == (not real)
     if real:
-        assert differences(found, real, OF_HOST) == ([], [])
-    assert [path for path, _ in found.problems] == [f'{FOLDER}/91-x.sh'] * (name == 'a link to nothing')
+        assert list_differences(found, real, OF_HOST) == ([], [])
+    assert [path for path, _ in found.problems] == [f'{SCRIPTS_FOLDER}/91-x.sh'] * (name == 'a link to nothing')
 
 
-def test_scripts_that_nobody_may_read_are_told_and_make_all_unknown(box, monkeypatch):
-    filled(box, {'91-x.sh': 'export X=1'})
-    monkeypatch.setattr(Image, 'script', lambda self, path, real=Image.script: None if '91' in path else
+def test_unreadable_script_is_reported_and_all_is_unknown(box, monkeypatch):
+    write_scripts(box, {'91-x.sh': 'export X=1'})
+    monkeypatch.setattr(Image, 'read_text', lambda self, path, real=Image.read_text: None if '91' in path else
                         real(self, path))
-    found = evaluated(box)
-    assert [path for path, _ in found.problems] == [f'{FOLDER}/91-x.sh'] and in_process(found, 'X').value is None
+    found = evaluate_environment(box)
+    assert [path for path, _ in found.problems] == [f'{SCRIPTS_FOLDER}/91-x.sh'] and resolve_process_variable(found, 'X').value is None
 
 
 # A generator of scripts
@@ -239,35 +239,35 @@ class Scripts:
         """seed: int; followable: bool, only forms that can be followed."""
         self.random, self.followable = random.Random(seed), followable
 
-    def one(self, *choices):
+    def choose(self, *choices):
         """Return one of choices, called where it is a function."""
         chosen = self.random.choice(choices)
         return chosen() if callable(chosen) else chosen
 
     def name(self):
         """Return the name of a variable."""
-        return self.one(*NAMES)
+        return self.choose(*NAMES)
 
     def text(self):
         """Return plain text."""
-        return self.one('/opt/a', '/opt/b/lib', 'x', 'y:z', 'a.b-c_d', '1', 'tcp', '')
+        return self.choose('/opt/a', '/opt/b/lib', 'x', 'y:z', 'a.b-c_d', '1', 'tcp', '')
 
     def parameter(self):
         """Return an expansion."""
         name = self.name()
         cut = () if self.followable else (f'${{{name}#*/}}', f'${{{name}%%:*}}', f'${{#{name}}}')
-        return self.one(f'${name}', f'${{{name}}}', f'${{{name}:-{self.text()}}}', f'${{{name}-{self.text()}}}',
+        return self.choose(f'${name}', f'${{{name}}}', f'${{{name}:-{self.text()}}}', f'${{{name}-{self.text()}}}',
                         f'${{{name}:+{self.text()}:${name}}}', f'${{{name}+{self.text()}}}',
                         f'${{{name}:{"-" if self.followable else "="}{self.text()}}}',
                         f'${{{name}:-${{{self.name()}:-{self.text()}}}}}', *cut)
 
     def unknowable(self):
         """Return an expansion that cannot be known."""
-        return 'q' if self.followable else self.one('$(echo q)', '`echo q`', '$((1+2))', '${A/x/y}', '${A:0:1}')
+        return 'q' if self.followable else self.choose('$(echo q)', '`echo q`', '$((1+2))', '${A/x/y}', '${A:0:1}')
 
     def value(self, depth=2):
         """Return a value."""
-        pieces = [self.one(self.text, self.parameter, lambda: f'"{self.text()} {self.parameter()}"', self.parameter,
+        pieces = [self.choose(self.text, self.parameter, lambda: f'"{self.text()} {self.parameter()}"', self.parameter,
                            lambda: f"'{self.text()} $A'", lambda: f'"{self.parameter()}"', self.text,
                            lambda: self.unknowable() if self.random.random() < 0.2 else self.text())
                   for _ in range(self.random.randint(1, depth))]
@@ -275,11 +275,11 @@ class Scripts:
 
     def quoted(self):
         """Return an argument in quotes."""
-        return f'"{self.one(self.text, self.parameter, lambda: self.text() + self.parameter())}"'
+        return f'"{self.choose(self.text, self.parameter, lambda: self.text() + self.parameter())}"'
 
     def test(self):
         """Return a condition."""
-        return self.one(
+        return self.choose(
             lambda: f'[ -n {self.quoted()} ]', lambda: f'[ -z {self.quoted()} ]', lambda: f'test {self.quoted()}',
             lambda: f'[ {self.quoted()} = {self.quoted()} ]', lambda: f'[ "x${self.name()}" != x ]',
             lambda: f'[ ! -z {self.quoted()} ]', 'true', 'false',
@@ -304,7 +304,7 @@ class Scripts:
             lambda: f'{name}={self.value()}  # a comment "', lambda: f'export {name}=\\\n{self.value()}',
             lambda: f'echo {self.quoted()} >/dev/null']
         if depth <= 0 or self.random.random() < 0.5:
-            return self.one(*simple)
+            return self.choose(*simple)
         inner = depth - 1
         unfollowed = [] if self.followable else [
             lambda: f'for {name} in {self.value(1)} {self.quoted()} b; do {self.body(inner)}\ndone',
@@ -315,7 +315,7 @@ class Scripts:
             lambda: f'{self.test()} && {{ {self.body(inner)}\n}} || {self.statement(0)}',
             lambda: f'! {self.test()} && {name}=1', lambda: f'set -a; {self.body(inner)}\nset +a',
             lambda: f'export "{name}={self.parameter()}"', lambda: f': "${{{name}:={self.text()}}}"']
-        return self.one(
+        return self.choose(
             lambda: f'if {self.test()}; then\n{self.body(inner)}\nfi',
             lambda: f'if {self.test()}\nthen {self.body(inner)}\nelif {self.test()}; then {self.body(inner)}\n'
                     f'else\n{self.body(inner)}\nfi',
@@ -326,7 +326,7 @@ class Scripts:
         return '\n'.join(self.statement() for _ in range(self.random.randint(1, 6))) + '\n'
 
 
-def in_bash(scripts):
+def run_in_bash(scripts):
     """Return the variables (dict) that bash exports after scripts (list of Path), each read by `source`."""
     done = subprocess.run(['bash', '--norc', '-c', ''.join(f'source "{script}"\n' for script in scripts)
                            + '/usr/bin/env -0'], env={}, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=10)
@@ -335,24 +335,24 @@ def in_bash(scripts):
 
 @pytest.mark.parametrize('seed', range(20))
 @pytest.mark.parametrize('followable', [True, False])
-def test_random_scripts_give_what_bash_makes_of_them_or_unknown(box, followable, seed):
+def test_random_scripts_evaluate_as_in_bash_or_unknown(box, followable, seed):
     """An evaluator that knows nothing is never wrong: of forms that can be followed all is known."""
     for number in range(seed * 1000, seed * 1000 + 20):
         scripts = Scripts(number, followable)
         texts = {'90-environment.sh': scripts.script(), '91-environment.sh': scripts.script()}
-        filled(box, texts)
-        found = evaluated(box)
+        write_scripts(box, texts)
+        found = evaluate_environment(box)
         found.variables.pop('PATH', None)  # the runtime sets it
         try:
-            real = in_bash([box.on(f'{FOLDER}/{name}') for name in [*texts, '99-base.sh']])
+            real = run_in_bash([box.resolve_path(f'{SCRIPTS_FOLDER}/{name}') for name in [*texts, '99-base.sh']])
         except subprocess.TimeoutExpired:  # a loop, or functions, without end
             continue
-        told, text = (found.ends or ('', '', ''))[2], '\n--\n'.join(texts.values())
+        told, text = (found.exit_point or ('', '', ''))[2], '\n--\n'.join(texts.values())
         if not real:  # `set -u`, or a function that calls itself without end
-            assert told or found.lost, (number, text)
+            assert told or found.default, (number, text)
             continue
         assert not followable or ': $' not in told, (number, told, text)
-        wrong, unknown = differences(found, real)
+        wrong, unknown = list_differences(found, real)
         assert not wrong and not (followable and unknown), (number, wrong, unknown, '\n--\n'.join(texts.values()))
 
 
@@ -367,7 +367,7 @@ ENDLESS = {
 
 
 @pytest.mark.parametrize('kind', ENDLESS)
-def test_a_script_without_end_is_not_followed_and_said_so(tmp_path, kind):
+def test_endless_script_is_abandoned_and_reported(tmp_path, kind):
     """In a process of its own, of 1 GB, that is stopped after two minutes: before, these took all time or memory."""
     (tmp_path / 'usr').mkdir()
     folder = tmp_path / '.singularity.d' / 'env'
@@ -424,27 +424,27 @@ class Files:
         """path: list of str, folders in which commands are searched."""
         self.path = path
 
-    def script(self, path):
+    def read_text(self, path):
         with open(path, encoding='utf-8', errors='replace') as stream:
             return stream.read()
 
-    def real(self, path):
+    def resolve(self, path):
         return os.path.realpath(path)
 
     def exists(self, path):
         return os.path.isfile(path)
 
-    def elf_facts(self, paths):
-        return {path: True for path in paths if '#!' not in self.script(path)[:2]}
+    def read_elf_files(self, paths):
+        return {path: True for path in paths if '#!' not in self.read_text(path)[:2]}
 
-    def kind(self, path):
+    def find_file_type(self, path):
         return 'd' if os.path.isdir(path) else '-' if os.path.isfile(path) else None
 
-    def program_path(self):
+    def list_path_folders(self):
         return self.path
 
 
-def drawn(seed, folder):
+def draw_script(seed, folder):
     """Return the text of a random script that lies in folder (str)."""
     chance = random.Random(seed)
     where = chance.choice(FOLDERS).replace('{whole}', folder) if chance.random() < 0.9 else folder + '/../bin'
@@ -462,7 +462,7 @@ def drawn(seed, folder):
 
 
 @pytest.fixture(scope='module')
-def says(tmp_path_factory):
+def printing_program(tmp_path_factory):
     """The program, compiled."""
     code = tmp_path_factory.mktemp('says') / 'says.c'
     code.write_text(PROGRAM)
@@ -472,11 +472,11 @@ def says(tmp_path_factory):
 
 
 @pytest.mark.parametrize('name, least', [('bin', 60), ('with blank', 0), ('bin-$x', 0)])
-def test_a_script_starts_the_program_that_is_said_as_is_said_or_none_is_said(tmp_path, says, name, least):
+def test_script_starts_the_program_that_is_predicted(tmp_path, printing_program, name, least):
     folder, usual = tmp_path / name / 'bin', {'LD_LIBRARY_PATH': '/.singularity.d/libs', 'FI_PROVIDER': 'cxi', 'X': '9'}
     folder.mkdir(parents=True)
     for program in ('.program.real', 'other'):
-        shutil.copy2(says, folder / program)
+        shutil.copy2(printing_program, folder / program)
     (tmp_path / 'links').mkdir()
     usual['PATH'] = f'{folder}:/usr/bin:/bin'
     image, followed = Files([str(folder), '/usr/bin', '/bin']), 0
@@ -484,11 +484,11 @@ def test_a_script_starts_the_program_that_is_said_as_is_said_or_none_is_said(tmp
                          if one not in ('FI_PROVIDER', 'X')}, None, None, [])  # those are the host's
     for seed in range(150):
         script, link = folder / f'program{seed}', tmp_path / 'links' / f'program{seed}'
-        script.write_text(drawn(seed, str(folder)))
+        script.write_text(draw_script(seed, str(folder)))
         script.chmod(0o755)
         link.symlink_to(script)
         for path in (script, link):
-            said = started(image, [str(path)], begun)
+            said = resolve_program(image, [str(path)], begun)
             if said.program is None:
                 assert said.why
                 continue
@@ -499,7 +499,7 @@ def test_a_script_starts_the_program_that_is_said_as_is_said_or_none_is_said(tmp
             lines = (['none'] * 5 + done.stdout.split('\n'))[-5:]
             assert os.path.realpath(lines[0]) == os.path.realpath(said.program), (seed, script.read_text(), done.stderr)
             for one, value in zip(READ, lines[1:]):
-                found = in_process(said.environment, one, usual.get(one))
+                found = resolve_process_variable(said.environment, one, usual.get(one))
                 assert (found.value if found else '') in (None, value), (one, seed, script.read_text(), said)
             followed += 1
     assert followed >= least, 'too few were followed for this to tell anything'

@@ -6,8 +6,8 @@ import struct
 
 import pytest
 
-from osu_container.image.loader import load, of_name, undefined_symbols, version_problems
-from tests.helpers.elf_folder import LIBC, ElfFolder, inside, real_load, simulated, traced
+from osu_container.image.loader import simulate_load, find_loaded_file, list_undefined_symbols, list_version_problems
+from tests.helpers.elf_folder import LIBC, ElfFolder, run_in_folder, list_real_load, open_simulated, trace_loader
 from tests.helpers.machine import run
 
 PROGRAM = '/bin/program'
@@ -18,33 +18,33 @@ def folder(tmp_path):
     return ElfFolder(tmp_path / 'image')
 
 
-def both(folder, library_path=(), preload=()):
+def list_both_loads(folder, library_path=(), preload=()):
     """Return ((paths, missing names) of the real loader, the same of the simulated one)."""
-    image, container = simulated(folder)
+    image, container = open_simulated(folder)
     with image:
-        process = load([*preload, PROGRAM], container, list(library_path))
+        process = simulate_load([*preload, PROGRAM], container, list(library_path))
     ours = [one.path for one in process.loaded if one.path != PROGRAM], {name for name, _ in process.missing}
-    real, missing = real_load(folder, PROGRAM, library_path, preload)
+    real, missing = list_real_load(folder, PROGRAM, library_path, preload)
     return (real, missing), ours
 
 
-def process_of(folder, library_path=()):
+def simulate_process(folder, library_path=()):
     """Return the simulated Process of PROGRAM."""
-    image, container = simulated(folder)
+    image, container = open_simulated(folder)
     with image:
-        return load([PROGRAM], container, list(library_path))
+        return simulate_load([PROGRAM], container, list(library_path))
 
 
 # ---- which file, and in which order
 
-def two(folder, *places, name='libb.so'):
+def link_two_copies(folder, *places, name='libb.so'):
     """Put a library of one name to several places."""
     for place in places:
         folder.library(f'{place}/{name}')
     return folder
 
 
-def chain(folder, *links, last='libb.so'):
+def link_chain(folder, *links, last='libb.so'):
     """Link program -> first -> ... -> last; links: dict of options of each; all but the last lie in /usr/lib."""
     names = [f'lib{number}.so' for number in range(1, len(links))] + [last]
     for number, (options, needed) in enumerate(zip(links, names)):
@@ -58,43 +58,43 @@ def chain(folder, *links, last='libb.so'):
 #: name -> (function that fills a folder, LD_LIBRARY_PATH, LD_PRELOAD, what is loaded in the end, so that no case is
 #: about something else than its name says)
 CASES = {
-    'default path': (lambda it: chain(two(it, '/usr/lib'), {}), [], [], ['/usr/lib/libb.so']),
+    'default path': (lambda it: link_chain(link_two_copies(it, '/usr/lib'), {}), [], [], ['/usr/lib/libb.so']),
     'LD_LIBRARY_PATH before the default path': (
-        lambda it: chain(two(it, '/usr/lib', '/l'), {}), ['/none', '/l'], [], ['/l/libb.so']),
+        lambda it: link_chain(link_two_copies(it, '/usr/lib', '/l'), {}), ['/none', '/l'], [], ['/l/libb.so']),
     'LD_LIBRARY_PATH before DT_RUNPATH': (
-        lambda it: chain(two(it, '/r', '/l'), {'runpath': '/r'}), ['/l'], [], ['/l/libb.so']),
+        lambda it: link_chain(link_two_copies(it, '/r', '/l'), {'runpath': '/r'}), ['/l'], [], ['/l/libb.so']),
     'DT_RPATH before LD_LIBRARY_PATH': (
-        lambda it: chain(two(it, '/r', '/l'), {'rpath': '/none:/r'}), ['/l'], [], ['/r/libb.so']),
+        lambda it: link_chain(link_two_copies(it, '/r', '/l'), {'rpath': '/none:/r'}), ['/l'], [], ['/r/libb.so']),
     'DT_RPATH of the program counts for libraries of libraries': (
-        lambda it: chain(two(it, '/r', '/l'), {'rpath': '/r'}, {}, {}), ['/l'], [],
+        lambda it: link_chain(link_two_copies(it, '/r', '/l'), {'rpath': '/r'}, {}, {}), ['/l'], [],
         ['/usr/lib/lib1.so', '/usr/lib/lib2.so', '/r/libb.so']),
     'DT_RUNPATH of the program does not count for libraries of libraries': (
-        lambda it: chain(two(it, '/r', '/usr/lib'), {'runpath': '/r'}, {}), [], [],
+        lambda it: link_chain(link_two_copies(it, '/r', '/usr/lib'), {'runpath': '/r'}, {}), [], [],
         ['/usr/lib/lib1.so', '/usr/lib/libb.so']),
     'DT_RUNPATH of a library takes away DT_RPATH of its ancestors': (
-        lambda it: chain(two(it, '/r', '/l'), {'rpath': '/r'}, {'runpath': '/none'}), ['/l'], [],
+        lambda it: link_chain(link_two_copies(it, '/r', '/l'), {'rpath': '/r'}, {'runpath': '/none'}), ['/l'], [],
         ['/usr/lib/lib1.so', '/l/libb.so']),
     'DT_RPATH of who has DT_RUNPATH too is not for its children': (
-        lambda it: chain(two(it, '/r', '/l'), {'rpath': '/r', 'runpath': '/none'}, {}), ['/l'], [],
+        lambda it: link_chain(link_two_copies(it, '/r', '/l'), {'rpath': '/r', 'runpath': '/none'}, {}), ['/l'], [],
         ['/usr/lib/lib1.so', '/l/libb.so']),
     '$ORIGIN in DT_RUNPATH': (
-        lambda it: two(it, '/bin/sub').program(PROGRAM, ['libb.so'], runpath='$ORIGIN/sub'), [], [],
+        lambda it: link_two_copies(it, '/bin/sub').program(PROGRAM, ['libb.so'], runpath='$ORIGIN/sub'), [], [],
         ['/bin/sub/libb.so']),
     '$ORIGIN is the folder of the link by which a library was found': (
-        lambda it: two(it, '/l/sub', '/real/sub').library('/real/liba.so', ['libb.so'], runpath='$ORIGIN/sub')
+        lambda it: link_two_copies(it, '/l/sub', '/real/sub').library('/real/liba.so', ['libb.so'], runpath='$ORIGIN/sub')
         .link('/l/liba.so', '../real/liba.so').program(PROGRAM, ['liba.so']), ['/l'], [],
         ['/l/liba.so', '/l/sub/libb.so']),
     '$ORIGIN of an ancestor is the folder of the ancestor': (
-        lambda it: two(it, '/bin/sub', '/usr/lib/sub').program(PROGRAM, ['liba.so'], rpath='$ORIGIN/sub')
+        lambda it: link_two_copies(it, '/bin/sub', '/usr/lib/sub').program(PROGRAM, ['liba.so'], rpath='$ORIGIN/sub')
         .library('/usr/lib/liba.so', ['libb.so']), [], [], ['/usr/lib/liba.so', '/bin/sub/libb.so']),
     'links that are absolute lead to files of the image': (
-        lambda it: two(it, '/opt/b').link('/usr/lib/libb.so', '/opt/b/libb.so').program(PROGRAM, ['libb.so']), [], [],
+        lambda it: link_two_copies(it, '/opt/b').link('/usr/lib/libb.so', '/opt/b/libb.so').program(PROGRAM, ['libb.so']), [], [],
         ['/usr/lib/libb.so']),
     'a link that leads to nothing is passed over': (
-        lambda it: two(it, '/m').link('/l/libb.so', 'none').program(PROGRAM, ['libb.so']), ['/l', '/m'], [],
+        lambda it: link_two_copies(it, '/m').link('/l/libb.so', 'none').program(PROGRAM, ['libb.so']), ['/l', '/m'], [],
         ['/m/libb.so']),
     'a soname that is loaded is not searched again': (
-        lambda it: two(it, '/r', '/s').program(PROGRAM, ['liba.so', 'libc1.so'])
+        lambda it: link_two_copies(it, '/r', '/s').program(PROGRAM, ['liba.so', 'libc1.so'])
         .library('/usr/lib/liba.so', ['libb.so'], runpath='/r').library('/usr/lib/libc1.so', ['libb.so'], runpath='/s'),
         [], [], ['/usr/lib/liba.so', '/usr/lib/libc1.so', '/r/libb.so']),
     'one file under two names is loaded once': (
@@ -108,11 +108,11 @@ CASES = {
         lambda it: it.library('/usr/lib/libb.so.1').link('/usr/lib/libb.so', 'libb.so.1')
         .program(PROGRAM, ['libb.so.1', 'libb.so']), [], [], ['/usr/lib/libb.so.1']),
     'the soname of another file answers for that name': (
-        lambda it: two(it, '/usr/lib').library('/usr/lib/liba.so', soname='libb.so')
+        lambda it: link_two_copies(it, '/usr/lib').library('/usr/lib/liba.so', soname='libb.so')
         .program(PROGRAM, ['liba.so', 'libc1.so']).library('/usr/lib/libc1.so', ['libb.so']), [], [],
         ['/usr/lib/liba.so', '/usr/lib/libc1.so']),
     'the soname of another file answers for that name at once': (
-        lambda it: two(it, '/usr/lib').library('/usr/lib/liba.so', soname='libb.so')
+        lambda it: link_two_copies(it, '/usr/lib').library('/usr/lib/liba.so', soname='libb.so')
         .program(PROGRAM, ['liba.so', 'libb.so']), [], [], ['/usr/lib/liba.so']),
     'another file of a soname that is loaded is loaded too': (
         lambda it: it.library('/l/libb.so', soname='libb.so.1').library('/m/libb.so.1')
@@ -131,28 +131,28 @@ CASES = {
         lambda it: it.program(PROGRAM, ['liba.so']).library('/usr/lib/liba.so', ['libb.so'])
         .library('/usr/lib/libb.so', ['liba.so']), [], [], ['/usr/lib/liba.so', '/usr/lib/libb.so']),
     'a needed name with a slash is a path': (
-        lambda it: two(it, '/r', '/usr/lib').program(PROGRAM, ['/r/libb.so']), [], [], ['/r/libb.so']),
+        lambda it: link_two_copies(it, '/r', '/usr/lib').program(PROGRAM, ['/r/libb.so']), [], [], ['/r/libb.so']),
     'missing, and what was found all the same': (
         lambda it: it.program(PROGRAM, ['liba.so', 'libgone.so']).library('/usr/lib/liba.so', ['libaway.so']),
         [], [], ['/usr/lib/liba.so']),
     'missing under a path': (
-        lambda it: two(it, '/usr/lib').program(PROGRAM, ['/r/libb.so', 'libb.so']), [], [], ['/usr/lib/libb.so']),
+        lambda it: link_two_copies(it, '/usr/lib').program(PROGRAM, ['/r/libb.so', 'libb.so']), [], [], ['/usr/lib/libb.so']),
     'preloaded before the rest': (
-        lambda it: two(it, '/usr/lib', '/l').program(PROGRAM, ['liba.so']).library('/usr/lib/liba.so', ['libb.so']),
+        lambda it: link_two_copies(it, '/usr/lib', '/l').program(PROGRAM, ['liba.so']).library('/usr/lib/liba.so', ['libb.so']),
         [], ['/l/libb.so'], ['/l/libb.so', '/usr/lib/liba.so']),
     'two preloaded': (
-        lambda it: two(it, '/l').library('/l/libd.so').program(PROGRAM, ['liba.so']).library('/usr/lib/liba.so'),
+        lambda it: link_two_copies(it, '/l').library('/l/libd.so').program(PROGRAM, ['liba.so']).library('/usr/lib/liba.so'),
         [], ['/l/libd.so', '/l/libb.so'], ['/l/libd.so', '/l/libb.so', '/usr/lib/liba.so']),
     'what the program needs comes before what the preloaded needs': (
-        lambda it: two(it, '/r', '/s').library('/l/libd.so', ['libb.so'], runpath='/r')
+        lambda it: link_two_copies(it, '/r', '/s').library('/l/libd.so', ['libb.so'], runpath='/r')
         .program(PROGRAM, ['libb.so'], runpath='/s'), [], ['/l/libd.so'], ['/l/libd.so', '/s/libb.so']),
     'DT_RPATH of the program counts for what the preloaded needs': (
-        lambda it: two(it, '/r', '/l').library('/p/libd.so', ['libb.so']).program(PROGRAM, ['liba.so'], rpath='/r')
+        lambda it: link_two_copies(it, '/r', '/l').library('/p/libd.so', ['libb.so']).program(PROGRAM, ['liba.so'], rpath='/r')
         .library('/usr/lib/liba.so'), ['/l'], ['/p/libd.so'], ['/p/libd.so', '/usr/lib/liba.so', '/r/libb.so']),
 }
 
 
-def resolved(paths):
+def normalize_paths(paths):
     """Return paths (list of str) with their .. taken away: the loader keeps them as the folders have them."""
     out = []
     for path in paths:
@@ -163,37 +163,37 @@ def resolved(paths):
 
 
 @pytest.mark.parametrize('name', CASES)
-def test_files_and_their_order_are_those_of_the_real_loader(folder, name):
+def test_load_order_equals_that_of_the_real_loader(folder, name):
     fill, library_path, preload, wanted = CASES[name]
     fill(folder)
-    (real, missing), (ours, ours_missing) = both(folder, library_path, preload)
+    (real, missing), (ours, ours_missing) = list_both_loads(folder, library_path, preload)
     assert real == wanted, 'the case is not what it is called'
-    assert (resolved(ours), ours_missing) == (resolved(real), missing)
+    assert (normalize_paths(ours), ours_missing) == (normalize_paths(real), missing)
 
 
-def test_the_cache_of_the_image_comes_before_its_default_folders(folder):
-    two(folder, '/opt/b', '/usr/lib').program(PROGRAM, ['libb.so', 'liba.so'])
-    folder.library('/opt/b/liba.so.1.1', soname='liba.so').write('/etc/ld.so.conf', '/opt/b\n').cache()
+def test_image_cache_precedes_its_default_folders(folder):
+    link_two_copies(folder, '/opt/b', '/usr/lib').program(PROGRAM, ['libb.so', 'liba.so'])
+    folder.library('/opt/b/liba.so.1.1', soname='liba.so').write('/etc/ld.so.conf', '/opt/b\n').write_cache()
     folder.link('/opt/b/liba.so', 'liba.so.1.1')
-    real, ours = both(folder)
+    real, ours = list_both_loads(folder)
     assert ours == real
-    folder.cache()
-    real, ours = both(folder)
+    folder.write_cache()
+    real, ours = list_both_loads(folder)
     assert real == (['/opt/b/libb.so', '/opt/b/liba.so'], set())
     assert ours == real
 
 
-def test_what_the_cache_names_and_is_gone_is_looked_for_in_the_default_folders(folder):
-    two(folder, '/opt/b', '/usr/lib').program(PROGRAM, ['libb.so']).write('/etc/ld.so.conf', '/opt/b\n').cache()
-    folder.on('/opt/b/libb.so').unlink()
-    real, ours = both(folder)
+def test_stale_cache_entry_falls_back_to_default_folders(folder):
+    link_two_copies(folder, '/opt/b', '/usr/lib').program(PROGRAM, ['libb.so']).write('/etc/ld.so.conf', '/opt/b\n').write_cache()
+    folder.resolve_path('/opt/b/libb.so').unlink()
+    real, ours = list_both_loads(folder)
     assert real == (['/usr/lib/libb.so'], set())
     assert ours == real
 
 
-def test_c_library_and_its_loader_are_found_as_by_the_real_one(folder):
-    folder.with_libc().compiled('/usr/lib/liba.so').program(PROGRAM, ['liba.so'])
-    real, (ours, missing) = both(folder)
+def test_c_library_is_found_as_by_the_real_loader(folder):
+    folder.add_libc().compile_source('/usr/lib/liba.so').program(PROGRAM, ['liba.so'])
+    real, (ours, missing) = list_both_loads(folder)
     assert real == (['/usr/lib/liba.so', LIBC], set())
     assert (ours[:2], missing) == (real[0], set())
     assert all('ld-linux' in path for path in ours[2:])
@@ -202,32 +202,32 @@ def test_c_library_and_its_loader_are_found_as_by_the_real_one(folder):
 TEXT = '/* GNU ld script */\nOUTPUT_FORMAT(elf64-x86-64)\nGROUP ( /usr/lib/libb.so.1 AS_NEEDED ( libc.so.6 ) )\n'
 
 
-def test_a_text_in_place_of_a_library_is_an_error_of_both(folder):
+def test_text_as_library_is_an_error_in_both_loaders(folder):
     folder.program(PROGRAM, ['libb.so']).write('/usr/lib/libb.so', TEXT).library('/l/libb.so')
-    done = traced(folder, PROGRAM)
+    done = trace_loader(folder, PROGRAM)
     assert done.returncode != 0 and 'invalid ELF header' in done.stderr
-    image, container = simulated(folder)
+    image, container = open_simulated(folder)
     with image:
-        assert [path for path, _ in load([PROGRAM], container, []).broken] == ['/usr/lib/libb.so']
+        assert [path for path, _ in simulate_load([PROGRAM], container, []).broken] == ['/usr/lib/libb.so']
 
 
-def test_a_library_for_another_machine_is_passed_over(folder):
-    two(folder, '/l', '/m').program(PROGRAM, ['libb.so'])
-    content = bytearray(folder.on('/l/libb.so').read_bytes())
+def test_library_of_another_machine_is_skipped(folder):
+    link_two_copies(folder, '/l', '/m').program(PROGRAM, ['libb.so'])
+    content = bytearray(folder.resolve_path('/l/libb.so').read_bytes())
     content[18:20] = (183 if content[18] == 62 else 62).to_bytes(2, 'little')
     folder.write('/l/libb.so', bytes(content))
-    real, ours = both(folder, ['/l', '/m'])
+    real, ours = list_both_loads(folder, ['/l', '/m'])
     assert real == (['/m/libb.so'], set())
     assert ours == real
 
 
-def test_origin_of_a_program_is_the_folder_of_its_file_not_of_the_link_to_it(folder):
+def test_origin_is_the_folder_of_the_file_not_of_the_link(folder):
     """As /opt/osu/bin/osu_bw leads to /opt/osu/libexec in our images. Without chroot: the loader asks /proc for it."""
-    two(folder, '/opt/bin/sub', '/opt/libexec/sub', '/usr/lib').link(PROGRAM, '../opt/libexec/program')
+    link_two_copies(folder, '/opt/bin/sub', '/opt/libexec/sub', '/usr/lib').link(PROGRAM, '../opt/libexec/program')
     folder.program('/opt/libexec/program', ['libb.so'], rpath='$ORIGIN/sub')
-    done = run([folder.on(PROGRAM)], env={'LD_TRACE_LOADED_OBJECTS': '1'})
+    done = run([folder.resolve_path(PROGRAM)], env={'LD_TRACE_LOADED_OBJECTS': '1'})
     assert f'libb.so => {folder}/opt/libexec/sub/libb.so' in done.stdout
-    assert [one.path for one in process_of(folder).loaded[1:]] == ['/opt/libexec/sub/libb.so']
+    assert [one.path for one in simulate_process(folder).loaded[1:]] == ['/opt/libexec/sub/libb.so']
 
 
 # ---- graphs by chance
@@ -240,7 +240,7 @@ SEARCHES = [None, None, {'runpath': '/q'}, {'rpath': '/q'}, {'runpath': '/p:/q'}
 
 
 @pytest.mark.parametrize('seed', range(16))
-def test_graphs_by_chance_are_loaded_as_by_the_real_loader(folder, seed):
+def test_random_graphs_load_as_by_the_real_loader(folder, seed):
     """Twelve names in five folders, with copies, links, other sonames, circles and holes."""
     chance = random.Random(seed)
 
@@ -258,10 +258,10 @@ def test_graphs_by_chance_are_loaded_as_by_the_real_loader(folder, seed):
     folder.program(PROGRAM, **program)
     library_path = chance.choice([[], ['/q'], ['/p/sub', '/p'], ['/none', '/lib']])
     there = [path for path in (f'{place}/{name}' for place, name in itertools.product(PLACES, NAMES))
-             if folder.on(path).is_file() and not folder.on(path).is_symlink()]
+             if folder.resolve_path(path).is_file() and not folder.resolve_path(path).is_symlink()]
     preload = chance.choice([[], [], chance.sample(there, 1)])
-    (real, missing), (ours, ours_missing) = both(folder, library_path, preload)
-    assert (resolved(ours), ours_missing) == (resolved(real), missing), (program, library_path, preload)
+    (real, missing), (ours, ours_missing) = list_both_loads(folder, library_path, preload)
+    assert (normalize_paths(ours), ours_missing) == (normalize_paths(real), missing), (program, library_path, preload)
 
 
 # ---- versions and symbols
@@ -281,24 +281,24 @@ CALLS = {
 }
 
 
-def put_together(folder, parts, call, built_with, meets, options=()):
+def fill_folder(folder, parts, call, built_with, meets, options=()):
     """Fill folder: PROGRAM needs /usr/lib/libuser.so, linked with one libp.so, and meets another one in /usr/lib."""
     def provider(kind):
         source = {'lacks': 'int nothing;\n', 'old': SOURCE.replace('second', 'third')}.get(kind, SOURCE)
         return parts.plain('libp.so', source=source, version_script=MAP.get(kind))
     user = parts.plain('libuser.so', source=CALLS[call], options=tuple(options),
                        needed=[] if built_with == 'nothing' else [provider(built_with)])
-    folder.with_libc().copy(user, '/usr/lib/libuser.so').copy(provider(meets), '/usr/lib/libp.so')
+    folder.add_libc().copy(user, '/usr/lib/libuser.so').copy(provider(meets), '/usr/lib/libp.so')
     folder.program(PROGRAM, ['libuser.so', 'libp.so'])
     return folder
 
 
-def real_problems(folder):
+def list_real_problems(folder):
     """
     Return what the loader says of PROGRAM: set of (file that needs, soname, version) that lack, and
     {(file, symbol): True if it is looked up when the file is loaded, False if when it is used}.
     """
-    at_once, in_the_end = (traced(folder, PROGRAM, LD_WARN='yes', **more) for more in ({}, {'LD_BIND_NOW': 'yes'}))
+    at_once, in_the_end = (trace_loader(folder, PROGRAM, LD_WARN='yes', **more) for more in ({}, {'LD_BIND_NOW': 'yes'}))
     lacking = {(by, library.rpartition('/')[2], version) for library, version, by in re.findall(
         r"(\S+): version `(\S+)' not found \(required by (\S+)\)", at_once.stdout + at_once.stderr)}
 
@@ -310,13 +310,13 @@ def real_problems(folder):
     return lacking, {item: item in early for item in undefined(in_the_end)}
 
 
-def our_problems(folder):
+def list_simulated_problems(folder):
     """Return the same of the simulated loader."""
-    process = process_of(folder)
+    process = simulate_process(folder)
     assert process.missing == []
-    lacking = {(one.path, soname, version) for one, soname, versions, _ in version_problems(process)
+    lacking = {(one.path, soname, version) for one, soname, versions, _ in list_version_problems(process)
                for version in versions}
-    return lacking, {(one.path, symbol): at_once for one, symbol, at_once in undefined_symbols(process)}
+    return lacking, {(one.path, symbol): at_once for one, symbol, at_once in list_undefined_symbols(process)}
 
 
 #: name -> (symbol used, libp.so at build time, libp.so when it runs, options of the linker, what is wrong in a word)
@@ -345,51 +345,51 @@ PROBLEMS = {
 
 
 @pytest.mark.parametrize('name', PROBLEMS)
-def test_versions_and_symbols_that_lack_are_those_of_the_real_loader(folder, parts, name):
+def test_missing_versions_and_symbols_match_the_real_loader(folder, parts, name):
     call, built_with, meets, options, wanted = PROBLEMS[name]
-    put_together(folder, parts, call, built_with, meets, options)
-    lacking, undefined = real_problems(folder)
+    fill_folder(folder, parts, call, built_with, meets, options)
+    lacking, undefined = list_real_problems(folder)
     seen = 'version' if lacking else '' if not undefined else 'at once' if any(undefined.values()) else 'later'
     assert seen == wanted, 'the case is not what it is called'
-    ours, ours_undefined = our_problems(folder)
+    ours, ours_undefined = list_simulated_problems(folder)
     assert ours == lacking
     if not lacking:  # the real loader stops there, the simulated one goes on
         assert ours_undefined == undefined
 
 
-def test_data_that_a_program_copies_is_looked_up_when_it_starts(folder):
+def test_copied_data_is_resolved_at_program_start(folder):
     """A program has room of its own for data of a library (R_X86_64_COPY), so it does not count as undefined there."""
-    folder.with_libc().compiled('/build/libp.so', SOURCE).compiled('/usr/lib/libp.so', 'int nothing;\n')
+    folder.add_libc().compile_source('/build/libp.so', SOURCE).compile_source('/usr/lib/libp.so', 'int nothing;\n')
     folder.executable(PROGRAM, 'extern int data;\nint main(void) { return data; }\n', ['/build/libp.so'])
-    done = inside(folder, [PROGRAM])
+    done = run_in_folder(folder, [PROGRAM])
     assert done.returncode == 127 and 'undefined symbol: data' in done.stderr
     assert (PROGRAM, 'data', True) in [(one.path, symbol, at_once)
-                                       for one, symbol, at_once in undefined_symbols(process_of(folder))]
+                                       for one, symbol, at_once in list_undefined_symbols(simulate_process(folder))]
 
 
-def test_a_version_whose_need_is_marked_weak_is_not_missed(folder, parts):
+def test_weak_version_need_is_not_missing(folder, parts):
     """Newer linkers mark so what only weak symbols need; here the mark (vna_flags of <elf.h>) is set by hand."""
-    put_together(folder, parts, 'weak', 'new', 'old')
-    assert our_problems(folder)[0] == real_problems(folder)[0] != set()
-    path = folder.on('/usr/lib/libuser.so')
+    fill_folder(folder, parts, 'weak', 'new', 'old')
+    assert list_simulated_problems(folder)[0] == list_real_problems(folder)[0] != set()
+    path = folder.resolve_path('/usr/lib/libuser.so')
     content, entry = path.read_bytes(), struct.pack('<IH', 0x592, 0)  # hash of V2, flags
     assert content.count(entry) == 1
     path.write_bytes(content.replace(entry, struct.pack('<IH', 0x592, 2)))
-    assert real_problems(folder) == (set(), {})
-    assert our_problems(folder) == (set(), {})
+    assert list_real_problems(folder) == (set(), {})
+    assert list_simulated_problems(folder) == (set(), {})
 
 
 def test_a_symbol_of_any_loaded_library_counts(folder, parts):
     """The one that was linked lost it, another one has it: libraries are searched in the order of loading."""
-    put_together(folder, parts, 'second', None, 'lacks', ['-Wl,-z,now'])
-    folder.compiled('/usr/lib/libmore.so', SOURCE)
-    assert our_problems(folder)[1] == real_problems(folder)[1] != {}
+    fill_folder(folder, parts, 'second', None, 'lacks', ['-Wl,-z,now'])
+    folder.compile_source('/usr/lib/libmore.so', SOURCE)
+    assert list_simulated_problems(folder)[1] == list_real_problems(folder)[1] != {}
     folder.program(PROGRAM, ['libuser.so', 'libp.so', 'libmore.so'])
-    assert our_problems(folder)[1] == real_problems(folder)[1] == {}
+    assert list_simulated_problems(folder)[1] == list_real_problems(folder)[1] == {}
 
 
-def test_a_library_is_found_under_its_soname_and_under_the_name_that_was_asked_for(folder):
+def test_library_is_found_by_soname_and_by_requested_name(folder):
     folder.library('/usr/lib/libb.so.1').link('/usr/lib/libb.so', 'libb.so.1').program(PROGRAM, ['libb.so'])
-    process = process_of(folder)
-    assert of_name(process, 'libb.so') is of_name(process, 'libb.so.1') is not None
-    assert of_name(process, 'libc.so.6') is None
+    process = simulate_process(folder)
+    assert find_loaded_file(process, 'libb.so') is find_loaded_file(process, 'libb.so.1') is not None
+    assert find_loaded_file(process, 'libc.so.6') is None

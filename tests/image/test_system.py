@@ -6,14 +6,14 @@ import shutil
 
 import pytest
 
-from osu_container.image.elf import elf_facts
-from osu_container.image.loader import load
-from osu_container.image.system import default_folders, processor, read_cache, subfolders
-from tests.helpers.elf_folder import LIBC, LOADER, ElfFolder, inside, joined, real_load, simulated
+from osu_container.image.elf import read_elf
+from osu_container.image.loader import simulate_load
+from osu_container.image.system import find_default_folders, read_processor, read_cache, list_hwcaps_folders
+from tests.helpers.elf_folder import LIBC, LOADER, ElfFolder, run_in_folder, join_folders, list_real_load, open_simulated
 from tests.helpers.machine import run
 
 PROGRAM = '/bin/program'
-MACHINE = elf_facts(LOADER).machine
+MACHINE = read_elf(LOADER).machine
 MULTIARCH = re.search(r'/lib(/[^/]+-linux-gnu)/', LIBC)
 
 
@@ -22,28 +22,28 @@ def folder(tmp_path):
     return ElfFolder(tmp_path / 'image')
 
 
-def ours(folder, library_path=()):
+def list_simulated_load(folder, library_path=()):
     """Return (paths, names that are missing) of what the simulated loader loads with PROGRAM."""
-    image, container = simulated(folder)
+    image, container = open_simulated(folder)
     with image:
-        process = load([PROGRAM], container, list(library_path))
+        process = simulate_load([PROGRAM], container, list(library_path))
     return [one.path for one in process.loaded[1:]], {name for name, _ in process.missing}
 
 
 # ---- glibc
 
-def test_what_is_compiled_into_the_loader_is_what_it_says_itself():
+def test_compiled_in_paths_equal_loader_diagnostics():
     """ld.so --list-diagnostics (glibc 2.33)."""
     said = run([LOADER, '--list-diagnostics']).stdout
     if 'path.system_dirs' not in said:
         pytest.skip('the loader of this machine is older than glibc 2.33')
     with open(LOADER, 'rb') as handle:
         loader = handle.read()
-    assert default_folders(loader, []) == [
+    assert find_default_folders(loader, []) == [
         found.rstrip('/') for found in re.findall(r'^path\.system_dirs\[.*\]="(.*)"', said, re.M)]
     names = re.search(r'^dl_hwcaps_subdirs="(.*)"', said, re.M).group(1).split(':')
     active = int(re.search(r'^dl_hwcaps_subdirs_active=(\S+)', said, re.M).group(1), 16)
-    assert [name for name in subfolders(loader, processor()) if name.startswith('glibc-hwcaps/')] == [
+    assert [name for name in list_hwcaps_folders(loader, read_processor()) if name.startswith('glibc-hwcaps/')] == [
         'glibc-hwcaps/' + name for number, name in enumerate(names) if active >> number & 1]
 
 
@@ -71,16 +71,16 @@ def test_a_library_of_another_kind_of_distribution_is_not_found(folder):
     folder.program(PROGRAM, names)
     for name, place in zip(names, places):
         folder.library(f'{place}/{name}')
-    assert ours(folder) == real_load(folder, PROGRAM)
+    assert list_simulated_load(folder) == list_real_load(folder, PROGRAM)
     if MULTIARCH:
-        assert {'lib0.so', 'lib1.so'} <= ours(folder)[1]
+        assert {'lib0.so', 'lib1.so'} <= list_simulated_load(folder)[1]
 
 
 SUBFOLDERS = ['glibc-hwcaps/x86-64-v2', 'glibc-hwcaps/x86-64-v3', 'glibc-hwcaps/x86-64-v4', 'glibc-hwcaps/x86-64-v9']
 
 
 @pytest.mark.parametrize('seed', range(6))
-def test_copies_for_newer_processors_are_taken_as_the_real_loader_does(folder, seed):
+def test_hwcaps_copies_are_chosen_as_by_the_real_loader(folder, seed):
     """In folders of each kind of path, some of them in the cache."""
     chance = random.Random(seed)
     for place in ('/r', '/l', '/usr/lib', '/opt/b'):
@@ -90,41 +90,41 @@ def test_copies_for_newer_processors_are_taken_as_the_real_loader_does(folder, s
                     folder.library(f'{place}/{sub}/lib{name}.so'.replace('//', '/'))
     folder.program(PROGRAM, [f'lib{name}.so' for name in 'abcd'], runpath=chance.choice([None, '/r']))
     if chance.random() < 0.7:
-        folder.write('/etc/ld.so.conf', '/opt/b\n').cache()
+        folder.write('/etc/ld.so.conf', '/opt/b\n').write_cache()
     library_path = chance.choice([[], ['/l']])
-    assert ours(folder, library_path) == real_load(folder, PROGRAM, library_path)
+    assert list_simulated_load(folder, library_path) == list_real_load(folder, PROGRAM, library_path)
 
 
 @pytest.mark.parametrize('library_path, options', [
     (['$ORIGIN/../own'], {}), (['/own/${LIB}'], {}),
     ([], {'rpath': '/own/$LIB:/p'}), ([], {'runpath': '/own/$NOTHING:/own/lib64'})])
-def test_variables_mean_what_they_mean_to_the_real_loader(folder, library_path, options):
-    folder.with_libc().program(PROGRAM, ['libb.so'], **options)
+def test_loader_variables_act_as_in_the_real_loader(folder, library_path, options):
+    folder.add_libc().program(PROGRAM, ['libb.so'], **options)
     for place in ('/own', '/own/lib64', '/own/lib', '/own/lib/x86_64-linux-gnu', '/own/lib/aarch64-linux-gnu', '/p'):
         folder.library(f'{place}/libb.so')
-    found, missing = ours(folder, library_path)
-    real, real_missing = real_load(folder, PROGRAM, library_path)
+    found, missing = list_simulated_load(folder, library_path)
+    real, real_missing = list_real_load(folder, PROGRAM, library_path)
     assert ([path.replace('/bin/../', '/') for path in found], missing) == (
         [path.replace('/bin/../', '/') for path in real], real_missing)
     assert found and missing == set()
 
 
 @pytest.mark.parametrize('cached', [False, True])
-def test_who_wants_no_default_folders_gets_none(folder, cached):
+def test_nodefaultlib_disables_default_folders(folder, cached):
     """ld -z nodefaultlib."""
     folder.library('/usr/lib/libb.so').library('/opt/b/libd.so').library('/usr/lib/liba.so', ['libb.so'])
     folder.program(PROGRAM, ['libb.so', 'libd.so', 'liba.so'], options=['-z', 'nodefaultlib'], runpath='/r')
     folder.library('/r/liba.so', ['libb.so'])
     if cached:
-        folder.write('/etc/ld.so.conf', '/opt/b\n').cache()
-    assert ours(folder) == real_load(folder, PROGRAM)
+        folder.write('/etc/ld.so.conf', '/opt/b\n').write_cache()
+    assert list_simulated_load(folder) == list_real_load(folder, PROGRAM)
 
 
-def test_a_program_whose_loader_is_not_there_does_not_start(folder):
+def test_program_without_its_loader_does_not_start(folder):
     folder.library('/usr/lib/libb.so').program(PROGRAM, ['libb.so'], interpreter='/lib/ld-gone.so.1')
-    assert '/lib/ld-gone.so.1' in ours(folder)[1]
+    assert '/lib/ld-gone.so.1' in list_simulated_load(folder)[1]
     with pytest.raises(FileNotFoundError):
-        inside(folder, [PROGRAM])
+        run_in_folder(folder, [PROGRAM])
 
 
 # ---- musl
@@ -134,21 +134,21 @@ with_musl = pytest.mark.skipif(MUSL is None, reason="the package musl is not ins
                                                             "tools/workstation/prerequisites.sh --tests")
 
 
-def of_musl(folder, library_path=()):
+def list_musl_load(folder, library_path=()):
     """Return (paths, names that are missing) of what musl's loader says that it loads with PROGRAM."""
-    done = inside(folder, [MUSL, '--list', PROGRAM], LD_LIBRARY_PATH=joined(library_path))
+    done = run_in_folder(folder, [MUSL, '--list', PROGRAM], LD_LIBRARY_PATH=join_folders(library_path))
     missing = set(re.findall(r'Error loading shared library (\S+):', done.stdout + done.stderr))
     paths = [path for path in re.findall(r'^\t\S+ => (\S+) \(', done.stdout, re.M) if path != MUSL]
     return sorted(set(paths)), missing
 
 
-def both_of_musl(folder, library_path=()):
-    """Return of_musl(), and the same of the simulated loader."""
-    found, missing = ours(folder, library_path)
-    return of_musl(folder, library_path), (sorted(path for path in found if path != MUSL), missing)
+def list_both_musl_loads(folder, library_path=()):
+    """Return list_musl_load(), and the same of the simulated loader."""
+    found, missing = list_simulated_load(folder, library_path)
+    return list_musl_load(folder, library_path), (sorted(path for path in found if path != MUSL), missing)
 
 
-def three(folder, *places, **options):
+def link_three_libraries(folder, *places, **options):
     """Put libb.so to places and a program that needs liba.so, which needs libb.so; options are those of the program."""
     for place in places:
         folder.library(f'{place}/libb.so')
@@ -157,48 +157,48 @@ def three(folder, *places, **options):
 
 #: name -> (function that fills a folder, LD_LIBRARY_PATH, where libb.so comes from)
 CASES = {
-    'default folders': (lambda it: three(it, '/usr/lib', '/usr/local/lib'), [], '/usr/local/lib'),
-    'the first default folder': (lambda it: three(it, '/usr/lib', '/usr/local/lib', '/lib'), [], '/lib'),
-    'no folder of glibc': (lambda it: three(it, '/lib64', '/usr/lib64', '/usr/lib/x86_64-linux-gnu'), [], None),
+    'default folders': (lambda it: link_three_libraries(it, '/usr/lib', '/usr/local/lib'), [], '/usr/local/lib'),
+    'the first default folder': (lambda it: link_three_libraries(it, '/usr/lib', '/usr/local/lib', '/lib'), [], '/lib'),
+    'no folder of glibc': (lambda it: link_three_libraries(it, '/lib64', '/usr/lib64', '/usr/lib/x86_64-linux-gnu'), [], None),
     'its own file of folders': (
-        lambda it: three(it, '/opt/b', '/lib').write(musl_path(), '/usr/lib:/opt/b\n/none\n'), [], '/opt/b'),
-    'an empty file of folders': (lambda it: three(it, '/lib').write(musl_path(), '')
+        lambda it: link_three_libraries(it, '/opt/b', '/lib').write(find_musl_path(), '/usr/lib:/opt/b\n/none\n'), [], '/opt/b'),
+    'an empty file of folders': (lambda it: link_three_libraries(it, '/lib').write(find_musl_path(), '')
                                  .program(PROGRAM, ['libb.so'], interpreter=MUSL), [], None),
-    'LD_LIBRARY_PATH before DT_RPATH': (lambda it: three(it, '/r', '/l', rpath='/r'), ['/l'], '/l'),
-    'DT_RUNPATH is inherited': (lambda it: three(it, '/r', '/lib', runpath='/r'), [], '/r'),
-    '$ORIGIN': (lambda it: three(it, '/bin/sub', runpath='${ORIGIN}/sub'), [], '/bin/sub'),
-    'another variable takes all away': (lambda it: three(it, '/r', '/lib', runpath='/r:/opt/$LIB'), [], '/lib'),
-    'no glibc-hwcaps': (lambda it: three(it, '/lib/glibc-hwcaps/x86-64-v2', '/lib'), [], '/lib'),
+    'LD_LIBRARY_PATH before DT_RPATH': (lambda it: link_three_libraries(it, '/r', '/l', rpath='/r'), ['/l'], '/l'),
+    'DT_RUNPATH is inherited': (lambda it: link_three_libraries(it, '/r', '/lib', runpath='/r'), [], '/r'),
+    '$ORIGIN': (lambda it: link_three_libraries(it, '/bin/sub', runpath='${ORIGIN}/sub'), [], '/bin/sub'),
+    'another variable takes all away': (lambda it: link_three_libraries(it, '/r', '/lib', runpath='/r:/opt/$LIB'), [], '/lib'),
+    'no glibc-hwcaps': (lambda it: link_three_libraries(it, '/lib/glibc-hwcaps/x86-64-v2', '/lib'), [], '/lib'),
     'a soname counts for nothing': (
-        lambda it: three(it, '/lib').library('/usr/lib/libx.so', soname='libb.so')
+        lambda it: link_three_libraries(it, '/lib').library('/usr/lib/libx.so', soname='libb.so')
         .library('/usr/lib/liba.so', ['libx.so', 'libb.so']), [], '/lib'),
     'the C library is the loader': (
-        lambda it: three(it, '/lib').library('/usr/lib/liba.so', ['libc.so.6', 'libpthread.so.0', 'libm.so',
+        lambda it: link_three_libraries(it, '/lib').library('/usr/lib/liba.so', ['libc.so.6', 'libpthread.so.0', 'libm.so',
                                                                   'libb.so']), [], '/lib'),
 }
 
 
-def musl_path():
+def find_musl_path():
     """Return where musl's loader looks for its folders."""
     return MUSL.replace('/lib/', '/etc/').replace('.so.1', '.path')
 
 
 @with_musl
 @pytest.mark.parametrize('name', CASES)
-def test_an_image_on_musl_loads_as_the_real_loader_of_musl_does(folder, name):
+def test_musl_image_loads_as_by_the_real_musl_loader(folder, name):
     fill, library_path, place = CASES[name]
     folder.copy(MUSL)
     fill(folder)
-    real, simulated_one = both_of_musl(folder, library_path)
+    real, simulated_one = list_both_musl_loads(folder, library_path)
     assert f'{place}/libb.so' in real[0] if place else real[1] == {'libb.so'}, 'the case is not what it is called'
     assert simulated_one == real
 
 
 @with_musl
-def test_of_two_kinds_of_loaders_in_an_image_that_of_the_program_counts(folder):
+def test_loader_of_the_program_decides_between_glibc_and_musl(folder):
     """A Debian on which musl is installed."""
     folder.copy(MUSL).library('/usr/local/lib/libb.so').library('/lib/x86_64-linux-gnu/libb.so')
     folder.program(PROGRAM, ['libb.so'], interpreter=MUSL)
-    assert ours(folder)[0] == ['/usr/local/lib/libb.so'] == of_musl(folder)[0]
+    assert list_simulated_load(folder)[0] == ['/usr/local/lib/libb.so'] == list_musl_load(folder)[0]
     folder.program(PROGRAM, ['libb.so'])
-    assert ours(folder) == real_load(folder, PROGRAM)
+    assert list_simulated_load(folder) == list_real_load(folder, PROGRAM)

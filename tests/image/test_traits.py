@@ -7,9 +7,9 @@ import sys
 import pytest
 
 from osu_container.build.recipes.versions import SOURCES
-from osu_container.check.described import mpi_described
+from osu_container.check.described import derive_mpi_traits
 from osu_container.image import image as image_facts
-from osu_container.image.traits import PROVIDERS, fabric_traits, mpi_traits, provider_of_file
+from osu_container.image.traits import PROVIDERS, read_fabric_traits, read_mpi_traits, parse_provider_name
 from tests.helpers.elf_folder import ElfFolder
 from tests.helpers.machine import compile_library, run
 from tests.stand_in.pairs import parts
@@ -23,13 +23,13 @@ DEFAULT = 'mpich-4.2.3'
 WITH_FABRIC = [key for key in WHEELS if WHEELS[key][1]]
 
 
-def wheel(key):
+def unpack_wheel(key):
     """Return the folder (Path) with the libraries of a wheel (key of SOURCES), fetched if it is not there."""
     source = SOURCES[key]
     return parts.wheel(f"{source['file'].partition('-')[0]}-{source['version']}") / 'lib'
 
 
-def in_python(code, *arguments, timeout=60, cwd=None, **environment):
+def run_python(code, *arguments, timeout=60, cwd=None, **environment):
     """Run code (str) in a Python of its own, which ends as the library in it likes; return CompletedProcess."""
     return run([sys.executable, '-c', code, *arguments], env=dict(os.environ, **environment), timeout=timeout, cwd=cwd)
 
@@ -55,7 +55,7 @@ library.fi_getinfo(ctypes.c_uint32(library.fi_version()), None, None, ctypes.c_u
 '''
 
 
-def its_name(name):
+def find_provider_name(name):
     """
     Return the name that FI_PROVIDER knows a provider by that libfabric registers, None for hooks.
 
@@ -68,44 +68,44 @@ def its_name(name):
     return {'off_coll': 'coll', 'net': 'tcp'}.get(name, re.sub('^ofi_', '', name))
 
 
-def registered(path, **environment):
+def list_registered_providers(path, **environment):
     """Return (sorted names of providers that the libfabric path registers, its whole log)."""
-    log = in_python(GETINFO, path, FI_LOG_LEVEL='info', **environment).stderr
-    names = {its_name(name) for name in re.findall(r'registering provider: (\S+) ', log)}
+    log = run_python(GETINFO, path, FI_LOG_LEVEL='info', **environment).stderr
+    names = {find_provider_name(name) for name in re.findall(r'registering provider: (\S+) ', log)}
     assert names, log[-2000:]
     return sorted(names - {None}), log
 
 
 @pytest.mark.parametrize('key', WITH_FABRIC)
-def test_providers_in_the_file_are_those_that_libfabric_registers(key, tmp_path):
-    library = wheel(key) / WHEELS[key][1]
-    wanted, _ = registered(library, FI_PROVIDER_PATH=str(tmp_path))
-    assert fabric_traits(library.read_bytes())['providers'] == wanted
+def test_providers_in_the_file_equal_those_registered(key, tmp_path):
+    library = unpack_wheel(key) / WHEELS[key][1]
+    wanted, _ = list_registered_providers(library, FI_PROVIDER_PATH=str(tmp_path))
+    assert read_fabric_traits(library.read_bytes())['providers'] == wanted
     assert 'tcp' in wanted and 'cxi' not in wanted
 
 
 @pytest.mark.parametrize('name', ['own', 'cxi'])
-def test_a_provider_in_a_file_of_its_own_counts(tmp_path, name):
-    library = wheel(DEFAULT) / WHEELS[DEFAULT][1]
+def test_provider_in_a_separate_file_counts(tmp_path, name):
+    library = unpack_wheel(DEFAULT) / WHEELS[DEFAULT][1]
     file = compile_library(tmp_path / f'lib{name}-fi.so', source=PLUGIN % (100, 1 << 16 | 22, name))
-    wanted, _ = registered(library, FI_PROVIDER_PATH=str(tmp_path))
-    assert name in wanted and provider_of_file(str(file)) == name
-    assert sorted([*fabric_traits(library.read_bytes())['providers'], name]) == wanted
+    wanted, _ = list_registered_providers(library, FI_PROVIDER_PATH=str(tmp_path))
+    assert name in wanted and parse_provider_name(str(file)) == name
+    assert sorted([*read_fabric_traits(library.read_bytes())['providers'], name]) == wanted
 
 
 @pytest.mark.parametrize('provider', PROVIDERS)
-def test_each_provider_is_seen_by_its_functions_and_by_nothing_less(tmp_path, provider):
+def test_provider_needs_three_of_its_functions(tmp_path, provider):
     """One name may be a word of another part: three make a provider."""
     starts = PROVIDERS[provider]
     for count, wanted in ((2, []), (3, [provider])):
         names = [f'{starts[number % len(starts)]}function_{number}' for number in range(count)]
         library = compile_library(tmp_path / 'libfabric.so.1', source=''.join(
             f'const char *of_{number}(void) {{ return "{name}"; }}\n' for number, name in enumerate(names)))
-        assert fabric_traits(library.read_bytes())['providers'] == wanted
+        assert read_fabric_traits(library.read_bytes())['providers'] == wanted
 
 
-def test_what_is_no_library_is_an_error():
-    for read in (mpi_traits, fabric_traits):
+def test_file_that_is_no_library_is_an_error():
+    for read in (read_mpi_traits, read_fabric_traits):
         for content in (b'', b'GROUP ( libmpi.so.12 )', b'\x7fELF\x02\x01 and no more'):
             with pytest.raises(ValueError, match='ELF'):
                 read(content)
@@ -136,21 +136,21 @@ print(json.dumps([text.value.decode(), names, on]))
 
 
 @pytest.fixture(scope='module')
-def says():
+def query_mpi():
     """Function: key -> (text of MPI_Get_library_version(), names of CVARs, which CMA is on by) of a wheel's MPI."""
     known = {}
 
     def ask(key):
         if key not in known:
-            done = in_python(SAYS, wheel(key) / WHEELS[key][0])
+            done = run_python(SAYS, unpack_wheel(key) / WHEELS[key][0])
             assert done.returncode == 0, done
             known[key] = json.loads(done.stdout)
         return known[key]
     return ask
 
 
-def traits_of(key):
-    return mpi_traits((wheel(key) / WHEELS[key][0]).read_bytes())
+def read_traits(key):
+    return read_mpi_traits((unpack_wheel(key) / WHEELS[key][0]).read_bytes())
 
 
 #: What MPI_Get_library_version() begins with -> the family
@@ -158,18 +158,18 @@ FAMILIES = {'MPICH Version:': 'MPICH', 'Open MPI v': 'Open MPI', 'Intel(R) MPI L
 
 
 @pytest.mark.parametrize('key', WHEELS)
-def test_family_and_release_are_what_mpi_says(says, key):
-    text = says(key)[0]
-    traits = traits_of(key)
+def test_family_and_release_equal_those_of_mpi(query_mpi, key):
+    text = query_mpi(key)[0]
+    traits = read_traits(key)
     assert traits['family'] == next(family for start, family in FAMILIES.items() if text.startswith(start))
     assert re.search(r'(?:Version:\s*| v|Library )([\w.]+)', text).group(1) == traits['release']
 
 
 @pytest.mark.parametrize('key', MPICH)
-def test_devices_are_those_that_mpich_says_in_its_order(says, key):
-    kind, netmods = re.search(r'MPICH Device:\s*(ch\d):(.*)', says(key)[0]).groups()
+def test_devices_equal_those_of_mpich_in_order(query_mpi, key):
+    kind, netmods = re.search(r'MPICH Device:\s*(ch\d):(.*)', query_mpi(key)[0]).groups()
     assert len(netmods.split()) == 2, 'the wheels have ofi and ucx'
-    assert traits_of(key)['device'] == [f'{kind}:{netmod}' for netmod in netmods.split()]
+    assert read_traits(key)['device'] == [f'{kind}:{netmod}' for netmod in netmods.split()]
 
 
 @pytest.mark.parametrize('configure, wanted', [
@@ -178,24 +178,24 @@ def test_devices_are_those_that_mpich_says_in_its_order(says, key):
     ('--with-device=ch3:nemesis --enable-fast=all,O3', ['ch3:nemesis']), ('--with-device=ch3', None),
     ('--with-device=ch3:sock', ['ch3:sock']), ('--prefix=/usr', None),
 ])
-def test_device_from_the_options_of_configure(tmp_path, configure, wanted):
+def test_configure_options_reveal_the_device(tmp_path, configure, wanted):
     """For MPICH that has no text of its device: the options are always in the file."""
     library = compile_library(tmp_path / 'libmpi.so.12', source=f'''
         const char *MPIR_configure(void) {{ return "{configure}"; }}
         const char *MPIR_other(void) {{ return "MPICH Version:    %s"; }}\n''')
-    assert mpi_traits(library.read_bytes())['device'] == wanted
+    assert read_mpi_traits(library.read_bytes())['device'] == wanted
 
 
 @pytest.mark.parametrize('key', WHEELS)
-def test_an_mpich_knows_the_provider_cxi_from_4_1_on(key):
+def test_mpich_knows_provider_cxi_since_4_1(key):
     """pmodels/mpich PR 5708; no provider cxi can be had here, so that no run tells."""
-    assert traits_of(key)['cxi'] is (SOURCES[key]['version'] >= '4.1' if key in MPICH else None)
+    assert read_traits(key)['cxi'] is (SOURCES[key]['version'] >= '4.1' if key in MPICH else None)
 
 
 @pytest.mark.parametrize('key', [key for key in WHEELS if key != 'impi-rt'])
-def test_an_mpi_that_is_described_by_its_release_has_the_traits_of_its_file(key):
-    of_file = traits_of(key)
-    described = mpi_described(of_file['family'], SOURCES[key]['version'])
+def test_described_release_has_the_traits_of_its_file(key):
+    of_file = read_traits(key)
+    described = derive_mpi_traits(of_file['family'], SOURCES[key]['version'])
     # the wheels have another netmod too, and say which libfabric they look for and were built with
     assert described == dict(of_file, device=described['device'], opens=[], asks=None)
 
@@ -227,14 +227,14 @@ int fi_getinfo(uint32_t version, const char *node, const char *service, uint64_t
 
 
 @pytest.fixture(scope='module')
-def asked(tmp_path_factory):
+def query_requested_apis(tmp_path_factory):
     """Function: key, variables -> (MPI_Init() was good, APIs (list of tuple) that the MPICH of that wheel asks for)."""
     folder = tmp_path_factory.mktemp('asked')
     (folder / 'asked.c').write_text(ASKED)
     assert run(['gcc', '-w', '-shared', '-fPIC', '-o', folder / 'asked.so', folder / 'asked.c']).returncode == 0
 
     def ask(key, **variables):
-        done = in_python(INIT, wheel(key) / WHEELS[key][0], cwd=folder,  # some end with a file in it
+        done = run_python(INIT, unpack_wheel(key) / WHEELS[key][0], cwd=folder,  # some end with a file in it
                          LD_PRELOAD=str(folder / 'asked.so'), MPIR_CVAR_CH4_NETMOD='ofi', **variables)
         return done.returncode == 0, [tuple(int(part) for part in one)
                                       for one in re.findall(r'asked for (\d+)\.(\d+)', done.stderr)]
@@ -243,18 +243,18 @@ def asked(tmp_path_factory):
 
 @pytest.mark.parametrize('provider', ['tcp', 'sockets'])
 @pytest.mark.parametrize('key', MPICH)
-def test_api_in_the_file_is_what_mpich_asks_libfabric_for(asked, key, provider):
+def test_api_in_the_file_equals_the_requested_api(query_requested_apis, key, provider):
     """MPICH begins with questions for API 0.0 or that of the library that it meets; what it takes comes last."""
-    good, found = asked(key, FI_PROVIDER=provider)
-    asks = traits_of(key)['asks']
+    good, found = query_requested_apis(key, FI_PROVIDER=provider)
+    asks = read_traits(key)['asks']
     assert good and (found[-1] == asks[''] if provider == 'tcp' else found[-1] <= asks[provider] <= asks[''])
     assert ('cxi' in asks) == (SOURCES[key]['version'] >= '4.1')
 
 
 @pytest.mark.parametrize('key', WHEELS)
-def test_kinds_of_pmi_are_those_that_the_mpi_was_seen_to_ask_for(key):
+def test_pmi_types_equal_those_requested_by_the_mpi(key):
     """PMI-1 counts as pmi2: Slurm's plugin of that name answers both."""
-    assert traits_of(key)['pmi'] == (['pmix'] if key.startswith('openmpi') else ['pmi2'])
+    assert read_traits(key)['pmi'] == (['pmix'] if key.startswith('openmpi') else ['pmi2'])
 
 
 @pytest.mark.parametrize('files, rocm, cuda', [
@@ -262,12 +262,12 @@ def test_kinds_of_pmi_are_those_that_the_mpi_was_seen_to_ask_for(key):
       '/usr/local/cuda-12.8/x'], '6.3.4', '12.8'),
     (['/opt/rocm/x', '/usr/local/cuda/x'], None, None),
 ])
-def test_an_image_tells_rocm_and_cuda_by_its_folders(tmp_path, files, rocm, cuda):
+def test_image_folders_reveal_rocm_and_cuda(tmp_path, files, rocm, cuda):
     folder = ElfFolder(tmp_path / 'image')
     for path in files:
         folder.write(path, '')
     with image_facts.Image(str(folder), 'osu_') as image:
-        assert (image.rocm(), image.cuda()) == (rocm, cuda)
+        assert (image.find_rocm_release(), image.find_cuda_release()) == (rocm, cuda)
     folder.write('/opt/rocm-6.3.4/.info/version', '6.3.5-99\n')
     with image_facts.Image(str(folder), 'osu_') as image:
-        assert image.rocm() == '6.3.5'
+        assert image.find_rocm_release() == '6.3.5'

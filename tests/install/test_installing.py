@@ -10,12 +10,12 @@ from types import SimpleNamespace
 import pytest
 
 from osu_container.base import outputs
-from osu_container.image.image import no_room
+from osu_container.image.image import find_space_problem
 from osu_container.image.sif import ImageError
 from osu_container.install import image_build, site_image
 from osu_container.install.staged import StagedInstall, is_shareable, place_image
-from osu_container.install.user_software import KEPT
-from tests.helpers.machine import killed
+from osu_container.install.user_software import PRESERVED_NAMES
+from tests.helpers.machine import run_killed
 
 
 def sha256(content):
@@ -34,7 +34,7 @@ def final(tmp_path):
 def fill(folder, text):
     """Make folder (Path) with one file that holds text."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    outputs.make(folder) if folder.suffix else folder.mkdir()  # an older one may lack the mark
+    outputs.make_folder(folder) if folder.suffix else folder.mkdir()  # an older one may lack the mark
     (folder / 'file').write_text(text)
 
 
@@ -45,25 +45,25 @@ def stage(final, text):
     return staged
 
 
-def names(final):
+def list_names(final):
     return sorted(path.name for path in final.parent.iterdir())
 
 
 @pytest.mark.parametrize('older', [False, True])
 @pytest.mark.parametrize('committed', [False, True])
-def test_rollback_leaves_what_was_there(final, older, committed):
+def test_rollback_restores_the_older_installation(final, older, committed):
     if older:
         fill(final, 'old')
     staged = stage(final, 'new')
     if committed:
         staged.commit()
     staged.rollback()
-    assert names(final) == ['version'] * older
+    assert list_names(final) == ['version'] * older
     assert not older or (final / 'file').read_text() == 'old'
 
 
 @pytest.mark.parametrize('end', ['finish', 'rollback'])
-@pytest.mark.parametrize('users', [(), ('user-software',), KEPT])
+@pytest.mark.parametrize('users', [(), ('user-software',), PRESERVED_NAMES])
 def test_a_kill_at_any_moment_loses_nothing(tmp_path, end, users):
     """The next installation finds the older or the newer one whole, and the user's software in it."""
     def replace():
@@ -77,19 +77,19 @@ def test_a_kill_at_any_moment_loses_nothing(tmp_path, end, users):
         fill(final, 'old')
         for name in users:
             (final / name).write_text('mine')
-        if not killed(moments, [str(tmp_path)], replace):
+        if not run_killed(moments, [str(tmp_path)], replace):
             break
         moments += 1
         final.mkdir(exist_ok=True)  # as EasyBuild does
         # killed again while the next one clears what is left
         again = 0
-        while killed(again, [str(tmp_path)], lambda folder=str(final): StagedInstall(folder)):
+        while run_killed(again, [str(tmp_path)], lambda folder=str(final): StagedInstall(folder)):
             again += 1
-        assert names(final) == ['version'] and (final / 'file').read_text() in ('old', 'new')
+        assert list_names(final) == ['version'] and (final / 'file').read_text() in ('old', 'new')
         assert [(final / name).read_text() for name in users] == ['mine'] * len(users)
         assert users or not (final / 'user-software.squashfs').exists()
     assert moments >= 5
-    assert (final / 'file').read_text() == {'finish': 'new', 'rollback': 'old'}[end] and names(final) == ['version']
+    assert (final / 'file').read_text() == {'finish': 'new', 'rollback': 'old'}[end] and list_names(final) == ['version']
     assert [(final / name).read_text() for name in users] == ['mine'] * len(users)
 
 
@@ -100,13 +100,13 @@ def test_a_move_that_fails_leaves_the_older_installation(final):
     with pytest.raises(FileNotFoundError):
         staged.commit()
     staged.rollback()
-    assert (final / 'file').read_text() == 'old' and names(final) == ['version']
+    assert (final / 'file').read_text() == 'old' and list_names(final) == ['version']
 
 
 def test_missing_space_is_reported_with_the_free_space(tmp_path, monkeypatch):
     monkeypatch.setattr(os, 'statvfs', lambda folder: SimpleNamespace(f_bavail=1024, f_frsize=4096))
-    assert no_room(str(tmp_path), 4 << 20, 'do') is None
-    assert '4 MB' in no_room(str(tmp_path / 'new'), (5 << 20) + 1, 'do')
+    assert find_space_problem(str(tmp_path), 4 << 20, 'do') is None
+    assert '4 MB' in find_space_problem(str(tmp_path / 'new'), (5 << 20) + 1, 'do')
 
 
 # ---- one file for all installations
@@ -124,7 +124,7 @@ def test_an_image_on_the_same_file_system_is_linked_else_copied(tmp_path, share)
 
 
 @pytest.mark.parametrize('share', [True, False])
-def test_an_image_that_was_exchanged_after_its_check_is_not_installed(tmp_path, share):
+def test_image_exchanged_after_its_check_is_not_installed(tmp_path, share):
     image = tmp_path / 'a.sif'
     image.write_text('other')
     mode = image.stat().st_mode
@@ -138,18 +138,18 @@ def test_an_image_that_was_exchanged_after_its_check_is_not_installed(tmp_path, 
 @pytest.mark.parametrize('text', [
     f'{SUM.upper()}  one.sif\n', f'{SUM} *one.sif\n', SUM, f'{SUM}  renamed.sif',
     f'{"0" * 64}  two.sif\n{SUM}  one.sif\n'])
-def test_the_sum_of_an_image_is_read(tmp_path, text):
+def test_checksum_of_an_image_is_read(tmp_path, text):
     path = tmp_path / 'one.sif.sha256'
     path.write_text(text)
-    assert image_build.wanted_sha256(str(path)) == SUM
+    assert image_build.read_sha256_file(str(path)) == SUM
 
 
 @pytest.mark.parametrize('content', [b'\x00\xff\xfe' * 30, f'{"0" * 64}  two.sif\n'.encode() * 2, b'x' * (1 << 21)])
-def test_a_file_without_a_sum_is_an_error(tmp_path, content):
+def test_file_without_a_checksum_is_an_error(tmp_path, content):
     path = tmp_path / 'one.sif.sha256'
     path.write_bytes(content)
     with pytest.raises(ImageError, match=r'one\.sif\.sha256.*sha256sum \S+ >\S+\.sha256'):
-        image_build.wanted_sha256(str(path))
+        image_build.read_sha256_file(str(path))
 
 
 # ---- an image that is missing
@@ -158,7 +158,7 @@ def test_a_file_without_a_sum_is_an_error(tmp_path, content):
 def builder(tmp_path, monkeypatch):
     """Function (bash): what the builder of the clone does from now on; its arguments are $@."""
     path = tmp_path / 'osu-container'
-    monkeypatch.setattr(image_build, 'builder', lambda: str(path))
+    monkeypatch.setattr(image_build, 'find_builder', lambda: str(path))
 
     def does(text):
         path.write_text(f'#!/bin/bash\n{text}\n')
@@ -167,11 +167,11 @@ def builder(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize('how', ['auto', 'yes'])
-def test_a_missing_image_is_built_into_the_first_folder_of_the_source_path(builder, tmp_path, how):
+def test_missing_image_is_built_into_the_first_source_folder(builder, tmp_path, how):
     builder('[ "$*" != "image list --json x.sif" ] || { echo \'[{"compiles_mpi": false}]\'; exit; }; '
             '[ "$*" = "image build --check x.sif" ] || { [ "$3 $5" = "--output x.sif" ] && echo made >"$4"; }')
     said, folders = [], [str(tmp_path / 'new' / 'sources'), str(tmp_path)]
-    target = image_build.obtained('x.sif', how, folders, 'docs/images.md', said.append)
+    target = image_build.obtain_image('x.sif', how, folders, 'docs/images.md', said.append)
     assert target == f'{folders[0]}/x.sif' and (tmp_path / 'new' / 'sources' / 'x.sif').read_text() == 'made\n'
     assert len(said) == 1
 
@@ -180,17 +180,17 @@ def test_a_missing_image_is_built_into_the_first_folder_of_the_source_path(build
     ('yes', 'echo one; echo "osu-container: error: no mmdebstrap" >&2; exit 3', 'no mmdebstrap'),
     ('yes', 'exit 3', 'exit code 3'), ('yes', '[ "$3" = --check ] || exit 7', 'exit code 7'),
     ('auto', 'echo \'[{"compiles_mpi": true}]\'', '--try-amend=build_image=yes'), ('no', 'exit 0', 'build_image=no')])
-def test_an_image_that_is_not_built_says_why_and_how(builder, tmp_path, how, does, why):
+def test_missing_image_error_names_cause_and_build_command(builder, tmp_path, how, does, why):
     builder(does)
     with pytest.raises(ImageError, match=why) as caught:
-        image_build.obtained('x.sif', how, [str(tmp_path)], 'docs/images.md', lambda line: None)
+        image_build.obtain_image('x.sif', how, [str(tmp_path)], 'docs/images.md', lambda line: None)
     assert f'{tmp_path}/osu-container image build x\n' in str(caught.value)
 
 
-def test_without_its_clone_nothing_is_built(monkeypatch, tmp_path):
-    monkeypatch.setattr(image_build, 'builder', lambda: None)
+def test_no_image_is_built_without_the_clone(monkeypatch, tmp_path):
+    monkeypatch.setattr(image_build, 'find_builder', lambda: None)
     with pytest.raises(ImageError, match='clone'):
-        image_build.obtained('x.sif', 'yes', [str(tmp_path)], 'docs/images.md', lambda line: None)
+        image_build.obtain_image('x.sif', 'yes', [str(tmp_path)], 'docs/images.md', lambda line: None)
 
 
 # ---- an image in a folder of the site
@@ -221,9 +221,9 @@ def appl(tmp_path):
     ('mine/mine.sif', None),
     ('appl/laifs-of-another/x.sif', None),
 ])
-def test_an_image_is_the_site_s_wherever_a_link_to_it_lies(appl, named, found):
-    assert site_image.in_site_folder(str(appl / named), [str(appl / 'appl/laifs')]) == (found and str(appl / found))
-    assert site_image.in_site_folder(str(appl / named), []) is None
+def test_link_to_a_site_image_counts_as_site_image(appl, named, found):
+    assert site_image.resolve_site_image(str(appl / named), [str(appl / 'appl/laifs')]) == (found and str(appl / found))
+    assert site_image.resolve_site_image(str(appl / named), []) is None
 
 
 @pytest.mark.parametrize('what, says', [('link', r'x\.sif.*/gone\.sif'), ('fifo', r'x\.sif')])
@@ -231,7 +231,7 @@ def test_an_unreadable_image_is_an_error_that_names_it(tmp_path, what, says):
     path = tmp_path / 'x.sif'
     path.symlink_to(tmp_path / 'gone.sif') if what == 'link' else os.mkfifo(path)
     with pytest.raises(ImageError, match=says):
-        site_image.readable(str(path))
+        site_image.require_readable(str(path))
 
 
 def test_an_image_of_the_site_is_a_link_whose_change_is_reported(appl):
@@ -241,9 +241,9 @@ def test_an_image_of_the_site_is_a_link_whose_change_is_reported(appl):
     place_image(str(image), SUM, False, str(installed / 'dated.sif'), link=True)
     assert os.readlink(installed / 'dated.sif') == str(image)
     assert (image.stat().st_mode, image.stat().st_nlink) == (before.st_mode, before.st_nlink)
-    assert site_image.changed(str(installed / 'dated.sif')) == []
+    assert site_image.find_image_changes(str(installed / 'dated.sif')) == []
     image.write_text('IMAGE')
-    (said,) = site_image.changed(str(installed / 'dated.sif'))
+    (said,) = site_image.find_image_changes(str(installed / 'dated.sif'))
     assert str(image) in said and sha256(b'IMAGE') in said
     image.unlink()  # the module itself says so
-    assert site_image.changed(str(installed / 'dated.sif')) == []
+    assert site_image.find_image_changes(str(installed / 'dated.sif')) == []

@@ -11,15 +11,15 @@ from typing import NamedTuple
 import pytest
 
 from osu_container.data.approaches import APPROACHES
-from osu_container.install.module_text import MODULES, WIDTH, settings_modules
-from osu_container.install.site_image import image_folders
+from osu_container.install.module_text import SETTINGS_FOLDER, WIDTH, render_settings_modules
+from osu_container.install.site_image import list_image_folders
 from osu_container.verdict.injection import TARGET
-from osu_container.verdict.settings import approach_entry, pmi_for, settings_for
-from osu_container.verdict.site_choice import site_entry
-from tests.helpers.machine import LMODS, STATE, VERSIONS, EasyBuild, clean_shell, folded, one_of_each, run
+from osu_container.verdict.settings import resolve_approach, select_pmi, build_settings
+from osu_container.verdict.site_choice import resolve_site
+from tests.helpers.machine import LMODS, STATE, VERSIONS, EasyBuild, run_clean_shell, fold_whitespace, mark_repeats_nightly, run
 from tools.generate import module_files as render
-from tools.generate.described_facts import HOST, facts_of
-from tools.generate.described_facts import names_of as all_names_of
+from tools.generate.described_facts import HOST, derive_facts
+from tools.generate.described_facts import list_module_names as all_names_of
 
 pytestmark = pytest.mark.system
 
@@ -32,43 +32,43 @@ SHELL_NOISE = re.compile(r'^(_ModuleTable|__LMOD_REF_COUNT_(MODULEPATH|_LMFILES_
 
 
 @functools.lru_cache(None)
-def rendered(site):
+def render_modules(site):
     """Return {name: text} of the modules of a site, from this machine's EasyBuild."""
     return {path.partition('/')[2][:-len('.lua')]: text
-            for path, text in render.texts(str(STATE / 'bin/eb'), [site]).items()}
+            for path, text in render.render_modules(str(STATE / 'bin/eb'), [site]).items()}
 
 
-def text_of(site, name):
+def read_module_text(site, name):
     """Return the text of a module, from the repository if it is there."""
     path = f'{site}/{name}.lua'
-    return (render.MODULES / path).read_text() if render.is_kept(path) else rendered(site)[name]
+    return (render.MODULES / path).read_text() if render.is_checked_in(path) else render_modules(site)[name]
 
 
-def help_of(site, name):
-    return text_of(site, name).partition('help([==[')[2].partition(']==])')[0]
+def read_help(site, name):
+    return read_module_text(site, name).partition('help([==[')[2].partition(']==])')[0]
 
 
 @pytest.mark.parametrize('site', SITES)
 def test_help_fits_a_terminal_of_80_characters(site):
-    for name in names_of(site):
-        wide = [line for line in help_of(site, name).splitlines() if len(line) > WIDTH]
+    for name in list_module_names(site):
+        wide = [line for line in read_help(site, name).splitlines() if len(line) > WIDTH]
         assert wide == [], name
 
 
-def names_of(site, of='osu-'):
+def list_module_names(site, of='osu-'):
     return [name for name in all_names_of(site) if name.startswith(of)]
 
 
-def compared(site, name):
+def list_compared_paths(site, name):
     """Return the paths (list of str) without the stand-in for the host of the libraries that a module compares."""
-    return re.findall(rf'^    {{ "(?:{HOST})?([^"]+)", BYTES }},$', text_of(site, name), re.M)
+    return re.findall(rf'^    {{ "(?:{HOST})?([^"]+)", BYTES }},$', read_module_text(site, name), re.M)
 
 
-def settings_of(site, name):
-    return settings_for(approach_entry(name.partition('/')[2]), site_entry(site), facts_of(site, name))
+def read_settings(site, name):
+    return build_settings(resolve_approach(name.partition('/')[2]), resolve_site(site), derive_facts(site, name))
 
 
-def size_of(path):
+def choose_size(path):
     """Bytes of a library in the trees below, not the same for any two."""
     return 1000 + zlib.crc32(path.encode()) % 100000
 
@@ -80,21 +80,21 @@ def make_tree(site, folder):
     Installations hold an image, and the host has the libraries that are compared: files of a size and time, no content.
     """
     host = folder / 'host'
-    for name in names_of(site):
+    for name in list_module_names(site):
         root = folder / 'software' / name
         (root / 'bin').mkdir(parents=True)
-        (root / facts_of(site, name)['image']['file']).touch()
-        for path, content in settings_modules(settings_of(site, name)).items():
-            (root / MODULES / path).parent.mkdir(parents=True, exist_ok=True)
-            (root / MODULES / path).write_text(content)
-        text = text_of(site, name).replace(render.INSTALL, str(root)).replace(HOST, '').replace('sif, BYTES', 'sif, 0')
-        for path in compared(site, name):
-            text = text.replace(f'{{ "{path}", BYTES }}', f'{{ "{host}{path}", {size_of(path)} }}')
+        (root / derive_facts(site, name)['image']['file']).touch()
+        for path, content in render_settings_modules(read_settings(site, name)).items():
+            (root / SETTINGS_FOLDER / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / SETTINGS_FOLDER / path).write_text(content)
+        text = read_module_text(site, name).replace(render.INSTALL, str(root)).replace(HOST, '').replace('sif, BYTES', 'sif, 0')
+        for path in list_compared_paths(site, name):
+            text = text.replace(f'{{ "{path}", BYTES }}', f'{{ "{host}{path}", {choose_size(path)} }}')
             there = host / path.lstrip('/')
             there.parent.mkdir(parents=True, exist_ok=True)
             there.touch()
-            os.truncate(there, size_of(path))
-        for images in image_folders(site_entry(site), '', {}):
+            os.truncate(there, choose_size(path))
+        for images in list_image_folders(resolve_site(site), '', {}):
             text = text.replace(f'"{images}"', f'"{host}{images}"')
         module = folder / 'modules' / f'{name}.lua'
         module.parent.mkdir(parents=True, exist_ok=True)
@@ -109,12 +109,12 @@ class Moment(NamedTuple):
     env: dict
 
 
-def play(tree, steps, lmod='own', **variables):
+def run_steps(tree, steps, lmod='own', **variables):
     """Run steps (list of bash scripts) one after the other in one shell with Lmod; return [Moment], one for each."""
     folder = tree / 'moments'
     folder.mkdir(exist_ok=True)
     here, tree = shlex.quote(str(folder)), shlex.quote(str(tree))
-    done = clean_shell(f'module use {tree}/modules\n' + ''.join(
+    done = run_clean_shell(f'module use {tree}/modules\n' + ''.join(
         f'{{ {step}\n}} 2>{here}/{number}.said; echo $? >{here}/{number}.status; env -0 >{here}/{number}.env\n'
         for number, step in enumerate(steps)), lmod=lmod, **variables)
     assert done.returncode == 0, done
@@ -130,24 +130,24 @@ def pairwise(moments):
     return list(zip(moments[::2], moments[1::2]))
 
 
-def defaults_of(site, name):
+def list_defaults(site, name):
     """Return the names (set of str) of the variables that a module sets unless the user has."""
-    return set(re.findall(r'^ *default\("(\w+)"', text_of(site, name), re.M))
+    return set(re.findall(r'^ *default\("(\w+)"', read_module_text(site, name), re.M))
 
 
-def without_counts(moment):
+def remove_lmod_counts(moment):
     """Return the environment (dict) of a Moment without what Lmod goes on counting."""
     return {key: value for key, value in moment.env.items() if not key.startswith('__LMOD_')}
 
 
-def as_the_data_say(env, site, name):
+def matches_data(env, site, name):
     """Return whether env has what the data say for a module, and no more."""
-    settings = settings_of(site, name)
-    wanted = {variable['name']: variable['value'] for variable in settings.sets.variables}
-    assert wanted and set(wanted) == defaults_of(site, name)
-    targets = {bind.split(':')[-1] for bind in env[f'{settings.inside.env_prefix}_BIND'].split(',')}
+    settings = read_settings(site, name)
+    wanted = {variable['name']: variable['value'] for variable in settings.environment.variables}
+    assert wanted and set(wanted) == list_defaults(site, name)
+    targets = {bind.split(':')[-1] for bind in env[f'{settings.container.env_prefix}_BIND'].split(',')}
     assert TARGET in targets and not [key for key in env if re.match('(APPTAINER|SINGULARITY)ENV', key)]
-    assert all(bind[1] in targets for bind in settings.inside.binds if bind[0] != bind[1])
+    assert all(bind[1] in targets for bind in settings.container.binds if bind[0] != bind[1])
     return {key: env.get(key) for key in wanted} == wanted
 
 
@@ -168,8 +168,8 @@ def plain(tree):
     """Function (site, lmod) -> (environment before, {name: (Moment loaded, Moment unloaded)}), one after the other."""
     @functools.lru_cache(None)
     def of(site, lmod='own'):
-        names = names_of(site)
-        before, *moments = play(tree(site), [':', *(step for name in names for step in (
+        names = list_module_names(site)
+        before, *moments = run_steps(tree(site), [':', *(step for name in names for step in (
             f'module load {name}', f'module unload {name}'))], lmod)
         return before.env, dict(zip(names, pairwise(moments)))
     return of
@@ -177,9 +177,9 @@ def plain(tree):
 
 # ---- the text
 
-@pytest.mark.parametrize('version', one_of_each(VERSIONS))
-def test_text_of_the_repository_is_what_this_easybuild_writes(version, tmp_path):
-    found = render.texts(str(EasyBuild(version, tmp_path).command), render.KEPT, render.KEPT.get)
+@pytest.mark.parametrize('version', mark_repeats_nightly(VERSIONS))
+def test_stored_modulefiles_equal_those_of_easybuild(version, tmp_path):
+    found = render.render_modules(str(EasyBuild(version, tmp_path).command), render.CHECKED_IN_MODULES, render.CHECKED_IN_MODULES.get)
     assert len(found) == 1
     for path, text in found.items():
         assert text == (render.MODULES / path).read_text(), f'{path} is stale: make modules'
@@ -188,85 +188,85 @@ def test_text_of_the_repository_is_what_this_easybuild_writes(version, tmp_path)
 # ---- in Lmod
 
 @pytest.mark.parametrize('lmod', LMODS)
-def test_lmods_own_checker_finds_no_error(lmod, tree):
+def test_lmod_checker_finds_no_error(lmod, tree):
     checker = Path(LMODS[lmod]).resolve().with_name('check_module_tree_syntax')
     done = run([checker, *(tree(site) / folder for site in SITES for folder in ('modules', 'software'))])
     assert done.returncode == 0, done
 
 
 @pytest.mark.parametrize('site, lmod', RUNS)
-def test_load_sets_what_the_data_say_and_unload_leaves_nothing(site, lmod, plain):
+def test_load_sets_the_data_values_and_unload_leaves_nothing(site, lmod, plain):
     before, found = plain(site, lmod)
     for name, (loaded, unloaded) in found.items():
         assert (loaded.status, loaded.said) == (unloaded.status, unloaded.said) == (0, ''), name
-        assert loaded.env['SLURM_MPI_TYPE'] == pmi_for(APPROACHES[name.partition('/')[2]], site_entry(site))
-        assert loaded.env['SIF'].endswith('/' + facts_of(site, name)['image']['file'])
-        assert as_the_data_say(loaded.env, site, name), name
+        assert loaded.env['SLURM_MPI_TYPE'] == select_pmi(APPROACHES[name.partition('/')[2]], resolve_site(site))
+        assert loaded.env['SIF'].endswith('/' + derive_facts(site, name)['image']['file'])
+        assert matches_data(loaded.env, site, name), name
         assert unloaded.env == before, name
 
 
 @pytest.mark.parametrize('site, lmod', RUNS)
-def test_swap_to_another_approach_is_as_if_only_that_was_loaded(site, lmod, tree, plain):
+def test_module_swap_equals_a_fresh_load(site, lmod, tree, plain):
     """A ring: every module is swapped to and from once."""
     before, alone = plain(site, lmod)
-    ring = [*names_of(site), names_of(site)[0]]
-    *swapped, unloaded = play(tree(site), [*map('module load {}'.format, ring), f'module unload {ring[-1]}'], lmod)
+    ring = [*list_module_names(site), list_module_names(site)[0]]
+    *swapped, unloaded = run_steps(tree(site), [*map('module load {}'.format, ring), f'module unload {ring[-1]}'], lmod)
     for name, there in zip(ring, swapped):
         assert there.env == alone[name][0].env, name
     assert unloaded.env == before
 
 
 @pytest.mark.parametrize('site, lmod', RUNS)
-def test_a_settings_module_sets_its_variables_and_gives_them_back(site, lmod, tree, plain):
+def test_settings_module_sets_and_restores_its_variables(site, lmod, tree, plain):
     """Whatever the user has set, and whether it is unloaded before the module that shows it or with that."""
     before = plain(site, lmod)[0]
-    for name in names_of(site, 'osu-container/'):
-        more = settings_of(site, name).sets.more
+    for name in list_module_names(site, 'osu-container/'):
+        more = read_settings(site, name).environment.setting_variables
         steps = [f'export FI_PROVIDER=mine; module load {name}', *(step for setting in more for step in (
             f'module load osu-settings/{setting}', f'module unload osu-settings/{setting}'))]
         last = [f'module load osu-settings/{setting}' for setting in list(more)[:1]]
-        mine, *moments, unloaded = play(tree(site), [*steps, *last, f'module unload osu-settings {name}'], lmod)
+        mine, *moments, unloaded = run_steps(tree(site), [*steps, *last, f'module unload osu-settings {name}'], lmod)
         for variables, (loaded, back) in zip(more.values(), pairwise(moments)):
             assert (loaded.status, loaded.said) == (back.status, back.said) == (0, '')
             assert {one['name']: one['value'] for one in variables}.items() <= loaded.env.items()
             assert back.env == mine.env
-        assert without_counts(unloaded) == {**before, 'FI_PROVIDER': 'mine'}, name
+        assert remove_lmod_counts(unloaded) == {**before, 'FI_PROVIDER': 'mine'}, name
 
 
 @pytest.mark.parametrize('site, lmod', RUNS)
-def test_variables_and_binds_of_the_user_win_and_come_back(site, lmod, tree):
+def test_user_variables_and_binds_win_and_are_restored(site, lmod, tree):
     binds = {'SINGULARITY_BIND': '/mine', 'APPTAINER_BIND': '/also/mine:/there'}
-    for name in names_of(site, 'osu-container/'):
-        mine = {key: f'mine-{key}' for key in defaults_of(site, name)}
-        before, loaded, unloaded = play(tree(site), [
+    for name in list_module_names(site, 'osu-container/'):
+        mine = {key: f'mine-{key}' for key in list_defaults(site, name)}
+        before, loaded, unloaded = run_steps(tree(site), [
             'export ' + ' '.join(f"{key}='{value}'" for key, value in {**mine, **binds}.items()),
             f'module load {name}', f'module unload {name}'], lmod)
         assert mine.items() <= loaded.env.items(), name
         assert all(loaded.env[key].split(',')[0] == bind for key, bind in binds.items()), name
-        assert without_counts(unloaded) == before.env, name
+        assert remove_lmod_counts(unloaded) == before.env, name
 
 
 @pytest.mark.parametrize('site, lmod', RUNS)
 def test_a_changed_library_or_image_is_reported_with_the_remedy(site, lmod, tmp_path):
     here = make_tree(site, tmp_path)
-    name = max(names_of(site), key=lambda name: len(compared(site, name)))
-    longer, *gone = [f'{here}/host{path}' for path in compared(site, name)]
-    image = here / 'software' / name / facts_of(site, name)['image']['file']
-    loaded, unloaded = play(here, [f'echo >>{longer}; echo >{image}; rm -f {" ".join(gone)}; module load {name} && '
+    name = max(list_module_names(site), key=lambda name: len(list_compared_paths(site, name)))
+    longer, *gone = [f'{here}/host{path}' for path in list_compared_paths(site, name)]
+    image = here / 'software' / name / derive_facts(site, name)['image']['file']
+    loaded, unloaded = run_steps(here, [f'echo >>{longer}; echo >{image}; rm -f {" ".join(gone)}; module load {name} && '
                                    'export WENT_ON=1', f'module unload {name}'], lmod)
-    said = folded(loaded.said)
+    said = fold_whitespace(loaded.said)
     assert re.search('; '.join([f'{image} (.*)', rf'{longer} \1', *(rf'{path} (?!\1)\S[^;]*' for path in gone)]), said)
     assert f'eb {name.replace("/", "-")}.eb -r --rebuild' in said and 'WENT_ON' in loaded.env
     assert unloaded.said == ''
 
 
-def test_other_modules_that_bind_are_refused_beside_it(tmp_path):
-    here, others = make_tree('lumi-25.03', tmp_path), site_entry('lumi-25.03')['conflicts']['value']
+def test_other_binding_modules_are_refused(tmp_path):
+    here, others = make_tree('lumi-25.03', tmp_path), resolve_site('lumi-25.03')['conflicts']['value']
     for other in others:
         path = here / 'modules' / (f'{other}.lua' if '/' in other else f'{other}/1.lua')
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text('setenv("SINGULARITY_BIND", "/theirs")')
-    moments = play(here, [step for other in others for step in (
+    moments = run_steps(here, [step for other in others for step in (
         f'module load {other} && module load osu-container/hybrid', f'module unload {other}')])
     for other, (refused, _) in zip(others, pairwise(moments)):
         assert 'SIF' not in refused.env and refused.env['SINGULARITY_BIND'] == '/theirs'
@@ -276,12 +276,12 @@ def test_other_modules_that_bind_are_refused_beside_it(tmp_path):
 @pytest.mark.parametrize('site, lmod', RUNS)
 def test_bindings_of_the_site_and_a_module_replace_each_other(site, lmod, tmp_path):
     """LUMI's singularity-AI-bindings is of the family containerbindings, and sets SINGULARITY_BIND."""
-    here, ours = make_tree(site, tmp_path), names_of(site)[0]
+    here, ours = make_tree(site, tmp_path), list_module_names(site)[0]
     theirs = here / 'modules' / 'singularity-AI-bindings' / '24.03.lua'
     theirs.parent.mkdir()
-    family = site_entry(site).get('family', {'value': 'slurm_mpi'})['value']
+    family = resolve_site(site).get('family', {'value': 'slurm_mpi'})['value']
     theirs.write_text(f'family("{family}")\nsetenv("SINGULARITY_BIND", "/theirs")')
-    before, *moments, last = play(here, [':', f'module load {ours}', 'module load singularity-AI-bindings',
+    before, *moments, last = run_steps(here, [':', f'module load {ours}', 'module load singularity-AI-bindings',
                                          f'module load {ours}', f'module unload {ours}'], lmod)
     for moment, is_ours in zip(moments, (True, False, True)):
         assert ('OSU_MODULE_ROOT' in moment.env) == is_ours
@@ -291,14 +291,14 @@ def test_bindings_of_the_site_and_a_module_replace_each_other(site, lmod, tmp_pa
 
 @pytest.mark.nightly
 @pytest.mark.parametrize('site, lmod', RUNS[:1])
-def test_software_of_the_user_is_bound_and_taken_away_also_when_it_was_packed_meanwhile(site, lmod, tmp_path):
+def test_user_software_is_bound_and_unbound_even_when_packed(site, lmod, tmp_path):
     here = make_tree(site, tmp_path)
-    for name in names_of(site, 'osu-mpi4py/'):
-        root, variable = here / 'software' / name, f"{facts_of(site, name)['host']['runtime']['name'].upper()}_BIND"
+    for name in list_module_names(site, 'osu-mpi4py/'):
+        root, variable = here / 'software' / name, f"{derive_facts(site, name)['host']['runtime']['name'].upper()}_BIND"
         steps = [':', f'module load {name}', f'mkdir {root}/user-software; module unload {name}; module load {name}',
                  f'touch {root}/user-software.squashfs; module unload {name}', f'module load {name}',
                  f'module unload {name}']
-        before, neither, folder, gone, packed, again = play(here, steps, lmod)
+        before, neither, folder, gone, packed, again = run_steps(here, steps, lmod)
         bound = [[bind for bind in moment.env.get(variable, '').split(',') if '/user-software' in bind]
                  for moment in (neither, folder, packed)]
         assert bound == [[], [f'{root}/user-software:/user-software'],
@@ -311,15 +311,15 @@ def test_a_deleted_image_is_an_error_unless_the_site_has_it(tmp_path):
     here, name = make_tree(site, tmp_path), 'osu-container/hybrid'
     image = next((here / 'software' / name).glob('*.sif'))
     image.unlink()
-    gone, = play(here, [f'module load {name}'])
+    gone, = run_steps(here, [f'module load {name}'])
     assert gone.status and 'SIF' not in gone.env
-    assert str(image) in folded(gone.said) and 'eb osu-container-hybrid.eb -r --rebuild' in folded(gone.said)
+    assert str(image) in fold_whitespace(gone.said) and 'eb osu-container-hybrid.eb -r --rebuild' in fold_whitespace(gone.said)
     # a folder that a variable names comes first
-    for path in reversed(site_entry(site)['image_folders']['value']):
+    for path in reversed(resolve_site(site)['image_folders']['value']):
         variable, _, rest = path[1:].partition('}') if path.startswith('{') else ('', '', path)
         folder = here / ('repository' if variable else 'host') / rest.lstrip('/')
         folder.mkdir(parents=True, exist_ok=True)
         (folder / image.name).touch()
         variables = {variable: f'{here}/repository'} if variable else {}
-        loaded, = play(here, [f'module load {name}'], **variables)
+        loaded, = run_steps(here, [f'module load {name}'], **variables)
         assert loaded.env['SIF'] == str(folder / image.name)

@@ -8,8 +8,8 @@ import pytest
 
 from osu_container.proof import judging, loaded
 from osu_container.proof import proof_text as report
-from osu_container.proof.judging import UNPROVED, ProofError, Run, judge, promise_from, ranges, singletons
-from tests.helpers.machine import PROJECT, PYTHON_36, folded, run
+from osu_container.proof.judging import UNPROVED, ProofError, WatchedRun, judge_run, parse_expectation, format_ranges, find_singletons
+from tests.helpers.machine import PROJECT, PYTHON_36, fold_whitespace, run
 
 HYBRID = 'approach=hybrid container=yes libmpi=image libfabric=host pmi=pmi2 provider=cxi'
 
@@ -38,45 +38,45 @@ def rank(number, tasks=2, node=None, **changes):
     return found
 
 
-def judged(proofs, promise=HYBRID, **options):
+def judge_ranks(proofs, promise=HYBRID, **options):
     """(contradictions, notes) of ranks."""
     tasks = max([one['step']['tasks'] for one in proofs] or [0])
     without = [(one['rank'], one['reason']) for one in proofs if not one['found']]
     missing = [number for number in range(tasks) if number not in {one['rank'] for one in proofs}]
-    found = Run('/run', [one for one in proofs if one['found']], tasks, missing, without)
-    return judge(found, promise_from(promise, **options) if promise else None)
+    found = WatchedRun('/run', [one for one in proofs if one['found']], tasks, missing, without)
+    return judge_run(found, parse_expectation(promise, **options) if promise else None)
 
 
-def test_ranks_that_did_what_was_promised_give_nothing():
-    assert judged([rank(number, 512) for number in range(512)]) == ([], [])
+def test_ranks_that_match_the_approach_give_no_finding():
+    assert judge_ranks([rank(number, 512) for number in range(512)]) == ([], [])
 
 
-def in_space(number, user, mnt, **changes):
+def make_namespace_rank(number, user, mnt, **changes):
     """The proof of a rank of node1 in these namespaces."""
     return rank(number, 2, 'node1', spaces={'user': user, 'mnt': mnt}, **changes)
 
 
 @pytest.mark.parametrize('variables, told', [({}, False), ({'MPIR_CVAR_CH4_CMA_ENABLE': '1'}, False),
                                              ({'MPIR_CVAR_CH4_CMA_ENABLE': '0'}, True)])
-def test_ranks_of_a_node_in_user_namespaces_of_their_own_are_noted(variables, told):
-    problems, (note,) = judged([in_space(number, f'user:[{number}]', f'mnt:[{number}]', variables=variables)
+def test_separate_user_namespaces_of_a_node_are_noted(variables, told):
+    problems, (note,) = judge_ranks([make_namespace_rank(number, f'user:[{number}]', f'mnt:[{number}]', variables=variables)
                                 for number in (0, 1)])
     assert problems == [] and '0-1' in note and 'node1' in note and ('MPIR_CVAR_CH4_CMA_ENABLE=0' in note) == told
 
 
 @pytest.mark.parametrize('proofs, shared', [
-    ([in_space(0, 'user:[1]', 'mnt:[1]'), in_space(1, 'user:[1]', 'mnt:[1]')], True),
-    ([in_space(0, 'user:[1]', 'mnt:[1]'), in_space(1, 'user:[1]', 'mnt:[2]')], False),  # setuid, or root
-    ([in_space(0, 'user:[1]', None), in_space(1, 'user:[1]', None)], None),
-    ([in_space(0, None, 'mnt:[1]', container=False), in_space(1, None, 'mnt:[1]', container=False)], None),
+    ([make_namespace_rank(0, 'user:[1]', 'mnt:[1]'), make_namespace_rank(1, 'user:[1]', 'mnt:[1]')], True),
+    ([make_namespace_rank(0, 'user:[1]', 'mnt:[1]'), make_namespace_rank(1, 'user:[1]', 'mnt:[2]')], False),  # setuid, or root
+    ([make_namespace_rank(0, 'user:[1]', None), make_namespace_rank(1, 'user:[1]', None)], None),
+    ([make_namespace_rank(0, None, 'mnt:[1]', container=False), make_namespace_rank(1, None, 'mnt:[1]', container=False)], None),
     ([rank(0), rank(1)], None)])
-def test_whether_ranks_of_a_node_share_a_container_is_told(proofs, shared):
-    assert judging.merged(proofs)[0]['shared'] is shared
-    assert judged(proofs, promise=None)[1] == []
+def test_shared_container_of_a_node_is_reported(proofs, shared):
+    assert judging.merge_proofs(proofs)[0]['shared'] is shared
+    assert judge_ranks(proofs, promise=None)[1] == []
 
 
-def test_numbers_of_ranks():
-    assert (ranges([5, 0, 1]), ranges(range(256))) == ('0-1, 5', '0-255')
+def test_rank_numbers_are_printed_as_ranges():
+    assert (format_ranges([5, 0, 1]), format_ranges(range(256))) == ('0-1, 5', '0-255')
 
 
 #: (changes of ranks 2 and 3 of 4, a pattern for each contradiction: the value found before the expected one)
@@ -103,36 +103,36 @@ def test_a_contradiction_names_ranks_and_both_values(changes, patterns):
     proofs = [rank(0, 4), rank(1, 4), rank(2, 4, **changes), rank(3, 4, **changes)]
     for one in proofs[2:]:  # None stands for what a dict lacks; these keys are always there
         one['network'].setdefault('provider', None)
-    found = judged(proofs)[0]
+    found = judge_ranks(proofs)[0]
     assert len(found) == len(patterns) and all(map(re.search, patterns, found)), found
     assert all('2-3' in text for text in found)
 
 
-def test_a_file_that_could_not_be_read_any_more_is_that_of_the_other_ranks():
+def test_unreadable_file_counts_as_that_of_the_other_ranks():
     gone = dict(library('MPICH', None, None, None, '/opt/MPICH.so'), problem='No such process')
-    assert judge(Run('/run', [rank(0), rank(1, libraries={'libmpi': gone})], 2, [], []))[0] == []
+    assert judge_run(WatchedRun('/run', [rank(0), rank(1, libraries={'libmpi': gone})], 2, [], []))[0] == []
 
 
-def test_a_rank_that_ended_too_early_proves_nothing_and_contradicts_nothing():
-    gone = dict(library('MPICH', None, None, None, '/opt/MPICH.so'), problem=loaded.ENDED)
-    problem, = judged([rank(0), rank(1, libraries={'libmpi': gone})])[0]
+def test_early_exit_proves_nothing_and_contradicts_nothing():
+    gone = dict(library('MPICH', None, None, None, '/opt/MPICH.so'), problem=loaded.PROCESS_ENDED)
+    problem, = judge_ranks([rank(0), rank(1, libraries={'libmpi': gone})])[0]
     assert re.match(f'{UNPROVED}.*libmpi.*rank 1 .*node2', problem)
 
 
-def test_what_the_user_has_set_counts_and_is_noted():
+def test_user_settings_count_and_are_noted():
     tcp = {'provider': 'tcp', 'domains': ['hsn0'], 'how': 'it listens'}
     proofs = [rank(number, network=tcp, variables={'FI_PROVIDER': 'tcp;ofi_rxm'}) for number in range(2)]
-    problems, notes = judged(proofs)
+    problems, notes = judge_ranks(proofs)
     assert problems == [] and 'tcp;ofi_rxm' in notes[0] and 'cxi' in notes[0]
-    asked, unset = judged(proofs, 'provider=cxi', asked=True)[0], judged([dict(one, variables={}) for one in proofs])[0]
+    asked, unset = judge_ranks(proofs, 'provider=cxi', asked=True)[0], judge_ranks([dict(one, variables={}) for one in proofs])[0]
     assert all(re.search('0-1.*tcp.*cxi', text) for text, in (asked, unset))
 
 
-def test_a_provider_that_was_not_seen_is_no_contradiction_and_not_claimed():
+def test_unseen_provider_is_neither_claimed_nor_contradicted():
     proofs = [rank(number, network=None) for number in range(2)]
-    problems, notes = judged(proofs)
+    problems, notes = judge_ranks(proofs)
     assert problems == [] and '0-1' in notes[0]
-    shown = report.kept(promise_from(HYBRID), proofs)
+    shown = report.format_matched_expectation(parse_expectation(HYBRID), proofs)
     assert 'libfabric' in shown and 'cxi' not in shown
 
 
@@ -140,15 +140,15 @@ OF_UCX = 'approach=pure container=yes libmpi=image libfabric=none pmi=pmi2 provi
 UCX_SEEN = {'layer': 'ucx', 'provider': None, 'domains': ['eth0'], 'opened': {}, 'how': 'it has memory segments of UCX'}
 
 
-def test_a_promise_without_libfabric_is_kept_over_ucx():
+def test_ucx_matches_an_expectation_without_libfabric():
     ranks = [rank(number, promise=OF_UCX, libraries={'libfabric': None}, network=UCX_SEEN) for number in (0, 1)]
-    assert judged(ranks, OF_UCX)[0] == []
-    shown = report.kept(promise_from(OF_UCX), ranks)
+    assert judge_ranks(ranks, OF_UCX)[0] == []
+    shown = report.format_matched_expectation(parse_expectation(OF_UCX), ranks)
     assert 'libfabric' in shown and 'none' not in shown
 
 
-def test_a_libfabric_that_was_not_promised_is_told():
-    assert re.search('libfabric.*host.*none', judged([rank(0), rank(1)], OF_UCX)[0][0])
+def test_unexpected_libfabric_is_reported():
+    assert re.search('libfabric.*host.*none', judge_ranks([rank(0), rank(1)], OF_UCX)[0][0])
 
 
 ALONE = {'size': 1, 'pmi': None, 'how': 'none of PMI_FD, PMI_PORT is set'}
@@ -157,43 +157,43 @@ ALONE = {'size': 1, 'pmi': None, 'how': 'none of PMI_FD, PMI_PORT is set'}
 @pytest.mark.parametrize('promise, family, wanted', [
     (HYBRID, 'Open MPI', 'srun --mpi=pmi2'), (None, 'MPICH', 'srun --mpi=pmi2'), (None, 'Open MPI', 'srun --mpi=pmix'),
     (None, 'Cray MPICH', 'srun --mpi=cray_shasta'), (None, None, 'srun --mpi=list')])
-def test_ranks_that_are_alone_name_the_right_mpi(promise, family, wanted):
+def test_isolated_ranks_name_the_right_mpi_type(promise, family, wanted):
     proofs = [rank(number, 8, world=ALONE, libraries={'libmpi': library(family, '1.0', 'image')},
                    variables={'SLURM_MPI_TYPE': 'pmix'}) for number in range(8)]
-    text, = judged(proofs, promise)[0]
+    text, = judge_ranks(proofs, promise)[0]
     assert re.search(rf'\b0-7\b.*\b1\b.*\b8\b.*PMI_FD.*--mpi=pmix.*{wanted}', text)
     assert ('module' in text) == bool(promise)
 
 
 def test_a_run_of_one_rank_is_not_alone():
-    assert judged([rank(0, 1, world=dict(ALONE, tasks=1))])[0] == []
-    assert singletons([rank(0, 1, world=ALONE)]) is None
+    assert judge_ranks([rank(0, 1, world=dict(ALONE, tasks=1))])[0] == []
+    assert find_singletons([rank(0, 1, world=ALONE)]) is None
 
 
 def test_ranks_without_a_file_or_without_mpi_are_named():
     without = rank(1, 4, found=False, reason='the program ended')
-    missing, ended = judged([rank(0, 4), without])[0]
+    missing, ended = judge_ranks([rank(0, 4), without])[0]
     assert re.match(rf'{UNPROVED}.*2-3.*\b4\b.*/run', missing)
     assert re.match(rf'{UNPROVED}.*rank 1\b.*the program ended', ended)
 
 
 @pytest.mark.parametrize('text', ['libmpi', 'colour=red', 'libmpi=here', 'container=1'])
-def test_a_promise_that_is_none_is_refused(text):
+def test_malformed_expectation_is_refused(text):
     with pytest.raises(ProofError, match=text):
-        promise_from(text, asked=True)
+        parse_expectation(text, asked=True)
 
 
-def test_promises_of_modules_and_users():
-    assert promise_from('approach=pure provider=tcp;ofi_rxm,shm').provider == 'tcp;ofi_rxm,shm'
-    assert promise_from('provider=cxi, libmpi=host', asked=True)[2:4] == ({'libmpi': 'host'}, 'cxi')
-    assert promise_from('provider=').provider is None
+def test_expectations_of_modules_and_users_are_parsed():
+    assert parse_expectation('approach=pure provider=tcp;ofi_rxm,shm').provider == 'tcp;ofi_rxm,shm'
+    assert parse_expectation('provider=cxi, libmpi=host', asked=True)[2:4] == ({'libmpi': 'host'}, 'cxi')
+    assert parse_expectation('provider=').provider is None
 
 
 # ---- the report
 
 def test_512_ranks_that_are_alike_are_one_block():
-    found = Run('/run', [rank(number, 512, node=f'nid{number // 8:06}') for number in range(512)], 512, [], [])
-    text = report.text('step 7.0', found, promise_from(HYBRID), [], [])
+    found = WatchedRun('/run', [rank(number, 512, node=f'nid{number // 8:06}') for number in range(512)], 512, [], [])
+    text = report.format_report('step 7.0', found, parse_expectation(HYBRID), [], [])
     assert re.match(r'step 7\.0:.*\b512\b.*\b64\b.*nid000000.*nid000063', text)
     assert re.search('128 .*cxi3', text) and re.search('512.*PMI_FD=7', text)
     assert len(text.splitlines()) <= 12
@@ -205,38 +205,38 @@ def command(*words, **options):
     return run([sys.executable, PROJECT / 'scripts' / 'osu-container', 'proof', *words], **options)
 
 
-def keep(folder, proofs):
+def write_proofs(folder, proofs):
     folder.mkdir(parents=True, exist_ok=True)
     for one in proofs:
         (folder / f"rank-{one['rank']}.json").write_text(json.dumps(one))
     return folder
 
 
-def test_a_folder_is_judged_by_the_promise_of_its_module(tmp_path):
-    done = command(keep(tmp_path / '7.0', [rank(0), rank(1)]))
+def test_folder_is_compared_with_the_module_expectation(tmp_path):
+    done = command(write_proofs(tmp_path / '7.0', [rank(0), rank(1)]))
     assert (done.returncode, done.stderr) == (0, '')
     assert re.match(r'step 7\.0:.*node1, node2', done.stdout)
-    assert re.search('hybrid.*libmpi.*image.*libfabric.*host.*cxi', folded(done.stdout))
+    assert re.search('hybrid.*libmpi.*image.*libfabric.*host.*cxi', fold_whitespace(done.stdout))
 
 
-def test_steps_come_in_their_order_and_one_contradiction_is_enough(tmp_path):
-    keep(tmp_path / '7.10', [rank(0), rank(1)])
-    keep(tmp_path / '7.9', [rank(0), rank(1, container=False)])
+def test_steps_are_sorted_and_one_contradiction_fails(tmp_path):
+    write_proofs(tmp_path / '7.10', [rank(0), rank(1)])
+    write_proofs(tmp_path / '7.9', [rank(0), rank(1, container=False)])
     done = command(tmp_path)
     assert done.returncode == 1
     assert re.findall(r'^step \S+', done.stdout, re.M) == ['step 7.9:', 'step 7.10:']
-    assert re.search('rank 1 .*node2.*outside', folded(done.stdout))
+    assert re.search('rank 1 .*node2.*outside', fold_whitespace(done.stdout))
 
 
 def test_a_step_without_mpi_beside_one_with_it_is_a_note(tmp_path):
-    keep(tmp_path / '7.0', [rank(0, 1, found=False, reason='the program ended')])
+    write_proofs(tmp_path / '7.0', [rank(0, 1, found=False, reason='the program ended')])
     assert command(tmp_path).returncode == 1
-    keep(tmp_path / '7.1', [rank(0), rank(1)])
+    write_proofs(tmp_path / '7.1', [rank(0), rank(1)])
     assert command(tmp_path).returncode == 0
 
 
-def test_json_has_all_that_is_known(tmp_path):
-    done = command(keep(tmp_path / '7.0', [rank(0), rank(1, container=False)]), '--json')
+def test_json_contains_ranks_kinds_and_contradictions(tmp_path):
+    done = command(write_proofs(tmp_path / '7.0', [rank(0), rank(1, container=False)]), '--json')
     one, = json.loads(done.stdout)
     assert done.returncode == 1 and one['tasks'] == 2 and len(one['kinds']) == 2 and len(one['contradictions']) == 1
 
@@ -248,33 +248,33 @@ def test_json_has_all_that_is_known(tmp_path):
     (['--expect', 'libmpi=image,provider=cxi'], 'hybrid', None),
     (['--approach', 'bind', '--expect', 'libmpi=image'], 'bind', None),
 ])
-def test_what_is_expected_counts_more_than_the_module(tmp_path, options, approach, problem):
-    done = command(keep(tmp_path / '7.0', [rank(0), rank(1)]), '--json', *options)
+def test_expect_option_overrides_the_module(tmp_path, options, approach, problem):
+    done = command(write_proofs(tmp_path / '7.0', [rank(0), rank(1)]), '--json', *options)
     one, = json.loads(done.stdout)
     assert (done.returncode, one['promise']['approach']) == (bool(problem), approach)
     assert re.search(problem or '^$', ' '.join(one['contradictions']))
 
 
-def test_a_step_is_waited_for_until_its_files_are_complete(tmp_path):
-    keep(tmp_path, [rank(0), rank(1, complete=False)])
+def test_proof_waits_until_step_files_are_complete(tmp_path):
+    write_proofs(tmp_path, [rank(0), rank(1, complete=False)])
     begin = time.monotonic()
-    judging.wait_for(tmp_path, seconds=5)
+    judging.wait_for_files(tmp_path, seconds=5)
     assert 1 < time.monotonic() - begin < 3, 'a file that stays incomplete is given up'
-    keep(tmp_path, [rank(1)])
+    write_proofs(tmp_path, [rank(1)])
     begin = time.monotonic()
-    judging.wait_for(tmp_path, seconds=5)
+    judging.wait_for_files(tmp_path, seconds=5)
     assert time.monotonic() - begin < 0.5
 
 
 @pytest.mark.skipif(not PYTHON_36, reason='no Python 3.6 here')
 def test_the_command_runs_on_python_3_6(tmp_path):
     done = run([PYTHON_36, '-I', '-S', PROJECT / 'scripts' / 'osu-container', 'proof',
-                keep(tmp_path / '7.0', [rank(0), rank(1)])])
+                write_proofs(tmp_path / '7.0', [rank(0), rank(1)])])
     assert (done.returncode, done.stderr) == (0, '')
 
 
-def test_options_behind_a_folder_are_ours_and_two_folders_are_wrong_usage(tmp_path):
-    keep(tmp_path / '7.0', [rank(0), rank(1)])
+def test_options_follow_a_folder_and_two_folders_are_an_error(tmp_path):
+    write_proofs(tmp_path / '7.0', [rank(0), rank(1)])
     assert json.loads(command(tmp_path, '--json').stdout)[0]['tasks'] == 2
     for behind in (['--magic'], [tmp_path]):
         done = command(tmp_path, *behind)

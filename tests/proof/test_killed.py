@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from osu_container.proof import judging
-from tests.helpers.bench_stand_in import script
-from tests.helpers.machine import PROJECT, command_lines, run
+from tests.helpers.bench_stand_in import write_script
+from tests.helpers.machine import PROJECT, list_command_lines, run
 from tests.proof.test_judging import rank
 from tests.proof.test_loaded import compile_libfabric, compile_mpich
 
@@ -44,36 +44,36 @@ CODE = 7
 
 
 @pytest.fixture(scope='module')
-def made(tmp_path_factory):
+def proof_tools(tmp_path_factory):
     """Folder with srun, and libmpi."""
     folder = tmp_path_factory.mktemp('made')
     fabric = compile_libfabric(folder / 'lib' / 'libfabric.so.1')
     compile_mpich(folder / 'lib' / 'libmpi.so.12', needed=[fabric], rpath='$ORIGIN')
-    script(folder / 'bin' / 'srun', SRUN)
+    write_script(folder / 'bin' / 'srun', SRUN)
     return folder
 
 
 class Prover:
     """Runs proofs in a folder."""
 
-    def __init__(self, made, folder):
-        self.folder, self.made = folder, made
+    def __init__(self, proof_tools, folder):
+        self.folder, self.made = folder, proof_tools
         self.environment = {**{name: value for name, value in os.environ.items() if not name.startswith('SLURM_')},
-                            'PATH': f"{made / 'bin'}:{os.environ['PATH']}"}
+                            'PATH': f"{proof_tools / 'bin'}:{os.environ['PATH']}"}
 
-    def words(self, *options, seconds=0.8, program=None):
+    def list_words(self, *options, seconds=0.8, program=None):
         """The command line of a proof."""
         return [*COMMAND, *options, '--', *(program or (
             'srun', sys.executable, '-c', PROGRAM, self.made / 'lib' / 'libmpi.so.12', seconds))]
 
     def start(self, *options, **how):
         """Begin a proof; return the Popen."""
-        return subprocess.Popen(list(map(str, self.words(*options, **how))), cwd=self.folder, env=self.environment,
+        return subprocess.Popen(list(map(str, self.list_words(*options, **how))), cwd=self.folder, env=self.environment,
                                 text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def __call__(self, *options, **how):
         """Prove; return CompletedProcess."""
-        return run(self.words(*options, **how), cwd=self.folder, env=self.environment)
+        return run(self.list_words(*options, **how), cwd=self.folder, env=self.environment)
 
     def processes(self):
         """{process id: command line} of all that runs with the folder as its current one."""
@@ -86,7 +86,7 @@ class Prover:
                 pass
         return {pid: words for pid, words in found.items() if words}  # a zombie has none
 
-    def one_of(self, words):
+    def find_processes(self, words):
         """The process ids whose command lines have the words (str) near their begin, the lowest first."""
         return sorted(pid for pid, line in self.processes().items() if words in line.partition(' -- ')[0][:300])
 
@@ -96,11 +96,11 @@ class Prover:
 
 
 @pytest.fixture
-def prove(made, tmp_path):
-    return Prover(made, tmp_path)
+def prove(proof_tools, tmp_path):
+    return Prover(proof_tools, tmp_path)
 
 
-def is_right(done, steps=1):
+def assert_right_proof(done, steps=1):
     """Assert that a proof was one of two ranks that are alike, and of nothing else."""
     assert done.returncode == CODE and done.stderr.count('(node1, node2)') == steps, \
         done.stderr
@@ -118,15 +118,15 @@ OFTEN = ('proof', 'srun', 'a sampler')
 
 @pytest.mark.parametrize('who, seed', [pytest.param(who, seed, marks=() if not seed and who in OFTEN else
                                                     pytest.mark.nightly) for who in KILLED for seed in range(12)])
-def test_what_is_killed_leaves_no_half_proof_and_nothing_running(prove, who, seed):
+def test_killed_proof_leaves_no_half_file_and_no_process(prove, who, seed):
     if seed:
-        is_right(prove('-o', 'out', seconds=3))  # a busy machine needs long to look twice
+        assert_right_proof(prove('-o', 'out', seconds=3))  # a busy machine needs long to look twice
     old = prove.files()
     words, sent = KILLED[who]
     child = prove.start('-o', 'out')
     time.sleep(random.Random(f'{who} {seed}').random())
     while child.poll() is None:
-        found = prove.one_of(words)
+        found = prove.find_processes(words)
         if found:
             os.kill(found[0], sent)
             break
@@ -141,7 +141,7 @@ def test_what_is_killed_leaves_no_half_proof_and_nothing_running(prove, who, see
         assert child.returncode in (137, 143, 129, -signal.SIGTERM, -signal.SIGHUP) or (
             who == 'srun' and child.returncode == CODE and 'node1, node2' in err), err
     if who == 'srun':  # without a Slurm nobody ends its ranks
-        for pid in prove.one_of(f'{sys.executable} -c'):
+        for pid in prove.find_processes(f'{sys.executable} -c'):
             os.kill(pid, signal.SIGKILL)
     end = time.monotonic() + 10
     while prove.processes() and time.monotonic() < end:
@@ -151,16 +151,16 @@ def test_what_is_killed_leaves_no_half_proof_and_nothing_running(prove, who, see
     assert {name: text for name, text in now.items() if name in old} == old
     if 'node1, node2' in err:
         new, = {name.rpartition('/')[0] for name in set(now) - set(old) if 'rank' in name}
-        assert [proof['found'] for proof in judging.read_run(prove.folder / new).proofs] == [True, True]
-    is_right(prove('-o', 'out', seconds=3))  # a busy machine needs long to look twice
+        assert [proof['found'] for proof in judging.read_run(prove.folder / new).run_proofs] == [True, True]
+    assert_right_proof(prove('-o', 'out', seconds=3))  # a busy machine needs long to look twice
 
 
-def test_a_killed_sampler_is_not_taken_for_a_step_that_ended(tmp_path):
+def test_killed_sampler_does_not_count_as_terminated_step(tmp_path):
     child = subprocess.Popen([PROJECT / 'scripts' / 'rank-proof', tmp_path / 'proof', 'sleep', '2'],
                              env={**os.environ, 'SLURM_PROCID': '0'}, cwd=tmp_path)
     path, sampler = tmp_path / 'proof' / 'rank-0.json', []
     while not path.exists() or not sampler:
-        sampler = [process for process, line in command_lines().items()
+        sampler = [process for process, line in list_command_lines().items()
                    if str(tmp_path / 'proof') in line and 'start.py' in line]
         time.sleep(0.02)
     os.kill(sampler[0], signal.SIGKILL)
@@ -168,9 +168,9 @@ def test_a_killed_sampler_is_not_taken_for_a_step_that_ended(tmp_path):
     assert 'sampler' in json.loads(path.read_text())['reason']
 
 
-def test_files_stay_where_they_show_a_contradiction(prove):
+def test_files_of_a_contradiction_are_kept(prove):
     prove.environment['PMI_PORT'] = 'localhost:9'  # so that no rank is taken for one that is alone
-    is_right(prove(seconds=3))
+    assert_right_proof(prove(seconds=3))
     assert prove.files() == {}
     done = prove('--expect', 'container=yes', seconds=3)
     assert '(node1, node2)' in done.stderr and len(prove.files()) == 2
@@ -178,7 +178,7 @@ def test_files_stay_where_they_show_a_contradiction(prove):
 
 # ---- one proof is not another ----------------------------------------------------------------------------------------
 
-def test_files_of_an_earlier_run_are_no_proof_of_this_one(prove):
+def test_files_of_an_earlier_run_are_ignored(prove):
     step = prove.folder / 'out'
     step.mkdir()
     for number in range(2):
@@ -189,8 +189,8 @@ def test_files_of_an_earlier_run_are_no_proof_of_this_one(prove):
     assert prove.files() == before
 
 
-def test_the_code_of_the_program_counts_where_its_proof_is_damaged(prove):
-    script(prove.folder / 'job', '#!/bin/bash\nmkdir out/7.0\n'
+def test_program_exit_code_is_returned_despite_damaged_proof(prove):
+    write_script(prove.folder / 'job', '#!/bin/bash\nmkdir out/7.0\n'
            f'printf \'{{"format": 1, "run": "%s"}}\' "$OSU_PROOF_RUN" >out/7.0/rank-0.json\nexit {CODE}\n')
     done = prove('-o', 'out', program=['./job'])
     assert done.returncode == CODE and 'rank-0.json' in done.stderr, done.stderr

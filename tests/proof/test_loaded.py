@@ -14,7 +14,7 @@ import pytest
 from osu_container.proof import judging, loaded
 from osu_container.proof.judging import ProofError
 from osu_container.proof.loaded import LibraryVersion, read_library
-from tests.helpers.machine import PROJECT, command_lines, compile_library, run
+from tests.helpers.machine import PROJECT, list_command_lines, compile_library, run
 
 pytestmark = pytest.mark.system
 
@@ -50,48 +50,48 @@ def libraries(tmp_path):
     return folder
 
 
-def start(tmp_path, *program, **options):
+def run_rank_proof(tmp_path, *program, **options):
     """Run program under rank-proof as rank 3; return (CompletedProcess, proof as dict), waiting for the sampler."""
     out = tmp_path / 'proof'
     environment = dict(os.environ, SLURM_PROCID='3', SLURMD_NODENAME='node2', **options.pop('variables', {}))
     done = run([RANK_PROOF, out, *program], env=environment, **options)
     end, found = time.monotonic() + 60, {'complete': False}
     while not found['complete'] and time.monotonic() < end:  # a busy machine keeps a sampler longer from its work
-        judging.wait_for(out, 1)
+        judging.wait_for_files(out, 1)
         found = json.loads((out / 'rank-3.json').read_text())
     return done, found
 
 
-def loads(*paths, seconds=1.0):
+def format_loading_command(*paths, seconds=1.0):
     """Command of a program that loads libraries, waits and ends with code 7."""
     return [sys.executable, '-c', 'import ctypes, sys, time\nfor p in sys.argv[2:]: ctypes.CDLL(p)\n'
             'time.sleep(float(sys.argv[1]))\nsys.exit(7)', seconds, *paths]
 
 
-def test_a_library_that_comes_after_a_pause_of_the_loader_is_in_the_proof(tmp_path, libraries):
+def test_library_loaded_after_a_pause_is_in_the_proof(tmp_path, libraries):
     cxi = compile_library(tmp_path / 'libcxi.so.1')
     program = ('import ctypes, sys, time\nctypes.CDLL(sys.argv[1])\ntime.sleep(0.12)\nctypes.CDLL(sys.argv[2])\n'
                'time.sleep(1)')
-    _, found = start(tmp_path, sys.executable, '-c', program, libraries / 'libmpi.so.12', cxi)
+    _, found = run_rank_proof(tmp_path, sys.executable, '-c', program, libraries / 'libmpi.so.12', cxi)
     assert found['libraries']['libcxi']['path'] == str(cxi)
 
 
 # ---- releases --------------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('release', ['4.2.3', '4.3.0b1'])
-def test_the_release_of_mpich_stands_behind_its_date(tmp_path, release):
+def test_mpich_release_is_read_after_its_date(tmp_path, release):
     assert read_library(compile_mpich(tmp_path / 'libmpi.so.12', release))[0] == LibraryVersion('MPICH', release)
 
 
-def test_a_libfabric_whose_strings_contradict_its_number_is_of_unknown_release(tmp_path):
+def test_contradictory_libfabric_release_is_unknown(tmp_path):
     path = compile_libfabric(tmp_path / 'libfabric.so.1', '1.22.0', (1, 17))
     assert read_library(path)[0] == LibraryVersion('libfabric', None)
 
 
 # ---- the sampler -----------------------------------------------------------------------------------------------------
 
-def test_a_rank_outside_of_a_container(tmp_path, libraries):
-    done, found = start(tmp_path, *loads(libraries / 'libmpi.so.12'), variables={'FI_PROVIDER': 'tcp'})
+def test_rank_outside_a_container_is_recorded(tmp_path, libraries):
+    done, found = run_rank_proof(tmp_path, *format_loading_command(libraries / 'libmpi.so.12'), variables={'FI_PROVIDER': 'tcp'})
     assert done.returncode == 7
     assert (found['rank'], found['node'], found['found'], found['container']) == (3, 'node2', True, False)
     assert found['variables']['FI_PROVIDER'] == 'tcp'
@@ -103,10 +103,10 @@ def test_a_rank_outside_of_a_container(tmp_path, libraries):
     assert sorted(found['libraries']) == ['libfabric', 'libmpi']
 
 
-def test_the_library_that_was_loaded_counts_not_the_one_beside(tmp_path, libraries):
+def test_loaded_library_counts_not_its_neighbour(tmp_path, libraries):
     """libmpi carries RUNPATH, so LD_LIBRARY_PATH wins: the settings alone would not tell."""
     other = compile_libfabric(tmp_path / 'host' / 'libfabric.so.1', '2.5.1', (2, 5)).parent
-    _, found = start(tmp_path, *loads(libraries / 'libmpi.so.12'), variables={'LD_LIBRARY_PATH': str(other)})
+    _, found = run_rank_proof(tmp_path, *format_loading_command(libraries / 'libmpi.so.12'), variables={'LD_LIBRARY_PATH': str(other)})
     assert (found['libraries']['libfabric']['release'], found['libraries']['libfabric']['path']) == (
         '2.5.1', str(other / 'libfabric.so.1'))
 
@@ -115,7 +115,7 @@ def test_the_program_may_be_a_grandchild(tmp_path, libraries):
     script = tmp_path / 'wrapper'
     script.write_text('#!/bin/sh\n"$@"\nexit 5\n')
     script.chmod(0o755)
-    done, found = start(tmp_path, script, script, *loads(libraries / 'libmpi.so.12'))
+    done, found = run_rank_proof(tmp_path, script, script, *format_loading_command(libraries / 'libmpi.so.12'))
     assert done.returncode == 5 and found['found']
     assert found['pid'] != found['started_pid'] and found['executable'] == os.path.realpath(sys.executable)
 
@@ -138,7 +138,7 @@ def test_the_sampler_holds_neither_streams_nor_pmi_descriptors(tmp_path):
     sampler, descriptors, end = [], ['pipe:'], time.monotonic() + 1.5
     while time.monotonic() < end and any(name.startswith('pipe:') for name in descriptors):  # Python starts first
         time.sleep(0.05)
-        sampler = [process for process, line in command_lines().items()
+        sampler = [process for process, line in list_command_lines().items()
                    if process != child.pid and str(tmp_path / 'proof') in line]
         descriptors = _open_files(sampler[0]) if sampler else descriptors
     assert len(sampler) == 1, 'the sampler runs'
@@ -159,19 +159,19 @@ def test_the_sampler_holds_neither_streams_nor_pmi_descriptors(tmp_path):
 # ---- host or image, by mounts ----------------------------------------------------------------------------------------
 
 
-def test_a_bound_file_is_the_host_s_under_the_host_s_path(tmp_path):
+def test_bound_file_is_recorded_with_its_host_path(tmp_path):
     path = tmp_path / 'libmpi.so.12'
     path.write_text('')
     mounts = [('0:40', '/', '/'), ('254:0', str(path), '/opt/host-mpi/lib/libmpi.so.12')]
-    assert loaded.where_from('/opt/host-mpi/lib/libmpi.so.12', str(path), mounts, [('254:0', '/', '/')]) == (
+    assert loaded.resolve_origin('/opt/host-mpi/lib/libmpi.so.12', str(path), mounts, [('254:0', '/', '/')]) == (
         'host', str(path))
 
 
-def test_a_file_that_is_not_where_its_mount_says_is_of_unknown_origin(tmp_path):
+def test_file_absent_from_its_mount_has_unknown_origin(tmp_path):
     path = tmp_path / 'libmpi.so.12'
     path.write_text('')
     mounts = [('0:40', '/', '/'), ('254:0', '/nowhere', '/inject')]
-    assert loaded.where_from('/inject/libmpi.so.12', str(path), mounts, [('254:0', '/', '/')]) == (None, None)
+    assert loaded.resolve_origin('/inject/libmpi.so.12', str(path), mounts, [('254:0', '/', '/')]) == (None, None)
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------

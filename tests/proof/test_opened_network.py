@@ -4,9 +4,9 @@ import sys
 
 import pytest
 
-from osu_container.proof.opened_network import network_of, providers_wanted, world_of
+from osu_container.proof.opened_network import identify_network, parse_allowed_providers, derive_world
 from tests.helpers.machine import compile_library
-from tests.proof.test_loaded import compile_libfabric, compile_mpich, start
+from tests.proof.test_loaded import compile_libfabric, compile_mpich, run_rank_proof
 
 pytestmark = pytest.mark.system
 
@@ -47,31 +47,31 @@ def libraries(tmp_path):
             'libucp': compile_library(tmp_path / 'lib' / 'libucp.so.0')}
 
 
-def shown(tmp_path, words, libraries, program=PROGRAM, **variables):
+def read_network(tmp_path, words, libraries, program=PROGRAM, **variables):
     """The network (dict) that a process shows which has these libraries and opens what the words say."""
     variables['SEEN_IN'] = str(tmp_path / 'proof' / 'rank-3.json')
-    _, found = start(tmp_path, sys.executable, '-c', program, *words, '--', *libraries, variables=variables)
+    _, found = run_rank_proof(tmp_path, sys.executable, '-c', program, *words, '--', *libraries, variables=variables)
     assert found['complete']
     return found['network']
 
 
-def test_a_socket_at_the_address_of_an_interface_is_libfabric_s_tcp(tmp_path, libraries):
-    found = shown(tmp_path, ['listen=127.0.0.1'], [libraries['libmpi'], libraries['libfabric']])
+def test_socket_at_an_interface_address_is_libfabric_tcp(tmp_path, libraries):
+    found = read_network(tmp_path, ['listen=127.0.0.1'], [libraries['libmpi'], libraries['libfabric']])
     assert (found['layer'], found['provider'], found['domains']) == ('libfabric', 'tcp', ['lo'])
     port, = [one['port'] for one in found['opened']['sockets']]
     assert f'127.0.0.1:{port}' in found['how']
 
 
-def test_the_network_opens_after_the_libraries_and_is_waited_for(tmp_path, libraries):
-    found = shown(tmp_path, ['listen=127.0.0.1'], [libraries['libmpi'], libraries['libfabric']],
+def test_proof_waits_until_the_network_opens(tmp_path, libraries):
+    found = read_network(tmp_path, ['listen=127.0.0.1'], [libraries['libmpi'], libraries['libfabric']],
                   PROGRAM.replace('sleep(0.3)', 'sleep(1.5)'))
     assert found['provider'] == 'tcp'
 
 
 @pytest.mark.parametrize('address', ['0.0.0.0', '::'])
-def test_a_socket_at_all_addresses_is_mpi_s_own(tmp_path, libraries, address):
+def test_socket_at_all_addresses_belongs_to_mpi(tmp_path, libraries, address):
     """So listens Open MPI's BTL tcp: seen with 5.0.11, beside libfabric's socket at one address."""
-    found = shown(tmp_path, [f'listen={address}'], [libraries['libmpi'], libraries['libfabric']])
+    found = read_network(tmp_path, [f'listen={address}'], [libraries['libmpi'], libraries['libfabric']])
     assert (found['layer'], found['provider']) == ('mpi', None)
 
 
@@ -81,7 +81,7 @@ def test_sockets_of_pmix_do_not_count(tmp_path, libraries):
         server.bind(('127.0.0.1', 0))
         server.listen(1)
         address = f'127.0.0.1:{server.getsockname()[1]}'
-        _, found = start(tmp_path, sys.executable, '-c', PROGRAM, 'listen=127.0.0.1', f'connect={address}', '--',
+        _, found = run_rank_proof(tmp_path, sys.executable, '-c', PROGRAM, 'listen=127.0.0.1', f'connect={address}', '--',
                          libraries['libmpi'], libraries['libfabric'],
                          variables={'PMIX_RANK': '3', 'PMIX_SERVER_URI4': f'pmix-server.9;tcp4://{address}'})
     assert found['network'] is None
@@ -89,32 +89,32 @@ def test_sockets_of_pmix_do_not_count(tmp_path, libraries):
 
 # ---- devices, as data: none of these cards is here
 
-def card(path, names=('libmpi', 'libfabric'), **variables):
+def read_device_network(path, names=('libmpi', 'libfabric'), **variables):
     """network_of() a process that has a device open, its libraries names and its environment variables."""
     what = {'devices': [path], 'shared': [], 'sockets': [], 'manager': None}
-    return network_of(what, names, variables, {})
+    return identify_network(what, names, variables, {})
 
 
 @pytest.mark.parametrize('path, provider, domains', [
     ('/dev/cxi0', 'cxi', ['cxi0']), ('/dev/cxi12', 'cxi', ['cxi12']), ('/dev/infiniband/uverbs1', 'verbs', ['uverbs1']),
     ('/dev/hfi1_0', 'psm2 or opx', ['hfi1_0']), ('/dev/efa0', 'efa', ['efa0'])])
 def test_an_open_device_names_the_provider(path, provider, domains):
-    found = card(path)
+    found = read_device_network(path)
     assert (found['layer'], found['provider'], found['domains']) == ('libfabric', provider, domains)
 
 
 def test_a_device_counts_more_than_a_socket():
     what = {'devices': ['/dev/cxi0', '/dev/cxi3'], 'shared': [], 'manager': None, 'sockets': [
         {'state': 'listens', 'address': '10.0.0.1', 'port': 5, 'peer': None}]}
-    found = network_of(what, ('libmpi', 'libfabric'), {}, {'10.0.0.1': 'hsn0'})
+    found = identify_network(what, ('libmpi', 'libfabric'), {}, {'10.0.0.1': 'hsn0'})
     assert (found['provider'], found['domains']) == ('cxi', ['cxi0', 'cxi3'])
 
 
 @pytest.mark.parametrize('text, names', [
     (None, []), ('', []), ('tcp', ['tcp']), ('tcp;ofi_rxm', ['tcp']), ('ofi_rxm;verbs,tcp', ['verbs', 'tcp']),
     ('^cxi', []), ('cxi,shm', ['cxi']), ('shm', [])])
-def test_what_fi_provider_allows(text, names):
-    assert providers_wanted(text) == names
+def test_fi_provider_lists_the_allowed_providers(text, names):
+    assert parse_allowed_providers(text) == names
 
 
 # ---- how many ranks
@@ -143,6 +143,6 @@ SOCKET = {7: 'socket:[123]'}
 ])
 def test_the_number_of_ranks_follows_from_the_process_manager(family, libraries, variables, files, manager, size, pmi):
     environment = dict(variables, SLURM_STEP_NUM_TASKS='8', SLURM_PROCID='0')
-    found = world_of(environment, family, libraries, files, {'manager': manager})
+    found = derive_world(environment, family, libraries, files, {'manager': manager})
     assert (found['size'], found['pmi'], found['tasks']) == (size, pmi, 8)
     assert found['how']

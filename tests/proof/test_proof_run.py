@@ -23,7 +23,7 @@ def prove(shell, tmp_path, what, module='hybrid', options='', before='', command
     return done, ' '.join(done.stderr.split())
 
 
-def ranks_of(tmp_path):
+def read_rank_proofs(tmp_path):
     """The proofs (list of dict) of the one step in tmp_path/out."""
     return [json.loads(path.read_text()) for path in sorted((Path(tmp_path) / 'out').glob('*/rank-*.json'))]
 
@@ -31,14 +31,14 @@ def ranks_of(tmp_path):
 @pytest.mark.parametrize('module, family, container', [
     ('pure', 'MPICH', True), ('bind', 'MPICH', True), ('hybrid', 'MPICH', True), ('opensource', 'MPICH', True),
     ('swap', 'MPICH', True), ('openmpi', 'Open MPI', True), ('osu-native', 'MPICH', False)])
-def test_every_approach_does_what_its_module_promises(shell, tmp_path, module, family, container):
+def test_every_approach_matches_its_expectation(shell, tmp_path, module, family, container):
     done, said = prove(shell, tmp_path, f'{SRUN} {PROGRAM}', module)
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r'^ +8 +[\d.]+$', done.stdout, re.M), 'the output is the program\'s'
     assert '(node1, node2)' in said
     approach = 'native' if module == 'osu-native' else module
     assert f' {approach}' in said
-    for number, one in enumerate(ranks_of(tmp_path)):
+    for number, one in enumerate(read_rank_proofs(tmp_path)):
         assert (one['rank'], one['complete'], one['container']) == (number, True, container)
         assert one['libraries']['libmpi']['family'] == family
         assert (one['network']['layer'], one['network']['provider']) == ('libfabric', 'tcp')
@@ -82,7 +82,7 @@ def test_a_wrong_mpi_makes_every_rank_rank_0(shell, tmp_path, mpi, module, progr
     assert re.search(rf'0-1 .* 1 .* 2 .*srun --mpi={right}\b.*module', said)
 
 
-def test_an_injection_that_did_not_happen_is_found(shell, tmp_path):
+def test_missing_injection_is_found(shell, tmp_path):
     done, said = prove(shell, tmp_path, f'{SRUN} {BARE} /opt/osu/bin/{PROGRAM}')
     assert done.returncode == 1
     assert re.search(r'0-1 .*libfabric.*image.*host.*/99-host-mpi\.sh', said)

@@ -13,23 +13,23 @@ import zipfile
 
 import pytest
 
-from osu_container.image.elf import elf_facts
+from osu_container.image.elf import read_elf
 from osu_container.image.image import Image
-from osu_container.image.libraries import sha256_of
+from osu_container.image.libraries import compute_sha256
 from osu_container.image.sif import read_sif
-from osu_container.proof.judging import promise_of
-from osu_container.verdict.site_choice import site_entry
-from tests.build.test_images_run import FOLDER, STANDARD_ABI, built  # noqa: F401, built is a fixture
-from tests.helpers.machine import PROJECT, STATE, fetched, run
+from osu_container.proof.judging import find_expectation
+from osu_container.verdict.site_choice import resolve_site
+from tests.build.test_images_run import FOLDER, STANDARD_ABI, build_image  # noqa: F401, built is a fixture
+from tests.helpers.machine import PROJECT, STATE, fetch_source, run
 
 #: Images of three MPIs are built for it; that bind replaces an MPICH has tests/proof/test_proof_run.py
 pytestmark = [pytest.mark.system, pytest.mark.usefixtures('slurm'), pytest.mark.nightly]
 
 HOST = STATE / 'host'
 #: What stands for the host's MPI, by the soname that programs ask for
-LIBMPI, LIBMPI_ABI = (HOST / site_entry('workstation')['libraries'][name]['value'].lstrip('/')
+LIBMPI, LIBMPI_ABI = (HOST / resolve_site('workstation')['libraries'][name]['value'].lstrip('/')
                       for name in ('libmpi', 'libmpi_abi'))
-LIBFABRIC = HOST / site_entry('workstation')['libraries']['libfabric']['value'].lstrip('/')
+LIBFABRIC = HOST / resolve_site('workstation')['libraries']['libfabric']['value'].lstrip('/')
 MPICC = LIBMPI.parent.parent / 'bin' / 'mpicc'
 #: Version suffix of the module -> (image, wheels with header and library of its MPI)
 IMAGES = {
@@ -43,10 +43,10 @@ PROGRAM = PROJECT / 'tests' / 'helpers' / 'abi_program.c'
 SECONDS = 1
 
 
-def unpacked(folder, keys):
+def unpack_wheels(folder, keys):
     """Unpack headers and MPI libraries of wheels (keys of versions.py) into folder; return (include, lib)."""
     for key in keys:
-        with zipfile.ZipFile(fetched(key)) as wheel:
+        with zipfile.ZipFile(fetch_source(key)) as wheel:
             for name in wheel.namelist():
                 found = re.search(r'/data/(include/mpi\w*\.h|lib/libmpi(_abi)?\.so\.\d+)$', name)
                 if found:
@@ -56,7 +56,7 @@ def unpacked(folder, keys):
     return folder / 'include', folder / 'lib'
 
 
-def compiled(target, include, library, *options):
+def compile_program(target, include, library, *options):
     """Compile the program against a folder of headers and a library, as a compiler wrapper does; return target."""
     done = run(['gcc', '-Wall', '-Wextra', '-Werror', '-o', target, PROGRAM, f'-I{include}', library,
                 '-Wl,--allow-shlib-undefined', *options])
@@ -64,7 +64,7 @@ def compiled(target, include, library, *options):
     return target
 
 
-def wrapped(target, mpicc):
+def compile_by_wrapper(target, mpicc):
     """Compile the program by a compiler wrapper of the host's MPI; return target."""
     done = run([mpicc, '-o', target, PROGRAM])
     assert done.returncode == 0, done.stderr
@@ -76,20 +76,20 @@ def programs(tmp_path_factory):
     """Folder with a program for each MPI, by the version suffix of its module and by how it was compiled."""
     folder = tmp_path_factory.mktemp('programs')
     for name, (_, keys) in IMAGES.items():
-        include, lib = unpacked(folder / f'{name}.wheel', keys)
-        compiled(folder / name, include, lib / 'libmpi.so.12')
+        include, lib = unpack_wheels(folder / f'{name}.wheel', keys)
+        compile_program(folder / name, include, lib / 'libmpi.so.12')
     intel = folder / 'intel-mpi.wheel'
-    compiled(folder / 'intel-mpi-abi', intel / 'include', intel / 'lib' / 'libmpi_abi.so.1', '-DMPI_ABI', '-include',
+    compile_program(folder / 'intel-mpi-abi', intel / 'include', intel / 'lib' / 'libmpi_abi.so.1', '-DMPI_ABI', '-include',
              'mpi_abi.h')
-    wrapped(folder / 'mpich-5.0.2', MPICC)
-    wrapped(folder / STANDARD, MPICC.with_name('mpicc_abi'))
+    compile_by_wrapper(folder / 'mpich-5.0.2', MPICC)
+    compile_by_wrapper(folder / STANDARD, MPICC.with_name('mpicc_abi'))
     return folder
 
 
 @pytest.fixture(scope='module')
-def standard_image(programs, built, make_sif, tmp_path_factory):  # noqa: F811, a fixture
+def standard_image(programs, build_image, make_sif, tmp_path_factory):  # noqa: F811, a fixture
     """Path of a SIF whose only command is linked with libmpi_abi.so.1, on MPICH 5.0.2."""
-    base = built(STANDARD_ABI)  # it holds both kinds of library
+    base = build_image(STANDARD_ABI)  # it holds both kinds of library
     folder = tmp_path_factory.mktemp('standard') / 'image'
     done = run(['unsquashfs', '-n', '-no-xattrs', '-o', read_sif(str(base))[0], '-d', folder, base])
     assert (folder / 'opt' / 'mpich').is_dir(), done.stderr
@@ -101,7 +101,7 @@ def standard_image(programs, built, make_sif, tmp_path_factory):  # noqa: F811, 
 
 
 @pytest.fixture(scope='module')
-def place(standard_image, built, tmp_path_factory):  # noqa: F811, a fixture
+def run_user_script(standard_image, build_image, tmp_path_factory):  # noqa: F811, a fixture
     """
     Function (script) that runs bash as a user has it after `. ./env.sh`, with osu-native and a bind for each image.
 
@@ -116,8 +116,8 @@ def place(standard_image, built, tmp_path_factory):  # noqa: F811, a fixture
         text = f'set -eu; . {PROJECT}/env.sh; set +eu\n{script}\n'
         return run(['bash', '--norc', '-c', text], env={**environment, **variables}, timeout=timeout)
 
-    standard_image.with_name(standard_image.name + '.sha256').write_text(f'{sha256_of(str(standard_image))}\n')
-    images = {name: f'{built(image).stem}.sif' for name, (image, _) in IMAGES.items()}
+    standard_image.with_name(standard_image.name + '.sha256').write_text(f'{compute_sha256(str(standard_image))}\n')
+    images = {name: f'{build_image(image).stem}.sif' for name, (image, _) in IMAGES.items()}
     images[STANDARD] = standard_image.name
     for what in ['osu-native.eb', *(f'osu-container-bind.eb --try-amend=versionsuffix=-{name} '
                                     f'--try-amend=image={image}' for name, image in images.items())]:
@@ -132,9 +132,9 @@ def name(request):
     return request.param
 
 
-def proved(place, folder, module, command, ranks=4):
+def run_proof(run_user_script, folder, module, command, ranks=4):
     """Run command (str) behind srun on two nodes under a module; return (what was printed, proofs by rank)."""
-    done = place(f'module load osu-container/bind-{module} && cd {folder} && APPTAINER_BIND=$APPTAINER_BIND,$PROGRAMS '
+    done = run_user_script(f'module load osu-container/bind-{module} && cd {folder} && APPTAINER_BIND=$APPTAINER_BIND,$PROGRAMS '
                  f'osu-proof -o out -- srun -N2 -n{ranks} {command}', PROGRAMS=str(folder))
     assert done.returncode == 0, done.stdout + done.stderr
     files = sorted((folder / 'out').glob('*/rank-*.json'))
@@ -142,10 +142,10 @@ def proved(place, folder, module, command, ranks=4):
     return done, [json.loads(file.read_text()) for file in files]
 
 
-def same(path, library):
+def is_same_file(path, library):
     """A library of a proof is the file path, by its content."""
     return library['where'] == 'host' and hashlib.sha256(path.read_bytes()).hexdigest() == (
-        library['sha256'] or sha256_of(library['path']))
+        library['sha256'] or compute_sha256(library['path']))
 
 
 def assert_host_was_used(proofs, libmpi):
@@ -153,28 +153,28 @@ def assert_host_was_used(proofs, libmpi):
     assert {one['node'] for one in proofs} == {'node1', 'node2'}
     for one in proofs:
         assert one['container'] and one['complete'], one
-        assert same(libmpi, one['libraries']['libmpi']), one['libraries']['libmpi']
-        assert same(LIBFABRIC, one['libraries']['libfabric']), one['libraries']['libfabric']
+        assert is_same_file(libmpi, one['libraries']['libmpi']), one['libraries']['libmpi']
+        assert is_same_file(LIBFABRIC, one['libraries']['libfabric']), one['libraries']['libfabric']
         assert one['libraries']['libmpi']['release'] == '5.0.2'
         assert (one['network']['layer'], one['network']['provider']) == ('libfabric', 'tcp')
         assert (one['world']['size'], one['world']['tasks']) == (len(proofs), len(proofs))
 
 
-def test_a_c_program_of_each_mpi_runs_with_the_hosts(place, programs, tmp_path, name):
+def test_c_program_of_each_mpi_runs_with_the_host_mpi(run_user_script, programs, tmp_path, name):
     program = tmp_path / name
     shutil.copy(programs / name, program)
-    assert 'libmpi.so.12' in elf_facts(str(program)).needed
-    done, proofs = proved(place, tmp_path, name, f'osu-exec {program} {SECONDS}')
+    assert 'libmpi.so.12' in read_elf(str(program)).needed
+    done, proofs = run_proof(run_user_script, tmp_path, name, f'osu-exec {program} {SECONDS}')
     assert sorted(re.findall(r'^rank (\d) of 4: MPICH Version: +5\.0\.2 ', done.stdout, re.M)) == ['0', '1', '2', '3']
     assert_host_was_used(proofs, LIBMPI)
-    assert promise_of(proofs).approach == 'bind'
+    assert find_expectation(proofs).approach == 'bind'
 
 
-def test_whatever_a_program_was_linked_with_runs_in_any_of_the_images(place, programs, tmp_path):
+def test_program_of_any_linked_mpi_runs_in_any_image(run_user_script, programs, tmp_path):
     """Older and newer than the image's own MPI, and of another maker."""
     script = 'module load osu-container/bind-mpich-4.2.3\nexport APPTAINER_BIND=$APPTAINER_BIND,$PROGRAMS\n'
     others = ['mpich-3.4.3', 'intel-mpi', 'mpich-5.0.2']
-    done = place(script + '\n'.join(f'srun -N2 -n4 osu-exec $PROGRAMS/{name} 0 || echo {name} failed'
+    done = run_user_script(script + '\n'.join(f'srun -N2 -n4 osu-exec $PROGRAMS/{name} 0 || echo {name} failed'
                                     for name in others), PROGRAMS=str(programs))
     assert len(re.findall(r'^rank \d of 4: MPICH Version: +5\.0\.2 ', done.stdout, re.M)) == 4 * len(others), done
     assert 'failed' not in done.stdout
@@ -182,13 +182,13 @@ def test_whatever_a_program_was_linked_with_runs_in_any_of_the_images(place, pro
 
 # ---- the standard ABI of MPI 5
 
-def test_a_program_of_the_standard_abi_gets_the_hosts_library_of_that_name(place, standard_image, tmp_path):
+def test_standard_abi_program_uses_the_host_libmpi_abi(run_user_script, standard_image, tmp_path):
     with Image(str(standard_image), 'osu_') as image:
-        assert {soname for _, soname, _ in image.mpis()} == {'libmpi.so.12', 'libmpi_abi.so.1'}  # the program decides
-    done, proofs = proved(place, tmp_path, STANDARD, f'osu_own {SECONDS}')
+        assert {soname for _, soname, _ in image.list_mpi_libraries()} == {'libmpi.so.12', 'libmpi_abi.so.1'}  # the program decides
+    done, proofs = run_proof(run_user_script, tmp_path, STANDARD, f'osu_own {SECONDS}')
     assert len(re.findall(r'^rank \d of 4: MPICH Version: +5\.0\.2 ', done.stdout, re.M)) == 4
     assert_host_was_used(proofs, LIBMPI_ABI)
-    told = place(f'module load osu-container/bind-{STANDARD}; osu-explain; module help osu-container 2>&1\n'
+    told = run_user_script(f'module load osu-container/bind-{STANDARD}; osu-explain; module help osu-container 2>&1\n'
                  f'grep -o "eb osu-container.*amend[^ )]*" $(module --redirect show osu-container/bind-{STANDARD} | '
                  'grep -o "/[^ ]*lua")')
     assert (f'eb osu-container-bind.eb -r --rebuild --try-amend=versionsuffix=-{STANDARD} --try-amend=image='
@@ -197,12 +197,12 @@ def test_a_program_of_the_standard_abi_gets_the_hosts_library_of_that_name(place
     assert 'MPICH 5.0.2' in told.stdout and 'libfabric 2.5.1' in told.stdout
 
 
-def test_constants_of_a_draft_mean_other_things_to_the_hosts_mpi(place, programs):
+def test_draft_abi_constants_differ_in_the_host_mpi(run_user_script, programs):
     """
     What rule 'draft ABI' is about: mpi_abi.h of Intel MPI 2021.19 has the numbers of MPI_ERRORS_RETURN and
     MPI_ERRORS_ABORT the other way round than MPI 5.0 and MPICH 5.0.2, so the program ends where it wants an error code.
     """
-    done = place(f'module load osu-container/bind-{STANDARD}\nexport APPTAINER_BIND=$APPTAINER_BIND,$PROGRAMS\n'
+    done = run_user_script(f'module load osu-container/bind-{STANDARD}\nexport APPTAINER_BIND=$APPTAINER_BIND,$PROGRAMS\n'
                  'srun -N2 -n2 osu-exec $PROGRAMS/intel-mpi-abi 0; echo "code $?"', PROGRAMS=str(programs))
     assert 'rank 0 of 2' not in done.stdout and 'code 0' not in done.stdout
     assert 'Invalid rank has value 2' in done.stderr

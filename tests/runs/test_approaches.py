@@ -13,11 +13,11 @@ import re
 import pytest
 
 from osu_container.data.approaches import APPROACHES
-from osu_container.verdict.settings import pmi_for
-from osu_container.verdict.site_choice import site_entry
+from osu_container.verdict.settings import select_pmi
+from osu_container.verdict.site_choice import resolve_site
 from tests.helpers import foreign_images, osu_archive
-from tests.helpers.elf_folder import ElfFolder, good_image
-from tests.helpers.machine import LASTING, PROJECT, STATE, one_of_each, run
+from tests.helpers.elf_folder import ElfFolder, fill_good_image
+from tests.helpers.machine import LASTING, PROJECT, STATE, mark_repeats_nightly, run
 from tests.stand_in.pairs import making, running
 
 pytestmark = [pytest.mark.system, pytest.mark.usefixtures('slurm')]
@@ -30,18 +30,18 @@ IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
 SMALL = ['H', 'H', '-m', '1024', '-i', '20', '-x', '2']
 
 
-def table(text):
+def parse_table(text):
     """Return {size in bytes: value} of a benchmark's output."""
     return {int(size): float(value) for size, value in re.findall(r'^\s*(\d+)\s+([\d.]+)\s*$', text, re.M)}
 
 
-def origins(folder):
+def read_origins(folder):
     """Return where each rank had its libmpi and its libfabric from, by the proofs below a folder (Path)."""
     ranks = [json.loads(path.read_text()) for path in sorted(folder.rglob('rank-*.json'))]
     return [rank['libraries'][name]['where'] for rank in ranks for name in ('libmpi', 'libfabric')]
 
 
-def test_a_plain_srun_of_every_approach_is_one_job_on_both_nodes(shell):
+def test_plain_srun_starts_one_job_on_both_nodes(shell):
     done = shell('\n'.join(f'module load {module} && srun osu_bw {" ".join(SMALL)} && echo "left: $LD_LIBRARY_PATH$'
                            'LD_PRELOAD" && srun printenv SLURMD_NODENAME; module purge' for module in MODULES.values()))
     # one result of each, and not one of each rank; preloads and library paths stay in the container
@@ -51,7 +51,7 @@ def test_a_plain_srun_of_every_approach_is_one_job_on_both_nodes(shell):
 
 
 @pytest.mark.nightly
-def test_c_programs_run_natively_and_in_the_image_where_their_archive_is_at_hand(shell, tmp_path):
+def test_local_archive_gives_c_programs_natively_and_in_image(shell, tmp_path):
     """The whole C way, with an archive that has the layout and build interface of the real one."""
     archive = tmp_path / osu_archive.ARCHIVE
     sha256 = osu_archive.make_archive(archive)
@@ -67,7 +67,7 @@ def test_c_programs_run_natively_and_in_the_image_where_their_archive_is_at_hand
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     for module, programs in (('osu-native', f'{osu_archive.RELEASE} C'), ('osu-container/hybrid', 'C)')):
         done = shell(f'module load {module} && srun osu_bw H H -m 1024; module help {module}', **install)
-        assert done.returncode == 0 and {1, 1024} <= set(table(done.stdout)), done.stdout + done.stderr
+        assert done.returncode == 0 and {1, 1024} <= set(parse_table(done.stdout)), done.stdout + done.stderr
         assert 'mpi4py' not in done.stdout + done.stderr and programs in done.stderr
 
 
@@ -75,25 +75,25 @@ def test_c_programs_run_natively_and_in_the_image_where_their_archive_is_at_hand
 def test_wrong_mpi_type_is_an_error_and_no_result(shell, approach, wrong):
     done = shell(f'module load {MODULES[approach]} && srun --mpi={wrong} -N2 -n2 osu_barrier')
     assert done.returncode != 0
-    assert table(done.stdout) == {}
-    wanted = pmi_for(APPROACHES[approach], site_entry('workstation'))
+    assert parse_table(done.stdout) == {}
+    wanted = select_pmi(APPROACHES[approach], resolve_site('workstation'))
     assert f'srun --mpi={wanted}' in done.stderr
 
 
 def test_wrong_mpi_type_of_the_native_program_is_an_error(shell):
     done = shell('module load osu-native && srun --mpi=none -N2 -n2 osu_latency H H')
-    assert done.returncode != 0 and table(done.stdout) == {}
+    assert done.returncode != 0 and parse_table(done.stdout) == {}
     assert 'requires exactly two processes' in done.stderr
 
 
-@pytest.mark.parametrize('approach', one_of_each(MODULES, lambda approach: APPROACHES[approach]['mpi']))
-def test_device_buffers_without_a_gpu_are_an_error_that_says_so(shell, approach):
+@pytest.mark.parametrize('approach', mark_repeats_nightly(MODULES, lambda approach: APPROACHES[approach]['mpi']))
+def test_device_buffers_without_a_gpu_are_an_error(shell, approach):
     done = shell(f'module load {MODULES[approach]} && srun -N2 -n2 osu_bw D D')
-    assert done.returncode != 0 and table(done.stdout) == {}
+    assert done.returncode != 0 and parse_table(done.stdout) == {}
     assert 'GPU' in done.stderr, done.stderr
 
 
-def test_the_site_names_the_default_and_native_replaces_a_container_module(shell):
+def test_native_module_replaces_the_default_container_module(shell):
     done = shell("module load osu-container && module list 2>&1; srun -N1 -n1 osu-exec sh -c 'exit 7'; echo code $?\n"
                  'module load osu-native; type -P osu_bw; echo "sif=${SIF-}"')
     assert 'osu-container/pure' in done.stdout and 'code 7' in done.stdout, done.stderr
@@ -105,7 +105,7 @@ def test_the_wrapper_refuses_to_start_inside_the_container(shell):
     assert done.returncode != 0 and f'/{IMAGE}.sif' in done.stderr
 
 
-def test_binds_of_the_user_reach_the_container_beside_ours(shell, tmp_path):
+def test_user_binds_are_added_to_module_binds(shell, tmp_path):
     (tmp_path / 'mine').write_text('here')
     for name in ('APPTAINER_BIND', 'SINGULARITY_BIND'):
         done = shell('module load osu-container/bind && osu-exec cat /mnt/mine && osu-exec ls /opt/host-mpi/lib; '
@@ -125,15 +125,15 @@ HABITS = {
 
 
 @pytest.mark.parametrize('habit', HABITS)
-def test_a_command_does_what_its_module_promises_whatever_else_is_exported(shell, habit, tmp_path):
+def test_exported_variables_do_not_change_the_approach(shell, habit, tmp_path):
     done = shell(f'module load osu-container/bind; command=$(type -P osu_latency); {HABITS[habit]}\n'
                  f'srun -N2 -n2 {PROJECT}/scripts/rank-proof {tmp_path} $command {LASTING}')
     assert done.returncode == 0 and len(re.findall(r'^\s*8\s', done.stdout, re.M)) == 1, done.stdout + done.stderr
-    assert origins(tmp_path) == ['host'] * 4
+    assert read_origins(tmp_path) == ['host'] * 4
 
 
-@pytest.mark.parametrize('option', one_of_each(['--cleanenv', '-e', '--containall', '-C']))
-def test_ranks_stay_together_with_options_for_a_clean_environment(shell, option):
+@pytest.mark.parametrize('option', mark_repeats_nightly(['--cleanenv', '-e', '--containall', '-C']))
+def test_clean_environment_options_keep_ranks_in_one_job(shell, option):
     done = shell(f'module load osu-container/pure; srun -N2 -n2 osu-exec {option} -- osu_latency {" ".join(SMALL)}')
     assert done.returncode == 0 and len(re.findall(r'^\s*8\s', done.stdout, re.M)) == 1, done.stdout + done.stderr
 
@@ -144,18 +144,18 @@ def test_scope_commands_keeps_binds_out_of_the_shell(shell, tmp_path):
                  'unset OSU_SCOPE; module unload osu-container; env | grep OSU_SCOPE; module load osu-container/bind; '
                  'export OSU_SCOPE=commands; module unload osu-container; env | grep -E "^APPTAINER(ENV)?_"')
     assert 'APPTAINER' not in done.stdout and 'OSU_SCOPE' not in done.stdout, done.stdout + done.stderr
-    assert origins(tmp_path) == ['host'] * 4
+    assert read_origins(tmp_path) == ['host'] * 4
 
 
 def test_a_command_needs_neither_module_nor_environment(shell):
     done = shell('module load osu-container/hybrid; command=$(type -P osu_latency); module purge; '
                  f'srun --export=NONE --mpi=pmi2 -N2 -n2 $command {" ".join(SMALL)}')
-    assert done.returncode == 0 and len(table(done.stdout)) > 6, done.stdout + done.stderr
+    assert done.returncode == 0 and len(parse_table(done.stdout)) > 6, done.stdout + done.stderr
 
 
 def test_a_provider_that_the_user_names_wins_and_fails_loudly(shell):
     done = shell('module load osu-container/pure && srun -N2 -n2 osu_latency H H', FI_PROVIDER='nonesuch')
-    assert done.returncode != 0 and table(done.stdout) == {}
+    assert done.returncode != 0 and parse_table(done.stdout) == {}
 
 
 #: One line of the entrypoint: where it runs, what it took
@@ -170,18 +170,18 @@ def old_host():
     return making.host('bookworm', 'mpich-5.0.2', running.WHERE)
 
 
-def bound(tree):
+def format_bind_line(tree):
     """Return the line that binds a host tree (Path) in place of what the module binds."""
     return f"export APPTAINER_BIND={tree}/opt/mpich/5.0.2/lib/mpich:/host/lib,{tree}/usr:/host/usr"
 
 
-def test_each_node_says_once_what_was_taken_and_the_ranks_have_it(shell, tmp_path):
+def test_each_node_reports_injection_once_and_ranks_use_it(shell, tmp_path):
     done = shell(f'{LOAD} && OSU_PROOF={tmp_path} srun -N2 -n2 osu_get_bw H H -m 256 -i 20 >/dev/null; '
                  f'osu-proof --json {tmp_path}/*')
     assert done.returncode == 0, done.stdout + done.stderr
     assert sorted(node for node, _ in TOOK.findall(done.stderr)) == ['node1', 'node2'], done.stderr
     step, = json.loads(done.stdout)
-    assert step['promise']['approach'] == 'swap' and origins(tmp_path) == ['image', 'host'] * 2
+    assert step['promise']['approach'] == 'swap' and read_origins(tmp_path) == ['image', 'host'] * 2
     assert f'{STATE}/host/opt/mpich/5.0.2/lib/mpich/libfabric.so.1' in done.stdout
     # the loader of the entrypoint also maps libmpi; the rank is the program
     assert step['kinds'][0]['executable'].startswith('/usr/bin/python3')
@@ -198,39 +198,39 @@ def test_exit_codes_and_signals_come_through(shell):
     assert done.stdout.split() == ['7', '143'], done.stderr
 
 
-def test_a_host_whose_libfabric_is_too_old_ends_the_job_and_says_why(shell, old_host):
-    done = shell(f'{LOAD}; {bound(old_host)}; srun -N2 -n2 osu_bw H H -m 64')
-    assert done.returncode == 78 and table(done.stdout) == {}
+def test_too_old_host_libfabric_ends_the_job_with_a_reason(shell, old_host):
+    done = shell(f'{LOAD}; {format_bind_line(old_host)}; srun -N2 -n2 osu_bw H H -m 64')
+    assert done.returncode == 78 and parse_table(done.stdout) == {}
     assert {'/opt/mpich/lib/libmpi.so.12', 'FABRIC_1.7', '/host/lib/libfabric.so.1', 'FABRIC_1.6'} <= set(
         re.findall(r'[\w./]*\w', done.stderr))
     said = run([PROJECT / 'scripts' / 'osu-container', 'why', '-'], input=done.stderr)
     assert said.stdout.startswith('host library does not fit the image'), said.stdout + said.stderr
 
 
-def test_a_host_without_libfabric_ends_the_job_and_without_the_wish_the_image_s_own_is_taken(shell, tmp_path):
+def test_missing_host_libfabric_fails_unless_swap_is_optional(shell, tmp_path):
     bind = f'export APPTAINER_BIND={tmp_path}:/host/lib'
     done = shell(f'{LOAD}; {bind}; srun -N2 -n2 osu_bw H H -m 64')
-    assert done.returncode == 78 and table(done.stdout) == {}
+    assert done.returncode == 78 and parse_table(done.stdout) == {}
     assert 'libfabric.so.1' in done.stderr and '/host/usr' in done.stderr
     done = shell(f'{GOES_ON}; {bind}; srun -N2 -n2 osu_bw H H -m 64')
-    assert done.returncode == 0 and len(table(done.stdout)) == 7, done.stderr
+    assert done.returncode == 0 and len(parse_table(done.stdout)) == 7, done.stderr
     assert sorted(re.findall(r'^osu-entrypoint: (\w+): .*/host/lib', done.stderr, re.M)) == ['node1', 'node2']
 
 
-def test_the_users_choice_of_the_image_s_own_breaks_the_promise_of_the_module(shell, tmp_path):
+def test_user_choice_of_image_libfabric_contradicts_the_module(shell, tmp_path):
     done = shell(f'{LOAD}; OSU_SWAP=0 osu-proof -o {tmp_path}/proofs -- srun -N2 -n2 osu_latency H H -m 256 -i 300')
-    assert done.returncode == 1 and 256 in table(done.stdout), done.stderr
-    assert origins(tmp_path) == ['image'] * 4
+    assert done.returncode == 1 and 256 in parse_table(done.stdout), done.stderr
+    assert read_origins(tmp_path) == ['image'] * 4
 
 
-def test_a_host_that_is_too_old_is_refused_when_the_module_is_installed(shell, old_host, tmp_path):
+def test_too_old_host_is_refused_at_installation(shell, old_host, tmp_path):
     done = shell(f'eb osu-container-swap.eb --sysroot={old_host}', EASYBUILD_PREFIX=str(tmp_path))
     assert done.returncode != 0 and 'FABRIC_1.7' in done.stdout and 'FABRIC_1.6' in done.stdout
     assert not [path for path in tmp_path.rglob('swap*') if path.suffix in ('.lua', '.sif')]
 
 
 def test_an_image_without_entrypoint_is_refused(shell, parts, make_sif, tmp_path):
-    folder = good_image(ElfFolder(tmp_path / 'image'), parts, fabric=parts.fabric(needed=()), rocm=None)
+    folder = fill_good_image(ElfFolder(tmp_path / 'image'), parts, fabric=parts.fabric(needed=()), rocm=None)
     make_sif(tmp_path / 'none.sif', folder.root)
     done = shell(f'cd {tmp_path} && sha256sum none.sif >none.sif.sha256 && '
                  'eb osu-container-swap.eb --try-amend=image=none.sif', EASYBUILD_PREFIX=str(tmp_path / 'prefix'),
@@ -240,7 +240,7 @@ def test_an_image_without_entrypoint_is_refused(shell, parts, make_sif, tmp_path
 
 
 @pytest.fixture
-def typed(shell, tmp_path):
+def run_line(shell, tmp_path):
     """Function (line, code) that types a line in the folder of the story, and returns its CompletedProcess."""
     def call(line, code=0, before='', timeout=300):
         done = shell(f'cd {tmp_path}; module use {tmp_path}/prefix/modules/all; {before}\n{line}', timeout=timeout,
@@ -254,7 +254,7 @@ def typed(shell, tmp_path):
 EB = r'^ *(eb \S+\.eb\b.*)$'
 
 
-def line_of(text, pattern):
+def find_printed_line(text, pattern):
     """Return what a pattern (str, one group) finds in what was printed (str); the story needs it to go on."""
     found = re.search(pattern, text, re.M)
     assert found, f'no {pattern!r} in:\n{text[:3000]}'
@@ -265,52 +265,52 @@ def line_of(text, pattern):
     ('openmpi', 'ring', ''),
     # Debian's name of MPICH, a link beside it for those that ask for the ABI's, and UCX in place of libfabric
     pytest.param('debian', 'ring-renamed', '--program /usr/local/bin/ring-renamed', marks=pytest.mark.nightly)])
-def test_somebody_runs_an_image_of_their_own(typed, apptainer, tmp_path, kind, program, more):
+def test_user_checks_installs_and_runs_an_image(run_line, apptainer, tmp_path, kind, program, more):
     (tmp_path / 'rings.sif').symlink_to(foreign_images.make(kind, apptainer))
     if more:
-        assert '--program' in typed('osu-container check rings.sif', code=1).stderr
-    checked = typed(f'osu-container check rings.sif {more}').stdout
-    line = line_of(checked, r'^ *(osu-container new rings\.sif.*)$')
-    made = typed(line).stdout
-    approach = line_of(made, r'^ *-> (\w+) +works')
-    typed(f'{line_of(made, EB)} --prefix={tmp_path}/prefix')
+        assert '--program' in run_line('osu-container check rings.sif', code=1).stderr
+    checked = run_line(f'osu-container check rings.sif {more}').stdout
+    line = find_printed_line(checked, r'^ *(osu-container new rings\.sif.*)$')
+    made = run_line(line).stdout
+    approach = find_printed_line(made, r'^ *-> (\w+) +works')
+    run_line(f'{find_printed_line(made, EB)} --prefix={tmp_path}/prefix')
     load = f'module load rings/{approach}'
-    assert 'laps per second' in typed(f'srun -N2 -n2 {program}', before=load).stdout
+    assert 'laps per second' in run_line(f'srun -N2 -n2 {program}', before=load).stdout
     # a proof that nobody asked to keep removes its folder
-    typed(f'for where in "" "-o proofs"; do osu-container proof $where -- srun -N2 -n2 {program} 4 || exit; done',
+    run_line(f'for where in "" "-o proofs"; do osu-container proof $where -- srun -N2 -n2 {program} 4 || exit; done',
           before=load)
-    step, = json.loads(typed('osu-container proof --json proofs').stdout)
+    step, = json.loads(run_line('osu-container proof --json proofs').stdout)
     assert step['promise']['approach'] == approach
     # and nothing of it stays
-    typed('rm -r prefix proofs')
+    run_line('rm -r prefix proofs')
     assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == []
 
 
-def test_a_job_fails_and_somebody_is_told_why_and_what_to_do(typed, tmp_path):
+def test_failed_job_is_explained_with_a_remedy(run_line, tmp_path):
     load = f'module load {MODULES["hybrid"]}'
     script = tmp_path / 'job.sh'
     script.write_text(f'#!/bin/bash\n#SBATCH -N2 -n2 -t 5\n#SBATCH -o job.out\n{load}\nsrun osu_latency -m 64 -i 20\n')
     # a variable of an other day, in ~/.bashrc or the shell that calls sbatch
-    typed('sbatch --wait job.sh', code=None, before='export FI_PROVIDER=verbs')
+    run_line('sbatch --wait job.sh', code=None, before='export FI_PROVIDER=verbs')
     failed = (tmp_path / 'job.out').read_text()
     assert not re.search(r'^ *64 +\d', failed, re.M), failed
-    why = typed('osu-container why job.out')
+    why = run_line('osu-container why job.out')
     assert 'FI_PROVIDER' in why.stdout, f'{failed}\n{why.stdout}'
-    told = typed(line_of(why.stdout, r'(osu-explain FI_PROVIDER)\b'), before=f'export FI_PROVIDER=verbs; {load}').stdout
+    told = run_line(find_printed_line(why.stdout, r'(osu-explain FI_PROVIDER)\b'), before=f'export FI_PROVIDER=verbs; {load}').stdout
     assert 'verbs' in told and 'unset' in why.stdout
-    typed('unset FI_PROVIDER; sbatch --wait job.sh', before='export FI_PROVIDER=verbs')
+    run_line('unset FI_PROVIDER; sbatch --wait job.sh', before='export FI_PROVIDER=verbs')
     assert re.search(r'^ *64 +\d+\.\d+', (tmp_path / 'job.out').read_text(), re.M)
 
 
 @pytest.mark.nightly
-def test_somebody_compares_with_lumi(typed, tmp_path):
-    typed(f'osu-container bench --tag quick --repeats 1 --module {MODULES["pure"]} -o mine osu_bw', timeout=600)
-    compared = typed('osu-container compare mine lumi-g-2025-03', code=None)
+def test_user_compares_a_run_with_lumi(run_line, tmp_path):
+    run_line(f'osu-container bench --tag quick --repeats 1 --module {MODULES["pure"]} -o mine osu_bw', timeout=600)
+    compared = run_line('osu-container compare mine lumi-g-2025-03', code=None)
     assert 'FI_CXI_RDZV' not in compared.stdout, 'advice for LUMI is none for this machine'
     assert re.search(r'\bH H\b', compared.stdout), compared.stdout
-    report = typed('osu-container report mine lumi-g-2025-03 -o report.html')
+    report = run_line('osu-container report mine lumi-g-2025-03 -o report.html')
     page = (tmp_path / 'report.html').read_text()
     assert 'lumi-g-2025-03' in page and '<svg' in page, report.stdout
     # how to repeat is a line that can be typed
-    again = html.unescape(line_of(page, r'(osu-container bench [^<\n]+)')).replace(f'{tmp_path}/mine', 'again')
-    assert 'osu_bw' in typed(again.replace(' bench ', ' bench --dry-run ', 1)).stdout
+    again = html.unescape(find_printed_line(page, r'(osu-container bench [^<\n]+)')).replace(f'{tmp_path}/mine', 'again')
+    assert 'osu_bw' in run_line(again.replace(' bench ', ' bench --dry-run ', 1)).stdout

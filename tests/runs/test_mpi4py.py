@@ -15,11 +15,11 @@ import pytest
 
 from osu_container.build.recipes.versions import SOURCES
 from osu_container.data.approaches import APPROACHES
-from osu_container.proof.judging import promise_of
-from tests.build.test_images_run import FOLDER, WITH_PYTHON, built  # noqa: F401, a fixture
+from osu_container.proof.judging import find_expectation
+from tests.build.test_images_run import FOLDER, WITH_PYTHON, build_image  # noqa: F401, a fixture
 from tests.helpers import foreign_images
 from tests.helpers.machine import PROJECT, run
-from tests.runs.test_approaches import table
+from tests.runs.test_approaches import parse_table
 
 pytestmark = pytest.mark.system
 
@@ -39,9 +39,9 @@ time.sleep(1)
 
 
 @pytest.fixture(scope='module')
-def python_shell(built, tmp_path_factory):  # noqa: F811, a fixture
+def python_shell(build_image, tmp_path_factory):  # noqa: F811, a fixture
     """Function (script, folder) that runs bash in folder with osu-mpi4py/bind, hybrid and pure installed."""
-    built(IMAGE)
+    build_image(IMAGE)
     environment = {'PATH': '/usr/local/bin:/usr/bin:/bin', 'HOME': os.environ['HOME'], 'LC_ALL': 'C.UTF-8',
                    'EASYBUILD_PREFIX': str(tmp_path_factory.mktemp('mpi4py') / 'prefix'),
                    'EASYBUILD_SOURCEPATH': f'{FOLDER}:{PROJECT / "sources"}'}
@@ -56,11 +56,11 @@ def python_shell(built, tmp_path_factory):  # noqa: F811, a fixture
 
 
 @pytest.fixture
-def shell_of(python_shell, built):  # noqa: F811, a fixture
+def make_approach_shell(python_shell, build_image):  # noqa: F811, a fixture
     """Function (approach) that returns python_shell after the module of this approach was installed too."""
     def shell(approach):
         for name in WITH_PYTHON if approach == 'openmpi' else ():
-            built(name)
+            build_image(name)
         done = python_shell(f'eb osu-mpi4py-{approach}.eb -r', '/', timeout=600)
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr
         return python_shell
@@ -70,16 +70,16 @@ def shell_of(python_shell, built):  # noqa: F811, a fixture
 @pytest.mark.usefixtures('slurm')
 @pytest.mark.parametrize('approach', [
     pytest.param(name, marks=() if name in ('bind', 'hybrid') else pytest.mark.nightly) for name in NAMES])
-def test_python_has_the_mpi_of_the_approach_on_both_nodes(shell_of, tmp_path, approach):
+def test_python_has_the_mpi_of_the_approach_on_both_nodes(make_approach_shell, tmp_path, approach):
     (tmp_path / 'tell.py').write_text(TELL)
-    done = shell_of(approach)(
+    done = make_approach_shell(approach)(
         f'module load osu-mpi4py/{approach} && osu-container proof -o out -- {SRUN} python tell.py', tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     version = {'bind': 'MPICH Version: 5.0.2', 'openmpi': 'Open MPI v5.0.11'}.get(approach, 'MPICH Version: 4.2.3')
     found = re.findall(rf'rank [01] of 2 sum 2\.0 .*{re.escape(version)}', re.sub(' +', ' ', done.stdout))
     assert len(found) == 2, done.stdout
     proofs = [json.loads(path.read_text()) for path in (tmp_path / 'out').glob('*/rank-*.json')]
-    assert promise_of(proofs).approach == approach and {one['node'] for one in proofs} == {'node1', 'node2'}
+    assert find_expectation(proofs).approach == approach and {one['node'] for one in proofs} == {'node1', 'node2'}
     for one in proofs:
         assert one['libraries']['libmpi']['where'] == APPROACHES[approach]['comes_from']['libmpi']
         assert one['container'] is True
@@ -88,19 +88,19 @@ def test_python_has_the_mpi_of_the_approach_on_both_nodes(shell_of, tmp_path, ap
 @pytest.mark.usefixtures('slurm')
 @pytest.mark.parametrize('approach, benchmark', [
     ('hybrid', 'allgather'), pytest.param('openmpi', 'latency', marks=pytest.mark.nightly)])
-def test_python_benchmarks_by_their_own_names(shell_of, tmp_path, approach, benchmark):
-    done = shell_of(approach)(
+def test_python_benchmarks_run_by_name(make_approach_shell, tmp_path, approach, benchmark):
+    done = make_approach_shell(approach)(
         f'module load osu-mpi4py/{approach} && '
         f'{SRUN} osu_py_{benchmark} --buffer numpy -m 64 -i 20 -x 2', tmp_path)
     head = rf'^# osu_{benchmark}: mpi4py \S+ port\b.* numpy [\d.]+$'
     assert re.search(head, done.stdout, re.M), done.stdout + done.stderr
-    found = table(done.stdout)
+    found = parse_table(done.stdout)
     assert {1, 64} <= set(found) and found[64] > 0
     assert all(value > 0 for value in found.values())
 
 
 @pytest.mark.usefixtures('slurm')
-def test_commands_of_the_host_still_work_while_python_is_the_container_s(python_shell, tmp_path):
+def test_host_commands_work_beside_container_python(python_shell, tmp_path):
     done = python_shell('''module load osu-mpi4py/pure
 type -P python python3 pip; python --version; pip list
 eb --version && osu-explain | head -n 1 && osu-proof --help | head -n 1 && osu-container why --help | head -n 1
@@ -116,7 +116,7 @@ module unload osu-mpi4py; type -P python3; type -P pip || echo no pip''', tmp_pa
     assert '/osu-mpi4py/' not in lines[-2]
 
 
-def wheel(folder):
+def write_wheel(folder):
     """Write a small package as a wheel, so that pip needs no network, and return its path."""
     path, info = folder / 'tiny_stats-1.0-py3-none-any.whl', 'tiny_stats-1.0.dist-info'
     with zipfile.ZipFile(path, 'w') as archive:
@@ -133,17 +133,17 @@ PUT_FIRST = 'export {0}ENV_PREPEND_PATH=$PWD/env/bin:${0}ENV_PREPEND_PATH'
 
 
 @pytest.mark.usefixtures('slurm')
-def test_a_virtual_environment_has_packages_of_the_user_and_the_mpi_of_the_module(python_shell, tmp_path):
+def test_virtual_environment_adds_packages_and_keeps_module_mpi(python_shell, tmp_path):
     page = (PROJECT / 'docs' / 'mpi4py.md').read_text()
     assert f'    {VENV}\n' in page and f"    {PUT_FIRST.format('SINGULARITY')}\n" in page
     (tmp_path / 'use.py').write_text('import tiny_stats\n' + TELL + 'print("mean", tiny_stats.mean([world.rank, 1]))\n')
     done = python_shell(f'''module load osu-mpi4py/bind
 {VENV}
 {PUT_FIRST.format('APPTAINER')}
-pip install --no-index {wheel(tmp_path)} && pip list
+pip install --no-index {write_wheel(tmp_path)} && pip list
 {SRUN} python use.py
 osu-exec env/bin/python -c 'import tiny_stats, sys; print("prefix", sys.prefix)'
-pip install --user --no-index {wheel(tmp_path)} || echo "no user site: $?"''', tmp_path)
+pip install --user --no-index {write_wheel(tmp_path)} || echo "no user site: $?"''', tmp_path)
     for line in (r'^tiny-stats +1\.0$', '^mpi4py '):
         assert re.search(line, done.stdout, re.M), done.stdout + done.stderr
     assert done.stdout.count('mean 0.5') == done.stdout.count('mean 1.0') == 1
@@ -161,7 +161,7 @@ WHEEL = {
 
 
 @pytest.fixture(scope='module')
-def typed(tmp_path_factory, apptainer):
+def run_lammps_shell(tmp_path_factory, apptainer):
     """Function (script) that runs bash where the module lammps/pure is installed, whose image has Python and no pip."""
     folder = tmp_path_factory.mktemp('own')
     (folder / 'lammps.sif').symlink_to(foreign_images.make('lammps', apptainer))
@@ -195,25 +195,25 @@ lammps-exec mine; module unload lammps; echo "${APPTAINER_BIND-unbound}"
 
 
 @pytest.mark.nightly
-def test_packages_are_there_packed_unpacked_and_after_another_installation(typed):
+def test_user_packages_survive_packing_and_reinstallation(run_lammps_shell):
     def used():
-        done = typed(USES % typed.root)
+        done = run_lammps_shell(USES % run_lammps_shell.root)
         assert done.stdout.split('\n') == [*['mine 42'] * 4, 'unbound', 'mine 42', ''], done.stdout + done.stderr
 
     used()
     # the module was loaded before the folder was packed, and is unloaded afterwards
-    done = typed('module load lammps/pure; make-squashfs && lammps-exec mine; module unload lammps; '
+    done = run_lammps_shell('module load lammps/pure; make-squashfs && lammps-exec mine; module unload lammps; '
                  'echo "${APPTAINER_BIND-unbound}"')
     assert 'mine 42\nunbound' in done.stdout, done.stdout + done.stderr
-    assert [path.name for path in typed.root.glob('user-software*')] == ['user-software.squashfs']
-    done = typed('module load lammps/pure; lammps-exec pip install -q --no-index --force-reinstall ./mine*.whl')
+    assert [path.name for path in run_lammps_shell.root.glob('user-software*')] == ['user-software.squashfs']
+    done = run_lammps_shell('module load lammps/pure; lammps-exec pip install -q --no-index --force-reinstall ./mine*.whl')
     assert done.returncode and 'WARNING: Data image' not in done.stderr, done.stderr
-    done = typed('eb lammps-pure.eb --rebuild')
+    done = run_lammps_shell('eb lammps-pure.eb --rebuild')
     assert done.returncode == 0, done.stdout[-3000:]
     used()
-    done = typed('module load lammps/pure; unmake-squashfs')
+    done = run_lammps_shell('module load lammps/pure; unmake-squashfs')
     assert done.returncode == 0, done.stderr
-    assert [path.name for path in typed.root.glob('user-software*')] == ['user-software']
-    done = typed('module load lammps/pure; lammps-exec mine; '
+    assert [path.name for path in run_lammps_shell.root.glob('user-software*')] == ['user-software']
+    done = run_lammps_shell('module load lammps/pure; lammps-exec mine; '
                  'lammps-exec pip install -q --no-index --force-reinstall ./mine*.whl')
     assert done.returncode == 0 and 'mine 42' in done.stdout, done.stderr

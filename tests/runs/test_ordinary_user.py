@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.build.test_images_run import FOLDER, OPENMPI, built  # noqa: F401, built is a fixture
+from tests.build.test_images_run import FOLDER, OPENMPI, build_image  # noqa: F401, built is a fixture
 from tests.helpers import foreign_images
 from tests.helpers.machine import PROJECT, STATE, run
 
@@ -52,7 +52,7 @@ exec "$@"
 PLACES = 'for place in /tmp /dev/shm /var/tmp; do mount --bind "$1" "$place"; shift; done; exec "$@"'
 
 
-def as_user(*command, folder='/', places=(), **kwargs):
+def run_as_user(*command, folder='/', places=(), **kwargs):
     """Run a command (strings) in a folder as the account, in the environment of a log-in; places: see PLACES."""
     home = pwd.getpwnam(ACCOUNT).pw_dir
     folders = sorted({str(path.resolve()) for path in (PROJECT, STATE / 'venv', Path(sys.base_prefix))})
@@ -64,9 +64,9 @@ def as_user(*command, folder='/', places=(), **kwargs):
 
 
 @pytest.fixture(scope='module')
-def clone(built):  # noqa: F811, a fixture
+def clone(build_image):  # noqa: F811, a fixture
     """A copy of this clone in the home folder of a fresh account, with this set-up; all is gone afterwards."""
-    remove()
+    remove_account()
     fuse = Path('/dev/fuse')
     before = fuse.stat().st_mode
     fuse.chmod(0o666)  # the mode that udev gives it; a container may lack udev
@@ -80,7 +80,7 @@ def clone(built):  # noqa: F811, a fixture
             target = folder / name
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(PROJECT / name, target, follow_symlinks=False)
-        built(OPENMPI)
+        build_image(OPENMPI)
         for path in [*(PROJECT / 'sources').iterdir(), *FOLDER.glob(f'{OPENMPI}.sif*')]:
             if path.is_file() and path.name != 'README.md':
                 shutil.copy(path, folder / 'sources')
@@ -100,12 +100,12 @@ def clone(built):  # noqa: F811, a fixture
         yield folder
     finally:
         if folder.exists():
-            as_user('tools/workstation/slurm.sh', 'stop', folder=folder)
-        remove()
+            run_as_user('tools/workstation/slurm.sh', 'stop', folder=folder)
+        remove_account()
         fuse.chmod(before)
 
 
-def remove():
+def remove_account():
     """Remove the account with its processes and its home folder, if it is there."""
     try:
         pwd.getpwnam(ACCOUNT)
@@ -119,9 +119,9 @@ def remove():
     assert done.returncode in (0, 12), done.stderr  # 12: its mail folder is not there
 
 
-def passed(clone, *chosen):
+def count_passed_tests(clone, *chosen):
     """Run tests (pytest's words, str) in clone as that user; return how many (int) passed, which is all of them."""
-    done = as_user(clone / '.workstation/venv/bin/pytest', *chosen, '-q', '-p', 'no:cacheprovider',
+    done = run_as_user(clone / '.workstation/venv/bin/pytest', *chosen, '-q', '-p', 'no:cacheprovider',
                    '--basetemp', clone.parent / 'pytest', folder=clone, timeout=3000)  # pages measure
     summary = done.stdout.strip().splitlines()[-1]
     assert done.returncode == 0, done.stdout[-5000:]
@@ -134,32 +134,32 @@ def test_pages_and_shared_containers_pass_as_an_ordinary_user(clone):
     files = ['tests/runs/test_shared_container.py', 'tests/scripts/test_run_in_container.py',
              'tests/docs/test_commands.py']
     chosen = 'shared_container or share_no_container or page_runs'
-    assert passed(clone, *files, '-k', chosen, '-m', 'not nightly') > 15
+    assert count_passed_tests(clone, *files, '-k', chosen, '-m', 'not nightly') > 15
 
 
 @pytest.mark.nightly
 def test_the_other_pages_pass_as_an_ordinary_user(clone):
-    assert passed(clone, 'tests/docs/test_commands.py', '-k', 'page_runs', '-m', 'nightly') > 5
+    assert count_passed_tests(clone, 'tests/docs/test_commands.py', '-k', 'page_runs', '-m', 'nightly') > 5
 
 
-def test_without_dev_fuse_eb_and_commands_name_the_cause_and_what_goes_without_it(clone):
+def test_missing_dev_fuse_is_named_with_working_alternatives(clone):
     fuse = Path('/dev/fuse')
     install = '. ./env.sh && eb osu-container-pure.eb -r --rebuild'
     start = '. ./env.sh && module load osu-container/pure && osu-exec echo it runs'
     fuse.chmod(0o600)
     try:
-        done = as_user('bash', '-c', install, folder=clone, timeout=600)
+        done = run_as_user('bash', '-c', install, folder=clone, timeout=600)
         assert done.returncode != 0 and '/dev/fuse' in done.stdout + done.stderr
         assert not list(clone.parent.glob('.local/easybuild/modules/all/osu-container/*')), 'nothing is installed'
         fuse.chmod(0o666)
-        done = as_user('bash', '-c', install, folder=clone, timeout=600)
+        done = run_as_user('bash', '-c', install, folder=clone, timeout=600)
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr
         fuse.chmod(0o600)
-        done = as_user('bash', '-c', start, folder=clone)
+        done = run_as_user('bash', '-c', start, folder=clone)
         assert done.returncode != 0 and '/dev/fuse' in done.stderr
         said = run([PROJECT / 'scripts' / 'osu-container', 'why'], input=done.stderr).stdout
         assert 'no right to mount' in said and 'MPI_CONTAINER_OPTIONS=--unsquash' in said
-        done = as_user('bash', '-c', 'export MPI_CONTAINER_OPTIONS=--unsquash; ' + start, folder=clone)
+        done = run_as_user('bash', '-c', 'export MPI_CONTAINER_OPTIONS=--unsquash; ' + start, folder=clone)
         assert done.returncode == 0 and 'it runs' in done.stdout, done.stderr
     finally:
         fuse.chmod(0o666)
@@ -187,7 +187,7 @@ THERE = {
 
 
 @contextlib.contextmanager
-def names_made(folders):
+def watch_created_names(folders):
     """Give a set with the paths (Path) that are made in folders (list of Path) in a with statement: see inotify(7)."""
     libc, found, place = ctypes.CDLL(None), set(), 0
     number = libc.inotify_init1(os.O_NONBLOCK)
@@ -205,7 +205,7 @@ def names_made(folders):
         os.close(number)
 
 
-def taken(names, script, victim, stack):
+def occupy_names(names, script, victim, stack):
     """Have another user put what script (of THERE) makes into the place of names (set of Path), as long as stack is."""
     for name in names:
         other = stack.enter_context(subprocess.Popen(['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups',
@@ -217,14 +217,14 @@ def taken(names, script, victim, stack):
         assert not other.returncode and os.path.lexists(name), (name, script)
 
 
-def kept(folder):
+def list_files(folder):
     """Return {path: mode, time and content} of all that is in folder (Path)."""
     return {path: (path.lstat().st_mode, path.lstat().st_mtime_ns, path.read_bytes() if path.is_file() else None)
             for path in (folder, *folder.rglob('*'))}
 
 
 @pytest.fixture
-def unprotected():
+def unprotected_tmp():
     """Links, FIFOs and files of others in /tmp are followed, as on kernels that do not know better."""
     before = {}
     try:
@@ -243,7 +243,7 @@ def unprotected():
 
 
 @pytest.mark.nightly
-def test_what_another_user_has_made_in_folders_of_everybody_is_not_followed(clone, unprotected):
+def test_files_of_another_user_in_tmp_are_not_followed(clone, unprotected_tmp):
     """
     The names are those that the lines make each time that they run: a new one is tried without a word here.
 
@@ -262,16 +262,16 @@ def test_what_another_user_has_made_in_folders_of_everybody_is_not_followed(clon
         for place in places:
             place.mkdir()
             place.chmod(0o1777)
-        before = kept(victim)
+        before = list_files(victim)
         script = ('. ./env.sh; module load osu-container/pure; export MPI_LOCALNRANKS=2 SLURM_JOB_ID=7 SLURM_STEP_ID=0 '
                   'TMPDIR=/var/tmp\n')
         script += ''.join(f"said=$( ({BESIDE[title]}) 2>&1 ); printf '%s\\0' {title} $? \"$said\"\n"
                           for title in titles)
         with contextlib.ExitStack() as stack:
             made(stack)
-            names = stack.enter_context(names_made(places))
-            done = as_user('bash', '-c', script, folder=clone, places=places, timeout=240)
-        assert kept(victim) == before, 'something of the victim was changed'
+            names = stack.enter_context(watch_created_names(places))
+            done = run_as_user('bash', '-c', script, folder=clone, places=places, timeout=240)
+        assert list_files(victim) == before, 'something of the victim was changed'
         for place in places:
             while place.exists():  # a keeper may remove its folder just now
                 shutil.rmtree(place, ignore_errors=True)
@@ -279,7 +279,7 @@ def test_what_another_user_has_made_in_folders_of_everybody_is_not_followed(clon
         assert words[:-1:3] == titles, done.stderr
         return {title: (int(code), text) for title, code, text in zip(words[::3], words[1::3], words[2::3])}, names
     try:
-        done = as_user('bash', '-c', '. ./env.sh && eb osu-container-pure.eb -r --rebuild', folder=clone, timeout=600)
+        done = run_as_user('bash', '-c', '. ./env.sh && eb osu-container-pure.eb -r --rebuild', folder=clone, timeout=600)
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr
         names = set()
         for _ in range(2):
@@ -289,7 +289,7 @@ def test_what_another_user_has_made_in_folders_of_everybody_is_not_followed(clon
         assert {re.sub(r'\d.*', '', str(name.relative_to(top))) for name in names} == {
             'shm/run-in-container-', 'tmp/osu-proof-'}, names
         for there, script in THERE.items():
-            ends, _ = tried(list(BESIDE)[:2], functools.partial(taken, names, script, victim))
+            ends, _ = tried(list(BESIDE)[:2], functools.partial(occupy_names, names, script, victim))
             assert ends['rank'] == (0, '') and ends['proof'][0] == 0, (there, ends)
             assert '/tmp/osu-proof-' in ends['proof'][1], ends
     finally:

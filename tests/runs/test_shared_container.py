@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.machine import command_lines
+from tests.helpers.machine import list_command_lines
 from tests.runs.test_approaches import MODULES
 
 pytestmark = [pytest.mark.system, pytest.mark.usefixtures('slurm'),
@@ -24,7 +24,7 @@ SRUN = 'srun -N1 -n2 --overcommit'
 SPACES = r"sh -c 'echo $SLURM_PROCID $(readlink /proc/self/ns/user /proc/self/ns/mnt /proc/self/ns/pid); sleep 1'"
 
 
-def left():
+def list_leftovers():
     """What shared containers have left: folders and processes (list of str); those that are about to end may do so."""
     end = time.monotonic() + 5
     while True:
@@ -41,15 +41,15 @@ def left():
         time.sleep(0.1)
 
 
-def test_two_ranks_on_one_node_reach_the_last_size_by_every_approach(shell):
+def test_every_approach_reaches_the_last_size_on_one_node(shell):
     done = shell('\n'.join(f'module load {module} && {SRUN} osu_bw -m 1:{LARGEST} -i 5 -x 1 H H; module purge'
                            for module in MODULES.values()))
     assert len(re.findall(rf'^\s*{LARGEST}\s+[\d.]+', done.stdout, re.M)) == len(MODULES), done.stdout + done.stderr
-    assert left() == []
+    assert list_leftovers() == []
 
 
 @pytest.mark.parametrize('approach, how', SHARED)
-def test_ranks_of_a_node_share_namespaces_and_each_keeps_what_is_its_own(shell, approach, how, tmp_path):
+def test_ranks_of_a_node_share_namespaces_and_keep_their_state(shell, approach, how, tmp_path):
     module = f'module load {MODULES[approach]} && cd {tmp_path} && export OSU_SHARE={how}'
     done = shell(f'{module} && srun -N2 -n4 --overcommit osu-exec {SPACES}')
     spaces = {int(rank): found for rank, *found in (line.split() for line in done.stdout.splitlines())}
@@ -61,10 +61,10 @@ def test_ranks_of_a_node_share_namespaces_and_each_keeps_what_is_its_own(shell, 
     assert done.stdout.count(str(tmp_path)) == 2 and '0: words' in done.stdout, done.stdout + done.stderr
     assert done.stdout.count('mine') == 2 and '1: words' not in done.stdout
     assert {'exit code 7', 'exit code 8'} <= set(re.findall(r'exit code \d+', done.stderr.lower())), done.stderr
-    assert left() == []
+    assert list_leftovers() == []
 
 
-def test_where_ranks_do_not_share_no_mpi_reads_the_memory_of_another_rank(shell):
+def test_unshared_ranks_do_not_read_each_others_memory(shell):
     """As an ordinary user each rank has a user namespace then; bind's MPICH 5 would end with an error at 8 KiB."""
     done = shell(f'module load osu-container/bind && export OSU_SHARE=0 && {SRUN} osu-exec {SPACES}; '
                  f'{SRUN} osu_bw -m 1:{LARGEST} -i 5 -x 1 H H; osu-explain')
@@ -74,7 +74,7 @@ def test_where_ranks_do_not_share_no_mpi_reads_the_memory_of_another_rank(shell)
     assert 'you: OSU_SHARE=0' in done.stdout and 'MPIR_CVAR_CH4_CMA_ENABLE=0' in done.stdout
 
 
-def test_a_rank_has_the_environment_that_the_runtime_would_make(shell, tmp_path):
+def test_every_rank_has_the_environment_of_the_runtime(shell, tmp_path):
     """The first rank's comes from the runtime; what others have in another way goes in by the wrapper."""
     odd = tmp_path / 'odd.sh'
     odd.write_text('#!/bin/bash\ncase $SLURM_PROCID in\n    1) export ODD=$\'a "b"\\n\\\\c=d\' EMPTY=; unset GONE ;;\n'
@@ -102,7 +102,7 @@ def test_a_rank_has_the_environment_that_the_runtime_would_make(shell, tmp_path)
     assert found['', 2]['OMP_NUM_THREADS'] == '3' and found['', 0]['GONE'] == 'here'
 
 
-def test_a_rank_that_ends_early_or_comes_late_and_steps_side_by_side(shell):
+def test_early_and_late_ranks_and_parallel_steps_work(shell):
     """Rank 0 has gone before the others read the image; two steps on a node have a container each."""
     script = "sh -c 'sleep $((SLURM_PROCID / 2)); ls /usr/share/doc | wc -l; exit $SLURM_PROCID'"
     done = shell('module load osu-container/hybrid; '
@@ -110,10 +110,10 @@ def test_a_rank_that_ends_early_or_comes_late_and_steps_side_by_side(shell):
                  "srun -N1 -n4 --overcommit sh -c 'sleep $SLURM_PROCID; osu-exec true && echo late'")
     counts = [line for line in done.stdout.splitlines() if line.isdigit()]
     assert len(counts) == 8 and len(set(counts)) == 1 and done.stdout.count('late') == 4, done.stdout + done.stderr
-    assert left() == []
+    assert list_leftovers() == []
 
 
-def test_the_end_of_a_rank_is_seen_while_others_run_and_its_cores_are_its_own(shell):
+def test_failed_rank_ends_the_step_and_ranks_keep_their_cores(shell):
     began = time.monotonic()
     done = shell(f'module load osu-container/hybrid; {SRUN} --kill-on-bad-exit=1 osu-exec sh -c '
                  "'[ $SLURM_PROCID = 1 ] || kill -SEGV $$; sleep 60'")
@@ -122,7 +122,7 @@ def test_the_end_of_a_rank_is_seen_while_others_run_and_its_cores_are_its_own(sh
                  "sh -c 'exec taskset -c $((SLURM_PROCID % $(nproc))) osu-exec grep Cpus_allowed_list "
                  "/proc/self/status'")
     assert len(set(done.stdout.splitlines())) == min(2, os.cpu_count()), done.stdout + done.stderr
-    assert left() == []
+    assert list_leftovers() == []
 
 
 def test_several_images_in_one_step_have_a_container_each(shell, tmp_path):
@@ -141,11 +141,11 @@ def test_a_step_that_is_cancelled_leaves_nothing(shell, how):
                  'sleep 2; scancel --signal=KILL \\$SLURM_JOB_ID.0; wait"; '
                  # Slurm lists a job for a moment more, as completing (CG)
                  'for half in $(seq 40); do [ -z "$(squeue --noheader)" ] && break; sleep 0.5; done; squeue --noheader')
-    assert done.stdout.strip() == '' and left() == [], done.stdout + done.stderr
-    assert [line for line in command_lines().values() if line.endswith('sleep 61 ')] == []
+    assert done.stdout.strip() == '' and list_leftovers() == [], done.stdout + done.stderr
+    assert [line for line in list_command_lines().values() if line.endswith('sleep 61 ')] == []
 
 
-def test_proof_sees_whether_ranks_share_a_container(shell, tmp_path):
+def test_proof_reports_whether_ranks_share_a_container(shell, tmp_path):
     for how in ('', '0'):
         done = shell(f'module load osu-container/bind && cd {tmp_path} && export OSU_SHARE={how} && '
                      f'osu-proof -o out{how} -- {SRUN} osu_latency H H -m 1024 -i 2000 >&2 && '

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from osu_container.data.approaches import APPROACHES
-from osu_container.verdict.site_choice import site_entry
+from osu_container.verdict.site_choice import resolve_site
 from tests.helpers.machine import PROJECT, run
 
 COMMAND = PROJECT / 'scripts' / 'osu-gpu-bind'
@@ -16,22 +16,22 @@ SHOW = ['bash', '-c', 'echo "$ROCR_VISIBLE_DEVICES|${FI_CXI_DEVICE_NAME-}|'
                       '$(taskset -p $$ | sed s/.*:.//)|$0"', 'last']
 
 
-def gpu_bind(*arguments, **variables):
+def run_gpu_bind(*arguments, **variables):
     """Run osu-gpu-bind with these variables and PATH only."""
     return run([COMMAND, *arguments], env={'PATH': os.environ['PATH'], **variables})
 
 
-def map_of(site):
+def read_gpu_map(site):
     """OSU_GPU_MAP as the module of site sets it."""
-    return ' '.join(f"{gpu['gcd']}:{gpu['mask']}:{gpu['nic']}" for gpu in site_entry(site)['gpu_binding']['value'])
+    return ' '.join(f"{gpu['gcd']}:{gpu['mask']}:{gpu['nic']}" for gpu in resolve_site(site)['gpu_binding']['value'])
 
 
-def test_the_map_and_the_masks_for_srun_are_printed_as_the_data_have_them():
-    gpus = site_entry('lumi-25.03')['gpu_binding']['value']
-    rows = [line.split() for line in gpu_bind('--map', OSU_GPU_MAP=map_of('lumi-25.03')).stdout.splitlines()[1:]]
+def test_printed_map_and_masks_equal_the_data():
+    gpus = resolve_site('lumi-25.03')['gpu_binding']['value']
+    rows = [line.split() for line in run_gpu_bind('--map', OSU_GPU_MAP=read_gpu_map('lumi-25.03')).stdout.splitlines()[1:]]
     assert rows == [[str(rank), str(gpu['gcd']), gpu['mask'], gpu['nic']] for rank, gpu in enumerate(gpus)]
     masks = ','.join(gpu['mask'] for gpu in gpus)
-    assert gpu_bind('--cpu-bind', OSU_GPU_MAP=map_of('lumi-25.03')).stdout == f'mask_cpu:{masks}\n'
+    assert run_gpu_bind('--cpu-bind', OSU_GPU_MAP=read_gpu_map('lumi-25.03')).stdout == f'mask_cpu:{masks}\n'
 
 
 #: site -> first core of each GPU's rank, in the order of the GPUs, from the documentation of the system
@@ -46,7 +46,7 @@ FIRST_CORES = {
 
 @pytest.mark.parametrize('site', FIRST_CORES)
 def test_a_site_has_the_order_of_its_documentation(site):
-    masks = [int(gpu['mask'], 16) for gpu in site_entry(site)['gpu_binding']['value']]
+    masks = [int(gpu['mask'], 16) for gpu in resolve_site(site)['gpu_binding']['value']]
     assert [(mask & -mask).bit_length() - 1 for mask in masks] == FIRST_CORES[site]
 
 
@@ -78,7 +78,7 @@ def node(tmp_path):
     fake.chmod(0o755)
 
     def start(site, cores, **variables):
-        done = gpu_bind('bash', '-c', 'echo "${GPU-}|${RUNS_ON-0}|${CARD-}"', OSU_GPU_MAP=map_of(site),
+        done = run_gpu_bind('bash', '-c', 'echo "${GPU-}|${RUNS_ON-0}|${CARD-}"', OSU_GPU_MAP=read_gpu_map(site),
                         OSU_GPU_VARIABLES='GPU=gcd CARD=nic', JOB=str(sum(1 << core for core in cores)),
                         **{**variables, 'PATH': f"{tmp_path}:{os.environ['PATH']}"})
         assert done.returncode == 0, done.stderr
@@ -87,10 +87,10 @@ def node(tmp_path):
     return start
 
 
-def lines_of(site):
+def parse_gpu_map(site):
     """Return [(GPU, set of cores, card)] of the site's map."""
     found = []
-    for gpu in site_entry(site)['gpu_binding']['value']:
+    for gpu in resolve_site(site)['gpu_binding']['value']:
         mask = int(gpu['mask'], 16)
         found.append((gpu['gcd'], {core for core in range(mask.bit_length()) if mask >> core & 1}, gpu['nic']))
     return found
@@ -98,8 +98,8 @@ def lines_of(site):
 
 @pytest.mark.parametrize('site', NODES)
 @pytest.mark.parametrize('taken', [set(), {0, 8, 16, 24, 32, 40, 48, 56}])  # low-noise mode
-def test_every_rank_of_a_whole_node_and_those_beyond_its_gpus(node, site, taken):
-    lines = lines_of(site)
+def test_every_rank_of_a_whole_node_is_bound_beyond_its_gpus(node, site, taken):
+    lines = parse_gpu_map(site)
     job = set().union(*(cores for _, cores, _ in lines)) - taken
     for rank in range(len(lines) + 2):
         gpu, cores, card = lines[rank % len(lines)]
@@ -110,9 +110,9 @@ def test_every_rank_of_a_whole_node_and_those_beyond_its_gpus(node, site, taken)
 
 
 @pytest.mark.parametrize('site', NODES)
-def test_ranks_of_a_part_of_a_node_get_its_gpus_as_they_are_numbered_there(node, site):
+def test_partial_node_numbers_its_gpus_from_zero(node, site):
     """Of the node's GPUs the job has the first and the last two: 0, 1 and 2 for its programs."""
-    lines = lines_of(site)
+    lines = parse_gpu_map(site)
     numbers = sorted(gpu for gpu, _, _ in lines)
     ours = [numbers[0], *numbers[-2:]]
     mine = [line for line in lines if line[0] in ours]
@@ -131,7 +131,7 @@ def test_ranks_of_a_part_of_a_node_get_its_gpus_as_they_are_numbered_there(node,
 
 @pytest.mark.parametrize('gpu, flags, alone', [('0', '', True), ('3', '', False)])
 @pytest.mark.parametrize('bound', ['gpu:per_task:1', 'gres/gpu:map:4,5,2,3,6,7,0,1'])  # Slurm 22.05; 24.05, LUMI's
-def test_a_gpu_that_slurm_has_chosen_stays_and_the_first_node_says_whom_it_reaches(node, bound, gpu, flags, alone):
+def test_gpu_chosen_by_slurm_stays_and_first_node_reports_it(node, bound, gpu, flags, alone):
     variables = {'SLURMD_TRES_BIND': bound, 'GPU': gpu, 'ROCR_VISIBLE_DEVICES': gpu, 'SLURM_GRES_FLAGS': flags}
     found = node('lumi-25.03', {1}, SLURM_LOCALID='3', **variables)
     assert found[:3] == (gpu, set(), '') and bound in found[3]
@@ -139,9 +139,9 @@ def test_a_gpu_that_slurm_has_chosen_stays_and_the_first_node_says_whom_it_reach
     assert node('lumi-25.03', {1}, SLURM_LOCALID='3', SLURM_NODEID='5', **variables)[3] == ''
 
 
-def test_gpus_of_a_task_that_srun_was_told_not_to_bind_are_bound_here(node):
+def test_gpus_unbound_by_srun_are_bound_by_the_script(node):
     found = node('lumi-25.03', {1}, SLURM_LOCALID='3', SLURM_GPUS_PER_TASK='1', SLURMD_TRES_BIND='gres/gpu:none')
-    assert found[0] == str(lines_of('lumi-25.03')[3][0])
+    assert found[0] == str(parse_gpu_map('lumi-25.03')[3][0])
 
 
 #: Whatever an approach lets osu-gpu-bind set for a rank
@@ -155,7 +155,7 @@ def test_xccl_benchmarks_see_all_gpus_and_cards(tmp_path, name, seen):
     program = tmp_path / name
     program.write_text('#!/bin/bash\nenv\n')
     program.chmod(0o755)
-    done = gpu_bind('env', 'NCCL_DEBUG=INFO', program, OSU_GPU_MAP=REAL_MAP, SLURM_LOCALID='1',
+    done = run_gpu_bind('env', 'NCCL_DEBUG=INFO', program, OSU_GPU_MAP=REAL_MAP, SLURM_LOCALID='1',
                     OSU_GPU_VARIABLES=' '.join(f'{name}={what}' for name, what in RANK_VARIABLES.items()))
     found = [name for name in RANK_VARIABLES if re.search(f'^{name}=', done.stdout, re.M)]
     assert found == (list(RANK_VARIABLES) if seen else []), done.stderr
@@ -168,6 +168,6 @@ def test_xccl_benchmarks_see_all_gpus_and_cards(tmp_path, name, seen):
     ({'OSU_GPU_MAP': REAL_MAP, 'SLURM_LOCALID': '0', 'SLURM_GPUS_ON_NODE': '1', 'SLURM_STEP_GPUS': '7'},
      '7 OSU_GPU_MAP 0 1')])
 def test_an_error_is_on_stderr_with_its_cause(variables, words):
-    done = gpu_bind('osu_bw', **variables)
+    done = run_gpu_bind('osu_bw', **variables)
     assert (done.returncode, done.stdout) == (1, ''), done.stderr
     assert set(words.split()) <= set(re.findall(r'[\w=-]+', done.stderr))

@@ -21,7 +21,7 @@ import pytest
 
 from osu_container.bench.results import osu_output
 from osu_container.build import catalogue, fetch
-from osu_container.install.native import OF_THE_LAUNCHER
+from osu_container.install.native import BUILTIN_PORTS
 from tests.helpers.machine import PROJECT
 
 PORTS = ('allgather', 'alltoall', 'alltoallv', 'barrier', 'bcast', 'bibw', 'bw', 'gather', 'latency', 'multi_lat',
@@ -29,9 +29,9 @@ PORTS = ('allgather', 'alltoall', 'alltoallv', 'barrier', 'bcast', 'bibw', 'bw',
 OWN = ('get_bw',)  # of osu-port itself
 
 @pytest.fixture
-def fake(tmp_path):
+def fake_prefix(tmp_path):
     """Prefix with three ports that print their arguments; the last one fails."""
-    return tiny_prefix(tmp_path)
+    return make_tiny_prefix(tmp_path)
 
 
 @pytest.mark.parametrize('arguments, expected', [
@@ -41,90 +41,90 @@ def fake(tmp_path):
     (['--iterations=7', '--warmup=3', '--message-size=8'],
      {'MAX_MSG_SIZE': 8, 'loop': 7, 'loop_large': 7, 'skip': 3, 'skip_large': 3}),
 ])
-def test_arguments_become_keywords_of_the_port(fake, arguments, expected):
-    code, output, errors = run([fake / 'bin' / 'osu_bw', *arguments])
+def test_arguments_become_keywords_of_the_port(fake_prefix, arguments, expected):
+    code, output, errors = run([fake_prefix / 'bin' / 'osu_bw', *arguments])
     assert (code, errors) == (0, '')
     assert output.splitlines()[-1] == str({'BENCHMARH': 'title', **expected})
 
 
-def test_a_port_with_other_keywords_gets_them_behind_the_line_that_names_it(fake):
-    _, output, _ = run([fake / 'bin' / 'osu_multi_lat', '-i', '7', '-x', '3'])
+def test_port_gets_its_keywords_after_the_line_that_names_it(fake_prefix):
+    _, output, _ = run([fake_prefix / 'bin' / 'osu_multi_lat', '-i', '7', '-x', '3'])
     expected = {'MAX_MSG_SIZE': 4194304, 'loop_large': 7, 'loop_small': 7, 'skip_large': 3, 'skip_small': 3}
     assert output.splitlines()[-1] == str({'BENCHMARH': 'title', **expected})
     assert output.splitlines()[1].startswith('# osu_multi_lat: mpi4py 0.0 port')
 
 
-def test_mpi_is_started_as_by_the_c_programs_and_versioned_library_first(fake):
+def test_launcher_opens_the_versioned_libmpi_first(fake_prefix):
     """libmpi.so of the image in front of an injected libmpi.so.12 would make the exchange vanish."""
     environment = {'MPI4PY_LIBMPI': '/x/libmpi.so.12'}
-    assert run([fake / 'bin' / 'osu_bw'])[1].startswith(
+    assert run([fake_prefix / 'bin' / 'osu_bw'])[1].startswith(
         'MPI started, threads False libmpi.so.12:libmpi.so.40:libmpi.so\n')
-    assert run([fake / 'bin' / 'osu_bw'], **environment)[1].startswith('MPI started, threads False /x/libmpi.so.12\n')
+    assert run([fake_prefix / 'bin' / 'osu_bw'], **environment)[1].startswith('MPI started, threads False /x/libmpi.so.12\n')
 
 
 @pytest.mark.parametrize('name, arguments, message', [
     ('osu_bw', ['-d', 'openacc'], 'openacc'), ('osu_barrier', ['D', 'D'], 'D D'), ('osu_barrier', ['-c'], '-c'),
     ('osu_bw', ['X', 'X'], 'X'), ('osu_bw', ['H', 'H', 'H'], '3'), ('osu_bw', ['-m', '4:64'], '-m 64'),
     ('osu_bw', ['-m', '64:4'], '64'), ('osu_bw', ['-m', '1K'], '1K'), ('osu_bw', ['-x', '-1'], '-1')])
-def test_wrong_arguments_end_before_mpi_starts(fake, name, arguments, message):
-    code, output, errors = run([fake / 'bin' / name, *arguments])
+def test_wrong_arguments_end_before_mpi_starts(fake_prefix, name, arguments, message):
+    code, output, errors = run([fake_prefix / 'bin' / name, *arguments])
     assert (code, output) == (2, '')
     assert message in errors.splitlines()[-1].partition(f'{name}: error: ')[2]
 
 
-def test_what_has_a_link_beside_the_ports_is_what_the_launcher_has_in_itself(fake):
-    _, _, errors = run([fake / 'libexec' / 'osu-port'])
-    links = {'osu_barrier', 'osu_bw', 'osu_fails', 'osu_multi_lat'} | set(OF_THE_LAUNCHER)
-    assert set(re.findall(r'\bosu_\w+', errors)) == links and sorted(OF_THE_LAUNCHER) == OF_THE_LAUNCHER
-    assert {name[len('osu_'):] for name in OF_THE_LAUNCHER} == set(OWN)
+def test_port_links_include_every_builtin_port(fake_prefix):
+    _, _, errors = run([fake_prefix / 'libexec' / 'osu-port'])
+    links = {'osu_barrier', 'osu_bw', 'osu_fails', 'osu_multi_lat'} | set(BUILTIN_PORTS)
+    assert set(re.findall(r'\bosu_\w+', errors)) == links and sorted(BUILTIN_PORTS) == BUILTIN_PORTS
+    assert {name[len('osu_'):] for name in BUILTIN_PORTS} == set(OWN)
 
 
-def test_without_a_gpu_one_message_says_how_to_measure_without(fake):
-    code, output, errors = run([fake / 'bin' / 'osu_bw', 'H', 'D'])
+def test_missing_gpu_message_explains_host_buffers(fake_prefix):
+    code, output, errors = run([fake_prefix / 'bin' / 'osu_bw', 'H', 'D'])
     assert (code, output) == (1, '') and errors.count('\n') == 1 and 'H H' in errors
 
 
-def test_error_in_one_rank_ends_all(fake):
+def test_error_in_one_rank_ends_all(fake_prefix):
     """An exception that only ends this rank would leave the other one waiting in MPI."""
-    code, output, errors = run([fake / 'bin' / 'osu_fails'])
+    code, output, errors = run([fake_prefix / 'bin' / 'osu_fails'])
     assert code == 1 and output.endswith('aborted 1\n') and 'ZeroDivisionError' in errors
 
 
-def test_modules_and_environments_of_the_user_do_not_reach_it(fake, tmp_path):
+def test_user_python_variables_do_not_reach_the_port(fake_prefix, tmp_path):
     """PYTHONPATH and PYTHONHOME of a loaded module also reach into containers."""
     other = tmp_path / 'other'
     (other / 'mpi4py').mkdir(parents=True)
     (other / 'mpi4py' / '__init__.py').write_text('raise SystemExit("the wrong mpi4py")')
     (other / 'argparse.py').write_text('raise SystemExit("the wrong argparse")')
-    assert run([fake / 'bin' / 'osu_bw'], PYTHONPATH=str(other), PYTHONHOME=str(other))[0] == 0
+    assert run([fake_prefix / 'bin' / 'osu_bw'], PYTHONPATH=str(other), PYTHONHOME=str(other))[0] == 0
 
 
 # The real ports
 
 @pytest.fixture(scope='module')
-def real(tmp_path_factory):
+def real_ports(tmp_path_factory):
     """Return (prefix with the real ports and mpi4py, folder of MPICH 4.2.3)."""
     folder = tmp_path_factory.mktemp('real')
-    return real_prefix(folder, PORTS + OWN), mpich(folder)
+    return make_real_prefix(folder, PORTS + OWN), unpack_mpich(folder)
 
 
-def on_ranks(real, number, name, *arguments):
+def run_port(real_ports, number, name, *arguments):
     """Run a port on ranks of this machine; return (exit code, stdout, stderr)."""
-    return mpiexec(*real, number, name, *arguments)
+    return run_mpiexec(*real_ports, number, name, *arguments)
 
 
 @pytest.mark.system
-def test_own_port_of_osu_get_bw_has_the_output_of_the_c_program_and_says_whose_it_is(real):
-    ports = (real[0] / 'libexec' / 'ports').iterdir()
+def test_get_bw_port_prints_the_c_format_and_its_origin(real_ports):
+    ports = (real_ports[0] / 'libexec' / 'ports').iterdir()
     assert sorted(path.stem for path in ports) == [f'osu_{name}' for name in PORTS]
-    code, output, errors = on_ranks(real, 2, 'osu_get_bw', 'H', 'H', '-m', '16384', '-i', '10', '-x', '2')
+    code, output, errors = run_port(real_ports, 2, 'osu_get_bw', 'H', 'H', '-m', '16384', '-i', '10', '-x', '2')
     assert code == 0, errors
     lines = output.splitlines()
     # HPE's published run has the last four, with its release of OSU and MPI_CHAR
     assert 'project' in lines[0] and lines[1:6] == [
         '# MPI_Get Bandwidth Test', '# Window creation: MPI_Win_allocate', '# Synchronization: MPI_Win_flush',
         '# Datatype: MPI_BYTE.', '# Size        Bandwidth (MB/s)']
-    table = osu_output.parse(output, benchmark='osu_get_bw', source='the run', largest=16384)
+    table = osu_output.parse(output, benchmark='osu_get_bw', source='the run', largest_size=16384)
     assert list(table.values) == [2 ** power for power in range(15)]
     assert table.programs == 'mpi4py 4.1.2 ports'
 
@@ -132,9 +132,9 @@ def test_own_port_of_osu_get_bw_has_the_output_of_the_c_program_and_says_whose_i
 @pytest.mark.system
 @pytest.mark.parametrize('name, ranks', [(name, 2) for name in PORTS + ('get_bw',) if name != 'barrier'] + [
     ('alltoallv', 3), ('multi_lat', 4)])
-def test_data_is_checked_on_request_behind_the_numbers(real, name, ranks):
+def test_requested_data_check_follows_the_figures(real_ports, name, ranks):
     """As the C programs print it; the ports themselves are not edited for it."""
-    code, output, errors = on_ranks(real, ranks, f'osu_{name}', '-c', '-m', '64', '-i', '2', '-x', '1')
+    code, output, errors = run_port(real_ports, ranks, f'osu_{name}', '-c', '-m', '64', '-i', '2', '-x', '1')
     assert code == 0, errors
     title, *rows = output[output.index('# Size'):].splitlines()
     sizes = [1 << power for power in range(7)]
@@ -145,12 +145,12 @@ def test_data_is_checked_on_request_behind_the_numbers(real, name, ranks):
 
 @pytest.mark.system
 @pytest.mark.parametrize('name', ['bw', 'alltoall'])
-def test_wrong_data_is_seen_and_is_an_error(real, tmp_path, name):
+def test_wrong_data_is_an_error(real_ports, tmp_path, name):
     """A launcher whose second rank expects other bytes than the first has sent."""
-    prefix = shutil.copytree(real[0], tmp_path / 'prefix', symlinks=True)
+    prefix = shutil.copytree(real_ports[0], tmp_path / 'prefix', symlinks=True)
     launcher = prefix / 'libexec' / 'osu-port'
     launcher.write_text(launcher.read_text().replace('+ 13 * target)', '+ 13 * target + self.rank)'))
-    code, output, errors = on_ranks((prefix, real[1]), 2, f'osu_{name}', '-c', '-m', '64', '-i', '2', '-x', '1')
+    code, output, errors = run_port((prefix, real_ports[1]), 2, f'osu_{name}', '-c', '-m', '64', '-i', '2', '-x', '1')
     rows = [row.split() for row in output[output.index('# Size'):].splitlines()[1:]]
     assert code == 1 and {row[2] for row in rows if row[0] != '0'} == {'Fail'}
     assert '1, 2, 4, 8, 16, 32, 64' in errors
@@ -195,7 +195,7 @@ def run(command, **environment):
     return done.returncode, done.stdout, done.stderr
 
 
-def prefix_with(folder, names):
+def make_prefix(folder, names):
     """Make the tree that osu-port expects, with a space in its path. Return its prefix."""
     prefix = folder / 'a prefix'
     for below in ('bin', 'libexec/ports', 'lib/python/mpi4py'):
@@ -206,9 +206,9 @@ def prefix_with(folder, names):
     return prefix
 
 
-def tiny_prefix(folder):
+def make_tiny_prefix(folder):
     """Make a prefix with ports that print their arguments, one of which fails. Return it."""
-    prefix = prefix_with(folder, ['osu_bw', 'osu_multi_lat', 'osu_barrier', 'osu_fails', 'osu_unknown'])
+    prefix = make_prefix(folder, ['osu_bw', 'osu_multi_lat', 'osu_barrier', 'osu_fails', 'osu_unknown'])
     ports = prefix / 'libexec' / 'ports'
     both = 'skip=10, loop=100, skip_large=2, loop_large=20'
     small = 'skip_small=10, loop_small=100, skip_large=2, loop_large=20'
@@ -223,17 +223,17 @@ def tiny_prefix(folder):
     return prefix
 
 
-def sources(*keys):
+def list_sources(*keys):
     """Return the files (list of Path) of keys of SOURCES; what is not in sources/ comes from PyPI."""
-    fetch.fetch(list(keys), PROJECT / 'sources', PROJECT / '.workstation' / 'log' / 'image-fetch.log')
+    fetch.download_sources(list(keys), PROJECT / 'sources', PROJECT / '.workstation' / 'log' / 'image-fetch.log')
     return [PROJECT / 'sources' / catalogue.SOURCES[key]['file'] for key in keys]
 
 
-def real_prefix(folder, names):
+def make_real_prefix(folder, names):
     """Make a prefix with the real ports and mpi4py for PYTHON, and commands osu_<name> for names. Return it."""
     python = run([PYTHON, '-c', 'import sys; print("%d.%d" % sys.version_info[:2])'])[1].strip()
-    source, wheel = sources('mpi4py-source', f'mpi4py-{python}')
-    prefix = prefix_with(folder, [f'osu_{name}' for name in names])
+    source, wheel = list_sources('mpi4py-source', f'mpi4py-{python}')
+    prefix = make_prefix(folder, [f'osu_{name}' for name in names])
     with tarfile.open(source) as archive:
         for member in archive:
             if '/demo/osu_' in member.name:
@@ -243,16 +243,16 @@ def real_prefix(folder, names):
     return prefix
 
 
-def mpich(folder):
+def unpack_mpich(folder):
     """Unpack MPICH 4.2.3 below folder; return its folder."""
-    zipfile.ZipFile(sources('mpich-4.2.3')[0]).extractall(folder / 'mpich')
+    zipfile.ZipFile(list_sources('mpich-4.2.3')[0]).extractall(folder / 'mpich')
     installed = folder / 'mpich' / 'mpich-4.2.3.data' / 'data'
     for program in (installed / 'bin').iterdir():
         program.chmod(0o755)
     return installed
 
 
-def mpiexec(prefix, mpich, number, name, *arguments, **environment):
+def run_mpiexec(prefix, mpich, number, name, *arguments, **environment):
     """Run a port of prefix on ranks of this machine by MPICH (its folder); return (exit code, stdout, stderr)."""
     libraries = ':'.join(filter(None, [environment.pop('LD_LIBRARY_PATH', ''), str(mpich / 'lib')]))
     return run([mpich / 'bin' / 'mpiexec', '-n', number, prefix / 'bin' / name, *arguments],
@@ -279,12 +279,12 @@ def port(monkeypatch):
         module = importlib.util.module_from_spec(importlib.util.spec_from_loader('port', loader))
         loader.exec_module(module)
         monkeypatch.setattr(ctypes, 'CDLL', lambda name: Driver(
-            {'cuDeviceGetCount': gives(2), 'cuDriverGetVersion': gives(12040), **functions}))
+            {'cuDeviceGetCount': make_driver_function(2), 'cuDriverGetVersion': make_driver_function(12040), **functions}))
         return module
     return loaded
 
 
-def gives(value):
+def make_driver_function(value):
     """Return a function of the driver that writes an int to where its last pointer leads."""
     def function(pointer, *_):
         pointer._obj.value = value
@@ -299,7 +299,7 @@ def test_a_rank_takes_the_gpu_of_its_number_on_the_node(port, monkeypatch):
 
 
 @pytest.mark.parametrize('functions, words', [
-    ({'cuDeviceGetCount': gives(0)}, ''), ({'cuInit': lambda _: 100}, 'cuInit 100'),
+    ({'cuDeviceGetCount': make_driver_function(0)}, ''), ({'cuInit': lambda _: 100}, 'cuInit 100'),
     ({'cuInit': lambda _: 803}, 'cuInit 803 older')])
 def test_a_gpu_that_cannot_be_used_is_one_message(port, monkeypatch, functions, words):
     monkeypatch.setenv('CUDA_VISIBLE_DEVICES', '7')

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from osu_container.install.staged import install_proof
-from osu_container.verdict.launching import local_sizes
+from osu_container.verdict.launching import list_local_size_variables
 from tests.helpers.machine import PROJECT, PYTHON_36, run
 
 SCRIPTS = PROJECT / 'scripts'
@@ -38,7 +38,7 @@ def install_wrapper(root):
 
 
 @pytest.fixture
-def installed(tmp_path):
+def run_installed(tmp_path):
     """
     An installation in a folder whose name holds a space; returns a function that runs one of its commands.
 
@@ -65,51 +65,51 @@ def installed(tmp_path):
         return run([root / 'bin' / name, *arguments], env=merged, cwd=cwd)
     call.root, call.write, call.environment = root, write, {'PATH': os.environ['PATH']}
     call.settings = {'image': 'x.sif', 'runtime': str(runtime), 'pmi': 'pmi2 PMI_FD',
-                     'local_sizes': ' '.join(local_sizes())}
+                     'local_sizes': ' '.join(list_local_size_variables())}
     write()
     return call
 
 
 @pytest.mark.parametrize('arguments', [['a b', ' ', ''], ['*', '$HOME', '`id`', "it's", '"', 'line\nend'], []])
-def test_arguments_arrive_and_the_exit_code_comes_back(installed, arguments):
-    done = installed('osu_bw', *arguments, CODE='77')
-    words = ['--quiet', 'exec', str(installed.root / 'x.sif'), 'osu_bw', *arguments]
+def test_arguments_arrive_and_the_exit_code_comes_back(run_installed, arguments):
+    done = run_installed('osu_bw', *arguments, CODE='77')
+    words = ['--quiet', 'exec', str(run_installed.root / 'x.sif'), 'osu_bw', *arguments]
     expected = ''.join(f'[{text}]\n' for text in words)
     assert done.stdout.startswith(expected) and (done.returncode, done.stderr) == (77, '')
 
 
-def test_osu_exec_runs_any_command_and_osu_shell_a_shell(installed):
-    sif = str(installed.root / 'x.sif')
-    assert installed('osu-exec', 'ls', '-l /').stdout.startswith(f'[--quiet]\n[exec]\n[{sif}]\n[ls]\n[-l /]\n')
-    assert installed('osu-shell').stdout.startswith(f'[--quiet]\n[shell]\n[{sif}]\n')
+def test_osu_exec_runs_any_command_and_osu_shell_a_shell(run_installed):
+    sif = str(run_installed.root / 'x.sif')
+    assert run_installed('osu-exec', 'ls', '-l /').stdout.startswith(f'[--quiet]\n[exec]\n[{sif}]\n[ls]\n[-l /]\n')
+    assert run_installed('osu-shell').stdout.startswith(f'[--quiet]\n[shell]\n[{sif}]\n')
 
 
 @pytest.mark.parametrize('there, source, options', [
     (['user-software'], 'user-software', ''), ([], None, ''),
     # between the two steps of make-squashfs
     (['user-software', 'user-software.squashfs'], 'user-software.squashfs', ':image-src=/,ro')])
-def test_software_of_the_user_is_that_of_the_installation_as_it_is_now(settled, there, source, options):
+def test_user_software_comes_from_the_current_installation(run_with_settings, there, source, options):
     """What the module has bound at load, and what another container module has, is not."""
     for name in there:
-        (settled.root / name).mkdir()
-    exported = {'APPTAINER_BIND': f'{settled.root}/user-software:/user-software,/mine',
+        (run_with_settings.root / name).mkdir()
+    exported = {'APPTAINER_BIND': f'{run_with_settings.root}/user-software:/user-software,/mine',
                 'SINGULARITY_BIND': '/theirs:/user-software'}
-    found = settled(**exported)['APPTAINER_BIND']
-    own = [f'{settled.root}/{source}:/user-software{options}'] if source else []
-    theirs = [] if source else [f'{settled.root}/user-software:/user-software', '/theirs:/user-software']
+    found = run_with_settings(**exported)['APPTAINER_BIND']
+    own = [f'{run_with_settings.root}/{source}:/user-software{options}'] if source else []
+    theirs = [] if source else [f'{run_with_settings.root}/user-software:/user-software', '/theirs:/user-software']
     assert found == ','.join([*OURS, *own, *theirs[:1], '/mine', *theirs[1:]])
 
 
-def test_through_the_entrypoint_where_the_module_says_so(installed):
-    sif = str(installed.root / 'x.sif')
+def test_command_uses_the_entrypoint_set_by_the_module(run_installed):
+    sif = str(run_installed.root / 'x.sif')
     through, run = {'start': 'run'}, '[--quiet]\n[run]\n'
-    assert installed('osu_bw', 'H', 'a b', **through).stdout.startswith(f'{run}[{sif}]\n[osu_bw]\n[H]\n[a b]\n')
-    assert installed('osu-shell', '--nv', **through).stdout.startswith(f'{run}[--nv]\n[{sif}]\n[/bin/bash]\n')
+    assert run_installed('osu_bw', 'H', 'a b', **through).stdout.startswith(f'{run}[{sif}]\n[osu_bw]\n[H]\n[a b]\n')
+    assert run_installed('osu-shell', '--nv', **through).stdout.startswith(f'{run}[--nv]\n[{sif}]\n[/bin/bash]\n')
 
 
-def test_the_runtime_takes_the_place_of_the_wrapper(installed):
-    (installed.root / 'runtime').write_text('#!/bin/bash\necho $$\nexec sleep 60\n')
-    process = subprocess.Popen([str(installed.root / 'bin' / 'osu_bw')], env=installed.environment,
+def test_the_runtime_takes_the_place_of_the_wrapper(run_installed):
+    (run_installed.root / 'runtime').write_text('#!/bin/bash\necho $$\nexec sleep 60\n')
+    process = subprocess.Popen([str(run_installed.root / 'bin' / 'osu_bw')], env=run_installed.environment,
                                stdout=subprocess.PIPE, text=True)
     assert int(process.stdout.readline()) == process.pid
     time.sleep(0.1)
@@ -118,8 +118,8 @@ def test_the_runtime_takes_the_place_of_the_wrapper(installed):
     process.stdout.close()
 
 
-def test_ranks_without_pmi_are_an_error_that_names_the_right_one(installed):
-    done = installed('osu_bw', SLURM_STEP_NUM_TASKS='2')
+def test_missing_pmi_is_an_error_that_names_the_right_type(run_installed):
+    done = run_installed('osu_bw', SLURM_STEP_NUM_TASKS='2')
     assert done.returncode == 1 and done.stdout == ''
     assert 'PMI_FD' in done.stderr and 'srun --mpi=pmi2' in done.stderr
 
@@ -132,29 +132,29 @@ OURS = ['/host/libmpi.so:/opt/host-mpi/lib/libmpi.so.12', '/users:/users']
 
 
 @pytest.fixture
-def settled(installed):
+def run_with_settings(run_installed):
     """The same installation with more settings, and no module that is loaded; gives what the runtime sees (dict)."""
-    (installed.root / 'runtime').write_text('#!/bin/bash\nprintf "%s|" "$@" >&2\nenv -0\n')
-    installed.settings.update(SETTINGS)
+    (run_installed.root / 'runtime').write_text('#!/bin/bash\nprintf "%s|" "$@" >&2\nenv -0\n')
+    run_installed.settings.update(SETTINGS)
 
     def call(name='osu_bw', *arguments, **words):
-        done = installed(name, *arguments, **words)
+        done = run_installed(name, *arguments, **words)
         assert done.returncode == 0, done.stderr
         return dict([text.partition('=')[::2] for text in done.stdout.split('\0')], words=done.stderr.split('|'))
-    call.root = installed.root
-    call.fails = installed
+    call.root = run_installed.root
+    call.fails = run_installed
     return call
 
 
-def test_without_its_module_a_command_gets_all_that_the_module_promises(settled):
-    (settled.root / 'host-mpi.sh').touch()
-    found = settled()
-    assert found['words'][:4] == ['--quiet', 'exec', str(settled.root / 'x.sif'), 'osu_bw']
-    assert found['APPTAINER_BIND'].split(',') == [f'{settled.root}/host-mpi.sh:{INJECTION}', *OURS]
+def test_command_without_its_module_gets_the_module_settings(run_with_settings):
+    (run_with_settings.root / 'host-mpi.sh').touch()
+    found = run_with_settings()
+    assert found['words'][:4] == ['--quiet', 'exec', str(run_with_settings.root / 'x.sif'), 'osu_bw']
+    assert found['APPTAINER_BIND'].split(',') == [f'{run_with_settings.root}/host-mpi.sh:{INJECTION}', *OURS]
     assert (found['FI_PROVIDER'], found['FI_WORDS']) == ('tcp', 'a b=c')
-    assert settled(FI_PROVIDER='mine')['FI_PROVIDER'] == 'mine'
-    with_module = settled(OSU_MODULE_ROOT=str(settled.root))
-    assert with_module['NCCL_NET_PLUGIN'] == '/p' and settled(NCCL_NET_PLUGIN='mine')['NCCL_NET_PLUGIN'] == 'mine'
+    assert run_with_settings(FI_PROVIDER='mine')['FI_PROVIDER'] == 'mine'
+    with_module = run_with_settings(OSU_MODULE_ROOT=str(run_with_settings.root))
+    assert with_module['NCCL_NET_PLUGIN'] == '/p' and run_with_settings(NCCL_NET_PLUGIN='mine')['NCCL_NET_PLUGIN'] == 'mine'
     assert 'FI_PROVIDER' not in with_module, 'unset since the module was loaded'
 
 
@@ -164,100 +164,100 @@ def test_without_its_module_a_command_gets_all_that_the_module_promises(settled)
     ({'APPTAINER_BIND': '/users,/mine,/mine', 'SINGULARITY_BINDPATH': '/mine'}, [*OURS, '/mine']),
     ({'APPTAINER_BIND': '/other:/users:ro'}, [OURS[0], '/other:/users:ro']),
     ({'APPTAINER_BIND': '/users/me:/users/me/x,/my/opt:/opt/'}, ['/my/opt:/opt/', *OURS, '/users/me:/users/me/x'])])
-def test_what_a_user_exports_adds_to_ours_and_never_replaces_it(settled, exported, binds_):
-    found = settled(APPTAINERENV_LD_LIBRARY_PATH='/my/lib', **exported)
+def test_user_exports_are_added_and_replace_nothing(run_with_settings, exported, binds_):
+    found = run_with_settings(APPTAINERENV_LD_LIBRARY_PATH='/my/lib', **exported)
     assert found['APPTAINER_BIND'].split(',') == binds_ and 'SINGULARITY_BIND' not in found
     assert found['APPTAINERENV_LD_LIBRARY_PATH'] == '/my/lib'
 
 
 @pytest.mark.parametrize('own', [True, False])
-def test_what_another_module_of_ours_has_set_stays_out(settled, tmp_path, own):
+def test_settings_of_another_module_are_ignored(run_with_settings, tmp_path, own):
     """Its injection above all, which has the target of ours."""
     other = tmp_path / 'other'
     other.mkdir()
     (other / 'host-mpi.sh').touch()
     (other / 'call-settings').write_text('image y.sif\nbind /z:/z\nfiles /spool:/spool\ndefault FI_PROVIDER=z\n')
     if own:
-        (settled.root / 'host-mpi.sh').touch()
-    found = settled(OSU_MODULE_ROOT=str(other), MPI_CONTAINER_IMAGE=str(other / 'y.sif'), FI_PROVIDER='z',
+        (run_with_settings.root / 'host-mpi.sh').touch()
+    found = run_with_settings(OSU_MODULE_ROOT=str(other), MPI_CONTAINER_IMAGE=str(other / 'y.sif'), FI_PROVIDER='z',
                     APPTAINER_BIND=f'{other}/host-mpi.sh:{INJECTION},/z:/z,/mine,/spool')
-    ours = [f'{settled.root}/host-mpi.sh:{INJECTION}'] if own else []
-    assert found['words'][2] == str(settled.root / 'x.sif')
+    ours = [f'{run_with_settings.root}/host-mpi.sh:{INJECTION}'] if own else []
+    assert found['words'][2] == str(run_with_settings.root / 'x.sif')
     assert found['APPTAINER_BIND'].split(',') == [*ours, *OURS, '/mine']
     assert found['FI_PROVIDER'] == 'tcp'
 
 
-def test_an_image_that_the_user_names_is_taken(settled):
-    assert settled(MPI_CONTAINER_IMAGE='/dev/null')['words'][2] == '/dev/null'
+def test_image_named_by_the_user_is_used(run_with_settings):
+    assert run_with_settings(MPI_CONTAINER_IMAGE='/dev/null')['words'][2] == '/dev/null'
 
 
 @pytest.mark.parametrize('words', [['--cleanenv'], ['--containall'], ['-ce'], ['--pwd', '/', '-e']])
-def test_options_for_a_clean_environment_keep_what_makes_a_rank(settled, words):
+def test_clean_environment_options_keep_rank_variables(run_with_settings, words):
     variables = {'PMI_FD': '7', 'SLURM_PROCID': '1', 'MINE': 'no'}
-    for found in (settled('osu-exec', *words, '--', 'x', **variables),
-                  settled(MPI_CONTAINER_OPTIONS=' '.join(words), **variables)):
+    for found in (run_with_settings('osu-exec', *words, '--', 'x', **variables),
+                  run_with_settings(MPI_CONTAINER_OPTIONS=' '.join(words), **variables)):
         assert (found['APPTAINERENV_PMI_FD'], found['APPTAINERENV_SLURM_PROCID']) == ('7', '1')
         assert found['words'][2:2 + len(words)] == words and 'APPTAINERENV_MINE' not in found
-    assert 'APPTAINERENV_PMI_FD' not in settled('osu-exec', '--env', 'A=e', '--', 'ls', '-e', **variables)
+    assert 'APPTAINERENV_PMI_FD' not in run_with_settings('osu-exec', '--env', 'A=e', '--', 'ls', '-e', **variables)
 
 
-def test_a_clean_environment_keeps_what_makes_a_rank(settled):
+def test_clean_environment_keeps_rank_variables(run_with_settings):
     variables = {'PMI_FD': '7', 'PMIX_RANK': '1', 'SLURM_PROCID': '1', 'MINE': 'no'}
-    found = settled(SINGULARITY_CLEANENV='1', **variables)
+    found = run_with_settings(SINGULARITY_CLEANENV='1', **variables)
     assert {f'APPTAINERENV_{key}' for key in [*variables, 'FI_PROVIDER']} - set(found) == {'APPTAINERENV_MINE'}
 
 
-def test_the_image_of_the_site_is_taken_where_the_copy_is_gone(settled, tmp_path):
-    (settled.root / 'x.sif').unlink()
+def test_site_image_replaces_a_missing_copy(run_with_settings, tmp_path):
+    (run_with_settings.root / 'x.sif').unlink()
     (tmp_path / 'central').mkdir()
     (tmp_path / 'central' / 'x.sif').touch()
-    settled.fails.settings['image_folders'] = f'{{REPOSITORY}}/sifs /nowhere {tmp_path}/central'
-    assert settled()['words'][2] == str(tmp_path / 'central' / 'x.sif')
+    run_with_settings.fails.settings['image_folders'] = f'{{REPOSITORY}}/sifs /nowhere {tmp_path}/central'
+    assert run_with_settings()['words'][2] == str(tmp_path / 'central' / 'x.sif')
     (tmp_path / 'other' / 'sifs').mkdir(parents=True)
     (tmp_path / 'other' / 'sifs' / 'x.sif').touch()
-    assert settled(REPOSITORY=f'{tmp_path}/other')['words'][2] == str(tmp_path / 'other' / 'sifs' / 'x.sif')
+    assert run_with_settings(REPOSITORY=f'{tmp_path}/other')['words'][2] == str(tmp_path / 'other' / 'sifs' / 'x.sif')
     (tmp_path / 'central' / 'x.sif').unlink()
-    done = settled.fails('osu_bw')
-    assert done.returncode == 1 and str(settled.root / 'x.sif') in done.stderr
+    done = run_with_settings.fails('osu_bw')
+    assert done.returncode == 1 and str(run_with_settings.root / 'x.sif') in done.stderr
 
 
-def test_options_of_the_runtime_go_through(settled):
-    sif = str(settled.root / 'x.sif')
-    assert settled('osu-exec', '--env', 'A=b c', '-B', '/x', '--', 'ls', '--', '-l')['words'][:-1] == [
+def test_runtime_options_are_passed(run_with_settings):
+    sif = str(run_with_settings.root / 'x.sif')
+    assert run_with_settings('osu-exec', '--env', 'A=b c', '-B', '/x', '--', 'ls', '--', '-l')['words'][:-1] == [
         '--quiet', 'exec', '--env', 'A=b c', '-B', '/x', sif, 'ls', '--', '-l']
-    assert settled(MPI_CONTAINER_OPTIONS='--pwd /tmp')['words'][:5] == ['--quiet', 'exec', '--pwd', '/tmp', sif]
-    assert settled('osu-shell', '-c', 'echo "a b"')['words'][:-1] == [
+    assert run_with_settings(MPI_CONTAINER_OPTIONS='--pwd /tmp')['words'][:5] == ['--quiet', 'exec', '--pwd', '/tmp', sif]
+    assert run_with_settings('osu-shell', '-c', 'echo "a b"')['words'][:-1] == [
         '--quiet', 'exec', sif, '/bin/sh', '-c', 'echo "a b"']
-    done = settled.fails('osu-exec', '--env', 'A=b', 'ls')
+    done = run_with_settings.fails('osu-exec', '--env', 'A=b', 'ls')
     assert done.returncode == 1 and ' -- ' in done.stderr
 
 
-def binds(done, prefix='APPTAINER'):
+def list_binds(done, prefix='APPTAINER'):
     """The binds (list) that the runtime was given."""
     return done.stdout.split(f'{prefix}_BIND=')[1].split()[0].split(',')
 
 
 @pytest.mark.parametrize('prefix', ['APPTAINER', 'SINGULARITY'])
-def test_files_of_the_node_are_bound_where_they_exist(installed, tmp_path, prefix):
+def test_files_of_the_node_are_bound_where_they_exist(run_installed, tmp_path, prefix):
     (tmp_path / 'there').touch()
     (tmp_path / f'config-{os.uname().release}').touch()
     there, gone = tmp_path / 'there', tmp_path / 'gone'
     # where the module was loaded both were there, and it has bound them
-    done = installed('osu_bw', prefix=prefix, files=(
+    done = run_installed('osu_bw', prefix=prefix, files=(
         f'{there}:{there},{gone}:{gone},{tmp_path}/config-{{kernel}}:/boot/config-{{kernel}}|X=0'),
         **{f'{prefix}_BIND': f'/mine,{there},{gone}:{gone},{gone}'})
-    assert binds(done, prefix) == [f'{there}:{there}', f'{tmp_path}/config-{os.uname().release}:/boot/config-'
+    assert list_binds(done, prefix) == [f'{there}:{there}', f'{tmp_path}/config-{os.uname().release}:/boot/config-'
                                    f'{os.uname().release}', '/mine']
 
 
 @pytest.fixture
-def watched(installed):
+def run_with_proof_files(run_installed):
     """The installation with the files of osu-proof."""
-    install_proof(str(installed.root))
-    return installed
+    install_proof(str(run_installed.root))
+    return run_installed
 
 
-def files_of(folder, seconds=5):
+def list_rank_files(folder, seconds=5):
     """Names of the files of ranks that samplers leave below a folder."""
     end = time.monotonic() + seconds
     while time.monotonic() < end and not list(folder.rglob('rank-*.json')):
@@ -270,13 +270,13 @@ STEP = {'SLURM_JOB_ID': '7', 'SLURM_STEP_ID': '2', 'SLURM_PROCID': '3', 'SLURM_S
 
 @pytest.mark.parametrize('value, file', [('1', 'osu-proof-7.2/rank-3.json'),
                                          ('my folder', 'my folder/7.2/rank-3.json')])
-def test_osu_proof_starts_a_sampler_and_changes_nothing_else(watched, tmp_path, monkeypatch, value, file):
+def test_osu_proof_starts_a_sampler_and_changes_nothing_else(run_with_proof_files, tmp_path, monkeypatch, value, file):
     (tmp_path / 'here').mkdir()
     monkeypatch.chdir(tmp_path / 'here')
-    plain = watched('osu-exec', 'ls', '-l /', CODE='7')
-    done = watched('osu-exec', 'ls', '-l /', CODE='7', OSU_PROOF=value, **STEP)
+    plain = run_with_proof_files('osu-exec', 'ls', '-l /', CODE='7')
+    done = run_with_proof_files('osu-exec', 'ls', '-l /', CODE='7', OSU_PROOF=value, **STEP)
     assert (done.stdout, done.stderr, done.returncode) == (plain.stdout, '', 7)
-    assert files_of(tmp_path / 'here') == [file]
+    assert list_rank_files(tmp_path / 'here') == [file]
 
 
 @pytest.mark.parametrize('here, variables', [
@@ -290,23 +290,23 @@ def test_osu_proof_starts_a_sampler_and_changes_nothing_else(watched, tmp_path, 
 @pytest.mark.parametrize('can_share, switch, how', [
     ('1', None, 'exec --sharens {image} cat /proc/self/stat -'), ('1', '0', None), (None, None, None),
     (None, 'instance', 'instance start {image} ranks')])
-def test_one_container_is_started_for_ranks_of_a_node_and_never_for_one_rank(installed, here, variables, can_share,
+def test_only_several_ranks_of_a_node_share_a_container(run_installed, here, variables, can_share,
                                                                              switch, how):
     """This runtime starts none, so each rank ends up in one of its own."""
-    calls = installed.root / 'calls'
-    (installed.root / 'runtime').write_text(
+    calls = run_installed.root / 'calls'
+    (run_installed.root / 'runtime').write_text(
         f'#!/bin/bash\nprintf "%s\\n" "$*" >>"{calls}"; [[ $* != *" instance start "* ]]\n')
-    done = installed('osu_bw', share=can_share, SLURM_JOB_ID=str(os.getpid()), SLURM_STEP_ID='0', OSU_SHARE=switch,
+    done = run_installed('osu_bw', share=can_share, SLURM_JOB_ID=str(os.getpid()), SLURM_STEP_ID='0', OSU_SHARE=switch,
                      **variables)
     assert done.returncode == 0, done.stderr
-    image = installed.root / 'x.sif'
+    image = run_installed.root / 'x.sif'
     started = [f'--quiet {how.format(image=image)}'] if here > 1 and how else []
     wanted = [*started, f'--quiet exec {image} osu_bw']
     assert calls.read_text().splitlines()[:len(wanted)] == wanted
 
 
 @pytest.fixture
-def in_memory():
+def make_shm_path():
     """Function (text) -> path in /dev/shm, of the rest of the name that a step's folder has; all are removed."""
     made = []
 
@@ -319,8 +319,8 @@ def in_memory():
             run(['rm', '-rf', found])
 
 
-def test_what_a_killed_keeper_has_left_is_removed_and_what_ranks_hold_is_not(installed, in_memory):
-    left, held = in_memory(f'{os.getpid()}-left'), in_memory(f'{os.getpid()}-held')
+def test_only_unused_folders_of_a_killed_keeper_are_removed(run_installed, make_shm_path):
+    left, held = make_shm_path(f'{os.getpid()}-left'), make_shm_path(f'{os.getpid()}-held')
     for path in (left, held):
         path.mkdir(mode=0o700)
         (path / 'state').write_text('1 2 x\n')
@@ -328,7 +328,7 @@ def test_what_a_killed_keeper_has_left_is_removed_and_what_ranks_hold_is_not(ins
         while not (held / 'ranks').exists():
             time.sleep(0.02)
         words = {'share': '1', 'SLURM_JOB_ID': str(os.getpid()), 'SLURM_STEP_TASKS_PER_NODE': '2'}
-        assert installed('osu_bw', **words).returncode == 0
+        assert run_installed('osu_bw', **words).returncode == 0
         end = time.monotonic() + 10
         while left.exists() and time.monotonic() < end:
             time.sleep(0.02)
@@ -337,16 +337,16 @@ def test_what_a_killed_keeper_has_left_is_removed_and_what_ranks_hold_is_not(ins
 
 
 @pytest.mark.parametrize('ranks', [1, 2])
-def test_ranks_that_share_no_container_are_told_so(installed, ranks):
+def test_ranks_without_shared_container_get_variables(run_installed, ranks):
     """Also where the runtime cannot share one. root needs it never."""
-    (installed.root / 'runtime').write_text('#!/bin/bash\nprintf "%s %s\\n" "${MPI_A-unset}" "${MPI_B-unset}"\n')
-    done = installed('osu_bw', apart='MPI_A=0 MPI_B=0', MPI_B='mine', SLURM_STEP_TASKS_PER_NODE=str(ranks))
+    (run_installed.root / 'runtime').write_text('#!/bin/bash\nprintf "%s %s\\n" "${MPI_A-unset}" "${MPI_B-unset}"\n')
+    done = run_installed('osu_bw', apart='MPI_A=0 MPI_B=0', MPI_B='mine', SLURM_STEP_TASKS_PER_NODE=str(ranks))
     assert done.stdout == ('0 mine\n' if ranks > 1 and os.getuid() else 'unset mine\n'), done.stderr
 
 
-def test_wrappers_of_another_tool_find_the_image_elsewhere_and_end_with_their_program(installed, tmp_path):
+def test_foreign_wrapper_finds_its_image_and_ends_with_program(run_installed, tmp_path):
     """As lumi-container-wrapper makes them: a bash that calls the runtime and stays."""
-    other = installed.root / 'other' / 'bin' / 'osu_bw'
+    other = run_installed.root / 'other' / 'bin' / 'osu_bw'
     other.parent.mkdir(parents=True)
     other.write_text('#!/bin/bash\nsingularity --silent exec "$(dirname "$0")/../container.sif" osu_bw "$@"\n'
                      'echo after\n')
@@ -356,17 +356,17 @@ def test_wrappers_of_another_tool_find_the_image_elsewhere_and_end_with_their_pr
     runtime.parent.mkdir()
     runtime.write_text('#!/bin/bash\nprintf "%s\\n" "$@" "$SINGULARITY_BIND"\n')
     runtime.chmod(0o755)
-    done = installed('osu_bw', 'a b', wrappers='other/bin', prefix='SINGULARITY', bind='/a:/b',
+    done = run_installed('osu_bw', 'a b', wrappers='other/bin', prefix='SINGULARITY', bind='/a:/b',
                      PATH=f"{runtime.parent}:{os.environ['PATH']}")
-    assert done.stdout == f"--silent\nexec\n{installed.root / 'x.sif'}\nosu_bw\na b\n/a:/b\n", done.stderr
+    assert done.stdout == f"--silent\nexec\n{run_installed.root / 'x.sif'}\nosu_bw\na b\n/a:/b\n", done.stderr
 
 
 @pytest.mark.parametrize('folder, more', [('scratch', {}), ('scratch', {'HOME': '{there}'}), ('gone', {})])
-def test_tmpdir_is_bound_where_nothing_else_binds_it(installed, folder, more):
+def test_tmpdir_is_bound_unless_another_bind_covers_it(run_installed, folder, more):
     with tempfile.TemporaryDirectory(dir='/dev/shm') as there:
         more = {name: value.format(there=there) for name, value in more.items()}
         os.mkdir(os.path.join(there, 'scratch'))
-        done = installed('osu_bw', TMPDIR=f'{there}/{folder}', **more)
+        done = run_installed('osu_bw', TMPDIR=f'{there}/{folder}', **more)
         binds = done.stdout.split('APPTAINER_BIND=')[1].split()[0]
         assert binds == (f'{there}/scratch' if folder == 'scratch' and not more else 'unset')
 
@@ -394,7 +394,7 @@ def explain(tmp_path):
     return call
 
 
-def test_what_is_whole_is_printed(explain):
+def test_valid_settings_file_is_printed(explain):
     done = explain(GOOD)
     assert done.returncode == 0 and 'osu-container/pure' in done.stdout and 'x-25' in done.stdout, done.stderr
 
@@ -428,7 +428,7 @@ def installed_make_squashfs(tmp_path):
     return call
 
 
-def content(root):
+def read_user_software(root):
     """What is there of the user's (dict): path -> bytes, or where a link leads; mode."""
     found = {}
     for path in sorted(root.glob('user-software*')):
@@ -438,13 +438,13 @@ def content(root):
     return found
 
 
-def test_packing_and_unpacking_gives_the_same(installed_make_squashfs):
-    before = content(installed_make_squashfs.root)
+def test_packing_and_unpacking_preserves_the_files(installed_make_squashfs):
+    before = read_user_software(installed_make_squashfs.root)
     done = installed_make_squashfs('make-squashfs')
-    assert done.returncode == 0 and list(content(installed_make_squashfs.root)) == [IMAGE], done.stderr
+    assert done.returncode == 0 and list(read_user_software(installed_make_squashfs.root)) == [IMAGE], done.stderr
     assert str(installed_make_squashfs.root / IMAGE) in done.stdout
     done = installed_make_squashfs('unmake-squashfs')
-    assert done.returncode == 0 and content(installed_make_squashfs.root) == before, done.stderr
+    assert done.returncode == 0 and read_user_software(installed_make_squashfs.root) == before, done.stderr
 
 
 @pytest.mark.parametrize('name, change', [
@@ -453,9 +453,9 @@ def test_packing_and_unpacking_gives_the_same(installed_make_squashfs):
     ('unmake-squashfs', lambda root: (root / FOLDER).rename(root / 'away') and (root / IMAGE).write_text('damaged'))])
 def test_a_failure_changes_nothing(installed_make_squashfs, name, change):
     change(installed_make_squashfs.root)
-    before = content(installed_make_squashfs.root)
+    before = read_user_software(installed_make_squashfs.root)
     done = installed_make_squashfs(name)
-    assert done.returncode == 1 and done.stderr and content(installed_make_squashfs.root) == before
+    assert done.returncode == 1 and done.stderr and read_user_software(installed_make_squashfs.root) == before
 
 
 @pytest.mark.parametrize('name, program', [('make-squashfs', 'mksquashfs'), ('unmake-squashfs', 'unsquashfs')])
@@ -464,7 +464,7 @@ def test_an_interruption_loses_nothing(installed_make_squashfs, tmp_path, name, 
     """While the program writes, by a terminal or a job's end: all processes get the signal."""
     if name == 'unmake-squashfs':
         assert installed_make_squashfs('make-squashfs').returncode == 0
-    before, path = content(installed_make_squashfs.root), tmp_path / 'path'
+    before, path = read_user_software(installed_make_squashfs.root), tmp_path / 'path'
     path.mkdir()
     (path / program).write_text(f'#!/bin/bash\n{shutil.which(program)} "$@"\n'
                                 f'touch {tmp_path}/half; exec sleep 60\n')
@@ -475,7 +475,7 @@ def test_an_interruption_loses_nothing(installed_make_squashfs, tmp_path, name, 
         time.sleep(0.02)
     os.killpg(process.pid, sent)
     process.wait(20)
-    left = content(installed_make_squashfs.root)
+    left = read_user_software(installed_make_squashfs.root)
     assert process.returncode and {key: left[key] for key in before} == before
     if sent != signal.SIGKILL:
         assert left == before

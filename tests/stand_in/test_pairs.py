@@ -12,33 +12,33 @@ pytestmark = pytest.mark.system
 TONIGHT = int(datetime.date.today().strftime('%Y%m%d')) * 1000
 
 
-def told(one):
+def format_result(one):
     """Return what a test that fails should say (str) of a Tried."""
-    return f"{cases.odd(one.case)}\n{one.why}\non paper: {one.on_paper}\n{one.because}\n{one.outcome.output}"
+    return f"{cases.list_unusual_fields(one.case)}\n{one.why}\non paper: {one.on_paper}\n{one.because}\n{one.outcome.output}"
 
 
 # For real
 
 @pytest.mark.parametrize('case', [pytest.param(case, id=f'seed-{seed}') for seed, case in
-                                  cases.draws(1, 4, few=True).items()])
+                                  cases.draw_cases(1, 4, few=True).items()])
 def test_a_random_pair_is_judged_as_it_runs(case, slurm):
-    one = running.tried(case)
-    assert 'wrong' not in (one.agrees, one.on_paper[0]), told(one)
+    one = running.try_case(case)
+    assert 'wrong' not in (one.agrees, one.on_paper[0]), format_result(one)
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize('case', [pytest.param(case, id=f'seed-{seed}') for seed, case in
-                                  cases.draws(TONIGHT, 300).items()])
-def test_a_random_pair_of_tonight(case, slurm):
-    one = running.tried(case)
-    assert one.agrees != 'wrong', told(one)
+                                  cases.draw_cases(TONIGHT, 300).items()])
+def test_nightly_random_pair_is_judged_as_it_runs(case, slurm):
+    one = running.try_case(case)
+    assert one.agrees != 'wrong', format_result(one)
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize('case', cases.KEPT, ids=lambda case: ', '.join(cases.odd(case).values()))
-def test_what_was_wrong_once_is_right_or_unknown(case, slurm):
-    one = running.tried(case)
-    assert one.agrees != 'wrong', told(one)
+@pytest.mark.parametrize('case', cases.KEPT, ids=lambda case: ', '.join(cases.list_unusual_fields(case).values()))
+def test_formerly_wrong_pair_is_right_or_unknown(case, slurm):
+    one = running.try_case(case)
+    assert one.agrees != 'wrong', format_result(one)
 
 
 #: By the loader, and by nothing before it
@@ -46,9 +46,9 @@ TOO_OLD = cases.PLAIN._replace(mpi='mpich-5.0.2', host='mpich-4.2.3')
 
 
 @pytest.mark.nightly
-def test_a_rule_that_is_missing_is_noticed(slurm, monkeypatch):
-    assert running.tried(TOO_OLD).agrees == 'right'
+def test_missing_rule_is_noticed(slurm, monkeypatch):
+    assert running.try_case(TOO_OLD).agrees == 'right'
     rules = [one for one in verdict_rules.RULES if one.name != 'symbol version']
     monkeypatch.setattr(verdict_rules, 'RULES', rules)
-    one = running.tried(TOO_OLD)
+    one = running.try_case(TOO_OLD)
     assert (one.outcome.happened, one.agrees) == ('fails', 'wrong') and 'FABRIC_1.9' in one.outcome.text

@@ -12,17 +12,17 @@ import pytest
 
 from osu_container.data.approaches import APPROACHES
 from osu_container.data.sites import SITES
-from osu_container.verdict.settings import runs_on
-from osu_container.verdict.site_choice import site_entry
+from osu_container.verdict.settings import can_launch_approach
+from osu_container.verdict.site_choice import resolve_site
 from tests.helpers.elf_folder import LIBC, ElfFolder
-from tests.helpers.machine import PROJECT, StandIn, folded, one_of_each, run
+from tests.helpers.machine import PROJECT, StandIn, fold_whitespace, mark_repeats_nightly, run
 
 pytestmark = pytest.mark.system
 
 LUMI = [site for site in SITES if site.startswith('lumi')]
 CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']
-              and all(runs_on(APPROACHES[name], site_entry(site)) for site in LUMI)]
-EACH = one_of_each([(site, approach) for site in sorted(LUMI, key='lumi-25.03'.__ne__) for approach in CONTAINERS],
+              and all(can_launch_approach(APPROACHES[name], resolve_site(site)) for site in LUMI)]
+EACH = mark_repeats_nightly([(site, approach) for site in sorted(LUMI, key='lumi-25.03'.__ne__) for approach in CONTAINERS],
                    lambda site, approach: approach)
 #: name in the site data -> name in a proof
 IN_PROOF = {'libmpi_gtl_hsa': 'libmpi_gtl', **{name: name for name in ('libmpi', 'libfabric', 'libcxi',
@@ -35,7 +35,7 @@ class Stack(StandIn):
     @property
     def data(self):
         """The whole entry of the site."""
-        return site_entry(self.site)
+        return resolve_site(self.site)
 
     def install(self, *approaches, options=()):
         """Install the modules of approaches; return CompletedProcess."""
@@ -50,13 +50,13 @@ class Stack(StandIn):
     def prove(self, approach, folder, **variables):
         """Run osu_latency with a proof of each rank; return [proof (dict)] by rank."""
         script = f'module load osu-container/{approach} && srun {{prove}} osu_latency -m 4096 -i 300 H H'
-        done, found = self.proofs(script, folder, **variables)
+        done, found = self.run_proofs(script, folder, **variables)
         assert re.search(r'^ *4096 +\d', done.stdout, re.M), done.stdout
         return found
 
 
 @contextlib.contextmanager
-def hidden(*paths):
+def hide_paths(*paths):
     """Move files or folders of a tree away, and back at the end."""
     for path in paths:
         os.rename(path, f'{path}.hidden')
@@ -82,13 +82,13 @@ def stack(slurm, tmp_path_factory):
 
 
 @pytest.fixture
-def own_stack(tmp_path):
+def fresh_stack(tmp_path):
     """Stack of LUMI of this test alone, to be changed, with no module installed."""
     return Stack('lumi-25.03', tmp_path)
 
 
 @pytest.mark.parametrize('site, approach', EACH)
-def test_each_rank_has_the_files_and_variables_of_the_module_and_a_users_value_wins(site, approach, stack, tmp_path):
+def test_ranks_get_module_files_and_user_variables_win(site, approach, stack, tmp_path):
     entry, this = APPROACHES[approach], stack(site)
     from_host = entry['inject'] + entry['inject_if_known']
     loaded = this.shell(f'module load osu-container/{approach}; env').stdout
@@ -110,7 +110,7 @@ def test_each_rank_has_the_files_and_variables_of_the_module_and_a_users_value_w
 
 
 @pytest.mark.parametrize('approach, family', [('bind', ''), ('hybrid', 'family("containerbindings")')])
-def test_another_container_has_nothing_of_ours_and_ours_is_whole_again(approach, family, stack, make_sif, tmp_path):
+def test_other_container_gets_no_injection_and_ours_is_restored(approach, family, stack, make_sif, tmp_path):
     """LUMI's singularity-AI-bindings and lumi-aif-singularity-bindings are of the family, its PyTorch is of none."""
     # the GTL needs libstdc++, which this image lacks: preloaded all the same, no program of it would start
     image = ElfFolder(tmp_path / 'theirs').copy('/bin/sh').copy('/bin/true').copy(LIBC)
@@ -120,7 +120,7 @@ def test_another_container_has_nothing_of_ours_and_ours_is_whole_again(approach,
                                          f'setenv("SINGULARITY_BIND", "{tmp_path}:/mnt")\n')
     look = (f'singularity -q exec {sif} sh -c \'echo "$LD_LIBRARY_PATH,$LD_PRELOAD"; echo /opt/host-mpi* /mnt/*.sif\'; '
             'echo "$SIF $SINGULARITY_BIND"; ')
-    done, proofs = stack('lumi-25.03').proofs(
+    done, proofs = stack('lumi-25.03').run_proofs(
         f'module use {tmp_path}; {ours}; {look} module load theirs; {look} module unload theirs; echo "$SIF"; '
         f'{ours if family else ":"}; srun {{prove}} osu_latency -m 4096 -i 300 H H >&2; {ours}; '
         'echo "$SIF $SINGULARITY_BIND"', tmp_path / 'proofs')
@@ -136,21 +136,21 @@ def test_another_container_has_nothing_of_ours_and_ours_is_whole_again(approach,
             'libhsa-runtime64.so.1', 'libmpi_gtl_hsa.so.0'] * (approach == 'bind')
 
 
-@pytest.mark.parametrize('approach', one_of_each(['hybrid', 'opensource']))
-def test_without_the_kernels_configuration_dmabuf_is_switched_off(approach, stack):
+@pytest.mark.parametrize('approach', mark_repeats_nightly(['hybrid', 'opensource']))
+def test_missing_kernel_configuration_disables_dmabuf(approach, stack):
     this = stack('lumi-25.03')
     script = f'module load osu-container/{approach}; osu-exec env; osu-exec true && echo ran'
     assert '\nFI_HMEM_ROCR_USE_DMABUF' not in this.shell(script).stdout
-    with hidden(this.tree / 'boot'):
+    with hide_paths(this.tree / 'boot'):
         without = this.shell(script).stdout
         assert '\nFI_HMEM_ROCR_USE_DMABUF=0\n' in without and 'ran' in without
         assert '\nFI_HMEM_ROCR_USE_DMABUF=1\n' in this.shell(script, FI_HMEM_ROCR_USE_DMABUF='1').stdout
 
 
-def test_a_host_library_that_is_gone_since_the_installation_is_told(stack):
+def test_removed_host_library_is_reported_at_load(stack):
     this = stack('lumi-25.03')
-    with hidden(this.host('libfabric'), this.host('libhsa-runtime64')):
-        bind, hybrid = (folded(this.shell(f'module load osu-container/{approach}').stderr)
+    with hide_paths(this.host('libfabric'), this.host('libhsa-runtime64')):
+        bind, hybrid = (fold_whitespace(this.shell(f'module load osu-container/{approach}').stderr)
                         for approach in ('bind', 'hybrid'))
         for text in (bind, hybrid):
             assert this.host('libfabric') in text
@@ -160,21 +160,21 @@ def test_a_host_library_that_is_gone_since_the_installation_is_told(stack):
         assert opensource.returncode == 0 and this.host('libfabric') not in opensource.stderr
         again = this.install('hybrid', options=['--sanity-check-only'])
         assert again.returncode != 0
-        assert this.host('libfabric') in folded(again.stdout)
+        assert this.host('libfabric') in fold_whitespace(again.stdout)
 
 
 @pytest.mark.usefixtures('slurm')
-def test_libfabric_replaced_by_a_newer_one_is_told_and_a_corrected_path_repairs_it(own_stack, tmp_path):
-    this = own_stack
+def test_replaced_libfabric_is_reported_and_a_new_path_fixes_it(fresh_stack, tmp_path):
+    this = fresh_stack
     assert this.install('hybrid').returncode == 0
     done = run([PROJECT / 'tests' / 'stand_in' / 'make', this.site, this.tree, '--update', 'libfabric=2.3.1'])
     assert done.returncode == 0, done.stderr
     stale = this.install('hybrid', options=['--rebuild'])
-    assert stale.returncode != 0 and this.host('libfabric') in folded(stale.stdout)
+    assert stale.returncode != 0 and this.host('libfabric') in fold_whitespace(stale.stdout)
     assert this.eb.module('osu-container/hybrid').exists(), 'an error takes the old module away'
     new = this.data['libraries']['libfabric']['value'].replace('1.22.0', '2.3.1')
     local = (this.tree / '_mpicontainer_local.py').read_text()
-    this.eb.local(local + f"OVERRIDES['libraries'] = {{'libfabric': _fact({new!r}, 'the update of today')}}\n")
+    this.eb.write_local_file(local + f"OVERRIDES['libraries'] = {{'libfabric': _fact({new!r}, 'the update of today')}}\n")
     done = this.install('hybrid', options=['--rebuild'])
     assert done.returncode == 0, done.stdout
     assert this.shell('module load osu-container/hybrid').stderr == ''
@@ -183,8 +183,8 @@ def test_libfabric_replaced_by_a_newer_one_is_told_and_a_corrected_path_repairs_
         assert proof['libraries']['libfabric']['release'] == '2.5.1'
 
 
-def test_the_site_is_recognised_by_host_name_and_loaded_stack(own_stack):
-    this = own_stack
+def test_the_site_is_recognised_by_host_name_and_loaded_stack(fresh_stack):
+    this = fresh_stack
     this.eb.environment.update(LUMI_STACK_VERSION='25.03', LUMI_STACK_PARTITION='container')
     # a host name of its own, in a namespace of its own
     eb = (f'hostname uan02 && exec {this.eb.command} osu-container-pure.eb --sysroot={this.tree}')
@@ -227,9 +227,9 @@ def wrap_container(tmp_path):
 
 
 @pytest.mark.usefixtures('slurm')
-@pytest.mark.parametrize('approach', one_of_each(['bind', 'hybrid']))
-def test_lumi_container_wrapper_keeps_binds_library_paths_and_preloads(approach, own_stack, wrap_container, tmp_path):
-    this = own_stack
+@pytest.mark.parametrize('approach', mark_repeats_nightly(['bind', 'hybrid']))
+def test_container_wrapper_keeps_binds_paths_and_preloads(approach, fresh_stack, wrap_container, tmp_path):
+    this = fresh_stack
     this.eb.environment['PATH'] = f"{wrap_container}:{this.eb.environment['PATH']}"
     done = this.install(approach, options=[WRAPPED])
     assert done.returncode == 0, done.stdout
@@ -243,8 +243,8 @@ def test_lumi_container_wrapper_keeps_binds_library_paths_and_preloads(approach,
         assert proof['variables'].get('LD_PRELOAD', '').count('gtl') == (approach == 'bind')
 
 
-def test_lumi_container_wrapper_that_is_absent_or_fails_is_told_and_nothing_is_left(own_stack, wrap_container):
-    this = own_stack
+def test_failed_container_wrapper_is_reported_and_leaves_nothing(fresh_stack, wrap_container):
+    this = fresh_stack
     done = this.install('hybrid', options=[WRAPPED])
     assert done.returncode != 0
     assert 'wrap-container' in done.stdout and 'PATH' in done.stdout
@@ -252,6 +252,6 @@ def test_lumi_container_wrapper_that_is_absent_or_fails_is_told_and_nothing_is_l
     this.eb.environment['BROKEN'] = '1'
     done = this.install('hybrid', options=[WRAPPED])
     assert done.returncode != 0 and 'osu_bw' in done.stdout and 'no space left' in done.stdout
-    assert this.eb.left_behind() == []
+    assert this.eb.list_leftovers() == []
     done = this.install('hybrid', options=['--try-amend=wrapper=tykky'])
-    assert done.returncode != 0 and re.search("'tykky'.* run-in-container", folded(done.stdout))
+    assert done.returncode != 0 and re.search("'tykky'.* run-in-container", fold_whitespace(done.stdout))

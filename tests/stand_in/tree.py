@@ -25,12 +25,12 @@ import tempfile
 from pathlib import Path
 
 from osu_container.base.places import PROJECT, STATE
-from osu_container.image.closure import closure
+from osu_container.image.closure import collect_dependencies
 from osu_container.image.elf import ElfError
 from osu_container.image.sif import ImageError
-from osu_container.install.site_image import image_folders
+from osu_container.install.site_image import list_image_folders
 from osu_container.verdict.rules.fabric import FABRIC_VERSIONS
-from osu_container.verdict.site_choice import site_entry
+from osu_container.verdict.site_choice import resolve_site
 from tests.stand_in.pairs import parts
 from tests.stand_in.pairs.parts import StandInError, run
 from tests.stand_in.systems import HOSTS
@@ -81,7 +81,7 @@ FABRIC_PLAIN = ('fi_strerror', 'fi_tostr', 'fi_tostr_r', 'fi_getparams', 'fi_fre
 FUNCTIONS = {'cxi': 'cxip', 'tcp': 'xnet', 'shm': 'smr', 'ofi_rxm': 'rxm', 'udp': 'udpx'}
 
 STAND_IN = PROJECT / 'tests' / 'stand_in'
-MACHINE_FOLDERS = site_entry('workstation')['library_folders']['value']
+MACHINE_FOLDERS = resolve_site('workstation')['library_folders']['value']
 
 #: Cray's programming environment. The site data name its compilers as commands and its modules by name.
 PE = 'opt/cray/pe'
@@ -95,7 +95,7 @@ FILES = {
 }
 
 
-def say(text):
+def print_progress(text):
     """Print one line of progress."""
     print(f"==> {text}", flush=True)
 
@@ -116,7 +116,7 @@ def debian_closure(soname):
     root = parts.debian('bookworm', 'rocm')
     folders = [str(root) + folder for folder in MACHINE_FOLDERS]
     library = next(root.glob(f'usr/lib/*/{soname}'))
-    libraries, missing = closure([str(library)], folders, lambda _: False)
+    libraries, missing = collect_dependencies([str(library)], folders, lambda _: False)
     if missing:
         raise StandInError(f"{library} needs {missing[0][0]}, which Debian's packages do not have")
     return {name: Path(facts.path) for name, facts in libraries.items()}
@@ -278,7 +278,7 @@ class Tree:
                 for name in (target.name, re.sub(r'\.so\..*', '.so', target.name)):
                     (folder / name).symlink_to(os.path.relpath(target.with_name(name), folder))
 
-    def planted(self, fact):
+    def list_planted_paths(self, fact):
         """Return the paths (list of Path) of a fact of the site's files, but those that only a step of Slurm has."""
         kernel = os.uname().release
         paths = [path.replace('{kernel}', kernel) for path in fact['value']]
@@ -287,13 +287,13 @@ class Tree:
     def make_files(self):
         """Make the files and folders that the site may bind, and those with images."""
         for name, fact in self.site['files'].items():
-            for target in self.planted(fact):
+            for target in self.list_planted_paths(fact):
                 if name in FILES:
                     target.parent.mkdir(parents=True, exist_ok=True)
                     target.write_text(FILES[name])
                 else:
                     target.mkdir(parents=True, exist_ok=True)
-        for folder in image_folders(self.site, '', {}):
+        for folder in list_image_folders(self.site, '', {}):
             self(folder).mkdir(parents=True, exist_ok=True)
 
     def make_commands(self):
@@ -326,7 +326,7 @@ class Tree:
 
     def local_images(self):
         """Return {approach: file name of an image that this machine has}, for the approaches with an image here."""
-        here = site_entry('workstation')['images']['value']
+        here = resolve_site('workstation')['images']['value']
         return {name: here[name] for name in self.site['images']['value'] if name in here}
 
     def make_node(self):
@@ -406,7 +406,7 @@ class Tree:
         """Return {name of a part that can be left out: list of Path}."""
         parts = {name: [self(path), self(path).with_name(re.sub(r'\.so\..*', '.so', Path(path).name))]
                  for name, path in self.libraries.items() if name != 'libfabric'}
-        parts.update((name, self.planted(fact))
+        parts.update((name, self.list_planted_paths(fact))
                      for name, fact in self.site['files'].items())
         if self.rocm:
             parts['rocm'] = [self(self.rocm)]
@@ -433,7 +433,7 @@ class Tree:
         """Make everything but what is in `without` (list of names of parts); facts_only: nothing in it runs."""
         if not facts_only:
             key = MPICH_FOR_CRAY[self.cray_mpich.split('.')[0]] if self.mpich else MPICH_FOR_LIBFABRIC
-            say(f"MPICH and libfabric are those of {key}")
+            print_progress(f"MPICH and libfabric are those of {key}")
             if self.mpich:
                 self.make_mpich(key)
             self.make_libfabric(key, self.libraries['libfabric'])
@@ -458,7 +458,7 @@ class Tree:
 
 def make(site, target, without, facts_only=False):
     """Make a tree at target (Path), whole or not at all. Raises StandInError."""
-    tree = Tree(site_entry(site), target)
+    tree = Tree(resolve_site(site), target)
     unknown = [name for name in without if name not in tree.parts()]
     if unknown:
         raise StandInError(f"--without {' '.join(unknown)}: site '{site}' has no such part. It has: "
@@ -476,7 +476,7 @@ def make(site, target, without, facts_only=False):
 
 def update(site, target, version):
     """Change the tree at target (Path) as an update of the system would: to another version (str) of libfabric."""
-    tree = Tree(site_entry(site), target)
+    tree = Tree(resolve_site(site), target)
     before = Path(tree.libfabric())
     after = before.parents[2] / version / before.parent.name / before.name
     tree.make_libfabric(MPICH_WITH_NEWER_LIBFABRIC, after)

@@ -10,8 +10,8 @@ import pytest
 
 from osu_container.bench.results import run_files
 from tests.helpers import bench_stand_in
-from tests.helpers.bench_stand_in import script
-from tests.helpers.machine import PROJECT, command_lines
+from tests.helpers.bench_stand_in import write_script
+from tests.helpers.machine import PROJECT, list_command_lines
 from tools import demo
 
 pytestmark = pytest.mark.system
@@ -36,19 +36,19 @@ def project(tmp_path, monkeypatch):
     easyconfig.parent.mkdir(parents=True)
     easyconfig.write_text('')
     os.utime(easyconfig, (time.time() - 100,) * 2)
-    script(root / 'bin' / 'eb', EB)
+    write_script(root / 'bin' / 'eb', EB)
     (root / 'scripts' / 'osu-container').symlink_to(PROJECT / 'scripts' / 'osu-container')
     (root / 'tools/workstation').mkdir(parents=True)
     shutil.copy(PROJECT / 'tools/workstation/eb_folder.sh', root / 'tools/workstation')
     (root / 'env.sh').write_text(
         f'. /usr/share/lmod/lmod/init/bash\nexport ROOT={root} MODULEPATH={root}/modules PATH={root}/bin:$PATH '
         f'EASYBUILD_INSTALLPATH_MODULES={root} EASYBUILD_SUFFIX_MODULES_PATH=modules\n')
-    for name in set(os.environ) - set(bench_stand_in.environment(root)):
+    for name in set(os.environ) - set(bench_stand_in.make_environment(root)):
         monkeypatch.delenv(name)
     return root
 
 
-def eb_calls(project):
+def read_eb_calls(project):
     """Return the arguments (list of str) of each call of eb since the last time."""
     path = project / 'eb.calls'
     calls = path.read_text().splitlines() if path.exists() else []
@@ -57,13 +57,13 @@ def eb_calls(project):
 
 
 def test_missing_and_outdated_modules_are_installed(project):
-    demo.install(project)
-    assert eb_calls(project) == [f'{easyconfig} -r' for easyconfig in demo.MODULES.values()]
-    demo.install(project)
-    assert eb_calls(project) == []
+    demo.install_modules(project)
+    assert read_eb_calls(project) == [f'{easyconfig} -r' for easyconfig in demo.MODULES.values()]
+    demo.install_modules(project)
+    assert read_eb_calls(project) == []
     os.utime(project / 'modules' / 'osu-container' / 'bind.lua', (time.time() - 200,) * 2)
-    demo.install(project)
-    assert eb_calls(project) == ['osu-container-bind.eb -r --rebuild']
+    demo.install_modules(project)
+    assert read_eb_calls(project) == ['osu-container-bind.eb -r --rebuild']
 
 
 def test_a_failing_command_is_named(project, capfd):
@@ -77,11 +77,11 @@ def test_a_failing_command_is_named(project, capfd):
 def test_a_run_leaves_results_table_and_report(project, monkeypatch, capfd):
     monkeypatch.setattr(demo, 'MODULES', {'osu-native': 'osu-native.eb'})
     bench_stand_in.make_native(project, '9.9')
-    script(project / 'bin' / 'srun', bench_stand_in.SRUN)
-    script(project / 'bin' / 'salloc', bench_stand_in.SALLOC)
+    write_script(project / 'bin' / 'srun', bench_stand_in.SRUN)
+    write_script(project / 'bin' / 'salloc', bench_stand_in.SALLOC)
     assert demo.main(project) == 0
     folder, = (project / '.workstation' / 'results').iterdir()
-    assert [(one.case.benchmark, one.repeats) for one in run_files.read(folder).series] == [
+    assert [(one.case.benchmark, one.repeats) for one in run_files.read_results(folder).series] == [
         ('osu_bw', 2), ('osu_latency', 2)]
     table = (folder / 'table.txt').read_text()
     assert '5.0.2 host' in table and table in capfd.readouterr().out
@@ -96,4 +96,4 @@ def test_a_terminated_demo_leaves_no_command(project):
         time.sleep(0.05)
     child.send_signal(signal.SIGTERM)
     assert child.wait(60) == 143
-    assert not command_lines().get(int((project / 'pid').read_text())), 'gone, or a zombie'
+    assert not list_command_lines().get(int((project / 'pid').read_text())), 'gone, or a zombie'

@@ -18,7 +18,7 @@ def test_checked_in_easyconfigs_and_pages_are_current():
 def test_a_new_release_is_one_edit(monkeypatch):
     """No other file names the release, but for the contributed recipe and what others measured with it."""
     monkeypatch.setattr(easyconfigs, 'OSU', {**easyconfigs.OSU, 'version': '8.0', 'sha256': 'a' * 64})
-    texts = easyconfigs.files()
+    texts = easyconfigs.render_files()
     assert NATIVE / 'osu-native-8.0-lumi-25.03.eb' in texts
     assert texts[NATIVE / f'osu-native-{RELEASE}-lumi-25.03.eb'] is None
     kept = re.compile('CHANGELOG|docs/contribut|osu_container/(build/recipes/versions|bench/results/data)|.*/rendered/')
@@ -29,7 +29,7 @@ def test_a_new_release_is_one_edit(monkeypatch):
             and named.search(texts.get(PROJECT / name, (PROJECT / name).read_text()) or '')] == []
 
 
-def test_names_with_a_release_behind_them_are_found():
+def test_names_followed_by_a_release_are_found():
     text = f'{ARCHIVE} osu-native/1.2.3 osu-native-1.2-lumi-25.03.eb mpich-4.2.3 osu-native'
-    assert easyconfigs.of_release(text).split() == [
+    assert easyconfigs.update_release_names(text).split() == [
         ARCHIVE, f'osu-native/{RELEASE}', f'osu-native-{RELEASE}-lumi-25.03.eb', 'mpich-4.2.3', 'osu-native']

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.machine import PROJECT, folded, run
+from tests.helpers.machine import PROJECT, fold_whitespace, run
 
 pytestmark = pytest.mark.system
 
@@ -111,4 +111,4 @@ def test_easybuild_finds_easyconfig_and_easyblock(lumi_eb):
     assert '(module: osu-container/hybrid)' in done.stdout
     # the easyblock is reached: it, and not EasyBuild, knows the sites
     wrong = lumi_eb('osu-container-hybrid.eb', '-r', '--try-amend=site=lummi')
-    assert re.search(r"'lummi'.*lumi-25\.09", folded(wrong.stdout))
+    assert re.search(r"'lummi'.*lumi-25\.09", fold_whitespace(wrong.stdout))

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.test_commands import lines_of
+from tests.docs.test_commands import list_command_lines
 from tests.helpers import foreign_images
-from tests.helpers.machine import PROJECT, STATE, StandIn, clean_shell
+from tests.helpers.machine import PROJECT, STATE, StandIn, run_clean_shell
 
 pytestmark = [pytest.mark.system, pytest.mark.usefixtures('slurm')]
 
@@ -98,7 +98,7 @@ class Walk:
         (folder / 'bin/srun').write_text(SRUN)
         (folder / 'bin/srun').chmod(0o755)
 
-    def as_here(self, command, block):
+    def adapt_command(self, command, block):
         """Return a command (str) of a block (list of str) for this stack and partition, in this user's folders."""
         stack = next((found[1] for found in (re.search(r'LUMI/([\d.]+)', line) for line in block) if found), '25.03')
         site = f'lumi-c-{self.stack if stack == "25.03" else stack}'
@@ -116,7 +116,7 @@ class Walk:
     def run(self, lines):
         """Run commands (list of str) in a new shell of this user; return CompletedProcess."""
         before = [PLAYED, f'module use {self.folder}/modules', f'cd {self.home}']
-        return clean_shell('\n'.join(before + lines), timeout=1200, **{
+        return run_clean_shell('\n'.join(before + lines), timeout=1200, **{
             **{name: value for name, value in self.eb_environment.items() if name in (
                 'EB_PYTHON', 'EASYBUILD_TMPDIR', 'EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES')},
             'PATH': f"{self.folder}/bin:{self.tree}/usr/bin:{STATE / 'bin'}:/usr/bin:/bin:/usr/sbin:/sbin",
@@ -124,27 +124,27 @@ class Walk:
             'SLURM_CONF': str(STATE / 'slurm' / 'slurm.conf')})
 
 
-def blocks():
+def list_blocks():
     """Return [[command]] of the page: a list for each code block."""
     found = {}
-    for line in lines_of(PAGE):
+    for line in list_command_lines(PAGE):
         found.setdefault(line.block, []).append(line.command)
     return list(found.values())
 
 
-def test_what_is_not_walked_is_on_the_page():
-    lines = [line for block in blocks() for line in block]
+def test_skipped_commands_are_on_the_page():
+    lines = [line for block in list_blocks() for line in block]
     assert [pattern for pattern in NOT_WALKED if not any(re.match(pattern, line) for line in lines)] == []
 
 
 @pytest.mark.parametrize('stack, partition', [
     pytest.param(stack, partition, marks=[] if (stack, partition) == ('25.03', 'G') else pytest.mark.nightly)
     for stack in STACKS for partition in 'GC'])
-def test_the_page_is_walked_from_the_clone_to_the_uninstallation(tmp_path, apptainer, stack, partition):
+def test_page_commands_run_from_clone_to_uninstallation(tmp_path, apptainer, stack, partition):
     if os.getuid() != 0:
         pytest.skip('another host name is for root')
     walk = Walk(tmp_path, stack, partition, apptainer)
-    lines = [walk.as_here(line, block) for block in blocks() for line in block
+    lines = [walk.adapt_command(line, block) for block in list_blocks() for line in block
              if not line.startswith('#') and not any(re.match(pattern, line) for pattern in NOT_WALKED)]
     done = walk.run([f'{{ {line}\n}} || {{ echo "AT: {line}"; exit 1; }}' for line in lines])
     assert done.returncode == 0, '\n'.join([*lines, done.stdout[-4000:], done.stderr[-3000:]])

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from osu_container import PLACEHOLDER, REPOSITORY, __version__
-from osu_container.bench.results.references import described
+from osu_container.bench.results.references import read_descriptions
 from tests.helpers.machine import PROJECT, STATE, run
 
 CITATION = PROJECT / 'CITATION.cff'
@@ -35,7 +35,7 @@ def test_the_address_of_the_repository_is_the_same_everywhere():
 
 def test_every_published_dataset_has_its_licence_on_the_page():
     rows = (PROJECT / 'docs' / 'support.md').read_text().partition('\n## Licences\n')[2]
-    for name, dataset in described().items():
+    for name, dataset in read_descriptions().items():
         row = next(line for line in rows.splitlines() if f'`{name}.csv`' in line)
         assert dataset['licence'].partition(',')[0].partition(' found')[0].split()[0] in row or 'facts' in row, name
 
@@ -59,7 +59,7 @@ def git(folder, *words):
     subprocess.run(['git', '-C', folder, *words], check=True)
 
 
-def test_only_a_commit_with_a_heading_in_the_changelog_is_released(clone):
+def test_release_needs_a_commit_with_a_changelog_heading(clone):
     def refused(text):
         done = run(['bash', clone / 'tools' / 'release.sh'])
         assert done.returncode == 1 and done.stdout == '' and text in done.stderr
@@ -74,7 +74,7 @@ def test_only_a_commit_with_a_heading_in_the_changelog_is_released(clone):
 
 @pytest.mark.system
 @pytest.mark.nightly
-def test_a_release_has_the_address_of_the_repository_wherever_the_pages_have_a_placeholder(clone):
+def test_release_replaces_the_address_placeholder(clone):
     """The archive and the wheel; the same commit gives the same bytes."""
     for name in ('README.md', 'CITATION.cff', 'codemeta.json', 'setup.py', 'osu_container/requirements.txt'):
         shutil.copy(PROJECT / name, clone / name)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.machine import PROJECT, clean_shell, command_lines, folded, run
+from tests.helpers.machine import PROJECT, run_clean_shell, list_command_lines, fold_whitespace, run
 from tests.helpers.osu_archive import RELEASE
 
 pytestmark = pytest.mark.system
@@ -41,7 +41,7 @@ def tree(tmp_path):
 
 
 @pytest.fixture
-def ready(tree):
+def ready_tree(tree):
     """A copy of the project with the files by which env.sh sees that the set-up was done, Slurm too."""
     for name in ('bin/eb', 'venv/bin/eb', 'slurm/slurm.conf'):
         path = tree / '.workstation' / name
@@ -68,43 +68,43 @@ def fake_command(folder, name, text):
 
 # --- env.sh -----------------------------------------------------------------------------------------------------------
 
-def variables_after(commands, **variables):
+def read_variables(commands, **variables):
     """Environment (dict) of a shell after bash commands; Lmod's own state left out."""
-    done = clean_shell(f'{commands}\nenv -0', **variables)
+    done = run_clean_shell(f'{commands}\nenv -0', **variables)
     assert (done.returncode, done.stderr) == (0, '')
     pairs = dict(item.split('=', 1) for item in done.stdout.split('\0') if item)
     return {name: value for name, value in pairs.items()
             if not name.startswith(('_ModuleTable', '__LMOD', 'BASH_FUNC_')) and name != '_'}
 
 
-def test_env_sets_the_named_variables_and_no_others(ready):
-    before, after = variables_after(':'), variables_after(f'set -eu; . {ready}/env.sh')
+def test_env_sets_the_named_variables_and_no_others(ready_tree):
+    before, after = read_variables(':'), read_variables(f'set -eu; . {ready_tree}/env.sh')
     assert {name for name in after if before.get(name) != after[name]} == NAMED
-    assert variables_after(f'. {ready}/env.sh; . {ready}/env.sh') == after
-    left = clean_shell(f'before=$-; . {ready}/env.sh; [[ $- == "$before" ]] && declare -F | grep osu_container')
+    assert read_variables(f'. {ready_tree}/env.sh; . {ready_tree}/env.sh') == after
+    left = run_clean_shell(f'before=$-; . {ready_tree}/env.sh; [[ $- == "$before" ]] && declare -F | grep osu_container')
     assert (left.returncode, left.stdout) == (1, ''), 'shell options stay, and no function'
 
 
-def test_env_puts_the_users_own_values_behind(ready):
-    found = variables_after(
-        f'. {ready}/env.sh', EASYBUILD_ROBOT_PATHS='/my/configs:', EASYBUILD_SOURCEPATH='/my/sources',
+def test_env_appends_the_values_of_the_user(ready_tree):
+    found = read_variables(
+        f'. {ready_tree}/env.sh', EASYBUILD_ROBOT_PATHS='/my/configs:', EASYBUILD_SOURCEPATH='/my/sources',
         EASYBUILD_INCLUDE_EASYBLOCKS='/my/blocks/*.py', PATH='/usr/bin:/bin::/my/bin', SLURM_NTASKS='8')
-    assert found['EASYBUILD_ROBOT_PATHS'] == f'{ready}/easyconfigs:/my/configs:'
-    assert found['EASYBUILD_SOURCEPATH'] == f'{ready}/sources:/my/sources'
-    assert found['EASYBUILD_INCLUDE_EASYBLOCKS'] == f'{ready}/easyblocks/generic/*.py,/my/blocks/*.py'
-    assert found['PATH'] == f'{ready}/.workstation/bin:/usr/bin:/bin::/my/bin'
+    assert found['EASYBUILD_ROBOT_PATHS'] == f'{ready_tree}/easyconfigs:/my/configs:'
+    assert found['EASYBUILD_SOURCEPATH'] == f'{ready_tree}/sources:/my/sources'
+    assert found['EASYBUILD_INCLUDE_EASYBLOCKS'] == f'{ready_tree}/easyblocks/generic/*.py,/my/blocks/*.py'
+    assert found['PATH'] == f'{ready_tree}/.workstation/bin:/usr/bin:/bin::/my/bin'
     assert found['SLURM_NTASKS'] == '8'
-    assert 'SLURM_NTASKS' not in variables_after(f'. {ready}/env.sh', SLURM_JOB_ID='7')
+    assert 'SLURM_NTASKS' not in read_variables(f'. {ready_tree}/env.sh', SLURM_JOB_ID='7')
 
 
-def test_env_completes_the_command_in_an_interactive_shell(ready):
-    asked = f'. {ready}/env.sh; COMP_WORDS=({PROJECT}/scripts/osu-container im b) COMP_CWORD=1; _osu_container; ' \
+def test_env_completes_the_command_in_an_interactive_shell(ready_tree):
+    asked = f'. {ready_tree}/env.sh; COMP_WORDS=({PROJECT}/scripts/osu-container im b) COMP_CWORD=1; _osu_container; ' \
             'echo ${COMPREPLY[@]}; COMP_WORDS[1]=image COMP_CWORD=2; _osu_container; echo ${COMPREPLY[@]}'
     assert run(['bash', '--norc', '-ic', asked]).stdout.splitlines() == ['image import', 'build']
 
 
 @pytest.mark.parametrize(('settings', 'kind'), [({}, 'software'), ({'EASYBUILD_INSTALLPATH_MODULES': '/m'}, 'modules')])
-def test_the_folders_are_those_that_easybuild_itself_uses(tree, settings, kind):
+def test_folders_equal_those_of_easybuild(tree, settings, kind):
     environment = {'PATH': os.environ['PATH'], 'HOME': os.environ['HOME'], 'EB_PYTHON': sys.executable,
                    'EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES': '1', **settings}
     code = 'from easybuild.tools.options import set_up_configuration\n' \
@@ -119,7 +119,7 @@ def test_the_folders_are_those_that_easybuild_itself_uses(tree, settings, kind):
 
 
 def test_env_without_set_up_changes_nothing(tree):
-    done = clean_shell(f'set -eu; . {tree}/env.sh || echo "returned $?"; ! declare -F | grep osu_container; '
+    done = run_clean_shell(f'set -eu; . {tree}/env.sh || echo "returned $?"; ! declare -F | grep osu_container; '
                        '[[ -z ${EASYBUILD_SOURCEPATH-} ]]')
     assert (done.returncode, done.stdout) == (0, 'returned 1\n') and 'make demo' in done.stderr
     done = run(['bash', tree / 'env.sh'])
@@ -129,7 +129,7 @@ def test_env_without_set_up_changes_nothing(tree):
 # --- prerequisites ----------------------------------------------------------------------------------------------------
 
 @pytest.fixture
-def bare(tmp_path):
+def fresh_machine(tmp_path):
     """Variables of a bare Debian machine whose apt-get and usermod only write down how they were called."""
     path = tmp_path / 'bin'
     path.mkdir()
@@ -144,9 +144,9 @@ def bare(tmp_path):
     return {'PATH': path, 'OS_RELEASE': tmp_path / 'os-release'}
 
 
-def test_other_distribution_lists_what_is_missing_and_installs_nothing(tree, bare):
-    bare['OS_RELEASE'].write_text('ID=rocky\nID_LIKE="rhel centos fedora"\n')
-    done = script(tree, 'prerequisites.sh', **bare)
+def test_other_distribution_lists_missing_packages_only(tree, fresh_machine):
+    fresh_machine['OS_RELEASE'].write_text('ID=rocky\nID_LIKE="rhel centos fedora"\n')
+    done = script(tree, 'prerequisites.sh', **fresh_machine)
     assert done.returncode == 1 and 'rocky' in done.stdout
     for package in ('squashfs-tools', 'make', 'mmdebstrap', 'squashfuse', 'apptainer'):
         assert f'missing: {package}' in done.stdout, package
@@ -155,15 +155,15 @@ def test_other_distribution_lists_what_is_missing_and_installs_nothing(tree, bar
 
 @pytest.mark.parametrize(('command', 'text', 'message'), [
     ('uname', 'echo aarch64', 'aarch64'), ('unshare', 'exit 1', '--privileged')])
-def test_an_obstacle_is_named_before_anything_is_changed(tree, tmp_path, bare, command, text, message):
-    fake_command(bare['PATH'], command, text)
-    done = script(tree, 'prerequisites.sh', **bare)
+def test_an_obstacle_is_named_before_anything_is_changed(tree, tmp_path, fresh_machine, command, text, message):
+    fake_command(fresh_machine['PATH'], command, text)
+    done = script(tree, 'prerequisites.sh', **fresh_machine)
     assert done.returncode == 1 and message in done.stdout
     assert not (tree / '.workstation').exists() and (tmp_path / 'calls').read_text() == ''
 
 
-def test_debian_lists_packages_before_installing_and_records_them(tree, tmp_path, bare):
-    done = script(tree, 'prerequisites.sh', **bare)
+def test_debian_lists_installs_and_records_packages(tree, tmp_path, fresh_machine):
+    done = script(tree, 'prerequisites.sh', **fresh_machine)
     calls = (tmp_path / 'calls').read_text()
     installed = calls.split('apt-get install -y --no-install-recommends ')[1].split('\n')[0].split()
     announced, _ = done.stdout.split(f' {len(installed)} ', 1)
@@ -176,7 +176,7 @@ def test_debian_lists_packages_before_installing_and_records_them(tree, tmp_path
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason='only root starts a command as somebody else')
-def test_an_ordinary_user_is_told_what_root_has_to_do():
+def test_ordinary_user_gets_the_commands_for_root():
     # not a folder of pytest, which each start of pytest closes to others
     folder = tempfile.TemporaryDirectory(dir='/tmp')
     os.chmod(folder.name, 0o755)
@@ -201,7 +201,7 @@ def test_a_path_that_cannot_be_quoted_everywhere_is_refused(tmp_path, name):
     commands = [[scripts / 'prerequisites.sh'], [scripts / 'slurm.sh', 'start']]
     for command in [*commands, *([['make', '--no-print-directory', '-C', tree, 'demo']] if ' ' in name else [])]:
         done = run(command, stderr=subprocess.STDOUT)
-        assert done.returncode and str(tree) in folded(done.stdout)
+        assert done.returncode and str(tree) in fold_whitespace(done.stdout)
     assert not (tree / '.workstation').exists()
 
 
@@ -240,7 +240,7 @@ def test_uninstall_removes_our_modules_and_no_others(tree, tmp_path):
 
 # --- Slurm ------------------------------------------------------------------------------------------------------------
 
-def test_stop_ends_only_daemons_with_its_own_slurm_conf(tree):
+def test_stop_terminates_only_daemons_of_its_slurm_conf(tree):
     confs = [tree / '.workstation' / 'slurm' / 'slurm.conf', '/elsewhere/.workstation/slurm/slurm.conf']
     daemons = [subprocess.Popen(['bash', '-c', f'exec -a /usr/sbin/slurmctld sh -c "read x" -f {conf}'],
                                 stdin=subprocess.PIPE) for conf in confs]
@@ -275,7 +275,7 @@ def start_slurm():
 def find_daemons(tree):
     """Return the process ids (set of int) of the daemons of tree's Slurm."""
     conf = tree / '.workstation/slurm/slurm.conf'
-    return {process for process, line in command_lines().items() if f' -f {conf}' in line}
+    return {process for process, line in list_command_lines().items() if f' -f {conf}' in line}
 
 
 @pytest.mark.usefixtures('slurm')
@@ -295,7 +295,7 @@ def test_slurm_starts_two_nodes_once_and_stop_ends_their_jobs(tree, tmp_path, st
     ranks = dict(reversed(job.stdout.readline().split()) for _ in range(2))
     assert sorted(ranks) == ['node1', 'node2']
     assert script(tree, 'slurm.sh', 'stop').returncode == 0
-    assert job.wait(20) and not any(command_lines().get(int(process)) for process in ranks.values())
+    assert job.wait(20) and not any(list_command_lines().get(int(process)) for process in ranks.values())
 
 
 @pytest.mark.usefixtures('slurm')

@@ -12,20 +12,20 @@ import json
 
 import pytest
 
-from osu_container.check.described import our_image
-from osu_container.check.public_hosts import description_of
+from osu_container.check.described import describe_catalogue_image
+from osu_container.check.public_hosts import find_host_description
 from osu_container.data.approaches import APPROACHES
-from osu_container.data.sites.schema import EVIDENCE, NO_FACT
+from osu_container.data.sites.schema import EVIDENCE, PLAIN_KEYS
 from osu_container.discover.host_facts import DescribedHost
-from osu_container.verdict.evidence import KINDS, RESTS_ON
-from osu_container.verdict.facts import warnings
-from osu_container.verdict.layers import layer_of, parts_of
+from osu_container.verdict.evidence import FACT_KINDS, RULE_FACT_KINDS
+from osu_container.verdict.facts import list_warnings
+from osu_container.verdict.layers import infer_network_layer, split_provider
 from osu_container.verdict.rules import RULES
-from osu_container.verdict.rules.finding import NOTE, layer
-from osu_container.verdict.settings import approach_entry
-from osu_container.verdict.site_choice import SettingsError, site_entry
-from osu_container.verdict.trial import trial_of
-from osu_container.verdict.verdict import Verdict, ask, recommended, said, verdict_of
+from osu_container.verdict.rules.finding import NOTE, find_network_layer
+from osu_container.verdict.settings import resolve_approach
+from osu_container.verdict.site_choice import SettingsError, resolve_site
+from osu_container.verdict.trial import build_trial
+from osu_container.verdict.verdict import Verdict, judge_approach, recommend_approach, format_verdict, judge_trial
 from tests.helpers.elf_folder import mpich, open_mpi
 from tests.helpers.verdict_cases import (
     BROADCOM,
@@ -36,25 +36,25 @@ from tests.helpers.verdict_cases import (
     UCX_WHOLE,
     VERBS,
     World,
-    each,
+    combine_changes,
     image,
-    network,
-    over_ucx,
-    rdma_core,
+    set_network,
+    make_ucx_mpi,
+    add_rdma_core,
 )
 
 CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']]
 
 
-def facts_of(site):
+def list_facts(site):
     """Return {name: fact} of all facts of a site (dict) by the names that verdicts have for them."""
-    found = {key: fact for key, fact in site.items() if key not in NO_FACT and isinstance(fact, dict)}
+    found = {key: fact for key, fact in site.items() if key not in PLAIN_KEYS and isinstance(fact, dict)}
     for table in ('libraries', 'files'):
         found.update((f'{table}.{key}', fact) for key, fact in site[table].items() if fact)
     return found
 
 
-def others(name, value):
+def list_other_values(name, value):
     """Return other values (list) of a fact, by its name."""
     if name == 'provider':
         return [one for one in ('verbs', 'cxi') if one != value]
@@ -73,40 +73,40 @@ def others(name, value):
     return [[]] if isinstance(value, list) else [None]
 
 
-def outcome(approach, site, opened, host):
+def compute_outcome(approach, site, opened, host):
     """Return all that shows in a trial and its verdict, but for what it rests on."""
     try:
-        trial = trial_of(approach, site, opened, host)
-        verdict = verdict_of(trial)
+        trial = build_trial(approach, site, opened, host)
+        verdict = judge_trial(trial)
     except SettingsError as err:
         return str(err)
-    return (verdict.level, verdict.findings, verdict.mpi, verdict.libfabric, verdict.launch,
-            [facts.path for facts in trial.taken.injected.values()], trial.taken.gone,
-            [name for name, _ in trial.taken.lacking])
+    return (verdict.level, verdict.findings, verdict.mpi, verdict.libfabric, verdict.pmi,
+            [facts.path for facts in trial.host_libraries.injected.values()], trial.host_libraries.missing_paths,
+            [name for name, _ in trial.host_libraries.missing_dependencies])
 
 
-def all_seen(site, data):
+def mark_all_measured(site, data):
     """Return (site, description) in which every word of evidence is 'measured'."""
     site, data = json.loads(json.dumps(site)), copy.deepcopy(data)  # each fact a dict of its own
-    for fact in facts_of(site).values():
+    for fact in list_facts(site).values():
         fact['evidence'] = 'measured'
     for one in [data['glibc'], *(one for several in data['libraries'].values() for one in several)]:
         one['evidence'] = 'measured'
     return site, data
 
 
-def with_others(site, name):
+def vary_fact(site, name):
     """Yield site (dict) with other values of the fact of that name."""
-    for value in others(name, facts_of(site)[name]['value']):
+    for value in list_other_values(name, list_facts(site)[name]['value']):
         changed = copy.deepcopy(site)
-        facts_of(changed)[name]['value'] = value
+        list_facts(changed)[name]['value'] = value
         yield changed
 
 
-def with_word(site, name):
+def mark_untested(site, name):
     """Return site (dict) with the fact of that name untested."""
     site = copy.deepcopy(site)
-    facts_of(site)[name]['evidence'] = 'untested'
+    list_facts(site)[name]['evidence'] = 'untested'
     return site
 
 
@@ -114,27 +114,27 @@ def with_word(site, name):
 REPRESENTATIVE = ['workstation', 'lumi-25.03', 'alps', 'frontier', 'perlmutter', 'polaris']
 
 
-def pairs():
+def list_pairs():
     """Return (site, approach) of all images that sites name."""
     return [(name, approach) for name in REPRESENTATIVE for approach in CONTAINERS
-            if site_entry(name)['images']['value'].get(approach)]
+            if resolve_site(name)['images']['value'].get(approach)]
 
 
-@pytest.mark.parametrize('site_name, approach', pairs())
-def test_an_untested_fact_is_named_if_and_only_if_the_approach_uses_it(site_name, approach):
+@pytest.mark.parametrize('site_name, approach', list_pairs())
+def test_only_untested_facts_of_the_approach_are_named(site_name, approach):
     """One fact after another is called untested, and gets another value: the text changes where the outcome does."""
-    entry = approach_entry(approach)
-    site, data = all_seen(site_entry(site_name), description_of(site_entry(site_name)))
-    opened, host = our_image(site['images']['value'][approach], data['machine']), DescribedHost(data)
-    before = outcome(entry, site, opened, host)
-    assert verdict_of(trial_of(entry, site, opened, host)).untested == []
+    entry = resolve_approach(approach)
+    site, data = mark_all_measured(resolve_site(site_name), find_host_description(resolve_site(site_name)))
+    opened, host = describe_catalogue_image(site['images']['value'][approach], data['machine']), DescribedHost(data)
+    before = compute_outcome(entry, site, opened, host)
+    assert judge_trial(build_trial(entry, site, opened, host)).untested_facts == []
     named, counts = set(), {'runtime'}  # every container is started by it, and no trial runs one
-    for name in set(facts_of(site)) - {'libraries.liblustreapi'}:  # for one function, which no program here calls
-        verdict = verdict_of(trial_of(entry, with_word(site, name), opened, host))
-        assert verdict.untested in ([], [name]) and said(verdict).startswith(verdict.level)
-        assert (name in said(verdict)) == bool(verdict.untested) == (said(verdict) != verdict.level)
-        named.update(verdict.untested)
-        if any(outcome(entry, one, opened, host) != before for one in with_others(site, name)):
+    for name in set(list_facts(site)) - {'libraries.liblustreapi'}:  # for one function, which no program here calls
+        verdict = judge_trial(build_trial(entry, mark_untested(site, name), opened, host))
+        assert verdict.untested_facts in ([], [name]) and format_verdict(verdict).startswith(verdict.level)
+        assert (name in format_verdict(verdict)) == bool(verdict.untested_facts) == (format_verdict(verdict) != verdict.level)
+        named.update(verdict.untested_facts)
+        if any(compute_outcome(entry, one, opened, host) != before for one in vary_fact(site, name)):
             counts.add(name)
     if before[0] in ('unknown', 'fails'):  # only what the reason rests on
         assert named <= counts
@@ -143,98 +143,98 @@ def test_an_untested_fact_is_named_if_and_only_if_the_approach_uses_it(site_name
 
 
 @pytest.mark.parametrize('name, named', [('libfabric', ['host.libfabric']), ('libpmi', [])])
-def test_what_a_description_guesses_is_named_where_the_approach_uses_it(name, named):
-    site, data = all_seen(site_entry(GPU), description_of(site_entry(GPU)))
+def test_guessed_library_is_named_where_the_approach_uses_it(name, named):
+    site, data = mark_all_measured(resolve_site(GPU), find_host_description(resolve_site(GPU)))
     data['libraries'][site['libraries'][name]['value']][-1]['evidence'] = 'untested'
-    opened = our_image(site['images']['value']['hybrid'], data['machine'])
-    assert verdict_of(trial_of(approach_entry('hybrid'), site, opened, DescribedHost(data))).untested == named
+    opened = describe_catalogue_image(site['images']['value']['hybrid'], data['machine'])
+    assert judge_trial(build_trial(resolve_approach('hybrid'), site, opened, DescribedHost(data))).untested_facts == named
 
 
-def test_every_rule_says_which_facts_its_findings_rest_on():
-    assert set(RESTS_ON) == {rule.name for rule in RULES}
-    assert {kind for kinds in RESTS_ON.values() for kind in kinds} <= set(KINDS)
+def test_every_rule_names_the_facts_of_its_findings():
+    assert set(RULE_FACT_KINDS) == {rule.name for rule in RULES}
+    assert {kind for kinds in RULE_FACT_KINDS.values() for kind in kinds} <= set(FACT_KINDS)
 
 
-def with_all_untested(tmp_path, parts, approach, **changed):
+def judge_untested_site(tmp_path, parts, approach, **changed):
     """The Verdict on an approach (str) and an image with changed parts, where no fact of the site was tried."""
     world = World(tmp_path, parts, GPU)
     image(**changed)(world)
-    opened, files = world.opened()
+    opened, files = world.open_files()
     site = copy.deepcopy(world.site)
-    for fact in facts_of(site).values():
+    for fact in list_facts(site).values():
         fact['evidence'] = 'untested'
     with opened:
-        return verdict_of(trial_of(approach_entry(approach), site, opened, files))
+        return judge_trial(build_trial(resolve_approach(approach), site, opened, files))
 
 
 @pytest.mark.parametrize('approach, names', [('hybrid', ['runtime', 'pmi', 'provider', 'gpu', 'gpu_userland',
                                                          'libraries.libfabric', 'libraries.libcxi']),
                                              ('opensource', ['runtime', 'pmi', 'provider', 'slingshot', 'gpu',
                                                              'gpu_userland'])])
-def test_with_real_files_the_facts_of_the_site_count(tmp_path, parts, approach, names):
-    verdict = with_all_untested(tmp_path, parts, approach)
-    assert (verdict.level, verdict.untested) == ('works', names)
+def test_site_facts_count_for_real_files(tmp_path, parts, approach, names):
+    verdict = judge_untested_site(tmp_path, parts, approach)
+    assert (verdict.level, verdict.untested_facts) == ('works', names)
 
 
-def test_a_verdict_on_the_image_alone_rests_on_no_fact_of_the_site(tmp_path, parts):
-    verdict = with_all_untested(tmp_path, parts, 'hybrid', mpi=parts.mpi(open_mpi(), 'libmpi.so.40'))
-    assert (said(verdict), verdict.findings[0].rule) == ('fails', 'other MPI')
+def test_verdict_on_the_image_alone_uses_no_site_fact(tmp_path, parts):
+    verdict = judge_untested_site(tmp_path, parts, 'hybrid', mpi=parts.mpi(open_mpi(), 'libmpi.so.40'))
+    assert (format_verdict(verdict), verdict.findings[0].rule) == ('fails', 'other MPI')
 
 
 # ---- what follows from it
 
-def verdict(approach, level='works', untested=()):
+def make_verdict(approach, level='works', untested=()):
     return Verdict(approach, level, [], 'mpi', 'libfabric', 'pmi2', list(untested))
 
 
 @pytest.mark.parametrize('verdicts, wanted', [
-    ([verdict('opensource', untested=['pmi']), verdict('hybrid')], 'hybrid'),
-    ([verdict('opensource', untested=['runtime']), verdict('hybrid', untested=['runtime'])], 'opensource'),
-    ([verdict('opensource', untested=['runtime']), verdict('hybrid', untested=['runtime', 'pmi'])], 'opensource'),
-    ([verdict('bind', untested=['pmi']), verdict('pure', 'works slowly')], 'bind'),
+    ([make_verdict('opensource', untested=['pmi']), make_verdict('hybrid')], 'hybrid'),
+    ([make_verdict('opensource', untested=['runtime']), make_verdict('hybrid', untested=['runtime'])], 'opensource'),
+    ([make_verdict('opensource', untested=['runtime']), make_verdict('hybrid', untested=['runtime', 'pmi'])], 'opensource'),
+    ([make_verdict('bind', untested=['pmi']), make_verdict('pure', 'works slowly')], 'bind'),
 ])
-def test_among_equals_what_rests_on_nothing_untested_is_recommended(verdicts, wanted):
-    assert recommended(verdicts, site_entry(GPU)) == wanted
+def test_tested_approach_wins_among_equal_verdicts(verdicts, wanted):
+    assert recommend_approach(verdicts, resolve_site(GPU)) == wanted
 
 
-def test_eb_says_what_a_verdict_rests_on():
+def test_eb_prints_the_evidence_of_a_verdict():
     facts = {'verdict': {'level': 'works', 'untested': ['pmi', 'libraries.libpals'], 'findings': [
         {'rule': 'x', 'level': NOTE, 'reason': 'a note', 'remedy': ''}]}}
-    said_by_eb, = warnings(facts)
+    said_by_eb, = list_warnings(facts)
     assert 'pmi, libraries.libpals' in said_by_eb and "'works'" in said_by_eb and 'osu-container proof' in said_by_eb
-    assert warnings({'verdict': dict(facts['verdict'], untested=[])}) == []
+    assert list_warnings({'verdict': dict(facts['verdict'], untested=[])}) == []
     assert 'untested' in EVIDENCE
 
 
 WORKS, SLOWLY, UNKNOWN, FAILS = 'works', 'works slowly', 'unknown', 'fails'
-EFA = network('EFA', 'efa')
+EFA = set_network('EFA', 'efa')
 
 
-def fabric(*providers):
+def change_fabric(*providers):
     """Return a change: an image whose libfabric has providers (str)."""
     return image(fabric=lambda it: it.fabric(providers=providers, needed=()))
 
 
 #: what it is -> (changes, site, {approach: level}, what is recommended of these)
 SYSTEMS = {
-    'UCX alone, InfiniBand': (each(INFINIBAND, UCX_WHOLE), PLAIN, {'pure': WORKS, 'opensource': WORKS}, 'pure'),
-    'UCX alone, EFA': (each(EFA, UCX_WHOLE), PLAIN, {'pure': UNKNOWN}, None),
-    'libfabric with verbs, InfiniBand': (each(INFINIBAND, VERBS, rdma_core('mlx5')), PLAIN,
+    'UCX alone, InfiniBand': (combine_changes(INFINIBAND, UCX_WHOLE), PLAIN, {'pure': WORKS, 'opensource': WORKS}, 'pure'),
+    'UCX alone, EFA': (combine_changes(EFA, UCX_WHOLE), PLAIN, {'pure': UNKNOWN}, None),
+    'libfabric with verbs, InfiniBand': (combine_changes(INFINIBAND, VERBS, add_rdma_core('mlx5')), PLAIN,
                                          {'pure': SLOWLY, 'opensource': WORKS}, 'opensource'),
-    'libfabric without verbs, InfiniBand': (each(INFINIBAND, fabric('tcp')), PLAIN,
+    'libfabric without verbs, InfiniBand': (combine_changes(INFINIBAND, change_fabric('tcp')), PLAIN,
                                             {'pure': SLOWLY, 'opensource': FAILS}, 'pure'),
-    'libfabric with efa, EFA': (each(EFA, fabric('efa', 'tcp'), rdma_core('efa')), PLAIN,
+    'libfabric with efa, EFA': (combine_changes(EFA, change_fabric('efa', 'tcp'), add_rdma_core('efa')), PLAIN,
                                 {'pure': SLOWLY, 'opensource': WORKS}, 'opensource'),
     'both netmods, UCX first, InfiniBand': (
-        each(INFINIBAND, UCX_WHOLE, fabric('tcp'), image(
-            mpi=lambda it: over_ucx(it, mpich(device='ch4:ucx ofi'), needs=7))), PLAIN,
+        combine_changes(INFINIBAND, UCX_WHOLE, change_fabric('tcp'), image(
+            mpi=lambda it: make_ucx_mpi(it, mpich(device='ch4:ucx ofi'), needs=7))), PLAIN,
         {'pure': WORKS, 'opensource': WORKS}, 'pure'),
-    'Open MPI with UCX, RoCE of Broadcom': (each(BROADCOM, OPEN_MPI_UCX), PLAIN, {'openmpi': UNKNOWN}, None),
+    'Open MPI with UCX, RoCE of Broadcom': (combine_changes(BROADCOM, OPEN_MPI_UCX), PLAIN, {'openmpi': UNKNOWN}, None),
 }
 
 
 @pytest.mark.parametrize('name', SYSTEMS)
-def test_the_network_decides_what_is_slow_and_what_is_right(tmp_path, parts, name):  # noqa: F811, a fixture
+def test_network_decides_slow_and_right_providers(tmp_path, parts, name):  # noqa: F811, a fixture
     change, site, wanted, best = SYSTEMS[name]
     world = World(tmp_path, parts, site)
     if site == GPU:
@@ -242,32 +242,32 @@ def test_the_network_decides_what_is_slow_and_what_is_right(tmp_path, parts, nam
     else:
         image(rocm=None, plugin=None)(world)
     change(world)
-    opened, host = world.opened()
+    opened, host = world.open_files()
     with opened:
-        verdicts = [ask(approach_entry(approach), world.site, opened, host) for approach in wanted]
+        verdicts = [judge_approach(resolve_approach(approach), world.site, opened, host) for approach in wanted]
     assert {one.approach: one.level for one in verdicts} == wanted, [one.findings for one in verdicts]
-    assert recommended(verdicts, world.site) == best
+    assert recommend_approach(verdicts, world.site) == best
     for one in verdicts:
         assert all(finding.remedy for finding in one.findings)
 
 
 @pytest.mark.parametrize('variable, wanted', [(None, 'libfabric'), ('ucx', 'UCX'), ('ofi', 'libfabric'),
                                               ('none of them', 'libfabric')])
-def test_the_variable_of_mpich_decides_the_netmod(tmp_path, parts, variable, wanted):  # noqa: F811, a fixture
+def test_mpich_variable_selects_the_netmod(tmp_path, parts, variable, wanted):  # noqa: F811, a fixture
     world = World(tmp_path, parts, PLAIN)
-    each(INFINIBAND, UCX_WHOLE, VERBS, image(
-        mpi=lambda it: over_ucx(it, mpich(device='ch4:ofi ucx'), needs=7),
+    combine_changes(INFINIBAND, UCX_WHOLE, VERBS, image(
+        mpi=lambda it: make_ucx_mpi(it, mpich(device='ch4:ofi ucx'), needs=7),
         environment={'MPIR_CVAR_CH4_NETMOD': variable} if variable else {}))(world)
-    opened, host = world.opened()
+    opened, host = world.open_files()
     with opened:
-        assert layer(trial_of(approach_entry('pure'), world.site, opened, host)) == wanted
+        assert find_network_layer(build_trial(resolve_approach('pure'), world.site, opened, host)) == wanted
 
 
-def test_a_process_without_mpi_sends_over_nothing():
+def test_process_without_mpi_has_no_network():
     class NoMPI:
         mpi = None
-    assert layer_of(NoMPI, {}, None, None) is None
+    assert infer_network_layer(NoMPI, {}, None, None) is None
 
 
-def test_parts_of_a_provider():
-    assert parts_of('verbs;ofi_rxm') == ['verbs', 'rxm'] and parts_of('cxi') == ['cxi']
+def test_provider_is_split_into_its_parts():
+    assert split_provider('verbs;ofi_rxm') == ['verbs', 'rxm'] and split_provider('cxi') == ['cxi']

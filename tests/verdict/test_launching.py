@@ -8,21 +8,21 @@ import pytest
 
 from osu_container.build.recipes.versions import SOURCES
 from osu_container.check.try_ import staged
-from osu_container.data.launchers import BATCH, DEFAULT, LAUNCHERS, told
+from osu_container.data.launchers import BATCH_SYSTEMS, DEFAULT_LAUNCHER, LAUNCHERS, detect_launcher
 from osu_container.data.sites import SITES
 from osu_container.image.image import Image
 from osu_container.image.traits import PMI_KINDS
 from osu_container.install import module_text
 from osu_container.proof import cli
-from osu_container.proof.opened_network import world_of
-from osu_container.proof.sample import rank_of, step_of
+from osu_container.proof.opened_network import derive_world
+from osu_container.proof.sample import read_rank, read_step
 from osu_container.verdict import launching
-from osu_container.verdict.facts import facts_of, find_runtime
-from osu_container.verdict.settings import SettingsError, approach_entry, explained, placement, settings_for
-from osu_container.verdict.site_choice import site_entry
-from osu_container.verdict.trial import Host
-from osu_container.verdict.verdict import judged
-from tests.helpers.machine import PROJECT, STATE, folded, run
+from osu_container.verdict.facts import collect_facts, find_runtime
+from osu_container.verdict.settings import SettingsError, resolve_approach, explain_settings, format_placement_note, build_settings
+from osu_container.verdict.site_choice import resolve_site
+from osu_container.verdict.trial import HostFileSystem
+from osu_container.verdict.verdict import evaluate_approach
+from tests.helpers.machine import PROJECT, STATE, fold_whitespace, run
 from tools.generate import described_facts
 
 #: launcher -> two ranks on each of two nodes, in a folder and left unbound, with the PMI where a variable cannot say it
@@ -53,92 +53,92 @@ REAL = {'hydra': ('pure', 'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'),
 
 
 @pytest.mark.parametrize('name', LAUNCHERS)
-def test_a_launcher_is_described_whole_and_typed_so(name):
+def test_launcher_entry_is_complete_and_gives_its_command(name):
     entry = LAUNCHERS[name]
-    assert set(entry) == set(LAUNCHERS[DEFAULT]) and entry['evidence'] in ('measured', 'derived', 'untested')
+    assert set(entry) == set(LAUNCHERS[DEFAULT_LAUNCHER]) and entry['evidence'] in ('measured', 'derived', 'untested')
     kind, wanted = TYPED[name]
     assert kind in entry['pmi']
-    assert shlex.join(launching.typed(name, 2, 4, folder='/a', unbound=True, kind=kind)) == wanted
-    assert '{' not in launching.example(name, kind, 'osu_bw')
+    assert shlex.join(launching.build_launch_command(name, 2, 4, folder='/a', unbound=True, kind=kind)) == wanted
+    assert '{' not in launching.format_launch_example(name, kind, 'osu_bw')
 
 
 @pytest.mark.parametrize('name', LAUNCHERS)
-def test_a_rank_knows_its_launcher_number_and_how_many_there_are(name):
+def test_rank_knows_its_launcher_number_and_rank_count(name):
     environment = RANKS[name]
-    assert told(environment)[0] == name
-    assert (rank_of(environment), step_of(environment)['tasks']) == (3, 4)
+    assert detect_launcher(environment)[0] == name
+    assert (read_rank(environment), read_step(environment)['tasks']) == (3, 4)
     nothing = {'manager': None}
-    assert world_of(environment, 'MPICH', [], {6: 'socket:[1]'}, nothing)['tasks'] == 4
+    assert derive_world(environment, 'MPICH', [], {6: 'socket:[1]'}, nothing)['tasks'] == 4
     if name == 'prrte':  # the number of the daemon is not the rank's: it is not taken for one of an outer step
-        assert world_of(environment, 'Open MPI', [], {}, nothing)['size'] == 4
+        assert derive_world(environment, 'Open MPI', [], {}, nothing)['size'] == 4
 
 
 def test_a_shell_of_an_outer_step_is_no_launcher():
-    assert told({'PMI_RANK': '0', 'PMI_SIZE': '1'}) == (None, None)
-    assert rank_of({'PMI_RANK': '5', 'SLURM_STEP_ID': '1', 'SLURM_PROCID': '2'}) == 2
-    assert rank_of({'SLURM_PROCID': '3'}) == 3 and rank_of({}) == 0
+    assert detect_launcher({'PMI_RANK': '0', 'PMI_SIZE': '1'}) == (None, None)
+    assert read_rank({'PMI_RANK': '5', 'SLURM_STEP_ID': '1', 'SLURM_PROCID': '2'}) == 2
+    assert read_rank({'SLURM_PROCID': '3'}) == 3 and read_rank({}) == 0
 
 
-def test_scripts_that_read_no_python_know_each_local_rank_and_ask_srun_last():
+def test_scripts_know_every_local_rank_and_ask_slurm_last():
     wanted = {entry['local_rank'] for entry in LAUNCHERS.values()}
     bind = (PROJECT / 'scripts/osu-gpu-bind').read_text()
     port = (PROJECT / 'scripts/osu-port').read_text()
     for names in (re.search(r'for name in (MPI_LOCALRANKID .*); do', bind).group(1).split(),
                   re.findall(r"'(\w+)'", re.search(r'LOCAL_RANKS = \((.*?)\)', port, re.S).group(1))):
-        assert wanted <= set(names) and names[-1] == LAUNCHERS[DEFAULT]['local_rank']
+        assert wanted <= set(names) and names[-1] == LAUNCHERS[DEFAULT_LAUNCHER]['local_rank']
 
 
 @pytest.mark.parametrize('command, others', [
     (['srun', 'x'], False), (['script'], False), (['mpiexec', '-n', '2', 'x'], True), (['/a/mpirun', 'x'], True),
     (['flux', 'run', 'x'], True)])
-def test_proof_watches_by_slurm_or_by_the_commands_of_a_module(command, others, monkeypatch):
+def test_proof_watches_slurm_steps_or_module_commands(command, others, monkeypatch):
     monkeypatch.delenv('OSU_LAUNCHER', raising=False)
-    assert ('OSU_PROOF' in cli.watching(command, '/f')) == others
+    assert ('OSU_PROOF' in cli.build_watch_variables(command, '/f')) == others
     monkeypatch.setenv('OSU_LAUNCHER', 'pals')  # of the module's site: a script starts ranks by it
-    assert ('OSU_PROOF' in cli.watching(command, '/f')) == (command != ['srun', 'x'])
+    assert ('OSU_PROOF' in cli.build_watch_variables(command, '/f')) == (command != ['srun', 'x'])
 
 
 @pytest.mark.parametrize('site', SITES)
 def test_each_site_has_a_launcher_that_knows_its_pmi(site):
-    entry = site_entry(site)
-    launcher = LAUNCHERS[launching.launcher_name(entry)]
+    entry = resolve_site(site)
+    launcher = LAUNCHERS[launching.select_launcher(entry)]
     assert set(entry['pmi']['value'].values()) <= set(launcher['pmi'])
     assert entry['pmi_variables']['value'].items() >= {
         (kind, launcher['pmi'][kind][1]) for kind in entry['pmi']['value'].values()}
-    assert launching.batch_of(entry) in BATCH.values()
+    assert launching.select_batch_system(entry) in BATCH_SYSTEMS.values()
     assert {spoken for spoken, _ in launcher['pmi'].values()} <= {kind for kind, _ in PMI_KINDS.values()}
 
 
-def test_an_unknown_launcher_is_an_error_that_names_the_known():
+def test_unknown_launcher_error_lists_known_launchers():
     with pytest.raises(SettingsError, match=r"'aprun'.*flux, hydra.*launchers\.py"):
-        launching.launcher_name({'name': 'mine', 'launcher': {'value': 'aprun'}})
+        launching.select_launcher({'name': 'mine', 'launcher': {'value': 'aprun'}})
 
 
-@pytest.mark.parametrize('site', [site for site in SITES if 'launcher' in site_entry(site)])
-def test_a_module_is_of_the_sites_launcher(site):
-    entry = site_entry(site)
-    settings = settings_for(approach_entry('bind'), entry, described_facts.facts_of(site, 'osu-container/bind'))
-    text = module_text.module_text(settings, ('osu-container/bind', 'X'), 'eb', 'x.sif')
-    helped = '\n'.join(module_text.help_lines(settings, '', 'osu_bw', 'osu-container', 'x.sif'))
+@pytest.mark.parametrize('site', [site for site in SITES if 'launcher' in resolve_site(site)])
+def test_module_uses_the_launcher_of_the_site(site):
+    entry = resolve_site(site)
+    settings = build_settings(resolve_approach('bind'), entry, described_facts.derive_facts(site, 'osu-container/bind'))
+    text = module_text.render_modulefile(settings, ('osu-container/bind', 'X'), 'eb', 'x.sif')
+    helped = '\n'.join(module_text.format_help(settings, '', 'osu_bw', 'osu-container', 'x.sif'))
     assert 'srun' not in text + helped and 'SLURM' not in text + helped
-    assert 'pushenv("PALS_PMI", "cray")' in text and explained(settings)['started'] == 'mpiexec --pmi=cray'
-    unknown = placement(entry)
-    assert bool(unknown) == (site == 'derecho') and unknown in text and unknown in folded(helped)
+    assert 'pushenv("PALS_PMI", "cray")' in text and explain_settings(settings)['started'] == 'mpiexec --pmi=cray'
+    unknown = format_placement_note(entry)
+    assert bool(unknown) == (site == 'derecho') and unknown in text and unknown in fold_whitespace(helped)
 
 
 @pytest.mark.parametrize('environment, count', [
     ({}, None), ({'SLURM_JOB_ID': '1', 'SLURM_JOB_NUM_NODES': '3'}, 3), ({'PBS_JOBID': '1.p'}, None)])
-def test_how_many_nodes_a_job_has(environment, count, tmp_path):
-    assert launching.nodes_of(environment) == count
+def test_node_count_is_read_from_the_job(environment, count, tmp_path):
+    assert launching.count_job_nodes(environment) == count
     if 'PBS_JOBID' in environment:
         (tmp_path / 'nodes').write_text('a\na\nb\n')
-        assert launching.nodes_of(dict(environment, PBS_NODEFILE=str(tmp_path / 'nodes'))) == 2
+        assert launching.count_job_nodes(dict(environment, PBS_NODEFILE=str(tmp_path / 'nodes'))) == 2
 
 
 @pytest.mark.system
 @pytest.mark.usefixtures('slurm')
 @pytest.mark.parametrize('name', REAL)
-def test_a_real_launcher_starts_ranks_on_two_nodes_and_each_is_proved(name, tmp_path, real_launcher):
+def test_real_launcher_starts_proven_ranks_on_two_nodes(name, tmp_path, real_launcher):
     done, proofs = real_launcher(name, *REAL[name])
     assert done.returncode == 0, done
     ranks = [json.loads(path.read_text()) for path in sorted(proofs.glob('*/rank-*.json'))]
@@ -152,12 +152,12 @@ def real_launcher(tmp_path):
     """Function (launcher, approach, image) -> (CompletedProcess, folder of proofs): four ranks on two nodes."""
     def staged_module(launcher, approach, path):
         """Make what a module of a workstation with this launcher has; return the lines that set its variables."""
-        site = dict(site_entry('workstation'), launcher={'value': launcher})
+        site = dict(resolve_site('workstation'), launcher={'value': launcher})
         runtime = find_runtime([str(STATE / 'bin' / 'apptainer')])
         with Image(str(path), 'osu_') as image:
-            trial, verdict = judged(approach_entry(approach), site, image, Host(str(STATE / 'host')), runtime=runtime)
-            settings = settings_for(trial.approach, site, facts_of(trial, verdict, runtime))
-        variables = staged.make(str(tmp_path / 'module'), settings, str(path), runtime['command'])
+            trial, verdict = evaluate_approach(resolve_approach(approach), site, image, HostFileSystem(str(STATE / 'host')), runtime=runtime)
+            settings = build_settings(trial.approach, site, collect_facts(trial, verdict, runtime))
+        variables = staged.create_module_folder(str(tmp_path / 'module'), settings, str(path), runtime['command'])
         return ''.join(f'export {name}={shlex.quote(value)}\n' for name, value in variables.items())
 
     def start(name, approach, image):
@@ -176,7 +176,7 @@ def real_launcher(tmp_path):
             assert done.returncode == 0, done
             commands = tmp_path / 'mpi' / 'bin'
         root = 'export {OMPI,PRTE}_ALLOW_RUN_AS_ROOT{,_CONFIRM}=1\n' if os.geteuid() == 0 else ''
-        line = shlex.join(launching.typed(name, 2, 4)) + ' osu_allgather -m 8 -i 200 -x 5'
+        line = shlex.join(launching.build_launch_command(name, 2, 4)) + ' osu_allgather -m 8 -i 200 -x 5'
         script = (f'{root}{staged_module(name, approach, path)}export PATH={tmp_path}/module/bin:{commands}:$PATH\n'
                   f'cd {tmp_path} && {tools} proof -o {tmp_path}/proofs -- {line}')
         done = run(['salloc', '-N2', '-n4', '--exclusive', '--time=5', 'bash', '-c', script], timeout=300, env=dict(

@@ -12,28 +12,28 @@ import pytest
 from osu_container.data.approaches import APPROACHES
 from osu_container.data.launchers import LAUNCHERS
 from osu_container.data.sites import SITES
-from osu_container.install.call_settings import call_settings, promised
-from osu_container.install.module_text import module_text
+from osu_container.install.call_settings import render_call_settings, format_expectation
+from osu_container.install.module_text import render_modulefile
 from osu_container.verdict.settings import (
     INJECT_FOLDER,
-    approach_entry,
-    explained,
-    host_libraries,
-    pmi_for,
-    runs_on,
-    settings_for,
+    resolve_approach,
+    explain_settings,
+    list_host_libraries,
+    select_pmi,
+    can_launch_approach,
+    build_settings,
 )
-from osu_container.verdict.site_choice import SettingsError, choose_site, overridden, site_entry
-from tests.runs.test_approaches import table
-from tests.scripts.test_run_in_container import binds, installed  # noqa: F401, a fixture
+from osu_container.verdict.site_choice import SettingsError, choose_site, override_facts, resolve_site
+from tests.runs.test_approaches import parse_table
+from tests.scripts.test_run_in_container import list_binds, run_installed  # noqa: F401, a fixture
 
 #: One for each kind of launcher, MPI and GPU
 REPRESENTATIVE = ['workstation', 'lumi-25.03', 'alps', 'frontier', 'perlmutter', 'polaris']
 PAIRS = [(approach, site) for approach in APPROACHES for site in REPRESENTATIVE
-         if runs_on(APPROACHES[approach], site_entry(site))]
+         if can_launch_approach(APPROACHES[approach], resolve_site(site))]
 
 
-def facts(runtime='apptainer', mpi='MPICH 4.2.3', libfabric='1.22.0', host_libfabric='1.22.0'):
+def make_facts(runtime='apptainer', mpi='MPICH 4.2.3', libfabric='1.22.0', host_libfabric='1.22.0'):
     """Facts of an image and a host, as read_facts() gives them."""
     return {
         'image': {'file': 'x.sif', 'mpi': mpi, 'libfabric': libfabric, 'programs_are': 'C', 'library_path': [],
@@ -46,60 +46,60 @@ def facts(runtime='apptainer', mpi='MPICH 4.2.3', libfabric='1.22.0', host_libfa
     }
 
 
-def entries(approach, site):
-    return approach_entry(approach), site_entry(site)
+def read_entries(approach, site):
+    return resolve_approach(approach), resolve_site(site)
 
 
 @pytest.mark.parametrize('approach, site', PAIRS)
-def test_every_pair_gives_settings_that_keep_the_promise_of_the_approach(approach, site):
-    entry, site_data = entries(approach, site)
-    found = settings_for(entry, site_data, facts())
+def test_settings_of_every_pair_match_the_approach(approach, site):
+    entry, site_data = read_entries(approach, site)
+    found = build_settings(entry, site_data, make_facts())
     assert found.stack.mpi.endswith(entry['comes_from']['libmpi'])
     assert found.stack.libfabric.endswith(entry['comes_from']['libfabric'])
-    injected = [bind for bind in found.inside.binds if bind[1].startswith(INJECT_FOLDER)]
+    injected = [bind for bind in found.container.binds if bind[1].startswith(INJECT_FOLDER)]
     by_us = bool(entry['inject']) and not entry.get('entrypoint')  # else the entrypoint of the image does it
-    assert bool(injected) == by_us == (INJECT_FOLDER in found.inside.library_path)
-    assert found.inside.through_entrypoint == bool(entry.get('entrypoint'))
-    assert found.stack.pmi == pmi_for(entry, site_data)
+    assert bool(injected) == by_us == (INJECT_FOLDER in found.container.library_path)
+    assert found.container.uses_entrypoint == bool(entry.get('entrypoint'))
+    assert found.stack.pmi == select_pmi(entry, site_data)
     assert found.stack.provider and '{' not in found.stack.provider
-    assert (found.inside.env_prefix is None) == (not entry['container'])
-    for variable in found.sets.variables:
+    assert (found.container.env_prefix is None) == (not entry['container'])
+    for variable in found.environment.variables:
         assert variable['value'] and not set(variable['value']) & set('{}')
         assert variable['origin'] in (f'site {site}', f'approach {approach}')
 
 
-def test_folders_of_the_host_are_bound_for_an_entrypoint_and_nothing_else_is_put_in_front():
-    known = facts()
+def test_entrypoint_binds_host_folders_and_sets_no_library_path():
+    known = make_facts()
     known['host']['folders'] = [
         {'path': '/stand-in/opt/cray/libfabric/1.22.0/lib64', 'target': '/host/lib', 'why': 'libfabric'},
         {'path': '/stand-in/usr', 'target': '/host/usr', 'why': 'the rest'},
         {'path': '/stand-in/lib64', 'target': '/host/more/3', 'why': 'libcom_err.so.2'}]
     known['host']['files'] = []
-    found = settings_for(*entries('swap', 'lumi-25.03'), known)
-    assert [bind[:2] for bind in found.inside.binds] == [
+    found = build_settings(*read_entries('swap', 'lumi-25.03'), known)
+    assert [bind[:2] for bind in found.container.binds] == [
         ('/stand-in/opt/cray/libfabric/1.22.0/lib64', '/host/lib'), ('/stand-in/usr', '/host/usr'),
         ('/stand-in/lib64', '/host/more/3')]
-    assert (found.inside.library_path, found.inside.preload, found.inside.host_path) == ([], [], ['/host/more/3'])
+    assert (found.container.library_path, found.container.preload, found.container.host_path) == ([], [], ['/host/more/3'])
     assert {'name': 'OSU_SWAP', 'value': 'require'}.items() <= next(
-        variable for variable in found.sets.variables if variable['name'] == 'OSU_SWAP').items()
-    assert [library['what'] for library in found.at_load.watched] == ['libfabric 1.22.0']
+        variable for variable in found.environment.variables if variable['name'] == 'OSU_SWAP').items()
+    assert [library['what'] for library in found.load_checks.watched_files] == ['libfabric 1.22.0']
 
 
 @pytest.mark.parametrize('approach', [name for name, entry in APPROACHES.items() if entry['container']])
-def test_an_image_whose_mpi_uses_no_libfabric_is_promised_none_of_it_and_no_provider(approach):
-    known = facts()
+def test_mpi_without_libfabric_expects_no_provider(approach):
+    known = make_facts()
     known['image']['uses_libfabric'] = False
-    found = settings_for(*entries(approach, 'workstation'), known)
+    found = build_settings(*read_entries(approach, 'workstation'), known)
     assert (found.stack.libfabric, found.stack.provider) == ('no libfabric', None)
-    assert ' libfabric=none ' in promised(found) and ' libfabric=none ' not in promised(
-        settings_for(*entries(approach, 'workstation'), facts()))
+    assert ' libfabric=none ' in format_expectation(found) and ' libfabric=none ' not in format_expectation(
+        build_settings(*read_entries(approach, 'workstation'), make_facts()))
 
 
 @pytest.mark.parametrize('approach, site', [(approach, site) for approach in APPROACHES for site in REPRESENTATIVE
                                             if (approach, site) not in PAIRS])
-def test_site_whose_srun_cannot_start_this_mpi_refuses_the_approach(approach, site):
-    for refused in (host_libraries, lambda *pair: settings_for(*pair, facts())):
-        entry, site_data = entries(approach, site)
+def test_site_without_the_pmi_type_refuses_the_approach(approach, site):
+    for refused in (list_host_libraries, lambda *pair: build_settings(*pair, make_facts())):
+        entry, site_data = read_entries(approach, site)
         if set(entry['inject']) <= set(site_data['libraries']):
             mpi = 'host' if entry['comes_from']['libmpi'] == 'host' else entry['mpi']
             wanted = f"'{approach}'.* PMI .*{mpi}.*(srun|mpiexec).*'{site}'"
@@ -109,10 +109,10 @@ def test_site_whose_srun_cannot_start_this_mpi_refuses_the_approach(approach, si
             refused(entry, site_data)
 
 
-def value_of(name, approach, site, *more, **kwargs):
+def find_value(name, approach, site, *more, **kwargs):
     """The value (str or None) that a module gives the variable name with the settings modules more (names)."""
-    sets = settings_for(*entries(approach, site), facts(**kwargs)).sets
-    lists = [sets.more.get(setting, []) for setting in more] + [sets.variables + sets.inside]
+    sets = build_settings(*read_entries(approach, site), make_facts(**kwargs)).environment
+    lists = [sets.setting_variables.get(setting, []) for setting in more] + [sets.variables + sets.command_variables]
     return next((one['value'] for variables in lists for one in variables if one['name'] == name), None)
 
 
@@ -157,131 +157,131 @@ def value_of(name, approach, site, *more, **kwargs):
     ('FI_CXI_RDZV_PROTO', 'hybrid', 'lumi-25.03', [], {}, None),
 ])
 def test_a_variable_has_the_value_that_its_conditions_give(name, approach, site, more, kwargs, expected):
-    assert value_of(name, approach, site, *more, **kwargs) == expected
+    assert find_value(name, approach, site, *more, **kwargs) == expected
 
 
 @pytest.mark.parametrize('approach', ['native', 'bind', 'hybrid', 'swap', 'opensource'])
 @pytest.mark.parametrize('release, others', [('1.15.2.0', '1.22.0'), ('1.22.0', '1.15.2.0'), ('2.4.0', '1.15.2.0')])
-def test_the_libfabric_that_runs_decides_and_no_other_one(approach, release, others):
+def test_only_the_running_libfabric_decides_variables(approach, release, others):
     own = APPROACHES[approach]['comes_from']['libfabric'] == 'image'
     kwargs = {'mpi': 'MPICH 4.3.2', 'libfabric': release if own else others,
               'host_libfabric': others if own else release}
     mpich = APPROACHES[approach]['comes_from']['libmpi'] == 'image'
-    found = {name: value_of(name, approach, 'lumi-25.03', **kwargs) for name in (
+    found = {name: find_value(name, approach, 'lumi-25.03', **kwargs) for name in (
         'FI_CXI_DISABLE_NON_INJECT_MSG_IDC', 'MPIR_CVAR_CH4_OFI_ENABLE_INJECT', 'FI_CXI_RDZV_THRESHOLD')}
     old = release.startswith('1.15')
     assert found == {'FI_CXI_DISABLE_NON_INJECT_MSG_IDC': '1' if mpich and not old else None,
                      'MPIR_CVAR_CH4_OFI_ENABLE_INJECT': '0' if mpich and not old else None,
                      'FI_CXI_RDZV_THRESHOLD': '16384' if mpich and release < '2.4' else None}
     # without alt_read in it there is no such settings module
-    more = settings_for(*entries(approach, 'lumi-25.03'), facts(**kwargs)).sets.more
+    more = build_settings(*read_entries(approach, 'lumi-25.03'), make_facts(**kwargs)).environment.setting_variables
     assert ('rccl-alt-read' in more) == (not old) and 'rccl-gdr' in more
 
 
 @pytest.mark.parametrize('approach', ['bind', 'hybrid', 'opensource'])
-def test_fork_safe_is_taken_away_where_there_is_cxi(approach):
+def test_cxi_removes_the_fork_safe_variable(approach):
     for site, expected in (('lumi-25.03', ['CXI_FORK_SAFE', 'CXI_FORK_SAFE_HP']), ('workstation', [])):
-        assert [entry['name'] for entry in settings_for(*entries(approach, site), facts()).sets.unset] == expected
+        assert [entry['name'] for entry in build_settings(*read_entries(approach, site), make_facts()).environment.unset_variables] == expected
 
 
 def test_only_open_source_mpich_gets_a_card_for_each_rank():
     for approach, expected in (('hybrid', 2), ('bind', 1)):
-        assert len(settings_for(*entries(approach, 'lumi-25.03'), facts()).sets.rank_variables) == expected
-    assert settings_for(*entries('hybrid', 'lumi-c-25.03'), facts()).sets.rank_variables == []
+        assert len(build_settings(*read_entries(approach, 'lumi-25.03'), make_facts()).environment.rank_variables) == expected
+    assert build_settings(*read_entries('hybrid', 'lumi-c-25.03'), make_facts()).environment.rank_variables == []
 
 
-def test_the_plugin_stays_in_front_of_what_is_injected_and_its_path_goes_to_no_other_container():
-    given = facts()
-    found = settings_for(*entries('hybrid', 'lumi-25.03'), given)
-    assert found.inside.library_path == ['/opt/ofi/lib', INJECT_FOLDER]
-    assert settings_for(*entries('opensource', 'lumi-25.03'), given).inside.library_path == []
-    assert [one['name'] for one in found.sets.inside] == ['NCCL_NET_PLUGIN']
-    assert 'NCCL_NET_PLUGIN' not in module_text(found, ('osu-container', 'OSU'), 'eb', 'x.sif')
-    assert 'inside NCCL_NET_PLUGIN=/opt/ofi/lib/librccl-net.so\n' in call_settings(found, 'x.sif', 'singularity')
+def test_plugin_precedes_injected_libraries_in_our_container():
+    given = make_facts()
+    found = build_settings(*read_entries('hybrid', 'lumi-25.03'), given)
+    assert found.container.library_path == ['/opt/ofi/lib', INJECT_FOLDER]
+    assert build_settings(*read_entries('opensource', 'lumi-25.03'), given).container.library_path == []
+    assert [one['name'] for one in found.environment.command_variables] == ['NCCL_NET_PLUGIN']
+    assert 'NCCL_NET_PLUGIN' not in render_modulefile(found, ('osu-container', 'OSU'), 'eb', 'x.sif')
+    assert 'inside NCCL_NET_PLUGIN=/opt/ofi/lib/librccl-net.so\n' in render_call_settings(found, 'x.sif', 'singularity')
 
 
-def test_only_named_libraries_are_watched_and_a_handful_of_them():
-    given = facts()
+def test_module_watches_at_most_five_named_libraries():
+    given = make_facts()
     library = given['host']['injected'][0]
     dependency = {'soname': 'libz.so.1', 'path': '/z', 'why': 'needed'}
     given['host']['injected'] = [dict(library, name=f'lib{n}') for n in range(9)] + [dependency]
-    watched = settings_for(*entries('bind', 'lumi-25.03'), given).at_load.watched
+    watched = build_settings(*read_entries('bind', 'lumi-25.03'), given).load_checks.watched_files
     assert 1 < len(watched) <= 5 and dependency not in watched
 
 
-def test_files_that_exist_at_installation_and_files_of_the_node():
-    found = settings_for(*entries('hybrid', 'lumi-25.03'), facts())
-    assert ('/stand-in/pfs', '/pfs') in [bind[:2] for bind in found.inside.binds]
-    assert '/scratch' not in [bind[1] for bind in found.inside.binds]
-    kernel = [entry for entry in found.inside.run_files if entry['target'] == '/boot/config-{kernel}']
+def test_binds_separate_installation_and_node_files():
+    found = build_settings(*read_entries('hybrid', 'lumi-25.03'), make_facts())
+    assert ('/stand-in/pfs', '/pfs') in [bind[:2] for bind in found.container.binds]
+    assert '/scratch' not in [bind[1] for bind in found.container.binds]
+    kernel = [entry for entry in found.container.run_files if entry['target'] == '/boot/config-{kernel}']
     assert kernel[0]['path'] == '/stand-in/boot/config-{kernel}'
     assert kernel[0]['otherwise'] == {'FI_HMEM_ROCR_USE_DMABUF': '0'}
 
 
 @pytest.mark.parametrize('site', [site for site in REPRESENTATIVE if ('pure', site) in PAIRS])
-def test_pure_binds_file_systems_alone_and_opensource_no_library(site):
-    pure = settings_for(*entries('pure', site), facts())
-    file_systems = site_entry(site)['files'].get('file_systems', {'value': []})['value']
-    assert {bind[1] for bind in pure.inside.binds} <= set(file_systems)
-    assert (pure.inside.run_files, pure.inside.library_path, pure.inside.preload) == ([], [], [])
-    opensource = settings_for(*entries('opensource', site), facts())
+def test_pure_binds_only_file_systems_opensource_no_library(site):
+    pure = build_settings(*read_entries('pure', site), make_facts())
+    file_systems = resolve_site(site)['files'].get('file_systems', {'value': []})['value']
+    assert {bind[1] for bind in pure.container.binds} <= set(file_systems)
+    assert (pure.container.run_files, pure.container.library_path, pure.container.preload) == ([], [], [])
+    opensource = build_settings(*read_entries('opensource', site), make_facts())
     assert not any(INJECT_FOLDER in bind[1] for bind in opensource.inside.binds)
 
 
 @pytest.mark.parametrize('approach, site', PAIRS)
-def test_what_is_explained_is_what_is_set(approach, site):
-    settings = settings_for(*entries(approach, site), facts())
-    found = explained(settings)
+def test_explained_values_equal_set_values(approach, site):
+    settings = build_settings(*read_entries(approach, site), make_facts())
+    found = explain_settings(settings)
     chooses = [LAUNCHERS[settings.stack.launcher]['pmi_variable']]
-    assert [v['name'] for v in found['variables']] == chooses + [v['name'] for v in settings.sets.variables]
+    assert [v['name'] for v in found['variables']] == chooses + [v['name'] for v in settings.environment.variables]
     assert [bind['target'] for bind in found['binds']] == (
-        [bind[1] for bind in settings.inside.binds] + [entry['target'] for entry in settings.inside.run_files])
+        [bind[1] for bind in settings.container.binds] + [entry['target'] for entry in settings.container.run_files])
     for entry in found['variables'] + found['unset']:
         assert entry['why'] and entry['source'] and entry['date'] and entry['evidence'] and entry['origin']
 
 
 def test_unknown_condition_is_refused():
-    site = dict(site_entry('workstation'), variables=[dict(SITES['workstation']['variables'][0], only=['gpus'])])
+    site = dict(resolve_site('workstation'), variables=[dict(SITES['workstation']['variables'][0], only=['gpus'])])
     with pytest.raises(SettingsError, match="'gpus'.* cuda, cxi, gpu, "):
-        settings_for(approach_entry('pure'), site, facts())
+        build_settings(resolve_approach('pure'), site, make_facts())
 
 
-def test_pure_uses_tcp_whatever_the_site_has():
-    site = dict(site_entry('workstation'), provider=dict(site_entry('workstation')['provider'], value='cxi'))
-    assert settings_for(approach_entry('pure'), site, facts()).stack.provider == 'tcp'
-    found = settings_for(approach_entry('hybrid'), site, facts('singularity'))
-    assert (found.stack.provider, found.inside.env_prefix) == ('cxi', 'SINGULARITY')
+def test_pure_uses_tcp_on_every_site():
+    site = dict(resolve_site('workstation'), provider=dict(resolve_site('workstation')['provider'], value='cxi'))
+    assert build_settings(resolve_approach('pure'), site, make_facts()).stack.provider == 'tcp'
+    found = build_settings(resolve_approach('hybrid'), site, make_facts('singularity'))
+    assert (found.stack.provider, found.container.env_prefix) == ('cxi', 'SINGULARITY')
 
 
 def test_the_approach_replaces_a_variable_of_the_site():
-    site = copy.deepcopy(site_entry('workstation'))
+    site = copy.deepcopy(resolve_site('workstation'))
     site['variables'].append({'name': 'FI_PROVIDER', 'value': 'verbs', 'why': '', 'source': '', 'evidence': ''})
-    found = settings_for(approach_entry('pure'), site, facts())
-    assert [v['value'] for v in found.sets.variables if v['name'] == 'FI_PROVIDER'] == ['tcp']
+    found = build_settings(resolve_approach('pure'), site, make_facts())
+    assert [v['value'] for v in found.environment.variables if v['name'] == 'FI_PROVIDER'] == ['tcp']
 
 
-def test_settings_do_not_change_what_they_are_given():
-    before = facts()
-    settings_for(*entries('bind', 'workstation'), before)
-    assert before == facts()
+def test_settings_do_not_modify_their_inputs():
+    before = make_facts()
+    build_settings(*read_entries('bind', 'workstation'), before)
+    assert before == make_facts()
 
 
-def test_unknown_site_names_the_known_ones():
+def test_unknown_site_error_lists_known_sites():
     with pytest.raises(SettingsError, match="'lummi'.*workstation.*--try-amend=site="):
         choose_site('lummi', None, 'host', {})
 
 
-def test_unknown_approach_names_the_known_ones():
+def test_unknown_approach_error_lists_known_approaches():
     with pytest.raises(SettingsError, match="'hybird'.* bind, hybrid, .*pure"):
-        approach_entry('hybird')
+        resolve_approach('hybird')
 
 
-def test_a_machine_that_matches_no_site_is_told_what_to_do():
+def test_unmatched_machine_error_names_the_remedy():
     with pytest.raises(SettingsError, match="'nobody'.*--try-amend=site=NAME.*make demo"):
         choose_site(None, None, 'nobody', {}, {'workstation': SITES['workstation']})
 
 
-def test_site_is_wanted_then_local_then_by_host_name():
+def test_requested_site_wins_then_local_then_host_name():
     sites = {'a': dict(SITES['workstation'], recognised_by={'value': {'hostnames': [r'^uan\d']}}),
              'b': SITES['workstation']}
     assert choose_site('b', 'a', 'uan01', {}, sites)['name'] == 'b'
@@ -294,20 +294,20 @@ def test_site_is_wanted_then_local_then_by_host_name():
     ('nid001234', '25.09', 'C', 'lumi-c-25.09'),
     ('uan01', '25.03.dev', 'container', 'lumi-25.03'),
 ])
-def test_lumi_is_recognised_by_itself(host, stack, partition, expected):
+def test_lumi_is_recognised_automatically(host, stack, partition, expected):
     environment = {'LUMI_STACK_VERSION': stack, 'LUMI_STACK_PARTITION': partition}
     assert choose_site(None, None, host, environment)['name'] == expected
     with pytest.raises(SettingsError, match="'laptop'.*lumi-25.03.*discover"):
         choose_site(None, None, 'laptop', environment)
 
 
-def test_lumi_as_it_was_is_a_description_only():
+def test_former_lumi_is_refused_outside_check_published():
     with pytest.raises(SettingsError, match="'lumi-24.03'.*check --published.* alps, .*lumi-25.03"):
         choose_site('lumi-24.03', None, 'uan01', {})
 
 
 @pytest.mark.parametrize('version', ['', '24.03'])
-def test_lumi_without_a_stack_or_with_another_one_is_told_what_decides(version):
+def test_lumi_without_a_known_stack_names_the_deciding_variable(version):
     with pytest.raises(SettingsError) as told:
         choose_site(None, None, 'uan02', {'LUMI_STACK_VERSION': version} if version else {})
     message = str(told.value)
@@ -317,38 +317,38 @@ def test_lumi_without_a_stack_or_with_another_one_is_told_what_decides(version):
 
 
 def test_a_local_file_replaces_facts_of_any_site():
-    fact = dict(site_entry('workstation')['provider'], value='tcp')
-    site = overridden(site_entry('lumi-25.03'), {'provider': fact, 'libraries': {'libpals': None}})
+    fact = dict(resolve_site('workstation')['provider'], value='tcp')
+    site = override_facts(resolve_site('lumi-25.03'), {'provider': fact, 'libraries': {'libpals': None}})
     assert site['provider']['value'] == 'tcp' and site['name'] == 'lumi-25.03'
     assert site['libraries']['libpals'] is None and site['libraries']['libcxi']
     with pytest.raises(SettingsError, match="colour.*'lumi-25.03'"):
-        overridden(site_entry('lumi-25.03'), {'colour': fact})
+        override_facts(resolve_site('lumi-25.03'), {'colour': fact})
 
 
 @pytest.mark.parametrize('approach', [name for name in APPROACHES if APPROACHES[name]['inject']])
 def test_site_that_lacks_what_the_approach_needs_is_refused(approach):
-    site = dict(site_entry('workstation'), name='laptop', libraries={'libmpi': None})
+    site = dict(resolve_site('workstation'), name='laptop', libraries={'libmpi': None})
     with pytest.raises(SettingsError, match=f"'{approach}'.*libfabric.*'laptop'.*: openmpi, opensource, pure$"):
-        host_libraries(approach_entry(approach), site)
+        list_host_libraries(resolve_approach(approach), site)
 
 
-PMIX_SITES = [name for name in SITES if 'Open MPI' in site_entry(name)['pmi']['value']]
+PMIX_SITES = [name for name in SITES if 'Open MPI' in resolve_site(name)['pmi']['value']]
 LATENCY = 'osu_latency H H -m 8 -i 20 -x 5'
 
 
-def settings_of(site, libfabric='2.6.0', **changes):
+def make_openmpi_settings(site, libfabric='2.6.0', **changes):
     """Return the Settings of openmpi on a site (str); changes: facts that replace those of the site."""
     facts = {'host': {'root': '/elsewhere', 'runtime': {'name': 'apptainer', 'command': 'apptainer'}, 'files': [],
                       'mpi': None, 'libfabric': None},
              'image': {'mpi': 'Open MPI 5.0.11', 'libfabric': libfabric, 'programs': {'osu_bw': '/opt/osu/bin'}}}
-    return settings_for(approach_entry('openmpi'), dict(site_entry(site), **changes), facts)
+    return build_settings(resolve_approach('openmpi'), dict(resolve_site(site), **changes), facts)
 
 
 # What is bound for PMIx
 
 @pytest.mark.parametrize('site', PMIX_SITES)
-def test_every_site_with_pmix_binds_the_folders_of_a_step_and_below_no_other_root(site):
-    found = {entry['target']: entry['path'] for entry in settings_of(site).inside.run_files}
+def test_pmix_sites_bind_the_step_folders_and_no_other_root(site):
+    found = {entry['target']: entry['path'] for entry in make_openmpi_settings(site).container.run_files}
     folders = [target for target in found if target.startswith('{tmpfs}/spmix_appdir_')]
     assert len(folders) == 2 and '{PMIX_SERVER_TMPDIR}' in found
     assert all(found[name] == name for name in [*folders, '{PMIX_SERVER_TMPDIR}'])
@@ -361,7 +361,7 @@ def step(tmp_path):
         (folder / name).mkdir(parents=True)
         return {'SLURM_JOB_ID': '42', 'SLURM_STEP_ID': '3', 'SLURM_JOB_UID': '1000', 'SLURMD_NODENAME': 'node7',
                 'PMIX_RANK': '0', 'pmi': 'pmix PMIX_RANK', 'files': ','.join(
-                    f"{entry['path']}:{entry['target']}" for entry in settings_of('workstation').inside.run_files)}
+                    f"{entry['path']}:{entry['target']}" for entry in make_openmpi_settings('workstation').container.run_files)}
     return make
 
 
@@ -371,34 +371,34 @@ def step(tmp_path):
     ('TmpFS={here}/%h/y z=1', 'node7/y'),
 ])
 @pytest.mark.parametrize('name', ['spmix_appdir_1000_42.3', 'spmix_appdir_42.3'])
-def test_the_folder_of_a_step_is_found_by_slurm_conf(installed, step, tmp_path, line, below, name):  # noqa: F811
+def test_the_folder_of_a_step_is_found_by_slurm_conf(run_installed, step, tmp_path, line, below, name):  # noqa: F811
     conf = tmp_path / 'slurm.conf'
     conf.write_text(f'ClusterName=x\n{line.format(here=tmp_path)}\n')
-    done = installed('osu_bw', SLURM_CONF=str(conf), **step(tmp_path / below, name))
-    assert binds(done) == [f'{tmp_path}/{below}/{name}:{tmp_path}/{below}/{name}'], done
+    done = run_installed('osu_bw', SLURM_CONF=str(conf), **step(tmp_path / below, name))
+    assert list_binds(done) == [f'{tmp_path}/{below}/{name}:{tmp_path}/{below}/{name}'], done
 
 
-def test_the_users_folder_for_pmix_and_that_of_the_rank_are_bound(installed, step, tmp_path):  # noqa: F811
+def test_pmix_folders_of_user_and_rank_are_bound(run_installed, step, tmp_path):  # noqa: F811
     (tmp_path / 'spool').mkdir()
-    done = installed('osu_bw', SLURM_PMIX_TMPDIR=str(tmp_path), **dict(
+    done = run_installed('osu_bw', SLURM_PMIX_TMPDIR=str(tmp_path), **dict(
         step(tmp_path), PMIX_SERVER_TMPDIR=f'{tmp_path}/spool'))
-    assert binds(done) == [f'{path}:{path}' for path in (f'{tmp_path}/spmix_appdir_1000_42.3', f'{tmp_path}/spool')]
+    assert list_binds(done) == [f'{path}:{path}' for path in (f'{tmp_path}/spmix_appdir_1000_42.3', f'{tmp_path}/spool')]
 
 
 @pytest.mark.parametrize('gone', ['SLURM_JOB_ID', 'SLURM_STEP_ID'])
-def test_outside_of_a_step_nothing_is_bound(installed, step, tmp_path, gone):  # noqa: F811
-    done = installed('osu_bw', SLURM_PMIX_TMPDIR=str(tmp_path), **{**step(tmp_path), gone: None})
-    assert done.returncode == 0 and binds(done) == ['unset'], done
+def test_no_folder_is_bound_outside_a_step(run_installed, step, tmp_path, gone):  # noqa: F811
+    done = run_installed('osu_bw', SLURM_PMIX_TMPDIR=str(tmp_path), **{**step(tmp_path), gone: None})
+    assert done.returncode == 0 and list_binds(done) == ['unset'], done
 
 
 # LINKx, by data
 
-@pytest.mark.parametrize('site', [name for name in PMIX_SITES if site_entry(name)['provider']['value'] == 'cxi'
-                                  and site_entry(name)['gpu_binding']['value']])
+@pytest.mark.parametrize('site', [name for name in PMIX_SITES if resolve_site(name)['provider']['value'] == 'cxi'
+                                  and resolve_site(name)['gpu_binding']['value']])
 def test_linkx_links_shared_memory_with_each_card_of_the_site(site):
-    cards = [gpu['nic'] for gpu in site_entry(site)['gpu_binding']['value']]
-    assert not [one for one in settings_of(site).sets.variables if 'lnx' in one['value']], 'never on by itself'
-    found = {one['name']: one for one in settings_of(site).sets.more['linkx']}
+    cards = [gpu['nic'] for gpu in resolve_site(site)['gpu_binding']['value']]
+    assert not [one for one in make_openmpi_settings(site).environment.variables if 'lnx' in one['value']], 'never on by itself'
+    found = {one['name']: one for one in make_openmpi_settings(site).environment.setting_variables['linkx']}
     assert found['FI_LNX_PROV_LINKS']['value'].split('|') == [f'shm+cxi:{card}' for card in dict.fromkeys(cards)]
     assert {name: found[name]['value'] for name in (
         'FI_PROVIDER', 'FI_SHM_USE_XPMEM', 'OMPI_MCA_mtl_ofi_av', 'OMPI_MCA_opal_common_ofi_provider_include')} == {
@@ -410,8 +410,8 @@ def test_linkx_links_shared_memory_with_each_card_of_the_site(site):
     ('2.0.0', {'value': 'shm'}, False), ('1.22.0', {'value': 'shm'}, True), ('2.6.0', {'value': ''}, True),
     (None, {'value': 'shm'}, True),
 ])
-def test_there_is_no_linkx_where_it_cannot_be(libfabric, links, refused):
-    assert ('linkx' in settings_of('workstation', libfabric, lnx_links=links).sets.more) != refused
+def test_linkx_is_absent_where_unsupported(libfabric, links, refused):
+    assert ('linkx' in make_openmpi_settings('workstation', libfabric, lnx_links=links).environment.setting_variables) != refused
 
 
 # For real
@@ -427,11 +427,11 @@ OWN_NETWORK = {
 @pytest.mark.system
 @pytest.mark.usefixtures('slurm')
 @pytest.mark.parametrize('network, before', itertools.product(OWN_NETWORK, (True, False)))
-def test_what_the_user_sets_wins_over_the_module(shell, network, before):
+def test_user_values_win_over_the_module(shell, network, before):
     own, says = OWN_NETWORK[network]
     load = 'module load osu-container/openmpi'
     done = shell(f'{own}; {load}' * before + f'{load}; {own}' * (not before) + f'; srun -N2 -n2 {LATENCY}')
     if says:  # UCX is in the image: it carries the messages, over TCP here
-        assert re.search(says, done.stdout + done.stderr) and {1, 8} <= set(table(done.stdout)), done
+        assert re.search(says, done.stdout + done.stderr) and {1, 8} <= set(parse_table(done.stdout)), done
     else:  # there is no such card here, and nothing else is taken in silence
-        assert done.returncode and not table(done.stdout), done
+        assert done.returncode and not parse_table(done.stdout), done

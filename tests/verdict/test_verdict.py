@@ -14,31 +14,31 @@ import pytest
 
 from osu_container.build.recipes.images import IMAGES
 from osu_container.check import examination as published
-from osu_container.check.described import fabric_verdef, library, our_image, published_image
-from osu_container.check.public_hosts import GLIBC, described_by
+from osu_container.check.described import list_defined_fabric_versions, build_elf_facts, describe_catalogue_image, describe_published_image
+from osu_container.check.public_hosts import GLIBC, describe_cray_host
 from osu_container.data.approaches import APPROACHES
 from osu_container.discover.host_facts import DescribedHost
-from osu_container.image.environment import folders
+from osu_container.image.environment import parse_folder_list
 from osu_container.image.image import MPI_FAMILIES
 from osu_container.verdict import verdict as verdict_rules
-from osu_container.verdict.facts import FactsError, host_facts, read_facts
+from osu_container.verdict.facts import FactsError, read_host_versions, read_facts
 from osu_container.verdict.rules import RULES
-from osu_container.verdict.rules.described_host import REMEDY
+from osu_container.verdict.rules.described_host import DESCRIPTION_REMEDY
 from osu_container.verdict.rules.finding import LEVELS, NOTE
 from osu_container.verdict.settings import (
     HOST_MPI,
     INJECT_FOLDER,
-    approach_entry,
-    families,
-    pmi_for,
-    runs_on,
-    with_mpi_of,
+    resolve_approach,
+    list_mpi_families,
+    select_pmi,
+    can_launch_approach,
+    select_host_mpi,
 )
-from osu_container.verdict.site_choice import described_entry, site_entry
-from osu_container.verdict.trial import NoMpi, bound_texts, image_mpi, opened_names, program_of, trial_of
-from osu_container.verdict.verdict import ask, recommended
+from osu_container.verdict.site_choice import resolve_described_site, resolve_site
+from osu_container.verdict.trial import NoMpiError, render_bound_texts, select_image_mpi, map_opened_names, select_program, build_trial
+from osu_container.verdict.verdict import judge_approach, recommend_approach
 from tests.helpers.elf_folder import ElfFolder, cray_mpich, intel_mpi, mpich, open_mpi
-from tests.helpers.machine import PROJECT, one_of_each, run
+from tests.helpers.machine import PROJECT, mark_repeats_nightly, run
 from tests.helpers.verdict_cases import (
     CUDA,
     GPU,
@@ -46,14 +46,14 @@ from tests.helpers.verdict_cases import (
     SILENT,
     SPEAKS,
     World,
-    described,
-    each,
-    for_newer_glibc,
+    make_described_host,
+    combine_changes,
+    make_newer_glibc_library,
     host,
     image,
-    later,
-    linked,
-    standard_abi,
+    defer_change,
+    link_program,
+    use_standard_abi,
 )
 
 #: One for each kind of launcher, MPI and GPU
@@ -61,18 +61,18 @@ REPRESENTATIVE = ['workstation', 'lumi-25.03', 'alps', 'frontier', 'perlmutter',
 CONTAINERS = [name for name, entry in APPROACHES.items() if entry['container']]
 
 
-def cases(table):
+def list_case_parameters(table):
     """Return pytest's parameters: (rule, the rest of a case)."""
     return [pytest.param(rule, *case[1:], id=f'{rule}: {case[0]}') for rule, found in table.items() for case in found]
 
 
-def test_every_rule_has_a_case_where_it_speaks_and_one_where_it_is_silent():
+def test_every_rule_has_a_speaking_and_a_silent_case():
     # the dry run needs a runtime: tests/check/test_check.py, tests/stand_in
     assert list(SPEAKS) == list(SILENT) == [rule.name for rule in RULES if rule.name != 'dry run']
     assert all(SPEAKS.values()) and all(SILENT.values())
 
 
-@pytest.mark.parametrize('rule, approach, change, site_name, word, text', cases(SPEAKS))
+@pytest.mark.parametrize('rule, approach, change, site_name, word, text', list_case_parameters(SPEAKS))
 def test_rule_speaks(tmp_path, parts, rule, approach, change, site_name, word, text):  # noqa: F811, a fixture
     world = World(tmp_path, parts, site_name)
     change(world)
@@ -92,12 +92,12 @@ def test_rule_speaks(tmp_path, parts, rule, approach, change, site_name, word, t
 
 
 @pytest.mark.parametrize('approach, change, by_host', [
-    ('hybrid', each(host(libfabric=lambda it: it.fabric(needed=('libcxi.so.1', 'libuser.so.1'))), later(
-        lambda it: it.host.copy(for_newer_glibc(it.parts), '/usr/lib64/libuser.so.1'))),
+    ('hybrid', combine_changes(host(libfabric=lambda it: it.fabric(needed=('libcxi.so.1', 'libuser.so.1'))), defer_change(
+        lambda it: it.host.copy(make_newer_glibc_library(it.parts), '/usr/lib64/libuser.so.1'))),
      True),
-    ('opensource', image(mpi=lambda it: it.mpi(needed=[for_newer_glibc(it)]), libraries=lambda it: [
-        for_newer_glibc(it)]), False)])
-def test_who_needs_a_newer_c_library_decides_what_to_do(tmp_path, parts, approach, change, by_host):
+    ('opensource', image(mpi=lambda it: it.mpi(needed=[make_newer_glibc_library(it)]), libraries=lambda it: [
+        make_newer_glibc_library(it)]), False)])
+def test_remedy_depends_on_who_needs_a_newer_glibc(tmp_path, parts, approach, change, by_host):
     world = World(tmp_path, parts)
     change(world)
     said = [finding for finding in world.ask(approach).findings if finding.rule == 'symbol version']
@@ -106,14 +106,14 @@ def test_who_needs_a_newer_c_library_decides_what_to_do(tmp_path, parts, approac
 
 
 @pytest.mark.parametrize('lacks, glibc', [('verneed', '2.99'), ('verdef', None)])
-def test_what_is_not_known_of_a_described_host_comes_with_what_would_decide_it(tmp_path, parts, lacks, glibc):
+def test_unknown_host_fact_names_its_remedy(tmp_path, parts, lacks, glibc):
     world = World(tmp_path, parts)
-    described(lacks, glibc=glibc)(world)
+    make_described_host(lacks, glibc=glibc)(world)
     said = [finding.remedy for finding in world.ask('hybrid').findings if finding.rule == 'facts of the host']
-    assert said and said[0].endswith(REMEDY) and ('2.99' in said[0]) == bool(glibc), said
+    assert said and said[0].endswith(DESCRIPTION_REMEDY) and ('2.99' in said[0]) == bool(glibc), said
 
 
-def test_an_mpi_that_opens_libfabric_by_itself_is_judged_with_it(tmp_path, parts):
+def test_mpi_that_opens_libfabric_is_judged_with_libfabric(tmp_path, parts):
     world = World(tmp_path, parts)  # Intel MPI: no DT_NEEDED
     image(mpi=parts.mpi(intel_mpi(), needs=None), fabric=parts.fabric(providers=('tcp', 'shm')))(world)
     verdict = world.ask('opensource')
@@ -127,50 +127,50 @@ def test_an_mpi_that_opens_libfabric_by_itself_is_judged_with_it(tmp_path, parts
 
 
 @pytest.mark.parametrize('wanted, soname', [(['none of them', 'Open MPI'], 'libmpi.so.40'), ([], 'libmpi.so.12')])
-def test_of_several_mpis_the_one_that_the_approach_is_for_counts(wanted, soname):
+def test_approach_selects_its_mpi_among_several(wanted, soname):
     both = [('MPICH ABI', 'libmpi.so.12', '/a'), ('Open MPI', 'libmpi.so.40', '/b')]
-    assert image_mpi(SimpleNamespace(mpis=lambda: both), wanted)[1] == soname
+    assert select_image_mpi(SimpleNamespace(mpis=lambda: both), wanted)[1] == soname
 
 
-def test_the_folder_of_rccls_plugin_comes_first_unless_it_has_what_is_injected(tmp_path, parts):
+def test_plugin_folder_is_first_unless_it_has_injected_libraries(tmp_path, parts):
     world = World(tmp_path, parts)
 
     def path(opened, host, injected):
-        bound = bound_texts(approach_entry('hybrid'), world.site, host, opened, injected)
-        return folders(opened.environment(bound).variables.get('LD_LIBRARY_PATH'))[0][:-1]
-    opened, host = world.opened()
+        bound = render_bound_texts(resolve_approach('hybrid'), world.site, host, opened, injected)
+        return parse_folder_list(opened.evaluate_environment(bound).variables.get('LD_LIBRARY_PATH'))[0][:-1]
+    opened, host = world.open_files()
     with opened:
         assert path(opened, host, {}) == ['/opt/mpich/lib']
         assert path(opened, host, {'libfabric.so.1': None}) == ['/opt/plugin/lib', INJECT_FOLDER, '/opt/mpich/lib']
     world.image.copy(parts.fabric(), '/opt/plugin/lib/libfabric.so.1')
-    opened, host = world.opened()
+    opened, host = world.open_files()
     with opened:
         assert path(opened, host, {'libfabric.so.1': None}) == [INJECT_FOLDER, '/opt/mpich/lib']
 
 
-def test_of_several_programs_the_first_that_needs_mpi_is_looked_at(tmp_path, parts):
+def test_first_program_that_needs_mpi_is_inspected(tmp_path, parts):
     world = World(tmp_path, parts)
     for name in ('osu_a', 'osu_z'):
         world.image.copy(parts.plain('libother.so.1'), f'/opt/osu/bin/{name}')
-    with world.opened()[0] as opened:
+    with world.open_files()[0] as opened:
         assert set(opened.programs) == {'osu_a', 'osu_latency', 'osu_z'}
-        assert program_of(opened, None, opened.environment()).program == '/opt/osu/bin/osu_latency'
+        assert select_program(opened, None, opened.evaluate_environment()).program == '/opt/osu/bin/osu_latency'
 
 
-def test_a_host_library_is_there_under_each_name_by_which_it_is_opened(tmp_path, parts):
+def test_host_library_exists_under_every_opened_name(tmp_path, parts):
     world = World(tmp_path, parts)
-    opened, opened_host = world.opened()
+    opened, opened_host = world.open_files()
     with opened:
-        trial = trial_of(approach_entry('bind'), world.site, opened, opened_host)
-    names = opened_names(trial.approach, world.site, opened_host, trial.taken.injected)
-    also = {other: opened_host.on(fact['value']) for name, fact in world.site['libraries'].items()
+        trial = build_trial(resolve_approach('bind'), world.site, opened, opened_host)
+    names = map_opened_names(trial.approach, world.site, opened_host, trial.host_libraries.injected)
+    also = {other: opened_host.add_root(fact['value']) for name, fact in world.site['libraries'].items()
             if fact and name in trial.approach['inject'] + trial.approach['inject_if_known']
             for other in fact.get('opened_as', [])}
     assert also and {name: names[name].path for name in also} == also
-    assert set(names) == set(trial.taken.injected) | set(also)
+    assert set(names) == set(trial.host_libraries.injected) | set(also)
 
 
-@pytest.mark.parametrize('rule, approach, change, site_name', cases(SILENT))
+@pytest.mark.parametrize('rule, approach, change, site_name', list_case_parameters(SILENT))
 def test_rule_is_silent(tmp_path, parts, rule, approach, change, site_name):  # noqa: F811, a fixture
     world = World(tmp_path, parts, site_name)
     change(world)
@@ -181,7 +181,7 @@ def test_rule_is_silent(tmp_path, parts, rule, approach, change, site_name):  # 
 
 @pytest.mark.parametrize('site_name', REPRESENTATIVE)
 @pytest.mark.parametrize('approach', ['bind', 'hybrid', 'opensource', 'pure'])
-def test_what_fits_works_without_a_word(tmp_path, parts, approach, site_name):  # noqa: F811, a fixture
+def test_good_image_and_host_work_without_findings(tmp_path, parts, approach, site_name):  # noqa: F811, a fixture
     """The good image and host of these tests: what a rule says is by what its case changes."""
     world = World(tmp_path, parts, site_name)
     gpu = world.site['gpu']['value'] or ''
@@ -192,11 +192,11 @@ def test_what_fits_works_without_a_word(tmp_path, parts, approach, site_name):  
     if site_name == PLAIN:
         host(libmpi=lambda it: it.mpi())(world)
     verdict = world.ask(approach)
-    if approach == 'bind' and 'libmpi' not in world.site['libraries'] or not runs_on(
-            approach_entry(approach), world.site):
-        assert ([finding.rule for finding in verdict.findings], verdict.launch) == (['site'], None)
+    if approach == 'bind' and 'libmpi' not in world.site['libraries'] or not can_launch_approach(
+            resolve_approach(approach), world.site):
+        assert ([finding.rule for finding in verdict.findings], verdict.pmi) == (['site'], None)
         return
-    assert verdict.launch == pmi_for(approach_entry(approach), world.site)
+    assert verdict.pmi == select_pmi(resolve_approach(approach), world.site)
     wanted = ['TCP only'] if approach == 'pure' and site_name != PLAIN else []
     if approach == 'opensource' and site_name != PLAIN and 'slingshot' not in world.site:
         wanted = ['libcxi and driver']
@@ -210,15 +210,15 @@ def test_what_fits_works_without_a_word(tmp_path, parts, approach, site_name):  
 
 # ---- all sites and approaches
 
-def described_host(site, *releases):
+def describe_other_releases(site, *releases):
     """Return the host of a site (dict) with other releases (of libfabric, of Cray MPICH) than those in its paths."""
     # what its libraries need of glibc an image of 2022 has, as that of LUMI had it then
-    return DescribedHost(described_by(site, *releases, glibc=GLIBC['lumi-24.03']))
+    return DescribedHost(describe_cray_host(site, *releases, glibc=GLIBC['lumi-24.03']))
 
 
 # ---- the recommendation
 
-def verdicts(**words):
+def make_verdicts(**words):
     return [verdict_rules.Verdict(name, word, [], '', '', None) for name, word in words.items()]
 
 
@@ -232,8 +232,8 @@ def verdicts(**words):
     ({'pure': 'works', 'bind': 'works', 'hybrid': 'works', 'opensource': 'works'}, PLAIN, 'pure'),
     ({'pure': 'fails', 'openmpi': 'works'}, PLAIN, 'openmpi'),
 ])
-def test_recommended_is_the_best_then_the_sites_then_what_takes_least_from_the_host(words, site_name, wanted):
-    assert recommended(verdicts(**words), site_entry(site_name)) == wanted
+def test_recommendation_ranks_verdict_then_site_then_injection(words, site_name, wanted):
+    assert recommend_approach(make_verdicts(**words), resolve_site(site_name)) == wanted
 
 
 # ---- the examination: the published runs
@@ -244,38 +244,38 @@ MEASURED = {'pure': 7, 'bind': 7, 'hybrid': 11, 'opensource': 10}
 
 @pytest.fixture(scope='module')
 def cells():
-    return [cell for cell in published.examination() if cell.outcome != 'not measured']
+    return [cell for cell in published.examine_published_combinations() if cell.outcome != 'not measured']
 
 
-def outcomes():
+def count_outcomes():
     """Return how often (dict) each outcome comes out."""
-    found = collections.Counter(cell.outcome for cell in published.examination())
+    found = collections.Counter(cell.outcome for cell in published.examine_published_combinations())
     return {word: found[word] for word in ('right', 'unknown', 'wrong')}
 
 
-def test_all_that_was_measured_is_examined(cells):
+def test_every_measured_combination_is_examined(cells):
     assert collections.Counter(cell.approach for cell in cells) == MEASURED and sum(MEASURED.values()) == 35
     with open(PROJECT / 'osu_container' / 'check' / 'compatibility.csv') as stream:
         marks = [row[approach] for row in csv.DictReader(stream) for approach in MEASURED]
-    assert [cell.mark for cell in published.examination()] == marks
+    assert [cell.mark for cell in published.examine_published_combinations()] == marks
     assert len(cells) == sum(mark in ('Y', '(Y)', 'N') for mark in marks)
 
 
-def test_unknown_says_what_evidence_is_missing(cells):
+def test_verdict_unknown_names_the_missing_evidence(cells):
     for cell in cells:
         if cell.outcome == 'unknown':
             finding = cell.verdict.findings[0]
-            assert finding.level == 'unknown' and cell.why == finding.reason
+            assert finding.level == 'unknown' and cell.reason == finding.reason
             assert finding.remedy, 'what would tell it'
 
 
 @pytest.mark.parametrize('rule', ['symbol version', 'no provider', 'no libfabric', 'RCCL plugin', 'capability set',
                                   'TCP only'])
-def test_without_a_rule_the_examination_is_worse(monkeypatch, rule):
-    whole = outcomes()
+def test_removing_a_rule_worsens_the_examination(monkeypatch, rule):
+    whole = count_outcomes()
     monkeypatch.setattr(verdict_rules, 'RULES', [one for one in RULES if one.name != rule])
     assert len(verdict_rules.RULES) == len(RULES) - 1
-    assert outcomes()['wrong'] > whole['wrong'] == 0
+    assert count_outcomes()['wrong'] > whole['wrong'] == 0
 
 
 @pytest.mark.parametrize('mark, note, word, rules, wanted', [
@@ -290,33 +290,33 @@ def test_without_a_rule_the_examination_is_worse(monkeypatch, rule):
 ])
 def test_a_prediction_is_judged_by_word_and_cause(mark, note, word, rules, wanted):
     findings = [verdict_rules.Finding(rule, word, 'because', [], '', '') for rule in rules]
-    assert published.judged(mark, 'hybrid', note, findings)[0] == wanted
+    assert published.grade_prediction(mark, 'hybrid', note, findings)[0] == wanted
 
 
-def test_todays_prediction_is_called_one():
-    cells = published.examination(published.NOW)
+def test_prediction_of_today_is_labelled_prediction():
+    cells = published.examine_published_combinations(published.CURRENT_SITE)
     assert len(cells) == 48 and {cell.outcome for cell in cells} == {'not measured'}
     assert {cell.mark for cell in cells} == {''}
 
 
 # ---- descriptions
 
-def test_a_description_is_not_held_to_be_whole():
+def test_incomplete_description_reports_nothing_missing():
     """What is not in it is not missing, and no symbol lacks."""
-    entry = described_entry(published.THEN)
-    described = published_image(True, '1.22.0', '4.2.3', '6.0.3')
+    entry = resolve_described_site(published.PUBLISHED_SITE)
+    described = describe_published_image(True, '1.22.0', '4.2.3', '6.0.3')
     mpi = described.files['/usr/lib/libmpi.so.12']
     described.files['/usr/lib/libmpi.so.12'] = mpi._replace(needed=[*mpi.needed, 'libnobody.so'],
                                                             undefined={'nobody': 'OBJECT'})
-    verdict = ask(approach_entry('opensource'), entry, described, described_host(entry))
+    verdict = judge_approach(resolve_approach('opensource'), entry, described, describe_other_releases(entry))
     assert not {'missing library', 'undefined symbol'} & {finding.rule for finding in verdict.findings}
-    assert library('/usr/lib/libx.so.1').soname == 'libx.so.1'
+    assert build_elf_facts('/usr/lib/libx.so.1').soname == 'libx.so.1'
 
 
 @pytest.mark.parametrize('libfabric, newest', [
     ('1.15.2.0', 6), ('1.17.0', 6), ('1.20.0', 7), ('1.22.0', 7), ('2.0.0', 8), ('2.1.0', 8), ('2.5.1', 9)])
-def test_versions_of_libfabric_by_release(libfabric, newest):
-    assert fabric_verdef(libfabric) == {f'FABRIC_1.{number}' for number in range(newest + 1)}
+def test_libfabric_release_determines_symbol_versions(libfabric, newest):
+    assert list_defined_fabric_versions(libfabric) == {f'FABRIC_1.{number}' for number in range(newest + 1)}
 
 
 # ---- what goes into the process
@@ -328,44 +328,44 @@ ELSEWHERE = {'host path missing', 'architecture', 'GPU vendor', 'static program'
              'facts of the host'}
 
 
-def opened_later(one, opens):
+def is_opened_later(one, opens):
     """Return whether a Loaded comes in by a library that Open MPI opens in MPI_Init(), or by one of opens (list)."""
-    return '/mca_' in one.name or one.name in opens or one.by is not None and opened_later(one.by, opens)
+    return '/mca_' in one.name or one.name in opens or one.requester is not None and is_opened_later(one.requester, opens)
 
 
-@pytest.mark.parametrize('rule, approach, change, site_name', one_of_each([
+@pytest.mark.parametrize('rule, approach, change, site_name', mark_repeats_nightly([
     pytest.param(case.values[0], *case.values[1:4], id=f'{table}: {case.id}')
-    for table, found in (('speaks', cases(SPEAKS)), ('silent', cases(SILENT))) for case in found
+    for table, found in (('speaks', list_case_parameters(SPEAKS)), ('silent', list_case_parameters(SILENT))) for case in found
     if case.values[0] not in ELSEWHERE], lambda rule, approach, *_: (rule, approach)))
-def test_the_real_loader_does_with_each_case_what_the_verdict_says(tmp_path, parts, rule, approach, change, site_name):
+def test_real_loader_agrees_with_the_verdict_of_each_case(tmp_path, parts, rule, approach, change, site_name):
     """Every image and host of the tables is put together as the module would, and the program in it is run."""
     world = World(tmp_path, parts, site_name)
     change(world)
-    opened, opened_host = world.opened()
+    opened, opened_host = world.open_files()
     with opened:
         try:
-            mix = trial_of(dict(approach_entry(approach), **world.approach), world.site, opened, opened_host,
+            mix = build_trial(dict(resolve_approach(approach), **world.approach), world.site, opened, opened_host,
                            world.program)
-        except NoMpi:
+        except NoMpiError:
             return
-        if mix.start.program is None or any(' or ' in name for name, _ in mix.process.missing):
+        if mix.program.path is None or any(' or ' in name for name, _ in mix.process.missing):
             return  # an image without a program; what mpi4py would try
-        findings = verdict_rules.verdict_of(mix).findings
+        findings = verdict_rules.judge_trial(mix).findings
         if site_name == CUDA:  # as --nv does
             for name, _ in mix.process.missing:
                 world.image.copy(parts.plain(name), f'/usr/lib/{name}')
-            mix = trial_of(approach_entry(approach), world.site, type(opened)(opened.path, 'osu_'), opened_host)
-        done, loaded = world.really(mix, *mix.start.opens, *([mix.start.plugin[0]] if mix.start.plugin else []))
+            mix = build_trial(resolve_approach(approach), world.site, type(opened)(opened.path, 'osu_'), opened_host)
+        done, loaded = world.run_real(mix, *mix.program.opened_libraries, *([mix.program.rccl_plugin[0]] if mix.program.rccl_plugin else []))
     said = {(finding.rule, finding.level) for finding in findings}
     starts = not said & LOADER_RULES
     if said & {('undefined symbol', 'unknown'), ('missing library', 'unknown')}:
         return  # scripts that are not read whole: either may happen
     assert (done.returncode in (0, 3)) == starts, done
     if starts:
-        program = os.path.realpath(world.image.on(mix.start.program))[len(os.path.realpath(world.image.root)):]
+        program = os.path.realpath(world.image.resolve_path(mix.program.path))[len(os.path.realpath(world.image.root)):]
         assert [one.path for one in mix.process.loaded if one.path != program
-                and 'ld-linux' not in one.path and not opened_later(one, mix.start.opens)] == loaded
-        if mix.start.plugin and done.returncode != 127:
+                and 'ld-linux' not in one.path and not is_opened_later(one, mix.program.opened_libraries)] == loaded
+        if mix.program.rccl_plugin and done.returncode != 127:
             said = [finding for finding in findings if finding.rule == 'RCCL plugin' and finding.level != NOTE
                     and not re.match('no DT_NEEDED|providers', finding.evidence[0][1])]
             assert (done.returncode == 3) == bool(said) or approach == 'pure'
@@ -374,12 +374,12 @@ def test_the_real_loader_does_with_each_case_what_the_verdict_says(tmp_path, par
 @pytest.mark.parametrize('mpich, libfabric, approach, word', [
     ('4.0.3', '1.21.0', 'hybrid', 'fails'), ('4.2.3', '1.21.0', 'hybrid', None), ('4.0.3', '1.22.0', 'hybrid', None),
     ('4.0.3', '1.21.0', 'opensource', None), ('4.0.3', '1.21.0', 'bind', None)])
-def test_a_described_mpich_asks_for_the_api_of_the_libfabric_that_it_was_built_with(mpich, libfabric, approach, word,
+def test_described_mpich_requests_the_api_of_its_build(mpich, libfabric, approach, word,
                                                                                        monkeypatch):
-    entry, name = site_entry(GPU), 'osu-lumi-rocm-6.3.4-mpich-{}-libfabric-1.22.0-libcxi'
+    entry, name = resolve_site(GPU), 'osu-lumi-rocm-6.3.4-mpich-{}-libfabric-1.22.0-libcxi'
     monkeypatch.setitem(IMAGES, name.format(mpich), IMAGES[name.format('4.2.3')])
-    described = our_image(name.format(mpich))
-    found = ask(approach_entry(approach), entry, described, described_host(entry, libfabric, '8.1.32')).findings
+    described = describe_catalogue_image(name.format(mpich))
+    found = judge_approach(resolve_approach(approach), entry, described, describe_other_releases(entry, libfabric, '8.1.32')).findings
     assert [one.level for one in found if one.rule == 'libfabric API'] == [word] * bool(word)
 
 
@@ -390,9 +390,9 @@ RUNTIME = {'command': 'apptainer', 'name': 'apptainer'}
 
 @pytest.mark.parametrize('soname', sorted(MPI_FAMILIES))
 @pytest.mark.parametrize('approach', CONTAINERS)
-def test_the_soname_of_the_image_chooses_the_hosts_mpi_and_nothing_else(approach, soname):
-    entry = approach_entry(approach)
-    chosen = with_mpi_of(entry, soname)
+def test_image_soname_selects_only_the_host_mpi(approach, soname):
+    entry = resolve_approach(approach)
+    chosen = select_host_mpi(entry, soname)
     wanted, other = HOST_MPI.get(soname, 'libmpi'), entry.get('by_family', {}).get(MPI_FAMILIES[soname], {})
     entry.update(other)
     assert chosen['inject'] == [wanted if name == 'libmpi' else name for name in entry['inject']]
@@ -401,9 +401,9 @@ def test_the_soname_of_the_image_chooses_the_hosts_mpi_and_nothing_else(approach
 
 @pytest.mark.parametrize('says', [mpich('3.1.4', 'ch3:nemesis'), intel_mpi(), cray_mpich()])
 @pytest.mark.parametrize('site', [GPU, PLAIN])
-def test_bind_takes_an_image_of_any_mpi_of_that_binary_interface(tmp_path, parts, says, site):
+def test_bind_accepts_any_mpi_of_the_same_abi(tmp_path, parts, says, site):
     world = World(tmp_path, parts, site)
-    each(image(mpi=lambda it: it.mpi(says)), host(libmpi=lambda it: it.mpi(mpich('5.0.2') if site == PLAIN
+    combine_changes(image(mpi=lambda it: it.mpi(says)), host(libmpi=lambda it: it.mpi(mpich('5.0.2') if site == PLAIN
                                                                           else cray_mpich())))(world)
     verdict = world.ask('bind')
     assert verdict.level == 'works', verdict.findings
@@ -411,20 +411,20 @@ def test_bind_takes_an_image_of_any_mpi_of_that_binary_interface(tmp_path, parts
 
 
 @pytest.mark.parametrize('mpi, wanted', [('libmpi.so.12', 'libmpi'), ('libmpi_abi.so.1', 'libmpi_abi')])
-def test_of_an_image_with_both_kinds_the_program_decides(tmp_path, parts, mpi, wanted):
+def test_program_decides_in_an_image_with_both_abis(tmp_path, parts, mpi, wanted):
     """As MPICH 5 installs them. What is recorded is the library that the program asks for."""
     world = World(tmp_path, parts, PLAIN)
-    each(standard_abi(mpich('5.0.2')), image(
+    combine_changes(use_standard_abi(mpich('5.0.2')), image(
         mpi=lambda it: it.mpi(mpich('5.0.2')), libraries=lambda it: [it.mpi(mpich('5.0.2'), 'libmpi_abi.so.1')],
-        program=linked(mpi=lambda it: it.mpi(mpich('5.0.2'), mpi))))(world)
-    opened, on_host = world.opened()
+        program=link_program(mpi=lambda it: it.mpi(mpich('5.0.2'), mpi))))(world)
+    opened, on_host = world.open_files()
     opened.close()
-    facts = read_facts(approach_entry('bind'), world.site, str(world.image), on_host.root, RUNTIME, 'osu_')
+    facts = read_facts(resolve_approach('bind'), world.site, str(world.image), on_host.root, RUNTIME, 'osu_')
     assert facts['image']['soname'] == mpi
     injected = {one['soname']: one for one in facts['host']['injected']}
     assert injected[mpi]['name'] == wanted and injected[mpi]['path'].startswith(on_host.root)
     assert {'libmpi.so.12', 'libmpi_abi.so.1'} & set(injected) == {mpi}
-    assert facts['host']['mpi'] == host_facts(world.site, on_host.root, mpi)['mpi'] == 'MPICH %s' % (
+    assert facts['host']['mpi'] == read_host_versions(world.site, on_host.root, mpi)['mpi'] == 'MPICH %s' % (
         '5.0.2' if wanted == 'libmpi_abi' else '4.2.3')
 
 
@@ -450,14 +450,14 @@ def test_discover_finds_the_hosts_open_mpi_and_its_plugins(tmp_path, parts, fold
 def test_installing_with_another_mpi_names_it_and_a_remedy(tmp_path, parts, approach, soname, says, remedy):
     """--force helps nothing: nothing that is injected would be used."""
     world = World(tmp_path, parts, PLAIN)
-    entry = approach_entry(approach)
-    each(standard_abi(says), image(mpi=lambda it: it.mpi(says, soname)))(world)
-    opened, on_host = world.opened()
+    entry = resolve_approach(approach)
+    combine_changes(use_standard_abi(says), image(mpi=lambda it: it.mpi(says, soname)))(world)
+    opened, on_host = world.open_files()
     opened.close()
 
     def facts():
         return read_facts(entry, world.site, str(world.image), on_host.root, RUNTIME, 'osu_', force=True)
-    if MPI_FAMILIES[soname] in families(entry):
+    if MPI_FAMILIES[soname] in list_mpi_families(entry):
         assert facts()['image']['soname'] == soname
         return
     with pytest.raises(FactsError) as error:

@@ -7,14 +7,14 @@ Sizes, time stamps and sums are those of no file: 0 and None.
 import re
 
 from osu_container.base.places import PROJECT
-from osu_container.check.described import our_image
-from osu_container.check.public_hosts import description_of
+from osu_container.check.described import describe_catalogue_image
+from osu_container.check.public_hosts import find_host_description
 from osu_container.discover.host_facts import DescribedHost
-from osu_container.image.traits import fabric_traits, mpi_traits
+from osu_container.image.traits import read_fabric_traits, read_mpi_traits
 from osu_container.verdict.facts import entrypoint_folders
-from osu_container.verdict.settings import approach_entry, host_libraries, image_of, wanted_files
-from osu_container.verdict.site_choice import SettingsError, site_entry
-from osu_container.verdict.trial import libraries_of, plugin_in_front, trial_of
+from osu_container.verdict.settings import resolve_approach, list_host_libraries, select_image, list_site_files
+from osu_container.verdict.site_choice import SettingsError, resolve_site
+from osu_container.verdict.trial import locate_host_libraries, find_leading_plugin_folder, build_trial
 
 #: Names of the modules that run in a container, each a folder of easyconfigs
 CONTAINERS = ('osu-container', 'osu-mpi4py')
@@ -26,21 +26,21 @@ PROGRAMS = ('osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_
 #: Where the user's own Python software is in a container with Python (install/user_software.py)
 USER_PATH = ['/user-software/venv/bin', '/user-software/bin']
 #: How the name of an image with Python differs from that of the image below it
-OF_PYTHON = re.compile(r'-mpi4py-[\d.]+(?=-)|-cupy(?=\.sif)')
+PYTHON_NAME_PART = re.compile(r'-mpi4py-[\d.]+(?=-)|-cupy(?=\.sif)')
 #: Of the runtime where the site's does not say it; without setuid, as apptainer is installed today
 RUNTIMES = {'apptainer': {'release': '1.4.5', 'setuid': False}, 'singularity': {}}
 
 
-def names_of(site):
+def list_module_names(site):
     """Return the names (list of str, 'module/approach') of the container modules that site (str) can have."""
-    entry, found = site_entry(site), []
+    entry, found = resolve_site(site), []
     easyconfigs = [path for name in CONTAINERS for path in (PROJECT / 'easyconfigs' / 'o' / name).glob('*.eb')]
     for path in sorted(easyconfigs):
         module, _, approach = path.stem.rpartition('-')
         name = f'{module}/{approach}'
         try:
-            host_libraries(approach_entry(approach), entry)
-            image_of(module, approach_entry(approach), entry)
+            list_host_libraries(resolve_approach(approach), entry)
+            select_image(module, resolve_approach(approach), entry)
         except SettingsError:
             continue
         if module == CONTAINERS[0] or name in entry['images']['value']:
@@ -48,24 +48,24 @@ def names_of(site):
     return found
 
 
-def facts_of(site, name):
-    """Return the facts (dict, as settings_for() takes them) of a module (str, 'module/approach') on site (str)."""
-    entry, (module, _, approach) = site_entry(site), name.partition('/')
-    file = image_of(module, approach_entry(approach), entry)
-    host = DescribedHost(description_of(entry))
-    mix = trial_of(approach_entry(approach), entry, our_image(OF_PYTHON.sub('', file), host.data['machine']), host)
-    return {'host': _host_facts(mix, HOST if site == 'workstation' else ''), 'image': _image_facts(mix, file),
-            'user_path': USER_PATH if OF_PYTHON.search(file) else None,
+def derive_facts(site, name):
+    """Return the facts (dict, as build_settings() takes them) of a module (str, 'module/approach') on site (str)."""
+    entry, (module, _, approach) = resolve_site(site), name.partition('/')
+    file = select_image(module, resolve_approach(approach), entry)
+    host = DescribedHost(find_host_description(entry))
+    mix = build_trial(resolve_approach(approach), entry, describe_catalogue_image(PYTHON_NAME_PART.sub('', file), host.data['machine']), host)
+    return {'host': _derive_host_facts(mix, HOST if site == 'workstation' else ''), 'image': _derive_image_facts(mix, file),
+            'user_path': USER_PATH if PYTHON_NAME_PART.search(file) else None,
             'verdict': {'level': '', 'findings': []}}
 
 
-def _host_facts(mix, root):
+def _derive_host_facts(mix, root):
     """Return the facts (dict) of the host of a Trial, whose paths begin with root (str)."""
     runtime = mix.site['runtime']['value'][0]
-    injected = _injected(mix)
+    injected = _list_injected_libraries(mix)
     found = {'root': root, 'runtime': dict(RUNTIMES[runtime], name=runtime, command=runtime),
-             'mpi': _release(mix, 'libmpi', mpi_traits), 'libfabric': _release(mix, 'libfabric', fabric_traits),
-             'files': [path for _, fact in wanted_files(mix.approach, mix.site) if fact['bound'] == 'install'
+             'mpi': _format_release(mix, 'libmpi', read_mpi_traits), 'libfabric': _format_release(mix, 'libfabric', read_fabric_traits),
+             'files': [path for _, fact in list_site_files(mix.approach, mix.site) if fact['bound'] == 'install'
                        for path in fact['value']],
              'injected': [dict(library, path=root + library['path']) for library in injected]}
     if mix.approach.get('entrypoint'):
@@ -76,30 +76,30 @@ def _host_facts(mix, root):
     return found
 
 
-def _release(mix, name, read):
+def _format_release(mix, name, read):
     """Return 'FAMILY RELEASE' of the host's library name (str) of a Trial, of libfabric the release; None without."""
     fact = mix.site['libraries'].get(name)
     if not fact or not mix.host.is_file(fact['value']):
         return None
-    traits = mix.host.traits(fact['value'], read)
+    traits = mix.host.read_traits(fact['value'], read)
     return traits['release'] if name == 'libfabric' else f"{traits['family']} {traits['release']}"
 
 
-def _injected(mix):
+def _list_injected_libraries(mix):
     """
     Return the libraries (list of dict) of the host that a Trial injects.
 
     What these need beside is left out where nobody has looked into the host: much of it, the image has.
     """
-    names = {path: name for name, path in libraries_of(mix.approach, mix.site, mix.host)}
-    needed_by = {name: one.soname for one in reversed(list(mix.taken.injected.values())) for name in one.needed}
+    names = {path: name for name, path in locate_host_libraries(mix.approach, mix.site, mix.host)}
+    needed_by = {name: one.soname for one in reversed(list(mix.host_libraries.injected.values())) for name in one.needed}
     found = []
-    for soname, one in mix.taken.injected.items():
+    for soname, one in mix.host_libraries.injected.items():
         library = {'soname': soname, 'path': one.path, 'size': 0, 'sha256': None, 'build_id': None,
                    'what': soname, 'why': f'the image lacks it, {needed_by.get(soname)} needs it'}
         if one.path in names:
             name = names[one.path]
-            release = _release(mix, name, fabric_traits if name == 'libfabric' else mpi_traits)
+            release = _format_release(mix, name, read_fabric_traits if name == 'libfabric' else read_mpi_traits)
             what = {'libfabric': f'libfabric {release}', 'libmpi': release}.get(name, soname)
             fact = mix.site['libraries'][name]
             found.append(dict(library, name=name, what=what, why=fact['why'], names=fact.get('opened_as', [])))
@@ -108,16 +108,16 @@ def _injected(mix):
     return found
 
 
-def _image_facts(mix, file):
+def _derive_image_facts(mix, file):
     """Return the facts (dict) of the image of a Trial; file: its name (str)."""
-    of_mpi = mix.image.traits(mix.image.libraries[mix.soname], mpi_traits)
-    of_fabric = mix.image.traits(mix.image.libraries['libfabric.so.1'], fabric_traits)
-    python = OF_PYTHON.search(file)
+    of_mpi = mix.image.read_traits(mix.image.libraries[mix.soname], read_mpi_traits)
+    of_fabric = mix.image.read_traits(mix.image.libraries['libfabric.so.1'], read_fabric_traits)
+    python = PYTHON_NAME_PART.search(file)
     folder = '/opt/mpi4py/bin' if python else '/opt/osu/bin'
     names = [*PROGRAMS, *(['python', 'pip'] if python else [])]
     return {'file': file, 'soname': mix.soname, 'mpi': f"{of_mpi['family']} {of_mpi['release']}",
             'libfabric': of_fabric['release'], 'programs_are': 'mpi4py 4.1.2 ports',
             'programs': dict.fromkeys(names, folder), 'libraries_beside': {folder: []}, 'library_path': [],
-            'gpu': bool(re.search('rocm|cuda', file)), 'rccl_plugin': mix.image.rccl_plugin(),
-            'rccl_plugin_folder': plugin_in_front(mix.image, mix.taken.injected),
+            'gpu': bool(re.search('rocm|cuda', file)), 'rccl_plugin': mix.image.find_rccl_plugin(),
+            'rccl_plugin_folder': find_leading_plugin_folder(mix.image, mix.host_libraries.injected),
             'environment': [], 'installed': {'size': 0}}

@@ -12,12 +12,12 @@ from osu_container import __version__
 from osu_container.base.places import PROJECT
 from osu_container.build.recipes.versions import SOURCES
 from osu_container.data.sites import SITES
-from osu_container.verdict.site_choice import site_entry
+from osu_container.verdict.site_choice import resolve_site
 
 OSU = SOURCES['osu']
-HERE = PROJECT / 'easyconfigs'
-NATIVE = HERE / 'o' / 'osu-native'
-TOOLS = HERE / 'o' / 'osu-container-tools' / 'osu-container-tools.eb'
+EASYCONFIGS = PROJECT / 'easyconfigs'
+NATIVE = EASYCONFIGS / 'o' / 'osu-native'
+TOOLS = EASYCONFIGS / 'o' / 'osu-container-tools' / 'osu-container-tools.eb'
 #: names of archive, modules and easyconfigs that have the release behind them
 RELEASE = re.compile(r'\b((?:osu-micro-benchmarks|osu-native)[-/])\d+(?:\.\d+)+(?=\W)')
 #: Pages that name it
@@ -26,13 +26,13 @@ PAGES = ('README.md', 'docs/*.md', 'sources/README.md')
 
 # ---- software stacks
 
-def stacks():
+def list_stacks():
     """Return {site: entry (dict)} of the sites with a programming environment, in their order."""
-    found = {name: site_entry(name) for name in SITES}
+    found = {name: resolve_site(name) for name in SITES}
     return {name: entry for name, entry in found.items() if (entry['native']['value'] or {}).get('prgenv')}
 
 
-def of_site(name, entry):
+def render_site_easyconfig(name, entry):
     """Return the text of osu-native-RELEASE-SITE.eb; entry: of the site (dict)."""
     native, gpu = entry['native']['value'], entry['gpu']['value'] or ''
     kind = 'CUDA' if gpu.startswith('sm_') else 'ROCm' if gpu else None
@@ -80,24 +80,24 @@ moduleclass = 'perf'
 
 # ---- the release
 
-def of_release(text):
+def update_release_names(text):
     """Return text with today's release wherever a name of the benchmarks has one behind it."""
     return RELEASE.sub(lambda found: found.group(1) + OSU['version'], text)
 
 
-def with_release(text):
+def update_easyconfig(text):
     """Return the text of an easyconfig with today's release: version, sha256 of the archive, names in comments."""
     text = re.sub(r"(?m)^version = '.*'$", f"version = '{OSU['version']}'", text)
-    return re.sub(r"(?m)^checksums = \['\w{64}'\]$", f"checksums = ['{OSU['sha256']}']", of_release(text))
+    return re.sub(r"(?m)^checksums = \['\w{64}'\]$", f"checksums = ['{OSU['sha256']}']", update_release_names(text))
 
 
-def files():
+def render_files():
     """Return {path (Path): text of an easyconfig or page, None for a file that is to be removed}."""
     wanted = dict.fromkeys(NATIVE.glob('osu-native-*.eb'))
-    wanted[NATIVE / 'osu-native.eb'] = with_release((NATIVE / 'osu-native.eb').read_text())
+    wanted[NATIVE / 'osu-native.eb'] = update_easyconfig((NATIVE / 'osu-native.eb').read_text())
     wanted[TOOLS] = re.sub(r"^version = .*$", f"version = '{__version__}'", TOOLS.read_text(), flags=re.M)
-    for name, entry in stacks().items():
-        wanted[NATIVE / f"osu-native-{OSU['version']}-{name}.eb"] = of_site(name, entry)
+    for name, entry in list_stacks().items():
+        wanted[NATIVE / f"osu-native-{OSU['version']}-{name}.eb"] = render_site_easyconfig(name, entry)
     for page in (page for pattern in PAGES for page in sorted(PROJECT.glob(pattern))):
-        wanted[page] = of_release(page.read_text())
+        wanted[page] = update_release_names(page.read_text())
     return wanted

@@ -15,12 +15,12 @@ from pathlib import Path
 
 from osu_container.base.places import PROJECT, STATE
 from osu_container.data.sites import SITES
-from tools.generate.described_facts import facts_of, names_of
+from tools.generate.described_facts import derive_facts, list_module_names
 
 #: Those of the repository, and all of them
-MODULES, ALL = PROJECT / 'modules', STATE / 'modules'
+MODULES, ALL_MODULES = PROJECT / 'modules', STATE / 'modules'
 #: Site -> modules whose texts are in the repository
-KEPT = {'lumi-25.03': ['osu-container/hybrid']}
+CHECKED_IN_MODULES = {'lumi-25.03': ['osu-container/hybrid']}
 INSTALL = '@INSTALL@'
 FIRST_LINE = ("-- Rendered for reading: an installation has its own @INSTALL@, @HOST@ and BYTES, and what its host's "
               "libraries need.\n")
@@ -28,7 +28,7 @@ FIRST_LINE = ("-- Rendered for reading: an installation has its own @INSTALL@, @
 FOOTER = '-- Built with EasyBuild version'
 
 
-def eb_environment(eb, prefix):
+def prepare_eb_environment(eb, prefix):
     """Return the environment (dict) in which eb (str) finds only this project and writes only under prefix (Path)."""
     # MODULEPATH too: a module that is installed elsewhere would not be installed again
     environment = {name: value for name, value in os.environ.items()
@@ -56,7 +56,7 @@ def run_eb(command, environment):
     return done.stdout
 
 
-def render(eb, site, scratch, names=None):
+def render_site_modules(eb, site, scratch, names=None):
     """
     Return {'module/approach': module text (str)} of the modules that site (str) can have.
 
@@ -66,22 +66,22 @@ def render(eb, site, scratch, names=None):
     Raises RuntimeError with eb's output if eb fails.
     """
     prefix = Path(scratch) / site
-    facts, names = Path(f'{prefix}-facts.json'), names or names_of(site)
-    facts.write_text(json.dumps({name: facts_of(site, name) for name in names}))
+    facts, names = Path(f'{prefix}-facts.json'), names or list_module_names(site)
+    facts.write_text(json.dumps({name: derive_facts(site, name) for name in names}))
     command = [eb, *(f"{name.replace('/', '-')}.eb" for name in names), '--module-only',
                '--skip-sanity-check', '--force', '--disable-generate-devel-module', f'--try-amend=site={site}',
                f'--try-amend=facts={facts}', f'--tmpdir={prefix}-tmp']
-    said = run_eb(command, eb_environment(eb, prefix))
+    said = run_eb(command, prepare_eb_environment(eb, prefix))
     texts = {}
     for name in names:
         module = prefix / 'modules' / 'all' / f'{name}.lua'
         if not module.is_file():
             raise RuntimeError(f"{' '.join(command)} made no {module}:\n{said}")
-        texts[name] = for_reading(module.read_text().replace(str(prefix / 'software' / name), INSTALL))
+        texts[name] = normalize_modulefile(module.read_text().replace(str(prefix / 'software' / name), INSTALL))
     return texts
 
 
-def for_reading(text):
+def normalize_modulefile(text):
     """
     Return the text of an installed module with a first line that says what was replaced.
 
@@ -92,27 +92,27 @@ def for_reading(text):
     return FIRST_LINE + text.rstrip() + '\n'
 
 
-def texts(eb, sites, names=names_of):
+def render_modules(eb, sites, names=list_module_names):
     """Return {path below the folder of all sites (str): text} of the modules names(site) of sites, with all cores."""
     with tempfile.TemporaryDirectory(prefix='render-') as scratch, ThreadPoolExecutor(os.cpu_count()) as pool:
         # a site that has the host's Open MPI alone needs an image to say so
         found = {site: names(site) for site in sites}
-        jobs = {site: pool.submit(render, eb, site, scratch, found[site]) for site in sites if found[site]}
+        jobs = {site: pool.submit(render_site_modules, eb, site, scratch, found[site]) for site in sites if found[site]}
         return {f'{site}/{name}.lua': text for site, job in jobs.items() for name, text in job.result().items()}
 
 
-def is_kept(path):
+def is_checked_in(path):
     """Return whether a text (path below the folder of all sites, str) is in the repository."""
     site, _, name = path.partition('/')
-    return name[:-len('.lua')] in KEPT.get(site, ())
+    return name[:-len('.lua')] in CHECKED_IN_MODULES.get(site, ())
 
 
-def files(check):
+def render_files(check):
     """Return {path (Path): text} of the modules; check: bool, only of those that the repository has."""
     eb = STATE / 'bin' / 'eb'
     eb = str(eb) if eb.exists() else 'eb'
     if check:
-        return {MODULES / path: text for path, text in texts(eb, KEPT, KEPT.get).items()}
-    found = texts(eb, SITES)
+        return {MODULES / path: text for path, text in render_modules(eb, CHECKED_IN_MODULES, CHECKED_IN_MODULES.get).items()}
+    found = render_modules(eb, SITES)
     return {folder / path: text for path, text in found.items()
-            for folder in [MODULES] * is_kept(path) + [ALL]}
+            for folder in [MODULES] * is_checked_in(path) + [ALL_MODULES]}

@@ -10,17 +10,17 @@ import sys
 from osu_container.bench.compare import comparison_text, troubles
 from osu_container.bench.compare.statistics import (
     CompareError,
-    against_native,
-    cases_text,
+    compare_with_native,
+    format_cases,
     compare_datasets,
-    without_verdict,
+    remove_verdicts,
 )
 from osu_container.bench.results import references, run_files, select
 
 #: Exit codes. argparse gives 2 for wrong usage, the command osu-container 130 where it was interrupted
 FINE, WORSE, IMPOSSIBLE = 0, 1, 3
 #: verdicts that make the exit code WORSE, by --fail-on
-FAILS = {'worse': ('worse',), 'noisy': ('worse', 'noisy', 'rounded'), 'never': ()}
+FAILING_VERDICTS = {'worse': ('worse',), 'noisy': ('worse', 'noisy', 'rounded'), 'never': ()}
 ERRORS = (CompareError, select.SelectError, run_files.ResultsError, OSError)
 
 EPILOG = """
@@ -54,7 +54,7 @@ def add_arguments(parser):
         help="only cases whose benchmark or title fits, as in 'osu_bw' or '*D D, two nodes' (can be repeated)")
     add('--sizes', action=argparse.BooleanOptionalAction, default=None,
         help="the table of every message size too (default: where there are two curves or fewer)")
-    add('--fail-on', choices=sorted(FAILS), default='worse',
+    add('--fail-on', choices=sorted(FAILING_VERDICTS), default='worse',
         help="what gives exit code 1: worse (default), noisy (worse, or cannot be told), never")
     add('--json', action='store_true', help="machine-readable output")
     parser.set_defaults(function=compare, prog='osu-container compare', errors=ERRORS,
@@ -64,19 +64,19 @@ def add_arguments(parser):
 def compare(options):
     """Print the comparison; return the exit code."""
     try:
-        result = collect(options.a, options.b, only=options.only)
+        result = collect_comparisons(options.a, options.b, case_patterns=options.only)
     except ERRORS as err:  # not in main(), whose exit code 1 would mean: something is worse
         print(f"{options.prog}: error: {err}", file=sys.stderr)
         return IMPOSSIBLE
     if options.json:
-        json.dump(comparison_text.as_json(result), sys.stdout, indent=1, allow_nan=False)
+        json.dump(comparison_text.serialize_comparisons(result), sys.stdout, indent=1, allow_nan=False)
         sys.stdout.write('\n')
     else:
-        print(comparison_text.plain(result, sizes=options.sizes), end='')
-    return WORSE if comparison_text.verdict_of(result) in FAILS[options.fail_on] else FINE
+        print(comparison_text.format_comparisons(result, sizes=options.sizes), end='')
+    return WORSE if comparison_text.select_worst_verdict(result) in FAILING_VERDICTS[options.fail_on] else FINE
 
 
-def collect(a, others=(), *, only=()):
+def collect_comparisons(a, others=(), *, case_patterns=()):
     """
     Compare what a user names; return the result (dict).
 
@@ -86,26 +86,26 @@ def collect(a, others=(), *, only=()):
     :param a, others: as on the command line (str, of str); only: patterns of cases
     Raises CompareError, SelectError, ResultsError, OSError.
     """
-    first = select.resolve(a)
-    first = _only(first if others else _with_native(first), only)
+    first = select.resolve_dataset(a)
+    first = _filter_cases(first if others else _add_native(first), case_patterns)
     comparisons, failed, notes, sides = [], [], [], [first]
     if not others:
         native = first.facts.get('native') or 'native'
-        comparisons = against_native(first)
-        failed = _failed(first, first.of(name=native), native)
-        notes = _alone([series for series in first.series if series.name != native], comparisons, first.name, native)
+        comparisons = compare_with_native(first)
+        failed = _list_failures(first, first.select_series(name=native), native)
+        notes = _format_uncompared_curves([series for series in first.series if series.name != native], comparisons, first.name, native)
     for other in others:
-        sides.append(_only(select.resolve(other), only))
+        sides.append(_filter_cases(select.resolve_dataset(other), case_patterns))
         found = compare_datasets(first, sides[-1])
-        elsewhere = references.other_machine(first, sides[-1])
-        comparisons += [without_verdict(one, elsewhere) for one in found] if elsewhere else found
-        failed += _failed(first, sides[-1].series)
-        notes += _alone(first.series, found, first.name, other)
-    return {'comparisons': comparisons, 'troubles': troubles.recognised(sides), 'failed': list(dict.fromkeys(failed)),
-            'notes': notes + _notes(comparisons, sides)}
+        elsewhere = references.find_machine_mismatch(first, sides[-1])
+        comparisons += [remove_verdicts(one, elsewhere) for one in found] if elsewhere else found
+        failed += _list_failures(first, sides[-1].series)
+        notes += _format_uncompared_curves(first.series, found, first.name, other)
+    return {'comparisons': comparisons, 'troubles': troubles.find_troubles(sides), 'failed': list(dict.fromkeys(failed)),
+            'notes': notes + _collect_notes(comparisons, sides)}
 
 
-def _alone(judged, comparisons, name, other):
+def _format_uncompared_curves(judged, comparisons, name, other):
     """Return what was not compared as notes (list of str). judged: series of A; name, other: of the datasets (str)."""
     compared = {id(one.a) for one in comparisons}
     left = [one for one in judged if id(one) not in compared]
@@ -115,21 +115,21 @@ def _alone(judged, comparisons, name, other):
     return [f"{len(left)} curve{'s' if len(left) > 1 else ''} of {name} not compared, as {other} has no such: {shown}"]
 
 
-def _with_native(dataset):
+def _add_native(dataset):
     """Return a Dataset with the native series of its run or publication, where one approach of it was named."""
     native = dataset.facts.get('native') or 'native'
     if native in dataset.names:
         return dataset
     if dataset.kind == 'run' and dataset.path:
-        whole = run_files.read(dataset.path)
+        whole = run_files.read_results(dataset.path)
     elif dataset.kind == 'published':
-        whole = references.get(dataset.name)
+        whole = references.read_dataset(dataset.name)
     else:
         return dataset
-    return whole.only(native, *dataset.names) if native in whole.names else dataset
+    return whole.filter_by_name(native, *dataset.names) if native in whole.names else dataset
 
 
-def _only(dataset, patterns):
+def _filter_cases(dataset, patterns):
     """Return a Dataset with the cases that fit one of the patterns (list of str), itself without patterns."""
     if not patterns:
         return dataset
@@ -140,19 +140,19 @@ def _only(dataset, patterns):
     kept = [one for one in dataset.series if fits(one.case)]
     if not kept:
         raise CompareError(f"{dataset.name} has no case that fits {' or '.join(patterns)}; it has: "
-                           + cases_text(dataset))
+                           + format_cases(dataset))
     return dataclasses.replace(dataset, series=kept, failures=[one for one in dataset.failures if fits(one.case)])
 
 
-def _failed(dataset, series, without=None):
+def _list_failures(dataset, series, without=None):
     """Return [(name, Case, reason)] of what a Dataset has no figures of because it failed, and series measured."""
     there = {one.case for one in series}
     has = {(one.case, one.name) for one in dataset.series}
     return [(one.name, one.case, one.reason) for one in dataset.failures
-            if not one.skipped and one.name != without and one.case in there and (one.case, one.name) not in has]
+            if not one.is_skipped and one.name != without and one.case in there and (one.case, one.name) not in has]
 
 
-def _notes(comparisons, sides):
+def _collect_notes(comparisons, sides):
     """Return what stands below the tables (list of str), each once."""
     curves = {}
     for one in comparisons:

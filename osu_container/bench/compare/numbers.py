@@ -12,7 +12,7 @@ import resource
 _ROOM = 400 << 20
 
 
-class Later:
+class LazyModule:
     """A module that is imported when it is first asked for something: --help needs none."""
 
     def __init__(self, name):
@@ -28,4 +28,4 @@ class Later:
         return found
 
 
-np, scipy = Later('numpy'), Later('scipy')
+np, scipy = LazyModule('numpy'), LazyModule('scipy')

@@ -11,9 +11,9 @@ import warnings
 from dataclasses import dataclass, field, replace
 
 from osu_container.bench.compare.numbers import np, scipy
-from osu_container.bench.compare.thresholds import margin_of
+from osu_container.bench.compare.thresholds import select_margin
 from osu_container.bench.results import ratios
-from osu_container.bench.results.model import Case, Series, size_text
+from osu_container.bench.results.model import Case, Series, format_size
 
 #: Chance of a false verdict that is accepted, for all sizes of a curve together
 ALPHA = 0.05
@@ -29,7 +29,7 @@ REGIONS = (('small_ratio', '<=128 B', 0, 128), ('large_ratio', '>=1 MiB', 1 << 2
 #: From so many repeats on a difference is said as it was measured, without 'probably'. The tests take repeats for
 #: independent, and those of a busy machine are not: two repeats of OSU 7.4 showed 3.9 times, 22 of the same modules
 #: nothing (two nodes over TCP, 2026-11). bench makes five for whoever wants to tell.
-FIRM = 5
+FIRM_REPEATS = 5
 #: Ranges of sizes with one verdict that a sentence names; of more, sizes are counted
 MOST_RANGES = 3
 
@@ -69,7 +69,7 @@ class Point:
     repeats: tuple[int, int]
 
     @property
-    def times(self):
+    def factor(self):
         """Return how many times slower or faster a is than b (float, >= 1)."""
         return math.exp(abs(self.gain))
 
@@ -98,8 +98,8 @@ class Comparison:
     summary: dict
     method: str
     notes: list[str] = field(default_factory=list)
-    a_from: str = ''
-    b_from: str = ''
+    a_dataset: str = ''
+    b_dataset: str = ''
 
     @property
     def verdict(self):
@@ -114,58 +114,58 @@ class Comparison:
     @property
     def names(self):
         """Return the names of both sides (list of str), with their datasets where they differ."""
-        if self.a_from == self.b_from:
+        if self.a_dataset == self.b_dataset:
             return [self.a.name, self.b.name]
-        return [of(self.a, self.a_from), of(self.b, self.b_from)]
+        return [format_qualified_name(self.a, self.a_dataset), format_qualified_name(self.b, self.b_dataset)]
 
-    def furthest(self, verdict=None):
+    def find_furthest_point(self, verdict=None):
         """Return its Point of this verdict (str; None: its own) that is furthest from equal."""
         return max((point for point in self.points if point.verdict == (verdict or self.verdict)),
-                   key=lambda point: point.times)
+                   key=lambda point: point.factor)
 
-    def graded(self):
+    def format_curve_verdict(self):
         """Return its verdict (str), with a gain that it hides: 'worse, better'; of few repeats 'probably worse'."""
         hidden = ['better'] if self.verdict != 'better' and self.summary['better'] else []
-        return ', '.join(self.probably(verdict) + verdict for verdict in [self.verdict, *hidden])
+        return ', '.join(self.format_qualifier(verdict) + verdict for verdict in [self.verdict, *hidden])
 
-    def fewest_repeats(self, verdict):
+    def count_fewest_repeats(self, verdict):
         """Return the fewest repeats (int) of a side at its points of this verdict (str)."""
-        return min((min(point.repeats) for point in self.points if point.verdict == verdict), default=FIRM)
+        return min((min(point.repeats) for point in self.points if point.verdict == verdict), default=FIRM_REPEATS)
 
     @property
     def few_repeats(self):
         """Return of how few repeats a verdict worse or better of it was made (int, 1 of none); None from FIRM on."""
-        least = min(self.fewest_repeats('worse'), self.fewest_repeats('better'))
-        return least if least < FIRM else None
+        least = min(self.count_fewest_repeats('worse'), self.count_fewest_repeats('better'))
+        return least if least < FIRM_REPEATS else None
 
-    def probably(self, verdict):
+    def format_qualifier(self, verdict):
         """Return 'probably ' (str) where points of this verdict (str) rest on few repeats of a side, else ''."""
-        enough = {'worse': FIRM, 'better': FIRM, 'same': 2}.get(verdict, 0)
-        return 'probably ' if self.fewest_repeats(verdict) < enough else ''
+        enough = {'worse': FIRM_REPEATS, 'better': FIRM_REPEATS, 'same': 2}.get(verdict, 0)
+        return 'probably ' if self.count_fewest_repeats(verdict) < enough else ''
 
-    def label(self, size):
+    def format_size_label(self, size):
         """Return a size in bytes (int) in words (str); '' for benchmarks without sizes."""
-        return size_text(size) or ('0 B' if len(self.points) > 1 else '')
+        return format_size(size) or ('0 B' if len(self.points) > 1 else '')
 
     @property
-    def words(self):
+    def sentence(self):
         """Return all verdicts in a sentence (str): 'worse at 1 B .. 128 B, up to 8.3 times slower; same at 256 B'."""
         parts = []
         for verdict in (verdict for verdict in VERDICTS if self.summary[verdict]):
-            text = self.probably(verdict) + verdict + self._where(verdict)
+            text = self.format_qualifier(verdict) + verdict + self._format_size_ranges(verdict)
             if verdict in ('worse', 'better'):
-                repeats = self.fewest_repeats(verdict)
-                text += (f", {'up to ' if self.summary[verdict] > 1 else ''}{times_text(self.furthest(verdict).times)} "
+                repeats = self.count_fewest_repeats(verdict)
+                text += (f", {'up to ' if self.summary[verdict] > 1 else ''}{format_factor(self.find_furthest_point(verdict).factor)} "
                          f"times {'slower' if verdict == 'worse' else 'faster'}"
-                         + (f' ({repeats} repeats)' if 1 < repeats < FIRM else ''))
+                         + (f' ({repeats} repeats)' if 1 < repeats < FIRM_REPEATS else ''))
             parts.append(text)
         return '; '.join(parts)
 
-    def _where(self, verdict):
+    def _format_size_ranges(self, verdict):
         """Return the sizes of a verdict (str): ' at 1 B .. 128 B and 8 KiB'; '' for a benchmark without sizes."""
         if len(self.points) == self.summary[verdict] > 1:
             return ' at all sizes'
-        ranges = [[self.label(point.size) for point in points]
+        ranges = [[self.format_size_label(point.size) for point in points]
                   for same, points in itertools.groupby(self.points, lambda point: point.verdict) if same == verdict]
         if len(ranges) > MOST_RANGES:
             return f' at {self.summary[verdict]} of {len(self.points)} sizes'
@@ -173,17 +173,17 @@ class Comparison:
         return f' at {text}' if text else ''
 
 
-def times_text(times):
+def format_factor(times):
     """Return how many times slower or faster (float, >= 1) as text with the digits that mean something."""
     return f'{times:.2f}' if times < 2 else f'{times:.1f}' if times < 100 else f'{times:.0f}'
 
 
-def of(series, dataset):
+def format_qualified_name(series, dataset):
     """Return a series with its dataset (str) as a user types it: 'lumi-g-2025-03:native'."""
     return f'{dataset}:{series.name}' if dataset else series.name
 
 
-def compare_series(a, b, *, paired=False, a_from='', b_from=''):
+def compare_series(a, b, *, paired=False, a_dataset='', b_dataset=''):
     """
     Compare two Series at the message sizes that both have; return a Comparison.
 
@@ -196,27 +196,27 @@ def compare_series(a, b, *, paired=False, a_from='', b_from=''):
         raise CompareError(f"{a.case.title}: {a.name} and {b.name} have no message size in common")
     groups = {}
     for size in sizes:
-        groups.setdefault(_kind(a.values[size], b.values[size], paired), []).append(size)
+        groups.setdefault(_select_method(a.values[size], b.values[size], paired), []).append(size)
     tested = {key[0] for key in groups}
-    margin = margin_of(a.case.benchmark, repeated=not tested & {'one-sample', 'threshold only'})
-    points = _points(a, b, groups, math.log1p(margin), paired)
-    comparison = Comparison(a.case, a, b, points, margin, _summary(points), _method(tested, margin), a_from=a_from,
-                            b_from=b_from)
-    comparison.notes = _notes(comparison)
+    margin = select_margin(a.case.benchmark, repeated=not tested & {'one-sample', 'threshold only'})
+    points = _compute_points(a, b, groups, math.log1p(margin), paired)
+    comparison = Comparison(a.case, a, b, points, margin, _summarize_points(points), _format_method(tested, margin), a_dataset=a_dataset,
+                            b_dataset=b_dataset)
+    comparison.notes = _list_notes(comparison)
     return comparison
 
 
-def without_verdict(comparison, reason):
+def remove_verdicts(comparison, reason):
     """
     Return a Comparison whose ratios stand without a verdict, with reason (str) among its notes.
 
     For figures of two machines: that one network is slower than another says nothing about the software.
     """
     points = [replace(point, verdict=NOT_JUDGED, p=None) for point in comparison.points]
-    return replace(comparison, points=points, summary=_summary(points), notes=[*comparison.notes, reason])
+    return replace(comparison, points=points, summary=_summarize_points(points), notes=[*comparison.notes, reason])
 
 
-def _kind(a, b, paired):
+def _select_method(a, b, paired):
     """Return (method, repeats of a, repeats of b) for the {repeat: value} of both sides at one size."""
     if paired:
         both = tuple(sorted(set(a) & set(b)))
@@ -229,21 +229,21 @@ def _kind(a, b, paired):
     return 'threshold only', tuple(a), tuple(b)
 
 
-def _points(a, b, groups, margin, paired):
-    """Return the Points (list, ascending) of two series. margin: logarithm; groups: {_kind(): [sizes]}."""
+def _compute_points(a, b, groups, margin, paired):
+    """Return the Points (list, ascending) of two series. margin: logarithm; groups: {_select_method(): [sizes]}."""
     sign = 1.0 if a.case.more_is_better else -1.0
-    rows, single = [], math.log1p(margin_of(a.case.benchmark, repeated=False))
+    rows, single = [], math.log1p(select_margin(a.case.benchmark, repeated=False))
     for (method, of_a, of_b), sizes in groups.items():
         raw_a = np.array([[a.values[size][repeat] for repeat in of_a] for size in sizes])
         raw_b = np.array([[b.values[size][repeat] for repeat in of_b] for size in sizes])
         log_a, log_b = sign * np.log(raw_a), sign * np.log(raw_b)
         middle_a, middle_b = np.median(raw_a, axis=1), np.median(raw_b, axis=1)
-        found = _tests(method, log_a, log_b, margin)
+        found = _run_tests(method, log_a, log_b, margin)
         for index, size in enumerate(sizes):
             rows.append({'size': size, 'a': float(middle_a[index]), 'b': float(middle_b[index]), 'method': method,
                          'repeats': (len(of_a), len(of_b)),
-                         'ratio': ratios.ratio(a.values[size], b.values[size], paired=paired),
-                         'single': single, 'apart': _apart(log_a[index], log_b[index]),
+                         'ratio': ratios.compute_ratio(a.values[size], b.values[size], paired=paired),
+                         'single': single, 'apart': _compute_gap(log_a[index], log_b[index]),
                          **{key: found[key][index] for key in found}})
     rows.sort(key=lambda row: row['size'])
     with_p = [row for row in rows if row['worse'] is not None]
@@ -252,10 +252,10 @@ def _points(a, b, groups, margin, paired):
             adjusted = scipy.stats.false_discovery_control([row[key] for row in with_p], method='bh')
             for row, value in zip(with_p, adjusted):
                 row[key] = float(value)
-    return [_point(row, sign, margin) for row in rows]
+    return [_build_point(row, sign, margin) for row in rows]
 
 
-def _apart(a, b):
+def _compute_gap(a, b):
     """
     Return how far all of a are above (below: < 0) all of b (arrays of logarithms), 0 where they overlap.
 
@@ -266,7 +266,7 @@ def _apart(a, b):
     return gap if abs(gap) > 8 * max(np.ptp(a), np.ptp(b)) else 0.0
 
 
-def _tests(method, a, b, margin):
+def _run_tests(method, a, b, margin):
     """
     Return {'worse', 'better', 'same': p-values or None; 'low', 'high': interval of the gain or None}.
 
@@ -284,7 +284,7 @@ def _tests(method, a, b, margin):
             return scipy.stats.ttest_1samp(difference, zero, axis=1, alternative=alternative)
     with warnings.catch_warnings(), np.errstate(all='ignore'):
         # equal repeats, such as 0.19 0.19 0.19 of a program that prints two decimals, have no spread: t is infinite,
-        # p is 0 or 1, which is right; the rounding is taken care of in _point()
+        # p is 0 or 1, which is right; the rounding is taken care of in _build_point()
         warnings.simplefilter('ignore', RuntimeWarning)
         p = {'worse': test(-margin, 'less').pvalue, 'better': test(margin, 'greater').pvalue,
              'same': np.maximum(test(-margin, 'greater').pvalue, test(margin, 'less').pvalue)}
@@ -293,8 +293,8 @@ def _tests(method, a, b, margin):
     return dict(found, low=interval.low, high=interval.high)
 
 
-def _point(row, sign, margin):
-    """Return the Point of a row of _points(), whose p-values are adjusted."""
+def _build_point(row, sign, margin):
+    """Return the Point of a row of _compute_points(), whose p-values are adjusted."""
     gain = sign * math.log(row['ratio'])
     # a difference counts if rounding to two decimals alone cannot make it
     beyond = margin + math.log1p(ROUNDING / row['a']) + math.log1p(ROUNDING / row['b'])
@@ -307,7 +307,7 @@ def _point(row, sign, margin):
         verdict = 'better'
     elif row['same'] <= ALPHA:
         verdict = 'same'
-    elif min(row['repeats']) < FIRM and abs(row['apart']) > max(beyond, row['single']):
+    elif min(row['repeats']) < FIRM_REPEATS and abs(row['apart']) > max(beyond, row['single']):
         # as of single values: more data never say less
         verdict = 'better' if row['apart'] > 0 else 'worse'
     else:
@@ -320,7 +320,7 @@ def _point(row, sign, margin):
                  row.get(verdict), gain, row['repeats'])
 
 
-def _summary(points):
+def _summarize_points(points):
     """Return Comparison.summary (dict)."""
     found = {}
     for key, _, least, most in REGIONS:
@@ -329,7 +329,7 @@ def _summary(points):
     return dict(found, **{verdict: sum(point.verdict == verdict for point in points) for verdict in VERDICTS})
 
 
-def _method(tested, margin):
+def _format_method(tested, margin):
     """Return how a curve was decided, in words (str). tested: set of the methods of its points."""
     texts = {
         'paired': "pairs of repeats of one run: t-tests on the logarithm of their ratios",
@@ -343,24 +343,24 @@ def _method(tested, margin):
     return f"{text}; margin {100 * margin:g} %"
 
 
-def _notes(comparison):
+def _list_notes(comparison):
     """Return what must be known beside a Comparison (list of str)."""
     notes = []
     a, b = comparison.a, comparison.b
     releases = a.facts.get('release'), b.facts.get('release')
     if a.programs and b.programs and (a.programs != b.programs or all(releases) and releases[0] != releases[1]):
-        notes.append(f"{comparison.names[0]} ran {a.ran}, {comparison.names[1]} ran {b.ran}: they do not compare "
+        notes.append(f"{comparison.names[0]} ran {a.program_release}, {comparison.names[1]} ran {b.program_release}: they do not compare "
                      "strictly")
     unknown = [key for key in ('nodes', 'ranks') if getattr(a.case, key) != getattr(b.case, key)]
     if unknown:
         notes.append(f"{' and '.join(unknown)} not known on one side: {a.case.title} against {b.case.title}")
-    left_out = [size_text(size) or '0 B' for size in sorted(set(a.values) ^ set(b.values))]
+    left_out = [format_size(size) or '0 B' for size in sorted(set(a.values) ^ set(b.values))]
     if left_out:
         notes.append(f"sizes that one side has not are left out: {', '.join(left_out)}")
     return notes
 
 
-def fits(a, b, lenient=False):
+def is_same_case(a, b, lenient=False):
     """Return True if two Cases measured the same. lenient: unknown nodes or ranks fit any."""
     if not lenient:
         return a == b
@@ -369,7 +369,7 @@ def fits(a, b, lenient=False):
                     for key in ('nodes', 'ranks')))
 
 
-def same_run(a, b):
+def is_same_run(a, b):
     """Return True if two Datasets are parts of one run, so that their repeats alternate: not those of outputs."""
     if a.facts.get('imported'):
         return False
@@ -391,17 +391,17 @@ def compare_datasets(a, b):
     found = []
     for one in a.series:
         for other in of_b.get((one.case.benchmark, one.case.buffers, one.case.variant), []):
-            if one is other or not fits(one.case, other.case, lenient) or (by_name and one.name != other.name):
+            if one is other or not is_same_case(one.case, other.case, lenient) or (by_name and one.name != other.name):
                 continue
             if not set(one.values) & set(other.values):
                 continue
-            found.append(compare_series(one, other, paired=same_run(a, b), a_from=a.name, b_from=b.name))
+            found.append(compare_series(one, other, paired=is_same_run(a, b), a_dataset=a.name, b_dataset=b.name))
     if not found:
-        raise CompareError(_nothing_fits(a, b, by_name, lenient))
+        raise CompareError(_explain_no_match(a, b, by_name, lenient))
     return found
 
 
-def against_native(dataset):
+def compare_with_native(dataset):
     """
     Compare every approach of a Dataset with its native series; return a list of Comparison.
 
@@ -419,20 +419,20 @@ def against_native(dataset):
         raise CompareError(f"{dataset.title} has figures of {native} alone{f' ({failed})' if failed else ''}. Name what"
                            " it is to be compared with: another run or a published reference (`osu-container reference"
                            " list`)")
-    return compare_datasets(dataset.only(*others), dataset.only(native))
+    return compare_datasets(dataset.filter_by_name(*others), dataset.filter_by_name(native))
 
 
-def _nothing_fits(a, b, by_name, lenient):
+def _explain_no_match(a, b, by_name, lenient):
     """Return why no series of a and b could be compared (str), with the names or the cases of both."""
     if by_name and not set(a.names) & set(b.names) and any(
-            fits(one, other, lenient) for one in a.cases for other in b.cases):
+            is_same_case(one, other, lenient) for one in a.cases for other in b.cases):
         return (f"{a.name} and {b.name} have no name in common: {', '.join(a.names)} and {', '.join(b.names)}. Say "
                 f"which is meant by {b.name}:NAME")
     return '\n  '.join([f"{a.name} and {b.name} have no case in common that both measured:", *(
-        f"{side.name} has: {cases_text(side)}" for side in (a, b))])
+        f"{side.name} has: {format_cases(side)}" for side in (a, b))])
 
 
-def cases_text(dataset):
+def format_cases(dataset):
     """Return the cases of a Dataset as a list in words (str), of many the first ones."""
     titles = [case.title for case in dataset.cases]
     return '; '.join(titles[:12]) + (f'; and {len(titles) - 12} more' if titles[12:] else '')

@@ -54,7 +54,7 @@ MARGINS = (
 )
 
 
-def margin_row(benchmark):
+def find_margin_row(benchmark):
     """Return the Margin of a benchmark (str, name of the program). Raises KeyError for what is no OSU benchmark."""
     for row in MARGINS:
         if fnmatch.fnmatchcase(benchmark, row.benchmarks):
@@ -62,7 +62,7 @@ def margin_row(benchmark):
     raise KeyError(benchmark)
 
 
-def margin_of(benchmark, *, repeated):
+def select_margin(benchmark, *, repeated):
     """Return the margin (float, fraction) of a benchmark (str); repeated: bool, both sides have repeats."""
-    row = margin_row(benchmark)
+    row = find_margin_row(benchmark)
     return row.repeated if repeated else row.single

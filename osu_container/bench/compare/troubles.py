@@ -3,7 +3,7 @@ What a curve looks like: the shapes of known troubles, each with remedy and sour
 
 A rule looks at one curve, its numbers alone. Its limits lie between the published curves that have the trouble and
 those that have not; the comments beside them name both, and a test holds every published curve against every rule.
-All rules are about a fast network (Slingshot): where TCP is all that the system has, none applies, see promised().
+All rules are about a fast network (Slingshot): where TCP is all that the system has, none applies, see find_network_provider().
 """
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Callable
 
 from osu_container.data.approaches import APPROACHES
 from osu_container.data.sites import SITES
-from osu_container.verdict.site_choice import site_entry
+from osu_container.verdict.site_choice import resolve_site
 
 KIB = 1 << 10
 
@@ -25,12 +25,12 @@ DEVICE = frozenset(['H D', 'D H', 'D D'])
 
 #: MB/s, the best value at 64 KiB and more. Over TCP 2000 to 5952 (pure of 2025-03; mpi4py of conda and PyPI, 2025-07),
 #: noted as 400 for MPICH 3.4.3; over Slingshot 22,180 or more
-SLOWEST_FAST = 7000
+MIN_FAST_BANDWIDTH = 7000
 #: µs up to 1 KiB. Over TCP 11.7 to 35; over Slingshot some size takes 5.65 or less, even where small messages are slow
 TCP_LATENCY = (9, 60)
 #: RCCL: MB/s, the best value at 64 KiB and more. Over sockets 1528 (pure) and 3196 (hybrid), noted as up to 5000; over
 #: Slingshot 11,850 or more. Times give size / time: 784 and 2174, and 6760 or more
-SLOWEST_RCCL = 5500
+MIN_RCCL_BANDWIDTH = 5500
 #: Shortest time up to 128 B over that of 256 B: 1.74 (RCCL) to 6.0 with the trouble, up to 0.99 without it
 DROP_LATENCY = 1.4
 #: 256 B over 128 B, bandwidth: 6.9 (RCCL) to 44 with the trouble; twice is normal, up to 2.8 over noisy sockets
@@ -80,74 +80,74 @@ class Rule:
     test: Callable
 
 
-class Curve:
+class MedianCurve:
     """Medians of a series by size, with the questions that rules ask."""
 
     def __init__(self, series):
         """:param series: Series"""
         self.series = series
-        self.values = series.medians()
-        self.bandwidth = series.case.more_is_better
+        self.values = series.compute_medians()
+        self.more_is_better = series.case.more_is_better
 
-    def at(self, size):
+    def find_value(self, size):
         """Return the value (float) at a size in bytes, None if there is none."""
         return self.values.get(size)
 
-    def between(self, least, most):
+    def select_points(self, least, most):
         """Return [(size, value)] of the sizes from least to most, both in bytes and included."""
         return [(size, value) for size, value in self.values.items() if least <= size <= most]
 
-    def rate(self):
+    def compute_best_rate(self):
         """Return (best rate in MB/s, its sizes) at 64 KiB and more; (None, []) where it has no such size."""
-        found = [(value if self.bandwidth else size / value, size) for size, value in self.between(64 * KIB, 1 << 40)]
+        found = [(value if self.more_is_better else size / value, size) for size, value in self.select_points(64 * KIB, 1 << 40)]
         return (max(found)[0], [size for _, size in found]) if found else (None, [])
 
 
-def _tcp(curve):
-    if curve.bandwidth:
-        best, sizes = curve.rate()
-        return sizes if best and best < SLOWEST_FAST else []
-    small = curve.between(1, KIB)
+def _find_tcp(curve):
+    if curve.more_is_better:
+        best, sizes = curve.compute_best_rate()
+        return sizes if best and best < MIN_FAST_BANDWIDTH else []
+    small = curve.select_points(1, KIB)
     least, most = TCP_LATENCY
     return [size for size, _ in small] if small and all(least <= value <= most for _, value in small) else []
 
 
-def _device_copy(curve):
-    small, after = curve.between(1, 128), curve.at(256)
-    if len(small) < 3 or not after or not curve.at(128):
+def _find_device_copy(curve):
+    small, after = curve.select_points(1, 128), curve.find_value(256)
+    if len(small) < 3 or not after or not curve.find_value(128):
         return []
-    if curve.bandwidth:
-        slow = after / curve.at(128) >= DROP_BANDWIDTH
+    if curve.more_is_better:
+        slow = after / curve.find_value(128) >= DROP_BANDWIDTH
     else:
         # all of them: a single slow value is noise, as RCCL over sockets has it
         slow = min(value for _, value in small) / after >= DROP_LATENCY
     return [size for size, _ in small] if slow else []
 
 
-def _dip(curve):
-    before, there = curve.at(4 * KIB), curve.at(8 * KIB)
-    after = curve.between(32 * KIB, 1 << 40)
+def _find_dip(curve):
+    before, there = curve.find_value(4 * KIB), curve.find_value(8 * KIB)
+    after = curve.select_points(32 * KIB, 1 << 40)
     if not (before and there and after):
         return []
-    if curve.bandwidth:
+    if curve.more_is_better:
         found = before / there >= DIP and max(value for _, value in after) > before
-        return [size for size, value in curve.between(8 * KIB, 16 * KIB) if value < before] if found else []
+        return [size for size, value in curve.select_points(8 * KIB, 16 * KIB) if value < before] if found else []
     found = there / before >= DIP and min(value for _, value in after) < there / 2
-    return [size for size, value in curve.between(8 * KIB, 16 * KIB) if value > DIP * before] if found else []
+    return [size for size, value in curve.select_points(8 * KIB, 16 * KIB) if value > DIP * before] if found else []
 
 
-def _early_rendezvous(curve):
-    first, before, there = curve.at(KIB), curve.at(4 * KIB), curve.at(8 * KIB)
+def _find_early_rendezvous(curve):
+    first, before, there = curve.find_value(KIB), curve.find_value(4 * KIB), curve.find_value(8 * KIB)
     if not (first and before and there):
         return []
     least, most = STEP
     found = before / first <= FLAT and least <= there / before < most
-    return [size for size, _ in curve.between(8 * KIB, 16 * KIB)] if found else []
+    return [size for size, _ in curve.select_points(8 * KIB, 16 * KIB)] if found else []
 
 
-def _rccl_sockets(curve):
-    best, sizes = curve.rate()
-    return sizes if best and best < SLOWEST_RCCL else []
+def _find_rccl_sockets(curve):
+    best, sizes = curve.compute_best_rate()
+    return sizes if best and best < MIN_RCCL_BANDWIDTH else []
 
 
 #: Source of most rules
@@ -168,7 +168,7 @@ RULES = (
                    '4 to 5 GB/s with the provider lnx: that of libfabric 2.2.0 is slow, ofiwg/libfabric #11392.',
             source=DEIC + ': results of the basic container; "Works; fallback to TCP/IP". LUMI userguide: '
                    '2.4 against 12.2 GB/s'),
-        BANDWIDTHS | LATENCIES, None, _tcp),
+        BANDWIDTHS | LATENCIES, None, _find_tcp),
     Rule(
         Trouble(
             'device-copy', 'messages up to 128 B from the GPU are copied the slow way',
@@ -181,7 +181,7 @@ RULES = (
                    'MPICH 4.3.1 or newer MPIR_CVAR_CH4_OFI_ENABLE_INJECT=0 must go with it.',
             source=DEIC + ': results of opensource. libfabric prov/cxi/src/cxip_msg.c, cxip_info.c. EESSI '
                    'on LUMI, 2026-05-21'),
-        LATENCIES | BANDWIDTHS | RCCL_BANDWIDTHS | RCCL_LATENCIES, DEVICE, _device_copy),
+        LATENCIES | BANDWIDTHS | RCCL_BANDWIDTHS | RCCL_LATENCIES, DEVICE, _find_device_copy),
     Rule(
         Trouble(
             'dip', 'dip at 8 KiB',
@@ -192,7 +192,7 @@ RULES = (
                    'which did not set it.',
             source=DEIC + ': "weird drop at 8192 for RCCL". ' + _LUMI_2026 + ': osu_xccl_bibw, osu_xccl_latency and '
                    'osu_bibw D D by rx_match_mode. HewlettPackard/shs-ccl-docs'),
-        RCCL_BANDWIDTHS | RCCL_LATENCIES | BANDWIDTHS | LATENCIES, frozenset(['D D']), _dip),
+        RCCL_BANDWIDTHS | RCCL_LATENCIES | BANDWIDTHS | LATENCIES, frozenset(['D D']), _find_dip),
     Rule(
         Trouble(
             'early-rendezvous', 'bump at 8 to 16 KiB: rendezvous begins too early',
@@ -203,7 +203,7 @@ RULES = (
                    'MPICH sets by itself; untested with others.',
             source=DEIC + ': latency of hybrid and opensource. MPICH_ENV_DISPLAY of Cray MPICH 8.1.17. Release notes '
                    'of libfabric 2.4.0'),
-        LATENCIES, None, _early_rendezvous),
+        LATENCIES, None, _find_early_rendezvous),
     Rule(
         Trouble(
             'rccl-sockets', 'RCCL without its plugin: sockets',
@@ -216,11 +216,11 @@ RULES = (
                    'NCCL_IGNORE_CPU_AFFINITY=1 gave 4 times the bandwidth.',
             source=DEIC + ': results of hybrid; compatibility notes, "RCCL much slower (3GBs)"; the script of hybrid '
                    'lacks the folder of the plugin'),
-        RCCL_BANDWIDTHS | RCCL_LATENCIES, None, _rccl_sockets),
+        RCCL_BANDWIDTHS | RCCL_LATENCIES, None, _find_rccl_sockets),
 )
 
 
-def promised(dataset):
+def find_network_provider(dataset):
     """
     Return the libfabric provider (str) of the network that the system of a Dataset has, None if that is not known.
 
@@ -230,7 +230,7 @@ def promised(dataset):
     if dataset.kind == 'published':
         return 'fast'
     site = dataset.facts.get('site')
-    return site_entry(site)['provider']['value'] if site in SITES else None
+    return resolve_site(site)['provider']['value'] if site in SITES else None
 
 
 def _is_tcp(approach):
@@ -239,23 +239,23 @@ def _is_tcp(approach):
     return any(entry['name'] == 'FI_PROVIDER' and entry['value'] == 'tcp' for entry in variables)
 
 
-def recognise(series, network=None):
+def find_series_troubles(series, network=None):
     """
     Return what a Series looks like: list of (Trouble, message sizes that show it), [] if like none.
 
-    :param network: libfabric provider that the system promises, see promised(). 'tcp': [], as a slow network is what
+    :param network: libfabric provider that the system promises, see find_network_provider(). 'tcp': [], as a slow network is what
                     was promised and the rules are about a fast one. None: not known, the shape alone counts
     """
     case = series.case
     if network == 'tcp' or _is_tcp(series.name) or case.nodes == 1 or not series.values:
         return []  # on one node messages go through memory, with thresholds of its own
-    curve = Curve(series)
+    curve = MedianCurve(series)
     found = [(rule.trouble, rule.test(curve)) for rule in RULES if case.benchmark in rule.benchmarks
              and (rule.buffers is None or case.buffers in rule.buffers)]
     return [(trouble, sizes) for trouble, sizes in found if sizes]
 
 
-def recognised(datasets):
+def find_troubles(datasets):
     """
     Return [(Trouble, [(Dataset, Series, message sizes)])] of the curves of Datasets (list) that look like a trouble.
 
@@ -263,8 +263,8 @@ def recognised(datasets):
     """
     found = {}
     for dataset in [one for one in datasets if one.kind != 'published'] or datasets:
-        network = promised(dataset)
+        network = find_network_provider(dataset)
         for series in dataset.series:
-            for trouble, sizes in recognise(series, network):
+            for trouble, sizes in find_series_troubles(series, network):
                 found.setdefault(trouble, []).append((dataset, series, sizes))
     return list(found.items())

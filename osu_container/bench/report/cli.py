@@ -47,26 +47,26 @@ def report(options):
     if not paths:
         raise ReportError("nothing to write: name the page by -o FILE, or --picture FILE")
     for path in paths:
-        outputs.check(path, options.force)
+        outputs.require_writable(path, options.force)
     if options.published:
-        made = published()
+        made = build_published_report()
     else:
-        datasets = [select.resolve(text) for text in options.runs]
+        datasets = [select.resolve_dataset(text) for text in options.runs]
         title = ', '.join(one.title for one in datasets)
-        made = content.Report(f'OSU benchmarks: {title}', [content.section(title, datasets)])
-    texts = [page.html(made)] if options.output else []
-    texts += [charts.picture(_view(made.sections[0], options.case))] if options.picture else []
+        made = content.Report(f'OSU benchmarks: {title}', [content.build_section(title, datasets)])
+    texts = [page.render_page(made)] if options.output else []
+    texts += [charts.render_picture(_find_view(made.sections[0], options.case))] if options.picture else []
     for path, text in zip(paths, texts):
-        outputs.write(path, text.encode(), options.force)
+        outputs.write_file(path, text.encode(), options.force)
         print(f'written: {path}')
     return 0
 
 
-def _view(section, pattern):
+def _find_view(section, pattern):
     """Return the first View with message sizes whose case fits pattern (str). Raises ReportError if none does."""
     for view in section.views:
         names = view.case.title, view.case.benchmark
-        if any(fnmatch.fnmatchcase(name, pattern) for name in names) and any(curve.drawn() for curve in view.curves):
+        if any(fnmatch.fnmatchcase(name, pattern) for name in names) and any(curve.list_plot_points() for curve in view.curves):
             return view
     raise ReportError(f"--case {pattern}: nothing of that name was measured by message size, only "
                       + '; '.join(view.case.title for view in section.views))
@@ -76,10 +76,10 @@ def _view(section, pattern):
 FIRST = ('lumi-g-2025-03', 'lumi-native-2026-03', 'lumi-mpi4py-2025-07')
 
 
-def published():
+def build_published_report():
     """Return the content.Report of the published figures: a section for each publication."""
     from osu_container.bench.report import content
-    datasets = {one.name: one for one in references.published()}
+    datasets = {one.name: one for one in references.list_published_datasets()}
     return content.Report('OSU benchmarks in containers, measured and published by others', [
-        content.section(f'{name}: {datasets[name].title}', [datasets[name]])
+        content.build_section(f'{name}: {datasets[name].title}', [datasets[name]])
         for name in dict.fromkeys((*FIRST, *datasets))])

@@ -10,7 +10,7 @@ import re
 import statistics
 from dataclasses import dataclass, field
 
-from osu_container.bench.compare.statistics import Comparison, compare_series, same_run
+from osu_container.bench.compare.statistics import Comparison, compare_series, is_same_run
 from osu_container.bench.report import ReportError, charts
 from osu_container.bench.results import ratios, run_files
 from osu_container.bench.results.model import Case, Dataset, Series
@@ -28,21 +28,21 @@ class Details:
     broken  lines (list of str) of the outputs in which figures were lost
     """
 
-    typed: dict = field(default_factory=dict)
+    commands: dict = field(default_factory=dict)
     proofs: dict = field(default_factory=dict)
-    broken: list = field(default_factory=list)
+    broken_lines: list = field(default_factory=list)
 
 
-def details_of(dataset):
+def read_details(dataset):
     """Return the Details of a run (Dataset with a path). Raises ResultsError as run_files.read() does."""
     found = Details()
     wanted = {entry['approach'] for entry in dataset.modules.values()} | set(dataset.names)
-    for _, entry in run_files.lines(dataset.path)[0]:
+    for _, entry in run_files.read_entries(dataset.path)[0]:
         if entry['kind'] != 'measurement' or entry['approach'] not in wanted:
             continue
-        found.broken += entry.get('broken') or []
+        found.broken_lines += entry.get('broken') or []
         if entry.get('typed'):
-            found.typed.setdefault(entry['approach'], {})[entry['typed']] = None
+            found.commands.setdefault(entry['approach'], {})[entry['typed']] = None
         if entry['status'] == 'ok' and entry.get('proof'):
             found.proofs.setdefault(entry['approach'], []).append(entry['proof'])
     return found
@@ -71,22 +71,22 @@ class Curve:
         """Return {size: compare.statistics.Point} of the comparison with native, {} without one."""
         return {point.size: point for point in self.comparison.points} if self.comparison else {}
 
-    def values(self, size):
+    def summarize_repeats(self, size):
         """Return (median, least, most, number of repeats) at a size."""
         values = self.series.values[size].values()
         return statistics.median(values), min(values), max(values), len(values)
 
-    def drawn(self):
+    def list_plot_points(self):
         """Return its points [(size, median, least, most)] that a logarithmic axis can show."""
-        return [(size, *self.values(size)[:3]) for size in self.series.sizes if size]
+        return [(size, *self.summarize_repeats(size)[:3]) for size in self.series.sizes if size]
 
-    def ratios(self):
+    def list_ratio_points(self):
         """Return its ratios to native [(size, ratio, least, most within a repeat)]; [] without native."""
         found = []
         for size, point in self.points.items():
             each = [point.ratio]
             if point.method == 'paired':
-                each = ratios.within_repeats(self.series.values[size], self.comparison.b.values[size])
+                each = ratios.compute_paired_ratios(self.series.values[size], self.comparison.b.values[size])
             if size:
                 found.append((size, point.ratio, min(each), max(each)))
         return found
@@ -133,17 +133,17 @@ class Report:
     sections: list[Section]
 
 
-def native_name(dataset):
+def find_native_name(dataset):
     """Return the name (str) of the series of a Dataset that counts as native; a publication says which, or None."""
     return NATIVE if dataset.kind == 'run' else dataset.facts.get('native', NATIVE)
 
 
-def slug(text):
+def slugify(text):
     """Return text as part of an address: letters, digits and '-' alone."""
     return re.sub(r'[^a-z0-9]+', '-', text.lower()).strip('-') or 'x'
 
 
-def section(title, datasets):
+def build_section(title, datasets):
     """
     Return the Section of datasets that are shown in the same charts.
 
@@ -156,27 +156,27 @@ def section(title, datasets):
     if not any(one.series or one.failures for one in datasets):
         raise ReportError(f"{', '.join(names)}: no figures and no failures, so there is nothing to show. Did the run "
                           "end before its first measurement?")
-    key, views, labels = slug('-'.join(names)), {}, _labels(datasets)
+    key, views, labels = slugify('-'.join(names)), {}, _assign_labels(datasets)
     for dataset in datasets:
-        natives = {one.case: one for one in dataset.of(name=native_name(dataset))}
-        for series in sorted(dataset.series, key=lambda one: one.name != native_name(dataset)):
-            view = views.setdefault(series.case, View(series.case, f'{key}-{slug(series.case.title)}'))
+        natives = {one.case: one for one in dataset.select_series(name=find_native_name(dataset))}
+        for series in sorted(dataset.series, key=lambda one: one.name != find_native_name(dataset)):
+            view = views.setdefault(series.case, View(series.case, f'{key}-{slugify(series.case.title)}'))
             native = natives.get(series.case)
             name, style = labels[dataset.name, series.name]
             curve = Curve(name, series, dataset, style)
             if native not in (None, series) and set(series.values) & set(native.values):
-                curve.comparison = compare_series(series, native, paired=same_run(dataset, dataset))
+                curve.comparison = compare_series(series, native, paired=is_same_run(dataset, dataset))
             view.curves.append(curve)
     return Section(title, key, list(datasets), list(views.values()),
-                   {one.name: details_of(one) for one in datasets if one.kind == 'run' and one.path})
+                   {one.name: read_details(one) for one in datasets if one.kind == 'run' and one.path})
 
 
-def _labels(datasets):
+def _assign_labels(datasets):
     """Return {(name of a dataset, name of a series): (name as shown, Style)}."""
     held, found, known = [name for one in datasets for name in one.names], {}, list(charts.COLOURS)
     taken, free = set(), len(known)
     for dataset in datasets:
-        native = native_name(dataset)
+        native = find_native_name(dataset)
         for name in dataset.names:
             approach = NATIVE if name == native else name
             number = known.index(approach) if approach in known and approach not in taken else free
@@ -184,5 +184,5 @@ def _labels(datasets):
             taken.add(approach)
             collides = held.count(name) > 1 or (dataset.kind != 'run' and len(datasets) > 1)
             found[dataset.name, name] = (f'{name}, {dataset.name}' if collides else name,
-                                         charts.style_of(number, approach))
+                                         charts.select_style(number, approach))
     return found

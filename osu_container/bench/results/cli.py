@@ -20,7 +20,7 @@ def add_arguments(parser):
 def list_references(options):
     """Print one line a dataset."""
     rows = []
-    for dataset in references.published():
+    for dataset in references.list_published_datasets():
         points = sum(len(one.values) for one in dataset.series)
         date = dataset.facts['date'].partition(';')[0].partition(' to ')[0][:10]
         rows.append((dataset.name, date, points, dataset.title))
@@ -28,8 +28,8 @@ def list_references(options):
     if options.json:
         print(json.dumps([dict(zip(names, row)) for row in rows], indent=1))
         return 0
-    print('\n'.join(columns.table([names, *(tuple(map(str, row)) for row in rows)], right=[2])))
-    print('\n' + columns.fill("To look at one: osu-container report NAME -o FILE.html. To compare: osu-container "
+    print('\n'.join(columns.format_table([names, *(tuple(map(str, row)) for row in rows)], right_aligned=[2])))
+    print('\n' + columns.fill_text("To look at one: osu-container report NAME -o FILE.html. To compare: osu-container "
                               "compare RUN NAME. To keep a run of yours: osu-container bench --output DIR; its folder "
                               "or name is what you compare with."))
     return 0

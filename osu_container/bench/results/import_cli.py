@@ -36,23 +36,23 @@ def add_arguments(parser):
         help="what is read; NAME is what its curves are called (default: the name of the file)")
     add('-o', '--output', type=Path, metavar='DIR', help="folder of the run (default: a new one beside those of bench)")
     add('--site', choices=sorted(SITES), metavar='NAME', help="where it was measured, lumi-25.03 for one")
-    add('--nodes', type=whole_number, help="on how many nodes, where a file does not say it")
-    add('--ranks', type=whole_number, help="with how many ranks, where a file does not say it")
+    add('--nodes', type=parse_whole_number, help="on how many nodes, where a file does not say it")
+    add('--ranks', type=parse_whole_number, help="with how many ranks, where a file does not say it")
     add('--buffers', choices=[one for one in model.BUFFERS if one], metavar="'D D'",
         help="where the buffers were, where a file does not say it: H host, D device, M managed memory")
-    add('--benchmark', type=_benchmark, metavar='PROGRAM',
+    add('--benchmark', type=_parse_benchmark, metavar='PROGRAM',
         help="which program printed figures whose title is not there, osu_bw for one")
     add('--json', action='store_true', help="what was read, for programs")
 
 
-def whole_number(text):
+def parse_whole_number(text):
     """Return the whole number from 1 in text. Raises ArgumentTypeError."""
     if not re.fullmatch(r'[1-9]\d{0,8}', text):
         raise argparse.ArgumentTypeError(f"{text!r}, wanted a whole number from 1")
     return int(text)
 
 
-def _benchmark(text):
+def _parse_benchmark(text):
     """Return text if it can be the name of a program. Raises ArgumentTypeError."""
     if not re.fullmatch(r'osu_\w+|IMB [\w-]+|\w+_perf', text):
         raise argparse.ArgumentTypeError(f"{text!r}, wanted the name of a program, such as osu_bw, 'IMB PingPong' or "
@@ -62,11 +62,11 @@ def _benchmark(text):
 
 def import_outputs(options):
     """Write the run and say what is in it; return the exit code."""
-    sources = imported.series_names(options.files)
-    folder = options.output or select.results_folder() / record.now().replace('-', '').replace(':', '')
-    run = imported.write(folder, sources, site=options.site, benchmark=options.benchmark,
+    sources = imported.parse_sources(options.files)
+    folder = options.output or select.resolve_results_folder() / record.get_timestamp().replace('-', '').replace(':', '')
+    run = imported.write_run(folder, sources, site=options.site, benchmark=options.benchmark,
                          command=shlex.join(['osu-container', *sys.argv[1:]]),
-                         added={key: getattr(options, key) for key in imported.ADDED})
+                         extra_facts={key: getattr(options, key) for key in imported.ADDABLE_FACTS})
     if options.json:
         series = [{'name': one.name, 'case': vars(one.case), 'programs': one.programs,
                    'release': one.facts.get('release'), 'repeats': one.repeats, 'sizes': one.sizes}
@@ -78,11 +78,11 @@ def import_outputs(options):
         return 0
     for one in run.series:
         print(f"{one.name}: {one.case.title}: {len(one.sizes)} sizes, repeats: {one.repeats}; "
-              f"{one.ran or 'programs not known'}")
+              f"{one.program_release or 'programs not known'}")
     for failure in run.failures:
         print(f"{failure.name}: {failure.case.title}: no figures: {failure.reason}")
     for note in run.problems:
         print(f"* {note}")
     print(f"\n{folder}: {len(run.series)} curve{'s' * (len(run.series) != 1)}. To compare: osu-container compare "
-          f"{shell.path(folder)} OTHER")
+          f"{shell.quote_path(folder)} OTHER")
     return 0

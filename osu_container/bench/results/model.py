@@ -21,7 +21,7 @@ BANDWIDTH = frozenset(
      'osu_bibw_persistent', 'osu_bw_fan_in', 'osu_bw_fan_out', 'osu_xccl_bw', 'osu_xccl_bibw', 'IMB Uniband',
      'IMB Biband'])
 #: Benchmarks that print one number and no message size; their values stand at size 0
-WITHOUT_SIZES = frozenset(['osu_barrier', 'osu_ibarrier', 'osu_barrier_persistent', 'osu_init', 'osu_hello',
+SINGLE_VALUE_BENCHMARKS = frozenset(['osu_barrier', 'osu_ibarrier', 'osu_barrier_persistent', 'osu_init', 'osu_hello',
                            'osu_xccl_barrier', 'IMB Barrier', 'IMB Ibarrier'])
 #: Benchmarks that print milliseconds
 MILLISECONDS = frozenset(['osu_init'])
@@ -33,18 +33,18 @@ BUFFERS = ('H H', 'H D', 'D H', 'D D', 'M M', '')
 #: How the name of what is no benchmark begins, but a command of a user's (`osu-container bench --run`). It has one
 #: number and no message size, and its variant says what that is: 's: time of the step', or 'ns/day, more is
 #: better: (.*)'
-COMMAND = '$ '
-MORE = ', more is better'
+COMMAND_PREFIX = '$ '
+MORE_IS_BETTER = ', more is better'
 
 
 def is_command(benchmark):
     """Return True if a benchmark (str) is a command of a user's."""
-    return benchmark.startswith(COMMAND)
+    return benchmark.startswith(COMMAND_PREFIX)
 
 
-def figure_variant(unit, what, more_is_better=False):
+def format_figure_variant(unit, what, more_is_better=False):
     """Return the variant (str) of the case of a command whose number is in unit (str); what: str, how it is found."""
-    return f"{unit}{MORE if more_is_better else ''}: {what}"
+    return f"{unit}{MORE_IS_BETTER if more_is_better else ''}: {what}"
 
 
 def is_bandwidth(benchmark):
@@ -52,14 +52,14 @@ def is_bandwidth(benchmark):
     return benchmark in BANDWIDTH or benchmark.startswith('xccl ')
 
 
-def unit_of(benchmark):
+def select_unit(benchmark):
     """Return the unit (str) of what a benchmark prints: 'MB/s', 'us' or 'ms'."""
     if is_bandwidth(benchmark):
         return 'MB/s'
     return 'ms' if benchmark in MILLISECONDS else 'us'
 
 
-def size_text(size):
+def format_size(size):
     """Return a message size in bytes (int) as people write it: '1 B', '64 KiB', '4 MiB'; '' for size 0."""
     if size == 0:
         return ''
@@ -106,14 +106,14 @@ class Case:
     def unit(self):
         """Return the unit (str) of its values."""
         if is_command(self.benchmark):
-            return self.variant.partition(':')[0].partition(MORE)[0]
-        return unit_of(self.benchmark)
+            return self.variant.partition(':')[0].partition(MORE_IS_BETTER)[0]
+        return select_unit(self.benchmark)
 
     @property
     def more_is_better(self):
         """Return True for bandwidths, and for what a user has said it of."""
         if is_command(self.benchmark):
-            return self.variant.partition(':')[0].endswith(MORE)
+            return self.variant.partition(':')[0].endswith(MORE_IS_BETTER)
         return is_bandwidth(self.benchmark)
 
 
@@ -137,7 +137,7 @@ class Series:
     facts: dict = field(default_factory=dict)
 
     @property
-    def ran(self):
+    def program_release(self):
         """Return its programs with their release (str), 'OSU C programs 7.4'; '' where nothing is known of them."""
         return ' '.join(filter(None, (self.programs, self.facts.get('release'))))
 
@@ -151,13 +151,13 @@ class Series:
         """Return the most repeats that any size has (int)."""
         return max((len(found) for found in self.values.values()), default=0)
 
-    def median(self, size):
+    def compute_median(self, size):
         """Return the median over the repeats at a size (float). Raises KeyError for a size that it has not."""
         return statistics.median(self.values[size].values())
 
-    def medians(self):
+    def compute_medians(self):
         """Return {size: median}, ascending."""
-        return {size: self.median(size) for size in self.sizes}
+        return {size: self.compute_median(size) for size in self.sizes}
 
 
 @dataclass
@@ -169,7 +169,7 @@ class Failure:
     repeat: int
     reason: str
     log: str | None = None
-    skipped: bool = False
+    is_skipped: bool = False
 
 
 @dataclass
@@ -208,11 +208,11 @@ class Dataset:
         """Return the names of its series in the order of their first appearance (list of str)."""
         return list(dict.fromkeys(one.name for one in self.series))
 
-    def of(self, case=None, name=None):
+    def select_series(self, case=None, name=None):
         """Return its series with this case (Case) and this name (str); None: any."""
         return [one for one in self.series if case in (None, one.case) and name in (None, one.name)]
 
-    def only(self, *names):
+    def filter_by_name(self, *names):
         """Return a copy with the series, failures and modules of these names (str) alone."""
         kept = [name for name, entry in self.modules.items() if entry.get('approach') in names]
         return Dataset(self.name, self.kind, self.title, self.facts, [one for one in self.series if one.name in names],

@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 
 from osu_container.bench.results import model
 
-ALONE = 'two tables in one output. Did every rank run alone (wrong --mpi= for srun)?'
+DUPLICATE_TABLE_HINT = 'two tables in one output. Did every rank run alone (wrong --mpi= for srun)?'
 #: What is part of a case where the text does not say where the buffers are
-NO_BUFFERS = 'buffers not known'
+UNKNOWN_BUFFERS = 'buffers not known'
 
 # No more digits than are printed: Python needs a time for them that grows with the square of their number
 _NUMBER = r'\d{1,18}(?:\.\d{1,18})?(?:e[+-]?\d{1,3})?'
@@ -35,24 +35,24 @@ _OTHER_UNIT = re.compile(r'# *(?:Message +)?Size\b.*[(\[](?!MB/s|us)([kmgt]?i?(?
                          r'|[nm]?s(?:ec)?)[)\]]', re.I)
 _PORT = re.compile(r'#.*mpi4py (\S+) port', re.I)
 #: What OSU's programs print first: in C, with '-CUDA' or the like where buffers are in GPU memory; in Python
-_IN_C = re.compile(r'# OSU \w+(?:-(CUDA|ROCM|OPENACC|SYCL|MANAGED)\b)?.*? v(\d[\w.+-]*)\s*$')
-_IN_PYTHON = re.compile(r'# OMB(?:-Py| Python) ', re.I)
+_C_TITLE = re.compile(r'# OSU \w+(?:-(CUDA|ROCM|OPENACC|SYCL|MANAGED)\b)?.*? v(\d[\w.+-]*)\s*$')
+_PYTHON_TITLE = re.compile(r'# OMB(?:-Py| Python) ', re.I)
 #: 'Send Buffer on DEVICE (D) and Receive Buffer on HOST (H)'; one-sided: 'Rank 0 Memory on ...'; managed memory has
 #: letters behind its M that say where it lies (print_header of c/util in OSU 7.4). 7.5 prints its first line alone
 #: (logs of osu_bw D D on Alps, public notes of several users), and so do collectives of all releases
 _SIDES = re.compile(r'# .*\bon [A-Z]+ \(([DHM])\w*\) and .*\bon [A-Z]+ \(([DHM])\w*\)')
 #: What the Python programs say of their arrays (container-recipes/mpi4py/osu-python)
 _ARRAYS = re.compile(r'#.*\bbuffers: (numpy|cupy)\b')
-_OF_ARRAYS = {'numpy': 'H H', 'cupy': 'D D'}
+_ARRAY_BUFFERS = {'numpy': 'H H', 'cupy': 'D D'}
 _DEBUG_PROVIDER = re.compile(r'libfabric provider: (\S+)')
 
 
-class OutputError(Exception):
+class TableError(Exception):
     """Output that is not a complete table; the text names the file and what is wrong."""
 
 
 @dataclass
-class Table:
+class BenchmarkTable:
     """
     One table of figures as a text has it: values by message size in bytes, and everything that was around it.
 
@@ -70,31 +70,31 @@ class Table:
     """
 
     benchmark: str | None
-    where: str = ''
+    location: str = ''
     reason: str | None = None
     values: dict[int, float] = field(default_factory=dict)
     zeros: list[int] = field(default_factory=list)
     comments: list[str] = field(default_factory=list)
-    foreign: list[str] = field(default_factory=list)
-    broken: list[str] = field(default_factory=list)
+    foreign_lines: list[str] = field(default_factory=list)
+    broken_lines: list[str] = field(default_factory=list)
     nodes: int | None = None
     ranks: int | None = None
     buffers: str | None = ''
     variant: str = ''
     programs: str | None = None
     release: str | None = None
-    checked: bool = False
+    is_checked: bool = False
     context: tuple = ()
     series: str | None = None
 
     @property
     def case(self):
         """Return its Case."""
-        variant = ', '.join(filter(None, (self.variant, NO_BUFFERS if self.buffers is None else '')))
+        variant = ', '.join(filter(None, (self.variant, UNKNOWN_BUFFERS if self.buffers is None else '')))
         return model.Case(self.benchmark, self.buffers or '', self.nodes, self.ranks, variant)
 
     @property
-    def unknown(self):
+    def unknown_fields(self):
         """Return what the text does not say of it (list of str)."""
         names = ('nodes', 'ranks', 'buffers', 'programs')
         return [name for name in names if getattr(self, name) is None] + (
@@ -106,13 +106,13 @@ class Table:
         for line in self.comments:
             sides, arrays = _SIDES.match(line), _ARRAYS.match(line)
             if sides or arrays:
-                return ' '.join(sides.groups()) if sides else _OF_ARRAYS[arrays.group(1)]
+                return ' '.join(sides.groups()) if sides else _ARRAY_BUFFERS[arrays.group(1)]
         return None
 
     @property
     def accelerator(self):
         """Return what its first line says that some of its buffers are memory of ('CUDA', 'ROCM', ...), else None."""
-        titles = filter(None, map(_IN_C.match, self.comments))
+        titles = filter(None, map(_C_TITLE.match, self.comments))
         return next((title.group(1) for title in titles if title.group(1)), None)
 
     def add(self, size, number):
@@ -123,7 +123,7 @@ class Table:
             self.zeros.append(size)
 
 
-def parse(text, *, benchmark, source, largest=None, buffers='', check=False, first=None):
+def parse(text, *, benchmark, source, largest_size=None, buffers='', check=False, first_line=None):
     """
     Return the Table in text.
 
@@ -137,36 +137,36 @@ def parse(text, *, benchmark, source, largest=None, buffers='', check=False, fir
     Raises OutputError if there is no table, if it stops before largest, if its sizes are not ascending, if its buffers
     are not where they should be, or if data arrived that was not sent.
     """
-    title = source if first is None else f'{source}:{first}'
-    table, marks, lines = Table(benchmark, title, programs='OSU C programs'), [], text.splitlines()
-    decimals = usual_decimals([line.split() for line in lines if is_row(line)])
-    for number, line in enumerate(lines, first or 1):
-        where = source if first is None else f'{source}:{number}'
+    title = source if first_line is None else f'{source}:{first_line}'
+    table, marks, lines = BenchmarkTable(benchmark, title, programs='OSU C programs'), [], text.splitlines()
+    decimals = count_usual_decimals([line.split() for line in lines if is_row(line)])
+    for number, line in enumerate(lines, first_line or 1):
+        where = source if first_line is None else f'{source}:{number}'
         if line.startswith('#'):
             table.comments.append(line)
-            port, in_c = _PORT.match(line), _IN_C.match(line)
-            if port or _IN_PYTHON.match(line):
+            port, in_c = _PORT.match(line), _C_TITLE.match(line)
+            if port or _PYTHON_TITLE.match(line):
                 table.programs = f'mpi4py {port.group(1)} ports' if port else 'OSU Python programs'
             table.release = in_c.group(2) if in_c else table.release
             other = _OTHER_UNIT.match(line)
             if other:
-                raise OutputError(f"{title}: its heading says {other.group(1)}, wanted MB/s or us. Convert the figures")
-        elif not _take_row(table, line, where, marks, decimals) and line.strip():
-            if benchmark not in model.WITHOUT_SIZES and _BROKEN.match(line[:500]):
-                table.broken.append(f'{source}:{number}: {line}')
+                raise TableError(f"{title}: its heading says {other.group(1)}, wanted MB/s or us. Convert the figures")
+        elif not _add_row(table, line, where, marks, decimals) and line.strip():
+            if benchmark not in model.SINGLE_VALUE_BENCHMARKS and _BROKEN.match(line[:500]):
+                table.broken_lines.append(f'{source}:{number}: {line}')
             else:
-                table.foreign.append(line)
+                table.foreign_lines.append(line)
     _check_data(table, marks, title, check)
     titles = [line for line in table.comments if re.match(r'# .*\bTest\b', line)]
     if len(titles) > 1:
-        raise OutputError(f"{title}: {len(titles)} headers of a table: {ALONE}")
+        raise TableError(f"{title}: {len(titles)} headers of a table: {DUPLICATE_TABLE_HINT}")
     if not table.values:
-        strange = table.broken + table.foreign
+        strange = table.broken_lines + table.foreign_lines
         hint = f"; it says: {strange[-1].strip()[:200]}" if strange else ''
-        raise OutputError(f"{title}: no number from {benchmark} in {len(lines)} line(s){hint}")
+        raise TableError(f"{title}: no number from {benchmark} in {len(lines)} line(s){hint}")
     last = max([*table.values, *table.zeros])
-    if largest is not None and benchmark not in model.WITHOUT_SIZES and last != largest:
-        raise OutputError(f"{source}: the table of {benchmark} ends at {last} bytes, wanted {largest}: "
+    if largest_size is not None and benchmark not in model.SINGLE_VALUE_BENCHMARKS and last != largest_size:
+        raise TableError(f"{source}: the table of {benchmark} ends at {last} bytes, wanted {largest_size}: "
                           "the run was cut off")
     _check_buffers(table, source, buffers)
     return table
@@ -180,12 +180,12 @@ def _check_data(table, marks, source, check):
     """
     wrong = [size for size, mark in marks if mark == 'fail']
     if wrong:
-        raise OutputError(f"{source}: {table.benchmark} received data that was not sent, at {wrong[0]} bytes (its "
+        raise TableError(f"{source}: {table.benchmark} received data that was not sent, at {wrong[0]} bytes (its "
                           "column Validation says Fail): no figure of this MPI and network can be trusted. See whether "
                           "host memory (H H) and one node pass, and report it to the site's support")
-    table.checked = bool(marks) and all(mark for _, mark in marks)
-    if check and marks and not table.checked:
-        raise OutputError(f"{source}: {table.benchmark} was asked to check the data that arrives (-c), and its table "
+    table.is_checked = bool(marks) and all(mark for _, mark in marks)
+    if check and marks and not table.is_checked:
+        raise TableError(f"{source}: {table.benchmark} was asked to check the data that arrives (-c), and its table "
                           "does not say Pass: its programs cannot check. Measure without --validate")
 
 
@@ -199,7 +199,7 @@ def _check_buffers(table, source, buffers):
         return
     found = f"says that they are {said or 'in managed memory'}" if said or accelerator else (
         "does not say so, as programs do that can use GPUs ('# OSU MPI-ROCM ...', '# Send Buffer on DEVICE (D) ...')")
-    raise OutputError(f"{source}: buffers {buffers} were asked for, and {table.benchmark} {found}: its numbers are "
+    raise TableError(f"{source}: buffers {buffers} were asked for, and {table.benchmark} {found}: its numbers are "
                       "those of host memory. Use an image, or a native build, whose benchmarks are built with ROCm or "
                       "CUDA")
 
@@ -209,18 +209,18 @@ def is_row(line):
     return bool(_ROW.fullmatch(line.strip()))
 
 
-def usual_decimals(rows, column=1):
+def count_usual_decimals(rows, column=1):
     """Return how many decimals most of the rows (of list of str) have in a column."""
-    found = Counter(decimals_of(row[column]) for row in rows if len(row) > column)
+    found = Counter(count_decimals(row[column]) for row in rows if len(row) > column)
     return max(found, key=lambda count: (found[count], count), default=0)
 
 
-def decimals_of(number):
+def count_decimals(number):
     """Return how many decimals a number (str) has; programs print equally many in each row."""
     return len(number.partition('.')[2])
 
 
-def _take_row(table, line, where, marks, decimals):
+def _add_row(table, line, where, marks, decimals):
     """
     Add the number in a line to a Table and its Pass or Fail to marks; return False if it is no row. Raises OutputError.
 
@@ -230,21 +230,21 @@ def _take_row(table, line, where, marks, decimals):
     if table.benchmark in model.MILLISECONDS:
         found = _INIT.fullmatch(line)
         words = ['0', found.group(1)] if found else []
-    elif table.benchmark in model.WITHOUT_SIZES and len(words) == 1:
+    elif table.benchmark in model.SINGLE_VALUE_BENCHMARKS and len(words) == 1:
         words.insert(0, '0')
-    if not _ROW.fullmatch(' '.join(words)) or decimals and not decimals_of(words[1]) or float(words[1]) > model.HIGHEST:
+    if not _ROW.fullmatch(' '.join(words)) or decimals and not count_decimals(words[1]) or float(words[1]) > model.HIGHEST:
         return False
     size, before = int(words[0]), [*table.values, *table.zeros]
-    if table.benchmark in model.WITHOUT_SIZES and size:
+    if table.benchmark in model.SINGLE_VALUE_BENCHMARKS and size:
         return False
     if before and size <= max(before):
-        raise OutputError(f"{where}: size {size} after size {max(before)}: {ALONE}")
+        raise TableError(f"{where}: size {size} after size {max(before)}: {DUPLICATE_TABLE_HINT}")
     marks.append((size, next((word for word in words if word in ('pass', 'fail')), None)))
     table.add(size, float(words[1]))
     return True
 
 
-def network_of(text):
+def parse_network(text):
     """
     Return (netmod, provider) that MPICH says it uses, from output under MPIR_CVAR_DEBUG_SUMMARY=1.
 

@@ -17,17 +17,17 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from osu_container.base.files import MOST, TooLarge, decoded, junk_in, read_plain, unpacked
+from osu_container.base.files import SIZE_LIMITS, FileTooLargeError, decode_text, measure_junk, read_plain_file, unpack_stream
 from osu_container.base.terminal import ESCAPES
 from osu_container.bench.results import model, osu_output, run_files
-from osu_container.bench.results.osu_output import Table
+from osu_container.bench.results.osu_output import BenchmarkTable
 from osu_container.check.try_ import try_file
 
 #: So many lines of others, of so many characters, are kept beside a table
-KEPT, KEPT_OF_LINE = 50, 500
+KEPT_LINES, KEPT_CHARACTERS = 50, 500
 #: Stands for a fact of an imported run that its files do not say
 UNKNOWN = 'not known'
-WANTED = ("wanted the output of a program of the OSU Micro-Benchmarks ('# OSU MPI Bandwidth Test v7.5' and what "
+EXPECTED_INPUT = ("wanted the output of a program of the OSU Micro-Benchmarks ('# OSU MPI Bandwidth Test v7.5' and what "
           "follows), of the Intel MPI Benchmarks, or of nccl-tests")
 #: The heading of a table, whose title may be missing
 _HEADING = re.compile(r'# *(?:Size|Message Size)\b', re.I)
@@ -70,7 +70,7 @@ _TWO_RANKS = re.compile(r'osu_(?:xccl_)?(?:bw|bibw|latency|latency_mt|latency_mp
 _USUAL = {'Datatype': 'MPI_CHAR.', 'Window creation': 'MPI_Win_allocate', 'Synchronization': 'MPI_Win_flush'}
 
 
-class OutputFailure(run_files.ResultsError):
+class NoFiguresError(run_files.ResultsError):
     """A file that holds no figures; the text names the file, the line, what is there and what was wanted."""
 
 
@@ -81,11 +81,11 @@ class Output:
     path: Path
     sha256: str
     size: int
-    tables: list[Table] = field(default_factory=list)
+    tables: list[BenchmarkTable] = field(default_factory=list)
     site: str | None = None
 
 
-def benchmark_of(title):
+def identify_benchmark(title):
     """
     Return the program (str) whose title line this is (str): 'osu_bw'; None for a title that is not known.
 
@@ -115,41 +115,41 @@ def benchmark_of(title):
     return f'{family}{prefix}{_COLLECTIVES[words]}{persistent}' if words in _COLLECTIVES else None
 
 
-def _text(path):
+def _read_text_and_bytes(path):
     """Return (text (str), the bytes of the file) of an output, however it was written. Raises OutputFailure."""
     try:
-        raw = read_plain(path, 'output')
-        data = unpacked(io.BytesIO(raw)).read(MOST['output'] + 1)
-        if len(data) > MOST['output']:
-            raise TooLarge(path, 'output')
+        raw = read_plain_file(path, 'output')
+        data = unpack_stream(io.BytesIO(raw)).read(SIZE_LIMITS['output'] + 1)
+        if len(data) > SIZE_LIMITS['output']:
+            raise FileTooLargeError(path, 'output')
         for number, line in enumerate(data.split(b'\n'), 1):
-            if len(line) > MOST['line of an output']:
-                raise TooLarge(path, 'line of an output', line=number)
-    except TooLarge as err:
-        raise OutputFailure(f"{path}: {err.strerror}, and no output of a benchmark has so many: {WANTED}") from err
+            if len(line) > SIZE_LIMITS['line of an output']:
+                raise FileTooLargeError(path, 'line of an output', line=number)
+    except FileTooLargeError as err:
+        raise NoFiguresError(f"{path}: {err.strerror}, and no output of a benchmark has so many: {EXPECTED_INPUT}") from err
     except OSError as err:
-        raise OutputFailure(f"{path} cannot be read: {err.strerror}. Name a file that you may read, and that is "
+        raise NoFiguresError(f"{path} cannot be read: {err.strerror}. Name a file that you may read, and that is "
                             "whole") from err
     except ValueError as err:
-        raise OutputFailure(f"{path}: {err}") from err
-    if junk_in(data) > 0:
-        raise OutputFailure(f"{path}:1: it is no text: {WANTED}")
-    return decoded(data), raw
+        raise NoFiguresError(f"{path}: {err}") from err
+    if measure_junk(data) > 0:
+        raise NoFiguresError(f"{path}:1: it is no text: {EXPECTED_INPUT}")
+    return decode_text(data), raw
 
 
-def _lines(path):
+def _read_lines(path):
     """Return (lines (list of str), sha256, size) of a file. Raises OutputFailure."""
-    text, raw = _text(path)
+    text, raw = _read_text_and_bytes(path)
     lines = []
     for row in text.removesuffix('\n').split('\n'):  # no row or command is longer: patterns need a time of its square
         line = _LABEL.sub('', ESCAPES.sub('', row[:4096].rstrip('\r')), count=1)
         lines.append(_CONTROLS.sub(' ', line).replace('\xa0', ' ').strip())
     if not any(lines):
-        raise OutputFailure(f"{path} is empty: {WANTED}")
+        raise NoFiguresError(f"{path} is empty: {EXPECTED_INPUT}")
     return lines, hashlib.sha256(raw).hexdigest(), len(raw)
 
 
-def read(path, benchmark=None):
+def read_output(path, benchmark=None):
     """
     Return the Output of a file.
 
@@ -157,41 +157,41 @@ def read(path, benchmark=None):
     :param benchmark: str, the program, for a table whose title is not there or not known
     Raises OutputFailure if it cannot be read or holds no figures.
     """
-    lines, sha256, size = _lines(path)
+    lines, sha256, size = _read_lines(path)
     found, series = Output(Path(path), sha256, size), {}
-    if try_file.is_one(lines[0]):
-        series = dict(enumerate((name for _, name in try_file.parts_of(lines)), 1))
-        found.site = try_file.said(lines, 'site')
+    if try_file.is_try_file(lines[0]):
+        series = dict(enumerate((name for _, name in try_file.parse_parts(lines)), 1))
+        found.site = try_file.find_summary_field(lines, 'site')
         lines = [line if series[number] else '' for number, line in enumerate(lines, 1)]
         if not any(lines):
-            raise OutputFailure(f"{path} holds no figures: its parts summary and errors say why nothing ran")
-    for block in _blocks(lines, benchmark):
-        for table in _KINDS.get(block['kind'], _osu)(path, block, benchmark):
+            raise NoFiguresError(f"{path} holds no figures: its parts summary and errors say why nothing ran")
+    for block in _split_blocks(lines, benchmark):
+        for table in _KINDS.get(block['kind'], _parse_osu)(path, block, benchmark):
             table.context, table.series = block['context'], series.get(block['line'])
             found.tables.append(table)
     if not any(table.reason is None for table in found.tables):
-        raise OutputFailure(found.tables[-1].reason if found.tables else _nothing(path, lines))
+        raise NoFiguresError(found.tables[-1].reason if found.tables else _explain_no_tables(path, lines))
     return found
 
 
-def _nothing(path, lines):
+def _explain_no_tables(path, lines):
     """Return why a text has no tables (str)."""
     row = next((number for number, line in enumerate(lines, 1) if osu_output.is_row(line)), None)
     if row:
         return (f"{path}:{row}: figures without a title that says which program printed them. Say it by --benchmark "
                 "osu_bw (osu-container import), or keep the lines that begin with '#'")
     last = next(line for line in reversed(lines) if line)
-    return f"{path}: no figures in {len(lines)} line(s): {WANTED}; it ends with: {last[:200]}"
+    return f"{path}: no figures in {len(lines)} line(s): {EXPECTED_INPUT}; it ends with: {last[:200]}"
 
 
-def _blocks(lines, benchmark):
+def _split_blocks(lines, benchmark):
     """Return the parts of a text (list of dict): one begins with each title. benchmark: str, of one without a title."""
     release, command, words, blocks = None, None, (), []
     for number, line in enumerate(lines, 1):
         imb = _IMB_TITLE.match(line)
         release = imb.group(1) if imb else release
         called = None if osu_output.is_row(line) else _COMMAND.search(_PROMPT.sub('', line)) or _COMMAND.search(line)
-        kind = None if called else _begins(line)
+        kind = None if called else _classify_line(line)
         if kind is None and not blocks and not called and benchmark and (
                 osu_output.is_row(line) or _HEADING.match(line) or _IMB_HEAD.match(line)):
             kind = 'bare'
@@ -208,13 +208,13 @@ def _blocks(lines, benchmark):
     return blocks
 
 
-def _begins(line):
+def _classify_line(line):
     """Return what begins with a line: 'title', 'port', 'imb', 'ccl' or None."""
     kinds = {'port': _PORT.match, 'title': _TITLE.fullmatch, 'imb': _IMB_TABLE.match, 'ccl': _CCL.match}
     return next((kind for kind, match in kinds.items() if match(line)), None)
 
 
-def _launched(command, benchmark):
+def _parse_launch_command(command, benchmark):
     """Return (nodes, ranks, buffers), None for each that a command line (a match of _COMMAND, or None) does not say."""
     if command is None or command.group(3) != benchmark or not command.group(1):
         return None, None, None
@@ -232,27 +232,27 @@ def _launched(command, benchmark):
     return nodes, ranks or (nodes * each if nodes and each else None), ' '.join(sides.groups()) if sides else None
 
 
-def _osu(path, block, benchmark):
+def _parse_osu(path, block, benchmark):
     """Return the Table (list of one) of a block of lines that an OSU program, or a port of one, has printed."""
     where = f"{path}:{block['line']}"
     title = block['lines'][0]
-    name = benchmark if block['kind'] == 'bare' else benchmark_of(title) or benchmark
+    name = benchmark if block['kind'] == 'bare' else identify_benchmark(title) or benchmark
     if (name or '').startswith('IMB '):
-        return _imb(path, block, benchmark)
+        return _parse_imb(path, block, benchmark)
     if (name or '').endswith('_perf'):
-        return _ccl(path, block, benchmark)
+        return _parse_ccl(path, block, benchmark)
     if name is None:
-        return [Table(None, where, f"{where}: the title {title!r} is none that is known. Say which program it is by "
+        return [BenchmarkTable(None, where, f"{where}: the title {title!r} is none that is known. Say which program it is by "
                       "--benchmark (osu-container import)")]
     try:
-        table = osu_output.parse('\n'.join(block['lines']), benchmark=name, source=path, first=block['line'])
-    except osu_output.OutputError as err:
-        return [Table(name, where, str(err))]
+        table = osu_output.parse('\n'.join(block['lines']), benchmark=name, source=path, first_line=block['line'])
+    except osu_output.TableError as err:
+        return [BenchmarkTable(name, where, str(err))]
     if block['kind'] == 'bare' or not (table.programs != 'OSU C programs' or title.startswith('# OSU')):
         table.programs = None
-    for some in (table.comments, table.foreign, table.broken):
-        some[:] = [line[:KEPT_OF_LINE] for line in some[:KEPT]]
-    table.nodes, table.ranks, asked = _launched(block['command'], name)
+    for some in (table.comments, table.foreign_lines, table.broken_lines):
+        some[:] = [line[:KEPT_CHARACTERS] for line in some[:KEPT_LINES]]
+    table.nodes, table.ranks, asked = _parse_launch_command(block['command'], name)
     comments = '\n'.join(table.comments)
     said = dict(re.findall(r'^#?\s*(Datatype|Window creation|Synchronization): *(\S+)', comments, re.M))
     parts = [value.rstrip('.') for key, value in said.items() if value != _USUAL[key]]
@@ -263,17 +263,17 @@ def _osu(path, block, benchmark):
     if _TWO_RANKS.fullmatch(name):
         table.ranks = 2
     table.variant = ', '.join(parts)
-    table.buffers = _buffers(table, asked)
+    table.buffers = _resolve_buffers(table, asked)
     return [table]
 
 
-def _buffers(table, asked):
+def _resolve_buffers(table, asked):
     """
     Return where the buffers of a Table are (one of model.BUFFERS), None where nothing says it.
 
     asked: str, by the command line, or None
     """
-    if table.benchmark in model.WITHOUT_SIZES:
+    if table.benchmark in model.SINGLE_VALUE_BENCHMARKS:
         return ''
     said = table.printed_buffers
     if said:
@@ -286,12 +286,12 @@ def _buffers(table, asked):
     return None if table.programs == 'OSU Python programs' else 'H H'
 
 
-def _imb(path, block, benchmark=None):
+def _parse_imb(path, block, benchmark=None):
     """Return the Table (list of one) of a block of the Intel MPI Benchmarks."""
     title = _IMB_TABLE.match(block['lines'][0])
     name = f'IMB {title.group(1)}' if title else benchmark
-    table = Table(name, f"{path}:{block['line']}", programs='Intel MPI Benchmarks', release=block['release'],
-                  buffers='' if name in model.WITHOUT_SIZES else 'H H')
+    table = BenchmarkTable(name, f"{path}:{block['line']}", programs='Intel MPI Benchmarks', release=block['release'],
+                  buffers='' if name in model.SINGLE_VALUE_BENCHMARKS else 'H H')
     heads, column, decimals = [], None, 0
     for number, line in enumerate(block['lines'], block['line']):
         ranks, cells = _IMB_RANKS.match(line), line.split()
@@ -299,60 +299,60 @@ def _imb(path, block, benchmark=None):
             table.ranks = int(ranks.group(1)) or None
         elif _IMB_HEAD.fullmatch(line):
             heads = cells
-            column = next((heads.index(head) for head in _imb_heads(name) if head in heads), None)
-            table.reason = _imb_unknown(table, heads, column)
-            decimals = osu_output.usual_decimals(
+            column = next((heads.index(head) for head in _list_imb_columns(name) if head in heads), None)
+            table.reason = _explain_unknown_column(table, heads, column)
+            decimals = osu_output.count_usual_decimals(
                 [row.split() for row in block['lines'] if osu_output.is_row(row)], column or 0)
         elif heads and re.match(r'\d+\s+\S', line):
             cell = cells[column] if osu_output.is_row(line) and column < len(cells) else None
-            whole = cell and osu_output.decimals_of(cell) == decimals
-            _take(table, f'{path}:{number}', line, cells[0] if heads[0] == '#bytes' else '0', cell if whole else None)
-        elif line and len(table.comments) < KEPT:
-            (table.comments if line.startswith('#') else table.foreign).append(line[:KEPT_OF_LINE])
+            whole = cell and osu_output.count_decimals(cell) == decimals
+            _add_figure(table, f'{path}:{number}', line, cells[0] if heads[0] == '#bytes' else '0', cell if whole else None)
+        elif line and len(table.comments) < KEPT_LINES:
+            (table.comments if line.startswith('#') else table.foreign_lines).append(line[:KEPT_CHARACTERS])
         if table.reason:
             return [table]
     if not table.values:
-        table.reason = f"{table.where}: no figures of {name}: wanted lines of numbers below '#bytes #repetitions ...'"
+        table.reason = f"{table.location}: no figures of {name}: wanted lines of numbers below '#bytes #repetitions ...'"
     return [table]
 
 
-def _imb_unknown(table, heads, column):
+def _explain_unknown_column(table, heads, column):
     """Return why the figures below heads (list of str) are not known (str), None if they are."""
     if column is None:
-        return f"{table.where}: {table.benchmark} has no column that is known, only {', '.join(heads)}"
+        return f"{table.location}: {table.benchmark} has no column that is known, only {', '.join(heads)}"
     if heads[column] == 'Mbytes/sec' and (table.release or '0') < '2018':
         # 2 bytes in 1.72 µs are 1.11 'Mbytes/sec' in 2016, 8 bytes in 1.66 µs are 4.81 in 2021
-        return (f"{table.where}: the Mbytes of {table.benchmark} are 1048576 bytes before release 2018, 1000000 since, "
+        return (f"{table.location}: the Mbytes of {table.benchmark} are 1048576 bytes before release 2018, 1000000 since, "
                 f"and its release is {table.release or 'not known'}")
     return None
 
 
-def _imb_heads(name):
+def _list_imb_columns(name):
     """Return the columns (list of str) of which one is the figure of a benchmark (str), the best first."""
     return ['Mbytes/sec'] if model.is_bandwidth(name) else ['t_avg[usec]', 't[usec]', 't_ovrl[usec]']
 
 
-def _take(table, where, line, size, cell, factor=1):
+def _add_figure(table, where, line, size, cell, factor=1):
     """
     Add the figure of a row to a Table, its line to what is broken where it is not whole, or set the table's reason.
 
     :param size: str; cell: str, the number, None where it has not the decimals of the others; factor: to MB/s or us
     """
     if cell is None or not size.isdigit() or len(size) > 18 or float(cell) * factor > model.HIGHEST:
-        table.broken.append(f'{where}: {line[:KEPT_OF_LINE]}')
+        table.broken_lines.append(f'{where}: {line[:KEPT_CHARACTERS]}')
     elif int(size) in table.values or int(size) in table.zeros:
-        table.reason = f"{where}: size {size} of {table.benchmark} stands twice: {osu_output.ALONE}"
+        table.reason = f"{where}: size {size} of {table.benchmark} stands twice: {osu_output.DUPLICATE_TABLE_HINT}"
     else:
         table.add(int(size), round(float(cell) * factor, 9))
 
 
-def _ccl(path, block, benchmark=None):
+def _parse_ccl(path, block, benchmark=None):
     """Return the Tables (list) of a block of nccl-tests or rccl-tests: bus bandwidth, out of place and in place."""
     text, where = '\n'.join(block['lines']), f"{path}:{block['line']}"
     said = _PERF.search(block['command'].group(0) if block['command'] else '') or _PERF.search(text)
     program = f'{next(filter(None, said.groups()))}_perf' if said else benchmark
     if not program or program.startswith('osu_'):
-        return [Table(None, where, f"{where}: nccl-tests does not say which of its programs this is. Say it: "
+        return [BenchmarkTable(None, where, f"{where}: nccl-tests does not say which of its programs this is. Say it: "
                       f"osu-container import --benchmark all_reduce_perf {path}")]
     suite = 'rccl-tests' if re.search(r'rccl-tests|AMD Instinct', text) else 'nccl-tests'
     release = re.search(r'ccl-tests:? [Vv]ersion:? *(\S+)', text)
@@ -360,7 +360,7 @@ def _ccl(path, block, benchmark=None):
     heads = next((line.strip('# ').split() for line in block['lines'] if re.match(r'# +size +count', line)), [])
     tables = []
     for place, way in zip((place for place, head in enumerate(heads) if head == 'busbw'), ('', 'in place')):
-        table = Table(f'xccl {program}', where, nodes=len(set(ranks)) or None, ranks=len(ranks) or None, buffers='D D',
+        table = BenchmarkTable(f'xccl {program}', where, nodes=len(set(ranks)) or None, ranks=len(ranks) or None, buffers='D D',
                       programs=suite, release=release.group(1) if release else None, variant=way)
         tables.append(table)
         for number, line in enumerate(block['lines'], block['line']):
@@ -372,9 +372,9 @@ def _ccl(path, block, benchmark=None):
             if wrong.isdigit() and int(wrong):
                 table.reason = f"{where}: {table.benchmark} received data that was not sent (#wrong {wrong})"
             else:
-                _take(table, f'{path}:{number}', line, cells[0], found and found.group(), 1000)
+                _add_figure(table, f'{path}:{number}', line, cells[0], found and found.group(), 1000)
         table.reason = table.reason or (None if table.values else f"{where}: no figures of {program}")
-    return tables or [Table(None, where, f"{where}: no heading of {program} ('# size count ... busbw') and no figures")]
+    return tables or [BenchmarkTable(None, where, f"{where}: no heading of {program} ('# size count ... busbw') and no figures")]
 
 
-_KINDS = {'imb': _imb, 'ccl': _ccl}
+_KINDS = {'imb': _parse_imb, 'ccl': _parse_ccl}

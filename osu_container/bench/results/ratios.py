@@ -9,7 +9,7 @@ import math
 import statistics
 
 
-def within_repeats(a, b):
+def compute_paired_ratios(a, b):
     """
     Return a / b within each repeat that both have (list of float), by the number of the repeat.
 
@@ -18,7 +18,7 @@ def within_repeats(a, b):
     return [a[repeat] / b[repeat] for repeat in sorted(set(a) & set(b))]
 
 
-def ratio(a, b, *, paired):
+def compute_ratio(a, b, *, paired):
     """
     Return the ratio of a to b (float, > 0).
 
@@ -28,13 +28,13 @@ def ratio(a, b, *, paired):
     :param a, b: {repeat (int): value (float, > 0)} at one message size
     :param paired: bool, both are of one run; counts from two repeats that both have
     """
-    found = within_repeats(a, b) if paired else []
+    found = compute_paired_ratios(a, b) if paired else []
     if len(found) > 1:
         return math.exp(statistics.median(map(math.log, found)))
     return statistics.median(a.values()) / statistics.median(b.values())
 
 
-def text(value):
+def format_ratio(value):
     """Return a ratio (float) as text with the digits that mean something: '0.0047', '0.98', '12.3', '348'."""
     if value >= 9.995:
         return f'{value:.0f}' if value >= 99.95 else f'{value:.1f}'

@@ -16,7 +16,7 @@ _CASE = ('benchmark', 'buffers', 'nodes', 'ranks', 'variant')
 
 
 @functools.cache
-def described():
+def read_descriptions():
     """
     Return {name: description (dict)} of the published datasets, in the order in which they are shown.
 
@@ -28,18 +28,18 @@ def described():
 
 
 @functools.cache
-def get(name):
+def read_dataset(name):
     """
-    Return the published Dataset of this name (str), which is a key of described().
+    Return the published Dataset of this name (str), which is a key of read_descriptions().
 
     It is read once and shared: callers leave it unchanged.
     """
-    about = described()[name]
+    about = read_descriptions()[name]
     facts = {key: value for key, value in about.items() if key not in ('title', 'series')}
     dataset = model.Dataset(name, 'published', about['title'], facts)
     with open(DATA / f'{name}.csv', newline='', encoding='utf-8') as handle:
         for row in csv.DictReader(handle):
-            case = model.Case(*(_number(row[key]) if key in ('nodes', 'ranks') else row[key] for key in _CASE))
+            case = model.Case(*(_parse_number(row[key]) if key in ('nodes', 'ranks') else row[key] for key in _CASE))
             values = {int(column): {1: float(cell)} for column, cell in row.items() if column.isdigit() and cell}
             found = {column: cell for column, cell in row.items()
                      if cell and not column.isdigit() and column not in ('series', *_CASE)}
@@ -49,17 +49,17 @@ def get(name):
     return dataset
 
 
-def _number(text):
+def _parse_number(text):
     """Return the int in text, None for an empty one."""
     return int(text) if text else None
 
 
-def published():
+def list_published_datasets():
     """Return the published datasets (list of Dataset)."""
-    return [get(name) for name in described()]
+    return [read_dataset(name) for name in read_descriptions()]
 
 
-def other_machine(a, b):
+def find_machine_mismatch(a, b):
     """
     Return why two Datasets say nothing about each other's speed (str), None where they are, or may be, of one machine.
 

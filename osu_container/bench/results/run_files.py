@@ -13,22 +13,22 @@ import re
 from pathlib import Path
 
 from osu_container.base import shell
-from osu_container.base.files import TooLarge, lines_of, naming, open_plain, parse_json
-from osu_container.base.terminal import discreet
+from osu_container.base.files import FileTooLargeError, read_lines, name_file_errors, open_plain_file, parse_json
+from osu_container.base.terminal import redact_secrets
 from osu_container.bench.results import model
 
 #: Name and version of the layout
 FORMAT, VERSION = 'osu-container results', 2
-NAME = 'results.jsonl'
+RESULTS_FILE = 'results.jsonl'
 #: kind of a line -> keys that it must have
-LINES = {
+REQUIRED_KEYS = {
     'run': ('format', 'version', 'run', 'started', 'site'),
     'module': ('name', 'approach', 'container'),
     'measurement': ('module', 'approach', 'case', 'repeat', 'status'),
     'end': ('ended',),
 }
 #: Keys of LINES whose values are text
-TEXT = frozenset(['run', 'started', 'site', 'name', 'module', 'approach', 'ended'])
+TEXT_KEYS = frozenset(['run', 'started', 'site', 'name', 'module', 'approach', 'ended'])
 STATUS = ('ok', 'failed', 'skipped')
 
 
@@ -36,7 +36,7 @@ class ResultsError(Exception):
     """Results that cannot be read or do not say what they must; the text names the file, the line and what to do."""
 
 
-def find(path):
+def resolve_results_file(path):
     """
     Return the results file (Path) that path (str or Path) means: the file itself, or results.jsonl in a run's folder.
 
@@ -44,15 +44,15 @@ def find(path):
     """
     path = Path(path)
     if path.is_dir():
-        if not (path / NAME).is_file():
-            raise ResultsError(f"{path} has no {NAME}: wanted the folder of a run, as `osu-container bench` leaves it")
-        return path / NAME
+        if not (path / RESULTS_FILE).is_file():
+            raise ResultsError(f"{path} has no {RESULTS_FILE}: wanted the folder of a run, as `osu-container bench` leaves it")
+        return path / RESULTS_FILE
     if not path.exists():
         raise ResultsError(f"{path}: no such file or folder. Name the folder of a run")
     return path
 
 
-def _no_doubles(pairs):
+def _reject_duplicate_keys(pairs):
     """Return the dict of a JSON object; refuse a key that stands twice, of which Python's reader keeps the last."""
     found = dict(pairs)
     if len(found) != len(pairs):
@@ -61,7 +61,7 @@ def _no_doubles(pairs):
     return found
 
 
-def _entries(path, problems):
+def _iterate_entries(path, problems):
     """
     Yield (line number, dict) of the lines of a results file (Path), checked by _check_line; none is kept in memory.
 
@@ -70,11 +70,11 @@ def _entries(path, problems):
     """
     empty = True
     try:
-        for number, row in lines_of(path, 'line of results'):
+        for number, row in read_lines(path, 'line of results'):
             if not row.strip():
                 continue
             try:
-                entry = parse_json(row, _no_doubles)
+                entry = parse_json(row, _reject_duplicate_keys)
             except (json.JSONDecodeError, UnicodeDecodeError) as err:
                 if not row.endswith(b'\n'):  # it was being written
                     problems.append(f"{path}:{number}: the last line is cut off (the run was killed); left out")
@@ -86,7 +86,7 @@ def _entries(path, problems):
             _check_line(path, number, entry, first=empty)
             empty = False
             yield number, entry
-    except TooLarge as err:
+    except FileTooLargeError as err:
         raise ResultsError(f"{path}: {err.strerror}, and no results have so many. Is it another file?") from err
     except OSError as err:
         raise ResultsError(f"{path} cannot be read: {err.strerror or err}") from err
@@ -94,7 +94,7 @@ def _entries(path, problems):
         raise ResultsError(f"{path} holds no complete line: the run was killed at its start. Measure again")
 
 
-def lines(path):
+def read_entries(path):
     """
     Return (entries, problems): the lines of a results file as [(line number, dict)], and what was read around.
 
@@ -102,13 +102,13 @@ def lines(path):
     Raises ResultsError.
     """
     problems = []
-    return list(_entries(find(path), problems)), problems
+    return list(_iterate_entries(resolve_results_file(path), problems)), problems
 
 
 def has_ended(folder):
     """Return whether the run in folder (Path) has its last line: all is there that was wanted."""
     try:
-        with open_plain(folder / NAME) as handle:
+        with open_plain_file(folder / RESULTS_FILE) as handle:
             handle.seek(max(0, handle.seek(0, os.SEEK_END) - (1 << 14)))  # the last line of a run that ended is short
             return b'"kind": "end"' in handle.read().rstrip().rpartition(b'\n')[2]
     except OSError:
@@ -123,28 +123,28 @@ def _check_line(path, number, entry, *, first):
         raise ResultsError(f"{path}:{number} is no results file: wanted kind run, format {FORMAT}, version {VERSION}, "
                            f"found {kind!r}, {found.get('format')!r}, {found.get('version')!r}. Measure again, or read "
                            "it with the osu-container that wrote it")
-    if not isinstance(kind, str) or kind not in LINES or first != (kind == 'run'):
-        raise ResultsError(f"{path}:{number} is of kind {kind!r}, wanted one of {', '.join(LINES)}")
-    for key in LINES[kind]:
-        if key not in entry or key in TEXT and not isinstance(entry[key], str):
+    if not isinstance(kind, str) or kind not in REQUIRED_KEYS or first != (kind == 'run'):
+        raise ResultsError(f"{path}:{number} is of kind {kind!r}, wanted one of {', '.join(REQUIRED_KEYS)}")
+    for key in REQUIRED_KEYS[kind]:
+        if key not in entry or key in TEXT_KEYS and not isinstance(entry[key], str):
             raise ResultsError(f"{path}:{number}: a line of kind {kind} whose {key} is {entry.get(key)!r}")
 
 
-def _case(found):
+def _parse_case(found):
     """Return the Case of a line (found: its value). Raises TypeError, ValueError."""
     case = model.Case(**found)
     texts = isinstance(case.benchmark, str) and isinstance(case.variant, str) and case.buffers in model.BUFFERS
-    if not texts or not all(count is None or _counts(count) for count in (case.nodes, case.ranks)):
+    if not texts or not all(count is None or _is_count(count) for count in (case.nodes, case.ranks)):
         raise ValueError(f"case {found!r} cannot be")
     return case
 
 
-def _counts(value):
+def _is_count(value):
     """Return True if value is a whole number from 1."""
     return isinstance(value, int) and not isinstance(value, bool) and 1 <= value < 10 ** 9
 
 
-def _values(entry, case):
+def _parse_values(entry, case):
     """Return {size: value} of a measurement that succeeded. Raises KeyError, TypeError, AttributeError, ValueError."""
     if entry['unit'] != case.unit or not entry['values']:
         raise ValueError(f"unit {entry['unit']!r} and {len(entry['values'])} values, wanted values in {case.unit}")
@@ -158,22 +158,22 @@ def _values(entry, case):
     return values
 
 
-def read(path):
+def read_results(path):
     """
     Return the Dataset of a run (path: str or Path of its folder or of the file).
 
     Raises ResultsError if it cannot be read, is of another version, or holds what cannot have been measured.
     """
-    path, problems = find(path), []
-    entries = _entries(path, problems)
-    dataset = assemble(path, next(entries)[1], entries, problems)
+    path, problems = resolve_results_file(path), []
+    entries = _iterate_entries(path, problems)
+    dataset = assemble_dataset(path, next(entries)[1], entries, problems)
     if 'ended' not in dataset.facts:
         dataset.problems.append(f"{path}: the run has not ended; to go on: osu-container bench --resume "
-                                f"{shell.path(path.parent)}")
+                                f"{shell.quote_path(path.parent)}")
     return dataset
 
 
-def assemble(path, header, entries, problems):
+def assemble_dataset(path, header, entries, problems):
     """
     Return the Dataset of the lines of a run.
 
@@ -193,21 +193,21 @@ def assemble(path, header, entries, problems):
         elif entry['kind'] == 'measurement':
             try:
                 problems += [f"not read, as its number is not plain: {line}" for line in entry.get('broken') or []]
-                _add(dataset, series, entry)
+                _add_measurement(dataset, series, entry)
             except (KeyError, TypeError, AttributeError, ValueError) as err:
                 raise ResultsError(f"{path}:{number}: {err}. Was the line changed by hand?") from err
     return dataset
 
 
-def _add(dataset, series, entry):
+def _add_measurement(dataset, series, entry):
     """
     Add a measurement (dict) to a Dataset.
 
     :param series: {(case, name): Series}, those of dataset
     Raises KeyError, TypeError, AttributeError or ValueError for what cannot have been measured.
     """
-    case, name, repeat = _case(entry['case']), entry['approach'], entry['repeat']
-    if entry['status'] not in STATUS or not _counts(repeat):
+    case, name, repeat = _parse_case(entry['case']), entry['approach'], entry['repeat']
+    if entry['status'] not in STATUS or not _is_count(repeat):
         raise ValueError(f"status {entry['status']!r} and repeat {repeat!r}, wanted one of {', '.join(STATUS)} and a "
                          "whole number from 1")
     if entry['status'] != 'ok':
@@ -220,10 +220,10 @@ def _add(dataset, series, entry):
             'module': entry['module'], 'typed': entry.get('typed'), 'release': entry.get('release'), 'proofs': []})
         dataset.series.append(one)
     elif (one.programs, one.facts['release']) != (entry.get('programs'), entry.get('release')):
-        raise ValueError(f"{name} {case.title} was run with {one.ran} and with {entry.get('programs')} "
+        raise ValueError(f"{name} {case.title} was run with {one.program_release} and with {entry.get('programs')} "
                          f"{entry.get('release')}, which do not compare")
     one.facts['proofs'].append(entry.get('proof') or [])
-    for size, value in _values(entry, case).items():
+    for size, value in _parse_values(entry, case).items():
         if repeat in one.values.setdefault(size, {}):
             raise ValueError(f"{name} {case.title} has repeat {repeat} twice")
         one.values[size][repeat] = value
@@ -236,21 +236,21 @@ class Writer:
         """:param path: Path, the file; it is made if it is missing"""
         self.path = Path(path)
 
-    def begin(self, **facts):
+    def write_header(self, **facts):
         """Write the first line of a new run. Raises ResultsError if the file is there already."""
         entry = dict(kind='run', format=FORMAT, version=VERSION, **facts)
         try:
             self._write('xb', entry)
         except FileExistsError as err:
             raise ResultsError(f"{self.path} is there already: a run is never written over. Go on with it by "
-                               f"`osu-container bench --resume {shell.path(self.path.parent)}`, or name another "
+                               f"`osu-container bench --resume {shell.quote_path(self.path.parent)}`, or name another "
                                "folder") from err
 
     def add(self, kind, **facts):
         """Append a line of this kind (str, see LINES)."""
         self._write('ab', dict(kind=kind, **facts))
 
-    def mend(self):
+    def drop_incomplete_line(self):
         """Cut off a last line that a killed run left incomplete; return True if there was one."""
         with open(self.path, 'rb+') as handle:
             data = handle.read()
@@ -266,9 +266,9 @@ class Writer:
 
         Raises OSError, FileExistsError; ValueError for NaN, which JSON has not.
         """
-        line = json.dumps(discreet(entry), allow_nan=False, sort_keys=True, ensure_ascii=False) + '\n'
+        line = json.dumps(redact_secrets(entry), allow_nan=False, sort_keys=True, ensure_ascii=False) + '\n'
         data = line.encode(errors='backslashreplace')  # of a byte that is no UTF-8: \\udc80, which is JSON
-        with naming(str(self.path)), open(self.path, mode, buffering=0) as handle:
+        with name_file_errors(str(self.path)), open(self.path, mode, buffering=0) as handle:
             size = os.fstat(handle.fileno()).st_size
             try:
                 while data:

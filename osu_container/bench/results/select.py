@@ -15,12 +15,12 @@ import fnmatch
 import os
 from pathlib import Path
 
-from osu_container.base.files import MOST, open_plain, parse_json
+from osu_container.base.files import SIZE_LIMITS, open_plain_file, parse_json
 from osu_container.base.places import STATE
 from osu_container.bench.results import imported, references, run_files
 
 #: Variable with the folder of runs
-VARIABLE = 'OSU_CONTAINER_RESULTS'
+RESULTS_VARIABLE = 'OSU_CONTAINER_RESULTS'
 LATEST = 'latest'
 
 
@@ -28,41 +28,41 @@ class SelectError(Exception):
     """What was typed means no figures; the text says what there is."""
 
 
-def results_folder():
+def resolve_results_folder():
     """Return the folder (Path) of runs: $OSU_CONTAINER_RESULTS, else that of the clone, else the user's (XDG)."""
-    if os.environ.get(VARIABLE):
-        return Path(os.environ[VARIABLE])
+    if os.environ.get(RESULTS_VARIABLE):
+        return Path(os.environ[RESULTS_VARIABLE])
     if STATE.is_dir():
         return STATE / 'results'
     base = os.environ.get('XDG_DATA_HOME', '')
     return Path(base if base.startswith('/') else Path.home() / '.local' / 'share') / 'osu-container' / 'results'
 
 
-def _started(folder):
+def _read_start_time(folder):
     """Return when a run began, as the first line of its results says (str, ISO 8601); '' if it says nothing."""
     try:
-        with open_plain(folder / run_files.NAME) as handle:
-            return str(parse_json(handle.readline(MOST['line of results']))['started'])
+        with open_plain_file(folder / run_files.RESULTS_FILE) as handle:
+            return str(parse_json(handle.readline(SIZE_LIMITS['line of results']))['started'])
     except (OSError, ValueError, KeyError, TypeError):
         return ''
 
 
-def runs():
+def list_run_folders():
     """Return the folders (list of Path) of the runs in the results folder, the newest last."""
     try:
-        found = [path for path in results_folder().iterdir() if (path / run_files.NAME).is_file()]
+        found = [path for path in resolve_results_folder().iterdir() if (path / run_files.RESULTS_FILE).is_file()]
     except OSError:
         return []
-    return sorted(found, key=lambda path: (_started(path), path.name))
+    return sorted(found, key=lambda path: (_read_start_time(path), path.name))
 
 
-def remember(folder):
+def register_run(folder):
     """
     Link a run (Path of its folder) that lies elsewhere into the results folder, so that `latest` and its name mean it.
 
     Where that is not possible nothing is done: the run is as good without.
     """
-    folder, results = Path(folder).resolve(), results_folder()
+    folder, results = Path(folder).resolve(), resolve_results_folder()
     if results.resolve() in folder.parents or not (results.is_absolute() or results.is_dir()):
         return
     try:
@@ -72,7 +72,7 @@ def remember(folder):
         return
 
 
-def _one(dataset, name, typed):
+def _restrict_dataset(dataset, name, typed):
     """Return a Dataset with the series of a name (str, or a pattern) alone; None: all. Raises SelectError."""
     if name is None:
         return dataset
@@ -81,19 +81,19 @@ def _one(dataset, name, typed):
         failed = sorted({f" ({one.name}: {one.reason})" for one in dataset.failures if one.name == name})[:1]
         raise SelectError(f"{typed}: no figures of {name} there{''.join(failed)}; there are those of: "
                           f"{', '.join(dataset.names) or 'nothing'}")
-    return dataset.only(*chosen)
+    return dataset.filter_by_name(*chosen)
 
 
-def _latest(name, typed):
+def _find_latest_run(name, typed):
     """
     Return the newest run that has figures (of a series), cut down to that.
 
     What is passed over is named in its problems. Raises SelectError.
     """
     problems = []
-    for folder in reversed(runs()):
+    for folder in reversed(list_run_folders()):
         try:
-            chosen = _one(run_files.read(folder), name, typed)
+            chosen = _restrict_dataset(run_files.read_results(folder), name, typed)
         except (run_files.ResultsError, SelectError) as err:
             problems.append(f"passed over: {err}")
             continue
@@ -102,11 +102,11 @@ def _latest(name, typed):
             return chosen
         problems.append(f"passed over: {folder} has no figures")
     raise SelectError('\n  '.join([
-        f"{typed}: no run with figures in {results_folder()}. Measure first: osu-container bench --tag quick. Other "
-        f"folders of runs: ${VARIABLE}", *problems]))
+        f"{typed}: no run with figures in {resolve_results_folder()}. Measure first: osu-container bench --tag quick. Other "
+        f"folders of runs: ${RESULTS_VARIABLE}", *problems]))
 
 
-def resolve(text):
+def resolve_dataset(text):
     """
     Return the Dataset that text (str) means; see the head of this module.
 
@@ -117,15 +117,15 @@ def resolve(text):
     if not first or name == '':
         raise SelectError(f"{text!r}: wanted a run or published figures, and a name of a series behind a colon")
     if first == LATEST:
-        return _latest(name, text)
-    if first in references.described():
-        return _one(references.get(first), name, text)
+        return _find_latest_run(name, text)
+    if first in references.read_descriptions():
+        return _restrict_dataset(references.read_dataset(first), name, text)
     for path, one in ((text, None), (first, name)):  # a path can have a colon in it
         if Path(path).exists():
-            found = run_files.read(path) if imported.looks_like_results(Path(path)) else imported.read(path)
-            return _one(found, one, text)
-    if (results_folder() / first / run_files.NAME).is_file():
-        return _one(run_files.read(results_folder() / first), name, text)
-    newest = [path.name for path in runs()[-5:]]
-    raise SelectError(f"{text} is neither a run nor published figures.\n  The newest runs in {results_folder()}: "
-                      f"{', '.join(newest) or 'none'}.\n  Published: {', '.join(references.described())}.")
+            found = run_files.read_results(path) if imported.looks_like_results(Path(path)) else imported.read_output_dataset(path)
+            return _restrict_dataset(found, one, text)
+    if (resolve_results_folder() / first / run_files.RESULTS_FILE).is_file():
+        return _restrict_dataset(run_files.read_results(resolve_results_folder() / first), name, text)
+    newest = [path.name for path in list_run_folders()[-5:]]
+    raise SelectError(f"{text} is neither a run nor published figures.\n  The newest runs in {resolve_results_folder()}: "
+                      f"{', '.join(newest) or 'none'}.\n  Published: {', '.join(references.read_descriptions())}.")

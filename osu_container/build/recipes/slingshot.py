@@ -17,10 +17,10 @@ small message from GPU memory by a slow path (docs/compare.md).
 from hpccm.primitives import raw, shell
 
 from osu_container.build.recipes import common
-from osu_container.build.recipes.common import BUILD, FILES, LATENCY, checked, no_rpath
-from osu_container.build.recipes.images import libcxi_sources
-from osu_container.build.recipes.versions import ROCM, SOURCES, UBUNTU, newer
-from osu_container.data.sites.cray import with_rccl
+from osu_container.build.recipes.common import BUILD, FILES, LATENCY, verify_sources, reject_rpath
+from osu_container.build.recipes.images import list_libcxi_sources
+from osu_container.build.recipes.versions import ROCM, SOURCES, UBUNTU, is_newer
+from osu_container.data.sites.cray import format_rccl_options
 
 # What every build needs. python3: libcxi makes a header with it. libtool-bin: Yaksa writes the release of `libtool`
 # beside each kernel (hiplt.sh, cudalt.sh), and without that libtool refuses the kernel as none of its own.
@@ -41,20 +41,20 @@ ROCM_LIBRARIES = ['comgr', 'hip-dev', 'hip-runtime-amd', 'hsa-rocr', 'hsa-rocr-d
 ROCM_LICENCES = {'MIT', 'NCSA', 'BSD-3-Clause', 'Apache-2.0 WITH LLVM-exception'}
 
 
-def ubuntu(stage, release):
+def start_ubuntu_stage(stage, release):
     """Return base image and build arguments of a stage with an Ubuntu release of versions.py."""
-    return common.base(stage, UBUNTU[release]['image'], UBUNTU[release]['distro'])
+    return common.start_stage(stage, UBUNTU[release]['image'], UBUNTU[release]['distro'])
 
 
-def to_run(*prefixes):
+def list_runtime_folders(*prefixes):
     """Return the folders of prefixes that an image needs: no headers. fi_info and cxi_stat show what the network is."""
     return [f'{prefix}/{folder}' for prefix in prefixes for folder in ('bin', 'lib', 'share')
             if folder != 'bin' or prefix in ('/opt/libcxi', '/opt/libfabric')]
 
 
-def unpacked(*keys):
+def unpack_sources(*keys):
     """Return the commands that check sources and unpack each to a folder of its name in the build folder."""
-    commands = checked(*keys)
+    commands = verify_sources(*keys)
     for key in keys:
         folder = f'{BUILD}/{SOURCES[key]["name"]}'
         commands += [f'mkdir -p {folder}',
@@ -62,10 +62,10 @@ def unpacked(*keys):
     return commands
 
 
-def from_source(key, prefix, options, prepare=()):
+def build_source(key, prefix, options, prepare=()):
     """Return the commands that build a source with GNU's tools into a prefix. prepare: commands before configure."""
     return [
-        *unpacked(key),
+        *unpack_sources(key),
         f'cd {BUILD}/{SOURCES[key]["name"]}',
         *prepare,
         ' \\\n        '.join([f'./configure --prefix={prefix}', *options]),
@@ -81,7 +81,7 @@ def from_source(key, prefix, options, prepare=()):
         'ldconfig']
 
 
-def found_by_loader(*prefixes):
+def add_loader_paths(*prefixes):
     """Return the step after which the loader finds our libraries with an empty LD_LIBRARY_PATH, in builds as well.
 
     The first of two libraries of one name is found. A prefix need not be there yet.
@@ -92,7 +92,7 @@ def found_by_loader(*prefixes):
 
 # --- ROCm ---
 
-def rocm_repository(rocm):
+def add_rocm_repository(rocm):
     """Return the step that makes AMD's packages of one ROCm release known to apt, and preferred to Ubuntu's.
 
     The folder of the release holds no other one: the release pins the packages, and AMD's key signs their sums.
@@ -101,13 +101,13 @@ def rocm_repository(rocm):
     key = '/etc/apt/keyrings/rocm.asc'
     line = f'deb [arch=amd64 signed-by={key}] https://repo.radeon.com/%s {release} main\\n'
     return shell(chdir=False, commands=[
-        *checked('rocm-key'),
+        *verify_sources('rocm-key'),
         f'install -D -m 644 {FILES}/{SOURCES["rocm-key"]["file"]} {key}',
         f"printf '{line}' rocm/apt/{rocm} amdgpu/{rocm}/ubuntu >/etc/apt/sources.list.d/rocm.list",
         "printf 'Package: *\\nPin: release o=repo.radeon.com\\nPin-Priority: 600\\n' >/etc/apt/preferences.d/rocm"])
 
 
-def rocm_libraries(rocm):
+def unpack_rocm_libraries(rocm):
     """Return the step that unpacks the libraries of HIP and RCCL to /opt/rocm-VERSION, without compilers.
 
     What was unpacked is recorded in share/dpkg there, so that the list of packages has it.
@@ -119,7 +119,7 @@ def rocm_libraries(rocm):
         f'cd {BUILD}/rocm',
         'apt-get -q update',
         f'apt-get -q -o APT::Sandbox::User=root download {names}',
-        *common.unpacked_packages(f'{prefix}/share/dpkg'),
+        *common.unpack_packages(f'{prefix}/share/dpkg'),
         # libfabric opens it by this name, which only some releases have in the package of the library
         f'if [ ! -e {prefix}/lib/libhsa-runtime64.so ]; then '
         f'ln -s libhsa-runtime64.so.1 {prefix}/lib/libhsa-runtime64.so; fi',
@@ -129,35 +129,35 @@ def rocm_libraries(rocm):
 
 # --- network ---
 
-def hwloc(key='hwloc'):
+def build_hwloc(key='hwloc'):
     """Return the step that builds hwloc to /opt/hwloc: MPI asks it which network card is near. It needs no GPU.
 
     key: of its source.
     """
     without = ('cairo', 'cuda', 'gl', 'levelzero', 'libudev', 'libxml2', 'nvml', 'opencl', 'rsmi', 'static')
-    return shell(chdir=False, commands=from_source(key, '/opt/hwloc', [f'--disable-{name}' for name in without]))
+    return shell(chdir=False, commands=build_source(key, '/opt/hwloc', [f'--disable-{name}' for name in without]))
 
 
-def xpmem():
+def build_xpmem():
     """Return the step that builds the library of XPMEM to /opt/xpmem; the kernel module is the host's."""
-    return shell(chdir=False, commands=from_source(
+    return shell(chdir=False, commands=build_source(
         'xpmem', '/opt/xpmem', ['--disable-kernel-module', '--disable-static'], prepare=['./autogen.sh']))
 
 
-def libcxi(shs):
+def build_libcxi(shs):
     """Return the step that builds libcxi of a release of SHS to /opt/libcxi, with the headers of card and driver.
 
     No GPU: only its test programs would use one, libcxi.so does not. Of the programs cxi_stat stays, which shows the
     cards; the others need libraries that the image has not.
     """
-    *headers, library = libcxi_sources(shs)
+    *headers, library = list_libcxi_sources(shs)
     return shell(chdir=False, commands=[
-        *unpacked(*headers),
+        *unpack_sources(*headers),
         'mkdir -p /opt/libcxi/include',
         *(f'cp -r {BUILD}/{name}/include/. /opt/libcxi/include/' for name in headers),
         # where utils/cxi_dump_csrs.py looks for it
         f'cp -r {BUILD}/{headers[0]}/share/. /usr/share/',
-        *from_source(library, '/opt/libcxi', [
+        *build_source(library, '/opt/libcxi', [
             '--disable-static', '--without-cuda', '--without-rocm', '--without-systemd', '--without-ze',
             '--with-systemdsystemunitdir=/opt/libcxi/lib/systemd', '--with-udevrulesdir=/opt/libcxi/lib/udev',
             # Its own -Werror knows the compilers of its time only; LUMI's easyconfig of it does the same.
@@ -168,36 +168,36 @@ def libcxi(shs):
 
 def has_cxi(libfabric, cxi):
     """Return whether a libfabric release gets its provider for Slingshot. Releases before 1.21 have none in public."""
-    return cxi and not newer('1.21', libfabric)
+    return cxi and not is_newer('1.21', libfabric)
 
 
-def libfabric(version, cxi, gpu, also=(), xpmem=True, prepare=()):
+def build_libfabric(version, cxi, gpu, extra_providers=(), xpmem=True, prepare=()):
     """Return the step that builds libfabric to /opt/libfabric.
 
     cxi: whether /opt/libcxi is there. gpu: options for memory of GPUs. also: names of more providers. xpmem: whether
     /opt/xpmem is there. prepare: commands before configure.
     """
     # Providers of other networks, which configure would take where it finds their libraries.
-    unwanted = [name for name in ('efa', 'opx', 'psm2', 'psm3', 'usnic', 'verbs') if name not in also]
+    unwanted = [name for name in ('efa', 'opx', 'psm2', 'psm3', 'usnic', 'verbs') if name not in extra_providers]
     options = ['--disable-static', *gpu, *(f'--disable-{name}' for name in unwanted),
-               *(f'--enable-{name}' for name in also)]
-    if xpmem and not newer('1.21', version):
+               *(f'--enable-{name}' for name in extra_providers)]
+    if xpmem and not is_newer('1.21', version):
         options.append('--enable-xpmem=/opt/xpmem')
     prepare = list(prepare)
     if has_cxi(version, cxi):
         options += ['--enable-cxi=/opt/libcxi', 'CPPFLAGS=-I/opt/libcxi/include']
-        if newer('2.1', version):
+        if is_newer('2.1', version):
             # libcxi dropped the flag (479eb0c, December 2024), libfabric's code followed (its pull request 10648).
             prepare.append("sed -i 's/| CXI_MAP_IOVA_ALLOC//g' prov/cxi/include/cxip.h")
-    return shell(chdir=False, commands=from_source(f'libfabric-{version}', '/opt/libfabric', options, prepare))
+    return shell(chdir=False, commands=build_source(f'libfabric-{version}', '/opt/libfabric', options, prepare))
 
 
-def rocr(prefix):
+def list_libfabric_rocr_options(prefix):
     """Return libfabric's options for GPU memory by ROCr of a prefix, which is opened when needed and not linked."""
     return [f'--with-rocr={prefix}', '--enable-rocr-dlopen']
 
 
-def cuda(prefix, gdrcopy=True):
+def list_libfabric_cuda_options(prefix, gdrcopy=True):
     """Return libfabric's options for GPU memory by CUDA of a prefix, opened when needed. gdrcopy: in /opt/gdrcopy."""
     return [f'--with-cuda={prefix}', '--enable-cuda-dlopen',
             *(['--with-gdrcopy=/opt/gdrcopy', '--enable-gdrcopy-dlopen'] if gdrcopy else [])]
@@ -207,48 +207,48 @@ def cuda(prefix, gdrcopy=True):
 
 def mpich_uses_gpu(version):
     """Return whether an MPICH release can be built with HIP; 3.x cannot."""
-    return not newer('4.0', version)
+    return not is_newer('4.0', version)
 
 
-def hip(prefix, *gpus):
-    """Return MPICH's options for GPU memory by HIP of a prefix. GPUs, such as 'gfx90a', are named: see mpich()."""
+def list_mpich_hip_options(prefix, *gpus):
+    """Return MPICH's options for GPU memory by HIP of a prefix. GPUs, such as 'gfx90a', are named: see build_mpich()."""
     return ['--without-cuda', '--without-ze'], [f'--with-hip={prefix}', f"--with-hip-sm={','.join(gpus)}"]
 
 
-def cuda_for_mpich(prefix, *gpus):
+def list_mpich_cuda_options(prefix, *gpus):
     """Return MPICH's options for GPU memory by CUDA of a prefix. gpus: compute capabilities, such as '80'."""
     return ['--without-hip', '--without-ze'], [f'--with-cuda={prefix}', f"--with-cuda-sm={','.join(gpus)}"]
 
 
-def mpich(version, gpu, fabric='/opt/libfabric', xpmem=True, prepare=()):
+def build_mpich(version, gpu, fabric='/opt/libfabric', xpmem=True, prepare=()):
     """Return the step that builds MPICH to /opt/mpich, from 4.0 on for memory of GPUs.
 
     3.1 sends over TCP by itself (nemesis), as in the published image. GPUs are named: Yaksa in MPICH would look for
     one, or compile for every GPU that it has heard of.
 
-    gpu: options of hip() or cuda_for_mpich(). fabric: prefix of the libfabric that it is linked with. xpmem: whether
+    gpu: options of list_mpich_hip_options() or list_mpich_cuda_options(). fabric: prefix of the libfabric that it is linked with. xpmem: whether
     /opt/xpmem is there. prepare: commands before configure.
     """
     without, with_gpu = gpu
-    if newer('3.4', version):
+    if is_newer('3.4', version):
         options = ['--with-device=ch3:nemesis']
     else:
         options = ['--with-device=ch4:ofi', f'--with-libfabric={fabric}', '--without-ucx', *without]
     if mpich_uses_gpu(version):
         options += ['--with-hwloc=/opt/hwloc', *(['--with-xpmem=/opt/xpmem'] if xpmem else []), *with_gpu,
                     '--enable-fast=all,O3']
-    elif not newer('3.4', version):
+    elif not is_newer('3.4', version):
         options += ['--with-hwloc-prefix=/opt/hwloc']
     return shell(chdir=False, commands=[
-        *from_source(f'mpich-source-{version}', '/opt/mpich', ['--disable-fortran', *options], prepare),
-        no_rpath('/opt/mpich')])
+        *build_source(f'mpich-source-{version}', '/opt/mpich', ['--disable-fortran', *options], prepare),
+        reject_rpath('/opt/mpich')])
 
 
-def gdrcopy():
+def build_gdrcopy():
     """Return the step that builds the library of GDRCopy to /opt/gdrcopy: small copies from GPU memory by the CPU."""
     where = 'prefix=/opt/gdrcopy libdir=/opt/gdrcopy/lib CUDA=/usr/local/cuda'
     return shell(chdir=False, commands=[
-        *unpacked('gdrcopy'),
+        *unpack_sources('gdrcopy'),
         f'cd {BUILD}/gdrcopy',
         f'make {where} lib',
         f'make {where} lib_install',
@@ -259,20 +259,20 @@ def gdrcopy():
         f'rm -rf {BUILD}/gdrcopy'])
 
 
-def ucx():
+def build_ucx():
     """Return the step that builds UCX to /opt/ucx, for InfiniBand and OpenSHMEM. Checks for debugging are left out."""
-    return shell(chdir=False, commands=from_source('ucx', '/opt/ucx', [
+    return shell(chdir=False, commands=build_source('ucx', '/opt/ucx', [
         f'--with-cuda={CUDA_PREFIX}', '--with-gdrcopy=/opt/gdrcopy', '--with-xpmem=/opt/xpmem', '--without-go',
         '--without-java', '--without-rocm', '--enable-mt', '--disable-assertions', '--disable-debug',
         '--disable-logging', '--disable-params-check', '--disable-static']))
 
 
-def pmix():
+def build_pmix():
     """Return the step that builds PMIx to /opt/pmix, by which Slurm tells the ranks of each other.
 
     Without MUNGE: Slurm's side takes the security of the operating system (native) then.
     """
-    return shell(chdir=False, commands=from_source('pmix', '/opt/pmix', [
+    return shell(chdir=False, commands=build_source('pmix', '/opt/pmix', [
         '--with-hwloc=/opt/hwloc', '--with-libevent', '--without-munge', '--disable-static']))
 
 
@@ -280,13 +280,13 @@ CUDA_PREFIX = '/usr/local/cuda'
 STUBS, STUBS_CONF = f'{CUDA_PREFIX}/lib64/stubs', '/etc/ld.so.conf.d/zz-cuda-stubs.conf'
 
 
-def stubs():
+def add_cuda_stubs():
     """Return the step after which programs linked with libcuda.so.1 start in a build, where no driver is."""
     return shell(chdir=False, commands=[f'echo {STUBS} >{STUBS_CONF}', 'ldconfig'])
 
 
-def no_stubs():
-    """Return the step that undoes stubs(): what is built upon this must not find them in place of the driver."""
+def remove_cuda_stubs():
+    """Return the step that undoes add_cuda_stubs(): what is built upon this must not find them in place of the driver."""
     return shell(chdir=False, commands=[f'rm -f {STUBS_CONF} {STUBS}/lib*.so.1', 'ldconfig'])
 
 
@@ -294,7 +294,7 @@ def no_stubs():
 OPENMPI_CUDA_PARTS = 'accelerator-cuda,btl-smcuda,rcache-gpusm,rcache-rgpusm'
 
 
-def openmpi(key='openmpi-source', network=('ucx', 'xpmem'), pmix='/opt/pmix', oshmem=True):
+def build_openmpi(key='openmpi-source', network=('ucx', 'xpmem'), pmix='/opt/pmix', oshmem=True):
     """Return the step that builds Open MPI to /opt/openmpi, with the CUDA parts as files that are opened when needed.
 
     So libmpi.so loads where no CUDA driver is (docs.open-mpi.org, "How do I build Open MPI with CUDA-aware support?").
@@ -308,40 +308,40 @@ def openmpi(key='openmpi-source', network=('ucx', 'xpmem'), pmix='/opt/pmix', os
     ucx_, xpmem_ = ([f'--with-{name}=/opt/{name}' if name in network else f'--with-{name}=no']
                     for name in ('ucx', 'xpmem'))
     return shell(chdir=False, commands=[
-        *from_source(key, '/opt/openmpi', [
+        *build_source(key, '/opt/openmpi', [
             '--with-ofi=/opt/libfabric', *ucx_, f'--with-pmix={pmix}', '--with-hwloc=/opt/hwloc',
             '--with-libevent=external', '--with-prrte=internal', *xpmem_, '--with-slurm',
             f'--with-cuda={CUDA_PREFIX}', f'--with-cuda-libdir={STUBS}',
             f'--enable-mca-dso={OPENMPI_CUDA_PARTS}', '--enable-oshmem' if oshmem else '--disable-oshmem',
             '--enable-mpi-fortran=no', '--disable-static']),
-        no_rpath('/opt/openmpi', *([pmix] if pmix != 'internal' else []), *(['/opt/ucx'] if 'ucx' in network else []))])
+        reject_rpath('/opt/openmpi', *([pmix] if pmix != 'internal' else []), *(['/opt/ucx'] if 'ucx' in network else []))])
 
 
 # --- RCCL's plugin and the benchmarks ---
 
-def rccl_plugin(name, rocm):
+def build_rccl_plugin(name, rocm):
     """Return the step that builds the plugin by which RCCL uses libfabric to /opt/rccl-plugin, as lib/librccl-net.so.
 
     name: aws-ofi-nccl (ROCm from 1.18 on), or aws-ofi-rccl, its former fork, as in the published images.
     """
     prefix, gpu = '/opt/rccl-plugin', f'/opt/rocm-{rocm}'
     if name == 'aws-ofi-nccl':
-        commands = from_source(name, prefix, [
+        commands = build_source(name, prefix, [
             '--with-libfabric=/opt/libfabric', f'--with-rocm={gpu}', '--with-hwloc=/opt/hwloc', '--disable-tests'])
     else:
-        commands = from_source(name, prefix, [
+        commands = build_source(name, prefix, [
             '--with-libfabric=/opt/libfabric', f'--with-hip={gpu}', f'--with-rccl={gpu}', '--disable-tests',
             'CPPFLAGS=-D__HIP_PLATFORM_AMD__=1'], prepare=['./autogen.sh'])
-    return shell(chdir=False, commands=[*commands, f'test -e {prefix}/lib/librccl-net.so', no_rpath(prefix)])
+    return shell(chdir=False, commands=[*commands, f'test -e {prefix}/lib/librccl-net.so', reject_rpath(prefix)])
 
 
-def osu_with_rocm(prefix):
+def list_osu_rocm_options(prefix):
     """Return options of the benchmarks for GPU memory by HIP of a prefix, and for the programs that measure RCCL."""
-    return [f'--enable-rocm --with-rocm={prefix}', with_rccl(prefix),
+    return [f'--enable-rocm --with-rocm={prefix}', format_rccl_options(prefix),
             'CFLAGS="-O2 -D__HIP_PLATFORM_AMD__=1"', 'CXXFLAGS="-O2 -D__HIP_PLATFORM_AMD__=1"']
 
 
-def osu_with_cuda():
+def list_osu_cuda_options():
     """Return options of the benchmarks for GPU memory by CUDA; the driver's libraries are stubs in a build."""
     return [f'--enable-cuda --with-cuda-include={CUDA_PREFIX}/include --with-cuda-libpath={CUDA_PREFIX}/lib64',
             'CFLAGS=-O2', 'CXXFLAGS=-O2', f'LDFLAGS=-L{STUBS}', 'LIBS="-lcuda -lnvidia-ml"']
@@ -350,12 +350,12 @@ def osu_with_cuda():
 # --- the image ---
 
 #: By MPI: command that succeeds if it is of a version, {}
-VERSION_IS = {'mpich': '/opt/mpich/bin/mpichversion | grep "MPICH Version:[[:space:]]*{}$"',
+VERSION_CHECKS = {'mpich': '/opt/mpich/bin/mpichversion | grep "MPICH Version:[[:space:]]*{}$"',
               'openmpi': '/opt/openmpi/bin/ompi_info --version | grep -x "Open MPI v{}"'}
-HAS_CXI = 'ldd /opt/libfabric/lib/libfabric.so.1 | grep "libcxi.so.1 => /opt/libcxi/"'
+CXI_CHECK = 'ldd /opt/libfabric/lib/libfabric.so.1 | grep "libcxi.so.1 => /opt/libcxi/"'
 
 
-def test(libfabric_version, version, mpiexec, programs="/opt/osu/libexec -type f -name 'osu_*'", checks=(), driver=()):
+def add_stack_test(libfabric_version, version, mpiexec, programs="/opt/osu/libexec -type f -name 'osu_*'", checks=(), driver=()):
     """Return the section that stops the build of an image which does not work or is not what its labels say.
 
     version: command line that succeeds if MPI is the one of the labels. mpiexec: command that starts two ranks, over

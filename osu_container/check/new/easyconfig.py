@@ -3,19 +3,19 @@ import os
 import re
 
 from osu_container.base import shell
-from osu_container.base.terminal import one_line
+from osu_container.base.terminal import escape_line
 
 #: Labels by which an image says what it is: OCI image-spec, annotations; label-schema.org before it
-HOMEPAGE = ('org.opencontainers.image.url', 'org.opencontainers.image.source', 'org.label-schema.url',
+HOMEPAGE_LABELS = ('org.opencontainers.image.url', 'org.opencontainers.image.source', 'org.label-schema.url',
             'org.label-schema.vcs-url')
-DESCRIPTION = ('org.opencontainers.image.description', 'org.opencontainers.image.title', 'org.label-schema.description')
+DESCRIPTION_LABELS = ('org.opencontainers.image.description', 'org.opencontainers.image.title', 'org.label-schema.description')
 #: What EasyBuild can make a variable of (EBROOT<NAME>): it rewrites - + and ., and nothing else
 NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9_+.-]*\Z')
 #: Modules of this project, whose places these names would take
-TAKEN = re.compile(r'osu-(container|native|mpi4py)$', re.I)
+RESERVED_NAMES = re.compile(r'osu-(container|native|mpi4py)$', re.I)
 WIDTH = 118
 #: Letters that are taken of a label
-LONGEST = 400
+MAX_LABEL_LENGTH = 400
 
 TEXT = """easyblock = 'MPIContainer'
 
@@ -40,24 +40,24 @@ moduleclass = 'tools'
 """
 
 
-def name_of(path):
+def derive_module_name(path):
     """Return a name (str) for the module of the image path: its file name up to the first release, or '' if none is."""
     stem = re.sub(r'\.(sif|simg|img|squashfs|sqsh|sqfs)$', '', os.path.basename(path))
     stem = re.sub(r'[-_.:]v?\d+(\.\d+)*([-_.].*)?$', '', stem) or stem
     return stem if NAME.match(stem) else ''
 
 
-def name_problem(name):
+def find_module_name_problem(name):
     """Return why name (str) is none for a module (str), None if it is one."""
     if not NAME.match(name):
         return ("%r is no name for a module: EasyBuild makes a variable of it, so it is of letters, digits, _ + - and "
                 ". and begins with a letter or digit" % name)
-    if TAKEN.match(name):
+    if RESERVED_NAMES.match(name):
         return "%s is a module of this project, which this one would replace" % name
     return None
 
 
-def quoted(value):
+def quote_value(value):
     """
     Return value (str) as text in an easyconfig: a Python string, in ASCII as eb may read it in any locale, in which eb
     finds no template (easybuild/framework/easyconfig/easyconfig.py, resolve_template: %(name)s).
@@ -65,9 +65,9 @@ def quoted(value):
     return ascii(re.sub(r'%(?=%*\(\w+\)s)', '%%', value))
 
 
-def listed(values):
+def format_list(values):
     """Return values (list of str) as the text of a Python list, on several lines where it is long."""
-    texts = [quoted(value) for value in values]
+    texts = [quote_value(value) for value in values]
     one = '[%s]' % ', '.join(texts)
     if len(one) < 90:
         return one
@@ -79,13 +79,13 @@ def listed(values):
     return '[\n%s]' % ''.join('    %s\n' % line for line in lines if line)
 
 
-def _label(labels, names):
+def _find_label(labels, names):
     """Return the first of the labels (dict) names (tuple of str) that says something, on one line; '' without."""
     found = next((' '.join(labels[name].split()) for name in names if labels.get(name, '').strip()), '')
-    return one_line(found[:LONGEST - 3].rstrip() + '...' if len(found) > LONGEST else found)
+    return escape_line(found[:MAX_LABEL_LENGTH - 3].rstrip() + '...' if len(found) > MAX_LABEL_LENGTH else found)
 
 
-def values_of(name, approach, image, sha256, programs, example, title, labels):
+def build_parameters(name, approach, image, sha256, programs, example, title, labels):
     """
     Return {parameter: value} of an easyconfig, what is not the same in all.
 
@@ -97,17 +97,17 @@ def values_of(name, approach, image, sha256, programs, example, title, labels):
     return {
         'name': name, 'version': approach, 'image': image, 'image_sha256': sha256, 'programs': list(programs),
         'example': example,
-        'homepage': _label(labels, HOMEPAGE) or 'none given (label %s of the image)' % HOMEPAGE[0],
-        'description': '%s, in a container: %s.' % (_label(labels, DESCRIPTION).rstrip('.') or name, title)}
+        'homepage': _find_label(labels, HOMEPAGE_LABELS) or 'none given (label %s of the image)' % HOMEPAGE_LABELS[0],
+        'description': '%s, in a container: %s.' % (_find_label(labels, DESCRIPTION_LABELS).rstrip('.') or name, title)}
 
 
-def text_of(values):
-    """Return the text (str) of an easyconfig with values as of values_of()."""
-    texts = dict((key, listed(value) if isinstance(value, list) else quoted(value)) for key, value in values.items())
+def render_easyconfig(values):
+    """Return the text (str) of an easyconfig with values as of build_parameters()."""
+    texts = dict((key, format_list(value) if isinstance(value, list) else quote_value(value)) for key, value in values.items())
     return TEXT.format(plain=values['name'], **texts)
 
 
-def following(path, name, approach, example, start, options=(), other=None):
+def list_next_commands(path, name, approach, example, start, options=(), other=None):
     """
     Return the commands (list of str) that follow.
 
@@ -115,6 +115,6 @@ def following(path, name, approach, example, start, options=(), other=None):
     :param options: list of str, what eb needs beside it; other: str or None, another approach to compare with
     """
     modules = ''.join(' --module %s/%s' % (name, one) for one in [other, approach] if one)
-    return [shell.line(['eb', path] + list(options)),
+    return [shell.join_words(['eb', path] + list(options)),
             'module load %s/%s' % (name, approach), start, 'osu-container proof -- ' + start,
-            'osu-container bench%s --run %s' % (modules, shell.word(example))]
+            'osu-container bench%s --run %s' % (modules, shell.quote(example))]

@@ -10,7 +10,7 @@ from osu_container.install import call_settings
 from osu_container.verdict import injection, launching
 
 
-def make(folder, settings, sif, runtime):
+def create_module_folder(folder, settings, sif, runtime):
     """
     Make a folder (str) with the commands of a module, and return the variables (dict) that it would set.
 
@@ -19,8 +19,8 @@ def make(folder, settings, sif, runtime):
     """
     for below in ('bin', 'libexec', 'proof'):
         os.makedirs(os.path.join(folder, below))
-    texts = {call_settings.NAME: call_settings.call_settings(settings, os.path.abspath(sif), runtime),
-             injection.NAME: call_settings.injection(settings, os.path.basename(sif))}
+    texts = {call_settings.NAME: call_settings.render_call_settings(settings, os.path.abspath(sif), runtime),
+             injection.NAME: call_settings.render_module_injection(settings, os.path.basename(sif))}
     for name, text in texts.items():
         if text:
             with open(os.path.join(folder, name), 'w', encoding='utf-8') as handle:
@@ -31,7 +31,7 @@ def make(folder, settings, sif, runtime):
     os.symlink(os.path.join(SCRIPTS, 'share-container'), os.path.join(folder, 'libexec', 'share-container'))
     os.symlink(str(PACKAGE), os.path.join(folder, 'proof', 'osu_container'))
     os.symlink(SCRIPTS, os.path.join(folder, 'proof', 'scripts'))
-    found = dict((one['name'], one['value']) for one in settings.sets.variables if one['name'] not in os.environ)
-    found.update((name, value) for name, value, _ in call_settings.tool_variables(settings))
+    found = dict((one['name'], one['value']) for one in settings.environment.variables if one['name'] not in os.environ)
+    found.update((name, value) for name, value, _ in call_settings.list_tool_variables(settings))
     return dict(found, OSU_MODULE_ROOT=folder,
-                **dict(launching.pmi_setting(settings.stack.launcher, settings.stack.pmi)))
+                **dict(launching.list_pmi_variables(settings.stack.launcher, settings.stack.pmi)))

@@ -19,15 +19,15 @@ import pwd
 import re
 from collections import OrderedDict
 
-from osu_container.base.terminal import LEFT_OUT, SECRET, discreet, visible
+from osu_container.base.terminal import REDACTED, SECRET_NAME, redact_secrets, escape_text
 
 HEAD = '# osu-container try, format 1'
 #: Bytes of a file, and of each part; what is longer loses its middle
 LIMIT = 200000
 #: A site file of the system, as `osu-container discover -o` writes it: whole or not there
-SITE = 'site'
+SITE_PART = 'site'
 PARTS = OrderedDict([('summary', 8000), ('errors', 30000), ('verdict', 25000), ('figures', 50000), ('proof', 35000),
-                     ('facts', 12000), (SITE, 38000)])
+                     ('facts', 12000), (SITE_PART, 38000)])
 _PART, _SERIES = re.compile(r'==== ([\w ]+) ====\s*$'), re.compile(r'---- ([\w.-]+) ----\s*$')
 #: What a program prints that would be a head line of ours
 _FORGED = re.compile(r'^(?====|----)', re.M)
@@ -36,16 +36,16 @@ _FORGED = re.compile(r'^(?====|----)', re.M)
 class TryFile(object):
     """The parts of a file while they come in."""
 
-    def __init__(self, path, discretion):
+    def __init__(self, path, redactor):
         """path: str, of the file; discretion: Discretion."""
-        self.path, self.discretion = path, discretion
+        self.path, self.redactor = path, redactor
         self.parts = OrderedDict((name, []) for name in PARTS)
 
     def add(self, part, text, series=None):
         """Add text (str) to a part (str); series: str, of whose figures it is."""
-        self.parts[part].append((series, _FORGED.sub('| ', visible(self.discretion(text)).strip('\n'))))
+        self.parts[part].append((series, _FORGED.sub('| ', escape_text(self.redactor(text)).strip('\n'))))
 
-    def text(self):
+    def render(self):
         """Return the file (str)."""
         lines = [HEAD]
         for name, limit in PARTS.items():
@@ -54,14 +54,14 @@ class TryFile(object):
                 blocks += ['---- %s ----' % series] * bool(series)
                 blocks += [text for other, text in self.parts[name] if other == series]
             text = '\n'.join(blocks)
-            if name == SITE and len(text.encode('utf-8')) > limit:
+            if name == SITE_PART and len(text.encode('utf-8')) > limit:
                 text = 'left out: it has more than %d bytes' % limit
             lines += [] if name == 'summary' else ['', '==== %s ====' % name]
-            lines.append(cut(text, limit) or 'nothing')
+            lines.append(cut_middle(text, limit) or 'nothing')
         return '\n'.join(lines) + '\n'
 
 
-def cut(text, limit):
+def cut_middle(text, limit):
     """Return text (str), or its beginning and end where it has more bytes than limit (int), and what was left out."""
     data, room = text.encode('utf-8'), limit - 100
     if len(data) <= limit:
@@ -71,7 +71,7 @@ def cut(text, limit):
     return '\n'.join([first.decode('utf-8'), left_out, last.decode('utf-8')])
 
 
-class Discretion(object):
+class Redactor(object):
     """Takes out of a text who the user is, and what opens doors: names, accounts, projects, folders, tokens."""
 
     #: What begins with the folder of a user or project, on the systems of data/sites
@@ -80,10 +80,10 @@ class Discretion(object):
                r'pfs/lustre\w*/(?:users|projappl|scratch|project|flash))/')
     #: project_465000000 of LUMI; words of GitHub, GitLab, Hugging Face, AWS, JSON web tokens, keys; addresses of people
     SHAPES = [(r'\bproject_\d+', '(project)'), (FOLDERS + r'(?:\(\w+\)|[\w.~-]+)', '(folder)'),
-              (r'\b(?:gh[pousr]_|github_pat_|glpat-|hf_|AKIA|xox[abp]-)[\w-]{8,}', LEFT_OUT),
-              (r'\beyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)?', LEFT_OUT),
-              (r'(?i)\b(bearer|basic) [\w.~+/=-]{8,}', LEFT_OUT),
-              (r'-----BEGIN [A-Z ]*KEY-----[\s\S]*?(?:-----END [A-Z ]*KEY-----|\Z)', LEFT_OUT),
+              (r'\b(?:gh[pousr]_|github_pat_|glpat-|hf_|AKIA|xox[abp]-)[\w-]{8,}', REDACTED),
+              (r'\beyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)?', REDACTED),
+              (r'(?i)\b(bearer|basic) [\w.~+/=-]{8,}', REDACTED),
+              (r'-----BEGIN [A-Z ]*KEY-----[\s\S]*?(?:-----END [A-Z ]*KEY-----|\Z)', REDACTED),
               (r'\b[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b', '(address)')]
 
     def __init__(self, environ, folders=()):
@@ -111,42 +111,42 @@ class Discretion(object):
         paths = sorted({(path, word) for path, word in paths if path.count('/') > 1 or path == '/root'},
                        key=lambda pair: -len(pair[0]))
         secrets = [value for name, value in environ.items() if len(value) > 5 and (
-            SECRET.fullmatch(name) or name == 'SLURM_JWT') and '/' not in value[:1]]
+            SECRET_NAME.fullmatch(name) or name == 'SLURM_JWT') and '/' not in value[:1]]
         #: [(compiled, what stands for it)], in their order
-        self.patterns = [(re.compile(re.escape(value)), LEFT_OUT) for value in sorted(secrets, key=len, reverse=True)]
+        self.patterns = [(re.compile(re.escape(value)), REDACTED) for value in sorted(secrets, key=len, reverse=True)]
         self.patterns += [(re.compile(re.escape(path) + r'(?![\w.-])'), word) for path, word in paths]
         self.patterns += [(re.compile(r'(?<![A-Za-z0-9])%s(?![A-Za-z0-9])' % re.escape(name)), word)
                           for name, word in sorted(names.items(), key=lambda pair: -len(pair[0]))
-                          if len(name) > 2 and name.lower() not in USUAL]
+                          if len(name) > 2 and name.lower() not in COMMON_NAMES]
         self.patterns += [(re.compile(pattern), word) for pattern, word in self.SHAPES]
 
     def __call__(self, value):
         """Return value (data of JSON) without that."""
         if isinstance(value, dict):
-            return type(value)((self(key), self(one)) for key, one in discreet(value).items())
+            return type(value)((self(key), self(one)) for key, one in redact_secrets(value).items())
         if isinstance(value, (list, tuple)):
             return [self(one) for one in value]
         if not isinstance(value, str):
             return value
-        value = discreet(value)
+        value = redact_secrets(value)
         for pattern, word in self.patterns:
             value = pattern.sub(lambda _, word=word: word, value)
         return value
 
 
 #: Names that say nothing of anybody, and that texts of this project have
-USUAL = ('root', 'users', 'user', 'normal', 'default', 'osu', 'mpi', 'native', 'pure', 'bind', 'hybrid', 'opensource',
+COMMON_NAMES = ('root', 'users', 'user', 'normal', 'default', 'osu', 'mpi', 'native', 'pure', 'bind', 'hybrid', 'opensource',
          'swap', 'openmpi', 'host', 'image', 'test', 'none', 'slurm', 'nobody', 'container', 'lumi', 'debian', 'ubuntu')
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------
 
-def is_one(text):
+def is_try_file(text):
     """Return whether text (str, the beginning will do) is that of such a file."""
     return text.lstrip('\ufeff').startswith(HEAD.rpartition(' ')[0])
 
 
-def parts_of(lines):
+def parse_parts(lines):
     """
     Return [(part, series)] of lines (list of str) of a file: in which part each stands, and of whose figures it is.
 
@@ -163,9 +163,9 @@ def parts_of(lines):
     return found
 
 
-def said(lines, key):
+def find_summary_field(lines, key):
     """Return what the summary in lines (list of str) says of a key (str), 'site' for one; None where nothing."""
-    parts = parts_of(lines)
+    parts = parse_parts(lines)
     found = [line.partition(':')[2].strip() for line, (part, _) in zip(lines, parts) if part == 'summary'
              and line.startswith(key + ':')]
     return found[0] if found else None

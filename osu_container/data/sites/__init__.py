@@ -19,8 +19,8 @@ BASES = dict(lumi.BASES, **dict(cray.BASES, **dict(pbs.BASES, **workstation.BASE
 
 #: name -> entry (dict) of every site
 SITES = {}
-for _system in (lumi, frontier, setonix, perlmutter, alps, pbs, isambard_ai, olivia, workstation):
-    SITES.update(_system.STACKS)
+for _site_module in (lumi, frontier, setonix, perlmutter, alps, pbs, isambard_ai, olivia, workstation):
+    SITES.update(_site_module.STACKS)
 
 #: name -> entry (dict) of a system as it was: for `osu-container check --published`, nothing is installed on it
-DESCRIBED = lumi.DESCRIBED
+PUBLISHED_SITES = lumi.PUBLISHED_SITES

@@ -9,15 +9,15 @@ from osu_container.data.sites.cray import (
     AMD_FOLDER,
     MI250X,
     SLES_FOLDERS,
-    cray_mpich,
-    cray_pmi,
-    gpu_map,
-    lustreapi,
-    rocm,
-    with_rccl,
+    make_mpich_libraries,
+    make_pmi_libraries,
+    make_gpu_binding,
+    make_lustreapi_fact,
+    make_rocm_libraries,
+    format_rccl_options,
 )
-from osu_container.data.sites.cray import fact as _fact
-from osu_container.data.sites.cray import variable as _variable
+from osu_container.data.sites.cray import make_fact as _fact
+from osu_container.data.sites.cray import make_variable as _variable
 
 # Where the facts were read. Commits are those of the copies that were read.
 _LOG = 'log of LUMI job 16505426 in github.com/alazzaro/openmpi_on_ss11 627b2cc'
@@ -32,9 +32,9 @@ _ROCM_2509 = ('public notes of a user, "Stack identity, MPICH 8.1.32 vs LUMI 25.
               'Lumi-supercomputer/LUMI-SoftwareStack 025ee647, rocm-6.4.4.eb')
 
 
-def _cray_mpich(version, folder, evidence, source, date):
+def _make_mpich_libraries(version, folder, evidence, source, date):
     """Return the facts of libraries of Cray MPICH version; folder: the build whose ABI folder is taken."""
-    return cray_mpich(version, source, date, evidence, 'hsa', 'PE_MPICH_GTL_DIR_amd_gfx90a in the ' + _LOG,
+    return make_mpich_libraries(version, source, date, evidence, 'hsa', 'PE_MPICH_GTL_DIR_amd_gfx90a in the ' + _LOG,
                       '2026-03-06', 'measured' if version == '9.0.1' else 'derived', folder)
 
 
@@ -42,16 +42,16 @@ def _cray_mpich(version, folder, evidence, source, date):
 _SYSTEM_ROCM, _MODULE_ROCM = '/opt/rocm-%s/', '/appl/lumi/SW/LUMI-%s/G/EB/rocm/%%s/'
 
 
-def _rocm(version, major, evidence, source, date, folder=_SYSTEM_ROCM):
+def _make_rocm_libraries(version, major, evidence, source, date, folder=_SYSTEM_ROCM):
     """Return the facts of libraries of ROCm version in folder; major: of libamdhip64's soname."""
-    return rocm(folder % version + 'lib', source, date, evidence, major)
+    return make_rocm_libraries(folder % version + 'lib', source, date, evidence, major)
 
 
 #: default folders of SLES, then those that Cray's and AMD's packages add in /etc/ld.so.conf.d
 _SLES_FOLDERS = SLES_FOLDERS + [AMD_FOLDER]
 
 
-def _rocm_folders(version, why, source, date, evidence, more=(), folder=_SYSTEM_ROCM):
+def _make_rocm_folders(version, why, source, date, evidence, more=(), folder=_SYSTEM_ROCM):
     """
     Return the facts of folders with libraries, ROCm version in folder among them; more: names of its other library
     folders.
@@ -65,9 +65,9 @@ def _rocm_folders(version, why, source, date, evidence, more=(), folder=_SYSTEM_
     }
 
 
-def _pmi(version, evidence):
+def _make_pmi_libraries(version, evidence):
     """Return the facts of libraries of cray-pmi version."""
-    found = cray_pmi('/opt/cray/pe/pmi/%s/lib' % version, '', _STACK % 'YY.MM' + ', row cray-pmi; folder as in '
+    found = make_pmi_libraries('/opt/cray/pe/pmi/%s/lib' % version, '', _STACK % 'YY.MM' + ', row cray-pmi; folder as in '
                      + _CONTRIB, '2026-07-10', evidence)
     return dict((name, found[name]) for name in ('libpmi', 'libpmi2'))
 
@@ -77,7 +77,7 @@ def _pmi(version, evidence):
 _PLUGIN = ('aws-ofi-nccl', '1.18.0', '-rocm')
 
 
-def _native(prgenv, rocm, libmpi, plugin=None):
+def _make_native_build(prgenv, rocm, libmpi, plugin=None):
     """
     Return what a native build uses.
 
@@ -91,7 +91,7 @@ def _native(prgenv, rocm, libmpi, plugin=None):
         'prgenv': prgenv,
         'modules': ['PrgEnv-' + prgenv] + (['craype-accel-amd-gfx90a', 'rocm/' + rocm] if rocm else []),
         'plugin': plugin,
-        'configopts': ('--enable-rocm --with-rocm=$ROCM_PATH %s ' % with_rccl('$ROCM_PATH') if rocm else '')
+        'configopts': ('--enable-rocm --with-rocm=$ROCM_PATH %s ' % format_rccl_options('$ROCM_PATH') if rocm else '')
                       + 'LDFLAGS="%s"' % rpath,
         'needed': ['libmpi_gtl_hsa.so.0'] if rocm else [],
     }
@@ -110,22 +110,22 @@ _IMAGE_PURPOSE = ('hybrid needs an MPICH built against a libfabric that is not n
                   'with libcxi; pure and bind run either')
 
 
-def _images(rocm, plain, hybrid, opensource):
+def _list_images(rocm, plain, hybrid, opensource):
     """Return {approach: file name of the SIF}, and the same for the module osu-mpi4py."""
     name = 'osu-lumi-rocm-%s-%%s.sif' % rocm
-    return dict(mpi4py_images(rocm, hybrid, opensource, '-cupy'), **{
+    return dict(list_mpi4py_images(rocm, hybrid, opensource, '-cupy'), **{
         'pure': name % plain, 'bind': name % plain, 'hybrid': name % hybrid, 'swap': name % hybrid,
         'opensource': name % opensource})
 
 
-def mpi4py_images(rocm, hybrid, opensource, cupy):
+def list_mpi4py_images(rocm, hybrid, opensource, cupy):
     """Return {'osu-mpi4py/approach': file name of the SIF}; cupy: '-cupy' for images that have it, else ''."""
     name = 'osu-mpi4py-4.1.2-lumi-rocm-%s-%%s%s.sif' % (rocm, cupy)
     return {'osu-mpi4py/pure': name % hybrid, 'osu-mpi4py/bind': name % hybrid, 'osu-mpi4py/hybrid': name % hybrid,
             'osu-mpi4py/opensource': name % opensource}
 
 
-def _without_cupy(images):
+def _remove_cupy(images):
     """Return the fact images (dict) of GPU nodes for CPU nodes of the same stack: NumPy is enough there."""
     return dict(images, value=dict((name, file.replace('-cupy.sif', '.sif'))
                                    for name, file in images['value'].items()))
@@ -166,7 +166,7 @@ BASES = {
             _TRAINING + 'Update-202601/index.md, "State of the system" and "(Un)supported programming environments"',
             '2026-06-17', 'measured'),
         'gpu_binding': _fact(
-            gpu_map(MI250X, 8, reserved=1),
+            make_gpu_binding(MI250X, 8, reserved=1),
             'each rank on the cores and the NIC next to its GCD: another choice crosses the node\'s fabric',
             _TRAINING + '202-Binding.md; NICs: select_gpu.sh in github.com/alazzaro/openmpi_on_ss11 627b2cc',
             '2026-06-17', 'measured'),
@@ -180,7 +180,7 @@ BASES = {
                 'singularity-AI-bindings-24.03.eb of LUMI-EasyBuild-contrib fc59dd70 binds it', '2026-05-04',
                 'measured'),
             'libpals': _LIBPALS_2026,
-            'liblustreapi': lustreapi('singularity-bindings-24.03.eb of LUMI-EasyBuild-contrib fc59dd70 binds it; of '
+            'liblustreapi': make_lustreapi_fact('singularity-bindings-24.03.eb of LUMI-EasyBuild-contrib fc59dd70 binds it; of '
                                       'today\'s system nobody says so', '2026-05-04'),
             'libxpmem': _LIBXPMEM_2026,
         },
@@ -263,7 +263,7 @@ BASES = {
 }
 
 
-def _told(stack, of, fits, partitions):
+def _make_stack_facts(stack, nodes, fits, partitions):
     """
     Return the facts of a stack (str) of LUMI's GPU nodes or CPU nodes (of: str) by which its modules tell it.
 
@@ -278,7 +278,7 @@ def _told(stack, of, fits, partitions):
                                                                      'LUMI_STACK_PARTITION': partitions}}, why,
                                modules + '; host names: LMOD/SitePackage.lua, detect_LUMI_partition', '2026-07-10',
                                'derived'),
-        'stack': _fact({'of': of, 'name': stack, 'variable': 'LUMI_STACK_VERSION', 'values': values}, why, modules,
+        'stack': _fact({'of': nodes, 'name': stack, 'variable': 'LUMI_STACK_VERSION', 'values': values}, why, modules,
                        '2026-07-10', 'derived'),
         'shell': _fact(
             [{'name': 'LUMI_STACK_VERSION', 'fits': values}, {'name': 'LUMI_STACK_PARTITION', 'fits': fits}],
@@ -292,39 +292,39 @@ def _told(stack, of, fits, partitions):
 _HOSTS = [r'^uan\d\d', r'^nid00\d{4}']
 _GPU_PARTITIONS, _CPU_PARTITIONS = '^(G|EAP|container|common|system)?$', '^[CLD]$'
 #: Those of which a shell may have one where modules for such nodes are loaded
-_OF_NO_KIND = ['L', 'container', 'common', 'system', 'CrayEnv']
-_FOR_GPU, _FOR_CPU = ['G', 'EAP'] + _OF_NO_KIND, ['C', 'D'] + _OF_NO_KIND
+_SHARED_PARTITIONS = ['L', 'container', 'common', 'system', 'CrayEnv']
+_GPU_SHELL_PARTITIONS, _CPU_SHELL_PARTITIONS = ['G', 'EAP'] + _SHARED_PARTITIONS, ['C', 'D'] + _SHARED_PARTITIONS
 
 _HYBRID = 'mpich-4.2.3-libfabric-1.22.0'
 
 
-def _gpu_stack(stack, title, mpich, rocm, pmi, folders):
+def _make_gpu_stack(stack, title, mpich, rocm, pmi, folders):
     """
     Return the entry for the GPU nodes of stack (str), of the title (str).
 
-    :param mpich, rocm, folders: arguments of _cray_mpich(), _rocm() and _rocm_folders(); pmi: version of cray-pmi
+    :param mpich, rocm, folders: arguments of _make_mpich_libraries(), _make_rocm_libraries() and _make_rocm_folders(); pmi: version of cray-pmi
     """
-    libmpi = _cray_mpich(*mpich)
+    libmpi = _make_mpich_libraries(*mpich)
     return dict({
         'based_on': 'lumi',
         'title': 'LUMI-G, stack LUMI/%s%s' % (stack, title),
-        'libraries': dict(libmpi, **dict(_rocm(*rocm), **_pmi(pmi, 'derived'))),
-        'images': _fact(_images(rocm[0], _HYBRID, _HYBRID, _HYBRID + '-libcxi'), _IMAGE_PURPOSE, 'MPICH 4.2.3 is the '
+        'libraries': dict(libmpi, **dict(_make_rocm_libraries(*rocm), **_make_pmi_libraries(pmi, 'derived'))),
+        'images': _fact(_list_images(rocm[0], _HYBRID, _HYBRID, _HYBRID + '-libcxi'), _IMAGE_PURPOSE, 'MPICH 4.2.3 is the '
                         'release of the published runs; the host\'s libfabric is 1.22.0', '2026-11-21', 'untested'),
-        'native': _fact(_native('amd', rocm[0], libmpi['libmpi']['value'], _PLUGIN),
+        'native': _fact(_make_native_build('amd', rocm[0], libmpi['libmpi']['value'], _PLUGIN),
                         'the compiler modules of partition/G', _STACK % stack, '2026-07-10', 'derived'),
-    }, **dict(_rocm_folders(*folders), **_told(stack, 'lumi', _FOR_GPU, _GPU_PARTITIONS)))
+    }, **dict(_make_rocm_folders(*folders), **_make_stack_facts(stack, 'lumi', _GPU_SHELL_PARTITIONS, _GPU_PARTITIONS)))
 
 
 _GPU_STACKS = {
-    'lumi-25.03': _gpu_stack(
+    'lumi-25.03': _make_gpu_stack(
         '25.03', ', the default since January 2026',
         ('8.1.32', 'gnu/12.3', 'derived', 'gnu/12.3 of 8.1.32 is on LUMI (' + _LOG + '), its lib-abi-mpich was seen on '
          'Setonix (PawseySC/pawsey-spack-config 25b3ab1)', '2026-05-18'),
         ('6.3.4', '6', 'measured', 'ROCM_PATH in the ' + _LOG, '2026-03-06'), '6.1.15',
         ('6.3.4', 'libdrm lies in /opt/amdgpu/lib64, the rest of ROCm in its own folder', 'ldd output in '
          'github.com/alazzaro/openmpi_on_ss11 627b2cc', '2026-04-19', 'measured')),
-    'lumi-25.09': _gpu_stack(
+    'lumi-25.09': _make_gpu_stack(
         '25.09', '',
         ('9.0.1', 'gnu/12.3', 'derived', 'gnu/12.3 of 9.0.1 is on LUMI (' + _LOG + '), its lib-abi-mpich was seen on '
          'Perlmutter', '2026-03-06'),
@@ -336,7 +336,7 @@ _GPU_STACKS = {
 #: Announced: what LUMI's branch for it names; nobody has seen it there
 _BRANCH = 'github.com/Lumi-supercomputer/LUMI-SoftwareStack 316c70d3, branch toolchain-26.03, '
 _GPU_STACKS['lumi-26.03'] = dict(
-    _gpu_stack(
+    _make_gpu_stack(
         '26.03', ', announced and not seen yet',
         ('9.1.0', 'gnu/12.3', 'derived', _BRANCH + 'CrayPE/CPEpackages_26.03.csv; its gnu/12.3/lib-abi-mpich is on '
          'Setonix: LD_LIBRARY_PATH of a user with cpe/26.03', '2026-07-23'),
@@ -352,7 +352,7 @@ _GPU_STACKS['lumi-26.03'] = dict(
 _NO_GPU = _fact(None, 'the node has no GPU', _TRAINING + '101-Architecture.md', '2026-06-17', 'measured')
 
 
-def _cpu_stack(version):
+def _make_cpu_stack(version):
     """Return the entry for the CPU nodes of stack version."""
     of_gpu = _GPU_STACKS['lumi-' + version]
     return dict({
@@ -361,25 +361,25 @@ def _cpu_stack(version):
         'gpu': _NO_GPU,
         'gpu_binding': _NO_GPU,
         'libraries': {'libmpi_gtl_hsa': None, 'libhsa-runtime64': None, 'libamdhip64': None},
-        'images': _without_cupy(of_gpu['images']),
+        'images': _remove_cupy(of_gpu['images']),
         'library_folders': BASES['lumi']['library_folders'],
         'one_build': BASES['lumi']['one_build'],
         'jobs': _fact(
             {'partition': 'standard', 'account': True, 'options': ['--exclusive'], 'step': []},
             'whole nodes, so that nothing else is on the card', 'LUMI documentation, Slurm partitions', '2026-11-21',
             'derived'),
-        'native': _fact(_native('gnu', None, of_gpu['libraries']['libmpi']['value']), 'the compiler modules of '
+        'native': _fact(_make_native_build('gnu', None, of_gpu['libraries']['libmpi']['value']), 'the compiler modules of '
                         'partition/C', _STACK % version, '2026-07-10', 'derived'),
-    }, **_told(version, 'lumi-c', _FOR_CPU, _CPU_PARTITIONS))
+    }, **_make_stack_facts(version, 'lumi-c', _CPU_SHELL_PARTITIONS, _CPU_PARTITIONS))
 
 
-STACKS = dict(_GPU_STACKS, **dict(('lumi-c-' + _stack[-5:], _cpu_stack(_stack[-5:])) for _stack in sorted(_GPU_STACKS)))
+STACKS = dict(_GPU_STACKS, **dict(('lumi-c-' + _stack[-5:], _make_cpu_stack(_stack[-5:])) for _stack in sorted(_GPU_STACKS)))
 STACKS['lumi-c-26.03'].update(
     title=STACKS['lumi-26.03']['title'].replace('LUMI-G', 'LUMI-C, CPU nodes'),
     native=STACKS['lumi-26.03']['native'], images=STACKS['lumi-c-25.09']['images'])
 
 #: LUMI before January 2026: 24.03 is on the system still, with ROCm 6.3.4, and LUMI calls it unsupported (admin.list)
-DESCRIBED = {
+PUBLISHED_SITES = {
     'lumi-24.03': dict({
         'based_on': 'lumi',
         'slingshot': _fact('that of March 2025', 'its release was not published; the published images had the libcxi '
@@ -390,7 +390,7 @@ DESCRIBED = {
             'its ROCm 6.0.3 is a guess', '2025-06-26', 'derived'),
         'title': 'LUMI-G, stack LUMI/24.03 as it was in March 2025, when the published runs were made',
         'libraries': dict(
-            _cray_mpich('8.1.29', 'amd/5.0', 'measured', _DEIC, '2025-03-07'),
+            _make_mpich_libraries('8.1.29', 'amd/5.0', 'measured', _DEIC, '2025-03-07'),
             libfabric=_fact('/opt/cray/libfabric/1.15.2.0/lib64/libfabric.so.1',
                             'the network library of LUMI until January 2026', _DEIC, '2025-03-07', 'measured',
                             release='1.15.2.0'),
@@ -399,10 +399,10 @@ DESCRIBED = {
             libxpmem=_fact('/opt/cray/xpmem/default/lib64/libxpmem.so.0',
                            'Cray MPICH shares memory between the ranks of a node by it', _CONTRIB, '2026-05-04',
                            'measured'),
-            **dict(_rocm('6.0.3', '6', 'measured', _DEIC, '2025-03-07'), **_pmi('6.1.14', 'measured'))),
-        'native': _fact(_native('amd', '6.0.3', '/opt/cray/pe/mpich/8.1.29/ofi/amd/5.0/lib-abi-mpich/libmpi.so.12',
+            **dict(_make_rocm_libraries('6.0.3', '6', 'measured', _DEIC, '2025-03-07'), **_make_pmi_libraries('6.1.14', 'measured'))),
+        'native': _fact(_make_native_build('amd', '6.0.3', '/opt/cray/pe/mpich/8.1.29/ofi/amd/5.0/lib-abi-mpich/libmpi.so.12',
                                 None),
                         'the compiler modules of the published native build', _DEIC, '2025-03-07', 'measured'),
-    }, **_rocm_folders('6.0.3', 'the amd/5.0 build of Cray MPICH needs libraries of ROCm\'s compiler', _DEIC,
+    }, **_make_rocm_folders('6.0.3', 'the amd/5.0 build of Cray MPICH needs libraries of ROCm\'s compiler', _DEIC,
                       '2025-03-07', 'measured', more=['llvm/lib'])),
 }

@@ -81,7 +81,7 @@ OPTIONAL = ('gpu_userland', 'gpu_driver', 'slingshot', 'lnx_links', 'engine', 'a
 #: Keys whose value is a dict of facts by name; 'based_on' completes them name by name
 TABLES = ('libraries', 'files')
 #: Keys whose value is no fact
-NO_FACT = TABLES + ('title', 'variables')
+PLAIN_KEYS = TABLES + ('title', 'variables')
 #: Keys of a fact; some have name, only, when, bound, otherwise or opened_as beside them
 FACT = ('value', 'why', 'source', 'date', 'evidence')
 #: How sure a fact is
@@ -128,18 +128,18 @@ OPTIONAL_SHAPES = {'opened_as': [str], 'release': str, 'bound': str, 'otherwise'
                    'only': [str], 'setting': str, 'inside': bool, 'folders': _VARIABLES}
 
 
-def fits(value, shape):
+def matches_shape(value, shape):
     """Return whether value is like shape, of SHAPES."""
     if isinstance(shape, tuple):
-        return any(fits(value, one) for one in shape)
+        return any(matches_shape(value, one) for one in shape)
     if isinstance(shape, list):
-        return isinstance(value, (list, tuple)) and all(fits(item, shape[0]) for item in value)
+        return isinstance(value, (list, tuple)) and all(matches_shape(item, shape[0]) for item in value)
     if isinstance(shape, dict):
         if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
             return False
         if str in shape:
-            return all(fits(item, shape[str]) for item in value.values())
-        return all(fits(value[key.rstrip('?')], like) if key.rstrip('?') in value else key.endswith('?')
+            return all(matches_shape(item, shape[str]) for item in value.values())
+        return all(matches_shape(value[key.rstrip('?')], like) if key.rstrip('?') in value else key.endswith('?')
                    for key, like in shape.items())
     return value is None if shape is None else isinstance(value, shape) and (shape is not int or value is not True
                                                                              and value is not False)
@@ -148,12 +148,12 @@ def fits(value, shape):
 #: What Slurm's plugin mpi/pmix leaves on a node for the ranks of a step: below TmpFS the folder in which ranks of Open
 #: MPI meet, below SlurmdSpoolDir that of the PMIx server (`scontrol show config` prints both).
 #: With the user's number as Slurm has it since 20.11, and without it as before
-RANKS = ['spmix_appdir_{SLURM_JOB_UID}_{SLURM_JOB_ID}.{SLURM_STEP_ID}', 'spmix_appdir_{SLURM_JOB_ID}.{SLURM_STEP_ID}']
+RANK_FOLDERS = ['spmix_appdir_{SLURM_JOB_UID}_{SLURM_JOB_ID}.{SLURM_STEP_ID}', 'spmix_appdir_{SLURM_JOB_ID}.{SLURM_STEP_ID}']
 
 
-def rank_folders(tmpfs):
+def list_rank_folders(tmpfs):
     """Return the folders (list of str) of a step below tmpfs (str, a path or '{tmpfs}'), those that may be there."""
-    return ['%s/%s' % (tmpfs.rstrip('/'), name) for name in RANKS]
+    return ['%s/%s' % (tmpfs.rstrip('/'), name) for name in RANK_FOLDERS]
 
 
 _HOOK = 'github.com/sarus-suite/sarus-hooks, src/pmix/PMIxHook.cpp, 2025-10-24'
@@ -161,7 +161,7 @@ _HOOK = 'github.com/sarus-suite/sarus-hooks, src/pmix/PMIxHook.cpp, 2025-10-24'
 #: As seen on the workstation
 PMIX_FILES = {
     'pmix_ranks': {
-        'value': rank_folders('{tmpfs}'),
+        'value': list_rank_folders('{tmpfs}'),
         'why': 'ranks of Open MPI meet in this folder, which Slurm\'s PMIx makes below TmpFS: without it MPI_Init ends '
                'with a segmentation fault. /tmp is in the container, another TmpFS is not',
         'source': 'steps of Slurm 22.05 with Open MPI 5.0.11 and --no-mount tmp, 2026-11-21; ' + _HOOK,

@@ -7,49 +7,49 @@ from osu_container.data.launchers import LAUNCHERS
 from osu_container.data.sites.schema import PMIX_FILES
 
 #: On any x86_64 machine: what `make demo` builds
-ANY_MACHINE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'
-ANY_OPENMPI = 'osu-abi-openmpi-5.0.11-libfabric-2.5.1.sif'
+MPICH_IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'
+OPENMPI_IMAGE = 'osu-abi-openmpi-5.0.11-libfabric-2.5.1.sif'
 
 
-def _plain(value, source='docs/workstation.md'):
+def _make_plain_fact(value, source='docs/workstation.md'):
     """Return the fact of an ordinary machine with a value."""
     return {'value': value, 'why': 'none, as on an ordinary Linux machine', 'source': source, 'date': '2026-11-21',
             'evidence': 'derived'}
 
 
 #: Netmod of the MPICH wheels, which have ofi and ucx; only ofi is compared here
-_NETMOD = dict(_plain('ofi', 'readelf -d libmpi.so.12 of the wheels 4.2.3 and 5.0.2: both need libfabric and libucp'),
+_NETMOD = dict(_make_plain_fact('ofi', 'readelf -d libmpi.so.12 of the wheels 4.2.3 and 5.0.2: both need libfabric and libucp'),
                why='an MPICH may have the netmods ofi and ucx; every approach here is made of libfabric',
                name='MPIR_CVAR_CH4_NETMOD', only=['mpich >= 3.4', 'no ucx'])
 
 #: Entries that no machine is, for based_on
 BASES = {'plain': {
-    'recognised_by': dict(_plain({}), why='chosen by a local file, or by name'),
-    'default_approach': dict(_plain('pure', 'docs/design.md, decision 7'), why='no Slingshot for opensource'),
-    'runtime': dict(_plain(['apptainer', 'singularity']), why='either runs the modules'),
-    'provider': dict(_plain('tcp', 'fi_tcp(7); ran on Debian 12 with libfabric 1.22.0 and 2.5.1, 2026-11-21'),
+    'recognised_by': dict(_make_plain_fact({}), why='chosen by a local file, or by name'),
+    'default_approach': dict(_make_plain_fact('pure', 'docs/design.md, decision 7'), why='no Slingshot for opensource'),
+    'runtime': dict(_make_plain_fact(['apptainer', 'singularity']), why='either runs the modules'),
+    'provider': dict(_make_plain_fact('tcp', 'fi_tcp(7); ran on Debian 12 with libfabric 1.22.0 and 2.5.1, 2026-11-21'),
                      why='the machine has no high-speed network; tcp is in every libfabric build'),
     'pmi_variables': dict(
-        _plain(dict((kind, told) for kind, (_, told) in LAUNCHERS['srun']['pmi'].items()),
+        _make_plain_fact(dict((kind, told) for kind, (_, told) in LAUNCHERS['srun']['pmi'].items()),
                'environment of steps started by srun with each kind, Slurm 22.05, 2026-11-21'),
         why='what Slurm\'s plugin puts into the environment of every rank; its absence shows a wrong --mpi= early'),
-    'gpu': _plain(None),
-    'gpu_binding': _plain(None),
+    'gpu': _make_plain_fact(None),
+    'gpu_binding': _make_plain_fact(None),
     'libraries': {},
-    'one_build': _plain([]),
+    'one_build': _make_plain_fact([]),
     'files': {},
-    'conflicts': _plain([]),
+    'conflicts': _make_plain_fact([]),
     'variables': [_NETMOD],
     'images': dict(
-        _plain(dict(dict.fromkeys(['pure', 'bind', 'hybrid', 'swap', 'opensource'], ANY_MACHINE), openmpi=ANY_OPENMPI),
+        _make_plain_fact(dict(dict.fromkeys(['pure', 'bind', 'hybrid', 'swap', 'opensource'], MPICH_IMAGE), openmpi=OPENMPI_IMAGE),
                'container-recipes/workstation.py and mpi4py_image.py'),
         why='one image serves all approaches with MPICH: what differs is decided when it runs'),
-    'image_folders': _plain([]),
-    'image_help': dict(_plain('docs/images.md', 'docs/images.md'), why='how images are built and copied'),
-    'jobs': dict(_plain({'partition': None, 'account': False, 'options': ['--exclusive'], 'step': []}),
+    'image_folders': _make_plain_fact([]),
+    'image_help': dict(_make_plain_fact('docs/images.md', 'docs/images.md'), why='how images are built and copied'),
+    'jobs': dict(_make_plain_fact({'partition': None, 'account': False, 'options': ['--exclusive'], 'step': []}),
                  why='whole nodes, so that nothing else is on the card'),
-    'native': dict(_plain(None), why='no MPI compiler is known'),
-    'wrapper_modules': _plain([]),
+    'native': dict(_make_plain_fact(None), why='no MPI compiler is known'),
+    'wrapper_modules': _make_plain_fact([]),
 }}
 
 WORKSTATION_WHEEL = 'unpacked PyPI wheel of mpich 5.0.2, which bundles libfabric 2.5.1 (tools/workstation/host_mpi.sh)'

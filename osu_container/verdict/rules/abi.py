@@ -4,8 +4,8 @@ import re
 
 from osu_container.image.image import MPI_FAMILIES
 from osu_container.verdict import launching
-from osu_container.verdict.rules.finding import finding, mpi_of, rule, shown
-from osu_container.verdict.settings import families, pmi_for
+from osu_container.verdict.rules.finding import make_finding, find_loaded_mpi, rule, format_library
+from osu_container.verdict.settings import list_mpi_families, select_pmi
 
 
 @rule('other MPI', source='mpich.org, MPICH ABI Compatibility Initiative; MPI 5.0, Application Binary Interface; '
@@ -16,15 +16,15 @@ def other_mpi_family(trial):
     that takes nothing of the host wants only that srun can start it.
     """
     speaks = (trial.mpi or {}).get('pmi')
-    apart = speaks and _wanted(trial) not in speaks
-    if trial.family not in families(trial.approach) and (trial.approach['inject'] or apart):
-        for one in other_mpi(trial.family, trial.soname, trial.approach, trial.image, trial.site):
+    apart = speaks and _find_required_pmi(trial) not in speaks
+    if trial.family not in list_mpi_families(trial.approach) and (trial.approach['inject'] or apart):
+        for one in report_other_mpi(trial.family, trial.soname, trial.approach, trial.image, trial.site):
             yield one if trial.approach['inject'] else one._replace(
-                reason="%s, and %s cannot start it (it speaks %s)" % (one.reason, _started(trial), ', '.join(speaks)))
+                reason="%s, and %s cannot start it (it speaks %s)" % (one.reason, _format_site_pmi(trial), ', '.join(speaks)))
 
 
 #: Family of an image's MPI -> what to do where the approach is for another one
-_WAYS_OUT = {
+_REMEDIES = {
     'Open MPI': "build the programs with an MPI of the MPICH ABI (MPICH, Intel MPI, MVAPICH); or translate the calls "
                 "as they are made: Wi4MPI, or mpixlate on HPE Cray systems (docs/abi.md)",
     'MPICH ABI': 'take approach opensource, hybrid, bind or pure',
@@ -39,31 +39,31 @@ _WAYS_OUT = {
 }
 
 
-def other_mpi(family, soname, approach, image, site):
+def report_other_mpi(family, soname, approach, image, site):
     """Yield the Finding that family (str, with soname) of the image is not the MPI of approach on site (dicts)."""
-    remedy = _WAYS_OUT[family]
+    remedy = _REMEDIES[family]
     if family == 'Open MPI':  # its own approach first, where ranks can be started
         remedy = ('take approach openmpi; or ' if family in site['pmi']['value'] else
-                  'approach openmpi needs PMIx, which %s of this site has not; so ' % launching.command(site)) + remedy
+                  'approach openmpi needs PMIx, which %s of this site has not; so ' % launching.select_launcher_command(site)) + remedy
     wanted = ["%s (%s)" % (one, sorted(name for name in MPI_FAMILIES if MPI_FAMILIES[name] == one)[-1])
-              for one in families(approach)]
-    yield finding('fails', "the image's MPI is %s (%s), approach '%s' is for %s"
+              for one in list_mpi_families(approach)]
+    yield make_finding('fails', "the image's MPI is %s (%s), approach '%s' is for %s"
                   % (family, soname, approach['name'], ', '.join(wanted)),
                   [(image.path, soname)], remedy)
 
 
-def _wanted(trial):
+def _find_required_pmi(trial):
     """Return what the MPI of the approach must speak (str) to be started on the site."""
-    return launching.language(launching.launcher_name(trial.site), pmi_for(trial.approach, trial.site))
+    return launching.resolve_pmi_protocol(launching.select_launcher(trial.site), select_pmi(trial.approach, trial.site))
 
 
-def _started(trial):
+def _format_site_pmi(trial):
     """Return how the site starts ranks for the approach (str): 'srun --mpi=pmi2'."""
-    return launching.pmi_said_at(trial.site, pmi_for(trial.approach, trial.site))
+    return launching.format_site_pmi(trial.site, select_pmi(trial.approach, trial.site))
 
 
 #: Libraries by which it shows of which Open MPI something is: their soname tells 4 (.so.40) from 5 (.so.80)
-_OF_OPEN_MPI = re.compile(r'libopen-(pal|rte)\.so\.')
+_OPEN_MPI_LIBRARY = re.compile(r'libopen-(pal|rte)\.so\.')
 
 
 @rule('two builds of Open MPI', source='steps on two nodes, 2026-11-26: Fortran of 4.1.4 over 5.0.11 ends in MPI_Init, '
@@ -75,13 +75,13 @@ def two_builds(trial):
     What also asks for the inner libraries of the image's own, as its Fortran and C++ bindings do, must be of the host's
     series.
     """
-    mpi = mpi_of(trial)
+    mpi = find_loaded_mpi(trial)
     if mpi is None or mpi.origin != 'host' or trial.family != 'Open MPI':
         return
     for one in trial.process.loaded:
-        if one.origin == 'image' and _OF_OPEN_MPI.match(one.name):
-            yield finding('fails', "%s needs %s of the image's own Open MPI, and the host's is %s: two of them in one "
-                          "process end in MPI_Init" % (shown(one.by) if one.by else 'the program', one.name,
+        if one.origin == 'image' and _OPEN_MPI_LIBRARY.match(one.name):
+            yield make_finding('fails', "%s needs %s of the image's own Open MPI, and the host's is %s: two of them in one "
+                          "process end in MPI_Init" % (format_library(one.requester) if one.requester else 'the program', one.name,
                                                        (trial.mpi or {}).get('release') or 'of another series'),
                           [(one.facts.path, one.name)], 'take approach openmpi, or an image with the series of the '
                           'host; C programs without Fortran or C++ bindings of MPI run over both')
@@ -94,32 +94,32 @@ def two_mpis(trial):
     found = [one for one in trial.process.loaded if one.facts.soname in MPI_FAMILIES]
     abis = [MPI_FAMILIES[one.facts.soname].replace(" under Debian's own soname", ' ABI') for one in found]
     for one, abi in zip(found, abis):
-        if abi != abis[0] and one.by:
-            yield finding('unknown', "%s needs %s, beside %s: its calls go to the one that ld.so finds first, whose "
-                          "constants are others" % (shown(one.by), one.name, shown(found[0])),
+        if abi != abis[0] and one.requester:
+            yield make_finding('unknown', "%s needs %s, beside %s: its calls go to the one that ld.so finds first, whose "
+                          "constants are others" % (format_library(one.requester), one.name, format_library(found[0])),
                           [(each.facts.path, each.facts.soname) for each in (found[0], one)],
                           'take a build of it with the MPI of the program')
             return
 
 
 @rule('PMI', source='srun(1), --mpi')
-def pmi(trial):
+def check_pmi(trial):
     """The MPI speaks what the site's srun offers, and what starts the program leaves it what srun says to a rank."""
-    alone = trial.start.begun.alone
+    alone = trial.program.launched_program.isolating_command
     if alone:
-        yield finding('fails', "%s takes away the variables by which %s tells a rank which it is: every rank would "
-                      "be alone" % (alone, launching.command(trial.site)), [(trial.image.path, alone)],
+        yield make_finding('fails', "%s takes away the variables by which %s tells a rank which it is: every rank would "
+                      "be alone" % (alone, launching.select_launcher_command(trial.site)), [(trial.image.path, alone)],
                       'take only single variables away (env -u NAME)')
         return
-    wanted, speaks = _wanted(trial), (trial.mpi or {}).get('pmi')
+    wanted, speaks = _find_required_pmi(trial), (trial.mpi or {}).get('pmi')
     if speaks and wanted not in speaks:
-        yield finding('fails', "%s of this site is not what the MPI speaks (%s): every rank would be alone"
-                      % (_started(trial), ', '.join(speaks)),
-                      [(mpi_of(trial).facts.path, 'speaks ' + ', '.join(speaks))],
+        yield make_finding('fails', "%s of this site is not what the MPI speaks (%s): every rank would be alone"
+                      % (_format_site_pmi(trial), ', '.join(speaks)),
+                      [(find_loaded_mpi(trial).facts.path, 'speaks ' + ', '.join(speaks))],
                       'use an approach with another MPI')
-    elif not speaks and trial.family == 'Open MPI' and wanted != 'pmix' and mpi_of(trial):
-        yield finding('unknown', "what PMI this Open MPI speaks is not in its file; most speak PMIx alone, and %s "
-                      "would leave every rank alone" % _started(trial), [(mpi_of(trial).facts.path, 'no release')],
+    elif not speaks and trial.family == 'Open MPI' and wanted != 'pmix' and find_loaded_mpi(trial):
+        yield make_finding('unknown', "what PMI this Open MPI speaks is not in its file; most speak PMIx alone, and %s "
+                      "would leave every rank alone" % _format_site_pmi(trial), [(find_loaded_mpi(trial).facts.path, 'no release')],
                       'take approach openmpi')
 
 
@@ -130,12 +130,12 @@ def no_program(trial):
     that opens MPI by itself, and a script that cannot be followed it is not: then the other rules speak of the image's
     MPI by itself.
     """
-    if trial.start.why:
-        yield finding('unknown', "which MPI the program gets is not known: %s" % trial.start.why,
-                      [('image:' + path, 'a script') for path, _ in trial.start.begun.scripts[:1]] or
-                      [(trial.image.path, trial.start.why)], REMEDY)
+    if trial.program.unknown_reason:
+        yield make_finding('unknown', "which MPI the program gets is not known: %s" % trial.program.unknown_reason,
+                      [('image:' + path, 'a script') for path, _ in trial.program.launched_program.scripts[:1]] or
+                      [(trial.image.path, trial.program.unknown_reason)], PROGRAM_REMEDY)
 
 
 #: How to tell which program is meant
-REMEDY = ("name the program that uses MPI: --program PATH of `osu-container check`, or a line as --program 'env A=1 "
+PROGRAM_REMEDY = ("name the program that uses MPI: --program PATH of `osu-container check`, or a line as --program 'env A=1 "
           "/opt/my/program'")

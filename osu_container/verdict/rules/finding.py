@@ -3,11 +3,11 @@ import posixpath
 import re
 from collections import namedtuple
 
-from osu_container.image.environment import in_process
-from osu_container.image.loader import of_name
-from osu_container.verdict.layers import layer_of, parts_of
-from osu_container.verdict.settings import variables_for
-from osu_container.verdict.site_choice import release
+from osu_container.image.environment import resolve_process_variable
+from osu_container.image.loader import find_loaded_file
+from osu_container.verdict.layers import infer_network_layer, split_provider
+from osu_container.verdict.settings import collect_module_variables
+from osu_container.verdict.site_choice import parse_release
 
 #: Levels of a verdict, from the best to the worst
 LEVELS = ['works', 'works slowly', 'unknown', 'fails']
@@ -37,41 +37,41 @@ def rule(name, source):
     return decorate
 
 
-def finding(level, reason, evidence=(), remedy=''):
+def make_finding(level, reason, evidence=(), remedy=''):
     """Return a Finding whose rule and source `rule` fills in."""
     return Finding(None, level, reason, list(evidence), remedy, None)
 
 
-def shown(one):
+def format_library(one):
     """Return how a Loaded is called in messages (str): its path, and whose it is."""
     return one.facts.path if one.facts.path.startswith('image:') else '%s of the host' % one.facts.path
 
 
-def short(one):
+def format_library_name(one):
     """Return whose library a Loaded is (str), e.g. "the host's libfabric.so.1"."""
     return "the %s's %s" % (one.origin, one.facts.soname or posixpath.basename(one.path))
 
 
-def in_order(versions):
+def sort_versions(versions):
     """Return version names (iterable of str) in the order of their numbers."""
     return sorted(versions, key=lambda name: [int(part) if part.isdigit() else -1
                                               for part in re.split(r'[._]', name)])
 
 
-def last_version(verdef, like):
+def find_last_version(verdef, like):
     """Return the newest version name in verdef (set) of the same kind as like (str), 'none' without."""
     kind = like.split('_')[0] + '_'
-    return (in_order(v for v in verdef if v.startswith(kind) and v[-1].isdigit()) or ['none'])[-1]
+    return (sort_versions(v for v in verdef if v.startswith(kind) and v[-1].isdigit()) or ['none'])[-1]
 
 
-def mpi_of(trial):
+def find_loaded_mpi(trial):
     """Return the Loaded of the MPI library in the process of trial, None if it is not there."""
-    return of_name(trial.process, trial.soname)
+    return find_loaded_file(trial.process, trial.soname)
 
 
 def uses_libfabric(trial):
     """Return whether the MPI of the process, a library or a plug-in of it needs libfabric, None if there is no MPI."""
-    mpi = mpi_of(trial)
+    mpi = find_loaded_mpi(trial)
     if mpi is None:
         return None
     todo, seen = [mpi], []
@@ -80,56 +80,56 @@ def uses_libfabric(trial):
         if 'libfabric.so.1' in one.facts.needed:
             return True
         seen.append(one)
-        others = (of_name(trial.process, name) for name in one.facts.needed)
+        others = (find_loaded_file(trial.process, name) for name in one.facts.needed)
         todo += [other for other in others if other is not None and other not in seen and other not in todo]
     return False
 
 
-#: The last trial of which module_value() was asked, with its answer: some thirty rules ask it, one after the other
+#: The last trial of which compute_module_values() was asked, with its answer: some thirty rules ask it, one after the other
 _LAST = [None, {}]
 
 
-def module_value(trial):
+def compute_module_values(trial):
     """Return {name: value} of the variables that the module sets."""
     if _LAST[0] is not trial:
-        _LAST[:] = trial, _module_value(trial)
+        _LAST[:] = trial, _compute_module_values(trial)
     return dict(_LAST[1])
 
 
-def _module_value(trial):
-    """See module_value()."""
+def _compute_module_values(trial):
+    """See compute_module_values()."""
     mpi, fabric = trial.mpi or {}, trial.fabric or {}
-    mine = variables_for(trial.approach, trial.site, '%s %s' % (mpi.get('family'), mpi.get('release')),
-                         fabric.get('release'), trial.image.rccl_plugin())[None]
+    mine = collect_module_variables(trial.approach, trial.site, '%s %s' % (mpi.get('family'), mpi.get('release')),
+                         fabric.get('release'), trial.image.find_rccl_plugin())[None]
     return dict((variable['name'], variable['value']) for variable in mine)
 
 
-def providers_asked(trial):
+def find_provider_variable(trial):
     """Return the Variable (image/environment.py) FI_PROVIDER of the process, None where it is not set there."""
-    return in_process(trial.inside.environment, 'FI_PROVIDER', module_value(trial).get('FI_PROVIDER'))
+    return resolve_process_variable(trial.container.environment, 'FI_PROVIDER', compute_module_values(trial).get('FI_PROVIDER'))
 
 
-def provider_of(trial):
+def find_provider(trial):
     """Return the provider (str) that libfabric of the process is asked for, None where that is not one by its name."""
-    one = providers_asked(trial)
-    if one is None and 'FI_PROVIDER' not in trial.inside.environment.variables:  # nobody sets it
+    one = find_provider_variable(trial)
+    if one is None and 'FI_PROVIDER' not in trial.container.environment.variables:  # nobody sets it
         return trial.site['provider']['value']
     return one.value if one and re.match(r'\w+(;\w+)*$', one.value or '') else None
 
 
-def libcxi_of_image(trial):
+def find_image_libcxi(trial):
     """Return the Loaded of the image's libcxi by which the process reaches the cards of Slingshot, None without."""
-    one = of_name(trial.process, 'libcxi.so.1')
-    return one if one and one.origin == 'image' and 'cxi' in parts_of(provider_of(trial) or '') else None
+    one = find_loaded_file(trial.process, 'libcxi.so.1')
+    return one if one and one.origin == 'image' and 'cxi' in split_provider(find_provider(trial) or '') else None
 
 
-def layer(trial):
+def find_network_layer(trial):
     """Return over what the MPI of the process sends between nodes: LIBFABRIC, UCX or TCP of layers.py, or None."""
-    return layer_of(trial, module_value(trial), provider_of(trial), uses_libfabric(trial))
+    return infer_network_layer(trial, compute_module_values(trial), find_provider(trial), uses_libfabric(trial))
 
 
-def series_of(trial):
+def find_mpi_series(trial):
     """Return (family, 'major.minor') of the MPI of the process, None where the file does not say it."""
     traits = trial.mpi or {}
-    numbers = release(traits.get('release'))
+    numbers = parse_release(traits.get('release'))
     return (traits['family'], '%d.%d' % numbers[:2]) if traits.get('family') and len(numbers) > 1 else None

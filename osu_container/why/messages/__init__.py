@@ -31,4 +31,4 @@ from osu_container.why.messages import container, gpus, network, programs, ranks
 
 MESSAGES = [entry for entries in (
     programs.LOADER, network.ENTRIES, programs.MPI, gpus.NCCL, ranks.ENTRIES, container.ENTRIES, runtimes.ENTRIES,
-    software.MODULES, software.EASYBUILD, gpus.GPUS, slurm.ENTRIES, programs.ENDS) for entry in entries]
+    software.MODULES, software.EASYBUILD, gpus.GPUS, slurm.ENTRIES, programs.TERMINATIONS) for entry in entries]

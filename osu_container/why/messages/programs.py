@@ -368,7 +368,7 @@ MPI = [
      'source': "github.com/neuronsimulator/nrn, issue 581; MPI standard, MPI_Init"},
 ]
 
-ENDS = [
+TERMINATIONS = [
     {'name': "MPI stopped the job",
      'patterns': [("Fatal error in ", r"Fatal error in (?:internal_\w+|P?MPIX?_\w+|MPI[DR]\w*)")],
      'cause': "MPI or the program has ended the job; the lines behind say in which call.",

@@ -185,7 +185,7 @@ def family(mpi):
     return {'mpich': 'MPICH', 'impi_rt': 'Intel MPI'}.get(mpi.replace('debian-', '').partition('-')[0], 'Open MPI')
 
 
-def sensible(case):
+def normalize_case(case):
     """
     Return the Case nearest to case that can be made, with the plain value in each field that has no effect.
 
@@ -239,10 +239,10 @@ def draw(seed, few=False):
         choices = FEW.get(field, choices) if few else choices
         others = [value for value in choices if value != CHOICES[field][0]]
         values[field] = chance.choice(others) if chance.random() < _ODD[field] else CHOICES[field][0]
-    return sensible(Case(**values))
+    return normalize_case(Case(**values))
 
 
-def draws(seed, count, few=False):
+def draw_cases(seed, count, few=False):
     """Return count different Cases (dict: seed -> Case), beginning with seed (int)."""
     found = {}
     while len(found) < count:
@@ -253,13 +253,13 @@ def draws(seed, count, few=False):
     return found
 
 
-def odd(case):
+def list_unusual_fields(case):
     """Return what is not plain in a Case (dict)."""
     return {field: value for field, value in case._asdict().items() if value != getattr(PLAIN, field)}
 
 
 #: Cases that once were judged wrongly
-KEPT = [sensible(PLAIN._replace(**fields)) for fields in (
+KEPT = [normalize_case(PLAIN._replace(**fields)) for fields in (
     {'form': 'overlay of no group'},
     {'mpi': 'mpich-5.0.0', 'host': 'trixie', 'base': 'trixie'},  # its API, not its symbols
     {'found': 'environment', 'spelling': 'by a variable'},

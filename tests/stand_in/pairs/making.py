@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from osu_container.base.places import PROJECT
-from osu_container.image.elf import ElfError, elf_facts
+from osu_container.image.elf import ElfError, read_elf
 from tests.stand_in.pairs import parts
 from tests.stand_in.pairs.cases import (
     BESIDE,
@@ -66,7 +66,7 @@ def _link_all(source, target):
             _link(path, target / path.relative_to(source))
 
 
-def libfabric_of(key):
+def find_libfabric(key):
     """Return the path (Path) of the libfabric in a part: a wheel (key) or Debian (suite). Raises StandInError."""
     root = parts.debian(key, 'libfabric') / MULTIARCH.lstrip('/') if key in parts.SUITES else parts.wheel(key) / 'lib'
     for path in ('libfabric.so.1', 'mpich/libfabric.so.1', 'openmpi/libfabric.so.1', 'libfabric/libfabric.so.1'):
@@ -83,7 +83,7 @@ KINDS = {'program': [], 'library': ['-shared', '-fPIC', '-Dmain=begin'], 'launch
          'libmid.so': ['-shared', '-Wl,-soname,libmid.so', '-x', 'c', '/dev/null', '-x', 'none']}
 
 
-@functools.cache
+@functools.write_cache
 def program(mpi_family, name, path, kind='program', needs='MPI'):
     """
     Return the file (Path), a kind of KINDS: for the MPI of a family, name of PROGRAMS, path: (tag of ELF, folders) or
@@ -97,7 +97,7 @@ def program(mpi_family, name, path, kind='program', needs='MPI'):
         f"-Wl,--{'enable' if path[0] == 'RUNPATH' else 'disable'}-new-dtags", f'-Wl,-rpath,{path[1]}'))]
     identity = hashlib.sha256('\0'.join([CODE.read_text(), wheel, library, str(soname), kind, needs, *words]).encode())
     target = parts.FOLDER / 'programs' / identity.hexdigest()[:16]
-    with parts.only_one('programs'):
+    with parts.lock_part('programs'):
         if not target.exists():
             target.parent.mkdir(parents=True, exist_ok=True)
             new = target.with_suffix('.new')
@@ -105,7 +105,7 @@ def program(mpi_family, name, path, kind='program', needs='MPI'):
             if kind == 'static launcher':
                 run(['gcc', '-O1', '-o', new, *code, *words])
             else:
-                _linked(new, wheel, library, [*words, *code], kind)
+                _link_program(new, wheel, library, [*words, *code], kind)
             if kind in ('program', 'library'):
                 if soname:
                     patchelf(new, '--replace-needed', library, soname)
@@ -117,7 +117,7 @@ def program(mpi_family, name, path, kind='program', needs='MPI'):
     return target
 
 
-def _linked(new, wheel, library, words, kind):
+def _link_program(new, wheel, library, words, kind):
     """Compile and link new (Path) of a kind for the library (str) of a wheel (key), with the oldest C library."""
     oldest = parts.debian('bullseye', 'compiling')
     libraries, headers = f'{oldest}{MULTIARCH}', f'{oldest}/usr/include'
@@ -153,7 +153,7 @@ def _mpi(case, root):
     for other in own.parent.glob('libfabric.so*'):
         other.unlink()
     if case.libfabric in parts.WHEELS:
-        _link(libfabric_of(case.libfabric), own)
+        _link(find_libfabric(case.libfabric), own)
 
 
 def prefix(case):
@@ -176,11 +176,11 @@ def _variables(case, root):
     folder = MULTIARCH if case.mpi in DEBIANS_MPI else case.folder
     needs = {} if case.mpi in DEBIANS_MPI else NEEDS[family(case.mpi)]
     found = {name: value.format(prefix=prefix(case), folder=folder) for name, value in needs.items()}
-    return {**found, **{name: value.format(own=own_libfabric(case, root))
+    return {**found, **{name: value.format(own=find_image_libfabric(case, root))
                         for name, value in SETTINGS[case.setting].items() if not name.startswith(('/', '{'))}}
 
 
-def own_libfabric(case, root):
+def find_image_libfabric(case, root):
     """Return the path (str) in the image below root (Path) of its libfabric, one of nothing if it has none."""
     for folder in (case.folder, MULTIARCH):
         for path in sorted(Path(f'{root}{folder}').rglob('libfabric.so.1')):
@@ -206,7 +206,7 @@ def _scripts(case, root):
     for name, value in SETTINGS[case.setting].items():
         name = name.format(prefix=prefix(case))
         if name.startswith('/'):
-            write(root, name, value.format(own=own_libfabric(case, root)))
+            write(root, name, value.format(own=find_image_libfabric(case, root)))
     if case.approach == 'swap' and case.layout != 'no entrypoint':
         _entrypoint(root)
     if case.form == 'bare folder':
@@ -218,7 +218,7 @@ def _scripts(case, root):
         write(root, path, text)
 
 
-def _path_of_program(case):
+def _choose_rpath(case):
     """Return (tag, folders) that the program of case has, None where it has none."""
     if case.found == 'origin':
         return 'RUNPATH', '$ORIGIN/' + os.path.relpath(case.folder, os.path.dirname(PROGRAM))
@@ -240,21 +240,21 @@ def _fill(case, root):
         write(root, '/etc/ld.so.conf.d/00-mpi.conf', case.folder + '\n')
         if not (root / 'etc/ld.so.conf').exists():
             write(root, '/etc/ld.so.conf', 'include /etc/ld.so.conf.d/*.conf\n')
-    if case.cache == 'stale':
+    if case.write_cache == 'stale':
         parts.ldconfig(root)
     _mpi(case, root)
     if case.program in PYTHON:
         _python(case, root)
     else:
-        _started(case, root)
+        _write_program(case, root)
     if case.program == 'libmpich.so.12' and case.mpi not in DEBIANS_MPI:
         (Path(f'{root}{case.folder}') / 'libmpich.so.12').symlink_to('libmpi.so.12')
     if case.mpi == 'debian-mpich' and case.program != 'libmpich.so.12':
         link = Path(f'{root}{MULTIARCH}/libmpi.so.12')
         if not os.path.lexists(link):  # what people do about Debian's name
             link.symlink_to('libmpich.so.12')
-    _odd_layout(case, root)
-    if case.cache == 'current':
+    _write_layout(case, root)
+    if case.write_cache == 'current':
         parts.ldconfig(root)
 
 
@@ -271,9 +271,9 @@ def _python(case, root):
     write(root, PROGRAM, f'#!{interpreter}\n{CODE.with_suffix(".py").read_text()}')
 
 
-def _started(case, root):
+def _write_program(case, root):
     """Give the image below root (Path) the program of case, and what starts it."""
-    mpi, path = family(case.mpi), _path_of_program(case)
+    mpi, path = family(case.mpi), _choose_rpath(case)
     if (case.mpi == 'openmpi-4.1.8' or case.mpi == 'debian-openmpi' and case.base in ('bullseye', 'bookworm')) and \
             not case.program.startswith('MPI 4'):
         mpi = 'Open MPI 4'
@@ -296,7 +296,7 @@ def _started(case, root):
         own.chmod(0o4755)
 
 
-def _odd_layout(case, root):
+def _write_layout(case, root):
     """Give the image below root (Path) the layout of case."""
     folder = Path(f'{root}{case.folder}')
     libmpi = folder / COMPILED_WITH[family(case.mpi)][1]
@@ -312,10 +312,10 @@ def _odd_layout(case, root):
     elif case.layout == 'no section headers':
         for path in (libmpi, *(own for own in map(Path, (f'{root}{PROGRAM}', f'{root}{REAL}', f'{root}{OPENED}'))
                                if own.exists() and own.read_bytes()[:4] == b'\x7fELF')):
-            _without_sections(path)
+            _remove_sections(path)
 
 
-def _without_sections(path):
+def _remove_sections(path):
     """Take the section headers from the ELF file path (Path), a name of a part: the loader needs none (elf(5))."""
     content = bytearray(path.resolve().read_bytes())
     content[0x28:0x30] = bytes(8)   # e_shoff
@@ -337,7 +337,7 @@ def image(case, folder):
     if case.form in ('folder', 'bare folder'):
         return root
     sif, command = folder / 'image.sif', parts.runtime()['command']
-    upper = _hidden(case, root, folder / 'upper') if case.form == 'overlay of no group' else None
+    upper = _hide_libfabric(case, root, folder / 'upper') if case.form == 'overlay of no group' else None
     run([command, 'build', '--fakeroot', '--mksquashfs-args', '-noI -noD -noF -noX', sif, root])
     if upper:
         packed = folder / 'overlay.squashfs'
@@ -349,22 +349,22 @@ def image(case, folder):
     return sif
 
 
-def _below(root, folder):
+def _find_folder(root, folder):
     """Return folder (Path) below root (Path) without links: a folder lib in an overlay would hide the link lib."""
     return folder.resolve().relative_to(root.resolve())
 
 
-def _hidden(case, root, upper):
+def _hide_libfabric(case, root, upper):
     """Return a new folder upper (Path) that hides the image's libfabric by one that is no library."""
     upper.mkdir()
-    own = Path(f'{root}{own_libfabric(case, root)}')
-    write(upper, f'/{_below(root, own.parent)}/{own.name}', 'no library\n')
+    own = Path(f'{root}{find_image_libfabric(case, root)}')
+    write(upper, f'/{_find_folder(root, own.parent)}/{own.name}', 'no library\n')
     return upper
 
 
 # The host
 
-@functools.cache
+@functools.write_cache
 def host(libfabric, mpi, where, ompi=None):
     """
     Return the folder (Path) that stands in for the host's /: its MPI a wheel (key), its libfabric of a part (key).
@@ -373,16 +373,16 @@ def host(libfabric, mpi, where, ompi=None):
     :param ompi: whose Open MPI it has: the key of a wheel, a suite, None for none
     """
     target = parts.FOLDER / 'hosts' / f"{mpi}-libfabric-{libfabric}{ompi and '-' + ompi or ''}"
-    with parts.only_one(f'host-{target.name}'):
+    with parts.lock_part(f'host-{target.name}'):
         if target.is_dir():
             return target
         libmpi, path, libompi = where
         with tempfile.TemporaryDirectory(prefix='.host-', dir=parts.FOLDER) as scratch:
             root = Path(scratch) / 'root'
             _link_all(parts.wheel(mpi) / 'lib', Path(f'{root}{os.path.dirname(libmpi)}'))
-            _link(libfabric_of(libfabric).resolve(), Path(f'{root}{path}'))
+            _link(find_libfabric(libfabric).resolve(), Path(f'{root}{path}'))
             if libfabric in parts.SUITES:
-                _needed_by(Path(f'{root}{path}'), parts.debian(libfabric, 'libfabric'), root)
+                _link_needed(Path(f'{root}{path}'), parts.debian(libfabric, 'libfabric'), root)
             _open_mpi(ompi, libompi, root)
             target.parent.mkdir(parents=True, exist_ok=True)
             root.rename(target)
@@ -404,10 +404,10 @@ def _open_mpi(ompi, libmpi, root):
             _link_all(parts.wheel(ompi) / name, Path(os.path.dirname(os.path.dirname(f'{root}{libmpi}'))) / name)
 
 
-def _needed_by(library, debian, root):
+def _link_needed(library, debian, root):
     """Link what library (Path) needs, but the C library, from the folder debian (Path) to below root (Path)."""
     try:
-        needed = elf_facts(str(library)).needed
+        needed = read_elf(str(library)).needed
     except ElfError as err:
         raise StandInError(f"{library} cannot be read: {err}") from err
     for name in needed:
@@ -417,7 +417,7 @@ def _needed_by(library, debian, root):
         if name.startswith(C_LIBRARY) or target.exists() or not source.exists():
             continue
         _link(source.resolve(), target)
-        _needed_by(target, debian, root)
+        _link_needed(target, debian, root)
 
 
 def scratch():

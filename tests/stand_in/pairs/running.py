@@ -13,16 +13,16 @@ from osu_container.install import call_settings
 from osu_container.verdict.facts import FactsError, read_facts
 from osu_container.verdict.injection import NAME, TARGET
 from osu_container.verdict.rules.finding import NOTE
-from osu_container.verdict.settings import INJECT_FOLDER, approach_entry, settings_for
-from osu_container.verdict.site_choice import site_entry
-from osu_container.verdict.trial import Host
-from osu_container.verdict.verdict import ask
+from osu_container.verdict.settings import INJECT_FOLDER, resolve_approach, build_settings
+from osu_container.verdict.site_choice import resolve_site
+from osu_container.verdict.trial import HostFileSystem
+from osu_container.verdict.verdict import judge_approach
 from osu_container.why import search
 from tests.stand_in.pairs import making, parts
 from tests.stand_in.pairs.cases import family
 from tests.stand_in.pairs.parts import StandInError
 
-SITE = site_entry('workstation')
+SITE = resolve_site('workstation')
 #: Where the host of the site has its libmpi and its libfabric
 WHERE = tuple(SITE['libraries'][name]['value'] for name in ('libmpi', 'libfabric', 'libompi'))
 #: s until a run counts as hanging; one takes about a second
@@ -42,14 +42,14 @@ NOT_SEEN = {'libmpi': [], 'libfabric': ['none']}
 class Outcome(NamedTuple):
     """What a run did."""
 
-    happened: str    # 'runs' or 'fails'
+    parse_outcome: str    # 'runs' or 'fails'
     text: str        # one line: why it failed, or over which provider it ran
     provider: str    # of libfabric, '' where MPI did not say it
     origins: dict    # {'libmpi': 'image' | 'host', 'libfabric': ...} of what both ranks had loaded
     output: str      # all of it
 
 
-class Tried(NamedTuple):
+class PairResult(NamedTuple):
     """A Case, tried."""
 
     case: object     # Case
@@ -60,7 +60,7 @@ class Tried(NamedTuple):
     why: str         # one line, where it is wrong
 
 
-def site_of(case):
+def make_site(case):
     """Return the site (dict) of the host of a Case: with Debian's Open MPI it is where Debian has it."""
     if case.host_ompi not in parts.SUITES:
         return SITE
@@ -74,20 +74,20 @@ def site_of(case):
 
 # What check says
 
-def predicted(case, image, root, dry=False):
+def predict_verdict(case, image, root, dry=False):
     """
     Return the Verdict on a Case whose image (Path) and host (Path) are there, as `osu-container check` has it.
 
     dry: bool, with --dry-run.
     """
     with Image(str(image), 'osu_') as opened:
-        return ask(approach_entry(case.approach), site_of(case), opened, Host(str(root)), runtime=parts.runtime(),
-                   dry=dry)
+        return judge_approach(resolve_approach(case.approach), make_site(case), opened, HostFileSystem(str(root)), runtime=parts.runtime(),
+                   dry_run=dry)
 
 
 # A run
 
-def usual_environment():
+def make_usual_environment():
     """Return the environment (dict) that a run begins with: of the caller's, only what has nothing to do with MPI."""
     parts.runtime()  # sets PATH
     found = {name: value for name, value in os.environ.items() if name in ('HOME', 'PATH', 'SLURM_CONF', 'TMPDIR',
@@ -103,12 +103,12 @@ def _environment(settings, binds=()):
 
     :param binds: of str, more files and folders that the container gets
     """
-    found = usual_environment()
-    found.update((one['name'], one['value']) for one in settings.sets.variables + settings.sets.inside)
-    prefix = settings.inside.env_prefix
+    found = make_usual_environment()
+    found.update((one['name'], one['value']) for one in settings.environment.variables + settings.environment.command_variables)
+    prefix = settings.container.env_prefix
     found.update((name, value) for name, value in (
-        (f'{prefix}_BIND', ','.join([f'{path}:{inside}' for path, inside, _ in settings.inside.binds] + list(binds))),
-        (f'{prefix}ENV_OSU_SWAP_PATH', ':'.join(settings.inside.host_path))) if value)
+        (f'{prefix}_BIND', ','.join([f'{path}:{inside}' for path, inside, _ in settings.container.binds] + list(binds))),
+        (f'{prefix}ENV_OSU_SWAP_PATH', ':'.join(settings.container.host_path))) if value)
     found.update((f'{prefix}ENV_{name}', value) for name, value in ASKED.items())
     return found
 
@@ -159,27 +159,27 @@ def run(approach, image, root, site=SITE):
     """
     try:
         facts = read_facts(approach, site, str(image), str(root), parts.runtime(), 'osu_', force=True)
-        settings = settings_for(approach, site, facts)
+        settings = build_settings(approach, site, facts)
     except FactsError as err:
         return Outcome('fails', f'no module: {err}', '', {}, '')
     with making.scratch() as links:  # what an entrypoint writes to /tmp stays nowhere
-        start, binds = ('run', [f'{links}:/tmp']) if settings.inside.through_entrypoint else ('exec', [])
-        (Path(links) / NAME).write_text(call_settings.injection(settings))
+        start, binds = ('run', [f'{links}:/tmp']) if settings.container.uses_entrypoint else ('exec', [])
+        (Path(links) / NAME).write_text(call_settings.render_module_injection(settings))
         binds.append(f'{links}/{NAME}:{TARGET}')
         output = srun([f'--mpi={settings.stack.pmi}', parts.runtime()['command'], '--quiet', start, image,
                        making.PROGRAM],
                       _environment(settings, binds), folder=links)  # where a shell writes that takes ELF for a script
-    return happened(output, approach['comes_from'])
+    return parse_outcome(output, approach['comes_from'])
 
 
-def _origin(output, rank, name):
+def _find_origin(output, rank, name):
     """Return whose library of a name (str) a rank (int) had loaded: 'host', 'image', 'both' or 'none'."""
     paths = re.findall(rf'^LOADED {rank} (/\S.*/{name}[^/]*)$', output, re.M)
     found = {'host' if path.startswith((INJECT_FOLDER, '/host')) else 'image' for path in paths}
     return 'both' if len(found) > 1 else found.pop() if found else 'none'
 
 
-def happened(output, comes_from):
+def parse_outcome(output, comes_from):
     """Return the Outcome of a run by its output (str); comes_from: dict, as an approach has it."""
     ranks = re.findall(r'^RANK (\d) of (\d) on (\S+):', output, re.M)
     ended = set(re.findall(r'^ENDED (\d)$', output, re.M))
@@ -187,9 +187,9 @@ def happened(output, comes_from):
     hangs = [line for line in output.splitlines() if line.endswith('it hangs')]
     if len({number for number, size, _ in ranks if size == '2'}) < 2 or len(ended) < 2:
         alone = [1 for _, size, _ in ranks if size == '1']
-        text = hangs[0] if hangs else 'each rank is alone' if alone else _message(output)
+        text = hangs[0] if hangs else 'each rank is alone' if alone else _find_message(output)
         return Outcome('fails', text, provider, {}, output)
-    origins = {name: {_origin(output, rank, library) for rank in (0, 1)} for name, library in (
+    origins = {name: {_find_origin(output, rank, library) for rank in (0, 1)} for name, library in (
         ('libmpi', r'lib(?:mpi|mpich|mpi_abi)(?:\.so|$)'), ('libfabric', r'libfabric(?:\.so|-[0-9a-f]+\.so)'))}
     origins = {name: found.pop() if len(found) == 1 else 'both' for name, found in origins.items()}
     problem = None
@@ -202,9 +202,9 @@ def happened(output, comes_from):
                    output)
 
 
-def _message(output):
+def _find_message(output):
     """Return what output (str) says of why a run failed (str): the first two messages that are known, else a line."""
-    known = [message['line'] for message in search.explain(output) if not message['line'].startswith('srun: ')][:2]
+    known = [message['line'] for message in search.find_messages(output) if not message['line'].startswith('srun: ')][:2]
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     return '; '.join(known) or next((line for line in lines if not re.match(r'LOADED|RANK|ENDED|srun: |=|\[', line)),
                                     'no word of why')
@@ -212,7 +212,7 @@ def _message(output):
 
 # Whether they agree
 
-def agreement(verdict, outcome, wanted_provider=SITE['provider']['value']):
+def compare_outcome(verdict, outcome, wanted_provider=SITE['provider']['value']):
     """
     Return ('right' | 'unknown' | 'wrong', why) for a Verdict and an Outcome.
 
@@ -234,19 +234,19 @@ def agreement(verdict, outcome, wanted_provider=SITE['provider']['value']):
     return 'right', ''
 
 
-def tried(case):
+def try_case(case):
     """Return the Tried of a Case. Raises StandInError, ImageError of what makes it."""
     with making.scratch() as name:
         folder = Path(name)
         image = making.image(case, folder)
         of_bind = case.approach == 'bind' and family(case.mpi) == 'Open MPI'
         root = making.host(case.host, case.host_mpi, WHERE, case.host_ompi if of_bind else None)
-        on_paper, verdict = predicted(case, image, root), predicted(case, image, root, dry=True)
-        outcome = run(approach_entry(case.approach), image, root, site_of(case))
-        agrees, reason = agreement(verdict, outcome)
+        on_paper, verdict = predict_verdict(case, image, root), predict_verdict(case, image, root, dry=True)
+        outcome = run(resolve_approach(case.approach), image, root, make_site(case))
+        agrees, reason = compare_outcome(verdict, outcome)
         findings = [one for one in verdict.findings if one.level == verdict.level and one.level != NOTE]
 
         def plain(text):
             return text.replace(str(image), 'image').replace(str(root), '').replace(str(folder), '')
-        return Tried(case, agreement(on_paper, outcome), [plain(one.reason) for one in findings],
+        return PairResult(case, compare_outcome(on_paper, outcome), [plain(one.reason) for one in findings],
                      outcome._replace(text=plain(outcome.text), output=plain(outcome.output)), agrees, plain(reason))
