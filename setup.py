@@ -3,6 +3,7 @@
 
 A setup.py, because EasyBuild 4.9 runs on Python 3.6, whose newest setuptools reads no [project] of pyproject.toml.
 """
+
 import os
 import re
 
@@ -11,9 +12,14 @@ from setuptools import find_packages, setup
 
 def list_data_files(folder, target):
     """Return [(folder of the installation, [files])] of all files below folder (str), for data_files."""
-    return [(os.path.join(target, os.path.relpath(place, folder)),
-             [os.path.join(place, name) for name in sorted(names)])
-            for place, _, names in sorted(os.walk(folder)) if names]
+    return [
+        (
+            os.path.join(target, os.path.relpath(place, folder)),
+            [os.path.join(place, name) for name in sorted(names)],
+        )
+        for place, _, names in sorted(os.walk(folder))
+        if names
+    ]
 
 
 def read_constant(name):
@@ -43,11 +49,17 @@ setup(
     license='MIT',
     python_requires='>=3.6',
     extras_require=read_extras(),
-    packages=find_packages(include=['osu_container', 'osu_container.*']) + [
-        'easybuild.easyblocks.generic', 'osu_container.scripts'],
+    packages=find_packages(include=['osu_container', 'osu_container.*'])
+    + ['easybuild.easyblocks.generic', 'osu_container.scripts'],
     # EasyBuild itself owns the packages easybuild.easyblocks and .generic: only our modules are added
-    package_dir={'easybuild.easyblocks.generic': 'easyblocks/generic', 'osu_container.scripts': 'scripts'},
-    package_data={'osu_container': ['*', '*/*', '*/*/*', '*/*/*/*'], 'osu_container.scripts': ['*']},
+    package_dir={
+        'easybuild.easyblocks.generic': 'easyblocks/generic',
+        'osu_container.scripts': 'scripts',
+    },
+    package_data={
+        'osu_container': ['*', '*/*', '*/*/*', '*/*/*/*'],
+        'osu_container.scripts': ['*'],
+    },
     data_files=list_data_files('easyconfigs', os.path.join('easybuild', 'easyconfigs')),
     entry_points={'console_scripts': ['osu-container = osu_container.cli:command']},
 )

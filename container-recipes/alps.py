@@ -3,6 +3,7 @@
 The processor of the machine that builds is that of the image: Alps needs aarch64. A GPU is not needed. Never built by
 this project: it has no GH200, and its test machines reach no registry. How it runs there: docs/other-systems.md.
 """
+
 # ruff: noqa: F821  HPCCM provides USERARG, Stage0, Stage1 and stages
 import hpccm
 
@@ -19,14 +20,34 @@ from osu_container.build.recipes.images import (
 from osu_container.build.recipes.versions import CUDA, SOURCES
 
 images, release = CUDA[ALPS_CUDA], SOURCES['openmpi-source']['version']
-loader_step = slingshot.add_loader_paths('/opt/openmpi', '/opt/pmix', '/opt/ucx', *ALPS_PARTS['network'])
+loader_step = slingshot.add_loader_paths(
+    '/opt/openmpi', '/opt/pmix', '/opt/ucx', *ALPS_PARTS['network']
+)
 steps = {
-    'network': [slingshot.build_hwloc(), slingshot.build_xpmem(), slingshot.build_gdrcopy(), slingshot.build_libcxi(ALPS_SHS),
-                slingshot.build_libfabric(NEWEST_LIBFABRIC, True, slingshot.list_libfabric_cuda_options(slingshot.CUDA_PREFIX),
-                                    extra_providers=['efa', 'lnx'])],
-    'mpi': [slingshot.add_cuda_stubs(), slingshot.build_ucx(), slingshot.build_pmix(), slingshot.build_openmpi(), slingshot.remove_cuda_stubs()],
-    'benchmarks': [slingshot.add_cuda_stubs(), common.build_osu_benchmarks('/opt/openmpi/bin', slingshot.list_osu_cuda_options()),
-                   slingshot.remove_cuda_stubs()],
+    'network': [
+        slingshot.build_hwloc(),
+        slingshot.build_xpmem(),
+        slingshot.build_gdrcopy(),
+        slingshot.build_libcxi(ALPS_SHS),
+        slingshot.build_libfabric(
+            NEWEST_LIBFABRIC,
+            True,
+            slingshot.list_libfabric_cuda_options(slingshot.CUDA_PREFIX),
+            extra_providers=['efa', 'lnx'],
+        ),
+    ],
+    'mpi': [
+        slingshot.add_cuda_stubs(),
+        slingshot.build_ucx(),
+        slingshot.build_pmix(),
+        slingshot.build_openmpi(),
+        slingshot.remove_cuda_stubs(),
+    ],
+    'benchmarks': [
+        slingshot.add_cuda_stubs(),
+        common.build_osu_benchmarks('/opt/openmpi/bin', slingshot.list_osu_cuda_options()),
+        slingshot.remove_cuda_stubs(),
+    ],
 }
 
 # The stages: HPCCM makes two, this needs four.
@@ -35,7 +56,9 @@ stages[0] += common.add_header(USERARG['name'], 'c')
 for number, part in enumerate(steps):
     stage = stages[number]
     stage += common.start_stage(part, images['build'], 'ubuntu24')
-    stage += common.install_packages(*slingshot.TOOLS, *slingshot.NETWORK_BUILD, 'libevent-dev', 'libibverbs-dev', 'zlib1g-dev')
+    stage += common.install_packages(
+        *slingshot.TOOLS, *slingshot.NETWORK_BUILD, 'libevent-dev', 'libibverbs-dev', 'zlib1g-dev'
+    )
     for before in list(steps)[:number]:
         stage += common.copy_stage_paths(before, *ALPS_PARTS[before])
     stage += common.copy_files(*list_part_sources(ALPS_PARTS[part]))
@@ -46,18 +69,35 @@ for number, part in enumerate(steps):
 # another base than that of the builds, so another build argument
 runtime = stages[-1]
 runtime += common.start_stage('runtime', images['runtime'], 'ubuntu24', name='RUNTIME_BASE')
-runtime += common.install_packages(*slingshot.NETWORK_RUN, 'ibverbs-providers', 'libevent-core-2.1-7',
-                           'libevent-pthreads-2.1-7', 'libibverbs1', 'zlib1g')
-runtime += common.copy_stage_paths('network', *slingshot.list_runtime_folders(*ALPS_PARTS['network']))
+runtime += common.install_packages(
+    *slingshot.NETWORK_RUN,
+    'ibverbs-providers',
+    'libevent-core-2.1-7',
+    'libevent-pthreads-2.1-7',
+    'libibverbs1',
+    'zlib1g',
+)
+runtime += common.copy_stage_paths(
+    'network', *slingshot.list_runtime_folders(*ALPS_PARTS['network'])
+)
 runtime += common.copy_stage_paths('mpi', *ALPS_PARTS['mpi'])
 runtime += common.copy_stage_paths('benchmarks', *ALPS_PARTS['benchmarks'])
 runtime += loader_step
 runtime += common.add_creation_time()
 runtime += common.add_labels(
-    f'Open MPI {release}', common.format_build_argument('OSU', common.OSU_LABEL),
-    common.combine_licences(*ALPS_SOURCES, extra_licences=['LicenseRef-NVIDIA-CUDA']), NEWEST_LIBFABRIC,
-    get_libcxi_version(ALPS_SHS), f'CUDA {ALPS_CUDA}', title='OSU Micro-Benchmarks with {mpi} for Alps', entrypoint='none')
+    f'Open MPI {release}',
+    common.format_build_argument('OSU', common.OSU_LABEL),
+    common.combine_licences(*ALPS_SOURCES, extra_licences=['LicenseRef-NVIDIA-CUDA']),
+    NEWEST_LIBFABRIC,
+    get_libcxi_version(ALPS_SHS),
+    f'CUDA {ALPS_CUDA}',
+    title='OSU Micro-Benchmarks with {mpi} for Alps',
+    entrypoint='none',
+)
 runtime += slingshot.add_stack_test(
-    NEWEST_LIBFABRIC, slingshot.VERSION_CHECKS['openmpi'].format(release),
-    '/opt/openmpi/bin/mpirun --allow-run-as-root -n 2', checks=[slingshot.CXI_CHECK],
-    driver=('libcuda.so.1', 'libnvidia-ml.so.1'))
+    NEWEST_LIBFABRIC,
+    slingshot.VERSION_CHECKS['openmpi'].format(release),
+    '/opt/openmpi/bin/mpirun --allow-run-as-root -n 2',
+    checks=[slingshot.CXI_CHECK],
+    driver=('libcuda.so.1', 'libnvidia-ml.so.1'),
+)

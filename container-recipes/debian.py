@@ -2,6 +2,7 @@
 
 libfabric has GPU memory and no cxi: libcxi is not in Debian. A Debian mirror must be reached; a GPU is not needed.
 """
+
 # ruff: noqa: F821  HPCCM provides USERARG, Stage0, Stage1 and stages
 import hpccm
 
@@ -26,7 +27,11 @@ rocm_tools = [] if gpu == 'cuda' else debian.ROCM_BUILD
 programs = common.describe_benchmarks(osu, mpi)
 
 # The stages: HPCCM makes two; CUDA's tools take one more.
-toolkit, fabric, middle, benchmarks, runtime = stages[:] = [Stage0, Stage1, *(hpccm.Stage() for _ in range(3))]
+toolkit, fabric, middle, benchmarks, runtime = stages[:] = [
+    Stage0,
+    Stage1,
+    *(hpccm.Stage() for _ in range(3)),
+]
 if gpu == 'rocm':
     stages.remove(toolkit)
 
@@ -38,20 +43,34 @@ if gpu == 'cuda':
     toolkit += debian.install_cuda_toolkit()
     toolkit += common.pack_paths(slingshot.CUDA_PREFIX)
 
-fabric += debian.start_build_stage('network', release, 'libnuma-dev', 'libpciaccess-dev', *rocm_tools)
+fabric += debian.start_build_stage(
+    'network', release, 'libnuma-dev', 'libpciaccess-dev', *rocm_tools
+)
 fabric += common.copy_files(*list_part_sources(NETWORK_PARTS))
 if gpu == 'cuda':
     fabric += common.copy_stage_paths('toolkit', slingshot.CUDA_PREFIX)
 fabric += slingshot.add_loader_paths(*network)
 fabric += slingshot.build_hwloc('hwloc-2.9.0')
 fabric += slingshot.build_libfabric(
-    DEBIAN_LIBFABRIC, False, slingshot.list_libfabric_rocr_options(debian.ROCM_PREFIX) if gpu == 'rocm' else
-    slingshot.list_libfabric_cuda_options(slingshot.CUDA_PREFIX, gdrcopy=False), xpmem=False, prepare=['./autogen.sh'])
+    DEBIAN_LIBFABRIC,
+    False,
+    slingshot.list_libfabric_rocr_options(debian.ROCM_PREFIX)
+    if gpu == 'rocm'
+    else slingshot.list_libfabric_cuda_options(slingshot.CUDA_PREFIX, gdrcopy=False),
+    xpmem=False,
+    prepare=['./autogen.sh'],
+)
 fabric += common.pack_paths(*network)
 
-middle += debian.start_build_stage('mpi', release, 'libnuma-dev', 'libpciaccess-dev', *rocm_tools,
-                       *(['flex', 'libevent-dev', 'zlib1g-dev'] if mpi == 'openmpi' else []),
-                       *(debian.CUDA_COMPILERS if gpu == 'cuda' else []))
+middle += debian.start_build_stage(
+    'mpi',
+    release,
+    'libnuma-dev',
+    'libpciaccess-dev',
+    *rocm_tools,
+    *(['flex', 'libevent-dev', 'zlib1g-dev'] if mpi == 'openmpi' else []),
+    *(debian.CUDA_COMPILERS if gpu == 'cuda' else []),
+)
 middle += common.copy_files(*list_part_sources(mpi_parts))
 if gpu == 'cuda':
     middle += common.copy_stage_paths('toolkit', slingshot.CUDA_PREFIX)
@@ -61,15 +80,24 @@ if gpu == 'cuda':
     middle += slingshot.add_cuda_stubs()
 if mpi == 'mpich':
     middle += slingshot.build_mpich(
-        version, slingshot.list_mpich_hip_options(debian.ROCM_PREFIX, *gpus) if gpu == 'rocm' else
-        slingshot.list_mpich_cuda_options(slingshot.CUDA_PREFIX, *gpus), fabric=debian.MPICH_LIBFABRIC_PREFIX, xpmem=False,
-        prepare=[*debian.build_mpich_libfabric(), *debian.reduce_yaksa_kernels()])
+        version,
+        slingshot.list_mpich_hip_options(debian.ROCM_PREFIX, *gpus)
+        if gpu == 'rocm'
+        else slingshot.list_mpich_cuda_options(slingshot.CUDA_PREFIX, *gpus),
+        fabric=debian.MPICH_LIBFABRIC_PREFIX,
+        xpmem=False,
+        prepare=[*debian.build_mpich_libfabric(), *debian.reduce_yaksa_kernels()],
+    )
 else:
-    middle += slingshot.build_openmpi('openmpi-source-5.0.7', network=(), pmix='internal', oshmem=False)
+    middle += slingshot.build_openmpi(
+        'openmpi-source-5.0.7', network=(), pmix='internal', oshmem=False
+    )
 middle += common.pack_paths(*mpis)
 
 if osu == 'c':
-    benchmarks += debian.start_build_stage('benchmarks', release, 'libnuma-dev', 'libpciaccess-dev', *rocm_tools)
+    benchmarks += debian.start_build_stage(
+        'benchmarks', release, 'libnuma-dev', 'libpciaccess-dev', *rocm_tools
+    )
     benchmarks += common.copy_files('osu')
     if gpu == 'cuda':
         benchmarks += common.copy_stage_paths('toolkit', slingshot.CUDA_PREFIX)
@@ -78,8 +106,12 @@ if osu == 'c':
     benchmarks += slingshot.add_loader_paths(*mpis, *network)
     if gpu == 'cuda':
         benchmarks += slingshot.add_cuda_stubs()
-    benchmarks += common.build_osu_benchmarks(f'/opt/{mpi}/bin', slingshot.list_osu_rocm_options(debian.ROCM_PREFIX) if gpu == 'rocm' else
-                                  slingshot.list_osu_cuda_options())
+    benchmarks += common.build_osu_benchmarks(
+        f'/opt/{mpi}/bin',
+        slingshot.list_osu_rocm_options(debian.ROCM_PREFIX)
+        if gpu == 'rocm'
+        else slingshot.list_osu_cuda_options(),
+    )
 else:
     benchmarks += common.start_debian_stage('benchmarks', release)
     benchmarks += common.install_packages('python3')
@@ -88,9 +120,16 @@ else:
 benchmarks += common.pack_paths('/opt/osu')
 
 runtime += common.start_debian_stage('runtime', release)
-runtime += common.install_packages('python3', 'libnuma1', 'libpciaccess0',
-                           *(['libevent-core-2.1-7t64', 'libevent-pthreads-2.1-7t64', 'zlib1g'] if mpi == 'openmpi'
-                             else []))
+runtime += common.install_packages(
+    'python3',
+    'libnuma1',
+    'libpciaccess0',
+    *(
+        ['libevent-core-2.1-7t64', 'libevent-pthreads-2.1-7t64', 'zlib1g']
+        if mpi == 'openmpi'
+        else []
+    ),
+)
 runtime += common.copy_stage_paths('network', *slingshot.list_runtime_folders(*network))
 runtime += common.copy_stage_paths('mpi', *mpis)
 runtime += common.copy_stage_paths('benchmarks', '/opt/osu')
@@ -101,12 +140,29 @@ runtime += slingshot.add_loader_paths(*mpis, *network)
 runtime += common.install_entrypoint()
 runtime += common.add_creation_time()
 runtime += common.add_labels(
-    f'{TITLES[mpi]} {version}', programs.label,
-    common.combine_licences(*list_part_sources({**NETWORK_PARTS, **mpi_parts}), programs.source, extra_licences=debian.GPU_LICENCES[gpu]),
-    DEBIAN_LIBFABRIC, gpu=' '.join([VENDORS[gpu], facts['release'], *(
-        gpus if gpu == 'rocm' else [f'sm_{name}' for name in gpus])]))
+    f'{TITLES[mpi]} {version}',
+    programs.label,
+    common.combine_licences(
+        *list_part_sources({**NETWORK_PARTS, **mpi_parts}),
+        programs.source,
+        extra_licences=debian.GPU_LICENCES[gpu],
+    ),
+    DEBIAN_LIBFABRIC,
+    gpu=' '.join(
+        [
+            VENDORS[gpu],
+            facts['release'],
+            *(gpus if gpu == 'rocm' else [f'sm_{name}' for name in gpus]),
+        ]
+    ),
+)
 runtime += slingshot.add_stack_test(
-    DEBIAN_LIBFABRIC, slingshot.VERSION_CHECKS[mpi].format(version),
-    'FI_PROVIDER=tcp MPIR_CVAR_ENABLE_GPU=0 /opt/mpich/bin/mpiexec -n 2' if mpi == 'mpich' else
-    '/opt/openmpi/bin/mpirun --allow-run-as-root --map-by :oversubscribe -n 2',
-    programs=programs.find, checks=debian.check_gpu_libraries(gpu), driver=debian.CUDA_DRIVER if gpu == 'cuda' else ())
+    DEBIAN_LIBFABRIC,
+    slingshot.VERSION_CHECKS[mpi].format(version),
+    'FI_PROVIDER=tcp MPIR_CVAR_ENABLE_GPU=0 /opt/mpich/bin/mpiexec -n 2'
+    if mpi == 'mpich'
+    else '/opt/openmpi/bin/mpirun --allow-run-as-root --map-by :oversubscribe -n 2',
+    programs=programs.find,
+    checks=debian.check_gpu_libraries(gpu),
+    driver=debian.CUDA_DRIVER if gpu == 'cuda' else (),
+)

@@ -3,6 +3,7 @@
 repo.radeon.com (AMD) and an Ubuntu mirror must be reached for the build; a GPU is not needed. Never built by this
 project: it has no MI250X, and its test machines reach neither registry nor AMD.
 """
+
 # ruff: noqa: F821  HPCCM provides USERARG, Stage0, Stage1 and stages
 import hpccm
 
@@ -10,14 +11,19 @@ from osu_container.build.recipes import common, slingshot
 from osu_container.build.recipes.images import (
     LUMI_SHS,
     NETWORK_SOURCES,
-    list_libcxi_sources,
     get_libcxi_version,
-    select_rccl_plugin,
+    list_libcxi_sources,
     list_lumi_sources,
+    select_rccl_plugin,
 )
 from osu_container.build.recipes.versions import GPU, ROCM, is_newer
 
-rocm, mpich, libfabric, libcxi = USERARG['rocm'], USERARG['mpich'], USERARG['libfabric'], USERARG['libcxi']
+rocm, mpich, libfabric, libcxi = (
+    USERARG['rocm'],
+    USERARG['mpich'],
+    USERARG['libfabric'],
+    USERARG['libcxi'],
+)
 with_libcxi = libcxi == 'yes'
 with_cxi = slingshot.has_cxi(libfabric, with_libcxi)
 plugin = select_rccl_plugin(rocm, libfabric)
@@ -26,7 +32,11 @@ gpu = f'/opt/rocm-{rocm}'
 network = ['/opt/hwloc', '/opt/libfabric', '/opt/xpmem', *(['/opt/libcxi'] if with_libcxi else [])]
 
 # The stages: HPCCM makes two, this needs six.
-libraries, fabric, mpi, rccl, benchmarks, runtime = stages[:] = [Stage0, Stage1, *(hpccm.Stage() for _ in range(4))]
+libraries, fabric, mpi, rccl, benchmarks, runtime = stages[:] = [
+    Stage0,
+    Stage1,
+    *(hpccm.Stage() for _ in range(4)),
+]
 if not plugin:
     stages.remove(rccl)
 
@@ -42,21 +52,30 @@ libraries += common.pack_paths(gpu)
 
 fabric += slingshot.start_ubuntu_stage('network', release)
 fabric += common.install_packages(*slingshot.TOOLS, *slingshot.NETWORK_BUILD, *slingshot.ROCM_RUN)
-fabric += common.copy_files(*NETWORK_SOURCES, *(list_libcxi_sources(LUMI_SHS) if with_libcxi else ()),
-                       f'libfabric-{libfabric}')
+fabric += common.copy_files(
+    *NETWORK_SOURCES,
+    *(list_libcxi_sources(LUMI_SHS) if with_libcxi else ()),
+    f'libfabric-{libfabric}',
+)
 fabric += common.copy_stage_paths('rocm', gpu)
 fabric += slingshot.add_loader_paths(*network, gpu)
 fabric += slingshot.build_hwloc()
 fabric += slingshot.build_xpmem()
 if with_libcxi:
     fabric += slingshot.build_libcxi(LUMI_SHS)
-fabric += slingshot.build_libfabric(libfabric, with_libcxi, slingshot.list_libfabric_rocr_options(gpu), extra_providers=['lnx'] if with_cxi and
-                              not is_newer('2.1', libfabric) else [])
+fabric += slingshot.build_libfabric(
+    libfabric,
+    with_libcxi,
+    slingshot.list_libfabric_rocr_options(gpu),
+    extra_providers=['lnx'] if with_cxi and not is_newer('2.1', libfabric) else [],
+)
 fabric += common.pack_paths(*network)
 
 mpi += slingshot.start_ubuntu_stage('mpi', release)
 mpi += common.install_packages(*slingshot.TOOLS, *slingshot.NETWORK_RUN)
-mpi += common.copy_files(f'mpich-source-{mpich}', *(['rocm-key'] if slingshot.mpich_uses_gpu(mpich) else []))
+mpi += common.copy_files(
+    f'mpich-source-{mpich}', *(['rocm-key'] if slingshot.mpich_uses_gpu(mpich) else [])
+)
 if slingshot.mpich_uses_gpu(mpich):
     mpi += slingshot.add_rocm_repository(rocm)
     mpi += common.install_packages('hip-dev', 'hip-runtime-amd', 'hipcc', 'rocm-device-libs')
@@ -91,15 +110,25 @@ runtime += common.copy_stage_paths('mpi', '/opt/mpich')
 if plugin:
     runtime += common.copy_stage_paths('plugin', '/opt/rccl-plugin')
 runtime += common.copy_stage_paths('benchmarks', '/opt/osu')
-runtime += slingshot.add_loader_paths('/opt/mpich', *network, *(['/opt/rccl-plugin'] if plugin else []), gpu)
+runtime += slingshot.add_loader_paths(
+    '/opt/mpich', *network, *(['/opt/rccl-plugin'] if plugin else []), gpu
+)
 runtime += common.install_entrypoint()
 runtime += common.add_creation_time()
 runtime += common.add_labels(
-    f'MPICH {mpich}', common.format_build_argument('OSU', common.OSU_LABEL),
-    common.combine_licences(*list_lumi_sources(rocm, mpich, libfabric, libcxi), extra_licences=slingshot.ROCM_LICENCES),
-    libfabric, get_libcxi_version(LUMI_SHS) if with_libcxi else 'none', f'ROCm {rocm} {GPU}',
-    title='OSU Micro-Benchmarks with {mpi} for LUMI')
+    f'MPICH {mpich}',
+    common.format_build_argument('OSU', common.OSU_LABEL),
+    common.combine_licences(
+        *list_lumi_sources(rocm, mpich, libfabric, libcxi), extra_licences=slingshot.ROCM_LICENCES
+    ),
+    libfabric,
+    get_libcxi_version(LUMI_SHS) if with_libcxi else 'none',
+    f'ROCm {rocm} {GPU}',
+    title='OSU Micro-Benchmarks with {mpi} for LUMI',
+)
 runtime += slingshot.add_stack_test(
-    libfabric, slingshot.VERSION_CHECKS['mpich'].format(mpich),
+    libfabric,
+    slingshot.VERSION_CHECKS['mpich'].format(mpich),
     'FI_PROVIDER=tcp MPIR_CVAR_ENABLE_GPU=0 /opt/mpich/bin/mpiexec -n 2',
-    checks=[slingshot.CXI_CHECK] if with_cxi else [])
+    checks=[slingshot.CXI_CHECK] if with_cxi else [],
+)

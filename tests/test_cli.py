@@ -20,16 +20,23 @@ from osu_container.bench.compare import cli as compare
 from osu_container.check.cli import EXIT_CODES
 from osu_container.cli import COMMANDS, Parser, main
 from tests.helpers.machine import PROJECT, PYTHON_36, run
-from tests.proof.test_judging import write_proofs, rank
+from tests.proof.test_judging import rank, write_proofs
 
 COMMAND = PROJECT / 'scripts' / 'osu-container'
 
 
-@pytest.mark.parametrize('arguments, usage, meant', [
-    (['chek', 'x.sif'], 'osu-container', 'check'), (['image', 'list', '--jsn'], 'osu-container image list', '--json'),
-    (['bench', '--tag', 'quik'], 'osu-container bench', 'quick'),
-    (['bench', '--dryrun=1'], 'osu-container bench', '--dry-run'), (['nonsense'], 'osu-container', None),
-    (['why', '--xyzzy'], 'osu-container why', None), (['image', 'list', '--xyzzy'], 'osu-container image list', None)])
+@pytest.mark.parametrize(
+    'arguments, usage, meant',
+    [
+        (['chek', 'x.sif'], 'osu-container', 'check'),
+        (['image', 'list', '--jsn'], 'osu-container image list', '--json'),
+        (['bench', '--tag', 'quik'], 'osu-container bench', 'quick'),
+        (['bench', '--dryrun=1'], 'osu-container bench', '--dry-run'),
+        (['nonsense'], 'osu-container', None),
+        (['why', '--xyzzy'], 'osu-container why', None),
+        (['image', 'list', '--xyzzy'], 'osu-container image list', None),
+    ],
+)
 def test_an_unknown_word_is_answered_by_a_similar_one(capsys, arguments, usage, meant):
     with pytest.raises(SystemExit) as ended:
         main(arguments)
@@ -47,7 +54,10 @@ def test_without_a_command_the_help_is_shown(capsys):
 def test_version_names_the_clone(capsys):
     with pytest.raises(SystemExit) as ended:
         main(['--version'])
-    assert ended.value.code == 0 and capsys.readouterr().out == f'osu-container {__version__} ({PROJECT})\n'
+    assert (
+        ended.value.code == 0
+        and capsys.readouterr().out == f'osu-container {__version__} ({PROJECT})\n'
+    )
 
 
 def test_the_package_runs_as_the_command_does():
@@ -68,7 +78,9 @@ def list_commands():
     """Return the commands (list of str), with their subcommands where they have some."""
     found = []
     for name in COMMANDS:
-        below = [one for one in find_parser(name)._actions if isinstance(one, argparse._SubParsersAction)]
+        below = [
+            one for one in find_parser(name)._actions if isinstance(one, argparse._SubParsersAction)
+        ]
         found += [f'{name} {one}' for one in below[0].choices] if below else [name]
     return found
 
@@ -82,7 +94,9 @@ def test_every_help_names_the_exit_codes_and_wrong_usage(command, capsys, monkey
     with pytest.raises(SystemExit) as ended:
         main([*command.split(), '--help'])
     said = capsys.readouterr().out
-    assert ended.value.code == 0 and ' '.join(said.split()).endswith(exit_codes.format_codes(command))
+    assert ended.value.code == 0 and ' '.join(said.split()).endswith(
+        exit_codes.format_codes(command)
+    )
     assert exit_codes.WRONG_USAGE in dict(exit_codes.list_codes(command))
     filled = [line for line in said.splitlines() if not line.startswith('  ') and '|' not in line]
     assert max(map(len, filled)) <= 70, 'in the width of the terminal'
@@ -109,7 +123,11 @@ def test_an_option_means_the_same_in_all_commands():
 def test_exit_code_table_matches_the_commands():
     assert set(exit_codes.CODES) <= set(ALL)
     assert dict(exit_codes.CODES['check']).keys() == {*EXIT_CODES.values(), 1}
-    assert dict(exit_codes.CODES['compare']).keys() == {compare.FINE, compare.WORSE, compare.IMPOSSIBLE}
+    assert dict(exit_codes.CODES['compare']).keys() == {
+        compare.FINE,
+        compare.WORSE,
+        compare.IMPOSSIBLE,
+    }
 
 
 @pytest.mark.skipif(PYTHON_36 is None, reason='no Python 3.6 on this machine')
@@ -121,8 +139,14 @@ def test_python_3_6_suggests_a_similar_option():
 #: Commands that print facts -> a call of each that needs nothing of this machine
 FACTS = {
     'check': ['osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0', '--site', 'frontier'],
-    'discover': ['--sysroot', 'host'], 'why': ['failed.out'], 'image list': [], 'reference list': [],
-    'compare': ['lumi-g-2025-03:opensource'], 'proof': ['7.0'], 'import': ['job.out', '-o', 'run']}
+    'discover': ['--sysroot', 'host'],
+    'why': ['failed.out'],
+    'image list': [],
+    'reference list': [],
+    'compare': ['lumi-g-2025-03:opensource'],
+    'proof': ['7.0'],
+    'import': ['job.out', '-o', 'run'],
+}
 
 
 @pytest.mark.parametrize('command', FACTS)
@@ -139,9 +163,18 @@ def test_json_is_one_document(command, capsys, monkeypatch, tmp_path):
 
 # ---- tables that fit the terminal
 
-ROWS = [('name', 'P', 'here', '12 MB', 'built 2026-11-20, 3 min', 'what it is for, in some words that have no room'),
-        ('osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0', '', 'unbuilt', '', '', 'short'),
-        ('a', 'b', 'c', 'd', 'e', '')]
+ROWS = [
+    (
+        'name',
+        'P',
+        'here',
+        '12 MB',
+        'built 2026-11-20, 3 min',
+        'what it is for, in some words that have no room',
+    ),
+    ('osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0', '', 'unbuilt', '', '', 'short'),
+    ('a', 'b', 'c', 'd', 'e', ''),
+]
 
 
 @pytest.mark.parametrize('width', [40, 60, 80, 100, 120, 200])
@@ -164,15 +197,32 @@ def run_shell(script, *words):
 def output(tmp_path):
     """A job's output with a message that `osu-container why` knows."""
     path = tmp_path / 'slurm-1.out'
-    path.write_text("osu_bw: /lib/libc.so.6: version `GLIBC_2.38' not found (required by /host/libmpi.so)\n")
+    path.write_text(
+        "osu_bw: /lib/libc.so.6: version `GLIBC_2.38' not found (required by /host/libmpi.so)\n"
+    )
     return path
 
 
-@pytest.mark.parametrize('python', [sys.executable, pytest.param(PYTHON_36, marks=pytest.mark.skipif(
-    not PYTHON_36, reason='no Python 3.6 here'))])
-@pytest.mark.parametrize('closed, code, says', [
-    ('>&-', 0, ''), ('<&-', 0, ''), ('2>&-', 0, ''), ('<&- >&- 2>&-', 0, ''),
-    ('>/dev/full', 1, 'No space left on device'), ('>/dev/full 2>&-', 1, '')])
+@pytest.mark.parametrize(
+    'python',
+    [
+        sys.executable,
+        pytest.param(
+            PYTHON_36, marks=pytest.mark.skipif(not PYTHON_36, reason='no Python 3.6 here')
+        ),
+    ],
+)
+@pytest.mark.parametrize(
+    'closed, code, says',
+    [
+        ('>&-', 0, ''),
+        ('<&-', 0, ''),
+        ('2>&-', 0, ''),
+        ('<&- >&- 2>&-', 0, ''),
+        ('>/dev/full', 1, 'No space left on device'),
+        ('>/dev/full 2>&-', 1, ''),
+    ],
+)
 def test_a_closed_or_full_stream_is_no_traceback(output, python, closed, code, says):
     done = run_shell(f'exec "$@" {closed}', python, '-I', COMMAND, 'why', output)
     assert done.returncode == code and says in done.stderr, done.stderr
@@ -180,33 +230,57 @@ def test_a_closed_or_full_stream_is_no_traceback(output, python, closed, code, s
 
 
 def test_a_file_never_gets_the_number_of_a_closed_stream(tmp_path):
-    script = ('import os, subprocess, sys; sys.path.insert(0, sys.argv[1])\nfrom osu_container import streams\n'
-              'streams.prepare()\nhandle = open(sys.argv[2], "w")\nprint("to nobody", flush=True)\n'
-              'subprocess.call(["echo", "to nobody"])\nsys.exit(0 if handle.fileno() > 2 else 1)')
-    done = run_shell('exec "$@" <&- >&- 2>&-', sys.executable, '-c', script, PROJECT, tmp_path / 'file')
+    script = (
+        'import os, subprocess, sys; sys.path.insert(0, sys.argv[1])\nfrom osu_container import streams\n'
+        'streams.prepare()\nhandle = open(sys.argv[2], "w")\nprint("to nobody", flush=True)\n'
+        'subprocess.call(["echo", "to nobody"])\nsys.exit(0 if handle.fileno() > 2 else 1)'
+    )
+    done = run_shell(
+        'exec "$@" <&- >&- 2>&-', sys.executable, '-c', script, PROJECT, tmp_path / 'file'
+    )
     assert done.returncode == 0 and (tmp_path / 'file').read_text() == ''
 
 
 def test_too_little_memory_is_reported():
-    script = ('import sys; sys.path.insert(0, sys.argv[1])\nfrom osu_container import streams\n'
-              'sys.exit(streams.guarded("osu-container x", lambda: bytearray(1 << 32)))')
+    script = (
+        'import sys; sys.path.insert(0, sys.argv[1])\nfrom osu_container import streams\n'
+        'sys.exit(streams.guarded("osu-container x", lambda: bytearray(1 << 32)))'
+    )
     done = run_shell('ulimit -v 500000; exec "$@"', sys.executable, '-c', script, PROJECT)
-    assert done.returncode == 1 and done.stderr.startswith('osu-container: error: ') and 'ulimit -v' in done.stderr
+    assert (
+        done.returncode == 1
+        and done.stderr.startswith('osu-container: error: ')
+        and 'ulimit -v' in done.stderr
+    )
 
 
 def test_ignored_hangup_stays_ignored_and_handlers_are_removed(output, monkeypatch):
     """nohup. And who calls main() in a process, such as pytest, ends by SIGTERM as before."""
-    during, before = [], {number: signal.getsignal(number) for number in streams.TERMINATION_SIGNALS}
+    during, before = (
+        [],
+        {number: signal.getsignal(number) for number in streams.TERMINATION_SIGNALS},
+    )
     monkeypatch.setattr(sys, 'argv', ['osu-container', 'why', str(output)])
-    monkeypatch.setattr('osu_container.why.cli.main', lambda options: during.extend(map(signal.getsignal, before)) or 0)
+    monkeypatch.setattr(
+        'osu_container.why.cli.main',
+        lambda options: during.extend(map(signal.getsignal, before)) or 0,
+    )
     try:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
-        assert cli.main() == 0 and dict(zip(before, during)) == {**before, signal.SIGHUP: signal.SIG_IGN}
+        assert cli.main() == 0 and dict(zip(before, during)) == {
+            **before,
+            signal.SIGHUP: signal.SIG_IGN,
+        }
         during.clear()
         assert cli.run_command() == 0
-        assert dict(zip(before, during)) == {signal.SIGHUP: signal.SIG_IGN, signal.SIGTERM: streams.handle_signal}
+        assert dict(zip(before, during)) == {
+            signal.SIGHUP: signal.SIG_IGN,
+            signal.SIGTERM: streams.handle_signal,
+        }
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
-        assert signal.getsignal(signal.SIGTERM) is before[signal.SIGTERM] is not streams.handle_signal
+        assert (
+            signal.getsignal(signal.SIGTERM) is before[signal.SIGTERM] is not streams.handle_signal
+        )
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -222,18 +296,27 @@ def test_a_command_runs_in_a_thread(output):
 
 # ---- commands that it has started
 
-@pytest.mark.parametrize('script, code', [
-    ('sleep 60 & echo ready; wait', -signal.SIGTERM),
-    # asked, it ignores that, as does what it has started
-    ('trap "" TERM; sleep 60 & echo ready; wait', -signal.SIGKILL),
-    # it has ended itself, and what it started runs on
-    ('sleep 60 & echo ready', 0)])
+
+@pytest.mark.parametrize(
+    'script, code',
+    [
+        ('sleep 60 & echo ready; wait', -signal.SIGTERM),
+        # asked, it ignores that, as does what it has started
+        ('trap "" TERM; sleep 60 & echo ready; wait', -signal.SIGKILL),
+        # it has ended itself, and what it started runs on
+        ('sleep 60 & echo ready', 0),
+    ],
+)
 def test_process_group_is_terminated_with_its_children(script, code):
-    with subprocess.Popen(['sh', '-c', script], start_new_session=True, stdout=subprocess.PIPE) as child:
+    with subprocess.Popen(
+        ['sh', '-c', script], start_new_session=True, stdout=subprocess.PIPE
+    ) as child:
         assert child.stdout.readline()
         if not code:
             child.wait(60)
         begin = time.monotonic()
         streams.terminate_process_group(child, patience=0.5)
         assert child.returncode == code
-        assert child.stdout.read() == b'' and time.monotonic() - begin < 30  # the last one that could write is gone
+        assert (
+            child.stdout.read() == b'' and time.monotonic() - begin < 30
+        )  # the last one that could write is gone

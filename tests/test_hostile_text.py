@@ -1,4 +1,5 @@
 """Text of others is data in every output: what reads an output back finds the text that went in, and nothing beside."""
+
 import ast
 import contextlib
 import io
@@ -55,9 +56,12 @@ def easybuild():
 
 # ---- Lua
 
+
 @mark_examples(300, 20000)
 def test_a_lua_string_is_the_text(lua, number):
-    check_examples(lambda text: _same(lua('return ' + quote_lua(text))[1], text), number, text=PATHS)
+    check_examples(
+        lambda text: _same(lua('return ' + quote_lua(text))[1], text), number, text=PATHS
+    )
 
 
 def _same(found, text):
@@ -67,18 +71,47 @@ def _same(found, text):
 @mark_examples(60, 2000)
 def test_modulefile_contains_image_and_site_texts_verbatim(lua, easybuild, number):
     """What it calls is what it calls with plain texts, but for the texts themselves."""
+
     def module(name, folder, program, why):
         known = make_facts()
-        known['image'].update(file=name, library_path=[folder], programs={program: folder}, mpi='MPICH 4.2.3',
-                              rccl_plugin_folder=folder)
-        known['host']['injected'][0].update(path=folder + '/libfabric.so.1', what='libfabric ' + why)
-        fact = {'value': 'cxi', 'why': why, 'source': why, 'date': '2026-11-23', 'evidence': EVIDENCE[0]}
-        return lua(easybuild(site='lumi-25.03', approach='hybrid', facts=known, replaced={'provider': fact},
-                             again='eb ' + shlex.quote(name)))[0]
+        known['image'].update(
+            file=name,
+            library_path=[folder],
+            programs={program: folder},
+            mpi='MPICH 4.2.3',
+            rccl_plugin_folder=folder,
+        )
+        known['host']['injected'][0].update(
+            path=folder + '/libfabric.so.1', what='libfabric ' + why
+        )
+        fact = {
+            'value': 'cxi',
+            'why': why,
+            'source': why,
+            'date': '2026-11-23',
+            'evidence': EVIDENCE[0],
+        }
+        return lua(
+            easybuild(
+                site='lumi-25.03',
+                approach='hybrid',
+                facts=known,
+                replaced={'provider': fact},
+                again='eb ' + shlex.quote(name),
+            )
+        )[0]
 
     def shape(calls):
-        return [(row[0], row[1] if row[0] in ('setenv', 'pushenv', 'prepend_path', 'append_path') else len(row))
-                for row in calls]
+        return [
+            (
+                row[0],
+                row[1]
+                if row[0] in ('setenv', 'pushenv', 'prepend_path', 'append_path')
+                else len(row),
+            )
+            for row in calls
+        ]
+
     plain = module('x.sif', '/opt/lib', 'lmp', 'it is so')
 
     def check(name, folder, program, why):
@@ -86,6 +119,7 @@ def test_modulefile_contains_image_and_site_texts_verbatim(lua, easybuild, numbe
         assert shape(calls) == shape(plain)
         assert 'os.execute' not in {row[0] for row in calls}
         assert ['setenv', 'SIF', '/install/' + name] in calls
+
     check_examples(check, number, name=NAMES, folder=PATHS, program=NAMES, why=TEXTS)
 
 
@@ -97,11 +131,16 @@ def test_modulefile_contains_image_and_site_texts_verbatim(lua, easybuild, numbe
 def test_path_in_a_command_is_one_visible_bash_word(tmp_path, number, locale):
     def check(name):
         code = f'printf "%s\\0" {shell.quote_path(name)} {shell.quote(name)}'
-        done = subprocess.run(['bash', '-c', code], cwd=tmp_path, capture_output=True,
-                              env={'PATH': os.environ['PATH'], 'LC_ALL': locale})
+        done = subprocess.run(
+            ['bash', '-c', code],
+            cwd=tmp_path,
+            capture_output=True,
+            env={'PATH': os.environ['PATH'], 'LC_ALL': locale},
+        )
         plain = os.path.join('.', name) if name.startswith('-') else name
         assert '\n' not in code and not CONTROL.search(code) and not done.stderr
         assert [os.fsdecode(word) for word in done.stdout.split(b'\0')] == [plain, name, '']
+
     check_examples(check, number, name=NAMES)
     assert not (tmp_path / 'owned').exists()
 
@@ -120,17 +159,34 @@ def test_run_texts_stay_text_on_the_page_and_in_files(tmp_path, number):
 
     def page(site, programs, reason, tag, series):
         (tmp_path / 'run' / run_files.RESULTS_FILE).unlink(missing_ok=True)
-        make_run(tmp_path / 'run', approaches=('native', 'pure'), cases=CASES, repeats=1, sizes=(1, 64),
-                 site=site, programs=programs, tag=tag, failures=[('pure', CASES[1], 'failed: ' + reason)])
+        make_run(
+            tmp_path / 'run',
+            approaches=('native', 'pure'),
+            cases=CASES,
+            repeats=1,
+            sizes=(1, 64),
+            site=site,
+            programs=programs,
+            tag=tag,
+            failures=[('pure', CASES[1], 'failed: ' + reason)],
+        )
         path = tmp_path / 'run' / run_files.RESULTS_FILE
-        path.write_text(path.read_text().replace('"approach": "pure"', '"approach": ' + json.dumps(series)))
-        told = capture_output('report', tmp_path / 'run', '--force', '-o', made['html'], '--picture', made['svg'])
+        path.write_text(
+            path.read_text().replace('"approach": "pure"', '"approach": ' + json.dumps(series))
+        )
+        told = capture_output(
+            'report', tmp_path / 'run', '--force', '-o', made['html'], '--picture', made['svg']
+        )
         assert 'report.html' in told, told
         parsed = Tables(made['html'].read_text())
         attributes = {(tag, name) for tag, found in parsed.attributes for name in found}
         drawn = xml.etree.ElementTree.fromstring(made['svg'].read_text())
-        return (Counter(name for name in parsed.tags if name not in ('br', 'wbr')), attributes,
-                Counter(one.tag for one in drawn.iter() if one.tag[-5:] != 'tspan'))
+        return (
+            Counter(name for name in parsed.tags if name not in ('br', 'wbr')),
+            attributes,
+            Counter(one.tag for one in drawn.iter() if one.tag[-5:] != 'tspan'),
+        )
+
     plain = page('here', 'C programs', 'it broke', 'quick', 'ab')
 
     def check(**texts):
@@ -138,47 +194,77 @@ def test_run_texts_stay_text_on_the_page_and_in_files(tmp_path, number):
         for one in made.values():
             with open(one, newline='') as handle:
                 assert not CONTROL.search(handle.read()), one
+
     whole = TEXTS.map(lambda text: text.encode('utf-8', 'replace').decode())
     check_examples(check, number, site=whole, programs=whole, reason=whole, tag=whole, series=whole)
 
 
 # ---- easyconfigs, site files, definition files, settings of ReFrame
 
+
 @mark_examples(100, 3000)
 def test_eb_reads_the_easyconfig_that_new_writes(easybuild, number):
     def values(image, programs, example, title):
         labels = {'org.opencontainers.image.title': title, 'org.opencontainers.image.url': title}
-        return easyconfig.build_parameters('app', 'pure', image, 'a' * 64, programs, example, 'no library of the host', labels)
-    plain = list(easybuild(easyconfig=easyconfig.render_easyconfig(values('x.sif', ['lmp'], 'lmp', 'LAMMPS'))))
+        return easyconfig.build_parameters(
+            'app', 'pure', image, 'a' * 64, programs, example, 'no library of the host', labels
+        )
+
+    plain = list(
+        easybuild(
+            easyconfig=easyconfig.render_easyconfig(values('x.sif', ['lmp'], 'lmp', 'LAMMPS'))
+        )
+    )
 
     def check(**texts):
         wanted = values(**texts)
         found = easybuild(easyconfig=easyconfig.render_easyconfig(wanted))
         assert {name: found[name] for name in wanted} == wanted and list(found) == plain
         assert not CONTROL.search(found['description'] + found['homepage'])
-    check_examples(check, number, image=NAMES, programs=st.lists(NAMES, min_size=1, max_size=40), example=TEXTS, title=TEXTS)
+
+    check_examples(
+        check,
+        number,
+        image=NAMES,
+        programs=st.lists(NAMES, min_size=1, max_size=40),
+        example=TEXTS,
+        title=TEXTS,
+    )
 
 
 @mark_examples(40, 1000)
 def test_discovered_site_file_contains_host_texts_verbatim(tmp_path, number):
     def check(node, text):
         site = {'based_on': 'plain', 'title': text}
-        source = render_site_file({'name': 'here', 'node': node, 'date': '2026-11-23', 'root': '', 'site': site,
-                            'approaches': [('pure', None)]})
+        source = render_site_file(
+            {
+                'name': 'here',
+                'node': node,
+                'date': '2026-11-23',
+                'root': '',
+                'site': site,
+                'approaches': [('pure', None)],
+            }
+        )
         assert [type(part).__name__ for part in ast.parse(source).body] == ['Assign'] * 3, source
         path = tmp_path / 'site.py'
         path.write_text(source, encoding='utf-8')
         read = SiteFile(str(path))
         assert (read.SITE, read.ROOT, read.SITES) == ('here', '', {'here': site})
+
     whole = TEXTS.map(lambda text: text.encode('utf-8', 'replace').decode())
     check_examples(check, number, node=whole, text=whole)
 
 
 # ---- the terminal
 
+
 def capture_output(*arguments):
     """Return all that a command says (str), as it goes to the terminal."""
-    raw = [io.TextIOWrapper(io.BytesIO(), 'utf-8', errors='backslashreplace', write_through=True) for _ in range(2)]
+    raw = [
+        io.TextIOWrapper(io.BytesIO(), 'utf-8', errors='backslashreplace', write_through=True)
+        for _ in range(2)
+    ]
     with contextlib.redirect_stdout(raw[0]), contextlib.redirect_stderr(raw[1]):
         try:
             cli.main([str(argument) for argument in arguments])
@@ -189,18 +275,31 @@ def capture_output(*arguments):
 
 # ---- what a terminal is sent, what Lua reads
 
+
 def list_control_characters(text):
     """Return the characters (list of str) of text that a terminal would obey or show nothing of."""
-    return [letter for letter in text if unicodedata.category(letter) in ('Cc', 'Cf', 'Cs', 'Zl', 'Zp')
-            or letter in '\u115f\u3164\u2800\ufe0f\U000e0100']
+    return [
+        letter
+        for letter in text
+        if unicodedata.category(letter) in ('Cc', 'Cf', 'Cs', 'Zl', 'Zp')
+        or letter in '\u115f\u3164\u2800\ufe0f\U000e0100'
+    ]
 
 
-@pytest.mark.parametrize('value, kept', [
-    ({'FI_X_PASSWORD': 'abc', 'UCX_TLS': 'all', 'deep': [{'A_TOKEN': 'abc'}]},
-     {'FI_X_PASSWORD': REDACTED, 'UCX_TLS': 'all', 'deep': [{'A_TOKEN': REDACTED}]}),
-    ('MY_KEY="a b c" lmp -in x=1', f'MY_KEY={REDACTED} lmp -in x=1'),
-    (['docker://me:abc@host:5000/image', 'a@b', 'http://host/a@b'],
-     [f'docker://{REDACTED}@host:5000/image', 'a@b', 'http://host/a@b'])])
+@pytest.mark.parametrize(
+    'value, kept',
+    [
+        (
+            {'FI_X_PASSWORD': 'abc', 'UCX_TLS': 'all', 'deep': [{'A_TOKEN': 'abc'}]},
+            {'FI_X_PASSWORD': REDACTED, 'UCX_TLS': 'all', 'deep': [{'A_TOKEN': REDACTED}]},
+        ),
+        ('MY_KEY="a b c" lmp -in x=1', f'MY_KEY={REDACTED} lmp -in x=1'),
+        (
+            ['docker://me:abc@host:5000/image', 'a@b', 'http://host/a@b'],
+            [f'docker://{REDACTED}@host:5000/image', 'a@b', 'http://host/a@b'],
+        ),
+    ],
+)
 def test_secrets_are_left_out(value, kept):
     assert terminal.redact_secrets(value) == kept
 
@@ -209,7 +308,10 @@ def test_every_character_is_shown_or_named():
     for number in [*range(0x10000), *range(0x10000, 0x110000, 97)]:
         shown = terminal.escape_line(chr(number))
         assert shown and not list_control_characters(shown), hex(number)
-    assert terminal.escape_line('a\x1b[31m\n') == 'a\\x1b[31m\\x0a' and terminal.escape_text('a\r\n') == 'a\\x0d\n'
+    assert (
+        terminal.escape_line('a\x1b[31m\n') == 'a\\x1b[31m\\x0a'
+        and terminal.escape_text('a\r\n') == 'a\\x0d\n'
+    )
 
 
 def test_streams_escape_control_characters_and_are_restored(monkeypatch):

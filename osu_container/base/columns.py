@@ -3,6 +3,7 @@ Text for a terminal: how wide it is, and tables and paragraphs that fit.
 
 Python 3.6 and its standard library only: the commands of installed modules use it too.
 """
+
 import shutil
 import textwrap
 
@@ -29,8 +30,14 @@ def fill_text(text, initial_indent='', subsequent_indent='', columns=None):
 
     Words, such as paths, are never cut. room: int, columns, those of a paragraph without it.
     """
-    return textwrap.fill(text, columns or get_paragraph_width(), initial_indent=initial_indent, subsequent_indent=subsequent_indent, break_on_hyphens=False,
-                         break_long_words=False)
+    return textwrap.fill(
+        text,
+        columns or get_paragraph_width(),
+        initial_indent=initial_indent,
+        subsequent_indent=subsequent_indent,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
 
 
 def format_table(rows, right_aligned=(), indent=''):
@@ -43,13 +50,22 @@ def format_table(rows, right_aligned=(), indent=''):
     sizes = [max(map(len, cells)) for cells in zip(*rows)]
     lines = []
     for row in rows:
-        cells = [cell.rjust(size) if number in right_aligned else cell.ljust(size)
-                 for number, (cell, size) in enumerate(zip(row, sizes))]
+        cells = [
+            cell.rjust(size) if number in right_aligned else cell.ljust(size)
+            for number, (cell, size) in enumerate(zip(row, sizes))
+        ]
         lead = indent + ''.join(cell + GAP for cell in cells[:-1])
         text = (lead + cells[-1]).rstrip()
         if len(text) > get_line_width():
-            beside = get_line_width() - len(lead) >= max([_MIN_CELL_WIDTH, *map(len, row[-1].split())])
-            text = fill_text(row[-1], lead, ' ' * len(lead), get_line_width()) if beside else fill_text(
-                text[len(indent):], indent, indent + ' ' * _FOLD_INDENT, get_line_width())
+            beside = get_line_width() - len(lead) >= max(
+                [_MIN_CELL_WIDTH, *map(len, row[-1].split())]
+            )
+            text = (
+                fill_text(row[-1], lead, ' ' * len(lead), get_line_width())
+                if beside
+                else fill_text(
+                    text[len(indent) :], indent, indent + ' ' * _FOLD_INDENT, get_line_width()
+                )
+            )
         lines += text.split('\n')
     return lines

@@ -3,6 +3,7 @@ Read untrusted files: never block at a FIFO; limit the size, and the length of a
 
 Works on Python 3.6 with the standard library only.
 """
+
 import codecs
 import contextlib
 import errno
@@ -38,11 +39,18 @@ SIZE_LIMITS = {
     'text': 1 << 20,
 }
 #: First bytes of what is packed -> (what of Python unpacks it, the command that does so where Python cannot)
-_PACKED_SIGNATURES = {b'\x1f\x8b': ('gzip', 'zcat'), b'\xfd7zXZ': ('lzma', 'xzcat'), b'BZh': ('bz2', 'bzcat'),
-           b'\x28\xb5\x2f\xfd': ('compression.zstd', 'zstdcat')}
+_PACKED_SIGNATURES = {
+    b'\x1f\x8b': ('gzip', 'zcat'),
+    b'\xfd7zXZ': ('lzma', 'xzcat'),
+    b'BZh': ('bz2', 'bzcat'),
+    b'\x28\xb5\x2f\xfd': ('compression.zstd', 'zstdcat'),
+}
 #: First bytes of what is no text -> what it is
-_BINARY_SIGNATURES = {b'\x7fELF': "a program, a library or a core file", b'hsqs': "an image",
-            b'#!/usr/bin/env run-singularity': "an image"}
+_BINARY_SIGNATURES = {
+    b'\x7fELF': "a program, a library or a core file",
+    b'hsqs': "an image",
+    b'#!/usr/bin/env run-singularity': "an image",
+}
 #: Control characters that no text has; NUL fills holes in one
 _CONTROL_CHARACTERS = bytes(bytearray(range(7)) + bytearray(range(14, 27)) + b'\x7f')
 #: A number with more digits is none that was counted or measured: 2 ** 64 has 20. Python needs a time for them that
@@ -56,9 +64,15 @@ class FileTooLargeError(OSError):
     def __init__(self, path, kind, size=None, line=None):
         """kind: one of MOST; size: int, bytes that there are, None where that is not known; line: int, or None."""
         where = 'it' if line is None else 'line %d' % line
-        super(FileTooLargeError, self).__init__(errno.EFBIG, (
-            '%s has more than %d bytes, and no more are read' % (where, SIZE_LIMITS[kind]) if size is None else
-            '%s has %d bytes, at most %d are read' % (where, size, SIZE_LIMITS[kind])), str(path))
+        super(FileTooLargeError, self).__init__(
+            errno.EFBIG,
+            (
+                '%s has more than %d bytes, and no more are read' % (where, SIZE_LIMITS[kind])
+                if size is None
+                else '%s has %d bytes, at most %d are read' % (where, size, SIZE_LIMITS[kind])
+            ),
+            str(path),
+        )
 
 
 @contextlib.contextmanager
@@ -99,8 +113,11 @@ def require_own_folder(folder):
     folder = os.path.abspath(str(folder))
     found, above = os.lstat(folder), os.stat(os.path.dirname(folder))
     if above.st_mode & stat.S_IWOTH and found.st_uid not in (0, os.geteuid()):
-        raise OSError(errno.EPERM, "another user (number %d) has made it, in a folder of everybody's" % found.st_uid,
-                      folder)
+        raise OSError(
+            errno.EPERM,
+            "another user (number %d) has made it, in a folder of everybody's" % found.st_uid,
+            folder,
+        )
 
 
 def open_plain_file(path, is_input_file=True):
@@ -138,7 +155,7 @@ def read_plain_file(path, kind='library', whole=True):
             data += handle.read(max(0, SIZE_LIMITS[kind] + 1 - len(data)))
         if whole and len(data) > SIZE_LIMITS[kind]:
             raise FileTooLargeError(path, kind)
-        return data[:SIZE_LIMITS[kind]]
+        return data[: SIZE_LIMITS[kind]]
 
 
 def read_text(path, kind='text', whole=False):
@@ -160,7 +177,10 @@ class _UnpackedStream(object):
         try:
             return self.handle.read(size)
         except Exception as err:  # of five libraries, each with a class of its own
-            if isinstance(err, (EOFError, zlib.error)) or type(err).__name__ in ('LZMAError', 'ZstdError'):
+            if isinstance(err, (EOFError, zlib.error)) or type(err).__name__ in (
+                'LZMAError',
+                'ZstdError',
+            ):
                 raise OSError(errno.EIO, "what is packed in it is not whole: %s" % err)
             raise
 
@@ -181,13 +201,18 @@ def unpack_stream(handle):
         return handle
     for first, what in _BINARY_SIGNATURES.items():
         if begin.startswith(first):
-            raise ValueError("it is %s, no text: name the file to which the job or program wrote" % what)
+            raise ValueError(
+                "it is %s, no text: name the file to which the job or program wrote" % what
+            )
     for first, (module, command) in _PACKED_SIGNATURES.items():
         if begin.startswith(first):
             try:
                 return _UnpackedStream(importlib.import_module(module).open(handle))
             except ImportError:
-                raise ValueError("it is packed in a way that this Python does not read: %s FILE > FILE.txt" % command)
+                raise ValueError(
+                    "it is packed in a way that this Python does not read: %s FILE > FILE.txt"
+                    % command
+                )
     if begin.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return _UnpackedStream(codecs.EncodedFile(handle, 'utf-8', 'utf-16', 'replace'))
     return handle
@@ -246,7 +271,12 @@ def parse_json(text, object_pairs_hook=None):
     """
     try:
         text = text.decode('utf-8') if isinstance(text, bytes) else text
-        return json.loads(text, parse_int=_parse_integer, parse_constant=_reject_constant, object_pairs_hook=object_pairs_hook)
+        return json.loads(
+            text,
+            parse_int=_parse_integer,
+            parse_constant=_reject_constant,
+            object_pairs_hook=object_pairs_hook,
+        )
     except RecursionError:
         raise ValueError("it is nested too deep")
 

@@ -7,6 +7,7 @@ no other; no link is followed.
 
 Works on Python 3.6 with the standard library only.
 """
+
 import contextlib
 import errno
 import os
@@ -37,14 +38,18 @@ def find_replacement_problem(path):
     Root can give any name to a file: `-o /dev/null --force` would leave a machine without that device.
     """
     # of /dev/stdout, a link, what it leads to may be a plain file
-    of_system = os.path.islink(path) and os.path.realpath(os.path.dirname(os.path.abspath(path))) == '/dev'
+    of_system = (
+        os.path.islink(path) and os.path.realpath(os.path.dirname(os.path.abspath(path))) == '/dev'
+    )
     try:
         if stat.S_ISREG(os.stat(path).st_mode) and not of_system:
             return None
     except OSError:  # it is not there, or a link that leads nowhere
         if not of_system:
             return None
-    return "it is no plain file (a device, a FIFO, a socket or a folder), and no file takes its place"
+    return (
+        "it is no plain file (a device, a FIFO, a socket or a folder), and no file takes its place"
+    )
 
 
 def require_writable(path, force=False):
@@ -56,16 +61,22 @@ def require_writable(path, force=False):
     path = str(path)
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
-        raise OutputFileError(path, "there is no folder %s to write into. Make it, or choose another name" % folder)
+        raise OutputFileError(
+            path, "there is no folder %s to write into. Make it, or choose another name" % folder
+        )
     if not os.path.lexists(path):
         return
     problem = find_replacement_problem(path)
     if problem:
         raise OutputFileError(path, problem + ". Choose another name")
     if files.is_input(path):
-        raise OutputFileError(path, "it is an input of this command, and stays as it is. Choose another name")
+        raise OutputFileError(
+            path, "it is an input of this command, and stays as it is. Choose another name"
+        )
     if not force:
-        raise OutputFileError(path, "it is there already, and stays as it is. To replace it: --force")
+        raise OutputFileError(
+            path, "it is there already, and stays as it is. To replace it: --force"
+        )
 
 
 def write_file(path, data, force=False):
@@ -101,7 +112,9 @@ def _write_whole_file(path, data, force):
     # a name of its own, by O_EXCL, and with the mode that the user's umask leaves: mkstemp() knows 0600 alone
     new = os.path.join(folder, '.%s.%d.%s' % (name[:40], os.getpid(), os.urandom(4).hex()))
     try:
-        number = os.open(new, os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_WRONLY, 0o666)
+        number = os.open(
+            new, os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_WRONLY, 0o666
+        )
         with os.fdopen(number, 'wb') as handle:
             handle.write(data)
             handle.flush()
@@ -110,7 +123,10 @@ def _write_whole_file(path, data, force):
     except FileExistsError:
         raise
     except OSError as err:
-        if err.errno in (errno.EMFILE, errno.ENFILE):  # the shell's limit, and nothing of this file's
+        if err.errno in (
+            errno.EMFILE,
+            errno.ENFILE,
+        ):  # the shell's limit, and nothing of this file's
             raise
         raise _make_write_error(path, err)
     finally:
@@ -120,8 +136,11 @@ def _write_whole_file(path, data, force):
 
 def _make_write_error(path, err):
     """Return the OutputError of path (str) that an OSError means."""
-    return OutputFileError(path, "it cannot be written: %s. Make room there, or choose another place" % err.strerror,
-                       err.errno)
+    return OutputFileError(
+        path,
+        "it cannot be written: %s. Make room there, or choose another place" % err.strerror,
+        err.errno,
+    )
 
 
 def rename_file(new, path, force=False):
@@ -152,6 +171,7 @@ def _has_content(path, data):
 
 # ---- folders
 
+
 def make_folder(folder):
     """Make the folder (str), which must not exist, with this project's mark; return it. Raises OSError."""
     os.mkdir(folder)
@@ -171,15 +191,20 @@ def is_marked_folder(folder):
         found = os.lstat(folder)
     except OSError:
         return False
-    return (stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
-            and files.read_text(os.path.join(folder, MARK_FILE)) == '%d\n' % found.st_ino)
+    return (
+        stat.S_ISDIR(found.st_mode)
+        and found.st_uid == os.geteuid()
+        and files.read_text(os.path.join(folder, MARK_FILE)) == '%d\n' % found.st_ino
+    )
 
 
 def remove_folder(folder):
     """Remove folder (str) if it is of this project, or empty: a kill may come just before make_folder() marks it."""
     with contextlib.suppress(OSError):
         # the mark last: a kill would leave what belongs to nobody
-        for name in sorted(os.listdir(folder), key=MARK_FILE.__eq__) if is_marked_folder(folder) else ():
+        for name in (
+            sorted(os.listdir(folder), key=MARK_FILE.__eq__) if is_marked_folder(folder) else ()
+        ):
             path = os.path.join(folder, name)
             if os.path.isdir(path) and not os.path.islink(path):
                 shutil.rmtree(path)

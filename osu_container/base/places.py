@@ -1,4 +1,5 @@
 """Where things of this project lie. Python 3.6: commands that run on any node, and EasyBuild, ask for it."""
+
 import os
 import site
 import sys
@@ -24,4 +25,7 @@ def find_easyconfigs():
     below = os.path.join('easybuild', 'easyconfigs')
     places = [str(PROJECT / 'easyconfigs')]
     places += [os.path.join(root, below) for root in (sys.prefix, site.USER_BASE) if root]
-    return next((place for place in places if os.path.isdir(os.path.join(place, 'o', 'osu-container'))), places[0])
+    return next(
+        (place for place in places if os.path.isdir(os.path.join(place, 'o', 'osu-container'))),
+        places[0],
+    )

@@ -3,6 +3,7 @@ Words of a shell: in scripts that are written, and in commands that a person is 
 
 Works on Python 3.6 with the standard library only.
 """
+
 import os
 import re
 import shlex

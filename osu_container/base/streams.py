@@ -4,6 +4,7 @@ commands that run for long: whatever interrupts this program ends them too, with
 
 Python 3.6 and its standard library only: the commands of installed modules use it too.
 """
+
 import contextlib
 import errno
 import io
@@ -72,7 +73,9 @@ def prepare_streams():
         sys.stdout.reconfigure(errors='backslashreplace')
     elif isinstance(sys.stdout, io.TextIOWrapper):  # Python 3.6
         encoding, at_once = sys.stdout.encoding, sys.stdout.line_buffering
-        sys.stdout = io.TextIOWrapper(sys.stdout.detach(), encoding, 'backslashreplace', line_buffering=at_once)
+        sys.stdout = io.TextIOWrapper(
+            sys.stdout.detach(), encoding, 'backslashreplace', line_buffering=at_once
+        )
 
 
 def print_stderr(text):
@@ -92,21 +95,30 @@ def discard_output():
 
 
 #: Errors that are none of a file's but of a limit of the shell, of the machine or of a job -> what shows the limit
-LIMIT_COMMANDS = {errno.EMFILE: 'ulimit -n', errno.ENFILE: 'sysctl fs.file-max', errno.EAGAIN: 'ulimit -u',
-          errno.ENOMEM: 'ulimit -v'}
+LIMIT_COMMANDS = {
+    errno.EMFILE: 'ulimit -n',
+    errno.ENFILE: 'sysctl fs.file-max',
+    errno.EAGAIN: 'ulimit -u',
+    errno.ENOMEM: 'ulimit -v',
+}
 
 
 def format_os_error(err):
     """Return what an OSError says (str): of what, what is wrong, and what to do where that is not in its text."""
     if err.errno in LIMIT_COMMANDS:
-        return "%s. Give this shell more (%s), or end what takes it" % (err.strerror, LIMIT_COMMANDS[err.errno])
+        return "%s. Give this shell more (%s), or end what takes it" % (
+            err.strerror,
+            LIMIT_COMMANDS[err.errno],
+        )
     if err.filename in STREAMS.values():
         return "%s: %s. Send it to a file or a disk that takes it" % (err.filename, err.strerror)
     if err.filename is not None:
         return "%s: %s" % (err.filename, err.strerror)
     if err.errno == errno.ENOENT:  # of all that is asked of the system only this has no name
         return "the current folder was removed. Go to another one: cd FOLDER"
-    return "%s; the system does not say of which file. Look at the disks: df -h, dmesg" % (err.strerror or err)
+    return "%s; the system does not say of which file. Look at the disks: df -h, dmesg" % (
+        err.strerror or err
+    )
 
 
 def run_guarded(prog, function, flush_on_failure=True):
@@ -127,7 +139,10 @@ def run_guarded(prog, function, flush_on_failure=True):
         pass
     except MemoryError:
         # by the first word: chance decides whether memory ends before the rest is known
-        print_stderr("%s: error: not enough memory. Give this shell more (ulimit -v), or the job (--mem)" % prog.split()[0])
+        print_stderr(
+            "%s: error: not enough memory. Give this shell more (ulimit -v), or the job (--mem)"
+            % prog.split()[0]
+        )
     except OSError as err:
         print_stderr("%s: error: %s" % (prog, format_os_error(err)))
     return 1
@@ -160,7 +175,13 @@ class ProgressScreen:
 
     def __init__(self, name='stdout'):
         """:param name: str, of the stream in sys"""
-        self.name, self.begin, self.last, self.told, self.shown = name, time.monotonic(), time.monotonic(), None, False
+        self.name, self.begin, self.last, self.told, self.shown = (
+            name,
+            time.monotonic(),
+            time.monotonic(),
+            None,
+            False,
+        )
 
     def is_terminal(self):
         """Return whether it is a terminal (bool)."""
@@ -181,7 +202,7 @@ class ProgressScreen:
         """Say how far it is."""
         line = self.format_elapsed(escape_line(text))
         if self.is_terminal():
-            self._write_stream('\r\033[K' + line[:columns.get_line_width() - 1])
+            self._write_stream('\r\033[K' + line[: columns.get_line_width() - 1])
             self.shown = True
         elif text != self.told and time.monotonic() - self.last >= self.INTERVAL:
             self.print_line(line)
@@ -241,6 +262,7 @@ def terminate_with_parent(parent):
     """
     try:
         import ctypes
+
         prctl = ctypes.CDLL(None, use_errno=True).prctl
     except (ImportError, AttributeError, OSError):
         return lambda: None
@@ -249,6 +271,7 @@ def terminate_with_parent(parent):
         prctl(1, signal.SIGTERM, 0, 0, 0)  # PR_SET_PDEATHSIG of linux/prctl.h
         if os.getppid() != parent:  # it was killed just before
             os.kill(os.getpid(), signal.SIGTERM)
+
     return prepare
 
 
@@ -262,8 +285,13 @@ def start_process_group(command, **options):
     """
     child = None
     try:
-        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True,
-                                 preexec_fn=terminate_with_parent(os.getpid()), **options)
+        child = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+            preexec_fn=terminate_with_parent(os.getpid()),
+            **options,
+        )
         yield child
     except BaseException:
         if child is not None:

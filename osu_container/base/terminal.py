@@ -7,27 +7,38 @@ Report 36, "Unicode Security Considerations"). All of these are shown, by the es
 
 Works on Python 3.6 with the standard library only, also on compute nodes.
 """
+
 import re
 import sys
 from contextlib import contextmanager
 
 #: Orders to a terminal: colours and the like, titles, character sets
-ESCAPES = re.compile(r'\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[()][0-9A-Za-z])')
+ESCAPES = re.compile(
+    r'\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[()][0-9A-Za-z])'
+)
 #: Characters that are orders: Unicode 15, general categories Cc but for tab and line end, Cf, Cs, Zl, Zp; and those
 #: that have no shape: DerivedCoreProperties.txt, Default_Ignorable_Code_Point, and the empty pattern of Braille
-_UNSAFE_CHARACTERS = re.compile('[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u200b-\u200f'
-                     '\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff0-\ufffb\ufffe\uffff\U000110bd\U000110cd'
-                     '\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff'
-                     '\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0]')
+_UNSAFE_CHARACTERS = re.compile(
+    '[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u200b-\u200f'
+    '\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff0-\ufffb\ufffe\uffff\U000110bd\U000110cd'
+    '\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff'
+    '\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0]'
+)
 
 
 def _escape_letter(letter):
     """Return the escape (str) of a character (str)."""
     number = ord(letter)
-    if 0xdc80 <= number <= 0xdcff:  # a byte of a file name that is none of its encoding (PEP 383)
-        number -= 0xdc00
+    if 0xDC80 <= number <= 0xDCFF:  # a byte of a file name that is none of its encoding (PEP 383)
+        number -= 0xDC00
     # a DEL stands as it is in the JSON that Python writes, which knows no \x7f
-    return ('\\U%08x' if number > 0xffff else '\\u%04x' if number > 0xff or number == 0x7f else '\\x%02x') % number
+    return (
+        '\\U%08x'
+        if number > 0xFFFF
+        else '\\u%04x'
+        if number > 0xFF or number == 0x7F
+        else '\\x%02x'
+    ) % number
 
 
 def escape_text(text):
@@ -54,8 +65,15 @@ def redact_secrets(value):
             return value
         return _USERINFO.sub(r'\1%s@' % REDACTED, _ASSIGNED.sub(r'\1%s' % REDACTED, value))
     if isinstance(value, dict):
-        return type(value)((key, REDACTED if isinstance(one, str) and SECRET_NAME.fullmatch(str(key)) else redact_secrets(one))
-                           for key, one in value.items())
+        return type(value)(
+            (
+                key,
+                REDACTED
+                if isinstance(one, str) and SECRET_NAME.fullmatch(str(key))
+                else redact_secrets(one),
+            )
+            for key, one in value.items()
+        )
     if isinstance(value, (list, tuple)):
         return (tuple if isinstance(value, tuple) else list)(map(redact_secrets, value))
     return value
@@ -67,7 +85,11 @@ def escape_line(text):
 
 
 #: What the streams are called in errors, by Python's names of them
-STREAMS = {'<stdout>': 'the standard output', '<stderr>': 'the standard error', 1: 'the standard output'}
+STREAMS = {
+    '<stdout>': 'the standard output',
+    '<stderr>': 'the standard error',
+    1: 'the standard output',
+}
 
 
 class EscapingStream(object):
@@ -87,7 +109,9 @@ class EscapingStream(object):
         try:
             function()
         except OSError as err:
-            err.filename = err.filename or STREAMS.get(getattr(self.stream, 'name', ''), 'an output')
+            err.filename = err.filename or STREAMS.get(
+                getattr(self.stream, 'name', ''), 'an output'
+            )
             raise
 
     def write_raw(self, text):
@@ -108,7 +132,10 @@ def escape_streams():
     """Have all that is written to stdout and stderr in a with statement shown and not obeyed."""
     before = sys.stdout, sys.stderr
     # a stream that was closed (command >&-) is None, or a file that is closed
-    sys.stdout, sys.stderr = (one if one is None or isinstance(one, EscapingStream) else EscapingStream(one) for one in before)
+    sys.stdout, sys.stderr = (
+        one if one is None or isinstance(one, EscapingStream) else EscapingStream(one)
+        for one in before
+    )
     try:
         yield
     finally:
@@ -116,6 +143,9 @@ def escape_streams():
             try:
                 if stream is not None:
                     stream.flush()
-            except (OSError, ValueError):  # its reader is gone, or it is closed: who wrote has seen that
+            except (
+                OSError,
+                ValueError,
+            ):  # its reader is gone, or it is closed: who wrote has seen that
                 pass
         sys.stdout, sys.stderr = before

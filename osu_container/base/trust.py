@@ -5,6 +5,7 @@ A site file is code of the user who calls eb or osu-container. Where somebody el
 of somebody else: it is refused, as ssh refuses its configuration (ssh_config(5)).
 Python 3.6, standard library only.
 """
+
 import grp
 import os
 import pwd
@@ -39,15 +40,23 @@ def find_code_problem(path):
     for each in dict.fromkeys([real, os.path.dirname(real), os.path.dirname(path)]):
         found = os.stat(each)
         if not stat.S_ISREG(found.st_mode) and not os.path.isdir(each):
-            return "%s is no plain file (a device, a FIFO or a socket), and is not run as code. Name a file" % real
+            return (
+                "%s is no plain file (a device, a FIFO or a socket), and is not run as code. Name a file"
+                % real
+            )
         if found.st_uid not in owners:
-            return "%s would run as you, but user %d owns %s. Read it, copy it to a folder of yours, and name the " \
-                   "copy" % (real, found.st_uid, each)
+            return (
+                "%s would run as you, but user %d owns %s. Read it, copy it to a folder of yours, and name the "
+                "copy" % (real, found.st_uid, each)
+            )
         others = found.st_mode & stat.S_IWOTH or (
-            found.st_mode & stat.S_IWGRP and not _is_private_group(found.st_gid, found.st_uid))
+            found.st_mode & stat.S_IWGRP and not _is_private_group(found.st_gid, found.st_uid)
+        )
         if others and not (os.path.isdir(each) and found.st_mode & stat.S_ISVTX):
-            return "%s would run as you, but other users may write to %s. Read it, then: chmod go-w %s" % (
-                real, each, shell.quote(each))
+            return (
+                "%s would run as you, but other users may write to %s. Read it, then: chmod go-w %s"
+                % (real, each, shell.quote(each))
+            )
     return None
 
 
@@ -60,4 +69,7 @@ def find_name_problem(name):
     """
     if escape_line(name) == name:
         return None
-    return "the file name %s has characters that are not shown as they are. Give it another name: mv" % ascii(name)
+    return (
+        "the file name %s has characters that are not shown as they are. Give it another name: mv"
+        % ascii(name)
+    )

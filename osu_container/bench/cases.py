@@ -4,6 +4,7 @@ The benchmarks, their placements and the tags that choose among them. Data only;
 A new benchmark is an entry in BENCHMARKS, a new selection an entry in TAGS: nothing else names one. Names, buffers and
 what takes -c: Makefile.am and c/util/osu_util_options.h of OSU 7.4, and the list of 7.5.
 """
+
 from __future__ import annotations
 
 #: Buffers of the point-to-point benchmarks: host, device, in both directions, and managed memory
@@ -29,14 +30,18 @@ BENCHMARKS = {
     # they start threads or processes of their own, and have host memory alone (enable_accel_support)
     **_define_benchmarks('pair', HOST, 'latency_mp latency_mt'),
     **_define_benchmarks('pair', BOTH, 'bw bibw latency', 'osu_%s_persistent'),
-    **_define_benchmarks('pair', HOST, 'partitioned_latency'),  # from 7.5 on, where MPI 4 was enabled
+    **_define_benchmarks(
+        'pair', HOST, 'partitioned_latency'
+    ),  # from 7.5 on, where MPI 4 was enabled
     **_define_benchmarks('pairs', BOTH, 'mbw_mr multi_lat'),
     **_define_benchmarks('congestion', BOTH, 'bw_fan_in bw_fan_out'),
     **_define_benchmarks('one-sided', BOTH, 'get_bw get_latency put_bibw put_bw put_latency'),
     # a GPU's memory is no place for what they count by
     **_define_benchmarks('one-sided', HOST, 'acc_latency cas_latency fop_latency get_acc_latency'),
     **_define_benchmarks('collective', BOTH, f'{_MOVED} {_ROOTED} {_REDUCED} reduce_scatter_block'),
-    **_define_benchmarks('collective', BOTH, f'{_MOVED} {_ROOTED} {_REDUCED} reduce_scatter_block', 'osu_i%s'),
+    **_define_benchmarks(
+        'collective', BOTH, f'{_MOVED} {_ROOTED} {_REDUCED} reduce_scatter_block', 'osu_i%s'
+    ),
     **_define_benchmarks('collective', BOTH, f'{_MOVED} {_ROOTED} {_REDUCED}', 'osu_%s_persistent'),
     **_define_benchmarks('collective', NONE, 'barrier ibarrier barrier_persistent'),
     # they have no option -d
@@ -44,8 +49,13 @@ BENCHMARKS = {
     **_define_benchmarks('neighbours', HOST, _MOVED, 'osu_ineighbor_%s'),
     **_define_benchmarks('startup', NONE, 'init'),
     **_define_benchmarks('pair', DEVICE, 'bw bibw latency', 'osu_xccl_%s', library='xccl'),
-    **_define_benchmarks('collective', DEVICE, 'allgather allreduce alltoall bcast reduce reduce_scatter', 'osu_xccl_%s',
-           library='xccl'),
+    **_define_benchmarks(
+        'collective',
+        DEVICE,
+        'allgather allreduce alltoall bcast reduce reduce_scatter',
+        'osu_xccl_%s',
+        library='xccl',
+    ),
 }
 #: Kinds whose programs take no words for buffers: all ranks have the same, and -d says which
 COLLECTIVE = ('collective', 'neighbours')
@@ -53,7 +63,10 @@ COLLECTIVE = ('collective', 'neighbours')
 
 def checks_data(benchmark):
     """Return True if a benchmark (str) can compare what arrives with what was sent (-c), in OSU 7.4 and 7.5."""
-    return (BENCHMARKS[benchmark]['kind'] in ('pair', 'pairs', *COLLECTIVE) and 'barrier' not in benchmark)
+    return (
+        BENCHMARKS[benchmark]['kind'] in ('pair', 'pairs', *COLLECTIVE)
+        and 'barrier' not in benchmark
+    )
 
 
 #: placement -> (nodes, ranks a node); None: as many ranks a node as it has GPUs, one where it has none
@@ -77,7 +90,11 @@ FULL = {
     'startup': ('two-nodes', 'one-node', '8-ranks-over-2-nodes'),
 }
 #: The documents ran alltoall on growing numbers of nodes
-MANY_NODES = {'osu_alltoall': tuple(name for name in PLACEMENTS if name.endswith('-nodes') and name[0].isdigit())}
+MANY_NODES = {
+    'osu_alltoall': tuple(
+        name for name in PLACEMENTS if name.endswith('-nodes') and name[0].isdigit()
+    )
+}
 
 _DEIC = 'DeiC, four container approaches on LUMI-G, 2025-03-07'
 _DEIC_PYTHON = 'DeiC, CuPy and mpi4py on LUMI, 2025-07'
@@ -89,13 +106,36 @@ _SARUS = 'CSCS, Sarus and the OSU Micro-Benchmarks on Piz Daint'
 #: options are arguments of the program; the largest message (-m) bounds the time of a run.
 TAGS = {
     'demo': [
-        ('osu_bw', ('H H',), 'two-nodes', ('-m', '4194304', '-i', '10', '-x', '1'), 'the table of `make demo`'),
-        ('osu_latency', ('H H',), 'two-nodes', ('-m', '65536', '-i', '200', '-x', '10'),
-         'larger messages would take most of the time, and the table ends at 64 KiB'),
+        (
+            'osu_bw',
+            ('H H',),
+            'two-nodes',
+            ('-m', '4194304', '-i', '10', '-x', '1'),
+            'the table of `make demo`',
+        ),
+        (
+            'osu_latency',
+            ('H H',),
+            'two-nodes',
+            ('-m', '65536', '-i', '200', '-x', '10'),
+            'larger messages would take most of the time, and the table ends at 64 KiB',
+        ),
     ],
     'quick': [
-        ('osu_bw', ('H H', 'D D'), 'two-nodes', ('-m', '4194304'), 'large messages: is it the fast network?'),
-        ('osu_latency', ('H H', 'D D'), 'two-nodes', ('-m', '65536'), 'small messages: 21 us and 8 KiB show here'),
+        (
+            'osu_bw',
+            ('H H', 'D D'),
+            'two-nodes',
+            ('-m', '4194304'),
+            'large messages: is it the fast network?',
+        ),
+        (
+            'osu_latency',
+            ('H H', 'D D'),
+            'two-nodes',
+            ('-m', '65536'),
+            'small messages: 21 us and 8 KiB show here',
+        ),
         ('osu_alltoall', ('H H',), 'two-nodes', ('-m', '16384'), 'a collective'),
     ],
     'published': [
@@ -118,9 +158,11 @@ TAGS = {
         ('osu_latency', ('H H', 'D D'), 'one-node', ('-m', '4194304'), _CSCS + ' (D D)'),
         ('osu_alltoall', ('H H', 'D D'), '8-ranks-over-2-nodes', ('-m', '1048576'), _CSCS),
     ],
-    'full': [(benchmark, None, placement, (), 'every benchmark in every placement')
-             for benchmark, entry in BENCHMARKS.items()
-             for placement in dict.fromkeys(FULL[entry['kind']] + MANY_NODES.get(benchmark, ()))],
+    'full': [
+        (benchmark, None, placement, (), 'every benchmark in every placement')
+        for benchmark, entry in BENCHMARKS.items()
+        for placement in dict.fromkeys(FULL[entry['kind']] + MANY_NODES.get(benchmark, ()))
+    ],
 }
 #: What each tag is for, shown by --help
 TAG_TITLES = {

@@ -5,6 +5,7 @@ the plan of a session (session.py).
 A test is one benchmark in one case under one module, for example OSU_Micro_Benchmarks %case=osu_bw-HH-2x1-hybrid. The
 name is the same in every repeat: they are told apart by session.
 """
+
 import json
 import os
 import shlex
@@ -52,16 +53,25 @@ class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
         self.folder = Path(PLAN['folder'])
         label = f"{self.case.name}-{PLAN['repeat']}"
         self.proofs = self.folder / 'proof' / label
-        self.raw, self.errors = (self.folder / 'raw' / f'{label}{suffix}' for suffix in ('.txt', '.err'))
+        self.raw, self.errors = (
+            self.folder / 'raw' / f'{label}{suffix}' for suffix in ('.txt', '.err')
+        )
         shutil.rmtree(self.proofs, ignore_errors=True)  # of a run that was interrupted
         self.clock = None
-        if model.is_command(self.case.case.benchmark):  # the step alone: neither `module load` nor ReFrame's polling
+        if model.is_command(
+            self.case.case.benchmark
+        ):  # the step alone: neither `module load` nor ReFrame's polling
             self.time_limit = f"{PLAN['limit']}s"
             self.clock = 'wall-time'  # in ns
             self.prerun_cmds = ['osu_begin=$(date +%s%N)']
-            self.postrun_cmds = ['osu_code=$?', f'echo $(($(date +%s%N) - osu_begin)) >{self.clock}',
-                                 '(exit $osu_code)']
-        words = plan.build_proof_command(self.case.launch_command, self.case.program, RANK_PROOF, self.proofs)
+            self.postrun_cmds = [
+                'osu_code=$?',
+                f'echo $(($(date +%s%N) - osu_begin)) >{self.clock}',
+                '(exit $osu_code)',
+            ]
+        words = plan.build_proof_command(
+            self.case.launch_command, self.case.program, RANK_PROOF, self.proofs
+        )
         self.executable, *self.executable_opts = [shlex.quote(word) for word in words]
         self.command = f'module load {self.case.module}; ' + shlex.join(words)
         self.begin = time.monotonic()
@@ -75,15 +85,30 @@ class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
         """
         stage = Path(self.stagedir)
         seconds = time.monotonic() - self.begin
-        if self.clock and (stage / self.clock).is_file():  # not there where the step was ended from outside
+        if (
+            self.clock and (stage / self.clock).is_file()
+        ):  # not there where the step was ended from outside
             seconds = int((stage / self.clock).read_text()) / 1e9
         self.raw.parent.mkdir(parents=True, exist_ok=True)
         for kept, found in ((self.raw, self.stdout), (self.errors, self.stderr)):
             shutil.copyfile(stage / str(found), kept)
-        entry = measure.build_measurement(self.case, PLAN['repeat'], stdout=self.raw, stderr=self.errors, code=self.job.exitcode,
-                             proofs=self.proofs, expectation=PLAN['promises'][self.case.module], seconds=seconds,
-                             folder=self.folder, command=self.command)
-        gone = holding.find_job_loss(os.environ, measure.read_optional_text(self.errors)) if entry['status'] != 'ok' else None
+        entry = measure.build_measurement(
+            self.case,
+            PLAN['repeat'],
+            stdout=self.raw,
+            stderr=self.errors,
+            code=self.job.exitcode,
+            proofs=self.proofs,
+            expectation=PLAN['promises'][self.case.module],
+            seconds=seconds,
+            folder=self.folder,
+            command=self.command,
+        )
+        gone = (
+            holding.find_job_loss(os.environ, measure.read_optional_text(self.errors))
+            if entry['status'] != 'ok'
+            else None
+        )
         if gone:
             raise ForceExitError(gone)
         run_files.Writer(self.folder / run_files.RESULTS_FILE).add('measurement', **entry)

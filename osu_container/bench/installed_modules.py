@@ -4,6 +4,7 @@ What an installed module is: environment after `module load`, programs, image, a
 Everything comes from the loaded module itself. The file settings.json of the installation, which osu-explain reads too,
 says for which site it was made.
 """
+
 from __future__ import annotations
 
 import functools
@@ -33,8 +34,13 @@ ROOT_VARIABLE = 'OSU_MODULE_ROOT'
 #: --enable-cuda and --enable-sycl, and the compiler of --enable-openacc brings its own
 GPU_LIBRARIES = re.compile(r'lib(amdhip64|cuda|cudart|sycl|ze_loader|acc\w*)\.so')
 #: The one of them that is loaded, by Lmod's word on their families: one a site
-FAMILY_EXPRESSION = ' '.join(f'${{LMOD_FAMILY_{family.upper()}-}}' for family in sorted(
-    {entry['family']['value'] for entry in BASES.values() if 'family' in entry} | {FALLBACK_FAMILY}))
+FAMILY_EXPRESSION = ' '.join(
+    f'${{LMOD_FAMILY_{family.upper()}-}}'
+    for family in sorted(
+        {entry['family']['value'] for entry in BASES.values() if 'family' in entry}
+        | {FALLBACK_FAMILY}
+    )
+)
 
 
 def resolve_lmod_environment():
@@ -46,9 +52,13 @@ def resolve_lmod_environment():
     if os.environ.get('LMOD_CMD') and os.environ.get('MODULEPATH'):
         return dict(os.environ)
     if (STATE / 'bin' / 'eb').exists():
-        return _capture_environment(f'. {shlex.quote(str(PROJECT / "env.sh"))}', dict(os.environ), '`. ./env.sh`')
-    raise BenchError("this shell has no Lmod (LMOD_CMD is not set), so modules cannot be loaded. On a supercomputer "
-                     "use a login shell (bash -l); on your own machine run `make demo` in this folder first")
+        return _capture_environment(
+            f'. {shlex.quote(str(PROJECT / "env.sh"))}', dict(os.environ), '`. ./env.sh`'
+        )
+    raise BenchError(
+        "this shell has no Lmod (LMOD_CMD is not set), so modules cannot be loaded. On a supercomputer "
+        "use a login shell (bash -l); on your own machine run `make demo` in this folder first"
+    )
 
 
 def _capture_environment(script, env, what):
@@ -58,11 +68,21 @@ def _capture_environment(script, env, what):
     :param what: str, names the script in messages
     Raises BenchError if it fails, or does not come to its end (Lmod's `false` in the middle of it).
     """
-    done = subprocess.run(['bash', '--norc', '-c', f'set -e\n{script}\nprintf "\\0\\0"; env -0'], env=env,
-                          capture_output=True, text=True, errors='replace', stdin=subprocess.DEVNULL)
+    done = subprocess.run(
+        ['bash', '--norc', '-c', f'set -e\n{script}\nprintf "\\0\\0"; env -0'],
+        env=env,
+        capture_output=True,
+        text=True,
+        errors='replace',
+        stdin=subprocess.DEVNULL,
+    )
     if done.returncode:
-        raise BenchError(f"{what} failed: {_shorten_lmod_message(done.stderr) or done.stdout.strip() or 'no message'}")
-    return dict(item.split('=', 1) for item in done.stdout.partition('\0\0')[2].split('\0') if '=' in item)
+        raise BenchError(
+            f"{what} failed: {_shorten_lmod_message(done.stderr) or done.stdout.strip() or 'no message'}"
+        )
+    return dict(
+        item.split('=', 1) for item in done.stdout.partition('\0\0')[2].split('\0') if '=' in item
+    )
 
 
 def _shorten_lmod_message(text):
@@ -130,28 +150,40 @@ class Module:
         where its buffers are (osu_output.parse).
         """
         if self.is_container:
-            has_gpu = (read_installation_file(self.environment, FACTS).get('image') or {}).get('gpu')
+            has_gpu = (read_installation_file(self.environment, FACTS).get('image') or {}).get(
+                'gpu'
+            )
             if self._labels.get('org.osu-container.gpu', 'none') == 'none' and has_gpu is False:
                 return f"the image of {self.name} has neither ROCm nor CUDA: its programs can use host memory only"
             return None
         try:
-            needed = read_elf(os.path.join(self.environment.get(ROOT_VARIABLE, '/nonexistent'), 'bin', program)).needed
+            needed = read_elf(
+                os.path.join(self.environment.get(ROOT_VARIABLE, '/nonexistent'), 'bin', program)
+            ).needed
         except ElfError:  # a port, which loads what it needs when it runs
             return None
         if any(map(GPU_LIBRARIES.match, needed)):
             return None
-        return (f"{program} of {self.name} is linked with no library of GPUs, so it can use host memory only. Build it "
-                "with --enable-rocm or --enable-cuda (native of the site, docs/add-a-site.md)")
+        return (
+            f"{program} of {self.name} is linked with no library of GPUs, so it can use host memory only. Build it "
+            "with --enable-rocm or --enable-cuda (native of the site, docs/add-a-site.md)"
+        )
 
     @functools.cached_property
     def facts(self):
         """What results.jsonl says of it (dict); network is added once a run has shown it."""
         env = self.environment
         promise = parse_expectation(env.get('OSU_PROMISE', ''))
-        found = {'name': self.name, 'approach': self.approach, 'container': self.is_container,
-                 'comes_from': dict(APPROACHES[self.approach]['comes_from'], **promise.library_origins),
-                 'variables': record.select_variables(env),
-                 'module_file': record.describe_file(self.modulefile, text=True) if self.modulefile else None}
+        found = {
+            'name': self.name,
+            'approach': self.approach,
+            'container': self.is_container,
+            'comes_from': dict(APPROACHES[self.approach]['comes_from'], **promise.library_origins),
+            'variables': record.select_variables(env),
+            'module_file': record.describe_file(self.modulefile, text=True)
+            if self.modulefile
+            else None,
+        }
         if env.get('SIF'):
             found['image'] = record.describe_image(env['SIF'], record.resolve_runtime(env))
         return found
@@ -162,11 +194,22 @@ class Module:
         found = {f'module {self.name}': file['sha256'] if file else 'unknown'}
         if image:
             found[f'image of {self.name}'] = image['sha256']
-        paths = [bind['path'] for bind in read_installation_file(self.environment, SETTINGS).get('binds') or ()]
+        paths = [
+            bind['path']
+            for bind in read_installation_file(self.environment, SETTINGS).get('binds') or ()
+        ]
         if not self.is_container:
-            paths += [os.path.join(self.environment[ROOT_VARIABLE], 'bin', name) for name in self.programs]
-        return dict(found, **{f'file {os.path.realpath(path)}': compute_sha256(path) for path in paths
-                              if os.path.isfile(path)})
+            paths += [
+                os.path.join(self.environment[ROOT_VARIABLE], 'bin', name) for name in self.programs
+            ]
+        return dict(
+            found,
+            **{
+                f'file {os.path.realpath(path)}': compute_sha256(path)
+                for path in paths
+                if os.path.isfile(path)
+            },
+        )
 
 
 #: Files of an installation: what osu-explain reads, and image and host (osu_container/install/easyblock.py)
@@ -185,7 +228,9 @@ def read_installation_file(env, name):
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, TypeError) as err:
-        raise BenchError(f"{path} is damaged: {err}. Install the module again: eb ... --rebuild") from err
+        raise BenchError(
+            f"{path} is damaged: {err}. Install the module again: eb ... --rebuild"
+        ) from err
 
 
 def load_module(name, base=None):
@@ -196,16 +241,34 @@ def load_module(name, base=None):
     """
     base = resolve_lmod_environment() if base is None else base
     # LD_LIBRARY_PATH etc. of a module that the caller has loaded would reach the runs of the others.
-    env = _capture_environment(f'purge=$("$LMOD_CMD" bash unload {FAMILY_EXPRESSION} 2>/dev/null) && eval "$purge" || :\n'
-                       + render_load_script(name), base, f'`module load {name}`')
-    loaded = next((one for one in reversed(env.get('LOADEDMODULES', '').split(':'))
-                   if one.split('/')[0] == name.split('/')[0]), name)
+    env = _capture_environment(
+        f'purge=$("$LMOD_CMD" bash unload {FAMILY_EXPRESSION} 2>/dev/null) && eval "$purge" || :\n'
+        + render_load_script(name),
+        base,
+        f'`module load {name}`',
+    )
+    loaded = next(
+        (
+            one
+            for one in reversed(env.get('LOADEDMODULES', '').split(':'))
+            if one.split('/')[0] == name.split('/')[0]
+        ),
+        name,
+    )
     settings = read_installation_file(env, SETTINGS)
     if None in map(settings.get, ('site', 'approach', 'programs')):
-        raise BenchError(f"module {loaded} is none of this project's: its installation has no settings.json that names "
-                         "site, approach and programs. Install it again: eb ... --rebuild")
-    return Module(loaded, settings['approach'], settings['site'], env, set(settings['programs']),
-                  settings.get('site_entry'))
+        raise BenchError(
+            f"module {loaded} is none of this project's: its installation has no settings.json that names "
+            "site, approach and programs. Install it again: eb ... --rebuild"
+        )
+    return Module(
+        loaded,
+        settings['approach'],
+        settings['site'],
+        env,
+        set(settings['programs']),
+        settings.get('site_entry'),
+    )
 
 
 def list_installed_modules(base):
@@ -214,10 +277,25 @@ def list_installed_modules(base):
 
     :param base: dict, an environment with Lmod
     """
-    done = subprocess.run([base['LMOD_CMD'], 'bash', '-t', 'avail', NATIVE_MODULE + '/', CONTAINER_MODULE + '/'], env=base,
-                          capture_output=True, text=True, errors='replace', stdin=subprocess.DEVNULL)
-    lines = [re.sub(r'(\(.*\)|<.*>)$', '', line.strip()) for line in (done.stderr + done.stdout).splitlines()]
-    found = list(dict.fromkeys(line for line in lines if re.fullmatch(rf'({NATIVE_MODULE}|{CONTAINER_MODULE})/[\w.+-]+', line)))
+    done = subprocess.run(
+        [base['LMOD_CMD'], 'bash', '-t', 'avail', NATIVE_MODULE + '/', CONTAINER_MODULE + '/'],
+        env=base,
+        capture_output=True,
+        text=True,
+        errors='replace',
+        stdin=subprocess.DEVNULL,
+    )
+    lines = [
+        re.sub(r'(\(.*\)|<.*>)$', '', line.strip())
+        for line in (done.stderr + done.stdout).splitlines()
+    ]
+    found = list(
+        dict.fromkeys(
+            line
+            for line in lines
+            if re.fullmatch(rf'({NATIVE_MODULE}|{CONTAINER_MODULE})/[\w.+-]+', line)
+        )
+    )
     # Of several versions of osu-native the default is enough: they are the same programs.
     natives = [name for name in found if name.startswith(NATIVE_MODULE)]
     order = list(APPROACHES)
@@ -225,6 +303,7 @@ def list_installed_modules(base):
     def place(name):
         approach = name.partition('/')[2].split('-')[0]
         return order.index(approach) if approach in order else len(order)
+
     return natives[-1:] + sorted((name for name in found if name not in natives), key=place)
 
 
@@ -233,8 +312,14 @@ def resolve_common_site(modules):
     sites = {module.site for module in modules}
     if len(sites) != 1:
         which = '; '.join(f"{module.name}: {module.site}" for module in modules)
-        raise BenchError(f"the modules were made for several sites, whose figures do not compare ({which}). "
-                         "Choose modules of one with --module")
-    entry = next((module.user_site for module in modules if module.user_site), None) or resolve_site(sites.pop())
-    launcher = read_installation_file(modules[0].environment, SETTINGS).get('launcher')  # it may be the user's, by a local file
+        raise BenchError(
+            f"the modules were made for several sites, whose figures do not compare ({which}). "
+            "Choose modules of one with --module"
+        )
+    entry = next(
+        (module.user_site for module in modules if module.user_site), None
+    ) or resolve_site(sites.pop())
+    launcher = read_installation_file(modules[0].environment, SETTINGS).get(
+        'launcher'
+    )  # it may be the user's, by a local file
     return dict(entry, launcher={'value': launcher}) if launcher else entry

@@ -5,6 +5,7 @@ The order is that of the runs: case by case, and within a case module by module,
 within seconds of each other. A machine that gets slower or faster for a minute then changes all modules alike. Each
 repeat begins with another module, so that none always follows the same neighbour.
 """
+
 from __future__ import annotations
 
 import fnmatch
@@ -16,7 +17,12 @@ from dataclasses import asdict, dataclass, field
 
 from osu_container.bench import BenchError, cases
 from osu_container.bench.installed_modules import ROOT_VARIABLE
-from osu_container.bench.results.model import COMMAND_PREFIX, SINGLE_VALUE_BENCHMARKS, Case, is_command
+from osu_container.bench.results.model import (
+    COMMAND_PREFIX,
+    SINGLE_VALUE_BENCHMARKS,
+    Case,
+    is_command,
+)
 from osu_container.verdict import launching
 
 #: What is said of a case whose data is checked: that writes and reads every buffer anew for each message, which a
@@ -79,9 +85,18 @@ class PlannedRun:
 
 def deserialize_run(entry):
     """Return the Run of a dict that Run.entry() made."""
-    return PlannedRun(entry['module'], entry['series'], Case(**entry['case']), tuple(entry['launch_command']), tuple(entry['program']),
-               entry['largest_size'], entry['skip_reason'], tuple(entry['tags']), entry.get('figure_pattern'),
-               entry.get('check', False))
+    return PlannedRun(
+        entry['module'],
+        entry['series'],
+        Case(**entry['case']),
+        tuple(entry['launch_command']),
+        tuple(entry['program']),
+        entry['largest_size'],
+        entry['skip_reason'],
+        tuple(entry['tags']),
+        entry.get('figure_pattern'),
+        entry.get('check', False),
+    )
 
 
 def build_proof_command(start, program, rank_proof, proofs):
@@ -91,7 +106,7 @@ def build_proof_command(start, program, rank_proof, proofs):
     :param start, program: as for Run; rank_proof: Path of the command; proofs: Path, folder for what the ranks loaded
     """
     binding = start[-1:] if start[-1] == 'osu-gpu-bind' else ()  # of the program, not of the proof
-    return [*start[:len(start) - len(binding)], str(rank_proof), str(proofs), *binding, *program]
+    return [*start[: len(start) - len(binding)], str(rank_proof), str(proofs), *binding, *program]
 
 
 def resolve_placement(name, site):
@@ -111,15 +126,31 @@ def build_start_command(nodes, ranks, site, *, bind, kind=None, folder=None):
     :param kind: str or None, of PMI that the module's MPI wants; folder: str or None, where the program runs
     """
     behind = ['osu-gpu-bind'] if bind and site['gpu_binding']['value'] else []
-    return tuple(launching.build_launch_command(launching.select_launcher(site), nodes, ranks, folder=folder, unbound=bool(behind),
-                                 step_options=site['jobs']['value']['step'], kind=kind) + behind)
+    return tuple(
+        launching.build_launch_command(
+            launching.select_launcher(site),
+            nodes,
+            ranks,
+            folder=folder,
+            unbound=bool(behind),
+            step_options=site['jobs']['value']['step'],
+            kind=kind,
+        )
+        + behind
+    )
 
 
 def build_program_command(benchmark, buffers, options, site, *, check=False):
     """Return the benchmark with its arguments (tuple of str). check: bool, it is to compare what arrives."""
     kind = cases.BENCHMARKS[benchmark]['kind']
-    words = [benchmark, *([] if benchmark in SINGLE_VALUE_BENCHMARKS else options), *(['-c'] if check else [])]
-    if kind in cases.COLLECTIVE:  # they have the same buffers on every rank, host memory unless -d says otherwise
+    words = [
+        benchmark,
+        *([] if benchmark in SINGLE_VALUE_BENCHMARKS else options),
+        *(['-c'] if check else []),
+    ]
+    if (
+        kind in cases.COLLECTIVE
+    ):  # they have the same buffers on every rank, host memory unless -d says otherwise
         return tuple(words + (['-d', find_accelerator(site)] if buffers == 'D D' else []))
     return tuple(words + buffers.split())
 
@@ -175,24 +206,46 @@ def plan_tag_runs(tag, modules, site, *, nodes, patterns=(), check=False):
         for kind in buffers or cases.BENCHMARKS[benchmark]['buffers']:
             largest = int(options[options.index('-m') + 1]) if '-m' in options else None
             for module in modules:
-                variant = [ARRAYS.get(kind, '') if module.is_python else '', CHECKED_VARIANT if check else '']
+                variant = [
+                    ARRAYS.get(kind, '') if module.is_python else '',
+                    CHECKED_VARIANT if check else '',
+                ]
                 case = Case(benchmark, kind, count, ranks, ', '.join(filter(None, variant)))
-                run = PlannedRun(module.name, names[module.name], case,
-                          build_start_command(count, ranks, site, bind='D' in kind, kind=module.pmi),
-                          build_program_command(benchmark, kind, options, site, check=check),
-                          None if benchmark in SINGLE_VALUE_BENCHMARKS else largest,
-                          explain_skip(case, module, site, nodes, check=check), (tag,), check=check)
+                run = PlannedRun(
+                    module.name,
+                    names[module.name],
+                    case,
+                    build_start_command(count, ranks, site, bind='D' in kind, kind=module.pmi),
+                    build_program_command(benchmark, kind, options, site, check=check),
+                    None if benchmark in SINGLE_VALUE_BENCHMARKS else largest,
+                    explain_skip(case, module, site, nodes, check=check),
+                    (tag,),
+                    check=check,
+                )
                 runs.setdefault(run.name, run)
     runs = list(runs.values())
     if patterns:
-        strange = [pattern for pattern in patterns if not any(_matches_pattern(run.name, pattern) for run in runs)]
-        if strange:  # of several too: a slip beside a right name would measure less, or more, than was meant
-            raise BenchError(f"no run of tag {tag} fits {' or '.join(strange)}; its runs are named "
-                             f"{', '.join(run.name for run in runs[:4])}, ... (--dry-run lists all)" + (
-                                 '. Options stand in front of --' if strange[0].startswith('-') else ''))
-        runs = [run for run in runs if any(_matches_pattern(run.name, pattern) for pattern in patterns)]
+        strange = [
+            pattern
+            for pattern in patterns
+            if not any(_matches_pattern(run.name, pattern) for run in runs)
+        ]
+        if (
+            strange
+        ):  # of several too: a slip beside a right name would measure less, or more, than was meant
+            raise BenchError(
+                f"no run of tag {tag} fits {' or '.join(strange)}; its runs are named "
+                f"{', '.join(run.name for run in runs[:4])}, ... (--dry-run lists all)"
+                + ('. Options stand in front of --' if strange[0].startswith('-') else '')
+            )
+        runs = [
+            run for run in runs if any(_matches_pattern(run.name, pattern) for pattern in patterns)
+        ]
     if not any(run.skip_reason is None for run in runs):
-        raise BenchError(f"nothing of tag {tag} can be run: " + '; '.join(dict.fromkeys(run.skip_reason for run in runs)))
+        raise BenchError(
+            f"nothing of tag {tag} can be run: "
+            + '; '.join(dict.fromkeys(run.skip_reason for run in runs))
+        )
     return runs
 
 
@@ -200,7 +253,9 @@ def plan_runs(wanted, modules, site):
     """Return the runs (list of Run) of what is wanted (session.Wanted): those of its tag, or of a user's command."""
     if wanted.run:
         return plan_command_runs(wanted.run, modules, site, nodes=wanted.nodes)
-    return plan_tag_runs(wanted.tag, modules, site, nodes=wanted.nodes, patterns=wanted.patterns, check=wanted.check)
+    return plan_tag_runs(
+        wanted.tag, modules, site, nodes=wanted.nodes, patterns=wanted.patterns, check=wanted.check
+    )
 
 
 def plan_command_runs(what, modules, site, *, nodes):
@@ -214,13 +269,28 @@ def plan_command_runs(what, modules, site, *, nodes):
     """
     words, ranks = what['words'], what['ranks']
     if ranks % nodes:
-        raise BenchError(f"{ranks} ranks on {nodes} nodes: the same number on every node is wanted. Give --ranks a "
-                         f"multiple of {nodes}, or other --nodes")
+        raise BenchError(
+            f"{ranks} ranks on {nodes} nodes: the same number on every node is wanted. Give --ranks a "
+            f"multiple of {nodes}, or other --nodes"
+        )
     names = name_series(modules)
     case = Case(COMMAND_PREFIX + shlex.join(words), '', nodes, ranks, what['variant'])
-    runs = [PlannedRun(module.name, names[module.name], case,
-                build_start_command(nodes, ranks, site, bind=True, kind=module.pmi, folder=what['folder']), tuple(words), None,
-                explain_missing_command(words[0], module), ('run',), what['figure']) for module in modules]
+    runs = [
+        PlannedRun(
+            module.name,
+            names[module.name],
+            case,
+            build_start_command(
+                nodes, ranks, site, bind=True, kind=module.pmi, folder=what['folder']
+            ),
+            tuple(words),
+            None,
+            explain_missing_command(words[0], module),
+            ('run',),
+            what['figure'],
+        )
+        for module in modules
+    ]
     if not any(run.skip_reason is None for run in runs):
         raise BenchError('; '.join(dict.fromkeys(run.skip_reason for run in runs)))
     return runs
@@ -235,8 +305,10 @@ def explain_missing_command(name, module):
     if path and (not module.is_container or os.path.realpath(path).startswith(root + '/')):
         return None
     others = ' '.join(sorted(module.programs)) or 'none'
-    return (f"module {module.name} has no command {name}, only {others}; what else is in its image can be run by its "
-            "command ...-exec")
+    return (
+        f"module {module.name} has no command {name}, only {others}; what else is in its image can be run by its "
+        "command ...-exec"
+    )
 
 
 def _matches_pattern(name, pattern):
@@ -251,9 +323,14 @@ def name_series(modules):
     """
     versions = [module.name.partition('/')[2] for module in modules]
     approaches = [module.approach for module in modules]
-    return {module.name: module.approach if approaches.count(module.approach) == 1 else
-            version if version and versions.count(version) == 1 else module.name.replace('/', '-')
-            for module, version in zip(modules, versions)}
+    return {
+        module.name: module.approach
+        if approaches.count(module.approach) == 1
+        else version
+        if version and versions.count(version) == 1
+        else module.name.replace('/', '-')
+        for module, version in zip(modules, versions)
+    }
 
 
 def rotate_runs(runs, repeat):

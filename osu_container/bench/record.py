@@ -4,6 +4,7 @@ Facts that a run is recorded with, so that it can be repeated: machine, versions
 Facts come from the thing itself (the loaded environment, the files, the commands' own --version), never from what a
 setting says should be there.
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -20,15 +21,25 @@ from osu_container.image.libraries import compute_sha256
 from osu_container.install.call_settings import NAME as CALL_SETTINGS
 
 #: Variables that decide how a run behaves, whoever set them
-VARIABLES = re.compile(r'(FI_|MPIR_CVAR_|MPICH_|UCX_|OMPI_|PMIX_|PMI_|MPI4PY_|MPI_CONTAINER_|APPTAINER|SINGULARITY)|'
-                       r'SLURM_|(SIF([A-Z]*MIN[A-Z]*)?|CONTAINERROOT|LD_LIBRARY_PATH|LD_PRELOAD|PATH|MODULEPATH|LOADEDMODULES)$')
+VARIABLES = re.compile(
+    r'(FI_|MPIR_CVAR_|MPICH_|UCX_|OMPI_|PMIX_|PMI_|MPI4PY_|MPI_CONTAINER_|APPTAINER|SINGULARITY)|'
+    r'SLURM_|(SIF([A-Z]*MIN[A-Z]*)?|CONTAINERROOT|LD_LIBRARY_PATH|LD_PRELOAD|PATH|MODULEPATH|LOADEDMODULES)$'
+)
 
 
 def read_command_output(command, *, env=None, cwd=None):
     """Return the standard output (str) of command (list of str), stripped; None if it is missing or fails."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, errors='replace', env=env, cwd=cwd,
-                              timeout=60, stdin=subprocess.DEVNULL)
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            errors='replace',
+            env=env,
+            cwd=cwd,
+            timeout=60,
+            stdin=subprocess.DEVNULL,
+        )
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None
@@ -37,18 +48,24 @@ def read_command_output(command, *, env=None, cwd=None):
 def read_git_state(project):
     """Return {'commit': str or None, 'changed': bool or None}: the project's commit, and if files differ from it."""
     status = read_command_output(['git', 'status', '--porcelain'], cwd=project)
-    return {'commit': read_command_output(['git', 'rev-parse', 'HEAD'], cwd=project),
-            'changed': None if status is None else bool(status)}
+    return {
+        'commit': read_command_output(['git', 'rev-parse', 'HEAD'], cwd=project),
+        'changed': None if status is None else bool(status),
+    }
 
 
 def describe_machine():
     """Return what this machine is (dict): kernel, processor, cores, memory in bytes, operating system."""
     model = re.search(r'^model name\s*:\s*(.+)$', read_text('/proc/cpuinfo'), re.M)
     system = re.search(r'^PRETTY_NAME="?([^"\n]+)', read_text('/etc/os-release'), re.M)
-    return {'kernel': platform.release(), 'architecture': platform.machine(),
-            'cpu': model.group(1) if model else platform.processor() or None, 'cores': os.cpu_count(),
-            'memory_bytes': os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES'),
-            'system': system.group(1) if system else None}
+    return {
+        'kernel': platform.release(),
+        'architecture': platform.machine(),
+        'cpu': model.group(1) if model else platform.processor() or None,
+        'cores': os.cpu_count(),
+        'memory_bytes': os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES'),
+        'system': system.group(1) if system else None,
+    }
 
 
 def resolve_runtime(env):
@@ -67,13 +84,18 @@ def collect_versions(env):
 
     None means that the tool is absent or does not say.
     """
+
     def ask(*command):
         return read_command_output(command, env=env)
 
     easybuild = re.search(r'EasyBuild (\S+)', ask('eb', '--version') or '')
-    return {'easybuild': easybuild.group(1) if easybuild else None, 'lmod': env.get('LMOD_VERSION'),
-            'runtime': ask(resolve_runtime(env), '--version'), 'slurm': ask('srun', '--version'),
-            'python': platform.python_version()}
+    return {
+        'easybuild': easybuild.group(1) if easybuild else None,
+        'lmod': env.get('LMOD_VERSION'),
+        'runtime': ask(resolve_runtime(env), '--version'),
+        'slurm': ask('srun', '--version'),
+        'python': platform.python_version(),
+    }
 
 
 def describe_file(path, *, text=False):

@@ -1,4 +1,5 @@
 """ReFrame's settings for a run, and the options with which a job on a site is asked for."""
+
 from __future__ import annotations
 
 import pprint
@@ -29,19 +30,43 @@ def derive_system_name(site):
 def build_configuration(site):
     """Return ReFrame's configuration (dict) for the job that is there on a site (dict); tests start their ranks."""
     return {
-        'systems': [{
-            'name': derive_system_name(site), 'descr': site['title'], 'hostnames': ['.*'], 'modules_system': 'lmod',
-            'partitions': [{
-                'name': 'nodes', 'descr': 'whole nodes', 'scheduler': 'local', 'launcher': 'local',
-                'environs': ['builtin'], 'max_jobs': 1, 'prepare_cmds': [MODULE_FUNCTION]}],
-        }],
+        'systems': [
+            {
+                'name': derive_system_name(site),
+                'descr': site['title'],
+                'hostnames': ['.*'],
+                'modules_system': 'lmod',
+                'partitions': [
+                    {
+                        'name': 'nodes',
+                        'descr': 'whole nodes',
+                        'scheduler': 'local',
+                        'launcher': 'local',
+                        'environs': ['builtin'],
+                        'max_jobs': 1,
+                        'prepare_cmds': [MODULE_FUNCTION],
+                    }
+                ],
+            }
+        ],
         'environments': [{'name': 'builtin', 'target_systems': [derive_system_name(site)]}],
-        'logging': [{'handlers': [{'type': 'stream', 'name': 'stdout', 'level': 'info', 'format': '%(message)s'}]}],
-        'general': [{'check_search_path': ['.'], 'resolve_module_conflicts': False, 'pipeline_timeout': 3}],
+        'logging': [
+            {
+                'handlers': [
+                    {'type': 'stream', 'name': 'stdout', 'level': 'info', 'format': '%(message)s'}
+                ]
+            }
+        ],
+        'general': [
+            {'check_search_path': ['.'], 'resolve_module_conflicts': False, 'pipeline_timeout': 3}
+        ],
         'storage': [{'enable': False}],
     }
 
 
 def write(path, site):
     """Write the settings of a site as a Python file to path (Path)."""
-    outputs.replace_file(path, f'site_configuration = {pprint.pformat(build_configuration(site), width=118, sort_dicts=False)}\n')
+    outputs.replace_file(
+        path,
+        f'site_configuration = {pprint.pformat(build_configuration(site), width=118, sort_dicts=False)}\n',
+    )

@@ -3,6 +3,7 @@ Build one image: sources, base, Apptainer or SingularityCE, list of packages, sh
 
 Downloads and bases are kept for later builds. A build that fails or is interrupted leaves an older image unchanged.
 """
+
 import datetime
 import hashlib
 import json
@@ -24,13 +25,13 @@ from osu_container.build.catalogue import (
     RECIPE_VERSION,
     SOURCES,
     find_command,
+    format_path,
     load_recipe,
     read_build_record,
     sha256_of,
-    format_path,
 )
 from osu_container.build.installed import list_packages, unpack_image
-from osu_container.build.progress import run, print_progress
+from osu_container.build.progress import print_progress, run
 from osu_container.image.sif import ImageError as SifError
 from osu_container.install.image_build import read_sha256_file
 
@@ -62,11 +63,19 @@ class Build:
 
     def choose_programs(self):
         """Choose the benchmark programs of the image and find their archive. Raises ImageError."""
-        asked, variants, archive = self.options.osu, self.entry['variants'], self.options.osu_archive
+        asked, variants, archive = (
+            self.options.osu,
+            self.entry['variants'],
+            self.options.osu_archive,
+        )
         if asked not in ('auto', *variants):
-            raise ImageBuildError(f"--osu {asked}: {self.name} is built with {' or '.join(variants)}")
+            raise ImageBuildError(
+                f"--osu {asked}: {self.name} is built with {' or '.join(variants)}"
+            )
         if archive and ('c' not in variants or asked not in ('auto', 'c')):
-            raise ImageBuildError(f"--osu-archive: {self.name} with --osu {asked} has no programs in C. Leave it out")
+            raise ImageBuildError(
+                f"--osu-archive: {self.name} with --osu {asked} has no programs in C. Leave it out"
+            )
         if archive:
             self.archive_sum = self.verify_archive(archive)
         elif asked in ('auto', 'c') and 'c' in variants:
@@ -77,14 +86,20 @@ class Build:
     def verify_archive(self, archive):
         """Return the sha256 of an archive that the user named: that in FILE.sha256, or that of the release."""
         if not archive.is_file():
-            raise ImageBuildError(f"--osu-archive: there is no file {archive}. Name the archive of the OSU "
-                             "Micro-Benchmarks, or leave it out")
+            raise ImageBuildError(
+                f"--osu-archive: there is no file {archive}. Name the archive of the OSU "
+                "Micro-Benchmarks, or leave it out"
+            )
         try:
             wanted = read_sha256_file(f'{archive}.sha256') or SOURCES['osu']['sha256']
         except SifError as err:
             raise ImageBuildError(str(err)) from err
-        fetch.require_sha256(archive, wanted, f"If this archive is meant: (cd {archive.parent} && sha256sum {archive.name} "
-                                         f">{archive.name}.sha256)")
+        fetch.require_sha256(
+            archive,
+            wanted,
+            f"If this archive is meant: (cd {archive.parent} && sha256sum {archive.name} "
+            f">{archive.name}.sha256)",
+        )
         return wanted
 
     def find_archive(self, needed):
@@ -100,8 +115,10 @@ class Build:
             if needed:
                 raise
             print_progress(str(err).split('\n')[0])
-            print_progress("using mpi4py's ports of the benchmarks, not the C programs. For those put "
-                f"{source['file']} into {format_path(options.sources)} and repeat the command")
+            print_progress(
+                "using mpi4py's ports of the benchmarks, not the C programs. For those put "
+                f"{source['file']} into {format_path(options.sources)} and repeat the command"
+            )
             return None
 
     def select_variant(self, kind, archive=None):
@@ -110,8 +127,13 @@ class Build:
         if archive:
             version = re.search(r'-(\d[\d.]*)\.t', archive.name)
             is_release = self.archive_sum == SOURCES['osu']['sha256']
-            self.osu = (SOURCES['osu']['version'] if is_release else version.group(1) if version else
-                        f'archive {self.archive_sum[:12]}') + ' C'
+            self.osu = (
+                SOURCES['osu']['version']
+                if is_release
+                else version.group(1)
+                if version
+                else f'archive {self.archive_sum[:12]}'
+            ) + ' C'
         else:
             self.osu = f"mpi4py {SOURCES['mpi4py-source']['version']} {'ports' if kind == 'mpi4py' else kind}"
 
@@ -121,15 +143,23 @@ class Build:
 
     def collect_inputs(self):
         """Return what the image depends on, as a dict of plain values: the same inputs need no new build."""
-        sums = {SOURCES[key]['file']: SOURCES[key]['sha256'] or SOURCES[key]['commit'] for key in self.list_source_keys()}
+        sums = {
+            SOURCES[key]['file']: SOURCES[key]['sha256'] or SOURCES[key]['commit']
+            for key in self.list_source_keys()
+        }
         if self.archive:
             sums[self.archive.name] = self.archive_sum
         sums.update((Path(name).name, sha256_of(PROJECT / name)) for name in self.variant['files'])
         base = dict(self.entry['base'])
         if 'image' in base:
             base['inputs'] = read_build_record(self.resolve_base_image()).get('inputs')
-        return {'recipe-sha256': hashlib.sha256(load_recipe(self.name, self.kind).encode()).hexdigest(),
-                'recipe-version': RECIPE_VERSION, 'osu': self.osu, 'sources': sums, 'base': base}
+        return {
+            'recipe-sha256': hashlib.sha256(load_recipe(self.name, self.kind).encode()).hexdigest(),
+            'recipe-version': RECIPE_VERSION,
+            'osu': self.osu,
+            'sources': sums,
+            'base': base,
+        }
 
     def resolve_base_image(self):
         """Return the path of the SIF on which this image is built."""
@@ -140,9 +170,16 @@ class Build:
     def find_problems(self):
         """Return why this machine cannot build the image (list of str), empty if it seems to be able to."""
         machine = 'aarch64' if self.entry['family'] == 'alps' else 'x86_64'
-        found = [] if platform.machine() == machine else [
-            f"the image is for {machine}, this machine is {platform.machine()}"]
-        for asked in (select_build_runtime, fetch.find_mmdebstrap) if 'debian' in self.entry['base'] else (select_build_runtime,):
+        found = (
+            []
+            if platform.machine() == machine
+            else [f"the image is for {machine}, this machine is {platform.machine()}"]
+        )
+        for asked in (
+            (select_build_runtime, fetch.find_mmdebstrap)
+            if 'debian' in self.entry['base']
+            else (select_build_runtime,)
+        ):
             try:
                 asked()
             except ImageBuildError as err:
@@ -158,7 +195,9 @@ class Build:
             folder.mkdir(parents=True, exist_ok=True)
             require_own_folder(folder)  # scripts in it run
         if 'image' in self.entry['base']:
-            below = Build(self.entry['base']['image'], options._replace(output=None, force=False, osu='auto'))
+            below = Build(
+                self.entry['base']['image'], options._replace(output=None, force=False, osu='auto')
+            )
             below.run()
         self.choose_programs()
         inputs = self.collect_inputs()
@@ -168,26 +207,49 @@ class Build:
         if found:
             raise ImageBuildError('\n'.join(found))
         outputs.replace_file(self.log, b'')
-        print_progress(f"building {self.name}: {self.osu}; output of the programs in {format_path(self.log)}")
-        with tempfile.TemporaryDirectory(prefix='build-', dir=str(options.work)) as work, \
-                tempfile.TemporaryDirectory(prefix='.build-', dir=str(self.sif.parent)) as beside:
+        print_progress(
+            f"building {self.name}: {self.osu}; output of the programs in {format_path(self.log)}"
+        )
+        with tempfile.TemporaryDirectory(
+            prefix='build-', dir=str(options.work)
+        ) as work, tempfile.TemporaryDirectory(
+            prefix='.build-', dir=str(self.sif.parent)
+        ) as beside:
             new = Path(beside) / self.sif.name
             self.build_sif(new, Path(work))
             total, inside = sha256_of(new), list_packages(new, Path(work) / 'dpkg')
             os.replace(str(new), str(self.sif))
         outputs.replace_file(f'{self.sif}.sha256', f"{total}  {self.sif.name}\n")
         built = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec='seconds')
-        outputs.replace_file(f'{self.sif}.json', json.dumps({
-            'name': self.name, 'inputs': inputs, 'sif-sha256': total, 'built': built, 'packages': inside,
-            'licences': {SOURCES[key]['file']: [SOURCES[key][part] for part in ('name', 'version', 'licence')]
-                         for key in self.variant['sources']}}, indent=2) + '\n')
+        outputs.replace_file(
+            f'{self.sif}.json',
+            json.dumps(
+                {
+                    'name': self.name,
+                    'inputs': inputs,
+                    'sif-sha256': total,
+                    'built': built,
+                    'packages': inside,
+                    'licences': {
+                        SOURCES[key]['file']: [
+                            SOURCES[key][part] for part in ('name', 'version', 'licence')
+                        ]
+                        for key in self.variant['sources']
+                    },
+                },
+                indent=2,
+            )
+            + '\n',
+        )
         print_progress(f"{format_path(self.sif)} is built, sha256 {total}")
 
     def is_kept(self, inputs):
         """Return whether the existing image stays: it is current, or was not built by this command."""
         record = read_build_record(self.sif)
         if record.get('sif-sha256') != sha256_of(self.sif):
-            print_progress(f"{format_path(self.sif)} exists and was not built by this command: it is kept. To replace it: --force")
+            print_progress(
+                f"{format_path(self.sif)} exists and was not built by this command: it is kept. To replace it: --force"
+            )
             return True
         if record['inputs'] == inputs:
             print_progress(f"{format_path(self.sif)} is current ({self.osu})")
@@ -197,9 +259,14 @@ class Build:
     def build_sif(self, new, work):
         """Build the image as the file new. work: folder for temporary files."""
         context = work / 'context'
-        print_progress(f"fetching {len(self.list_source_keys())} sources, or checking those that exist")
+        print_progress(
+            f"fetching {len(self.list_source_keys())} sources, or checking those that exist"
+        )
         fetch.download_sources(self.list_source_keys(), self.options.sources, self.log)
-        links = {f"sources/{SOURCES[key]['file']}": self.options.sources / SOURCES[key]['file'] for key in self.list_source_keys()}
+        links = {
+            f"sources/{SOURCES[key]['file']}": self.options.sources / SOURCES[key]['file']
+            for key in self.list_source_keys()
+        }
         links.update((name, PROJECT / name) for name in self.variant['files'])
         arguments = {}
         if self.archive:
@@ -220,7 +287,13 @@ class Build:
             if f'{{{{ {name} }}}}' in recipe:
                 words += ['--build-arg', f'{name}={value}']
         print_progress(f"building the SIF with {Path(program).name}")
-        run('the build', [*words, new, 'image.def'], self.log, cwd=context, env=prepare_environment(self.options.work, work))
+        run(
+            'the build',
+            [*words, new, 'image.def'],
+            self.log,
+            cwd=context,
+            env=prepare_environment(self.options.work, work),
+        )
 
     def prepare_base(self, work):
         """Return the folder from which the image starts, None if it starts from a container registry."""
@@ -236,6 +309,7 @@ class Build:
 
 # ---- Apptainer or SingularityCE
 
+
 def select_build_runtime():
     """Return the path of apptainer or singularity, and its options (list) for a build by this user. Raises ImageError.
 
@@ -244,24 +318,34 @@ def select_build_runtime():
     """
     program = find_command('apptainer', 'singularity')
     if not program:
-        raise ImageBuildError("neither apptainer nor singularity is on PATH. Run "
-                         "tools/workstation/prerequisites.sh, or install "
-                         "one")
+        raise ImageBuildError(
+            "neither apptainer nor singularity is on PATH. Run "
+            "tools/workstation/prerequisites.sh, or install "
+            "one"
+        )
     if has_all_rights():
         return program, []
-    version = subprocess.run([program, '--version'], stdout=subprocess.PIPE, universal_newlines=True).stdout
+    version = subprocess.run(
+        [program, '--version'], stdout=subprocess.PIPE, universal_newlines=True
+    ).stdout
     if not version.startswith('singularity-ce') or has_subuid_entry():
         return program, ['--fakeroot']
     if not find_command('proot'):
-        raise ImageBuildError("proot is not on PATH, and SingularityCE needs it for a build by a user who has no line in "
-                         "/etc/subuid. Load the module that has it (on LUMI: module load LUMI PRoot), or build on "
-                         "another machine and copy the SIF")
+        raise ImageBuildError(
+            "proot is not on PATH, and SingularityCE needs it for a build by a user who has no line in "
+            "/etc/subuid. Load the module that has it (on LUMI: module load LUMI PRoot), or build on "
+            "another machine and copy the SIF"
+        )
     return program, []
 
 
 def has_all_rights():
     """Return whether this user is a root that has all capabilities."""
-    status = dict(line.split(':', 1) for line in Path('/proc/self/status').read_text().splitlines() if ':' in line)
+    status = dict(
+        line.split(':', 1)
+        for line in Path('/proc/self/status').read_text().splitlines()
+        if ':' in line
+    )
     last = int(Path('/proc/sys/kernel/cap_last_cap').read_text())
     return os.geteuid() == 0 and int(status['CapPrm'], 16) == (1 << last + 1) - 1
 
@@ -281,19 +365,25 @@ def select_compression(program, entry):
     """
     while 'image' in entry['base']:
         entry = IMAGES[entry['base']['image']]
-    known = subprocess.run([program, 'build', '--help'], stdout=subprocess.PIPE, universal_newlines=True).stdout
+    known = subprocess.run(
+        [program, 'build', '--help'], stdout=subprocess.PIPE, universal_newlines=True
+    ).stdout
     if 'debian' in entry['base'] and '--mksquashfs-args' in known:
         return ['--mksquashfs-args', '-comp zstd -Xcompression-level 9']
     return []
 
 
 #: Variables of the runtime that a build keeps: where its files are, how a registry is reached
-KEPT_VARIABLES = re.compile(r'(APPTAINER|SINGULARITY)_(CACHEDIR|CONFIGDIR|DISABLE_CACHE|NOHTTPS|(DOCKER|LOGIN)_\w+)')
+KEPT_VARIABLES = re.compile(
+    r'(APPTAINER|SINGULARITY)_(CACHEDIR|CONFIGDIR|DISABLE_CACHE|NOHTTPS|(DOCKER|LOGIN)_\w+)'
+)
 #: What changes an image or its test: binds, whose folders an image lacks while it is built (LUMI training 2026-04,
 #: 205-Containers.md); a job, in which mpiexec of the image's test would start its ranks by srun (MPICH's Hydra, seen
 #: with 4.2.3); settings of MPI and libfabric for the site's network, on which no test runs.
-DROPPED_VARIABLES = re.compile(r'(APPTAINER|SINGULARITY)(_|ENV_)|(SLURM|PMI|PMIX|PALS|HYDRA|FI|MPICH|MPIR_CVAR|OMPI|'
-                               r'PRTE|UCX|NCCL|RCCL)_')
+DROPPED_VARIABLES = re.compile(
+    r'(APPTAINER|SINGULARITY)(_|ENV_)|(SLURM|PMI|PMIX|PALS|HYDRA|FI|MPICH|MPIR_CVAR|OMPI|'
+    r'PRTE|UCX|NCCL|RCCL)_'
+)
 
 
 def prepare_environment(work, temporary):
@@ -302,8 +392,11 @@ def prepare_environment(work, temporary):
     temporary: folder for its temporary files; work: for its cache, unless the user has named another: /tmp and the home
     folder may be small, in memory or under a quota.
     """
-    kept = {name: value for name, value in os.environ.items()
-            if not DROPPED_VARIABLES.match(name) or KEPT_VARIABLES.fullmatch(name)}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not DROPPED_VARIABLES.match(name) or KEPT_VARIABLES.fullmatch(name)
+    }
     for prefix in ('APPTAINER', 'SINGULARITY'):
         kept[f'{prefix}_TMPDIR'] = str(temporary)
         kept.setdefault(f'{prefix}_CACHEDIR', str(Path(work) / 'cache'))

@@ -1,4 +1,5 @@
 """The named images of osu_container/build/recipes/images.py: found by name or pattern, and which of them exist here."""
+
 import difflib
 import fnmatch
 import os
@@ -9,12 +10,32 @@ from pathlib import Path
 from osu_container.base.files import read_json
 from osu_container.base.places import PROJECT, STATE
 from osu_container.build import ImageBuildError
-from osu_container.build.recipes.images import FAMILIES, IMAGES, RENDERED, render_recipe, name_rendered_recipe
+from osu_container.build.recipes.images import (
+    FAMILIES,
+    IMAGES,
+    RENDERED,
+    name_rendered_recipe,
+    render_recipe,
+)
 from osu_container.build.recipes.versions import DEBIAN, DEFAULT_DEBIAN, RECIPE_VERSION, SOURCES
 from osu_container.image.libraries import compute_sha256
 
-__all__ = ['DEBIAN', 'DEFAULT_DEBIAN', 'FAMILIES', 'IMAGES', 'PROJECT', 'RECIPE_VERSION', 'SOURCES', 'find_command',
-           'select_named_images', 'read_build_record', 'load_recipe', 'compute_sha256', 'format_path', 'get_image_state']
+__all__ = [
+    'DEBIAN',
+    'DEFAULT_DEBIAN',
+    'FAMILIES',
+    'IMAGES',
+    'PROJECT',
+    'RECIPE_VERSION',
+    'SOURCES',
+    'find_command',
+    'select_named_images',
+    'read_build_record',
+    'load_recipe',
+    'compute_sha256',
+    'format_path',
+    'get_image_state',
+]
 
 
 def format_path(path):
@@ -25,7 +46,9 @@ def format_path(path):
 
 def find_command(*names):
     """Return the path of the first of the commands that exists, or None. Daemons' folders count as well."""
-    path = os.pathsep.join([os.environ.get('PATH', os.defpath), str(STATE / 'bin'), '/usr/sbin', '/sbin'])
+    path = os.pathsep.join(
+        [os.environ.get('PATH', os.defpath), str(STATE / 'bin'), '/usr/sbin', '/sbin']
+    )
     return next(filter(None, (shutil.which(name, path=path) for name in names)), None)
 
 
@@ -38,13 +61,18 @@ def select_named_images(patterns):
         return list(IMAGES)
     wanted = set()
     for pattern in patterns:
-        plain = pattern[:-len('.sif')] if pattern.endswith('.sif') else pattern
-        fitting = {name for name, entry in IMAGES.items()
-                   if entry['family'] == plain or fnmatch.fnmatchcase(name, plain)}
+        plain = pattern[: -len('.sif')] if pattern.endswith('.sif') else pattern
+        fitting = {
+            name
+            for name, entry in IMAGES.items()
+            if entry['family'] == plain or fnmatch.fnmatchcase(name, plain)
+        }
         if not fitting:
             near = difflib.get_close_matches(plain, IMAGES, n=3, cutoff=0.5)
             hint = f" Did you mean {' or '.join(near)}?" if near else ''
-            raise ImageBuildError(f"no image is called {pattern!r}.{hint} All names: osu-container image list")
+            raise ImageBuildError(
+                f"no image is called {pattern!r}.{hint} All names: osu-container image list"
+            )
         wanted |= fitting
     return [name for name in IMAGES if name in wanted]
 
@@ -62,8 +90,10 @@ def load_recipe(name, kind, suffix='.def'):
     except ModuleNotFoundError as err:
         if err.name != 'hpccm':
             raise
-        raise ImageBuildError(f"the recipe of {name} is written by HPCCM, and {sys.executable} has none. Install it: `make "
-                         f"python-env`, or: {sys.executable} -m pip install hpccm") from err
+        raise ImageBuildError(
+            f"the recipe of {name} is written by HPCCM, and {sys.executable} has none. Install it: `make "
+            f"python-env`, or: {sys.executable} -m pip install hpccm"
+        ) from err
 
 
 def get_image_state(name, folder):

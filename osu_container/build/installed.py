@@ -2,6 +2,7 @@
 Files and packages of an image, without running it; whether an image is what its sha256 and its signature say; whether
 every installed module still is what was installed, with its image and the host's libraries.
 """
+
 import os
 import re
 import stat
@@ -16,7 +17,7 @@ from osu_container.image import sif as sif_file
 from osu_container.image.image import limit_resources
 from osu_container.image.libraries import compute_sha256
 from osu_container.install.image_build import read_sha256_file
-from osu_container.verdict.facts import FactsError, validate_facts, list_stale_libraries
+from osu_container.verdict.facts import FactsError, list_stale_libraries, validate_facts
 
 
 def verify_image(sif):
@@ -46,12 +47,16 @@ def find_installations(modulepath):
     found = {}
     for folder in filter(None, modulepath.split(':')):
         for path in sorted(Path(folder).rglob('*.lua')):
-            root = path.name[0] != '.' and re.search(r'^local root = "(.*)"', read_text(str(path)), re.M)
+            root = path.name[0] != '.' and re.search(
+                r'^local root = "(.*)"', read_text(str(path)), re.M
+            )
             if root and os.path.isfile(os.path.join(root.group(1), 'facts.json')):
                 found.setdefault(root.group(1), str(path.relative_to(folder).with_suffix('')))
     if not found:
-        raise ImageBuildError(f"no module of this project in MODULEPATH ({modulepath or 'not set'}). Add the folder that "
-                         "has them: module use FOLDER")
+        raise ImageBuildError(
+            f"no module of this project in MODULEPATH ({modulepath or 'not set'}). Add the folder that "
+            "has them: module use FOLDER"
+        )
     return found
 
 
@@ -67,13 +72,20 @@ def verify_installation(root):
         if path.exists():
             problems += verify_image(path)
         elif path.is_symlink():
-            problems.append(f"{path} is a link to a file that does not exist. Install the module again")
+            problems.append(
+                f"{path} is a link to a file that does not exist. Install the module again"
+            )
     problems += list_stale_libraries(facts)
-    shared = [path for path in (Path(root), *Path(root).rglob('*'))
-              if path.lstat().st_mode & stat.S_IWOTH and not path.is_symlink()]
+    shared = [
+        path
+        for path in (Path(root), *Path(root).rglob('*'))
+        if path.lstat().st_mode & stat.S_IWOTH and not path.is_symlink()
+    ]
     if shared:
-        problems.append(f"{shared[0]} may be written by everybody ({len(shared)} such in all), and runs as whoever "
-                        f"loads the module: chmod -R o-w {shell.quote_path(root)}")
+        problems.append(
+            f"{shared[0]} may be written by everybody ({len(shared)} such in all), and runs as whoever "
+            f"loads the module: chmod -R o-w {shell.quote_path(root)}"
+        )
     return problems
 
 
@@ -90,14 +102,36 @@ def unpack_image(sif, folder, patterns=()):
     except sif_file.ImageError as err:
         raise ImageBuildError(str(err)) from err
     # few threads: each of hundreds takes room of the memory limit
-    command = ['unsquashfs', '-n', '-no-xattrs', '-p', str(min(16, os.cpu_count() or 1)), '-o', str(offset),
-               '-d', str(folder), str(sif), *patterns]
+    command = [
+        'unsquashfs',
+        '-n',
+        '-no-xattrs',
+        '-p',
+        str(min(16, os.cpu_count() or 1)),
+        '-o',
+        str(offset),
+        '-d',
+        str(folder),
+        str(sif),
+        *patterns,
+    ]
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                              universal_newlines=True, errors='replace', preexec_fn=lambda: limit_resources(_SECONDS))
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            universal_newlines=True,
+            errors='replace',
+            preexec_fn=lambda: limit_resources(_SECONDS),
+        )
     except FileNotFoundError as err:
-        raise ImageBuildError("unsquashfs is not on PATH; it is needed to read images. Install squashfs-tools") from err
-    for place, folders, files in os.walk(str(folder)):  # from the top: a folder is opened before it is listed
+        raise ImageBuildError(
+            "unsquashfs is not on PATH; it is needed to read images. Install squashfs-tools"
+        ) from err
+    for place, folders, files in os.walk(
+        str(folder)
+    ):  # from the top: a folder is opened before it is listed
         for name in folders + files:
             path = os.path.join(place, name)
             mode = os.lstat(path).st_mode
@@ -105,7 +139,9 @@ def unpack_image(sif, folder, patterns=()):
                 os.chmod(path, mode | (stat.S_IRWXU if stat.S_ISDIR(mode) else stat.S_IRUSR))
     if done.returncode not in (0, 2):  # 2: something was left out that only root can make
         text = done.stderr.strip()[-500:] or f'unsquashfs failed ({done.returncode})'
-        raise ImageBuildError(f"cannot unpack the squashfs in {sif}: {text}. Is the image damaged, or {folder.parent} full?")
+        raise ImageBuildError(
+            f"cannot unpack the squashfs in {sif}: {text}. Is the image damaged, or {folder.parent} full?"
+        )
 
 
 def list_packages(sif, folder):

@@ -1,4 +1,5 @@
 """Programs that run for long: their output in a log, and what is done on the screen."""
+
 import subprocess
 
 from osu_container.base.streams import ProgressScreen, start_process_group
@@ -24,12 +25,19 @@ def run(what, command, log, cwd=None, env=None):
         stream.write(f"\n$ {redact_secrets(' '.join(command))}\n".encode())
         stream.flush()
         try:
-            with start_process_group(command, cwd=cwd, env=env, stdout=stream, stderr=subprocess.STDOUT) as child:
+            with start_process_group(
+                command, cwd=cwd, env=env, stdout=stream, stderr=subprocess.STDOUT
+            ) as child:
                 child.wait()
         except FileNotFoundError as err:
-            raise ImageBuildError(f"{what}: {command[0]} cannot be started: {err.strerror}") from err
+            raise ImageBuildError(
+                f"{what}: {command[0]} cannot be started: {err.strerror}"
+            ) from err
     if child.returncode:
         with open(log, errors='replace') as stream:
             end = stream.read().rstrip().splitlines()[-15:]
-        raise ImageBuildError(f"{what}: {command[0]} ended with exit code {child.returncode}. Its last lines:\n"
-                         + '\n'.join(f"    {line}" for line in end) + f"\nThe whole output is in {log}")
+        raise ImageBuildError(
+            f"{what}: {command[0]} ended with exit code {child.returncode}. Its last lines:\n"
+            + '\n'.join(f"    {line}" for line in end)
+            + f"\nThe whole output is in {log}"
+        )

@@ -4,6 +4,7 @@ The examination: what the rules say of the twelve published combinations, beside
 Source of the table: DeiC-HPC/BitBulldozersLab, "Docker build pipeline for 4 different container approaches on LUMI",
 2025-03: LUMI-G, host libfabric 1.15.2.0, Cray MPICH 8.1.29, ROCm 6.0.3 (osu_container/check/compatibility.csv).
 """
+
 import csv
 import os
 import re
@@ -16,7 +17,7 @@ from osu_container.discover.host_facts import DescribedHost
 from osu_container.verdict.rules.finding import NOTE
 from osu_container.verdict.settings import resolve_approach
 from osu_container.verdict.site_choice import resolve_described_site, resolve_site
-from osu_container.verdict.verdict import judge_approach, find_worst_level
+from osu_container.verdict.verdict import find_worst_level, judge_approach
 
 TABLE = os.path.join(os.path.dirname(os.path.realpath(__file__)), 'compatibility.csv')
 PUBLISHED_APPROACHES = ['pure', 'bind', 'hybrid', 'opensource']
@@ -67,13 +68,19 @@ def read_published_table():
 
 def list_cause_rules(approach, note):
     """Return the names of rules (list of str) one of which must be among the reasons; [] where none is asked for."""
-    return next((rules for name, text, rules in CAUSES if name in (None, approach) and text in note), [])
+    return next(
+        (rules for name, text, rules in CAUSES if name in (None, approach) and text in note), []
+    )
 
 
 def classify_published_run(mark, note):
     """Return how a published run went (str, one of LEVELS): by its mark, and by its figures where it has any."""
     level = MARKS[mark]
-    slow = any(int(figure) < full for pattern, full in FULL_BANDWIDTHS.items() for figure in re.findall(pattern, note))
+    slow = any(
+        int(figure) < full
+        for pattern, full in FULL_BANDWIDTHS.items()
+        for figure in re.findall(pattern, note)
+    )
     return 'works slowly' if level == 'works' and slow else level
 
 
@@ -83,7 +90,10 @@ def grade_prediction(mark, approach, note, findings):
 
     Right is who says that it runs, runs slowly, or fails, as it did, and for the published cause where there is one.
     """
-    level, reasons = find_worst_level(findings), [finding for finding in findings if finding.level != NOTE]
+    level, reasons = (
+        find_worst_level(findings),
+        [finding for finding in findings if finding.level != NOTE],
+    )
     why = reasons[0].reason if reasons else 'nothing speaks against it'
     if mark not in MARKS:
         return 'not measured', why, None
@@ -105,7 +115,11 @@ def examine_published_combinations(site_name=PUBLISHED_SITE):
 
     On NOW nothing was measured: the marks are those of the table all the same, the outcome is 'not measured'.
     """
-    site = resolve_described_site(site_name) if site_name == PUBLISHED_SITE else resolve_site(site_name)
+    site = (
+        resolve_described_site(site_name)
+        if site_name == PUBLISHED_SITE
+        else resolve_site(site_name)
+    )
     rocm, host = ROCM_RELEASES[site_name], DescribedHost(find_host_description(site))
     cells = []
     for row in read_published_table():
@@ -113,13 +127,27 @@ def examine_published_combinations(site_name=PUBLISHED_SITE):
             # run_libfabric_hybrid_rccl.sh of the published runs replaces LD_LIBRARY_PATH by a list without
             # /opt/aws-ofi-rccl, which the script of bind has; this project's modules name the plugin by its path
             found = site_name != PUBLISHED_SITE or approach != 'hybrid'
-            image = describe_published_image(row['libcxi'] == 'yes', row['libfabric'], row['mpich'], rocm, found,
-                                    PUBLISHED_LIBCXI if site_name == PUBLISHED_SITE else None)
+            image = describe_published_image(
+                row['libcxi'] == 'yes',
+                row['libfabric'],
+                row['mpich'],
+                rocm,
+                found,
+                PUBLISHED_LIBCXI if site_name == PUBLISHED_SITE else None,
+            )
             verdict = judge_approach(resolve_approach(approach), site, image, host)
             mark = row[approach] if site_name == PUBLISHED_SITE else ''
             note = row[approach + '_note'] if site_name == PUBLISHED_SITE else ''
-            cells.append(Cell(image.path, approach, mark, note, verdict,
-                              *grade_prediction(mark, approach, note, verdict.findings)))
+            cells.append(
+                Cell(
+                    image.path,
+                    approach,
+                    mark,
+                    note,
+                    verdict,
+                    *grade_prediction(mark, approach, note, verdict.findings),
+                )
+            )
     return cells
 
 
@@ -131,9 +159,26 @@ def main(progress):
     """
     cells = [cell for cell in examine_published_combinations() if cell.outcome != 'not measured']
     progress.stop()
-    count = {word: sum(cell.outcome == word for cell in cells) for word in ('right', 'unknown', 'wrong')}
-    print('\n'.join(columns.format_table([('outcome', 'image', 'approach', 'seen', 'predicted', 'why')] + [
-        (cell.outcome, cell.image, cell.approach, classify_published_run(cell.mark, cell.note), cell.verdict.level, cell.reason)
-        for cell in cells])))
+    count = {
+        word: sum(cell.outcome == word for cell in cells) for word in ('right', 'unknown', 'wrong')
+    }
+    print(
+        '\n'.join(
+            columns.format_table(
+                [('outcome', 'image', 'approach', 'seen', 'predicted', 'why')]
+                + [
+                    (
+                        cell.outcome,
+                        cell.image,
+                        cell.approach,
+                        classify_published_run(cell.mark, cell.note),
+                        cell.verdict.level,
+                        cell.reason,
+                    )
+                    for cell in cells
+                ]
+            )
+        )
+    )
     print('%d right, %d unknown, %d wrong' % (count['right'], count['unknown'], count['wrong']))
     return 1 if count['wrong'] else 0

@@ -5,17 +5,23 @@ describe_cray_host() makes a description (host_facts.py) of it, of the site's da
 nothing stands twice. The workstation's is not made here: it is what `osu-container discover --facts` saw
 (hosts/workstation.json). Nobody of this project has seen the other hosts.
 """
+
 import json
 import os
 import re
 from collections import OrderedDict
 
-from osu_container.check.described import list_defined_fabric_versions, derive_mpi_traits
+from osu_container.check.described import derive_mpi_traits, list_defined_fabric_versions
 from osu_container.data.sites import PUBLISHED_SITES, SITES
 from osu_container.data.sites.lumi import STACKS
-from osu_container.discover.host_facts import FORMAT, HOSTS_FOLDER, require_valid_description, read_description
+from osu_container.discover.host_facts import (
+    FORMAT,
+    HOSTS_FOLDER,
+    read_description,
+    require_valid_description,
+)
 from osu_container.image.elf import MACHINE_NAMES
-from osu_container.verdict.site_choice import resolve_described_site, parse_release, resolve_site
+from osu_container.verdict.site_choice import parse_release, resolve_described_site, resolve_site
 
 _LOG = 'ldd output of LUMI job 16599712 in github.com/alazzaro/openmpi_on_ss11 627b2cc'
 _SPACK = 'tree of Cray MPICH 8.1.13 in github.com/spack/spack pull request 29392, 2022-03-07'
@@ -23,8 +29,10 @@ _CONTRIB = 'binds of singularity-bindings-24.03.eb in LUMI-EasyBuild-contrib fc5
 _PAWSEY = 'SINGULARITY_BINDPATH of Pawsey\'s test system in github.com/PawseySC/pawsey-containers pull request 92'
 _OLCF = 'APPTAINER_CONTAINLIBS in the OLCF documentation, containers on Frontier'
 _PAWSEYS_JSON = 'json-c: github.com/PawseySC/pawsey-spack-config 25b3ab1, modulefile.lua'
-_CSCS = ('CSCS documentation, Container Engine, known issues (github.com/eth-cscs/cscs-docs adbf2bcc): what the hooks '
-         'take from the host is linked to glibc 2.38')
+_CSCS = (
+    'CSCS documentation, Container Engine, known issues (github.com/eth-cscs/cscs-docs adbf2bcc): what the hooks '
+    'take from the host is linked to glibc 2.38'
+)
 _LUMI_GUESS = 'as on LUMI, whose system is of the same maker: a guess'
 _SLES = 'release of SUSE Linux Enterprise Server 15 %s'
 _NEWEST = 'the newest service packs of SUSE Linux Enterprise Server 15 (SP6, SP7) have it, and no other has a newer one'
@@ -35,72 +43,228 @@ _LUMI = sorted(STACKS)
 #: Site -> (release of glibc, source, date, evidence): no library of the host needs a newer one. No log shows it.
 GLIBC = dict(
     {'lumi-24.03': ('2.31', _SLES % 'SP5', '2025-06-26', 'derived')},
-    **dict(dict.fromkeys(_LUMI,
-                         ('2.38', _SLES % 'SP6 (LUMI training 2026, Update-202601)', '2026-06-17', 'derived')), **{
-        'frontier': ('2.38', _SLES % 'SP7 (OLCF documentation, 2026-05-26)', '2026-07-22', 'derived'),
-        'setonix': ('2.38', _NEWEST, '2026-11-23', 'derived'), 'perlmutter': ('2.38', _NEWEST, '2026-11-23', 'derived'),
-        'alps': ('2.38', _CSCS, '2026-11-23', 'derived'),
-        'derecho': ('2.38', _NEWEST, '2026-11-26', 'derived'),
-        'polaris': ('2.38', 'a user\'s guide to containers on Polaris: "glibc >= 2.38 required by Cray libfabric '
-                    '2.2.0rc1"', '2026-11-26', 'derived'),
-        'isambard-ai': ('2.38', _SLES % 'SP6 (/etc/os-release in public notes)', '2026-11-26', 'derived'),
-        'olivia': ('2.38', _NEWEST, '2026-11-26', 'derived')}))
+    **dict(
+        dict.fromkeys(
+            _LUMI,
+            ('2.38', _SLES % 'SP6 (LUMI training 2026, Update-202601)', '2026-06-17', 'derived'),
+        ),
+        **{
+            'frontier': (
+                '2.38',
+                _SLES % 'SP7 (OLCF documentation, 2026-05-26)',
+                '2026-07-22',
+                'derived',
+            ),
+            'setonix': ('2.38', _NEWEST, '2026-11-23', 'derived'),
+            'perlmutter': ('2.38', _NEWEST, '2026-11-23', 'derived'),
+            'alps': ('2.38', _CSCS, '2026-11-23', 'derived'),
+            'derecho': ('2.38', _NEWEST, '2026-11-26', 'derived'),
+            'polaris': (
+                '2.38',
+                'a user\'s guide to containers on Polaris: "glibc >= 2.38 required by Cray libfabric '
+                '2.2.0rc1"',
+                '2026-11-26',
+                'derived',
+            ),
+            'isambard-ai': (
+                '2.38',
+                _SLES % 'SP6 (/etc/os-release in public notes)',
+                '2026-11-26',
+                'derived',
+            ),
+            'olivia': ('2.38', _NEWEST, '2026-11-26', 'derived'),
+        },
+    ),
+)
 
 #: What libfabric with the provider cxi brings with it: libcxi, libcurl and json-c, and all that these need
-_CURL_LIBRARIES = ['libcurl.so.4', 'libnghttp2.so.14', 'libidn2.so.0', 'libssh.so.4', 'libpsl.so.5', 'libgssapi_krb5.so.2',
-            'libldap_r-2.4.so.2', 'liblber-2.4.so.2', 'libbrotlidec.so.1', 'libbrotlicommon.so.1', 'libunistring.so.2',
-            'libjitterentropy.so.3', 'libkrb5.so.3', 'libk5crypto.so.3', 'libkrb5support.so.0', 'libsasl2.so.3',
-            'libkeyutils.so.1', 'libz.so.1', 'libzstd.so.1', 'libatomic.so.1']
-_SSL_3 = ['libssl.so.3', 'libcrypto.so.3', 'libselinux.so.1', 'libpcre2-8.so.0', 'libcom_err.so.2', 'libnl-3.so.200',
-          'libnl-route-3.so.200']
-_SSL_1 = ['libssl.so.1.1', 'libcrypto.so.1.1', 'libpcre.so.1', 'libnl-3.so.200', 'libnl-route-3.so.200']
+_CURL_LIBRARIES = [
+    'libcurl.so.4',
+    'libnghttp2.so.14',
+    'libidn2.so.0',
+    'libssh.so.4',
+    'libpsl.so.5',
+    'libgssapi_krb5.so.2',
+    'libldap_r-2.4.so.2',
+    'liblber-2.4.so.2',
+    'libbrotlidec.so.1',
+    'libbrotlicommon.so.1',
+    'libunistring.so.2',
+    'libjitterentropy.so.3',
+    'libkrb5.so.3',
+    'libk5crypto.so.3',
+    'libkrb5support.so.0',
+    'libsasl2.so.3',
+    'libkeyutils.so.1',
+    'libz.so.1',
+    'libzstd.so.1',
+    'libatomic.so.1',
+]
+_SSL_3 = [
+    'libssl.so.3',
+    'libcrypto.so.3',
+    'libselinux.so.1',
+    'libpcre2-8.so.0',
+    'libcom_err.so.2',
+    'libnl-3.so.200',
+    'libnl-route-3.so.200',
+]
+_SSL_1 = [
+    'libssl.so.1.1',
+    'libcrypto.so.1.1',
+    'libpcre.so.1',
+    'libnl-3.so.200',
+    'libnl-route-3.so.200',
+]
 
 #: Site -> (what its libfabric needs beside libcxi, source, date, evidence)
 LIBFABRIC_NEEDS = dict(
-    {'lumi-24.03': (_CURL_LIBRARIES + _SSL_1 + ['libjson-c.so.3'], _CONTRIB, '2026-05-04', 'derived')},
-    **dict(dict.fromkeys(_LUMI, (
-        _CURL_LIBRARIES + _SSL_3 + ['libjson-c.so.3'], _LOG + '; json-c as in ' + _PAWSEY, '2026-07-02', 'derived')), **{
-            'setonix': (_CURL_LIBRARIES + _SSL_3 + ['libjson-c.so.5'], _PAWSEYS_JSON + '; the rest as in ' + _PAWSEY,
-                        '2026-11-23', 'derived'),
-            'frontier': (_CURL_LIBRARIES + _SSL_3 + ['libjson-c.so.5'], _OLCF + '; the rest as on LUMI', '2026-07-22',
-                         'derived'),
-            'perlmutter': (_CURL_LIBRARIES + _SSL_3 + ['libjson-c.so.3'], _LUMI_GUESS, '2026-11-23', 'untested'),
-            **{name: (_CURL_LIBRARIES + _SSL_3 + ['libjson-c.so.3'], _LUMI_GUESS, '2026-11-23', 'untested')
-               for name in ('alps', 'derecho', 'isambard-ai', 'olivia', 'polaris')}}))
+    {
+        'lumi-24.03': (
+            _CURL_LIBRARIES + _SSL_1 + ['libjson-c.so.3'],
+            _CONTRIB,
+            '2026-05-04',
+            'derived',
+        )
+    },
+    **dict(
+        dict.fromkeys(
+            _LUMI,
+            (
+                _CURL_LIBRARIES + _SSL_3 + ['libjson-c.so.3'],
+                _LOG + '; json-c as in ' + _PAWSEY,
+                '2026-07-02',
+                'derived',
+            ),
+        ),
+        **{
+            'setonix': (
+                _CURL_LIBRARIES + _SSL_3 + ['libjson-c.so.5'],
+                _PAWSEYS_JSON + '; the rest as in ' + _PAWSEY,
+                '2026-11-23',
+                'derived',
+            ),
+            'frontier': (
+                _CURL_LIBRARIES + _SSL_3 + ['libjson-c.so.5'],
+                _OLCF + '; the rest as on LUMI',
+                '2026-07-22',
+                'derived',
+            ),
+            'perlmutter': (
+                _CURL_LIBRARIES + _SSL_3 + ['libjson-c.so.3'],
+                _LUMI_GUESS,
+                '2026-11-23',
+                'untested',
+            ),
+            **{
+                name: (
+                    _CURL_LIBRARIES + _SSL_3 + ['libjson-c.so.3'],
+                    _LUMI_GUESS,
+                    '2026-11-23',
+                    'untested',
+                )
+                for name in ('alps', 'derecho', 'isambard-ai', 'olivia', 'polaris')
+            },
+        },
+    ),
+)
 
 _CXX = ['libstdc++.so.6', 'libgcc_s.so.1']
 #: Library of a site -> (what it needs, beside those that the site does not have, source, date, evidence)
 LIBRARY_NEEDS = {
     'libcxi': (['libnl-3.so.200', 'libnl-route-3.so.200'], _CONTRIB, '2026-05-04', 'derived'),
-    'libmpi': (['libfabric.so.1', 'libpmi.so.0', 'libpmi2.so.0', 'libxpmem.so.0', 'libgfortran.so.5',
-                'libquadmath.so.0', 'libatomic.so.1', 'libgcc_s.so.1'], _SPACK + '; libxpmem: LUMI job 16505426',
-               '2026-03-06', 'derived'),
-    'libompi': (['libfabric.so.1', 'libhwloc.so.15', 'libevent_core-2.1.so.7', 'libevent_pthreads-2.1.so.7',
-                 'libz.so.1'], 'readelf -d of Debian\'s and PyPI\'s 4.1 and 5.0', '2026-11-26', 'untested'),
+    'libmpi': (
+        [
+            'libfabric.so.1',
+            'libpmi.so.0',
+            'libpmi2.so.0',
+            'libxpmem.so.0',
+            'libgfortran.so.5',
+            'libquadmath.so.0',
+            'libatomic.so.1',
+            'libgcc_s.so.1',
+        ],
+        _SPACK + '; libxpmem: LUMI job 16505426',
+        '2026-03-06',
+        'derived',
+    ),
+    'libompi': (
+        [
+            'libfabric.so.1',
+            'libhwloc.so.15',
+            'libevent_core-2.1.so.7',
+            'libevent_pthreads-2.1.so.7',
+            'libz.so.1',
+        ],
+        'readelf -d of Debian\'s and PyPI\'s 4.1 and 5.0',
+        '2026-11-26',
+        'untested',
+    ),
     'libpmi': (['libpmi2.so.0'], _SPACK, '2022-03-07', 'derived'),
     'libpmi2': (['libpals.so.0'], _SPACK, '2022-03-07', 'derived'),
-    'libpals': (['libjansson.so.4'], 'binds of singularity-AI-bindings-24.03.eb in LUMI-EasyBuild-contrib fc59dd70',
-                '2026-05-04', 'derived'),
+    'libpals': (
+        ['libjansson.so.4'],
+        'binds of singularity-AI-bindings-24.03.eb in LUMI-EasyBuild-contrib fc59dd70',
+        '2026-05-04',
+        'derived',
+    ),
     'libxpmem': ([], 'the library of xpmem needs the C library alone', '2026-11-23', 'untested'),
-    'libmpi_gtl_hsa': (['libamdhip64.so.6', 'libhsa-runtime64.so.1'] + _CXX, _LOG, '2026-04-19', 'derived'),
-    'libhsa-runtime64': (['libdrm.so.2', 'libdrm_amdgpu.so.1', 'libelf.so.1', 'libnuma.so.1',
-                          'librocprofiler-register.so.0'] + _CXX, _LOG, '2026-04-19', 'derived'),
-    'libamdhip64': (['libamd_comgr.so.2', 'libhsa-runtime64.so.1', 'librocprofiler-register.so.0', 'libnuma.so.1',
-                     'libz.so.1', 'libzstd.so.1'] + _CXX, _LOG, '2026-04-19', 'derived'),
-    'libmpi_gtl_cuda': (['libcudart.so.12'] + _CXX, 'as the one for AMD needs AMD\'s', '2026-11-23', 'untested'),
+    'libmpi_gtl_hsa': (
+        ['libamdhip64.so.6', 'libhsa-runtime64.so.1'] + _CXX,
+        _LOG,
+        '2026-04-19',
+        'derived',
+    ),
+    'libhsa-runtime64': (
+        [
+            'libdrm.so.2',
+            'libdrm_amdgpu.so.1',
+            'libelf.so.1',
+            'libnuma.so.1',
+            'librocprofiler-register.so.0',
+        ]
+        + _CXX,
+        _LOG,
+        '2026-04-19',
+        'derived',
+    ),
+    'libamdhip64': (
+        [
+            'libamd_comgr.so.2',
+            'libhsa-runtime64.so.1',
+            'librocprofiler-register.so.0',
+            'libnuma.so.1',
+            'libz.so.1',
+            'libzstd.so.1',
+        ]
+        + _CXX,
+        _LOG,
+        '2026-04-19',
+        'derived',
+    ),
+    'libmpi_gtl_cuda': (
+        ['libcudart.so.12'] + _CXX,
+        'as the one for AMD needs AMD\'s',
+        '2026-11-23',
+        'untested',
+    ),
     'libcudart': ([], 'the runtime of CUDA 12 needs the C library alone', '2026-11-23', 'untested'),
 }
 #: Where those are that are in none of the folders of SLES
 _ROCM_LIBRARIES = ('libamd_comgr.so.2', 'librocprofiler-register.so.0')
 _AMDGPU_LIBRARIES = ('libdrm.so.2', 'libdrm_amdgpu.so.1')
 #: What nobody has published: the level of a verdict names it
-_UNPUBLISHED_FACTS = ('symbols and versions of these files: nobody has published them; taken to need nothing of the image\'s '
-         'libraries that these lack, but for the C library')
+_UNPUBLISHED_FACTS = (
+    'symbols and versions of these files: nobody has published them; taken to need nothing of the image\'s '
+    'libraries that these lack, but for the C library'
+)
 
 
 def _build_statement(evidence, source, date, **facts):
     """Return a statement (OrderedDict) of a description."""
-    return OrderedDict([('evidence', evidence), ('source', source), ('date', date)] + sorted(facts.items()))
+    return OrderedDict(
+        [('evidence', evidence), ('source', source), ('date', date)] + sorted(facts.items())
+    )
 
 
 def _find_row(table, site):
@@ -118,8 +282,11 @@ def describe_cray_host(site, libfabric=None, cray_mpich=None, glibc=None):
     That Cray's 1.15.2.0 ends at FABRIC_1.6 is derived from the published message "version `FABRIC_1.7' not found".
     """
     # what one function of MPI opens: nobody has said what it needs
-    has = OrderedDict((name, fact) for name, fact in sorted(site['libraries'].items())
-                      if fact and not fact.get('serves'))
+    has = OrderedDict(
+        (name, fact)
+        for name, fact in sorted(site['libraries'].items())
+        if fact and not fact.get('serves')
+    )
     libfabric = libfabric or has.get('libfabric', {}).get('release')
     cray_mpich = cray_mpich or has.get('libmpi', {}).get('release')
     sonames = {fact['value'].rpartition('/')[2]: name for name, fact in has.items()}
@@ -130,47 +297,114 @@ def describe_cray_host(site, libfabric=None, cray_mpich=None, glibc=None):
             needed = ['libcxi.so.1'] + needed
         else:
             needed, source, date, evidence = LIBRARY_NEEDS[name]
-        optional = [soname for key in LIBRARY_NEEDS for soname in LIBRARY_NEEDS[key][0] if soname.startswith(
-            ('libpmi', 'libpals', 'libxpmem', 'libamdhip', 'libhsa', 'libcudart'))]
+        optional = [
+            soname
+            for key in LIBRARY_NEEDS
+            for soname in LIBRARY_NEEDS[key][0]
+            if soname.startswith(
+                ('libpmi', 'libpals', 'libxpmem', 'libamdhip', 'libhsa', 'libcudart')
+            )
+        ]
         needed = [soname for soname in needed if soname in sonames or soname not in optional]
-        others.update((soname, (source, date, evidence)) for soname in needed if soname not in sonames)
+        others.update(
+            (soname, (source, date, evidence)) for soname in needed if soname not in sonames
+        )
         libraries[fact['value']] = [
-            _build_statement('derived', 'its name in the site data', fact['date'], soname=fact['value'].rpartition('/')[2]),
-            _build_statement(evidence, source, date, needed=needed + ['libc.so.6'], rpath=[],
-                  runpath=['/opt/cray/pe/gcc-libs'] if name == 'libmpi' else []), _build_unpublished_statement(site)]
+            _build_statement(
+                'derived',
+                'its name in the site data',
+                fact['date'],
+                soname=fact['value'].rpartition('/')[2],
+            ),
+            _build_statement(
+                evidence,
+                source,
+                date,
+                needed=needed + ['libc.so.6'],
+                rpath=[],
+                runpath=['/opt/cray/pe/gcc-libs'] if name == 'libmpi' else [],
+            ),
+            _build_unpublished_statement(site),
+        ]
     if 'libfabric' in has:
-        libraries[has['libfabric']['value']].append(_build_statement(
-            'derived', 'release in its path; FABRIC_VERSIONS in verdict/rules/fabric.py',
-            has['libfabric']['date'], verdef=sorted(list_defined_fabric_versions(libfabric)), traits={
-                'release': libfabric, 'api': list(parse_release(libfabric)[:2]), 'providers': ['cxi', 'tcp'],
-                'complete': False, 'folders': None, 'by_name': True}))
+        libraries[has['libfabric']['value']].append(
+            _build_statement(
+                'derived',
+                'release in its path; FABRIC_VERSIONS in verdict/rules/fabric.py',
+                has['libfabric']['date'],
+                verdef=sorted(list_defined_fabric_versions(libfabric)),
+                traits={
+                    'release': libfabric,
+                    'api': list(parse_release(libfabric)[:2]),
+                    'providers': ['cxi', 'tcp'],
+                    'complete': False,
+                    'folders': None,
+                    'by_name': True,
+                },
+            )
+        )
     if 'libmpi' in has:
-        libraries[has['libmpi']['value']].append(_build_statement(
-            'derived', 'release in its path; Cray MPICH 8.1 is made from MPICH 3.4, 9.0 from 4.1 (LUMI training 2026, '
-            '102-CPE.md)', has['libmpi']['date'], functions='MPI 3.1' if parse_release(cray_mpich) < (9,) else 'MPI 4.0',
-            traits=derive_mpi_traits('Cray MPICH', cray_mpich)))
+        libraries[has['libmpi']['value']].append(
+            _build_statement(
+                'derived',
+                'release in its path; Cray MPICH 8.1 is made from MPICH 3.4, 9.0 from 4.1 (LUMI training 2026, '
+                '102-CPE.md)',
+                has['libmpi']['date'],
+                functions='MPI 3.1' if parse_release(cray_mpich) < (9,) else 'MPI 4.0',
+                traits=derive_mpi_traits('Cray MPICH', cray_mpich),
+            )
+        )
     if 'libompi' in has:
-        libraries[has['libompi']['value']].append(_build_statement(
-            'derived', 'release in its path', has['libompi']['date'],
-            traits=dict(derive_mpi_traits('Open MPI', has['libompi']['release']), pmi=[site['pmi']['value']['Open MPI']])))
+        libraries[has['libompi']['value']].append(
+            _build_statement(
+                'derived',
+                'release in its path',
+                has['libompi']['date'],
+                traits=dict(
+                    derive_mpi_traits('Open MPI', has['libompi']['release']),
+                    pmi=[site['pmi']['value']['Open MPI']],
+                ),
+            )
+        )
     rocm = os.path.dirname(has['libhsa-runtime64']['value']) if 'libhsa-runtime64' in has else ''
     usual = [folder for folder in site['library_folders']['value'] if folder == '/usr/lib64'][0]
     for soname, (source, date, evidence) in others.items():
-        folder = rocm if soname in _ROCM_LIBRARIES else '/opt/amdgpu/lib64' if soname in _AMDGPU_LIBRARIES else usual
+        folder = (
+            rocm
+            if soname in _ROCM_LIBRARIES
+            else '/opt/amdgpu/lib64'
+            if soname in _AMDGPU_LIBRARIES
+            else usual
+        )
         libraries['%s/%s' % (folder, soname)] = [
-            _build_statement(evidence, source, date, soname=soname, needed=['libc.so.6'], rpath=[], runpath=[]),
-            _build_unpublished_statement(site)]
+            _build_statement(
+                evidence, source, date, soname=soname, needed=['libc.so.6'], rpath=[], runpath=[]
+            ),
+            _build_unpublished_statement(site),
+        ]
     known = glibc or _find_row(GLIBC, site)
-    return OrderedDict([
-        ('format', FORMAT), ('site', site['name']), ('node', None),
-        ('machine', site.get('architecture', {}).get('value', 'x86_64')),
-        ('glibc', OrderedDict(zip(('value', 'source', 'date', 'evidence'), known))), ('libraries', libraries)])
+    return OrderedDict(
+        [
+            ('format', FORMAT),
+            ('site', site['name']),
+            ('node', None),
+            ('machine', site.get('architecture', {}).get('value', 'x86_64')),
+            ('glibc', OrderedDict(zip(('value', 'source', 'date', 'evidence'), known))),
+            ('libraries', libraries),
+        ]
+    )
 
 
 def _build_unpublished_statement(site):
     """Return the statement of what nobody has published of a library of a site (dict)."""
-    return _build_statement('untested', _UNPUBLISHED_FACTS, '2026-11-23', verneed={'libc.so.6': None}, undefined={'now': [], 'later': []},
-                 machine=MACHINE_NAMES[site.get('architecture', {}).get('value', 'x86_64')])
+    return _build_statement(
+        'untested',
+        _UNPUBLISHED_FACTS,
+        '2026-11-23',
+        verneed={'libc.so.6': None},
+        undefined={'now': [], 'later': []},
+        machine=MACHINE_NAMES[site.get('architecture', {}).get('value', 'x86_64')],
+    )
 
 
 def find_host_description(site):
@@ -183,7 +417,16 @@ def find_host_description(site):
     if re.match(r'[\w.-]+$', site['name']) and os.path.exists(path):
         return read_description(path)
     if site['name'] in dict(SITES, **PUBLISHED_SITES) and _find_row(GLIBC, site):
-        entry = (resolve_described_site if site['name'] in PUBLISHED_SITES else resolve_site)(site['name'])
-        return require_valid_description(json.loads(json.dumps(describe_cray_host(entry), sort_keys=True)), site['name'])
-    return {'format': FORMAT, 'site': site['name'], 'glibc': None, 'libraries': {},
-            'machine': site.get('architecture', {}).get('value', 'x86_64')}
+        entry = (resolve_described_site if site['name'] in PUBLISHED_SITES else resolve_site)(
+            site['name']
+        )
+        return require_valid_description(
+            json.loads(json.dumps(describe_cray_host(entry), sort_keys=True)), site['name']
+        )
+    return {
+        'format': FORMAT,
+        'site': site['name'],
+        'glibc': None,
+        'libraries': {},
+        'machine': site.get('architecture', {}).get('value', 'x86_64'),
+    }

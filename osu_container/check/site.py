@@ -1,4 +1,5 @@
 """Which site this machine is, for commands that run without EasyBuild."""
+
 import glob
 import os
 import re
@@ -19,12 +20,22 @@ WORKSTATION_FILE = str(STATE / 'local' / LOCAL_FILE_NAME)
 def add_site_arguments(parser, what):
     """Add the arguments that choose the site and its root to parser; what: what --site is for (str)."""
     where = parser.add_mutually_exclusive_group()
-    where.add_argument('--site', metavar='NAME', help=what + "; default: this machine, by its local file or host name")
-    where.add_argument('--site-file', metavar='FILE', help="file with a site that `osu-container discover` wrote")
+    where.add_argument(
+        '--site',
+        metavar='NAME',
+        help=what + "; default: this machine, by its local file or host name",
+    )
+    where.add_argument(
+        '--site-file', metavar='FILE', help="file with a site that `osu-container discover` wrote"
+    )
     root = parser.add_mutually_exclusive_group()
     root.add_argument('--sysroot', metavar='DIR', help="folder that stands in for the host's /")
-    root.add_argument('--facts', metavar='FILE', help="the host's libraries are those that `osu-container discover "
-                      "--facts FILE` saw; default away from the site: what public sources say of it")
+    root.add_argument(
+        '--facts',
+        metavar='FILE',
+        help="the host's libraries are those that `osu-container discover "
+        "--facts FILE` saw; default away from the site: what public sources say of it",
+    )
 
 
 def format_site_options(options):
@@ -45,7 +56,9 @@ def format_site_options(options):
 
 def find_local_file():
     """Return the path (str) of the local file that EasyBuild would use, else the workstation's, None without one."""
-    for pattern in os.environ.get('EASYBUILD_INCLUDE_EASYBLOCKS', '').split(','):  # as its expand_glob_paths() reads it
+    for pattern in os.environ.get('EASYBUILD_INCLUDE_EASYBLOCKS', '').split(
+        ','
+    ):  # as its expand_glob_paths() reads it
         for path in glob.glob(os.path.expanduser(pattern)):
             if os.path.basename(path) == LOCAL_FILE_NAME and os.path.isfile(path):
                 return path
@@ -60,15 +73,20 @@ def find_site(name=None, sysroot=None, site_file=None):
     Raises SettingsError if the site is unknown, this machine is none of the known ones, or a file is no site.
     """
     if sysroot and not os.access(sysroot, os.R_OK | os.X_OK):  # all in it would seem to be missing
-        raise SettingsError("--sysroot: there is no folder %s that you may read. Name the one that stands for the "
-                            "host's /" % sysroot)
+        raise SettingsError(
+            "--sysroot: there is no folder %s that you may read. Name the one that stands for the "
+            "host's /" % sysroot
+        )
     path = site_file or find_local_file()
     local = SiteFile(path, names_site=bool(site_file)) if path else None
     try:
         site, root = resolve_local_site(name, local, socket.gethostname(), os.environ)
     except SettingsError as err:  # its advice is for eb
-        raise SettingsError(str(err).replace('--try-amend=site=FILE', '--site-file FILE').replace('--try-amend=site=',
-                                                                                                  '--site '))
+        raise SettingsError(
+            str(err)
+            .replace('--try-amend=site=FILE', '--site-file FILE')
+            .replace('--try-amend=site=', '--site ')
+        )
     return site, root if sysroot is None else sysroot.rstrip('/')
 
 
@@ -96,9 +114,14 @@ def _is_this_machine(options, site):
     except SettingsError:
         pass
     names = site['recognised_by']['value'].get('hostnames', [])
-    paths = [site['libraries'][name]['value'] for name in ('libmpi', 'libfabric') if site['libraries'].get(name)]
-    return all(map(os.path.exists, paths)) and (not names or any(re.search(name, socket.gethostname())
-                                                                 for name in names))
+    paths = [
+        site['libraries'][name]['value']
+        for name in ('libmpi', 'libfabric')
+        if site['libraries'].get(name)
+    ]
+    return all(map(os.path.exists, paths)) and (
+        not names or any(re.search(name, socket.gethostname()) for name in names)
+    )
 
 
 def format_host_evidence(host):
@@ -107,11 +130,15 @@ def format_host_evidence(host):
         return ''
     node, (first, last) = host.data.get('node'), host.find_date_range()
     if first is None:
-        return ('described, not looked into, and nothing is known of it; `osu-container discover --facts FILE` on the '
-                'system writes what --facts takes')
+        return (
+            'described, not looked into, and nothing is known of it; `osu-container discover --facts FILE` on the '
+            'system writes what --facts takes'
+        )
     return 'described, not looked into: %s; %s; %s' % (
-        'as osu-container discover saw %s' % node if node else 'by public sources', ', '.join(host.list_evidence()),
-        first if first == last else '%s to %s' % (first, last))
+        'as osu-container discover saw %s' % node if node else 'by public sources',
+        ', '.join(host.list_evidence()),
+        first if first == last else '%s to %s' % (first, last),
+    )
 
 
 def find_site_runtime(site, host):

@@ -53,8 +53,10 @@ Of several entries of one name the first whose conditions hold counts, those of 
 
 _READ_DATE = '2026-11-21'
 _CXI = 'fi_cxi(7), libfabric main caf5652c'
-_PUBLISHED = ('github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on '
-              'LUMI: the published runs')
+_PUBLISHED = (
+    'github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on '
+    'LUMI: the published runs'
+)
 _PUBLISHED_DATE = '2025-03-07'
 _CSCS = 'docs.cscs.ch, software/communication/openmpi'
 _HPE = 'HPE, github.com/HewlettPackard/shs-ccl-docs 1617c30, rccl_tuning_guide.md'
@@ -63,7 +65,9 @@ _HPE_READ_DATE = '2026-11-23'
 
 def _make_variable(name, value, why, source, evidence, date=_READ_DATE, **conditions):
     """Return the dict of one variable; date: when it was seen, default: when the source was read."""
-    return dict(conditions, name=name, value=value, why=why, source=source, date=date, evidence=evidence)
+    return dict(
+        conditions, name=name, value=value, why=why, source=source, date=date, evidence=evidence
+    )
 
 
 #: Settings that not everybody wants: name of the module below osu-settings -> what it does. An approach has those of
@@ -71,70 +75,168 @@ def _make_variable(name, value, why, source, evidence, date=_READ_DATE, **condit
 SETTINGS = {
     'single-node': 'for jobs on one node: ranks stay off cxi and meet in shared memory (untested on LUMI)',
     'linkx': 'LINKx, an experiment: the provider lnx takes shared memory within a node and the network\'s provider '
-             'between nodes. It is known to hang, to be slow or to end with an error '
-             '(github.com/ofiwg/libfabric/issues/10712, 11231, 11392, 11900, 11987)',
+    'between nodes. It is known to hang, to be slow or to end with an error '
+    '(github.com/ofiwg/libfabric/issues/10712, 11231, 11392, 11900, 11987)',
     'rccl-strict': 'a missing RCCL plugin is an error instead of TCP; not for jobs on one node',
     'rccl-alt-read': 'all that HPE sets for RCCL and NCCL: rendezvous without the card\'s offload '
-                     '(FI_CXI_RDZV_PROTO and srun --network=disable_rdzv_get go together), for every message, and '
-                     'larger queues. For runs of RCCL alone: MPI loses its eager messages',
+    '(FI_CXI_RDZV_PROTO and srun --network=disable_rdzv_get go together), for every message, and '
+    'larger queues. For runs of RCCL alone: MPI loses its eager messages',
     'rccl-gdr': 'NCCL_NET_GDR_LEVEL=PHB, as HPE has it: RCCL lets the card read GPU memory up to that distance. Runs '
-                'with ROCm 7 hung with it on LUMI, and were not slower without',
+    'with ROCm 7 hung with it on LUMI, and were not slower without',
 }
 
-_PROVIDER = ('the provider of this network or an error, never another one in silence', 'fi_fabric(7), FI_PROVIDER',
-             'derived')
+_PROVIDER = (
+    'the provider of this network or an error, never another one in silence',
+    'fi_fabric(7), FI_PROVIDER',
+    'derived',
+)
 _PROVIDER_OF_SITE = _make_variable('FI_PROVIDER', '{provider}', *_PROVIDER)
 
 _GPU_IN_CRAY_MPICH = [
-    _make_variable('MPICH_GPU_SUPPORT_ENABLED', '1', 'Cray MPICH takes buffers in GPU memory only then; it needs the GTL '
-              'library too', _PUBLISHED + ' over Cray MPICH set it', 'measured', _PUBLISHED_DATE, only=['gpu']),
-    _make_variable('MPICH_OFI_NIC_POLICY', 'GPU', 'each rank takes the card nearest to its GPU; only Cray MPICH reads it',
-              'LUMI training 2026-04, 202-Binding.md', 'derived', '2026-06-17', only=['gpu']),
+    _make_variable(
+        'MPICH_GPU_SUPPORT_ENABLED',
+        '1',
+        'Cray MPICH takes buffers in GPU memory only then; it needs the GTL library too',
+        _PUBLISHED + ' over Cray MPICH set it',
+        'measured',
+        _PUBLISHED_DATE,
+        only=['gpu'],
+    ),
+    _make_variable(
+        'MPICH_OFI_NIC_POLICY',
+        'GPU',
+        'each rank takes the card nearest to its GPU; only Cray MPICH reads it',
+        'LUMI training 2026-04, 202-Binding.md',
+        'derived',
+        '2026-06-17',
+        only=['gpu'],
+    ),
 ]
 
 #: Which libfabric has FI_CXI_RDZV_PROTO: HPE's guide names 1.22.0. Where the card leaves rendezvous to an older one,
 #: nobody does it.
 _ALT_READ_RELEASE = 'libfabric >= 1.22'
 _ALT_READ_CONDITIONS = {'setting': 'rccl-alt-read', 'only': ['cxi', 'gpu', _ALT_READ_RELEASE]}
-_ALT_READ_NETWORK = ('the card leaves rendezvous to the provider, as FI_CXI_RDZV_PROTO=alt_read needs',
-                     'srun(1) of Slurm 24.05, --network; ' + _HPE, 'untested', _HPE_READ_DATE)
+_ALT_READ_NETWORK = (
+    'the card leaves rendezvous to the provider, as FI_CXI_RDZV_PROTO=alt_read needs',
+    'srun(1) of Slurm 24.05, --network; ' + _HPE,
+    'untested',
+    _HPE_READ_DATE,
+)
 
 # RCCL and NCCL through their plugin for libfabric, over cxi. They come before what MPI wants of the same variables.
 _RCCL = [
-    _make_variable('NCCL_NET', 'AWS Libfabric', 'RCCL takes the plugin or ends; it would fall back to TCP without a word. '
-              'Plugins since 1.12 call themselves Libfabric and take this name too',
-              'HewlettPackard/shs-ccl-docs, ccl_env.sh; github.com/aws/aws-ofi-nccl, pull request 530', 'untested',
-              only=['cxi', 'gpu'], setting='rccl-strict'),
-    _make_variable('NCCL_NET_PLUGIN', '{rccl_plugin}', 'by full path: it is found whatever the library path is; without it '
-              'RCCL uses TCP (3 GB/s published)', 'aws-ofi-nccl README; ' + _PUBLISHED, 'derived',
-              only=['gpu', 'rccl plugin'], inside=True),
-    _make_variable('FI_MR_CACHE_MONITOR', 'userfaultfd', 'the kernel tells libfabric which memory was given back; with '
-              'libfabric\'s own default, memhooks, RCCL and NCCL can hang', 'github.com/Lumi-supercomputer/'
-              'LUMI-AI-Guide, pull request 118; so do NERSC (podman-hpc 1.2.2, nccl.yaml), CSCS (cscs-docs 1660b1e, '
-              'nccl_env_vars) and ' + _HPE, 'derived', '2026-09-15', only=['cxi', 'gpu']),
-    _make_variable('FI_CXI_DISABLE_HOST_REGISTER', '1', 'the provider does not register host memory with CUDA, on which '
-              'NCCL can wait for ever', 'NERSC (podman-hpc 1.2.2, nccl.yaml), CSCS (cscs-docs 1660b1e, nccl_env_vars), '
-              'HPE (shs-ccl-docs 832182d, nccl_tuning_guide.md)', 'derived', _HPE_READ_DATE, only=['cxi', 'cuda']),
+    _make_variable(
+        'NCCL_NET',
+        'AWS Libfabric',
+        'RCCL takes the plugin or ends; it would fall back to TCP without a word. '
+        'Plugins since 1.12 call themselves Libfabric and take this name too',
+        'HewlettPackard/shs-ccl-docs, ccl_env.sh; github.com/aws/aws-ofi-nccl, pull request 530',
+        'untested',
+        only=['cxi', 'gpu'],
+        setting='rccl-strict',
+    ),
+    _make_variable(
+        'NCCL_NET_PLUGIN',
+        '{rccl_plugin}',
+        'by full path: it is found whatever the library path is; without it '
+        'RCCL uses TCP (3 GB/s published)',
+        'aws-ofi-nccl README; ' + _PUBLISHED,
+        'derived',
+        only=['gpu', 'rccl plugin'],
+        inside=True,
+    ),
+    _make_variable(
+        'FI_MR_CACHE_MONITOR',
+        'userfaultfd',
+        'the kernel tells libfabric which memory was given back; with '
+        'libfabric\'s own default, memhooks, RCCL and NCCL can hang',
+        'github.com/Lumi-supercomputer/'
+        'LUMI-AI-Guide, pull request 118; so do NERSC (podman-hpc 1.2.2, nccl.yaml), CSCS (cscs-docs 1660b1e, '
+        'nccl_env_vars) and ' + _HPE,
+        'derived',
+        '2026-09-15',
+        only=['cxi', 'gpu'],
+    ),
+    _make_variable(
+        'FI_CXI_DISABLE_HOST_REGISTER',
+        '1',
+        'the provider does not register host memory with CUDA, on which NCCL can wait for ever',
+        'NERSC (podman-hpc 1.2.2, nccl.yaml), CSCS (cscs-docs 1660b1e, nccl_env_vars), '
+        'HPE (shs-ccl-docs 832182d, nccl_tuning_guide.md)',
+        'derived',
+        _HPE_READ_DATE,
+        only=['cxi', 'cuda'],
+    ),
     # Sites with GPUs of NVIDIA have it always: NERSC and CSCS set it, and no hang by it is known there.
-    _make_variable('NCCL_NET_GDR_LEVEL', 'PHB', 'the card reads GPU memory itself also where RCCL would not choose so. Runs '
-              'of several nodes with ROCm 7 hung with it on LUMI, and lost nothing without',
-              _HPE + '; against it laifs-container-recipes#30, Lumi-supercomputer/LUMI-AI-Guide pull request 97',
-              'untested', _HPE_READ_DATE, only=['cxi', 'rocm'], setting='rccl-gdr'),
+    _make_variable(
+        'NCCL_NET_GDR_LEVEL',
+        'PHB',
+        'the card reads GPU memory itself also where RCCL would not choose so. Runs '
+        'of several nodes with ROCm 7 hung with it on LUMI, and lost nothing without',
+        _HPE
+        + '; against it laifs-container-recipes#30, Lumi-supercomputer/LUMI-AI-Guide pull request 97',
+        'untested',
+        _HPE_READ_DATE,
+        only=['cxi', 'rocm'],
+        setting='rccl-gdr',
+    ),
 ] + [
-    _make_variable(name, value, why, _HPE, 'untested', _HPE_READ_DATE, setting=_ALT_READ_CONDITIONS['setting'],
-              only=_ALT_READ_CONDITIONS['only'] + more) for name, value, why, more in (
-        ('FI_CXI_RDZV_PROTO', 'alt_read', 'the rendezvous protocol that needs srun --network=disable_rdzv_get', []),
+    _make_variable(
+        name,
+        value,
+        why,
+        _HPE,
+        'untested',
+        _HPE_READ_DATE,
+        setting=_ALT_READ_CONDITIONS['setting'],
+        only=_ALT_READ_CONDITIONS['only'] + more,
+    )
+    for name, value, why, more in (
+        (
+            'FI_CXI_RDZV_PROTO',
+            'alt_read',
+            'the rendezvous protocol that needs srun --network=disable_rdzv_get',
+            [],
+        ),
         ('FI_CXI_RDZV_THRESHOLD', '0', 'every message goes by rendezvous', []),
-        ('FI_CXI_RDZV_GET_MIN', '0', 'none of them by the card\'s own get, which alt_read replaces', []),
+        (
+            'FI_CXI_RDZV_GET_MIN',
+            '0',
+            'none of them by the card\'s own get, which alt_read replaces',
+            [],
+        ),
         ('FI_CXI_RDZV_EAGER_SIZE', '0', 'nothing is sent before the receiver is ready', []),
-        ('FI_CXI_RX_MATCH_MODE', 'hybrid', 'the provider matches messages where the card has no room for more', []),
+        (
+            'FI_CXI_RX_MATCH_MODE',
+            'hybrid',
+            'the provider matches messages where the card has no room for more',
+            [],
+        ),
         ('FI_CXI_DEFAULT_CQ_SIZE', '131072', 'room for the completions of large jobs', []),
-        ('FI_CXI_DEFAULT_TX_SIZE', '2048', 'room for what large jobs send before anybody waits for it', []),
-        ('FI_CXI_DISABLE_HOST_REGISTER', '1', 'the provider does not register host memory with ROCm, on which RCCL can '
-         'wait for ever', ['rocm']),
-        ('HSA_FORCE_FINE_GRAIN_PCIE', '1', 'others than the GPU can read its memory over PCIe', ['rocm']))
+        (
+            'FI_CXI_DEFAULT_TX_SIZE',
+            '2048',
+            'room for what large jobs send before anybody waits for it',
+            [],
+        ),
+        (
+            'FI_CXI_DISABLE_HOST_REGISTER',
+            '1',
+            'the provider does not register host memory with ROCm, on which RCCL can wait for ever',
+            ['rocm'],
+        ),
+        (
+            'HSA_FORCE_FINE_GRAIN_PCIE',
+            '1',
+            'others than the GPU can read its memory over PCIe',
+            ['rocm'],
+        ),
+    )
 ]
-_RCCL_NETWORK = _make_variable('SLURM_NETWORK', 'disable_rdzv_get', *_ALT_READ_NETWORK, **_ALT_READ_CONDITIONS)
+_RCCL_NETWORK = _make_variable(
+    'SLURM_NETWORK', 'disable_rdzv_get', *_ALT_READ_NETWORK, **_ALT_READ_CONDITIONS
+)
 
 #: Which libfabric has FI_CXI_DISABLE_NON_INJECT_MSG_IDC: the first one with cxi, and Cray's 1.22.0, the branch
 #: release/shs-12.0 of the same code, but not Cray's 1.15.2. Cray MPICH does without: 2.4 to 2.7 microseconds over
@@ -143,170 +245,447 @@ _IDC_SWITCH = 'libfabric >= 1.21'
 
 # Open-source MPICH, which looks for a GPU where it was built with HIP or CUDA, and of which the image has one
 _MPICH_WITHOUT_GPU = [
-    _make_variable('MPIR_CVAR_ENABLE_GPU', '0', 'the node has no GPU, and MPICH built with HIP or CUDA would look for one '
-              'and end in a segmentation fault', 'MPICH 4.0.2 with HIP 5.7.1 and with CUDA 12.4 (images of family '
-              'debian) on a node without GPU, with and without, seen here; wheels 3.4.3 to 5.0.2 have it', 'derived',
-              '2026-11-24', only=['no gpu', 'mpich >= 3.4']),
+    _make_variable(
+        'MPIR_CVAR_ENABLE_GPU',
+        '0',
+        'the node has no GPU, and MPICH built with HIP or CUDA would look for one '
+        'and end in a segmentation fault',
+        'MPICH 4.0.2 with HIP 5.7.1 and with CUDA 12.4 (images of family '
+        'debian) on a node without GPU, with and without, seen here; wheels 3.4.3 to 5.0.2 have it',
+        'derived',
+        '2026-11-24',
+        only=['no gpu', 'mpich >= 3.4'],
+    ),
 ]
 
 # Open-source MPICH over cxi, whoever has the libfabric: hybrid, swap and opensource
 _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
     _make_variable('FI_PROVIDER', '{provider}', *_PROVIDER),
-    _make_variable('FI_PROVIDER', '^cxi', 'any provider but the card\'s: MPICH meets in shared memory', 'fi_fabric(7), '
-              'FI_PROVIDER', 'untested', only=['cxi'], setting='single-node'),
-    _make_variable('MPIR_CVAR_SINGLE_HOST_ENABLED', '1', 'MPICH avoids cxi when all ranks are on one node, as by default',
-              'MPICH src/mpid/ch4/netmod/ofi/init_provider.c', 'untested', only=['cxi', 'mpich >= 4.2'],
-              setting='single-node'),
-    _make_variable('MPIR_CVAR_CH4_OFI_ENABLE_HMEM', '1', 'MPICH hands buffers in GPU memory to libfabric instead of copying '
-              'them; off by default', _PUBLISHED + ' with MPICH 4.2.3 reach 24 GB/s with it; wheels from 4.1.3 on have '
-              'the CVAR', 'measured', _PUBLISHED_DATE, only=['cxi', 'gpu', 'mpich >= 4.1']),
-    _make_variable('MPIR_CVAR_SINGLE_HOST_ENABLED', '0', 'MPICH avoids cxi when all ranks are on one node, and with '
-              'FI_PROVIDER=cxi nothing else is left', 'MPICH src/mpid/ch4/netmod/ofi/init_provider.c; wheels from '
-              '4.2.3 on have it', 'untested', only=['cxi', 'mpich >= 4.2']),
-    _make_variable('SLURM_NETWORK', 'single_node_vni,disable_rdzv_get', 'a step on one node gets a VNI, without which cxi '
-              'has no key; and ' + _ALT_READ_NETWORK[0], *_ALT_READ_NETWORK[1:], **_ALT_READ_CONDITIONS),
-    _make_variable('SLURM_NETWORK', 'single_node_vni', 'a step on one node gets a VNI, without which cxi has no key',
-              'github.com/lumi-ai-factory/laifs-container-recipes, pull request 22: jobs of containers on one node of '
-              'LUMI need it; Slurm 24.05.8: srun reads SLURM_NETWORK (opt.c), switch/hpe_slingshot the word',
-              'measured', '2026-03-31', only=['cxi']),
-    _make_variable('FI_CXI_RDZV_THRESHOLD', '16384', 'messages up to this many bytes go eagerly: takes away the step at 8 '
-              'to 16 KiB of the old default 2048', 'Cray MPICH sets it (MPICH_ENV_DISPLAY on Crusher); libfabric 2.4 '
-              'made it the default', 'untested', only=['cxi', 'libfabric < 2.4']),
-    _make_variable('FI_CXI_RDZV_EAGER_SIZE', '2048', 'bytes that a rendezvous message sends ahead, as Cray MPICH has it '
-              'with that threshold', 'Cray MPICH sets it (MPICH_ENV_DISPLAY on Crusher)', 'untested',
-              only=['cxi', 'libfabric < 2.4']),
-    _make_variable('FI_CXI_DISABLE_NON_INJECT_MSG_IDC', '1', 'small messages from GPU memory are not copied through the '
-              'host: 3 instead of 21 microseconds with Open MPI. MPICH must not inject them either '
-              '(MPIR_CVAR_CH4_OFI_ENABLE_INJECT, MPIR_CVAR_CH4_OFI_ENABLE_MR_HMEM)',
-              _CXI + '; EESSI on LUMI, 2026-05-21', 'untested', only=['cxi', 'gpu', _IDC_SWITCH]),
-    _make_variable('MPIR_CVAR_CH4_OFI_ENABLE_INJECT', '0', 'MPICH would inject small messages, which always copies them; '
-              'costs a little for host memory', 'wheel 4.3.2 has the CVAR, 4.2.3 has not', 'untested',
-              only=['cxi', 'gpu', 'mpich >= 4.3.1', 'mpich < 5.0.2', _IDC_SWITCH]),
-    _make_variable('MPIR_CVAR_CH4_OFI_ENABLE_MR_HMEM', '1', 'MPICH registers GPU memory and does not inject it',
-              'pmodels/mpich PR 7858; CHANGES of 5.0.2', 'untested',
-              only=['cxi', 'gpu', 'mpich >= 5.0.2', _IDC_SWITCH]),
+    _make_variable(
+        'FI_PROVIDER',
+        '^cxi',
+        'any provider but the card\'s: MPICH meets in shared memory',
+        'fi_fabric(7), FI_PROVIDER',
+        'untested',
+        only=['cxi'],
+        setting='single-node',
+    ),
+    _make_variable(
+        'MPIR_CVAR_SINGLE_HOST_ENABLED',
+        '1',
+        'MPICH avoids cxi when all ranks are on one node, as by default',
+        'MPICH src/mpid/ch4/netmod/ofi/init_provider.c',
+        'untested',
+        only=['cxi', 'mpich >= 4.2'],
+        setting='single-node',
+    ),
+    _make_variable(
+        'MPIR_CVAR_CH4_OFI_ENABLE_HMEM',
+        '1',
+        'MPICH hands buffers in GPU memory to libfabric instead of copying them; off by default',
+        _PUBLISHED + ' with MPICH 4.2.3 reach 24 GB/s with it; wheels from 4.1.3 on have the CVAR',
+        'measured',
+        _PUBLISHED_DATE,
+        only=['cxi', 'gpu', 'mpich >= 4.1'],
+    ),
+    _make_variable(
+        'MPIR_CVAR_SINGLE_HOST_ENABLED',
+        '0',
+        'MPICH avoids cxi when all ranks are on one node, and with '
+        'FI_PROVIDER=cxi nothing else is left',
+        'MPICH src/mpid/ch4/netmod/ofi/init_provider.c; wheels from 4.2.3 on have it',
+        'untested',
+        only=['cxi', 'mpich >= 4.2'],
+    ),
+    _make_variable(
+        'SLURM_NETWORK',
+        'single_node_vni,disable_rdzv_get',
+        'a step on one node gets a VNI, without which cxi has no key; and ' + _ALT_READ_NETWORK[0],
+        *_ALT_READ_NETWORK[1:],
+        **_ALT_READ_CONDITIONS,
+    ),
+    _make_variable(
+        'SLURM_NETWORK',
+        'single_node_vni',
+        'a step on one node gets a VNI, without which cxi has no key',
+        'github.com/lumi-ai-factory/laifs-container-recipes, pull request 22: jobs of containers on one node of '
+        'LUMI need it; Slurm 24.05.8: srun reads SLURM_NETWORK (opt.c), switch/hpe_slingshot the word',
+        'measured',
+        '2026-03-31',
+        only=['cxi'],
+    ),
+    _make_variable(
+        'FI_CXI_RDZV_THRESHOLD',
+        '16384',
+        'messages up to this many bytes go eagerly: takes away the step at 8 '
+        'to 16 KiB of the old default 2048',
+        'Cray MPICH sets it (MPICH_ENV_DISPLAY on Crusher); libfabric 2.4 made it the default',
+        'untested',
+        only=['cxi', 'libfabric < 2.4'],
+    ),
+    _make_variable(
+        'FI_CXI_RDZV_EAGER_SIZE',
+        '2048',
+        'bytes that a rendezvous message sends ahead, as Cray MPICH has it with that threshold',
+        'Cray MPICH sets it (MPICH_ENV_DISPLAY on Crusher)',
+        'untested',
+        only=['cxi', 'libfabric < 2.4'],
+    ),
+    _make_variable(
+        'FI_CXI_DISABLE_NON_INJECT_MSG_IDC',
+        '1',
+        'small messages from GPU memory are not copied through the '
+        'host: 3 instead of 21 microseconds with Open MPI. MPICH must not inject them either '
+        '(MPIR_CVAR_CH4_OFI_ENABLE_INJECT, MPIR_CVAR_CH4_OFI_ENABLE_MR_HMEM)',
+        _CXI + '; EESSI on LUMI, 2026-05-21',
+        'untested',
+        only=['cxi', 'gpu', _IDC_SWITCH],
+    ),
+    _make_variable(
+        'MPIR_CVAR_CH4_OFI_ENABLE_INJECT',
+        '0',
+        'MPICH would inject small messages, which always copies them; '
+        'costs a little for host memory',
+        'wheel 4.3.2 has the CVAR, 4.2.3 has not',
+        'untested',
+        only=['cxi', 'gpu', 'mpich >= 4.3.1', 'mpich < 5.0.2', _IDC_SWITCH],
+    ),
+    _make_variable(
+        'MPIR_CVAR_CH4_OFI_ENABLE_MR_HMEM',
+        '1',
+        'MPICH registers GPU memory and does not inject it',
+        'pmodels/mpich PR 7858; CHANGES of 5.0.2',
+        'untested',
+        only=['cxi', 'gpu', 'mpich >= 5.0.2', _IDC_SWITCH],
+    ),
 ]
 
 #: LINKx as CSCS describes it, and the issues that made it an opt-in
 _LINKX = _CSCS + ', LINKx (experimental)'
-_LINKX_SHM = ('Open MPI 5.0.11 over libfabric 2.5.1 on a workstation, lnx over shm, 2026-11-21: osu_latency, osu_bw, '
-              'osu_alltoall with up to 8 ranks')
+_LINKX_SHM = (
+    'Open MPI 5.0.11 over libfabric 2.5.1 on a workstation, lnx over shm, 2026-11-21: osu_latency, osu_bw, '
+    'osu_alltoall with up to 8 ranks'
+)
 _LINKX_CONDITIONS = {'setting': 'linkx', 'only': ['lnx']}
 _OMB_CXI = 'eth-cscs/cray-network-stack cce01706, examples/container/osu-ompi, omb-ompi-cxi.toml'
 
 
 def _make_linkx_pair(name, value, why, source, *rest, **conditions):
     """Return the two entries of a variable that is another one with LINKx: value is that without."""
-    return [_make_variable(name, 'lnx', 'LINKx: libfabric\'s provider lnx, which links others', _LINKX, 'derived',
-                      **_LINKX_CONDITIONS),
-            _make_variable(name, value, why, source, *rest, **conditions)]
+    return [
+        _make_variable(
+            name,
+            'lnx',
+            'LINKx: libfabric\'s provider lnx, which links others',
+            _LINKX,
+            'derived',
+            **_LINKX_CONDITIONS,
+        ),
+        _make_variable(name, value, why, source, *rest, **conditions),
+    ]
 
 
 # Open MPI 5 over libfabric, for every message: also between ranks of one node
-_OPENMPI_OVER_LIBFABRIC = _make_linkx_pair('FI_PROVIDER', '{provider}', *_PROVIDER) + [
-    _make_variable('OMPI_MCA_pml', 'cm', 'messages are matched by the network library; left to itself Open MPI takes TCP or '
-              'shared memory of its own where it knows no fast network. OMPI_MCA_pml=ucx takes UCX instead. Not set '
-              'where UCX drives the cards: Open MPI then takes the better of what the image has', _CSCS,
-              'derived', only=['no ucx']),
-    _make_variable('OMPI_MCA_mtl', 'ofi', 'that network library is libfabric', _CSCS, 'derived', only=['no ucx']),
-] + _make_linkx_pair(
-    'OMPI_MCA_opal_common_ofi_provider_include', '{provider}', 'Open MPI leaves out the providers tcp, shm and others '
-    'unless they are named', 'ompi_info --all of 5.0.11, opal_common_ofi_provider_exclude', 'derived') + [
-] + [
-    _make_variable('OMPI_MCA_btl', '^tcp,ofi,vader,openib', 'one-sided messages stay off the ways that would go past '
-              'libfabric, or open the card a second time', _OMB_CXI + '; github.com/open-mpi/ompi/issues/13803',
-              'derived', **conditions) for conditions in (_LINKX_CONDITIONS, {'only': ['cxi']})
-] + [
-    _make_variable('OMPI_MCA_mtl_ofi_av', 'table', 'lnx has address tables only: with Open MPI\'s own choice, a map, '
-              'MPI_Init fails', _LINKX + '; ' + _LINKX_SHM, 'derived', **_LINKX_CONDITIONS),
-    _make_variable('FI_LNX_PROV_LINKS', '{lnx_links}', 'what lnx links: shared memory with each card, | between the cards',
-              _LINKX + '; fi_lnx(7)', 'derived', **_LINKX_CONDITIONS),
-    _make_variable('FI_SHM_USE_XPMEM', '1', 'shared memory copies once, by xpmem, where the node has it', _LINKX, 'derived',
-              **_LINKX_CONDITIONS),
-    _make_variable('FI_HMEM_CUDA_USE_GDRCOPY', '1', 'small copies from GPU memory by the CPU, through GDRCopy, which is in '
-              'the image', _OMB_CXI, 'derived', only=['cxi', 'cuda']),
-    _make_variable('FI_CXI_DISABLE_NON_INJECT_MSG_IDC', '1', 'small messages from GPU memory are not copied through the '
-              'host: 3 instead of 21 microseconds on GPUs of AMD', _CXI + '; EESSI on LUMI, 2026-05-21', 'untested',
-              only=['cxi', 'rocm', _IDC_SWITCH]),
-    _make_variable('PMIX_MCA_psec', 'native', 'the security domain of Slurm\'s PMIx; otherwise PMIx prints warnings', _CSCS,
-              'derived'),
-    _make_variable('PMIX_MCA_gds', 'hash', 'what ranks tell each other goes by messages: Slurm\'s PMIx may be of another '
-              'release, whose shared memory this one cannot read', 'on a workstation PMIx 4.2.2 of Slurm offers ds21 '
-              'and ds12, and that of Open MPI 5.0.11 has hash and shmem2 alone; with shmem2 MPI_Init fails, '
-              '2026-11-21', 'derived'),
-]
+_OPENMPI_OVER_LIBFABRIC = (
+    _make_linkx_pair('FI_PROVIDER', '{provider}', *_PROVIDER)
+    + [
+        _make_variable(
+            'OMPI_MCA_pml',
+            'cm',
+            'messages are matched by the network library; left to itself Open MPI takes TCP or '
+            'shared memory of its own where it knows no fast network. OMPI_MCA_pml=ucx takes UCX instead. Not set '
+            'where UCX drives the cards: Open MPI then takes the better of what the image has',
+            _CSCS,
+            'derived',
+            only=['no ucx'],
+        ),
+        _make_variable(
+            'OMPI_MCA_mtl',
+            'ofi',
+            'that network library is libfabric',
+            _CSCS,
+            'derived',
+            only=['no ucx'],
+        ),
+    ]
+    + _make_linkx_pair(
+        'OMPI_MCA_opal_common_ofi_provider_include',
+        '{provider}',
+        'Open MPI leaves out the providers tcp, shm and others unless they are named',
+        'ompi_info --all of 5.0.11, opal_common_ofi_provider_exclude',
+        'derived',
+    )
+    + []
+    + [
+        _make_variable(
+            'OMPI_MCA_btl',
+            '^tcp,ofi,vader,openib',
+            'one-sided messages stay off the ways that would go past '
+            'libfabric, or open the card a second time',
+            _OMB_CXI + '; github.com/open-mpi/ompi/issues/13803',
+            'derived',
+            **conditions,
+        )
+        for conditions in (_LINKX_CONDITIONS, {'only': ['cxi']})
+    ]
+    + [
+        _make_variable(
+            'OMPI_MCA_mtl_ofi_av',
+            'table',
+            'lnx has address tables only: with Open MPI\'s own choice, a map, MPI_Init fails',
+            _LINKX + '; ' + _LINKX_SHM,
+            'derived',
+            **_LINKX_CONDITIONS,
+        ),
+        _make_variable(
+            'FI_LNX_PROV_LINKS',
+            '{lnx_links}',
+            'what lnx links: shared memory with each card, | between the cards',
+            _LINKX + '; fi_lnx(7)',
+            'derived',
+            **_LINKX_CONDITIONS,
+        ),
+        _make_variable(
+            'FI_SHM_USE_XPMEM',
+            '1',
+            'shared memory copies once, by xpmem, where the node has it',
+            _LINKX,
+            'derived',
+            **_LINKX_CONDITIONS,
+        ),
+        _make_variable(
+            'FI_HMEM_CUDA_USE_GDRCOPY',
+            '1',
+            'small copies from GPU memory by the CPU, through GDRCopy, which is in the image',
+            _OMB_CXI,
+            'derived',
+            only=['cxi', 'cuda'],
+        ),
+        _make_variable(
+            'FI_CXI_DISABLE_NON_INJECT_MSG_IDC',
+            '1',
+            'small messages from GPU memory are not copied through the '
+            'host: 3 instead of 21 microseconds on GPUs of AMD',
+            _CXI + '; EESSI on LUMI, 2026-05-21',
+            'untested',
+            only=['cxi', 'rocm', _IDC_SWITCH],
+        ),
+        _make_variable(
+            'PMIX_MCA_psec',
+            'native',
+            'the security domain of Slurm\'s PMIx; otherwise PMIx prints warnings',
+            _CSCS,
+            'derived',
+        ),
+        _make_variable(
+            'PMIX_MCA_gds',
+            'hash',
+            'what ranks tell each other goes by messages: Slurm\'s PMIx may be of another '
+            'release, whose shared memory this one cannot read',
+            'on a workstation PMIx 4.2.2 of Slurm offers ds21 '
+            'and ds12, and that of Open MPI 5.0.11 has hash and shmem2 alone; with shmem2 MPI_Init fails, '
+            '2026-11-21',
+            'derived',
+        ),
+    ]
+)
 
 #: What bind sets where the image's MPI is Open MPI
-_TRIAL_SOURCE = ('steps on two nodes: hosts with Open MPI 5.0.11, 4.1.8 and that of Debian 11, 12 and 13, images with 4.1 '
-          'and 5.0; opal/mca/installdirs/env and its like in PMIx')
-_HOST_MPI_EXPORTS = [_make_variable(name, '/opt/host-mpi' + below, why, _TRIAL_SOURCE, evidence, '2026-11-26')
-            for name, below, evidence, why in (
-    ('OPAL_PREFIX', '', 'measured', 'the host\'s Open MPI reads its own files and none of the image\'s, such as '
-     'openmpi-mca-params.conf; images of Open MPI set it to their own'),
-    ('OMPI_MCA_mca_base_component_path', '/lib/openmpi', 'measured', 'its plug-ins are the host\'s: without it '
-     'Debian\'s Open MPI finds none and ends in opal_init; OPAL_PKGLIBDIR does the same, and ends in MPI_Init where '
-     'PMIX_PKGLIBDIR is another'),
-    ('OPAL_SYSCONFDIR', '/etc', 'derived', 'Debian\'s reads /etc/openmpi whatever OPAL_PREFIX says: that of the image'),
-    ('PMIX_PREFIX', '', 'derived', 'the same of PMIx'),
-    ('PMIX_MCA_mca_base_component_path', '/lib/pmix', 'measured', 'the plug-ins of PMIx, where they are files, as in '
-     'Debian 11'),
-    ('UCX_MODULE_DIR', '/lib/ucx', 'measured', 'UCX of the host would load the parts of another one where its own '
-     'build has them: over an image of Debian sid Debian 13\'s ended at an undefined symbol'))]
+_TRIAL_SOURCE = (
+    'steps on two nodes: hosts with Open MPI 5.0.11, 4.1.8 and that of Debian 11, 12 and 13, images with 4.1 '
+    'and 5.0; opal/mca/installdirs/env and its like in PMIx'
+)
+_HOST_MPI_EXPORTS = [
+    _make_variable(name, '/opt/host-mpi' + below, why, _TRIAL_SOURCE, evidence, '2026-11-26')
+    for name, below, evidence, why in (
+        (
+            'OPAL_PREFIX',
+            '',
+            'measured',
+            'the host\'s Open MPI reads its own files and none of the image\'s, such as '
+            'openmpi-mca-params.conf; images of Open MPI set it to their own',
+        ),
+        (
+            'OMPI_MCA_mca_base_component_path',
+            '/lib/openmpi',
+            'measured',
+            'its plug-ins are the host\'s: without it '
+            'Debian\'s Open MPI finds none and ends in opal_init; OPAL_PKGLIBDIR does the same, and ends in MPI_Init where '
+            'PMIX_PKGLIBDIR is another',
+        ),
+        (
+            'OPAL_SYSCONFDIR',
+            '/etc',
+            'derived',
+            'Debian\'s reads /etc/openmpi whatever OPAL_PREFIX says: that of the image',
+        ),
+        ('PMIX_PREFIX', '', 'derived', 'the same of PMIx'),
+        (
+            'PMIX_MCA_mca_base_component_path',
+            '/lib/pmix',
+            'measured',
+            'the plug-ins of PMIx, where they are files, as in Debian 11',
+        ),
+        (
+            'UCX_MODULE_DIR',
+            '/lib/ucx',
+            'measured',
+            'UCX of the host would load the parts of another one where its own '
+            'build has them: over an image of Debian sid Debian 13\'s ended at an undefined symbol',
+        ),
+    )
+]
 #: Open MPI's own libraries, and those that it is built with: hwloc, libevent and UCX keep their soname when they grow
-_OPEN_MPI_BUILD = ['libmpi', 'libopen-', 'liboshmem', 'libmca_common_', 'libpmix', 'libprrte', 'libhwloc', 'libevent',
-                   'libuc', 'libfabric']
+_OPEN_MPI_BUILD = [
+    'libmpi',
+    'libopen-',
+    'liboshmem',
+    'libmca_common_',
+    'libpmix',
+    'libprrte',
+    'libhwloc',
+    'libevent',
+    'libuc',
+    'libfabric',
+]
 
 # The image's entrypoint looks for the host's libraries in folders of these names
-_SWAP = ('HPE, "MPI OSU Benchmarks" with its libfabric swap (hpc-ai-envs): --bind .../lib64:/host/lib,/usr:/host/usr')
+_SWAP = 'HPE, "MPI OSU Benchmarks" with its libfabric swap (hpc-ai-envs): --bind .../lib64:/host/lib,/usr:/host/usr'
 _HOST_FOLDERS = [
-    {'target': '/host/lib', 'library': 'libfabric', 'why': 'the entrypoint of the image takes libfabric from there',
-     'source': _SWAP, 'date': _READ_DATE, 'evidence': 'derived'},
-    {'target': '/host/usr', 'path': '/usr', 'why': 'and libcxi, and what these need, from there', 'source': _SWAP,
-     'date': _READ_DATE, 'evidence': 'derived'},
+    {
+        'target': '/host/lib',
+        'library': 'libfabric',
+        'why': 'the entrypoint of the image takes libfabric from there',
+        'source': _SWAP,
+        'date': _READ_DATE,
+        'evidence': 'derived',
+    },
+    {
+        'target': '/host/usr',
+        'path': '/usr',
+        'why': 'and libcxi, and what these need, from there',
+        'source': _SWAP,
+        'date': _READ_DATE,
+        'evidence': 'derived',
+    },
 ]
-_SWAP_OR_ERROR = _make_variable('OSU_SWAP', 'require', 'read by the entrypoint of this project\'s images: where the host\'s '
-                           'libfabric cannot be taken, an error; HPE\'s goes on with the image\'s own',
-                           'container-recipes/README.md', 'derived')
+_SWAP_OR_ERROR = _make_variable(
+    'OSU_SWAP',
+    'require',
+    'read by the entrypoint of this project\'s images: where the host\'s '
+    'libfabric cannot be taken, an error; HPE\'s goes on with the image\'s own',
+    'container-recipes/README.md',
+    'derived',
+)
 
 # Both only work by not being there: libfabric looks whether they exist, =0 switches the slow path on as well.
 _NO_FORK_SAFE = [
-    _make_variable(name, None, 'libfabric copies every small message from GPU memory by a slow path where it is set, '
-              'whatever its value: most probable cause of 21 instead of 2.5 microseconds', 'libfabric '
-              'prov/cxi/src/cxip_info.c, cxip_msg.c', 'derived', only=['cxi'])
-    for name in ('CXI_FORK_SAFE', 'CXI_FORK_SAFE_HP')]
+    _make_variable(
+        name,
+        None,
+        'libfabric copies every small message from GPU memory by a slow path where it is set, '
+        'whatever its value: most probable cause of 21 instead of 2.5 microseconds',
+        'libfabric prov/cxi/src/cxip_info.c, cxip_msg.c',
+        'derived',
+        only=['cxi'],
+    )
+    for name in ('CXI_FORK_SAFE', 'CXI_FORK_SAFE_HP')
+]
 
-_GPU_OF_RANK = _make_variable('ROCR_VISIBLE_DEVICES', 'gcd', 'the rank sees the GPU next to its cores and no other',
-                         'LUMI training 2026-04, 202-Binding.md', 'derived', '2026-06-17', only=['rocm'])
-_CUDA_GPU_OF_RANK = _make_variable('CUDA_VISIBLE_DEVICES', 'gcd', 'the rank sees the GPU next to its cores and no other',
-                              'CUDA C++ Programming Guide, CUDA environment variables', 'derived', only=['cuda'])
-_NIC_OF_RANK = _make_variable('FI_CXI_DEVICE_NAME', 'nic', 'open-source MPICH takes the card next to the cores of the rank, '
-                         'or the first; MPICH_OFI_NIC_POLICY means nothing to it', _CXI, 'derived', only=['gpu', 'cxi'])
+_GPU_OF_RANK = _make_variable(
+    'ROCR_VISIBLE_DEVICES',
+    'gcd',
+    'the rank sees the GPU next to its cores and no other',
+    'LUMI training 2026-04, 202-Binding.md',
+    'derived',
+    '2026-06-17',
+    only=['rocm'],
+)
+_CUDA_GPU_OF_RANK = _make_variable(
+    'CUDA_VISIBLE_DEVICES',
+    'gcd',
+    'the rank sees the GPU next to its cores and no other',
+    'CUDA C++ Programming Guide, CUDA environment variables',
+    'derived',
+    only=['cuda'],
+)
+_NIC_OF_RANK = _make_variable(
+    'FI_CXI_DEVICE_NAME',
+    'nic',
+    'open-source MPICH takes the card next to the cores of the rank, '
+    'or the first; MPICH_OFI_NIC_POLICY means nothing to it',
+    _CXI,
+    'derived',
+    only=['gpu', 'cxi'],
+)
 
 #: What the MPIs are told where each rank of a node is in a user namespace of its own: the kernel lets none read the
 #: memory of another one (process_vm_readv, "CMA"), and an MPI that tries ends with an error. Set by run-in-container
 #: for the ranks that it cannot put into one container.
 NAMESPACE_VARIABLES = [
-    _make_variable('MPIR_CVAR_CH4_CMA_ENABLE', '0', 'MPICH 5 copies larger messages between ranks of a node by CMA',
-              'MPICH 5.0.2 as an ordinary user, two ranks on one node, a bandwidth test: an error from 8 KiB on, '
-              'none with it, 2026-11-22; 4.2.3 and 4.3.2 do not', 'measured', '2026-11-22', only=['no open mpi']),
+    _make_variable(
+        'MPIR_CVAR_CH4_CMA_ENABLE',
+        '0',
+        'MPICH 5 copies larger messages between ranks of a node by CMA',
+        'MPICH 5.0.2 as an ordinary user, two ranks on one node, a bandwidth test: an error from 8 KiB on, '
+        'none with it, 2026-11-22; 4.2.3 and 4.3.2 do not',
+        'measured',
+        '2026-11-22',
+        only=['no open mpi'],
+    ),
     # Of XPMEM alone nothing would be lost: xpmem_get.c of hpc/xpmem compares the kernel's user ids and no namespaces.
-    _make_variable('MPICH_SMP_SINGLE_COPY_MODE', 'NONE', 'Cray MPICH copies by XPMEM or CMA',
-              'intro_mpi(3) of Cray MPICH 8.1; NCAR\'s scripts for Apptainer and Charliecloud on Derecho set it',
-              'derived', '2026-11-23', only=['no open mpi']),
-    _make_variable('OMPI_MCA_smsc', '^cma,xpmem,knem', 'Open MPI 5 copies by one of these', 'docs.open-mpi.org, v5.0.x, The '
-              'sm BTL: smsc', 'derived', '2026-11-22', only=['open mpi']),
-    _make_variable('OMPI_MCA_btl_vader_single_copy_mechanism', 'none', 'the same of Open MPI 4',
-              'github.com/open-mpi/ompi/issues/4948', 'derived', '2026-11-22', only=['open mpi']),
-    _make_variable('UCX_TLS', '^cma,xpmem,knem', 'UCX takes CMA for all it can reach', 'github.com/openucx/ucx/issues/8958',
-              'derived', '2026-11-22'),
-    _make_variable('FI_SHM_DISABLE_CMA', '1', 'libfabric\'s shared memory takes CMA where it can', 'fi_shm(7)', 'derived',
-              '2026-11-22'),
+    _make_variable(
+        'MPICH_SMP_SINGLE_COPY_MODE',
+        'NONE',
+        'Cray MPICH copies by XPMEM or CMA',
+        'intro_mpi(3) of Cray MPICH 8.1; NCAR\'s scripts for Apptainer and Charliecloud on Derecho set it',
+        'derived',
+        '2026-11-23',
+        only=['no open mpi'],
+    ),
+    _make_variable(
+        'OMPI_MCA_smsc',
+        '^cma,xpmem,knem',
+        'Open MPI 5 copies by one of these',
+        'docs.open-mpi.org, v5.0.x, The sm BTL: smsc',
+        'derived',
+        '2026-11-22',
+        only=['open mpi'],
+    ),
+    _make_variable(
+        'OMPI_MCA_btl_vader_single_copy_mechanism',
+        'none',
+        'the same of Open MPI 4',
+        'github.com/open-mpi/ompi/issues/4948',
+        'derived',
+        '2026-11-22',
+        only=['open mpi'],
+    ),
+    _make_variable(
+        'UCX_TLS',
+        '^cma,xpmem,knem',
+        'UCX takes CMA for all it can reach',
+        'github.com/openucx/ucx/issues/8958',
+        'derived',
+        '2026-11-22',
+    ),
+    _make_variable(
+        'FI_SHM_DISABLE_CMA',
+        '1',
+        'libfabric\'s shared memory takes CMA where it can',
+        'fi_shm(7)',
+        'derived',
+        '2026-11-22',
+    ),
 ]
 
 #: Programs of the MPI of MPI 5's standard ABI run over that of the image, or over the host's where it has one
 _STANDARD_ABI = ['the standard ABI of MPI 5']
 #: Where MPI is the image's own, its name is no matter
-_ANY_MPICH = _STANDARD_ABI + ['the standard ABI of MPI 5 under a wrong soname', 'MPICH under Debian\'s own soname']
+_ANY_MPICH = _STANDARD_ABI + [
+    'the standard ABI of MPI 5 under a wrong soname',
+    'MPICH under Debian\'s own soname',
+]
 
 #: Of a module's promise, in place of 'host' or 'image': the MPI of this image sends by something else than libfabric
 NO_LIBFABRIC = 'none'
@@ -330,8 +709,12 @@ _SELF_CONTAINED = {
     'variables': _RCCL + _MPICH_OVER_CXI,
 }
 #: The same with the host's network library in place of its own
-_HOST_NETWORK = dict(_SELF_CONTAINED, inject=['libfabric'], inject_if_known=['libcxi'],
-                   comes_from={'libmpi': 'image', 'libfabric': 'host'})
+_HOST_NETWORK = dict(
+    _SELF_CONTAINED,
+    inject=['libfabric'],
+    inject_if_known=['libcxi'],
+    comes_from={'libmpi': 'image', 'libfabric': 'host'},
+)
 
 APPROACHES = {
     'native': {
@@ -349,27 +732,54 @@ APPROACHES = {
         'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK],
         'variables': [_PROVIDER_OF_SITE, _RCCL_NETWORK] + _GPU_IN_CRAY_MPICH + _RCCL,
     },
-    'pure': dict(_SELF_CONTAINED, **{
-        'title': 'no library of the host: TCP with what the image holds',
-        'requires': [],
-        'files': ['file_systems'],
-        'unset': [],
-        'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK],
-        'variables': [
-            _make_variable('FI_PROVIDER', 'tcp', 'without the host\'s libraries TCP is the only network that is everywhere',
-                      _PUBLISHED + ' of pure reach about 2 GB/s over TCP', 'measured', _PUBLISHED_DATE),
-            _make_variable('NCCL_NET', 'Socket', 'RCCL over TCP as well, also where the image has a plugin',
-                      'NCCL documentation, NCCL_NET', 'derived', only=['gpu']),
-        ] + _MPICH_WITHOUT_GPU,
-    }),
+    'pure': dict(
+        _SELF_CONTAINED,
+        **{
+            'title': 'no library of the host: TCP with what the image holds',
+            'requires': [],
+            'files': ['file_systems'],
+            'unset': [],
+            'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK],
+            'variables': [
+                _make_variable(
+                    'FI_PROVIDER',
+                    'tcp',
+                    'without the host\'s libraries TCP is the only network that is everywhere',
+                    _PUBLISHED + ' of pure reach about 2 GB/s over TCP',
+                    'measured',
+                    _PUBLISHED_DATE,
+                ),
+                _make_variable(
+                    'NCCL_NET',
+                    'Socket',
+                    'RCCL over TCP as well, also where the image has a plugin',
+                    'NCCL documentation, NCCL_NET',
+                    'derived',
+                    only=['gpu'],
+                ),
+            ]
+            + _MPICH_WITHOUT_GPU,
+        },
+    ),
     'bind': {
         'title': 'the host\'s MPI and network libraries replace the image\'s',
         'container': True,
         'mpi': 'MPICH ABI',
         'mpi_also': _STANDARD_ABI + ['Open MPI'],
         'inject': ['libmpi', 'libfabric'],
-        'inject_if_known': ['libcxi', 'libmpi_gtl_hsa', 'libmpi_gtl_cuda', 'libcudart', 'libhsa-runtime64',
-                            'libamdhip64', 'libpmi', 'libpmi2', 'libpals', 'libxpmem', 'liblustreapi'],
+        'inject_if_known': [
+            'libcxi',
+            'libmpi_gtl_hsa',
+            'libmpi_gtl_cuda',
+            'libcudart',
+            'libhsa-runtime64',
+            'libamdhip64',
+            'libpmi',
+            'libpmi2',
+            'libpals',
+            'libxpmem',
+            'liblustreapi',
+        ],
         'preload': ['libhsa-runtime64', 'libmpi_gtl_hsa', 'libmpi_gtl_cuda'],
         'comes_from': {'libmpi': 'host', 'libfabric': 'host'},
         'requires': [],
@@ -377,31 +787,48 @@ APPROACHES = {
         'unset': _NO_FORK_SAFE,
         'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK],
         'variables': [_PROVIDER_OF_SITE, _RCCL_NETWORK] + _GPU_IN_CRAY_MPICH + _RCCL,
-        'by_family': {'Open MPI': {
-            'mpi': 'Open MPI',
-            'mpi_also': [],
-            'inject': ['libmpi'],
-            'inject_if_known': ['libfabric', 'libcxi', 'libcudart', 'libhsa-runtime64', 'libamdhip64', 'libxpmem'],
-            'preload': [],
-            'one_build': _OPEN_MPI_BUILD,
-            'exports': _HOST_MPI_EXPORTS,
-            'files': ['file_systems', 'cxi_state', 'libdrm_ids', 'pmix_ranks', 'pmix_server'],
-            'unset': _NO_FORK_SAFE,
-            'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK, _NIC_OF_RANK],
-            'variables': [_RCCL_NETWORK] + _RCCL + _OPENMPI_OVER_LIBFABRIC,
-        }},
+        'by_family': {
+            'Open MPI': {
+                'mpi': 'Open MPI',
+                'mpi_also': [],
+                'inject': ['libmpi'],
+                'inject_if_known': [
+                    'libfabric',
+                    'libcxi',
+                    'libcudart',
+                    'libhsa-runtime64',
+                    'libamdhip64',
+                    'libxpmem',
+                ],
+                'preload': [],
+                'one_build': _OPEN_MPI_BUILD,
+                'exports': _HOST_MPI_EXPORTS,
+                'files': ['file_systems', 'cxi_state', 'libdrm_ids', 'pmix_ranks', 'pmix_server'],
+                'unset': _NO_FORK_SAFE,
+                'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK, _NIC_OF_RANK],
+                'variables': [_RCCL_NETWORK] + _RCCL + _OPENMPI_OVER_LIBFABRIC,
+            }
+        },
     },
     'hybrid': dict(_HOST_NETWORK, title='the image\'s MPI over the host\'s network library'),
     'swap': dict(
-        _HOST_NETWORK, title='the image\'s entrypoint puts the host\'s network library in place of its own',
-        entrypoint=_HOST_FOLDERS, variables=_HOST_NETWORK['variables'] + [_SWAP_OR_ERROR]),
-    'opensource': dict(_SELF_CONTAINED, title='everything, the network library included, is in the image'),
-    'openmpi': dict(_SELF_CONTAINED, **{
-        'title': 'everything is in the image, and its MPI is Open MPI',
-        'mpi': 'Open MPI',
-        'mpi_also': [],
-        'requires': [],
-        'files': ['file_systems', 'cxi_state', 'kernel_config', 'pmix_ranks', 'pmix_server'],
-        'variables': [_RCCL_NETWORK] + _RCCL + _OPENMPI_OVER_LIBFABRIC,
-    }),
+        _HOST_NETWORK,
+        title='the image\'s entrypoint puts the host\'s network library in place of its own',
+        entrypoint=_HOST_FOLDERS,
+        variables=_HOST_NETWORK['variables'] + [_SWAP_OR_ERROR],
+    ),
+    'opensource': dict(
+        _SELF_CONTAINED, title='everything, the network library included, is in the image'
+    ),
+    'openmpi': dict(
+        _SELF_CONTAINED,
+        **{
+            'title': 'everything is in the image, and its MPI is Open MPI',
+            'mpi': 'Open MPI',
+            'mpi_also': [],
+            'requires': [],
+            'files': ['file_systems', 'cxi_state', 'kernel_config', 'pmix_ranks', 'pmix_server'],
+            'variables': [_RCCL_NETWORK] + _RCCL + _OPENMPI_OVER_LIBFABRIC,
+        },
+    ),
 }

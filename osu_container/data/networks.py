@@ -24,52 +24,123 @@ def _make_fact(value, why, source, evidence='derived', **more):
 
 
 #: rdma-core, kernel-boot/rdma-description.rules and the folders of providers/: kernel's driver -> part for libibverbs
-_VERBS = {'mlx5_core': 'mlx5', 'mlx4_core': 'mlx4', 'ib_mthca': 'mthca', 'bnxt_en': 'bnxt_re', 'ice': 'irdma',
-          'i40e': 'irdma', 'idpf': 'irdma', 'cxgb4': 'cxgb4', 'qede': 'qedr', 'hns3': 'hns', 'ib_qib': 'ipathverbs'}
+_VERBS = {
+    'mlx5_core': 'mlx5',
+    'mlx4_core': 'mlx4',
+    'ib_mthca': 'mthca',
+    'bnxt_en': 'bnxt_re',
+    'ice': 'irdma',
+    'i40e': 'irdma',
+    'idpf': 'irdma',
+    'cxgb4': 'cxgb4',
+    'qede': 'qedr',
+    'hns3': 'hns',
+    'ib_qib': 'ipathverbs',
+}
 
 _VERBS_PROVIDERS = [
-    _make_fact('verbs;ofi_rxm', 'the cards speak verbs; ofi_rxm gives MPI the reliable messages that verbs has not, and the '
-          'two are named together', 'fi_verbs(7), fi_rxm(7); ' + _NEWS + 'v1.7.0: "Remove RDM EP support. Use RxM"',
-          since='1.7'),
-    _make_fact('ucx', 'libfabric over UCX', 'fi_ucx(7); enabled in openSUSE\'s libfabric 1.21.0', 'untested', since='1.21'),
-    _make_fact('mlx', 'Intel MPI\'s own libfabric over UCX, for cards of Mellanox', _INTEL, since=None),
-    _make_fact('psm3', 'messages over verbs UD or sockets', _NEWS + 'v1.15.0: "IPv6 addressing in RoCE and sockets"; '
-          'enabled in SUSE\'s libfabric 1.13.2', 'untested', since='1.13'),
+    _make_fact(
+        'verbs;ofi_rxm',
+        'the cards speak verbs; ofi_rxm gives MPI the reliable messages that verbs has not, and the '
+        'two are named together',
+        'fi_verbs(7), fi_rxm(7); ' + _NEWS + 'v1.7.0: "Remove RDM EP support. Use RxM"',
+        since='1.7',
+    ),
+    _make_fact(
+        'ucx',
+        'libfabric over UCX',
+        'fi_ucx(7); enabled in openSUSE\'s libfabric 1.21.0',
+        'untested',
+        since='1.21',
+    ),
+    _make_fact(
+        'mlx', 'Intel MPI\'s own libfabric over UCX, for cards of Mellanox', _INTEL, since=None
+    ),
+    _make_fact(
+        'psm3',
+        'messages over verbs UD or sockets',
+        _NEWS + 'v1.15.0: "IPv6 addressing in RoCE and sockets"; '
+        'enabled in SUSE\'s libfabric 1.13.2',
+        'untested',
+        since='1.13',
+    ),
 ]
-_UCX = _make_fact(True, 'UCX has rc, dc and ud for these cards, and takes the fastest that it can reach',
-             _UCX_SOURCE)
+_UCX = _make_fact(
+    True,
+    'UCX has rc, dc and ud for these cards, and takes the fastest that it can reach',
+    _UCX_SOURCE,
+)
 
 NETWORKS = {
     'Slingshot': {
-        'providers': [_make_fact('cxi', 'libfabric\'s provider for Slingshot 11', 'fi_cxi(7); ' + _NEWS + 'v1.21.0',
-                            since='1.21')],
-        'ucx': _make_fact(False, 'UCX knows no Slingshot', _UCX_SOURCE), 'drivers': {},
+        'providers': [
+            _make_fact(
+                'cxi',
+                'libfabric\'s provider for Slingshot 11',
+                'fi_cxi(7); ' + _NEWS + 'v1.21.0',
+                since='1.21',
+            )
+        ],
+        'ucx': _make_fact(False, 'UCX knows no Slingshot', _UCX_SOURCE),
+        'drivers': {},
     },
     'InfiniBand': {'providers': _VERBS_PROVIDERS, 'ucx': _UCX, 'drivers': _VERBS},
     'RoCE': {'providers': _VERBS_PROVIDERS, 'ucx': _UCX, 'drivers': _VERBS},
     'Omni-Path': {
         'providers': [
-            _make_fact('opx', 'Cornelis\' own provider, the only one for CN5000', 'fi_opx(7); ' + _NEWS + 'v1.15.0: "New '
-                  'provider supporting Cornelis Networks Omni-path hardware"; docs.cornelis.com, CN5000 Omni-Path '
-                  'Overview, Software; github.com/easybuilders/easybuild-framework/issues/4560', since='1.15'),
-            _make_fact('psm2', 'the older one, for cards of 100 Gbit/s, over libpsm2', 'fi_psm2(7); github.com/easybuilders/'
-                  'easybuild-framework/issues/4560', since='1.3'),
+            _make_fact(
+                'opx',
+                'Cornelis\' own provider, the only one for CN5000',
+                'fi_opx(7); ' + _NEWS + 'v1.15.0: "New '
+                'provider supporting Cornelis Networks Omni-path hardware"; docs.cornelis.com, CN5000 Omni-Path '
+                'Overview, Software; github.com/easybuilders/easybuild-framework/issues/4560',
+                since='1.15',
+            ),
+            _make_fact(
+                'psm2',
+                'the older one, for cards of 100 Gbit/s, over libpsm2',
+                'fi_psm2(7); github.com/easybuilders/easybuild-framework/issues/4560',
+                since='1.3',
+            ),
         ],
-        'ucx': _make_fact(False, 'UCX has only verbs there, with more overhead than psm2 or opx', 'UCX NEWS 1.6.0: '
-                     '"OmniPath (using Verbs)"; github.com/easybuilders/easybuild-framework/issues/4560'),
+        'ucx': _make_fact(
+            False,
+            'UCX has only verbs there, with more overhead than psm2 or opx',
+            'UCX NEWS 1.6.0: '
+            '"OmniPath (using Verbs)"; github.com/easybuilders/easybuild-framework/issues/4560',
+        ),
         'drivers': {'hfi1': 'hfi1verbs'},
     },
     'EFA': {
-        'providers': [_make_fact('efa', 'the card has its own protocol, which this provider speaks', 'fi_efa(7); ' + _NEWS +
-                            'v1.8.0: "New core provider for Amazon EC2 Elastic Fabric Adapter"', since='1.8')],
-        'ucx': _make_fact(None, 'UCX has a part for EFA, and no run is known', 'libuct_ib_efa.so in MPICH 5.0.2 of PyPI',
-                     'untested'),
+        'providers': [
+            _make_fact(
+                'efa',
+                'the card has its own protocol, which this provider speaks',
+                'fi_efa(7); '
+                + _NEWS
+                + 'v1.8.0: "New core provider for Amazon EC2 Elastic Fabric Adapter"',
+                since='1.8',
+            )
+        ],
+        'ucx': _make_fact(
+            None,
+            'UCX has a part for EFA, and no run is known',
+            'libuct_ib_efa.so in MPICH 5.0.2 of PyPI',
+            'untested',
+        ),
         'drivers': {'efa': 'efa'},
     },
     'Ethernet': {
-        'providers': [_make_fact('tcp', 'tcp is in every libfabric, and nothing faster reaches another node',
-                            'fi_tcp(7)', since='1.7')],
-        'ucx': _make_fact(True, 'UCX has TCP too', _UCX_SOURCE), 'drivers': {},
+        'providers': [
+            _make_fact(
+                'tcp',
+                'tcp is in every libfabric, and nothing faster reaches another node',
+                'fi_tcp(7)',
+                since='1.7',
+            )
+        ],
+        'ucx': _make_fact(True, 'UCX has TCP too', _UCX_SOURCE),
+        'drivers': {},
     },
 }
 

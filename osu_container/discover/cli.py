@@ -6,6 +6,7 @@ osu-container discover: finds what a site of this project needs to know about a 
     srun -N1 osu-container discover -o node.py          what a compute node has
     osu-container discover --facts FILE                 its libraries, for osu-container check elsewhere
 """
+
 import datetime
 import json
 import os
@@ -25,15 +26,31 @@ from osu_container.verdict.site_choice import resolve_site
 def add_arguments(parser):
     """Add the arguments of `osu-container discover`."""
     parser.description = __doc__
-    parser.add_argument('-o', '--output', metavar='FILE', help="write the site into FILE, in Python")
-    parser.add_argument('--facts', metavar='FILE', help="write what check needs of this host's libraries into FILE, in "
-                        "JSON, for `osu-container check --facts` on another machine")
+    parser.add_argument(
+        '-o', '--output', metavar='FILE', help="write the site into FILE, in Python"
+    )
+    parser.add_argument(
+        '--facts',
+        metavar='FILE',
+        help="write what check needs of this host's libraries into FILE, in "
+        "JSON, for `osu-container check --facts` on another machine",
+    )
     parser.add_argument('--force', action='store_true', help="replace FILE")
-    parser.add_argument('--name', help="name of the site; default: that of the Slurm cluster, else of the node")
-    parser.add_argument('--sysroot', metavar='DIR', help="look below DIR, a folder that stands in for /")
-    parser.add_argument('--json', action='store_true', help="print everything found, machine-readable")
-    parser.set_defaults(function=main, prog='osu-container discover', errors=(OSError,),
-                        after_interrupt='nothing was written')
+    parser.add_argument(
+        '--name', help="name of the site; default: that of the Slurm cluster, else of the node"
+    )
+    parser.add_argument(
+        '--sysroot', metavar='DIR', help="look below DIR, a folder that stands in for /"
+    )
+    parser.add_argument(
+        '--json', action='store_true', help="print everything found, machine-readable"
+    )
+    parser.set_defaults(
+        function=main,
+        prog='osu-container discover',
+        errors=(OSError,),
+        after_interrupt='nothing was written',
+    )
 
 
 def discover_system(root='', name=None, environment=None):
@@ -48,14 +65,32 @@ def discover_system(root='', name=None, environment=None):
     survey = Survey(host, datetime.date.today().isoformat()).survey_system()
     name = name or entry.derive_site_name(survey)
     site = entry.build_site_entry(survey, name)
-    return redact_secrets(OrderedDict([
-        ('name', name), ('node', survey.get_value('node')),
-        # slurmd sets it, for batch scripts and steps; the shell of salloc, on the login node, has none
-        ('kind', 'compute' if host.environment.get('SLURMD_NODENAME') else 'login'), ('date', survey.today),
-        ('root', host.root), ('facts', OrderedDict(item for item in survey.facts.items() if item[1]['section'])),
-        ('approaches', entry.list_approach_problems(survey, site, name)), ('missing', survey.missing), ('remarks', host.remarks),
-        ('silent', ['`%s`: %s' % (each.command, each.problem) for each in host.command_results.values() if each.problem]),
-        ('libraries', survey.libraries), ('site', site)]))
+    return redact_secrets(
+        OrderedDict(
+            [
+                ('name', name),
+                ('node', survey.get_value('node')),
+                # slurmd sets it, for batch scripts and steps; the shell of salloc, on the login node, has none
+                ('kind', 'compute' if host.environment.get('SLURMD_NODENAME') else 'login'),
+                ('date', survey.today),
+                ('root', host.root),
+                ('facts', OrderedDict(item for item in survey.facts.items() if item[1]['section'])),
+                ('approaches', entry.list_approach_problems(survey, site, name)),
+                ('missing', survey.missing),
+                ('remarks', host.remarks),
+                (
+                    'silent',
+                    [
+                        '`%s`: %s' % (each.command, each.problem)
+                        for each in host.command_results.values()
+                        if each.problem
+                    ],
+                ),
+                ('libraries', survey.libraries),
+                ('site', site),
+            ]
+        )
+    )
 
 
 def main(options):
@@ -63,10 +98,17 @@ def main(options):
     if os.environ.get('SLURM_PROCID', '0') != '0':
         return 0  # srun -N1 may start several tasks; the first one looks
     if options.name and not re.match(r'[A-Za-z0-9][\w.-]*$', options.name):
-        return print_usage_error("--name %s: wanted letters, digits, '.', '_' and '-', such as frontier-2026" % options.name)
-    if options.sysroot and not os.access(options.sysroot, os.R_OK | os.X_OK):  # all in it would seem to be missing
-        return print_usage_error("--sysroot: there is no folder %s that you may read. Name the one that stands for the system's /"
-                      % options.sysroot)
+        return print_usage_error(
+            "--name %s: wanted letters, digits, '.', '_' and '-', such as frontier-2026"
+            % options.name
+        )
+    if options.sysroot and not os.access(
+        options.sysroot, os.R_OK | os.X_OK
+    ):  # all in it would seem to be missing
+        return print_usage_error(
+            "--sysroot: there is no folder %s that you may read. Name the one that stands for the system's /"
+            % options.sysroot
+        )
     if options.facts and (options.output or options.json):
         return print_usage_error("--facts writes JSON into its FILE: leave -o and --json out")
     target = options.output or options.facts
@@ -77,7 +119,9 @@ def main(options):
         return write_host_description(found, options)
     if options.output:
         return write_site_file(found, options)
-    sys.stdout.write(json.dumps(found, indent=1) + '\n' if options.json else format_survey_report(found))
+    sys.stdout.write(
+        json.dumps(found, indent=1) + '\n' if options.json else format_survey_report(found)
+    )
     return 0
 
 
@@ -90,21 +134,37 @@ def print_usage_error(text):
 def write_site_file(found, options):
     """Write what was found into a file and print how it is used; return the exit code."""
     outputs.write_file(options.output, render_site_file(found), options.force)
-    print("wrote %s: site %s with %d facts; not found: %s" % (
-        options.output, found['name'], len(found['facts']),
-        ', '.join(entry['what'] for entry in found['missing']) or 'nothing that matters'))
+    print(
+        "wrote %s: site %s with %d facts; not found: %s"
+        % (
+            options.output,
+            found['name'],
+            len(found['facts']),
+            ', '.join(entry['what'] for entry in found['missing']) or 'nothing that matters',
+        )
+    )
     path = os.path.abspath(options.output)
     can = [approach for approach, why in found['approaches'] if why is None]
     print("Can be installed:   %s" % (', '.join(can) or 'nothing yet'))
-    print("Does an image fit?  osu-container check IMAGE.sif --site-file %s" % shell.quote_path(options.output))
+    print(
+        "Does an image fit?  osu-container check IMAGE.sif --site-file %s"
+        % shell.quote_path(options.output)
+    )
     easyconfig = entry.select_easyconfig(found)
     if easyconfig is None:
-        print("To do:              %s" % '; '.join(sorted(set(why for _, why in found['approaches']))))
+        print(
+            "To do:              %s" % '; '.join(sorted(set(why for _, why in found['approaches'])))
+        )
     elif not re.match(r'[^\s,]+\.py$', path):  # eb takes no blank or comma
-        print("Use it:             copy it to a path without blanks that ends in .py, then eb %s -r "
-              "--try-amend=site=FILE.py" % easyconfig)
+        print(
+            "Use it:             copy it to a path without blanks that ends in .py, then eb %s -r "
+            "--try-amend=site=FILE.py" % easyconfig
+        )
     else:
-        print("Use it:             eb %s -r %s" % (easyconfig, shell.quote('--try-amend=site=' + path)))
+        print(
+            "Use it:             eb %s -r %s"
+            % (easyconfig, shell.quote('--try-amend=site=' + path))
+        )
     return 0
 
 
@@ -112,9 +172,14 @@ def write_host_description(found, options):
     """Write the libraries of what was found as a description; return the exit code."""
     from osu_container.discover import library_facts
     from osu_container.discover.host_facts import format_description
+
     site = resolve_site(found['name'], {found['name']: found['site']})
-    data = library_facts.describe_host(site, found['root'], found['name'], found['date'], found['node'])
+    data = library_facts.describe_host(
+        site, found['root'], found['name'], found['date'], found['node']
+    )
     outputs.write_file(options.facts, format_description(data), options.force)
-    print("wrote %s: %d files of libraries\nUse it elsewhere: osu-container check IMAGE.sif --site NAME --facts %s" % (
-        options.facts, len(data['libraries']), shell.quote_path(options.facts)))
+    print(
+        "wrote %s: %d files of libraries\nUse it elsewhere: osu-container check IMAGE.sif --site NAME --facts %s"
+        % (options.facts, len(data['libraries']), shell.quote_path(options.facts))
+    )
     return 0

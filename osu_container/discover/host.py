@@ -3,6 +3,7 @@ Read a system: its files, below another root if wanted, and the output of comman
 
 Nothing here raises for what a system lacks: odd files become remarks, and commands that fail have a problem.
 """
+
 import glob
 import os
 import re
@@ -25,7 +26,9 @@ COMMAND_FOLDERS = ('/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin')
 
 def sort_newest_first(paths):
     """Return paths (list of str) by the numbers in them, the highest first."""
-    return sorted(paths, key=lambda path: [int(part) for part in re.findall(r'\d+', path)], reverse=True)
+    return sorted(
+        paths, key=lambda path: [int(part) for part in re.findall(r'\d+', path)], reverse=True
+    )
 
 
 class CommandResult(object):
@@ -63,7 +66,7 @@ class SurveyedHost(object):
     def strip_root(self, path):
         """Return the system's name of a real path: without root, where it has that in front."""
         if self.root and (path + '/').startswith(self.root + '/'):
-            return path[len(self.root):] or '/'
+            return path[len(self.root) :] or '/'
         return path
 
     def add_remark(self, text):
@@ -77,7 +80,10 @@ class SurveyedHost(object):
             return sorted(os.listdir(self.add_root(folder)))
         except OSError as err:
             if os.path.isdir(self.add_root(folder)) or isinstance(err, PermissionError):
-                self.add_remark("the folder %s cannot be read (%s): what is in it is not known" % (folder, err.strerror))
+                self.add_remark(
+                    "the folder %s cannot be read (%s): what is in it is not known"
+                    % (folder, err.strerror)
+                )
             return []
 
     def read_text(self, path):
@@ -107,7 +113,10 @@ class SurveyedHost(object):
         if not os.path.lexists(self.add_root(path)):
             return ''
         if re.search(r'[\s,:|{}%]', path):
-            return "%s has a character in its path that lists of paths cannot hold (blank , : | { } %%)" % path
+            return (
+                "%s has a character in its path that lists of paths cannot hold (blank , : | { } %%)"
+                % path
+            )
         try:
             facts = read_elf(self.add_root(path))
         except ElfError as err:
@@ -124,7 +133,9 @@ class SurveyedHost(object):
     def find_command(self, name):
         """Return the path of a command: below root first, then on PATH; None."""
         folders = [self.add_root(folder) for folder in COMMAND_FOLDERS] if self.root else []
-        return shutil.which(name, path=os.pathsep.join(folders + [self.environment.get('PATH', '')]))
+        return shutil.which(
+            name, path=os.pathsep.join(folders + [self.environment.get('PATH', '')])
+        )
 
     def run_commands(self, commands):
         """
@@ -141,9 +152,20 @@ class SurveyedHost(object):
                 continue
             output = tempfile.TemporaryFile()
             try:
-                running.append((answer, output, subprocess.Popen(
-                    [path] + words[1:], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                    env=dict(self.environment, LC_ALL='C'), start_new_session=True)))
+                running.append(
+                    (
+                        answer,
+                        output,
+                        subprocess.Popen(
+                            [path] + words[1:],
+                            stdin=subprocess.DEVNULL,
+                            stdout=output,
+                            stderr=subprocess.STDOUT,
+                            env=dict(self.environment, LC_ALL='C'),
+                            start_new_session=True,
+                        ),
+                    )
+                )
             except OSError as err:
                 if err.errno in streams.LIMIT_COMMANDS:  # says nothing of the host
                     raise
@@ -160,7 +182,10 @@ class SurveyedHost(object):
                 answer.output = output.read().decode('utf-8', 'replace')
             if code:
                 lines = [line for line in answer.output.splitlines() if line.strip()]
-                answer.problem = 'exit code %d%s' % (code, ': ' + lines[-1].strip()[:160] if lines else '')
+                answer.problem = 'exit code %d%s' % (
+                    code,
+                    ': ' + lines[-1].strip()[:160] if lines else '',
+                )
 
     def get_variable(self, name):
         """Return a variable of the environment ('' where it is not set), paths without root."""
@@ -169,4 +194,8 @@ class SurveyedHost(object):
 
     def list_variable_folders(self, name):
         """Return the folders in a variable that is a list of paths."""
-        return [folder.rstrip('/') for folder in self.get_variable(name).split(':') if folder.startswith('/')]
+        return [
+            folder.rstrip('/')
+            for folder in self.get_variable(name).split(':')
+            if folder.startswith('/')
+        ]

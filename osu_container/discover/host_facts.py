@@ -15,6 +15,7 @@ of verdict/rules/described_host.py say so. Python 3.6 and its standard library o
     cached      {name: path}, what the host's ld.so.cache has of them
     libraries   {path: list of statements}, each with evidence, source, date and facts (FACTS); none is said twice
 """
+
 import json
 import os
 import re
@@ -39,33 +40,84 @@ class HostDescriptionError(Exception):
 #: for versions that are not known (of libc.so.6: of the whole C library); functions: it has all functions of that MPI,
 #: and maybe more; traits: as image/traits.py has them
 STATEMENT_FACTS = {
-    'there?': bool, 'unreadable?': str, 'same_as?': str, 'soname?': str, 'machine?': str, 'needed?': [str],
-    'rpath?': [str], 'runpath?': [str], 'nodeflib?': bool, 'verneed?': {str: ([str], None)}, 'verdef?': [str],
-    'undefined?': {'now': [str], 'later': [str]}, 'defined?': [str], 'functions?': str,
-    'traits?': {'asks?': ({str: [int]}, None), 'api?': ([int], None), 'providers?': [str], 'pmi?': [str],
-                'opens?': [str], 'device?': ([str], None), 'folders?': ([str], None)},
+    'there?': bool,
+    'unreadable?': str,
+    'same_as?': str,
+    'soname?': str,
+    'machine?': str,
+    'needed?': [str],
+    'rpath?': [str],
+    'runpath?': [str],
+    'nodeflib?': bool,
+    'verneed?': {str: ([str], None)},
+    'verdef?': [str],
+    'undefined?': {'now': [str], 'later': [str]},
+    'defined?': [str],
+    'functions?': str,
+    'traits?': {
+        'asks?': ({str: [int]}, None),
+        'api?': ([int], None),
+        'providers?': [str],
+        'pmi?': [str],
+        'opens?': [str],
+        'device?': ([str], None),
+        'folders?': ([str], None),
+    },
 }
 _STATEMENT_KEYS = {'evidence': str, 'source': str, 'date': str}
-SHAPE = {'format': int, 'site': str, 'machine': str, 'glibc': (dict(_STATEMENT_KEYS, value=str), None), 'names?': {str: [str]},
-         'cached?': {str: str}, 'libraries': {str: [dict(_STATEMENT_KEYS, **STATEMENT_FACTS)]}}
+SHAPE = {
+    'format': int,
+    'site': str,
+    'machine': str,
+    'glibc': (dict(_STATEMENT_KEYS, value=str), None),
+    'names?': {str: [str]},
+    'cached?': {str: str},
+    'libraries': {str: [dict(_STATEMENT_KEYS, **STATEMENT_FACTS)]},
+}
 #: Those without which something is not known of a library, and what stands in their place for the loader
-NEEDED_FACTS = {'soname': '', 'machine': None, 'needed': [], 'rpath': [], 'runpath': [], 'verneed': {}, 'verdef': [],
-                'undefined': {'now': [], 'later': []}, 'defined': []}
+NEEDED_FACTS = {
+    'soname': '',
+    'machine': None,
+    'needed': [],
+    'rpath': [],
+    'runpath': [],
+    'verneed': {},
+    'verdef': [],
+    'undefined': {'now': [], 'later': []},
+    'defined': [],
+}
 #: Traits of an MPI and of a libfabric, with what stands for one that is not known
-MPI_TRAITS = {'family': None, 'release': None, 'device': None, 'hmem': None, 'cxi': None, 'pmi': [], 'opens': [],
-              'asks': None, 'single_copy': None}
+MPI_TRAITS = {
+    'family': None,
+    'release': None,
+    'device': None,
+    'hmem': None,
+    'cxi': None,
+    'pmi': [],
+    'opens': [],
+    'asks': None,
+    'single_copy': None,
+}
 FABRIC_TRAITS = {'release': None, 'api': None, 'providers': [], 'folders': None, 'by_name': False}
 
 
 def require_valid_description(data, name):
     """Return data (what JSON holds) if it is a description; name: str, of its file. Raises HostFactsError."""
-    good = matches_shape(data, SHAPE) and data['format'] == FORMAT and data['machine'] in MACHINE_NAMES and (
-        not data['glibc'] or re.match(r'2\.\d+$', data['glibc']['value']))
+    good = (
+        matches_shape(data, SHAPE)
+        and data['format'] == FORMAT
+        and data['machine'] in MACHINE_NAMES
+        and (not data['glibc'] or re.match(r'2\.\d+$', data['glibc']['value']))
+    )
     if not good or not all(
-            said['evidence'] in EVIDENCE and said.get('same_as') in {None}.union(data['libraries'])
-            for statements in data['libraries'].values() for said in statements):
-        raise HostDescriptionError("%s is no description of a host of format %d. `osu-container discover --facts FILE` on "
-                             "the system writes one" % (name, FORMAT))
+        said['evidence'] in EVIDENCE and said.get('same_as') in {None}.union(data['libraries'])
+        for statements in data['libraries'].values()
+        for said in statements
+    ):
+        raise HostDescriptionError(
+            "%s is no description of a host of format %d. `osu-container discover --facts FILE` on "
+            "the system writes one" % (name, FORMAT)
+        )
     return data
 
 
@@ -74,8 +126,10 @@ def read_description(path):
     try:
         return require_valid_description(read_json(path), path)
     except (OSError, ValueError) as err:
-        raise HostDescriptionError("%s cannot be read: %s. `osu-container discover --facts FILE` on the system writes one"
-                             % (path, getattr(err, 'strerror', None) or err))
+        raise HostDescriptionError(
+            "%s cannot be read: %s. `osu-container discover --facts FILE` on the system writes one"
+            % (path, getattr(err, 'strerror', None) or err)
+        )
 
 
 def format_description(data):
@@ -95,7 +149,8 @@ def _read_mpi_functions():
         for head, _, names in (paragraph.partition('\n') for paragraph in paragraphs):
             for release in re.findall(r'MPI [\d.]+', head):
                 _MPI_FUNCTIONS.setdefault(release, []).extend(
-                    'MPI_' + name + ('_c' if 'with _c' in head else '') for name in names.split())
+                    'MPI_' + name + ('_c' if 'with _c' in head else '') for name in names.split()
+                )
     return _MPI_FUNCTIONS
 
 
@@ -140,23 +195,48 @@ class DescribedHost(object):
             self._unreadable[path] = facts['unreadable']
         self._evidence[path] = evidence
         self._gaps[path] = {key for key in NEEDED_FACTS if key not in facts} | {
-            'verneed of ' + soname for soname, versions in facts.get('verneed', {}).items() if versions is None}
+            'verneed of ' + soname
+            for soname, versions in facts.get('verneed', {}).items()
+            if versions is None
+        }
         for names in (MPI_TRAITS, FABRIC_TRAITS):
             self._gaps[path] |= {'traits.' + name for name in names if name not in traits}
-        self._traits[path] = dict(traits, **{'asks': traits.get('asks') and {
-            name: tuple(api) for name, api in traits['asks'].items()}, 'api': traits.get('api') and tuple(
-                traits['api'])})
+        self._traits[path] = dict(
+            traits,
+            **{
+                'asks': traits.get('asks')
+                and {name: tuple(api) for name, api in traits['asks'].items()},
+                'api': traits.get('api') and tuple(traits['api']),
+            },
+        )
         whole = dict(NEEDED_FACTS, **facts)
-        functions = [prefix + name for name in _read_mpi_functions().get(facts.get('functions'), ()) for prefix in ('', 'P')]
+        functions = [
+            prefix + name
+            for name in _read_mpi_functions().get(facts.get('functions'), ())
+            for prefix in ('', 'P')
+        ]
         self.files[path] = ElfFacts(
-            path=path, soname=whole['soname'] or None, machine=whole['machine'] or self.get_machine(),
-            needed=whole['needed'], rpath=whole['rpath'], runpath=whole['runpath'],
-            verneed={soname: set(versions) for soname, versions in whole['verneed'].items() if versions},
-            verdef=set(whole['verdef']), interpreter=None, dynamic=True,
-            undefined=dict([(name, True) for name in whole['undefined']['now']] +
-                           [(name, False) for name in whole['undefined']['later']]),
-            defined=set(whole['defined'] + functions).union(name.partition('@')[0] for name in whole['defined']),
-            nodeflib=facts.get('nodeflib', False))
+            path=path,
+            soname=whole['soname'] or None,
+            machine=whole['machine'] or self.get_machine(),
+            needed=whole['needed'],
+            rpath=whole['rpath'],
+            runpath=whole['runpath'],
+            verneed={
+                soname: set(versions) for soname, versions in whole['verneed'].items() if versions
+            },
+            verdef=set(whole['verdef']),
+            interpreter=None,
+            dynamic=True,
+            undefined=dict(
+                [(name, True) for name in whole['undefined']['now']]
+                + [(name, False) for name in whole['undefined']['later']]
+            ),
+            defined=set(whole['defined'] + functions).union(
+                name.partition('@')[0] for name in whole['defined']
+            ),
+            nodeflib=facts.get('nodeflib', False),
+        )
 
     def add_root(self, path):
         """See Host."""
@@ -192,7 +272,9 @@ class DescribedHost(object):
 
     def list_untested_facts(self, path):
         """Return the names (sorted list of str) of what is said of the library path without anybody having seen it."""
-        return sorted(key for key, word in self._evidence.get(path, {}).items() if word == 'untested')
+        return sorted(
+            key for key, word in self._evidence.get(path, {}).items() if word == 'untested'
+        )
 
     def find_cached(self, name, machine):
         """See Host."""
@@ -211,7 +293,9 @@ class DescribedHost(object):
     def read_traits(self, path, read):
         """See Host: what is described, whatever read would find."""
         self.read_elf(path)
-        return dict(FABRIC_TRAITS if read is read_fabric_traits else MPI_TRAITS, **self._traits[path])
+        return dict(
+            FABRIC_TRAITS if read is read_fabric_traits else MPI_TRAITS, **self._traits[path]
+        )
 
     def list_evidence(self):
         """Return the words (list of str, of EVIDENCE) that the description has for what it says, the surest first."""
@@ -221,5 +305,7 @@ class DescribedHost(object):
 
     def find_date_range(self):
         """Return (first, last) of the dates (str) of what the description says, (None, None) where it says nothing."""
-        dates = sorted(said['date'] for statements in self.data['libraries'].values() for said in statements)
+        dates = sorted(
+            said['date'] for statements in self.data['libraries'].values() for said in statements
+        )
         return (dates[0], dates[-1]) if dates else (None, None)

@@ -1,38 +1,67 @@
 """Looking for GPUs, ROCm or CUDA, and the GPU transport layer of Cray MPICH."""
+
 import re
 
 from osu_container.discover.host import sort_newest_first
 
 #: Model of an NVIDIA GPU, as it is in the driver's text -> its architecture
-NVIDIA = (('A100', 'sm_80'), ('H100', 'sm_90'), ('H200', 'sm_90'), ('GH200', 'sm_90'), ('V100', 'sm_70'),
-          ('L40', 'sm_89'), ('B200', 'sm_100'))
+NVIDIA = (
+    ('A100', 'sm_80'),
+    ('H100', 'sm_90'),
+    ('H200', 'sm_90'),
+    ('GH200', 'sm_90'),
+    ('V100', 'sm_70'),
+    ('L40', 'sm_89'),
+    ('B200', 'sm_100'),
+)
 
 
 def survey_gpus(survey):
     """Which GPUs there are."""
     host = survey.host
-    models = ' '.join(host.read_text('/proc/driver/nvidia/gpus/%s/information' % name)
-                      for name in host.list_names('/proc/driver/nvidia/gpus'))
-    target, source, evidence = (_find_kfd_architecture(host) or _find_module_architecture(host) or _find_nvidia_architecture(survey) or next(
-        ((target, '/proc/driver/nvidia/gpus', 'measured') for name, target in NVIDIA if name in models), ('', '', '')))
+    models = ' '.join(
+        host.read_text('/proc/driver/nvidia/gpus/%s/information' % name)
+        for name in host.list_names('/proc/driver/nvidia/gpus')
+    )
+    target, source, evidence = (
+        _find_kfd_architecture(host)
+        or _find_module_architecture(host)
+        or _find_nvidia_architecture(survey)
+        or next(
+            (
+                (target, '/proc/driver/nvidia/gpus', 'measured')
+                for name, target in NVIDIA
+                if name in models
+            ),
+            ('', '', ''),
+        )
+    )
     survey.nvidia = bool(models or target.startswith('sm_'))
     survey.amd = target.startswith('gfx')
-    driver = re.search(r'Kernel Module(?: for \S+)?\s+(\d[\d.]*)', host.read_text('/proc/driver/nvidia/version'))
+    driver = re.search(
+        r'Kernel Module(?: for \S+)?\s+(\d[\d.]*)', host.read_text('/proc/driver/nvidia/version')
+    )
     if driver:
         survey.add_fact('gpu.driver', driver.group(1), '/proc/driver/nvidia/version', section='GPU')
     if target:
         survey.add_fact('gpu.target', target, source, evidence, 'GPU')
     elif survey.cray:
-        survey.add_missing('GPUs', "treated as a system without GPUs; login nodes often have none: look on a GPU node, or "
-                     "load craype-accel-...")
+        survey.add_missing(
+            'GPUs',
+            "treated as a system without GPUs; login nodes often have none: look on a GPU node, or "
+            "load craype-accel-...",
+        )
 
 
 def _find_kfd_architecture(host):
     """Return (architecture, source, evidence) of AMD's GPUs as the kernel names them, None without."""
     versions = set()
     for node in host.list_names('/sys/class/kfd/kfd/topology/nodes'):
-        found = re.search(r'^gfx_target_version (\d+)$',
-                          host.read_text('/sys/class/kfd/kfd/topology/nodes/%s/properties' % node), re.M)
+        found = re.search(
+            r'^gfx_target_version (\d+)$',
+            host.read_text('/sys/class/kfd/kfd/topology/nodes/%s/properties' % node),
+            re.M,
+        )
         number = int(found.group(1)) if found else 0
         if number:
             versions.add('gfx%d%x%x' % (number // 10000, number // 100 % 100, number % 100))
@@ -42,9 +71,11 @@ def _find_kfd_architecture(host):
 def _find_module_architecture(host):
     """Return (architecture, source, evidence) by the loaded module craype-accel-..., None without."""
     found = re.match(r'(?:amd_(gfx\w+)|nvidia(\d+))$', host.get_variable('CRAY_ACCEL_TARGET'))
-    return found and (found.group(1) or 'sm_' + found.group(2),
-                      'CRAY_ACCEL_TARGET, by the loaded module craype-accel-...; no GPU was seen on this node',
-                      'derived')
+    return found and (
+        found.group(1) or 'sm_' + found.group(2),
+        'CRAY_ACCEL_TARGET, by the loaded module craype-accel-...; no GPU was seen on this node',
+        'derived',
+    )
 
 
 def _find_nvidia_architecture(survey):
@@ -56,51 +87,106 @@ def _find_nvidia_architecture(survey):
 def survey_rocm(survey):
     """ROCm's two libraries, of one release."""
     host = survey.host
-    folders = [(host.get_variable(name).rstrip('/'), name) for name in ('ROCM_PATH', 'CRAY_ROCM_PREFIX')
-               if host.get_variable(name)]
+    folders = [
+        (host.get_variable(name).rstrip('/'), name)
+        for name in ('ROCM_PATH', 'CRAY_ROCM_PREFIX')
+        if host.get_variable(name)
+    ]
     folders += [(host.resolve_links('/opt/rocm'), '/opt/rocm')] if host.exists('/opt/rocm') else []
-    folders += [(path, 'the newest /opt/rocm-*') for path in sort_newest_first(host.list_matching_paths('/opt/rocm-*'))]
+    folders += [
+        (path, 'the newest /opt/rocm-*')
+        for path in sort_newest_first(host.list_matching_paths('/opt/rocm-*'))
+    ]
     for folder, source in folders:
-        if survey.select_library('libhsa-runtime64', [(folder + '/lib/libhsa-runtime64.so.1', source)],
-                          "Cray's GPU transport layer and libfabric open it; of the same ROCm as libamdhip64", 'GPU',
-                          'libhsa-runtime64.so.1', opened_as=['libhsa-runtime64.so']):
+        if survey.select_library(
+            'libhsa-runtime64',
+            [(folder + '/lib/libhsa-runtime64.so.1', source)],
+            "Cray's GPU transport layer and libfabric open it; of the same ROCm as libamdhip64",
+            'GPU',
+            'libhsa-runtime64.so.1',
+            opened_as=['libhsa-runtime64.so'],
+        ):
             survey.add_fact('rocm', folder, source, section='GPU')
-            if not survey.select_library('libamdhip64', _list_versioned_libraries(host, folder + '/lib/libamdhip64', source), "HIP runtime "
-                                  "of the same ROCm as libhsa-runtime64", 'GPU', opened_as=['libamdhip64.so']):
-                survey.add_missing('libamdhip64', "bind: the GPU transport layer has no HIP of the host")
+            if not survey.select_library(
+                'libamdhip64',
+                _list_versioned_libraries(host, folder + '/lib/libamdhip64', source),
+                "HIP runtime of the same ROCm as libhsa-runtime64",
+                'GPU',
+                opened_as=['libamdhip64.so'],
+            ):
+                survey.add_missing(
+                    'libamdhip64', "bind: the GPU transport layer has no HIP of the host"
+                )
             return
     if survey.amd:
-        survey.add_missing('ROCm', "bind cannot give buffers in GPU memory to Cray MPICH: load the module rocm")
+        survey.add_missing(
+            'ROCm', "bind cannot give buffers in GPU memory to Cray MPICH: load the module rocm"
+        )
 
 
 def _list_versioned_libraries(host, stem, source):
     """Return [(path, source)] of the libraries stem.so.NUMBER (stem: path, which may hold *), the newest first."""
-    return [(path, source) for path in sort_newest_first(host.list_matching_paths(stem + '.so.*')) if re.search(r'\.so\.\d+$', path)]
+    return [
+        (path, source)
+        for path in sort_newest_first(host.list_matching_paths(stem + '.so.*'))
+        if re.search(r'\.so\.\d+$', path)
+    ]
 
 
 def survey_cuda(survey):
     """CUDA's runtime, which Cray's GPU transport layer needs; the driver's library comes with the container runtime."""
     host = survey.host
-    found = [one for name in ('CUDA_HOME', 'CUDATOOLKIT_HOME') if host.get_variable(name)
-             for one in _list_versioned_libraries(host, host.get_variable(name).rstrip('/') + '/lib64/libcudart', name)]
+    found = [
+        one
+        for name in ('CUDA_HOME', 'CUDATOOLKIT_HOME')
+        if host.get_variable(name)
+        for one in _list_versioned_libraries(
+            host, host.get_variable(name).rstrip('/') + '/lib64/libcudart', name
+        )
+    ]
     for folder in ('/usr/local/cuda*', '/opt/nvidia/hpc_sdk/*/*/cuda/*'):
         found += _list_versioned_libraries(host, folder + '/lib64/libcudart', folder)
-    if not survey.select_library('libcudart', found, "CUDA runtime that Cray's GPU transport layer needs", 'GPU') and (
-            survey.nvidia):
-        survey.add_missing('CUDA', "programs for the NVIDIA GPUs need the image's, and bind cannot give buffers in GPU "
-                     "memory to Cray MPICH")
+    if not survey.select_library(
+        'libcudart', found, "CUDA runtime that Cray's GPU transport layer needs", 'GPU'
+    ) and (survey.nvidia):
+        survey.add_missing(
+            'CUDA',
+            "programs for the NVIDIA GPUs need the image's, and bind cannot give buffers in GPU "
+            "memory to Cray MPICH",
+        )
 
 
 def survey_gtl(survey):
     """Cray MPICH's GPU transport layer: of the loaded modules, else beside the libmpi that was chosen."""
     host = survey.host
-    folders = [(host.get_variable(name)[2:].rstrip('/'), name) for name in sorted(host.environment)
-               if name.startswith('PE_MPICH_GTL_DIR_') and host.get_variable(name).startswith('-L/')]
+    folders = [
+        (host.get_variable(name)[2:].rstrip('/'), name)
+        for name in sorted(host.environment)
+        if name.startswith('PE_MPICH_GTL_DIR_') and host.get_variable(name).startswith('-L/')
+    ]
     release = re.match(r'(/opt/cray/pe/mpich/[\d.]+)/', survey.get_value('libraries.libmpi', ''))
-    folders += [(release.group(1) + '/gtl/lib', 'beside the libmpi that was chosen')] if release else []
-    found = [survey.select_library('libmpi_gtl_' + kind, [one for folder, source in folders for one in _list_versioned_libraries(
-        host, '%s/libmpi_gtl_%s' % (folder, kind), source)], "GPU transport layer of Cray MPICH for %s: without it "
-        "buffers in GPU memory end in an error" % maker, 'GPU') for kind, maker in (('hsa', 'AMD'), ('cuda', 'NVIDIA'))]
+    folders += (
+        [(release.group(1) + '/gtl/lib', 'beside the libmpi that was chosen')] if release else []
+    )
+    found = [
+        survey.select_library(
+            'libmpi_gtl_' + kind,
+            [
+                one
+                for folder, source in folders
+                for one in _list_versioned_libraries(
+                    host, '%s/libmpi_gtl_%s' % (folder, kind), source
+                )
+            ],
+            "GPU transport layer of Cray MPICH for %s: without it "
+            "buffers in GPU memory end in an error" % maker,
+            'GPU',
+        )
+        for kind, maker in (('hsa', 'AMD'), ('cuda', 'NVIDIA'))
+    ]
     if not any(found) and (survey.amd or survey.nvidia and survey.get_value('libraries.libmpi')):
-        survey.add_missing('GTL (libmpi_gtl_...)', "bind on GPU nodes ends at start (GPU support is asked for): export "
-                     "MPICH_GPU_SUPPORT_ENABLED=0, or load the module cray-mpich that has it")
+        survey.add_missing(
+            'GTL (libmpi_gtl_...)',
+            "bind on GPU nodes ends at start (GPU support is asked for): export "
+            "MPICH_GPU_SUPPORT_ENABLED=0, or load the module cray-mpich that has it",
+        )

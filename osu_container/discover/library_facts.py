@@ -4,6 +4,7 @@ What `discover --facts` writes: the libraries of this host as a description (osu
 All that check asks of the real files is in it: of the libraries that sites name, of all that these need, and of each
 place where ld.so would look for them. Nothing else is: no file that is not one of these, and no name of a user.
 """
+
 import os
 from collections import OrderedDict
 
@@ -30,8 +31,13 @@ def list_matching_sites(host, entry):
     :param entry: whole entry of the site that was found on it, or None
     """
     known = [resolve_site(name) for name in sorted(SITES)]
-    there = [site for site in known if any(host.exists(host.add_root(fact['value']))
-                                           for fact in site['libraries'].values() if fact)]
+    there = [
+        site
+        for site in known
+        if any(
+            host.exists(host.add_root(fact['value'])) for fact in site['libraries'].values() if fact
+        )
+    ]
     return ([entry] if entry else []) + there
 
 
@@ -41,8 +47,18 @@ class _LibraryCollector(object):
     def __init__(self, host, sites, today, node):
         """host: core Host; sites: list of dict, whole entries; today: str, ISO date; node: str."""
         self.host, self.today, self.node = host, today, node
-        self.libraries, self.names, self.cached, self._by_file, self._todo = OrderedDict(), {}, {}, {}, []
-        folders = [folder for site in sites for folder in site['one_build']['value'] + site['library_folders']['value']]
+        self.libraries, self.names, self.cached, self._by_file, self._todo = (
+            OrderedDict(),
+            {},
+            {},
+            {},
+            [],
+        )
+        folders = [
+            folder
+            for site in sites
+            for folder in site['one_build']['value'] + site['library_folders']['value']
+        ]
         self.folders = sorted(set(folders), key=folders.index)
         for site in sites:
             for path in [fact['value'] for _, fact in sorted(site['libraries'].items()) if fact]:
@@ -53,8 +69,14 @@ class _LibraryCollector(object):
 
     def build_statement(self, **facts):
         """Return a statement (OrderedDict)."""
-        return OrderedDict([('evidence', 'measured'), ('source', 'the file, on %s' % self.node), ('date', self.today)]
-                           + sorted(facts.items()))
+        return OrderedDict(
+            [
+                ('evidence', 'measured'),
+                ('source', 'the file, on %s' % self.node),
+                ('date', self.today),
+            ]
+            + sorted(facts.items())
+        )
 
     def add_library(self, path, root=None):
         """Take the library path (str, of the host), which lies below root (str; default: the host's)."""
@@ -82,24 +104,45 @@ class _LibraryCollector(object):
     @staticmethod
     def read_library_facts(where, facts):
         """Return what is said of the file where (str) with facts (ElfFacts)."""
-        found = {'soname': facts.soname or '', 'machine': facts.machine, 'verdef': sorted(facts.verdef)}
+        found = {
+            'soname': facts.soname or '',
+            'machine': facts.machine,
+            'verdef': sorted(facts.verdef),
+        }
         if facts.soname in GLIBC_SONAMES:
             return found
-        undefined = dict((name, now) for name, now in facts.undefined.items()
-                         if not name.partition('@')[2].startswith('GLIBC_2'))  # the versions say as much
+        undefined = dict(
+            (name, now)
+            for name, now in facts.undefined.items()
+            if not name.partition('@')[2].startswith('GLIBC_2')
+        )  # the versions say as much
         found.update(
-            needed=facts.needed, rpath=facts.rpath, runpath=facts.runpath,
-            verneed=dict((soname, sorted(names)) for soname, names in sorted(facts.verneed.items())))
+            needed=facts.needed,
+            rpath=facts.rpath,
+            runpath=facts.runpath,
+            verneed=dict(
+                (soname, sorted(names)) for soname, names in sorted(facts.verneed.items())
+            ),
+        )
         if len(facts.defined) + len(undefined) < MOST_SYMBOLS:
             # a versioned one is there by its plain name too
             plain = set(name.partition('@')[0] for name in facts.defined if '@' in name)
-            found.update(defined=sorted(facts.defined - plain), undefined={
-                'now': sorted(name for name in undefined if undefined[name]),
-                'later': sorted(name for name in undefined if not undefined[name])})
+            found.update(
+                defined=sorted(facts.defined - plain),
+                undefined={
+                    'now': sorted(name for name in undefined if undefined[name]),
+                    'later': sorted(name for name in undefined if not undefined[name]),
+                },
+            )
         if facts.nodeflib:
             found['nodeflib'] = True
-        read = read_fabric_traits if facts.soname == 'libfabric.so.1' else read_mpi_traits if facts.soname in MPI_FAMILIES \
+        read = (
+            read_fabric_traits
+            if facts.soname == 'libfabric.so.1'
+            else read_mpi_traits
+            if facts.soname in MPI_FAMILIES
             else None
+        )
         if read:
             try:
                 found['traits'] = read(read_plain_file(where))
@@ -115,12 +158,20 @@ class _LibraryCollector(object):
                 facts = read_elf(where)
             except ElfError:
                 continue
-            own = [folder.replace('${ORIGIN}', '$ORIGIN').replace('$ORIGIN', os.path.dirname(path))
-                   for folder in facts.rpath + facts.runpath]
-            new = [os.path.normpath(folder) for folder in own if folder.startswith('/') and '$' not in folder]
+            own = [
+                folder.replace('${ORIGIN}', '$ORIGIN').replace('$ORIGIN', os.path.dirname(path))
+                for folder in facts.rpath + facts.runpath
+            ]
+            new = [
+                os.path.normpath(folder)
+                for folder in own
+                if folder.startswith('/') and '$' not in folder
+            ]
             more = [folder for folder in new if folder not in self.folders]
             self.folders += more
-            for name in sorted(self.names) if more else ():  # DT_RPATH is for what others need as well
+            for name in (
+                sorted(self.names) if more else ()
+            ):  # DT_RPATH is for what others need as well
                 self.add_named_library(name, more)
             for name in facts.needed:
                 if name not in GLIBC_SONAMES and name not in self.names:
@@ -131,9 +182,11 @@ class _LibraryCollector(object):
         root, known = self.host.root, self.names.setdefault(name, [])
         cached = self.host.find_cached(name, machine) if machine else None
         if cached:
-            self.cached[name] = cached[len(root):]
+            self.cached[name] = cached[len(root) :]
         paths = [(folder.rstrip('/') + '/' + name) for folder in folders or self.folders]
-        there = [path for path in paths if self.host.is_file(root + path)] + ([cached[len(root):]] if cached else [])
+        there = [path for path in paths if self.host.is_file(root + path)] + (
+            [cached[len(root) :]] if cached else []
+        )
         for path in there:
             self.add_library(path)
         # as the trial does: what a tree lacks is that of the machine on which it lies
@@ -153,13 +206,37 @@ def describe_host(entry, root, name, today, node):
     """
     host = HostFileSystem(root)
     files = _LibraryCollector(host, list_matching_sites(host, entry), today, node)
-    glibc = [said['verdef'] for statements in files.libraries.values() for said in statements
-             if said.get('soname') == LIBC]
-    newest = sort_versions(version for verdef in glibc for version in verdef if version.startswith('GLIBC_2'))[-1:]
-    data = OrderedDict([
-        ('format', FORMAT), ('site', name), ('node', node), ('machine', os.uname().machine),
-        ('glibc', OrderedDict([('value', '.'.join(newest[0][6:].split('.')[:2])), ('source', 'versions in ' + LIBC),
-                               ('date', today), ('evidence', 'measured')]) if newest else None),
-        ('names', files.names), ('cached', files.cached), ('libraries', files.libraries)])
+    glibc = [
+        said['verdef']
+        for statements in files.libraries.values()
+        for said in statements
+        if said.get('soname') == LIBC
+    ]
+    newest = sort_versions(
+        version for verdef in glibc for version in verdef if version.startswith('GLIBC_2')
+    )[-1:]
+    data = OrderedDict(
+        [
+            ('format', FORMAT),
+            ('site', name),
+            ('node', node),
+            ('machine', os.uname().machine),
+            (
+                'glibc',
+                OrderedDict(
+                    [
+                        ('value', '.'.join(newest[0][6:].split('.')[:2])),
+                        ('source', 'versions in ' + LIBC),
+                        ('date', today),
+                        ('evidence', 'measured'),
+                    ]
+                )
+                if newest
+                else None,
+            ),
+            ('names', files.names),
+            ('cached', files.cached),
+            ('libraries', files.libraries),
+        ]
+    )
     return data
-

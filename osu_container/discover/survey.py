@@ -6,6 +6,7 @@ Survey keeps what is found; what is looked for is in host_*.py beside this file.
 A fact is a dict as the site data have it (value, why, source, date, evidence), with two more keys for who reads the
 report: section and note. A part that a system of this kind should have becomes an entry of missing: what, consequence.
 """
+
 import os
 import re
 from collections import OrderedDict
@@ -14,23 +15,39 @@ from osu_container.discover import host_gpu, host_mpi, host_network, host_system
 from osu_container.image.libraries import read_library
 
 #: What is asked, all at once
-COMMANDS = OrderedDict([
-    ('apptainer', ['apptainer', '--version']),
-    ('singularity', ['singularity', '--version']),
-    ('mpi', ['srun', '--mpi=list']),
-    ('slurm', ['scontrol', 'show', 'config']),
-    ('partitions', ['sinfo', '-h', '-o', '%P|%G']),
-    ('libfabric', ['pkg-config', '--variable=libdir', 'libfabric']),
-    ('mpicc', ['mpicc', '-show']),
-    ('glibc', ['getconf', 'GNU_LIBC_VERSION']),
-    ('libraries', ['ldconfig', '-p']),
-    ('nvidia', ['nvidia-smi', '--query-gpu=name,compute_cap', '--format=csv,noheader']),
-])
+COMMANDS = OrderedDict(
+    [
+        ('apptainer', ['apptainer', '--version']),
+        ('singularity', ['singularity', '--version']),
+        ('mpi', ['srun', '--mpi=list']),
+        ('slurm', ['scontrol', 'show', 'config']),
+        ('partitions', ['sinfo', '-h', '-o', '%P|%G']),
+        ('libfabric', ['pkg-config', '--variable=libdir', 'libfabric']),
+        ('mpicc', ['mpicc', '-show']),
+        ('glibc', ['getconf', 'GNU_LIBC_VERSION']),
+        ('libraries', ['ldconfig', '-p']),
+        ('nvidia', ['nvidia-smi', '--query-gpu=name,compute_cap', '--format=csv,noheader']),
+    ]
+)
 #: What is looked for, in this order: some of it depends on what was found before
 SUBJECTS = (
-    host_system.survey_runtime, host_network.survey_network_cards, host_mpi.survey_libmpi, host_mpi.survey_open_mpi, host_network.survey_libfabric,
-    host_mpi.survey_cray_libraries, host_gpu.survey_gpus, host_gpu.survey_rocm, host_gpu.survey_cuda, host_gpu.survey_gtl, host_mpi.survey_pmi,
-    host_system.survey_slurm, host_system.survey_file_systems, host_system.survey_modules, host_system.survey_node, host_system.survey_library_folders)
+    host_system.survey_runtime,
+    host_network.survey_network_cards,
+    host_mpi.survey_libmpi,
+    host_mpi.survey_open_mpi,
+    host_network.survey_libfabric,
+    host_mpi.survey_cray_libraries,
+    host_gpu.survey_gpus,
+    host_gpu.survey_rocm,
+    host_gpu.survey_cuda,
+    host_gpu.survey_gtl,
+    host_mpi.survey_pmi,
+    host_system.survey_slurm,
+    host_system.survey_file_systems,
+    host_system.survey_modules,
+    host_system.survey_node,
+    host_system.survey_library_folders,
+)
 
 
 class Survey(object):
@@ -49,10 +66,20 @@ class Survey(object):
         self.provider_problem = None
         self._searched = None
 
-    def add_fact(self, key, value, source, evidence='measured', section='', note='', why='', **more):
+    def add_fact(
+        self, key, value, source, evidence='measured', section='', note='', why='', **more
+    ):
         """Keep a fact; return its value."""
-        self.facts[key] = dict(more, value=value, why=why, source=source, date=self.today, evidence=evidence,
-                               section=section, note=note)
+        self.facts[key] = dict(
+            more,
+            value=value,
+            why=why,
+            source=source,
+            date=self.today,
+            evidence=evidence,
+            section=section,
+            note=note,
+        )
         return value
 
     def get_value(self, key, default=None):
@@ -80,13 +107,25 @@ class Survey(object):
                     family = release = None
                 self.libraries[name] = {'path': path, 'family': family, 'release': release}
                 is_in = self.host.resolve_links(path)
-                note = ', '.join(filter(None, [self.format_library_release(name), 'leads to %s' % is_in if is_in != path else '']))
-                return self.add_fact('libraries.' + name, path, source, section=section, note=note, why=why, **more)
+                note = ', '.join(
+                    filter(
+                        None,
+                        [
+                            self.format_library_release(name),
+                            'leads to %s' % is_in if is_in != path else '',
+                        ],
+                    )
+                )
+                return self.add_fact(
+                    'libraries.' + name, path, source, section=section, note=note, why=why, **more
+                )
         return None
 
     def format_library_release(self, name):
         """Return what a library says of itself (str), '' if it says nothing."""
-        return ' '.join(filter(None, [self.libraries[name]['family'], self.libraries[name]['release']]))
+        return ' '.join(
+            filter(None, [self.libraries[name]['family'], self.libraries[name]['release']])
+        )
 
     # what commands and ld.so say
 
@@ -104,14 +143,22 @@ class Survey(object):
 
     def list_library_candidates(self, soname):
         """Return [(path, source)] where ld.so may find soname: its cache, then the folders that it searches."""
-        cached = re.findall(r'^\s*%s \(.*\) => (/\S+)$' % re.escape(soname), self.get_command_output('libraries'), re.M)
+        cached = re.findall(
+            r'^\s*%s \(.*\) => (/\S+)$' % re.escape(soname),
+            self.get_command_output('libraries'),
+            re.M,
+        )
         return [(path, '`ldconfig -p`') for path in cached] + [
-            (os.path.join(folder, soname), 'folder that ld.so searches') for folder in self.list_loader_folders()]
+            (os.path.join(folder, soname), 'folder that ld.so searches')
+            for folder in self.list_loader_folders()
+        ]
 
     def survey_system(self):
         """Look at everything; return self."""
         host = self.host
-        commands = OrderedDict(item for item in COMMANDS.items() if not (item[0] == 'libraries' and host.root))
+        commands = OrderedDict(
+            item for item in COMMANDS.items() if not (item[0] == 'libraries' and host.root)
+        )
         if host.environment.get('LMOD_CMD'):
             commands['modules'] = [host.environment['LMOD_CMD'], 'bash', '-t', 'avail']
         host.run_commands(commands)

@@ -3,6 +3,7 @@ Which libraries must come along when libraries of a host are put into another sy
 
 The search for each is the one of image/loader.py, with the host's default folders.
 """
+
 import os
 import re
 from collections import OrderedDict
@@ -14,11 +15,27 @@ from osu_container.image.system import LoaderConfig, resolve_lib_variable
 #: Libraries of glibc. They must come from where the program interpreter (ld-linux) comes from: a host libc.so.6 under
 #: the image's ld-linux ends in "symbol lookup error ... GLIBC_PRIVATE" (glibc manual page ld.so(8): the loader and
 #: libc are one build).
-GLIBC_SONAMES = frozenset([
-    'ld-linux-x86-64.so.2', 'ld-linux-aarch64.so.1', 'libBrokenLocale.so.1', 'libanl.so.1', 'libc.so.6', 'libdl.so.2',
-    'libm.so.6', 'libmvec.so.1', 'libnsl.so.1', 'libnss_compat.so.2', 'libnss_dns.so.2', 'libnss_files.so.2',
-    'libpthread.so.0', 'libresolv.so.2', 'librt.so.1', 'libthread_db.so.1', 'libutil.so.1',
-])
+GLIBC_SONAMES = frozenset(
+    [
+        'ld-linux-x86-64.so.2',
+        'ld-linux-aarch64.so.1',
+        'libBrokenLocale.so.1',
+        'libanl.so.1',
+        'libc.so.6',
+        'libdl.so.2',
+        'libm.so.6',
+        'libmvec.so.1',
+        'libnsl.so.1',
+        'libnss_compat.so.2',
+        'libnss_dns.so.2',
+        'libnss_files.so.2',
+        'libpthread.so.0',
+        'libresolv.so.2',
+        'librt.so.1',
+        'libthread_db.so.1',
+        'libutil.so.1',
+    ]
+)
 
 
 class _HostFiles(object):
@@ -27,10 +44,15 @@ class _HostFiles(object):
     def __init__(self, folders, cached, read, is_file):
         """See collect_dependencies(); folders: list of str, those that the host's ld.so searches by default."""
         self.read, self.exists, self._known = read, is_file, {}
-        multiarch = [folder for folder in folders
-                     if re.search(r'/lib/[^/]+-linux-gnu$', folder) and is_file(folder + '/libc.so.6')]
+        multiarch = [
+            folder
+            for folder in folders
+            if re.search(r'/lib/[^/]+-linux-gnu$', folder) and is_file(folder + '/libc.so.6')
+        ]
         #: a distribution decides what $LIB means: its C library lies in such a folder
-        self._system = LoaderConfig(None, folders, resolve_lib_variable(multiarch or ['/lib64']), find_cached=cached)
+        self._system = LoaderConfig(
+            None, folders, resolve_lib_variable(multiarch or ['/lib64']), find_cached=cached
+        )
 
     def read_loader_config(self, interpreter):
         """Return the System of the host's loader, whatever interpreter is."""
@@ -48,7 +70,9 @@ class _HostFiles(object):
         for path in paths:
             try:
                 found[path] = 'host', self.read_elf(path)
-            except ElfError:  # such a file ends the search, and is named when it is read as a library
+            except (
+                ElfError
+            ):  # such a file ends the search, and is named when it is read as a library
                 continue
         return found
 
@@ -58,7 +82,15 @@ class _HostFiles(object):
         return path
 
 
-def collect_dependencies(paths, default_folders, is_provided, one_build=(), read_facts=read_elf, is_file=os.path.isfile, find_cached=None):
+def collect_dependencies(
+    paths,
+    default_folders,
+    is_provided,
+    one_build=(),
+    read_facts=read_elf,
+    is_file=os.path.isfile,
+    find_cached=None,
+):
     """
     Return (libraries, missing): what must come along when the libraries paths are put into another system.
 
@@ -72,18 +104,29 @@ def collect_dependencies(paths, default_folders, is_provided, one_build=(), read
              missing: list of (soname, ElfFacts of who needs it) that neither system has
     Raises ElfError when a start library is missing, or one of all is no ELF file.
     """
+
     def is_build_library(name):
         """Return whether the library name (str) is one of one_build."""
         return any(is_file(os.path.join(folder, name)) for folder in one_build)
 
-    host = _HostFiles(list(one_build) + list(default_folders), lambda name, machine: find_cached(
-        name, machine) if find_cached and not is_build_library(name) else None, read_facts, is_file)
+    host = _HostFiles(
+        list(one_build) + list(default_folders),
+        lambda name, machine: (
+            find_cached(name, machine) if find_cached and not is_build_library(name) else None
+        ),
+        read_facts,
+        is_file,
+    )
     starts = [host.read_elf(path).soname or os.path.basename(path) for path in paths]
 
     def is_excluded(name):
         """Return whether the library name (str) does not come along."""
         return name not in paths and (
-            name in starts or name in GLIBC_SONAMES or is_provided(name) and not is_build_library(name))
+            name in starts
+            or name in GLIBC_SONAMES
+            or is_provided(name)
+            and not is_build_library(name)
+        )
 
     if not paths:
         return OrderedDict(), []

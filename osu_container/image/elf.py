@@ -8,6 +8,7 @@ held against its size, so that none takes much time or memory.
 All functions work on Python 3.6 with the standard library only. image/libraries.py has a second reader, class
 Elf: it reads constants and machine code by sections, which need not be there and of which ld.so knows nothing.
 """
+
 import errno
 import os
 import struct
@@ -26,28 +27,66 @@ from osu_container.base.files import open_plain_file
 #: stop nothing and are left out of verneed.
 #: nodeflib: bool, its needs are not looked for in the default folders (ld -z nodefaultlib); audit: list of str,
 #: libraries that may change what a program loads (DT_AUDIT, DT_DEPAUDIT: rtld-audit(7))
-ElfFacts = namedtuple('ElfFacts', 'path soname machine needed rpath runpath verneed verdef interpreter dynamic '
-                                  'undefined defined nodeflib audit')
+ElfFacts = namedtuple(
+    'ElfFacts',
+    'path soname machine needed rpath runpath verneed verdef interpreter dynamic '
+    'undefined defined nodeflib audit',
+)
 ElfFacts.__new__.__defaults__ = (False, ())
 
 #: e_machine -> (what readelf calls it, its usual class in bits, its usual byte order, types of its relocations
 #: JUMP_SLOT and COPY). <elf.h>; the processors that Slurm systems have had, and 32-bit companions of theirs
 MACHINES = {
-    3: ('Intel 80386', 32, '<', 7, 5), 62: ('Advanced Micro Devices X86-64', 64, '<', 7, 5),
-    40: ('ARM', 32, '<', 22, 20), 183: ('AArch64', 64, '<', 1026, 1024), 21: ('PowerPC64', 64, '<', 21, 19),
-    22: ('IBM S/390', 64, '>', 11, 9), 243: ('RISC-V', 64, '<', 5, 4), 258: ('LoongArch', 64, '<', 5, 4),
+    3: ('Intel 80386', 32, '<', 7, 5),
+    62: ('Advanced Micro Devices X86-64', 64, '<', 7, 5),
+    40: ('ARM', 32, '<', 22, 20),
+    183: ('AArch64', 64, '<', 1026, 1024),
+    21: ('PowerPC64', 64, '<', 21, 19),
+    22: ('IBM S/390', 64, '>', 11, 9),
+    243: ('RISC-V', 64, '<', 5, 4),
+    258: ('LoongArch', 64, '<', 5, 4),
 }
 #: What uname -m says -> what ElfFacts call that machine
-MACHINE_NAMES = {'x86_64': MACHINES[62][0], 'aarch64': MACHINES[183][0], 'ppc64le': MACHINES[21][0],
-                 's390x': MACHINES[22][0], 'riscv64': MACHINES[243][0], 'loongarch64': MACHINES[258][0]}
+MACHINE_NAMES = {
+    'x86_64': MACHINES[62][0],
+    'aarch64': MACHINES[183][0],
+    'ppc64le': MACHINES[21][0],
+    's390x': MACHINES[22][0],
+    'riscv64': MACHINES[243][0],
+    'loongarch64': MACHINES[258][0],
+}
 
 PT_LOAD, PT_DYNAMIC, PT_INTERP = 1, 2, 3
 #: <elf.h>
-DT_NEEDED, DT_PLTRELSZ, DT_HASH, DT_STRTAB, DT_SYMTAB, DT_RELA, DT_RELASZ, DT_STRSZ = 1, 2, 4, 5, 6, 7, 8, 10
-DT_SONAME, DT_RPATH, DT_REL, DT_RELSZ, DT_PLTREL, DT_JMPREL, DT_BIND_NOW, DT_RUNPATH = 14, 15, 17, 18, 20, 23, 24, 29
-DT_FLAGS, DT_GNU_HASH, DT_VERSYM, DT_RELACOUNT, DT_FLAGS_1 = 30, 0x6ffffef5, 0x6ffffff0, 0x6ffffff9, 0x6ffffffb
-DT_VERDEF, DT_VERDEFNUM, DT_VERNEED, DT_VERNEEDNUM = 0x6ffffffc, 0x6ffffffd, 0x6ffffffe, 0x6fffffff
-DT_DEPAUDIT, DT_AUDIT = 0x6ffffefb, 0x6ffffefc
+DT_NEEDED, DT_PLTRELSZ, DT_HASH, DT_STRTAB, DT_SYMTAB, DT_RELA, DT_RELASZ, DT_STRSZ = (
+    1,
+    2,
+    4,
+    5,
+    6,
+    7,
+    8,
+    10,
+)
+DT_SONAME, DT_RPATH, DT_REL, DT_RELSZ, DT_PLTREL, DT_JMPREL, DT_BIND_NOW, DT_RUNPATH = (
+    14,
+    15,
+    17,
+    18,
+    20,
+    23,
+    24,
+    29,
+)
+DT_FLAGS, DT_GNU_HASH, DT_VERSYM, DT_RELACOUNT, DT_FLAGS_1 = (
+    30,
+    0x6FFFFEF5,
+    0x6FFFFFF0,
+    0x6FFFFFF9,
+    0x6FFFFFFB,
+)
+DT_VERDEF, DT_VERDEFNUM, DT_VERNEED, DT_VERNEEDNUM = 0x6FFFFFFC, 0x6FFFFFFD, 0x6FFFFFFE, 0x6FFFFFFF
+DT_DEPAUDIT, DT_AUDIT = 0x6FFFFEFB, 0x6FFFFEFC
 DF_BIND_NOW, DF_1_NOW, DF_1_NODEFLIB, VER_FLG_WEAK = 8, 1, 0x800, 2
 STB_GLOBAL, STB_WEAK, STB_GNU_UNIQUE = 1, 2, 10
 
@@ -77,13 +116,19 @@ class _ElfReader(object):
         if len(ident) < 16 or ident[:4] != b'\x7fELF':
             raise _DamagedElfError('is not an ELF file')
         # glibc refuses more than that (elf/dl-load.c, open_verify): another version, system or padding
-        if ident[4] not in (1, 2) or ident[5] not in (1, 2) or ident[6] != 1 or ident[7] not in (0, 3) \
-                or any(ident[9:]):
+        if (
+            ident[4] not in (1, 2)
+            or ident[5] not in (1, 2)
+            or ident[6] != 1
+            or ident[7] not in (0, 3)
+            or any(ident[9:])
+        ):
             raise _DamagedElfError('is damaged: its ELF header is none of Linux')
         self.bits, self.order = 32 * ident[4], '<>'[ident[5] - 1]
         self.word = 'I' if self.bits == 32 else 'Q'
         kind, self.number, version, _, table, _, _, _, size, count, _, _, _ = self.unpack(
-            'HHI' + self.word * 3 + 'IHHHHHH', 16)
+            'HHI' + self.word * 3 + 'IHHHHHH', 16
+        )
         if kind not in (2, 3) or version != 1:
             raise _DamagedElfError('is no program and no shared library')
         form = 'IIIIIIII' if self.bits == 32 else 'IIQQQQQQ'
@@ -91,20 +136,30 @@ class _ElfReader(object):
             raise _DamagedElfError('is damaged: its program headers have %d bytes each' % size)
         places = [0, 1, 2, 4] if self.bits == 32 else [0, 2, 3, 5]
         #: (type, offset, address, size in the file)
-        self.segments = [tuple(found[place] for place in places)
-                         for found in self.iterate_entries(form, self.read_bytes(table, size * count))]
+        self.segments = [
+            tuple(found[place] for place in places)
+            for found in self.iterate_entries(form, self.read_bytes(table, size * count))
+        ]
         for one, offset, _, length in self.segments:
             if one in (PT_LOAD, PT_DYNAMIC, PT_INTERP) and offset + length > self.size:
-                raise _DamagedElfError('is cut off: it has %d bytes, its program headers name %d'
-                               % (self.size, offset + length))
+                raise _DamagedElfError(
+                    'is cut off: it has %d bytes, its program headers name %d'
+                    % (self.size, offset + length)
+                )
         self.dynamic = self._read_dynamic()
-        self.strings = self.read_tag_bytes(DT_STRTAB, self.get_tag(DT_STRSZ)) if DT_STRTAB in self.dynamic else b''
+        self.strings = (
+            self.read_tag_bytes(DT_STRTAB, self.get_tag(DT_STRSZ))
+            if DT_STRTAB in self.dynamic
+            else b''
+        )
 
     def read_bytes(self, offset, size):
         """Return size bytes at offset. Raises _Damaged where the file ends before, or there are too many."""
         if size > _MOST_TEXT or offset + size > self.size:
-            raise _DamagedElfError('is damaged or cut off: it has %d bytes, and %d are said to be at %d'
-                           % (self.size, size, offset))
+            raise _DamagedElfError(
+                'is damaged or cut off: it has %d bytes, and %d are said to be at %d'
+                % (self.size, size, offset)
+            )
         self.handle.seek(offset)
         data = self.handle.read(size)
         if len(data) != size:
@@ -119,14 +174,18 @@ class _ElfReader(object):
     def iterate_entries(self, form, data):
         """Return an iterator over the entries (tuples) of a form, as of struct, in data (bytes)."""
         form = self.order + form
-        return struct.iter_unpack(form, data[:len(data) // struct.calcsize(form) * struct.calcsize(form)])
+        return struct.iter_unpack(
+            form, data[: len(data) // struct.calcsize(form) * struct.calcsize(form)]
+        )
 
     def _read_dynamic(self):
         """Return {tag: list of values} of the dynamic section, {} if there is none."""
         found = {}
         for one, offset, _, length in self.segments:
             if one == PT_DYNAMIC:
-                for tag, value in self.iterate_entries(self.word * 2, self.read_bytes(offset, length)):
+                for tag, value in self.iterate_entries(
+                    self.word * 2, self.read_bytes(offset, length)
+                ):
                     if tag == 0:
                         break
                     found.setdefault(tag, []).append(value)
@@ -170,8 +229,17 @@ class _ElfReader(object):
     def format_machine(self):
         """Return the machine as in ElfFacts (str)."""
         name, bits, order = MACHINES.get(self.number, ('machine %d' % self.number, 64, '<'))[:3]
-        return name + (', %d-bit' % self.bits if self.bits != bits else '') + (
-            '' if self.order == order else ', little-endian' if self.order == '<' else ', big-endian')
+        return (
+            name
+            + (', %d-bit' % self.bits if self.bits != bits else '')
+            + (
+                ''
+                if self.order == order
+                else ', little-endian'
+                if self.order == '<'
+                else ', big-endian'
+            )
+        )
 
     def iterate_versions(self, tag, count, form, links):
         """
@@ -192,21 +260,27 @@ class _ElfReader(object):
     def read_versions(self):
         """Return (verneed, verdef, {number of a version: its name}), the first two as in ElfFacts."""
         needed, defined, names = OrderedDict(), set(), {}
-        for offset, (_, _, number, _, _, auxiliary, _) in self.iterate_versions(DT_VERDEF, DT_VERDEFNUM, 'HHHHIII', 6):
+        for offset, (_, _, number, _, _, auxiliary, _) in self.iterate_versions(
+            DT_VERDEF, DT_VERDEFNUM, 'HHHHIII', 6
+        ):
             name = self.read_string(self.unpack('II', offset + auxiliary)[0])
             defined.add(name)
-            names[number & 0x7fff] = name
+            names[number & 0x7FFF] = name
         left = _MOST_VERSIONS
-        for offset, (_, count, file, auxiliary, _) in self.iterate_versions(DT_VERNEED, DT_VERNEEDNUM, 'HHIII', 4):
+        for offset, (_, count, file, auxiliary, _) in self.iterate_versions(
+            DT_VERNEED, DT_VERNEEDNUM, 'HHIII', 4
+        ):
             offset += auxiliary
             for _ in range(count):
                 _, flags, number, name, following = self.unpack('IHHII', offset)
-                names[number & 0x7fff] = self.read_string(name)
+                names[number & 0x7FFF] = self.read_string(name)
                 if not flags & VER_FLG_WEAK:
-                    needed.setdefault(self.read_string(file), set()).add(names[number & 0x7fff])
+                    needed.setdefault(self.read_string(file), set()).add(names[number & 0x7FFF])
                 left -= 1
                 if left < 0:
-                    raise _DamagedElfError('is damaged: it says that it needs more than %d versions' % _MOST_VERSIONS)
+                    raise _DamagedElfError(
+                        'is damaged: it says that it needs more than %d versions' % _MOST_VERSIONS
+                    )
                 if not following:
                     break
                 offset += following
@@ -218,19 +292,29 @@ class _ElfReader(object):
             start = self.find_offset(self.get_tag(DT_GNU_HASH))[0]
             buckets, first, bloom, _ = self.unpack('IIII', start)
             start += 16 + bloom * self.bits // 8
-            last = max([number for number, in self.iterate_entries('I', self.read_bytes(start, buckets * 4))] or [0])
+            last = max(
+                [
+                    number
+                    for (number,) in self.iterate_entries('I', self.read_bytes(start, buckets * 4))
+                ]
+                or [0]
+            )
             if last < first:
                 # nothing is offered, and GNU ld says 1, however many are needed
                 return self._require_sensible_count(max(first, self.read_relocations()[2] + 1))
             start += buckets * 4 + (last - first) * 4
             while True:
-                for number, in self.iterate_entries('I', self.read_bytes(start, max(4, min(4096, self.size - start)))):
+                for (number,) in self.iterate_entries(
+                    'I', self.read_bytes(start, max(4, min(4096, self.size - start)))
+                ):
                     last += 1
                     if number & 1:
                         return self._require_sensible_count(last)
                 start += 4096
         if DT_HASH in self.dynamic:
-            return self._require_sensible_count(self.unpack('II', self.find_offset(self.get_tag(DT_HASH))[0])[1])
+            return self._require_sensible_count(
+                self.unpack('II', self.find_offset(self.get_tag(DT_HASH))[0])[1]
+            )
         return 0
 
     @staticmethod
@@ -254,7 +338,7 @@ class _ElfReader(object):
         info, section = (3, 5) if self.bits == 32 else (1, 3)
         table = self.read_tag_bytes(DT_SYMTAB, count * struct.calcsize('<' + form))
         numbers = self.read_tag_bytes(DT_VERSYM, count * 2) if DT_VERSYM in self.dynamic else b''
-        numbers = [number & 0x7fff for number, in self.iterate_entries('H', numbers)]
+        numbers = [number & 0x7FFF for (number,) in self.iterate_entries('H', numbers)]
         strings, left = self.strings, _MOST_TEXT // 4
         for index, entry in enumerate(self.iterate_entries(form, table)):
             binding = entry[info] >> 4
@@ -262,9 +346,13 @@ class _ElfReader(object):
                 continue
             end = strings.find(b'\0', entry[0])
             left -= end - entry[0]
-            if end < 0 or entry[0] >= len(strings) or left < 0:  # names that overlap are longer than their table
-                raise _DamagedElfError('is damaged: the name of a symbol is outside of its table of strings')
-            name = strings[entry[0]:end].decode('utf-8', 'replace')
+            if (
+                end < 0 or entry[0] >= len(strings) or left < 0
+            ):  # names that overlap are longer than their table
+                raise _DamagedElfError(
+                    'is damaged: the name of a symbol is outside of its table of strings'
+                )
+            name = strings[entry[0] : end].decode('utf-8', 'replace')
             version = numbers[index] if index < len(numbers) else 0
             whole = name + '@' + names[version] if version > 1 and version in names else name
             if entry[section]:
@@ -285,12 +373,14 @@ class _ElfReader(object):
         """
         jump, copy = MACHINES.get(self.number, ('', 0, '', None, None))[3:]
         early, copied, highest, left = set(), set(), 0, _MOST_RELOCATIONS
-        shift, mask = (8, 0xff) if self.bits == 32 else (32, 0xffffffff)
+        shift, mask = (8, 0xFF) if self.bits == 32 else (32, 0xFFFFFFFF)
         # the first ones of DT_RELA, very many, have no symbol
         skipped = self.get_tag(DT_RELACOUNT)
         for tag, size, with_addend, skip in (
-                (DT_RELA, DT_RELASZ, True, skipped), (DT_REL, DT_RELSZ, False, 0),
-                (DT_JMPREL, DT_PLTRELSZ, self.get_tag(DT_PLTREL) == DT_RELA, 0)):
+            (DT_RELA, DT_RELASZ, True, skipped),
+            (DT_REL, DT_RELSZ, False, 0),
+            (DT_JMPREL, DT_PLTRELSZ, self.get_tag(DT_PLTREL) == DT_RELA, 0),
+        ):
             if tag not in self.dynamic:
                 continue
             form = self.word * (3 if with_addend else 2)
@@ -299,9 +389,13 @@ class _ElfReader(object):
             begin, end = skip * entry, min(self.get_tag(size), room)
             left -= max(0, end - begin) // entry
             if left < 0:
-                raise _DamagedElfError('is damaged: it says that it has more than %d relocations' % _MOST_RELOCATIONS)
+                raise _DamagedElfError(
+                    'is damaged: it says that it has more than %d relocations' % _MOST_RELOCATIONS
+                )
             for place in range(begin, end, entry * _RELOCATIONS_PER_READ):
-                piece = self.read_bytes(offset + place, min(entry * _RELOCATIONS_PER_READ, end - place))
+                piece = self.read_bytes(
+                    offset + place, min(entry * _RELOCATIONS_PER_READ, end - place)
+                )
                 for numbers in self.iterate_entries(form, piece):
                     symbol, kind = numbers[1] >> shift, numbers[1] & mask
                     highest = max(highest, symbol)
@@ -316,24 +410,47 @@ class _ElfReader(object):
         verneed, verdef, names = self.read_versions()
         offered, found = self.read_symbols(names)
         early, copied, _ = self.read_relocations() if found else (set(), set(), 0)
-        now = bool(DT_BIND_NOW in self.dynamic or self.get_tag(DT_FLAGS) & DF_BIND_NOW
-                   or self.get_tag(DT_FLAGS_1) & DF_1_NOW)
+        now = bool(
+            DT_BIND_NOW in self.dynamic
+            or self.get_tag(DT_FLAGS) & DF_BIND_NOW
+            or self.get_tag(DT_FLAGS_1) & DF_1_NOW
+        )
         undefined = {}
         for index, symbol in found.items():
             if isinstance(symbol, tuple):
                 if index not in copied:
                     continue
-                offered -= set(symbol)  # room in a program for data of a library, which must have it
+                offered -= set(
+                    symbol
+                )  # room in a program for data of a library, which must have it
                 symbol = symbol[0]
             undefined[symbol] = now or index in early or undefined.get(symbol, False)
         return ElfFacts(
-            path=path, soname=(self.read_tag_strings(DT_SONAME) or [None])[-1], machine=self.format_machine(),
-            needed=self.read_tag_strings(DT_NEEDED), rpath=[part for text in self.read_tag_strings(DT_RPATH)[-1:] for part in text.split(':')
-                                                 if part],
-            runpath=[part for text in self.read_tag_strings(DT_RUNPATH)[-1:] for part in text.split(':') if part],
-            verneed=verneed, verdef=verdef, interpreter=self.read_interpreter(), dynamic=bool(self.dynamic),
-            undefined=undefined, defined=offered, nodeflib=bool(self.get_tag(DT_FLAGS_1) & DF_1_NODEFLIB),
-            audit=self.read_tag_strings(DT_AUDIT) + self.read_tag_strings(DT_DEPAUDIT))
+            path=path,
+            soname=(self.read_tag_strings(DT_SONAME) or [None])[-1],
+            machine=self.format_machine(),
+            needed=self.read_tag_strings(DT_NEEDED),
+            rpath=[
+                part
+                for text in self.read_tag_strings(DT_RPATH)[-1:]
+                for part in text.split(':')
+                if part
+            ],
+            runpath=[
+                part
+                for text in self.read_tag_strings(DT_RUNPATH)[-1:]
+                for part in text.split(':')
+                if part
+            ],
+            verneed=verneed,
+            verdef=verdef,
+            interpreter=self.read_interpreter(),
+            dynamic=bool(self.dynamic),
+            undefined=undefined,
+            defined=offered,
+            nodeflib=bool(self.get_tag(DT_FLAGS_1) & DF_1_NODEFLIB),
+            audit=self.read_tag_strings(DT_AUDIT) + self.read_tag_strings(DT_DEPAUDIT),
+        )
 
 
 def read_elf(path):

@@ -17,6 +17,7 @@ that of 1.5.3 but for what _library_path() in deciding/trial.py does:
 4. Variables of the host that the scripts have not set come back; those that they have set to nothing are taken away.
    One that a script sets without export is in neither way there.
 """
+
 import re
 from collections import namedtuple
 
@@ -41,22 +42,28 @@ Environment = namedtuple('Environment', 'variables default exit_point problems')
 #: A field that is unknown, but not empty
 _NONEMPTY = object()
 #: Variables that are not the image's own: the user's, the shell's, the runtime's
-_FOREIGN = re.compile(r'(HOME|(OLD)?PWD|[E]?[UG]ID|PPID|IFS|OPT(IND|ARG|ERR)|LINENO|DIRSTACK|S?RANDOM|SECONDS|SHELL|'
-                      r'HOSTNAME|HOSTTYPE|MACHTYPE|OSTYPE|SHLVL|PIPESTATUS|BASH\w*|EPOCH\w*|_|e|key|__\w+|'
-                      r'(APPTAINER|SINGULARITY)_(?!APPNAME$)\w+|SING_\w+|[0-9@*?$!#-]+)$')
+_FOREIGN = re.compile(
+    r'(HOME|(OLD)?PWD|[E]?[UG]ID|PPID|IFS|OPT(IND|ARG|ERR)|LINENO|DIRSTACK|S?RANDOM|SECONDS|SHELL|'
+    r'HOSTNAME|HOSTTYPE|MACHTYPE|OSTYPE|SHLVL|PIPESTATUS|BASH\w*|EPOCH\w*|_|e|key|__\w+|'
+    r'(APPTAINER|SINGULARITY)_(?!APPNAME$)\w+|SING_\w+|[0-9@*?$!#-]+)$'
+)
 #: Of these bash has values that may not be changed
 _READ_ONLY = re.compile(r'(E?[UG]ID|PPID|BASHOPTS|BASH_VERSINFO|SHELLOPTS)$')
 #: Folders that are the host's in a container (apptainer.conf: mount proc, sys, dev, home, tmp; user binds below /), or
 #: where binds of this project and of sites appear
-_MOUNTED = re.compile(r'/(proc|sys|dev|home|root|tmp|var/tmp|var/spool|run|host|opt/host-mpi|opt/cray|users|etc/('
-                      r'passwd|group|hosts|hostname|localtime|resolv\.conf))(/|$)')
+_MOUNTED = re.compile(
+    r'/(proc|sys|dev|home|root|tmp|var/tmp|var/spool|run|host|opt/host-mpi|opt/cray|users|etc/('
+    r'passwd|group|hosts|hostname|localtime|resolv\.conf))(/|$)'
+)
 #: Of the apps of an image, with environments of their own (--app), none is asked for
 _NO_APP = {'APPTAINER_APPNAME': None, 'SINGULARITY_APPNAME': None}
 #: What is exported stays so
 _UNCHANGED = object()
 #: What may be set to anything: these words as commands in a text, and an element of an array
-_UNBOUNDED = re.compile(r'(?<![\w$./-])(eval|source|command(?!\s+-[vV])|builtin|exec|shopt|enable|trap|readonly|'
-                        r'declare|typeset|let|set|break|continue)\b|(?:^|[;&|(){}\n]|\b(?:then|else|do)\b)\s*\.\s|\w\[|\(\(')
+_UNBOUNDED = re.compile(
+    r'(?<![\w$./-])(eval|source|command(?!\s+-[vV])|builtin|exec|shopt|enable|trap|readonly|'
+    r'declare|typeset|let|set|break|continue)\b|(?:^|[;&|(){}\n]|\b(?:then|else|do)\b)\s*\.\s|\w\[|\(\('
+)
 #: Names that a text may set: NAME=, ${NAME:=...}, and behind these commands all that stands there
 _SETS = re.compile(r'([A-Za-z_]\w*)(?:\+?=|:=)')
 _NAMING = re.compile(r'\b(?:export|local|unset|read|getopts|printf|mapfile|readarray)\b([^\n;|&]*)')
@@ -93,20 +100,50 @@ _ARITHMETIC = r'\$\(\([^()]*(?:\([^()]*\)[^()]*)*\)\)'
 _PLAIN_BRACES = r'\$\{(?:[^{}`$\\]|\\.|\$(?![{(]))*\}'
 _INNER_BRACES = _PLAIN_BRACES.replace(')*', '|%s|%s)*' % (_COMMAND, _PLAIN_BRACES))
 _BRACES = _PLAIN_BRACES.replace(')*', '|%s|%s)*' % (_COMMAND, _INNER_BRACES))
-_DOUBLE = r'"(?:[^"`$\\]|\\.|\$(?![{(])|%s)*"' % '|'.join((_BACKTICKS, _COMMAND, _ARITHMETIC, _BRACES))
-_PIECE_PATTERN = (r"(?P<escape>\\.)|(?P<single>'[^']*')|(?P<double>%s)|(?P<command>%s|%s)|(?P<arithmetic>%s)|(?P<braces>%s)|"
-           r"\$(?P<name>[A-Za-z_]\w*|[0-9@*#?$!-])|(?P<odd>\$'(?:[^'\\]|\\.)*')|(?P<plain>%%s)"
-           % (_DOUBLE, _BACKTICKS, _COMMAND, _ARITHMETIC, _BRACES))
+_DOUBLE = r'"(?:[^"`$\\]|\\.|\$(?![{(])|%s)*"' % '|'.join(
+    (_BACKTICKS, _COMMAND, _ARITHMETIC, _BRACES)
+)
+_PIECE_PATTERN = (
+    r"(?P<escape>\\.)|(?P<single>'[^']*')|(?P<double>%s)|(?P<command>%s|%s)|(?P<arithmetic>%s)|(?P<braces>%s)|"
+    r"\$(?P<name>[A-Za-z_]\w*|[0-9@*#?$!-])|(?P<odd>\$'(?:[^'\\]|\\.)*')|(?P<plain>%%s)"
+    % (_DOUBLE, _BACKTICKS, _COMMAND, _ARITHMETIC, _BRACES)
+)
 _PIECE = re.compile(_PIECE_PATTERN % r"""\$(?![{('"])|[^\\'"`$]""", re.S)
-_TOKEN = re.compile(r'(?P<blank>(?:[ \t]|\\\n)+|#[^\n]*)|(?P<to>(?:\d+|&)?(?:>>|>\||>&|<&|<>|[<>]))|'
-                    r'(?P<end>\n|&&|\|\||;;|\(\(|[;&|()])|(?P<word>(?:%s)+)'
-                    % re.sub(r'\?P<\w+>', '?:', _PIECE_PATTERN % r"""\$(?![{('"])|[^\s;&|<>()\\'"`$]"""), re.S)
+_TOKEN = re.compile(
+    r'(?P<blank>(?:[ \t]|\\\n)+|#[^\n]*)|(?P<to>(?:\d+|&)?(?:>>|>\||>&|<&|<>|[<>]))|'
+    r'(?P<end>\n|&&|\|\||;;|\(\(|[;&|()])|(?P<word>(?:%s)+)'
+    % re.sub(r'\?P<\w+>', '?:', _PIECE_PATTERN % r"""\$(?![{('"])|[^\s;&|<>()\\'"`$]"""),
+    re.S,
+)
 
 _EXPANSION = re.compile(r'([A-Za-z_]\w*|[0-9]+|[@*?$!-])(?:(:?[-+])(.*))?$', re.S)
 _ASSIGNMENT = re.compile(r'([A-Za-z_]\w*)=')
 #: Words that begin no command of their own, and those of what is not parsed
-_NO_COMMAND = frozenset(['then', 'else', 'elif', 'fi', 'do', 'done', 'esac', '}', ']]', 'in', 'coproc', 'time',
-                         'function', 'for', 'while', 'until', 'select', 'case', '{', '[[', '!'])
+_NO_COMMAND = frozenset(
+    [
+        'then',
+        'else',
+        'elif',
+        'fi',
+        'do',
+        'done',
+        'esac',
+        '}',
+        ']]',
+        'in',
+        'coproc',
+        'time',
+        'function',
+        'for',
+        'while',
+        'until',
+        'select',
+        'case',
+        '{',
+        '[[',
+        '!',
+    ]
+)
 
 
 class UnsupportedSyntaxError(Exception):
@@ -114,7 +151,9 @@ class UnsupportedSyntaxError(Exception):
 
     def __init__(self, line, why):
         """line: int; why: str."""
-        super(UnsupportedSyntaxError, self).__init__('the script cannot be followed from there: %s' % why)
+        super(UnsupportedSyntaxError, self).__init__(
+            'the script cannot be followed from there: %s' % why
+        )
         self.line, self.at = line, None
 
 
@@ -140,8 +179,15 @@ def _tokenize(script):
     found, at, line = [], 0, 1
     while at < len(script):
         token = _TOKEN.match(script, at)
-        if not token or token.lastgroup == 'blank' and token.group().startswith('#') and token.group()[-1] == '\\':
-            raise UnsupportedSyntaxError(line, 'what begins with %s' % script[at:at + 20].split('\n')[0])
+        if (
+            not token
+            or token.lastgroup == 'blank'
+            and token.group().startswith('#')
+            and token.group()[-1] == '\\'
+        ):
+            raise UnsupportedSyntaxError(
+                line, 'what begins with %s' % script[at : at + 20].split('\n')[0]
+            )
         if token.lastgroup != 'blank':
             found.append((token.lastgroup, token.group(), line, at, token.end()))
         at, line = token.end(), line + token.group().count('\n')
@@ -165,11 +211,20 @@ class _ScriptParser(object):
 
     def make_node(self, kind, begin, *parts):
         """Return the Node of what was read from the token number begin (int) on."""
-        return Node(kind, self.tokens[begin][2], self.script, self.tokens[begin][3], self.tokens[self.at - 1][4], parts)
+        return Node(
+            kind,
+            self.tokens[begin][2],
+            self.script,
+            self.tokens[begin][3],
+            self.tokens[self.at - 1][4],
+            parts,
+        )
 
     def raise_unsupported(self):
         """Raise Unfollowed."""
-        raise UnsupportedSyntaxError(self.get_line(), '%s is not understood' % (self.peek().strip() or 'the end'))
+        raise UnsupportedSyntaxError(
+            self.get_line(), '%s is not understood' % (self.peek().strip() or 'the end')
+        )
 
     def expect(self, *expected):
         """Go past the next token and return it (str), which is one of expected. Raises Unfollowed if it is not."""
@@ -225,7 +280,9 @@ class _ScriptParser(object):
         """Go past a redirection; return whether its file may fail to open (bool)."""
         kind = self.expect(self.peek()).lstrip('0123456789')
         name = find_literal(self.parse_word())
-        return name != '/dev/null' and not (kind in ('>&', '<&') and re.match(r'\d+$|-$', name or ''))
+        return name != '/dev/null' and not (
+            kind in ('>&', '<&') and re.match(r'\d+$|-$', name or '')
+        )
 
     def parse_simple(self):
         """Return a 'simple'."""
@@ -246,7 +303,11 @@ class _ScriptParser(object):
                     self.raise_unsupported()
                 continue
             words.append(word)
-        return self.make_node('simple', begin, assigns, words, redirected) if self.at > begin else self.raise_unsupported()
+        return (
+            self.make_node('simple', begin, assigns, words, redirected)
+            if self.at > begin
+            else self.raise_unsupported()
+        )
 
     def parse_word(self):
         """Return the word (list of Part) that is next. Raises Unfollowed where there is none."""
@@ -266,7 +327,12 @@ def _parse_parts(raw, quoted, line, brace=False):
     found = []
     for piece in _PIECE.finditer(raw) if not quoted or brace else _QUOTED_PIECE.finditer(raw):
         kind, value = piece.lastgroup, piece.group()
-        if kind == 'plain' and value == '~' and not quoted and _get_unquoted_prefix(found[-1:])[-1:] in ('', '=', ':'):
+        if (
+            kind == 'plain'
+            and value == '~'
+            and not quoted
+            and _get_unquoted_prefix(found[-1:])[-1:] in ('', '=', ':')
+        ):
             found.append(Part('unknown', '~', False, '', None))
         elif kind == 'plain':
             found.append(make_text_part(value, quoted))
@@ -281,19 +347,30 @@ def _parse_parts(raw, quoted, line, brace=False):
         elif kind == 'braces':
             found.append(_parse_expansion(value[2:-1], quoted, line))
         else:
-            what = {'command': 'the output of a command', 'arithmetic': 'an expression'}.get(kind, "$'...'")
-            if kind == 'command' and re.search(r'\bcase\b|#|<<', value):  # where that ends is not known
+            what = {'command': 'the output of a command', 'arithmetic': 'an expression'}.get(
+                kind, "$'...'"
+            )
+            if kind == 'command' and re.search(
+                r'\bcase\b|#|<<', value
+            ):  # where that ends is not known
                 raise UnsupportedSyntaxError(line, what)
             found.append(Part('unknown', what, quoted, '', None))
         # letter after letter would be a long list
-        if len(found) > 1 and found[-1].kind == found[-2].kind == 'text' and found[-1].quoted == found[-2].quoted:
+        if (
+            len(found) > 1
+            and found[-1].kind == found[-2].kind == 'text'
+            and found[-1].quoted == found[-2].quoted
+        ):
             found[-2:] = [make_text_part(found[-2].value + found[-1].value, found[-1].quoted)]
     return found
 
 
 #: Within double quotes single ones, and ~, are as any other letter
-_QUOTED_PIECE = re.compile(_PIECE_PATTERN.replace("(?P<single>'[^']*')|", '').replace(r"(?P<odd>\$'(?:[^'\\]|\\.)*')|", '')
-                           % r"""\$(?![{(])|[^\\"`$]""", re.S)
+_QUOTED_PIECE = re.compile(
+    _PIECE_PATTERN.replace("(?P<single>'[^']*')|", '').replace(r"(?P<odd>\$'(?:[^'\\]|\\.)*')|", '')
+    % r"""\$(?![{(])|[^\\"`$]""",
+    re.S,
+)
 
 
 def _unescape(letter, quoted, brace):
@@ -314,7 +391,13 @@ def _parse_expansion(content, quoted, line):
     if not found:
         return Part('unknown', '${ } of other kinds', quoted, '', None)
     name, operator, word = found.groups()
-    return Part('variable', name, quoted, operator or '', _parse_parts(word, quoted, line, True) if operator else None)
+    return Part(
+        'variable',
+        name,
+        quoted,
+        operator or '',
+        _parse_parts(word, quoted, line, True) if operator else None,
+    )
 
 
 def _get_unquoted_prefix(word):
@@ -324,7 +407,9 @@ def _get_unquoted_prefix(word):
 
 def find_literal(word):
     """Return the word (list of Part) as it stands where nothing in it is to be expanded (str), else None."""
-    return ''.join(part.value for part in word) if all(part.kind == 'text' for part in word) else None
+    return (
+        ''.join(part.value for part in word) if all(part.kind == 'text' for part in word) else None
+    )
 
 
 def split_assignment(word):
@@ -332,11 +417,12 @@ def split_assignment(word):
     found = _ASSIGNMENT.match(_get_unquoted_prefix(word))
     if not found:
         return None, []
-    rest = word[0].value[found.end():]
+    rest = word[0].value[found.end() :]
     return found.group(1), ([make_text_part(rest)] if rest else []) + word[1:]
 
 
 # ---- Evaluation
+
 
 class _ScriptReturn(Exception):
     """A script ends here."""
@@ -385,8 +471,11 @@ class _ShellEvaluator(object):
             exported = self.is_exported(name)
         # of an unknown value the place that counts is where it became unknown
         why, at = why if isinstance(why, tuple) else (why, self.format_location(line))
-        self.variables[name] = Variable(value, exported, at, why, head) if value is None else \
-            Variable(value, exported, self.format_location(line), None, '')
+        self.variables[name] = (
+            Variable(value, exported, at, why, head)
+            if value is None
+            else Variable(value, exported, self.format_location(line), None, '')
+        )
 
     def is_exported(self, name):
         """Return whether the variable name (str) is exported when it is assigned, None where that is not known."""
@@ -412,9 +501,13 @@ class _ShellEvaluator(object):
             elif part.kind == 'unknown':
                 found.append((None, part.quoted, (part.value, self.format_location(line)), True))
             else:
-                found += [(value, part.quoted or quoted, why, True)
-                          for value, quoted, why, _ in self.expand_parameter(part, line)]
-                found += [('', True, None, True)] if part.quoted else []  # a field, although there may be nothing in it
+                found += [
+                    (value, part.quoted or quoted, why, True)
+                    for value, quoted, why, _ in self.expand_parameter(part, line)
+                ]
+                found += (
+                    [('', True, None, True)] if part.quoted else []
+                )  # a field, although there may be nothing in it
         return found
 
     def expand_parameter(self, part, line):
@@ -423,10 +516,18 @@ class _ShellEvaluator(object):
         if variable is not None and variable.value is None:
             head = variable.known_prefix if operator[-1:] != '+' else ''
             return ([(head, part.quoted, None, True)] if head else []) + [
-                (None, part.quoted, (variable.reason, variable.location or self.format_location(line)), True)]
+                (
+                    None,
+                    part.quoted,
+                    (variable.reason, variable.location or self.format_location(line)),
+                    True,
+                )
+            ]
         if not operator:
             return [(variable.value if variable else '', part.quoted, None, True)]
-        if (variable is not None and (variable.value != '' or operator[0] != ':')) == (operator[-1] == '+'):
+        if (variable is not None and (variable.value != '' or operator[0] != ':')) == (
+            operator[-1] == '+'
+        ):
             return self.expand(part.word, line)
         return [('' if operator[-1] == '+' else variable.value, part.quoted, None, True)]
 
@@ -457,8 +558,12 @@ class _ShellEvaluator(object):
             expanded = self.expand(word, line)
             value, _, head = self.join_expansion(expanded)
             for piece, quoted, _, of_variable in expanded:
-                if not quoted and (piece is None or re.search(r'[*?\[]' + r'|\s' * of_variable, piece) or
-                                   not of_variable and '{' in piece):
+                if not quoted and (
+                    piece is None
+                    or re.search(r'[*?\[]' + r'|\s' * of_variable, piece)
+                    or not of_variable
+                    and '{' in piece
+                ):
                     return None  # it may be several words, or names of files; {a,b} of bash
             if value != '' or any(quoted for _, quoted, _, _ in expanded):
                 found.append(_NONEMPTY if value is None and head else value)
@@ -478,12 +583,19 @@ class _ShellEvaluator(object):
 
     def mark_changes_unknown(self, one, why):
         """Make unknown what a statement may change, which may be run or not. Raises Unfollowed where that is all."""
-        text = one.source[one.begin:one.end]
+        text = one.source[one.begin : one.end]
         self.count_steps(1 + len(text) // 10)
         # where a variable may be read-only, to set it ends all as well
-        ends = re.search(r'(?<![\w$./-])(exit|exec|shift|set|readonly|declare|typeset)(?![\w.=-])|\$\{\w+:?\?', text)
+        ends = re.search(
+            r'(?<![\w$./-])(exit|exec|shift|set|readonly|declare|typeset)(?![\w.=-])|\$\{\w+:?\?',
+            text,
+        )
         if ends:
-            self.exit_point = self.exit_point or (False, self.format_location(one.line), 'there is a `%s` that may be reached' % ends.group())
+            self.exit_point = self.exit_point or (
+                False,
+                self.format_location(one.line),
+                'there is a `%s` that may be reached' % ends.group(),
+            )
         if re.search(r'(?<![\w$./-])return\b', text):
             raise UnsupportedSyntaxError(one.line, 'a return that may be reached or not')
         names = set(_SETS.findall(text))
@@ -515,17 +627,22 @@ class _ShellEvaluator(object):
             if status:
                 return self.run(body)
             if status is None:
-                return self.mark_changes_unknown(one, 'it depends on a condition that cannot be followed (%s)'
-                                      % self.format_location(one.line))
+                return self.mark_changes_unknown(
+                    one,
+                    'it depends on a condition that cannot be followed (%s)'
+                    % self.format_location(one.line),
+                )
         return self.run(one.parts[1])
 
     def _simple(self, one):
         """Run a 'simple'."""
         assigns, words, redirected = one.parts
         command = find_literal(words[0]) if words else ''
-        text = one.source[one.begin:one.end]
+        text = one.source[one.begin : one.end]
         if redirected or assigns and words or _DEFAULT.search(text):
-            return self.mark_changes_unknown(one, 'it is set by a command that may fail, or for one command')
+            return self.mark_changes_unknown(
+                one, 'it is set by a command that may fail, or for one command'
+            )
         for name, word in assigns:
             self.assign(name, word, one.line)
         if not words:
@@ -533,8 +650,12 @@ class _ShellEvaluator(object):
         method = _BUILTINS.get(command)
         if method:
             return method(self, one.line, words)
-        if command is None or self.default:  # what could not be followed may have made it a function
-            raise UnsupportedSyntaxError(one.line, '%s cannot be followed' % (command or 'a command whose name is not known'))
+        if (
+            command is None or self.default
+        ):  # what could not be followed may have made it a function
+            raise UnsupportedSyntaxError(
+                one.line, '%s cannot be followed' % (command or 'a command whose name is not known')
+            )
         if _UNBOUNDED.search(text) or _NAMING.match(text):
             self.mark_changes_unknown(one, '%s cannot be followed' % command)
         return True if command in ('echo', ':', 'true') else False if command == 'false' else None
@@ -593,7 +714,9 @@ class _ShellEvaluator(object):
         if self.depth >= _DEEPEST:
             raise UnsupportedSyntaxError(line, 'scripts that read each other')
         if len(text) > _MOST_TEXT:
-            raise UnsupportedSyntaxError(line, '%s has more than %d characters, and is not followed' % (path, _MOST_TEXT))
+            raise UnsupportedSyntaxError(
+                line, '%s has more than %d characters, and is not followed' % (path, _MOST_TEXT)
+            )
         self.count_steps(100 + len(text))
         kept, self.file = self.file, path
         self.depth += 1
@@ -642,7 +765,11 @@ class _ShellEvaluator(object):
             return None if fields[0] in ('!', '(') else fields[0] != ''
         if len(fields) == 2:
             return self.evaluate_unary_test(*fields)
-        if len(fields) == 3 and fields[1] in ('=', '==', '!=') and not set(fields[::2]) & {'!', '(', ')'}:
+        if (
+            len(fields) == 3
+            and fields[1] in ('=', '==', '!=')
+            and not set(fields[::2]) & {'!', '(', ')'}
+        ):
             return (fields[0] == fields[2]) == (fields[1] != '!=')
         return None
 
@@ -675,9 +802,18 @@ class _ShellEvaluator(object):
 
 
 #: Commands that are followed
-_BUILTINS = {'export': _ShellEvaluator.export, 'unset': _ShellEvaluator.unset, '.': _ShellEvaluator.source,
-             'source': _ShellEvaluator.source, '[': _ShellEvaluator.run_test, 'test': _ShellEvaluator.run_test, 'return': _ShellEvaluator.run_exit_command,
-             'exit': _ShellEvaluator.run_exit_command, 'exec': _ShellEvaluator.run_exit_command, 'shift': _ShellEvaluator.run_exit_command}
+_BUILTINS = {
+    'export': _ShellEvaluator.export,
+    'unset': _ShellEvaluator.unset,
+    '.': _ShellEvaluator.source,
+    'source': _ShellEvaluator.source,
+    '[': _ShellEvaluator.run_test,
+    'test': _ShellEvaluator.run_test,
+    'return': _ShellEvaluator.run_exit_command,
+    'exit': _ShellEvaluator.run_exit_command,
+    'exec': _ShellEvaluator.run_exit_command,
+    'shift': _ShellEvaluator.run_exit_command,
+}
 
 
 def _has_unknown(word):
@@ -699,12 +835,15 @@ def evaluate_environment(files, bound=()):
     except _ScriptExit:
         pass
     # of the runtime's own variables nothing is said
-    variables = {name: one for name, one in shell.variables.items() if one and not name.startswith('SING_')}
+    variables = {
+        name: one for name, one in shell.variables.items() if one and not name.startswith('SING_')
+    }
     return Environment(variables, shell.default, shell.exit_point, problems)
 
 
 def _run_scripts(shell, problems):
     """Run what the runtime runs, in its order."""
+
     def usual_path():
         """The runtime sets PATH where nobody has."""
         shell.file = 'the runtime'
@@ -716,7 +855,13 @@ def _run_scripts(shell, problems):
         path = shell.get('PATH')
         if path is None or path.value is not None:
             own = path.value.split(':') if path and path.value else []
-            shell.set_variable('PATH', ':'.join(own + [folder for folder in DEFAULT_PATH if folder not in own]), 0, None, True)
+            shell.set_variable(
+                'PATH',
+                ':'.join(own + [folder for folder in DEFAULT_PATH if folder not in own]),
+                0,
+                None,
+                True,
+            )
 
     def run(path):
         """Run a script of the image."""
@@ -730,10 +875,18 @@ def _run_scripts(shell, problems):
         except UnsupportedSyntaxError as err:
             shell.mark_all_unknown(err.at or shell.format_location(1), str(err))
         except RecursionError:
-            shell.mark_all_unknown(shell.format_location(1), 'it is too deeply nested to be followed')
+            shell.mark_all_unknown(
+                shell.format_location(1), 'it is too deeply nested to be followed'
+            )
 
-    if shell.files.find_file_type(SCRIPTS_FOLDER) == 'd' or any(path.startswith(SCRIPTS_FOLDER + '/') for path in shell.bound):
-        bound = [path[len(SCRIPTS_FOLDER) + 1:] for path in shell.bound if path.startswith(SCRIPTS_FOLDER + '/')]
+    if shell.files.find_file_type(SCRIPTS_FOLDER) == 'd' or any(
+        path.startswith(SCRIPTS_FOLDER + '/') for path in shell.bound
+    ):
+        bound = [
+            path[len(SCRIPTS_FOLDER) + 1 :]
+            for path in shell.bound
+            if path.startswith(SCRIPTS_FOLDER + '/')
+        ]
         for name in sorted(set(shell.files.list_folder(SCRIPTS_FOLDER)) | set(bound)):
             path = '%s/%s' % (SCRIPTS_FOLDER, name)
             if not name.endswith('.sh') or name.startswith('.') or name == '99-runtimevars.sh':
@@ -772,8 +925,13 @@ def merge_observed_environment(values, evaluated):
         if not _FOREIGN.match(name):
             old = known_before.get(name)
             same = old and old.value == value and old.exported
-            variables[name] = old if same else Variable(value, True, old and old.location or 'the scripts of the image', None,
-                                                        '')
+            variables[name] = (
+                old
+                if same
+                else Variable(
+                    value, True, old and old.location or 'the scripts of the image', None, ''
+                )
+            )
     return Environment(variables, None, None, evaluated.problems)
 
 
@@ -810,6 +968,11 @@ def parse_folder_list(variable, is_loader_path=False):
     if variable is None:
         return [], True
     # ld.so takes ; as well, and $ORIGIN (elf/dl-load.c)
-    parts = re.split('[:;]' if is_loader_path else ':', variable.known_prefix if variable.value is None else variable.value)
+    parts = re.split(
+        '[:;]' if is_loader_path else ':',
+        variable.known_prefix if variable.value is None else variable.value,
+    )
     parts = parts[:-1] if variable.value is None else parts
-    return [part for part in parts if part.startswith(('/', '$') if is_loader_path else '/')], variable.value is not None
+    return [
+        part for part in parts if part.startswith(('/', '$') if is_loader_path else '/')
+    ], variable.value is not None

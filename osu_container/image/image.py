@@ -4,6 +4,7 @@ Facts of an image: programs, libraries on its default path, MPI, environment. No
 A SIF is read through its squashfs with unsquashfs (package squashfs-tools, which every SingularityCE and Apptainer
 needs itself), so that an image of many gigabytes is never copied; an unpacked image (a folder) is read as it is.
 """
+
 import binascii
 import errno
 import hashlib
@@ -24,7 +25,14 @@ from collections import OrderedDict
 from osu_container.base.files import SIZE_LIMITS, read_plain_file
 from osu_container.base.shell import quote
 from osu_container.image.elf import MACHINE_NAMES, read_elf_files
-from osu_container.image.environment import SCRIPTS_FOLDER, RUNTIME_LIBRARIES, DEFAULT_PATH, evaluate_environment, parse_folder_list, get_exported_value
+from osu_container.image.environment import (
+    DEFAULT_PATH,
+    RUNTIME_LIBRARIES,
+    SCRIPTS_FOLDER,
+    evaluate_environment,
+    get_exported_value,
+    parse_folder_list,
+)
 from osu_container.image.sif import ImageError, NoRoomError, has_overlay, parse_labels, read_sif
 from osu_container.image.system import INTERPRETERS, read_loader_config
 
@@ -45,8 +53,13 @@ MPI_FAMILIES = {
     'libmpi_abi.so.1': 'the standard ABI of MPI 5',
 }
 #: Families in the order in which one is taken where an image has several
-_PREFERRED_FAMILIES = ['MPICH ABI', 'Open MPI', 'MPICH under Debian\'s own soname', 'the standard ABI of MPI 5',
-              'the standard ABI of MPI 5 under a wrong soname']
+_PREFERRED_FAMILIES = [
+    'MPICH ABI',
+    'Open MPI',
+    'MPICH under Debian\'s own soname',
+    'the standard ABI of MPI 5',
+    'the standard ABI of MPI 5 under a wrong soname',
+]
 
 
 class FileTree(object):
@@ -89,7 +102,9 @@ class FileTree(object):
     def list_folder_names(self):
         """Return the last parts (set of str) of the paths of all folders and links."""
         if self._names is None:
-            self._names = set(posixpath.basename(path) for path, entry in self.entries.items() if entry[0] in 'dl')
+            self._names = set(
+                posixpath.basename(path) for path, entry in self.entries.items() if entry[0] in 'dl'
+            )
         return self._names
 
     def is_file(self, path):
@@ -130,14 +145,25 @@ class FileTree(object):
             if '/' in wanted:
                 places = [wanted] if wanted.startswith('/') and self.is_executable(wanted) else []
             else:
-                places = [folder + '/' + name for folder in folders if self.is_executable(folder + '/' + name)][:1] or \
-                    sorted(path for path in self.entries if posixpath.basename(path) == name and self.is_executable(path))
+                places = [
+                    folder + '/' + name
+                    for folder in folders
+                    if self.is_executable(folder + '/' + name)
+                ][:1] or sorted(
+                    path
+                    for path in self.entries
+                    if posixpath.basename(path) == name and self.is_executable(path)
+                )
             if not places:
-                raise ImageError("%s has no program %s. Name it as on the image's PATH (%s), or by its whole path"
-                                 % (self.path, wanted, ':'.join(folders)))
+                raise ImageError(
+                    "%s has no program %s. Name it as on the image's PATH (%s), or by its whole path"
+                    % (self.path, wanted, ':'.join(folders))
+                )
             if len(places) > 1:
-                raise ImageError("%s has several programs %s (%s), and none on its PATH. Name the one by its whole path"
-                                 % (self.path, wanted, ', '.join(places)))
+                raise ImageError(
+                    "%s has several programs %s (%s), and none on its PATH. Name the one by its whole path"
+                    % (self.path, wanted, ', '.join(places))
+                )
             found[name] = posixpath.dirname(places[0])
         return found
 
@@ -195,8 +221,12 @@ def find_space_problem(folder, size, remedy):
         folder = os.path.dirname(folder)
     system = os.statvfs(folder)
     free = system.f_bavail * system.f_frsize
-    return None if free >= size else "%s has %d MB free, %d MB are needed: %s" % (
-        folder, free >> 20, (size >> 20) + 1, remedy)
+    return (
+        None
+        if free >= size
+        else "%s has %d MB free, %d MB are needed: %s"
+        % (folder, free >> 20, (size >> 20) + 1, remedy)
+    )
 
 
 #: That of names of files: as os.fsdecode(), which looks it up each time
@@ -217,22 +247,29 @@ class Squashfs(FileTree):
         # drwxr-xr-x 0/0    1234 2026-11-21 03:37 TOP/usr/bin -> target; of a device: 1,  3 in place of 1234. Nobody who
         # makes an image knows TOP: a line without it belongs to the name before, which has a line end
         top = binascii.hexlify(os.urandom(8)).decode()
-        line_of = re.compile(br'([dl\-bcps])([rwxsStT\-]{9}) \S+ +(\d+)(?:, *\d+)? [\d-]+ [\d:]{5} ' + top.encode() +
-                             b'(.*)', re.S)
+        line_of = re.compile(
+            rb'([dl\-bcps])([rwxsStT\-]{9}) \S+ +(\d+)(?:, *\d+)? [\d-]+ [\d:]{5} '
+            + top.encode()
+            + b'(.*)',
+            re.S,
+        )
         match, entries, listed, added, known, last = line_of.match, self.entries, 0, 0, False, None
         for line in itertools.chain(self._run_unsquashfs(['-lln', '-d', top]), [b'']):
             found = match(line)
             listed += len(line)
             if listed > SIZE_LIMITS['list'] or added > MOST_FILES:
-                raise ImageError("%s holds more than %d files, or their list more than %d MB: too many to look into. "
-                                 "Use an image with fewer"
-                                 % (self.path, MOST_FILES, SIZE_LIMITS['list'] >> 20))
+                raise ImageError(
+                    "%s holds more than %d files, or their list more than %d MB: too many to look into. "
+                    "Use an image with fewer" % (self.path, MOST_FILES, SIZE_LIMITS['list'] >> 20)
+                )
             if line and not found:
                 last = last and last[:3] + (last[3] + line,)
                 continue
             if last:
                 kind, mode, size, name = last
-                if kind != b'l' and b'/..' not in name and 1 < len(name) <= _LONGEST_PATH:  # most of them
+                if (
+                    kind != b'l' and b'/..' not in name and 1 < len(name) <= _LONGEST_PATH
+                ):  # most of them
                     path = name[:-1].decode(_ENCODING, 'surrogateescape')
                     entries[path] = _LETTERS[kind], mode.decode(), '', int(size)
                     added += 1
@@ -241,26 +278,41 @@ class Squashfs(FileTree):
                 known = True
             last = found and found.groups()
         if not known:
-            raise ImageError("%s: unsquashfs lists the files in a form that is not known: update squashfs-tools"
-                             % self.path)
+            raise ImageError(
+                "%s: unsquashfs lists the files in a form that is not known: update squashfs-tools"
+                % self.path
+            )
         # unsquashfs before 4.5.1 does not look for that, and writes elsewhere: CVE-2021-41072
         if added != len(self.entries):
-            raise ImageError("%s is damaged: its squashfs has two files of one name. Copy or make it again" % self.path)
+            raise ImageError(
+                "%s is damaged: its squashfs has two files of one name. Copy or make it again"
+                % self.path
+            )
 
     def _add_entry(self, kind, mode, size, name):
         """Add what unsquashfs lists of a file (bytes; name with its target and a line end); return how many (int)."""
         target = ''
-        if kind == b'l':  # its size is that of its target, which may hold an arrow as well as the name
+        if (
+            kind == b'l'
+        ):  # its size is that of its target, which may hold an arrow as well as the name
             end = len(name) - 1 - int(size)
-            target = name[max(0, end):-1].decode(_ENCODING, 'surrogateescape')
-            name = name[:end - 4] if name[max(0, end - 4):end] == b' -> ' else b''
+            target = name[max(0, end) : -1].decode(_ENCODING, 'surrogateescape')
+            name = name[: end - 4] if name[max(0, end - 4) : end] == b' -> ' else b''
         else:
             name = name[:-1]
         if not name or len(name) > _LONGEST_PATH:  # the top of the tree; what no program can open
             return 0
         if b'/..' in name and b'..' in name.split(b'/'):  # as above: CVE-2021-40153
-            raise ImageError("%s is damaged: its squashfs has a file called '..'. Copy or make it again" % self.path)
-        self.entries[name.decode(_ENCODING, 'surrogateescape')] = _LETTERS[kind], mode.decode(), target, int(size)
+            raise ImageError(
+                "%s is damaged: its squashfs has a file called '..'. Copy or make it again"
+                % self.path
+            )
+        self.entries[name.decode(_ENCODING, 'surrogateescape')] = (
+            _LETTERS[kind],
+            mode.decode(),
+            target,
+            int(size),
+        )
         return 1
 
     def _run_unsquashfs(self, options, files=()):
@@ -268,16 +320,28 @@ class Squashfs(FileTree):
         # a whole path: a name may begin with a hyphen. Few threads: each of hundreds takes room of the memory limit
         command = ['unsquashfs', '-p', '4', '-o', str(self.offset)] + options
         command += [os.path.abspath(self.path)] + list(files)
-        with tempfile.TemporaryFile() as errors:  # no pipe, which would fill up while the lines are read
+        with (
+            tempfile.TemporaryFile()
+        ) as errors:  # no pipe, which would fill up while the lines are read
             try:
-                proc = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors,
-                                        env=dict(os.environ, LC_ALL='C'), preexec_fn=limit_resources)
+                proc = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    env=dict(os.environ, LC_ALL='C'),
+                    preexec_fn=limit_resources,
+                )
             except (OSError, subprocess.SubprocessError) as err:
                 if not isinstance(err, FileNotFoundError):
-                    raise ImageError("unsquashfs cannot be started: %s. Use a shell with higher limits (ulimit -a)"
-                                     % (getattr(err, 'strerror', None) or err))
-                raise ImageError("unsquashfs is not on PATH; it is needed to look into an image: install "
-                                 "squashfs-tools")
+                    raise ImageError(
+                        "unsquashfs cannot be started: %s. Use a shell with higher limits (ulimit -a)"
+                        % (getattr(err, 'strerror', None) or err)
+                    )
+                raise ImageError(
+                    "unsquashfs is not on PATH; it is needed to look into an image: install "
+                    "squashfs-tools"
+                )
             try:
                 for line in iter(lambda: proc.stdout.readline(1 << 16), b''):
                     yield line
@@ -294,7 +358,9 @@ class Squashfs(FileTree):
                 elif proc.returncode == -signal.SIGXFSZ:
                     text = "a file of this shell may have too few bytes"
                     remedy = "Allow more: ulimit -f unlimited"
-                raise ImageError("cannot read the squashfs in %s: %s. %s" % (self.path, text.rstrip('.'), remedy))
+                raise ImageError(
+                    "cannot read the squashfs in %s: %s. %s" % (self.path, text.rstrip('.'), remedy)
+                )
 
     def copy_files(self, paths, folder):
         """See Tree. All that are not copied yet come out by one call of unsquashfs."""
@@ -306,8 +372,10 @@ class Squashfs(FileTree):
             scratch = os.path.join(os.path.realpath(folder), 'scratch')
             # names are patterns for unsquashfs: what is special in them is quoted
             try:
-                for _ in self._run_unsquashfs(['-n', '-no-xattrs', '-f', '-d', scratch],
-                                          [re.sub(r'([*?\[\]\\])', r'\\\1', path.lstrip('/')) for path in wanted]):
+                for _ in self._run_unsquashfs(
+                    ['-n', '-no-xattrs', '-f', '-d', scratch],
+                    [re.sub(r'([*?\[\]\\])', r'\\\1', path.lstrip('/')) for path in wanted],
+                ):
                     pass
                 for path in wanted:
                     copy = os.path.join(scratch, path.lstrip('/'))
@@ -316,13 +384,17 @@ class Squashfs(FileTree):
                         raise OSError(errno.EINVAL, 'it came out as something else')
                     os.rename(copy, target[path])
             except OSError:
-                raise ImageError("%s is damaged: %s does not come out of its squashfs. Copy or make it again"
-                                 % (self.path, path))
+                raise ImageError(
+                    "%s is damaged: %s does not come out of its squashfs. Copy or make it again"
+                    % (self.path, path)
+                )
             except ImageError as err:
                 if not DISK_FULL.search(str(err)):
                     raise
-                raise NoRoomError("%s is full. Choose a folder with more room, by TMPDIR. %s" % (
-                    os.path.dirname(folder), err))
+                raise NoRoomError(
+                    "%s is full. Choose a folder with more room, by TMPDIR. %s"
+                    % (os.path.dirname(folder), err)
+                )
             finally:
                 shutil.rmtree(scratch, ignore_errors=True)
         return dict((path, target[real[path]]) for path in paths)
@@ -334,10 +406,15 @@ class Squashfs(FileTree):
             if kind != '-':
                 raise ImageError("%s: %s is no plain file" % (self.path, path))
             if size > SIZE_LIMITS['copy']:
-                raise ImageError("%s: %s has %d bytes, and at most %d of one file are looked into. Use an image "
-                                 "without it" % (self.path, path, size, SIZE_LIMITS['copy']))
-        problem = find_space_problem(os.path.dirname(folder), sum(self.entries[path][3] for path in paths),
-                          'set TMPDIR to a folder with more room')
+                raise ImageError(
+                    "%s: %s has %d bytes, and at most %d of one file are looked into. Use an image "
+                    "without it" % (self.path, path, size, SIZE_LIMITS['copy'])
+                )
+        problem = find_space_problem(
+            os.path.dirname(folder),
+            sum(self.entries[path][3] for path in paths),
+            'set TMPDIR to a folder with more room',
+        )
         if problem:
             raise NoRoomError(problem)
 
@@ -351,8 +428,10 @@ class UnpackedImage(FileTree):
         try:
             os.listdir(path)
         except OSError as err:
-            raise ImageError("cannot read the folder %s: %s. Name another image, or ask its owner for the right to "
-                             "read it" % (path, err.strerror))
+            raise ImageError(
+                "cannot read the folder %s: %s. Name another image, or ask its owner for the right to "
+                "read it" % (path, err.strerror)
+            )
         # folders in it that belong to somebody else (root's home) are left out: they hold no libraries. What lies in
         # /proc, /sys and /dev is not the image's: the runtime puts the host's there.
         todo = ['']
@@ -360,11 +439,15 @@ class UnpackedImage(FileTree):
             below = todo.pop()
             todo += self._add_folder(below)
         if os.path.exists(os.path.join(path, 'oci-layout')):
-            raise ImageError("%s is a folder of OCI, which holds layers of an image. Make a SIF of it: apptainer build "
-                             "NAME.sif oci:%s" % (path, quote(path)))
+            raise ImageError(
+                "%s is a folder of OCI, which holds layers of an image. Make a SIF of it: apptainer build "
+                "NAME.sif oci:%s" % (path, quote(path))
+            )
         if not any(self.resolve(name) for name in ('/bin', '/lib', '/usr', '/lib64')):
-            raise ImageError("%s is a folder, but not an unpacked image: it has no /usr, /lib or /bin. Name a SIF, or "
-                             "the folder that 'apptainer build --sandbox' has made" % path)
+            raise ImageError(
+                "%s is a folder, but not an unpacked image: it has no /usr, /lib or /bin. Name a SIF, or "
+                "the folder that 'apptainer build --sandbox' has made" % path
+            )
 
     def _add_folder(self, below):
         """Add what is in a folder (str, its path in the image); return the folders (list of str) to be listed."""
@@ -383,14 +466,18 @@ class UnpackedImage(FileTree):
                 continue
             self.entries[name] = (text[0], text[1:], target, status.st_size)
             if len(self.entries) > MOST_FILES:
-                raise ImageError("%s holds more than %d files: too many to look into" % (self.path, MOST_FILES))
+                raise ImageError(
+                    "%s holds more than %d files: too many to look into" % (self.path, MOST_FILES)
+                )
             if text[0] == 'd' and name not in ('/proc', '/sys', '/dev'):
                 folders.append(name)
         return folders
 
     def copy_files(self, paths, folder):
         """See Tree: the files themselves."""
-        return dict((path, self.path.rstrip('/') + real) for path, real in self._resolve_all(paths).items())
+        return dict(
+            (path, self.path.rstrip('/') + real) for path, real in self._resolve_all(paths).items()
+        )
 
 
 #: Labels, as the runtime keeps them in the image too: where no SIF is around it, and in old SIFs
@@ -435,8 +522,12 @@ class DefaultLibraries(object):
         # in the folder of the C library nothing is for another processor: that needs not to be looked at
         sure = [folder for folder in system.folders if self.image.exists(folder + '/libc.so.6')][:1]
         for path in system.list_candidates(name, None):
-            if self.image.exists(path) and (system.musl or posixpath.dirname(path) in sure or system.is_cached(
-                    name, path) or self.image.matches_machine(path, system.machine)):
+            if self.image.exists(path) and (
+                system.musl
+                or posixpath.dirname(path) in sure
+                or system.is_cached(name, path)
+                or self.image.matches_machine(path, system.machine)
+            ):
                 return path
         return None
 
@@ -503,8 +594,11 @@ class Image(object):
 
     def _read_ahead(self):
         """Get at once what each question needs: from a SIF each call of unsquashfs takes a while."""
-        paths = ['/etc/ld.so.cache', '/bin/sh', RUNSCRIPT] + INTERPRETERS + [
-            path for path in self.tree.entries if path.startswith(SCRIPTS_FOLDER + '/')]
+        paths = (
+            ['/etc/ld.so.cache', '/bin/sh', RUNSCRIPT]
+            + INTERPRETERS
+            + [path for path in self.tree.entries if path.startswith(SCRIPTS_FOLDER + '/')]
+        )
         self.tree.copy_files([path for path in paths if self.tree.is_file(path)], self.folder)
 
     def read_loader_config(self, interpreter):
@@ -518,8 +612,13 @@ class Image(object):
                 if len(there) != 1 and self.exists('/bin/sh'):
                     shell = self.read_elf_files(['/bin/sh']).get('/bin/sh')
                     wanted = shell and shell.interpreter or wanted
-            self._systems[interpreter] = read_loader_config(wanted, self._find_machine(wanted), self.exists, self.read_file,
-                                                  self.tree.list_folder_names)
+            self._systems[interpreter] = read_loader_config(
+                wanted,
+                self._find_machine(wanted),
+                self.exists,
+                self.read_file,
+                self.tree.list_folder_names,
+            )
         return self._systems[interpreter]
 
     def _find_machine(self, path):
@@ -542,7 +641,9 @@ class Image(object):
         copies = self.tree.copy_files(new, self.folder)
         closed = sorted(path for path in new if not os.access(copies[path], os.R_OK))
         if closed:
-            raise ImageError("cannot read %s in %s: Permission denied" % (', '.join(closed), self.path))
+            raise ImageError(
+                "cannot read %s in %s: Permission denied" % (', '.join(closed), self.path)
+            )
         facts = read_elf_files(sorted(set(copies.values())))
         for path in new:
             one = facts.get(copies[path])
@@ -593,7 +694,9 @@ class Image(object):
         mode, kinds = self.read_file_mode(path), ((2, 'setuid'), (5, 'setgid'))
         found = [name for place, name in kinds if mode[place] in 'sS']
         try:
-            if os.path.isdir(self.path) and os.getxattr(self.copy_file(path), 'security.capability'):
+            if os.path.isdir(self.path) and os.getxattr(
+                self.copy_file(path), 'security.capability'
+            ):
                 found.append('a file with capabilities')
         except OSError:
             pass
@@ -686,7 +789,11 @@ class Image(object):
                 texts[other] = None
                 if not re.search(r'\.so(\.|$)', other) and not re.match(r'(/usr)?/s?bin/', other):
                     data = self.read_file(other)
-                    texts[other] = None if data[:4] == b'\x7fELF' or b'\0' in data else data.decode('utf-8', 'replace')
+                    texts[other] = (
+                        None
+                        if data[:4] == b'\x7fELF' or b'\0' in data
+                        else data.decode('utf-8', 'replace')
+                    )
                     todo.append((other, texts[other]))
         return found
 
@@ -702,8 +809,13 @@ class Image(object):
                 return found.group(1)
         names = [re.match(r'rocm-(\d+\.\d+\.\d+)$', name) for name in self.list_folder('/opt')]
         releases = sorted(found.group(1) for found in names if found)
-        return releases[-1] if releases else self._find_package_version(_DISTRIBUTION_LIBRARIES + r'libhsa-runtime64\.so\.1\.[\d.]+',
-                                                              'libhsa-runtime64-1')
+        return (
+            releases[-1]
+            if releases
+            else self._find_package_version(
+                _DISTRIBUTION_LIBRARIES + r'libhsa-runtime64\.so\.1\.[\d.]+', 'libhsa-runtime64-1'
+            )
+        )
 
     def _find_package_version(self, pattern, name):
         """
@@ -713,8 +825,10 @@ class Image(object):
         """
         if not self.find_files(pattern) or not self.find_files(_DPKG_STATUS):
             return None
-        found = re.search(r'(?m)^Package: %s$(?:\n.+)*?\nVersion: (?:\d+:)?(\d+(?:\.\d+)+)' % re.escape(name),
-                          self.read_file(_DPKG_STATUS).decode('utf-8', 'replace'))
+        found = re.search(
+            r'(?m)^Package: %s$(?:\n.+)*?\nVersion: (?:\d+:)?(\d+(?:\.\d+)+)' % re.escape(name),
+            self.read_file(_DPKG_STATUS).decode('utf-8', 'replace'),
+        )
         return found.group(1) if found else None
 
     def find_cuda_release(self):
@@ -725,11 +839,17 @@ class Image(object):
         its version. PyTorch brings the runtime as a wheel, nvidia-cuda-runtime, beside whatever the image has.
         """
         names = [re.match(r'cuda-(\d+)\.(\d+)$', name) for name in self.list_folder('/usr/local')]
-        names += [re.search(r'(?:\.so\.|-)(\d+)\.(\d+)', path) for path in self.find_files(
-            _DISTRIBUTION_LIBRARIES + r'libcudart\.so\.\d+\.\d+\.\d+') + self.find_files(_CUDA_WHEEL)]
+        names += [
+            re.search(r'(?:\.so\.|-)(\d+)\.(\d+)', path)
+            for path in self.find_files(_DISTRIBUTION_LIBRARIES + r'libcudart\.so\.\d+\.\d+\.\d+')
+            + self.find_files(_CUDA_WHEEL)
+        ]
         releases = sorted((int(found.group(1)), int(found.group(2))) for found in names if found)
         said = get_exported_value(self.evaluate_environment(), 'CUDA_VERSION')
-        if said and (not releases or releases[-1] <= tuple(int(part) for part in re.findall(r'\d+', said)[:2])):
+        if said and (
+            not releases
+            or releases[-1] <= tuple(int(part) for part in re.findall(r'\d+', said)[:2])
+        ):
             return said
         return '%d.%d' % releases[-1] if releases else None
 
@@ -753,13 +873,21 @@ class Image(object):
 
         Where it is not known, those with which it begins.
         """
-        found, _ = parse_folder_list(self.evaluate_environment().variables.get('LD_LIBRARY_PATH') or self.evaluate_environment().default, True)
+        found, _ = parse_folder_list(
+            self.evaluate_environment().variables.get('LD_LIBRARY_PATH')
+            or self.evaluate_environment().default,
+            True,
+        )
         return [folder for folder in found if folder != RUNTIME_LIBRARIES]
 
     def find_rccl_plugin(self):
         """Return the path (str) in the image of the plugin by which RCCL uses libfabric, or None."""
         if self._plugins is None:  # each approach asks
-            self._plugins = [path for path in self.tree.entries if RCCL_PLUGIN.search(path) and self.tree.resolve(path)]
+            self._plugins = [
+                path
+                for path in self.tree.entries
+                if RCCL_PLUGIN.search(path) and self.tree.resolve(path)
+            ]
         paths = self._plugins
         # librccl-net.so before the other names: it is what RCCL itself looks for
         return min(paths, key=lambda path: ('librccl-net.so' not in path, path)) if paths else None
@@ -775,9 +903,13 @@ class Image(object):
     def list_sibling_libraries(self, folder):
         """Return the names (list of str) of libraries in lib and lib64 beside the folder (str) of the image."""
         beside = tuple(posixpath.dirname(folder) + '/' + name + '/' for name in ('lib', 'lib64'))
-        return sorted(posixpath.basename(path) for path in self.tree.entries
-                      if path.startswith(beside) and '.so' in posixpath.basename(path)
-                      and posixpath.dirname(path) + '/' in beside)
+        return sorted(
+            posixpath.basename(path)
+            for path in self.tree.entries
+            if path.startswith(beside)
+            and '.so' in posixpath.basename(path)
+            and posixpath.dirname(path) + '/' in beside
+        )
 
     def find_files(self, pattern):
         """Return the paths (sorted list of str) of files that the regular expression pattern matches as a whole."""
@@ -802,12 +934,23 @@ class Image(object):
         found = []
         for soname, family in MPI_FAMILIES.items():
             paths = [folder + '/' + soname for folder in self.list_library_folders()]
-            path = next((path for path in paths if self.exists(path) and self.matches_machine(path, self.read_loader_config(None).machine)),
-                        self.libraries.get(soname))
+            path = next(
+                (
+                    path
+                    for path in paths
+                    if self.exists(path)
+                    and self.matches_machine(path, self.read_loader_config(None).machine)
+                ),
+                self.libraries.get(soname),
+            )
             if path:
                 found.append((family, soname, path))
         if not found:
             names = '|'.join(re.escape(name) for name in MPI_FAMILIES)
-            found = [(MPI_FAMILIES[posixpath.basename(path)], posixpath.basename(path), path)
-                     for path in self.find_files('.*/(?:%s)' % names)]
-        return sorted(found, key=lambda item: (_PREFERRED_FAMILIES.index(item[0]), item[1], item[2]))
+            found = [
+                (MPI_FAMILIES[posixpath.basename(path)], posixpath.basename(path), path)
+                for path in self.find_files('.*/(?:%s)' % names)
+            ]
+        return sorted(
+            found, key=lambda item: (_PREFERRED_FAMILIES.index(item[0]), item[1], item[2])
+        )

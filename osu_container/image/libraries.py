@@ -8,6 +8,7 @@ release" is wrong for Intel MPI, whose libmpi holds the 1.2.13 of the zlib in it
 
 Works on Python 3.6 with the standard library only, without binutils: it also runs on compute nodes.
 """
+
 import mmap
 import re
 import struct
@@ -25,14 +26,16 @@ EM_X86_64, EM_AARCH64 = 62, 183
 # MPICH keeps what MPI_Get_library_version() prints as strings one behind the other (src/mpi/init/initinfo.c): release,
 # date, ABI, ... Compilers store them in this order or in the opposite one. Seen so: the wheels of 3.4.3, 4.2.3 and
 # 5.0.2, and Debian's 4.0.2, all with the release last.
-_DATE = br'[A-Z][a-z]{2} [A-Z][a-z]{2} [^\0]{8,40}\d{4}'
-_ABI = br'\d+:\d+:\d+'
-_RELEASE = br'\d+\.\d+[0-9A-Za-z.+-]{0,20}'
-_MPICH = [re.compile(br'\0' + _ABI + br'\0+' + _DATE + br'\0+(' + _RELEASE + br')\0'),
-          re.compile(br'\0(' + _RELEASE + br')\0+' + _DATE + br'\0+' + _ABI + br'\0')]
-_PLAIN_RELEASE = re.compile(br'\0([1-9]\d*\.\d+\.\d+(?:rc\d+|a\d+|b\d+)?)(?=\0)')
-_CRAY = re.compile(br'CRAY MPICH version (\d[\d.]*\d)')
-_INTEL_RELEASE = re.compile(br'\0(20\d\d\.\d+(?:\.\d+)?)(?=\0)')
+_DATE = rb'[A-Z][a-z]{2} [A-Z][a-z]{2} [^\0]{8,40}\d{4}'
+_ABI = rb'\d+:\d+:\d+'
+_RELEASE = rb'\d+\.\d+[0-9A-Za-z.+-]{0,20}'
+_MPICH = [
+    re.compile(rb'\0' + _ABI + rb'\0+' + _DATE + rb'\0+(' + _RELEASE + rb')\0'),
+    re.compile(rb'\0(' + _RELEASE + rb')\0+' + _DATE + rb'\0+' + _ABI + rb'\0'),
+]
+_PLAIN_RELEASE = re.compile(rb'\0([1-9]\d*\.\d+\.\d+(?:rc\d+|a\d+|b\d+)?)(?=\0)')
+_CRAY = re.compile(rb'CRAY MPICH version (\d[\d.]*\d)')
+_INTEL_RELEASE = re.compile(rb'\0(20\d\d\.\d+(?:\.\d+)?)(?=\0)')
 
 
 class ElfSections(object):
@@ -44,10 +47,12 @@ class ElfSections(object):
         try:
             if data[:6] != b'\x7fELF\x02\x01':
                 raise ValueError("not a 64-bit little-endian ELF file")
-            self.machine, = struct.unpack_from('<H', data, 18)
-            offset, = struct.unpack_from('<Q', data, 40)
+            (self.machine,) = struct.unpack_from('<H', data, 18)
+            (offset,) = struct.unpack_from('<Q', data, 40)
             size, count, names = struct.unpack_from('<HHH', data, 58)
-            headers = [struct.unpack_from('<IIQQQQIIQQ', data, offset + size * n) for n in range(count)]
+            headers = [
+                struct.unpack_from('<IIQQQQIIQQ', data, offset + size * n) for n in range(count)
+            ]
             self.headers = headers
             start = headers[names][4] if headers else 0
             self.names = [self._read_string(start + header[0]) for header in headers]
@@ -56,15 +61,17 @@ class ElfSections(object):
 
     def _read_string(self, offset):
         """Return the bytes of the zero-ended string at offset, b'' if it has more than a name of a section has."""
-        return self.data[offset:max(offset, self.data.find(b'\0', offset, offset + 256))]
+        return self.data[offset : max(offset, self.data.find(b'\0', offset, offset + 256))]
 
     def read_section(self, name):
         """Return the contents (bytes) of the section name (bytes), b'' if there is none."""
         for found, header in zip(self.names, self.headers):
             if found == name and header[1] != 8:  # SHT_NOBITS takes no room in the file
                 if header[4] + header[5] > len(self.data):
-                    raise ValueError("cut off or damaged ELF file (section %r ends behind the file)" % found)
-                return self.data[header[4]:header[4] + header[5]]
+                    raise ValueError(
+                        "cut off or damaged ELF file (section %r ends behind the file)" % found
+                    )
+                return self.data[header[4] : header[4] + header[5]]
         return b''
 
     def read_strings(self):
@@ -74,13 +81,15 @@ class ElfSections(object):
     def read_code(self, function, length):
         """Return the first length bytes of an exported function (bytes: its name), None if it is not exported."""
         symbols, strings = self.read_section(b'.dynsym'), self.read_section(b'.dynstr')
-        symbols = symbols[:len(symbols) // 24 * 24]  # a damaged one may end in a part
+        symbols = symbols[: len(symbols) // 24 * 24]  # a damaged one may end in a part
         for name, _, _, section, value, _ in struct.iter_unpack('<IBBHQQ', symbols):
             if section and strings.startswith(function + b'\0', name):
                 for header in self.headers:
-                    if header[1] == 1 and header[3] <= value < header[3] + header[5]:  # SHT_PROGBITS
+                    if (
+                        header[1] == 1 and header[3] <= value < header[3] + header[5]
+                    ):  # SHT_PROGBITS
                         start = header[4] + value - header[3]
-                        return self.data[start:start + length]
+                        return self.data[start : start + length]
         return None
 
     def read_build_id(self):
@@ -90,7 +99,7 @@ class ElfSections(object):
             return None
         name_size, size = struct.unpack_from('<II', note)
         start = 12 + (name_size + 3) // 4 * 4
-        return ''.join('%02x' % byte for byte in bytearray(note[start:start + size]))
+        return ''.join('%02x' % byte for byte in bytearray(note[start : start + size]))
 
 
 def read_libfabric_version(elf):
@@ -104,20 +113,26 @@ def read_libfabric_version(elf):
         return None
     if elf.machine == EM_X86_64:
         # [endbr64] [push %rbp; mov %rsp,%rbp] mov $number,%eax [pop %rbp] ret
-        found = re.match(br'(?:\xf3\x0f\x1e\xfa)?(?:\x55\x48\x89\xe5)?\xb8(.{4})\x5d?\xc3', code, re.S)
+        found = re.match(
+            rb'(?:\xf3\x0f\x1e\xfa)?(?:\x55\x48\x89\xe5)?\xb8(.{4})\x5d?\xc3', code, re.S
+        )
         number = struct.unpack('<I', found.group(1))[0] if found else None
     elif elf.machine == EM_AARCH64:
         number = _parse_aarch64_constant(struct.unpack('<4I', code))
     else:
         number = None
-    return (number >> 16, number & 0xffff) if number else None
+    return (number >> 16, number & 0xFFFF) if number else None
 
 
 def _parse_aarch64_constant(words):
     """Return the number that `[bti c]; mov w0, #low; movk w0, #high, lsl #16; ret` returns, None for other code."""
-    words = words[1:] if words[0] == 0xd503245f else words
-    if words[0] & 0xffe0001f == 0x52800000 and words[1] & 0xffe0001f == 0x72a00000 and words[2] == 0xd65f03c0:
-        return (words[1] >> 5 & 0xffff) << 16 | (words[0] >> 5 & 0xffff)
+    words = words[1:] if words[0] == 0xD503245F else words
+    if (
+        words[0] & 0xFFE0001F == 0x52800000
+        and words[1] & 0xFFE0001F == 0x72A00000
+        and words[2] == 0xD65F03C0
+    ):
+        return (words[1] >> 5 & 0xFFFF) << 16 | (words[0] >> 5 & 0xFFFF)
     return None
 
 
@@ -130,7 +145,7 @@ def _select_single(found):
 def _find_libfabric_release(elf, number):
     """Return the release (str) of a libfabric whose fi_version() is number, None if its strings do not settle it."""
     # Cray's releases have four parts (1.15.2.0). fi_version() tells them from addresses such as 127.0.0.1.
-    pattern = re.compile(br'\0(%d\.%d\.\d+(?:\.\d+)?(?:rc\d+|a\d+|b\d+)?)(?=\0)' % number)
+    pattern = re.compile(rb'\0(%d\.%d\.\d+(?:\.\d+)?(?:rc\d+|a\d+|b\d+)?)(?=\0)' % number)
     return _select_single(pattern.findall(elf.read_strings()))
 
 
@@ -152,7 +167,9 @@ def identify_library(data):
     if b'Open MPI v%d.%d.%d' in text or b'Open MPI v%s' in text:
         return LibraryVersion('Open MPI', _select_single(_PLAIN_RELEASE.findall(text)))
     if b'MPICH Version:' in text:
-        return LibraryVersion('MPICH', _select_single(m for pattern in _MPICH for m in pattern.findall(text)))
+        return LibraryVersion(
+            'MPICH', _select_single(m for pattern in _MPICH for m in pattern.findall(text))
+        )
     return LibraryVersion(None, None)
 
 

@@ -14,6 +14,7 @@ library mean the loader itself; sonames and versions count for nothing, and all 
 
 image/system.py tells what each loader looks for by itself. Not simulated: LD_AUDIT.
 """
+
 import posixpath
 import re
 from collections import namedtuple
@@ -38,7 +39,11 @@ def find_loaded_file(process, name):
 
 def _expand_folder(folder, path, system):
     """Return folder (str) of a DT_RPATH or DT_RUNPATH of the library path, its variables filled in."""
-    values = (('ORIGIN', posixpath.dirname(path)), ('LIB', system.lib), ('PLATFORM', system.platform))
+    values = (
+        ('ORIGIN', posixpath.dirname(path)),
+        ('LIB', system.lib),
+        ('PLATFORM', system.platform),
+    )
     for name, value in values[:1] if system.musl else values:
         folder = folder.replace('${%s}' % name, value).replace('$' + name, value)
     return folder
@@ -71,17 +76,26 @@ def list_search_folders(by, container, library_path, program=None):
     if system.musl:
         return [(folder, 'LD_LIBRARY_PATH') for folder in library_path] + [
             (folder, 'DT_RUNPATH' if one.facts.runpath else 'DT_RPATH')
-            for one in _list_requesters(by) for folder in _list_musl_folders(one, system)]
+            for one in _list_requesters(by)
+            for folder in _list_musl_folders(one, system)
+        ]
     found = []
     if by is not None and not by.facts.runpath:
         chain = _list_requesters(by)
         for one in chain + [one for one in (program,) if one is not None and one not in chain]:
             if not one.facts.runpath:  # of one that has both the loader ignores DT_RPATH
-                found += [(_expand_folder(folder, one.path, system), 'DT_RPATH') for folder in one.facts.rpath]
-    found += [(_expand_folder(folder, program.path, system) if program else folder, 'LD_LIBRARY_PATH')
-              for folder in library_path]
+                found += [
+                    (_expand_folder(folder, one.path, system), 'DT_RPATH')
+                    for folder in one.facts.rpath
+                ]
+    found += [
+        (_expand_folder(folder, program.path, system) if program else folder, 'LD_LIBRARY_PATH')
+        for folder in library_path
+    ]
     if by is not None:
-        found += [(_expand_folder(folder, by.path, system), 'DT_RUNPATH') for folder in by.facts.runpath]
+        found += [
+            (_expand_folder(folder, by.path, system), 'DT_RUNPATH') for folder in by.facts.runpath
+        ]
     return found
 
 
@@ -100,12 +114,21 @@ def find_library(name, by, container, library_path, program=None, machine=None):
     if '/' in name:
         return (name, 'path') if container.exists(name) else (None, None)
     system = _get_loader_config(container, program)
-    if system.interpreter and name == posixpath.basename(system.interpreter):  # it is there before all others
+    if system.interpreter and name == posixpath.basename(
+        system.interpreter
+    ):  # it is there before all others
         return system.interpreter, 'path'
-    places = [(path, why) for folder, why in list_search_folders(by, container, library_path, program)
-              for path in system.list_folder_candidates(folder, name)]
-    places += [(path, 'default path') for path in
-               system.list_candidates(name, machine, by is not None and by.facts.nodeflib and not system.musl)]
+    places = [
+        (path, why)
+        for folder, why in list_search_folders(by, container, library_path, program)
+        for path in system.list_folder_candidates(folder, name)
+    ]
+    places += [
+        (path, 'default path')
+        for path in system.list_candidates(
+            name, machine, by is not None and by.facts.nodeflib and not system.musl
+        )
+    ]
     for path, why in places:
         if container.exists(path) and (system.musl or _matches_machine(path, container, machine)):
             return path, why
@@ -140,8 +163,14 @@ class _LibrarySearch(object):
         """Return the path (str) of what name (str) means for by (Loaded or None), None if it is not found."""
         if self.uses_musl() and _MUSL_BUILTINS.match(name):
             return _get_loader_config(self.container, self.program).interpreter
-        return find_library(name, by, self.container, self.library_path, self.program, self.find_machine() or (
-            by.facts.machine if by else None))[0]
+        return find_library(
+            name,
+            by,
+            self.container,
+            self.library_path,
+            self.program,
+            self.find_machine() or (by.facts.machine if by else None),
+        )[0]
 
     def is_resolved(self, name):
         """Return whether name (str) needs no search: it was found before."""
@@ -172,7 +201,9 @@ class _LibrarySearch(object):
                 self.broken.append((path, by))
                 return
             # the loader asks the kernel for the program's own name, in which there are no links
-            shown = self.container.resolve(path) if not self.loaded and facts[1].interpreter else path
+            shown = (
+                self.container.resolve(path) if not self.loaded and facts[1].interpreter else path
+            )
             known = LoadedFile(name, path, facts[0], facts[1], by)
             if shown != path:
                 known = known._replace(path=shown)
@@ -196,7 +227,9 @@ class _LibrarySearch(object):
         for one in several:
             for name in one.facts.needed:
                 if name not in self.by_name and not self.is_excluded(name):
-                    path, _ = find_library(name, one, self.container, self.library_path, self.program)
+                    path, _ = find_library(
+                        name, one, self.container, self.library_path, self.program
+                    )
                     paths.update([path] if path else [])
         self.container.read_elf_files(sorted(paths))
 
@@ -241,7 +274,11 @@ def list_version_problems(process):
     for one in [] if process.uses_musl else process.loaded:
         for soname, versions in one.facts.verneed.items():
             provider = find_loaded_file(process, soname)
-            lacking = sorted(versions - provider.facts.verdef) if provider and provider.facts.verdef else []
+            lacking = (
+                sorted(versions - provider.facts.verdef)
+                if provider and provider.facts.verdef
+                else []
+            )
             if lacking:
                 found.append((one, soname, lacking, provider))
     return found
@@ -262,8 +299,10 @@ def list_undefined_symbols(process):
     for one in process.loaded:
         for symbol, at_once in sorted(one.facts.undefined.items()):
             name, _, version = symbol.partition('@')
-            if symbol in offered or (name in offered and (
-                    not version or process.uses_musl or _lacks_versions(one, version, versioned))):
+            if symbol in offered or (
+                name in offered
+                and (not version or process.uses_musl or _lacks_versions(one, version, versioned))
+            ):
                 continue
             found.append((one, symbol, at_once or process.uses_musl))
     return found

@@ -4,6 +4,7 @@ The SIF format: what a SIF holds, its labels, and whether its signatures still f
 The header is read directly (format: github.com/apptainer/sif, pkg/sif: global header of 128 bytes, then descriptors of
 585 bytes, little endian), so that an image of many gigabytes is never copied. Nothing in the image is run.
 """
+
 import os
 import re
 import struct
@@ -21,7 +22,7 @@ DATA_PARTITION = 0x4004
 DATA_SIGNATURE = 0x4005
 DATA_GENERIC_JSON = 0x4006
 #: in the number of a group, and in a link that leads to a group and not to an object
-GROUP_MASK = 0xf0000000
+GROUP_MASK = 0xF0000000
 #: extra field of a partition: file system type, partition type
 PARTITION = struct.Struct('<ii')
 SQUASHFS = 1
@@ -51,7 +52,9 @@ def _describe_other_file(path):
     try:
         with open(path, 'rb') as stream:
             head = stream.read(512)
-        if head[257:262] == b'ustar' or head.startswith((b'\x1f\x8b', b'\xfd7zXZ', b'BZh')):  # else it may have no end
+        if head[257:262] == b'ustar' or head.startswith(
+            (b'\x1f\x8b', b'\xfd7zXZ', b'BZh')
+        ):  # else it may have no end
             with tarfile.open(path) as archive:
                 names.update(archive.getnames())
     except (OSError, EOFError, tarfile.TarError):
@@ -59,8 +62,10 @@ def _describe_other_file(path):
     kind = 'docker' if 'manifest.json' in names else 'oci' if 'oci-layout' in names else None
     if kind is None:
         return "it has no SIF header (a SIF is made by 'apptainer build')"
-    return "it is an archive with layers of an image. Make one of it: apptainer build NAME.sif %s-archive:%s" % (
-        kind, quote(path))
+    return (
+        "it is an archive with layers of an image. Make one of it: apptainer build NAME.sif %s-archive:%s"
+        % (kind, quote(path))
+    )
 
 
 def read_objects(path):
@@ -72,40 +77,70 @@ def read_objects(path):
     try:
         handle = open_plain_file(path)
     except OSError as err:
-        raise ImageError("cannot read the image %s: %s. Name a SIF, or the folder of an unpacked image"
-                         % (path, err.strerror))
+        raise ImageError(
+            "cannot read the image %s: %s. Name a SIF, or the folder of an unpacked image"
+            % (path, err.strerror)
+        )
     with handle:
         size = os.fstat(handle.fileno()).st_size
         header = handle.read(HEADER.size)
         if header.startswith(SQUASHFS_MAGIC):
-            return [SifObject(1, DATA_PARTITION, 1, 0, 0, size, '', PARTITION.pack(SQUASHFS, PRIMARY_SYSTEM))]
+            return [
+                SifObject(
+                    1, DATA_PARTITION, 1, 0, 0, size, '', PARTITION.pack(SQUASHFS, PRIMARY_SYSTEM)
+                )
+            ]
         if len(header) < HEADER.size or not header[32:].startswith(SIF_MAGIC):
             raise ImageError("%s is not a SIF: %s" % (path, _describe_other_file(path)))
         fields = HEADER.unpack(header)
         total, table = fields[8], fields[9]
         if not 0 <= table <= size or total < 0:
-            raise ImageError("%s is damaged: its table of contents is said to begin at byte %d of %d. Copy or make it "
-                             "again" % (path, table, size))
+            raise ImageError(
+                "%s is damaged: its table of contents is said to begin at byte %d of %d. Copy or make it "
+                "again" % (path, table, size)
+            )
         handle.seek(table)
         objects = []
         for _ in range(min(total, _MOST_OBJECTS)):
             raw = handle.read(DESCRIPTOR.size)
             if len(raw) < DESCRIPTOR.size:
-                raise ImageError("%s is truncated: its table of contents ends early. Copy or make it again" % path)
+                raise ImageError(
+                    "%s is truncated: its table of contents ends early. Copy or make it again"
+                    % path
+                )
             item = DESCRIPTOR.unpack(raw)
             if item[1]:
                 name = item[12].split(b'\0')[0].decode('utf-8', 'replace')
-                objects.append(SifObject(item[2], item[0], item[3] & ~GROUP_MASK, item[4], item[5], item[6], name,
-                                         item[13]))
+                objects.append(
+                    SifObject(
+                        item[2],
+                        item[0],
+                        item[3] & ~GROUP_MASK,
+                        item[4],
+                        item[5],
+                        item[6],
+                        name,
+                        item[13],
+                    )
+                )
     if any(item.offset < 0 or item.size < 0 for item in objects):
-        raise ImageError("%s is damaged: an object in it has a negative place or size. Copy or make it again" % path)
+        raise ImageError(
+            "%s is damaged: an object in it has a negative place or size. Copy or make it again"
+            % path
+        )
     wanted = max([item.offset + item.size for item in objects] or [0])
     if size < wanted:
-        raise ImageError("%s is truncated: it has %d bytes, its header says %d. Copy or make it again"
-                         % (path, size, wanted))
-    if sum(item.size for item in objects) > size:  # else each of thousands could be the whole file, read anew
-        raise ImageError("%s is damaged: its objects are said to have more bytes than the file. Copy or make it again"
-                         % path)
+        raise ImageError(
+            "%s is truncated: it has %d bytes, its header says %d. Copy or make it again"
+            % (path, size, wanted)
+        )
+    if (
+        sum(item.size for item in objects) > size
+    ):  # else each of thousands could be the whole file, read anew
+        raise ImageError(
+            "%s is damaged: its objects are said to have more bytes than the file. Copy or make it again"
+            % path
+        )
     return objects
 
 
@@ -119,8 +154,10 @@ def read_sif(path):
     described = [item for item in objects if item.kind == DATA_GENERIC_JSON]
     total = sum(item.size for item in described)
     if total > SIZE_LIMITS['labels']:
-        raise ImageError("%s has %d bytes of labels, and at most %d are read. Use an image with fewer"
-                         % (path, total, SIZE_LIMITS['labels']))
+        raise ImageError(
+            "%s has %d bytes of labels, and at most %d are read. Use an image with fewer"
+            % (path, total, SIZE_LIMITS['labels'])
+        )
     for item in described:
         labels.update(parse_labels(read_object(path, item)))
     return _find_system_partition(path, objects).offset, labels
@@ -135,17 +172,26 @@ def has_overlay(path):
     """
     objects = read_objects(path)
     group = _find_system_partition(path, objects).group
-    return any(item.kind == DATA_PARTITION and item.group == group and
-               PARTITION.unpack(item.extra[:PARTITION.size])[1] == OVERLAY for item in objects)
+    return any(
+        item.kind == DATA_PARTITION
+        and item.group == group
+        and PARTITION.unpack(item.extra[: PARTITION.size])[1] == OVERLAY
+        for item in objects
+    )
 
 
 def _find_system_partition(path, objects):
     """Return the SifObject of the primary squashfs among the objects of the SIF path. Raises ImageError."""
-    found = [item for item in objects
-             if item.kind == DATA_PARTITION and PARTITION.unpack(item.extra[:PARTITION.size]) == (
-                 SQUASHFS, PRIMARY_SYSTEM)]
+    found = [
+        item
+        for item in objects
+        if item.kind == DATA_PARTITION
+        and PARTITION.unpack(item.extra[: PARTITION.size]) == (SQUASHFS, PRIMARY_SYSTEM)
+    ]
     if not found:
-        raise ImageError("%s holds no squashfs system partition; encrypted and ext3 images cannot be read" % path)
+        raise ImageError(
+            "%s holds no squashfs system partition; encrypted and ext3 images cannot be read" % path
+        )
     return found[-1]
 
 
@@ -176,8 +222,10 @@ def find_signature_problem(path, command):
 
 #: What Apptainer and SingularityCE say when nothing can be said of a signature: its key is not in the keyring, or it
 #: was made with a key file (--key) or before Singularity 3.6
-UNKNOWN_KEY = re.compile(r'unknown entity|keyring is empty|key material not provided|certificate not provided|'
-                         r'no key|legacy signature|signature not found')
+UNKNOWN_KEY = re.compile(
+    r'unknown entity|keyring is empty|key material not provided|certificate not provided|'
+    r'no key|legacy signature|signature not found'
+)
 
 
 def verify_signature(path, command):
@@ -188,16 +236,28 @@ def verify_signature(path, command):
     'wrong'.
     """
     try:
-        proc = subprocess.Popen([command, 'verify', '--local', path], stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
-                                env=dict(os.environ, LC_ALL='C'), errors='replace')
+        proc = subprocess.Popen(
+            [command, 'verify', '--local', path],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            universal_newlines=True,
+            env=dict(os.environ, LC_ALL='C'),
+            errors='replace',
+        )
     except OSError as err:
         return 'unknown', "%s does not run (%s)" % (command, err.strerror)
     out, errors = proc.communicate()
     if proc.returncode == 0:
         return 'verified', out
-    lines = [line for line in errors.splitlines() if line.strip()] or ["exit code %d" % proc.returncode]
-    text = re.sub(r'\x1b\[[0-9;]*m|^(FATAL|ERROR): *|Failed to verify container: *|integrity: *', '', lines[-1]).strip()
+    lines = [line for line in errors.splitlines() if line.strip()] or [
+        "exit code %d" % proc.returncode
+    ]
+    text = re.sub(
+        r'\x1b\[[0-9;]*m|^(FATAL|ERROR): *|Failed to verify container: *|integrity: *',
+        '',
+        lines[-1],
+    ).strip()
     return ('unknown' if UNKNOWN_KEY.search(errors) else 'wrong'), text
 
 

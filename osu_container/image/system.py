@@ -8,6 +8,7 @@ sysdeps/generic/dl-cache.h. musl: ldso/dynlink.c.
 
 Works on Python 3.6 with the standard library only.
 """
+
 import os
 import platform
 import posixpath
@@ -15,17 +16,34 @@ import re
 import struct
 
 #: Interpreters by the ABI of each processor, and that of musl
-INTERPRETERS = ['/lib64/ld-linux-x86-64.so.2', '/lib/ld-linux-aarch64.so.1', '/lib64/ld64.so.2',
-                '/lib/ld-linux-riscv64-lp64d.so.1', '/lib/ld64.so.1', '/lib/ld-linux.so.2', '/lib/ld-musl-x86_64.so.1',
-                '/lib/ld-musl-aarch64.so.1', '/lib/ld-musl-powerpc64le.so.1', '/lib/ld-musl-riscv64.so.1']
+INTERPRETERS = [
+    '/lib64/ld-linux-x86-64.so.2',
+    '/lib/ld-linux-aarch64.so.1',
+    '/lib64/ld64.so.2',
+    '/lib/ld-linux-riscv64-lp64d.so.1',
+    '/lib/ld64.so.1',
+    '/lib/ld-linux.so.2',
+    '/lib/ld-musl-x86_64.so.1',
+    '/lib/ld-musl-aarch64.so.1',
+    '/lib/ld-musl-powerpc64le.so.1',
+    '/lib/ld-musl-riscv64.so.1',
+]
 #: A text of folders in a glibc's loader: each ends with / and 0
-_FOLDERS = re.compile(br'(?<=\0)(?:/[^\0/]+(?:/[^\0/]+){0,20}/\0){1,20}')
-_CACHE_PATH = re.compile(br'\0(/[^\0]{0,200}/ld\.so\.cache)\0')
+_FOLDERS = re.compile(rb'(?<=\0)(?:/[^\0/]+(?:/[^\0/]+){0,20}/\0){1,20}')
+_CACHE_PATH = re.compile(rb'\0(/[^\0]{0,200}/ld\.so\.cache)\0')
 
 CACHE_MAGIC, OLD_MAGIC = b'glibc-ld.so.cache1.1', b'ld.so-1.7.0\0'
 #: machine as in ElfFacts -> what its entries in a cache are marked with (sysdeps/generic/ldconfig.h)
-_FLAGS = {'Advanced Micro Devices X86-64': 0x0303, 'AArch64': 0x0a03, 'PowerPC64': 0x0503, 'IBM S/390': 0x0403,
-          'RISC-V': 0x1003, 'Intel 80386': 0x0003, 'LoongArch': 0x1203, 'Advanced Micro Devices X86-64, 32-bit': 0x0803}
+_FLAGS = {
+    'Advanced Micro Devices X86-64': 0x0303,
+    'AArch64': 0x0A03,
+    'PowerPC64': 0x0503,
+    'IBM S/390': 0x0403,
+    'RISC-V': 0x1003,
+    'Intel 80386': 0x0003,
+    'LoongArch': 0x1203,
+    'Advanced Micro Devices X86-64, 32-bit': 0x0803,
+}
 #: in the field hwcap of an entry: the lower half is the number of a folder of glibc-hwcaps
 _NUMBERED = 1 << 62
 
@@ -76,9 +94,9 @@ def read_cache(data, machine, levels=()):
     start = 0
     try:
         if data.startswith(OLD_MAGIC):  # the old form in front of the new one
-            count, = struct.unpack_from('<I', data, 12)
+            (count,) = struct.unpack_from('<I', data, 12)
             start = (16 + 12 * count + 7) // 8 * 8
-        if data[start:start + len(CACHE_MAGIC)] != CACHE_MAGIC:
+        if data[start : start + len(CACHE_MAGIC)] != CACHE_MAGIC:
             return {}
         order = '>' if data[start + 28] & 3 == 3 else '<'
         count, _, _, extension = struct.unpack_from(order + 'IIB3xI', data, start + 20)
@@ -86,13 +104,13 @@ def read_cache(data, machine, levels=()):
             return {}
         names = _read_cache_levels(data, order, start, extension) if extension else []
         wanted, found, rank = _FLAGS.get(machine), {}, {}
-        entries = data[start + 48:start + 48 + 24 * count]
+        entries = data[start + 48 : start + 48 + 24 * count]
         for flags, key, value, _, hwcap in struct.iter_unpack(order + 'iIIIQ', entries):
             if flags != wanted:
                 continue
             level = len(levels)
             if hwcap & _NUMBERED:
-                number = hwcap & 0xffffffff
+                number = hwcap & 0xFFFFFFFF
                 if number >= len(names) or names[number] not in levels:
                     continue
                 level = levels.index(names[number])
@@ -118,13 +136,17 @@ def _read_cache_levels(data, order, start, extension):
     """Return the names (list of str) of glibc-hwcaps that a cache has; see read_cache()."""
     place = extension  # from the begin of the file; names are counted from that of the new form
     magic, sections = struct.unpack_from(order + 'II', data, place)
-    if magic != 0xeaa42174:
+    if magic != 0xEAA42174:
         return []
     for number in range(min(sections, 64)):
         tag, _, offset, size = struct.unpack_from(order + 'IIII', data, place + 8 + 16 * number)
         if tag == 1:
-            return [_read_string(data, start + item) for item, in
-                    struct.iter_unpack(order + 'I', data[offset:offset + size // 4 * 4])]
+            return [
+                _read_string(data, start + item)
+                for (item,) in struct.iter_unpack(
+                    order + 'I', data[offset : offset + size // 4 * 4]
+                )
+            ]
     return []
 
 
@@ -137,8 +159,17 @@ class LoaderConfig(object):
     str, as in ElfFacts, or None.
     """
 
-    def __init__(self, interpreter, folders, lib='lib64', musl=False, subfolders=(), find_cached=None, cpu=None,
-                 machine=None):
+    def __init__(
+        self,
+        interpreter,
+        folders,
+        lib='lib64',
+        musl=False,
+        subfolders=(),
+        find_cached=None,
+        cpu=None,
+        machine=None,
+    ):
         """
         cached: function (name, machine) -> path or None, of the cache; here: as read_processor() has it; others: see above.
         """
@@ -160,7 +191,16 @@ class LoaderConfig(object):
         self._from_cache[name, machine] = cached
         if cached and not (nodeflib and posixpath.dirname(cached) in self.folders):
             found.append(cached)
-        return found if nodeflib else found + [path for folder in self.folders for path in self.list_folder_candidates(folder, name)]
+        return (
+            found
+            if nodeflib
+            else found
+            + [
+                path
+                for folder in self.folders
+                for path in self.list_folder_candidates(folder, name)
+            ]
+        )
 
     def is_cached(self, name, path):
         """Return whether the path (str) of a library name (str) is one that list_candidates() has from the cache: it fits."""
@@ -174,8 +214,10 @@ class LoaderConfig(object):
 
 def find_default_folders(loader, fallback):
     """Return the folders (list of str) that are compiled into a glibc's loader (bytes); fallback where none are."""
-    found = [[os.fsdecode(part).rstrip('/') for part in text.split(b'\0') if part]
-             for text in _FOLDERS.findall(loader)]
+    found = [
+        [os.fsdecode(part).rstrip('/') for part in text.split(b'\0') if part]
+        for text in _FOLDERS.findall(loader)
+    ]
     # a linker may keep the end of a list once more, for another one
     found = [names for names in found if all('/lib' in name for name in names)]
     return max(found, key=len) if found else list(fallback)
@@ -199,7 +241,10 @@ def read_loader_config(interpreter, machine, exists, content, folder_names, cpu=
     musl = re.match(r'ld-musl-(.+)\.so\.1$', posixpath.basename(interpreter or ''))
     if musl:
         prefix = posixpath.dirname(posixpath.dirname(interpreter)).rstrip('/')
-        path, folders = '%s/etc/ld-musl-%s.path' % (prefix, musl.group(1)), ['/lib', '/usr/local/lib', '/usr/lib']
+        path, folders = (
+            '%s/etc/ld-musl-%s.path' % (prefix, musl.group(1)),
+            ['/lib', '/usr/local/lib', '/usr/lib'],
+        )
         if exists(path):
             text = os.fsdecode(content(path))
             folders = [part for part in re.split('[:\n]', text) if part.startswith('/')]
@@ -218,8 +263,16 @@ def read_loader_config(interpreter, machine, exists, content, folder_names, cpu=
     def cached(name, machine):
         """See System."""
         if machine not in known:
-            levels = [sub[len('glibc-hwcaps/'):] for sub in list_hwcaps_folders(loader, cpu)]
+            levels = [sub[len('glibc-hwcaps/') :] for sub in list_hwcaps_folders(loader, cpu)]
             known[machine] = read_cache(content(path), machine, levels) if exists(path) else {}
         return known[machine].get(name)
-    return LoaderConfig(interpreter, folders, resolve_lib_variable(folders), subfolders=below, find_cached=cached, cpu=cpu,
-                  machine=machine)
+
+    return LoaderConfig(
+        interpreter,
+        folders,
+        resolve_lib_variable(folders),
+        subfolders=below,
+        find_cached=cached,
+        cpu=cpu,
+        machine=machine,
+    )

@@ -7,17 +7,33 @@ it is loaded (tests/image/test_traits.py), for wheels of MPICH 3.4.3 to 5.0.2, O
 MPI 2021.19.0, and for Debian's libfabric 1.17 and 2.1. No libfabric with the provider cxi could be had there: its
 mark is derived from the names of the functions in libfabric's prov/cxi/src.
 """
+
 import posixpath
 import re
 
-from osu_container.image.libraries import ElfSections, read_libfabric_version, identify_library
+from osu_container.image.libraries import ElfSections, identify_library, read_libfabric_version
 
 #: Provider of libfabric -> how the names of its functions begin, which its messages carry
 PROVIDERS = {
-    'coll': ['coll_'], 'cxi': ['cxip_'], 'efa': ['efa_', 'rxr_'], 'lnx': ['lnx_'], 'mrail': ['mrail_'],
-    'opx': ['opx_', 'fi_opx_'], 'psm': ['psmx_'], 'psm2': ['psmx2_'], 'psm3': ['psmx3_', 'psm3_'], 'rxd': ['rxd_'],
-    'rxm': ['rxm_'], 'shm': ['smr_'], 'sm2': ['sm2_'], 'sockets': ['sock_'], 'tcp': ['xnet_', 'tcpx_'], 'ucx': ['ucx_'],
-    'udp': ['udpx_'], 'usnic': ['usdf_'], 'verbs': ['vrb_', 'fi_ibv_'],
+    'coll': ['coll_'],
+    'cxi': ['cxip_'],
+    'efa': ['efa_', 'rxr_'],
+    'lnx': ['lnx_'],
+    'mrail': ['mrail_'],
+    'opx': ['opx_', 'fi_opx_'],
+    'psm': ['psmx_'],
+    'psm2': ['psmx2_'],
+    'psm3': ['psmx3_', 'psm3_'],
+    'rxd': ['rxd_'],
+    'rxm': ['rxm_'],
+    'shm': ['smr_'],
+    'sm2': ['sm2_'],
+    'sockets': ['sock_'],
+    'tcp': ['xnet_', 'tcpx_'],
+    'ucx': ['ucx_'],
+    'udp': ['udpx_'],
+    'usnic': ['usdf_'],
+    'verbs': ['vrb_', 'fi_ibv_'],
 }
 #: A provider counts with so many of these names: one may be a word of another part
 _NAMES = 3
@@ -25,15 +41,15 @@ _NAMES = 3
 #: Provider as a file of its own: fi_provider(7); its name for FI_PROVIDER. Intel MPI has libverbs-1.12-fi.so.
 PLUGIN = r'lib(\w+)(?:-[\d.]+)?-fi\.so(\.[\d.]+)?'
 #: In which folders libfabric looks for such files by itself: the text of its parameter provider_path
-_PROVIDER_PATH = re.compile(br'Search for providers in specific path[^\0]*\(default: ([^)\0]+)\)')
+_PROVIDER_PATH = re.compile(rb'Search for providers in specific path[^\0]*\(default: ([^)\0]+)\)')
 #: Builds that do not ask ld.so for such files by name: Intel's of 2021.10 (measured), --enable-restricted-dl (source)
-_NOT_BY_NAME = re.compile(br'FI_PROVIDER_PATH unspecified|restricted_dl: setting')
+_NOT_BY_NAME = re.compile(rb'FI_PROVIDER_PATH unspecified|restricted_dl: setting')
 PLUGIN_NAMES = {'psmx2': 'psm2', 'psmx3': 'psm3'}
 
 #: How a provider is registered (struct fi_provider of fi_prov.h, OFI_VERSION_DEF_PROV): 10 x revision, 100 x major +
 #: minor of its own release, then minor and major of libfabric's, as numbers of 16 bits. In the wheels of Intel MPI
 #: 2021.2 to 2021.18 each file has it once (measured)
-_REGISTERED = re.compile(br'(?=(.)\0(.[\0-\x03])([\0-\x40])\0([\1-\x09])\0)', re.S)
+_REGISTERED = re.compile(rb'(?=(.)\0(.[\0-\x03])([\0-\x40])\0([\1-\x09])\0)', re.S)
 
 
 def find_provider_release(data):
@@ -55,8 +71,12 @@ def find_provider_release(data):
 #: Intel MPI talk over the socket PMI_FD, in the language PMI-1, which Slurm's plugin pmi2 speaks too; Open MPI 5 talks
 #: to a PMIx server alone (both measured: who writes to that socket, who connects to that server). MPICH has words of
 #: PMIx in its error texts only. Cray MPICH asks Cray PMI, which asks PALS (derived: its documentation).
-PMI_KINDS = {'MPICH': ('pmi2', b'PMI_FD'), 'Intel MPI': ('pmi2', b'PMI_FD'), 'Open MPI': ('pmix', b''),
-             'Cray MPICH': ('cray_shasta', b'')}
+PMI_KINDS = {
+    'MPICH': ('pmi2', b'PMI_FD'),
+    'Intel MPI': ('pmi2', b'PMI_FD'),
+    'Open MPI': ('pmix', b''),
+    'Cray MPICH': ('cray_shasta', b''),
+}
 
 #: CVAR by which MPICH lets libfabric have buffers in GPU memory (from 4.1 on, not in 4.0.3)
 HMEM_CVAR = b'MPIR_CVAR_CH4_OFI_ENABLE_HMEM'
@@ -66,35 +86,53 @@ HMEM_CVAR = b'MPIR_CVAR_CH4_OFI_ENABLE_HMEM'
 #: its default is off (measured: MPI_T in the wheels of 4.3.2, 5.0.0 to 5.0.2). Cray MPICH takes XPMEM or CMA (derived:
 #: intro_mpi(3)). Open MPI 5.0.11 and Intel MPI 2021.19.0 run all the same, no slower (measured: two ranks in a user
 #: namespace each, one run, 2026-11-23).
-SINGLE_COPY = {'MPICH': (b'MPIR_CVAR_CH4_CMA_ENABLE', '5.0'), 'Cray MPICH': (b'MPICH_SMP_SINGLE_COPY_MODE', '8.1')}
+SINGLE_COPY = {
+    'MPICH': (b'MPIR_CVAR_CH4_CMA_ENABLE', '5.0'),
+    'Cray MPICH': (b'MPICH_SMP_SINGLE_COPY_MODE', '8.1'),
+}
 
 #: The name by which MPICH looks whether a provider is cxi, to ask it for what it has. pmodels/mpich PR 5708: cxi is the
 #: first provider that wants FI_MR_ENDPOINT, which MPICH asks of no other. In the wheels from 4.1.3 on, not in 4.0.3.
 CXI_SET = b'\0cxi\0'
 
 #: as MPI_Get_library_version() prints it (netmods parted by blanks), else as configure was called (by commas)
-_DEVICES = [re.compile(br'\0(ch[34]:\w+(?:[ ,]+\w+)*)\0'), re.compile(br'--with-device=(ch[34]:[\w,]+)')]
+_DEVICES = [
+    re.compile(rb'\0(ch[34]:\w+(?:[ ,]+\w+)*)\0'),
+    re.compile(rb'--with-device=(ch[34]:[\w,]+)'),
+]
 
 #: A row of MPICH's table of capability sets, one for each way to use libfabric (pmodels/mpich, globals.c, ofi_types.h
 #: and ofi_capability_sets.h in src/mpid/ch4/netmod/ofi), as numbers of 32 bits: endpoints, their bits, pieces of an
 #: atomic, bits of context, source and tag, a flag (from 4.1 on), then the API's major and minor release, and buffers
 #: for active messages. A table, so compilers and processors make no difference.
-_CAPABILITIES = re.compile(br'[\0-\xff][\0-\x0f]\0\0[\0-\x10]\0{3}[\1-\x10]\0{3}[\x08-\x20]\0{3}'
-                           br'[\0-\x20]\0{3}[\x0f-\x3f]\0{3}(?:[\0\1]\0{3})?([\1-\x09])\0{3}(.)\0{3}'
-                           br'[\1-\x40]\0{3}', re.S)
+_CAPABILITIES = re.compile(
+    rb'[\0-\xff][\0-\x0f]\0\0[\0-\x10]\0{3}[\1-\x10]\0{3}[\x08-\x20]\0{3}'
+    rb'[\0-\x20]\0{3}[\x0f-\x3f]\0{3}(?:[\0\1]\0{3})?([\1-\x09])\0{3}(.)\0{3}'
+    rb'[\1-\x40]\0{3}',
+    re.S,
+)
 #: The lowest bytes of its numbers: to look for them in every fourth byte takes a third of the time
-_LOWEST = re.compile(br'[\0-\xff][\0-\x10][\1-\x10][\x08-\x20][\0-\x20][\x0f-\x3f][\0\1]?[\1-\x09].'
-                     br'[\1-\x40]', re.S)
+_LOWEST = re.compile(
+    rb'[\0-\xff][\0-\x10][\1-\x10][\x08-\x20][\0-\x20][\x0f-\x3f][\0\1]?[\1-\x09].'
+    rb'[\1-\x40]',
+    re.S,
+)
 #: Rows that such a table has at least
 _SETS = 5
 #: Rows of those that have one for psm3 (4.1 on; 4.0 has 8)
 _PSM3_ROWS = 10
 #: Providers for which MPICH has a set of their own, and the text by which it knows them. The set of ofi_rxm is asked
 #: for by part of a name (tcp;ofi_rxm), which compilers do not keep as a text.
-_OWN_SETS = {'psm2': b'\0psm2\0', 'psm3': b'\0psm3\0', 'sockets': b'\0sockets\0', 'cxi': b'\0cxi\0',
-             'verbs;ofi_rxm': b'\0verbs;ofi_rxm\0', 'ofi_rxm': b''}
+_OWN_SETS = {
+    'psm2': b'\0psm2\0',
+    'psm3': b'\0psm3\0',
+    'sockets': b'\0sockets\0',
+    'cxi': b'\0cxi\0',
+    'verbs;ofi_rxm': b'\0verbs;ofi_rxm\0',
+    'ofi_rxm': b'',
+}
 #: configure with one of the sets for good: the table is there and not used
-_ONE_SET = re.compile(br'--with-device=ch4:(?:[a-z]+,)*ofi:')
+_ONE_SET = re.compile(rb'--with-device=ch4:(?:[a-z]+,)*ofi:')
 
 
 def _find_capability_rows(data):
@@ -116,14 +154,20 @@ def find_requested_apis(data):
     '' stands for all providers that are not named: for these it is the release of the libfabric that MPICH was built
     with. None where the file does not show it.
     """
-    rows = [(found.start(1), (bytearray(found.group(1))[0], bytearray(found.group(2))[0]))
-            for found in _find_capability_rows(data)]
+    rows = [
+        (found.start(1), (bytearray(found.group(1))[0], bytearray(found.group(2))[0]))
+        for found in _find_capability_rows(data)
+    ]
     tables, table = [], []
     for number, row in enumerate(rows):
         if len(table) > 1 and row[0] - table[-1][0] == table[-1][0] - table[-2][0]:
             table.append(row)
         else:
-            table = rows[number - 1:number + 1] if number and row[0] - rows[number - 1][0] < 100 else [row]
+            table = (
+                rows[number - 1 : number + 1]
+                if number and row[0] - rows[number - 1][0] < 100
+                else [row]
+            )
             tables.append(table)
     # the first is the default, the second a minimum: both have what the headers of libfabric said
     tables = [[asked for _, asked in table] for table in tables if len(table) >= _SETS]
@@ -155,12 +199,15 @@ def read_mpi_traits(data):
         device = [kind + ':' + netmod for netmod in re.split('[, ]+', netmods) if netmod]
     kind, mark = PMI_KINDS.get(version.family, (None, b''))
     return {
-        'family': version.family, 'release': version.release, 'device': device,
+        'family': version.family,
+        'release': version.release,
+        'device': device,
         'hmem': HMEM_CVAR in data if version.family == 'MPICH' else None,
         'cxi': CXI_SET in data if version.family == 'MPICH' else None,
         'pmi': [kind] if kind and mark in data else [],
         'opens': ['libfabric.so.1'] if b'\0libfabric.so.1\0' in data else [],
-        'asks': find_requested_apis(data), 'single_copy': find_single_copy_variable(version.family, version.release, data),
+        'asks': find_requested_apis(data),
+        'single_copy': find_single_copy_variable(version.family, version.release, data),
     }
 
 
@@ -171,7 +218,9 @@ def find_single_copy_variable(family, release, data=None):
     :param data: bytes, the content of its library; None for one that is described
     """
     variable, since = SINGLE_COPY.get(family, (b'', ''))
-    numbers = [tuple(int(part) for part in re.findall(r'\d+', text or '')) for text in (release, since)]
+    numbers = [
+        tuple(int(part) for part in re.findall(r'\d+', text or '')) for text in (release, since)
+    ]
     does = variable and numbers[0] >= numbers[1] and (data is None or variable in data)
     return variable.decode('ascii') if does else None
 
@@ -192,10 +241,14 @@ def read_fabric_traits(data):
     """
     providers = set()
     for name, starts in PROVIDERS.items():
-        pattern = br'\0(?:' + b'|'.join(start.encode('ascii') for start in starts) + br')\w+'
+        pattern = rb'\0(?:' + b'|'.join(start.encode('ascii') for start in starts) + rb')\w+'
         if len(set(re.findall(pattern, data))) >= _NAMES:
             providers.add(name)
     folders = _PROVIDER_PATH.search(data)
-    return {'release': identify_library(data).release, 'api': read_libfabric_version(ElfSections(data)), 'providers': sorted(providers),
-            'folders': folders.group(1).decode('ascii', 'replace').split(':') if folders else None,
-            'by_name': not _NOT_BY_NAME.search(data)}
+    return {
+        'release': identify_library(data).release,
+        'api': read_libfabric_version(ElfSections(data)),
+        'providers': sorted(providers),
+        'folders': folders.group(1).decode('ascii', 'replace').split(':') if folders else None,
+        'by_name': not _NOT_BY_NAME.search(data),
+    }

@@ -2,6 +2,7 @@
 What a native build needs: of its software stack modules, the environment that they bring and what programs must be
 linked with; and mpi4py's ports of the benchmarks, where the archive of the C programs cannot be had.
 """
+
 import os
 import re
 import shutil
@@ -26,7 +27,14 @@ class PortsError(Exception):
 
 def find_prgenv(modules):
     """Return the programming environment (str, as 'amd') that modules (list of str) load, None without."""
-    return next((name[len('PrgEnv-'):].partition('/')[0] for name in modules if name.startswith('PrgEnv-')), None)
+    return next(
+        (
+            name[len('PrgEnv-') :].partition('/')[0]
+            for name in modules
+            if name.startswith('PrgEnv-')
+        ),
+        None,
+    )
 
 
 def find_environment_problems(native, prgenv, environment):
@@ -35,8 +43,11 @@ def find_environment_problems(native, prgenv, environment):
 
     :param native: dict, the site's value; prgenv: str, as 'amd', or None; environment: dict of str, as it is now
     """
-    problems = ["no command %s on PATH" % command for command in (native['mpicc'], native['mpicxx'])
-                if not shutil.which(command)]
+    problems = [
+        "no command %s on PATH" % command
+        for command in (native['mpicc'], native['mpicxx'])
+        if not shutil.which(command)
+    ]
     # cc alone proves nothing: Linux has one that is gcc. Every PrgEnv-<name> sets PE_ENV to <NAME>.
     wanted = (prgenv or native['prgenv']).upper()
     if environment.get('PE_ENV') != wanted:
@@ -44,8 +55,10 @@ def find_environment_problems(native, prgenv, environment):
     # the release comes with the stack that is loaded, not with the dependencies
     wanted = re.search(r'/mpich/([\d.]+)/', native['libmpi'])
     if wanted and environment.get('CRAY_MPICH_VERSION', wanted.group(1)) != wanted.group(1):
-        problems.append("cray-mpich is %s, wanted %s: load the software stack of the site before eb"
-                        % (environment['CRAY_MPICH_VERSION'], wanted.group(1)))
+        problems.append(
+            "cray-mpich is %s, wanted %s: load the software stack of the site before eb"
+            % (environment['CRAY_MPICH_VERSION'], wanted.group(1))
+        )
     needed = sorted(set(re.findall(r'\$(\w+)', native['configopts'])))
     return problems + ["%s is not set" % name for name in needed if not environment.get(name)]
 
@@ -70,14 +83,25 @@ def find_link_problems(bindir, programs, wanted, modules):
     for soname in wanted:
         without = sorted(name for name in needs if soname not in needs[name])
         if without:
-            problems.append("%s is not linked with %s, without which MPI fails on buffers in GPU memory. Build it "
-                            "again after: module load %s (%s needs %s; %d of %d programs: %s)" % (
-                                without[0], soname, ' '.join(modules), without[0], ' '.join(needs[without[0]]),
-                                len(without), len(needs), ' '.join(without)))
+            problems.append(
+                "%s is not linked with %s, without which MPI fails on buffers in GPU memory. Build it "
+                "again after: module load %s (%s needs %s; %d of %d programs: %s)"
+                % (
+                    without[0],
+                    soname,
+                    ' '.join(modules),
+                    without[0],
+                    ' '.join(needs[without[0]]),
+                    len(without),
+                    len(needs),
+                    ' '.join(without),
+                )
+            )
     return problems
 
 
 # The ports
+
 
 def link_programs(folder, prefix):
     """
@@ -90,7 +114,9 @@ def link_programs(folder, prefix):
     for place, _, names in os.walk(os.path.join(folder, 'libexec')):
         for path in [os.path.join(place, name) for name in names if name.startswith(prefix)]:
             if os.access(path, os.X_OK):
-                os.symlink(os.path.relpath(path, bindir), os.path.join(bindir, os.path.basename(path)))
+                os.symlink(
+                    os.path.relpath(path, bindir), os.path.join(bindir, os.path.basename(path))
+                )
     return sorted(os.listdir(bindir))
 
 
@@ -103,8 +129,10 @@ def select_port_sources(python, sources):
     show = 'import sys; print("%d.%d" % sys.version_info[:2])'
     version = subprocess.check_output([python, '-c', show], universal_newlines=True).strip()
     if 'mpi4py-' + version not in sources:
-        raise PortsError("no wheel of mpi4py for Python %s (%s) is known: put the archive of the benchmarks into the "
-                       "source path" % (version, python))
+        raise PortsError(
+            "no wheel of mpi4py for Python %s (%s) is known: put the archive of the benchmarks into the "
+            "source path" % (version, python)
+        )
     return {'archive': sources['mpi4py-source'], 'wheel': sources['mpi4py-' + version]}
 
 
@@ -112,7 +140,10 @@ def check_source(path, wanted):
     """Raise PortsError if the file path (str) has not the sha256 wanted (str)."""
     found = compute_sha256(path)
     if found != wanted:
-        raise PortsError("%s has the wrong sha256: found %s, wanted %s. Download it again" % (path, found, wanted))
+        raise PortsError(
+            "%s has the wrong sha256: found %s, wanted %s. Download it again"
+            % (path, found, wanted)
+        )
 
 
 def install_ports(ports, folder, program_prefix, libmpi):
@@ -123,8 +154,10 @@ def install_ports(ports, folder, program_prefix, libmpi):
     :param program_prefix: str, how the names of the ports start
     :param libmpi: str, path of the library that the launcher gives to mpi4py
     """
-    scripts, python, bindir = (os.path.join(folder, *parts) for parts in (
-        ('libexec', 'ports'), ('lib', 'python'), ('bin',)))
+    scripts, python, bindir = (
+        os.path.join(folder, *parts)
+        for parts in (('libexec', 'ports'), ('lib', 'python'), ('bin',))
+    )
     for path in (scripts, python, bindir):
         os.makedirs(path)
     with tarfile.open(ports['archive']) as archive:
@@ -140,5 +173,7 @@ def install_ports(ports, folder, program_prefix, libmpi):
     os.chmod(launcher, 0o755)
     os.symlink(libmpi, os.path.join(folder, 'lib', os.path.basename(libmpi)))
     for port in os.listdir(scripts) + BUILTIN_PORTS:
-        os.symlink(os.path.join('..', 'libexec', os.path.basename(launcher)),
-                   os.path.join(bindir, os.path.splitext(port)[0]))
+        os.symlink(
+            os.path.join('..', 'libexec', os.path.basename(launcher)),
+            os.path.join(bindir, os.path.splitext(port)[0]),
+        )

@@ -4,6 +4,7 @@ An image that the site keeps for all its users, or one that is named by its whol
 An image in a folder of the site (image_folders of the site's data) is never copied: an installation has a link to it
 and its sha256. Its owner may replace or remove it; the module then says so.
 """
+
 import os
 import re
 
@@ -30,7 +31,7 @@ def list_image_folders(site, root, environ):
         if not name:
             found.append(root + folder)
         elif environ.get(name.group(1)):
-            found.append(environ[name.group(1)] + folder[name.end():])
+            found.append(environ[name.group(1)] + folder[name.end() :])
     return found
 
 
@@ -44,9 +45,11 @@ def check_image_name(name):
     if problem:
         raise ImageError("image: " + problem)
     if name and not os.path.isabs(name) and (os.path.basename(name) != name or name in ('.', '..')):
-        raise ImageError("image '%s' is neither the name of a file, which is looked for in the source path and in the "
-                         "site's folders, nor a whole path. Use the whole path: --try-amend=image=%s"
-                         % (name, os.path.realpath(name)))
+        raise ImageError(
+            "image '%s' is neither the name of a file, which is looked for in the source path and in the "
+            "site's folders, nor a whole path. Use the whole path: --try-amend=image=%s"
+            % (name, os.path.realpath(name))
+        )
     return name
 
 
@@ -56,8 +59,10 @@ def require_readable(path):
         open_plain_file(path).close()
     except OSError as err:
         leads = ' (a link to %s)' % os.path.realpath(path) if os.path.islink(path) else ''
-        raise ImageError("cannot read the image %s%s: %s. Its owner may have removed it: take one that `ls -lL` shows "
-                         "in its folder, with --try-amend=image=FILE" % (path, leads, err.strerror or err))
+        raise ImageError(
+            "cannot read the image %s%s: %s. Its owner may have removed it: take one that `ls -lL` shows "
+            "in its folder, with --try-amend=image=FILE" % (path, leads, err.strerror or err)
+        )
     return path
 
 
@@ -78,9 +83,13 @@ def resolve_site_image(path, folders):
     for folder in folders:
         inside = os.path.realpath(folder) + '/'
         if real.startswith(inside):
-            return os.path.join(folder, real[len(inside):])
+            return os.path.join(folder, real[len(inside) :])
     # a link in a folder of the site that leads out of it
-    return real if any(os.path.abspath(path).startswith(folder.rstrip('/') + '/') for folder in folders) else None
+    return (
+        real
+        if any(os.path.abspath(path).startswith(folder.rstrip('/') + '/') for folder in folders)
+        else None
+    )
 
 
 def read_site_stamp(path):
@@ -104,6 +113,11 @@ def find_image_changes(installed):
     except ImageError as err:
         return [str(err)]
     found = compute_sha256(installed) if wanted and os.path.exists(installed) else wanted
-    return [] if found == wanted else [
-        "the image %s has changed since the module was installed (sha256 then %s, now %s); install it again"
-        % (os.path.realpath(installed), wanted, found)]
+    return (
+        []
+        if found == wanted
+        else [
+            "the image %s has changed since the module was installed (sha256 then %s, now %s); install it again"
+            % (os.path.realpath(installed), wanted, found)
+        ]
+    )

@@ -3,12 +3,13 @@ Putting an installation in place in one move, so that an error or an interruptio
 its image as one file that all installations share; with the sampler and osu-proof, which it holds itself: they must
 work where the clone is gone.
 """
+
 import contextlib
 import os
 import shutil
 import stat
 
-from osu_container.base.outputs import remove_folder, is_marked_folder, make_folder, mark_folder
+from osu_container.base.outputs import is_marked_folder, make_folder, mark_folder, remove_folder
 from osu_container.base.places import PACKAGE, SCRIPTS
 from osu_container.image.libraries import compute_sha256
 from osu_container.image.sif import ImageError
@@ -18,17 +19,32 @@ from osu_container.install.user_software import FOLDER, PRESERVED_NAMES
 PROOF = 'proof'
 COMMAND = 'osu-proof'
 #: What the files of the package's proof/ import
-_PROOF_IMPORTS = ('__init__.py', 'cli.py', 'base/__init__.py', 'base/columns.py', 'base/exit_codes.py', 'base/files.py',
-         'base/shell.py', 'base/streams.py', 'base/terminal.py', 'data/__init__.py', 'data/approaches.py',
-         'data/launchers.py', 'image/__init__.py', 'image/libraries.py')
+_PROOF_IMPORTS = (
+    '__init__.py',
+    'cli.py',
+    'base/__init__.py',
+    'base/columns.py',
+    'base/exit_codes.py',
+    'base/files.py',
+    'base/shell.py',
+    'base/streams.py',
+    'base/terminal.py',
+    'data/__init__.py',
+    'data/approaches.py',
+    'data/launchers.py',
+    'image/__init__.py',
+    'image/libraries.py',
+)
 
 
 def format_disk_error(err, installdir):
     """Return a sentence (str): the OSError err stopped an installation in installdir (str); what to do."""
     path = err.filename2 or err.filename or installdir
-    return "%s: %s. Nothing is installed anew, what was there is as it was. Look at free space and rights (df -h, df " \
-           "-i, quota, ls -ld %s), or install elsewhere (eb --installpath=...)" % (
-               path, err.strerror or err, os.path.dirname(str(path)))
+    return (
+        "%s: %s. Nothing is installed anew, what was there is as it was. Look at free space and rights (df -h, df "
+        "-i, quota, ls -ld %s), or install elsewhere (eb --installpath=...)"
+        % (path, err.strerror or err, os.path.dirname(str(path)))
+    )
 
 
 def is_shareable(image, installdir):
@@ -72,8 +88,10 @@ def place_image(image, sha256, share, target, link=False):
         shutil.copy2(image, target)
     found = compute_sha256(target)
     if found != sha256:
-        raise ImageError("the image changed while it was installed: checked sha256 %s, found %s: %s. Let who writes "
-                         "to it finish, then install it again" % (sha256, found, image))
+        raise ImageError(
+            "the image changed while it was installed: checked sha256 %s, found %s: %s. Let who writes "
+            "to it finish, then install it again" % (sha256, found, image)
+        )
     os.chmod(target, mode & ~(stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH))
     return "%s is %s %s" % (target, how, image)
 
@@ -156,10 +174,18 @@ def install_proof(folder):
     Raises OSError if a file cannot be read or written.
     """
     package = str(PACKAGE)
-    names = [os.path.join('proof', name) for name in sorted(os.listdir(os.path.join(package, 'proof')))]
-    names = list(_PROOF_IMPORTS) + [name for name in names if os.path.isfile(os.path.join(package, name))]
-    for source, target in [(os.path.join(package, name), os.path.join('osu_container', name)) for name in names] + [
-            (os.path.join(SCRIPTS, name), os.path.join('scripts', name)) for name in (COMMAND, 'rank-proof')]:
+    names = [
+        os.path.join('proof', name) for name in sorted(os.listdir(os.path.join(package, 'proof')))
+    ]
+    names = list(_PROOF_IMPORTS) + [
+        name for name in names if os.path.isfile(os.path.join(package, name))
+    ]
+    for source, target in [
+        (os.path.join(package, name), os.path.join('osu_container', name)) for name in names
+    ] + [
+        (os.path.join(SCRIPTS, name), os.path.join('scripts', name))
+        for name in (COMMAND, 'rank-proof')
+    ]:
         target = os.path.join(folder, PROOF, target)
         os.makedirs(os.path.dirname(target), exist_ok=True)
         shutil.copyfile(source, target)

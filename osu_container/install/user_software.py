@@ -5,6 +5,7 @@ As LUMI's container modules have it (github.com/Lumi-supercomputer/LUMI-EasyBuil
 LUMI-SoftwareStack 02f17317, LMOD/SitePackage.lua): make-squashfs packs the folder into the file user-software.squashfs,
 which is then mounted in its place. A module that has the command make-squashfs has the folder.
 """
+
 import os
 import shutil
 import subprocess
@@ -52,9 +53,24 @@ def make_user_folder(installation, runtime, image, programs):
     python = next((name for name in ('python3', 'python') if name in programs), None)
     if not python:
         return [CONTAINER_FOLDER + '/bin'], None
-    proc = subprocess.Popen([runtime, '--quiet', 'exec', '--bind', '%s:%s' % (folder, CONTAINER_FOLDER), image,
-                             '%s/%s' % (programs[python], python), '-c', _MAKE_VENV, VENV], stdin=subprocess.DEVNULL,
-                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
+    proc = subprocess.Popen(
+        [
+            runtime,
+            '--quiet',
+            'exec',
+            '--bind',
+            '%s:%s' % (folder, CONTAINER_FOLDER),
+            image,
+            '%s/%s' % (programs[python], python),
+            '-c',
+            _MAKE_VENV,
+            VENV,
+        ],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        universal_newlines=True,
+    )
     said = proc.communicate()[0].strip()
     if proc.returncode:
         shutil.rmtree(os.path.join(folder, 'venv'), ignore_errors=True)

@@ -7,6 +7,7 @@ folder PREFIX with bin/<program>, _bin/<program>, common.sh and container.sif; a
 image beside its bin folder, keeps SINGULARITY_BIND, SINGULARITYENV_LD_LIBRARY_PATH and SINGULARITYENV_LD_PRELOAD, and
 knows nothing of APPTAINER_*. Its exit code is 0 also where it failed, so what it made is what counts.
 """
+
 import os
 import subprocess
 
@@ -30,14 +31,30 @@ def make_wrappers(command, sif, folders, prefix, programs):
     Raises WrapperError with the end of its output if a wrapper is missing.
     """
     os.makedirs(prefix)
-    proc = subprocess.Popen([command, '-w', ','.join(folders), '--prefix', prefix, sif], stdout=subprocess.PIPE,
-                            stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, universal_newlines=True, cwd=prefix)
+    proc = subprocess.Popen(
+        [command, '-w', ','.join(folders), '--prefix', prefix, sif],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        universal_newlines=True,
+        cwd=prefix,
+    )
     said = proc.communicate()[0]
-    missing = [name for name in programs if not os.access(os.path.join(prefix, 'bin', name), os.X_OK)]
+    missing = [
+        name for name in programs if not os.access(os.path.join(prefix, 'bin', name), os.X_OK)
+    ]
     image = os.path.join(prefix, 'container.sif')
     if missing or not os.path.lexists(image):
-        raise WrapperError("%s (exit code %d) has not made wrappers for %s in %s. It said: %s" % (
-            command, proc.returncode, ', '.join(missing) or 'the image', prefix, said.strip()[-500:]))
+        raise WrapperError(
+            "%s (exit code %d) has not made wrappers for %s in %s. It said: %s"
+            % (
+                command,
+                proc.returncode,
+                ', '.join(missing) or 'the image',
+                prefix,
+                said.strip()[-500:],
+            )
+        )
     os.remove(image)
     os.symlink(os.path.relpath(sif, prefix), image)
     return said
@@ -50,5 +67,8 @@ def check_wrapper(wrapper, settings):
     :param wrapper: str, as the easyconfig names it; settings: Settings of the module
     """
     if settings.container.uses_entrypoint:
-        raise WrapperError("wrapper=%s: these wrappers do not start the entrypoint of the image, which approach '%s' "
-                           "needs. Use the bundled one: leave --try-amend=wrapper= out" % (wrapper, settings.approach))
+        raise WrapperError(
+            "wrapper=%s: these wrappers do not start the entrypoint of the image, which approach '%s' "
+            "needs. Use the bundled one: leave --try-amend=wrapper= out"
+            % (wrapper, settings.approach)
+        )

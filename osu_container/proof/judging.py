@@ -6,6 +6,7 @@ cannot be told it is said that it cannot.
 
 Python 3.6 and its standard library only.
 """
+
 import glob
 import json
 import os
@@ -14,9 +15,9 @@ import time
 from collections import namedtuple
 
 from osu_container.base.files import parse_json, read_plain_file
-from osu_container.data.approaches import NAMESPACE_VARIABLES, INJECTION_SCRIPT, NO_LIBFABRIC
+from osu_container.data.approaches import INJECTION_SCRIPT, NAMESPACE_VARIABLES, NO_LIBFABRIC
 from osu_container.proof import layout
-from osu_container.proof.loaded import PROCESS_ENDED, LATE_LIBRARIES
+from osu_container.proof.loaded import LATE_LIBRARIES, PROCESS_ENDED
 from osu_container.proof.opened_network import TCP, parse_allowed_providers
 from osu_container.proof.sample import FORMAT
 
@@ -32,7 +33,12 @@ Expectation = namedtuple('Promise', 'approach container library_origins provider
 NO_EXPECTATION = Expectation(None, None, {}, None, None, False)
 
 #: Without a promise: the --mpi= that the MPI of a family wants. Names of plugins as `srun --mpi=list` has them
-PMI_BY_FAMILY = {'MPICH': 'pmi2', 'Intel MPI': 'pmi2', 'Cray MPICH': 'cray_shasta', 'Open MPI': 'pmix'}
+PMI_BY_FAMILY = {
+    'MPICH': 'pmi2',
+    'Intel MPI': 'pmi2',
+    'Cray MPICH': 'cray_shasta',
+    'Open MPI': 'pmix',
+}
 #: Seconds that complete files are waited for after a run: samplers notice the end within a moment
 COMPLETION_TIMEOUT = 5.0
 #: Seconds without a change after which the samplers of a run that has ended are gone
@@ -49,13 +55,16 @@ class ProofError(Exception):
 
 # ---- reading ---------------------------------------------------------------------------------------------------------
 
+
 def _load_proof(path, rank):
     """Return the proof (dict) in the file path: each key has its type, what is not there is None. Raises ProofError."""
     try:
         proof = parse_json(read_plain_file(path, 'rank').decode('utf-8'))
     except OSError as err:
-        raise ProofError("rank %d left no proof of what it loaded: %s: %s. Is python3 on the nodes, and the folder "
-                         "visible from them?" % (rank, path, err.strerror))
+        raise ProofError(
+            "rank %d left no proof of what it loaded: %s: %s. Is python3 on the nodes, and the folder "
+            "visible from them?" % (rank, path, err.strerror)
+        )
     except ValueError as err:
         raise ProofError("%s is damaged: %s. Run it again, or copy the folder again" % (path, err))
     if not isinstance(proof, dict) or proof.get('format') != FORMAT:
@@ -110,12 +119,17 @@ def list_step_folders(directory):
     if _list_rank_files(directory):
         return [str(directory)]
     below = [os.path.join(str(directory), name) for name in sorted(os.listdir(str(directory)))]
-    return sorted([path for path in below if os.path.isdir(path) and _list_rank_files(path)], key=_split_step_name)
+    return sorted(
+        [path for path in below if os.path.isdir(path) and _list_rank_files(path)],
+        key=_split_step_name,
+    )
 
 
 def _split_step_name(path):
     """Return what sorts the folders of steps: 9.0 before 10.0."""
-    return [int(part) if part.isdigit() else part for part in re.split(r'(\d+)', os.path.basename(path))]
+    return [
+        int(part) if part.isdigit() else part for part in re.split(r'(\d+)', os.path.basename(path))
+    ]
 
 
 def read_run(directory):
@@ -126,12 +140,24 @@ def read_run(directory):
     everything = [_load_proof(files[rank], rank) for rank in sorted(files)]
     runs = _group_by_key(everything, lambda proof: proof.get('run'))
     if len(runs) > 1:
-        raise ProofError("%s holds files of several runs: %s. Remove those of the older one" % (
-            directory, '; '.join(_format_rank_numbers([proof['rank'] for proof in group]) for group in runs[:4])))
+        raise ProofError(
+            "%s holds files of several runs: %s. Remove those of the older one"
+            % (
+                directory,
+                '; '.join(
+                    _format_rank_numbers([proof['rank'] for proof in group]) for group in runs[:4]
+                ),
+            )
+        )
     tasks = max([(proof.get('step') or {}).get('tasks') or 0 for proof in everything]) or None
     missing = [rank for rank in range(tasks or 0) if rank not in files]
-    return WatchedRun(str(directory), [proof for proof in everything if proof['found']], tasks, missing,
-               [(proof['rank'], proof['reason']) for proof in everything if not proof['found']])
+    return WatchedRun(
+        str(directory),
+        [proof for proof in everything if proof['found']],
+        tasks,
+        missing,
+        [(proof['rank'], proof['reason']) for proof in everything if not proof['found']],
+    )
 
 
 def wait_for_files(directory, ranks=None, seconds=COMPLETION_TIMEOUT):
@@ -165,6 +191,7 @@ def wait_for_files(directory, ranks=None, seconds=COMPLETION_TIMEOUT):
 
 # ---- promises --------------------------------------------------------------------------------------------------------
 
+
 def parse_expectation(text, is_explicit=False):
     """
     Return the Promise in the text of OSU_PROMISE, 'approach=hybrid container=yes libmpi=image provider=cxi'.
@@ -175,29 +202,51 @@ def parse_expectation(text, is_explicit=False):
     values = {}
     for part in (text.replace(',', ' ') if is_explicit else text).split():
         name, sign, value = part.partition('=')
-        if not sign or name not in ('approach', 'container', 'libmpi', 'libfabric', 'provider', 'pmi'):
-            raise ProofError("'%s' is no promise: wanted approach=, container=yes|no, libmpi=host|image, "
-                             "libfabric=host|image|none, provider=NAME or pmi=NAME, as in "
-                             "libmpi=image,libfabric=host,provider=cxi" % part)
-        allowed = {'container': ('yes', 'no'), 'libmpi': ('host', 'image'),
-                   'libfabric': ('host', 'image', NO_LIBFABRIC)}.get(name)
+        if not sign or name not in (
+            'approach',
+            'container',
+            'libmpi',
+            'libfabric',
+            'provider',
+            'pmi',
+        ):
+            raise ProofError(
+                "'%s' is no promise: wanted approach=, container=yes|no, libmpi=host|image, "
+                "libfabric=host|image|none, provider=NAME or pmi=NAME, as in "
+                "libmpi=image,libfabric=host,provider=cxi" % part
+            )
+        allowed = {
+            'container': ('yes', 'no'),
+            'libmpi': ('host', 'image'),
+            'libfabric': ('host', 'image', NO_LIBFABRIC),
+        }.get(name)
         if allowed and value not in allowed:
-            raise ProofError("%s=%s: %s can be promised to be %s" % (name, value, name, ' or '.join(allowed)))
+            raise ProofError(
+                "%s=%s: %s can be promised to be %s" % (name, value, name, ' or '.join(allowed))
+            )
         values[name] = value
     container = {'yes': True, 'no': False}.get(values.get('container'))
-    return Expectation(values.get('approach'), container,
-                   {name: values[name] for name in ('libmpi', 'libfabric') if name in values},
-                   values.get('provider') or None, values.get('pmi') or None, is_explicit and bool(values.get('provider')))
+    return Expectation(
+        values.get('approach'),
+        container,
+        {name: values[name] for name in ('libmpi', 'libfabric') if name in values},
+        values.get('provider') or None,
+        values.get('pmi') or None,
+        is_explicit and bool(values.get('provider')),
+    )
 
 
 def find_expectation(proofs):
     """Return the Promise that the module of these ranks (list of dict) made, None without one. Raises ProofError."""
-    texts = [proof.get('promise') or proof.get('variables', {}).get('OSU_PROMISE') for proof in proofs]
+    texts = [
+        proof.get('promise') or proof.get('variables', {}).get('OSU_PROMISE') for proof in proofs
+    ]
     text = next((text for text in texts if text), None)
     return parse_expectation(text) if text else None
 
 
 # ---- judging ---------------------------------------------------------------------------------------------------------
+
 
 def format_ranges(numbers):
     """Return numbers (iterable of int) as text: '0-255, 300'."""
@@ -207,7 +256,9 @@ def format_ranges(numbers):
             parts[-1][1] = number
         else:
             parts.append([number, number])
-    return ', '.join('%d' % first if first == last else '%d-%d' % (first, last) for first, last in parts)
+    return ', '.join(
+        '%d' % first if first == last else '%d-%d' % (first, last) for first, last in parts
+    )
 
 
 def _format_rank_numbers(numbers):
@@ -221,8 +272,11 @@ def format_ranks(proofs):
     if len(numbers) == 1:
         return 'rank %d on %s' % (numbers[0], proofs[0]['node'])
     text = format_ranges(numbers)
-    return 'ranks %s' % (text if len(text) < 60 else '%s ... (%d ranks)' % (
-        text[:50].rpartition(',')[0] or text[:50], len(numbers)))
+    return 'ranks %s' % (
+        text
+        if len(text) < 60
+        else '%s ... (%d ranks)' % (text[:50].rpartition(',')[0] or text[:50], len(numbers))
+    )
 
 
 def summarize_library(proof, name):
@@ -251,12 +305,22 @@ def _make_identity_key(proofs):
     for proof in proofs:
         for name, library in proof['libraries'].items():
             if _is_identified(library):
-                readable.setdefault((proof['container'], name, library['path']), [_identify_build(library), library['where']])
+                readable.setdefault(
+                    (proof['container'], name, library['path']),
+                    [_identify_build(library), library['where']],
+                )
 
     def identity(proof):
-        return {name: [_identify_build(library), library['where']] if _is_identified(library) else
-                readable.get((proof['container'], name, library['path']), [library['path'], library['where']])
-                for name, library in proof['libraries'].items() if name not in LATE_LIBRARIES}
+        return {
+            name: [_identify_build(library), library['where']]
+            if _is_identified(library)
+            else readable.get(
+                (proof['container'], name, library['path']), [library['path'], library['where']]
+            )
+            for name, library in proof['libraries'].items()
+            if name not in LATE_LIBRARIES
+        }
+
     return identity
 
 
@@ -279,15 +343,27 @@ def find_disagreement(proofs):
     groups = sorted(_group_by_key(proofs, identity), key=len, reverse=True)
     if len(groups) < 2:
         return None
-    names = sorted({name for group in groups for name in group[0]['libraries'] if name not in LATE_LIBRARIES})
-    differing = [name for name in names if len({json.dumps(identity(group[0]).get(name)) for group in groups}) > 1]
+    names = sorted(
+        {name for group in groups for name in group[0]['libraries'] if name not in LATE_LIBRARIES}
+    )
+    differing = [
+        name
+        for name in names
+        if len({json.dumps(identity(group[0]).get(name)) for group in groups}) > 1
+    ]
     parts = []
     for group in groups[:4]:
         told = []
         for name in differing:
             text, library = summarize_library(group[0], name), group[0]['libraries'].get(name)
-            alike = [other for other in groups if other is not group and summarize_library(other[0], name) == text]
-            told.append('%s [%s]' % (text, _identify_build(library)[:12]) if alike and library else text)
+            alike = [
+                other
+                for other in groups
+                if other is not group and summarize_library(other[0], name) == text
+            ]
+            told.append(
+                '%s [%s]' % (text, _identify_build(library)[:12]) if alike and library else text
+            )
         nodes = sorted({proof['node'] for proof in group})
         at = '' if len(group) == 1 or len(nodes) > 2 else ' on %s' % ', '.join(nodes)
         parts.append('%s%s loaded %s' % (format_ranks(group), at, ', '.join(told)))
@@ -306,27 +382,59 @@ def list_contradictions(proofs, comes_from, container, provider=None, is_explici
     :param asked: bool, the provider counts more than FI_PROVIDER
     """
     problems = []
-    for group in _group_by_key([proof for proof in proofs if container is not None and proof['container'] != container],
-                          lambda proof: proof['container']):
-        problems.append("%s ran %s a container; promised: %s one" % (
-            format_ranks(group), 'in' if group[0]['container'] else 'outside of', 'in' if container else 'outside of'))
+    for group in _group_by_key(
+        [proof for proof in proofs if container is not None and proof['container'] != container],
+        lambda proof: proof['container'],
+    ):
+        problems.append(
+            "%s ran %s a container; promised: %s one"
+            % (
+                format_ranks(group),
+                'in' if group[0]['container'] else 'outside of',
+                'in' if container else 'outside of',
+            )
+        )
     for name, promised in sorted(comes_from.items()):
         wrong = [(proof['libraries'].get(name), proof) for proof in proofs]
-        wrong = [(library, proof) for library, proof in wrong
-                 if (library['where'] if library else NO_LIBFABRIC) != promised]
-        gone = [proof for library, proof in wrong if library and library['problem'] == PROCESS_ENDED]
-        wrong = [(library, proof) for library, proof in wrong if not library or library['problem'] != PROCESS_ENDED]
+        wrong = [
+            (library, proof)
+            for library, proof in wrong
+            if (library['where'] if library else NO_LIBFABRIC) != promised
+        ]
+        gone = [
+            proof for library, proof in wrong if library and library['problem'] == PROCESS_ENDED
+        ]
+        wrong = [
+            (library, proof)
+            for library, proof in wrong
+            if not library or library['problem'] != PROCESS_ENDED
+        ]
         if gone:
-            problems.append("%s of the %s that %s loaded: %s" % (UNPROVED, name, format_ranks(gone), PROCESS_ENDED))
+            problems.append(
+                "%s of the %s that %s loaded: %s"
+                % (UNPROVED, name, format_ranks(gone), PROCESS_ENDED)
+            )
         for found in _group_by_key(wrong, lambda entry: entry[0] and entry[0]['path']):
             library, group = found[0][0], [proof for _, proof in found]
             if library is None:
-                problems.append("%s loaded no %s; promised: that of the %s" % (format_ranks(group), name, promised))
+                problems.append(
+                    "%s loaded no %s; promised: that of the %s"
+                    % (format_ranks(group), name, promised)
+                )
             else:
-                problems.append("%s loaded %s from %s (%s); promised: %s%s" % (
-                    format_ranks(group), name, library['where'] or 'an unknown place', library['path'],
-                    NO_LIBFABRIC if promised == NO_LIBFABRIC else 'that of the ' + promised,
-                    _explain_missing_injection(group) if promised == 'host' and library['where'] == 'image' else ''))
+                problems.append(
+                    "%s loaded %s from %s (%s); promised: %s%s"
+                    % (
+                        format_ranks(group),
+                        name,
+                        library['where'] or 'an unknown place',
+                        library['path'],
+                        NO_LIBFABRIC if promised == NO_LIBFABRIC else 'that of the ' + promised,
+                        _explain_missing_injection(group)
+                        if promised == 'host' and library['where'] == 'image'
+                        else '',
+                    )
+                )
     if comes_from.get('libfabric') != NO_LIBFABRIC:
         problems += list_wrong_providers(proofs, provider, is_explicit)
     differ = find_disagreement(proofs)
@@ -337,7 +445,10 @@ def _explain_missing_injection(proofs):
     """Return why the host's library is not in the processes of ranks (list of dict) in a container."""
     if any(proof.get('injection') for proof in proofs):
         return ", which was not injected: the image's own is found before it"
-    return ", which was not injected: the module's binds are not there, its %s among them" % INJECTION_SCRIPT
+    return (
+        ", which was not injected: the module's binds are not there, its %s among them"
+        % INJECTION_SCRIPT
+    )
 
 
 def _list_allowed_providers(proof, promised, is_explicit=False):
@@ -346,41 +457,71 @@ def _list_allowed_providers(proof, promised, is_explicit=False):
 
     :param promised: str or None; asked: bool, it counts more than FI_PROVIDER
     """
-    variable, links = (proof.get('variables', {}).get(name) for name in ('FI_PROVIDER', 'FI_LNX_PROV_LINKS'))
-    return parse_allowed_providers(promised if is_explicit else variable, links) or parse_allowed_providers(promised, links)
+    variable, links = (
+        proof.get('variables', {}).get(name) for name in ('FI_PROVIDER', 'FI_LNX_PROV_LINKS')
+    )
+    return parse_allowed_providers(
+        promised if is_explicit else variable, links
+    ) or parse_allowed_providers(promised, links)
 
 
 def list_wrong_providers(proofs, promised=None, is_explicit=False):
     """Return sentences (list of str) on ranks that use another provider than was promised (str or None)."""
     wrong = []
     for proof in proofs:
-        network, wanted = proof.get('network'), _list_allowed_providers(proof, promised, is_explicit)
+        network, wanted = (
+            proof.get('network'),
+            _list_allowed_providers(proof, promised, is_explicit),
+        )
         if not network or not wanted or network['layer'] is None:
             continue
         if network['layer'] == 'libfabric':
-            same = network['provider'] in wanted or network['provider'] in TCP and set(wanted) & set(TCP) or \
-                network['provider'] == 'psm2 or opx' and set(wanted) & {'psm2', 'opx'}
+            same = (
+                network['provider'] in wanted
+                or network['provider'] in TCP
+                and set(wanted) & set(TCP)
+                or network['provider'] == 'psm2 or opx'
+                and set(wanted) & {'psm2', 'opx'}
+            )
             if not same:
                 wrong.append((proof, wanted, network))
         elif not (network['layer'] == 'mpi' and set(wanted) & set(TCP)):
             wrong.append((proof, wanted, network))
     problems = []
-    for group in _group_by_key(wrong, lambda entry: (entry[1], entry[2]['layer'], entry[2]['provider'])):
+    for group in _group_by_key(
+        wrong, lambda entry: (entry[1], entry[2]['layer'], entry[2]['provider'])
+    ):
         _, wanted, network = group[0]
-        used = {'libfabric': "libfabric's provider %s" % network['provider'], 'ucx': 'UCX, not libfabric',
-                'mpi': "MPI's own TCP, not libfabric"}[network['layer']]
+        used = {
+            'libfabric': "libfabric's provider %s" % network['provider'],
+            'ucx': 'UCX, not libfabric',
+            'mpi': "MPI's own TCP, not libfabric",
+        }[network['layer']]
         slow = network['provider'] in TCP and not set(wanted) & set(TCP)
-        problems.append("%s use %s%s (%s); promised: %s" % (
-            format_ranks([entry[0] for entry in group]), used, ', the slow network' if slow else '',
-            _format_network_evidence([entry[0] for entry in group]), ' or '.join(wanted)))
-    return [text.replace(' use ', ' uses ', 1) if text.startswith('rank ') else text for text in problems]
+        problems.append(
+            "%s use %s%s (%s); promised: %s"
+            % (
+                format_ranks([entry[0] for entry in group]),
+                used,
+                ', the slow network' if slow else '',
+                _format_network_evidence([entry[0] for entry in group]),
+                ' or '.join(wanted),
+            )
+        )
+    return [
+        text.replace(' use ', ' uses ', 1) if text.startswith('rank ') else text
+        for text in problems
+    ]
 
 
 def _format_network_evidence(proofs):
     """Return how the network of ranks was seen (str); ports differ, so that of the first stands for all."""
     first = proofs[0]['network']['how']
-    return first if len({proof['network']['how'] for proof in proofs}) == 1 else 'rank %d: %s' % (
-        proofs[0]['rank'], first)
+    return (
+        first
+        if len({proof['network']['how'] for proof in proofs}) == 1
+        else 'rank %d: %s' % (proofs[0]['rank'], first)
+    )
 
 
 def find_singletons(proofs, pmi=None):
@@ -389,20 +530,37 @@ def find_singletons(proofs, pmi=None):
 
     :param pmi: str, the --mpi= of srun that the module names, None without
     """
-    alone = [proof for proof in proofs if (proof.get('world') or {}).get('size') == 1
-             and ((proof['world']['tasks'] or 1) > 1 or len(proofs) > 1)]
+    alone = [
+        proof
+        for proof in proofs
+        if (proof.get('world') or {}).get('size') == 1
+        and ((proof['world']['tasks'] or 1) > 1 or len(proofs) > 1)
+    ]
     if not alone:
         return None
-    families = sorted({(proof['libraries'].get('libmpi') or {}).get('family') or '' for proof in alone})
-    right = pmi or next((PMI_BY_FAMILY[family] for family in families if family in PMI_BY_FAMILY), None)
+    families = sorted(
+        {(proof['libraries'].get('libmpi') or {}).get('family') or '' for proof in alone}
+    )
+    right = pmi or next(
+        (PMI_BY_FAMILY[family] for family in families if family in PMI_BY_FAMILY), None
+    )
     tasks = alone[0]['world']['tasks'] or len(proofs)
     used = sorted({proof.get('variables', {}).get('SLURM_MPI_TYPE') or 'none' for proof in alone})
-    who = "%d ranks are %d times rank 0" % (len(alone), len(alone)) if len(alone) > 1 else "a rank is alone"
+    who = (
+        "%d ranks are %d times rank 0" % (len(alone), len(alone))
+        if len(alone) > 1
+        else "a rank is alone"
+    )
     return "%s: the MPI of %s sees 1 rank, srun started %d (%s; --mpi=%s of srun). %s" % (
-        who, format_ranks(alone), tasks, alone[0]['world']['how'],
+        who,
+        format_ranks(alone),
+        tasks,
+        alone[0]['world']['how'],
         ' and '.join(used),
-        "Use srun --mpi=%s%s" % (right, ', or no --mpi= at all: the module sets it' if pmi else '') if right else
-        "`srun --mpi=list` names the kinds of PMI; take that of this MPI")
+        "Use srun --mpi=%s%s" % (right, ', or no --mpi= at all: the module sets it' if pmi else '')
+        if right
+        else "`srun --mpi=list` names the kinds of PMI; take that of this MPI",
+    )
 
 
 def judge_run(run, promise=None):
@@ -414,8 +572,15 @@ def judge_run(run, promise=None):
     """
     problems, notes = [], []
     if run.missing_ranks:
-        problems.append("%s of %s: of %d ranks these left no file. Is python3 on their nodes, and %s visible from them?"
-                        % (UNPROVED, _format_rank_numbers(run.missing_ranks), run.tasks, os.path.abspath(run.directory)))
+        problems.append(
+            "%s of %s: of %d ranks these left no file. Is python3 on their nodes, and %s visible from them?"
+            % (
+                UNPROVED,
+                _format_rank_numbers(run.missing_ranks),
+                run.tasks,
+                os.path.abspath(run.directory),
+            )
+        )
     reasons = {}
     for rank, reason in run.ranks_without_mpi:
         reasons.setdefault(reason, []).append(rank)
@@ -426,15 +591,21 @@ def judge_run(run, promise=None):
         problems.append(alone)
     if run.proofs:
         told = promise or NO_EXPECTATION
-        problems += list_contradictions(run.proofs, told.library_origins, told.container, told.provider, told.is_explicit)
+        problems += list_contradictions(
+            run.proofs, told.library_origins, told.container, told.provider, told.is_explicit
+        )
         notes += _list_notes(run, told)
     return problems, notes
 
 
 def _list_notes(run, promise):
     """Return what could not be shown of a run (list of str)."""
-    notes = [_note_unseen_network(run.proofs, promise), _note_user_provider(run.proofs, promise), _note_unseen_world(run.proofs),
-             _note_separate_memory(run.proofs)]
+    notes = [
+        _note_unseen_network(run.proofs, promise),
+        _note_user_provider(run.proofs, promise),
+        _note_unseen_world(run.proofs),
+        _note_separate_memory(run.proofs),
+    ]
     return [note for note in notes if note]
 
 
@@ -443,20 +614,37 @@ def _note_unseen_network(proofs, promise):
     dark = [proof for proof in proofs if not (proof.get('network') or {}).get('layer')]
     if not dark:
         return None
-    wanted = sorted({name for proof in dark for name in _list_allowed_providers(proof, promise.provider, promise.is_explicit)})
-    why = "it ended before its network was open, or it needs none" if all(
-        proof.get('complete', True) for proof in dark) else "the sampler was ended, mostly with the step"
+    wanted = sorted(
+        {
+            name
+            for proof in dark
+            for name in _list_allowed_providers(proof, promise.provider, promise.is_explicit)
+        }
+    )
+    why = (
+        "it ended before its network was open, or it needs none"
+        if all(proof.get('complete', True) for proof in dark)
+        else "the sampler was ended, mostly with the step"
+    )
     return "the provider of %s was not seen%s: %s" % (
-        format_ranks(dark), ' (promised: %s)' % ' or '.join(wanted) if wanted else '', why)
+        format_ranks(dark),
+        ' (promised: %s)' % ' or '.join(wanted) if wanted else '',
+        why,
+    )
 
 
 def _note_user_provider(proofs, promise):
     """Return the note (str or None) on a FI_PROVIDER of the ranks that is not the one of promise (Promise)."""
-    own = sorted({proof.get('variables', {}).get('FI_PROVIDER') or '' for proof in proofs} - {'', promise.provider})
+    own = sorted(
+        {proof.get('variables', {}).get('FI_PROVIDER') or '' for proof in proofs}
+        - {'', promise.provider}
+    )
     if not own or not promise.provider or promise.is_explicit:
         return None
     return "FI_PROVIDER is %s for the ranks, the module had set %s: what you set counts" % (
-        ' and '.join(own), promise.provider)
+        ' and '.join(own),
+        promise.provider,
+    )
 
 
 def _note_unseen_world(proofs):
@@ -484,21 +672,33 @@ def _collect_node_namespaces(proofs, space):
 
 def _note_separate_memory(proofs):
     """Return the note (str or None) on ranks of proofs (list of dict) that may not read each other's memory."""
-    apart = {node for node, found in _collect_node_namespaces(proofs, 'user').items() if len(found) > 1}
+    apart = {
+        node for node, found in _collect_node_namespaces(proofs, 'user').items() if len(found) > 1
+    }
     if not apart:
         return None
     group = [proof for proof in proofs if proof['node'] in apart]
-    told = ['%s=%s' % (name, value) for name, value in NO_CMA_SETTINGS
-            if all(proof['variables'].get(name) == value for proof in group)]
-    return ("%s on %s have a user namespace each, so none may read the memory of another on its node (CMA): %s. "
-            "Is OSU_SHARE=0 set, was the container started by hand, or is the runtime older than Apptainer 1.3? Else "
-            "commands of a module share one" % (
-                format_ranks(group), ', '.join(sorted(apart)),
-                'the MPI is told so (%s), which is slower' % ', '.join(told) if told else
-                'an MPI that does not know it ends with an error'))
+    told = [
+        '%s=%s' % (name, value)
+        for name, value in NO_CMA_SETTINGS
+        if all(proof['variables'].get(name) == value for proof in group)
+    ]
+    return (
+        "%s on %s have a user namespace each, so none may read the memory of another on its node (CMA): %s. "
+        "Is OSU_SHARE=0 set, was the container started by hand, or is the runtime older than Apptainer 1.3? Else "
+        "commands of a module share one"
+        % (
+            format_ranks(group),
+            ', '.join(sorted(apart)),
+            'the MPI is told so (%s), which is slower' % ', '.join(told)
+            if told
+            else 'an MPI that does not know it ends with an error',
+        )
+    )
 
 
 # ---- together --------------------------------------------------------------------------------------------------------
+
 
 def merge_proofs(proofs):
     """
@@ -510,22 +710,37 @@ def merge_proofs(proofs):
     first), world: how many see how many (list of dict: size, pmi, ranks (int), how of the first).
     """
     found, identity = [], _make_identity_key(proofs)
-    for alike in _group_by_key(proofs, lambda proof: [identity(proof), proof['container'], proof['image'],
-                                                 proof['executable']]):
+    for alike in _group_by_key(
+        proofs,
+        lambda proof: [identity(proof), proof['container'], proof['image'], proof['executable']],
+    ):
         first = alike[0]
         names = set().union(*(proof['variables'] for proof in alike))
-        same = {name for name in names if len({proof['variables'].get(name) for proof in alike}) == 1}
-        late = {name: library for proof in reversed(alike) for name, library in proof['libraries'].items()
-                if name in LATE_LIBRARIES}
+        same = {
+            name for name in names if len({proof['variables'].get(name) for proof in alike}) == 1
+        }
+        late = {
+            name: library
+            for proof in reversed(alike)
+            for name, library in proof['libraries'].items()
+            if name in LATE_LIBRARIES
+        }
         spaces = _collect_node_namespaces(alike, 'mnt')
-        found.append({
-            'shared': all(len(one) == 1 for one in spaces.values()) if spaces else None,
-            'ranks': [proof['rank'] for proof in alike], 'nodes': sorted({proof['node'] for proof in alike}),
-            'container': first['container'], 'image': first['image'], 'executable': first['executable'],
-            'libraries': dict(first['libraries'], **late), 'differing': sorted(names - same),
-            'variables': {name: first['variables'][name] for name in sorted(same)},
-            'network': _count_variants(alike, 'network', ('layer', 'provider', 'domains')),
-            'world': _count_variants(alike, 'world', ('size', 'pmi'))})
+        found.append(
+            {
+                'shared': all(len(one) == 1 for one in spaces.values()) if spaces else None,
+                'ranks': [proof['rank'] for proof in alike],
+                'nodes': sorted({proof['node'] for proof in alike}),
+                'container': first['container'],
+                'image': first['image'],
+                'executable': first['executable'],
+                'libraries': dict(first['libraries'], **late),
+                'differing': sorted(names - same),
+                'variables': {name: first['variables'][name] for name in sorted(same)},
+                'network': _count_variants(alike, 'network', ('layer', 'provider', 'domains')),
+                'world': _count_variants(alike, 'world', ('size', 'pmi')),
+            }
+        )
     return found
 
 
@@ -535,5 +750,7 @@ def _count_variants(proofs, part, keys):
     found = []
     for group in groups:
         first = group[0].get(part) or {}
-        found.append(dict({key: first.get(key) for key in keys}, ranks=len(group), how=first.get('how')))
+        found.append(
+            dict({key: first.get(key) for key in keys}, ranks=len(group), how=first.get('how'))
+        )
     return found

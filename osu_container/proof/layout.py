@@ -10,13 +10,39 @@ Python 3.6 and its standard library only.
 MOST_RANKS = 1 << 20
 
 #: key -> type of its value, beside None; a list and a dict of str have the type of their values
-LIBRARY = dict.fromkeys(('path', 'where', 'host_path', 'family', 'release', 'release_from', 'build_id', 'sha256',
-                         'problem'), str)
-PROOF = {'rank': int, 'node': str, 'container': bool, 'image': str, 'executable': str, 'promise': str, 'run': str,
-         'reason': str, 'complete': bool, 'found': bool, 'variables': {str: str}, 'command': [str],
-         'libraries': {str: LIBRARY}, 'step': {'job': str, 'step': str, 'tasks': int},
-         'network': {'layer': str, 'provider': str, 'domains': [str], 'how': str, 'opened': dict},
-         'world': {'size': int, 'tasks': int, 'pmi': str, 'how': str}, 'spaces': {'user': str, 'mnt': str}}
+LIBRARY = dict.fromkeys(
+    (
+        'path',
+        'where',
+        'host_path',
+        'family',
+        'release',
+        'release_from',
+        'build_id',
+        'sha256',
+        'problem',
+    ),
+    str,
+)
+PROOF = {
+    'rank': int,
+    'node': str,
+    'container': bool,
+    'image': str,
+    'executable': str,
+    'promise': str,
+    'run': str,
+    'reason': str,
+    'complete': bool,
+    'found': bool,
+    'variables': {str: str},
+    'command': [str],
+    'libraries': {str: LIBRARY},
+    'step': {'job': str, 'step': str, 'tasks': int},
+    'network': {'layer': str, 'provider': str, 'domains': [str], 'how': str, 'opened': dict},
+    'world': {'size': int, 'tasks': int, 'pmi': str, 'how': str},
+    'spaces': {'user': str, 'mnt': str},
+}
 #: Keys without which nothing can be said of a rank whose MPI was found
 NEEDED = ('libraries', 'node', 'rank', 'container')
 
@@ -24,16 +50,25 @@ NEEDED = ('libraries', 'node', 'rank', 'container')
 def _complete_value(name, value, shape):
     """Return value with all keys of a shape, None for those that are missing. Raises ValueError if it does not fit."""
     kind = shape if isinstance(shape, type) else type(shape)
-    if not isinstance(value, kind) or kind is int and (isinstance(value, bool) or not 0 <= value <= MOST_RANKS):
+    if (
+        not isinstance(value, kind)
+        or kind is int
+        and (isinstance(value, bool) or not 0 <= value <= MOST_RANKS)
+    ):
         raise ValueError("%s is %.60r" % (name, value))
     if kind is list:
         return [_complete_value(name, each, shape[0]) for each in value]
     if kind is not dict or shape is dict:
         return value
     if str in shape:
-        return {key: _complete_value('%.60s of %s' % (key, name), each, shape[str]) for key, each in value.items()}
-    found = {key: None if value.get(key) is None else _complete_value(key, value[key], below)
-             for key, below in shape.items()}
+        return {
+            key: _complete_value('%.60s of %s' % (key, name), each, shape[str])
+            for key, each in value.items()
+        }
+    found = {
+        key: None if value.get(key) is None else _complete_value(key, value[key], below)
+        for key, below in shape.items()
+    }
     return dict(value, **found)
 
 
@@ -46,15 +81,22 @@ def check_proof(proof, rank):
     """
     found = _complete_value('the proof', proof, PROOF)
     missing = [key for key in ('found',) + (NEEDED if found['found'] else ()) if found[key] is None]
-    missing += ['path' for library in (found['libraries'] or {}).values() if library['path'] is None]
+    missing += [
+        'path' for library in (found['libraries'] or {}).values() if library['path'] is None
+    ]
     if missing:
         raise ValueError("the proof lacks keys: %s" % ', '.join(missing))
     if found['network'] and found['network']['layer'] not in (None, 'libfabric', 'ucx', 'mpi'):
         raise ValueError("the layer of network is %.60r" % found['network']['layer'])
     if found['rank'] not in (None, rank):
         raise ValueError("it is that of rank %d" % found['rank'])
-    found.update(rank=rank, libraries=found['libraries'] or {}, variables=found['variables'] or {},
-                 command=found['command'] or [], complete=found['complete'] is not False)
+    found.update(
+        rank=rank,
+        libraries=found['libraries'] or {},
+        variables=found['variables'] or {},
+        command=found['command'] or [],
+        complete=found['complete'] is not False,
+    )
     if not found['found']:
         found['reason'] = found['reason'] or 'no reason was recorded'
     return found

@@ -9,11 +9,12 @@ What a running process has loaded, read from /proc: libraries with path, release
 
 Python 3.6 and its standard library only: it runs on compute nodes with nothing installed.
 """
+
 import os
 import re
 
 from osu_container.data.approaches import INJECTION_SCRIPT
-from osu_container.image.libraries import LibraryVersion, read_library, compute_sha256
+from osu_container.image.libraries import LibraryVersion, compute_sha256, read_library
 
 #: What is looked for, by name: pattern of the file names. The C library of MPI only: libmpifort and Open MPI's
 #: libmpi_mpifh hang on it. libucp is here because MPICH may hold two network layers: ch4:ucx is not libfabric.
@@ -40,9 +41,11 @@ LATE_LIBRARIES = ('librccl-net', 'libcuda')
 #: Problem of a library whose process was gone before the file could be opened
 PROCESS_ENDED = 'the process ended before it could be read'
 #: Variables of the process that decide how MPI reaches the network
-VARIABLES = re.compile(r'(FI_|MPIR_CVAR_|MPICH_|OMPI_MCA_|I_MPI_|UCX_|PMI_|PMIX_(RANK|NAMESPACE)$|PALS_|CXI_|NCCL_|'
-                       r'ROCR_|CUDA_VISIBLE|MPI_CONTAINER_|OSU_PROMISE$|SLURM_(MPI_TYPE|NETWORK)$|LD_LIBRARY_PATH$|LD_PRELOAD$|'
-                       r'MPI4PY_LIBMPI$)')
+VARIABLES = re.compile(
+    r'(FI_|MPIR_CVAR_|MPICH_|OMPI_MCA_|I_MPI_|UCX_|PMI_|PMIX_(RANK|NAMESPACE)$|PALS_|CXI_|NCCL_|'
+    r'ROCR_|CUDA_VISIBLE|MPI_CONTAINER_|OSU_PROMISE$|SLURM_(MPI_TYPE|NETWORK)$|LD_LIBRARY_PATH$|LD_PRELOAD$|'
+    r'MPI4PY_LIBMPI$)'
+)
 #: libcxi.so.1.5.0, libhsa-runtime64.so.1.14.60200
 _RELEASE_IN_NAME = re.compile(r'\.so\.(\d+(?:\.\d+)+)$')
 
@@ -86,7 +89,10 @@ def list_process_tree(root):
     tree = [root]
     for pid in tree:
         for task in list_proc_folder('/proc/%d/task' % pid):
-            tree.extend(int(child) for child in read_proc_file('/proc/%d/task/%s/children' % (pid, task)).split())
+            tree.extend(
+                int(child)
+                for child in read_proc_file('/proc/%d/task/%s/children' % (pid, task)).split()
+            )
     return tree
 
 
@@ -116,7 +122,10 @@ def _read_mounts(pid):
     for line in os.fsdecode(read_proc_file('/proc/%s/mountinfo' % pid)).splitlines():
         fields = line.split(' ')
         if len(fields) > 4:
-            root, point = [re.sub(r'\\(\d{3})', lambda m: chr(int(m.group(1), 8)), field) for field in fields[3:5]]
+            root, point = [
+                re.sub(r'\\(\d{3})', lambda m: chr(int(m.group(1), 8)), field)
+                for field in fields[3:5]
+            ]
             mounts.append((fields[2], root, point))
     return mounts
 
@@ -125,15 +134,17 @@ def _find_relative_path(path, folder):
     """Return path relative to folder ('' for folder itself), None if it does not lie in folder."""
     folder = folder.rstrip('/')
     if path == folder or not folder:
-        return path[len(folder):].lstrip('/')
-    return path[len(folder) + 1:] if path.startswith(folder + '/') else None
+        return path[len(folder) :].lstrip('/')
+    return path[len(folder) + 1 :] if path.startswith(folder + '/') else None
 
 
 def _find_mount(path, mounts):
     """Return the mount (device, root, mount point) of path: the longest mount point, the latest of equals."""
     best = None
     for mount in mounts:
-        if _find_relative_path(path, mount[2]) is not None and (best is None or len(mount[2]) >= len(best[2])):
+        if _find_relative_path(path, mount[2]) is not None and (
+            best is None or len(mount[2]) >= len(best[2])
+        ):
             best = mount
     return best
 
@@ -159,7 +170,9 @@ def resolve_origin(path, inside, mounts, host_mounts, image=None):
     if mount is None:
         return None, None
     device, root, point = mount
-    if point == '/':  # the container's own root; an image that is an unpacked folder is the host's file system too
+    if (
+        point == '/'
+    ):  # the container's own root; an image that is an unpacked folder is the host's file system too
         return 'image', None
     candidates = [path]
     on_device = os.path.join(root, _find_relative_path(path, point)).rstrip('/')
@@ -167,9 +180,15 @@ def resolve_origin(path, inside, mounts, host_mounts, image=None):
         below = _find_relative_path(on_device, host_root)
         if host_device == device and below is not None:
             candidates.append(os.path.join(host_point, below))
-    for candidate in sorted(candidates, key=len):  # a file system may be mounted at several places: the plainest path
+    for candidate in sorted(
+        candidates, key=len
+    ):  # a file system may be mounted at several places: the plainest path
         if _is_same_file(candidate, inside):
-            in_image = image and os.path.isdir(image) and _find_relative_path(candidate, os.path.realpath(image)) is not None
+            in_image = (
+                image
+                and os.path.isdir(image)
+                and _find_relative_path(candidate, os.path.realpath(image)) is not None
+            )
             return ('image', None) if in_image else ('host', candidate)
     if device not in set(found[0] for found in host_mounts):
         return 'image', None
@@ -203,7 +222,11 @@ def read_library_facts(name, path, inside, container, mounts, host_mounts, image
     if inside is None:
         where, host_path, problem = None, None, PROCESS_ENDED
     else:
-        where, host_path = resolve_origin(path, inside, mounts, host_mounts, image) if container else ('host', path)
+        where, host_path = (
+            resolve_origin(path, inside, mounts, host_mounts, image)
+            if container
+            else ('host', path)
+        )
         try:
             version, build_id = read_library(inside)
         except (OSError, ValueError) as err:
@@ -214,8 +237,17 @@ def read_library_facts(name, path, inside, container, mounts, host_mounts, image
         in_name = _RELEASE_IN_NAME.search(host_path or path)
         if in_name and in_name.group(1).strip('0.'):
             release, release_from = in_name.group(1), 'file name'
-    return {'path': path, 'where': where, 'host_path': host_path, 'family': version.family, 'release': release,
-            'release_from': release_from, 'build_id': build_id, 'sha256': None, 'problem': problem}
+    return {
+        'path': path,
+        'where': where,
+        'host_path': host_path,
+        'family': version.family,
+        'release': release,
+        'release_from': release_from,
+        'build_id': build_id,
+        'sha256': None,
+        'problem': problem,
+    }
 
 
 def add_checksums(pid, known):
@@ -228,46 +260,70 @@ def add_checksums(pid, known):
     for library in known['libraries'].values():
         if library['build_id'] is None and library['sha256'] is None and library['problem'] is None:
             try:
-                library['sha256'] = compute_sha256(library['host_path'] or '/proc/%d/root%s' % (pid, library['path']))
+                library['sha256'] = compute_sha256(
+                    library['host_path'] or '/proc/%d/root%s' % (pid, library['path'])
+                )
             except (OSError, ValueError):
                 pass  # the process has ended
 
 
 def read_environment(pid):
     """Return the environment (dict of str) with which the program of process pid was started."""
-    pairs = (os.fsdecode(item).partition('=') for item in read_proc_file('/proc/%s/environ' % pid).split(b'\0') if item)
+    pairs = (
+        os.fsdecode(item).partition('=')
+        for item in read_proc_file('/proc/%s/environ' % pid).split(b'\0')
+        if item
+    )
     return {name: value for name, _, value in pairs}
 
 
 def read_program(pid):
     """Return (executable, command line) of process pid: str or None, list of str."""
-    return read_proc_link('/proc/%d/exe' % pid), [os.fsdecode(item) for item in read_proc_file('/proc/%d/cmdline' % pid).split(b'\0')[:-1]]
+    return read_proc_link('/proc/%d/exe' % pid), [
+        os.fsdecode(item) for item in read_proc_file('/proc/%d/cmdline' % pid).split(b'\0')[:-1]
+    ]
 
 
 def read_process_facts(pid, libraries):
     """Return what is known (dict) about process pid, which has libraries ({name: path}) mapped."""
     environment = read_environment(pid)
     theirs, ours = read_proc_link('/proc/%d/ns/mnt' % pid), read_proc_link('/proc/self/ns/mnt')
-    container = theirs != ours if theirs else bool(
-        environment.get('APPTAINER_CONTAINER') or environment.get('SINGULARITY_CONTAINER'))
+    container = (
+        theirs != ours
+        if theirs
+        else bool(
+            environment.get('APPTAINER_CONTAINER') or environment.get('SINGULARITY_CONTAINER')
+        )
+    )
     image = environment.get('APPTAINER_CONTAINER') or environment.get('SINGULARITY_CONTAINER')
     mounts = _read_mounts(pid)
     root = '/proc/%d/root' % pid if container else ''
-    descriptors = _open_files({name: root + path for name, path in libraries.items()} if mounts else {})
+    descriptors = _open_files(
+        {name: root + path for name, path in libraries.items()} if mounts else {}
+    )
     host_mounts = _read_mounts('self')
     executable, command = read_program(pid)
     try:
         inside = {name: '/proc/self/fd/%d' % number for name, number in descriptors.items()}
-        found = {name: read_library_facts(name, path, inside.get(name), container, mounts, host_mounts, image)
-                 for name, path in sorted(libraries.items())}
+        found = {
+            name: read_library_facts(
+                name, path, inside.get(name), container, mounts, host_mounts, image
+            )
+            for name, path in sorted(libraries.items())
+        }
     finally:
         for number in descriptors.values():
             os.close(number)
     return {
-        'pid': pid, 'executable': executable, 'command': command, 'container': container,
+        'pid': pid,
+        'executable': executable,
+        'command': command,
+        'container': container,
         'image': image if container else None,
         'injection': any(point == INJECTION_SCRIPT for _, _, point in mounts),
         'spaces': {'user': read_proc_link('/proc/%d/ns/user' % pid), 'mnt': theirs},
-        'variables': {name: value for name, value in sorted(environment.items()) if VARIABLES.match(name)},
+        'variables': {
+            name: value for name, value in sorted(environment.items()) if VARIABLES.match(name)
+        },
         'libraries': found,
     }

@@ -15,6 +15,7 @@ Which of several TCP providers of libfabric it is (tcp, sockets) cannot be seen;
 
 Python 3.6 and its standard library only.
 """
+
 import fcntl
 import os
 import re
@@ -22,7 +23,7 @@ import socket
 import struct
 
 from osu_container.data.launchers import detect_launcher
-from osu_container.proof.loaded import read_proc_link, list_proc_folder, read_proc_file
+from osu_container.proof.loaded import list_proc_folder, read_proc_file, read_proc_link
 
 #: (pattern of a device that is open, provider or None where several use it, what it is). Names as libfabric has them.
 #: From the sources of libcxi, rdma-core, opa-psm2, xpmem and ROCm; cxi was not seen by this project.
@@ -47,10 +48,10 @@ def _parse_address(text):
     """Return (address, port) of the hexadecimal text in /proc/net/tcp and tcp6, e.g. '0100007F:1F90'."""
     words, port = text.split(':')
     # words of 32 bits, each in the byte order of the machine
-    raw = b''.join(struct.pack('=I', int(words[n:n + 8], 16)) for n in range(0, len(words), 8))
+    raw = b''.join(struct.pack('=I', int(words[n : n + 8], 16)) for n in range(0, len(words), 8))
     family = socket.AF_INET if len(raw) == 4 else socket.AF_INET6
     address = socket.inet_ntop(family, raw)
-    return address[len('::ffff:'):] if address.startswith('::ffff:') else address, int(port, 16)
+    return address[len('::ffff:') :] if address.startswith('::ffff:') else address, int(port, 16)
 
 
 def list_sockets(pid, inodes):
@@ -61,13 +62,27 @@ def list_sockets(pid, inodes):
     """
     found = []
     for name in ('tcp', 'tcp6') if inodes else ():
-        for line in read_proc_file('/proc/%d/net/%s' % (pid, name)).decode('ascii', 'replace').splitlines()[1:]:
+        for line in (
+            read_proc_file('/proc/%d/net/%s' % (pid, name))
+            .decode('ascii', 'replace')
+            .splitlines()[1:]
+        ):
             fields = line.split()
-            if len(fields) < 10 or fields[9] not in inodes or fields[3] not in (_LISTENS, _CONNECTED):
+            if (
+                len(fields) < 10
+                or fields[9] not in inodes
+                or fields[3] not in (_LISTENS, _CONNECTED)
+            ):
                 continue
             (address, port), peer = _parse_address(fields[1]), _parse_address(fields[2])
-            found.append({'state': 'listens' if fields[3] == _LISTENS else 'connected', 'address': address,
-                          'port': port, 'peer': None if fields[3] == _LISTENS else '%s:%d' % peer})
+            found.append(
+                {
+                    'state': 'listens' if fields[3] == _LISTENS else 'connected',
+                    'address': address,
+                    'port': port,
+                    'peer': None if fields[3] == _LISTENS else '%s:%d' % peer,
+                }
+            )
     return sorted(found, key=lambda one: (one['state'], one['address'], one['port']))
 
 
@@ -77,7 +92,9 @@ def list_interfaces():
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         for _, name in socket.if_nameindex():
             try:  # struct ifreq: 16 bytes of name, then struct sockaddr_in
-                answer = fcntl.ioctl(any_socket.fileno(), _SIOCGIFADDR, struct.pack('40s', os.fsencode(name)))
+                answer = fcntl.ioctl(
+                    any_socket.fileno(), _SIOCGIFADDR, struct.pack('40s', os.fsencode(name))
+                )
             except OSError:  # it has no address
                 continue
             found[socket.inet_ntoa(answer[20:24])] = name
@@ -99,7 +116,11 @@ def list_descriptors(pid):
 
 def list_inherited_sockets():
     """Return the inodes (set of str) of the sockets that this process holds: what a rank has from its parent too."""
-    return {match.group(1) for match in map(_SOCKET.match, list_descriptors(os.getpid()).values()) if match}
+    return {
+        match.group(1)
+        for match in map(_SOCKET.match, list_descriptors(os.getpid()).values())
+        if match
+    }
 
 
 def _list_manager_addresses(environment):
@@ -107,8 +128,10 @@ def _list_manager_addresses(environment):
     found = set()
     for name, value in environment.items():
         if name.startswith('PMIX_SERVER_URI'):  # 'pmix-server.18229;tcp4://127.0.0.1:38461'
-            found.update('%s:%s' % (host.strip('[]'), port) for host, port in
-                         re.findall(r'tcp[46]?://(\[[0-9a-fA-F:]+\]|[\d.]+):(\d+)', value))
+            found.update(
+                '%s:%s' % (host.strip('[]'), port)
+                for host, port in re.findall(r'tcp[46]?://(\[[0-9a-fA-F:]+\]|[\d.]+):(\d+)', value)
+            )
     host, _, port = environment.get('PMI_PORT', '').rpartition(':')
     if host:
         try:
@@ -127,18 +150,30 @@ def read_open_resources(pid, environment, inherited=(), paths=()):
     manager is the 'address:port' of the process manager to which it is connected, None without.
     """
     files = list_descriptors(pid)
-    inodes = {match.group(1) for match in map(_SOCKET.match, files.values()) if match} - set(inherited)
+    inodes = {match.group(1) for match in map(_SOCKET.match, files.values()) if match} - set(
+        inherited
+    )
     sockets = list_sockets(pid, inodes)
     managers = _list_manager_addresses(environment)
     manager = next((one['peer'] for one in sockets if one['peer'] in managers), None)
     sockets = [one for one in sockets if one['peer'] not in managers]
     if environment.get('PMIX_RANK') is not None:
         # PMIx opens a socket of its own for tools, on loopback
-        loopback = [one for one in sockets if one['state'] == 'listens' and one['address'] in ('127.0.0.1', '::1')]
+        loopback = [
+            one
+            for one in sockets
+            if one['state'] == 'listens' and one['address'] in ('127.0.0.1', '::1')
+        ]
         sockets = [one for one in sockets if one not in loopback[:1]]
     everything = sorted(set(files.values()) | set(paths))
-    return {'devices': [path for path in everything if any(pattern.match(path) for pattern, _ in DEVICES)],
-            'shared': [path for path in everything if SHARED.match(path)][:20], 'sockets': sockets, 'manager': manager}
+    return {
+        'devices': [
+            path for path in everything if any(pattern.match(path) for pattern, _ in DEVICES)
+        ],
+        'shared': [path for path in everything if SHARED.match(path)][:20],
+        'sockets': sockets,
+        'manager': manager,
+    }
 
 
 def parse_allowed_providers(text, links=None):
@@ -168,12 +203,19 @@ def identify_network(what, libraries, environment, addresses):
     """
     over_ucx = 'libucp' in libraries and any('/ucx_shm_' in path for path in what['shared'])
     layer = 'ucx' if over_ucx else 'libfabric' if 'libfabric' in libraries else 'mpi'
-    shown = _identify_by_device(what['devices'], layer, libraries, environment) or _identify_by_sockets(
-        what['sockets'], layer, environment, addresses)
+    shown = _identify_by_device(
+        what['devices'], layer, libraries, environment
+    ) or _identify_by_sockets(what['sockets'], layer, environment, addresses)
     if shown is None:
         return None
     layer, provider, domains, how = shown
-    return {'layer': layer, 'provider': provider, 'domains': sorted(set(domains)), 'how': how, 'opened': what}
+    return {
+        'layer': layer,
+        'provider': provider,
+        'domains': sorted(set(domains)),
+        'how': how,
+        'opened': what,
+    }
 
 
 def _identify_by_device(devices, layer, libraries, environment):
@@ -185,7 +227,11 @@ def _identify_by_device(devices, layer, libraries, environment):
         how = "it has %s open" % ', '.join('/dev/' + name for name in names)
         if layer != 'libfabric':
             return layer, None, names, how
-        both = 'libucp' in libraries and provider == 'verbs' and environment.get('MPIR_CVAR_CH4_NETMOD') != 'ofi'
+        both = (
+            'libucp' in libraries
+            and provider == 'verbs'
+            and environment.get('MPIR_CVAR_CH4_NETMOD') != 'ofi'
+        )
         return None if both else layer, provider, names, how
     return None
 
@@ -196,15 +242,31 @@ def _identify_by_sockets(sockets, layer, environment, addresses):
     own = [one for one in listens if one['address'] in addresses]
     domains = [addresses[one['address']] for one in own]
     if layer == 'ucx':
-        return layer, None, domains, "it has memory segments of UCX" + (" and listens at TCP ports" if own else "")
+        return (
+            layer,
+            None,
+            domains,
+            "it has memory segments of UCX" + (" and listens at TCP ports" if own else ""),
+        )
     if not listens:
         return None
     if layer == 'libfabric' and own:
-        named = [name for name in parse_allowed_providers(environment.get('FI_PROVIDER')) if name in TCP]
-        return layer, named[0] if named else 'tcp', domains, "it listens at %s" % ', '.join(
-            '%s:%d' % (one['address'], one['port']) for one in own)
+        named = [
+            name for name in parse_allowed_providers(environment.get('FI_PROVIDER')) if name in TCP
+        ]
+        return (
+            layer,
+            named[0] if named else 'tcp',
+            domains,
+            "it listens at %s" % ', '.join('%s:%d' % (one['address'], one['port']) for one in own),
+        )
     if layer == 'libfabric':
-        return 'mpi', None, domains, "it listens at TCP ports of all addresses, as libfabric does not"
+        return (
+            'mpi',
+            None,
+            domains,
+            "it listens at TCP ports of all addresses, as libfabric does not",
+        )
     return 'mpi', 'tcp', domains, "it listens at TCP ports and has no libfabric"
 
 
@@ -241,8 +303,9 @@ def derive_world(environment, family, libraries, files, what):
     elif family == 'Open MPI':
         size, pmi, how = _derive_open_mpi_world(environment, libraries, tasks)
     else:
-        size, pmi, how = (_derive_pmi_world(environment, family, files, tasks)
-                          or _derive_world_without_pmi(environment, family, speaks_pmix, tasks))
+        size, pmi, how = _derive_pmi_world(
+            environment, family, files, tasks
+        ) or _derive_world_without_pmi(environment, family, speaks_pmix, tasks)
     return {'size': size, 'tasks': tasks, 'pmi': pmi, 'how': how}
 
 
@@ -262,8 +325,11 @@ def _derive_pmi_world(environment, family, files, tasks):
         return tasks, 'PALS', "%s is set" % pals[0]
     number, size = environment.get('PMI_FD', ''), environment.get('PMI_SIZE', '')
     if number.isdigit() and (files.get(int(number)) or '').startswith('socket:'):
-        return int(size) if size.isdigit() else tasks, 'PMI', "PMI_FD=%s is an open socket%s" % (
-            number, ", PMI_SIZE=%s" % size if size else '')
+        return (
+            int(size) if size.isdigit() else tasks,
+            'PMI',
+            "PMI_FD=%s is an open socket%s" % (number, ", PMI_SIZE=%s" % size if size else ''),
+        )
     if environment.get('PMI_PORT'):
         return tasks, 'PMI', "PMI_PORT is set"
     return None
@@ -276,9 +342,21 @@ def _derive_world_without_pmi(environment, family, speaks_pmix, tasks):
         return None, None, "libmpi is of no known family"
     if speaks_pmix:
         return None, None, "it has libpmix, whose state does not show"
-    if number.isdigit() and _matches_task_rank(environment, 'PMI_RANK') and environment.get('PMI_SIZE') == str(tasks):
+    if (
+        number.isdigit()
+        and _matches_task_rank(environment, 'PMI_RANK')
+        and environment.get('PMI_SIZE') == str(tasks)
+    ):
         return None, None, "PMI_FD=%s is closed, as after MPI_Finalize" % number
     if number.isdigit():
-        return 1, None, "PMI_FD=%s is no open socket of this process, but left from an outer step" % number
-    return 1, None, "none of %s is set, and %s finds the other ranks by PMI only" % (
-        ', '.join(_PMI[:2] + (_PALS if family == 'Cray MPICH' else ())), family)
+        return (
+            1,
+            None,
+            "PMI_FD=%s is no open socket of this process, but left from an outer step" % number,
+        )
+    return (
+        1,
+        None,
+        "none of %s is set, and %s finds the other ranks by PMI only"
+        % (', '.join(_PMI[:2] + (_PALS if family == 'Cray MPICH' else ())), family),
+    )

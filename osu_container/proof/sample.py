@@ -16,6 +16,7 @@ start.py runs it on the node of the rank. How it looks, and why so:
 
 Python 3.6 and its standard library only: it runs on compute nodes with nothing installed.
 """
+
 import json
 import os
 import socket
@@ -29,17 +30,25 @@ from osu_container.proof import loaded, opened_network
 #: Version of the layout of the files (layout.py)
 FORMAT = 1
 
-LOOK_EVERY = 0.03   # seconds between two looks
-BACKOFF_DIVISOR = 20         # after this part of the time that has passed: where ranks start slowly, samplers are many
-LOOK_AGAIN = 0.01   # seconds to the look that confirms: short programs end soon after MPI_Init
-MIN_RUN_TIME = 0.001         # seconds on a core without mapping more: the loader maps the next library within microseconds
-AGREEMENT_TIME = 0.25       # seconds of looks that agree which are enough for a process that waits: for a file, or its peers
-LIBFABRIC_DELAY = 2.0        # seconds that libfabric may come after libmpi; MPICH of kind ch3:nemesis never loads one
-EXIT_DELAY = 1.0          # seconds without a sign of the process after which it has ended, see _Presence
-LIBRARY_TIMEOUT = 600.0     # seconds after which nothing is expected any more: containers on a busy file system start slowly
+LOOK_EVERY = 0.03  # seconds between two looks
+BACKOFF_DIVISOR = (
+    20  # after this part of the time that has passed: where ranks start slowly, samplers are many
+)
+LOOK_AGAIN = 0.01  # seconds to the look that confirms: short programs end soon after MPI_Init
+MIN_RUN_TIME = 0.001  # seconds on a core without mapping more: the loader maps the next library within microseconds
+AGREEMENT_TIME = 0.25  # seconds of looks that agree which are enough for a process that waits: for a file, or its peers
+LIBFABRIC_DELAY = (
+    2.0  # seconds that libfabric may come after libmpi; MPICH of kind ch3:nemesis never loads one
+)
+EXIT_DELAY = 1.0  # seconds without a sign of the process after which it has ended, see _Presence
+LIBRARY_TIMEOUT = 600.0  # seconds after which nothing is expected any more: containers on a busy file system start slowly
 NETWORK_FIRST = 0.02  # seconds from the libraries to the first look at the network
-CHECKSUM_DELAY = 0.3          # seconds after the libraries from which on their sums are made: not while ranks start
-NETWORK_TIMEOUT = 60.0         # seconds after the libraries in which MPI_Init of a large job has opened the network
+CHECKSUM_DELAY = (
+    0.3  # seconds after the libraries from which on their sums are made: not while ranks start
+)
+NETWORK_TIMEOUT = (
+    60.0  # seconds after the libraries in which MPI_Init of a large job has opened the network
+)
 
 
 def _find_mpi_process(root):
@@ -82,9 +91,16 @@ class _LoadDetector:
         if not found or ('libfabric' not in found[2] and now - self.since <= LIBFABRIC_DELAY):
             return False
         if self.known is None:
-            self.known, self.agreed_since, self.run_time = RankProcess(found[0], found[2], self.inherited), now, _read_run_time(found[0])
+            self.known, self.agreed_since, self.run_time = (
+                RankProcess(found[0], found[2], self.inherited),
+                now,
+                _read_run_time(found[0]),
+            )
             return False
-        return now - self.agreed_since > AGREEMENT_TIME or (self.run_time is not None and (_read_run_time(found[0]) or 0) - self.run_time > MIN_RUN_TIME)
+        return now - self.agreed_since > AGREEMENT_TIME or (
+            self.run_time is not None
+            and (_read_run_time(found[0]) or 0) - self.run_time > MIN_RUN_TIME
+        )
 
 
 class _ProcessMonitor:
@@ -118,7 +134,9 @@ def wait_for_mpi(root, inherited=(), give_up=LIBRARY_TIMEOUT):
     start = time.monotonic()
     looks, presence = _LoadDetector(inherited), _ProcessMonitor(root)
     while True:
-        before = time.process_time()  # not the clock: a look that waits for its turn on busy cores has cost nothing
+        before = (
+            time.process_time()
+        )  # not the clock: a look that waits for its turn on busy cores has cost nothing
         found = _find_mpi_process(root)
         cost, now = time.process_time() - before, time.monotonic()
         if looks.update(found, now):
@@ -127,10 +145,19 @@ def wait_for_mpi(root, inherited=(), give_up=LIBRARY_TIMEOUT):
         if unseen and looks.known:
             return looks.known, None  # it has ended before it could be looked at once more
         if unseen and now - unseen > EXIT_DELAY:
-            return None, "the program ended before it had loaded an MPI library, or before it could be looked at twice"
+            return (
+                None,
+                "the program ended before it had loaded an MPI library, or before it could be looked at twice",
+            )
         if now - start > give_up:
             return None, "no process of this rank had an MPI library loaded after %d s" % give_up
-        wait = LOOK_AGAIN if found else LOOK_EVERY if unseen else max(LOOK_EVERY, (now - start) / BACKOFF_DIVISOR)
+        wait = (
+            LOOK_AGAIN
+            if found
+            else LOOK_EVERY
+            if unseen
+            else max(LOOK_EVERY, (now - start) / BACKOFF_DIVISOR)
+        )
         time.sleep(max(wait, 4 * cost))
 
 
@@ -143,7 +170,9 @@ class RankProcess:
         self.begin = (loaded.read_process_stat(pid) or (None, None))[1]
         self.known = loaded.read_process_facts(pid, libraries)
         self.environment = loaded.read_environment(pid)
-        same = loaded.read_proc_link('/proc/%d/ns/net' % pid) == loaded.read_proc_link('/proc/self/ns/net')
+        same = loaded.read_proc_link('/proc/%d/ns/net' % pid) == loaded.read_proc_link(
+            '/proc/self/ns/net'
+        )
         self.addresses = opened_network.list_interfaces() if same else {}
         self.last = self.inspect()
         if not self.is_alive():  # what is read of a process that ends may be half of it
@@ -163,8 +192,14 @@ class RankProcess:
         files = opened_network.list_descriptors(self.pid)
         what = opened_network.read_open_resources(self.pid, self.environment, self.inherited, paths)
         names = self.known['libraries']
-        return {'network': opened_network.identify_network(what, names, self.environment, self.addresses),
-                'world': opened_network.derive_world(self.environment, names['libmpi']['family'], names, files, what)}
+        return {
+            'network': opened_network.identify_network(
+                what, names, self.environment, self.addresses
+            ),
+            'world': opened_network.derive_world(
+                self.environment, names['libmpi']['family'], names, files, what
+            ),
+        }
 
     def waits_for_plugin(self):
         """Return whether RCCL is there and its network plugin, which it opens with its first communicator, is not."""
@@ -182,9 +217,16 @@ class RankProcess:
             if not self.is_alive() or self.last['network'] and not now['network']:
                 return  # it ends, or MPI_Finalize has closed what was open
             before, self.last = self.last, now
-            if _extract_endpoint(now) != _extract_endpoint(before) or now['world'] != before['world']:
+            if (
+                _extract_endpoint(now) != _extract_endpoint(before)
+                or now['world'] != before['world']
+            ):
                 keep()
-            elif _extract_endpoint(now) is not None and not self.waits_for_plugin() or time.monotonic() - start > NETWORK_TIMEOUT:
+            elif (
+                _extract_endpoint(now) is not None
+                and not self.waits_for_plugin()
+                or time.monotonic() - start > NETWORK_TIMEOUT
+            ):
                 return
             time.sleep(wait)
             wait *= 2
@@ -210,7 +252,9 @@ def read_rank(environment):
     """
     launcher = detect_launcher(environment)[1]
     names = [launcher['rank']] if launcher else ['PMI_RANK', 'PMIX_RANK', 'SLURM_PROCID']
-    return next((int(environment[name]) for name in names if environment.get(name, '').isdigit()), 0)
+    return next(
+        (int(environment[name]) for name in names if environment.get(name, '').isdigit()), 0
+    )
 
 
 def read_step(environment):
@@ -218,8 +262,11 @@ def read_step(environment):
     launcher = detect_launcher(environment)[1]
     names = [launcher['size']] if launcher else ['SLURM_STEP_NUM_TASKS', 'PMI_SIZE']
     tasks = next((environment[name] for name in names if environment.get(name)), '')
-    return {'job': environment.get('SLURM_JOB_ID'), 'step': environment.get('SLURM_STEP_ID'),
-            'tasks': int(tasks) if tasks.isdigit() else None}
+    return {
+        'job': environment.get('SLURM_JOB_ID'),
+        'step': environment.get('SLURM_STEP_ID'),
+        'tasks': int(tasks) if tasks.isdigit() else None,
+    }
 
 
 def write_json(path, content):
@@ -244,8 +291,10 @@ def report_write_failure(pid, directory, err):
 
     On stderr of the program, process pid (int): a prolog of a task has none. A socket has no name to be opened by.
     """
-    text = ("Nothing is proved: %s cannot be written: %s. Name another folder, which the nodes see as well: "
-            "OSU_PROOF=FOLDER\n" % (directory, err.strerror)).encode('utf-8', 'backslashreplace')
+    text = (
+        "Nothing is proved: %s cannot be written: %s. Name another folder, which the nodes see as well: "
+        "OSU_PROOF=FOLDER\n" % (directory, err.strerror)
+    ).encode('utf-8', 'backslashreplace')
     for path in ('/proc/%d/fd/2' % pid, '/proc/self/fd/2'):
         try:
             with open(path, 'ab', buffering=0) as stream:
@@ -273,17 +322,27 @@ def main(pid, directory, run=None):
                 pass
     environment = dict(os.environ)
     rank = read_rank(environment)
-    content = {'format': FORMAT, 'rank': rank, 'node': os.environ.get('SLURMD_NODENAME') or socket.gethostname(),
-               'step': read_step(environment), 'promise': environment.get('OSU_PROMISE'),
-               'started_pid': pid, 'run': run, 'time': time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}
+    content = {
+        'format': FORMAT,
+        'rank': rank,
+        'node': os.environ.get('SLURMD_NODENAME') or socket.gethostname(),
+        'step': read_step(environment),
+        'promise': environment.get('OSU_PROMISE'),
+        'started_pid': pid,
+        'run': run,
+        'time': time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime()),
+    }
     path = os.path.join(directory, 'rank-%d.json' % rank)
 
     def keep(complete=False):
         write_json(path, dict(content, complete=complete))
 
     # What is read if somebody kills this process, mostly Slurm with the step.
-    content.update(found=False, reason="its sampler was ended, mostly with the step, before the program had loaded an "
-                                       "MPI library, or within moments after that")
+    content.update(
+        found=False,
+        reason="its sampler was ended, mostly with the step, before the program had loaded an "
+        "MPI library, or within moments after that",
+    )
     try:
         os.makedirs(directory, exist_ok=True)
         require_own_folder(directory)
@@ -301,9 +360,11 @@ def main(pid, directory, run=None):
     if found is None:
         content.update(reason=reason)
     else:
+
         def keep_looks():
             content.update(found.known, found=True, reason=None, **found.last)
             keep()
+
         keep_looks()
         found.watch(keep_looks)
         found.add_checksums()

@@ -3,6 +3,7 @@ Started by rank-proof on the node of a rank: python3 -I -S start.py PID DIR [NAM
 
 A file of its own, so that Python keeps the compiled form of the rest.
 """
+
 import os
 import resource
 import sys
@@ -13,9 +14,14 @@ except OSError:  # not allowed here: then they share
     pass
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))))
-limit, room = resource.getrlimit(resource.RLIMIT_FSIZE)[0], os.statvfs(os.path.dirname(os.path.realpath(__file__)))
+limit, room = (
+    resource.getrlimit(resource.RLIMIT_FSIZE)[0],
+    os.statvfs(os.path.dirname(os.path.realpath(__file__))),
+)
 if limit != resource.RLIM_INFINITY or room.f_bavail * room.f_frsize < 1 << 24:
-    sys.dont_write_bytecode = True  # one that is cut off is taken for whole until Python 3.12.8: scripts/osu-container
+    sys.dont_write_bytecode = (
+        True  # one that is cut off is taken for whole until Python 3.12.8: scripts/osu-container
+    )
 
 from osu_container.proof.sample import main  # noqa: E402, the lines above are needed first
 

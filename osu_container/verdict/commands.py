@@ -13,6 +13,7 @@ Directories"). Of those use MPI:
 
 The tools of an MPI (mpirun, ompi_info, ...) are left out: srun starts the ranks.
 """
+
 import os
 import posixpath
 import re
@@ -32,10 +33,12 @@ Command = namedtuple('Command', 'name path elf soname is_static mpi_usage')
 LABEL = 'org.osu-container.commands'
 
 #: Programs that belong to an MPI or its launcher: MPICH, Open MPI with PMIx and PRRTE, Intel MPI, MVAPICH
-MPI_TOOLS = re.compile(r'(mpi(exec|run|cc|cxx|c\+\+|CC|f77|f90|fort|icc|icpc|ifort|gcc|gxx|chversion|vars|tune\w*|bash)'
-                   r'([._-].*)?|hydra_\w+|parkill|ompi[_-]\w+|opal_\w+|orte\w*|osh\w+|shmem\w+|oshmem_\w+|p?mix_info|'
-                   r'pmix\w*|palloc|pattrs|pctrl|plookup|pps|pquery|prte\w*|prun|prterun|pterm|psched|'
-                   r'fi_\w+|ucx_\w+|impi_\w+|x86_64-linux-gnu-mpi.*)$')
+MPI_TOOLS = re.compile(
+    r'(mpi(exec|run|cc|cxx|c\+\+|CC|f77|f90|fort|icc|icpc|ifort|gcc|gxx|chversion|vars|tune\w*|bash)'
+    r'([._-].*)?|hydra_\w+|parkill|ompi[_-]\w+|opal_\w+|orte\w*|osh\w+|shmem\w+|oshmem_\w+|p?mix_info|'
+    r'pmix\w*|palloc|pattrs|pctrl|plookup|pps|pquery|prte\w*|prun|prterun|pterm|psched|'
+    r'fi_\w+|ucx_\w+|impi_\w+|x86_64-linux-gnu-mpi.*)$'
+)
 #: What can be typed as it stands, in any shell and locale
 COMMAND_NAME = re.compile(r'[A-Za-z0-9_][A-Za-z0-9_.+,:@=-]*\Z')
 #: Commands of a host that scripts and people go by, wherever they lie: of Slurm, runtimes, modules, shells, and
@@ -47,7 +50,8 @@ HOST_COMMANDS = frozenset(
     'awk basename cat cd chgrp chmod chown cmp comm cp cut date dd df diff dirname du echo ed expr false file find '
     'grep head hostname id install join kill less ln ls man mkdir mkfifo mktemp more mv nice nohup nproc numactl od '
     'paste patch printenv printf ps pwd readlink realpath rm rmdir sed seq sleep sort stat stty sum tail taskset tee '
-    'test time timeout touch tr true tty umask uname uniq unset vi wc which whoami xargs'.split())
+    'test time timeout touch tr true tty umask uname uniq unset vi wc which whoami xargs'.split()
+)
 #: Where the commands of a host lie that belong to its system (Filesystem Hierarchy Standard 3.0)
 SYSTEM_FOLDERS = ('/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/bin')
 #: Taken although hosts have them: an image with mpi4py is one for Python, whose commands people want to be its own
@@ -90,7 +94,9 @@ def list_libexec_executables(image, known):
     for path in image.find_files(LIBEXEC):
         if image.tree.is_executable(path):
             found.setdefault(posixpath.basename(path), []).append(path)
-    return dict((name, paths[0]) for name, paths in found.items() if name not in known and len(paths) == 1)
+    return dict(
+        (name, paths[0]) for name, paths in found.items() if name not in known and len(paths) == 1
+    )
 
 
 def _is_readable(image, path):
@@ -100,8 +106,12 @@ def _is_readable(image, path):
 
 def _is_command_name(name):
     """Return whether name (str) can be a command of a module and is no tool of an MPI."""
-    return bool(not MPI_TOOLS.match(name) and name not in RESERVED and not name.endswith(('-exec', '-shell'))
-                and COMMAND_NAME.match(name))
+    return bool(
+        not MPI_TOOLS.match(name)
+        and name not in RESERVED
+        and not name.endswith(('-exec', '-shell'))
+        and COMMAND_NAME.match(name)
+    )
 
 
 def select_host_commands(names, root):
@@ -111,8 +121,15 @@ def select_host_commands(names, root):
     root: str, folder that stands in for the host's /, None where its files are not here.
     """
     folders = [] if root is None else [root + folder for folder in SYSTEM_FOLDERS]
-    return [name for name in names if not PYTHON.match(name) and (
-        name in HOST_COMMANDS or any(os.path.lexists(os.path.join(folder, name)) for folder in folders))]
+    return [
+        name
+        for name in names
+        if not PYTHON.match(name)
+        and (
+            name in HOST_COMMANDS
+            or any(os.path.lexists(os.path.join(folder, name)) for folder in folders)
+        )
+    ]
 
 
 def _prefetch_dependencies(image, facts):
@@ -121,7 +138,9 @@ def _prefetch_dependencies(image, facts):
     while todo:
         seen |= todo
         paths = sorted(set(image.libraries[name] for name in todo if name in image.libraries))
-        todo = set(name for one in image.read_elf_files(paths).values() for name in one.needed) - seen
+        todo = (
+            set(name for one in image.read_elf_files(paths).values() for name in one.needed) - seen
+        )
 
 
 def find_mpi_soname(image, path):
@@ -131,8 +150,9 @@ def find_mpi_soname(image, path):
     Also one that the image has not: the program asks for it.
     """
     process = simulate_load([path], Container(image, {}, {}), image.list_library_folders())
-    names = [name for one in process.loaded for name in (one.name, one.facts.soname)] + \
-        [name for name, _ in process.missing]
+    names = [name for one in process.loaded for name in (one.name, one.facts.soname)] + [
+        name for name, _ in process.missing
+    ]
     return next((name for name in names if name in MPI_FAMILIES), None)
 
 
@@ -145,13 +165,20 @@ def _inspect_program(image, name, path, facts):
     """Return the Command of an ELF program (facts: its ElfFacts), None if it does not use MPI."""
     content = image.read_file(path)
     if not facts.dynamic:
-        return Command(name, path, path, None, True, 'linked statically, with MPI inside') if has_static_mpi(
-            content) else None
+        return (
+            Command(name, path, path, None, True, 'linked statically, with MPI inside')
+            if has_static_mpi(content)
+            else None
+        )
     soname = find_mpi_soname(image, path)
     if soname:
         return Command(name, path, path, soname, False, 'linked with ' + soname)
     opened = OPENED_MPI.search(content)
-    return Command(name, path, None, None, False, 'opens ' + opened.group().decode()) if opened else None
+    return (
+        Command(name, path, None, None, False, 'opens ' + opened.group().decode())
+        if opened
+        else None
+    )
 
 
 def find_commands(image):
@@ -164,16 +191,26 @@ def find_commands(image):
         return resolve_commands(image, image.labels[LABEL].split())
     paths = list_path_executables(image)
     paths.update(list_libexec_executables(image, paths))
-    paths = dict((name, path) for name, path in paths.items() if _is_command_name(name) and _is_readable(image, path))
+    paths = dict(
+        (name, path)
+        for name, path in paths.items()
+        if _is_command_name(name) and _is_readable(image, path)
+    )
     elf = image.read_elf_files(sorted(paths.values()))
     _prefetch_dependencies(image, elf.values())
-    found = [_inspect_program(image, name, path, elf[path]) for name, path in sorted(paths.items()) if path in elf]
+    found = [
+        _inspect_program(image, name, path, elf[path])
+        for name, path in sorted(paths.items())
+        if path in elf
+    ]
     found += _list_mpi_scripts(image, dict(item for item in paths.items() if item[1] not in elf))
     if image.find_files(MPI4PY.pattern):
         name = next((name for name in ('python3', 'python') if name in paths), None)
         found += [Command(name, paths[name], None, None, False, 'has mpi4py')] if name else []
     # the first is the example
-    return sorted((one for one in found if one), key=lambda one: (one.name in ('python3', 'python'), one.name))
+    return sorted(
+        (one for one in found if one), key=lambda one: (one.name in ('python3', 'python'), one.name)
+    )
 
 
 def _list_mpi_scripts(image, paths):
@@ -186,8 +223,13 @@ def _list_mpi_scripts(image, paths):
     owners = _find_distributions(image, texts)
     found = []
     for name in sorted(texts):
-        elf, soname, why = (None, None, 'a Python script that imports mpi4py') if _imports_mpi4py(texts[name]) else \
-            _inspect_distribution(image, owners[name]) if name in owners else (None, None, None)
+        elf, soname, why = (
+            (None, None, 'a Python script that imports mpi4py')
+            if _imports_mpi4py(texts[name])
+            else _inspect_distribution(image, owners[name])
+            if name in owners
+            else (None, None, None)
+        )
         found.append(Command(name, paths[name], elf, soname, False, why) if why else None)
     return found
 
@@ -201,7 +243,12 @@ def _find_distributions(image, names):
     """Return {name: folder of the distribution (.dist-info)} of those commands of names that Python packages bring."""
     found = {}
     for path in image.find_files(ENTRY_POINTS.pattern):
-        scripts = image.read_file(path).decode('utf-8', 'replace').partition('[console_scripts]')[2].partition('\n[')[0]
+        scripts = (
+            image.read_file(path)
+            .decode('utf-8', 'replace')
+            .partition('[console_scripts]')[2]
+            .partition('\n[')[0]
+        )
         for name in re.findall(r'^[ \t]*([\w.+-]+)[ \t]*=', scripts, re.M):
             if name in names:
                 found.setdefault(name, posixpath.dirname(path))
@@ -213,7 +260,7 @@ def _inspect_distribution(image, folder):
     Return (elf, soname, why) of a Command for the Python distribution folder (str, its .dist-info), None in all if it
     does not use MPI.
     """
-    name = posixpath.basename(folder)[:-len('.dist-info')]
+    name = posixpath.basename(folder)[: -len('.dist-info')]
     if image.exists(folder + '/METADATA'):
         text = image.read_file(folder + '/METADATA').decode('utf-8', 'replace')
         if re.search(r'^Requires-Dist:[ \t]*mpi4py\b(?!.*\bextra\s*==)', text, re.M | re.I):
@@ -222,16 +269,32 @@ def _inspect_distribution(image, folder):
         return None, None, None
     record = image.read_file(folder + '/RECORD').decode('utf-8', 'replace').splitlines()
     parent = posixpath.dirname(folder)
-    files = [path for path in (posixpath.normpath(parent + '/' + line.rsplit(',', 2)[0].strip('"')) for line in record)
-             if image.exists(path)]
+    files = [
+        path
+        for path in (
+            posixpath.normpath(parent + '/' + line.rsplit(',', 2)[0].strip('"')) for line in record
+        )
+        if image.exists(path)
+    ]
     modules = [path for path in files if path.endswith('.py')]
-    others = [path for path in files if re.search(r'\.so(\.|$)', path) or
-              '.' not in posixpath.basename(path) and image.tree.is_executable(path)]
+    others = [
+        path
+        for path in files
+        if re.search(r'\.so(\.|$)', path)
+        or '.' not in posixpath.basename(path)
+        and image.tree.is_executable(path)
+    ]
     elf = image.read_elf_files(others)
-    for path in sorted(elf, key=lambda path: (elf[path].interpreter is None, path)):  # programs before libraries
+    for path in sorted(
+        elf, key=lambda path: (elf[path].interpreter is None, path)
+    ):  # programs before libraries
         soname = next((need for need in elf[path].needed if need in MPI_FAMILIES), None)
         if soname:
-            return path, soname, '%s of %s is linked with %s' % (posixpath.basename(path), name, soname)
+            return (
+                path,
+                soname,
+                '%s of %s is linked with %s' % (posixpath.basename(path), name, soname),
+            )
     image.tree.copy_files(modules, image.folder)  # all at once
     if any(_imports_mpi4py(image.read_file(path)) for path in modules):
         return None, None, '%s imports mpi4py' % name
@@ -249,18 +312,25 @@ def resolve_commands(image, names):
         name = posixpath.basename(wanted)
         path = folders[name].rstrip('/') + '/' + name
         if not COMMAND_NAME.match(name):
-            raise ImageError("%s of the image cannot be a command of the module: its name has blanks, signs or letters "
-                             "that cannot be typed anywhere. In the image: a link of another name" % wanted)
+            raise ImageError(
+                "%s of the image cannot be a command of the module: its name has blanks, signs or letters "
+                "that cannot be typed anywhere. In the image: a link of another name" % wanted
+            )
         if name in RESERVED or name.endswith(('-exec', '-shell')):
-            raise ImageError("%s cannot be a command of the module: it has commands of that name, or that end like it, "
-                             "for itself (%s, NAME-exec, NAME-shell). In the image: a link of another name"
-                             % (name, ', '.join(RESERVED)))
+            raise ImageError(
+                "%s cannot be a command of the module: it has commands of that name, or that end like it, "
+                "for itself (%s, NAME-exec, NAME-shell). In the image: a link of another name"
+                % (name, ', '.join(RESERVED))
+            )
         facts = image.read_elf_files([path]).get(path)
         if facts is None:
             found.append(Command(name, path, None, None, False, 'a script'))
             continue
         one = _inspect_program(image, name, path, facts)
-        found.append(one or Command(name, path, None, None, not facts.dynamic, 'loads no MPI that can be seen'))
+        found.append(
+            one
+            or Command(name, path, None, None, not facts.dynamic, 'loads no MPI that can be seen')
+        )
     return found
 
 

@@ -9,6 +9,7 @@ project's entrypoint, and the image's loader, which lists and starts nothing (ld
 
 request_listing() asks, add_listing() puts the answer into a Trial, the rule "dry run" (rules/loading.py) compares. Python 3.6.
 """
+
 import os
 import posixpath
 import re
@@ -20,23 +21,30 @@ from collections import namedtuple
 
 from osu_container.base.shell import quote
 from osu_container.base.terminal import escape_line
-from osu_container.image.environment import SCRIPTS_FOLDER, resolve_process_variable, merge_observed_environment
+from osu_container.image.environment import (
+    SCRIPTS_FOLDER,
+    merge_observed_environment,
+    resolve_process_variable,
+)
 from osu_container.verdict.injection import FOLDER as INJECT_FOLDER
 from osu_container.verdict.injection import TARGET
 from osu_container.verdict.trial import (
     apply_entrypoint,
+    build_trial,
     list_bound_files,
-    render_bound_texts,
     list_entrypoint_folders,
     map_opened_names,
-    build_trial,
+    render_bound_texts,
 )
 
 #: environment: {name: value} that the image's scripts left, None where they did not come to their end; libraries:
 #: {name: path in the container}, as the loader lists them; missing: set of names; versions: set of version names that
 #: lack; undefined: set of symbols; problem: why there is no list (str), or None; sure: bool, the loader says so, or the
 #: image's scripts end the start, and it is no lack of this machine; seconds: float
-Listing = namedtuple('Listing', 'environment libraries missing_libraries missing_versions undefined_symbols problem is_conclusive seconds')
+Listing = namedtuple(
+    'Listing',
+    'environment libraries missing_libraries missing_versions undefined_symbols problem is_conclusive seconds',
+)
 
 #: s until the runtime is ended
 LIMIT = 60
@@ -50,9 +58,13 @@ _KEPT_VARIABLES = ('HOME', 'PATH', 'TMPDIR', 'USER', 'XDG_RUNTIME_DIR')
 _LOADS = re.compile(r'\s+(?:(\S+) => )?(/\S+) \(0x')
 _MISSING = re.compile(r'\s+(\S+) => not found|Error loading shared library (\S+):')
 _VERSION = re.compile(r"version `(\S+)' not found \(required by")
-_UNDEFINED = re.compile(r'undefined symbol: ([^\s,]+)|Error relocating \S+: (\S+): symbol not found')
-_ENDS = re.compile(r'.*(?:error while loading shared libraries|symbol lookup error): |'
-                   r'osu-entrypoint: .*cannot take the ')
+_UNDEFINED = re.compile(
+    r'undefined symbol: ([^\s,]+)|Error relocating \S+: (\S+): symbol not found'
+)
+_ENDS = re.compile(
+    r'.*(?:error while loading shared libraries|symbol lookup error): |'
+    r'osu-entrypoint: .*cannot take the '
+)
 
 
 def find_dry_run_obstacle(trial):
@@ -69,7 +81,9 @@ def find_dry_run_obstacle(trial):
         return 'the image has no %s' % (interpreter or 'loader')
     if trial.approach.get('entrypoint') and not start.path:
         return 'no program is known, and an entrypoint starts nothing else'
-    if trial.approach.get('entrypoint') and not any('OSU_SWAP' in (text or '') for _, text in image.read_entrypoint()):
+    if trial.approach.get('entrypoint') and not any(
+        'OSU_SWAP' in (text or '') for _, text in image.read_entrypoint()
+    ):
         return "the entrypoint is not this project's, and would be started"
     return None
 
@@ -86,15 +100,27 @@ def find_listing_obstacle(trial):
 
 def find_loader_path(trial):
     """Return the path (str) in the image of the loader of the process, None without one."""
-    return trial.process.loaded[0].facts.interpreter or trial.image.read_loader_config(None).interpreter
+    return (
+        trial.process.loaded[0].facts.interpreter
+        or trial.image.read_loader_config(None).interpreter
+    )
 
 
 def _list_binds(trial):
     """Return [(path on this machine, path in the container)] of the module, but for its file (injection.py)."""
-    approach, site, host, injected = trial.approach, trial.site, trial.host, trial.host_libraries.injected
+    approach, site, host, injected = (
+        trial.approach,
+        trial.site,
+        trial.host,
+        trial.host_libraries.injected,
+    )
     if approach.get('entrypoint'):
-        found = [(one['path'], one['target']) for one in list_entrypoint_folders(
-            approach, site, [(name, one.path) for name, one in injected.items()], host)]
+        found = [
+            (one['path'], one['target'])
+            for one in list_entrypoint_folders(
+                approach, site, [(name, one.path) for name, one in injected.items()], host
+            )
+        ]
     else:
         names = map_opened_names(approach, site, host, injected)
         found = [(one.path, INJECT_FOLDER + '/' + name) for name, one in names.items()]
@@ -103,17 +129,31 @@ def _list_binds(trial):
 
 def _render_bound_texts(trial):
     """Return {path: text} of what the module binds."""
-    return render_bound_texts(trial.approach, trial.site, trial.host, trial.image, trial.host_libraries.injected)
+    return render_bound_texts(
+        trial.approach, trial.site, trial.host, trial.image, trial.host_libraries.injected
+    )
 
 
 def _render_wrapper_settings(trial):
     """Return the lines (str) for a shell with what a wrapper sets for the loader, beside the scripts of the image."""
-    own, lines = apply_entrypoint(trial.approach, trial.image.evaluate_environment(_render_bound_texts(trial)), trial.host_libraries.injected), ''
+    own, lines = (
+        apply_entrypoint(
+            trial.approach,
+            trial.image.evaluate_environment(_render_bound_texts(trial)),
+            trial.host_libraries.injected,
+        ),
+        '',
+    )
     for name in ('LD_LIBRARY_PATH', 'LD_PRELOAD', 'LD_AUDIT'):
-        then, now = resolve_process_variable(own, name), resolve_process_variable(trial.container.environment, name)
+        then, now = (
+            resolve_process_variable(own, name),
+            resolve_process_variable(trial.container.environment, name),
+        )
         if now is None and then is not None:
             lines += 'unset %s\n' % name
-        elif now is not None and now.value is not None and (then is None or now.value != then.value):
+        elif (
+            now is not None and now.value is not None and (then is None or now.value != then.value)
+        ):
             lines += 'export %s=%s\n' % (name, quote(now.value))
     return lines
 
@@ -126,20 +166,36 @@ def _build_command(trial, folder, more):
     through = trial.approach.get('entrypoint')
     setting = ''.join('export %s=%s\n' % item for item in sorted(_TRACE.items()))
     last = 'echo %s\ngetallenv\necho %s\n' % (_MARK, _MARK) + (
-        'export OSU_SWAP=require\n' if through else more + setting)
+        'export OSU_SWAP=require\n' if through else more + setting
+    )
     binds = _list_binds(trial)
-    for number, (path, text) in enumerate(((TARGET, _render_bound_texts(trial)[TARGET]), (LAST_SCRIPT, last))):
+    for number, (path, text) in enumerate(
+        ((TARGET, _render_bound_texts(trial)[TARGET]), (LAST_SCRIPT, last))
+    ):
         file = os.path.join(folder, str(number))
         with open(file, 'w') as handle:
             handle.write(text)
         binds.append((file, path))
     program, loader = trial.process.loaded[0].path, find_loader_path(trial)
-    start = [loader] + (['--list'] if trial.process.uses_musl else []) + ([] if find_listing_obstacle(trial) else [program])
+    start = (
+        [loader]
+        + (['--list'] if trial.process.uses_musl else [])
+        + ([] if find_listing_obstacle(trial) else [program])
+    )
     if through:  # it reads past `env NAME=VALUE`, and asks the loader itself
         start = ['env'] + sorted('%s=%s' % item for item in _TRACE.items()) + [program]
-    words = [trial.container.runtime['command'], '--quiet', 'run' if through else 'exec', '--containall']
-    return words + [part for bind in binds for part in ('--bind', '%s:%s' % bind)] + [
-        os.path.abspath(trial.image.path)] + start
+    words = [
+        trial.container.runtime['command'],
+        '--quiet',
+        'run' if through else 'exec',
+        '--containall',
+    ]
+    return (
+        words
+        + [part for bind in binds for part in ('--bind', '%s:%s' % bind)]
+        + [os.path.abspath(trial.image.path)]
+        + start
+    )
 
 
 def request_listing(trial, more=''):
@@ -150,11 +206,16 @@ def request_listing(trial, more=''):
     if trial.approach.get('entrypoint'):
         problem = problem or find_listing_obstacle(trial)
     if problem:
-        return Listing(None, {}, set(), set(), set(), problem, False, 0.)
+        return Listing(None, {}, set(), set(), set(), problem, False, 0.0)
     with tempfile.TemporaryDirectory() as folder:
-        proc = subprocess.Popen(_build_command(trial, folder, more), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                stderr=subprocess.STDOUT, start_new_session=True,
-                                env=dict((name, os.environ[name]) for name in _KEPT_VARIABLES if name in os.environ))
+        proc = subprocess.Popen(
+            _build_command(trial, folder, more),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            env=dict((name, os.environ[name]) for name in _KEPT_VARIABLES if name in os.environ),
+        )
         try:
             output = proc.communicate(timeout=LIMIT)[0]
         except subprocess.TimeoutExpired:
@@ -162,7 +223,11 @@ def request_listing(trial, more=''):
             proc.communicate()
             output = b'ended after %d s' % LIMIT
     found = parse_listing(output.decode('utf-8', 'replace'), time.monotonic() - begin)
-    return found._replace(problem=find_listing_obstacle(trial), sure=False) if find_listing_obstacle(trial) and found.environment else found
+    return (
+        found._replace(problem=find_listing_obstacle(trial), sure=False)
+        if find_listing_obstacle(trial) and found.environment
+        else found
+    )
 
 
 def parse_listing(output, seconds):
@@ -171,7 +236,10 @@ def parse_listing(output, seconds):
     environment, said = None, output
     if len(parts) == 3:
         pairs = [line.split('=', 1) for line in parts[1].splitlines() if '=' in line]
-        environment, said = dict((name, value.replace('\\u000A', '\n')) for name, value in pairs), parts[2]
+        environment, said = (
+            dict((name, value.replace('\\u000A', '\n')) for name, value in pairs),
+            parts[2],
+        )
     lines = [line for line in said.splitlines() if line.strip()]
     names, missing, versions, undefined, ends = {}, set(), set(), set(), []
     for line in lines:
@@ -187,8 +255,11 @@ def parse_listing(output, seconds):
     if environment is None:
         # the runtime's own word: it could not make the container; but for its script, which another `exit` has ended
         sure = 'FATAL' not in output or '/.singularity.d/actions/' in output
-        problem = ('the scripts of the image end before the program' if sure else 'the runtime could not start it') + (
-            ': ' + escape_line(lines[-1].strip()) if lines else '')
+        problem = (
+            'the scripts of the image end before the program'
+            if sure
+            else 'the runtime could not start it'
+        ) + (': ' + escape_line(lines[-1].strip()) if lines else '')
     elif ends:
         problem, sure = escape_line(ends[0].strip()), True
     elif not names and not missing:
@@ -211,7 +282,12 @@ def add_listing(trial, approach, program=None):
         if seen != own:
             image.store_environment(bound, seen, INJECT_FOLDER)
             before = trial.program.path, more
-            trial = build_trial(approach, trial.site, image, trial.host, program, trial.container.runtime)
-            if (trial.program.path, _render_wrapper_settings(trial)) != before:  # both may follow from what was not known
+            trial = build_trial(
+                approach, trial.site, image, trial.host, program, trial.container.runtime
+            )
+            if (
+                trial.program.path,
+                _render_wrapper_settings(trial),
+            ) != before:  # both may follow from what was not known
                 listing = request_listing(trial, _render_wrapper_settings(trial))
     return trial._replace(listing=listing)

@@ -4,6 +4,7 @@ Facts that a module rests on, read from an image and a host before anything is i
 read_facts() gives plain data that JSON can hold: it is recorded in every installation (facts.json) and is what
 build_settings() turns into a module. It raises FactsError when the mix of image and host cannot run.
 """
+
 import os
 import re
 import shutil
@@ -13,7 +14,7 @@ from osu_container.base import shell
 from osu_container.data.sites.schema import matches_shape
 from osu_container.image.elf import ElfError
 from osu_container.image.image import Image
-from osu_container.image.libraries import LibraryVersion, read_library, compute_sha256
+from osu_container.image.libraries import LibraryVersion, compute_sha256, read_library
 from osu_container.image.loader import find_loaded_file
 from osu_container.image.sif import ImageError
 from osu_container.verdict.rules.finding import NOTE, uses_libfabric
@@ -21,13 +22,13 @@ from osu_container.verdict.settings import HOST_MPI, list_mpi_families, select_h
 from osu_container.verdict.site_choice import format_shape
 from osu_container.verdict.trial import (
     HostFileSystem,
+    find_leading_plugin_folder,
     list_bound_files,
     list_entrypoint_folders,
-    select_image_mpi,
-    locate_host_libraries,
     list_missing_host_paths,
     list_plugin_folders,
-    find_leading_plugin_folder,
+    locate_host_libraries,
+    select_image_mpi,
 )
 from osu_container.verdict.verdict import evaluate_approach
 
@@ -37,9 +38,14 @@ class FactsError(Exception):
 
 
 #: What build_settings() needs of recorded facts, as shapes of data/sites/schema.py. A native module has no image
-_RECORDED = {'image': {'file': str, 'mpi': str, 'libfabric': str, 'programs': dict, 'library_path': list},
-             'host': {'root': str, 'injected': [{'path': str, 'sha256': str}],
-                      'runtime': {'command': str, 'name': str}}}
+_RECORDED = {
+    'image': {'file': str, 'mpi': str, 'libfabric': str, 'programs': dict, 'library_path': list},
+    'host': {
+        'root': str,
+        'injected': [{'path': str, 'sha256': str}],
+        'runtime': {'command': str, 'name': str},
+    },
+}
 
 
 def validate_facts(facts):
@@ -48,10 +54,18 @@ def validate_facts(facts):
     for part, wanted in _RECORDED.items():
         found = facts.get(part) if isinstance(facts, dict) else None
         for key, shape in wanted.items():
-            value = found.get(key, [] if key == 'injected' else None) if isinstance(found, dict) else None
-            if not matches_shape(value, shape) and not (native and (part == 'image' or key == 'runtime')):
-                raise FactsError("%s.%s is %s, wanted %s; install the module again"
-                                 % (part, key, ascii(value)[:40], format_shape(shape)))
+            value = (
+                found.get(key, [] if key == 'injected' else None)
+                if isinstance(found, dict)
+                else None
+            )
+            if not matches_shape(value, shape) and not (
+                native and (part == 'image' or key == 'runtime')
+            ):
+                raise FactsError(
+                    "%s.%s is %s, wanted %s; install the module again"
+                    % (part, key, ascii(value)[:40], format_shape(shape))
+                )
     return facts
 
 
@@ -99,13 +113,22 @@ def read_facts(approach, site, sif, root, runtime, program_prefix, programs=(), 
     Raises FactsError when image, host and approach do not fit.
     """
     if isinstance(programs, str):
-        raise FactsError("programs is the text %r and no list. Put it into one: programs = [%r]" % (programs, programs))
+        raise FactsError(
+            "programs is the text %r and no list. Put it into one: programs = [%r]"
+            % (programs, programs)
+        )
     host = HostFileSystem(root)
     try:
         with Image(sif, program_prefix, programs) as image:
-            _check_paths(select_host_mpi(approach, select_image_mpi(image, list_mpi_families(approach))[1]), site, host)
+            _check_paths(
+                select_host_mpi(approach, select_image_mpi(image, list_mpi_families(approach))[1]),
+                site,
+                host,
+            )
             _check_image(image, program_prefix)
-            mix, verdict = evaluate_approach(approach, site, image, host, runtime=runtime, dry_run=True)
+            mix, verdict = evaluate_approach(
+                approach, site, image, host, runtime=runtime, dry_run=True
+            )
             return collect_facts(mix, verdict, runtime, force)
     except (ImageError, ElfError) as err:
         raise FactsError(str(err))
@@ -121,30 +144,62 @@ def collect_facts(trial, verdict, runtime, force=False):
     _check_family(verdict, image)
     if verdict.level == 'fails' and not force:
         # EasyBuild 4.9 shows the first 300 characters: what is wrong comes first
-        raise FactsError("approach '%s' cannot run here: %s\nUse another approach, or an image whose libraries "
-                         "fit this host (`osu-container check %s` tells which; site '%s'), or --force"
-                         % (approach['name'], '\n  '.join(finding.reason for finding in verdict.findings
-                                                          if finding.level == 'fails'), shell.quote_path(image.path),
-                            site['name']))
-    facts = dict(read_host_versions(site, host.root, trial.soname), runtime=runtime, files=list_bound_files(approach, site, host),
-                 injected=_describe_injected_libraries(approach, site, host, trial.host_libraries.injected, image.libraries))
+        raise FactsError(
+            "approach '%s' cannot run here: %s\nUse another approach, or an image whose libraries "
+            "fit this host (`osu-container check %s` tells which; site '%s'), or --force"
+            % (
+                approach['name'],
+                '\n  '.join(
+                    finding.reason for finding in verdict.findings if finding.level == 'fails'
+                ),
+                shell.quote_path(image.path),
+                site['name'],
+            )
+        )
+    facts = dict(
+        read_host_versions(site, host.root, trial.soname),
+        runtime=runtime,
+        files=list_bound_files(approach, site, host),
+        injected=_describe_injected_libraries(
+            approach, site, host, trial.host_libraries.injected, image.libraries
+        ),
+    )
     if approach.get('entrypoint'):
         injected = [(name, one.path) for name, one in trial.host_libraries.injected.items()]
         facts['folders'] = list_entrypoint_folders(approach, site, injected, host)
     else:
-        facts['folders'] = [{'path': path, 'target': target, 'why': 'plug-ins and parameters of the host\'s Open MPI'}
-                            for path, target in list_plugin_folders(approach, site, host)]
+        facts['folders'] = [
+            {
+                'path': path,
+                'target': target,
+                'why': 'plug-ins and parameters of the host\'s Open MPI',
+            }
+            for path, target in list_plugin_folders(approach, site, host)
+        ]
     loaded = find_loaded_file(trial.process, 'libfabric.so.1')
     found = _read_image_facts(image, set(trial.host_libraries.injected), trial.soname, loaded)
-    return {'image': dict(found, uses_libfabric=uses_libfabric(trial) is not False), 'host': facts,
-            'verdict': _summarize_verdict(verdict)}
+    return {
+        'image': dict(found, uses_libfabric=uses_libfabric(trial) is not False),
+        'host': facts,
+        'verdict': _summarize_verdict(verdict),
+    }
 
 
 def _summarize_verdict(verdict):
     """Return what an installation keeps of a Verdict (dict)."""
-    return {'level': verdict.level, 'untested': verdict.untested_facts,
-            'findings': [{'rule': finding.rule, 'level': finding.level, 'reason': finding.reason,
-                          'remedy': finding.remedy} for finding in verdict.findings]}
+    return {
+        'level': verdict.level,
+        'untested': verdict.untested_facts,
+        'findings': [
+            {
+                'rule': finding.rule,
+                'level': finding.level,
+                'reason': finding.reason,
+                'remedy': finding.remedy,
+            }
+            for finding in verdict.findings
+        ],
+    }
 
 
 def list_warnings(facts):
@@ -153,35 +208,54 @@ def list_warnings(facts):
     what it rests on that nobody has shown.
     """
     names = facts['verdict']['untested']
-    rests = ["verdict '%s' rests on facts of the site that are untested: %s. To do: run it once, and "
-             "`osu-container proof`" % (facts['verdict']['level'], ', '.join(names))] if names else []
-    return rests + ["approach will be '%s': %s%s" % (finding['level'], finding['reason'],
-                                             finding['remedy'] and '. To do: ' + finding['remedy'])
-            for finding in facts['verdict']['findings'] if finding['level'] != NOTE]
+    rests = (
+        [
+            "verdict '%s' rests on facts of the site that are untested: %s. To do: run it once, and "
+            "`osu-container proof`" % (facts['verdict']['level'], ', '.join(names))
+        ]
+        if names
+        else []
+    )
+    return rests + [
+        "approach will be '%s': %s%s"
+        % (
+            finding['level'],
+            finding['reason'],
+            finding['remedy'] and '. To do: ' + finding['remedy'],
+        )
+        for finding in facts['verdict']['findings']
+        if finding['level'] != NOTE
+    ]
 
 
 def _check_family(verdict, image):
     """Raise FactsError if the MPI of the open Image is none that the approach of verdict takes; no --force helps."""
     for finding in verdict.findings:
         if finding.rule == 'other MPI':
-            raise FactsError("%s. To do: %s (image %s)" % (finding.reason, finding.remedy, image.path))
+            raise FactsError(
+                "%s. To do: %s (image %s)" % (finding.reason, finding.remedy, image.path)
+            )
 
 
 def _check_paths(approach, site, host):
     """Raise FactsError if host paths are not there that approach needs for the image's MPI."""
     missing = list_missing_host_paths(approach, site, host)
     if missing:
-        raise FactsError("site '%s' names host paths that do not exist: %s. If the host was updated, correct the site "
-                         "in data/sites/__init__.py; on a workstation run `make demo`"
-                         % (site['name'], ', '.join(missing)))
+        raise FactsError(
+            "site '%s' names host paths that do not exist: %s. If the host was updated, correct the site "
+            "in data/sites/__init__.py; on a workstation run `make demo`"
+            % (site['name'], ', '.join(missing))
+        )
 
 
 def _check_image(image, program_prefix):
     """Raise FactsError if the open Image has no programs."""
     if not image.programs:
-        raise FactsError("%s holds no program %s. Name those that shall be commands in `programs` of the easyconfig, "
-                         "or take the image that this easyconfig is for" % (
-                             image.path, program_prefix + '*' if program_prefix else 'that the easyconfig names'))
+        raise FactsError(
+            "%s holds no program %s. Name those that shall be commands in `programs` of the easyconfig, "
+            "or take the image that this easyconfig is for"
+            % (image.path, program_prefix + '*' if program_prefix else 'that the easyconfig names')
+        )
 
 
 def _describe_injected_libraries(approach, site, host, libraries, in_image):
@@ -192,15 +266,26 @@ def _describe_injected_libraries(approach, site, host, libraries, in_image):
     for those that the site names also name and names, the other names under which they are opened.
     """
     named = dict((path, name) for name, path in locate_host_libraries(approach, site, host))
-    needed_by = dict((dep, lib.soname) for lib in reversed(list(libraries.values())) for dep in lib.needed)
+    needed_by = dict(
+        (dep, lib.soname) for lib in reversed(list(libraries.values())) for dep in lib.needed
+    )
     found = []
     for soname, lib in libraries.items():
         version, build_id = _identify_library(lib.path)
-        entry = {'soname': soname, 'path': lib.path, 'sha256': compute_sha256(lib.path), 'build_id': build_id,
-                 'size': os.path.getsize(lib.path),
-                 'what': '%s %s' % version if version.family and version.release else soname,
-                 'why': ('%s needs it, and the two are one build' if soname in in_image else
-                         'the image lacks it, %s needs it') % needed_by.get(soname)}
+        entry = {
+            'soname': soname,
+            'path': lib.path,
+            'sha256': compute_sha256(lib.path),
+            'build_id': build_id,
+            'size': os.path.getsize(lib.path),
+            'what': '%s %s' % version if version.family and version.release else soname,
+            'why': (
+                '%s needs it, and the two are one build'
+                if soname in in_image
+                else 'the image lacks it, %s needs it'
+            )
+            % needed_by.get(soname),
+        }
         if lib.path in named:
             fact = site['libraries'][named[lib.path]]
             entry.update(name=named[lib.path], why=fact['why'], names=fact.get('opened_as', []))
@@ -218,21 +303,32 @@ def _read_image_facts(image, injected, soname, loaded):
     """
     own = next((path for _, name, path in image.list_mpi_libraries() if name == soname), None)
     label = 'org.osu-container.%s'
-    fabric = loaded.path if loaded and loaded.origin == 'image' else image.libraries.get('libfabric.so.1')
+    fabric = (
+        loaded.path
+        if loaded and loaded.origin == 'image'
+        else image.libraries.get('libfabric.so.1')
+    )
     return {
         'file': os.path.basename(image.path),
-        'mpi': image.labels.get(label % 'mpi') or '%s %s' % (_read_release(image.copy_file(own)) if own else
-                                                             ('unknown', 'unknown')),
+        'mpi': image.labels.get(label % 'mpi')
+        or '%s %s' % (_read_release(image.copy_file(own)) if own else ('unknown', 'unknown')),
         'soname': soname,
-        'libfabric': image.labels.get(label % 'libfabric') or (_read_release(image.copy_file(fabric))[1] if fabric
-                                                               else 'unknown'),
+        'libfabric': image.labels.get(label % 'libfabric')
+        or (_read_release(image.copy_file(fabric))[1] if fabric else 'unknown'),
         'programs_are': image.labels.get(label % 'osu', ''),
         'programs': image.programs,
         'gpu': bool(image.find_rocm_release() or image.find_cuda_release()),
         'library_path': image.list_library_folders(),
         'rccl_plugin': image.find_rccl_plugin(),
-        'environment': sorted(name for name, one in image.evaluate_environment().variables.items() if one.exported is not False),
-        'libraries_beside': dict((folder, image.list_sibling_libraries(folder)) for folder in set(image.programs.values())),
+        'environment': sorted(
+            name
+            for name, one in image.evaluate_environment().variables.items()
+            if one.exported is not False
+        ),
+        'libraries_beside': dict(
+            (folder, image.list_sibling_libraries(folder))
+            for folder in set(image.programs.values())
+        ),
         'rccl_plugin_folder': find_leading_plugin_folder(image, injected),
     }
 
@@ -246,8 +342,10 @@ def read_native_facts(site, root):
         path = HostFileSystem(root).add_root(native['value'][key])
         # a plain command comes with the modules of the programming environment
         if native['value'][key].startswith('/') and not os.path.exists(path):
-            raise FactsError("site '%s' names a host path that does not exist: %s (%s); on a workstation run "
-                             "`make demo`" % (site['name'], path, key))
+            raise FactsError(
+                "site '%s' names a host path that does not exist: %s (%s); on a workstation run "
+                "`make demo`" % (site['name'], path, key)
+            )
     return {'host': read_host_versions(site, root)}
 
 
@@ -261,14 +359,24 @@ def find_runtime(names):
     Raises FactsError if none is on PATH.
     """
     for command in filter(None, [shutil.which(name) for name in names]):
-        proc = subprocess.Popen([command, '--version'], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                universal_newlines=True)
+        proc = subprocess.Popen(
+            [command, '--version'],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            universal_newlines=True,
+        )
         said = proc.communicate()[0]
         found = re.search(r'\d+(\.\d+)+', said)
-        return {'command': command, 'name': 'apptainer' if 'apptainer' in said else 'singularity',
-                'release': found.group() if found else None, 'setuid': _has_setuid(command)}
-    raise FactsError("no container runtime on PATH: looked for %s. Install one (on a workstation: make setup)"
-                     % ', '.join(names))
+        return {
+            'command': command,
+            'name': 'apptainer' if 'apptainer' in said else 'singularity',
+            'release': found.group() if found else None,
+            'setuid': _has_setuid(command),
+        }
+    raise FactsError(
+        "no container runtime on PATH: looked for %s. Install one (on a workstation: make setup)"
+        % ', '.join(names)
+    )
 
 
 def _has_setuid(command):
@@ -278,9 +386,19 @@ def _has_setuid(command):
     Without that each container has a user namespace of its own. Its settings may switch it off (`allow setuid = no`),
     see the administrator guides of Apptainer and SingularityCE.
     """
-    proc = subprocess.Popen([command, 'buildcfg'], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            universal_newlines=True)
-    said = dict(re.findall(r'^(?:APPTAINER|SINGULARITY)_(SUID_INSTALL|CONF_FILE)=(.*)$', proc.communicate()[0], re.M))
+    proc = subprocess.Popen(
+        [command, 'buildcfg'],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+    )
+    said = dict(
+        re.findall(
+            r'^(?:APPTAINER|SINGULARITY)_(SUID_INSTALL|CONF_FILE)=(.*)$',
+            proc.communicate()[0],
+            re.M,
+        )
+    )
     if 'SUID_INSTALL' not in said:
         return None
     try:
@@ -296,8 +414,13 @@ def list_stale_libraries(facts):
     found = []
     for library in facts['host'].get('injected', []):
         if not os.path.isfile(library['path']):
-            found.append("host library %s is gone since the module was installed; install it again" % library['path'])
+            found.append(
+                "host library %s is gone since the module was installed; install it again"
+                % library['path']
+            )
         elif compute_sha256(library['path']) != library['sha256']:
-            found.append("host library %s has changed since the module was installed (sha256 then %s, now %s); install "
-                         "it again" % (library['path'], library['sha256'], compute_sha256(library['path'])))
+            found.append(
+                "host library %s has changed since the module was installed (sha256 then %s, now %s); install "
+                "it again" % (library['path'], library['sha256'], compute_sha256(library['path']))
+            )
     return found

@@ -10,9 +10,10 @@ binds are: in another container is nothing left of it. Variables that a user may
 would win over his.
 `check` evaluates the same text, without the trial of what is preloaded (verdict/trial.py).
 """
+
 from osu_container.base.shell import quote
 from osu_container.data.approaches import INJECTION_SCRIPT as TARGET
-from osu_container.image.environment import RUNTIME_LIBRARIES, DEFAULT_PATH
+from osu_container.image.environment import DEFAULT_PATH, RUNTIME_LIBRARIES
 
 #: Folder in the container in which injected host libraries appear, each under its soname. A folder of its own, so that
 #: nothing else of the host's library folders comes along, and no file of the image is hidden.
@@ -20,11 +21,16 @@ FOLDER = '/opt/host-mpi/lib'
 #: The file's name in an installation
 NAME = 'host-mpi.sh'
 
-HEAD = """# Bound to %s of the image, where the runtime reads it last: what stands here goes in
+HEAD = (
+    """# Bound to %s of the image, where the runtime reads it last: what stands here goes in
 # front of what image and user have set. osu-explain prints the reasons. Written by EasyBuild: do not edit.
-""" % TARGET
+"""
+    % TARGET
+)
 #: Whether the image is the module's own, by the name that SingularityCE or Apptainer gives, or its programs start
-PRELOAD_TEST = 'test "${SINGULARITY_NAME-}${APPTAINER_NAME-}" = %s || LD_PRELOAD=%s /bin/true 2>/dev/null'
+PRELOAD_TEST = (
+    'test "${SINGULARITY_NAME-}${APPTAINER_NAME-}" = %s || LD_PRELOAD=%s /bin/true 2>/dev/null'
+)
 
 
 def render_injection(library_path, preload, program_path, unset, own_image=None, exports=()):
@@ -42,17 +48,26 @@ def render_injection(library_path, preload, program_path, unset, own_image=None,
     lines = ['export %s=%s' % (name, quote(value)) for name, value in exports]
     if library_path:
         # the runtime's own folder where nothing is set: an empty part would be the current folder (ld.so(8))
-        lines.append('export LD_LIBRARY_PATH=%s:"${LD_LIBRARY_PATH:-%s}"' % (_join_paths(library_path), RUNTIME_LIBRARIES))
+        lines.append(
+            'export LD_LIBRARY_PATH=%s:"${LD_LIBRARY_PATH:-%s}"'
+            % (_join_paths(library_path), RUNTIME_LIBRARIES)
+        )
     if preload:  # one may be gone with the user's binds, or need what an image lacks: no program of that would start
         there = ['test -e %s' % quote(path) for path in preload]
         if own_image is not None:  # a trial takes 15 ms
             there[:0] = [PRELOAD_TEST % (quote(own_image), _join_paths(preload))]
-        lines += ['if %s; then' % ' && '.join(there),
-                  '    export LD_PRELOAD=%s"${LD_PRELOAD:+:$LD_PRELOAD}"' % _join_paths(preload), 'fi']
+        lines += [
+            'if %s; then' % ' && '.join(there),
+            '    export LD_PRELOAD=%s"${LD_PRELOAD:+:$LD_PRELOAD}"' % _join_paths(preload),
+            'fi',
+        ]
     if program_path:  # an unpacked image may have no script that sets it
         lines.append('export PATH="${PATH:-%s}"' % ':'.join(DEFAULT_PATH))
     for folder in reversed(program_path):
-        lines.append('case ":$PATH:" in *:%s:*) ;; *) export PATH=%s:"$PATH" ;; esac' % ((quote(folder),) * 2))
+        lines.append(
+            'case ":$PATH:" in *:%s:*) ;; *) export PATH=%s:"$PATH" ;; esac'
+            % ((quote(folder),) * 2)
+        )
     if unset:
         lines.append('unset ' + ' '.join(unset))
     return HEAD + '\n'.join(lines) + '\n' if lines else ''

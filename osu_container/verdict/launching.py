@@ -2,6 +2,7 @@
 How the ranks of a site's jobs are started, and what a rank is told, from data/launchers.py. Reads no file but that
 of a batch system with the nodes of its job.
 """
+
 import re
 
 from osu_container.data.launchers import BATCH_SYSTEMS, DEFAULT_LAUNCHER, LAUNCHERS
@@ -12,8 +13,10 @@ def select_launcher(site):
     """Return the name (str) of the launcher of site (dict). Raises SettingsError if it is unknown."""
     name = site['launcher']['value'] if 'launcher' in site else DEFAULT_LAUNCHER
     if name not in LAUNCHERS:
-        raise SettingsError("site '%s' names the launcher '%s'; known ones: %s. Describe it by an entry in "
-                            "osu_container/data/launchers.py" % (site['name'], name, format_names(LAUNCHERS)))
+        raise SettingsError(
+            "site '%s' names the launcher '%s'; known ones: %s. Describe it by an entry in "
+            "osu_container/data/launchers.py" % (site['name'], name, format_names(LAUNCHERS))
+        )
     return name
 
 
@@ -22,7 +25,9 @@ def select_launcher_command(site):
     return LAUNCHERS[select_launcher(site)]['command']
 
 
-def build_launch_command(name, nodes, ranks, *, folder=None, step_options=(), per_node=True, unbound=False, kind=None):
+def build_launch_command(
+    name, nodes, ranks, *, folder=None, step_options=(), per_node=True, unbound=False, kind=None
+):
     """
     Return the command (list of str) by which a launcher starts ranks, without the program.
 
@@ -38,7 +43,12 @@ def build_launch_command(name, nodes, ranks, *, folder=None, step_options=(), pe
     words += launcher['per_node'] if per_node or not launcher['nodes'] else []
     words += launcher['unbound'] if unbound else []
     values = {'nodes': nodes, 'ranks': ranks, 'per_node': ranks // nodes, 'folder': folder}
-    return launcher['command'].split() + [word.format(**values) for word in words] + list_pmi_options(name, kind) + list(step_options)
+    return (
+        launcher['command'].split()
+        + [word.format(**values) for word in words]
+        + list_pmi_options(name, kind)
+        + list(step_options)
+    )
 
 
 def list_pmi_options(name, kind, always=False):
@@ -66,7 +76,9 @@ def resolve_pmi_protocol(name, kind):
 
 def format_pmi(name, kind):
     """Return how people say which PMI the ranks have (str): 'srun --mpi=pmi2'."""
-    return ' '.join([LAUNCHERS[name]['command']] + (list_pmi_options(name, kind, True) or ['(%s)' % kind]))
+    return ' '.join(
+        [LAUNCHERS[name]['command']] + (list_pmi_options(name, kind, True) or ['(%s)' % kind])
+    )
 
 
 def format_site_pmi(site, kind):
@@ -76,7 +88,9 @@ def format_site_pmi(site, kind):
 
 def list_local_size_variables():
     """Return the variables (list of str) by which launchers other than srun tell how many ranks a node has."""
-    return [launcher['local_size'] for name, launcher in LAUNCHERS.items() if name != DEFAULT_LAUNCHER]
+    return [
+        launcher['local_size'] for name, launcher in LAUNCHERS.items() if name != DEFAULT_LAUNCHER
+    ]
 
 
 def select_batch_system(site):
@@ -86,8 +100,14 @@ def select_batch_system(site):
 
 def find_job(environment):
     """Return (batch system (dict), number (str)) of the job of environment (dict), (None, None) outside of one."""
-    return next(((batch, environment[batch['job']]) for batch in BATCH_SYSTEMS.values() if environment.get(batch['job'])),
-                (None, None))
+    return next(
+        (
+            (batch, environment[batch['job']])
+            for batch in BATCH_SYSTEMS.values()
+            if environment.get(batch['job'])
+        ),
+        (None, None),
+    )
 
 
 def count_job_nodes(environment):

@@ -2,10 +2,11 @@
 Over which library the MPI of a process sends between nodes: libfabric, UCX, or its own TCP; and what UCX and libibverbs
 need of the image to reach the cards of the site's network.
 """
+
 import posixpath
 import re
 
-from osu_container.image.environment import resolve_process_variable, get_exported_value
+from osu_container.image.environment import get_exported_value, resolve_process_variable
 from osu_container.image.loader import find_loaded_file
 from osu_container.verdict.site_choice import resolve_network
 from osu_container.verdict.trial import load_image_file
@@ -35,10 +36,18 @@ def resolve_variable(trial, name, ours):
     one = resolve_process_variable(trial.container.environment, name, ours.get(name))
     if one is not None:
         return one.value
-    if name in trial.container.environment.variables or ours.get(name) is not None or trial.image.is_partial:
+    if (
+        name in trial.container.environment.variables
+        or ours.get(name) is not None
+        or trial.image.is_partial
+    ):
         return ours.get(name) if name not in trial.container.environment.variables else None
     mpi = find_loaded_file(trial.process, trial.soname)
-    files = read_mca_parameters(trial.image, mpi.path) if mpi is not None and mpi.origin == 'image' else {}
+    files = (
+        read_mca_parameters(trial.image, mpi.path)
+        if mpi is not None and mpi.origin == 'image'
+        else {}
+    )
     return files.get(name, (None, ''))[0]
 
 
@@ -55,8 +64,12 @@ def read_mca_parameters(image, libmpi):
     prefix, found = posixpath.dirname(posixpath.dirname(image.resolve(libmpi) or libmpi)), {}
     folders = [prefix + '/etc', '/etc/openmpi', '/etc/pmix', '/etc']
     for name, begin in _PARAMETERS.items():
-        path = next((folder + '/' + name for folder in folders if image.exists(folder + '/' + name)), None)
-        for key, value in re.findall(r'(?m)^[ \t]*(\w+)[ \t]*=[ \t]*(\S*)', image.read_text(path) or '' if path else ''):
+        path = next(
+            (folder + '/' + name for folder in folders if image.exists(folder + '/' + name)), None
+        )
+        for key, value in re.findall(
+            r'(?m)^[ \t]*(\w+)[ \t]*=[ \t]*(\S*)', image.read_text(path) or '' if path else ''
+        ):
             found[begin + key] = value, path
     return found
 
@@ -73,7 +86,11 @@ def infer_network_layer(trial, ours, provider, uses_libfabric):
         return None
     if traits.get('family') == 'Open MPI':
         return _infer_open_mpi_layer(trial, ours, provider, uses_libfabric)
-    netmods = [device.partition(':')[2] for device in traits.get('device') or [] if device.startswith('ch4:')]
+    netmods = [
+        device.partition(':')[2]
+        for device in traits.get('device') or []
+        if device.startswith('ch4:')
+    ]
     if 'ucx' in netmods:
         wanted = resolve_variable(trial, 'MPIR_CVAR_CH4_NETMOD', ours)
         if (wanted if wanted in netmods else netmods[0]) == 'ucx':
@@ -90,7 +107,11 @@ def _infer_open_mpi_layer(trial, ours, provider, uses_libfabric):
         return {'ucx': UCX, 'cm': LIBFABRIC, 'ob1': TCP}[pml]
     if _find_ucx(trial) and not find_ucx_problem(trial):
         return UCX
-    reaches = uses_libfabric and provider and set(split_provider(provider)) <= set((trial.fabric or {}).get('providers', []))
+    reaches = (
+        uses_libfabric
+        and provider
+        and set(split_provider(provider)) <= set((trial.fabric or {}).get('providers', []))
+    )
     return LIBFABRIC if reaches and not find_driver_problem(trial, provider) else TCP
 
 
@@ -103,10 +124,16 @@ def _find_ucx(trial):
     processes = [trial.process]
     mpi = find_loaded_file(trial.process, trial.soname)
     if mpi is not None and mpi.origin == 'image' and (trial.mpi or {}).get('family') == 'Open MPI':
-        processes += [load_image_file(trial, path)
-                      for path in trial.image.find_folder_files(posixpath.dirname(mpi.path), _PML_UCX)]
-    found = (find_loaded_file(process, name) for process in processes if find_loaded_file(process, 'libucp.so.0')
-             for name in ('libucs.so.0', 'libucp.so.0'))
+        processes += [
+            load_image_file(trial, path)
+            for path in trial.image.find_folder_files(posixpath.dirname(mpi.path), _PML_UCX)
+        ]
+    found = (
+        find_loaded_file(process, name)
+        for process in processes
+        if find_loaded_file(process, 'libucp.so.0')
+        for name in ('libucs.so.0', 'libucp.so.0')
+    )
     return next((one for one in found if one is not None), None)
 
 
@@ -121,17 +148,30 @@ def find_ucx_problem(trial):
     if ucx is None:
         return "no UCX is in the process", [(trial.image.path, 'no libucp.so.0')]
     if ucx.origin == 'host':
-        return ("the host's UCX opens its transports from files beside it, which are not injected",
-                [(ucx.facts.path, 'in ' + posixpath.dirname(ucx.path))])
-    folder = get_exported_value(trial.container.environment, 'UCX_MODULE_DIR') or posixpath.dirname(ucx.path) + '/ucx'
+        return (
+            "the host's UCX opens its transports from files beside it, which are not injected",
+            [(ucx.facts.path, 'in ' + posixpath.dirname(ucx.path))],
+        )
+    folder = (
+        get_exported_value(trial.container.environment, 'UCX_MODULE_DIR')
+        or posixpath.dirname(ucx.path) + '/ucx'
+    )
     folders = [folder, posixpath.dirname(trial.image.resolve(ucx.path)) + '/ucx']
-    files = [path for one in folders for path in trial.image.find_folder_files(one, r'libuct_ib\.so(\.\d+)*')]
+    files = [
+        path
+        for one in folders
+        for path in trial.image.find_folder_files(one, r'libuct_ib\.so(\.\d+)*')
+    ]
     if not files:
-        return "its UCX has no transport for such cards", [(ucx.facts.path, 'no libuct_ib.so in ' + folder)]
+        return "its UCX has no transport for such cards", [
+            (ucx.facts.path, 'no libuct_ib.so in ' + folder)
+        ]
     lacks = [find_missing_dependency(trial, path) for path in files]
     if all(lacks):
-        return ("its UCX cannot open its transport for such cards: %s is missing" % lacks[0],
-                [('image:' + files[0], 'needs ' + lacks[0])])
+        return (
+            "its UCX cannot open its transport for such cards: %s is missing" % lacks[0],
+            [('image:' + files[0], 'needs ' + lacks[0])],
+        )
     return find_driver_problem(trial)
 
 
@@ -151,13 +191,18 @@ def find_driver_problem(trial, provider='verbs'):
     """
     if trial.image.is_partial or not set(split_provider(provider)) & set(VERBS_PROVIDERS):
         return None
-    found = set(_VERBS_PART.search(path).group(1) for path in trial.image.find_files(r'.*/lib\w+-rdmav\d+\.so'))
+    found = set(
+        _VERBS_PART.search(path).group(1)
+        for path in trial.image.find_files(r'.*/lib\w+-rdmav\d+\.so')
+    )
     wanted = list_verbs_drivers(trial)
     if found & wanted if wanted else found:
         return None
     names = ' or '.join('lib%s-rdmav*.so' % name for name in sorted(wanted)) or 'lib*-rdmav*.so'
-    return ("the image has no %s, by which libibverbs reaches the card" % names,
-            [(trial.image.path, 'rdma-core for ' + (', '.join(sorted(found)) or 'no card'))])
+    return (
+        "the image has no %s, by which libibverbs reaches the card" % names,
+        [(trial.image.path, 'rdma-core for ' + (', '.join(sorted(found)) or 'no card'))],
+    )
 
 
 def list_verbs_drivers(trial):
@@ -169,5 +214,9 @@ def list_verbs_drivers(trial):
 def may_bypass_ucx(trial, ours):
     """Return whether Open MPI, free to choose, may pass over UCX: with other cards than those of Mellanox."""
     cards = list_verbs_drivers(trial)
-    return ((trial.mpi or {}).get('family') == 'Open MPI' and resolve_variable(trial, 'OMPI_MCA_pml', ours) is None
-            and bool(cards) and not cards & set(_OPEN_MPI_PREFERS))
+    return (
+        (trial.mpi or {}).get('family') == 'Open MPI'
+        and resolve_variable(trial, 'OMPI_MCA_pml', ours) is None
+        and bool(cards)
+        and not cards & set(_OPEN_MPI_PREFERS)
+    )

@@ -5,6 +5,7 @@ A file of one's own is what `osu-container discover -o FILE` writes, and what a 
 Conditions of the data ('only'): of what a site has, and of releases.
 Python 3.6, standard library only; imports no EasyBuild.
 """
+
 import functools
 import os
 import re
@@ -16,9 +17,9 @@ from osu_container.data.sites import BASES, PUBLISHED_SITES, SITES
 from osu_container.data.sites.schema import (
     FACT,
     KEYS,
-    PLAIN_KEYS,
     OPTIONAL,
     OPTIONAL_SHAPES,
+    PLAIN_KEYS,
     SHAPES,
     TABLE_SHAPES,
     TABLES,
@@ -52,10 +53,14 @@ def _merge_bases(entry, bases, on=()):
         return dict(entry)
     name = entry['based_on']
     if not isinstance(name, str) or name not in bases:
-        raise SettingsError("based_on names %r, which is no entry; there are: %s" % (name, format_names(bases)))
+        raise SettingsError(
+            "based_on names %r, which is no entry; there are: %s" % (name, format_names(bases))
+        )
     if name in on:
-        raise SettingsError("based_on leads in a circle: %s. To end it, write 'based_on': 'plain' in one of them"
-                            % ' -> '.join(on + (name,)))
+        raise SettingsError(
+            "based_on leads in a circle: %s. To end it, write 'based_on': 'plain' in one of them"
+            % ' -> '.join(on + (name,))
+        )
     _require_shape(bases[name], dict, "the entry '%s'" % name)
     whole = _merge_bases(bases[name], bases, on + (name,))
     for key, value in entry.items():
@@ -71,13 +76,20 @@ def _merge_bases(entry, bases, on=()):
 def resolve_site(name, sites=SITES):
     """Return the whole entry (dict, with its name under 'name') of a site. Raises SettingsError if it is unknown."""
     if name not in sites and name in PUBLISHED_SITES:
-        raise SettingsError("site '%s' is a description only (%s), for `osu-container check --published`; sites: %s. "
-                            "Choose one with --try-amend=site=NAME" % (name, PUBLISHED_SITES[name]['title'], format_names(sites)))
+        raise SettingsError(
+            "site '%s' is a description only (%s), for `osu-container check --published`; sites: %s. "
+            "Choose one with --try-amend=site=NAME"
+            % (name, PUBLISHED_SITES[name]['title'], format_names(sites))
+        )
     if name not in sites:
-        raise SettingsError("unknown site '%s'; known sites: %s. Choose one with --try-amend=site=NAME"
-                            % (name, format_names(sites)))
+        raise SettingsError(
+            "unknown site '%s'; known sites: %s. Choose one with --try-amend=site=NAME"
+            % (name, format_names(sites))
+        )
     _require_shape(sites[name], dict, "site '%s'" % name)
-    whole = _merge_bases(sites[name], dict(BASES, **dict(SITES, **sites)), (name,) if name not in SITES else ())
+    whole = _merge_bases(
+        sites[name], dict(BASES, **dict(SITES, **sites)), (name,) if name not in SITES else ()
+    )
     if name not in SITES:
         _require_valid_entry(name, whole, 'based_on' in sites[name])
     return dict(whole, name=name)
@@ -89,7 +101,14 @@ def resolve_described_site(name):
 
 
 #: How a person calls what is wanted
-_WORDS = {str: 'text', int: 'a whole number', bool: 'True or False', list: 'a list', dict: 'a dict', None: 'None'}
+_WORDS = {
+    str: 'text',
+    int: 'a whole number',
+    bool: 'True or False',
+    list: 'a list',
+    dict: 'a dict',
+    None: 'None',
+}
 
 
 def format_shape(shape):
@@ -99,8 +118,10 @@ def format_shape(shape):
     if isinstance(shape, list):
         return 'a list of %s' % format_shape(shape[0]).replace('a dict', 'dicts', 1)
     if isinstance(shape, dict) and str not in shape:
-        return 'a dict with %s' % ', '.join(sorted(key for key in shape if not key.endswith('?')) or
-                                            sorted(key[:-1] for key in shape))
+        return 'a dict with %s' % ', '.join(
+            sorted(key for key in shape if not key.endswith('?'))
+            or sorted(key[:-1] for key in shape)
+        )
     return _WORDS[dict if isinstance(shape, dict) else shape]
 
 
@@ -108,8 +129,10 @@ def _require_shape(value, shape, what):
     """Raise SettingsError, with what it is (str), if value is not like shape, of schema.SHAPES."""
     if not matches_shape(value, shape):
         found = ascii(value)
-        raise SettingsError("%s is %s, wanted: %s" % (what, found if len(found) < 80 else found[:76] + ' ...',
-                                                      format_shape(shape)))
+        raise SettingsError(
+            "%s is %s, wanted: %s"
+            % (what, found if len(found) < 80 else found[:76] + ' ...', format_shape(shape))
+        )
 
 
 def _require_valid_entry(name, entry, based=False):
@@ -120,24 +143,44 @@ def _require_valid_entry(name, entry, based=False):
     """
     lacking = [key for key in KEYS if key not in entry]
     if lacking:
-        raise SettingsError("site '%s' lacks %s; %sor let `osu-container discover` write the site" % (
-            name, format_names(lacking), "give them, " if based else "write 'based_on': 'plain' for what an ordinary machine "
-                                                              "has, "))
+        raise SettingsError(
+            "site '%s' lacks %s; %sor let `osu-container discover` write the site"
+            % (
+                name,
+                format_names(lacking),
+                "give them, "
+                if based
+                else "write 'based_on': 'plain' for what an ordinary machine has, ",
+            )
+        )
     start = "site '%s': " % name
     _require_shape(entry['title'], str, start + 'title')
-    facts = [(key, entry[key], SHAPES[key]) for key in KEYS + OPTIONAL if key not in PLAIN_KEYS and key in entry]
+    facts = [
+        (key, entry[key], SHAPES[key])
+        for key in KEYS + OPTIONAL
+        if key not in PLAIN_KEYS and key in entry
+    ]
     for table in TABLES:
         _require_shape(entry[table], {str: (dict, None)}, start + table)
-        facts += [('%s.%s' % (table, key), fact, TABLE_SHAPES[table]) for key, fact in entry[table].items()
-                  if fact is not None]
+        facts += [
+            ('%s.%s' % (table, key), fact, TABLE_SHAPES[table])
+            for key, fact in entry[table].items()
+            if fact is not None
+        ]
     _require_shape(entry['variables'], [dict], start + 'variables')
-    facts += [('variables %d' % number, fact, str) for number, fact in enumerate(entry['variables'], 1)]
+    facts += [
+        ('variables %d' % number, fact, str) for number, fact in enumerate(entry['variables'], 1)
+    ]
     for key, fact, shape in facts:
         # modules tell the reasons of those of tables, and of what they set or look at
-        told = FACT if key.partition('.')[0].partition(' ')[0] in PLAIN_KEYS + ('shell',) else FACT[:1]
+        told = (
+            FACT if key.partition('.')[0].partition(' ')[0] in PLAIN_KEYS + ('shell',) else FACT[:1]
+        )
         if not isinstance(fact, dict) or any(part not in fact for part in told):
-            raise SettingsError("%s%s must be a fact (dict with 'value', 'why', 'source', 'date', 'evidence'), found %s"
-                                % (start, key, ascii(fact)[:200]))
+            raise SettingsError(
+                "%s%s must be a fact (dict with 'value', 'why', 'source', 'date', 'evidence'), found %s"
+                % (start, key, ascii(fact)[:200])
+            )
         fact.setdefault('evidence', 'untested')  # nobody said that it was tried
         for part in set(FACT[1:]) & set(fact):
             _require_shape(fact[part], str, '%s%s, %s' % (start, key, part))
@@ -148,19 +191,25 @@ def _require_valid_entry(name, entry, based=False):
     for variable in entry['variables']:
         _require_shape(variable, {'name': str}, start + 'variables')
     recognised = entry['recognised_by']['value']
-    for regex in list(recognised.get('hostnames', [])) + list(recognised.get('environment', {}).values()):
+    for regex in list(recognised.get('hostnames', [])) + list(
+        recognised.get('environment', {}).values()
+    ):
         try:
             re.compile(regex)
         except re.error as err:
-            raise SettingsError("%srecognised_by has %r, which is no regular expression: %s" % (start, regex, err))
+            raise SettingsError(
+                "%srecognised_by has %r, which is no regular expression: %s" % (start, regex, err)
+            )
 
 
 def _is_recognised(pattern, hostname, environment):
     """Return whether pattern (dict, a site's recognised_by) describes this machine; an empty one describes none."""
     hostnames, variables = pattern.get('hostnames', []), pattern.get('environment', {})
-    return bool(hostnames or variables) and (
-        not hostnames or any(re.search(regex, hostname) for regex in hostnames)) and all(
-        re.search(regex, environment.get(name, '')) for name, regex in variables.items())
+    return (
+        bool(hostnames or variables)
+        and (not hostnames or any(re.search(regex, hostname) for regex in hostnames))
+        and all(re.search(regex, environment.get(name, '')) for name, regex in variables.items())
+    )
 
 
 def _has_stack(entry, environment):
@@ -187,33 +236,59 @@ def choose_site(wanted, local_site, hostname, environment, sites=SITES):
     for entry in known_ones:
         if _has_stack(entry, environment):
             return entry
-    near = known_ones or [entry for entry, rule in rules
-                          if _is_recognised(dict(rule, environment={}), hostname, environment)]
+    near = known_ones or [
+        entry
+        for entry, rule in rules
+        if _is_recognised(dict(rule, environment={}), hostname, environment)
+    ]
     if near:
-        variables = sorted(set(variable for entry in near for variable in (
-            [] if known_ones else list(entry['recognised_by']['value'].get('environment', {})))
-                               + ([entry['stack']['value']['variable']] if 'stack' in entry else [])))
-        raise SettingsError("this machine (host name '%s') is one of %s, and its modules say which: found %s, which "
-                            "none of them has. %s. Use --try-amend=site=NAME to choose one" % (
-                                hostname, ', '.join(entry['name'] for entry in near),
-                                ', '.join('%s=%s' % (name, environment.get(name, '(not set)')) for name in variables),
-                                'That stack is not among them: ' + _DISCOVER if any(map(environment.get, variables))
-                                else 'Load the modules of its software stack first'))
-    raise SettingsError("this machine (host name '%s') is none of the known sites: %s. Choose one with "
-                        "--try-amend=site=NAME, %s, or run `make demo` to make it a workstation"
-                        % (hostname, format_names(sites), _DISCOVER))
+        variables = sorted(
+            set(
+                variable
+                for entry in near
+                for variable in (
+                    []
+                    if known_ones
+                    else list(entry['recognised_by']['value'].get('environment', {}))
+                )
+                + ([entry['stack']['value']['variable']] if 'stack' in entry else [])
+            )
+        )
+        raise SettingsError(
+            "this machine (host name '%s') is one of %s, and its modules say which: found %s, which "
+            "none of them has. %s. Use --try-amend=site=NAME to choose one"
+            % (
+                hostname,
+                ', '.join(entry['name'] for entry in near),
+                ', '.join(
+                    '%s=%s' % (name, environment.get(name, '(not set)')) for name in variables
+                ),
+                'That stack is not among them: ' + _DISCOVER
+                if any(map(environment.get, variables))
+                else 'Load the modules of its software stack first',
+            )
+        )
+    raise SettingsError(
+        "this machine (host name '%s') is none of the known sites: %s. Choose one with "
+        "--try-amend=site=NAME, %s, or run `make demo` to make it a workstation"
+        % (hostname, format_names(sites), _DISCOVER)
+    )
 
 
 def override_facts(site, facts):
     """Return site (dict) with facts (dict key -> fact) of a local file in place of its own. Raises SettingsError."""
     unknown = set(facts) - set(site) - set(OPTIONAL)
     if unknown:
-        raise SettingsError("the local file overrides %s, which site '%s' does not have; it has: %s"
-                            % (format_names(unknown), site['name'], format_names(site)))
+        raise SettingsError(
+            "the local file overrides %s, which site '%s' does not have; it has: %s"
+            % (format_names(unknown), site['name'], format_names(site))
+        )
     for key, fact in facts.items():
         if isinstance(site.get(key, {}), dict) and not isinstance(fact, dict):
-            raise SettingsError("the local file overrides %s by %r; wanted: a fact (dict with 'value', 'why', "
-                                "'source', 'date', 'evidence')" % (key, fact))
+            raise SettingsError(
+                "the local file overrides %s by %r; wanted: a fact (dict with 'value', 'why', "
+                "'source', 'date', 'evidence')" % (key, fact)
+            )
     whole = _merge_bases(dict(facts, based_on='site'), {'site': site})
     if facts:
         _require_valid_entry(site['name'], whole)
@@ -230,8 +305,15 @@ def resolve_local_site(wanted, local, hostname, environ):
     Raises SettingsError if the site is unknown, or this machine is none of the known ones.
     """
     given = dict((name, getattr(local, name, default)) for name, default in NAMES.items())
-    for name, shape in (('SITE', (str, None)), ('SITES', {str: object}), ('ROOT', str), ('OVERRIDES', {str: object})):
-        _require_shape(given[name], shape, '%s of %s' % (name, getattr(local, 'path', 'the local file')))
+    for name, shape in (
+        ('SITE', (str, None)),
+        ('SITES', {str: object}),
+        ('ROOT', str),
+        ('OVERRIDES', {str: object}),
+    ):
+        _require_shape(
+            given[name], shape, '%s of %s' % (name, getattr(local, 'path', 'the local file'))
+        )
     site = choose_site(wanted, given['SITE'], hostname, environ, dict(SITES, **given['SITES']))
     if given['SITE'] not in (None, site['name']):
         return site, ''
@@ -262,22 +344,39 @@ class SiteFile(object):
             raise SettingsError(problem)
         try:
             text, self.definitions = read_plain_file(self.path, 'text'), {}
-            exec(compile(text, self.path, 'exec'), self.definitions)  # a file of the user, as a local file is
+            exec(
+                compile(text, self.path, 'exec'), self.definitions
+            )  # a file of the user, as a local file is
         except (IOError, OSError, ValueError) as err:
-            raise SettingsError("the site file %s cannot be read: %s. `osu-container discover -o FILE` writes one"
-                                % (self.path, getattr(err, 'strerror', None) or err))
+            raise SettingsError(
+                "the site file %s cannot be read: %s. `osu-container discover -o FILE` writes one"
+                % (self.path, getattr(err, 'strerror', None) or err)
+            )
         except KeyboardInterrupt:
             raise
         except BaseException as err:  # whatever the user's Python raises, SyntaxError among it
-            if isinstance(err, SystemExit) and hasattr(err, 'name'):  # streams.Ended: a signal ends this program
+            if isinstance(err, SystemExit) and hasattr(
+                err, 'name'
+            ):  # streams.Ended: a signal ends this program
                 raise
-            raise SettingsError("the site file %s is not valid Python: %s: %s. Correct it, or write it anew by "
-                                "osu-container discover -o FILE --force" % (self.path, type(err).__name__, _format_exception(err)))
+            raise SettingsError(
+                "the site file %s is not valid Python: %s: %s. Correct it, or write it anew by "
+                "osu-container discover -o FILE --force"
+                % (self.path, type(err).__name__, _format_exception(err))
+            )
         for name, default in NAMES.items():
             setattr(self, name, self.definitions.get(name, default))
-        if not isinstance(self.SITES, dict) or names_site and not self.SITE and len(self.SITES) != 1:
-            raise SettingsError("the site file %s names no site: it needs SITE = 'NAME' and SITES = {'NAME': {...}}, "
-                                "found %s" % (self.path, format_names(set(self.definitions) & set(NAMES)) or 'neither'))
+        if (
+            not isinstance(self.SITES, dict)
+            or names_site
+            and not self.SITE
+            and len(self.SITES) != 1
+        ):
+            raise SettingsError(
+                "the site file %s names no site: it needs SITE = 'NAME' and SITES = {'NAME': {...}}, "
+                "found %s"
+                % (self.path, format_names(set(self.definitions) & set(NAMES)) or 'neither')
+            )
         if names_site:
             self.SITE = self.SITE or list(self.SITES)[0]
 
@@ -302,15 +401,23 @@ def resolve_network(site):
     named = site.get('network', {}).get('value') or {}
     kind = named.get('kind') or ('Slingshot' if site['provider']['value'] == 'cxi' else 'Ethernet')
     if kind not in NETWORKS:
-        raise SettingsError("site '%s' has a network of the kind %r; known: %s" % (site['name'], kind, format_names(NETWORKS)))
+        raise SettingsError(
+            "site '%s' has a network of the kind %r; known: %s"
+            % (site['name'], kind, format_names(NETWORKS))
+        )
     return kind, NETWORKS[kind], named.get('drivers', [])
 
 
 def collect_site_conditions(site):
     """Return {word: bool} of the conditions of 'only' that a site (dict) decides."""
     gpu, network = site['gpu']['value'] or '', resolve_network(site)[1]
-    return {'gpu': bool(gpu), 'rocm': gpu.startswith('gfx'), 'cuda': gpu.startswith('sm_'),
-            'cxi': site['provider']['value'] == 'cxi', 'ucx': bool(network['ucx']['value'] and network['drivers'])}
+    return {
+        'gpu': bool(gpu),
+        'rocm': gpu.startswith('gfx'),
+        'cuda': gpu.startswith('sm_'),
+        'cxi': site['provider']['value'] == 'cxi',
+        'ucx': bool(network['ucx']['value'] and network['drivers']),
+    }
 
 
 _COMPARE = {'>=': lambda a, b: a >= b, '<': lambda a, b: a < b}
@@ -321,7 +428,11 @@ def _parse_condition(condition):
     """Return (whether it begins with 'no', the rest (str), (name, sign, release) or None) of a condition (str)."""
     negative, word = re.match(r'(no )?(.*)$', condition).groups()
     compared = re.match(r'(mpich|libfabric) (>=|<) ([\d.]+)$', word)
-    return bool(negative), word, compared and compared.groups()[:2] + (parse_release(compared.group(3)),)
+    return (
+        bool(negative),
+        word,
+        compared and compared.groups()[:2] + (parse_release(compared.group(3)),),
+    )
 
 
 def _is_condition_met(condition, known_facts):
@@ -336,10 +447,16 @@ def _is_condition_met(condition, known_facts):
         name, sign, limit = compared
         return (bool(known_facts[name]) and _COMPARE[sign](known_facts[name], limit)) != negative
     if word not in known_facts:
-        raise SettingsError("unknown condition '%s'; known: %s" % (condition, format_names(known_facts)))
+        raise SettingsError(
+            "unknown condition '%s'; known: %s" % (condition, format_names(known_facts))
+        )
     return known_facts[word] != negative
 
 
 def select_applicable(entries, known_facts):
     """Return those of entries (list of dict) whose conditions hold."""
-    return [entry for entry in entries if all(_is_condition_met(condition, known_facts) for condition in entry.get('only', []))]
+    return [
+        entry
+        for entry in entries
+        if all(_is_condition_met(condition, known_facts) for condition in entry.get('only', []))
+    ]

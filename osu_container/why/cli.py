@@ -1,4 +1,5 @@
 """osu-container why: names cause and remedy of the messages in a job's output (see ../why/__init__.py)."""
+
 import json
 import os
 import sys
@@ -16,19 +17,32 @@ MAY_BE = "It may also be that %s. To tell: %s"
 
 def add_arguments(parser):
     """Add the arguments of `osu-container why`."""
-    parser.add_argument('log', nargs='*', default=['-'], metavar='LOG',
-                        help="files with the output of jobs, or - for what is piped in (default)")
+    parser.add_argument(
+        'log',
+        nargs='*',
+        default=['-'],
+        metavar='LOG',
+        help="files with the output of jobs, or - for what is piped in (default)",
+    )
     parser.add_argument('--json', action='store_true', help="machine-readable output")
-    parser.set_defaults(function=main, prog='osu-container why', errors=(OSError,),
-                        after_interrupt='nothing was changed')
+    parser.set_defaults(
+        function=main,
+        prog='osu-container why',
+        errors=(OSError,),
+        after_interrupt='nothing was changed',
+    )
 
 
 def _search_log(name):
     """Return the Search of a file or, for '-', of what is piped in. Raises OSError, ValueError."""
     if name != '-':
-        with (open_plain_file(name) if os.path.isfile(name) else open(name, 'rb')) as handle:
-            if os.fstat(handle.fileno()).st_rdev and not handle.isatty():  # pipes and plain files have none
-                raise ValueError("it is a device, which may have no end. Name the file with a job's output")
+        with open_plain_file(name) if os.path.isfile(name) else open(name, 'rb') as handle:
+            if (
+                os.fstat(handle.fileno()).st_rdev and not handle.isatty()
+            ):  # pipes and plain files have none
+                raise ValueError(
+                    "it is a device, which may have no end. Name the file with a job's output"
+                )
             return search_file(handle)
     if sys.stdin.isatty():
         sys.stderr.write("osu-container why: paste the output, then type Ctrl-D\n")
@@ -48,17 +62,21 @@ def _format_field(words, title):
 
 def _format_advice(each):
     """Return the lines (str) with cause, remedy, what else it may be, and source of a message (dict)."""
-    return '\n'.join(_format_field(words, title) for title, words in
-                     [('cause', each['cause']), ('remedy', each['remedy'])]
-                     + [('or', MAY_BE % (also['cause'], also['command'])) for also in each['also']]
-                     + [('source', each['source'])])
+    return '\n'.join(
+        _format_field(words, title)
+        for title, words in [('cause', each['cause']), ('remedy', each['remedy'])]
+        + [('or', MAY_BE % (also['cause'], also['command'])) for also in each['also']]
+        + [('source', each['source'])]
+    )
 
 
 def _format_place(each, several):
     """Return where a message stands (str): its line, and the file where there are several."""
     more = ' (and %d more)' % (each['times'] - 1) if each.get('times', 1) > 1 else ''
-    return make_printable('%sline %d%s%s' % ('%s ' % each['file'] if several else '', each['number'], each.get('part', ''),
-                                        more))
+    return make_printable(
+        '%sline %d%s%s'
+        % ('%s ' % each['file'] if several else '', each['number'], each.get('part', ''), more)
+    )
 
 
 def _print_messages(found, several):
@@ -69,19 +87,32 @@ def _print_messages(found, several):
     for group in groups.values():
         places = [_format_place(each, several) for each in group]
         more = ['and %d more' % (len(places) - SHOWN_PLACES)] if len(places) > SHOWN_PLACES else []
-        _print_text('%s, %s\n    %s\n%s' % (group[0]['name'], '; '.join(places[:SHOWN_PLACES] + more), group[0]['line'],
-                                     _format_advice(group[0])))
+        _print_text(
+            '%s, %s\n    %s\n%s'
+            % (
+                group[0]['name'],
+                '; '.join(places[:SHOWN_PLACES] + more),
+                group[0]['line'],
+                _format_advice(group[0]),
+            )
+        )
 
 
 def _print_clues(clues, several):
     """Print the lines that look like an error and whose cause is not known (list of dict, with file)."""
     if clues:
-        _print_text("\nNo cause is known for what looks like an error here; the first one is mostly nearest to it:")
+        _print_text(
+            "\nNo cause is known for what looks like an error here; the first one is mostly nearest to it:"
+        )
     last = None
     for each in clues[:SHOWN_CLUES]:
-        said = 'said by %s' % each['program'] + ("; to let it say more: %s" % each['more'] if each['more'] else '')
-        _print_text('\n    '.join([_format_place(each, several), each['line']] + each['says'])
-             + ('\n' + _format_field(said, 'clue') if each['program'] not in ('', last) else ''))
+        said = 'said by %s' % each['program'] + (
+            "; to let it say more: %s" % each['more'] if each['more'] else ''
+        )
+        _print_text(
+            '\n    '.join([_format_place(each, several), each['line']] + each['says'])
+            + ('\n' + _format_field(said, 'clue') if each['program'] not in ('', last) else '')
+        )
         last = each['program']
 
 
@@ -91,9 +122,14 @@ def _summarize_search(name, search, several):
     if not search.has_text:
         said.append("The text is empty: there is nothing to explain.")
     elif not search.list_messages():
-        said.append("None of the %d messages that are known here is in these %d lines. Keep the text and send it "
-                    "(docs/support.md, Send a report)." % (len(MESSAGES), search.line_count))
-    return [('%s: ' % make_printable(name) if several else '') + each for each in said + search.list_skipped_parts()]
+        said.append(
+            "None of the %d messages that are known here is in these %d lines. Keep the text and send it "
+            "(docs/support.md, Send a report)." % (len(MESSAGES), search.line_count)
+        )
+    return [
+        ('%s: ' % make_printable(name) if several else '') + each
+        for each in said + search.list_skipped_parts()
+    ]
 
 
 def main(options):
@@ -106,15 +142,22 @@ def main(options):
             failed = True
             sys.stdout.flush()
             words = getattr(err, 'strerror', None)
-            sys.stderr.write("osu-container why: error: %s: %s\n" % (
-                make_printable(name), words + ". Name the file with a job's output" if words else err))
+            sys.stderr.write(
+                "osu-container why: error: %s: %s\n"
+                % (
+                    make_printable(name),
+                    words + ". Name the file with a job's output" if words else err,
+                )
+            )
             continue
         found += [dict(each, file=name) for each in search.list_messages()]
         clues += [dict(each, file=name) for each in search.list_clues()]
         said += _summarize_search(name, search, several)
     if options.json:
         sys.stderr.write(''.join(each + '\n' for each in said))
-        _print_text(json.dumps(found + [dict(each, name=None, cause=None) for each in clues], indent=1))
+        _print_text(
+            json.dumps(found + [dict(each, name=None, cause=None) for each in clues], indent=1)
+        )
     else:
         for each in said:
             _print_text(each)

@@ -2,6 +2,7 @@
 What `osu-container why` shows where it knows no cause: the first lines that look like an error, which program says
 each, and how to let that program say more. They are clues, no causes, and it says so.
 """
+
 import re
 
 #: weight of a line (see weigh_line()) -> how many of it are kept; letters of a line that are looked at
@@ -11,87 +12,265 @@ MAX_TRIES = 50
 _SMALL = {ord(letter): letter.lower() for letter in 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'}
 
 #: What a line with an error has, in small letters; MILD: what one like a warning has
-ERROR_WORDS = ('error', 'fatal', 'fail', 'abort', 'cannot', "can't", 'could not', "couldn't", 'unable', 'not found',
-         'not supported', 'not permitted', 'no such', 'denied', 'refused', 'invalid', 'timed out', 'time out', 'killed',
-         'panic', 'exception', 'undefined', 'unrecognized', 'unknown', 'assert', 'not available', 'does not exist',
-         'missing', 'errno', 'not enough', 'no space', 'exceeded', 'mismatch', 'illegal', 'corrupt', 'unsupported',
-         'broken pipe', 'segmentation', 'sigsegv', 'sigkill', 'sigbus', 'violation', 'unreachable', 'must be',
-         'is not a', 'reset by', 'bad address', 'unexpected', 'no usable', 'duplicate', 'went wrong', 'lost',
-         'exhausted', 'terminate called', 'access fault', '= backtrace', 'not be able', 'were able', 'insufficient')
-WARNING_WORDS = ('warn', 'timeout', 'not set', 'ignor', 'skipp', 'retry', 'deprecated', 'disabled', 'no version', 'not be',
-        'has detected', 'has to be')
+ERROR_WORDS = (
+    'error',
+    'fatal',
+    'fail',
+    'abort',
+    'cannot',
+    "can't",
+    'could not',
+    "couldn't",
+    'unable',
+    'not found',
+    'not supported',
+    'not permitted',
+    'no such',
+    'denied',
+    'refused',
+    'invalid',
+    'timed out',
+    'time out',
+    'killed',
+    'panic',
+    'exception',
+    'undefined',
+    'unrecognized',
+    'unknown',
+    'assert',
+    'not available',
+    'does not exist',
+    'missing',
+    'errno',
+    'not enough',
+    'no space',
+    'exceeded',
+    'mismatch',
+    'illegal',
+    'corrupt',
+    'unsupported',
+    'broken pipe',
+    'segmentation',
+    'sigsegv',
+    'sigkill',
+    'sigbus',
+    'violation',
+    'unreachable',
+    'must be',
+    'is not a',
+    'reset by',
+    'bad address',
+    'unexpected',
+    'no usable',
+    'duplicate',
+    'went wrong',
+    'lost',
+    'exhausted',
+    'terminate called',
+    'access fault',
+    '= backtrace',
+    'not be able',
+    'were able',
+    'insufficient',
+)
+WARNING_WORDS = (
+    'warn',
+    'timeout',
+    'not set',
+    'ignor',
+    'skipp',
+    'retry',
+    'deprecated',
+    'disabled',
+    'no version',
+    'not be',
+    'has detected',
+    'has to be',
+)
 #: a line of a program or of where it was, of strace, of what libfabric and Apptainer tell of a good run
-_CODE = re.compile(r'\s*(?:File "|at \S+\(|raise |if |return |except |try:)|(?:(?:\[pid +\d+\]|\d+) +)?'
-                   r'(?:\w+\(|<\.\.\. ).*(?:\) += +-?\w+|<unfinished \.\.\.>)|[^<\n]{0,200}<(?:info|debug)>'
-                   r'|(?:DEBUG|VERBOSE) +\[U=|== [^\n]{1,80}\.py:\d+ (?:INFO|DEBUG) |[^\n]{0,60} NCCL INFO ')
+_CODE = re.compile(
+    r'\s*(?:File "|at \S+\(|raise |if |return |except |try:)|(?:(?:\[pid +\d+\]|\d+) +)?'
+    r'(?:\w+\(|<\.\.\. ).*(?:\) += +-?\w+|<unfinished \.\.\.>)|[^<\n]{0,200}<(?:info|debug)>'
+    r'|(?:DEBUG|VERBOSE) +\[U=|== [^\n]{1,80}\.py:\d+ (?:INFO|DEBUG) |[^\n]{0,60} NCCL INFO '
+)
 #: no error: what counts them and finds none, options and settings with such a word in their name
-_NO_ERROR = re.compile(r"\b(?:no|0|without|any)\s+(?:\w+\s+)?(?:errors?|failures?|failed|exceptions?)\b"
-                   r"|\b(?:errors?|failures|failed)\b\s*[:=]?\s*0\b|\berror[_ ](?:norm|bars?|estimate|rate)"
-                   r"|--?[\w-]*(?:error|fail|abort)[\w-]*", re.IGNORECASE)
+_NO_ERROR = re.compile(
+    r"\b(?:no|0|without|any)\s+(?:\w+\s+)?(?:errors?|failures?|failed|exceptions?)\b"
+    r"|\b(?:errors?|failures|failed)\b\s*[:=]?\s*0\b|\berror[_ ](?:norm|bars?|estimate|rate)"
+    r"|--?[\w-]*(?:error|fail|abort)[\w-]*",
+    re.IGNORECASE,
+)
 
 #: (program, expression for a line that it prints, how to let it say more, where that is from); the first that fits
 MESSAGE_PROGRAMS = [
-    ('the shell', r'^(?:\S*/)?(?:ba|z|da|k)?sh: |(?:^|[/\w]: )line \d+: |slurm_script: line \d+: ',
-     'bash -x SCRIPT shows each command before it runs', 'bash(1)'),
-    ('enroot or pyxis', r'\bpyxis: |\benroot(?:-\w+)?: ', 'export ENROOT_DEBUG=yes',
-     'github.com/NVIDIA/enroot, bin/common.h'),
-    ('the linker', r'^(?:\S*/)?(?:ld(?:\.\w+)?|collect2)(?:: |$)', 'make V=1 shows its command; -Wl,--trace its files',
-     'ld(1)'),
-    ('UCX', r'\bUCX\s+(?:ERROR|WARN|FATAL|DIAG)', 'export UCX_LOG_LEVEL=info; ucx_info -d',
-     'openucx.readthedocs.io, FAQ'),
+    (
+        'the shell',
+        r'^(?:\S*/)?(?:ba|z|da|k)?sh: |(?:^|[/\w]: )line \d+: |slurm_script: line \d+: ',
+        'bash -x SCRIPT shows each command before it runs',
+        'bash(1)',
+    ),
+    (
+        'enroot or pyxis',
+        r'\bpyxis: |\benroot(?:-\w+)?: ',
+        'export ENROOT_DEBUG=yes',
+        'github.com/NVIDIA/enroot, bin/common.h',
+    ),
+    (
+        'the linker',
+        r'^(?:\S*/)?(?:ld(?:\.\w+)?|collect2)(?:: |$)',
+        'make V=1 shows its command; -Wl,--trace its files',
+        'ld(1)',
+    ),
+    (
+        'UCX',
+        r'\bUCX\s+(?:ERROR|WARN|FATAL|DIAG)',
+        'export UCX_LOG_LEVEL=info; ucx_info -d',
+        'openucx.readthedocs.io, FAQ',
+    ),
     ('RCCL', r'\bRCCL\b', 'export NCCL_DEBUG=INFO', 'rocm.docs.amd.com, RCCL'),
-    ('NCCL', r'\bNCCL (?:WARN|ERROR)|\bnccl[A-Z]\w+Error|\bncclComm', 'export NCCL_DEBUG=INFO',
-     'docs.nvidia.com, NCCL, Environment Variables'),
-    ('libfabric', r'\blibfabric:\w|^fi_[a-z]\w+|^libcxi: |\bcxip_\w+\(', 'export FI_LOG_LEVEL=warn; fi_info',
-     'libfabric, fabric(7)'),
-    ('Cray MPICH', r'\bMPICH ERROR \[|\bPE_?\d* ?MPICH|\bMPIDI_CRAY|_cray_', 'export MPICH_ENV_DISPLAY=1 '
-     'MPICH_OFI_VERBOSE=1', 'Cray MPICH, intro_mpi(3)'),
-    ('Intel MPI', r'MPI startup\(\)', 'export I_MPI_DEBUG=10', 'Intel MPI Library, Developer Reference'),
-    ('Hydra, the mpiexec of MPICH', r'\[(?:mpiexec|proxy)[@:]|\bHYD[TU_]\w+ \(|^= {3}|^YOUR APPLICATION TERM',
-     'mpiexec -verbose', 'MPICH, mpiexec -help'),
-    ('MPICH', r'\bAbort\(-?\d+\)|\b(?:MPIDI|MPIDU|MPIR)_\w+|\b(?:MPID|PMPI|internal)_\w+\(\d+\)'
-              r'|Fatal error in (?:P?MPI|internal)_|^Assertion failed in file \S+ at line \d+|^internal ABORT',
-     'export MPIR_CVAR_DEBUG_SUMMARY=1', 'MPICH, README.envvar'),
-    ('PMIx', r'\bPMIX[ _]ERROR|^PMIx ', 'export PMIX_MCA_ptl_base_verbose=10; srun --mpi=list', 'OpenPMIx, pmix_info'),
-    ('Open MPI', r'^\*\*\* |^(?:WARNING: )?Open (?:MPI|RTE) |^(?:mpirun|prterun|orted|prted)\b'
-                 r'|^(?:\[[^\]]+\] ?){1,2}(?:\w+: )?(?:mca|opal|ompi|orte|prte|btl|pml|mtl|plm|OPAL|ORTE|PRTE)\b'
-                 r'|\b(?:ORTE|PRTE|OPAL|OMPI)_?[ _]?ERROR|\b(?:pml|btl|mtl|osc|coll)_\w+\.c:\d',
-     'mpirun --mca pml_base_verbose 10 --mca btl_base_verbose 30; of libfabric below it: FI_LOG_LEVEL=warn',
-     'docs.open-mpi.org, MCA'),
-    ('Slurm', r'^(?:\w+: )?(?:srun|sbatch|salloc|slurmstepd|slurmd|scancel|sacct|squeue|slurm_load\w+)\b[^:]{0,60}:',
-     'srun -vv; sacct -j JOB -o State,ExitCode,MaxRSS; scontrol show job JOB', 'srun(1), sacct(1)'),
-    ('Apptainer or Singularity', r'^(?:FATAL|ERROR|ABORT|WARNING)(?:: {3}| {1,3}: | {3}\[U=)\S|^apptainer: ',
-     'apptainer --debug exec ...; APPTAINER_DEBUG=1 with a command of the module', 'Apptainer 1.4.5, tried here'),
-    ('podman or Docker', r'^(?:podman|docker|crun|runc|conmon)\b|OCI runtime|Error response from daemon',
-     'podman --log-level=debug run ...', 'podman(1)'),
-    ('the kernel', r'\bNVRM: |\bOut of memory: Kill|\bkernel: |\boom_kill|^\[ *\d+\.\d{6}\] (?!\[)',
-     'dmesg -T on the node, if you may; else ask its staff', 'dmesg(1)'),
-    ('the driver or runtime of NVIDIA', r'^nvidia-[\w-]+|\bNVIDIA-SMI\b|\bcuda[A-Z]\w+|\bCUDA(?:_ERROR_| (?i:error'
-     r'|driver|failure|runtime))|\bNVML\b|\bcu[A-Z]\w+\(',
-     'nvidia-smi on the node and in the container; export CUDA_LAUNCH_BLOCKING=1', 'docs.nvidia.com, CUDA'),
-    ('the runtime of ROCm', r'\bhip[A-Z]\w*|\bHIP (?i:error|runtime)|\bHSA_STATUS_\w+|Memory access fault by GPU',
-     'rocminfo on the node and in the container; export AMD_LOG_LEVEL=3', 'rocm.docs.amd.com, HIP, Logging'),
-    ('the loader of libraries', r'loading shared librar|cannot open shared object|symbol lookup|: undefined symbol'
-     r'|\bld\.so\b|version `\S+. not found', 'LD_DEBUG=libs PROGRAM 2>&1 | less', 'ld.so(8)'),
-    ('Lmod', r'\bLmod\b|\bmodule\(s\)', 'module -D load NAME; module spider NAME', 'lmod.readthedocs.io'),
-    ('EasyBuild', r'^== |^eb: |\bbuild_log\.py\b|\bEasyBuild\b', 'less $(eb --last-log)', 'docs.easybuild.io'),
-    ('Python', r'^(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Exit|Interrupt)\b|^Traceback',
-     'the last line of the traceback is the error, the lines above it say where', 'docs.python.org, traceback'),
-    ("the program's C++", r'^terminate called|^\s*what\(\): ', 'gdb -batch -ex run -ex bt --args PROGRAM', 'gdb(1)'),
+    (
+        'NCCL',
+        r'\bNCCL (?:WARN|ERROR)|\bnccl[A-Z]\w+Error|\bncclComm',
+        'export NCCL_DEBUG=INFO',
+        'docs.nvidia.com, NCCL, Environment Variables',
+    ),
+    (
+        'libfabric',
+        r'\blibfabric:\w|^fi_[a-z]\w+|^libcxi: |\bcxip_\w+\(',
+        'export FI_LOG_LEVEL=warn; fi_info',
+        'libfabric, fabric(7)',
+    ),
+    (
+        'Cray MPICH',
+        r'\bMPICH ERROR \[|\bPE_?\d* ?MPICH|\bMPIDI_CRAY|_cray_',
+        'export MPICH_ENV_DISPLAY=1 MPICH_OFI_VERBOSE=1',
+        'Cray MPICH, intro_mpi(3)',
+    ),
+    (
+        'Intel MPI',
+        r'MPI startup\(\)',
+        'export I_MPI_DEBUG=10',
+        'Intel MPI Library, Developer Reference',
+    ),
+    (
+        'Hydra, the mpiexec of MPICH',
+        r'\[(?:mpiexec|proxy)[@:]|\bHYD[TU_]\w+ \(|^= {3}|^YOUR APPLICATION TERM',
+        'mpiexec -verbose',
+        'MPICH, mpiexec -help',
+    ),
+    (
+        'MPICH',
+        r'\bAbort\(-?\d+\)|\b(?:MPIDI|MPIDU|MPIR)_\w+|\b(?:MPID|PMPI|internal)_\w+\(\d+\)'
+        r'|Fatal error in (?:P?MPI|internal)_|^Assertion failed in file \S+ at line \d+|^internal ABORT',
+        'export MPIR_CVAR_DEBUG_SUMMARY=1',
+        'MPICH, README.envvar',
+    ),
+    (
+        'PMIx',
+        r'\bPMIX[ _]ERROR|^PMIx ',
+        'export PMIX_MCA_ptl_base_verbose=10; srun --mpi=list',
+        'OpenPMIx, pmix_info',
+    ),
+    (
+        'Open MPI',
+        r'^\*\*\* |^(?:WARNING: )?Open (?:MPI|RTE) |^(?:mpirun|prterun|orted|prted)\b'
+        r'|^(?:\[[^\]]+\] ?){1,2}(?:\w+: )?(?:mca|opal|ompi|orte|prte|btl|pml|mtl|plm|OPAL|ORTE|PRTE)\b'
+        r'|\b(?:ORTE|PRTE|OPAL|OMPI)_?[ _]?ERROR|\b(?:pml|btl|mtl|osc|coll)_\w+\.c:\d',
+        'mpirun --mca pml_base_verbose 10 --mca btl_base_verbose 30; of libfabric below it: FI_LOG_LEVEL=warn',
+        'docs.open-mpi.org, MCA',
+    ),
+    (
+        'Slurm',
+        r'^(?:\w+: )?(?:srun|sbatch|salloc|slurmstepd|slurmd|scancel|sacct|squeue|slurm_load\w+)\b[^:]{0,60}:',
+        'srun -vv; sacct -j JOB -o State,ExitCode,MaxRSS; scontrol show job JOB',
+        'srun(1), sacct(1)',
+    ),
+    (
+        'Apptainer or Singularity',
+        r'^(?:FATAL|ERROR|ABORT|WARNING)(?:: {3}| {1,3}: | {3}\[U=)\S|^apptainer: ',
+        'apptainer --debug exec ...; APPTAINER_DEBUG=1 with a command of the module',
+        'Apptainer 1.4.5, tried here',
+    ),
+    (
+        'podman or Docker',
+        r'^(?:podman|docker|crun|runc|conmon)\b|OCI runtime|Error response from daemon',
+        'podman --log-level=debug run ...',
+        'podman(1)',
+    ),
+    (
+        'the kernel',
+        r'\bNVRM: |\bOut of memory: Kill|\bkernel: |\boom_kill|^\[ *\d+\.\d{6}\] (?!\[)',
+        'dmesg -T on the node, if you may; else ask its staff',
+        'dmesg(1)',
+    ),
+    (
+        'the driver or runtime of NVIDIA',
+        r'^nvidia-[\w-]+|\bNVIDIA-SMI\b|\bcuda[A-Z]\w+|\bCUDA(?:_ERROR_| (?i:error'
+        r'|driver|failure|runtime))|\bNVML\b|\bcu[A-Z]\w+\(',
+        'nvidia-smi on the node and in the container; export CUDA_LAUNCH_BLOCKING=1',
+        'docs.nvidia.com, CUDA',
+    ),
+    (
+        'the runtime of ROCm',
+        r'\bhip[A-Z]\w*|\bHIP (?i:error|runtime)|\bHSA_STATUS_\w+|Memory access fault by GPU',
+        'rocminfo on the node and in the container; export AMD_LOG_LEVEL=3',
+        'rocm.docs.amd.com, HIP, Logging',
+    ),
+    (
+        'the loader of libraries',
+        r'loading shared librar|cannot open shared object|symbol lookup|: undefined symbol'
+        r'|\bld\.so\b|version `\S+. not found',
+        'LD_DEBUG=libs PROGRAM 2>&1 | less',
+        'ld.so(8)',
+    ),
+    (
+        'Lmod',
+        r'\bLmod\b|\bmodule\(s\)',
+        'module -D load NAME; module spider NAME',
+        'lmod.readthedocs.io',
+    ),
+    (
+        'EasyBuild',
+        r'^== |^eb: |\bbuild_log\.py\b|\bEasyBuild\b',
+        'less $(eb --last-log)',
+        'docs.easybuild.io',
+    ),
+    (
+        'Python',
+        r'^(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Exit|Interrupt)\b|^Traceback',
+        'the last line of the traceback is the error, the lines above it say where',
+        'docs.python.org, traceback',
+    ),
+    (
+        "the program's C++",
+        r'^terminate called|^\s*what\(\): ',
+        'gdb -batch -ex run -ex bt --args PROGRAM',
+        'gdb(1)',
+    ),
 ]
-_MESSAGE_PROGRAMS = [(name, re.compile(expression), more) for name, expression, more, _ in MESSAGE_PROGRAMS]
+_MESSAGE_PROGRAMS = [
+    (name, re.compile(expression), more) for name, expression, more, _ in MESSAGE_PROGRAMS
+]
 #: what srun, mpirun and nodes put in front of a line; any other program that names itself there
 _LABEL = re.compile(r'^\s*(?:(?:\d+|[a-z]+[\w-]*\d[\w.-]*): +|\[\d+,\d+\]<\w+>: ?)?')
-_OTHER_PROGRAM = re.compile(r'(?!error|fatal|warning|info|note|open|m\w*map|fork|bind|connect|read|write|socket|mount|exec'
-                    r'|posix_|shm|sem|ibv_|rdma_|inotify|io_|get|set)([a-z][\w+-]{1,24})(?:\[\d+\])?: +\S')
+_OTHER_PROGRAM = re.compile(
+    r'(?!error|fatal|warning|info|note|open|m\w*map|fork|bind|connect|read|write|socket|mount|exec'
+    r'|posix_|shm|sem|ibv_|rdma_|inotify|io_|get|set)([a-z][\w+-]{1,24})(?:\[\d+\])?: +\S'
+)
 #: behind an error: what it says of itself or proposes; a frame of a stack, and those of what only tells of the crash
-_EXPLANATION = re.compile(r'\s*what\(\): |\s*(?:Location|Error|Reason|Cause|Node|Path|File|Component|System call)\s*: '
-                   r'|.*\b(?:[Tt]ry|[Hh]int|[Pp]lease|[Cc]onsider|[Rr]ecommend\w*|[Ss]uggest\w*|make sure'
-                   r'|[Yy]ou (?:can|should|need)|workarounds?|to fix)\b'
-                   r'|\s*\d\) \S')
-_FRAME = re.compile(r'\[?\s*\d+\]?\s+(?:0x[0-9a-f]{8,} (?P<call>\w+)\(\)|(?:/\S*/(?=\S+\()|(?=\S+\.so\S*\())'
-                    r'(?P<library>[\w.+-]+)\((?P<function>[\w.@:~]*)\+?[^)]*\))')
-_HANDLER = re.compile(r'libucs|ucs_|linux-vdso|libc\.so|libc-2|libpthread|sig|kill|libopen-pal|libasan|_handler')
+_EXPLANATION = re.compile(
+    r'\s*what\(\): |\s*(?:Location|Error|Reason|Cause|Node|Path|File|Component|System call)\s*: '
+    r'|.*\b(?:[Tt]ry|[Hh]int|[Pp]lease|[Cc]onsider|[Rr]ecommend\w*|[Ss]uggest\w*|make sure'
+    r'|[Yy]ou (?:can|should|need)|workarounds?|to fix)\b'
+    r'|\s*\d\) \S'
+)
+_FRAME = re.compile(
+    r'\[?\s*\d+\]?\s+(?:0x[0-9a-f]{8,} (?P<call>\w+)\(\)|(?:/\S*/(?=\S+\()|(?=\S+\.so\S*\())'
+    r'(?P<library>[\w.+-]+)\((?P<function>[\w.@:~]*)\+?[^)]*\))'
+)
+_HANDLER = re.compile(
+    r'libucs|ucs_|linux-vdso|libc\.so|libc-2|libpthread|sig|kill|libopen-pal|libasan|_handler'
+)
 
 
 #: what differs between lines that say the same: numbers, addresses, the rank or node in front
@@ -125,7 +304,10 @@ def extract_explanations(lines):
         frame = _FRAME.match(line.lstrip())
         where = ', '.join(each for each in frame.groups() if each) if frame else ''
         if where and not _HANDLER.search(where.split(',')[0]) and not frames:
-            frames.append("the crash is in %s: the first frame of the stack that does not only tell of it" % where)
+            frames.append(
+                "the crash is in %s: the first frame of the stack that does not only tell of it"
+                % where
+            )
         elif not frame and len(says) < 3 and _EXPLANATION.match(line):
             says.append(line.strip())
     return says + frames
@@ -149,13 +331,17 @@ class Clues(object):
         small = words.lower()
         for begin in sorted(self._find_line_starts(text, small)):
             end = text.find('\n', begin)
-            line = text[begin:end if end >= 0 else None]
+            line = text[begin : end if end >= 0 else None]
             weight = weigh_line(line)
             if not weight or len(self.lines[weight]) >= KEPT_PER_WEIGHT[weight]:
                 continue
             alike = _VARIES.sub('', line[:MAX_LETTERS]).strip()
             if alike not in self.seen:
-                behind = text[begin + len(line) + 1:begin + len(line) + 4000].split('\n')[:12] if weight == 2 else []
+                behind = (
+                    text[begin + len(line) + 1 : begin + len(line) + 4000].split('\n')[:12]
+                    if weight == 2
+                    else []
+                )
                 says = extract_explanations(behind)
                 self.seen.update([alike] + [_VARIES.sub('', each).strip() for each in says])
                 self.lines[weight].append((ended + text.count('\n', 0, begin) + 1, line, says))
@@ -166,8 +352,12 @@ class Clues(object):
         if len(lower) != len(text):  # a few letters are two in small
             lower = text.translate(_SMALL)
         found = set()
-        for word in [word for weight, group in ((2, ERROR_WORDS), (1, WARNING_WORDS)) for word in group
-                     if len(self.lines[weight]) < KEPT_PER_WEIGHT[weight] and word.split()[-1] in small]:
+        for word in [
+            word
+            for weight, group in ((2, ERROR_WORDS), (1, WARNING_WORDS))
+            for word in group
+            if len(self.lines[weight]) < KEPT_PER_WEIGHT[weight] and word.split()[-1] in small
+        ]:
             place, tried = lower.find(word), 0
             while place >= 0 and tried < MAX_TRIES:
                 found.add(lower.rfind('\n', 0, place) + 1)

@@ -1,4 +1,5 @@
 """Looks for the messages of the folder messages in the output of a job, in one reading, whatever its length."""
+
 import os
 import re
 
@@ -10,11 +11,15 @@ from osu_container.why.messages import MESSAGES
 #: where a cause or remedy shows what a group found, or says one thing for NVIDIA and another for AMD
 GROUP = re.compile(r'\{([^{}\n]*)\}')
 #: what shows whose GPU or library a text is about
-AMD, NVIDIA = re.compile(r'RCCL|librccl|ROC[mM]\b|\bHIP\b|\bhip[A-Z]|HSA_|/dev/kfd|amdgpu'), re.compile(
-    r'NCCL|CUDA|\bcuda|NVIDIA|nvidia|NVML')
+AMD, NVIDIA = (
+    re.compile(r'RCCL|librccl|ROC[mM]\b|\bHIP\b|\bhip[A-Z]|HSA_|/dev/kfd|amdgpu'),
+    re.compile(r'NCCL|CUDA|\bcuda|NVIDIA|nvidia|NVML'),
+)
 #: a line that tells what a program does, of runs that go well too: what is known of it counts where an error stands too
-QUIET = re.compile(r'<(?:info|debug|trace)>|\bNCCL (?:INFO|TRACE)|UCX +(?:DEBUG|INFO|TRACE|DIAG|REQ|DATA)'
-                   r'|^(?:DEBUG|VERBOSE) +\[U=|\.py:\d+ (?:INFO|DEBUG) ')
+QUIET = re.compile(
+    r'<(?:info|debug|trace)>|\bNCCL (?:INFO|TRACE)|UCX +(?:DEBUG|INFO|TRACE|DIAG|REQ|DATA)'
+    r'|^(?:DEBUG|VERBOSE) +\[U=|\.py:\d+ (?:INFO|DEBUG) '
+)
 NO_DIGITS = {ord(digit): None for digit in '0123456789'}
 #: bytes that are read at once, and searched as one text; a line that is longer is searched in parts
 BLOCK = 1 << 20
@@ -26,7 +31,9 @@ HEAD, TAIL = 64 << 20, 16 << 20
 
 def _compile_patterns(entry):
     """Return [(regular expression, compiled; plain text that is in all that it matches)] of an entry (dict)."""
-    pairs = [(item, re.escape(item)) if isinstance(item, str) else item for item in entry['patterns']]
+    pairs = [
+        (item, re.escape(item)) if isinstance(item, str) else item for item in entry['patterns']
+    ]
     return [(re.compile(expression, re.MULTILINE), text) for text, expression in pairs]
 
 
@@ -48,7 +55,7 @@ def select_gate(text):
     hundred words among those of a part is several times faster than to look for as many texts in all of it.
     """
     words = text.translate(NO_DIGITS).split()
-    whole = text.split()[not text[:1].isspace():len(text.split()) - (not text[-1:].isspace())]
+    whole = text.split()[not text[:1].isspace() : len(text.split()) - (not text[-1:].isspace())]
     whole = [word.translate(NO_DIGITS) for word in whole]
     if any(whole):
         return max(whole, key=len), True
@@ -56,7 +63,10 @@ def select_gate(text):
 
 
 #: (entry, names of its groups (list of str), its regular expressions with their texts, see _compile_patterns())
-PATTERNS = [(entry, _list_group_names(parts), parts) for entry, parts in ((entry, _compile_patterns(entry)) for entry in MESSAGES)]
+PATTERNS = [
+    (entry, _list_group_names(parts), parts)
+    for entry, parts in ((entry, _compile_patterns(entry)) for entry in MESSAGES)
+]
 
 #: plain text of a pattern -> its select_gate()
 GATES = {text: select_gate(text) for _, _, parts in PATTERNS for _, text in parts}
@@ -87,27 +97,43 @@ def identify_vendor(text, line):
 
 def fill_placeholders(text, groups, vendor=''):
     """Return text (str) with {group} replaced by groups (dict), and {of NVIDIA|of AMD} by what fits the vendor."""
+
     def one(found):
         nvidia, bar, amd = found[1].partition('|')
         if not bar:
             return groups.get(nvidia, found[0])
-        return {'NVIDIA': nvidia, 'AMD': amd}.get(vendor, ' or '.join(each for each in (nvidia, amd) if each))
+        return {'NVIDIA': nvidia, 'AMD': amd}.get(
+            vendor, ' or '.join(each for each in (nvidia, amd) if each)
+        )
+
     text = GROUP.sub(one, text).strip()
     return 'It' + text[2:] if groups.get('by') and text[:3] == 'it ' else text
 
 
 def _fill_advice(entry, groups, vendor=''):
     """Return cause, remedy, source (str) and also (list of dict: cause and command) of an entry, see fill_placeholders()."""
-    return {'cause': fill_placeholders(entry['cause'], groups, vendor), 'remedy': fill_placeholders(entry['remedy'], groups, vendor),
-            'also': [{'cause': fill_placeholders(cause, groups, vendor), 'command': fill_placeholders(command, groups, vendor)}
-                     for cause, command in entry.get('also', [])], 'source': entry['source']}
+    return {
+        'cause': fill_placeholders(entry['cause'], groups, vendor),
+        'remedy': fill_placeholders(entry['remedy'], groups, vendor),
+        'also': [
+            {
+                'cause': fill_placeholders(cause, groups, vendor),
+                'command': fill_placeholders(command, groups, vendor),
+            }
+            for cause, command in entry.get('also', [])
+        ],
+        'source': entry['source'],
+    }
 
 
 def _extract_groups(match, names):
     """Return what the groups (list of str, names) of a match found (dict); 'by' without one gives 'it'."""
     groups = dict.fromkeys(names)
     groups.update(match.groupdict())
-    return {name: make_printable(value or ('it' if name == 'by' else ''))[:SHOWN_GROUP] for name, value in groups.items()}
+    return {
+        name: make_printable(value or ('it' if name == 'by' else ''))[:SHOWN_GROUP]
+        for name, value in groups.items()
+    }
 
 
 def rank_entry(entry):
@@ -139,8 +165,14 @@ class Search(object):
 
     def list_skipped_parts(self):
         """Return sentences (list of str) on what was not read."""
-        return ["Read the first %d MB and the last %d MB, not the %d MB between them." % (
-            HEAD >> 20, TAIL >> 20, self.skipped_bytes >> 20)] if self.skipped_bytes else []
+        return (
+            [
+                "Read the first %d MB and the last %d MB, not the %d MB between them."
+                % (HEAD >> 20, TAIL >> 20, self.skipped_bytes >> 20)
+            ]
+            if self.skipped_bytes
+            else []
+        )
 
     def add(self, text):
         """Search the next part (str), which ends where a line does, except the last one."""
@@ -166,10 +198,18 @@ class Search(object):
                 match = lines[begin]
                 line = _extract_line(text, match)
                 self.hits[entry['name']] = dict(
-                    _fill_advice(entry, _extract_groups(match, names), identify_vendor(text, line)), name=entry['name'], line=line,
-                    number=self.ended_lines + text.count('\n', 0, begin) + 1, part=self.part, times=0)
+                    _fill_advice(entry, _extract_groups(match, names), identify_vendor(text, line)),
+                    name=entry['name'],
+                    line=line,
+                    number=self.ended_lines + text.count('\n', 0, begin) + 1,
+                    part=self.part,
+                    times=0,
+                )
             self.hits[entry['name']]['times'] += len(lines)
-            if not all(QUIET.search(text[begin:begin + SHOWN_LINE].split('\n')[0]) for begin in sorted(lines)[:SHOWN_LINE]):
+            if not all(
+                QUIET.search(text[begin : begin + SHOWN_LINE].split('\n')[0])
+                for begin in sorted(lines)[:SHOWN_LINE]
+            ):
                 self.loud = True
                 self.sure = self.sure or rank_entry(entry) == 0
         if not self.sure:
@@ -188,13 +228,17 @@ class Search(object):
         """
         if not self.loud and not self.clues.line_count[2]:
             return []
-        known = [(entry, self.hits[entry['name']]) for entry in MESSAGES if entry['name'] in self.hits]
+        known = [
+            (entry, self.hits[entry['name']]) for entry in MESSAGES if entry['name'] in self.hits
+        ]
         known = [(entry, hit) for entry, hit in known if hit['times'] >= entry.get('times', 1)]
         names = {entry['name'] for entry, _ in known}
         known = [(entry, hit) for entry, hit in known if not names & set(entry.get('unless', []))]
         first = min((rank_entry(entry) for entry, _ in known), default=None)
-        return sorted((hit for entry, hit in known if rank_entry(entry) == first),
-                      key=lambda hit: (hit['part'], hit['number']))
+        return sorted(
+            (hit for entry, hit in known if rank_entry(entry) == first),
+            key=lambda hit: (hit['part'], hit['number']),
+        )
 
     def list_clues(self):
         """
@@ -209,8 +253,17 @@ class Search(object):
         lines, said = [], set()
         for number, line, says, program, more in self.clues.list_lines():
             if number not in named:
-                lines.append({'line': make_printable(line[:SHOWN_LINE]), 'number': number, 'program': program, 'more': more,
-                              'says': [make_printable(each[:SHOWN_LINE]) for each in says if each not in said]})
+                lines.append(
+                    {
+                        'line': make_printable(line[:SHOWN_LINE]),
+                        'number': number,
+                        'program': program,
+                        'more': more,
+                        'says': [
+                            make_printable(each[:SHOWN_LINE]) for each in says if each not in said
+                        ],
+                    }
+                )
                 said.update(says)
         return lines
 
@@ -258,7 +311,7 @@ def search_file(handle):
             continue
         end = data.rfind(b'\n') + 1
         if end or len(rest) >= BLOCK:
-            search.add(decode_text(rest + data[:end or None]))
+            search.add(decode_text(rest + data[: end or None]))
             rest = data[end:] if end else b''
         else:
             rest += data

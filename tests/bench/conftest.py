@@ -1,4 +1,5 @@
 """Fixtures of the tests of `osu-container bench`."""
+
 import subprocess
 
 import pytest
@@ -24,12 +25,23 @@ def bench(bench_environment, tmp_path):
 
     Its attribute start takes the same and returns the Popen of a command that runs.
     """
-    for path in (*(bench_environment / 'special').glob('*'), *bench_environment.glob('*.calls'), *bench_environment.glob('*.answer')):
+    for path in (
+        *(bench_environment / 'special').glob('*'),
+        *bench_environment.glob('*.calls'),
+        *bench_environment.glob('*.answer'),
+    ):
         path.unlink()
 
     def parts(arguments, variables):
-        env = {**bench_stand_in.make_environment(bench_environment), 'OSU_CONTAINER_RESULTS': str(tmp_path / 'results'), **variables}
-        return [str(word) for word in (PYTHON, PROJECT / 'scripts' / 'osu-container', 'bench', *arguments)], env
+        env = {
+            **bench_stand_in.make_environment(bench_environment),
+            'OSU_CONTAINER_RESULTS': str(tmp_path / 'results'),
+            **variables,
+        }
+        return [
+            str(word)
+            for word in (PYTHON, PROJECT / 'scripts' / 'osu-container', 'bench', *arguments)
+        ], env
 
     def call(*arguments, **variables):
         command, env = parts(arguments, variables)
@@ -37,10 +49,18 @@ def bench(bench_environment, tmp_path):
 
     def start(*arguments, **variables):
         command, env = parts(arguments, variables)
-        child = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                 start_new_session=True, preexec_fn=restore_sigint)
+        child = subprocess.Popen(
+            command,
+            env=env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            preexec_fn=restore_sigint,
+        )
         started.append(child)
         return child
+
     started = []
     call.root, call.results, call.start = bench_environment, tmp_path / 'results', start
     yield call

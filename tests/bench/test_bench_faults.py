@@ -1,4 +1,5 @@
 """A run of `osu-container bench` that is interrupted, loses its job, or meets another one: nothing is lost or wrong."""
+
 import os
 import re
 import resource
@@ -32,8 +33,11 @@ def list_running_commands(folder, seconds=20):
     ranks, which end by themselves, left out."""
     end = time.monotonic() + seconds
     while True:
-        found = [words for process, words in list_command_lines().items()
-                 if f'{folder}/' in words and process != os.getpid() and 'start.py' not in words]
+        found = [
+            words
+            for process, words in list_command_lines().items()
+            if f'{folder}/' in words and process != os.getpid() and 'start.py' not in words
+        ]
         if not found or time.monotonic() > end:
             return found
         time.sleep(0.1)
@@ -47,7 +51,9 @@ def assert_complete_run(folder):
     assert len(read_measurements(folder)) == 4, 'each was measured once'
 
 
-@pytest.mark.parametrize('sign', [signal.SIGTERM, pytest.param(signal.SIGKILL, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(
+    'sign', [signal.SIGTERM, pytest.param(signal.SIGKILL, marks=pytest.mark.nightly)]
+)
 def test_an_interrupted_run_is_resumable(bench, tmp_path, sign):
     folder, hold = tmp_path / 'run', tmp_path / 'hold'
     add_program_text(bench.root, '2', 'osu_bw', f"while os.path.exists('{hold}'): time.sleep(0.05)")
@@ -63,7 +69,10 @@ def test_an_interrupted_run_is_resumable(bench, tmp_path, sign):
     assert sign == signal.SIGKILL or f'osu-container bench --resume {folder}\n' in err
     assert list_running_commands(folder) == []
     text = (folder / run_files.RESULTS_FILE).read_text()
-    assert f'osu-container bench --resume {folder}' in run_files.read_results(folder).problems[-1] and '"failed"' not in text
+    assert (
+        f'osu-container bench --resume {folder}' in run_files.read_results(folder).problems[-1]
+        and '"failed"' not in text
+    )
     with open(folder / run_files.RESULTS_FILE, 'a') as handle:
         handle.write('{"kind": "measu')  # as if it had been writing
     hold.unlink()
@@ -81,8 +90,13 @@ def test_an_interrupted_run_is_resumable(bench, tmp_path, sign):
 
 
 def test_failure_at_job_end_is_not_recorded(bench, tmp_path):
-    add_program_text(bench.root, '2', 'osu_bw', "if os.environ['SLURM_PROCID'] == '0': pathlib.Path(os.environ['ROOT'], "
-            "'squeue.answer').write_text('echo TIMEOUT; exit')\nsys.exit('step CANCELLED')")
+    add_program_text(
+        bench.root,
+        '2',
+        'osu_bw',
+        "if os.environ['SLURM_PROCID'] == '0': pathlib.Path(os.environ['ROOT'], "
+        "'squeue.answer').write_text('echo TIMEOUT; exit')\nsys.exit('step CANCELLED')",
+    )
     folder = tmp_path / 'run'
     done = bench(*ARGUMENTS, '--repeats', '2', '-o', folder, '--', 'osu_bw')
     assert done.returncode == 1 and re.search('job 7.*TIMEOUT', done.stderr)
@@ -91,13 +105,25 @@ def test_failure_at_job_end_is_not_recorded(bench, tmp_path):
     assert '"kind": "end"' not in (folder / run_files.RESULTS_FILE).read_text()
 
 
-@pytest.mark.parametrize('text, errors, says', [
-    ('echo TIMEOUT; exit', '', 'job 7.*TIMEOUT'),
-    ('echo "slurm_load_jobs error: Invalid job id specified" >&2; exit 1', '', 'job 7.*Slurm'),
-    ('exit 1', '', None), ('', '', None),
-    ('', 'srun: error: Task launch for StepId=7.1 failed on node node2: Communication connection failure',
-     'node2.*Communication connection failure'),
-    ('', 'srun: error: Task launch for StepId=7.1 failed on node node2: Permission denied', None)])
+@pytest.mark.parametrize(
+    'text, errors, says',
+    [
+        ('echo TIMEOUT; exit', '', 'job 7.*TIMEOUT'),
+        ('echo "slurm_load_jobs error: Invalid job id specified" >&2; exit 1', '', 'job 7.*Slurm'),
+        ('exit 1', '', None),
+        ('', '', None),
+        (
+            '',
+            'srun: error: Task launch for StepId=7.1 failed on node node2: Communication connection failure',
+            'node2.*Communication connection failure',
+        ),
+        (
+            '',
+            'srun: error: Task launch for StepId=7.1 failed on node node2: Permission denied',
+            None,
+        ),
+    ],
+)
 def test_slurm_is_asked_whether_the_job_exists(bench_environment, bench, text, errors, says):
     env = {'PATH': f'{bench_environment}/bin:{os.environ["PATH"]}', 'ROOT': str(bench_environment)}
     (bench_environment / 'squeue.answer').write_text(text)
@@ -111,18 +137,34 @@ def test_run_resumes_only_with_the_same_modules(bench, tmp_path):
     folder.mkdir()
     wanted = vars(session.RunSpec('demo', ['osu-native/2'], 1, ['osu_bw'], 2))
     writer = run_files.Writer(folder / run_files.RESULTS_FILE)
-    writer.write_header(run='run', started='x', site='workstation', wanted=wanted, inputs={'module osu-native/2': 'another'})
+    writer.write_header(
+        run='run',
+        started='x',
+        site='workstation',
+        wanted=wanted,
+        inputs={'module osu-native/2': 'another'},
+    )
     done = bench('--resume', folder)
-    assert done.returncode == 1 and 'module osu-native/2' in done.stderr and len(run_files.read_entries(folder)[0]) == 1
+    assert (
+        done.returncode == 1
+        and 'module osu-native/2' in done.stderr
+        and len(run_files.read_entries(folder)[0]) == 1
+    )
     (folder / run_files.RESULTS_FILE).unlink()
     writer.write_header(run='run', started='x', site='workstation', wanted={'x': 1}, inputs={})
     damaged = bench('--resume', folder)
-    assert damaged.returncode == 1 and str(folder) in damaged.stderr and 'Traceback' not in damaged.stderr
+    assert (
+        damaged.returncode == 1
+        and str(folder) in damaged.stderr
+        and 'Traceback' not in damaged.stderr
+    )
 
 
 def test_one_process_measures_in_a_folder(tmp_path):
-    script = ('import sys; sys.path.insert(0, sys.argv[1])\nfrom osu_container.bench import BenchError, holding\n'
-              'try:\n    with holding.lock_run(sys.argv[2]): pass\nexcept BenchError as err: sys.exit(str(err))')
+    script = (
+        'import sys; sys.path.insert(0, sys.argv[1])\nfrom osu_container.bench import BenchError, holding\n'
+        'try:\n    with holding.lock_run(sys.argv[2]): pass\nexcept BenchError as err: sys.exit(str(err))'
+    )
     other = [sys.executable, '-c', script, PROJECT, tmp_path]
     with holding.lock_run(tmp_path):
         refused = run(other)
@@ -135,11 +177,14 @@ def test_a_full_disk_leaves_whole_lines_only(tmp_path):
     writer = run_files.Writer(path)
     writer.write_header(run='x', started='now', site='workstation')
     before = path.read_bytes()
-    script = ('import sys; sys.path.insert(0, sys.argv[1])\nfrom osu_container.bench.results import run_files\n'
-              'try: run_files.Writer(sys.argv[2]).add("end", ended="x" * 5000)\nexcept OSError as err: print(err)')
+    script = (
+        'import sys; sys.path.insert(0, sys.argv[1])\nfrom osu_container.bench.results import run_files\n'
+        'try: run_files.Writer(sys.argv[2]).add("end", ended="x" * 5000)\nexcept OSError as err: print(err)'
+    )
 
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 100, len(before) + 100))
+
     done = run([sys.executable, '-c', script, PROJECT, path], preexec_fn=limit)
     assert 'File too large' in done.stdout and done.stderr == ''
     assert path.read_bytes() == before

@@ -1,4 +1,5 @@
 """The page of osu-container report in a browser: nothing is cut off, and the network is left alone."""
+
 import pytest
 
 from tests.bench.test_report import APPROACHES, FAILURES, empty_user_references, report  # noqa: F401, a fixture
@@ -15,7 +16,9 @@ CUT_OFF = '''() => [...document.querySelectorAll('main > *, main > details > *')
 @pytest.mark.parametrize('width', [1280, 390])
 def test_a_page_fits_the_screen_and_draws_its_curves(width, chromium, tmp_path):
     path, asked = tmp_path / 'page.html', []
-    folder = make_run(tmp_path / 'run', approaches=APPROACHES, cases=MORE_CASES, failures=FAILURES, repeats=3)
+    folder = make_run(
+        tmp_path / 'run', approaches=APPROACHES, cases=MORE_CASES, failures=FAILURES, repeats=3
+    )
     assert report(folder, '-o', path) == 0
     context = chromium.new_context(viewport={'width': width, 'height': 900})
     page = context.new_page()

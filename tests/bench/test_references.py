@@ -31,38 +31,65 @@ def results(tmp_path, monkeypatch):
 
 def compute_fingerprint(dataset):
     """Return (curves, points, sha256) of a dataset: any changed name, case, size or digit gives another sum."""
-    rows = sorted((one.name, one.case.benchmark, one.case.buffers, one.case.nodes, one.case.ranks, one.case.variant,
-                   size, value) for one in dataset.series for size, found in one.values.items()
-                  for value in found.values())
+    rows = sorted(
+        (
+            one.name,
+            one.case.benchmark,
+            one.case.buffers,
+            one.case.nodes,
+            one.case.ranks,
+            one.case.variant,
+            size,
+            value,
+        )
+        for one in dataset.series
+        for size, found in one.values.items()
+        for value in found.values()
+    )
     text = '\n'.join(' '.join(map(str, row)) for row in rows)
     return len(dataset.series), len(rows), hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def test_published_points_and_digits_are_complete(capsys):
-    assert {one.name: compute_fingerprint(one) for one in references.list_published_datasets()} == PUBLISHED
+    assert {
+        one.name: compute_fingerprint(one) for one in references.list_published_datasets()
+    } == PUBLISHED
     assert cli.main(['reference', 'list', '--json']) == 0
     listed = json.loads(capsys.readouterr().out)
-    assert {one['name']: one['points'] for one in listed} == {name: one[1] for name, one in PUBLISHED.items()}
+    assert {one['name']: one['points'] for one in listed} == {
+        name: one[1] for name, one in PUBLISHED.items()
+    }
     readme = (references.DATA / 'README.md').read_text()
     for name, (curves, points, _) in PUBLISHED.items():
         assert f'| {name}.csv | {curves} | {points} |' in readme
         facts = references.read_dataset(name).facts
-        assert all(facts[key] for key in ('source', 'url', 'licence', 'date', 'node_type', 'stack', 'evidence'))
+        assert all(
+            facts[key]
+            for key in ('source', 'url', 'licence', 'date', 'node_type', 'stack', 'evidence')
+        )
         assert facts['native'] is None or facts['native'] in references.read_dataset(name).names
 
 
 # ---- selections
+
 
 @pytest.fixture
 def runs(results):
     """Three runs: the newest has no figures of opensource, the one before cannot be read, the oldest has pure."""
     old = make_run(results / 'old', approaches=('native', 'pure'), repeats=1, run='old')
     broken = make_run(results / 'broken', approaches=('native', 'hybrid'), repeats=1)
-    new = make_run(results / 'new', approaches=('native', 'opensource'), repeats=1, run='new',
-                   failures=[('opensource', case, 'no cxi device') for case in CASES])
+    new = make_run(
+        results / 'new',
+        approaches=('native', 'opensource'),
+        repeats=1,
+        run='new',
+        failures=[('opensource', case, 'no cxi device') for case in CASES],
+    )
     for folder, day in ((old, '20'), (new, '22')):
         text = (folder / run_files.RESULTS_FILE).read_text()
-        (folder / run_files.RESULTS_FILE).write_text(text.replace('2026-11-21T13:12:44Z', f'2026-11-{day}T08:00:00Z'))
+        (folder / run_files.RESULTS_FILE).write_text(
+            text.replace('2026-11-21T13:12:44Z', f'2026-11-{day}T08:00:00Z')
+        )
     with open(broken / run_files.RESULTS_FILE, 'a') as handle:
         handle.write('not JSON\n')
     return old, broken, new
@@ -80,13 +107,25 @@ def test_a_run_is_selected_by_path_name_and_pattern(runs, tmp_path):
     elsewhere = make_run(tmp_path / 'a:b', repeats=1, run='a:b')
     select.register_run(elsewhere)
     select.register_run(elsewhere)
-    assert select.resolve_dataset(str(elsewhere)).names == select.resolve_dataset('a:b').names == ['native', 'pure', 'hybrid']
+    assert (
+        select.resolve_dataset(str(elsewhere)).names
+        == select.resolve_dataset('a:b').names
+        == ['native', 'pure', 'hybrid']
+    )
 
 
-@pytest.mark.parametrize('typed, named', [
-    ('nonsense', ['broken', 'new', 'lumi-g-2025-03']), ('latest:opensource', ['no cxi device']), ('latest:', []),
-    (':native', []), ('', []), ('lumi-g-2025-03:openmpi', ['native', 'pure', 'bind']),
-    ('old:hybrid', ['native, pure'])])
+@pytest.mark.parametrize(
+    'typed, named',
+    [
+        ('nonsense', ['broken', 'new', 'lumi-g-2025-03']),
+        ('latest:opensource', ['no cxi device']),
+        ('latest:', []),
+        (':native', []),
+        ('', []),
+        ('lumi-g-2025-03:openmpi', ['native', 'pure', 'bind']),
+        ('old:hybrid', ['native, pure']),
+    ],
+)
 def test_unknown_run_name_is_refused_with_existing_names(typed, named, runs):
     with pytest.raises(select.SelectError) as caught:
         select.resolve_dataset(typed)

@@ -32,6 +32,7 @@ WORKSTATION = [name for name, entry in catalogue.IMAGES.items() if entry['family
 
 # Which images there are
 
+
 def test_list_has_every_image(tmp_path):
     (tmp_path / f'{NAME}.sif').write_text('')
     done = run([COMMAND, 'image', 'list', '--sources', tmp_path, '--json'])
@@ -40,20 +41,27 @@ def test_list_has_every_image(tmp_path):
     assert found[NAME]['state'] == 'built'
     text = run([COMMAND, 'image', 'list', '--sources', tmp_path]).stdout
     for name, facts in found.items():
-        assert facts['state'] in ('built', 'unbuilt' if catalogue.IMAGES[name]['unbuilt'] else 'not here')
+        assert facts['state'] in (
+            'built',
+            'unbuilt' if catalogue.IMAGES[name]['unbuilt'] else 'not here',
+        )
         assert re.search(rf'(?m)^  {re.escape(name)}( |$)', text), name
         assert set(facts['variants']) == set(catalogue.IMAGES[name]['variants'])
 
 
-@pytest.mark.parametrize(('patterns', 'number'), [(['workstation'], len(WORKSTATION)), ([f'{NAME}.sif'], 1)])
+@pytest.mark.parametrize(
+    ('patterns', 'number'), [(['workstation'], len(WORKSTATION)), ([f'{NAME}.sif'], 1)]
+)
 def test_images_are_found_by_name_family_and_pattern(patterns, number):
     found = catalogue.select_named_images(patterns)
     assert found == [name for name in catalogue.IMAGES if name in found]
     assert len(found) == number
 
 
-@pytest.mark.parametrize(('newer', 'words'), [
-    (True, ['bench', '--help']), (False, ['bench', '--help']), (False, ['image', 'list', NAME])])
+@pytest.mark.parametrize(
+    ('newer', 'words'),
+    [(True, ['bench', '--help']), (False, ['bench', '--help']), (False, ['image', 'list', NAME])],
+)
 def test_old_python_restarts_with_a_newer_python(tmp_path, newer, words):
     shutil.copytree(PROJECT / 'scripts', tmp_path / 'scripts')
     for name in ('osu_container', 'container-recipes', 'easyblocks'):
@@ -61,17 +69,23 @@ def test_old_python_restarts_with_a_newer_python(tmp_path, newer, words):
     (tmp_path / 'path').mkdir()
     if newer:
         (tmp_path / 'path' / 'python3.11').symlink_to(sys.executable)
-    pretend = ('import runpy, sys; sys.version_info = (3, 6, 15, "final", 0); sys.argv = sys.argv[1:]; '
-               'runpy.run_path(sys.argv[0], run_name="__main__")')
-    done = subprocess.run([sys.executable, '-c', pretend, tmp_path / 'scripts' / 'osu-container', *words],
-                          capture_output=True, text=True,
-                          env={'PATH': str(tmp_path / 'path'), 'HOME': os.environ['HOME']})
+    pretend = (
+        'import runpy, sys; sys.version_info = (3, 6, 15, "final", 0); sys.argv = sys.argv[1:]; '
+        'runpy.run_path(sys.argv[0], run_name="__main__")'
+    )
+    done = subprocess.run(
+        [sys.executable, '-c', pretend, tmp_path / 'scripts' / 'osu-container', *words],
+        capture_output=True,
+        text=True,
+        env={'PATH': str(tmp_path / 'path'), 'HOME': os.environ['HOME']},
+    )
     enough = newer or words[0] == 'image'  # which needs no newer one
     assert (done.returncode == 0) == enough, done
     assert words[-1] in done.stdout if enough else 'Python 3.6' in done.stderr
 
 
 # Downloads, from files of this machine by their file: addresses
+
 
 @pytest.fixture
 def source(tmp_path, monkeypatch):
@@ -80,9 +94,20 @@ def source(tmp_path, monkeypatch):
     (tmp_path / 'served' / 'x.tar.gz').write_bytes(b'content')
 
     def put(**changes):
-        monkeypatch.setitem(catalogue.SOURCES, 'x', {
-            'name': 'x', 'version': '1', 'file': 'x.tar.gz', 'url': f'file://{tmp_path}/served/x.tar.gz',
-            'sha256': hashlib.sha256(b'content').hexdigest(), 'licence': 'MIT', **changes})
+        monkeypatch.setitem(
+            catalogue.SOURCES,
+            'x',
+            {
+                'name': 'x',
+                'version': '1',
+                'file': 'x.tar.gz',
+                'url': f'file://{tmp_path}/served/x.tar.gz',
+                'sha256': hashlib.sha256(b'content').hexdigest(),
+                'licence': 'MIT',
+                **changes,
+            },
+        )
+
     return put
 
 
@@ -95,9 +120,18 @@ def test_missing_source_is_fetched_once(source, tmp_path):
     assert len(list((tmp_path / 'sources').iterdir())) == 1
 
 
-@pytest.mark.parametrize(('there', 'changes', 'message'), [
-    (None, {'sha256': 'a' * 64}, '(?s)[0-9a-f]{64}.* a{64}.*file://'), ('mine', {}, SUMS),
-    (None, {'url': 'http://127.0.0.1:9/x.tar.gz'}, r'(?s)http://127\.0\.0\.1:9/x\.tar\.gz .*\bx\.tar\.gz')])
+@pytest.mark.parametrize(
+    ('there', 'changes', 'message'),
+    [
+        (None, {'sha256': 'a' * 64}, '(?s)[0-9a-f]{64}.* a{64}.*file://'),
+        ('mine', {}, SUMS),
+        (
+            None,
+            {'url': 'http://127.0.0.1:9/x.tar.gz'},
+            r'(?s)http://127\.0\.0\.1:9/x\.tar\.gz .*\bx\.tar\.gz',
+        ),
+    ],
+)
 def test_unexpected_source_is_an_error(source, tmp_path, there, changes, message):
     source(**changes)
     path = tmp_path / 'x.tar.gz'
@@ -110,6 +144,7 @@ def test_unexpected_source_is_an_error(source, tmp_path, there, changes, message
 
 # Which programs
 
+
 @pytest.fixture
 def choose_programs(tmp_path, monkeypatch):
     """Function (options) that chooses the programs of an image; the real archive holds one x."""
@@ -117,10 +152,20 @@ def choose_programs(tmp_path, monkeypatch):
     monkeypatch.setitem(catalogue.SOURCES['osu'], 'url', 'http://127.0.0.1:9/osu.tar.gz')
 
     def choose(name=NAME, **options):
-        made = image_build.Build(name, image_build.BuildOptions(**{'sources': tmp_path, 'work': tmp_path / 'work',
-                                                              'sourcepath': (tmp_path,), **options}))
+        made = image_build.Build(
+            name,
+            image_build.BuildOptions(
+                **{
+                    'sources': tmp_path,
+                    'work': tmp_path / 'work',
+                    'sourcepath': (tmp_path,),
+                    **options,
+                }
+            ),
+        )
         made.choose_programs()
         return made
+
     return choose
 
 
@@ -141,12 +186,17 @@ def test_archive_in_source_path_selects_c_programs(choose_programs, tmp_path, fo
     assert made.collect_inputs()['sources'][file] == hashlib.sha256(b'x').hexdigest()
 
 
-@pytest.mark.parametrize(('options', 'message'), [
-    ({'osu': 'c'}, 'http://127.0.0.1:9/osu.tar.gz'), ({'osu': 'python'}, r'--osu python\b.*\bc\b.*\bmpi4py'),
-    ({'osu_archive': Path('/nowhere/a.tar.gz')}, '--osu-archive.*/nowhere/a.tar.gz'),
-    ({'osu_archive': Path(__file__)}, SUMS),
-    ({'osu_archive': Path(__file__), 'osu': 'mpi4py'}, '--osu-archive.*--osu mpi4py'),
-    ({'name': WITH_PYTHON, 'osu_archive': Path(__file__)}, '--osu-archive.*osu-mpi4py-')])
+@pytest.mark.parametrize(
+    ('options', 'message'),
+    [
+        ({'osu': 'c'}, 'http://127.0.0.1:9/osu.tar.gz'),
+        ({'osu': 'python'}, r'--osu python\b.*\bc\b.*\bmpi4py'),
+        ({'osu_archive': Path('/nowhere/a.tar.gz')}, '--osu-archive.*/nowhere/a.tar.gz'),
+        ({'osu_archive': Path(__file__)}, SUMS),
+        ({'osu_archive': Path(__file__), 'osu': 'mpi4py'}, '--osu-archive.*--osu mpi4py'),
+        ({'name': WITH_PYTHON, 'osu_archive': Path(__file__)}, '--osu-archive.*osu-mpi4py-'),
+    ],
+)
 def test_unavailable_programs_are_an_error(choose_programs, options, message):
     with pytest.raises(ImageBuildError, match=message):
         choose_programs(**options)
@@ -167,19 +217,29 @@ def test_damaged_archive_is_an_error(choose_programs, tmp_path):
 
 # What builds
 
-@pytest.mark.parametrize(('runtime', 'version', 'rights', 'mapped', 'how'), [
-    ('apptainer', 'apptainer version 1.4.5', True, False, []),
-    ('apptainer', 'apptainer version 1.4.5', False, False, ['--fakeroot']),
-    ('singularity', 'singularity-ce version 4.1.3', False, True, ['--fakeroot']),
-    ('singularity', 'singularity-ce version 4.1.3', False, False, 'module load LUMI PRoot'),
-    ('singularity proot', 'singularity-ce version 4.1.3', False, False, []),
-    ('', '', True, True, 'apptainer.* singularity .*PATH')])
+
+@pytest.mark.parametrize(
+    ('runtime', 'version', 'rights', 'mapped', 'how'),
+    [
+        ('apptainer', 'apptainer version 1.4.5', True, False, []),
+        ('apptainer', 'apptainer version 1.4.5', False, False, ['--fakeroot']),
+        ('singularity', 'singularity-ce version 4.1.3', False, True, ['--fakeroot']),
+        ('singularity', 'singularity-ce version 4.1.3', False, False, 'module load LUMI PRoot'),
+        ('singularity proot', 'singularity-ce version 4.1.3', False, False, []),
+        ('', '', True, True, 'apptainer.* singularity .*PATH'),
+    ],
+)
 def test_build_chooses_its_privileges(tmp_path, monkeypatch, runtime, version, rights, mapped, how):
     for name in runtime.split():
         (tmp_path / name).write_text(f'#!/bin/sh\necho {version}\n')
         (tmp_path / name).chmod(0o755)
-    monkeypatch.setattr(image_build, 'command_path', lambda *names: next(
-        filter(None, (shutil.which(name, path=str(tmp_path)) for name in names)), None))
+    monkeypatch.setattr(
+        image_build,
+        'command_path',
+        lambda *names: next(
+            filter(None, (shutil.which(name, path=str(tmp_path)) for name in names)), None
+        ),
+    )
     monkeypatch.setattr(image_build, 'has_all_rights', lambda: rights)
     monkeypatch.setattr(image_build, 'has_subuid_entry', lambda: mapped)
     if isinstance(how, str):
@@ -190,22 +250,41 @@ def test_build_chooses_its_privileges(tmp_path, monkeypatch, runtime, version, r
 
 
 def test_job_and_binds_of_the_caller_do_not_reach_the_build(tmp_path, monkeypatch):
-    given = {'SINGULARITY_BIND': '/pfs', 'SINGULARITYENV_X': '1', 'APPTAINER_NOTEST': '1', 'SLURM_JOB_ID': '7',
-             'PMI_RANK': '0', 'MPICH_OFI_NIC_POLICY': 'GPU', 'FI_PROVIDER': 'cxi'}
-    kept = {'PATH': '/bin', 'SINGULARITY_DOCKER_PASSWORD': 'secret', 'APPTAINER_CONFIGDIR': '/keys',
-            'SINGULARITY_CACHEDIR': '/scratch/cache', 'FILES': 'x'}
+    given = {
+        'SINGULARITY_BIND': '/pfs',
+        'SINGULARITYENV_X': '1',
+        'APPTAINER_NOTEST': '1',
+        'SLURM_JOB_ID': '7',
+        'PMI_RANK': '0',
+        'MPICH_OFI_NIC_POLICY': 'GPU',
+        'FI_PROVIDER': 'cxi',
+    }
+    kept = {
+        'PATH': '/bin',
+        'SINGULARITY_DOCKER_PASSWORD': 'secret',
+        'APPTAINER_CONFIGDIR': '/keys',
+        'SINGULARITY_CACHEDIR': '/scratch/cache',
+        'FILES': 'x',
+    }
     monkeypatch.setattr(os, 'environ', {**given, **kept})
     assert image_build.prepare_environment(tmp_path, tmp_path / 'x') == {
-        **kept, 'APPTAINER_CACHEDIR': f'{tmp_path}/cache', 'APPTAINER_TMPDIR': f'{tmp_path}/x',
-        'SINGULARITY_TMPDIR': f'{tmp_path}/x'}
+        **kept,
+        'APPTAINER_CACHEDIR': f'{tmp_path}/cache',
+        'APPTAINER_TMPDIR': f'{tmp_path}/x',
+        'SINGULARITY_TMPDIR': f'{tmp_path}/x',
+    }
 
 
-@pytest.mark.parametrize('name', [NAME, WITH_PYTHON, 'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0'])
+@pytest.mark.parametrize(
+    'name', [NAME, WITH_PYTHON, 'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0']
+)
 def test_only_images_of_debian_are_packed_with_zstd(tmp_path, name):
     program = tmp_path / 'apptainer'
     program.write_text('#!/bin/sh\necho --mksquashfs-args\n')
     program.chmod(0o755)
-    assert bool(image_build.select_compression(program, catalogue.IMAGES[name])) == ('lumi' not in name)
+    assert bool(image_build.select_compression(program, catalogue.IMAGES[name])) == (
+        'lumi' not in name
+    )
 
 
 @pytest.mark.system
@@ -272,17 +351,26 @@ class Tiny:
     def __init__(self, folder):
         self.root = folder / 'a project'
         for name in ('scripts', 'osu_container', 'easyblocks', 'container-recipes'):
-            shutil.copytree(PROJECT / name, self.root / name, ignore=shutil.ignore_patterns('__pycache__', 'rendered'))
+            shutil.copytree(
+                PROJECT / name,
+                self.root / name,
+                ignore=shutil.ignore_patterns('__pycache__', 'rendered'),
+            )
         self.readme = self.root / 'README.md'
         self.readme.write_text('read me\n')
-        shutil.copy(PROJECT / 'Makefile', self.root)  # the mark of a clone, which keeps its work below itself
+        shutil.copy(
+            PROJECT / 'Makefile', self.root
+        )  # the mark of a clone, which keeps its work below itself
         self.sources, self.work = self.root / 'sources', self.root / '.workstation' / 'image'
         self.sources.mkdir()
         (folder / 'tiny.txt').write_text('x')
         with tarfile.open(self.sources / 'tiny.tar.gz', 'w:gz') as archive:
             archive.add(folder / 'tiny.txt', 'tiny.txt')
         total = hashlib.sha256((self.sources / 'tiny.tar.gz').read_bytes()).hexdigest()
-        for name, added in (('images.py', TINY_CATALOGUE), ('versions.py', TINY_SOURCES.replace('SUM', total))):
+        for name, added in (
+            ('images.py', TINY_CATALOGUE),
+            ('versions.py', TINY_SOURCES.replace('SUM', total)),
+        ):
             with open(self.root / 'osu_container' / 'recipes' / name, 'a') as stream:
                 stream.write(added)
         self.make_base(folder / 'base')
@@ -292,8 +380,11 @@ class Tiny:
             text = TINY.replace('NAME', name).replace('ROOT', str(folder / 'base'))
             (rendered / f'{name}-ports.def').write_text(text)
         self.definition = rendered / 'osu-tiny-a-ports.def'
-        self.environment = {**os.environ, 'PATH': f"{PROJECT / '.workstation' / 'bin'}:{os.environ['PATH']}",
-                            'PYTHONDONTWRITEBYTECODE': '1'}
+        self.environment = {
+            **os.environ,
+            'PATH': f"{PROJECT / '.workstation' / 'bin'}:{os.environ['PATH']}",
+            'PYTHONDONTWRITEBYTECODE': '1',
+        }
 
     @staticmethod
     def make_base(base):
@@ -301,18 +392,29 @@ class Tiny:
         for name in PROGRAMS:
             path = shutil.which(name, path='/usr/bin:/bin')
             for file in (path, *re.findall(r'(/\S+) \(0x', run(['ldd', path]).stdout)):
-                target = base / ('bin' if file == path else os.path.dirname(file)[1:]) / os.path.basename(file)
+                target = (
+                    base
+                    / ('bin' if file == path else os.path.dirname(file)[1:])
+                    / os.path.basename(file)
+                )
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(file, target)
         (base / 'var/lib/dpkg').mkdir(parents=True)
         (base / 'var/lib/dpkg/status').write_text(
-            'Package: tiny-libs\nStatus: install ok installed\nVersion: 1.0\nDescription: what\n it is\n')
+            'Package: tiny-libs\nStatus: install ok installed\nVersion: 1.0\nDescription: what\n it is\n'
+        )
 
     def __call__(self, *arguments, python=sys.executable):
         """Run `osu-container image build` in the copy; return (exit code, output and errors)."""
-        done = subprocess.run([python, self.root / 'scripts' / 'osu-container', 'image', 'build', *arguments],
-                              env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, timeout=120)
+        done = subprocess.run(
+            [python, self.root / 'scripts' / 'osu-container', 'image', 'build', *arguments],
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=120,
+        )
         return done.returncode, done.stdout
 
     def sif(self, name='osu-tiny-a'):
@@ -325,8 +427,12 @@ class Tiny:
 
     def temporary_files(self):
         """Return the names of temporary files and folders that still exist."""
-        return [path.name for folder in (self.sources, self.work) for path in folder.iterdir()
-                if path.name.startswith(('.', 'build-'))]
+        return [
+            path.name
+            for folder in (self.sources, self.work)
+            for path in folder.iterdir()
+            if path.name.startswith(('.', 'build-'))
+        ]
 
 
 @pytest.fixture(scope='module')
@@ -353,7 +459,9 @@ def test_build_writes_image_sum_record_and_log(tiny):
     assert Path(f'{tiny.sif()}.sha256').read_text() == f'{total}  osu-tiny-a.sif\n'
     record = tiny.record()
     assert record['sif-sha256'] == total and total in output
-    assert record['packages'] == {'tiny-libs': '1.0'} and record['licences'] == {'tiny.tar.gz': ['tiny', '1', 'MIT']}
+    assert record['packages'] == {'tiny-libs': '1.0'} and record['licences'] == {
+        'tiny.tar.gz': ['tiny', '1', 'MIT']
+    }
     assert 'the runtime stage of osu-tiny-a' in (tiny.work / 'log/image-osu-tiny-a.log').read_text()
     assert tiny.temporary_files() == []
 
@@ -372,7 +480,11 @@ def test_python_3_6_builds_the_same_image(tiny):
 @pytest.mark.system
 def test_image_is_built_again_when_its_inputs_change(tiny):
     tiny('osu-tiny-a')
-    for path, old, new in ((None, '', ''), (tiny.definition, 'is here', 'is there'), (tiny.readme, 'me', 'you')):
+    for path, old, new in (
+        (None, '', ''),
+        (tiny.definition, 'is here', 'is there'),
+        (tiny.readme, 'me', 'you'),
+    ):
         before = tiny.sif().stat().st_mtime_ns
         if path:
             path.write_text(path.read_text().replace(old, new))
@@ -390,10 +502,16 @@ def test_failed_build_keeps_old_image_and_continues_with_others(tiny):
     assert code == 1 and 'failed to execute %test' in output
     assert re.search(r'\b1\b.*\b2\b.*osu-tiny-a', output)
     assert str(tiny.work / 'log' / 'image-osu-tiny-a.log') in output
-    assert tiny.sif().read_bytes() == old and tiny.sif('osu-tiny-b').exists() and tiny.temporary_files() == []
+    assert (
+        tiny.sif().read_bytes() == old
+        and tiny.sif('osu-tiny-b').exists()
+        and tiny.temporary_files() == []
+    )
 
 
-@pytest.mark.parametrize('record', [None, '', '[]', '{"inputs": 7}', '{"inputs": {}, "sif-sha256": "other"}'])
+@pytest.mark.parametrize(
+    'record', [None, '', '[]', '{"inputs": 7}', '{"inputs": {}, "sif-sha256": "other"}']
+)
 def test_image_of_the_user_is_not_replaced(tiny, record):
     tiny.sif().write_text('mine')
     if record is not None:

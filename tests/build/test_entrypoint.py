@@ -4,6 +4,7 @@ osu-entrypoint puts the host's libfabric in place of the image's, or says why no
 It runs with a folder as its /: bash, coreutils, the loader and the C library of this machine, and small MPI and network
 libraries that are compiled here. So the loader really decides, and the program really loads what was chosen.
 """
+
 import ctypes
 import os
 import re
@@ -21,8 +22,26 @@ from tests.helpers.elf_folder import ElfFolder
 from tests.helpers.machine import PROJECT, run
 
 FOLDER = PROJECT / 'container-recipes' / 'entrypoint'
-TOOLS = ['bash', 'cat', 'chmod', 'dirname', 'ln', 'ls', 'mkdir', 'mktemp', 'mv', 'readlink', 'rm', 'sha256sum', 'sleep',
-         'sort', 'stat', 'tr', 'true', 'env']
+TOOLS = [
+    'bash',
+    'cat',
+    'chmod',
+    'dirname',
+    'ln',
+    'ls',
+    'mkdir',
+    'mktemp',
+    'mv',
+    'readlink',
+    'rm',
+    'sha256sum',
+    'sleep',
+    'sort',
+    'stat',
+    'tr',
+    'true',
+    'env',
+]
 ENTRYPOINT, PROGRAM = '/opt/entrypoint/osu-entrypoint', '/opt/osu/bin/osu_which'
 #: Release of the libfabric of the image, of the host
 OWN, HOST = '1.22', '1.25'
@@ -44,16 +63,22 @@ USES = 'int fi_version(void);\nint used_version(void) { return fi_version(); }\n
 
 def make_chroot_hook(root):
     """Return what makes the folder root this process's /, as root or in a namespace of its own, for preexec_fn."""
+
     def call():
         if os.geteuid() != 0:
             user, group = os.geteuid(), os.getegid()
             if ctypes.CDLL(None, use_errno=True).unshare(_CLONE_NEWUSER) != 0:
                 raise OSError(ctypes.get_errno(), 'unshare')
-            for name, text in (('setgroups', 'deny'), ('uid_map', f'0 {user} 1'), ('gid_map', f'0 {group} 1')):
+            for name, text in (
+                ('setgroups', 'deny'),
+                ('uid_map', f'0 {user} 1'),
+                ('gid_map', f'0 {group} 1'),
+            ):
                 with open(f'/proc/self/{name}', 'w') as handle:
                     handle.write(text)
         os.chroot(root)
         os.chdir('/')
+
     return call
 
 
@@ -62,20 +87,38 @@ class World(ElfFolder):
 
     def environment(self, variables):
         """Return the environment of a program in it, for variables (dict; None: not set)."""
-        found = {'PATH': '/bin:/usr/bin', 'HOSTNAME': 'node7', 'LD_ORIGIN_PATH': '/bin', **variables}
+        found = {
+            'PATH': '/bin:/usr/bin',
+            'HOSTNAME': 'node7',
+            'LD_ORIGIN_PATH': '/bin',
+            **variables,
+        }
         return {name: value for name, value in found.items() if value is not None}
 
     def call(self, *command, **variables):
         """Run the entrypoint with a command; return the CompletedProcess."""
         try:
-            return run([ENTRYPOINT, *command], preexec_fn=make_chroot_hook(self.root), env=self.environment(variables), timeout=60)
+            return run(
+                [ENTRYPOINT, *command],
+                preexec_fn=make_chroot_hook(self.root),
+                env=self.environment(variables),
+                timeout=60,
+            )
         except subprocess.SubprocessError:
-            pytest.skip('this user may not make a user namespace, so nothing can be run in a folder')
+            pytest.skip(
+                'this user may not make a user namespace, so nothing can be run in a folder'
+            )
 
     def start(self, *command, **variables):
         """Start the entrypoint with a command; return the Popen."""
-        return subprocess.Popen([ENTRYPOINT, *command], preexec_fn=make_chroot_hook(self.root), env=self.environment(variables),
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        return subprocess.Popen(
+            [ENTRYPOINT, *command],
+            preexec_fn=make_chroot_hook(self.root),
+            env=self.environment(variables),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
 
     def list_link_folders(self, folder='/tmp'):
         """Return the folders (list of Path) with links that are there."""
@@ -125,16 +168,22 @@ def world(system, parts, tmp_path):
 def world_with_newer_host(world, parts):
     """The same, with a newer libfabric of the host that needs libcxi and a library that the image has not."""
     needed = ('libcxi.so.1', 'libhostonly.so.2')
-    return world.bind_host(parts.fabric(f'{HOST}.0', newest=9, needed=needed), *(parts.plain(name) for name in needed))
+    return world.bind_host(
+        parts.fabric(f'{HOST}.0', newest=9, needed=needed), *(parts.plain(name) for name in needed)
+    )
 
 
 # ---- what is taken
 
+
 def test_the_program_runs_with_the_libfabric_of_the_host(world_with_newer_host):
     done = world_with_newer_host.call(PROGRAM, 'a b', '', '*')
     assert done.stdout == f'libfabric {HOST}|a b||*\n' and done.returncode == 4
-    assert re.fullmatch(r'osu-entrypoint: node7: .*/host/usr/lib64/libcxi\.so\.1\b.*/host/lib/libfabric\.so\.1\b'
-                        r'.*\b1\b.*\n', done.stderr)
+    assert re.fullmatch(
+        r'osu-entrypoint: node7: .*/host/usr/lib64/libcxi\.so\.1\b.*/host/lib/libfabric\.so\.1\b'
+        r'.*\b1\b.*\n',
+        done.stderr,
+    )
 
 
 def test_only_missing_libraries_and_libcxi_are_injected(world_with_newer_host, parts):
@@ -147,21 +196,39 @@ def test_only_missing_libraries_and_libcxi_are_injected(world_with_newer_host, p
 
 # ---- what cannot be taken
 
+
 def make_unfit_host_case(name):
     """Return (function (world, parts) that makes the host unfit, texts of the message)."""
     return {
         'nothing bound': (lambda world, parts: None, ['/host/lib']),
-        'empty folder': (lambda world, parts: world.write('/host/lib/x', ''), ['libfabric.so.1', '/host/lib']),
-        'link out of it': (lambda world, parts: world.link('/host/lib/libfabric.so.1', '/opt/cray/libfabric.so.1.25.0'),
-                           ['/host/lib/libfabric.so.1', '/opt/cray/libfabric.so.1.25.0']),
-        'too old': (lambda world, parts: world.bind_host(parts.fabric('1.17.0', newest=6, needed=())),
-                    ['FABRIC_1.7', '/usr/lib/libmpi.so.12', 'FABRIC_1.6']),
-        'dependency missing': (lambda world, parts: world.bind_host(parts.fabric(needed=('libhostonly.so.2',))),
-                               ['libhostonly.so.2', 'OSU_SWAP_PATH']),
-        'function missing': (lambda world, parts: world.bind_host(compile_incomplete_libfabric(parts)),
-                             ['/usr/lib/libmpi.so.12', 'fi_version']),
-        'no library': (lambda world, parts: world.write('/host/lib/libfabric.so.1', 'INPUT(libfabric.so.1.25.0)'),
-                       ['libfabric.so.1']),
+        'empty folder': (
+            lambda world, parts: world.write('/host/lib/x', ''),
+            ['libfabric.so.1', '/host/lib'],
+        ),
+        'link out of it': (
+            lambda world, parts: world.link(
+                '/host/lib/libfabric.so.1', '/opt/cray/libfabric.so.1.25.0'
+            ),
+            ['/host/lib/libfabric.so.1', '/opt/cray/libfabric.so.1.25.0'],
+        ),
+        'too old': (
+            lambda world, parts: world.bind_host(parts.fabric('1.17.0', newest=6, needed=())),
+            ['FABRIC_1.7', '/usr/lib/libmpi.so.12', 'FABRIC_1.6'],
+        ),
+        'dependency missing': (
+            lambda world, parts: world.bind_host(parts.fabric(needed=('libhostonly.so.2',))),
+            ['libhostonly.so.2', 'OSU_SWAP_PATH'],
+        ),
+        'function missing': (
+            lambda world, parts: world.bind_host(compile_incomplete_libfabric(parts)),
+            ['/usr/lib/libmpi.so.12', 'fi_version'],
+        ),
+        'no library': (
+            lambda world, parts: world.write(
+                '/host/lib/libfabric.so.1', 'INPUT(libfabric.so.1.25.0)'
+            ),
+            ['libfabric.so.1'],
+        ),
     }[name]
 
 
@@ -172,11 +239,20 @@ def compile_future_libc(parts):
 
 def compile_incomplete_libfabric(parts):
     """Return a libfabric.so.1 with all versions and without one of its functions."""
-    return parts.compile_versioned('libfabric.so.1', *(f'FABRIC_1.{number}' for number in range(10)), symbol='of_{}')
+    return parts.compile_versioned(
+        'libfabric.so.1', *(f'FABRIC_1.{number}' for number in range(10)), symbol='of_{}'
+    )
 
 
-BROKEN = ['nothing bound', 'empty folder', 'link out of it', 'too old', 'dependency missing', 'function missing',
-          'no library']
+BROKEN = [
+    'nothing bound',
+    'empty folder',
+    'link out of it',
+    'too old',
+    'dependency missing',
+    'function missing',
+    'no library',
+]
 
 
 @pytest.mark.parametrize('name', BROKEN)
@@ -201,13 +277,18 @@ def test_optional_swap_falls_back_to_the_image_libfabric(world, parts):
 def test_newer_host_libraries_are_refused_before_the_start(world, parts, tmp_path):
     """A C library that is older than the host's libraries ends a program when it starts."""
     source = 'void of_the_future(void);\nvoid user(void) { of_the_future(); }\n'
-    library = parts._compile_library('libhostonly.so.2', source=source, needed=[compile_future_libc(parts)])
+    library = parts._compile_library(
+        'libhostonly.so.2', source=source, needed=[compile_future_libc(parts)]
+    )
     world.bind_host(parts.fabric(needed=('libhostonly.so.2',)), library)
     done = world.call(PROGRAM, OSU_SWAP='require')
-    assert done.returncode == 78 and re.search(r'libhostonly\.so\.2 .*GLIBC_9\.9\b.* /.*GLIBC_2\.', done.stderr)
+    assert done.returncode == 78 and re.search(
+        r'libhostonly\.so\.2 .*GLIBC_9\.9\b.* /.*GLIBC_2\.', done.stderr
+    )
 
 
 # ---- choices of the user
+
 
 def test_swap_0_uses_the_image_libfabric(world_with_newer_host):
     done = world_with_newer_host.call(PROGRAM, OSU_SWAP='0')
@@ -228,10 +309,11 @@ def test_signals_and_exit_codes_are_those_of_the_program(world_with_newer_host):
 
 # ---- the folder with the links
 
+
 def test_link_folder_is_private_and_reused(world_with_newer_host):
     for _ in range(3):
         assert world_with_newer_host.call('true').returncode == 0
-    folder, = world_with_newer_host.list_link_folders()
+    (folder,) = world_with_newer_host.list_link_folders()
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700 and folder.stat().st_uid == os.geteuid()
     assert os.readlink(folder / 'libfabric.so.1') == '/host/lib/libfabric.so.1'
 
@@ -239,7 +321,7 @@ def test_link_folder_is_private_and_reused(world_with_newer_host):
 @pytest.mark.parametrize('whose', ['a link', 'open to others', 'not whole', 'a file'])
 def test_folder_of_another_user_is_not_used(world_with_newer_host, whose):
     world_with_newer_host.call('true')
-    kept, = world_with_newer_host.list_link_folders()
+    (kept,) = world_with_newer_host.list_link_folders()
     if whose == 'open to others':
         kept.chmod(0o777)
     elif whose == 'not whole':
@@ -250,21 +332,31 @@ def test_folder_of_another_user_is_not_used(world_with_newer_host, whose):
             kept.symlink_to('elsewhere')
         else:
             kept.write_text('')
-    done = world_with_newer_host.call('bash', '-c', 'echo "${LD_LIBRARY_PATH%%:*}"', OSU_SWAP='require')
+    done = world_with_newer_host.call(
+        'bash', '-c', 'echo "${LD_LIBRARY_PATH%%:*}"', OSU_SWAP='require'
+    )
     assert done.returncode == 0 and done.stdout.strip() != f'/tmp/{kept.name}', done
     assert re.fullmatch(r'/tmp/osu-swap-\d+\.\w{10}\n', done.stdout)
 
 
 # ---- variables
 
+
 def test_entrypoint_defaults_equal_the_data():
-    rows = [line.split() for line in (FOLDER / 'defaults').read_text().splitlines() if line and line[0] != '#']
+    rows = [
+        line.split()
+        for line in (FOLDER / 'defaults').read_text().splitlines()
+        if line and line[0] != '#'
+    ]
     known = {'cxi', 'gpu', 'libfabric < 2.4', 'libfabric >= 1.21'}
     assert {(name, value) for _, name, value in rows} == {
         (entry['name'], entry['value'].format(provider='cxi'))
         for entry in APPROACHES['swap']['variables'] + BASES['lumi']['variables']
-        if entry['name'].startswith(('FI_', 'NCCL_')) and set(entry.get('only', [])) <= known
-        and not entry.get('setting') and entry['name'] != 'NCCL_SOCKET_IFNAME'}  # the number of cards differs by system
+        if entry['name'].startswith(('FI_', 'NCCL_'))
+        and set(entry.get('only', [])) <= known
+        and not entry.get('setting')
+        and entry['name'] != 'NCCL_SOCKET_IFNAME'
+    }  # the number of cards differs by system
     assert all('cxi' in conditions.split(',') for conditions, _, _ in rows)
 
 
@@ -275,18 +367,27 @@ def format_show_command(*names):
 
 def test_variables_are_set_unless_the_user_sets_them(world_with_newer_host):
     names = ['FI_PROVIDER', 'FI_CXI_RDZV_THRESHOLD', 'NCCL_CROSS_NIC']
-    assert world_with_newer_host.call(*format_show_command(*names), SLURM_STEP_NUM_NODES='2').stdout == 'unset unset unset\n'
+    assert (
+        world_with_newer_host.call(*format_show_command(*names), SLURM_STEP_NUM_NODES='2').stdout
+        == 'unset unset unset\n'
+    )
     world_with_newer_host.write('/sys/class/cxi/cxi0', '')
     assert world_with_newer_host.call(*format_show_command(*names)).stdout == 'unset 16384 unset\n'
-    done = world_with_newer_host.call(*format_show_command(*names), SLURM_STEP_NUM_NODES='2', FI_CXI_RDZV_THRESHOLD='')
+    done = world_with_newer_host.call(
+        *format_show_command(*names), SLURM_STEP_NUM_NODES='2', FI_CXI_RDZV_THRESHOLD=''
+    )
     assert done.stdout == 'cxi  unset\n'
     assert done.stderr.endswith(' FI_PROVIDER=cxi FI_CXI_RDZV_EAGER_SIZE=2048\n')
     world_with_newer_host.write('/dev/kfd', '')
-    assert world_with_newer_host.call(*format_show_command(*names), NCCL_CROSS_NIC='0').stdout == 'unset 16384 0\n'
+    assert (
+        world_with_newer_host.call(*format_show_command(*names), NCCL_CROSS_NIC='0').stdout
+        == 'unset 16384 0\n'
+    )
     assert world_with_newer_host.call(*format_show_command(*names)).stdout == 'unset 16384 1\n'
 
 
 # ---- the verdict on images
+
 
 def read_runscript(*lines):
     """Return the text of a runscript."""
@@ -296,22 +397,60 @@ def read_runscript(*lines):
 OCI = ('OCI_ENTRYPOINT=\'{}\'', 'OCI_CMD=\'"/bin/bash"\'', 'exec "$@" # for more: /host')
 
 
-@pytest.mark.parametrize('files, word, text', [
-    ({}, 'fails', '/host/lib'),
-    ({'/.singularity.d/runscript': read_runscript(*OCI).replace('{}', '')}, 'fails', '/host/lib'),
-    ({'/.singularity.d/runscript': read_runscript('exec /opt/start "$@"'), '/opt/start': '#!/bin/sh\nexec "$@"\n'}, 'fails',
-     '/.singularity.d/runscript, /opt/start'),
-    ({'/.singularity.d/runscript': read_runscript('exec /opt/start "$@"'), '/opt/start': b'\x7fELF\0\0/host'}, 'unknown',
-     '/opt/start'),
-    # HPE's: an entrypoint that starts another script of its folder
-    ({'/.singularity.d/runscript': read_runscript(*OCI).replace('{}', '"/container/bin/entrypoint.sh"'),
-      '/container/bin/entrypoint.sh': '#!/bin/bash\n. $(dirname $0)/scrape.sh\nexec "$@"\n',
-      '/container/bin/scrape.sh': 'find /host -name libfabric.so\n', '/bin/bash': ''}, 'works', ''),
-    ({'/.singularity.d/runscript': read_runscript('exec /opt/entrypoint/osu-entrypoint "$@"'),
-      '/opt/entrypoint/osu-entrypoint': (FOLDER / 'osu-entrypoint').read_text(), '/bin/bash': ''}, 'works', ''),
-])
+@pytest.mark.parametrize(
+    'files, word, text',
+    [
+        ({}, 'fails', '/host/lib'),
+        (
+            {'/.singularity.d/runscript': read_runscript(*OCI).replace('{}', '')},
+            'fails',
+            '/host/lib',
+        ),
+        (
+            {
+                '/.singularity.d/runscript': read_runscript('exec /opt/start "$@"'),
+                '/opt/start': '#!/bin/sh\nexec "$@"\n',
+            },
+            'fails',
+            '/.singularity.d/runscript, /opt/start',
+        ),
+        (
+            {
+                '/.singularity.d/runscript': read_runscript('exec /opt/start "$@"'),
+                '/opt/start': b'\x7fELF\0\0/host',
+            },
+            'unknown',
+            '/opt/start',
+        ),
+        # HPE's: an entrypoint that starts another script of its folder
+        (
+            {
+                '/.singularity.d/runscript': read_runscript(*OCI).replace(
+                    '{}', '"/container/bin/entrypoint.sh"'
+                ),
+                '/container/bin/entrypoint.sh': '#!/bin/bash\n. $(dirname $0)/scrape.sh\nexec "$@"\n',
+                '/container/bin/scrape.sh': 'find /host -name libfabric.so\n',
+                '/bin/bash': '',
+            },
+            'works',
+            '',
+        ),
+        (
+            {
+                '/.singularity.d/runscript': read_runscript(
+                    'exec /opt/entrypoint/osu-entrypoint "$@"'
+                ),
+                '/opt/entrypoint/osu-entrypoint': (FOLDER / 'osu-entrypoint').read_text(),
+                '/bin/bash': '',
+            },
+            'works',
+            '',
+        ),
+    ],
+)
 def test_verdict_inspects_the_program_that_the_image_starts(tmp_path, parts, files, word, text):
     from tests.helpers.verdict_cases import World as VerdictWorld
+
     place = VerdictWorld(tmp_path, parts)
     place.more = [lambda: [place.image.write(path, content) for path, content in files.items()]]
     verdict = place.ask('swap')

@@ -54,8 +54,12 @@ def choose_approaches():
     """Return {image: approach}: one for each that ought to work, all approaches in turn."""
     any_network = itertools.cycle(['pure', 'bind', 'opensource', 'hybrid'])
     with_host = itertools.cycle(['hybrid', 'bind'])
-    return {name: 'openmpi' if 'openmpi' in name else next(with_host if name in FAILING else any_network)
-            for name in BUILT}
+    return {
+        name: 'openmpi'
+        if 'openmpi' in name
+        else next(with_host if name in FAILING else any_network)
+        for name in BUILT
+    }
 
 
 APPROACH_OF = choose_approaches()
@@ -74,22 +78,31 @@ def build_image():
             return sif
         with open(FOLDER / f'{name}.lock', 'w') as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # two processes of the tests want it
-            done = run([PROJECT / 'scripts' / 'osu-container', 'image', 'build', name, '--output', sif],
-                       timeout=7200)
+            done = run(
+                [PROJECT / 'scripts' / 'osu-container', 'image', 'build', name, '--output', sif],
+                timeout=7200,
+            )
         assert done.returncode == 0, done
         return sif
+
     return build
 
 
 @pytest.fixture
 def run_user_script(tmp_path):
     """Function (script) that runs bash as a user has it after `. ./env.sh`; eb installs into the test's own folder."""
-    environment = {'PATH': '/usr/local/bin:/usr/bin:/bin', 'HOME': os.environ['HOME'], 'LC_ALL': 'C.UTF-8',
-                   'EASYBUILD_PREFIX': str(tmp_path / 'prefix'), 'EASYBUILD_SOURCEPATH': str(FOLDER)}
+    environment = {
+        'PATH': '/usr/local/bin:/usr/bin:/bin',
+        'HOME': os.environ['HOME'],
+        'LC_ALL': 'C.UTF-8',
+        'EASYBUILD_PREFIX': str(tmp_path / 'prefix'),
+        'EASYBUILD_SOURCEPATH': str(FOLDER),
+    }
 
     def call(script):
         text = f'set -eu; . {PROJECT}/env.sh; set +eu\n{script}\n'
         return run(['bash', '--norc', '-c', text], env=environment, timeout=300)
+
     return call
 
 
@@ -123,34 +136,56 @@ def test_image_is_built_and_small(build_image, name):
 def test_image_runs_on_two_nodes(build_image, run_user_script, name):
     approach = APPROACH_OF[name]
     build_image(name)
-    done = run_user_script(f'{format_install_command(approach, name)} || exit; module load osu-container/{approach} && '
-                 'srun -N2 -n2 osu_latency H H -m 64 -i 20 -x 2; module help osu-container')
+    done = run_user_script(
+        f'{format_install_command(approach, name)} || exit; module load osu-container/{approach} && '
+        'srun -N2 -n2 osu_latency H H -m 64 -i 20 -x 2; module help osu-container'
+    )
     found = parse_table(done.stdout)
     assert {1, 64} <= set(found) and all(value > 0 for value in found.values()), done
-    mpi, libfabric = re.search(r'(openmpi|mpich|intel-mpi)-[\d.]+\d(?=-libfabric)', name).group(), name.split('-')[-1]
-    says = re.search(r'^MPI: +(.*?) of the (\w+) over libfabric (\S+) of the (\w+)', done.stderr, re.M)
+    mpi, libfabric = (
+        re.search(r'(openmpi|mpich|intel-mpi)-[\d.]+\d(?=-libfabric)', name).group(),
+        name.split('-')[-1],
+    )
+    says = re.search(
+        r'^MPI: +(.*?) of the (\w+) over libfabric (\S+) of the (\w+)', done.stderr, re.M
+    )
     assert says, done
     if approach != 'bind':
         assert says.group(1).lower().replace('open mpi', 'openmpi').replace(' ', '-') == mpi
     if approach not in ('bind', 'hybrid'):
         assert says.group(3) == libfabric
-    assert says.group(2, 4) == {'bind': ('host', 'host'), 'hybrid': ('image', 'host')}.get(approach, ('image', 'image'))
+    assert says.group(2, 4) == {'bind': ('host', 'host'), 'hybrid': ('image', 'host')}.get(
+        approach, ('image', 'image')
+    )
 
 
 @pytest.mark.system
 @pytest.mark.nightly
 @pytest.mark.parametrize('name', FAILING)
-def test_unloadable_mpi_without_host_libfabric_is_refused(build_image, run_user_script, tmp_path, name):
+def test_unloadable_mpi_without_host_libfabric_is_refused(
+    build_image, run_user_script, tmp_path, name
+):
     build_image(name)
     lacking = re.search(r'asks for (\S+),', IMAGES[name]['fails']).group(1)
-    assert_refused(run_user_script(format_install_command('pure', name)), tmp_path / 'prefix', f'needs {lacking} of libfabric.so.1, but image:')
+    assert_refused(
+        run_user_script(format_install_command('pure', name)),
+        tmp_path / 'prefix',
+        f'needs {lacking} of libfabric.so.1, but image:',
+    )
 
 
 @pytest.mark.system
 @pytest.mark.parametrize('approach', mark_repeats_nightly(['pure', 'hybrid', 'opensource']))
-def test_open_mpi_is_refused_by_approaches_of_another_mpi(build_image, run_user_script, tmp_path, approach):
+def test_open_mpi_is_refused_by_approaches_of_another_mpi(
+    build_image, run_user_script, tmp_path, approach
+):
     build_image(OPENMPI)
-    assert_refused(run_user_script(format_install_command(approach, OPENMPI)), tmp_path / 'prefix', 'libmpi.so.40', 'libmpi.so.12')
+    assert_refused(
+        run_user_script(format_install_command(approach, OPENMPI)),
+        tmp_path / 'prefix',
+        'libmpi.so.40',
+        'libmpi.so.12',
+    )
 
 
 @mark_two_node_test
@@ -160,9 +195,13 @@ def test_buffers_of_python_benchmarks_are_arrays(build_image, run_user_script, n
     approach = APPROACH_OF[name]
     build_image(name)
     program = tmp_path / 'program.py'
-    program.write_text('from mpi4py import MPI\nimport numpy\nprint("sum", MPI.COMM_WORLD.allreduce(numpy.ones(2))[1])')
-    done = run_user_script(f'{format_install_command(approach, name)} || exit; module load osu-container/{approach}; srun osu_bw H H -m 8 -i 5; '
-                 f'APPTAINER_BIND={tmp_path} srun osu-exec python3 {program}; srun osu_bw D D')
+    program.write_text(
+        'from mpi4py import MPI\nimport numpy\nprint("sum", MPI.COMM_WORLD.allreduce(numpy.ones(2))[1])'
+    )
+    done = run_user_script(
+        f'{format_install_command(approach, name)} || exit; module load osu-container/{approach}; srun osu_bw H H -m 8 -i 5; '
+        f'APPTAINER_BIND={tmp_path} srun osu-exec python3 {program}; srun osu_bw D D'
+    )
     assert re.search(r'^# osu_bw: mpi4py .* numpy [\d.]+$', done.stdout, re.M), done
     assert len(parse_table(done.stdout)) == 4, done
     assert done.stdout.count('sum 2.0') == 2, done
@@ -170,6 +209,7 @@ def test_buffers_of_python_benchmarks_are_arrays(build_image, run_user_script, n
 
 
 # The same by other tools
+
 
 def test_files_of_other_tools_name_our_versions():
     yaml = pytest.importorskip('yaml')
@@ -179,11 +219,17 @@ def test_files_of_other_tools_name_our_versions():
     assert environment['channels'] == [label, 'conda-forge']
     found = dict(line.split('=', 1) for line in environment['dependencies'])
     python, mpi4py = found['python'], SOURCES['mpi4py-source']['version']
-    assert found == {'python': python, 'mpi4py': mpi4py, 'numpy': SOURCES[f'numpy-{python}']['version'],
-                     f'{label}::mpich': '4.3.*'}
+    assert found == {
+        'python': python,
+        'mpi4py': mpi4py,
+        'numpy': SOURCES[f'numpy-{python}']['version'],
+        f'{label}::mpich': '4.3.*',
+    }
     lines = (FILES / 'requirements.txt').read_text().splitlines()
     assert dict(line.split('==') for line in lines if not line.startswith('#')) == {
-        'mpi4py': mpi4py, 'numpy': SOURCES['numpy-3.11']['version']}
+        'mpi4py': mpi4py,
+        'numpy': SOURCES['numpy-3.11']['version'],
+    }
 
 
 NAMES = [name for name, entry in IMAGES.items() if entry['family'] == 'debian']
@@ -200,8 +246,22 @@ def find_gpu_vendor(name):
 @pytest.fixture
 def run_in_image(build_image, apptainer):  # noqa: F811, a fixture
     """Function (name, script, options of the runtime) that runs a script in an image."""
+
     def call(name, script, *options):
-        return run([apptainer, 'exec', '--cleanenv', '--containall', *options, build_image(name), 'bash', '-c', script])
+        return run(
+            [
+                apptainer,
+                'exec',
+                '--cleanenv',
+                '--containall',
+                *options,
+                build_image(name),
+                'bash',
+                '-c',
+                script,
+            ]
+        )
+
     return call
 
 
@@ -214,7 +274,11 @@ def test_every_library_of_the_image_loads_with_all_its_symbols(run_in_image, nam
     done'''
     done = run_in_image(name, script)
     assert done.returncode == 0, done
-    lacking = {line for line in done.stdout.splitlines() if DRIVER not in line and 'libnvidia-ml.so.1' not in line}
+    lacking = {
+        line
+        for line in done.stdout.splitlines()
+        if DRIVER not in line and 'libnvidia-ml.so.1' not in line
+    }
     assert not lacking, lacking
     assert find_gpu_vendor(name) == 'NVIDIA' or not done.stdout, done
 
@@ -224,10 +288,14 @@ def test_every_library_of_the_image_loads_with_all_its_symbols(run_in_image, nam
 def test_device_buffers_without_a_gpu_are_refused_with_reason(build_image, run_user_script, name):  # noqa: F811, fixtures
     build_image(name)
     approach = APPROACH_OF[name]
-    done = run_user_script(f'{format_install_command(approach, name)} >&2 || exit 77; module load osu-container/{approach}; '
-                 'srun -N2 -n2 osu_bw D D')
+    done = run_user_script(
+        f'{format_install_command(approach, name)} >&2 || exit 77; module load osu-container/{approach}; '
+        'srun -N2 -n2 osu_bw D D'
+    )
     said = fold_whitespace(done.stderr)
-    assert done.returncode not in (0, 77) and not re.search(r'^\d+ +[\d.]+$', done.stdout, re.M), done
+    assert done.returncode not in (0, 77) and not re.search(r'^\d+ +[\d.]+$', done.stdout, re.M), (
+        done
+    )
     driver_of = {'NVIDIA': DRIVER, 'AMD': '/dev/kfd'}[find_gpu_vendor(name)]
     assert driver_of in said and 'Traceback' not in said, said
 
@@ -251,8 +319,12 @@ def map_described_verdicts(name, site):
 #: Where an approach must do and must not, by what the image and the site hold; (name, site, approach) -> words
 EXPECTED = {
     ('osu-debian-cuda-12.4.1-mpich-4.0.2-libfabric-2.1.0', 'perlmutter', 'bind'): {'works'},
-    ('osu-debian-cuda-12.4.1-mpich-4.0.2-libfabric-2.1.0', 'perlmutter', 'hybrid'): {'fails'},  # knows no cxi
-    ('osu-debian-cuda-12.4.1-mpich-4.0.2-libfabric-2.1.0', 'workstation', 'hybrid'): {'works'},  # no driver is needed
+    ('osu-debian-cuda-12.4.1-mpich-4.0.2-libfabric-2.1.0', 'perlmutter', 'hybrid'): {
+        'fails'
+    },  # knows no cxi
+    ('osu-debian-cuda-12.4.1-mpich-4.0.2-libfabric-2.1.0', 'workstation', 'hybrid'): {
+        'works'
+    },  # no driver is needed
 }
 
 
@@ -277,4 +349,5 @@ def test_check_judges_image_and_description_alike(build_image, name):  # noqa: F
                 real, by_name = map_verdicts(image, site), map_described_verdicts(name, site)
                 # of an image itself more is known, so it may be judged worse and never better
                 assert {key for key in real if real[key] == 'works'} <= {
-                    key for key in by_name if by_name[key] != 'fails'}, (site, real)
+                    key for key in by_name if by_name[key] != 'fails'
+                }, (site, real)

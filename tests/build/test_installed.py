@@ -24,11 +24,28 @@ def modules(tmp_path, monkeypatch):
         write_sif(root / 'x.sif', name.encode())
         total = hashlib.sha256((root / 'x.sif').read_bytes()).hexdigest()
         (root / 'x.sif.sha256').write_text(f'{total}  x.sif\n')
-        injected = [{'path': str(library), 'sha256': hashlib.sha256(b'library').hexdigest()}] * (name == 'bind')
-        (root / 'facts.json').write_text(json.dumps({
-            'image': {'file': 'x.sif', 'mpi': '', 'libfabric': '', 'programs': {}, 'library_path': [],
-                      'installed': {'size': 0}},
-            'host': {'root': '', 'injected': injected, 'runtime': {'command': 'apptainer', 'name': 'apptainer'}}}))
+        injected = [{'path': str(library), 'sha256': hashlib.sha256(b'library').hexdigest()}] * (
+            name == 'bind'
+        )
+        (root / 'facts.json').write_text(
+            json.dumps(
+                {
+                    'image': {
+                        'file': 'x.sif',
+                        'mpi': '',
+                        'libfabric': '',
+                        'programs': {},
+                        'library_path': [],
+                        'installed': {'size': 0},
+                    },
+                    'host': {
+                        'root': '',
+                        'injected': injected,
+                        'runtime': {'command': 'apptainer', 'name': 'apptainer'},
+                    },
+                }
+            )
+        )
         for folder in ('modules/all/osu-container', 'modules/base/osu-container'):
             (tmp_path / folder).mkdir(parents=True, exist_ok=True)
             (tmp_path / folder / f'{name}.lua').write_text(f'help()\nlocal root = "{root}"\n')
@@ -51,12 +68,22 @@ def verify(*arguments):
 def test_every_module_is_read_once(modules, capsys):
     assert verify('--installed') is None
     assert sorted(capsys.readouterr().out.splitlines()) == sorted(
-        f'osu-container/{name} ({modules}/software/{name}): ok' for name in ('pure', 'hybrid', 'bind'))
+        f'osu-container/{name} ({modules}/software/{name}): ok'
+        for name in ('pure', 'hybrid', 'bind')
+    )
 
 
-@pytest.mark.parametrize('what, text', [
-    ('image', 'x.sif.sha256'), ('library', 'libfabric.so.1'), ('facts', 'facts.json'),
-    ('link to nothing', 'x.sif '), ('sum', 'x.sif.sha256'), ('rights', 'chmod -R o-w')])
+@pytest.mark.parametrize(
+    'what, text',
+    [
+        ('image', 'x.sif.sha256'),
+        ('library', 'libfabric.so.1'),
+        ('facts', 'facts.json'),
+        ('link to nothing', 'x.sif '),
+        ('sum', 'x.sif.sha256'),
+        ('rights', 'chmod -R o-w'),
+    ],
+)
 def test_changed_file_is_named_with_its_module(modules, capsys, what, text):
     root = modules / 'software' / 'bind'
     if what == 'image':
@@ -89,13 +116,25 @@ def test_missing_modules_are_an_error(tmp_path, monkeypatch):
     assert 'MODULEPATH' in verify('--installed')
 
 
-@pytest.mark.parametrize('code, text, wrong', [
-    (0, 'Signing entity:  Me <me@x.org>\nFingerprint:  AB12\n', False),
-    (255, 'FATAL:   Failed to verify container: integrity: no key material not provided', False),
-    (255, 'FATAL:   Failed to verify container: integrity: signature object 4 not valid', True)])
+@pytest.mark.parametrize(
+    'code, text, wrong',
+    [
+        (0, 'Signing entity:  Me <me@x.org>\nFingerprint:  AB12\n', False),
+        (
+            255,
+            'FATAL:   Failed to verify container: integrity: no key material not provided',
+            False,
+        ),
+        (255, 'FATAL:   Failed to verify container: integrity: signature object 4 not valid', True),
+    ],
+)
 def test_signature_is_judged_by_the_runtime(tmp_path, monkeypatch, code, text, wrong):
-    path = write_sif(tmp_path / 'x.sif', b'hsqs', objects=[(sif.DATA_SIGNATURE, '', sif.GROUP_MASK | 1, b'x')])
-    path.with_name('x.sif.sha256').write_text(hashlib.sha256(path.read_bytes()).hexdigest() + '  x.sif\n')
+    path = write_sif(
+        tmp_path / 'x.sif', b'hsqs', objects=[(sif.DATA_SIGNATURE, '', sif.GROUP_MASK | 1, b'x')]
+    )
+    path.with_name('x.sif.sha256').write_text(
+        hashlib.sha256(path.read_bytes()).hexdigest() + '  x.sif\n'
+    )
     runtime = tmp_path / 'apptainer'
     runtime.write_text(f'#!/bin/sh\ncat <<END {">&2" if code else ""}\n{text}\nEND\nexit {code}\n')
     runtime.chmod(0o755)
@@ -109,8 +148,22 @@ def test_changed_image_does_not_fit_its_signature(make_sif, apptainer, tmp_path,
     (tmp_path / 'root' / 'file').write_text('content')
     image = make_sif(tmp_path / 'x.sif', tmp_path / 'root')
     monkeypatch.setenv('APPTAINER_CONFIGDIR', str(tmp_path / 'keys'))
-    for words in (['key', 'newpair', '--name', 'Test', '--email', 'test@example.org', '--comment', 'none',
-                   '--password', '', '--push=false'], ['sign', image]):
+    for words in (
+        [
+            'key',
+            'newpair',
+            '--name',
+            'Test',
+            '--email',
+            'test@example.org',
+            '--comment',
+            'none',
+            '--password',
+            '',
+            '--push=false',
+        ],
+        ['sign', image],
+    ):
         done = run([apptainer, *words], env=dict(os.environ))
         assert done.returncode == 0, done
     assert sif.verify_signature(str(image), apptainer)[0] == 'verified'

@@ -1,4 +1,5 @@
 """osu-mpi4py without a container: the launcher, the easyconfigs, which image each site has."""
+
 import os
 import re
 import shutil
@@ -18,6 +19,7 @@ RECIPES = PROJECT / 'container-recipes' / 'mpi4py'
 
 # ---- the launcher, with OMB-Py's place taken by a program that shows what it was called with
 
+
 @pytest.fixture
 def launch(tmp_path):
     """Function (command, *arguments) that runs osu-python by a link of that name; NumPy is an empty module there."""
@@ -30,30 +32,48 @@ def launch(tmp_path):
     (packages / 'mpi4py' / 'MPI.py').write_text('class COMM_WORLD:\n    def Get_rank(): return 0\n')
     for name in ('osu_bw', 'osu_latency'):
         (libexec / 'omb-py' / 'mpi' / 'pt2pt' / f'{name}.py').write_text('')
-    (libexec / 'omb-py' / 'run.py').write_text('import os, sys\nprint(sys.argv[1:], os.environ["MPI4PY_LIBMPI"])\n')
+    (libexec / 'omb-py' / 'run.py').write_text(
+        'import os, sys\nprint(sys.argv[1:], os.environ["MPI4PY_LIBMPI"])\n'
+    )
 
     def call(command, *arguments):
         link = tmp_path / 'bin' / command
         if not link.is_symlink():
             link.symlink_to('../libexec/osu-python')
-        return run([link, *arguments], env={name: value for name, value in os.environ.items()
-                                            if name != 'MPI4PY_LIBMPI'})
+        return run(
+            [link, *arguments],
+            env={name: value for name, value in os.environ.items() if name != 'MPI4PY_LIBMPI'},
+        )
+
     return call
 
 
-@pytest.mark.parametrize('command, buffers', [('osu_bw', []), ('osu_py_bw', ['--buffer', 'numpy', 'H', 'H']),
-                                              ('osu_bw', ['--buffer=numpy'])])
+@pytest.mark.parametrize(
+    'command, buffers',
+    [
+        ('osu_bw', []),
+        ('osu_py_bw', ['--buffer', 'numpy', 'H', 'H']),
+        ('osu_bw', ['--buffer=numpy']),
+    ],
+)
 def test_every_numpy_option_selects_the_same_buffers(launch, command, buffers):
     done = launch(command, *buffers, '-m', '8')
-    assert done.stdout == ('# osu_bw: of the OSU Micro-Benchmarks in Python, buffers: numpy 2.4.6\n'
-                           "['--benchmark=bw', '--buffer=numpy', '--max=8'] libmpi.so.12:libmpi.so.40:libmpi.so\n"), \
-        done.stderr
+    assert done.stdout == (
+        '# osu_bw: of the OSU Micro-Benchmarks in Python, buffers: numpy 2.4.6\n'
+        "['--benchmark=bw', '--buffer=numpy', '--max=8'] libmpi.so.12:libmpi.so.40:libmpi.so\n"
+    ), done.stderr
 
 
-@pytest.mark.parametrize('arguments, given', [
-    (['-m', '65536'], ['--max=65536']), (['-m8:'], ['--min=8']), (['--message-size=4:8'], ['--min=4', '--max=8']),
-    (['-i', '100', '--warmup', '3'], ['--iterations=100', '--skip=3']),
-    (['--min', '1', '--max=8', '--pickle'], ['--min', '1', '--max=8', '--pickle'])])
+@pytest.mark.parametrize(
+    'arguments, given',
+    [
+        (['-m', '65536'], ['--max=65536']),
+        (['-m8:'], ['--min=8']),
+        (['--message-size=4:8'], ['--min=4', '--max=8']),
+        (['-i', '100', '--warmup', '3'], ['--iterations=100', '--skip=3']),
+        (['--min', '1', '--max=8', '--pickle'], ['--min', '1', '--max=8', '--pickle']),
+    ],
+)
 def test_launcher_translates_options_of_python_benchmarks(launch, arguments, given):
     """They know --min, --max, --iterations and --skip; -m, -i and -x are those of the C programs."""
     done = launch('osu_latency', *arguments, 'H', 'H')
@@ -64,23 +84,44 @@ def test_each_osu_python_benchmark_has_a_command(tmp_path):
     """The commands of the recipe, run in a folder: a name for each benchmark of the archive, and no other one."""
     name = next(name for name, entry in IMAGES.items() if 'python' in entry['variants'])
     prefix = tmp_path / 'opt' / 'mpi4py'
-    for path in ('libexec/omb-py/mpi/pt2pt/osu_latency.py', 'libexec/omb-py/mpi/collective/osu_bcast.py',
-                 'libexec/omb-py/util/osu_util_mpi.py', 'libexec/omb-py/run.py', 'bin/osu_get_bw', 'bin/osu_latency'):
+    for path in (
+        'libexec/omb-py/mpi/pt2pt/osu_latency.py',
+        'libexec/omb-py/mpi/collective/osu_bcast.py',
+        'libexec/omb-py/util/osu_util_mpi.py',
+        'libexec/omb-py/run.py',
+        'bin/osu_get_bw',
+        'bin/osu_latency',
+    ):
         (prefix / path).parent.mkdir(parents=True, exist_ok=True)
         (prefix / path).write_text('')
     text = load_recipe(name, 'python').replace('/opt/mpi4py', str(prefix))
-    lines = text[text.index(f'    rm {prefix}/bin/osu_*'):].partition('\n%')[0].splitlines()
-    script = '\n'.join(line for line in lines if f'{prefix}/bin/osu_' in line or 'omb-py/mpi/' in line)
+    lines = text[text.index(f'    rm {prefix}/bin/osu_*') :].partition('\n%')[0].splitlines()
+    script = '\n'.join(
+        line for line in lines if f'{prefix}/bin/osu_' in line or 'omb-py/mpi/' in line
+    )
     done = run(['bash', '-e', '-c', script])
     assert done.returncode == 0, (script, done.stderr)
     assert {path.name for path in (prefix / 'bin').iterdir()} == {
-        'osu_latency', 'osu_bcast', 'osu_py_latency', 'osu_py_bcast'}
+        'osu_latency',
+        'osu_bcast',
+        'osu_py_latency',
+        'osu_py_bcast',
+    }
 
 
-@pytest.mark.parametrize('arguments, text', [
-    (['-m', 'x'], '-m x'), (['-m'], '-m '), (['-d', 'rocm'], 'GPU'), (['D', 'D'], 'D D'),
-    (['--buffer', 'cupy'], 'CuPy'), (['H', 'D'], 'H D'), (['--buffer', 'numpy', 'D', 'D'], '--buffer numpy D D'),
-    (['--buffer', 'numba'], '--buffer numba')])
+@pytest.mark.parametrize(
+    'arguments, text',
+    [
+        (['-m', 'x'], '-m x'),
+        (['-m'], '-m '),
+        (['-d', 'rocm'], 'GPU'),
+        (['D', 'D'], 'D D'),
+        (['--buffer', 'cupy'], 'CuPy'),
+        (['H', 'D'], 'H D'),
+        (['--buffer', 'numpy', 'D', 'D'], '--buffer numpy D D'),
+        (['--buffer', 'numba'], '--buffer numba'),
+    ],
+)
 def test_impossible_arguments_are_errors(launch, arguments, text):
     done = launch('osu_py_latency', *arguments)
     assert (done.returncode, done.stdout) == (2, '')
@@ -88,6 +129,7 @@ def test_impossible_arguments_are_errors(launch, arguments, text):
 
 
 # ---- images
+
 
 def list_site_images():
     """Yield (site, approach, name of its image with mpi4py)."""
@@ -110,19 +152,29 @@ def test_images_of_a_site_fit_its_gpu_and_their_approach(site):
         base = IMAGES[name]['base']['image']
         below = MPI4PY_BASES[base]
         gpu = entry['gpu']['value'] or ''
-        assert name == name_mpi4py_image(base, 'rocm' if gpu.startswith('gfx') else 'none'), approach
+        assert name == name_mpi4py_image(base, 'rocm' if gpu.startswith('gfx') else 'none'), (
+            approach
+        )
         assert (below['mpi'].startswith('Open MPI')) == (approach == 'openmpi'), approach
         if approach == 'opensource' and entry['provider']['value'] == 'cxi':
             assert below['libcxi'] != 'none', approach
         if approach in ('bind', 'hybrid') and entry['provider']['value'] == 'cxi':
             # the host's libfabric takes the place of the image's and must not be older
-            host = re.search(r'/libfabric/([\d.]+?)(\.0)?(?:rc\d)?/', entry['libraries']['libfabric']['value']).group(1)
-            assert tuple(map(int, below['libfabric'].split('.')[:2])) <= tuple(map(int, host.split('.')[:2])), approach
+            host = re.search(
+                r'/libfabric/([\d.]+?)(\.0)?(?:rc\d)?/', entry['libraries']['libfabric']['value']
+            ).group(1)
+            assert tuple(map(int, below['libfabric'].split('.')[:2])) <= tuple(
+                map(int, host.split('.')[:2])
+            ), approach
 
 
 def test_python_of_the_host_stays_out_of_every_image():
-    variants = [(name, kind) for name, entry in IMAGES.items() if entry['family'] == 'mpi4py'
-                for kind in entry['variants']]
+    variants = [
+        (name, kind)
+        for name, entry in IMAGES.items()
+        if entry['family'] == 'mpi4py'
+        for kind in entry['variants']
+    ]
     assert variants
     for name, kind in variants:
         text = load_recipe(name, kind)

@@ -14,7 +14,13 @@ import pytest
 from osu_container.build import ImageBuildError
 from osu_container.build.catalogue import FAMILIES, IMAGES, SOURCES, load_recipe
 from osu_container.build.recipes.common import OSU_LINK_COMMANDS, PACKED
-from osu_container.build.recipes.images import CHECKED_IN_RECIPES, RECIPES, RENDERED, list_recipe_files, render_recipe
+from osu_container.build.recipes.images import (
+    CHECKED_IN_RECIPES,
+    RECIPES,
+    RENDERED,
+    list_recipe_files,
+    render_recipe,
+)
 from osu_container.check.examination import read_published_table as published_rows
 from osu_container.data.sites import SITES
 from tests.helpers.machine import PROJECT, run
@@ -25,28 +31,41 @@ SHA256 = re.compile(r'\b[0-9a-f]{64}\b')
 @pytest.fixture(scope='module')
 def texts():
     """Every definition file and Dockerfile of every image: file name -> text, as HPCCM renders it now."""
-    return {file: render_recipe(name, kind, Path(file).suffix) for file, (name, kind) in list_recipe_files().items()}
+    return {
+        file: render_recipe(name, kind, Path(file).suffix)
+        for file, (name, kind) in list_recipe_files().items()
+    }
 
 
 @pytest.fixture(scope='module')
 def definitions(texts):
     """The stages of every definition file: file name -> {name of a stage: its text}, in their order."""
-    return {file: {re.search(r'(?m)^Stage: (\S+)', part).group(1): part
-                   for part in re.split(r'(?m)^(?=BootStrap: )', re.sub(r'(?m)^#.*\n', '', text))[1:]}
-            for file, text in texts.items() if file.endswith('.def')}
+    return {
+        file: {
+            re.search(r'(?m)^Stage: (\S+)', part).group(1): part
+            for part in re.split(r'(?m)^(?=BootStrap: )', re.sub(r'(?m)^#.*\n', '', text))[1:]
+        }
+        for file, text in texts.items()
+        if file.endswith('.def')
+    }
 
 
 # What is pinned
 
+
 def test_every_source_is_pinned():
     for key, source in SOURCES.items():
-        if source['sha256'] is None:  # then it is said why, and the commit that the archive names stands in its place
+        if (
+            source['sha256'] is None
+        ):  # then it is said why, and the commit that the archive names stands in its place
             assert source['why'] and re.fullmatch(r'[0-9a-f]{12,40}', source['commit']), key
         else:
             assert SHA256.fullmatch(source['sha256']), key
         assert source['licence'] and source['name'] and source['version'], key
         assert source['url'] == 'PyPI' or re.fullmatch(r'https://\S+', source['url']), key
-        assert not re.search(r'(heads/|(?<!/pool)/(main|master)[./])', source['url']), f'{key}: a branch moves'
+        assert not re.search(r'(heads/|(?<!/pool)/(main|master)[./])', source['url']), (
+            f'{key}: a branch moves'
+        )
 
 
 def test_other_files_pin_the_same_checksums():
@@ -60,10 +79,17 @@ def test_other_files_pin_the_same_checksums():
 
 # What has a name
 
+
 def test_entry_of_every_image_is_complete():
     for name, entry in IMAGES.items():
-        assert entry['family'] in FAMILIES and (RECIPES / entry['recipe']).is_file() and entry['purpose'], name
-        assert len(entry['base']) == 1 and set(entry['base']) <= {'debian', 'image', 'registry'}, name
+        assert (
+            entry['family'] in FAMILIES
+            and (RECIPES / entry['recipe']).is_file()
+            and entry['purpose']
+        ), name
+        assert len(entry['base']) == 1 and set(entry['base']) <= {'debian', 'image', 'registry'}, (
+            name
+        )
         assert entry['base'].get('image', name) in IMAGES, name
         for variant in entry['variants'].values():
             assert set(variant['sources']) <= set(SOURCES), name
@@ -73,7 +99,9 @@ def test_entry_of_every_image_is_complete():
 def test_every_published_combination_has_one_image():
     published = sorted((row['libcxi'], row['libfabric'], row['mpich']) for row in published_rows())
     assert len(published) == 12
-    assert sorted(entry['published'] for entry in IMAGES.values() if entry['published']) == published
+    assert (
+        sorted(entry['published'] for entry in IMAGES.values() if entry['published']) == published
+    )
 
 
 def test_image_of_a_site_is_in_the_catalogue():
@@ -86,14 +114,19 @@ def test_image_of_a_site_is_in_the_catalogue():
 
 # What is rendered
 
+
 def test_checked_in_text_is_current():
-    done = run([sys.executable, '-m', 'tools.generate', '--step', 'recipes', '--check'], cwd=PROJECT)
+    done = run(
+        [sys.executable, '-m', 'tools.generate', '--step', 'recipes', '--check'], cwd=PROJECT
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, '', '')
     assert {path.name for path in RENDERED.iterdir()} == set(CHECKED_IN_RECIPES)
 
 
 def test_recipe_without_hpccm_is_the_stored_text_or_an_error(monkeypatch):
-    monkeypatch.setitem(sys.modules, 'hpccm', None)  # what import raises for a module that is not there
+    monkeypatch.setitem(
+        sys.modules, 'hpccm', None
+    )  # what import raises for a module that is not there
     for file in CHECKED_IN_RECIPES:
         name, kind = list_recipe_files()[file]
         assert load_recipe(name, kind, Path(file).suffix) == (RENDERED / file).read_text()
@@ -103,25 +136,38 @@ def test_recipe_without_hpccm_is_the_stored_text_or_an_error(monkeypatch):
 
 # What is in it
 
+
 def test_every_source_is_checked_before_it_is_used(texts):
     by_file = {source['file']: source for source in SOURCES.values()}
     for file, text in texts.items():
         assert 'object at 0x' not in text, file
         # a source may be copied into several stages, and each checks it
         for part in re.split(r'(?im)^(?=bootstrap: |from )', text)[1:]:
-            copied = {name for name in re.findall(r'sources/(\S+)\s', part) if not name.endswith('.sif')}
+            copied = {
+                name for name in re.findall(r'sources/(\S+)\s', part) if not name.endswith('.sif')
+            }
             for name in copied:
                 source = by_file[name]
                 if source['sha256'] is None:
-                    check = re.search(rf'{re.escape(name)}[^\n]* grep -aq "comment={source["commit"]}', part)
+                    check = re.search(
+                        rf'{re.escape(name)}[^\n]* grep -aq "comment={source["commit"]}', part
+                    )
                 else:
-                    check = re.search(rf'echo "({source["sha256"]}|{{{{ OSU_SHA256 }}}})  \S+/{re.escape(name)}" *\| '
-                                      r'*sha256sum -c', part)
+                    check = re.search(
+                        rf'echo "({source["sha256"]}|{{{{ OSU_SHA256 }}}})  \S+/{re.escape(name)}" *\| '
+                        r'*sha256sum -c',
+                        part,
+                    )
                 assert check, f'{file}: {name} is used unchecked'
                 if '{{ OSU_SHA256 }}' in check.group(0):
                     assert f"OSU_SHA256={source['sha256']}" in part, file
-                uses = [found.start() for found in re.finditer(
-                    rf'(?:zipfile -e|tar -x\S*|pip install|install -D)[^\n]* \S*{re.escape(name)}', part)]
+                uses = [
+                    found.start()
+                    for found in re.finditer(
+                        rf'(?:zipfile -e|tar -x\S*|pip install|install -D)[^\n]* \S*{re.escape(name)}',
+                        part,
+                    )
+                ]
                 assert all(check.start() < use for use in uses), (file, name)
 
 
@@ -130,32 +176,49 @@ def test_stages_copy_what_exists_and_what_proot_can_copy(definitions):
     archives = {source['file'] for source in SOURCES.values()}
     for file, stages in definitions.items():
         for number, (name, text) in enumerate(stages.items()):
-            assert text.startswith('BootStrap: {{ BOOTSTRAP }}\n') and not re.search(r'(?m)^%(pre|setup)', text)
+            assert text.startswith('BootStrap: {{ BOOTSTRAP }}\n') and not re.search(
+                r'(?m)^%(pre|setup)', text
+            )
             for source, body in re.findall(r'(?m)^%files(?: from (\S+))?\n((?:[ \t]+.*\n)*)', text):
                 paths = [line.split()[0] for line in body.splitlines()]
                 if source:
                     packing = stages[source].rstrip().splitlines()[-1]
-                    assert source in list(stages)[:number] and paths == [PACKED] and f'-cf {PACKED} ' in packing, (
-                        file, name)
+                    assert (
+                        source in list(stages)[:number]
+                        and paths == [PACKED]
+                        and f'-cf {PACKED} ' in packing
+                    ), (file, name)
                     members = packing.partition(f'{PACKED} ')[2].split()
                     wanted = re.search(rf'-xf /opt/{source}\.tar (.*)', text).group(1).split()
-                    assert all(any(path == member or path.startswith(f'{member}/') for member in members)
-                               for path in wanted), (file, name)
+                    assert all(
+                        any(path == member or path.startswith(f'{member}/') for member in members)
+                        for path in wanted
+                    ), (file, name)
                 else:
-                    assert all((PROJECT / path).is_file() or path.rpartition('/')[2] in archives for path in paths), (
-                        file, name)
+                    assert all(
+                        (PROJECT / path).is_file() or path.rpartition('/')[2] in archives
+                        for path in paths
+                    ), (file, name)
             # PRoot has no user of apt's own, and keeps no owners of what is unpacked
-            assert all('APT::Sandbox::User=root' in line for line in re.findall(
-                r'apt-get .*(?:install|download) .*', text)), (file, name)
-            assert all('--no-same-owner' in line for line in re.findall(r'\btar [^|;&\n]*-x\w* [^|;&\n]*', text)), (
-                file, name)
+            assert all(
+                'APT::Sandbox::User=root' in line
+                for line in re.findall(r'apt-get .*(?:install|download) .*', text)
+            ), (file, name)
+            assert all(
+                '--no-same-owner' in line
+                for line in re.findall(r'\btar [^|;&\n]*-x\w* [^|;&\n]*', text)
+            ), (file, name)
 
 
 def test_benchmarks_are_in_one_folder_of_every_image(definitions, tmp_path):
     """Pages name /opt/osu/bin/osu_bw: that of the ports, and of the C programs, which are installed by their kinds."""
     for file, stages in definitions.items():
         text = ''.join(stages.values())
-        assert 'make install' not in text or '--prefix=/opt/osu' not in text or '\n    '.join(OSU_LINK_COMMANDS) in text, file
+        assert (
+            'make install' not in text
+            or '--prefix=/opt/osu' not in text
+            or '\n    '.join(OSU_LINK_COMMANDS) in text
+        ), file
     folder = tmp_path / 'opt' / 'osu'
     for path in ('mpi/pt2pt/standard/osu_bw', 'xccl/pt2pt/osu_xccl_bw'):
         program = folder / 'libexec' / 'osu-micro-benchmarks' / path
@@ -176,17 +239,22 @@ def test_images_test_themselves(definitions):
         assert 'set -e' in text and 'ldd' in text, file
         fails = IMAGES[list_recipe_files()[file][0]]['fails']
         if fails:
-            assert re.search(r'FABRIC_[\d.]+', fails).group(0) in text and 'mpiexec' not in text, file
+            assert re.search(r'FABRIC_[\d.]+', fails).group(0) in text and 'mpiexec' not in text, (
+                file
+            )
         else:
             assert re.search(r'(mpiexec|mpirun)\S* .*-n(p)? 2 .*osu_latency', text), file
 
 
 # What other programs say of it
 
+
 def list_shell_scripts(text):
     """Return [script] of everything in a rendered file that a shell runs."""
     if '\nBootStrap:' not in text:
-        return [line[4:] for line in text.replace('\\\n', ' ').splitlines() if line.startswith('RUN ')]
+        return [
+            line[4:] for line in text.replace('\\\n', ' ').splitlines() if line.startswith('RUN ')
+        ]
     return re.findall(r'(?ms)^%(?:post|test)\n(.*?)(?=^%|^BootStrap|^# NOTE|\Z)', text)
 
 
@@ -196,8 +264,16 @@ def test_shellcheck_finds_nothing(texts, tmp_path):
     for number, (script, file) in enumerate(scripts.items()):
         # as Apptainer and Docker's && do
         (tmp_path / f'{file}-{number}.sh').write_text(f'#!/bin/sh -ex\n{script}\n')
-    done = subprocess.run([Path(sys.executable).parent / 'shellcheck', '--severity=info',
-                           *sorted(os.listdir(tmp_path))], cwd=tmp_path, capture_output=True, text=True)
+    done = subprocess.run(
+        [
+            Path(sys.executable).parent / 'shellcheck',
+            '--severity=info',
+            *sorted(os.listdir(tmp_path)),
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0 and scripts, done
 
 
@@ -210,6 +286,15 @@ def test_hadolint_finds_nothing(texts, tmp_path):
     assert {recipe for recipe, *_ in forms} == {path.name for path in RECIPES.glob('*.py')}
     for file in forms.values():
         (tmp_path / file).write_text(texts[file])
-    done = subprocess.run([Path(sys.executable).parent / 'hadolint', '--config', RECIPES / '.hadolint.yaml',
-                           *sorted(os.listdir(tmp_path))], cwd=tmp_path, capture_output=True, text=True)
+    done = subprocess.run(
+        [
+            Path(sys.executable).parent / 'hadolint',
+            '--config',
+            RECIPES / '.hadolint.yaml',
+            *sorted(os.listdir(tmp_path)),
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done

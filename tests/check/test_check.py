@@ -1,4 +1,5 @@
 """The command osu-container check: what it prints, its exit codes, and what it says of input that is none."""
+
 import json
 import os
 import re
@@ -6,7 +7,7 @@ import sys
 
 import pytest
 
-from osu_container.check.cli import EXIT_CODES, CONTAINER_APPROACHES
+from osu_container.check.cli import CONTAINER_APPROACHES, EXIT_CODES
 from osu_container.check.site import LOCAL_FILE_NAME, find_local_file
 from osu_container.cli import main
 from osu_container.data.approaches import APPROACHES
@@ -20,7 +21,15 @@ from osu_container.verdict.settings import resolve_approach
 from osu_container.verdict.site_choice import resolve_site
 from osu_container.verdict.trial import HostFileSystem
 from osu_container.verdict.verdict import evaluate_approach
-from tests.helpers.elf_folder import ElfFolder, fill_good_host, fill_good_image, mpich, open_mpi, pack, write_sif
+from tests.helpers.elf_folder import (
+    ElfFolder,
+    fill_good_host,
+    fill_good_image,
+    mpich,
+    open_mpi,
+    pack,
+    write_sif,
+)
 from tests.helpers.machine import PROJECT, PYTHON_36, fold_whitespace, run
 from tests.helpers.verdict_cases import GPU, PLAIN
 from tests.stand_in.pairs.parts import runtime
@@ -34,7 +43,11 @@ LIBFABRIC = resolve_site(GPU)['libraries']['libfabric']['value']
 
 def check(*arguments, command=(COMMAND,), **kwargs):
     """Run the command and return the CompletedProcess. It never ends in a traceback."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(('EASYBUILD_', 'LUMI_'))}
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(('EASYBUILD_', 'LUMI_'))
+    }
     done = run([*command, 'check', *arguments], env=environment, **kwargs)
     assert 'Traceback' not in done.stderr, done
     return done
@@ -44,7 +57,9 @@ def read_refusal(*arguments, **kwargs):
     """Run the command on what it cannot read; return the message, one line for people."""
     done = check(*arguments, **kwargs)
     assert (done.returncode, done.stdout) == (1, ''), done
-    assert done.stderr.startswith('osu-container check: error: ') and done.stderr.count('\n') == 1, done
+    assert (
+        done.stderr.startswith('osu-container check: error: ') and done.stderr.count('\n') == 1
+    ), done
     return done.stderr
 
 
@@ -57,8 +72,11 @@ class Place:
         fill_good_image(self.image, parts)
         fill_good_host(self.host, parts, resolve_site(site))
         self.sif = folder / 'good.sif'
-        write_sif(self.sif, pack(self.image.root, folder / 'squashfs').read_bytes(), {
-            'org.osu-container.mpi': 'MPICH', 'org.osu-container.libcxi': '1.0.2-SHS12.0.2'})
+        write_sif(
+            self.sif,
+            pack(self.image.root, folder / 'squashfs').read_bytes(),
+            {'org.osu-container.mpi': 'MPICH', 'org.osu-container.libcxi': '1.0.2-SHS12.0.2'},
+        )
 
     def list_arguments(self, *image):
         """Return arguments for the command: the image, or image (a Path) instead, on this host."""
@@ -73,17 +91,25 @@ def place(tmp_path_factory, parts):
 @pytest.fixture
 def make_image(tmp_path, parts):
     """Function: an image of its own for a test, good but for the parts that are given."""
+
     def make(**others):
         return fill_good_image(ElfFolder(tmp_path / 'own'), parts, **others)
+
     return make
 
 
 # ---- what it says
 
+
 def test_text_and_json_have_the_same_findings(place, make_image, parts):
-    own = make_image(mpi=parts.mpi(mpich('4.0.3', hmem=False)), environment={'CXI_FORK_SAFE': '1'}, rocm='7.1.0')
+    own = make_image(
+        mpi=parts.mpi(mpich('4.0.3', hmem=False)), environment={'CXI_FORK_SAFE': '1'}, rocm='7.1.0'
+    )
     done = check(*place.list_arguments(own))
-    text, data = fold_whitespace(done.stdout), json.loads(check(*place.list_arguments(own), '--json').stdout)
+    text, data = (
+        fold_whitespace(done.stdout),
+        json.loads(check(*place.list_arguments(own), '--json').stdout),
+    )
     assert [one['approach'] for one in data['verdicts']] == LOOKED_AT
     for one in data['verdicts']:
         assert one['approach'] == 'openmpi' or f"{one['approach']} {one['verdict'].upper()}" in text
@@ -91,10 +117,17 @@ def test_text_and_json_have_the_same_findings(place, make_image, parts):
             if finding['rule'] != 'other MPI':  # reported once for all
                 assert finding['reason'] in text and (finding['remedy'] or '') in text
     assert {finding['rule'] for one in data['verdicts'] for finding in one['findings']} >= {
-        'capability set', 'CXI_FORK_SAFE', 'ROCm release', 'TCP only', 'other MPI'}
+        'capability set',
+        'CXI_FORK_SAFE',
+        'ROCm release',
+        'TCP only',
+        'other MPI',
+    }
     assert done.stdout.splitlines()[0] == str(own) and done.stderr == ''
     head = fold_whitespace(done.stdout.partition('\n\n')[0])
-    assert re.search(rf'libmpi\.so\.12 .*/opt/mpich/lib\b.*ROCm 7\.1\.0\b.* {GPU} .*{place.host}', head)
+    assert re.search(
+        rf'libmpi\.so\.12 .*/opt/mpich/lib\b.*ROCm 7\.1\.0\b.* {GPU} .*{place.host}', head
+    )
 
 
 @pytest.mark.parametrize('site, wanted', [(GPU, 'opensource'), (PLAIN, 'pure')])
@@ -103,21 +136,36 @@ def test_check_ends_with_the_recommended_eb_command(tmp_path, parts, site, wante
     done = check(*place.list_arguments(place.sif))
     assert done.returncode == 0
     assert done.stdout.splitlines()[-1].split() == [
-        'eb', f'osu-container-{wanted}.eb', '-r', '--try-amend=image=good.sif', f'--try-amend=site={site}',
-        f'--sysroot={place.host}'], 'for the site that was asked for'
+        'eb',
+        f'osu-container-{wanted}.eb',
+        '-r',
+        '--try-amend=image=good.sif',
+        f'--try-amend=site={site}',
+        f'--sysroot={place.host}',
+    ], 'for the site that was asked for'
 
 
-@pytest.mark.parametrize('release, setuid, wanted', [('1.2.5', 0, 'works slowly'), ('1.4.5', 0, 'works'),
-                                                     ('1.2.5', 1, 'works')])
-def test_local_runtime_sharing_affects_the_verdict(place, tmp_path, monkeypatch, release, setuid, wanted):
+@pytest.mark.parametrize(
+    'release, setuid, wanted',
+    [('1.2.5', 0, 'works slowly'), ('1.4.5', 0, 'works'), ('1.2.5', 1, 'works')],
+)
+def test_local_runtime_sharing_affects_the_verdict(
+    place, tmp_path, monkeypatch, release, setuid, wanted
+):
     runtime = tmp_path / 'singularity'
-    runtime.write_text(f'#!/bin/sh\necho "apptainer version {release}\nAPPTAINER_SUID_INSTALL={setuid}"\n')
+    runtime.write_text(
+        f'#!/bin/sh\necho "apptainer version {release}\nAPPTAINER_SUID_INSTALL={setuid}"\n'
+    )
     runtime.chmod(0o755)
     monkeypatch.setenv('PATH', f"{tmp_path}:{os.environ['PATH']}")
     data = json.loads(check(*place.list_arguments(), '--approach', 'bind', '--json').stdout)
     assert data['verdicts'][0]['verdict'] == wanted
-    assert data['runtime'] == {'command': str(runtime), 'name': 'apptainer', 'release': release,
-                               'setuid': bool(setuid)}
+    assert data['runtime'] == {
+        'command': str(runtime),
+        'name': 'apptainer',
+        'release': release,
+        'setuid': bool(setuid),
+    }
 
 
 # ---- the dry run: what the image's own loader lists
@@ -133,22 +181,53 @@ undefined symbol: MPI_Init_c\t(/opt/x)
 MARKED = 'osu-container-dry-run\nA=b=c\\u000Ad\nHOME=/root\nosu-container-dry-run\n'
 
 
-@pytest.mark.parametrize('output, problem, wanted', [
-    (MARKED + GLIBC_LIST, 'None', {
-        'environment': {'A': 'b=c\nd', 'HOME': '/root'}, 'missing': {'libgone.so.1'}, 'versions': {'FABRIC_1.9'},
-        'libraries': {'libmpi.so.12': '/opt/mpich/lib/libmpi.so.12', 'libpre.so': '/opt/a/libpre.so'},
-        'undefined': {'fi_open', 'MPI_Init_c'}}),
-    (MARKED + '\t/lib/ld-musl-x86_64.so.1 (0x7f)\n\tlibmpi.so.12 => /usr/lib/libmpi.so.12 (0x7f)\n'
-     'Error loading shared library libgone.so.1: No such file or directory (needed by /opt/x)\n'
-     'Error relocating /opt/x: MPI_Init: symbol not found\n', 'None', {
-         'libraries': {'ld-musl-x86_64.so.1': '/lib/ld-musl-x86_64.so.1', 'libmpi.so.12': '/usr/lib/libmpi.so.12'},
-         'missing': {'libgone.so.1'}, 'undefined': {'MPI_Init'}}),
-    (MARKED + '/opt/x: error while loading shared libraries: /usr/lib/liba.so: file too short\n',
-     '/opt/x: error while loading shared libraries: /usr/lib/liba.so: file too short', {'sure': True}),
-    (MARKED, '(?!None).*', {'sure': False}),
-    ('bye\n', '.*bye', {'environment': None, 'sure': True}),
-    ('FATAL:   no such image\n', '.*FATAL:   no such image', {'environment': None, 'sure': False}),
-])
+@pytest.mark.parametrize(
+    'output, problem, wanted',
+    [
+        (
+            MARKED + GLIBC_LIST,
+            'None',
+            {
+                'environment': {'A': 'b=c\nd', 'HOME': '/root'},
+                'missing': {'libgone.so.1'},
+                'versions': {'FABRIC_1.9'},
+                'libraries': {
+                    'libmpi.so.12': '/opt/mpich/lib/libmpi.so.12',
+                    'libpre.so': '/opt/a/libpre.so',
+                },
+                'undefined': {'fi_open', 'MPI_Init_c'},
+            },
+        ),
+        (
+            MARKED
+            + '\t/lib/ld-musl-x86_64.so.1 (0x7f)\n\tlibmpi.so.12 => /usr/lib/libmpi.so.12 (0x7f)\n'
+            'Error loading shared library libgone.so.1: No such file or directory (needed by /opt/x)\n'
+            'Error relocating /opt/x: MPI_Init: symbol not found\n',
+            'None',
+            {
+                'libraries': {
+                    'ld-musl-x86_64.so.1': '/lib/ld-musl-x86_64.so.1',
+                    'libmpi.so.12': '/usr/lib/libmpi.so.12',
+                },
+                'missing': {'libgone.so.1'},
+                'undefined': {'MPI_Init'},
+            },
+        ),
+        (
+            MARKED
+            + '/opt/x: error while loading shared libraries: /usr/lib/liba.so: file too short\n',
+            '/opt/x: error while loading shared libraries: /usr/lib/liba.so: file too short',
+            {'sure': True},
+        ),
+        (MARKED, '(?!None).*', {'sure': False}),
+        ('bye\n', '.*bye', {'environment': None, 'sure': True}),
+        (
+            'FATAL:   no such image\n',
+            '.*FATAL:   no such image',
+            {'environment': None, 'sure': False},
+        ),
+    ],
+)
 def test_loader_listing_is_parsed(output, problem, wanted):
     found = parse_listing(output, 0.1)
     assert re.fullmatch(problem, str(found.problem))
@@ -158,47 +237,86 @@ def test_loader_listing_is_parsed(output, problem, wanted):
 @pytest.fixture
 def judge_with_loader(make_image):
     """Function: the Verdict on a good image of its own with changes, where its own loader is asked; see judged()."""
+
     def ask_loader(approach='hybrid', script='', afterwards=None, program=None, **others):
         own = make_image(**others)
         for name in ('proc', 'sys', 'dev', 'tmp', 'var/tmp', 'root', 'home'):
             (own.root / name).mkdir(parents=True, exist_ok=True)
         own.write('/.singularity.d/env/90-environment.sh', script)
         with Image(str(own), 'osu_') as image:
-            plain = evaluate_approach(resolve_approach(approach), resolve_site(GPU), image, HostFileSystem(str(ask_loader.host)), program)[1]
+            plain = evaluate_approach(
+                resolve_approach(approach),
+                resolve_site(GPU),
+                image,
+                HostFileSystem(str(ask_loader.host)),
+                program,
+            )[1]
             if afterwards:
                 afterwards(own)
-            return plain.level, evaluate_approach(resolve_approach(approach), resolve_site(GPU), image, HostFileSystem(str(ask_loader.host)),
-                                       program, runtime(), dry_run=True)[1]
+            return plain.level, evaluate_approach(
+                resolve_approach(approach),
+                resolve_site(GPU),
+                image,
+                HostFileSystem(str(ask_loader.host)),
+                program,
+                runtime(),
+                dry_run=True,
+            )[1]
+
     return ask_loader
 
 
 def read_dry_run_finding(verdict):
     """Return (level, reason) of what the dry run says in a Verdict."""
-    return next(((one.level, one.reason) for one in verdict.findings if one.rule == 'dry run'), None)
+    return next(
+        ((one.level, one.reason) for one in verdict.findings if one.rule == 'dry run'), None
+    )
 
 
 @pytest.mark.system
-@pytest.mark.parametrize('approach, changes, before, after, says', [
-    ('hybrid', {}, 'works', 'works', (NOTE, '/opt/osu/bin/osu_latency')),
-    ('bind', {}, 'works', 'works', (NOTE, '/opt/osu/bin/osu_latency')),
-    # the runtime has followed what no reader can, and which program a name on PATH is follows from that
-    ('hybrid', {'script': 'eval "export FI_PROVIDER=cxi PATH=/opt/osu/bin:$PATH"\n', 'program': 'osu_latency'},
-     'unknown', 'works', (NOTE, '/opt/osu/bin/osu_latency')),
-    ('hybrid', {'script': 'exit 0\n'}, 'fails', 'fails', (NOTE, 'scripts')),
-    # what was read is not there any more: as if the reader was wrong
-    ('hybrid', {'afterwards': lambda own: own.resolve_path('/opt/mpich/lib/libmpi.so.12').unlink()}, 'works', 'unknown',
-     ('unknown', 'libmpi.so.12 => not found')),
-])
-def test_loader_of_the_image_gives_a_second_opinion(judge_with_loader, place, approach, changes, before, after, says):
+@pytest.mark.parametrize(
+    'approach, changes, before, after, says',
+    [
+        ('hybrid', {}, 'works', 'works', (NOTE, '/opt/osu/bin/osu_latency')),
+        ('bind', {}, 'works', 'works', (NOTE, '/opt/osu/bin/osu_latency')),
+        # the runtime has followed what no reader can, and which program a name on PATH is follows from that
+        (
+            'hybrid',
+            {
+                'script': 'eval "export FI_PROVIDER=cxi PATH=/opt/osu/bin:$PATH"\n',
+                'program': 'osu_latency',
+            },
+            'unknown',
+            'works',
+            (NOTE, '/opt/osu/bin/osu_latency'),
+        ),
+        ('hybrid', {'script': 'exit 0\n'}, 'fails', 'fails', (NOTE, 'scripts')),
+        # what was read is not there any more: as if the reader was wrong
+        (
+            'hybrid',
+            {'afterwards': lambda own: own.resolve_path('/opt/mpich/lib/libmpi.so.12').unlink()},
+            'works',
+            'unknown',
+            ('unknown', 'libmpi.so.12 => not found'),
+        ),
+    ],
+)
+def test_loader_of_the_image_gives_a_second_opinion(
+    judge_with_loader, place, approach, changes, before, after, says
+):
     judge_with_loader.host = place.host
     level, verdict = judge_with_loader(approach, **changes)
     found = read_dry_run_finding(verdict)
-    assert (level, verdict.level, found[0]) == (before, after, says[0]) and says[1] in found[1], verdict
+    assert (level, verdict.level, found[0]) == (before, after, says[0]) and says[1] in found[1], (
+        verdict
+    )
 
 
 def test_dry_run_for_another_site_is_refused(place):
     image = 'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0'
-    assert f'osu-container check {image} --dry-run' in read_refusal(image, '--site', GPU, '--dry-run')
+    assert f'osu-container check {image} --dry-run' in read_refusal(
+        image, '--site', GPU, '--dry-run'
+    )
 
 
 def test_no_approach_is_recommended_when_all_fail(place, make_image, parts):
@@ -207,43 +325,76 @@ def test_no_approach_is_recommended_when_all_fail(place, make_image, parts):
     done = check(own, *nothing)
     assert done.returncode == EXIT_CODES['fails'] and not re.search(r'^ *eb ', done.stdout, re.M)
     assert json.loads(check(own, *nothing, '--json').stdout)['recommended'] is None
-    assert json.loads(check(*place.list_arguments(own), '--json').stdout)['recommended'] == 'bind', 'another MPI needs it not'
+    assert (
+        json.loads(check(*place.list_arguments(own), '--json').stdout)['recommended'] == 'bind'
+    ), 'another MPI needs it not'
 
 
 def test_sif_folder_and_squashfs_are_judged_alike(place):
-    one, other, bare = (json.dumps(json.loads(check(*place.list_arguments(image), '--json').stdout)['verdicts']).replace(
-        str(image), 'IMAGE') for image in (place.image, place.sif, place.folder / 'squashfs'))
+    one, other, bare = (
+        json.dumps(
+            json.loads(check(*place.list_arguments(image), '--json').stdout)['verdicts']
+        ).replace(str(image), 'IMAGE')
+        for image in (place.image, place.sif, place.folder / 'squashfs')
+    )
     assert one == other == bare and '"works slowly"' in one and '"fails"' in one
 
 
 # ---- exit codes and options
 
 
-@pytest.mark.parametrize('approach, others, code', [
-    ('hybrid', {}, 0), ('pure', {}, 4), ('openmpi', {}, 6), ('hybrid', {'program': None}, 5),
-    ('hybrid', {'mpi': lambda it: it.mpi(mpich('4.2.3', cxi=False))}, 5),
-    ('hybrid', {'mpi': lambda it: it.mpi(needs=9)}, 6), (None, {}, 0),
-    (None, {'mpi': lambda it: it.mpi(open_mpi(), 'libmpi.so.40')}, 6),
-])
-def test_exit_code_reports_the_requested_or_best_verdict(place, make_image, parts, approach, others, code):
+@pytest.mark.parametrize(
+    'approach, others, code',
+    [
+        ('hybrid', {}, 0),
+        ('pure', {}, 4),
+        ('openmpi', {}, 6),
+        ('hybrid', {'program': None}, 5),
+        ('hybrid', {'mpi': lambda it: it.mpi(mpich('4.2.3', cxi=False))}, 5),
+        ('hybrid', {'mpi': lambda it: it.mpi(needs=9)}, 6),
+        (None, {}, 0),
+        (None, {'mpi': lambda it: it.mpi(open_mpi(), 'libmpi.so.40')}, 6),
+    ],
+)
+def test_exit_code_reports_the_requested_or_best_verdict(
+    place, make_image, parts, approach, others, code
+):
     own = make_image(**{name: make(parts) if make else None for name, make in others.items()})
     arguments = [*place.list_arguments(own), *(['--approach', approach] if approach else [])]
     data = json.loads(check(*arguments, '--json').stdout)
-    assert check(*arguments).returncode == code == min(EXIT_CODES[one['verdict']] for one in data['verdicts'])
+    assert (
+        check(*arguments).returncode
+        == code
+        == min(EXIT_CODES[one['verdict']] for one in data['verdicts'])
+    )
     assert not approach or [one['approach'] for one in data['verdicts']] == [approach]
 
 
 def test_check_inspects_the_named_program(place, make_image, parts):
     own = make_image(mpi=parts.mpi(more='int MPIX_New(void *a, void *b) { return 0; }\n'))
-    own.copy(parts.program(parts.mpi(more='int MPIX_New(void *a, void *b) { return 0; }\n'), 'MPIX_New',
-                           ('-Wl,-z,now',)), '/opt/app/solver')
+    own.copy(
+        parts.program(
+            parts.mpi(more='int MPIX_New(void *a, void *b) { return 0; }\n'),
+            'MPIX_New',
+            ('-Wl,-z,now',),
+        ),
+        '/opt/app/solver',
+    )
     assert check(*place.list_arguments(own), '--approach', 'bind').returncode == 0
     done = check(*place.list_arguments(own), '--approach', 'bind', '--program', '/opt/app/solver')
-    assert done.returncode == 6 and re.search(r'image:/opt/app/solver\b.*\bMPIX_New', fold_whitespace(done.stdout))
-    assert check(*place.list_arguments(own), '--approach', 'opensource', '--program', '/opt/app/solver').returncode == 0
+    assert done.returncode == 6 and re.search(
+        r'image:/opt/app/solver\b.*\bMPIX_New', fold_whitespace(done.stdout)
+    )
+    assert (
+        check(
+            *place.list_arguments(own), '--approach', 'opensource', '--program', '/opt/app/solver'
+        ).returncode
+        == 0
+    )
 
 
 # ---- sites of a file
+
 
 def write_site_file(tmp_path, text):
     path = tmp_path / 'site.py'
@@ -252,33 +403,51 @@ def write_site_file(tmp_path, text):
 
 
 def test_check_reads_the_site_of_a_site_file(place, tmp_path):
-    path = write_site_file(tmp_path, f'''SITE = 'mine'
+    path = write_site_file(
+        tmp_path,
+        f'''SITE = 'mine'
 SITES = {{'mine': {{'based_on': '{GPU}', 'title': 'My system', 'libraries': {{'libfabric': {{
     'value': '/opt/elsewhere/libfabric.so.1', 'why': 'w', 'source': 's', 'date': '2026-11-21',
     'evidence': 'measured'}}}}}}}}
-''')
+''',
+    )
     done = check(place.image, '--site-file', path, '--sysroot', place.host, '--approach', 'hybrid')
     assert done.returncode == 6
-    assert re.search(r'\bmine\b.*My system', done.stdout) and '/opt/elsewhere/libfabric.so.1' in done.stdout
+    assert (
+        re.search(r'\bmine\b.*My system', done.stdout)
+        and '/opt/elsewhere/libfabric.so.1' in done.stdout
+    )
     write_site_file(tmp_path, f"SITE = '{GPU}'\nROOT = {str(place.host)!r}\n")
     done = check(place.image, '--site-file', path, '--approach', 'hybrid')
     assert done.returncode == 0 and str(place.host) in done.stdout
-    assert sorted(entry.name for entry in tmp_path.iterdir()) == ['site.py'], 'no byte code beside it'
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ['site.py'], (
+        'no byte code beside it'
+    )
 
 
 def test_check_reads_the_local_file_that_easybuild_reads(tmp_path, monkeypatch):
     from easybuild.tools.filetools import expand_glob_paths
+
     """LUMI's EasyBuild-user names easyblocks by patterns."""
-    for name in ('blocks/generic/other.py', f'blocks/generic/{LOCAL_FILE_NAME}', f'second/{LOCAL_FILE_NAME}'):
+    for name in (
+        'blocks/generic/other.py',
+        f'blocks/generic/{LOCAL_FILE_NAME}',
+        f'second/{LOCAL_FILE_NAME}',
+    ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text('')
     monkeypatch.setenv('HOME', str(tmp_path))
     patterns = ['~/blocks/*/*.py', f'{tmp_path}/second/{LOCAL_FILE_NAME}']
-    monkeypatch.setenv('EASYBUILD_INCLUDE_EASYBLOCKS', ','.join(['', f'{tmp_path}/none/*.py', *patterns]))
-    assert find_local_file() == next(path for path in expand_glob_paths(patterns) if path.endswith(LOCAL_FILE_NAME))
+    monkeypatch.setenv(
+        'EASYBUILD_INCLUDE_EASYBLOCKS', ','.join(['', f'{tmp_path}/none/*.py', *patterns])
+    )
+    assert find_local_file() == next(
+        path for path in expand_glob_paths(patterns) if path.endswith(LOCAL_FILE_NAME)
+    )
 
 
 # ---- the published runs
+
 
 def test_published_prints_each_cell_and_the_counts(monkeypatch, capsys):
     monkeypatch.setenv('COLUMNS', '400')
@@ -286,19 +455,31 @@ def test_published_prints_each_cell_and_the_counts(monkeypatch, capsys):
     _, *lines, last = capsys.readouterr().out.splitlines()
     assert len(lines) == 35 and re.findall(r'\d+', last) == ['33', '2', '0']
     assert [line.split()[0] for line in lines].count('right') == 33
-    monkeypatch.setattr(verdict_rules, 'RULES', [rule for rule in RULES if rule.name != 'symbol version'])
+    monkeypatch.setattr(
+        verdict_rules, 'RULES', [rule for rule in RULES if rule.name != 'symbol version']
+    )
     assert main(['check', '--published']) == 1
     assert re.findall(r'\d+', capsys.readouterr().out)[-1] != '0'
 
 
 # ---- Python 3.6
 
+
 @pytest.mark.skipif(not PYTHON_36, reason='no python3.6 on PATH')
 def test_check_output_is_the_same_on_python_3_6(place):
-    for arguments in ([*place.list_arguments(place.sif), '--json'], place.list_arguments(), ['--published'], [place.folder / 'none.sif'],
-                      place.list_arguments(place.host)):
+    for arguments in (
+        [*place.list_arguments(place.sif), '--json'],
+        place.list_arguments(),
+        ['--published'],
+        [place.folder / 'none.sif'],
+        place.list_arguments(place.host),
+    ):
         done, other = check(*arguments), check(*arguments, command=[PYTHON_36, COMMAND])
-        assert (done.returncode, done.stdout, done.stderr) == (other.returncode, other.stdout, other.stderr)
+        assert (done.returncode, done.stdout, done.stderr) == (
+            other.returncode,
+            other.stdout,
+            other.stderr,
+        )
 
 
 # ---- images that are none, or not as one wants them
@@ -308,7 +489,10 @@ def test_swap_is_judged_where_the_image_has_an_entrypoint(place, make_image):
     own = make_image()
     own.write('/.singularity.d/runscript', '#!/bin/sh\nexec /opt/start "$@"\n')
     own.write('/opt/start', 'find /host OSU_SWAP').resolve_path('/opt/start').chmod(0o755)
-    said = {one['approach']: one['verdict'] for one in json.loads(check(*place.list_arguments(own), '--json').stdout)['verdicts']}
+    said = {
+        one['approach']: one['verdict']
+        for one in json.loads(check(*place.list_arguments(own), '--json').stdout)['verdicts']
+    }
     assert list(said) == CONTAINER_APPROACHES and said['swap'] == said['hybrid'] == 'works'
 
 
@@ -318,21 +502,32 @@ def test_an_image_with_two_mpis_needs_a_program(place, make_image, parts):
     done = check(*place.list_arguments(own))
     assert done.returncode == 5 and '--program PATH' in fold_whitespace(done.stdout)
     own.copy(parts.program(parts.mpi()), '/opt/one').copy(parts.program(ours), '/opt/other')
-    one, other = (json.loads(check(*place.list_arguments(own), '--program', path, '--json').stdout)
-                  for path in ('/opt/one', '/opt/other'))
+    one, other = (
+        json.loads(check(*place.list_arguments(own), '--program', path, '--json').stdout)
+        for path in ('/opt/one', '/opt/other')
+    )
     of_host = [name for name in MPICH_APPROACHES if name != 'bind']  # which has an Open MPI as well
     for data, wanted in ((one, []), (other, of_host)):
-        refused_ones = [verdict['approach'] for verdict in data['verdicts']
-                        if 'other MPI' in [finding['rule'] for finding in verdict['findings']]]
+        refused_ones = [
+            verdict['approach']
+            for verdict in data['verdicts']
+            if 'other MPI' in [finding['rule'] for finding in verdict['findings']]
+        ]
         assert [name for name in refused_ones if name != 'openmpi'] == wanted
 
 
-@pytest.mark.parametrize('path, code', [('/opt/none', 1), ('osu_latency', 1), ('/opt', 1), ('/etc/group', 6),
-                                        ('/opt/text', 5)])
+@pytest.mark.parametrize(
+    'path, code',
+    [('/opt/none', 1), ('osu_latency', 1), ('/opt', 1), ('/etc/group', 6), ('/opt/text', 5)],
+)
 def test_invalid_program_is_reported(place, make_image, path, code):
     own = make_image()
-    own.write('/etc/group', 'root:x:0:\n').write('/opt/text', 'exec app\n').resolve_path('/opt/text').chmod(0o755)
-    done = check(*place.list_arguments(own), '--program', path)  # a text that may be run may open MPI by itself
+    own.write('/etc/group', 'root:x:0:\n').write('/opt/text', 'exec app\n').resolve_path(
+        '/opt/text'
+    ).chmod(0o755)
+    done = check(
+        *place.list_arguments(own), '--program', path
+    )  # a text that may be run may open MPI by itself
     assert done.returncode == code and (code != 1 or path in done.stderr)
 
 
@@ -348,14 +543,20 @@ def test_linker_script_as_host_library_is_reported(place, tmp_path, parts):
 
 
 def test_sif_needs_unsquashfs_and_folder_needs_no_program(place, tmp_path):
-    done = run([sys.executable, COMMAND, 'check', *place.list_arguments(place.sif)], env={'PATH': str(tmp_path)})
+    done = run(
+        [sys.executable, COMMAND, 'check', *place.list_arguments(place.sif)],
+        env={'PATH': str(tmp_path)},
+    )
     assert (done.returncode, done.stdout) == (1, '') and 'Traceback' not in done.stderr
     assert 'unsquashfs' in done.stderr and 'squashfs-tools' in done.stderr
-    done = run([sys.executable, COMMAND, 'check', *place.list_arguments()], env={'PATH': str(tmp_path)})
+    done = run(
+        [sys.executable, COMMAND, 'check', *place.list_arguments()], env={'PATH': str(tmp_path)}
+    )
     assert (done.returncode, done.stderr) == (0, '')
 
 
 # Images that are not here
+
 
 @pytest.mark.parametrize('site', [name for name in SITES if name != 'workstation'])
 def test_site_images_are_judged_by_name(site):
@@ -368,34 +569,55 @@ def test_site_images_are_judged_by_name(site):
         done = check(image, '--site', site, '--approach', approach, '--json')
         data = json.loads(done.stdout)
         assert data['described'] and data['image']['path'] == image, done
-        verdict, = data['verdicts']
+        (verdict,) = data['verdicts']
         word = 'works slowly' if approach == 'pure' else 'works'
         # of that system nobody has said it; an image made for another; an MPI that nobody has run there
-        if any(text in str(verdict['findings']) for text in (
-                'libc.so.6', 'libcxi and driver', 'not seen over cxi')):
+        if any(
+            text in str(verdict['findings'])
+            for text in ('libc.so.6', 'libcxi and driver', 'not seen over cxi')
+        ):
             word = 'unknown'
         assert verdict['verdict'] == word, (site, verdict)
         assert done.returncode == EXIT_CODES[word]
 
 
-@pytest.mark.parametrize('image, module', [('osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0', 'osu-container'),
-                                           ('osu-mpi4py-4.1.2-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-libcxi',
-                                            'osu-mpi4py')])
+@pytest.mark.parametrize(
+    'image, module',
+    [
+        ('osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0', 'osu-container'),
+        ('osu-mpi4py-4.1.2-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-libcxi', 'osu-mpi4py'),
+    ],
+)
 def test_absent_image_gives_build_and_install_commands(image, module, tmp_path):
-    build, recommendation, installation = check(image, '--site', GPU, cwd=tmp_path).stdout.splitlines()[-3:]
+    build, recommendation, installation = check(
+        image, '--site', GPU, cwd=tmp_path
+    ).stdout.splitlines()[-3:]
     approach = re.match(rf' +eb {module}-(\w+)\.eb ', installation)[1]
     assert build == f'    osu-container image build {image}' and approach in recommendation
-    assert installation == f'    eb {module}-{approach}.eb -r --try-amend=image={image}.sif --try-amend=site={GPU}'
+    assert (
+        installation
+        == f'    eb {module}-{approach}.eb -r --try-amend=image={image}.sif --try-amend=site={GPU}'
+    )
     assert (PROJECT / f'easyconfigs/o/{module}/{module}-{approach}.eb').exists()
 
 
-@pytest.mark.parametrize('image, site, names', [
-    ('osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi', 'frontier',
-     ['NVIDIA', 'CUDA 12.8.1', 'AMD', 'gfx90a']),
-    ('osu-workstation-mpich-4.2.3-libfabric-1.22.0', 'alps', ['x86_64', 'aarch64']),
-])
+@pytest.mark.parametrize(
+    'image, site, names',
+    [
+        (
+            'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi',
+            'frontier',
+            ['NVIDIA', 'CUDA 12.8.1', 'AMD', 'gfx90a'],
+        ),
+        ('osu-workstation-mpich-4.2.3-libfabric-1.22.0', 'alps', ['x86_64', 'aarch64']),
+    ],
+)
 def test_an_image_for_another_machine_is_reported(image, site, names, tmp_path):
     done = check(image, '--site', site, cwd=tmp_path)
     assert done.returncode == 6 and all(name in done.stdout for name in names), done
     data = json.loads(check(image, '--site', site, '--json', cwd=tmp_path).stdout)
-    assert data['described'] and data['image']['described'] and data['host'] in fold_whitespace(done.stdout)
+    assert (
+        data['described']
+        and data['image']['described']
+        and data['host'] in fold_whitespace(done.stdout)
+    )

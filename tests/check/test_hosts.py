@@ -2,6 +2,7 @@
 Hosts that are described: what a description says, that discover writes one which tells the same as the files, and that
 what it lacks makes a verdict unknown and never another one.
 """
+
 import copy
 import json
 import re
@@ -15,13 +16,19 @@ from osu_container.check.public_hosts import find_host_description
 from osu_container.data.approaches import APPROACHES
 from osu_container.data.sites import SITES
 from osu_container.data.sites.schema import EVIDENCE
-from osu_container.discover.host_facts import DescribedHost, HostDescriptionError, require_valid_description, read_description, format_description
+from osu_container.discover.host_facts import (
+    DescribedHost,
+    HostDescriptionError,
+    format_description,
+    read_description,
+    require_valid_description,
+)
 from osu_container.discover.library_facts import describe_host
 from osu_container.image.elf import ElfError
 from osu_container.image.image import Image
 from osu_container.image.sif import ImageError
 from osu_container.verdict.rules.finding import NOTE
-from osu_container.verdict.settings import resolve_approach, list_mpi_families
+from osu_container.verdict.settings import list_mpi_families, resolve_approach
 from osu_container.verdict.site_choice import resolve_site
 from osu_container.verdict.verdict import judge_approach
 from tests.helpers.elf_folder import ElfFolder, fill_good_image
@@ -45,17 +52,24 @@ def summarize_verdict(approach, site, opened, one, program=None, runtime=None):
     except (ElfError, ImageError) as err:
         return type(err).__name__, []
     root = one.root
-    return verdict.level, [(finding.rule, finding.level, finding.reason.replace(root, '') if root else finding.reason)
-                           for finding in verdict.findings if finding.level != NOTE]
+    return verdict.level, [
+        (finding.rule, finding.level, finding.reason.replace(root, '') if root else finding.reason)
+        for finding in verdict.findings
+        if finding.level != NOTE
+    ]
 
 
 # ---- what there is
+
 
 @pytest.mark.parametrize('name', sorted(SITES))
 def test_every_site_description_covers_its_libraries(name):
     site = resolve_site(name)
     data = find_host_description(site)
-    assert (data['site'], data['machine']) == (name, site.get('architecture', {}).get('value', 'x86_64'))
+    assert (data['site'], data['machine']) == (
+        name,
+        site.get('architecture', {}).get('value', 'x86_64'),
+    )
     assert data['glibc']['value'].startswith('2.') and data['libraries']
     named = {fact['value'] for fact in site['libraries'].values() if fact and 'serves' not in fact}
     assert named <= set(data['libraries'])
@@ -70,33 +84,72 @@ def test_workstation_description_equals_discovered_host_mpi():
     known = find_host_description(resolve_site(PLAIN))
 
     def plain(data):
-        return {path: {key: value for said in statements for key, value in said.items()
-                       if key not in ('source', 'date', 'defined', 'undefined', 'functions')}
-                for path, statements in json.loads(format_description(data))['libraries'].items() if path.startswith('/opt/')}
+        return {
+            path: {
+                key: value
+                for said in statements
+                for key, value in said.items()
+                if key not in ('source', 'date', 'defined', 'undefined', 'functions')
+            }
+            for path, statements in json.loads(format_description(data))['libraries'].items()
+            if path.startswith('/opt/')
+        }
+
     assert plain(now) == plain(known) and len(plain(now)) > 4
-    assert (PROJECT / 'osu_container/discover/hosts/workstation.json').stat().st_size < 20000, 'without symbols'
+    assert (PROJECT / 'osu_container/discover/hosts/workstation.json').stat().st_size < 20000, (
+        'without symbols'
+    )
 
 
 def test_undescribed_site_is_unknown_with_a_remedy():
-    verdict = judge_approach(resolve_approach('hybrid'), dict(resolve_site(GPU), name='mine'),
-                  describe_catalogue_image('osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0'),
-                  DescribedHost(find_host_description(dict(resolve_site(GPU), name='mine'))))
-    assert verdict.level == 'unknown' and [one.rule for one in verdict.findings] == ['host not described']
+    verdict = judge_approach(
+        resolve_approach('hybrid'),
+        dict(resolve_site(GPU), name='mine'),
+        describe_catalogue_image('osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0'),
+        DescribedHost(find_host_description(dict(resolve_site(GPU), name='mine'))),
+    )
+    assert verdict.level == 'unknown' and [one.rule for one in verdict.findings] == [
+        'host not described'
+    ]
     assert 'discover --facts' in verdict.findings[0].remedy
 
 
 # ---- the form
 
+
 def make_small_description():
     """Return a description (dict) of one library."""
-    return {'format': 1, 'site': 'x', 'machine': 'x86_64', 'glibc': None, 'libraries': {'/usr/lib64/liba.so.1': [
-        {'evidence': 'measured', 'source': 's', 'date': '2026-11-23', 'soname': 'liba.so.1'}]}}
+    return {
+        'format': 1,
+        'site': 'x',
+        'machine': 'x86_64',
+        'glibc': None,
+        'libraries': {
+            '/usr/lib64/liba.so.1': [
+                {'evidence': 'measured', 'source': 's', 'date': '2026-11-23', 'soname': 'liba.so.1'}
+            ]
+        },
+    }
 
 
-@pytest.mark.parametrize('change', [
-    {'format': 2}, {'machine': 'mips'}, {'glibc': {'value': '2.38'}}, {'names': ['a']}, {'libraries': []},
-    {'libraries': {'/lib/liba.so.1': [{'soname': 'liba.so.1'}]}},
-    {'libraries': {'/lib/liba.so.1': [{'evidence': 'measured', 'source': 's', 'date': 'd', 'same_as': '/nowhere'}]}}])
+@pytest.mark.parametrize(
+    'change',
+    [
+        {'format': 2},
+        {'machine': 'mips'},
+        {'glibc': {'value': '2.38'}},
+        {'names': ['a']},
+        {'libraries': []},
+        {'libraries': {'/lib/liba.so.1': [{'soname': 'liba.so.1'}]}},
+        {
+            'libraries': {
+                '/lib/liba.so.1': [
+                    {'evidence': 'measured', 'source': 's', 'date': 'd', 'same_as': '/nowhere'}
+                ]
+            }
+        },
+    ],
+)
 def test_malformed_description_is_refused(tmp_path, change):
     file = tmp_path / 'facts.json'
     file.write_text(json.dumps(make_small_description()))
@@ -108,15 +161,25 @@ def test_malformed_description_is_refused(tmp_path, change):
 
 # ---- the same by files and by what discover writes of them
 
+
 def list_all_cases():
     """Return each case of the tables of rules: (rule, approach, change, site)."""
-    return [pytest.param(rule, *case[1:4], id=f'{table}-{rule}: {case[0]}')
-            for table, cases in (('speaks', SPEAKS), ('silent', SILENT)) for rule, several in cases.items()
-            if rule not in ('host not described', 'facts of the host') for case in several]
+    return [
+        pytest.param(rule, *case[1:4], id=f'{table}-{rule}: {case[0]}')
+        for table, cases in (('speaks', SPEAKS), ('silent', SILENT))
+        for rule, several in cases.items()
+        if rule not in ('host not described', 'facts of the host')
+        for case in several
+    ]
 
 
-@pytest.mark.parametrize('rule, approach, change, site_name', mark_repeats_nightly(list_all_cases(), lambda rule, *_: rule))
-def test_files_and_their_description_give_equal_verdicts(tmp_path, parts, rule, approach, change, site_name):
+@pytest.mark.parametrize(
+    'rule, approach, change, site_name',
+    mark_repeats_nightly(list_all_cases(), lambda rule, *_: rule),
+)
+def test_files_and_their_description_give_equal_verdicts(
+    tmp_path, parts, rule, approach, change, site_name
+):
     """Each image and host by which the rules are tried."""
     world = World(tmp_path, parts, site_name)
     change(world)
@@ -129,26 +192,47 @@ def test_files_and_their_description_give_equal_verdicts(tmp_path, parts, rule, 
     with opened:
         for name in dict.fromkeys([approach, 'bind']):
             entry = dict(resolve_approach(name), **world.approach)
-            assert summarize_verdict(entry, world.site, opened, facts, world.program, world.runtime) == summarize_verdict(
-                entry, world.site, opened, files, world.program, world.runtime), name
+            assert summarize_verdict(
+                entry, world.site, opened, facts, world.program, world.runtime
+            ) == summarize_verdict(
+                entry, world.site, opened, files, world.program, world.runtime
+            ), name
 
 
 # ---- facts left out
 
 
-@pytest.mark.parametrize('fact', ['soname', 'needed', 'verneed', 'verdef', 'defined', 'runpath', 'traits'])
+@pytest.mark.parametrize(
+    'fact', ['soname', 'needed', 'verneed', 'verdef', 'defined', 'runpath', 'traits']
+)
 def test_missing_libfabric_or_mpi_fact_makes_verdict_unknown(tmp_path, parts, fact):
     """Without it a verdict that works is unknown, for an approach that uses it."""
     world = World(tmp_path, parts, GPU)
-    host(libfabric=lambda it: it.fabric(options=(it.compile_dependent('libuser.so.1', it.compile_versioned(
-        'libz.so.1', 'Z_1'), ['Z_1']),)))(world)
+    host(
+        libfabric=lambda it: it.fabric(
+            options=(
+                it.compile_dependent(
+                    'libuser.so.1', it.compile_versioned('libz.so.1', 'Z_1'), ['Z_1']
+                ),
+            )
+        )
+    )(world)
     image(libraries=lambda it: [it.compile_versioned('libz.so.1', 'Z_1')])(world)
-    world.more.append(lambda: world.host.copy(parts.compile_dependent('libuser.so.1', parts.compile_versioned('libz.so.1', 'Z_1'), [
-        'Z_1']), '/usr/lib64/libuser.so.1'))
+    world.more.append(
+        lambda: world.host.copy(
+            parts.compile_dependent(
+                'libuser.so.1', parts.compile_versioned('libz.so.1', 'Z_1'), ['Z_1']
+            ),
+            '/usr/lib64/libuser.so.1',
+        )
+    )
     opened, _ = world.open_files()
     data = describe_host_files(world)
-    paths = [path for path in data['libraries'] if Path(path).name in ('libfabric.so.1', 'libmpi.so.12',
-                                                                      'libuser.so.1')]
+    paths = [
+        path
+        for path in data['libraries']
+        if Path(path).name in ('libfabric.so.1', 'libmpi.so.12', 'libuser.so.1')
+    ]
     words = set()
     with opened:
         for path in paths:
@@ -156,8 +240,17 @@ def test_missing_libfabric_or_mpi_fact_makes_verdict_unknown(tmp_path, parts, fa
             for said in left['libraries'][path]:
                 said.pop(fact, None)
             for name in ('bind', 'hybrid'):
-                assert summarize_verdict(resolve_approach(name), world.site, opened, DescribedHost(data))[0] == 'works'
-                words.add(summarize_verdict(resolve_approach(name), world.site, opened, DescribedHost(left))[0])
+                assert (
+                    summarize_verdict(
+                        resolve_approach(name), world.site, opened, DescribedHost(data)
+                    )[0]
+                    == 'works'
+                )
+                words.add(
+                    summarize_verdict(
+                        resolve_approach(name), world.site, opened, DescribedHost(left)
+                    )[0]
+                )
     assert words <= {'works', 'unknown'} and 'unknown' in words
 
 
@@ -168,19 +261,32 @@ BUILT = [path for path in sorted((PROJECT / 'sources').glob('osu-*.sif')) if pat
 
 
 @pytest.mark.parametrize('sif', BUILT, ids=lambda path: path.stem)
-@pytest.mark.parametrize('site', mark_repeats_nightly(['lumi-25.03', 'lumi-25.09', 'frontier', 'setonix', 'perlmutter', 'alps']))
+@pytest.mark.parametrize(
+    'site',
+    mark_repeats_nightly(['lumi-25.03', 'lumi-25.09', 'frontier', 'setonix', 'perlmutter', 'alps']),
+)
 def test_image_name_and_file_give_the_same_verdict(sif, site):
     entry = resolve_site(site)
-    described, described_host = describe_catalogue_image(sif.name), DescribedHost(find_host_description(entry))
+    described, described_host = (
+        describe_catalogue_image(sif.name),
+        DescribedHost(find_host_description(entry)),
+    )
     with Image(str(sif), 'osu_') as opened:
         # no entrypoint is described; and of approaches for another MPI mpi4py may take what they inject
-        for name in [one for one in CONTAINERS if not APPROACHES[one].get('entrypoint')
-                     and described.list_mpi_libraries()[0][0] in list_mpi_families(APPROACHES[one])]:
-            assert summarize_verdict(resolve_approach(name), entry, described, described_host)[0] == summarize_verdict(
-                resolve_approach(name), entry, opened, described_host)[0], (site, name)
+        for name in [
+            one
+            for one in CONTAINERS
+            if not APPROACHES[one].get('entrypoint')
+            and described.list_mpi_libraries()[0][0] in list_mpi_families(APPROACHES[one])
+        ]:
+            assert (
+                summarize_verdict(resolve_approach(name), entry, described, described_host)[0]
+                == summarize_verdict(resolve_approach(name), entry, opened, described_host)[0]
+            ), (site, name)
 
 
 # ---- the commands
+
 
 def test_check_agrees_on_a_tree_and_its_discovered_facts(tmp_path, parts):
     """A stand-in with the paths of a system, and images of several kinds: both commands as people call them."""
@@ -190,7 +296,9 @@ def test_check_agrees_on_a_tree_and_its_discovered_facts(tmp_path, parts):
     file = tmp_path / 'facts.json'
     done = run([COMMAND, 'discover', '--sysroot', tree, '--facts', file])
     assert done.returncode == 0 and str(file) in done.stdout, done
-    assert run([COMMAND, 'discover', '--sysroot', tree, '--facts', file]).returncode == 1, 'it is there already'
+    assert run([COMMAND, 'discover', '--sysroot', tree, '--facts', file]).returncode == 1, (
+        'it is there already'
+    )
     assert str(tree) not in file.read_text() and file.stat().st_size < 8 << 20
     own, given = fill_good_image(ElfFolder(tmp_path / 'image'), parts, mpi=parts.mpi(needs=9)), []
     for where in (['--sysroot', tree], ['--facts', file]):
@@ -199,4 +307,5 @@ def test_check_agrees_on_a_tree_and_its_discovered_facts(tmp_path, parts):
     (code, real), (other, by_facts) = given
     assert code == other and by_facts['described'] and not real['described']
     assert [(one['approach'], one['verdict']) for one in real['verdicts']] == [
-        (one['approach'], one['verdict']) for one in by_facts['verdicts']]
+        (one['approach'], one['verdict']) for one in by_facts['verdicts']
+    ]

@@ -1,4 +1,5 @@
 """The command osu-container new: which commands it finds, what it writes, what it says of images that will not do."""
+
 import ast
 import json
 import os
@@ -27,7 +28,11 @@ DIST = '/usr/lib/python3/dist-packages'
 
 def run_new(*arguments, command=(COMMAND,)):
     """Run the command; return the CompletedProcess. It never ends in a traceback."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(('EASYBUILD_', 'LUMI_'))}
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(('EASYBUILD_', 'LUMI_'))
+    }
     done = run([*command, 'new', *arguments], env=environment)
     assert 'Traceback' not in done.stderr, done
     return done
@@ -43,8 +48,11 @@ class Place:
 
     def image(self, name='image', **options):
         """Return an ElfFolder to be changed before it is packed. options: of fill_good_image()."""
-        made = fill_good_image(ElfFolder(self.folder / f'{name}.root'), self.parts,
-                          **{'program': None, 'rocm': None, **options})
+        made = fill_good_image(
+            ElfFolder(self.folder / f'{name}.root'),
+            self.parts,
+            **{'program': None, 'rocm': None, **options},
+        )
         return made.copy(self.parts.program(options.get('mpi') or self.parts.mpi()), '/usr/bin/app')
 
     def sif(self, image, name='app.sif', labels=None):
@@ -76,11 +84,14 @@ def read_easyconfig(path):
     found = {}
     for node in ast.parse(path.read_text()).body:
         assert isinstance(node, ast.Assign), ast.dump(node)
-        found[node.targets[0].id] = node.value.id if isinstance(node.value, ast.Name) else ast.literal_eval(node.value)
+        found[node.targets[0].id] = (
+            node.value.id if isinstance(node.value, ast.Name) else ast.literal_eval(node.value)
+        )
     return found
 
 
 # ---- an image that the site keeps for all
+
 
 def test_site_image_is_named_by_path_and_its_folder_unchanged(place, tmp_path, monkeypatch):
     folder, here = place.folder / 'host/appl/local/laifs/containers', tmp_path / 'here'
@@ -105,27 +116,53 @@ def test_site_image_is_named_by_path_and_its_folder_unchanged(place, tmp_path, m
 
 @pytest.mark.parametrize('approach', ['pure', 'bind'])
 def test_easyconfig_is_written_beside_the_image(place, approach):
-    sif = place.sif(place.image(), labels={'org.opencontainers.image.url': 'https://app.example',
-                                           'org.opencontainers.image.title': 'An app'})
+    sif = place.sif(
+        place.image(),
+        labels={
+            'org.opencontainers.image.url': 'https://app.example',
+            'org.opencontainers.image.title': 'An app',
+        },
+    )
     done = place.run_new(sif, '--approach', approach)
     assert done.returncode == 0, done
     found = read_easyconfig(place.folder / f'app-{approach}.eb')
-    wanted = {'easyblock': 'MPIContainer', 'name': 'app', 'version': approach, 'image': 'app.sif',
-              'image_sha256': compute_sha256(sif), 'programs': ['app'], 'example': 'app', 'homepage': 'https://app.example'}
+    wanted = {
+        'easyblock': 'MPIContainer',
+        'name': 'app',
+        'version': approach,
+        'image': 'app.sif',
+        'image_sha256': compute_sha256(sif),
+        'programs': ['app'],
+        'example': 'app',
+        'homepage': 'https://app.example',
+    }
     assert {name: found[name] for name in wanted} == wanted
-    assert found['description'].startswith('An app') and all((HELPERS / name).is_file() for name in found['commands'])
+    assert found['description'].startswith('An app') and all(
+        (HELPERS / name).is_file() for name in found['commands']
+    )
     # and it is an easyconfig as the others are
     ours = read_easyconfig(HELPERS / 'osu-container-hybrid.eb')
-    assert set(found) ^ set(ours) == {'image', 'image_sha256', 'programs', 'program_prefix', 'gpu_example'}
+    assert set(found) ^ set(ours) == {
+        'image',
+        'image_sha256',
+        'programs',
+        'program_prefix',
+        'gpu_example',
+    }
 
 
 def test_new_selects_the_approach_that_check_recommends(place):
     sif = place.sif(place.image())
-    advice = run([COMMAND, 'check', sif, '--program', '/usr/bin/app', '--site', CPU, '--sysroot', place.host]).stdout
+    advice = run(
+        [COMMAND, 'check', sif, '--program', '/usr/bin/app', '--site', CPU, '--sysroot', place.host]
+    ).stdout
     recommendation, following = advice.splitlines()[-2:]
-    assert following.strip() == f'osu-container new {sif} --site {CPU} --sysroot {place.host} --command /usr/bin/app'
+    assert (
+        following.strip()
+        == f'osu-container new {sif} --site {CPU} --sysroot {place.host} --command /usr/bin/app'
+    )
     done = place.run_new(sif)
-    best, = re.findall(r'^-> (\w+) ', done.stdout, re.M)
+    (best,) = re.findall(r'^-> (\w+) ', done.stdout, re.M)
     assert (place.folder / f'app-{best}.eb').is_file() and recommendation.endswith(best)
     assert all(name in done.stdout for name, entry in APPROACHES.items() if entry['container'])
 
@@ -133,14 +170,28 @@ def test_new_selects_the_approach_that_check_recommends(place):
 def test_an_example_begins_with_a_command_of_the_module(place):
     sif = place.sif(place.image())
     assert 'app, app-exec' in place.read_refusal(sif, '--example', 'osu_latency H H')
-    assert place.run_new(sif, '--approach', 'hybrid', '--example', 'osu-gpu-bind app -n 4', '--dry-run').returncode == 0
+    assert (
+        place.run_new(
+            sif, '--approach', 'hybrid', '--example', 'osu-gpu-bind app -n 4', '--dry-run'
+        ).returncode
+        == 0
+    )
 
 
 @pytest.mark.parametrize('command', ['check', 'new'])
 def test_remote_choice_of_a_slow_approach_is_reported(place, command):
     """The image's C library is older than the host's libraries may need: what is faster is unknown, TCP is known."""
     sif = place.sif(place.image(fabric=place.parts.fabric(providers=('tcp',), needed=())))
-    done = run([COMMAND, command, sif, '--site', 'lumi-c-25.03', *(['--dry-run'] if command == 'new' else [])])
+    done = run(
+        [
+            COMMAND,
+            command,
+            sif,
+            '--site',
+            'lumi-c-25.03',
+            *(['--dry-run'] if command == 'new' else []),
+        ]
+    )
     said = fold_whitespace(done.stdout)
     assert re.search(r'\bpure works slowly\b', said, re.I), done
     assert re.search(rf'\bpure\b.* bind, hybrid\b.* osu-container check {sif.name} --dry-run', said)
@@ -150,17 +201,28 @@ def test_no_file_is_overwritten_without_force(place):
     sif = place.sif(place.image())
     path = place.folder / 'app-hybrid.eb'
     path.write_text('mine')
-    assert '--force' in place.read_refusal(sif, '--approach', 'hybrid') and path.read_text() == 'mine'
-    assert place.run_new(sif, '--approach', 'hybrid', '--force').returncode == 0 and path.read_text() != 'mine'
+    assert (
+        '--force' in place.read_refusal(sif, '--approach', 'hybrid') and path.read_text() == 'mine'
+    )
+    assert (
+        place.run_new(sif, '--approach', 'hybrid', '--force').returncode == 0
+        and path.read_text() != 'mine'
+    )
     before = path.stat()
-    assert place.run_new(sif, '--approach', 'hybrid').returncode == 0 and path.stat() == before, 'it would be the same'
+    assert place.run_new(sif, '--approach', 'hybrid').returncode == 0 and path.stat() == before, (
+        'it would be the same'
+    )
 
 
 def test_eb_command_names_the_folder_of_a_distant_image(place):
     sif = place.sif(place.image())
     (place.folder / 'out').mkdir()
-    done = place.run_new(sif, '--approach', 'pure', '--output', place.folder / 'out', '--name', 'other')
-    assert (place.folder / 'out' / 'other-pure.eb').is_file() and f'--sourcepath={place.folder}' in done.stdout
+    done = place.run_new(
+        sif, '--approach', 'pure', '--output', place.folder / 'out', '--name', 'other'
+    )
+    assert (
+        place.folder / 'out' / 'other-pure.eb'
+    ).is_file() and f'--sourcepath={place.folder}' in done.stdout
     assert f'{place.folder}/none' in place.read_refusal(sif, '--output', place.folder / 'none')
 
 
@@ -177,13 +239,22 @@ def test_an_approach_that_fails_is_written_by_force_only(place):
 
 # ---- names
 
-@pytest.mark.parametrize('file, name', [
-    ('lammps.sif', 'lammps'), ('my-app-v1.2.3-cuda.sif', 'my-app'), ('app:1.0.sif', 'app'), ('_x.sif', '')])
+
+@pytest.mark.parametrize(
+    'file, name',
+    [
+        ('lammps.sif', 'lammps'),
+        ('my-app-v1.2.3-cuda.sif', 'my-app'),
+        ('app:1.0.sif', 'app'),
+        ('_x.sif', ''),
+    ],
+)
 def test_module_name_is_the_file_name(file, name):
     assert easyconfig.derive_module_name('/some/' + file) == name
 
 
 # ---- commands
+
 
 def find_commands(image):
     """Return {name: Command} of the commands of an ElfFolder."""
@@ -193,20 +264,36 @@ def find_commands(image):
 
 @pytest.mark.parametrize('soname', MPI_FAMILIES)
 def test_programs_that_link_any_mpi_are_found(place, soname):
-    image = place.image().program('/usr/bin/other', [soname]).program('/usr/bin/plain', ['libc.so.6'])
-    assert {name: one.soname for name, one in find_commands(image).items()} == {'app': 'libmpi.so.12', 'other': soname}
+    image = (
+        place.image().program('/usr/bin/other', [soname]).program('/usr/bin/plain', ['libc.so.6'])
+    )
+    assert {name: one.soname for name, one in find_commands(image).items()} == {
+        'app': 'libmpi.so.12',
+        'other': soname,
+    }
 
 
 def test_commands_are_programs_on_the_image_path(place):
-    image = place.image(environment={'PATH': '/opt/app/bin:/usr/bin'}).program('/opt/app/bin/tool', ['libmpi.so.12'])
+    image = place.image(environment={'PATH': '/opt/app/bin:/usr/bin'}).program(
+        '/opt/app/bin/tool', ['libmpi.so.12']
+    )
     image.program('/opt/elsewhere/hidden', ['libmpi.so.12'])
     assert set(find_commands(image)) == {'app', 'tool'}
 
 
 def test_mpi_tools_and_reserved_names_are_no_commands(place):
     image = place.image()
-    for tool in ('mpirun', 'mpiexec.hydra', 'hydra_pmi_proxy', 'mpichversion', 'ompi_info', 'prterun', 'mpif90.openmpi',
-                 'osu-explain', 'x-exec'):
+    for tool in (
+        'mpirun',
+        'mpiexec.hydra',
+        'hydra_pmi_proxy',
+        'mpichversion',
+        'ompi_info',
+        'prterun',
+        'mpif90.openmpi',
+        'osu-explain',
+        'x-exec',
+    ):
         image.program(f'/usr/bin/{tool}', ['libmpi.so.12'])
     assert set(find_commands(image)) == {'app'}
 
@@ -215,20 +302,32 @@ def install_distribution(image, name, requires='', record=(), module='', entry='
     """Install a Python distribution with a command of its name into an ElfFolder."""
     info = f'{DIST}/{name}-1.0.dist-info'
     image.write(f'{info}/METADATA', f'Metadata-Version: 2.1\nName: {name}\n{requires}')
-    image.write(f'{info}/entry_points.txt', f'[console_scripts]\n{entry} = {name}:main\n\n[other]\nno = {name}:main\n')
+    image.write(
+        f'{info}/entry_points.txt',
+        f'[console_scripts]\n{entry} = {name}:main\n\n[other]\nno = {name}:main\n',
+    )
     image.write(f'{DIST}/{name}.py', module)
-    image.write(f'{info}/RECORD', ''.join(f'{path},sha256=x,1\n' for path in (f'{name}.py', *record)))
+    image.write(
+        f'{info}/RECORD', ''.join(f'{path},sha256=x,1\n' for path in (f'{name}.py', *record))
+    )
     image.write(f'/usr/bin/{entry}', f'#!/usr/bin/python3\nfrom {name} import main\n')
     image.resolve_path(f'/usr/bin/{entry}').chmod(0o755)
     return image
 
 
-@pytest.mark.parametrize('options, why', [
-    ({'requires': 'Requires-Dist: numpy\nRequires-Dist: mpi4py>=4\n'}, r'\bthing-1.0\b.*\bmpi4py\b'),
-    ({'requires': 'Requires-Dist: mpi4py ; extra == "mpi"\n'}, None),
-    ({'module': 'def main():\n    from mpi4py import MPI\n'}, r'\bthing-1.0\b.*\bmpi4py\b'),
-    ({'module': '# mpi4py is not used\n'}, None),
-    ({'record': ['thing_libs/libthing.so']}, r'\blibthing.so\b.*\blibmpi.so.12\b')])
+@pytest.mark.parametrize(
+    'options, why',
+    [
+        (
+            {'requires': 'Requires-Dist: numpy\nRequires-Dist: mpi4py>=4\n'},
+            r'\bthing-1.0\b.*\bmpi4py\b',
+        ),
+        ({'requires': 'Requires-Dist: mpi4py ; extra == "mpi"\n'}, None),
+        ({'module': 'def main():\n    from mpi4py import MPI\n'}, r'\bthing-1.0\b.*\bmpi4py\b'),
+        ({'module': '# mpi4py is not used\n'}, None),
+        ({'record': ['thing_libs/libthing.so']}, r'\blibthing.so\b.*\blibmpi.so.12\b'),
+    ],
+)
 def test_console_scripts_of_mpi_python_packages_are_found(place, options, why):
     image = place.image().library(f'{DIST}/thing_libs/libthing.so', ['libmpi.so.12'])
     install_distribution(image, 'thing', **options)
@@ -237,15 +336,21 @@ def test_console_scripts_of_mpi_python_packages_are_found(place, options, why):
 
 
 def test_a_script_that_imports_mpi4py_is_found(place):
-    image = place.image().write('/usr/bin/script', '#!/usr/bin/env python3\nfrom mpi4py import MPI\n')
+    image = place.image().write(
+        '/usr/bin/script', '#!/usr/bin/env python3\nfrom mpi4py import MPI\n'
+    )
     image.resolve_path('/usr/bin/script').chmod(0o755)
     assert 'mpi4py' in find_commands(image)['script'].mpi_usage
 
 
 def test_a_label_names_the_commands(place):
     image = place.image().program('/usr/bin/second', ['libmpi.so.12'])
-    done = place.run_new(place.sif(image, labels={commands.LABEL: 'second'}), '--approach', 'hybrid')
-    assert done.returncode == 0 and read_easyconfig(place.folder / 'app-hybrid.eb')['programs'] == ['second']
+    done = place.run_new(
+        place.sif(image, labels={commands.LABEL: 'second'}), '--approach', 'hybrid'
+    )
+    assert done.returncode == 0 and read_easyconfig(place.folder / 'app-hybrid.eb')['programs'] == [
+        'second'
+    ]
 
 
 # ---- images that will not do
@@ -259,18 +364,44 @@ def test_image_without_an_mpi_program_is_refused(place):
 
 # ---- bench --run
 
+
 def test_each_module_runs_the_command_in_the_user_folder():
-    modules = [Module(f'a/{name}', name, PLAIN, {'PATH': '/nowhere/bin', ROOT_VARIABLE: '/nowhere'}, {'app'})
-               for name in ('pure', 'hybrid')]
-    first, second = plan.plan_command_runs({'words': ['app', '-x', 'a b'], 'ranks': 4, 'folder': '/some/where', 'figure': None,
-                                  'variant': 's: time of the step'}, modules, resolve_site(PLAIN), nodes=2)
-    assert first.launch_command == ('srun', '--chdir=/some/where', '-N2', '-n4', '--ntasks-per-node=2')
-    assert first.program == ('app', '-x', 'a b') and first.case == second.case and first.skip_reason is None
+    modules = [
+        Module(
+            f'a/{name}', name, PLAIN, {'PATH': '/nowhere/bin', ROOT_VARIABLE: '/nowhere'}, {'app'}
+        )
+        for name in ('pure', 'hybrid')
+    ]
+    first, second = plan.plan_command_runs(
+        {
+            'words': ['app', '-x', 'a b'],
+            'ranks': 4,
+            'folder': '/some/where',
+            'figure': None,
+            'variant': 's: time of the step',
+        },
+        modules,
+        resolve_site(PLAIN),
+        nodes=2,
+    )
+    assert first.launch_command == (
+        'srun',
+        '--chdir=/some/where',
+        '-N2',
+        '-n4',
+        '--ntasks-per-node=2',
+    )
+    assert (
+        first.program == ('app', '-x', 'a b')
+        and first.case == second.case
+        and first.skip_reason is None
+    )
     assert (first.name, second.name) == ('app_-x_a_b-2x2-pure', 'app_-x_a_b-2x2-hybrid')
     assert plan.deserialize_run(json.loads(json.dumps(first.serialize()))) == first
 
 
 # ---- away from the system
+
 
 def test_remote_site_description_decides_and_is_reported(place):
     """None of LUMI's paths is on this machine. With a C library that is old enough there, hybrid is what runs."""
@@ -297,6 +428,11 @@ def test_program_named_like_a_host_command_must_be_requested(place):
     done = place.run_new(sif, '--approach', 'pure')
     assert re.search(rf'warning: .*\b{name}\b.*--command', fold_whitespace(done.stdout))
     assert read_easyconfig(place.folder / 'app-pure.eb')['programs'] == ['app']
-    done = place.run_new(sif, '--approach', 'pure', '--force', '--command', 'app', '--command', name)
+    done = place.run_new(
+        sif, '--approach', 'pure', '--force', '--command', 'app', '--command', name
+    )
     assert read_easyconfig(place.folder / 'app-pure.eb')['programs'] == ['app', name]
-    assert re.search(rf'warning: .*\b{name}\b', fold_whitespace(done.stdout)) and '--command' not in done.stdout
+    assert (
+        re.search(rf'warning: .*\b{name}\b', fold_whitespace(done.stdout))
+        and '--command' not in done.stdout
+    )

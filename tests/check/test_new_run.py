@@ -1,4 +1,5 @@
 """Images that are not ours become modules by `osu-container new` and eb, run on two nodes, are proved and measured."""
+
 import json
 import os
 import re
@@ -33,8 +34,13 @@ class Place:
 
     def __call__(self, script, timeout=300, **variables):
         """Run bash in the folder, as a user has it after `. ./env.sh`."""
-        environment = {'PATH': '/usr/local/bin:/usr/bin:/bin', 'HOME': os.environ['HOME'], 'LC_ALL': 'C.UTF-8',
-                       'EASYBUILD_PREFIX': str(self.folder / 'prefix'), **variables}
+        environment = {
+            'PATH': '/usr/local/bin:/usr/bin:/bin',
+            'HOME': os.environ['HOME'],
+            'LC_ALL': 'C.UTF-8',
+            'EASYBUILD_PREFIX': str(self.folder / 'prefix'),
+            **variables,
+        }
         text = f'set -eu; . {PROJECT}/env.sh; set +eu\ncd {self.folder}\n{script}\n'
         return run(['bash', '--norc', '-c', text], env=environment, timeout=timeout)
 
@@ -43,7 +49,9 @@ class Place:
         name = f'{image}/{approach}'
         if name not in self.installed:
             sif = self.image(image)
-            done = self(f'osu-container new {sif} --approach {approach} {options} && eb {image}-{approach}.eb')
+            done = self(
+                f'osu-container new {sif} --approach {approach} {options} && eb {image}-{approach}.eb'
+            )
             assert done.returncode == 0, done
             self.installed.add(name)
         return name
@@ -51,7 +59,10 @@ class Place:
     def run_proof(self, module, command, folder):
         """Run a command on two nodes under `osu-container proof`; return (output, ranks)."""
         done = self(f'module load {module} && osu-container proof -o {folder} -- {SRUN} {command}')
-        ranks = [json.loads(path.read_text()) for path in sorted((self.folder / folder).glob('*/rank-*.json'))]
+        ranks = [
+            json.loads(path.read_text())
+            for path in sorted((self.folder / folder).glob('*/rank-*.json'))
+        ]
         return done, ranks
 
 
@@ -65,20 +76,50 @@ LOOP = r'Loop time of [\d.]+ on 2 procs for 200 steps with 4000 atoms'
 
 @pytest.mark.system
 @pytest.mark.usefixtures('slurm')
-@pytest.mark.parametrize('image, approach, command, options, printed, libmpi', [
-    ('lammps', 'hybrid', LMP, '', LOOP, ('MPICH', '4.2.3')),
-    ('openmpi', 'openmpi', 'ring', '', r'ring of 2 ranks: [\d.]+ laps per second', ('Open MPI', '5.0.11')),
-    ('openmpi', 'bind', 'ring', '', r'ring of 2 ranks: [\d.]+ laps per second', ('Open MPI', '5.0.11')),
-    pytest.param('debian', 'bind', 'ring-renamed', '--command ring-renamed', r'ring of 2 ranks: [\d.]+ laps',
-                 ('MPICH', '5.0.2'), marks=pytest.mark.nightly),
-])
-def test_foreign_image_runs_as_a_module_and_matches_approach(place, image, approach, command, options, printed,
-                                                                      libmpi):
+@pytest.mark.parametrize(
+    'image, approach, command, options, printed, libmpi',
+    [
+        ('lammps', 'hybrid', LMP, '', LOOP, ('MPICH', '4.2.3')),
+        (
+            'openmpi',
+            'openmpi',
+            'ring',
+            '',
+            r'ring of 2 ranks: [\d.]+ laps per second',
+            ('Open MPI', '5.0.11'),
+        ),
+        (
+            'openmpi',
+            'bind',
+            'ring',
+            '',
+            r'ring of 2 ranks: [\d.]+ laps per second',
+            ('Open MPI', '5.0.11'),
+        ),
+        pytest.param(
+            'debian',
+            'bind',
+            'ring-renamed',
+            '--command ring-renamed',
+            r'ring of 2 ranks: [\d.]+ laps',
+            ('MPICH', '5.0.2'),
+            marks=pytest.mark.nightly,
+        ),
+    ],
+)
+def test_foreign_image_runs_as_a_module_and_matches_approach(
+    place, image, approach, command, options, printed, libmpi
+):
     name = place.module(image, approach, options)
     done, ranks = place.run_proof(name, command, f'proof-{image}-{approach}')
     assert done.returncode == 0, done
-    assert re.search(printed, done.stdout) and {rank['node'] for rank in ranks} == {'node1', 'node2'}
-    owner = {'bind': ('host', 'host'), 'hybrid': ('image', 'host')}.get(approach, ('image', 'image'))
+    assert re.search(printed, done.stdout) and {rank['node'] for rank in ranks} == {
+        'node1',
+        'node2',
+    }
+    owner = {'bind': ('host', 'host'), 'hybrid': ('image', 'host')}.get(
+        approach, ('image', 'image')
+    )
     for rank in ranks:
         assert rank['container'] and f'approach={approach} ' in rank['promise']
         found = rank['libraries']
@@ -89,25 +130,44 @@ def test_foreign_image_runs_as_a_module_and_matches_approach(place, image, appro
 def test_module_text_names_the_application_and_no_benchmark(place):
     name = place.module('lammps', 'hybrid')
     text = (place.folder / 'prefix' / 'modules' / 'all' / f'{name}.lua').read_text()
-    own = re.sub(r'OSU_[A-Z_]+|osu-(explain|proof|gpu-bind|container bench|container proof|container [\d.]+)', '',
-                 text.replace(str(PROJECT), ''))  # people clone it under its own name
+    own = re.sub(
+        r'OSU_[A-Z_]+|osu-(explain|proof|gpu-bind|container bench|container proof|container [\d.]+)',
+        '',
+        text.replace(str(PROJECT), ''),
+    )  # people clone it under its own name
     assert not re.search('osu|benchmark', own, re.I), own
-    done = place('module load lammps/hybrid; ls $CONTAINERROOT/bin; lammps-exec /bin/false; echo "code $?"')
-    assert {'lmp', 'lammps-exec', 'lammps-shell', 'osu-explain', 'osu-gpu-bind', 'osu-proof'} <= set(
-        done.stdout.split()) and 'code 1' in done.stdout
+    done = place(
+        'module load lammps/hybrid; ls $CONTAINERROOT/bin; lammps-exec /bin/false; echo "code $?"'
+    )
+    assert {
+        'lmp',
+        'lammps-exec',
+        'lammps-shell',
+        'osu-explain',
+        'osu-gpu-bind',
+        'osu-proof',
+    } <= set(done.stdout.split()) and 'code 1' in done.stdout
 
 
 # ---- measuring
+
 
 @pytest.mark.system
 @pytest.mark.usefixtures('slurm')
 def test_a_figure_that_the_command_prints_is_measured(place):
     name = place.module('openmpi', 'openmpi')
-    done = place(f"osu-container bench --module {name} --run 'ring 1' --ranks 4 --repeats 1 -o laps --unit laps/s "
-                 r"--figure '([\d.]+) laps per second' --more-is-better")
+    done = place(
+        f"osu-container bench --module {name} --run 'ring 1' --ranks 4 --repeats 1 -o laps --unit laps/s "
+        r"--figure '([\d.]+) laps per second' --more-is-better"
+    )
     assert done.returncode == 0, done
-    one, = run_files.read_results(place.folder / 'laps').series
-    assert one.case == Case('$ ring 1', '', 2, 4, r'laps/s, more is better: ([\d.]+) laps per second')
+    (one,) = run_files.read_results(place.folder / 'laps').series
+    assert one.case == Case(
+        '$ ring 1', '', 2, 4, r'laps/s, more is better: ([\d.]+) laps per second'
+    )
     assert one.case.unit == 'laps/s' and one.case.more_is_better
-    printed = re.search(r'([\d.]+) laps per second', (place.folder / 'laps/raw/ring_1-2x2-openmpi-1.txt').read_text())
+    printed = re.search(
+        r'([\d.]+) laps per second',
+        (place.folder / 'laps/raw/ring_1-2x2-openmpi-1.txt').read_text(),
+    )
     assert one.values[0][1] == float(printed.group(1))

@@ -1,4 +1,5 @@
 """`osu-container try`: the file of a job; which commands read it; what is not in it."""
+
 import json
 import os
 import re
@@ -7,7 +8,14 @@ import pytest
 
 from osu_container import cli
 from osu_container.bench.results import imported, select
-from osu_container.check.try_.try_file import LIMIT, PARTS, SITE_PART, Redactor, TryFile, parse_parts
+from osu_container.check.try_.try_file import (
+    LIMIT,
+    PARTS,
+    SITE_PART,
+    Redactor,
+    TryFile,
+    parse_parts,
+)
 from osu_container.data.approaches import APPROACHES
 from osu_container.discover.cli import discover_system
 from osu_container.discover.write import render_site_file
@@ -15,17 +23,28 @@ from osu_container.verdict.site_choice import SiteFile
 from tests.helpers.machine import PROJECT, STATE, run
 
 #: Who the user is, and what opens doors: nothing of it may be in a file
-ME = {'HOME': '/users/ada', 'USER': 'ada', 'SLURM_JOB_ACCOUNT': 'project_465000999', 'EBU_USER_PREFIX': '/project/x/eb',
-      'API_TOKEN': 'opensesame-17', 'SLURM_JWT': 'signedandsealed'}
-SECRETS = {'API_TOKEN': 'opensesame-17', 'AWS_SECRET_ACCESS_KEY': 'wJalrXUtnFEMI-K7MDENG', 'https_proxy':
-           'http://adalove:byronica@10.0.0.1:3128', 'SSH_AUTH_SOCK': '/tmp/ssh-adalovelace/agent.4711',
-           'SLURM_JOB_ACCOUNT': 'project_465000999', 'NOTE': 'ghp_0123456789abcdefghijklmnopqrstuv'}
+ME = {
+    'HOME': '/users/ada',
+    'USER': 'ada',
+    'SLURM_JOB_ACCOUNT': 'project_465000999',
+    'EBU_USER_PREFIX': '/project/x/eb',
+    'API_TOKEN': 'opensesame-17',
+    'SLURM_JWT': 'signedandsealed',
+}
+SECRETS = {
+    'API_TOKEN': 'opensesame-17',
+    'AWS_SECRET_ACCESS_KEY': 'wJalrXUtnFEMI-K7MDENG',
+    'https_proxy': 'http://adalove:byronica@10.0.0.1:3128',
+    'SSH_AUTH_SOCK': '/tmp/ssh-adalovelace/agent.4711',
+    'SLURM_JOB_ACCOUNT': 'project_465000999',
+    'NOTE': 'ghp_0123456789abcdefghijklmnopqrstuv',
+}
 OUTPUT = '# OSU MPI %s Test v7.5\n# Size\n1 %s\n4194304 %s\n'
 
 
 def read_report_file(folder):
     """Return (path, text) of the one file of a run in a folder (Path)."""
-    path, = folder.glob('osu-try-*.txt')
+    (path,) = folder.glob('osu-try-*.txt')
     return path, path.read_text()
 
 
@@ -33,54 +52,82 @@ def read_site_part(path):
     """Return the site (dict) that is the last part of the file (Path)."""
     lines = path.read_text().splitlines()
     file = path.parent / 'site.py'
-    file.write_text('\n'.join(line for line, (part, _) in zip(lines, parse_parts(lines)) if part == SITE_PART))
+    file.write_text(
+        '\n'.join(line for line, (part, _) in zip(lines, parse_parts(lines)) if part == SITE_PART)
+    )
     site = SiteFile(str(file))
     return site.SITES[site.SITE]
 
 
 @pytest.mark.system
-@pytest.mark.parametrize('image, names', [
-    ('$(module load osu-container/openmpi && echo "$SIF")', {'bind', 'native', 'openmpi'}),
-    pytest.param('', set(APPROACHES) - {'openmpi'}, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(
+    'image, names',
+    [
+        ('$(module load osu-container/openmpi && echo "$SIF")', {'bind', 'native', 'openmpi'}),
+        pytest.param('', set(APPROACHES) - {'openmpi'}, marks=pytest.mark.nightly),
+    ],
+)
 def test_one_job_leaves_one_file_that_other_commands_read(tmp_path, shell, capsys, image, names):
     """The site asks for GPUs of each node, which the job has not."""
     jobs = {'partition': None, 'account': False, 'options': [], 'step': ['--gpus-per-node=8']}
     own = tmp_path / 'local' / '_mpicontainer_local.py'
     own.parent.mkdir()
-    own.write_text((STATE / 'local' / own.name).read_text() + f"\nOVERRIDES = {{'jobs': {{'value': {jobs}}}}}\n")
+    own.write_text(
+        (STATE / 'local' / own.name).read_text()
+        + f"\nOVERRIDES = {{'jobs': {{'value': {jobs}}}}}\n"
+    )
     folder = tmp_path / 'here'
     folder.mkdir()
-    done = shell(f'module load osu-native; export EASYBUILD_INCLUDE_EASYBLOCKS={own}; cd {folder} && '
-                 f'sbatch --wait --output={folder}/job.out {PROJECT}/try.sbatch {image}', timeout=600, **SECRETS)
+    done = shell(
+        f'module load osu-native; export EASYBUILD_INCLUDE_EASYBLOCKS={own}; cd {folder} && '
+        f'sbatch --wait --output={folder}/job.out {PROJECT}/try.sbatch {image}',
+        timeout=600,
+        **SECRETS,
+    )
     printed = (folder / 'job.out').read_text()
     assert done.returncode == 0, printed
     path, text = read_report_file(folder)
-    assert sorted(one.name for one in folder.iterdir()) == ['job.out', path.name]  # nothing else stays behind
+    assert sorted(one.name for one in folder.iterdir()) == [
+        'job.out',
+        path.name,
+    ]  # nothing else stays behind
     assert path.name.startswith('osu-try-workstation-') and len(text.encode()) <= LIMIT
-    assert re.findall(r'^==== (.*) ====$', text, re.M) == list(PARTS)[1:] and '\nfailed: nothing\n' in text
+    assert (
+        re.findall(r'^==== (.*) ====$', text, re.M) == list(PARTS)[1:]
+        and '\nfailed: nothing\n' in text
+    )
     assert '\nleft out: --gpus-per-node=8 ' in text
     proof = text.partition('==== proof ====')[2].partition('====')[0]
     ran = select.resolve_dataset(str(path))
     assert set(ran.names) == names and ran.facts['site'] in path.name
     for name in names:
-        cases = {(one.case.benchmark, one.case.buffers, one.case.nodes) for one in ran.select_series(name=name)}
-        assert cases == {(program, 'H H', nodes) for program in ('osu_bw', 'osu_latency') for nodes in (1, 2)}, name
+        cases = {
+            (one.case.benchmark, one.case.buffers, one.case.nodes)
+            for one in ran.select_series(name=name)
+        }
+        assert cases == {
+            (program, 'H H', nodes) for program in ('osu_bw', 'osu_latency') for nodes in (1, 2)
+        }, name
         assert f' {name}: ' in proof
     assert proof.count('(node1, node2)') == 2 * len(names)
     assert cli.main(['compare', f'{path}:native', f'{path}:native']) == 0
     assert 'osu_bw H H' in capsys.readouterr().out
     assert cli.main(['report', str(path), '-o', str(tmp_path / 'report.html')]) == 0
     assert read_site_part(path)['based_on'] == 'plain'
-    hidden = [word for value in SECRETS.values() for word in re.split('[@:/]', value) if len(word) > 5]
+    hidden = [
+        word for value in SECRETS.values() for word in re.split('[@:/]', value) if len(word) > 5
+    ]
     for secret in (os.environ['HOME'], str(PROJECT), str(folder), *hidden):
         assert secret not in text
 
 
 # ---- without a job
 
+
 @pytest.fixture
 def run_try(tmp_path, monkeypatch, capsys):
     """Function (words) -> (exit code, file): `osu-container try` in a folder of its own, outside of any job."""
+
     def call(*words):
         monkeypatch.chdir(tmp_path)
         for name in [one for one in os.environ if one.startswith('SLURM_JOB')]:
@@ -88,6 +135,7 @@ def run_try(tmp_path, monkeypatch, capsys):
         code = cli.main(['try', *words])
         capsys.readouterr()
         return code, read_report_file(tmp_path)
+
     return call
 
 
@@ -97,7 +145,8 @@ def test_failed_step_is_recorded_and_the_rest_runs(run_try, tmp_path, capsys):
     there.mkdir(parents=True)
     for number in (24, 26):
         (there / f'lumi-multitorch-mpich-u{number}.sif').write_text(
-            'FATAL:   could not open image broken.sif: image format not recognized')
+            'FATAL:   could not open image broken.sif: image format not recognized'
+        )
     code, (path, text) = run_try('--site', 'lumi-25.03', '--sysroot', str(tmp_path / 'tree'))
     assert code == 1 and re.findall(r'^failed: .*-(u\d+)\.sif$', text, re.M) == ['u26', 'u24']
     errors = text.partition('==== errors ====')[2].partition('====')[0]
@@ -106,6 +155,7 @@ def test_failed_step_is_recorded_and_the_rest_runs(run_try, tmp_path, capsys):
 
 
 # ---- the file
+
 
 def write_report_file(folder, **parts):
     """Return the path (str) of a file with parts ({name: text, or {series: text} of figures})."""
@@ -118,18 +168,59 @@ def write_report_file(folder, **parts):
 
 
 def test_report_file_hides_user_names_and_secrets(tmp_path):
-    secrets = ['/users/ada/osu', 'ada@login', 'of ada.', 'project_465000999', '/scratch/project_1/run', 'TOKEN=abc',
-               '/home/grace/.ssh', '/projappl/abc9/x', '/lustre/orion/abc123/scratch', '/global/homes/g/grace/x',
-               'opensesame-17', 'signedandsealed', 'https://ada:pass@host/x', 'ghp_0123456789abcdef',
-               'Bearer abcdefgh12', 'eyJhbGciOiJIUzI1.eyJzdWIi.abc', 'grace.hopper@csc.fi', 'glpat-0123456789']
+    secrets = [
+        '/users/ada/osu',
+        'ada@login',
+        'of ada.',
+        'project_465000999',
+        '/scratch/project_1/run',
+        'TOKEN=abc',
+        '/home/grace/.ssh',
+        '/projappl/abc9/x',
+        '/lustre/orion/abc123/scratch',
+        '/global/homes/g/grace/x',
+        'opensesame-17',
+        'signedandsealed',
+        'https://ada:pass@host/x',
+        'ghp_0123456789abcdef',
+        'Bearer abcdefgh12',
+        'eyJhbGciOiJIUzI1.eyJzdWIi.abc',
+        'grace.hopper@csc.fi',
+        'glpat-0123456789',
+    ]
     clean = Redactor(ME)
     text = json.dumps(clean({'a': secrets, 'b': {'MY_PASSWORD': 'pw', 'key': ' '.join(secrets)}}))
     text += open(write_report_file(tmp_path, **dict.fromkeys(PARTS, ' '.join(secrets)))).read()
-    for secret in ('ada', 'project_465', 'project_1', 'abc9', 'grace', 'abc123', 'opensesame', 'signed', '=abc',
-                   'pass@', 'ghp_', 'abcdefgh12', 'eyJ', 'csc.fi', 'glpat', '"pw"'):
+    for secret in (
+        'ada',
+        'project_465',
+        'project_1',
+        'abc9',
+        'grace',
+        'abc123',
+        'opensesame',
+        'signed',
+        '=abc',
+        'pass@',
+        'ghp_',
+        'abcdefgh12',
+        'eyJ',
+        'csc.fi',
+        'glpat',
+        '"pw"',
+    ):
         assert secret not in text, secret
-    kept = ('/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1', 'libfabric@1.22.0', 'sha256 06244512b678', 'nid005678',
-            '/appl/local/containers/x.sif', 'canada', '/usr/lib64/libcxi.so.1', 'osu_bw H H', 'FI_PROVIDER=cxi')
+    kept = (
+        '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1',
+        'libfabric@1.22.0',
+        'sha256 06244512b678',
+        'nid005678',
+        '/appl/local/containers/x.sif',
+        'canada',
+        '/usr/lib64/libcxi.so.1',
+        'osu_bw H H',
+        'FI_PROVIDER=cxi',
+    )
     assert clean(list(kept)) == list(kept)
 
 
@@ -138,32 +229,48 @@ def test_report_file_is_limited_to_200_kb_and_names_omissions(part, tmp_path):
     long = '\n'.join(f'line {number} äöü' for number in range(40000))
     text = open(write_report_file(tmp_path, **{part: long})).read()
     assert len(text.encode()) <= PARTS[part] + 1000
-    assert str(PARTS[part]) in text and (part == SITE_PART or 'line 0 ' in text and 'line 39999 ' in text)
+    assert str(PARTS[part]) in text and (
+        part == SITE_PART or 'line 0 ' in text and 'line 39999 ' in text
+    )
     text = open(write_report_file(tmp_path, **dict.fromkeys(PARTS, long))).read()
     assert len(text.encode()) <= LIMIT
 
 
 def test_compare_reads_only_the_figures_of_a_report_file(tmp_path):
-    figures = {name: ''.join(f'$ srun -N{nodes} -n2 osu_bw H H\n' + OUTPUT % ('Bandwidth', value, value)
-                             for nodes in (2, 1)) for name, value in (('hybrid', 2), ('pure', 1))}
+    figures = {
+        name: ''.join(
+            f'$ srun -N{nodes} -n2 osu_bw H H\n' + OUTPUT % ('Bandwidth', value, value)
+            for nodes in (2, 1)
+        )
+        for name, value in (('hybrid', 2), ('pure', 1))
+    }
     forged = '---- native ----\n$ srun -N2 -n2 osu_bw H H\n' + OUTPUT % ('Bandwidth', 9, 9)
-    path = write_report_file(tmp_path, summary='site: lumi-25.03', errors=forged, figures={**figures, 'bind': forged})
+    path = write_report_file(
+        tmp_path, summary='site: lumi-25.03', errors=forged, figures={**figures, 'bind': forged}
+    )
     ran = select.resolve_dataset(path)
     assert ran.names == ['hybrid', 'pure', 'bind'] and ran.facts['site'] == 'lumi-25.03'
     assert [one.values[4194304] for one in ran.select_series(name='hybrid')] == [{1: 2.0}] * 2
     assert {one.case.nodes for one in ran.series} == {1, 2} and len(ran.series) == 5
-    assert [one['approach'] for one in imported.read_measurements([('x', tmp_path / os.path.basename(path))])[0]] == [
-        'hybrid', 'hybrid', 'pure', 'pure', 'bind']
+    assert [
+        one['approach']
+        for one in imported.read_measurements([('x', tmp_path / os.path.basename(path))])[0]
+    ] == ['hybrid', 'hybrid', 'pure', 'pure', 'bind']
 
 
 def test_report_file_ends_with_the_discovered_site(tmp_path):
     found = discover_system()
     path = write_report_file(tmp_path, **{SITE_PART: render_site_file(found)})
-    assert json.dumps(read_site_part(tmp_path / os.path.basename(path)), sort_keys=True) == json.dumps(
-        found['site'], sort_keys=True)
+    assert json.dumps(
+        read_site_part(tmp_path / os.path.basename(path)), sort_keys=True
+    ) == json.dumps(found['site'], sort_keys=True)
 
 
 def test_job_script_names_where_to_submit_the_job(tmp_path):
     (tmp_path / 'try.sbatch').write_text((PROJECT / 'try.sbatch').read_text())
-    done = run(['bash', 'try.sbatch'], cwd=tmp_path, env={'PATH': os.environ['PATH'], 'HOME': str(tmp_path)})
+    done = run(
+        ['bash', 'try.sbatch'],
+        cwd=tmp_path,
+        env={'PATH': os.environ['PATH'], 'HOME': str(tmp_path)},
+    )
     assert done.returncode == 2 and 'scripts/osu-container' in done.stderr

@@ -19,26 +19,46 @@ from osu_container.data.sites.schema import (
     EVIDENCE,
     FACT,
     KEYS,
-    PLAIN_KEYS,
     OPTIONAL,
     OPTIONAL_SHAPES,
+    PLAIN_KEYS,
     SHAPES,
     TABLE_SHAPES,
     TABLES,
 )
 from osu_container.image.image import MPI_FAMILIES
-from osu_container.verdict.settings import resolve_approach, can_launch_approach, build_settings
-from osu_container.verdict.site_choice import SettingsError, choose_site, resolve_site, resolve_local_site
+from osu_container.verdict.settings import build_settings, can_launch_approach, resolve_approach
+from osu_container.verdict.site_choice import (
+    SettingsError,
+    choose_site,
+    resolve_local_site,
+    resolve_site,
+)
 
-APPROACH_KEYS = {'title', 'container', 'mpi', 'mpi_also', 'inject', 'inject_if_known', 'preload', 'comes_from',
-                 'requires', 'files', 'unset', 'rank_variables', 'variables'}
+APPROACH_KEYS = {
+    'title',
+    'container',
+    'mpi',
+    'mpi_also',
+    'inject',
+    'inject_if_known',
+    'preload',
+    'comes_from',
+    'requires',
+    'files',
+    'unset',
+    'rank_variables',
+    'variables',
+}
 CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']]
 
 
 def list_facts(site):
     """Return [(key, fact)] of all facts of a site."""
     entry = resolve_site(site)
-    facts = [(key, value) for key, value in entry.items() if isinstance(value, dict) and 'value' in value]
+    facts = [
+        (key, value) for key, value in entry.items() if isinstance(value, dict) and 'value' in value
+    ]
     for table in ('libraries', 'files'):
         facts += [(f'{table}.{name}', fact) for name, fact in entry[table].items() if fact]
     return facts + [(f"variables.{variable['name']}", variable) for variable in entry['variables']]
@@ -64,7 +84,9 @@ def test_approach_has_every_key_and_every_variable_a_source(approach):
     entry = APPROACHES[approach]
     assert set(entry) - {'entrypoint', 'by_family'} == APPROACH_KEYS
     for family, others in entry.get('by_family', {}).items():
-        assert set(others) - {'exports', 'one_build'} <= APPROACH_KEYS and family in entry['mpi_also']
+        assert (
+            set(others) - {'exports', 'one_build'} <= APPROACH_KEYS and family in entry['mpi_also']
+        )
     assert {entry['mpi'], *entry['mpi_also']} <= set(MPI_FAMILIES.values())
     for variant in (entry, *entry.get('by_family', {}).values()):
         for key in ('variables', 'unset', 'rank_variables', 'exports'):
@@ -76,13 +98,17 @@ def test_approach_has_every_key_and_every_variable_a_source(approach):
 def test_injected_libraries_come_from_the_host(approach):
     entry = APPROACHES[approach]
     assert set(entry['preload']) <= set(entry['inject'] + entry['inject_if_known'])
-    assert set(entry['inject']) == {name for name, owner in entry['comes_from'].items() if owner == 'host'}
+    assert set(entry['inject']) == {
+        name for name, owner in entry['comes_from'].items() if owner == 'host'
+    }
 
 
 @pytest.mark.parametrize('site', SITES)
 def test_each_gpu_is_bound_to_separate_cores(site):
     binding = resolve_site(site)['gpu_binding']['value']
-    if resolve_site(site)['gpu_binding']['evidence'] != 'untested' or binding:  # else it says that nobody knows
+    if (
+        resolve_site(site)['gpu_binding']['evidence'] != 'untested' or binding
+    ):  # else it says that nobody knows
         assert bool(binding) == bool(resolve_site(site)['gpu']['value'])
     masks = [int(gpu['mask'], 16) for gpu in binding or []]
     assert [gpu['gcd'] for gpu in binding or []] == list(range(len(masks)))
@@ -91,21 +117,29 @@ def test_each_gpu_is_bound_to_separate_cores(site):
         assert all(mask & other == 0 for other in masks[:number]), 'cores of its own'
         if site.startswith('lumi') or site == 'frontier':
             # the first core of each group of eight is the system's
-            assert mask >> (mask.bit_length() - 8) == 0xfe
+            assert mask >> (mask.bit_length() - 8) == 0xFE
         else:  # whole groups, beside each other
             assert set(bin(mask).rstrip('0')) <= set('0b1') and '0' not in bin(mask)[2:].rstrip('0')
 
 
 @pytest.mark.parametrize('site', SITES)
 def test_site_names_images_default_and_pmi_of_its_approaches(site):
-    without = {'bind'} if site in ('lumi-26.03', 'setonix-26.03') else set()  # its GTL wants ROCm 7 in the image
+    without = (
+        {'bind'} if site in ('lumi-26.03', 'setonix-26.03') else set()
+    )  # its GTL wants ROCm 7 in the image
     entry = resolve_site(site)
     possible = {name for name in CONTAINERS if can_launch_approach(APPROACHES[name], entry)}
-    if entry['libraries'].get('libompi') and 'Open MPI' in entry['pmi']['value']:  # for images of that family
+    if (
+        entry['libraries'].get('libompi') and 'Open MPI' in entry['pmi']['value']
+    ):  # for images of that family
         possible.add('bind')
-    images = {name for name in entry['images']['value'] if '/' not in name}  # others are of modules of their own
+    images = {
+        name for name in entry['images']['value'] if '/' not in name
+    }  # others are of modules of their own
     assert images and images <= possible
-    if 'cuda' not in str(entry['images']['value']):  # there is no MPICH with CUDA, so approaches go without an image
+    if 'cuda' not in str(
+        entry['images']['value']
+    ):  # there is no MPICH with CUDA, so approaches go without an image
         assert images == possible - without
     assert entry['default_approach']['value'] in images
     for kind in entry['pmi']['value'].values():
@@ -124,9 +158,30 @@ def test_host_paths_are_absolute_and_filled_in(site):
 
 NONE = {'value': None, 'why': 'w', 'source': 's', 'date': '2026-11-23', 'evidence': 'untested'}
 #: A value of every kind that Python has names for, and some that hold others
-VALUES = [None, True, 7, 1.5, 'text', b'bytes', [], {}, (), [None], [7], ['text'], [['text']], [{}], {7: 7},
-          {'text': 'text'}, {'text': None}, {'hostnames': 7}, {'hostnames': ['(']},
-          {'environment': {'A': '['}}, set(), print]
+VALUES = [
+    None,
+    True,
+    7,
+    1.5,
+    'text',
+    b'bytes',
+    [],
+    {},
+    (),
+    [None],
+    [7],
+    ['text'],
+    [['text']],
+    [{}],
+    {7: 7},
+    {'text': 'text'},
+    {'text': None},
+    {'hostnames': 7},
+    {'hostnames': ['(']},
+    {'environment': {'A': '['}},
+    set(),
+    print,
+]
 
 
 def is_accepted(**local):
@@ -146,29 +201,62 @@ def is_accepted(**local):
 
 
 #: As read_facts() records them
-RECORDED = {'image': {'file': 'x.sif', 'mpi': 'MPICH 4.2.3', 'soname': 'libmpi.so.12', 'libfabric': '1.22.0',
-                      'programs_are': '', 'programs': {'osu_bw': '/opt/osu/bin'}, 'gpu': False, 'library_path': [],
-                      'rccl_plugin': None, 'environment': [], 'libraries_beside': {}, 'rccl_plugin_folder': None},
-            'host': {'root': '', 'mpi': 'MPICH 5.0.2', 'libfabric': '2.5.1', 'injected': [], 'files': [],
-                     'runtime': {'command': '/usr/bin/apptainer', 'name': 'apptainer', 'release': '1.4.5',
-                                 'setuid': False}}}
+RECORDED = {
+    'image': {
+        'file': 'x.sif',
+        'mpi': 'MPICH 4.2.3',
+        'soname': 'libmpi.so.12',
+        'libfabric': '1.22.0',
+        'programs_are': '',
+        'programs': {'osu_bw': '/opt/osu/bin'},
+        'gpu': False,
+        'library_path': [],
+        'rccl_plugin': None,
+        'environment': [],
+        'libraries_beside': {},
+        'rccl_plugin_folder': None,
+    },
+    'host': {
+        'root': '',
+        'mpi': 'MPICH 5.0.2',
+        'libfabric': '2.5.1',
+        'injected': [],
+        'files': [],
+        'runtime': {
+            'command': '/usr/bin/apptainer',
+            'name': 'apptainer',
+            'release': '1.4.5',
+            'setuid': False,
+        },
+    },
+}
 
 
 def test_every_key_has_a_schema_that_every_site_follows():
-    assert set(SHAPES) == set(KEYS + OPTIONAL) - set(PLAIN_KEYS) and set(TABLE_SHAPES) == set(TABLES)
+    assert set(SHAPES) == set(KEYS + OPTIONAL) - set(PLAIN_KEYS) and set(TABLE_SHAPES) == set(
+        TABLES
+    )
     for name in SITES:  # under another name it is looked at as a user's own
         assert is_accepted(SITE='mine', SITES={'mine': dict(resolve_site(name))}), name
 
 
-@pytest.mark.parametrize('key', [*SHAPES, 'title', 'variables', 'based_on', *TABLES, *(f'{one}.x' for one in TABLES)])
+@pytest.mark.parametrize(
+    'key', [*SHAPES, 'title', 'variables', 'based_on', *TABLES, *(f'{one}.x' for one in TABLES)]
+)
 def test_wrongly_typed_fact_works_or_is_refused_by_name(key):
     key, _, name = key.partition('.')
     for value in VALUES:
         parts = OPTIONAL_SHAPES if name or key == 'variables' else ()
-        for entry in (value, dict(NONE, value=value), *(dict(NONE, value='x', **{part: value}) for part in parts)):
+        for entry in (
+            value,
+            dict(NONE, value=value),
+            *(dict(NONE, value='x', **{part: value}) for part in parts),
+        ):
             entry = {name: entry} if name else [entry] if parts else entry
-            for local in ({'SITE': 'mine', 'SITES': {'mine': {'based_on': 'workstation', key: entry}}},
-                          {'SITE': 'workstation', 'OVERRIDES': {key: entry}}):
+            for local in (
+                {'SITE': 'mine', 'SITES': {'mine': {'based_on': 'workstation', key: entry}}},
+                {'SITE': 'workstation', 'OVERRIDES': {key: entry}},
+            ):
                 is_accepted(**local)
 
 
@@ -180,36 +268,66 @@ def test_wrongly_typed_name_in_local_file_is_refused(name):
             assert not is_accepted(**{'SITE': 'workstation', name: value}), value
 
 
-@pytest.mark.parametrize('entries, says', [
-    ({'mine': {'based_on': 'mine'}}, 'mine -> mine'),
-    ({'mine': {'based_on': 'b'}, 'b': {'based_on': 'c'}, 'c': {'based_on': 'b'}}, 'mine -> b -> c -> b'),
-    ({'mine': {'based_on': 'workstation', 'jobs': dict(NONE, value={'partition': None})}},
-     "'mine'.* jobs.*{'partition': None}.*account, options, partition, step"),
-    ({'mine': {'based_on': 'workstation', 'recognised_by': dict(NONE, value={'hostnames': ['(']})}},
-     r"'mine'.* recognised_by .*'\('")])
+@pytest.mark.parametrize(
+    'entries, says',
+    [
+        ({'mine': {'based_on': 'mine'}}, 'mine -> mine'),
+        (
+            {'mine': {'based_on': 'b'}, 'b': {'based_on': 'c'}, 'c': {'based_on': 'b'}},
+            'mine -> b -> c -> b',
+        ),
+        (
+            {'mine': {'based_on': 'workstation', 'jobs': dict(NONE, value={'partition': None})}},
+            "'mine'.* jobs.*{'partition': None}.*account, options, partition, step",
+        ),
+        (
+            {
+                'mine': {
+                    'based_on': 'workstation',
+                    'recognised_by': dict(NONE, value={'hostnames': ['(']}),
+                }
+            },
+            r"'mine'.* recognised_by .*'\('",
+        ),
+    ],
+)
 def test_error_names_the_wrong_and_the_expected_value(entries, says):
     with pytest.raises(SettingsError, match=says):
-        resolve_local_site(None, SimpleNamespace(SITE='mine', SITES=entries), 'host', dict(os.environ))
+        resolve_local_site(
+            None, SimpleNamespace(SITE='mine', SITES=entries), 'host', dict(os.environ)
+        )
 
 
 OTHERS = [name for name in SITES if name != 'workstation' and not name.startswith('lumi')]
 
 
-@pytest.mark.parametrize('site', [site for site in OTHERS if resolve_site(site)['recognised_by']['value']])
+@pytest.mark.parametrize(
+    'site', [site for site in OTHERS if resolve_site(site)['recognised_by']['value']]
+)
 def test_site_variable_decides_and_host_name_alone_does_not(site):
     rule = resolve_site(site)['recognised_by']['value']
-    (variable, pattern), = rule['environment'].items()
+    ((variable, pattern),) = rule['environment'].items()
     word = re.sub(r'[\^$]', '', pattern).strip('()').split('|')[0]
-    host = {'frontier': 'frontier04321', 'setonix': 'nid002345', 'perlmutter': 'nid001234', 'alps': 'nid005678',
-            'derecho': 'derecho3', 'polaris': 'x3004c0s37b0n0'}[
-        site.partition('-')[0]]
+    host = {
+        'frontier': 'frontier04321',
+        'setonix': 'nid002345',
+        'perlmutter': 'nid001234',
+        'alps': 'nid005678',
+        'derecho': 'derecho3',
+        'polaris': 'x3004c0s37b0n0',
+    }[site.partition('-')[0]]
     stack = resolve_site(site).get('stack', {'value': {'values': []}})['value']
     for value in stack['values']:
-        assert choose_site(None, None, host, {variable: word, stack['variable']: value})['name'] == site
+        assert (
+            choose_site(None, None, host, {variable: word, stack['variable']: value})['name']
+            == site
+        )
     if '-' not in site:
         assert choose_site(None, None, host, {variable: word})['name'] == site
     if stack['values']:
-        with pytest.raises(SettingsError, match=rf"{stack['of']}, .*{stack['variable']}=7\.7\.7\b.*discover"):
+        with pytest.raises(
+            SettingsError, match=rf"{stack['of']}, .*{stack['variable']}=7\.7\.7\b.*discover"
+        ):
             choose_site(None, None, host, {variable: word, stack['variable']: '7.7.7'})
     with pytest.raises(SettingsError):
         choose_site(None, None, host, {})

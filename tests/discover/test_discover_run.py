@@ -1,10 +1,11 @@
 """A site that osu-container discover writes installs and runs as it is, on this machine and on a stand-in."""
+
 import json
 import re
 
 import pytest
 
-from tests.helpers.machine import PROJECT, STATE, EasyBuild, run_clean_shell, run
+from tests.helpers.machine import PROJECT, STATE, EasyBuild, run, run_clean_shell
 
 pytestmark = [pytest.mark.system, pytest.mark.usefixtures('slurm')]
 
@@ -25,8 +26,11 @@ class Machine:
 
     def shell(self, script):
         """Run bash with the installed modules on MODULEPATH."""
-        return run_clean_shell(f'module use {self.eb.prefix}/modules/all\n{script}', PATH=self.path,
-                           SLURM_CONF=self.eb.environment['SLURM_CONF'])
+        return run_clean_shell(
+            f'module use {self.eb.prefix}/modules/all\n{script}',
+            PATH=self.path,
+            SLURM_CONF=self.eb.environment['SLURM_CONF'],
+        )
 
     def discover(self, *arguments):
         """Run osu-container discover in such a shell, on the login node."""
@@ -69,14 +73,23 @@ def test_workstation_is_discovered_installed_and_run(workstation):
     assert (done.returncode, done.stderr) == (0, '')
     hint = re.search(r'\beb (\S+) -r --try-amend=site=(\S+)$', done.stdout, re.M)
     assert hint and hint.group(2) == str(site)
-    workstation.install('osu-container-hybrid.eb', 'osu-container-bind.eb', hint.group(1), '-r',
-                        f'--try-amend=site={hint.group(2)}')
+    workstation.install(
+        'osu-container-hybrid.eb',
+        'osu-container-bind.eb',
+        hint.group(1),
+        '-r',
+        f'--try-amend=site={hint.group(2)}',
+    )
     for approach in ('hybrid', 'bind', 'pure'):
         workstation.check_measurement(approach)
-    loaded = workstation.shell('module load osu-container/hybrid; osu-explain; cat "$(dirname $SIF)/facts.json"').stdout
+    loaded = workstation.shell(
+        'module load osu-container/hybrid; osu-explain; cat "$(dirname $SIF)/facts.json"'
+    ).stdout
     assert f'{MPICH.parent}/lib/mpich/libfabric.so.1' in loaded, "it is not what discover found"
     # and the other commands know a site that is in no data of the project
-    planned = workstation.shell(f'{COMMAND} bench --dry-run --module osu-container/hybrid --module osu-container/pure')
+    planned = workstation.shell(
+        f'{COMMAND} bench --dry-run --module osu-container/hybrid --module osu-container/pure'
+    )
     assert planned.returncode == 0, planned
     assert 'workstation-found' in planned.stdout
 
@@ -95,14 +108,27 @@ def test_discovered_file_alone_installs_and_runs_a_stand_in(frontier):
     before = frontier.eb.environment['EASYBUILD_INCLUDE_EASYBLOCKS']
     # before the workstation's own file, which a user who has read env.sh has there
     frontier.eb.environment['EASYBUILD_INCLUDE_EASYBLOCKS'] = f'{local},{before},{STATE}/local/*.py'
-    frontier.install('osu-container-hybrid.eb', 'osu-container-bind.eb', f'--sysroot={frontier.tree}')
+    frontier.install(
+        'osu-container-hybrid.eb', 'osu-container-bind.eb', f'--sysroot={frontier.tree}'
+    )
     for approach in ('hybrid', 'bind'):
         frontier.check_measurement(approach)
-        facts = json.loads((frontier.eb.prefix / f'software/osu-container/{approach}/facts.json').read_text())
+        facts = json.loads(
+            (frontier.eb.prefix / f'software/osu-container/{approach}/facts.json').read_text()
+        )
         assert f'{frontier.tree}/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1' in [
-            library['path'] for library in facts['host']['injected']]
+            library['path'] for library in facts['host']['injected']
+        ]
     # the host gets a newer libfabric: to discover again and to install again repairs it
-    done = run([PROJECT / 'tests' / 'stand_in' / 'make', 'frontier', frontier.tree, '--update', 'libfabric=2.4.0'])
+    done = run(
+        [
+            PROJECT / 'tests' / 'stand_in' / 'make',
+            'frontier',
+            frontier.tree,
+            '--update',
+            'libfabric=2.4.0',
+        ]
+    )
     assert done.returncode == 0, done
     assert frontier.discover('--sysroot', frontier.tree, '-o', local, '--force').returncode == 0
     frontier.install('osu-container-hybrid.eb', '-r', '--rebuild')

@@ -6,6 +6,7 @@ form); linux-rdma/rdma-core PR 884 (efa_0: link_layer Unknown) and kernel-boot/r
 aws/eks-charts PR 1110 (rdmap115s0 of EFA); docs.cornelis.com, CN5000 Omni-Path Overview (kernel module hfi1);
 rdma-core, kernel-boot/rdma-description.rules (drivers of cards).
 """
+
 import json
 import re
 import shlex
@@ -20,7 +21,7 @@ from osu_container.data.approaches import APPROACHES
 from osu_container.discover.cli import discover_system
 from osu_container.verdict.site_choice import resolve_network
 from tests.discover.test_discover import check_site
-from tests.helpers.machine import PROJECT, run, require_tool
+from tests.helpers.machine import PROJECT, require_tool, run
 from tools.generate.described_facts import derive_facts
 
 #: driver: of the kernel, None: the link is missing; node: node_type; ports: list of (link_layer, state)
@@ -33,26 +34,52 @@ _HDR, _ROCE = (_IB, _UP), (_ETHERNET, _UP)
 #: System -> (cards, wanted: kind of network, drivers, provider without a host's libfabric)
 NETWORKS = {
     'InfiniBand, named by udev, and RoCE for disks': (
-        {'ibp12s0': Card('mlx5_core', _CA, [_HDR]), 'rocep8s0f0': Card('bnxt_en', _CA, [_ROCE])}, 'InfiniBand',
-        ['mlx5_core'], 'verbs;ofi_rxm'),
+        {'ibp12s0': Card('mlx5_core', _CA, [_HDR]), 'rocep8s0f0': Card('bnxt_en', _CA, [_ROCE])},
+        'InfiniBand',
+        ['mlx5_core'],
+        'verbs;ofi_rxm',
+    ),
     'InfiniBand, two ports, one down': (
-        {'mlx4_0': Card('mlx4_core', _CA, [(_ETHERNET, _DOWN), (_IB, _UP)])}, 'InfiniBand', ['mlx4_core'],
-        'verbs;ofi_rxm'),
+        {'mlx4_0': Card('mlx4_core', _CA, [(_ETHERNET, _DOWN), (_IB, _UP)])},
+        'InfiniBand',
+        ['mlx4_core'],
+        'verbs;ofi_rxm',
+    ),
     'RoCE': ({'irdma0': Card('ice', _CA, [_ROCE])}, 'RoCE', ['ice'], 'verbs;ofi_rxm'),
     'Omni-Path': ({'hfi1_0': Card('hfi1', _CA, [_HDR])}, 'Omni-Path', ['hfi1'], 'opx'),
-    'Omni-Path, no link to the driver': ({'hfi1_0': Card(None, _CA, [_HDR])}, 'Omni-Path', ['hfi1'], 'opx'),
-    'EFA, named by udev': ({'rdmap115s0': Card('efa', '', [(_UNKNOWN, _UP)])}, 'EFA', ['efa'], 'efa'),
+    'Omni-Path, no link to the driver': (
+        {'hfi1_0': Card(None, _CA, [_HDR])},
+        'Omni-Path',
+        ['hfi1'],
+        'opx',
+    ),
+    'EFA, named by udev': (
+        {'rdmap115s0': Card('efa', '', [(_UNKNOWN, _UP)])},
+        'EFA',
+        ['efa'],
+        'efa',
+    ),
     'iWARP': ({'iwp1s0': Card('i40e', '4: RNIC', [_ROCE])}, 'Ethernet', [], 'tcp'),
-    'InfiniBand that is down': ({'mlx5_0': Card('mlx5_core', _CA, [(_IB, _DOWN)])}, 'Ethernet', [], 'tcp'),
+    'InfiniBand that is down': (
+        {'mlx5_0': Card('mlx5_core', _CA, [(_IB, _DOWN)])},
+        'Ethernet',
+        [],
+        'tcp',
+    ),
     'Ethernet': ({}, 'Ethernet', [], 'tcp'),
 }
 
 #: Slurm -> (what `srun --mpi=list` prints, None: it exits with 1; which 'pmi' is wanted)
 LAUNCHERS = {
     'pmi2': ('MPI plugin types are...\n\tnone\n\tpmi2\n', {'image': 'pmi2'}),
-    'pmi2 and pmix': ('MPI plugin types are...\n\tpmix\n\tnone\n\tpmi2\n', {'image': 'pmi2', 'Open MPI': 'pmix'}),
-    'pmix': ('MPI plugin types are...\n\tpmix\n\tnone\nspecific pmix plugin versions available: pmix_v4\n',
-             {'Open MPI': 'pmix'}),
+    'pmi2 and pmix': (
+        'MPI plugin types are...\n\tpmix\n\tnone\n\tpmi2\n',
+        {'image': 'pmi2', 'Open MPI': 'pmix'},
+    ),
+    'pmix': (
+        'MPI plugin types are...\n\tpmix\n\tnone\nspecific pmix plugin versions available: pmix_v4\n',
+        {'Open MPI': 'pmix'},
+    ),
     'none': ('MPI plugin types are...\n\tnone\n', {}),
     'no answer': (None, {}),
 }
@@ -73,7 +100,10 @@ def make_system(root, network='Ethernet', launcher='pmi2'):
             _write(folder / f'ports/{number}/link_layer', link + '\n')
             _write(folder / f'ports/{number}/state', state + '\n')
     for name, text in (('srun', LAUNCHERS[launcher][0]), ('apptainer', 'apptainer version 1.4.5')):
-        _write(root / 'usr/bin' / name, '#!/bin/sh\n' + ('exit 1\n' if text is None else f"cat <<'_'\n{text}\n_\n"))
+        _write(
+            root / 'usr/bin' / name,
+            '#!/bin/sh\n' + ('exit 1\n' if text is None else f"cat <<'_'\n{text}\n_\n"),
+        )
         (root / 'usr/bin' / name).chmod(0o755)
     return root
 
@@ -97,16 +127,26 @@ def environment(tmp_path):
 @pytest.mark.parametrize('name', NETWORKS)
 def test_network_is_identified_by_its_nics(tmp_path, environment, name):
     _, kind, drivers, provider = NETWORKS[name]
-    result = discover_system(make_system(tmp_path / 'root', name, 'pmi2 and pmix'), environment=environment)
+    result = discover_system(
+        make_system(tmp_path / 'root', name, 'pmi2 and pmix'), environment=environment
+    )
     assert result['facts']['network']['value'] == {'kind': kind, 'drivers': drivers}
     site = check_site(result['site'], 'here')
     assert (site['provider']['value'], resolve_network(site)[0]) == (provider, kind)
     assert any(kind in entry['what'] for entry in result['missing']) == (kind != 'Ethernet')
 
 
-@pytest.mark.parametrize('providers, wanted, refused', [
-    (['opx', 'psm2', 'tcp'], 'opx', False), (['psm2', 'tcp'], 'psm2', False), (['tcp'], 'opx', True)])
-def test_provider_exists_in_the_host_libfabric(tmp_path, parts, environment, providers, wanted, refused):
+@pytest.mark.parametrize(
+    'providers, wanted, refused',
+    [
+        (['opx', 'psm2', 'tcp'], 'opx', False),
+        (['psm2', 'tcp'], 'psm2', False),
+        (['tcp'], 'opx', True),
+    ],
+)
+def test_provider_exists_in_the_host_libfabric(
+    tmp_path, parts, environment, providers, wanted, refused
+):
     root = make_system(tmp_path / 'root', 'Omni-Path')
     library = root / 'usr/lib64/libfabric.so.1'
     library.parent.mkdir(parents=True)
@@ -123,24 +163,52 @@ def test_pmi_types_decide_which_approaches_install(tmp_path, environment, launch
     result = discover_system(root, environment=environment)
     assert result['site']['pmi']['value'] == pmi
     assert [name for name, why in result['approaches'] if why is None] == [
-        name for name, entry in APPROACHES.items() if name in ('pure', 'opensource') and 'image' in pmi
-        or name == 'openmpi' and entry['mpi'] in pmi]
+        name
+        for name, entry in APPROACHES.items()
+        if name in ('pure', 'opensource')
+        and 'image' in pmi
+        or name == 'openmpi'
+        and entry['mpi'] in pmi
+    ]
 
 
-@pytest.mark.parametrize('name, launcher, wanted', [
-    ('Ethernet', 'pmi2', 'osu-container-pure.eb'), ('RoCE', 'pmix', 'osu-container-openmpi.eb')])
+@pytest.mark.parametrize(
+    'name, launcher, wanted',
+    [('Ethernet', 'pmi2', 'osu-container-pure.eb'), ('RoCE', 'pmix', 'osu-container-openmpi.eb')],
+)
 def test_eb_accepts_the_printed_command(eb, tmp_path, environment, name, launcher, wanted):
     output, root = tmp_path / 'site.py', make_system(tmp_path / 'root', name, launcher)
-    done = run([sys.executable, PROJECT / 'scripts' / 'osu-container', 'discover', '--sysroot', root, '-o', output],
-               env=environment)
+    done = run(
+        [
+            sys.executable,
+            PROJECT / 'scripts' / 'osu-container',
+            'discover',
+            '--sysroot',
+            root,
+            '-o',
+            output,
+        ],
+        env=environment,
+    )
     assert (done.returncode, done.stderr) == (0, '')
     command = shlex.split(re.search(r'\beb (.*)$', done.stdout, re.M).group(1))
     assert command == [wanted, '-r', f'--try-amend=site={output}']
-    recorded, module = tmp_path / 'facts.json', wanted[:-len('.eb')].replace('-container-', '-container/')
+    recorded, module = (
+        tmp_path / 'facts.json',
+        wanted[: -len('.eb')].replace('-container-', '-container/'),
+    )
     recorded.write_text(json.dumps({module: derive_facts('workstation', module)}))
-    ran = eb(*command, '--module-only', '--skip-sanity-check', '--force', '--disable-generate-devel-module',
-             f'--try-amend=facts={recorded}')
+    ran = eb(
+        *command,
+        '--module-only',
+        '--skip-sanity-check',
+        '--force',
+        '--disable-generate-devel-module',
+        f'--try-amend=facts={recorded}',
+    )
     assert ran.returncode == 0, ran
     text = eb.module(module).read_text()
     pmi, provider = ('pmix', 'verbs;ofi_rxm') if launcher == 'pmix' else ('pmi2', 'tcp')
-    assert re.search(f'"SLURM_MPI_TYPE".*"{pmi}"', text) and re.search(f'FI_PROVIDER".*"{provider}"', text)
+    assert re.search(f'"SLURM_MPI_TYPE".*"{pmi}"', text) and re.search(
+        f'FI_PROVIDER".*"{provider}"', text
+    )

@@ -5,6 +5,7 @@ A command is run unless NOT_RUN has a pattern for it. A page is run in a folder 
 `. ./env.sh`, with HOME, EasyBuild's folders, LUMI's EBU_USER_PREFIX and results of its own: nothing of the user is
 touched. Where the tests run as root, pages of ordinary users are run by an account of its own.
 """
+
 import html
 import importlib
 import os
@@ -25,47 +26,68 @@ from tests.helpers.machine import PROJECT, STATE, run
 
 pytestmark = pytest.mark.system
 
-PAGES = sorted([PROJECT / 'README.md', PROJECT / 'CONTRIBUTING.md', *(PROJECT / 'docs').rglob('*.md')])
+PAGES = sorted(
+    [PROJECT / 'README.md', PROJECT / 'CONTRIBUTING.md', *(PROJECT / 'docs').rglob('*.md')]
+)
 #: Pages that `make test` runs; `make test-all` runs the others too
 WALKED = 'README|install-lumi|your-own-container|proof'
 #: Pages for those who look after a system; the others are run as an ordinary user (tests/runs/test_ordinary_user.py)
 OF_SUPPORT = 'for-your-site|support'
 #: Pages for systems that are not here, and what is run of them
-ELSEWHERE, RUN_ELSEWHERE = 'install-lumi|other-systems|mpi4py|gpu', r'eb osu-.*|export .*|osu-container compare .*'
+ELSEWHERE, RUN_ELSEWHERE = (
+    'install-lumi|other-systems|mpi4py|gpu',
+    r'eb osu-.*|export .*|osu-container compare .*',
+)
 #: Commands that need LUMI, a network, a registry, an image of the user's or hours, or that remove what the user has
 NOT_RUN = (
     r'(make|git|scp|sbatch|patchelf|ln|lfs|sbcast|cp|sha256sum|tar|pip|python3|/apps/\S+|mpiexec) .*',
-    r'(RELEASES|TRY)=.*', r'apptainer (key|sign|verify|push|pull) .*',
+    r'(RELEASES|TRY)=.*',
+    r'apptainer (key|sign|verify|push|pull) .*',
     r'osu-container-\S+/scripts/osu-container --version',
-    r'module load LUMI.*', r'srun (--account=|.*singularity run ).*', r'cd \$EBU_USER_PREFIX/sources',
-    r'export OSU_CONTAINER_PYTHON=.*', r'(bin/)?osu-container bench .*(--tag published|bind-mpich).*',
-    r'scripts/osu-container image build (?!--check).*', r"osu-container check FILE\.sif --program '.*",
-    r'osu-container new cray-\S+ .*', r'eb pytorch-swap\.eb', r'osu-container proof --expect .*',
+    r'module load LUMI.*',
+    r'srun (--account=|.*singularity run ).*',
+    r'cd \$EBU_USER_PREFIX/sources',
+    r'export OSU_CONTAINER_PYTHON=.*',
+    r'(bin/)?osu-container bench .*(--tag published|bind-mpich).*',
+    r'scripts/osu-container image build (?!--check).*',
+    r"osu-container check FILE\.sif --program '.*",
+    r'osu-container new cray-\S+ .*',
+    r'eb pytorch-swap\.eb',
+    r'osu-container proof --expect .*',
 )
 #: Pages on which `eb` gets --dry-run: it finds the easyconfig and takes the options
 DRY_RUN = 'install-lumi|other-systems|mpi4py|images|abi'
 #: Commands with an answer in their exit code -> these codes (tuple of int)
 CODES = {r'osu-container check ': (0, 4, 5, 6), r'osu-container compare |^diff ': (0, 1)}
 #: First lines of code blocks that are no commands
-NOT_COMMANDS = (r'SIF: labels', r'step \d+\.0: ', r'OVERRIDES = \{', r'host: described, not looked into',
-                r'\w+ +(WORKS, untested|UNKNOWN, its MPI)', r'osu-entrypoint: ', r'approach +osu_bw',
-                r'# osu_bw: mpi4py')
+NOT_COMMANDS = (
+    r'SIF: labels',
+    r'step \d+\.0: ',
+    r'OVERRIDES = \{',
+    r'host: described, not looked into',
+    r'\w+ +(WORKS, untested|UNKNOWN, its MPI)',
+    r'osu-entrypoint: ',
+    r'approach +osu_bw',
+    r'# osu_bw: mpi4py',
+)
 OTHER_RUN = '20261120T131244Z'
 IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
 #: What must be there before a command runs, because another block of its page makes it
 BEFORE = {
     r'\b(mine|bare)\.txt': (
         "printf '# OSU MPI Bandwidth Test v7.5\\n# Size Bandwidth (MB/s)\\n1 2.00\\n' >mine.txt; "
-        'sed s/2.00/2.02/ mine.txt >theirs.txt; cp mine.txt bare.txt; cp theirs.txt container.txt'),
+        'sed s/2.00/2.02/ mine.txt >theirs.txt; cp mine.txt bare.txt; cp theirs.txt container.txt'
+    ),
     r'compare imported$': (
         "printf '# OSU MPI Bandwidth Test v7.5\\n# Size Bandwidth (MB/s)\\n1 2.00\\n' >one.txt; "
         'sed s/2.00/2.02/ one.txt >two.txt; '
-        'scripts/osu-container import native=one.txt hybrid=two.txt -o imported >imported.txt'),
+        'scripts/osu-container import native=one.txt hybrid=two.txt -o imported >imported.txt'
+    ),
     r'discover --sysroot frontier': '[ -e frontier ] || tests/stand_in/make frontier frontier --facts-only >made.txt',
     r'(diff |--site-file |=)site\.py': '[ -e site.py ] || osu-container discover -o site.py >out.txt',
     r'diff site\.py node\.py': '[ -e node.py ] || cp site.py node.py',
     r'lammps\.sif': '[ -e lammps.sif ] || { ln -s "$LAMMPS" lammps.sif; printf '
-                    f'{shlex.quote(foreign_images.MELT)} >in.lj; }}',
+    f'{shlex.quote(foreign_images.MELT)} >in.lj; }}',
 }
 OLDER = 'osu-workstation-mpich-4.2.3-libfabric-1.17.0'
 BEFORE[re.escape(f'check {OLDER}')] = f'[ -e {OLDER}.sif ] || ln -s "$OLDER" {OLDER}.sif'
@@ -106,11 +128,14 @@ class Line:
     def is_dry_run(self):
         """Return whether EasyBuild only looks for the easyconfig."""
         return self.command.startswith('eb ') and bool(
-            re.search(DRY_RUN, self.page) or 'lumi-multitorch' in self.command)
+            re.search(DRY_RUN, self.page) or 'lumi-multitorch' in self.command
+        )
 
     def codes(self):
         """Return the exit codes (tuple of int) of which each is an answer."""
-        return next((codes for pattern, codes in CODES.items() if re.search(pattern, self.command)), (0,))
+        return next(
+            (codes for pattern, codes in CODES.items() if re.search(pattern, self.command)), (0,)
+        )
 
     def format_local_text(self):
         """Return the text (str) of this line for this machine: short measurements, names that exist here."""
@@ -118,7 +143,9 @@ class Line:
         for pattern, here in PLACEHOLDERS.items():
             text = re.sub(pattern, here, text)
         if 'osu-container bench' in text and '--dry-run' not in text:
-            modules = '' if '--module ' in text else ' --module osu-native --module osu-container/hybrid'
+            modules = (
+                '' if '--module ' in text else ' --module osu-native --module osu-container/hybrid'
+            )
             text = f'{re.sub(" --(repeats|account|tag) [^ ]+", "", text)} --repeats 1{modules}'
             text += '' if ' --run ' in text else ' --tag demo osu_bw'
         if self.is_dry_run():
@@ -130,7 +157,10 @@ class Line:
 def list_code_blocks(page):
     """Return the code blocks (list of str) of a page (Path), as the site's Markdown sees them."""
     text = markdown.markdown(page.read_text(), extensions=['tables', 'pymdownx.superfences'])
-    return [html.unescape(re.sub('<[^>]+>', '', block)) for block in re.findall(r'<code>([^<]*\n)</code>', text)]
+    return [
+        html.unescape(re.sub('<[^>]+>', '', block))
+        for block in re.findall(r'<code>([^<]*\n)</code>', text)
+    ]
 
 
 def list_command_lines(page):
@@ -180,10 +210,15 @@ def run_in_clone(tmp_path_factory):
     """Function (script, timeout in seconds) that runs bash in the clone with folders of its own; CompletedProcess."""
     folder = tmp_path_factory.mktemp('commands')
     (folder / 'home').mkdir()
-    environment = {'PATH': '/usr/local/bin:/usr/bin:/bin', 'LC_ALL': 'C.UTF-8', 'HOME': str(folder / 'home'),
-                   'XDG_DATA_HOME': 'share', 'COLUMNS': '100',  # the width of the pages
-                   'EASYBUILD_PREFIX': str(folder / 'easybuild'),
-                   'EBU_USER_PREFIX': str(folder / 'lumi')}
+    environment = {
+        'PATH': '/usr/local/bin:/usr/bin:/bin',
+        'LC_ALL': 'C.UTF-8',
+        'HOME': str(folder / 'home'),
+        'XDG_DATA_HOME': 'share',
+        'COLUMNS': '100',  # the width of the pages
+        'EASYBUILD_PREFIX': str(folder / 'easybuild'),
+        'EBU_USER_PREFIX': str(folder / 'lumi'),
+    }
 
     def call(script, timeout=120, **variables):
         # What a command writes with a relative name goes into a new folder with links to all that the clone has, and
@@ -199,39 +234,63 @@ def run_in_clone(tmp_path_factory):
             (clone / path).write_text('# Size  Bandwidth\ncxip_gen_auth_key failed: -38\n')
         text = f'set -eu; cd "{clone}"; . ./env.sh; set +eu\n{script}\n'
         results = {'OSU_CONTAINER_RESULTS': str(clone / 'runs')}
-        return run(['bash', '--norc', '-c', text], env={**environment, **results, **variables}, timeout=timeout)
+        return run(
+            ['bash', '--norc', '-c', text],
+            env={**environment, **results, **variables},
+            timeout=timeout,
+        )
+
     return call
 
 
 def list_page_cases():
     """Return the parameters of the pages that are run: (Lines, whether they want modules and Slurm)."""
     for page in PAGES:
-        lines = [line for line in LINES if line.page == str(page.relative_to(PROJECT)) and line.is_run()]
+        lines = [
+            line for line in LINES if line.page == str(page.relative_to(PROJECT)) and line.is_run()
+        ]
         needs = r'srun|bench|\.sif|--installed|(load|compare) osu-|^eb '
         modules = any(re.search(needs, line.command) and not line.is_dry_run() for line in lines)
         if lines:
             marks = [] if re.search(WALKED, lines[0].page) else [pytest.mark.nightly]
-            marks += [] if re.search(OF_SUPPORT, lines[0].page) else [pytest.mark.skipif(
-                os.getuid() == 0, reason='tests/runs/test_ordinary_user.py runs it')]
+            marks += (
+                []
+                if re.search(OF_SUPPORT, lines[0].page)
+                else [
+                    pytest.mark.skipif(
+                        os.getuid() == 0, reason='tests/runs/test_ordinary_user.py runs it'
+                    )
+                ]
+            )
             yield pytest.param(lines, modules, id=lines[0].page, marks=marks)
 
 
 @pytest.mark.usefixtures('slurm')
 @pytest.mark.parametrize('lines, modules', list_page_cases())
-def test_a_page_runs_from_top_to_bottom_in_one_shell(run_in_clone, build_image, request, tmp_path, lines, modules):  # noqa: F811
+def test_a_page_runs_from_top_to_bottom_in_one_shell(
+    run_in_clone, build_image, request, tmp_path, lines, modules
+):  # noqa: F811
     variables = {}
     if modules:
         # what installs for a site of its own has a folder of its own
         own = any('site=site.py' in line.command for line in lines)
-        variables['EASYBUILD_PREFIX'] = str(tmp_path if own else request.getfixturevalue('shell').prefix)
+        variables['EASYBUILD_PREFIX'] = str(
+            tmp_path if own else request.getfixturevalue('shell').prefix
+        )
     if any('lammps.sif' in line.command for line in lines):
-        variables['LAMMPS'] = str(foreign_images.make('lammps', request.getfixturevalue('apptainer')))
+        variables['LAMMPS'] = str(
+            foreign_images.make('lammps', request.getfixturevalue('apptainer'))
+        )
     if any(OLDER in line.command for line in lines):
         variables['OLDER'] = str(build_image(OLDER))
     script = ['exec 2>&1']
     for number, line in enumerate(lines):
         script += [first for pattern, first in BEFORE.items() if re.search(pattern, line.command)]
-        script += [f"printf '\\n@%s\\n' {number}", line.format_local_text(), "printf '\\n@ended %s\\n' $?"]
+        script += [
+            f"printf '\\n@%s\\n' {number}",
+            line.format_local_text(),
+            "printf '\\n@ended %s\\n' $?",
+        ]
     done = run_in_clone('\n'.join(script), timeout=1800, **variables)
     printed = re.split(r'^@(\d+)\n', done.stdout, flags=re.M)
     assert printed[1::2] == [str(number) for number in range(len(lines))], done
@@ -246,5 +305,7 @@ def test_a_page_runs_from_top_to_bottom_in_one_shell(run_in_clone, build_image, 
 def has_expected_output(line, output):
     """Return whether output (str) of a Line shows that it did something."""
     if line.is_dry_run():
-        return f"(module: {re.match('eb (osu-(native|container|mpi4py))', line.command)[1]}/" in output
+        return (
+            f"(module: {re.match('eb (osu-(native|container|mpi4py))', line.command)[1]}/" in output
+        )
     return 'srun osu_bw' not in line.command or re.search(r'^ *4194304 +[\d.]+$', output, re.M)

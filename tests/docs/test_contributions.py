@@ -1,23 +1,28 @@
 """Files for other repositories and container engines have the values of the data, install and run."""
+
 import re
 from pathlib import Path
 
 import pytest
 
 from osu_container.build.recipes.versions import SOURCES
-from osu_container.verdict.settings import resolve_approach, list_host_libraries, build_settings
+from osu_container.verdict.settings import build_settings, list_host_libraries, resolve_approach
 from osu_container.verdict.site_choice import resolve_site
 from tests.helpers import foreign_images
 from tests.helpers.machine import PROJECT, EasyBuild, StandIn, run_clean_shell
 from tools.generate.described_facts import derive_facts
 
 FOLDER = PROJECT / 'docs' / 'contributions'
-RECIPE, = FOLDER.glob('OSU-Micro-Benchmarks-*.eb')
-BINDINGS, = FOLDER.glob('singularity-bindings-*.eb')
+(RECIPE,) = FOLDER.glob('OSU-Micro-Benchmarks-*.eb')
+(BINDINGS,) = FOLDER.glob('singularity-bindings-*.eb')
 #: File -> site and approach whose values it has
-FILES = {RECIPE: ('lumi-25.03', 'hybrid'), BINDINGS: ('lumi-c-25.03', 'bind'),
-         FOLDER / 'osu-container-openmpi.toml': ('alps', 'openmpi'),
-         FOLDER / 'osu-openmpi.yaml': ('perlmutter', 'openmpi'), FOLDER / 'osu-hybrid.yaml': ('perlmutter', 'hybrid')}
+FILES = {
+    RECIPE: ('lumi-25.03', 'hybrid'),
+    BINDINGS: ('lumi-c-25.03', 'bind'),
+    FOLDER / 'osu-container-openmpi.toml': ('alps', 'openmpi'),
+    FOLDER / 'osu-openmpi.yaml': ('perlmutter', 'openmpi'),
+    FOLDER / 'osu-hybrid.yaml': ('perlmutter', 'hybrid'),
+}
 TUNING = r'(?:FI|HSA|MPICH|MPIR|NCCL|OMPI_MCA|PMIX_MCA|SLURM)_\w+'
 
 
@@ -90,30 +95,55 @@ def test_container_recipe_installs_and_sets_its_variables(tmp_path):
     site, approach = FILES[RECIPE]
     facts = derive_facts(site, f'osu-container/{approach}')
     sif = facts['image']['file']
-    for name, text in (('bin/singularity', RUNTIME), ('bin/ldd', LDD), ('SitePackage.lua', SITE_PACKAGE), (sif, '')):
+    for name, text in (
+        ('bin/singularity', RUNTIME),
+        ('bin/ldd', LDD),
+        ('SitePackage.lua', SITE_PACKAGE),
+        (sif, ''),
+    ):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
         path.chmod(0o755)
     eb = EasyBuild('newest', tmp_path / 'prefix')
     use_plain_easybuild(eb)
-    variables = {'LMOD_PACKAGE_PATH': str(tmp_path), 'PATH': f"{tmp_path}/bin:{eb.environment['PATH']}"}
+    variables = {
+        'LMOD_PACKAGE_PATH': str(tmp_path),
+        'PATH': f"{tmp_path}/bin:{eb.environment['PATH']}",
+    }
     eb.environment.update(variables, EASYBUILD_SOURCEPATH=str(tmp_path))
     copy = tmp_path / RECIPE.name
-    copy.write_text(RECIPE.read_text().replace('[ -e $library ]', 'true'))  # this machine lacks the libraries of LUMI
+    copy.write_text(
+        RECIPE.read_text().replace('[ -e $library ]', 'true')
+    )  # this machine lacks the libraries of LUMI
     done = eb(copy)
     assert done.returncode == 0, done
-    root, = (eb.prefix / 'software' / 'OSU-Micro-Benchmarks').glob('[!.]*')
-    assert {str(path.relative_to(root)) for name in ('lib', 'needed') for path in (root / name).rglob('*.so*')
-            if path.is_symlink()} == {'lib/libfabric.so.1', 'lib/libcxi.so.1', 'needed/libjson-c.so.3/libjson-c.so.3'}
-    done = run_clean_shell(f'module use {eb.prefix}/modules/all; export NCCL_SOCKET_IFNAME=mine\n'
-                       'module load OSU-Micro-Benchmarks; env; osu_bw D D', **variables)
+    (root,) = (eb.prefix / 'software' / 'OSU-Micro-Benchmarks').glob('[!.]*')
+    assert {
+        str(path.relative_to(root))
+        for name in ('lib', 'needed')
+        for path in (root / name).rglob('*.so*')
+        if path.is_symlink()
+    } == {'lib/libfabric.so.1', 'lib/libcxi.so.1', 'needed/libjson-c.so.3/libjson-c.so.3'}
+    done = run_clean_shell(
+        f'module use {eb.prefix}/modules/all; export NCCL_SOCKET_IFNAME=mine\n'
+        'module load OSU-Micro-Benchmarks; env; osu_bw D D',
+        **variables,
+    )
     found = dict(re.findall(r'^(\w+)=(.*)$', done.stdout, re.M))
     settings = build_settings(resolve_approach(approach), resolve_site(site), facts)
-    expected = {name: value for name, value in read_expected_variables(RECIPE, settings).items()
-                if name in parse_assigned_variables(RECIPE.read_text().partition('modluafooter')[2])}
-    assert {name: found.get(name) for name in expected} == {**expected, 'NCCL_SOCKET_IFNAME': 'mine'}
-    assert f'{root}/host-mpi.sh:/.singularity.d/env/99-host-mpi.sh' in found['SINGULARITY_BIND'].split(',')
+    expected = {
+        name: value
+        for name, value in read_expected_variables(RECIPE, settings).items()
+        if name in parse_assigned_variables(RECIPE.read_text().partition('modluafooter')[2])
+    }
+    assert {name: found.get(name) for name in expected} == {
+        **expected,
+        'NCCL_SOCKET_IFNAME': 'mine',
+    }
+    assert f'{root}/host-mpi.sh:/.singularity.d/env/99-host-mpi.sh' in found[
+        'SINGULARITY_BIND'
+    ].split(',')
     assert done.stdout.endswith(f'exec {root / sif} osu_bw D D\n'), done
 
 
@@ -123,10 +153,18 @@ def test_container_recipe_installs_and_sets_its_variables(tmp_path):
 def test_any_mpich_image_runs_over_singularity_bindings(tmp_path, apptainer):
     lumi = StandIn('lumi-25.03', tmp_path)
     path = tmp_path / BINDINGS.name
-    machine = [folder for folder in ('/lib/x86_64-linux-gnu', '/usr/lib/x86_64-linux-gnu') if Path(folder).is_dir()]
-    path.write_text(re.sub("'/(?=opt/cray|pfs|scratch|proj|flash|appl|var/spool|run/cxi|usr/lib64|lib64)",
-                           f"'{lumi.tree}/", BINDINGS.read_text().replace(
-                               "'/lib64', '/usr/lib64'", f"'/usr/lib64', *{machine}")))
+    machine = [
+        folder
+        for folder in ('/lib/x86_64-linux-gnu', '/usr/lib/x86_64-linux-gnu')
+        if Path(folder).is_dir()
+    ]
+    path.write_text(
+        re.sub(
+            "'/(?=opt/cray|pfs|scratch|proj|flash|appl|var/spool|run/cxi|usr/lib64|lib64)",
+            f"'{lumi.tree}/",
+            BINDINGS.read_text().replace("'/lib64', '/usr/lib64'", f"'/usr/lib64', *{machine}"),
+        )
+    )
     use_plain_easybuild(lumi.eb)
     done = lumi.eb(path)
     assert done.returncode == 0, done
@@ -134,10 +172,16 @@ def test_any_mpich_image_runs_over_singularity_bindings(tmp_path, apptainer):
     lacking.mkdir()  # as if an injected library needed it: no image has it
     image = foreign_images.make('debian', apptainer)
     script = f'module load singularity-bindings; srun --mpi=pmi2 -N2 -n2 {{prove}} singularity exec {image} '
-    done, proofs = lumi.run_proofs(f'{script}ring-renamed 1', tmp_path / 'proofs', FI_PROVIDER='tcp')
+    done, proofs = lumi.run_proofs(
+        f'{script}ring-renamed 1', tmp_path / 'proofs', FI_PROVIDER='tcp'
+    )
     assert 'ring of 2 ranks' in done.stdout
     for proof in proofs:
         origins = {name: library['where'] for name, library in proof['libraries'].items()}
         assert origins.pop('libucp') == 'image'  # the injected MPI needs it, and the image has it
-        assert origins == dict.fromkeys(('libmpi', 'libfabric', 'libcxi', 'libpmi', 'libpmi2'), 'host')
-        assert proof['variables']['LD_LIBRARY_PATH'].split(':')[2:] == [f'/opt/host-mpi/needed/{lacking.name}']
+        assert origins == dict.fromkeys(
+            ('libmpi', 'libfabric', 'libcxi', 'libpmi', 'libpmi2'), 'host'
+        )
+        assert proof['variables']['LD_LIBRARY_PATH'].split(':')[2:] == [
+            f'/opt/host-mpi/needed/{lacking.name}'
+        ]

@@ -9,15 +9,45 @@ from collections import Counter
 from osu_container.check import examination
 from tests.helpers.machine import PROJECT
 
-PAGES = sorted([*PROJECT.glob('*.md'), *(PROJECT / 'docs').rglob('*.md'), *PROJECT.glob('[a-z]*/README.md'),
-                *PROJECT.glob('container-recipes/*/README.md')])
+PAGES = sorted(
+    [
+        *PROJECT.glob('*.md'),
+        *(PROJECT / 'docs').rglob('*.md'),
+        *PROJECT.glob('[a-z]*/README.md'),
+        *PROJECT.glob('container-recipes/*/README.md'),
+    ]
+)
 TROUBLESHOOTING = PROJECT / 'docs' / 'troubleshooting.md'
 #: Folders in which a path in the text must exist. What `make demo` makes is not among them.
-FOLDERS = ('.ci', '.github', 'container-recipes', 'docs', 'easyblocks', 'easyconfigs', 'modules',
-           'osu_container', 'scripts', 'tests', 'tools')
+FOLDERS = (
+    '.ci',
+    '.github',
+    'container-recipes',
+    'docs',
+    'easyblocks',
+    'easyconfigs',
+    'modules',
+    'osu_container',
+    'scripts',
+    'tests',
+    'tools',
+)
 #: Who says a message that is not ours; the text below its heading begins with "From <name>"
-OTHERS = ('EasyBuild', 'Lmod', 'Apptainer', 'SingularityCE', 'Slurm', 'bash', 'the loader', "mpi4py's port", 'Python',
-          'libfabric', 'MPICH', 'Cray MPICH', 'RCCL')
+OTHERS = (
+    'EasyBuild',
+    'Lmod',
+    'Apptainer',
+    'SingularityCE',
+    'Slurm',
+    'bash',
+    'the loader',
+    "mpi4py's port",
+    'Python',
+    'libfabric',
+    'MPICH',
+    'Cray MPICH',
+    'RCCL',
+)
 #: Not in the repository: tools/generate/site_report.py makes it
 MADE_WITH_THE_SITE = [PROJECT / 'docs' / 'results' / 'report.html']
 
@@ -41,27 +71,48 @@ def list_anchors(page):
 
 # ---- links, files, targets
 
+
 def list_links(page):
     """Return the links of a page (Path) into this project (list of (link, file, anchor))."""
-    found = [link for link in re.findall(r'\]\(([^)\s]+)\)', remove_code(page.read_text()))
-             if not re.match(r'[a-z]+:', link)]
+    found = [
+        link
+        for link in re.findall(r'\]\(([^)\s]+)\)', remove_code(page.read_text()))
+        if not re.match(r'[a-z]+:', link)
+    ]
     parts = [(link, *link.partition('#')[::2]) for link in found]
-    return [(link, (page.parent / path).resolve() if path else page, anchor) for link, path, anchor in parts]
+    return [
+        (link, (page.parent / path).resolve() if path else page, anchor)
+        for link, path, anchor in parts
+    ]
 
 
 def test_every_link_leads_to_a_file_and_a_heading():
-    broken = [f'{page.relative_to(PROJECT)}: {link}' for page in PAGES for link, file, anchor in list_links(page)
-              if file not in MADE_WITH_THE_SITE and (not file.exists() or anchor and anchor not in list_anchors(file))]
+    broken = [
+        f'{page.relative_to(PROJECT)}: {link}'
+        for page in PAGES
+        for link, file, anchor in list_links(page)
+        if file not in MADE_WITH_THE_SITE
+        and (not file.exists() or anchor and anchor not in list_anchors(file))
+    ]
     assert broken == []
 
 
 def test_every_path_in_the_text_exists():
     missing = []
     for page in PAGES:
-        words = [word.rstrip(',') for code in list_code(page.read_text()) for word in re.split(r"[\s=:'\"]+", code)]
-        missing += [f'{page.relative_to(PROJECT)}: {word}' for word in words
-                    if word.split('/')[0] in FOLDERS and '/' in word and not re.search(r'[A-Z]{4}|[*<>$]', word)
-                    and not (PROJECT / word).exists()]
+        words = [
+            word.rstrip(',')
+            for code in list_code(page.read_text())
+            for word in re.split(r"[\s=:'\"]+", code)
+        ]
+        missing += [
+            f'{page.relative_to(PROJECT)}: {word}'
+            for word in words
+            if word.split('/')[0] in FOLDERS
+            and '/' in word
+            and not re.search(r'[A-Z]{4}|[*<>$]', word)
+            and not (PROJECT / word).exists()
+        ]
     assert missing == []
 
 
@@ -86,10 +137,14 @@ def test_every_page_is_linked_from_the_first():
 
 # ---- messages
 
+
 def list_headings():
     """Return [(message, text below)] of troubleshooting.md; messages in a row share the text below the last."""
     parts = re.split(r'^### (`+)(.+)\1\n', TROUBLESHOOTING.read_text(), flags=re.M)
-    messages, bodies = parts[2::3], [re.split(r'^##? ', body, flags=re.M)[0].strip() for body in parts[3::3]]
+    messages, bodies = (
+        parts[2::3],
+        [re.split(r'^##? ', body, flags=re.M)[0].strip() for body in parts[3::3]],
+    )
     for number in reversed(range(len(bodies) - 1)):
         bodies[number] = bodies[number] or bodies[number + 1]
     return list(zip(messages, bodies))
@@ -98,10 +153,24 @@ def list_headings():
 def read_project_text():
     """Return the text (str) of all files that print messages, adjacent string literals joined, a file a line."""
     files = [PROJECT / 'Makefile', PROJECT / 'env.sh']
-    for folder in ('.ci', 'container-recipes', 'easyblocks', 'easyconfigs', 'osu_container', 'scripts', 'tools'):
-        files += [path for path in (PROJECT / folder).rglob('*') if path.is_file() and path.suffix != '.pyc']
+    for folder in (
+        '.ci',
+        'container-recipes',
+        'easyblocks',
+        'easyconfigs',
+        'osu_container',
+        'scripts',
+        'tools',
+    ):
+        files += [
+            path
+            for path in (PROJECT / folder).rglob('*')
+            if path.is_file() and path.suffix != '.pyc'
+        ]
     texts = [re.sub(r'\\([\'"])|\\\n', r'\1', path.read_text(errors='replace')) for path in files]
-    return '\n'.join(' '.join(re.sub(r'[\'"]\s+(?:\+ )?[fr]?[\'"]', '', text).split()) for text in texts)
+    return '\n'.join(
+        ' '.join(re.sub(r'[\'"]\s+(?:\+ )?[fr]?[\'"]', '', text).split()) for text in texts
+    )
 
 
 def test_every_troubleshooting_heading_is_a_real_message():
@@ -111,14 +180,20 @@ def test_every_troubleshooting_heading_is_a_real_message():
     for message, body in found:
         assert body, f'{message}: no cause and remedy'
         parts = [re.escape(' '.join(part.split())) for part in message.split('...') if part.strip()]
-        if not re.search('.{0,300}?'.join(parts), ours) and not body.startswith(tuple(f'From {it}' for it in OTHERS)):
+        if not re.search('.{0,300}?'.join(parts), ours) and not body.startswith(
+            tuple(f'From {it}' for it in OTHERS)
+        ):
             nowhere.append(message)
     assert nowhere == []
 
 
 # ---- claims
 
+
 def test_readme_states_the_counts_of_check_published():
     outcomes = Counter(cell.outcome for cell in examination.examine_published_combinations())
     counts = r'\D+'.join(str(outcomes[word]) for word in ('right', 'unknown', 'wrong'))
-    assert re.search(rf'`check`\D+{counts}\D.*`osu-container check --published`', (PROJECT / 'README.md').read_text())
+    assert re.search(
+        rf'`check`\D+{counts}\D.*`osu-container check --published`',
+        (PROJECT / 'README.md').read_text(),
+    )

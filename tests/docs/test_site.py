@@ -1,4 +1,5 @@
 """The documentation as a site: it builds without a warning, its links lead somewhere, it loads nothing from outside."""
+
 import os
 import re
 import shutil
@@ -17,8 +18,21 @@ PAGES = sorted(str(path.relative_to(PROJECT / 'docs')) for path in (PROJECT / 'd
 def build(folder, target, **variables):
     """Build the site of a project (Path) into target (Path) as `make docs` does; CompletedProcess."""
     environment = dict(os.environ, NO_MKDOCS_2_WARNING='1', **variables)
-    return run([STATE / 'venv/bin/python', '-m', 'mkdocs', 'build', '--strict', '--config-file',
-                folder / 'mkdocs.yml', '--site-dir', target], env=environment, cwd=PROJECT)
+    return run(
+        [
+            STATE / 'venv/bin/python',
+            '-m',
+            'mkdocs',
+            'build',
+            '--strict',
+            '--config-file',
+            folder / 'mkdocs.yml',
+            '--site-dir',
+            target,
+        ],
+        env=environment,
+        cwd=PROJECT,
+    )
 
 
 @pytest.fixture(scope='session')
@@ -36,14 +50,18 @@ class Elements:
     def __init__(self, text):
         self.ids = set(re.findall(r'\sid="([^"]*)"', text))
         self.links = [unescape(link) for link in re.findall(r'<a\s[^>]*?href="([^"]+)"', text)]
-        self.loads = re.findall(r'<(?:link(?![^>]*canonical)\s[^>]*?href|\w+\s[^>]*?\bsrc)="([^"]+)"', text)
+        self.loads = re.findall(
+            r'<(?:link(?![^>]*canonical)\s[^>]*?href|\w+\s[^>]*?\bsrc)="([^"]+)"', text
+        )
 
 
 def format_settings_without_report():
     """Return mkdocs.yml (str) for another folder, which has no report."""
     text = (PROJECT / 'mkdocs.yml').read_text().partition('\nnav:')[0] + '\n'
     hooks = 'tools/generate/site_'
-    return text.replace(f'  - {hooks}report.py\n', '').replace(f'  - {hooks}links.py', f'  - {PROJECT}/{hooks}links.py')
+    return text.replace(f'  - {hooks}report.py\n', '').replace(
+        f'  - {hooks}links.py', f'  - {PROJECT}/{hooks}links.py'
+    )
 
 
 @pytest.mark.parametrize('link', ['no-page.md', '../easyblocks/no_file.py'])
@@ -58,7 +76,10 @@ def test_a_link_that_leads_nowhere_stops_the_build(tmp_path, link):
     address = 'https://gitlab.example/somebody/osu-container'
     done = build(tmp_path, tmp_path / 'site', OSU_CONTAINER_REPOSITORY=address)
     assert done.returncode == 0, done
-    assert f'"{address}/-/blob/main/README.md#read-me"' in (tmp_path / 'site' / 'index.html').read_text()
+    assert (
+        f'"{address}/-/blob/main/README.md#read-me"'
+        in (tmp_path / 'site' / 'index.html').read_text()
+    )
     page.write_text(f'{page.read_text()}\n[nothing]({link})\n')
     done = build(tmp_path, tmp_path / 'site')
     assert done.returncode != 0 and re.search(f"WARNING.*{re.escape(link)}", done.stderr), done
@@ -66,17 +87,29 @@ def test_a_link_that_leads_nowhere_stops_the_build(tmp_path, link):
 
 def test_every_link_and_loaded_file_of_the_site_exists(site):
     pages = {path: Elements(path.read_text()) for path in site.rglob('*.html')}
-    assert {site / name.replace('.md', '.html') for name in PAGES} | {site / 'results' / 'report.html'} <= set(pages)
+    assert {site / name.replace('.md', '.html') for name in PAGES} | {
+        site / 'results' / 'report.html'
+    } <= set(pages)
     broken = []
     for path, page in pages.items():
         for link in page.links + page.loads:
             parts = urlsplit(link)
             outside = parts.scheme or parts.netloc or link.startswith('javascript')
-            if parts.scheme == 'data' or outside and link not in page.loads or path.name == '404.html':
+            if (
+                parts.scheme == 'data'
+                or outside
+                and link not in page.loads
+                or path.name == '404.html'
+            ):
                 continue
             target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
             target = target / 'index.html' if target.is_dir() else target
             ids = pages[target].ids if target in pages else {unquote(parts.fragment)}
-            if outside or not target.is_file() or parts.fragment and unquote(parts.fragment) not in ids:
+            if (
+                outside
+                or not target.is_file()
+                or parts.fragment
+                and unquote(parts.fragment) not in ids
+            ):
                 broken.append(f'{path.relative_to(site)}: {link}')
     assert broken == []

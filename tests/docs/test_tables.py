@@ -1,4 +1,5 @@
 """Tables, figures and examples of the pages have the values of the data; they are written by hand."""
+
 import re
 from xml.etree import ElementTree
 
@@ -14,20 +15,37 @@ from osu_container.data.networks import NETWORKS
 from osu_container.data.sites import PUBLISHED_SITES, SITES
 from osu_container.verdict.launching import build_launch_command
 from osu_container.verdict.rules.fabric import SEEN_OVER_CXI
-from osu_container.verdict.settings import resolve_approach, list_host_libraries, select_pmi, can_launch_approach, select_host_mpi
-from osu_container.verdict.site_choice import SettingsError, resolve_described_site, override_facts, resolve_site
+from osu_container.verdict.settings import (
+    can_launch_approach,
+    list_host_libraries,
+    resolve_approach,
+    select_host_mpi,
+    select_pmi,
+)
+from osu_container.verdict.site_choice import (
+    SettingsError,
+    override_facts,
+    resolve_described_site,
+    resolve_site,
+)
 from osu_container.verdict.verdict import find_worst_level
 from tests.helpers.machine import PROJECT
 
 DOCS = PROJECT / 'docs'
 
 
-@pytest.mark.parametrize('page, values', [
-    ('add-a-site.md', [' '.join(build_launch_command(name, 2, 4)) for name in LAUNCHERS]),
-    ('add-a-site.md', [entry['local_rank'] for entry in LAUNCHERS.values()]),
-    ('discover.md', [fact['value'] for network in NETWORKS.values() for fact in network['providers']]),
-    ('compare.md', [rule.trouble.name for rule in RULES]),
-])
+@pytest.mark.parametrize(
+    'page, values',
+    [
+        ('add-a-site.md', [' '.join(build_launch_command(name, 2, 4)) for name in LAUNCHERS]),
+        ('add-a-site.md', [entry['local_rank'] for entry in LAUNCHERS.values()]),
+        (
+            'discover.md',
+            [fact['value'] for network in NETWORKS.values() for fact in network['providers']],
+        ),
+        ('compare.md', [rule.trouble.name for rule in RULES]),
+    ],
+)
 def test_page_has_all_values_of_the_data(page, values):
     text = (DOCS / page).read_text()
     assert [value for value in values if f'`{value}`' not in text] == []
@@ -36,7 +54,9 @@ def test_page_has_all_values_of_the_data(page, values):
 def test_other_tables_have_the_values_of_the_data():
     compare = (DOCS / 'compare.md').read_text()
     for row in MARGINS:
-        assert f'| `{row.benchmarks}` | {100 * row.repeated:g} % | {100 * row.single:g} % |' in compare
+        assert (
+            f'| `{row.benchmarks}` | {100 * row.repeated:g} % | {100 * row.single:g} % |' in compare
+        )
     for series in SEEN_OVER_CXI:
         assert f"| {' '.join(series)}.x |" in (DOCS / 'check.md').read_text()
 
@@ -44,36 +64,57 @@ def test_other_tables_have_the_values_of_the_data():
 def read_table(page, column):
     """Return the rows (list of list of str) of the table of a page whose first column has a name."""
     _, head, below = (DOCS / page).read_text().partition(f'\n| {column} |')
-    rows = [[cell.strip() for cell in line.strip('|').split('|')] for line in (
-        head[1:] + below.partition('\n\n')[0]).splitlines()]
+    rows = [
+        [cell.strip() for cell in line.strip('|').split('|')]
+        for line in (head[1:] + below.partition('\n\n')[0]).splitlines()
+    ]
     return [rows[0], *rows[2:]]
 
 
 def test_table_of_variables_has_what_lumi_sets():
     """Every value that an approach can set by itself on a site of LUMI, and no other."""
-    found = {(name, value) for row in read_table('approaches.md', 'variable')[1:]
-             for name, value in re.findall(r'`(\w+)(?:=([^`]+))?`', row[0])}
+    found = {
+        (name, value)
+        for row in read_table('approaches.md', 'variable')[1:]
+        for name, value in re.findall(r'`(\w+)(?:=([^`]+))?`', row[0])
+    }
     expected = set()
     for site in (resolve_site(name) for name in SITES if name.startswith('lumi')):
         words = {'provider': site['provider']['value'], 'rccl_plugin': '<path>'}
-        for approach in (entry for entry in APPROACHES.values() if can_launch_approach(entry, site)):
-            entries = [(entry, entry['value'].format(**words)) for entry in approach['variables'] + site['variables']]
+        for approach in (
+            entry for entry in APPROACHES.values() if can_launch_approach(entry, site)
+        ):
+            entries = [
+                (entry, entry['value'].format(**words))
+                for entry in approach['variables'] + site['variables']
+            ]
             entries += [(entry, '') for entry in approach['unset'] + approach['rank_variables']]
-            expected |= {(entry['name'], value) for entry, value in entries
-                         if not entry.get('setting') and 'cuda' not in entry.get('only', [])}
+            expected |= {
+                (entry['name'], value)
+                for entry, value in entries
+                if not entry.get('setting') and 'cuda' not in entry.get('only', [])
+            }
             expected.add(('SLURM_MPI_TYPE', select_pmi(approach, site)))
-            expected |= {item for fact in site['files'].values() if fact for item in fact.get('otherwise', {}).items()}
+            expected |= {
+                item
+                for fact in site['files'].values()
+                if fact
+                for item in fact.get('otherwise', {}).items()
+            }
     assert found == expected
 
 
 def test_picture_of_the_approaches_shows_their_libraries():
-    texts = [element.text for element in ElementTree.parse(DOCS / 'pictures' / 'approaches.svg').getroot().iter()
-             if element.tag.endswith('}text')]
+    texts = [
+        element.text
+        for element in ElementTree.parse(DOCS / 'pictures' / 'approaches.svg').getroot().iter()
+        if element.tag.endswith('}text')
+    ]
     for name, approach in APPROACHES.items():
         place = texts.index(name)
         program = 'image' if approach['container'] else 'host'
         origins = approach['comes_from']
-        assert texts[place + 1:place + 4] == [program, origins['libmpi'], origins['libfabric']]
+        assert texts[place + 1 : place + 4] == [program, origins['libmpi'], origins['libfabric']]
 
 
 # ---- what works where
@@ -84,12 +125,19 @@ EVIDENCE = ('measured', 'derived', 'untested')
 
 def find_weakest_evidence(approach, site):
     """Return the evidence (str) of the least sure fact that an approach (dict) needs on a site (dict), or '–'."""
-    for entry in (approach, select_host_mpi(approach, 'libmpi.so.40')):  # a host may have Open MPI alone
+    for entry in (
+        approach,
+        select_host_mpi(approach, 'libmpi.so.40'),
+    ):  # a host may have Open MPI alone
         try:
-            facts = [site['libraries'][name] for name, _ in list_host_libraries(entry, site)] + [site['pmi']]
+            facts = [site['libraries'][name] for name, _ in list_host_libraries(entry, site)] + [
+                site['pmi']
+            ]
         except SettingsError:
             continue
-        facts += [site['provider']] * (entry['name'] != 'pure') + [site['native']] * (not entry['container'])
+        facts += [site['provider']] * (entry['name'] != 'pure') + [site['native']] * (
+            not entry['container']
+        )
         return max((fact['evidence'] for fact in facts), key=EVIDENCE.index)
     return '–'
 
@@ -111,7 +159,10 @@ def test_compatibility_table_follows_from_the_data(row):
 
 def test_compatibility_table_has_every_site_and_source():
     rows = read_table('support.md', 'site')
-    assert rows[0] == ['site', *APPROACHES] and [row[0] for row in rows[1:]] == [*PUBLISHED_SITES, *SITES]
+    assert rows[0] == ['site', *APPROACHES] and [row[0] for row in rows[1:]] == [
+        *PUBLISHED_SITES,
+        *SITES,
+    ]
     text = (DOCS / 'support.md').read_text()
     letters = {letter for row in rows for letter in re.findall(r'<sup>(\w)</sup>', ' '.join(row))}
     assert letters == set(re.findall(r'^\* <sup>(\w)</sup>', text, re.M))
@@ -119,27 +170,44 @@ def test_compatibility_table_has_every_site_and_source():
 
 # ---- images.md
 
+
 def test_images_of_lumi_are_predicted_to_work_today():
     """Of the published combinations on today's LUMI; but for its GLIBC, which nobody has published."""
     cells = iter(examination.examine_published_combinations(examination.CURRENT_SITE))
-    levels = {(row['libcxi'], row['libfabric'], row['mpich']): {name: find_worst_level([
-        finding for finding in next(cells).verdict.findings if finding.rule != 'facts of the host'])
-        for name in examination.PUBLISHED_APPROACHES} for row in examination.read_published_table()}
+    levels = {
+        (row['libcxi'], row['libfabric'], row['mpich']): {
+            name: find_worst_level(
+                [
+                    finding
+                    for finding in next(cells).verdict.findings
+                    if finding.rule != 'facts of the host'
+                ]
+            )
+            for name in examination.PUBLISHED_APPROACHES
+        }
+        for row in examination.read_published_table()
+    }
     for site in ('lumi-25.03', 'lumi-25.09'):
         for approach in ('hybrid', 'opensource'):
-            parts = IMAGES[resolve_site(site)['images']['value'][approach][:-4]]['variants']['c']['arguments']
+            parts = IMAGES[resolve_site(site)['images']['value'][approach][:-4]]['variants']['c'][
+                'arguments'
+            ]
             assert levels[parts['libcxi'], parts['libfabric'], parts['mpich']][approach] == 'works'
     for row in examination.read_published_table():
-        if row['hybrid_note'] == 'fails: MPICH expects a higher libfabric version' and row['mpich'] == '4.2.3':
+        if (
+            row['hybrid_note'] == 'fails: MPICH expects a higher libfabric version'
+            and row['mpich'] == '4.2.3'
+        ):
             assert levels[row['libcxi'], row['libfabric'], row['mpich']]['hybrid'] == 'works', row
     assert [level['hybrid'] for key, level in levels.items() if key[1] == '2.0.0'] == ['fails']
 
 
 # ---- add-a-site.md
 
+
 def test_example_of_overrides_replaces_the_fact():
     text = (DOCS / 'add-a-site.md').read_text()
-    code = re.search(r'(?:^ {4}.*\n)+', text[text.index('    OVERRIDES = '):], re.M).group()
+    code = re.search(r'(?:^ {4}.*\n)+', text[text.index('    OVERRIDES = ') :], re.M).group()
     example = {}
     exec(re.sub('^ {4}', '', code, flags=re.M), example)
     after = override_facts(resolve_site('lumi-25.03'), example['OVERRIDES'])

@@ -4,6 +4,7 @@ The image that LUMI has for all becomes a module: it stays where it is, and what
 A tree with LUMI's paths, where /appl/local/laifs/containers has what stands in for lumi-multitorch
 (tests/helpers/foreign_images.py); real EasyBuild, the real runtime, ranks that mpiexec starts in the container.
 """
+
 import json
 import os
 import re
@@ -51,13 +52,26 @@ class LumiSite:
 
     def state(self):
         """Return what would show that somebody wrote to the folders of the site: names, inodes, times, modes."""
-        return sorted((str(path), path.lstat().st_ino, path.lstat().st_mtime_ns, path.lstat().st_mode,
-                       path.lstat().st_nlink) for path in self.laifs.rglob('*'))
+        return sorted(
+            (
+                str(path),
+                path.lstat().st_ino,
+                path.lstat().st_mtime_ns,
+                path.lstat().st_mode,
+                path.lstat().st_nlink,
+            )
+            for path in self.laifs.rglob('*')
+        )
 
     def eb(self, image, *options):
         """Install opensource with an image; return what it did."""
-        return self.stand_in.eb('osu-container-opensource.eb', '-r', f'--try-amend=site={SITE}',
-                                f'--try-amend=image={image}', *options)
+        return self.stand_in.eb(
+            'osu-container-opensource.eb',
+            '-r',
+            f'--try-amend=site={SITE}',
+            f'--try-amend=image={image}',
+            *options,
+        )
 
     @property
     def installed(self):
@@ -81,7 +95,9 @@ def test_site_image_stays_in_place_and_measures(lumi):
     assert os.readlink(lumi.installed / DATED) == str(lumi.image)
     total = compute_sha256(lumi.image)
     assert (lumi.installed / f'{DATED}.sha256').read_text() == f'{total}  {DATED}\n'
-    assert json.loads((lumi.installed / 'facts.json').read_text())['image']['of_site']['path'] == str(lumi.image)
+    assert json.loads((lumi.installed / 'facts.json').read_text())['image']['of_site'][
+        'path'
+    ] == str(lumi.image)
     assert sum(path.lstat().st_size for path in lumi.installed.rglob('*')) < 1 << 20
     used = lumi.shell(f'{RUN} && cd $CONTAINERROOT && sha256sum -c *.sha256')
     assert used.returncode == 0 and TABLE.search(used.stdout), used.stdout + used.stderr
@@ -95,7 +111,11 @@ def test_site_image_stays_in_place_and_measures(lumi):
     used = lumi.shell('osu-exec true')
     assert used.returncode == 0 and str(lumi.image) in fold_whitespace(used.stderr)
     done = lumi.eb(lumi.latest, '--sanity-check-only')
-    assert done.returncode != 0 and str(lumi.image) in fold_whitespace(done.stdout) and compute_sha256(lumi.image) in done.stdout
+    assert (
+        done.returncode != 0
+        and str(lumi.image) in fold_whitespace(done.stdout)
+        and compute_sha256(lumi.image) in done.stdout
+    )
     lumi.image.unlink()
     gone = lumi.shell('true')
     assert gone.returncode == 9 and str(lumi.image) in fold_whitespace(gone.stderr)
@@ -104,8 +124,19 @@ def test_site_image_stays_in_place_and_measures(lumi):
 
 def test_easyconfig_of_new_installs_the_same_module(lumi, tmp_path):
     lumi.restore()
-    command = [PROJECT / 'scripts' / 'osu-container', 'new', lumi.latest, '--approach', 'opensource', '--site', SITE,
-               '--sysroot', lumi.stand_in.tree, '--example', 'osu_bw D D']
+    command = [
+        PROJECT / 'scripts' / 'osu-container',
+        'new',
+        lumi.latest,
+        '--approach',
+        'opensource',
+        '--site',
+        SITE,
+        '--sysroot',
+        lumi.stand_in.tree,
+        '--example',
+        'osu_bw D D',
+    ]
     done = run(command, cwd=tmp_path, env=lumi.stand_in.eb.environment)
     assert done.returncode == 0, done.stdout + done.stderr
     name = DATED.partition('-2026')[0]
@@ -114,7 +145,9 @@ def test_easyconfig_of_new_installs_the_same_module(lumi, tmp_path):
     assert '--sourcepath' not in line
     made = lumi.stand_in.eb(*line.split()[1:], cwd=tmp_path)
     assert made.returncode == 0, made.stdout[-3000:]
-    used = lumi.stand_in.shell(f'module load {name}/opensource && {name}-exec mpiexec -n 2 osu_latency -m 1024 H H')
+    used = lumi.stand_in.shell(
+        f'module load {name}/opensource && {name}-exec mpiexec -n 2 osu_latency -m 1024 H H'
+    )
     assert used.returncode == 0 and TABLE.search(used.stdout), used.stdout + used.stderr
     # a sum was written into the easyconfig, and its owner puts another image in its place
     lumi.release.chmod(0o755)

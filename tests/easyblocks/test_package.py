@@ -10,9 +10,17 @@ from pathlib import Path
 import pytest
 
 from osu_container import __version__
-from tests.helpers.machine import EASYBUILD_VERSIONS, PROJECT, STATE, EasyBuild, fold_whitespace, run
+from tests.helpers.machine import (
+    EASYBUILD_VERSIONS,
+    PROJECT,
+    STATE,
+    EasyBuild,
+    fold_whitespace,
+    run,
+)
 
 pytestmark = pytest.mark.system
+
 
 def install_easybuild(version, folder, sources):
     """
@@ -28,7 +36,9 @@ def install_easybuild(version, folder, sources):
     (ours / 'easybuild-of-the-set-up.pth').write_text(f'{theirs}\n')
     shutil.copy(made.command, folder / 'venv' / 'bin' / 'eb')
     (folder / 'venv' / 'easybuild').mkdir()
-    (folder / 'venv' / 'easybuild' / 'scripts').symlink_to(made.python.parent.parent / 'easybuild' / 'scripts')
+    (folder / 'venv' / 'easybuild' / 'scripts').symlink_to(
+        made.python.parent.parent / 'easybuild' / 'scripts'
+    )
     made.python = folder / 'venv' / 'bin' / 'python'
     done = run([made.python, '-m', 'pip', 'install', '--no-deps', sources], timeout=600)
     assert done.returncode == 0, done.stderr
@@ -44,7 +54,11 @@ def sources(tmp_path_factory):
     """A folder with what a clone has and pip needs; pip builds in it, so it is not the clone itself."""
     folder = tmp_path_factory.mktemp('sources')
     for name in ('osu_container', 'easyblocks', 'easyconfigs', 'scripts'):
-        shutil.copytree(PROJECT / name, folder / name, ignore=shutil.ignore_patterns('__pycache__', '*.egg-info'))
+        shutil.copytree(
+            PROJECT / name,
+            folder / name,
+            ignore=shutil.ignore_patterns('__pycache__', '*.egg-info'),
+        )
     for name in ('setup.py', 'pyproject.toml'):
         shutil.copy(PROJECT / name, folder)
     return folder
@@ -73,7 +87,9 @@ def test_copied_easyblock_reports_the_remedy(eb, tmp_path):
     done = eb('osu-container-hybrid.eb', '--dry-run')
     said = fold_whitespace(done.stdout)
     assert done.returncode != 0 and str(copied) in said, said
-    assert "No module named 'osu_container'" in said and 'make lumi' in said and 'pip install' in said, said
+    assert (
+        "No module named 'osu_container'" in said and 'make lumi' in said and 'pip install' in said
+    ), said
     assert eb.list_leftovers() == []
 
 
@@ -83,9 +99,19 @@ def test_linked_easyblock_imports_the_package_of_its_clone(tmp_path):
     other.mkdir(parents=True)
     (other / '__init__.py').write_text('raise SystemExit("the wrong package")\n')
     (tmp_path / 'mpicontainer.py').symlink_to(PROJECT / 'easyblocks/generic/mpicontainer.py')
-    done = run([STATE / 'venv' / 'bin' / 'python', '-c', f'import sys; sys.path[:0] = [{str(tmp_path)!r}, '
-                f'{str(other.parent)!r}]; import mpicontainer, osu_container; print(osu_container.__file__)'], cwd='/')
-    assert (done.returncode, Path(done.stdout.strip())) == (0, PROJECT / 'osu_container/__init__.py'), done.stderr
+    done = run(
+        [
+            STATE / 'venv' / 'bin' / 'python',
+            '-c',
+            f'import sys; sys.path[:0] = [{str(tmp_path)!r}, '
+            f'{str(other.parent)!r}]; import mpicontainer, osu_container; print(osu_container.__file__)',
+        ],
+        cwd='/',
+    )
+    assert (done.returncode, Path(done.stdout.strip())) == (
+        0,
+        PROJECT / 'osu_container/__init__.py',
+    ), done.stderr
 
 
 LMOD = '. /usr/share/lmod/lmod/init/bash'
@@ -93,25 +119,49 @@ LMOD = '. /usr/share/lmod/lmod/init/bash'
 
 def run_in_shell(eb, *lines, **variables):
     """Run lines of bash as a user has them with the module loaded, and no other part of this project."""
-    text = '\n'.join([LMOD, f'module use {eb.prefix}/modules/all', 'module load osu-container-tools', *lines])
-    return run(['bash', '--norc', '-c', text], cwd='/', env={
-        'PATH': '/usr/local/bin:/usr/bin:/bin', 'HOME': str(eb.prefix), 'LC_ALL': 'C.UTF-8', **variables})
+    text = '\n'.join(
+        [LMOD, f'module use {eb.prefix}/modules/all', 'module load osu-container-tools', *lines]
+    )
+    return run(
+        ['bash', '--norc', '-c', text],
+        cwd='/',
+        env={
+            'PATH': '/usr/local/bin:/usr/bin:/bin',
+            'HOME': str(eb.prefix),
+            'LC_ALL': 'C.UTF-8',
+            **variables,
+        },
+    )
 
 
 def test_one_command_brings_all_commands_and_completion(any_eb):
     done = any_eb('osu-container-tools.eb')
     assert done.returncode == 0, done.stdout[-3000:]
     root = any_eb.prefix / 'software' / 'osu-container-tools' / __version__
-    shown = run_in_shell(any_eb, 'osu-container --version', 'echo "$EASYBUILD_INCLUDE_EASYBLOCKS"',
-                       'osu-container why --help | head -1; type -P osu-container')
-    assert shown.stdout.startswith(f'osu-container {__version__} ({root})\n{root}/easyblocks/generic/*.py\n'), shown
+    shown = run_in_shell(
+        any_eb,
+        'osu-container --version',
+        'echo "$EASYBUILD_INCLUDE_EASYBLOCKS"',
+        'osu-container why --help | head -1; type -P osu-container',
+    )
+    assert shown.stdout.startswith(
+        f'osu-container {__version__} ({root})\n{root}/easyblocks/generic/*.py\n'
+    ), shown
     assert shown.stdout.endswith(f'{root}/scripts/osu-container\n')
-    words = run_in_shell(any_eb, f'. {root}/share/bash-completion/completions/osu-container',
-                       'COMP_WORDS=(osu-container ch) COMP_CWORD=1; $(complete -p osu-container | '
-                       'sed "s/.*-F \\([^ ]*\\) .*/\\1/"); echo "${COMPREPLY[@]}"')
+    words = run_in_shell(
+        any_eb,
+        f'. {root}/share/bash-completion/completions/osu-container',
+        'COMP_WORDS=(osu-container ch) COMP_CWORD=1; $(complete -p osu-container | '
+        'sed "s/.*-F \\([^ ]*\\) .*/\\1/"); echo "${COMPREPLY[@]}"',
+    )
     assert words.stdout == 'check\n', words.stderr
     # what needs no library works at once, away from the clone
-    facts = run_in_shell(any_eb, 'osu-container check osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0 --site frontier '
-                       '--json')
+    facts = run_in_shell(
+        any_eb,
+        'osu-container check osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0 --site frontier '
+        '--json',
+    )
     assert json.loads(facts.stdout)['recommended'], facts.stderr
-    assert not [path for path in root.rglob('*') if path.suffix == '.bak' or path.name == '.workstation']
+    assert not [
+        path for path in root.rglob('*') if path.suffix == '.bak' or path.name == '.workstation'
+    ]

@@ -3,6 +3,7 @@ What a user may type, or give to a command, that is wrong, and faults around it:
 
 A case is run as it is typed, by bash, in an empty folder that holds what the case puts there and no more.
 """
+
 import hashlib
 import json
 import os
@@ -40,6 +41,7 @@ class Case(NamedTuple):
 
 # ---- how the input is made
 
+
 def make_good_sif(place):
     """A SIF that is right, good.sif, and the host of the site that it is for."""
     place.add_sample('good.sif')
@@ -48,16 +50,19 @@ def make_good_sif(place):
 
 def change_sif(change):
     """Return what makes bad.sif, good.sif changed by change (function of a bytearray), and the host."""
+
     def make(place):
         place.add_sample('host')
         data = bytearray((place.samples / 'good.sif').read_bytes())
         change(data)
         (place.folder / 'bad.sif').write_bytes(data)
+
     return make
 
 
 def replace_by_special_file(name, kind='fifo'):
     """Return what makes a named pipe, a link to itself or to a device, or a file of 1 TB; good.sif and the host."""
+
     def make(place):
         make_good_sif(place)
         path = place.folder / name
@@ -71,6 +76,7 @@ def replace_by_special_file(name, kind='fifo'):
         else:
             with open(path, 'wb') as handle:
                 handle.truncate(1 << 40)
+
     return make
 
 
@@ -80,16 +86,22 @@ def change_run(change=None, lines=None):
 
     :param change: function of the first measurement (dict), which may change it; lines: function of its lines (list)
     """
+
     def make(place):
-        folder = make_run(place.folder / 'run', approaches=('native', 'pure'), repeats=2, sizes=(1, 64, 4096))
+        folder = make_run(
+            place.folder / 'run', approaches=('native', 'pure'), repeats=2, sizes=(1, 64, 4096)
+        )
         path = folder / run_files.RESULTS_FILE
         rows = path.read_text().splitlines()
         if change:
-            number = next(n for n, line in enumerate(rows) if json.loads(line)['kind'] == 'measurement')
+            number = next(
+                n for n, line in enumerate(rows) if json.loads(line)['kind'] == 'measurement'
+            )
             entry = json.loads(rows[number])
             change(entry)
             rows[number] = json.dumps(entry)
         path.write_text('\n'.join(lines(rows) if lines else rows) + '\n')
+
     return make
 
 
@@ -97,12 +109,18 @@ def make_sif_and_checksum(place):
     """Make good.sif, its sum beside it, and the host."""
     make_good_sif(place)
     path = place.folder / 'good.sif'
-    path.with_name('good.sif.sha256').write_text(hashlib.sha256(path.read_bytes()).hexdigest() + '  good.sif\n')
+    path.with_name('good.sif.sha256').write_text(
+        hashlib.sha256(path.read_bytes()).hexdigest() + '  good.sif\n'
+    )
 
 
 #: The installation that most cases of eb try
 EB = 'eb osu-container-pure.eb --try-amend=site=workstation --try-amend='
-CHECK, NEW, BENCH = f'osu-container check {HOST} ', f'osu-container new {HOST} ', 'osu-container bench '
+CHECK, NEW, BENCH = (
+    f'osu-container check {HOST} ',
+    f'osu-container new {HOST} ',
+    'osu-container bench ',
+)
 IMAGE, LOOK, COMPARE = 'osu-container image ', 'osu-container discover ', 'osu-container compare '
 PROOF, SITE_FILE = 'osu-container proof ', 'osu-container check good.sif --site-file '
 
@@ -110,40 +128,111 @@ PROOF, SITE_FILE = 'osu-container proof ', 'osu-container check good.sif --site-
 CASES = {
     'check': [
         Case(CHECK + 'none.sif', ('none.sif', 'No such file'), make=make_good_sif),
-        Case(CHECK + 'text.sif', ('text.sif',), files={'text.sif': 'FROM debian\n'}, make=make_good_sif),
+        Case(
+            CHECK + 'text.sif',
+            ('text.sif',),
+            files={'text.sif': 'FROM debian\n'},
+            make=make_good_sif,
+        ),
         Case(CHECK + 'pipe.sif', ('pipe.sif',), make=replace_by_special_file('pipe.sif')),
-        Case(CHECK + 'loop.sif', ('loop.sif', 'symbolic links'), make=replace_by_special_file('loop.sif', 'loop')),
-        Case(CHECK + 'bad.sif', ('bad.sif', '6000 bytes'), make=change_sif(lambda data: data.__delitem__(slice(6000, None)))),
-        Case(CHECK + 'bad.sif', ('bad.sif',), make=change_sif(lambda data: struct.pack_into('<q', data, 96, 1 << 40))),
-        Case(CHECK + 'large.sif', ('large.sif',), make=replace_by_special_file('large.sif', 'sparse')),
+        Case(
+            CHECK + 'loop.sif',
+            ('loop.sif', 'symbolic links'),
+            make=replace_by_special_file('loop.sif', 'loop'),
+        ),
+        Case(
+            CHECK + 'bad.sif',
+            ('bad.sif', '6000 bytes'),
+            make=change_sif(lambda data: data.__delitem__(slice(6000, None))),
+        ),
+        Case(
+            CHECK + 'bad.sif',
+            ('bad.sif',),
+            make=change_sif(lambda data: struct.pack_into('<q', data, 96, 1 << 40)),
+        ),
+        Case(
+            CHECK + 'large.sif', ('large.sif',), make=replace_by_special_file('large.sif', 'sparse')
+        ),
         Case(CHECK + 'empty', ('empty', '/usr'), files={'empty/': ''}, make=make_good_sif),
-        Case(CHECK + r"$'\033]0;title\007\033[31mred\033[2J\xff.sif'", ('red',), make=make_good_sif),
+        Case(
+            CHECK + r"$'\033]0;title\007\033[31mred\033[2J\xff.sif'", ('red',), make=make_good_sif
+        ),
         Case(CHECK + 'good.sif --program /opt/none', ('/opt/none',), make=make_good_sif),
-        Case('osu-container check good.sif --site nowhere', ('nowhere', 'lumi-25.03'), make=make_good_sif),
-        Case(f'osu-container check good.sif --site {CPU} --sysroot none', ('none',), make=make_good_sif),
-        Case(SITE_FILE + 'site.py', ('site.py', 'E: '), make=make_good_sif, files={
-            'site.py': 'class E(BaseException):\n    pass\nraise E("\033[2J")\n'}),
-        Case(SITE_FILE + 'site.py', ('based_on', 'a -> b -> a'), make=make_good_sif, files={
-            'site.py': "SITE = 'a'\nSITES = {'a': {'based_on': 'b'}, 'b': {'based_on': 'a'}}\n"}),
-        Case(SITE_FILE + 'site.py', ("'a'", 'runtime'), make=make_good_sif, files={
-            'site.py': "SITE = 'a'\nSITES = {'a': {'libraries': {}}}\n"}),
-        Case(SITE_FILE + 'site.py', ('site.py', '1048576'), files={'site.py': '#' * (1 << 21)}, make=make_good_sif),
+        Case(
+            'osu-container check good.sif --site nowhere',
+            ('nowhere', 'lumi-25.03'),
+            make=make_good_sif,
+        ),
+        Case(
+            f'osu-container check good.sif --site {CPU} --sysroot none',
+            ('none',),
+            make=make_good_sif,
+        ),
+        Case(
+            SITE_FILE + 'site.py',
+            ('site.py', 'E: '),
+            make=make_good_sif,
+            files={'site.py': 'class E(BaseException):\n    pass\nraise E("\033[2J")\n'},
+        ),
+        Case(
+            SITE_FILE + 'site.py',
+            ('based_on', 'a -> b -> a'),
+            make=make_good_sif,
+            files={
+                'site.py': "SITE = 'a'\nSITES = {'a': {'based_on': 'b'}, 'b': {'based_on': 'a'}}\n"
+            },
+        ),
+        Case(
+            SITE_FILE + 'site.py',
+            ("'a'", 'runtime'),
+            make=make_good_sif,
+            files={'site.py': "SITE = 'a'\nSITES = {'a': {'libraries': {}}}\n"},
+        ),
+        Case(
+            SITE_FILE + 'site.py',
+            ('site.py', '1048576'),
+            files={'site.py': '#' * (1 << 21)},
+            make=make_good_sif,
+        ),
         Case(CHECK + "good.sif --facts ''", ('--facts',), 2, make=make_good_sif),
-        Case(f'osu-container check good.sif --site {CPU} --facts pipe', ('pipe',), make=replace_by_special_file('pipe')),
+        Case(
+            f'osu-container check good.sif --site {CPU} --facts pipe',
+            ('pipe',),
+            make=replace_by_special_file('pipe'),
+        ),
     ],
     'new': [
         Case(NEW + 'good.sif --approach magic', ('magic', 'hybrid'), 2, make=make_good_sif),
         Case(NEW + 'good.sif --approach openmpi', ('openmpi',), make=make_good_sif),
-        Case(NEW + """good.sif --name 'a" .. os.exit() .. "'""", ('os.exit()',), make=make_good_sif),
+        Case(
+            NEW + """good.sif --name 'a" .. os.exit() .. "'""", ('os.exit()',), make=make_good_sif
+        ),
         Case(NEW + 'good.sif --command lmp', ('lmp',), make=make_good_sif),
-        Case(NEW + 'good.sif --approach pure', ('good-pure.eb', '--force'), files={'good-pure.eb': 'mine'}, make=make_good_sif),
-        Case(NEW + 'good.sif --approach pure --force', ('good-pure.eb',), make=replace_by_special_file('good-pure.eb', 'device')),
+        Case(
+            NEW + 'good.sif --approach pure',
+            ('good-pure.eb', '--force'),
+            files={'good-pure.eb': 'mine'},
+            make=make_good_sif,
+        ),
+        Case(
+            NEW + 'good.sif --approach pure --force',
+            ('good-pure.eb',),
+            make=replace_by_special_file('good-pure.eb', 'device'),
+        ),
     ],
     'image': [
-        Case(IMAGE + 'recipe osu-workstation-mpich-4.2.3', ('osu-workstation-mpich-4.2.3-libfabric-',)),
+        Case(
+            IMAGE + 'recipe osu-workstation-mpich-4.2.3',
+            ('osu-workstation-mpich-4.2.3-libfabric-',),
+        ),
         Case(IMAGE + "build $'a\\033[31m'", ('31m',)),
-        Case(IMAGE + 'verify good.sif', ('aaaa', 'good.sif.sha256'), files={
-            'good.sif.sha256': 'a' * 64 + '  good.sif\n'}, make=make_good_sif, answer=True),
+        Case(
+            IMAGE + 'verify good.sif',
+            ('aaaa', 'good.sif.sha256'),
+            files={'good.sif.sha256': 'a' * 64 + '  good.sif\n'},
+            make=make_good_sif,
+            answer=True,
+        ),
     ],
     'discover': [
         Case(LOOK + '--sysroot none', ('none',), 2),
@@ -152,25 +241,51 @@ CASES = {
     'bench': [
         Case(BENCH + '--tag nothing', ('nothing', 'quick'), 2),
         Case(BENCH + '--module nothing/here', ('nothing/here',)),
-        Case(BENCH + '--resume run', ('results.jsonl:2',), make=change_run(
-            lines=lambda rows: [rows[0], '{"kind', *rows[1:]])),
+        Case(
+            BENCH + '--resume run',
+            ('results.jsonl:2',),
+            make=change_run(lines=lambda rows: [rows[0], '{"kind', *rows[1:]]),
+        ),
     ],
     'compare and report': [
         Case(COMPARE + 'none lumi-g-2025-03', ('none',), 3),
-        Case(COMPARE + 'run lumi-g-2025-03', ('run/results.jsonl',), 3, files={'run/results.jsonl': BINARY}),
-        Case(COMPARE + 'run lumi-g-2025-03', ('run',), 3, make=replace_by_special_file('run/results.jsonl')),
-        Case(COMPARE + 'run:pure run:native', ('-1.5',), 3, make=change_run(
-            lambda entry: entry['values'].update({'64': -1.5}))),
-        Case(COMPARE + 'run:pure run:native', ('run/results.jsonl:2',), 3, make=change_run(
-            lines=lambda rows: [rows[0], DEEP])),
+        Case(
+            COMPARE + 'run lumi-g-2025-03',
+            ('run/results.jsonl',),
+            3,
+            files={'run/results.jsonl': BINARY},
+        ),
+        Case(
+            COMPARE + 'run lumi-g-2025-03',
+            ('run',),
+            3,
+            make=replace_by_special_file('run/results.jsonl'),
+        ),
+        Case(
+            COMPARE + 'run:pure run:native',
+            ('-1.5',),
+            3,
+            make=change_run(lambda entry: entry['values'].update({'64': -1.5})),
+        ),
+        Case(
+            COMPARE + 'run:pure run:native',
+            ('run/results.jsonl:2',),
+            3,
+            make=change_run(lines=lambda rows: [rows[0], DEEP]),
+        ),
         Case('osu-container report run -o none/page.html', ('none',), make=change_run()),
     ],
     'proof': [
         Case(PROOF + '-- true x', ('true x', 'srun')),
         Case(PROOF + "-- sh -c 'kill -TERM $$'", ('143',), 143),
         Case(PROOF + '-o file -- true x', ('file',), files={'file': 'mine'}),
-        Case(PROOF + 'step', ('rank-0.json',), files={
-            'step/rank-0.json': '{"format": 1, "found": true, "rank": 0, "tasks": 1000000000}'}),
+        Case(
+            PROOF + 'step',
+            ('rank-0.json',),
+            files={
+                'step/rank-0.json': '{"format": 1, "found": true, "rank": 0, "tasks": 1000000000}'
+            },
+        ),
     ],
     'why': [
         Case('osu-container why none.out', ('none.out',)),
@@ -179,12 +294,17 @@ CASES = {
     'eb': [
         Case(EB + 'wrapper=magic', ('magic', 'run-in-container')),
         Case(EB + 'image=../x.sif', ('../x.sif',)),
-        Case(EB + 'image=$PWD/good.sif --try-amend=programs=lmp', ("'lmp'", "['lmp']"), make=make_sif_and_checksum),
+        Case(
+            EB + 'image=$PWD/good.sif --try-amend=programs=lmp',
+            ("'lmp'", "['lmp']"),
+            make=make_sif_and_checksum,
+        ),
     ],
 }
 
 
 # ---- faults around a command
+
 
 class Fault(NamedTuple):
     """
@@ -205,8 +325,10 @@ class Fault(NamedTuple):
 
 def run_on_small_disk(options, fill=''):
     """Return what runs {typed} where the folder disk is a file system of its own; ../disk lists the files in that."""
-    return (f"mkdir disk; unshare -rm bash -c 'mount -t tmpfs -o {options} none disk || exit 99; {fill}\n"
-            "{typed}\ncode=$?; find disk -type f ! -name filler >../disk; exit $code'; code=$?; rmdir disk; exit $code")
+    return (
+        f"mkdir disk; unshare -rm bash -c 'mount -t tmpfs -o {options} none disk || exit 99; {fill}\n"
+        "{typed}\ncode=$?; find disk -type f ! -name filler >../disk; exit $code'; code=$?; rmdir disk; exit $code"
+    )
 
 
 #: A fault -> how a line (typed) is run under it
@@ -222,23 +344,35 @@ AROUND = {
     'eight open files': 'ulimit -n 8; {typed}',
     'files of at most 1 KB': 'ulimit -f 1; {typed}',
     'two at once': '{{ {typed}; }} >/dev/null 2>../first & one=$!; {{ {typed}; }} >/dev/null 2>../second; two=$?\n'
-                   'wait $one; one=$?; cat ../first ../second >&2; rm ../first ../second; exit $((one + two))',
+    'wait $one; one=$?; cat ../first ../second >&2; rm ../first ../second; exit $((one + two))',
     # while the image is read: unsquashfs sends the signal to who has started it
-    **{signal: f'mkdir bin; printf "#!/bin/sh\\nkill -{signal[3:]} \\$PPID; sleep 1; exec /usr/bin/unsquashfs \\$*"'
-               ' >bin/unsquashfs; chmod +x bin/unsquashfs; PATH=$PWD/bin:$PATH {typed}; code=$?; rm -r bin; exit $code'
-       for signal in ('SIGTERM', 'SIGINT')},
+    **{
+        signal: f'mkdir bin; printf "#!/bin/sh\\nkill -{signal[3:]} \\$PPID; sleep 1; exec /usr/bin/unsquashfs \\$*"'
+        ' >bin/unsquashfs; chmod +x bin/unsquashfs; PATH=$PWD/bin:$PATH {typed}; code=$?; rm -r bin; exit $code'
+        for signal in ('SIGTERM', 'SIGINT')
+    },
     # root may not do more than its owner either
     'a closed folder': "mkdir closed; chmod 0 closed; rights=; [[ $UID != 0 ]] || rights='setpriv --inh-caps=-all "
-                       "--bounding-set=-dac_override,-dac_read_search'; $rights {typed}; code=$?; chmod 700 closed; "
-                       "rmdir closed; exit $code",
+    "--bounding-set=-dac_override,-dac_read_search'; $rights {typed}; code=$?; chmod 700 closed; "
+    "rmdir closed; exit $code",
 }
 
-GOOD, WRITE = f'osu-container check good.sif {HOST}', f'osu-container new good.sif {HOST} --approach pure'
+GOOD, WRITE = (
+    f'osu-container check good.sif {HOST}',
+    f'osu-container new good.sif {HOST} --approach pure',
+)
 FAULTS = [
     Fault('a full disk', WRITE + ' -o disk', make_good_sif, ('disk',)),
-    Fault('a read-only disk', 'osu-container discover --sysroot host -o disk/site.py', make_good_sif, ('disk',)),
+    Fault(
+        'a read-only disk',
+        'osu-container discover --sysroot host -o disk/site.py',
+        make_good_sif,
+        ('disk',),
+    ),
     Fault('a full disk', 'TMPDIR=$PWD/disk ' + GOOD, make_good_sif, works=True, code=0),
-    Fault('a full disk', f'EASYBUILD_PREFIX=$PWD/disk {EB}image=$PWD/good.sif', make_sif_and_checksum),
+    Fault(
+        'a full disk', f'EASYBUILD_PREFIX=$PWD/disk {EB}image=$PWD/good.sif', make_sif_and_checksum
+    ),
     Fault('stdout on a full disk', GOOD, make_good_sif, ('No space left',)),
     Fault('a closed stdout', GOOD, make_good_sif, works=True, code=0),
     Fault('all three closed', WRITE, make_good_sif, works=True, code=0, made=('good-pure.eb',)),
@@ -249,7 +383,9 @@ FAULTS = [
     Fault('umask 077', WRITE, make_good_sif, works=True, code=0, made=('good-pure.eb',)),
     Fault('eight open files', GOOD, make_good_sif),
     Fault('files of at most 1 KB', WRITE, make_good_sif, ('ulimit -f',)),
-    Fault('two at once', WRITE, make_good_sif, works=True, code=0, made=('good-pure.eb',)),  # they write the same
+    Fault(
+        'two at once', WRITE, make_good_sif, works=True, code=0, made=('good-pure.eb',)
+    ),  # they write the same
     Fault('SIGTERM', WRITE, make_good_sif, code=143),
     Fault('SIGINT', WRITE, make_good_sif, code=130),
 ]

@@ -4,6 +4,7 @@ Modules, srun and salloc for tests of `osu-container bench` that need neither Sl
 ReFrame, Lmod, the proof of the ranks and the libraries that they load are the real ones. In place of srun stands a
 script that starts the ranks on this machine, in place of a benchmark a program that loads MPI and prints a table.
 """
+
 import json
 import os
 
@@ -84,14 +85,24 @@ def make_native(root, version, site='workstation'):
     compile_mpich(folder / 'lib' / 'libmpi.so.12', '5.0.2', needed=[fabric], rpath='$ORIGIN')
     for name in PROGRAMS:
         write_script(folder / 'bin' / name, PROGRAM)
-    (folder / 'settings.json').write_text(json.dumps({
-        'site': site, 'module': f'osu-native/{version}', 'approach': 'native', 'programs': sorted(PROGRAMS),
-        'binds': []}))
+    (folder / 'settings.json').write_text(
+        json.dumps(
+            {
+                'site': site,
+                'module': f'osu-native/{version}',
+                'approach': 'native',
+                'programs': sorted(PROGRAMS),
+                'binds': [],
+            }
+        )
+    )
     module = root / 'modules' / 'osu-native' / f'{version}.lua'
     module.parent.mkdir(parents=True, exist_ok=True)
-    module.write_text(f'family("slurm_mpi")\nsetenv("OSU_MODULE_ROOT", "{folder}")\n'
-                      f'setenv("LIBMPI", "{folder}/lib/libmpi.so.12")\nprepend_path("PATH", "{folder}/bin")\n'
-                      f'setenv("MODULE", "{version}")\nsetenv("FI_PROVIDER", "tcp")\n')
+    module.write_text(
+        f'family("slurm_mpi")\nsetenv("OSU_MODULE_ROOT", "{folder}")\n'
+        f'setenv("LIBMPI", "{folder}/lib/libmpi.so.12")\nprepend_path("PATH", "{folder}/bin")\n'
+        f'setenv("MODULE", "{version}")\nsetenv("FI_PROVIDER", "tcp")\n'
+    )
     return module
 
 
@@ -104,10 +115,21 @@ def add_program_text(root, version, program, text):
 
 def make_environment(root):
     """Return the environment (dict) in which the modules below root can be loaded and run."""
-    kept = {name: value for name, value in os.environ.items()
-            if not name.startswith(('LMOD', '_LM', '__LMOD', 'MODULE', 'LOADEDMODULES', 'SLURM_', 'SALLOC', 'RFM_'))}
-    return dict(kept, ROOT=str(root), MODULEPATH=f'{root}/modules', LMOD_CMD='/usr/share/lmod/lmod/libexec/lmod',
-                PATH=f"{root}/bin:{os.environ['PATH']}", OSU_CONTAINER_RESULTS=f'{root}/results')
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(
+            ('LMOD', '_LM', '__LMOD', 'MODULE', 'LOADEDMODULES', 'SLURM_', 'SALLOC', 'RFM_')
+        )
+    }
+    return dict(
+        kept,
+        ROOT=str(root),
+        MODULEPATH=f'{root}/modules',
+        LMOD_CMD='/usr/share/lmod/lmod/libexec/lmod',
+        PATH=f"{root}/bin:{os.environ['PATH']}",
+        OSU_CONTAINER_RESULTS=f'{root}/results',
+    )
 
 
 def make(root):

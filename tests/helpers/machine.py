@@ -51,7 +51,9 @@ def run(command, **kwargs):
     if given is not None:
         kwargs['stdin'] = subprocess.PIPE
     # a session of its own: what hangs is ended with all that it has started, and its job with it
-    with subprocess.Popen([str(part) for part in command], text=True, start_new_session=True, **kwargs) as process:
+    with subprocess.Popen(
+        [str(part) for part in command], text=True, start_new_session=True, **kwargs
+    ) as process:
         if not FIRST:
             lower_session_priority(process.pid)
         try:
@@ -99,12 +101,23 @@ def end_jobs():
     environment = {**os.environ, 'SLURM_CONF': str(conf)}
 
     def jobs():
-        return subprocess.run(['squeue', '--noheader', '--format=%i %j %T'], env=environment, text=True, timeout=20,
-                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.strip()
+        return subprocess.run(
+            ['squeue', '--noheader', '--format=%i %j %T'],
+            env=environment,
+            text=True,
+            timeout=20,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        ).stdout.strip()
+
     try:
         found = jobs()
         if found:
-            subprocess.run(['scancel', '--user', pwd.getpwuid(os.getuid()).pw_name], env=environment, timeout=20)
+            subprocess.run(
+                ['scancel', '--user', pwd.getpwuid(os.getuid()).pw_name],
+                env=environment,
+                timeout=20,
+            )
             patience = time.monotonic() + 20  # what ignores SIGTERM is killed after KillWait
             while jobs() and time.monotonic() < patience:
                 time.sleep(0.2)
@@ -118,7 +131,9 @@ def list_command_lines():
     found = {}
     for path in Path('/proc').glob('[0-9]*/cmdline'):
         with contextlib.suppress(OSError):  # it has ended meanwhile
-            found[int(path.parent.name)] = path.read_bytes().replace(b'\0', b' ').decode(errors='replace')
+            found[int(path.parent.name)] = (
+                path.read_bytes().replace(b'\0', b' ').decode(errors='replace')
+            )
     return found
 
 
@@ -131,17 +146,33 @@ def _python_36():
     """Return the path of a Python 3.6 that runs, None without: one on PATH, or a pyenv's."""
     is_one = 'import sys; sys.exit(sys.version_info[:2] != (3, 6))'
     pyenv = Path(os.environ.get('PYENV_ROOT', Path.home() / '.pyenv'))
-    paths = [*pyenv.glob('versions/3.6.*/bin/python3.6'), shutil.which('python3.6') or '/nonexistent']
+    paths = [
+        *pyenv.glob('versions/3.6.*/bin/python3.6'),
+        shutil.which('python3.6') or '/nonexistent',
+    ]
     # the shim of a pyenv may lead to nothing
-    return next((str(path) for path in paths if os.access(path, os.X_OK)
-                 and run([path, '-c', is_one]).returncode == 0), None)
+    return next(
+        (
+            str(path)
+            for path in paths
+            if os.access(path, os.X_OK) and run([path, '-c', is_one]).returncode == 0
+        ),
+        None,
+    )
 
 
 PYTHON_36 = _python_36()
 
 
-def compile_library(path, soname=None, version_script=None, needed=(), rpath=None, source='void present(void) {}\n',
-                    options=()):
+def compile_library(
+    path,
+    soname=None,
+    version_script=None,
+    needed=(),
+    rpath=None,
+    source='void present(void) {}\n',
+    options=(),
+):
     """
     Compile a small real shared library at path (Path) and return path.
 
@@ -151,15 +182,26 @@ def compile_library(path, soname=None, version_script=None, needed=(), rpath=Non
     path.parent.mkdir(parents=True, exist_ok=True)
     code = path.with_suffix('.c')
     code.write_text(source)
-    command = ['gcc', '-shared', '-fPIC', '-o', path, code, f'-Wl,-soname,{soname or path.name}', '-Wl,--no-as-needed']
+    command = [
+        'gcc',
+        '-shared',
+        '-fPIC',
+        '-o',
+        path,
+        code,
+        f'-Wl,-soname,{soname or path.name}',
+        '-Wl,--no-as-needed',
+    ]
     if version_script:
         script = path.with_suffix('.map')
         script.write_text(version_script)
         command.append(f'-Wl,--version-script,{script}')
     command += [*needed, *options]
     if rpath:
-        command += ['-Wl,--disable-new-dtags' if rpath.startswith('old:') else '-Wl,--enable-new-dtags',
-                    '-Wl,-rpath,' + rpath.split(':', 1)[-1]]
+        command += [
+            '-Wl,--disable-new-dtags' if rpath.startswith('old:') else '-Wl,--enable-new-dtags',
+            '-Wl,-rpath,' + rpath.split(':', 1)[-1],
+        ]
     done = run(command)
     assert done.returncode == 0, done.stderr
     for leftover in path.parent.glob(path.stem + '.[cm]*'):
@@ -172,7 +214,9 @@ def fetch_source(key):
     """Return the path of the source key (str, of build/recipes/versions.py), fetched if it is missing."""
     path = PROJECT / 'sources' / SOURCES[key]['file']
     if not path.exists():
-        done = run([PROJECT / 'scripts' / 'osu-container', 'image', 'fetch', '--quiet', '--source', key])
+        done = run(
+            [PROJECT / 'scripts' / 'osu-container', 'image', 'fetch', '--quiet', '--source', key]
+        )
         assert done.returncode == 0, done.stderr
     return path
 
@@ -182,34 +226,49 @@ class EasyBuild:
 
     def __init__(self, version, prefix):
         venv = STATE / ('venv' if version == 'newest' else f'easybuild/{version}')
-        self.python, self.command, self.prefix = venv / 'bin' / 'python', venv / 'bin' / 'eb', Path(prefix)
+        self.python, self.command, self.prefix = (
+            venv / 'bin' / 'python',
+            venv / 'bin' / 'eb',
+            Path(prefix),
+        )
         assert self.command.exists(), f'{self.command} is missing: `make test` sets it up'
-        self.environment = {name: value for name, value in os.environ.items()
-                            if not name.startswith(('EASYBUILD_', 'LMOD_', '__LMOD', '_LM', 'MODULE', 'LOADEDMODULES'))}
-        self.environment.update({
-            'EB_PYTHON': str(self.python),
-            'EASYBUILD_PREFIX': str(self.prefix),
-            'EASYBUILD_INCLUDE_EASYBLOCKS': f'{PROJECT}/easyblocks/generic/*.py',
-            'EASYBUILD_ROBOT_PATHS': str(PROJECT / 'easyconfigs'),
-            'EASYBUILD_SOURCEPATH': str(PROJECT / 'sources'),
-            'EASYBUILD_TMPDIR': str(self.prefix.parent / 'eb-tmp'),
-            'EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES': '1',  # CI runs as root; only prefix is written
-            'PATH': f"{STATE / 'bin'}:{os.environ['PATH']}",
-            'LMOD_CMD': '/usr/share/lmod/lmod/libexec/lmod',
-        })
+        self.environment = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(
+                ('EASYBUILD_', 'LMOD_', '__LMOD', '_LM', 'MODULE', 'LOADEDMODULES')
+            )
+        }
+        self.environment.update(
+            {
+                'EB_PYTHON': str(self.python),
+                'EASYBUILD_PREFIX': str(self.prefix),
+                'EASYBUILD_INCLUDE_EASYBLOCKS': f'{PROJECT}/easyblocks/generic/*.py',
+                'EASYBUILD_ROBOT_PATHS': str(PROJECT / 'easyconfigs'),
+                'EASYBUILD_SOURCEPATH': str(PROJECT / 'sources'),
+                'EASYBUILD_TMPDIR': str(self.prefix.parent / 'eb-tmp'),
+                'EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES': '1',  # CI runs as root; only prefix is written
+                'PATH': f"{STATE / 'bin'}:{os.environ['PATH']}",
+                'LMOD_CMD': '/usr/share/lmod/lmod/libexec/lmod',
+            }
+        )
 
     def write_local_file(self, text):
         """Use text as _mpicontainer_local.py: SITE, ROOT, SITES."""
         path = self.prefix.parent / 'local' / '_mpicontainer_local.py'
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
-        self.environment['EASYBUILD_INCLUDE_EASYBLOCKS'] = f'{PROJECT}/easyblocks/generic/*.py,{path}'
+        self.environment['EASYBUILD_INCLUDE_EASYBLOCKS'] = (
+            f'{PROJECT}/easyblocks/generic/*.py,{path}'
+        )
 
     def __call__(self, *arguments, **kwargs):
         """Run eb with arguments; output and errors come back together in stdout."""
         # eb looks for easyconfigs and for Python's packages in the current folder too: nothing of ours is in this one
         kwargs.setdefault('cwd', '/')
-        return run([self.command, *arguments], env=self.environment, stderr=subprocess.STDOUT, **kwargs)
+        return run(
+            [self.command, *arguments], env=self.environment, stderr=subprocess.STDOUT, **kwargs
+        )
 
     def module(self, name):
         """Path of the module file of name, e.g. osu-container/pure."""
@@ -230,8 +289,10 @@ class EasyBuild:
 
 #: Lmod of this machine (8.6 on Debian 12), LUMI's kind where the set-up could have it (make lmod-87), and
 #: others that somebody puts beside that: no package registry has 9.2 yet
-LMODS = {'own': '/usr/share/lmod/lmod/libexec/lmod', **{
-    path.parent.name[len('lmod-'):]: str(path) for path in sorted(STATE.glob('lmod-*/lmod'))}}
+LMODS = {
+    'own': '/usr/share/lmod/lmod/libexec/lmod',
+    **{path.parent.name[len('lmod-') :]: str(path) for path in sorted(STATE.glob('lmod-*/lmod'))},
+}
 
 
 def run_clean_shell(script, lmod='own', timeout=300, **variables):
@@ -240,17 +301,28 @@ def run_clean_shell(script, lmod='own', timeout=300, **variables):
 
     :param lmod: str, key of LMODS; timeout: int, seconds
     """
-    text = f""". /usr/share/lmod/lmod/init/bash >/dev/null
+    text = (
+        f""". /usr/share/lmod/lmod/init/bash >/dev/null
 export LMOD_CMD=$(readlink -f {LMODS[lmod]})
 make_module() {{ eval "$("$LMOD_CMD" bash "$@")"; }}
-""" + script
-    environment = {'PATH': '/usr/bin:/bin', 'HOME': os.environ['HOME'], 'LC_ALL': 'C.UTF-8', **variables}
+"""
+        + script
+    )
+    environment = {
+        'PATH': '/usr/bin:/bin',
+        'HOME': os.environ['HOME'],
+        'LC_ALL': 'C.UTF-8',
+        **variables,
+    }
     return run(['bash', '--norc', '-c', text], env=environment, timeout=timeout)
 
 
 def list_module_variables(site):
     """Return the variables (dict) of modules of a site (str) by which its ROCm is found, where that is not in /opt."""
-    folder = next((path for path in resolve_site(site)['one_build']['value'] if not path.startswith('/opt/')), None)
+    folder = next(
+        (path for path in resolve_site(site)['one_build']['value'] if not path.startswith('/opt/')),
+        None,
+    )
     return {'ROCM_PATH': folder.rpartition('/')[0]} if folder else {}
 
 
@@ -268,10 +340,16 @@ class StandIn:
 
     def shell(self, script, **variables):
         """Run a bash script with the installed modules, the private Slurm and the tree's singularity."""
-        return run_clean_shell(f'module use {self.eb.prefix}/modules/all\n{script}', **{
-            'PATH': f"{self.tree}/usr/bin:{STATE / 'bin'}:/usr/bin:/bin:/usr/sbin:/sbin",
-            'SLURM_CONF': str(STATE / 'slurm' / 'slurm.conf'), 'SLURM_JOB_NUM_NODES': '2', 'SLURM_NTASKS': '2',
-            **variables})
+        return run_clean_shell(
+            f'module use {self.eb.prefix}/modules/all\n{script}',
+            **{
+                'PATH': f"{self.tree}/usr/bin:{STATE / 'bin'}:/usr/bin:/bin:/usr/sbin:/sbin",
+                'SLURM_CONF': str(STATE / 'slurm' / 'slurm.conf'),
+                'SLURM_JOB_NUM_NODES': '2',
+                'SLURM_NTASKS': '2',
+                **variables,
+            },
+        )
 
     def run_proofs(self, command, folder, **variables):
         """
@@ -279,7 +357,9 @@ class StandIn:
 
         :return: (CompletedProcess, [proof (dict)] by rank)
         """
-        done = self.shell(command.format(prove=f'{PROJECT}/scripts/rank-proof {folder}'), **variables)
+        done = self.shell(
+            command.format(prove=f'{PROJECT}/scripts/rank-proof {folder}'), **variables
+        )
         assert done.returncode == 0, done.stderr
         found = [json.loads(path.read_text()) for path in sorted(Path(folder).glob('rank-*.json'))]
         assert len(found) == 2
@@ -300,10 +380,19 @@ def mark_repeats_nightly(values, kind=lambda *value: None):
     """
     seen, found = set(), []
     for value in values:
-        case = value if hasattr(value, 'marks') else pytest.param(*(value if type(value) is tuple else [value]))
+        case = (
+            value
+            if hasattr(value, 'marks')
+            else pytest.param(*(value if type(value) is tuple else [value]))
+        )
         what = kind(*case.values)
-        found.append(pytest.param(*case.values, id=case.id, marks=[*case.marks, *(
-            [pytest.mark.nightly] if what in seen else [])]))
+        found.append(
+            pytest.param(
+                *case.values,
+                id=case.id,
+                marks=[*case.marks, *([pytest.mark.nightly] if what in seen else [])],
+            )
+        )
         seen.add(what)
     return found
 
@@ -327,12 +416,20 @@ def kill_at(moment, folders):
     left, folders = [moment], tuple(map(str, folders))
 
     def before(event, arguments):
-        changes = (arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT) if event == 'open' else event in CHANGES)
-        if changes and isinstance(arguments[0], (str, bytes)) and os.path.abspath(
-                os.fsdecode(arguments[0])).startswith(folders):
+        changes = (
+            arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
+            if event == 'open'
+            else event in CHANGES
+        )
+        if (
+            changes
+            and isinstance(arguments[0], (str, bytes))
+            and os.path.abspath(os.fsdecode(arguments[0])).startswith(folders)
+        ):
             left[0] -= 1
             if left[0] < 0:
                 os.kill(os.getpid(), signal.SIGKILL)
+
     sys.addaudithook(before)
     return lambda: moment - left[0]
 
@@ -348,7 +445,7 @@ def run_killed(moment, folders, action):
 
 def count_changes(folders, action):
     """Call action() in a process of its own; return how many changes (int) it makes below folders (of str)."""
-    return _run_forked(10 ** 9, folders, action)[1]
+    return _run_forked(10**9, folders, action)[1]
 
 
 def _run_forked(moment, folders, action):

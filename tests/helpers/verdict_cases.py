@@ -1,4 +1,5 @@
 """For test_verdict.py: a table of images and hosts for each rule, where it speaks and where it just does not."""
+
 import json
 import shutil
 
@@ -19,13 +20,13 @@ from tests.helpers.elf_folder import (
     cray_mpich,
     fill_good_host,
     fill_good_image,
-    run_in_folder,
     intel_mpi,
     join_folders,
+    list_real_load,
     mpich,
     open_mpi,
     pack,
-    list_real_load,
+    run_in_folder,
     write_sif,
 )
 
@@ -45,7 +46,13 @@ class World:
     def __init__(self, folder, parts, site=GPU):
         self.parts, self.site, self.program = parts, resolve_site(site), None
         self.image, self.host = ElfFolder(folder / 'image'), ElfFolder(folder / 'host')
-        self.image_parts, self.host_parts, self.more, self.approach, self.runtime = {}, {}, [], {}, None
+        self.image_parts, self.host_parts, self.more, self.approach, self.runtime = (
+            {},
+            {},
+            [],
+            {},
+            None,
+        )
         self.overlays, self.folder, self.describe = [], folder, None
 
     def open_files(self):
@@ -56,10 +63,16 @@ class World:
             change()
         sif = self.folder / 'image.sif'
         if self.overlays:
-            write_sif(sif, pack(self.image.root, self.folder / 'squashfs').read_bytes(), objects=self.overlays)
+            write_sif(
+                sif,
+                pack(self.image.root, self.folder / 'squashfs').read_bytes(),
+                objects=self.overlays,
+            )
         one = HostFileSystem(str(self.host))
         if self.describe:
-            data = describe_host(self.site, str(self.host), self.site['name'], '2026-11-23', 'a node')
+            data = describe_host(
+                self.site, str(self.host), self.site['name'], '2026-11-23', 'a node'
+            )
             self.describe(data)
             one = DescribedHost(json.loads(format_description(data)))
         return Image(str(sif if self.overlays else self.image), 'osu_'), one
@@ -68,8 +81,14 @@ class World:
         """Return the Verdict on an approach (str)."""
         image, host = self.open_files()
         with image:
-            return judge_approach(dict(resolve_approach(approach), **self.approach), self.site, image, host, self.program,
-                       self.runtime)
+            return judge_approach(
+                dict(resolve_approach(approach), **self.approach),
+                self.site,
+                image,
+                host,
+                self.program,
+                self.runtime,
+            )
 
     def run_real(self, mix, *arguments):
         """
@@ -79,36 +98,51 @@ class World:
         for name, facts in mix.host_libraries.injected.items():
             self.image.copy(facts.path, f'{INJECT_FOLDER}/{name}')
         library_path = mix.container.library_path
-        preload = [f'{INJECT_FOLDER}/{name}'
-                   for name in list_preloaded_sonames(mix.approach, mix.site, mix.host, mix.host_libraries.injected)]
+        preload = [
+            f'{INJECT_FOLDER}/{name}'
+            for name in list_preloaded_sonames(
+                mix.approach, mix.site, mix.host, mix.host_libraries.injected
+            )
+        ]
         preload += [path for path, by in mix.container.preload if by == 'LD_PRELOAD']
         loaded, _ = list_real_load(self.image, mix.program.path, library_path, preload)
-        done = run_in_folder(self.image, [mix.program.path, *arguments], LD_LIBRARY_PATH=join_folders(library_path),
-                      LD_PRELOAD=join_folders(preload))
+        done = run_in_folder(
+            self.image,
+            [mix.program.path, *arguments],
+            LD_LIBRARY_PATH=join_folders(library_path),
+            LD_PRELOAD=join_folders(preload),
+        )
         return done, loaded
 
 
 def image(**changed):
     """Return a change of a World: other parts of its image, values or functions of Parts."""
-    return lambda it: it.image_parts.update({name: value(it.parts) if callable(value) else value
-                                             for name, value in changed.items()})
+    return lambda it: it.image_parts.update(
+        {name: value(it.parts) if callable(value) else value for name, value in changed.items()}
+    )
 
 
 def host(**changed):
     """Return a change of a World: other libraries of its host."""
-    return lambda it: it.host_parts.update({name: value(it.parts) if callable(value) else value
-                                            for name, value in changed.items()})
+    return lambda it: it.host_parts.update(
+        {name: value(it.parts) if callable(value) else value for name, value in changed.items()}
+    )
 
 
 def site(**changed):
     """Return a change of a World: other values of facts of its site."""
-    return lambda it: it.site.update({name: dict(it.site[name], value=value) for name, value in changed.items()})
+    return lambda it: it.site.update(
+        {name: dict(it.site[name], value=value) for name, value in changed.items()}
+    )
 
 
 def guess_library(name):
     """Return a change of a World: nobody has seen the path of this library (str) of its site."""
-    return lambda it: it.site.update(libraries=dict(it.site['libraries'], **{
-        name: dict(it.site['libraries'][name], evidence='untested')}))
+    return lambda it: it.site.update(
+        libraries=dict(
+            it.site['libraries'], **{name: dict(it.site['libraries'][name], evidence='untested')}
+        )
+    )
 
 
 def make_described_host(*lacks, libraries='libfabric.so.1', glibc=None):
@@ -117,6 +151,7 @@ def make_described_host(*lacks, libraries='libfabric.so.1', glibc=None):
 
     :param libraries: name (str) of the libraries that lose them; glibc: release (str) of the host's C library
     """
+
     def take(data):
         for path, statements in list(data['libraries'].items()):
             if not path.endswith('/' + libraries):
@@ -127,7 +162,13 @@ def make_described_host(*lacks, libraries='libfabric.so.1', glibc=None):
                     said.get('traits', {}).pop(name, None)
             if lacks == ('all',):
                 del data['libraries'][path]
-        data['glibc'] = glibc and {'value': glibc, 'source': 's', 'date': '2026-11-23', 'evidence': 'derived'}
+        data['glibc'] = glibc and {
+            'value': glibc,
+            'source': 's',
+            'date': '2026-11-23',
+            'evidence': 'derived',
+        }
+
     return lambda it: setattr(it, 'describe', take)
 
 
@@ -155,15 +196,24 @@ def add_overlay(it):
 
 def program(path):
     """Return a change: the user names a program."""
+
     def change(it):
         it.program = path
+
     return change
 
 
 def runtime(name, release, setuid):
     """Return a change: the container runtime, as find_runtime() gives it."""
+
     def change(it):
-        it.runtime = {'command': f'/usr/bin/{name}', 'name': name, 'release': release, 'setuid': setuid}
+        it.runtime = {
+            'command': f'/usr/bin/{name}',
+            'name': name,
+            'release': release,
+            'setuid': setuid,
+        }
+
     return change
 
 
@@ -173,7 +223,10 @@ APART = runtime('singularity', '4.1.3', False)
 
 def use_mpich_5(it):
     """Put an MPICH that reads the memory of other ranks into the image and onto the host of a World."""
-    combine_changes(image(mpi=lambda parts: parts.mpi(mpich('5.0.2'))), host(libmpi=lambda parts: parts.mpi(mpich('5.0.2'))))(it)
+    combine_changes(
+        image(mpi=lambda parts: parts.mpi(mpich('5.0.2'))),
+        host(libmpi=lambda parts: parts.mpi(mpich('5.0.2'))),
+    )(it)
 
 
 def set_other_machine(path):
@@ -202,17 +255,29 @@ def link_program(**options):
     Return a function of Parts: the program. calls: function; rpath (DT_RPATH), runpath: str; mpi, needed: functions of
     Parts, what it is linked with.
     """
+
     def make(parts, calls='MPI_Init', rpath=None, runpath=None, mpi=None, needed=None):
         flags = [f'-Wl,--disable-new-dtags,-rpath,{rpath}'] if rpath else []
         flags += [f'-Wl,--enable-new-dtags,-rpath,{runpath}'] if runpath else []
-        return parts.program(mpi(parts) if mpi else parts.mpi(), calls, (*flags, *([needed(parts)] if needed else [])))
+        return parts.program(
+            mpi(parts) if mpi else parts.mpi(),
+            calls,
+            (*flags, *([needed(parts)] if needed else [])),
+        )
+
     return lambda parts: make(parts, **options)
 
 
 def start_file(path, content):
     """Return a change: an image that starts the file path, content: str or bytes."""
-    return defer_change(lambda it: it.image.write('/.singularity.d/runscript', f'#!/bin/sh\nexec {path} "$@"\n').write(
-        path, content).on(path).chmod(0o755))
+    return defer_change(
+        lambda it: (
+            it.image.write('/.singularity.d/runscript', f'#!/bin/sh\nexec {path} "$@"\n')
+            .write(path, content)
+            .on(path)
+            .chmod(0o755)
+        )
+    )
 
 
 def add_script(text, name='91-own.sh'):
@@ -227,23 +292,38 @@ def remove_file(path):
 
 def make_newer_glibc_library(parts):
     """Return a library that needs a C library newer than any."""
-    return parts.compile_dependent('libuser.so.1', parts.compile_versioned('libc.so.6', 'GLIBC_2.17', 'GLIBC_2.99'), ['GLIBC_2.99'])
+    return parts.compile_dependent(
+        'libuser.so.1',
+        parts.compile_versioned('libc.so.6', 'GLIBC_2.17', 'GLIBC_2.99'),
+        ['GLIBC_2.99'],
+    )
 
 
 def use_standard_abi(says):
     """Return a change: image and host have MPI as libmpi_abi.so.1; says: what the image's says of itself (C)."""
-    return combine_changes(image(mpi=lambda it: it.mpi(says, 'libmpi_abi.so.1')),
-                host(libmpi=lambda it: it.mpi(), libmpi_abi=lambda it: it.mpi(mpich('5.0.2'), 'libmpi_abi.so.1')))
+    return combine_changes(
+        image(mpi=lambda it: it.mpi(says, 'libmpi_abi.so.1')),
+        host(
+            libmpi=lambda it: it.mpi(),
+            libmpi_abi=lambda it: it.mpi(mpich('5.0.2'), 'libmpi_abi.so.1'),
+        ),
+    )
 
 
 def make_rare_mpi_user(parts):
     """Return a library that asks MPI for seven functions that few have."""
-    return parts.plain('libothers.so.1', source=''.join(f'int MPIX_{one}(void); int (*of_{one})(void) = MPIX_{one};\n'
-                                                        for one in 'ABCDEFG'))
+    return parts.plain(
+        'libothers.so.1',
+        source=''.join(
+            f'int MPIX_{one}(void); int (*of_{one})(void) = MPIX_{one};\n' for one in 'ABCDEFG'
+        ),
+    )
 
 
 #: The image's program has that library, and the host's MPI has none of these functions
-seven_functions = image(libraries=lambda it: [make_rare_mpi_user(it)], program=link_program(needed=make_rare_mpi_user))
+seven_functions = image(
+    libraries=lambda it: [make_rare_mpi_user(it)], program=link_program(needed=make_rare_mpi_user)
+)
 
 
 def make_asking_mpich(release='4.2.3', needs=7, **options):
@@ -257,21 +337,38 @@ def add_provider_file(path, provider='cxi', build=None, **variables):
 
     build: folder (str) in which this libfabric looks for such files; variables: of the image's environment
     """
-    text = f'const char path[] = "Search for providers in specific path (default: {build})";' + chr(10) if build else ''
-    return combine_changes(image(fabric=lambda it: it.fabric(providers=('tcp',), needed=(), more=text), environment=variables),
-                defer_change(lambda it: it.image.copy(it.parts.plain(f'lib{provider}-fi.so'), path)))
+    text = (
+        f'const char path[] = "Search for providers in specific path (default: {build})";' + chr(10)
+        if build
+        else ''
+    )
+    return combine_changes(
+        image(
+            fabric=lambda it: it.fabric(providers=('tcp',), needed=(), more=text),
+            environment=variables,
+        ),
+        defer_change(lambda it: it.image.copy(it.parts.plain(f'lib{provider}-fi.so'), path)),
+    )
 
 
 def add_tcp_provider(major, minor):
     """Return a change: the image names a file of libfabric's provider tcp, of a release."""
     code = f'const unsigned long long is = {major << 16 | minor}ull << 32 | {100 * major + minor} << 16;\n'
-    return combine_changes(image(environment={'FI_PROVIDER_PATH': '/opt/prov'}), defer_change(lambda it: it.image.copy(
-        it.parts.plain('libtcp-fi.so', source=code), '/opt/prov/libtcp-fi.so')))
+    return combine_changes(
+        image(environment={'FI_PROVIDER_PATH': '/opt/prov'}),
+        defer_change(
+            lambda it: it.image.copy(
+                it.parts.plain('libtcp-fi.so', source=code), '/opt/prov/libtcp-fi.so'
+            )
+        ),
+    )
 
 
 def make_mtl_ofi(parts):
     """Return Open MPI's part for libfabric as a file of its own."""
-    return parts.compile_dependent('mca_mtl_ofi.so', parts.fabric(needed=()), ['FABRIC_1.0', 'FABRIC_1.7'])
+    return parts.compile_dependent(
+        'mca_mtl_ofi.so', parts.fabric(needed=()), ['FABRIC_1.0', 'FABRIC_1.7']
+    )
 
 
 def make_plain_open_mpi(parts):
@@ -281,12 +378,18 @@ def make_plain_open_mpi(parts):
 
 def set_network(kind, *drivers):
     """Return a change: a site with another network; drivers: the kernel's, of its cards."""
+
     def change(it):
         provider = NETWORKS[kind]['providers'][0]['value']
-        it.site.update(network={'value': {'kind': kind, 'drivers': list(drivers)}, 'evidence': 'measured'},
-                       provider=dict(it.site['provider'], value=provider))
+        it.site.update(
+            network={'value': {'kind': kind, 'drivers': list(drivers)}, 'evidence': 'measured'},
+            provider=dict(it.site['provider'], value=provider),
+        )
         if NETWORKS[kind]['ucx']['value']:  # as discover writes it
-            it.site['variables'] = [one for one in it.site['variables'] if one['name'] != 'MPIR_CVAR_CH4_NETMOD']
+            it.site['variables'] = [
+                one for one in it.site['variables'] if one['name'] != 'MPIR_CVAR_CH4_NETMOD'
+            ]
+
     return change
 
 
@@ -295,24 +398,41 @@ INFINIBAND, BROADCOM = set_network('InfiniBand', 'mlx5_core'), set_network('RoCE
 
 def make_ucx_mpi(parts, text=None, name='libmpi.so.12', needs=None):
     """Return an MPI that sends over UCX: an MPICH with nothing else, or text, name and needs of Parts.mpi()."""
-    return parts.mpi(text or mpich(device='ch4:ucx'), name, needs=needs, needed=[
-        parts.plain('libucp.so.0', needed=[parts.plain('libucs.so.0')])])
+    return parts.mpi(
+        text or mpich(device='ch4:ucx'),
+        name,
+        needs=needs,
+        needed=[parts.plain('libucp.so.0', needed=[parts.plain('libucs.so.0')])],
+    )
 
 
 def add_rdma_core(*cards):
     """Return a change: an image with libibverbs and its parts for cards (str)."""
-    return defer_change(lambda it: [it.image.copy(it.parts.plain('libibverbs.so.1'), '/usr/lib/libibverbs.so.1')] + [
-        it.image.copy(it.parts.plain(f'lib{card}-rdmav34.so'), f'/usr/lib/libibverbs/lib{card}-rdmav34.so')
-        for card in cards])
+    return defer_change(
+        lambda it: (
+            [it.image.copy(it.parts.plain('libibverbs.so.1'), '/usr/lib/libibverbs.so.1')]
+            + [
+                it.image.copy(
+                    it.parts.plain(f'lib{card}-rdmav34.so'),
+                    f'/usr/lib/libibverbs/lib{card}-rdmav34.so',
+                )
+                for card in cards
+            ]
+        )
+    )
 
 
 def add_ucx_parts(it):
     """Put UCX, and its transport for InfiniBand beside it, into the image of a World."""
     for name in ('libucp.so.0', 'libucs.so.0'):
-        it.image.copy(it.parts.plain(name, needed=[it.parts.plain('libucs.so.0')] if 'p.' in name else []),
-                      f'/usr/lib/{name}')
-    it.image.copy(it.parts.plain('libuct_ib.so.0', needed=[it.parts.plain('libibverbs.so.1')]),
-                  '/usr/lib/ucx/libuct_ib.so.0')
+        it.image.copy(
+            it.parts.plain(name, needed=[it.parts.plain('libucs.so.0')] if 'p.' in name else []),
+            f'/usr/lib/{name}',
+        )
+    it.image.copy(
+        it.parts.plain('libuct_ib.so.0', needed=[it.parts.plain('libibverbs.so.1')]),
+        '/usr/lib/ucx/libuct_ib.so.0',
+    )
 
 
 #: An image whose MPI sends over UCX alone; with all that UCX needs for cards of Mellanox
@@ -324,11 +444,21 @@ VERBS = image(fabric=lambda it: it.fabric(providers=('verbs', 'rxm', 'tcp'), nee
 
 def add_open_mpi_ucx(it):
     """Put Open MPI's part for UCX, as a file of its own, into the image of a World."""
-    it.image.copy(it.parts.plain('mca_pml_ucx.so', needed=[it.parts.plain('libucp.so.0', needed=[
-        it.parts.plain('libucs.so.0')])]), '/opt/mpich/lib/openmpi/mca_pml_ucx.so')
+    it.image.copy(
+        it.parts.plain(
+            'mca_pml_ucx.so',
+            needed=[it.parts.plain('libucp.so.0', needed=[it.parts.plain('libucs.so.0')])],
+        ),
+        '/opt/mpich/lib/openmpi/mca_pml_ucx.so',
+    )
 
 
-OPEN_MPI_UCX = combine_changes(image(mpi=make_plain_open_mpi), defer_change(add_ucx_parts), defer_change(add_open_mpi_ucx), add_rdma_core('mlx5', 'bnxt_re'))
+OPEN_MPI_UCX = combine_changes(
+    image(mpi=make_plain_open_mpi),
+    defer_change(add_ucx_parts),
+    defer_change(add_open_mpi_ucx),
+    add_rdma_core('mlx5', 'bnxt_re'),
+)
 
 
 def use_open_mpi_release(release, pal, fortran=False, over=('5.0.11', '80')):
@@ -337,19 +467,44 @@ def use_open_mpi_release(release, pal, fortran=False, over=('5.0.11', '80')):
 
     :param fortran: bool, the program needs its Fortran library too; over: release and number of the host's
     """
+
     def built(it, says, number):
-        return it.mpi(open_mpi(says), 'libmpi.so.40', needs=None, needed=[it.plain('libopen-pal.so.' + number)])
+        return it.mpi(
+            open_mpi(says),
+            'libmpi.so.40',
+            needs=None,
+            needed=[it.plain('libopen-pal.so.' + number)],
+        )
 
     def bindings(it):
-        return it.plain('libmpi_mpifh.so.40', needed=[built(it, release, pal), it.plain('libopen-pal.so.' + pal)])
+        return it.plain(
+            'libmpi_mpifh.so.40',
+            needed=[built(it, release, pal), it.plain('libopen-pal.so.' + pal)],
+        )
+
     return combine_changes(
-        image(mpi=lambda it: built(it, release, pal), rocm=None, libraries=lambda it: [
-            bindings(it), it.plain('libopen-pal.so.' + pal)], program=link_program(
-                mpi=lambda it: built(it, release, pal), needed=bindings if fortran else None)),
-        host(libompi=lambda it: built(it, *over)), defer_change(lambda it: it.host.copy(
-            it.parts.plain('libopen-pal.so.' + over[1]), f'/opt/openmpi/5.0.11/lib/libopen-pal.so.{over[1]}')),
-        lambda it: it.site.update(library_folders=dict(it.site['library_folders'], value=[
-            '/opt/openmpi/5.0.11/lib', *it.site['library_folders']['value']])))
+        image(
+            mpi=lambda it: built(it, release, pal),
+            rocm=None,
+            libraries=lambda it: [bindings(it), it.plain('libopen-pal.so.' + pal)],
+            program=link_program(
+                mpi=lambda it: built(it, release, pal), needed=bindings if fortran else None
+            ),
+        ),
+        host(libompi=lambda it: built(it, *over)),
+        defer_change(
+            lambda it: it.host.copy(
+                it.parts.plain('libopen-pal.so.' + over[1]),
+                f'/opt/openmpi/5.0.11/lib/libopen-pal.so.{over[1]}',
+            )
+        ),
+        lambda it: it.site.update(
+            library_folders=dict(
+                it.site['library_folders'],
+                value=['/opt/openmpi/5.0.11/lib', *it.site['library_folders']['value']],
+            )
+        ),
+    )
 
 
 def make_newer_library(parts):
@@ -357,8 +512,10 @@ def make_newer_library(parts):
 
 
 #: mpi4py's own libraries: file -> the MPI that it needs; in wheels one for each ABI
-WHEEL = {'MPI.mpich.cpython-311-x86_64-linux-gnu.so': 'libmpi.so.12',
-         'MPI.openmpi.cpython-311-x86_64-linux-gnu.so': 'libmpi.so.40'}
+WHEEL = {
+    'MPI.mpich.cpython-311-x86_64-linux-gnu.so': 'libmpi.so.12',
+    'MPI.openmpi.cpython-311-x86_64-linux-gnu.so': 'libmpi.so.40',
+}
 
 
 def make_mpi(parts, name, **options):
@@ -371,8 +528,15 @@ def make_open_mpi_user(parts):
     return parts.plain('libhdf5.so.1', needed=[make_mpi(parts, 'libmpi.so.40')])
 
 
-def use_python(*libraries, prefix='/usr', own=None, rpath=None, text='from mpi4py import MPI\n', more='',
-           at='/opt/mpich/lib'):
+def use_python(
+    *libraries,
+    prefix='/usr',
+    own=None,
+    rpath=None,
+    text='from mpi4py import MPI\n',
+    more='',
+    at='/opt/mpich/lib',
+):
     """
     Return a change: the image's program is one of Python, of text, with mpi4py.
 
@@ -380,19 +544,29 @@ def use_python(*libraries, prefix='/usr', own=None, rpath=None, text='from mpi4p
     WHEEL; rpath: DT_RPATH of Python, as conda has it; more: C source of mpi4py's library; at: folder (str) of the
     image's own MPI
     """
+
     def change(it):
         parts, image = it.parts, it.image
         flags = (f'-Wl,--disable-new-dtags,-rpath,{rpath}',) if rpath else ()
-        image.copy(make_program_without_mpi(parts, *flags), f'{prefix}/bin/python3.11').link(f'{prefix}/bin/python3', 'python3.11')
+        image.copy(make_program_without_mpi(parts, *flags), f'{prefix}/bin/python3.11').link(
+            f'{prefix}/bin/python3', 'python3.11'
+        )
         for name, soname in (WHEEL if own is None else own).items():
-            image.copy(parts.plain(name, source=more or 'void present(void) {}\n', needed=[make_mpi(parts, soname)]),
-                       f'{prefix}/lib/python3.11/site-packages/mpi4py/{name}')
+            image.copy(
+                parts.plain(
+                    name, source=more or 'void present(void) {}\n', needed=[make_mpi(parts, soname)]
+                ),
+                f'{prefix}/lib/python3.11/site-packages/mpi4py/{name}',
+            )
         for name in libraries:
             image.copy(make_mpi(parts, name), f'{prefix}/lib/{name}')
         image.write('/opt/osu/bin/osu_latency', f'#!{prefix}/bin/python3\n{text}')
         if at != '/opt/mpich/lib':
             image.resolve_path(at).mkdir(parents=True)
-            image.resolve_path('/opt/mpich/lib/libmpi.so.12').rename(image.resolve_path(f'{at}/libmpi.so.12'))
+            image.resolve_path('/opt/mpich/lib/libmpi.so.12').rename(
+                image.resolve_path(f'{at}/libmpi.so.12')
+            )
+
     return defer_change(change)
 
 
@@ -402,6 +576,7 @@ VENV, CONDA = '/opt/venv', '/opt/conda'
 
 def start_by_script(text, name='/opt/osu/bin/osu_latency'):
     """Return a change: the program of the image lies in /opt/real, and what has its name is a script of text."""
+
     def change(it):
         own = it.image.resolve_path('/opt/osu/bin/osu_latency')
         it.image.resolve_path('/opt/real').mkdir()
@@ -410,14 +585,22 @@ def start_by_script(text, name='/opt/osu/bin/osu_latency'):
         it.image.resolve_path(name).chmod(0o755)
         for shell in ('/bin/sh', '/usr/bin/env'):
             it.image.copy(make_program_without_mpi(it.parts), shell)
+
     return defer_change(change)
 
 
 def use_launcher(calls, how='execv("/opt/real/program", arguments)'):
     """Return a change: the image's program is a compiled one, which calls a function and then how (C expressions)."""
     code = f'int main(int count, char **arguments) {{ {calls}; return {how} == 0; }}\n'
-    return combine_changes(image(), start_by_script(''), defer_change(lambda it: it.image.copy(it.parts.plain('libown.so.1', needed=[
-        it.parts.mpi()]), '/opt/real/libown.so.1').executable('/opt/osu/bin/osu_latency', code)))
+    return combine_changes(
+        image(),
+        start_by_script(''),
+        defer_change(
+            lambda it: it.image.copy(
+                it.parts.plain('libown.so.1', needed=[it.parts.mpi()]), '/opt/real/libown.so.1'
+            ).executable('/opt/osu/bin/osu_latency', code)
+        ),
+    )
 
 
 def make_lost_data_library(parts):
@@ -436,6 +619,7 @@ FILE_OPEN = 'int MPI_File_open(void *a, void *b) { return 0; }\n'
 
 #: rule -> [(what the case is, approach, change, site, level of its finding, names and values in its message)]
 
+
 def make_efa_plugin(it, rpath='old:/opt/amazon/efa/lib'):
     """Return a plugin of NCCL, for Parts it: by rpath it finds the libfabric of EFA's installer."""
     return it.compile_dependent('libnccl-net.so', it.fabric(), ['FABRIC_1.0'], rpath=rpath)
@@ -443,447 +627,1656 @@ def make_efa_plugin(it, rpath='old:/opt/amazon/efa/lib'):
 
 #: As in NVIDIA's images for AWS. The program's MPI is ch3, so that no libfabric is there before the plugin
 EFA_PLUGIN = combine_changes(
-    image(cuda='12.8', plugin=make_efa_plugin, mpi=lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)),
-    defer_change(lambda it: it.image.copy(it.parts.fabric(providers=('tcp', 'efa'), needed=()),
-                                   '/opt/amazon/efa/lib/libfabric.so.1')))
+    image(
+        cuda='12.8',
+        plugin=make_efa_plugin,
+        mpi=lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None),
+    ),
+    defer_change(
+        lambda it: it.image.copy(
+            it.parts.fabric(providers=('tcp', 'efa'), needed=()),
+            '/opt/amazon/efa/lib/libfabric.so.1',
+        )
+    ),
+)
 
 
 def use_cuda(release, compat=None, **others):
     """Return a change: an image with CUDA (release, str), and of cuda-compat the library of driver compat (str)."""
     path = '/opt/mpich/lib:/usr/local/cuda/compat' if compat else '/opt/mpich/lib'
-    return combine_changes(image(rocm=None, cuda=release, environment={'LD_LIBRARY_PATH': path}, **others),
-                defer_change(lambda it: compat and it.image.link('/usr/local/cuda/compat/libcuda.so.1', f'libcuda.so.{compat}')
-                      .copy(it.parts.plain('libcuda.so.1'), f'/usr/local/cuda/compat/libcuda.so.{compat}')))
+    return combine_changes(
+        image(rocm=None, cuda=release, environment={'LD_LIBRARY_PATH': path}, **others),
+        defer_change(
+            lambda it: (
+                compat
+                and it.image.link(
+                    '/usr/local/cuda/compat/libcuda.so.1', f'libcuda.so.{compat}'
+                ).copy(
+                    it.parts.plain('libcuda.so.1'), f'/usr/local/cuda/compat/libcuda.so.{compat}'
+                )
+            )
+        ),
+    )
 
 
 def make_cudart_plugin(it):
     """Return a plugin of NCCL, for Parts it, that opens libcudart.so by its name without a release."""
-    return it.plain('libnccl-net.so', needed=[it.fabric()], source=(
-        'void *dlopen(const char *, int); void _exit(int);\n'
-        '__attribute__((constructor)) static void init(void) { if (!dlopen("libcudart.so", 2)) _exit(3); }\n'))
+    return it.plain(
+        'libnccl-net.so',
+        needed=[it.fabric()],
+        source=(
+            'void *dlopen(const char *, int); void _exit(int);\n'
+            '__attribute__((constructor)) static void init(void) { if (!dlopen("libcudart.so", 2)) _exit(3); }\n'
+        ),
+    )
 
 
 #: Apptainer 1.5 puts that in front of LD_LIBRARY_PATH
 PREPENDS = image(environment={'PREPEND_LD_LIBRARY_PATH': '/opt/mpich/lib'})
 #: CUDA as PyTorch brings it
-WHEELS = defer_change(lambda it: it.image.write('/opt/venv/lib/python3.12/site-packages/nvidia_cuda_runtime-13.0.96.dist-info/'
-                                         'METADATA', 'Version: 13.0.96\n'))
+WHEELS = defer_change(
+    lambda it: it.image.write(
+        '/opt/venv/lib/python3.12/site-packages/nvidia_cuda_runtime-13.0.96.dist-info/METADATA',
+        'Version: 13.0.96\n',
+    )
+)
 
 SPEAKS = {
     'host path missing': [
-        ('no libfabric', 'hybrid', host(libfabric=None), GPU, 'fails',
-         '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1'),
+        (
+            'no libfabric',
+            'hybrid',
+            host(libfabric=None),
+            GPU,
+            'fails',
+            '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1',
+        ),
         ('no MPI', 'bind', host(libmpi=None), CPU, 'fails', 'libmpi.so.12'),
-        ('a guess, and the image has its own', 'bind', combine_changes(host(libcxi=None), guess_library('libcxi')), GPU, 'unknown',
-         'libcxi.so.1'),
+        (
+            'a guess, and the image has its own',
+            'bind',
+            combine_changes(host(libcxi=None), guess_library('libcxi')),
+            GPU,
+            'unknown',
+            'libcxi.so.1',
+        ),
     ],
     'host not described': [
         ('libfabric', 'hybrid', make_described_host('all'), GPU, 'unknown', 'libfabric.so.1'),
-        ('what a library needs', 'hybrid', make_described_host('needed'), GPU, 'unknown',
-         'libfabric.so.1'),
-        ('a library that another one needs', 'hybrid', combine_changes(
-            host(libfabric=lambda it: it.fabric(needed=('libcxi.so.1', 'libmore.so.1'))),
-            make_described_host('all', libraries='libmore.so.1'),
-            defer_change(lambda it: it.host.copy(it.parts.plain('libmore.so.1'), '/usr/lib64/libmore.so.1'))), GPU, 'unknown',
-         'libmore.so.1 libfabric.so.1')],
+        (
+            'what a library needs',
+            'hybrid',
+            make_described_host('needed'),
+            GPU,
+            'unknown',
+            'libfabric.so.1',
+        ),
+        (
+            'a library that another one needs',
+            'hybrid',
+            combine_changes(
+                host(libfabric=lambda it: it.fabric(needed=('libcxi.so.1', 'libmore.so.1'))),
+                make_described_host('all', libraries='libmore.so.1'),
+                defer_change(
+                    lambda it: it.host.copy(
+                        it.parts.plain('libmore.so.1'), '/usr/lib64/libmore.so.1'
+                    )
+                ),
+            ),
+            GPU,
+            'unknown',
+            'libmore.so.1 libfabric.so.1',
+        ),
+    ],
     'facts of the host': [
-        ('its C library is newer', 'hybrid', make_described_host('verneed', glibc='2.99'), GPU, 'unknown', '2.99'),
-        ('its C library', 'hybrid', make_described_host('verneed'), GPU, 'unknown', 'GLIBC libfabric.so.1 2.36'),
-        ('versions of libfabric', 'hybrid', make_described_host('verdef'), GPU, 'unknown', 'libfabric.so.1 FABRIC_1.7'),
-        ('functions', 'bind', make_described_host('defined', libraries='libmpi.so.12'), GPU, 'unknown',
-         'MPI_Init'),
-        ('what the MPI speaks', 'bind', make_described_host('pmi', libraries='libmpi.so.12'), GPU, 'unknown', 'libmpi.so.12 pmi'),
-        ('providers', 'hybrid', make_described_host('providers'), GPU, 'unknown', 'providers')],
+        (
+            'its C library is newer',
+            'hybrid',
+            make_described_host('verneed', glibc='2.99'),
+            GPU,
+            'unknown',
+            '2.99',
+        ),
+        (
+            'its C library',
+            'hybrid',
+            make_described_host('verneed'),
+            GPU,
+            'unknown',
+            'GLIBC libfabric.so.1 2.36',
+        ),
+        (
+            'versions of libfabric',
+            'hybrid',
+            make_described_host('verdef'),
+            GPU,
+            'unknown',
+            'libfabric.so.1 FABRIC_1.7',
+        ),
+        (
+            'functions',
+            'bind',
+            make_described_host('defined', libraries='libmpi.so.12'),
+            GPU,
+            'unknown',
+            'MPI_Init',
+        ),
+        (
+            'what the MPI speaks',
+            'bind',
+            make_described_host('pmi', libraries='libmpi.so.12'),
+            GPU,
+            'unknown',
+            'libmpi.so.12 pmi',
+        ),
+        ('providers', 'hybrid', make_described_host('providers'), GPU, 'unknown', 'providers'),
+    ],
     'start of the container': [
         ('exit', 'pure', add_script('exit 0'), GPU, 'fails', '91-own.sh:1 exit'),
         ('set -e', 'pure', add_script('set -e'), GPU, 'unknown', '91-own.sh:1 set'),
-        ('no scripts', 'hybrid', defer_change(lambda it: shutil.rmtree(it.image.resolve_path('/.singularity.d/env'))), GPU, NOTE,
-         '/.singularity.d/env'),
-        ('a link to nothing', 'pure', defer_change(lambda it: (it.image.resolve_path('/.singularity.d/env') / '91-x.sh').symlink_to(
-            '/nowhere')), GPU, NOTE, '91-x.sh')],
+        (
+            'no scripts',
+            'hybrid',
+            defer_change(lambda it: shutil.rmtree(it.image.resolve_path('/.singularity.d/env'))),
+            GPU,
+            NOTE,
+            '/.singularity.d/env',
+        ),
+        (
+            'a link to nothing',
+            'pure',
+            defer_change(
+                lambda it: (it.image.resolve_path('/.singularity.d/env') / '91-x.sh').symlink_to(
+                    '/nowhere'
+                )
+            ),
+            GPU,
+            NOTE,
+            '91-x.sh',
+        ),
+    ],
     'unknown environment': [
-        ('a command', 'pure', combine_changes(image(libraries=lambda it: [it.mpi()]), add_script('export LD_LIBRARY_PATH=$(find)')),
-         GPU, 'unknown', 'LD_LIBRARY_PATH 91-own.sh:1 libmpi.so.12'),
-        ('LD_PRELOAD', 'hybrid', add_script('export LD_PRELOAD=$(find)'), GPU, 'unknown', 'LD_PRELOAD'),
-        ('eval', 'bind', add_script('eval "$(find)"'), GPU, 'unknown', 'eval')],
+        (
+            'a command',
+            'pure',
+            combine_changes(
+                image(libraries=lambda it: [it.mpi()]), add_script('export LD_LIBRARY_PATH=$(find)')
+            ),
+            GPU,
+            'unknown',
+            'LD_LIBRARY_PATH 91-own.sh:1 libmpi.so.12',
+        ),
+        (
+            'LD_PRELOAD',
+            'hybrid',
+            add_script('export LD_PRELOAD=$(find)'),
+            GPU,
+            'unknown',
+            'LD_PRELOAD',
+        ),
+        ('eval', 'bind', add_script('eval "$(find)"'), GPU, 'unknown', 'eval'),
+    ],
     'architecture': [
-        ('of another machine', 'bind', defer_change(use_other_machine), GPU, 'fails', 'x86_64 aarch64')],
+        (
+            'of another machine',
+            'bind',
+            defer_change(use_other_machine),
+            GPU,
+            'fails',
+            'x86_64 aarch64',
+        )
+    ],
     'GPU vendor': [
-        ('CUDA on AMD', 'pure', image(rocm=None, cuda='12.8'), GPU, 'fails',
-         'NVIDIA CUDA 12.8 AMD gfx90a'),
-        ('by the variable of NVIDIA\'s images', 'hybrid', image(rocm=None, environment={'CUDA_VERSION': '12.8.1'}), GPU,
-         'fails', 'CUDA 12.8.1'),
+        (
+            'CUDA on AMD',
+            'pure',
+            image(rocm=None, cuda='12.8'),
+            GPU,
+            'fails',
+            'NVIDIA CUDA 12.8 AMD gfx90a',
+        ),
+        (
+            'by the variable of NVIDIA\'s images',
+            'hybrid',
+            image(rocm=None, environment={'CUDA_VERSION': '12.8.1'}),
+            GPU,
+            'fails',
+            'CUDA 12.8.1',
+        ),
         ('ROCm on NVIDIA', 'hybrid', image(), CUDA, 'fails', 'AMD ROCm NVIDIA sm_80'),
-        ('a site that cannot have the approach', 'openmpi', image(
-            mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40'), rocm=None, cuda='12.8'), GPU, 'fails', 'NVIDIA'),
+        (
+            'a site that cannot have the approach',
+            'openmpi',
+            image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40'), rocm=None, cuda='12.8'),
+            GPU,
+            'fails',
+            'NVIDIA',
+        ),
         ('no CUDA', 'hybrid', image(rocm=None), CUDA, NOTE, 'CUDA'),
     ],
     'static program': [
-        ('injection', 'hybrid', combine_changes(defer_change(use_static_program), program('/opt/static')), GPU, 'fails', '/opt/static'),
-        ('nothing to inject', 'pure', combine_changes(defer_change(use_static_program), program('/opt/static')), GPU, NOTE, '/opt/static'),
-        ('a launcher', 'pure', combine_changes(defer_change(lambda it: it.image.program('/opt/static')), program('/opt/static')), GPU,
-         'unknown', '/opt/static')],
+        (
+            'injection',
+            'hybrid',
+            combine_changes(defer_change(use_static_program), program('/opt/static')),
+            GPU,
+            'fails',
+            '/opt/static',
+        ),
+        (
+            'nothing to inject',
+            'pure',
+            combine_changes(defer_change(use_static_program), program('/opt/static')),
+            GPU,
+            NOTE,
+            '/opt/static',
+        ),
+        (
+            'a launcher',
+            'pure',
+            combine_changes(
+                defer_change(lambda it: it.image.program('/opt/static')), program('/opt/static')
+            ),
+            GPU,
+            'unknown',
+            '/opt/static',
+        ),
+    ],
     'musl': [
-        ('injection, no program', 'hybrid', combine_changes(image(program=None), defer_change(use_musl)), GPU, 'unknown', 'musl')],
-    'overlay': [
-        ('ext3', 'hybrid', add_overlay, GPU, 'unknown', 'overlay')],
+        (
+            'injection, no program',
+            'hybrid',
+            combine_changes(image(program=None), defer_change(use_musl)),
+            GPU,
+            'unknown',
+            'musl',
+        )
+    ],
+    'overlay': [('ext3', 'hybrid', add_overlay, GPU, 'unknown', 'overlay')],
     'entrypoint': [
         ('none', 'swap', image(), GPU, 'fails', 'swap /host/lib'),
-        ('another one', 'swap', start_file('/opt/start', '#!/bin/sh\nexec "$@"\n'), GPU, 'fails',
-         '/host/lib /.singularity.d/runscript /opt/start'),
-        ('a program', 'swap', start_file('/opt/start', b'\x7fELF\0\0'), GPU, 'unknown', '/opt/start'),
-        ('of somebody else', 'swap', start_file('/opt/start', '#!/bin/sh\nfind /host -name libfabric.so\nexec "$@"\n'), GPU,
-         NOTE, 'libfabric osu-proof')],
+        (
+            'another one',
+            'swap',
+            start_file('/opt/start', '#!/bin/sh\nexec "$@"\n'),
+            GPU,
+            'fails',
+            '/host/lib /.singularity.d/runscript /opt/start',
+        ),
+        (
+            'a program',
+            'swap',
+            start_file('/opt/start', b'\x7fELF\0\0'),
+            GPU,
+            'unknown',
+            '/opt/start',
+        ),
+        (
+            'of somebody else',
+            'swap',
+            start_file('/opt/start', '#!/bin/sh\nfind /host -name libfabric.so\nexec "$@"\n'),
+            GPU,
+            NOTE,
+            'libfabric osu-proof',
+        ),
+    ],
     'interpreter': [
-        ('of the entrypoint', 'swap', start_file('/opt/start', '#!/bin/bash\n# OSU_SWAP /host/lib\nexec "$@"\n'), GPU,
-         'fails', '/opt/start /bin/bash'),
-        ('of the program, by env', 'hybrid', defer_change(lambda it: it.image.write(
-            '/opt/osu/bin/osu_latency', '#!/usr/bin/env bash\nexec other\n').write('/usr/bin/env', b'')), GPU, 'fails',
-         'osu_latency bash'),
-        ('line ends of Windows', 'pure', combine_changes(image(), start_by_script('#!/bin/sh\r\nexec /opt/real/program\r\n')), GPU,
-         'fails', r'osu_latency /bin/sh\r')],
+        (
+            'of the entrypoint',
+            'swap',
+            start_file('/opt/start', '#!/bin/bash\n# OSU_SWAP /host/lib\nexec "$@"\n'),
+            GPU,
+            'fails',
+            '/opt/start /bin/bash',
+        ),
+        (
+            'of the program, by env',
+            'hybrid',
+            defer_change(
+                lambda it: it.image.write(
+                    '/opt/osu/bin/osu_latency', '#!/usr/bin/env bash\nexec other\n'
+                ).write('/usr/bin/env', b'')
+            ),
+            GPU,
+            'fails',
+            'osu_latency bash',
+        ),
+        (
+            'line ends of Windows',
+            'pure',
+            combine_changes(image(), start_by_script('#!/bin/sh\r\nexec /opt/real/program\r\n')),
+            GPU,
+            'fails',
+            r'osu_latency /bin/sh\r',
+        ),
+    ],
     'other MPI': [
-        ('Open MPI', 'hybrid', image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40')), GPU, 'fails',
-         'Open MPI libmpi.so.40 hybrid'),
-        ('Debian', 'bind', image(mpi=lambda it: it.mpi(mpich('4.0.2'), 'libmpich.so.12')), GPU, 'fails',
-         'libmpich.so.12'),
-        ('standard ABI with the soname of MPICH 5.0.0', 'bind',
-         image(mpi=lambda it: it.mpi(mpich('5.0.0'), 'libmpi_abi.so.0')), GPU, 'fails', 'libmpi_abi.so.0'),
-        ('Open MPI, which this srun cannot start', 'pure', image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40')),
-         PLAIN, 'fails', 'Open MPI libmpi.so.40 pure srun pmix'),
-        ("Debian's mpi4py beside another MPI", 'hybrid', combine_changes(
-            image(libraries=lambda it: [make_mpi(it, 'libmpi.so.40')]),
-            use_python(own={'MPI.cpython-311-x86_64-linux-gnu.so': 'libmpi.so.40'})), GPU, 'fails', 'libmpi.so.40'),
+        (
+            'Open MPI',
+            'hybrid',
+            image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40')),
+            GPU,
+            'fails',
+            'Open MPI libmpi.so.40 hybrid',
+        ),
+        (
+            'Debian',
+            'bind',
+            image(mpi=lambda it: it.mpi(mpich('4.0.2'), 'libmpich.so.12')),
+            GPU,
+            'fails',
+            'libmpich.so.12',
+        ),
+        (
+            'standard ABI with the soname of MPICH 5.0.0',
+            'bind',
+            image(mpi=lambda it: it.mpi(mpich('5.0.0'), 'libmpi_abi.so.0')),
+            GPU,
+            'fails',
+            'libmpi_abi.so.0',
+        ),
+        (
+            'Open MPI, which this srun cannot start',
+            'pure',
+            image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40')),
+            PLAIN,
+            'fails',
+            'Open MPI libmpi.so.40 pure srun pmix',
+        ),
+        (
+            "Debian's mpi4py beside another MPI",
+            'hybrid',
+            combine_changes(
+                image(libraries=lambda it: [make_mpi(it, 'libmpi.so.40')]),
+                use_python(own={'MPI.cpython-311-x86_64-linux-gnu.so': 'libmpi.so.40'}),
+            ),
+            GPU,
+            'fails',
+            'libmpi.so.40',
+        ),
         ('MPICH for openmpi', 'openmpi', image(), PLAIN, 'fails', 'MPICH ABI'),
         ('a site without PMIx', 'openmpi', image(), GPU, 'fails', 'MPICH ABI'),
     ],
     'two builds of Open MPI': [
-        ('Fortran of 4 over 5', 'bind', use_open_mpi_release('4.1.4', '40', fortran=True), PLAIN, 'fails',
-         'libmpi_mpifh.so.40 libopen-pal.so.40 5.0.11'),
-        ('Fortran of 5 over 4', 'bind', use_open_mpi_release('5.0.7', '80', fortran=True, over=('4.1.8', '40')), PLAIN, 'fails',
-         'libopen-pal.so.80 4.1.8')],
-    'two MPIs': [('a library for Open MPI', 'bind', image(program=link_program(needed=make_open_mpi_user), libraries=lambda it: [
-        make_open_mpi_user(it), make_mpi(it, 'libmpi.so.40')]), GPU, 'unknown', 'libhdf5.so.1 libmpi.so.40 libmpi.so.12')],
+        (
+            'Fortran of 4 over 5',
+            'bind',
+            use_open_mpi_release('4.1.4', '40', fortran=True),
+            PLAIN,
+            'fails',
+            'libmpi_mpifh.so.40 libopen-pal.so.40 5.0.11',
+        ),
+        (
+            'Fortran of 5 over 4',
+            'bind',
+            use_open_mpi_release('5.0.7', '80', fortran=True, over=('4.1.8', '40')),
+            PLAIN,
+            'fails',
+            'libopen-pal.so.80 4.1.8',
+        ),
+    ],
+    'two MPIs': [
+        (
+            'a library for Open MPI',
+            'bind',
+            image(
+                program=link_program(needed=make_open_mpi_user),
+                libraries=lambda it: [make_open_mpi_user(it), make_mpi(it, 'libmpi.so.40')],
+            ),
+            GPU,
+            'unknown',
+            'libhdf5.so.1 libmpi.so.40 libmpi.so.12',
+        )
+    ],
     'missing library': [
-        ('of the image', 'pure', image(mpi=lambda it: it.mpi(needed=[it.plain('libgone.so.1')])), GPU, 'fails',
-         'libmpi.so.12 libgone.so.1'),
-        ('of the host', 'hybrid', host(libfabric=lambda it: it.fabric(needed=('libcxi.so.1', 'libgone.so.1'))), GPU,
-         'fails', 'libfabric.so.1 libgone.so.1 library_folders'),
-        ("NVIDIA's driver, on a site without", 'pure', image(mpi=lambda it: it.mpi(
-            needed=[it.plain('libcuda.so.1')])), GPU, 'fails', 'libcuda.so.1 NVIDIA'),
-        ('of the program, before any MPI', 'bind', image(program=lambda it: make_program_without_mpi(it, it.plain('libmid.so.1'))), GPU,
-         'fails', '/opt/osu/bin/osu_latency libmid.so.1'),
-        ('behind a script without LD_LIBRARY_PATH', 'bind', combine_changes(image(), start_by_script(
-            '#!/bin/sh\nexec env -u LD_LIBRARY_PATH /opt/real/program "$@"\n')), GPU, 'fails',
-         '/opt/real/program libmpi.so.12'),
-        ("mpi4py's MPI, in a folder that ld.so does not know", 'pure', use_python(at='/opt/other'), GPU, 'fails',
-         '/usr/bin/python3 libmpi.so libmpi.so.12 libmpi.so.40'),
-        ("mpi4py's MPI, of another ABI than MPI4PY_MPIABI", 'pure', combine_changes(
-            image(environment={'MPI4PY_MPIABI': 'Open MPI'}), use_python()), GPU, 'fails',
-         'MPI.openmpi.cpython-311-x86_64-linux-gnu.so libmpi.so.40'),
-        ('a text in its place', 'pure', defer_change(lambda it: it.image.write('/usr/lib/libfabric.so.1', 'INPUT(-lother)')),
-         GPU, 'fails', '/usr/lib/libfabric.so.1 image:/opt/mpich/lib/libmpi.so.12'),
-        ('a name that only compilers know', 'hybrid', image(program=lambda it: make_program_without_mpi(it, make_mpi(
-            it, 'libmpi.so'))), GPU, 'fails', '/opt/osu/bin/osu_latency libmpi.so'),
+        (
+            'of the image',
+            'pure',
+            image(mpi=lambda it: it.mpi(needed=[it.plain('libgone.so.1')])),
+            GPU,
+            'fails',
+            'libmpi.so.12 libgone.so.1',
+        ),
+        (
+            'of the host',
+            'hybrid',
+            host(libfabric=lambda it: it.fabric(needed=('libcxi.so.1', 'libgone.so.1'))),
+            GPU,
+            'fails',
+            'libfabric.so.1 libgone.so.1 library_folders',
+        ),
+        (
+            "NVIDIA's driver, on a site without",
+            'pure',
+            image(mpi=lambda it: it.mpi(needed=[it.plain('libcuda.so.1')])),
+            GPU,
+            'fails',
+            'libcuda.so.1 NVIDIA',
+        ),
+        (
+            'of the program, before any MPI',
+            'bind',
+            image(program=lambda it: make_program_without_mpi(it, it.plain('libmid.so.1'))),
+            GPU,
+            'fails',
+            '/opt/osu/bin/osu_latency libmid.so.1',
+        ),
+        (
+            'behind a script without LD_LIBRARY_PATH',
+            'bind',
+            combine_changes(
+                image(),
+                start_by_script('#!/bin/sh\nexec env -u LD_LIBRARY_PATH /opt/real/program "$@"\n'),
+            ),
+            GPU,
+            'fails',
+            '/opt/real/program libmpi.so.12',
+        ),
+        (
+            "mpi4py's MPI, in a folder that ld.so does not know",
+            'pure',
+            use_python(at='/opt/other'),
+            GPU,
+            'fails',
+            '/usr/bin/python3 libmpi.so libmpi.so.12 libmpi.so.40',
+        ),
+        (
+            "mpi4py's MPI, of another ABI than MPI4PY_MPIABI",
+            'pure',
+            combine_changes(image(environment={'MPI4PY_MPIABI': 'Open MPI'}), use_python()),
+            GPU,
+            'fails',
+            'MPI.openmpi.cpython-311-x86_64-linux-gnu.so libmpi.so.40',
+        ),
+        (
+            'a text in its place',
+            'pure',
+            defer_change(lambda it: it.image.write('/usr/lib/libfabric.so.1', 'INPUT(-lother)')),
+            GPU,
+            'fails',
+            '/usr/lib/libfabric.so.1 image:/opt/mpich/lib/libmpi.so.12',
+        ),
+        (
+            'a name that only compilers know',
+            'hybrid',
+            image(program=lambda it: make_program_without_mpi(it, make_mpi(it, 'libmpi.so'))),
+            GPU,
+            'fails',
+            '/opt/osu/bin/osu_latency libmpi.so',
+        ),
     ],
     'symbol version': [
-        ('newer libfabric wanted', 'hybrid',
-         image(mpi=lambda it: it.mpi(needs=9), fabric=lambda it: it.fabric(newest=9)), GPU, 'fails',
-         'FABRIC_1.9 libfabric.so.1 FABRIC_1.7'),
-        ('within the image', 'opensource', image(mpi=lambda it: it.mpi(needs=9)), GPU, 'fails',
-         'FABRIC_1.9 image:/usr/lib/libfabric.so.1 FABRIC_1.7'),
-        ('the other way: the host needs more than the image has', 'hybrid', combine_changes(
-            image(libraries=lambda it: [it.compile_versioned('libstdc++.so.6', 'GLIBCXX_3.4', 'GLIBCXX_3.4.9')]),
-            host(libfabric=lambda it: it.fabric(needed=('libcxi.so.1',), options=(
-                it.compile_dependent('libuser.so.1', it.compile_versioned('libstdc++.so.6', 'GLIBCXX_3.4', 'GLIBCXX_3.4.9',
-                                                        'GLIBCXX_3.4.30'), ['GLIBCXX_3.4.30']),))),
-            defer_change(lambda it: it.host.copy(it.parts.compile_dependent(
-                'libuser.so.1', it.parts.compile_versioned('libstdc++.so.6', 'GLIBCXX_3.4', 'GLIBCXX_3.4.9', 'GLIBCXX_3.4.30'),
-                ['GLIBCXX_3.4.30']), '/usr/lib64/libuser.so.1'))), GPU, 'fails',
-         'libuser.so.1 GLIBCXX_3.4.30 GLIBCXX_3.4.9'),
+        (
+            'newer libfabric wanted',
+            'hybrid',
+            image(mpi=lambda it: it.mpi(needs=9), fabric=lambda it: it.fabric(newest=9)),
+            GPU,
+            'fails',
+            'FABRIC_1.9 libfabric.so.1 FABRIC_1.7',
+        ),
+        (
+            'within the image',
+            'opensource',
+            image(mpi=lambda it: it.mpi(needs=9)),
+            GPU,
+            'fails',
+            'FABRIC_1.9 image:/usr/lib/libfabric.so.1 FABRIC_1.7',
+        ),
+        (
+            'the other way: the host needs more than the image has',
+            'hybrid',
+            combine_changes(
+                image(
+                    libraries=lambda it: [
+                        it.compile_versioned('libstdc++.so.6', 'GLIBCXX_3.4', 'GLIBCXX_3.4.9')
+                    ]
+                ),
+                host(
+                    libfabric=lambda it: it.fabric(
+                        needed=('libcxi.so.1',),
+                        options=(
+                            it.compile_dependent(
+                                'libuser.so.1',
+                                it.compile_versioned(
+                                    'libstdc++.so.6',
+                                    'GLIBCXX_3.4',
+                                    'GLIBCXX_3.4.9',
+                                    'GLIBCXX_3.4.30',
+                                ),
+                                ['GLIBCXX_3.4.30'],
+                            ),
+                        ),
+                    )
+                ),
+                defer_change(
+                    lambda it: it.host.copy(
+                        it.parts.compile_dependent(
+                            'libuser.so.1',
+                            it.parts.compile_versioned(
+                                'libstdc++.so.6', 'GLIBCXX_3.4', 'GLIBCXX_3.4.9', 'GLIBCXX_3.4.30'
+                            ),
+                            ['GLIBCXX_3.4.30'],
+                        ),
+                        '/usr/lib64/libuser.so.1',
+                    )
+                ),
+            ),
+            GPU,
+            'fails',
+            'libuser.so.1 GLIBCXX_3.4.30 GLIBCXX_3.4.9',
+        ),
     ],
     'undefined symbol': [
-        ('a function that is called some day', 'bind', image(mpi=make_newer_library, program=link_program(calls='MPIX_New', mpi=make_newer_library)),
-         GPU, 'unknown', 'MPIX_New'),
+        (
+            'a function that is called some day',
+            'bind',
+            image(
+                mpi=make_newer_library,
+                program=link_program(calls='MPIX_New', mpi=make_newer_library),
+            ),
+            GPU,
+            'unknown',
+            'MPIX_New',
+        ),
         ('seven', 'bind', seven_functions, GPU, 'fails', 'libothers.so.1 MPIX_A MPIX_E 2'),
-        ('all is bound now', 'bind', image(mpi=make_newer_library, program=link_program(calls='MPIX_New', mpi=make_newer_library), environment={
-            'LD_BIND_NOW': '1'}), GPU, 'fails', 'MPIX_New'),
-        ("mpi4py's, which Python looks up when it is imported", 'bind', use_python(
-            more='int MPI_Session_init(void); void user(void) { MPI_Session_init(); }\n'), GPU, 'fails',
-         'MPI.mpich.cpython-311-x86_64-linux-gnu.so MPI_Session_init'),
-        ("a program's own, before any MPI", 'pure', image(program=lambda it: make_program_without_mpi(it, make_lost_data_library(it)), libraries=lambda it: [
-            make_lost_data_library(it)]), GPU, 'fails', 'liblost.so.1 lost'),
+        (
+            'all is bound now',
+            'bind',
+            image(
+                mpi=make_newer_library,
+                program=link_program(calls='MPIX_New', mpi=make_newer_library),
+                environment={'LD_BIND_NOW': '1'},
+            ),
+            GPU,
+            'fails',
+            'MPIX_New',
+        ),
+        (
+            "mpi4py's, which Python looks up when it is imported",
+            'bind',
+            use_python(
+                more='int MPI_Session_init(void); void user(void) { MPI_Session_init(); }\n'
+            ),
+            GPU,
+            'fails',
+            'MPI.mpich.cpython-311-x86_64-linux-gnu.so MPI_Session_init',
+        ),
+        (
+            "a program's own, before any MPI",
+            'pure',
+            image(
+                program=lambda it: make_program_without_mpi(it, make_lost_data_library(it)),
+                libraries=lambda it: [make_lost_data_library(it)],
+            ),
+            GPU,
+            'fails',
+            'liblost.so.1 lost',
+        ),
     ],
     'opened while running': [
-        ('MPI-IO, and no Lustre', 'bind', combine_changes(host(liblustreapi=None), image(
-            mpi=lambda it: it.mpi(more=FILE_OPEN), program=link_program(calls='MPI_File_open', mpi=lambda it: it.mpi(
-                more=FILE_OPEN)))), GPU, 'unknown', 'liblustreapi.so MPI_File_open'),
-        ('without MPI-IO', 'bind', host(liblustreapi=None), GPU, NOTE, 'liblustreapi.so MPI_File_open')],
+        (
+            'MPI-IO, and no Lustre',
+            'bind',
+            combine_changes(
+                host(liblustreapi=None),
+                image(
+                    mpi=lambda it: it.mpi(more=FILE_OPEN),
+                    program=link_program(
+                        calls='MPI_File_open', mpi=lambda it: it.mpi(more=FILE_OPEN)
+                    ),
+                ),
+            ),
+            GPU,
+            'unknown',
+            'liblustreapi.so MPI_File_open',
+        ),
+        (
+            'without MPI-IO',
+            'bind',
+            host(liblustreapi=None),
+            GPU,
+            NOTE,
+            'liblustreapi.so MPI_File_open',
+        ),
+    ],
     'injection defeated': [
-        ('PREPEND_LD_LIBRARY_PATH and Apptainer 1.5', 'bind', combine_changes(PREPENDS, runtime('apptainer', '1.5.3', True)), GPU,
-         'fails', 'libmpi.so.12 LD_LIBRARY_PATH /opt/mpich/lib scripts'),
-        ('mpi4py opens that beside its Python', 'bind', use_python('libmpi.so.12', prefix=VENV), GPU, 'fails',
-         'mpi4py /opt/venv/lib/libmpi.so.12'),
-        ("Python of conda, by DT_RPATH", 'hybrid', combine_changes(use_python('libmpi.so.12', prefix=CONDA, rpath='$ORIGIN/../lib'),
-         defer_change(lambda it: it.image.copy(it.parts.fabric(), '/opt/conda/lib/libfabric.so.1'))), GPU, 'fails',
-         'libfabric.so.1 /opt/conda/bin/python3 DT_RPATH'),
-        ('a libfabric of another soname', 'hybrid', host(libfabric=lambda it: it.plain('libfabric.so.2')), GPU, 'fails',
-         'libfabric.so.1 libfabric.so.2'),
-        ('by a script that starts it', 'hybrid', combine_changes(image(), start_by_script(
-            '#!/bin/sh\nexport LD_LIBRARY_PATH=/opt/mpich/lib\n/opt/real/program "$@"\n')), GPU, 'fails',
-         'LD_LIBRARY_PATH osu_latency:2'),
-        ('by a loader that is started', 'hybrid', combine_changes(image(), start_by_script(
-            f'#!/bin/sh\nexec {LOADER} --library-path /opt/mpich/lib:/usr/lib /opt/real/program "$@"\n')), GPU, 'fails',
-         'LD_LIBRARY_PATH /lib64/ld-linux-x86-64.so.2'),
-        ('set anew', 'hybrid', add_script('export LD_LIBRARY_PATH=/opt/mpich/lib', 'zzzz.sh'), GPU, 'fails',
-         'LD_LIBRARY_PATH zzzz.sh:1'),
-        ('a folder in front', 'hybrid', add_script('export LD_LIBRARY_PATH=/usr/lib:$LD_LIBRARY_PATH', 'zzzz.sh'), GPU,
-         'fails', 'LD_LIBRARY_PATH /usr/lib scripts'),
-        ('preloaded', 'hybrid', add_script('export LD_PRELOAD=/usr/lib/libfabric.so.1'), GPU, 'fails',
-         '/usr/lib/libfabric.so.1'),
-        ('MPI by DT_RPATH of the program', 'bind', image(program=link_program(rpath='/opt/mpich/lib')), GPU, 'fails',
-         '/opt/osu/bin/osu_latency DT_RPATH /opt/mpich/lib'),
-        ('libfabric by DT_RPATH of MPI', 'hybrid', image(mpi=lambda it: it.mpi(rpath='old:/usr/lib')), GPU, 'fails',
-         'libmpi.so.12 DT_RPATH /usr/lib'),
+        (
+            'PREPEND_LD_LIBRARY_PATH and Apptainer 1.5',
+            'bind',
+            combine_changes(PREPENDS, runtime('apptainer', '1.5.3', True)),
+            GPU,
+            'fails',
+            'libmpi.so.12 LD_LIBRARY_PATH /opt/mpich/lib scripts',
+        ),
+        (
+            'mpi4py opens that beside its Python',
+            'bind',
+            use_python('libmpi.so.12', prefix=VENV),
+            GPU,
+            'fails',
+            'mpi4py /opt/venv/lib/libmpi.so.12',
+        ),
+        (
+            "Python of conda, by DT_RPATH",
+            'hybrid',
+            combine_changes(
+                use_python('libmpi.so.12', prefix=CONDA, rpath='$ORIGIN/../lib'),
+                defer_change(
+                    lambda it: it.image.copy(it.parts.fabric(), '/opt/conda/lib/libfabric.so.1')
+                ),
+            ),
+            GPU,
+            'fails',
+            'libfabric.so.1 /opt/conda/bin/python3 DT_RPATH',
+        ),
+        (
+            'a libfabric of another soname',
+            'hybrid',
+            host(libfabric=lambda it: it.plain('libfabric.so.2')),
+            GPU,
+            'fails',
+            'libfabric.so.1 libfabric.so.2',
+        ),
+        (
+            'by a script that starts it',
+            'hybrid',
+            combine_changes(
+                image(),
+                start_by_script(
+                    '#!/bin/sh\nexport LD_LIBRARY_PATH=/opt/mpich/lib\n/opt/real/program "$@"\n'
+                ),
+            ),
+            GPU,
+            'fails',
+            'LD_LIBRARY_PATH osu_latency:2',
+        ),
+        (
+            'by a loader that is started',
+            'hybrid',
+            combine_changes(
+                image(),
+                start_by_script(
+                    f'#!/bin/sh\nexec {LOADER} --library-path /opt/mpich/lib:/usr/lib /opt/real/program "$@"\n'
+                ),
+            ),
+            GPU,
+            'fails',
+            'LD_LIBRARY_PATH /lib64/ld-linux-x86-64.so.2',
+        ),
+        (
+            'set anew',
+            'hybrid',
+            add_script('export LD_LIBRARY_PATH=/opt/mpich/lib', 'zzzz.sh'),
+            GPU,
+            'fails',
+            'LD_LIBRARY_PATH zzzz.sh:1',
+        ),
+        (
+            'a folder in front',
+            'hybrid',
+            add_script('export LD_LIBRARY_PATH=/usr/lib:$LD_LIBRARY_PATH', 'zzzz.sh'),
+            GPU,
+            'fails',
+            'LD_LIBRARY_PATH /usr/lib scripts',
+        ),
+        (
+            'preloaded',
+            'hybrid',
+            add_script('export LD_PRELOAD=/usr/lib/libfabric.so.1'),
+            GPU,
+            'fails',
+            '/usr/lib/libfabric.so.1',
+        ),
+        (
+            'MPI by DT_RPATH of the program',
+            'bind',
+            image(program=link_program(rpath='/opt/mpich/lib')),
+            GPU,
+            'fails',
+            '/opt/osu/bin/osu_latency DT_RPATH /opt/mpich/lib',
+        ),
+        (
+            'libfabric by DT_RPATH of MPI',
+            'hybrid',
+            image(mpi=lambda it: it.mpi(rpath='old:/usr/lib')),
+            GPU,
+            'fails',
+            'libmpi.so.12 DT_RPATH /usr/lib',
+        ),
     ],
     'loader of the image': [
-        ('LD_PRELOAD', 'pure', add_script('export LD_PRELOAD=/usr/lib/libcxi.so.1:/none.so'), GPU, NOTE,
-         '/usr/lib/libcxi.so.1 91-own.sh:1'),
-        ('ld.so.preload', 'pure', defer_change(lambda it: it.image.write('/etc/ld.so.preload', '/usr/lib/libcxi.so.1\n')), GPU,
-         NOTE, '/etc/ld.so.preload'),
-        ('LD_AUDIT', 'pure', add_script('export LD_AUDIT=/usr/lib/libcxi.so.1'), GPU, 'unknown', 'LD_AUDIT'),
-        ('DT_AUDIT', 'bind', image(program=lambda it: it.program(it.mpi(), options=(
-            '-Wl,--audit=/usr/lib/libcxi.so.1',))), GPU, 'unknown', 'DT_AUDIT /usr/lib/libcxi.so.1'),
-        ('setuid', 'bind', defer_change(lambda it: it.image.resolve_path('/opt/osu/bin/osu_latency').chmod(0o4755)), GPU, 'unknown',
-         'osu_latency setuid'),
-        ('LD_TRACE_LOADED_OBJECTS', 'pure', add_script('export LD_TRACE_LOADED_OBJECTS=1'), GPU, 'fails',
-         'LD_TRACE_LOADED_OBJECTS')],
+        (
+            'LD_PRELOAD',
+            'pure',
+            add_script('export LD_PRELOAD=/usr/lib/libcxi.so.1:/none.so'),
+            GPU,
+            NOTE,
+            '/usr/lib/libcxi.so.1 91-own.sh:1',
+        ),
+        (
+            'ld.so.preload',
+            'pure',
+            defer_change(lambda it: it.image.write('/etc/ld.so.preload', '/usr/lib/libcxi.so.1\n')),
+            GPU,
+            NOTE,
+            '/etc/ld.so.preload',
+        ),
+        (
+            'LD_AUDIT',
+            'pure',
+            add_script('export LD_AUDIT=/usr/lib/libcxi.so.1'),
+            GPU,
+            'unknown',
+            'LD_AUDIT',
+        ),
+        (
+            'DT_AUDIT',
+            'bind',
+            image(
+                program=lambda it: it.program(
+                    it.mpi(), options=('-Wl,--audit=/usr/lib/libcxi.so.1',)
+                )
+            ),
+            GPU,
+            'unknown',
+            'DT_AUDIT /usr/lib/libcxi.so.1',
+        ),
+        (
+            'setuid',
+            'bind',
+            defer_change(
+                lambda it: it.image.resolve_path('/opt/osu/bin/osu_latency').chmod(0o4755)
+            ),
+            GPU,
+            'unknown',
+            'osu_latency setuid',
+        ),
+        (
+            'LD_TRACE_LOADED_OBJECTS',
+            'pure',
+            add_script('export LD_TRACE_LOADED_OBJECTS=1'),
+            GPU,
+            'fails',
+            'LD_TRACE_LOADED_OBJECTS',
+        ),
+    ],
     'provider of the image': [
-        ('sockets', 'hybrid', add_script('export FI_PROVIDER=sockets'), PLAIN, 'works slowly', 'FI_PROVIDER=sockets'),
-        ('Open MPI, which is told another one', 'openmpi', combine_changes(image(mpi=lambda it: it.mpi(
-            open_mpi(), 'libmpi.so.40')), add_script('export FI_PROVIDER=sockets')), PLAIN, 'fails',
-         'FI_PROVIDER=sockets tcp'),
-        ('TCP on Slingshot', 'hybrid', image(environment={'FI_PROVIDER': 'tcp'}), GPU, 'works slowly',
-         'FI_PROVIDER=tcp'),
-        ('another', 'hybrid', add_script('export FI_PROVIDER=verbs'), GPU, 'unknown', 'FI_PROVIDER=verbs cxi'),
-        ('all but one', 'hybrid', add_script('export FI_PROVIDER=^cxi'), GPU, 'unknown',
-         'FI_PROVIDER=^cxi libfabric'),
-        ('not exported', 'hybrid', add_script('FI_PROVIDER=cxi'), GPU, 'unknown', '91-own.sh:1 libfabric'),
-        ('a command', 'hybrid', add_script('export FI_PROVIDER=$(find)'), GPU, 'unknown', '91-own.sh:1 libfabric')],
+        (
+            'sockets',
+            'hybrid',
+            add_script('export FI_PROVIDER=sockets'),
+            PLAIN,
+            'works slowly',
+            'FI_PROVIDER=sockets',
+        ),
+        (
+            'Open MPI, which is told another one',
+            'openmpi',
+            combine_changes(
+                image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40')),
+                add_script('export FI_PROVIDER=sockets'),
+            ),
+            PLAIN,
+            'fails',
+            'FI_PROVIDER=sockets tcp',
+        ),
+        (
+            'TCP on Slingshot',
+            'hybrid',
+            image(environment={'FI_PROVIDER': 'tcp'}),
+            GPU,
+            'works slowly',
+            'FI_PROVIDER=tcp',
+        ),
+        (
+            'another',
+            'hybrid',
+            add_script('export FI_PROVIDER=verbs'),
+            GPU,
+            'unknown',
+            'FI_PROVIDER=verbs cxi',
+        ),
+        (
+            'all but one',
+            'hybrid',
+            add_script('export FI_PROVIDER=^cxi'),
+            GPU,
+            'unknown',
+            'FI_PROVIDER=^cxi libfabric',
+        ),
+        (
+            'not exported',
+            'hybrid',
+            add_script('FI_PROVIDER=cxi'),
+            GPU,
+            'unknown',
+            '91-own.sh:1 libfabric',
+        ),
+        (
+            'a command',
+            'hybrid',
+            add_script('export FI_PROVIDER=$(find)'),
+            GPU,
+            'unknown',
+            '91-own.sh:1 libfabric',
+        ),
+    ],
     "image's variables": [
-        ('another value', 'hybrid', add_script('export MPIR_CVAR_CH4_OFI_ENABLE_HMEM=0'), GPU, 'unknown',
-         'MPIR_CVAR_CH4_OFI_ENABLE_HMEM=0 MPIR_CVAR_CH4_OFI_ENABLE_HMEM=1'),
-        ('an interface', 'hybrid', add_script('export FI_TCP_IFACE=lo'), PLAIN, 'unknown', 'FI_TCP_IFACE=lo'),
-        ('a part of Open MPI', 'openmpi', combine_changes(image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40')), add_script(
-            'export OMPI_MCA_accelerator=cuda')), PLAIN, 'unknown', 'OMPI_MCA_accelerator=cuda'),
-        ('taken away', 'bind', add_script('export MPICH_GPU_SUPPORT_ENABLED='), GPU, 'unknown',
-         'MPICH_GPU_SUPPORT_ENABLED=1'),
-        ('a command', 'pure', add_script('export MPIR_CVAR_CH4_NETMOD=$(find)'), GPU, 'unknown', 'MPIR_CVAR_CH4_NETMOD'),
-        ('a newer tcp in a file', 'hybrid', add_tcp_provider(2, 4), PLAIN, 'unknown', 'FI_PROVIDER_PATH'),
-        ('shared memory alone', 'hybrid', combine_changes(image(mpi=lambda parts: parts.mpi(intel_mpi('2021.17.0'))),
-                                               add_script('export I_MPI_FABRICS=shm')), PLAIN, 'unknown',
-         'I_MPI_FABRICS=shm')],
+        (
+            'another value',
+            'hybrid',
+            add_script('export MPIR_CVAR_CH4_OFI_ENABLE_HMEM=0'),
+            GPU,
+            'unknown',
+            'MPIR_CVAR_CH4_OFI_ENABLE_HMEM=0 MPIR_CVAR_CH4_OFI_ENABLE_HMEM=1',
+        ),
+        (
+            'an interface',
+            'hybrid',
+            add_script('export FI_TCP_IFACE=lo'),
+            PLAIN,
+            'unknown',
+            'FI_TCP_IFACE=lo',
+        ),
+        (
+            'a part of Open MPI',
+            'openmpi',
+            combine_changes(
+                image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40')),
+                add_script('export OMPI_MCA_accelerator=cuda'),
+            ),
+            PLAIN,
+            'unknown',
+            'OMPI_MCA_accelerator=cuda',
+        ),
+        (
+            'taken away',
+            'bind',
+            add_script('export MPICH_GPU_SUPPORT_ENABLED='),
+            GPU,
+            'unknown',
+            'MPICH_GPU_SUPPORT_ENABLED=1',
+        ),
+        (
+            'a command',
+            'pure',
+            add_script('export MPIR_CVAR_CH4_NETMOD=$(find)'),
+            GPU,
+            'unknown',
+            'MPIR_CVAR_CH4_NETMOD',
+        ),
+        (
+            'a newer tcp in a file',
+            'hybrid',
+            add_tcp_provider(2, 4),
+            PLAIN,
+            'unknown',
+            'FI_PROVIDER_PATH',
+        ),
+        (
+            'shared memory alone',
+            'hybrid',
+            combine_changes(
+                image(mpi=lambda parts: parts.mpi(intel_mpi('2021.17.0'))),
+                add_script('export I_MPI_FABRICS=shm'),
+            ),
+            PLAIN,
+            'unknown',
+            'I_MPI_FABRICS=shm',
+        ),
+    ],
     'parameter files': [
-        (name, 'openmpi', combine_changes(image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40')), defer_change(
-            lambda it, name=name, text=text: it.image.write(name, text))), PLAIN, 'unknown', said)
+        (
+            name,
+            'openmpi',
+            combine_changes(
+                image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40')),
+                defer_change(lambda it, name=name, text=text: it.image.write(name, text)),
+            ),
+            PLAIN,
+            'unknown',
+            said,
+        )
         for name, text, said in (
             ('/opt/mpich/etc/openmpi-mca-params.conf', '# x\nbtl = self\n', 'OMPI_MCA_btl=self'),
             ('/etc/openmpi/openmpi-mca-params.conf', 'osc=^basic,ucx\n', 'OMPI_MCA_osc=^basic,ucx'),
-            ('/opt/mpich/etc/pmix-mca-params.conf', 'ptl_base_if_include = lo\n', 'PMIX_MCA_ptl_base_if_include=lo'))],
+            (
+                '/opt/mpich/etc/pmix-mca-params.conf',
+                'ptl_base_if_include = lo\n',
+                'PMIX_MCA_ptl_base_if_include=lo',
+            ),
+        )
+    ],
     'no libfabric': [
-        ('ch3', 'hybrid', image(mpi=lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)), GPU, 'works slowly',
-         'ch3:nemesis hybrid TCP'),
-        ('ucx alone', 'opensource', image(mpi=lambda it: it.mpi(mpich(device='ch4:ucx'), needs=None)), GPU,
-         'works slowly', 'ch4:ucx'),
-        ('Open MPI', 'openmpi', image(mpi=make_plain_open_mpi), PLAIN, 'fails', 'libmpi.so.40 openmpi'),
-        ('ucx alone, where it is right', 'opensource', combine_changes(INFINIBAND, UCX_WHOLE), PLAIN, NOTE,
-         'opensource UCX ch4:ucx'),
+        (
+            'ch3',
+            'hybrid',
+            image(mpi=lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)),
+            GPU,
+            'works slowly',
+            'ch3:nemesis hybrid TCP',
+        ),
+        (
+            'ucx alone',
+            'opensource',
+            image(mpi=lambda it: it.mpi(mpich(device='ch4:ucx'), needs=None)),
+            GPU,
+            'works slowly',
+            'ch4:ucx',
+        ),
+        (
+            'Open MPI',
+            'openmpi',
+            image(mpi=make_plain_open_mpi),
+            PLAIN,
+            'fails',
+            'libmpi.so.40 openmpi',
+        ),
+        (
+            'ucx alone, where it is right',
+            'opensource',
+            combine_changes(INFINIBAND, UCX_WHOLE),
+            PLAIN,
+            NOTE,
+            'opensource UCX ch4:ucx',
+        ),
     ],
     'netmod': [
-        ('ucx first', 'hybrid', image(mpi=lambda it: it.mpi(mpich(device='ch4:ucx ofi'))), GPU, 'works slowly',
-         'UCX ch4:ucx ch4:ofi Slingshot'),
-        ('ucx first on EFA', 'opensource', combine_changes(set_network('EFA', 'efa'), defer_change(lambda it: it.site.update(variables=[])),
-                                                image(mpi=lambda it: it.mpi(mpich(device='ch4:ucx ofi')))), PLAIN,
-         'unknown', 'UCX ch4:ucx ch4:ofi EFA')],
+        (
+            'ucx first',
+            'hybrid',
+            image(mpi=lambda it: it.mpi(mpich(device='ch4:ucx ofi'))),
+            GPU,
+            'works slowly',
+            'UCX ch4:ucx ch4:ofi Slingshot',
+        ),
+        (
+            'ucx first on EFA',
+            'opensource',
+            combine_changes(
+                set_network('EFA', 'efa'),
+                defer_change(lambda it: it.site.update(variables=[])),
+                image(mpi=lambda it: it.mpi(mpich(device='ch4:ucx ofi'))),
+            ),
+            PLAIN,
+            'unknown',
+            'UCX ch4:ucx ch4:ofi EFA',
+        ),
+    ],
     'UCX': [
-        ('no transport for cards', 'pure', combine_changes(INFINIBAND, UCX_WHOLE, remove_file('/usr/lib/ucx/libuct_ib.so.0')), PLAIN,
-         'works slowly', 'UCX InfiniBand'),
-        ('no libibverbs', 'pure', combine_changes(INFINIBAND, UCX_ALONE), PLAIN, 'works slowly', 'libibverbs.so.1'),
-        ('rdma-core for other cards', 'pure', combine_changes(INFINIBAND, UCX_ALONE, add_rdma_core('bnxt_re')), PLAIN, 'works slowly',
-         'libmlx5-rdmav*.so'),
-        ("the host's UCX", 'bind', combine_changes(INFINIBAND, VERBS, host(libmpi=make_ucx_mpi), defer_change(lambda it: [it.host.copy(
-            it.parts.plain(name), f'/usr/lib64/{name}') for name in ('libucp.so.0', 'libucs.so.0')])), PLAIN,
-         'works slowly', 'UCX InfiniBand pure'),
+        (
+            'no transport for cards',
+            'pure',
+            combine_changes(INFINIBAND, UCX_WHOLE, remove_file('/usr/lib/ucx/libuct_ib.so.0')),
+            PLAIN,
+            'works slowly',
+            'UCX InfiniBand',
+        ),
+        (
+            'no libibverbs',
+            'pure',
+            combine_changes(INFINIBAND, UCX_ALONE),
+            PLAIN,
+            'works slowly',
+            'libibverbs.so.1',
+        ),
+        (
+            'rdma-core for other cards',
+            'pure',
+            combine_changes(INFINIBAND, UCX_ALONE, add_rdma_core('bnxt_re')),
+            PLAIN,
+            'works slowly',
+            'libmlx5-rdmav*.so',
+        ),
+        (
+            "the host's UCX",
+            'bind',
+            combine_changes(
+                INFINIBAND,
+                VERBS,
+                host(libmpi=make_ucx_mpi),
+                defer_change(
+                    lambda it: [
+                        it.host.copy(it.parts.plain(name), f'/usr/lib64/{name}')
+                        for name in ('libucp.so.0', 'libucs.so.0')
+                    ]
+                ),
+            ),
+            PLAIN,
+            'works slowly',
+            'UCX InfiniBand pure',
+        ),
         ('on Slingshot', 'pure', UCX_WHOLE, GPU, 'works slowly', 'UCX Slingshot cxi'),
-        ('on Omni-Path', 'pure', combine_changes(set_network('Omni-Path', 'hfi1'), UCX_WHOLE), PLAIN, 'works slowly', 'UCX verbs opx'),
-        ('Open MPI, cards of Broadcom', 'openmpi', combine_changes(BROADCOM, OPEN_MPI_UCX), PLAIN, 'unknown',
-         'UCX Mellanox bnxt_en OMPI_MCA_pml=ucx'),
+        (
+            'on Omni-Path',
+            'pure',
+            combine_changes(set_network('Omni-Path', 'hfi1'), UCX_WHOLE),
+            PLAIN,
+            'works slowly',
+            'UCX verbs opx',
+        ),
+        (
+            'Open MPI, cards of Broadcom',
+            'openmpi',
+            combine_changes(BROADCOM, OPEN_MPI_UCX),
+            PLAIN,
+            'unknown',
+            'UCX Mellanox bnxt_en OMPI_MCA_pml=ucx',
+        ),
     ],
     'libcxi and driver': [
-        ('another release', 'opensource', image(shs='13.0.0'), GPU, 'unknown',
-         '13.0.0 12.0.2'),
+        ('another release', 'opensource', image(shs='13.0.0'), GPU, 'unknown', '13.0.0 12.0.2'),
         ('no label', 'opensource', image(shs=None), GPU, 'unknown', 'libcxi 12.0.2'),
-        ('a site of unknown SHS', 'opensource', lambda it: it.site.pop('slingshot'), GPU, 'unknown',
-         'libcxi 12.0.2')],
+        (
+            'a site of unknown SHS',
+            'opensource',
+            lambda it: it.site.pop('slingshot'),
+            GPU,
+            'unknown',
+            'libcxi 12.0.2',
+        ),
+    ],
     'no provider': [
-        ('no cxi', 'opensource', image(fabric=lambda it: it.fabric(providers=('tcp', 'shm'))), GPU, 'fails',
-         'libfabric.so.1 1.22.0 cxi shm tcp'),
-        ('no cxi on the host', 'hybrid', host(libfabric=lambda it: it.fabric(providers=('tcp',))), GPU, 'fails',
-         'libfabric.so.1 1.22.0 cxi discover'),
-        ('in a file of its own, without the library that it needs', 'opensource', combine_changes(
-            image(fabric=lambda it: it.fabric(providers=('tcp',), needed=())), defer_change(lambda it: it.image.copy(
-                it.parts.plain('libcxi-fi.so', needed=[it.parts.plain('libgone.so.1')]),
-                '/usr/lib/libfabric/libcxi-fi.so'))), GPU, 'fails', 'cxi libgone.so.1'),
-        ('FI_PROVIDER_PATH takes the place of the folder beside', 'opensource', add_provider_file(
-            '/usr/lib/libfabric/libcxi-fi.so', FI_PROVIDER_PATH='/opt/prov'), GPU, 'fails',
-         'cxi FI_PROVIDER_PATH=/usr/lib/libfabric'),
-        ('a folder beside that is not the one of its build', 'opensource', add_provider_file(
-            '/usr/lib/libfabric/libcxi-fi.so', build='/opt/build/lib/libfabric'), GPU, 'fails',
-         'cxi FI_PROVIDER_PATH=/usr/lib/libfabric'),
-        ("the host's libfabric and the image's file", 'hybrid', combine_changes(
-            add_provider_file('/opt/prov/libcxi-fi.so', FI_PROVIDER_PATH='/opt/prov'),
-            host(libfabric=lambda it: it.fabric(providers=('tcp',)))), GPU, 'unknown', 'libfabric.so.1 1.22.0 cxi'),
-        ("libfabric of Open MPI's own file", 'openmpi', combine_changes(
-            image(mpi=make_plain_open_mpi, fabric=lambda it: it.fabric(providers=('tcp',), needed=()), rocm=None,
-                  cuda='12.8'),
-            defer_change(lambda it: it.image.copy(make_mtl_ofi(it.parts), '/opt/mpich/lib/openmpi/mca_mtl_ofi.so'))),
-         'alps', 'fails', 'libfabric.so.1 cxi tcp'),
+        (
+            'no cxi',
+            'opensource',
+            image(fabric=lambda it: it.fabric(providers=('tcp', 'shm'))),
+            GPU,
+            'fails',
+            'libfabric.so.1 1.22.0 cxi shm tcp',
+        ),
+        (
+            'no cxi on the host',
+            'hybrid',
+            host(libfabric=lambda it: it.fabric(providers=('tcp',))),
+            GPU,
+            'fails',
+            'libfabric.so.1 1.22.0 cxi discover',
+        ),
+        (
+            'in a file of its own, without the library that it needs',
+            'opensource',
+            combine_changes(
+                image(fabric=lambda it: it.fabric(providers=('tcp',), needed=())),
+                defer_change(
+                    lambda it: it.image.copy(
+                        it.parts.plain('libcxi-fi.so', needed=[it.parts.plain('libgone.so.1')]),
+                        '/usr/lib/libfabric/libcxi-fi.so',
+                    )
+                ),
+            ),
+            GPU,
+            'fails',
+            'cxi libgone.so.1',
+        ),
+        (
+            'FI_PROVIDER_PATH takes the place of the folder beside',
+            'opensource',
+            add_provider_file('/usr/lib/libfabric/libcxi-fi.so', FI_PROVIDER_PATH='/opt/prov'),
+            GPU,
+            'fails',
+            'cxi FI_PROVIDER_PATH=/usr/lib/libfabric',
+        ),
+        (
+            'a folder beside that is not the one of its build',
+            'opensource',
+            add_provider_file('/usr/lib/libfabric/libcxi-fi.so', build='/opt/build/lib/libfabric'),
+            GPU,
+            'fails',
+            'cxi FI_PROVIDER_PATH=/usr/lib/libfabric',
+        ),
+        (
+            "the host's libfabric and the image's file",
+            'hybrid',
+            combine_changes(
+                add_provider_file('/opt/prov/libcxi-fi.so', FI_PROVIDER_PATH='/opt/prov'),
+                host(libfabric=lambda it: it.fabric(providers=('tcp',))),
+            ),
+            GPU,
+            'unknown',
+            'libfabric.so.1 1.22.0 cxi',
+        ),
+        (
+            "libfabric of Open MPI's own file",
+            'openmpi',
+            combine_changes(
+                image(
+                    mpi=make_plain_open_mpi,
+                    fabric=lambda it: it.fabric(providers=('tcp',), needed=()),
+                    rocm=None,
+                    cuda='12.8',
+                ),
+                defer_change(
+                    lambda it: it.image.copy(
+                        make_mtl_ofi(it.parts), '/opt/mpich/lib/openmpi/mca_mtl_ofi.so'
+                    )
+                ),
+            ),
+            'alps',
+            'fails',
+            'libfabric.so.1 cxi tcp',
+        ),
     ],
     'card driver': [
-        ('no rdma-core', 'opensource', combine_changes(INFINIBAND, VERBS), PLAIN, 'fails',
-         'verbs;ofi_rxm libmlx5-rdmav*.so'),
-        ('rdma-core for other cards', 'opensource', combine_changes(BROADCOM, VERBS, add_rdma_core('mlx5')), PLAIN, 'fails',
-         'libbnxt_re-rdmav*.so'),
+        (
+            'no rdma-core',
+            'opensource',
+            combine_changes(INFINIBAND, VERBS),
+            PLAIN,
+            'fails',
+            'verbs;ofi_rxm libmlx5-rdmav*.so',
+        ),
+        (
+            'rdma-core for other cards',
+            'opensource',
+            combine_changes(BROADCOM, VERBS, add_rdma_core('mlx5')),
+            PLAIN,
+            'fails',
+            'libbnxt_re-rdmav*.so',
+        ),
     ],
     'libfabric API': [
-        ("built with a newer one than the host's", 'hybrid', combine_changes(image(mpi=make_asking_mpich()), host(
-            libfabric=lambda it: it.fabric('1.21.0'))), PLAIN, 'fails', '1.22 1.21 MPIR_CVAR_CH4_OFI_MINOR_VERSION=21'),
-        ("built with a newer one than the image's", 'opensource', image(
-            mpi=make_asking_mpich(), fabric=lambda it: it.fabric('1.20.1', needed=())), PLAIN, 'fails', '1.22 1.20'),
-        ('no set for cxi', 'hybrid', combine_changes(image(mpi=make_asking_mpich('4.0.3', own='bgq')), host(
-            libfabric=lambda it: it.fabric('1.21.0'))), GPU, 'fails', '1.22 1.21'),
-        ('no table in the file', 'hybrid', host(libfabric=lambda it: it.fabric('1.21.0')), PLAIN, 'unknown',
-         'libmpi.so.12 1.21'),
-        ('a variable of the image', 'hybrid', combine_changes(image(mpi=make_asking_mpich(), environment={
-            'MPIR_CVAR_CH4_OFI_MINOR_VERSION': '23'})), PLAIN, 'fails', '1.23 1.22'),
-        *((f'MPICH {release} with FI_PROVIDER={names}', 'hybrid', combine_changes(
-            image(mpi=make_asking_mpich(release), environment={'FI_PROVIDER': names}), host(
-                libfabric=lambda it: it.fabric('1.21.0'))), PLAIN, word, '1.22 MPIR_CVAR_CH4_OFI_MINOR_VERSION=21')
-          for release, names, word in (
-              ('5.0.1', '^shm', 'unknown'), ('5.0.1', 'tcp', 'fails'), ('4.3.2', '^shm', 'fails'))),
+        (
+            "built with a newer one than the host's",
+            'hybrid',
+            combine_changes(
+                image(mpi=make_asking_mpich()), host(libfabric=lambda it: it.fabric('1.21.0'))
+            ),
+            PLAIN,
+            'fails',
+            '1.22 1.21 MPIR_CVAR_CH4_OFI_MINOR_VERSION=21',
+        ),
+        (
+            "built with a newer one than the image's",
+            'opensource',
+            image(mpi=make_asking_mpich(), fabric=lambda it: it.fabric('1.20.1', needed=())),
+            PLAIN,
+            'fails',
+            '1.22 1.20',
+        ),
+        (
+            'no set for cxi',
+            'hybrid',
+            combine_changes(
+                image(mpi=make_asking_mpich('4.0.3', own='bgq')),
+                host(libfabric=lambda it: it.fabric('1.21.0')),
+            ),
+            GPU,
+            'fails',
+            '1.22 1.21',
+        ),
+        (
+            'no table in the file',
+            'hybrid',
+            host(libfabric=lambda it: it.fabric('1.21.0')),
+            PLAIN,
+            'unknown',
+            'libmpi.so.12 1.21',
+        ),
+        (
+            'a variable of the image',
+            'hybrid',
+            combine_changes(
+                image(
+                    mpi=make_asking_mpich(), environment={'MPIR_CVAR_CH4_OFI_MINOR_VERSION': '23'}
+                )
+            ),
+            PLAIN,
+            'fails',
+            '1.23 1.22',
+        ),
+        *(
+            (
+                f'MPICH {release} with FI_PROVIDER={names}',
+                'hybrid',
+                combine_changes(
+                    image(mpi=make_asking_mpich(release), environment={'FI_PROVIDER': names}),
+                    host(libfabric=lambda it: it.fabric('1.21.0')),
+                ),
+                PLAIN,
+                word,
+                '1.22 MPIR_CVAR_CH4_OFI_MINOR_VERSION=21',
+            )
+            for release, names, word in (
+                ('5.0.1', '^shm', 'unknown'),
+                ('5.0.1', 'tcp', 'fails'),
+                ('4.3.2', '^shm', 'fails'),
+            )
+        ),
     ],
     'capability set': [
-        ('MPICH 4.0.3', 'opensource', image(mpi=lambda it: it.mpi(mpich('4.0.3'))), GPU, 'fails',
-         '4.0.3 cxi')] + [
-        (name, 'hybrid', image(mpi=lambda it, version=version: it.mpi(mpich(version, cxi=False))), GPU, 'unknown',
-         'cxi') for name, version in (
-             ('a later one without the mark', '4.2.3'), ('of unknown release', '?'))],
-    'not seen over cxi': [
-        ('Intel MPI', 'opensource', image(mpi=lambda it: it.mpi(intel_mpi())), GPU, 'unknown', 'cxi Intel MPI 2021.19'),
-        ("Intel MPI of the host", 'bind', host(libmpi=lambda it: it.mpi(intel_mpi())), GPU, 'unknown',
-         'cxi Intel MPI 2021.19'),
-        ('of unknown release', 'opensource', image(mpi=lambda it: it.mpi(open_mpi('?'))), GPU, 'unknown',
-         'cxi'),
+        (
+            'MPICH 4.0.3',
+            'opensource',
+            image(mpi=lambda it: it.mpi(mpich('4.0.3'))),
+            GPU,
+            'fails',
+            '4.0.3 cxi',
+        )
+    ]
+    + [
+        (
+            name,
+            'hybrid',
+            image(mpi=lambda it, version=version: it.mpi(mpich(version, cxi=False))),
+            GPU,
+            'unknown',
+            'cxi',
+        )
+        for name, version in (
+            ('a later one without the mark', '4.2.3'),
+            ('of unknown release', '?'),
+        )
     ],
-    'TCP only': [('on a fast network', 'pure', image(), GPU, 'works slowly', 'TCP cxi hybrid'),
-                 ('InfiniBand, and UCX is there', 'pure', combine_changes(INFINIBAND, UCX_WHOLE, image(
-                     mpi=lambda it: make_ucx_mpi(it, mpich(device='ch4:ofi ucx'), needs=7))), PLAIN, 'works slowly',
-                  'TCP verbs;ofi_rxm MPIR_CVAR_CH4_NETMOD=ucx'),
-                 ('Open MPI with neither', 'openmpi', combine_changes(INFINIBAND, image(mpi=make_plain_open_mpi)), PLAIN,
-                  'works slowly', 'TCP InfiniBand')],
+    'not seen over cxi': [
+        (
+            'Intel MPI',
+            'opensource',
+            image(mpi=lambda it: it.mpi(intel_mpi())),
+            GPU,
+            'unknown',
+            'cxi Intel MPI 2021.19',
+        ),
+        (
+            "Intel MPI of the host",
+            'bind',
+            host(libmpi=lambda it: it.mpi(intel_mpi())),
+            GPU,
+            'unknown',
+            'cxi Intel MPI 2021.19',
+        ),
+        (
+            'of unknown release',
+            'opensource',
+            image(mpi=lambda it: it.mpi(open_mpi('?'))),
+            GPU,
+            'unknown',
+            'cxi',
+        ),
+    ],
+    'TCP only': [
+        ('on a fast network', 'pure', image(), GPU, 'works slowly', 'TCP cxi hybrid'),
+        (
+            'InfiniBand, and UCX is there',
+            'pure',
+            combine_changes(
+                INFINIBAND,
+                UCX_WHOLE,
+                image(mpi=lambda it: make_ucx_mpi(it, mpich(device='ch4:ofi ucx'), needs=7)),
+            ),
+            PLAIN,
+            'works slowly',
+            'TCP verbs;ofi_rxm MPIR_CVAR_CH4_NETMOD=ucx',
+        ),
+        (
+            'Open MPI with neither',
+            'openmpi',
+            combine_changes(INFINIBAND, image(mpi=make_plain_open_mpi)),
+            PLAIN,
+            'works slowly',
+            'TCP InfiniBand',
+        ),
+    ],
     'RCCL plugin': [
-        ('plugin of a newer libfabric', 'hybrid', image(plugin=lambda it: it.compile_dependent(
-            'librccl-net.so', it.fabric(newest=9), ['FABRIC_1.9'])), GPU, 'works slowly',
-         'librccl-net.so FABRIC_1.9 FABRIC_1.7'),
-        ('its own libfabric is not taken, another one is loaded already', 'hybrid', combine_changes(
-            image(plugin=lambda it: it.compile_dependent('librccl-net.so', it.fabric(newest=9), ['FABRIC_1.9'],
-                                               rpath='old:/opt/ofi')),
-            defer_change(lambda it: it.image.copy(it.parts.fabric(newest=9), '/opt/ofi/libfabric.so.1'))), GPU,
-         'works slowly', 'librccl-net.so FABRIC_1.9 FABRIC_1.7'),
-        ('built for EFA, with a libfabric of its own', 'hybrid', EFA_PLUGIN, CUDA, 'works slowly',
-         '/opt/amazon/efa/lib/libfabric.so.1 cxi NCCL TCP'),
-        ('not for libfabric', 'hybrid', image(cuda='12.8', plugin=lambda it: it.plain('libnccl-net.so')), CUDA,
-         'works slowly', 'librccl-net.so Slingshot NCCL'),
-        ('NCCL without one', 'hybrid', image(cuda='12.8', plugin=None, libraries=lambda it: [it.plain('libnccl.so.2')]),
-         CUDA, 'works slowly', 'NCCL aws-ofi-nccl'),
-        ('plugin that opens what only developers have', 'hybrid', use_cuda('12.8', plugin=make_cudart_plugin), CUDA,
-         'works slowly', 'libcudart.so libcudart.so.12'),
-        ('plugin that lacks a library', 'hybrid', image(plugin=lambda it: it.plain(
-            'librccl-net.so', needed=[it.plain('libgone.so.1')])), GPU, 'works slowly', 'libgone.so.1'),
-        ('none', 'bind', image(plugin=None, libraries=lambda it: [it.plain('librccl.so.1')]), GPU,
-         'works slowly', 'RCCL aws-ofi-nccl')],
+        (
+            'plugin of a newer libfabric',
+            'hybrid',
+            image(
+                plugin=lambda it: it.compile_dependent(
+                    'librccl-net.so', it.fabric(newest=9), ['FABRIC_1.9']
+                )
+            ),
+            GPU,
+            'works slowly',
+            'librccl-net.so FABRIC_1.9 FABRIC_1.7',
+        ),
+        (
+            'its own libfabric is not taken, another one is loaded already',
+            'hybrid',
+            combine_changes(
+                image(
+                    plugin=lambda it: it.compile_dependent(
+                        'librccl-net.so', it.fabric(newest=9), ['FABRIC_1.9'], rpath='old:/opt/ofi'
+                    )
+                ),
+                defer_change(
+                    lambda it: it.image.copy(it.parts.fabric(newest=9), '/opt/ofi/libfabric.so.1')
+                ),
+            ),
+            GPU,
+            'works slowly',
+            'librccl-net.so FABRIC_1.9 FABRIC_1.7',
+        ),
+        (
+            'built for EFA, with a libfabric of its own',
+            'hybrid',
+            EFA_PLUGIN,
+            CUDA,
+            'works slowly',
+            '/opt/amazon/efa/lib/libfabric.so.1 cxi NCCL TCP',
+        ),
+        (
+            'not for libfabric',
+            'hybrid',
+            image(cuda='12.8', plugin=lambda it: it.plain('libnccl-net.so')),
+            CUDA,
+            'works slowly',
+            'librccl-net.so Slingshot NCCL',
+        ),
+        (
+            'NCCL without one',
+            'hybrid',
+            image(cuda='12.8', plugin=None, libraries=lambda it: [it.plain('libnccl.so.2')]),
+            CUDA,
+            'works slowly',
+            'NCCL aws-ofi-nccl',
+        ),
+        (
+            'plugin that opens what only developers have',
+            'hybrid',
+            use_cuda('12.8', plugin=make_cudart_plugin),
+            CUDA,
+            'works slowly',
+            'libcudart.so libcudart.so.12',
+        ),
+        (
+            'plugin that lacks a library',
+            'hybrid',
+            image(plugin=lambda it: it.plain('librccl-net.so', needed=[it.plain('libgone.so.1')])),
+            GPU,
+            'works slowly',
+            'libgone.so.1',
+        ),
+        (
+            'none',
+            'bind',
+            image(plugin=None, libraries=lambda it: [it.plain('librccl.so.1')]),
+            GPU,
+            'works slowly',
+            'RCCL aws-ofi-nccl',
+        ),
+    ],
     'GPU transport layer': [
-        ('the site has none', 'bind', lambda it: it.site.update(libraries=dict(it.site['libraries'],
-                                                                               libmpi_gtl_hsa=None)), GPU, 'fails',
-         'libmpi_gtl_ MPICH_GPU_SUPPORT_ENABLED=0')],
+        (
+            'the site has none',
+            'bind',
+            lambda it: it.site.update(libraries=dict(it.site['libraries'], libmpi_gtl_hsa=None)),
+            GPU,
+            'fails',
+            'libmpi_gtl_ MPICH_GPU_SUPPORT_ENABLED=0',
+        )
+    ],
     'CUDA release': [
-        ('too new for the driver', 'hybrid', combine_changes(use_cuda('13.0'), site(gpu_driver='565.57.01')), CUDA, 'fails',
-         'CUDA 13.0 580 565.57.01'),
-        ('wheels that are newer than the image', 'hybrid', combine_changes(use_cuda('12.8'), WHEELS, site(gpu_driver='570.1')),
-         CUDA, 'fails', 'CUDA 13.0 580 570.1'),
-        ('newer than the driver, of its major release', 'hybrid', use_cuda('13.2'), CUDA, NOTE, 'CUDA 13.2 580'),
-        ('newer than all that are known', 'hybrid', use_cuda('14.0'), CUDA, 'unknown', 'CUDA 14.0 580'),
-        ('cuda-compat for an older driver', 'hybrid', use_cuda('12.8', '570.86.10'), CUDA, 'fails',
-         '570.86.10 580 803'),
-        ('cuda-compat for a newer driver', 'hybrid', combine_changes(use_cuda('13.0', '580.65.06'),
-                                                          site(gpu_driver='550.54.15')),
-         CUDA, 'unknown', '580.65.06 550.54.15')],
+        (
+            'too new for the driver',
+            'hybrid',
+            combine_changes(use_cuda('13.0'), site(gpu_driver='565.57.01')),
+            CUDA,
+            'fails',
+            'CUDA 13.0 580 565.57.01',
+        ),
+        (
+            'wheels that are newer than the image',
+            'hybrid',
+            combine_changes(use_cuda('12.8'), WHEELS, site(gpu_driver='570.1')),
+            CUDA,
+            'fails',
+            'CUDA 13.0 580 570.1',
+        ),
+        (
+            'newer than the driver, of its major release',
+            'hybrid',
+            use_cuda('13.2'),
+            CUDA,
+            NOTE,
+            'CUDA 13.2 580',
+        ),
+        (
+            'newer than all that are known',
+            'hybrid',
+            use_cuda('14.0'),
+            CUDA,
+            'unknown',
+            'CUDA 14.0 580',
+        ),
+        (
+            'cuda-compat for an older driver',
+            'hybrid',
+            use_cuda('12.8', '570.86.10'),
+            CUDA,
+            'fails',
+            '570.86.10 580 803',
+        ),
+        (
+            'cuda-compat for a newer driver',
+            'hybrid',
+            combine_changes(use_cuda('13.0', '580.65.06'), site(gpu_driver='550.54.15')),
+            CUDA,
+            'unknown',
+            '580.65.06 550.54.15',
+        ),
+    ],
     'ROCm release': [
         ('too new', 'hybrid', image(rocm='7.1.0'), GPU, 'unknown', 'ROCm 7.1.0 6.1 7.0'),
         ('too old', 'opensource', image(rocm='6.0.3'), GPU, 'unknown', 'ROCm 6.0.3 6.1 7.0'),
         ('none', 'hybrid', image(rocm=None), GPU, NOTE, 'ROCm'),
-        ('two of them', 'bind', combine_changes(
-            image(libraries=lambda it: [it.plain('libamdhip64.so.5')],
-                  program=link_program(needed=lambda it: it.plain('libamdhip64.so.5'))),
-            host(libmpi_gtl_hsa=lambda it: it.plain('libmpi_gtl_hsa.so.0', needed=[it.plain('libamdhip64.so.6')]))),
-         GPU, 'fails', 'libamdhip64.so.5'),
+        (
+            'two of them',
+            'bind',
+            combine_changes(
+                image(
+                    libraries=lambda it: [it.plain('libamdhip64.so.5')],
+                    program=link_program(needed=lambda it: it.plain('libamdhip64.so.5')),
+                ),
+                host(
+                    libmpi_gtl_hsa=lambda it: it.plain(
+                        'libmpi_gtl_hsa.so.0', needed=[it.plain('libamdhip64.so.6')]
+                    )
+                ),
+            ),
+            GPU,
+            'fails',
+            'libamdhip64.so.5',
+        ),
     ],
     'CXI_FORK_SAFE': [
-        ('taken away', 'hybrid', image(environment={'CXI_FORK_SAFE': '1'}), GPU, NOTE, 'CXI_FORK_SAFE'),
-        ('one of them left', 'hybrid', combine_changes(image(environment={'CXI_FORK_SAFE_HP': '0'}),
-                                            lambda it: it.approach.update(unset=[])), GPU, 'works slowly',
-         'CXI_FORK_SAFE_HP')],
+        (
+            'taken away',
+            'hybrid',
+            image(environment={'CXI_FORK_SAFE': '1'}),
+            GPU,
+            NOTE,
+            'CXI_FORK_SAFE',
+        ),
+        (
+            'one of them left',
+            'hybrid',
+            combine_changes(
+                image(environment={'CXI_FORK_SAFE_HP': '0'}),
+                lambda it: it.approach.update(unset=[]),
+            ),
+            GPU,
+            'works slowly',
+            'CXI_FORK_SAFE_HP',
+        ),
+    ],
     'ranks apart': [
-        ('the host\'s MPICH 5', 'bind', combine_changes(APART, use_mpich_5), PLAIN, 'works slowly', 'MPIR_CVAR_CH4_CMA_ENABLE=0'),
-        ('the image\'s, an Apptainer before 1.3', 'pure', combine_changes(runtime('apptainer', '1.2.5', False), use_mpich_5), PLAIN,
-         'works slowly', 'apptainer 1.2.5 setuid'),
-        ('Cray MPICH', 'bind', APART, GPU, 'works slowly', 'MPICH_SMP_SINGLE_COPY_MODE=NONE')],
-    'PMI': [('PMIx alone on the site', 'hybrid', site(pmi={'image': 'pmix', 'host': 'pmix'}), GPU, 'fails',
-             'srun --mpi=pmix pmi2'),
-            ('Cray MPICH under pmix', 'bind', site(pmi={'image': 'pmi2', 'host': 'pmix'}), GPU, 'fails',
-             'srun --mpi=pmix cray_shasta'),
-            ('no variables', 'pure', combine_changes(image(), start_by_script('#!/bin/sh\nexec env -i A=1 /opt/real/program\n')), GPU,
-             'fails', '/usr/bin/env -i srun')],
+        (
+            'the host\'s MPICH 5',
+            'bind',
+            combine_changes(APART, use_mpich_5),
+            PLAIN,
+            'works slowly',
+            'MPIR_CVAR_CH4_CMA_ENABLE=0',
+        ),
+        (
+            'the image\'s, an Apptainer before 1.3',
+            'pure',
+            combine_changes(runtime('apptainer', '1.2.5', False), use_mpich_5),
+            PLAIN,
+            'works slowly',
+            'apptainer 1.2.5 setuid',
+        ),
+        ('Cray MPICH', 'bind', APART, GPU, 'works slowly', 'MPICH_SMP_SINGLE_COPY_MODE=NONE'),
+    ],
+    'PMI': [
+        (
+            'PMIx alone on the site',
+            'hybrid',
+            site(pmi={'image': 'pmix', 'host': 'pmix'}),
+            GPU,
+            'fails',
+            'srun --mpi=pmix pmi2',
+        ),
+        (
+            'Cray MPICH under pmix',
+            'bind',
+            site(pmi={'image': 'pmi2', 'host': 'pmix'}),
+            GPU,
+            'fails',
+            'srun --mpi=pmix cray_shasta',
+        ),
+        (
+            'no variables',
+            'pure',
+            combine_changes(
+                image(), start_by_script('#!/bin/sh\nexec env -i A=1 /opt/real/program\n')
+            ),
+            GPU,
+            'fails',
+            '/usr/bin/env -i srun',
+        ),
+    ],
     'no program': [
-        ('no MPI at all', 'pure', combine_changes(image(program=None), remove_file('/opt/mpich/lib/libmpi.so.12')), GPU, 'unknown',
-         'libmpi.so.12 libmpi_abi.so.1 libmpich.so.12'),
-        ('a launcher', 'bind', image(program=make_program_without_mpi), GPU, 'unknown', 'osu_latency library'),
-        ('a launcher that is named', 'bind', combine_changes(defer_change(lambda it: it.image.copy(make_program_without_mpi(it.parts), '/opt/mpiexec')),
-                                                  program('/opt/mpiexec /opt/osu/bin/osu_latency')), GPU, 'unknown',
-         '/opt/mpiexec library'),
-        ('a compiled launcher that sets a variable', 'bind', use_launcher('setenv("A", "B", 1)'), GPU, 'unknown',
-         'osu_latency library'),
-        ('MPI inside', 'bind', image(program=lambda it: make_program_without_mpi(it, '-Wl,--defsym=MPI_Init=main', '-rdynamic')), GPU,
-         'unknown', 'osu_latency linked'),
-        ('two MPIs', 'hybrid', defer_change(lambda it: it.image.copy(it.parts.program(make_mpi(it.parts, 'libmpi.so.40')),
-                                                              '/opt/osu/bin/osu_other')), GPU, 'unknown',
-         'libmpi.so.12 libmpi.so.40'),
-        *((text.split('\n')[1], 'hybrid', combine_changes(image(), start_by_script(text)), GPU, 'unknown', said) for text, said in (
-            ('#!/bin/sh\n/opt/mpiexec /opt/real/program\n', '/opt/mpiexec'),
-            ('#!/bin/sh\nenv -i PMI_RANK=0 /opt/real/program\n', '/usr/bin/env'),
-            ('#!/bin/sh\n[ "$A" ] || exec /bin/sh\nexec /opt/real/program\n', '/opt/osu/bin/osu_latency:2'),
-            ('#!/opt/real/program\n\n', '/opt/osu/bin/osu_latency /opt/real/program'))),
-        ('ctypes', 'bind', use_python(text='import ctypes\nctypes.CDLL("/opt/x/libmpi.so.12")\nimport mpi4py\n'), GPU,
-         'unknown', 'Python /opt/osu/bin/osu_latency'),
-        ('a module of Python', 'bind', combine_changes(use_python(), program('/usr/bin/python3 -m solver')), GPU, 'unknown',
-         '-m solver'),
-        ('a package that lacks something', 'bind', combine_changes(use_python(text='import h5py\nfrom mpi4py import MPI\n'), defer_change(
-            lambda it: it.image.copy(make_open_mpi_user(it.parts), '/usr/lib/python3.11/site-packages/h5py/_x.abi3.so'))),
-         GPU, 'unknown', 'h5py/_x.abi3.so libmpi.so.40'),
-        ('a name, and no PATH that is known', 'pure', combine_changes(add_script('export PATH=$(find)'), program('osu_latency')), GPU,
-         'unknown', 'PATH 91-own.sh:1'),
-        ('an MPI4PY_LIBMPI that is not known', 'bind', combine_changes(add_script('export MPI4PY_LIBMPI=$(find)'), use_python()), GPU,
-         'unknown', 'MPI4PY_LIBMPI')],
+        (
+            'no MPI at all',
+            'pure',
+            combine_changes(image(program=None), remove_file('/opt/mpich/lib/libmpi.so.12')),
+            GPU,
+            'unknown',
+            'libmpi.so.12 libmpi_abi.so.1 libmpich.so.12',
+        ),
+        (
+            'a launcher',
+            'bind',
+            image(program=make_program_without_mpi),
+            GPU,
+            'unknown',
+            'osu_latency library',
+        ),
+        (
+            'a launcher that is named',
+            'bind',
+            combine_changes(
+                defer_change(
+                    lambda it: it.image.copy(make_program_without_mpi(it.parts), '/opt/mpiexec')
+                ),
+                program('/opt/mpiexec /opt/osu/bin/osu_latency'),
+            ),
+            GPU,
+            'unknown',
+            '/opt/mpiexec library',
+        ),
+        (
+            'a compiled launcher that sets a variable',
+            'bind',
+            use_launcher('setenv("A", "B", 1)'),
+            GPU,
+            'unknown',
+            'osu_latency library',
+        ),
+        (
+            'MPI inside',
+            'bind',
+            image(
+                program=lambda it: make_program_without_mpi(
+                    it, '-Wl,--defsym=MPI_Init=main', '-rdynamic'
+                )
+            ),
+            GPU,
+            'unknown',
+            'osu_latency linked',
+        ),
+        (
+            'two MPIs',
+            'hybrid',
+            defer_change(
+                lambda it: it.image.copy(
+                    it.parts.program(make_mpi(it.parts, 'libmpi.so.40')), '/opt/osu/bin/osu_other'
+                )
+            ),
+            GPU,
+            'unknown',
+            'libmpi.so.12 libmpi.so.40',
+        ),
+        *(
+            (
+                text.split('\n')[1],
+                'hybrid',
+                combine_changes(image(), start_by_script(text)),
+                GPU,
+                'unknown',
+                said,
+            )
+            for text, said in (
+                ('#!/bin/sh\n/opt/mpiexec /opt/real/program\n', '/opt/mpiexec'),
+                ('#!/bin/sh\nenv -i PMI_RANK=0 /opt/real/program\n', '/usr/bin/env'),
+                (
+                    '#!/bin/sh\n[ "$A" ] || exec /bin/sh\nexec /opt/real/program\n',
+                    '/opt/osu/bin/osu_latency:2',
+                ),
+                ('#!/opt/real/program\n\n', '/opt/osu/bin/osu_latency /opt/real/program'),
+            )
+        ),
+        (
+            'ctypes',
+            'bind',
+            use_python(text='import ctypes\nctypes.CDLL("/opt/x/libmpi.so.12")\nimport mpi4py\n'),
+            GPU,
+            'unknown',
+            'Python /opt/osu/bin/osu_latency',
+        ),
+        (
+            'a module of Python',
+            'bind',
+            combine_changes(use_python(), program('/usr/bin/python3 -m solver')),
+            GPU,
+            'unknown',
+            '-m solver',
+        ),
+        (
+            'a package that lacks something',
+            'bind',
+            combine_changes(
+                use_python(text='import h5py\nfrom mpi4py import MPI\n'),
+                defer_change(
+                    lambda it: it.image.copy(
+                        make_open_mpi_user(it.parts),
+                        '/usr/lib/python3.11/site-packages/h5py/_x.abi3.so',
+                    )
+                ),
+            ),
+            GPU,
+            'unknown',
+            'h5py/_x.abi3.so libmpi.so.40',
+        ),
+        (
+            'a name, and no PATH that is known',
+            'pure',
+            combine_changes(add_script('export PATH=$(find)'), program('osu_latency')),
+            GPU,
+            'unknown',
+            'PATH 91-own.sh:1',
+        ),
+        (
+            'an MPI4PY_LIBMPI that is not known',
+            'bind',
+            combine_changes(add_script('export MPI4PY_LIBMPI=$(find)'), use_python()),
+            GPU,
+            'unknown',
+            'MPI4PY_LIBMPI',
+        ),
+    ],
 }
 
 #: rule -> [(what the case is, approach, change, site)]: near to where it speaks, and it must not
@@ -891,215 +2284,712 @@ SILENT = {
     'host path missing': [
         ('not needed', 'opensource', host(libfabric=None), GPU),
         ('at a path that nobody has seen', 'bind', host(libpals=None), GPU),
-        ('a link to the file', 'hybrid', combine_changes(host(libfabric=None), defer_change(lambda it: it.host.copy(
-            it.parts.fabric(), '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1.23').link(
-            '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1', 'libfabric.so.1.23'))), GPU)],
+        (
+            'a link to the file',
+            'hybrid',
+            combine_changes(
+                host(libfabric=None),
+                defer_change(
+                    lambda it: it.host.copy(
+                        it.parts.fabric(), '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1.23'
+                    ).link('/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1', 'libfabric.so.1.23')
+                ),
+            ),
+            GPU,
+        ),
+    ],
     'host not described': [
-        ('all is described', 'hybrid', make_described_host(), GPU), ('nothing is taken', 'opensource', make_described_host('all'), GPU)],
+        ('all is described', 'hybrid', make_described_host(), GPU),
+        ('nothing is taken', 'opensource', make_described_host('all'), GPU),
+    ],
     'facts of the host': [
         ('all is described', 'bind', make_described_host(), GPU),
-        ('the C library of the image is as new', 'hybrid', make_described_host('verneed', glibc='2.17'), GPU),
-        ('functions that nobody calls', 'hybrid', make_described_host('defined', libraries='libcxi.so.1'), GPU)],
+        (
+            'the C library of the image is as new',
+            'hybrid',
+            make_described_host('verneed', glibc='2.17'),
+            GPU,
+        ),
+        (
+            'functions that nobody calls',
+            'hybrid',
+            make_described_host('defined', libraries='libcxi.so.1'),
+            GPU,
+        ),
+    ],
     'start of the container': [
         ('return', 'pure', add_script('return 0'), GPU),
-        ('exit that is not reached', 'pure', add_script('false && exit'), GPU)],
+        ('exit that is not reached', 'pure', add_script('false && exit'), GPU),
+    ],
     'unknown environment': [
-        ('what is injected comes first', 'bind', combine_changes(image(mpi_folder='/usr/lib', libraries=[]), add_script(
-            'export LD_LIBRARY_PATH=$(find)')), GPU),
+        (
+            'what is injected comes first',
+            'bind',
+            combine_changes(
+                image(mpi_folder='/usr/lib', libraries=[]),
+                add_script('export LD_LIBRARY_PATH=$(find)'),
+            ),
+            GPU,
+        ),
         ('another variable', 'pure', add_script('export FOO=$(find)'), GPU),
-        ('no other file has its name', 'pure', combine_changes(image(mpi_folder='/usr/lib'), add_script(
-            'export LD_LIBRARY_PATH=/opt/x:$(find)')), GPU)],
+        (
+            'no other file has its name',
+            'pure',
+            combine_changes(
+                image(mpi_folder='/usr/lib'), add_script('export LD_LIBRARY_PATH=/opt/x:$(find)')
+            ),
+            GPU,
+        ),
+    ],
     'architecture': [('the same', 'hybrid', image(), GPU)],
     'GPU vendor': [
         ('both', 'hybrid', image(cuda='12.8'), GPU),
         ('CUDA on NVIDIA', 'hybrid', image(rocm=None, cuda='12.8'), CUDA),
-        ('no GPU', 'hybrid', image(rocm=None, cuda='12.8'), CPU)],
+        ('no GPU', 'hybrid', image(rocm=None, cuda='12.8'), CPU),
+    ],
     'static program': [('shared', 'hybrid', program('/opt/osu/bin/osu_latency'), GPU)],
-    'musl': [('nothing to inject', 'pure', combine_changes(image(program=None), defer_change(use_musl)), GPU),
-             ('there, but not used', 'hybrid', defer_change(lambda it: it.image.write(MUSL, b'')), GPU)],
+    'musl': [
+        (
+            'nothing to inject',
+            'pure',
+            combine_changes(image(program=None), defer_change(use_musl)),
+            GPU,
+        ),
+        ('there, but not used', 'hybrid', defer_change(lambda it: it.image.write(MUSL, b'')), GPU),
+    ],
     'overlay': [('none', 'hybrid', lambda it: None, GPU)],
-    'entrypoint': [('ours', 'swap', start_file('/opt/start', '#!/bin/bash\n# OSU_SWAP /host/lib\nexec "$@"\n'), GPU),
-                   ('not needed', 'hybrid', image(), GPU)],
+    'entrypoint': [
+        (
+            'ours',
+            'swap',
+            start_file('/opt/start', '#!/bin/bash\n# OSU_SWAP /host/lib\nexec "$@"\n'),
+            GPU,
+        ),
+        ('not needed', 'hybrid', image(), GPU),
+    ],
     'interpreter': [
-        ('there', 'swap', combine_changes(start_file('/opt/start', '#!/usr/bin/env bash\n# OSU_SWAP /host/lib\nexec "$@"\n'), defer_change(
-            lambda it: it.image.write('/usr/bin/env', b'').write('/usr/bin/bash', b''))), GPU),
-        ('not started', 'hybrid', start_file('/opt/start', '#!/bin/bash\n# /host/lib\n'), GPU)],
-    'other MPI': [('both, the program takes MPICH', 'hybrid', image(
-        libraries=lambda it: [it.mpi(open_mpi(), 'libmpi.so.40')]), GPU),
-        ('standard ABI', 'opensource', image(mpi=lambda it: it.mpi(mpich('5.0.2'), 'libmpi_abi.so.1')), GPU),
-        ('standard ABI, and the host has it', 'bind', use_standard_abi(mpich('5.0.2')), PLAIN)] + [
+        (
+            'there',
+            'swap',
+            combine_changes(
+                start_file('/opt/start', '#!/usr/bin/env bash\n# OSU_SWAP /host/lib\nexec "$@"\n'),
+                defer_change(
+                    lambda it: it.image.write('/usr/bin/env', b'').write('/usr/bin/bash', b'')
+                ),
+            ),
+            GPU,
+        ),
+        ('not started', 'hybrid', start_file('/opt/start', '#!/bin/bash\n# /host/lib\n'), GPU),
+    ],
+    'other MPI': [
+        (
+            'both, the program takes MPICH',
+            'hybrid',
+            image(libraries=lambda it: [it.mpi(open_mpi(), 'libmpi.so.40')]),
+            GPU,
+        ),
+        (
+            'standard ABI',
+            'opensource',
+            image(mpi=lambda it: it.mpi(mpich('5.0.2'), 'libmpi_abi.so.1')),
+            GPU,
+        ),
+        ('standard ABI, and the host has it', 'bind', use_standard_abi(mpich('5.0.2')), PLAIN),
+    ]
+    + [
         (soname, approach, image(mpi=lambda it, soname=soname: it.mpi(mpich('5.0.0'), soname)), GPU)
-        for soname, approach in (('libmpich.so.12', 'hybrid'), ('libmpi_abi.so.0', 'swap'))] + [
-        ('Open MPI where srun can start it', 'pure', combine_changes(site(pmi={'image': 'pmix'}), image(
-            mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40'))), PLAIN)],
+        for soname, approach in (('libmpich.so.12', 'hybrid'), ('libmpi_abi.so.0', 'swap'))
+    ]
+    + [
+        (
+            'Open MPI where srun can start it',
+            'pure',
+            combine_changes(
+                site(pmi={'image': 'pmix'}),
+                image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40')),
+            ),
+            PLAIN,
+        )
+    ],
     'two builds of Open MPI': [
         ('C of 4 over 5', 'bind', use_open_mpi_release('4.1.4', '40'), PLAIN),
         ('C of 5 over 4', 'bind', use_open_mpi_release('5.0.7', '80', over=('4.1.8', '40')), PLAIN),
-        ('Fortran of one series', 'bind', use_open_mpi_release('5.0.7', '80', fortran=True), PLAIN)],
-    'two MPIs': [("under Debian's own soname", 'bind', image(program=link_program(needed=lambda it: make_mpi(
-        it, 'libmpich.so.12')), libraries=lambda it: [make_mpi(it, 'libmpich.so.12')]), GPU)],
+        ('Fortran of one series', 'bind', use_open_mpi_release('5.0.7', '80', fortran=True), PLAIN),
+    ],
+    'two MPIs': [
+        (
+            "under Debian's own soname",
+            'bind',
+            image(
+                program=link_program(needed=lambda it: make_mpi(it, 'libmpich.so.12')),
+                libraries=lambda it: [make_mpi(it, 'libmpich.so.12')],
+            ),
+            GPU,
+        )
+    ],
     'missing library': [
-        ('a path with ; and $ORIGIN', 'pure', combine_changes(image(mpi_folder='/opt/osu/mpi', environment={
-            'LD_LIBRARY_PATH': '/opt/none'}), add_script("export LD_LIBRARY_PATH='/opt/none;$ORIGIN/../mpi'")), GPU),
-        ('one of another machine first', 'pure', combine_changes(image(environment={'LD_LIBRARY_PATH': '/opt/32:/opt/mpich/lib'}),
-         defer_change(lambda it: set_other_machine(it.image.copy(it.parts.mpi(), '/opt/32/libmpi.so.12').resolve_path(
-             '/opt/32/libmpi.so.12')))), GPU),
-        ("NVIDIA's driver, which the runtime brings", 'pure', image(mpi=lambda it: it.mpi(
-            needed=[it.plain('libcuda.so.1'), it.plain('libnvidia-ml.so.1')]), rocm=None, cuda='12.8'), CUDA),
-        ('the image has what the host lacks', 'hybrid', combine_changes(
-            host(libfabric=lambda it: it.fabric(needed=('libcxi.so.1', 'libgone.so.1'))),
-            image(libraries=lambda it: [it.plain('libgone.so.1')])), GPU),
-        ('the host brings what the image lacks', 'bind', combine_changes(
-            host(libfabric=lambda it: it.fabric(needed=('libcxi.so.1', 'libnew.so.1'))),
-            defer_change(lambda it: it.host.copy(it.parts.plain('libnew.so.1'), '/usr/lib64/libnew.so.1'))), GPU)],
+        (
+            'a path with ; and $ORIGIN',
+            'pure',
+            combine_changes(
+                image(mpi_folder='/opt/osu/mpi', environment={'LD_LIBRARY_PATH': '/opt/none'}),
+                add_script("export LD_LIBRARY_PATH='/opt/none;$ORIGIN/../mpi'"),
+            ),
+            GPU,
+        ),
+        (
+            'one of another machine first',
+            'pure',
+            combine_changes(
+                image(environment={'LD_LIBRARY_PATH': '/opt/32:/opt/mpich/lib'}),
+                defer_change(
+                    lambda it: set_other_machine(
+                        it.image.copy(it.parts.mpi(), '/opt/32/libmpi.so.12').resolve_path(
+                            '/opt/32/libmpi.so.12'
+                        )
+                    )
+                ),
+            ),
+            GPU,
+        ),
+        (
+            "NVIDIA's driver, which the runtime brings",
+            'pure',
+            image(
+                mpi=lambda it: it.mpi(
+                    needed=[it.plain('libcuda.so.1'), it.plain('libnvidia-ml.so.1')]
+                ),
+                rocm=None,
+                cuda='12.8',
+            ),
+            CUDA,
+        ),
+        (
+            'the image has what the host lacks',
+            'hybrid',
+            combine_changes(
+                host(libfabric=lambda it: it.fabric(needed=('libcxi.so.1', 'libgone.so.1'))),
+                image(libraries=lambda it: [it.plain('libgone.so.1')]),
+            ),
+            GPU,
+        ),
+        (
+            'the host brings what the image lacks',
+            'bind',
+            combine_changes(
+                host(libfabric=lambda it: it.fabric(needed=('libcxi.so.1', 'libnew.so.1'))),
+                defer_change(
+                    lambda it: it.host.copy(it.parts.plain('libnew.so.1'), '/usr/lib64/libnew.so.1')
+                ),
+            ),
+            GPU,
+        ),
+    ],
     'symbol version': [
         ('host newer', 'hybrid', host(libfabric=lambda it: it.fabric('2.5.1', newest=9)), GPU),
-        ('the library has no versions at all', 'pure', image(fabric=lambda it: it.plain(
-            'libfabric.so.1', source='void of_FABRIC_1_0(void) { }\nvoid of_FABRIC_1_7(void) { }\n')), GPU)],
+        (
+            'the library has no versions at all',
+            'pure',
+            image(
+                fabric=lambda it: it.plain(
+                    'libfabric.so.1',
+                    source='void of_FABRIC_1_0(void) { }\nvoid of_FABRIC_1_7(void) { }\n',
+                )
+            ),
+            GPU,
+        ),
+    ],
     'undefined symbol': [
-        ('the host has it', 'bind', combine_changes(image(mpi=make_newer_library, program=link_program(calls='MPIX_New', mpi=make_newer_library)), host(
-            libmpi=lambda it: it.mpi(cray_mpich(), more='int MPIX_New(void *a, void *b) { return 0; }\n'))), GPU),
-        ("mpi4py's, and the image's MPI stays", 'hybrid', use_python(
-            more='int MPI_Init(void); void user(void) { MPI_Init(); }\n'), GPU),
-        ('weak', 'pure', image(mpi=lambda it: it.mpi(
-            more='extern int lost __attribute__((weak)); int *where = &lost;\n')), GPU),
-        ('of a library that may be in one which is missing', 'pure', image(mpi=lambda it: it.mpi(
-            more='extern int lost; int *where = &lost;\n', needed=[it.plain('libgone.so.1')])), GPU)],
+        (
+            'the host has it',
+            'bind',
+            combine_changes(
+                image(
+                    mpi=make_newer_library,
+                    program=link_program(calls='MPIX_New', mpi=make_newer_library),
+                ),
+                host(
+                    libmpi=lambda it: it.mpi(
+                        cray_mpich(), more='int MPIX_New(void *a, void *b) { return 0; }\n'
+                    )
+                ),
+            ),
+            GPU,
+        ),
+        (
+            "mpi4py's, and the image's MPI stays",
+            'hybrid',
+            use_python(more='int MPI_Init(void); void user(void) { MPI_Init(); }\n'),
+            GPU,
+        ),
+        (
+            'weak',
+            'pure',
+            image(
+                mpi=lambda it: it.mpi(
+                    more='extern int lost __attribute__((weak)); int *where = &lost;\n'
+                )
+            ),
+            GPU,
+        ),
+        (
+            'of a library that may be in one which is missing',
+            'pure',
+            image(
+                mpi=lambda it: it.mpi(
+                    more='extern int lost; int *where = &lost;\n', needed=[it.plain('libgone.so.1')]
+                )
+            ),
+            GPU,
+        ),
+    ],
     'opened while running': [
-        ('of the image', 'bind', combine_changes(host(liblustreapi=None), image(
-            libraries=lambda it: [it.plain('liblustreapi.so')])), GPU),
-        ("the image's MPI", 'hybrid', host(liblustreapi=None), GPU)],
+        (
+            'of the image',
+            'bind',
+            combine_changes(
+                host(liblustreapi=None), image(libraries=lambda it: [it.plain('liblustreapi.so')])
+            ),
+            GPU,
+        ),
+        ("the image's MPI", 'hybrid', host(liblustreapi=None), GPU),
+    ],
     'injection defeated': [
-        ('PREPEND_LD_LIBRARY_PATH and Apptainer 1.4', 'bind', combine_changes(PREPENDS, runtime('apptainer', '1.4.5', True)), GPU),
+        (
+            'PREPEND_LD_LIBRARY_PATH and Apptainer 1.4',
+            'bind',
+            combine_changes(PREPENDS, runtime('apptainer', '1.4.5', True)),
+            GPU,
+        ),
         ('DT_RUNPATH', 'bind', image(program=link_program(runpath='/opt/mpich/lib')), GPU),
         ('DT_RPATH of another folder', 'bind', image(program=link_program(rpath='/opt/none')), GPU),
         ('nothing is promised', 'opensource', image(program=link_program(rpath='/usr/lib')), GPU),
-        ('mpi4py asks ld.so', 'bind', combine_changes(image(environment={'MPI4PY_LIBMPI': 'libmpi.so.12'}), use_python(
-            'libmpi.so.12', prefix=VENV)), GPU),
-        ('nothing beside its Python', 'bind', use_python(prefix=VENV), GPU)],
+        (
+            'mpi4py asks ld.so',
+            'bind',
+            combine_changes(
+                image(environment={'MPI4PY_LIBMPI': 'libmpi.so.12'}),
+                use_python('libmpi.so.12', prefix=VENV),
+            ),
+            GPU,
+        ),
+        ('nothing beside its Python', 'bind', use_python(prefix=VENV), GPU),
+    ],
     'loader of the image': [
-        ('nothing there', 'pure', add_script('export LD_PRELOAD=/none.so LD_AUDIT=/none.so LD_BIND_NOW='), GPU),
-        ('an empty file', 'pure', defer_change(lambda it: it.image.write('/etc/ld.so.preload', '')), GPU)],
+        (
+            'nothing there',
+            'pure',
+            add_script('export LD_PRELOAD=/none.so LD_AUDIT=/none.so LD_BIND_NOW='),
+            GPU,
+        ),
+        (
+            'an empty file',
+            'pure',
+            defer_change(lambda it: it.image.write('/etc/ld.so.preload', '')),
+            GPU,
+        ),
+    ],
     'provider of the image': [
         ('taken back', 'hybrid', add_script('export FI_PROVIDER=tcp\nunset FI_PROVIDER'), GPU),
-        ('in a subshell', 'hybrid', add_script('(export FI_PROVIDER=tcp)'), GPU)],
+        ('in a subshell', 'hybrid', add_script('(export FI_PROVIDER=tcp)'), GPU),
+    ],
     "image's variables": [
         ('the same', 'hybrid', add_script('export MPIR_CVAR_CH4_OFI_ENABLE_HMEM=1'), GPU),
         ('an older tcp in a file', 'hybrid', add_tcp_provider(1, 18), PLAIN),
-        ('for tuning', 'hybrid', add_script('export FI_LOG_LEVEL=warn FI_TCP_MAX_CONN_RETRY=3'), GPU),
-        ('of another MPI', 'hybrid', add_script('export OMPI_MCA_pml=ucx I_MPI_FABRICS=shm'), GPU)],
+        (
+            'for tuning',
+            'hybrid',
+            add_script('export FI_LOG_LEVEL=warn FI_TCP_MAX_CONN_RETRY=3'),
+            GPU,
+        ),
+        ('of another MPI', 'hybrid', add_script('export OMPI_MCA_pml=ucx I_MPI_FABRICS=shm'), GPU),
+    ],
     'parameter files': [
-        (text, 'openmpi', combine_changes(image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40')), defer_change(
-            lambda it, text=text: it.image.write('/opt/mpich/etc/openmpi-mca-params.conf', text))), PLAIN)
-        for text in ('#btl = self\n', 'btl_base_warn_component_unused=0\nmtl = ^ofi\nbtl = ^uct,openib,ofi\n'
-                     'pml = ^ucx\nosc = ^ucx,pt2pt\n')] + [  # that of Debian 12
-        ('of another MPI', 'pure', defer_change(lambda it: it.image.write('/etc/openmpi-mca-params.conf', 'btl = self\n')),
-         PLAIN)],
+        (
+            text,
+            'openmpi',
+            combine_changes(
+                image(mpi=lambda it: it.mpi(open_mpi(), 'libmpi.so.40')),
+                defer_change(
+                    lambda it, text=text: it.image.write(
+                        '/opt/mpich/etc/openmpi-mca-params.conf', text
+                    )
+                ),
+            ),
+            PLAIN,
+        )
+        for text in (
+            '#btl = self\n',
+            'btl_base_warn_component_unused=0\nmtl = ^ofi\nbtl = ^uct,openib,ofi\n'
+            'pml = ^ucx\nosc = ^ucx,pt2pt\n',
+        )
+    ]
+    + [  # that of Debian 12
+        (
+            'of another MPI',
+            'pure',
+            defer_change(lambda it: it.image.write('/etc/openmpi-mca-params.conf', 'btl = self\n')),
+            PLAIN,
+        )
+    ],
     'no libfabric': [
-        ('nobody promised it', 'pure', image(mpi=lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)), GPU),
-        ('bind brings its own', 'bind', image(mpi=lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)), GPU),
-        ("Open MPI's own file", 'openmpi', combine_changes(image(mpi=make_plain_open_mpi), defer_change(lambda it: it.image.copy(
-            make_mtl_ofi(it.parts), '/opt/mpich/lib/openmpi/lib/openmpi3/mca_mtl_ofi.so'))), PLAIN)],
+        (
+            'nobody promised it',
+            'pure',
+            image(mpi=lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)),
+            GPU,
+        ),
+        (
+            'bind brings its own',
+            'bind',
+            image(mpi=lambda it: it.mpi(mpich('3.1.4', 'ch3:nemesis'), needs=None)),
+            GPU,
+        ),
+        (
+            "Open MPI's own file",
+            'openmpi',
+            combine_changes(
+                image(mpi=make_plain_open_mpi),
+                defer_change(
+                    lambda it: it.image.copy(
+                        make_mtl_ofi(it.parts), '/opt/mpich/lib/openmpi/lib/openmpi3/mca_mtl_ofi.so'
+                    )
+                ),
+            ),
+            PLAIN,
+        ),
+    ],
     'netmod': [
         ('ofi first', 'hybrid', image(mpi=lambda it: it.mpi(mpich(device='ch4:ofi ucx'))), GPU),
-        ('the site names it', 'hybrid', image(mpi=lambda it: it.mpi(mpich(device='ch4:ucx ofi'))), PLAIN),
-        ('ucx first on InfiniBand', 'hybrid', combine_changes(INFINIBAND, UCX_WHOLE, image(
-            mpi=lambda it: make_ucx_mpi(it, mpich(device='ch4:ucx ofi'), needs=7))), PLAIN)],
+        (
+            'the site names it',
+            'hybrid',
+            image(mpi=lambda it: it.mpi(mpich(device='ch4:ucx ofi'))),
+            PLAIN,
+        ),
+        (
+            'ucx first on InfiniBand',
+            'hybrid',
+            combine_changes(
+                INFINIBAND,
+                UCX_WHOLE,
+                image(mpi=lambda it: make_ucx_mpi(it, mpich(device='ch4:ucx ofi'), needs=7)),
+            ),
+            PLAIN,
+        ),
+    ],
     'UCX': [
         ('all is there', 'pure', combine_changes(INFINIBAND, UCX_WHOLE), PLAIN),
-        ('a site that does not say its driver', 'pure', combine_changes(set_network('InfiniBand'), UCX_ALONE, add_rdma_core('mlx4')),
-         PLAIN),
+        (
+            'a site that does not say its driver',
+            'pure',
+            combine_changes(set_network('InfiniBand'), UCX_ALONE, add_rdma_core('mlx4')),
+            PLAIN,
+        ),
         ('Ethernet', 'pure', UCX_ALONE, PLAIN),
-        ('UCX_MODULE_DIR', 'pure', combine_changes(INFINIBAND, UCX_WHOLE, image(environment={'UCX_MODULE_DIR': '/opt/ucx'}), defer_change(
-            lambda it: it.image.copy(it.image.resolve_path('/usr/lib/ucx/libuct_ib.so.0'), '/opt/ucx/libuct_ib.so.0')), remove_file(
-                '/usr/lib/ucx/libuct_ib.so.0')), PLAIN),
-        ('Open MPI', 'openmpi', combine_changes(INFINIBAND, OPEN_MPI_UCX), PLAIN)],
+        (
+            'UCX_MODULE_DIR',
+            'pure',
+            combine_changes(
+                INFINIBAND,
+                UCX_WHOLE,
+                image(environment={'UCX_MODULE_DIR': '/opt/ucx'}),
+                defer_change(
+                    lambda it: it.image.copy(
+                        it.image.resolve_path('/usr/lib/ucx/libuct_ib.so.0'),
+                        '/opt/ucx/libuct_ib.so.0',
+                    )
+                ),
+                remove_file('/usr/lib/ucx/libuct_ib.so.0'),
+            ),
+            PLAIN,
+        ),
+        ('Open MPI', 'openmpi', combine_changes(INFINIBAND, OPEN_MPI_UCX), PLAIN),
+    ],
     'libcxi and driver': [
         ("the host's", 'hybrid', image(shs='13.0.0'), GPU),
-        ('over TCP', 'pure', image(shs='13.0.0'), GPU)],
-    'no provider': [('in a file of its own', 'opensource', combine_changes(
-                        image(fabric=lambda it: it.fabric(providers=('tcp',), needed=())),
-                        defer_change(lambda it: it.image.copy(it.parts.plain('libcxi-fi.so', needed=[it.parts.plain(
-                            'libcxi.so.1')]), '/usr/lib/libfabric/libcxi-fi.so'))), GPU),
-                    ('not asked for', 'pure', image(fabric=lambda it: it.fabric(providers=('tcp',))), GPU)] + [
-        (what, 'opensource', add_provider_file(path, **options), GPU) for what, path, options in (
-            ('FI_PROVIDER_PATH', '/opt/prov/libcxi-fi.so', {'FI_PROVIDER_PATH': '@/opt/none:/opt/prov'}),
-            ('a file in FI_PROVIDER_PATH', '/opt/prov/libcxi-fi.so', {'FI_PROVIDER_PATH': '+/opt/prov/libcxi-fi.so'}),
-            ('the folder of its build', '/opt/build/lib/libcxi-fi.so', {'build': '/opt/none:/opt/build/lib'}),
-            ('where ld.so finds it', '/usr/lib/libcxi-fi.so', {'build': '/opt/none'}))],
+        ('over TCP', 'pure', image(shs='13.0.0'), GPU),
+    ],
+    'no provider': [
+        (
+            'in a file of its own',
+            'opensource',
+            combine_changes(
+                image(fabric=lambda it: it.fabric(providers=('tcp',), needed=())),
+                defer_change(
+                    lambda it: it.image.copy(
+                        it.parts.plain('libcxi-fi.so', needed=[it.parts.plain('libcxi.so.1')]),
+                        '/usr/lib/libfabric/libcxi-fi.so',
+                    )
+                ),
+            ),
+            GPU,
+        ),
+        ('not asked for', 'pure', image(fabric=lambda it: it.fabric(providers=('tcp',))), GPU),
+    ]
+    + [
+        (what, 'opensource', add_provider_file(path, **options), GPU)
+        for what, path, options in (
+            (
+                'FI_PROVIDER_PATH',
+                '/opt/prov/libcxi-fi.so',
+                {'FI_PROVIDER_PATH': '@/opt/none:/opt/prov'},
+            ),
+            (
+                'a file in FI_PROVIDER_PATH',
+                '/opt/prov/libcxi-fi.so',
+                {'FI_PROVIDER_PATH': '+/opt/prov/libcxi-fi.so'},
+            ),
+            (
+                'the folder of its build',
+                '/opt/build/lib/libcxi-fi.so',
+                {'build': '/opt/none:/opt/build/lib'},
+            ),
+            ('where ld.so finds it', '/usr/lib/libcxi-fi.so', {'build': '/opt/none'}),
+        )
+    ],
     'card driver': [
-        ('rdma-core', 'opensource', combine_changes(INFINIBAND, VERBS, add_rdma_core('mlx5')), PLAIN),
+        (
+            'rdma-core',
+            'opensource',
+            combine_changes(INFINIBAND, VERBS, add_rdma_core('mlx5')),
+            PLAIN,
+        ),
         ('over TCP', 'pure', combine_changes(INFINIBAND, VERBS), PLAIN),
-        ('a provider without libibverbs', 'opensource', combine_changes(set_network('Omni-Path', 'hfi1'), image(
-            fabric=lambda it: it.fabric(providers=('opx', 'tcp'), needed=()))), PLAIN),
-        ('UCX', 'opensource', combine_changes(INFINIBAND, UCX_ALONE), PLAIN)],
+        (
+            'a provider without libibverbs',
+            'opensource',
+            combine_changes(
+                set_network('Omni-Path', 'hfi1'),
+                image(fabric=lambda it: it.fabric(providers=('opx', 'tcp'), needed=())),
+            ),
+            PLAIN,
+        ),
+        ('UCX', 'opensource', combine_changes(INFINIBAND, UCX_ALONE), PLAIN),
+    ],
     'libfabric API': [
         ('just as new', 'hybrid', image(mpi=make_asking_mpich()), PLAIN),
-        ('its set for cxi', 'hybrid', combine_changes(image(mpi=make_asking_mpich()), host(libfabric=lambda it: it.fabric('1.21.0'))), GPU),
-        ('its set for rxm, which tcp needs there', 'hybrid', combine_changes(
-            image(mpi=make_asking_mpich(needs=6, asks=(1, 19)), plugin=None),
-            host(libfabric=lambda it: it.fabric('1.17.0', newest=6))), PLAIN),
-        ('a variable of the image', 'hybrid', combine_changes(
-            image(mpi=make_asking_mpich(), environment={'MPIR_CVAR_CH4_OFI_MINOR_VERSION': '21'}),
-            host(libfabric=lambda it: it.fabric('1.21.0'))), PLAIN),
-        ('no table, and none can be newer', 'hybrid', host(libfabric=lambda it: it.fabric('2.1.0', newest=8)), PLAIN),
-        ('no table, and both are of the image', 'opensource', image(fabric=lambda it: it.fabric('1.20.1', needed=())),
-         PLAIN),
-        ('Intel MPI', 'hybrid', combine_changes(image(mpi=lambda it: it.mpi(intel_mpi())), host(
-            libfabric=lambda it: it.fabric('1.21.0'))), PLAIN)],
-    'capability set': [('MPICH 4.1.3', 'hybrid', image(mpi=lambda it: it.mpi(mpich('4.1.3'))), GPU),
-                       ('over TCP', 'pure', image(mpi=lambda it: it.mpi(mpich('4.0.3'))), GPU),
-                       ("the host's Cray MPICH", 'bind', image(mpi=lambda it: it.mpi(mpich('4.0.3'))), GPU)],
-    'not seen over cxi': [('over TCP', 'pure', image(mpi=lambda it: it.mpi(intel_mpi())), GPU),
-                          ('MPICH, whose file tells', 'hybrid', image(mpi=lambda it: it.mpi(mpich('6.0.0'))), GPU),
-                          ('a Cray MPICH to come: the vendor\'s own pair', 'bind', host(
-                              libmpi=lambda it: it.mpi(cray_mpich('10.0.1'))), GPU)],
-    'TCP only': [('nothing faster is there', 'pure', image(), PLAIN),
-                 ('UCX', 'pure', combine_changes(INFINIBAND, UCX_WHOLE), PLAIN)],
+        (
+            'its set for cxi',
+            'hybrid',
+            combine_changes(
+                image(mpi=make_asking_mpich()), host(libfabric=lambda it: it.fabric('1.21.0'))
+            ),
+            GPU,
+        ),
+        (
+            'its set for rxm, which tcp needs there',
+            'hybrid',
+            combine_changes(
+                image(mpi=make_asking_mpich(needs=6, asks=(1, 19)), plugin=None),
+                host(libfabric=lambda it: it.fabric('1.17.0', newest=6)),
+            ),
+            PLAIN,
+        ),
+        (
+            'a variable of the image',
+            'hybrid',
+            combine_changes(
+                image(
+                    mpi=make_asking_mpich(), environment={'MPIR_CVAR_CH4_OFI_MINOR_VERSION': '21'}
+                ),
+                host(libfabric=lambda it: it.fabric('1.21.0')),
+            ),
+            PLAIN,
+        ),
+        (
+            'no table, and none can be newer',
+            'hybrid',
+            host(libfabric=lambda it: it.fabric('2.1.0', newest=8)),
+            PLAIN,
+        ),
+        (
+            'no table, and both are of the image',
+            'opensource',
+            image(fabric=lambda it: it.fabric('1.20.1', needed=())),
+            PLAIN,
+        ),
+        (
+            'Intel MPI',
+            'hybrid',
+            combine_changes(
+                image(mpi=lambda it: it.mpi(intel_mpi())),
+                host(libfabric=lambda it: it.fabric('1.21.0')),
+            ),
+            PLAIN,
+        ),
+    ],
+    'capability set': [
+        ('MPICH 4.1.3', 'hybrid', image(mpi=lambda it: it.mpi(mpich('4.1.3'))), GPU),
+        ('over TCP', 'pure', image(mpi=lambda it: it.mpi(mpich('4.0.3'))), GPU),
+        ("the host's Cray MPICH", 'bind', image(mpi=lambda it: it.mpi(mpich('4.0.3'))), GPU),
+    ],
+    'not seen over cxi': [
+        ('over TCP', 'pure', image(mpi=lambda it: it.mpi(intel_mpi())), GPU),
+        ('MPICH, whose file tells', 'hybrid', image(mpi=lambda it: it.mpi(mpich('6.0.0'))), GPU),
+        (
+            'a Cray MPICH to come: the vendor\'s own pair',
+            'bind',
+            host(libmpi=lambda it: it.mpi(cray_mpich('10.0.1'))),
+            GPU,
+        ),
+    ],
+    'TCP only': [
+        ('nothing faster is there', 'pure', image(), PLAIN),
+        ('UCX', 'pure', combine_changes(INFINIBAND, UCX_WHOLE), PLAIN),
+    ],
     'RCCL plugin': [
         ('no RCCL', 'opensource', image(plugin=None), GPU),
-        ("the host's libfabric", 'hybrid', combine_changes(EFA_PLUGIN, image(plugin=lambda it: make_efa_plugin(it, rpath=None))), CUDA)] + [
-        (name, approach, image(plugin=None, libraries=lambda it: [it.plain('librccl.so.1')]), site_name)
-        for name, approach, site_name in (('no GPU', 'hybrid', CPU), ('over TCP', 'pure', GPU))] + [
-        ('what developers have is there', 'hybrid', use_cuda('12.8', plugin=make_cudart_plugin, libraries=lambda it: [
-            it.plain('libcudart.so')]), CUDA)],
-    'GPU transport layer': [('it is there', 'bind', image(), GPU), ('no GPU', 'bind', image(rocm=None), CPU),
-                            ("the image's MPICH", 'hybrid', lambda it: it.site.update(
-                                libraries=dict(it.site['libraries'], libmpi_gtl_hsa=None)), GPU)],
+        (
+            "the host's libfabric",
+            'hybrid',
+            combine_changes(EFA_PLUGIN, image(plugin=lambda it: make_efa_plugin(it, rpath=None))),
+            CUDA,
+        ),
+    ]
+    + [
+        (
+            name,
+            approach,
+            image(plugin=None, libraries=lambda it: [it.plain('librccl.so.1')]),
+            site_name,
+        )
+        for name, approach, site_name in (('no GPU', 'hybrid', CPU), ('over TCP', 'pure', GPU))
+    ]
+    + [
+        (
+            'what developers have is there',
+            'hybrid',
+            use_cuda(
+                '12.8', plugin=make_cudart_plugin, libraries=lambda it: [it.plain('libcudart.so')]
+            ),
+            CUDA,
+        )
+    ],
+    'GPU transport layer': [
+        ('it is there', 'bind', image(), GPU),
+        ('no GPU', 'bind', image(rocm=None), CPU),
+        (
+            "the image's MPICH",
+            'hybrid',
+            lambda it: it.site.update(libraries=dict(it.site['libraries'], libmpi_gtl_hsa=None)),
+            GPU,
+        ),
+    ],
     'CUDA release': [
-        (name, 'hybrid', combine_changes(use_cuda(release), site(gpu_driver=driver)), CUDA) for name, release, driver in (
-            ('older than the driver', '11.8', '580.65.06'), ('the driver of its release', '13.0', '580.65.06'))] + [
-        ('an oldest driver of its major release is enough', 'hybrid', combine_changes(use_cuda('12.0'), site(gpu_driver='525')),
-         CUDA), ('no driver is known', 'hybrid', combine_changes(use_cuda('14.0'), lambda it: it.site.pop('gpu_driver')), CUDA),
-        ("its libcuda comes behind the driver's", 'hybrid', combine_changes(use_cuda('12.8'), defer_change(
-            lambda it: it.image.copy(it.parts.plain('libcuda.so.1'), '/usr/local/cuda/compat/libcuda.so.1'))), CUDA)],
-    'ROCm release': [(f'ROCm {rocm}', 'hybrid', image(rocm=rocm), GPU) for rocm in ('6.1.0', '6.4.4')] +
-                    [('no GPU', 'hybrid', image(rocm='7.1.0'), CPU)],
-    'CXI_FORK_SAFE': [('over TCP', 'pure', image(environment={'CXI_FORK_SAFE': '1'}), GPU),
-                      ('another variable', 'hybrid', image(environment={'CXI_FORK': '1'}), GPU)],
-    'ranks apart': [(name, 'bind', combine_changes(change, use_mpich_5), PLAIN) for name, change in (
-        ('one container for all', runtime('apptainer', '1.3.0', False)),
-        ('setuid', runtime('singularity', '4.1.3', True)),
-        ('no runtime', combine_changes()))] + [
-        ('MPICH 4.3 does not unless told to', 'pure', combine_changes(APART, image(mpi=lambda it: it.mpi(mpich('4.3.2')))),
-         PLAIN)],
+        (name, 'hybrid', combine_changes(use_cuda(release), site(gpu_driver=driver)), CUDA)
+        for name, release, driver in (
+            ('older than the driver', '11.8', '580.65.06'),
+            ('the driver of its release', '13.0', '580.65.06'),
+        )
+    ]
+    + [
+        (
+            'an oldest driver of its major release is enough',
+            'hybrid',
+            combine_changes(use_cuda('12.0'), site(gpu_driver='525')),
+            CUDA,
+        ),
+        (
+            'no driver is known',
+            'hybrid',
+            combine_changes(use_cuda('14.0'), lambda it: it.site.pop('gpu_driver')),
+            CUDA,
+        ),
+        (
+            "its libcuda comes behind the driver's",
+            'hybrid',
+            combine_changes(
+                use_cuda('12.8'),
+                defer_change(
+                    lambda it: it.image.copy(
+                        it.parts.plain('libcuda.so.1'), '/usr/local/cuda/compat/libcuda.so.1'
+                    )
+                ),
+            ),
+            CUDA,
+        ),
+    ],
+    'ROCm release': [
+        (f'ROCm {rocm}', 'hybrid', image(rocm=rocm), GPU) for rocm in ('6.1.0', '6.4.4')
+    ]
+    + [('no GPU', 'hybrid', image(rocm='7.1.0'), CPU)],
+    'CXI_FORK_SAFE': [
+        ('over TCP', 'pure', image(environment={'CXI_FORK_SAFE': '1'}), GPU),
+        ('another variable', 'hybrid', image(environment={'CXI_FORK': '1'}), GPU),
+    ],
+    'ranks apart': [
+        (name, 'bind', combine_changes(change, use_mpich_5), PLAIN)
+        for name, change in (
+            ('one container for all', runtime('apptainer', '1.3.0', False)),
+            ('setuid', runtime('singularity', '4.1.3', True)),
+            ('no runtime', combine_changes()),
+        )
+    ]
+    + [
+        (
+            'MPICH 4.3 does not unless told to',
+            'pure',
+            combine_changes(APART, image(mpi=lambda it: it.mpi(mpich('4.3.2')))),
+            PLAIN,
+        )
+    ],
     'PMI': [('Cray MPICH under cray_shasta', 'bind', image(), GPU)],
     'no program': [
         ('mpi4py', 'bind', use_python(), GPU),
-        ("mpi4py over Debian's MPICH, with the link that people make", 'pure', combine_changes(image(
-            mpi=lambda it: it.mpi(mpich('4.0.2'), 'libmpich.so.12'), mpi_folder='/usr/lib'), use_python(own={
-                'MPI.mpich.cpython-311-x86_64-linux-gnu.so': 'libmpi.so.12'}), defer_change(lambda it: it.image.link(
-                    '/usr/lib/libmpi.so.12', 'libmpich.so.12'))), GPU),
-        ('by a script that is named', 'hybrid', combine_changes(defer_change(lambda it: it.image.copy(
-            make_program_without_mpi(it.parts), '/bin/sh').write('/opt/any', '#!/bin/sh\nexec "$@"\n')), program(
-                '/opt/any /opt/osu/bin/osu_latency')), GPU),
+        (
+            "mpi4py over Debian's MPICH, with the link that people make",
+            'pure',
+            combine_changes(
+                image(
+                    mpi=lambda it: it.mpi(mpich('4.0.2'), 'libmpich.so.12'), mpi_folder='/usr/lib'
+                ),
+                use_python(own={'MPI.mpich.cpython-311-x86_64-linux-gnu.so': 'libmpi.so.12'}),
+                defer_change(lambda it: it.image.link('/usr/lib/libmpi.so.12', 'libmpich.so.12')),
+            ),
+            GPU,
+        ),
+        (
+            'by a script that is named',
+            'hybrid',
+            combine_changes(
+                defer_change(
+                    lambda it: it.image.copy(make_program_without_mpi(it.parts), '/bin/sh').write(
+                        '/opt/any', '#!/bin/sh\nexec "$@"\n'
+                    )
+                ),
+                program('/opt/any /opt/osu/bin/osu_latency'),
+            ),
+            GPU,
+        ),
         ('a compiled launcher', 'hybrid', use_launcher('abs(0)'), GPU),
-        ('a library that is opened by its path', 'hybrid', use_launcher('abs(0)', 'dlopen("/opt/real/libown.so.1", 2)'),
-         GPU),
-        *((text.split('\n')[1], 'hybrid', combine_changes(image(), start_by_script(text), defer_change(lambda it: it.image.write(
-            '/opt/set.sh', 'export A=2\n').copy(make_program_without_mpi(it.parts), '/usr/bin/timeout'))), GPU) for text in (
+        (
+            'a library that is opened by its path',
+            'hybrid',
+            use_launcher('abs(0)', 'dlopen("/opt/real/libown.so.1", 2)'),
+            GPU,
+        ),
+        *(
+            (
+                text.split('\n')[1],
+                'hybrid',
+                combine_changes(
+                    image(),
+                    start_by_script(text),
+                    defer_change(
+                        lambda it: it.image.write('/opt/set.sh', 'export A=2\n').copy(
+                            make_program_without_mpi(it.parts), '/usr/bin/timeout'
+                        )
+                    ),
+                ),
+                GPU,
+            )
+            for text in (
                 '#!/bin/sh\nset -- /opt/real/program "$@"\nexec "$@"\n',
                 '#!/bin/sh\n. /opt/set.sh; export LD_LIBRARY_PATH=$LD_LIBRARY_PATH:/x\nenv A=1 /opt/real/program\n',
                 '#!/usr/bin/env sh\nPATH=/opt/real:$PATH; if [ -d /opt/real ]; then program "$@"; fi\n',
-                '#!/bin/sh\nA=1 sh -c "/opt/real/program"\n'))],
+                '#!/bin/sh\nA=1 sh -c "/opt/real/program"\n',
+            )
+        ),
+    ],
 }

@@ -20,11 +20,18 @@ def folder(tmp_path):
 
 def list_closure(folder, start=TOP):
     """Return ([path], set of names that are missing) of the closure of one library, paths as in the ElfFolder."""
+
     def read(path):
         return read_elf(str(folder.resolve_path(path)))._replace(path=path)
 
-    libraries, missing = collect_dependencies([start], DEFAULT, lambda soname: False, (), read,
-                                 lambda path: folder.resolve_path(path).is_file())
+    libraries, missing = collect_dependencies(
+        [start],
+        DEFAULT,
+        lambda soname: False,
+        (),
+        read,
+        lambda path: folder.resolve_path(path).is_file(),
+    )
     return [facts.path for facts in libraries.values()], {soname for soname, _ in missing}
 
 
@@ -62,12 +69,27 @@ def write_x32_library(folder, path):
 CASES = {
     'default path': (lambda it: link_top(it, '/usr/lib'), ['/usr/lib/libb.so'], []),
     'another class in a default folder': (
-        lambda it: write_x32_library(link_top(it, '/usr/lib'), '/lib/libb.so'), ['/usr/lib/libb.so'], []),
-    'of another machine only': (lambda it: write_foreign_library(link_top(it), '/usr/lib/libb.so'), [], ['libb.so']),
-    '$LIB': (lambda it: link_top(it.add_libc(), '/opt/lib64', '/opt/lib/x86_64-linux-gnu', runpath='/opt/$LIB'),
-             ['/opt/lib/x86_64-linux-gnu/libb.so' if MULTIARCH else '/opt/lib64/libb.so'], []),
+        lambda it: write_x32_library(link_top(it, '/usr/lib'), '/lib/libb.so'),
+        ['/usr/lib/libb.so'],
+        [],
+    ),
+    'of another machine only': (
+        lambda it: write_foreign_library(link_top(it), '/usr/lib/libb.so'),
+        [],
+        ['libb.so'],
+    ),
+    '$LIB': (
+        lambda it: link_top(
+            it.add_libc(), '/opt/lib64', '/opt/lib/x86_64-linux-gnu', runpath='/opt/$LIB'
+        ),
+        ['/opt/lib/x86_64-linux-gnu/libb.so' if MULTIARCH else '/opt/lib64/libb.so'],
+        [],
+    ),
     'a needed name with a slash is a path': (
-        lambda it: link_top(it, '/s', needed=['/s/libb.so']), ['/s/libb.so'], []),
+        lambda it: link_top(it, '/s', needed=['/s/libb.so']),
+        ['/s/libb.so'],
+        [],
+    ),
 }
 
 
@@ -85,7 +107,9 @@ def test_closure_omits_glibc_and_libraries_of_the_image(tmp_path):
     given = compile_library(tmp_path / 'system' / 'libgiven.so.1')
     middle = compile_library(tmp_path / 'private' / 'libmiddle.so.1', needed=[given, deep])
     top = compile_library(tmp_path / 'libtop.so.1', needed=[middle], rpath='$ORIGIN/private')
-    libraries, missing = collect_dependencies([str(top)], [str(tmp_path / 'system')], lambda soname: soname == 'libgiven.so.1')
+    libraries, missing = collect_dependencies(
+        [str(top)], [str(tmp_path / 'system')], lambda soname: soname == 'libgiven.so.1'
+    )
     assert list(libraries) == ['libtop.so.1', 'libmiddle.so.1', 'libdeep.so.1']
     assert libraries['libmiddle.so.1'].path == str(middle)
     assert missing == []
@@ -100,12 +124,23 @@ def test_missing_library_is_named_with_its_dependent(tmp_path):
 
 
 def test_host_cache_precedes_host_folders(tmp_path):
-    cached, other = (compile_library(tmp_path / name / 'libdeep.so.1') for name in ('cached', 'folder'))
+    cached, other = (
+        compile_library(tmp_path / name / 'libdeep.so.1') for name in ('cached', 'folder')
+    )
     top = compile_library(tmp_path / 'libtop.so.1', needed=[other])
     places = {'libdeep.so.1': str(cached)}
-    found, missing = collect_dependencies([str(top)], [str(tmp_path / 'folder')], lambda soname: False,
-                             find_cached=lambda name, machine: places.get(name))
+    found, missing = collect_dependencies(
+        [str(top)],
+        [str(tmp_path / 'folder')],
+        lambda soname: False,
+        find_cached=lambda name, machine: places.get(name),
+    )
     assert (found['libdeep.so.1'].path, missing) == (str(cached), [])
-    found, _ = collect_dependencies([str(top)], [], lambda soname: False, [str(tmp_path / 'folder')],
-                       find_cached=lambda name, machine: places.get(name))
+    found, _ = collect_dependencies(
+        [str(top)],
+        [],
+        lambda soname: False,
+        [str(tmp_path / 'folder')],
+        find_cached=lambda name, machine: places.get(name),
+    )
     assert found['libdeep.so.1'].path == str(other), 'but not before those of one build'

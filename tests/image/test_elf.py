@@ -1,4 +1,5 @@
 """ELF facts of small real libraries, compiled here."""
+
 import glob
 import os
 import re
@@ -7,8 +8,13 @@ import struct
 import pytest
 
 from osu_container.image import libraries
-from osu_container.image.elf import ElfError, read_elf_files, read_elf
-from osu_container.image.libraries import ElfSections, LibraryVersion, read_library, identify_library
+from osu_container.image.elf import ElfError, read_elf, read_elf_files
+from osu_container.image.libraries import (
+    ElfSections,
+    LibraryVersion,
+    identify_library,
+    read_library,
+)
 from tests.helpers.elf_folder import LOADER, ElfFolder
 from tests.helpers.machine import compile_library, mark_repeats_nightly, run
 
@@ -18,7 +24,9 @@ CALL = 'void present(void); void caller(void) { present(); }\n'
 
 def test_soname_needed_runpath_and_versions_are_read(tmp_path):
     fabric = compile_library(tmp_path / 'libfabric.so.1', version_script=FABRIC)
-    mpi = compile_library(tmp_path / 'libmpi.so.12', needed=[fabric], rpath='$ORIGIN/mpich', source=CALL)
+    mpi = compile_library(
+        tmp_path / 'libmpi.so.12', needed=[fabric], rpath='$ORIGIN/mpich', source=CALL
+    )
     facts = read_elf(str(mpi))
     assert facts.soname == 'libmpi.so.12'
     assert facts.needed == ['libfabric.so.1', 'libc.so.6']
@@ -47,11 +55,16 @@ int offered(void) { called(); return data + own + hidden + (&maybe ? maybe : 0);
 
 
 def test_exported_and_needed_symbols_are_read(tmp_path):
-    facts = read_elf(str(compile_library(tmp_path / 'liba.so', source=SYMBOLS, options=['-Wl,-z,lazy'])))
+    facts = read_elf(
+        str(compile_library(tmp_path / 'liba.so', source=SYMBOLS, options=['-Wl,-z,lazy']))
+    )
     assert {'own', 'offered', 'table'} <= facts.defined and 'hidden' not in facts.defined
     # True: looked up when the library is loaded; a weak one is not needed
     assert {name: facts.undefined[name] for name in facts.undefined if '@' not in name} == {
-        'called': False, 'data': True, 'kept': True}
+        'called': False,
+        'data': True,
+        'kept': True,
+    }
 
 
 def test_needed_symbols_are_read_without_exported_symbols(tmp_path):
@@ -76,51 +89,98 @@ def test_symbols_have_their_versions(tmp_path):
 
 def test_program_library_and_static_program_are_distinguished(tmp_path):
     folder = ElfFolder(tmp_path / 'image')
-    folder.library('/usr/lib/liba.so', soname='').program('/bin/shared', ['liba.so']).program('/bin/static')
-    found = {name: read_elf(str(folder.resolve_path(name))) for name in ('/usr/lib/liba.so', '/bin/shared', '/bin/static')}
-    assert {name: (facts.interpreter, facts.dynamic, facts.soname) for name, facts in found.items()} == {
-        '/usr/lib/liba.so': (None, True, None), '/bin/shared': (LOADER, True, None), '/bin/static': (None, False, None)}
+    folder.library('/usr/lib/liba.so', soname='').program('/bin/shared', ['liba.so']).program(
+        '/bin/static'
+    )
+    found = {
+        name: read_elf(str(folder.resolve_path(name)))
+        for name in ('/usr/lib/liba.so', '/bin/shared', '/bin/static')
+    }
+    assert {
+        name: (facts.interpreter, facts.dynamic, facts.soname) for name, facts in found.items()
+    } == {
+        '/usr/lib/liba.so': (None, True, None),
+        '/bin/shared': (LOADER, True, None),
+        '/bin/static': (None, False, None),
+    }
 
 
 def test_files_that_are_no_elf_are_skipped(tmp_path):
     folder = ElfFolder(tmp_path / 'image').library('/usr/lib/liba.so', ['libc.so.6'])
-    folder.write('/usr/lib/text.so', 'INPUT ( lib0.so )\n').write('/usr/lib/empty.so', '').link('/usr/lib/none.so', 'x')
-    paths = [str(folder.resolve_path(f'/usr/lib/{name}.so')) for name in ('text', 'liba', 'empty', 'none')]
+    folder.write('/usr/lib/text.so', 'INPUT ( lib0.so )\n').write('/usr/lib/empty.so', '').link(
+        '/usr/lib/none.so', 'x'
+    )
+    paths = [
+        str(folder.resolve_path(f'/usr/lib/{name}.so'))
+        for name in ('text', 'liba', 'empty', 'none')
+    ]
     assert read_elf_files(paths) == {paths[1]: read_elf(paths[1])}
 
 
 # ---- beside readelf
 
+
 def read_by_readelf(path):
     """Return what `readelf` says of a file, as far as ElfFacts have it: a dict."""
-    text = run(['readelf', '-W', '-h', '-l', '-d', '-V', '--dyn-syms', path], env={'LC_ALL': 'C'}).stdout
+    text = run(
+        ['readelf', '-W', '-h', '-l', '-d', '-V', '--dyn-syms', path], env={'LC_ALL': 'C'}
+    ).stdout
 
     def entries(tag):
         return re.findall(rf'\({tag}\).*?\[(.*)\]', text)
+
     rows = [line.split() for line in re.findall(r'^ +\d+: [0-9a-f]{16} .*', text, re.M)]
     rows = [row for row in rows if len(row) > 7 and row[4] in ('GLOBAL', 'WEAK', 'UNIQUE')]
     needs = text.partition('Version needs section')[2].partition('Version definition section')[0]
-    return {'needed': entries('NEEDED'), 'soname': (entries('SONAME') or [None])[0],
-            'interpreter': (re.findall(r'program interpreter: (.+?)\]', text) or [None])[0],
-            'machine': re.search(r'Machine: +(.*)', text).group(1),
-            'verneed': {name for name, flags in re.findall(r'Name: (\S+) +Flags: (\S+)', needs) if flags != 'WEAK'},
-            # one of a version's own name stands without it
-            'defined': {row[7].partition('@')[0] for row in rows if row[6] != 'UND'},
-            'undefined': {row[7].replace('@@', '@') for row in rows if row[6] == 'UND' and row[4] != 'WEAK'}}
+    return {
+        'needed': entries('NEEDED'),
+        'soname': (entries('SONAME') or [None])[0],
+        'interpreter': (re.findall(r'program interpreter: (.+?)\]', text) or [None])[0],
+        'machine': re.search(r'Machine: +(.*)', text).group(1),
+        'verneed': {
+            name
+            for name, flags in re.findall(r'Name: (\S+) +Flags: (\S+)', needs)
+            if flags != 'WEAK'
+        },
+        # one of a version's own name stands without it
+        'defined': {row[7].partition('@')[0] for row in rows if row[6] != 'UND'},
+        'undefined': {
+            row[7].replace('@@', '@') for row in rows if row[6] == 'UND' and row[4] != 'WEAK'
+        },
+    }
 
 
-@pytest.mark.parametrize('path', mark_repeats_nightly(sorted({os.path.realpath(path) for pattern in (
-    '/usr/lib/*-linux-gnu/lib[a-f]*.so.*', '/usr/lib64/lib[a-f]*.so.*', '/usr/bin/[a-d]*')
-    for path in glob.glob(pattern)
-    if open(path, 'rb').read(4) == b'\x7fELF'}), lambda path: ('/bin/' in path, os.path.basename(path)[:4] == 'libc')))
+@pytest.mark.parametrize(
+    'path',
+    mark_repeats_nightly(
+        sorted(
+            {
+                os.path.realpath(path)
+                for pattern in (
+                    '/usr/lib/*-linux-gnu/lib[a-f]*.so.*',
+                    '/usr/lib64/lib[a-f]*.so.*',
+                    '/usr/bin/[a-d]*',
+                )
+                for path in glob.glob(pattern)
+                if open(path, 'rb').read(4) == b'\x7fELF'
+            }
+        ),
+        lambda path: ('/bin/' in path, os.path.basename(path)[:4] == 'libc'),
+    ),
+)
 def test_files_of_this_machine_are_read_as_readelf_reads_them(path):
     facts, wanted = read_elf(path), read_by_readelf(path)
     copied = {name for name in facts.undefined if name.partition('@')[0] in wanted['defined']}
-    assert {'needed': facts.needed, 'soname': facts.soname, 'interpreter': facts.interpreter, 'machine': facts.machine,
-            'verneed': set().union(*facts.verneed.values()),
-            'defined': {name for name in facts.defined if '@' not in name} | {
-                name.partition('@')[0] for name in copied},
-            'undefined': set(facts.undefined) - copied} == wanted
+    assert {
+        'needed': facts.needed,
+        'soname': facts.soname,
+        'interpreter': facts.interpreter,
+        'machine': facts.machine,
+        'verneed': set().union(*facts.verneed.values()),
+        'defined': {name for name in facts.defined if '@' not in name}
+        | {name.partition('@')[0] for name in copied},
+        'undefined': set(facts.undefined) - copied,
+    } == wanted
 
 
 def test_a_fifo_in_place_of_a_library_is_an_error(tmp_path):
@@ -131,8 +191,8 @@ def test_a_fifo_in_place_of_a_library_is_an_error(tmp_path):
 
 # ---- families and releases of libraries
 
-NUMBERS = [(1, 0), (2, 1), (0x7fff, 0xffff)]
-RETURN, BTI = 0xd65f03c0, 0xd503245f
+NUMBERS = [(1, 0), (2, 1), (0x7FFF, 0xFFFF)]
+RETURN, BTI = 0xD65F03C0, 0xD503245F
 
 
 def encode_movz(register, value):
@@ -147,6 +207,7 @@ def encode_movk_high(register, value):
 
 # ---- the constant that fi_version() returns, on aarch64
 
+
 @pytest.mark.parametrize('high, low', NUMBERS)
 @pytest.mark.parametrize('before', [(), (BTI,)], ids=['plain', 'bti'])
 def test_the_constant_of_two_moves_is_read(high, low, before):
@@ -156,31 +217,46 @@ def test_the_constant_of_two_moves_is_read(high, low, before):
 
 # ---- the same on x86-64, as a compiler writes it
 
+
 @pytest.mark.parametrize('high, low', NUMBERS)
 @pytest.mark.parametrize('option', ['-fcf-protection=full', '-fcf-protection=none'])
 def test_a_compiled_fi_version_is_read(tmp_path, high, low, option):
     text = f'{high}.{low}.7'
-    path = compile_library(tmp_path / 'libfabric.so.1', options=['-O2', option], source=f'''
+    path = compile_library(
+        tmp_path / 'libfabric.so.1',
+        options=['-O2', option],
+        source=f'''
         unsigned fi_version(void) {{ return {high}u << 16 | {low}u; }}
         const char texts[] = "\\0" "127.0.0.1" "\\0" "{text}" "\\0" "{text}.0.1.2" "\\0";
-    ''')
+    ''',
+    )
     assert read_library(path)[0] == LibraryVersion('libfabric', text)
 
 
-@pytest.mark.parametrize('text, said', [
-    ('Intel(R) MPI Library %s for Linux\\0" "\\0" "2021.14.1\\0', LibraryVersion('Intel MPI', '2021.14.1')),
-    ('CRAY MPICH version 9.0.1\\0', LibraryVersion('Cray MPICH', '9.0.1')),
-    ('no MPI\\0', LibraryVersion(None, None))])
+@pytest.mark.parametrize(
+    'text, said',
+    [
+        (
+            'Intel(R) MPI Library %s for Linux\\0" "\\0" "2021.14.1\\0',
+            LibraryVersion('Intel MPI', '2021.14.1'),
+        ),
+        ('CRAY MPICH version 9.0.1\\0', LibraryVersion('Cray MPICH', '9.0.1')),
+        ('no MPI\\0', LibraryVersion(None, None)),
+    ],
+)
 def test_library_without_section_table_gives_the_same_facts(tmp_path, text, said):
-    path = compile_library(tmp_path / 'libmpi.so.12', source=f'const char texts[] = "\\0" "{text}";\n')
+    path = compile_library(
+        tmp_path / 'libmpi.so.12', source=f'const char texts[] = "\\0" "{text}";\n'
+    )
     data = bytearray(path.read_bytes())
     assert identify_library(bytes(data)) == said
-    struct.pack_into('<Q', data, 40, 0)       # e_shoff
+    struct.pack_into('<Q', data, 40, 0)  # e_shoff
     struct.pack_into('<HHH', data, 58, 0, 0, 0)  # e_shentsize, e_shnum, e_shstrndx
     assert identify_library(bytes(data)) == said
 
 
 # ---- the build id
+
 
 @pytest.mark.parametrize('kind', ['sha1', '0x1234567890abcdef', 'none'])
 def test_build_id_equals_that_of_readelf(tmp_path, kind):
@@ -191,6 +267,7 @@ def test_build_id_equals_that_of_readelf(tmp_path, kind):
 
 
 # ---- damaged files
+
 
 @pytest.mark.parametrize('cut', range(0, 64, 7))
 def test_a_file_that_is_cut_off_is_refused(tmp_path, cut):

@@ -1,4 +1,5 @@
 """The environment that the runtime makes of an image's scripts: against bash, and against the runtime itself."""
+
 import os
 import random
 import shutil
@@ -7,7 +8,14 @@ import sys
 
 import pytest
 
-from osu_container.image.environment import SCRIPTS_FOLDER, Environment, Variable, parse_folder_list, resolve_process_variable, get_exported_value
+from osu_container.image.environment import (
+    SCRIPTS_FOLDER,
+    Environment,
+    Variable,
+    get_exported_value,
+    parse_folder_list,
+    resolve_process_variable,
+)
 from osu_container.image.image import Image
 from osu_container.image.scripts import resolve_program
 from osu_container.verdict.injection import TARGET, render_injection
@@ -67,14 +75,23 @@ def evaluate_text(box, text, bound=()):
 
 def run_in_runtime(box, bound=(), of_host=()):
     """Return the variables (dict) of a program that Apptainer starts in the image; {} if it does not start one."""
-    environment = {'PATH': f"{STATE / 'bin'}:{os.environ['PATH']}", 'HOME': '/root', **dict(of_host)}
+    environment = {
+        'PATH': f"{STATE / 'bin'}:{os.environ['PATH']}",
+        'HOME': '/root',
+        **dict(of_host),
+    }
     binds = []
     for number, (path, text) in enumerate(sorted(dict(bound).items())):
         file = box.root.parent / f'bound-{number}'
         file.write_text(text)
         binds += ['--bind', f'{file}:{path}']
-    done = subprocess.run(['apptainer', '--quiet', 'exec', *binds, box.root, '/bin/shows'], env=environment, timeout=60,
-                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    done = subprocess.run(
+        ['apptainer', '--quiet', 'exec', *binds, box.root, '/bin/shows'],
+        env=environment,
+        timeout=60,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
     lines = [line for line in done.stdout.decode().split('\0') if '=' in line]
     return dict(line.split('=', 1) for line in lines)
 
@@ -88,12 +105,21 @@ USUAL = [
     ('LD_LIBRARY_PATH=/opt/a/lib\nexport LD_LIBRARY_PATH', '/opt/a/lib'),
     ('export LD_LIBRARY_PATH=/opt/a/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}', '/opt/a/lib'),
     ('export LD_LIBRARY_PATH="/opt/a/lib${LD_LIBRARY_PATH:+:${LD_LIBRARY_PATH}}"', '/opt/a/lib'),
-    ('export LD_LIBRARY_PATH="${LD_LIBRARY_PATH:-"/opt/a/lib"}"', '/opt/a/lib'),  # of a Dockerfile's ENV
+    (
+        'export LD_LIBRARY_PATH="${LD_LIBRARY_PATH:-"/opt/a/lib"}"',
+        '/opt/a/lib',
+    ),  # of a Dockerfile's ENV
     ('export PREFIX=/opt/a LD_LIBRARY_PATH=/opt/a/lib', '/opt/a/lib'),
     ('export PREFIX=/opt/a; export LD_LIBRARY_PATH=$PREFIX/lib', '/opt/a/lib'),
     ('if [ -d /opt/a/lib ]; then\n    export LD_LIBRARY_PATH=/opt/a/lib\nfi', '/opt/a/lib'),
-    ('if [ -z "$LD_LIBRARY_PATH" ]; then export LD_LIBRARY_PATH=/x; else export LD_LIBRARY_PATH=/y; fi', '/x'),
-    ('[ -d /opt/none ] && export LD_LIBRARY_PATH=/opt/none || export LD_LIBRARY_PATH=/opt/a', '/opt/a'),
+    (
+        'if [ -z "$LD_LIBRARY_PATH" ]; then export LD_LIBRARY_PATH=/x; else export LD_LIBRARY_PATH=/y; fi',
+        '/x',
+    ),
+    (
+        '[ -d /opt/none ] && export LD_LIBRARY_PATH=/opt/none || export LD_LIBRARY_PATH=/opt/a',
+        '/opt/a',
+    ),
     ('. /opt/b/b.sh', '/opt/b:'),
     ('source /opt/b/b.sh', '/opt/b:'),
     ('if [ -f /opt/b/b.sh ]; then . /opt/b/b.sh; fi', '/opt/b:'),
@@ -109,80 +135,139 @@ USUAL = [
 @pytest.mark.parametrize('text, value', mark_repeats_nightly(USUAL))
 def test_usual_spellings_evaluate_as_in_the_runtime(box, text, value):
     found = evaluate_text(box, text)
-    assert run_in_runtime(box)['LD_LIBRARY_PATH'] == get_exported_value(found, 'LD_LIBRARY_PATH') == f'{value}:/.singularity.d/libs'
+    assert (
+        run_in_runtime(box)['LD_LIBRARY_PATH']
+        == get_exported_value(found, 'LD_LIBRARY_PATH')
+        == f'{value}:/.singularity.d/libs'
+    )
 
 
-@pytest.mark.parametrize('text, at, why', [
-    ('\nexport X=$(hostname)', '90-environment.sh:2', 'command'),
-    ('export X=`hostname`', '90-environment.sh:1', 'command'),
-    ('Y=$(hostname)\nexport X=/opt/$Y', '90-environment.sh:1', 'command'),
-    ('export X=$HOME/lib', '90-environment.sh:1', '$HOME'),
-    ('export X=~/lib', '90-environment.sh:1', '~'),
-    ('export X=$((1+1))', '90-environment.sh:1', 'expression'),
-    ('[ -n "$HOME" ] && export X=1', '90-environment.sh:1', ''),
-    ('if hostname; then X=1; fi; export X', '90-environment.sh:1', 'condition'),
-    ('case $HOME in /root) X=1;; esac', '90-environment.sh:1', 'case'),
-    ('A=1\nX+=1', '90-environment.sh:2', 'X+=1'),
-    ('A=1\nfor X in a b; do echo; done', '90-environment.sh:2', 'for'),
-    ('[[ -n $A ]] || export X=1', '90-environment.sh:1', '[['),
-    ('\nexport Y\n. ~/x', '90-environment.sh:3', 'path'),
-    ('set -u', '90-environment.sh:1', 'set'),
-    ('f() {\n X=1\n}\nf', '90-environment.sh:1', '('),
-    ('echo 1 | read X', '90-environment.sh:1', '|'),
-    ('eval "X=1"', '90-environment.sh:1', 'eval'),
-    ('. /opt/b/none.sh || . "$HOME"/x.sh', '90-environment.sh:1', 'path'),
-    ('if [ -d /tmp/x ]; then export X=1; fi', '90-environment.sh:1', 'condition'),
-    ('[ -d "$HOME" ] && return\nexport X=1', '90-environment.sh:1', 'return'),
-    ('export X=a\\:b', '90-environment.sh:1', 'backslash'),
-    ('X=1\nif true; then', '90-environment.sh:2', 'script'),
-    ('readonly X=1\nX=2', '90-environment.sh:1', 'readonly'),
-])
+@pytest.mark.parametrize(
+    'text, at, why',
+    [
+        ('\nexport X=$(hostname)', '90-environment.sh:2', 'command'),
+        ('export X=`hostname`', '90-environment.sh:1', 'command'),
+        ('Y=$(hostname)\nexport X=/opt/$Y', '90-environment.sh:1', 'command'),
+        ('export X=$HOME/lib', '90-environment.sh:1', '$HOME'),
+        ('export X=~/lib', '90-environment.sh:1', '~'),
+        ('export X=$((1+1))', '90-environment.sh:1', 'expression'),
+        ('[ -n "$HOME" ] && export X=1', '90-environment.sh:1', ''),
+        ('if hostname; then X=1; fi; export X', '90-environment.sh:1', 'condition'),
+        ('case $HOME in /root) X=1;; esac', '90-environment.sh:1', 'case'),
+        ('A=1\nX+=1', '90-environment.sh:2', 'X+=1'),
+        ('A=1\nfor X in a b; do echo; done', '90-environment.sh:2', 'for'),
+        ('[[ -n $A ]] || export X=1', '90-environment.sh:1', '[['),
+        ('\nexport Y\n. ~/x', '90-environment.sh:3', 'path'),
+        ('set -u', '90-environment.sh:1', 'set'),
+        ('f() {\n X=1\n}\nf', '90-environment.sh:1', '('),
+        ('echo 1 | read X', '90-environment.sh:1', '|'),
+        ('eval "X=1"', '90-environment.sh:1', 'eval'),
+        ('. /opt/b/none.sh || . "$HOME"/x.sh', '90-environment.sh:1', 'path'),
+        ('if [ -d /tmp/x ]; then export X=1; fi', '90-environment.sh:1', 'condition'),
+        ('[ -d "$HOME" ] && return\nexport X=1', '90-environment.sh:1', 'return'),
+        ('export X=a\\:b', '90-environment.sh:1', 'backslash'),
+        ('X=1\nif true; then', '90-environment.sh:2', 'script'),
+        ('readonly X=1\nX=2', '90-environment.sh:1', 'readonly'),
+    ],
+)
 def test_unsupported_syntax_is_unknown_with_file_and_line(box, text, at, why):
     found = evaluate_text(box, text)
     one = resolve_process_variable(found, 'X')
     assert one.value is None and one.location == f'{SCRIPTS_FOLDER}/{at}' and why in one.reason, one
 
 
-@pytest.mark.parametrize('text', ['export X=$(hostname)', 'alias X=1', 'if hostname; then export X=1; fi',
-                                  'hostname && export X=1', 'read X </etc/hostname'])
+@pytest.mark.parametrize(
+    'text',
+    [
+        'export X=$(hostname)',
+        'alias X=1',
+        'if hostname; then export X=1; fi',
+        'hostname && export X=1',
+        'read X </etc/hostname',
+    ],
+)
 def test_unsupported_syntax_affects_only_its_possible_variables(box, text):
     found = evaluate_text(box, f'export LD_LIBRARY_PATH=/opt/a\n{text}\nexport FI_PROVIDER=tcp')
     assert found.default is None and found.exit_point is None
-    assert get_exported_value(found, 'LD_LIBRARY_PATH') == '/opt/a:/.singularity.d/libs' and get_exported_value(found, 'FI_PROVIDER') == 'tcp'
+    assert (
+        get_exported_value(found, 'LD_LIBRARY_PATH') == '/opt/a:/.singularity.d/libs'
+        and get_exported_value(found, 'FI_PROVIDER') == 'tcp'
+    )
 
 
 def test_known_beginning_of_an_unknown_list_is_kept(box):
-    found = evaluate_text(box, 'export LD_LIBRARY_PATH=/opt/a:/opt/b:$(hostname):/opt/c').variables['LD_LIBRARY_PATH']
+    found = evaluate_text(box, 'export LD_LIBRARY_PATH=/opt/a:/opt/b:$(hostname):/opt/c').variables[
+        'LD_LIBRARY_PATH'
+    ]
     assert parse_folder_list(found) == (['/opt/a', '/opt/b'], False)
-    found = evaluate_text(box, 'export LD_LIBRARY_PATH=$(hostname)', INJECTION).variables['LD_LIBRARY_PATH']
+    found = evaluate_text(box, 'export LD_LIBRARY_PATH=$(hostname)', INJECTION).variables[
+        'LD_LIBRARY_PATH'
+    ]
     assert parse_folder_list(found) == (['/opt/host', '/opt/it is'], False)
 
 
 #: name: (scripts, whether there is a 99-base.sh); what the runtime does with them is seen in the test below
 ORDERS = {
-    'by the bytes of their names': ({name: f'O=${{O}}{name},\nexport O' for name in (
-        '9-a.sh', '10-b.sh', 'a.sh', '90a.sh', 'Z.sh', '100-x.sh', '99-Base.sh', '99_x.sh', '_x.sh', '.hidden.sh',
-        'text.txt')}, True),
-    'the injection comes last': ({
-        '90-environment.sh': 'export G=image LD_LIBRARY_PATH=/i LD_PRELOAD=/p', '99-z.sh': 'export G=last PATH=/opt/a'},
-        True),
-    'what it must not take away': ({'90-environment.sh': 'export G=$(hostname) PATH="/opt/b b:/x"'}, True),
-    'the last script has the last word': ({'99-z.sh': 'export LD_LIBRARY_PATH=/z:$LD_LIBRARY_PATH'}, True),
+    'by the bytes of their names': (
+        {
+            name: f'O=${{O}}{name},\nexport O'
+            for name in (
+                '9-a.sh',
+                '10-b.sh',
+                'a.sh',
+                '90a.sh',
+                'Z.sh',
+                '100-x.sh',
+                '99-Base.sh',
+                '99_x.sh',
+                '_x.sh',
+                '.hidden.sh',
+                'text.txt',
+            )
+        },
+        True,
+    ),
+    'the injection comes last': (
+        {
+            '90-environment.sh': 'export G=image LD_LIBRARY_PATH=/i LD_PRELOAD=/p',
+            '99-z.sh': 'export G=last PATH=/opt/a',
+        },
+        True,
+    ),
+    'what it must not take away': (
+        {'90-environment.sh': 'export G=$(hostname) PATH="/opt/b b:/x"'},
+        True,
+    ),
+    'the last script has the last word': (
+        {'99-z.sh': 'export LD_LIBRARY_PATH=/z:$LD_LIBRARY_PATH'},
+        True,
+    ),
     'without 99-base.sh': ({'90-environment.sh': 'export LD_LIBRARY_PATH=/i'}, False),
     'a folder without scripts': ({}, False),
     'a link to nothing': ({'91-x.sh': '/nowhere', '92-y.sh': 'export Y=1'}, True),
     'folders of PATH': ({'10-docker2singularity.sh': 'export PATH=/opt/x:/usr/bin'}, True),
     'PATH of the user': ({'90-environment.sh': 'export PATH=/opt/x:$PATH'}, True),
-    'of the host': ({'90-environment.sh': 'export H1=image\nH2=image\nexport H3=\nunset H4\nexport H5=${H5:-image}'},
-                    True),
-    'return': ({'90-environment.sh': 'export X=1\nreturn\nexport X=2', '91-x.sh': 'export Y=1'}, True),
+    'of the host': (
+        {
+            '90-environment.sh': 'export H1=image\nH2=image\nexport H3=\nunset H4\nexport H5=${H5:-image}'
+        },
+        True,
+    ),
+    'return': (
+        {'90-environment.sh': 'export X=1\nreturn\nexport X=2', '91-x.sh': 'export Y=1'},
+        True,
+    ),
     'exit': ({'90-environment.sh': 'export X=1\nexit 0'}, True),
     'other arguments': ({'90-environment.sh': 'set -- a b'}, True),
     'a missing script within one': ({'90-environment.sh': '. /opt/none.sh\nexport X=1'}, True),
 }
 #: What a module binds: the libraries that are preloaded, and the file that puts them in front
-INJECTION = {TARGET: render_injection(['/opt/host', '/opt/it is'], ['/opt/host-mpi/lib/liba.so'], [], ['G', 'H']),
-             '/opt/host-mpi/lib/liba.so': ''}
+INJECTION = {
+    TARGET: render_injection(
+        ['/opt/host', '/opt/it is'], ['/opt/host-mpi/lib/liba.so'], [], ['G', 'H']
+    ),
+    '/opt/host-mpi/lib/liba.so': '',
+}
 OF_HOST = dict.fromkeys(('H', 'H1', 'H2', 'H3', 'H4', 'H5', 'H6'), 'host')
 
 
@@ -193,8 +278,24 @@ def list_differences(environment, real, of_host=()):
     Of the runtime's own variables and of the shell's nothing is said.
     """
     of_host = dict(of_host)
-    own = ('APPTAINER', 'SINGULARITY', 'SING_', 'PROMPT_COMMAND', 'PS1', 'PWD', 'OLDPWD', 'HOME', 'USER_PATH', 'SHLVL',
-           'LANG', 'LC_ALL', '_', 'BASH', 'e', 'key')
+    own = (
+        'APPTAINER',
+        'SINGULARITY',
+        'SING_',
+        'PROMPT_COMMAND',
+        'PS1',
+        'PWD',
+        'OLDPWD',
+        'HOME',
+        'USER_PATH',
+        'SHLVL',
+        'LANG',
+        'LC_ALL',
+        '_',
+        'BASH',
+        'e',
+        'key',
+    )
     wrong, unknown = [], []
     for name in sorted(set(environment.variables) | set(real) | set(of_host)):
         one = resolve_process_variable(environment, name, of_host.get(name))
@@ -211,20 +312,34 @@ def list_differences(environment, real, of_host=()):
 @pytest.mark.parametrize('name', ORDERS)
 def test_runtime_runs_the_scripts_in_the_expected_order(box, name):
     scripts, base = ORDERS[name]
-    write_scripts(box, {key: text if not text.startswith('/') else box.resolve_path(text) for key, text in scripts.items()}, base)
+    write_scripts(
+        box,
+        {
+            key: text if not text.startswith('/') else box.resolve_path(text)
+            for key, text in scripts.items()
+        },
+        base,
+    )
     found, real = evaluate_environment(box, INJECTION), run_in_runtime(box, INJECTION, OF_HOST)
     assert bool(found.exit_point) == (not real)
     if real:
         assert list_differences(found, real, OF_HOST) == ([], [])
-    assert [path for path, _ in found.problems] == [f'{SCRIPTS_FOLDER}/91-x.sh'] * (name == 'a link to nothing')
+    assert [path for path, _ in found.problems] == [f'{SCRIPTS_FOLDER}/91-x.sh'] * (
+        name == 'a link to nothing'
+    )
 
 
 def test_unreadable_script_is_reported_and_all_is_unknown(box, monkeypatch):
     write_scripts(box, {'91-x.sh': 'export X=1'})
-    monkeypatch.setattr(Image, 'read_text', lambda self, path, real=Image.read_text: None if '91' in path else
-                        real(self, path))
+    monkeypatch.setattr(
+        Image,
+        'read_text',
+        lambda self, path, real=Image.read_text: None if '91' in path else real(self, path),
+    )
     found = evaluate_environment(box)
-    assert [path for path, _ in found.problems] == [f'{SCRIPTS_FOLDER}/91-x.sh'] and resolve_process_variable(found, 'X').value is None
+    assert [path for path, _ in found.problems] == [
+        f'{SCRIPTS_FOLDER}/91-x.sh'
+    ] and resolve_process_variable(found, 'X').value is None
 
 
 # A generator of scripts
@@ -256,21 +371,41 @@ class Scripts:
         """Return an expansion."""
         name = self.name()
         cut = () if self.followable else (f'${{{name}#*/}}', f'${{{name}%%:*}}', f'${{#{name}}}')
-        return self.choose(f'${name}', f'${{{name}}}', f'${{{name}:-{self.text()}}}', f'${{{name}-{self.text()}}}',
-                        f'${{{name}:+{self.text()}:${name}}}', f'${{{name}+{self.text()}}}',
-                        f'${{{name}:{"-" if self.followable else "="}{self.text()}}}',
-                        f'${{{name}:-${{{self.name()}:-{self.text()}}}}}', *cut)
+        return self.choose(
+            f'${name}',
+            f'${{{name}}}',
+            f'${{{name}:-{self.text()}}}',
+            f'${{{name}-{self.text()}}}',
+            f'${{{name}:+{self.text()}:${name}}}',
+            f'${{{name}+{self.text()}}}',
+            f'${{{name}:{"-" if self.followable else "="}{self.text()}}}',
+            f'${{{name}:-${{{self.name()}:-{self.text()}}}}}',
+            *cut,
+        )
 
     def unknowable(self):
         """Return an expansion that cannot be known."""
-        return 'q' if self.followable else self.choose('$(echo q)', '`echo q`', '$((1+2))', '${A/x/y}', '${A:0:1}')
+        return (
+            'q'
+            if self.followable
+            else self.choose('$(echo q)', '`echo q`', '$((1+2))', '${A/x/y}', '${A:0:1}')
+        )
 
     def value(self, depth=2):
         """Return a value."""
-        pieces = [self.choose(self.text, self.parameter, lambda: f'"{self.text()} {self.parameter()}"', self.parameter,
-                           lambda: f"'{self.text()} $A'", lambda: f'"{self.parameter()}"', self.text,
-                           lambda: self.unknowable() if self.random.random() < 0.2 else self.text())
-                  for _ in range(self.random.randint(1, depth))]
+        pieces = [
+            self.choose(
+                self.text,
+                self.parameter,
+                lambda: f'"{self.text()} {self.parameter()}"',
+                self.parameter,
+                lambda: f"'{self.text()} $A'",
+                lambda: f'"{self.parameter()}"',
+                self.text,
+                lambda: self.unknowable() if self.random.random() < 0.2 else self.text(),
+            )
+            for _ in range(self.random.randint(1, depth))
+        ]
         return ''.join(pieces)
 
     def quoted(self):
@@ -280,12 +415,26 @@ class Scripts:
     def test(self):
         """Return a condition."""
         return self.choose(
-            lambda: f'[ -n {self.quoted()} ]', lambda: f'[ -z {self.quoted()} ]', lambda: f'test {self.quoted()}',
-            lambda: f'[ {self.quoted()} = {self.quoted()} ]', lambda: f'[ "x${self.name()}" != x ]',
-            lambda: f'[ ! -z {self.quoted()} ]', 'true', 'false',
+            lambda: f'[ -n {self.quoted()} ]',
+            lambda: f'[ -z {self.quoted()} ]',
+            lambda: f'test {self.quoted()}',
+            lambda: f'[ {self.quoted()} = {self.quoted()} ]',
+            lambda: f'[ "x${self.name()}" != x ]',
+            lambda: f'[ ! -z {self.quoted()} ]',
+            'true',
+            'false',
             lambda: f'[ -n {self.quoted() if self.followable else "$" + self.name()} ]',
-            lambda: f'[ -n "{self.unknowable()}" ]', *([] if self.followable else [
-                f'[[ ${self.name()} == *opt* ]]', f'[ -v {self.name()} ]', f'[ ${{#{self.name()}}} -gt 3 ]']))
+            lambda: f'[ -n "{self.unknowable()}" ]',
+            *(
+                []
+                if self.followable
+                else [
+                    f'[[ ${self.name()} == *opt* ]]',
+                    f'[ -v {self.name()} ]',
+                    f'[ ${{#{self.name()}}} -gt 3 ]',
+                ]
+            ),
+        )
 
     def body(self, depth):
         """Return several statements."""
@@ -295,31 +444,54 @@ class Scripts:
         """Return a statement."""
         name = self.name()
         simple = [
-            lambda: f'export {name}={self.value()}', lambda: f'{name}={self.value()}',
+            lambda: f'export {name}={self.value()}',
+            lambda: f'{name}={self.value()}',
             lambda: f'unset {name}' if self.followable else f'export {name}',
-            lambda: f'{name}={self.value()}; export {name}', lambda: f'unset {name}',
+            lambda: f'{name}={self.value()}; export {name}',
+            lambda: f'unset {name}',
             *([] if self.followable else [lambda: f'{name}+={self.value()}']),
-            lambda: f'export {name}={self.value()} {self.name()}={self.text()}', lambda: f': "{self.parameter()}"',
-            lambda: f'{self.test()} && export {name}={self.value()}', lambda: f'{self.test()} || {name}={self.value()}',
-            lambda: f'{name}={self.value()}  # a comment "', lambda: f'export {name}=\\\n{self.value()}',
-            lambda: f'echo {self.quoted()} >/dev/null']
+            lambda: f'export {name}={self.value()} {self.name()}={self.text()}',
+            lambda: f': "{self.parameter()}"',
+            lambda: f'{self.test()} && export {name}={self.value()}',
+            lambda: f'{self.test()} || {name}={self.value()}',
+            lambda: f'{name}={self.value()}  # a comment "',
+            lambda: f'export {name}=\\\n{self.value()}',
+            lambda: f'echo {self.quoted()} >/dev/null',
+        ]
         if depth <= 0 or self.random.random() < 0.5:
             return self.choose(*simple)
         inner = depth - 1
-        unfollowed = [] if self.followable else [
-            lambda: f'for {name} in {self.value(1)} {self.quoted()} b; do {self.body(inner)}\ndone',
-            lambda: f'set -u; {self.body(inner)}\nset +u',
-            lambda: f'f() {{ {self.body(inner)}\n}}', 'f', lambda: f'f{depth}() {{\n{self.body(inner)}\n}}; f{depth}',
-            lambda: f'while {self.test()}; do {self.body(inner)}\nbreak; done', lambda: f'eval "{name}=q"',
-            lambda: f'case {self.quoted()} in\n  {self.text() or "n"}|*opt*) {self.body(inner)}\n ;;\nesac',
-            lambda: f'{self.test()} && {{ {self.body(inner)}\n}} || {self.statement(0)}',
-            lambda: f'! {self.test()} && {name}=1', lambda: f'set -a; {self.body(inner)}\nset +a',
-            lambda: f'export "{name}={self.parameter()}"', lambda: f': "${{{name}:={self.text()}}}"']
+        unfollowed = (
+            []
+            if self.followable
+            else [
+                lambda: (
+                    f'for {name} in {self.value(1)} {self.quoted()} b; do {self.body(inner)}\ndone'
+                ),
+                lambda: f'set -u; {self.body(inner)}\nset +u',
+                lambda: f'f() {{ {self.body(inner)}\n}}',
+                'f',
+                lambda: f'f{depth}() {{\n{self.body(inner)}\n}}; f{depth}',
+                lambda: f'while {self.test()}; do {self.body(inner)}\nbreak; done',
+                lambda: f'eval "{name}=q"',
+                lambda: (
+                    f'case {self.quoted()} in\n  {self.text() or "n"}|*opt*) {self.body(inner)}\n ;;\nesac'
+                ),
+                lambda: f'{self.test()} && {{ {self.body(inner)}\n}} || {self.statement(0)}',
+                lambda: f'! {self.test()} && {name}=1',
+                lambda: f'set -a; {self.body(inner)}\nset +a',
+                lambda: f'export "{name}={self.parameter()}"',
+                lambda: f': "${{{name}:={self.text()}}}"',
+            ]
+        )
         return self.choose(
             lambda: f'if {self.test()}; then\n{self.body(inner)}\nfi',
-            lambda: f'if {self.test()}\nthen {self.body(inner)}\nelif {self.test()}; then {self.body(inner)}\n'
-                    f'else\n{self.body(inner)}\nfi',
-            *unfollowed)
+            lambda: (
+                f'if {self.test()}\nthen {self.body(inner)}\nelif {self.test()}; then {self.body(inner)}\n'
+                f'else\n{self.body(inner)}\nfi'
+            ),
+            *unfollowed,
+        )
 
     def script(self):
         """Return a script."""
@@ -328,8 +500,18 @@ class Scripts:
 
 def run_in_bash(scripts):
     """Return the variables (dict) that bash exports after scripts (list of Path), each read by `source`."""
-    done = subprocess.run(['bash', '--norc', '-c', ''.join(f'source "{script}"\n' for script in scripts)
-                           + '/usr/bin/env -0'], env={}, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=10)
+    done = subprocess.run(
+        [
+            'bash',
+            '--norc',
+            '-c',
+            ''.join(f'source "{script}"\n' for script in scripts) + '/usr/bin/env -0',
+        ],
+        env={},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        timeout=10,
+    )
     return dict(line.split('=', 1) for line in done.stdout.decode().split('\0') if '=' in line)
 
 
@@ -344,7 +526,9 @@ def test_random_scripts_evaluate_as_in_bash_or_unknown(box, followable, seed):
         found = evaluate_environment(box)
         found.variables.pop('PATH', None)  # the runtime sets it
         try:
-            real = run_in_bash([box.resolve_path(f'{SCRIPTS_FOLDER}/{name}') for name in [*texts, '99-base.sh']])
+            real = run_in_bash(
+                [box.resolve_path(f'{SCRIPTS_FOLDER}/{name}') for name in [*texts, '99-base.sh']]
+            )
         except subprocess.TimeoutExpired:  # a loop, or functions, without end
             continue
         told, text = (found.exit_point or ('', '', ''))[2], '\n--\n'.join(texts.values())
@@ -353,7 +537,12 @@ def test_random_scripts_evaluate_as_in_bash_or_unknown(box, followable, seed):
             continue
         assert not followable or ': $' not in told, (number, told, text)
         wrong, unknown = list_differences(found, real)
-        assert not wrong and not (followable and unknown), (number, wrong, unknown, '\n--\n'.join(texts.values()))
+        assert not wrong and not (followable and unknown), (
+            number,
+            wrong,
+            unknown,
+            '\n--\n'.join(texts.values()),
+        )
 
 
 # ---- scripts that were made so that nobody reads them to their end
@@ -373,8 +562,10 @@ def test_endless_script_is_abandoned_and_reported(tmp_path, kind):
     folder = tmp_path / '.singularity.d' / 'env'
     folder.mkdir(parents=True)
     (folder / '90-environment.sh').write_text(ENDLESS[kind])
-    code = ('import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)); '
-            'from osu_container.image.image import Image; print(Image(sys.argv[1], "").environment().lost.why)')
+    code = (
+        'import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)); '
+        'from osu_container.image.image import Image; print(Image(sys.argv[1], "").environment().lost.why)'
+    )
     done = run([sys.executable, '-c', code, tmp_path], cwd=PROJECT, timeout=120)
     assert done.returncode == 0 and done.stdout not in ('\n', 'None\n'), done
 
@@ -396,24 +587,92 @@ int main(void)
 '''
 READ = ['LD_LIBRARY_PATH', 'FI_PROVIDER', 'X']
 #: How a script names its folder
-FOLDERS = ['$(dirname "$0")', '$(dirname $0)', '${0%/*}', '$(cd "$(dirname "$0")" && pwd)',
-           '$(cd "$(dirname "$0")" && pwd -P)', '$(cd "$(dirname "$0")/.." && pwd)/bin', '$(cd $(dirname $0); pwd)',
-           '$(dirname "$(readlink -f "$0")")', '$(dirname "$(realpath "$0")")', '$(dirname "${BASH_SOURCE[0]}")',
-           '$(cd "$(dirname "${BASH_SOURCE[0]}")" >/dev/null 2>&1 && pwd)', '$(dirname -- "$0")', '{whole}', '$PWD',
-           '$(dirname "$1")']
-BEFORE = ['', '', '', '', '', '', '', '', 'set -e', 'set -e', 'set -eu', '# a comment',
-          'x=1', 'export X=1', 'exit 3', 'cd /', 'other=$0', 'shift', 'export LD_LIBRARY_PATH=/x:$LD_LIBRARY_PATH',
-          '[ -n "$X" ] || exit 4', 'HERE=/nowhere', 'LD_LIBRARY_PATH=/opt/x', 'echo begins >&2', '. /etc/hostname.sh',
-          'unset LD_LIBRARY_PATH', 'if [ -d /usr ]; then export X=2; else exec /bin/true; fi', 'export FI_PROVIDER',
-          'case $1 in a*) export X=3;; esac', '[ "$#" -eq 0 ] && echo "$0 needs a file"', 'export X=${X:-4}',
-          'for one in a b; do export X=$one; done', '{folder}/other', 'set -- a', 'unset X', 'mkdir -p /tmp || exit 4']
-START = ['exec {}', '{}', 'exec -a name {}', 'env {}', '{} &', 'nice {}', 'X=1 {}', 'exec {} | cat', '{}; true',
-         'env -u LD_LIBRARY_PATH {}', 'env X=5 FI_PROVIDER=tcp {}', 'env -i {}', 'FI_PROVIDER=tcp exec {}',
-         'sh -c "{}"', 'if true; then exec {}; fi', 'test -e /none && exec {}', '{} 2>/dev/null', '( {} )',
-         'run() { {}; }; run']
-LAST = ['{folder}/{name} "$@"', '"{folder}/{name}" "$@"', '"{folder}"/{name} "$@"', '"{folder}/{name}" $*',
-        '"{folder}/../bin/{name}" "$@"', '"{folder}/{name}" --option "$@"',
-        '{name} "$@"', '/usr/bin/nice {name} "$@"', '"{folder}/{name}"']
+FOLDERS = [
+    '$(dirname "$0")',
+    '$(dirname $0)',
+    '${0%/*}',
+    '$(cd "$(dirname "$0")" && pwd)',
+    '$(cd "$(dirname "$0")" && pwd -P)',
+    '$(cd "$(dirname "$0")/.." && pwd)/bin',
+    '$(cd $(dirname $0); pwd)',
+    '$(dirname "$(readlink -f "$0")")',
+    '$(dirname "$(realpath "$0")")',
+    '$(dirname "${BASH_SOURCE[0]}")',
+    '$(cd "$(dirname "${BASH_SOURCE[0]}")" >/dev/null 2>&1 && pwd)',
+    '$(dirname -- "$0")',
+    '{whole}',
+    '$PWD',
+    '$(dirname "$1")',
+]
+BEFORE = [
+    '',
+    '',
+    '',
+    '',
+    '',
+    '',
+    '',
+    '',
+    'set -e',
+    'set -e',
+    'set -eu',
+    '# a comment',
+    'x=1',
+    'export X=1',
+    'exit 3',
+    'cd /',
+    'other=$0',
+    'shift',
+    'export LD_LIBRARY_PATH=/x:$LD_LIBRARY_PATH',
+    '[ -n "$X" ] || exit 4',
+    'HERE=/nowhere',
+    'LD_LIBRARY_PATH=/opt/x',
+    'echo begins >&2',
+    '. /etc/hostname.sh',
+    'unset LD_LIBRARY_PATH',
+    'if [ -d /usr ]; then export X=2; else exec /bin/true; fi',
+    'export FI_PROVIDER',
+    'case $1 in a*) export X=3;; esac',
+    '[ "$#" -eq 0 ] && echo "$0 needs a file"',
+    'export X=${X:-4}',
+    'for one in a b; do export X=$one; done',
+    '{folder}/other',
+    'set -- a',
+    'unset X',
+    'mkdir -p /tmp || exit 4',
+]
+START = [
+    'exec {}',
+    '{}',
+    'exec -a name {}',
+    'env {}',
+    '{} &',
+    'nice {}',
+    'X=1 {}',
+    'exec {} | cat',
+    '{}; true',
+    'env -u LD_LIBRARY_PATH {}',
+    'env X=5 FI_PROVIDER=tcp {}',
+    'env -i {}',
+    'FI_PROVIDER=tcp exec {}',
+    'sh -c "{}"',
+    'if true; then exec {}; fi',
+    'test -e /none && exec {}',
+    '{} 2>/dev/null',
+    '( {} )',
+    'run() { {}; }; run',
+]
+LAST = [
+    '{folder}/{name} "$@"',
+    '"{folder}/{name}" "$@"',
+    '"{folder}"/{name} "$@"',
+    '"{folder}/{name}" $*',
+    '"{folder}/../bin/{name}" "$@"',
+    '"{folder}/{name}" --option "$@"',
+    '{name} "$@"',
+    '/usr/bin/nice {name} "$@"',
+    '"{folder}/{name}"',
+]
 NAMED = ['here', 'DIR', 'SCRIPT_DIR', 'LD_LIBRARY_PATH']
 
 
@@ -447,9 +706,18 @@ class Files:
 def draw_script(seed, folder):
     """Return the text of a random script that lies in folder (str)."""
     chance = random.Random(seed)
-    where = chance.choice(FOLDERS).replace('{whole}', folder) if chance.random() < 0.9 else folder + '/../bin'
-    lines = [chance.choice(['#!/bin/sh', '#!/bin/bash', '#!/bin/sh -e', '#!/usr/bin/env bash', '#!/bin/bash -eu']),
-             chance.choice(BEFORE), chance.choice(BEFORE)]
+    where = (
+        chance.choice(FOLDERS).replace('{whole}', folder)
+        if chance.random() < 0.9
+        else folder + '/../bin'
+    )
+    lines = [
+        chance.choice(
+            ['#!/bin/sh', '#!/bin/bash', '#!/bin/sh -e', '#!/usr/bin/env bash', '#!/bin/bash -eu']
+        ),
+        chance.choice(BEFORE),
+        chance.choice(BEFORE),
+    ]
     if chance.random() < 0.5:
         name = chance.choice(NAMED)
         lines.append(f'{name}={chance.choice([where, f"{chr(34)}{where}{chr(34)}"])}')
@@ -473,15 +741,26 @@ def printing_program(tmp_path_factory):
 
 @pytest.mark.parametrize('name, least', [('bin', 60), ('with blank', 0), ('bin-$x', 0)])
 def test_script_starts_the_program_that_is_predicted(tmp_path, printing_program, name, least):
-    folder, usual = tmp_path / name / 'bin', {'LD_LIBRARY_PATH': '/.singularity.d/libs', 'FI_PROVIDER': 'cxi', 'X': '9'}
+    folder, usual = (
+        tmp_path / name / 'bin',
+        {'LD_LIBRARY_PATH': '/.singularity.d/libs', 'FI_PROVIDER': 'cxi', 'X': '9'},
+    )
     folder.mkdir(parents=True)
     for program in ('.program.real', 'other'):
         shutil.copy2(printing_program, folder / program)
     (tmp_path / 'links').mkdir()
     usual['PATH'] = f'{folder}:/usr/bin:/bin'
     image, followed = Files([str(folder), '/usr/bin', '/bin']), 0
-    begun = Environment({one: Variable(value, True, None, None, '') for one, value in usual.items()
-                         if one not in ('FI_PROVIDER', 'X')}, None, None, [])  # those are the host's
+    begun = Environment(
+        {
+            one: Variable(value, True, None, None, '')
+            for one, value in usual.items()
+            if one not in ('FI_PROVIDER', 'X')
+        },
+        None,
+        None,
+        [],
+    )  # those are the host's
     for seed in range(150):
         script, link = folder / f'program{seed}', tmp_path / 'links' / f'program{seed}'
         script.write_text(draw_script(seed, str(folder)))
@@ -492,14 +771,30 @@ def test_script_starts_the_program_that_is_predicted(tmp_path, printing_program,
             if said.program is None:
                 assert said.why
                 continue
-            done = subprocess.run([path], env=usual, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                                  check=False, timeout=60)
+            done = subprocess.run(
+                [path],
+                env=usual,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=60,
+            )
             if done.returncode == 4 or 'unbound variable' in done.stderr:  # it may leave before
                 continue
             lines = (['none'] * 5 + done.stdout.split('\n'))[-5:]
-            assert os.path.realpath(lines[0]) == os.path.realpath(said.program), (seed, script.read_text(), done.stderr)
+            assert os.path.realpath(lines[0]) == os.path.realpath(said.program), (
+                seed,
+                script.read_text(),
+                done.stderr,
+            )
             for one, value in zip(READ, lines[1:]):
                 found = resolve_process_variable(said.environment, one, usual.get(one))
-                assert (found.value if found else '') in (None, value), (one, seed, script.read_text(), said)
+                assert (found.value if found else '') in (None, value), (
+                    one,
+                    seed,
+                    script.read_text(),
+                    said,
+                )
             followed += 1
     assert followed >= least, 'too few were followed for this to tell anything'

@@ -1,4 +1,5 @@
 """Images that somebody has made to deceive who reads them: names, links, sizes, metadata. Nothing of them is obeyed."""
+
 import contextlib
 import os
 import pwd
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from osu_container.base import files, outputs
 from osu_container.base.trust import find_code_problem
 from osu_container.image import elf, libraries, sif, system, traits
-from osu_container.image.image import UnpackedImage, Image, Squashfs
+from osu_container.image.image import Image, Squashfs, UnpackedImage
 from osu_container.image.sif import ImageError
 from osu_container.verdict.site_choice import SettingsError, SiteFile
 from tests.helpers.elf_folder import LIBC, ElfFolder, fill_good_image, pack, write_sif
@@ -24,9 +25,27 @@ from tests.test_hostile_text import capture_output
 
 #: A line as unsquashfs lists files, in a name; 0/0 needs two folders
 FORGED = 'a\ndrwxr-xr-x 0/0      70 2026-11-23 17:12 squashfs-root/etc'
-LINES = ['a\nb', '\n', '\n\n', 'end\n', '\nbegin', 'tab\tx', 'a -> b', ' -> ', 'a\n -> b', '-lln', '*', '[a]', '\\n',
-         ' ', 'squashfs-root', '\x1b[31m', 'a\rb', FORGED,
-         'a\nlrwxrwxrwx 0/0      11 2026-11-23 17:12 squashfs-root/usr -> /etc']
+LINES = [
+    'a\nb',
+    '\n',
+    '\n\n',
+    'end\n',
+    '\nbegin',
+    'tab\tx',
+    'a -> b',
+    ' -> ',
+    'a\n -> b',
+    '-lln',
+    '*',
+    '[a]',
+    '\\n',
+    ' ',
+    'squashfs-root',
+    '\x1b[31m',
+    'a\rb',
+    FORGED,
+    'a\nlrwxrwxrwx 0/0      11 2026-11-23 17:12 squashfs-root/usr -> /etc',
+]
 TARGETS = ['b', 'a -> b', ' -> ', 'a\nb', '/etc', '../../../../etc/passwd', 'x' * 300]
 
 
@@ -56,8 +75,13 @@ def test_listing_reads_any_name_and_link_target(root):
         (root / f'link{number} -> x').symlink_to(target)
 
     def told(tree):
-        return {path: entry if entry[0] != 'd' else entry[:3] for path, entry in tree.entries.items()}
-    assert told(Squashfs(str(pack(root, root.parent / 'squashfs')), 0)) == told(UnpackedImage(str(root)))
+        return {
+            path: entry if entry[0] != 'd' else entry[:3] for path, entry in tree.entries.items()
+        }
+
+    assert told(Squashfs(str(pack(root, root.parent / 'squashfs')), 0)) == told(
+        UnpackedImage(str(root))
+    )
 
 
 #: unsquashfs as it was before 4.5.1: what is a folder in its list comes out as a link to somewhere else
@@ -123,12 +147,37 @@ def test_old_unsquashfs_extracts_no_host_file(root, tmp_path, monkeypatch):
 
 
 #: What a link may say, in a folder two below the top of an image
-LINKED = st.lists(st.one_of(st.sampled_from(['..', '.', '', 'a', 'b', 'c', 'a\nb', '\udcff', 'file', 'host', 'proc']),
-                            ), min_size=1, max_size=6).map('/'.join)
-PLACES = ['a', 'b', 'c', 'a/b', 'a/c', 'b/a', 'b/c', 'a/b/c', 'a\nb', 'b/a\nb', '\udcff', 'a/file', 'b/file', 'file']
+LINKED = st.lists(
+    st.one_of(
+        st.sampled_from(['..', '.', '', 'a', 'b', 'c', 'a\nb', '\udcff', 'file', 'host', 'proc']),
+    ),
+    min_size=1,
+    max_size=6,
+).map('/'.join)
+PLACES = [
+    'a',
+    'b',
+    'c',
+    'a/b',
+    'a/c',
+    'b/a',
+    'b/c',
+    'a/b/c',
+    'a\nb',
+    'b/a\nb',
+    '\udcff',
+    'a/file',
+    'b/file',
+    'file',
+]
 #: One thing in an image: its place, and what it is
-THINGS = st.lists(st.tuples(st.sampled_from(PLACES), st.one_of(
-    st.sampled_from(['folder', 'file', 'hard']), st.tuples(st.booleans(), LINKED))), max_size=14)
+THINGS = st.lists(
+    st.tuples(
+        st.sampled_from(PLACES),
+        st.one_of(st.sampled_from(['folder', 'file', 'hard']), st.tuples(st.booleans(), LINKED)),
+    ),
+    max_size=14,
+)
 #: Answers with what each path (JSON, in hexadecimal digits) leads to below a folder that is its /, by the kernel
 CHROOT = r"""
 import json, os, sys
@@ -177,7 +226,11 @@ def make_entries(root, things, host):
             else:
                 path.symlink_to(str(host) + kind[1] if kind[0] else kind[1])
             places.append(place)
-    return places + [f'{place}/{name}' for place in places for name in ('file', 'secret', '..', 'a', '../../file')]
+    return places + [
+        f'{place}/{name}'
+        for place in places
+        for name in ('file', 'secret', '..', 'a', '../../file')
+    ]
 
 
 @pytest.mark.parametrize('number', [150, pytest.param(5000, marks=pytest.mark.nightly)])
@@ -205,6 +258,7 @@ def test_unpacked_links_resolve_as_in_a_chroot(tmp_path, number):
                     found = handle.read().hex()
             assert found == content, (place, found, content)
             told.add(content and bytes.fromhex(content))
+
     check_examples(check, number, things=THINGS)
     kernel.close()
     assert told > {None, b'in the image'} and b'of the host' not in told
@@ -233,15 +287,16 @@ def test_overlapping_objects_are_reported(root):
     content, size = bytearray(path.read_bytes()), path.stat().st_size
     for number in range(2, 5):
         place = 128 + 585 * number
-        one = list(sif.DESCRIPTOR.unpack(content[place:place + 585]))
+        one = list(sif.DESCRIPTOR.unpack(content[place : place + 585]))
         one[5:7] = 0, size
-        content[place:place + 585] = sif.DESCRIPTOR.pack(*one)
+        content[place : place + 585] = sif.DESCRIPTOR.pack(*one)
     path.write_bytes(content)
     with pytest.raises(ImageError, match='damaged.* objects '):
         sif.read_sif(str(path))
 
 
 # ---- JSON of others, for every reader
+
 
 @pytest.mark.parametrize('text', [DEEP, LONG, '[NaN]', '{', b'\xff'], ids=range(5))
 def test_broken_json_is_a_quick_value_error(text):
@@ -251,9 +306,16 @@ def test_broken_json_is_a_quick_value_error(text):
     assert time.process_time() - begin < 5
 
 
-@pytest.mark.parametrize('make, replaced', [
-    (lambda path: path.write_text('mine'), True), (lambda path: path.symlink_to('/nowhere/x'), True),
-    (os.mkfifo, False), (lambda path: path.symlink_to('/dev/null'), False), (os.mkdir, False)])
+@pytest.mark.parametrize(
+    'make, replaced',
+    [
+        (lambda path: path.write_text('mine'), True),
+        (lambda path: path.symlink_to('/nowhere/x'), True),
+        (os.mkfifo, False),
+        (lambda path: path.symlink_to('/dev/null'), False),
+        (os.mkdir, False),
+    ],
+)
 def test_no_file_replaces_a_device(tmp_path, make, replaced):
     make(tmp_path / 'name')
     assert (outputs.find_replacement_problem(str(tmp_path / 'name')) is None) == replaced
@@ -261,6 +323,7 @@ def test_no_file_replaces_a_device(tmp_path, make, replaced):
 
 
 # ---- damage by chance
+
 
 def damage_data(chance, data):
     """Return data (bytes) with a bit, a number or the end changed by chance (random.Random)."""
@@ -270,7 +333,9 @@ def damage_data(chance, data):
     if kind == 0:
         data[place] ^= 1 << chance.randrange(8)
     elif kind == 1:
-        data[place:place + 4] = chance.choice([b'\0\0\0\0', b'\xff\xff\xff\xff', b'\xff\xff\xff\x7f', b'\0\0\1\0'])
+        data[place : place + 4] = chance.choice(
+            [b'\0\0\0\0', b'\xff\xff\xff\xff', b'\xff\xff\xff\x7f', b'\0\0\1\0']
+        )
     else:
         del data[place:]
     return bytes(data)
@@ -279,8 +344,11 @@ def damage_data(chance, data):
 @pytest.mark.parametrize('name', ['libmpi.so.12', 'libfabric.so.1', 'libc.so.6', 'ld.so.cache'])
 def test_damaged_image_gives_an_answer_or_a_plain_error(tmp_path, parts, name):
     image = fill_good_image(ElfFolder(tmp_path / 'image'), parts).write_cache()
-    data = {'libmpi.so.12': image.resolve_path('/opt/mpich/lib/libmpi.so.12'), 'libfabric.so.1': image.resolve_path(
-        '/usr/lib/libfabric.so.1'), 'ld.so.cache': image.resolve_path('/etc/ld.so.cache')}.get(name, LIBC)
+    data = {
+        'libmpi.so.12': image.resolve_path('/opt/mpich/lib/libmpi.so.12'),
+        'libfabric.so.1': image.resolve_path('/usr/lib/libfabric.so.1'),
+        'ld.so.cache': image.resolve_path('/etc/ld.so.cache'),
+    }.get(name, LIBC)
     data = data.read_bytes() if hasattr(data, 'read_bytes') else open(data, 'rb').read()
     path = tmp_path / 'damaged'
     for seed in range(100):
@@ -288,13 +356,18 @@ def test_damaged_image_gives_an_answer_or_a_plain_error(tmp_path, parts, name):
         path.write_bytes(found)
         if name == 'ld.so.cache':
             system.read_cache(found, 'Advanced Micro Devices X86-64', ['x86-64-v3'])
-        for read, what in ((elf.read_elf, str(path)), (libraries.read_library, str(path)),
-                           (traits.read_mpi_traits, found), (traits.read_fabric_traits, found)):
+        for read, what in (
+            (elf.read_elf, str(path)),
+            (libraries.read_library, str(path)),
+            (traits.read_mpi_traits, found),
+            (traits.read_fabric_traits, found),
+        ):
             with contextlib.suppress(elf.ElfError, ValueError):
                 read(what)
 
 
 # ---- code that others may write
+
 
 @pytest.fixture
 def site_file(tmp_path):
@@ -306,15 +379,24 @@ def site_file(tmp_path):
     return path
 
 
-@pytest.mark.parametrize('file, folder, refused', [
-    (0o664, 0o775, None), (0o644, 0o1777, None), (0o646, 0o755, '{code}'), (0o644, 0o757, '{folder}')])
+@pytest.mark.parametrize(
+    'file, folder, refused',
+    [
+        (0o664, 0o775, None),
+        (0o644, 0o1777, None),
+        (0o646, 0o755, '{code}'),
+        (0o644, 0o757, '{folder}'),
+    ],
+)
 def test_world_writable_site_file_is_not_executed(site_file, file, folder, refused):
     site_file.chmod(file)
     site_file.parent.chmod(folder)
     if refused:
         with pytest.raises(SettingsError) as caught:
             SiteFile(str(site_file))
-        assert 'chmod go-w ' + refused.format(code=site_file, folder=site_file.parent) in str(caught.value)
+        assert 'chmod go-w ' + refused.format(code=site_file, folder=site_file.parent) in str(
+            caught.value
+        )
     else:
         SiteFile(str(site_file))
     assert os.path.exists(f'{site_file}.ran') == (refused is None)
@@ -322,7 +404,9 @@ def test_world_writable_site_file_is_not_executed(site_file, file, folder, refus
 
 def test_group_writable_site_file_is_refused(site_file, monkeypatch):
     me = pwd.getpwuid(os.getuid())
-    monkeypatch.setattr(pwd, 'getpwuid', lambda uid: pwd.struct_passwd((me[0], me[1], me[2], me[3] + 1, *me[4:])))
+    monkeypatch.setattr(
+        pwd, 'getpwuid', lambda uid: pwd.struct_passwd((me[0], me[1], me[2], me[3] + 1, *me[4:]))
+    )
     assert find_code_problem(str(site_file)) is None
     site_file.chmod(0o664)
     assert find_code_problem(str(site_file))
@@ -344,6 +428,8 @@ def test_site_file_link_is_checked_at_both_ends(site_file, tmp_path):
 def test_a_site_file_of_another_user_is_refused(site_file, monkeypatch):
     nobody = pwd.getpwnam('nobody')
     os.chown(site_file, nobody.pw_uid, nobody.pw_gid)
-    assert f' {nobody.pw_uid} ' in find_code_problem(str(site_file)) and str(site_file) in find_code_problem(str(site_file))
+    assert f' {nobody.pw_uid} ' in find_code_problem(str(site_file)) and str(
+        site_file
+    ) in find_code_problem(str(site_file))
     monkeypatch.setattr(os, 'geteuid', lambda: nobody.pw_uid)
     assert find_code_problem(str(site_file)) is None

@@ -1,4 +1,5 @@
 """What the simulated loader says of a process, beside what the loader of this machine does with the same files."""
+
 import itertools
 import random
 import re
@@ -6,8 +7,20 @@ import struct
 
 import pytest
 
-from osu_container.image.loader import simulate_load, find_loaded_file, list_undefined_symbols, list_version_problems
-from tests.helpers.elf_folder import LIBC, ElfFolder, run_in_folder, list_real_load, open_simulated, trace_loader
+from osu_container.image.loader import (
+    find_loaded_file,
+    list_undefined_symbols,
+    list_version_problems,
+    simulate_load,
+)
+from tests.helpers.elf_folder import (
+    LIBC,
+    ElfFolder,
+    list_real_load,
+    open_simulated,
+    run_in_folder,
+    trace_loader,
+)
 from tests.helpers.machine import run
 
 PROGRAM = '/bin/program'
@@ -23,7 +36,10 @@ def list_both_loads(folder, library_path=(), preload=()):
     image, container = open_simulated(folder)
     with image:
         process = simulate_load([*preload, PROGRAM], container, list(library_path))
-    ours = [one.path for one in process.loaded if one.path != PROGRAM], {name for name, _ in process.missing}
+    ours = (
+        [one.path for one in process.loaded if one.path != PROGRAM],
+        {name for name, _ in process.missing},
+    )
     real, missing = list_real_load(folder, PROGRAM, library_path, preload)
     return (real, missing), ours
 
@@ -36,6 +52,7 @@ def simulate_process(folder, library_path=()):
 
 
 # ---- which file, and in which order
+
 
 def link_two_copies(folder, *places, name='libb.so'):
     """Put a library of one name to several places."""
@@ -58,97 +75,283 @@ def link_chain(folder, *links, last='libb.so'):
 #: name -> (function that fills a folder, LD_LIBRARY_PATH, LD_PRELOAD, what is loaded in the end, so that no case is
 #: about something else than its name says)
 CASES = {
-    'default path': (lambda it: link_chain(link_two_copies(it, '/usr/lib'), {}), [], [], ['/usr/lib/libb.so']),
+    'default path': (
+        lambda it: link_chain(link_two_copies(it, '/usr/lib'), {}),
+        [],
+        [],
+        ['/usr/lib/libb.so'],
+    ),
     'LD_LIBRARY_PATH before the default path': (
-        lambda it: link_chain(link_two_copies(it, '/usr/lib', '/l'), {}), ['/none', '/l'], [], ['/l/libb.so']),
+        lambda it: link_chain(link_two_copies(it, '/usr/lib', '/l'), {}),
+        ['/none', '/l'],
+        [],
+        ['/l/libb.so'],
+    ),
     'LD_LIBRARY_PATH before DT_RUNPATH': (
-        lambda it: link_chain(link_two_copies(it, '/r', '/l'), {'runpath': '/r'}), ['/l'], [], ['/l/libb.so']),
+        lambda it: link_chain(link_two_copies(it, '/r', '/l'), {'runpath': '/r'}),
+        ['/l'],
+        [],
+        ['/l/libb.so'],
+    ),
     'DT_RPATH before LD_LIBRARY_PATH': (
-        lambda it: link_chain(link_two_copies(it, '/r', '/l'), {'rpath': '/none:/r'}), ['/l'], [], ['/r/libb.so']),
+        lambda it: link_chain(link_two_copies(it, '/r', '/l'), {'rpath': '/none:/r'}),
+        ['/l'],
+        [],
+        ['/r/libb.so'],
+    ),
     'DT_RPATH of the program counts for libraries of libraries': (
-        lambda it: link_chain(link_two_copies(it, '/r', '/l'), {'rpath': '/r'}, {}, {}), ['/l'], [],
-        ['/usr/lib/lib1.so', '/usr/lib/lib2.so', '/r/libb.so']),
+        lambda it: link_chain(link_two_copies(it, '/r', '/l'), {'rpath': '/r'}, {}, {}),
+        ['/l'],
+        [],
+        ['/usr/lib/lib1.so', '/usr/lib/lib2.so', '/r/libb.so'],
+    ),
     'DT_RUNPATH of the program does not count for libraries of libraries': (
-        lambda it: link_chain(link_two_copies(it, '/r', '/usr/lib'), {'runpath': '/r'}, {}), [], [],
-        ['/usr/lib/lib1.so', '/usr/lib/libb.so']),
+        lambda it: link_chain(link_two_copies(it, '/r', '/usr/lib'), {'runpath': '/r'}, {}),
+        [],
+        [],
+        ['/usr/lib/lib1.so', '/usr/lib/libb.so'],
+    ),
     'DT_RUNPATH of a library takes away DT_RPATH of its ancestors': (
-        lambda it: link_chain(link_two_copies(it, '/r', '/l'), {'rpath': '/r'}, {'runpath': '/none'}), ['/l'], [],
-        ['/usr/lib/lib1.so', '/l/libb.so']),
+        lambda it: link_chain(
+            link_two_copies(it, '/r', '/l'), {'rpath': '/r'}, {'runpath': '/none'}
+        ),
+        ['/l'],
+        [],
+        ['/usr/lib/lib1.so', '/l/libb.so'],
+    ),
     'DT_RPATH of who has DT_RUNPATH too is not for its children': (
-        lambda it: link_chain(link_two_copies(it, '/r', '/l'), {'rpath': '/r', 'runpath': '/none'}, {}), ['/l'], [],
-        ['/usr/lib/lib1.so', '/l/libb.so']),
+        lambda it: link_chain(
+            link_two_copies(it, '/r', '/l'), {'rpath': '/r', 'runpath': '/none'}, {}
+        ),
+        ['/l'],
+        [],
+        ['/usr/lib/lib1.so', '/l/libb.so'],
+    ),
     '$ORIGIN in DT_RUNPATH': (
-        lambda it: link_two_copies(it, '/bin/sub').program(PROGRAM, ['libb.so'], runpath='$ORIGIN/sub'), [], [],
-        ['/bin/sub/libb.so']),
+        lambda it: link_two_copies(it, '/bin/sub').program(
+            PROGRAM, ['libb.so'], runpath='$ORIGIN/sub'
+        ),
+        [],
+        [],
+        ['/bin/sub/libb.so'],
+    ),
     '$ORIGIN is the folder of the link by which a library was found': (
-        lambda it: link_two_copies(it, '/l/sub', '/real/sub').library('/real/liba.so', ['libb.so'], runpath='$ORIGIN/sub')
-        .link('/l/liba.so', '../real/liba.so').program(PROGRAM, ['liba.so']), ['/l'], [],
-        ['/l/liba.so', '/l/sub/libb.so']),
+        lambda it: (
+            link_two_copies(it, '/l/sub', '/real/sub')
+            .library('/real/liba.so', ['libb.so'], runpath='$ORIGIN/sub')
+            .link('/l/liba.so', '../real/liba.so')
+            .program(PROGRAM, ['liba.so'])
+        ),
+        ['/l'],
+        [],
+        ['/l/liba.so', '/l/sub/libb.so'],
+    ),
     '$ORIGIN of an ancestor is the folder of the ancestor': (
-        lambda it: link_two_copies(it, '/bin/sub', '/usr/lib/sub').program(PROGRAM, ['liba.so'], rpath='$ORIGIN/sub')
-        .library('/usr/lib/liba.so', ['libb.so']), [], [], ['/usr/lib/liba.so', '/bin/sub/libb.so']),
+        lambda it: (
+            link_two_copies(it, '/bin/sub', '/usr/lib/sub')
+            .program(PROGRAM, ['liba.so'], rpath='$ORIGIN/sub')
+            .library('/usr/lib/liba.so', ['libb.so'])
+        ),
+        [],
+        [],
+        ['/usr/lib/liba.so', '/bin/sub/libb.so'],
+    ),
     'links that are absolute lead to files of the image': (
-        lambda it: link_two_copies(it, '/opt/b').link('/usr/lib/libb.so', '/opt/b/libb.so').program(PROGRAM, ['libb.so']), [], [],
-        ['/usr/lib/libb.so']),
+        lambda it: (
+            link_two_copies(it, '/opt/b')
+            .link('/usr/lib/libb.so', '/opt/b/libb.so')
+            .program(PROGRAM, ['libb.so'])
+        ),
+        [],
+        [],
+        ['/usr/lib/libb.so'],
+    ),
     'a link that leads to nothing is passed over': (
-        lambda it: link_two_copies(it, '/m').link('/l/libb.so', 'none').program(PROGRAM, ['libb.so']), ['/l', '/m'], [],
-        ['/m/libb.so']),
+        lambda it: (
+            link_two_copies(it, '/m').link('/l/libb.so', 'none').program(PROGRAM, ['libb.so'])
+        ),
+        ['/l', '/m'],
+        [],
+        ['/m/libb.so'],
+    ),
     'a soname that is loaded is not searched again': (
-        lambda it: link_two_copies(it, '/r', '/s').program(PROGRAM, ['liba.so', 'libc1.so'])
-        .library('/usr/lib/liba.so', ['libb.so'], runpath='/r').library('/usr/lib/libc1.so', ['libb.so'], runpath='/s'),
-        [], [], ['/usr/lib/liba.so', '/usr/lib/libc1.so', '/r/libb.so']),
+        lambda it: (
+            link_two_copies(it, '/r', '/s')
+            .program(PROGRAM, ['liba.so', 'libc1.so'])
+            .library('/usr/lib/liba.so', ['libb.so'], runpath='/r')
+            .library('/usr/lib/libc1.so', ['libb.so'], runpath='/s')
+        ),
+        [],
+        [],
+        ['/usr/lib/liba.so', '/usr/lib/libc1.so', '/r/libb.so'],
+    ),
     'one file under two names is loaded once': (
-        lambda it: it.library('/usr/lib/libb.so.1').link('/usr/lib/libb.so', 'libb.so.1')
-        .program(PROGRAM, ['libb.so', 'liba.so']).library('/usr/lib/liba.so', ['libb.so.1']), [], [],
-        ['/usr/lib/libb.so', '/usr/lib/liba.so']),
+        lambda it: (
+            it.library('/usr/lib/libb.so.1')
+            .link('/usr/lib/libb.so', 'libb.so.1')
+            .program(PROGRAM, ['libb.so', 'liba.so'])
+            .library('/usr/lib/liba.so', ['libb.so.1'])
+        ),
+        [],
+        [],
+        ['/usr/lib/libb.so', '/usr/lib/liba.so'],
+    ),
     'one file under two names at once is loaded once': (
-        lambda it: it.library('/usr/lib/libb.so.1').link('/usr/lib/libb.so', 'libb.so.1')
-        .program(PROGRAM, ['libb.so', 'libb.so.1']), [], [], ['/usr/lib/libb.so']),
+        lambda it: (
+            it.library('/usr/lib/libb.so.1')
+            .link('/usr/lib/libb.so', 'libb.so.1')
+            .program(PROGRAM, ['libb.so', 'libb.so.1'])
+        ),
+        [],
+        [],
+        ['/usr/lib/libb.so'],
+    ),
     'one file under two names, the soname first': (
-        lambda it: it.library('/usr/lib/libb.so.1').link('/usr/lib/libb.so', 'libb.so.1')
-        .program(PROGRAM, ['libb.so.1', 'libb.so']), [], [], ['/usr/lib/libb.so.1']),
+        lambda it: (
+            it.library('/usr/lib/libb.so.1')
+            .link('/usr/lib/libb.so', 'libb.so.1')
+            .program(PROGRAM, ['libb.so.1', 'libb.so'])
+        ),
+        [],
+        [],
+        ['/usr/lib/libb.so.1'],
+    ),
     'the soname of another file answers for that name': (
-        lambda it: link_two_copies(it, '/usr/lib').library('/usr/lib/liba.so', soname='libb.so')
-        .program(PROGRAM, ['liba.so', 'libc1.so']).library('/usr/lib/libc1.so', ['libb.so']), [], [],
-        ['/usr/lib/liba.so', '/usr/lib/libc1.so']),
+        lambda it: (
+            link_two_copies(it, '/usr/lib')
+            .library('/usr/lib/liba.so', soname='libb.so')
+            .program(PROGRAM, ['liba.so', 'libc1.so'])
+            .library('/usr/lib/libc1.so', ['libb.so'])
+        ),
+        [],
+        [],
+        ['/usr/lib/liba.so', '/usr/lib/libc1.so'],
+    ),
     'the soname of another file answers for that name at once': (
-        lambda it: link_two_copies(it, '/usr/lib').library('/usr/lib/liba.so', soname='libb.so')
-        .program(PROGRAM, ['liba.so', 'libb.so']), [], [], ['/usr/lib/liba.so']),
+        lambda it: (
+            link_two_copies(it, '/usr/lib')
+            .library('/usr/lib/liba.so', soname='libb.so')
+            .program(PROGRAM, ['liba.so', 'libb.so'])
+        ),
+        [],
+        [],
+        ['/usr/lib/liba.so'],
+    ),
     'another file of a soname that is loaded is loaded too': (
-        lambda it: it.library('/l/libb.so', soname='libb.so.1').library('/m/libb.so.1')
-        .program(PROGRAM, ['libb.so.1', 'libb.so']), ['/l', '/m'], [], ['/m/libb.so.1', '/l/libb.so']),
+        lambda it: (
+            it.library('/l/libb.so', soname='libb.so.1')
+            .library('/m/libb.so.1')
+            .program(PROGRAM, ['libb.so.1', 'libb.so'])
+        ),
+        ['/l', '/m'],
+        [],
+        ['/m/libb.so.1', '/l/libb.so'],
+    ),
     'a library without soname goes by its file name': (
-        lambda it: it.library('/usr/lib/libb.so', soname='').program(PROGRAM, ['libb.so', 'liba.so'])
-        .library('/usr/lib/liba.so', ['libb.so']), [], [], ['/usr/lib/libb.so', '/usr/lib/liba.so']),
+        lambda it: (
+            it.library('/usr/lib/libb.so', soname='')
+            .program(PROGRAM, ['libb.so', 'liba.so'])
+            .library('/usr/lib/liba.so', ['libb.so'])
+        ),
+        [],
+        [],
+        ['/usr/lib/libb.so', '/usr/lib/liba.so'],
+    ),
     'a file without soname under two names is loaded once': (
-        lambda it: it.library('/usr/lib/libb.so', soname='').link('/usr/lib/libd.so', 'libb.so')
-        .program(PROGRAM, ['libb.so', 'libd.so']), [], [], ['/usr/lib/libb.so']),
+        lambda it: (
+            it.library('/usr/lib/libb.so', soname='')
+            .link('/usr/lib/libd.so', 'libb.so')
+            .program(PROGRAM, ['libb.so', 'libd.so'])
+        ),
+        [],
+        [],
+        ['/usr/lib/libb.so'],
+    ),
     'breadth first': (
-        lambda it: it.program(PROGRAM, ['liba.so', 'libb.so']).library('/usr/lib/liba.so', ['libd.so', 'libe.so'])
-        .library('/usr/lib/libb.so', ['libf.so', 'libd.so']).library('/usr/lib/libd.so').library('/usr/lib/libe.so')
-        .library('/usr/lib/libf.so'), [], [], [f'/usr/lib/lib{letter}.so' for letter in 'abdef']),
+        lambda it: (
+            it.program(PROGRAM, ['liba.so', 'libb.so'])
+            .library('/usr/lib/liba.so', ['libd.so', 'libe.so'])
+            .library('/usr/lib/libb.so', ['libf.so', 'libd.so'])
+            .library('/usr/lib/libd.so')
+            .library('/usr/lib/libe.so')
+            .library('/usr/lib/libf.so')
+        ),
+        [],
+        [],
+        [f'/usr/lib/lib{letter}.so' for letter in 'abdef'],
+    ),
     'libraries in a circle': (
-        lambda it: it.program(PROGRAM, ['liba.so']).library('/usr/lib/liba.so', ['libb.so'])
-        .library('/usr/lib/libb.so', ['liba.so']), [], [], ['/usr/lib/liba.so', '/usr/lib/libb.so']),
+        lambda it: (
+            it.program(PROGRAM, ['liba.so'])
+            .library('/usr/lib/liba.so', ['libb.so'])
+            .library('/usr/lib/libb.so', ['liba.so'])
+        ),
+        [],
+        [],
+        ['/usr/lib/liba.so', '/usr/lib/libb.so'],
+    ),
     'a needed name with a slash is a path': (
-        lambda it: link_two_copies(it, '/r', '/usr/lib').program(PROGRAM, ['/r/libb.so']), [], [], ['/r/libb.so']),
+        lambda it: link_two_copies(it, '/r', '/usr/lib').program(PROGRAM, ['/r/libb.so']),
+        [],
+        [],
+        ['/r/libb.so'],
+    ),
     'missing, and what was found all the same': (
-        lambda it: it.program(PROGRAM, ['liba.so', 'libgone.so']).library('/usr/lib/liba.so', ['libaway.so']),
-        [], [], ['/usr/lib/liba.so']),
+        lambda it: it.program(PROGRAM, ['liba.so', 'libgone.so']).library(
+            '/usr/lib/liba.so', ['libaway.so']
+        ),
+        [],
+        [],
+        ['/usr/lib/liba.so'],
+    ),
     'missing under a path': (
-        lambda it: link_two_copies(it, '/usr/lib').program(PROGRAM, ['/r/libb.so', 'libb.so']), [], [], ['/usr/lib/libb.so']),
+        lambda it: link_two_copies(it, '/usr/lib').program(PROGRAM, ['/r/libb.so', 'libb.so']),
+        [],
+        [],
+        ['/usr/lib/libb.so'],
+    ),
     'preloaded before the rest': (
-        lambda it: link_two_copies(it, '/usr/lib', '/l').program(PROGRAM, ['liba.so']).library('/usr/lib/liba.so', ['libb.so']),
-        [], ['/l/libb.so'], ['/l/libb.so', '/usr/lib/liba.so']),
+        lambda it: (
+            link_two_copies(it, '/usr/lib', '/l')
+            .program(PROGRAM, ['liba.so'])
+            .library('/usr/lib/liba.so', ['libb.so'])
+        ),
+        [],
+        ['/l/libb.so'],
+        ['/l/libb.so', '/usr/lib/liba.so'],
+    ),
     'two preloaded': (
-        lambda it: link_two_copies(it, '/l').library('/l/libd.so').program(PROGRAM, ['liba.so']).library('/usr/lib/liba.so'),
-        [], ['/l/libd.so', '/l/libb.so'], ['/l/libd.so', '/l/libb.so', '/usr/lib/liba.so']),
+        lambda it: (
+            link_two_copies(it, '/l')
+            .library('/l/libd.so')
+            .program(PROGRAM, ['liba.so'])
+            .library('/usr/lib/liba.so')
+        ),
+        [],
+        ['/l/libd.so', '/l/libb.so'],
+        ['/l/libd.so', '/l/libb.so', '/usr/lib/liba.so'],
+    ),
     'what the program needs comes before what the preloaded needs': (
-        lambda it: link_two_copies(it, '/r', '/s').library('/l/libd.so', ['libb.so'], runpath='/r')
-        .program(PROGRAM, ['libb.so'], runpath='/s'), [], ['/l/libd.so'], ['/l/libd.so', '/s/libb.so']),
+        lambda it: (
+            link_two_copies(it, '/r', '/s')
+            .library('/l/libd.so', ['libb.so'], runpath='/r')
+            .program(PROGRAM, ['libb.so'], runpath='/s')
+        ),
+        [],
+        ['/l/libd.so'],
+        ['/l/libd.so', '/s/libb.so'],
+    ),
     'DT_RPATH of the program counts for what the preloaded needs': (
-        lambda it: link_two_copies(it, '/r', '/l').library('/p/libd.so', ['libb.so']).program(PROGRAM, ['liba.so'], rpath='/r')
-        .library('/usr/lib/liba.so'), ['/l'], ['/p/libd.so'], ['/p/libd.so', '/usr/lib/liba.so', '/r/libb.so']),
+        lambda it: (
+            link_two_copies(it, '/r', '/l')
+            .library('/p/libd.so', ['libb.so'])
+            .program(PROGRAM, ['liba.so'], rpath='/r')
+            .library('/usr/lib/liba.so')
+        ),
+        ['/l'],
+        ['/p/libd.so'],
+        ['/p/libd.so', '/usr/lib/liba.so', '/r/libb.so'],
+    ),
 }
 
 
@@ -173,7 +376,9 @@ def test_load_order_equals_that_of_the_real_loader(folder, name):
 
 def test_image_cache_precedes_its_default_folders(folder):
     link_two_copies(folder, '/opt/b', '/usr/lib').program(PROGRAM, ['libb.so', 'liba.so'])
-    folder.library('/opt/b/liba.so.1.1', soname='liba.so').write('/etc/ld.so.conf', '/opt/b\n').write_cache()
+    folder.library('/opt/b/liba.so.1.1', soname='liba.so').write(
+        '/etc/ld.so.conf', '/opt/b\n'
+    ).write_cache()
     folder.link('/opt/b/liba.so', 'liba.so.1.1')
     real, ours = list_both_loads(folder)
     assert ours == real
@@ -184,7 +389,9 @@ def test_image_cache_precedes_its_default_folders(folder):
 
 
 def test_stale_cache_entry_falls_back_to_default_folders(folder):
-    link_two_copies(folder, '/opt/b', '/usr/lib').program(PROGRAM, ['libb.so']).write('/etc/ld.so.conf', '/opt/b\n').write_cache()
+    link_two_copies(folder, '/opt/b', '/usr/lib').program(PROGRAM, ['libb.so']).write(
+        '/etc/ld.so.conf', '/opt/b\n'
+    ).write_cache()
     folder.resolve_path('/opt/b/libb.so').unlink()
     real, ours = list_both_loads(folder)
     assert real == (['/usr/lib/libb.so'], set())
@@ -208,7 +415,9 @@ def test_text_as_library_is_an_error_in_both_loaders(folder):
     assert done.returncode != 0 and 'invalid ELF header' in done.stderr
     image, container = open_simulated(folder)
     with image:
-        assert [path for path, _ in simulate_load([PROGRAM], container, []).broken] == ['/usr/lib/libb.so']
+        assert [path for path, _ in simulate_load([PROGRAM], container, []).broken] == [
+            '/usr/lib/libb.so'
+        ]
 
 
 def test_library_of_another_machine_is_skipped(folder):
@@ -223,7 +432,9 @@ def test_library_of_another_machine_is_skipped(folder):
 
 def test_origin_is_the_folder_of_the_file_not_of_the_link(folder):
     """As /opt/osu/bin/osu_bw leads to /opt/osu/libexec in our images. Without chroot: the loader asks /proc for it."""
-    link_two_copies(folder, '/opt/bin/sub', '/opt/libexec/sub', '/usr/lib').link(PROGRAM, '../opt/libexec/program')
+    link_two_copies(folder, '/opt/bin/sub', '/opt/libexec/sub', '/usr/lib').link(
+        PROGRAM, '../opt/libexec/program'
+    )
     folder.program('/opt/libexec/program', ['libb.so'], rpath='$ORIGIN/sub')
     done = run([folder.resolve_path(PROGRAM)], env={'LD_TRACE_LOADED_OBJECTS': '1'})
     assert f'libb.so => {folder}/opt/libexec/sub/libb.so' in done.stdout
@@ -234,9 +445,18 @@ def test_origin_is_the_folder_of_the_file_not_of_the_link(folder):
 
 NAMES = [f'lib{letter}.so' for letter in 'abcdefghijkl']
 PLACES = ['/usr/lib', '/lib', '/p', '/q', '/p/sub']
-SEARCHES = [None, None, {'runpath': '/q'}, {'rpath': '/q'}, {'runpath': '/p:/q'}, {'rpath': '$ORIGIN/sub'},
-            {'runpath': '$ORIGIN'}, {'rpath': '/p/sub:/none'}, {'rpath': '/p', 'runpath': '/p/sub'},
-            {'rpath': '${ORIGIN}/../q'}]
+SEARCHES = [
+    None,
+    None,
+    {'runpath': '/q'},
+    {'rpath': '/q'},
+    {'runpath': '/p:/q'},
+    {'rpath': '$ORIGIN/sub'},
+    {'runpath': '$ORIGIN'},
+    {'rpath': '/p/sub:/none'},
+    {'rpath': '/p', 'runpath': '/p/sub'},
+    {'rpath': '${ORIGIN}/../q'},
+]
 
 
 @pytest.mark.parametrize('seed', range(16))
@@ -245,7 +465,10 @@ def test_random_graphs_load_as_by_the_real_loader(folder, seed):
     chance = random.Random(seed)
 
     def options(least, most):
-        return {'needed': chance.sample(NAMES, chance.randint(least, most)), **(chance.choice(SEARCHES) or {})}
+        return {
+            'needed': chance.sample(NAMES, chance.randint(least, most)),
+            **(chance.choice(SEARCHES) or {}),
+        }
 
     for name in NAMES:
         for place in chance.sample(PLACES, chance.choice([0, 1, 1, 2, 3])):
@@ -257,18 +480,28 @@ def test_random_graphs_load_as_by_the_real_loader(folder, seed):
     program = options(1, 5)
     folder.program(PROGRAM, **program)
     library_path = chance.choice([[], ['/q'], ['/p/sub', '/p'], ['/none', '/lib']])
-    there = [path for path in (f'{place}/{name}' for place, name in itertools.product(PLACES, NAMES))
-             if folder.resolve_path(path).is_file() and not folder.resolve_path(path).is_symlink()]
+    there = [
+        path
+        for path in (f'{place}/{name}' for place, name in itertools.product(PLACES, NAMES))
+        if folder.resolve_path(path).is_file() and not folder.resolve_path(path).is_symlink()
+    ]
     preload = chance.choice([[], [], chance.sample(there, 1)])
     (real, missing), (ours, ours_missing) = list_both_loads(folder, library_path, preload)
-    assert (normalize_paths(ours), ours_missing) == (normalize_paths(real), missing), (program, library_path, preload)
+    assert (normalize_paths(ours), ours_missing) == (normalize_paths(real), missing), (
+        program,
+        library_path,
+        preload,
+    )
 
 
 # ---- versions and symbols
 
-MAP = {'old': 'V1 { global: first; local: *; };\n',
-       'new': 'V1 { global: first; };\nV2 { global: second; local: *; } V1;\n',
-       'other': 'W1 { global: first; second; local: *; };\n', None: None}
+MAP = {
+    'old': 'V1 { global: first; local: *; };\n',
+    'new': 'V1 { global: first; };\nV2 { global: second; local: *; } V1;\n',
+    'other': 'W1 { global: first; second; local: *; };\n',
+    None: None,
+}
 SOURCE = 'int first(void) { return 1; }\nint second(void) { return 2; }\nint data = 3;\n'
 CALLS = {
     'first': 'int first(void); int user(void) { return first(); }\n',
@@ -283,11 +516,19 @@ CALLS = {
 
 def fill_folder(folder, parts, call, built_with, meets, options=()):
     """Fill folder: PROGRAM needs /usr/lib/libuser.so, linked with one libp.so, and meets another one in /usr/lib."""
+
     def provider(kind):
-        source = {'lacks': 'int nothing;\n', 'old': SOURCE.replace('second', 'third')}.get(kind, SOURCE)
+        source = {'lacks': 'int nothing;\n', 'old': SOURCE.replace('second', 'third')}.get(
+            kind, SOURCE
+        )
         return parts.plain('libp.so', source=source, version_script=MAP.get(kind))
-    user = parts.plain('libuser.so', source=CALLS[call], options=tuple(options),
-                       needed=[] if built_with == 'nothing' else [provider(built_with)])
+
+    user = parts.plain(
+        'libuser.so',
+        source=CALLS[call],
+        options=tuple(options),
+        needed=[] if built_with == 'nothing' else [provider(built_with)],
+    )
     folder.add_libc().copy(user, '/usr/lib/libuser.so').copy(provider(meets), '/usr/lib/libp.so')
     folder.program(PROGRAM, ['libuser.so', 'libp.so'])
     return folder
@@ -298,14 +539,27 @@ def list_real_problems(folder):
     Return what the loader says of PROGRAM: set of (file that needs, soname, version) that lack, and
     {(file, symbol): True if it is looked up when the file is loaded, False if when it is used}.
     """
-    at_once, in_the_end = (trace_loader(folder, PROGRAM, LD_WARN='yes', **more) for more in ({}, {'LD_BIND_NOW': 'yes'}))
-    lacking = {(by, library.rpartition('/')[2], version) for library, version, by in re.findall(
-        r"(\S+): version `(\S+)' not found \(required by (\S+)\)", at_once.stdout + at_once.stderr)}
+    at_once, in_the_end = (
+        trace_loader(folder, PROGRAM, LD_WARN='yes', **more)
+        for more in ({}, {'LD_BIND_NOW': 'yes'})
+    )
+    lacking = {
+        (by, library.rpartition('/')[2], version)
+        for library, version, by in re.findall(
+            r"(\S+): version `(\S+)' not found \(required by (\S+)\)",
+            at_once.stdout + at_once.stderr,
+        )
+    }
 
     def undefined(done):
         text = done.stdout + done.stderr
-        return {(path, symbol + (f'@{version}' if version else '')) for symbol, version, path in re.findall(
-            r'undefined symbol: (\w+)(?:, version (\S+))?\s+\((\S+)\)', text)}
+        return {
+            (path, symbol + (f'@{version}' if version else ''))
+            for symbol, version, path in re.findall(
+                r'undefined symbol: (\w+)(?:, version (\S+))?\s+\((\S+)\)', text
+            )
+        }
+
     early = undefined(at_once)
     return lacking, {item: item in early for item in undefined(in_the_end)}
 
@@ -314,9 +568,14 @@ def list_simulated_problems(folder):
     """Return the same of the simulated loader."""
     process = simulate_process(folder)
     assert process.missing == []
-    lacking = {(one.path, soname, version) for one, soname, versions, _ in list_version_problems(process)
-               for version in versions}
-    return lacking, {(one.path, symbol): at_once for one, symbol, at_once in list_undefined_symbols(process)}
+    lacking = {
+        (one.path, soname, version)
+        for one, soname, versions, _ in list_version_problems(process)
+        for version in versions
+    }
+    return lacking, {
+        (one.path, symbol): at_once for one, symbol, at_once in list_undefined_symbols(process)
+    }
 
 
 #: name -> (symbol used, libp.so at build time, libp.so when it runs, options of the linker, what is wrong in a word)
@@ -332,13 +591,25 @@ PROBLEMS = {
     'built without versions, meets an older release': ('second', None, 'old', [], 'later'),
     'no provider, function': ('second', 'nothing', 'lacks', [], 'later'),
     'no provider, function, bound now': ('second', 'nothing', 'lacks', ['-Wl,-z,now'], 'at once'),
-    'no provider, function, lazy in so many words': ('second', 'nothing', 'lacks', ['-Wl,-z,lazy'], 'later'),
+    'no provider, function, lazy in so many words': (
+        'second',
+        'nothing',
+        'lacks',
+        ['-Wl,-z,lazy'],
+        'later',
+    ),
     'provider lost the function': ('second', None, 'lacks', ['-Wl,-z,lazy'], 'later'),
     'provider lost the function, bound now': ('second', None, 'lacks', ['-Wl,-z,now'], 'at once'),
     'provider lost the function, no PLT': ('second', None, 'lacks', ['-fno-plt'], 'at once'),
     'provider lost the data': ('data', None, 'lacks', [], 'at once'),
     'provider lost the function whose address is kept': ('address', None, 'lacks', [], 'at once'),
-    'provider lost the function whose address is used': ('address in code', None, 'lacks', [], 'at once'),
+    'provider lost the function whose address is used': (
+        'address in code',
+        None,
+        'lacks',
+        [],
+        'at once',
+    ),
     'provider lost what is weak': ('weak', None, 'lacks', ['-Wl,-z,now'], ''),
     'provider lost data that is weak': ('weak data', None, 'lacks', [], ''),
 }
@@ -349,7 +620,15 @@ def test_missing_versions_and_symbols_match_the_real_loader(folder, parts, name)
     call, built_with, meets, options, wanted = PROBLEMS[name]
     fill_folder(folder, parts, call, built_with, meets, options)
     lacking, undefined = list_real_problems(folder)
-    seen = 'version' if lacking else '' if not undefined else 'at once' if any(undefined.values()) else 'later'
+    seen = (
+        'version'
+        if lacking
+        else ''
+        if not undefined
+        else 'at once'
+        if any(undefined.values())
+        else 'later'
+    )
     assert seen == wanted, 'the case is not what it is called'
     ours, ours_undefined = list_simulated_problems(folder)
     assert ours == lacking
@@ -359,12 +638,18 @@ def test_missing_versions_and_symbols_match_the_real_loader(folder, parts, name)
 
 def test_copied_data_is_resolved_at_program_start(folder):
     """A program has room of its own for data of a library (R_X86_64_COPY), so it does not count as undefined there."""
-    folder.add_libc().compile_source('/build/libp.so', SOURCE).compile_source('/usr/lib/libp.so', 'int nothing;\n')
-    folder.executable(PROGRAM, 'extern int data;\nint main(void) { return data; }\n', ['/build/libp.so'])
+    folder.add_libc().compile_source('/build/libp.so', SOURCE).compile_source(
+        '/usr/lib/libp.so', 'int nothing;\n'
+    )
+    folder.executable(
+        PROGRAM, 'extern int data;\nint main(void) { return data; }\n', ['/build/libp.so']
+    )
     done = run_in_folder(folder, [PROGRAM])
     assert done.returncode == 127 and 'undefined symbol: data' in done.stderr
-    assert (PROGRAM, 'data', True) in [(one.path, symbol, at_once)
-                                       for one, symbol, at_once in list_undefined_symbols(simulate_process(folder))]
+    assert (PROGRAM, 'data', True) in [
+        (one.path, symbol, at_once)
+        for one, symbol, at_once in list_undefined_symbols(simulate_process(folder))
+    ]
 
 
 def test_weak_version_need_is_not_missing(folder, parts):
@@ -389,7 +674,11 @@ def test_a_symbol_of_any_loaded_library_counts(folder, parts):
 
 
 def test_library_is_found_by_soname_and_by_requested_name(folder):
-    folder.library('/usr/lib/libb.so.1').link('/usr/lib/libb.so', 'libb.so.1').program(PROGRAM, ['libb.so'])
+    folder.library('/usr/lib/libb.so.1').link('/usr/lib/libb.so', 'libb.so.1').program(
+        PROGRAM, ['libb.so']
+    )
     process = simulate_process(folder)
-    assert find_loaded_file(process, 'libb.so') is find_loaded_file(process, 'libb.so.1') is not None
+    assert (
+        find_loaded_file(process, 'libb.so') is find_loaded_file(process, 'libb.so.1') is not None
+    )
     assert find_loaded_file(process, 'libc.so.6') is None

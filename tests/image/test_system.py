@@ -1,4 +1,5 @@
 """Where a loader looks by itself, beside what the loaders of this machine say and do: that of glibc, and of musl."""
+
 import glob
 import random
 import re
@@ -8,8 +9,21 @@ import pytest
 
 from osu_container.image.elf import read_elf
 from osu_container.image.loader import simulate_load
-from osu_container.image.system import find_default_folders, read_processor, read_cache, list_hwcaps_folders
-from tests.helpers.elf_folder import LIBC, LOADER, ElfFolder, run_in_folder, join_folders, list_real_load, open_simulated
+from osu_container.image.system import (
+    find_default_folders,
+    list_hwcaps_folders,
+    read_cache,
+    read_processor,
+)
+from tests.helpers.elf_folder import (
+    LIBC,
+    LOADER,
+    ElfFolder,
+    join_folders,
+    list_real_load,
+    open_simulated,
+    run_in_folder,
+)
 from tests.helpers.machine import run
 
 PROGRAM = '/bin/program'
@@ -32,6 +46,7 @@ def list_simulated_load(folder, library_path=()):
 
 # ---- glibc
 
+
 def test_compiled_in_paths_equal_loader_diagnostics():
     """ld.so --list-diagnostics (glibc 2.33)."""
     said = run([LOADER, '--list-diagnostics']).stdout
@@ -40,11 +55,15 @@ def test_compiled_in_paths_equal_loader_diagnostics():
     with open(LOADER, 'rb') as handle:
         loader = handle.read()
     assert find_default_folders(loader, []) == [
-        found.rstrip('/') for found in re.findall(r'^path\.system_dirs\[.*\]="(.*)"', said, re.M)]
+        found.rstrip('/') for found in re.findall(r'^path\.system_dirs\[.*\]="(.*)"', said, re.M)
+    ]
     names = re.search(r'^dl_hwcaps_subdirs="(.*)"', said, re.M).group(1).split(':')
     active = int(re.search(r'^dl_hwcaps_subdirs_active=(\S+)', said, re.M).group(1), 16)
-    assert [name for name in list_hwcaps_folders(loader, read_processor()) if name.startswith('glibc-hwcaps/')] == [
-        'glibc-hwcaps/' + name for number, name in enumerate(names) if active >> number & 1]
+    assert [
+        name
+        for name in list_hwcaps_folders(loader, read_processor())
+        if name.startswith('glibc-hwcaps/')
+    ] == ['glibc-hwcaps/' + name for number, name in enumerate(names) if active >> number & 1]
 
 
 @pytest.mark.parametrize('form', ['new', 'compat'])
@@ -56,8 +75,11 @@ def test_the_cache_is_read_as_ldconfig_does(tmp_path, form):
         pytest.skip(done.stderr)
     wanted = {}
     # of the kinds of this machine's libraries only: a cache of two kinds marks the others
-    for name, path in re.findall(r'^\t(\S+) \(libc6,(?:x86-64|AArch64)[^)]*\) => (\S+)$',
-                                 run([ldconfig, '-p', '-C', cache]).stdout, re.M):
+    for name, path in re.findall(
+        r'^\t(\S+) \(libc6,(?:x86-64|AArch64)[^)]*\) => (\S+)$',
+        run([ldconfig, '-p', '-C', cache]).stdout,
+        re.M,
+    ):
         wanted.setdefault(name, path)
     assert read_cache(cache.read_bytes(), MACHINE) == wanted != {}
     assert read_cache(cache.read_bytes(), 'PowerPC64') == {}
@@ -66,7 +88,14 @@ def test_the_cache_is_read_as_ldconfig_does(tmp_path, form):
 
 def test_a_library_of_another_kind_of_distribution_is_not_found(folder):
     """libmpi in /usr/lib64 of a Debian, or in /usr/lib/x86_64-linux-gnu of a SUSE."""
-    places = ['/lib64', '/usr/lib64', '/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu', '/lib', '/usr/local/lib']
+    places = [
+        '/lib64',
+        '/usr/lib64',
+        '/lib/x86_64-linux-gnu',
+        '/usr/lib/aarch64-linux-gnu',
+        '/lib',
+        '/usr/local/lib',
+    ]
     names = [f'lib{number}.so' for number in range(len(places))]
     folder.program(PROGRAM, names)
     for name, place in zip(names, places):
@@ -76,7 +105,12 @@ def test_a_library_of_another_kind_of_distribution_is_not_found(folder):
         assert {'lib0.so', 'lib1.so'} <= list_simulated_load(folder)[1]
 
 
-SUBFOLDERS = ['glibc-hwcaps/x86-64-v2', 'glibc-hwcaps/x86-64-v3', 'glibc-hwcaps/x86-64-v4', 'glibc-hwcaps/x86-64-v9']
+SUBFOLDERS = [
+    'glibc-hwcaps/x86-64-v2',
+    'glibc-hwcaps/x86-64-v3',
+    'glibc-hwcaps/x86-64-v4',
+    'glibc-hwcaps/x86-64-v9',
+]
 
 
 @pytest.mark.parametrize('seed', range(6))
@@ -88,32 +122,55 @@ def test_hwcaps_copies_are_chosen_as_by_the_real_loader(folder, seed):
             for sub in ['', *chance.sample(SUBFOLDERS, 3)]:
                 if sub or chance.random() < 0.5:
                     folder.library(f'{place}/{sub}/lib{name}.so'.replace('//', '/'))
-    folder.program(PROGRAM, [f'lib{name}.so' for name in 'abcd'], runpath=chance.choice([None, '/r']))
+    folder.program(
+        PROGRAM, [f'lib{name}.so' for name in 'abcd'], runpath=chance.choice([None, '/r'])
+    )
     if chance.random() < 0.7:
         folder.write('/etc/ld.so.conf', '/opt/b\n').write_cache()
     library_path = chance.choice([[], ['/l']])
-    assert list_simulated_load(folder, library_path) == list_real_load(folder, PROGRAM, library_path)
+    assert list_simulated_load(folder, library_path) == list_real_load(
+        folder, PROGRAM, library_path
+    )
 
 
-@pytest.mark.parametrize('library_path, options', [
-    (['$ORIGIN/../own'], {}), (['/own/${LIB}'], {}),
-    ([], {'rpath': '/own/$LIB:/p'}), ([], {'runpath': '/own/$NOTHING:/own/lib64'})])
+@pytest.mark.parametrize(
+    'library_path, options',
+    [
+        (['$ORIGIN/../own'], {}),
+        (['/own/${LIB}'], {}),
+        ([], {'rpath': '/own/$LIB:/p'}),
+        ([], {'runpath': '/own/$NOTHING:/own/lib64'}),
+    ],
+)
 def test_loader_variables_act_as_in_the_real_loader(folder, library_path, options):
     folder.add_libc().program(PROGRAM, ['libb.so'], **options)
-    for place in ('/own', '/own/lib64', '/own/lib', '/own/lib/x86_64-linux-gnu', '/own/lib/aarch64-linux-gnu', '/p'):
+    for place in (
+        '/own',
+        '/own/lib64',
+        '/own/lib',
+        '/own/lib/x86_64-linux-gnu',
+        '/own/lib/aarch64-linux-gnu',
+        '/p',
+    ):
         folder.library(f'{place}/libb.so')
     found, missing = list_simulated_load(folder, library_path)
     real, real_missing = list_real_load(folder, PROGRAM, library_path)
     assert ([path.replace('/bin/../', '/') for path in found], missing) == (
-        [path.replace('/bin/../', '/') for path in real], real_missing)
+        [path.replace('/bin/../', '/') for path in real],
+        real_missing,
+    )
     assert found and missing == set()
 
 
 @pytest.mark.parametrize('cached', [False, True])
 def test_nodefaultlib_disables_default_folders(folder, cached):
     """ld -z nodefaultlib."""
-    folder.library('/usr/lib/libb.so').library('/opt/b/libd.so').library('/usr/lib/liba.so', ['libb.so'])
-    folder.program(PROGRAM, ['libb.so', 'libd.so', 'liba.so'], options=['-z', 'nodefaultlib'], runpath='/r')
+    folder.library('/usr/lib/libb.so').library('/opt/b/libd.so').library(
+        '/usr/lib/liba.so', ['libb.so']
+    )
+    folder.program(
+        PROGRAM, ['libb.so', 'libd.so', 'liba.so'], options=['-z', 'nodefaultlib'], runpath='/r'
+    )
     folder.library('/r/liba.so', ['libb.so'])
     if cached:
         folder.write('/etc/ld.so.conf', '/opt/b\n').write_cache()
@@ -121,7 +178,9 @@ def test_nodefaultlib_disables_default_folders(folder, cached):
 
 
 def test_program_without_its_loader_does_not_start(folder):
-    folder.library('/usr/lib/libb.so').program(PROGRAM, ['libb.so'], interpreter='/lib/ld-gone.so.1')
+    folder.library('/usr/lib/libb.so').program(
+        PROGRAM, ['libb.so'], interpreter='/lib/ld-gone.so.1'
+    )
     assert '/lib/ld-gone.so.1' in list_simulated_load(folder)[1]
     with pytest.raises(FileNotFoundError):
         run_in_folder(folder, [PROGRAM])
@@ -130,13 +189,17 @@ def test_program_without_its_loader_does_not_start(folder):
 # ---- musl
 
 MUSL = next(iter(sorted(glob.glob('/lib/ld-musl-*.so.1'))), None)
-with_musl = pytest.mark.skipif(MUSL is None, reason="the package musl is not installed: "
-                                                            "tools/workstation/prerequisites.sh --tests")
+with_musl = pytest.mark.skipif(
+    MUSL is None,
+    reason="the package musl is not installed: tools/workstation/prerequisites.sh --tests",
+)
 
 
 def list_musl_load(folder, library_path=()):
     """Return (paths, names that are missing) of what musl's loader says that it loads with PROGRAM."""
-    done = run_in_folder(folder, [MUSL, '--list', PROGRAM], LD_LIBRARY_PATH=join_folders(library_path))
+    done = run_in_folder(
+        folder, [MUSL, '--list', PROGRAM], LD_LIBRARY_PATH=join_folders(library_path)
+    )
     missing = set(re.findall(r'Error loading shared library (\S+):', done.stdout + done.stderr))
     paths = [path for path in re.findall(r'^\t\S+ => (\S+) \(', done.stdout, re.M) if path != MUSL]
     return sorted(set(paths)), missing
@@ -145,36 +208,95 @@ def list_musl_load(folder, library_path=()):
 def list_both_musl_loads(folder, library_path=()):
     """Return list_musl_load(), and the same of the simulated loader."""
     found, missing = list_simulated_load(folder, library_path)
-    return list_musl_load(folder, library_path), (sorted(path for path in found if path != MUSL), missing)
+    return list_musl_load(folder, library_path), (
+        sorted(path for path in found if path != MUSL),
+        missing,
+    )
 
 
 def link_three_libraries(folder, *places, **options):
     """Put libb.so to places and a program that needs liba.so, which needs libb.so; options are those of the program."""
     for place in places:
         folder.library(f'{place}/libb.so')
-    return folder.library('/usr/lib/liba.so', ['libb.so']).program(PROGRAM, ['liba.so'], interpreter=MUSL, **options)
+    return folder.library('/usr/lib/liba.so', ['libb.so']).program(
+        PROGRAM, ['liba.so'], interpreter=MUSL, **options
+    )
 
 
 #: name -> (function that fills a folder, LD_LIBRARY_PATH, where libb.so comes from)
 CASES = {
-    'default folders': (lambda it: link_three_libraries(it, '/usr/lib', '/usr/local/lib'), [], '/usr/local/lib'),
-    'the first default folder': (lambda it: link_three_libraries(it, '/usr/lib', '/usr/local/lib', '/lib'), [], '/lib'),
-    'no folder of glibc': (lambda it: link_three_libraries(it, '/lib64', '/usr/lib64', '/usr/lib/x86_64-linux-gnu'), [], None),
+    'default folders': (
+        lambda it: link_three_libraries(it, '/usr/lib', '/usr/local/lib'),
+        [],
+        '/usr/local/lib',
+    ),
+    'the first default folder': (
+        lambda it: link_three_libraries(it, '/usr/lib', '/usr/local/lib', '/lib'),
+        [],
+        '/lib',
+    ),
+    'no folder of glibc': (
+        lambda it: link_three_libraries(it, '/lib64', '/usr/lib64', '/usr/lib/x86_64-linux-gnu'),
+        [],
+        None,
+    ),
     'its own file of folders': (
-        lambda it: link_three_libraries(it, '/opt/b', '/lib').write(find_musl_path(), '/usr/lib:/opt/b\n/none\n'), [], '/opt/b'),
-    'an empty file of folders': (lambda it: link_three_libraries(it, '/lib').write(find_musl_path(), '')
-                                 .program(PROGRAM, ['libb.so'], interpreter=MUSL), [], None),
-    'LD_LIBRARY_PATH before DT_RPATH': (lambda it: link_three_libraries(it, '/r', '/l', rpath='/r'), ['/l'], '/l'),
-    'DT_RUNPATH is inherited': (lambda it: link_three_libraries(it, '/r', '/lib', runpath='/r'), [], '/r'),
-    '$ORIGIN': (lambda it: link_three_libraries(it, '/bin/sub', runpath='${ORIGIN}/sub'), [], '/bin/sub'),
-    'another variable takes all away': (lambda it: link_three_libraries(it, '/r', '/lib', runpath='/r:/opt/$LIB'), [], '/lib'),
-    'no glibc-hwcaps': (lambda it: link_three_libraries(it, '/lib/glibc-hwcaps/x86-64-v2', '/lib'), [], '/lib'),
+        lambda it: link_three_libraries(it, '/opt/b', '/lib').write(
+            find_musl_path(), '/usr/lib:/opt/b\n/none\n'
+        ),
+        [],
+        '/opt/b',
+    ),
+    'an empty file of folders': (
+        lambda it: (
+            link_three_libraries(it, '/lib')
+            .write(find_musl_path(), '')
+            .program(PROGRAM, ['libb.so'], interpreter=MUSL)
+        ),
+        [],
+        None,
+    ),
+    'LD_LIBRARY_PATH before DT_RPATH': (
+        lambda it: link_three_libraries(it, '/r', '/l', rpath='/r'),
+        ['/l'],
+        '/l',
+    ),
+    'DT_RUNPATH is inherited': (
+        lambda it: link_three_libraries(it, '/r', '/lib', runpath='/r'),
+        [],
+        '/r',
+    ),
+    '$ORIGIN': (
+        lambda it: link_three_libraries(it, '/bin/sub', runpath='${ORIGIN}/sub'),
+        [],
+        '/bin/sub',
+    ),
+    'another variable takes all away': (
+        lambda it: link_three_libraries(it, '/r', '/lib', runpath='/r:/opt/$LIB'),
+        [],
+        '/lib',
+    ),
+    'no glibc-hwcaps': (
+        lambda it: link_three_libraries(it, '/lib/glibc-hwcaps/x86-64-v2', '/lib'),
+        [],
+        '/lib',
+    ),
     'a soname counts for nothing': (
-        lambda it: link_three_libraries(it, '/lib').library('/usr/lib/libx.so', soname='libb.so')
-        .library('/usr/lib/liba.so', ['libx.so', 'libb.so']), [], '/lib'),
+        lambda it: (
+            link_three_libraries(it, '/lib')
+            .library('/usr/lib/libx.so', soname='libb.so')
+            .library('/usr/lib/liba.so', ['libx.so', 'libb.so'])
+        ),
+        [],
+        '/lib',
+    ),
     'the C library is the loader': (
-        lambda it: link_three_libraries(it, '/lib').library('/usr/lib/liba.so', ['libc.so.6', 'libpthread.so.0', 'libm.so',
-                                                                  'libb.so']), [], '/lib'),
+        lambda it: link_three_libraries(it, '/lib').library(
+            '/usr/lib/liba.so', ['libc.so.6', 'libpthread.so.0', 'libm.so', 'libb.so']
+        ),
+        [],
+        '/lib',
+    ),
 }
 
 
@@ -190,7 +312,9 @@ def test_musl_image_loads_as_by_the_real_musl_loader(folder, name):
     folder.copy(MUSL)
     fill(folder)
     real, simulated_one = list_both_musl_loads(folder, library_path)
-    assert f'{place}/libb.so' in real[0] if place else real[1] == {'libb.so'}, 'the case is not what it is called'
+    assert f'{place}/libb.so' in real[0] if place else real[1] == {'libb.so'}, (
+        'the case is not what it is called'
+    )
     assert simulated_one == real
 
 

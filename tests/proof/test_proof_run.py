@@ -1,4 +1,5 @@
 """The proof of real ranks of real MPIs: over the private Slurm of two nodes, in containers and natively."""
+
 import json
 import re
 from pathlib import Path
@@ -19,18 +20,32 @@ BARE = 'env -u APPTAINER_BIND apptainer exec $SIF'
 def prove(shell, tmp_path, what, module='hybrid', options='', before='', command=COMMAND):
     """Run `osu-container proof -- what` after module load; return (CompletedProcess, report as one line)."""
     name = module if module == 'osu-native' else f'osu-container/{module}'
-    done = shell(f'module load {name}\ncd {tmp_path}\n{before}\n{command} {options} -o out -- {what}')
+    done = shell(
+        f'module load {name}\ncd {tmp_path}\n{before}\n{command} {options} -o out -- {what}'
+    )
     return done, ' '.join(done.stderr.split())
 
 
 def read_rank_proofs(tmp_path):
     """The proofs (list of dict) of the one step in tmp_path/out."""
-    return [json.loads(path.read_text()) for path in sorted((Path(tmp_path) / 'out').glob('*/rank-*.json'))]
+    return [
+        json.loads(path.read_text())
+        for path in sorted((Path(tmp_path) / 'out').glob('*/rank-*.json'))
+    ]
 
 
-@pytest.mark.parametrize('module, family, container', [
-    ('pure', 'MPICH', True), ('bind', 'MPICH', True), ('hybrid', 'MPICH', True), ('opensource', 'MPICH', True),
-    ('swap', 'MPICH', True), ('openmpi', 'Open MPI', True), ('osu-native', 'MPICH', False)])
+@pytest.mark.parametrize(
+    'module, family, container',
+    [
+        ('pure', 'MPICH', True),
+        ('bind', 'MPICH', True),
+        ('hybrid', 'MPICH', True),
+        ('opensource', 'MPICH', True),
+        ('swap', 'MPICH', True),
+        ('openmpi', 'Open MPI', True),
+        ('osu-native', 'MPICH', False),
+    ],
+)
 def test_every_approach_matches_its_expectation(shell, tmp_path, module, family, container):
     done, said = prove(shell, tmp_path, f'{SRUN} {PROGRAM}', module)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -49,15 +64,22 @@ def test_every_approach_matches_its_expectation(shell, tmp_path, module, family,
 def test_the_command_of_the_module_needs_no_clone(shell, tmp_path):
     done, said = prove(shell, tmp_path, f'{SRUN} {PROGRAM}', command='osu-proof')
     assert done.returncode == 0 and ' hybrid' in said
-    again = shell(f'module load osu-container/hybrid; cd {tmp_path}; readlink -f $(type -P osu-proof); osu-proof out')
+    again = shell(
+        f'module load osu-container/hybrid; cd {tmp_path}; readlink -f $(type -P osu-proof); osu-proof out'
+    )
     assert again.returncode == 0 and str(PROJECT) not in again.stdout.splitlines()[0]
     assert '(node1, node2)' in again.stdout
 
 
 def test_silent_tcp_is_found(shell, tmp_path):
     """Nothing forbids TCP, and MPICH takes it without a word."""
-    done, said = prove(shell, tmp_path, f'{SRUN} {PROGRAM}', options='--expect provider=cxi',
-                       before='unset FI_PROVIDER')
+    done, said = prove(
+        shell,
+        tmp_path,
+        f'{SRUN} {PROGRAM}',
+        options='--expect provider=cxi',
+        before='unset FI_PROVIDER',
+    )
     assert done.returncode == 1
     assert re.search('0-1 .*libfabric.* tcp.*slow.*cxi', said)
 
@@ -72,11 +94,24 @@ INSIDE = f"apptainer exec $SIF /usr/bin/python3 -I -c {LONELY} /opt/osu/lib/pyth
 NATIVE = f"/usr/bin/python3 -I -c {LONELY} $EBROOTOSUMINNATIVE/lib/python"
 
 
-@pytest.mark.parametrize('mpi, module, program, right', [
-    ('none', 'osu-native', NATIVE, 'pmi2'), ('pmix', 'pure', INSIDE, 'pmi2'), ('pmi2', 'openmpi', INSIDE, 'pmix')])
+@pytest.mark.parametrize(
+    'mpi, module, program, right',
+    [
+        ('none', 'osu-native', NATIVE, 'pmi2'),
+        ('pmix', 'pure', INSIDE, 'pmi2'),
+        ('pmi2', 'openmpi', INSIDE, 'pmix'),
+    ],
+)
 def test_a_wrong_mpi_makes_every_rank_rank_0(shell, tmp_path, mpi, module, program, right):
-    done, said = prove(shell, tmp_path, f"{SRUN} --mpi={mpi} {program}", module, before=(
-        'export MPI4PY_LIBMPI=$(readlink -m $EBROOTOSUMINNATIVE/lib/libmpi.so.12):libmpi.so.12:libmpi.so.40\n'))
+    done, said = prove(
+        shell,
+        tmp_path,
+        f"{SRUN} --mpi={mpi} {program}",
+        module,
+        before=(
+            'export MPI4PY_LIBMPI=$(readlink -m $EBROOTOSUMINNATIVE/lib/libmpi.so.12):libmpi.so.12:libmpi.so.40\n'
+        ),
+    )
     assert done.stdout == 'size 1\nsize 1\n', done.stdout + done.stderr
     assert done.returncode == 1
     assert re.search(rf'0-1 .* 1 .* 2 .*srun --mpi={right}\b.*module', said)
@@ -93,7 +128,9 @@ def test_a_prolog_of_the_user_runs_as_well(shell, tmp_path):
     mine.write_text('#!/bin/bash\necho "export MINE=yes"\necho print told\n')
     mine.chmod(0o755)
     what = f"{SRUN} bash -c 'echo mine=$MINE; {PROGRAM}; exit 7'"
-    done, said = prove(shell, tmp_path, what, 'osu-native', before=f'export SLURM_TASK_PROLOG="{mine}"')
+    done, said = prove(
+        shell, tmp_path, what, 'osu-native', before=f'export SLURM_TASK_PROLOG="{mine}"'
+    )
     assert done.returncode == 7, done.stderr  # the program's
     assert done.stdout.count('mine=yes') == 2 and done.stdout.count('told') == 2
     assert '(node1, node2)' in said
@@ -101,8 +138,13 @@ def test_a_prolog_of_the_user_runs_as_well(shell, tmp_path):
 
 # ---- OSU_PROOF
 
+
 def test_osu_proof_leaves_the_files_of_container_programs(shell, tmp_path):
-    done = shell(f'module load osu-container/hybrid\ncd {tmp_path}\nOSU_PROOF=kept {SRUN} {PROGRAM} && '
-                 f'{COMMAND} kept/*\nmodule unload osu-container; echo "promise: ${{OSU_PROMISE-gone}}"')
-    assert ' hybrid' in done.stdout and len(list(tmp_path.glob('kept/*/rank-*.json'))) == 2, done.stderr
+    done = shell(
+        f'module load osu-container/hybrid\ncd {tmp_path}\nOSU_PROOF=kept {SRUN} {PROGRAM} && '
+        f'{COMMAND} kept/*\nmodule unload osu-container; echo "promise: ${{OSU_PROMISE-gone}}"'
+    )
+    assert ' hybrid' in done.stdout and len(list(tmp_path.glob('kept/*/rank-*.json'))) == 2, (
+        done.stderr
+    )
     assert 'promise: gone' in done.stdout

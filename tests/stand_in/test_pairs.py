@@ -1,4 +1,5 @@
 """Random pairs of an image and a host: check is asked, then they run. 4 in each run of the tests, 300 each night."""
+
 import datetime
 
 import pytest
@@ -19,23 +20,36 @@ def format_result(one):
 
 # For real
 
-@pytest.mark.parametrize('case', [pytest.param(case, id=f'seed-{seed}') for seed, case in
-                                  cases.draw_cases(1, 4, few=True).items()])
+
+@pytest.mark.parametrize(
+    'case',
+    [
+        pytest.param(case, id=f'seed-{seed}')
+        for seed, case in cases.draw_cases(1, 4, few=True).items()
+    ],
+)
 def test_a_random_pair_is_judged_as_it_runs(case, slurm):
     one = running.try_case(case)
     assert 'wrong' not in (one.agrees, one.on_paper[0]), format_result(one)
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize('case', [pytest.param(case, id=f'seed-{seed}') for seed, case in
-                                  cases.draw_cases(TONIGHT, 300).items()])
+@pytest.mark.parametrize(
+    'case',
+    [
+        pytest.param(case, id=f'seed-{seed}')
+        for seed, case in cases.draw_cases(TONIGHT, 300).items()
+    ],
+)
 def test_nightly_random_pair_is_judged_as_it_runs(case, slurm):
     one = running.try_case(case)
     assert one.agrees != 'wrong', format_result(one)
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize('case', cases.KEPT, ids=lambda case: ', '.join(cases.list_unusual_fields(case).values()))
+@pytest.mark.parametrize(
+    'case', cases.KEPT, ids=lambda case: ', '.join(cases.list_unusual_fields(case).values())
+)
 def test_formerly_wrong_pair_is_right_or_unknown(case, slurm):
     one = running.try_case(case)
     assert one.agrees != 'wrong', format_result(one)
@@ -51,4 +65,7 @@ def test_missing_rule_is_noticed(slurm, monkeypatch):
     rules = [one for one in verdict_rules.RULES if one.name != 'symbol version']
     monkeypatch.setattr(verdict_rules, 'RULES', rules)
     one = running.try_case(TOO_OLD)
-    assert (one.outcome.happened, one.agrees) == ('fails', 'wrong') and 'FABRIC_1.9' in one.outcome.text
+    assert (one.outcome.happened, one.agrees) == (
+        'fails',
+        'wrong',
+    ) and 'FABRIC_1.9' in one.outcome.text

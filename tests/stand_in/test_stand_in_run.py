@@ -3,6 +3,7 @@ The modules of every LUMI site, installed from a stand-in (tests/stand_in/README
 
 What a rank has loaded is read from /proc/<pid>/maps by osu_container/proof/ while it runs.
 """
+
 import contextlib
 import json
 import os
@@ -20,13 +21,21 @@ from tests.helpers.machine import PROJECT, StandIn, fold_whitespace, mark_repeat
 pytestmark = pytest.mark.system
 
 LUMI = [site for site in SITES if site.startswith('lumi')]
-CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']
-              and all(can_launch_approach(APPROACHES[name], resolve_site(site)) for site in LUMI)]
-EACH = mark_repeats_nightly([(site, approach) for site in sorted(LUMI, key='lumi-25.03'.__ne__) for approach in CONTAINERS],
-                   lambda site, approach: approach)
+CONTAINERS = [
+    name
+    for name in APPROACHES
+    if APPROACHES[name]['container']
+    and all(can_launch_approach(APPROACHES[name], resolve_site(site)) for site in LUMI)
+]
+EACH = mark_repeats_nightly(
+    [(site, approach) for site in sorted(LUMI, key='lumi-25.03'.__ne__) for approach in CONTAINERS],
+    lambda site, approach: approach,
+)
 #: name in the site data -> name in a proof
-IN_PROOF = {'libmpi_gtl_hsa': 'libmpi_gtl', **{name: name for name in ('libmpi', 'libfabric', 'libcxi',
-                                                                        'libhsa-runtime64')}}
+IN_PROOF = {
+    'libmpi_gtl_hsa': 'libmpi_gtl',
+    **{name: name for name in ('libmpi', 'libfabric', 'libcxi', 'libhsa-runtime64')},
+}
 
 
 class Stack(StandIn):
@@ -39,8 +48,12 @@ class Stack(StandIn):
 
     def install(self, *approaches, options=()):
         """Install the modules of approaches; return CompletedProcess."""
-        return self.eb(*(f'osu-container-{approach}.eb' for approach in approaches), f'--sysroot={self.tree}',
-                       f'--try-amend=site={self.site}', *options)
+        return self.eb(
+            *(f'osu-container-{approach}.eb' for approach in approaches),
+            f'--sysroot={self.tree}',
+            f'--try-amend=site={self.site}',
+            *options,
+        )
 
     def host(self, name):
         """Path in the tree of the library name of the site data, None if the site has none."""
@@ -49,7 +62,9 @@ class Stack(StandIn):
 
     def prove(self, approach, folder, **variables):
         """Run osu_latency with a proof of each rank; return [proof (dict)] by rank."""
-        script = f'module load osu-container/{approach} && srun {{prove}} osu_latency -m 4096 -i 300 H H'
+        script = (
+            f'module load osu-container/{approach} && srun {{prove}} osu_latency -m 4096 -i 300 H H'
+        )
         done, found = self.run_proofs(script, folder, **variables)
         assert re.search(r'^ *4096 +\d', done.stdout, re.M), done.stdout
         return found
@@ -78,6 +93,7 @@ def stack(slurm, tmp_path_factory):
             done = made[site].install(*CONTAINERS)
             assert done.returncode == 0, done.stdout
         return made[site]
+
     return make
 
 
@@ -109,31 +125,50 @@ def test_ranks_get_module_files_and_user_variables_win(site, approach, stack, tm
                 assert key not in mapped, (name, mapped[key])
 
 
-@pytest.mark.parametrize('approach, family', [('bind', ''), ('hybrid', 'family("containerbindings")')])
-def test_other_container_gets_no_injection_and_ours_is_restored(approach, family, stack, make_sif, tmp_path):
+@pytest.mark.parametrize(
+    'approach, family', [('bind', ''), ('hybrid', 'family("containerbindings")')]
+)
+def test_other_container_gets_no_injection_and_ours_is_restored(
+    approach, family, stack, make_sif, tmp_path
+):
     """LUMI's singularity-AI-bindings and lumi-aif-singularity-bindings are of the family, its PyTorch is of none."""
     # the GTL needs libstdc++, which this image lacks: preloaded all the same, no program of it would start
     image = ElfFolder(tmp_path / 'theirs').copy('/bin/sh').copy('/bin/true').copy(LIBC)
     image.write('/.singularity.d/env/90-environment.sh', 'export LD_LIBRARY_PATH=/opt/theirs\n')
-    sif, ours = make_sif(tmp_path / 'theirs.sif', image.root), f'module load osu-container/{approach}'
-    (tmp_path / 'theirs.lua').write_text(f'{family} setenv("SIF", "{sif}")\n'
-                                         f'setenv("SINGULARITY_BIND", "{tmp_path}:/mnt")\n')
-    look = (f'singularity -q exec {sif} sh -c \'echo "$LD_LIBRARY_PATH,$LD_PRELOAD"; echo /opt/host-mpi* /mnt/*.sif\'; '
-            'echo "$SIF $SINGULARITY_BIND"; ')
+    sif, ours = (
+        make_sif(tmp_path / 'theirs.sif', image.root),
+        f'module load osu-container/{approach}',
+    )
+    (tmp_path / 'theirs.lua').write_text(
+        f'{family} setenv("SIF", "{sif}")\nsetenv("SINGULARITY_BIND", "{tmp_path}:/mnt")\n'
+    )
+    look = (
+        f'singularity -q exec {sif} sh -c \'echo "$LD_LIBRARY_PATH,$LD_PRELOAD"; echo /opt/host-mpi* /mnt/*.sif\'; '
+        'echo "$SIF $SINGULARITY_BIND"; '
+    )
     done, proofs = stack('lumi-25.03').run_proofs(
         f'module use {tmp_path}; {ours}; {look} module load theirs; {look} module unload theirs; echo "$SIF"; '
         f'{ours if family else ":"}; srun {{prove}} osu_latency -m 4096 -i 300 H H >&2; {ours}; '
-        'echo "$SIF $SINGULARITY_BIND"', tmp_path / 'proofs')
+        'echo "$SIF $SINGULARITY_BIND"',
+        tmp_path / 'proofs',
+    )
     beside, before, whole, *alone, bound, gone, again = done.stdout.splitlines()
-    assert re.fullmatch('/opt/host-mpi/lib:(.*:)?/opt/theirs:[^:]*,', beside) and before == '/opt/host-mpi /mnt/*.sif'
+    assert (
+        re.fullmatch('/opt/host-mpi/lib:(.*:)?/opt/theirs:[^:]*,', beside)
+        and before == '/opt/host-mpi /mnt/*.sif'
+    )
     assert alone == ['/opt/theirs:/.singularity.d/libs,', '/opt/host-mpi* /mnt/theirs.sif']
-    assert bound == f'{sif} {tmp_path}:/mnt' and gone == '' and again == whole  # Lmod takes SIF away with theirs
+    assert (
+        bound == f'{sif} {tmp_path}:/mnt' and gone == '' and again == whole
+    )  # Lmod takes SIF away with theirs
     assert 'preload' not in done.stderr
     assert [proof['libraries']['libfabric']['where'] for proof in proofs] == ['host'] * 2
     for proof in proofs:
         assert (proof['libraries']['libmpi']['where'] == 'host') == (approach == 'bind')
         assert re.findall(r'[^/:]+(?=:|$)', proof['variables'].get('LD_PRELOAD', '')) == [
-            'libhsa-runtime64.so.1', 'libmpi_gtl_hsa.so.0'] * (approach == 'bind')
+            'libhsa-runtime64.so.1',
+            'libmpi_gtl_hsa.so.0',
+        ] * (approach == 'bind')
 
 
 @pytest.mark.parametrize('approach', mark_repeats_nightly(['hybrid', 'opensource']))
@@ -144,19 +179,26 @@ def test_missing_kernel_configuration_disables_dmabuf(approach, stack):
     with hide_paths(this.tree / 'boot'):
         without = this.shell(script).stdout
         assert '\nFI_HMEM_ROCR_USE_DMABUF=0\n' in without and 'ran' in without
-        assert '\nFI_HMEM_ROCR_USE_DMABUF=1\n' in this.shell(script, FI_HMEM_ROCR_USE_DMABUF='1').stdout
+        assert (
+            '\nFI_HMEM_ROCR_USE_DMABUF=1\n'
+            in this.shell(script, FI_HMEM_ROCR_USE_DMABUF='1').stdout
+        )
 
 
 def test_removed_host_library_is_reported_at_load(stack):
     this = stack('lumi-25.03')
     with hide_paths(this.host('libfabric'), this.host('libhsa-runtime64')):
-        bind, hybrid = (fold_whitespace(this.shell(f'module load osu-container/{approach}').stderr)
-                        for approach in ('bind', 'hybrid'))
+        bind, hybrid = (
+            fold_whitespace(this.shell(f'module load osu-container/{approach}').stderr)
+            for approach in ('bind', 'hybrid')
+        )
         for text in (bind, hybrid):
             assert this.host('libfabric') in text
             assert '-r --rebuild --try-amend=site=lumi-25.03' in text
         assert this.host('libhsa-runtime64') in bind and 'libhsa' not in hybrid
-        opensource = this.shell('module load osu-container/opensource && srun osu_latency -m 8 -i 10')
+        opensource = this.shell(
+            'module load osu-container/opensource && srun osu_latency -m 8 -i 10'
+        )
         assert opensource.returncode == 0 and this.host('libfabric') not in opensource.stderr
         again = this.install('hybrid', options=['--sanity-check-only'])
         assert again.returncode != 0
@@ -167,14 +209,24 @@ def test_removed_host_library_is_reported_at_load(stack):
 def test_replaced_libfabric_is_reported_and_a_new_path_fixes_it(fresh_stack, tmp_path):
     this = fresh_stack
     assert this.install('hybrid').returncode == 0
-    done = run([PROJECT / 'tests' / 'stand_in' / 'make', this.site, this.tree, '--update', 'libfabric=2.3.1'])
+    done = run(
+        [
+            PROJECT / 'tests' / 'stand_in' / 'make',
+            this.site,
+            this.tree,
+            '--update',
+            'libfabric=2.3.1',
+        ]
+    )
     assert done.returncode == 0, done.stderr
     stale = this.install('hybrid', options=['--rebuild'])
     assert stale.returncode != 0 and this.host('libfabric') in fold_whitespace(stale.stdout)
     assert this.eb.module('osu-container/hybrid').exists(), 'an error takes the old module away'
     new = this.data['libraries']['libfabric']['value'].replace('1.22.0', '2.3.1')
     local = (this.tree / '_mpicontainer_local.py').read_text()
-    this.eb.write_local_file(local + f"OVERRIDES['libraries'] = {{'libfabric': _fact({new!r}, 'the update of today')}}\n")
+    this.eb.write_local_file(
+        local + f"OVERRIDES['libraries'] = {{'libfabric': _fact({new!r}, 'the update of today')}}\n"
+    )
     done = this.install('hybrid', options=['--rebuild'])
     assert done.returncode == 0, done.stdout
     assert this.shell('module load osu-container/hybrid').stderr == ''
@@ -187,8 +239,10 @@ def test_the_site_is_recognised_by_host_name_and_loaded_stack(fresh_stack):
     this = fresh_stack
     this.eb.environment.update(LUMI_STACK_VERSION='25.03', LUMI_STACK_PARTITION='container')
     # a host name of its own, in a namespace of its own
-    eb = (f'hostname uan02 && exec {this.eb.command} osu-container-pure.eb --sysroot={this.tree}')
-    done = run(['unshare', '--user', '--map-root-user', '--uts', 'bash', '-c', eb], env=this.eb.environment)
+    eb = f'hostname uan02 && exec {this.eb.command} osu-container-pure.eb --sysroot={this.tree}'
+    done = run(
+        ['unshare', '--user', '--map-root-user', '--uts', 'bash', '-c', eb], env=this.eb.environment
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     settings = this.eb.prefix / 'software' / 'osu-container' / 'pure' / 'settings.json'
     assert json.loads(settings.read_text())['site'] == 'lumi-25.03'
@@ -228,7 +282,9 @@ def wrap_container(tmp_path):
 
 @pytest.mark.usefixtures('slurm')
 @pytest.mark.parametrize('approach', mark_repeats_nightly(['bind', 'hybrid']))
-def test_container_wrapper_keeps_binds_paths_and_preloads(approach, fresh_stack, wrap_container, tmp_path):
+def test_container_wrapper_keeps_binds_paths_and_preloads(
+    approach, fresh_stack, wrap_container, tmp_path
+):
     this = fresh_stack
     this.eb.environment['PATH'] = f"{wrap_container}:{this.eb.environment['PATH']}"
     done = this.install(approach, options=[WRAPPED])
@@ -254,4 +310,6 @@ def test_failed_container_wrapper_is_reported_and_leaves_nothing(fresh_stack, wr
     assert done.returncode != 0 and 'osu_bw' in done.stdout and 'no space left' in done.stdout
     assert this.eb.list_leftovers() == []
     done = this.install('hybrid', options=['--try-amend=wrapper=tykky'])
-    assert done.returncode != 0 and re.search("'tykky'.* run-in-container", fold_whitespace(done.stdout))
+    assert done.returncode != 0 and re.search(
+        "'tykky'.* run-in-container", fold_whitespace(done.stdout)
+    )

@@ -1,4 +1,5 @@
 """The tree that stands in for a system: every host path exists, is real or named a stand-in, and nothing leads out."""
+
 from pathlib import Path
 
 import pytest
@@ -14,20 +15,32 @@ from tests.stand_in.tree import REAL
 
 @pytest.mark.system
 @pytest.mark.parametrize('facts_only', [False, True])
-@pytest.mark.parametrize('site', mark_repeats_nightly(['lumi-25.03', *sorted(set(HOSTS) - {'lumi-25.03'})]))
+@pytest.mark.parametrize(
+    'site', mark_repeats_nightly(['lumi-25.03', *sorted(set(HOSTS) - {'lumi-25.03'})])
+)
 def test_tree_libraries_are_complete_and_labelled_real_or_not(tmp_path, site, facts_only):
     tree, entry = tmp_path / 'tree', resolve_site(site)
-    done = run([PROJECT / 'tests/stand_in/make', site, tree, *(['--facts-only'] if facts_only else [])])
+    done = run(
+        [PROJECT / 'tests/stand_in/make', site, tree, *(['--facts-only'] if facts_only else [])]
+    )
     assert done.returncode == 0, done.stderr
-    paths = {name: Path(f"{tree}{fact['value']}") for name, fact in entry['libraries'].items() if fact}
+    paths = {
+        name: Path(f"{tree}{fact['value']}") for name, fact in entry['libraries'].items() if fact
+    }
     for name, path in paths.items():
         assert read_elf(str(path)).soname == path.name
         fake = f'stand-in, not the real {name}\0'.encode() in path.read_bytes()
         assert fake == (facts_only or name not in REAL), name
     injected = [str(path) for name, path in paths.items() if 'cuda' not in name]
-    found, missing = collect_dependencies(injected, [f'{tree}{folder}' for folder in entry['library_folders']['value']],
-                             lambda soname: False)
-    assert missing == [] and [facts.path for facts in found.values() if not facts.path.startswith(f'{tree}/')] == []
+    found, missing = collect_dependencies(
+        injected,
+        [f'{tree}{folder}' for folder in entry['library_folders']['value']],
+        lambda soname: False,
+    )
+    assert (
+        missing == []
+        and [facts.path for facts in found.values() if not facts.path.startswith(f'{tree}/')] == []
+    )
     assert [path for path in tree.rglob('*') if not path.exists()] == []
 
 

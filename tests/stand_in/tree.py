@@ -13,6 +13,7 @@ real libraries where there are any.
 Python 3.9 or newer, standard library only. Programs needed: gcc, patchelf, and mmdebstrap for ROCm's library. Wheels
 are kept in sources/, what is unpacked in .workstation/pairs/ (pairs/parts.py).
 """
+
 from __future__ import annotations
 
 import argparse
@@ -75,8 +76,18 @@ REAL = ('libmpi', 'libfabric', 'libhsa-runtime64')
 ANL_BASE = {'8': '3.4a2', '9': '4.1.2'}
 #: Functions of libfabric that programs are linked with: those that are new with a symbol version, and others
 FABRIC_VERSIONED = ('fi_getinfo', 'fi_freeinfo', 'fi_dupinfo', 'fi_fabric')
-FABRIC_PLAIN = ('fi_strerror', 'fi_tostr', 'fi_tostr_r', 'fi_getparams', 'fi_freeparams', 'fi_param_define',
-                'fi_param_get', 'fi_log', 'fi_log_enabled', 'fi_log_ready')
+FABRIC_PLAIN = (
+    'fi_strerror',
+    'fi_tostr',
+    'fi_tostr_r',
+    'fi_getparams',
+    'fi_freeparams',
+    'fi_param_define',
+    'fi_param_get',
+    'fi_log',
+    'fi_log_enabled',
+    'fi_log_ready',
+)
 #: What names of functions a provider leaves in the file; image/traits.py looks for them
 FUNCTIONS = {'cxi': 'cxip', 'tcp': 'xnet', 'shm': 'smr', 'ofi_rxm': 'rxm', 'udp': 'udpx'}
 
@@ -91,7 +102,7 @@ MODULES = f'{PE}/lmod/modulefiles'
 FILES = {
     'libdrm_ids': "# stand-in, not the real table of GPU names\n",
     'kernel_config': "# stand-in, not the configuration of this kernel: what libfabric asks for before it uses DMABUF\n"
-                     "CONFIG_DMABUF_MOVE_NOTIFY=y\nCONFIG_PCI_P2PDMA=y\n",
+    "CONFIG_DMABUF_MOVE_NOTIFY=y\nCONFIG_PCI_P2PDMA=y\n",
 }
 
 
@@ -124,6 +135,7 @@ def debian_closure(soname):
 
 # The tree
 
+
 class Tree:
     """A tree at `root` (Path) for a site (dict)."""
 
@@ -139,7 +151,9 @@ class Tree:
             #: lib-abi-mpich lies in the folder of one build of Cray MPICH, beside bin, include and lib.
             self.mpich = Path(self.libraries['libmpi']).parent.parent
             self.cray_mpich = re.search(r'/mpich/([\d.]+)/', self.libraries['libmpi']).group(1)
-            self.mpich_root = str(self.mpich).split(f'/{self.cray_mpich}/')[0] + f'/{self.cray_mpich}'
+            self.mpich_root = (
+                str(self.mpich).split(f'/{self.cray_mpich}/')[0] + f'/{self.cray_mpich}'
+            )
         hsa, cudart = self.libraries.get('libhsa-runtime64'), self.libraries.get('libcudart')
         self.rocm = str(Path(hsa).parent.parent) if hsa else None
         self.cuda = str(Path(cudart).parent.parent) if cudart else None
@@ -166,9 +180,16 @@ class Tree:
 
     def need(self, name):
         """Let the library `name` need what the original needs, of what this site has."""
-        sonames = [Path(self.libraries[other]).name for other in NEEDS.get(name, []) if other in self.libraries]
+        sonames = [
+            Path(self.libraries[other]).name
+            for other in NEEDS.get(name, [])
+            if other in self.libraries
+        ]
         if sonames:
-            patchelf(self(self.libraries[name]), *(word for soname in sonames for word in ('--add-needed', soname)))
+            patchelf(
+                self(self.libraries[name]),
+                *(word for soname in sonames for word in ('--add-needed', soname)),
+            )
 
     def make_mpich(self, key):
         """Unpack the MPICH that stands in for Cray MPICH, its libmpi in lib-abi-mpich."""
@@ -208,8 +229,11 @@ class Tree:
 
     def make_fakes(self):
         """Compile what cannot be had: libraries with the right name that say what they are."""
+
         def dependencies_first(name):
-            return [other for needed in NEEDS.get(name, []) for other in dependencies_first(needed)] + [name]
+            return [
+                other for needed in NEEDS.get(name, []) for other in dependencies_first(needed)
+            ] + [name]
 
         made = set(REAL)
         for name in [other for wanted in self.libraries for other in dependencies_first(wanted)]:
@@ -218,8 +242,10 @@ class Tree:
             made.add(name)
             with tempfile.TemporaryDirectory(prefix='stand-in-') as scratch:
                 code = Path(scratch) / f'{name}.c'
-                code.write_text(f'/* {FAKES[name]} */\nconst char osu_container_stand_in_{name[len("lib"):]}[] = '
-                                f'"stand-in, not the real {name}";\n')
+                code.write_text(
+                    f'/* {FAKES[name]} */\nconst char osu_container_stand_in_{name[len("lib") :]}[] = '
+                    f'"stand-in, not the real {name}";\n'
+                )
                 self.compile(name, code, NEEDS.get(name, []))
 
     def compile(self, name, code, needs, *options):
@@ -227,8 +253,21 @@ class Tree:
         path = self.libraries[name]
         self(path).parent.mkdir(parents=True, exist_ok=True)
         needed = [self(self.libraries[other]) for other in needs if other in self.libraries]
-        run(['gcc', '-shared', '-fPIC', '-O1', '-o', self(path), code, f'-Wl,-soname,{Path(path).name}',
-             '-Wl,--no-as-needed,--allow-shlib-undefined', *options, *needed])
+        run(
+            [
+                'gcc',
+                '-shared',
+                '-fPIC',
+                '-O1',
+                '-o',
+                self(path),
+                code,
+                f'-Wl,-soname,{Path(path).name}',
+                '-Wl,--no-as-needed,--allow-shlib-undefined',
+                *options,
+                *needed,
+            ]
+        )
         self.link_for_linker(path)
 
     def make_facts_only(self):
@@ -241,28 +280,45 @@ class Tree:
 
             major, minor, *rest = re.findall(r'\d+', Path(self.libraries['libfabric']).parts[-3])
             release = '.'.join([major, minor, *rest])
-            functions = [f'"{FUNCTIONS[name]}_{word}"' for name in self.host['providers']
-                         for word in ('domain', 'endpoint', 'getinfo', 'fabric')]
+            functions = [
+                f'"{FUNCTIONS[name]}_{word}"'
+                for name in self.host['providers']
+                for word in ('domain', 'endpoint', 'getinfo', 'fabric')
+            ]
             functions.insert(1, f'"{release}"')  # a text among others, as it is looked for
-            newest = [int(name.rpartition('.')[2]) for since, name in FABRIC_VERSIONS
-                      if since <= (int(major), int(minor))][-1]
+            newest = [
+                int(name.rpartition('.')[2])
+                for since, name in FABRIC_VERSIONS
+                if since <= (int(major), int(minor))
+            ][-1]
             last = f'global: {"; ".join(FABRIC_VERSIONED)}; local: *; '
-            code.write_text(fake('libfabric') + f'const char *const names[] = {{{", ".join(functions)}}};\n'
-                            f'unsigned fi_version(void) {{ return {major}u << 16 | {minor}u; }}\n'
-                            + ''.join(f'int {name}(void) {{ return -61; }}\n' for name in FABRIC_PLAIN) + ''.join(
-                f'int {name}_{number}(void) {{ return -61; }}\n__asm__(".symver {name}_{number},{name}@'
-                f'{"@" if number == newest else ""}FABRIC_1.{number}");\n'
-                for name in FABRIC_VERSIONED for number in range(newest + 1)))
-            script.write_text(f'FABRIC_1.0 {{ global: fi_version; {"; ".join(FABRIC_PLAIN)}; }};\n' + ''.join(
-                f'FABRIC_1.{number} {{ {last if number == newest else ""}}} FABRIC_1.{number - 1};\n'
-                for number in range(1, newest + 1)))
+            code.write_text(
+                fake('libfabric') + f'const char *const names[] = {{{", ".join(functions)}}};\n'
+                f'unsigned fi_version(void) {{ return {major}u << 16 | {minor}u; }}\n'
+                + ''.join(f'int {name}(void) {{ return -61; }}\n' for name in FABRIC_PLAIN)
+                + ''.join(
+                    f'int {name}_{number}(void) {{ return -61; }}\n__asm__(".symver {name}_{number},{name}@'
+                    f'{"@" if number == newest else ""}FABRIC_1.{number}");\n'
+                    for name in FABRIC_VERSIONED
+                    for number in range(newest + 1)
+                )
+            )
+            script.write_text(
+                f'FABRIC_1.0 {{ global: fi_version; {"; ".join(FABRIC_PLAIN)}; }};\n'
+                + ''.join(
+                    f'FABRIC_1.{number} {{ {last if number == newest else ""}}} FABRIC_1.{number - 1};\n'
+                    for number in range(1, newest + 1)
+                )
+            )
             self.compile('libfabric', code, [], f'-Wl,--version-script,{script}')
             if not self.mpich:
                 return
-            code.write_text(fake('libmpi') + 'extern int fi_getinfo(void);\n'
-                            f'const char version[] = "CRAY MPICH version {self.cray_mpich}.110 '
-                            f'(ANL base {ANL_BASE[self.cray_mpich[0]]})";\n'
-                            'int MPI_Init(void) { return fi_getinfo(); }\n')
+            code.write_text(
+                fake('libmpi') + 'extern int fi_getinfo(void);\n'
+                f'const char version[] = "CRAY MPICH version {self.cray_mpich}.110 '
+                f'(ANL base {ANL_BASE[self.cray_mpich[0]]})";\n'
+                'int MPI_Init(void) { return fi_getinfo(); }\n'
+            )
             self.compile('libmpi', code, ['libfabric'])
             if self.rocm:
                 code.write_text(fake('libhsa-runtime64'))
@@ -274,7 +330,11 @@ class Tree:
         folder.mkdir(parents=True, exist_ok=True)
         for path in self.libraries.values():
             target = self(path)
-            if PE in path and target.parent != folder and (not self.mpich or self.mpich not in Path(path).parents):
+            if (
+                PE in path
+                and target.parent != folder
+                and (not self.mpich or self.mpich not in Path(path).parents)
+            ):
                 for name in (target.name, re.sub(r'\.so\..*', '.so', target.name)):
                     (folder / name).symlink_to(os.path.relpath(target.with_name(name), folder))
 
@@ -304,8 +364,12 @@ class Tree:
         if self.host['runtime']:
             files.append(('singularity', f"usr/bin/{self.host['runtime'][0]}"))
         files += [('slurm', f'usr/bin/{name}') for name in ('srun', 'scontrol', 'sinfo')]
-        says = {'RELEASE': (self.host['runtime'] or ('', ''))[1], 'MPI': '\n'.join(self.host['mpi']),
-                'CONFIG': '\n'.join(self.host['slurm']), 'PARTITIONS': '\n'.join(self.host['partitions'])}
+        says = {
+            'RELEASE': (self.host['runtime'] or ('', ''))[1],
+            'MPI': '\n'.join(self.host['mpi']),
+            'CONFIG': '\n'.join(self.host['slurm']),
+            'PARTITIONS': '\n'.join(self.host['partitions']),
+        }
         for name, path in files:
             self(path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(STAND_IN / 'files' / name, self(path))
@@ -313,8 +377,11 @@ class Tree:
             if name in ('singularity', 'slurm'):
                 self(path).write_text(re.sub(r'@(\w+)@', lambda found: says[found.group(1)], text))
             elif name == '_mpicontainer_local.py':
-                self(path).write_text(text.replace("'@PMI@'", repr(self.local_pmi())).replace(
-                    "'@IMAGES@'", repr(self.local_images())))
+                self(path).write_text(
+                    text.replace("'@PMI@'", repr(self.local_pmi())).replace(
+                        "'@IMAGES@'", repr(self.local_images())
+                    )
+                )
         for name in ('CC', 'ftn') if self.mpich else ():
             self(f'{PE}/craype/bin/{name}').symlink_to('cc')
         # EasyBuild refuses a --sysroot without it.
@@ -322,7 +389,10 @@ class Tree:
 
     def local_pmi(self):
         """Return the site's pmi (dict) as it can be here: what stands in for Cray MPICH speaks PMI-2."""
-        return {who: 'pmix' if kind == 'pmix' else 'pmi2' for who, kind in self.site['pmi']['value'].items()}
+        return {
+            who: 'pmix' if kind == 'pmix' else 'pmi2'
+            for who, kind in self.site['pmi']['value'].items()
+        }
 
     def local_images(self):
         """Return {approach: file name of an image that this machine has}, for the approaches with an image here."""
@@ -331,6 +401,7 @@ class Tree:
 
     def make_node(self):
         """Plant what a node tells of its network, GPUs, mounts and release: in /sys, /dev, /proc and /etc."""
+
         def plant(path, text=''):
             self(path).parent.mkdir(parents=True, exist_ok=True)
             self(path).write_text(text)
@@ -344,17 +415,31 @@ class Tree:
         if gpu.startswith('gfx'):
             number = int(gpu[3:-2]) * 10000 + int(gpu[-2], 16) * 100 + int(gpu[-1], 16)
             for node, target in enumerate((0, number)):  # the first is the processor
-                plant(f'sys/class/kfd/kfd/topology/nodes/{node}/properties', f'gfx_target_version {target}\n')
+                plant(
+                    f'sys/class/kfd/kfd/topology/nodes/{node}/properties',
+                    f'gfx_target_version {target}\n',
+                )
         elif gpu:
-            plant('proc/driver/nvidia/gpus/0000:03:00.0/information', f'Model: \t\t {self.host["model"]}\n')
+            plant(
+                'proc/driver/nvidia/gpus/0000:03:00.0/information',
+                f'Model: \t\t {self.host["model"]}\n',
+            )
             driver = self.site.get('gpu_driver', {'value': '0'})['value']
-            plant('proc/driver/nvidia/version', f'NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  {driver}\n')
+            plant(
+                'proc/driver/nvidia/version',
+                f'NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  {driver}\n',
+            )
         systems = self.site['files'].get('file_systems', {'value': []})['value']
-        plant('proc/mounts', ''.join(f'10.0.0.1@o2ib:/stand-in {path} lustre rw 0 0\n' for path in systems))
+        plant(
+            'proc/mounts',
+            ''.join(f'10.0.0.1@o2ib:/stand-in {path} lustre rw 0 0\n' for path in systems),
+        )
         plant('etc/os-release', f'PRETTY_NAME="{self.host["os"]}"\n')
         one_build = self.site['one_build']['value']
         folders = [path for path in self.site['library_folders']['value'] if path not in one_build]
-        plant('etc/ld.so.conf', ''.join(f'{path}\n' for path in folders if path.startswith('/opt/')))
+        plant(
+            'etc/ld.so.conf', ''.join(f'{path}\n' for path in folders if path.startswith('/opt/'))
+        )
 
     def libfabric(self):
         """Return the host path (str) of the libfabric that the tree has now: an update changes it."""
@@ -367,50 +452,77 @@ class Tree:
         folder = self(MODULES)
         shutil.rmtree(folder, ignore_errors=True)
         libfabric = Path(self.libfabric())
-        used = [path for path in self.site['library_folders']['value'] if self.rocm is None or self.rocm not in path]
+        used = [
+            path
+            for path in self.site['library_folders']['value']
+            if self.rocm is None or self.rocm not in path
+        ]
         values = {
             'TREE': self.root,
             'MPICH_DIR': f'{self.root}{self.mpich}',
             'MPICH_ROOT': f'{self.root}{self.mpich_root}',
             'GTL': f"{self.root}{Path(self.libraries.get(self.gtl, '')).parent}",
-            'GTL_NAME': (self.gtl or '')[len('lib'):],
+            'GTL_NAME': (self.gtl or '')[len('lib') :],
             'LIBFABRIC': f'{self.root}{libfabric.parent}',
             'ROCM': f'{self.root}{self.rocm}',
             'CUDA': f'{self.root}{self.cuda}',
-            'FOLDERS': ':'.join(f'{self.root}{path}' for path in used if any(self(path).glob('*.so*'))),
+            'FOLDERS': ':'.join(
+                f'{self.root}{path}' for path in used if any(self(path).glob('*.so*'))
+            ),
         }
         package = self(libfabric).parent / 'pkgconfig' / 'libfabric.pc'
         package.parent.mkdir(exist_ok=True)
-        package.write_text(f'prefix={self.root}{libfabric.parents[1]}\nlibdir=${{prefix}}/{libfabric.parent.name}\n'
-                           f'Name: libfabric\nDescription: stand-in\nVersion: {libfabric.parts[-3]}\n'
-                           'Libs: -L${libdir} -lfabric\n')
+        package.write_text(
+            f'prefix={self.root}{libfabric.parents[1]}\nlibdir=${{prefix}}/{libfabric.parent.name}\n'
+            f'Name: libfabric\nDescription: stand-in\nVersion: {libfabric.parts[-3]}\n'
+            'Libs: -L${libdir} -lfabric\n'
+        )
         os.utime(package, (TIME_STAMP, TIME_STAMP))
         modules = {f'libfabric/{libfabric.parts[-3]}': 'libfabric'}
         if self.mpich:
-            modules.update({'craype': 'craype', 'PrgEnv-amd': 'PrgEnv', 'PrgEnv-gnu': 'PrgEnv',
-                            f'cray-mpich/{self.cray_mpich}': 'cray-mpich',
-                            f'cray-mpich-abi/{self.cray_mpich}': 'cray-mpich-abi'})
+            modules.update(
+                {
+                    'craype': 'craype',
+                    'PrgEnv-amd': 'PrgEnv',
+                    'PrgEnv-gnu': 'PrgEnv',
+                    f'cray-mpich/{self.cray_mpich}': 'cray-mpich',
+                    f'cray-mpich-abi/{self.cray_mpich}': 'cray-mpich-abi',
+                }
+            )
         for name in self.native_modules:
-            modules.setdefault(name, 'craype-accel' if name.startswith('craype-accel-') else name.split('/')[0])
+            modules.setdefault(
+                name, 'craype-accel' if name.startswith('craype-accel-') else name.split('/')[0]
+            )
         modules.update(dict.fromkeys(self.host.get('modules', []), 'empty'))
-        templates = re.split(r'^-- ---- (\S+)\n', (STAND_IN / 'modulefiles.lua').read_text(), flags=re.M)
+        templates = re.split(
+            r'^-- ---- (\S+)\n', (STAND_IN / 'modulefiles.lua').read_text(), flags=re.M
+        )
         texts = dict(zip(templates[1::2], templates[2::2]))
         for name, template in modules.items():
             if template == 'rocm' and not self(self.rocm).exists():
                 continue
             path = folder / f'{name}.lua'
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(re.sub(r'@(\w+)@', lambda found: str(values[found.group(1)]), texts[template]))
+            path.write_text(
+                re.sub(r'@(\w+)@', lambda found: str(values[found.group(1)]), texts[template])
+            )
 
     def parts(self):
         """Return {name of a part that can be left out: list of Path}."""
-        parts = {name: [self(path), self(path).with_name(re.sub(r'\.so\..*', '.so', Path(path).name))]
-                 for name, path in self.libraries.items() if name != 'libfabric'}
-        parts.update((name, self.list_planted_paths(fact))
-                     for name, fact in self.site['files'].items())
+        parts = {
+            name: [self(path), self(path).with_name(re.sub(r'\.so\..*', '.so', Path(path).name))]
+            for name, path in self.libraries.items()
+            if name != 'libfabric'
+        }
+        parts.update(
+            (name, self.list_planted_paths(fact)) for name, fact in self.site['files'].items()
+        )
         if self.rocm:
             parts['rocm'] = [self(self.rocm)]
-        parts['cards'] = [self('sys/class/cxi'), *(self(f'dev/{name}') for name in self.host['cards'])]
+        parts['cards'] = [
+            self('sys/class/cxi'),
+            *(self(f'dev/{name}') for name in self.host['cards']),
+        ]
         parts['slurm'] = [self(f'usr/bin/{name}') for name in ('srun', 'scontrol', 'sinfo')]
         parts['gpus'] = [self('sys/class/kfd'), self('proc/driver/nvidia')]
         if self.host['runtime']:
@@ -432,7 +544,9 @@ class Tree:
     def fill(self, without, facts_only=False):
         """Make everything but what is in `without` (list of names of parts); facts_only: nothing in it runs."""
         if not facts_only:
-            key = MPICH_FOR_CRAY[self.cray_mpich.split('.')[0]] if self.mpich else MPICH_FOR_LIBFABRIC
+            key = (
+                MPICH_FOR_CRAY[self.cray_mpich.split('.')[0]] if self.mpich else MPICH_FOR_LIBFABRIC
+            )
             print_progress(f"MPICH and libfabric are those of {key}")
             if self.mpich:
                 self.make_mpich(key)
@@ -456,13 +570,16 @@ class Tree:
 
 # What the command does
 
+
 def make(site, target, without, facts_only=False):
     """Make a tree at target (Path), whole or not at all. Raises StandInError."""
     tree = Tree(resolve_site(site), target)
     unknown = [name for name in without if name not in tree.parts()]
     if unknown:
-        raise StandInError(f"--without {' '.join(unknown)}: site '{site}' has no such part. It has: "
-                           f"{', '.join(sorted(tree.parts()))}")
+        raise StandInError(
+            f"--without {' '.join(unknown)}: site '{site}' has no such part. It has: "
+            f"{', '.join(sorted(tree.parts()))}"
+        )
     target.mkdir(parents=True)
     try:
         tree.fill(without, facts_only)
@@ -486,18 +603,36 @@ def update(site, target, version):
 
 def parse(arguments):
     """Return the settings of the command line."""
-    parser = argparse.ArgumentParser(prog='tests/stand_in/make', description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('site', choices=NAMES, metavar='SITE', help=f"whose paths: {', '.join(NAMES)}")
-    parser.add_argument('folder', type=Path, metavar='DIR', help="the tree; a folder that does not exist yet")
-    parser.add_argument('--without', nargs='+', default=[], metavar='PART',
-                        help="leave out rocm (its folder and module), or a library or file by its name in the site "
-                             "data, such as libxpmem or kernel_config")
-    parser.add_argument('--facts-only', action='store_true',
-                        help="libmpi and libfabric are fakes too, which say the release and the providers of the "
-                             "originals: for commands that only read; nothing runs")
-    parser.add_argument('--update', metavar='libfabric=VERSION',
-                        help="change an existing tree: its libfabric goes, a newer one comes into the folder VERSION")
+    parser = argparse.ArgumentParser(
+        prog='tests/stand_in/make',
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        'site', choices=NAMES, metavar='SITE', help=f"whose paths: {', '.join(NAMES)}"
+    )
+    parser.add_argument(
+        'folder', type=Path, metavar='DIR', help="the tree; a folder that does not exist yet"
+    )
+    parser.add_argument(
+        '--without',
+        nargs='+',
+        default=[],
+        metavar='PART',
+        help="leave out rocm (its folder and module), or a library or file by its name in the site "
+        "data, such as libxpmem or kernel_config",
+    )
+    parser.add_argument(
+        '--facts-only',
+        action='store_true',
+        help="libmpi and libfabric are fakes too, which say the release and the providers of the "
+        "originals: for commands that only read; nothing runs",
+    )
+    parser.add_argument(
+        '--update',
+        metavar='libfabric=VERSION',
+        help="change an existing tree: its libfabric goes, a newer one comes into the folder VERSION",
+    )
     return parser.parse_args(arguments)
 
 
@@ -507,7 +642,9 @@ def main():
     target = settings.folder.resolve()
     try:
         if platform.machine() != 'x86_64':
-            raise StandInError(f"the wheels of MPICH are for x86_64, this machine is {platform.machine()}")
+            raise StandInError(
+                f"the wheels of MPICH are for x86_64, this machine is {platform.machine()}"
+            )
         if settings.update:
             update(settings.site, target, settings.update.partition('=')[2])
         else:

@@ -1,4 +1,5 @@
 """`make demo` in a small project whose `eb` only writes modulefiles; bench, report, Lmod and the ranks are real."""
+
 import os
 import shutil
 import signal
@@ -42,7 +43,8 @@ def project(tmp_path, monkeypatch):
     shutil.copy(PROJECT / 'tools/workstation/eb_folder.sh', root / 'tools/workstation')
     (root / 'env.sh').write_text(
         f'. /usr/share/lmod/lmod/init/bash\nexport ROOT={root} MODULEPATH={root}/modules PATH={root}/bin:$PATH '
-        f'EASYBUILD_INSTALLPATH_MODULES={root} EASYBUILD_SUFFIX_MODULES_PATH=modules\n')
+        f'EASYBUILD_INSTALLPATH_MODULES={root} EASYBUILD_SUFFIX_MODULES_PATH=modules\n'
+    )
     for name in set(os.environ) - set(bench_stand_in.make_environment(root)):
         monkeypatch.delenv(name)
     return root
@@ -80,16 +82,20 @@ def test_a_run_leaves_results_table_and_report(project, monkeypatch, capfd):
     write_script(project / 'bin' / 'srun', bench_stand_in.SRUN)
     write_script(project / 'bin' / 'salloc', bench_stand_in.SALLOC)
     assert demo.main(project) == 0
-    folder, = (project / '.workstation' / 'results').iterdir()
+    (folder,) = (project / '.workstation' / 'results').iterdir()
     assert [(one.case.benchmark, one.repeats) for one in run_files.read_results(folder).series] == [
-        ('osu_bw', 2), ('osu_latency', 2)]
+        ('osu_bw', 2),
+        ('osu_latency', 2),
+    ]
     table = (folder / 'table.txt').read_text()
     assert '5.0.2 host' in table and table in capfd.readouterr().out
     assert '<html' in (folder / 'report.html').read_text()[:200]
 
 
 def test_a_terminated_demo_leaves_no_command(project):
-    (project / 'eb.script').write_text('sleep 60 & echo $! >"$ROOT/pid.new"; mv "$ROOT/pid.new" "$ROOT/pid"; wait')
+    (project / 'eb.script').write_text(
+        'sleep 60 & echo $! >"$ROOT/pid.new"; mv "$ROOT/pid.new" "$ROOT/pid"; wait'
+    )
     start = 'import sys, pathlib; from osu_container import demo; sys.exit(demo.main(pathlib.Path(sys.argv[1])))'
     child = subprocess.Popen([sys.executable, '-c', start, project], cwd=PROJECT)
     while not (project / 'pid').exists():

@@ -5,6 +5,7 @@ What is LUMI's is played: the modules LUMI, partition and EasyBuild-user set wha
 LUMI-SoftwareStack 241114ba sets, the trees have the paths of each stack (tests/stand_in/README.md), and srun drops what
 no workstation has (account, partition, GPUs). Clone, links, EasyBuild, Lmod, the runtime, Slurm and the ranks are real.
 """
+
 import os
 import re
 import shutil
@@ -24,8 +25,7 @@ STACKS = ['25.03', '25.09']
 NOT_WALKED = {
     r'sbatch -A ': 'tests/attempt has it',
     r'scp ': 'needs an account on LUMI',
-    r'(osu-container/)?scripts/osu-container image (fetch|build)|module load LUMI PRoot':
-        'hours; tests/build/test_proot.py builds so',
+    r'(osu-container/)?scripts/osu-container image (fetch|build)|module load LUMI PRoot': 'hours; tests/build/test_proot.py builds so',
     r'eb osu-native|module load \S+ \S+ osu-native': 'compilers of the stack; tests/easyblocks/test_native_cray.py',
     r'osu-container/bin/osu-container new|eb multitorch': 'tests/easyblocks/test_image_of_site.py',
     r'osu-container (bench|compare) ': 'minutes; tests/bench has them',
@@ -78,16 +78,21 @@ class Walk:
             made = StandIn(f'lumi-{one}', (folder / one).resolve())
             laifs = made.tree / 'appl/local/laifs/containers'
             laifs.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(foreign_images.make('multitorch', apptainer), laifs / 'lumi-multitorch-20260225.sif')
+            shutil.copy2(
+                foreign_images.make('multitorch', apptainer), laifs / 'lumi-multitorch-20260225.sif'
+            )
             (laifs / 'lumi-multitorch-latest.sif').symlink_to('lumi-multitorch-20260225.sif')
             if one == stack:
                 self.tree = made.tree
-                shutil.copy(made.tree / '_mpicontainer_local.py', folder)  # what a stand-in cannot have
+                shutil.copy(
+                    made.tree / '_mpicontainer_local.py', folder
+                )  # what a stand-in cannot have
                 self.eb_environment = made.eb.environment
         for name, text in {
-                **{f'LUMI/{one}': f'setenv("LUMI_STACK_VERSION", "{one}")\n' for one in STACKS},
-                **{f'partition/{one}': PARTITION.format(one) for one in ('container', 'G', 'C')},
-                'EasyBuild-user/LUMI': EASYBUILD_USER.format(folder)}.items():
+            **{f'LUMI/{one}': f'setenv("LUMI_STACK_VERSION", "{one}")\n' for one in STACKS},
+            **{f'partition/{one}': PARTITION.format(one) for one in ('container', 'G', 'C')},
+            'EasyBuild-user/LUMI': EASYBUILD_USER.format(folder),
+        }.items():
             path = folder / 'modules' / f'{name}.lua'
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
@@ -100,13 +105,19 @@ class Walk:
 
     def adapt_command(self, command, block):
         """Return a command (str) of a block (list of str) for this stack and partition, in this user's folders."""
-        stack = next((found[1] for found in (re.search(r'LUMI/([\d.]+)', line) for line in block) if found), '25.03')
+        stack = next(
+            (found[1] for found in (re.search(r'LUMI/([\d.]+)', line) for line in block) if found),
+            '25.03',
+        )
         site = f'lumi-c-{self.stack if stack == "25.03" else stack}'
-        command = command.replace('/project/project_46XXXXXXX', str(self.folder / 'project')).replace(
-            '/scratch/project_46XXXXXXX', str(self.folder / 'scratch'))
+        command = command.replace(
+            '/project/project_46XXXXXXX', str(self.folder / 'project')
+        ).replace('/scratch/project_46XXXXXXX', str(self.folder / 'scratch'))
         command = command.replace('<address of this repository>', str(PROJECT))
         command = command.replace('LUMI/25.03', f'LUMI/{self.stack}')
-        command = command.replace(' osu-settings/single-node', '')  # of cxi, in whose place the stand-in has tcp
+        command = command.replace(
+            ' osu-settings/single-node', ''
+        )  # of cxi, in whose place the stand-in has tcp
         if self.partition == 'C':
             command = command.replace('partition/G', 'partition/C')
             if re.match(r'eb osu-container-\w+\.eb', command) and 'site=' not in command:
@@ -116,12 +127,27 @@ class Walk:
     def run(self, lines):
         """Run commands (list of str) in a new shell of this user; return CompletedProcess."""
         before = [PLAYED, f'module use {self.folder}/modules', f'cd {self.home}']
-        return run_clean_shell('\n'.join(before + lines), timeout=1200, **{
-            **{name: value for name, value in self.eb_environment.items() if name in (
-                'EB_PYTHON', 'EASYBUILD_TMPDIR', 'EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES')},
-            'PATH': f"{self.folder}/bin:{self.tree}/usr/bin:{STATE / 'bin'}:/usr/bin:/bin:/usr/sbin:/sbin",
-            'HOME': str(self.home), 'EBU_USER_PREFIX': str(self.prefix), 'SLURM_JOB_ID': '1',
-            'SLURM_CONF': str(STATE / 'slurm' / 'slurm.conf')})
+        return run_clean_shell(
+            '\n'.join(before + lines),
+            timeout=1200,
+            **{
+                **{
+                    name: value
+                    for name, value in self.eb_environment.items()
+                    if name
+                    in (
+                        'EB_PYTHON',
+                        'EASYBUILD_TMPDIR',
+                        'EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES',
+                    )
+                },
+                'PATH': f"{self.folder}/bin:{self.tree}/usr/bin:{STATE / 'bin'}:/usr/bin:/bin:/usr/sbin:/sbin",
+                'HOME': str(self.home),
+                'EBU_USER_PREFIX': str(self.prefix),
+                'SLURM_JOB_ID': '1',
+                'SLURM_CONF': str(STATE / 'slurm' / 'slurm.conf'),
+            },
+        )
 
 
 def list_blocks():
@@ -134,21 +160,40 @@ def list_blocks():
 
 def test_skipped_commands_are_on_the_page():
     lines = [line for block in list_blocks() for line in block]
-    assert [pattern for pattern in NOT_WALKED if not any(re.match(pattern, line) for line in lines)] == []
+    assert [
+        pattern for pattern in NOT_WALKED if not any(re.match(pattern, line) for line in lines)
+    ] == []
 
 
-@pytest.mark.parametrize('stack, partition', [
-    pytest.param(stack, partition, marks=[] if (stack, partition) == ('25.03', 'G') else pytest.mark.nightly)
-    for stack in STACKS for partition in 'GC'])
+@pytest.mark.parametrize(
+    'stack, partition',
+    [
+        pytest.param(
+            stack,
+            partition,
+            marks=[] if (stack, partition) == ('25.03', 'G') else pytest.mark.nightly,
+        )
+        for stack in STACKS
+        for partition in 'GC'
+    ],
+)
 def test_page_commands_run_from_clone_to_uninstallation(tmp_path, apptainer, stack, partition):
     if os.getuid() != 0:
         pytest.skip('another host name is for root')
     walk = Walk(tmp_path, stack, partition, apptainer)
-    lines = [walk.adapt_command(line, block) for block in list_blocks() for line in block
-             if not line.startswith('#') and not any(re.match(pattern, line) for pattern in NOT_WALKED)]
+    lines = [
+        walk.adapt_command(line, block)
+        for block in list_blocks()
+        for line in block
+        if not line.startswith('#') and not any(re.match(pattern, line) for pattern in NOT_WALKED)
+    ]
     done = walk.run([f'{{ {line}\n}} || {{ echo "AT: {line}"; exit 1; }}' for line in lines])
     assert done.returncode == 0, '\n'.join([*lines, done.stdout[-4000:], done.stderr[-3000:]])
     measured = [line for line in lines if line.startswith('srun')]
     assert len(re.findall(r'^ *64 +[\d.]+', done.stdout, re.M)) == len(measured), done.stdout
-    left = [path for path in walk.prefix.rglob('*') if 'osu-container' in path.name and path.parts[-2] != 'sources']
+    left = [
+        path
+        for path in walk.prefix.rglob('*')
+        if 'osu-container' in path.name and path.parts[-2] != 'sources'
+    ]
     assert left == [] and not list(Path(walk.prefix / 'UserRepo').rglob('*.eb'))

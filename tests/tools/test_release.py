@@ -1,4 +1,5 @@
 """A release: one version everywhere, citation that readers of such files take, and errors before anything is made."""
+
 import io
 import json
 import os
@@ -20,24 +21,35 @@ CITATION = PROJECT / 'CITATION.cff'
 
 def test_the_version_is_the_same_everywhere():
     newest = re.search(r'^## \[(.+?)\]', (PROJECT / 'CHANGELOG.md').read_text(), re.M).group(1)
-    assert {'changelog': newest, 'citation': str(yaml.safe_load(CITATION.read_text())['version']),
-            'codemeta': json.loads((PROJECT / 'codemeta.json').read_text())['version']} == dict.fromkeys(
-                ('changelog', 'citation', 'codemeta'), __version__)
+    assert {
+        'changelog': newest,
+        'citation': str(yaml.safe_load(CITATION.read_text())['version']),
+        'codemeta': json.loads((PROJECT / 'codemeta.json').read_text())['version'],
+    } == dict.fromkeys(('changelog', 'citation', 'codemeta'), __version__)
     assert re.fullmatch(r'\d+\.\d+\.\d+', __version__)
     page = (PROJECT / 'docs' / 'support.md').read_text()
     assert set(re.findall(r'osu[-_]container-(\d[\d.]*\d)', page)) == {__version__}
 
 
 def test_the_address_of_the_repository_is_the_same_everywhere():
-    citation, codemeta = yaml.safe_load(CITATION.read_text()), json.loads((PROJECT / 'codemeta.json').read_text())
-    assert (citation.get('repository-code', ''), codemeta['codeRepository']) == (REPOSITORY, REPOSITORY or PLACEHOLDER)
+    citation, codemeta = (
+        yaml.safe_load(CITATION.read_text()),
+        json.loads((PROJECT / 'codemeta.json').read_text()),
+    )
+    assert (citation.get('repository-code', ''), codemeta['codeRepository']) == (
+        REPOSITORY,
+        REPOSITORY or PLACEHOLDER,
+    )
 
 
 def test_every_published_dataset_has_its_licence_on_the_page():
     rows = (PROJECT / 'docs' / 'support.md').read_text().partition('\n## Licences\n')[2]
     for name, dataset in read_descriptions().items():
         row = next(line for line in rows.splitlines() if f'`{name}.csv`' in line)
-        assert dataset['licence'].partition(',')[0].partition(' found')[0].split()[0] in row or 'facts' in row, name
+        assert (
+            dataset['licence'].partition(',')[0].partition(' found')[0].split()[0] in row
+            or 'facts' in row
+        ), name
 
 
 @pytest.fixture
@@ -45,7 +57,9 @@ def clone(tmp_path):
     """A repository (Path) of one commit, with what release.sh reads before it makes anything."""
     folder = tmp_path / 'clone'
     (folder / 'osu_container').mkdir(parents=True)
-    shutil.copytree(PROJECT / 'tools', folder / 'tools', ignore=shutil.ignore_patterns('__pycache__'))
+    shutil.copytree(
+        PROJECT / 'tools', folder / 'tools', ignore=shutil.ignore_patterns('__pycache__')
+    )
     for name in ('CHANGELOG.md', 'osu_container/__init__.py'):
         shutil.copy(PROJECT / name, folder / name)
     git(folder, 'init', '-q')
@@ -76,7 +90,13 @@ def test_release_needs_a_commit_with_a_changelog_heading(clone):
 @pytest.mark.nightly
 def test_release_replaces_the_address_placeholder(clone):
     """The archive and the wheel; the same commit gives the same bytes."""
-    for name in ('README.md', 'CITATION.cff', 'codemeta.json', 'setup.py', 'osu_container/requirements.txt'):
+    for name in (
+        'README.md',
+        'CITATION.cff',
+        'codemeta.json',
+        'setup.py',
+        'osu_container/requirements.txt',
+    ):
         shutil.copy(PROJECT / name, clone / name)
     for name in ('easyblocks', 'scripts'):
         shutil.copytree(PROJECT / name, clone / name, ignore=shutil.ignore_patterns('__pycache__'))
@@ -87,20 +107,30 @@ def test_release_replaces_the_address_placeholder(clone):
     (clone / '.workstation' / 'venv').symlink_to(STATE / 'venv')
     address, archives = 'https://git.example/osu/osu-container', []
     for _ in range(2):
-        done = run(['bash', clone / 'tools' / 'release.sh'],
-                   env={**os.environ, 'RELEASES': '', 'REPOSITORY': address})
+        done = run(
+            ['bash', clone / 'tools' / 'release.sh'],
+            env={**os.environ, 'RELEASES': '', 'REPOSITORY': address},
+        )
         assert done.returncode == 0, done.stdout + done.stderr
-        archives.append((clone / f'.workstation/release/osu-container-{__version__}.tar.gz').read_bytes())
+        archives.append(
+            (clone / f'.workstation/release/osu-container-{__version__}.tar.gz').read_bytes()
+        )
     assert archives[0] == archives[1]
     with tarfile.open(fileobj=io.BytesIO(archives[0])) as packed:
-        texts = {member.name.partition('/')[2]: packed.extractfile(member).read().decode() for member in packed
-                 if member.isfile() and member.name.endswith(('.md', '.json', '.cff', '.py'))}
+        texts = {
+            member.name.partition('/')[2]: packed.extractfile(member).read().decode()
+            for member in packed
+            if member.isfile() and member.name.endswith(('.md', '.json', '.cff', '.py'))
+        }
     assert [name for name, text in texts.items() if PLACEHOLDER in text] == []
-    assert f'git clone {address} ' in texts['README.md'] and ' is a placeholder' not in texts['README.md']
+    assert (
+        f'git clone {address} ' in texts['README.md']
+        and ' is a placeholder' not in texts['README.md']
+    )
     assert json.loads(texts['codemeta.json'])['codeRepository'] == address
     assert yaml.safe_load(texts['CITATION.cff'])['repository-code'] == address
-    wheel, = (clone / '.workstation' / 'release').glob('*.whl')
+    (wheel,) = (clone / '.workstation' / 'release').glob('*.whl')
     with zipfile.ZipFile(wheel) as packed:
-        name, = (name for name in packed.namelist() if name.endswith('/METADATA'))
+        (name,) = (name for name in packed.namelist() if name.endswith('/METADATA'))
         described = packed.read(name).decode()
     assert f'Home-page: {address}\n' in described and 'Provides-Extra: report' in described

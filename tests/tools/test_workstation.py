@@ -1,4 +1,5 @@
 """The scripts of workstation/, env.sh and the Makefile. Each test works on a copy of them with a state of its own."""
+
 import os
 import shutil
 import signal
@@ -10,18 +11,49 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.machine import PROJECT, run_clean_shell, list_command_lines, fold_whitespace, run
+from tests.helpers.machine import PROJECT, fold_whitespace, list_command_lines, run, run_clean_shell
 from tests.helpers.osu_archive import RELEASE
 
 pytestmark = pytest.mark.system
 
 #: What env.sh says that it sets
-NAMED = {'PATH', 'EASYBUILD_ROBOT_PATHS', 'EASYBUILD_INCLUDE_EASYBLOCKS', 'EASYBUILD_SOURCEPATH', 'MODULEPATH',
-         'SLURM_CONF', 'SLURM_JOB_NUM_NODES', 'SLURM_NTASKS',
-         *(['EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES'] if os.getuid() == 0 else [])}
+NAMED = {
+    'PATH',
+    'EASYBUILD_ROBOT_PATHS',
+    'EASYBUILD_INCLUDE_EASYBLOCKS',
+    'EASYBUILD_SOURCEPATH',
+    'MODULEPATH',
+    'SLURM_CONF',
+    'SLURM_JOB_NUM_NODES',
+    'SLURM_NTASKS',
+    *(['EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES'] if os.getuid() == 0 else []),
+}
 #: Commands that prerequisites.sh itself uses, from bash and coreutils or as essential on every distribution
-BASICS = ['awk', 'bash', 'cat', 'cut', 'dirname', 'env', 'find', 'grep', 'head', 'id', 'ln', 'mkdir', 'mv', 'rm', 'sed',
-          'sleep', 'sort', 'tail', 'timeout', 'touch', 'tr', 'true', 'uname']
+BASICS = [
+    'awk',
+    'bash',
+    'cat',
+    'cut',
+    'dirname',
+    'env',
+    'find',
+    'grep',
+    'head',
+    'id',
+    'ln',
+    'mkdir',
+    'mv',
+    'rm',
+    'sed',
+    'sleep',
+    'sort',
+    'tail',
+    'timeout',
+    'touch',
+    'tr',
+    'true',
+    'uname',
+]
 
 
 def copy_project(folder):
@@ -53,8 +85,12 @@ def ready_tree(tree):
 
 def script(tree, name, *arguments, pass_fds=(), **variables):
     """Run tools/workstation/NAME of tree (Path) with stdout and stderr together."""
-    return run([tree / 'workstation' / name, *arguments], stderr=subprocess.STDOUT, pass_fds=pass_fds,
-               env={**os.environ, **{key: str(value) for key, value in variables.items()}})
+    return run(
+        [tree / 'workstation' / name, *arguments],
+        stderr=subprocess.STDOUT,
+        pass_fds=pass_fds,
+        env={**os.environ, **{key: str(value) for key, value in variables.items()}},
+    )
 
 
 def fake_command(folder, name, text):
@@ -68,50 +104,75 @@ def fake_command(folder, name, text):
 
 # --- env.sh -----------------------------------------------------------------------------------------------------------
 
+
 def read_variables(commands, **variables):
     """Environment (dict) of a shell after bash commands; Lmod's own state left out."""
     done = run_clean_shell(f'{commands}\nenv -0', **variables)
     assert (done.returncode, done.stderr) == (0, '')
     pairs = dict(item.split('=', 1) for item in done.stdout.split('\0') if item)
-    return {name: value for name, value in pairs.items()
-            if not name.startswith(('_ModuleTable', '__LMOD', 'BASH_FUNC_')) and name != '_'}
+    return {
+        name: value
+        for name, value in pairs.items()
+        if not name.startswith(('_ModuleTable', '__LMOD', 'BASH_FUNC_')) and name != '_'
+    }
 
 
 def test_env_sets_the_named_variables_and_no_others(ready_tree):
     before, after = read_variables(':'), read_variables(f'set -eu; . {ready_tree}/env.sh')
     assert {name for name in after if before.get(name) != after[name]} == NAMED
     assert read_variables(f'. {ready_tree}/env.sh; . {ready_tree}/env.sh') == after
-    left = run_clean_shell(f'before=$-; . {ready_tree}/env.sh; [[ $- == "$before" ]] && declare -F | grep osu_container')
+    left = run_clean_shell(
+        f'before=$-; . {ready_tree}/env.sh; [[ $- == "$before" ]] && declare -F | grep osu_container'
+    )
     assert (left.returncode, left.stdout) == (1, ''), 'shell options stay, and no function'
 
 
 def test_env_appends_the_values_of_the_user(ready_tree):
     found = read_variables(
-        f'. {ready_tree}/env.sh', EASYBUILD_ROBOT_PATHS='/my/configs:', EASYBUILD_SOURCEPATH='/my/sources',
-        EASYBUILD_INCLUDE_EASYBLOCKS='/my/blocks/*.py', PATH='/usr/bin:/bin::/my/bin', SLURM_NTASKS='8')
+        f'. {ready_tree}/env.sh',
+        EASYBUILD_ROBOT_PATHS='/my/configs:',
+        EASYBUILD_SOURCEPATH='/my/sources',
+        EASYBUILD_INCLUDE_EASYBLOCKS='/my/blocks/*.py',
+        PATH='/usr/bin:/bin::/my/bin',
+        SLURM_NTASKS='8',
+    )
     assert found['EASYBUILD_ROBOT_PATHS'] == f'{ready_tree}/easyconfigs:/my/configs:'
     assert found['EASYBUILD_SOURCEPATH'] == f'{ready_tree}/sources:/my/sources'
-    assert found['EASYBUILD_INCLUDE_EASYBLOCKS'] == f'{ready_tree}/easyblocks/generic/*.py,/my/blocks/*.py'
+    assert (
+        found['EASYBUILD_INCLUDE_EASYBLOCKS']
+        == f'{ready_tree}/easyblocks/generic/*.py,/my/blocks/*.py'
+    )
     assert found['PATH'] == f'{ready_tree}/.workstation/bin:/usr/bin:/bin::/my/bin'
     assert found['SLURM_NTASKS'] == '8'
     assert 'SLURM_NTASKS' not in read_variables(f'. {ready_tree}/env.sh', SLURM_JOB_ID='7')
 
 
 def test_env_completes_the_command_in_an_interactive_shell(ready_tree):
-    asked = f'. {ready_tree}/env.sh; COMP_WORDS=({PROJECT}/scripts/osu-container im b) COMP_CWORD=1; _osu_container; ' \
-            'echo ${COMPREPLY[@]}; COMP_WORDS[1]=image COMP_CWORD=2; _osu_container; echo ${COMPREPLY[@]}'
+    asked = (
+        f'. {ready_tree}/env.sh; COMP_WORDS=({PROJECT}/scripts/osu-container im b) COMP_CWORD=1; _osu_container; '
+        'echo ${COMPREPLY[@]}; COMP_WORDS[1]=image COMP_CWORD=2; _osu_container; echo ${COMPREPLY[@]}'
+    )
     assert run(['bash', '--norc', '-ic', asked]).stdout.splitlines() == ['image import', 'build']
 
 
-@pytest.mark.parametrize(('settings', 'kind'), [({}, 'software'), ({'EASYBUILD_INSTALLPATH_MODULES': '/m'}, 'modules')])
+@pytest.mark.parametrize(
+    ('settings', 'kind'), [({}, 'software'), ({'EASYBUILD_INSTALLPATH_MODULES': '/m'}, 'modules')]
+)
 def test_folders_equal_those_of_easybuild(tree, settings, kind):
-    environment = {'PATH': os.environ['PATH'], 'HOME': os.environ['HOME'], 'EB_PYTHON': sys.executable,
-                   'EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES': '1', **settings}
-    code = 'from easybuild.tools.options import set_up_configuration\n' \
-           'from easybuild.tools.config import build_option, install_path\n' \
-           'set_up_configuration(args=[], silent=True)\n' \
-           f'suffix = "/" + build_option("suffix_modules_path") if {kind!r} == "modules" else ""\n' \
-           f'print(install_path({kind!r}) + suffix)'
+    environment = {
+        'PATH': os.environ['PATH'],
+        'HOME': os.environ['HOME'],
+        'EB_PYTHON': sys.executable,
+        'EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES': '1',
+        **settings,
+    }
+    code = (
+        'from easybuild.tools.options import set_up_configuration\n'
+        'from easybuild.tools.config import build_option, install_path\n'
+        'set_up_configuration(args=[], silent=True)\n'
+        f'suffix = "/" + build_option("suffix_modules_path") if {kind!r} == "modules" else ""\n'
+        f'print(install_path({kind!r}) + suffix)'
+    )
     asked = run([sys.executable, '-c', code], env=environment)
     assert asked.returncode == 0, asked.stderr
     told = run([tree / 'tools/workstation/eb_folder.sh', kind], env=environment)
@@ -119,14 +180,17 @@ def test_folders_equal_those_of_easybuild(tree, settings, kind):
 
 
 def test_env_without_set_up_changes_nothing(tree):
-    done = run_clean_shell(f'set -eu; . {tree}/env.sh || echo "returned $?"; ! declare -F | grep osu_container; '
-                       '[[ -z ${EASYBUILD_SOURCEPATH-} ]]')
+    done = run_clean_shell(
+        f'set -eu; . {tree}/env.sh || echo "returned $?"; ! declare -F | grep osu_container; '
+        '[[ -z ${EASYBUILD_SOURCEPATH-} ]]'
+    )
     assert (done.returncode, done.stdout) == (0, 'returned 1\n') and 'make demo' in done.stderr
     done = run(['bash', tree / 'env.sh'])
     assert done.returncode == 1 and f'. {tree}/env.sh' in done.stderr
 
 
 # --- prerequisites ----------------------------------------------------------------------------------------------------
+
 
 @pytest.fixture
 def fresh_machine(tmp_path):
@@ -153,9 +217,13 @@ def test_other_distribution_lists_missing_packages_only(tree, fresh_machine):
     assert not (tree / '.workstation').exists()
 
 
-@pytest.mark.parametrize(('command', 'text', 'message'), [
-    ('uname', 'echo aarch64', 'aarch64'), ('unshare', 'exit 1', '--privileged')])
-def test_an_obstacle_is_named_before_anything_is_changed(tree, tmp_path, fresh_machine, command, text, message):
+@pytest.mark.parametrize(
+    ('command', 'text', 'message'),
+    [('uname', 'echo aarch64', 'aarch64'), ('unshare', 'exit 1', '--privileged')],
+)
+def test_an_obstacle_is_named_before_anything_is_changed(
+    tree, tmp_path, fresh_machine, command, text, message
+):
     fake_command(fresh_machine['PATH'], command, text)
     done = script(tree, 'prerequisites.sh', **fresh_machine)
     assert done.returncode == 1 and message in done.stdout
@@ -183,8 +251,11 @@ def test_ordinary_user_gets_the_commands_for_root():
     command = copy_project(Path(folder.name, 'project')) / 'tools/workstation/prerequisites.sh'
 
     def as_nobody(*arguments):
-        return run(['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', command, *arguments],
-                   stderr=subprocess.STDOUT)
+        return run(
+            ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', command, *arguments],
+            stderr=subprocess.STDOUT,
+        )
+
     done = as_nobody('--check')
     assert done.returncode == 1 and 'usermod --add-subuids' in done.stdout
     assert as_nobody('--fast').returncode == 0
@@ -194,12 +265,16 @@ def test_ordinary_user_gets_the_commands_for_root():
 
 # --- Makefile and clean -----------------------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize('name', ['a folder', 'a,n', 'a$n'])
 def test_a_path_that_cannot_be_quoted_everywhere_is_refused(tmp_path, name):
     tree = copy_project(tmp_path / name)
     scripts = tree / 'tools' / 'workstation'
     commands = [[scripts / 'prerequisites.sh'], [scripts / 'slurm.sh', 'start']]
-    for command in [*commands, *([['make', '--no-print-directory', '-C', tree, 'demo']] if ' ' in name else [])]:
+    for command in [
+        *commands,
+        *([['make', '--no-print-directory', '-C', tree, 'demo']] if ' ' in name else []),
+    ]:
         done = run(command, stderr=subprocess.STDOUT)
         assert done.returncode and str(tree) in fold_whitespace(done.stdout)
     assert not (tree / '.workstation').exists()
@@ -235,15 +310,27 @@ def test_uninstall_removes_our_modules_and_no_others(tree, tmp_path):
     assert done.returncode == 0, done.stdout
     assert f'{prefix}/software/osu-container/mine' in done.stdout
     assert sorted(prefix.rglob('*')) == before and not work.exists()
-    assert 'apt-get remove --autoremove lmod munge\n' in done.stdout and 'usermod --del-subuids 1-2' in done.stdout
+    assert (
+        'apt-get remove --autoremove lmod munge\n' in done.stdout
+        and 'usermod --del-subuids 1-2' in done.stdout
+    )
 
 
 # --- Slurm ------------------------------------------------------------------------------------------------------------
 
+
 def test_stop_terminates_only_daemons_of_its_slurm_conf(tree):
-    confs = [tree / '.workstation' / 'slurm' / 'slurm.conf', '/elsewhere/.workstation/slurm/slurm.conf']
-    daemons = [subprocess.Popen(['bash', '-c', f'exec -a /usr/sbin/slurmctld sh -c "read x" -f {conf}'],
-                                stdin=subprocess.PIPE) for conf in confs]
+    confs = [
+        tree / '.workstation' / 'slurm' / 'slurm.conf',
+        '/elsewhere/.workstation/slurm/slurm.conf',
+    ]
+    daemons = [
+        subprocess.Popen(
+            ['bash', '-c', f'exec -a /usr/sbin/slurmctld sh -c "read x" -f {conf}'],
+            stdin=subprocess.PIPE,
+        )
+        for conf in confs
+    ]
     try:
         for daemon in daemons:
             while not Path(f'/proc/{daemon.pid}/cmdline').read_bytes().startswith(b'/usr/sbin/'):
@@ -266,6 +353,7 @@ def start_slurm():
     def start(tree, **options):
         trees.append(tree)
         return script(tree, 'slurm.sh', 'start', **options)
+
     yield start
     for tree in trees:
         assert script(tree, 'slurm.sh', 'stop').returncode == 0
@@ -280,7 +368,9 @@ def find_daemons(tree):
 
 @pytest.mark.usefixtures('slurm')
 def test_slurm_starts_two_nodes_once_and_stop_ends_their_jobs(tree, tmp_path, start_slurm):
-    with open(tmp_path / 'lock', 'w') as lock:  # of who starts it: not held for as long as the daemons run
+    with open(
+        tmp_path / 'lock', 'w'
+    ) as lock:  # of who starts it: not held for as long as the daemons run
         done = start_slurm(tree, pass_fds=(lock.fileno(),))
     assert done.returncode == 0, done.stdout
     daemons = find_daemons(tree)
@@ -289,19 +379,27 @@ def test_slurm_starts_two_nodes_once_and_stop_ends_their_jobs(tree, tmp_path, st
         opened = {os.readlink(path) for path in Path(f'/proc/{daemon}/fd').iterdir()}
         assert not opened & {str(tmp_path / 'lock'), str(tree / '.workstation/slurm/lock')}
     assert start_slurm(tree).returncode == 0 and find_daemons(tree) == daemons
-    job = subprocess.Popen(['srun', '-N2', '-n2', 'bash', '-c', 'echo $$ $SLURMD_NODENAME; exec sleep 300'], text=True,
-                           stdout=subprocess.PIPE,
-                           env={**os.environ, 'SLURM_CONF': str(tree / '.workstation/slurm/slurm.conf')})
+    job = subprocess.Popen(
+        ['srun', '-N2', '-n2', 'bash', '-c', 'echo $$ $SLURMD_NODENAME; exec sleep 300'],
+        text=True,
+        stdout=subprocess.PIPE,
+        env={**os.environ, 'SLURM_CONF': str(tree / '.workstation/slurm/slurm.conf')},
+    )
     ranks = dict(reversed(job.stdout.readline().split()) for _ in range(2))
     assert sorted(ranks) == ['node1', 'node2']
     assert script(tree, 'slurm.sh', 'stop').returncode == 0
-    assert job.wait(20) and not any(list_command_lines().get(int(process)) for process in ranks.values())
+    assert job.wait(20) and not any(
+        list_command_lines().get(int(process)) for process in ranks.values()
+    )
 
 
 @pytest.mark.usefixtures('slurm')
 @pytest.mark.nightly
 def test_slurm_shows_the_log_of_a_daemon_that_fails(tree, tmp_path, start_slurm):
-    fake_command(tmp_path / 'bin', 'slurmctld', '[[ $1 != -V ]] || { echo slurm-wlm 22.05.8; exit; }\n'
-                 'echo "fatal: made to fail"; exit 1\n')
+    fake_command(
+        tmp_path / 'bin',
+        'slurmctld',
+        '[[ $1 != -V ]] || { echo slurm-wlm 22.05.8; exit; }\necho "fatal: made to fail"; exit 1\n',
+    )
     done = start_slurm(tree, PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     assert done.returncode == 1 and 'fatal: made to fail' in done.stdout

@@ -25,7 +25,13 @@ from osu_container.verdict.rules.finding import NOTE, find_network_layer
 from osu_container.verdict.settings import resolve_approach
 from osu_container.verdict.site_choice import SettingsError, resolve_site
 from osu_container.verdict.trial import build_trial
-from osu_container.verdict.verdict import Verdict, judge_approach, recommend_approach, format_verdict, judge_trial
+from osu_container.verdict.verdict import (
+    Verdict,
+    format_verdict,
+    judge_approach,
+    judge_trial,
+    recommend_approach,
+)
 from tests.helpers.elf_folder import mpich, open_mpi
 from tests.helpers.verdict_cases import (
     BROADCOM,
@@ -36,11 +42,11 @@ from tests.helpers.verdict_cases import (
     UCX_WHOLE,
     VERBS,
     World,
+    add_rdma_core,
     combine_changes,
     image,
-    set_network,
     make_ucx_mpi,
-    add_rdma_core,
+    set_network,
 )
 
 CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']]
@@ -48,7 +54,9 @@ CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']]
 
 def list_facts(site):
     """Return {name: fact} of all facts of a site (dict) by the names that verdicts have for them."""
-    found = {key: fact for key, fact in site.items() if key not in PLAIN_KEYS and isinstance(fact, dict)}
+    found = {
+        key: fact for key, fact in site.items() if key not in PLAIN_KEYS and isinstance(fact, dict)
+    }
     for table in ('libraries', 'files'):
         found.update((f'{table}.{key}', fact) for key, fact in site[table].items() if fact)
     return found
@@ -80,9 +88,16 @@ def compute_outcome(approach, site, opened, host):
         verdict = judge_trial(trial)
     except SettingsError as err:
         return str(err)
-    return (verdict.level, verdict.findings, verdict.mpi, verdict.libfabric, verdict.pmi,
-            [facts.path for facts in trial.host_libraries.injected.values()], trial.host_libraries.missing_paths,
-            [name for name, _ in trial.host_libraries.missing_dependencies])
+    return (
+        verdict.level,
+        verdict.findings,
+        verdict.mpi,
+        verdict.libfabric,
+        verdict.pmi,
+        [facts.path for facts in trial.host_libraries.injected.values()],
+        trial.host_libraries.missing_paths,
+        [name for name, _ in trial.host_libraries.missing_dependencies],
+    )
 
 
 def mark_all_measured(site, data):
@@ -116,25 +131,44 @@ REPRESENTATIVE = ['workstation', 'lumi-25.03', 'alps', 'frontier', 'perlmutter',
 
 def list_pairs():
     """Return (site, approach) of all images that sites name."""
-    return [(name, approach) for name in REPRESENTATIVE for approach in CONTAINERS
-            if resolve_site(name)['images']['value'].get(approach)]
+    return [
+        (name, approach)
+        for name in REPRESENTATIVE
+        for approach in CONTAINERS
+        if resolve_site(name)['images']['value'].get(approach)
+    ]
 
 
 @pytest.mark.parametrize('site_name, approach', list_pairs())
 def test_only_untested_facts_of_the_approach_are_named(site_name, approach):
     """One fact after another is called untested, and gets another value: the text changes where the outcome does."""
     entry = resolve_approach(approach)
-    site, data = mark_all_measured(resolve_site(site_name), find_host_description(resolve_site(site_name)))
-    opened, host = describe_catalogue_image(site['images']['value'][approach], data['machine']), DescribedHost(data)
+    site, data = mark_all_measured(
+        resolve_site(site_name), find_host_description(resolve_site(site_name))
+    )
+    opened, host = (
+        describe_catalogue_image(site['images']['value'][approach], data['machine']),
+        DescribedHost(data),
+    )
     before = compute_outcome(entry, site, opened, host)
     assert judge_trial(build_trial(entry, site, opened, host)).untested_facts == []
     named, counts = set(), {'runtime'}  # every container is started by it, and no trial runs one
-    for name in set(list_facts(site)) - {'libraries.liblustreapi'}:  # for one function, which no program here calls
+    for name in set(list_facts(site)) - {
+        'libraries.liblustreapi'
+    }:  # for one function, which no program here calls
         verdict = judge_trial(build_trial(entry, mark_untested(site, name), opened, host))
-        assert verdict.untested_facts in ([], [name]) and format_verdict(verdict).startswith(verdict.level)
-        assert (name in format_verdict(verdict)) == bool(verdict.untested_facts) == (format_verdict(verdict) != verdict.level)
+        assert verdict.untested_facts in ([], [name]) and format_verdict(verdict).startswith(
+            verdict.level
+        )
+        assert (
+            (name in format_verdict(verdict))
+            == bool(verdict.untested_facts)
+            == (format_verdict(verdict) != verdict.level)
+        )
         named.update(verdict.untested_facts)
-        if any(compute_outcome(entry, one, opened, host) != before for one in vary_fact(site, name)):
+        if any(
+            compute_outcome(entry, one, opened, host) != before for one in vary_fact(site, name)
+        ):
             counts.add(name)
     if before[0] in ('unknown', 'fails'):  # only what the reason rests on
         assert named <= counts
@@ -147,7 +181,12 @@ def test_guessed_library_is_named_where_the_approach_uses_it(name, named):
     site, data = mark_all_measured(resolve_site(GPU), find_host_description(resolve_site(GPU)))
     data['libraries'][site['libraries'][name]['value']][-1]['evidence'] = 'untested'
     opened = describe_catalogue_image(site['images']['value']['hybrid'], data['machine'])
-    assert judge_trial(build_trial(resolve_approach('hybrid'), site, opened, DescribedHost(data))).untested_facts == named
+    assert (
+        judge_trial(
+            build_trial(resolve_approach('hybrid'), site, opened, DescribedHost(data))
+        ).untested_facts
+        == named
+    )
 
 
 def test_every_rule_names_the_facts_of_its_findings():
@@ -167,41 +206,82 @@ def judge_untested_site(tmp_path, parts, approach, **changed):
         return judge_trial(build_trial(resolve_approach(approach), site, opened, files))
 
 
-@pytest.mark.parametrize('approach, names', [('hybrid', ['runtime', 'pmi', 'provider', 'gpu', 'gpu_userland',
-                                                         'libraries.libfabric', 'libraries.libcxi']),
-                                             ('opensource', ['runtime', 'pmi', 'provider', 'slingshot', 'gpu',
-                                                             'gpu_userland'])])
+@pytest.mark.parametrize(
+    'approach, names',
+    [
+        (
+            'hybrid',
+            [
+                'runtime',
+                'pmi',
+                'provider',
+                'gpu',
+                'gpu_userland',
+                'libraries.libfabric',
+                'libraries.libcxi',
+            ],
+        ),
+        ('opensource', ['runtime', 'pmi', 'provider', 'slingshot', 'gpu', 'gpu_userland']),
+    ],
+)
 def test_site_facts_count_for_real_files(tmp_path, parts, approach, names):
     verdict = judge_untested_site(tmp_path, parts, approach)
     assert (verdict.level, verdict.untested_facts) == ('works', names)
 
 
 def test_verdict_on_the_image_alone_uses_no_site_fact(tmp_path, parts):
-    verdict = judge_untested_site(tmp_path, parts, 'hybrid', mpi=parts.mpi(open_mpi(), 'libmpi.so.40'))
+    verdict = judge_untested_site(
+        tmp_path, parts, 'hybrid', mpi=parts.mpi(open_mpi(), 'libmpi.so.40')
+    )
     assert (format_verdict(verdict), verdict.findings[0].rule) == ('fails', 'other MPI')
 
 
 # ---- what follows from it
 
+
 def make_verdict(approach, level='works', untested=()):
     return Verdict(approach, level, [], 'mpi', 'libfabric', 'pmi2', list(untested))
 
 
-@pytest.mark.parametrize('verdicts, wanted', [
-    ([make_verdict('opensource', untested=['pmi']), make_verdict('hybrid')], 'hybrid'),
-    ([make_verdict('opensource', untested=['runtime']), make_verdict('hybrid', untested=['runtime'])], 'opensource'),
-    ([make_verdict('opensource', untested=['runtime']), make_verdict('hybrid', untested=['runtime', 'pmi'])], 'opensource'),
-    ([make_verdict('bind', untested=['pmi']), make_verdict('pure', 'works slowly')], 'bind'),
-])
+@pytest.mark.parametrize(
+    'verdicts, wanted',
+    [
+        ([make_verdict('opensource', untested=['pmi']), make_verdict('hybrid')], 'hybrid'),
+        (
+            [
+                make_verdict('opensource', untested=['runtime']),
+                make_verdict('hybrid', untested=['runtime']),
+            ],
+            'opensource',
+        ),
+        (
+            [
+                make_verdict('opensource', untested=['runtime']),
+                make_verdict('hybrid', untested=['runtime', 'pmi']),
+            ],
+            'opensource',
+        ),
+        ([make_verdict('bind', untested=['pmi']), make_verdict('pure', 'works slowly')], 'bind'),
+    ],
+)
 def test_tested_approach_wins_among_equal_verdicts(verdicts, wanted):
     assert recommend_approach(verdicts, resolve_site(GPU)) == wanted
 
 
 def test_eb_prints_the_evidence_of_a_verdict():
-    facts = {'verdict': {'level': 'works', 'untested': ['pmi', 'libraries.libpals'], 'findings': [
-        {'rule': 'x', 'level': NOTE, 'reason': 'a note', 'remedy': ''}]}}
-    said_by_eb, = list_warnings(facts)
-    assert 'pmi, libraries.libpals' in said_by_eb and "'works'" in said_by_eb and 'osu-container proof' in said_by_eb
+    facts = {
+        'verdict': {
+            'level': 'works',
+            'untested': ['pmi', 'libraries.libpals'],
+            'findings': [{'rule': 'x', 'level': NOTE, 'reason': 'a note', 'remedy': ''}],
+        }
+    }
+    (said_by_eb,) = list_warnings(facts)
+    assert (
+        'pmi, libraries.libpals' in said_by_eb
+        and "'works'" in said_by_eb
+        and 'osu-container proof' in said_by_eb
+    )
     assert list_warnings({'verdict': dict(facts['verdict'], untested=[])}) == []
     assert 'untested' in EVIDENCE
 
@@ -217,19 +297,48 @@ def change_fabric(*providers):
 
 #: what it is -> (changes, site, {approach: level}, what is recommended of these)
 SYSTEMS = {
-    'UCX alone, InfiniBand': (combine_changes(INFINIBAND, UCX_WHOLE), PLAIN, {'pure': WORKS, 'opensource': WORKS}, 'pure'),
+    'UCX alone, InfiniBand': (
+        combine_changes(INFINIBAND, UCX_WHOLE),
+        PLAIN,
+        {'pure': WORKS, 'opensource': WORKS},
+        'pure',
+    ),
     'UCX alone, EFA': (combine_changes(EFA, UCX_WHOLE), PLAIN, {'pure': UNKNOWN}, None),
-    'libfabric with verbs, InfiniBand': (combine_changes(INFINIBAND, VERBS, add_rdma_core('mlx5')), PLAIN,
-                                         {'pure': SLOWLY, 'opensource': WORKS}, 'opensource'),
-    'libfabric without verbs, InfiniBand': (combine_changes(INFINIBAND, change_fabric('tcp')), PLAIN,
-                                            {'pure': SLOWLY, 'opensource': FAILS}, 'pure'),
-    'libfabric with efa, EFA': (combine_changes(EFA, change_fabric('efa', 'tcp'), add_rdma_core('efa')), PLAIN,
-                                {'pure': SLOWLY, 'opensource': WORKS}, 'opensource'),
+    'libfabric with verbs, InfiniBand': (
+        combine_changes(INFINIBAND, VERBS, add_rdma_core('mlx5')),
+        PLAIN,
+        {'pure': SLOWLY, 'opensource': WORKS},
+        'opensource',
+    ),
+    'libfabric without verbs, InfiniBand': (
+        combine_changes(INFINIBAND, change_fabric('tcp')),
+        PLAIN,
+        {'pure': SLOWLY, 'opensource': FAILS},
+        'pure',
+    ),
+    'libfabric with efa, EFA': (
+        combine_changes(EFA, change_fabric('efa', 'tcp'), add_rdma_core('efa')),
+        PLAIN,
+        {'pure': SLOWLY, 'opensource': WORKS},
+        'opensource',
+    ),
     'both netmods, UCX first, InfiniBand': (
-        combine_changes(INFINIBAND, UCX_WHOLE, change_fabric('tcp'), image(
-            mpi=lambda it: make_ucx_mpi(it, mpich(device='ch4:ucx ofi'), needs=7))), PLAIN,
-        {'pure': WORKS, 'opensource': WORKS}, 'pure'),
-    'Open MPI with UCX, RoCE of Broadcom': (combine_changes(BROADCOM, OPEN_MPI_UCX), PLAIN, {'openmpi': UNKNOWN}, None),
+        combine_changes(
+            INFINIBAND,
+            UCX_WHOLE,
+            change_fabric('tcp'),
+            image(mpi=lambda it: make_ucx_mpi(it, mpich(device='ch4:ucx ofi'), needs=7)),
+        ),
+        PLAIN,
+        {'pure': WORKS, 'opensource': WORKS},
+        'pure',
+    ),
+    'Open MPI with UCX, RoCE of Broadcom': (
+        combine_changes(BROADCOM, OPEN_MPI_UCX),
+        PLAIN,
+        {'openmpi': UNKNOWN},
+        None,
+    ),
 }
 
 
@@ -244,28 +353,45 @@ def test_network_decides_slow_and_right_providers(tmp_path, parts, name):  # noq
     change(world)
     opened, host = world.open_files()
     with opened:
-        verdicts = [judge_approach(resolve_approach(approach), world.site, opened, host) for approach in wanted]
-    assert {one.approach: one.level for one in verdicts} == wanted, [one.findings for one in verdicts]
+        verdicts = [
+            judge_approach(resolve_approach(approach), world.site, opened, host)
+            for approach in wanted
+        ]
+    assert {one.approach: one.level for one in verdicts} == wanted, [
+        one.findings for one in verdicts
+    ]
     assert recommend_approach(verdicts, world.site) == best
     for one in verdicts:
         assert all(finding.remedy for finding in one.findings)
 
 
-@pytest.mark.parametrize('variable, wanted', [(None, 'libfabric'), ('ucx', 'UCX'), ('ofi', 'libfabric'),
-                                              ('none of them', 'libfabric')])
+@pytest.mark.parametrize(
+    'variable, wanted',
+    [(None, 'libfabric'), ('ucx', 'UCX'), ('ofi', 'libfabric'), ('none of them', 'libfabric')],
+)
 def test_mpich_variable_selects_the_netmod(tmp_path, parts, variable, wanted):  # noqa: F811, a fixture
     world = World(tmp_path, parts, PLAIN)
-    combine_changes(INFINIBAND, UCX_WHOLE, VERBS, image(
-        mpi=lambda it: make_ucx_mpi(it, mpich(device='ch4:ofi ucx'), needs=7),
-        environment={'MPIR_CVAR_CH4_NETMOD': variable} if variable else {}))(world)
+    combine_changes(
+        INFINIBAND,
+        UCX_WHOLE,
+        VERBS,
+        image(
+            mpi=lambda it: make_ucx_mpi(it, mpich(device='ch4:ofi ucx'), needs=7),
+            environment={'MPIR_CVAR_CH4_NETMOD': variable} if variable else {},
+        ),
+    )(world)
     opened, host = world.open_files()
     with opened:
-        assert find_network_layer(build_trial(resolve_approach('pure'), world.site, opened, host)) == wanted
+        assert (
+            find_network_layer(build_trial(resolve_approach('pure'), world.site, opened, host))
+            == wanted
+        )
 
 
 def test_process_without_mpi_has_no_network():
     class NoMPI:
         mpi = None
+
     assert infer_network_layer(NoMPI, {}, None, None) is None
 
 

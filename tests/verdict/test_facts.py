@@ -1,4 +1,5 @@
 """Facts of the host that need no image: the runtime, the native MPI, libraries that changed."""
+
 import os
 import re
 from types import SimpleNamespace
@@ -9,14 +10,19 @@ from osu_container.image.closure import collect_dependencies
 from osu_container.verdict.facts import (
     FactsError,
     _describe_injected_libraries,
-    validate_facts,
     entrypoint_folders,
     find_runtime,
+    list_stale_libraries,
     read_native_facts,
     sha256_of,
-    list_stale_libraries,
+    validate_facts,
 )
-from osu_container.verdict.settings import resolve_approach, can_launch_approach, build_settings, shares_container
+from osu_container.verdict.settings import (
+    build_settings,
+    can_launch_approach,
+    resolve_approach,
+    shares_container,
+)
 from osu_container.verdict.site_choice import SettingsError, resolve_site
 from osu_container.verdict.trial import HostFileSystem, list_missing_host_paths
 from tests.helpers.elf_folder import mpich
@@ -35,16 +41,22 @@ def test_missing_native_path_is_named(site, tmp_path):
 def test_only_paths_of_the_approach_are_reported_missing(site, tmp_path):
     entry = resolve_site(site)
     if can_launch_approach(resolve_approach('pure'), entry):
-        assert list_missing_host_paths(resolve_approach('pure'), entry, HostFileSystem(str(tmp_path))) == []
+        assert (
+            list_missing_host_paths(resolve_approach('pure'), entry, HostFileSystem(str(tmp_path)))
+            == []
+        )
     bind = resolve_approach('bind')
     if not all(entry['libraries'].get(name) for name in bind['inject']):
         with pytest.raises(SettingsError, match=f"'bind'.*'{site}'"):
             list_missing_host_paths(bind, entry, HostFileSystem(str(tmp_path)))
         return
     # a library that only goes with the others, at a path that nobody has seen, is not missed
-    paths = [str(tmp_path) + entry['libraries'][name]['value'] for name in bind['inject'] + bind['inject_if_known']
-             if entry['libraries'].get(name) and (name in bind['inject']
-                                                  or entry['libraries'][name]['evidence'] != 'untested')]
+    paths = [
+        str(tmp_path) + entry['libraries'][name]['value']
+        for name in bind['inject'] + bind['inject_if_known']
+        if entry['libraries'].get(name)
+        and (name in bind['inject'] or entry['libraries'][name]['evidence'] != 'untested')
+    ]
     assert list_missing_host_paths(bind, entry, HostFileSystem(str(tmp_path))) == sorted(paths)
 
 
@@ -56,29 +68,43 @@ def make_command(folder, name, says):
     return str(path)
 
 
-@pytest.mark.parametrize('name, says, expected', [
-    ('apptainer', 'apptainer version 1.4.5', 'apptainer'),
-    ('singularity', 'singularity-ce version 4.1.3-150500.10.7', 'singularity'),
-    ('singularity', 'apptainer version 1.4.5', 'apptainer'),
-])
+@pytest.mark.parametrize(
+    'name, says, expected',
+    [
+        ('apptainer', 'apptainer version 1.4.5', 'apptainer'),
+        ('singularity', 'singularity-ce version 4.1.3-150500.10.7', 'singularity'),
+        ('singularity', 'apptainer version 1.4.5', 'apptainer'),
+    ],
+)
 def test_runtime_name_comes_from_its_version_text(tmp_path, monkeypatch, name, says, expected):
     path = make_command(tmp_path, name, says)
     monkeypatch.setenv('PATH', f'{tmp_path}:/usr/bin:/bin')
-    assert find_runtime([name]) == {'command': path, 'name': expected, 'release': re.search(r'[\d.]+\d', says).group(),
-                                    'setuid': None}  # this one says nothing of that
+    assert find_runtime([name]) == {
+        'command': path,
+        'name': expected,
+        'release': re.search(r'[\d.]+\d', says).group(),
+        'setuid': None,
+    }  # this one says nothing of that
 
 
-@pytest.mark.parametrize('built, allowed, expected', [('0', 'yes', False), ('1', 'yes', True), ('1', 'no', False),
-                                                      ('1', None, True)])
+@pytest.mark.parametrize(
+    'built, allowed, expected',
+    [('0', 'yes', False), ('1', 'yes', True), ('1', 'no', False), ('1', None, True)],
+)
 @pytest.mark.parametrize('name', ['apptainer', 'singularity'])
-def test_setuid_needs_runtime_build_and_configuration(tmp_path, monkeypatch, name, built, allowed,
-                                                                          expected):
+def test_setuid_needs_runtime_build_and_configuration(
+    tmp_path, monkeypatch, name, built, allowed, expected
+):
     conf = tmp_path / f'{name}.conf'
     if allowed:
         conf.write_text(f'# allow setuid = no\nallow setuid = {allowed}\n')
     monkeypatch.setenv('PATH', f'{tmp_path}:/usr/bin:/bin')
     upper = name.upper()
-    make_command(tmp_path, name, f'{name} version 1.4.5\n{upper}_CONF_FILE={conf}\n{upper}_SUID_INSTALL={built}')
+    make_command(
+        tmp_path,
+        name,
+        f'{name} version 1.4.5\n{upper}_CONF_FILE={conf}\n{upper}_SUID_INSTALL={built}',
+    )
     found = find_runtime([name])
     assert found['setuid'] is expected
     # one container a node: only where each would have a user namespace, and an instance can stay out of the home folder
@@ -87,13 +113,31 @@ def test_setuid_needs_runtime_build_and_configuration(tmp_path, monkeypatch, nam
     assert not shares_container(found, wrapper=True) and not shares_container(None)
 
 
-@pytest.mark.parametrize('approach, mpi, variable', [('hybrid', 'MPICH 4.2.3', 'MPIR_CVAR_CH4_CMA_ENABLE'),
-                                                     ('openmpi', 'Open MPI 5.0.11', 'OMPI_MCA_smsc')])
+@pytest.mark.parametrize(
+    'approach, mpi, variable',
+    [
+        ('hybrid', 'MPICH 4.2.3', 'MPIR_CVAR_CH4_CMA_ENABLE'),
+        ('openmpi', 'Open MPI 5.0.11', 'OMPI_MCA_smsc'),
+    ],
+)
 @pytest.mark.parametrize('setuid', [True, False, None])
 def test_ranks_in_separate_namespaces_disable_memory_reads(approach, mpi, variable, setuid):
-    facts = {'host': {'root': '', 'files': [], 'mpi': None, 'libfabric': None, 'injected': [],
-                      'runtime': {'name': 'apptainer', 'command': 'apptainer', 'release': '1.4.5', 'setuid': setuid}},
-             'image': {'mpi': mpi, 'libfabric': None, 'programs': {'osu_bw': '/opt/osu/bin'}}}
+    facts = {
+        'host': {
+            'root': '',
+            'files': [],
+            'mpi': None,
+            'libfabric': None,
+            'injected': [],
+            'runtime': {
+                'name': 'apptainer',
+                'command': 'apptainer',
+                'release': '1.4.5',
+                'setuid': setuid,
+            },
+        },
+        'image': {'mpi': mpi, 'libfabric': None, 'programs': {'osu_bw': '/opt/osu/bin'}},
+    }
     found = build_settings(resolve_approach(approach), resolve_site('workstation'), facts)
     told = {entry['name'] for entry in found.container.separate_variables}
     assert (variable in told) == (setuid is False) == bool(told)
@@ -113,7 +157,7 @@ def test_changed_or_removed_recorded_library_is_named(tmp_path):
     compile_library(path, source='int newer;\n')
     assert re.search('{path}.*{sha256}'.format(**library), *list_stale_libraries(facts))
     path.unlink()
-    gone, = list_stale_libraries(facts)
+    (gone,) = list_stale_libraries(facts)
     assert library['path'] in gone and library['sha256'] not in gone
 
 
@@ -121,21 +165,37 @@ def test_entrypoint_folders_cover_host_and_other_libraries(tmp_path):
     site, swap = resolve_site('lumi-25.03'), resolve_approach('swap')
     root = str(tmp_path)
     fabric = root + site['libraries']['libfabric']['value']
-    paths = {'libfabric.so.1': fabric, 'libcxi.so.1': f'{root}/usr/lib64/libcxi.so.1',
-             'libcom_err.so.2': f'{root}/lib64/libcom_err.so.2', 'liblast.so.1': f'{root}/lib64/liblast.so.1'}
+    paths = {
+        'libfabric.so.1': fabric,
+        'libcxi.so.1': f'{root}/usr/lib64/libcxi.so.1',
+        'libcom_err.so.2': f'{root}/lib64/libcom_err.so.2',
+        'liblast.so.1': f'{root}/lib64/liblast.so.1',
+    }
     for path in paths.values():
         os.makedirs(os.path.dirname(path), exist_ok=True)
     found = entrypoint_folders(swap, site, list(paths.items()), HostFileSystem(root))
-    assert [(folder['path'][len(root):], folder['target']) for folder in found] == [
-        (os.path.dirname(site['libraries']['libfabric']['value']), '/host/lib'), ('/usr', '/host/usr'),
-        ('/lib64', '/host/more/3')]
+    assert [(folder['path'][len(root) :], folder['target']) for folder in found] == [
+        (os.path.dirname(site['libraries']['libfabric']['value']), '/host/lib'),
+        ('/usr', '/host/usr'),
+        ('/lib64', '/host/more/3'),
+    ]
     assert 'libcom_err.so.2' in found[2]['why']
     # where /lib64 is a link into /usr, nothing more is bound
     os.rmdir(f'{root}/lib64')
     os.symlink('usr/lib64', f'{root}/lib64')
-    assert len(entrypoint_folders(swap, site, [('liblast.so.1', paths['liblast.so.1'])], HostFileSystem(root))) == 2
+    assert (
+        len(
+            entrypoint_folders(
+                swap, site, [('liblast.so.1', paths['liblast.so.1'])], HostFileSystem(root)
+            )
+        )
+        == 2
+    )
     # a stand-in for the host need not have a /usr
-    assert [folder['target'] for folder in entrypoint_folders(swap, site, [], HostFileSystem(f'{root}/none'))] == []
+    assert [
+        folder['target']
+        for folder in entrypoint_folders(swap, site, [], HostFileSystem(f'{root}/none'))
+    ] == []
 
 
 def test_libraries_of_one_build_are_injected_together(tmp_path):
@@ -153,24 +213,44 @@ def test_missing_library_at_an_untested_path_is_skipped(tmp_path):
     site, bind = resolve_site('lumi-25.03'), resolve_approach('bind')
     pals = str(tmp_path) + site['libraries']['libpals']['value']
     assert pals not in list_missing_host_paths(bind, site, HostFileSystem(str(tmp_path)))
-    seen = dict(site, libraries=dict(site['libraries'], libpals=dict(site['libraries']['libpals'], evidence='derived')))
+    seen = dict(
+        site,
+        libraries=dict(
+            site['libraries'], libpals=dict(site['libraries']['libpals'], evidence='derived')
+        ),
+    )
     assert pals in list_missing_host_paths(bind, seen, HostFileSystem(str(tmp_path)))
 
 
 def test_library_is_labelled_by_release_or_by_name(parts):
-    files = {'libfabric.so.1': parts.fabric(needed=()), 'libmpi.so.12': parts.mpi(mpich('?'), needs=None),
-             'libcxi.so.1': parts.plain('libcxi.so.1')}
-    libraries = {name: SimpleNamespace(path=str(path), needed=[], soname=name) for name, path in files.items()}
-    found = _describe_injected_libraries(resolve_approach('pure'), resolve_site('workstation'), HostFileSystem(''), libraries, set())
+    files = {
+        'libfabric.so.1': parts.fabric(needed=()),
+        'libmpi.so.12': parts.mpi(mpich('?'), needs=None),
+        'libcxi.so.1': parts.plain('libcxi.so.1'),
+    }
+    libraries = {
+        name: SimpleNamespace(path=str(path), needed=[], soname=name)
+        for name, path in files.items()
+    }
+    found = _describe_injected_libraries(
+        resolve_approach('pure'), resolve_site('workstation'), HostFileSystem(''), libraries, set()
+    )
     assert [one['what'] for one in found] == ['libfabric 1.22.0', 'libmpi.so.12', 'libcxi.so.1']
 
 
-RECORDED = {'image': {'file': 'x.sif', 'mpi': 'm', 'libfabric': 'l', 'programs': {}, 'library_path': []},
-            'host': {'root': '', 'injected': [{'path': '/a', 'sha256': '0'}],
-                     'runtime': {'command': 'apptainer', 'name': 'apptainer'}}}
+RECORDED = {
+    'image': {'file': 'x.sif', 'mpi': 'm', 'libfabric': 'l', 'programs': {}, 'library_path': []},
+    'host': {
+        'root': '',
+        'injected': [{'path': '/a', 'sha256': '0'}],
+        'runtime': {'command': 'apptainer', 'name': 'apptainer'},
+    },
+}
 
 
-@pytest.mark.parametrize('part, key', [(part, key) for part in RECORDED for key in [None, *RECORDED[part]]])
+@pytest.mark.parametrize(
+    'part, key', [(part, key) for part in RECORDED for key in [None, *RECORDED[part]]]
+)
 def test_damaged_recorded_facts_are_reported_by_key(part, key):
     for value in (None, 7, 'text', [], {}, [7], [{}], {'a': 1}):
         damaged = {**RECORDED, part: value if key is None else {**RECORDED[part], key: value}}

@@ -14,28 +14,40 @@ import pytest
 
 from osu_container.build.recipes.images import IMAGES
 from osu_container.check import examination as published
-from osu_container.check.described import list_defined_fabric_versions, build_elf_facts, describe_catalogue_image, describe_published_image
+from osu_container.check.described import (
+    build_elf_facts,
+    describe_catalogue_image,
+    describe_published_image,
+    list_defined_fabric_versions,
+)
 from osu_container.check.public_hosts import GLIBC, describe_cray_host
 from osu_container.data.approaches import APPROACHES
 from osu_container.discover.host_facts import DescribedHost
 from osu_container.image.environment import parse_folder_list
 from osu_container.image.image import MPI_FAMILIES
 from osu_container.verdict import verdict as verdict_rules
-from osu_container.verdict.facts import FactsError, read_host_versions, read_facts
+from osu_container.verdict.facts import FactsError, read_facts, read_host_versions
 from osu_container.verdict.rules import RULES
 from osu_container.verdict.rules.described_host import DESCRIPTION_REMEDY
 from osu_container.verdict.rules.finding import LEVELS, NOTE
 from osu_container.verdict.settings import (
     HOST_MPI,
     INJECT_FOLDER,
-    resolve_approach,
-    list_mpi_families,
-    select_pmi,
     can_launch_approach,
+    list_mpi_families,
+    resolve_approach,
     select_host_mpi,
+    select_pmi,
 )
 from osu_container.verdict.site_choice import resolve_described_site, resolve_site
-from osu_container.verdict.trial import NoMpiError, render_bound_texts, select_image_mpi, map_opened_names, select_program, build_trial
+from osu_container.verdict.trial import (
+    NoMpiError,
+    build_trial,
+    map_opened_names,
+    render_bound_texts,
+    select_image_mpi,
+    select_program,
+)
 from osu_container.verdict.verdict import judge_approach, recommend_approach
 from tests.helpers.elf_folder import ElfFolder, cray_mpich, intel_mpi, mpich, open_mpi
 from tests.helpers.machine import PROJECT, mark_repeats_nightly, run
@@ -46,13 +58,13 @@ from tests.helpers.verdict_cases import (
     SILENT,
     SPEAKS,
     World,
-    make_described_host,
     combine_changes,
-    make_newer_glibc_library,
+    defer_change,
     host,
     image,
-    defer_change,
     link_program,
+    make_described_host,
+    make_newer_glibc_library,
     use_standard_abi,
 )
 
@@ -63,7 +75,11 @@ CONTAINERS = [name for name, entry in APPROACHES.items() if entry['container']]
 
 def list_case_parameters(table):
     """Return pytest's parameters: (rule, the rest of a case)."""
-    return [pytest.param(rule, *case[1:], id=f'{rule}: {case[0]}') for rule, found in table.items() for case in found]
+    return [
+        pytest.param(rule, *case[1:], id=f'{rule}: {case[0]}')
+        for rule, found in table.items()
+        for case in found
+    ]
 
 
 def test_every_rule_has_a_speaking_and_a_silent_case():
@@ -72,7 +88,9 @@ def test_every_rule_has_a_speaking_and_a_silent_case():
     assert all(SPEAKS.values()) and all(SILENT.values())
 
 
-@pytest.mark.parametrize('rule, approach, change, site_name, word, text', list_case_parameters(SPEAKS))
+@pytest.mark.parametrize(
+    'rule, approach, change, site_name, word, text', list_case_parameters(SPEAKS)
+)
 def test_rule_speaks(tmp_path, parts, rule, approach, change, site_name, word, text):  # noqa: F811, a fixture
     world = World(tmp_path, parts, site_name)
     change(world)
@@ -91,12 +109,31 @@ def test_rule_speaks(tmp_path, parts, rule, approach, change, site_name, word, t
         assert '\n' not in finding.reason and finding.reason[-1] not in '.!'
 
 
-@pytest.mark.parametrize('approach, change, by_host', [
-    ('hybrid', combine_changes(host(libfabric=lambda it: it.fabric(needed=('libcxi.so.1', 'libuser.so.1'))), defer_change(
-        lambda it: it.host.copy(make_newer_glibc_library(it.parts), '/usr/lib64/libuser.so.1'))),
-     True),
-    ('opensource', image(mpi=lambda it: it.mpi(needed=[make_newer_glibc_library(it)]), libraries=lambda it: [
-        make_newer_glibc_library(it)]), False)])
+@pytest.mark.parametrize(
+    'approach, change, by_host',
+    [
+        (
+            'hybrid',
+            combine_changes(
+                host(libfabric=lambda it: it.fabric(needed=('libcxi.so.1', 'libuser.so.1'))),
+                defer_change(
+                    lambda it: it.host.copy(
+                        make_newer_glibc_library(it.parts), '/usr/lib64/libuser.so.1'
+                    )
+                ),
+            ),
+            True,
+        ),
+        (
+            'opensource',
+            image(
+                mpi=lambda it: it.mpi(needed=[make_newer_glibc_library(it)]),
+                libraries=lambda it: [make_newer_glibc_library(it)],
+            ),
+            False,
+        ),
+    ],
+)
 def test_remedy_depends_on_who_needs_a_newer_glibc(tmp_path, parts, approach, change, by_host):
     world = World(tmp_path, parts)
     change(world)
@@ -109,13 +146,21 @@ def test_remedy_depends_on_who_needs_a_newer_glibc(tmp_path, parts, approach, ch
 def test_unknown_host_fact_names_its_remedy(tmp_path, parts, lacks, glibc):
     world = World(tmp_path, parts)
     make_described_host(lacks, glibc=glibc)(world)
-    said = [finding.remedy for finding in world.ask('hybrid').findings if finding.rule == 'facts of the host']
-    assert said and said[0].endswith(DESCRIPTION_REMEDY) and ('2.99' in said[0]) == bool(glibc), said
+    said = [
+        finding.remedy
+        for finding in world.ask('hybrid').findings
+        if finding.rule == 'facts of the host'
+    ]
+    assert said and said[0].endswith(DESCRIPTION_REMEDY) and ('2.99' in said[0]) == bool(glibc), (
+        said
+    )
 
 
 def test_mpi_that_opens_libfabric_is_judged_with_libfabric(tmp_path, parts):
     world = World(tmp_path, parts)  # Intel MPI: no DT_NEEDED
-    image(mpi=parts.mpi(intel_mpi(), needs=None), fabric=parts.fabric(providers=('tcp', 'shm')))(world)
+    image(mpi=parts.mpi(intel_mpi(), needs=None), fabric=parts.fabric(providers=('tcp', 'shm')))(
+        world
+    )
     verdict = world.ask('opensource')
     assert 'cxi' in next(one.reason for one in verdict.findings if one.rule == 'no provider')
     assert re.match('libfabric 1.22.0 .*image', verdict.libfabric)
@@ -126,7 +171,9 @@ def test_mpi_that_opens_libfabric_is_judged_with_libfabric(tmp_path, parts):
     assert re.match('libfabric 1.22.0 .*host', world.ask('bind').libfabric)
 
 
-@pytest.mark.parametrize('wanted, soname', [(['none of them', 'Open MPI'], 'libmpi.so.40'), ([], 'libmpi.so.12')])
+@pytest.mark.parametrize(
+    'wanted, soname', [(['none of them', 'Open MPI'], 'libmpi.so.40'), ([], 'libmpi.so.12')]
+)
 def test_approach_selects_its_mpi_among_several(wanted, soname):
     both = [('MPICH ABI', 'libmpi.so.12', '/a'), ('Open MPI', 'libmpi.so.40', '/b')]
     assert select_image_mpi(SimpleNamespace(mpis=lambda: both), wanted)[1] == soname
@@ -137,11 +184,18 @@ def test_plugin_folder_is_first_unless_it_has_injected_libraries(tmp_path, parts
 
     def path(opened, host, injected):
         bound = render_bound_texts(resolve_approach('hybrid'), world.site, host, opened, injected)
-        return parse_folder_list(opened.evaluate_environment(bound).variables.get('LD_LIBRARY_PATH'))[0][:-1]
+        return parse_folder_list(
+            opened.evaluate_environment(bound).variables.get('LD_LIBRARY_PATH')
+        )[0][:-1]
+
     opened, host = world.open_files()
     with opened:
         assert path(opened, host, {}) == ['/opt/mpich/lib']
-        assert path(opened, host, {'libfabric.so.1': None}) == ['/opt/plugin/lib', INJECT_FOLDER, '/opt/mpich/lib']
+        assert path(opened, host, {'libfabric.so.1': None}) == [
+            '/opt/plugin/lib',
+            INJECT_FOLDER,
+            '/opt/mpich/lib',
+        ]
     world.image.copy(parts.fabric(), '/opt/plugin/lib/libfabric.so.1')
     opened, host = world.open_files()
     with opened:
@@ -154,7 +208,10 @@ def test_first_program_that_needs_mpi_is_inspected(tmp_path, parts):
         world.image.copy(parts.plain('libother.so.1'), f'/opt/osu/bin/{name}')
     with world.open_files()[0] as opened:
         assert set(opened.programs) == {'osu_a', 'osu_latency', 'osu_z'}
-        assert select_program(opened, None, opened.evaluate_environment()).program == '/opt/osu/bin/osu_latency'
+        assert (
+            select_program(opened, None, opened.evaluate_environment()).program
+            == '/opt/osu/bin/osu_latency'
+        )
 
 
 def test_host_library_exists_under_every_opened_name(tmp_path, parts):
@@ -163,9 +220,12 @@ def test_host_library_exists_under_every_opened_name(tmp_path, parts):
     with opened:
         trial = build_trial(resolve_approach('bind'), world.site, opened, opened_host)
     names = map_opened_names(trial.approach, world.site, opened_host, trial.host_libraries.injected)
-    also = {other: opened_host.add_root(fact['value']) for name, fact in world.site['libraries'].items()
-            if fact and name in trial.approach['inject'] + trial.approach['inject_if_known']
-            for other in fact.get('opened_as', [])}
+    also = {
+        other: opened_host.add_root(fact['value'])
+        for name, fact in world.site['libraries'].items()
+        if fact and name in trial.approach['inject'] + trial.approach['inject_if_known']
+        for other in fact.get('opened_as', [])
+    }
     assert also and {name: names[name].path for name in also} == also
     assert set(names) == set(trial.host_libraries.injected) | set(also)
 
@@ -186,21 +246,30 @@ def test_good_image_and_host_work_without_findings(tmp_path, parts, approach, si
     world = World(tmp_path, parts, site_name)
     gpu = world.site['gpu']['value'] or ''
     userland = world.site.get('gpu_userland', {'value': ['6.3']})['value']
-    image(rocm=userland[0] + '.1' if gpu.startswith('gfx') else None,
-          cuda='12.0' if gpu.startswith('sm_') else None,
-          shs=world.site.get('slingshot', {'value': None})['value'])(world)
+    image(
+        rocm=userland[0] + '.1' if gpu.startswith('gfx') else None,
+        cuda='12.0' if gpu.startswith('sm_') else None,
+        shs=world.site.get('slingshot', {'value': None})['value'],
+    )(world)
     if site_name == PLAIN:
         host(libmpi=lambda it: it.mpi())(world)
     verdict = world.ask(approach)
-    if approach == 'bind' and 'libmpi' not in world.site['libraries'] or not can_launch_approach(
-            resolve_approach(approach), world.site):
+    if (
+        approach == 'bind'
+        and 'libmpi' not in world.site['libraries']
+        or not can_launch_approach(resolve_approach(approach), world.site)
+    ):
         assert ([finding.rule for finding in verdict.findings], verdict.pmi) == (['site'], None)
         return
     assert verdict.pmi == select_pmi(resolve_approach(approach), world.site)
     wanted = ['TCP only'] if approach == 'pure' and site_name != PLAIN else []
     if approach == 'opensource' and site_name != PLAIN and 'slingshot' not in world.site:
         wanted = ['libcxi and driver']
-    if approach == 'bind' and gpu and not any('gtl' in name and fact for name, fact in world.site['libraries'].items()):
+    if (
+        approach == 'bind'
+        and gpu
+        and not any('gtl' in name and fact for name, fact in world.site['libraries'].items())
+    ):
         wanted = ['GPU transport layer']
     assert [finding.rule for finding in verdict.findings] == wanted, verdict.findings
     assert (verdict.level == 'works') == (not wanted)
@@ -210,6 +279,7 @@ def test_good_image_and_host_work_without_findings(tmp_path, parts, approach, si
 
 # ---- all sites and approaches
 
+
 def describe_other_releases(site, *releases):
     """Return the host of a site (dict) with other releases (of libfabric, of Cray MPICH) than those in its paths."""
     # what its libraries need of glibc an image of 2022 has, as that of LUMI had it then
@@ -218,20 +288,67 @@ def describe_other_releases(site, *releases):
 
 # ---- the recommendation
 
+
 def make_verdicts(**words):
     return [verdict_rules.Verdict(name, word, [], '', '', None) for name, word in words.items()]
 
 
-@pytest.mark.parametrize('words, site_name, wanted', [
-    ({'pure': 'works slowly', 'bind': 'works', 'hybrid': 'works', 'opensource': 'works'}, GPU, 'opensource'),
-    ({'pure': 'works slowly', 'bind': 'works', 'hybrid': 'works', 'opensource': 'works slowly'}, GPU, 'hybrid'),
-    ({'pure': 'works slowly', 'bind': 'works', 'hybrid': 'fails', 'opensource': 'unknown'}, GPU, 'bind'),
-    ({'pure': 'works slowly', 'bind': 'fails', 'hybrid': 'unknown', 'opensource': 'works slowly'}, GPU, 'opensource'),
-    ({'pure': 'works slowly', 'bind': 'unknown', 'hybrid': 'unknown', 'opensource': 'unknown'}, GPU, 'pure'),
-    ({'pure': 'unknown', 'bind': 'unknown', 'hybrid': 'fails', 'opensource': 'unknown'}, GPU, None),
-    ({'pure': 'works', 'bind': 'works', 'hybrid': 'works', 'opensource': 'works'}, PLAIN, 'pure'),
-    ({'pure': 'fails', 'openmpi': 'works'}, PLAIN, 'openmpi'),
-])
+@pytest.mark.parametrize(
+    'words, site_name, wanted',
+    [
+        (
+            {'pure': 'works slowly', 'bind': 'works', 'hybrid': 'works', 'opensource': 'works'},
+            GPU,
+            'opensource',
+        ),
+        (
+            {
+                'pure': 'works slowly',
+                'bind': 'works',
+                'hybrid': 'works',
+                'opensource': 'works slowly',
+            },
+            GPU,
+            'hybrid',
+        ),
+        (
+            {'pure': 'works slowly', 'bind': 'works', 'hybrid': 'fails', 'opensource': 'unknown'},
+            GPU,
+            'bind',
+        ),
+        (
+            {
+                'pure': 'works slowly',
+                'bind': 'fails',
+                'hybrid': 'unknown',
+                'opensource': 'works slowly',
+            },
+            GPU,
+            'opensource',
+        ),
+        (
+            {
+                'pure': 'works slowly',
+                'bind': 'unknown',
+                'hybrid': 'unknown',
+                'opensource': 'unknown',
+            },
+            GPU,
+            'pure',
+        ),
+        (
+            {'pure': 'unknown', 'bind': 'unknown', 'hybrid': 'fails', 'opensource': 'unknown'},
+            GPU,
+            None,
+        ),
+        (
+            {'pure': 'works', 'bind': 'works', 'hybrid': 'works', 'opensource': 'works'},
+            PLAIN,
+            'pure',
+        ),
+        ({'pure': 'fails', 'openmpi': 'works'}, PLAIN, 'openmpi'),
+    ],
+)
 def test_recommendation_ranks_verdict_then_site_then_injection(words, site_name, wanted):
     assert recommend_approach(make_verdicts(**words), resolve_site(site_name)) == wanted
 
@@ -244,7 +361,11 @@ MEASURED = {'pure': 7, 'bind': 7, 'hybrid': 11, 'opensource': 10}
 
 @pytest.fixture(scope='module')
 def cells():
-    return [cell for cell in published.examine_published_combinations() if cell.outcome != 'not measured']
+    return [
+        cell
+        for cell in published.examine_published_combinations()
+        if cell.outcome != 'not measured'
+    ]
 
 
 def count_outcomes():
@@ -254,7 +375,10 @@ def count_outcomes():
 
 
 def test_every_measured_combination_is_examined(cells):
-    assert collections.Counter(cell.approach for cell in cells) == MEASURED and sum(MEASURED.values()) == 35
+    assert (
+        collections.Counter(cell.approach for cell in cells) == MEASURED
+        and sum(MEASURED.values()) == 35
+    )
     with open(PROJECT / 'osu_container' / 'check' / 'compatibility.csv') as stream:
         marks = [row[approach] for row in csv.DictReader(stream) for approach in MEASURED]
     assert [cell.mark for cell in published.examine_published_combinations()] == marks
@@ -269,8 +393,10 @@ def test_verdict_unknown_names_the_missing_evidence(cells):
             assert finding.remedy, 'what would tell it'
 
 
-@pytest.mark.parametrize('rule', ['symbol version', 'no provider', 'no libfabric', 'RCCL plugin', 'capability set',
-                                  'TCP only'])
+@pytest.mark.parametrize(
+    'rule',
+    ['symbol version', 'no provider', 'no libfabric', 'RCCL plugin', 'capability set', 'TCP only'],
+)
 def test_removing_a_rule_worsens_the_examination(monkeypatch, rule):
     whole = count_outcomes()
     monkeypatch.setattr(verdict_rules, 'RULES', [one for one in RULES if one.name != rule])
@@ -278,16 +404,28 @@ def test_removing_a_rule_worsens_the_examination(monkeypatch, rule):
     assert count_outcomes()['wrong'] > whole['wrong'] == 0
 
 
-@pytest.mark.parametrize('mark, note, word, rules, wanted', [
-    ('Y', '22 GB/s', 'works', [], 'right'), ('Y', '22 GB/s', 'fails', ['no provider'], 'wrong'),
-    ('Y', '22 GB/s', 'works slowly', ['RCCL plugin'], 'wrong'), ('(Y)', 'works', 'works', [], 'wrong'),
-    ('Y', '22 GB/s; RCCL 3 GB/s', 'works slowly', ['RCCL plugin'], 'right'),
-    ('Y', '22 GB/s; RCCL 13 GB/s', 'works', [], 'right'), ('Y', 'fast (~2 GB/s)', 'works', [], 'wrong'),
-    ('N', 'fails: MPICH expects a higher libfabric version', 'fails', ['symbol version'], 'right'),
-    ('N', 'fails: MPICH expects a higher libfabric version', 'fails', ['no provider'], 'wrong'),
-    ('Y', '', 'unknown', ['not seen over cxi'], 'unknown'),
-    ('??', '', 'fails', ['no provider'], 'not measured'),
-])
+@pytest.mark.parametrize(
+    'mark, note, word, rules, wanted',
+    [
+        ('Y', '22 GB/s', 'works', [], 'right'),
+        ('Y', '22 GB/s', 'fails', ['no provider'], 'wrong'),
+        ('Y', '22 GB/s', 'works slowly', ['RCCL plugin'], 'wrong'),
+        ('(Y)', 'works', 'works', [], 'wrong'),
+        ('Y', '22 GB/s; RCCL 3 GB/s', 'works slowly', ['RCCL plugin'], 'right'),
+        ('Y', '22 GB/s; RCCL 13 GB/s', 'works', [], 'right'),
+        ('Y', 'fast (~2 GB/s)', 'works', [], 'wrong'),
+        (
+            'N',
+            'fails: MPICH expects a higher libfabric version',
+            'fails',
+            ['symbol version'],
+            'right',
+        ),
+        ('N', 'fails: MPICH expects a higher libfabric version', 'fails', ['no provider'], 'wrong'),
+        ('Y', '', 'unknown', ['not seen over cxi'], 'unknown'),
+        ('??', '', 'fails', ['no provider'], 'not measured'),
+    ],
+)
 def test_a_prediction_is_judged_by_word_and_cause(mark, note, word, rules, wanted):
     findings = [verdict_rules.Finding(rule, word, 'because', [], '', '') for rule in rules]
     assert published.grade_prediction(mark, 'hybrid', note, findings)[0] == wanted
@@ -301,51 +439,103 @@ def test_prediction_of_today_is_labelled_prediction():
 
 # ---- descriptions
 
+
 def test_incomplete_description_reports_nothing_missing():
     """What is not in it is not missing, and no symbol lacks."""
     entry = resolve_described_site(published.PUBLISHED_SITE)
     described = describe_published_image(True, '1.22.0', '4.2.3', '6.0.3')
     mpi = described.files['/usr/lib/libmpi.so.12']
-    described.files['/usr/lib/libmpi.so.12'] = mpi._replace(needed=[*mpi.needed, 'libnobody.so'],
-                                                            undefined={'nobody': 'OBJECT'})
-    verdict = judge_approach(resolve_approach('opensource'), entry, described, describe_other_releases(entry))
-    assert not {'missing library', 'undefined symbol'} & {finding.rule for finding in verdict.findings}
+    described.files['/usr/lib/libmpi.so.12'] = mpi._replace(
+        needed=[*mpi.needed, 'libnobody.so'], undefined={'nobody': 'OBJECT'}
+    )
+    verdict = judge_approach(
+        resolve_approach('opensource'), entry, described, describe_other_releases(entry)
+    )
+    assert not {'missing library', 'undefined symbol'} & {
+        finding.rule for finding in verdict.findings
+    }
     assert build_elf_facts('/usr/lib/libx.so.1').soname == 'libx.so.1'
 
 
-@pytest.mark.parametrize('libfabric, newest', [
-    ('1.15.2.0', 6), ('1.17.0', 6), ('1.20.0', 7), ('1.22.0', 7), ('2.0.0', 8), ('2.1.0', 8), ('2.5.1', 9)])
+@pytest.mark.parametrize(
+    'libfabric, newest',
+    [
+        ('1.15.2.0', 6),
+        ('1.17.0', 6),
+        ('1.20.0', 7),
+        ('1.22.0', 7),
+        ('2.0.0', 8),
+        ('2.1.0', 8),
+        ('2.5.1', 9),
+    ],
+)
 def test_libfabric_release_determines_symbol_versions(libfabric, newest):
-    assert list_defined_fabric_versions(libfabric) == {f'FABRIC_1.{number}' for number in range(newest + 1)}
+    assert list_defined_fabric_versions(libfabric) == {
+        f'FABRIC_1.{number}' for number in range(newest + 1)
+    }
 
 
 # ---- what goes into the process
 
 #: Rules on what the loader does, and by which word it does not start the program
-LOADER_RULES = {('missing library', 'fails'), ('symbol version', 'fails'), ('undefined symbol', 'fails')}
+LOADER_RULES = {
+    ('missing library', 'fails'),
+    ('symbol version', 'fails'),
+    ('undefined symbol', 'fails'),
+}
 #: Rules where there is no process to look at, or none that can run here
-ELSEWHERE = {'host path missing', 'architecture', 'GPU vendor', 'static program', 'other MPI', 'host not described',
-             'facts of the host'}
+ELSEWHERE = {
+    'host path missing',
+    'architecture',
+    'GPU vendor',
+    'static program',
+    'other MPI',
+    'host not described',
+    'facts of the host',
+}
 
 
 def is_opened_later(one, opens):
     """Return whether a Loaded comes in by a library that Open MPI opens in MPI_Init(), or by one of opens (list)."""
-    return '/mca_' in one.name or one.name in opens or one.requester is not None and is_opened_later(one.requester, opens)
+    return (
+        '/mca_' in one.name
+        or one.name in opens
+        or one.requester is not None
+        and is_opened_later(one.requester, opens)
+    )
 
 
-@pytest.mark.parametrize('rule, approach, change, site_name', mark_repeats_nightly([
-    pytest.param(case.values[0], *case.values[1:4], id=f'{table}: {case.id}')
-    for table, found in (('speaks', list_case_parameters(SPEAKS)), ('silent', list_case_parameters(SILENT))) for case in found
-    if case.values[0] not in ELSEWHERE], lambda rule, approach, *_: (rule, approach)))
-def test_real_loader_agrees_with_the_verdict_of_each_case(tmp_path, parts, rule, approach, change, site_name):
+@pytest.mark.parametrize(
+    'rule, approach, change, site_name',
+    mark_repeats_nightly(
+        [
+            pytest.param(case.values[0], *case.values[1:4], id=f'{table}: {case.id}')
+            for table, found in (
+                ('speaks', list_case_parameters(SPEAKS)),
+                ('silent', list_case_parameters(SILENT)),
+            )
+            for case in found
+            if case.values[0] not in ELSEWHERE
+        ],
+        lambda rule, approach, *_: (rule, approach),
+    ),
+)
+def test_real_loader_agrees_with_the_verdict_of_each_case(
+    tmp_path, parts, rule, approach, change, site_name
+):
     """Every image and host of the tables is put together as the module would, and the program in it is run."""
     world = World(tmp_path, parts, site_name)
     change(world)
     opened, opened_host = world.open_files()
     with opened:
         try:
-            mix = build_trial(dict(resolve_approach(approach), **world.approach), world.site, opened, opened_host,
-                           world.program)
+            mix = build_trial(
+                dict(resolve_approach(approach), **world.approach),
+                world.site,
+                opened,
+                opened_host,
+                world.program,
+            )
         except NoMpiError:
             return
         if mix.program.path is None or any(' or ' in name for name, _ in mix.process.missing):
@@ -354,32 +544,66 @@ def test_real_loader_agrees_with_the_verdict_of_each_case(tmp_path, parts, rule,
         if site_name == CUDA:  # as --nv does
             for name, _ in mix.process.missing:
                 world.image.copy(parts.plain(name), f'/usr/lib/{name}')
-            mix = build_trial(resolve_approach(approach), world.site, type(opened)(opened.path, 'osu_'), opened_host)
-        done, loaded = world.run_real(mix, *mix.program.opened_libraries, *([mix.program.rccl_plugin[0]] if mix.program.rccl_plugin else []))
+            mix = build_trial(
+                resolve_approach(approach),
+                world.site,
+                type(opened)(opened.path, 'osu_'),
+                opened_host,
+            )
+        done, loaded = world.run_real(
+            mix,
+            *mix.program.opened_libraries,
+            *([mix.program.rccl_plugin[0]] if mix.program.rccl_plugin else []),
+        )
     said = {(finding.rule, finding.level) for finding in findings}
     starts = not said & LOADER_RULES
     if said & {('undefined symbol', 'unknown'), ('missing library', 'unknown')}:
         return  # scripts that are not read whole: either may happen
     assert (done.returncode in (0, 3)) == starts, done
     if starts:
-        program = os.path.realpath(world.image.resolve_path(mix.program.path))[len(os.path.realpath(world.image.root)):]
-        assert [one.path for one in mix.process.loaded if one.path != program
-                and 'ld-linux' not in one.path and not is_opened_later(one, mix.program.opened_libraries)] == loaded
+        program = os.path.realpath(world.image.resolve_path(mix.program.path))[
+            len(os.path.realpath(world.image.root)) :
+        ]
+        assert [
+            one.path
+            for one in mix.process.loaded
+            if one.path != program
+            and 'ld-linux' not in one.path
+            and not is_opened_later(one, mix.program.opened_libraries)
+        ] == loaded
         if mix.program.rccl_plugin and done.returncode != 127:
-            said = [finding for finding in findings if finding.rule == 'RCCL plugin' and finding.level != NOTE
-                    and not re.match('no DT_NEEDED|providers', finding.evidence[0][1])]
+            said = [
+                finding
+                for finding in findings
+                if finding.rule == 'RCCL plugin'
+                and finding.level != NOTE
+                and not re.match('no DT_NEEDED|providers', finding.evidence[0][1])
+            ]
             assert (done.returncode == 3) == bool(said) or approach == 'pure'
 
 
-@pytest.mark.parametrize('mpich, libfabric, approach, word', [
-    ('4.0.3', '1.21.0', 'hybrid', 'fails'), ('4.2.3', '1.21.0', 'hybrid', None), ('4.0.3', '1.22.0', 'hybrid', None),
-    ('4.0.3', '1.21.0', 'opensource', None), ('4.0.3', '1.21.0', 'bind', None)])
-def test_described_mpich_requests_the_api_of_its_build(mpich, libfabric, approach, word,
-                                                                                       monkeypatch):
+@pytest.mark.parametrize(
+    'mpich, libfabric, approach, word',
+    [
+        ('4.0.3', '1.21.0', 'hybrid', 'fails'),
+        ('4.2.3', '1.21.0', 'hybrid', None),
+        ('4.0.3', '1.22.0', 'hybrid', None),
+        ('4.0.3', '1.21.0', 'opensource', None),
+        ('4.0.3', '1.21.0', 'bind', None),
+    ],
+)
+def test_described_mpich_requests_the_api_of_its_build(
+    mpich, libfabric, approach, word, monkeypatch
+):
     entry, name = resolve_site(GPU), 'osu-lumi-rocm-6.3.4-mpich-{}-libfabric-1.22.0-libcxi'
     monkeypatch.setitem(IMAGES, name.format(mpich), IMAGES[name.format('4.2.3')])
     described = describe_catalogue_image(name.format(mpich))
-    found = judge_approach(resolve_approach(approach), entry, described, describe_other_releases(entry, libfabric, '8.1.32')).findings
+    found = judge_approach(
+        resolve_approach(approach),
+        entry,
+        described,
+        describe_other_releases(entry, libfabric, '8.1.32'),
+    ).findings
     assert [one.level for one in found if one.rule == 'libfabric API'] == [word] * bool(word)
 
 
@@ -388,12 +612,16 @@ RUNTIME = {'command': 'apptainer', 'name': 'apptainer'}
 
 # ---- which library is injected
 
+
 @pytest.mark.parametrize('soname', sorted(MPI_FAMILIES))
 @pytest.mark.parametrize('approach', CONTAINERS)
 def test_image_soname_selects_only_the_host_mpi(approach, soname):
     entry = resolve_approach(approach)
     chosen = select_host_mpi(entry, soname)
-    wanted, other = HOST_MPI.get(soname, 'libmpi'), entry.get('by_family', {}).get(MPI_FAMILIES[soname], {})
+    wanted, other = (
+        HOST_MPI.get(soname, 'libmpi'),
+        entry.get('by_family', {}).get(MPI_FAMILIES[soname], {}),
+    )
     entry.update(other)
     assert chosen['inject'] == [wanted if name == 'libmpi' else name for name in entry['inject']]
     assert dict(chosen, inject=None) == dict(entry, inject=None)
@@ -403,33 +631,51 @@ def test_image_soname_selects_only_the_host_mpi(approach, soname):
 @pytest.mark.parametrize('site', [GPU, PLAIN])
 def test_bind_accepts_any_mpi_of_the_same_abi(tmp_path, parts, says, site):
     world = World(tmp_path, parts, site)
-    combine_changes(image(mpi=lambda it: it.mpi(says)), host(libmpi=lambda it: it.mpi(mpich('5.0.2') if site == PLAIN
-                                                                          else cray_mpich())))(world)
+    combine_changes(
+        image(mpi=lambda it: it.mpi(says)),
+        host(libmpi=lambda it: it.mpi(mpich('5.0.2') if site == PLAIN else cray_mpich())),
+    )(world)
     verdict = world.ask('bind')
     assert verdict.level == 'works', verdict.findings
-    assert re.match(('MPICH 5.0.2' if site == PLAIN else 'Cray MPICH 8.1.32') + ' .*host', verdict.mpi)
+    assert re.match(
+        ('MPICH 5.0.2' if site == PLAIN else 'Cray MPICH 8.1.32') + ' .*host', verdict.mpi
+    )
 
 
-@pytest.mark.parametrize('mpi, wanted', [('libmpi.so.12', 'libmpi'), ('libmpi_abi.so.1', 'libmpi_abi')])
+@pytest.mark.parametrize(
+    'mpi, wanted', [('libmpi.so.12', 'libmpi'), ('libmpi_abi.so.1', 'libmpi_abi')]
+)
 def test_program_decides_in_an_image_with_both_abis(tmp_path, parts, mpi, wanted):
     """As MPICH 5 installs them. What is recorded is the library that the program asks for."""
     world = World(tmp_path, parts, PLAIN)
-    combine_changes(use_standard_abi(mpich('5.0.2')), image(
-        mpi=lambda it: it.mpi(mpich('5.0.2')), libraries=lambda it: [it.mpi(mpich('5.0.2'), 'libmpi_abi.so.1')],
-        program=link_program(mpi=lambda it: it.mpi(mpich('5.0.2'), mpi))))(world)
+    combine_changes(
+        use_standard_abi(mpich('5.0.2')),
+        image(
+            mpi=lambda it: it.mpi(mpich('5.0.2')),
+            libraries=lambda it: [it.mpi(mpich('5.0.2'), 'libmpi_abi.so.1')],
+            program=link_program(mpi=lambda it: it.mpi(mpich('5.0.2'), mpi)),
+        ),
+    )(world)
     opened, on_host = world.open_files()
     opened.close()
-    facts = read_facts(resolve_approach('bind'), world.site, str(world.image), on_host.root, RUNTIME, 'osu_')
+    facts = read_facts(
+        resolve_approach('bind'), world.site, str(world.image), on_host.root, RUNTIME, 'osu_'
+    )
     assert facts['image']['soname'] == mpi
     injected = {one['soname']: one for one in facts['host']['injected']}
     assert injected[mpi]['name'] == wanted and injected[mpi]['path'].startswith(on_host.root)
     assert {'libmpi.so.12', 'libmpi_abi.so.1'} & set(injected) == {mpi}
-    assert facts['host']['mpi'] == read_host_versions(world.site, on_host.root, mpi)['mpi'] == 'MPICH %s' % (
-        '5.0.2' if wanted == 'libmpi_abi' else '4.2.3')
+    assert (
+        facts['host']['mpi']
+        == read_host_versions(world.site, on_host.root, mpi)['mpi']
+        == 'MPICH %s' % ('5.0.2' if wanted == 'libmpi_abi' else '4.2.3')
+    )
 
 
-@pytest.mark.parametrize('folder, plugins', [('/opt/openmpi/5.0.11/lib', 'openmpi'),
-                                             ('/usr/lib/x86_64-linux-gnu', 'openmpi/lib/openmpi3')])
+@pytest.mark.parametrize(
+    'folder, plugins',
+    [('/opt/openmpi/5.0.11/lib', 'openmpi'), ('/usr/lib/x86_64-linux-gnu', 'openmpi/lib/openmpi3')],
+)
 def test_discover_finds_the_hosts_open_mpi_and_its_plugins(tmp_path, parts, folder, plugins):
     tree = ElfFolder(tmp_path / 'host')
     tree.copy(parts.mpi(open_mpi(), 'libmpi.so.40'), f'{folder}/libmpi.so.40')
@@ -437,17 +683,29 @@ def test_discover_finds_the_hosts_open_mpi_and_its_plugins(tmp_path, parts, fold
     done = run([PROJECT / 'scripts' / 'osu-container', 'discover', '--sysroot', tree, '--json'])
     assert done.returncode == 0, done
     found = json.loads(done.stdout)['site']['libraries']['libompi']
-    assert (found['value'], found['folders']) == (f'{folder}/libmpi.so.40', {'lib/openmpi': f'{folder}/{plugins}'})
+    assert (found['value'], found['folders']) == (
+        f'{folder}/libmpi.so.40',
+        {'lib/openmpi': f'{folder}/{plugins}'},
+    )
 
 
 # ---- what is refused, and the way out
 
+
 @pytest.mark.parametrize('approach', ['bind', 'openmpi'])
-@pytest.mark.parametrize('soname, says, remedy', [
-    ('libmpi.so.40', open_mpi(), 'Wi4MPI'), ('libmpich.so.12', mpich('4.0.2'), 'libmpi.so.12'),
-    ('libmpi_abi.so.0', mpich('5.0.0'), 'MPICH 5.0.2'),
-    ('libmpi.so.12', mpich(), 'opensource'), ('libmpi_abi.so.1', mpich('5.0.2'), 'opensource')])
-def test_installing_with_another_mpi_names_it_and_a_remedy(tmp_path, parts, approach, soname, says, remedy):
+@pytest.mark.parametrize(
+    'soname, says, remedy',
+    [
+        ('libmpi.so.40', open_mpi(), 'Wi4MPI'),
+        ('libmpich.so.12', mpich('4.0.2'), 'libmpi.so.12'),
+        ('libmpi_abi.so.0', mpich('5.0.0'), 'MPICH 5.0.2'),
+        ('libmpi.so.12', mpich(), 'opensource'),
+        ('libmpi_abi.so.1', mpich('5.0.2'), 'opensource'),
+    ],
+)
+def test_installing_with_another_mpi_names_it_and_a_remedy(
+    tmp_path, parts, approach, soname, says, remedy
+):
     """--force helps nothing: nothing that is injected would be used."""
     world = World(tmp_path, parts, PLAIN)
     entry = resolve_approach(approach)
@@ -456,7 +714,10 @@ def test_installing_with_another_mpi_names_it_and_a_remedy(tmp_path, parts, appr
     opened.close()
 
     def facts():
-        return read_facts(entry, world.site, str(world.image), on_host.root, RUNTIME, 'osu_', force=True)
+        return read_facts(
+            entry, world.site, str(world.image), on_host.root, RUNTIME, 'osu_', force=True
+        )
+
     if MPI_FAMILIES[soname] in list_mpi_families(entry):
         assert facts()['image']['soname'] == soname
         return

@@ -23,12 +23,22 @@ import pytest
 
 from osu_container.install import module_text
 from osu_container.why import clues, messages, search
-from tests.helpers.machine import LMODS, PROJECT, STATE, run_clean_shell, compile_library, run
+from tests.helpers.machine import LMODS, PROJECT, STATE, compile_library, run, run_clean_shell
 
 NAMES = [entry['name'] for entry in messages.MESSAGES]
 #: What srun, mpirun, colours and other systems do to a line
-FORMS = ('{}', '0: {}', ' 12: {}', 'nid001234: {}', 'srun: error: {}', '[1,0]<stderr>:{}', '{}\r', '{}   ',
-         '\x1b[1;31m{}\x1b[0m\x1b[K', '\x1b]0;title\x07\x1b(B{}')
+FORMS = (
+    '{}',
+    '0: {}',
+    ' 12: {}',
+    'nid001234: {}',
+    'srun: error: {}',
+    '[1,0]<stderr>:{}',
+    '{}\r',
+    '{}   ',
+    '\x1b[1;31m{}\x1b[0m\x1b[K',
+    '\x1b]0;title\x07\x1b(B{}',
+)
 BASH_COMMANDS = [PROJECT / 'scripts' / name for name in ('run-in-container', 'osu-gpu-bind')]
 
 
@@ -38,36 +48,47 @@ def list_names(text):
 
 # ---- the table
 
+
 def test_names_are_unique_and_every_pattern_matches_a_text():
     assert len(set(NAMES)) == len(NAMES)
     assert set(NAMES) == {name for name, _, _ in TEXTS} - {'-'}
     for entry, _, parts in search.PATTERNS:
         own = [text for name, _, text in TEXTS if name == entry['name']]
-        assert [part.pattern for part, _ in parts if not any(map(part.search, own))] == [], entry['name']
+        assert [part.pattern for part, _ in parts if not any(map(part.search, own))] == [], entry[
+            'name'
+        ]
 
 
 def test_files_named_by_an_entry_exist():
     for entry in messages.MESSAGES:
         assert set(entry.get('unless', [])) <= set(NAMES), entry['name']
-        for path in re.findall(r'(?<![\w/-])(?:docs|easyconfigs|osu_container)/[\w./-]*\w',
-                               entry['source'] + ' ' + entry['remedy']):
+        for path in re.findall(
+            r'(?<![\w/-])(?:docs|easyconfigs|osu_container)/[\w./-]*\w',
+            entry['source'] + ' ' + entry['remedy'],
+        ):
             assert (PROJECT / path).exists(), (entry['name'], path)
 
 
 # ---- hits, and silence
 
+
 def test_each_message_is_named_first_in_any_context():
     for name, source, text in TEXTS:
         for form in FORMS if name != '-' else ():
-            found = search.find_messages('\n'.join(form.format(line) for line in text.splitlines()) + '\n')
+            found = search.find_messages(
+                '\n'.join(form.format(line) for line in text.splitlines()) + '\n'
+            )
             assert found and found[0]['name'] == name, (form, source, text)
             assert not re.search(r'\{\w+\}', found[0]['cause'] + found[0]['remedy'])
 
 
 def test_every_text_matches_only_its_message():
     """The oracle: a good run, another program's text or that of another rule is none of a rule's business."""
-    wrong = [(list_names(text), name, source, text) for name, source, text in TEXTS
-             if list_names(text) != ([] if name == '-' else [name])]
+    wrong = [
+        (list_names(text), name, source, text)
+        for name, source, text in TEXTS
+        if list_names(text) != ([] if name == '-' else [name])
+    ]
     assert wrong == [] and sum(name == '-' for name, _, _ in TEXTS) > 80
 
 
@@ -84,28 +105,41 @@ def test_advice_fits_the_vendor_of_the_message():
             assert nvidia or not amd or not NVIDIAS_WORDS.search(said), said
 
 
-@pytest.mark.parametrize('written', [
-    *(lambda text, name=name: text.encode(name) for name in ('utf-16', 'utf-8-sig', 'latin-1')),
-    lambda text: gzip.compress(text.encode()), lambda text: lzma.compress(text.encode('utf-16'))], ids=range(5))
+@pytest.mark.parametrize(
+    'written',
+    [
+        *(lambda text, name=name: text.encode(name) for name in ('utf-16', 'utf-8-sig', 'latin-1')),
+        lambda text: gzip.compress(text.encode()),
+        lambda text: lzma.compress(text.encode('utf-16')),
+    ],
+    ids=range(5),
+)
 def test_messages_of_other_systems_are_recognized(written):
-    text = 'fine\n' * 100_000 + "./m: libfabric.so.1: version `FABRIC_1.7' not found (required by ./m)\n"
+    text = (
+        'fine\n' * 100_000
+        + "./m: libfabric.so.1: version `FABRIC_1.7' not found (required by ./m)\n"
+    )
     found = search.search_file(io.BytesIO(written(text))).list_messages()
     assert [(each['name'], each['number']) for each in found] == [('libfabric too old', 100_001)]
 
 
 def test_long_line_is_shortened_around_the_message():
     text = 'a' * 5000 + ' x: undefined symbol: f7 ' + 'b' * 5000
-    found, = search.find_messages(text)
+    (found,) = search.find_messages(text)
     assert len(found['line']) <= search.SHOWN_LINE and 'undefined symbol: f7' in found['line']
-    found, = search.find_messages('progress 1 %\rprogress 2 %\rx: undefined symbol: f7\rprogress 3 %\n')
+    (found,) = search.find_messages(
+        'progress 1 %\rprogress 2 %\rx: undefined symbol: f7\rprogress 3 %\n'
+    )
     assert found['line'] == 'x: undefined symbol: f7'
-    found, = search.find_messages('x: undefined symbol: ' + 'f' * 5000)
+    (found,) = search.find_messages('x: undefined symbol: ' + 'f' * 5000)
     assert len(found['cause']) < 500
 
 
 def test_no_pattern_takes_quadratic_time():
     for entry, _, parts in search.PATTERNS:
-        for (part, text), filler in itertools.product(parts, ('a', ' ', '0', 'a ', '/a', '-', '[0] ')):
+        for (part, text), filler in itertools.product(
+            parts, ('a', ' ', '0', 'a ', '/a', '-', '[0] ')
+        ):
             line = filler * (10_000 // len(filler)) + text + filler * (10_000 // len(filler))
             begin = time.process_time()
             part.search(line)
@@ -113,20 +147,30 @@ def test_no_pattern_takes_quadratic_time():
 
 
 def test_causes_follow_the_order_of_lines():
-    text = ("a: undefined symbol: f7\n./b: error while loading shared libraries: libx.so.1: "
-            "cannot open shared object file")
+    text = (
+        "a: undefined symbol: f7\n./b: error while loading shared libraries: libx.so.1: "
+        "cannot open shared object file"
+    )
     assert list_names(text) == ['undefined symbol', 'library not in the image']
-    assert list_names('\n'.join(reversed(text.splitlines()))) == ['library not in the image', 'undefined symbol']
+    assert list_names('\n'.join(reversed(text.splitlines()))) == [
+        'library not in the image',
+        'undefined symbol',
+    ]
 
 
 # ---- our own messages, read from the programs that print them
+
 
 @pytest.mark.parametrize('path', BASH_COMMANDS, ids=lambda path: path.name)
 def test_every_wrapper_and_binding_message_is_recognized(path):
     texts = re.findall(r'fail "(.+)"', path.read_text())
     assert len(texts) >= 5
     for message in texts:
-        text = re.sub(r'\$\{#lines\[@\]\}|\$SLURM_LOCALID|\$SLURM_GPUS_ON_NODE|\$SLURM_STEP_NUM_TASKS', '4', message)
+        text = re.sub(
+            r'\$\{#lines\[@\]\}|\$SLURM_LOCALID|\$SLURM_GPUS_ON_NODE|\$SLURM_STEP_NUM_TASKS',
+            '4',
+            message,
+        )
         text = re.sub(r'\$\{[^}]*\}|\$\w+', 'X', text)
         found = list_names(f'osu_bw: {text}')
         assert len(found) == 1, message
@@ -134,21 +178,33 @@ def test_every_wrapper_and_binding_message_is_recognized(path):
 
 # ---- the loader, really
 
-@pytest.mark.parametrize('soname, linked, found, wanted, word', [
-    ('libfabric.so.1', 'FABRIC_1.7', 'FABRIC_1.6', 'libfabric too old', 'FABRIC_1.7'),
-    ('libgrape.so.1', 'GRAPE_2', 'GRAPE_1', 'library of another version', 'GRAPE_2'),
-    ('libgrape.so.1', 'GRAPE_1', None, 'library not in the image', 'libgrape.so.1'),
-])
+
+@pytest.mark.parametrize(
+    'soname, linked, found, wanted, word',
+    [
+        ('libfabric.so.1', 'FABRIC_1.7', 'FABRIC_1.6', 'libfabric too old', 'FABRIC_1.7'),
+        ('libgrape.so.1', 'GRAPE_2', 'GRAPE_1', 'library of another version', 'GRAPE_2'),
+        ('libgrape.so.1', 'GRAPE_1', None, 'library not in the image', 'libgrape.so.1'),
+    ],
+)
 def test_loader_messages_are_recognized(tmp_path, soname, linked, found, wanted, word):
     """A program that was linked with one version of a library meets another one, or none."""
     for folder, version in (('linked', linked), ('found', found)):
         if version:
-            compile_library(tmp_path / folder / soname, version_script=f'{version} {{ global: f7; }};\n',
-                            source='int f7(void) { return 7; }\n')
+            compile_library(
+                tmp_path / folder / soname,
+                version_script=f'{version} {{ global: f7; }};\n',
+                source='int f7(void) { return 7; }\n',
+            )
     (tmp_path / 'main.c').write_text('int f7(void);\nint main(void) { return f7() - 7; }\n')
-    assert run(['gcc', '-o', tmp_path / 'main', tmp_path / 'main.c', tmp_path / 'linked' / soname]).returncode == 0
+    assert (
+        run(
+            ['gcc', '-o', tmp_path / 'main', tmp_path / 'main.c', tmp_path / 'linked' / soname]
+        ).returncode
+        == 0
+    )
     done = run([tmp_path / 'main'], env={'LD_LIBRARY_PATH': str(tmp_path / 'found'), 'LC_ALL': 'C'})
-    each, = search.find_messages(done.stderr)
+    (each,) = search.find_messages(done.stderr)
     assert each['name'] == wanted and word in each['cause'], done.stderr
 
 
@@ -161,31 +217,47 @@ SETTINGS = SimpleNamespace(at_load=SimpleNamespace(image_folders=(), of_site=Non
 def lmod(tmp_path):
     """Function (script, name of LMODS) that runs bash with modules of all kinds of trouble; what it says."""
     for name, text in {
-            'ours.lua': '\n'.join(["local root = '/project/' .. string.rep('long/', 30)",
-                                   *module_text.render_image_lines(SETTINGS, 'x.sif', 'cp a b')]),
-            'host.lua': "local other = { '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1' }\n"
-                        + module_text.CHECK_TEXT % "'eb'",
-            'one.lua': "conflict('other')", 'other.lua': "setenv('OTHER', '1')",
-            'stack.lua': f"prepend_path('MODULEPATH', '{tmp_path}/inner')"}.items():
+        'ours.lua': '\n'.join(
+            [
+                "local root = '/project/' .. string.rep('long/', 30)",
+                *module_text.render_image_lines(SETTINGS, 'x.sif', 'cp a b'),
+            ]
+        ),
+        'host.lua': "local other = { '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1' }\n"
+        + module_text.CHECK_TEXT % "'eb'",
+        'one.lua': "conflict('other')",
+        'other.lua': "setenv('OTHER', '1')",
+        'stack.lua': f"prepend_path('MODULEPATH', '{tmp_path}/inner')",
+    }.items():
         (tmp_path / 'modules').mkdir(exist_ok=True)
         (tmp_path / 'modules' / name).write_text(text + '\n')
     (tmp_path / 'inner').mkdir()
     (tmp_path / 'inner' / 'within.lua').write_text("setenv('WITHIN', '1')\n")
 
     def call(script, version):
-        done = run_clean_shell(script, version, MODULEPATH=str(tmp_path / 'modules'), HOME=str(tmp_path))
+        done = run_clean_shell(
+            script, version, MODULEPATH=str(tmp_path / 'modules'), HOME=str(tmp_path)
+        )
         return done.stdout + done.stderr
+
     return call
 
 
 @pytest.mark.parametrize('version', LMODS)
-@pytest.mark.parametrize('script, wanted, word', [
-    ('module load nonesuch/1', 'unknown module', 'nonesuch/1'),
-    ('module load ours', 'image gone', '/long/x.sif'),
-    ('module load host', 'host has changed', '--rebuild'),
-    ('module load other one', 'modules that exclude each other', 'other'),
-    ('module spider within >/dev/null 2>&1; module load within', 'module of another stack', 'within'),
-])
+@pytest.mark.parametrize(
+    'script, wanted, word',
+    [
+        ('module load nonesuch/1', 'unknown module', 'nonesuch/1'),
+        ('module load ours', 'image gone', '/long/x.sif'),
+        ('module load host', 'host has changed', '--rebuild'),
+        ('module load other one', 'modules that exclude each other', 'other'),
+        (
+            'module spider within >/dev/null 2>&1; module load within',
+            'module of another stack',
+            'within',
+        ),
+    ],
+)
 def test_lmod_messages_are_recognized(lmod, version, script, wanted, word):
     text = lmod(script, version)
     found = search.find_messages(text)
@@ -194,6 +266,7 @@ def test_lmod_messages_are_recognized(lmod, version, script, wanted, word):
 
 
 # ---- the command
+
 
 def command(*arguments, **kwargs):
     return run([PROJECT / 'scripts' / 'osu-container', 'why', *arguments], **kwargs)
@@ -205,8 +278,11 @@ def test_why_reads_files_and_pipes_and_prints_the_remedy(tmp_path):
     log.write_text(text)
     done = command(log)
     assert done.returncode == 0, done.stderr
-    each, = search.find_messages(text)
-    assert all(each[key] in ' '.join(done.stdout.split()) for key in ('name', 'line', 'cause', 'remedy', 'source'))
+    (each,) = search.find_messages(text)
+    assert all(
+        each[key] in ' '.join(done.stdout.split())
+        for key in ('name', 'line', 'cause', 'remedy', 'source')
+    )
     assert command('-', input=text).stdout == command(input=text).stdout == done.stdout
     found = json.loads(command('--json', log).stdout)
     assert found == [dict(each, file=str(log))]
@@ -232,10 +308,17 @@ def test_repeated_message_is_named_once_with_all_its_files(logs, tmp_path):
     done = command(*logs, cwd=tmp_path)
     assert done.returncode == 0 and done.stderr == ''
     assert re.findall('^(libfabric too old|undefined symbol)', done.stdout, re.M) == [
-        'libfabric too old', 'undefined symbol']
-    assert re.search(r'\nlibfabric too old.*slurm-0\.out\D+1\b.*slurm-1\.out\D+2\D+1\b.*slurm-2\.out', done.stdout)
+        'libfabric too old',
+        'undefined symbol',
+    ]
+    assert re.search(
+        r'\nlibfabric too old.*slurm-0\.out\D+1\b.*slurm-1\.out\D+2\D+1\b.*slurm-2\.out',
+        done.stdout,
+    )
     assert re.findall(r'(slurm-[89]\.out)\b.*?(docs/support\.md|$)', done.stdout, re.M) == [
-        ('slurm-8.out', 'docs/support.md'), ('slurm-9.out', '')]
+        ('slurm-8.out', 'docs/support.md'),
+        ('slurm-9.out', ''),
+    ]
     found = json.loads(command('--json', *logs, cwd=tmp_path).stdout)
     assert [each['file'] for each in found] == logs[:8]
 
@@ -247,37 +330,49 @@ def test_unreadable_file_is_named_and_other_files_are_read(logs, tmp_path, name)
     (tmp_path / 'log.zst').write_bytes(b'\x28\xb5\x2f\xfd1')
     done = command(name, logs[7], cwd=tmp_path)
     assert done.returncode == 1 and 'slurm-7.out' in done.stdout
-    assert done.stderr.startswith(f'osu-container why: error: {name}: ') and done.stderr.count('\n') == 1
+    assert (
+        done.stderr.startswith(f'osu-container why: error: {name}: ')
+        and done.stderr.count('\n') == 1
+    )
     assert ('zstdcat' in done.stderr) == (name == 'log.zst'), 'the command of the remedy'
 
 
 def test_alternative_cause_has_a_deciding_command():
     text = next(text for name, _, text in TEXTS if name == 'no provider')
-    found, = json.loads(command('--json', input=text).stdout)
-    assert found['also'] and all(each['command'] in ' '.join(command(input=text).stdout.split())
-                                 for each in found['also'])
+    (found,) = json.loads(command('--json', input=text).stdout)
+    assert found['also'] and all(
+        each['command'] in ' '.join(command(input=text).stdout.split()) for each in found['also']
+    )
 
 
 def test_unencodable_characters_are_no_error(tmp_path):
     (tmp_path / 'log').write_bytes('\u201e\u00e4\u201c x: undefined symbol: f7\n'.encode())
     for locale in ('C', 'POSIX', 'C.UTF-8'):
-        done = command(tmp_path / 'log', env={'PATH': '/usr/bin:/bin', 'LC_ALL': locale,
-                                              'PYTHONIOENCODING': 'ascii:strict'})
+        done = command(
+            tmp_path / 'log',
+            env={'PATH': '/usr/bin:/bin', 'LC_ALL': locale, 'PYTHONIOENCODING': 'ascii:strict'},
+        )
         assert done.returncode == 0 and 'x: undefined symbol: f7' in done.stdout, done.stderr
 
 
 # ---- long logs
 
+
 @pytest.mark.parametrize('end', [b'\n', b'\r\n', b''])
 @pytest.mark.parametrize('block', [1, 7, 41])
 def test_chunk_borders_do_not_change_the_result(monkeypatch, block, end):
-    text = b"a\r\nx: undefined symbol: f7\n\nb \xc3\xa4\nsrun: error: n: task 0: Exited with exit code 1\n" \
-           b"y: undefined symbol: f8" + end
+    text = (
+        b"a\r\nx: undefined symbol: f7\n\nb \xc3\xa4\nsrun: error: n: task 0: Exited with exit code 1\n"
+        b"y: undefined symbol: f8" + end
+    )
     wanted = search.search_file(io.BytesIO(text))
     monkeypatch.setattr(search, 'BLOCK', block)
     found = search.search_file(io.BytesIO(text))
     if block >= 41:  # the longest line; a longer one is searched in parts
-        assert found.list_messages() == wanted.list_messages() and wanted.list_messages()[0]['times'] == 2
+        assert (
+            found.list_messages() == wanted.list_messages()
+            and wanted.list_messages()[0]['times'] == 2
+        )
     assert found.line_count == wanted.line_count == 6
 
 
@@ -290,41 +385,58 @@ def test_beginning_and_end_of_a_very_long_log_are_read(tmp_path, monkeypatch):
         handle.write(b'y: undefined symbol: f8\n')
         handle.seek(0)
         done = search.search_file(handle)
-    each, = done.list_messages()
+    (each,) = done.list_messages()
     assert each['part'] and (each['number'], each['cause'].count('f8')) == (1, 1)
     assert done.skipped_bytes >> 20 == 3072 - 6 and len(done.list_skipped_parts()) == 1
 
 
 def test_binary_is_refused_and_junk_hides_no_message():
-    assert command(sys.executable).stderr.startswith(f'osu-container why: error: {sys.executable}: ')
+    assert command(sys.executable).stderr.startswith(
+        f'osu-container why: error: {sys.executable}: '
+    )
     junk = pathlib.Path(sys.executable).read_bytes()[1:500_000]
-    found = search.search_file(io.BytesIO(junk + b'\nx: undefined symbol: f7\n' + junk)).list_messages()
+    found = search.search_file(
+        io.BytesIO(junk + b'\nx: undefined symbol: f7\n' + junk)
+    ).list_messages()
     assert [each['name'] for each in found] == ['undefined symbol']
 
 
 # ---- Slurm, really
 
+
 @pytest.fixture(scope='module')
 def slurm_shell(slurm):
     """Function (script) that runs bash with the private Slurm and returns its output and errors as one text."""
-    environment = {'PATH': f"{STATE / 'bin'}:/usr/bin:/bin:/usr/sbin:/sbin", 'HOME': os.environ['HOME'],
-                   'SLURM_CONF': str(STATE / 'slurm' / 'slurm.conf'), 'LC_ALL': 'C.UTF-8'}
-    return lambda script: run(['bash', '--norc', '-c', script], env=environment, stderr=subprocess.STDOUT,
-                              timeout=120).stdout
+    environment = {
+        'PATH': f"{STATE / 'bin'}:/usr/bin:/bin:/usr/sbin:/sbin",
+        'HOME': os.environ['HOME'],
+        'SLURM_CONF': str(STATE / 'slurm' / 'slurm.conf'),
+        'LC_ALL': 'C.UTF-8',
+    }
+    return lambda script: (
+        run(
+            ['bash', '--norc', '-c', script], env=environment, stderr=subprocess.STDOUT, timeout=120
+        ).stdout
+    )
 
 
 @pytest.mark.system
-@pytest.mark.parametrize('script, wanted', [
-    ('srun --mpi=nonesuch true', 'unknown MPI type'),
-    ('srun -N1 -n1 --mem=900000G true', 'memory that a node does not have'),
-    ('salloc -Q -N1 -n1 srun -n40 true', 'more than the job has'),
-    ('srun -N1 -n1 osu_nonesuch', 'program not found'),
-    ("srun -N1 -n1 sh -c 'exit 7'", 'program failed'),
-    ("srun -N1 -n1 sh -c 'kill -KILL $$'", 'task killed'),
-    ("salloc -Q -N1 -n1 sh -c 'srun -n1 --exact sleep 3 & sleep 1; srun -n1 --exact true; wait'",
-     'step waits for another'),
-    ('SLURM_CONF=/nonesuch timeout 3 srun true', 'no controller'),
-])
+@pytest.mark.parametrize(
+    'script, wanted',
+    [
+        ('srun --mpi=nonesuch true', 'unknown MPI type'),
+        ('srun -N1 -n1 --mem=900000G true', 'memory that a node does not have'),
+        ('salloc -Q -N1 -n1 srun -n40 true', 'more than the job has'),
+        ('srun -N1 -n1 osu_nonesuch', 'program not found'),
+        ("srun -N1 -n1 sh -c 'exit 7'", 'program failed'),
+        ("srun -N1 -n1 sh -c 'kill -KILL $$'", 'task killed'),
+        (
+            "salloc -Q -N1 -n1 sh -c 'srun -n1 --exact sleep 3 & sleep 1; srun -n1 --exact true; wait'",
+            'step waits for another',
+        ),
+        ('SLURM_CONF=/nonesuch timeout 3 srun true', 'no controller'),
+    ],
+)
 def test_slurm_messages_are_recognized(slurm_shell, script, wanted):
     text = slurm_shell(script)
     assert list_names(text) == [wanted], text
@@ -342,35 +454,68 @@ def list_shown_lines(text):
 
 
 def test_shown_lines_include_the_line_of_the_cause():
-    known = [(text, search.find_messages(text + '\n')[0]['number']) for name, _, text in TEXTS if name != '-']
-    missed = [text for text, number in known if number not in [line[0] for line in list_shown_lines(text)]]
+    known = [
+        (text, search.find_messages(text + '\n')[0]['number'])
+        for name, _, text in TEXTS
+        if name != '-'
+    ]
+    missed = [
+        text for text, number in known if number not in [line[0] for line in list_shown_lines(text)]
+    ]
     assert len(missed) < 0.2 * len(known), missed
 
 
 @pytest.mark.parametrize('program', [name for name, *_ in clues.MESSAGE_PROGRAMS])
 def test_each_program_is_identified_by_its_output(program):
-    assert program in {clues.identify_program(line)[0] for _, _, text in TEXTS for line in text.splitlines()}
+    assert program in {
+        clues.identify_program(line)[0] for _, _, text in TEXTS for line in text.splitlines()
+    }
 
 
-@pytest.mark.parametrize('line', ['.deps/libucm_rocm_la-rocmmem.Plo:1: warning: NUL character seen',
-                                  'Cannot open configuration file /build/hpcx-cuda12/ompi/mpicc-wrapper-data.txt'])
+@pytest.mark.parametrize(
+    'line',
+    [
+        '.deps/libucm_rocm_la-rocmmem.Plo:1: warning: NUL character seen',
+        'Cannot open configuration file /build/hpcx-cuda12/ompi/mpicc-wrapper-data.txt',
+    ],
+)
 def test_word_in_a_path_does_not_identify_a_program(line):
     assert clues.identify_program(line) == ('', '')
 
 
 def test_error_details_and_crash_location_are_shown():
-    said = '\n'.join(' '.join(each[2]) for name, _, text in TEXTS if name == '-' for each in list_shown_lines(text + '\n'))
-    for word in ('what():  cannot open input deck run.in', 'Error: Invalid argument (22)', 'libuct.so.0, uct_md_query'):
+    said = '\n'.join(
+        ' '.join(each[2])
+        for name, _, text in TEXTS
+        if name == '-'
+        for each in list_shown_lines(text + '\n')
+    )
+    for word in (
+        'what():  cannot open input deck run.in',
+        'Error: Invalid argument (22)',
+        'libuct.so.0, uct_md_query',
+    ):
         assert word in said
 
 
 def test_unknown_error_is_shown_once_with_program_and_advice():
-    log = 'Hello\n' * 3 + ''.join(f'{rank}: {UNKNOWN}' for rank in range(64)) + '[node2] Fatal quux\n'
+    log = (
+        'Hello\n' * 3 + ''.join(f'{rank}: {UNKNOWN}' for rank in range(64)) + '[node2] Fatal quux\n'
+    )
     done = command(input=log)
-    assert done.returncode == 1 and 'docs/support.md' in done.stdout and 'export FI_LOG_LEVEL=warn' in done.stdout
+    assert (
+        done.returncode == 1
+        and 'docs/support.md' in done.stdout
+        and 'export FI_LOG_LEVEL=warn' in done.stdout
+    )
     assert done.stdout.count('quux():18') == 1 and re.search(r'\b4\n(.*\n)+.*\b68\n', done.stdout)
     first, second = json.loads(command('--json', input=log).stdout)
-    assert (first['name'], first['number'], first['program'], second['number']) == (None, 4, 'libfabric', 68)
+    assert (first['name'], first['number'], first['program'], second['number']) == (
+        None,
+        4,
+        'libfabric',
+        68,
+    )
 
 
 def test_unknown_errors_are_shown_unless_a_cause_is_known():
@@ -388,28 +533,46 @@ def test_control_characters_of_logs_are_shown_not_obeyed(tmp_path):
     for name in ('a\x1b]0;title\x07', 'b'):
         (tmp_path / name).write_text('error: \x1b[2J\x07quux\u202e\n')
     done = command(*tmp_path.iterdir())
-    assert done.stdout.count('quux') == 2 and not any(order in done.stdout for order in '\x1b\x07\u202e')
+    assert done.stdout.count('quux') == 2 and not any(
+        order in done.stdout for order in '\x1b\x07\u202e'
+    )
 
 
 def test_line_numbers_span_chunks_and_few_lines_are_kept(monkeypatch):
     found = search.Search()
     for part in range(50):
-        found.add('all well\n' * 10 + UNKNOWN.replace('quux', 'quux' + 'abcdefghij'[part % 10] * (part + 1)))
+        found.add(
+            'all well\n' * 10
+            + UNKNOWN.replace('quux', 'quux' + 'abcdefghij'[part % 10] * (part + 1))
+        )
     lines = found.list_clues()
     assert [one['number'] for one in lines] == [11, 22, 33, 44, 55, 66]
     assert len(found.clues.seen) <= sum(clues.KEPT_PER_WEIGHT.values())
 
 
-@pytest.mark.parametrize('text', ['12 tests, 0 failures', 'Finished without errors', 'errors: 0', 'no error was found',
-                                  '    raise ValueError(text)', 'sbatch --no-fail-fast',
-                                  'VERBOSE [U=0,P=1]  wait_child()  failed, rpc server exited',
-                                  'libfabric:1:2::tcp:ep_ctrl:xnet():106<info> Connection refused from remote',
-                                  'openat(AT_FDCWD, "/x/libmpi.so", 0) = -1 ENOENT (No such file or directory)'])
+@pytest.mark.parametrize(
+    'text',
+    [
+        '12 tests, 0 failures',
+        'Finished without errors',
+        'errors: 0',
+        'no error was found',
+        '    raise ValueError(text)',
+        'sbatch --no-fail-fast',
+        'VERBOSE [U=0,P=1]  wait_child()  failed, rpc server exited',
+        'libfabric:1:2::tcp:ep_ctrl:xnet():106<info> Connection refused from remote',
+        'openat(AT_FDCWD, "/x/libmpi.so", 0) = -1 ENOENT (No such file or directory)',
+    ],
+)
 def test_line_that_counts_or_names_errors_is_no_error(text):
     assert list_shown_lines(text + '\n') == []
 
 
 _ESCAPED = {'n': '\n', 't': '\t', '\\': '\\'}
 #: (name of a message or -, where the text is from, text)
-TEXTS = [(name, source, re.sub(r'\\(.)', lambda found: _ESCAPED[found[1]], text)) for name, source, text in (
-    line.split('\t') for line in (PROJECT / 'tests/why/messages.tsv').read_text().splitlines())]
+TEXTS = [
+    (name, source, re.sub(r'\\(.)', lambda found: _ESCAPED[found[1]], text))
+    for name, source, text in (
+        line.split('\t') for line in (PROJECT / 'tests/why/messages.tsv').read_text().splitlines()
+    )
+]

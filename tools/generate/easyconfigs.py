@@ -5,6 +5,7 @@ Write what easyconfigs and pages say of data that stand elsewhere:
 * the version of osu-container-tools.eb;
 * release and sha256 of the OSU Micro-Benchmarks (osu_container/build/recipes/versions.py), in file names and pages too.
 """
+
 import re
 import textwrap
 
@@ -26,10 +27,15 @@ PAGES = ('README.md', 'docs/*.md', 'sources/README.md')
 
 # ---- software stacks
 
+
 def list_stacks():
     """Return {site: entry (dict)} of the sites with a programming environment, in their order."""
     found = {name: resolve_site(name) for name in SITES}
-    return {name: entry for name, entry in found.items() if (entry['native']['value'] or {}).get('prgenv')}
+    return {
+        name: entry
+        for name, entry in found.items()
+        if (entry['native']['value'] or {}).get('prgenv')
+    }
 
 
 def render_site_easyconfig(name, entry):
@@ -39,14 +45,29 @@ def render_site_easyconfig(name, entry):
     head = textwrap.fill(
         f"Native benchmarks on {entry['title']}. Written by `make modules`; this project has not run it there. What "
         f"configure gets, and why, stands in the site data (native).",
-        120, initial_indent='# ', subsequent_indent='# ', break_long_words=False, break_on_hyphens=False)
+        120,
+        initial_indent='# ',
+        subsequent_indent='# ',
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
     why = {'craype-accel': "  # lets cc link Cray MPICH's GPU transport layer"}
-    lines = [f"    ({module!r}, EXTERNAL_MODULE),{why.get(module[:12], '')}\n" for module in native['modules']]
+    lines = [
+        f"    ({module!r}, EXTERNAL_MODULE),{why.get(module[:12], '')}\n"
+        for module in native['modules']
+    ]
     if native['plugin']:
         lines.append(f"    {tuple(native['plugin'])!r},  # by which RCCL uses libfabric\n")
     return SITE_EASYCONFIG.format(
-        head=head, release=OSU['version'], site=name, gpu=f' and {kind}' if kind else '', sha256=OSU['sha256'],
-        url=OSU['url'].rpartition('/')[0], dependencies=f"[\n{''.join(lines)}]", buffers='D D' if gpu else 'H H')
+        head=head,
+        release=OSU['version'],
+        site=name,
+        gpu=f' and {kind}' if kind else '',
+        sha256=OSU['sha256'],
+        url=OSU['url'].rpartition('/')[0],
+        dependencies=f"[\n{''.join(lines)}]",
+        buffers='D D' if gpu else 'H H',
+    )
 
 
 SITE_EASYCONFIG = '''\
@@ -80,6 +101,7 @@ moduleclass = 'perf'
 
 # ---- the release
 
+
 def update_release_names(text):
     """Return text with today's release wherever a name of the benchmarks has one behind it."""
     return RELEASE.sub(lambda found: found.group(1) + OSU['version'], text)
@@ -88,16 +110,24 @@ def update_release_names(text):
 def update_easyconfig(text):
     """Return the text of an easyconfig with today's release: version, sha256 of the archive, names in comments."""
     text = re.sub(r"(?m)^version = '.*'$", f"version = '{OSU['version']}'", text)
-    return re.sub(r"(?m)^checksums = \['\w{64}'\]$", f"checksums = ['{OSU['sha256']}']", update_release_names(text))
+    return re.sub(
+        r"(?m)^checksums = \['\w{64}'\]$",
+        f"checksums = ['{OSU['sha256']}']",
+        update_release_names(text),
+    )
 
 
 def render_files():
     """Return {path (Path): text of an easyconfig or page, None for a file that is to be removed}."""
     wanted = dict.fromkeys(NATIVE.glob('osu-native-*.eb'))
     wanted[NATIVE / 'osu-native.eb'] = update_easyconfig((NATIVE / 'osu-native.eb').read_text())
-    wanted[TOOLS] = re.sub(r"^version = .*$", f"version = '{__version__}'", TOOLS.read_text(), flags=re.M)
+    wanted[TOOLS] = re.sub(
+        r"^version = .*$", f"version = '{__version__}'", TOOLS.read_text(), flags=re.M
+    )
     for name, entry in list_stacks().items():
-        wanted[NATIVE / f"osu-native-{OSU['version']}-{name}.eb"] = render_site_easyconfig(name, entry)
+        wanted[NATIVE / f"osu-native-{OSU['version']}-{name}.eb"] = render_site_easyconfig(
+            name, entry
+        )
     for page in (page for pattern in PAGES for page in sorted(PROJECT.glob(pattern))):
         wanted[page] = update_release_names(page.read_text())
     return wanted

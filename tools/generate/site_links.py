@@ -4,6 +4,7 @@ Hook of MkDocs (mkdocs.yml): links to files of the repository, and prompts in co
 Pages link to files outside of docs/, as ../easyblocks/generic/NAME.py, and GitHub shows them. The site leads to the
 address of the repository instead; where that is not known, the text of the link remains.
 """
+
 import os
 import posixpath
 import re
@@ -25,7 +26,10 @@ PAGES = ADDRESS + ('/-' if 'gitlab' in (urlsplit(ADDRESS).hostname or '') else '
 def on_config(config):
     """Link to the repository and to the source of each page if the address is known."""
     if ADDRESS:
-        config.repo_url, config.repo_name = ADDRESS, urlsplit(ADDRESS).path.strip('/') or urlsplit(ADDRESS).hostname
+        config.repo_url, config.repo_name = (
+            ADDRESS,
+            urlsplit(ADDRESS).path.strip('/') or urlsplit(ADDRESS).hostname,
+        )
         config.edit_uri = f'{PAGES}/edit/main/docs/'
         config.theme['features'].append('content.action.edit')
 
@@ -37,7 +41,10 @@ def on_post_page(output, **_):
 
 def on_page_markdown(markdown, page, config, **_):
     """Let links to files outside of docs/ lead to the repository; MkDocs reports those that lead nowhere."""
-    root, folder = Path(config.config_file_path).parent, posixpath.join('docs', posixpath.dirname(page.file.src_uri))
+    root, folder = (
+        Path(config.config_file_path).parent,
+        posixpath.join('docs', posixpath.dirname(page.file.src_uri)),
+    )
 
     def in_repository(link):
         text, target, anchor = link.groups('')
@@ -54,8 +61,14 @@ def mark_prompts(block):
     rows = block[2].split('\n')
     if not any(row.startswith('$ ') for row in rows):
         return block.group()
-    marked = [f'<span class="gp">$ </span>{row[2:]}' if row.startswith('$ ') else
-              f'<span class="go">{row}</span>' if row else row for row in rows]
+    marked = [
+        f'<span class="gp">$ </span>{row[2:]}'
+        if row.startswith('$ ')
+        else f'<span class="go">{row}</span>'
+        if row
+        else row
+        for row in rows
+    ]
     return block[1] + '\n'.join(marked) + block[3]
 
 

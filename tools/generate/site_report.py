@@ -3,6 +3,7 @@ Hook of MkDocs (mkdocs.yml): the site has results/report.html, the published res
 
 The page is 1.4 MB and follows from data and code, so it is made with the site and not kept in the repository.
 """
+
 import subprocess
 import tempfile
 from pathlib import Path
@@ -21,8 +22,12 @@ def on_files(files, config):
     """Add the page. Raises PluginError with what the command says if it fails."""
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / 'report.html'
-        done = subprocess.run([COMMAND, 'report', '--published', '-o', page], stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True)
+        done = subprocess.run(
+            [COMMAND, 'report', '--published', '-o', page],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+        )
         if done.returncode:
             raise PluginError(f"`osu-container report --published` failed: {done.stderr.strip()}")
         files.append(File.generated(config, PLACE, content=page.read_text(encoding='utf-8')))

@@ -1,4 +1,5 @@
 """osu-container compare A [B...]: the command line of the comparison."""
+
 from __future__ import annotations
 
 import argparse
@@ -10,9 +11,9 @@ import sys
 from osu_container.bench.compare import comparison_text, troubles
 from osu_container.bench.compare.statistics import (
     CompareError,
+    compare_datasets,
     compare_with_native,
     format_cases,
-    compare_datasets,
     remove_verdicts,
 )
 from osu_container.bench.results import references, run_files, select
@@ -48,17 +49,43 @@ def add_arguments(parser):
     """Add the options to the parser of `osu-container compare`."""
     parser.epilog = EPILOG
     add = parser.add_argument
-    add('a', metavar='A', help="what is judged: a run, published figures, or the output of a program")
-    add('b', metavar='B', nargs='*', help="what it is compared with (default: native of the same run)")
-    add('--only', action='append', default=[], metavar='PATTERN',
-        help="only cases whose benchmark or title fits, as in 'osu_bw' or '*D D, two nodes' (can be repeated)")
-    add('--sizes', action=argparse.BooleanOptionalAction, default=None,
-        help="the table of every message size too (default: where there are two curves or fewer)")
-    add('--fail-on', choices=sorted(FAILING_VERDICTS), default='worse',
-        help="what gives exit code 1: worse (default), noisy (worse, or cannot be told), never")
+    add(
+        'a',
+        metavar='A',
+        help="what is judged: a run, published figures, or the output of a program",
+    )
+    add(
+        'b',
+        metavar='B',
+        nargs='*',
+        help="what it is compared with (default: native of the same run)",
+    )
+    add(
+        '--only',
+        action='append',
+        default=[],
+        metavar='PATTERN',
+        help="only cases whose benchmark or title fits, as in 'osu_bw' or '*D D, two nodes' (can be repeated)",
+    )
+    add(
+        '--sizes',
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="the table of every message size too (default: where there are two curves or fewer)",
+    )
+    add(
+        '--fail-on',
+        choices=sorted(FAILING_VERDICTS),
+        default='worse',
+        help="what gives exit code 1: worse (default), noisy (worse, or cannot be told), never",
+    )
     add('--json', action='store_true', help="machine-readable output")
-    parser.set_defaults(function=compare, prog='osu-container compare', errors=ERRORS,
-                        after_interrupt="nothing was written")
+    parser.set_defaults(
+        function=compare,
+        prog='osu-container compare',
+        errors=ERRORS,
+        after_interrupt="nothing was written",
+    )
 
 
 def compare(options):
@@ -69,11 +96,17 @@ def compare(options):
         print(f"{options.prog}: error: {err}", file=sys.stderr)
         return IMPOSSIBLE
     if options.json:
-        json.dump(comparison_text.serialize_comparisons(result), sys.stdout, indent=1, allow_nan=False)
+        json.dump(
+            comparison_text.serialize_comparisons(result), sys.stdout, indent=1, allow_nan=False
+        )
         sys.stdout.write('\n')
     else:
         print(comparison_text.format_comparisons(result, sizes=options.sizes), end='')
-    return WORSE if comparison_text.select_worst_verdict(result) in FAILING_VERDICTS[options.fail_on] else FINE
+    return (
+        WORSE
+        if comparison_text.select_worst_verdict(result) in FAILING_VERDICTS[options.fail_on]
+        else FINE
+    )
 
 
 def collect_comparisons(a, others=(), *, case_patterns=()):
@@ -93,7 +126,12 @@ def collect_comparisons(a, others=(), *, case_patterns=()):
         native = first.facts.get('native') or 'native'
         comparisons = compare_with_native(first)
         failed = _list_failures(first, first.select_series(name=native), native)
-        notes = _format_uncompared_curves([series for series in first.series if series.name != native], comparisons, first.name, native)
+        notes = _format_uncompared_curves(
+            [series for series in first.series if series.name != native],
+            comparisons,
+            first.name,
+            native,
+        )
     for other in others:
         sides.append(_filter_cases(select.resolve_dataset(other), case_patterns))
         found = compare_datasets(first, sides[-1])
@@ -101,8 +139,12 @@ def collect_comparisons(a, others=(), *, case_patterns=()):
         comparisons += [remove_verdicts(one, elsewhere) for one in found] if elsewhere else found
         failed += _list_failures(first, sides[-1].series)
         notes += _format_uncompared_curves(first.series, found, first.name, other)
-    return {'comparisons': comparisons, 'troubles': troubles.find_troubles(sides), 'failed': list(dict.fromkeys(failed)),
-            'notes': notes + _collect_notes(comparisons, sides)}
+    return {
+        'comparisons': comparisons,
+        'troubles': troubles.find_troubles(sides),
+        'failed': list(dict.fromkeys(failed)),
+        'notes': notes + _collect_notes(comparisons, sides),
+    }
 
 
 def _format_uncompared_curves(judged, comparisons, name, other):
@@ -111,8 +153,12 @@ def _format_uncompared_curves(judged, comparisons, name, other):
     left = [one for one in judged if id(one) not in compared]
     if not left:
         return []
-    shown = '; '.join(f'{one.name} {one.case.title}' for one in left[:4]) + ('; ...' if len(left) > 4 else '')
-    return [f"{len(left)} curve{'s' if len(left) > 1 else ''} of {name} not compared, as {other} has no such: {shown}"]
+    shown = '; '.join(f'{one.name} {one.case.title}' for one in left[:4]) + (
+        '; ...' if len(left) > 4 else ''
+    )
+    return [
+        f"{len(left)} curve{'s' if len(left) > 1 else ''} of {name} not compared, as {other} has no such: {shown}"
+    ]
 
 
 def _add_native(dataset):
@@ -135,21 +181,35 @@ def _filter_cases(dataset, patterns):
         return dataset
 
     def fits(case):
-        return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns for name in (case.benchmark, case.title))
+        return any(
+            fnmatch.fnmatchcase(name, pattern)
+            for pattern in patterns
+            for name in (case.benchmark, case.title)
+        )
 
     kept = [one for one in dataset.series if fits(one.case)]
     if not kept:
-        raise CompareError(f"{dataset.name} has no case that fits {' or '.join(patterns)}; it has: "
-                           + format_cases(dataset))
-    return dataclasses.replace(dataset, series=kept, failures=[one for one in dataset.failures if fits(one.case)])
+        raise CompareError(
+            f"{dataset.name} has no case that fits {' or '.join(patterns)}; it has: "
+            + format_cases(dataset)
+        )
+    return dataclasses.replace(
+        dataset, series=kept, failures=[one for one in dataset.failures if fits(one.case)]
+    )
 
 
 def _list_failures(dataset, series, without=None):
     """Return [(name, Case, reason)] of what a Dataset has no figures of because it failed, and series measured."""
     there = {one.case for one in series}
     has = {(one.case, one.name) for one in dataset.series}
-    return [(one.name, one.case, one.reason) for one in dataset.failures
-            if not one.is_skipped and one.name != without and one.case in there and (one.case, one.name) not in has]
+    return [
+        (one.name, one.case, one.reason)
+        for one in dataset.failures
+        if not one.is_skipped
+        and one.name != without
+        and one.case in there
+        and (one.case, one.name) not in has
+    ]
 
 
 def _collect_notes(comparisons, sides):
@@ -162,4 +222,6 @@ def _collect_notes(comparisons, sides):
     for note, found in curves.items():
         benchmarks = ', '.join(sorted({one.case.benchmark for one in found}))
         notes.append(note if len(found) == len(comparisons) else f'{benchmarks}: {note}')
-    return list(dict.fromkeys([*notes, 'Ratios are A / B: of bandwidths more is better, of times less.']))
+    return list(
+        dict.fromkeys([*notes, 'Ratios are A / B: of bandwidths more is better, of times less.'])
+    )

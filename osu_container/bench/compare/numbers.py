@@ -4,6 +4,7 @@ NumPy and SciPy, loaded when something is first reckoned, so that they keep to t
 Their OpenBLAS starts a thread for each core, and ends the process where `ulimit -u` or `-v` leaves no room for them;
 with too little memory for its own tables it asks for them again and again, for ever (measured with 200 MB).
 """
+
 import importlib
 import os
 import resource
@@ -21,7 +22,9 @@ class LazyModule:
 
     def __getattr__(self, name):
         """Return what the module has under name (str), from now on as an attribute of this one's."""
-        os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')  # nothing is so large that a second thread would help
+        os.environ.setdefault(
+            'OPENBLAS_NUM_THREADS', '1'
+        )  # nothing is so large that a second thread would help
         if -1 < resource.getrlimit(resource.RLIMIT_AS)[0] < _ROOM:
             raise MemoryError(f'less than {_ROOM >> 20} MB')
         vars(self)[name] = found = getattr(importlib.import_module(self.name), name)

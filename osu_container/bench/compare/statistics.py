@@ -3,6 +3,7 @@ Ratio, spread and verdict at every message size. docs/compare.md says the same i
 
 All is done on logarithms, where a ratio is a difference and twice as fast is as far from equal as half as fast.
 """
+
 from __future__ import annotations
 
 import itertools
@@ -116,21 +117,31 @@ class Comparison:
         """Return the names of both sides (list of str), with their datasets where they differ."""
         if self.a_dataset == self.b_dataset:
             return [self.a.name, self.b.name]
-        return [format_qualified_name(self.a, self.a_dataset), format_qualified_name(self.b, self.b_dataset)]
+        return [
+            format_qualified_name(self.a, self.a_dataset),
+            format_qualified_name(self.b, self.b_dataset),
+        ]
 
     def find_furthest_point(self, verdict=None):
         """Return its Point of this verdict (str; None: its own) that is furthest from equal."""
-        return max((point for point in self.points if point.verdict == (verdict or self.verdict)),
-                   key=lambda point: point.factor)
+        return max(
+            (point for point in self.points if point.verdict == (verdict or self.verdict)),
+            key=lambda point: point.factor,
+        )
 
     def format_curve_verdict(self):
         """Return its verdict (str), with a gain that it hides: 'worse, better'; of few repeats 'probably worse'."""
         hidden = ['better'] if self.verdict != 'better' and self.summary['better'] else []
-        return ', '.join(self.format_qualifier(verdict) + verdict for verdict in [self.verdict, *hidden])
+        return ', '.join(
+            self.format_qualifier(verdict) + verdict for verdict in [self.verdict, *hidden]
+        )
 
     def count_fewest_repeats(self, verdict):
         """Return the fewest repeats (int) of a side at its points of this verdict (str)."""
-        return min((min(point.repeats) for point in self.points if point.verdict == verdict), default=FIRM_REPEATS)
+        return min(
+            (min(point.repeats) for point in self.points if point.verdict == verdict),
+            default=FIRM_REPEATS,
+        )
 
     @property
     def few_repeats(self):
@@ -155,9 +166,11 @@ class Comparison:
             text = self.format_qualifier(verdict) + verdict + self._format_size_ranges(verdict)
             if verdict in ('worse', 'better'):
                 repeats = self.count_fewest_repeats(verdict)
-                text += (f", {'up to ' if self.summary[verdict] > 1 else ''}{format_factor(self.find_furthest_point(verdict).factor)} "
-                         f"times {'slower' if verdict == 'worse' else 'faster'}"
-                         + (f' ({repeats} repeats)' if 1 < repeats < FIRM_REPEATS else ''))
+                text += (
+                    f", {'up to ' if self.summary[verdict] > 1 else ''}{format_factor(self.find_furthest_point(verdict).factor)} "
+                    f"times {'slower' if verdict == 'worse' else 'faster'}"
+                    + (f' ({repeats} repeats)' if 1 < repeats < FIRM_REPEATS else '')
+                )
             parts.append(text)
         return '; '.join(parts)
 
@@ -165,11 +178,16 @@ class Comparison:
         """Return the sizes of a verdict (str): ' at 1 B .. 128 B and 8 KiB'; '' for a benchmark without sizes."""
         if len(self.points) == self.summary[verdict] > 1:
             return ' at all sizes'
-        ranges = [[self.format_size_label(point.size) for point in points]
-                  for same, points in itertools.groupby(self.points, lambda point: point.verdict) if same == verdict]
+        ranges = [
+            [self.format_size_label(point.size) for point in points]
+            for same, points in itertools.groupby(self.points, lambda point: point.verdict)
+            if same == verdict
+        ]
         if len(ranges) > MOST_RANGES:
             return f' at {self.summary[verdict]} of {len(self.points)} sizes'
-        text = ' and '.join(' .. '.join(dict.fromkeys([labels[0], labels[-1]])) for labels in ranges)
+        text = ' and '.join(
+            ' .. '.join(dict.fromkeys([labels[0], labels[-1]])) for labels in ranges
+        )
         return f' at {text}' if text else ''
 
 
@@ -200,8 +218,17 @@ def compare_series(a, b, *, paired=False, a_dataset='', b_dataset=''):
     tested = {key[0] for key in groups}
     margin = select_margin(a.case.benchmark, repeated=not tested & {'one-sample', 'threshold only'})
     points = _compute_points(a, b, groups, math.log1p(margin), paired)
-    comparison = Comparison(a.case, a, b, points, margin, _summarize_points(points), _format_method(tested, margin), a_dataset=a_dataset,
-                            b_dataset=b_dataset)
+    comparison = Comparison(
+        a.case,
+        a,
+        b,
+        points,
+        margin,
+        _summarize_points(points),
+        _format_method(tested, margin),
+        a_dataset=a_dataset,
+        b_dataset=b_dataset,
+    )
     comparison.notes = _list_notes(comparison)
     return comparison
 
@@ -213,7 +240,12 @@ def remove_verdicts(comparison, reason):
     For figures of two machines: that one network is slower than another says nothing about the software.
     """
     points = [replace(point, verdict=NOT_JUDGED, p=None) for point in comparison.points]
-    return replace(comparison, points=points, summary=_summarize_points(points), notes=[*comparison.notes, reason])
+    return replace(
+        comparison,
+        points=points,
+        summary=_summarize_points(points),
+        notes=[*comparison.notes, reason],
+    )
 
 
 def _select_method(a, b, paired):
@@ -240,16 +272,26 @@ def _compute_points(a, b, groups, margin, paired):
         middle_a, middle_b = np.median(raw_a, axis=1), np.median(raw_b, axis=1)
         found = _run_tests(method, log_a, log_b, margin)
         for index, size in enumerate(sizes):
-            rows.append({'size': size, 'a': float(middle_a[index]), 'b': float(middle_b[index]), 'method': method,
-                         'repeats': (len(of_a), len(of_b)),
-                         'ratio': ratios.compute_ratio(a.values[size], b.values[size], paired=paired),
-                         'single': single, 'apart': _compute_gap(log_a[index], log_b[index]),
-                         **{key: found[key][index] for key in found}})
+            rows.append(
+                {
+                    'size': size,
+                    'a': float(middle_a[index]),
+                    'b': float(middle_b[index]),
+                    'method': method,
+                    'repeats': (len(of_a), len(of_b)),
+                    'ratio': ratios.compute_ratio(a.values[size], b.values[size], paired=paired),
+                    'single': single,
+                    'apart': _compute_gap(log_a[index], log_b[index]),
+                    **{key: found[key][index] for key in found},
+                }
+            )
     rows.sort(key=lambda row: row['size'])
     with_p = [row for row in rows if row['worse'] is not None]
     for key in ('worse', 'better', 'same'):
         if with_p:
-            adjusted = scipy.stats.false_discovery_control([row[key] for row in with_p], method='bh')
+            adjusted = scipy.stats.false_discovery_control(
+                [row[key] for row in with_p], method='bh'
+            )
             for row, value in zip(with_p, adjusted):
                 row[key] = float(value)
     return [_build_point(row, sign, margin) for row in rows]
@@ -275,19 +317,26 @@ def _run_tests(method, a, b, margin):
     if method == 'threshold only':
         return dict.fromkeys(('worse', 'better', 'same', 'low', 'high'), [None] * len(a))
     if method == 'Welch':
+
         def test(zero, alternative):
-            return scipy.stats.ttest_ind(a - zero, b, axis=1, equal_var=False, alternative=alternative)
+            return scipy.stats.ttest_ind(
+                a - zero, b, axis=1, equal_var=False, alternative=alternative
+            )
     else:  # paired, or repeats against a single value: the differences are one sample
         difference = a - b
 
         def test(zero, alternative):
             return scipy.stats.ttest_1samp(difference, zero, axis=1, alternative=alternative)
+
     with warnings.catch_warnings(), np.errstate(all='ignore'):
         # equal repeats, such as 0.19 0.19 0.19 of a program that prints two decimals, have no spread: t is infinite,
         # p is 0 or 1, which is right; the rounding is taken care of in _build_point()
         warnings.simplefilter('ignore', RuntimeWarning)
-        p = {'worse': test(-margin, 'less').pvalue, 'better': test(margin, 'greater').pvalue,
-             'same': np.maximum(test(-margin, 'greater').pvalue, test(margin, 'less').pvalue)}
+        p = {
+            'worse': test(-margin, 'less').pvalue,
+            'better': test(margin, 'greater').pvalue,
+            'same': np.maximum(test(-margin, 'greater').pvalue, test(margin, 'less').pvalue),
+        }
         interval = test(0.0, 'two-sided').confidence_interval(1 - 2 * ALPHA)
     found = {key: np.nan_to_num(value, nan=1.0) for key, value in p.items()}
     return dict(found, low=interval.low, high=interval.high)
@@ -300,7 +349,15 @@ def _build_point(row, sign, margin):
     beyond = margin + math.log1p(ROUNDING / row['a']) + math.log1p(ROUNDING / row['b'])
     if row['worse'] is None:
         same = abs(gain) <= margin * (1 + 1e-9)
-        verdict = 'same' if same else 'rounded' if abs(gain) <= beyond else 'better' if gain > 0 else 'worse'
+        verdict = (
+            'same'
+            if same
+            else 'rounded'
+            if abs(gain) <= beyond
+            else 'better'
+            if gain > 0
+            else 'worse'
+        )
     elif row['worse'] <= ALPHA and gain < -beyond:
         verdict = 'worse'
     elif row['better'] <= ALPHA and gain > beyond:
@@ -316,8 +373,19 @@ def _build_point(row, sign, margin):
     low, high = row['low'], row['high']
     if low is not None:
         low, high = sorted((math.exp(sign * float(low)), math.exp(sign * float(high))))
-    return Point(row['size'], row['a'], row['b'], row['ratio'], low, high, verdict, row['method'],
-                 row.get(verdict), gain, row['repeats'])
+    return Point(
+        row['size'],
+        row['a'],
+        row['b'],
+        row['ratio'],
+        low,
+        high,
+        verdict,
+        row['method'],
+        row.get(verdict),
+        gain,
+        row['repeats'],
+    )
 
 
 def _summarize_points(points):
@@ -326,7 +394,10 @@ def _summarize_points(points):
     for key, _, least, most in REGIONS:
         part = [point.ratio for point in points if least <= point.size <= most]
         found[key] = math.exp(np.log(part).mean()) if part and len(points) > 1 else None
-    return dict(found, **{verdict: sum(point.verdict == verdict for point in points) for verdict in VERDICTS})
+    return dict(
+        found,
+        **{verdict: sum(point.verdict == verdict for point in points) for verdict in VERDICTS},
+    )
 
 
 def _format_method(tested, margin):
@@ -348,12 +419,20 @@ def _list_notes(comparison):
     notes = []
     a, b = comparison.a, comparison.b
     releases = a.facts.get('release'), b.facts.get('release')
-    if a.programs and b.programs and (a.programs != b.programs or all(releases) and releases[0] != releases[1]):
-        notes.append(f"{comparison.names[0]} ran {a.program_release}, {comparison.names[1]} ran {b.program_release}: they do not compare "
-                     "strictly")
+    if (
+        a.programs
+        and b.programs
+        and (a.programs != b.programs or all(releases) and releases[0] != releases[1])
+    ):
+        notes.append(
+            f"{comparison.names[0]} ran {a.program_release}, {comparison.names[1]} ran {b.program_release}: they do not compare "
+            "strictly"
+        )
     unknown = [key for key in ('nodes', 'ranks') if getattr(a.case, key) != getattr(b.case, key)]
     if unknown:
-        notes.append(f"{' and '.join(unknown)} not known on one side: {a.case.title} against {b.case.title}")
+        notes.append(
+            f"{' and '.join(unknown)} not known on one side: {a.case.title} against {b.case.title}"
+        )
     left_out = [format_size(size) or '0 B' for size in sorted(set(a.values) ^ set(b.values))]
     if left_out:
         notes.append(f"sizes that one side has not are left out: {', '.join(left_out)}")
@@ -364,9 +443,10 @@ def is_same_case(a, b, lenient=False):
     """Return True if two Cases measured the same. lenient: unknown nodes or ranks fit any."""
     if not lenient:
         return a == b
-    return ((a.benchmark, a.buffers, a.variant) == (b.benchmark, b.buffers, b.variant)
-            and all(None in (getattr(a, key), getattr(b, key)) or getattr(a, key) == getattr(b, key)
-                    for key in ('nodes', 'ranks')))
+    return (a.benchmark, a.buffers, a.variant) == (b.benchmark, b.buffers, b.variant) and all(
+        None in (getattr(a, key), getattr(b, key)) or getattr(a, key) == getattr(b, key)
+        for key in ('nodes', 'ranks')
+    )
 
 
 def is_same_run(a, b):
@@ -384,18 +464,29 @@ def compare_datasets(a, b):
     have several names, those of equal names are compared; where one has a single name, each of the other with it.
     Raises CompareError if nothing fits.
     """
-    by_name, lenient = len(a.names) > 1 and len(b.names) > 1, any(side.facts.get('imported') for side in (a, b))
+    by_name, lenient = (
+        len(a.names) > 1 and len(b.names) > 1,
+        any(side.facts.get('imported') for side in (a, b)),
+    )
     of_b = {}
     for one in b.series:
         of_b.setdefault((one.case.benchmark, one.case.buffers, one.case.variant), []).append(one)
     found = []
     for one in a.series:
         for other in of_b.get((one.case.benchmark, one.case.buffers, one.case.variant), []):
-            if one is other or not is_same_case(one.case, other.case, lenient) or (by_name and one.name != other.name):
+            if (
+                one is other
+                or not is_same_case(one.case, other.case, lenient)
+                or (by_name and one.name != other.name)
+            ):
                 continue
             if not set(one.values) & set(other.values):
                 continue
-            found.append(compare_series(one, other, paired=is_same_run(a, b), a_dataset=a.name, b_dataset=b.name))
+            found.append(
+                compare_series(
+                    one, other, paired=is_same_run(a, b), a_dataset=a.name, b_dataset=b.name
+                )
+            )
     if not found:
         raise CompareError(_explain_no_match(a, b, by_name, lenient))
     return found
@@ -411,25 +502,42 @@ def compare_with_native(dataset):
     native = dataset.facts.get('native') or 'native'
     others = [name for name in dataset.names if name != native]
     if native not in dataset.names:
-        raise CompareError(f"{dataset.title} has no native series to compare with, only "
-                           f"{', '.join(dataset.names) or 'none'}. Name the other side, too: another run, one of its "
-                           "approaches (RUN:NAME), or a published reference (`osu-container reference list`)")
+        raise CompareError(
+            f"{dataset.title} has no native series to compare with, only "
+            f"{', '.join(dataset.names) or 'none'}. Name the other side, too: another run, one of its "
+            "approaches (RUN:NAME), or a published reference (`osu-container reference list`)"
+        )
     if not others:
-        failed = '; '.join(dict.fromkeys(f'{one.name}: {one.reason}' for one in dataset.failures if one.name != native))
-        raise CompareError(f"{dataset.title} has figures of {native} alone{f' ({failed})' if failed else ''}. Name what"
-                           " it is to be compared with: another run or a published reference (`osu-container reference"
-                           " list`)")
+        failed = '; '.join(
+            dict.fromkeys(
+                f'{one.name}: {one.reason}' for one in dataset.failures if one.name != native
+            )
+        )
+        raise CompareError(
+            f"{dataset.title} has figures of {native} alone{f' ({failed})' if failed else ''}. Name what"
+            " it is to be compared with: another run or a published reference (`osu-container reference"
+            " list`)"
+        )
     return compare_datasets(dataset.filter_by_name(*others), dataset.filter_by_name(native))
 
 
 def _explain_no_match(a, b, by_name, lenient):
     """Return why no series of a and b could be compared (str), with the names or the cases of both."""
-    if by_name and not set(a.names) & set(b.names) and any(
-            is_same_case(one, other, lenient) for one in a.cases for other in b.cases):
-        return (f"{a.name} and {b.name} have no name in common: {', '.join(a.names)} and {', '.join(b.names)}. Say "
-                f"which is meant by {b.name}:NAME")
-    return '\n  '.join([f"{a.name} and {b.name} have no case in common that both measured:", *(
-        f"{side.name} has: {format_cases(side)}" for side in (a, b))])
+    if (
+        by_name
+        and not set(a.names) & set(b.names)
+        and any(is_same_case(one, other, lenient) for one in a.cases for other in b.cases)
+    ):
+        return (
+            f"{a.name} and {b.name} have no name in common: {', '.join(a.names)} and {', '.join(b.names)}. Say "
+            f"which is meant by {b.name}:NAME"
+        )
+    return '\n  '.join(
+        [
+            f"{a.name} and {b.name} have no case in common that both measured:",
+            *(f"{side.name} has: {format_cases(side)}" for side in (a, b)),
+        ]
+    )
 
 
 def format_cases(dataset):

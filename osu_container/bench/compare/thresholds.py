@@ -5,6 +5,7 @@ A margin holds at every message size of a benchmark: small messages and collecti
 ones. It is meant as a factor: with 0.05 values are equal from 1 / 1.05 to 1.05 times the other, so that A against B and
 B against A give mirrored verdicts.
 """
+
 from __future__ import annotations
 
 import fnmatch
@@ -30,27 +31,59 @@ class Margin:
 
 
 _STRICT = 'as strict as two ranks: a collective is what a program waits for'
-_TWO_RUNS = ('the same stack measured twice: 95 % of the native values between two nodes of LUMI-G (lumi-native-'
-             '2026-03, Cray MPICH 9.0.1, hardware and hybrid matching) differ by less than 5 %. bind, which loads the '
-             'libraries of native and is on par with it for its authors, differs from it by less than 10 % at 95 % of '
-             'the sizes of osu_bw and osu_latency (lumi-g-2025-03)')
+_TWO_RUNS = (
+    'the same stack measured twice: 95 % of the native values between two nodes of LUMI-G (lumi-native-'
+    '2026-03, Cray MPICH 9.0.1, hardware and hybrid matching) differ by less than 5 %. bind, which loads the '
+    'libraries of native and is on par with it for its authors, differs from it by less than 10 % at 95 % of '
+    'the sizes of osu_bw and osu_latency (lumi-g-2025-03)'
+)
 
 #: The first row whose pattern fits a benchmark counts
 MARGINS = (
-    Margin('osu_init', 0.10, 0.25, 'start-up reads files, whose caches differ from start to start; a tenth of a second '
-           'more is worth a look, a few ms are not', 'own choice, not derived from published figures'),
-    Margin('osu_xccl_*', 0.05, 0.15, 'between two GPUs over RCCL; single values of the same stack differ by more than '
-           'those of MPI', 'bind against native, RCCL on both sides: up to 14 % apart at 95 % of the sizes '
-           '(lumi-g-2025-03)'),
-    Margin('osu_*bw*', 0.05, 0.10, 'a loss of 5 % is more than two runs of one stack differ', _TWO_RUNS),
+    Margin(
+        'osu_init',
+        0.10,
+        0.25,
+        'start-up reads files, whose caches differ from start to start; a tenth of a second '
+        'more is worth a look, a few ms are not',
+        'own choice, not derived from published figures',
+    ),
+    Margin(
+        'osu_xccl_*',
+        0.05,
+        0.15,
+        'between two GPUs over RCCL; single values of the same stack differ by more than '
+        'those of MPI',
+        'bind against native, RCCL on both sides: up to 14 % apart at 95 % of the sizes '
+        '(lumi-g-2025-03)',
+    ),
+    Margin(
+        'osu_*bw*', 0.05, 0.10, 'a loss of 5 % is more than two runs of one stack differ', _TWO_RUNS
+    ),
     Margin('osu_*latency*', 0.05, 0.10, 'the same for times', _TWO_RUNS),
     Margin('osu_*', 0.05, 0.10, _STRICT, _TWO_RUNS),
-    Margin('IMB *', 0.05, 0.10, 'the Intel MPI Benchmarks: times and bandwidths as those of `osu_*`', 'own choice, not '
-           'derived from published figures'),
-    Margin('xccl *', 0.05, 0.15, 'nccl-tests and rccl-tests: as `osu_xccl_*`', 'own choice, not derived from published '
-           'figures'),
-    Margin('$ *', 0.05, 0.25, 'a command of your own (`bench --run`): a loss of 5 % is worth a look; its start is in '
-           'its time, so a single value says little', 'own choice, not derived from published figures'),
+    Margin(
+        'IMB *',
+        0.05,
+        0.10,
+        'the Intel MPI Benchmarks: times and bandwidths as those of `osu_*`',
+        'own choice, not derived from published figures',
+    ),
+    Margin(
+        'xccl *',
+        0.05,
+        0.15,
+        'nccl-tests and rccl-tests: as `osu_xccl_*`',
+        'own choice, not derived from published figures',
+    ),
+    Margin(
+        '$ *',
+        0.05,
+        0.25,
+        'a command of your own (`bench --run`): a loss of 5 % is worth a look; its start is in '
+        'its time, so a single value says little',
+        'own choice, not derived from published figures',
+    ),
 )
 
 

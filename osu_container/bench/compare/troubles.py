@@ -5,6 +5,7 @@ A rule looks at one curve, its numbers alone. Its limits lie between the publish
 those that have not; the comments beside them name both, and a test holds every published curve against every rule.
 All rules are about a fast network (Slingshot): where TCP is all that the system has, none applies, see find_network_provider().
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -99,7 +100,10 @@ class MedianCurve:
 
     def compute_best_rate(self):
         """Return (best rate in MB/s, its sizes) at 64 KiB and more; (None, []) where it has no such size."""
-        found = [(value if self.more_is_better else size / value, size) for size, value in self.select_points(64 * KIB, 1 << 40)]
+        found = [
+            (value if self.more_is_better else size / value, size)
+            for size, value in self.select_points(64 * KIB, 1 << 40)
+        ]
         return (max(found)[0], [size for _, size in found]) if found else (None, [])
 
 
@@ -109,7 +113,11 @@ def _find_tcp(curve):
         return sizes if best and best < MIN_FAST_BANDWIDTH else []
     small = curve.select_points(1, KIB)
     least, most = TCP_LATENCY
-    return [size for size, _ in small] if small and all(least <= value <= most for _, value in small) else []
+    return (
+        [size for size, _ in small]
+        if small and all(least <= value <= most for _, value in small)
+        else []
+    )
 
 
 def _find_device_copy(curve):
@@ -131,13 +139,25 @@ def _find_dip(curve):
         return []
     if curve.more_is_better:
         found = before / there >= DIP and max(value for _, value in after) > before
-        return [size for size, value in curve.select_points(8 * KIB, 16 * KIB) if value < before] if found else []
+        return (
+            [size for size, value in curve.select_points(8 * KIB, 16 * KIB) if value < before]
+            if found
+            else []
+        )
     found = there / before >= DIP and min(value for _, value in after) < there / 2
-    return [size for size, value in curve.select_points(8 * KIB, 16 * KIB) if value > DIP * before] if found else []
+    return (
+        [size for size, value in curve.select_points(8 * KIB, 16 * KIB) if value > DIP * before]
+        if found
+        else []
+    )
 
 
 def _find_early_rendezvous(curve):
-    first, before, there = curve.find_value(KIB), curve.find_value(4 * KIB), curve.find_value(8 * KIB)
+    first, before, there = (
+        curve.find_value(KIB),
+        curve.find_value(4 * KIB),
+        curve.find_value(8 * KIB),
+    )
     if not (first and before and there):
         return []
     least, most = STEP
@@ -151,72 +171,106 @@ def _find_rccl_sockets(curve):
 
 
 #: Source of most rules
-DEIC = ('DeiC-HPC/BitBulldozersLab, "Docker build pipeline for 4 different container approaches on LUMI", '
-                  '2025-03-07')
+DEIC = (
+    'DeiC-HPC/BitBulldozersLab, "Docker build pipeline for 4 different container approaches on LUMI", '
+    '2025-03-07'
+)
 _LUMI_2026 = 'alazzaro/openmpi_on_ss11, LUMI-G, 2026-03'
 
 RULES = (
     Rule(
         Trouble(
-            'tcp', 'TCP instead of the fast network',
+            'tcp',
+            'TCP instead of the fast network',
             text='The best bandwidth is 2 to 6 GB/s where Slingshot gives 22 or more, small messages take 12 µs or '
-                 'more in place of 2 to 3: MPI runs over TCP. Measured for images without libraries of the fast '
-                 'network. 0.4 GB/s were noted with MPICH 3.4.3; or TCP took the network of the management.',
+            'more in place of 2 to 3: MPI runs over TCP. Measured for images without libraries of the fast '
+            'network. 0.4 GB/s were noted with MPICH 3.4.3; or TCP took the network of the management.',
             remedy='See what the ranks loaded (the proof in the report). FI_PROVIDER=cxi turns the fallback into an '
-                   'error that names its cause; our modules of bind, hybrid, opensource and native set it. The image '
-                   'needs MPICH of device ch4:ofi, 3.1.4 has none. For TCP over it: FI_TCP_IFACE=hsn0. At '
-                   '4 to 5 GB/s with the provider lnx: that of libfabric 2.2.0 is slow, ofiwg/libfabric #11392.',
-            source=DEIC + ': results of the basic container; "Works; fallback to TCP/IP". LUMI userguide: '
-                   '2.4 against 12.2 GB/s'),
-        BANDWIDTHS | LATENCIES, None, _find_tcp),
+            'error that names its cause; our modules of bind, hybrid, opensource and native set it. The image '
+            'needs MPICH of device ch4:ofi, 3.1.4 has none. For TCP over it: FI_TCP_IFACE=hsn0. At '
+            '4 to 5 GB/s with the provider lnx: that of libfabric 2.2.0 is slow, ofiwg/libfabric #11392.',
+            source=DEIC
+            + ': results of the basic container; "Works; fallback to TCP/IP". LUMI userguide: '
+            '2.4 against 12.2 GB/s',
+        ),
+        BANDWIDTHS | LATENCIES,
+        None,
+        _find_tcp,
+    ),
     Rule(
         Trouble(
-            'device-copy', 'messages up to 128 B from the GPU are copied the slow way',
+            'device-copy',
+            'messages up to 128 B from the GPU are copied the slow way',
             text='About 9 µs more for each side with a device buffer, 21 µs from GPU to GPU, up to 128 B; normal from '
-                 '256 B on. The cxi provider copies such messages by the CPU, and takes the slow copy of ROCm where '
-                 'CXI_FORK_SAFE or CXI_FORK_SAFE_HP is set to anything, 0 and empty too. The cause is derived from '
-                 'the code, and was not tried on LUMI.',
+            '256 B on. The cxi provider copies such messages by the CPU, and takes the slow copy of ROCm where '
+            'CXI_FORK_SAFE or CXI_FORK_SAFE_HP is set to anything, 0 and empty too. The cause is derived from '
+            'the code, and was not tried on LUMI.',
             remedy='`unset CXI_FORK_SAFE CXI_FORK_SAFE_HP` inside the container; our modules do. For RCCL and Open MPI '
-                   'FI_CXI_DISABLE_NON_INJECT_MSG_IDC=1 is enough: 2.9 µs were measured with Open MPI on LUMI. With '
-                   'MPICH 4.3.1 or newer MPIR_CVAR_CH4_OFI_ENABLE_INJECT=0 must go with it.',
-            source=DEIC + ': results of opensource. libfabric prov/cxi/src/cxip_msg.c, cxip_info.c. EESSI '
-                   'on LUMI, 2026-05-21'),
-        LATENCIES | BANDWIDTHS | RCCL_BANDWIDTHS | RCCL_LATENCIES, DEVICE, _find_device_copy),
+            'FI_CXI_DISABLE_NON_INJECT_MSG_IDC=1 is enough: 2.9 µs were measured with Open MPI on LUMI. With '
+            'MPICH 4.3.1 or newer MPIR_CVAR_CH4_OFI_ENABLE_INJECT=0 must go with it.',
+            source=DEIC
+            + ': results of opensource. libfabric prov/cxi/src/cxip_msg.c, cxip_info.c. EESSI '
+            'on LUMI, 2026-05-21',
+        ),
+        LATENCIES | BANDWIDTHS | RCCL_BANDWIDTHS | RCCL_LATENCIES,
+        DEVICE,
+        _find_device_copy,
+    ),
     Rule(
         Trouble(
-            'dip', 'dip at 8 KiB',
+            'dip',
+            'dip at 8 KiB',
             text='At 8 KiB the curve falls to a seventh or less and recovers from 16 or 32 KiB on. Native RCCL on LUMI '
-                 'had it in 2025, and bind with it. In 2026 it was there with software matching of receives and with '
-                 'the provider lnx, not with hardware or hybrid matching of the provider cxi.',
+            'had it in 2025, and bind with it. In 2026 it was there with software matching of receives and with '
+            'the provider lnx, not with hardware or hybrid matching of the provider cxi.',
             remedy='FI_CXI_RX_MATCH_MODE=hybrid, as HPE advises for RCCL, or hardware. Untested for the runs of 2025, '
-                   'which did not set it.',
-            source=DEIC + ': "weird drop at 8192 for RCCL". ' + _LUMI_2026 + ': osu_xccl_bibw, osu_xccl_latency and '
-                   'osu_bibw D D by rx_match_mode. HewlettPackard/shs-ccl-docs'),
-        RCCL_BANDWIDTHS | RCCL_LATENCIES | BANDWIDTHS | LATENCIES, frozenset(['D D']), _find_dip),
+            'which did not set it.',
+            source=DEIC
+            + ': "weird drop at 8192 for RCCL". '
+            + _LUMI_2026
+            + ': osu_xccl_bibw, osu_xccl_latency and '
+            'osu_bibw D D by rx_match_mode. HewlettPackard/shs-ccl-docs',
+        ),
+        RCCL_BANDWIDTHS | RCCL_LATENCIES | BANDWIDTHS | LATENCIES,
+        frozenset(['D D']),
+        _find_dip,
+    ),
     Rule(
         Trouble(
-            'early-rendezvous', 'bump at 8 to 16 KiB: rendezvous begins too early',
+            'early-rendezvous',
+            'bump at 8 to 16 KiB: rendezvous begins too early',
             text='6.5 and 7.1 µs at 8 and 16 KiB in place of 3.7 and 4.3: a message waits for a round trip, which pays '
-                 'from 32 KiB on only. Older releases of libfabric begin at 2 KiB; Cray MPICH moves that to 16 KiB, '
-                 'other MPIs do not. The cause is derived.',
+            'from 32 KiB on only. Older releases of libfabric begin at 2 KiB; Cray MPICH moves that to 16 KiB, '
+            'other MPIs do not. The cause is derived.',
             remedy='FI_CXI_RDZV_THRESHOLD=16384 FI_CXI_RDZV_EAGER_SIZE=2048 with libfabric before 2.4. It is what Cray '
-                   'MPICH sets by itself; untested with others.',
-            source=DEIC + ': latency of hybrid and opensource. MPICH_ENV_DISPLAY of Cray MPICH 8.1.17. Release notes '
-                   'of libfabric 2.4.0'),
-        LATENCIES, None, _find_early_rendezvous),
+            'MPICH sets by itself; untested with others.',
+            source=DEIC
+            + ': latency of hybrid and opensource. MPICH_ENV_DISPLAY of Cray MPICH 8.1.17. Release notes '
+            'of libfabric 2.4.0',
+        ),
+        LATENCIES,
+        None,
+        _find_early_rendezvous,
+    ),
     Rule(
         Trouble(
-            'rccl-sockets', 'RCCL without its plugin: sockets',
+            'rccl-sockets',
+            'RCCL without its plugin: sockets',
             text='3 GB/s where RCCL over Slingshot gives 13: it found no network plugin and goes over sockets. In a '
-                 'container without libraries of the fast network it is 1.5 GB/s.',
+            'container without libraries of the fast network it is 1.5 GB/s.',
             remedy='NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET says which network it took. Put the folder of '
-                   'librccl-net.so into LD_LIBRARY_PATH of the run, or its path into NCCL_NET_PLUGIN. '
-                   'NCCL_NET="AWS Libfabric" turns the fallback into an error. The plugin must not be built with a '
-                   'newer libfabric than it meets ("FABRIC_1.7 not found"). With the plugin loaded, '
-                   'NCCL_IGNORE_CPU_AFFINITY=1 gave 4 times the bandwidth.',
-            source=DEIC + ': results of hybrid; compatibility notes, "RCCL much slower (3GBs)"; the script of hybrid '
-                   'lacks the folder of the plugin'),
-        RCCL_BANDWIDTHS | RCCL_LATENCIES, None, _find_rccl_sockets),
+            'librccl-net.so into LD_LIBRARY_PATH of the run, or its path into NCCL_NET_PLUGIN. '
+            'NCCL_NET="AWS Libfabric" turns the fallback into an error. The plugin must not be built with a '
+            'newer libfabric than it meets ("FABRIC_1.7 not found"). With the plugin loaded, '
+            'NCCL_IGNORE_CPU_AFFINITY=1 gave 4 times the bandwidth.',
+            source=DEIC
+            + ': results of hybrid; compatibility notes, "RCCL much slower (3GBs)"; the script of hybrid '
+            'lacks the folder of the plugin',
+        ),
+        RCCL_BANDWIDTHS | RCCL_LATENCIES,
+        None,
+        _find_rccl_sockets,
+    ),
 )
 
 
@@ -250,8 +304,12 @@ def find_series_troubles(series, network=None):
     if network == 'tcp' or _is_tcp(series.name) or case.nodes == 1 or not series.values:
         return []  # on one node messages go through memory, with thresholds of its own
     curve = MedianCurve(series)
-    found = [(rule.trouble, rule.test(curve)) for rule in RULES if case.benchmark in rule.benchmarks
-             and (rule.buffers is None or case.buffers in rule.buffers)]
+    found = [
+        (rule.trouble, rule.test(curve))
+        for rule in RULES
+        if case.benchmark in rule.benchmarks
+        and (rule.buffers is None or case.buffers in rule.buffers)
+    ]
     return [(trouble, sizes) for trouble, sizes in found if sizes]
 
 

@@ -4,6 +4,7 @@ What there is to show, whatever it is shown in: Report -> Section -> View (one c
 A section is what is compared with each other: all runs of the command line, or one publication. Ratios are to the
 native series of the same run or publication, by osu_container.bench.compare; without one there are none.
 """
+
 from __future__ import annotations
 
 import re
@@ -86,7 +87,9 @@ class Curve:
         for size, point in self.points.items():
             each = [point.ratio]
             if point.method == 'paired':
-                each = ratios.compute_paired_ratios(self.series.values[size], self.comparison.b.values[size])
+                each = ratios.compute_paired_ratios(
+                    self.series.values[size], self.comparison.b.values[size]
+                )
             if size:
                 found.append((size, point.ratio, min(each), max(each)))
         return found
@@ -154,21 +157,32 @@ def build_section(title, datasets):
     if len(set(names)) < len(names):
         raise ReportError(f"{', '.join(names)}: a run is named twice; each is shown once")
     if not any(one.series or one.failures for one in datasets):
-        raise ReportError(f"{', '.join(names)}: no figures and no failures, so there is nothing to show. Did the run "
-                          "end before its first measurement?")
+        raise ReportError(
+            f"{', '.join(names)}: no figures and no failures, so there is nothing to show. Did the run "
+            "end before its first measurement?"
+        )
     key, views, labels = slugify('-'.join(names)), {}, _assign_labels(datasets)
     for dataset in datasets:
         natives = {one.case: one for one in dataset.select_series(name=find_native_name(dataset))}
         for series in sorted(dataset.series, key=lambda one: one.name != find_native_name(dataset)):
-            view = views.setdefault(series.case, View(series.case, f'{key}-{slugify(series.case.title)}'))
+            view = views.setdefault(
+                series.case, View(series.case, f'{key}-{slugify(series.case.title)}')
+            )
             native = natives.get(series.case)
             name, style = labels[dataset.name, series.name]
             curve = Curve(name, series, dataset, style)
             if native not in (None, series) and set(series.values) & set(native.values):
-                curve.comparison = compare_series(series, native, paired=is_same_run(dataset, dataset))
+                curve.comparison = compare_series(
+                    series, native, paired=is_same_run(dataset, dataset)
+                )
             view.curves.append(curve)
-    return Section(title, key, list(datasets), list(views.values()),
-                   {one.name: read_details(one) for one in datasets if one.kind == 'run' and one.path})
+    return Section(
+        title,
+        key,
+        list(datasets),
+        list(views.values()),
+        {one.name: read_details(one) for one in datasets if one.kind == 'run' and one.path},
+    )
 
 
 def _assign_labels(datasets):
@@ -183,6 +197,8 @@ def _assign_labels(datasets):
             free += number == free
             taken.add(approach)
             collides = held.count(name) > 1 or (dataset.kind != 'run' and len(datasets) > 1)
-            found[dataset.name, name] = (f'{name}, {dataset.name}' if collides else name,
-                                         charts.select_style(number, approach))
+            found[dataset.name, name] = (
+                f'{name}, {dataset.name}' if collides else name,
+                charts.select_style(number, approach),
+            )
     return found

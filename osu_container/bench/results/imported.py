@@ -1,4 +1,5 @@
 """Outputs of programs (outputs.py) as a run: in memory for compare and report, on disk for `osu-container import`."""
+
 from __future__ import annotations
 
 import shutil
@@ -51,7 +52,9 @@ def read_measurements(sources, *, benchmark=None, extra_facts=None):
     for name, path in sources:
         output = outputs.read_output(path, benchmark)
         if output.sha256 in read:
-            raise ConflictError(f"{path} and {read[output.sha256].path} are the same, byte for byte: name each output once")
+            raise ConflictError(
+                f"{path} and {read[output.sha256].path} are the same, byte for byte: name each output once"
+            )
         read[output.sha256] = output
         for table in output.tables:
             if table.benchmark is None:
@@ -68,15 +71,24 @@ def read_measurements(sources, *, benchmark=None, extra_facts=None):
             table.variant = ', '.join(filter(None, (table.variant, differs)))
             repeats.setdefault(table.case, []).append(table)
         for case, some in repeats.items():
-            programs = {_format_programs(table): table.location for table in some if table.reason is None}
+            programs = {
+                _format_programs(table): table.location for table in some if table.reason is None
+            }
             if len(programs) > 1:
-                raise ConflictError(f"{name} {case.title} is by several programs, which do not compare "
-                               f"({'; '.join(f'{key}: {where}' for key, where in programs.items())}): give each a name "
-                               "of its own, NAME=FILE")
-            entries += [_build_measurement(name, case, number, table) for number, table in enumerate(some, 1)]
+                raise ConflictError(
+                    f"{name} {case.title} is by several programs, which do not compare "
+                    f"({'; '.join(f'{key}: {where}' for key, where in programs.items())}): give each a name "
+                    "of its own, NAME=FILE"
+                )
+            entries += [
+                _build_measurement(name, case, number, table)
+                for number, table in enumerate(some, 1)
+            ]
             if len(some) > 1:
-                problems.append(f"{name} {case.title} stands {len(some)} times: taken as repeats. If they differ in "
-                                "something that the text does not say, give each a file and a name of its own")
+                problems.append(
+                    f"{name} {case.title} stands {len(some)} times: taken as repeats. If they differ in "
+                    "something that the text does not say, give each a file and a name of its own"
+                )
     return entries, list(read.values()), problems
 
 
@@ -92,35 +104,72 @@ def _add_facts(table, added):
         if value is None or key == 'buffers' and said == '':
             continue
         if said not in (None, value) and not table.reason:
-            raise ConflictError(f"{table.location}: {key} {value} were asked for, and {table.benchmark} says {said}")
+            raise ConflictError(
+                f"{table.location}: {key} {value} were asked for, and {table.benchmark} says {said}"
+            )
         setattr(table, key, value)
 
 
 def _build_measurement(name, case, repeat, table):
     """Return the line of kind measurement (dict) of a Table."""
-    entry = {'module': name, 'approach': name, 'repeat': repeat, 'raw': table.location, 'typed': None,
-             'case': {'benchmark': case.benchmark, 'buffers': case.buffers, 'nodes': case.nodes, 'ranks': case.ranks,
-                      'variant': case.variant}}
+    entry = {
+        'module': name,
+        'approach': name,
+        'repeat': repeat,
+        'raw': table.location,
+        'typed': None,
+        'case': {
+            'benchmark': case.benchmark,
+            'buffers': case.buffers,
+            'nodes': case.nodes,
+            'ranks': case.ranks,
+            'variant': case.variant,
+        },
+    }
     if table.reason is not None:
         return dict(entry, status='failed', reason=table.reason)
-    return dict(entry, status='ok', unit=case.unit, programs=table.programs, release=table.release,
-                checked=table.is_checked, values={str(size): value for size, value in sorted(table.values.items())},
-                zeros=table.zeros, comments=table.comments, foreign=table.foreign_lines, broken=table.broken_lines)
+    return dict(
+        entry,
+        status='ok',
+        unit=case.unit,
+        programs=table.programs,
+        release=table.release,
+        checked=table.is_checked,
+        values={str(size): value for size, value in sorted(table.values.items())},
+        zeros=table.zeros,
+        comments=table.comments,
+        foreign=table.foreign_lines,
+        broken=table.broken_lines,
+    )
 
 
 def _format_unknown_facts(path, output):
     """Return what the file of an Output does not say, as notes (list of str)."""
-    names = [name for name in ('programs', 'release', 'nodes', 'ranks', 'buffers')
-             if any(name in table.unknown_fields for table in output.tables if table.reason is None)]
-    return [f"{path} does not say: {', '.join([*names, *['site'] * (not output.site), 'libraries'])}"]
+    names = [
+        name
+        for name in ('programs', 'release', 'nodes', 'ranks', 'buffers')
+        if any(name in table.unknown_fields for table in output.tables if table.reason is None)
+    ]
+    return [
+        f"{path} does not say: {', '.join([*names, *['site'] * (not output.site), 'libraries'])}"
+    ]
 
 
 def _build_header(name, sources, read, problems, site, command=None):
     """Return the first line of an imported run (dict); see docs/benchmarks.md."""
     site = site or next((one.site for one in read if one.site), outputs.UNKNOWN)
-    return {'run': name, 'started': record.get_timestamp(), 'site': site, 'tag': 'import', 'command': command,
-            'imported': [{'series': series, 'file': str(path), 'sha256': one.sha256, 'bytes': one.size}
-                         for (series, path), one in zip(sources, read)], 'not_said': problems}
+    return {
+        'run': name,
+        'started': record.get_timestamp(),
+        'site': site,
+        'tag': 'import',
+        'command': command,
+        'imported': [
+            {'series': series, 'file': str(path), 'sha256': one.sha256, 'bytes': one.size}
+            for (series, path), one in zip(sources, read)
+        ],
+        'not_said': problems,
+    }
 
 
 def read_output_dataset(path):
@@ -128,7 +177,9 @@ def read_output_dataset(path):
     sources = parse_sources([path])
     entries, found, problems = read_measurements(sources)
     header = _build_header(path, sources, found, problems, None)
-    numbered = ((number, dict(entry, kind='measurement')) for number, entry in enumerate(entries, 2))
+    numbered = (
+        (number, dict(entry, kind='measurement')) for number, entry in enumerate(entries, 2)
+    )
     dataset = run_files.assemble_dataset(path, header, numbered, [])
     dataset.path, dataset.title = None, f'output {path}'
     return dataset
@@ -141,18 +192,25 @@ def write_run(folder, sources, *, site=None, benchmark=None, extra_facts=None, c
     :param site: str, name of the site, None where it is not known; command: str, what the user typed
     Others as for read_measurements(). Raises OutputFailure, Conflict, ResultsError, OSError, also where the folder is there.
     """
-    entries, found, problems = read_measurements(sources, benchmark=benchmark, extra_facts=extra_facts)
+    entries, found, problems = read_measurements(
+        sources, benchmark=benchmark, extra_facts=extra_facts
+    )
     try:
         folder.mkdir(parents=True)
     except FileExistsError as err:
-        raise run_files.ResultsError(f"{folder} is there already, and stays as it is. Choose another name") from err
+        raise run_files.ResultsError(
+            f"{folder} is there already, and stays as it is. Choose another name"
+        ) from err
     try:
         writer = run_files.Writer(folder / run_files.RESULTS_FILE)
         header = _build_header(folder.name, sources, found, problems, site, command)
         writer.write_header(**header)
         for entry in entries:
             writer.add('measurement', **entry)
-        counts = {status: sum(entry['status'] == status for entry in entries) for status in run_files.STATUS}
+        counts = {
+            status: sum(entry['status'] == status for entry in entries)
+            for status in run_files.STATUS
+        }
         writer.add('end', ended=header['started'], **counts)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)

@@ -7,6 +7,7 @@ The figures of a run or of a reference: Dataset -> Series -> value by message si
 
 Sizes are bytes. Values are MB/s (1 MB = 1,000,000 bytes) where more is better, else µs or ms where less is better.
 """
+
 from __future__ import annotations
 
 import statistics
@@ -17,12 +18,36 @@ LOWEST, HIGHEST = 1e-30, 1e30
 #: Benchmarks whose number is a bandwidth; all others give a time. The names of OSU 7.5 and of the Python ones; those of
 #: the Intel MPI Benchmarks with IMB before them, those of nccl-tests with xccl.
 BANDWIDTH = frozenset(
-    ['osu_bw', 'osu_bibw', 'osu_mbw_mr', 'osu_put_bw', 'osu_get_bw', 'osu_put_bibw', 'osu_bw_persistent',
-     'osu_bibw_persistent', 'osu_bw_fan_in', 'osu_bw_fan_out', 'osu_xccl_bw', 'osu_xccl_bibw', 'IMB Uniband',
-     'IMB Biband'])
+    [
+        'osu_bw',
+        'osu_bibw',
+        'osu_mbw_mr',
+        'osu_put_bw',
+        'osu_get_bw',
+        'osu_put_bibw',
+        'osu_bw_persistent',
+        'osu_bibw_persistent',
+        'osu_bw_fan_in',
+        'osu_bw_fan_out',
+        'osu_xccl_bw',
+        'osu_xccl_bibw',
+        'IMB Uniband',
+        'IMB Biband',
+    ]
+)
 #: Benchmarks that print one number and no message size; their values stand at size 0
-SINGLE_VALUE_BENCHMARKS = frozenset(['osu_barrier', 'osu_ibarrier', 'osu_barrier_persistent', 'osu_init', 'osu_hello',
-                           'osu_xccl_barrier', 'IMB Barrier', 'IMB Ibarrier'])
+SINGLE_VALUE_BENCHMARKS = frozenset(
+    [
+        'osu_barrier',
+        'osu_ibarrier',
+        'osu_barrier_persistent',
+        'osu_init',
+        'osu_hello',
+        'osu_xccl_barrier',
+        'IMB Barrier',
+        'IMB Ibarrier',
+    ]
+)
 #: Benchmarks that print milliseconds
 MILLISECONDS = frozenset(['osu_init'])
 #: Buffers as in the arguments of the programs: H host, D device, M managed memory; of the sender, of the receiver.
@@ -92,7 +117,11 @@ class Case:
         """Return where the ranks are (str): 'two nodes', 'one node', '4 nodes', '8 ranks over 2 nodes', ''."""
         if self.nodes is None:
             return f"{self.ranks} rank{'s' if self.ranks > 1 else ''}" if self.ranks else ''
-        if self.ranks in (None, self.nodes) and self.nodes > 1 or (self.nodes, self.ranks) == (1, 2):
+        if (
+            self.ranks in (None, self.nodes)
+            and self.nodes > 1
+            or (self.nodes, self.ranks) == (1, 2)
+        ):
             return {1: 'one node', 2: 'two nodes'}.get(self.nodes, f'{self.nodes} nodes')
         return f"{self.ranks} rank{'s' if self.ranks > 1 else ''} over {self.nodes} node{'s' if self.nodes > 1 else ''}"
 
@@ -215,6 +244,14 @@ class Dataset:
     def filter_by_name(self, *names):
         """Return a copy with the series, failures and modules of these names (str) alone."""
         kept = [name for name, entry in self.modules.items() if entry.get('approach') in names]
-        return Dataset(self.name, self.kind, self.title, self.facts, [one for one in self.series if one.name in names],
-                       [one for one in self.failures if one.name in names],
-                       {name: self.modules[name] for name in kept}, list(self.problems), self.path)
+        return Dataset(
+            self.name,
+            self.kind,
+            self.title,
+            self.facts,
+            [one for one in self.series if one.name in names],
+            [one for one in self.failures if one.name in names],
+            {name: self.modules[name] for name in kept},
+            list(self.problems),
+            self.path,
+        )

@@ -12,6 +12,7 @@ srun and libraries write between the lines, and now and then into one. A row is 
 numbers and the word of a check. What begins as rows do and is none is broken, and said with its line; a line that is
 none of the program's is foreign.
 """
+
 from __future__ import annotations
 
 import re
@@ -29,10 +30,15 @@ _NUMBER = r'\d{1,18}(?:\.\d{1,18})?(?:e[+-]?\d{1,3})?'
 _ROW = re.compile(rf'\d{{1,18}}(?:\s+{_NUMBER})(?:\s+(?:{_NUMBER}|pass|fail))*', re.I)
 _INIT = re.compile(rf'\s*nprocs:\s*\d+.*\bavg:\s*({_NUMBER})\s*ms\s*', re.I)
 #: A row that cannot be read: it begins or ends as rows do
-_BROKEN = re.compile(r'[\s|>*+]*\d[\w.,]*[\s|]+(?:\S*\d|nan\b|-?inf|n/?a\b|-\s*$)|.*\S\s*\d+\s+\d+\.\d+\s*$', re.I)
+_BROKEN = re.compile(
+    r'[\s|>*+]*\d[\w.,]*[\s|]+(?:\S*\d|nan\b|-?inf|n/?a\b|-\s*$)|.*\S\s*\d+\s+\d+\.\d+\s*$', re.I
+)
 #: Units in the heading of a table that none of these programs prints
-_OTHER_UNIT = re.compile(r'# *(?:Message +)?Size\b.*[(\[](?!MB/s|us)([kmgt]?i?(?:b|bits?|bytes?)(?:/s(?:ec)?|ps)'
-                         r'|[nm]?s(?:ec)?)[)\]]', re.I)
+_OTHER_UNIT = re.compile(
+    r'# *(?:Message +)?Size\b.*[(\[](?!MB/s|us)([kmgt]?i?(?:b|bits?|bytes?)(?:/s(?:ec)?|ps)'
+    r'|[nm]?s(?:ec)?)[)\]]',
+    re.I,
+)
 _PORT = re.compile(r'#.*mpi4py (\S+) port', re.I)
 #: What OSU's programs print first: in C, with '-CUDA' or the like where buffers are in GPU memory; in Python
 _C_TITLE = re.compile(r'# OSU \w+(?:-(CUDA|ROCM|OPENACC|SYCL|MANAGED)\b)?.*? v(\d[\w.+-]*)\s*$')
@@ -90,7 +96,9 @@ class BenchmarkTable:
     @property
     def case(self):
         """Return its Case."""
-        variant = ', '.join(filter(None, (self.variant, UNKNOWN_BUFFERS if self.buffers is None else '')))
+        variant = ', '.join(
+            filter(None, (self.variant, UNKNOWN_BUFFERS if self.buffers is None else ''))
+        )
         return model.Case(self.benchmark, self.buffers or '', self.nodes, self.ranks, variant)
 
     @property
@@ -98,7 +106,10 @@ class BenchmarkTable:
         """Return what the text does not say of it (list of str)."""
         names = ('nodes', 'ranks', 'buffers', 'programs')
         return [name for name in names if getattr(self, name) is None] + (
-            ['release'] if self.release is None and not (self.programs or '').startswith('mpi4py') else [])
+            ['release']
+            if self.release is None and not (self.programs or '').startswith('mpi4py')
+            else []
+        )
 
     @property
     def printed_buffers(self):
@@ -138,7 +149,11 @@ def parse(text, *, benchmark, source, largest_size=None, buffers='', check=False
     are not where they should be, or if data arrived that was not sent.
     """
     title = source if first_line is None else f'{source}:{first_line}'
-    table, marks, lines = BenchmarkTable(benchmark, title, programs='OSU C programs'), [], text.splitlines()
+    table, marks, lines = (
+        BenchmarkTable(benchmark, title, programs='OSU C programs'),
+        [],
+        text.splitlines(),
+    )
     decimals = count_usual_decimals([line.split() for line in lines if is_row(line)])
     for number, line in enumerate(lines, first_line or 1):
         where = source if first_line is None else f'{source}:{number}'
@@ -150,7 +165,9 @@ def parse(text, *, benchmark, source, largest_size=None, buffers='', check=False
             table.release = in_c.group(2) if in_c else table.release
             other = _OTHER_UNIT.match(line)
             if other:
-                raise TableError(f"{title}: its heading says {other.group(1)}, wanted MB/s or us. Convert the figures")
+                raise TableError(
+                    f"{title}: its heading says {other.group(1)}, wanted MB/s or us. Convert the figures"
+                )
         elif not _add_row(table, line, where, marks, decimals) and line.strip():
             if benchmark not in model.SINGLE_VALUE_BENCHMARKS and _BROKEN.match(line[:500]):
                 table.broken_lines.append(f'{source}:{number}: {line}')
@@ -165,9 +182,15 @@ def parse(text, *, benchmark, source, largest_size=None, buffers='', check=False
         hint = f"; it says: {strange[-1].strip()[:200]}" if strange else ''
         raise TableError(f"{title}: no number from {benchmark} in {len(lines)} line(s){hint}")
     last = max([*table.values, *table.zeros])
-    if largest_size is not None and benchmark not in model.SINGLE_VALUE_BENCHMARKS and last != largest_size:
-        raise TableError(f"{source}: the table of {benchmark} ends at {last} bytes, wanted {largest_size}: "
-                          "the run was cut off")
+    if (
+        largest_size is not None
+        and benchmark not in model.SINGLE_VALUE_BENCHMARKS
+        and last != largest_size
+    ):
+        raise TableError(
+            f"{source}: the table of {benchmark} ends at {last} bytes, wanted {largest_size}: "
+            "the run was cut off"
+        )
     _check_buffers(table, source, buffers)
     return table
 
@@ -180,13 +203,17 @@ def _check_data(table, marks, source, check):
     """
     wrong = [size for size, mark in marks if mark == 'fail']
     if wrong:
-        raise TableError(f"{source}: {table.benchmark} received data that was not sent, at {wrong[0]} bytes (its "
-                          "column Validation says Fail): no figure of this MPI and network can be trusted. See whether "
-                          "host memory (H H) and one node pass, and report it to the site's support")
+        raise TableError(
+            f"{source}: {table.benchmark} received data that was not sent, at {wrong[0]} bytes (its "
+            "column Validation says Fail): no figure of this MPI and network can be trusted. See whether "
+            "host memory (H H) and one node pass, and report it to the site's support"
+        )
     table.is_checked = bool(marks) and all(mark for _, mark in marks)
     if check and marks and not table.is_checked:
-        raise TableError(f"{source}: {table.benchmark} was asked to check the data that arrives (-c), and its table "
-                          "does not say Pass: its programs cannot check. Measure without --validate")
+        raise TableError(
+            f"{source}: {table.benchmark} was asked to check the data that arrives (-c), and its table "
+            "does not say Pass: its programs cannot check. Measure without --validate"
+        )
 
 
 def _check_buffers(table, source, buffers):
@@ -197,11 +224,18 @@ def _check_buffers(table, source, buffers):
     # a program that has an accelerator on has taken the letters behind it as they are
     if said is None and accelerator and (accelerator != 'MANAGED' or 'M' in buffers):
         return
-    found = f"says that they are {said or 'in managed memory'}" if said or accelerator else (
-        "does not say so, as programs do that can use GPUs ('# OSU MPI-ROCM ...', '# Send Buffer on DEVICE (D) ...')")
-    raise TableError(f"{source}: buffers {buffers} were asked for, and {table.benchmark} {found}: its numbers are "
-                      "those of host memory. Use an image, or a native build, whose benchmarks are built with ROCm or "
-                      "CUDA")
+    found = (
+        f"says that they are {said or 'in managed memory'}"
+        if said or accelerator
+        else (
+            "does not say so, as programs do that can use GPUs ('# OSU MPI-ROCM ...', '# Send Buffer on DEVICE (D) ...')"
+        )
+    )
+    raise TableError(
+        f"{source}: buffers {buffers} were asked for, and {table.benchmark} {found}: its numbers are "
+        "those of host memory. Use an image, or a native build, whose benchmarks are built with ROCm or "
+        "CUDA"
+    )
 
 
 def is_row(line):
@@ -232,7 +266,12 @@ def _add_row(table, line, where, marks, decimals):
         words = ['0', found.group(1)] if found else []
     elif table.benchmark in model.SINGLE_VALUE_BENCHMARKS and len(words) == 1:
         words.insert(0, '0')
-    if not _ROW.fullmatch(' '.join(words)) or decimals and not count_decimals(words[1]) or float(words[1]) > model.HIGHEST:
+    if (
+        not _ROW.fullmatch(' '.join(words))
+        or decimals
+        and not count_decimals(words[1])
+        or float(words[1]) > model.HIGHEST
+    ):
         return False
     size, before = int(words[0]), [*table.values, *table.zeros]
     if table.benchmark in model.SINGLE_VALUE_BENCHMARKS and size:

@@ -3,6 +3,7 @@ The one way to take the ratio of two curves at a message size, and to write it.
 
 The table of the demo, compare and report call it, so that a ratio is the same number wherever it stands.
 """
+
 from __future__ import annotations
 
 import math

@@ -1,4 +1,5 @@
 """Published figures, which come with the project: data/datasets.json describes them, a CSV each holds them."""
+
 from __future__ import annotations
 
 import csv
@@ -39,13 +40,30 @@ def read_dataset(name):
     dataset = model.Dataset(name, 'published', about['title'], facts)
     with open(DATA / f'{name}.csv', newline='', encoding='utf-8') as handle:
         for row in csv.DictReader(handle):
-            case = model.Case(*(_parse_number(row[key]) if key in ('nodes', 'ranks') else row[key] for key in _CASE))
-            values = {int(column): {1: float(cell)} for column, cell in row.items() if column.isdigit() and cell}
-            found = {column: cell for column, cell in row.items()
-                     if cell and not column.isdigit() and column not in ('series', *_CASE)}
-            found['about'] = '; '.join(text for pattern, text in about['series'].items()
-                                       if fnmatch.fnmatchcase(row['series'], pattern))
-            dataset.series.append(model.Series(case, row['series'], values, about['programs'], found))
+            case = model.Case(
+                *(
+                    _parse_number(row[key]) if key in ('nodes', 'ranks') else row[key]
+                    for key in _CASE
+                )
+            )
+            values = {
+                int(column): {1: float(cell)}
+                for column, cell in row.items()
+                if column.isdigit() and cell
+            }
+            found = {
+                column: cell
+                for column, cell in row.items()
+                if cell and not column.isdigit() and column not in ('series', *_CASE)
+            }
+            found['about'] = '; '.join(
+                text
+                for pattern, text in about['series'].items()
+                if fnmatch.fnmatchcase(row['series'], pattern)
+            )
+            dataset.series.append(
+                model.Series(case, row['series'], values, about['programs'], found)
+            )
     return dataset
 
 
@@ -67,8 +85,13 @@ def find_machine_mismatch(a, b):
     """
     for one, other in ((a, b), (b, a)):
         patterns, site = one.facts.get('sites'), other.facts.get('site')
-        if patterns is not None and site not in (None, UNKNOWN) and not any(
-                fnmatch.fnmatchcase(site, pattern) for pattern in patterns):
-            return (f"{other.name} is of site {site}, {one.name} of another machine ({one.facts['node_type']}): ratios "
-                    "are shown, speed is not judged")
+        if (
+            patterns is not None
+            and site not in (None, UNKNOWN)
+            and not any(fnmatch.fnmatchcase(site, pattern) for pattern in patterns)
+        ):
+            return (
+                f"{other.name} is of site {site}, {one.name} of another machine ({one.facts['node_type']}): ratios "
+                "are shown, speed is not judged"
+            )
     return None

@@ -9,6 +9,7 @@ What a user types where figures are meant -> Dataset.
 Behind each, :NAME takes one series alone, as in lumi-g-2025-03:opensource or latest:hybrid. NAME can be a pattern, such
 as 'openmpi-5-*'.
 """
+
 from __future__ import annotations
 
 import fnmatch
@@ -35,7 +36,11 @@ def resolve_results_folder():
     if STATE.is_dir():
         return STATE / 'results'
     base = os.environ.get('XDG_DATA_HOME', '')
-    return Path(base if base.startswith('/') else Path.home() / '.local' / 'share') / 'osu-container' / 'results'
+    return (
+        Path(base if base.startswith('/') else Path.home() / '.local' / 'share')
+        / 'osu-container'
+        / 'results'
+    )
 
 
 def _read_start_time(folder):
@@ -50,7 +55,11 @@ def _read_start_time(folder):
 def list_run_folders():
     """Return the folders (list of Path) of the runs in the results folder, the newest last."""
     try:
-        found = [path for path in resolve_results_folder().iterdir() if (path / run_files.RESULTS_FILE).is_file()]
+        found = [
+            path
+            for path in resolve_results_folder().iterdir()
+            if (path / run_files.RESULTS_FILE).is_file()
+        ]
     except OSError:
         return []
     return sorted(found, key=lambda path: (_read_start_time(path), path.name))
@@ -78,9 +87,13 @@ def _restrict_dataset(dataset, name, typed):
         return dataset
     chosen = [one for one in dataset.names if fnmatch.fnmatchcase(one, name)]
     if not chosen:
-        failed = sorted({f" ({one.name}: {one.reason})" for one in dataset.failures if one.name == name})[:1]
-        raise SelectError(f"{typed}: no figures of {name} there{''.join(failed)}; there are those of: "
-                          f"{', '.join(dataset.names) or 'nothing'}")
+        failed = sorted(
+            {f" ({one.name}: {one.reason})" for one in dataset.failures if one.name == name}
+        )[:1]
+        raise SelectError(
+            f"{typed}: no figures of {name} there{''.join(failed)}; there are those of: "
+            f"{', '.join(dataset.names) or 'nothing'}"
+        )
     return dataset.filter_by_name(*chosen)
 
 
@@ -101,9 +114,15 @@ def _find_latest_run(name, typed):
             chosen.problems += problems
             return chosen
         problems.append(f"passed over: {folder} has no figures")
-    raise SelectError('\n  '.join([
-        f"{typed}: no run with figures in {resolve_results_folder()}. Measure first: osu-container bench --tag quick. Other "
-        f"folders of runs: ${RESULTS_VARIABLE}", *problems]))
+    raise SelectError(
+        '\n  '.join(
+            [
+                f"{typed}: no run with figures in {resolve_results_folder()}. Measure first: osu-container bench --tag quick. Other "
+                f"folders of runs: ${RESULTS_VARIABLE}",
+                *problems,
+            ]
+        )
+    )
 
 
 def resolve_dataset(text):
@@ -115,17 +134,27 @@ def resolve_dataset(text):
     first, colon, name = text.rpartition(':')
     first, name = (first, name) if colon else (text, None)
     if not first or name == '':
-        raise SelectError(f"{text!r}: wanted a run or published figures, and a name of a series behind a colon")
+        raise SelectError(
+            f"{text!r}: wanted a run or published figures, and a name of a series behind a colon"
+        )
     if first == LATEST:
         return _find_latest_run(name, text)
     if first in references.read_descriptions():
         return _restrict_dataset(references.read_dataset(first), name, text)
     for path, one in ((text, None), (first, name)):  # a path can have a colon in it
         if Path(path).exists():
-            found = run_files.read_results(path) if imported.looks_like_results(Path(path)) else imported.read_output_dataset(path)
+            found = (
+                run_files.read_results(path)
+                if imported.looks_like_results(Path(path))
+                else imported.read_output_dataset(path)
+            )
             return _restrict_dataset(found, one, text)
     if (resolve_results_folder() / first / run_files.RESULTS_FILE).is_file():
-        return _restrict_dataset(run_files.read_results(resolve_results_folder() / first), name, text)
+        return _restrict_dataset(
+            run_files.read_results(resolve_results_folder() / first), name, text
+        )
     newest = [path.name for path in list_run_folders()[-5:]]
-    raise SelectError(f"{text} is neither a run nor published figures.\n  The newest runs in {resolve_results_folder()}: "
-                      f"{', '.join(newest) or 'none'}.\n  Published: {', '.join(references.read_descriptions())}.")
+    raise SelectError(
+        f"{text} is neither a run nor published figures.\n  The newest runs in {resolve_results_folder()}: "
+        f"{', '.join(newest) or 'none'}.\n  Published: {', '.join(references.read_descriptions())}."
+    )

@@ -27,8 +27,8 @@ from osu_container.build.recipes.versions import (
     GPU,
     GPU_OF_DEBIAN,
     LIBFABRIC_ABI,
-    MPICH_LIBFABRIC,
     MPICH_FABRIC_ABI,
+    MPICH_LIBFABRIC,
     OPENMPI_LIBFABRIC,
     ROCM,
     SOURCES,
@@ -42,7 +42,10 @@ OSU_PORT = 'scripts/osu-port'
 
 # The entrypoint that puts the host's libfabric in place, and the variables that it sets; all images of MPICH have it
 ENTRYPOINT_FOLDER = '/opt/entrypoint'
-ENTRYPOINT_FILES = ['container-recipes/entrypoint/osu-entrypoint', 'container-recipes/entrypoint/defaults']
+ENTRYPOINT_FILES = [
+    'container-recipes/entrypoint/osu-entrypoint',
+    'container-recipes/entrypoint/defaults',
+]
 
 # Release of the Slingshot Host Software of the sites that the images with libcxi are for: libcxi speaks with the driver
 LUMI_SHS, ALPS_SHS = '12.0.2', '13.1.0'
@@ -63,9 +66,17 @@ def get_libcxi_version(shs):
 # Rows of compatibility.csv (libcxi, libfabric, MPICH). ROCm is the one that LUMI/24.03 had on the host then.
 PUBLISHED_ROCM = '6.0.3'
 PUBLISHED = [
-    ('no', '1.15.2', '3.1.4'), ('no', '1.15.2', '3.4.3'), ('no', '1.21.1', '3.4.3'), ('no', '1.22.0', '3.4.3'),
-    ('no', '1.15.2', '4.2.3'), ('no', '1.21.1', '4.2.3'), ('no', '1.22.0', '4.2.3'),
-    ('yes', '1.15.2', '3.4.3'), ('yes', '1.15.2', '4.2.3'), ('yes', '1.21.1', '4.2.3'), ('yes', '1.22.0', '4.2.3'),
+    ('no', '1.15.2', '3.1.4'),
+    ('no', '1.15.2', '3.4.3'),
+    ('no', '1.21.1', '3.4.3'),
+    ('no', '1.22.0', '3.4.3'),
+    ('no', '1.15.2', '4.2.3'),
+    ('no', '1.21.1', '4.2.3'),
+    ('no', '1.22.0', '4.2.3'),
+    ('yes', '1.15.2', '3.4.3'),
+    ('yes', '1.15.2', '4.2.3'),
+    ('yes', '1.21.1', '4.2.3'),
+    ('yes', '1.22.0', '4.2.3'),
     ('yes', '2.0.0', '4.2.3'),
 ]
 
@@ -95,48 +106,92 @@ def select_rccl_plugin(rocm, libfabric):
 def list_lumi_sources(rocm, mpich, libfabric, libcxi):
     """Return the keys of SOURCES whose content is in an image."""
     plugin = select_rccl_plugin(rocm, libfabric)
-    return [*NETWORK_SOURCES, *(list_libcxi_sources(LUMI_SHS) if libcxi == 'yes' else []), f'libfabric-{libfabric}',
-            f'mpich-source-{mpich}', *([plugin] if plugin else []), 'osu']
+    return [
+        *NETWORK_SOURCES,
+        *(list_libcxi_sources(LUMI_SHS) if libcxi == 'yes' else []),
+        f'libfabric-{libfabric}',
+        f'mpich-source-{mpich}',
+        *([plugin] if plugin else []),
+        'osu',
+    ]
 
 
 def _describe_lumi_image(rocm, mpich, libfabric, libcxi, purpose):
     """Return (name, entry) of one image."""
     row, name = (libcxi, libfabric, mpich), name_lumi_image(rocm, mpich, libfabric, libcxi)
     return name, {
-        'family': 'lumi', 'recipe': 'lumi.py', 'purpose': purpose, 'compiles_mpi': True,
+        'family': 'lumi',
+        'recipe': 'lumi.py',
+        'purpose': purpose,
+        'compiles_mpi': True,
         'published': row if rocm == PUBLISHED_ROCM and row in PUBLISHED else None,
         'base': {'registry': UBUNTU[ROCM[rocm]['ubuntu']]['image']},
         'unbuilt': "our tests reach neither a container registry nor AMD's packages",
-        'variants': {'c': {
-            'arguments': {'name': name, 'rocm': rocm, 'mpich': mpich, 'libfabric': libfabric, 'libcxi': libcxi},
-            'sources': [*list_lumi_sources(rocm, mpich, libfabric, libcxi), 'rocm-key'], 'files': ENTRYPOINT_FILES}}}
+        'variants': {
+            'c': {
+                'arguments': {
+                    'name': name,
+                    'rocm': rocm,
+                    'mpich': mpich,
+                    'libfabric': libfabric,
+                    'libcxi': libcxi,
+                },
+                'sources': [*list_lumi_sources(rocm, mpich, libfabric, libcxi), 'rocm-key'],
+                'files': ENTRYPOINT_FILES,
+            }
+        },
+    }
 
 
 def _describe_published_images():
     """Return the images of the twelve published combinations."""
     for libcxi, libfabric, mpich in PUBLISHED:
-        approaches = ('opensource' if libcxi == 'yes' and libfabric != '1.15.2' else
-                      'hybrid' if mpich == '4.2.3' and libfabric == '1.15.2' else 'pure and bind')
-        yield _describe_lumi_image(PUBLISHED_ROCM, mpich, libfabric, libcxi,
-                    f'{approaches} on LUMI/24.03 as it was in March 2025, host libfabric 1.15.2')
+        approaches = (
+            'opensource'
+            if libcxi == 'yes' and libfabric != '1.15.2'
+            else 'hybrid'
+            if mpich == '4.2.3' and libfabric == '1.15.2'
+            else 'pure and bind'
+        )
+        yield _describe_lumi_image(
+            PUBLISHED_ROCM,
+            mpich,
+            libfabric,
+            libcxi,
+            f'{approaches} on LUMI/24.03 as it was in March 2025, host libfabric 1.15.2',
+        )
 
 
 def _describe_current_images():
     """Return the images for the stacks of today."""
     for rocm, stack in STACKS.items():
-        yield _describe_lumi_image(rocm, CHOSEN_MPICH, HOST_LIBFABRIC, 'no',
-                    f'pure, bind and hybrid on {stack}, host libfabric {HOST_LIBFABRIC}')
-        yield _describe_lumi_image(rocm, CHOSEN_MPICH, HOST_LIBFABRIC, 'yes', f'opensource on {stack}')
+        yield _describe_lumi_image(
+            rocm,
+            CHOSEN_MPICH,
+            HOST_LIBFABRIC,
+            'no',
+            f'pure, bind and hybrid on {stack}, host libfabric {HOST_LIBFABRIC}',
+        )
+        yield _describe_lumi_image(
+            rocm, CHOSEN_MPICH, HOST_LIBFABRIC, 'yes', f'opensource on {stack}'
+        )
 
 
 # --- Alps ---
 
 ALPS_CUDA = '12.8.1'
-ALPS_NAME = (f"osu-alps-cuda-{ALPS_CUDA}-openmpi-{SOURCES['openmpi-source']['version']}-libfabric-{NEWEST_LIBFABRIC}"
-             '-libcxi')
+ALPS_NAME = (
+    f"osu-alps-cuda-{ALPS_CUDA}-openmpi-{SOURCES['openmpi-source']['version']}-libfabric-{NEWEST_LIBFABRIC}"
+    '-libcxi'
+)
 ALPS_PARTS = {
-    'network': {'/opt/hwloc': ['hwloc'], '/opt/xpmem': ['xpmem'], '/opt/gdrcopy': ['gdrcopy'],
-                '/opt/libcxi': list_libcxi_sources(ALPS_SHS), '/opt/libfabric': [f'libfabric-{NEWEST_LIBFABRIC}']},
+    'network': {
+        '/opt/hwloc': ['hwloc'],
+        '/opt/xpmem': ['xpmem'],
+        '/opt/gdrcopy': ['gdrcopy'],
+        '/opt/libcxi': list_libcxi_sources(ALPS_SHS),
+        '/opt/libfabric': [f'libfabric-{NEWEST_LIBFABRIC}'],
+    },
     'mpi': {'/opt/ucx': ['ucx'], '/opt/pmix': ['pmix'], '/opt/openmpi': ['openmpi-source']},
     'benchmarks': {'/opt/osu': ['osu']},
 }
@@ -148,14 +203,18 @@ ALPS_SOURCES = [key for parts in ALPS_PARTS.values() for keys in parts.values() 
 def _describe_alps_image():
     """Return (name, entry) of the image for Alps."""
     return ALPS_NAME, {
-        'family': 'alps', 'recipe': 'alps.py', 'compiles_mpi': True,
+        'family': 'alps',
+        'recipe': 'alps.py',
+        'compiles_mpi': True,
         'purpose': "openmpi on Alps (GH200): Open MPI 5 over the image's own libfabric, no hook for Slingshot",
         'base': {'registry': CUDA[ALPS_CUDA]['build']},
         'unbuilt': 'our tests reach no container registry, and have neither CUDA nor an aarch64 processor',
-        'variants': {'c': {'arguments': {'name': ALPS_NAME}, 'files': [], 'sources': ALPS_SOURCES}}}
+        'variants': {'c': {'arguments': {'name': ALPS_NAME}, 'files': [], 'sources': ALPS_SOURCES}},
+    }
 
 
 # ---- any Linux machine
+
 
 def list_part_sources(parts):
     """Return the keys of SOURCES (list) in a dict of parts: path in the image -> keys."""
@@ -165,36 +224,60 @@ def list_part_sources(parts):
 def _describe_variants(name, arguments, sources, python):
     """Return the variants of an image with the C programs, or mpi4py's ports of them for one Python such as '3.11'."""
     return {
-        'c': {'arguments': {'name': name, **arguments, 'osu': 'c'}, 'sources': [*sources, 'osu'],
-              'files': ENTRYPOINT_FILES},
-        'mpi4py': {'arguments': {'name': name, **arguments, 'osu': 'mpi4py'},
-                   'sources': [*sources, 'mpi4py-source', f'mpi4py-{python}'], 'files': [OSU_PORT, *ENTRYPOINT_FILES]}}
+        'c': {
+            'arguments': {'name': name, **arguments, 'osu': 'c'},
+            'sources': [*sources, 'osu'],
+            'files': ENTRYPOINT_FILES,
+        },
+        'mpi4py': {
+            'arguments': {'name': name, **arguments, 'osu': 'mpi4py'},
+            'sources': [*sources, 'mpi4py-source', f'mpi4py-{python}'],
+            'files': [OSU_PORT, *ENTRYPOINT_FILES],
+        },
+    }
 
 
 def explain_missing_symbols(mpich, libfabric):
     """Return why the MPICH of a wheel does not load with this libfabric, '' if it does."""
     if not is_newer(MPICH_FABRIC_ABI[mpich], LIBFABRIC_ABI[libfabric]):
         return ''
-    return (f"libmpi.so.12 asks for FABRIC_{MPICH_FABRIC_ABI[mpich]}, libfabric {libfabric} ends at "
-            f"FABRIC_{LIBFABRIC_ABI[libfabric]}")
+    return (
+        f"libmpi.so.12 asks for FABRIC_{MPICH_FABRIC_ABI[mpich]}, libfabric {libfabric} ends at "
+        f"FABRIC_{LIBFABRIC_ABI[libfabric]}"
+    )
 
 
 def _describe_workstation_image(mpich, libfabric, release, origin):
     """Return the entry of an image with MPICH from its wheel on a Debian release."""
-    name, fails = f'osu-workstation-mpich-{mpich}-libfabric-{libfabric}', explain_missing_symbols(mpich, libfabric)
+    name, fails = (
+        f'osu-workstation-mpich-{mpich}-libfabric-{libfabric}',
+        explain_missing_symbols(mpich, libfabric),
+    )
     return name, {
-        'family': 'workstation', 'recipe': 'workstation.py', 'fails': fails, 'base': {'debian': release},
+        'family': 'workstation',
+        'recipe': 'workstation.py',
+        'fails': fails,
+        'base': {'debian': release},
         'purpose': f"libfabric {origin}; {'bind and hybrid' if fails else 'all approaches'} on any Linux machine",
-        'variants': _describe_variants(name, {'mpi': 'mpich', 'release': release, 'mpich': mpich, 'libfabric': libfabric},
-                                [f'mpich-{mpich}'], DEBIAN[release]['python'])}
+        'variants': _describe_variants(
+            name,
+            {'mpi': 'mpich', 'release': release, 'mpich': mpich, 'libfabric': libfabric},
+            [f'mpich-{mpich}'],
+            DEBIAN[release]['python'],
+        ),
+    }
 
 
 def _describe_workstation_images():
     """Return the entries of some MPICH wheels with their own libfabric, and of one with each Debian's."""
     for mpich in ('3.4.3', DEFAULT_MPICH, '4.3.2', '5.0.2'):
-        yield _describe_workstation_image(mpich, MPICH_LIBFABRIC[mpich], DEFAULT_DEBIAN, 'of the wheel')
+        yield _describe_workstation_image(
+            mpich, MPICH_LIBFABRIC[mpich], DEFAULT_DEBIAN, 'of the wheel'
+        )
     for release, facts in DEBIAN.items():
-        yield _describe_workstation_image(DEFAULT_MPICH, facts['libfabric'], release, f"of Debian {facts['number']}")
+        yield _describe_workstation_image(
+            DEFAULT_MPICH, facts['libfabric'], release, f"of Debian {facts['number']}"
+        )
 
 
 # ---- every part from Debian and PyPI, with ROCm or CUDA: neither AMD's package server, NVIDIA's, GitHub nor a
@@ -221,11 +304,18 @@ def _describe_debian_image(gpu, mpi, version, purpose):
     """Return (name, entry) of an image."""
     name, release = name_debian_image(gpu, mpi, version), GPU_OF_DEBIAN[gpu]['debian']
     return name, {
-        'family': 'debian', 'recipe': 'debian.py', 'purpose': purpose, 'base': {'debian': release},
+        'family': 'debian',
+        'recipe': 'debian.py',
+        'purpose': purpose,
+        'base': {'debian': release},
         'compiles_mpi': True,
-        'variants': _describe_variants(name, {'gpu': gpu, 'mpi': mpi, 'version': version},
-                                [*list_part_sources(NETWORK_PARTS), *list_part_sources(MPI_PARTS[mpi, version])],
-                                DEBIAN[release]['python'])}
+        'variants': _describe_variants(
+            name,
+            {'gpu': gpu, 'mpi': mpi, 'version': version},
+            [*list_part_sources(NETWORK_PARTS), *list_part_sources(MPI_PARTS[mpi, version])],
+            DEBIAN[release]['python'],
+        ),
+    }
 
 
 # ---- MPI libraries that are not MPICH, and mpi4py on top of others
@@ -238,18 +328,36 @@ def _describe_abi_image(mpi, sources, libfabric, purpose):
     version = SOURCES[sources[0]]['version']
     name = f"osu-abi-{mpi}-{version}-libfabric-{libfabric}"
     return name, {
-        'family': 'abi', 'recipe': 'workstation.py', 'base': {'debian': DEFAULT_DEBIAN}, 'purpose': purpose,
-        'variants': _describe_variants(name, {'mpi': mpi, 'release': DEFAULT_DEBIAN, 'libfabric': libfabric}, sources,
-                                PYTHON)}
+        'family': 'abi',
+        'recipe': 'workstation.py',
+        'base': {'debian': DEFAULT_DEBIAN},
+        'purpose': purpose,
+        'variants': _describe_variants(
+            name, {'mpi': mpi, 'release': DEFAULT_DEBIAN, 'libfabric': libfabric}, sources, PYTHON
+        ),
+    }
 
 
 # What the images have of this repository: the launcher of the benchmarks, the commands python and pip, and the file by
 # which Python finds mpi4py
-MPI4PY_FILES = [OSU_PORT, *(f'container-recipes/mpi4py/{name}' for name in ('osu-python', 'python', 'osu-mpi4py.pth'))]
+MPI4PY_FILES = [
+    OSU_PORT,
+    *(f'container-recipes/mpi4py/{name}' for name in ('osu-python', 'python', 'osu-mpi4py.pth')),
+]
 UBUNTU_PYTHON = {'noble': '3.12'}
 
 # AMD's libraries that CuPy is linked with. Names as in AMD's packages.
-_LINKED = ['hipblas', 'hipfft', 'hiprand', 'hipsparse', 'rocblas', 'rocfft', 'rocrand', 'rocsolver', 'rocsparse']
+_LINKED = [
+    'hipblas',
+    'hipfft',
+    'hiprand',
+    'hipsparse',
+    'rocblas',
+    'rocfft',
+    'rocrand',
+    'rocsolver',
+    'rocsparse',
+]
 
 
 def list_cupy_sources(python):
@@ -258,37 +366,68 @@ def list_cupy_sources(python):
 
 
 # AMD's packages that CuPy is built and linked with
-CUPY_PACKAGES = [*_LINKED, *(f'{name}-dev' for name in _LINKED), 'hipcub-dev', 'rocprim-dev', 'rocthrust-dev',
-                 'roctracer', 'roctracer-dev', 'rocm-llvm', 'hipcc', 'hipblaslt', 'hipblas-common-dev']
+CUPY_PACKAGES = [
+    *_LINKED,
+    *(f'{name}-dev' for name in _LINKED),
+    'hipcub-dev',
+    'rocprim-dev',
+    'rocthrust-dev',
+    'roctracer',
+    'roctracer-dev',
+    'rocm-llvm',
+    'hipcc',
+    'hipblaslt',
+    'hipblas-common-dev',
+]
 
 
 # Command that starts two ranks, by the prefix of MPI. Open MPI by its own rules lets root start nothing, and gives a
 # node so many ranks as it has cores.
-LAUNCH_COMMANDS = {'mpich': '/opt/mpich/bin/mpiexec -n 2',
-         'intel-mpi': 'I_MPI_ROOT=/opt/intel-mpi I_MPI_HYDRA_BOOTSTRAP=fork /opt/intel-mpi/bin/mpiexec.hydra -n 2',
-         'openmpi': 'OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 /opt/openmpi/bin/mpiexec '
-                    '--map-by :oversubscribe -n 2'}
+LAUNCH_COMMANDS = {
+    'mpich': '/opt/mpich/bin/mpiexec -n 2',
+    'intel-mpi': 'I_MPI_ROOT=/opt/intel-mpi I_MPI_HYDRA_BOOTSTRAP=fork /opt/intel-mpi/bin/mpiexec.hydra -n 2',
+    'openmpi': 'OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 /opt/openmpi/bin/mpiexec '
+    '--map-by :oversubscribe -n 2',
+}
 
 
 def _describe_lumi_base(rocm, libcxi):
     """Return (name, facts) of an image for LUMI as it is today."""
     ubuntu, parts = ROCM[rocm]['ubuntu'], (rocm, CHOSEN_MPICH, HOST_LIBFABRIC, libcxi)
     return name_lumi_image(*parts), {
-        'mpi': f'MPICH {CHOSEN_MPICH}', 'libfabric': HOST_LIBFABRIC, 'rocm': rocm,
+        'mpi': f'MPICH {CHOSEN_MPICH}',
+        'libfabric': HOST_LIBFABRIC,
+        'rocm': rocm,
         'libcxi': get_libcxi_version(LUMI_SHS) if libcxi == 'yes' else 'none',
-        'gpu': f'ROCm {rocm} {GPU}', 'python': UBUNTU_PYTHON[ubuntu], 'distro': UBUNTU[ubuntu]['distro'],
-        'built': False, 'sources': list_lumi_sources(*parts),
-        'mpiexec': f'FI_PROVIDER=tcp MPIR_CVAR_ENABLE_GPU=0 {LAUNCH_COMMANDS["mpich"]}'}
+        'gpu': f'ROCm {rocm} {GPU}',
+        'python': UBUNTU_PYTHON[ubuntu],
+        'distro': UBUNTU[ubuntu]['distro'],
+        'built': False,
+        'sources': list_lumi_sources(*parts),
+        'mpiexec': f'FI_PROVIDER=tcp MPIR_CVAR_ENABLE_GPU=0 {LAUNCH_COMMANDS["mpich"]}',
+    }
 
 
 # Image below -> what it has; python: that of its Debian or Ubuntu, built: whether our tests build it
 MPI4PY_BASES = {
     'osu-workstation-mpich-4.2.3-libfabric-1.22.0': {
-        'mpi': 'MPICH 4.2.3', 'libfabric': '1.22.0', 'python': PYTHON, 'distro': 'ubuntu22', 'built': True,
-        'sources': ['mpich-4.2.3'], 'mpiexec': LAUNCH_COMMANDS['mpich']},
+        'mpi': 'MPICH 4.2.3',
+        'libfabric': '1.22.0',
+        'python': PYTHON,
+        'distro': 'ubuntu22',
+        'built': True,
+        'sources': ['mpich-4.2.3'],
+        'mpiexec': LAUNCH_COMMANDS['mpich'],
+    },
     'osu-abi-openmpi-5.0.11-libfabric-2.5.1': {
-        'mpi': 'Open MPI 5.0.11', 'libfabric': '2.5.1', 'python': PYTHON, 'distro': 'ubuntu22', 'built': True,
-        'sources': ['openmpi-5.0.11'], 'mpiexec': LAUNCH_COMMANDS['openmpi']},
+        'mpi': 'Open MPI 5.0.11',
+        'libfabric': '2.5.1',
+        'python': PYTHON,
+        'distro': 'ubuntu22',
+        'built': True,
+        'sources': ['openmpi-5.0.11'],
+        'mpiexec': LAUNCH_COMMANDS['openmpi'],
+    },
     **dict(_describe_lumi_base(rocm, libcxi) for rocm in STACKS for libcxi in ('no', 'yes')),
 }
 for _name, _facts in MPI4PY_BASES.items():
@@ -305,36 +444,81 @@ def _describe_mpi4py_image(base, cupy='none'):
     """Return (name, entry) of an image of recipe mpi4py_image.py."""
     below, name = MPI4PY_BASES[base], name_mpi4py_image(base, cupy)
     with_cupy = cupy == 'rocm'
-    sources = ['mpi4py-source', f"mpi4py-{below['python']}", f"numpy-{below['python']}", 'pip',
-               *([*list_cupy_sources(below['python']), 'rocm-key'] if with_cupy else [])]
+    sources = [
+        'mpi4py-source',
+        f"mpi4py-{below['python']}",
+        f"numpy-{below['python']}",
+        'pip',
+        *([*list_cupy_sources(below['python']), 'rocm-key'] if with_cupy else []),
+    ]
     arguments = {'name': name, 'base': base, 'cupy': cupy}
     return name, {
-        'family': 'mpi4py', 'recipe': 'mpi4py_image.py', 'base': {'image': base},
+        'family': 'mpi4py',
+        'recipe': 'mpi4py_image.py',
+        'base': {'image': base},
         'purpose': f"{below['mpi']} from Python: mpi4py, NumPy{', CuPy' if with_cupy else ''}, benchmarks with their "
-                   "arrays",
-        'unbuilt': '' if below['built'] else 'the image below is not built here', 'compiles_mpi': not below['built'],
+        "arrays",
+        'unbuilt': '' if below['built'] else 'the image below is not built here',
+        'compiles_mpi': not below['built'],
         'variants': {
-            'mpi4py': {'arguments': {**arguments, 'osu': 'mpi4py'}, 'sources': sources, 'files': MPI4PY_FILES},
-            'python': {'arguments': {**arguments, 'osu': 'python'}, 'sources': [*sources, 'osu'],
-                       'files': MPI4PY_FILES}}}
+            'mpi4py': {
+                'arguments': {**arguments, 'osu': 'mpi4py'},
+                'sources': sources,
+                'files': MPI4PY_FILES,
+            },
+            'python': {
+                'arguments': {**arguments, 'osu': 'python'},
+                'sources': [*sources, 'osu'],
+                'files': MPI4PY_FILES,
+            },
+        },
+    }
 
 
-IMAGES = dict([
-    *_describe_published_images(), *_describe_current_images(), _describe_alps_image(),
-    *_describe_workstation_images(),
-    _describe_debian_image('rocm', 'mpich', '4.0.2', "bind with GPUs of AMD, nothing of it from AMD's server"),
-    _describe_debian_image('cuda', 'mpich', '4.0.2', "bind with GPUs of NVIDIA, nothing of it from NVIDIA's registry"),
-    _describe_debian_image('cuda', 'openmpi', '5.0.7', "openmpi with GPUs of NVIDIA"),
-    # MPICH itself is in the family workstation: osu-workstation-mpich-4.3.2-libfabric-1.22.0 is the newest 4.
-    _describe_abi_image('intel-mpi', ['impi-rt', 'impi-devel'], DEBIAN[DEFAULT_DEBIAN]['libfabric'],
-         "Intel MPI, which bind replaces by the host's MPI; Intel Simplified Software License, see workstation.py"),
-    _describe_abi_image('openmpi', ['openmpi-5.0.11'], OPENMPI_LIBFABRIC['5.0.11'],
-         "Open MPI for approach openmpi on hosts whose Slurm has PMIx; no host MPI can replace it"),
-    *(_describe_mpi4py_image(base) for base in MPI4PY_BASES),
-    *(_describe_mpi4py_image(base, 'rocm') for base, facts in MPI4PY_BASES.items() if facts.get('rocm')),
-])
+IMAGES = dict(
+    [
+        *_describe_published_images(),
+        *_describe_current_images(),
+        _describe_alps_image(),
+        *_describe_workstation_images(),
+        _describe_debian_image(
+            'rocm', 'mpich', '4.0.2', "bind with GPUs of AMD, nothing of it from AMD's server"
+        ),
+        _describe_debian_image(
+            'cuda',
+            'mpich',
+            '4.0.2',
+            "bind with GPUs of NVIDIA, nothing of it from NVIDIA's registry",
+        ),
+        _describe_debian_image('cuda', 'openmpi', '5.0.7', "openmpi with GPUs of NVIDIA"),
+        # MPICH itself is in the family workstation: osu-workstation-mpich-4.3.2-libfabric-1.22.0 is the newest 4.
+        _describe_abi_image(
+            'intel-mpi',
+            ['impi-rt', 'impi-devel'],
+            DEBIAN[DEFAULT_DEBIAN]['libfabric'],
+            "Intel MPI, which bind replaces by the host's MPI; Intel Simplified Software License, see workstation.py",
+        ),
+        _describe_abi_image(
+            'openmpi',
+            ['openmpi-5.0.11'],
+            OPENMPI_LIBFABRIC['5.0.11'],
+            "Open MPI for approach openmpi on hosts whose Slurm has PMIx; no host MPI can replace it",
+        ),
+        *(_describe_mpi4py_image(base) for base in MPI4PY_BASES),
+        *(
+            _describe_mpi4py_image(base, 'rocm')
+            for base, facts in MPI4PY_BASES.items()
+            if facts.get('rocm')
+        ),
+    ]
+)
 for _entry in IMAGES.values():
-    for _key, _value in (('published', None), ('fails', ''), ('unbuilt', ''), ('compiles_mpi', False)):
+    for _key, _value in (
+        ('published', None),
+        ('fails', ''),
+        ('unbuilt', ''),
+        ('compiles_mpi', False),
+    ):
         _entry.setdefault(_key, _value)
 
 FAMILIES = {
@@ -365,8 +549,12 @@ def name_rendered_recipe(name, kind):
 
 def list_recipe_files():
     """Return the name of every file that can be rendered (str) -> (name of the image, benchmark programs)."""
-    return {name_rendered_recipe(name, kind) + suffix: (name, kind) for name, entry in IMAGES.items()
-            for kind in entry['variants'] for suffix in ('.def', '.Dockerfile')}
+    return {
+        name_rendered_recipe(name, kind) + suffix: (name, kind)
+        for name, entry in IMAGES.items()
+        for kind in entry['variants']
+        for suffix in ('.def', '.Dockerfile')
+    }
 
 
 def render_recipe(name, kind, suffix):
@@ -376,9 +564,19 @@ def render_recipe(name, kind, suffix):
     name: of the image; kind: its benchmark programs, a key of its variants; suffix: '.def' or '.Dockerfile'
     """
     import hpccm
-    logging.getLogger().setLevel(logging.ERROR)  # warns that it does not know the distribution of a folder
+
+    logging.getLogger().setLevel(
+        logging.ERROR
+    )  # warns that it does not know the distribution of a folder
     entry = IMAGES[name]
-    ctype = hpccm.container_type.DOCKER if suffix == '.Dockerfile' else hpccm.container_type.SINGULARITY
-    text = hpccm.recipe(str(RECIPES / entry['recipe']), ctype=ctype, singularity_version='3.8',
-                        userarg=entry['variants'][kind]['arguments'], raise_exceptions=True)
+    ctype = (
+        hpccm.container_type.DOCKER if suffix == '.Dockerfile' else hpccm.container_type.SINGULARITY
+    )
+    text = hpccm.recipe(
+        str(RECIPES / entry['recipe']),
+        ctype=ctype,
+        singularity_version='3.8',
+        userarg=entry['variants'][kind]['arguments'],
+        raise_exceptions=True,
+    )
     return '\n'.join(line.rstrip() for line in text.splitlines()).strip() + '\n'

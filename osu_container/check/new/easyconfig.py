@@ -1,4 +1,5 @@
 """The text of an easyconfig for an image, the name of its module, and the commands that follow."""
+
 import os
 import re
 
@@ -6,9 +7,17 @@ from osu_container.base import shell
 from osu_container.base.terminal import escape_line
 
 #: Labels by which an image says what it is: OCI image-spec, annotations; label-schema.org before it
-HOMEPAGE_LABELS = ('org.opencontainers.image.url', 'org.opencontainers.image.source', 'org.label-schema.url',
-            'org.label-schema.vcs-url')
-DESCRIPTION_LABELS = ('org.opencontainers.image.description', 'org.opencontainers.image.title', 'org.label-schema.description')
+HOMEPAGE_LABELS = (
+    'org.opencontainers.image.url',
+    'org.opencontainers.image.source',
+    'org.label-schema.url',
+    'org.label-schema.vcs-url',
+)
+DESCRIPTION_LABELS = (
+    'org.opencontainers.image.description',
+    'org.opencontainers.image.title',
+    'org.label-schema.description',
+)
 #: What EasyBuild can make a variable of (EBROOT<NAME>): it rewrites - + and ., and nothing else
 NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9_+.-]*\Z')
 #: Modules of this project, whose places these names would take
@@ -50,8 +59,10 @@ def derive_module_name(path):
 def find_module_name_problem(name):
     """Return why name (str) is none for a module (str), None if it is one."""
     if not NAME.match(name):
-        return ("%r is no name for a module: EasyBuild makes a variable of it, so it is of letters, digits, _ + - and "
-                ". and begins with a letter or digit" % name)
+        return (
+            "%r is no name for a module: EasyBuild makes a variable of it, so it is of letters, digits, _ + - and "
+            ". and begins with a letter or digit" % name
+        )
     if RESERVED_NAMES.match(name):
         return "%s is a module of this project, which this one would replace" % name
     return None
@@ -81,8 +92,12 @@ def format_list(values):
 
 def _find_label(labels, names):
     """Return the first of the labels (dict) names (tuple of str) that says something, on one line; '' without."""
-    found = next((' '.join(labels[name].split()) for name in names if labels.get(name, '').strip()), '')
-    return escape_line(found[:MAX_LABEL_LENGTH - 3].rstrip() + '...' if len(found) > MAX_LABEL_LENGTH else found)
+    found = next(
+        (' '.join(labels[name].split()) for name in names if labels.get(name, '').strip()), ''
+    )
+    return escape_line(
+        found[: MAX_LABEL_LENGTH - 3].rstrip() + '...' if len(found) > MAX_LABEL_LENGTH else found
+    )
 
 
 def build_parameters(name, approach, image, sha256, programs, example, title, labels):
@@ -95,15 +110,25 @@ def build_parameters(name, approach, image, sha256, programs, example, title, la
     :param programs: list of str, names or whole paths in the image; example: str, a command
     """
     return {
-        'name': name, 'version': approach, 'image': image, 'image_sha256': sha256, 'programs': list(programs),
+        'name': name,
+        'version': approach,
+        'image': image,
+        'image_sha256': sha256,
+        'programs': list(programs),
         'example': example,
-        'homepage': _find_label(labels, HOMEPAGE_LABELS) or 'none given (label %s of the image)' % HOMEPAGE_LABELS[0],
-        'description': '%s, in a container: %s.' % (_find_label(labels, DESCRIPTION_LABELS).rstrip('.') or name, title)}
+        'homepage': _find_label(labels, HOMEPAGE_LABELS)
+        or 'none given (label %s of the image)' % HOMEPAGE_LABELS[0],
+        'description': '%s, in a container: %s.'
+        % (_find_label(labels, DESCRIPTION_LABELS).rstrip('.') or name, title),
+    }
 
 
 def render_easyconfig(values):
     """Return the text (str) of an easyconfig with values as of build_parameters()."""
-    texts = dict((key, format_list(value) if isinstance(value, list) else quote_value(value)) for key, value in values.items())
+    texts = dict(
+        (key, format_list(value) if isinstance(value, list) else quote_value(value))
+        for key, value in values.items()
+    )
     return TEXT.format(plain=values['name'], **texts)
 
 
@@ -115,6 +140,10 @@ def list_next_commands(path, name, approach, example, start, options=(), other=N
     :param options: list of str, what eb needs beside it; other: str or None, another approach to compare with
     """
     modules = ''.join(' --module %s/%s' % (name, one) for one in [other, approach] if one)
-    return [shell.join_words(['eb', path] + list(options)),
-            'module load %s/%s' % (name, approach), start, 'osu-container proof -- ' + start,
-            'osu-container bench%s --run %s' % (modules, shell.quote(example))]
+    return [
+        shell.join_words(['eb', path] + list(options)),
+        'module load %s/%s' % (name, approach),
+        start,
+        'osu-container proof -- ' + start,
+        'osu-container bench%s --run %s' % (modules, shell.quote(example)),
+    ]

@@ -7,6 +7,7 @@ module would, with a proof of each rank, and writes all of it into one file (try
 
 Python 3.6 and its standard library only: compute nodes have no other.
 """
+
 import argparse
 import contextlib
 import glob
@@ -36,10 +37,15 @@ from osu_container.proof import judging, proof_text
 from osu_container.proof.cli import judge_steps as proved
 from osu_container.verdict import launching
 from osu_container.verdict.facts import FactsError, collect_facts, find_runtime
-from osu_container.verdict.settings import resolve_approach, build_settings
+from osu_container.verdict.settings import build_settings, resolve_approach
 from osu_container.verdict.site_choice import resolve_site
 from osu_container.verdict.trial import HostFileSystem, NoMpiError
-from osu_container.verdict.verdict import judge_approach, evaluate_approach, recommend_approach, format_verdict
+from osu_container.verdict.verdict import (
+    evaluate_approach,
+    format_verdict,
+    judge_approach,
+    recommend_approach,
+)
 from osu_container.why.cli import main as why
 
 #: (nodes, tasks a node), programs and buffers, in the order in which they run: what tells most comes first
@@ -51,7 +57,9 @@ JOB_SECONDS, RESERVED_SECONDS, STEP_SECONDS, MINIMUM_SECONDS = 600, 45, 90, 5
 #: Lines and bytes of an output that are kept
 TAIL_LINES, OUTPUT_BYTES = 40, 3000
 #: srun refuses options of the site's jobs that this job has nothing for (slurm_errno.c)
-_UNAVAILABLE_RESOURCE = re.compile(r'Invalid generic resource|Requested node configuration|More processors requested', re.I)
+_UNAVAILABLE_RESOURCE = re.compile(
+    r'Invalid generic resource|Requested node configuration|More processors requested', re.I
+)
 
 
 class TryError(Exception):
@@ -60,15 +68,29 @@ class TryError(Exception):
 
 def add_arguments(parser):
     """Add the arguments of `osu-container try`."""
-    parser.add_argument('image', nargs='?', metavar='IMAGE', help="SIF with osu_latency and osu_bw; default: those "
-                        "that lie on this system, as its site names them, until one of them runs")
-    parser.add_argument('--site', metavar='NAME', help="which system this is; default: by its host name, else as "
-                        "discover finds it")
+    parser.add_argument(
+        'image',
+        nargs='?',
+        metavar='IMAGE',
+        help="SIF with osu_latency and osu_bw; default: those "
+        "that lie on this system, as its site names them, until one of them runs",
+    )
+    parser.add_argument(
+        '--site',
+        metavar='NAME',
+        help="which system this is; default: by its host name, else as discover finds it",
+    )
     parser.add_argument('--sysroot', metavar='DIR', help="folder that stands in for the host's /")
-    parser.add_argument('-o', '--output', metavar='FILE', help="the file (default: osu-try-SITE-JOB.txt)")
+    parser.add_argument(
+        '-o', '--output', metavar='FILE', help="the file (default: osu-try-SITE-JOB.txt)"
+    )
     parser.epilog = "Submit it: sbatch try.sbatch. Outside of a job it looks and runs nothing."
-    parser.set_defaults(function=main, prog='osu-container try', errors=(OSError,),
-                        after_interrupt='the file holds what was known by then')
+    parser.set_defaults(
+        function=main,
+        prog='osu-container try',
+        errors=(OSError,),
+        after_interrupt='the file holds what was known by then',
+    )
 
 
 def main(options):
@@ -92,7 +114,12 @@ class TryRun(object):
         #: sentences; {approach: (what check says, {run: figure})}
         self.failed, self.skipped, self.table = [], [], {}
         self.discovered_system = self.site = self.image = self.work = self.runtime = None
-        self.root, self.sites, self.run_count, self.success_count = (options.sysroot or '').rstrip('/'), [], 0, 0
+        self.root, self.sites, self.run_count, self.success_count = (
+            (options.sysroot or '').rstrip('/'),
+            [],
+            0,
+            0,
+        )
         self.step_options = None
         self.file = None
 
@@ -104,15 +131,21 @@ class TryRun(object):
             self.sites = [(self.site, self.root)]
         except SettingsError as err:
             self.skipped.append('no site of this project is recognised: %s' % err)
-        name = 'osu-try-%s-%s' % (self.site['name'] if self.site else 'unknown', os.environ.get(
-            'SLURM_JOB_ID') or time.strftime('%Y%m%dT%H%M%SZ', time.gmtime()))
+        name = 'osu-try-%s-%s' % (
+            self.site['name'] if self.site else 'unknown',
+            os.environ.get('SLURM_JOB_ID') or time.strftime('%Y%m%dT%H%M%SZ', time.gmtime()),
+        )
         path = self.options.output or name + '.txt'
         if os.path.lexists(path):
-            raise outputs.OutputFileError(path, 'it is there already, and stays as it is. Choose another name: -o FILE')
+            raise outputs.OutputFileError(
+                path, 'it is there already, and stays as it is. Choose another name: -o FILE'
+            )
         outputs.require_writable(path)
         self.work = tempfile.mkdtemp(prefix='osu-try-', dir=os.getcwd())
         try:
-            self.file = TryFile(path, Redactor(os.environ, [(self.work, 'WORK'), (str(PROJECT), 'CLONE')]))
+            self.file = TryFile(
+                path, Redactor(os.environ, [(self.work, 'WORK'), (str(PROJECT), 'CLONE')])
+            )
             yield
         finally:
             shutil.rmtree(self.work, ignore_errors=True)
@@ -125,7 +158,15 @@ class TryRun(object):
         text = None
         try:
             return function(*arguments)
-        except (TryError, SettingsError, FactsError, ImageError, ElfError, judging.ProofError, OSError) as err:
+        except (
+            TryError,
+            SettingsError,
+            FactsError,
+            ImageError,
+            ElfError,
+            judging.ProofError,
+            OSError,
+        ) as err:
             text = str(err)
         except Exception:  # whatever it is, the steps that follow say more than none
             text = traceback.format_exc()
@@ -133,7 +174,9 @@ class TryRun(object):
             if text is not None:
                 self.failed.append(title)
                 print('          failed: %s' % text.strip().split('\n')[-1][:200], flush=True)
-                self.file.add('errors', '* %s\n%s\n%s' % (title, text.strip(), self.explain_failure(text)))
+                self.file.add(
+                    'errors', '* %s\n%s\n%s' % (title, text.strip(), self.explain_failure(text))
+                )
             self.save()
         return None
 
@@ -155,7 +198,9 @@ class TryRun(object):
 
     def run(self):
         """Do all steps."""
-        self.discovered_system = self.run_step('facts of this node (discover)', discover_system, self.root)
+        self.discovered_system = self.run_step(
+            'facts of this node (discover)', discover_system, self.root
+        )
         if self.discovered_system:
             self.file.add('facts', format_survey_report(self.discovered_system))
             self.file.add(SITE_PART, render_site_file(self.discovered_system))
@@ -178,8 +223,12 @@ class TryRun(object):
         name = self.discovered_system['name']
         own = resolve_site(name, {name: self.discovered_system['site']})
         if self.site:  # what no command tells
-            own = dict(own, gpu_binding=self.site['gpu_binding'], jobs=self.site['jobs'],
-                       name='%s as discover sees it' % self.site['name'])
+            own = dict(
+                own,
+                gpu_binding=self.site['gpu_binding'],
+                jobs=self.site['jobs'],
+                name='%s as discover sees it' % self.site['name'],
+            )
         self.sites.append((own, self.discovered_system['root']))
         self.site, self.root = self.sites[0]
 
@@ -189,15 +238,23 @@ class TryRun(object):
             return [self.options.image]
         if not self.site:
             raise TryError("no system is known here, so no image is: sbatch try.sbatch IMAGE.sif")
-        patterns = [self.root + path for path in self.site.get('images_there', {'value': []})['value']]
+        patterns = [
+            self.root + path for path in self.site.get('images_there', {'value': []})['value']
+        ]
         named = list(self.site['images']['value'].values())
-        names = sorted(set(named), key=lambda name: ('mpi4py' in name, -named.count(name), name))  # of most approaches
-        folders = [str(PROJECT / 'sources'), os.getcwd()] + list_image_folders(self.site, self.root, os.environ)
+        names = sorted(
+            set(named), key=lambda name: ('mpi4py' in name, -named.count(name), name)
+        )  # of most approaches
+        folders = [str(PROJECT / 'sources'), os.getcwd()] + list_image_folders(
+            self.site, self.root, os.environ
+        )
         patterns += [os.path.join(folder, name) for name in names for folder in folders]
         found = [path for pattern in patterns for path in sorted(glob.glob(pattern), reverse=True)]
         if not found:
-            raise TryError("none of the images of %s is here; looked for %s. Name one: sbatch try.sbatch IMAGE.sif"
-                           % (self.site['name'], ', '.join(patterns[:6])))
+            raise TryError(
+                "none of the images of %s is here; looked for %s. Name one: sbatch try.sbatch IMAGE.sif"
+                % (self.site['name'], ', '.join(patterns[:6]))
+            )
         return sorted(set(found), key=found.index)
 
     # ---- an image ----------------------------------------------------------------------------------------------------
@@ -205,18 +262,28 @@ class TryRun(object):
     def try_image(self, path):
         """Judge an image (str, path) and run what may work. Raises TryError and what reading it raises."""
         self.image = path
-        runtime = self.runtime = self.runtime or self.run_step('container runtime', self.find_runtime)
+        runtime = self.runtime = self.runtime or self.run_step(
+            'container runtime', self.find_runtime
+        )
         with Image(path, 'osu_') as image:
             lacking = [name for name in PROGRAMS if name not in image.programs]
             if lacking:
-                raise TryError("%s has no %s: it holds %d programs osu_*. Nothing of it can be measured here" % (
-                    path, ' and no '.join(lacking), len(image.programs)))
+                raise TryError(
+                    "%s has no %s: it holds %d programs osu_*. Nothing of it can be measured here"
+                    % (path, ' and no '.join(lacking), len(image.programs))
+                )
             ready = self.judge_approaches(image, runtime)
         stages = []
         for name, (settings, gpu) in ready:
             place = tempfile.mkdtemp(prefix=name + '-', dir=self.work)
-            made = self.run_step('what the module %s would have' % name, staged.create_module_folder, place, settings, path,
-                             runtime['command'])
+            made = self.run_step(
+                'what the module %s would have' % name,
+                staged.create_module_folder,
+                place,
+                settings,
+                path,
+                runtime['command'],
+            )
             if made is not None:
                 stages.append((name, settings, os.path.join(place, 'bin'), made, gpu))
         if not launching.find_job(os.environ)[0]:
@@ -236,8 +303,10 @@ class TryRun(object):
         found = [shutil.which(name) or '' for name in PROGRAMS]
         place = os.path.dirname(found[0])
         if not all(found) or os.path.basename(os.path.realpath(found[0])) == 'run-in-container':
-            self.skipped.append('native: no osu_latency and osu_bw of the host on PATH. To compare with them, submit this '
-                             'with a module loaded that has them')
+            self.skipped.append(
+                'native: no osu_latency and osu_bw of the host on PATH. To compare with them, submit this '
+                'with a module loaded that has them'
+            )
             return []
         self.table['native'] = 'not asked: programs of the host, %s' % place, {}
         return [('native', None, place, {}, bool(self.site['gpu']['value']))]
@@ -248,26 +317,57 @@ class TryRun(object):
             return find_runtime(self.site['runtime']['value'])
         except FactsError as err:
             engine = self.site.get('engine', {'value': None})['value']
-            raise TryError('%s%s' % (err, engine and '. The containers of this system are started by %s, for which '
-                                     'docs/other-systems.md has files: this command cannot do that' % engine or ''))
+            raise TryError(
+                '%s%s'
+                % (
+                    err,
+                    engine
+                    and '. The containers of this system are started by %s, for which '
+                    'docs/other-systems.md has files: this command cannot do that'
+                    % engine
+                    or '',
+                )
+            )
 
     def judge_approaches(self, image, runtime):
         """Ask check of an open Image; return [(approach, (Settings, whether GPUs can be used))] of what may work."""
-        names = [name for name in check.CONTAINER_APPROACHES if not resolve_approach(name).get('entrypoint') or image.read_entrypoint()]
+        names = [
+            name
+            for name in check.CONTAINER_APPROACHES
+            if not resolve_approach(name).get('entrypoint') or image.read_entrypoint()
+        ]
         verdicts, ready = [], {}
         for name in names:
-            verdict, settings, gpu = self.run_step('check: %s' % name, self.select_site_verdict, name, image, runtime) or (None,) * 3
+            verdict, settings, gpu = (
+                self.run_step('check: %s' % name, self.select_site_verdict, name, image, runtime)
+                or (None,) * 3
+            )
             if verdict:
                 verdicts.append(verdict)
                 other = settings and settings.site != self.site['name']
-                self.table[name] = (format_verdict(verdict) + (', by what discover found' if other else ''), {})
+                self.table[name] = (
+                    format_verdict(verdict) + (', by what discover found' if other else ''),
+                    {},
+                )
             if settings:
                 ready[name] = settings, gpu
         best = recommend_approach(verdicts, self.site)
-        self.file.add('verdict', check.format_check_report(check.summarize_image(image, len(image.programs)), self.site, HostFileSystem(self.root),
-                                            verdicts, best, False))
-        self.skipped += ['%s: %s' % (name, 'check says that it fails' if runtime else 'no container runtime')
-                      for name in names if name not in ready]
+        self.file.add(
+            'verdict',
+            check.format_check_report(
+                check.summarize_image(image, len(image.programs)),
+                self.site,
+                HostFileSystem(self.root),
+                verdicts,
+                best,
+                False,
+            ),
+        )
+        self.skipped += [
+            '%s: %s' % (name, 'check says that it fails' if runtime else 'no container runtime')
+            for name in names
+            if name not in ready
+        ]
         return sorted(ready.items(), key=lambda item: item[0] != best)
 
     def select_site_verdict(self, name, image, runtime):
@@ -276,16 +376,32 @@ class TryRun(object):
         for site, root in self.sites:
             approach = resolve_approach(name)
             try:
-                trial, verdict = evaluate_approach(approach, site, image, HostFileSystem(root), runtime=runtime, dry_run=bool(runtime))
+                trial, verdict = evaluate_approach(
+                    approach,
+                    site,
+                    image,
+                    HostFileSystem(root),
+                    runtime=runtime,
+                    dry_run=bool(runtime),
+                )
             except (NoMpiError, SettingsError):
-                first = first or (judge_approach(approach, site, image, HostFileSystem(root), runtime=runtime), None, False)
+                first = first or (
+                    judge_approach(approach, site, image, HostFileSystem(root), runtime=runtime),
+                    None,
+                    False,
+                )
                 continue
             if verdict.level != 'fails' and runtime:
                 facts = collect_facts(trial, verdict, runtime)
-                return verdict, build_settings(trial.approach, site, facts), bool(site['gpu']['value']
-                                                                                and facts['image']['gpu'])
+                return (
+                    verdict,
+                    build_settings(trial.approach, site, facts),
+                    bool(site['gpu']['value'] and facts['image']['gpu']),
+                )
             first = first or (verdict, None, False)
-            if not runtime or 'host path missing' not in [finding.rule for finding in verdict.findings]:
+            if not runtime or 'host path missing' not in [
+                finding.rule for finding in verdict.findings
+            ]:
                 break
         return first
 
@@ -307,25 +423,50 @@ class TryRun(object):
                     self.failed.append(what + ': no time was left')
                 else:
                     self.run_count += 1
-                    self.success_count += bool(self.run_step(what, self.run_program, (nodes, tasks), name, settings, place, variables,
-                                                (program, buffers)))
+                    self.success_count += bool(
+                        self.run_step(
+                            what,
+                            self.run_program,
+                            (nodes, tasks),
+                            name,
+                            settings,
+                            place,
+                            variables,
+                            (program, buffers),
+                        )
+                    )
 
     def run_program(self, placement, name, settings, place, variables, called):
         """Run one program with a proof, and keep its figures; return True. Raises TryError where something is wrong."""
         nodes, tasks = placement
-        step = self.site['jobs']['value']['step'] if self.step_options is None else self.step_options
+        step = (
+            self.site['jobs']['value']['step'] if self.step_options is None else self.step_options
+        )
         proofs = os.path.join(self.work, 'proof-%d' % self.run_count)
         launcher, kind = launching.select_launcher(self.site), settings and settings.stack.pmi
         bound = ['osu-gpu-bind'] if settings and settings.environment.gpu_map and step else []
-        typed = launching.build_launch_command(launcher, nodes, nodes * tasks, unbound=bool(bound),
-                                step_options=launching.list_pmi_options(launcher, kind, True) + step)
+        typed = launching.build_launch_command(
+            launcher,
+            nodes,
+            nodes * tasks,
+            unbound=bool(bound),
+            step_options=launching.list_pmi_options(launcher, kind, True) + step,
+        )
         slow = self.site['provider']['value'] == 'tcp'
-        program = [called[0]] + (SLOW_ARGUMENTS[called[0]].split() if slow else []) + called[1].split()
+        program = (
+            [called[0]] + (SLOW_ARGUMENTS[called[0]].split() if slow else []) + called[1].split()
+        )
         env = dict(os.environ, OSU_PROOF=proofs, SLURM_EXPORT_ENV='ALL', **variables)
         env['PATH'] = place + os.pathsep + env.get('PATH', os.defpath)
         prover = [] if settings else [os.path.join(SCRIPTS, 'rank-proof'), '--asked']
-        code, out, err = self.run_command(typed + [os.path.join(place, word) for word in bound] + prover
-                                    + [os.path.join(place, program[0])] + program[1:], env)
+        code, out, err = self.run_command(
+            typed
+            + [os.path.join(place, word) for word in bound]
+            + prover
+            + [os.path.join(place, program[0])]
+            + program[1:],
+            env,
+        )
         if code and step and self.step_options is None and _UNAVAILABLE_RESOURCE.search(err):
             self.step_options = []
             self.skipped.append('%s of %s: the job has nothing for it' % (' '.join(step), typed[0]))
@@ -333,16 +474,23 @@ class TryRun(object):
         line = ' '.join(typed + bound + program)
         problems = self.record_proof(line, name, None if settings else name, proofs)
         if code:
-            raise TryError('%s\n%s: %s' % (line, code, '\n'.join((out + err).strip().split('\n')[-TAIL_LINES:])))
+            raise TryError(
+                '%s\n%s: %s'
+                % (line, code, '\n'.join((out + err).strip().split('\n')[-TAIL_LINES:]))
+            )
         self.file.add('figures', '$ %s\n%s' % (line, out[:OUTPUT_BYTES]), series=name)
         self.record_figure(name, nodes, called, out)
         if problems:
-            raise TryError('%s\nthe proof contradicts the promise: %s' % (line, '; '.join(problems)))
+            raise TryError(
+                '%s\nthe proof contradicts the promise: %s' % (line, '; '.join(problems))
+            )
         return True
 
     def run_command(self, command, env):
         """Run a command (list of str) as long as there is time; return (what is wrong (str), stdout, stderr)."""
-        with open(os.path.join(self.work, 'out'), 'w+b') as out, open(os.path.join(self.work, 'err'), 'w+b') as err:
+        with open(os.path.join(self.work, 'out'), 'w+b') as out, open(
+            os.path.join(self.work, 'err'), 'w+b'
+        ) as err:
             limit = max(MINIMUM_SECONDS, min(STEP_SECONDS, self.compute_remaining_seconds()))
             with streams.start_process_group(command, env=env, stdout=out, stderr=err) as child:
                 try:
@@ -371,7 +519,10 @@ class TryRun(object):
         except judging.ProofError as err:
             found, steps = [], [str(err)]
         text = '\n'.join(proof_text.format_report('step', *each[1:]) for each in found)
-        self.file.add('proof', '$ %s   (%s)\n%s' % (line, name, text or 'no rank left a file: %s' % ' '.join(steps)))
+        self.file.add(
+            'proof',
+            '$ %s   (%s)\n%s' % (line, name, text or 'no rank left a file: %s' % ' '.join(steps)),
+        )
         return [problem for each in found for problem in each[3]]
 
     def record_figure(self, name, nodes, called, out):
@@ -381,8 +532,11 @@ class TryRun(object):
         results/osu_output.py, which reads all that programs print, wants a newer Python than compute nodes have.
         """
         rows = re.findall(r'^\s*(\d+)\s+(\d+\.\d+)\s*$', out, re.M)
-        wanted = [value for size, value in rows if size == '8'] if called[0] == 'osu_latency' else \
-            [value for _, value in rows[-1:]]
+        wanted = (
+            [value for size, value in rows if size == '8']
+            if called[0] == 'osu_latency'
+            else [value for _, value in rows[-1:]]
+        )
         if wanted:
             self.table[name][1]['%s %s %d' % (called + (nodes,))] = wanted[0]
 
@@ -391,20 +545,44 @@ class TryRun(object):
     def format_summary(self):
         """Return the first lines of the file (str)."""
         site, found = self.site, self.discovered_system or {}
-        lines = ['version: %s' % __version__, 'site: %s' % (site['name'] if site else 'not known'),
-                 'began: %s' % time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(self.begin)),
-                 'seconds: %d' % (time.time() - self.begin), 'node: %s (%s)' % (found.get('node'), found.get('kind')),
-                 'image: %s' % self.image, 'runs: %d of %d ended well' % (self.success_count, self.run_count), '']
+        lines = [
+            'version: %s' % __version__,
+            'site: %s' % (site['name'] if site else 'not known'),
+            'began: %s' % time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(self.begin)),
+            'seconds: %d' % (time.time() - self.begin),
+            'node: %s (%s)' % (found.get('node'), found.get('kind')),
+            'image: %s' % self.image,
+            'runs: %d of %d ended well' % (self.success_count, self.run_count),
+            '',
+        ]
         if self.table:
             measured = {name: row for name, (_, row) in self.table.items() if row}
-            rows = [['%s %s, %d node%s' % (program[4:], buffers, nodes, 's' * (nodes > 1))] + [
-                row.get('%s %s %d' % (program, buffers, nodes), '-') for row in measured.values()] + ['']
-                for nodes, _ in PLACEMENTS for buffers in BUFFERS for program in PROGRAMS]
+            rows = [
+                ['%s %s, %d node%s' % (program[4:], buffers, nodes, 's' * (nodes > 1))]
+                + [
+                    row.get('%s %s %d' % (program, buffers, nodes), '-')
+                    for row in measured.values()
+                ]
+                + ['']
+                for nodes, _ in PLACEMENTS
+                for buffers in BUFFERS
+                for program in PROGRAMS
+            ]
             if measured:
                 rows = [row for row in rows if set(row[1:-1]) != {'-'}]
-                lines += columns.format_table([['', *measured, '']] + rows, range(1, len(measured) + 1))
+                lines += columns.format_table(
+                    [['', *measured, '']] + rows, range(1, len(measured) + 1)
+                )
                 lines += ['(osu_latency: us at 8 B; osu_bw: MB/s at the largest message)', '']
-            lines += ['What check says:'] + columns.format_table(
-                [(name, level) for name, (level, _) in self.table.items()], indent='  ') + ['']
+            lines += (
+                ['What check says:']
+                + columns.format_table(
+                    [(name, level) for name, (level, _) in self.table.items()], indent='  '
+                )
+                + ['']
+            )
         lines += ['failed: %s' % title for title in self.failed] or ['failed: nothing']
-        return '\n'.join(lines + ['left out: %s' % one for one in sorted(set(self.skipped), key=self.skipped.index)])
+        return '\n'.join(
+            lines
+            + ['left out: %s' % one for one in sorted(set(self.skipped), key=self.skipped.index)]
+        )

@@ -3,6 +3,7 @@ What a module would have, in a folder of a run: the same files that eb installs,
 
 Python 3.6 and its standard library only.
 """
+
 import os
 
 from osu_container.base.places import PACKAGE, SCRIPTS
@@ -19,8 +20,12 @@ def create_module_folder(folder, settings, sif, runtime):
     """
     for below in ('bin', 'libexec', 'proof'):
         os.makedirs(os.path.join(folder, below))
-    texts = {call_settings.NAME: call_settings.render_call_settings(settings, os.path.abspath(sif), runtime),
-             injection.NAME: call_settings.render_module_injection(settings, os.path.basename(sif))}
+    texts = {
+        call_settings.NAME: call_settings.render_call_settings(
+            settings, os.path.abspath(sif), runtime
+        ),
+        injection.NAME: call_settings.render_module_injection(settings, os.path.basename(sif)),
+    }
     for name, text in texts.items():
         if text:
             with open(os.path.join(folder, name), 'w', encoding='utf-8') as handle:
@@ -28,10 +33,19 @@ def create_module_folder(folder, settings, sif, runtime):
     for command in settings.programs:
         os.symlink(os.path.join(SCRIPTS, 'run-in-container'), os.path.join(folder, 'bin', command))
     os.symlink(os.path.join(SCRIPTS, 'osu-gpu-bind'), os.path.join(folder, 'bin', 'osu-gpu-bind'))
-    os.symlink(os.path.join(SCRIPTS, 'share-container'), os.path.join(folder, 'libexec', 'share-container'))
+    os.symlink(
+        os.path.join(SCRIPTS, 'share-container'), os.path.join(folder, 'libexec', 'share-container')
+    )
     os.symlink(str(PACKAGE), os.path.join(folder, 'proof', 'osu_container'))
     os.symlink(SCRIPTS, os.path.join(folder, 'proof', 'scripts'))
-    found = dict((one['name'], one['value']) for one in settings.environment.variables if one['name'] not in os.environ)
+    found = dict(
+        (one['name'], one['value'])
+        for one in settings.environment.variables
+        if one['name'] not in os.environ
+    )
     found.update((name, value) for name, value, _ in call_settings.list_tool_variables(settings))
-    return dict(found, OSU_MODULE_ROOT=folder,
-                **dict(launching.list_pmi_variables(settings.stack.launcher, settings.stack.pmi)))
+    return dict(
+        found,
+        OSU_MODULE_ROOT=folder,
+        **dict(launching.list_pmi_variables(settings.stack.launcher, settings.stack.pmi)),
+    )

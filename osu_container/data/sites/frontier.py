@@ -6,15 +6,16 @@ that OLCF's pages or job scripts, or a public log, show it there. CPE 26.03 with
 not the default (OLCF, system changes of 2026-04-07). Its folder gnu/12.3/lib-abi-mpich was seen on Perlmutter and by
 users of Setonix, not on Frontier.
 """
+
 from osu_container.data.sites.cray import (
     MI250X,
-    make_mpich_libraries,
-    make_pmi_libraries,
     make_fact,
     make_gpu_binding,
+    make_mpich_libraries,
     make_native_build,
-    make_rocm_libraries,
+    make_pmi_libraries,
     make_rocm_folders,
+    make_rocm_libraries,
     make_spool_fact,
 )
 from osu_container.data.sites.lumi import STACKS as LUMI
@@ -24,79 +25,186 @@ _PAGE = 'OLCF, Containers on Frontier (github.com/olcf/olcf-user-docs 2745903, s
 _SCRIPT = 'submit642.sbatch of the GPU-aware MPI example in github.com/olcf/olcf_containers_examples b4933106'
 #: A job on two nodes in July 2026: modules, library path, and what each --mpi= of srun led to
 _JOB = 'log of job 4953725 of 2026-07-07 (github.com/poietic-pbc/emender 35ed7549)'
-_CONTAINER = ('a pipeline in an Apptainer container on Frontier (github.com/Q-CAD/Ensemble-FF-Fit af8f8bc1, '
-              'examples/Frontier/RMG_MACE_ASE/README.md)')
+_CONTAINER = (
+    'a pipeline in an Apptainer container on Frontier (github.com/Q-CAD/Ensemble-FF-Fit af8f8bc1, '
+    'examples/Frontier/RMG_MACE_ASE/README.md)'
+)
 _ROCM = '/opt/rocm-6.4.2/lib'
 _FIRST_READ_DATE, _REREAD_DATE = '2026-11-21', '2026-11-23'
 
 STACKS = {
-    'frontier': dict({
-        'based_on': 'cray-rocm',
-        'title': 'Frontier (OLCF), cpe/25.09 with rocm/6.4.2, after the update of May 2026',
-        'recognised_by': make_fact(
-            {'hostnames': [r'^login\d+(\.frontier.*)?$', r'^frontier\d+'],
-             'environment': {'LMOD_SYSTEM_NAME': '^frontier$'}},
-            'names of login and compute nodes; login nodes of other systems are called the same, so Lmod\'s name of '
-            'the system decides', _GUIDE + ' and nodes in the ' + _JOB + '; LMOD_SYSTEM_NAME: UPC++ on '
-            'OLCF Frontier, bitbucket.org/berkeleylab/upcxx', _REREAD_DATE, 'derived'),
-        'runtime': make_fact(['apptainer'], 'Apptainer 1.3.6 on PATH', _PAGE, '2026-07-22', 'measured'),
-        'pmi': make_fact(
-            {'image': 'pmi2', 'host': 'cray_shasta'},
-            'MPICH speaks PMI-2, Cray MPICH Cray PMI, which is srun\'s default; srun has no pmix',
-            _JOB + ': without --mpi= Cray MPICH has its ranks, --mpi=pmi2 is taken, --mpi=pmix is an "Invalid MPI '
-            'type"; --mpi=pmi2 for a program of an image: ' + _CONTAINER, _REREAD_DATE, 'derived'),
-        # OLCF's examples run images with ROCm 6.2.4, 6.4.2 and 7.2; which driver the nodes have is not published
-        'gpu_userland': make_fact(['6.2', '7.2'], 'releases of ROCm whose images OLCF runs in its examples; the driver\'s '
-                             'own window is not published', _SCRIPT + ', submit624.sbatch beside it, '
-                             'frontier/sample_apps/vllm_singlenode/vllm0141rocm72.def 90cb21fd', _REREAD_DATE, 'derived'),
-        'slingshot': make_fact('14.0.0', 'the driver of the cards, with which a libcxi of an image must work',
-                          'OLCF, system changes of 2026-05-26', _REREAD_DATE, 'measured'),
-        'gpu_binding': make_fact(
-            make_gpu_binding(MI250X, 8, reserved=1), 'each rank on the cores and the card next to its GCD; the first core of '
-            'each group of eight is the system\'s (-S 8); cards as on LUMI, whose node is the same',
-            _GUIDE + ', section on Frontier compute nodes', _FIRST_READ_DATE, 'derived'),
-        'libraries': dict(
-            make_mpich_libraries('9.0.1', 'module cray-mpich-abi/9.0.1 in ' + _SCRIPT + ', and with an image of a user\'s '
-                       '(github.com/quokka-astro/quokka pull request 1509, 2025-12-13); its folder for GCC is called '
-                       'as that of 9.1.0 in the ' + _JOB, _REREAD_DATE, 'derived', 'hsa',
-                       'APPTAINERENV_LD_PRELOAD in ' + _SCRIPT, '2026-07-22', 'measured'),
-            libfabric=make_fact('/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1',
-                           'the host\'s network library with its cxi provider; 1.22.0 went in May 2026',
-                           'OLCF, system changes of 2026-05-26; LD_LIBRARY_PATH in the ' + _JOB, '2026-07-22',
-                           'measured', release='2.3.1'),
-            libcxi=make_fact('/usr/lib64/libcxi.so.1', 'the host\'s libfabric reaches the Slingshot card through it',
-                        'APPTAINER_CONTAINLIBS in ' + _SCRIPT, '2026-07-22', 'measured'),
-            libxpmem=make_fact('/usr/lib64/libxpmem.so.0', 'Cray MPICH shares memory between the ranks of a node by it',
-                          'APPTAINER_CONTAINLIBS in ' + _SCRIPT, '2026-07-22', 'measured'),
-            **dict(make_pmi_libraries('/opt/cray/pe/lib64', '/opt/cray/pe/lib64',
-                            'APPTAINERENV_LD_LIBRARY_PATH ends in /opt/cray/pe/lib64: ' + _SCRIPT + '; it begins so '
-                            'in ' + _CONTAINER, _REREAD_DATE, 'derived'),
-                   **make_rocm_libraries(_ROCM, 'module rocm/6.4.2 in ' + _SCRIPT + '; folder: cmake -DHIP_PATH=/opt/rocm-6.3.1 in '
-                          + _CONTAINER, _REREAD_DATE, 'derived'))),
-        'files': {
-            'file_systems': make_fact(['/ccs', '/lustre/orion'], 'Orion, and the home and project areas',
-                                 _GUIDE + ', Data and Storage', '2026-07-22', 'measured', bound='install'),
-            'slurm_spool': make_spool_fact('APPTAINER_BINDPATH in ' + _SCRIPT, '2026-07-22', 'measured'),
-            'libdrm_ids': make_fact(['/usr/share/libdrm/amdgpu.ids'], 'libdrm of the host\'s ROCm reads the names of the '
-                               'GPUs there', 'APPTAINER_BINDPATH in ' + _SCRIPT + ' has its folder', '2026-07-22',
-                               'derived', bound='run'),
+    'frontier': dict(
+        {
+            'based_on': 'cray-rocm',
+            'title': 'Frontier (OLCF), cpe/25.09 with rocm/6.4.2, after the update of May 2026',
+            'recognised_by': make_fact(
+                {
+                    'hostnames': [r'^login\d+(\.frontier.*)?$', r'^frontier\d+'],
+                    'environment': {'LMOD_SYSTEM_NAME': '^frontier$'},
+                },
+                'names of login and compute nodes; login nodes of other systems are called the same, so Lmod\'s name of '
+                'the system decides',
+                _GUIDE + ' and nodes in the ' + _JOB + '; LMOD_SYSTEM_NAME: UPC++ on '
+                'OLCF Frontier, bitbucket.org/berkeleylab/upcxx',
+                _REREAD_DATE,
+                'derived',
+            ),
+            'runtime': make_fact(
+                ['apptainer'], 'Apptainer 1.3.6 on PATH', _PAGE, '2026-07-22', 'measured'
+            ),
+            'pmi': make_fact(
+                {'image': 'pmi2', 'host': 'cray_shasta'},
+                'MPICH speaks PMI-2, Cray MPICH Cray PMI, which is srun\'s default; srun has no pmix',
+                _JOB
+                + ': without --mpi= Cray MPICH has its ranks, --mpi=pmi2 is taken, --mpi=pmix is an "Invalid MPI '
+                'type"; --mpi=pmi2 for a program of an image: ' + _CONTAINER,
+                _REREAD_DATE,
+                'derived',
+            ),
+            # OLCF's examples run images with ROCm 6.2.4, 6.4.2 and 7.2; which driver the nodes have is not published
+            'gpu_userland': make_fact(
+                ['6.2', '7.2'],
+                'releases of ROCm whose images OLCF runs in its examples; the driver\'s '
+                'own window is not published',
+                _SCRIPT + ', submit624.sbatch beside it, '
+                'frontier/sample_apps/vllm_singlenode/vllm0141rocm72.def 90cb21fd',
+                _REREAD_DATE,
+                'derived',
+            ),
+            'slingshot': make_fact(
+                '14.0.0',
+                'the driver of the cards, with which a libcxi of an image must work',
+                'OLCF, system changes of 2026-05-26',
+                _REREAD_DATE,
+                'measured',
+            ),
+            'gpu_binding': make_fact(
+                make_gpu_binding(MI250X, 8, reserved=1),
+                'each rank on the cores and the card next to its GCD; the first core of '
+                'each group of eight is the system\'s (-S 8); cards as on LUMI, whose node is the same',
+                _GUIDE + ', section on Frontier compute nodes',
+                _FIRST_READ_DATE,
+                'derived',
+            ),
+            'libraries': dict(
+                make_mpich_libraries(
+                    '9.0.1',
+                    'module cray-mpich-abi/9.0.1 in '
+                    + _SCRIPT
+                    + ', and with an image of a user\'s '
+                    '(github.com/quokka-astro/quokka pull request 1509, 2025-12-13); its folder for GCC is called '
+                    'as that of 9.1.0 in the ' + _JOB,
+                    _REREAD_DATE,
+                    'derived',
+                    'hsa',
+                    'APPTAINERENV_LD_PRELOAD in ' + _SCRIPT,
+                    '2026-07-22',
+                    'measured',
+                ),
+                libfabric=make_fact(
+                    '/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1',
+                    'the host\'s network library with its cxi provider; 1.22.0 went in May 2026',
+                    'OLCF, system changes of 2026-05-26; LD_LIBRARY_PATH in the ' + _JOB,
+                    '2026-07-22',
+                    'measured',
+                    release='2.3.1',
+                ),
+                libcxi=make_fact(
+                    '/usr/lib64/libcxi.so.1',
+                    'the host\'s libfabric reaches the Slingshot card through it',
+                    'APPTAINER_CONTAINLIBS in ' + _SCRIPT,
+                    '2026-07-22',
+                    'measured',
+                ),
+                libxpmem=make_fact(
+                    '/usr/lib64/libxpmem.so.0',
+                    'Cray MPICH shares memory between the ranks of a node by it',
+                    'APPTAINER_CONTAINLIBS in ' + _SCRIPT,
+                    '2026-07-22',
+                    'measured',
+                ),
+                **dict(
+                    make_pmi_libraries(
+                        '/opt/cray/pe/lib64',
+                        '/opt/cray/pe/lib64',
+                        'APPTAINERENV_LD_LIBRARY_PATH ends in /opt/cray/pe/lib64: '
+                        + _SCRIPT
+                        + '; it begins so '
+                        'in ' + _CONTAINER,
+                        _REREAD_DATE,
+                        'derived',
+                    ),
+                    **make_rocm_libraries(
+                        _ROCM,
+                        'module rocm/6.4.2 in '
+                        + _SCRIPT
+                        + '; folder: cmake -DHIP_PATH=/opt/rocm-6.3.1 in '
+                        + _CONTAINER,
+                        _REREAD_DATE,
+                        'derived',
+                    ),
+                ),
+            ),
+            'files': {
+                'file_systems': make_fact(
+                    ['/ccs', '/lustre/orion'],
+                    'Orion, and the home and project areas',
+                    _GUIDE + ', Data and Storage',
+                    '2026-07-22',
+                    'measured',
+                    bound='install',
+                ),
+                'slurm_spool': make_spool_fact(
+                    'APPTAINER_BINDPATH in ' + _SCRIPT, '2026-07-22', 'measured'
+                ),
+                'libdrm_ids': make_fact(
+                    ['/usr/share/libdrm/amdgpu.ids'],
+                    'libdrm of the host\'s ROCm reads the names of the GPUs there',
+                    'APPTAINER_BINDPATH in ' + _SCRIPT + ' has its folder',
+                    '2026-07-22',
+                    'derived',
+                    bound='run',
+                ),
+            },
+            'conflicts': make_fact(
+                ['apptainer-enable-gpu', 'apptainer-enable-mpi'],
+                'they put a wrapper before apptainer that adds the binds, the library path and the preload of Cray MPICH '
+                'to every container',
+                'OLCF\'s container training (github.com/olcf-tutorials/'
+                'hands_on_containers_on_frontier 36666ac9, README.md) and ' + _PAGE,
+                '2026-07-22',
+                'derived',
+            ),
+            'images': make_fact(
+                LUMI['lumi-25.03']['images']['value'],
+                'the images made for LUMI, with the newest ROCm that is not newer than the host\'s and an MPICH built with '
+                'a libfabric that is not newer than the host\'s; opensource one with libcxi',
+                'osu_container/build/recipes/images.py',
+                _FIRST_READ_DATE,
+                'untested',
+            ),
+            'jobs': make_fact(
+                {
+                    'partition': 'batch',
+                    'account': True,
+                    'options': ['--exclusive', '--gpus-per-node=8'],
+                    'step': ['--gpus-per-node=8'],
+                },
+                'whole nodes, so that nothing else is on the cards, and each rank can have the GPU next to it',
+                _GUIDE + ', Running Jobs',
+                _FIRST_READ_DATE,
+                'derived',
+            ),
+            'native': make_fact(
+                make_native_build('6.4.2', '9.0.1'),
+                'the modules of OLCF\'s container example, with GCC',
+                _SCRIPT,
+                '2026-07-22',
+                'derived',
+            ),
         },
-        'conflicts': make_fact(
-            ['apptainer-enable-gpu', 'apptainer-enable-mpi'],
-            'they put a wrapper before apptainer that adds the binds, the library path and the preload of Cray MPICH '
-            'to every container', 'OLCF\'s container training (github.com/olcf-tutorials/'
-            'hands_on_containers_on_frontier 36666ac9, README.md) and ' + _PAGE, '2026-07-22', 'derived'),
-        'images': make_fact(
-            LUMI['lumi-25.03']['images']['value'],
-            'the images made for LUMI, with the newest ROCm that is not newer than the host\'s and an MPICH built with '
-            'a libfabric that is not newer than the host\'s; opensource one with libcxi',
-            'osu_container/build/recipes/images.py', _FIRST_READ_DATE, 'untested'),
-        'jobs': make_fact(
-            {'partition': 'batch', 'account': True, 'options': ['--exclusive', '--gpus-per-node=8'],
-             'step': ['--gpus-per-node=8']},
-            'whole nodes, so that nothing else is on the cards, and each rank can have the GPU next to it',
-            _GUIDE + ', Running Jobs', _FIRST_READ_DATE, 'derived'),
-        'native': make_fact(make_native_build('6.4.2', '9.0.1'), 'the modules of OLCF\'s container example, with GCC', _SCRIPT,
-                       '2026-07-22', 'derived'),
-    }, **make_rocm_folders(_ROCM, 'folders as on LUMI, ROCm of ' + _SCRIPT, '2026-07-22', 'derived')),
+        **make_rocm_folders(
+            _ROCM, 'folders as on LUMI, ROCm of ' + _SCRIPT, '2026-07-22', 'derived'
+        ),
+    ),
 }

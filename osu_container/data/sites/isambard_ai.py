@@ -5,9 +5,19 @@ The keys are explained in schema.py. Nothing here was run there by this project:
 or page shows it there. Its module brics/apptainer-multi-node puts the host's Open MPI, NCCL and libfabric into any
 container by a script of its own (adapt.sh), which names the folders below.
 """
-from osu_container.data.sites.cray import SLES_FOLDERS, make_name_recognition, make_fact, make_nccl_variables, make_ll128_variable, make_variable
 
-_ADAPT = 'a user\'s copy of adapt.sh of the module brics/apptainer-multi-node, "Adapted for Isambard-AI"'
+from osu_container.data.sites.cray import (
+    SLES_FOLDERS,
+    make_fact,
+    make_ll128_variable,
+    make_name_recognition,
+    make_nccl_variables,
+    make_variable,
+)
+
+_ADAPT = (
+    'a user\'s copy of adapt.sh of the module brics/apptainer-multi-node, "Adapted for Isambard-AI"'
+)
 _DOCS = 'Isambard documentation (docs.isambard.ac.uk), guides/mpi: Cray MPICH is the default, Open MPI the alternative'
 _SCRIPTS = 'public job scripts and notes for Isambard-AI'
 _NCCL_TESTS = 'github.com/UKGovernmentBEIS/isambard_containers, benchmarks/run_benchmark.py'
@@ -21,51 +31,140 @@ STACKS = {
         'based_on': 'cray-cuda',
         'title': 'Isambard-AI, GH200 nodes: aarch64, CUDA, four cards of Slingshot 11, Open MPI 4.1.7',
         'recognised_by': make_name_recognition('isambard-ai', _SCRIPTS, _READ_DATE),
-        'runtime': make_fact(['apptainer', 'singularity'], 'podman-hpc is there too', _SCRIPTS, _READ_DATE, 'measured'),
-        'pmi': make_fact({'image': 'pmi2', 'Open MPI': 'pmi2'}, 'the Open MPI 4.1 there speaks PMI-2, unlike most; an Open '
-                    'MPI of an image most often speaks PMIx alone', _SKILLS + ': --mpi=pmi2, podman-hpc '
-                    '--openmpi-pmi2', _READ_DATE, 'derived'),
-        'default_approach': make_fact('bind', 'the host\'s Open MPI speaks PMI-2, that of the image does not', _SKILLS,
-                                 _READ_DATE, 'derived'),
-        'architecture': make_fact('aarch64', 'images must be built for it', _SCRIPTS + ': uname -m', _READ_DATE, 'measured'),
+        'runtime': make_fact(
+            ['apptainer', 'singularity'],
+            'podman-hpc is there too',
+            _SCRIPTS,
+            _READ_DATE,
+            'measured',
+        ),
+        'pmi': make_fact(
+            {'image': 'pmi2', 'Open MPI': 'pmi2'},
+            'the Open MPI 4.1 there speaks PMI-2, unlike most; an Open '
+            'MPI of an image most often speaks PMIx alone',
+            _SKILLS + ': --mpi=pmi2, podman-hpc --openmpi-pmi2',
+            _READ_DATE,
+            'derived',
+        ),
+        'default_approach': make_fact(
+            'bind',
+            'the host\'s Open MPI speaks PMI-2, that of the image does not',
+            _SKILLS,
+            _READ_DATE,
+            'derived',
+        ),
+        'architecture': make_fact(
+            'aarch64',
+            'images must be built for it',
+            _SCRIPTS + ': uname -m',
+            _READ_DATE,
+            'measured',
+        ),
         'gpu': make_fact('sm_90', 'four GH200 on a node', _SCRIPTS, _READ_DATE, 'measured'),
-        'gpu_driver': make_fact('565.57.01', 'which CUDA an image may have: 12, and what is newer than 12.7 only without '
-                           'PTX; 13 needs the compatibility libraries of CUDA', _NCCL_TESTS, _READ_DATE, 'measured'),
-        'gpu_binding': make_fact(None, 'which cores and which card are next to which GPU no page says, so nothing places '
-                            'the ranks', _SCRIPTS, _READ_DATE, 'untested'),
+        'gpu_driver': make_fact(
+            '565.57.01',
+            'which CUDA an image may have: 12, and what is newer than 12.7 only without '
+            'PTX; 13 needs the compatibility libraries of CUDA',
+            _NCCL_TESTS,
+            _READ_DATE,
+            'measured',
+        ),
+        'gpu_binding': make_fact(
+            None,
+            'which cores and which card are next to which GPU no page says, so nothing places '
+            'the ranks',
+            _SCRIPTS,
+            _READ_DATE,
+            'untested',
+        ),
         'libraries': {
-            'libompi': make_fact(_ROOT + '/lib/libmpi.so.40', 'the host\'s Open MPI, for images whose MPI that is', _ADAPT,
-                            _READ_DATE, 'measured', release='4.1.7',
-                            folders={'lib/openmpi': _ROOT + '/lib/openmpi', 'etc': _ROOT + '/etc'}),
-            'libfabric': make_fact('/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1', 'the host\'s network library with its '
-                              'cxi provider', _ADAPT, _READ_DATE, 'measured', release='1.22.0'),
+            'libompi': make_fact(
+                _ROOT + '/lib/libmpi.so.40',
+                'the host\'s Open MPI, for images whose MPI that is',
+                _ADAPT,
+                _READ_DATE,
+                'measured',
+                release='4.1.7',
+                folders={'lib/openmpi': _ROOT + '/lib/openmpi', 'etc': _ROOT + '/etc'},
+            ),
+            'libfabric': make_fact(
+                '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1',
+                'the host\'s network library with its cxi provider',
+                _ADAPT,
+                _READ_DATE,
+                'measured',
+                release='1.22.0',
+            ),
         },
         'library_folders': make_fact(
-            [_BRICS + name + '/lib' for name in (
-                'hwloc-2.11.1-exva2bctb5orrxuniin42m422e4land7', 'libevent-2.1.12-tg7v5ywzz5wthjw5wmp4ajwkosv36bg7',
-                'libpciaccess-0.17-er6dkl6b6354ub6n6le3a5h44wjt6fjt', 'libxml2-2.13.4-gcnk5dndbce4wp6ep3rtv7azpwzx43pl',
-                'libiconv-1.17-vceyz4dnbly7sup6uu5pbsv6oiwe6epq', 'xz-5.4.6-yq66bbph6k3sssan6abspn5dbzhmhug5',
-                'zlib-ng-2.2.1-h3p5d5uycpj6undg2vr7uosoiovynj6w',
-                'gcc-runtime-12.3.0-5ay32z4cpplbr6wgb4clud5yst7kormk')] + SLES_FOLDERS,
-            'what the host\'s Open MPI needs, then folders of SLES and of Cray\'s packages', _ADAPT + '; as on LUMI',
-            _READ_DATE, 'derived'),
+            [
+                _BRICS + name + '/lib'
+                for name in (
+                    'hwloc-2.11.1-exva2bctb5orrxuniin42m422e4land7',
+                    'libevent-2.1.12-tg7v5ywzz5wthjw5wmp4ajwkosv36bg7',
+                    'libpciaccess-0.17-er6dkl6b6354ub6n6le3a5h44wjt6fjt',
+                    'libxml2-2.13.4-gcnk5dndbce4wp6ep3rtv7azpwzx43pl',
+                    'libiconv-1.17-vceyz4dnbly7sup6uu5pbsv6oiwe6epq',
+                    'xz-5.4.6-yq66bbph6k3sssan6abspn5dbzhmhug5',
+                    'zlib-ng-2.2.1-h3p5d5uycpj6undg2vr7uosoiovynj6w',
+                    'gcc-runtime-12.3.0-5ay32z4cpplbr6wgb4clud5yst7kormk',
+                )
+            ]
+            + SLES_FOLDERS,
+            'what the host\'s Open MPI needs, then folders of SLES and of Cray\'s packages',
+            _ADAPT + '; as on LUMI',
+            _READ_DATE,
+            'derived',
+        ),
         'files': {
-            'file_systems': make_fact(['/lus', '/projects', '/scratch'], 'the shared file systems; /projects is a link into '
-                                 '/lus', _SCRIPTS, _READ_DATE, 'derived', bound='install'),
+            'file_systems': make_fact(
+                ['/lus', '/projects', '/scratch'],
+                'the shared file systems; /projects is a link into /lus',
+                _SCRIPTS,
+                _READ_DATE,
+                'derived',
+                bound='install',
+            ),
         },
-        'variables': make_nccl_variables(_ADAPT + '; ' + _SCRIPTS, _READ_DATE, 'derived') + [
-            make_variable('FI_CXI_DEFAULT_CQ_SIZE', '131072', 'room for the completions of large jobs of NCCL', _ADAPT,
-                     _READ_DATE, 'derived', only=['gpu', 'cxi']),
+        'variables': make_nccl_variables(_ADAPT + '; ' + _SCRIPTS, _READ_DATE, 'derived')
+        + [
+            make_variable(
+                'FI_CXI_DEFAULT_CQ_SIZE',
+                '131072',
+                'room for the completions of large jobs of NCCL',
+                _ADAPT,
+                _READ_DATE,
+                'derived',
+                only=['gpu', 'cxi'],
+            ),
             make_ll128_variable('as on Alps, whose nodes are of the same kind', _READ_DATE),
         ],
-        'images': make_fact({'bind': 'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.sif'},
-                       'the only image of the catalogue with CUDA and cxi that is built for aarch64; its Open MPI 5 '
-                       'wants PMIx: bind has the host\'s Open MPI start by PMI-2',
-                       'container-recipes/alps.py', _READ_DATE, 'untested'),
-        'jobs': make_fact({'partition': 'workq', 'account': False, 'step': ['--gpus-per-node=4'],
-                      'options': ['--exclusive', '--gpus-per-node=4', '--mem=0']},
-                     'whole nodes; all memory must be asked for', _SCRIPTS, _READ_DATE, 'derived'),
-        'native': make_fact(None, 'nobody has shown with which modules the benchmarks are built there', _DOCS, _READ_DATE,
-                       'untested'),
+        'images': make_fact(
+            {'bind': 'osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi.sif'},
+            'the only image of the catalogue with CUDA and cxi that is built for aarch64; its Open MPI 5 '
+            'wants PMIx: bind has the host\'s Open MPI start by PMI-2',
+            'container-recipes/alps.py',
+            _READ_DATE,
+            'untested',
+        ),
+        'jobs': make_fact(
+            {
+                'partition': 'workq',
+                'account': False,
+                'step': ['--gpus-per-node=4'],
+                'options': ['--exclusive', '--gpus-per-node=4', '--mem=0'],
+            },
+            'whole nodes; all memory must be asked for',
+            _SCRIPTS,
+            _READ_DATE,
+            'derived',
+        ),
+        'native': make_fact(
+            None,
+            'nobody has shown with which modules the benchmarks are built there',
+            _DOCS,
+            _READ_DATE,
+            'untested',
+        ),
     },
 }

@@ -5,37 +5,51 @@ The keys are explained in schema.py. A fact stands once: 'based_on' names the en
 Nothing here was run on LUMI by this project. 'measured' means that the named log, page or file shows it on LUMI at that
 date; 'derived' follows from a rule that why names; 'untested' is what nobody has shown there.
 """
+
 from osu_container.data.sites.cray import (
     AMD_FOLDER,
     MI250X,
     SLES_FOLDERS,
-    make_mpich_libraries,
-    make_pmi_libraries,
+    format_rccl_options,
     make_gpu_binding,
     make_lustreapi_fact,
+    make_mpich_libraries,
+    make_pmi_libraries,
     make_rocm_libraries,
-    format_rccl_options,
 )
 from osu_container.data.sites.cray import make_fact as _fact
 from osu_container.data.sites.cray import make_variable as _variable
 
 # Where the facts were read. Commits are those of the copies that were read.
 _LOG = 'log of LUMI job 16505426 in github.com/alazzaro/openmpi_on_ss11 627b2cc'
-_CONTRIB = 'singularity-bindings-24.03.eb in github.com/Lumi-supercomputer/LUMI-EasyBuild-contrib fc59dd70'
+_CONTRIB = (
+    'singularity-bindings-24.03.eb in github.com/Lumi-supercomputer/LUMI-EasyBuild-contrib fc59dd70'
+)
 _STACK = 'github.com/Lumi-supercomputer/LUMI-SoftwareStack 02f17317, CrayPE/CPEpackages_%s.csv'
 _TRAINING = 'github.com/Lumi-supercomputer/LUMI-training-materials d64bc58c, '
 _DEIC = 'github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI'
 _SRUN = '`srun --mpi=list` on LUMI in github.com/alazzaro/cug26_containers_tutorial 0240e5c'
 _HPE = 'github.com/HewlettPackard/shs-ccl-docs, ccl_env.sh'
-_ROCM_2509 = ('public notes of a user, "Stack identity, MPICH 8.1.32 vs LUMI 25.09", with jobs 22326815 and 22326827 '
-              'of LUMI and the module rocm/6.4.4; a build script of Score-P 9.4; the module is that of github.com/'
-              'Lumi-supercomputer/LUMI-SoftwareStack 025ee647, rocm-6.4.4.eb')
+_ROCM_2509 = (
+    'public notes of a user, "Stack identity, MPICH 8.1.32 vs LUMI 25.09", with jobs 22326815 and 22326827 '
+    'of LUMI and the module rocm/6.4.4; a build script of Score-P 9.4; the module is that of github.com/'
+    'Lumi-supercomputer/LUMI-SoftwareStack 025ee647, rocm-6.4.4.eb'
+)
 
 
 def _make_mpich_libraries(version, folder, evidence, source, date):
     """Return the facts of libraries of Cray MPICH version; folder: the build whose ABI folder is taken."""
-    return make_mpich_libraries(version, source, date, evidence, 'hsa', 'PE_MPICH_GTL_DIR_amd_gfx90a in the ' + _LOG,
-                      '2026-03-06', 'measured' if version == '9.0.1' else 'derived', folder)
+    return make_mpich_libraries(
+        version,
+        source,
+        date,
+        evidence,
+        'hsa',
+        'PE_MPICH_GTL_DIR_amd_gfx90a in the ' + _LOG,
+        '2026-03-06',
+        'measured' if version == '9.0.1' else 'derived',
+        folder,
+    )
 
 
 #: ROCm of the system, and that of later stacks, which is a module of LUMI
@@ -58,17 +72,32 @@ def _make_rocm_folders(version, why, source, date, evidence, more=(), folder=_SY
     """
     top = folder % version
     return {
-        'library_folders': _fact(_SLES_FOLDERS + [top + 'lib'] + [top + name for name in more], why, source, date,
-                                 evidence),
-        'one_build': _fact([top + 'lib'], 'ROCm\'s libraries fit each other, not those of another release', source,
-                           date, 'derived'),
+        'library_folders': _fact(
+            _SLES_FOLDERS + [top + 'lib'] + [top + name for name in more],
+            why,
+            source,
+            date,
+            evidence,
+        ),
+        'one_build': _fact(
+            [top + 'lib'],
+            'ROCm\'s libraries fit each other, not those of another release',
+            source,
+            date,
+            'derived',
+        ),
     }
 
 
 def _make_pmi_libraries(version, evidence):
     """Return the facts of libraries of cray-pmi version."""
-    found = make_pmi_libraries('/opt/cray/pe/pmi/%s/lib' % version, '', _STACK % 'YY.MM' + ', row cray-pmi; folder as in '
-                     + _CONTRIB, '2026-07-10', evidence)
+    found = make_pmi_libraries(
+        '/opt/cray/pe/pmi/%s/lib' % version,
+        '',
+        _STACK % 'YY.MM' + ', row cray-pmi; folder as in ' + _CONTRIB,
+        '2026-07-10',
+        evidence,
+    )
     return dict((name, found[name]) for name in ('libpmi', 'libpmi2'))
 
 
@@ -85,50 +114,84 @@ def _make_native_build(prgenv, rocm, libmpi, plugin=None):
     """
     # Without a path in the program ld.so takes MPI and GTL of the system's default release, whatever stack is loaded
     # (LUMI-training-materials d64bc58c, 102-CPE.md).
-    rpath = '-Wl,-rpath,$CRAY_MPICH_DIR/lib' + (' -Wl,-rpath,$CRAY_MPICH_ROOTDIR/gtl/lib' if rocm else '')
+    rpath = '-Wl,-rpath,$CRAY_MPICH_DIR/lib' + (
+        ' -Wl,-rpath,$CRAY_MPICH_ROOTDIR/gtl/lib' if rocm else ''
+    )
     return {
-        'mpicc': 'cc', 'mpicxx': 'CC', 'libmpi': libmpi, 'python': '/usr/bin/python3',
+        'mpicc': 'cc',
+        'mpicxx': 'CC',
+        'libmpi': libmpi,
+        'python': '/usr/bin/python3',
         'prgenv': prgenv,
-        'modules': ['PrgEnv-' + prgenv] + (['craype-accel-amd-gfx90a', 'rocm/' + rocm] if rocm else []),
+        'modules': ['PrgEnv-' + prgenv]
+        + (['craype-accel-amd-gfx90a', 'rocm/' + rocm] if rocm else []),
         'plugin': plugin,
-        'configopts': ('--enable-rocm --with-rocm=$ROCM_PATH %s ' % format_rccl_options('$ROCM_PATH') if rocm else '')
-                      + 'LDFLAGS="%s"' % rpath,
+        'configopts': (
+            '--enable-rocm --with-rocm=$ROCM_PATH %s ' % format_rccl_options('$ROCM_PATH')
+            if rocm
+            else ''
+        )
+        + 'LDFLAGS="%s"' % rpath,
         'needed': ['libmpi_gtl_hsa.so.0'] if rocm else [],
     }
 
 
 _LIBXPMEM_2026 = _fact(
-    '/usr/lib64/libxpmem.so.0', 'Cray MPICH shares memory between the ranks of a node by it',
-    'CRAY_XPMEM_POST_LINK_OPTS=-L/usr/lib64 in the ' + _LOG, '2026-03-06', 'measured')
+    '/usr/lib64/libxpmem.so.0',
+    'Cray MPICH shares memory between the ranks of a node by it',
+    'CRAY_XPMEM_POST_LINK_OPTS=-L/usr/lib64 in the ' + _LOG,
+    '2026-03-06',
+    'measured',
+)
 
 _LIBPALS_2026 = _fact(
-    '/opt/cray/pe/lib64/libpals.so.0', 'Cray PMI asks it about the launcher',
+    '/opt/cray/pe/lib64/libpals.so.0',
+    'Cray PMI asks it about the launcher',
     'the version of PALS on LUMI is not known, this folder has links to the current one on every HPE Cray system',
-    '2026-07-10', 'untested')
+    '2026-07-10',
+    'untested',
+)
 
-_IMAGE_PURPOSE = ('hybrid needs an MPICH built against a libfabric that is not newer than the host\'s, opensource one '
-                  'with libcxi; pure and bind run either')
+_IMAGE_PURPOSE = (
+    'hybrid needs an MPICH built against a libfabric that is not newer than the host\'s, opensource one '
+    'with libcxi; pure and bind run either'
+)
 
 
 def _list_images(rocm, plain, hybrid, opensource):
     """Return {approach: file name of the SIF}, and the same for the module osu-mpi4py."""
     name = 'osu-lumi-rocm-%s-%%s.sif' % rocm
-    return dict(list_mpi4py_images(rocm, hybrid, opensource, '-cupy'), **{
-        'pure': name % plain, 'bind': name % plain, 'hybrid': name % hybrid, 'swap': name % hybrid,
-        'opensource': name % opensource})
+    return dict(
+        list_mpi4py_images(rocm, hybrid, opensource, '-cupy'),
+        **{
+            'pure': name % plain,
+            'bind': name % plain,
+            'hybrid': name % hybrid,
+            'swap': name % hybrid,
+            'opensource': name % opensource,
+        },
+    )
 
 
 def list_mpi4py_images(rocm, hybrid, opensource, cupy):
     """Return {'osu-mpi4py/approach': file name of the SIF}; cupy: '-cupy' for images that have it, else ''."""
     name = 'osu-mpi4py-4.1.2-lumi-rocm-%s-%%s%s.sif' % (rocm, cupy)
-    return {'osu-mpi4py/pure': name % hybrid, 'osu-mpi4py/bind': name % hybrid, 'osu-mpi4py/hybrid': name % hybrid,
-            'osu-mpi4py/opensource': name % opensource}
+    return {
+        'osu-mpi4py/pure': name % hybrid,
+        'osu-mpi4py/bind': name % hybrid,
+        'osu-mpi4py/hybrid': name % hybrid,
+        'osu-mpi4py/opensource': name % opensource,
+    }
 
 
 def _remove_cupy(images):
     """Return the fact images (dict) of GPU nodes for CPU nodes of the same stack: NumPy is enough there."""
-    return dict(images, value=dict((name, file.replace('-cupy.sif', '.sif'))
-                                   for name, file in images['value'].items()))
+    return dict(
+        images,
+        value=dict(
+            (name, file.replace('-cupy.sif', '.sif')) for name, file in images['value'].items()
+        ),
+    )
 
 
 #: What the stacks share.
@@ -136,129 +199,271 @@ BASES = {
     'lumi': {
         'title': 'LUMI',
         'default_approach': _fact(
-            'opensource', 'it takes nothing from the host that an update could change', 'docs/design.md, decision 7',
-            '2026-11-21', 'derived'),
+            'opensource',
+            'it takes nothing from the host that an update could change',
+            'docs/design.md, decision 7',
+            '2026-11-21',
+            'derived',
+        ),
         'runtime': _fact(
-            ['singularity'], 'SingularityCE 4.1.3 in /usr/bin; LUMI has no command apptainer',
-            '`singularity --version` in github.com/alazzaro/cug26_containers_tutorial 0240e5c', '2026-04-27',
-            'measured'),
+            ['singularity'],
+            'SingularityCE 4.1.3 in /usr/bin; LUMI has no command apptainer',
+            '`singularity --version` in github.com/alazzaro/cug26_containers_tutorial 0240e5c',
+            '2026-04-27',
+            'measured',
+        ),
         'provider': _fact(
-            'cxi', 'libfabric\'s provider for Slingshot 11', 'FI_PROVIDER=cxi in LUMI job 17528243, '
-            'github.com/alazzaro/openmpi_on_ss11 627b2cc', '2026-04-19', 'measured'),
+            'cxi',
+            'libfabric\'s provider for Slingshot 11',
+            'FI_PROVIDER=cxi in LUMI job 17528243, github.com/alazzaro/openmpi_on_ss11 627b2cc',
+            '2026-04-19',
+            'measured',
+        ),
         'pmi': _fact(
             {'image': 'pmi2', 'host': 'cray_shasta'},
-            'Slurm on LUMI has none, cray_shasta and pmi2: MPICH speaks PMI-2, Cray MPICH speaks Cray PMI', _SRUN,
-            '2026-04-27', 'measured'),
+            'Slurm on LUMI has none, cray_shasta and pmi2: MPICH speaks PMI-2, Cray MPICH speaks Cray PMI',
+            _SRUN,
+            '2026-04-27',
+            'measured',
+        ),
         'pmi_variables': _fact(
             {'pmi2': 'PMI_FD', 'cray_shasta': 'PALS_APINFO'},
             'what Slurm\'s plugin puts into the environment of every rank; its absence shows a wrong --mpi= early',
             'environment of steps started by srun --mpi=pmi2 and --mpi=cray_shasta, Slurm 22.05 on a workstation',
-            '2026-11-21', 'derived'),
+            '2026-11-21',
+            'derived',
+        ),
         'slingshot': _fact(
-            '12.0.2', 'the driver of the cards, with which a libcxi of an image must work', 'bug reports of users '
-            '(cray-libcxi 1.0.2, SHS 12.0.2), and SHS_VERSION of alazzaro/openmpi_on_ss11 627b2cc', '2026-09-26',
-            'derived'),
-        'gpu': _fact('gfx90a', 'MI250X: eight GCDs on a node', _TRAINING + '101-Architecture.md', '2026-06-17',
-                     'measured'),
+            '12.0.2',
+            'the driver of the cards, with which a libcxi of an image must work',
+            'bug reports of users '
+            '(cray-libcxi 1.0.2, SHS 12.0.2), and SHS_VERSION of alazzaro/openmpi_on_ss11 627b2cc',
+            '2026-09-26',
+            'derived',
+        ),
+        'gpu': _fact(
+            'gfx90a',
+            'MI250X: eight GCDs on a node',
+            _TRAINING + '101-Architecture.md',
+            '2026-06-17',
+            'measured',
+        ),
         'gpu_userland': _fact(
-            ['6.1', '7.0'], 'ROCm in containers that LUMI\'s driver (6.3) works with: 5.x and 6.0 are too old, 7.1 is '
+            ['6.1', '7.0'],
+            'ROCm in containers that LUMI\'s driver (6.3) works with: 5.x and 6.0 are too old, 7.1 is '
             'too new. The GTL of Cray MPICH up to 9.0.1 takes ROCm 6 alone, by its libamdhip64.so.6',
-            _TRAINING + 'Update-202601/index.md, "State of the system" and "(Un)supported programming environments"',
-            '2026-06-17', 'measured'),
+            _TRAINING
+            + 'Update-202601/index.md, "State of the system" and "(Un)supported programming environments"',
+            '2026-06-17',
+            'measured',
+        ),
         'gpu_binding': _fact(
             make_gpu_binding(MI250X, 8, reserved=1),
             'each rank on the cores and the NIC next to its GCD: another choice crosses the node\'s fabric',
-            _TRAINING + '202-Binding.md; NICs: select_gpu.sh in github.com/alazzaro/openmpi_on_ss11 627b2cc',
-            '2026-06-17', 'measured'),
+            _TRAINING
+            + '202-Binding.md; NICs: select_gpu.sh in github.com/alazzaro/openmpi_on_ss11 627b2cc',
+            '2026-06-17',
+            'measured',
+        ),
         'libraries': {
             'libfabric': _fact(
                 '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1',
                 'the host\'s network library with its cxi provider; the same for all stacks',
-                '`pkg-config --variable=prefix libfabric` in the ' + _LOG, '2026-03-06', 'measured', release='1.22.0'),
+                '`pkg-config --variable=prefix libfabric` in the ' + _LOG,
+                '2026-03-06',
+                'measured',
+                release='1.22.0',
+            ),
             'libcxi': _fact(
-                '/usr/lib64/libcxi.so.1', 'the host\'s libfabric reaches the Slingshot card through it',
-                'singularity-AI-bindings-24.03.eb of LUMI-EasyBuild-contrib fc59dd70 binds it', '2026-05-04',
-                'measured'),
+                '/usr/lib64/libcxi.so.1',
+                'the host\'s libfabric reaches the Slingshot card through it',
+                'singularity-AI-bindings-24.03.eb of LUMI-EasyBuild-contrib fc59dd70 binds it',
+                '2026-05-04',
+                'measured',
+            ),
             'libpals': _LIBPALS_2026,
-            'liblustreapi': make_lustreapi_fact('singularity-bindings-24.03.eb of LUMI-EasyBuild-contrib fc59dd70 binds it; of '
-                                      'today\'s system nobody says so', '2026-05-04'),
+            'liblustreapi': make_lustreapi_fact(
+                'singularity-bindings-24.03.eb of LUMI-EasyBuild-contrib fc59dd70 binds it; of '
+                'today\'s system nobody says so',
+                '2026-05-04',
+            ),
             'libxpmem': _LIBXPMEM_2026,
         },
         'library_folders': _fact(
-            _SLES_FOLDERS, 'where the host\'s ld.so looks: folders of SLES, then of Cray\'s and AMD\'s packages',
-            'ldd output of LUMI job logs in github.com/alazzaro/openmpi_on_ss11 627b2cc', '2026-04-19', 'derived'),
+            _SLES_FOLDERS,
+            'where the host\'s ld.so looks: folders of SLES, then of Cray\'s and AMD\'s packages',
+            'ldd output of LUMI job logs in github.com/alazzaro/openmpi_on_ss11 627b2cc',
+            '2026-04-19',
+            'derived',
+        ),
         'one_build': _fact(
-            [], 'folders whose libraries are one build: if one is taken from the host, so are those that it needs, '
-            'also where the image has the same soname', 'no such folder is known without ROCm', '2026-11-21',
-            'derived'),
+            [],
+            'folders whose libraries are one build: if one is taken from the host, so are those that it needs, '
+            'also where the image has the same soname',
+            'no such folder is known without ROCm',
+            '2026-11-21',
+            'derived',
+        ),
         'files': {
-            'file_systems': dict(_fact(
-                ['/pfs', '/scratch', '/projappl', '/project', '/flash', '/appl'],
-                'the users\' data and LUMI\'s software', _TRAINING + '205-Containers.md, singularity-slurm-bindings',
-                '2026-06-17', 'measured'), bound='install'),
-            'slurm_spool': dict(_fact(
-                ['/var/spool/slurmd'], 'Cray PMI reads where the ranks are from a file that Slurm writes there',
-                _CONTRIB, '2026-05-04', 'measured'), bound='run'),
-            'cxi_state': dict(_fact(
-                ['/run/cxi'], 'lists of binds that work on LUMI have it: state of the cards for libcxi', _CONTRIB,
-                '2026-05-04', 'measured'), bound='run'),
-            'libdrm_ids': dict(_fact(
-                ['/usr/share/libdrm/amdgpu.ids'], 'libdrm of the host\'s ROCm reads the names of the GPUs there',
-                _DEIC, '2025-03-07', 'measured'), bound='run'),
-            'kernel_config': dict(_fact(
-                ['/boot/config-{kernel}'],
-                'libfabric looks there whether the kernel can share GPU memory with the card (DMABUF)',
-                'ofiwg/libfabric src/hmem_rocr.c', '2026-11-21', 'derived'), bound='run',
-                otherwise={'FI_HMEM_ROCR_USE_DMABUF': '0'}),
+            'file_systems': dict(
+                _fact(
+                    ['/pfs', '/scratch', '/projappl', '/project', '/flash', '/appl'],
+                    'the users\' data and LUMI\'s software',
+                    _TRAINING + '205-Containers.md, singularity-slurm-bindings',
+                    '2026-06-17',
+                    'measured',
+                ),
+                bound='install',
+            ),
+            'slurm_spool': dict(
+                _fact(
+                    ['/var/spool/slurmd'],
+                    'Cray PMI reads where the ranks are from a file that Slurm writes there',
+                    _CONTRIB,
+                    '2026-05-04',
+                    'measured',
+                ),
+                bound='run',
+            ),
+            'cxi_state': dict(
+                _fact(
+                    ['/run/cxi'],
+                    'lists of binds that work on LUMI have it: state of the cards for libcxi',
+                    _CONTRIB,
+                    '2026-05-04',
+                    'measured',
+                ),
+                bound='run',
+            ),
+            'libdrm_ids': dict(
+                _fact(
+                    ['/usr/share/libdrm/amdgpu.ids'],
+                    'libdrm of the host\'s ROCm reads the names of the GPUs there',
+                    _DEIC,
+                    '2025-03-07',
+                    'measured',
+                ),
+                bound='run',
+            ),
+            'kernel_config': dict(
+                _fact(
+                    ['/boot/config-{kernel}'],
+                    'libfabric looks there whether the kernel can share GPU memory with the card (DMABUF)',
+                    'ofiwg/libfabric src/hmem_rocr.c',
+                    '2026-11-21',
+                    'derived',
+                ),
+                bound='run',
+                otherwise={'FI_HMEM_ROCR_USE_DMABUF': '0'},
+            ),
         },
         'conflicts': _fact(
-            ['singularity-bindings', 'singularity-userfilesystems', 'singularity-slurm-bindings',
-             'singularity-CPEbits', 'lumi-aif-singularity-bindings'],
-            'each of them sets SINGULARITY_BIND for itself', _TRAINING + '205-Containers.md', '2026-06-17', 'derived'),
+            [
+                'singularity-bindings',
+                'singularity-userfilesystems',
+                'singularity-slurm-bindings',
+                'singularity-CPEbits',
+                'lumi-aif-singularity-bindings',
+            ],
+            'each of them sets SINGULARITY_BIND for itself',
+            _TRAINING + '205-Containers.md',
+            '2026-06-17',
+            'derived',
+        ),
         'family': _fact(
-            'containerbindings', 'LUMI\'s name for modules that set SINGULARITY_BIND for themselves, of which one is '
+            'containerbindings',
+            'LUMI\'s name for modules that set SINGULARITY_BIND for themselves, of which one is '
             'loaded: Lmod takes singularity-AI-bindings away when one of ours is loaded, and the reverse',
             'singularity-AI-bindings-24.03.eb in github.com/Lumi-supercomputer/LUMI-EasyBuild-contrib 1392df8c',
-            '2026-11-23', 'derived'),
+            '2026-11-23',
+            'derived',
+        ),
         'variables': [
-            _variable('NCCL_SOCKET_IFNAME', 'hsn0,hsn1,hsn2,hsn3', 'RCCL meets over these interfaces, and without a '
-                      'plugin sends over them; other ones are slow or lead nowhere', _TRAINING + '202-Binding.md',
-                      '2026-06-17', 'measured', only=['gpu']),
-            _variable('NCCL_CROSS_NIC', '1', 'each of the four cards reaches every card of another node', _HPE,
-                      '2026-11-21', 'untested', only=['gpu']),
-            _variable('NCCL_IGNORE_CPU_AFFINITY', '1', 'RCCL\'s threads may use all cores of the rank\'s node: four '
-                      'times the bandwidth in osu_xccl_bw', _DEIC, '2025-03-07', 'measured', only=['gpu']),
+            _variable(
+                'NCCL_SOCKET_IFNAME',
+                'hsn0,hsn1,hsn2,hsn3',
+                'RCCL meets over these interfaces, and without a '
+                'plugin sends over them; other ones are slow or lead nowhere',
+                _TRAINING + '202-Binding.md',
+                '2026-06-17',
+                'measured',
+                only=['gpu'],
+            ),
+            _variable(
+                'NCCL_CROSS_NIC',
+                '1',
+                'each of the four cards reaches every card of another node',
+                _HPE,
+                '2026-11-21',
+                'untested',
+                only=['gpu'],
+            ),
+            _variable(
+                'NCCL_IGNORE_CPU_AFFINITY',
+                '1',
+                'RCCL\'s threads may use all cores of the rank\'s node: four '
+                'times the bandwidth in osu_xccl_bw',
+                _DEIC,
+                '2025-03-07',
+                'measured',
+                only=['gpu'],
+            ),
         ],
         'image_folders': _fact(
-            ['{LUMI_CONTAINER_REPOSITORY_ROOT}/easybuild-sif-images', '/appl/local/containers/easybuild-sif-images',
-             '/appl/local/laifs/containers', '/appl/local/containers'],
+            [
+                '{LUMI_CONTAINER_REPOSITORY_ROOT}/easybuild-sif-images',
+                '/appl/local/containers/easybuild-sif-images',
+                '/appl/local/laifs/containers',
+                '/appl/local/containers',
+            ],
             'LUMI keeps images for all there, those of its container modules (in the folder of the variable if that '
             'is set), of the LUMI AI Factory, and older ones; links in them lead to dated files, and change',
             'LUMI-SoftwareStack 02f17317, LMOD/SitePackage.lua, get_SIF_file; github.com/lumi-ai-factory/'
             'laifs-container-recipes 114a21b, recipes/lumi-multitorch/lumi-multitorch-template.yaml; '
             'github.com/Lumi-supercomputer/LUMI-training-materials 21c5413, docs/ai-20250527/'
             'extra_06_BuildingContainers.md; lumi-multitorch-latest.sif: github.com/Lumi-supercomputer/lumi-userguide, '
-            'pull request 315', '2026-09-02', 'measured'),
+            'pull request 315',
+            '2026-09-02',
+            'measured',
+        ),
         'images_there': _fact(
-            ['/appl/local/containers/cotainr-baseimages/lumi-multitorch-mpich-*.sif',
-             '/appl/local/laifs/containers/lumi-multitorch-latest.sif'],
+            [
+                '/appl/local/containers/cotainr-baseimages/lumi-multitorch-mpich-*.sif',
+                '/appl/local/laifs/containers/lumi-multitorch-latest.sif',
+            ],
             'cotainr\'s base image is the third of the five stages of lumi-multitorch: it has MPICH, libfabric, libcxi '
             'and OSU (in /usr/libexec, built --enable-rocm), and not the PyTorch that makes the last one large',
             'github.com/lumi-ai-factory/laifs-container-recipes fdf7153, recipes/lumi-multitorch/lumi-multitorch-'
             'template.yaml, containerfiles/mpich/Ubuntu_Rocm_Slingshot; file name: cotainr 2025.7.1',
-            '2025-12-19', 'derived'),
+            '2025-12-19',
+            'derived',
+        ),
         'image_help': _fact(
-            'docs/install-lumi.md, section "The image"', 'an image lies on LUMI, is copied there, or is built there',
-            'docs/install-lumi.md', '2026-11-21', 'derived'),
+            'docs/install-lumi.md, section "The image"',
+            'an image lies on LUMI, is copied there, or is built there',
+            'docs/install-lumi.md',
+            '2026-11-21',
+            'derived',
+        ),
         'jobs': _fact(
-            {'partition': 'standard-g', 'account': True, 'options': ['--exclusive', '--gpus-per-node=8'],
-             'step': ['--gpus-per-node=8']},
+            {
+                'partition': 'standard-g',
+                'account': True,
+                'options': ['--exclusive', '--gpus-per-node=8'],
+                'step': ['--gpus-per-node=8'],
+            },
             'whole nodes, so that nothing else is on the cards, and each rank can have the GPU next to it',
             'LUMI documentation, Slurm partitions; job scripts in github.com/alazzaro/openmpi_on_ss11 627b2cc',
-            '2026-11-21', 'derived'),
+            '2026-11-21',
+            'derived',
+        ),
         'wrapper_modules': _fact(
-            ['lumi-container-wrapper'], 'has wrap-container where it is not on PATH', 'LUMI documentation, '
-            'lumi-container-wrapper', '2026-11-21', 'derived'),
+            ['lumi-container-wrapper'],
+            'has wrap-container where it is not on PATH',
+            'LUMI documentation, lumi-container-wrapper',
+            '2026-11-21',
+            'derived',
+        ),
     },
 }
 
@@ -270,20 +475,43 @@ def _make_stack_facts(stack, nodes, fits, partitions):
     :param fits: partitions (list of str) of a shell that modules for such nodes fit; partitions: regular expression of
                  LUMI_STACK_PARTITION where such nodes are meant
     """
-    values, modules = [stack, stack + '.dev'], ('LUMI-SoftwareStack, modules/LUMIstack/21.01.lua 24795e35 and '
-                                                'modules/LUMIpartition/21.01.lua')
+    values, modules = (
+        [stack, stack + '.dev'],
+        (
+            'LUMI-SoftwareStack, modules/LUMIstack/21.01.lua 24795e35 and '
+            'modules/LUMIpartition/21.01.lua'
+        ),
+    )
     why = 'the modules LUMI/%s and partition/... are loaded when EasyBuild-user is' % stack
     return {
-        'recognised_by': _fact({'hostnames': _HOSTS, 'environment': {'LUMI_STACK_VERSION': '.',
-                                                                     'LUMI_STACK_PARTITION': partitions}}, why,
-                               modules + '; host names: LMOD/SitePackage.lua, detect_LUMI_partition', '2026-07-10',
-                               'derived'),
-        'stack': _fact({'of': nodes, 'name': stack, 'variable': 'LUMI_STACK_VERSION', 'values': values}, why, modules,
-                       '2026-07-10', 'derived'),
+        'recognised_by': _fact(
+            {
+                'hostnames': _HOSTS,
+                'environment': {'LUMI_STACK_VERSION': '.', 'LUMI_STACK_PARTITION': partitions},
+            },
+            why,
+            modules + '; host names: LMOD/SitePackage.lua, detect_LUMI_partition',
+            '2026-07-10',
+            'derived',
+        ),
+        'stack': _fact(
+            {'of': nodes, 'name': stack, 'variable': 'LUMI_STACK_VERSION', 'values': values},
+            why,
+            modules,
+            '2026-07-10',
+            'derived',
+        ),
         'shell': _fact(
-            [{'name': 'LUMI_STACK_VERSION', 'fits': values}, {'name': 'LUMI_STACK_PARTITION', 'fits': fits}],
+            [
+                {'name': 'LUMI_STACK_VERSION', 'fits': values},
+                {'name': 'LUMI_STACK_PARTITION', 'fits': fits},
+            ],
             'a module of partition/container is visible in every stack and partition, so that the wrong one is easily '
-            'loaded; login nodes are partition/L', modules, '2026-07-10', 'derived'),
+            'loaded; login nodes are partition/L',
+            modules,
+            '2026-07-10',
+            'derived',
+        ),
     }
 
 
@@ -293,7 +521,10 @@ _HOSTS = [r'^uan\d\d', r'^nid00\d{4}']
 _GPU_PARTITIONS, _CPU_PARTITIONS = '^(G|EAP|container|common|system)?$', '^[CLD]$'
 #: Those of which a shell may have one where modules for such nodes are loaded
 _SHARED_PARTITIONS = ['L', 'container', 'common', 'system', 'CrayEnv']
-_GPU_SHELL_PARTITIONS, _CPU_SHELL_PARTITIONS = ['G', 'EAP'] + _SHARED_PARTITIONS, ['C', 'D'] + _SHARED_PARTITIONS
+_GPU_SHELL_PARTITIONS, _CPU_SHELL_PARTITIONS = (
+    ['G', 'EAP'] + _SHARED_PARTITIONS,
+    ['C', 'D'] + _SHARED_PARTITIONS,
+)
 
 _HYBRID = 'mpich-4.2.3-libfabric-1.22.0'
 
@@ -305,104 +536,252 @@ def _make_gpu_stack(stack, title, mpich, rocm, pmi, folders):
     :param mpich, rocm, folders: arguments of _make_mpich_libraries(), _make_rocm_libraries() and _make_rocm_folders(); pmi: version of cray-pmi
     """
     libmpi = _make_mpich_libraries(*mpich)
-    return dict({
-        'based_on': 'lumi',
-        'title': 'LUMI-G, stack LUMI/%s%s' % (stack, title),
-        'libraries': dict(libmpi, **dict(_make_rocm_libraries(*rocm), **_make_pmi_libraries(pmi, 'derived'))),
-        'images': _fact(_list_images(rocm[0], _HYBRID, _HYBRID, _HYBRID + '-libcxi'), _IMAGE_PURPOSE, 'MPICH 4.2.3 is the '
-                        'release of the published runs; the host\'s libfabric is 1.22.0', '2026-11-21', 'untested'),
-        'native': _fact(_make_native_build('amd', rocm[0], libmpi['libmpi']['value'], _PLUGIN),
-                        'the compiler modules of partition/G', _STACK % stack, '2026-07-10', 'derived'),
-    }, **dict(_make_rocm_folders(*folders), **_make_stack_facts(stack, 'lumi', _GPU_SHELL_PARTITIONS, _GPU_PARTITIONS)))
+    return dict(
+        {
+            'based_on': 'lumi',
+            'title': 'LUMI-G, stack LUMI/%s%s' % (stack, title),
+            'libraries': dict(
+                libmpi, **dict(_make_rocm_libraries(*rocm), **_make_pmi_libraries(pmi, 'derived'))
+            ),
+            'images': _fact(
+                _list_images(rocm[0], _HYBRID, _HYBRID, _HYBRID + '-libcxi'),
+                _IMAGE_PURPOSE,
+                'MPICH 4.2.3 is the release of the published runs; the host\'s libfabric is 1.22.0',
+                '2026-11-21',
+                'untested',
+            ),
+            'native': _fact(
+                _make_native_build('amd', rocm[0], libmpi['libmpi']['value'], _PLUGIN),
+                'the compiler modules of partition/G',
+                _STACK % stack,
+                '2026-07-10',
+                'derived',
+            ),
+        },
+        **dict(
+            _make_rocm_folders(*folders),
+            **_make_stack_facts(stack, 'lumi', _GPU_SHELL_PARTITIONS, _GPU_PARTITIONS),
+        ),
+    )
 
 
 _GPU_STACKS = {
     'lumi-25.03': _make_gpu_stack(
-        '25.03', ', the default since January 2026',
-        ('8.1.32', 'gnu/12.3', 'derived', 'gnu/12.3 of 8.1.32 is on LUMI (' + _LOG + '), its lib-abi-mpich was seen on '
-         'Setonix (PawseySC/pawsey-spack-config 25b3ab1)', '2026-05-18'),
-        ('6.3.4', '6', 'measured', 'ROCM_PATH in the ' + _LOG, '2026-03-06'), '6.1.15',
-        ('6.3.4', 'libdrm lies in /opt/amdgpu/lib64, the rest of ROCm in its own folder', 'ldd output in '
-         'github.com/alazzaro/openmpi_on_ss11 627b2cc', '2026-04-19', 'measured')),
+        '25.03',
+        ', the default since January 2026',
+        (
+            '8.1.32',
+            'gnu/12.3',
+            'derived',
+            'gnu/12.3 of 8.1.32 is on LUMI (' + _LOG + '), its lib-abi-mpich was seen on '
+            'Setonix (PawseySC/pawsey-spack-config 25b3ab1)',
+            '2026-05-18',
+        ),
+        ('6.3.4', '6', 'measured', 'ROCM_PATH in the ' + _LOG, '2026-03-06'),
+        '6.1.15',
+        (
+            '6.3.4',
+            'libdrm lies in /opt/amdgpu/lib64, the rest of ROCm in its own folder',
+            'ldd output in github.com/alazzaro/openmpi_on_ss11 627b2cc',
+            '2026-04-19',
+            'measured',
+        ),
+    ),
     'lumi-25.09': _make_gpu_stack(
-        '25.09', '',
-        ('9.0.1', 'gnu/12.3', 'derived', 'gnu/12.3 of 9.0.1 is on LUMI (' + _LOG + '), its lib-abi-mpich was seen on '
-         'Perlmutter', '2026-03-06'),
-        ('6.4.4', '6', 'measured', _ROCM_2509, '2026-09-25', _MODULE_ROCM % '25.09'), '6.1.16',
-        ('6.4.4', 'as for 25.03, with this stack\'s ROCm, a module of LUMI', _ROCM_2509, '2026-09-25', 'measured', (),
-         _MODULE_ROCM % '25.09')),
+        '25.09',
+        '',
+        (
+            '9.0.1',
+            'gnu/12.3',
+            'derived',
+            'gnu/12.3 of 9.0.1 is on LUMI (' + _LOG + '), its lib-abi-mpich was seen on Perlmutter',
+            '2026-03-06',
+        ),
+        ('6.4.4', '6', 'measured', _ROCM_2509, '2026-09-25', _MODULE_ROCM % '25.09'),
+        '6.1.16',
+        (
+            '6.4.4',
+            'as for 25.03, with this stack\'s ROCm, a module of LUMI',
+            _ROCM_2509,
+            '2026-09-25',
+            'measured',
+            (),
+            _MODULE_ROCM % '25.09',
+        ),
+    ),
 }
 
 #: Announced: what LUMI's branch for it names; nobody has seen it there
 _BRANCH = 'github.com/Lumi-supercomputer/LUMI-SoftwareStack 316c70d3, branch toolchain-26.03, '
 _GPU_STACKS['lumi-26.03'] = dict(
     _make_gpu_stack(
-        '26.03', ', announced and not seen yet',
-        ('9.1.0', 'gnu/12.3', 'derived', _BRANCH + 'CrayPE/CPEpackages_26.03.csv; its gnu/12.3/lib-abi-mpich is on '
-         'Setonix: LD_LIBRARY_PATH of a user with cpe/26.03', '2026-07-23'),
-        ('7.0.3', '7', 'derived', _BRANCH + 'rocm-7.0.3.eb; its folder is named as that of 25.09', '2026-07-23',
-         _MODULE_ROCM % '26.03'), '6.1.17',
-        ('7.0.3', 'as for 25.09', _BRANCH + 'rocm-7.0.3.eb', '2026-07-23', 'derived', (), _MODULE_ROCM % '26.03')),
-    images=dict(_GPU_STACKS['lumi-25.09']['images'], value=dict(
-        (name, file) for name, file in _GPU_STACKS['lumi-25.09']['images']['value'].items() if 'bind' not in name),
-        why=_IMAGE_PURPOSE + '. bind needs ROCm 7, as this stack has it, which no image of the catalogue has'),
-    native=_fact(None, 'nobody has seen which modules build there, nor RCCL\'s plugin', _BRANCH + 'all of it',
-                 '2026-07-23', 'untested'))
+        '26.03',
+        ', announced and not seen yet',
+        (
+            '9.1.0',
+            'gnu/12.3',
+            'derived',
+            _BRANCH + 'CrayPE/CPEpackages_26.03.csv; its gnu/12.3/lib-abi-mpich is on '
+            'Setonix: LD_LIBRARY_PATH of a user with cpe/26.03',
+            '2026-07-23',
+        ),
+        (
+            '7.0.3',
+            '7',
+            'derived',
+            _BRANCH + 'rocm-7.0.3.eb; its folder is named as that of 25.09',
+            '2026-07-23',
+            _MODULE_ROCM % '26.03',
+        ),
+        '6.1.17',
+        (
+            '7.0.3',
+            'as for 25.09',
+            _BRANCH + 'rocm-7.0.3.eb',
+            '2026-07-23',
+            'derived',
+            (),
+            _MODULE_ROCM % '26.03',
+        ),
+    ),
+    images=dict(
+        _GPU_STACKS['lumi-25.09']['images'],
+        value=dict(
+            (name, file)
+            for name, file in _GPU_STACKS['lumi-25.09']['images']['value'].items()
+            if 'bind' not in name
+        ),
+        why=_IMAGE_PURPOSE
+        + '. bind needs ROCm 7, as this stack has it, which no image of the catalogue has',
+    ),
+    native=_fact(
+        None,
+        'nobody has seen which modules build there, nor RCCL\'s plugin',
+        _BRANCH + 'all of it',
+        '2026-07-23',
+        'untested',
+    ),
+)
 
-_NO_GPU = _fact(None, 'the node has no GPU', _TRAINING + '101-Architecture.md', '2026-06-17', 'measured')
+_NO_GPU = _fact(
+    None, 'the node has no GPU', _TRAINING + '101-Architecture.md', '2026-06-17', 'measured'
+)
 
 
 def _make_cpu_stack(version):
     """Return the entry for the CPU nodes of stack version."""
     of_gpu = _GPU_STACKS['lumi-' + version]
-    return dict({
-        'based_on': 'lumi-' + version,
-        'title': 'LUMI-C, CPU nodes of stack LUMI/' + version,
-        'gpu': _NO_GPU,
-        'gpu_binding': _NO_GPU,
-        'libraries': {'libmpi_gtl_hsa': None, 'libhsa-runtime64': None, 'libamdhip64': None},
-        'images': _remove_cupy(of_gpu['images']),
-        'library_folders': BASES['lumi']['library_folders'],
-        'one_build': BASES['lumi']['one_build'],
-        'jobs': _fact(
-            {'partition': 'standard', 'account': True, 'options': ['--exclusive'], 'step': []},
-            'whole nodes, so that nothing else is on the card', 'LUMI documentation, Slurm partitions', '2026-11-21',
-            'derived'),
-        'native': _fact(_make_native_build('gnu', None, of_gpu['libraries']['libmpi']['value']), 'the compiler modules of '
-                        'partition/C', _STACK % version, '2026-07-10', 'derived'),
-    }, **_make_stack_facts(version, 'lumi-c', _CPU_SHELL_PARTITIONS, _CPU_PARTITIONS))
+    return dict(
+        {
+            'based_on': 'lumi-' + version,
+            'title': 'LUMI-C, CPU nodes of stack LUMI/' + version,
+            'gpu': _NO_GPU,
+            'gpu_binding': _NO_GPU,
+            'libraries': {'libmpi_gtl_hsa': None, 'libhsa-runtime64': None, 'libamdhip64': None},
+            'images': _remove_cupy(of_gpu['images']),
+            'library_folders': BASES['lumi']['library_folders'],
+            'one_build': BASES['lumi']['one_build'],
+            'jobs': _fact(
+                {'partition': 'standard', 'account': True, 'options': ['--exclusive'], 'step': []},
+                'whole nodes, so that nothing else is on the card',
+                'LUMI documentation, Slurm partitions',
+                '2026-11-21',
+                'derived',
+            ),
+            'native': _fact(
+                _make_native_build('gnu', None, of_gpu['libraries']['libmpi']['value']),
+                'the compiler modules of partition/C',
+                _STACK % version,
+                '2026-07-10',
+                'derived',
+            ),
+        },
+        **_make_stack_facts(version, 'lumi-c', _CPU_SHELL_PARTITIONS, _CPU_PARTITIONS),
+    )
 
 
-STACKS = dict(_GPU_STACKS, **dict(('lumi-c-' + _stack[-5:], _make_cpu_stack(_stack[-5:])) for _stack in sorted(_GPU_STACKS)))
+STACKS = dict(
+    _GPU_STACKS,
+    **dict(
+        ('lumi-c-' + _stack[-5:], _make_cpu_stack(_stack[-5:])) for _stack in sorted(_GPU_STACKS)
+    ),
+)
 STACKS['lumi-c-26.03'].update(
     title=STACKS['lumi-26.03']['title'].replace('LUMI-G', 'LUMI-C, CPU nodes'),
-    native=STACKS['lumi-26.03']['native'], images=STACKS['lumi-c-25.09']['images'])
+    native=STACKS['lumi-26.03']['native'],
+    images=STACKS['lumi-c-25.09']['images'],
+)
 
 #: LUMI before January 2026: 24.03 is on the system still, with ROCm 6.3.4, and LUMI calls it unsupported (admin.list)
 PUBLISHED_SITES = {
-    'lumi-24.03': dict({
-        'based_on': 'lumi',
-        'slingshot': _fact('that of March 2025', 'its release was not published; the published images had the libcxi '
-                           'of that time', _DEIC, '2025-03-07', 'derived'),
-        'gpu_userland': _fact(
-            ['5.6', '6.2'], 'ROCm in containers that a driver of 6.0.x works with, two releases up and down',
-            'AMD\'s user and kernel-space support matrix (ROCm 6.2), KFD 6.0.x; that LUMI\'s driver then was that of '
-            'its ROCm 6.0.3 is a guess', '2025-06-26', 'derived'),
-        'title': 'LUMI-G, stack LUMI/24.03 as it was in March 2025, when the published runs were made',
-        'libraries': dict(
-            _make_mpich_libraries('8.1.29', 'amd/5.0', 'measured', _DEIC, '2025-03-07'),
-            libfabric=_fact('/opt/cray/libfabric/1.15.2.0/lib64/libfabric.so.1',
-                            'the network library of LUMI until January 2026', _DEIC, '2025-03-07', 'measured',
-                            release='1.15.2.0'),
-            libpals=_fact('/opt/cray/pals/1.3.2/lib/libpals.so.0', 'Cray PMI asks it about the launcher', _CONTRIB,
-                          '2026-05-04', 'measured'),
-            libxpmem=_fact('/opt/cray/xpmem/default/lib64/libxpmem.so.0',
-                           'Cray MPICH shares memory between the ranks of a node by it', _CONTRIB, '2026-05-04',
-                           'measured'),
-            **dict(_make_rocm_libraries('6.0.3', '6', 'measured', _DEIC, '2025-03-07'), **_make_pmi_libraries('6.1.14', 'measured'))),
-        'native': _fact(_make_native_build('amd', '6.0.3', '/opt/cray/pe/mpich/8.1.29/ofi/amd/5.0/lib-abi-mpich/libmpi.so.12',
-                                None),
-                        'the compiler modules of the published native build', _DEIC, '2025-03-07', 'measured'),
-    }, **_make_rocm_folders('6.0.3', 'the amd/5.0 build of Cray MPICH needs libraries of ROCm\'s compiler', _DEIC,
-                      '2025-03-07', 'measured', more=['llvm/lib'])),
+    'lumi-24.03': dict(
+        {
+            'based_on': 'lumi',
+            'slingshot': _fact(
+                'that of March 2025',
+                'its release was not published; the published images had the libcxi of that time',
+                _DEIC,
+                '2025-03-07',
+                'derived',
+            ),
+            'gpu_userland': _fact(
+                ['5.6', '6.2'],
+                'ROCm in containers that a driver of 6.0.x works with, two releases up and down',
+                'AMD\'s user and kernel-space support matrix (ROCm 6.2), KFD 6.0.x; that LUMI\'s driver then was that of '
+                'its ROCm 6.0.3 is a guess',
+                '2025-06-26',
+                'derived',
+            ),
+            'title': 'LUMI-G, stack LUMI/24.03 as it was in March 2025, when the published runs were made',
+            'libraries': dict(
+                _make_mpich_libraries('8.1.29', 'amd/5.0', 'measured', _DEIC, '2025-03-07'),
+                libfabric=_fact(
+                    '/opt/cray/libfabric/1.15.2.0/lib64/libfabric.so.1',
+                    'the network library of LUMI until January 2026',
+                    _DEIC,
+                    '2025-03-07',
+                    'measured',
+                    release='1.15.2.0',
+                ),
+                libpals=_fact(
+                    '/opt/cray/pals/1.3.2/lib/libpals.so.0',
+                    'Cray PMI asks it about the launcher',
+                    _CONTRIB,
+                    '2026-05-04',
+                    'measured',
+                ),
+                libxpmem=_fact(
+                    '/opt/cray/xpmem/default/lib64/libxpmem.so.0',
+                    'Cray MPICH shares memory between the ranks of a node by it',
+                    _CONTRIB,
+                    '2026-05-04',
+                    'measured',
+                ),
+                **dict(
+                    _make_rocm_libraries('6.0.3', '6', 'measured', _DEIC, '2025-03-07'),
+                    **_make_pmi_libraries('6.1.14', 'measured'),
+                ),
+            ),
+            'native': _fact(
+                _make_native_build(
+                    'amd',
+                    '6.0.3',
+                    '/opt/cray/pe/mpich/8.1.29/ofi/amd/5.0/lib-abi-mpich/libmpi.so.12',
+                    None,
+                ),
+                'the compiler modules of the published native build',
+                _DEIC,
+                '2025-03-07',
+                'measured',
+            ),
+        },
+        **_make_rocm_folders(
+            '6.0.3',
+            'the amd/5.0 build of Cray MPICH needs libraries of ROCm\'s compiler',
+            _DEIC,
+            '2025-03-07',
+            'measured',
+            more=['llvm/lib'],
+        ),
+    ),
 }

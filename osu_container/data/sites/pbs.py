@@ -4,10 +4,20 @@ Systems with PBS and PALS in place of Slurm: Derecho (NCAR) and Polaris (ALCF), 
 The keys are explained in schema.py. Data only. Nothing here was run on either by this project: all is taken from public
 pages and notes, and 'measured' is what their authors have seen there.
 """
-from osu_container.data.sites.cray import SLES_FOLDERS, make_mpich_libraries, make_pmi_libraries, make_fact, make_gpu_binding, make_variable
 
-_NCAR = ('notes on containers on Derecho in github.com/benkirk (placement report of containers, jobs 7024910 and '
-         '7024919): ncarenv/25.10, Cray MPICH 8.1.32')
+from osu_container.data.sites.cray import (
+    SLES_FOLDERS,
+    make_fact,
+    make_gpu_binding,
+    make_mpich_libraries,
+    make_pmi_libraries,
+    make_variable,
+)
+
+_NCAR = (
+    'notes on containers on Derecho in github.com/benkirk (placement report of containers, jobs 7024910 and '
+    '7024919): ncarenv/25.10, Cray MPICH 8.1.32'
+)
 _NCAR_DOCS = 'NCAR HPC documentation (github.com/NCAR/HPC-Docs), job script examples of Derecho'
 _ALCF = 'ALCF user guides (github.com/argonne-lcf/user-guides), Containers on Polaris'
 _NOTES = 'a user\'s notes on Polaris, cluster facts and multi-node recipe (jobs 7368976 to 7368993)'
@@ -19,26 +29,71 @@ _MPI4PY = 'osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0.sif'
 BASES = {
     'cray-pals': {
         'based_on': 'cray-cuda',
-        'default_approach': make_fact('bind', 'nobody has shown that PALS starts an MPICH of the image, so the host\'s '
-                                 'runs', _ALCF + '; ' + _NCAR, _READ_DATE, 'derived'),
-        'launcher': make_fact('pals', 'PBS has no srun: PALS\' mpiexec starts the ranks', _ALCF + '; ' + _NCAR_DOCS, _READ_DATE,
-                         'measured'),
-        'pmi': make_fact({'host': 'cray'}, 'Cray MPICH asks Cray PMI. An MPICH of the image may be started by the same '
-                    'launcher ("MPICH\'s PMI-1 just works"), which nobody has shown', _NCAR, _READ_DATE, 'derived'),
-        'pmi_variables': make_fact({'cray': 'PALS_APID'}, 'PALS tells every rank of which application it is; its absence '
-                              'shows that another launcher has started it', 'public scripts read it; the number is in '
-                              'the name of the folder /var/run/palsd/PALS_APID', _READ_DATE, 'derived'),
-        'gpu': make_fact('sm_80', 'four A100 on a node', _NOTES + '; ' + _NCAR_DOCS, _READ_DATE, 'measured'),
-        'library_folders': make_fact(SLES_FOLDERS, 'where the host\'s ld.so looks: folders of SLES, then of Cray\'s '
-                                'packages, as on LUMI', 'as on LUMI', _READ_DATE, 'derived'),
+        'default_approach': make_fact(
+            'bind',
+            'nobody has shown that PALS starts an MPICH of the image, so the host\'s runs',
+            _ALCF + '; ' + _NCAR,
+            _READ_DATE,
+            'derived',
+        ),
+        'launcher': make_fact(
+            'pals',
+            'PBS has no srun: PALS\' mpiexec starts the ranks',
+            _ALCF + '; ' + _NCAR_DOCS,
+            _READ_DATE,
+            'measured',
+        ),
+        'pmi': make_fact(
+            {'host': 'cray'},
+            'Cray MPICH asks Cray PMI. An MPICH of the image may be started by the same '
+            'launcher ("MPICH\'s PMI-1 just works"), which nobody has shown',
+            _NCAR,
+            _READ_DATE,
+            'derived',
+        ),
+        'pmi_variables': make_fact(
+            {'cray': 'PALS_APID'},
+            'PALS tells every rank of which application it is; its absence '
+            'shows that another launcher has started it',
+            'public scripts read it; the number is in '
+            'the name of the folder /var/run/palsd/PALS_APID',
+            _READ_DATE,
+            'derived',
+        ),
+        'gpu': make_fact(
+            'sm_80', 'four A100 on a node', _NOTES + '; ' + _NCAR_DOCS, _READ_DATE, 'measured'
+        ),
+        'library_folders': make_fact(
+            SLES_FOLDERS,
+            'where the host\'s ld.so looks: folders of SLES, then of Cray\'s packages, as on LUMI',
+            'as on LUMI',
+            _READ_DATE,
+            'derived',
+        ),
         'files': {
-            'pals_state': make_fact(['/var/run/palsd'], 'Cray PMI reads where the ranks are from files that PALS writes '
-                               'there', _ALCF + ' bind it', _READ_DATE, 'measured', bound='run'),
+            'pals_state': make_fact(
+                ['/var/run/palsd'],
+                'Cray PMI reads where the ranks are from files that PALS writes there',
+                _ALCF + ' bind it',
+                _READ_DATE,
+                'measured',
+                bound='run',
+            ),
         },
-        'images': make_fact({'bind': _MPICH, 'osu-mpi4py/bind': _MPI4PY}, 'MPICH without CUDA: for host memory',
-                       'osu_container/build/recipes/images.py', _READ_DATE, 'untested'),
-        'native': make_fact(None, 'nobody has shown with which modules the benchmarks are built there', 'no page of the '
-                       'systems', _READ_DATE, 'untested'),
+        'images': make_fact(
+            {'bind': _MPICH, 'osu-mpi4py/bind': _MPI4PY},
+            'MPICH without CUDA: for host memory',
+            'osu_container/build/recipes/images.py',
+            _READ_DATE,
+            'untested',
+        ),
+        'native': make_fact(
+            None,
+            'nobody has shown with which modules the benchmarks are built there',
+            'no page of the systems',
+            _READ_DATE,
+            'untested',
+        ),
     },
 }
 
@@ -46,65 +101,175 @@ STACKS = {
     'derecho': {
         'based_on': 'cray-pals',
         'title': 'Derecho (NCAR), GPU nodes, Cray MPICH 8.1.32 with libfabric 1.22.0',
-        'recognised_by': make_fact({'hostnames': [r'^derecho\d', r'^deg\d{4}'], 'environment': {'NCAR_HOST': '^derecho$'}},
-                              'names of login and GPU nodes; NCAR\'s variable decides', 'scripts of NCAR name files by '
-                              '${NCAR_HOST}; ' + _NCAR_DOCS, _READ_DATE, 'derived'),
-        'runtime': make_fact(['apptainer', 'singularity'], 'module load apptainer, which brings the command singularity too',
-                        'NCAR HPC documentation, sample containerized workflows', _READ_DATE, 'measured'),
-        'gpu_binding': make_fact(None, 'which cores and which card are next to which GPU nobody has published, so nothing '
-                            'places the ranks', _NCAR + ' are of CPU nodes alone', _READ_DATE, 'untested'),
+        'recognised_by': make_fact(
+            {'hostnames': [r'^derecho\d', r'^deg\d{4}'], 'environment': {'NCAR_HOST': '^derecho$'}},
+            'names of login and GPU nodes; NCAR\'s variable decides',
+            'scripts of NCAR name files by ${NCAR_HOST}; ' + _NCAR_DOCS,
+            _READ_DATE,
+            'derived',
+        ),
+        'runtime': make_fact(
+            ['apptainer', 'singularity'],
+            'module load apptainer, which brings the command singularity too',
+            'NCAR HPC documentation, sample containerized workflows',
+            _READ_DATE,
+            'measured',
+        ),
+        'gpu_binding': make_fact(
+            None,
+            'which cores and which card are next to which GPU nobody has published, so nothing '
+            'places the ranks',
+            _NCAR + ' are of CPU nodes alone',
+            _READ_DATE,
+            'untested',
+        ),
         'libraries': dict(
-            make_mpich_libraries('8.1.32', 'what libmpi.so.12 resolves to: ' + _NCAR, _READ_DATE, 'measured', 'cuda', 'NCAR\'s '
-                       'scripts preload libmpi_gtl_cuda.so; its folder is as in every release of Cray MPICH', _READ_DATE,
-                       'derived'),
-            libfabric=make_fact('/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1', 'the host\'s network library with its '
-                           'cxi provider; it moves at updates', _NCAR, _READ_DATE, 'derived', release='1.22.0'),
-            **make_pmi_libraries('/opt/cray/pe/lib64', '/opt/cray/pals/1.6/lib', 'PALS 1.6: ' + _NCAR + '; the folder of links '
-                       'as on LUMI', _READ_DATE, 'derived')),
+            make_mpich_libraries(
+                '8.1.32',
+                'what libmpi.so.12 resolves to: ' + _NCAR,
+                _READ_DATE,
+                'measured',
+                'cuda',
+                'NCAR\'s '
+                'scripts preload libmpi_gtl_cuda.so; its folder is as in every release of Cray MPICH',
+                _READ_DATE,
+                'derived',
+            ),
+            libfabric=make_fact(
+                '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1',
+                'the host\'s network library with its cxi provider; it moves at updates',
+                _NCAR,
+                _READ_DATE,
+                'derived',
+                release='1.22.0',
+            ),
+            **make_pmi_libraries(
+                '/opt/cray/pe/lib64',
+                '/opt/cray/pals/1.6/lib',
+                'PALS 1.6: ' + _NCAR + '; the folder of links as on LUMI',
+                _READ_DATE,
+                'derived',
+            ),
+        ),
         'files': {
-            'file_systems': make_fact(['/glade'], 'home, work, scratch and campaign storage', 'NCAR HPC documentation, '
-                                 'sample containerized workflows bind its folders', _READ_DATE, 'derived', bound='install'),
+            'file_systems': make_fact(
+                ['/glade'],
+                'home, work, scratch and campaign storage',
+                'NCAR HPC documentation, sample containerized workflows bind its folders',
+                _READ_DATE,
+                'derived',
+                bound='install',
+            ),
         },
-        'jobs': make_fact({'partition': 'main', 'account': True, 'batch': 'pbs',
-                      'options': ['-l select={nodes}:ncpus=64:mpiprocs=4:ngpus=4'],
-                      'step': ['--cpu-bind', 'depth', '-d', '16']},
-                     'four GPUs of each node; without --cpu-bind PALS gives each rank one core', _NCAR_DOCS + '; '
-                     + _NCAR, _READ_DATE, 'derived'),
+        'jobs': make_fact(
+            {
+                'partition': 'main',
+                'account': True,
+                'batch': 'pbs',
+                'options': ['-l select={nodes}:ncpus=64:mpiprocs=4:ngpus=4'],
+                'step': ['--cpu-bind', 'depth', '-d', '16'],
+            },
+            'four GPUs of each node; without --cpu-bind PALS gives each rank one core',
+            _NCAR_DOCS + '; ' + _NCAR,
+            _READ_DATE,
+            'derived',
+        ),
     },
     'polaris': {
         'based_on': 'cray-pals',
         'title': 'Polaris (ALCF), Cray MPICH 9.0.1 with libfabric 2.2.0rc1',
-        'recognised_by': make_fact({'hostnames': [r'^polaris-login', r'^x3\d{3}c\d+s\d+b\dn\d'],
-                               'environment': {'PBS_O_HOST': '^polaris'}},
-                              'names of login and compute nodes; other systems call theirs the same, so where the job '
-                              'comes from decides', 'hello world on two nodes in ' + _ALCF, _READ_DATE, 'derived'),
-        'runtime': make_fact(['apptainer', 'singularity'], 'ml use /soft/modulefiles; ml spack-pe-base apptainer: 1.4.1',
-                        _ALCF, _READ_DATE, 'measured'),
-        'gpu_binding': make_fact(make_gpu_binding([(0, 24, 'cxi0'), (1, 16, 'cxi0'), (2, 8, 'cxi1'), (3, 0, 'cxi1')], 8),
-                            'GPU i is next to NUMA node 3-i; which of the two cards is next to which GPU is a guess',
-                            _NOTES, _READ_DATE, 'untested'),
-        'gpu_driver': make_fact('570.124.06', 'which CUDA an image may have', _NOTES, _READ_DATE, 'measured'),
+        'recognised_by': make_fact(
+            {
+                'hostnames': [r'^polaris-login', r'^x3\d{3}c\d+s\d+b\dn\d'],
+                'environment': {'PBS_O_HOST': '^polaris'},
+            },
+            'names of login and compute nodes; other systems call theirs the same, so where the job '
+            'comes from decides',
+            'hello world on two nodes in ' + _ALCF,
+            _READ_DATE,
+            'derived',
+        ),
+        'runtime': make_fact(
+            ['apptainer', 'singularity'],
+            'ml use /soft/modulefiles; ml spack-pe-base apptainer: 1.4.1',
+            _ALCF,
+            _READ_DATE,
+            'measured',
+        ),
+        'gpu_binding': make_fact(
+            make_gpu_binding([(0, 24, 'cxi0'), (1, 16, 'cxi0'), (2, 8, 'cxi1'), (3, 0, 'cxi1')], 8),
+            'GPU i is next to NUMA node 3-i; which of the two cards is next to which GPU is a guess',
+            _NOTES,
+            _READ_DATE,
+            'untested',
+        ),
+        'gpu_driver': make_fact(
+            '570.124.06', 'which CUDA an image may have', _NOTES, _READ_DATE, 'measured'
+        ),
         'libraries': dict(
-            make_mpich_libraries('9.0.1', 'module cray-mpich-abi: ' + _SKILL, _READ_DATE, 'derived', 'cuda', 'its folder is as in '
-                       'every release of Cray MPICH', _READ_DATE, 'derived'),
-            libfabric=make_fact('/opt/cray/libfabric/2.2.0rc1/lib64/libfabric.so.1', 'the host\'s network library with its '
-                           'cxi provider, the only one that is installed', _NOTES, _READ_DATE, 'measured',
-                           release='2.2.0'),
-            **make_pmi_libraries('/opt/cray/pe/lib64', '/opt/cray/pe/pals/1.2.12/lib', 'PALS: ' + _ALCF + '; the folder of links '
-                       'as on LUMI', _READ_DATE, 'derived')),
+            make_mpich_libraries(
+                '9.0.1',
+                'module cray-mpich-abi: ' + _SKILL,
+                _READ_DATE,
+                'derived',
+                'cuda',
+                'its folder is as in every release of Cray MPICH',
+                _READ_DATE,
+                'derived',
+            ),
+            libfabric=make_fact(
+                '/opt/cray/libfabric/2.2.0rc1/lib64/libfabric.so.1',
+                'the host\'s network library with its cxi provider, the only one that is installed',
+                _NOTES,
+                _READ_DATE,
+                'measured',
+                release='2.2.0',
+            ),
+            **make_pmi_libraries(
+                '/opt/cray/pe/lib64',
+                '/opt/cray/pe/pals/1.2.12/lib',
+                'PALS: ' + _ALCF + '; the folder of links as on LUMI',
+                _READ_DATE,
+                'derived',
+            ),
+        ),
         'files': {
-            'file_systems': make_fact(['/eagle', '/lus', '/local/scratch'], 'project folders, what they are links to, the '
-                                 'node\'s own disk', 'binds in public job scripts for Polaris; ' + _ALCF, _READ_DATE,
-                                 'derived', bound='install'),
+            'file_systems': make_fact(
+                ['/eagle', '/lus', '/local/scratch'],
+                'project folders, what they are links to, the node\'s own disk',
+                'binds in public job scripts for Polaris; ' + _ALCF,
+                _READ_DATE,
+                'derived',
+                bound='install',
+            ),
         },
         'variables': [
-            make_variable('NCCL_NET_GDR_LEVEL', 'PHB', 'the card reads GPU memory itself', 'ALCF user guides, NCCL', _READ_DATE,
-                     'measured', only=['gpu']),
+            make_variable(
+                'NCCL_NET_GDR_LEVEL',
+                'PHB',
+                'the card reads GPU memory itself',
+                'ALCF user guides, NCCL',
+                _READ_DATE,
+                'measured',
+                only=['gpu'],
+            ),
         ],
-        'jobs': make_fact({'partition': 'debug', 'account': True, 'batch': 'pbs',
-                      'options': ['-l select={nodes}:system=polaris', '-l place=scatter', '-l filesystems=home:eagle'],
-                      'step': []},
-                     'a job that names no file system is refused; the queue debug has two nodes at most', _NOTES, _READ_DATE,
-                     'measured'),
+        'jobs': make_fact(
+            {
+                'partition': 'debug',
+                'account': True,
+                'batch': 'pbs',
+                'options': [
+                    '-l select={nodes}:system=polaris',
+                    '-l place=scatter',
+                    '-l filesystems=home:eagle',
+                ],
+                'step': [],
+            },
+            'a job that names no file system is refused; the queue debug has two nodes at most',
+            _NOTES,
+            _READ_DATE,
+            'measured',
+        ),
     },
 }

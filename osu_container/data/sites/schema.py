@@ -71,13 +71,46 @@ Keys of a site
 Host paths are written as on the real system. EasyBuild's --sysroot (or ROOT in a local file, see mpicontainer.py) is
 put in front of them, so that a folder with the same tree stands in for the system.
 """
+
 #: Keys that every entry has, once the entry that it is based on is added
-KEYS = ('title', 'recognised_by', 'default_approach', 'runtime', 'provider', 'pmi', 'pmi_variables', 'gpu',
-        'gpu_binding', 'libraries', 'library_folders', 'one_build', 'files', 'conflicts', 'variables', 'images',
-        'image_folders', 'image_help', 'jobs', 'native', 'wrapper_modules')
+KEYS = (
+    'title',
+    'recognised_by',
+    'default_approach',
+    'runtime',
+    'provider',
+    'pmi',
+    'pmi_variables',
+    'gpu',
+    'gpu_binding',
+    'libraries',
+    'library_folders',
+    'one_build',
+    'files',
+    'conflicts',
+    'variables',
+    'images',
+    'image_folders',
+    'image_help',
+    'jobs',
+    'native',
+    'wrapper_modules',
+)
 #: Keys that an entry may have
-OPTIONAL = ('gpu_userland', 'gpu_driver', 'slingshot', 'lnx_links', 'engine', 'architecture', 'network', 'family',
-            'shell', 'stack', 'images_there', 'launcher')
+OPTIONAL = (
+    'gpu_userland',
+    'gpu_driver',
+    'slingshot',
+    'lnx_links',
+    'engine',
+    'architecture',
+    'network',
+    'family',
+    'shell',
+    'stack',
+    'images_there',
+    'launcher',
+)
 #: Keys whose value is a dict of facts by name; 'based_on' completes them name by name
 TABLES = ('libraries', 'files')
 #: Keys whose value is no fact
@@ -114,18 +147,45 @@ SHAPES = {
     'image_folders': [str],
     'images_there': [str],
     'image_help': str,
-    'jobs': {'partition': (str, None), 'account': bool, 'options': [str], 'step': [str], 'batch?': str},
+    'jobs': {
+        'partition': (str, None),
+        'account': bool,
+        'options': [str],
+        'step': [str],
+        'batch?': str,
+    },
     'launcher': str,
-    'native': ({'mpicc': str, 'mpicxx': str, 'libmpi': str, 'python': str, 'prgenv?': str, 'modules?': [str],
-                'plugin?': ([str], None), 'configopts?': str, 'needed?': [str]}, None),
+    'native': (
+        {
+            'mpicc': str,
+            'mpicxx': str,
+            'libmpi': str,
+            'python': str,
+            'prgenv?': str,
+            'modules?': [str],
+            'plugin?': ([str], None),
+            'configopts?': str,
+            'needed?': [str],
+        },
+        None,
+    ),
     'wrapper_modules': [str],
     'architecture': str,
     'engine': str,
 }
 #: Those of an entry of a table, and of what a fact may have beside FACT
 TABLE_SHAPES = {'libraries': str, 'files': [str]}
-OPTIONAL_SHAPES = {'opened_as': [str], 'release': str, 'bound': str, 'otherwise': _VARIABLES, 'name': str,
-                   'only': [str], 'setting': str, 'inside': bool, 'folders': _VARIABLES}
+OPTIONAL_SHAPES = {
+    'opened_as': [str],
+    'release': str,
+    'bound': str,
+    'otherwise': _VARIABLES,
+    'name': str,
+    'only': [str],
+    'setting': str,
+    'inside': bool,
+    'folders': _VARIABLES,
+}
 
 
 def matches_shape(value, shape):
@@ -133,22 +193,35 @@ def matches_shape(value, shape):
     if isinstance(shape, tuple):
         return any(matches_shape(value, one) for one in shape)
     if isinstance(shape, list):
-        return isinstance(value, (list, tuple)) and all(matches_shape(item, shape[0]) for item in value)
+        return isinstance(value, (list, tuple)) and all(
+            matches_shape(item, shape[0]) for item in value
+        )
     if isinstance(shape, dict):
         if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
             return False
         if str in shape:
             return all(matches_shape(item, shape[str]) for item in value.values())
-        return all(matches_shape(value[key.rstrip('?')], like) if key.rstrip('?') in value else key.endswith('?')
-                   for key, like in shape.items())
-    return value is None if shape is None else isinstance(value, shape) and (shape is not int or value is not True
-                                                                             and value is not False)
+        return all(
+            matches_shape(value[key.rstrip('?')], like)
+            if key.rstrip('?') in value
+            else key.endswith('?')
+            for key, like in shape.items()
+        )
+    return (
+        value is None
+        if shape is None
+        else isinstance(value, shape)
+        and (shape is not int or value is not True and value is not False)
+    )
 
 
 #: What Slurm's plugin mpi/pmix leaves on a node for the ranks of a step: below TmpFS the folder in which ranks of Open
 #: MPI meet, below SlurmdSpoolDir that of the PMIx server (`scontrol show config` prints both).
 #: With the user's number as Slurm has it since 20.11, and without it as before
-RANK_FOLDERS = ['spmix_appdir_{SLURM_JOB_UID}_{SLURM_JOB_ID}.{SLURM_STEP_ID}', 'spmix_appdir_{SLURM_JOB_ID}.{SLURM_STEP_ID}']
+RANK_FOLDERS = [
+    'spmix_appdir_{SLURM_JOB_UID}_{SLURM_JOB_ID}.{SLURM_STEP_ID}',
+    'spmix_appdir_{SLURM_JOB_ID}.{SLURM_STEP_ID}',
+]
 
 
 def list_rank_folders(tmpfs):
@@ -163,8 +236,9 @@ PMIX_FILES = {
     'pmix_ranks': {
         'value': list_rank_folders('{tmpfs}'),
         'why': 'ranks of Open MPI meet in this folder, which Slurm\'s PMIx makes below TmpFS: without it MPI_Init ends '
-               'with a segmentation fault. /tmp is in the container, another TmpFS is not',
-        'source': 'steps of Slurm 22.05 with Open MPI 5.0.11 and --no-mount tmp, 2026-11-21; ' + _HOOK,
+        'with a segmentation fault. /tmp is in the container, another TmpFS is not',
+        'source': 'steps of Slurm 22.05 with Open MPI 5.0.11 and --no-mount tmp, 2026-11-21; '
+        + _HOOK,
         'date': '2026-11-21',
         'evidence': 'measured',
         'bound': 'step',
@@ -172,7 +246,7 @@ PMIX_FILES = {
     'pmix_server': {
         'value': ['{PMIX_SERVER_TMPDIR}'],
         'why': 'folder of Slurm\'s PMIx below SlurmdSpoolDir, for shared memory with the ranks; not needed while '
-               'PMIX_MCA_gds is hash',
+        'PMIX_MCA_gds is hash',
         'source': _HOOK,
         'date': '2026-11-21',
         'evidence': 'derived',
@@ -181,5 +255,7 @@ PMIX_FILES = {
 }
 
 #: The same on a system that nobody of this project has seen: its Slurm has the plugin, so it has the folders
-PMIX_FILES_DERIVED = dict((name, dict(fact, source=_HOOK + '; steps of Slurm 22.05 on a workstation',
-                                      evidence='derived')) for name, fact in PMIX_FILES.items())
+PMIX_FILES_DERIVED = dict(
+    (name, dict(fact, source=_HOOK + '; steps of Slurm 22.05 on a workstation', evidence='derived'))
+    for name, fact in PMIX_FILES.items()
+)

@@ -1,4 +1,5 @@
 """What a rule of the verdict is, what it finds, and what several rules ask of a trial."""
+
 import posixpath
 import re
 from collections import namedtuple
@@ -27,13 +28,16 @@ def rule(name, source):
     :param source: str, where the rule is from
     The docstring of the function says what it decides; docs/check.md shows it.
     """
+
     def decorate(function):
         def found(trial):
             return [one._replace(rule=name, source=source) for one in function(trial)]
+
         found.name, found.source = name, source
         found.decides = ' '.join(function.__doc__.split())
         found.__doc__, found.__name__ = function.__doc__, function.__name__
         return found
+
     return decorate
 
 
@@ -44,7 +48,9 @@ def make_finding(level, reason, evidence=(), remedy=''):
 
 def format_library(one):
     """Return how a Loaded is called in messages (str): its path, and whose it is."""
-    return one.facts.path if one.facts.path.startswith('image:') else '%s of the host' % one.facts.path
+    return (
+        one.facts.path if one.facts.path.startswith('image:') else '%s of the host' % one.facts.path
+    )
 
 
 def format_library_name(one):
@@ -54,14 +60,18 @@ def format_library_name(one):
 
 def sort_versions(versions):
     """Return version names (iterable of str) in the order of their numbers."""
-    return sorted(versions, key=lambda name: [int(part) if part.isdigit() else -1
-                                              for part in re.split(r'[._]', name)])
+    return sorted(
+        versions,
+        key=lambda name: [int(part) if part.isdigit() else -1 for part in re.split(r'[._]', name)],
+    )
 
 
 def find_last_version(verdef, like):
     """Return the newest version name in verdef (set) of the same kind as like (str), 'none' without."""
     kind = like.split('_')[0] + '_'
-    return (sort_versions(v for v in verdef if v.startswith(kind) and v[-1].isdigit()) or ['none'])[-1]
+    return (sort_versions(v for v in verdef if v.startswith(kind) and v[-1].isdigit()) or ['none'])[
+        -1
+    ]
 
 
 def find_loaded_mpi(trial):
@@ -81,7 +91,11 @@ def uses_libfabric(trial):
             return True
         seen.append(one)
         others = (find_loaded_file(trial.process, name) for name in one.facts.needed)
-        todo += [other for other in others if other is not None and other not in seen and other not in todo]
+        todo += [
+            other
+            for other in others
+            if other is not None and other not in seen and other not in todo
+        ]
     return False
 
 
@@ -99,14 +113,21 @@ def compute_module_values(trial):
 def _compute_module_values(trial):
     """See compute_module_values()."""
     mpi, fabric = trial.mpi or {}, trial.fabric or {}
-    mine = collect_module_variables(trial.approach, trial.site, '%s %s' % (mpi.get('family'), mpi.get('release')),
-                         fabric.get('release'), trial.image.find_rccl_plugin())[None]
+    mine = collect_module_variables(
+        trial.approach,
+        trial.site,
+        '%s %s' % (mpi.get('family'), mpi.get('release')),
+        fabric.get('release'),
+        trial.image.find_rccl_plugin(),
+    )[None]
     return dict((variable['name'], variable['value']) for variable in mine)
 
 
 def find_provider_variable(trial):
     """Return the Variable (image/environment.py) FI_PROVIDER of the process, None where it is not set there."""
-    return resolve_process_variable(trial.container.environment, 'FI_PROVIDER', compute_module_values(trial).get('FI_PROVIDER'))
+    return resolve_process_variable(
+        trial.container.environment, 'FI_PROVIDER', compute_module_values(trial).get('FI_PROVIDER')
+    )
 
 
 def find_provider(trial):
@@ -120,16 +141,26 @@ def find_provider(trial):
 def find_image_libcxi(trial):
     """Return the Loaded of the image's libcxi by which the process reaches the cards of Slingshot, None without."""
     one = find_loaded_file(trial.process, 'libcxi.so.1')
-    return one if one and one.origin == 'image' and 'cxi' in split_provider(find_provider(trial) or '') else None
+    return (
+        one
+        if one and one.origin == 'image' and 'cxi' in split_provider(find_provider(trial) or '')
+        else None
+    )
 
 
 def find_network_layer(trial):
     """Return over what the MPI of the process sends between nodes: LIBFABRIC, UCX or TCP of layers.py, or None."""
-    return infer_network_layer(trial, compute_module_values(trial), find_provider(trial), uses_libfabric(trial))
+    return infer_network_layer(
+        trial, compute_module_values(trial), find_provider(trial), uses_libfabric(trial)
+    )
 
 
 def find_mpi_series(trial):
     """Return (family, 'major.minor') of the MPI of the process, None where the file does not say it."""
     traits = trial.mpi or {}
     numbers = parse_release(traits.get('release'))
-    return (traits['family'], '%d.%d' % numbers[:2]) if traits.get('family') and len(numbers) > 1 else None
+    return (
+        (traits['family'], '%d.%d' % numbers[:2])
+        if traits.get('family') and len(numbers) > 1
+        else None
+    )

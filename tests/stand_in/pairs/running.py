@@ -1,4 +1,5 @@
 """What check says of a Case, what happens when it runs on two nodes, and whether the two agree."""
+
 from __future__ import annotations
 
 import os
@@ -13,7 +14,7 @@ from osu_container.install import call_settings
 from osu_container.verdict.facts import FactsError, read_facts
 from osu_container.verdict.injection import NAME, TARGET
 from osu_container.verdict.rules.finding import NOTE
-from osu_container.verdict.settings import INJECT_FOLDER, resolve_approach, build_settings
+from osu_container.verdict.settings import INJECT_FOLDER, build_settings, resolve_approach
 from osu_container.verdict.site_choice import resolve_site
 from osu_container.verdict.trial import HostFileSystem
 from osu_container.verdict.verdict import judge_approach
@@ -29,11 +30,18 @@ WHERE = tuple(SITE['libraries'][name]['value'] for name in ('libmpi', 'libfabric
 LIMIT = 60
 HANGS = 'it hangs\n'
 #: MPI says itself which provider it took. Only words on its output: nothing runs in another way
-ASKED = {'MPIR_CVAR_DEBUG_SUMMARY': '1', 'MPIR_CVAR_CH4_OFI_CAPABILITY_SETS_DEBUG': '1', 'I_MPI_DEBUG': '4'}
+ASKED = {
+    'MPIR_CVAR_DEBUG_SUMMARY': '1',
+    'MPIR_CVAR_CH4_OFI_CAPABILITY_SETS_DEBUG': '1',
+    'I_MPI_DEBUG': '4',
+}
 _PROVIDER = re.compile(r'(?:libfabric provider|^\s*provider)\s*[:=]\s*([\w;]+)', re.M)
 #: What srun says when Slurm, not the pair, is in the way
-SLURM_FAILED = re.compile(r'^srun: (fatal: |.*(allocate resources: (?!Job/step already completing)|'
-                          r'slurm controller|Force Terminated job|[Nn]ode failure)).*', re.M)
+SLURM_FAILED = re.compile(
+    r'^srun: (fatal: |.*(allocate resources: (?!Job/step already completing)|'
+    r'slurm controller|Force Terminated job|[Nn]ode failure)).*',
+    re.M,
+)
 
 #: Library -> what else its origin may be: an MPI may need no libfabric; the program has an MPI
 NOT_SEEN = {'libmpi': [], 'libfabric': ['none']}
@@ -42,22 +50,22 @@ NOT_SEEN = {'libmpi': [], 'libfabric': ['none']}
 class Outcome(NamedTuple):
     """What a run did."""
 
-    parse_outcome: str    # 'runs' or 'fails'
-    text: str        # one line: why it failed, or over which provider it ran
-    provider: str    # of libfabric, '' where MPI did not say it
-    origins: dict    # {'libmpi': 'image' | 'host', 'libfabric': ...} of what both ranks had loaded
-    output: str      # all of it
+    parse_outcome: str  # 'runs' or 'fails'
+    text: str  # one line: why it failed, or over which provider it ran
+    provider: str  # of libfabric, '' where MPI did not say it
+    origins: dict  # {'libmpi': 'image' | 'host', 'libfabric': ...} of what both ranks had loaded
+    output: str  # all of it
 
 
 class PairResult(NamedTuple):
     """A Case, tried."""
 
-    case: object     # Case
+    case: object  # Case
     on_paper: tuple  # ('right', 'unknown' or 'wrong', why) of check without it
-    because: list    # of str, reasons of the verdict by check --dry-run
+    because: list  # of str, reasons of the verdict by check --dry-run
     outcome: Outcome
-    agrees: str      # 'right', 'unknown' or 'wrong'
-    why: str         # one line, where it is wrong
+    agrees: str  # 'right', 'unknown' or 'wrong'
+    why: str  # one line, where it is wrong
 
 
 def make_site(case):
@@ -66,13 +74,21 @@ def make_site(case):
         return SITE
     folder = making.MULTIARCH
     plugins = {'trixie': 'openmpi40'}.get(case.host_ompi, 'openmpi3')
-    libompi = dict(SITE['libraries']['libompi'], value=f'{folder}/libmpi.so.40', folders={
-        'lib/openmpi': f'{folder}/openmpi/lib/{plugins}', 'lib/pmix': f'{folder}/pmix2/lib/pmix',
-        'lib/ucx': f'{folder}/ucx', 'etc': '/etc/openmpi'})
+    libompi = dict(
+        SITE['libraries']['libompi'],
+        value=f'{folder}/libmpi.so.40',
+        folders={
+            'lib/openmpi': f'{folder}/openmpi/lib/{plugins}',
+            'lib/pmix': f'{folder}/pmix2/lib/pmix',
+            'lib/ucx': f'{folder}/ucx',
+            'etc': '/etc/openmpi',
+        },
+    )
     return dict(SITE, libraries=dict(SITE['libraries'], libompi=libompi))
 
 
 # What check says
+
 
 def predict_verdict(case, image, root, dry=False):
     """
@@ -81,17 +97,27 @@ def predict_verdict(case, image, root, dry=False):
     dry: bool, with --dry-run.
     """
     with Image(str(image), 'osu_') as opened:
-        return judge_approach(resolve_approach(case.approach), make_site(case), opened, HostFileSystem(str(root)), runtime=parts.runtime(),
-                   dry_run=dry)
+        return judge_approach(
+            resolve_approach(case.approach),
+            make_site(case),
+            opened,
+            HostFileSystem(str(root)),
+            runtime=parts.runtime(),
+            dry_run=dry,
+        )
 
 
 # A run
 
+
 def make_usual_environment():
     """Return the environment (dict) that a run begins with: of the caller's, only what has nothing to do with MPI."""
     parts.runtime()  # sets PATH
-    found = {name: value for name, value in os.environ.items() if name in ('HOME', 'PATH', 'SLURM_CONF', 'TMPDIR',
-                                                                           'USER')}
+    found = {
+        name: value
+        for name, value in os.environ.items()
+        if name in ('HOME', 'PATH', 'SLURM_CONF', 'TMPDIR', 'USER')
+    }
     if (STATE / 'slurm' / 'slurm.conf').exists():
         found.setdefault('SLURM_CONF', str(STATE / 'slurm' / 'slurm.conf'))
     return dict(found, LC_ALL='C.UTF-8')
@@ -104,11 +130,25 @@ def _environment(settings, binds=()):
     :param binds: of str, more files and folders that the container gets
     """
     found = make_usual_environment()
-    found.update((one['name'], one['value']) for one in settings.environment.variables + settings.environment.command_variables)
+    found.update(
+        (one['name'], one['value'])
+        for one in settings.environment.variables + settings.environment.command_variables
+    )
     prefix = settings.container.env_prefix
-    found.update((name, value) for name, value in (
-        (f'{prefix}_BIND', ','.join([f'{path}:{inside}' for path, inside, _ in settings.container.binds] + list(binds))),
-        (f'{prefix}ENV_OSU_SWAP_PATH', ':'.join(settings.container.host_path))) if value)
+    found.update(
+        (name, value)
+        for name, value in (
+            (
+                f'{prefix}_BIND',
+                ','.join(
+                    [f'{path}:{inside}' for path, inside, _ in settings.container.binds]
+                    + list(binds)
+                ),
+            ),
+            (f'{prefix}ENV_OSU_SWAP_PATH', ':'.join(settings.container.host_path)),
+        )
+        if value
+    )
     found.update((f'{prefix}ENV_{name}', value) for name, value in ASKED.items())
     return found
 
@@ -123,16 +163,26 @@ def srun(command, environment, folder=None):
     """
     command = ['srun', '-N2', '-n2', '--kill-on-bad-exit=1', *(str(part) for part in command)]
     try:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                   text=True, errors='replace', env=environment, cwd=folder)
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors='replace',
+            env=environment,
+            cwd=folder,
+        )
     except FileNotFoundError:
         raise StandInError("no srun on PATH: `make setup` installs Slurm") from None
     try:
         output = process.communicate(timeout=LIMIT)[0]
         failed = SLURM_FAILED.search(output)
         if failed:
-            raise StandInError(f"Slurm did not run the pair ({failed.group()}). Start it: "
-                               "tools/workstation/slurm.sh start")
+            raise StandInError(
+                f"Slurm did not run the pair ({failed.group()}). Start it: "
+                "tools/workstation/slurm.sh start"
+            )
         return output
     except subprocess.TimeoutExpired:
         process.terminate()  # srun ends its step and its job
@@ -146,7 +196,9 @@ def srun(command, environment, folder=None):
         process.wait()
         raise
     if 'waiting for resources' in output and 'allocated resources' not in output:
-        raise StandInError(f"no two nodes became free within {LIMIT} s; `squeue` shows who has them")
+        raise StandInError(
+            f"no two nodes became free within {LIMIT} s; `squeue` shows who has them"
+        )
     return f'{output}\nended after {LIMIT} s: {HANGS}'
 
 
@@ -158,17 +210,30 @@ def run(approach, image, root, site=SITE):
     that is a failure, with the reason.
     """
     try:
-        facts = read_facts(approach, site, str(image), str(root), parts.runtime(), 'osu_', force=True)
+        facts = read_facts(
+            approach, site, str(image), str(root), parts.runtime(), 'osu_', force=True
+        )
         settings = build_settings(approach, site, facts)
     except FactsError as err:
         return Outcome('fails', f'no module: {err}', '', {}, '')
     with making.scratch() as links:  # what an entrypoint writes to /tmp stays nowhere
-        start, binds = ('run', [f'{links}:/tmp']) if settings.container.uses_entrypoint else ('exec', [])
+        start, binds = (
+            ('run', [f'{links}:/tmp']) if settings.container.uses_entrypoint else ('exec', [])
+        )
         (Path(links) / NAME).write_text(call_settings.render_module_injection(settings))
         binds.append(f'{links}/{NAME}:{TARGET}')
-        output = srun([f'--mpi={settings.stack.pmi}', parts.runtime()['command'], '--quiet', start, image,
-                       making.PROGRAM],
-                      _environment(settings, binds), folder=links)  # where a shell writes that takes ELF for a script
+        output = srun(
+            [
+                f'--mpi={settings.stack.pmi}',
+                parts.runtime()['command'],
+                '--quiet',
+                start,
+                image,
+                making.PROGRAM,
+            ],
+            _environment(settings, binds),
+            folder=links,
+        )  # where a shell writes that takes ELF for a script
     return parse_outcome(output, approach['comes_from'])
 
 
@@ -189,8 +254,13 @@ def parse_outcome(output, comes_from):
         alone = [1 for _, size, _ in ranks if size == '1']
         text = hangs[0] if hangs else 'each rank is alone' if alone else _find_message(output)
         return Outcome('fails', text, provider, {}, output)
-    origins = {name: {_find_origin(output, rank, library) for rank in (0, 1)} for name, library in (
-        ('libmpi', r'lib(?:mpi|mpich|mpi_abi)(?:\.so|$)'), ('libfabric', r'libfabric(?:\.so|-[0-9a-f]+\.so)'))}
+    origins = {
+        name: {_find_origin(output, rank, library) for rank in (0, 1)}
+        for name, library in (
+            ('libmpi', r'lib(?:mpi|mpich|mpi_abi)(?:\.so|$)'),
+            ('libfabric', r'libfabric(?:\.so|-[0-9a-f]+\.so)'),
+        )
+    }
     origins = {name: found.pop() if len(found) == 1 else 'both' for name, found in origins.items()}
     problem = None
     if len({node for _, _, node in ranks}) < 2:
@@ -198,19 +268,31 @@ def parse_outcome(output, comes_from):
     for name, owner in comes_from.items():
         if owner == 'host' and origins.get(name) not in ['host'] + NOT_SEEN[name]:
             problem = f'ran with {name} of: {origins.get(name)}'
-    return Outcome('fails' if problem else 'runs', problem or provider or 'provider not said', provider, origins,
-                   output)
+    return Outcome(
+        'fails' if problem else 'runs',
+        problem or provider or 'provider not said',
+        provider,
+        origins,
+        output,
+    )
 
 
 def _find_message(output):
     """Return what output (str) says of why a run failed (str): the first two messages that are known, else a line."""
-    known = [message['line'] for message in search.find_messages(output) if not message['line'].startswith('srun: ')][:2]
+    known = [
+        message['line']
+        for message in search.find_messages(output)
+        if not message['line'].startswith('srun: ')
+    ][:2]
     lines = [line.strip() for line in output.splitlines() if line.strip()]
-    return '; '.join(known) or next((line for line in lines if not re.match(r'LOADED|RANK|ENDED|srun: |=|\[', line)),
-                                    'no word of why')
+    return '; '.join(known) or next(
+        (line for line in lines if not re.match(r'LOADED|RANK|ENDED|srun: |=|\[', line)),
+        'no word of why',
+    )
 
 
 # Whether they agree
+
 
 def compare_outcome(verdict, outcome, wanted_provider=SITE['provider']['value']):
     """
@@ -228,8 +310,15 @@ def compare_outcome(verdict, outcome, wanted_provider=SITE['provider']['value'])
     for name, said in (('libmpi', verdict.mpi), ('libfabric', verdict.libfabric)):
         owner = 'none' if said == 'none' else said.rpartition(' ')[2]
         if outcome.origins[name] not in [owner] + NOT_SEEN[name]:
-            return 'wrong', f"check says {name} is {said}, loaded is that of: {outcome.origins[name]}"
-    if verdict.level == 'works' and outcome.provider and wanted_provider not in outcome.provider.split(';'):
+            return (
+                'wrong',
+                f"check says {name} is {said}, loaded is that of: {outcome.origins[name]}",
+            )
+    if (
+        verdict.level == 'works'
+        and outcome.provider
+        and wanted_provider not in outcome.provider.split(';')
+    ):
         return 'wrong', f"check says works, it ran over {outcome.provider}"
     return 'right', ''
 
@@ -241,12 +330,24 @@ def try_case(case):
         image = making.image(case, folder)
         of_bind = case.approach == 'bind' and family(case.mpi) == 'Open MPI'
         root = making.host(case.host, case.host_mpi, WHERE, case.host_ompi if of_bind else None)
-        on_paper, verdict = predict_verdict(case, image, root), predict_verdict(case, image, root, dry=True)
+        on_paper, verdict = (
+            predict_verdict(case, image, root),
+            predict_verdict(case, image, root, dry=True),
+        )
         outcome = run(resolve_approach(case.approach), image, root, make_site(case))
         agrees, reason = compare_outcome(verdict, outcome)
-        findings = [one for one in verdict.findings if one.level == verdict.level and one.level != NOTE]
+        findings = [
+            one for one in verdict.findings if one.level == verdict.level and one.level != NOTE
+        ]
 
         def plain(text):
             return text.replace(str(image), 'image').replace(str(root), '').replace(str(folder), '')
-        return PairResult(case, compare_outcome(on_paper, outcome), [plain(one.reason) for one in findings],
-                     outcome._replace(text=plain(outcome.text), output=plain(outcome.output)), agrees, plain(reason))
+
+        return PairResult(
+            case,
+            compare_outcome(on_paper, outcome),
+            [plain(one.reason) for one in findings],
+            outcome._replace(text=plain(outcome.text), output=plain(outcome.output)),
+            agrees,
+            plain(reason),
+        )
