@@ -1,7 +1,9 @@
 """
-`pip install .` beside EasyBuild: the package, and easyblocks and easyconfigs where EasyBuild looks for packaged ones.
+`pip install .` beside EasyBuild: the package, and easyblocks and easyconfigs where EasyBuild looks
+for packaged ones.
 
-A setup.py, because EasyBuild 4.9 runs on Python 3.6, whose newest setuptools reads no [project] of pyproject.toml.
+A setup.py, because EasyBuild 4.9 runs on Python 3.6, whose newest setuptools reads no [project] of
+pyproject.toml.
 """
 
 import os
@@ -11,7 +13,10 @@ from setuptools import find_packages, setup
 
 
 def list_data_files(folder, target):
-    """Return [(folder of the installation, [files])] of all files below folder (str), for data_files."""
+    """
+    Return [(folder of the installation, [files])] of all files below folder (str), for
+    data_files.
+    """
     return [
         (
             os.path.join(target, os.path.relpath(place, folder)),
@@ -23,13 +28,19 @@ def list_data_files(folder, target):
 
 
 def read_constant(name):
-    """Return what the package says by a name (str), such as its version; it cannot be imported where pip builds it."""
+    """
+    Return what the package says by a name (str), such as its version; it cannot be imported
+    where pip builds it.
+    """
     with open(os.path.join('osu_container', '__init__.py')) as handle:
         return re.search(rf"^{name} = '(.*)'$", handle.read(), re.M).group(1)
 
 
 def read_extras():
-    """Return {extra: [requirement]}: in requirements.txt the comment above a package begins with its extra."""
+    """
+    Return {extra: [requirement]}: in requirements.txt the comment above a package begins with
+    its extra.
+    """
     found, extra = {}, None
     with open(os.path.join('osu_container', 'requirements.txt')) as handle:
         for line in handle:
@@ -51,7 +62,8 @@ setup(
     extras_require=read_extras(),
     packages=find_packages(include=['osu_container', 'osu_container.*'])
     + ['easybuild.easyblocks.generic', 'osu_container.scripts'],
-    # EasyBuild itself owns the packages easybuild.easyblocks and .generic: only our modules are added
+    # EasyBuild itself owns the packages easybuild.easyblocks and .generic: only our modules are
+    # added
     package_dir={
         'easybuild.easyblocks.generic': 'easyblocks/generic',
         'osu_container.scripts': 'scripts',

@@ -1,7 +1,9 @@
-"""OSU Micro-Benchmarks with Open MPI and CUDA for Alps: GH200 and Slingshot 11.
+"""
+OSU Micro-Benchmarks with Open MPI and CUDA for Alps: GH200 and Slingshot 11.
 
-The processor of the machine that builds is that of the image: Alps needs aarch64. A GPU is not needed. Never built by
-this project: it has no GH200, and its test machines reach no registry. How it runs there: docs/other-systems.md.
+The processor of the machine that builds is that of the image: Alps needs aarch64. A GPU is not
+needed. Never built by this project: it has no GH200, and its test machines reach no registry. How
+it runs there: docs/other-systems.md.
 """
 
 # ruff: noqa: F821  HPCCM provides USERARG, Stage0, Stage1 and stages

@@ -1,6 +1,8 @@
-"""OSU Micro-Benchmarks with MPICH or Open MPI and ROCm or CUDA, of Debian's parts alone.
+"""
+OSU Micro-Benchmarks with MPICH or Open MPI and ROCm or CUDA, of Debian's parts alone.
 
-libfabric has GPU memory and no cxi: libcxi is not in Debian. A Debian mirror must be reached; a GPU is not needed.
+libfabric has GPU memory and no cxi: libcxi is not in Debian. A Debian mirror must be reached; a GPU
+is not needed.
 """
 
 # ruff: noqa: F821  HPCCM provides USERARG, Stage0, Stage1 and stages

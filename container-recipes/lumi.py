@@ -1,7 +1,8 @@
-"""OSU Micro-Benchmarks with MPICH and ROCm for LUMI: MI250X and Slingshot 11.
+"""
+OSU Micro-Benchmarks with MPICH and ROCm for LUMI: MI250X and Slingshot 11.
 
-repo.radeon.com (AMD) and an Ubuntu mirror must be reached for the build; a GPU is not needed. Never built by this
-project: it has no MI250X, and its test machines reach neither registry nor AMD.
+repo.radeon.com (AMD) and an Ubuntu mirror must be reached for the build; a GPU is not needed. Never
+built by this project: it has no MI250X, and its test machines reach neither registry nor AMD.
 """
 
 # ruff: noqa: F821  HPCCM provides USERARG, Stage0, Stage1 and stages

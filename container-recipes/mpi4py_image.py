@@ -1,7 +1,8 @@
-"""mpi4py and NumPy on top of another image, for LUMI also CuPy.
+"""
+mpi4py and NumPy on top of another image, for LUMI also CuPy.
 
-/opt/mpi4py has mpi4py, NumPy and pip for the Python of the image below, and the benchmarks: OSU's own in Python or
-mpi4py's ports of the C programs, started by osu-python.
+/opt/mpi4py has mpi4py, NumPy and pip for the Python of the image below, and the benchmarks: OSU's
+own in Python or mpi4py's ports of the C programs, started by osu-python.
 """
 
 # ruff: noqa: F821  HPCCM provides USERARG, Stage0 and Stage1
@@ -72,9 +73,10 @@ Stage1 += common.copy_stage_paths('build', *runtime_paths)
 Stage1 += common.install_packages('python3')
 # the programs of the image below: one image has one set of benchmarks
 Stage1 += hpccm.primitives.shell(chdir=False, commands=['rm -rf /opt/osu'])
-# For programs of the user. Without the first mpi4py would take the image's libmpi.so, not the libmpi.so.12 that bind
-# puts in front. The others keep out what was installed with the host's Python: modules set PYTHONPATH, and `pip install
-# --user` fills ~/.local, which comes before the image's packages.
+# For programs of the user. Without the first mpi4py would take the image's libmpi.so, not the
+# libmpi.so.12 that bind puts in front. The others keep out what was installed with the host's
+# Python: modules set PYTHONPATH, and `pip install --user` fills ~/.local, which comes before the
+# image's packages.
 Stage1 += hpccm.primitives.environment(
     _export=False,
     variables={

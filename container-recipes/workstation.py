@@ -1,9 +1,11 @@
-"""OSU Micro-Benchmarks with an MPI from its PyPI wheel, on Debian with Python 3.
+"""
+OSU Micro-Benchmarks with an MPI from its PyPI wheel, on Debian with Python 3.
 
-MPICH, for any Linux machine without a special network. Intel MPI, whose libmpi.so.12 a host's can replace: the image
-has what C programs need, libmpi, the process manager and general tuning; its wheel has no libfabric. Intel Simplified
-Software License: may be used and passed on unmodified, together with the texts in /opt/intel-mpi/share/licenses. Open
-MPI, which has libmpi.so.40: no MPI of the MPICH ABI can replace it; Slurm needs its plugin for PMIx.
+MPICH, for any Linux machine without a special network. Intel MPI, whose libmpi.so.12 a host's can
+replace: the image has what C programs need, libmpi, the process manager and general tuning; its
+wheel has no libfabric. Intel Simplified Software License: may be used and passed on unmodified,
+together with the texts in /opt/intel-mpi/share/licenses. Open MPI, which has libmpi.so.40: no MPI
+of the MPICH ABI can replace it; Slurm needs its plugin for PMIx.
 """
 
 # ruff: noqa: F821  HPCCM provides USERARG, Stage0 and Stage1
@@ -28,9 +30,9 @@ mpich, release, libfabric, osu = (
     USERARG['osu'],
 )
 
-# By mpi=. sources: keys of versions.py, the first one's version is that of the MPI. install: steps of the build stage.
-# wrappers: folder of mpicc. libfabric: its file in the wheel, None where Debian's is used. bindings: mpi4py's module.
-# version: command line that succeeds for this release.
+# By mpi=. sources: keys of versions.py, the first one's version is that of the MPI. install: steps
+# of the build stage. wrappers: folder of mpicc. libfabric: its file in the wheel, None where
+# Debian's is used. bindings: mpi4py's module. version: command line that succeeds for this release.
 FAMILIES = {
     'mpich': SimpleNamespace(
         title='MPICH',

@@ -1,4 +1,6 @@
-"""python -m osu_container: what scripts/osu-container is, by the Python that is called. Python 3.6."""
+"""
+python -m osu_container: what scripts/osu-container is, by the Python that is called. Python 3.6.
+"""
 
 import sys
 

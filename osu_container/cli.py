@@ -1,7 +1,8 @@
 """
 The command osu-container. One subcommand a module; they are imported when they are called.
 
-Python 3.6 and its standard library only: some subcommands run where there is nothing else (scripts/osu-container).
+Python 3.6 and its standard library only: some subcommands run where there is nothing else
+(scripts/osu-container).
 """
 
 import argparse
@@ -58,13 +59,19 @@ REQUIREMENTS = 'osu_container/requirements.txt'
 
 
 def _suggest_name(word, known):
-    """Return ' Did you mean NAME?' (str) for the one of known (list of str) that is like word (str); '' if none is."""
+    """
+    Return ' Did you mean NAME?' (str) for the one of known (list of str) that is like word
+    (str); '' if none is.
+    """
     close = difflib.get_close_matches(word, known, 1)
     return f' Did you mean {close[0]}?' if close else ''
 
 
 class Help(argparse.HelpFormatter):
-    """As argparse's, in the width of the terminal; of texts, lines that begin with a blank stay as they are."""
+    """
+    As argparse's, in the width of the terminal; of texts, lines that begin with a blank stay as
+    they are.
+    """
 
     def _fill_text(self, text, width, indent):
         """Return text (str) with its paragraphs filled to width (int), behind indent (str)."""
@@ -106,7 +113,10 @@ class Parser(argparse.ArgumentParser):
         super().__init__(*arguments, **options)
 
     def add_exit_codes(self, command):
-        """Let the help of this parser, that of a command (str), and of those below it name their exit codes."""
+        """
+        Let the help of this parser, that of a command (str), and of those below it name their
+        exit codes.
+        """
         below = [
             action for action in self._actions if isinstance(action, argparse._SubParsersAction)
         ]
@@ -118,7 +128,10 @@ class Parser(argparse.ArgumentParser):
             )
 
     def find_subparser(self, arguments):
-        """Return the parser (Parser) of the subcommand that arguments (list of str) call; this one if there is none."""
+        """
+        Return the parser (Parser) of the subcommand that arguments (list of str) call; this one
+        if there is none.
+        """
         for action in self._actions:
             for number, argument in enumerate(
                 arguments if isinstance(action, argparse._SubParsersAction) else []
@@ -128,7 +141,10 @@ class Parser(argparse.ArgumentParser):
         return self
 
     def _get_values(self, action, arg_strings):
-        """As argparse's. An empty value is an error: mostly it is that of a variable that is not set."""
+        """
+        As argparse's. An empty value is an error: mostly it is that of a variable that is not
+        set.
+        """
         if '' in arg_strings and action.nargs not in (argparse.REMAINDER, argparse.PARSER):
             raise argparse.ArgumentError(
                 action,
@@ -173,7 +189,8 @@ def run_command():
 
 def main(arguments=None):
     """
-    Run a subcommand; return its exit code. Expected failures become a message on stderr and exit code 1.
+    Run a subcommand; return its exit code. Expected failures become a message on stderr and exit
+    code 1.
 
     Signals and streams of the process stay as they are: also in a thread.
     """
@@ -196,7 +213,8 @@ def _run(arguments):
     commands = parser.add_subparsers(dest='command', metavar='COMMAND')
     commands.required = True  # an argument only from Python 3.7 on
     for name, (module, text) in COMMANDS.items():
-        # only the module of the subcommand that was called: others may need libraries that are not there
+        # only the module of the subcommand that was called: others may need libraries that are not
+        # there
         below = commands.add_parser(name, help=text, description=text)
         if arguments[:1] == [name]:
             try:
@@ -217,7 +235,10 @@ def run_subcommand(options):
 
 
 def _report_missing_package(prog, err):
-    """Say which package a command (str) lacks, by a ModuleNotFoundError, and how to get it; return the exit code."""
+    """
+    Say which package a command (str) lacks, by a ModuleNotFoundError, and how to get it; return
+    the exit code.
+    """
     if (err.name or 'osu_container').partition('.')[0] == 'osu_container':
         raise err
     folder = Path(__file__).resolve().parent.parent

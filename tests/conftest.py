@@ -29,9 +29,11 @@ def pytest_make_parametrize_id(val):
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """
-    Name the groups that each run in one process of pytest-xdist, and sort them so that the longest start first.
+    Name the groups that each run in one process of pytest-xdist, and sort them so that the longest
+    start first.
 
-    A group is: all tests that use Slurm, the other system tests of a file. Unit tests are distributed one by one.
+    A group is: all tests that use Slurm, the other system tests of a file. Unit tests are
+    distributed one by one.
     """
     order = {'slurm': 0, 'tests/runs/test_ordinary_user.py': 1}
     ranks = {}
@@ -46,7 +48,10 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
-    """The tests of Slurm take longest: their programs have priority over those of others (helpers.machine.run)."""
+    """
+    The tests of Slurm take longest: their programs have priority over those of others
+    (helpers.machine.run).
+    """
     FIRST[:] = [item] if 'slurm' in item.fixturenames else []
 
 
@@ -68,7 +73,10 @@ def slurm():
 
 @pytest.fixture(scope='session')
 def parts(tmp_path_factory):
-    """Small MPI and network libraries (elf_folder.Parts), compiled once for all tests, also of other processes."""
+    """
+    Small MPI and network libraries (elf_folder.Parts), compiled once for all tests, also of
+    other processes.
+    """
     from tests.helpers.elf_folder import Parts
 
     top = tmp_path_factory.getbasetemp()
@@ -101,7 +109,10 @@ def apptainer():
 
 @pytest.fixture(scope='session')
 def make_sif(apptainer):
-    """Function (target, folder) that packs a folder into a SIF with the real runtime and returns target."""
+    """
+    Function (target, folder) that packs a folder into a SIF with the real runtime and returns
+    target.
+    """
 
     def make(target, folder):
         # nothing is compressed: the images of tests are read once
@@ -125,9 +136,11 @@ def make_sif(apptainer):
 @pytest.fixture(scope='session')
 def shell(slurm, tmp_path_factory):
     """
-    Function (script) that runs bash as a user has it after `. ./env.sh`, with all modules installed.
+    Function (script) that runs bash as a user has it after `. ./env.sh`, with all modules
+    installed.
 
-    The modules are installed by the newest EasyBuild into a folder of the tests, not into the user's.
+    The modules are installed by the newest EasyBuild into a folder of the tests, not into the
+    user's.
     """
     folder = tmp_path_factory.mktemp('installed')
     environment = {

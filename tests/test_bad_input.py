@@ -1,4 +1,7 @@
-"""Bad input, and a fault around a command, end in a plain message and a right exit code, and leave all as it was."""
+"""
+Bad input, and a fault around a command, end in a plain message and a right exit code, and leave
+all as it was.
+"""
 
 import copy
 import hashlib
@@ -33,7 +36,8 @@ from tests.test_cli import ALL, find_parser
 from tests.test_hostile_text import CONTROL, capture_output, mark_examples
 
 IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0'
-#: What programs of others leave: the runtime its keyring and cache, EasyBuild its log (and empty folders)
+#: What programs of others leave: the runtime its keyring and cache, EasyBuild its log (and empty
+#: folders)
 OF_OTHERS = re.compile(r'home/\.apptainer|tmp/eb-')
 
 
@@ -55,7 +59,10 @@ class Place:
             shutil.copy(self.samples / name, target)
 
     def list_files(self):
-        """Return {path: what is there} of all files, folders and links of the user, and of temporary ones."""
+        """
+        Return {path: what is there} of all files, folders and links of the user, and of
+        temporary ones.
+        """
         found = {}
         for path in sorted(self.above.rglob('*')):
             name, status = str(path.relative_to(self.above)), path.lstat()
@@ -70,7 +77,10 @@ class Place:
         return found
 
     def run(self, typed, timeout=60):
-        """Run a line (str) as a user who has typed it; return the CompletedProcess and the names that it changed."""
+        """
+        Run a line (str) as a user who has typed it; return the CompletedProcess and the names
+        that it changed.
+        """
         environment = {
             'PATH': f"{PROJECT / 'scripts'}:{STATE / 'bin'}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin:"
             f"{self.samples / 'runtime'}",
@@ -180,7 +190,10 @@ def test_fault_is_reported_plainly_and_nothing_is_lost(case, place):
 
 
 def test_a_killed_command_leaves_the_older_file_or_the_newer(place, monkeypatch):
-    """By kill -9, at moments that chance has chosen, of a command that writes over what it wrote before."""
+    """
+    By kill -9, at moments that chance has chosen, of a command that writes over what it wrote
+    before.
+    """
     make_good_sif(place)
     monkeypatch.chdir(place.folder)
     for name, folder in (('HOME', 'home'), ('XDG_DATA_HOME', 'home'), ('TMPDIR', 'tmp')):
@@ -217,7 +230,8 @@ def test_a_killed_command_leaves_the_older_file_or_the_newer(place, monkeypatch)
 
 # ---- what a command writes
 
-#: A command with its subcommand -> (a line that does something, what makes the place). Every command has one
+#: A command with its subcommand -> (a line that does something, what makes the place). Every
+#: command has one
 LINES = {
     'check': (f'check good.sif {HOST}', make_good_sif),
     'discover': ('discover --sysroot host', make_good_sif),
@@ -251,7 +265,10 @@ OSU = '# OSU MPI Latency Test v7.5\n# Size          Latency (us)\n1             
 
 
 def list_path_options(command):
-    """Return the options (list of str) of a command (str) whose value may be the name of a file or a folder."""
+    """
+    Return the options (list of str) of a command (str) whose value may be the name of a file or
+    a folder.
+    """
     return [
         action.option_strings[-1]
         for action in find_parser(command)._actions
@@ -263,7 +280,10 @@ def list_path_options(command):
 
 
 def furnish(place, command, names=()):
-    """Make the place of a command (str): its input, the user's own files and, under names (str), more of them."""
+    """
+    Make the place of a command (str): its input, the user's own files and, under names (str),
+    more of them.
+    """
     _, make = LINES[command]
     for name, text in (('notes.txt', 'MPICH ERROR: an error'), ('osu.txt', OSU)):
         (place.folder / name).write_text(text)
@@ -279,7 +299,8 @@ def furnish(place, command, names=()):
 @pytest.mark.parametrize('command', ALL)
 def test_no_command_loses_a_file_of_the_user(command, tmp_path, samples):
     """
-    Each option that may name a file or a folder, with the user's, with an input and with --force; and names of its own.
+    Each option that may name a file or a folder, with the user's, with an input and with --force;
+    and names of its own.
 
     The options are those of the parsers: a new one is tried without a word here.
     """

@@ -1,4 +1,7 @@
-"""Text of others is data in every output: what reads an output back finds the text that went in, and nothing beside."""
+"""
+Text of others is data in every output: what reads an output back finds the text that went in,
+and nothing beside.
+"""
 
 import ast
 import contextlib
@@ -36,7 +39,10 @@ CONTROL = re.compile('[\0-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ud800
 
 
 def mark_examples(few, many):
-    """Return the decorator of a test with so many examples (int), and with many of them in `make test-all`."""
+    """
+    Return the decorator of a test with so many examples (int), and with many of them in `make
+    test-all`.
+    """
     return pytest.mark.parametrize('number', [few, pytest.param(many, marks=pytest.mark.nightly)])
 
 
@@ -151,7 +157,8 @@ def test_path_in_a_command_is_one_visible_bash_word(tmp_path, number, locale):
 @mark_examples(2, 60)
 def test_run_texts_stay_text_on_the_page_and_in_files(tmp_path, number):
     """
-    Tags and attributes are those of the page of a run with plain texts; nothing is there that cannot be seen.
+    Tags and attributes are those of the page of a run with plain texts; nothing is there that
+    cannot be seen.
 
     Readers: those of Python.
     """

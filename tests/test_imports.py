@@ -1,4 +1,7 @@
-"""One name for each module: each imports alone, and only what is started as a program sets a search path."""
+"""
+One name for each module: each imports alone, and only what is started as a program sets a search
+path.
+"""
 
 import ast
 import graphlib
@@ -31,7 +34,8 @@ SCRIPTS = {
 }  # by HPCCM
 #: They need what is on a path of their own, which is no package of this project
 OTHERS = {'scripts/osu-port', 'container-recipes/mpi4py/osu-python', 'tests/stand_in/files/says.py'}
-#: Import every module that is named, each in a process of its own that has imported nothing of ours yet
+#: Import every module that is named, each in a process of its own that has imported nothing of ours
+#: yet
 FORKED = """
 import os, sys, traceback
 try:
@@ -52,7 +56,8 @@ for name in sys.argv[1:]:
         os._exit(0)
     os.wait()
 """
-#: What needs a newer Python than compute nodes and EasyBuild 4.9 have, as pyproject.toml says it to ruff
+#: What needs a newer Python than compute nodes and EasyBuild 4.9 have, as pyproject.toml says it to
+#: ruff
 NEWER = re.findall(
     r'^"osu_container/(.*)/\*\*" = "py39"$', (PROJECT / 'pyproject.toml').read_text(), re.M
 )
@@ -60,7 +65,10 @@ OF_36 = [name for name in MODULES if (name + '..').split('.')[1] not in NEWER]
 
 
 def read_python_files():
-    """Return {path below the project: text} of all tracked files that are Python, scripts without a suffix too."""
+    """
+    Return {path below the project: text} of all tracked files that are Python, scripts without a
+    suffix too.
+    """
     found = {}
     for name in TRACKED:
         path = PROJECT / name
@@ -83,7 +91,8 @@ def read_python_files():
 def test_every_module_imports_alone(python, modules, tmp_path):
     if python is None:
         pytest.skip('no Python 3.6 on this machine')
-    # bench/checks.py loads the modules that are installed, as ReFrame wants them, unless a plan is named
+    # bench/checks.py loads the modules that are installed, as ReFrame wants them, unless a plan is
+    # named
     plan = tmp_path / 'plan.json'
     plan.write_text(json.dumps({'folder': None, 'repeat': 1, 'runs': [], 'promises': {}}))
     done = run(

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """
-Install five modules by EasyBuild, run them on two nodes, print a table and write a report: `make demo`.
+Install five modules by EasyBuild, run them on two nodes, print a table and write a report: `make
+demo`.
 
-The make target sets up Slurm, the image and the host's MPI before. The runs and the report are those of `osu-container
-bench` and `report`, with the tag demo.
+The make target sets up Slurm, the image and the host's MPI before. The runs and the report are
+those of `osu-container bench` and `report`, with the tag demo.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ MODULES = {
     'osu-container/hybrid': 'osu-container-hybrid.eb',
     'osu-container/opensource': 'osu-container-opensource.eb',
 }
-#: Number of measurements of each benchmark; before them, each module starts once without being measured
+#: Number of measurements of each benchmark; before them, each module starts once without being
+#: measured
 REPEATS = 2
 #: What modules are made from: a module that is older than one of these files is installed again
 INPUTS = (

@@ -10,7 +10,9 @@ COLUMNS = (('osu_bw', 4194304), ('osu_latency', 1))
 
 
 class TableError(Exception):
-    """A run that does not have the figures of the table; the text names the module and the reason."""
+    """
+    A run that does not have the figures of the table; the text names the module and the reason.
+    """
 
 
 def _find_series(run, name, benchmark):
@@ -43,7 +45,10 @@ def _require_figures(run):
 
 
 def _format_library(run, name, library):
-    """Return the release and the origin (str) of a library that the ranks of an approach loaded: '4.2.3 image'."""
+    """
+    Return the release and the origin (str) of a library that the ranks of an approach loaded:
+    '4.2.3 image'.
+    """
     for proofs in (
         proofs
         for series in run.select_series(name=name)

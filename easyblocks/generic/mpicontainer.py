@@ -1,5 +1,6 @@
 """
-EasyBuild support for installing an MPI container as a module whose commands run in it under srun, as an easyblock.
+EasyBuild support for installing an MPI container as a module whose commands run in it under srun,
+as an easyblock.
 """
 
 import json
@@ -12,8 +13,9 @@ from easybuild.tools.build_log import EasyBuildError, print_msg, print_warning
 from easybuild.tools.config import build_option, source_paths
 from easybuild.tools.filetools import read_file, symlink
 
-# The package osu_container lies beside the real path of this file, to which EasyBuild and `make lumi` link; pip puts it
-# on Python's path. See docs/design.md, "How the easyblocks find their package".
+# The package osu_container lies beside the real path of this file, to which EasyBuild and `make
+# lumi` link; pip puts it on Python's path. See docs/design.md, "How the easyblocks find their
+# package".
 CLONE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 if os.path.isdir(os.path.join(CLONE, 'osu_container')):
     sys.path.insert(0, CLONE)
@@ -34,7 +36,10 @@ except ImportError as err:
 
 
 class MPIContainer(SiteEasyBlock):
-    """Install an image, link its programs to one wrapper, write a module that gives it the host's network."""
+    """
+    Install an image, link its programs to one wrapper, write a module that gives it the host's
+    network.
+    """
 
     @staticmethod
     def extra_options(extra_vars=None):
@@ -79,7 +84,10 @@ class MPIContainer(SiteEasyBlock):
         return extra_vars
 
     def __init__(self, *args, **kwargs):
-        """Settle approach, site, runtime and image; what cannot be fails here, before any step and any file."""
+        """
+        Settle approach, site, runtime and image; what cannot be fails here, before any step and
+        any file.
+        """
         super(MPIContainer, self).__init__(*args, **kwargs)
         self.resolve_site_approach(
             self.version, dict(item for item in APPROACHES.items() if item[1]['container'])
@@ -108,7 +116,10 @@ class MPIContainer(SiteEasyBlock):
             print_msg("the image is %s, in a folder of the site: linked to, not copied" % self.sif)
 
     def find_image(self):
-        """Return the path (str) of the image: by its whole path, in source path, URLs or site's folders, or built."""
+        """
+        Return the path (str) of the image: by its whole path, in source path, URLs or site's
+        folders, or built.
+        """
         if os.path.isabs(self.sif_name):
             return self.sif_name
         try:
@@ -156,7 +167,10 @@ class MPIContainer(SiteEasyBlock):
         """Nothing to unpack: the image is installed as it is."""
 
     def configure_step(self):
-        """Read the facts of image and host and refuse a mix that cannot run, before anything is copied."""
+        """
+        Read the facts of image and host and refuse a mix that cannot run, before anything is
+        copied.
+        """
         runtime = self.translate_errors(facts.find_runtime, self.site['runtime']['value'])
         self.facts = self.translate_errors(
             facts.read_facts,
@@ -177,7 +191,10 @@ class MPIContainer(SiteEasyBlock):
             self.wrap_container = self.find_wrap_container()
 
     def find_wrap_container(self):
-        """Return the path (str) of wrap-container: on PATH or brought by a module of the site, else an error."""
+        """
+        Return the path (str) of wrap-container: on PATH or brought by a module of the site, else
+        an error.
+        """
         wrapper, modules = self.cfg['wrapper'], self.site['wrapper_modules']['value']
         self.translate_errors(check_wrapper, wrapper, self.resolve_settings())
         if not shutil.which(WRAP_COMMAND):
@@ -248,7 +265,10 @@ class MPIContainer(SiteEasyBlock):
         return 0 if self.site_image_path or self.is_shared else os.path.getsize(self.sif)
 
     def resolve_settings(self):
-        """Settings of the module, from the facts of this run, of the given file, or of the installation."""
+        """
+        Settings of the module, from the facts of this run, of the given file, or of the
+        installation.
+        """
         if self.facts is None and self.cfg['facts']:
             self.facts = json.loads(read_file(self.cfg['facts']))[
                 self.name + '/' + self.approach['name']
@@ -274,12 +294,17 @@ class MPIContainer(SiteEasyBlock):
         return self.facts['image']['programs_are']
 
     def uses_gpus(self):
-        """Return whether site and image have what buffers in GPU memory need: the help names such a command then."""
+        """
+        Return whether site and image have what buffers in GPU memory need: the help names such a
+        command then.
+        """
         self.resolve_settings()  # reads the facts
         return super(MPIContainer, self).uses_gpus() and self.facts['image']['gpu']
 
     def sanity_check_step(self, *args, **kwargs):
-        """Check files and commands, and that host and image still are what the module was made for."""
+        """
+        Check files and commands, and that host and image still are what the module was made for.
+        """
         then = self.read_recorded_facts()
         name = then['image']['file']
         if self.sif is None:
@@ -293,6 +318,9 @@ class MPIContainer(SiteEasyBlock):
         super(MPIContainer, self).sanity_check_step(*args, **kwargs)
 
     def list_changes(self, then):
-        """Return sentences (list of str): how host and image differ from the recorded facts then (dict)."""
+        """
+        Return sentences (list of str): how host and image differ from the recorded facts then
+        (dict).
+        """
         inside = os.path.join(self.installdir, then['image']['file'])
         return site_image.find_image_changes(inside) or facts.list_stale_libraries(then)

@@ -1,5 +1,6 @@
 """
-EasyBuild support for installing the command osu-container, with its completion, for all users of a site.
+EasyBuild support for installing the command osu-container, with its completion, for all users of a
+site.
 """
 
 import os

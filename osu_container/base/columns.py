@@ -15,7 +15,10 @@ GAP = '  '
 
 
 def get_line_width():
-    """Return how many columns (int) a line may have: $COLUMNS, else those of the terminal, else 80; 40 at least."""
+    """
+    Return how many columns (int) a line may have: $COLUMNS, else those of the terminal, else 80;
+    40 at least.
+    """
     return max(40, shutil.get_terminal_size((80, 24)).columns)
 
 
@@ -26,7 +29,8 @@ def get_paragraph_width():
 
 def fill_text(text, initial_indent='', subsequent_indent='', columns=None):
     """
-    Return text (str) as lines with first (str) in front of the first and follow (str) in front of the others.
+    Return text (str) as lines with first (str) in front of the first and follow (str) in front of
+    the others.
 
     Words, such as paths, are never cut. room: int, columns, those of a paragraph without it.
     """
@@ -42,10 +46,12 @@ def fill_text(text, initial_indent='', subsequent_indent='', columns=None):
 
 def format_table(rows, right_aligned=(), indent=''):
     """
-    Return rows (list of sequences of str, of one length) as lines (list of str) that fit the terminal.
+    Return rows (list of sequences of str, of one length) as lines (list of str) that fit the
+    terminal.
 
-    Cells of a column begin below each other, those of right (numbers of columns) end so. A last cell without room is
-    folded within its column, or the row is folded with its further lines indented.
+    Cells of a column begin below each other, those of right (numbers of columns) end so. A last
+    cell without room is folded within its column, or the row is folded with its further lines
+    indented.
     """
     sizes = [max(map(len, cells)) for cells in zip(*rows)]
     lines = []

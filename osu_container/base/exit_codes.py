@@ -7,13 +7,15 @@ Python 3.6 and its standard library only: installed modules have it, for osu-pro
 WRONG_USAGE = 2
 #: A Python package is missing; of compare also: nothing can be compared
 PACKAGE_MISSING = 3
-#: What every command ends with where Ctrl-C, SIGTERM or SIGHUP stops it: 128 + the number of the signal
+#: What every command ends with where Ctrl-C, SIGTERM or SIGHUP stops it: 128 + the number of the
+#: signal
 SIGNAL_CODES_TEXT = "130, 143, 129 stopped by Ctrl-C, SIGTERM, SIGHUP"
 _FAILED = "not possible, with the reason on stderr"
 _LIBRARY = (PACKAGE_MISSING, "a Python package is missing")
 #: Of a command that is not below
 DONE = ((0, "done"), (1, _FAILED))
-#: command, with its subcommand where it has some -> ((code or codes, what it means), ...); wrong usage is always 2
+#: command, with its subcommand where it has some -> ((code or codes, what it means), ...); wrong
+#: usage is always 2
 CODES = {
     'check': (
         (
@@ -50,7 +52,10 @@ CODES = {
 
 
 def list_codes(command):
-    """Return ((code, meaning), ...) of a command (str, with its subcommand); wrong usage is among them."""
+    """
+    Return ((code, meaning), ...) of a command (str, with its subcommand); wrong usage is among
+    them.
+    """
     codes = dict(CODES.get(command, DONE))
     more = codes.pop(WRONG_USAGE, None)
     codes[WRONG_USAGE] = "wrong usage" + (more and ", " + more or "")

@@ -24,11 +24,14 @@ SIZE_LIMITS = {
     'cache': 32 << 20,
     # what unsquashfs lists of an image: 2,000,000 files with paths of 200 bytes
     'list': 512 << 20,
-    # labels of an image, all of them together: those of real images have some KB, with the definition file beside them
+    # labels of an image, all of them together: those of real images have some KB, with the
+    # definition file beside them
     'labels': 4 << 20,
-    # JSON that a program of this project has written: the largest, of a host, has some hundred thousand
+    # JSON that a program of this project has written: the largest, of a host, has some hundred
+    # thousand
     'json': 16 << 20,
-    # a line of results.jsonl: the longest seen has 2 MB, a measurement with the proof of 2,048 ranks
+    # a line of results.jsonl: the longest seen has 2 MB, a measurement with the proof of 2,048
+    # ranks
     'line of results': 64 << 20,
     # outputs of programs: that of all benchmarks has some 100 KB
     'output': 32 << 20,
@@ -38,7 +41,8 @@ SIZE_LIMITS = {
     # sums of files, what a reference says of itself, files below /etc, settings
     'text': 1 << 20,
 }
-#: First bytes of what is packed -> (what of Python unpacks it, the command that does so where Python cannot)
+#: First bytes of what is packed -> (what of Python unpacks it, the command that does so where
+#: Python cannot)
 _PACKED_SIGNATURES = {
     b'\x1f\x8b': ('gzip', 'zcat'),
     b'\xfd7zXZ': ('lzma', 'xzcat'),
@@ -53,8 +57,8 @@ _BINARY_SIGNATURES = {
 }
 #: Control characters that no text has; NUL fills holes in one
 _CONTROL_CHARACTERS = bytes(bytearray(range(7)) + bytearray(range(14, 27)) + b'\x7f')
-#: A number with more digits is none that was counted or measured: 2 ** 64 has 20. Python needs a time for them that
-#: grows with the square of their number (CVE-2020-10735)
+#: A number with more digits is none that was counted or measured: 2 ** 64 has 20. Python needs a
+#: time for them that grows with the square of their number (CVE-2020-10735)
 _MOST_DIGITS = 40
 
 
@@ -62,7 +66,10 @@ class FileTooLargeError(OSError):
     """More than is read; strerror says how much there is."""
 
     def __init__(self, path, kind, size=None, line=None):
-        """kind: one of MOST; size: int, bytes that there are, None where that is not known; line: int, or None."""
+        """
+        kind: one of MOST; size: int, bytes that there are, None where that is not known; line:
+        int, or None.
+        """
         where = 'it' if line is None else 'line %d' % line
         super(FileTooLargeError, self).__init__(
             errno.EFBIG,
@@ -86,7 +93,8 @@ def name_file_errors(path):
         raise
 
 
-#: What was opened for reading since reset_inputs(), as (device, inode): no command writes onto one of these
+#: What was opened for reading since reset_inputs(), as (device, inode): no command writes onto one
+#: of these
 _INPUTS = set()
 
 
@@ -96,7 +104,10 @@ def reset_inputs():
 
 
 def is_input(path):
-    """Return whether the file path (str), or the one that it is a link to, was opened by open_plain_file()."""
+    """
+    Return whether the file path (str), or the one that it is a link to, was opened by
+    open_plain_file().
+    """
     try:
         found = os.stat(path)
     except OSError:
@@ -106,9 +117,11 @@ def is_input(path):
 
 def require_own_folder(folder):
     """
-    Raise OSError where another user than root has made folder (str or Path) beside names of everybody's, as in /tmp.
+    Raise OSError where another user than root has made folder (str or Path) beside names of
+    everybody's, as in /tmp.
 
-    Such a link leads where that user wants, and in such a folder what is written may be exchanged before it is run.
+    Such a link leads where that user wants, and in such a folder what is written may be exchanged
+    before it is run.
     """
     folder = os.path.abspath(str(folder))
     found, above = os.lstat(folder), os.stat(os.path.dirname(folder))
@@ -122,7 +135,8 @@ def require_own_folder(folder):
 
 def open_plain_file(path, is_input_file=True):
     """
-    Return the file path opened for reading bytes. Raises OSError, also if it is no plain file: a FIFO, a device.
+    Return the file path opened for reading bytes. Raises OSError, also if it is no plain file: a
+    FIFO, a device.
 
     note: bool, it is an input of the command, see is_input()
     """
@@ -159,7 +173,10 @@ def read_plain_file(path, kind='library', whole=True):
 
 
 def read_text(path, kind='text', whole=False):
-    """Return the text (str) of the plain file path, '' where it cannot be read. Parameters as of read_plain_file()."""
+    """
+    Return the text (str) of the plain file path, '' where it cannot be read. Parameters as of
+    read_plain_file().
+    """
     try:
         return read_plain_file(path, kind, whole).decode('utf-8', 'replace')
     except OSError:
@@ -167,7 +184,10 @@ def read_text(path, kind='text', whole=False):
 
 
 class _UnpackedStream(object):
-    """A binary file that is read through a decoder; what is not whole is an OSError, as with any other file."""
+    """
+    A binary file that is read through a decoder; what is not whole is an OSError, as with any
+    other file.
+    """
 
     def __init__(self, handle):
         self.handle = handle
@@ -187,10 +207,11 @@ class _UnpackedStream(object):
 
 def unpack_stream(handle):
     """
-    Return a binary file (object with read()) with the text of handle, one too: what is packed in it, UTF-16 as UTF-8.
+    Return a binary file (object with read()) with the text of handle, one too: what is packed in
+    it, UTF-16 as UTF-8.
 
-    It is handle itself where nothing has to be changed. Raises ValueError for what is known to be no text, and for what
-    this Python cannot unpack, with the command that can.
+    It is handle itself where nothing has to be changed. Raises ValueError for what is known to be
+    no text, and for what this Python cannot unpack, with the command that can.
     """
     if hasattr(handle, 'peek'):
         begin = handle.peek(40)
@@ -228,7 +249,10 @@ def decode_text(data):
 
 
 def measure_junk(data):
-    """Return how far data (bytes) is from being text (int): above 0 more than 1 of 20 bytes is an order."""
+    """
+    Return how far data (bytes) is from being text (int): above 0 more than 1 of 20 bytes is an
+    order.
+    """
     whole = len(data) - data.count(b'\0')
     return 20 * (whole - len(data.translate(None, _CONTROL_CHARACTERS))) - whole
 
@@ -267,7 +291,8 @@ def parse_json(text, object_pairs_hook=None):
     """
     Return what a JSON text (str, or bytes in UTF-8) holds.
 
-    pairs: function of the pairs of an object, as of json.loads(). Raises ValueError alone, whatever is wrong with it.
+    pairs: function of the pairs of an object, as of json.loads(). Raises ValueError alone, whatever
+    is wrong with it.
     """
     try:
         text = text.decode('utf-8') if isinstance(text, bytes) else text
@@ -282,5 +307,8 @@ def parse_json(text, object_pairs_hook=None):
 
 
 def read_json(path, kind='json'):
-    """Return what the plain file path holds in JSON; kind as of read_plain_file(). Raises OSError, ValueError."""
+    """
+    Return what the plain file path holds in JSON; kind as of read_plain_file(). Raises OSError,
+    ValueError.
+    """
     return parse_json(read_plain_file(path, kind))

@@ -1,9 +1,9 @@
 """
 What a command writes, and what it removes: nothing of the user's goes.
 
-A file is written whole or not at all, never onto one that is there unless the user has said --force, and never onto
-one that this command has read or that its line names. A folder is removed that this project has made and marked, and
-no other; no link is followed.
+A file is written whole or not at all, never onto one that is there unless the user has said
+--force, and never onto one that this command has read or that its line names. A folder is removed
+that this project has made and marked, and no other; no link is followed.
 
 Works on Python 3.6 with the standard library only.
 """
@@ -16,7 +16,8 @@ import stat
 
 from osu_container.base import files
 
-#: File of a folder that this project has made: the folder's inode, so that neither a copy nor a link counts
+#: File of a folder that this project has made: the folder's inode, so that neither a copy nor a
+#: link counts
 MARK_FILE = '.made-by-osu-container'
 
 
@@ -35,7 +36,8 @@ def find_replacement_problem(path):
     """
     Return why no new file may take the place of path (str), None where one may.
 
-    Root can give any name to a file: `-o /dev/null --force` would leave a machine without that device.
+    Root can give any name to a file: `-o /dev/null --force` would leave a machine without that
+    device.
     """
     # of /dev/stdout, a link, what it leads to may be a plain file
     of_system = (
@@ -54,7 +56,8 @@ def find_replacement_problem(path):
 
 def require_writable(path, force=False):
     """
-    Raise OutputError where path (str or Path) may not become a file of this command; also called before long work.
+    Raise OutputError where path (str or Path) may not become a file of this command; also called
+    before long work.
 
     force: bool, a plain file that is there may be replaced
     """
@@ -81,7 +84,8 @@ def require_writable(path, force=False):
 
 def write_file(path, data, force=False):
     """
-    Write data (bytes, or str in UTF-8) to path (str or Path), whole or not at all; return whether anything changed.
+    Write data (bytes, or str in UTF-8) to path (str or Path), whole or not at all; return whether
+    anything changed.
 
     A file that has this very content counts as written. Raises OutputError.
     """
@@ -99,7 +103,10 @@ def write_file(path, data, force=False):
 
 
 def replace_file(path, data):
-    """Write data (str or bytes) to path, which this project keeps for itself, in place of what is there. As write_file()."""
+    """
+    Write data (str or bytes) to path, which this project keeps for itself, in place of what is
+    there. As write_file().
+    """
     path, problem = str(path), find_replacement_problem(str(path))
     if problem:
         raise OutputFileError(path, problem + ". Choose another name")
@@ -107,9 +114,13 @@ def replace_file(path, data):
 
 
 def _write_whole_file(path, data, force):
-    """Write data (bytes) to path (str), whole or not at all. Raises FileExistsError without force, else OutputError."""
+    """
+    Write data (bytes) to path (str), whole or not at all. Raises FileExistsError without force,
+    else OutputError.
+    """
     folder, name = os.path.split(os.path.abspath(path))
-    # a name of its own, by O_EXCL, and with the mode that the user's umask leaves: mkstemp() knows 0600 alone
+    # a name of its own, by O_EXCL, and with the mode that the user's umask leaves: mkstemp() knows
+    # 0600 alone
     new = os.path.join(folder, '.%s.%d.%s' % (name[:40], os.getpid(), os.urandom(4).hex()))
     try:
         number = os.open(
@@ -144,7 +155,10 @@ def _make_write_error(path, err):
 
 
 def rename_file(new, path, force=False):
-    """Give the file new (str or Path), on the same file system, the name path. Raises FileExistsError without force."""
+    """
+    Give the file new (str or Path), on the same file system, the name path. Raises
+    FileExistsError without force.
+    """
     new, path = str(new), str(path)
     if force:
         with contextlib.suppress(OSError):  # what was for its owner alone stays so
@@ -153,7 +167,8 @@ def rename_file(new, path, force=False):
                 os.chmod(new, stat.S_IMODE(found.st_mode) & 0o777)
         os.replace(new, path)
         return
-    # not by a hard link, which some file systems refuse: an empty file takes the name, if nothing has it
+    # not by a hard link, which some file systems refuse: an empty file takes the name, if nothing
+    # has it
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
     os.replace(new, path)
 
@@ -173,7 +188,10 @@ def _has_content(path, data):
 
 
 def make_folder(folder):
-    """Make the folder (str), which must not exist, with this project's mark; return it. Raises OSError."""
+    """
+    Make the folder (str), which must not exist, with this project's mark; return it. Raises
+    OSError.
+    """
     os.mkdir(folder)
     mark_folder(folder)
     return folder
@@ -186,7 +204,10 @@ def mark_folder(folder):
 
 
 def is_marked_folder(folder):
-    """Return whether folder (str) is one that mark_folder() has marked for this user, wherever it was moved since."""
+    """
+    Return whether folder (str) is one that mark_folder() has marked for this user, wherever it
+    was moved since.
+    """
     try:
         found = os.lstat(folder)
     except OSError:
@@ -199,7 +220,10 @@ def is_marked_folder(folder):
 
 
 def remove_folder(folder):
-    """Remove folder (str) if it is of this project, or empty: a kill may come just before make_folder() marks it."""
+    """
+    Remove folder (str) if it is of this project, or empty: a kill may come just before
+    make_folder() marks it.
+    """
     with contextlib.suppress(OSError):
         # the mark last: a kill would leave what belongs to nobody
         for name in (

@@ -1,11 +1,15 @@
-"""Where things of this project lie. Python 3.6: commands that run on any node, and EasyBuild, ask for it."""
+"""
+Where things of this project lie. Python 3.6: commands that run on any node, and EasyBuild, ask
+for it.
+"""
 
 import os
 import site
 import sys
 from pathlib import Path
 
-#: The clone that this package is part of; where the package was installed by pip, the folder that it lies in
+#: The clone that this package is part of; where the package was installed by pip, the folder that
+#: it lies in
 PROJECT = Path(__file__).resolve().parent.parent.parent
 #: The package
 PACKAGE = PROJECT / 'osu_container'

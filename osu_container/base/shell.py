@@ -15,7 +15,8 @@ _NAMED_ESCAPES = {'\n': '\\n', '\t': '\\t', '\r': '\\r'}
 
 def quote(text):
     """
-    Return text (str, or what str() makes one of) as one word of bash that a terminal shows as it is.
+    Return text (str, or what str() makes one of) as one word of bash that a terminal shows as it
+    is.
 
     What cannot be shown stands as $'\\x1b' does, by its bytes: it is the same word in every locale.
     """
@@ -35,7 +36,10 @@ def quote(text):
 
 
 def quote_path(text):
-    """Return the path text (str or Path) as quote() does; one that begins with a hyphen is no option."""
+    """
+    Return the path text (str or Path) as quote() does; one that begins with a hyphen is no
+    option.
+    """
     text = str(text)
     return quote(os.path.join('.', text) if text.startswith('-') else text)
 

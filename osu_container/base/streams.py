@@ -1,6 +1,7 @@
 """
-The standard streams of a command: closed ones, names that an encoding lacks, a full disk or nobody behind them. And
-commands that run for long: whatever interrupts this program ends them too, with all that they have started.
+The standard streams of a command: closed ones, names that an encoding lacks, a full disk or nobody
+behind them. And commands that run for long: whatever interrupts this program ends them too, with
+all that they have started.
 
 Python 3.6 and its standard library only: the commands of installed modules use it too.
 """
@@ -23,7 +24,10 @@ TERMINATION_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 
 class SignalExit(SystemExit):
-    """A signal that asks this program to end. As with Ctrl-C what it has begun is put in order on the way out."""
+    """
+    A signal that asks this program to end. As with Ctrl-C what it has begun is put in order on
+    the way out.
+    """
 
     def __init__(self, number):
         """:param number: int, of the signal"""
@@ -40,7 +44,10 @@ def handle_signal(number, _):
 
 @contextlib.contextmanager
 def exit_on_signals():
-    """Let this program end in order when it is asked to, in a with statement; a thread has no say in that."""
+    """
+    Let this program end in order when it is asked to, in a with statement; a thread has no say
+    in that.
+    """
     before = {}
     if threading.current_thread() is threading.main_thread():
         before = {number: signal.getsignal(number) for number in TERMINATION_SIGNALS}
@@ -58,8 +65,9 @@ def prepare_streams():
     """
     Open to nothing what is closed, and let any name be printed.
 
-    The number of a closed stream would go to the next file that is opened, and what is printed by a program that is
-    started would go into that file. Names of files that an encoding lacks are written as \\xe4, as stderr does.
+    The number of a closed stream would go to the next file that is opened, and what is printed by a
+    program that is started would go into that file. Names of files that an encoding lacks are
+    written as \\xe4, as stderr does.
     """
     for number, name in enumerate(('stdin', 'stdout', 'stderr')):
         try:
@@ -87,14 +95,18 @@ def print_stderr(text):
 
 
 def discard_output():
-    """Forget what stdout has not taken: at its end Python would try again, and say so over many lines."""
+    """
+    Forget what stdout has not taken: at its end Python would try again, and say so over many
+    lines.
+    """
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError):  # it is no file, as in a test
         pass
 
 
-#: Errors that are none of a file's but of a limit of the shell, of the machine or of a job -> what shows the limit
+#: Errors that are none of a file's but of a limit of the shell, of the machine or of a job -> what
+#: shows the limit
 LIMIT_COMMANDS = {
     errno.EMFILE: 'ulimit -n',
     errno.ENFILE: 'sysctl fs.file-max',
@@ -104,7 +116,10 @@ LIMIT_COMMANDS = {
 
 
 def format_os_error(err):
-    """Return what an OSError says (str): of what, what is wrong, and what to do where that is not in its text."""
+    """
+    Return what an OSError says (str): of what, what is wrong, and what to do where that is not
+    in its text.
+    """
     if err.errno in LIMIT_COMMANDS:
         return "%s. Give this shell more (%s), or end what takes it" % (
             err.strerror,
@@ -123,12 +138,14 @@ def format_os_error(err):
 
 def run_guarded(prog, function, flush_on_failure=True):
     """
-    Call function (without arguments) and see that all it prints arrives; return its exit code (int).
+    Call function (without arguments) and see that all it prints arrives; return its exit code
+    (int).
 
-    1 with a message if stdout does not take it, if memory does not suffice or a file cannot be read; 1 without one
-    where the reader of stdout, such as head, has seen enough.
+    1 with a message if stdout does not take it, if memory does not suffice or a file cannot be
+    read; 1 without one where the reader of stdout, such as head, has seen enough.
 
-    :param prog: str, name of the command for messages; told: bool, False where function says itself why it fails
+    :param prog: str, name of the command for messages; told: bool, False where function says itself
+        why it fails
     """
     try:
         code = function()
@@ -150,9 +167,11 @@ def run_guarded(prog, function, flush_on_failure=True):
 
 def run_process(function):
     """
-    Call function (without arguments), which is all that this process does; return its exit code (int).
+    Call function (without arguments), which is all that this process does; return its exit code
+    (int).
 
-    Here is what a process has one of: streams that are open, signals that end it in order, its last word.
+    Here is what a process has one of: streams that are open, signals that end it in order, its last
+    word.
     """
     prepare_streams()
     with exit_on_signals():
@@ -168,7 +187,8 @@ class ProgressScreen:
     """
     What a long command says: lines that stay, and how far it is.
 
-    On a terminal the latter is one line that is written over. A file gets it where it has changed, and now and then.
+    On a terminal the latter is one line that is written over. A file gets it where it has changed,
+    and now and then.
     """
 
     INTERVAL = 10.0  # seconds between two lines in a file
@@ -224,7 +244,8 @@ class Progress:
     """
     Show on stderr, where that is a terminal, what is being done; a file has no use for it.
 
-    As a context manager: the line is removed at its end, or when stop() is called before something is printed.
+    As a context manager: the line is removed at its end, or when stop() is called before something
+    is printed.
     """
 
     def __init__(self, text):
@@ -256,7 +277,8 @@ PATIENCE = 15
 
 def terminate_with_parent(parent):
     """
-    Return a function by which a process gets SIGTERM when its parent (int) has ended, however that was (kill -9).
+    Return a function by which a process gets SIGTERM when its parent (int) has ended, however that
+    was (kill -9).
 
     For preexec_fn. It does nothing where Python has no way to call prctl(2).
     """
@@ -280,8 +302,9 @@ def start_process_group(command, **options):
     """
     Start command (list of str) as the leader of a process group of its own; give its Popen.
 
-    If the block is left by an error or an interruption, it is ended with all that it started; where this process is
-    killed, it is asked to end. Raises OSError if it cannot be started. options: of Popen
+    If the block is left by an error or an interruption, it is ended with all that it started; where
+    this process is killed, it is asked to end. Raises OSError if it cannot be started. options: of
+    Popen
     """
     child = None
     try:
@@ -300,7 +323,10 @@ def start_process_group(command, **options):
 
 
 def terminate_process_group(child, patience=PATIENCE):
-    """End a child (Popen that leads a process group): ask, kill after patience (seconds) it and what is left of it."""
+    """
+    End a child (Popen that leads a process group): ask, kill after patience (seconds) it and
+    what is left of it.
+    """
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):

@@ -1,9 +1,11 @@
 """
-Text of others on its way to a terminal: names of files, labels of images, output of programs, results.
+Text of others on its way to a terminal: names of files, labels of images, output of programs,
+results.
 
-A terminal obeys control characters: they can write over what stands there, forge a line, or have the terminal type.
-Characters for the direction of writing, and those without a shape, make a name look like another one (Unicode Technical
-Report 36, "Unicode Security Considerations"). All of these are shown, by the escapes of Python and JSON.
+A terminal obeys control characters: they can write over what stands there, forge a line, or have
+the terminal type. Characters for the direction of writing, and those without a shape, make a name
+look like another one (Unicode Technical Report 36, "Unicode Security Considerations"). All of these
+are shown, by the escapes of Python and JSON.
 
 Works on Python 3.6 with the standard library only, also on compute nodes.
 """
@@ -16,8 +18,9 @@ from contextlib import contextmanager
 ESCAPES = re.compile(
     r'\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[()][0-9A-Za-z])'
 )
-#: Characters that are orders: Unicode 15, general categories Cc but for tab and line end, Cf, Cs, Zl, Zp; and those
-#: that have no shape: DerivedCoreProperties.txt, Default_Ignorable_Code_Point, and the empty pattern of Braille
+#: Characters that are orders: Unicode 15, general categories Cc but for tab and line end, Cf, Cs,
+#: Zl, Zp; and those that have no shape: DerivedCoreProperties.txt, Default_Ignorable_Code_Point,
+#: and the empty pattern of Braille
 _UNSAFE_CHARACTERS = re.compile(
     '[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u200b-\u200f'
     '\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff0-\ufffb\ufffe\uffff\U000110bd\U000110cd'
@@ -42,13 +45,17 @@ def _escape_letter(letter):
 
 
 def escape_text(text):
-    """Return text (str), blanks, tabs and line ends as they are, with an escape for what a terminal would obey."""
+    """
+    Return text (str), blanks, tabs and line ends as they are, with an escape for what a terminal
+    would obey.
+    """
     return _UNSAFE_CHARACTERS.sub(lambda found: _escape_letter(found.group()), text)
 
 
 #: Names of variables whose values are nobody's business, as they are written in an environment
 SECRET_NAME = re.compile(r'[A-Z0-9_]*(?:PASSW|TOKEN|KEY|SECRET|CREDENTIAL)[A-Z0-9_]*')
-#: The same with a value behind it, and what stands in front of the host of a URL (RFC 3986, userinfo)
+#: The same with a value behind it, and what stands in front of the host of a URL (RFC 3986,
+#: userinfo)
 _ASSIGNED = re.compile(r'\b(%s=)("[^"]*"|\'[^\']*\'|[^\s"\'=][^\s"\']*)' % SECRET_NAME.pattern)
 _USERINFO = re.compile(r'(\b[a-z][a-z0-9+.-]*://)[^\s/@?#]+@', re.I)
 REDACTED = '(left out)'
@@ -56,7 +63,8 @@ REDACTED = '(left out)'
 
 def redact_secrets(value):
     """
-    Return value (data of JSON) without secrets, for files: values of variables named in SECRET, credentials of URLs.
+    Return value (data of JSON) without secrets, for files: values of variables named in SECRET,
+    credentials of URLs.
 
     A variable is a key with a text, or NAME=VALUE in a text.
     """
@@ -80,7 +88,10 @@ def redact_secrets(value):
 
 
 def escape_line(text):
-    """Return text (str, or what str() makes one of) as one line that a terminal shows and does not obey."""
+    """
+    Return text (str, or what str() makes one of) as one line that a terminal shows and does not
+    obey.
+    """
     return escape_text(str(text)).replace('\t', ' ').replace('\n', _escape_letter('\n'))
 
 
@@ -93,7 +104,10 @@ STREAMS = {
 
 
 class EscapingStream(object):
-    """A stream for text that passes on what escape_text() makes of it; everything else is that of the stream behind it."""
+    """
+    A stream for text that passes on what escape_text() makes of it; everything else is that of
+    the stream behind it.
+    """
 
     def __init__(self, stream):
         """stream: file opened for writing text, to which everything goes in the end."""

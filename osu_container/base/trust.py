@@ -1,9 +1,9 @@
 """
 Whose files are run, and which names are taken as they are.
 
-A site file is code of the user who calls eb or osu-container. Where somebody else may write such a file, that is code
-of somebody else: it is refused, as ssh refuses its configuration (ssh_config(5)).
-Python 3.6, standard library only.
+A site file is code of the user who calls eb or osu-container. Where somebody else may write such a
+file, that is code of somebody else: it is refused, as ssh refuses its configuration
+(ssh_config(5)). Python 3.6, standard library only.
 """
 
 import grp
@@ -16,7 +16,10 @@ from osu_container.base.terminal import escape_line
 
 
 def _is_private_group(gid, uid):
-    """Return whether the group gid (int) is the user's alone (uid: int): it has the user's name (useradd(8), -U)."""
+    """
+    Return whether the group gid (int) is the user's alone (uid: int): it has the user's name
+    (useradd(8), -U).
+    """
     try:
         user = pwd.getpwuid(uid)
         return gid == user.pw_gid and grp.getgrgid(gid).gr_name == user.pw_name
@@ -28,9 +31,9 @@ def find_code_problem(path):
     """
     Return why the file path (str) is not run as code (str), None if it may be or is not there.
 
-    It, what it is a link to, and their folders must be the user's, root's or those of the owner of this package, and
-    nobody else may write to them but the user's own group.
-    In a folder with the sticky bit, as /tmp has it, nobody can replace the file of somebody else.
+    It, what it is a link to, and their folders must be the user's, root's or those of the owner of
+    this package, and nobody else may write to them but the user's own group. In a folder with the
+    sticky bit, as /tmp has it, nobody can replace the file of somebody else.
     """
     path = os.path.abspath(path)
     real = os.path.realpath(path)
@@ -64,8 +67,9 @@ def find_name_problem(name):
     """
     Return why a file name (str) is not taken (str), None if it may be.
 
-    Names stand in modules, in files with one setting a line, and on the terminal: no character of them may be read
-    there as something else than part of a name (control and format characters, ends of lines, bytes that are no text).
+    Names stand in modules, in files with one setting a line, and on the terminal: no character of
+    them may be read there as something else than part of a name (control and format characters,
+    ends of lines, bytes that are no text).
     """
     if escape_line(name) == name:
         return None

@@ -14,4 +14,7 @@ cli.py         the command
 
 
 class BenchError(Exception):
-    """Something that the runs need is missing or wrong; the text says what was found, what is wanted, what to do."""
+    """
+    Something that the runs need is missing or wrong; the text says what was found, what is
+    wanted, what to do.
+    """

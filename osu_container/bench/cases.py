@@ -1,8 +1,10 @@
 """
-The benchmarks, their placements and the tags that choose among them. Data only; plan.py works with it.
+The benchmarks, their placements and the tags that choose among them. Data only; plan.py works with
+it.
 
-A new benchmark is an entry in BENCHMARKS, a new selection an entry in TAGS: nothing else names one. Names, buffers and
-what takes -c: Makefile.am and c/util/osu_util_options.h of OSU 7.4, and the list of 7.5.
+A new benchmark is an entry in BENCHMARKS, a new selection an entry in TAGS: nothing else names one.
+Names, buffers and what takes -c: Makefile.am and c/util/osu_util_options.h of OSU 7.4, and the list
+of 7.5.
 """
 
 from __future__ import annotations
@@ -22,12 +24,13 @@ _MOVED = 'allgather allgatherv alltoall alltoallv alltoallw'
 _ROOTED = 'bcast gather gatherv reduce scatter scatterv'
 _REDUCED = 'allreduce reduce_scatter'
 
-#: benchmark -> kind: 'pair' (two ranks), 'pairs' (any even number of ranks), 'one-sided', 'congestion' (several nodes
-#: and one), 'collective', 'neighbours' (a collective in which each rank has two), 'startup';
-#: buffers: which it can take; library: 'mpi' or 'xccl' (RCCL, NCCL)
+#: benchmark -> kind: 'pair' (two ranks), 'pairs' (any even number of ranks), 'one-sided',
+#: 'congestion' (several nodes and one), 'collective', 'neighbours' (a collective in which each rank
+#: has two), 'startup'; buffers: which it can take; library: 'mpi' or 'xccl' (RCCL, NCCL)
 BENCHMARKS = {
     **_define_benchmarks('pair', ALL_BUFFERS, 'bw bibw latency'),
-    # they start threads or processes of their own, and have host memory alone (enable_accel_support)
+    # they start threads or processes of their own, and have host memory alone
+    # (enable_accel_support)
     **_define_benchmarks('pair', HOST, 'latency_mp latency_mt'),
     **_define_benchmarks('pair', BOTH, 'bw bibw latency', 'osu_%s_persistent'),
     **_define_benchmarks(
@@ -62,14 +65,18 @@ COLLECTIVE = ('collective', 'neighbours')
 
 
 def checks_data(benchmark):
-    """Return True if a benchmark (str) can compare what arrives with what was sent (-c), in OSU 7.4 and 7.5."""
+    """
+    Return True if a benchmark (str) can compare what arrives with what was sent (-c), in OSU 7.4
+    and 7.5.
+    """
     return (
         BENCHMARKS[benchmark]['kind'] in ('pair', 'pairs', *COLLECTIVE)
         and 'barrier' not in benchmark
     )
 
 
-#: placement -> (nodes, ranks a node); None: as many ranks a node as it has GPUs, one where it has none
+#: placement -> (nodes, ranks a node); None: as many ranks a node as it has GPUs, one where it has
+#: none
 PLACEMENTS = {
     'two-nodes': (2, 1),
     'one-node': (1, 2),
@@ -102,8 +109,8 @@ _CSCS = 'CSCS, OSU image with Open MPI and CXI on Alps'
 _HPE = 'HPE, libfabric swap'
 _SARUS = 'CSCS, Sarus and the OSU Micro-Benchmarks on Piz Daint'
 
-#: tag -> list of (benchmark, buffers or None for all that it takes, placement, options, source or reason)
-#: options are arguments of the program; the largest message (-m) bounds the time of a run.
+#: tag -> list of (benchmark, buffers or None for all that it takes, placement, options, source or
+#: reason) options are arguments of the program; the largest message (-m) bounds the time of a run.
 TAGS = {
     'demo': [
         (
@@ -172,9 +179,11 @@ TAG_TITLES = {
     'full': 'every benchmark, buffers and placement',
     'demo': 'the two benchmarks of `make demo`',
 }
-#: Repeats of a tag unless --repeats says otherwise: with fewer than five, compare can hardly tell anything
+#: Repeats of a tag unless --repeats says otherwise: with fewer than five, compare can hardly tell
+#: anything
 REPEATS = {'demo': 2, 'quick': 2, 'published': 5, 'alps': 5, 'full': 3, 'run': 5}
-#: Seconds that a run takes, a guess for the first lines of progress: programs in a container start in about a second
+#: Seconds that a run takes, a guess for the first lines of progress: programs in a container start
+#: in about a second
 ESTIMATED_SECONDS = 3.0
 #: Seconds after which a run is given up: MPI that waits for a lost peer never ends
 TIME_LIMIT = 600

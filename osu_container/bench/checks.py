@@ -1,9 +1,9 @@
 """
-The benchmarks as ReFrame tests, as `osu-container bench` runs them: the environment variable OSU_CONTAINER_PLAN names
-the plan of a session (session.py).
+The benchmarks as ReFrame tests, as `osu-container bench` runs them: the environment variable
+OSU_CONTAINER_PLAN names the plan of a session (session.py).
 
-A test is one benchmark in one case under one module, for example OSU_Micro_Benchmarks %case=osu_bw-HH-2x1-hybrid. The
-name is the same in every repeat: they are told apart by session.
+A test is one benchmark in one case under one module, for example OSU_Micro_Benchmarks
+%case=osu_bw-HH-2x1-hybrid. The name is the same in every repeat: they are told apart by session.
 """
 
 import json
@@ -34,7 +34,10 @@ PLAN = json.loads(Path(os.environ[holding.PLAN_VARIABLE]).read_text())
 
 @rfm.simple_test
 class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
-    """One benchmark in one case under one module; writes its line of results.jsonl when it has ended."""
+    """
+    One benchmark in one case under one module; writes its line of results.jsonl when it has
+    ended.
+    """
 
     case = parameter(map(plan.deserialize_run, PLAN['runs']), fmt=lambda run: run.name)
     valid_systems = ['*']
@@ -79,9 +82,11 @@ class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
     @sanity_function
     def check_measurement(self):
         """
-        Keep what was printed, write the line of results.jsonl; the test passes if the run gave what it should.
+        Keep what was printed, write the line of results.jsonl; the test passes if the run gave what
+        it should.
 
-        A run that fails because its job is gone has given no result: it leaves no line, and no other test is tried.
+        A run that fails because its job is gone has given no result: it leaves no line, and no
+        other test is tried.
         """
         stage = Path(self.stagedir)
         seconds = time.monotonic() - self.begin

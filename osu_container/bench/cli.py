@@ -202,7 +202,9 @@ def main(options):
 
 
 def _resolve_new_folder(options):
-    """Return the folder (Path) of a new run, which does not exist, or is empty. Raises BenchError."""
+    """
+    Return the folder (Path) of a new run, which does not exist, or is empty. Raises BenchError.
+    """
     named = options.output.absolute() if options.output else None
     folder = (
         named
@@ -224,7 +226,10 @@ def _resolve_new_folder(options):
 
 
 def _build_run_spec(options, base, folder):
-    """Return what is to be measured (Wanted): what the options say, or what the run in folder was begun with."""
+    """
+    Return what is to be measured (Wanted): what the options say, or what the run in folder was
+    begun with.
+    """
     account = options.account or next(
         filter(None, map(os.environ.get, ('SALLOC_ACCOUNT', 'SBATCH_ACCOUNT', 'SLURM_ACCOUNT'))),
         None,
@@ -326,7 +331,10 @@ def _check_command_options(options):
 
 
 def _parse_user_command(options, nodes):
-    """Return the user's command (dict, Wanted.run), None where benchmarks are run. Raises BenchError."""
+    """
+    Return the user's command (dict, Wanted.run), None where benchmarks are run. Raises
+    BenchError.
+    """
     if not options.run:
         return None
     try:
@@ -372,7 +380,8 @@ def _print_plan(runs, left, wanted, site, options, folder):
     """
     Print what would run: the lines by case; return the exit code.
 
-    :param left: list of (plan.Run, repeat); folder: Path of the run that would go on, None for a new one
+    :param left: list of (plan.Run, repeat); folder: Path of the run that would go on, None for a
+        new one
     """
     shown = list(dict.fromkeys(run for run, _ in left))
     if folder:
@@ -424,7 +433,10 @@ def _build_salloc_command(wanted, site, options, runs):
 
 
 def _check_slurm(site, wanted, base):
-    """Raise BenchError if there is no Slurm, or if the site wants an account and none is named. base: dict."""
+    """
+    Raise BenchError if there is no Slurm, or if the site wants an account and none is named.
+    base: dict.
+    """
     name, batch = (
         launching.select_launcher_command(site).split()[0],
         launching.select_batch_system(site),
@@ -461,7 +473,8 @@ def _run_in_job(options, wanted, site, runs, base):
         wanted, site, options, [run for run in runs if not run.skip_reason]
     )
     print('$ ' + shlex.join(command) + ' osu-container bench ...', flush=True)
-    # not in place of this process: killed, it would leave a job, or one that waits, which nobody gives back
+    # not in place of this process: killed, it would leave a job, or one that waits, which nobody
+    # gives back
     more = () if sys.stdin.isatty() else (signal.SIGINT,)  # a terminal sends that to both
     again = [
         sys.executable,

@@ -1,5 +1,6 @@
 """
-One process measures in the folder of a run; and whether the job in which runs are made still exists.
+One process measures in the folder of a run; and whether the job in which runs are made still
+exists.
 
 Slurm is asked only after a failure: no controller is polled.
 """
@@ -26,9 +27,11 @@ PLAN_VARIABLE = 'OSU_CONTAINER_PLAN'
 @contextlib.contextmanager
 def lock_run(folder):
     """
-    Keep other processes from measuring in a folder (Path), which is made if it does not exist, in a with statement.
+    Keep other processes from measuring in a folder (Path), which is made if it does not exist, in a
+    with statement.
 
-    The lock ends with this process, however that ends. Raises BenchError if another process measures there.
+    The lock ends with this process, however that ends. Raises BenchError if another process
+    measures there.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -53,12 +56,14 @@ def lock_run(folder):
         yield
 
 
-#: States of a job that has its nodes (squeue(1), JOB STATE CODES). In all others its runs were ended, or cannot start
+#: States of a job that has its nodes (squeue(1), JOB STATE CODES). In all others its runs were
+#: ended, or cannot start
 ALLOCATED_STATES = frozenset(
     ['RUNNING', 'SUSPENDED', 'STOPPED', 'CONFIGURING', 'RESIZING', 'SIGNALING']
 )
-#: What srun says where a node of the job takes no step: its slurmd is gone. Slurm itself calls the node down only after
-#: SlurmdTimeout, 300 s where nothing else is set (slurm.conf(5)). The reasons: slurm_errno.c of Slurm
+#: What srun says where a node of the job takes no step: its slurmd is gone. Slurm itself calls the
+#: node down only after SlurmdTimeout, 300 s where nothing else is set (slurm.conf(5)). The reasons:
+#: slurm_errno.c of Slurm
 _UNREACHED = re.compile(
     r'Task launch for StepId=\S+ failed on node (\S+): (Communication connection failure|'
     r'Communication shutdown failure|Message \w+ failure|Socket timed out on send/recv operation|'
@@ -68,8 +73,8 @@ _UNREACHED = re.compile(
 
 def find_job_loss(env, errors=''):
     """
-    Return why nothing more can be measured in the job of env (dict) (str); None if it exists, if Slurm does not say,
-    or outside of a job.
+    Return why nothing more can be measured in the job of env (dict) (str); None if it exists, if
+    Slurm does not say, or outside of a job.
 
     errors: str, what srun said in the run that failed
     """

@@ -1,8 +1,9 @@
 """
-What an installed module is: environment after `module load`, programs, image, and which network its ranks use.
+What an installed module is: environment after `module load`, programs, image, and which network its
+ranks use.
 
-Everything comes from the loaded module itself. The file settings.json of the installation, which osu-explain reads too,
-says for which site it was made.
+Everything comes from the loaded module itself. The file settings.json of the installation, which
+osu-explain reads too, says for which site it was made.
 """
 
 from __future__ import annotations
@@ -26,12 +27,14 @@ from osu_container.proof.judging import parse_expectation
 from osu_container.verdict.settings import FAMILY as FALLBACK_FAMILY
 from osu_container.verdict.site_choice import resolve_site
 
-#: Names of the modules of this project (the part before the slash) that are measured unless others are named
+#: Names of the modules of this project (the part before the slash) that are measured unless others
+#: are named
 CONTAINER_MODULE, NATIVE_MODULE = 'osu-container', 'osu-native'
 #: What every module of the easyblocks sets: its installation, in which settings.json lies
 ROOT_VARIABLE = 'OSU_MODULE_ROOT'
-#: What programs are linked with that were built for GPUs: configure of OSU 7.4 looks for these with --enable-rocm,
-#: --enable-cuda and --enable-sycl, and the compiler of --enable-openacc brings its own
+#: What programs are linked with that were built for GPUs: configure of OSU 7.4 looks for these with
+#: --enable-rocm, --enable-cuda and --enable-sycl, and the compiler of --enable-openacc brings its
+#: own
 GPU_LIBRARIES = re.compile(r'lib(amdhip64|cuda|cudart|sycl|ze_loader|acc\w*)\.so')
 #: The one of them that is loaded, by Lmod's word on their families: one a site
 FAMILY_EXPRESSION = ' '.join(
@@ -45,7 +48,8 @@ FAMILY_EXPRESSION = ' '.join(
 
 def resolve_lmod_environment():
     """
-    Return the environment (dict) in which `module load` works: that of the caller, or that of the project's env.sh.
+    Return the environment (dict) in which `module load` works: that of the caller, or that of the
+    project's env.sh.
 
     Raises BenchError if there is neither.
     """
@@ -91,7 +95,10 @@ def _shorten_lmod_message(text):
 
 
 def render_load_script(name):
-    """Return the lines of bash (str) that load a module: Lmod's command as the function `module` calls it."""
+    """
+    Return the lines of bash (str) that load a module: Lmod's command as the function `module`
+    calls it.
+    """
     return f'load=$("$LMOD_CMD" bash load {shlex.quote(name)})\neval "$load"'
 
 
@@ -129,12 +136,17 @@ class Module:
 
     @property
     def pmi(self):
-        """Return the kind of PMI (str) that its MPI wants, None where its installation does not say it."""
+        """
+        Return the kind of PMI (str) that its MPI wants, None where its installation does not say
+        it.
+        """
         return read_installation_file(self.environment, SETTINGS).get('pmi')
 
     @property
     def is_python(self):
-        """Return True if its programs are the Python ones, whose buffers are NumPy or CuPy arrays."""
+        """
+        Return True if its programs are the Python ones, whose buffers are NumPy or CuPy arrays.
+        """
         return bool(re.search('NumPy|Python', self._labels.get('org.osu-container.osu', '')))
 
     @property
@@ -144,10 +156,11 @@ class Module:
 
     def explain_missing_gpu_support(self, program):
         """
-        Return why the buffers of a program (str) cannot be in GPU memory (str), None if they can or it is not known.
+        Return why the buffers of a program (str) cannot be in GPU memory (str), None if they can or
+        it is not known.
 
-        A program without support for GPUs ignores `D D` and measures host memory. What runs nevertheless must say
-        where its buffers are (osu_output.parse).
+        A program without support for GPUs ignores `D D` and measures host memory. What runs
+        nevertheless must say where its buffers are (osu_output.parse).
         """
         if self.is_container:
             has_gpu = (read_installation_file(self.environment, FACTS).get('image') or {}).get(
@@ -189,7 +202,10 @@ class Module:
         return found
 
     def hash_inputs(self):
-        """Return {name: sha256} of what its numbers depend on: module file, image or programs, injected libraries."""
+        """
+        Return {name: sha256} of what its numbers depend on: module file, image or programs,
+        injected libraries.
+        """
         file, image = self.facts['module_file'], self.facts.get('image')
         found = {f'module {self.name}': file['sha256'] if file else 'unknown'}
         if image:
@@ -212,13 +228,15 @@ class Module:
         )
 
 
-#: Files of an installation: what osu-explain reads, and image and host (osu_container/install/easyblock.py)
+#: Files of an installation: what osu-explain reads, and image and host
+#: (osu_container/install/easyblock.py)
 SETTINGS, FACTS = 'settings.json', 'facts.json'
 
 
 def read_installation_file(env, name):
     """
-    Return what a file (str, SETTINGS or FACTS) of the loaded module says (dict); {} if it is not there.
+    Return what a file (str, SETTINGS or FACTS) of the loaded module says (dict); {} if it is not
+    there.
 
     Raises BenchError if it is damaged.
     """
@@ -240,7 +258,8 @@ def load_module(name, base=None):
     Raises BenchError if it cannot be loaded or is none of this project's.
     """
     base = resolve_lmod_environment() if base is None else base
-    # LD_LIBRARY_PATH etc. of a module that the caller has loaded would reach the runs of the others.
+    # LD_LIBRARY_PATH etc. of a module that the caller has loaded would reach the runs of the
+    # others.
     env = _capture_environment(
         f'purge=$("$LMOD_CMD" bash unload {FAMILY_EXPRESSION} 2>/dev/null) && eval "$purge" || :\n'
         + render_load_script(name),
@@ -273,7 +292,8 @@ def load_module(name, base=None):
 
 def list_installed_modules(base):
     """
-    Return the names of the installed modules of this project (list of str): native first, then by approach.
+    Return the names of the installed modules of this project (list of str): native first, then by
+    approach.
 
     :param base: dict, an environment with Lmod
     """
@@ -308,7 +328,10 @@ def list_installed_modules(base):
 
 
 def resolve_common_site(modules):
-    """Return the site entry (dict) of modules (list of Module). Raises BenchError if they were made for several."""
+    """
+    Return the site entry (dict) of modules (list of Module). Raises BenchError if they were made
+    for several.
+    """
     sites = {module.site for module in modules}
     if len(sites) != 1:
         which = '; '.join(f"{module.name}: {module.site}" for module in modules)

@@ -1,4 +1,7 @@
-"""One run that has ended: its output, its ranks' proof and, if it failed, the reason -> a line of results.jsonl."""
+"""
+One run that has ended: its output, its ranks' proof and, if it failed, the reason -> a line of
+results.jsonl.
+"""
 
 from __future__ import annotations
 
@@ -113,7 +116,10 @@ def extract_figure(text, pattern, source):
 
 
 def _check_proof(entry, run, folder, expectation):
-    """Add what the ranks loaded to entry; return what is wrong with it (str), None if it is as promised."""
+    """
+    Add what the ranks loaded to entry; return what is wrong with it (str), None if it is as
+    promised.
+    """
     judging.wait_for_files(folder, run.case.ranks)
     try:
         proofs = judging.read_proofs(folder, run.case.ranks)
@@ -131,7 +137,8 @@ def _check_proof(entry, run, folder, expectation):
 
 def format_failure_reason(problem, text):
     """
-    Return why a run failed (str): what was seen, then cause and remedy of the messages in its output that are known.
+    Return why a run failed (str): what was seen, then cause and remedy of the messages in its
+    output that are known.
 
     :param problem: str, what was seen; text: str, what it printed
     """
@@ -151,8 +158,8 @@ def format_failure_reason(problem, text):
 
 def read_slurm_facts(env):
     """
-    Return what Slurm says of the job that env (dict) belongs to: job, partition, cluster (str or None), nodes (list of
-    str, their names; [] outside of a job).
+    Return what Slurm says of the job that env (dict) belongs to: job, partition, cluster (str or
+    None), nodes (list of str, their names; [] outside of a job).
     """
     from ClusterShell.NodeSet import (
         NodeSet,  # comes with ReFrame; a machine without Slurm need not have it

@@ -1,9 +1,11 @@
 """
-What is run: every case of a tag with every module, and the exact line that starts each; or why one is left out.
+What is run: every case of a tag with every module, and the exact line that starts each; or why one
+is left out.
 
-The order is that of the runs: case by case, and within a case module by module, so that what is compared was measured
-within seconds of each other. A machine that gets slower or faster for a minute then changes all modules alike. Each
-repeat begins with another module, so that none always follows the same neighbour.
+The order is that of the runs: case by case, and within a case module by module, so that what is
+compared was measured within seconds of each other. A machine that gets slower or faster for a
+minute then changes all modules alike. Each repeat begins with another module, so that none always
+follows the same neighbour.
 """
 
 from __future__ import annotations
@@ -25,12 +27,14 @@ from osu_container.bench.results.model import (
 )
 from osu_container.verdict import launching
 
-#: What is said of a case whose data is checked: that writes and reads every buffer anew for each message, which a
-#: network sees in other caches, so its figures are no others'
+#: What is said of a case whose data is checked: that writes and reads every buffer anew for each
+#: message, which a network sees in other caches, so its figures are no others'
 CHECKED_VARIANT = 'data checked (-c)'
-#: What the buffers of the Python benchmarks are: their figures are no others' (lumi-mpi4py-2025-07 is named alike)
+#: What the buffers of the Python benchmarks are: their figures are no others' (lumi-mpi4py-2025-07
+#: is named alike)
 ARRAYS = {'H H': 'numpy', 'D D': 'cupy'}
-#: What the programs call the GPU library of a site, by how the architecture's name begins; for the option -d
+#: What the programs call the GPU library of a site, by how the architecture's name begins; for the
+#: option -d
 ACCELERATORS = {'gfx': 'rocm', 'sm_': 'cuda'}
 
 
@@ -103,7 +107,8 @@ def build_proof_command(start, program, rank_proof, proofs):
     """
     Return the command (list of str) that starts a program under rank-proof.
 
-    :param start, program: as for Run; rank_proof: Path of the command; proofs: Path, folder for what the ranks loaded
+    :param start, program: as for Run; rank_proof: Path of the command; proofs: Path, folder for
+        what the ranks loaded
     """
     binding = start[-1:] if start[-1] == 'osu-gpu-bind' else ()  # of the program, not of the proof
     return [*start[: len(start) - len(binding)], str(rank_proof), str(proofs), *binding, *program]
@@ -122,8 +127,10 @@ def build_start_command(nodes, ranks, site, *, bind, kind=None, folder=None):
     Return the site's launcher with its options (tuple of str) for ranks on nodes of a site.
 
     What a module chooses by a variable is not here (SLURM_MPI_TYPE, SLURM_NETWORK, PALS_PMI).
-    :param bind: bool, put the command in front that brings ranks next to their GPU, where the site has a map of them
-    :param kind: str or None, of PMI that the module's MPI wants; folder: str or None, where the program runs
+    :param bind: bool, put the command in front that brings ranks next to their GPU, where the site
+        has a map of them
+    :param kind: str or None, of PMI that the module's MPI wants; folder: str or None, where the
+        program runs
     """
     behind = ['osu-gpu-bind'] if bind and site['gpu_binding']['value'] else []
     return tuple(
@@ -141,7 +148,10 @@ def build_start_command(nodes, ranks, site, *, bind, kind=None, folder=None):
 
 
 def build_program_command(benchmark, buffers, options, site, *, check=False):
-    """Return the benchmark with its arguments (tuple of str). check: bool, it is to compare what arrives."""
+    """
+    Return the benchmark with its arguments (tuple of str). check: bool, it is to compare what
+    arrives.
+    """
     kind = cases.BENCHMARKS[benchmark]['kind']
     words = [
         benchmark,
@@ -156,7 +166,10 @@ def build_program_command(benchmark, buffers, options, site, *, check=False):
 
 
 def find_accelerator(site):
-    """Return what the option -d of the programs calls the GPUs of a site (dict); '' where it has none."""
+    """
+    Return what the option -d of the programs calls the GPUs of a site (dict); '' where it has
+    none.
+    """
     gpu = site['gpu']['value'] or ''
     return next((name for start, name in ACCELERATORS.items() if gpu.startswith(start)), '')
 
@@ -194,7 +207,8 @@ def plan_tag_runs(tag, modules, site, *, nodes, patterns=(), check=False):
     :param tag: str, key of cases.TAGS
     :param modules: list of modules.Module; site: dict, their site
     :param nodes: int, how many nodes the job has
-    :param patterns: keep the runs whose name fits one of these shell patterns (list of str), all if it is empty
+    :param patterns: keep the runs whose name fits one of these shell patterns (list of str), all if
+        it is empty
     :param check: bool, the programs compare what arrives with what was sent
     Raises BenchError if the tag is unknown, a pattern fits no run, or no run is left.
     """
@@ -250,7 +264,10 @@ def plan_tag_runs(tag, modules, site, *, nodes, patterns=(), check=False):
 
 
 def plan_runs(wanted, modules, site):
-    """Return the runs (list of Run) of what is wanted (session.Wanted): those of its tag, or of a user's command."""
+    """
+    Return the runs (list of Run) of what is wanted (session.Wanted): those of its tag, or of a
+    user's command.
+    """
     if wanted.run:
         return plan_command_runs(wanted.run, modules, site, nodes=wanted.nodes)
     return plan_tag_runs(
@@ -262,8 +279,8 @@ def plan_command_runs(what, modules, site, *, nodes):
     """
     Return the runs (list of Run) of a command of a user's, one under each module.
 
-    :param what: dict: words (list of str), ranks (int), folder (str, where it runs), variant (of the case, says what
-                 is measured), figure (see Run)
+    :param what: dict: words (list of str), ranks (int), folder (str, where it runs), variant (of
+        the case, says what is measured), figure (see Run)
     :param modules: list of modules.Module; site: dict, their site; nodes: int
     Raises BenchError if no module has the command, or the ranks do not fit the nodes.
     """
@@ -297,7 +314,10 @@ def plan_command_runs(what, modules, site, *, nodes):
 
 
 def explain_missing_command(name, module):
-    """Return why a command (str) is none of a module (modules.Module), None if it is: it would not run in its image."""
+    """
+    Return why a command (str) is none of a module (modules.Module), None if it is: it would not
+    run in its image.
+    """
     if name in module.programs:
         return None
     path = shutil.which(name, path=module.environment.get('PATH', ''))
@@ -318,8 +338,8 @@ def _matches_pattern(name, pattern):
 
 def name_series(modules):
     """
-    Return {module name: name of its series}: the approach, or the version where two modules have the same approach, or
-    the whole name where they have the same version too.
+    Return {module name: name of its series}: the approach, or the version where two modules have
+    the same approach, or the whole name where they have the same version too.
     """
     versions = [module.name.partition('/')[2] for module in modules]
     approaches = [module.approach for module in modules]
@@ -334,7 +354,10 @@ def name_series(modules):
 
 
 def rotate_runs(runs, repeat):
-    """Return the runs (list of Run) of a repeat (int, from 1): within each case they begin with another module."""
+    """
+    Return the runs (list of Run) of a repeat (int, from 1): within each case they begin with
+    another module.
+    """
     by_case = {}
     for run in runs:
         by_case.setdefault(run.case, []).append(run)

@@ -1,8 +1,8 @@
 """
 Facts that a run is recorded with, so that it can be repeated: machine, versions, files, variables.
 
-Facts come from the thing itself (the loaded environment, the files, the commands' own --version), never from what a
-setting says should be there.
+Facts come from the thing itself (the loaded environment, the files, the commands' own --version),
+never from what a setting says should be there.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ VARIABLES = re.compile(
 
 
 def read_command_output(command, *, env=None, cwd=None):
-    """Return the standard output (str) of command (list of str), stripped; None if it is missing or fails."""
+    """
+    Return the standard output (str) of command (list of str), stripped; None if it is missing or
+    fails.
+    """
     try:
         done = subprocess.run(
             command,
@@ -46,7 +49,10 @@ def read_command_output(command, *, env=None, cwd=None):
 
 
 def read_git_state(project):
-    """Return {'commit': str or None, 'changed': bool or None}: the project's commit, and if files differ from it."""
+    """
+    Return {'commit': str or None, 'changed': bool or None}: the project's commit, and if files
+    differ from it.
+    """
     status = read_command_output(['git', 'status', '--porcelain'], cwd=project)
     return {
         'commit': read_command_output(['git', 'rev-parse', 'HEAD'], cwd=project),
@@ -55,7 +61,10 @@ def read_git_state(project):
 
 
 def describe_machine():
-    """Return what this machine is (dict): kernel, processor, cores, memory in bytes, operating system."""
+    """
+    Return what this machine is (dict): kernel, processor, cores, memory in bytes, operating
+    system.
+    """
     model = re.search(r'^model name\s*:\s*(.+)$', read_text('/proc/cpuinfo'), re.M)
     system = re.search(r'^PRETTY_NAME="?([^"\n]+)', read_text('/etc/os-release'), re.M)
     return {
@@ -69,7 +78,10 @@ def describe_machine():
 
 
 def resolve_runtime(env):
-    """Return the command (str) of the container runtime of the module that is loaded in an environment (dict)."""
+    """
+    Return the command (str) of the container runtime of the module that is loaded in an
+    environment (dict).
+    """
     try:
         text = Path(env['OSU_MODULE_ROOT'], CALL_SETTINGS).read_text()
     except (KeyError, OSError):
@@ -80,7 +92,8 @@ def resolve_runtime(env):
 
 def collect_versions(env):
     """
-    Return the versions (dict of str or None) of the tools that a shell with the environment env (dict) reaches.
+    Return the versions (dict of str or None) of the tools that a shell with the environment env
+    (dict) reaches.
 
     None means that the tool is absent or does not say.
     """
@@ -112,7 +125,8 @@ def describe_file(path, *, text=False):
 
 def describe_image(path, runtime='apptainer'):
     """
-    Return {'path', 'sha256', 'labels'} of a SIF; labels (dict) is None if the runtime (a command) cannot read them.
+    Return {'path', 'sha256', 'labels'} of a SIF; labels (dict) is None if the runtime (a command)
+    cannot read them.
 
     Raises OSError if the file cannot be read.
     """

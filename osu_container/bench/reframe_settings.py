@@ -12,7 +12,8 @@ MODULE_FUNCTION = 'make_module() { eval "$("$LMOD_CMD" bash "$@")"; }'
 
 def build_job_options(site, *, partition=None, account=None):
     """
-    Return the options (list of str) with which a job on a site (dict, entry of the site data) is asked for.
+    Return the options (list of str) with which a job on a site (dict, entry of the site data) is
+    asked for.
 
     :param partition, account: str, in place of the site's
     """
@@ -23,12 +24,18 @@ def build_job_options(site, *, partition=None, account=None):
 
 
 def derive_system_name(site):
-    """Return what ReFrame calls a site (dict): its name without the dots, which ReFrame does not take (str)."""
+    """
+    Return what ReFrame calls a site (dict): its name without the dots, which ReFrame does not
+    take (str).
+    """
     return site['name'].replace('.', '_')
 
 
 def build_configuration(site):
-    """Return ReFrame's configuration (dict) for the job that is there on a site (dict); tests start their ranks."""
+    """
+    Return ReFrame's configuration (dict) for the job that is there on a site (dict); tests start
+    their ranks.
+    """
     return {
         'systems': [
             {

@@ -1,5 +1,6 @@
 """
-A run of `osu-container bench`: its folder, one ReFrame session a repeat, and going on after an interruption.
+A run of `osu-container bench`: its folder, one ReFrame session a repeat, and going on after an
+interruption.
 
     <folder>/results.jsonl        what was measured (docs/benchmarks.md)
     <folder>/raw/, proof/         output of every run, and what each rank loaded
@@ -39,13 +40,15 @@ from osu_container.proof import judging
 
 CHECKS = Path(__file__).with_name('checks.py')
 RANK_PROOF = Path(SCRIPTS) / 'rank-proof'
-#: The first run of a module, which is not measured: MPICH says under this variable which provider it takes (60 lines)
+#: The first run of a module, which is not measured: MPICH says under this variable which provider
+#: it takes (60 lines)
 PROBE_VARIABLES = {'MPIR_CVAR_DEBUG_SUMMARY': '1'}
 #: Long enough (about a second) for rank-proof to look twice at a native program, which starts fast
 PROBE_PROGRAM = ('osu_latency', '-m', '8', '-i', '4000', '-x', '1', 'H', 'H')
 PROBE_TIME_LIMIT = 300
-#: ReFrame's main function; its package has no __main__. Before it has read its settings it writes a log into Python's
-#: folder for temporary files: for that process alone this is the folder that is named first
+#: ReFrame's main function; its package has no __main__. Before it has read its settings it writes a
+#: log into Python's folder for temporary files: for that process alone this is the folder that is
+#: named first
 REFRAME = (
     'import sys, tempfile; tempfile.tempdir = sys.argv.pop(1); from reframe.frontend.cli import main; '
     'sys.exit(main())'
@@ -57,8 +60,8 @@ class RunSpec:
     """
     What a run measures: tag, names of modules, repeats, patterns, nodes, partition, account.
 
-    run: dict, in place of a tag a command of the user's (plan.command(), and limit: seconds that it may take)
-    check: whether the programs compare what arrives with what was sent
+    run: dict, in place of a tag a command of the user's (plan.command(), and limit: seconds that it
+    may take) check: whether the programs compare what arrives with what was sent
     """
 
     tag: str
@@ -73,11 +76,15 @@ class RunSpec:
 
 
 class Session:
-    """One run. say: function that takes a line (str) for the user; progress: the same for a line that may vanish."""
+    """
+    One run. say: function that takes a line (str) for the user; progress: the same for a line
+    that may vanish.
+    """
 
     def __init__(self, folder, wanted, found, base, *, say, progress):
         """
-        :param folder: Path; wanted: Wanted; found: list of installed_modules.Module; base: dict, environment with Lmod
+        :param folder: Path; wanted: Wanted; found: list of installed_modules.Module; base: dict,
+            environment with Lmod
         """
         self.folder, self.spec, self.modules, self.base = Path(folder), wanted, found, base
         self.say, self.progress = say, progress
@@ -89,7 +96,10 @@ class Session:
     # ---- the file ----------------------------------------------------------------------------------------------------
 
     def start(self, typed):
-        """Make the folder and the first lines of a new run. typed: the command, as the user typed it (list of str)."""
+        """
+        Make the folder and the first lines of a new run. typed: the command, as the user typed
+        it (list of str).
+        """
         (self.folder / 'raw').mkdir(parents=True, exist_ok=True)
         runtime = next((one.environment for one in self.modules if one.is_container), self.base)
         self.writer.write_header(
@@ -124,7 +134,8 @@ class Session:
         """
         Check that the run in the folder can go on, and cut off a half-written line.
 
-        Raises BenchError if a module or image is not what it was, because its figures would not compare.
+        Raises BenchError if a module or image is not what it was, because its figures would not
+        compare.
         """
         if self.writer.drop_incomplete_line():
             self.say('the last line of the results was cut off; that run is measured again')
@@ -140,7 +151,8 @@ class Session:
 
     def measure_runs(self):
         """
-        Measure what is not in the file yet, and write the last line; return {'ok', 'failed', 'skipped': counts}.
+        Measure what is not in the file yet, and write the last line; return {'ok', 'failed',
+        'skipped': counts}.
 
         Raises BenchError.
         """
@@ -178,7 +190,10 @@ class Session:
         return counts
 
     def probe_modules(self):
-        """Start each module once, unmeasured: does it run, what do its ranks load, over which network?"""
+        """
+        Start each module once, unmeasured: does it run, what do its ranks load, over which
+        network?
+        """
         known = {
             entry['name']: entry.get('problem')
             for _, entry in run_files.read_entries(self.writer.path)[0]
@@ -253,7 +268,8 @@ class Session:
         if broken:
             return nobody, 'it does not run what it promises: ' + '; '.join(broken[:3])
         netmod, provider = osu_output.parse_network(text)
-        # MPICH says its netmod, which nothing outside of it shows. An MPI that says nothing has been looked at.
+        # MPICH says its netmod, which nothing outside of it shows. An MPI that says nothing has
+        # been looked at.
         seen = {(one.get('network') or {}).get('provider') for one in found}
         return {
             'netmod': netmod,
@@ -261,7 +277,10 @@ class Session:
         }, None
 
     def check_job(self, errors):
-        """Raise BenchError if the job is gone: what failed then says nothing of its module. errors: str, of srun."""
+        """
+        Raise BenchError if the job is gone: what failed then says nothing of its module. errors:
+        str, of srun.
+        """
         gone = holding.find_job_loss(os.environ, errors)
         if gone:
             raise BenchError(gone)
@@ -385,7 +404,9 @@ class Session:
 
 
 def read_recorded_runs(path, runs):
-    """Return {(name of a run, repeat)} of runs (list of plan.Run) that the results file path has."""
+    """
+    Return {(name of a run, repeat)} of runs (list of plan.Run) that the results file path has.
+    """
     entries, _ = run_files.read_entries(path)
     names = {(run.module, run.case): run.name for run in runs}
     return {
@@ -396,7 +417,10 @@ def read_recorded_runs(path, runs):
 
 
 def list_remaining_runs(path, runs, repeats):
-    """Return what of runs (list of plan.Run) the results file path lacks: list of (plan.Run, repeat)."""
+    """
+    Return what of runs (list of plan.Run) the results file path lacks: list of (plan.Run,
+    repeat).
+    """
     done = read_recorded_runs(path, runs)
     return [
         (run, repeat)

@@ -10,4 +10,7 @@ installed   files and packages of a SIF; its sha256 and signature; the images of
 
 
 class ImageBuildError(Exception):
-    """An image that cannot be built, read or trusted. The text has the value found, the one expected and the remedy."""
+    """
+    An image that cannot be built, read or trusted. The text has the value found, the one
+    expected and the remedy.
+    """

@@ -1,7 +1,8 @@
 """
 Build one image: sources, base, Apptainer or SingularityCE, list of packages, sha256.
 
-Downloads and bases are kept for later builds. A build that fails or is interrupted leaves an older image unchanged.
+Downloads and bases are kept for later builds. A build that fails or is interrupted leaves an older
+image unchanged.
 """
 
 import datetime
@@ -84,7 +85,10 @@ class Build:
         self.select_variant(default if asked == 'auto' else asked, archive)
 
     def verify_archive(self, archive):
-        """Return the sha256 of an archive that the user named: that in FILE.sha256, or that of the release."""
+        """
+        Return the sha256 of an archive that the user named: that in FILE.sha256, or that of the
+        release.
+        """
         if not archive.is_file():
             raise ImageBuildError(
                 f"--osu-archive: there is no file {archive}. Name the archive of the OSU "
@@ -103,7 +107,10 @@ class Build:
         return wanted
 
     def find_archive(self, needed):
-        """Return the path of the OSU archive, None if it is not needed (bool) and cannot be downloaded."""
+        """
+        Return the path of the OSU archive, None if it is not needed (bool) and cannot be
+        downloaded.
+        """
         options, source = self.options, SOURCES['osu']
         found = fetch.find_archive(options.sourcepath)
         if found:
@@ -138,11 +145,17 @@ class Build:
             self.osu = f"mpi4py {SOURCES['mpi4py-source']['version']} {'ports' if kind == 'mpi4py' else kind}"
 
     def list_source_keys(self):
-        """Return the keys (list) of the sources to fetch. The OSU archive may be the user's own file."""
+        """
+        Return the keys (list) of the sources to fetch. The OSU archive may be the user's own
+        file.
+        """
         return [key for key in self.variant['sources'] if not (key == 'osu' and self.archive)]
 
     def collect_inputs(self):
-        """Return what the image depends on, as a dict of plain values: the same inputs need no new build."""
+        """
+        Return what the image depends on, as a dict of plain values: the same inputs need no new
+        build.
+        """
         sums = {
             SOURCES[key]['file']: SOURCES[key]['sha256'] or SOURCES[key]['commit']
             for key in self.list_source_keys()
@@ -168,7 +181,10 @@ class Build:
     # ---- the build -------------------------------------------------------------------------------------------------
 
     def find_problems(self):
-        """Return why this machine cannot build the image (list of str), empty if it seems to be able to."""
+        """
+        Return why this machine cannot build the image (list of str), empty if it seems to be
+        able to.
+        """
         machine = 'aarch64' if self.entry['family'] == 'alps' else 'x86_64'
         found = (
             []
@@ -244,7 +260,9 @@ class Build:
         print_progress(f"{format_path(self.sif)} is built, sha256 {total}")
 
     def is_kept(self, inputs):
-        """Return whether the existing image stays: it is current, or was not built by this command."""
+        """
+        Return whether the existing image stays: it is current, or was not built by this command.
+        """
         record = read_build_record(self.sif)
         if record.get('sif-sha256') != sha256_of(self.sif):
             print_progress(
@@ -296,7 +314,10 @@ class Build:
         )
 
     def prepare_base(self, work):
-        """Return the folder from which the image starts, None if it starts from a container registry."""
+        """
+        Return the folder from which the image starts, None if it starts from a container
+        registry.
+        """
         start = self.entry['base']
         if 'debian' in start:
             return fetch.make_debian_base(start['debian'], self.options.work, self.log)
@@ -311,10 +332,12 @@ class Build:
 
 
 def select_build_runtime():
-    """Return the path of apptainer or singularity, and its options (list) for a build by this user. Raises ImageError.
+    """
+    Return the path of apptainer or singularity, and its options (list) for a build by this user.
+    Raises ImageError.
 
-    SingularityCE builds for an ordinary user with PRoot (docs.sylabs.io, SingularityCE 4.1, "Unprivileged proot
-    builds"); Apptainer uses --fakeroot.
+    SingularityCE builds for an ordinary user with PRoot (docs.sylabs.io, SingularityCE 4.1,
+    "Unprivileged proot builds"); Apptainer uses --fakeroot.
     """
     program = find_command('apptainer', 'singularity')
     if not program:
@@ -351,17 +374,21 @@ def has_all_rights():
 
 
 def has_subuid_entry():
-    """Return whether /etc/subuid has a line for this user, which --fakeroot of SingularityCE needs."""
+    """
+    Return whether /etc/subuid has a line for this user, which --fakeroot of SingularityCE needs.
+    """
     path, user = Path('/etc/subuid'), pwd.getpwuid(os.geteuid())
     lines = path.read_text().splitlines() if path.exists() else []
     return any(line.split(':')[0] in (user.pw_name, str(user.pw_uid)) for line in lines)
 
 
 def select_compression(program, entry):
-    """Return the options for how the image is packed.
+    """
+    Return the options for how the image is packed.
 
-    zstd starts faster, and was tried with images of Debian's packages. Those that start from a registry are for LUMI
-    and Alps, whose runtimes mount them by the kernel: nobody has tried zstd there.
+    zstd starts faster, and was tried with images of Debian's packages. Those that start from a
+    registry are for LUMI and Alps, whose runtimes mount them by the kernel: nobody has tried zstd
+    there.
     """
     while 'image' in entry['base']:
         entry = IMAGES[entry['base']['image']]
@@ -377,9 +404,10 @@ def select_compression(program, entry):
 KEPT_VARIABLES = re.compile(
     r'(APPTAINER|SINGULARITY)_(CACHEDIR|CONFIGDIR|DISABLE_CACHE|NOHTTPS|(DOCKER|LOGIN)_\w+)'
 )
-#: What changes an image or its test: binds, whose folders an image lacks while it is built (LUMI training 2026-04,
-#: 205-Containers.md); a job, in which mpiexec of the image's test would start its ranks by srun (MPICH's Hydra, seen
-#: with 4.2.3); settings of MPI and libfabric for the site's network, on which no test runs.
+#: What changes an image or its test: binds, whose folders an image lacks while it is built (LUMI
+#: training 2026-04, 205-Containers.md); a job, in which mpiexec of the image's test would start its
+#: ranks by srun (MPICH's Hydra, seen with 4.2.3); settings of MPI and libfabric for the site's
+#: network, on which no test runs.
 DROPPED_VARIABLES = re.compile(
     r'(APPTAINER|SINGULARITY)(_|ENV_)|(SLURM|PMI|PMIX|PALS|HYDRA|FI|MPICH|MPIR_CVAR|OMPI|'
     r'PRTE|UCX|NCCL|RCCL)_'
@@ -387,10 +415,11 @@ DROPPED_VARIABLES = re.compile(
 
 
 def prepare_environment(work, temporary):
-    """Return the environment (dict) of a build, without the job and the binds of the caller.
+    """
+    Return the environment (dict) of a build, without the job and the binds of the caller.
 
-    temporary: folder for its temporary files; work: for its cache, unless the user has named another: /tmp and the home
-    folder may be small, in memory or under a quota.
+    temporary: folder for its temporary files; work: for its cache, unless the user has named
+    another: /tmp and the home folder may be small, in memory or under a quota.
     """
     kept = {
         name: value

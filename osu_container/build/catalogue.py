@@ -1,4 +1,7 @@
-"""The named images of osu_container/build/recipes/images.py: found by name or pattern, and which of them exist here."""
+"""
+The named images of osu_container/build/recipes/images.py: found by name or pattern, and which of
+them exist here.
+"""
 
 import difflib
 import fnmatch
@@ -45,7 +48,10 @@ def format_path(path):
 
 
 def find_command(*names):
-    """Return the path of the first of the commands that exists, or None. Daemons' folders count as well."""
+    """
+    Return the path of the first of the commands that exists, or None. Daemons' folders count as
+    well.
+    """
     path = os.pathsep.join(
         [os.environ.get('PATH', os.defpath), str(STATE / 'bin'), '/usr/sbin', '/sbin']
     )
@@ -53,9 +59,12 @@ def find_command(*names):
 
 
 def select_named_images(patterns):
-    """Return the names of the images that any of the patterns means, in the order of the catalogue; all for none.
+    """
+    Return the names of the images that any of the patterns means, in the order of the catalogue;
+    all for none.
 
-    A pattern is a name, with or without '.sif', a family, or has shell wildcards. Raises ImageError if it fits none.
+    A pattern is a name, with or without '.sif', a family, or has shell wildcards. Raises ImageError
+    if it fits none.
     """
     if not patterns:
         return list(IMAGES)
@@ -78,9 +87,12 @@ def select_named_images(patterns):
 
 
 def load_recipe(name, kind, suffix='.def'):
-    """Return the definition file of an image, with '.Dockerfile' its Dockerfile: as checked in, else by HPCCM.
+    """
+    Return the definition file of an image, with '.Dockerfile' its Dockerfile: as checked in,
+    else by HPCCM.
 
-    kind: the benchmark programs in it, a key of its variants. Raises ImageError where it takes HPCCM and there is none.
+    kind: the benchmark programs in it, a key of its variants. Raises ImageError where it takes
+    HPCCM and there is none.
     """
     path = RENDERED / f"{name_rendered_recipe(name, kind)}{suffix}"
     if path.exists():
@@ -97,14 +109,20 @@ def load_recipe(name, kind, suffix='.def'):
 
 
 def get_image_state(name, folder):
-    """Return whether the image exists in a folder: 'built', 'not here', or 'unbuilt' if this project never built it."""
+    """
+    Return whether the image exists in a folder: 'built', 'not here', or 'unbuilt' if this
+    project never built it.
+    """
     if (Path(folder) / f'{name}.sif').exists():
         return 'built'
     return 'unbuilt' if IMAGES[name]['unbuilt'] else 'not here'
 
 
 def read_build_record(sif):
-    """Return what IMAGE.json beside an image says of its build (dict), {} if there is none or it is damaged."""
+    """
+    Return what IMAGE.json beside an image says of its build (dict), {} if there is none or it is
+    damaged.
+    """
     try:
         found = read_json(f'{sif}.json')
         return found if isinstance(found['inputs'], dict) else {}

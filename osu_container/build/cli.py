@@ -116,7 +116,8 @@ def _add_sources_option(parser):
 
 def _add_work_option(parser):
     cache = Path(os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache') / 'osu-container'
-    # the folder itself may be a link of the user's, to a larger disk; what is in it is made here, and is none
+    # the folder itself may be a link of the user's, to a larger disk; what is in it is made here,
+    # and is none
     parser.add_argument(
         '--work',
         type=lambda text: Path(text).resolve(),
@@ -298,7 +299,10 @@ def build_images(options):
 
 
 def _process_all(names, function, prog):
-    """Call a function for each name. After an ImageError go on with the next one, and raise one at the end."""
+    """
+    Call a function for each name. After an ImageError go on with the next one, and raise one at
+    the end.
+    """
     failed = []
     for name in names:
         try:

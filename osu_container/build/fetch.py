@@ -1,6 +1,7 @@
 """
-Sources of images: downloaded where they are missing, and used only with the sha256 of versions.py. And the folder with
-Debian that images for any Linux machine start from, where no container registry is reached.
+Sources of images: downloaded where they are missing, and used only with the sha256 of versions.py.
+And the folder with Debian that images for any Linux machine start from, where no container registry
+is reached.
 """
 
 import contextlib
@@ -19,10 +20,12 @@ from osu_container.build import ImageBuildError
 from osu_container.build.catalogue import DEBIAN, DEFAULT_DEBIAN, SOURCES, find_command, sha256_of
 from osu_container.build.progress import print_progress, run
 
-# Folders below a source path in which EasyBuild looks for the sources of easyconfigs of the benchmarks
+# Folders below a source path in which EasyBuild looks for the sources of easyconfigs of the
+# benchmarks
 EASYBUILD_FOLDERS = ('', 'o/osu-native', 'o/OSU-Micro-Benchmarks')
 
-# The wheels are for x86_64, and pip must take the one for the image's Python, whatever Python runs pip.
+# The wheels are for x86_64, and pip must take the one for the image's Python, whatever Python runs
+# pip.
 PLATFORMS = (
     'manylinux_2_28_x86_64',
     'manylinux2014_x86_64',
@@ -47,10 +50,12 @@ def require_sha256(path, wanted, advice):
 
 
 def download_sources(keys, folder, log):
-    """Put the sources of these keys into the folder. What exists with the right sum is not fetched again.
+    """
+    Put the sources of these keys into the folder. What exists with the right sum is not fetched
+    again.
 
-    Raises ImageError if a file exists with another sum (it stays), or cannot be fetched. Where no sum is published, the
-    build compares the commit that the archive names (recipes/slingshot.py).
+    Raises ImageError if a file exists with another sum (it stays), or cannot be fetched. Where no
+    sum is published, the build compares the commit that the archive names (recipes/slingshot.py).
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -84,8 +89,8 @@ def download_sources(keys, folder, log):
 
 def download_pypi_file(source, path, log):
     """Download one file from PyPI by pip into the folder of path. Raises ImageError."""
-    # pip compares the sha256 before it opens the file. It asks a source archive for its metadata, for which the
-    # archive's build tools are fetched: those as wheels, or pip would compile them.
+    # pip compares the sha256 before it opens the file. It asks a source archive for its metadata,
+    # for which the archive's build tools are fetched: those as wheels, or pip would compile them.
     options = [
         '--only-binary',
         ':all:',
@@ -139,7 +144,10 @@ def find_pip():
 
 
 def _download_url(url, new, path):
-    """Download an address to the file new. Raises ImageError with another way to get path, the final file."""
+    """
+    Download an address to the file new. Raises ImageError with another way to get path, the
+    final file.
+    """
     try:
         with urllib.request.urlopen(url, timeout=TIMEOUT) as answer, open(new, 'wb') as stream:
             shutil.copyfileobj(answer, stream)
@@ -181,13 +189,13 @@ DPKG_OPTIONS = (
     'path-exclude=/usr/share/locale/*',
 )
 
-# Debian 12 brings Perl, 50 MB, for the program that merges / and /usr. A new base is merged from the beginning, as in
-# the images of the registries; mmdebstrap has a hook for it.
+# Debian 12 brings Perl, 50 MB, for the program that merges / and /usr. A new base is merged from
+# the beginning, as in the images of the registries; mmdebstrap has a hook for it.
 MERGED_USR_HOOKS = Path('/usr/share/mmdebstrap/hooks/maybe-merged-usr')
 
-# Left out when a base is unpacked: device nodes cannot be made without root, and no image needs them; nor what belongs
-# to a running system or names the machine that builds; the last two folders can be read by apt's user only, which the
-# build is not.
+# Left out when a base is unpacked: device nodes cannot be made without root, and no image needs
+# them; nor what belongs to a running system or names the machine that builds; the last two folders
+# can be read by apt's user only, which the build is not.
 NOT_UNPACKED = (
     './dev/*',
     './run/*',
@@ -213,7 +221,8 @@ def _find_shared_tmpdir():
     """
     Return the folder (str) for mmdebstrap's temporary files. Raises ImageError if there is none.
 
-    Without root mmdebstrap works as a user of /etc/subuid, who must enter it. EasyBuild's TMPDIR is closed to others.
+    Without root mmdebstrap works as a user of /etc/subuid, who must enter it. EasyBuild's TMPDIR is
+    closed to others.
     """
     folders = [tempfile.gettempdir(), '/tmp', '/var/tmp']
     for folder in map(Path, folders):
@@ -229,7 +238,9 @@ def _find_shared_tmpdir():
 
 
 def resolve_base_folder(release, work):
-    """Return the folder (Path) in the work folder with the base of a release of Debian, once it is made.
+    """
+    Return the folder (Path) in the work folder with the base of a release of Debian, once it is
+    made.
 
     Another command for the base is another folder, another mirror is not.
     """

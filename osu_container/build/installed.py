@@ -1,6 +1,7 @@
 """
-Files and packages of an image, without running it; whether an image is what its sha256 and its signature say; whether
-every installed module still is what was installed, with its image and the host's libraries.
+Files and packages of an image, without running it; whether an image is what its sha256 and its
+signature say; whether every installed module still is what was installed, with its image and the
+host's libraries.
 """
 
 import os
@@ -21,7 +22,9 @@ from osu_container.verdict.facts import FactsError, list_stale_libraries, valida
 
 
 def verify_image(sif):
-    """Return what is wrong with an image (list of str), by the sha256 beside it and its signature."""
+    """
+    Return what is wrong with an image (list of str), by the sha256 beside it and its signature.
+    """
     beside = f'{sif}.sha256'
     try:
         wanted = read_sha256_file(beside)
@@ -41,8 +44,8 @@ def find_installations(modulepath):
     """
     Return {folder of an installation (str): name of its module (str)} of this project's modules.
 
-    modulepath: folders of modules with : between them, as in MODULEPATH; of the modules of one installation the first
-    counts. Raises ImageError where there is none.
+    modulepath: folders of modules with : between them, as in MODULEPATH; of the modules of one
+    installation the first counts. Raises ImageError where there is none.
     """
     found = {}
     for folder in filter(None, modulepath.split(':')):
@@ -61,7 +64,10 @@ def find_installations(modulepath):
 
 
 def verify_installation(root):
-    """Return what is wrong with an installation (list of str): its image, the host's libraries, its permissions."""
+    """
+    Return what is wrong with an installation (list of str): its image, the host's libraries, its
+    permissions.
+    """
     try:
         facts = validate_facts(read_json(os.path.join(root, 'facts.json')))
     except (FactsError, OSError, ValueError) as err:
@@ -93,7 +99,9 @@ _SECONDS = 3600  # of processor time that unpacking may take: the largest image 
 
 
 def unpack_image(sif, folder, patterns=()):
-    """Unpack an image, or what fits the patterns, into a new folder, as files that the caller may read.
+    """
+    Unpack an image, or what fits the patterns, into a new folder, as files that the caller may
+    read.
 
     Owners, extended attributes and special files are left out. Raises ImageError.
     """
@@ -146,10 +154,11 @@ def unpack_image(sif, folder, patterns=()):
 
 def list_packages(sif, folder):
     """
-    Return {name: version} of the Debian packages in an image, by dpkg's own records, in the order of their names.
+    Return {name: version} of the Debian packages in an image, by dpkg's own records, in the order
+    of their names.
 
-    Those that a recipe has unpacked below /opt have their record there (build/recipes/slingshot.py). folder:
-    Path, new, for temporary files. Raises ImageError.
+    Those that a recipe has unpacked below /opt have their record there
+    (build/recipes/slingshot.py). folder: Path, new, for temporary files. Raises ImageError.
     """
     unpack_image(sif, folder, ['*/lib/dpkg/status', 'opt/*/share/dpkg/status'])
     found = {}

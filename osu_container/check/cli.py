@@ -80,7 +80,10 @@ def add_arguments(parser):
 
 
 def has_several_mpis(mpis):
-    """Return whether mpis (as Image.mpis() has them) are of more than one build: MPICH 5.0 has libmpi_abi beside."""
+    """
+    Return whether mpis (as Image.mpis() has them) are of more than one build: MPICH 5.0 has
+    libmpi_abi beside.
+    """
     builds = {
         os.path.dirname(path) for _, soname, path in mpis if not soname.startswith('libmpi_abi')
     }
@@ -97,7 +100,10 @@ def has_several_mpis(mpis):
 
 
 def main(options):
-    """Print the verdicts; return the exit code. Raises CheckError and what reading image and host raises."""
+    """
+    Print the verdicts; return the exit code. Raises CheckError and what reading image and host
+    raises.
+    """
     if options.published:
         useless = [
             name
@@ -156,7 +162,8 @@ def print_verdicts(image, site, host, options, progress=None, own=0):
     """
     Print the verdicts on an image and a host, opened or described; return the exit code.
 
-    progress: streams.Progress, which ends before something is printed, or None; own: int, its programs of ours
+    progress: streams.Progress, which ends before something is printed, or None; own: int, its
+    programs of ours
     """
     # of an image that has no entrypoint nobody asks what it would do
     names = (
@@ -216,7 +223,8 @@ def print_verdicts(image, site, host, options, progress=None, own=0):
 
 def summarize_image(image, own):
     """
-    Return what is said of the open Image first (dict): path, labels that tell, programs, MPI libraries.
+    Return what is said of the open Image first (dict): path, labels that tell, programs, MPI
+    libraries.
 
     own: int, as of print_verdicts()
     """
@@ -237,7 +245,10 @@ def summarize_image(image, own):
 
 
 def build_verdict_data(facts, site, host, runtime, verdicts, best):
-    """Return all that format_check_report() says, and the container runtime (dict or None), as plain data (dict)."""
+    """
+    Return all that format_check_report() says, and the container runtime (dict or None), as
+    plain data (dict).
+    """
     return {
         'image': facts,
         'described': host.is_partial,
@@ -288,7 +299,10 @@ def _format_paragraph(title, words):
 
 
 def format_check_report(facts, site, host, verdicts, best, single, chosen=((), ())):
-    """Return the text for people; single: bool, one approach was asked for; chosen: as of site.chosen_site()."""
+    """
+    Return the text for people; single: bool, one approach was asked for; chosen: as of
+    site.chosen_site().
+    """
     others = [one for one in verdicts if not single and is_for_other_mpi(one)]
     programs = sorted(set(one.program for one in verdicts if one.program))
     lines = _format_header(facts, site, host, programs)
@@ -316,7 +330,10 @@ def format_check_report(facts, site, host, verdicts, best, single, chosen=((), (
 
 
 def _format_header(facts, site, host, programs):
-    """Return the lines (list of str) on the image, the programs (list of str) that were judged, and the site."""
+    """
+    Return the lines (list of str) on the image, the programs (list of str) that were judged, and
+    the site.
+    """
     libraries = ', '.join(
         '%s in %s' % (one['soname'], os.path.dirname(one['path'])) for one in facts['mpi']
     )
@@ -342,7 +359,9 @@ def _format_header(facts, site, host, programs):
 
 
 def _format_verdict_lines(verdict, common, site):
-    """Return the lines (list of str) on one Verdict: its word, what would run, each finding not in common (list).
+    """
+    Return the lines (list of str) on one Verdict: its word, what would run, each finding not in
+    common (list).
 
     site: dict
     """
@@ -374,7 +393,10 @@ def _format_finding_lines(finding):
 
 
 def _format_advice(best, facts, verdicts, chosen, site):
-    """Return the last lines (list of str): what to install, for the site that was chosen (see format_check_report())."""
+    """
+    Return the last lines (list of str): what to install, for the site that was chosen (see
+    format_check_report()).
+    """
     lines = format_unknown_approaches(verdicts, best, facts['path'], site)
     if best is None and any(one.standalone_level for one in verdicts):
         return lines + [
@@ -406,8 +428,9 @@ def _format_advice(best, facts, verdicts, chosen, site):
 
 def format_unknown_approaches(verdicts, best, path, site):
     """
-    Return lines (list of str) on approaches that are unknown, where best (str or None) is not one that works at speed:
-    what is missing, and what decides it on the system. path: str, of the image; site: dict.
+    Return lines (list of str) on approaches that are unknown, where best (str or None) is not one
+    that works at speed: what is missing, and what decides it on the system. path: str, of the
+    image; site: dict.
     """
     unknown = [one for one in verdicts if one.level == 'unknown']
     if not unknown or any(one.approach == best and one.level == 'works' for one in verdicts):

@@ -1,9 +1,10 @@
 """
-Images that nobody here has, described: the twelve published combinations, and those of this project by their names.
+Images that nobody here has, described: the twelve published combinations, and those of this project
+by their names.
 
-A description has the methods of Image (image/image.py), so the same rules judge it. It is partial: only what
-decides is in it, and what is not in it is not held to be missing. Every value has its source beside it; the words are
-those of the site data (measured, derived). Hosts: host_facts.py.
+A description has the methods of Image (image/image.py), so the same rules judge it. It is partial:
+only what decides is in it, and what is not in it is not held to be missing. Every value has its
+source beside it; the words are those of the site data (measured, derived). Hosts: host_facts.py.
 """
 
 import posixpath
@@ -40,7 +41,10 @@ def list_defined_fabric_versions(libfabric):
 
 
 def list_needed_fabric_versions(libfabric):
-    """Return the version names (set of str) that a program needs which was linked with a libfabric of a release."""
+    """
+    Return the version names (set of str) that a program needs which was linked with a libfabric
+    of a release.
+    """
     # what every MPI calls carried 1.3 until 1.20 (FABRIC_VERSIONS)
     return {
         'FABRIC_1.0',
@@ -50,7 +54,8 @@ def list_needed_fabric_versions(libfabric):
 
 def derive_mpich_api_requests(mpich, libfabric):
     """
-    Return what an MPICH of a release (str) asks libfabric for that was built with a libfabric of a release (str).
+    Return what an MPICH of a release (str) asks libfabric for that was built with a libfabric of a
+    release (str).
 
     See find_requested_apis() of image/traits.py: a set for cxi came with MPICH 4.1.
     """
@@ -93,9 +98,10 @@ class DescribedImage(object):
 
     def __init__(self, path, files, traits, mpi, plugin, variables, rocm, cuda=None, shs=None):
         """
-        path: str, what the image is called; files: {path in it: ElfFacts}; traits: {soname: dict of traits}; mpi:
-        (family, soname, path); plugin: path or None; variables: dict of its environment; rocm, cuda: release or None;
-        shs: what it says of its libcxi (str), None without.
+        path: str, what the image is called; files: {path in it: ElfFacts}; traits: {soname: dict of
+        traits}; mpi: (family, soname, path); plugin: path or None; variables: dict of its
+        environment; rocm, cuda: release or None; shs: what it says of its libcxi (str), None
+        without.
         """
         self.path, self.files, self._traits, self._mpi = path, files, traits, mpi
         self.labels = {LIBCXI_LABEL: shs} if shs else {}
@@ -201,9 +207,11 @@ class DescribedImage(object):
 
 def derive_mpi_traits(family, mpi_release, libfabric=None):
     """
-    Return the traits (dict, see read_mpi_traits()) of an MPI of which family and release (str) are known: derived.
+    Return the traits (dict, see read_mpi_traits()) of an MPI of which family and release (str) are
+    known: derived.
 
-    :param libfabric: release (str) of the libfabric that an MPICH was built with, None where that is not known
+    :param libfabric: release (str) of the libfabric that an MPICH was built with, None where that
+        is not known
     """
     numbers, is_mpich = parse_release(mpi_release), family == 'MPICH'
     return {
@@ -227,10 +235,11 @@ def derive_mpi_traits(family, mpi_release, libfabric=None):
 
 def _build_image_files(mpi, fabric, libc, libcxi, machine, verneed, libfabric, glibc):
     """
-    Return {path: ElfFacts} of an image: its MPI, libfabric, C library and libcxi (paths, None without it).
+    Return {path: ElfFacts} of an image: its MPI, libfabric, C library and libcxi (paths, None
+    without it).
 
-    :param verneed: version names (set) that the MPI needs of libfabric, False where it has no use for it; libfabric,
-                    glibc: releases (str)
+    :param verneed: version names (set) that the MPI needs of libfabric, False where it has no use
+        for it; libfabric, glibc: releases (str)
     """
     files = {
         mpi: build_elf_facts(
@@ -256,11 +265,11 @@ def describe_published_image(libcxi, libfabric, mpich, rocm, plugin_found=True, 
     Return the DescribedImage of a published combination.
 
     :param libcxi: bool, the image has libcxi; libfabric, mpich, rocm: releases (str)
-    :param plugin_found: bool, the run was started so that RCCL finds the plugin of the image; shs: what it says of its
-                         libcxi (str), by default as this project builds it today
-    Source: DeiC-HPC/BitBulldozersLab, "Docker build pipeline for 4 different container approaches on LUMI", 2025-03
-    (recipes, which start from Ubuntu 22.04, and table); what follows from the releases is derived by the rules of this
-    module.
+    :param plugin_found: bool, the run was started so that RCCL finds the plugin of the image; shs:
+        what it says of its libcxi (str), by default as this project builds it today
+    Source: DeiC-HPC/BitBulldozersLab, "Docker build pipeline for 4 different container approaches
+    on LUMI", 2025-03 (recipes, which start from Ubuntu 22.04, and table); what follows from the
+    releases is derived by the rules of this module.
     """
     # the table says of 3.1.4 "not compiled with channel 4"
     ch4 = derive_mpi_traits('MPICH', mpich)['device'] == ['ch4:ofi']
@@ -280,7 +289,8 @@ def describe_published_image(libcxi, libfabric, mpich, rocm, plugin_found=True, 
         libfabric,
         UBUNTU['jammy']['glibc'],
     )
-    # the plugin is built in every image but those with libfabric 2, for which the table says it is missing
+    # the plugin is built in every image but those with libfabric 2, for which the table says it is
+    # missing
     plugin = (
         '/opt/aws-ofi-rccl/lib/librccl-net.so'
         if parse_release(libfabric) < (2,) and plugin_found
@@ -288,8 +298,9 @@ def describe_published_image(libcxi, libfabric, mpich, rocm, plugin_found=True, 
     )
     if plugin:
         files[plugin] = build_elf_facts(plugin, ['libfabric.so.1'], {'libfabric.so.1': verneed})
-    # tcp is in every build that does not leave it out; cxi needs libcxi and a release that has it. Whether a build of
-    # 1.21 or newer without libcxi has cxi was not published, and two of its results only fit if it has not.
+    # tcp is in every build that does not leave it out; cxi needs libcxi and a release that has it.
+    # Whether a build of 1.21 or newer without libcxi has cxi was not published, and two of its
+    # results only fit if it has not.
     with_cxi = libcxi and parse_release(libfabric) >= (1, 21)
     traits = {
         'libmpi.so.12': derive_mpi_traits('MPICH', mpich, libfabric if ch4 else None),
@@ -319,7 +330,8 @@ _NAME = re.compile(
     r'osu-(lumi|workstation|debian|abi|alps)(?:-rocm-([\d.]+))?(?:-cuda-([\d.]+))?'
     r'-(mpich|openmpi|intel-mpi)-([\d.]+)-libfabric-([\d.]+\d)(-libcxi)?$'
 )
-#: libfabric in MPICH's own archive, with which that of family debian is linked (osu_container/build/recipes/debian.py)
+#: libfabric in MPICH's own archive, with which that of family debian is linked
+#: (osu_container/build/recipes/debian.py)
 _FABRIC_OF_MPICH = '1.13.1'
 #: How a name calls an MPI -> its family, as traits and as sonames have it, and its soname
 _MPIS = {
@@ -336,18 +348,22 @@ _GLIBC = dict(
 
 
 def find_catalogue_name(name):
-    """Return the name (str) in the catalogue of an image called name (str, with or without osu-, .sif), or None."""
+    """
+    Return the name (str) in the catalogue of an image called name (str, with or without osu-,
+    .sif), or None.
+    """
     name = name[:-4] if name.endswith('.sif') else name
     return next((one for one in (name, 'osu-' + name) if one in IMAGES), None)
 
 
 def describe_catalogue_image(name, machine='x86_64'):
     """
-    Return the DescribedImage of an image of the catalogue, None if its name (str, with or without osu-, .sif) is none.
+    Return the DescribedImage of an image of the catalogue, None if its name (str, with or without
+    osu-, .sif) is none.
 
     :param machine: str as uname -m says it: Alps' image is of the machine that built it
-    What is not in the name follows from its entry, and from the recipes (container-recipes/): cxi is in an image with
-    libcxi and in no other; RCCL's plugin in those with ROCm from AMD.
+    What is not in the name follows from its entry, and from the recipes (container-recipes/): cxi
+    is in an image with libcxi and in no other; RCCL's plugin in those with ROCm from AMD.
     """
     title, name = name, find_catalogue_name(name)
     if name is None:

@@ -1,8 +1,10 @@
 """
-The examination: what the rules say of the twelve published combinations, beside what was seen on LUMI.
+The examination: what the rules say of the twelve published combinations, beside what was seen on
+LUMI.
 
-Source of the table: DeiC-HPC/BitBulldozersLab, "Docker build pipeline for 4 different container approaches on LUMI",
-2025-03: LUMI-G, host libfabric 1.15.2.0, Cray MPICH 8.1.29, ROCm 6.0.3 (osu_container/check/compatibility.csv).
+Source of the table: DeiC-HPC/BitBulldozersLab, "Docker build pipeline for 4 different container
+approaches on LUMI", 2025-03: LUMI-G, host libfabric 1.15.2.0, Cray MPICH 8.1.29, ROCm 6.0.3
+(osu_container/check/compatibility.csv).
 """
 
 import csv
@@ -23,9 +25,9 @@ TABLE = os.path.join(os.path.dirname(os.path.realpath(__file__)), 'compatibility
 PUBLISHED_APPROACHES = ['pure', 'bind', 'hybrid', 'opensource']
 #: The site of the published runs, and the one that LUMI has become
 PUBLISHED_SITE, CURRENT_SITE = 'lumi-24.03', 'lumi-25.03'
-#: site -> ROCm of the images. Now: the same images, made with the ROCm of today's stack, since its driver does not know
-#: 6.0 any more. The hosts are those of public_hosts.py: what LUMI's libraries need of glibc since January 2026 was not
-#: seen; its release is 2.38, the images' 2.35.
+#: site -> ROCm of the images. Now: the same images, made with the ROCm of today's stack, since its
+#: driver does not know 6.0 any more. The hosts are those of public_hosts.py: what LUMI's libraries
+#: need of glibc since January 2026 was not seen; its release is 2.38, the images' 2.35.
 ROCM_RELEASES = {PUBLISHED_SITE: '6.0.3', CURRENT_SITE: '6.3.4'}
 
 #: libcxi of the published images: Docker's build took the newest
@@ -34,13 +36,14 @@ PUBLISHED_LIBCXI = 'main of March 2025'
 #: Marks of the table that were measured -> what they mean
 MARKS = {'Y': 'works', '(Y)': 'works slowly', 'N': 'fails'}
 
-#: What the network and RCCL give there, GB/s: the best of the same table. A run with less is one that works slowly,
-#: whatever its mark: of two runs with RCCL at 3 GB/s the table calls one Y and one (Y), and with pure Y is the faster
-#: TCP.
+#: What the network and RCCL give there, GB/s: the best of the same table. A run with less is one
+#: that works slowly, whatever its mark: of two runs with RCCL at 3 GB/s the table calls one Y and
+#: one (Y), and with pure Y is the faster TCP.
 FULL_BANDWIDTHS = {r'(?<!RCCL )\b(\d+) GB/s': 22, r'RCCL (\d+) GB/s': 13}
 
-#: (approach or None for any, text in the published note, rules that name that cause). First match counts; a prediction
-#: must have one of them among its reasons. Where the table gives no cause, none is asked for.
+#: (approach or None for any, text in the published note, rules that name that cause). First match
+#: counts; a prediction must have one of them among its reasons. Where the table gives no cause,
+#: none is asked for.
 CAUSES = [
     ('pure', '', ['TCP only']),
     (None, 'RCCL 5 GB/s', ['RCCL plugin']),
@@ -54,27 +57,36 @@ CAUSES = [
     (None, 'incompatible with libcxi', ['no provider', 'capability set']),
 ]
 
-#: image: str; approach: str; mark: as published; note: str; verdict: Verdict; outcome: 'right', 'unknown', 'wrong' or
-#: 'not measured'; why: str, one sentence; cause: bool, a cause was published and a reason of the verdict names it, None
-#: where none was published or nothing is predicted
+#: image: str; approach: str; mark: as published; note: str; verdict: Verdict; outcome: 'right',
+#: 'unknown', 'wrong' or 'not measured'; why: str, one sentence; cause: bool, a cause was published
+#: and a reason of the verdict names it, None where none was published or nothing is predicted
 Cell = namedtuple('Cell', 'image approach mark note verdict outcome reason names_cause')
 
 
 def read_published_table():
-    """Return the rows (list of dict of str) of the published table, keys as in the head of the file."""
+    """
+    Return the rows (list of dict of str) of the published table, keys as in the head of the
+    file.
+    """
     with open(TABLE, newline='') as stream:
         return list(csv.DictReader(stream))
 
 
 def list_cause_rules(approach, note):
-    """Return the names of rules (list of str) one of which must be among the reasons; [] where none is asked for."""
+    """
+    Return the names of rules (list of str) one of which must be among the reasons; [] where none
+    is asked for.
+    """
     return next(
         (rules for name, text, rules in CAUSES if name in (None, approach) and text in note), []
     )
 
 
 def classify_published_run(mark, note):
-    """Return how a published run went (str, one of LEVELS): by its mark, and by its figures where it has any."""
+    """
+    Return how a published run went (str, one of LEVELS): by its mark, and by its figures where
+    it has any.
+    """
     level = MARKS[mark]
     slow = any(
         int(figure) < full
@@ -86,9 +98,11 @@ def classify_published_run(mark, note):
 
 def grade_prediction(mark, approach, note, findings):
     """
-    Return (outcome, why, cause) of what findings (list of Finding) predict, beside what was published; see Cell.
+    Return (outcome, why, cause) of what findings (list of Finding) predict, beside what was
+    published; see Cell.
 
-    Right is who says that it runs, runs slowly, or fails, as it did, and for the published cause where there is one.
+    Right is who says that it runs, runs slowly, or fails, as it did, and for the published cause
+    where there is one.
     """
     level, reasons = (
         find_worst_level(findings),
@@ -113,7 +127,8 @@ def examine_published_combinations(site_name=PUBLISHED_SITE):
     """
     Return the Cells (list) of the published combinations on a site of HOSTS.
 
-    On NOW nothing was measured: the marks are those of the table all the same, the outcome is 'not measured'.
+    On NOW nothing was measured: the marks are those of the table all the same, the outcome is 'not
+    measured'.
     """
     site = (
         resolve_described_site(site_name)
@@ -124,8 +139,9 @@ def examine_published_combinations(site_name=PUBLISHED_SITE):
     cells = []
     for row in read_published_table():
         for approach in PUBLISHED_APPROACHES:
-            # run_libfabric_hybrid_rccl.sh of the published runs replaces LD_LIBRARY_PATH by a list without
-            # /opt/aws-ofi-rccl, which the script of bind has; this project's modules name the plugin by its path
+            # run_libfabric_hybrid_rccl.sh of the published runs replaces LD_LIBRARY_PATH by a list
+            # without /opt/aws-ofi-rccl, which the script of bind has; this project's modules name
+            # the plugin by its path
             found = site_name != PUBLISHED_SITE or approach != 'hybrid'
             image = describe_published_image(
                 row['libcxi'] == 'yes',

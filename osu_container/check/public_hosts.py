@@ -1,9 +1,10 @@
 """
 What public sources say of the hosts of the sites: their C library, what their libraries need.
 
-describe_cray_host() makes a description (host_facts.py) of it, of the site's data and of the rules of described.py, so that
-nothing stands twice. The workstation's is not made here: it is what `osu-container discover --facts` saw
-(hosts/workstation.json). Nobody of this project has seen the other hosts.
+describe_cray_host() makes a description (host_facts.py) of it, of the site's data and of the rules
+of described.py, so that nothing stands twice. The workstation's is not made here: it is what
+`osu-container discover --facts` saw (hosts/workstation.json). Nobody of this project has seen the
+other hosts.
 """
 
 import json
@@ -40,7 +41,8 @@ _NEWEST = 'the newest service packs of SUSE Linux Enterprise Server 15 (SP6, SP7
 #: LUMI since January 2026
 _LUMI = sorted(STACKS)
 
-#: Site -> (release of glibc, source, date, evidence): no library of the host needs a newer one. No log shows it.
+#: Site -> (release of glibc, source, date, evidence): no library of the host needs a newer one. No
+#: log shows it.
 GLIBC = dict(
     {'lumi-24.03': ('2.31', _SLES % 'SP5', '2025-06-26', 'derived')},
     **dict(
@@ -77,7 +79,8 @@ GLIBC = dict(
     ),
 )
 
-#: What libfabric with the provider cxi brings with it: libcxi, libcurl and json-c, and all that these need
+#: What libfabric with the provider cxi brings with it: libcxi, libcurl and json-c, and all that
+#: these need
 _CURL_LIBRARIES = [
     'libcurl.so.4',
     'libnghttp2.so.14',
@@ -170,7 +173,8 @@ LIBFABRIC_NEEDS = dict(
 )
 
 _CXX = ['libstdc++.so.6', 'libgcc_s.so.1']
-#: Library of a site -> (what it needs, beside those that the site does not have, source, date, evidence)
+#: Library of a site -> (what it needs, beside those that the site does not have, source, date,
+#: evidence)
 LIBRARY_NEEDS = {
     'libcxi': (['libnl-3.so.200', 'libnl-route-3.so.200'], _CONTRIB, '2026-05-04', 'derived'),
     'libmpi': (
@@ -268,7 +272,10 @@ def _build_statement(evidence, source, date, **facts):
 
 
 def _find_row(table, site):
-    """Return the row of a table above for a site (dict): its own, or that of the other stacks of its system."""
+    """
+    Return the row of a table above for a site (dict): its own, or that of the other stacks of
+    its system.
+    """
     return table.get(site['name']) or table.get(site.get('stack', {'value': {}})['value'].get('of'))
 
 
@@ -276,10 +283,12 @@ def describe_cray_host(site, libfabric=None, cray_mpich=None, glibc=None):
     """
     Return the description (OrderedDict) of the host of a site (dict), an HPE Cray system.
 
-    :param libfabric: release (str) of ofiwg's libfabric that Cray's is made from, cray_mpich: release (str); both by
-                      default those of the site's data. libfabric has cxi in every release of Cray's
+    :param libfabric: release (str) of ofiwg's libfabric that Cray's is made from, cray_mpich:
+        release (str); both by default those of the site's data. libfabric has cxi in every release
+        of Cray's
     :param glibc: (release, source, date, evidence), by default that of GLIBC
-    That Cray's 1.15.2.0 ends at FABRIC_1.6 is derived from the published message "version `FABRIC_1.7' not found".
+    That Cray's 1.15.2.0 ends at FABRIC_1.6 is derived from the published message "version
+    `FABRIC_1.7' not found".
     """
     # what one function of MPI opens: nobody has said what it needs
     has = OrderedDict(
@@ -409,7 +418,8 @@ def _build_unpublished_statement(site):
 
 def find_host_description(site):
     """
-    Return the description (dict) of a site (dict): the file of its name, else what public sources say.
+    Return the description (dict) of a site (dict): the file of its name, else what public sources
+    say.
 
     Where there is neither, nothing is known.
     """

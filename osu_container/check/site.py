@@ -18,7 +18,10 @@ WORKSTATION_FILE = str(STATE / 'local' / LOCAL_FILE_NAME)
 
 
 def add_site_arguments(parser, what):
-    """Add the arguments that choose the site and its root to parser; what: what --site is for (str)."""
+    """
+    Add the arguments that choose the site and its root to parser; what: what --site is for
+    (str).
+    """
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
         '--site',
@@ -40,9 +43,11 @@ def add_site_arguments(parser, what):
 
 def format_site_options(options):
     """
-    Return what the options of add_site_arguments() say of the site, as words for two other commands.
+    Return what the options of add_site_arguments() say of the site, as words for two other
+    commands.
 
-    A pair of lists of str: for eb, and for the commands of osu-container; both empty where nothing was said.
+    A pair of lists of str: for eb, and for the commands of osu-container; both empty where nothing
+    was said.
     """
     for_eb, for_us = [], []
     if options.site or options.site_file:
@@ -55,7 +60,10 @@ def format_site_options(options):
 
 
 def find_local_file():
-    """Return the path (str) of the local file that EasyBuild would use, else the workstation's, None without one."""
+    """
+    Return the path (str) of the local file that EasyBuild would use, else the workstation's,
+    None without one.
+    """
     for pattern in os.environ.get('EASYBUILD_INCLUDE_EASYBLOCKS', '').split(
         ','
     ):  # as its expand_glob_paths() reads it
@@ -69,8 +77,10 @@ def find_site(name=None, sysroot=None, site_file=None):
     """
     Return (site entry (dict), folder that stands in for the host's / (str, '' on the real system)).
 
-    :param name: str or None, the site wanted; sysroot: str or None, that folder; site_file: str or None, a local file
-    Raises SettingsError if the site is unknown, this machine is none of the known ones, or a file is no site.
+    :param name: str or None, the site wanted; sysroot: str or None, that folder; site_file: str or
+        None, a local file
+    Raises SettingsError if the site is unknown, this machine is none of the known ones, or a file
+    is no site.
     """
     if sysroot and not os.access(sysroot, os.R_OK | os.X_OK):  # all in it would seem to be missing
         raise SettingsError(
@@ -92,7 +102,8 @@ def find_site(name=None, sysroot=None, site_file=None):
 
 def resolve_host(options, site, root):
     """
-    Return the Host of a site (dict): files below root (str) where they are the site's, else a DescribedHost.
+    Return the Host of a site (dict): files below root (str) where they are the site's, else a
+    DescribedHost.
 
     :param options: of add_site_arguments()
     Raises HostFactsError where a description cannot be read.
@@ -105,7 +116,10 @@ def resolve_host(options, site, root):
 
 
 def _is_this_machine(options, site):
-    """Return whether this machine is the site (dict): by default; by its name; or as it has its MPI and libfabric."""
+    """
+    Return whether this machine is the site (dict): by default; by its name; or as it has its MPI
+    and libfabric.
+    """
     if not (options.site or options.site_file):
         return True
     try:
@@ -125,7 +139,10 @@ def _is_this_machine(options, site):
 
 
 def format_host_evidence(host):
-    """Return a line (str) on a host (as Host) that is described: by whom, how surely, when; '' for one that is read."""
+    """
+    Return a line (str) on a host (as Host) that is described: by whom, how surely, when; '' for
+    one that is read.
+    """
     if not host.is_partial:
         return ''
     node, (first, last) = host.data.get('node'), host.find_date_range()
@@ -143,9 +160,11 @@ def format_host_evidence(host):
 
 def find_site_runtime(site, host):
     """
-    Return the container runtime (dict, see find_runtime()) that a module for site (dict) would take on this machine.
+    Return the container runtime (dict, see find_runtime()) that a module for site (dict) would take
+    on this machine.
 
-    None where none is on PATH, and for a host (as Host) that is described: nothing is known of its runtime.
+    None where none is on PATH, and for a host (as Host) that is described: nothing is known of its
+    runtime.
     """
     try:
         return None if host.is_partial else find_runtime(site['runtime']['value'])

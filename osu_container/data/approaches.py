@@ -8,17 +8,18 @@ Keys of an approach
                      (image/image.py); images of another one are refused
     mpi_also         other families that it takes as well, in the order in which one is chosen
     inject           names of the site's libraries that are put in front of the image's own, with their dependencies.
-                     libmpi stands for the host's MPI under the soname that the image's programs ask for
-                     (verdict/settings.py, HOST_MPI)
+                     libmpi stands for the host's MPI under the soname that the image's programs ask
+                     for (verdict/settings.py, HOST_MPI)
     inject_if_known  names of libraries that go with them on sites that have them
     preload          names of injected libraries that ld.so loads before the program (ld.so(8), LD_PRELOAD), in the
                      container only
     comes_from       {'libmpi': 'image' | 'host', 'libfabric': ...}: what ranks must be seen to load; help, proof and
                      the --mpi= of srun follow from it
     entrypoint       optional, list of dict: target (folder in the container), and library (name of the site's
-                     libraries, whose folder it is) or path (folder on the host), why, source, date, evidence. What is
-                     injected is then not bound file by file: these folders are, and the image's entrypoint looks there
-                     by itself, so programs are started through it
+                     libraries, whose folder it is) or path (folder on the host), why, source, date,
+                     evidence. What is injected is then not bound file by file: these folders are,
+                     and the image's entrypoint looks there by itself, so programs are started
+                     through it
     requires         sonames of libraries that the image's own libmpi must need or open, else injection has no
                      effect
     files            names of the site's files that are bound under their own names where they exist
@@ -34,21 +35,22 @@ Keys of an approach
     variables        list of dict: name, value, why, source, date, evidence (as in sites/schema.py). Each
                      is a default: a value that the user has set wins.
 
-A value may hold {provider} and {lnx_links}, the site's, and {rccl_plugin}, the path of the RCCL plugin. Optional keys
-of a variable:
+A value may hold {provider} and {lnx_links}, the site's, and {rccl_plugin}, the path of the RCCL
+plugin. Optional keys of a variable:
     only    list of conditions that are known when the module is made, all must hold: 'gpu', 'no gpu' (of the site),
-            'rocm', 'cuda' (by the maker of its GPUs: gfx..., sm_...);
-            'mpich >= 4.3.1', 'libfabric < 2.4' (of the MPICH and the libfabric that run, the image's or the host's as
-            comes_from says; Cray MPICH is no mpich), 'no libfabric >= 1.22' (older, or not known);
-            'cxi', 'no cxi' (the site's provider); 'ucx', 'no ucx' (UCX drives the cards of its network:
-            data/networks.py); 'rccl plugin' (the image or the native build has one);
-            'open mpi' (its MPI is that); 'lnx' (the site names its links, lnx_links, and the libfabric that runs is
-            2.0 or newer, which has that provider)
+            'rocm', 'cuda' (by the maker of its GPUs: gfx..., sm_...); 'mpich >= 4.3.1', 'libfabric
+            < 2.4' (of the MPICH and the libfabric that run, the image's or the host's as comes_from
+            says; Cray MPICH is no mpich), 'no libfabric >= 1.22' (older, or not known); 'cxi', 'no
+            cxi' (the site's provider); 'ucx', 'no ucx' (UCX drives the cards of its network:
+            data/networks.py); 'rccl plugin' (the image or the native build has one); 'open mpi'
+            (its MPI is that); 'lnx' (the site names its links, lnx_links, and the libfabric that
+            runs is 2.0 or newer, which has that provider)
     setting name of a settings module (SETTINGS) that sets it, in place of the approach's own module
     inside  True where the value is a path in the image: only the approach's own commands set it, since in another
             image there is no such file
 
-Of several entries of one name the first whose conditions hold counts, those of an approach before those of the site.
+Of several entries of one name the first whose conditions hold counts, those of an approach before
+those of the site.
 """
 
 _READ_DATE = '2026-11-21'
@@ -64,14 +66,16 @@ _HPE_READ_DATE = '2026-11-23'
 
 
 def _make_variable(name, value, why, source, evidence, date=_READ_DATE, **conditions):
-    """Return the dict of one variable; date: when it was seen, default: when the source was read."""
+    """
+    Return the dict of one variable; date: when it was seen, default: when the source was read.
+    """
     return dict(
         conditions, name=name, value=value, why=why, source=source, date=date, evidence=evidence
     )
 
 
-#: Settings that not everybody wants: name of the module below osu-settings -> what it does. An approach has those of
-#: which a variable applies.
+#: Settings that not everybody wants: name of the module below osu-settings -> what it does. An
+#: approach has those of which a variable applies.
 SETTINGS = {
     'single-node': 'for jobs on one node: ranks stay off cxi and meet in shared memory (untested on LUMI)',
     'linkx': 'LINKx, an experiment: the provider lnx takes shared memory within a node and the network\'s provider '
@@ -113,8 +117,8 @@ _GPU_IN_CRAY_MPICH = [
     ),
 ]
 
-#: Which libfabric has FI_CXI_RDZV_PROTO: HPE's guide names 1.22.0. Where the card leaves rendezvous to an older one,
-#: nobody does it.
+#: Which libfabric has FI_CXI_RDZV_PROTO: HPE's guide names 1.22.0. Where the card leaves rendezvous
+#: to an older one, nobody does it.
 _ALT_READ_RELEASE = 'libfabric >= 1.22'
 _ALT_READ_CONDITIONS = {'setting': 'rccl-alt-read', 'only': ['cxi', 'gpu', _ALT_READ_RELEASE]}
 _ALT_READ_NETWORK = (
@@ -124,7 +128,8 @@ _ALT_READ_NETWORK = (
     _HPE_READ_DATE,
 )
 
-# RCCL and NCCL through their plugin for libfabric, over cxi. They come before what MPI wants of the same variables.
+# RCCL and NCCL through their plugin for libfabric, over cxi. They come before what MPI wants of the
+# same variables.
 _RCCL = [
     _make_variable(
         'NCCL_NET',
@@ -168,7 +173,8 @@ _RCCL = [
         _HPE_READ_DATE,
         only=['cxi', 'cuda'],
     ),
-    # Sites with GPUs of NVIDIA have it always: NERSC and CSCS set it, and no hang by it is known there.
+    # Sites with GPUs of NVIDIA have it always: NERSC and CSCS set it, and no hang by it is known
+    # there.
     _make_variable(
         'NCCL_NET_GDR_LEVEL',
         'PHB',
@@ -238,12 +244,13 @@ _RCCL_NETWORK = _make_variable(
     'SLURM_NETWORK', 'disable_rdzv_get', *_ALT_READ_NETWORK, **_ALT_READ_CONDITIONS
 )
 
-#: Which libfabric has FI_CXI_DISABLE_NON_INJECT_MSG_IDC: the first one with cxi, and Cray's 1.22.0, the branch
-#: release/shs-12.0 of the same code, but not Cray's 1.15.2. Cray MPICH does without: 2.4 to 2.7 microseconds over
-#: 1.22.0 (EESSI on LUMI, 2026-05-21).
+#: Which libfabric has FI_CXI_DISABLE_NON_INJECT_MSG_IDC: the first one with cxi, and Cray's 1.22.0,
+#: the branch release/shs-12.0 of the same code, but not Cray's 1.15.2. Cray MPICH does without: 2.4
+#: to 2.7 microseconds over 1.22.0 (EESSI on LUMI, 2026-05-21).
 _IDC_SWITCH = 'libfabric >= 1.21'
 
-# Open-source MPICH, which looks for a GPU where it was built with HIP or CUDA, and of which the image has one
+# Open-source MPICH, which looks for a GPU where it was built with HIP or CUDA, and of which the
+# image has one
 _MPICH_WITHOUT_GPU = [
     _make_variable(
         'MPIR_CVAR_ENABLE_GPU',
@@ -371,7 +378,9 @@ _OMB_CXI = 'eth-cscs/cray-network-stack cce01706, examples/container/osu-ompi, o
 
 
 def _make_linkx_pair(name, value, why, source, *rest, **conditions):
-    """Return the two entries of a variable that is another one with LINKx: value is that without."""
+    """
+    Return the two entries of a variable that is another one with LINKx: value is that without.
+    """
     return [
         _make_variable(
             name,
@@ -535,7 +544,8 @@ _HOST_MPI_EXPORTS = [
         ),
     )
 ]
-#: Open MPI's own libraries, and those that it is built with: hwloc, libevent and UCX keep their soname when they grow
+#: Open MPI's own libraries, and those that it is built with: hwloc, libevent and UCX keep their
+#: soname when they grow
 _OPEN_MPI_BUILD = [
     'libmpi',
     'libopen-',
@@ -578,7 +588,8 @@ _SWAP_OR_ERROR = _make_variable(
     'derived',
 )
 
-# Both only work by not being there: libfabric looks whether they exist, =0 switches the slow path on as well.
+# Both only work by not being there: libfabric looks whether they exist, =0 switches the slow path
+# on as well.
 _NO_FORK_SAFE = [
     _make_variable(
         name,
@@ -619,9 +630,9 @@ _NIC_OF_RANK = _make_variable(
     only=['gpu', 'cxi'],
 )
 
-#: What the MPIs are told where each rank of a node is in a user namespace of its own: the kernel lets none read the
-#: memory of another one (process_vm_readv, "CMA"), and an MPI that tries ends with an error. Set by run-in-container
-#: for the ranks that it cannot put into one container.
+#: What the MPIs are told where each rank of a node is in a user namespace of its own: the kernel
+#: lets none read the memory of another one (process_vm_readv, "CMA"), and an MPI that tries ends
+#: with an error. Set by run-in-container for the ranks that it cannot put into one container.
 NAMESPACE_VARIABLES = [
     _make_variable(
         'MPIR_CVAR_CH4_CMA_ENABLE',
@@ -633,7 +644,8 @@ NAMESPACE_VARIABLES = [
         '2026-11-22',
         only=['no open mpi'],
     ),
-    # Of XPMEM alone nothing would be lost: xpmem_get.c of hpc/xpmem compares the kernel's user ids and no namespaces.
+    # Of XPMEM alone nothing would be lost: xpmem_get.c of hpc/xpmem compares the kernel's user ids
+    # and no namespaces.
     _make_variable(
         'MPICH_SMP_SINGLE_COPY_MODE',
         'NONE',
@@ -679,7 +691,8 @@ NAMESPACE_VARIABLES = [
     ),
 ]
 
-#: Programs of the MPI of MPI 5's standard ABI run over that of the image, or over the host's where it has one
+#: Programs of the MPI of MPI 5's standard ABI run over that of the image, or over the host's where
+#: it has one
 _STANDARD_ABI = ['the standard ABI of MPI 5']
 #: Where MPI is the image's own, its name is no matter
 _ANY_MPICH = _STANDARD_ABI + [
@@ -687,7 +700,8 @@ _ANY_MPICH = _STANDARD_ABI + [
     'MPICH under Debian\'s own soname',
 ]
 
-#: Of a module's promise, in place of 'host' or 'image': the MPI of this image sends by something else than libfabric
+#: Of a module's promise, in place of 'host' or 'image': the MPI of this image sends by something
+#: else than libfabric
 NO_LIBFABRIC = 'none'
 
 #: Where the file that puts the host's libraries in front is bound in an image: verdict/injection.py

@@ -1,14 +1,16 @@
 """
 Launchers: what starts the ranks of a job, and what each is told. A new launcher is one entry more.
 
-A site names its launcher by the key launcher (srun without it), and its batch system in its key jobs.
+A site names its launcher by the key launcher (srun without it), and its batch system in its key
+jobs.
 
 Keys of a launcher
     title        str, what it is
     command      str, as it is typed; also: other names (list of str) of the same
     nodes, ranks, per_node, hosts, folder   words (list of str) of its command line; {nodes}, {ranks}, {per_node} (ranks
-                 on each node), {hosts} (by commas) and {folder} (in which the program runs) are filled in. [] where it
-                 has none: it takes the nodes of the job, or follows from the others
+                 on each node), {hosts} (by commas) and {folder} (in which the program runs) are
+                 filled in. [] where it has none: it takes the nodes of the job, or follows from the
+                 others
     unbound      words with which it leaves the cores of each rank to osu-gpu-bind
     pmi          how ranks find each other: kind -> (what an MPI must speak, as image/traits.py calls it;
                  variable that every rank has then)
@@ -17,8 +19,9 @@ Keys of a launcher
     rank, size, local_rank, local_size      variables of a rank: its number, how many there are, the same on its node;
                  local_size may be a quotient of two
 
-why, source, date and evidence are as of a fact of a site (sites/schema.py). The order counts: in a step of Slurm the
-variables of srun are those of the other launchers' daemons, so who finds others of them takes these first.
+why, source, date and evidence are as of a fact of a site (sites/schema.py). The order counts: in a
+step of Slurm the variables of srun are those of the other launchers' daemons, so who finds others
+of them takes these first.
 """
 
 _READ_DATE = '2026-11-26'
@@ -154,10 +157,10 @@ LAUNCHERS = {
 #: The launcher of a site that names none
 DEFAULT_LAUNCHER = 'srun'
 
-#: Batch systems: directive (how a line of a script begins that asks for something), words that ask for partition,
-#: account, nodes and time, submit (the command that hands a script in with this environment), job and nodes_file
-#: (variables of a job: its number, a file with a line a rank), count (variable: how many nodes it has).
-#: In options of a site's jobs {nodes} is filled in
+#: Batch systems: directive (how a line of a script begins that asks for something), words that ask
+#: for partition, account, nodes and time, submit (the command that hands a script in with this
+#: environment), job and nodes_file (variables of a job: its number, a file with a line a rank),
+#: count (variable: how many nodes it has). In options of a site's jobs {nodes} is filled in
 BATCH_SYSTEMS = {
     'slurm': {
         'directive': '#SBATCH ',
@@ -206,9 +209,11 @@ BATCH_SYSTEMS = {
 
 def detect_launcher(environment):
     """
-    Return (name, launcher) of what has started the rank with this environment (dict), (None, None) where nothing shows.
+    Return (name, launcher) of what has started the rank with this environment (dict), (None, None)
+    where nothing shows.
 
-    The number of a rank on its node shows it: PMI_RANK alone may be left from the shell of an outer step.
+    The number of a rank on its node shows it: PMI_RANK alone may be left from the shell of an outer
+    step.
     """
     for name, launcher in LAUNCHERS.items():
         shown = (

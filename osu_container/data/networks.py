@@ -1,12 +1,14 @@
 """
-Kinds of networks between nodes: which provider of libfabric drives each, and whether UCX does. Data only.
+Kinds of networks between nodes: which provider of libfabric drives each, and whether UCX does. Data
+only.
 
-A site says which it has by its key `network`; without that, its provider cxi means Slingshot, any other one Ethernet.
+A site says which it has by its key `network`; without that, its provider cxi means Slingshot, any
+other one Ethernet.
 
 Keys of a network
     providers   list of facts, the best first: value as FI_PROVIDER names it, since: the first release of libfabric
-                with it, why, source, date, evidence. Others reach such a network over TCP, which is slow there;
-                [tcp] alone means that nothing is faster
+                with it, why, source, date, evidence. Others reach such a network over TCP, which is
+                slow there; [tcp] alone means that nothing is faster
     ucx         fact: whether UCX is right there, as good as the best provider; value None: nobody is known to say
     drivers     kernel's driver of the card (/sys/class/infiniband/CARD/device/driver) -> its part in rdma-core
                 (lib<part>-rdmav<number>.so), by which libibverbs reaches the card
@@ -23,7 +25,8 @@ def _make_fact(value, why, source, evidence='derived', **more):
     return dict(more, value=value, why=why, source=source, date=_READ_DATE, evidence=evidence)
 
 
-#: rdma-core, kernel-boot/rdma-description.rules and the folders of providers/: kernel's driver -> part for libibverbs
+#: rdma-core, kernel-boot/rdma-description.rules and the folders of providers/: kernel's driver ->
+#: part for libibverbs
 _VERBS = {
     'mlx5_core': 'mlx5',
     'mlx4_core': 'mlx4',
@@ -144,5 +147,6 @@ NETWORKS = {
     },
 }
 
-#: From the best network to the least: a machine may have several, a login node's Ethernet or a RoCE card for disks
+#: From the best network to the least: a machine may have several, a login node's Ethernet or a RoCE
+#: card for disks
 PREFERRED_NETWORKS = ('Slingshot', 'InfiniBand', 'Omni-Path', 'EFA', 'RoCE', 'Ethernet')

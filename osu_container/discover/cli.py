@@ -1,5 +1,6 @@
 """
-osu-container discover: finds what a site of this project needs to know about a system, and writes it as a site.
+osu-container discover: finds what a site of this project needs to know about a system, and writes
+it as a site.
 
     osu-container discover                              a report
     osu-container discover -o site.py                   a file from which eb installs
@@ -57,9 +58,9 @@ def discover_system(root='', name=None, environment=None):
     """
     Look, and return what was found (OrderedDict of plain data).
 
-    name, node, kind ('login' or 'compute'), date, root; site: the entry; facts: {key: fact}, what the report shows;
-    missing, remarks; approaches: list of (approach, None or why not); silent: lines on commands without an answer;
-    libraries: {name: path, family, release}
+    name, node, kind ('login' or 'compute'), date, root; site: the entry; facts: {key: fact}, what
+    the report shows; missing, remarks; approaches: list of (approach, None or why not); silent:
+    lines on commands without an answer; libraries: {name: path, family, release}
     """
     host = SurveyedHost(root, environment)
     survey = Survey(host, datetime.date.today().isoformat()).survey_system()
@@ -70,7 +71,8 @@ def discover_system(root='', name=None, environment=None):
             [
                 ('name', name),
                 ('node', survey.get_value('node')),
-                # slurmd sets it, for batch scripts and steps; the shell of salloc, on the login node, has none
+                # slurmd sets it, for batch scripts and steps; the shell of salloc, on the login
+                # node, has none
                 ('kind', 'compute' if host.environment.get('SLURMD_NODENAME') else 'login'),
                 ('date', survey.today),
                 ('root', host.root),

@@ -1,8 +1,9 @@
 """
 From what was found to a site (data/sites/schema.py) that installs and runs as it is.
 
-It has what differs from the entry that it is based on: 'cray' where the network is Slingshot's, else 'plain'. Where the
-system does not tell, that entry has the value with which modules start everywhere.
+It has what differs from the entry that it is based on: 'cray' where the network is Slingshot's,
+else 'plain'. Where the system does not tell, that entry has the value with which modules start
+everywhere.
 """
 
 import os
@@ -170,7 +171,10 @@ class _EntryBuilder(object):
         return files
 
     def select_images(self, facts):
-        """Return {approach: image of this project that fits best} of those whose MPI can be started."""
+        """
+        Return {approach: image of this project that fits best} of those whose MPI can be
+        started.
+        """
         names = [
             name
             for name, approach in sorted(APPROACHES.items())
@@ -200,7 +204,8 @@ class _EntryBuilder(object):
                 if name != 'openmpi'
             )
         elif kind not in ('Ethernet', 'Slingshot'):
-            # what takes the provider of such cards, from image or host, ends without it or without rdma-core
+            # what takes the provider of such cards, from image or host, ends without it or without
+            # rdma-core
             chosen = dict(
                 (name, image)
                 for name, image in chosen.items()
@@ -209,7 +214,10 @@ class _EntryBuilder(object):
         return chosen
 
     def select_slingshot_images(self):
-        """Return (file name without libcxi, with libcxi) of the images for Slingshot that fit the host best."""
+        """
+        Return (file name without libcxi, with libcxi) of the images for Slingshot that fit the
+        host best.
+        """
         host, releases = (
             parse_release(self.survey.get_value('rocm') or ''),
             sorted(
@@ -294,7 +302,10 @@ class _EntryBuilder(object):
         return BASES['plain']['native']
 
     def describe_cray_build(self, libmpi, target):
-        """Return the fact of Cray's compiler drivers with the loaded modules; libmpi: path (str), target: as above."""
+        """
+        Return the fact of Cray's compiler drivers with the loaded modules; libmpi: path (str),
+        target: as above.
+        """
         survey, cuda = self.survey, target.startswith('sm_')
         gtl = 'libraries.libmpi_gtl_' + ('cuda' if cuda else 'hsa')
         gtl = os.path.basename(survey.get_value(gtl, '')) if target else ''
@@ -344,10 +355,11 @@ class _EntryBuilder(object):
 
 def list_approach_problems(survey, entry, name):
     """
-    Return [(approach, None or why it cannot be installed)] on a site (dict) that survey (Survey) found.
+    Return [(approach, None or why it cannot be installed)] on a site (dict) that survey (Survey)
+    found.
 
-    What eb asks before it looks at an image decides (check_approach(), select_image()), so that the two agree; then what
-    this node shows beyond the site.
+    What eb asks before it looks at an image decides (check_approach(), select_image()), so that the
+    two agree; then what this node shows beyond the site.
     """
     site, found = resolve_site(name, {name: entry}), []
     for approach in APPROACHES:
@@ -364,7 +376,10 @@ def list_approach_problems(survey, entry, name):
 
 
 def _find_node_problem(survey, approach):
-    """Return why an approach (dict) cannot be installed or run with what this node has (str), None if it can."""
+    """
+    Return why an approach (dict) cannot be installed or run with what this node has (str), None
+    if it can.
+    """
     needed = survey.unresolved.get(approach['name'])
     if approach['container'] and survey.facts['runtime']['evidence'] == 'untested':
         return 'no container runtime answers here: load its module, or install it'
@@ -378,7 +393,10 @@ def _find_node_problem(survey, approach):
 
 
 def select_easyconfig(found):
-    """Return the easyconfig (str) to install from what was found (dict, see cli.found_now): eb takes it; else None."""
+    """
+    Return the easyconfig (str) to install from what was found (dict, see cli.found_now): eb
+    takes it; else None.
+    """
     can = [approach for approach, why in found['approaches'] if why is None]
     wanted = found['site'].get(
         'default_approach', BASES[found['site']['based_on']].get('default_approach', {})

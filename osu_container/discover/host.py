@@ -1,7 +1,9 @@
 """
-Read a system: its files, below another root if wanted, and the output of commands, none of which may hang.
+Read a system: its files, below another root if wanted, and the output of commands, none of which
+may hang.
 
-Nothing here raises for what a system lacks: odd files become remarks, and commands that fail have a problem.
+Nothing here raises for what a system lacks: odd files become remarks, and commands that fail have a
+problem.
 """
 
 import glob
@@ -32,7 +34,10 @@ def sort_newest_first(paths):
 
 
 class CommandResult(object):
-    """What a command printed: words (list of str), output (str, both streams), problem (str, None where it ran)."""
+    """
+    What a command printed: words (list of str), output (str, both streams), problem (str, None
+    where it ran).
+    """
 
     def __init__(self, words):
         self.words, self.output, self.problem = words, '', None
@@ -48,7 +53,8 @@ class SurveyedHost(object):
     """
     A system: files by the paths that they have there, commands, environment.
 
-    root: str, folder that stands in for its /, '' on the real one; remarks: list of str, what was odd
+    root: str, folder that stands in for its /, '' on the real one; remarks: list of str, what was
+    odd
     """
 
     def __init__(self, root='', environment=None):
@@ -75,7 +81,10 @@ class SurveyedHost(object):
             self.remarks.append(text)
 
     def list_names(self, folder):
-        """Return the sorted names in a folder, [] where it does not exist; one that may not be read is remarked."""
+        """
+        Return the sorted names in a folder, [] where it does not exist; one that may not be read
+        is remarked.
+        """
         try:
             return sorted(os.listdir(self.add_root(folder)))
         except OSError as err:
@@ -95,18 +104,24 @@ class SurveyedHost(object):
         return os.path.exists(self.add_root(path))
 
     def list_matching_paths(self, pattern):
-        """Return the paths that a pattern matches; the folder in front of it that may not be read is remarked."""
+        """
+        Return the paths that a pattern matches; the folder in front of it that may not be read
+        is remarked.
+        """
         if '*' in pattern:
             self.list_names(pattern.split('*')[0].rpartition('/')[0] or '/')
         return sorted(self.strip_root(path) for path in glob.glob(self.add_root(pattern)))
 
     def resolve_links(self, path):
-        """Return the path that a path is in the end (links followed), the same where it is no link."""
+        """
+        Return the path that a path is in the end (links followed), the same where it is no link.
+        """
         return self.strip_root(os.path.realpath(self.add_root(path)))
 
     def find_library_problem(self, path, soname=None):
         """
-        Return why path is no library of this system that can be used (str), None if it is one, '' if it does not exist.
+        Return why path is no library of this system that can be used (str), None if it is one, ''
+        if it does not exist.
 
         :param soname: str, what the library must be called inside; None: anything
         """
@@ -141,7 +156,8 @@ class SurveyedHost(object):
         """
         Run commands ({key: list of str}) at the same time; keep their Answers under their keys.
 
-        After PATIENCE each is killed, with its children. Raises OSError if a limit leaves no room for one.
+        After PATIENCE each is killed, with its children. Raises OSError if a limit leaves no room
+        for one.
         """
         running, end = [], time.monotonic() + COMMAND_TIMEOUT
         for key, words in commands.items():

@@ -1,9 +1,9 @@
 """
 The description of a host: what is known of its libraries where nobody can look into them.
 
-One form, of JSON, for what public sources say of a site (public_hosts.py) and for what `osu-container discover --facts
-FILE` saw on a machine. read_description() checks it,
-DescribedHost answers from it as Host of verdict/trial.py does from files; what it lacks is no answer: the rules
+One form, of JSON, for what public sources say of a site (public_hosts.py) and for what
+`osu-container discover --facts FILE` saw on a machine. read_description() checks it, DescribedHost
+answers from it as Host of verdict/trial.py does from files; what it lacks is no answer: the rules
 of verdict/rules/described_host.py say so. Python 3.6 and its standard library only.
 
     format      1
@@ -32,13 +32,17 @@ FUNCTIONS_FILE = os.path.join(HOSTS_FOLDER, 'mpi-functions.txt')
 
 
 class HostDescriptionError(Exception):
-    """A description that is none: the text says which file, where in it, what was found and what is wanted."""
+    """
+    A description that is none: the text says which file, where in it, what was found and what is
+    wanted.
+    """
 
 
-#: What a statement may say of a library, as fits() takes it. there: False, it is missing; unreadable: why it is no
-#: library; same_as: path of another one that is the same file; soname: '' for none; verneed: {soname: versions}, None
-#: for versions that are not known (of libc.so.6: of the whole C library); functions: it has all functions of that MPI,
-#: and maybe more; traits: as image/traits.py has them
+#: What a statement may say of a library, as fits() takes it. there: False, it is missing;
+#: unreadable: why it is no library; same_as: path of another one that is the same file; soname: ''
+#: for none; verneed: {soname: versions}, None for versions that are not known (of libc.so.6: of the
+#: whole C library); functions: it has all functions of that MPI, and maybe more; traits: as
+#: image/traits.py has them
 STATEMENT_FACTS = {
     'there?': bool,
     'unreadable?': str,
@@ -74,7 +78,8 @@ SHAPE = {
     'cached?': {str: str},
     'libraries': {str: [dict(_STATEMENT_KEYS, **STATEMENT_FACTS)]},
 }
-#: Those without which something is not known of a library, and what stands in their place for the loader
+#: Those without which something is not known of a library, and what stands in their place for the
+#: loader
 NEEDED_FACTS = {
     'soname': '',
     'machine': None,
@@ -102,7 +107,10 @@ FABRIC_TRAITS = {'release': None, 'api': None, 'providers': [], 'folders': None,
 
 
 def require_valid_description(data, name):
-    """Return data (what JSON holds) if it is a description; name: str, of its file. Raises HostFactsError."""
+    """
+    Return data (what JSON holds) if it is a description; name: str, of its file. Raises
+    HostFactsError.
+    """
     good = (
         matches_shape(data, SHAPE)
         and data['format'] == FORMAT
@@ -155,7 +163,10 @@ def _read_mpi_functions():
 
 
 def _merge_statements(statements):
-    """Return ({fact: value}, {trait: value}, {fact or 'traits.NAME': evidence}) of statements (list of dict)."""
+    """
+    Return ({fact: value}, {trait: value}, {fact or 'traits.NAME': evidence}) of statements (list
+    of dict).
+    """
     facts, traits, evidence = {}, {}, {}
     for said in statements:
         for key, value in said.items():
@@ -169,7 +180,9 @@ def _merge_statements(statements):
 
 
 class DescribedHost(object):
-    """A host of which a description is all there is. See Host of verdict/trial.py for the methods."""
+    """
+    A host of which a description is all there is. See Host of verdict/trial.py for the methods.
+    """
 
     is_partial = True
     root = ''
@@ -261,7 +274,10 @@ class DescribedHost(object):
         return self._names.get(name) == []
 
     def has_known_paths(self, name):
-        """Return whether all places of the library name (str) are described, None where these are not said."""
+        """
+        Return whether all places of the library name (str) are described, None where these are
+        not said.
+        """
         if name not in self._names:
             return True if any(path.endswith('/' + name) for path in self.files) else None
         return all(map(self.is_described, self._names[name]))
@@ -271,7 +287,10 @@ class DescribedHost(object):
         return self._gaps.get(path, ())
 
     def list_untested_facts(self, path):
-        """Return the names (sorted list of str) of what is said of the library path without anybody having seen it."""
+        """
+        Return the names (sorted list of str) of what is said of the library path without anybody
+        having seen it.
+        """
         return sorted(
             key for key, word in self._evidence.get(path, {}).items() if word == 'untested'
         )
@@ -281,7 +300,10 @@ class DescribedHost(object):
         return self.data.get('cached', {}).get(name)
 
     def read_elf(self, path):
-        """See Host. Raises ElfError where the description says that the file is no library, or does not have it."""
+        """
+        See Host. Raises ElfError where the description says that the file is no library, or does
+        not have it.
+        """
         if path in self._unreadable or path not in self.files:
             raise ElfError(self._unreadable.get(path, '%s is not described' % path))
         return self.files[path]
@@ -298,13 +320,19 @@ class DescribedHost(object):
         )
 
     def list_evidence(self):
-        """Return the words (list of str, of EVIDENCE) that the description has for what it says, the surest first."""
+        """
+        Return the words (list of str, of EVIDENCE) that the description has for what it says,
+        the surest first.
+        """
         words = {word for known in self._evidence.values() for word in known.values()}
         words |= {self.data['glibc']['evidence']} if self.data.get('glibc') else set()
         return [word for word in EVIDENCE if word in words]
 
     def find_date_range(self):
-        """Return (first, last) of the dates (str) of what the description says, (None, None) where it says nothing."""
+        """
+        Return (first, last) of the dates (str) of what the description says, (None, None) where
+        it says nothing.
+        """
         dates = sorted(
             said['date'] for statements in self.data['libraries'].values() for said in statements
         )

@@ -54,7 +54,9 @@ def survey_gpus(survey):
 
 
 def _find_kfd_architecture(host):
-    """Return (architecture, source, evidence) of AMD's GPUs as the kernel names them, None without."""
+    """
+    Return (architecture, source, evidence) of AMD's GPUs as the kernel names them, None without.
+    """
     versions = set()
     for node in host.list_names('/sys/class/kfd/kfd/topology/nodes'):
         found = re.search(
@@ -69,7 +71,9 @@ def _find_kfd_architecture(host):
 
 
 def _find_module_architecture(host):
-    """Return (architecture, source, evidence) by the loaded module craype-accel-..., None without."""
+    """
+    Return (architecture, source, evidence) by the loaded module craype-accel-..., None without.
+    """
     found = re.match(r'(?:amd_(gfx\w+)|nvidia(\d+))$', host.get_variable('CRAY_ACCEL_TARGET'))
     return found and (
         found.group(1) or 'sm_' + found.group(2),
@@ -79,7 +83,9 @@ def _find_module_architecture(host):
 
 
 def _find_nvidia_architecture(survey):
-    """Return (architecture, source, evidence) of the first GPU that nvidia-smi names, None without."""
+    """
+    Return (architecture, source, evidence) of the first GPU that nvidia-smi names, None without.
+    """
     found = re.search(r',\s*(\d+)\.(\d+)\s*$', survey.get_command_output('nvidia'), re.M)
     return found and ('sm_' + ''.join(found.groups()), '`nvidia-smi`', 'measured')
 
@@ -125,7 +131,10 @@ def survey_rocm(survey):
 
 
 def _list_versioned_libraries(host, stem, source):
-    """Return [(path, source)] of the libraries stem.so.NUMBER (stem: path, which may hold *), the newest first."""
+    """
+    Return [(path, source)] of the libraries stem.so.NUMBER (stem: path, which may hold *), the
+    newest first.
+    """
     return [
         (path, source)
         for path in sort_newest_first(host.list_matching_paths(stem + '.so.*'))
@@ -134,7 +143,10 @@ def _list_versioned_libraries(host, stem, source):
 
 
 def survey_cuda(survey):
-    """CUDA's runtime, which Cray's GPU transport layer needs; the driver's library comes with the container runtime."""
+    """
+    CUDA's runtime, which Cray's GPU transport layer needs; the driver's library comes with the
+    container runtime.
+    """
     host = survey.host
     found = [
         one
@@ -157,7 +169,10 @@ def survey_cuda(survey):
 
 
 def survey_gtl(survey):
-    """Cray MPICH's GPU transport layer: of the loaded modules, else beside the libmpi that was chosen."""
+    """
+    Cray MPICH's GPU transport layer: of the loaded modules, else beside the libmpi that was
+    chosen.
+    """
     host = survey.host
     folders = [
         (host.get_variable(name)[2:].rstrip('/'), name)

@@ -1,4 +1,7 @@
-"""Looking for the host's MPI and what starts its ranks: libmpi, Cray PMI, PALS, xpmem, the --mpi= of srun."""
+"""
+Looking for the host's MPI and what starts its ranks: libmpi, Cray PMI, PALS, xpmem, the --mpi=
+of srun.
+"""
 
 import os
 import re
@@ -55,7 +58,8 @@ def survey_libmpi(survey):
         host.add_remark("%s says that it is %s" % (path, inner or 'nothing'))
 
 
-#: Place below /opt/host-mpi -> where an installation has it, from the folder of libmpi: upstream's, then Debian's
+#: Place below /opt/host-mpi -> where an installation has it, from the folder of libmpi: upstream's,
+#: then Debian's
 _PARTS = OrderedDict(
     [
         ('etc', ['../etc/openmpi-mca-params.conf', '/etc/openmpi/openmpi-mca-params.conf']),
@@ -110,7 +114,10 @@ def survey_open_mpi(survey):
 
 
 def _list_loaded_cray_builds(host, loaded):
-    """Return [(path, source)] where the loaded modules have a Cray MPICH; loaded: CRAY_MPICH_DIR or ''."""
+    """
+    Return [(path, source)] where the loaded modules have a Cray MPICH; loaded: CRAY_MPICH_DIR or
+    ''.
+    """
     found = [
         (
             '%s/lib-abi-mpich/%s' % (loaded, LIBMPI),
@@ -127,9 +134,11 @@ def _list_loaded_cray_builds(host, loaded):
 
 def _list_cray_builds(host, loaded):
     """
-    Return the paths (list of str) of all of Cray's libmpi: those of the loaded release, then the newest, first.
+    Return the paths (list of str) of all of Cray's libmpi: those of the loaded release, then the
+    newest, first.
 
-    loaded: CRAY_MPICH_DIR or ''. Of one release that of GCC is first: it needs no library of a vendor's compiler.
+    loaded: CRAY_MPICH_DIR or ''. Of one release that of GCC is first: it needs no library of a
+    vendor's compiler.
     """
     release = re.search(r'/mpich/[\d.]+/', loaded + '/')
 
@@ -154,7 +163,10 @@ def _list_cray_builds(host, loaded):
 
 
 def _list_other_mpis(survey):
-    """Return [(path, source)] of places where an MPICH or Intel MPI may be: mpicc's, ld.so's, usual ones."""
+    """
+    Return [(path, source)] of places where an MPICH or Intel MPI may be: mpicc's, ld.so's, usual
+    ones.
+    """
     host = survey.host
     found = [
         (folder, '`mpicc -show`')
@@ -183,7 +195,9 @@ def _list_other_mpis(survey):
 
 
 def survey_cray_libraries(survey):
-    """Libraries that libmpi and libfabric of a Cray use: libcxi, Cray PMI, PALS, xpmem, Lustre's."""
+    """
+    Libraries that libmpi and libfabric of a Cray use: libcxi, Cray PMI, PALS, xpmem, Lustre's.
+    """
     host, cray = survey.host, survey.cray
     of_pmi = ['/opt/cray/pe/pmi/default/lib', '/opt/cray/pe/pmi/*/lib', '/opt/cray/pe/lib64']
     prefix = host.get_variable('CRAY_PMI_PREFIX').rstrip('/')
@@ -253,7 +267,10 @@ def survey_cray_libraries(survey):
 
 
 def survey_pmi(survey):
-    """The --mpi= of srun, by who starts with it. Where srun does not name them, none is: a guess would be no site."""
+    """
+    The --mpi= of srun, by who starts with it. Where srun does not name them, none is: a guess
+    would be no site.
+    """
     answer = survey.host.command_results['mpi']
     kinds = parse_srun_mpi_types(answer.output) if answer.is_successful else []
     family = survey.libraries.get('libmpi', {}).get('family') or ''

@@ -1,12 +1,13 @@
 """
 Looking for the network: interfaces and cards, libfabric with its providers, libcxi.
 
-Cards stand in /sys/class/infiniband: InfiniBand, RoCE, Omni-Path (hfi1) and EFA. The name of one tells little, since
-udev may change it (rdma-core, kernel-boot/rdma-persistent-naming.rules: mlx5_0 becomes ibp12s0 or rocep8s0, efa_0
-rdmap0s6).
+Cards stand in /sys/class/infiniband: InfiniBand, RoCE, Omni-Path (hfi1) and EFA. The name of one
+tells little, since udev may change it (rdma-core, kernel-boot/rdma-persistent-naming.rules: mlx5_0
+becomes ibp12s0 or rocep8s0, efa_0 rdmap0s6).
 
-Sources: Documentation/ABI/stable/sysfs-class-infiniband of Linux; linux-rdma/rdma-core PR 884: the link_layer of
-efa_0 is Unknown; Linux, drivers/infiniband/core/sysfs.c: node_type, "4: RNIC" of iWARP.
+Sources: Documentation/ABI/stable/sysfs-class-infiniband of Linux; linux-rdma/rdma-core PR 884: the
+link_layer of efa_0 is Unknown; Linux, drivers/infiniband/core/sysfs.c: node_type, "4: RNIC" of
+iWARP.
 """
 
 import os
@@ -22,8 +23,8 @@ from osu_container.verdict.layers import split_provider
 
 LIBFABRIC = 'libfabric.so.1'
 INFINIBAND_FOLDER = '/sys/class/infiniband'
-#: name; kind: key of NETWORKS (data/networks.py) or None, what it speaks is not known; driver: str, the kernel's,
-#: '' where it is not said; up: bool, one of its ports is, or nothing says
+#: name; kind: key of NETWORKS (data/networks.py) or None, what it speaks is not known; driver: str,
+#: the kernel's, '' where it is not said; up: bool, one of its ports is, or nothing says
 NetworkCard = namedtuple('Card', 'name kind driver is_up')
 
 #: Driver of the kernel -> kind, where that alone tells it
@@ -34,7 +35,10 @@ _KIND_BY_LINK = {'InfiniBand': 'InfiniBand', 'Ethernet': 'RoCE'}
 
 
 def survey_network_cards(survey):
-    """Interfaces, Slingshot's cards, those of InfiniBand and its like; which of the networks counts."""
+    """
+    Interfaces, Slingshot's cards, those of InfiniBand and its like; which of the networks
+    counts.
+    """
     host = survey.host
     names = [
         name
@@ -83,7 +87,10 @@ def survey_network_cards(survey):
 
 
 def select_network(survey, cards):
-    """Keep the kind of network, the best of those that the cards (list of Card, those that are up) are for."""
+    """
+    Keep the kind of network, the best of those that the cards (list of Card, those that are up)
+    are for.
+    """
     kinds = {card.kind for card in cards}.union(['Slingshot'] if survey.slingshot else [])
     kind = next((one for one in PREFERRED_NETWORKS if one in kinds), 'Ethernet')
     drivers = sorted(set(card.driver for card in cards if card.kind == kind and card.driver))
@@ -177,7 +184,9 @@ def _list_system_libfabrics(survey):
 
 
 def select_provider(survey, path, there):
-    """The provider for the network; path: of libfabric or None, there: its providers (list of str)."""
+    """
+    The provider for the network; path: of libfabric or None, there: its providers (list of str).
+    """
     cards, cxi, kind = (
         survey.get_value('cards', []),
         'cxi' in there,
@@ -219,7 +228,10 @@ def select_provider(survey, path, there):
 
 
 def select_card_provider(survey, path, there, kind):
-    """The provider for InfiniBand and its like: the best that the host's libfabric has, else the best that there is."""
+    """
+    The provider for InfiniBand and its like: the best that the host's libfabric has, else the
+    best that there is.
+    """
     network, have = NETWORKS[kind], set(part for name in there for part in split_provider(name))
     having = [fact for fact in network['providers'] if set(split_provider(fact['value'])) <= have]
     fact = (having or network['providers'])[0]
@@ -258,7 +270,10 @@ def read_libfabric_providers(survey, path):
 
 
 def list_rdma_cards(host):
-    """Return the Cards of a Host in /sys/class/infiniband; those of Slingshot stand in /sys/class/cxi."""
+    """
+    Return the Cards of a Host in /sys/class/infiniband; those of Slingshot stand in
+    /sys/class/cxi.
+    """
     return [
         _read_card(host, name)
         for name in host.list_names(INFINIBAND_FOLDER)

@@ -1,4 +1,7 @@
-"""Looking at the system: container runtime, Slurm, file systems of all nodes, modules, folders of libraries, node."""
+"""
+Looking at the system: container runtime, Slurm, file systems of all nodes, modules, folders of
+libraries, node.
+"""
 
 import os
 import re
@@ -139,7 +142,10 @@ def survey_file_systems(survey):
 
 
 def _list_shared_mounts(host):
-    """Return (mount points to bind, those to leave out: of the system or with the home folder), lists of str."""
+    """
+    Return (mount points to bind, those to leave out: of the system or with the home folder),
+    lists of str.
+    """
     found, skipped, home = [], [], host.get_variable('HOME') + '/'
     for line in host.read_text('/proc/mounts').splitlines():
         parts = line.split()
@@ -151,7 +157,10 @@ def _list_shared_mounts(host):
 
 
 def _merge_sibling_paths(paths, home):
-    """Return paths (list of str), several of one folder, as /pfs/lustrep1 to /pfs/lustrep4, as the folder."""
+    """
+    Return paths (list of str), several of one folder, as /pfs/lustrep1 to /pfs/lustrep4, as the
+    folder.
+    """
     tops = ['/' + path.split('/')[1] for path in paths]
     return [
         top if tops.count(top) > 1 and not (home + '/').startswith(top + '/') else path
@@ -160,7 +169,10 @@ def _merge_sibling_paths(paths, home):
 
 
 def _find_root_links(host, paths):
-    """Return the links in / (list of str) that lead into one of paths, or to where one lies: as /scratch into /pfs."""
+    """
+    Return the links in / (list of str) that lead into one of paths, or to where one lies: as
+    /scratch into /pfs.
+    """
     known, found = list(paths), []
     for name in host.list_names('/'):
         link, target = '/' + name, host.resolve_links('/' + name)
@@ -241,7 +253,10 @@ def survey_node(survey):
 
 
 def list_loader_folders(host):
-    """Return the folders (list of str) that the ld.so of a Host searches: those of ld.so.conf, then its own."""
+    """
+    Return the folders (list of str) that the ld.so of a Host searches: those of ld.so.conf, then
+    its own.
+    """
     lines = [
         line.partition('#')[0].strip()
         for path in host.list_matching_paths('/etc/ld.so.conf.d/*.conf') + ['/etc/ld.so.conf']
@@ -262,7 +277,10 @@ def list_loader_folders(host):
 
 
 def survey_library_folders(survey):
-    """The folders for dependencies; those that hold a dependency and are not searched by default are added."""
+    """
+    The folders for dependencies; those that hold a dependency and are not searched by default
+    are added.
+    """
     found, rocm = list(survey.list_loader_folders()), survey.get_value('rocm')
     if rocm and rocm + '/lib' not in found:
         found.append(rocm + '/lib')

@@ -1,8 +1,10 @@
 """
-What `discover --facts` writes: the libraries of this host as a description (osu_container/discover/host_facts.py).
+What `discover --facts` writes: the libraries of this host as a description
+(osu_container/discover/host_facts.py).
 
-All that check asks of the real files is in it: of the libraries that sites name, of all that these need, and of each
-place where ld.so would look for them. Nothing else is: no file that is not one of these, and no name of a user.
+All that check asks of the real files is in it: of the libraries that sites name, of all that these
+need, and of each place where ld.so would look for them. Nothing else is: no file that is not one of
+these, and no name of a user.
 """
 
 import os
@@ -19,14 +21,16 @@ from osu_container.verdict.rules.finding import sort_versions
 from osu_container.verdict.site_choice import resolve_site
 from osu_container.verdict.trial import HostFileSystem
 
-#: Symbols of a library with more are left out, which makes them unknown: the largest of ROCm have some 500,000
+#: Symbols of a library with more are left out, which makes them unknown: the largest of ROCm have
+#: some 500,000
 MOST_SYMBOLS = 50000
 LIBC = 'libc.so.6'
 
 
 def list_matching_sites(host, entry):
     """
-    Return the whole entries (list of dict) of sites of which libraries are on a host (core Host), entry the first.
+    Return the whole entries (list of dict) of sites of which libraries are on a host (core Host),
+    entry the first.
 
     :param entry: whole entry of the site that was found on it, or None
     """
@@ -79,7 +83,10 @@ class _LibraryCollector(object):
         )
 
     def add_library(self, path, root=None):
-        """Take the library path (str, of the host), which lies below root (str; default: the host's)."""
+        """
+        Take the library path (str, of the host), which lies below root (str; default: the
+        host's).
+        """
         where = (self.host.root if root is None else root) + path
         if path in self.libraries:
             return
@@ -201,8 +208,8 @@ def describe_host(entry, root, name, today, node):
     """
     Return the description (OrderedDict) of a host.
 
-    :param entry: whole entry of the site found there, or None; root: str, folder that stands in for its /; name: str,
-                  of the site; today: str, ISO date; node: str
+    :param entry: whole entry of the site found there, or None; root: str, folder that stands in for
+        its /; name: str, of the site; today: str, ISO date; node: str
     """
     host = HostFileSystem(root)
     files = _LibraryCollector(host, list_matching_sites(host, entry), today, node)

@@ -1,10 +1,12 @@
 """
-Looking: which libraries, commands, networks and file systems a system has, each with what showed it.
+Looking: which libraries, commands, networks and file systems a system has, each with what showed
+it.
 
 Survey keeps what is found; what is looked for is in host_*.py beside this file.
 
-A fact is a dict as the site data have it (value, why, source, date, evidence), with two more keys for who reads the
-report: section and note. A part that a system of this kind should have becomes an entry of missing: what, consequence.
+A fact is a dict as the site data have it (value, why, source, date, evidence), with two more keys
+for who reads the report: section and note. A part that a system of this kind should have becomes an
+entry of missing: what, consequence.
 """
 
 import os
@@ -51,7 +53,10 @@ SUBJECTS = (
 
 
 class Survey(object):
-    """What was found: facts (OrderedDict), missing (list of dict), libraries ({name: dict path, family, release})."""
+    """
+    What was found: facts (OrderedDict), missing (list of dict), libraries ({name: dict path,
+    family, release}).
+    """
 
     def __init__(self, host, today):
         """host: Host; today: str, ISO date."""
@@ -92,7 +97,8 @@ class Survey(object):
 
     def select_library(self, name, candidates, why, section, soname=None, **more):
         """
-        Keep the first of candidates ([(path, source)]) that is a library of soname; return its path, None without.
+        Keep the first of candidates ([(path, source)]) that is a library of soname; return its
+        path, None without.
 
         Others that exist but cannot be used are remarked.
         """
@@ -142,7 +148,10 @@ class Survey(object):
         return self._searched
 
     def list_library_candidates(self, soname):
-        """Return [(path, source)] where ld.so may find soname: its cache, then the folders that it searches."""
+        """
+        Return [(path, source)] where ld.so may find soname: its cache, then the folders that it
+        searches.
+        """
         cached = re.findall(
             r'^\s*%s \(.*\) => (/\S+)$' % re.escape(soname),
             self.get_command_output('libraries'),

@@ -108,7 +108,9 @@ def format_survey_report(found):
 
 
 def _format_section(title, lines):
-    """Return lines (list of str) of a part with its title in front, nothing where there are none."""
+    """
+    Return lines (list of str) of a part with its title in front, nothing where there are none.
+    """
     return ['', title] + lines if lines else []
 
 

@@ -12,9 +12,9 @@ from osu_container.image.elf import ElfError, read_elf
 from osu_container.image.loader import simulate_load
 from osu_container.image.system import LoaderConfig, resolve_lib_variable
 
-#: Libraries of glibc. They must come from where the program interpreter (ld-linux) comes from: a host libc.so.6 under
-#: the image's ld-linux ends in "symbol lookup error ... GLIBC_PRIVATE" (glibc manual page ld.so(8): the loader and
-#: libc are one build).
+#: Libraries of glibc. They must come from where the program interpreter (ld-linux) comes from: a
+#: host libc.so.6 under the image's ld-linux ends in "symbol lookup error ... GLIBC_PRIVATE" (glibc
+#: manual page ld.so(8): the loader and libc are one build).
 GLIBC_SONAMES = frozenset(
     [
         'ld-linux-x86-64.so.2',
@@ -42,7 +42,10 @@ class _HostFiles(object):
     """The files of a host, as the loader's search asks for them: see load() in image/loader.py."""
 
     def __init__(self, folders, cached, read, is_file):
-        """See collect_dependencies(); folders: list of str, those that the host's ld.so searches by default."""
+        """
+        See collect_dependencies(); folders: list of str, those that the host's ld.so searches by
+        default.
+        """
         self.read, self.exists, self._known = read, is_file, {}
         multiarch = [
             folder
@@ -92,13 +95,17 @@ def collect_dependencies(
     find_cached=None,
 ):
     """
-    Return (libraries, missing): what must come along when the libraries paths are put into another system.
+    Return (libraries, missing): what must come along when the libraries paths are put into another
+    system.
 
     :param paths: list of str, the libraries to start from
     :param default_folders: list of str, folders that the host's ld.so searches by default
-    :param provided: function soname -> bool, true when the other system has that library on its own default path
-    :param one_build: folders (list of str) whose libraries come along also where the other system has the same soname
-    :param read, is_file: functions path -> ElfFacts and path -> bool, where the files are not those of this machine
+    :param provided: function soname -> bool, true when the other system has that library on its own
+        default path
+    :param one_build: folders (list of str) whose libraries come along also where the other system
+        has the same soname
+    :param read, is_file: functions path -> ElfFacts and path -> bool, where the files are not those
+        of this machine
     :param cached: function (soname, machine) -> path or None: what the host's ld.so.cache has
     :return: libraries: OrderedDict soname -> ElfFacts, the start libraries first;
              missing: list of (soname, ElfFacts of who needs it) that neither system has

@@ -1,12 +1,15 @@
 """
-ELF facts of programs and libraries, read as ld.so reads them: by the program headers. Nothing is loaded or run.
+ELF facts of programs and libraries, read as ld.so reads them: by the program headers. Nothing is
+loaded or run.
 
-Format: the System V ABI's gABI, chapters 4 and 5; symbol versions: the Linux Standard Base, chapter 10.7; DT_GNU_HASH:
-glibc, elf/dl-lookup.c. Files of both classes and byte orders, for any kind of processor. What a damaged file says is
-held against its size, so that none takes much time or memory.
+Format: the System V ABI's gABI, chapters 4 and 5; symbol versions: the Linux Standard Base, chapter
+10.7; DT_GNU_HASH: glibc, elf/dl-lookup.c. Files of both classes and byte orders, for any kind of
+processor. What a damaged file says is held against its size, so that none takes much time or
+memory.
 
-All functions work on Python 3.6 with the standard library only. image/libraries.py has a second reader, class
-Elf: it reads constants and machine code by sections, which need not be there and of which ld.so knows nothing.
+All functions work on Python 3.6 with the standard library only. image/libraries.py has a second
+reader, class Elf: it reads constants and machine code by sections, which need not be there and of
+which ld.so knows nothing.
 """
 
 import errno
@@ -16,17 +19,17 @@ from collections import OrderedDict, namedtuple
 
 from osu_container.base.files import open_plain_file
 
-#: What is told of one library or program.
-#: soname: str or None; machine: str, as readelf calls it, with what is unusual for it behind: see MACHINES; needed,
-#: rpath, runpath: lists of str; verneed: {soname of the provider: set of version names}; verdef: set of version names
-#: it defines;
-#: interpreter: str, the loader that a program asks for, or None; dynamic: bool, it has a dynamic section;
-#: undefined: {symbol: True if ld.so looks it up when the file is loaded, False if when it is called first} of what it
-#: must find elsewhere, weak ones left out; defined: set of symbols that it offers. A symbol of a version is
-#: 'name@VERSION' in both; what is offered is in defined as plain 'name' too. Needs of versions that are marked weak
-#: stop nothing and are left out of verneed.
-#: nodeflib: bool, its needs are not looked for in the default folders (ld -z nodefaultlib); audit: list of str,
-#: libraries that may change what a program loads (DT_AUDIT, DT_DEPAUDIT: rtld-audit(7))
+#: What is told of one library or program. soname: str or None; machine: str, as readelf calls it,
+#: with what is unusual for it behind: see MACHINES; needed, rpath, runpath: lists of str; verneed:
+#: {soname of the provider: set of version names}; verdef: set of version names it defines;
+#: interpreter: str, the loader that a program asks for, or None; dynamic: bool, it has a dynamic
+#: section; undefined: {symbol: True if ld.so looks it up when the file is loaded, False if when it
+#: is called first} of what it must find elsewhere, weak ones left out; defined: set of symbols that
+#: it offers. A symbol of a version is 'name@VERSION' in both; what is offered is in defined as
+#: plain 'name' too. Needs of versions that are marked weak stop nothing and are left out of
+#: verneed. nodeflib: bool, its needs are not looked for in the default folders (ld -z
+#: nodefaultlib); audit: list of str, libraries that may change what a program loads (DT_AUDIT,
+#: DT_DEPAUDIT: rtld-audit(7))
 ElfFacts = namedtuple(
     'ElfFacts',
     'path soname machine needed rpath runpath verneed verdef interpreter dynamic '
@@ -34,8 +37,9 @@ ElfFacts = namedtuple(
 )
 ElfFacts.__new__.__defaults__ = (False, ())
 
-#: e_machine -> (what readelf calls it, its usual class in bits, its usual byte order, types of its relocations
-#: JUMP_SLOT and COPY). <elf.h>; the processors that Slurm systems have had, and 32-bit companions of theirs
+#: e_machine -> (what readelf calls it, its usual class in bits, its usual byte order, types of its
+#: relocations JUMP_SLOT and COPY). <elf.h>; the processors that Slurm systems have had, and 32-bit
+#: companions of theirs
 MACHINES = {
     3: ('Intel 80386', 32, '<', 7, 5),
     62: ('Advanced Micro Devices X86-64', 64, '<', 7, 5),
@@ -90,7 +94,8 @@ DT_DEPAUDIT, DT_AUDIT = 0x6FFFFEFB, 0x6FFFFEFC
 DF_BIND_NOW, DF_1_NOW, DF_1_NODEFLIB, VER_FLG_WEAK = 8, 1, 0x800, 2
 STB_GLOBAL, STB_WEAK, STB_GNU_UNIQUE = 1, 2, 10
 
-#: What no library has more of; a damaged one may say so. The largest of ROCm and CUDA have some 500,000 symbols.
+#: What no library has more of; a damaged one may say so. The largest of ROCm and CUDA have some
+#: 500,000 symbols.
 _MOST_SYMBOLS, _MOST_RELOCATIONS, _MOST_TEXT = 4 << 20, 8 << 20, 128 << 20
 #: Versions have numbers of 15 bits
 _MOST_VERSIONS = 1 << 15
@@ -115,7 +120,8 @@ class _ElfReader(object):
         ident = self.read_bytes(0, min(16, self.size))
         if len(ident) < 16 or ident[:4] != b'\x7fELF':
             raise _DamagedElfError('is not an ELF file')
-        # glibc refuses more than that (elf/dl-load.c, open_verify): another version, system or padding
+        # glibc refuses more than that (elf/dl-load.c, open_verify): another version, system or
+        # padding
         if (
             ident[4] not in (1, 2)
             or ident[5] not in (1, 2)
@@ -154,7 +160,10 @@ class _ElfReader(object):
         )
 
     def read_bytes(self, offset, size):
-        """Return size bytes at offset. Raises _Damaged where the file ends before, or there are too many."""
+        """
+        Return size bytes at offset. Raises _Damaged where the file ends before, or there are too
+        many.
+        """
         if size > _MOST_TEXT or offset + size > self.size:
             raise _DamagedElfError(
                 'is damaged or cut off: it has %d bytes, and %d are said to be at %d'
@@ -193,18 +202,27 @@ class _ElfReader(object):
         return found
 
     def get_tag(self, tag):
-        """Return the value (int) of a tag of the dynamic section; of several the last, as ld.so does; 0 if none."""
+        """
+        Return the value (int) of a tag of the dynamic section; of several the last, as ld.so
+        does; 0 if none.
+        """
         return self.dynamic.get(tag, [0])[-1]
 
     def find_offset(self, address):
-        """Return (where in the file an address is, bytes of its segment from there on). Raises _Damaged."""
+        """
+        Return (where in the file an address is, bytes of its segment from there on). Raises
+        _Damaged.
+        """
         for one, offset, start, length in self.segments:
             if one == PT_LOAD and start <= address < start + length:
                 return offset + address - start, start + length - address
         raise _DamagedElfError('is damaged: nothing in it is loaded at address 0x%x' % address)
 
     def read_tag_bytes(self, tag, size):
-        """Return size bytes, or those up to the end of the segment, at the address that a tag names."""
+        """
+        Return size bytes, or those up to the end of the segment, at the address that a tag
+        names.
+        """
         offset, left = self.find_offset(self.get_tag(tag))
         return self.read_bytes(offset, min(size, left))
 
@@ -243,7 +261,8 @@ class _ElfReader(object):
 
     def iterate_versions(self, tag, count, form, links):
         """
-        Yield (offset, its numbers) of the entries of a list of versions; each says how far it is to the next.
+        Yield (offset, its numbers) of the entries of a list of versions; each says how far it is to
+        the next.
 
         form: as of struct; links: place of that number in it.
         """
@@ -258,7 +277,9 @@ class _ElfReader(object):
             offset += numbers[links]
 
     def read_versions(self):
-        """Return (verneed, verdef, {number of a version: its name}), the first two as in ElfFacts."""
+        """
+        Return (verneed, verdef, {number of a version: its name}), the first two as in ElfFacts.
+        """
         needed, defined, names = OrderedDict(), set(), {}
         for offset, (_, _, number, _, _, auxiliary, _) in self.iterate_versions(
             DT_VERDEF, DT_VERDEFNUM, 'HHHHIII', 6
@@ -287,7 +308,10 @@ class _ElfReader(object):
         return needed, defined, names
 
     def count_symbols(self):
-        """Return how many symbols there are (int): the table does not say it, those for looking up do."""
+        """
+        Return how many symbols there are (int): the table does not say it, those for looking up
+        do.
+        """
         if DT_GNU_HASH in self.dynamic:
             start = self.find_offset(self.get_tag(DT_GNU_HASH))[0]
             buckets, first, bloom, _ = self.unpack('IIII', start)
@@ -326,9 +350,11 @@ class _ElfReader(object):
 
     def read_symbols(self, names):
         """
-        Return (symbols that are offered, {number of a symbol: what is needed}), without weak ones of the latter.
+        Return (symbols that are offered, {number of a symbol: what is needed}), without weak ones
+        of the latter.
 
-        names: {number of a version: its name}. The second has those of copied data too: see read_relocations().
+        names: {number of a version: its name}. The second has those of copied data too: see
+        read_relocations().
         """
         offered, needed = set(), {}
         count = self.count_symbols() if DT_SYMTAB in self.dynamic else 0
@@ -368,8 +394,8 @@ class _ElfReader(object):
 
     def read_relocations(self):
         """
-        Return (numbers of symbols that are looked up when it is loaded, of those whose data are copied: sets; the
-        highest number).
+        Return (numbers of symbols that are looked up when it is loaded, of those whose data are
+        copied: sets; the highest number).
         """
         jump, copy = MACHINES.get(self.number, ('', 0, '', None, None))[3:]
         early, copied, highest, left = set(), set(), 0, _MOST_RELOCATIONS
@@ -454,7 +480,10 @@ class _ElfReader(object):
 
 
 def read_elf(path):
-    """Return the ElfFacts of the file path. Raises ElfError if it is missing, no ELF file, or damaged."""
+    """
+    Return the ElfFacts of the file path. Raises ElfError if it is missing, no ELF file, or
+    damaged.
+    """
     try:
         with open_plain_file(path) as handle:
             return _ElfReader(handle).read_facts(path)
@@ -469,7 +498,9 @@ def read_elf(path):
 
 
 def read_elf_files(paths):
-    """Return {path: ElfFacts} of those of paths (list of str) that are ELF files which can be read."""
+    """
+    Return {path: ElfFacts} of those of paths (list of str) that are ELF files which can be read.
+    """
     found = {}
     for path in paths:
         try:

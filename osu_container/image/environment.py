@@ -1,20 +1,26 @@
 """
-The environment that the container runtime makes for a program: the scripts of an image, evaluated in their order.
+The environment that the container runtime makes for a program: the scripts of an image, evaluated
+in their order.
 
-Nothing is run. Followed is what the environment scripts of most images hold: assignments, export, unset, `.`, if and
-test, && and ||. Of a command's output, and what depends on one, the value is unknown. All else (loops, case, functions,
-pipes, eval) ends the reading of a script: every variable may then be anything, and only what later scripts set is known
-again. Never a guess: on the system itself the dry run tells it (deciding/dry_run.py).
-The syntax is a part of POSIX (Shell Command Language, 2.10) and bash, as the runtimes' own interpreter takes it
-(mvdan.cc/sh). The order, and where the runtime adds its own, is that of the action script of Apptainer 1.4.5
-(internal/pkg/util/fs/files/action_script.sh), seen in runs of that release as well; SingularityCE's is the same, and
-that of 1.5.3 but for what _library_path() in deciding/trial.py does:
+Nothing is run. Followed is what the environment scripts of most images hold: assignments, export,
+unset, `.`, if and test, && and ||. Of a command's output, and what depends on one, the value is
+unknown. All else (loops, case, functions, pipes, eval) ends the reading of a script: every variable
+may then be anything, and only what later scripts set is known again. Never a guess: on the system
+itself the dry run tells it (deciding/dry_run.py). The syntax is a part of POSIX (Shell Command
+Language, 2.10) and bash, as the runtimes' own interpreter takes it (mvdan.cc/sh). The order, and
+where the runtime adds its own, is that of the action script of Apptainer 1.4.5
+(internal/pkg/util/fs/files/action_script.sh), seen in runs of that release as well; SingularityCE's
+is the same, and that of 1.5.3 but for what _library_path() in deciding/trial.py does:
 
-1. Nothing of the host is there: the scripts see none of the variables with which the runtime was called.
-2. /.singularity.d/env/*.sh by the bytes of their names, files that are bound there among them. After 99-base.sh come
-   the variables given as APPTAINERENV_NAME or by --env, which are the user's, and of which nothing is known here.
+1. Nothing of the host is there: the scripts see none of the variables with which the runtime was
+    called.
+2. /.singularity.d/env/*.sh by the bytes of their names, files that are bound there among them.
+    After 99-base.sh come
+   the variables given as APPTAINERENV_NAME or by --env, which are the user's, and of which nothing
+   is known here.
 3. Without that folder, and nothing bound there: /environment.
-4. Variables of the host that the scripts have not set come back; those that they have set to nothing are taken away.
+4. Variables of the host that the scripts have not set come back; those that they have set to
+    nothing are taken away.
    One that a script sets without export is in neither way there.
 """
 
@@ -27,16 +33,16 @@ RUNTIME_LIBRARIES = '/.singularity.d/libs'
 #: PATH in a container where the image sets none (Apptainer, internal/pkg/util/env, DefaultPath)
 DEFAULT_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
 
-#: One variable. value: str, None where it is unknown; exported: bool, None where that is unknown; at: 'FILE:LINE' of
-#: what set it, or made it unknown; why: why its value is unknown, None where it is known; head: str,
-#: with what an unknown value begins for certain
+#: One variable. value: str, None where it is unknown; exported: bool, None where that is unknown;
+#: at: 'FILE:LINE' of what set it, or made it unknown; why: why its value is unknown, None where it
+#: is known; head: str, with what an unknown value begins for certain
 Variable = namedtuple('Variable', 'value exported location reason known_prefix')
 
 #: Behind `env -i`: no other variable is set
 UNSET = Variable('', False, None, None, '')
-#: variables: {name: Variable}, of those that the scripts leave set; lost: Variable or None: any other one may be set to
-#: anything, or is GONE; ends: (bool: for certain, 'FILE:LINE', why) or None: the program does not start; problems: list
-#: of (path, why) of scripts that are passed over
+#: variables: {name: Variable}, of those that the scripts leave set; lost: Variable or None: any
+#: other one may be set to anything, or is GONE; ends: (bool: for certain, 'FILE:LINE', why) or
+#: None: the program does not start; problems: list of (path, why) of scripts that are passed over
 Environment = namedtuple('Environment', 'variables default exit_point problems')
 
 #: A field that is unknown, but not empty
@@ -49,8 +55,8 @@ _FOREIGN = re.compile(
 )
 #: Of these bash has values that may not be changed
 _READ_ONLY = re.compile(r'(E?[UG]ID|PPID|BASHOPTS|BASH_VERSINFO|SHELLOPTS)$')
-#: Folders that are the host's in a container (apptainer.conf: mount proc, sys, dev, home, tmp; user binds below /), or
-#: where binds of this project and of sites appear
+#: Folders that are the host's in a container (apptainer.conf: mount proc, sys, dev, home, tmp; user
+#: binds below /), or where binds of this project and of sites appear
 _MOUNTED = re.compile(
     r'/(proc|sys|dev|home|root|tmp|var/tmp|var/spool|run|host|opt/host-mpi|opt/cray|users|etc/('
     r'passwd|group|hosts|hostname|localtime|resolv\.conf))(/|$)'
@@ -75,8 +81,8 @@ _DEEPEST = 20
 _MOST_TEXT = 1 << 18
 #: Characters of a value: execve(2) takes no longer string (MAX_ARG_STRLEN)
 _LONGEST = 1 << 17
-#: Work for one environment: characters of scripts, statements that run or are passed over. Those of real images take
-#: 50,000 at most; so many take some seconds at most
+#: Work for one environment: characters of scripts, statements that run or are passed over. Those of
+#: real images take 50,000 at most; so many take some seconds at most
 _MOST_STEPS = 500000
 #: Why nothing is known of what the scripts set from there on
 _TOO_LONG = "the scripts of the image are too long, or call each other too often, to be followed"
@@ -85,12 +91,14 @@ _TOO_LARGE = "a value with more than %d characters" % _LONGEST
 
 # ---- Syntax: text -> statements
 
-#: kind: 'simple' (parts: list of (name, word), list of words, whether it is redirected to somewhere else
-#: than /dev/null), 'and' (parts: '&&' or '||', two statements), 'if' (list of (condition, body), body).
-#: A body is a list of statements, a word one of Part. line: int, first is 1; source, begin, end: the script, and where
+#: kind: 'simple' (parts: list of (name, word), list of words, whether it is redirected to somewhere
+#: else than /dev/null), 'and' (parts: '&&' or '||', two statements), 'if' (list of (condition,
+#: body), body). A body is a list of statements, a word one of Part. line: int, first is 1; source,
+#: begin, end: the script, and where
 Node = namedtuple('Node', 'kind line source begin end parts')
-#: kind: 'text' (value: str), 'variable' (value: name; operator: '', or - + = ? with or without a colon; word: what
-#: follows the operator) or 'unknown' (value: str, what it is); quoted: bool, no field is split, nothing is a pattern
+#: kind: 'text' (value: str), 'variable' (value: name; operator: '', or - + = ? with or without a
+#: colon; word: what follows the operator) or 'unknown' (value: str, what it is); quoted: bool, no
+#: field is split, nothing is a pattern
 Part = namedtuple('Part', 'kind value quoted operator word')
 
 # What a word is made of. No text fits two of the alternatives, so that nothing is tried twice.
@@ -147,7 +155,10 @@ _NO_COMMAND = frozenset(
 
 
 class UnsupportedSyntaxError(Exception):
-    """From here on nothing is known of what a script does. at: 'FILE:LINE', None before that is told; the text: why."""
+    """
+    From here on nothing is known of what a script does. at: 'FILE:LINE', None before that is
+    told; the text: why.
+    """
 
     def __init__(self, line, why):
         """line: int; why: str."""
@@ -175,7 +186,10 @@ def parse_script(script):
 
 
 def _tokenize(script):
-    """Return [(kind: 'end', 'to' or 'word', text, line, begin, end)] of a script (str), '' with the last line."""
+    """
+    Return [(kind: 'end', 'to' or 'word', text, line, begin, end)] of a script (str), '' with the
+    last line.
+    """
     found, at, line = [], 0, 1
     while at < len(script):
         token = _TOKEN.match(script, at)
@@ -227,7 +241,10 @@ class _ScriptParser(object):
         )
 
     def expect(self, *expected):
-        """Go past the next token and return it (str), which is one of expected. Raises Unfollowed if it is not."""
+        """
+        Go past the next token and return it (str), which is one of expected. Raises Unfollowed
+        if it is not.
+        """
         if self.peek() not in expected:
             self.raise_unsupported()
         self.at += 1
@@ -239,7 +256,10 @@ class _ScriptParser(object):
             self.at += 1
 
     def parse_body(self, ends, empty=True):
-        """Return statements (list) up to one of ends (tuple of str), which stays. Raises Unfollowed."""
+        """
+        Return statements (list) up to one of ends (tuple of str), which stays. Raises
+        Unfollowed.
+        """
         found = []
         self.skip_newlines()
         while self.peek() not in ends:
@@ -322,7 +342,8 @@ def _parse_parts(raw, quoted, line, brace=False):
     """
     Return the parts (list of Part) of a piece of a script (raw: str).
 
-    quoted: bool, within double quotes; brace: bool, within ${ }, where quotes in quotes are taken off.
+    quoted: bool, within double quotes; brace: bool, within ${ }, where quotes in quotes are taken
+    off.
     """
     found = []
     for piece in _PIECE.finditer(raw) if not quoted or brace else _QUOTED_PIECE.finditer(raw):
@@ -374,7 +395,10 @@ _QUOTED_PIECE = re.compile(
 
 
 def _unescape(letter, quoted, brace):
-    """Return the Parts of a backslash and the letter (str) behind it; arguments: as of _parse_parts()."""
+    """
+    Return the Parts of a backslash and the letter (str) behind it; arguments: as of
+    _parse_parts().
+    """
     if letter == '\n':
         return []
     if not quoted:  # mvdan.cc/sh keeps it in some places
@@ -384,7 +408,10 @@ def _unescape(letter, quoted, brace):
 
 
 def _parse_expansion(content, quoted, line):
-    """Return the Part of ${content}. Raises Unfollowed where quotes may mean that it ends elsewhere."""
+    """
+    Return the Part of ${content}. Raises Unfollowed where quotes may mean that it ends
+    elsewhere.
+    """
     found = _EXPANSION.match(content)
     if "'" in content or content.count('"') % 2 or not found and '=' in content:
         raise UnsupportedSyntaxError(line, '${%s}' % content)
@@ -406,7 +433,10 @@ def _get_unquoted_prefix(word):
 
 
 def find_literal(word):
-    """Return the word (list of Part) as it stands where nothing in it is to be expanded (str), else None."""
+    """
+    Return the word (list of Part) as it stands where nothing in it is to be expanded (str), else
+    None.
+    """
     return (
         ''.join(part.value for part in word) if all(part.kind == 'text' for part in word) else None
     )
@@ -437,8 +467,8 @@ class _ShellEvaluator(object):
 
     def __init__(self, files, bound=()):
         """
-        files: has kind(path) -> type letter or None, mode(path), script(path) -> str or None, and names(folder);
-        bound: dict of str, files that are bound into the container, and their text.
+        files: has kind(path) -> type letter or None, mode(path), script(path) -> str or None, and
+        names(folder); bound: dict of str, files that are bound into the container, and their text.
         """
         self.files, self.bound = files, dict(bound)
         self.variables = dict(_NO_APP)
@@ -446,7 +476,10 @@ class _ShellEvaluator(object):
         self.file, self.depth, self.steps = '', 0, 0
 
     def count_steps(self, steps=1):
-        """Count steps (int) of work. Raises Unfollowed where it is too much for any image that works."""
+        """
+        Count steps (int) of work. Raises Unfollowed where it is too much for any image that
+        works.
+        """
         self.steps += steps
         if self.steps > _MOST_STEPS:
             raise UnsupportedSyntaxError(1, _TOO_LONG)
@@ -466,7 +499,10 @@ class _ShellEvaluator(object):
         return self.default
 
     def set_variable(self, name, value, line, why=None, exported=_UNCHANGED, head=''):
-        """Give the variable name (str) a value (str, None for an unknown one, which begins with head)."""
+        """
+        Give the variable name (str) a value (str, None for an unknown one, which begins with
+        head).
+        """
         if exported is _UNCHANGED:
             exported = self.is_exported(name)
         # of an unknown value the place that counts is where it became unknown
@@ -478,7 +514,10 @@ class _ShellEvaluator(object):
         )
 
     def is_exported(self, name):
-        """Return whether the variable name (str) is exported when it is assigned, None where that is not known."""
+        """
+        Return whether the variable name (str) is exported when it is assigned, None where that
+        is not known.
+        """
         old = self.variables.get(name, self.default)
         return old.exported if old else False
 
@@ -493,7 +532,10 @@ class _ShellEvaluator(object):
     # Words
 
     def expand(self, word, line):
-        """Return [(text (str or None), quoted, (why it is unknown, where), whether it is of a variable)] of a word."""
+        """
+        Return [(text (str or None), quoted, (why it is unknown, where), whether it is of a
+        variable)] of a word.
+        """
         found = []
         for part in word:
             if part.kind == 'text':
@@ -533,7 +575,10 @@ class _ShellEvaluator(object):
 
     @staticmethod
     def join_expansion(expanded):
-        """Return (text or None, (why it is unknown, where), how it begins for certain) of what expand() found."""
+        """
+        Return (text or None, (why it is unknown, where), how it begins for certain) of what
+        expand() found.
+        """
         text = ''
         for value, _, why, _ in expanded:
             if value is None:
@@ -544,7 +589,10 @@ class _ShellEvaluator(object):
         return text, None, ''
 
     def expand_value(self, word, line):
-        """Return as join_expansion() does for a word that is not split: that of an assignment, of case."""
+        """
+        Return as join_expansion() does for a word that is not split: that of an assignment, of
+        case.
+        """
         return self.join_expansion(self.expand(word, line))
 
     def split_fields(self, words, line):
@@ -582,7 +630,10 @@ class _ShellEvaluator(object):
         return status
 
     def mark_changes_unknown(self, one, why):
-        """Make unknown what a statement may change, which may be run or not. Raises Unfollowed where that is all."""
+        """
+        Make unknown what a statement may change, which may be run or not. Raises Unfollowed
+        where that is all.
+        """
         text = one.source[one.begin : one.end]
         self.count_steps(1 + len(text) // 10)
         # where a variable may be read-only, to set it ends all as well
@@ -785,7 +836,10 @@ class _ShellEvaluator(object):
         return {'-d': there == 'd', '-e': True, '-f': there == '-'}[operator]
 
     def find_file_type(self, path):
-        """Return the type letter (str) of what path leads to in a container, '' for nothing, None where unknown."""
+        """
+        Return the type letter (str) of what path leads to in a container, '' for nothing, None
+        where unknown.
+        """
         if path in self.bound:
             return '-'
         if not path.startswith('/') or _MOUNTED.match(re.sub('/+', '/', path)) or '/..' in path:
@@ -916,8 +970,8 @@ def merge_observed_environment(values, evaluated):
     """
     Return the Environment of an image whose scripts the runtime has run.
 
-    :param values: {name: value}, what they left exported; evaluated: Environment, as evaluate_environment() has it: where a value
-                   is set, and what is set without export
+    :param values: {name: value}, what they left exported; evaluated: Environment, as
+        evaluate_environment() has it: where a value is set, and what is set without export
     """
     known_before = evaluated.variables
     variables = dict((name, one) for name, one in known_before.items() if one.exported is False)
@@ -954,16 +1008,21 @@ def resolve_process_variable(environment, name, host_value=None):
 
 
 def get_exported_value(environment, name):
-    """Return the value (str) of the exported variable name, None where there is none or it is unknown."""
+    """
+    Return the value (str) of the exported variable name, None where there is none or it is
+    unknown.
+    """
     one = environment.variables.get(name)
     return one.value if one and one.exported else None
 
 
 def parse_folder_list(variable, is_loader_path=False):
     """
-    Return (folders, complete): the folders (list of str) of a list such as LD_LIBRARY_PATH, a Variable or None.
+    Return (folders, complete): the folders (list of str) of a list such as LD_LIBRARY_PATH, a
+    Variable or None.
 
-    complete: False where the value is unknown, and the folders are those with which it begins for certain.
+    complete: False where the value is unknown, and the folders are those with which it begins for
+    certain.
     """
     if variable is None:
         return [], True

@@ -1,8 +1,10 @@
 """
-Facts of an image: programs, libraries on its default path, MPI, environment. Nothing in the image is run.
+Facts of an image: programs, libraries on its default path, MPI, environment. Nothing in the image
+is run.
 
-A SIF is read through its squashfs with unsquashfs (package squashfs-tools, which every SingularityCE and Apptainer
-needs itself), so that an image of many gigabytes is never copied; an unpacked image (a folder) is read as it is.
+A SIF is read through its squashfs with unsquashfs (package squashfs-tools, which every
+SingularityCE and Apptainer needs itself), so that an image of many gigabytes is never copied; an
+unpacked image (a folder) is read as it is.
 """
 
 import binascii
@@ -36,14 +38,16 @@ from osu_container.image.environment import (
 from osu_container.image.sif import ImageError, NoRoomError, has_overlay, parse_labels, read_sif
 from osu_container.image.system import INTERPRETERS, read_loader_config
 
-#: Where a distribution has libraries of ROCm or CUDA as packages of its own (pattern), and the record of Debian's
+#: Where a distribution has libraries of ROCm or CUDA as packages of its own (pattern), and the
+#: record of Debian's
 _DISTRIBUTION_LIBRARIES = r'/usr/lib(?:64|/[a-z0-9_]+-linux-gnu)/'
 _DPKG_STATUS = '/var/lib/dpkg/status'
 #: Record of the wheel with CUDA's runtime: its release is in no name of a library
 _CUDA_WHEEL = r'.*/nvidia_cuda_runtime(_cu\d+)?-[\d.]+\.dist-info/METADATA'
-#: MPI families by the soname of the C library, and what else that soname says. MPICH ABI: mpich.org, "MPICH ABI
-#: Compatibility Initiative": MPICH, Cray MPICH, Intel MPI and MVAPICH share libmpi.so.12. Standard ABI: MPI 5.0,
-#: chapter "Application Binary Interface"; its number 0 is a mistake of MPICH 5.0.0 and 5.0.1 (pmodels/mpich PR 7867).
+#: MPI families by the soname of the C library, and what else that soname says. MPICH ABI:
+#: mpich.org, "MPICH ABI Compatibility Initiative": MPICH, Cray MPICH, Intel MPI and MVAPICH share
+#: libmpi.so.12. Standard ABI: MPI 5.0, chapter "Application Binary Interface"; its number 0 is a
+#: mistake of MPICH 5.0.0 and 5.0.1 (pmodels/mpich PR 7867).
 MPI_FAMILIES = {
     'libmpi.so.12': 'MPICH ABI',
     'libmpi.so.40': 'Open MPI',
@@ -66,7 +70,8 @@ class FileTree(object):
     """
     The file system of an image: its list of files, symbolic links resolved as inside the image.
 
-    entries: {path in the image: (type letter as ls has it, mode as ls has it, target of a link, size in bytes)}.
+    entries: {path in the image: (type letter as ls has it, mode as ls has it, target of a link,
+    size in bytes)}.
     """
 
     def __init__(self, path):
@@ -74,7 +79,10 @@ class FileTree(object):
         self.path, self.entries, self._names = path, {}, None
 
     def resolve(self, path):
-        """Return the real path (str) in the image of path after its symbolic links, or None if there is none."""
+        """
+        Return the real path (str) in the image of path after its symbolic links, or None if
+        there is none.
+        """
         todo, done, links = path.split('/'), '', 0
         while todo:
             part = todo.pop(0)
@@ -108,7 +116,10 @@ class FileTree(object):
         return self._names
 
     def is_file(self, path):
-        """Return whether path (str) leads to a plain file, which somebody may read: ld.so passes over others."""
+        """
+        Return whether path (str) leads to a plain file, which somebody may read: ld.so passes
+        over others.
+        """
         entry = self.entries.get(self.resolve(path) or '')
         return bool(entry) and entry[0] == '-' and ('r' in entry[1] or os.geteuid() == 0)
 
@@ -119,7 +130,8 @@ class FileTree(object):
 
     def find_programs(self, prefix):
         """
-        Return {name: folder} of executables whose name starts with prefix, links to executables included.
+        Return {name: folder} of executables whose name starts with prefix, links to executables
+        included.
 
         An empty prefix asks for none.
         """
@@ -134,10 +146,11 @@ class FileTree(object):
 
     def locate_programs(self, names, folders):
         """
-        Return {name: folder} of the programs names (list of str: a name, or a whole path in the image).
+        Return {name: folder} of the programs names (list of str: a name, or a whole path in the
+        image).
 
-        A name is looked for in folders (list of str, the image's PATH), then everywhere. Raises ImageError if one is
-        not there, is no executable, or lies in several other places.
+        A name is looked for in folders (list of str, the image's PATH), then everywhere. Raises
+        ImageError if one is not there, is no executable, or lies in several other places.
         """
         found = {}
         for wanted in names:
@@ -169,18 +182,24 @@ class FileTree(object):
 
     def copy_files(self, paths, folder):
         """
-        Return {path: path (str) on this machine with its content} for paths (list of str, in the image).
+        Return {path: path (str) on this machine with its content} for paths (list of str, in the
+        image).
 
         folder: str, where copies may be made. Raises ImageError if one is not there.
         """
         raise NotImplementedError
 
     def copy_file(self, path, folder):
-        """Return a path (str) on this machine with the content of path (str); folder as for copy_files()."""
+        """
+        Return a path (str) on this machine with the content of path (str); folder as for
+        copy_files().
+        """
         return self.copy_files([path], folder)[path]
 
     def _resolve_all(self, paths):
-        """Return {path: real path} of paths (list of str). Raises ImageError if one is not there."""
+        """
+        Return {path: real path} of paths (list of str). Raises ImageError if one is not there.
+        """
         real = dict((path, self.resolve(path)) for path in paths)
         for path in paths:
             if real[path] is None:
@@ -216,7 +235,10 @@ def limit_resources(seconds=_CPU_SECONDS):
 
 
 def find_space_problem(folder, size, remedy):
-    """Return why size (int, bytes) do not fit into folder (str, it need not be there), None if they do, with remedy."""
+    """
+    Return why size (int, bytes) do not fit into folder (str, it need not be there), None if they
+    do, with remedy.
+    """
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)
     system = os.statvfs(folder)
@@ -241,11 +263,16 @@ class Squashfs(FileTree):
     """The squashfs of a SIF."""
 
     def __init__(self, path, offset):
-        """List the squashfs at offset (bytes) in the file path. Raises ImageError if unsquashfs cannot."""
+        """
+        List the squashfs at offset (bytes) in the file path. Raises ImageError if unsquashfs
+        cannot.
+        """
         super(Squashfs, self).__init__(path)
         self.offset = offset
-        # drwxr-xr-x 0/0    1234 2026-11-21 03:37 TOP/usr/bin -> target; of a device: 1,  3 in place of 1234. Nobody who
-        # makes an image knows TOP: a line without it belongs to the name before, which has a line end
+        # drwxr-xr-x 0/0    1234 2026-11-21 03:37 TOP/usr/bin -> target; of a device: 1,  3 in place
+        # of 1234. Nobody who
+        # makes an image knows TOP: a line without it belongs to the name before, which has a line
+        # end
         top = binascii.hexlify(os.urandom(8)).decode()
         line_of = re.compile(
             rb'([dl\-bcps])([rwxsStT\-]{9}) \S+ +(\d+)(?:, *\d+)? [\d-]+ [\d:]{5} '
@@ -290,7 +317,10 @@ class Squashfs(FileTree):
             )
 
     def _add_entry(self, kind, mode, size, name):
-        """Add what unsquashfs lists of a file (bytes; name with its target and a line end); return how many (int)."""
+        """
+        Add what unsquashfs lists of a file (bytes; name with its target and a line end); return
+        how many (int).
+        """
         target = ''
         if (
             kind == b'l'
@@ -316,8 +346,12 @@ class Squashfs(FileTree):
         return 1
 
     def _run_unsquashfs(self, options, files=()):
-        """Yield the lines (bytes) of unsquashfs with options (list of str) for files (str, without leading /)."""
-        # a whole path: a name may begin with a hyphen. Few threads: each of hundreds takes room of the memory limit
+        """
+        Yield the lines (bytes) of unsquashfs with options (list of str) for files (str, without
+        leading /).
+        """
+        # a whole path: a name may begin with a hyphen. Few threads: each of hundreds takes room of
+        # the memory limit
         command = ['unsquashfs', '-p', '4', '-o', str(self.offset)] + options
         command += [os.path.abspath(self.path)] + list(files)
         with (
@@ -400,7 +434,10 @@ class Squashfs(FileTree):
         return dict((path, target[real[path]]) for path in paths)
 
     def _require_copyable(self, paths, folder):
-        """Raise ImageError if one of paths (list of str) is no file or has too many bytes, NoRoomError for folder."""
+        """
+        Raise ImageError if one of paths (list of str) is no file or has too many bytes,
+        NoRoomError for folder.
+        """
         for path in paths:
             kind, _, _, size = self.entries[path]
             if kind != '-':
@@ -423,7 +460,10 @@ class UnpackedImage(FileTree):
     """An unpacked image: what `apptainer build --sandbox` makes."""
 
     def __init__(self, path):
-        """List what is below the folder path. Raises ImageError if it cannot be read or is no root file system."""
+        """
+        List what is below the folder path. Raises ImageError if it cannot be read or is no root
+        file system.
+        """
         super(UnpackedImage, self).__init__(path)
         try:
             os.listdir(path)
@@ -432,8 +472,9 @@ class UnpackedImage(FileTree):
                 "cannot read the folder %s: %s. Name another image, or ask its owner for the right to "
                 "read it" % (path, err.strerror)
             )
-        # folders in it that belong to somebody else (root's home) are left out: they hold no libraries. What lies in
-        # /proc, /sys and /dev is not the image's: the runtime puts the host's there.
+        # folders in it that belong to somebody else (root's home) are left out: they hold no
+        # libraries. What lies in /proc, /sys and /dev is not the image's: the runtime puts the
+        # host's there.
         todo = ['']
         while todo:
             below = todo.pop()
@@ -450,7 +491,10 @@ class UnpackedImage(FileTree):
             )
 
     def _add_folder(self, below):
-        """Add what is in a folder (str, its path in the image); return the folders (list of str) to be listed."""
+        """
+        Add what is in a folder (str, its path in the image); return the folders (list of str) to
+        be listed.
+        """
         try:
             found = list(os.scandir(self.path.rstrip('/') + below + '/'))
         except OSError:
@@ -487,15 +531,20 @@ RUNSCRIPT = '/.singularity.d/runscript'
 NO_RUNSCRIPT = 'There is no runscript defined for this container'
 #: So many files that an entrypoint names are read
 ENTRYPOINT_SCRIPT_LIMIT = 20
-#: So many characters of a script are looked through for names. The largest entrypoint seen has 40 KB (NVIDIA's)
+#: So many characters of a script are looked through for names. The largest entrypoint seen has 40
+#: KB (NVIDIA's)
 SCRIPT_LIMIT = 1 << 18
 
-#: RCCL opens librccl-net.so or, in older releases, libnccl-net.so: the plugin aws-ofi-nccl, or its fork aws-ofi-rccl.
+#: RCCL opens librccl-net.so or, in older releases, libnccl-net.so: the plugin aws-ofi-nccl, or its
+#: fork aws-ofi-rccl.
 RCCL_PLUGIN = re.compile(r'/lib(rccl|nccl)-net(-ofi)?\.so$')
 
 
 class DefaultLibraries(object):
-    """The libraries that the usual loader of an Image finds by itself: {soname: path in the image}, each on demand."""
+    """
+    The libraries that the usual loader of an Image finds by itself: {soname: path in the image},
+    each on demand.
+    """
 
     def __init__(self, image):
         """image: the Image."""
@@ -519,7 +568,8 @@ class DefaultLibraries(object):
     def _find(self, name):
         """See get()."""
         system = self.image.read_loader_config(None)
-        # in the folder of the C library nothing is for another processor: that needs not to be looked at
+        # in the folder of the C library nothing is for another processor: that needs not to be
+        # looked at
         sure = [folder for folder in system.folders if self.image.exists(folder + '/libc.so.6')][:1]
         for path in system.list_candidates(name, None):
             if self.image.exists(path) and (
@@ -534,11 +584,12 @@ class DefaultLibraries(object):
 
 class Image(object):
     """
-    One image, opened for reading its facts. Use it in a with statement: extracted files lie in a temporary folder.
+    One image, opened for reading its facts. Use it in a with statement: extracted files lie in a
+    temporary folder.
 
-    labels: dict of str; libraries: {soname: path in the image} that its ld.so finds by default; programs: {name: folder
-    in the image}; partial: False, so what is not found in it is not there; overlaid: bool, an overlay in the SIF
-    may add, hide and change any file.
+    labels: dict of str; libraries: {soname: path in the image} that its ld.so finds by default;
+    programs: {name: folder in the image}; partial: False, so what is not found in it is not there;
+    overlaid: bool, an overlay in the SIF may add, hide and change any file.
     """
 
     is_partial = False
@@ -547,8 +598,8 @@ class Image(object):
         """
         Open the SIF, or the folder of an unpacked image, path.
 
-        program_prefix: str, how the names of its programs begin, '' for none; programs: list of str, others by name or
-        path. Raises ImageError if the image cannot be read or has not these.
+        program_prefix: str, how the names of its programs begin, '' for none; programs: list of
+        str, others by name or path. Raises ImageError if the image cannot be read or has not these.
         """
         self.path, self.is_overlaid = path, False
         if os.path.isdir(path):
@@ -593,7 +644,9 @@ class Image(object):
         return self.tree.resolve(path)
 
     def _read_ahead(self):
-        """Get at once what each question needs: from a SIF each call of unsquashfs takes a while."""
+        """
+        Get at once what each question needs: from a SIF each call of unsquashfs takes a while.
+        """
         paths = (
             ['/etc/ld.so.cache', '/bin/sh', RUNSCRIPT]
             + INTERPRETERS
@@ -602,7 +655,10 @@ class Image(object):
         self.tree.copy_files([path for path in paths if self.tree.is_file(path)], self.folder)
 
     def read_loader_config(self, interpreter):
-        """Return the System (image/system.py) of the loader interpreter (path), None for the usual one."""
+        """
+        Return the System (image/system.py) of the loader interpreter (path), None for the usual
+        one.
+        """
         if interpreter not in self._systems:
             wanted = interpreter
             if wanted is None:
@@ -622,18 +678,25 @@ class Image(object):
         return self._systems[interpreter]
 
     def _find_machine(self, path):
-        """Return the machine (str, as in ElfFacts) of a loader path (str), that of this computer where it is none."""
+        """
+        Return the machine (str, as in ElfFacts) of a loader path (str), that of this computer
+        where it is none.
+        """
         facts = self.read_elf_files([path]).get(path) if path and self.exists(path) else None
         return facts.machine if facts else MACHINE_NAMES.get(platform.machine(), platform.machine())
 
     def matches_machine(self, path, machine):
-        """Return whether the file path (str) is for machine (str), or is no library: that ends a loader's search."""
+        """
+        Return whether the file path (str) is for machine (str), or is no library: that ends a
+        loader's search.
+        """
         facts = self.read_elf_files([path]).get(path)
         return facts is None or facts.machine == machine
 
     def read_elf_files(self, paths):
         """
-        Return {path: ElfFacts} of those of paths (list of str, files of the image) that are ELF files.
+        Return {path: ElfFacts} of those of paths (list of str, files of the image) that are ELF
+        files.
 
         The path in the facts is that in the image, with image: in front.
         """
@@ -651,7 +714,10 @@ class Image(object):
         return dict((path, self._known[path]) for path in paths if self._known[path])
 
     def read_default_library(self, soname):
-        """Return the ElfFacts of the library soname on the image's default path, or None if it has none."""
+        """
+        Return the ElfFacts of the library soname on the image's default path, or None if it has
+        none.
+        """
         path = self.libraries.get(soname)
         if path is None:
             return None
@@ -661,7 +727,10 @@ class Image(object):
             raise ImageError("%s in %s is not an ELF file" % (path, self.path))
 
     def read_file(self, path):
-        """Return the content (bytes) of the file path of the image. Raises ImageError if it may not be read."""
+        """
+        Return the content (bytes) of the file path of the image. Raises ImageError if it may not
+        be read.
+        """
         try:
             return read_plain_file(self.copy_file(path))
         except OSError as err:
@@ -671,7 +740,8 @@ class Image(object):
         """
         Return read(content) of the library path (str).
 
-        read: mpi_traits or fabric_traits (image/traits.py). Raises ImageError if it is damaged or no ELF file.
+        read: mpi_traits or fabric_traits (image/traits.py). Raises ImageError if it is damaged or
+        no ELF file.
         """
         if (path, read) not in self._traits:
             try:
@@ -686,11 +756,17 @@ class Image(object):
         return 'd' if real == '/' else self.tree.entries[real][0] if real else None
 
     def read_file_mode(self, path):
-        """Return the mode (str of 9 characters, as ls has it) of what path (str) leads to, which is there."""
+        """
+        Return the mode (str of 9 characters, as ls has it) of what path (str) leads to, which is
+        there.
+        """
         return self.tree.entries[self.tree.resolve(path)][1]
 
     def find_privileges(self, path):
-        """Return what rights the program path (str) gives (str), None for none: ld.so(8), secure-execution mode."""
+        """
+        Return what rights the program path (str) gives (str), None for none: ld.so(8),
+        secure-execution mode.
+        """
         mode, kinds = self.read_file_mode(path), ((2, 'setuid'), (5, 'setgid'))
         found = [name for place, name in kinds if mode[place] in 'sS']
         try:
@@ -734,10 +810,11 @@ class Image(object):
 
     def store_environment(self, bound, environment, injected):
         """
-        Keep an Environment that the runtime made, in place of what evaluate_environment() would find.
+        Keep an Environment that the runtime made, in place of what evaluate_environment() would
+        find.
 
-        :param bound: as for evaluate_environment(); injected: str, folder that what is bound put in front, which is not the
-                      image's own
+        :param bound: as for evaluate_environment(); injected: str, folder that what is bound put in
+            front, which is not the image's own
         """
         self._environment[tuple(sorted(dict(bound).items()))] = environment
         variables = dict(environment.variables)
@@ -750,7 +827,10 @@ class Image(object):
         self._environment[()] = environment._replace(variables=variables)
 
     def list_path_folders(self):
-        """Return the folders (list of str) of the PATH in the container: the image's own, then the usual ones."""
+        """
+        Return the folders (list of str) of the PATH in the container: the image's own, then the
+        usual ones.
+        """
         own, _ = parse_folder_list(self.evaluate_environment().variables.get('PATH'))
         return own + [folder for folder in DEFAULT_PATH if folder not in own]
 
@@ -758,9 +838,10 @@ class Image(object):
         """
         Return [(path, text or None)] of what `apptainer run` starts of the image.
 
-        That is the runscript, the entrypoint that `apptainer build` has put into it for an OCI image, and the scripts
-        that these name. text is None for a file that is no text. [] if the image has none, and for an OCI image whose
-        entrypoint is empty, so that the runtime starts what it is given.
+        That is the runscript, the entrypoint that `apptainer build` has put into it for an OCI
+        image, and the scripts that these name. text is None for a file that is no text. [] if the
+        image has none, and for an OCI image whose entrypoint is empty, so that the runtime starts
+        what it is given.
         """
         if self._entrypoint is None:
             self._entrypoint = self._find_entrypoint()
@@ -799,9 +880,11 @@ class Image(object):
 
     def find_rocm_release(self):
         """
-        Return the release of ROCm in the image (str, e.g. '6.0.3'), None if it has none or does not say.
+        Return the release of ROCm in the image (str, e.g. '6.0.3'), None if it has none or does not
+        say.
 
-        Debian has parts of several releases: then it is that of ROCr, which is what talks to the driver.
+        Debian has parts of several releases: then it is that of ROCr, which is what talks to the
+        driver.
         """
         for path in self.find_files(r'/opt/rocm[^/]*/\.info/version'):
             found = re.match(r'\s*(\d+\.\d+\.\d+)', self.read_file(path).decode('utf-8', 'replace'))
@@ -821,7 +904,8 @@ class Image(object):
         """
         Return the upstream version (str) of a Debian package, None if the image has it not.
 
-        :param pattern: str, of a file of it, without which dpkg's record is not read; name: str, of the package
+        :param pattern: str, of a file of it, without which dpkg's record is not read; name: str, of
+            the package
         """
         if not self.find_files(pattern) or not self.find_files(_DPKG_STATUS):
             return None
@@ -835,8 +919,9 @@ class Image(object):
         """
         Return the newest release of CUDA in the image (str, e.g. '12.8.1'), None if it has none.
 
-        NVIDIA's images set CUDA_VERSION. Debian has CUDA's libraries among its own; the name of the runtime's file has
-        its version. PyTorch brings the runtime as a wheel, nvidia-cuda-runtime, beside whatever the image has.
+        NVIDIA's images set CUDA_VERSION. Debian has CUDA's libraries among its own; the name of the
+        runtime's file has its version. PyTorch brings the runtime as a wheel, nvidia-cuda-runtime,
+        beside whatever the image has.
         """
         names = [re.match(r'cuda-(\d+)\.(\d+)$', name) for name in self.list_folder('/usr/local')]
         names += [
@@ -855,10 +940,12 @@ class Image(object):
 
     def find_libcuda(self, folders_of_path):
         """
-        Return (path, release of its driver (str)) of the image's own library of NVIDIA's driver, None without.
+        Return (path, release of its driver (str)) of the image's own library of NVIDIA's driver,
+        None without.
 
-        folders_of_path: list of str, LD_LIBRARY_PATH in the container. The driver's own comes by the runtime's folder
-        (--nv); only what stands before that is used in its place, as cuda-compat of NVIDIA's images.
+        folders_of_path: list of str, LD_LIBRARY_PATH in the container. The driver's own comes by
+        the runtime's folder (--nv); only what stands before that is used in its place, as
+        cuda-compat of NVIDIA's images.
         """
         for folder in folders_of_path:
             real = self.tree.resolve(folder + '/libcuda.so.1')
@@ -869,7 +956,8 @@ class Image(object):
 
     def list_library_folders(self):
         """
-        Return the folders (list of str) of the LD_LIBRARY_PATH that the image sets, without the runtime's own.
+        Return the folders (list of str) of the LD_LIBRARY_PATH that the image sets, without the
+        runtime's own.
 
         Where it is not known, those with which it begins.
         """
@@ -881,7 +969,9 @@ class Image(object):
         return [folder for folder in found if folder != RUNTIME_LIBRARIES]
 
     def find_rccl_plugin(self):
-        """Return the path (str) in the image of the plugin by which RCCL uses libfabric, or None."""
+        """
+        Return the path (str) in the image of the plugin by which RCCL uses libfabric, or None.
+        """
         if self._plugins is None:  # each approach asks
             self._plugins = [
                 path
@@ -897,11 +987,17 @@ class Image(object):
         return bool(self.find_files(r'.*/lib[rn]ccl\.so(\.[\d.]+)?'))
 
     def contains_library(self, folder, sonames):
-        """Return whether the folder (str) of the image holds a file of one of the names (set of str)."""
+        """
+        Return whether the folder (str) of the image holds a file of one of the names (set of
+        str).
+        """
         return any((folder + '/' + soname) in self.tree.entries for soname in sonames)
 
     def list_sibling_libraries(self, folder):
-        """Return the names (list of str) of libraries in lib and lib64 beside the folder (str) of the image."""
+        """
+        Return the names (list of str) of libraries in lib and lib64 beside the folder (str) of
+        the image.
+        """
         beside = tuple(posixpath.dirname(folder) + '/' + name + '/' for name in ('lib', 'lib64'))
         return sorted(
             posixpath.basename(path)
@@ -912,7 +1008,10 @@ class Image(object):
         )
 
     def find_files(self, pattern):
-        """Return the paths (sorted list of str) of files that the regular expression pattern matches as a whole."""
+        """
+        Return the paths (sorted list of str) of files that the regular expression pattern
+        matches as a whole.
+        """
         if pattern not in self._matching:  # each approach asks the same of an image with many files
             whole = re.compile('(?:%s)$' % pattern)
             found = sorted(path for path in self.tree.entries if whole.match(path))
@@ -920,16 +1019,20 @@ class Image(object):
         return list(self._matching[pattern])
 
     def find_folder_files(self, folder, pattern):
-        """Return the files (as find_files()) below folder (str), which may be a link or below one, by a pattern."""
+        """
+        Return the files (as find_files()) below folder (str), which may be a link or below one,
+        by a pattern.
+        """
         real = self.resolve(folder)
         return self.find_files(re.escape(real.rstrip('/')) + '/' + pattern) if real else []
 
     def list_mpi_libraries(self):
         """
-        Return [(family, soname, path)] of the MPI libraries of the image, the one to be taken first.
+        Return [(family, soname, path)] of the MPI libraries of the image, the one to be taken
+        first.
 
-        Those that ld.so finds (LD_LIBRARY_PATH of the image, then its default path) come first; libraries elsewhere, as
-        in conda environments, count only where there is none of these.
+        Those that ld.so finds (LD_LIBRARY_PATH of the image, then its default path) come first;
+        libraries elsewhere, as in conda environments, count only where there is none of these.
         """
         found = []
         for soname, family in MPI_FAMILIES.items():

@@ -1,10 +1,11 @@
 """
-Which MPI or libfabric a library file is, read from the file itself, its build id and its sha256. Nothing is loaded or
-run.
+Which MPI or libfabric a library file is, read from the file itself, its build id and its sha256.
+Nothing is loaded or run.
 
-The release is not guessed: where the file does not say it in one of the ways below, the answer is None. A path such as
-/opt/mpich/4.2.3 says nothing (links and copies keep old names), and "the only thing in the file that looks like a
-release" is wrong for Intel MPI, whose libmpi holds the 1.2.13 of the zlib in it.
+The release is not guessed: where the file does not say it in one of the ways below, the answer is
+None. A path such as /opt/mpich/4.2.3 says nothing (links and copies keep old names), and "the only
+thing in the file that looks like a release" is wrong for Intel MPI, whose libmpi holds the 1.2.13
+of the zlib in it.
 
 Works on Python 3.6 with the standard library only, without binutils: it also runs on compute nodes.
 """
@@ -16,16 +17,17 @@ from collections import namedtuple
 
 from osu_container.base.files import open_plain_file
 
-#: family: str ('MPICH', 'Cray MPICH', 'Open MPI', 'Intel MPI', 'libfabric') or None if the file is none of them;
-#: release: str, e.g. '4.2.3', or None if the file does not say it
+#: family: str ('MPICH', 'Cray MPICH', 'Open MPI', 'Intel MPI', 'libfabric') or None if the file is
+#: none of them; release: str, e.g. '4.2.3', or None if the file does not say it
 LibraryVersion = namedtuple('LibraryVersion', 'family release')
 
 #: ELF machine numbers (elf.h)
 EM_X86_64, EM_AARCH64 = 62, 183
 
-# MPICH keeps what MPI_Get_library_version() prints as strings one behind the other (src/mpi/init/initinfo.c): release,
-# date, ABI, ... Compilers store them in this order or in the opposite one. Seen so: the wheels of 3.4.3, 4.2.3 and
-# 5.0.2, and Debian's 4.0.2, all with the release last.
+# MPICH keeps what MPI_Get_library_version() prints as strings one behind the other
+# (src/mpi/init/initinfo.c): release, date, ABI, ... Compilers store them in this order or in the
+# opposite one. Seen so: the wheels of 3.4.3, 4.2.3 and 5.0.2, and Debian's 4.0.2, all with the
+# release last.
 _DATE = rb'[A-Z][a-z]{2} [A-Z][a-z]{2} [^\0]{8,40}\d{4}'
 _ABI = rb'\d+:\d+:\d+'
 _RELEASE = rb'\d+\.\d+[0-9A-Za-z.+-]{0,20}'
@@ -39,10 +41,16 @@ _INTEL_RELEASE = re.compile(rb'\0(20\d\d\.\d+(?:\.\d+)?)(?=\0)')
 
 
 class ElfSections(object):
-    """The parts of a 64-bit little-endian ELF file that are needed here: sections and exported functions."""
+    """
+    The parts of a 64-bit little-endian ELF file that are needed here: sections and exported
+    functions.
+    """
 
     def __init__(self, data):
-        """data: bytes-like, the whole file. Raises ValueError if it is something else or is cut off."""
+        """
+        data: bytes-like, the whole file. Raises ValueError if it is something else or is cut
+        off.
+        """
         self.data = data
         try:
             if data[:6] != b'\x7fELF\x02\x01':
@@ -60,7 +68,10 @@ class ElfSections(object):
             raise ValueError("cut off or damaged ELF file: its table of sections is not all there")
 
     def _read_string(self, offset):
-        """Return the bytes of the zero-ended string at offset, b'' if it has more than a name of a section has."""
+        """
+        Return the bytes of the zero-ended string at offset, b'' if it has more than a name of a
+        section has.
+        """
         return self.data[offset : max(offset, self.data.find(b'\0', offset, offset + 256))]
 
     def read_section(self, name):
@@ -75,11 +86,17 @@ class ElfSections(object):
         return b''
 
     def read_strings(self):
-        """Return the bytes that hold its texts: .rodata, or the whole file where it has no table of sections."""
+        """
+        Return the bytes that hold its texts: .rodata, or the whole file where it has no table of
+        sections.
+        """
         return self.read_section(b'.rodata') if self.headers else self.data[:]
 
     def read_code(self, function, length):
-        """Return the first length bytes of an exported function (bytes: its name), None if it is not exported."""
+        """
+        Return the first length bytes of an exported function (bytes: its name), None if it is
+        not exported.
+        """
         symbols, strings = self.read_section(b'.dynsym'), self.read_section(b'.dynstr')
         symbols = symbols[: len(symbols) // 24 * 24]  # a damaged one may end in a part
         for name, _, _, section, value, _ in struct.iter_unpack('<IBBHQQ', symbols):
@@ -93,7 +110,10 @@ class ElfSections(object):
         return None
 
     def read_build_id(self):
-        """Return the build id (str of hexadecimal digits), None if the file has none, as the MPICH wheels."""
+        """
+        Return the build id (str of hexadecimal digits), None if the file has none, as the MPICH
+        wheels.
+        """
         note = self.read_section(b'.note.gnu.build-id')
         if len(note) < 16:
             return None
@@ -104,9 +124,11 @@ class ElfSections(object):
 
 def read_libfabric_version(elf):
     """
-    Return (major, minor) that fi_version() of a libfabric (Elf) returns, None if its code has another form.
+    Return (major, minor) that fi_version() of a libfabric (Elf) returns, None if its code has
+    another form.
 
-    fi_version() returns FI_VERSION(major, minor) = major << 16 | minor, so its code is one constant and a return.
+    fi_version() returns FI_VERSION(major, minor) = major << 16 | minor, so its code is one constant
+    and a return.
     """
     code = elf.read_code(b'fi_version', 16)
     if code is None or len(code) < 16:
@@ -125,7 +147,10 @@ def read_libfabric_version(elf):
 
 
 def _parse_aarch64_constant(words):
-    """Return the number that `[bti c]; mov w0, #low; movk w0, #high, lsl #16; ret` returns, None for other code."""
+    """
+    Return the number that `[bti c]; mov w0, #low; movk w0, #high, lsl #16; ret` returns, None
+    for other code.
+    """
     words = words[1:] if words[0] == 0xD503245F else words
     if (
         words[0] & 0xFFE0001F == 0x52800000
@@ -137,14 +162,21 @@ def _parse_aarch64_constant(words):
 
 
 def _select_single(found):
-    """Return the one value in found (iterable of bytes) as str, None if there is none or more than one."""
+    """
+    Return the one value in found (iterable of bytes) as str, None if there is none or more than
+    one.
+    """
     found = set(found)
     return found.pop().decode('ascii') if len(found) == 1 else None
 
 
 def _find_libfabric_release(elf, number):
-    """Return the release (str) of a libfabric whose fi_version() is number, None if its strings do not settle it."""
-    # Cray's releases have four parts (1.15.2.0). fi_version() tells them from addresses such as 127.0.0.1.
+    """
+    Return the release (str) of a libfabric whose fi_version() is number, None if its strings do
+    not settle it.
+    """
+    # Cray's releases have four parts (1.15.2.0). fi_version() tells them from addresses such as
+    # 127.0.0.1.
     pattern = re.compile(rb'\0(%d\.%d\.\d+(?:\.\d+)?(?:rc\d+|a\d+|b\d+)?)(?=\0)' % number)
     return _select_single(pattern.findall(elf.read_strings()))
 

@@ -1,16 +1,19 @@
 """
-What ld.so would load into a process in a container: which file each needed library comes from, and what is not found.
+What ld.so would load into a process in a container: which file each needed library comes from, and
+what is not found.
 
-Nothing is run. The search is that of glibc (ld.so(8); elf/dl-load.c and dl-deps.c): DT_RPATH of the library that needs
-another one and of those that brought it in (only where it has no DT_RUNPATH), DT_RPATH of the program, LD_LIBRARY_PATH,
-its DT_RUNPATH, the cache and the default folders; in each folder those first that are for newer processors. What is
-loaded already under that name or soname is not searched again; a file that is found a second time under another name
-is not loaded twice. Files for another kind of processor are passed over; a file that is no library at all ends the
+Nothing is run. The search is that of glibc (ld.so(8); elf/dl-load.c and dl-deps.c): DT_RPATH of the
+library that needs another one and of those that brought it in (only where it has no DT_RUNPATH),
+DT_RPATH of the program, LD_LIBRARY_PATH, its DT_RUNPATH, the cache and the default folders; in each
+folder those first that are for newer processors. What is loaded already under that name or soname
+is not searched again; a file that is found a second time under another name is not loaded twice.
+Files for another kind of processor are passed over; a file that is no library at all ends the
 search.
 
-A program whose interpreter is musl's is searched for as musl does it (ldso/dynlink.c, load_library): LD_LIBRARY_PATH
-first, then DT_RUNPATH or DT_RPATH of the library and of all that brought it in, then its own folders; names of the C
-library mean the loader itself; sonames and versions count for nothing, and all symbols are looked up at once.
+A program whose interpreter is musl's is searched for as musl does it (ldso/dynlink.c,
+load_library): LD_LIBRARY_PATH first, then DT_RUNPATH or DT_RPATH of the library and of all that
+brought it in, then its own folders; names of the C library mean the loader itself; sonames and
+versions count for nothing, and all symbols are looked up at once.
 
 image/system.py tells what each loader looks for by itself. Not simulated: LD_AUDIT.
 """
@@ -19,12 +22,14 @@ import posixpath
 import re
 from collections import namedtuple
 
-#: One file in the process. name: str, as it was asked for; path: str, in the container; origin: 'image' or 'host';
-#: facts: ElfFacts; by: Loaded that needs it, None for those that the search starts with
+#: One file in the process. name: str, as it was asked for; path: str, in the container; origin:
+#: 'image' or 'host'; facts: ElfFacts; by: Loaded that needs it, None for those that the search
+#: starts with
 LoadedFile = namedtuple('Loaded', 'name path origin facts requester')
 
-#: loaded: list of Loaded, in the order of loading; missing: list of (name (str), Loaded that needs it or None);
-#: broken: list of (path (str) of a file that is no library, Loaded that needs it or None); musl: bool, by its loader
+#: loaded: list of Loaded, in the order of loading; missing: list of (name (str), Loaded that needs
+#: it or None); broken: list of (path (str) of a file that is no library, Loaded that needs it or
+#: None); musl: bool, by its loader
 Process = namedtuple('Process', 'loaded missing broken uses_musl')
 Process.__new__.__defaults__ = (False,)
 
@@ -33,12 +38,17 @@ _MUSL_BUILTINS = re.compile(r'lib(c|pthread|rt|m|dl|util|xnet)\.')
 
 
 def find_loaded_file(process, name):
-    """Return the Loaded that has the soname (str), or was asked for by it, in a Process; None if there is none."""
+    """
+    Return the Loaded that has the soname (str), or was asked for by it, in a Process; None if
+    there is none.
+    """
     return next((one for one in process.loaded if name in (one.name, one.facts.soname)), None)
 
 
 def _expand_folder(folder, path, system):
-    """Return folder (str) of a DT_RPATH or DT_RUNPATH of the library path, its variables filled in."""
+    """
+    Return folder (str) of a DT_RPATH or DT_RUNPATH of the library path, its variables filled in.
+    """
     values = (
         ('ORIGIN', posixpath.dirname(path)),
         ('LIB', system.lib),
@@ -50,7 +60,10 @@ def _expand_folder(folder, path, system):
 
 
 def _list_musl_folders(one, system):
-    """Return the folders (list of str) of the DT_RUNPATH or DT_RPATH of one (Loaded), as musl understands them."""
+    """
+    Return the folders (list of str) of the DT_RUNPATH or DT_RPATH of one (Loaded), as musl
+    understands them.
+    """
     folders = one.facts.runpath or one.facts.rpath
     if any(re.search(r'\$(?!ORIGIN|\{ORIGIN\})', folder) for folder in folders):
         return []  # it knows no other variable, and then nothing of that path
@@ -68,7 +81,8 @@ def _list_requesters(by):
 
 def list_search_folders(by, container, library_path, program=None):
     """
-    Return [(folder, why it is searched: 'DT_RPATH', 'LD_LIBRARY_PATH' or 'DT_RUNPATH')] for what by (Loaded) needs.
+    Return [(folder, why it is searched: 'DT_RPATH', 'LD_LIBRARY_PATH' or 'DT_RUNPATH')] for what by
+    (Loaded) needs.
 
     library_path: list of str, LD_LIBRARY_PATH in the container; program: Loaded or None.
     """
@@ -100,16 +114,20 @@ def list_search_folders(by, container, library_path, program=None):
 
 
 def _get_loader_config(container, program):
-    """Return the System (image/system.py) whose loader starts program (Loaded, or None: the usual one)."""
+    """
+    Return the System (image/system.py) whose loader starts program (Loaded, or None: the usual
+    one).
+    """
     return container.read_loader_config(program.facts.interpreter if program else None)
 
 
 def find_library(name, by, container, library_path, program=None, machine=None):
     """
-    Return (path, why) of the file that name (str) means for by (Loaded or None), (None, None) if there is none.
+    Return (path, why) of the file that name (str) means for by (Loaded or None), (None, None) if
+    there is none.
 
-    why: 'DT_RPATH', 'LD_LIBRARY_PATH', 'DT_RUNPATH', 'default path' or 'path'. container: as for simulate_load(). machine: str,
-    files for another one are passed over; None to take any.
+    why: 'DT_RPATH', 'LD_LIBRARY_PATH', 'DT_RUNPATH', 'default path' or 'path'. container: as for
+    simulate_load(). machine: str, files for another one are passed over; None to take any.
     """
     if '/' in name:
         return (name, 'path') if container.exists(name) else (None, None)
@@ -136,7 +154,10 @@ def find_library(name, by, container, library_path, program=None, machine=None):
 
 
 def _matches_machine(path, container, machine):
-    """Return whether the file path (str) is for machine (str or None), or is no library: that ends the search."""
+    """
+    Return whether the file path (str) is for machine (str or None), or is no library: that ends
+    the search.
+    """
     found = container.read_elf_files([path]).get(path) if machine else None
     return found is None or found[1].machine == machine
 
@@ -145,7 +166,10 @@ class _LibrarySearch(object):
     """The state of one simulate_load()."""
 
     def __init__(self, container, library_path, is_excluded=None):
-        """See simulate_load(); without: function name -> bool, true for what is not to be loaded, nor missed."""
+        """
+        See simulate_load(); without: function name -> bool, true for what is not to be loaded,
+        nor missed.
+        """
         self.container, self.library_path = container, library_path
         self.is_excluded = is_excluded or (lambda name: False)
         self.loaded, self.missing, self.broken = [], [], []
@@ -160,7 +184,10 @@ class _LibrarySearch(object):
         return self.loaded[0].facts.machine if self.loaded else None
 
     def find_path(self, name, by):
-        """Return the path (str) of what name (str) means for by (Loaded or None), None if it is not found."""
+        """
+        Return the path (str) of what name (str) means for by (Loaded or None), None if it is not
+        found.
+        """
         if self.uses_musl() and _MUSL_BUILTINS.match(name):
             return _get_loader_config(self.container, self.program).interpreter
         return find_library(
@@ -195,7 +222,8 @@ class _LibrarySearch(object):
         known = self.by_file.get(self.container.resolve(path))
         if known is None:
             facts = self.container.read_elf_files([path]).get(path)
-            # glibc has passed over files for other processors, but not over one that is asked for by its path
+            # glibc has passed over files for other processors, but not over one that is asked for
+            # by its path
             if facts is None or self.loaded and facts[1].machine != self.find_machine():
                 self.by_name[name] = None  # the loader ends here
                 self.broken.append((path, by))
@@ -212,7 +240,10 @@ class _LibrarySearch(object):
         self.by_name[name] = known
 
     def load_needed(self, done):
-        """Load what those need from number done (int) on, breadth first; return how many are loaded (int) then."""
+        """
+        Load what those need from number done (int) on, breadth first; return how many are loaded
+        (int) then.
+        """
         while done < len(self.loaded):
             self.prefetch_needed(self.loaded[done:])
             for one in self.loaded[done:]:
@@ -238,11 +269,11 @@ def simulate_load(start_names, container, library_path, opened=(), is_excluded=N
     """
     Return the Process that begins with starts.
 
-    :param starts: list of str: libraries that are preloaded, and last the program, or a library that is opened.
-                   Names without / are searched as for dlopen()
-    :param container: has exists(path) -> bool, real(path) -> path without links, facts(paths) -> {path: (origin,
-                      ElfFacts)} of those that are ELF files, and system(path of an interpreter, or None for the usual
-                      one) -> System (image/system.py)
+    :param starts: list of str: libraries that are preloaded, and last the program, or a library
+        that is opened. Names without / are searched as for dlopen()
+    :param container: has exists(path) -> bool, real(path) -> path without links, facts(paths) ->
+        {path: (origin, ElfFacts)} of those that are ELF files, and system(path of an interpreter,
+        or None for the usual one) -> System (image/system.py)
     :param library_path: list of str, folders of LD_LIBRARY_PATH in the container
     :param later: paths (list of str) of libraries that are opened when all else is there
     :param without: function name -> bool, true for what is not to be loaded, nor missed
@@ -265,10 +296,12 @@ def simulate_load(start_names, container, library_path, opened=(), is_excluded=N
 
 def list_version_problems(process):
     """
-    Return [(Loaded that needs, soname, list of version names that lack, Loaded that ought to have them)] of a Process.
+    Return [(Loaded that needs, soname, list of version names that lack, Loaded that ought to have
+    them)] of a Process.
 
-    The loader stops at such a need: "version `...' not found". A library without any version names satisfies all
-    needs (ld.so prints "no version information available" and goes on). musl looks at none.
+    The loader stops at such a need: "version `...' not found". A library without any version names
+    satisfies all needs (ld.so prints "no version information available" and goes on). musl looks at
+    none.
     """
     found = []
     for one in [] if process.uses_musl else process.loaded:
@@ -286,7 +319,8 @@ def list_version_problems(process):
 
 def list_undefined_symbols(process):
     """
-    Return [(Loaded, symbol, True if the process ends when it is loaded, False if when the symbol is used)].
+    Return [(Loaded, symbol, True if the process ends when it is loaded, False if when the symbol is
+    used)].
 
     Of symbols that no library of the Process offers.
     """
@@ -309,6 +343,9 @@ def list_undefined_symbols(process):
 
 
 def _lacks_versions(one, version, versioned):
-    """Return whether the library from which one (Loaded) needs version has no version names at all in this process."""
+    """
+    Return whether the library from which one (Loaded) needs version has no version names at all
+    in this process.
+    """
     providers = [soname for soname, versions in one.facts.verneed.items() if version in versions]
     return not any(soname in versioned for soname in providers)

@@ -1,6 +1,7 @@
 """
-Which MPI a program of Python opens by mpi4py: its own library needs one, or its wheels look for one when they are
-imported (mpi4py 4.1.2, _mpiabi.py). Nothing in the image is run; Python 3.6 and its standard library.
+Which MPI a program of Python opens by mpi4py: its own library needs one, or its wheels look for one
+when they are imported (mpi4py 4.1.2, _mpiabi.py). Nothing in the image is run; Python 3.6 and its
+standard library.
 """
 
 import posixpath
@@ -48,8 +49,8 @@ _INTEL_LIBFABRIC_FOLDERS = [
 
 def uses_mpi4py(image, started):
     """
-    Return whether a Started (scripts.py) is a Python that imports mpi4py (bool), None where it is a Python and that
-    cannot be told. A Python without a program is taken for one that does.
+    Return whether a Started (scripts.py) is a Python that imports mpi4py (bool), None where it is a
+    Python and that cannot be told. A Python without a program is taken for one that does.
     """
     if not started.program or not re.match(PYTHON_NAME, posixpath.basename(started.program)):
         return False
@@ -74,9 +75,10 @@ def _read_program_text(image, started):
 
 def list_imported_libraries(image, started):
     """
-    Return the paths (list of str) of the libraries of the packages that the program of a Started imports beside mpi4py,
-    of those packages that have one which needs an MPI, itself or by another of the package: h5py, petsc4py, dtfft.
-    Passed over are those with more than _LARGE bytes of libraries (torch), which would be read whole.
+    Return the paths (list of str) of the libraries of the packages that the program of a Started
+    imports beside mpi4py, of those packages that have one which needs an MPI, itself or by another
+    of the package: h5py, petsc4py, dtfft. Passed over are those with more than _LARGE bytes of
+    libraries (torch), which would be read whole.
     """
     found = []
     for name in sorted(
@@ -98,8 +100,9 @@ def list_imported_libraries(image, started):
 
 def find_sys_prefix(image, python):
     """
-    Return the sys.prefix (str) of a python (path): with a pyvenv.cfg that of the virtual environment, else that of the
-    file itself, however many links lead to it (docs.python.org, The initialization of the sys.path module search path).
+    Return the sys.prefix (str) of a python (path): with a pyvenv.cfg that of the virtual
+    environment, else that of the file itself, however many links lead to it (docs.python.org, The
+    initialization of the sys.path module search path).
     """
     prefix = posixpath.dirname(posixpath.dirname(python))
     if image.exists(prefix + '/pyvenv.cfg'):
@@ -108,7 +111,10 @@ def find_sys_prefix(image, python):
 
 
 def _find_library_variants(image, started):
-    """Return {ABI or '': path} of mpi4py's library for a Python, {} where it has none or it is not known which."""
+    """
+    Return {ABI or '': path} of mpi4py's library for a Python, {} where it has none or it is not
+    known which.
+    """
     found = OrderedDict()
     for path in image.find_files(_LIBRARY_PATTERN):
         name = _ABI_LIBRARY.match(posixpath.basename(path))
@@ -129,9 +135,10 @@ def find_opened_libraries(image, started, loads):
     """
     Return (names, missing, why): what a Python opens by mpi4py.
 
-    :param started: Started; loads: function name -> (ElfFacts of the file that ld.so takes or None, does it load: bool)
-    :return: names: list of str, for ld.so; missing: str, the names of which it finds none, or None; why: str, why that
-             cannot be told, or None
+    :param started: Started; loads: function name -> (ElfFacts of the file that ld.so takes or None,
+        does it load: bool)
+    :return: names: list of str, for ld.so; missing: str, the names of which it finds none, or None;
+        why: str, why that cannot be told, or None
     """
     libraries = _find_library_variants(image, started)
     if not libraries:
@@ -204,7 +211,10 @@ def _list_libmpi_candidates(image, started, libmpi):
 
 
 def _find_intel_libfabric(image, environment, name):
-    """Return [path] of the libfabric that the wheels open with an Intel MPI that they took by its path (str)."""
+    """
+    Return [path] of the libfabric that the wheels open with an Intel MPI that they took by its
+    path (str).
+    """
     value = dict(
         (
             one,

@@ -1,6 +1,7 @@
 """
-What a command line of a container comes to: the program behind scripts, env and shells (execve(2), Interpreter
-scripts). Nothing is run: a script is followed as environment.py follows those of the runtime. Python 3.6.
+What a command line of a container comes to: the program behind scripts, env and shells (execve(2),
+Interpreter scripts). Nothing is run: a script is followed as environment.py follows those of the
+runtime. Python 3.6.
 """
 
 import posixpath
@@ -17,10 +18,10 @@ PYTHON_NAME = r'python\d*(\.\d+)?$'
 #: The line of a script by which the kernel finds its interpreter: (path, first argument)
 FIRST_LINE = re.compile(r'#!\s*([^ \t\n]+)[ \t]*(\S*)')  # a \r is part of it
 
-#: program: path (str) of the ELF file in which a command line ends, None where that cannot be told; words: list, it and
-#: its arguments, None for one that is not known; environment: Environment that it gets; why: str, why it cannot be
-#: told, None where it can; scripts: list of (path, text) of the scripts on the way; alone: str, what on the way takes
-#: away all that srun tells a rank, or None
+#: program: path (str) of the ELF file in which a command line ends, None where that cannot be told;
+#: words: list, it and its arguments, None for one that is not known; environment: Environment that
+#: it gets; why: str, why it cannot be told, None where it can; scripts: list of (path, text) of the
+#: scripts on the way; alone: str, what on the way takes away all that srun tells a rank, or None
 LaunchedProgram = namedtuple(
     'Started', 'program words environment reason scripts isolating_command'
 )
@@ -29,8 +30,9 @@ LaunchedProgram.__new__.__defaults__ = (None,)
 
 def find_interpreter(image, text):
     """
-    Return (path or None, missing or None) of what the first line of the script text names: the interpreter in image,
-    or what of it the image lacks. (None, None) if text (str or None) is no script.
+    Return (path or None, missing or None) of what the first line of the script text names: the
+    interpreter in image, or what of it the image lacks. (None, None) if text (str or None) is no
+    script.
     """
     first = FIRST_LINE.match(text or '')
     if not first:
@@ -51,7 +53,8 @@ def find_interpreter(image, text):
     return found, None if found else argument
 
 
-#: What a shell script calls the folder that it lies in: by $0 or BASH_SOURCE, with or without cd, links followed or not
+#: What a shell script calls the folder that it lies in: by $0 or BASH_SOURCE, with or without cd,
+#: links followed or not
 _SELF = r'"?\$(?:0|\{0\}|BASH_SOURCE|\{BASH_SOURCE(?:\[0\])?\})"?'
 _REAL = r'(?:%s|"?\$\(\s*(?:readlink -f|realpath) %s\s*\)"?)' % (_SELF, _SELF)
 _DIRNAME = r'\$\(\s*dirname (?:-- )?%s\s*\)' % _REAL
@@ -79,7 +82,10 @@ _POSITIONAL_PARAMETERS = re.compile(r'[0-9]+$|#$')
 
 
 class _WrapperEvaluator(shells._ShellEvaluator):
-    """A script that starts a program, in the environment of a container. calls: list of (words or None, variables)."""
+    """
+    A script that starts a program, in the environment of a container. calls: list of (words or
+    None, variables).
+    """
 
     def __init__(self, image, environment, path, arguments):
         """path: str, of the script; arguments: list of str."""
@@ -158,7 +164,10 @@ class _WrapperEvaluator(shells._ShellEvaluator):
         return None
 
     def record_call(self, one, words):
-        """Keep that words (list) of a 'simple' start a program, with the variables that stand before it."""
+        """
+        Keep that words (list) of a 'simple' start a program, with the variables that stand
+        before it.
+        """
         before = dict(self.variables)
         for name, word in one.parts[0]:
             self.assign(name, word, one.line, True)
@@ -167,7 +176,10 @@ class _WrapperEvaluator(shells._ShellEvaluator):
 
 
 def _substitute_arguments(image, path, text, arguments):
-    """Return the text (str) of a script path (str) with its own folder and its arguments (list of str) put in."""
+    """
+    Return the text (str) of a script path (str) with its own folder and its arguments (list of
+    str) put in.
+    """
 
     def folder(found):
         own = image.resolve(path) or path if re.search('readlink|realpath', found.group()) else path
@@ -195,7 +207,8 @@ def resolve_program(image, words, environment, depth=_DEEPEST):
     """
     Return the Started of a command line.
 
-    :param image: as Image; words: list of str, a path or a name on PATH, and arguments; environment: Environment
+    :param image: as Image; words: list of str, a path or a name on PATH, and arguments;
+        environment: Environment
     """
     name, arguments = words[0], words[1:]
 
@@ -233,13 +246,19 @@ def resolve_program(image, words, environment, depth=_DEEPEST):
 
 
 def find_unknown_path(environment, name):
-    """Return PATH of an Environment (Variable) where a program name (str) is looked up in it and it is not known."""
+    """
+    Return PATH of an Environment (Variable) where a program name (str) is looked up in it and it
+    is not known.
+    """
     one = environment.variables.get('PATH', environment.default)
     return one if '/' not in name and one and one.value is None else None
 
 
 def find_program(image, environment, name):
-    """Return the path (str) of a program by its whole path, or its name on PATH in the container, None without."""
+    """
+    Return the path (str) of a program by its whole path, or its name on PATH in the container,
+    None without.
+    """
     if name.startswith('/'):
         return posixpath.normpath(name) if image.exists(name) else None
     if not name or '/' in name or find_unknown_path(environment, name):
@@ -312,8 +331,8 @@ def _resolve_shell_script(image, path, text, arguments, environment, depth):
     return resolve_program(image, words, environment._replace(variables=taken), depth - 1)
 
 
-#: Programs that start what they are given and change nothing for it -> options with an argument, and how many words
-#: come before the command: coreutils, util-linux, numactl(8), time(1)
+#: Programs that start what they are given and change nothing for it -> options with an argument,
+#: and how many words come before the command: coreutils, util-linux, numactl(8), time(1)
 _PASSING_PROGRAMS = {
     'nice': ('-n', 0),
     'nohup': ('', 0),
@@ -328,7 +347,10 @@ _RANK_VARIABLES = re.compile(r'PMI|PALS|SLURM|MPI')
 
 
 def _resolve_loader_call(image, path, rest, environment):
-    """Return the Started of the arguments rest (list) of ld.so path (str): --library-path is its LD_LIBRARY_PATH."""
+    """
+    Return the Started of the arguments rest (list) of ld.so path (str): --library-path is its
+    LD_LIBRARY_PATH.
+    """
     variables = dict(environment.variables)
     while len(rest) > 2 and rest[0] in ('--library-path', '--argv0') and isinstance(rest[1], str):
         if rest[0] == '--library-path':
@@ -347,7 +369,10 @@ def _resolve_loader_call(image, path, rest, environment):
 
 
 def _resolve_elf_program(image, path, arguments, environment, depth):
-    """Return the Started of an ELF file path (str) in image: that file, or what env or a shell starts in turn."""
+    """
+    Return the Started of an ELF file path (str) in image: that file, or what env or a shell
+    starts in turn.
+    """
     kind, rest = posixpath.basename(path), list(arguments)
 
     def unknown(why):

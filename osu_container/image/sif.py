@@ -1,8 +1,9 @@
 """
 The SIF format: what a SIF holds, its labels, and whether its signatures still fit its contents.
 
-The header is read directly (format: github.com/apptainer/sif, pkg/sif: global header of 128 bytes, then descriptors of
-585 bytes, little endian), so that an image of many gigabytes is never copied. Nothing in the image is run.
+The header is read directly (format: github.com/apptainer/sif, pkg/sif: global header of 128 bytes,
+then descriptors of 585 bytes, little endian), so that an image of many gigabytes is never copied.
+Nothing in the image is run.
 """
 
 import os
@@ -38,11 +39,15 @@ class ImageError(Exception):
 
 
 class NoRoomError(ImageError):
-    """A temporary folder in which there is no room for what is to be looked at: nothing is said of the image."""
+    """
+    A temporary folder in which there is no room for what is to be looked at: nothing is said of
+    the image.
+    """
 
 
-#: One object of a SIF. kind: DATA_...; group: number of its group, 0 for none; link: number of the object or, with the
-#: bits of GROUP_MASK, of the group that it belongs to; offset, size: bytes; extra: bytes, meaning depends on kind
+#: One object of a SIF. kind: DATA_...; group: number of its group, 0 for none; link: number of the
+#: object or, with the bits of GROUP_MASK, of the group that it belongs to; offset, size: bytes;
+#: extra: bytes, meaning depends on kind
 SifObject = namedtuple('SifObject', 'number kind group link offset size name extra')
 
 
@@ -146,7 +151,8 @@ def read_objects(path):
 
 def read_sif(path):
     """
-    Return (offset, labels): offset (int, bytes) of the primary squashfs and the labels (dict str -> str) of a SIF.
+    Return (offset, labels): offset (int, bytes) of the primary squashfs and the labels (dict str ->
+    str) of a SIF.
 
     Raises ImageError if the file is missing, is no SIF, is truncated, or holds no squashfs.
     """
@@ -167,8 +173,8 @@ def has_overlay(path):
     """
     Return whether the SIF path has an overlay in it (bool). Raises ImageError as read_sif().
 
-    The runtime lays it above the squashfs if it is in the group of the system partition: one that was added without
-    --groupid it passes over (seen with Apptainer 1.4.5).
+    The runtime lays it above the squashfs if it is in the group of the system partition: one that
+    was added without --groupid it passes over (seen with Apptainer 1.4.5).
     """
     objects = read_objects(path)
     group = _find_system_partition(path, objects).group
@@ -181,7 +187,10 @@ def has_overlay(path):
 
 
 def _find_system_partition(path, objects):
-    """Return the SifObject of the primary squashfs among the objects of the SIF path. Raises ImageError."""
+    """
+    Return the SifObject of the primary squashfs among the objects of the SIF path. Raises
+    ImageError.
+    """
     found = [
         item
         for item in objects
@@ -209,10 +218,12 @@ def is_signed(path):
 
 def find_signature_problem(path, command):
     """
-    Return why a signature in the SIF path does not fit its contents (str), None if all do or there is none.
+    Return why a signature in the SIF path does not fit its contents (str), None if all do or there
+    is none.
 
-    command (str): path of singularity or apptainer, which compares where the key is in the user's keyring; no key
-    server is asked. Without the key nothing is said. Raises ImageError if the SIF cannot be read.
+    command (str): path of singularity or apptainer, which compares where the key is in the user's
+    keyring; no key server is asked. Without the key nothing is said. Raises ImageError if the SIF
+    cannot be read.
     """
     state, text = verify_signature(path, command) if is_signed(path) else ('verified', '')
     if state == 'wrong':
@@ -220,8 +231,8 @@ def find_signature_problem(path, command):
     return None
 
 
-#: What Apptainer and SingularityCE say when nothing can be said of a signature: its key is not in the keyring, or it
-#: was made with a key file (--key) or before Singularity 3.6
+#: What Apptainer and SingularityCE say when nothing can be said of a signature: its key is not in
+#: the keyring, or it was made with a key file (--key) or before Singularity 3.6
 UNKNOWN_KEY = re.compile(
     r'unknown entity|keyring is empty|key material not provided|certificate not provided|'
     r'no key|legacy signature|signature not found'
@@ -230,10 +241,11 @@ UNKNOWN_KEY = re.compile(
 
 def verify_signature(path, command):
     """
-    Return (state, text) of what command (str, path of singularity or apptainer) says of the signatures in the SIF path.
+    Return (state, text) of what command (str, path of singularity or apptainer) says of the
+    signatures in the SIF path.
 
-    state: 'verified', text is its output; 'unknown', the key is not in the user's keyring or the command does not run;
-    'wrong'.
+    state: 'verified', text is its output; 'unknown', the key is not in the user's keyring or the
+    command does not run; 'wrong'.
     """
     try:
         proc = subprocess.Popen(
@@ -262,7 +274,10 @@ def verify_signature(path, command):
 
 
 def parse_labels(raw):
-    """Return the labels (dict) in the JSON (bytes) that `apptainer build` stores in a SIF or an image, {} for other."""
+    """
+    Return the labels (dict) in the JSON (bytes) that `apptainer build` stores in a SIF or an
+    image, {} for other.
+    """
     try:
         labels = parse_json(raw.decode('utf-8', 'replace'))
         labels = labels['data']['attributes']['labels'] if 'data' in labels else labels

@@ -1,10 +1,12 @@
 """
-Where the loader of a system looks by itself: of an image or a host, read from the loader's own file. Nothing is run.
+Where the loader of a system looks by itself: of an image or a host, read from the loader's own
+file. Nothing is run.
 
-glibc has its default folders, the path of its cache and the meaning of $LIB compiled in, and each distribution chooses
-them (Debian /lib/x86_64-linux-gnu, Fedora and SUSE /lib64, Nix its own store). They stand as texts in the file that a
-program names as its interpreter; `ld.so --list-diagnostics` (glibc 2.33) prints the same. Format of the cache: glibc,
-sysdeps/generic/dl-cache.h. musl: ldso/dynlink.c.
+glibc has its default folders, the path of its cache and the meaning of $LIB compiled in, and each
+distribution chooses them (Debian /lib/x86_64-linux-gnu, Fedora and SUSE /lib64, Nix its own store).
+They stand as texts in the file that a program names as its interpreter; `ld.so --list-diagnostics`
+(glibc 2.33) prints the same. Format of the cache: glibc, sysdeps/generic/dl-cache.h. musl:
+ldso/dynlink.c.
 
 Works on Python 3.6 with the standard library only.
 """
@@ -33,7 +35,8 @@ _FOLDERS = re.compile(rb'(?<=\0)(?:/[^\0/]+(?:/[^\0/]+){0,20}/\0){1,20}')
 _CACHE_PATH = re.compile(rb'\0(/[^\0]{0,200}/ld\.so\.cache)\0')
 
 CACHE_MAGIC, OLD_MAGIC = b'glibc-ld.so.cache1.1', b'ld.so-1.7.0\0'
-#: machine as in ElfFacts -> what its entries in a cache are marked with (sysdeps/generic/ldconfig.h)
+#: machine as in ElfFacts -> what its entries in a cache are marked with
+#: (sysdeps/generic/ldconfig.h)
 _FLAGS = {
     'Advanced Micro Devices X86-64': 0x0303,
     'AArch64': 0x0A03,
@@ -47,8 +50,8 @@ _FLAGS = {
 #: in the field hwcap of an entry: the lower half is the number of a folder of glibc-hwcaps
 _NUMBERED = 1 << 62
 
-#: Folder of glibc-hwcaps -> flags of /proc/cpuinfo that a processor needs for it (x86-64 psABI, micro-architecture
-#: levels). The higher come first.
+#: Folder of glibc-hwcaps -> flags of /proc/cpuinfo that a processor needs for it (x86-64 psABI,
+#: micro-architecture levels). The higher come first.
 _LEVELS = [
     ('x86-64-v4', 'avx512f avx512bw avx512cd avx512dq avx512vl'),
     ('x86-64-v3', 'avx avx2 bmi1 bmi2 f16c fma abm movbe xsave'),
@@ -57,7 +60,10 @@ _LEVELS = [
 
 
 def read_processor():
-    """Return (machine as uname -m, flags (set of str)) of the processor here, as /proc/cpuinfo has it."""
+    """
+    Return (machine as uname -m, flags (set of str)) of the processor here, as /proc/cpuinfo has
+    it.
+    """
     try:
         with open('/proc/cpuinfo', errors='replace') as handle:
             text = handle.read(1 << 16)
@@ -69,10 +75,12 @@ def read_processor():
 
 def list_hwcaps_folders(loader, cpu):
     """
-    Return the folders (list of str) of glibc-hwcaps (glibc 2.33) that are looked into below each one of a path.
+    Return the folders (list of str) of glibc-hwcaps (glibc 2.33) that are looked into below each
+    one of a path.
 
     :param loader: bytes, content of its loader; here: as read_processor() has it
-    The older ones (tls, haswell), which went with 2.37 and which no distribution's MPI used, are not looked into.
+    The older ones (tls, haswell), which went with 2.37 and which no distribution's MPI used, are
+    not looked into.
     """
     machine, flags = cpu
     found = []
@@ -86,10 +94,11 @@ def list_hwcaps_folders(loader, cpu):
 
 def read_cache(data, machine, levels=()):
     """
-    Return {name: path} of the entries of an ld.so.cache (data: bytes) for machine (str, as in ElfFacts).
+    Return {name: path} of the entries of an ld.so.cache (data: bytes) for machine (str, as in
+    ElfFacts).
 
-    levels: list of str, folders of glibc-hwcaps for this processor, the first first: their copies come before others.
-    {} for a damaged cache, which ld.so does not use either.
+    levels: list of str, folders of glibc-hwcaps for this processor, the first first: their copies
+    come before others. {} for a damaged cache, which ld.so does not use either.
     """
     start = 0
     try:
@@ -125,7 +134,10 @@ def read_cache(data, machine, levels=()):
 
 
 def _read_string(data, place):
-    """Return the text (str) at a place of data (bytes). Raises ValueError if it does not end, or is no path."""
+    """
+    Return the text (str) at a place of data (bytes). Raises ValueError if it does not end, or is
+    no path.
+    """
     end = data.find(b'\0', place, place + 4097)
     if end < 0 or place >= len(data):
         raise ValueError("damaged cache")
@@ -154,9 +166,9 @@ class LoaderConfig(object):
     """
     What one loader looks for by itself.
 
-    musl: bool, it is the one of musl, else of glibc; interpreter: its path (str) or None; folders: list of str;
-    lib, platform: what $LIB and $PLATFORM mean (str); subfolders: list of str, looked into below each folder; machine:
-    str, as in ElfFacts, or None.
+    musl: bool, it is the one of musl, else of glibc; interpreter: its path (str) or None; folders:
+    list of str; lib, platform: what $LIB and $PLATFORM mean (str); subfolders: list of str, looked
+    into below each folder; machine: str, as in ElfFacts, or None.
     """
 
     def __init__(
@@ -171,7 +183,8 @@ class LoaderConfig(object):
         machine=None,
     ):
         """
-        cached: function (name, machine) -> path or None, of the cache; here: as read_processor() has it; others: see above.
+        cached: function (name, machine) -> path or None, of the cache; here: as read_processor()
+        has it; others: see above.
         """
         self.interpreter, self.folders, self.lib, self.musl = interpreter, list(folders), lib, musl
         self.subfolders, self.machine = list(subfolders), machine
@@ -203,17 +216,26 @@ class LoaderConfig(object):
         )
 
     def is_cached(self, name, path):
-        """Return whether the path (str) of a library name (str) is one that list_candidates() has from the cache: it fits."""
+        """
+        Return whether the path (str) of a library name (str) is one that list_candidates() has
+        from the cache: it fits.
+        """
         return any(path == found for (known, _), found in self._from_cache.items() if known == name)
 
     def list_folder_candidates(self, folder, name):
-        """Return the paths (list of str) of name (str) in folder (str), those in its subfolders first."""
+        """
+        Return the paths (list of str) of name (str) in folder (str), those in its subfolders
+        first.
+        """
         folder = folder.rstrip('/') + '/'
         return [folder + sub + '/' + name for sub in self.subfolders] + [folder + name]
 
 
 def find_default_folders(loader, fallback):
-    """Return the folders (list of str) that are compiled into a glibc's loader (bytes); fallback where none are."""
+    """
+    Return the folders (list of str) that are compiled into a glibc's loader (bytes); fallback
+    where none are.
+    """
     found = [
         [os.fsdecode(part).rstrip('/') for part in text.split(b'\0') if part]
         for text in _FOLDERS.findall(loader)
@@ -224,17 +246,21 @@ def find_default_folders(loader, fallback):
 
 
 def resolve_lib_variable(folders):
-    """Return what $LIB means (str) to a loader with these default folders (list of str): the end of the first one."""
+    """
+    Return what $LIB means (str) to a loader with these default folders (list of str): the end of
+    the first one.
+    """
     return 'lib' + folders[0].rpartition('/lib')[2] if folders and '/lib' in folders[0] else 'lib64'
 
 
 def read_loader_config(interpreter, machine, exists, content, folder_names, cpu=None):
     """
-    Return the System of the loader interpreter (path or None), which is for machine (str), of an image or a host.
+    Return the System of the loader interpreter (path or None), which is for machine (str), of an
+    image or a host.
 
     :param exists, content: functions path -> bool and path -> bytes
-    :param folder_names: function that returns the last parts (set of str) of the paths of all folders there, or None
-                         where they are not known
+    :param folder_names: function that returns the last parts (set of str) of the paths of all
+        folders there, or None where they are not known
     :param here: as read_processor() has it
     """
     cpu = cpu or read_processor()

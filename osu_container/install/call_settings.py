@@ -1,9 +1,10 @@
 """
-Settings -> text of the file call-settings, from which bin/run-in-container takes what each command gets.
+Settings -> text of the file call-settings, from which bin/run-in-container takes what each command
+gets.
 
-The module sets the same for who calls the container runtime directly. What a user or another module exports replaces
-the variables of the module; it never replaces this file. Lines are KEY VALUE; the reasons are in the module file and in
-settings.json.
+The module sets the same for who calls the container runtime directly. What a user or another module
+exports replaces the variables of the module; it never replaces this file. Lines are KEY VALUE; the
+reasons are in the module file and in settings.json.
 """
 
 import os
@@ -65,7 +66,10 @@ def format_bind(path, target):
 
 
 def render_module_injection(settings, sif=''):
-    """Return the text (str) of the file that puts the host's libraries in front; sif: str, the image's file name."""
+    """
+    Return the text (str) of the file that puts the host's libraries in front; sif: str, the
+    image's file name.
+    """
     inside = settings.container
     return render_injection(
         inside.library_path,
@@ -78,7 +82,10 @@ def render_module_injection(settings, sif=''):
 
 
 def format_run_files(settings):
-    """Return the files that are bound on the node where they exist (str): SOURCE:TARGET[|NAME=VALUE...], by commas."""
+    """
+    Return the files that are bound on the node where they exist (str):
+    SOURCE:TARGET[|NAME=VALUE...], by commas.
+    """
     return ','.join(
         '|'.join(
             ['%s:%s' % (entry['path'], entry['target'])]
@@ -92,7 +99,8 @@ def format_expectation(settings):
     """
     Return what a module promises to osu-proof (str).
 
-    libfabric=none: the image's MPI sends by something else (UCX, TCP of its own), so no provider is promised either.
+    libfabric=none: the image's MPI sends by something else (UCX, TCP of its own), so no provider is
+    promised either.
     """
     approach = APPROACHES[settings.approach]
     return 'approach=%s container=%s libmpi=%s libfabric=%s pmi=%s provider=%s' % (
@@ -106,7 +114,10 @@ def format_expectation(settings):
 
 
 def list_tool_variables(settings):
-    """Return [(name, value, of what)] of the variables by which a module tells this project's own commands."""
+    """
+    Return [(name, value, of what)] of the variables by which a module tells this project's own
+    commands.
+    """
     found = [('OSU_PROMISE', format_expectation(settings), 'osu-proof')]
     if settings.stack.launcher != DEFAULT_LAUNCHER:
         found.append(('OSU_LAUNCHER', settings.stack.launcher, 'osu-proof'))

@@ -1,5 +1,6 @@
 """
-What the easyblocks MPIContainer and MPINative share: the site, facts of the host, installation in one move.
+What the easyblocks MPIContainer and MPINative share: the site, facts of the host, installation in
+one move.
 """
 
 import contextlib
@@ -59,9 +60,10 @@ from osu_container.verdict.site_choice import (
 from osu_container.verdict.trial import HostFileSystem, list_missing_host_paths
 
 try:
-    # Written by the set-up of a workstation: SITE (str), ROOT (str, folder that stands in for the host's /); where a
-    # site is described on the spot SITES (dict like that of data/sites); and OVERRIDES (dict key -> fact):
-    # facts that replace those of the site; of any site where SITE names none.
+    # Written by the set-up of a workstation: SITE (str), ROOT (str, folder that stands in for the
+    # host's /); where a site is described on the spot SITES (dict like that of data/sites); and
+    # OVERRIDES (dict key -> fact): facts that replace those of the site; of any site where SITE
+    # names none.
     from easybuild.easyblocks.generic import _mpicontainer_local as local
 except ImportError:
     local = None
@@ -72,8 +74,8 @@ SETTINGS_FILE = 'settings.json'  # read by osu-explain
 
 def select_site(wanted):
     """
-    Return what resolve_local_site() returns, for wanted (str): a name, or a file that osu-container discover wrote; None: this
-    machine. Raises SettingsError.
+    Return what resolve_local_site() returns, for wanted (str): a name, or a file that osu-container
+    discover wrote; None: this machine. Raises SettingsError.
     """
     if is_site_file(wanted):
         return resolve_local_site(None, SiteFile(wanted), socket.gethostname(), os.environ)
@@ -119,9 +121,11 @@ class SiteEasyBlock(EasyBlock):
 
     def resolve_site_approach(self, approach, approaches):
         """
-        Set approach and site (dict) and host_root (str, '' on the real system); refuse what cannot be.
+        Set approach and site (dict) and host_root (str, '' on the real system); refuse what cannot
+        be.
 
-        :param approach: str, must be a key of approaches (dict), those that this easyblock can install
+        :param approach: str, must be a key of approaches (dict), those that this easyblock can
+            install
         """
         if self.module_generator.SYNTAX != 'Lua':
             raise EasyBuildError(
@@ -139,7 +143,10 @@ class SiteEasyBlock(EasyBlock):
         self.host_root = (build_option('sysroot') or root).rstrip('/')
 
     def translate_errors(self, function, *args, **kwargs):
-        """Call function; its errors for people become an EasyBuildError, with the easyconfig's name if named."""
+        """
+        Call function; its errors for people become an EasyBuildError, with the easyconfig's name
+        if named.
+        """
         named = kwargs.pop('named', True)
         try:
             return function(*args, **kwargs)
@@ -162,7 +169,10 @@ class SiteEasyBlock(EasyBlock):
             )
 
     def format_eb_command(self, parameters):
-        """Return what to type (str) to install the same once more, with the values of parameters (list of str)."""
+        """
+        Return what to type (str) to install the same once more, with the values of parameters
+        (list of str).
+        """
         name = self.resolve_easyconfig_name()
         if name != os.path.basename(self.cfg.path):
             parameters = ['versionsuffix'] + parameters
@@ -174,7 +184,8 @@ class SiteEasyBlock(EasyBlock):
     def resolve_easyconfig_name(self):
         """Return the file name (str) with which eb finds this easyconfig again."""
         name, suffix = os.path.basename(self.cfg.path), self.cfg['versionsuffix'] + '.eb'
-        # what --try-amend makes has the suffix in its name, and is in a folder that is gone afterwards
+        # what --try-amend makes has the suffix in its name, and is in a folder that is gone
+        # afterwards
         if self.is_tweaked() and name.endswith(suffix):
             return name[: -len(suffix)] + '.eb'
         return name
@@ -214,7 +225,10 @@ class SiteEasyBlock(EasyBlock):
         """Leave an older installation where it is: install_step replaces it in one move."""
 
     def install_step(self):
-        """Fill a folder beside the installation, then move it there: after an error nothing is half installed."""
+        """
+        Fill a folder beside the installation, then move it there: after an error nothing is half
+        installed.
+        """
         problem = find_space_problem(
             self.installdir,
             self.estimate_space(),
@@ -235,13 +249,19 @@ class SiteEasyBlock(EasyBlock):
         self.staged_install.commit()
 
     def copy_script(self, name, bindir):
-        """Copy a script of this project (str) to the folder bindir (str), to be run by everybody: no sum is checked."""
+        """
+        Copy a script of this project (str) to the folder bindir (str), to be run by everybody:
+        no sum is checked.
+        """
         target = os.path.join(bindir, name)
         copy_file(os.path.join(SCRIPTS, name), target)
         adjust_permissions(target, 0o755, relative=False)
 
     def write_settings(self, folder):
-        """Write to folder (str) what osu-explain prints and, of a container, what its commands get at each call."""
+        """
+        Write to folder (str) what osu-explain prints and, of a container, what its commands get
+        at each call.
+        """
         content = dict(explain_settings(self.resolve_settings()), module=self.full_mod_name)
         if self.site['name'] not in SITES or is_site_file(self.cfg['site']):
             content['site_entry'] = (
@@ -271,7 +291,10 @@ class SiteEasyBlock(EasyBlock):
             )
 
     def make_module_step(self, fake=False):
-        """Write the module; with --module-only also what osu-explain prints, so that it fits the new module file."""
+        """
+        Write the module; with --module-only also what osu-explain prints, so that it fits the
+        new module file.
+        """
         if (
             not fake
             and self.staged_install is None
@@ -282,7 +305,10 @@ class SiteEasyBlock(EasyBlock):
         return super(SiteEasyBlock, self).make_module_step(fake=fake)
 
     def run_all_steps(self, *args, **kwargs):
-        """Run the steps; an error or an interruption leaves what was there before: installation and module file."""
+        """
+        Run the steps; an error or an interruption leaves what was there before: installation and
+        module file.
+        """
         if (
             signal.getsignal(signal.SIGHUP) == signal.SIG_DFL
         ):  # the connection is gone; EasyBuild handles the others
@@ -310,7 +336,10 @@ class SiteEasyBlock(EasyBlock):
             write_file(self.mod_filepath, before)
 
     def remove_empty_folders(self):
-        """Remove the folders that EasyBuild has created for this installation and its module, if they are empty."""
+        """
+        Remove the folders that EasyBuild has created for this installation and its module, if
+        they are empty.
+        """
         paths = [
             self.installdir,
             os.path.dirname(self.installdir),
@@ -365,7 +394,10 @@ class SiteEasyBlock(EasyBlock):
         return super(SiteEasyBlock, self).make_module_extra(*args, **kwargs) + text
 
     def make_module_description(self):
-        """Say in the help which MPI runs over which network library, what srun needs, which benchmarks exist."""
+        """
+        Say in the help which MPI runs over which network library, what srun needs, which
+        benchmarks exist.
+        """
         settings = self.resolve_settings()
         self.cfg['description'] = '\n'.join(
             line

@@ -1,7 +1,7 @@
 """
-The image before it is installed: a missing one is built, with the command of the clone that this package is part of
-(scripts/osu-container; where pip installed the package there is none, and nothing is built); then it is compared with
-its sha256 and its signature.
+The image before it is installed: a missing one is built, with the command of the clone that this
+package is part of (scripts/osu-container; where pip installed the package there is none, and
+nothing is built); then it is compared with its sha256 and its signature.
 """
 
 import json
@@ -41,7 +41,9 @@ def _clean_environment():
 
 
 def _run_builder(arguments, **options):
-    """Return (exit code, output) of the builder; output is None where it goes to the caller's own."""
+    """
+    Return (exit code, output) of the builder; output is None where it goes to the caller's own.
+    """
     proc = subprocess.Popen(
         [find_builder(), 'image'] + arguments,
         stdin=subprocess.DEVNULL,
@@ -54,7 +56,10 @@ def _run_builder(arguments, **options):
 
 
 def _try_build(name, how, target):
-    """Build the image name (str) to the file target (str); return why it was not built (str), None if it was."""
+    """
+    Build the image name (str) to the file target (str); return why it was not built (str), None
+    if it was.
+    """
     if how == 'no':
         return "build_image=no was given"
     if find_builder() is None:
@@ -87,9 +92,11 @@ def _try_build(name, how, target):
 
 def obtain_image(name, how, folders, image_help, say, sha256=None):
     """
-    Build the image name (str) into the first of folders (list of str, EasyBuild's source path); return its path (str).
+    Build the image name (str) into the first of folders (list of str, EasyBuild's source path);
+    return its path (str).
 
-    :param how: one of HOW; image_help: str, page about images; say: function that shows a line (str) to the user
+    :param how: one of HOW; image_help: str, page about images; say: function that shows a line
+        (str) to the user
     :param sha256: str or None, what the easyconfig wants: another build would have another
     Raises ImageError with the commands where it is not built.
     """
@@ -117,8 +124,9 @@ _SUM_LINE = re.compile(r'([0-9a-f]{64})(?: [ *](.+))?', re.I)
 
 def read_sha256_file(path):
     """
-    Return the sha256 (str, lower case) that the file path (str, NAME.sha256) has for NAME, None if it is not there or
-    empty. Of several lines that of NAME counts, of one line any. Raises ImageError if it holds no such sum.
+    Return the sha256 (str, lower case) that the file path (str, NAME.sha256) has for NAME, None if
+    it is not there or empty. Of several lines that of NAME counts, of one line any. Raises
+    ImageError if it holds no such sum.
     """
     try:
         lines = read_plain_file(path, 'text').decode('utf-8', 'replace').split('\n')
@@ -144,11 +152,13 @@ def read_sha256_file(path):
 
 def check_image(sif, wanted, beside, image_help, runtime, is_site_image=False):
     """
-    Return the sha256 of the image sif (str, path). Raise ImageError unless it is wanted (str or None) and the image is
-    as its parts say.
+    Return the sha256 of the image sif (str, path). Raise ImageError unless it is wanted (str or
+    None) and the image is as its parts say.
 
-    :param beside: str, file that would hold the sum; image_help: str, page about images; runtime: str, its command
-    :param of_site: bool, the image is one of the site's, which is used as it is found: without a sum nothing is wanted
+    :param beside: str, file that would hold the sum; image_help: str, page about images; runtime:
+        str, its command
+    :param of_site: bool, the image is one of the site's, which is used as it is found: without a
+        sum nothing is wanted
     """
     name = os.path.basename(sif)
     if not wanted and not is_site_image:

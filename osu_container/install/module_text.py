@@ -1,5 +1,6 @@
 """
-Settings -> text of a Lua module: a list of statements, with a word behind each line. The reasons are osu-explain's.
+Settings -> text of a Lua module: a list of statements, with a word behind each line. The reasons
+are osu-explain's.
 
 Nothing of EasyBuild's module generator is used, so that EasyBuild 4.9 to 5.4 give the same text.
 """
@@ -15,8 +16,8 @@ from osu_container.verdict import launching
 from osu_container.verdict.injection import NAME, TARGET
 from osu_container.verdict.settings import FAMILY
 
-#: What stands for itself in no Lua string: Lua 5.1 reference manual, 2.1. The last are bytes of file names that are
-#: none of their encoding (PEP 383)
+#: What stands for itself in no Lua string: Lua 5.1 reference manual, 2.1. The last are bytes of
+#: file names that are none of their encoding (PEP 383)
 _NOT_LUA = re.compile('[\0-\x1f"\\\\\x7f\udc80-\udcff]')
 
 
@@ -34,12 +35,17 @@ def quote_lua(value):
 
 
 def format_lua_call(function, *arguments):
-    """Return the call of a function (str) of Lmod with arguments (str), which are never code nor another variable."""
+    """
+    Return the call of a function (str) of Lmod with arguments (str), which are never code nor
+    another variable.
+    """
     return '%s(%s)' % (function, ', '.join(quote_lua(argument) for argument in arguments))
 
 
 def format_lua_comment(text):
-    """Return text (str) as a comment, on one line whatever is in it: a line end would begin code."""
+    """
+    Return text (str) as a comment, on one line whatever is in it: a line end would begin code.
+    """
     return '-- ' + escape_line(' '.join(text.split()))
 
 
@@ -48,7 +54,10 @@ _COLUMN = 52
 
 
 def add_comment(code, text):
-    """Return code (str) with a word behind it: text (str) up to its first pause, which stands for the whole."""
+    """
+    Return code (str) with a word behind it: text (str) up to its first pause, which stands for
+    the whole.
+    """
     return '%s %s' % (
         code.ljust(_COLUMN),
         format_lua_comment(re.split(r'[;:,](?=\s|$)| \(', text)[0]),
@@ -71,10 +80,13 @@ PAGE = 'docs/approaches.md of ' + ', '.join(
 
 def wrap_help_text(text, first='', begin=0, whole=()):
     """
-    Return lines (list of str) of at most WIDTH characters; a word that is longer, such as a path, has its own line.
+    Return lines (list of str) of at most WIDTH characters; a word that is longer, such as a path,
+    has its own line.
 
-    :param text: str; first: str, what stands in front of its first line; begin: int, column of the text
-    :param whole: strings in text that are commands, to be copied, and stay on one line where they fit into one
+    :param text: str; first: str, what stands in front of its first line; begin: int, column of the
+        text
+    :param whole: strings in text that are commands, to be copied, and stay on one line where they
+        fit into one
     """
     for command in whole:
         text = text.replace(command, command.replace(' ', '\0'))
@@ -95,7 +107,8 @@ def format_help(settings, programs_are, example, module, image=None):
 
     :param settings: Settings
     :param programs_are: str, what the programs are, such as '7.5 C', '' where nothing says it
-    :param example: str, a command to show behind the launcher; module: str, its name without the approach
+    :param example: str, a command to show behind the launcher; module: str, its name without the
+        approach
     :param image: str, file name of the SIF, None for a native module
     """
     stack = settings.stack
@@ -171,7 +184,8 @@ def list_keywords(settings):
 
 def render_modulefile(settings, names, again, sif=None):
     """
-    Return the text of a module, behind what EasyBuild writes of every module: its help, `local root` and PATH.
+    Return the text of a module, behind what EasyBuild writes of every module: its help, `local
+    root` and PATH.
 
     :param settings: Settings
     :param names: (str, str), of the module: its own, and as EasyBuild writes it in variables
@@ -219,7 +233,8 @@ def render_family_lines(settings):
 
 def render_image_lines(settings, sif, again):
     """
-    Return the lines that find the image: that of the installation, else one in the site's folders, else an error.
+    Return the lines that find the image: that of the installation, else one in the site's folders,
+    else an error.
 
     again: str, what to type to install the module again.
     """
@@ -248,7 +263,8 @@ def render_image_lines(settings, sif, again):
     return lines + ['if mode() == "load" and not lfs.attributes(sif) then LmodError(%s) end' % gone]
 
 
-#: A variable that is not set fits: the user has loaded none of the system's modules, or runs a job without them
+#: A variable that is not set fits: the user has loaded none of the system's modules, or runs a job
+#: without them
 SHELL_TEXT = """}) do
     local value = os.getenv(name) or ""
     if not ("  " .. fits):find(" " .. value .. " ", 1, true) then table.insert(other, name .. "=" .. value) end
@@ -258,15 +274,18 @@ SIZE_TEXT = """}) do
     local size = lfs.attributes(file[1], "size")
     if size ~= file[2] then table.insert(other, file[1] .. (size and " has changed" or " is gone")) end
 end"""
-#: LmodMessage: after LmodWarning `module load` returns 1 (Lmod 8.6.19, tried on 2026-11-23), and a job script ends by
-#: `set -e` or `module load X && srun ...`, for what is no error
+#: LmodMessage: after LmodWarning `module load` returns 1 (Lmod 8.6.19, tried on 2026-11-23), and a
+#: job script ends by `set -e` or `module load X && srun ...`, for what is no error
 CHECK_TEXT = """if mode() == "load" and other[1] then
     LmodMessage("Warning: not as at installation: " .. table.concat(other, "; ") .. ". Programs may fail. " .. %s)
 end"""
 
 
 def render_check_lines(settings, name, again):
-    """Return the lines that warn where image, host libraries or the shell's modules are others than at installation."""
+    """
+    Return the lines that warn where image, host libraries or the shell's modules are others than
+    at installation.
+    """
     shell = [
         '%s = %s' % (entry['name'], quote_lua(' %s ' % ' '.join(entry['fits'])))
         for entry in settings.load_checks.shell_checks
@@ -292,7 +311,10 @@ def render_check_lines(settings, name, again):
 
 
 def render_name_lines(variable):
-    """Return the lines that tell where all is, by the names of LUMI's container modules; variable: str, name's end."""
+    """
+    Return the lines that tell where all is, by the names of LUMI's container modules; variable:
+    str, name's end.
+    """
     return [
         add_comment('setenv("SIF", sif)', "names as in LUMI's container modules"),
         'setenv("SIF%s", sif)' % variable,
@@ -300,8 +322,8 @@ def render_name_lines(variable):
     ]
 
 
-#: pushenv keeps what was there before and restores it on unload; setenv in an `if not os.getenv(...)` would see its own
-#: value on unload and leave it behind.
+#: pushenv keeps what was there before and restores it on unload; setenv in an `if not
+#: os.getenv(...)` would see its own value on unload and leave it behind.
 DEFAULT_TEXT = 'local function default(name, value) pushenv(name, os.getenv(name) or value) end'
 
 
@@ -315,8 +337,9 @@ def render_default_lines(settings):
     ]
 
 
-#: The programs of a native module are started directly, so nothing of this project is there that could watch them but
-#: srun's own task prolog. Unload goes by what load has set, not by OSU_PROOF: that may be gone by then.
+#: The programs of a native module are started directly, so nothing of this project is there that
+#: could watch them but srun's own task prolog. Unload goes by what load has set, not by OSU_PROOF:
+#: that may be gone by then.
 WATCH_TEXT = """local watched = os.getenv(mode() == "unload" and "OSU_PROOF_PROLOG" or "OSU_PROOF") or "0"
 if watched ~= "0" then                               -- export OSU_PROOF=1 before module load: srun's tasks are watched
     setenv("OSU_PROOF_PROLOG", os.getenv("SLURM_TASK_PROLOG") or "")
@@ -325,7 +348,9 @@ end"""
 
 
 def render_tool_lines(settings):
-    """Return the lines for this project's own commands, and for settings that not everybody wants."""
+    """
+    Return the lines for this project's own commands, and for settings that not everybody wants.
+    """
     lines = [add_comment('setenv("OSU_MODULE_ROOT", root)', "osu-container bench")]
     for name, value, what in list_tool_variables(settings):
         lines.append(
@@ -348,15 +373,19 @@ def render_tool_lines(settings):
     return lines + ([] if settings.container.env_prefix else WATCH_TEXT.split('\n'))
 
 
-#: Unload must undo what load did, also if the user has changed OSU_SCOPE since. Each module name has a variable of its
-#: own, because Lmod loads the new module of a family before it unloads the old one.
+#: Unload must undo what load did, also if the user has changed OSU_SCOPE since. Each module name
+#: has a variable of its own, because Lmod loads the new module of a family before it unloads the
+#: old one.
 SCOPE_TEXT = """local scope = os.getenv(mode() == "unload" and "OSU_SCOPE_OF_%(kept)s" or "OSU_SCOPE") or ""
 setenv("OSU_SCOPE_OF_%(kept)s", scope)
 if scope ~= "commands" then                          -- for every start of the runtime, unless OSU_SCOPE=commands"""
 
 
 def render_runtime_lines(settings, name):
-    """Return the lines that set the runtime's variables, of the module name (str): binds, and the file for them."""
+    """
+    Return the lines that set the runtime's variables, of the module name (str): binds, and the
+    file for them.
+    """
     variable = settings.container.env_prefix + '_BIND'
     lines = render_bind_lines(settings, variable)
     lines.append(
@@ -390,9 +419,10 @@ def render_runtime_lines(settings, name):
     return (SCOPE_TEXT % kept).split('\n') + indent_lines(lines) + ['end']
 
 
-#: What make-squashfs has packed, else the folder, as LUMI's container modules have it [LUMI-SoftwareStack 02f17317,
-#: LMOD/SitePackage.lua]. Lmod takes a slash away from the end of what it appends, so the top of the file is . here,
-#: which Apptainer 1.4 takes. Unload takes both away: in between make-squashfs may have packed the folder.
+#: What make-squashfs has packed, else the folder, as LUMI's container modules have it
+#: [LUMI-SoftwareStack 02f17317, LMOD/SitePackage.lua]. Lmod takes a slash away from the end of what
+#: it appends, so the top of the file is . here, which Apptainer 1.4 takes. Unload takes both away:
+#: in between make-squashfs may have packed the folder.
 USER_TEXT = """local own, gone = pathJoin(root, "user-software"), mode() == "unload" -- your own software
 if gone or isFile(own .. ".squashfs") then append_path("BIND", own .. ".squashfs:/user-software:image-src=.", ",") end
 if gone or isDir(own) and not isFile(own .. ".squashfs") then append_path("BIND", own .. ":/user-software", ",") end"""
@@ -417,7 +447,10 @@ SETTINGS_FOLDER, SETTINGS_PREFIX = 'settings', 'osu-settings'
 
 
 def render_settings_modules(settings):
-    """Return {path below the folder of modules (str): text} of the settings that not everybody wants."""
+    """
+    Return {path below the folder of modules (str): text} of the settings that not everybody
+    wants.
+    """
     return dict(
         ('%s/%s.lua' % (SETTINGS_PREFIX, name), _render_settings_module(name, variables))
         for name, variables in settings.environment.setting_variables.items()
@@ -425,7 +458,10 @@ def render_settings_modules(settings):
 
 
 def _render_settings_module(name, variables):
-    """Return the text of the settings module name (str), which sets variables (list of dict, as in Sets)."""
+    """
+    Return the text of the settings module name (str), which sets variables (list of dict, as in
+    Sets).
+    """
     lines = [
         format_lua_call('help', SETTINGS[name]),
         format_lua_call('whatis', 'Description: ' + SETTINGS[name]),

@@ -1,6 +1,7 @@
 """
-What a native build needs: of its software stack modules, the environment that they bring and what programs must be
-linked with; and mpi4py's ports of the benchmarks, where the archive of the C programs cannot be had.
+What a native build needs: of its software stack modules, the environment that they bring and what
+programs must be linked with; and mpi4py's ports of the benchmarks, where the archive of the C
+programs cannot be had.
 """
 
 import os
@@ -15,7 +16,8 @@ from osu_container.image.libraries import compute_sha256
 
 #: What aws-ofi-nccl and aws-ofi-rccl install for RCCL (README of aws-ofi-nccl).
 RCCL_PLUGIN = 'lib/librccl-net.so'
-#: Libraries that only programs which use MPI need: libmpi.so.12, libmpi_amd.so.12, not the GPU transport layer.
+#: Libraries that only programs which use MPI need: libmpi.so.12, libmpi_amd.so.12, not the GPU
+#: transport layer.
 MPI_SONAME = re.compile(r'libmpi(?!_gtl)')
 #: Ports that the launcher has in itself, because mpi4py has none (OWN in osu-port)
 BUILTIN_PORTS = ['osu_get_bw']
@@ -26,7 +28,10 @@ class PortsError(Exception):
 
 
 def find_prgenv(modules):
-    """Return the programming environment (str, as 'amd') that modules (list of str) load, None without."""
+    """
+    Return the programming environment (str, as 'amd') that modules (list of str) load, None
+    without.
+    """
     return next(
         (
             name[len('PrgEnv-') :].partition('/')[0]
@@ -41,7 +46,8 @@ def find_environment_problems(native, prgenv, environment):
     """
     Return sentences (list of str): what of the programming environment is not there.
 
-    :param native: dict, the site's value; prgenv: str, as 'amd', or None; environment: dict of str, as it is now
+    :param native: dict, the site's value; prgenv: str, as 'amd', or None; environment: dict of str,
+        as it is now
     """
     problems = [
         "no command %s on PATH" % command
@@ -65,7 +71,8 @@ def find_environment_problems(native, prgenv, environment):
 
 def find_link_problems(bindir, programs, wanted, modules):
     """
-    Return sentences (list of str): which programs use MPI and are not linked with what they should be.
+    Return sentences (list of str): which programs use MPI and are not linked with what they should
+    be.
 
     :param bindir: str, folder of the programs (list of names)
     :param wanted: list of str, sonames that every program which uses MPI must need
@@ -122,7 +129,8 @@ def link_programs(folder, prefix):
 
 def select_port_sources(python, sources):
     """
-    Return {'archive': entry, 'wheel': entry} (dicts) of sources (dict: key -> entry) for the Python at a path (str).
+    Return {'archive': entry, 'wheel': entry} (dicts) of sources (dict: key -> entry) for the Python
+    at a path (str).
 
     Raises PortsError if no wheel is for it.
     """
@@ -148,7 +156,8 @@ def check_source(path, wanted):
 
 def install_ports(ports, folder, program_prefix, libmpi):
     """
-    Lay out the ports, mpi4py and the launcher under folder as the launcher expects them, each with a link in bin.
+    Lay out the ports, mpi4py and the launcher under folder as the launcher expects them, each with
+    a link in bin.
 
     :param ports: dict of paths (str): archive, wheel, launcher
     :param program_prefix: str, how the names of the ports start

@@ -1,8 +1,9 @@
 """
-An image that the site keeps for all its users, or one that is named by its whole path: which file it is.
+An image that the site keeps for all its users, or one that is named by its whole path: which file
+it is.
 
-An image in a folder of the site (image_folders of the site's data) is never copied: an installation has a link to it
-and its sha256. Its owner may replace or remove it; the module then says so.
+An image in a folder of the site (image_folders of the site's data) is never copied: an installation
+has a link to it and its sha256. Its owner may replace or remove it; the module then says so.
 """
 
 import os
@@ -21,7 +22,8 @@ _VARIABLE_PREFIX = re.compile(r'\{(\w+)\}')
 
 def list_image_folders(site, root, environ):
     """
-    Return the folders (list of str) in which site (dict) keeps images, those of variables in environ (dict) filled in.
+    Return the folders (list of str) in which site (dict) keeps images, those of variables in
+    environ (dict) filled in.
 
     :param root: str, folder that stands in for the host's /; a folder of a variable is not below it
     """
@@ -37,7 +39,8 @@ def list_image_folders(site, root, environ):
 
 def check_image_name(name):
     """
-    Return name (str or None), which the easyconfig or the site has for an image: the name of a file or a whole path.
+    Return name (str or None), which the easyconfig or the site has for an image: the name of a file
+    or a whole path.
 
     Raises ImageError for another one: relative to which folder would it be?
     """
@@ -54,7 +57,10 @@ def check_image_name(name):
 
 
 def require_readable(path):
-    """Return path (str) of an image. Raises ImageError if there is no file that the caller may read."""
+    """
+    Return path (str) of an image. Raises ImageError if there is no file that the caller may
+    read.
+    """
     try:
         open_plain_file(path).close()
     except OSError as err:
@@ -67,17 +73,22 @@ def require_readable(path):
 
 
 def find_named_image(name, folders):
-    """Return the path (str) of the image name (str) in one of folders (list of str), None if it is in none."""
+    """
+    Return the path (str) of the image name (str) in one of folders (list of str), None if it is
+    in none.
+    """
     paths = [os.path.join(folder, name) for folder in folders]
     return next((path for path in paths if os.path.isfile(path)), None)
 
 
 def resolve_site_image(path, folders):
     """
-    Return the path (str) of the image path (str) in one of the site's folders (list of str), None if it is in none.
+    Return the path (str) of the image path (str) in one of the site's folders (list of str), None
+    if it is in none.
 
-    Links in a folder are followed, as LUMI's lumi-multitorch-latest.sif is one to a dated file, which it will not be
-    one to for long. The folder keeps its name: that the site has put it behind a link is the site's affair.
+    Links in a folder are followed, as LUMI's lumi-multitorch-latest.sif is one to a dated file,
+    which it will not be one to for long. The folder keeps its name: that the site has put it behind
+    a link is the site's affair.
     """
     real = os.path.realpath(path)
     for folder in folders:
@@ -94,8 +105,8 @@ def resolve_site_image(path, folders):
 
 def read_site_stamp(path):
     """
-    Return what a module compares the image path (str) with when it is loaded (dict path, size, what), None for
-    None, an image that is none of the site's.
+    Return what a module compares the image path (str) with when it is loaded (dict path, size,
+    what), None for None, an image that is none of the site's.
     """
     if path is None:
         return None
@@ -104,7 +115,8 @@ def read_site_stamp(path):
 
 def find_image_changes(installed):
     """
-    Return sentences (list of str) on the image of an installation (str, path) whose sha256 is not the recorded one.
+    Return sentences (list of str) on the image of an installation (str, path) whose sha256 is not
+    the recorded one.
 
     One that is not there is no matter of this: the module says so itself, or takes the site's.
     """

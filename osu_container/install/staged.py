@@ -1,7 +1,7 @@
 """
-Putting an installation in place in one move, so that an error or an interruption leaves what was there before, and
-its image as one file that all installations share; with the sampler and osu-proof, which it holds itself: they must
-work where the clone is gone.
+Putting an installation in place in one move, so that an error or an interruption leaves what was
+there before, and its image as one file that all installations share; with the sampler and
+osu-proof, which it holds itself: they must work where the clone is gone.
 """
 
 import contextlib
@@ -38,7 +38,10 @@ _PROOF_IMPORTS = (
 
 
 def format_disk_error(err, installdir):
-    """Return a sentence (str): the OSError err stopped an installation in installdir (str); what to do."""
+    """
+    Return a sentence (str): the OSError err stopped an installation in installdir (str); what to
+    do.
+    """
     path = err.filename2 or err.filename or installdir
     return (
         "%s: %s. Nothing is installed anew, what was there is as it was. Look at free space and rights (df -h, df "
@@ -49,8 +52,9 @@ def format_disk_error(err, installdir):
 
 def is_shareable(image, installdir):
     """
-    Return whether an installation in installdir (str) can have a hard link to image (str, path): the file is on its
-    file system and belongs to the caller, as EasyBuild sets the rights of what it installs.
+    Return whether an installation in installdir (str) can have a hard link to image (str, path):
+    the file is on its file system and belongs to the caller, as EasyBuild sets the rights of what
+    it installs.
     """
     folder = installdir
     while not os.path.isdir(folder):
@@ -65,11 +69,12 @@ def place_image(image, sha256, share, target, link=False):
 
     Its sha256 (str) is written beside it: `module load` and later installations know it by that.
 
-    share: bool, is_shareable(): a hard link, so that all installations share one file. Nobody may write to the file
-    then. A copy where the file system refuses the link (EXDEV: another project of Lustre).
-    link: bool, the image is one of the site's, and target becomes a symbolic link: nothing of it is changed.
-    What is in its place is read once more: between the check of the image and now it may have been exchanged, and a
-    disk may have lost a byte. Raises ImageError if it has another sum.
+    share: bool, is_shareable(): a hard link, so that all installations share one file. Nobody may
+    write to the file then. A copy where the file system refuses the link (EXDEV: another project of
+    Lustre). link: bool, the image is one of the site's, and target becomes a symbolic link: nothing
+    of it is changed. What is in its place is read once more: between the check of the image and now
+    it may have been exchanged, and a disk may have lost a byte. Raises ImageError if it has another
+    sum.
     """
     with open(target + '.sha256', 'w') as handle:
         handle.write('%s  %s\n' % (sha256, os.path.basename(target)))
@@ -97,24 +102,32 @@ def place_image(image, sha256, share, target, link=False):
 
 
 def read_image_stamp(path):
-    """Return what a module compares the image path (str) with when it is loaded (dict: size in bytes)."""
+    """
+    Return what a module compares the image path (str) with when it is loaded (dict: size in
+    bytes).
+    """
     return {'size': os.path.getsize(path)}
 
 
 class StagedInstall(object):
     """
-    A folder filled beside its final place. commit() moves it there and keeps the older installation aside until
-    finish() or rollback(). EasyBuild's lock on the installation folder keeps two of them apart.
+    A folder filled beside its final place. commit() moves it there and keeps the older installation
+    aside until finish() or rollback(). EasyBuild's lock on the installation folder keeps two of
+    them apart.
 
-    A kill at any moment loses no software of the user, and leaves the older installation or the newer one. Between two
-    moves neither is in its place: the next StagedInstall puts the older one back, and clears the rest.
+    A kill at any moment loses no software of the user, and leaves the older installation or the
+    newer one. Between two moves neither is in its place: the next StagedInstall puts the older one
+    back, and clears the rest.
 
-    Software of the user (KEPT) is moved, the folder last, and moved back, the folder first: while the older
-    installation has any of it, a folder of that name in the newer one is the newer one's.
+    Software of the user (KEPT) is moved, the folder last, and moved back, the folder first: while
+    the older installation has any of it, a folder of that name in the newer one is the newer one's.
     """
 
     def __init__(self, final):
-        """Prepare to replace the folder final (str); what an interrupted run left beside it is removed."""
+        """
+        Prepare to replace the folder final (str); what an interrupted run left beside it is
+        removed.
+        """
         self.final, self.stage, self.old = final, final + '.part', final + '.old'
         self.committed, self.moved_names = False, []
         with contextlib.suppress(OSError):  # EasyBuild makes an empty folder before any step
@@ -127,7 +140,10 @@ class StagedInstall(object):
         self.finish()
 
     def create_stage(self):
-        """Make the folder that is filled (stage); return it. Raises OSError, also where somebody else has made it."""
+        """
+        Make the folder that is filled (stage); return it. Raises OSError, also where somebody
+        else has made it.
+        """
         os.makedirs(os.path.dirname(self.stage), exist_ok=True)
         return make_folder(self.stage)
 
@@ -141,7 +157,10 @@ class StagedInstall(object):
         self._move_software()
 
     def _move_software(self):
-        """Move what is the user's from the older installation to the newer one; moved has its names."""
+        """
+        Move what is the user's from the older installation to the newer one; moved has its
+        names.
+        """
         names = [name for name in PRESERVED_NAMES if os.path.lexists(os.path.join(self.old, name))]
         made = os.path.join(self.final, FOLDER)
         if names and os.path.isdir(made):
@@ -151,7 +170,10 @@ class StagedInstall(object):
             self.moved_names.append(name)
 
     def finish(self):
-        """Remove what is beside the installation, as far as it is ours: a copy that somebody has made stays."""
+        """
+        Remove what is beside the installation, as far as it is ours: a copy that somebody has
+        made stays.
+        """
         for leftover in (self.stage, self.old):
             remove_folder(leftover)
 

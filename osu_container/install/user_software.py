@@ -1,9 +1,11 @@
 """
-Software of the user in a container: the folder user-software of an installation, /user-software in the container.
+Software of the user in a container: the folder user-software of an installation, /user-software in
+the container.
 
-As LUMI's container modules have it (github.com/Lumi-supercomputer/LUMI-EasyBuild-containers 2382fef7, PyTorch 2.7.1;
-LUMI-SoftwareStack 02f17317, LMOD/SitePackage.lua): make-squashfs packs the folder into the file user-software.squashfs,
-which is then mounted in its place. A module that has the command make-squashfs has the folder.
+As LUMI's container modules have it (github.com/Lumi-supercomputer/LUMI-EasyBuild-containers
+2382fef7, PyTorch 2.7.1; LUMI-SoftwareStack 02f17317, LMOD/SitePackage.lua): make-squashfs packs the
+folder into the file user-software.squashfs, which is then mounted in its place. A module that has
+the command make-squashfs has the folder.
 """
 
 import os
@@ -12,14 +14,15 @@ import subprocess
 
 COMMAND, UNDO = 'make-squashfs', 'unmake-squashfs'
 FOLDER = 'user-software'
-#: What is the user's in an installation, and outlives it when the same is installed again; the folder last
+#: What is the user's in an installation, and outlives it when the same is installed again; the
+#: folder last
 PRESERVED_NAMES = (FOLDER + '.squashfs', FOLDER)
 CONTAINER_FOLDER = '/user-software'
 VENV = CONTAINER_FOLDER + '/venv'
 
-#: Run by the image's Python: a virtual environment on top of its packages. One that is made in another one sees the
-#: packages of the system's Python alone, so those of the first come in by a .pth; pip comes without ensurepip, which
-#: Debian has not.
+#: Run by the image's Python: a virtual environment on top of its packages. One that is made in
+#: another one sees the packages of the system's Python alone, so those of the first come in by a
+#: .pth; pip comes without ensurepip, which Debian has not.
 _MAKE_VENV = r'''
 import glob, os, sys, sysconfig, venv
 target = sys.argv[1]
@@ -44,8 +47,8 @@ def make_user_folder(installation, runtime, image, programs):
 
     :param runtime: str, command of the container runtime; image: str, path of the SIF
     :param programs: dict name -> folder in the image
-    :return: (folders in the container that come first on PATH (list of str), why there is no virtual environment (str)
-             or None)
+    :return: (folders in the container that come first on PATH (list of str), why there is no
+        virtual environment (str) or None)
     """
     folder = os.path.join(installation, FOLDER)
     os.makedirs(folder)

@@ -1,11 +1,12 @@
 """
 Wrappers made by lumi-container-wrapper (tykky) in place of starting the runtime ourselves.
 
-What is relied on was read in its source (github.com/CSCfi/hpc-container-wrapper: frontends/wrap-container.py,
-generate_wrappers.sh) and tried with a copy of it: `wrap-container -w FOLDER --prefix PREFIX IMAGE` fills the existing
-folder PREFIX with bin/<program>, _bin/<program>, common.sh and container.sif; a wrapper calls the runtime with the
-image beside its bin folder, keeps SINGULARITY_BIND, SINGULARITYENV_LD_LIBRARY_PATH and SINGULARITYENV_LD_PRELOAD, and
-knows nothing of APPTAINER_*. Its exit code is 0 also where it failed, so what it made is what counts.
+What is relied on was read in its source (github.com/CSCfi/hpc-container-wrapper:
+frontends/wrap-container.py, generate_wrappers.sh) and tried with a copy of it: `wrap-container -w
+FOLDER --prefix PREFIX IMAGE` fills the existing folder PREFIX with bin/<program>, _bin/<program>,
+common.sh and container.sif; a wrapper calls the runtime with the image beside its bin folder, keeps
+SINGULARITY_BIND, SINGULARITYENV_LD_LIBRARY_PATH and SINGULARITYENV_LD_PRELOAD, and knows nothing of
+APPTAINER_*. Its exit code is 0 also where it failed, so what it made is what counts.
 """
 
 import os
@@ -25,7 +26,8 @@ def make_wrappers(command, sif, folders, prefix, programs):
     Fill the folder prefix with wrappers.
 
     :param command: str, path of wrap-container
-    :param sif: str, path of the image; it must stay beside prefix, for a link to it takes the place of a copy
+    :param sif: str, path of the image; it must stay beside prefix, for a link to it takes the place
+        of a copy
     :param folders: list of str, folders of the image whose programs are wrapped
     :param programs: list of str, names that must have a wrapper
     Raises WrapperError with the end of its output if a wrapper is missing.

@@ -1,11 +1,11 @@
 """
-The command `osu-container proof`, which the modules have as osu-proof: run a command and judge what its ranks used, or
-judge a folder of an earlier run.
+The command `osu-container proof`, which the modules have as osu-proof: run a command and judge what
+its ranks used, or judge a folder of an earlier run.
 
-The ranks of every step that the command starts by srun are watched (other launchers: see build_watch_variables()).
-SLURM_TASK_PROLOG, an option of srun as a variable, names a script (task-prolog) that Slurm runs before each task, as
-the user, with the id of the task's process. So no option of srun is parsed, and nothing is added to the program's
-command line.
+The ranks of every step that the command starts by srun are watched (other launchers: see
+build_watch_variables()). SLURM_TASK_PROLOG, an option of srun as a variable, names a script
+(task-prolog) that Slurm runs before each task, as the user, with the id of the task's process. So
+no option of srun is parsed, and nothing is added to the program's command line.
 
 Python 3.6 and its standard library only.
 """
@@ -105,7 +105,10 @@ def main(options):
 
 
 def _parse_trailing_options(words, options):
-    """Read the options behind a folder (words: list of str) into options; return what is left of words."""
+    """
+    Read the options behind a folder (words: list of str) into options; return what is left of
+    words.
+    """
     parser = options.parser
     parser.parse_args(words[1:], options)
     if options.words:
@@ -120,9 +123,11 @@ def _parse_trailing_options(words, options):
 
 def resolve_expectation(run, options, shell_expectation=None):
     """
-    Return the Promise for a Run: --expect over --approach over that of the module. Raises ProofError.
+    Return the Promise for a Run: --expect over --approach over that of the module. Raises
+    ProofError.
 
-    :param own: str or None, the module's promise in this shell: srun --export may keep it from the ranks
+    :param own: str or None, the module's promise in this shell: srun --export may keep it from the
+        ranks
     """
     found = judging.find_expectation(run.proofs) or (
         judging.parse_expectation(shell_expectation) if shell_expectation else None
@@ -146,7 +151,10 @@ def resolve_expectation(run, options, shell_expectation=None):
 
 
 def build_approach_expectation(name, module):
-    """Return the Promise of an approach (str); provider and pmi are those of the module's (Promise or None)."""
+    """
+    Return the Promise of an approach (str); provider and pmi are those of the module's (Promise
+    or None).
+    """
     from osu_container.data.approaches import APPROACHES
 
     if name not in APPROACHES:
@@ -161,7 +169,8 @@ def build_approach_expectation(name, module):
 
 def judge_steps(folders, options, shell_expectation=None):
     """
-    Return [(folder, Run, Promise or None, contradictions, notes)] of folders (list of str). Raises ProofError.
+    Return [(folder, Run, Promise or None, contradictions, notes)] of folders (list of str). Raises
+    ProofError.
 
     :param own: str or None, as for resolve_expectation()
     """
@@ -171,7 +180,8 @@ def judge_steps(folders, options, shell_expectation=None):
         promise = resolve_expectation(run, options, shell_expectation)
         problems, notes = judging.judge_run(run, promise)
         found.append((folder, run, promise, problems, notes))
-    # A script may also start what is no MPI program, such as hostname: no contradiction beside a step that is one.
+    # A script may also start what is no MPI program, such as hostname: no contradiction beside a
+    # step that is one.
     if any(run.proofs for _, run, _, _, _ in found):
         found = [
             (
@@ -237,7 +247,10 @@ def _format_step_name(folder):
 
 
 def run(command, options):
-    """Run command (list of str) with every task of its steps watched; return the exit code. Raises ProofError."""
+    """
+    Run command (list of str) with every task of its steps watched; return the exit code. Raises
+    ProofError.
+    """
     if not shutil.which(command[0]):
         raise ProofError(
             "%s is not there. Name a command that is on PATH, or its whole path" % command[0]
@@ -283,11 +296,12 @@ def run(command, options):
 
 def build_watch_variables(command, folder):
     """
-    Return the variables (dict) by which the ranks of a command (list of str) are watched, into folder (str).
+    Return the variables (dict) by which the ranks of a command (list of str) are watched, into
+    folder (str).
 
-    Of srun it is a prolog for each task. Other launchers have none, and in a job of Slurm their daemons are the tasks:
-    there the commands of a module ask for it, as for OSU_PROOF=1. Which it is the command's first word says, else the
-    launcher of the module's site.
+    Of srun it is a prolog for each task. Other launchers have none, and in a job of Slurm their
+    daemons are the tasks: there the commands of a module ask for it, as for OSU_PROOF=1. Which it
+    is the command's first word says, else the launcher of the module's site.
     """
     name = os.path.basename(command[0])
     others = [
@@ -311,7 +325,8 @@ def build_watch_variables(command, folder):
 
 def report_steps(folder, steps, command, code, options):
     """
-    Judge the steps (list of str) of a command (list of str) and say what they show; return whether one contradicts.
+    Judge the steps (list of str) of a command (list of str) and say what they show; return whether
+    one contradicts.
 
     :param folder: str, of the run; code: int, exit code of the command. Raises ProofError.
     """
@@ -336,7 +351,8 @@ def report_steps(folder, steps, command, code, options):
 
 def make_run_folder(wanted):
     """
-    Make the folder of a run; return its path (str). Raises OSError, and ProofError if it cannot be one.
+    Make the folder of a run; return its path (str). Raises OSError, and ProofError if it cannot be
+    one.
 
     :param wanted: str, the user's; None: a new one in the current folder
     """
@@ -356,7 +372,10 @@ def make_run_folder(wanted):
 
 
 def _find_new_steps(folder, token):
-    """Return the folders (list of str) of the steps that the proof with this token (str) has watched, in order."""
+    """
+    Return the folders (list of str) of the steps that the proof with this token (str) has
+    watched, in order.
+    """
     end = time.monotonic() + STEP_FOLDER_TIMEOUT
     while True:
         found = [
@@ -368,7 +387,10 @@ def _find_new_steps(folder, token):
 
 
 def explain_missing_proof(command, code):
-    """Return why no rank of command (list of str) left a file, as text for people; code: int, its exit code."""
+    """
+    Return why no rank of command (list of str) left a file, as text for people; code: int, its
+    exit code.
+    """
     typed = shell.join_words(command)
     if code:
         return (
@@ -396,8 +418,9 @@ def execute_command(command, env, passed_on=(signal.SIGTERM, signal.SIGHUP)):
     """
     Run command (list of str) as a shell would; return its exit code.
 
-    Ctrl-C is its own affair; SIGTERM and SIGHUP are passed on (passed_on: tuple of int). Where this process is killed
-    it gets SIGTERM: nobody would judge what it does, and nobody might know that it runs.
+    Ctrl-C is its own affair; SIGTERM and SIGHUP are passed on (passed_on: tuple of int). Where this
+    process is killed it gets SIGTERM: nobody would judge what it does, and nobody might know that
+    it runs.
     """
     passed, ending = {}, streams.terminate_with_parent(os.getpid())
     alone = (

@@ -1,8 +1,8 @@
 """
 Judges what the ranks of a run left: are all there, are they alike, is it what was promised?
 
-Every contradiction is one sentence with the ranks in it. What does not show is no contradiction: of a provider that
-cannot be told it is said that it cannot.
+Every contradiction is one sentence with the ranks in it. What does not show is no contradiction: of
+a provider that cannot be told it is said that it cannot.
 
 Python 3.6 and its standard library only.
 """
@@ -21,18 +21,19 @@ from osu_container.proof.loaded import LATE_LIBRARIES, PROCESS_ENDED
 from osu_container.proof.opened_network import TCP, parse_allowed_providers
 from osu_container.proof.sample import FORMAT
 
-#: directory: str; proofs: list of dict, by rank, of the ranks whose MPI was found; tasks: int, how many ranks there
-#: were (None if nothing says it); missing: list of int, ranks without a file; without: [(rank, reason)], ranks in which
-#: no MPI was seen
+#: directory: str; proofs: list of dict, by rank, of the ranks whose MPI was found; tasks: int, how
+#: many ranks there were (None if nothing says it); missing: list of int, ranks without a file;
+#: without: [(rank, reason)], ranks in which no MPI was seen
 WatchedRun = namedtuple('Run', 'directory proofs tasks missing_ranks ranks_without_mpi')
 
-#: approach: str or None; container: bool or None; comes_from: {'libmpi': 'host' | 'image', ...}; provider: str or None;
-#: pmi: the --mpi= of srun (str) or None; asked: bool, the provider is what the user has asked the proof for: it counts
-#: more than FI_PROVIDER of a rank
+#: approach: str or None; container: bool or None; comes_from: {'libmpi': 'host' | 'image', ...};
+#: provider: str or None; pmi: the --mpi= of srun (str) or None; asked: bool, the provider is what
+#: the user has asked the proof for: it counts more than FI_PROVIDER of a rank
 Expectation = namedtuple('Promise', 'approach container library_origins provider pmi is_explicit')
 NO_EXPECTATION = Expectation(None, None, {}, None, None, False)
 
-#: Without a promise: the --mpi= that the MPI of a family wants. Names of plugins as `srun --mpi=list` has them
+#: Without a promise: the --mpi= that the MPI of a family wants. Names of plugins as `srun
+#: --mpi=list` has them
 PMI_BY_FAMILY = {
     'MPICH': 'pmi2',
     'Intel MPI': 'pmi2',
@@ -43,7 +44,8 @@ PMI_BY_FAMILY = {
 COMPLETION_TIMEOUT = 5.0
 #: Seconds without a change after which the samplers of a run that has ended are gone
 SAMPLER_EXIT_SECONDS = 1.5
-#: Settings that keep an MPI from reading the memory of other ranks: another value of the same variable may allow it
+#: Settings that keep an MPI from reading the memory of other ranks: another value of the same
+#: variable may allow it
 NO_CMA_SETTINGS = sorted((entry['name'], entry['value']) for entry in NAMESPACE_VARIABLES)
 #: How a problem begins that is no contradiction
 UNPROVED = 'Nothing is proved'
@@ -57,7 +59,10 @@ class ProofError(Exception):
 
 
 def _load_proof(path, rank):
-    """Return the proof (dict) in the file path: each key has its type, what is not there is None. Raises ProofError."""
+    """
+    Return the proof (dict) in the file path: each key has its type, what is not there is None.
+    Raises ProofError.
+    """
     try:
         proof = parse_json(read_plain_file(path, 'rank').decode('utf-8'))
     except OSError as err:
@@ -115,7 +120,10 @@ def has_run_token(directory, token):
 
 
 def list_step_folders(directory):
-    """Return the folders (list of str) with files of ranks: directory itself, or those in it, as they were made."""
+    """
+    Return the folders (list of str) with files of ranks: directory itself, or those in it, as
+    they were made.
+    """
     if _list_rank_files(directory):
         return [str(directory)]
     below = [os.path.join(str(directory), name) for name in sorted(os.listdir(str(directory)))]
@@ -133,7 +141,10 @@ def _split_step_name(path):
 
 
 def read_run(directory):
-    """Return the Run that left its files in the folder directory. Raises ProofError if one is damaged."""
+    """
+    Return the Run that left its files in the folder directory. Raises ProofError if one is
+    damaged.
+    """
     files = _list_rank_files(directory)
     if not files:
         raise ProofError("%s holds no file of a rank (rank-0.json, ...)" % directory)
@@ -165,7 +176,8 @@ def wait_for_files(directory, ranks=None, seconds=COMPLETION_TIMEOUT):
     Wait until the files of all ranks are there and complete, at most some seconds (float).
 
     :param ranks: int, None: as many as the files themselves say
-    A file stays incomplete where Slurm has killed the sampler with the step; it holds what was known by then.
+    A file stays incomplete where Slurm has killed the sampler with the step; it holds what was
+    known by then.
     """
     end = time.monotonic() + seconds
     changed, last, done, tasks = time.monotonic(), None, set(), ranks or 0
@@ -194,7 +206,8 @@ def wait_for_files(directory, ranks=None, seconds=COMPLETION_TIMEOUT):
 
 def parse_expectation(text, is_explicit=False):
     """
-    Return the Promise in the text of OSU_PROMISE, 'approach=hybrid container=yes libmpi=image provider=cxi'.
+    Return the Promise in the text of OSU_PROMISE, 'approach=hybrid container=yes libmpi=image
+    provider=cxi'.
 
     :param asked: bool, it is that of --expect: commas separate as well as blanks
     Raises ProofError if it is none.
@@ -237,7 +250,10 @@ def parse_expectation(text, is_explicit=False):
 
 
 def find_expectation(proofs):
-    """Return the Promise that the module of these ranks (list of dict) made, None without one. Raises ProofError."""
+    """
+    Return the Promise that the module of these ranks (list of dict) made, None without one.
+    Raises ProofError.
+    """
     texts = [
         proof.get('promise') or proof.get('variables', {}).get('OSU_PROMISE') for proof in proofs
     ]
@@ -280,7 +296,10 @@ def format_ranks(proofs):
 
 
 def summarize_library(proof, name):
-    """Return one library of a proof as text, e.g. 'MPICH 4.2.3 (image)', 'libfabric of unknown release (host)'."""
+    """
+    Return one library of a proof as text, e.g. 'MPICH 4.2.3 (image)', 'libfabric of unknown
+    release (host)'.
+    """
     library = proof['libraries'].get(name)
     if library is None:
         return 'no %s' % name
@@ -290,16 +309,19 @@ def summarize_library(proof, name):
 
 
 def _identify_build(library):
-    """Return which build a library (dict) is (str): its build id, else its contents, else its path."""
+    """
+    Return which build a library (dict) is (str): its build id, else its contents, else its path.
+    """
     return library['build_id'] or library['sha256'] or library['path']
 
 
 def _make_identity_key(proofs):
     """
-    Return a function (proof) -> what must be equal on all ranks: for each library which build it is, and from where.
+    Return a function (proof) -> what must be equal on all ranks: for each library which build it
+    is, and from where.
 
-    A file that could not be read, because the process had ended by then, is taken for the one that another rank has
-    under the same path.
+    A file that could not be read, because the process had ended by then, is taken for the one that
+    another rank has under the same path.
     """
     readable = {}
     for proof in proofs:
@@ -330,7 +352,10 @@ def _is_identified(library):
 
 
 def _group_by_key(proofs, key):
-    """Return [[proof, ...], ...]: proofs with an equal key (function), in the order of their first ones."""
+    """
+    Return [[proof, ...], ...]: proofs with an equal key (function), in the order of their first
+    ones.
+    """
     groups = {}
     for proof in proofs:
         groups.setdefault(json.dumps(key(proof), sort_keys=True), []).append(proof)
@@ -338,7 +363,9 @@ def _group_by_key(proofs, key):
 
 
 def find_disagreement(proofs):
-    """Return the sentence (str) that ranks loaded different libraries, None if all loaded the same."""
+    """
+    Return the sentence (str) that ranks loaded different libraries, None if all loaded the same.
+    """
     identity = _make_identity_key(proofs)
     groups = sorted(_group_by_key(proofs, identity), key=len, reverse=True)
     if len(groups) < 2:
@@ -373,7 +400,8 @@ def find_disagreement(proofs):
 
 def list_contradictions(proofs, comes_from, container, provider=None, is_explicit=False):
     """
-    Return what contradicts the promise of an approach, as a list of str; [] if all ranks loaded what it promises.
+    Return what contradicts the promise of an approach, as a list of str; [] if all ranks loaded
+    what it promises.
 
     :param proofs: list of dict, from read_proofs()
     :param comes_from: {'libmpi': 'host' | 'image', 'libfabric': ...}: the approach's promise
@@ -442,7 +470,9 @@ def list_contradictions(proofs, comes_from, container, provider=None, is_explici
 
 
 def _explain_missing_injection(proofs):
-    """Return why the host's library is not in the processes of ranks (list of dict) in a container."""
+    """
+    Return why the host's library is not in the processes of ranks (list of dict) in a container.
+    """
     if any(proof.get('injection') for proof in proofs):
         return ", which was not injected: the image's own is found before it"
     return (
@@ -453,7 +483,8 @@ def _explain_missing_injection(proofs):
 
 def _list_allowed_providers(proof, promised, is_explicit=False):
     """
-    Return the providers (list of str) of which a rank may use one: FI_PROVIDER as it had it, else the promise.
+    Return the providers (list of str) of which a rank may use one: FI_PROVIDER as it had it, else
+    the promise.
 
     :param promised: str or None; asked: bool, it counts more than FI_PROVIDER
     """
@@ -466,7 +497,10 @@ def _list_allowed_providers(proof, promised, is_explicit=False):
 
 
 def list_wrong_providers(proofs, promised=None, is_explicit=False):
-    """Return sentences (list of str) on ranks that use another provider than was promised (str or None)."""
+    """
+    Return sentences (list of str) on ranks that use another provider than was promised (str or
+    None).
+    """
     wrong = []
     for proof in proofs:
         network, wanted = (
@@ -515,7 +549,10 @@ def list_wrong_providers(proofs, promised=None, is_explicit=False):
 
 
 def _format_network_evidence(proofs):
-    """Return how the network of ranks was seen (str); ports differ, so that of the first stands for all."""
+    """
+    Return how the network of ranks was seen (str); ports differ, so that of the first stands for
+    all.
+    """
     first = proofs[0]['network']['how']
     return (
         first
@@ -610,7 +647,9 @@ def _list_notes(run, promise):
 
 
 def _note_unseen_network(proofs, promise):
-    """Return the note (str or None) on ranks of proofs (list of dict) whose network did not show."""
+    """
+    Return the note (str or None) on ranks of proofs (list of dict) whose network did not show.
+    """
     dark = [proof for proof in proofs if not (proof.get('network') or {}).get('layer')]
     if not dark:
         return None
@@ -634,7 +673,10 @@ def _note_unseen_network(proofs, promise):
 
 
 def _note_user_provider(proofs, promise):
-    """Return the note (str or None) on a FI_PROVIDER of the ranks that is not the one of promise (Promise)."""
+    """
+    Return the note (str or None) on a FI_PROVIDER of the ranks that is not the one of promise
+    (Promise).
+    """
     own = sorted(
         {proof.get('variables', {}).get('FI_PROVIDER') or '' for proof in proofs}
         - {'', promise.provider}
@@ -648,7 +690,10 @@ def _note_user_provider(proofs, promise):
 
 
 def _note_unseen_world(proofs):
-    """Return the note (str or None) on ranks of proofs (list of dict) of which it does not show how many they see."""
+    """
+    Return the note (str or None) on ranks of proofs (list of dict) of which it does not show how
+    many they see.
+    """
     unknown = [proof for proof in proofs if (proof.get('world') or {}).get('size') is None]
     if not unknown:
         return None
@@ -658,7 +703,8 @@ def _note_unseen_world(proofs):
 
 def _collect_node_namespaces(proofs, space):
     """
-    Return {node: set of namespaces} of the nodes on which several ranks of proofs (list of dict) run in containers.
+    Return {node: set of namespaces} of the nodes on which several ranks of proofs (list of dict)
+    run in containers.
 
     :param space: 'user' or 'mnt'
     Nodes of which a rank's namespace could not be read are left out.
@@ -671,7 +717,10 @@ def _collect_node_namespaces(proofs, space):
 
 
 def _note_separate_memory(proofs):
-    """Return the note (str or None) on ranks of proofs (list of dict) that may not read each other's memory."""
+    """
+    Return the note (str or None) on ranks of proofs (list of dict) that may not read each
+    other's memory.
+    """
     apart = {
         node for node, found in _collect_node_namespaces(proofs, 'user').items() if len(found) > 1
     }
@@ -702,12 +751,14 @@ def _note_separate_memory(proofs):
 
 def merge_proofs(proofs):
     """
-    Return what the ranks of a run loaded, ranks that are alike together: list of dict, by the lowest rank.
+    Return what the ranks of a run loaded, ranks that are alike together: list of dict, by the
+    lowest rank.
 
-    Each has ranks (list of int), nodes (list of str), container, image, executable, libraries as in a proof, variables
-    that are the same on all of these ranks, differing (list of str): names of variables that are not, and network: how
-    many ranks use which provider over which domains (list of dict: layer, provider, domains, ranks (int), how of the
-    first), world: how many see how many (list of dict: size, pmi, ranks (int), how of the first).
+    Each has ranks (list of int), nodes (list of str), container, image, executable, libraries as in
+    a proof, variables that are the same on all of these ranks, differing (list of str): names of
+    variables that are not, and network: how many ranks use which provider over which domains (list
+    of dict: layer, provider, domains, ranks (int), how of the first), world: how many see how many
+    (list of dict: size, pmi, ranks (int), how of the first).
     """
     found, identity = [], _make_identity_key(proofs)
     for alike in _group_by_key(
@@ -745,7 +796,10 @@ def merge_proofs(proofs):
 
 
 def _count_variants(proofs, part, keys):
-    """Return what a part of proofs says (list of dict), equal ones together: keys, ranks (int), how of the first."""
+    """
+    Return what a part of proofs says (list of dict), equal ones together: keys, ranks (int), how
+    of the first.
+    """
     groups = _group_by_key(proofs, lambda proof: [(proof.get(part) or {}).get(key) for key in keys])
     found = []
     for group in groups:

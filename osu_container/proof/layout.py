@@ -1,12 +1,14 @@
 """
 The layout of the file of a rank: what each key holds.
 
-A file may be damaged, or made by somebody else: who reads it finds each key with a value of its type, or None.
+A file may be damaged, or made by somebody else: who reads it finds each key with a value of its
+type, or None.
 
 Python 3.6 and its standard library only.
 """
 
-#: More ranks than any machine runs in a step. A number above it is damage, and a list of them would not fit in memory
+#: More ranks than any machine runs in a step. A number above it is damage, and a list of them would
+#: not fit in memory
 MOST_RANKS = 1 << 20
 
 #: key -> type of its value, beside None; a list and a dict of str have the type of their values
@@ -48,7 +50,10 @@ NEEDED = ('libraries', 'node', 'rank', 'container')
 
 
 def _complete_value(name, value, shape):
-    """Return value with all keys of a shape, None for those that are missing. Raises ValueError if it does not fit."""
+    """
+    Return value with all keys of a shape, None for those that are missing. Raises ValueError if
+    it does not fit.
+    """
     kind = shape if isinstance(shape, type) else type(shape)
     if (
         not isinstance(value, kind)
@@ -77,7 +82,8 @@ def check_proof(proof, rank):
     Return a proof (dict) with all keys of the layout.
 
     :param rank: int, the rank of whose file it is
-    Raises ValueError, with what is wrong, if a key has a value that it cannot have, or one is missing.
+    Raises ValueError, with what is wrong, if a key has a value that it cannot have, or one is
+    missing.
     """
     found = _complete_value('the proof', proof, PROOF)
     missing = [key for key in ('found',) + (NEEDED if found['found'] else ()) if found[key] is None]

@@ -1,11 +1,16 @@
 """
-What a running process has loaded, read from /proc: libraries with path, release, build id and origin; its variables.
+What a running process has loaded, read from /proc: libraries with path, release, build id and
+origin; its variables.
 
-* "host" means: the file is the same (device and inode) as one that is seen without the container. "image" means: it
-  lies on the container's own root, or on a file system that the host has not mounted. Anything else is null.
+* "host" means: the file is the same (device and inode) as one that is seen without the container.
+    "image" means: it
+  lies on the container's own root, or on a file system that the host has not mounted. Anything else
+  is null.
 * The paths in /proc/PID/maps are real paths: the kernel has followed every link.
-* The release is read from the file that is mapped (image/libraries.py). Of libraries that do not say it, it is
-  what stands behind .so. in the name of the file, and release_from says so. Null where neither says it.
+* The release is read from the file that is mapped (image/libraries.py). Of libraries that do not
+    say it, it is
+  what stands behind .so. in the name of the file, and release_from says so. Null where neither says
+  it.
 
 Python 3.6 and its standard library only: it runs on compute nodes with nothing installed.
 """
@@ -16,8 +21,9 @@ import re
 from osu_container.data.approaches import INJECTION_SCRIPT
 from osu_container.image.libraries import LibraryVersion, compute_sha256, read_library
 
-#: What is looked for, by name: pattern of the file names. The C library of MPI only: libmpifort and Open MPI's
-#: libmpi_mpifh hang on it. libucp is here because MPICH may hold two network layers: ch4:ucx is not libfabric.
+#: What is looked for, by name: pattern of the file names. The C library of MPI only: libmpifort and
+#: Open MPI's libmpi_mpifh hang on it. libucp is here because MPICH may hold two network layers:
+#: ch4:ucx is not libfabric.
 LIBRARIES = {
     'libmpi': re.compile(r'libmpi(ch|_(abi|cray|gnu|amd|aocc|intel|nvidia)\w*)?\.so(\.|$)'),
     'libfabric': re.compile(r'libfabric\.so(\.|$)'),
@@ -35,8 +41,8 @@ LIBRARIES = {
     'librccl': re.compile(r'lib(rccl|nccl)\.so(\.|$)'),
     'librccl-net': re.compile(r'lib(rccl|nccl)-net(-\w+)*\.so(\.|$)'),
 }
-#: Loaded when the first communicator of RCCL is made, or when the first GPU is looked for, maybe long after MPI_Init:
-#: not at the same look on all ranks
+#: Loaded when the first communicator of RCCL is made, or when the first GPU is looked for, maybe
+#: long after MPI_Init: not at the same look on all ranks
 LATE_LIBRARIES = ('librccl-net', 'libcuda')
 #: Problem of a library whose process was gone before the file could be opened
 PROCESS_ENDED = 'the process ended before it could be read'
@@ -51,7 +57,10 @@ _RELEASE_IN_NAME = re.compile(r'\.so\.(\d+(?:\.\d+)+)$')
 
 
 def read_proc_file(path):
-    """Return the contents (bytes) of a file under /proc, b'' if the process ended or may not be looked at."""
+    """
+    Return the contents (bytes) of a file under /proc, b'' if the process ended or may not be
+    looked at.
+    """
     try:
         with open(path, 'rb') as handle:
             return handle.read()
@@ -76,8 +85,12 @@ def list_proc_folder(path):
 
 
 def read_process_stat(pid):
-    """Return (parent pid, start time in clock ticks) of a process; None if it has ended, is a zombie included."""
-    # The command name, in brackets, may hold blanks and brackets: count from the last one (proc(5)).
+    """
+    Return (parent pid, start time in clock ticks) of a process; None if it has ended, is a
+    zombie included.
+    """
+    # The command name, in brackets, may hold blanks and brackets: count from the last one
+    # (proc(5)).
     fields = read_proc_file('/proc/%s/stat' % pid).rpartition(b')')[2].split()
     if len(fields) < 20 or fields[0] in (b'Z', b'X'):
         return None
@@ -97,7 +110,10 @@ def list_process_tree(root):
 
 
 def list_mapped_files(pid):
-    """Return the paths (list of str) of the files that process pid has mapped, each once, in the order of addresses."""
+    """
+    Return the paths (list of str) of the files that process pid has mapped, each once, in the
+    order of addresses.
+    """
     found = {}
     for line in read_proc_file('/proc/%d/maps' % pid).splitlines():
         fields = line.split(None, 5)
@@ -117,7 +133,10 @@ def select_libraries(paths):
 
 
 def _read_mounts(pid):
-    """Return the mounts of process pid: list of (device 'major:minor', root, mount point), in order of mounting."""
+    """
+    Return the mounts of process pid: list of (device 'major:minor', root, mount point), in order
+    of mounting.
+    """
     mounts = []
     for line in os.fsdecode(read_proc_file('/proc/%s/mountinfo' % pid)).splitlines():
         fields = line.split(' ')
@@ -139,7 +158,10 @@ def _find_relative_path(path, folder):
 
 
 def _find_mount(path, mounts):
-    """Return the mount (device, root, mount point) of path: the longest mount point, the latest of equals."""
+    """
+    Return the mount (device, root, mount point) of path: the longest mount point, the latest of
+    equals.
+    """
     best = None
     for mount in mounts:
         if _find_relative_path(path, mount[2]) is not None and (
@@ -159,7 +181,8 @@ def _is_same_file(one, other):
 
 def resolve_origin(path, inside, mounts, host_mounts, image=None):
     """
-    Return (where, host path): ('host', path outside), ('image', None), or (None, None) when it cannot be told.
+    Return (where, host path): ('host', path outside), ('image', None), or (None, None) when it
+    cannot be told.
 
     :param path: str, path as the process sees it
     :param inside: str, the same file through /proc/PID/root
@@ -199,7 +222,8 @@ def _open_files(paths):
     """
     Return {name: descriptor} of files ({name: path}), without those that cannot be opened.
 
-    A short program may end while its libraries are read: what is open stays readable, and stays the same file.
+    A short program may end while its libraries are read: what is open stays readable, and stays the
+    same file.
     """
     found = {}
     for name, path in paths.items():
@@ -215,7 +239,8 @@ def read_library_facts(name, path, inside, container, mounts, host_mounts, image
     Return the facts (dict) of a library that a process has mapped.
 
     :param name: str, key of LIBRARIES; path: str, as the process sees it
-    :param inside: str, path where we can read it; None if the process ended before it could be opened
+    :param inside: str, path where we can read it; None if the process ended before it could be
+        opened
     :param container: bool, the mount namespace of the process is not ours
     """
     version, build_id, problem = LibraryVersion(None, None), None, None
@@ -252,10 +277,11 @@ def read_library_facts(name, path, inside, container, mounts, host_mounts, image
 
 def add_checksums(pid, known):
     """
-    Add the sha256 of the libraries that have no build id to known (dict, from read_process_facts()) of process pid.
+    Add the sha256 of the libraries that have no build id to known (dict, from read_process_facts())
+    of process pid.
 
-    The wheels have none; then the contents say which build it is. To be called when there is time for it: 13 MB take
-    as long as all the rest.
+    The wheels have none; then the contents say which build it is. To be called when there is time
+    for it: 13 MB take as long as all the rest.
     """
     for library in known['libraries'].values():
         if library['build_id'] is None and library['sha256'] is None and library['problem'] is None:

@@ -1,17 +1,21 @@
 """
-Which network a running process has really opened, and whether its MPI has met the other ranks: read from /proc.
+Which network a running process has really opened, and whether its MPI has met the other ranks: read
+from /proc.
 
 Nothing is asked of MPI or libfabric. What shows is what the process holds open after MPI_Init:
 
-* a device of a network card (/dev/cxi0, /dev/infiniband/uverbs0, ...): its provider, and the domain is the device;
-* a TCP socket that listens at the address of one interface, in a process with libfabric: libfabric's TCP, and the
-  domain is that interface. Seen so with MPICH 4.2.3 over libfabric 1.22.0 and 2.5.1, MPICH 5.0.2, Intel MPI 2021.19
-  and Open MPI 5.0.11;
+* a device of a network card (/dev/cxi0, /dev/infiniband/uverbs0, ...): its provider, and the domain
+    is the device;
+* a TCP socket that listens at the address of one interface, in a process with libfabric:
+    libfabric's TCP, and the
+  domain is that interface. Seen so with MPICH 4.2.3 over libfabric 1.22.0 and 2.5.1, MPICH 5.0.2,
+  Intel MPI 2021.19 and Open MPI 5.0.11;
 * segments of UCX in /dev/shm: then the sockets are UCX's;
 * TCP sockets that listen at all addresses, or a process without libfabric: MPI's own TCP.
 
-Not counted: sockets that the process had from its parent, and those to the process manager (PMI, PMIx).
-Which of several TCP providers of libfabric it is (tcp, sockets) cannot be seen; FI_PROVIDER says it where it is set.
+Not counted: sockets that the process had from its parent, and those to the process manager (PMI,
+PMIx). Which of several TCP providers of libfabric it is (tcp, sockets) cannot be seen; FI_PROVIDER
+says it where it is set.
 
 Python 3.6 and its standard library only.
 """
@@ -25,8 +29,9 @@ import struct
 from osu_container.data.launchers import detect_launcher
 from osu_container.proof.loaded import list_proc_folder, read_proc_file, read_proc_link
 
-#: (pattern of a device that is open, provider or None where several use it, what it is). Names as libfabric has them.
-#: From the sources of libcxi, rdma-core, opa-psm2, xpmem and ROCm; cxi was not seen by this project.
+#: (pattern of a device that is open, provider or None where several use it, what it is). Names as
+#: libfabric has them. From the sources of libcxi, rdma-core, opa-psm2, xpmem and ROCm; cxi was not
+#: seen by this project.
 DEVICES = [
     (re.compile(r'/dev/(cxi\d+)$'), 'cxi'),
     (re.compile(r'/dev/infiniband/(uverbs\d+)$'), 'verbs'),
@@ -38,14 +43,18 @@ _SOCKET = re.compile(r'socket:\[(\d+)\]$')
 _LISTENS, _CONNECTED = '0A', '01'
 #: TCP providers of libfabric by the names that FI_PROVIDER may have
 TCP = ('tcp', 'sockets', 'net')
-#: Utility providers, which stand on a provider of a network; hooks and shared memory between the ranks of a node
+#: Utility providers, which stand on a provider of a network; hooks and shared memory between the
+#: ranks of a node
 _UTILITY = ('ofi_rxm', 'ofi_rxd', 'ofi_mrail', 'lnx', 'off_coll', 'shm', 'sm2')
 
 _SIOCGIFADDR = 0x8915
 
 
 def _parse_address(text):
-    """Return (address, port) of the hexadecimal text in /proc/net/tcp and tcp6, e.g. '0100007F:1F90'."""
+    """
+    Return (address, port) of the hexadecimal text in /proc/net/tcp and tcp6, e.g.
+    '0100007F:1F90'.
+    """
     words, port = text.split(':')
     # words of 32 bits, each in the byte order of the machine
     raw = b''.join(struct.pack('=I', int(words[n : n + 8], 16)) for n in range(0, len(words), 8))
@@ -56,9 +65,11 @@ def _parse_address(text):
 
 def list_sockets(pid, inodes):
     """
-    Return the TCP sockets of process pid (list of dict: state 'listens' or 'connected', address, port, peer).
+    Return the TCP sockets of process pid (list of dict: state 'listens' or 'connected', address,
+    port, peer).
 
-    :param inodes: set of str, the sockets that it holds open; other sockets of the machine are left out
+    :param inodes: set of str, the sockets that it holds open; other sockets of the machine are left
+        out
     """
     found = []
     for name in ('tcp', 'tcp6') if inodes else ():
@@ -87,7 +98,10 @@ def list_sockets(pid, inodes):
 
 
 def list_interfaces():
-    """Return {address: name} of the network interfaces of this node, IPv4 (ioctl SIOCGIFADDR) and IPv6 (/proc)."""
+    """
+    Return {address: name} of the network interfaces of this node, IPv4 (ioctl SIOCGIFADDR) and
+    IPv6 (/proc).
+    """
     found = {}
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         for _, name in socket.if_nameindex():
@@ -115,7 +129,10 @@ def list_descriptors(pid):
 
 
 def list_inherited_sockets():
-    """Return the inodes (set of str) of the sockets that this process holds: what a rank has from its parent too."""
+    """
+    Return the inodes (set of str) of the sockets that this process holds: what a rank has from
+    its parent too.
+    """
     return {
         match.group(1)
         for match in map(_SOCKET.match, list_descriptors(os.getpid()).values())
@@ -143,9 +160,11 @@ def _list_manager_addresses(environment):
 
 def read_open_resources(pid, environment, inherited=(), paths=()):
     """
-    Return what process pid has opened (dict): devices, shared (list of str), sockets (as list_sockets()), manager.
+    Return what process pid has opened (dict): devices, shared (list of str), sockets (as
+    list_sockets()), manager.
 
-    :param environment: dict, that of the process; inherited: set of str, sockets that it has from its parent
+    :param environment: dict, that of the process; inherited: set of str, sockets that it has from
+        its parent
     :param paths: list of str, files that it has mapped
     manager is the 'address:port' of the process manager to which it is connected, None without.
     """
@@ -178,10 +197,12 @@ def read_open_resources(pid, environment, inherited=(), paths=()):
 
 def parse_allowed_providers(text, links=None):
     """
-    Return the providers of a network (list of str) that a value of FI_PROVIDER (str or None) allows; [] if any may be.
+    Return the providers of a network (list of str) that a value of FI_PROVIDER (str or None)
+    allows; [] if any may be.
 
-    'tcp;ofi_rxm' is tcp under a utility provider; '^tcp' leaves one out (fi_fabric(7)). lnx sends by those that it
-    links: links is FI_LNX_PROV_LINKS, such as 'shm+cxi:cxi0|shm+cxi:cxi1' (fi_lnx(7)).
+    'tcp;ofi_rxm' is tcp under a utility provider; '^tcp' leaves one out (fi_fabric(7)). lnx sends
+    by those that it links: links is FI_LNX_PROV_LINKS, such as 'shm+cxi:cxi0|shm+cxi:cxi1'
+    (fi_lnx(7)).
     """
     if not text or text.startswith('^'):
         return []
@@ -194,11 +215,13 @@ def parse_allowed_providers(text, links=None):
 
 def identify_network(what, libraries, environment, addresses):
     """
-    Return the network (dict): layer, provider, domains (list of str), how (str), opened (what); None: nothing shows.
+    Return the network (dict): layer, provider, domains (list of str), how (str), opened (what);
+    None: nothing shows.
 
     layer is 'libfabric', 'ucx', 'mpi' (MPI's own TCP) or None where it cannot be told.
 
-    :param what: dict, from read_open_resources(); libraries: names (iterable) of those that are mapped
+    :param what: dict, from read_open_resources(); libraries: names (iterable) of those that are
+        mapped
     :param environment: dict of the process; addresses: dict, from list_interfaces()
     """
     over_ucx = 'libucp' in libraries and any('/ucx_shm_' in path for path in what['shared'])
@@ -219,7 +242,10 @@ def identify_network(what, libraries, environment, addresses):
 
 
 def _identify_by_device(devices, layer, libraries, environment):
-    """Return (layer, provider, domains, how) as the open devices (list of str) show it, None where none is open."""
+    """
+    Return (layer, provider, domains, how) as the open devices (list of str) show it, None where
+    none is open.
+    """
     for pattern, provider in DEVICES:
         names = [pattern.match(path).group(1) for path in devices if pattern.match(path)]
         if not names:
@@ -237,7 +263,10 @@ def _identify_by_device(devices, layer, libraries, environment):
 
 
 def _identify_by_sockets(sockets, layer, environment, addresses):
-    """Return (layer, provider, domains, how) as sockets (see list_sockets()) show it, None where nothing shows."""
+    """
+    Return (layer, provider, domains, how) as sockets (see list_sockets()) show it, None where
+    nothing shows.
+    """
     listens = [one for one in sockets if one['state'] == 'listens']
     own = [one for one in listens if one['address'] in addresses]
     domains = [addresses[one['address']] for one in own]
@@ -278,19 +307,25 @@ _PALS = ('PALS_APINFO', 'PALS_APID')
 
 
 def _matches_task_rank(environment, own):
-    """Return whether environment[own] is the number of this task: a shell in a step hands on that of its own."""
+    """
+    Return whether environment[own] is the number of this task: a shell in a step hands on that
+    of its own.
+    """
     number, launcher = environment.get(own), detect_launcher(environment)[1]
     return number is not None and (not launcher or environment[launcher['rank']] == number)
 
 
 def derive_world(environment, family, libraries, files, what):
     """
-    Return how many ranks MPI sees (dict): size (int or None), tasks (int or None), pmi (str or None), how (str).
+    Return how many ranks MPI sees (dict): size (int or None), tasks (int or None), pmi (str or
+    None), how (str).
 
-    It is derived: no variable of MPI itself can be read without stopping the process. A rank whose MPI finds no process
-    manager of its kind starts as a world of its own; this is what MPICH, Intel MPI, Cray MPICH and Open MPI do.
+    It is derived: no variable of MPI itself can be read without stopping the process. A rank whose
+    MPI finds no process manager of its kind starts as a world of its own; this is what MPICH, Intel
+    MPI, Cray MPICH and Open MPI do.
 
-    :param environment: dict of the process; family: str or None, of its libmpi; libraries: names that are mapped
+    :param environment: dict of the process; family: str or None, of its libmpi; libraries: names
+        that are mapped
     :param files: dict, from list_descriptors(); what: dict, from read_open_resources()
     """
     launcher = detect_launcher(environment)[1]
@@ -310,7 +345,10 @@ def derive_world(environment, family, libraries, files, what):
 
 
 def _derive_open_mpi_world(environment, libraries, tasks):
-    """Return (size, pmi, how) of an Open MPI that is not connected to a PMIx server; see derive_world()."""
+    """
+    Return (size, pmi, how) of an Open MPI that is not connected to a PMIx server; see
+    derive_world().
+    """
     if _matches_task_rank(environment, 'PMIX_RANK'):
         return tasks, 'PMIx', "PMIX_RANK is set"
     if 'libpmi' in libraries or 'libpmi2' in libraries:
@@ -319,7 +357,10 @@ def _derive_open_mpi_world(environment, libraries, tasks):
 
 
 def _derive_pmi_world(environment, family, files, tasks):
-    """Return (size, pmi, how) where a manager of PMI or PALS shows, None where none does; see derive_world()."""
+    """
+    Return (size, pmi, how) where a manager of PMI or PALS shows, None where none does; see
+    derive_world().
+    """
     pals = [name for name in _PALS if environment.get(name)]
     if family == 'Cray MPICH' and pals:
         return tasks, 'PALS', "%s is set" % pals[0]

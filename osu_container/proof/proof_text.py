@@ -1,5 +1,6 @@
 """
-The proof of a run as text for people: one block for all ranks that are alike, whatever their number.
+The proof of a run as text for people: one block for all ranks that are alike, whatever their
+number.
 
 Python 3.6 and its standard library only.
 """
@@ -22,7 +23,8 @@ LIBRARY_ORDER = (
     'libhsa-runtime64',
     'librccl-net',
 )
-#: Loaded by the wheels of MPICH beside libfabric, whichever runs: worth a line only where it is used
+#: Loaded by the wheels of MPICH beside libfabric, whichever runs: worth a line only where it is
+#: used
 HIDDEN_LIBRARIES = ('libucp',)
 
 
@@ -38,7 +40,10 @@ def _format_nodes(names):
 
 
 def _format_library(facts, name):
-    """Return one library (dict) as text: 'MPICH 4.2.3 of the image: /opt/mpich/lib/libmpi.so.12 (build id 1a2b...)'."""
+    """
+    Return one library (dict) as text: 'MPICH 4.2.3 of the image: /opt/mpich/lib/libmpi.so.12
+    (build id 1a2b...)'.
+    """
     words = [facts['family']] if facts['family'] and facts['family'] != name else []
     words.append(facts['release'] or 'of unknown release')
     if facts.get('release_from') == 'file name':
@@ -59,7 +64,10 @@ def _format_library(facts, name):
 
 
 def _format_network(entries, ranks):
-    """Return the lines (list of str) of what the ranks (int, how many) have opened; entries: 'network' of merge_proofs()."""
+    """
+    Return the lines (list of str) of what the ranks (int, how many) have opened; entries:
+    'network' of merge_proofs().
+    """
     lines = []
     for entry in entries[:DOMAINS]:
         who = '' if entry['ranks'] == ranks else '%s: ' % format_count(entry['ranks'], 'rank')
@@ -127,7 +135,8 @@ def _format_group(group):
 
 def format_matched_expectation(promise, proofs):
     """
-    Return what of a Promise the proofs show as text: 'in a container, libmpi of the image, provider tcp'.
+    Return what of a Promise the proofs show as text: 'in a container, libmpi of the image, provider
+    tcp'.
 
     A provider that was not seen on every rank is left out.
     """

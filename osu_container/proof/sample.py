@@ -3,16 +3,21 @@ The sampler: watches the process of a rank from outside and writes what it has l
 
 start.py runs it on the node of the rank. How it looks, and why so:
 
-* From outside, by /proc: LD_PRELOAD or LD_DEBUG in the process would change the very search order that is in question.
-* The process is found by its libmpi: the container runtime forks, and a wrapper may, so the program is the process
+* From outside, by /proc: LD_PRELOAD or LD_DEBUG in the process would change the very search order
+    that is in question.
+* The process is found by its libmpi: the container runtime forks, and a wrapper may, so the program
+    is the process
   itself or a descendant of it.
-* It looks every 30 ms, later after a twentieth of the time that has passed, and has the libraries when looks agree and
-  the process has run in between, or agree for a quarter of a second. Agreement alone is not enough: on a busy node the
-  loader may wait between two libraries. Looks that take long, on a node with thousands of processes, are more seldom:
-  they take a fifth of one core at most.
-* Then the file is written, and it looks for the network, which is opened a moment later in MPI_Init: after 20 ms, and
-  each time after twice as long, until two looks agree, the process ends or LATE has passed. The benchmark meets a
-  handful of looks of less than a millisecond each, and once the sums of libraries without build id.
+* It looks every 30 ms, later after a twentieth of the time that has passed, and has the libraries
+    when looks agree and
+  the process has run in between, or agree for a quarter of a second. Agreement alone is not enough:
+  on a busy node the loader may wait between two libraries. Looks that take long, on a node with
+  thousands of processes, are more seldom: they take a fifth of one core at most.
+* Then the file is written, and it looks for the network, which is opened a moment later in
+    MPI_Init: after 20 ms, and
+  each time after twice as long, until two looks agree, the process ends or LATE has passed. The
+  benchmark meets a handful of looks of less than a millisecond each, and once the sums of libraries
+  without build id.
 
 Python 3.6 and its standard library only: it runs on compute nodes with nothing installed.
 """
@@ -52,23 +57,33 @@ NETWORK_TIMEOUT = (
 
 
 def _find_mpi_process(root):
-    """Return (pid, executable, {name: path}) of the first process below root with a libmpi mapped, None if none has."""
+    """
+    Return (pid, executable, {name: path}) of the first process below root with a libmpi mapped,
+    None if none has.
+    """
     for pid in loaded.list_process_tree(root):
         libraries = loaded.select_libraries(loaded.list_mapped_files(pid))
-        # a loader that only tells what it would load (ldd, the entrypoint of approach swap) runs nothing
+        # a loader that only tells what it would load (ldd, the entrypoint of approach swap) runs
+        # nothing
         if 'libmpi' in libraries and 'LD_TRACE_LOADED_OBJECTS' not in loaded.read_environment(pid):
             return pid, loaded.read_program(pid)[0], libraries
     return None
 
 
 def _read_run_time(pid):
-    """Return the seconds (float) that process pid has run on a core, None where the kernel does not count them."""
+    """
+    Return the seconds (float) that process pid has run on a core, None where the kernel does not
+    count them.
+    """
     fields = loaded.read_proc_file('/proc/%s/schedstat' % pid).split()
     return int(fields[0]) / 1e9 if fields else None
 
 
 class _LoadDetector:
-    """Looks that agree: the loader is done with mapping. known: Rank, once two have agreed, or None."""
+    """
+    Looks that agree: the loader is done with mapping. known: Rank, once two have agreed, or
+    None.
+    """
 
     def __init__(self, inherited):
         """:param inherited: set of str, sockets that the process has from its parent."""
@@ -77,10 +92,11 @@ class _LoadDetector:
 
     def update(self, found, now):
         """
-        Return whether known is the process of the rank for sure, with the look found (see _find_mpi_process()) at the time now.
+        Return whether known is the process of the rank for sure, with the look found (see
+        _find_mpi_process()) at the time now.
 
-        A shell that only starts the program is not taken for it: a preloaded library is in that shell too, but exec
-        soon changes the executable.
+        A shell that only starts the program is not taken for it: a preloaded library is in that
+        shell too, but exec soon changes the executable.
         """
         previous, self.last_look = self.last_look, found
         if found and self.since is None:
@@ -107,9 +123,9 @@ class _ProcessMonitor:
     """
     Whether a process is there.
 
-    Once unseen is not ended: when a thread of a program in Go, as Apptainer is, executes another program, the process
-    is a zombie for a moment (de_thread() in fs/exec.c). It keeps its start time; another start time is another process
-    that was given the pid.
+    Once unseen is not ended: when a thread of a program in Go, as Apptainer is, executes another
+    program, the process is a zombie for a moment (de_thread() in fs/exec.c). It keeps its start
+    time; another start time is another process that was given the pid.
     """
 
     def __init__(self, pid):
@@ -128,7 +144,8 @@ def wait_for_mpi(root, inherited=(), give_up=LIBRARY_TIMEOUT):
     """
     Watch process root (int, pid) until it or a descendant has MPI loaded.
 
-    :param inherited: set of str, sockets that the process has from its parent; give_up: float, seconds
+    :param inherited: set of str, sockets that the process has from its parent; give_up: float,
+        seconds
     :return: (Rank, or None if there is no MPI; the reason (str) for that, or None)
     """
     start = time.monotonic()
@@ -162,10 +179,16 @@ def wait_for_mpi(root, inherited=(), give_up=LIBRARY_TIMEOUT):
 
 
 class RankProcess:
-    """A process whose libraries are known. known: dict, from read_process_facts(); last: dict, what the last look showed."""
+    """
+    A process whose libraries are known. known: dict, from read_process_facts(); last: dict, what
+    the last look showed.
+    """
 
     def __init__(self, pid, libraries, inherited):
-        """:param pid: int; libraries: {name: path}; inherited: set of str, sockets that it has from its parent."""
+        """
+        :param pid: int; libraries: {name: path}; inherited: set of str, sockets that it has from
+            its parent.
+        """
         self.pid, self.inherited, self.since = pid, inherited, time.monotonic()
         self.begin = (loaded.read_process_stat(pid) or (None, None))[1]
         self.known = loaded.read_process_facts(pid, libraries)
@@ -184,7 +207,10 @@ class RankProcess:
         return stat is not None and stat[1] == self.begin
 
     def inspect(self):
-        """Return what shows (dict): network (dict or None), world (dict). The facts get libraries that came late."""
+        """
+        Return what shows (dict): network (dict or None), world (dict). The facts get libraries
+        that came late.
+        """
         paths = loaded.list_mapped_files(self.pid)
         libraries = loaded.select_libraries(paths)
         if set(libraries) - set(self.known['libraries']):
@@ -202,7 +228,10 @@ class RankProcess:
         }
 
     def waits_for_plugin(self):
-        """Return whether RCCL is there and its network plugin, which it opens with its first communicator, is not."""
+        """
+        Return whether RCCL is there and its network plugin, which it opens with its first
+        communicator, is not.
+        """
         return 'librccl' in self.known['libraries'] and 'librccl-net' not in self.known['libraries']
 
     def watch(self, keep):
@@ -239,7 +268,10 @@ class RankProcess:
 
 
 def _extract_endpoint(look):
-    """Return what of a look must be equal in the next one: connections come and go, the endpoint stays."""
+    """
+    Return what of a look must be equal in the next one: connections come and go, the endpoint
+    stays.
+    """
     found = look['network']
     return found and (found['layer'], found['provider'], found['domains'])
 
@@ -258,7 +290,9 @@ def read_rank(environment):
 
 
 def read_step(environment):
-    """Return which step this rank belongs to (dict): job, step (str or None), tasks (int or None)."""
+    """
+    Return which step this rank belongs to (dict): job, step (str or None), tasks (int or None).
+    """
     launcher = detect_launcher(environment)[1]
     names = [launcher['size']] if launcher else ['SLURM_STEP_NUM_TASKS', 'PMI_SIZE']
     tasks = next((environment[name] for name in names if environment.get(name)), '')
@@ -270,7 +304,10 @@ def read_step(environment):
 
 
 def write_json(path, content):
-    """Write content as JSON to path: complete or not at all, whoever reads it meanwhile. Raises OSError."""
+    """
+    Write content as JSON to path: complete or not at all, whoever reads it meanwhile. Raises
+    OSError.
+    """
     part = '%s.part-%d' % (path, os.getpid())
     try:
         with open(part, 'x') as handle:  # a new one: no link is followed
@@ -289,7 +326,8 @@ def report_write_failure(pid, directory, err):
     """
     Say that no proof is written into the folder directory (str), for the reason err (OSError).
 
-    On stderr of the program, process pid (int): a prolog of a task has none. A socket has no name to be opened by.
+    On stderr of the program, process pid (int): a prolog of a task has none. A socket has no name
+    to be opened by.
     """
     text = (
         "Nothing is proved: %s cannot be written: %s. Name another folder, which the nodes see as well: "
@@ -310,8 +348,8 @@ def main(pid, directory, run=None):
 
     run (str or None): the name of what is proved, by which a proof knows its own files.
 
-    This process has the environment and the open files of the program at its start: what it holds is inherited.
-    Where the folder cannot be written it says so on stderr, which it lets go then.
+    This process has the environment and the open files of the program at its start: what it holds
+    is inherited. Where the folder cannot be written it says so on stderr, which it lets go then.
     """
     inherited = opened_network.list_inherited_sockets()
     for number in opened_network.list_descriptors(os.getpid()):

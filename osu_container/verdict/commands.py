@@ -1,13 +1,15 @@
 """
 Which programs of an image use MPI: its files are read, nothing of it is run.
 
-Looked at is what can be typed in the container, the executables on its PATH, and those below a folder libexec, where
-Automake puts programs that are not for a PATH, such as benchmarks (GNU Coding Standards, "Variables for Installation
-Directories"). Of those use MPI:
+Looked at is what can be typed in the container, the executables on its PATH, and those below a
+folder libexec, where Automake puts programs that are not for a PATH, such as benchmarks (GNU Coding
+Standards, "Variables for Installation Directories"). Of those use MPI:
 
-* a program that links an MPI library, itself or through another library (ld.so's own search, image/loader.py);
+* a program that links an MPI library, itself or through another library (ld.so's own search,
+    image/loader.py);
 * a program that holds the name of an MPI library, by which it opens it;
-* a Python script that names mpi4py, or whose distribution does: in its requirements, its modules, or by a library or
+* a Python script that names mpi4py, or whose distribution does: in its requirements, its modules,
+    or by a library or
   program in it that links MPI;
 * python3 itself where mpi4py is installed.
 
@@ -24,15 +26,17 @@ from osu_container.image.loader import simulate_load
 from osu_container.image.sif import ImageError
 from osu_container.verdict.trial import Container
 
-#: name: what is typed; path: whole path in the image; elf: whole path of the program or library that loads MPI, itself
-#: or what a script starts, None where no file shows it; soname: MPI library (str) that this one loads, None where only
-#: a run shows it; static: bool; why: str, how it uses MPI
+#: name: what is typed; path: whole path in the image; elf: whole path of the program or library
+#: that loads MPI, itself or what a script starts, None where no file shows it; soname: MPI library
+#: (str) that this one loads, None where only a run shows it; static: bool; why: str, how it uses
+#: MPI
 Command = namedtuple('Command', 'name path elf soname is_static mpi_usage')
 
 #: Label of an image by which who built it names its commands, with blanks between
 LABEL = 'org.osu-container.commands'
 
-#: Programs that belong to an MPI or its launcher: MPICH, Open MPI with PMIx and PRRTE, Intel MPI, MVAPICH
+#: Programs that belong to an MPI or its launcher: MPICH, Open MPI with PMIx and PRRTE, Intel MPI,
+#: MVAPICH
 MPI_TOOLS = re.compile(
     r'(mpi(exec|run|cc|cxx|c\+\+|CC|f77|f90|fort|icc|icpc|ifort|gcc|gxx|chversion|vars|tune\w*|bash)'
     r'([._-].*)?|hydra_\w+|parkill|ompi[_-]\w+|opal_\w+|orte\w*|osh\w+|shmem\w+|oshmem_\w+|p?mix_info|'
@@ -41,8 +45,9 @@ MPI_TOOLS = re.compile(
 )
 #: What can be typed as it stands, in any shell and locale
 COMMAND_NAME = re.compile(r'[A-Za-z0-9_][A-Za-z0-9_.+,:@=-]*\Z')
-#: Commands of a host that scripts and people go by, wherever they lie: of Slurm, runtimes, modules, shells, and
-#: some that every system has (POSIX, Shell and Utilities). The first on PATH counts: that would be the image's
+#: Commands of a host that scripts and people go by, wherever they lie: of Slurm, runtimes, modules,
+#: shells, and some that every system has (POSIX, Shell and Utilities). The first on PATH counts:
+#: that would be the image's
 HOST_COMMANDS = frozenset(
     'sacct sacctmgr salloc sattach sbatch sbcast scancel scontrol scrontab sdiag sgather sh5util sinfo sprio squeue '
     'sreport srun sshare sstat strigger sview apptainer singularity podman podman-hpc docker buildah shifter sarus '
@@ -54,7 +59,8 @@ HOST_COMMANDS = frozenset(
 )
 #: Where the commands of a host lie that belong to its system (Filesystem Hierarchy Standard 3.0)
 SYSTEM_FOLDERS = ('/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/bin')
-#: Taken although hosts have them: an image with mpi4py is one for Python, whose commands people want to be its own
+#: Taken although hosts have them: an image with mpi4py is one for Python, whose commands people
+#: want to be its own
 PYTHON = re.compile(r'python3?\Z')
 #: Names that the installation has for itself
 RESERVED = ('run-in-container', 'osu-gpu-bind', 'osu-explain', 'osu-proof')
@@ -71,7 +77,10 @@ MPI4PY = re.compile(r'.*/(?:site|dist)-packages/mpi4py/MPI\.[^/]+\.so')
 
 
 def list_path_executables(image):
-    """Return {name: whole path in the image} of the executables on the image's PATH; the first of a name counts."""
+    """
+    Return {name: whole path in the image} of the executables on the image's PATH; the first of a
+    name counts.
+    """
     inside = {}
     for path in image.tree.entries:
         inside.setdefault(posixpath.dirname(path), []).append(posixpath.basename(path))
@@ -86,7 +95,8 @@ def list_path_executables(image):
 
 def list_libexec_executables(image, known):
     """
-    Return {name: whole path in the image} of the executables below a folder libexec but for names in known.
+    Return {name: whole path in the image} of the executables below a folder libexec but for names
+    in known.
 
     A name that several of them have is left out: nothing tells which is meant.
     """
@@ -100,7 +110,10 @@ def list_libexec_executables(image, known):
 
 
 def _is_readable(image, path):
-    """Return whether who looks into the image can read the file path: some systems have programs that only run."""
+    """
+    Return whether who looks into the image can read the file path: some systems have programs
+    that only run.
+    """
     return image.tree.entries[image.tree.resolve(path)][1][0] == 'r'
 
 
@@ -116,7 +129,8 @@ def _is_command_name(name):
 
 def select_host_commands(names, root):
     """
-    Return those of names (list of str) that are commands of a host, which the module would take the place of.
+    Return those of names (list of str) that are commands of a host, which the module would take the
+    place of.
 
     root: str, folder that stands in for the host's /, None where its files are not here.
     """
@@ -133,7 +147,10 @@ def select_host_commands(names, root):
 
 
 def _prefetch_dependencies(image, facts):
-    """Let image read at once what programs (facts: iterable of ElfFacts) need by default: one call for each level."""
+    """
+    Let image read at once what programs (facts: iterable of ElfFacts) need by default: one call
+    for each level.
+    """
     todo, seen = set(name for one in facts for name in one.needed), set()
     while todo:
         seen |= todo
@@ -145,7 +162,8 @@ def _prefetch_dependencies(image, facts):
 
 def find_mpi_soname(image, path):
     """
-    Return the soname (str) of the MPI library that the ELF file path of the image loads, None if it loads none.
+    Return the soname (str) of the MPI library that the ELF file path of the image loads, None if it
+    loads none.
 
     Also one that the image has not: the program asks for it.
     """
@@ -157,7 +175,9 @@ def find_mpi_soname(image, path):
 
 
 def has_static_mpi(content):
-    """Return whether a program (content: bytes) that is linked statically has an MPI in it (bool)."""
+    """
+    Return whether a program (content: bytes) that is linked statically has an MPI in it (bool).
+    """
     return any(text in content for text in MPI_FUNCTIONS)
 
 
@@ -185,7 +205,8 @@ def find_commands(image):
     """
     Return the Commands (list, sorted by name, Python last) of the open Image that use MPI.
 
-    Where a label of the image names its commands, those are returned. Raises ImageError if one of these is not there.
+    Where a label of the image names its commands, those are returned. Raises ImageError if one of
+    these is not there.
     """
     if image.labels.get(LABEL):
         return resolve_commands(image, image.labels[LABEL].split())
@@ -214,7 +235,9 @@ def find_commands(image):
 
 
 def _list_mpi_scripts(image, paths):
-    """Return the Commands (list) of those Python scripts among paths ({name: path}) that use MPI."""
+    """
+    Return the Commands (list) of those Python scripts among paths ({name: path}) that use MPI.
+    """
     texts = {}
     for name, path in sorted(paths.items()):
         text = image.read_file(path)
@@ -240,7 +263,10 @@ def _imports_mpi4py(text):
 
 
 def _find_distributions(image, names):
-    """Return {name: folder of the distribution (.dist-info)} of those commands of names that Python packages bring."""
+    """
+    Return {name: folder of the distribution (.dist-info)} of those commands of names that Python
+    packages bring.
+    """
     found = {}
     for path in image.find_files(ENTRY_POINTS.pattern):
         scripts = (
@@ -257,8 +283,8 @@ def _find_distributions(image, names):
 
 def _inspect_distribution(image, folder):
     """
-    Return (elf, soname, why) of a Command for the Python distribution folder (str, its .dist-info), None in all if it
-    does not use MPI.
+    Return (elf, soname, why) of a Command for the Python distribution folder (str, its .dist-info),
+    None in all if it does not use MPI.
     """
     name = posixpath.basename(folder)[: -len('.dist-info')]
     if image.exists(folder + '/METADATA'):
@@ -303,7 +329,8 @@ def _inspect_distribution(image, folder):
 
 def resolve_commands(image, names):
     """
-    Return the Commands (list) that names (list of str: a name on the image's PATH, or a whole path) means.
+    Return the Commands (list) that names (list of str: a name on the image's PATH, or a whole path)
+    means.
 
     Raises ImageError if one is not there, or cannot be a command of a module.
     """
@@ -335,12 +362,18 @@ def resolve_commands(image, names):
 
 
 def list_command_names(commands):
-    """Return what names commands (list of Command) in an easyconfig (list of str): a name, in libexec its path."""
+    """
+    Return what names commands (list of Command) in an easyconfig (list of str): a name, in
+    libexec its path.
+    """
     return [one.path if re.match(LIBEXEC, one.path) else one.name for one in commands]
 
 
 def group_commands_by_mpi(commands):
-    """Return {soname: names (list of str)} of the MPI libraries that commands (list of Command) load."""
+    """
+    Return {soname: names (list of str)} of the MPI libraries that commands (list of Command)
+    load.
+    """
     found = {}
     for one in commands:
         if one.soname:

@@ -1,13 +1,16 @@
 """
-The dry run: the image's own loader lists what it would load, as a second opinion on the trial on paper (trial.py).
+The dry run: the image's own loader lists what it would load, as a second opinion on the trial on
+paper (trial.py).
 
-The container runtime makes the container of the module, with its binds and the file that puts libraries in front, but
-with a home and a /tmp of its own (--containall). In it run the environment scripts of the image, for approach swap this
-project's entrypoint, and the image's loader, which lists and starts nothing (ld.so(8), LD_TRACE_LOADED_OBJECTS; musl's
---list): neither the program nor MPI. What the scripts made is read back by the action script's own command getallenv
-(Apptainer 1.4.5, SingularityCE 4), so that here nothing of an environment is unknown.
+The container runtime makes the container of the module, with its binds and the file that puts
+libraries in front, but with a home and a /tmp of its own (--containall). In it run the environment
+scripts of the image, for approach swap this project's entrypoint, and the image's loader, which
+lists and starts nothing (ld.so(8), LD_TRACE_LOADED_OBJECTS; musl's --list): neither the program nor
+MPI. What the scripts made is read back by the action script's own command getallenv (Apptainer
+1.4.5, SingularityCE 4), so that here nothing of an environment is unknown.
 
-request_listing() asks, add_listing() puts the answer into a Trial, the rule "dry run" (rules/loading.py) compares. Python 3.6.
+request_listing() asks, add_listing() puts the answer into a Trial, the rule "dry run"
+(rules/loading.py) compares. Python 3.6.
 """
 
 import os
@@ -37,10 +40,11 @@ from osu_container.verdict.trial import (
     render_bound_texts,
 )
 
-#: environment: {name: value} that the image's scripts left, None where they did not come to their end; libraries:
-#: {name: path in the container}, as the loader lists them; missing: set of names; versions: set of version names that
-#: lack; undefined: set of symbols; problem: why there is no list (str), or None; sure: bool, the loader says so, or the
-#: image's scripts end the start, and it is no lack of this machine; seconds: float
+#: environment: {name: value} that the image's scripts left, None where they did not come to their
+#: end; libraries: {name: path in the container}, as the loader lists them; missing: set of names;
+#: versions: set of version names that lack; undefined: set of symbols; problem: why there is no
+#: list (str), or None; sure: bool, the loader says so, or the image's scripts end the start, and it
+#: is no lack of this machine; seconds: float
 Listing = namedtuple(
     'Listing',
     'environment libraries missing_libraries missing_versions undefined_symbols problem is_conclusive seconds',
@@ -54,7 +58,8 @@ _MARK = 'osu-container-dry-run'
 _TRACE = {'LD_TRACE_LOADED_OBJECTS': '1', 'LD_WARN': 'yes', 'LD_BIND_NOW': '1'}
 #: What the runtime is started with of the caller's variables
 _KEPT_VARIABLES = ('HOME', 'PATH', 'TMPDIR', 'USER', 'XDG_RUNTIME_DIR')
-#: Lines of glibc (elf/rtld.c, elf/dl-version.c), of musl (ldso/dynlink.c), of this project's entrypoint
+#: Lines of glibc (elf/rtld.c, elf/dl-version.c), of musl (ldso/dynlink.c), of this project's
+#: entrypoint
 _LOADS = re.compile(r'\s+(?:(\S+) => )?(/\S+) \(0x')
 _MISSING = re.compile(r'\s+(\S+) => not found|Error loading shared library (\S+):')
 _VERSION = re.compile(r"version `(\S+)' not found \(required by")
@@ -89,7 +94,10 @@ def find_dry_run_obstacle(trial):
 
 
 def find_listing_obstacle(trial):
-    """Return why the loader, although it can be asked, has no list of the program (str), None where it has."""
+    """
+    Return why the loader, although it can be asked, has no list of the program (str), None where
+    it has.
+    """
     start = trial.program
     if start.is_static:
         return '%s is linked statically and has no list' % start.path
@@ -107,7 +115,10 @@ def find_loader_path(trial):
 
 
 def _list_binds(trial):
-    """Return [(path on this machine, path in the container)] of the module, but for its file (injection.py)."""
+    """
+    Return [(path on this machine, path in the container)] of the module, but for its file
+    (injection.py).
+    """
     approach, site, host, injected = (
         trial.approach,
         trial.site,
@@ -135,7 +146,10 @@ def _render_bound_texts(trial):
 
 
 def _render_wrapper_settings(trial):
-    """Return the lines (str) for a shell with what a wrapper sets for the loader, beside the scripts of the image."""
+    """
+    Return the lines (str) for a shell with what a wrapper sets for the loader, beside the
+    scripts of the image.
+    """
     own, lines = (
         apply_entrypoint(
             trial.approach,
@@ -160,8 +174,8 @@ def _render_wrapper_settings(trial):
 
 def _build_command(trial, folder, more):
     """
-    Return the command (list of str) of the runtime; folder: str, an empty one, for the scripts that are bound; more: as
-    _render_wrapper_settings() gives it.
+    Return the command (list of str) of the runtime; folder: str, an empty one, for the scripts that
+    are bound; more: as _render_wrapper_settings() gives it.
     """
     through = trial.approach.get('entrypoint')
     setting = ''.join('export %s=%s\n' % item for item in sorted(_TRACE.items()))
@@ -199,7 +213,10 @@ def _build_command(trial, folder, more):
 
 
 def request_listing(trial, more=''):
-    """Return the Listing of a Trial: what the image's own loader says of it; more: as _render_wrapper_settings() gives it."""
+    """
+    Return the Listing of a Trial: what the image's own loader says of it; more: as
+    _render_wrapper_settings() gives it.
+    """
     problem, begin = find_dry_run_obstacle(trial), time.monotonic()
     if more and trial.approach.get('entrypoint'):
         problem = problem or 'a script sets more for the loader, behind the entrypoint'
@@ -253,7 +270,8 @@ def parse_listing(output, seconds):
         ends += [line] if _ENDS.match(line) else []
     problem, sure = None, False
     if environment is None:
-        # the runtime's own word: it could not make the container; but for its script, which another `exit` has ended
+        # the runtime's own word: it could not make the container; but for its script, which another
+        # `exit` has ended
         sure = 'FATAL' not in output or '/.singularity.d/actions/' in output
         problem = (
             'the scripts of the image end before the program'
@@ -269,9 +287,11 @@ def parse_listing(output, seconds):
 
 def add_listing(trial, approach, program=None):
     """
-    Return the Trial after the image's loader was asked: with its Listing, and by the environment that was seen.
+    Return the Trial after the image's loader was asked: with its Listing, and by the environment
+    that was seen.
 
-    :param trial: Trial; approach, program: what it was made of, see build_trial(), which raises the errors
+    :param trial: Trial; approach, program: what it was made of, see build_trial(), which raises the
+        errors
     """
     image, more = trial.image, _render_wrapper_settings(trial)
     listing = request_listing(trial, more)

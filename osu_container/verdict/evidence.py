@@ -1,8 +1,10 @@
 """
-On what a verdict rests that nobody has shown on that system: facts marked untested, of the site and of a description.
+On what a verdict rests that nobody has shown on that system: facts marked untested, of the site and
+of a description.
 
-A verdict that it runs rests on every fact by which the module starts the program; one that it fails, or is unknown, on
-the facts of the rules that say so. Python 3.6 and its standard library only.
+A verdict that it runs rests on every fact by which the module starts the program; one that it
+fails, or is unknown, on the facts of the rules that say so. Python 3.6 and its standard library
+only.
 """
 
 import posixpath
@@ -18,8 +20,8 @@ from osu_container.verdict.rules.loading import list_called_functions
 from osu_container.verdict.settings import list_host_libraries
 from osu_container.verdict.trial import locate_host_libraries
 
-#: Kinds of facts, in the order in which they are told: of how ranks start; the network's provider; GPUs; what comes
-#: from the host, by the site and by a description
+#: Kinds of facts, in the order in which they are told: of how ranks start; the network's provider;
+#: GPUs; what comes from the host, by the site and by a description
 FACT_KINDS = ('runtime', 'pmi', 'provider', 'gpu', 'host')
 
 #: Rule -> kinds of facts that its findings rest on, where these are not all
@@ -74,7 +76,8 @@ def list_untested_facts(trial, level, rules):
     """
     Return the names (list of str) of the untested facts that a verdict on trial rests on.
 
-    :param level: str, of the verdict; rules: names (list of str) of the rules with findings of that level
+    :param level: str, of the verdict; rules: names (list of str) of the rules with findings of that
+        level
     """
     kinds = set(FACT_KINDS)
     if level in ('unknown', 'fails'):
@@ -101,7 +104,9 @@ def _make_fact_lister(*names):
 
 
 def _list_gpu_facts(trial):
-    """Return [(name, fact)] of the site's facts of its GPUs, where the image has something for one."""
+    """
+    Return [(name, fact)] of the site's facts of its GPUs, where the image has something for one.
+    """
     of_rocm, hmem = trial.image.find_rocm_release(), (trial.mpi or {}).get('hmem')
     found = (
         [('gpu', trial.site['gpu'])]
@@ -116,7 +121,9 @@ def _list_gpu_facts(trial):
 
 
 def _list_provider_facts(trial):
-    """Return [(name, fact)] of the network: by it libfabric or UCX is used, or TCP is called slow."""
+    """
+    Return [(name, fact)] of the network: by it libfabric or UCX is used, or TCP is called slow.
+    """
     counts = (
         uses_libfabric(trial) is not False
         or compute_module_values(trial).get('FI_PROVIDER') == 'tcp'
@@ -164,7 +171,10 @@ def _map_library_paths(trial):
 
 
 def _list_untested_libraries(trial):
-    """Return the names (list of str) of libraries of a description of which a fact in use is untested."""
+    """
+    Return the names (list of str) of libraries of a description of which a fact in use is
+    untested.
+    """
     by_path = (
         dict((path, name) for name, path in _map_library_paths(trial).items())
         if trial.approach['inject']

@@ -1,8 +1,9 @@
 """
 Facts that a module rests on, read from an image and a host before anything is installed or run.
 
-read_facts() gives plain data that JSON can hold: it is recorded in every installation (facts.json) and is what
-build_settings() turns into a module. It raises FactsError when the mix of image and host cannot run.
+read_facts() gives plain data that JSON can hold: it is recorded in every installation (facts.json)
+and is what build_settings() turns into a module. It raises FactsError when the mix of image and
+host cannot run.
 """
 
 import os
@@ -34,10 +35,14 @@ from osu_container.verdict.verdict import evaluate_approach
 
 
 class FactsError(Exception):
-    """Image, host and approach do not fit; the text says which file, what was found, what is needed, what to do."""
+    """
+    Image, host and approach do not fit; the text says which file, what was found, what is
+    needed, what to do.
+    """
 
 
-#: What build_settings() needs of recorded facts, as shapes of data/sites/schema.py. A native module has no image
+#: What build_settings() needs of recorded facts, as shapes of data/sites/schema.py. A native module
+#: has no image
 _RECORDED = {
     'image': {'file': str, 'mpi': str, 'libfabric': str, 'programs': dict, 'library_path': list},
     'host': {
@@ -49,7 +54,10 @@ _RECORDED = {
 
 
 def validate_facts(facts):
-    """Return recorded facts (of facts.json, any JSON). Raises FactsError if they are none: the file is damaged."""
+    """
+    Return recorded facts (of facts.json, any JSON). Raises FactsError if they are none: the file
+    is damaged.
+    """
     native = isinstance(facts, dict) and 'image' not in facts
     for part, wanted in _RECORDED.items():
         found = facts.get(part) if isinstance(facts, dict) else None
@@ -70,7 +78,10 @@ def validate_facts(facts):
 
 
 def _identify_library(path):
-    """Return (LibraryVersion, build id) of the library file path, None in them for what the file does not say."""
+    """
+    Return (LibraryVersion, build id) of the library file path, None in them for what the file
+    does not say.
+    """
     try:
         return read_library(path)
     except (OSError, ValueError):
@@ -78,14 +89,18 @@ def _identify_library(path):
 
 
 def _read_release(path):
-    """Return (family, release) of the library file path as str, 'unknown' for what the file does not say."""
+    """
+    Return (family, release) of the library file path as str, 'unknown' for what the file does
+    not say.
+    """
     version, _ = _identify_library(path)
     return version.family or 'unknown', version.release or 'unknown'
 
 
 def read_host_versions(site, root, soname=None):
     """
-    Return {'root', 'mpi', 'libfabric'}: what the host's own libraries are (str), None for what is not there.
+    Return {'root', 'mpi', 'libfabric'}: what the host's own libraries are (str), None for what is
+    not there.
 
     :param soname: str or None, of the MPI that is meant where the host has one of each kind
     """
@@ -101,13 +116,16 @@ def read_host_versions(site, root, soname=None):
 
 def read_facts(approach, site, sif, root, runtime, program_prefix, programs=(), force=False):
     """
-    Return {'image': ..., 'host': ..., 'verdict': ...} for build_settings(), read from the SIF and the host.
+    Return {'image': ..., 'host': ..., 'verdict': ...} for build_settings(), read from the SIF and
+    the host.
 
     :param approach, site: entries (dict) as for build_settings()
     :param sif: str, path of the image
     :param root: str, folder that stands in for the host's /, '' on the real system
-    :param runtime: dict: command (str, path of the runtime), name ('apptainer' or 'singularity', from --version)
-    :param program_prefix: str, how the names of those programs of the image begin that become commands, '' for none
+    :param runtime: dict: command (str, path of the runtime), name ('apptainer' or 'singularity',
+        from --version)
+    :param program_prefix: str, how the names of those programs of the image begin that become
+        commands, '' for none
     :param programs: list of str, more of them, by name or by path in the image
     :param force: bool, go on although the verdict is that it fails
     Raises FactsError when image, host and approach do not fit.
@@ -204,8 +222,8 @@ def _summarize_verdict(verdict):
 
 def list_warnings(facts):
     """
-    Return sentences (list of str) that whoever installs should read: why it is slow, unknown, or fails (forced), and
-    what it rests on that nobody has shown.
+    Return sentences (list of str) that whoever installs should read: why it is slow, unknown, or
+    fails (forced), and what it rests on that nobody has shown.
     """
     names = facts['verdict']['untested']
     rests = (
@@ -229,7 +247,10 @@ def list_warnings(facts):
 
 
 def _check_family(verdict, image):
-    """Raise FactsError if the MPI of the open Image is none that the approach of verdict takes; no --force helps."""
+    """
+    Raise FactsError if the MPI of the open Image is none that the approach of verdict takes; no
+    --force helps.
+    """
     for finding in verdict.findings:
         if finding.rule == 'other MPI':
             raise FactsError(
@@ -260,7 +281,8 @@ def _check_image(image, program_prefix):
 
 def _describe_injected_libraries(approach, site, host, libraries, in_image):
     """
-    Return the list of dict for the libraries (OrderedDict soname -> ElfFacts); in_image: sonames that the image has.
+    Return the list of dict for the libraries (OrderedDict soname -> ElfFacts); in_image: sonames
+    that the image has.
 
     Keys: soname, path, sha256, build_id, size (bytes), what (str, e.g. 'libfabric 1.22.0'), why;
     for those that the site names also name and names, the other names under which they are opened.
@@ -295,11 +317,13 @@ def _describe_injected_libraries(approach, site, host, libraries, in_image):
 
 def _read_image_facts(image, injected, soname, loaded):
     """
-    Return the facts (dict) of the open Image that a module tells; its labels first, else what the files say.
+    Return the facts (dict) of the open Image that a module tells; its labels first, else what the
+    files say.
 
     :param injected: set of sonames that are put in front of the image's own
     :param soname: str, of the MPI that the image's programs need
-    :param loaded: Loaded or None, the libfabric of the process: a wheel of MPICH has its own where only it looks
+    :param loaded: Loaded or None, the libfabric of the process: a wheel of MPICH has its own where
+        only it looks
     """
     own = next((path for _, name, path in image.list_mpi_libraries() if name == soname), None)
     label = 'org.osu-container.%s'
@@ -334,7 +358,10 @@ def _read_image_facts(image, injected, soname, loaded):
 
 
 def read_native_facts(site, root):
-    """Return {'host': ...} for the native build. Raises FactsError if one of the site's native paths is missing."""
+    """
+    Return {'host': ...} for the native build. Raises FactsError if one of the site's native
+    paths is missing.
+    """
     native = site['native']
     if not native['value']:
         raise FactsError("site '%s' has no native MPI to build with" % site['name'])
@@ -351,11 +378,11 @@ def read_native_facts(site, root):
 
 def find_runtime(names):
     """
-    Return {'command': path, 'name': 'apptainer' | 'singularity', 'release': str, 'setuid': bool} of the container
-    runtime; release and setuid are None where it does not say them.
+    Return {'command': path, 'name': 'apptainer' | 'singularity', 'release': str, 'setuid': bool} of
+    the container runtime; release and setuid are None where it does not say them.
 
-    :param names: list of str, commands; the first one on PATH is taken. What it calls itself decides the name:
-                  Apptainer also installs a command `singularity`.
+    :param names: list of str, commands; the first one on PATH is taken. What it calls itself
+        decides the name: Apptainer also installs a command `singularity`.
     Raises FactsError if none is on PATH.
     """
     for command in filter(None, [shutil.which(name) for name in names]):
@@ -381,10 +408,11 @@ def find_runtime(names):
 
 def _has_setuid(command):
     """
-    Return whether the runtime command (str) starts containers by its setuid program (bool), None where it is not known.
+    Return whether the runtime command (str) starts containers by its setuid program (bool), None
+    where it is not known.
 
-    Without that each container has a user namespace of its own. Its settings may switch it off (`allow setuid = no`),
-    see the administrator guides of Apptainer and SingularityCE.
+    Without that each container has a user namespace of its own. Its settings may switch it off
+    (`allow setuid = no`), see the administrator guides of Apptainer and SingularityCE.
     """
     proc = subprocess.Popen(
         [command, 'buildcfg'],
@@ -410,7 +438,10 @@ def _has_setuid(command):
 
 
 def list_stale_libraries(facts):
-    """Return sentences (list of str), one for each recorded host library that is gone or has changed since."""
+    """
+    Return sentences (list of str), one for each recorded host library that is gone or has
+    changed since.
+    """
     found = []
     for library in facts['host'].get('injected', []):
         if not os.path.isfile(library['path']):

@@ -1,6 +1,6 @@
 """
-How the ranks of a site's jobs are started, and what a rank is told, from data/launchers.py. Reads no file but that
-of a batch system with the nodes of its job.
+How the ranks of a site's jobs are started, and what a rank is told, from data/launchers.py. Reads
+no file but that of a batch system with the nodes of its job.
 """
 
 import re
@@ -10,7 +10,9 @@ from osu_container.verdict.site_choice import SettingsError, format_names
 
 
 def select_launcher(site):
-    """Return the name (str) of the launcher of site (dict). Raises SettingsError if it is unknown."""
+    """
+    Return the name (str) of the launcher of site (dict). Raises SettingsError if it is unknown.
+    """
     name = site['launcher']['value'] if 'launcher' in site else DEFAULT_LAUNCHER
     if name not in LAUNCHERS:
         raise SettingsError(
@@ -52,14 +54,20 @@ def build_launch_command(
 
 
 def list_pmi_options(name, kind, always=False):
-    """Return the words (list of str) that choose a kind (str or None) of PMI: where no variable can, or always."""
+    """
+    Return the words (list of str) that choose a kind (str or None) of PMI: where no variable
+    can, or always.
+    """
     launcher = LAUNCHERS[name]
     asked = kind and (always or not launcher['pmi_variable'])
     return [word.format(kind=kind) for word in launcher['pmi_words']] if asked else []
 
 
 def list_pmi_variables(name, kind):
-    """Return ((variable, value),) by which a module chooses a kind (str) of PMI, () where it cannot or need not."""
+    """
+    Return ((variable, value),) by which a module chooses a kind (str) of PMI, () where it cannot
+    or need not.
+    """
     variable = LAUNCHERS[name]['pmi_variable']
     return ((variable, kind),) if variable else ()
 
@@ -70,7 +78,10 @@ def format_launch_example(name, kind, program):
 
 
 def resolve_pmi_protocol(name, kind):
-    """Return what an MPI must speak (str) where a launcher (str) starts it with a kind (str) of PMI."""
+    """
+    Return what an MPI must speak (str) where a launcher (str) starts it with a kind (str) of
+    PMI.
+    """
     return LAUNCHERS[name]['pmi'].get(kind, (kind,))[0]
 
 
@@ -87,7 +98,10 @@ def format_site_pmi(site, kind):
 
 
 def list_local_size_variables():
-    """Return the variables (list of str) by which launchers other than srun tell how many ranks a node has."""
+    """
+    Return the variables (list of str) by which launchers other than srun tell how many ranks a
+    node has.
+    """
     return [
         launcher['local_size'] for name, launcher in LAUNCHERS.items() if name != DEFAULT_LAUNCHER
     ]
@@ -99,7 +113,10 @@ def select_batch_system(site):
 
 
 def find_job(environment):
-    """Return (batch system (dict), number (str)) of the job of environment (dict), (None, None) outside of one."""
+    """
+    Return (batch system (dict), number (str)) of the job of environment (dict), (None, None)
+    outside of one.
+    """
     return next(
         (
             (batch, environment[batch['job']])
@@ -111,7 +128,10 @@ def find_job(environment):
 
 
 def count_job_nodes(environment):
-    """Return how many nodes (int) the job of environment (dict) has, None where nothing says it. Raises OSError."""
+    """
+    Return how many nodes (int) the job of environment (dict) has, None where nothing says it.
+    Raises OSError.
+    """
     batch, _ = find_job(environment)
     count = environment.get(batch['count'] or '', '') if batch else ''
     if batch and batch['nodes_file'] and environment.get(batch['nodes_file']):

@@ -1,6 +1,6 @@
 """
-Over which library the MPI of a process sends between nodes: libfabric, UCX, or its own TCP; and what UCX and libibverbs
-need of the image to reach the cards of the site's network.
+Over which library the MPI of a process sends between nodes: libfabric, UCX, or its own TCP; and
+what UCX and libibverbs need of the image to reach the cards of the site's network.
 """
 
 import posixpath
@@ -17,13 +17,17 @@ LIBFABRIC, UCX, TCP = 'libfabric', 'UCX', 'TCP'
 _LAYERS = {'ofi_rxm': 'rxm', 'ofi_rxd': 'rxd'}
 #: Providers that reach their cards by libibverbs
 VERBS_PROVIDERS = ('verbs', 'efa')
-#: The cards for which Open MPI prefers UCX by itself: github.com/open-mpi/ompi/pull/8496, opal_common_ucx_devices
+#: The cards for which Open MPI prefers UCX by itself: github.com/open-mpi/ompi/pull/8496,
+#: opal_common_ucx_devices
 _OPEN_MPI_PREFERS = ('mlx4', 'mlx5', 'hns')
 _VERBS_PART = re.compile(r'lib(\w+)-rdmav\d+\.so$')
 
 
 def split_provider(provider):
-    """Return the names (list of str) of the parts of a provider as FI_PROVIDER names it: verbs;ofi_rxm has two."""
+    """
+    Return the names (list of str) of the parts of a provider as FI_PROVIDER names it:
+    verbs;ofi_rxm has two.
+    """
     return [_LAYERS.get(part, part) for part in provider.split(';')]
 
 
@@ -57,9 +61,11 @@ _PARAMETERS = {'openmpi-mca-params.conf': 'OMPI_MCA_', 'pmix-mca-params.conf': '
 
 def read_mca_parameters(image, libmpi):
     """
-    Return {name of the variable: (value, path of the file)} of what files give an Open MPI in image.
+    Return {name of the variable: (value, path of the file)} of what files give an Open MPI in
+    image.
 
-    :param libmpi: path (str) of its library. The files are in etc beside its lib; Debian's in /etc, too.
+    :param libmpi: path (str) of its library. The files are in etc beside its lib; Debian's in /etc,
+        too.
     """
     prefix, found = posixpath.dirname(posixpath.dirname(image.resolve(libmpi) or libmpi)), {}
     folders = [prefix + '/etc', '/etc/openmpi', '/etc/pmix', '/etc']
@@ -76,10 +82,13 @@ def read_mca_parameters(image, libmpi):
 
 def infer_network_layer(trial, ours, provider, uses_libfabric):
     """
-    Return LIBFABRIC, UCX or TCP, over which the MPI of the process sends; None where that is not known.
+    Return LIBFABRIC, UCX or TCP, over which the MPI of the process sends; None where that is not
+    known.
 
-    :param ours: dict, the variables of the module; provider: str or None, FI_PROVIDER of the process
-    :param uses_libfabric: bool or None, whether anything in the process needs libfabric, None without an MPI
+    :param ours: dict, the variables of the module; provider: str or None, FI_PROVIDER of the
+        process
+    :param uses_libfabric: bool or None, whether anything in the process needs libfabric, None
+        without an MPI
     """
     traits = trial.mpi or {}
     if uses_libfabric is None:
@@ -120,7 +129,10 @@ _PML_UCX = r'openmpi/(.*/)?mca_pml_ucx\.so'
 
 
 def _find_ucx(trial):
-    """Return the Loaded of UCX (libucs, by which it finds its parts), None where the MPI of the process has none."""
+    """
+    Return the Loaded of UCX (libucs, by which it finds its parts), None where the MPI of the
+    process has none.
+    """
     processes = [trial.process]
     mpi = find_loaded_file(trial.process, trial.soname)
     if mpi is not None and mpi.origin == 'image' and (trial.mpi or {}).get('family') == 'Open MPI':
@@ -141,8 +153,8 @@ def find_ucx_problem(trial):
     """
     Return (what UCX of the process lacks to reach the cards (str), evidence), None for nothing.
 
-    UCX has its transports in files beside libucs, in ucx/ (UCX_MODULE_DIR: elsewhere), and goes on without those that
-    it cannot open: github.com/openucx/ucx/issues/3319.
+    UCX has its transports in files beside libucs, in ucx/ (UCX_MODULE_DIR: elsewhere), and goes on
+    without those that it cannot open: github.com/openucx/ucx/issues/3319.
     """
     ucx = _find_ucx(trial)
     if ucx is None:
@@ -176,18 +188,22 @@ def find_ucx_problem(trial):
 
 
 def find_missing_dependency(trial, path):
-    """Return the first library (str) that a file of the image (path) needs and that is not there, None for none."""
+    """
+    Return the first library (str) that a file of the image (path) needs and that is not there,
+    None for none.
+    """
     missing = load_image_file(trial, path).missing
     return missing[0][0] if missing else None
 
 
 def find_driver_problem(trial, provider='verbs'):
     """
-    Return (what libibverbs lacks to reach the cards, evidence) as find_ucx_problem() does, None for nothing.
+    Return (what libibverbs lacks to reach the cards, evidence) as find_ucx_problem() does, None for
+    nothing.
 
     :param provider: str, of libfabric; one that does not use libibverbs lacks nothing
-    libibverbs opens the part of rdma-core that is for the card by itself: without it, it says "no userspace
-    device-specific driver found", github.com/ofiwg/libfabric/issues/975.
+    libibverbs opens the part of rdma-core that is for the card by itself: without it, it says "no
+    userspace device-specific driver found", github.com/ofiwg/libfabric/issues/975.
     """
     if trial.image.is_partial or not set(split_provider(provider)) & set(VERBS_PROVIDERS):
         return None
@@ -206,13 +222,19 @@ def find_driver_problem(trial, provider='verbs'):
 
 
 def list_verbs_drivers(trial):
-    """Return the parts of rdma-core (set of str) for the cards of the site, empty where it does not say them."""
+    """
+    Return the parts of rdma-core (set of str) for the cards of the site, empty where it does not
+    say them.
+    """
     _, network, drivers = resolve_network(trial.site)
     return set(network['drivers'][driver] for driver in drivers if driver in network['drivers'])
 
 
 def may_bypass_ucx(trial, ours):
-    """Return whether Open MPI, free to choose, may pass over UCX: with other cards than those of Mellanox."""
+    """
+    Return whether Open MPI, free to choose, may pass over UCX: with other cards than those of
+    Mellanox.
+    """
     cards = list_verbs_drivers(trial)
     return (
         (trial.mpi or {}).get('family') == 'Open MPI'

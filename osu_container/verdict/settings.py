@@ -1,5 +1,6 @@
 """
-(approach, site, facts) -> settings: what a module sets, as a pure function. Reads no file, imports no EasyBuild.
+(approach, site, facts) -> settings: what a module sets, as a pure function. Reads no file, imports
+no EasyBuild.
 """
 
 from collections import OrderedDict, namedtuple
@@ -18,70 +19,81 @@ from osu_container.verdict.site_choice import (
     select_applicable,
 )
 
-#: Where folders of the host appear, under numbers, in which an entrypoint must look beside those that it knows
+#: Where folders of the host appear, under numbers, in which an entrypoint must look beside those
+#: that it knows
 MORE_FOLDERS = '/host/more/'
 
-#: Variable prefixes by container runtime. One prefix at a time: where both exist Apptainer takes APPTAINER_BIND and
-#: drops SINGULARITY_BIND with a note (seen with Apptainer 1.4.5); SingularityCE reads SINGULARITY_ only.
+#: Variable prefixes by container runtime. One prefix at a time: where both exist Apptainer takes
+#: APPTAINER_BIND and drops SINGULARITY_BIND with a note (seen with Apptainer 1.4.5); SingularityCE
+#: reads SINGULARITY_ only.
 ENV_PREFIXES = {'apptainer': 'APPTAINER', 'singularity': 'SINGULARITY'}
-#: The one that the wrappers of lumi-container-wrapper know; Apptainer reads it too where no APPTAINER_* is set
+#: The one that the wrappers of lumi-container-wrapper know; Apptainer reads it too where no
+#: APPTAINER_* is set
 WRAPPERS_PREFIX = 'SINGULARITY'
 
-#: By the soname that the image's programs ask for: which of the site's libraries is the host's MPI under that soname.
-#: libmpi is the one of all others, and of these the rule 'other MPI' decides (verdict/verdict.py).
+#: By the soname that the image's programs ask for: which of the site's libraries is the host's MPI
+#: under that soname. libmpi is the one of all others, and of these the rule 'other MPI' decides
+#: (verdict/verdict.py).
 HOST_MPI = {'libmpi_abi.so.1': 'libmpi_abi', 'libmpi.so.40': 'libompi', 'libmpi.so.20': 'libompi'}
 
-#: Lmod family of all modules of this project; at a site whose modules that bind have one, containers are of both
+#: Lmod family of all modules of this project; at a site whose modules that bind have one,
+#: containers are of both
 FAMILY = 'slurm_mpi'
 
-#: So many libraries does `module load` compare with what they were: MPI, libfabric and what is preloaded come first
+#: So many libraries does `module load` compare with what they were: MPI, libfabric and what is
+#: preloaded come first
 WATCHED_AT_LOAD = 4
 
-#: stack: Stack, what runs; inside: Inside, what a container gets; sets: Sets, variables; at_load: AtLoad, what
-#: `module load` looks at; programs: sorted list of str
+#: stack: Stack, what runs; inside: Inside, what a container gets; sets: Sets, variables; at_load:
+#: AtLoad, what `module load` looks at; programs: sorted list of str
 Settings = namedtuple(
     'Settings', 'site approach title programs stack container environment load_checks'
 )
 
-#: mpi, libfabric: str, release and where it comes from; libfabric_of: 'image', 'host' or NO_LIBFABRIC; provider, pmi,
-#: pmi_variable: str or None; launcher: str, key of data/launchers.py
+#: mpi, libfabric: str, release and where it comes from; libfabric_of: 'image', 'host' or
+#: NO_LIBFABRIC; provider, pmi, pmi_variable: str or None; launcher: str, key of data/launchers.py
 Stack = namedtuple('Stack', 'mpi libfabric libfabric_owner provider pmi pmi_variable launcher')
 
-#: env_prefix: str or None (native); binds: list of (path on the host, path in the container, why); library_path,
-#: preload, program_path: lists of folders or files in the container that the file of verdict/injection.py puts
-#: in front; run_files: list of dict (path on the host with {kernel} and the like, target, why, otherwise) to bind
-#: where the program runs; user_path: folders (list of str) of the user's own software that come first on PATH in the
-#: container, None where a module has no place for it; host_path: list of folders in the container in which our
-#: entrypoint finds more host libraries; nvidia: bool, the runtime must bring the driver's libraries along;
-#: through_entrypoint: bool, programs are started through that of the image; share: bool, ranks of a node run in one
-#: container; apart: list of dict, variables for ranks that do not; exports: list of dict, what the file of the
-#: injection sets
+#: env_prefix: str or None (native); binds: list of (path on the host, path in the container, why);
+#: library_path, preload, program_path: lists of folders or files in the container that the file of
+#: verdict/injection.py puts in front; run_files: list of dict (path on the host with {kernel} and
+#: the like, target, why, otherwise) to bind where the program runs; user_path: folders (list of
+#: str) of the user's own software that come first on PATH in the container, None where a module has
+#: no place for it; host_path: list of folders in the container in which our entrypoint finds more
+#: host libraries; nvidia: bool, the runtime must bring the driver's libraries along;
+#: through_entrypoint: bool, programs are started through that of the image; share: bool, ranks of a
+#: node run in one container; apart: list of dict, variables for ranks that do not; exports: list of
+#: dict, what the file of the injection sets
 ContainerSettings = namedtuple(
     'Inside',
     'env_prefix binds library_path program_path preload run_files user_path '
     'host_path needs_nvidia uses_entrypoint shares_container separate_variables exported_variables',
 )
 
-#: variables: list of dict (name, value, why, source, date, evidence, origin), one of a name; inside: the same, those
-#: that only the approach's own commands set; more: {name of a settings module: list of dict like these}; unset: list
-#: of dict (name, why, source, ...); rank_variables: list of dict; gpu_map: list of dict (gcd, mask, nic) or None;
-#: unplaced: str, that there is no map for the site's GPUs, '' where there is or none is wanted
+#: variables: list of dict (name, value, why, source, date, evidence, origin), one of a name;
+#: inside: the same, those that only the approach's own commands set; more: {name of a settings
+#: module: list of dict like these}; unset: list of dict (name, why, source, ...); rank_variables:
+#: list of dict; gpu_map: list of dict (gcd, mask, nic) or None; unplaced: str, that there is no map
+#: for the site's GPUs, '' where there is or none is wanted
 EnvironmentSettings = namedtuple(
     'Sets',
     'variables command_variables setting_variables unset_variables rank_variables gpu_map placement_note',
 )
 
 #: watched: list of dict (path, size, what); conflicts, image_folders: lists of str; family: str;
-#: shell: list of dict (name, fits, says, why, source, ...), what variables of the user's shell must be like;
-#: of_site: dict like those of watched, the image of the site that is linked to, or None; image_installed: dict (size),
-#: what the installation's own image was like, or None
+#: shell: list of dict (name, fits, says, why, source, ...), what variables of the user's shell must
+#: be like; of_site: dict like those of watched, the image of the site that is linked to, or None;
+#: image_installed: dict (size), what the installation's own image was like, or None
 LoadChecks = namedtuple(
     'AtLoad', 'watched_files conflicts family shell_checks site_image installed_image image_folders'
 )
 
 
 def resolve_approach(name, approaches=APPROACHES):
-    """Return the entry (dict, with its name under 'name') of an approach. Raises SettingsError if it is unknown."""
+    """
+    Return the entry (dict, with its name under 'name') of an approach. Raises SettingsError if
+    it is unknown.
+    """
     if name not in approaches:
         raise SettingsError(
             "unknown approach '%s'; known approaches: %s" % (name, format_names(approaches))
@@ -90,13 +102,17 @@ def resolve_approach(name, approaches=APPROACHES):
 
 
 def list_mpi_families(approach):
-    """Return the families (list of str, the preferred one first) of MPI that approach (dict) takes in an image."""
+    """
+    Return the families (list of str, the preferred one first) of MPI that approach (dict) takes
+    in an image.
+    """
     return [approach['mpi']] + approach['mpi_also']
 
 
 def select_host_mpi(approach, soname):
     """
-    Return approach (dict) so that it injects the host's MPI under soname (str or None), what the image's programs need.
+    Return approach (dict) so that it injects the host's MPI under soname (str or None), what the
+    image's programs need.
 
     Other approaches, which inject no MPI, come back as they are.
     """
@@ -107,9 +123,11 @@ def select_host_mpi(approach, soname):
 
 def list_host_libraries(approach, site):
     """
-    Return [(name, path on the host)] of the libraries that approach injects on site, without their dependencies.
+    Return [(name, path on the host)] of the libraries that approach injects on site, without their
+    dependencies.
 
-    :param approach, site: entries (dict) from resolve_approach() and choose_site() or resolve_site()
+    :param approach, site: entries (dict) from resolve_approach() and choose_site() or
+        resolve_site()
     Raises SettingsError if the site lacks a library that the approach needs, or the PMI of its MPI.
     """
     has = set(name for name, fact in site['libraries'].items() if fact)
@@ -148,7 +166,8 @@ def list_host_libraries(approach, site):
 
 def check_approach(approach, site):
     """
-    Raise SettingsError where site cannot have approach, whatever the image: eb asks this first, and discover the same.
+    Raise SettingsError where site cannot have approach, whatever the image: eb asks this first, and
+    discover the same.
 
     :param approach, site: entries (dict) as for list_host_libraries()
     """
@@ -175,12 +194,18 @@ def _select_pmi_key(approach):
 
 
 def can_launch_approach(approach, site):
-    """Return whether the launcher of site (dict) can start ranks of the MPI that approach (dict) runs."""
+    """
+    Return whether the launcher of site (dict) can start ranks of the MPI that approach (dict)
+    runs.
+    """
     return _select_pmi_key(approach) in site['pmi']['value']
 
 
 def select_pmi(approach, site):
-    """Return the kind of PMI (str) for the MPI that approach runs on site. Raises SettingsError without."""
+    """
+    Return the kind of PMI (str) for the MPI that approach runs on site. Raises SettingsError
+    without.
+    """
     if not site['pmi']['value']:
         raise SettingsError(
             "site '%s' names no PMI, so nothing shows how ranks would find each other. Write into its "
@@ -206,10 +231,12 @@ def select_pmi(approach, site):
 
 def select_image(module, approach, site):
     """
-    Return the file name (str) of the image that the module (str, its name) of approach (dict) has on site (dict).
+    Return the file name (str) of the image that the module (str, its name) of approach (dict) has
+    on site (dict).
 
-    A module of its own image has an entry 'module/approach', the others are named by the approach alone. Raises
-    SettingsError if the site names none: a module that has images of its own anywhere gets no other one.
+    A module of its own image has an entry 'module/approach', the others are named by the approach
+    alone. Raises SettingsError if the site names none: a module that has images of its own anywhere
+    gets no other one.
     """
     images = site['images']['value']
     name = images.get('%s/%s' % (module, approach['name']))
@@ -235,7 +262,8 @@ def _has_own_images(module):
 
 def _collect_variables(approach, site, known_facts, values):
     """
-    Return {None or name of a settings module: variables (list of dict, sorted by name), values filled in}.
+    Return {None or name of a settings module: variables (list of dict, sorted by name), values
+    filled in}.
 
     Of several of one name the first counts, the approach's before the site's.
     """
@@ -256,7 +284,10 @@ def _collect_variables(approach, site, known_facts, values):
 
 
 def collect_module_variables(approach, site, mpi, libfabric, plugin):
-    """Return what _collect_variables() returns for a module; arguments: as for _collect_conditions()."""
+    """
+    Return what _collect_variables() returns for a module; arguments: as for
+    _collect_conditions().
+    """
     return _collect_variables(
         approach,
         site,
@@ -278,15 +309,16 @@ def build_settings(approach, site, facts):
     """
     Return the Settings of a module.
 
-    :param approach, site: entries (dict) from resolve_approach() and choose_site() or resolve_site()
-    :param facts: dict with 'image' (mpi, libfabric: str; programs: {name: folder}; library_path: list of str;
-                  rccl_plugin: str or None; of_site, installed: as of_site and image_installed in AtLoad, or absent;
-                  uses_libfabric: bool, absent in an older installation)
-                  and 'host' (root: str; mpi, libfabric: str; runtime: dict command, name;
-                  injected: list of dict soname, path, why, size, what, names; files: list of str; folders: list
-                  of dict path, target, why, for an approach with entrypoint only;
-                  rccl_plugin) as verdict/facts.py reads them. A native module has no 'image' and no runtime.
-                  'wrapper': True where lumi-container-wrapper made the commands; 'user_path': as in Inside
+    :param approach, site: entries (dict) from resolve_approach() and choose_site() or
+        resolve_site()
+    :param facts: dict with 'image' (mpi, libfabric: str; programs: {name: folder}; library_path:
+        list of str; rccl_plugin: str or None; of_site, installed: as of_site and image_installed in
+        AtLoad, or absent; uses_libfabric: bool, absent in an older installation) and 'host' (root:
+        str; mpi, libfabric: str; runtime: dict command, name; injected: list of dict soname, path,
+        why, size, what, names; files: list of str; folders: list of dict path, target, why, for an
+        approach with entrypoint only; rccl_plugin) as verdict/facts.py reads them. A native module
+        has no 'image' and no runtime. 'wrapper': True where lumi-container-wrapper made the
+        commands; 'user_path': as in Inside
     Raises SettingsError as host_libraries does.
     """
     host, image = facts['host'], facts.get('image', {})
@@ -320,7 +352,10 @@ def build_settings(approach, site, facts):
 
 
 def _build_stack(approach, site, mpi, libfabric, uses_libfabric, variables):
-    """Return the Stack of a module; variables: list of dict, as in Sets; others: see build_settings()."""
+    """
+    Return the Stack of a module; variables: list of dict, as in Sets; others: see
+    build_settings().
+    """
     comes_from, pmi = approach['comes_from'], select_pmi(approach, site)
     of = comes_from['libfabric'] if uses_libfabric else NO_LIBFABRIC
     values = dict((one['name'], one['value']) for one in variables if of != NO_LIBFABRIC)
@@ -343,7 +378,10 @@ def _list_injected_libraries(approach, facts):
 
 
 def _build_container_settings(approach, site, facts, known_facts):
-    """Return the Inside of a module; known_facts: as _collect_conditions() gives them; others: see build_settings()."""
+    """
+    Return the Inside of a module; known_facts: as _collect_conditions() gives them; others: see
+    build_settings().
+    """
     host, image, injected = (
         facts['host'],
         facts.get('image', {}),
@@ -380,7 +418,10 @@ def _build_container_settings(approach, site, facts, known_facts):
 
 
 def _build_environment_settings(approach, site, known_facts, variables):
-    """Return the Sets of a module; variables: as collect_module_variables() gives them; others: as for _build_container_settings()."""
+    """
+    Return the Sets of a module; variables: as collect_module_variables() gives them; others: as
+    for _build_container_settings().
+    """
     inside = [one for one in variables[None] if approach['container'] and one.get('inside')]
     return EnvironmentSettings(
         variables=[one for one in variables[None] if one not in inside],
@@ -421,10 +462,11 @@ def _build_load_checks(approach, site, facts):
 
 def has_own_namespaces(runtime):
     """
-    Return whether each container has a user namespace of its own (bool): runtime (dict or None) has no setuid.
+    Return whether each container has a user namespace of its own (bool): runtime (dict or None) has
+    no setuid.
 
-    One container a rank then keeps the ranks of a node from each other's memory (user_namespaces(7)). With setuid there
-    is no user namespace, so nothing is lost.
+    One container a rank then keeps the ranks of a node from each other's memory
+    (user_namespaces(7)). With setuid there is no user namespace, so nothing is lost.
     """
     return (runtime or {}).get('setuid') is False
 
@@ -433,10 +475,10 @@ def shares_container(runtime, wrapper=False):
     """
     Return whether the commands put the ranks of a node into one container (bool).
 
-    :param runtime: dict (name, release, setuid, see find_runtime()) or None; wrapper: bool, lumi-container-wrapper made
-                    the commands, which start a container each
-    That is for Apptainer without setuid. The state of a container can be kept out of the user's home folder, by
-    APPTAINER_CONFIGDIR, from 1.3 on; --sharens came with 1.3 too.
+    :param runtime: dict (name, release, setuid, see find_runtime()) or None; wrapper: bool,
+        lumi-container-wrapper made the commands, which start a container each
+    That is for Apptainer without setuid. The state of a container can be kept out of the user's
+    home folder, by APPTAINER_CONFIGDIR, from 1.3 on; --sharens came with 1.3 too.
     """
     return (
         has_own_namespaces(runtime)
@@ -453,9 +495,11 @@ def _find_lnx_links(site):
 
 def _collect_conditions(site, mpi, libfabric, plugin):
     """
-    Return {word of a condition: bool or release (tuple of int)}, what conditions of 'only' are about.
+    Return {word of a condition: bool or release (tuple of int)}, what conditions of 'only' are
+    about.
 
-    :param mpi, libfabric: str, as in facts: 'MPICH 4.2.3', '1.22.0'; plugin: str or None, path of RCCL's plugin
+    :param mpi, libfabric: str, as in facts: 'MPICH 4.2.3', '1.22.0'; plugin: str or None, path of
+        RCCL's plugin
     """
     return dict(
         collect_site_conditions(site),
@@ -471,7 +515,10 @@ def _collect_conditions(site, mpi, libfabric, plugin):
 
 
 def _list_run_files(approach, site, host):
-    """Return the files (list of dict) that are bound on the node that runs the program, where they exist."""
+    """
+    Return the files (list of dict) that are bound on the node that runs the program, where they
+    exist.
+    """
     return [
         {
             'path': path
@@ -491,14 +538,20 @@ def _list_run_files(approach, site, host):
 
 
 def _select_env_prefix(facts):
-    """Return how the names of the runtime's variables start (str): as the runtime, or the wrappers, want them."""
+    """
+    Return how the names of the runtime's variables start (str): as the runtime, or the wrappers,
+    want them.
+    """
     return (
         WRAPPERS_PREFIX if facts.get('wrapper') else ENV_PREFIXES[facts['host']['runtime']['name']]
     )
 
 
 def _list_binds(approach, site, injected, host):
-    """Return [(path on the host, path in the container, why)]: injected libraries, then the site's files."""
+    """
+    Return [(path on the host, path in the container, why)]: injected libraries, then the site's
+    files.
+    """
     if approach.get('entrypoint'):
         binds = [
             (folder['path'], folder['target'], folder['why']) for folder in host.get('folders', [])
@@ -524,7 +577,8 @@ def _list_binds(approach, site, injected, host):
 
 def _list_library_folders(injected, image):
     """
-    Return the folders (list of str) that come in front of the image's LD_LIBRARY_PATH, [] where nothing is injected.
+    Return the folders (list of str) that come in front of the image's LD_LIBRARY_PATH, [] where
+    nothing is injected.
 
     The plugin's folder stays in front, unless it holds what is injected.
     """
@@ -541,7 +595,10 @@ def list_injected_folders(plugin):
 
 
 def format_placement_note(site):
-    """Return that nobody knows which GPU, cores and card of site (dict) belong together (str), '' where one knows."""
+    """
+    Return that nobody knows which GPU, cores and card of site (dict) belong together (str), ''
+    where one knows.
+    """
     if site['gpu_binding']['value'] or not site['gpu']['value']:
         return ''
     return (
@@ -552,8 +609,8 @@ def format_placement_note(site):
 
 def explain_settings(settings):
     """
-    Return what osu-explain prints (dict of plain data): variables, in the container and outside, and binds, each with
-    its reason and origin.
+    Return what osu-explain prints (dict of plain data): variables, in the container and outside,
+    and binds, each with its reason and origin.
 
     :param settings: Settings
     """

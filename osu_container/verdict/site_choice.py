@@ -1,5 +1,6 @@
 """
-Which site this is, and its whole entry: by name, by a file of one's own, or recognised by host name and environment.
+Which site this is, and its whole entry: by name, by a file of one's own, or recognised by host name
+and environment.
 
 A file of one's own is what `osu-container discover -o FILE` writes, and what a local file may hold.
 Conditions of the data ('only'): of what a site has, and of releases.
@@ -35,7 +36,10 @@ _DISCOVER = 'write it with its modules loaded, `osu-container discover -o FILE`,
 
 
 class SettingsError(Exception):
-    """A combination that cannot be: the text names the thing, the value found, and the values that exist."""
+    """
+    A combination that cannot be: the text names the thing, the value found, and the values that
+    exist.
+    """
 
 
 def format_names(table):
@@ -74,7 +78,10 @@ def _merge_bases(entry, bases, on=()):
 
 
 def resolve_site(name, sites=SITES):
-    """Return the whole entry (dict, with its name under 'name') of a site. Raises SettingsError if it is unknown."""
+    """
+    Return the whole entry (dict, with its name under 'name') of a site. Raises SettingsError if
+    it is unknown.
+    """
     if name not in sites and name in PUBLISHED_SITES:
         raise SettingsError(
             "site '%s' is a description only (%s), for `osu-container check --published`; sites: %s. "
@@ -96,7 +103,10 @@ def resolve_site(name, sites=SITES):
 
 
 def resolve_described_site(name):
-    """Return the whole entry (dict, with its name under 'name') of a system (str, one of DESCRIBED) as it was."""
+    """
+    Return the whole entry (dict, with its name under 'name') of a system (str, one of DESCRIBED)
+    as it was.
+    """
     return dict(_merge_bases(PUBLISHED_SITES[name], BASES), name=name)
 
 
@@ -137,7 +147,8 @@ def _require_shape(value, shape, what):
 
 def _require_valid_entry(name, entry, based=False):
     """
-    Raise SettingsError if an entry (dict) of a user's own site, or with a user's facts, is not as schema.py says.
+    Raise SettingsError if an entry (dict) of a user's own site, or with a user's facts, is not as
+    schema.py says.
 
     based: bool, it is based on another one already
     """
@@ -203,7 +214,10 @@ def _require_valid_entry(name, entry, based=False):
 
 
 def _is_recognised(pattern, hostname, environment):
-    """Return whether pattern (dict, a site's recognised_by) describes this machine; an empty one describes none."""
+    """
+    Return whether pattern (dict, a site's recognised_by) describes this machine; an empty one
+    describes none.
+    """
     hostnames, variables = pattern.get('hostnames', []), pattern.get('environment', {})
     return (
         bool(hostnames or variables)
@@ -220,7 +234,8 @@ def _has_stack(entry, environment):
 
 def choose_site(wanted, local_site, hostname, environment, sites=SITES):
     """
-    Return the whole entry (dict) of the site: wanted, else the local file's, else the one that is recognised.
+    Return the whole entry (dict) of the site: wanted, else the local file's, else the one that is
+    recognised.
 
     :param wanted: str or None, the easyconfig parameter site
     :param local_site: str or None, SITE of the local file (see mpicontainer.py)
@@ -276,7 +291,10 @@ def choose_site(wanted, local_site, hostname, environment, sites=SITES):
 
 
 def override_facts(site, facts):
-    """Return site (dict) with facts (dict key -> fact) of a local file in place of its own. Raises SettingsError."""
+    """
+    Return site (dict) with facts (dict key -> fact) of a local file in place of its own. Raises
+    SettingsError.
+    """
     unknown = set(facts) - set(site) - set(OPTIONAL)
     if unknown:
         raise SettingsError(
@@ -297,9 +315,11 @@ def override_facts(site, facts):
 
 def resolve_local_site(wanted, local, hostname, environ):
     """
-    Return (whole entry (dict) of the site, folder that stands in for the host's / (str, '' on the real system)).
+    Return (whole entry (dict) of the site, folder that stands in for the host's / (str, '' on the
+    real system)).
 
-    :param wanted: str or None, name of the site; local: SiteFile, module or None, a file of this machine or the user
+    :param wanted: str or None, name of the site; local: SiteFile, module or None, a file of this
+        machine or the user
     :param hostname, environ: str and dict, by which a site is recognised that nothing names
     OVERRIDES and ROOT of local belong to the site that it names, or to any where it names none.
     Raises SettingsError if the site is unknown, or this machine is none of the known ones.
@@ -321,7 +341,10 @@ def resolve_local_site(wanted, local, hostname, environ):
 
 
 def _format_exception(err):
-    """Return the text (str) of what a user's code has raised, whose __str__ may be that of the user too."""
+    """
+    Return the text (str) of what a user's code has raised, whose __str__ may be that of the user
+    too.
+    """
     try:
         return str(err)
     except Exception:
@@ -329,14 +352,18 @@ def _format_exception(err):
 
 
 class SiteFile(object):
-    """SITE (str), SITES (dict), ROOT (str) and OVERRIDES (dict) of a file; more: everything else that it defines."""
+    """
+    SITE (str), SITES (dict), ROOT (str) and OVERRIDES (dict) of a file; more: everything else
+    that it defines.
+    """
 
     def __init__(self, path, names_site=True):
         """
-        path: str, a file in Python; names_site: bool, it must name a site and not only override facts.
+        path: str, a file in Python; names_site: bool, it must name a site and not only override
+        facts.
 
-        Raises SettingsError if it cannot be read, defines no site, or could be written by somebody else than whom this
-        user trusts: it is run.
+        Raises SettingsError if it cannot be read, defines no site, or could be written by somebody
+        else than whom this user trusts: it is run.
         """
         self.path = os.path.abspath(path)
         problem = find_code_problem(self.path)
@@ -382,19 +409,25 @@ class SiteFile(object):
 
 
 def is_site_file(wanted):
-    """Return whether the easyconfig parameter site (str or None) is a file, not the name of a site."""
+    """
+    Return whether the easyconfig parameter site (str or None) is a file, not the name of a site.
+    """
     return bool(wanted) and wanted.endswith('.py')
 
 
 def parse_release(text):
-    """Return the numbers (tuple of int) of the first release in text, e.g. (4, 2, 3); () if there is none."""
+    """
+    Return the numbers (tuple of int) of the first release in text, e.g. (4, 2, 3); () if there
+    is none.
+    """
     found = re.search(r'\d+(\.\d+)+', text or '')
     return tuple(int(part) for part in found.group().split('.')) if found else ()
 
 
 def resolve_network(site):
     """
-    Return (kind (str), its entry in NETWORKS, drivers of its cards (list of str)) of the network of a site (dict).
+    Return (kind (str), its entry in NETWORKS, drivers of its cards (list of str)) of the network of
+    a site (dict).
 
     Raises SettingsError where the site names another kind.
     """
@@ -425,7 +458,10 @@ _COMPARE = {'>=': lambda a, b: a >= b, '<': lambda a, b: a < b}
 
 @functools.lru_cache(maxsize=1024)  # a verdict asks for the same few some thousand times
 def _parse_condition(condition):
-    """Return (whether it begins with 'no', the rest (str), (name, sign, release) or None) of a condition (str)."""
+    """
+    Return (whether it begins with 'no', the rest (str), (name, sign, release) or None) of a
+    condition (str).
+    """
     negative, word = re.match(r'(no )?(.*)$', condition).groups()
     compared = re.match(r'(mpich|libfabric) (>=|<) ([\d.]+)$', word)
     return (
@@ -437,9 +473,11 @@ def _parse_condition(condition):
 
 def _is_condition_met(condition, known_facts):
     """
-    Return whether a condition of 'only' (str) holds; of a release that is not known nothing is held to be true.
+    Return whether a condition of 'only' (str) holds; of a release that is not known nothing is held
+    to be true.
 
-    :param known_facts: dict of words ('gpu': bool, ...) and of releases ('mpich': tuple of int, ...)
+    :param known_facts: dict of words ('gpu': bool, ...) and of releases ('mpich': tuple of int,
+        ...)
     Raises SettingsError if the condition is none of those that data/approaches.py names.
     """
     negative, word, compared = _parse_condition(condition)

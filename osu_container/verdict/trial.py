@@ -1,9 +1,11 @@
 """
-A trial on paper: an approach with an image on a site, and what would be in its process. Nothing is run.
+A trial on paper: an approach with an image on a site, and what would be in its process. Nothing is
+run.
 
-build_trial() gives the Trial that the rules of the verdict look at (rules/): the libraries that come from the host, and
-what ld.so takes from where. Image and host are objects, so that the same
-rules judge files (Image, Host) and descriptions of systems that nobody here has (osu_container/check/described.py).
+build_trial() gives the Trial that the rules of the verdict look at (rules/): the libraries that
+come from the host, and what ld.so takes from where. Image and host are objects, so that the same
+rules judge files (Image, Host) and descriptions of systems that nobody here has
+(osu_container/check/described.py).
 """
 
 import os
@@ -54,35 +56,40 @@ from osu_container.verdict.settings import (
 )
 from osu_container.verdict.site_choice import parse_release
 
-#: approach, site: entries (dict), the approach with that MPI of the host that the image's programs ask for;
-#: image, host: objects as Image and Host; taken: Taken, inside: Inside, start: Start, see below;
-#: family, soname: str of the MPI that the image's programs use; process: Process (image/loader.py);
-#: mpi, fabric: dict of traits (image/traits.py) of the libmpi and libfabric of the process, None without
-#: listed: Listing of dry_run.py, None where the image's own loader was not asked
+#: approach, site: entries (dict), the approach with that MPI of the host that the image's programs
+#: ask for; image, host: objects as Image and Host; taken: Taken, inside: Inside, start: Start, see
+#: below; family, soname: str of the MPI that the image's programs use; process: Process
+#: (image/loader.py); mpi, fabric: dict of traits (image/traits.py) of the libmpi and libfabric of
+#: the process, None without listed: Listing of dry_run.py, None where the image's own loader was
+#: not asked
 Trial = namedtuple(
     'Trial',
     'approach site image host host_libraries container program family soname process mpi fabric listing',
 )
 Trial.__new__.__defaults__ = (None,)
 
-#: What comes from the host. injected: OrderedDict soname -> ElfFacts, its libraries in front of the image's; gone:
-#: sorted list of str, paths that the approach needs and that are not there; lacking: list of (soname, ElfFacts of who
-#: needs it) that neither host nor image has, by the host's libraries
+#: What comes from the host. injected: OrderedDict soname -> ElfFacts, its libraries in front of the
+#: image's; gone: sorted list of str, paths that the approach needs and that are not there; lacking:
+#: list of (soname, ElfFacts of who needs it) that neither host nor image has, by the host's
+#: libraries
 HostLibraries = namedtuple('Taken', 'injected missing_paths missing_dependencies')
 
-#: What the runtime makes. environment: Environment (image/environment.py) with what the module gives it;
-#: library_path: list of str, the folders of LD_LIBRARY_PATH in it, or those with which an unknown one begins;
-#: preload: list of (path, 'LD_PRELOAD' or /etc/ld.so.preload) of the image's own libraries that are preloaded;
-#: runtime: dict as find_runtime() gives it (verdict/facts.py), None where it is not known
+#: What the runtime makes. environment: Environment (image/environment.py) with what the module
+#: gives it; library_path: list of str, the folders of LD_LIBRARY_PATH in it, or those with which an
+#: unknown one begins; preload: list of (path, 'LD_PRELOAD' or /etc/ld.so.preload) of the image's
+#: own libraries that are preloaded; runtime: dict as find_runtime() gives it (verdict/facts.py),
+#: None where it is not known
 ContainerEnvironment = namedtuple('Inside', 'environment library_path preload runtime')
 
-#: What the process begins with. program: path (str) in the image, None where that is the MPI library; static: bool, it
-#: has no dynamic section, so that nothing can be put in front of anything; plugin: (path in the image, Process with it)
-#: of RCCL's plugin, None without; tried: Process of libfabric alone, which an entrypoint loads first, None where the
-#: process has it anyway; names: list of str, what it is loaded from: what is preloaded, then the program or MPI; why:
-#: str, why it is not known which MPI the program uses, and how: the process is then that of the image's MPI by itself;
-#: None where it is known; begun: Started (image/scripts.py), what was asked for; opens: list of str, what the
-#: program opens by itself (Python: its MPI and mpi4py; a path in a program that opens one)
+#: What the process begins with. program: path (str) in the image, None where that is the MPI
+#: library; static: bool, it has no dynamic section, so that nothing can be put in front of
+#: anything; plugin: (path in the image, Process with it) of RCCL's plugin, None without; tried:
+#: Process of libfabric alone, which an entrypoint loads first, None where the process has it
+#: anyway; names: list of str, what it is loaded from: what is preloaded, then the program or MPI;
+#: why: str, why it is not known which MPI the program uses, and how: the process is then that of
+#: the image's MPI by itself; None where it is known; begun: Started (image/scripts.py), what was
+#: asked for; opens: list of str, what the program opens by itself (Python: its MPI and mpi4py; a
+#: path in a program that opens one)
 Program = namedtuple(
     'Start',
     'path is_static rccl_plugin entrypoint_process load_roots unknown_reason launched_program opened_libraries',
@@ -116,7 +123,10 @@ class HostFileSystem(object):
         return os.path.isfile(path)
 
     def is_described(self, path):
-        """Return whether it is known if path (str, root in front) is there: of one's own files all is."""
+        """
+        Return whether it is known if path (str, root in front) is there: of one's own files all
+        is.
+        """
         return True
 
     def is_known_absent(self, name):
@@ -124,11 +134,17 @@ class HostFileSystem(object):
         return True
 
     def list_unknown_facts(self, path):
-        """Return the names (iterable of str) of what is not known of the library path: of one's own files nothing."""
+        """
+        Return the names (iterable of str) of what is not known of the library path: of one's own
+        files nothing.
+        """
         return ()
 
     def list_untested_facts(self, path):
-        """Return the names (list of str) of what is said of the library path and nobody has seen: here all is seen."""
+        """
+        Return the names (list of str) of what is said of the library path and nobody has seen:
+        here all is seen.
+        """
         return []
 
     def read_elf(self, path):
@@ -138,7 +154,10 @@ class HostFileSystem(object):
         return self._known[path]
 
     def find_cached(self, name, machine):
-        """Return the path (str, root in front) of a library name (str) in the host's ld.so.cache, None without."""
+        """
+        Return the path (str, root in front) of a library name (str) in the host's ld.so.cache,
+        None without.
+        """
         if machine not in self._cache:
             try:
                 data = read_plain_file(self.add_root('/etc/ld.so.cache'), 'cache')
@@ -149,7 +168,10 @@ class HostFileSystem(object):
         return path and self.add_root(path)
 
     def list_plugins(self, folder):
-        """Return the paths (sorted list of str) of Open MPI's plug-ins in a folder (str, root in front)."""
+        """
+        Return the paths (sorted list of str) of Open MPI's plug-ins in a folder (str, root in
+        front).
+        """
         names = os.listdir(folder) if os.path.isdir(folder) else []
         return sorted(os.path.join(folder, name) for name in names if re.match(PLUGIN_OF_MPI, name))
 
@@ -172,15 +194,18 @@ class HostFileSystem(object):
 
 
 class Container(object):
-    """What the loader sees: the image with injected host libraries in front, for image/loader.py."""
+    """
+    What the loader sees: the image with injected host libraries in front, for image/loader.py.
+    """
 
     def __init__(self, image, injected, opened):
         """
-        image: as Image; injected: {name in the folder of injected libraries: ElfFacts}; opened: {path in the container:
-        list of sonames} that a library opens by itself.
+        image: as Image; injected: {name in the folder of injected libraries: ElfFacts}; opened:
+        {path in the container: list of sonames} that a library opens by itself.
         """
         self.image, self.injected, self.opened = image, injected, opened
-        #: paths of libraries whose symbols are looked up when they are opened: Python's (sys.getdlopenflags: RTLD_NOW)
+        #: paths of libraries whose symbols are looked up when they are opened: Python's
+        #: (sys.getdlopenflags: RTLD_NOW)
         self.at_once = ()
 
     def read_loader_config(self, interpreter):
@@ -194,7 +219,10 @@ class Container(object):
         return self.image.exists(path)
 
     def resolve(self, path):
-        """Return path (str) without links, or what stands for the file where several names lead to it."""
+        """
+        Return path (str) without links, or what stands for the file where several names lead to
+        it.
+        """
         if posixpath.dirname(path) == INJECT_FOLDER:
             return self.injected[posixpath.basename(path)].path
         return self.image.resolve(path)
@@ -225,11 +253,12 @@ class Container(object):
 
 def locate_host_libraries(approach, site, host):
     """
-    Return [(name, path on the host with root in front)] of the libraries that approach injects on site.
+    Return [(name, path on the host with root in front)] of the libraries that approach injects on
+    site.
 
-    One that only goes with the others and whose path nobody has seen ('untested') is left out where it is not there:
-    what needs it brings it along as a dependency, from wherever the host's ld.so finds it.
-    Raises SettingsError where the site lacks a library that the approach needs.
+    One that only goes with the others and whose path nobody has seen ('untested') is left out where
+    it is not there: what needs it brings it along as a dependency, from wherever the host's ld.so
+    finds it. Raises SettingsError where the site lacks a library that the approach needs.
     """
     gone = list_missing_guesses(approach, site, host)
     return [
@@ -240,7 +269,10 @@ def locate_host_libraries(approach, site, host):
 
 
 def list_missing_guesses(approach, site, host):
-    """Return the paths (list of str, root in front) of such a guess that are not there. Raises as locate_host_libraries()."""
+    """
+    Return the paths (list of str, root in front) of such a guess that are not there. Raises as
+    locate_host_libraries().
+    """
     return [
         host.add_root(path)
         for name, path in list_host_libraries(approach, site)
@@ -251,17 +283,24 @@ def list_missing_guesses(approach, site, host):
 
 
 def list_missing_host_paths(approach, site, host):
-    """Return the host paths (sorted list of str, root in front) that approach needs on site and that are not there."""
+    """
+    Return the host paths (sorted list of str, root in front) that approach needs on site and
+    that are not there.
+    """
     return sorted(
         path for _, path in locate_host_libraries(approach, site, host) if not host.exists(path)
     )
 
 
 def _resolve_injection(approach, site, host, image):
-    """Return (libraries, lacking): the closure of what approach injects into image. Raises ElfError."""
+    """
+    Return (libraries, lacking): the closure of what approach injects into image. Raises
+    ElfError.
+    """
     starts = [path for _, path in locate_host_libraries(approach, site, host) if host.exists(path)]
     folders = site['library_folders']['value']
-    # A stand-in tree holds the host's MPI parts; the system's own libraries are those of the machine it lies on.
+    # A stand-in tree holds the host's MPI parts; the system's own libraries are those of the
+    # machine it lies on.
     search = [host.add_root(folder) for folder in folders] + (folders if host.root else [])
     build = tuple(approach.get('one_build', ()))
 
@@ -293,7 +332,10 @@ def _resolve_injection(approach, site, host, image):
 
 
 def list_plugin_folders(approach, site, host):
-    """Return [(path on the host with root in front, place in the container)] of what goes with the host's Open MPI."""
+    """
+    Return [(path on the host with root in front, place in the container)] of what goes with the
+    host's Open MPI.
+    """
     found = [
         folder
         for name in approach['inject']
@@ -308,8 +350,8 @@ def list_plugin_folders(approach, site, host):
 
 def select_image_mpi(image, wanted):
     """
-    Return (family, soname, path) of the image's MPI; where it has several, the first of the families wanted (list);
-    None in all where it has none.
+    Return (family, soname, path) of the image's MPI; where it has several, the first of the
+    families wanted (list); None in all where it has none.
     """
     found = image.list_mpi_libraries() or [(None, None, None)]
     return next((item for family in wanted for item in found if item[0] == family), found[0])
@@ -328,8 +370,8 @@ def _find_process_mpi(process):
     )
 
 
-#: Functions by which a program becomes another one, or opens a library, by its path; and those by which it may do that
-#: otherwise, more than once, or with other variables
+#: Functions by which a program becomes another one, or opens a library, by its path; and those by
+#: which it may do that otherwise, more than once, or with other variables
 _EXEC_FUNCTIONS, _OPEN_FUNCTIONS = frozenset(['execv', 'execl']), frozenset(['dlopen'])
 _OTHER_CALLS = re.compile(
     r'((un)?setenv|putenv|clearenv|_*environ|exec(ve|le|vpe?|lp|veat)|fexecve|v?fork|clone|'
@@ -343,9 +385,9 @@ _PATH, _LIBRARY = (
 
 def _find_launched_path(image, begun, functions):
     """
-    Return the path (str) that the program of a Started gives to one of functions (set of str), None where that cannot
-    be told: it calls nothing else that starts or opens something or changes variables, and of all paths in it one alone
-    leads to a program or library, which has an MPI.
+    Return the path (str) that the program of a Started gives to one of functions (set of str), None
+    where that cannot be told: it calls nothing else that starts or opens something or changes
+    variables, and of all paths in it one alone leads to a program or library, which has an MPI.
     """
     facts = image.read_elf_files([begun.program]).get(begun.program)
     if facts is None or not facts.dynamic:
@@ -390,7 +432,10 @@ def _find_launched_path(image, begun, functions):
 
 
 def _follow_exec(image, begun):
-    """Return the Started of what a Started becomes by itself: that itself, but for a compiled launcher."""
+    """
+    Return the Started of what a Started becomes by itself: that itself, but for a compiled
+    launcher.
+    """
     path = _find_launched_path(image, begun, _EXEC_FUNCTIONS) if begun.program else None
     return (
         begun
@@ -409,10 +454,11 @@ _PROGRAMS = 8
 
 def select_program(image, program, environment):
     """
-    Return the Started of the command line program (str) in the container, of which `check`, `new` and `eb` speak.
+    Return the Started of the command line program (str) in the container, of which `check`, `new`
+    and `eb` speak.
 
-    None: of the image's programs the first that needs an MPI library, or else the first: those of one image are alike.
-    Raises ImageError if program is not there.
+    None: of the image's programs the first that needs an MPI library, or else the first: those of
+    one image are alike. Raises ImageError if program is not there.
     """
     if program is not None:
         words = split_command(program)
@@ -459,8 +505,8 @@ def select_program(image, program, environment):
 
 def _resolve_startup(image, begun, container, library_path, preload):
     """
-    Return (opens, Process, why) of a Started: what it opens by itself (list of str), what is in its process with that,
-    and why its MPI is not known, None where it is.
+    Return (opens, Process, why) of a Started: what it opens by itself (list of str), what is in its
+    process with that, and why its MPI is not known, None where it is.
     """
     starts = preload + [begun.program]
     process = simulate_load(starts, container, library_path)
@@ -529,7 +575,10 @@ def _fails_at_startup(process):
 
 
 def _explain_missing_mpi(image, begun, static, process):
-    """Return why the MPI of a program whose Process holds none is not known (str), None where that ends anyway."""
+    """
+    Return why the MPI of a program whose Process holds none is not known (str), None where that
+    ends anyway.
+    """
     facts = image.read_elf_files([begun.program])[begun.program]
     if static or 'MPI_Init' in facts.defined:
         return '%s has its MPI, if any, linked into it' % begun.program
@@ -544,9 +593,9 @@ def _split_library_path(environment, runtime):
     """
     Return the folders (list of str) of LD_LIBRARY_PATH in an Environment; runtime: as in Inside.
 
-    Apptainer 1.5 puts PREPEND_LD_LIBRARY_PATH in front of it and APPEND_LD_LIBRARY_PATH behind (CHANGELOG, 1.5.0).
-    Where it is not set and the runtime brings libraries (--nv), that release also sets it to the folders that ld.so
-    searches anyway, which is not followed.
+    Apptainer 1.5 puts PREPEND_LD_LIBRARY_PATH in front of it and APPEND_LD_LIBRARY_PATH behind
+    (CHANGELOG, 1.5.0). Where it is not set and the runtime brings libraries (--nv), that release
+    also sets it to the folders that ld.so searches anyway, which is not followed.
     """
     names = ['PREPEND_LD_LIBRARY_PATH', 'LD_LIBRARY_PATH', 'APPEND_LD_LIBRARY_PATH']
     new = (
@@ -567,10 +616,12 @@ def build_trial(approach, site, image, host, program=None, runtime=None):
 
     :param approach, site: entries (dict) as for build_settings()
     :param image, host: Image and Host, or descriptions with the same methods
-    :param program: str or None, command line in the container: a path in the image, and arguments that count
+    :param program: str or None, command line in the container: a path in the image, and arguments
+        that count
     :param runtime: dict or None, the container runtime, as in Inside
-    Raises ImageError if the image has not that program, NoMpi if neither it nor the program has an MPI, ElfError if a
-    host library is none, SettingsError if the site lacks what the approach needs.
+    Raises ImageError if the image has not that program, NoMpi if neither it nor the program has an
+    MPI, ElfError if a host library is none, SettingsError if the site lacks what the approach
+    needs.
     """
     family, soname, path = select_image_mpi(image, list_mpi_families(approach))
     asked = _find_requested_mpi(image, select_program(image, program, image.evaluate_environment()))
@@ -673,7 +724,10 @@ def build_trial(approach, site, image, host, program=None, runtime=None):
 
 
 def _extend_pmi_traits(traits, plugins):
-    """Return traits (dict or None) of an MPI: Open MPI 4 speaks PMI-2 too where plugins (paths) has its part for it."""
+    """
+    Return traits (dict or None) of an MPI: Open MPI 4 speaks PMI-2 too where plugins (paths) has
+    its part for it.
+    """
     more = ['pmi2'] if any(path.endswith('/mca_pmix_s2.so') for path in plugins) else []
     return dict(traits, pmi=traits['pmi'] + more) if traits else traits
 
@@ -699,7 +753,10 @@ class NoMpiError(ImageError):
 
 
 def load_image_file(trial, path):
-    """Return the Process (image/loader.py) of a file of the image (path) with what it meets in the container."""
+    """
+    Return the Process (image/loader.py) of a file of the image (path) with what it meets in the
+    container.
+    """
     return simulate_load(
         [path],
         Container(trial.image, trial.host_libraries.injected, {}),
@@ -724,7 +781,10 @@ def _find_requested_mpi(image, begun):
 
 
 def map_opened_names(approach, site, host, injected):
-    """Return {name: ElfFacts}: injected (dict by soname) and the other names by which libraries open these files."""
+    """
+    Return {name: ElfFacts}: injected (dict by soname) and the other names by which libraries
+    open these files.
+    """
     names = dict(injected)
     for name, on_host in locate_host_libraries(approach, site, host):
         for one in injected.values():
@@ -734,7 +794,10 @@ def map_opened_names(approach, site, host, injected):
 
 
 def render_bound_texts(approach, site, host, image, injected):
-    """Return {path: text} of what the module binds into the container: injected libraries, and the file for them."""
+    """
+    Return {path: text} of what the module binds into the container: injected libraries, and the
+    file for them.
+    """
     unset = [entry['name'] for entry in approach['unset']]
     if not injected or approach.get('entrypoint'):
         return {TARGET: render_injection([], [], [], unset)}
@@ -752,9 +815,11 @@ def render_bound_texts(approach, site, host, image, injected):
 
 def find_leading_plugin_folder(image, injected):
     """
-    Return the folder (str) of RCCL's plugin in image that comes before the injected libraries, None without.
+    Return the folder (str) of RCCL's plugin in image that comes before the injected libraries, None
+    without.
 
-    injected: sonames (set, or dict by them); a folder that holds one of them is not in front: it would hide the host's.
+    injected: sonames (set, or dict by them); a folder that holds one of them is not in front: it
+    would hide the host's.
     """
     plugin = image.find_rccl_plugin()
     folder = posixpath.dirname(plugin) if plugin else None
@@ -762,7 +827,10 @@ def find_leading_plugin_folder(image, injected):
 
 
 def apply_entrypoint(approach, environment, injected):
-    """Return an Environment as the program gets it: an entrypoint puts what is injected in front by itself."""
+    """
+    Return an Environment as the program gets it: an entrypoint puts what is injected in front by
+    itself.
+    """
     if not injected or not approach.get('entrypoint'):
         return environment
     one = (
@@ -781,12 +849,16 @@ def apply_entrypoint(approach, environment, injected):
     return environment._replace(variables=dict(environment.variables, LD_LIBRARY_PATH=one))
 
 
-#: Names here are preloaded into each process, behind those of LD_PRELOAD: ld.so(8). musl knows no such file.
+#: Names here are preloaded into each process, behind those of LD_PRELOAD: ld.so(8). musl knows no
+#: such file.
 PRELOAD_FILE = '/etc/ld.so.preload'
 
 
 def _list_preloads(environment):
-    """Return the names (list of str) in LD_PRELOAD, those with which it begins where the rest is not known."""
+    """
+    Return the names (list of str) in LD_PRELOAD, those with which it begins where the rest is
+    not known.
+    """
     one = environment.variables.get('LD_PRELOAD')
     return (
         _split_library_list(one.known_prefix if one.value is None else one.value)
@@ -796,13 +868,17 @@ def _list_preloads(environment):
 
 
 def _split_library_list(text):
-    """Return the names (list of str) in a list of libraries, by colons or blanks: ld.so(8), LD_PRELOAD."""
+    """
+    Return the names (list of str) in a list of libraries, by colons or blanks: ld.so(8),
+    LD_PRELOAD.
+    """
     return [name for name in re.split(r'[:\s]+', text or '') if name]
 
 
 def _resolve_image_preloads(environment, image, container, library_path):
     """
-    Return [(name, path, 'LD_PRELOAD' or PRELOAD_FILE)] of the image's own libraries that ld.so preloads.
+    Return [(name, path, 'LD_PRELOAD' or PRELOAD_FILE)] of the image's own libraries that ld.so
+    preloads.
 
     What is not there, or is no library, it passes over with a message.
     """
@@ -824,7 +900,10 @@ def _resolve_image_preloads(environment, image, container, library_path):
 
 
 def list_preloaded_sonames(approach, site, host, injected):
-    """Return the sonames (list of str) of injected (dict soname -> ElfFacts) that approach preloads on site."""
+    """
+    Return the sonames (list of str) of injected (dict soname -> ElfFacts) that approach preloads
+    on site.
+    """
     paths = dict(locate_host_libraries(approach, site, host)) if approach['preload'] else {}
     return [
         soname
@@ -834,16 +913,19 @@ def list_preloaded_sonames(approach, site, host, injected):
     ]
 
 
-#: Open MPI's way to libfabric where it is a file of its own, in a folder openmpi/ beside the library or below that:
-#: <libdir>/openmpi/ as Open MPI's installation has it, <libdir>/openmpi/lib/openmpi3/ of Debian 11 and 12
+#: Open MPI's way to libfabric where it is a file of its own, in a folder openmpi/ beside the
+#: library or below that: <libdir>/openmpi/ as Open MPI's installation has it,
+#: <libdir>/openmpi/lib/openmpi3/ of Debian 11 and 12
 OPEN_MPI_OVER_LIBFABRIC = r'openmpi/(.*/)?mca_mtl_ofi\.so'
 
 
 def _map_opened_libraries(image, injected, host, plugins):
     """
-    Return {path in the container: names that a library there opens by itself}, as its DT_NEEDED would have them.
+    Return {path in the container: names that a library there opens by itself}, as its DT_NEEDED
+    would have them.
 
-    Intel MPI opens libfabric, Open MPI what it has as files of its own (mca_*.so); plugins: those of the host (paths).
+    Intel MPI opens libfabric, Open MPI what it has as files of its own (mca_*.so); plugins: those
+    of the host (paths).
     """
     found, own = {}, [path for _, _, path in image.list_mpi_libraries()]
     # all, as a DT_RPATH may lead to one that ld.so does not find by itself
@@ -876,7 +958,8 @@ def _map_opened_libraries(image, injected, host, plugins):
 
 def _list_opened_libraries(image, path, family):
     """
-    Return the names (list of str) that the MPI library path (str) of a family in the image opens by itself.
+    Return the names (list of str) that the MPI library path (str) of a family in the image opens by
+    itself.
 
     Raises ImageError if it is damaged.
     """
@@ -888,13 +971,14 @@ def _list_opened_libraries(image, path, family):
 
 def _add_plugin_providers(process, traits, container, with_more, library_path, environment):
     """
-    Return traits (dict or None) of the libfabric in the process, with the providers of plug-ins that can be loaded.
+    Return traits (dict or None) of the libfabric in the process, with the providers of plug-ins
+    that can be loaded.
 
-    'inside': those in the library itself; 'files': {provider: its release (tuple), None where that is not told} of
-    those that files of the image have. A file and the same provider inside: the newer one is taken, and the host's
-    libfabric may not take it. Files of the host's libfabric are not injected, so they count for nothing.
-    A plug-in that does not load, as one that needs a version of symbols which libfabric lacks, is left out by libfabric
-    without a word.
+    'inside': those in the library itself; 'files': {provider: its release (tuple), None where that
+    is not told} of those that files of the image have. A file and the same provider inside: the
+    newer one is taken, and the host's libfabric may not take it. Files of the host's libfabric are
+    not injected, so they count for nothing. A plug-in that does not load, as one that needs a
+    version of symbols which libfabric lacks, is left out by libfabric without a word.
     """
     fabric, usable = find_loaded_file(process, 'libfabric.so.1'), {}
     if not traits or container.image.is_partial:
@@ -919,11 +1003,12 @@ def _add_plugin_providers(process, traits, container, with_more, library_path, e
 
 def _list_plugin_files(fabric, traits, container, library_path, environment):
     """
-    Return the paths (list of str) in the container of the files from which a libfabric (Loaded) takes providers.
+    Return the paths (list of str) in the container of the files from which a libfabric (Loaded)
+    takes providers.
 
-    As its src/fabric.c does: FI_PROVIDER_PATH takes the place of all else; folders, of which the first may follow an @,
-    and whole paths after a +. Without it ld.so is asked for the file of each provider that libfabric knows, and the
-    folders of its build are looked into.
+    As its src/fabric.c does: FI_PROVIDER_PATH takes the place of all else; folders, of which the
+    first may follow an @, and whole paths after a +. Without it ld.so is asked for the file of each
+    provider that libfabric knows, and the folders of its build are looked into.
     """
     given = get_exported_value(environment, 'FI_PROVIDER_PATH') or ''
     parts = given.lstrip('@').split(':') if given else []
@@ -952,7 +1037,10 @@ def _list_plugin_files(fabric, traits, container, library_path, environment):
 
 
 def read_process_traits(process, soname, image, host):
-    """Return the traits (dict) of the library soname in the process, None where it is not loaded or not described."""
+    """
+    Return the traits (dict) of the library soname in the process, None where it is not loaded or
+    not described.
+    """
     one = find_loaded_file(process, soname)
     if one is None:
         return None
@@ -965,7 +1053,10 @@ def read_process_traits(process, soname, image, host):
 
 
 def list_bound_files(approach, site, host):
-    """Return the site's files (list of str, without root) that approach binds and that are there now."""
+    """
+    Return the site's files (list of str, without root) that approach binds and that are there
+    now.
+    """
     return [
         path
         for _, fact in list_site_files(approach, site)
@@ -977,10 +1068,13 @@ def list_bound_files(approach, site, host):
 
 def list_entrypoint_folders(approach, site, libraries, host=None):
     """
-    Return the host's folders (list of dict path, target, why) in which the image's entrypoint finds what it injects.
+    Return the host's folders (list of dict path, target, why) in which the image's entrypoint finds
+    what it injects.
 
-    :param libraries: list of (soname, path); the folders of those that are in none of the approach's are added
-    :param host: Host, in whose folders is looked; None for one that is described: its paths are taken as they are
+    :param libraries: list of (soname, path); the folders of those that are in none of the
+        approach's are added
+    :param host: Host, in whose folders is looked; None for one that is described: its paths are
+        taken as they are
     """
     on, exists, real = (host.add_root, host.exists, os.path.realpath) if host else (str, bool, str)
     found = []

@@ -1,7 +1,9 @@
 """
-The verdict: whether an approach will work with an image on a site, from facts read before anything runs.
+The verdict: whether an approach will work with an image on a site, from facts read before anything
+runs.
 
-judge_trial() puts a Trial (trial.py) before all rules (rules/): the worst of what they find is the verdict.
+judge_trial() puts a Trial (trial.py) before all rules (rules/): the worst of what they find is the
+verdict.
 
 Pure functions on the Trial; Python 3.6 and its standard library.
 """
@@ -25,11 +27,12 @@ from osu_container.verdict.settings import list_mpi_families, select_pmi
 from osu_container.verdict.site_choice import SettingsError
 from osu_container.verdict.trial import NoMpiError, build_trial, select_image_mpi
 
-#: approach: its name; level: one of LEVELS; findings: list of Finding, the worst first; mpi: what MPI runs (str), from
-#: where; libfabric: the same; launch: the --mpi= of srun, None if the site has none for it; untested: list of names of
-#: facts, of the site and of a host that is described, that the verdict rests on and that nobody has shown there;
-#: alone: where the program's MPI is not known, the level that the image's MPI by itself would have, else None;
-#: program: what was judged (str), scripts on the way first, or None
+#: approach: its name; level: one of LEVELS; findings: list of Finding, the worst first; mpi: what
+#: MPI runs (str), from where; libfabric: the same; launch: the --mpi= of srun, None if the site has
+#: none for it; untested: list of names of facts, of the site and of a host that is described, that
+#: the verdict rests on and that nobody has shown there; alone: where the program's MPI is not
+#: known, the level that the image's MPI by itself would have, else None; program: what was judged
+#: (str), scripts on the way first, or None
 Verdict = namedtuple(
     'Verdict', 'approach level findings mpi libfabric pmi untested_facts standalone_level program'
 )
@@ -46,7 +49,8 @@ def judge_trial(trial):
     decisive = [
         finding for finding in findings if finding.rule in _DECISIVE and finding.level == 'fails'
     ]
-    # of an image whose files are not known nothing else is; of a host, what has nothing to do with it
+    # of an image whose files are not known nothing else is; of a host, what has nothing to do with
+    # it
     unread = [finding for finding in findings if finding.rule == 'overlay']
     unread = (
         unread
@@ -86,7 +90,10 @@ def _format_program(start):
 
 
 def format_verdict(verdict):
-    """Return the level of a Verdict as it is printed (str): with what it rests on that nobody has shown."""
+    """
+    Return the level of a Verdict as it is printed (str): with what it rests on that nobody has
+    shown.
+    """
     of_host = [name for name in verdict.untested_facts if name.startswith('host.')]
     names = [name for name in verdict.untested_facts if name not in of_host]
     names += of_host if len(of_host) < 4 else ['host.* (%d)' % len(of_host)]
@@ -103,7 +110,10 @@ def find_worst_level(findings):
 
 
 def _describe_library(trial, soname, traits):
-    """Return what a library of the process is and whose (str), e.g. 'MPICH 4.2.3 of the image'; 'none' without."""
+    """
+    Return what a library of the process is and whose (str), e.g. 'MPICH 4.2.3 of the image';
+    'none' without.
+    """
     one = find_loaded_file(trial.process, soname)
     if one is None:
         return 'none'
@@ -121,13 +131,16 @@ _STATIC_RULES = _DECISIVE + ('host path missing', 'entrypoint', 'overlay')
 
 def evaluate_approach(approach, site, image, host, program=None, runtime=None, dry_run=False):
     """
-    Return (Trial, Verdict) of an approach (dict) on a site (dict): build_trial() and judge_trial() in one.
+    Return (Trial, Verdict) of an approach (dict) on a site (dict): build_trial() and judge_trial()
+    in one.
 
-    dry: bool, the image's own loader is asked too (dry_run.py); others, and what is raised: see build_trial().
+    dry: bool, the image's own loader is asked too (dry_run.py); others, and what is raised: see
+    build_trial().
     """
     trial = build_trial(approach, site, image, host, program, runtime)
     verdict = judge_trial(trial)
-    # an entrypoint takes the image's own where the host's does not fit: that loads, and is not what was promised
+    # an entrypoint takes the image's own where the host's does not fit: that loads, and is not what
+    # was promised
     dry_run = dry_run and not (approach.get('entrypoint') and verdict.level == 'fails')
     if dry_run and not any(
         one.rule in _STATIC_RULES and one.level != NOTE for one in verdict.findings
@@ -141,8 +154,9 @@ def judge_approach(approach, site, image, host, program=None, runtime=None, dry_
     """
     Return the Verdict on an approach (dict) on a site (dict), see evaluate_approach().
 
-    An approach that the site cannot have (no PMI for its MPI, no such library) fails, with that as the reason; an image
-    in which no MPI is seen is unknown. Raises ImageError and ElfError as build_trial() does.
+    An approach that the site cannot have (no PMI for its MPI, no such library) fails, with that as
+    the reason; an image in which no MPI is seen is unknown. Raises ImageError and ElfError as
+    build_trial() does.
     """
     try:
         return evaluate_approach(approach, site, image, host, program, runtime, dry_run)[1]
@@ -183,9 +197,11 @@ def _label_finding(rule, finding):
 
 def recommend_approach(verdicts, site):
     """
-    Return the name (str) of the approach to take of verdicts (list of Verdict) on site (dict), None if none will do.
+    Return the name (str) of the approach to take of verdicts (list of Verdict) on site (dict), None
+    if none will do.
 
-    Among equals what rests on nothing untested wins, then the site's default, then what takes less from the host.
+    Among equals what rests on nothing untested wins, then the site's default, then what takes less
+    from the host.
     """
     order = [site['default_approach']['value'], 'opensource', 'openmpi', 'hybrid', 'bind', 'pure']
     usable = [one for one in verdicts if one.level in ('works', 'works slowly')]

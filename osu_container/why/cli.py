@@ -1,4 +1,7 @@
-"""osu-container why: names cause and remedy of the messages in a job's output (see ../why/__init__.py)."""
+"""
+osu-container why: names cause and remedy of the messages in a job's output (see
+../why/__init__.py).
+"""
 
 import json
 import os
@@ -50,7 +53,10 @@ def _search_log(name):
 
 
 def _print_text(text):
-    """Print text (str) as far as the terminal has its letters: Python 3.6 in the locale C has ASCII alone."""
+    """
+    Print text (str) as far as the terminal has its letters: Python 3.6 in the locale C has ASCII
+    alone.
+    """
     encoding = sys.stdout.encoding or 'ascii'
     print(text.encode(encoding, 'replace').decode(encoding))
 
@@ -61,7 +67,10 @@ def _format_field(words, title):
 
 
 def _format_advice(each):
-    """Return the lines (str) with cause, remedy, what else it may be, and source of a message (dict)."""
+    """
+    Return the lines (str) with cause, remedy, what else it may be, and source of a message
+    (dict).
+    """
     return '\n'.join(
         _format_field(words, title)
         for title, words in [('cause', each['cause']), ('remedy', each['remedy'])]
@@ -80,7 +89,9 @@ def _format_place(each, several):
 
 
 def _print_messages(found, several):
-    """Print the messages (list of dict, with file); one that is in several files once, with these."""
+    """
+    Print the messages (list of dict, with file); one that is in several files once, with these.
+    """
     groups = {}
     for each in found:
         groups.setdefault((each['name'], each['cause'], each['remedy']), []).append(each)
@@ -99,7 +110,10 @@ def _print_messages(found, several):
 
 
 def _print_clues(clues, several):
-    """Print the lines that look like an error and whose cause is not known (list of dict, with file)."""
+    """
+    Print the lines that look like an error and whose cause is not known (list of dict, with
+    file).
+    """
     if clues:
         _print_text(
             "\nNo cause is known for what looks like an error here; the first one is mostly nearest to it:"
@@ -117,7 +131,10 @@ def _print_clues(clues, several):
 
 
 def _summarize_search(name, search, several):
-    """Return the sentences (list of str) on a Search without a known message, and on what was not read."""
+    """
+    Return the sentences (list of str) on a Search without a known message, and on what was not
+    read.
+    """
     said = []
     if not search.has_text:
         said.append("The text is empty: there is nothing to explain.")

@@ -1,11 +1,13 @@
 """
-What `osu-container why` shows where it knows no cause: the first lines that look like an error, which program says
-each, and how to let that program say more. They are clues, no causes, and it says so.
+What `osu-container why` shows where it knows no cause: the first lines that look like an error,
+which program says each, and how to let that program say more. They are clues, no causes, and it
+says so.
 """
 
 import re
 
-#: weight of a line (see weigh_line()) -> how many of it are kept; letters of a line that are looked at
+#: weight of a line (see weigh_line()) -> how many of it are kept; letters of a line that are looked
+#: at
 KEPT_PER_WEIGHT, MAX_LETTERS = {2: 6, 1: 2}, 400
 #: lines with a word that are looked at in one part of a text: most say the same
 MAX_TRIES = 50
@@ -87,7 +89,8 @@ WARNING_WORDS = (
     'has detected',
     'has to be',
 )
-#: a line of a program or of where it was, of strace, of what libfabric and Apptainer tell of a good run
+#: a line of a program or of where it was, of strace, of what libfabric and Apptainer tell of a good
+#: run
 _CODE = re.compile(
     r'\s*(?:File "|at \S+\(|raise |if |return |except |try:)|(?:(?:\[pid +\d+\]|\d+) +)?'
     r'(?:\w+\(|<\.\.\. ).*(?:\) += +-?\w+|<unfinished \.\.\.>)|[^<\n]{0,200}<(?:info|debug)>'
@@ -101,7 +104,8 @@ _NO_ERROR = re.compile(
     re.IGNORECASE,
 )
 
-#: (program, expression for a line that it prints, how to let it say more, where that is from); the first that fits
+#: (program, expression for a line that it prints, how to let it say more, where that is from); the
+#: first that fits
 MESSAGE_PROGRAMS = [
     (
         'the shell',
@@ -257,7 +261,8 @@ _OTHER_PROGRAM = re.compile(
     r'(?!error|fatal|warning|info|note|open|m\w*map|fork|bind|connect|read|write|socket|mount|exec'
     r'|posix_|shm|sem|ibv_|rdma_|inotify|io_|get|set)([a-z][\w+-]{1,24})(?:\[\d+\])?: +\S'
 )
-#: behind an error: what it says of itself or proposes; a frame of a stack, and those of what only tells of the crash
+#: behind an error: what it says of itself or proposes; a frame of a stack, and those of what only
+#: tells of the crash
 _EXPLANATION = re.compile(
     r'\s*what\(\): |\s*(?:Location|Error|Reason|Cause|Node|Path|File|Component|System call)\s*: '
     r'|.*\b(?:[Tt]ry|[Hh]int|[Pp]lease|[Cc]onsider|[Rr]ecommend\w*|[Ss]uggest\w*|make sure'
@@ -278,7 +283,10 @@ _VARIES = re.compile(r'^\s*(?:\[?[\w.-]*\d+[\w.:,-]*\]?\s*:?\s*)|0x[0-9a-f]+|\d+
 
 
 def identify_program(line):
-    """Return (program, how to let it say more), both str, of a line (str); ('', '') where none is known."""
+    """
+    Return (program, how to let it say more), both str, of a line (str); ('', '') where none is
+    known.
+    """
     line = _LABEL.sub('', line[:MAX_LETTERS])
     for name, expression, more in _MESSAGE_PROGRAMS:
         if expression.search(line):
@@ -288,7 +296,10 @@ def identify_program(line):
 
 
 def weigh_line(line):
-    """Return how much a line (str) looks like an error (int): 0 not at all, 1 like a warning, 2 like an error."""
+    """
+    Return how much a line (str) looks like an error (int): 0 not at all, 1 like a warning, 2
+    like an error.
+    """
     if _CODE.match(line) or _FRAME.match(_LABEL.sub('', line[:MAX_LETTERS]).lstrip()):
         return 0
     small = _NO_ERROR.sub(' ', line[:MAX_LETTERS]).lower()
@@ -298,7 +309,10 @@ def weigh_line(line):
 
 
 def extract_explanations(lines):
-    """Return what lines (list of str) behind an error say of it: what(), what they propose, where a crash was."""
+    """
+    Return what lines (list of str) behind an error say of it: what(), what they propose, where a
+    crash was.
+    """
     says, frames = [], []
     for line in [_LABEL.sub('', line[:MAX_LETTERS]) for line in lines]:
         frame = _FRAME.match(line.lstrip())
@@ -314,7 +328,10 @@ def extract_explanations(lines):
 
 
 class Clues(object):
-    """The first lines of a text that look like an error: some of each weight, each once. Parts come by add()."""
+    """
+    The first lines of a text that look like an error: some of each weight, each once. Parts come
+    by add().
+    """
 
     def __init__(self):
         #: weight (int) -> list of (number of the line, line, what is said behind it)
@@ -325,8 +342,8 @@ class Clues(object):
         """
         Look through the next part of a text.
 
-        :param text: str; words: str, its different words (see search.words_of()), by which most parts are passed over;
-                     ended: int, lines in front of it
+        :param text: str; words: str, its different words (see search.words_of()), by which most
+            parts are passed over; ended: int, lines in front of it
         """
         small = words.lower()
         for begin in sorted(self._find_line_starts(text, small)):
@@ -347,7 +364,10 @@ class Clues(object):
                 self.lines[weight].append((ended + text.count('\n', 0, begin) + 1, line, says))
 
     def _find_line_starts(self, text, small):
-        """Return where lines with a word of an error begin (set of int) in text (str); small: its words, in small."""
+        """
+        Return where lines with a word of an error begin (set of int) in text (str); small: its
+        words, in small.
+        """
         lower = text.lower()
         if len(lower) != len(text):  # a few letters are two in small
             lower = text.translate(_SMALL)
@@ -366,5 +386,8 @@ class Clues(object):
         return found
 
     def list_lines(self):
-        """Return [(number of the line (int), line, what is said behind it, program, how to let it say more)]."""
+        """
+        Return [(number of the line (int), line, what is said behind it, program, how to let it
+        say more)].
+        """
         return [each + identify_program(each[1]) for each in sorted(self.lines[1] + self.lines[2])]

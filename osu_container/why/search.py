@@ -1,4 +1,7 @@
-"""Looks for the messages of the folder messages in the output of a job, in one reading, whatever its length."""
+"""
+Looks for the messages of the folder messages in the output of a job, in one reading, whatever
+its length.
+"""
 
 import os
 import re
@@ -8,14 +11,16 @@ from osu_container.base.terminal import ESCAPES, escape_line
 from osu_container.why.clues import Clues
 from osu_container.why.messages import MESSAGES
 
-#: where a cause or remedy shows what a group found, or says one thing for NVIDIA and another for AMD
+#: where a cause or remedy shows what a group found, or says one thing for NVIDIA and another for
+#: AMD
 GROUP = re.compile(r'\{([^{}\n]*)\}')
 #: what shows whose GPU or library a text is about
 AMD, NVIDIA = (
     re.compile(r'RCCL|librccl|ROC[mM]\b|\bHIP\b|\bhip[A-Z]|HSA_|/dev/kfd|amdgpu'),
     re.compile(r'NCCL|CUDA|\bcuda|NVIDIA|nvidia|NVML'),
 )
-#: a line that tells what a program does, of runs that go well too: what is known of it counts where an error stands too
+#: a line that tells what a program does, of runs that go well too: what is known of it counts where
+#: an error stands too
 QUIET = re.compile(
     r'<(?:info|debug|trace)>|\bNCCL (?:INFO|TRACE)|UCX +(?:DEBUG|INFO|TRACE|DIAG|REQ|DATA)'
     r'|^(?:DEBUG|VERBOSE) +\[U=|\.py:\d+ (?:INFO|DEBUG) '
@@ -30,7 +35,10 @@ HEAD, TAIL = 64 << 20, 16 << 20
 
 
 def _compile_patterns(entry):
-    """Return [(regular expression, compiled; plain text that is in all that it matches)] of an entry (dict)."""
+    """
+    Return [(regular expression, compiled; plain text that is in all that it matches)] of an
+    entry (dict).
+    """
     pairs = [
         (item, re.escape(item)) if isinstance(item, str) else item for item in entry['patterns']
     ]
@@ -43,16 +51,21 @@ def _list_group_names(parts):
 
 
 def split_words(text):
-    """Return the words (set of str) of text without their digits: a log has few that differ in more than a number."""
+    """
+    Return the words (set of str) of text without their digits: a log has few that differ in more
+    than a number.
+    """
     return set(text.translate(NO_DIGITS).split())
 
 
 def select_gate(text):
     """
-    Return (word, whether it is whole) of text: what split_words() a part of a log must have for the part to have the text.
+    Return (word, whether it is whole) of text: what split_words() a part of a log must have for the
+    part to have the text.
 
-    A whole word has white space on both sides in text; else a word of the log need only have it in it. To look for some
-    hundred words among those of a part is several times faster than to look for as many texts in all of it.
+    A whole word has white space on both sides in text; else a word of the log need only have it in
+    it. To look for some hundred words among those of a part is several times faster than to look
+    for as many texts in all of it.
     """
     words = text.translate(NO_DIGITS).split()
     whole = text.split()[not text[:1].isspace() : len(text.split()) - (not text[-1:].isspace())]
@@ -62,7 +75,8 @@ def select_gate(text):
     return max(words, key=len) if words else '', False
 
 
-#: (entry, names of its groups (list of str), its regular expressions with their texts, see _compile_patterns())
+#: (entry, names of its groups (list of str), its regular expressions with their texts, see
+#: _compile_patterns())
 PATTERNS = [
     (entry, _list_group_names(parts), parts)
     for entry, parts in ((entry, _compile_patterns(entry)) for entry in MESSAGES)
@@ -78,7 +92,10 @@ def make_printable(text):
 
 
 def _extract_line(text, match):
-    """Return what is shown (str) of the line in which match (of text) begins; of a long one what is around it."""
+    """
+    Return what is shown (str) of the line in which match (of text) begins; of a long one what is
+    around it.
+    """
     begin = max(text.rfind(end, 0, match.start()) for end in '\n\r') + 1
     ends = [place for place in (text.find(end, match.start()) for end in '\n\r') if place >= 0]
     end = min(ends) if ends else len(text)
@@ -89,14 +106,20 @@ def _extract_line(text, match):
 
 
 def identify_vendor(text, line):
-    """Return 'AMD' or 'NVIDIA', whom a line (str) of text is about; '' where neither shows. RCCL writes NCCL too."""
+    """
+    Return 'AMD' or 'NVIDIA', whom a line (str) of text is about; '' where neither shows. RCCL
+    writes NCCL too.
+    """
     if AMD.search(line) or AMD.search(text):
         return '' if 'NCCL' not in line and NVIDIA.search(line) and not AMD.search(line) else 'AMD'
     return 'NVIDIA' if NVIDIA.search(line) or NVIDIA.search(text) else ''
 
 
 def fill_placeholders(text, groups, vendor=''):
-    """Return text (str) with {group} replaced by groups (dict), and {of NVIDIA|of AMD} by what fits the vendor."""
+    """
+    Return text (str) with {group} replaced by groups (dict), and {of NVIDIA|of AMD} by what fits
+    the vendor.
+    """
 
     def one(found):
         nvidia, bar, amd = found[1].partition('|')
@@ -111,7 +134,10 @@ def fill_placeholders(text, groups, vendor=''):
 
 
 def _fill_advice(entry, groups, vendor=''):
-    """Return cause, remedy, source (str) and also (list of dict: cause and command) of an entry, see fill_placeholders()."""
+    """
+    Return cause, remedy, source (str) and also (list of dict: cause and command) of an entry,
+    see fill_placeholders().
+    """
     return {
         'cause': fill_placeholders(entry['cause'], groups, vendor),
         'remedy': fill_placeholders(entry['remedy'], groups, vendor),
@@ -127,7 +153,10 @@ def _fill_advice(entry, groups, vendor=''):
 
 
 def _extract_groups(match, names):
-    """Return what the groups (list of str, names) of a match found (dict); 'by' without one gives 'it'."""
+    """
+    Return what the groups (list of str, names) of a match found (dict); 'by' without one gives
+    'it'.
+    """
     groups = dict.fromkeys(names)
     groups.update(match.groupdict())
     return {
@@ -137,21 +166,30 @@ def _extract_groups(match, names):
 
 
 def rank_entry(entry):
-    """Return how far behind others an entry (dict) stands (int): a cause 0, what has several reasons 1, the rest 2."""
+    """
+    Return how far behind others an entry (dict) stands (int): a cause 0, what has several
+    reasons 1, the rest 2.
+    """
     return 2 if entry.get('last') else int(entry.get('general', False))
 
 
 class Search(object):
-    """Looks for the messages in a text that comes in parts. What it keeps does not grow with the text."""
+    """
+    Looks for the messages in a text that comes in parts. What it keeps does not grow with the
+    text.
+    """
 
     def __init__(self):
-        #: lines that have ended (int); whether one is open; whether there was anything but white space
+        #: lines that have ended (int); whether one is open; whether there was anything but white
+        #: space
         self.ended_lines, self.open, self.has_text = 0, False, False
-        #: the part of a long text that is being read, '' for its beginning; bytes that were passed over
+        #: the part of a long text that is being read, '' for its beginning; bytes that were passed
+        #: over
         self.part, self.skipped_bytes = '', 0
         #: name of an entry -> what list_messages() says of it (dict)
         self.hits = {}
-        #: whether a cause is known; until then, what looks like an error; whether a hit is in a line that is not QUIET
+        #: whether a cause is known; until then, what looks like an error; whether a hit is in a
+        #: line that is not QUIET
         self.sure, self.clues, self.loud = False, Clues(), False
 
     @property
@@ -222,9 +260,9 @@ class Search(object):
         """
         Return what is known about the messages of the text, in the order of their first lines.
 
-        :return: list of dict: name, cause, remedy, source (str, see MESSAGES), also (list of dict: cause and command,
-                 str), line (str, the first line with the message, shortened), number (int, its number from 1), times
-                 (int, lines with it). [] if nothing is known.
+        :return: list of dict: name, cause, remedy, source (str, see MESSAGES), also (list of dict:
+            cause and command, str), line (str, the first line with the message, shortened), number
+            (int, its number from 1), times (int, lines with it). [] if nothing is known.
         """
         if not self.loud and not self.clues.line_count[2]:
             return []
@@ -242,10 +280,11 @@ class Search(object):
 
     def list_clues(self):
         """
-        Return the first lines that look like an error and are not known, where no cause is known for sure.
+        Return the first lines that look like an error and are not known, where no cause is known
+        for sure.
 
-        :return: list of dict: line (str, shortened), number (int), program (str, which says it, or ''), more (str, how
-                 to let that say more, or ''). [] where a cause is known.
+        :return: list of dict: line (str, shortened), number (int), program (str, which says it, or
+            ''), more (str, how to let that say more, or ''). [] where a cause is known.
         """
         named = {hit['number'] for hit in self.hits.values()}
         if self.sure:
@@ -276,7 +315,10 @@ def find_messages(text):
 
 
 def _read_blocks(handle):
-    """Yield the blocks (bytes) of a binary file that are searched; where some are passed over, how many bytes (int)."""
+    """
+    Yield the blocks (bytes) of a binary file that are searched; where some are passed over, how
+    many bytes (int).
+    """
     text = unpack_stream(handle)
     passed, read = 0, 0
     if text is handle and handle.seekable():
@@ -298,8 +340,9 @@ def search_file(handle):
     """
     Return the Search of a binary file (object with read()); a few BLOCKs of it are held at a time.
 
-    Of a plain file longer than HEAD and TAIL together only its beginning and its end are searched: see
-    Search.not_read(). Raises OSError if it cannot be read, ValueError if it is known to be no text.
+    Of a plain file longer than HEAD and TAIL together only its beginning and its end are searched:
+    see Search.not_read(). Raises OSError if it cannot be read, ValueError if it is known to be no
+    text.
     """
     search, rest = Search(), b''
     for data in _read_blocks(handle):

@@ -21,7 +21,8 @@ def bench_environment(tmp_path_factory):
 @pytest.fixture
 def bench(bench_environment, tmp_path):
     """
-    Function (arguments..., **variables) that runs `osu-container bench`; its folder of results is of this test.
+    Function (arguments..., **variables) that runs `osu-container bench`; its folder of results is
+    of this test.
 
     Its attribute start takes the same and returns the Popen of a command that runs.
     """

@@ -1,4 +1,7 @@
-"""`osu-container bench`: what it plans, what it writes, and what it reports when something is wrong."""
+"""
+`osu-container bench`: what it plans, what it writes, and what it reports when something is
+wrong.
+"""
 
 import json
 import re
@@ -381,7 +384,9 @@ def test_missing_package_is_named_and_help_needs_no_package(bench, tmp_path):
 
 
 def test_a_failed_run_is_recorded_with_its_reason(bench, tmp_path):
-    """One module does not start, one lacks a symbol version, one prints no table; other runs go on."""
+    """
+    One module does not start, one lacks a symbol version, one prints no table; other runs go on.
+    """
     broken = bench_stand_in.make_native(bench.root, '3')
     add_program_text(bench.root, '1', 'osu_bw', "print('1   nan'); stay(); sys.exit()")
     add_program_text(

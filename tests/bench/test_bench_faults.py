@@ -1,4 +1,7 @@
-"""A run of `osu-container bench` that is interrupted, loses its job, or meets another one: nothing is lost or wrong."""
+"""
+A run of `osu-container bench` that is interrupted, loses its job, or meets another one: nothing
+is lost or wrong.
+"""
 
 import os
 import re
@@ -29,8 +32,10 @@ def wait_for_lines(path, count, seconds=120):
 
 
 def list_running_commands(folder, seconds=20):
-    """The command lines of the processes that have a folder in theirs, when they had some time to end; the samplers of
-    ranks, which end by themselves, left out."""
+    """
+    The command lines of the processes that have a folder in theirs, when they had some time to
+    end; the samplers of ranks, which end by themselves, left out.
+    """
     end = time.monotonic() + seconds
     while True:
         found = [
@@ -44,7 +49,10 @@ def list_running_commands(folder, seconds=20):
 
 
 def assert_complete_run(folder):
-    """Assert that a run of osu_bw with both modules has each measurement once, none failed, and its end."""
+    """
+    Assert that a run of osu_bw with both modules has each measurement once, none failed, and its
+    end.
+    """
     found = run_files.read_results(folder)
     assert found.problems == [] and found.failures == []
     assert {one.repeats for one in found.series} == {2} and len(found.series) == 2

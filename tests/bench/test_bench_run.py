@@ -1,4 +1,7 @@
-"""`osu-container bench` over the private Slurm with the real modules: native, and every approach in a container."""
+"""
+`osu-container bench` over the private Slurm with the real modules: native, and every approach in
+a container.
+"""
 
 import pytest
 

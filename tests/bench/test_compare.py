@@ -1,4 +1,7 @@
-"""osu-container compare: the statistics against scipy and by simulation, the published statements, the command."""
+"""
+osu-container compare: the statistics against scipy and by simulation, the published statements,
+the command.
+"""
 
 import json
 import math
@@ -27,7 +30,10 @@ from tests.helpers.machine import PROJECT, run
 
 @pytest.fixture(scope='module')
 def stats():
-    """scipy.stats, the oracle; imported late because it takes seconds in each process of pytest-xdist."""
+    """
+    scipy.stats, the oracle; imported late because it takes seconds in each process of
+    pytest-xdist.
+    """
     from scipy import stats
 
     return stats
@@ -54,7 +60,8 @@ def make_curve(random, case, name, repeats, noise, gain=lambda size: 1.0):
     """
     Return a Series over SIZES, made of noise about a smooth curve.
 
-    :param noise: standard deviation of the logarithm; gain: function size -> how many times better than the curve
+    :param noise: standard deviation of the logarithm; gain: function size -> how many times better
+        than the curve
     """
     values = {}
     for size in SIZES:
@@ -216,7 +223,10 @@ def test_one_bad_size_anywhere_makes_the_curve_worse(place):
 
 
 def make_two_size_series(name, *rows):
-    """Return a Series of osu_latency with these repeats at 8 B, and others equal to each other at 64 B."""
+    """
+    Return a Series of osu_latency with these repeats at 8 B, and others equal to each other at
+    64 B.
+    """
     return Series(
         LATENCY, name, {8: dict(enumerate(rows, 1)), 64: dict(enumerate([5.0] * len(rows), 1))}
     )
@@ -252,7 +262,10 @@ def test_releases_of_the_c_programs_that_differ_are_named():
 
 @pytest.mark.parametrize('seed', range(12))
 def test_verdict_text_never_contradicts_the_ratios(seed):
-    """At each size: a gain or loss that the ratio has not is never told, and one of twice never left out."""
+    """
+    At each size: a gain or loss that the ratio has not is never told, and one of twice never
+    left out.
+    """
     random = np.random.default_rng(seed)
     gains = np.sort(random.choice([0.1, 0.5, 1, 1, 2, 11], 3))[:: random.choice([1, -1])]
     case, repeats = [BW, LATENCY][seed % 2], int(random.choice([1, 2, 5]))
@@ -320,7 +333,10 @@ def test_false_alarms_are_rarer_than_alpha(paired, repeats, stats):
 
 
 def test_a_slow_down_of_a_fifth_is_found():
-    """In noise of 3 %: at all sizes with five repeats always, with three nearly so; at one size with five mostly."""
+    """
+    In noise of 3 %: at all sizes with five repeats always, with three nearly so; at one size
+    with five mostly.
+    """
     assert measure_verdict_rate(3, 'worse', gain=lambda size: 0.8) == 1
     assert measure_verdict_rate(3, 'worse', gain=lambda size: 0.8, repeats=3) > 0.98
     assert measure_verdict_rate(3, 'worse', gain=lambda size: 0.8 if size == 8 else 1) > 0.85
@@ -548,7 +564,10 @@ def test_expected_tcp_is_no_trouble(tmp_path):
 
 
 def test_advice_applies_to_the_run_of_the_user(results, capsys):
-    """On a laptop over TCP, compare named variables of Slingshot for the shape of the published curve."""
+    """
+    On a laptop over TCP, compare named variables of Slingshot for the shape of the published
+    curve.
+    """
     assert json.loads(call(capsys, 'quiet', 'lumi-g-2025-03', '--json')[1])['troubles'] == []
     assert json.loads(call(capsys, 'lumi-g-2025-03', '--json')[1])['troubles'] != []
 
@@ -557,7 +576,10 @@ def test_advice_applies_to_the_run_of_the_user(results, capsys):
 
 
 def test_opensource_small_device_messages_are_eight_times_slower():
-    """ "Very close to the native performance for large message sizes but worse for small message sizes"."""
+    """
+    "Very close to the native performance for large message sizes but worse for small message
+    sizes".
+    """
     done = command(
         'lumi-g-2025-03:opensource', 'lumi-g-2025-03:native', '--json', '--only', 'osu_latency D D*'
     )

@@ -1,4 +1,7 @@
-"""Outputs of OSU's programs, IMB and nccl-tests: how a table is read, and how files of them become a run."""
+"""
+Outputs of OSU's programs, IMB and nccl-tests: how a table is read, and how files of them become
+a run.
+"""
 
 import gzip
 import json
@@ -15,7 +18,8 @@ from osu_container.bench.results.model import Case
 from osu_container.bench.results.osu_output import UNKNOWN_BUFFERS, TableError, parse, parse_network
 from tests.helpers.machine import PROJECT
 
-#: Figures of outputs in public places, each with its address; the text around them is the programs' own layout
+#: Figures of outputs in public places, each with its address; the text around them is the programs'
+#: own layout
 PUBLIC = json.loads((PROJECT / 'tests' / 'bench' / 'public_outputs.json').read_text())
 BANDWIDTH = '# OSU MPI Bandwidth Test v7.5\n# Datatype: MPI_CHAR.\n# Size      Bandwidth (MB/s)\n'
 GPU_BANDWIDTH = BANDWIDTH.replace('MPI B', 'MPI-ROCM B')
@@ -239,7 +243,9 @@ SAYS = [  # benchmark, buffers asked for, what it prints
 
 @pytest.mark.parametrize('benchmark, buffers, text', SAYS)
 def test_device_figures_require_reported_device_buffers(benchmark, buffers, text):
-    """A program without support for GPUs ignores `D D`, prints a table and ends with exit code 0."""
+    """
+    A program without support for GPUs ignores `D D`, prints a table and ends with exit code 0.
+    """
     assert parse(text, benchmark=benchmark, source='x', buffers=buffers).values
     lines = [
         line

@@ -1,4 +1,6 @@
-"""The page of osu-container report in a browser: nothing is cut off, and the network is left alone."""
+"""
+The page of osu-container report in a browser: nothing is cut off, and the network is left alone.
+"""
 
 import pytest
 

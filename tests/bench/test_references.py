@@ -9,7 +9,8 @@ from osu_container import cli
 from osu_container.bench.results import references, run_files, select
 from tests.helpers.example_runs import CASES, make_run
 
-#: Published dataset -> (curves, points, sha256 of everything that was published in it, see compute_fingerprint())
+#: Published dataset -> (curves, points, sha256 of everything that was published in it, see
+#: compute_fingerprint())
 PUBLISHED = {
     'lumi-native-2026-03': (434, 9115, '72a882bd13f431d8'),
     'lumi-g-2025-03': (50, 1150, 'e05767213b558534'),
@@ -30,7 +31,10 @@ def results(tmp_path, monkeypatch):
 
 
 def compute_fingerprint(dataset):
-    """Return (curves, points, sha256) of a dataset: any changed name, case, size or digit gives another sum."""
+    """
+    Return (curves, points, sha256) of a dataset: any changed name, case, size or digit gives
+    another sum.
+    """
     rows = sorted(
         (
             one.name,
@@ -75,7 +79,10 @@ def test_published_points_and_digits_are_complete(capsys):
 
 @pytest.fixture
 def runs(results):
-    """Three runs: the newest has no figures of opensource, the one before cannot be read, the oldest has pure."""
+    """
+    Three runs: the newest has no figures of opensource, the one before cannot be read, the
+    oldest has pure.
+    """
     old = make_run(results / 'old', approaches=('native', 'pure'), repeats=1, run='old')
     broken = make_run(results / 'broken', approaches=('native', 'hybrid'), repeats=1)
     new = make_run(

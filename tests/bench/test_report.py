@@ -1,4 +1,7 @@
-"""osu-container report: what it says is what was measured; files are written whole, and over nothing."""
+"""
+osu-container report: what it says is what was measured; files are written whole, and over
+nothing.
+"""
 
 import html
 import html.parser
@@ -29,7 +32,10 @@ FAILURES = [
 
 
 class Tables(html.parser.HTMLParser):
-    """The tables of a page: {id: [[texts of a cell]]}, its tags, and its attributes [(tag, {name: value})]."""
+    """
+    The tables of a page: {id: [[texts of a cell]]}, its tags, and its attributes [(tag, {name:
+    value})].
+    """
 
     def __init__(self, text):
         super().__init__(convert_charrefs=True)

@@ -30,7 +30,10 @@ def read_rows(run):
 
 
 def change_first_line(run, change_it, kind='measurement'):
-    """Change the dict of the first line of a kind by change_it(entry), which may also return a replacement."""
+    """
+    Change the dict of the first line of a kind by change_it(entry), which may also return a
+    replacement.
+    """
     lines = read_rows(run)
     place = next(n for n, line in enumerate(lines) if json.loads(line)['kind'] == kind)
     entry = json.loads(lines[place])

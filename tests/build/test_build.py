@@ -1,7 +1,9 @@
-"""osu-container image: lists, fetches and builds, leaves an older image as it was, and names what is wrong.
+"""
+osu-container image: lists, fetches and builds, leaves an older image as it was, and names what
+is wrong.
 
-The builder runs for real here, with Apptainer, on an image of a few megabytes made of this machine's own shell; those
-of the catalogue are built in test_images_run.py.
+The builder runs for real here, with Apptainer, on an image of a few megabytes made of this
+machine's own shell; those of the catalogue are built in test_images_run.py.
 """
 
 import hashlib
@@ -89,7 +91,10 @@ def test_old_python_restarts_with_a_newer_python(tmp_path, newer, words):
 
 @pytest.fixture
 def source(tmp_path, monkeypatch):
-    """Function (key changes) that puts a source called x with the content b'content' into the table."""
+    """
+    Function (key changes) that puts a source called x with the content b'content' into the
+    table.
+    """
     (tmp_path / 'served').mkdir()
     (tmp_path / 'served' / 'x.tar.gz').write_bytes(b'content')
 
@@ -388,7 +393,10 @@ class Tiny:
 
     @staticmethod
     def make_base(base):
-        """Lay out a root of the shell and the few programs that the definition file uses, with their libraries."""
+        """
+        Lay out a root of the shell and the few programs that the definition file uses, with
+        their libraries.
+        """
         for name in PROGRAMS:
             path = shutil.which(name, path='/usr/bin:/bin')
             for file in (path, *re.findall(r'(/\S+) \(0x', run(['ldd', path]).stdout)):

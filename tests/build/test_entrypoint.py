@@ -1,8 +1,9 @@
 """
 osu-entrypoint puts the host's libfabric in place of the image's, or says why not.
 
-It runs with a folder as its /: bash, coreutils, the loader and the C library of this machine, and small MPI and network
-libraries that are compiled here. So the loader really decides, and the program really loads what was chosen.
+It runs with a folder as its /: bash, coreutils, the loader and the C library of this machine, and
+small MPI and network libraries that are compiled here. So the loader really decides, and the
+program really loads what was chosen.
 """
 
 import ctypes
@@ -62,7 +63,10 @@ USES = 'int fi_version(void);\nint used_version(void) { return fi_version(); }\n
 
 
 def make_chroot_hook(root):
-    """Return what makes the folder root this process's /, as root or in a namespace of its own, for preexec_fn."""
+    """
+    Return what makes the folder root this process's /, as root or in a namespace of its own, for
+    preexec_fn.
+    """
 
     def call():
         if os.geteuid() != 0:
@@ -166,7 +170,10 @@ def world(system, parts, tmp_path):
 
 @pytest.fixture
 def world_with_newer_host(world, parts):
-    """The same, with a newer libfabric of the host that needs libcxi and a library that the image has not."""
+    """
+    The same, with a newer libfabric of the host that needs libcxi and a library that the image
+    has not.
+    """
     needed = ('libcxi.so.1', 'libhostonly.so.2')
     return world.bind_host(
         parts.fabric(f'{HOST}.0', newest=9, needed=needed), *(parts.plain(name) for name in needed)

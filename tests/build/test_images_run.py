@@ -1,7 +1,10 @@
-"""Every image that can be built here is built, installed as a module, and runs on two nodes or is refused.
+"""
+Every image that can be built here is built, installed as a module, and runs on two nodes or is
+refused.
 
-Tests in the process of the container runtime build them while that of Slurm has other work (tests/conftest.py).
-`make test` builds one image of each kind but for those with ROCm or CUDA of Debian's parts, whose builds take long.
+Tests in the process of the container runtime build them while that of Slurm has other work
+(tests/conftest.py). `make test` builds one image of each kind but for those with ROCm or CUDA of
+Debian's parts, whose builds take long.
 """
 
 import contextlib
@@ -90,7 +93,10 @@ def build_image():
 
 @pytest.fixture
 def run_user_script(tmp_path):
-    """Function (script) that runs bash as a user has it after `. ./env.sh`; eb installs into the test's own folder."""
+    """
+    Function (script) that runs bash as a user has it after `. ./env.sh`; eb installs into the
+    test's own folder.
+    """
     environment = {
         'PATH': '/usr/local/bin:/usr/bin:/bin',
         'HOME': os.environ['HOME'],
@@ -215,7 +221,8 @@ def test_files_of_other_tools_name_our_versions():
     yaml = pytest.importorskip('yaml')
     environment = yaml.safe_load((FILES / 'environment.yml').read_text())
     label = 'conda-forge/label/mpi-external'
-    # the empty package comes first, by the order of channels and by name: conda-forge's own MPICH must not be taken
+    # the empty package comes first, by the order of channels and by name: conda-forge's own MPICH
+    # must not be taken
     assert environment['channels'] == [label, 'conda-forge']
     found = dict(line.split('=', 1) for line in environment['dependencies'])
     python, mpi4py = found['python'], SOURCES['mpi4py-source']['version']
@@ -301,7 +308,10 @@ def test_device_buffers_without_a_gpu_are_refused_with_reason(build_image, run_u
 
 
 def map_verdicts(image, site):
-    """Return approach -> word of check on an Image and a site (str) by its description, where that has a word."""
+    """
+    Return approach -> word of check on an Image and a site (str) by its description, where that
+    has a word.
+    """
     entry, found = resolve_site(site), {}
     host = DescribedHost(find_host_description(entry))
     for approach in APPROACHES:
@@ -316,7 +326,8 @@ def map_described_verdicts(name, site):
     return map_verdicts(describe_catalogue_image(name, machine), site)
 
 
-#: Where an approach must do and must not, by what the image and the site hold; (name, site, approach) -> words
+#: Where an approach must do and must not, by what the image and the site hold; (name, site,
+#: approach) -> words
 EXPECTED = {
     ('osu-debian-cuda-12.4.1-mpich-4.0.2-libfabric-2.1.0', 'perlmutter', 'bind'): {'works'},
     ('osu-debian-cuda-12.4.1-mpich-4.0.2-libfabric-2.1.0', 'perlmutter', 'hybrid'): {

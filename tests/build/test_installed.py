@@ -1,4 +1,7 @@
-"""osu-container image verify: what is wrong with an image, and what has changed of installed modules, is named."""
+"""
+osu-container image verify: what is wrong with an image, and what has changed of installed
+modules, is named.
+"""
 
 import argparse
 import hashlib

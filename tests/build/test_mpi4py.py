@@ -22,7 +22,10 @@ RECIPES = PROJECT / 'container-recipes' / 'mpi4py'
 
 @pytest.fixture
 def launch(tmp_path):
-    """Function (command, *arguments) that runs osu-python by a link of that name; NumPy is an empty module there."""
+    """
+    Function (command, *arguments) that runs osu-python by a link of that name; NumPy is an empty
+    module there.
+    """
     libexec, packages = tmp_path / 'libexec', tmp_path / 'lib/python'
     for folder in (libexec / 'omb-py' / 'mpi' / 'pt2pt', packages / 'mpi4py', tmp_path / 'bin'):
         folder.mkdir(parents=True)
@@ -75,13 +78,18 @@ def test_every_numpy_option_selects_the_same_buffers(launch, command, buffers):
     ],
 )
 def test_launcher_translates_options_of_python_benchmarks(launch, arguments, given):
-    """They know --min, --max, --iterations and --skip; -m, -i and -x are those of the C programs."""
+    """
+    They know --min, --max, --iterations and --skip; -m, -i and -x are those of the C programs.
+    """
     done = launch('osu_latency', *arguments, 'H', 'H')
     assert f"{['--benchmark=latency', '--buffer=numpy', *given]}" in done.stdout, done
 
 
 def test_each_osu_python_benchmark_has_a_command(tmp_path):
-    """The commands of the recipe, run in a folder: a name for each benchmark of the archive, and no other one."""
+    """
+    The commands of the recipe, run in a folder: a name for each benchmark of the archive, and no
+    other one.
+    """
     name = next(name for name, entry in IMAGES.items() if 'python' in entry['variants'])
     prefix = tmp_path / 'opt' / 'mpi4py'
     for path in (

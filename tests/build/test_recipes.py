@@ -1,6 +1,8 @@
-"""Recipes: every source is pinned, what they render to builds, and what is checked in is current.
+"""
+Recipes: every source is pinned, what they render to builds, and what is checked in is current.
 
-Rendering takes a few milliseconds, so every test reads all files of all images; a failing one names its file.
+Rendering takes a few milliseconds, so every test reads all files of all images; a failing one names
+its file.
 """
 
 import os
@@ -30,7 +32,10 @@ SHA256 = re.compile(r'\b[0-9a-f]{64}\b')
 
 @pytest.fixture(scope='module')
 def texts():
-    """Every definition file and Dockerfile of every image: file name -> text, as HPCCM renders it now."""
+    """
+    Every definition file and Dockerfile of every image: file name -> text, as HPCCM renders it
+    now.
+    """
     return {
         file: render_recipe(name, kind, Path(file).suffix)
         for file, (name, kind) in list_recipe_files().items()
@@ -39,7 +44,10 @@ def texts():
 
 @pytest.fixture(scope='module')
 def definitions(texts):
-    """The stages of every definition file: file name -> {name of a stage: its text}, in their order."""
+    """
+    The stages of every definition file: file name -> {name of a stage: its text}, in their
+    order.
+    """
     return {
         file: {
             re.search(r'(?m)^Stage: (\S+)', part).group(1): part
@@ -69,7 +77,9 @@ def test_every_source_is_pinned():
 
 
 def test_other_files_pin_the_same_checksums():
-    """An easyconfig cannot read versions.py, and a script need not; they must not differ from it."""
+    """
+    An easyconfig cannot read versions.py, and a script need not; they must not differ from it.
+    """
     ours = {source['sha256'] for source in SOURCES.values()}
     for easyconfig in PROJECT.glob('easyconfigs/*/*/*.eb'):
         wanted = [SOURCES['osu']['sha256']] if easyconfig.parent.name == 'osu-native' else []
@@ -172,7 +182,10 @@ def test_every_source_is_checked_before_it_is_used(texts):
 
 
 def test_stages_copy_what_exists_and_what_proot_can_copy(definitions):
-    """SingularityCE with PRoot copies no folders from a stage, only the archive that the stage packs at its end."""
+    """
+    SingularityCE with PRoot copies no folders from a stage, only the archive that the stage
+    packs at its end.
+    """
     archives = {source['file'] for source in SOURCES.values()}
     for file, stages in definitions.items():
         for number, (name, text) in enumerate(stages.items()):
@@ -211,7 +224,10 @@ def test_stages_copy_what_exists_and_what_proot_can_copy(definitions):
 
 
 def test_benchmarks_are_in_one_folder_of_every_image(definitions, tmp_path):
-    """Pages name /opt/osu/bin/osu_bw: that of the ports, and of the C programs, which are installed by their kinds."""
+    """
+    Pages name /opt/osu/bin/osu_bw: that of the ports, and of the C programs, which are installed
+    by their kinds.
+    """
     for file, stages in definitions.items():
         text = ''.join(stages.values())
         assert (
@@ -259,7 +275,10 @@ def list_shell_scripts(text):
 
 
 def test_shellcheck_finds_nothing(texts, tmp_path):
-    """Each script once: the images have most of theirs in common. The name of a script is that of one of its files."""
+    """
+    Each script once: the images have most of theirs in common. The name of a script is that of
+    one of its files.
+    """
     scripts = {script: file for file, text in texts.items() for script in list_shell_scripts(text)}
     for number, (script, file) in enumerate(scripts.items()):
         # as Apptainer and Docker's && do
@@ -278,7 +297,9 @@ def test_shellcheck_finds_nothing(texts, tmp_path):
 
 
 def test_hadolint_finds_nothing(texts, tmp_path):
-    """In one Dockerfile of each recipe, choice of programs, and form that instructions depend on."""
+    """
+    In one Dockerfile of each recipe, choice of programs, and form that instructions depend on.
+    """
     forms = {}
     for file, (name, kind) in list_recipe_files().items():
         if file.endswith('.Dockerfile'):

@@ -1,4 +1,7 @@
-"""The command osu-container check: what it prints, its exit codes, and what it says of input that is none."""
+"""
+The command osu-container check: what it prints, its exit codes, and what it says of input that
+is none.
+"""
 
 import json
 import os
@@ -236,7 +239,10 @@ def test_loader_listing_is_parsed(output, problem, wanted):
 
 @pytest.fixture
 def judge_with_loader(make_image):
-    """Function: the Verdict on a good image of its own with changes, where its own loader is asked; see judged()."""
+    """
+    Function: the Verdict on a good image of its own with changes, where its own loader is asked;
+    see judged().
+    """
 
     def ask_loader(approach='hybrid', script='', afterwards=None, program=None, **others):
         own = make_image(**others)
@@ -279,7 +285,8 @@ def read_dry_run_finding(verdict):
     [
         ('hybrid', {}, 'works', 'works', (NOTE, '/opt/osu/bin/osu_latency')),
         ('bind', {}, 'works', 'works', (NOTE, '/opt/osu/bin/osu_latency')),
-        # the runtime has followed what no reader can, and which program a name on PATH is follows from that
+        # the runtime has followed what no reader can, and which program a name on PATH is follows
+        # from that
         (
             'hybrid',
             {
@@ -560,7 +567,10 @@ def test_sif_needs_unsquashfs_and_folder_needs_no_program(place, tmp_path):
 
 @pytest.mark.parametrize('site', [name for name in SITES if name != 'workstation'])
 def test_site_images_are_judged_by_name(site):
-    """Every approach with the image that the site names for it: described, so nothing of it is here."""
+    """
+    Every approach with the image that the site names for it: described, so nothing of it is
+    here.
+    """
     entry = resolve_site(site)
     for name, image in entry['images']['value'].items():
         approach = name.rpartition('/')[2]
@@ -571,7 +581,8 @@ def test_site_images_are_judged_by_name(site):
         assert data['described'] and data['image']['path'] == image, done
         (verdict,) = data['verdicts']
         word = 'works slowly' if approach == 'pure' else 'works'
-        # of that system nobody has said it; an image made for another; an MPI that nobody has run there
+        # of that system nobody has said it; an image made for another; an MPI that nobody has run
+        # there
         if any(
             text in str(verdict['findings'])
             for text in ('libc.so.6', 'libcxi and driver', 'not seen over cxi')

@@ -1,6 +1,6 @@
 """
-Hosts that are described: what a description says, that discover writes one which tells the same as the files, and that
-what it lacks makes a verdict unknown and never another one.
+Hosts that are described: what a description says, that discover writes one which tells the same as
+the files, and that what it lacks makes a verdict unknown and never another one.
 """
 
 import copy
@@ -46,7 +46,10 @@ def describe_host_files(world, site=None, name='a site'):
 
 
 def summarize_verdict(approach, site, opened, one, program=None, runtime=None):
-    """Return (level, [(rule, level, reason)] without notes) of a verdict, or what it ends with, without roots."""
+    """
+    Return (level, [(rule, level, reason)] without notes) of a verdict, or what it ends with,
+    without roots.
+    """
     try:
         verdict = judge_approach(approach, site, opened, one, program, runtime)
     except (ElfError, ImageError) as err:
@@ -79,7 +82,10 @@ def test_every_site_description_covers_its_libraries(name):
 
 
 def test_workstation_description_equals_discovered_host_mpi():
-    """The files come from a wheel, the same everywhere; the description has no symbols, but functions of MPI."""
+    """
+    The files come from a wheel, the same everywhere; the description has no symbols, but
+    functions of MPI.
+    """
     now = describe_host(resolve_site(PLAIN), str(STATE / 'host'), PLAIN, '2026-11-23', 'a node')
     known = find_host_description(resolve_site(PLAIN))
 
@@ -272,7 +278,8 @@ def test_image_name_and_file_give_the_same_verdict(sif, site):
         DescribedHost(find_host_description(entry)),
     )
     with Image(str(sif), 'osu_') as opened:
-        # no entrypoint is described; and of approaches for another MPI mpi4py may take what they inject
+        # no entrypoint is described; and of approaches for another MPI mpi4py may take what they
+        # inject
         for name in [
             one
             for one in CONTAINERS
@@ -289,7 +296,10 @@ def test_image_name_and_file_give_the_same_verdict(sif, site):
 
 
 def test_check_agrees_on_a_tree_and_its_discovered_facts(tmp_path, parts):
-    """A stand-in with the paths of a system, and images of several kinds: both commands as people call them."""
+    """
+    A stand-in with the paths of a system, and images of several kinds: both commands as people
+    call them.
+    """
     tree = tmp_path / 'tree'
     done = run([PROJECT / 'tests' / 'stand_in' / 'make', 'lumi-25.03', tree, '--facts-only'])
     assert done.returncode == 0, done

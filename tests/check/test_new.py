@@ -1,4 +1,7 @@
-"""The command osu-container new: which commands it finds, what it writes, what it says of images that will not do."""
+"""
+The command osu-container new: which commands it finds, what it writes, what it says of images
+that will not do.
+"""
 
 import ast
 import json
@@ -39,7 +42,10 @@ def run_new(*arguments, command=(COMMAND,)):
 
 
 class Place:
-    """An image with one program that is not ours, usr/bin/app, and a good host of a site without GPUs."""
+    """
+    An image with one program that is not ours, usr/bin/app, and a good host of a site without
+    GPUs.
+    """
 
     def __init__(self, folder, parts):
         self.folder, self.parts = folder, parts
@@ -180,7 +186,10 @@ def test_an_example_begins_with_a_command_of_the_module(place):
 
 @pytest.mark.parametrize('command', ['check', 'new'])
 def test_remote_choice_of_a_slow_approach_is_reported(place, command):
-    """The image's C library is older than the host's libraries may need: what is faster is unknown, TCP is known."""
+    """
+    The image's C library is older than the host's libraries may need: what is faster is unknown,
+    TCP is known.
+    """
     sif = place.sif(place.image(fabric=place.parts.fabric(providers=('tcp',), needed=())))
     done = run(
         [
@@ -404,7 +413,10 @@ def test_each_module_runs_the_command_in_the_user_folder():
 
 
 def test_remote_site_description_decides_and_is_reported(place):
-    """None of LUMI's paths is on this machine. With a C library that is old enough there, hybrid is what runs."""
+    """
+    None of LUMI's paths is on this machine. With a C library that is old enough there, hybrid is
+    what runs.
+    """
     sif = place.sif(place.image(fabric=place.parts.fabric(providers=('tcp',), needed=())))
     done = run_new(sif, '--site', CPU, '--dry-run')
     assert done.returncode == 0 and '-> pure' in done.stdout, 'what takes from the host is unknown'

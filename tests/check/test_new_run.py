@@ -1,4 +1,7 @@
-"""Images that are not ours become modules by `osu-container new` and eb, run on two nodes, are proved and measured."""
+"""
+Images that are not ours become modules by `osu-container new` and eb, run on two nodes, are
+proved and measured.
+"""
 
 import json
 import os

@@ -126,7 +126,10 @@ def test_one_job_leaves_one_file_that_other_commands_read(tmp_path, shell, capsy
 
 @pytest.fixture
 def run_try(tmp_path, monkeypatch, capsys):
-    """Function (words) -> (exit code, file): `osu-container try` in a folder of its own, outside of any job."""
+    """
+    Function (words) -> (exit code, file): `osu-container try` in a folder of its own, outside of
+    any job.
+    """
 
     def call(*words):
         monkeypatch.chdir(tmp_path)

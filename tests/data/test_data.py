@@ -1,6 +1,8 @@
-"""The data of sites and approaches is complete, and every value says why and from where it is.
+"""
+The data of sites and approaches is complete, and every value says why and from where it is.
 
-Frontier, Setonix, Perlmutter and Alps: the data against what a node would tell, against published recipes.
+Frontier, Setonix, Perlmutter and Alps: the data against what a node would tell, against published
+recipes.
 
 Nobody of this project has been there. The trees of tests/stand_in/make stand in for the systems.
 """
@@ -65,7 +67,10 @@ def list_facts(site):
 
 
 def check_fact(fact, *optional):
-    """Assert that a fact (dict) says why and whence, and has no other keys than the optional ones (str)."""
+    """
+    Assert that a fact (dict) says why and whence, and has no other keys than the optional ones
+    (str).
+    """
     assert set(fact) - set(optional) == set(FACT), fact
     assert len(fact['why']) > 10 and len(fact['source']) > 5 and fact['evidence'] in EVIDENCE, fact
     assert datetime.date.fromisoformat(fact['date']), fact
@@ -185,7 +190,10 @@ VALUES = [
 
 
 def is_accepted(**local):
-    """Return whether a local file (names: values) gives a site; if not, SettingsError says in a line what is wrong."""
+    """
+    Return whether a local file (names: values) gives a site; if not, SettingsError says in a
+    line what is wrong.
+    """
     try:
         site, root = resolve_local_site(None, SimpleNamespace(**local), 'host', {})
     except SettingsError as err:

@@ -1,4 +1,7 @@
-"""osu-container discover finds what a system has, on trees with the published paths of systems, whole and damaged."""
+"""
+osu-container discover finds what a system has, on trees with the published paths of systems,
+whole and damaged.
+"""
 
 import ast
 import json
@@ -40,7 +43,10 @@ BARE = {'PATH': '/usr/bin:/bin', 'HOME': '/home/nobody', 'LC_ALL': 'C.UTF-8'}
 
 @pytest.fixture(scope='session')
 def tree(tmp_path_factory):
-    """Function name -> Path of a tree that says of its libraries what the originals say; tests only read it."""
+    """
+    Function name -> Path of a tree that says of its libraries what the originals say; tests only
+    read it.
+    """
     folder, made = tmp_path_factory.mktemp('discover'), {}
 
     def make(name):
@@ -338,7 +344,10 @@ def test_pmix_folder_of_open_mpi_ranks_is_found(tree_copy, tmpfs, wanted):
 
 
 def check_site(written, name):
-    """Assert that an entry is a site for which every approach that has an image has settings; return it whole."""
+    """
+    Assert that an entry is a site for which every approach that has an image has settings;
+    return it whole.
+    """
     site = resolve_site(name, {name: written})
     containers = {approach for approach in APPROACHES if APPROACHES[approach]['container']}
     possible = {

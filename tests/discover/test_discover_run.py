@@ -1,4 +1,7 @@
-"""A site that osu-container discover writes installs and runs as it is, on this machine and on a stand-in."""
+"""
+A site that osu-container discover writes installs and runs as it is, on this machine and on a
+stand-in.
+"""
 
 import json
 import re

@@ -1,10 +1,12 @@
 """
-Networks and kinds of PMI that none of the known sites has: discover tells them by their cards, and guesses no PMI.
+Networks and kinds of PMI that none of the known sites has: discover tells them by their cards, and
+guesses no PMI.
 
-Sources of the look of /sys/class/infiniband: Documentation/ABI/stable/sysfs-class-infiniband of Linux (files and their
-form); linux-rdma/rdma-core PR 884 (efa_0: link_layer Unknown) and kernel-boot/rdma-persistent-naming.rules (names);
-aws/eks-charts PR 1110 (rdmap115s0 of EFA); docs.cornelis.com, CN5000 Omni-Path Overview (kernel module hfi1);
-rdma-core, kernel-boot/rdma-description.rules (drivers of cards).
+Sources of the look of /sys/class/infiniband: Documentation/ABI/stable/sysfs-class-infiniband of
+Linux (files and their form); linux-rdma/rdma-core PR 884 (efa_0: link_layer Unknown) and
+kernel-boot/rdma-persistent-naming.rules (names); aws/eks-charts PR 1110 (rdmap115s0 of EFA);
+docs.cornelis.com, CN5000 Omni-Path Overview (kernel module hfi1); rdma-core,
+kernel-boot/rdma-description.rules (drivers of cards).
 """
 
 import json
@@ -24,7 +26,8 @@ from tests.discover.test_discover import check_site
 from tests.helpers.machine import PROJECT, require_tool, run
 from tools.generate.described_facts import derive_facts
 
-#: driver: of the kernel, None: the link is missing; node: node_type; ports: list of (link_layer, state)
+#: driver: of the kernel, None: the link is missing; node: node_type; ports: list of (link_layer,
+#: state)
 Card = namedtuple('Card', 'driver node ports')
 
 _IB, _ETHERNET, _UNKNOWN = 'InfiniBand', 'Ethernet', 'Unknown'

@@ -1,9 +1,11 @@
 """
-Commands of the pages: all of them parse, and what a workstation can run is run, each page in one shell.
+Commands of the pages: all of them parse, and what a workstation can run is run, each page in one
+shell.
 
-A command is run unless NOT_RUN has a pattern for it. A page is run in a folder with links to all of the clone after
-`. ./env.sh`, with HOME, EasyBuild's folders, LUMI's EBU_USER_PREFIX and results of its own: nothing of the user is
-touched. Where the tests run as root, pages of ordinary users are run by an account of its own.
+A command is run unless NOT_RUN has a pattern for it. A page is run in a folder with links to all of
+the clone after `. ./env.sh`, with HOME, EasyBuild's folders, LUMI's EBU_USER_PREFIX and results of
+its own: nothing of the user is touched. Where the tests run as root, pages of ordinary users are
+run by an account of its own.
 """
 
 import html
@@ -31,14 +33,16 @@ PAGES = sorted(
 )
 #: Pages that `make test` runs; `make test-all` runs the others too
 WALKED = 'README|install-lumi|your-own-container|proof'
-#: Pages for those who look after a system; the others are run as an ordinary user (tests/runs/test_ordinary_user.py)
+#: Pages for those who look after a system; the others are run as an ordinary user
+#: (tests/runs/test_ordinary_user.py)
 OF_SUPPORT = 'for-your-site|support'
 #: Pages for systems that are not here, and what is run of them
 ELSEWHERE, RUN_ELSEWHERE = (
     'install-lumi|other-systems|mpi4py|gpu',
     r'eb osu-.*|export .*|osu-container compare .*',
 )
-#: Commands that need LUMI, a network, a registry, an image of the user's or hours, or that remove what the user has
+#: Commands that need LUMI, a network, a registry, an image of the user's or hours, or that remove
+#: what the user has
 NOT_RUN = (
     r'(make|git|scp|sbatch|patchelf|ln|lfs|sbcast|cp|sha256sum|tar|pip|python3|/apps/\S+|mpiexec) .*',
     r'(RELEASES|TRY)=.*',
@@ -138,7 +142,10 @@ class Line:
         )
 
     def format_local_text(self):
-        """Return the text (str) of this line for this machine: short measurements, names that exist here."""
+        """
+        Return the text (str) of this line for this machine: short measurements, names that exist
+        here.
+        """
         text = self.command.removeprefix('$ ')
         for pattern, here in PLACEHOLDERS.items():
             text = re.sub(pattern, here, text)
@@ -167,7 +174,8 @@ def list_command_lines(page):
     """
     Return the command lines (list of Line) of a page (Path).
 
-    What follows a blank and # is a comment. In a block that begins with '$ ' the other lines are output.
+    What follows a blank and # is a comment. In a block that begins with '$ ' the other lines are
+    output.
     """
     found, name = [], str(page.relative_to(PROJECT))
     for block in list_code_blocks(page):
@@ -207,7 +215,10 @@ def test_benchmark_options_precede_the_buffers():
 
 @pytest.fixture(scope='session')
 def run_in_clone(tmp_path_factory):
-    """Function (script, timeout in seconds) that runs bash in the clone with folders of its own; CompletedProcess."""
+    """
+    Function (script, timeout in seconds) that runs bash in the clone with folders of its own;
+    CompletedProcess.
+    """
     folder = tmp_path_factory.mktemp('commands')
     (folder / 'home').mkdir()
     environment = {
@@ -221,8 +232,8 @@ def run_in_clone(tmp_path_factory):
     }
 
     def call(script, timeout=120, **variables):
-        # What a command writes with a relative name goes into a new folder with links to all that the clone has, and
-        # `latest` is a run of this page
+        # What a command writes with a relative name goes into a new folder with links to all that
+        # the clone has, and `latest` is a run of this page
         clone = Path(tempfile.mkdtemp(prefix='clone-', dir=folder))
         for path in PROJECT.iterdir():
             if not path.name.startswith('.git'):
@@ -244,7 +255,10 @@ def run_in_clone(tmp_path_factory):
 
 
 def list_page_cases():
-    """Return the parameters of the pages that are run: (Lines, whether they want modules and Slurm)."""
+    """
+    Return the parameters of the pages that are run: (Lines, whether they want modules and
+    Slurm).
+    """
     for page in PAGES:
         lines = [
             line for line in LINES if line.page == str(page.relative_to(PROJECT)) and line.is_run()

@@ -1,4 +1,6 @@
-"""Files for other repositories and container engines have the values of the data, install and run."""
+"""
+Files for other repositories and container engines have the values of the data, install and run.
+"""
 
 import re
 from pathlib import Path
@@ -40,7 +42,10 @@ def read_expected_variables(path, settings):
 
 
 def parse_assigned_variables(text):
-    """Return {name: value} of the variables that the text of a file sets in Lua, bash, TOML or YAML."""
+    """
+    Return {name: value} of the variables that the text of a file sets in Lua, bash, TOML or
+    YAML.
+    """
     code = re.sub(r'^\s*(#|--).*', '', text, flags=re.M)
     return dict(re.findall(rf'''\b({TUNING})(?:", "|', '| = "|=|-)([^"'}}\n]*)''', code))
 

@@ -139,7 +139,10 @@ def test_every_page_is_linked_from_the_first():
 
 
 def list_headings():
-    """Return [(message, text below)] of troubleshooting.md; messages in a row share the text below the last."""
+    """
+    Return [(message, text below)] of troubleshooting.md; messages in a row share the text below
+    the last.
+    """
     parts = re.split(r'^### (`+)(.+)\1\n', TROUBLESHOOTING.read_text(), flags=re.M)
     messages, bodies = (
         parts[2::3],
@@ -151,7 +154,10 @@ def list_headings():
 
 
 def read_project_text():
-    """Return the text (str) of all files that print messages, adjacent string literals joined, a file a line."""
+    """
+    Return the text (str) of all files that print messages, adjacent string literals joined, a
+    file a line.
+    """
     files = [PROJECT / 'Makefile', PROJECT / 'env.sh']
     for folder in (
         '.ci',

@@ -1,4 +1,7 @@
-"""The documentation as a site: it builds without a warning, its links lead somewhere, it loads nothing from outside."""
+"""
+The documentation as a site: it builds without a warning, its links lead somewhere, it loads
+nothing from outside.
+"""
 
 import os
 import re
@@ -16,7 +19,9 @@ PAGES = sorted(str(path.relative_to(PROJECT / 'docs')) for path in (PROJECT / 'd
 
 
 def build(folder, target, **variables):
-    """Build the site of a project (Path) into target (Path) as `make docs` does; CompletedProcess."""
+    """
+    Build the site of a project (Path) into target (Path) as `make docs` does; CompletedProcess.
+    """
     environment = dict(os.environ, NO_MKDOCS_2_WARNING='1', **variables)
     return run(
         [

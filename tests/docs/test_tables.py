@@ -1,4 +1,6 @@
-"""Tables, figures and examples of the pages have the values of the data; they are written by hand."""
+"""
+Tables, figures and examples of the pages have the values of the data; they are written by hand.
+"""
 
 import re
 from xml.etree import ElementTree
@@ -62,7 +64,9 @@ def test_other_tables_have_the_values_of_the_data():
 
 
 def read_table(page, column):
-    """Return the rows (list of list of str) of the table of a page whose first column has a name."""
+    """
+    Return the rows (list of list of str) of the table of a page whose first column has a name.
+    """
     _, head, below = (DOCS / page).read_text().partition(f'\n| {column} |')
     rows = [
         [cell.strip() for cell in line.strip('|').split('|')]
@@ -124,7 +128,10 @@ EVIDENCE = ('measured', 'derived', 'untested')
 
 
 def find_weakest_evidence(approach, site):
-    """Return the evidence (str) of the least sure fact that an approach (dict) needs on a site (dict), or '–'."""
+    """
+    Return the evidence (str) of the least sure fact that an approach (dict) needs on a site
+    (dict), or '–'.
+    """
     for entry in (
         approach,
         select_host_mpi(approach, 'libmpi.so.40'),
@@ -172,7 +179,9 @@ def test_compatibility_table_has_every_site_and_source():
 
 
 def test_images_of_lumi_are_predicted_to_work_today():
-    """Of the published combinations on today's LUMI; but for its GLIBC, which nobody has published."""
+    """
+    Of the published combinations on today's LUMI; but for its GLIBC, which nobody has published.
+    """
     cells = iter(examination.examine_published_combinations(examination.CURRENT_SITE))
     levels = {
         (row['libcxi'], row['libfabric'], row['mpich']): {

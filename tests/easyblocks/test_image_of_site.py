@@ -1,8 +1,10 @@
 """
-The image that LUMI has for all becomes a module: it stays where it is, and what its owner does with it is told.
+The image that LUMI has for all becomes a module: it stays where it is, and what its owner does with
+it is told.
 
 A tree with LUMI's paths, where /appl/local/laifs/containers has what stands in for lumi-multitorch
-(tests/helpers/foreign_images.py); real EasyBuild, the real runtime, ranks that mpiexec starts in the container.
+(tests/helpers/foreign_images.py); real EasyBuild, the real runtime, ranks that mpiexec starts in
+the container.
 """
 
 import json
@@ -27,7 +29,10 @@ TABLE = re.compile(r'^1024 +[\d.]+', re.M)
 
 
 class LumiSite:
-    """The tree, and in its folder for all a release with a link to it, which nobody here may change."""
+    """
+    The tree, and in its folder for all a release with a link to it, which nobody here may
+    change.
+    """
 
     def __init__(self, folder, apptainer):
         self.stand_in = StandIn(SITE, folder)
@@ -51,7 +56,10 @@ class LumiSite:
         self.image.chmod(0o444)
 
     def state(self):
-        """Return what would show that somebody wrote to the folders of the site: names, inodes, times, modes."""
+        """
+        Return what would show that somebody wrote to the folders of the site: names, inodes,
+        times, modes.
+        """
         return sorted(
             (
                 str(path),

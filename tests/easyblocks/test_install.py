@@ -1,4 +1,7 @@
-"""Real EasyBuild installs the real image; wrong input stops with a message and leaves nothing behind."""
+"""
+Real EasyBuild installs the real image; wrong input stops with a message and leaves nothing
+behind.
+"""
 
 import json
 import os
@@ -42,12 +45,18 @@ FABRIC_1_6 = FABRIC_1_9.split('FABRIC_1.7')[0]
 
 
 def format_workstation_file(root=STATE / 'host'):
-    """Text of the local file that makes this machine the workstation, with its host tree at root (Path)."""
+    """
+    Text of the local file that makes this machine the workstation, with its host tree at root
+    (Path).
+    """
     return f"SITE = 'workstation'\nROOT = '{root}'\n"
 
 
 def use_image(easybuild, path, sha256=None):
-    """Let easybuild find the file path (Path) under the site's image name, with its sha256 beside it."""
+    """
+    Let easybuild find the file path (Path) under the site's image name, with its sha256 beside
+    it.
+    """
     folder = easybuild.prefix.parent / 'source'
     folder.mkdir(exist_ok=True)
     if path.resolve() != (folder / IMAGE).resolve():
@@ -62,7 +71,10 @@ def format_fabric_source(names):
 
 @pytest.fixture
 def host(tmp_path):
-    """Function (script, needed) that makes a host tree with a small libmpi and a libfabric; returns its root."""
+    """
+    Function (script, needed) that makes a host tree with a small libmpi and a libfabric; returns
+    its root.
+    """
 
     def make(script=FABRIC_1_9, needed=()):
         root = tmp_path / 'host'
@@ -134,7 +146,10 @@ def test_every_easybuild_installs_every_approach(any_eb, approach):
 
 @pytest.fixture
 def c_archive(tmp_path):
-    """An archive with the layout and build interface of the OSU Micro-Benchmarks, and an easyconfig with its sum."""
+    """
+    An archive with the layout and build interface of the OSU Micro-Benchmarks, and an easyconfig
+    with its sum.
+    """
     archive = tmp_path / 'archive' / osu_archive.ARCHIVE
     archive.parent.mkdir()
     sha256 = osu_archive.make_archive(archive)
@@ -302,7 +317,10 @@ def other_file_system(tmp_path):
 
 @pytest.fixture
 def large_image(other_file_system):
-    """The image with 200 MB of nothing behind it, so that copying it takes long enough to be interrupted."""
+    """
+    The image with 200 MB of nothing behind it, so that copying it takes long enough to be
+    interrupted.
+    """
     path = other_file_system / 'large.sif'
     shutil.copyfile(PROJECT / 'sources' / IMAGE, path)  # an image may be read only, and so its copy
     os.truncate(path, 1 << 28)

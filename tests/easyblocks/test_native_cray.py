@@ -1,4 +1,7 @@
-"""The native build of every site with Cray's programming environment, from a tree of tests/stand_in/make."""
+"""
+The native build of every site with Cray's programming environment, from a tree of
+tests/stand_in/make.
+"""
 
 import ast
 import json
@@ -88,7 +91,10 @@ class Stack(StandIn):
             )
 
     def copy_easyconfig(self, path, **replaced):
-        """Return a copy (Path) of an easyconfig for the small archive; replaced: regular expression -> text."""
+        """
+        Return a copy (Path) of an easyconfig for the small archive; replaced: regular expression
+        -> text.
+        """
         text = re.sub(r"(?m)^(checksums = \[)'\w{64}'", rf"\1'{self.sha256}'", path.read_text())
         for pattern, new in replaced.items():
             assert re.search(pattern, text), pattern
@@ -115,7 +121,10 @@ class Stack(StandIn):
 
 @pytest.fixture(scope='module')
 def stack(tmp_path_factory):
-    """Function site -> Stack with the native build installed; each is made once, and no test changes it."""
+    """
+    Function site -> Stack with the native build installed; each is made once, and no test
+    changes it.
+    """
     made = {}
 
     def make(site):

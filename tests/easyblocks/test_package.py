@@ -1,4 +1,6 @@
-"""The easyblocks find their package: in a clone, linked, installed by pip; and say what to do where they cannot.
+"""
+The easyblocks find their package: in a clone, linked, installed by pip; and say what to do where
+they cannot.
 
 The module osu-container-tools: all commands and their completion for all users of a site.
 """
@@ -24,9 +26,11 @@ pytestmark = pytest.mark.system
 
 def install_easybuild(version, folder, sources):
     """
-    Return an EasyBuild of a version (str) in a virtual environment of its own, into which pip has installed sources.
+    Return an EasyBuild of a version (str) in a virtual environment of its own, into which pip has
+    installed sources.
 
-    EasyBuild itself, and pip, are those of the set-up, which the new environment finds by a .pth file.
+    EasyBuild itself, and pip, are those of the set-up, which the new environment finds by a .pth
+    file.
     """
     made = EasyBuild(version, folder / 'prefix')
     done = run([made.python, '-m', 'venv', '--without-pip', folder / 'venv'])
@@ -51,7 +55,10 @@ def install_easybuild(version, folder, sources):
 
 @pytest.fixture(scope='module')
 def sources(tmp_path_factory):
-    """A folder with what a clone has and pip needs; pip builds in it, so it is not the clone itself."""
+    """
+    A folder with what a clone has and pip needs; pip builds in it, so it is not the clone
+    itself.
+    """
     folder = tmp_path_factory.mktemp('sources')
     for name in ('osu_container', 'easyblocks', 'easyconfigs', 'scripts'):
         shutil.copytree(
@@ -118,7 +125,10 @@ LMOD = '. /usr/share/lmod/lmod/init/bash'
 
 
 def run_in_shell(eb, *lines, **variables):
-    """Run lines of bash as a user has them with the module loaded, and no other part of this project."""
+    """
+    Run lines of bash as a user has them with the module loaded, and no other part of this
+    project.
+    """
     text = '\n'.join(
         [LMOD, f'module use {eb.prefix}/modules/all', 'module load osu-container-tools', *lines]
     )

@@ -1,7 +1,9 @@
 """
-What a user may type, or give to a command, that is wrong, and faults around it: the cases of tests/test_bad_input.py.
+What a user may type, or give to a command, that is wrong, and faults around it: the cases of
+tests/test_bad_input.py.
 
-A case is run as it is typed, by bash, in an empty folder that holds what the case puts there and no more.
+A case is run as it is typed, by bash, in an empty folder that holds what the case puts there and no
+more.
 """
 
 import hashlib
@@ -24,7 +26,8 @@ class Case(NamedTuple):
     """
     A bad input.
 
-    :param typed: the line, for bash; names: texts that the message must have: the thing, what was found and wanted
+    :param typed: the line, for bash; names: texts that the message must have: the thing, what was
+        found and wanted
     :param code: the exit code
     :param files: {path: text or bytes} that the user has; a path that ends in / is a folder
     :param make: function of a Place that makes what is more than a file
@@ -49,7 +52,10 @@ def make_good_sif(place):
 
 
 def change_sif(change):
-    """Return what makes bad.sif, good.sif changed by change (function of a bytearray), and the host."""
+    """
+    Return what makes bad.sif, good.sif changed by change (function of a bytearray), and the
+    host.
+    """
 
     def make(place):
         place.add_sample('host')
@@ -61,7 +67,10 @@ def change_sif(change):
 
 
 def replace_by_special_file(name, kind='fifo'):
-    """Return what makes a named pipe, a link to itself or to a device, or a file of 1 TB; good.sif and the host."""
+    """
+    Return what makes a named pipe, a link to itself or to a device, or a file of 1 TB; good.sif
+    and the host.
+    """
 
     def make(place):
         make_good_sif(place)
@@ -84,7 +93,8 @@ def change_run(change=None, lines=None):
     """
     Return what makes the run `run` of two approaches.
 
-    :param change: function of the first measurement (dict), which may change it; lines: function of its lines (list)
+    :param change: function of the first measurement (dict), which may change it; lines: function of
+        its lines (list)
     """
 
     def make(place):
@@ -311,7 +321,8 @@ class Fault(NamedTuple):
     A command under a fault.
 
     :param fault: key of AROUND; typed: the line, for bash; make, names, code: as of a Case
-    :param works: True where the command does what it does without the fault; made: names of files that it makes then
+    :param works: True where the command does what it does without the fault; made: names of files
+        that it makes then
     """
 
     fault: str
@@ -324,7 +335,10 @@ class Fault(NamedTuple):
 
 
 def run_on_small_disk(options, fill=''):
-    """Return what runs {typed} where the folder disk is a file system of its own; ../disk lists the files in that."""
+    """
+    Return what runs {typed} where the folder disk is a file system of its own; ../disk lists the
+    files in that.
+    """
     return (
         f"mkdir disk; unshare -rm bash -c 'mount -t tmpfs -o {options} none disk || exit 99; {fill}\n"
         "{typed}\ncode=$?; find disk -type f ! -name filler >../disk; exit $code'; code=$?; rmdir disk; exit $code"

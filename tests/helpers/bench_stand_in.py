@@ -1,8 +1,9 @@
 """
 Modules, srun and salloc for tests of `osu-container bench` that need neither Slurm nor a container.
 
-ReFrame, Lmod, the proof of the ranks and the libraries that they load are the real ones. In place of srun stands a
-script that starts the ranks on this machine, in place of a benchmark a program that loads MPI and prints a table.
+ReFrame, Lmod, the proof of the ranks and the libraries that they load are the real ones. In place
+of srun stands a script that starts the ranks on this machine, in place of a benchmark a program
+that loads MPI and prints a table.
 """
 
 import json
@@ -67,7 +68,8 @@ if os.environ['SLURM_PROCID'] == '0':
 stay()
 '''
 PROGRAMS = ('osu_bw', 'osu_latency', 'osu_alltoall')
-#: The modules: two versions of osu-native, since a program outside of a container is no osu-container
+#: The modules: two versions of osu-native, since a program outside of a container is no
+#: osu-container
 MODULES = ('osu-native/1', 'osu-native/2')
 
 
@@ -79,7 +81,10 @@ def write_script(path, text):
 
 
 def make_native(root, version, site='workstation'):
-    """Make the module osu-native/<version> below root (Path): module file, settings.json, programs, MPI."""
+    """
+    Make the module osu-native/<version> below root (Path): module file, settings.json, programs,
+    MPI.
+    """
     folder = root / 'software' / 'osu-native' / version
     fabric = compile_libfabric(folder / 'lib' / 'libfabric.so.1', '2.5.1', (2, 5))
     compile_mpich(folder / 'lib' / 'libmpi.so.12', '5.0.2', needed=[fabric], rpath='$ORIGIN')

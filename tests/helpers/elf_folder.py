@@ -1,7 +1,9 @@
-"""Folders that play the root file system of an image or of a host, filled with small libraries that are linked here.
+"""
+Folders that play the root file system of an image or of a host, filled with small libraries that
+are linked here.
 
-What the loader of this machine does in such a folder is the truth that the tests compare with: list_real_load() and others
-run it with the folder as its /, which needs root or a user namespace.
+What the loader of this machine does in such a folder is the truth that the tests compare with:
+list_real_load() and others run it with the folder as its /, which needs root or a user namespace.
 
 Small images, written by hand: a squashfs of a folder, and the SIF around it.
 """
@@ -35,7 +37,10 @@ _CLONE_NEWUSER = 0x10000000
 
 
 class ElfFolder:
-    """A folder that plays a root file system. All paths are those in it, such as '/usr/lib/liba.so'."""
+    """
+    A folder that plays a root file system. All paths are those in it, such as
+    '/usr/lib/liba.so'.
+    """
 
     def __init__(self, root):
         self.root, self.stubs = Path(root), Path(root).parent / (Path(root).name + '.stubs')
@@ -48,7 +53,10 @@ class ElfFolder:
         return self.root / str(path).lstrip('/')
 
     def copy(self, source, path=None):
-        """Copy a file of this machine (str) to path, by default to the same one. Links are followed."""
+        """
+        Copy a file of this machine (str) to path, by default to the same one. Links are
+        followed.
+        """
         target = self.resolve_path(path or source)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source, target)
@@ -81,9 +89,9 @@ class ElfFolder:
         """
         Link a library without any symbol: quick, for what depends only on names and folders.
 
-        :param needed: names (list of str) for DT_NEEDED; soname: str, by default the name of the file, '' for none;
-                       rpath, runpath: str or None, both for what linkers of long ago wrote; program: bool; interpreter:
-                       of the program; options: more ones for ld
+        :param needed: names (list of str) for DT_NEEDED; soname: str, by default the name of the
+            file, '' for none; rpath, runpath: str or None, both for what linkers of long ago wrote;
+            program: bool; interpreter: of the program; options: more ones for ld
         """
         target, scratch = self.resolve_path(path), self.stubs / 'empty.o'
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -118,7 +126,10 @@ class ElfFolder:
         return self.library(path, needed, program=True, **options)
 
     def compile_source(self, path, source='void present(void) {}\n', needed=(), **options):
-        """Compile a library; needed: paths in this folder, or on this machine where they are Path. See conftest."""
+        """
+        Compile a library; needed: paths in this folder, or on this machine where they are Path.
+        See conftest.
+        """
         compile_library(
             self.resolve_path(path),
             source=source,
@@ -181,13 +192,19 @@ def _run_checked(command, **kwargs):
 
 
 def _enter_namespace():
-    """Get the right to change the root folder. For preexec_fn; raises OSError where the system forbids it."""
+    """
+    Get the right to change the root folder. For preexec_fn; raises OSError where the system
+    forbids it.
+    """
     if os.geteuid() != 0 and ctypes.CDLL(None, use_errno=True).unshare(_CLONE_NEWUSER) != 0:
         raise OSError(ctypes.get_errno(), 'unshare')
 
 
 def run_in_folder(folder, command, **environment):
-    """Run command (list of str, its program a path in the ElfFolder) with the folder as /, and nothing else set."""
+    """
+    Run command (list of str, its program a path in the ElfFolder) with the folder as /, and
+    nothing else set.
+    """
 
     def enter():
         _enter_namespace()
@@ -201,7 +218,10 @@ def run_in_folder(folder, command, **environment):
 
 
 def _run_changing_root(command, preexec_fn, **kwargs):
-    """Run a command for which preexec_fn gets the right to change the root folder, or skip the test."""
+    """
+    Run a command for which preexec_fn gets the right to change the root folder, or skip the
+    test.
+    """
     try:
         return run(command, preexec_fn=preexec_fn, **kwargs)
     except subprocess.SubprocessError:
@@ -216,7 +236,10 @@ def join_folders(folders):
 
 
 def trace_loader(folder, program, library_path=(), preload=(), **more):
-    """Return the CompletedProcess of the loader that lists what it would load; nothing of the program runs."""
+    """
+    Return the CompletedProcess of the loader that lists what it would load; nothing of the
+    program runs.
+    """
     environment = dict(more, LD_TRACE_LOADED_OBJECTS='1')
     if library_path:
         environment['LD_LIBRARY_PATH'] = join_folders(library_path)
@@ -226,7 +249,10 @@ def trace_loader(folder, program, library_path=(), preload=(), **more):
 
 
 def list_real_load(folder, program, library_path=(), preload=()):
-    """Return (paths (list of str) that the loader loads with program, in its order, names (set) it does not find)."""
+    """
+    Return (paths (list of str) that the loader loads with program, in its order, names (set) it
+    does not find).
+    """
     done = trace_loader(folder, program, library_path, preload)
     loaded, missing = [], set()
     for line in done.stdout.splitlines():
@@ -254,14 +280,20 @@ def open_simulated(folder, prefix='osu_'):
 
 
 def _texts(*texts):
-    """Return C source of a constant with texts (str), a zero before and after each, as compilers lay strings out."""
+    """
+    Return C source of a constant with texts (str), a zero before and after each, as compilers
+    lay strings out.
+    """
     return (
         'const char texts[] = "\\0" ' + ' "\\0" '.join(f'"{text}"' for text in texts) + ' "\\0";\n'
     )
 
 
 def mpich(release='4.2.3', device='ch4:ofi', hmem=True, pmi=('PMI_FD', 'PMI_RANK'), cxi=None):
-    """Return C source of what tells an MPICH; cxi: bool, it knows that provider, None: as the release does."""
+    """
+    Return C source of what tells an MPICH; cxi: bool, it knows that provider, None: as the
+    release does.
+    """
     cxi = not release.startswith(('3.', '4.0')) if cxi is None else cxi
     return _texts(
         '16:3:4',
@@ -280,8 +312,8 @@ def capabilities(asks=(1, 22), others=(1, 6), own='cxi'):
     """
     Return C source of MPICH's table of capability sets.
 
-    asks: (major, minor) of the first two rows; others: of the rest; own: text by which it knows a provider that has a
-    row of its own.
+    asks: (major, minor) of the first two rows; others: of the rest; own: text by which it knows a
+    provider that has a row of its own.
     """
     rows = ', '.join(
         f'{{0x1f8f, 1, 0, 1, 20, 0, 31, 1, {major}, {minor}, 8, 0}}'
@@ -342,7 +374,10 @@ int main(int count, char **arguments)
 
 
 class Parts:
-    """Makes small MPI and network libraries; each is compiled once for all tests and copied from then on."""
+    """
+    Makes small MPI and network libraries; each is compiled once for all tests and copied from
+    then on.
+    """
 
     def __init__(self, folder):
         self.folder = Path(folder)
@@ -356,7 +391,10 @@ class Parts:
         )
 
     def _make_once(self, key, name, make):
-        """Return the Path of what make(path) makes under a name (str), the same for a key in all processes of a run."""
+        """
+        Return the Path of what make(path) makes under a name (str), the same for a key in all
+        processes of a run.
+        """
         folder = self.folder / hashlib.sha256(repr(key).encode()).hexdigest()
         if not folder.exists():
             new = Path(tempfile.mkdtemp(dir=self.folder))
@@ -370,7 +408,10 @@ class Parts:
         return self._compile_library(name, **options)
 
     def compile_versioned(self, name, *versions, symbol='of_{}', **options):
-        """Return a library with one function a version, of_VERSION or as symbol says, dots replaced."""
+        """
+        Return a library with one function a version, of_VERSION or as symbol says, dots
+        replaced.
+        """
         names = [symbol.format(re.sub(r'\W', '_', version)) for version in versions]
         nodes = [f'{version} {{ global: {name}; }};\n' for version, name in zip(versions, names)]
         return self._compile_library(
@@ -381,7 +422,10 @@ class Parts:
         )
 
     def compile_dependent(self, name, provider, versions, **options):
-        """Return a library that needs versions (list of str) of a library that compile_versioned() made."""
+        """
+        Return a library that needs versions (list of str) of a library that compile_versioned()
+        made.
+        """
         names = ['of_' + re.sub(r'\W', '_', version) for version in versions]
         source = ''.join(f'void {other}(void);\n' for other in names)
         source += 'void user(void) {' + ''.join(f' {other}();' for other in names) + ' }\n'
@@ -396,7 +440,9 @@ class Parts:
         more='',
         **options,
     ):
-        """Return a libfabric.so.1 that defines FABRIC_1.0 to FABRIC_1.newest (int); more: C source."""
+        """
+        Return a libfabric.so.1 that defines FABRIC_1.0 to FABRIC_1.newest (int); more: C source.
+        """
         major, minor = release.split('.')[:2]
         source = _texts(
             release,
@@ -425,8 +471,8 @@ class Parts:
 
     def mpi(self, text=None, name='libmpi.so.12', needs=7, more='', needed=(), **options):
         """
-        Return an MPI library: text of mpich() and others; needs: number of the newest FABRIC_1.x that it needs, None
-        where it does not use libfabric; more: C source; needed: list of Path.
+        Return an MPI library: text of mpich() and others; needs: number of the newest FABRIC_1.x
+        that it needs, None where it does not use libfabric; more: C source; needed: list of Path.
         """
         source = (
             (text or mpich())
@@ -446,10 +492,11 @@ class Parts:
 
     def program(self, mpi, calls='MPI_Init', options=()):
         """
-        Return a program that was linked with a library mpi (Path) and calls a function of it, returns 0 if all is well.
+        Return a program that was linked with a library mpi (Path) and calls a function of it,
+        returns 0 if all is well.
 
-        Libraries that are its arguments it opens too, as RCCL opens its plugin, and returns 3 if it cannot open that, 4
-        for others.
+        Libraries that are its arguments it opens too, as RCCL opens its plugin, and returns 3 if it
+        cannot open that, 4 for others.
         """
 
         def make(path):
@@ -493,9 +540,11 @@ def fill_good_image(
     """
     Fill an ElfFolder as an image that works everywhere, but for what a test gives.
 
-    :param mpi, fabric, plugin, program: Path of other ones, None for none (mpi, fabric: the good ones)
+    :param mpi, fabric, plugin, program: Path of other ones, None for none (mpi, fabric: the good
+        ones)
     :param environment: dict of more variables; rocm, cuda: release or None; soname: of the MPI
-    :param libraries: list of Path, more libraries, for /usr/lib; shs: release of SHS of its libcxi, None if not said
+    :param libraries: list of Path, more libraries, for /usr/lib; shs: release of SHS of its libcxi,
+        None if not said
     """
     mpi = mpi or parts.mpi()
     fabric = fabric or parts.fabric()
@@ -536,7 +585,8 @@ def fill_good_image(
 
 def fill_good_host(folder, parts, site, **others):
     """
-    Fill an ElfFolder with the libraries that a site (dict) names, others: name -> Path of another one, None for none.
+    Fill an ElfFolder with the libraries that a site (dict) names, others: name -> Path of another
+    one, None for none.
 
     What is in it fits fill_good_image().
     """
@@ -583,11 +633,14 @@ def pack(root, target, *options):
 
 
 def write_sif(path, squashfs, labels=None, objects=()):
-    """Write a SIF: squashfs (bytes) as system partition 1, labels (dict) as 2, then objects: (kind, name, link, bytes).
+    """
+    Write a SIF: squashfs (bytes) as system partition 1, labels (dict) as 2, then objects: (kind,
+    name, link, bytes).
 
     An object may have a fifth part, its extra bytes: of a partition they say of which kind it is.
 
-    All are in group 1, but for signatures, which are in none and have link: the group's number with GROUP_MASK.
+    All are in group 1, but for signatures, which are in none and have link: the group's number with
+    GROUP_MASK.
     """
     metadata = json.dumps({'data': {'attributes': {'labels': labels or {}}}}).encode()
     every = [

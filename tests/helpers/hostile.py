@@ -1,8 +1,9 @@
 """
 Texts that others choose, made to be taken for more than text, and programs that read them back.
 
-A text of an image, a log, a file name or a result is data in every output: Lua, bash, JSON, HTML, a terminal, an
-easyconfig, a site file, a definition file. Readers here are those that will read the output: lua, bash, EasyBuild.
+A text of an image, a log, a file name or a result is data in every output: Lua, bash, JSON, HTML, a
+terminal, an easyconfig, a site file, a definition file. Readers here are those that will read the
+output: lua, bash, EasyBuild.
 """
 
 import json
@@ -104,7 +105,8 @@ def check_examples(check, examples, **strategies):
     """
     Call check(**values) with so many (int) generated values, the same ones each time.
 
-    What fails is made as short as it can be. strategies: of the values, by the names of check's parameters.
+    What fails is made as short as it can be. strategies: of the values, by the names of check's
+    parameters.
     """
     given(**strategies)(
         settings(
@@ -145,7 +147,8 @@ class Reader:
         self.process.stdout.close()
 
 
-#: Reads Lua code in hexadecimal digits; answers with what it does, calls of Lmod's functions, in such digits
+#: Reads Lua code in hexadecimal digits; answers with what it does, calls of Lmod's functions, in
+#: such digits
 LUA = r'''
 local function hex(text) return (text:gsub(".", function(letter) return string.format("%02x", letter:byte()) end)) end
 for line in io.lines() do
@@ -192,7 +195,10 @@ class Lua(Reader):
         super().__init__('lua', '-e', LUA)
 
     def __call__(self, code):
-        """Return (calls: list of list of str, value: str) of code (str). Raises AssertionError for what is no Lua."""
+        """
+        Return (calls: list of list of str, value: str) of code (str). Raises AssertionError for
+        what is no Lua.
+        """
         answer = super().__call__(code.encode('utf-8', 'surrogateescape').hex())
         assert 'problem' not in answer, bytes.fromhex(answer['problem']).decode() + '\n' + code
         assert answer['good'], bytes.fromhex(answer['value']).decode() + '\n' + code
@@ -203,7 +209,8 @@ def _text(digits):
     return bytes.fromhex(digits).decode('utf-8', 'surrogateescape')
 
 
-#: Reads the text of an easyconfig as eb does, its templates resolved; or writes a module by EasyBuild's own generator
+#: Reads the text of an easyconfig as eb does, its templates resolved; or writes a module by
+#: EasyBuild's own generator
 EASYBUILD = r'''
 import json, sys
 from easybuild.framework.easyconfig.easyconfig import resolve_template

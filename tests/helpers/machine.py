@@ -1,11 +1,14 @@
-"""This machine for tests: programs that are started, installed EasyBuilds, Lmod, stand-ins, small libraries.
+"""
+This machine for tests: programs that are started, installed EasyBuilds, Lmod, stand-ins, small
+libraries.
 
 Samples: of many cases of one kind `make test` runs one, `make test-all` runs all (mark nightly).
 
 Kills Python at a chosen one of its changes to files, as kill -9 does by chance.
 
-The moments are counted in changes (a file is opened for writing, renamed, removed; a folder is made, removed), as they
-happen in the process itself: the same number is the same moment on any machine, however busy it is.
+The moments are counted in changes (a file is opened for writing, renamed, removed; a folder is
+made, removed), as they happen in the process itself: the same number is the same moment on any
+machine, however busy it is.
 """
 
 import contextlib
@@ -27,16 +30,21 @@ from osu_container.verdict.site_choice import resolve_site
 
 PROJECT = Path(__file__).resolve().parents[2]
 STATE = PROJECT / '.workstation'
-#: Not empty in the process whose tests take longest (those of Slurm): the others make room for what it starts
+#: Not empty in the process whose tests take longest (those of Slurm): the others make room for what
+#: it starts
 FIRST = []
-#: Arguments of a benchmark of two ranks that is not over before anybody could look at them. What lasts is the copying
-#: of large messages: many small ones last as long only on idle cores; where four ranks that poll share two cores, each
-#: message waits some milliseconds for its turn, and the program lasts a hundred times as long.
+#: Arguments of a benchmark of two ranks that is not over before anybody could look at them. What
+#: lasts is the copying of large messages: many small ones last as long only on idle cores; where
+#: four ranks that poll share two cores, each message waits some milliseconds for its turn, and the
+#: program lasts a hundred times as long.
 LASTING = 'H H -m 4194304 -i 50 -x 2'
 
 
 def require_tool(*names):
-    """Return the path of a program that root installs for a few tests; without root and it the test is left out."""
+    """
+    Return the path of a program that root installs for a few tests; without root and it the test
+    is left out.
+    """
     path = next(filter(None, map(shutil.which, names)), None)
     if not path:
         pytest.skip(f'no {names[0]}, which `make test` installs by root or sudo')
@@ -44,7 +52,10 @@ def require_tool(*names):
 
 
 def run(command, **kwargs):
-    """Run command (list), return CompletedProcess with stdout and stderr as str. Never raises for an exit code."""
+    """
+    Run command (list), return CompletedProcess with stdout and stderr as str. Never raises for
+    an exit code.
+    """
     kwargs.setdefault('stdout', subprocess.PIPE)
     kwargs.setdefault('stderr', subprocess.PIPE)
     timeout, given = kwargs.pop('timeout', 300), kwargs.pop('input', None)
@@ -66,11 +77,13 @@ def run(command, **kwargs):
 
 def lower_session_priority(session):
     """
-    Let the programs of a session (int) leave the cores to ranks of MPI, where Linux shares cores by session.
+    Let the programs of a session (int) leave the cores to ranks of MPI, where Linux shares cores by
+    session.
 
-    A rank spins while it waits for the other one. Where tests beside it hold the other rank's core, each message takes
-    milliseconds: osu_bw on two nodes took 11 s beside two busy tests, 3.6 s where these step back, 2.9 s alone.
-    slurmd starts ranks in sessions of their own, so they do not step back.
+    A rank spins while it waits for the other one. Where tests beside it hold the other rank's core,
+    each message takes milliseconds: osu_bw on two nodes took 11 s beside two busy tests, 3.6 s
+    where these step back, 2.9 s alone. slurmd starts ranks in sessions of their own, so they do not
+    step back.
     """
     try:
         Path(f'/proc/{session}/autogroup').write_text('10')
@@ -79,7 +92,10 @@ def lower_session_priority(session):
 
 
 def end_process(process):
-    """End a Popen with the process group that it leads, and the jobs of the private Slurm: all are of the tests."""
+    """
+    End a Popen with the process group that it leads, and the jobs of the private Slurm: all are
+    of the tests.
+    """
     for sent, patience in ((signal.SIGTERM, 5), (signal.SIGKILL, 60)):
         try:
             os.killpg(process.pid, sent)
@@ -127,7 +143,9 @@ def end_jobs():
 
 
 def list_command_lines():
-    """Return {process (int): its command line (str)} of all that runs; that of a zombie is empty."""
+    """
+    Return {process (int): its command line (str)} of all that runs; that of a zombie is empty.
+    """
     found = {}
     for path in Path('/proc').glob('[0-9]*/cmdline'):
         with contextlib.suppress(OSError):  # it has ended meanwhile
@@ -138,7 +156,10 @@ def list_command_lines():
 
 
 def restore_sigint():
-    """For preexec_fn: let SIGINT end the program. Background jobs of a shell, such as CI, have it ignored."""
+    """
+    For preexec_fn: let SIGINT end the program. Background jobs of a shell, such as CI, have it
+    ignored.
+    """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
@@ -176,8 +197,9 @@ def compile_library(
     """
     Compile a small real shared library at path (Path) and return path.
 
-    :param soname: str; version_script: str, text of a linker version script; needed: list of Path of libraries that it
-                   is linked to; rpath: str, with old dtags (DT_RPATH) where it starts with 'old:'
+    :param soname: str; version_script: str, text of a linker version script; needed: list of Path
+        of libraries that it is linked to; rpath: str, with old dtags (DT_RPATH) where it starts
+        with 'old:'
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     code = path.with_suffix('.c')
@@ -211,7 +233,10 @@ def compile_library(
 
 
 def fetch_source(key):
-    """Return the path of the source key (str, of build/recipes/versions.py), fetched if it is missing."""
+    """
+    Return the path of the source key (str, of build/recipes/versions.py), fetched if it is
+    missing.
+    """
     path = PROJECT / 'sources' / SOURCES[key]['file']
     if not path.exists():
         done = run(
@@ -264,7 +289,8 @@ class EasyBuild:
 
     def __call__(self, *arguments, **kwargs):
         """Run eb with arguments; output and errors come back together in stdout."""
-        # eb looks for easyconfigs and for Python's packages in the current folder too: nothing of ours is in this one
+        # eb looks for easyconfigs and for Python's packages in the current folder too: nothing of
+        # ours is in this one
         kwargs.setdefault('cwd', '/')
         return run(
             [self.command, *arguments], env=self.environment, stderr=subprocess.STDOUT, **kwargs
@@ -276,8 +302,9 @@ class EasyBuild:
 
     def list_leftovers(self):
         """
-        Files, links and empty folders below software and modules, as sorted relative paths. Not counted: the empty
-        folders that EasyBuild makes before it looks at any easyconfig (its lock folder and modules/all).
+        Files, links and empty folders below software and modules, as sorted relative paths. Not
+        counted: the empty folders that EasyBuild makes before it looks at any easyconfig (its lock
+        folder and modules/all).
         """
         found = []
         for folder in ('software', 'modules'):
@@ -287,8 +314,8 @@ class EasyBuild:
         return [path for path in found if path not in ('software/.locks', 'modules/all')]
 
 
-#: Lmod of this machine (8.6 on Debian 12), LUMI's kind where the set-up could have it (make lmod-87), and
-#: others that somebody puts beside that: no package registry has 9.2 yet
+#: Lmod of this machine (8.6 on Debian 12), LUMI's kind where the set-up could have it (make
+#: lmod-87), and others that somebody puts beside that: no package registry has 9.2 yet
 LMODS = {
     'own': '/usr/share/lmod/lmod/libexec/lmod',
     **{path.parent.name[len('lmod-') :]: str(path) for path in sorted(STATE.glob('lmod-*/lmod'))},
@@ -297,7 +324,8 @@ LMODS = {
 
 def run_clean_shell(script, lmod='own', timeout=300, **variables):
     """
-    Run a bash script in an almost empty environment with Lmod's `module` defined; variables are added.
+    Run a bash script in an almost empty environment with Lmod's `module` defined; variables are
+    added.
 
     :param lmod: str, key of LMODS; timeout: int, seconds
     """
@@ -318,7 +346,10 @@ make_module() {{ eval "$("$LMOD_CMD" bash "$@")"; }}
 
 
 def list_module_variables(site):
-    """Return the variables (dict) of modules of a site (str) by which its ROCm is found, where that is not in /opt."""
+    """
+    Return the variables (dict) of modules of a site (str) by which its ROCm is found, where that
+    is not in /opt.
+    """
     folder = next(
         (path for path in resolve_site(site)['one_build']['value'] if not path.startswith('/opt/')),
         None,
@@ -327,7 +358,10 @@ def list_module_variables(site):
 
 
 class StandIn:
-    """A tree with LUMI's paths for one site (tests/stand_in/README.md), and an EasyBuild that installs from it."""
+    """
+    A tree with LUMI's paths for one site (tests/stand_in/README.md), and an EasyBuild that
+    installs from it.
+    """
 
     def __init__(self, site, folder, version='newest'):
         self.site, self.tree = site, folder / 'tree'
@@ -339,7 +373,10 @@ class StandIn:
         self.eb.environment['PATH'] = f"{self.tree}/usr/bin:{self.eb.environment['PATH']}"
 
     def shell(self, script, **variables):
-        """Run a bash script with the installed modules, the private Slurm and the tree's singularity."""
+        """
+        Run a bash script with the installed modules, the private Slurm and the tree's
+        singularity.
+        """
         return run_clean_shell(
             f'module use {self.eb.prefix}/modules/all\n{script}',
             **{
@@ -367,16 +404,20 @@ class StandIn:
 
 
 def fold_whitespace(text):
-    """Return text with all white space folded to single spaces: Lmod and EasyBuild wrap their messages."""
+    """
+    Return text with all white space folded to single spaces: Lmod and EasyBuild wrap their
+    messages.
+    """
     return ' '.join(text.split())
 
 
 def mark_repeats_nightly(values, kind=lambda *value: None):
     """
-    Return values as cases of parametrize: of those of one kind all but the first are marked nightly.
+    Return values as cases of parametrize: of those of one kind all but the first are marked
+    nightly.
 
-    :param values: list, of tuples or pytest.param too; kind: function of a value, or of what is in its tuple, that
-                   returns its kind; without it all are of one
+    :param values: list, of tuples or pytest.param too; kind: function of a value, or of what is in
+        its tuple, that returns its kind; without it all are of one
     """
     seen, found = set(), []
     for value in values:
@@ -436,20 +477,27 @@ def kill_at(moment, folders):
 
 def run_killed(moment, folders, action):
     """
-    Call action() in a process of its own that is killed before its change number moment (int) below folders (of str).
+    Call action() in a process of its own that is killed before its change number moment (int) below
+    folders (of str).
 
-    :return: whether it was killed (bool): False where it ended before. Raises AssertionError if action() did.
+    :return: whether it was killed (bool): False where it ended before. Raises AssertionError if
+        action() did.
     """
     return _run_forked(moment, folders, action)[0]
 
 
 def count_changes(folders, action):
-    """Call action() in a process of its own; return how many changes (int) it makes below folders (of str)."""
+    """
+    Call action() in a process of its own; return how many changes (int) it makes below folders
+    (of str).
+    """
     return _run_forked(10**9, folders, action)[1]
 
 
 def _run_forked(moment, folders, action):
-    """Return (whether it was killed, how many changes it made) of action() in a process of its own."""
+    """
+    Return (whether it was killed, how many changes it made) of action() in a process of its own.
+    """
     reads, writes = os.pipe()
     child = os.fork()
     if not child:

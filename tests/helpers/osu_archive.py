@@ -1,7 +1,10 @@
-"""Makes a small archive with the layout and the build interface of the OSU Micro-Benchmarks archive.
+"""
+Makes a small archive with the layout and the build interface of the OSU Micro-Benchmarks
+archive.
 
-It exercises the way from the archive to C programs where the real archive cannot be had. The programs measure, and
-print in the format of the real ones, but say in their first line that they are not these.
+It exercises the way from the archive to C programs where the real archive cannot be had. The
+programs measure, and print in the format of the real ones, but say in their first line that they
+are not these.
 
     python3 -m tests.helpers.osu_archive FILE.tar.gz        writes the archive and prints its sha256
 """

@@ -1,4 +1,7 @@
-"""For test_verdict.py: a table of images and hosts for each rule, where it speaks and where it just does not."""
+"""
+For test_verdict.py: a table of images and hosts for each rule, where it speaks and where it just
+does not.
+"""
 
 import json
 import shutil
@@ -92,8 +95,8 @@ class World:
 
     def run_real(self, mix, *arguments):
         """
-        Run the program of a Mix in the image as the module would start it, and return the CompletedProcess and the
-        paths that the loader loads.
+        Run the program of a Mix in the image as the module would start it, and return the
+        CompletedProcess and the paths that the loader loads.
         """
         for name, facts in mix.host_libraries.injected.items():
             self.image.copy(facts.path, f'{INJECT_FOLDER}/{name}')
@@ -147,9 +150,11 @@ def guess_library(name):
 
 def make_described_host(*lacks, libraries='libfabric.so.1', glibc=None):
     """
-    Return a change: the host is described by what discover writes of it, less facts (lacks, names of facts or traits).
+    Return a change: the host is described by what discover writes of it, less facts (lacks, names
+    of facts or traits).
 
-    :param libraries: name (str) of the libraries that lose them; glibc: release (str) of the host's C library
+    :param libraries: name (str) of the libraries that lose them; glibc: release (str) of the host's
+        C library
     """
 
     def take(data):
@@ -178,7 +183,10 @@ def combine_changes(*changes):
 
 
 def defer_change(change):
-    """Return a change of the folders of a World, made when they are filled: change is a function of the World."""
+    """
+    Return a change of the folders of a World, made when they are filled: change is a function of
+    the World.
+    """
     return lambda it: it.more.append(lambda: change(it))
 
 
@@ -222,7 +230,10 @@ APART = runtime('singularity', '4.1.3', False)
 
 
 def use_mpich_5(it):
-    """Put an MPICH that reads the memory of other ranks into the image and onto the host of a World."""
+    """
+    Put an MPICH that reads the memory of other ranks into the image and onto the host of a
+    World.
+    """
     combine_changes(
         image(mpi=lambda parts: parts.mpi(mpich('5.0.2'))),
         host(libmpi=lambda parts: parts.mpi(mpich('5.0.2'))),
@@ -252,8 +263,8 @@ def use_static_program(it):
 
 def link_program(**options):
     """
-    Return a function of Parts: the program. calls: function; rpath (DT_RPATH), runpath: str; mpi, needed: functions of
-    Parts, what it is linked with.
+    Return a function of Parts: the program. calls: function; rpath (DT_RPATH), runpath: str; mpi,
+    needed: functions of Parts, what it is linked with.
     """
 
     def make(parts, calls='MPI_Init', rpath=None, runpath=None, mpi=None, needed=None):
@@ -300,7 +311,10 @@ def make_newer_glibc_library(parts):
 
 
 def use_standard_abi(says):
-    """Return a change: image and host have MPI as libmpi_abi.so.1; says: what the image's says of itself (C)."""
+    """
+    Return a change: image and host have MPI as libmpi_abi.so.1; says: what the image's says of
+    itself (C).
+    """
     return combine_changes(
         image(mpi=lambda it: it.mpi(says, 'libmpi_abi.so.1')),
         host(
@@ -327,15 +341,20 @@ seven_functions = image(
 
 
 def make_asking_mpich(release='4.2.3', needs=7, **options):
-    """Return a function of Parts: an MPICH with a table of what it asks libfabric for; options of capabilities()."""
+    """
+    Return a function of Parts: an MPICH with a table of what it asks libfabric for; options of
+    capabilities().
+    """
     return lambda parts: parts.mpi(mpich(release) + capabilities(**options), needs=needs)
 
 
 def add_provider_file(path, provider='cxi', build=None, **variables):
     """
-    Return a change: the image's libfabric has tcp alone, and a provider's file is at path (str) in the image.
+    Return a change: the image's libfabric has tcp alone, and a provider's file is at path (str) in
+    the image.
 
-    build: folder (str) in which this libfabric looks for such files; variables: of the image's environment
+    build: folder (str) in which this libfabric looks for such files; variables: of the image's
+    environment
     """
     text = (
         f'const char path[] = "Search for providers in specific path (default: {build})";' + chr(10)
@@ -397,7 +416,10 @@ INFINIBAND, BROADCOM = set_network('InfiniBand', 'mlx5_core'), set_network('RoCE
 
 
 def make_ucx_mpi(parts, text=None, name='libmpi.so.12', needs=None):
-    """Return an MPI that sends over UCX: an MPICH with nothing else, or text, name and needs of Parts.mpi()."""
+    """
+    Return an MPI that sends over UCX: an MPICH with nothing else, or text, name and needs of
+    Parts.mpi().
+    """
     return parts.mpi(
         text or mpich(device='ch4:ucx'),
         name,
@@ -463,9 +485,11 @@ OPEN_MPI_UCX = combine_changes(
 
 def use_open_mpi_release(release, pal, fortran=False, over=('5.0.11', '80')):
     """
-    Return a change: an image with a release (str) of Open MPI, whose libopen-pal has a number (str), over the host's.
+    Return a change: an image with a release (str) of Open MPI, whose libopen-pal has a number
+    (str), over the host's.
 
-    :param fortran: bool, the program needs its Fortran library too; over: release and number of the host's
+    :param fortran: bool, the program needs its Fortran library too; over: release and number of the
+        host's
     """
 
     def built(it, says, number):
@@ -540,9 +564,9 @@ def use_python(
     """
     Return a change: the image's program is one of Python, of text, with mpi4py.
 
-    libraries: sonames of MPI in the lib of its prefix, None for the first: libmpi.so is a text as in wheels; own: as
-    WHEEL; rpath: DT_RPATH of Python, as conda has it; more: C source of mpi4py's library; at: folder (str) of the
-    image's own MPI
+    libraries: sonames of MPI in the lib of its prefix, None for the first: libmpi.so is a text as
+    in wheels; own: as WHEEL; rpath: DT_RPATH of Python, as conda has it; more: C source of mpi4py's
+    library; at: folder (str) of the image's own MPI
     """
 
     def change(it):
@@ -575,7 +599,10 @@ VENV, CONDA = '/opt/venv', '/opt/conda'
 
 
 def start_by_script(text, name='/opt/osu/bin/osu_latency'):
-    """Return a change: the program of the image lies in /opt/real, and what has its name is a script of text."""
+    """
+    Return a change: the program of the image lies in /opt/real, and what has its name is a
+    script of text.
+    """
 
     def change(it):
         own = it.image.resolve_path('/opt/osu/bin/osu_latency')
@@ -590,7 +617,10 @@ def start_by_script(text, name='/opt/osu/bin/osu_latency'):
 
 
 def use_launcher(calls, how='execv("/opt/real/program", arguments)'):
-    """Return a change: the image's program is a compiled one, which calls a function and then how (C expressions)."""
+    """
+    Return a change: the image's program is a compiled one, which calls a function and then how
+    (C expressions).
+    """
     code = f'int main(int count, char **arguments) {{ {calls}; return {how} == 0; }}\n'
     return combine_changes(
         image(),
@@ -617,7 +647,8 @@ def make_program_without_mpi(parts, *options):
 FILE_OPEN = 'int MPI_File_open(void *a, void *b) { return 0; }\n'
 
 
-#: rule -> [(what the case is, approach, change, site, level of its finding, names and values in its message)]
+#: rule -> [(what the case is, approach, change, site, level of its finding, names and values in its
+#: message)]
 
 
 def make_efa_plugin(it, rpath='old:/opt/amazon/efa/lib'):
@@ -625,7 +656,8 @@ def make_efa_plugin(it, rpath='old:/opt/amazon/efa/lib'):
     return it.compile_dependent('libnccl-net.so', it.fabric(), ['FABRIC_1.0'], rpath=rpath)
 
 
-#: As in NVIDIA's images for AWS. The program's MPI is ch3, so that no libfabric is there before the plugin
+#: As in NVIDIA's images for AWS. The program's MPI is ch3, so that no libfabric is there before the
+#: plugin
 EFA_PLUGIN = combine_changes(
     image(
         cuda='12.8',
@@ -642,7 +674,10 @@ EFA_PLUGIN = combine_changes(
 
 
 def use_cuda(release, compat=None, **others):
-    """Return a change: an image with CUDA (release, str), and of cuda-compat the library of driver compat (str)."""
+    """
+    Return a change: an image with CUDA (release, str), and of cuda-compat the library of driver
+    compat (str).
+    """
     path = '/opt/mpich/lib:/usr/local/cuda/compat' if compat else '/opt/mpich/lib'
     return combine_changes(
         image(rocm=None, cuda=release, environment={'LD_LIBRARY_PATH': path}, **others),
@@ -660,7 +695,9 @@ def use_cuda(release, compat=None, **others):
 
 
 def make_cudart_plugin(it):
-    """Return a plugin of NCCL, for Parts it, that opens libcudart.so by its name without a release."""
+    """
+    Return a plugin of NCCL, for Parts it, that opens libcudart.so by its name without a release.
+    """
     return it.plain(
         'libnccl-net.so',
         needed=[it.fabric()],

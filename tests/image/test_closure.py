@@ -1,4 +1,7 @@
-"""What must come along with libraries of a host, beside what the loader of this machine loads with the same files."""
+"""
+What must come along with libraries of a host, beside what the loader of this machine loads with
+the same files.
+"""
 
 import pytest
 
@@ -19,7 +22,10 @@ def folder(tmp_path):
 
 
 def list_closure(folder, start=TOP):
-    """Return ([path], set of names that are missing) of the closure of one library, paths as in the ElfFolder."""
+    """
+    Return ([path], set of names that are missing) of the closure of one library, paths as in the
+    ElfFolder.
+    """
 
     def read(path):
         return read_elf(str(folder.resolve_path(path)))._replace(path=path)
@@ -36,7 +42,10 @@ def list_closure(folder, start=TOP):
 
 
 def list_both_closures(folder):
-    """Return (what the real loader loads with a program that needs TOP, the same of collect_dependencies()), and what they miss."""
+    """
+    Return (what the real loader loads with a program that needs TOP, the same of
+    collect_dependencies()), and what they miss.
+    """
     folder.program(PROGRAM, [TOP])
     return list_real_load(folder, PROGRAM), list_closure(folder)
 

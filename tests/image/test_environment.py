@@ -1,4 +1,7 @@
-"""The environment that the runtime makes of an image's scripts: against bash, and against the runtime itself."""
+"""
+The environment that the runtime makes of an image's scripts: against bash, and against the
+runtime itself.
+"""
 
 import os
 import random
@@ -38,7 +41,10 @@ int main(void) { for (char **one = environ; *one; one++) { fputs(*one, stdout); 
 
 @pytest.fixture(scope='module')
 def box(tmp_path_factory):
-    """An image with a program that shows its environment, and some files that scripts ask for (ElfFolder)."""
+    """
+    An image with a program that shows its environment, and some files that scripts ask for
+    (ElfFolder).
+    """
     folder = ElfFolder(tmp_path_factory.mktemp('box') / 'image').add_libc()
     folder.executable('/bin/shows', SHOWS)
     for name in ('proc', 'sys', 'dev', 'tmp', 'var/tmp', 'etc', 'root', 'home'):
@@ -74,7 +80,10 @@ def evaluate_text(box, text, bound=()):
 
 
 def run_in_runtime(box, bound=(), of_host=()):
-    """Return the variables (dict) of a program that Apptainer starts in the image; {} if it does not start one."""
+    """
+    Return the variables (dict) of a program that Apptainer starts in the image; {} if it does
+    not start one.
+    """
     environment = {
         'PATH': f"{STATE / 'bin'}:{os.environ['PATH']}",
         'HOME': '/root',
@@ -206,7 +215,8 @@ def test_known_beginning_of_an_unknown_list_is_kept(box):
     assert parse_folder_list(found) == (['/opt/host', '/opt/it is'], False)
 
 
-#: name: (scripts, whether there is a 99-base.sh); what the runtime does with them is seen in the test below
+#: name: (scripts, whether there is a 99-base.sh); what the runtime does with them is seen in the
+#: test below
 ORDERS = {
     'by the bytes of their names': (
         {
@@ -273,7 +283,8 @@ OF_HOST = dict.fromkeys(('H', 'H1', 'H2', 'H3', 'H4', 'H5', 'H6'), 'host')
 
 def list_differences(environment, real, of_host=()):
     """
-    Return ([(name, what was said, what is)], [names that are unknown]) of an Environment and real variables (dict).
+    Return ([(name, what was said, what is)], [names that are unknown]) of an Environment and real
+    variables (dict).
 
     Of the runtime's own variables and of the shell's nothing is said.
     """
@@ -499,7 +510,10 @@ class Scripts:
 
 
 def run_in_bash(scripts):
-    """Return the variables (dict) that bash exports after scripts (list of Path), each read by `source`."""
+    """
+    Return the variables (dict) that bash exports after scripts (list of Path), each read by
+    `source`.
+    """
     done = subprocess.run(
         [
             'bash',
@@ -518,7 +532,9 @@ def run_in_bash(scripts):
 @pytest.mark.parametrize('seed', range(20))
 @pytest.mark.parametrize('followable', [True, False])
 def test_random_scripts_evaluate_as_in_bash_or_unknown(box, followable, seed):
-    """An evaluator that knows nothing is never wrong: of forms that can be followed all is known."""
+    """
+    An evaluator that knows nothing is never wrong: of forms that can be followed all is known.
+    """
     for number in range(seed * 1000, seed * 1000 + 20):
         scripts = Scripts(number, followable)
         texts = {'90-environment.sh': scripts.script(), '91-environment.sh': scripts.script()}
@@ -557,7 +573,10 @@ ENDLESS = {
 
 @pytest.mark.parametrize('kind', ENDLESS)
 def test_endless_script_is_abandoned_and_reported(tmp_path, kind):
-    """In a process of its own, of 1 GB, that is stopped after two minutes: before, these took all time or memory."""
+    """
+    In a process of its own, of 1 GB, that is stopped after two minutes: before, these took all
+    time or memory.
+    """
     (tmp_path / 'usr').mkdir()
     folder = tmp_path / '.singularity.d' / 'env'
     folder.mkdir(parents=True)

@@ -1,4 +1,7 @@
-"""Images that somebody has made to deceive who reads them: names, links, sizes, metadata. Nothing of them is obeyed."""
+"""
+Images that somebody has made to deceive who reads them: names, links, sizes, metadata. Nothing
+of them is obeyed.
+"""
 
 import contextlib
 import os
@@ -84,7 +87,8 @@ def test_listing_reads_any_name_and_link_target(root):
     )
 
 
-#: unsquashfs as it was before 4.5.1: what is a folder in its list comes out as a link to somewhere else
+#: unsquashfs as it was before 4.5.1: what is a folder in its list comes out as a link to somewhere
+#: else
 OLD = """#!/bin/sh
 while [ "$1" != -d ]; do test "$1" = -lln && list=1; shift; done
 if [ "$list" ]; then
@@ -178,7 +182,8 @@ THINGS = st.lists(
     ),
     max_size=14,
 )
-#: Answers with what each path (JSON, in hexadecimal digits) leads to below a folder that is its /, by the kernel
+#: Answers with what each path (JSON, in hexadecimal digits) leads to below a folder that is its /,
+#: by the kernel
 CHROOT = r"""
 import json, os, sys
 for line in sys.stdin:
@@ -205,7 +210,10 @@ for line in sys.stdin:
 
 
 def make_entries(root, things, host):
-    """Make things (see THINGS) below root (Path), with host (Path) as the folder of this machine; return all places."""
+    """
+    Make things (see THINGS) below root (Path), with host (Path) as the folder of this machine;
+    return all places.
+    """
     for place in ('usr', 'host'):
         (root / place).mkdir()
     (root / 'usr' / 'file').write_text('in the image')
@@ -235,7 +243,10 @@ def make_entries(root, things, host):
 
 @pytest.mark.parametrize('number', [150, pytest.param(5000, marks=pytest.mark.nightly)])
 def test_unpacked_links_resolve_as_in_a_chroot(tmp_path, number):
-    """Absolute, upwards, in chains and loops, through folders that are links, hard; never to a file of this machine."""
+    """
+    Absolute, upwards, in chains and loops, through folders that are links, hard; never to a file
+    of this machine.
+    """
     command = [sys.executable, '-c', CHROOT]
     kernel = Reader(*(command if os.getuid() == 0 else ['unshare', '--map-root-user', *command]))
     host = tmp_path / 'host'

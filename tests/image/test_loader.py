@@ -1,4 +1,7 @@
-"""What the simulated loader says of a process, beside what the loader of this machine does with the same files."""
+"""
+What the simulated loader says of a process, beside what the loader of this machine does with the
+same files.
+"""
 
 import itertools
 import random
@@ -62,7 +65,10 @@ def link_two_copies(folder, *places, name='libb.so'):
 
 
 def link_chain(folder, *links, last='libb.so'):
-    """Link program -> first -> ... -> last; links: dict of options of each; all but the last lie in /usr/lib."""
+    """
+    Link program -> first -> ... -> last; links: dict of options of each; all but the last lie in
+    /usr/lib.
+    """
     names = [f'lib{number}.so' for number in range(1, len(links))] + [last]
     for number, (options, needed) in enumerate(zip(links, names)):
         if number == 0:
@@ -72,8 +78,8 @@ def link_chain(folder, *links, last='libb.so'):
     return folder
 
 
-#: name -> (function that fills a folder, LD_LIBRARY_PATH, LD_PRELOAD, what is loaded in the end, so that no case is
-#: about something else than its name says)
+#: name -> (function that fills a folder, LD_LIBRARY_PATH, LD_PRELOAD, what is loaded in the end, so
+#: that no case is about something else than its name says)
 CASES = {
     'default path': (
         lambda it: link_chain(link_two_copies(it, '/usr/lib'), {}),
@@ -356,7 +362,10 @@ CASES = {
 
 
 def normalize_paths(paths):
-    """Return paths (list of str) with their .. taken away: the loader keeps them as the folders have them."""
+    """
+    Return paths (list of str) with their .. taken away: the loader keeps them as the folders
+    have them.
+    """
     out = []
     for path in paths:
         while re.search(r'/[^/]+/\.\.(?=/)', path):
@@ -431,7 +440,10 @@ def test_library_of_another_machine_is_skipped(folder):
 
 
 def test_origin_is_the_folder_of_the_file_not_of_the_link(folder):
-    """As /opt/osu/bin/osu_bw leads to /opt/osu/libexec in our images. Without chroot: the loader asks /proc for it."""
+    """
+    As /opt/osu/bin/osu_bw leads to /opt/osu/libexec in our images. Without chroot: the loader
+    asks /proc for it.
+    """
     link_two_copies(folder, '/opt/bin/sub', '/opt/libexec/sub', '/usr/lib').link(
         PROGRAM, '../opt/libexec/program'
     )
@@ -515,7 +527,10 @@ CALLS = {
 
 
 def fill_folder(folder, parts, call, built_with, meets, options=()):
-    """Fill folder: PROGRAM needs /usr/lib/libuser.so, linked with one libp.so, and meets another one in /usr/lib."""
+    """
+    Fill folder: PROGRAM needs /usr/lib/libuser.so, linked with one libp.so, and meets another
+    one in /usr/lib.
+    """
 
     def provider(kind):
         source = {'lacks': 'int nothing;\n', 'old': SOURCE.replace('second', 'third')}.get(
@@ -578,7 +593,8 @@ def list_simulated_problems(folder):
     }
 
 
-#: name -> (symbol used, libp.so at build time, libp.so when it runs, options of the linker, what is wrong in a word)
+#: name -> (symbol used, libp.so at build time, libp.so when it runs, options of the linker, what is
+#: wrong in a word)
 PROBLEMS = {
     'all there': ('second', 'new', 'new', [], ''),
     'older release of the library': ('second', 'new', 'old', [], 'version'),
@@ -637,7 +653,10 @@ def test_missing_versions_and_symbols_match_the_real_loader(folder, parts, name)
 
 
 def test_copied_data_is_resolved_at_program_start(folder):
-    """A program has room of its own for data of a library (R_X86_64_COPY), so it does not count as undefined there."""
+    """
+    A program has room of its own for data of a library (R_X86_64_COPY), so it does not count as
+    undefined there.
+    """
     folder.add_libc().compile_source('/build/libp.so', SOURCE).compile_source(
         '/usr/lib/libp.so', 'int nothing;\n'
     )
@@ -653,7 +672,10 @@ def test_copied_data_is_resolved_at_program_start(folder):
 
 
 def test_weak_version_need_is_not_missing(folder, parts):
-    """Newer linkers mark so what only weak symbols need; here the mark (vna_flags of <elf.h>) is set by hand."""
+    """
+    Newer linkers mark so what only weak symbols need; here the mark (vna_flags of <elf.h>) is
+    set by hand.
+    """
     fill_folder(folder, parts, 'weak', 'new', 'old')
     assert list_simulated_problems(folder)[0] == list_real_problems(folder)[0] != set()
     path = folder.resolve_path('/usr/lib/libuser.so')
@@ -665,7 +687,10 @@ def test_weak_version_need_is_not_missing(folder, parts):
 
 
 def test_a_symbol_of_any_loaded_library_counts(folder, parts):
-    """The one that was linked lost it, another one has it: libraries are searched in the order of loading."""
+    """
+    The one that was linked lost it, another one has it: libraries are searched in the order of
+    loading.
+    """
     fill_folder(folder, parts, 'second', None, 'lacks', ['-Wl,-z,now'])
     folder.compile_source('/usr/lib/libmore.so', SOURCE)
     assert list_simulated_problems(folder)[1] == list_real_problems(folder)[1] != {}

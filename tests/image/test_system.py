@@ -1,4 +1,7 @@
-"""Where a loader looks by itself, beside what the loaders of this machine say and do: that of glibc, and of musl."""
+"""
+Where a loader looks by itself, beside what the loaders of this machine say and do: that of
+glibc, and of musl.
+"""
 
 import glob
 import random
@@ -196,7 +199,9 @@ with_musl = pytest.mark.skipif(
 
 
 def list_musl_load(folder, library_path=()):
-    """Return (paths, names that are missing) of what musl's loader says that it loads with PROGRAM."""
+    """
+    Return (paths, names that are missing) of what musl's loader says that it loads with PROGRAM.
+    """
     done = run_in_folder(
         folder, [MUSL, '--list', PROGRAM], LD_LIBRARY_PATH=join_folders(library_path)
     )
@@ -215,7 +220,10 @@ def list_both_musl_loads(folder, library_path=()):
 
 
 def link_three_libraries(folder, *places, **options):
-    """Put libb.so to places and a program that needs liba.so, which needs libb.so; options are those of the program."""
+    """
+    Put libb.so to places and a program that needs liba.so, which needs libb.so; options are
+    those of the program.
+    """
     for place in places:
         folder.library(f'{place}/libb.so')
     return folder.library('/usr/lib/liba.so', ['libb.so']).program(

@@ -1,4 +1,7 @@
-"""What is read from the file of an MPI or libfabric, beside what the library itself says when it is loaded."""
+"""
+What is read from the file of an MPI or libfabric, beside what the library itself says when it is
+loaded.
+"""
 
 import json
 import os
@@ -36,13 +39,19 @@ WITH_FABRIC = [key for key in WHEELS if WHEELS[key][1]]
 
 
 def unpack_wheel(key):
-    """Return the folder (Path) with the libraries of a wheel (key of SOURCES), fetched if it is not there."""
+    """
+    Return the folder (Path) with the libraries of a wheel (key of SOURCES), fetched if it is not
+    there.
+    """
     source = SOURCES[key]
     return parts.wheel(f"{source['file'].partition('-')[0]}-{source['version']}") / 'lib'
 
 
 def run_python(code, *arguments, timeout=60, cwd=None, **environment):
-    """Run code (str) in a Python of its own, which ends as the library in it likes; return CompletedProcess."""
+    """
+    Run code (str) in a Python of its own, which ends as the library in it likes; return
+    CompletedProcess.
+    """
     return run(
         [sys.executable, '-c', code, *arguments],
         env=dict(os.environ, **environment),
@@ -76,9 +85,10 @@ def find_provider_name(name):
     """
     Return the name that FI_PROVIDER knows a provider by that libfabric registers, None for hooks.
 
-    ofi_rxm, ofi_rxd, ofi_mrail are layers over others and go as rxm, rxd, mrail too (fi_provider(7)); off_coll is
-    made of the folder prov/coll; hooks (ofi_hook_...) are switched on by FI_HOOK and never asked for as providers; net
-    is a second build of tcp that 1.16 and 1.17 had for trying.
+    ofi_rxm, ofi_rxd, ofi_mrail are layers over others and go as rxm, rxd, mrail too
+    (fi_provider(7)); off_coll is made of the folder prov/coll; hooks (ofi_hook_...) are switched on
+    by FI_HOOK and never asked for as providers; net is a second build of tcp that 1.16 and 1.17 had
+    for trying.
     """
     if name.startswith('ofi_hook_'):
         return None
@@ -159,7 +169,10 @@ print(json.dumps([text.value.decode(), names, on]))
 
 @pytest.fixture(scope='module')
 def query_mpi():
-    """Function: key -> (text of MPI_Get_library_version(), names of CVARs, which CMA is on by) of a wheel's MPI."""
+    """
+    Function: key -> (text of MPI_Get_library_version(), names of CVARs, which CMA is on by) of a
+    wheel's MPI.
+    """
     known = {}
 
     def ask(key):
@@ -244,8 +257,8 @@ INIT = (
     'import ctypes, sys\nctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL).MPI_Init(None, None)\n'
 )
 
-#: A libfabric that lets MPI through to the real one and says what it was asked for; it has an older API than the real
-#: one where API names it, and then refuses as libfabric does, with -FI_ENOSYS
+#: A libfabric that lets MPI through to the real one and says what it was asked for; it has an older
+#: API than the real one where API names it, and then refuses as libfabric does, with -FI_ENOSYS
 ASKED = '''
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -268,7 +281,10 @@ int fi_getinfo(uint32_t version, const char *node, const char *service, uint64_t
 
 @pytest.fixture(scope='module')
 def query_requested_apis(tmp_path_factory):
-    """Function: key, variables -> (MPI_Init() was good, APIs (list of tuple) that the MPICH of that wheel asks for)."""
+    """
+    Function: key, variables -> (MPI_Init() was good, APIs (list of tuple) that the MPICH of that
+    wheel asks for).
+    """
     folder = tmp_path_factory.mktemp('asked')
     (folder / 'asked.c').write_text(ASKED)
     assert (
@@ -298,7 +314,10 @@ def query_requested_apis(tmp_path_factory):
 @pytest.mark.parametrize('provider', ['tcp', 'sockets'])
 @pytest.mark.parametrize('key', MPICH)
 def test_api_in_the_file_equals_the_requested_api(query_requested_apis, key, provider):
-    """MPICH begins with questions for API 0.0 or that of the library that it meets; what it takes comes last."""
+    """
+    MPICH begins with questions for API 0.0 or that of the library that it meets; what it takes
+    comes last.
+    """
     good, found = query_requested_apis(key, FI_PROVIDER=provider)
     asks = read_traits(key)['asks']
     assert good and (

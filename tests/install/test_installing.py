@@ -1,6 +1,6 @@
 """
-An installation is replaced in one move: whatever happens, there is the older one or the newer one, never a mix. And an
-image that is missing is built, or it is said why not and how.
+An installation is replaced in one move: whatever happens, there is the older one or the newer one,
+never a mix. And an image that is missing is built, or it is said why not and how.
 """
 
 import hashlib
@@ -68,7 +68,9 @@ def test_rollback_restores_the_older_installation(final, older, committed):
 @pytest.mark.parametrize('end', ['finish', 'rollback'])
 @pytest.mark.parametrize('users', [(), ('user-software',), PRESERVED_NAMES])
 def test_a_kill_at_any_moment_loses_nothing(tmp_path, end, users):
-    """The next installation finds the older or the newer one whole, and the user's software in it."""
+    """
+    The next installation finds the older or the newer one whole, and the user's software in it.
+    """
 
     def replace():
         staged = stage(final, 'new')
@@ -237,7 +239,10 @@ def test_no_image_is_built_without_the_clone(monkeypatch, tmp_path):
 
 @pytest.fixture
 def appl(tmp_path):
-    """Folder in which appl/laifs is a folder of the site with a dated image and a link to it; a user's beside it."""
+    """
+    Folder in which appl/laifs is a folder of the site with a dated image and a link to it; a
+    user's beside it.
+    """
     # the site has its folder on one of several file systems, behind a link
     real = tmp_path / 'lustre3' / 'laifs'
     (real / 'release').mkdir(parents=True)

@@ -1,4 +1,7 @@
-"""The text of the modules is what the easyblock writes; Lmod loads it and takes it away without a trace."""
+"""
+The text of the modules is what the easyblock writes; Lmod loads it and takes it away without a
+trace.
+"""
 
 import functools
 import itertools
@@ -78,7 +81,10 @@ def list_module_names(site, of='osu-'):
 
 
 def list_compared_paths(site, name):
-    """Return the paths (list of str) without the stand-in for the host of the libraries that a module compares."""
+    """
+    Return the paths (list of str) without the stand-in for the host of the libraries that a
+    module compares.
+    """
     return re.findall(
         rf'^    {{ "(?:{HOST})?([^"]+)", BYTES }},$', read_module_text(site, name), re.M
     )
@@ -99,7 +105,8 @@ def make_tree(site, folder):
     """
     Make a module tree of all checked-in texts of a site in folder, and return folder.
 
-    Installations hold an image, and the host has the libraries that are compared: files of a size and time, no content.
+    Installations hold an image, and the host has the libraries that are compared: files of a size
+    and time, no content.
     """
     host = folder / 'host'
     for name in list_module_names(site):
@@ -132,7 +139,10 @@ def make_tree(site, folder):
 
 
 class Moment(NamedTuple):
-    """What a step of a shell left: exit status, errors and messages, environment without the noise of Lmod and bash."""
+    """
+    What a step of a shell left: exit status, errors and messages, environment without the noise
+    of Lmod and bash.
+    """
 
     status: int
     said: str
@@ -140,7 +150,10 @@ class Moment(NamedTuple):
 
 
 def run_steps(tree, steps, lmod='own', **variables):
-    """Run steps (list of bash scripts) one after the other in one shell with Lmod; return [Moment], one for each."""
+    """
+    Run steps (list of bash scripts) one after the other in one shell with Lmod; return [Moment],
+    one for each.
+    """
     folder = tree / 'moments'
     folder.mkdir(exist_ok=True)
     here, tree = shlex.quote(str(folder)), shlex.quote(str(tree))
@@ -214,7 +227,10 @@ def tree(tmp_path_factory):
 
 @pytest.fixture(scope='module')
 def plain(tree):
-    """Function (site, lmod) -> (environment before, {name: (Moment loaded, Moment unloaded)}), one after the other."""
+    """
+    Function (site, lmod) -> (environment before, {name: (Moment loaded, Moment unloaded)}), one
+    after the other.
+    """
 
     @functools.lru_cache(None)
     def of(site, lmod='own'):
@@ -291,7 +307,10 @@ def test_module_swap_equals_a_fresh_load(site, lmod, tree, plain):
 
 @pytest.mark.parametrize('site, lmod', RUNS)
 def test_settings_module_sets_and_restores_its_variables(site, lmod, tree, plain):
-    """Whatever the user has set, and whether it is unloaded before the module that shows it or with that."""
+    """
+    Whatever the user has set, and whether it is unloaded before the module that shows it or with
+    that.
+    """
     before = plain(site, lmod)[0]
     for name in list_module_names(site, 'osu-container/'):
         more = read_settings(site, name).environment.setting_variables
@@ -388,7 +407,9 @@ def test_other_binding_modules_are_refused(tmp_path):
 
 @pytest.mark.parametrize('site, lmod', RUNS)
 def test_bindings_of_the_site_and_a_module_replace_each_other(site, lmod, tmp_path):
-    """LUMI's singularity-AI-bindings is of the family containerbindings, and sets SINGULARITY_BIND."""
+    """
+    LUMI's singularity-AI-bindings is of the family containerbindings, and sets SINGULARITY_BIND.
+    """
     here, ours = make_tree(site, tmp_path), list_module_names(site)[0]
     theirs = here / 'modules' / 'singularity-AI-bindings' / '24.03.lua'
     theirs.parent.mkdir()

@@ -1,4 +1,6 @@
-"""How the ranks of a run are judged: contradictions and notes on data, and the command on folders."""
+"""
+How the ranks of a run are judged: contradictions and notes on data, and the command on folders.
+"""
 
 import json
 import re
@@ -38,7 +40,10 @@ def library(family, release, where, build='1' * 40, path=None):
 
 
 def rank(number, tasks=2, node=None, **changes):
-    """The proof of a rank of approach hybrid that went well; changes replace its parts, None takes them away."""
+    """
+    The proof of a rank of approach hybrid that went well; changes replace its parts, None takes
+    them away.
+    """
     found = {
         'format': 1,
         'rank': number,
@@ -162,7 +167,8 @@ def test_rank_numbers_are_printed_as_ranges():
     assert (format_ranges([5, 0, 1]), format_ranges(range(256))) == ('0-1, 5', '0-255')
 
 
-#: (changes of ranks 2 and 3 of 4, a pattern for each contradiction: the value found before the expected one)
+#: (changes of ranks 2 and 3 of 4, a pattern for each contradiction: the value found before the
+#: expected one)
 BROKEN = [
     (
         {'libraries': {'libfabric': library('libfabric', '2.1', 'image')}},

@@ -1,7 +1,9 @@
 """
-A proof that is killed, or beside which another one is: no half is taken for a whole one, none is lost, nothing runs on.
+A proof that is killed, or beside which another one is: no half is taken for a whole one, none is
+lost, nothing runs on.
 
-In place of srun stands a script that starts the ranks on this machine with their prolog, as Slurm does.
+In place of srun stands a script that starts the ranks on this machine with their prolog, as Slurm
+does.
 """
 
 import json
@@ -112,7 +114,10 @@ class Prover:
         return {pid: words for pid, words in found.items() if words}  # a zombie has none
 
     def find_processes(self, words):
-        """The process ids whose command lines have the words (str) near their begin, the lowest first."""
+        """
+        The process ids whose command lines have the words (str) near their begin, the lowest
+        first.
+        """
         return sorted(
             pid
             for pid, line in self.processes().items()

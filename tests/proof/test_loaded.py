@@ -1,6 +1,6 @@
 """
-What a rank really loaded: the reader of releases on libraries with the layout of the real ones, and the sampler on real
-processes that load such libraries.
+What a rank really loaded: the reader of releases on libraries with the layout of the real ones, and
+the sampler on real processes that load such libraries.
 """
 
 import contextlib
@@ -21,7 +21,8 @@ pytestmark = pytest.mark.system
 
 RANK_PROOF = PROJECT / 'scripts' / 'rank-proof'
 
-# initinfo.c of MPICH: strings one behind the other. zlib's release is a decoy; hwloc and others bring such strings in.
+# initinfo.c of MPICH: strings one behind the other. zlib's release is a decoy; hwloc and others
+# bring such strings in.
 MPICH = r'''
 const struct { char a[24], abi[8], date[32], version[8], b[8]; } info __attribute__((used)) =
     {"MPICH Version:      %%s\n", "16:3:4", "Wed Oct  2 09:35:21 AM CDT 2024", "%s", "1.2.13"};
@@ -54,7 +55,10 @@ def libraries(tmp_path):
 
 
 def run_rank_proof(tmp_path, *program, **options):
-    """Run program under rank-proof as rank 3; return (CompletedProcess, proof as dict), waiting for the sampler."""
+    """
+    Run program under rank-proof as rank 3; return (CompletedProcess, proof as dict), waiting for
+    the sampler.
+    """
     out = tmp_path / 'proof'
     environment = dict(
         os.environ, SLURM_PROCID='3', SLURMD_NODENAME='node2', **options.pop('variables', {})
@@ -168,7 +172,10 @@ def test_the_program_may_be_a_grandchild(tmp_path, libraries):
 
 
 def _open_files(pid):
-    """Return what the descriptors of a process lead to; one that it closes meanwhile (a /proc file it read) is gone."""
+    """
+    Return what the descriptors of a process lead to; one that it closes meanwhile (a /proc file
+    it read) is gone.
+    """
     found = []
     for descriptor in os.listdir(f'/proc/{pid}/fd'):
         with contextlib.suppress(FileNotFoundError):

@@ -1,4 +1,7 @@
-"""What a rank has opened: real processes with real sockets, segments and environments, and devices as data."""
+"""
+What a rank has opened: real processes with real sockets, segments and environments, and devices
+as data.
+"""
 
 import socket
 import sys
@@ -15,8 +18,9 @@ from tests.proof.test_loaded import compile_libfabric, compile_mpich, run_rank_p
 
 pytestmark = pytest.mark.system
 
-#: Loads libraries (arguments behind --), opens what the words before say, waits. A test that wants a network sets
-#: SEEN_IN, the rank's proof: on busy cores the sampler needs longer for it than any fixed time
+#: Loads libraries (arguments behind --), opens what the words before say, waits. A test that wants
+#: a network sets SEEN_IN, the rank's proof: on busy cores the sampler needs longer for it than any
+#: fixed time
 PROGRAM = r'''
 import ctypes, os, socket, sys, time
 at = sys.argv.index('--')
@@ -55,7 +59,10 @@ def libraries(tmp_path):
 
 
 def read_network(tmp_path, words, libraries, program=PROGRAM, **variables):
-    """The network (dict) that a process shows which has these libraries and opens what the words say."""
+    """
+    The network (dict) that a process shows which has these libraries and opens what the words
+    say.
+    """
     variables['SEEN_IN'] = str(tmp_path / 'proof' / 'rank-3.json')
     _, found = run_rank_proof(
         tmp_path, sys.executable, '-c', program, *words, '--', *libraries, variables=variables
@@ -117,7 +124,10 @@ def test_sockets_of_pmix_do_not_count(tmp_path, libraries):
 
 
 def read_device_network(path, names=('libmpi', 'libfabric'), **variables):
-    """network_of() a process that has a device open, its libraries names and its environment variables."""
+    """
+    network_of() a process that has a device open, its libraries names and its environment
+    variables.
+    """
     what = {'devices': [path], 'shared': [], 'sockets': [], 'manager': None}
     return identify_network(what, names, variables, {})
 

@@ -1,4 +1,7 @@
-"""The proof of real ranks of real MPIs: over the private Slurm of two nodes, in containers and natively."""
+"""
+The proof of real ranks of real MPIs: over the private Slurm of two nodes, in containers and
+natively.
+"""
 
 import json
 import re
@@ -13,12 +16,16 @@ pytestmark = [pytest.mark.system, pytest.mark.usefixtures('slurm')]
 COMMAND = f'{PROJECT}/scripts/osu-container proof'
 PROGRAM = f'osu_latency {LASTING}'
 SRUN = 'srun -N2 -n2'
-#: The image as it is: the commands of the module do not let the environment take away what they promise
+#: The image as it is: the commands of the module do not let the environment take away what they
+#: promise
 BARE = 'env -u APPTAINER_BIND apptainer exec $SIF'
 
 
 def prove(shell, tmp_path, what, module='hybrid', options='', before='', command=COMMAND):
-    """Run `osu-container proof -- what` after module load; return (CompletedProcess, report as one line)."""
+    """
+    Run `osu-container proof -- what` after module load; return (CompletedProcess, report as one
+    line).
+    """
     name = module if module == 'osu-native' else f'osu-container/{module}'
     done = shell(
         f'module load {name}\ncd {tmp_path}\n{before}\n{command} {options} -o out -- {what}'
@@ -84,7 +91,8 @@ def test_silent_tcp_is_found(shell, tmp_path):
     assert re.search('0-1 .*libfabric.* tcp.*slow.*cxi', said)
 
 
-#: One rank is enough for it, and it lives for a second after MPI_Init; the wrapper would refuse to start it
+#: One rank is enough for it, and it lives for a second after MPI_Init; the wrapper would refuse to
+#: start it
 LONELY = """\'import sys, time
 sys.path.insert(0, sys.argv[1])
 from mpi4py import MPI

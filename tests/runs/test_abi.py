@@ -1,8 +1,10 @@
 """
-Approach bind puts the host's MPI into images of other MPIs: real images, C programs and Slurm of two nodes.
+Approach bind puts the host's MPI into images of other MPIs: real images, C programs and Slurm of
+two nodes.
 
-The programs are compiled against the header and the library of each MPI, as their image would have them. What they
-check is in tests/helpers/abi_program.c; that the host's MPI and libfabric ran, on every rank, is what the proof shows.
+The programs are compiled against the header and the library of each MPI, as their image would have
+them. What they check is in tests/helpers/abi_program.c; that the host's MPI and libfabric ran, on
+every rank, is what the proof shows.
 """
 
 import hashlib
@@ -23,7 +25,8 @@ from osu_container.verdict.site_choice import resolve_site
 from tests.build.test_images_run import FOLDER, STANDARD_ABI, build_image  # noqa: F401, built is a fixture
 from tests.helpers.machine import PROJECT, STATE, fetch_source, run
 
-#: Images of three MPIs are built for it; that bind replaces an MPICH has tests/proof/test_proof_run.py
+#: Images of three MPIs are built for it; that bind replaces an MPICH has
+#: tests/proof/test_proof_run.py
 pytestmark = [pytest.mark.system, pytest.mark.usefixtures('slurm'), pytest.mark.nightly]
 
 HOST = STATE / 'host'
@@ -47,7 +50,10 @@ SECONDS = 1
 
 
 def unpack_wheels(folder, keys):
-    """Unpack headers and MPI libraries of wheels (keys of versions.py) into folder; return (include, lib)."""
+    """
+    Unpack headers and MPI libraries of wheels (keys of versions.py) into folder; return
+    (include, lib).
+    """
     for key in keys:
         with zipfile.ZipFile(fetch_source(key)) as wheel:
             for name in wheel.namelist():
@@ -60,7 +66,10 @@ def unpack_wheels(folder, keys):
 
 
 def compile_program(target, include, library, *options):
-    """Compile the program against a folder of headers and a library, as a compiler wrapper does; return target."""
+    """
+    Compile the program against a folder of headers and a library, as a compiler wrapper does;
+    return target.
+    """
     done = run(
         [
             'gcc',
@@ -89,7 +98,10 @@ def compile_by_wrapper(target, mpicc):
 
 @pytest.fixture(scope='module')
 def programs(tmp_path_factory):
-    """Folder with a program for each MPI, by the version suffix of its module and by how it was compiled."""
+    """
+    Folder with a program for each MPI, by the version suffix of its module and by how it was
+    compiled.
+    """
     folder = tmp_path_factory.mktemp('programs')
     for name, (_, keys) in IMAGES.items():
         include, lib = unpack_wheels(folder / f'{name}.wheel', keys)
@@ -130,7 +142,8 @@ def standard_image(programs, build_image, make_sif, tmp_path_factory):  # noqa: 
 @pytest.fixture(scope='module')
 def run_user_script(standard_image, build_image, tmp_path_factory):  # noqa: F811, a fixture
     """
-    Function (script) that runs bash as a user has it after `. ./env.sh`, with osu-native and a bind for each image.
+    Function (script) that runs bash as a user has it after `. ./env.sh`, with osu-native and a bind
+    for each image.
 
     They are in a folder of their own: other tests count the modules of theirs.
     """
@@ -175,7 +188,10 @@ def name(request):
 
 
 def run_proof(run_user_script, folder, module, command, ranks=4):
-    """Run command (str) behind srun on two nodes under a module; return (what was printed, proofs by rank)."""
+    """
+    Run command (str) behind srun on two nodes under a module; return (what was printed, proofs
+    by rank).
+    """
     done = run_user_script(
         f'module load osu-container/bind-{module} && cd {folder} && APPTAINER_BIND=$APPTAINER_BIND,$PROGRAMS '
         f'osu-proof -o out -- srun -N2 -n{ranks} {command}',
@@ -195,7 +211,9 @@ def is_same_file(path, library):
 
 
 def assert_host_was_used(proofs, libmpi):
-    """Every rank, on both nodes, had the host's libmpi (Path) and its libfabric, and no other MPI."""
+    """
+    Every rank, on both nodes, had the host's libmpi (Path) and its libfabric, and no other MPI.
+    """
     assert {one['node'] for one in proofs} == {'node1', 'node2'}
     for one in proofs:
         assert one['container'] and one['complete'], one
@@ -268,8 +286,9 @@ def test_standard_abi_program_uses_the_host_libmpi_abi(run_user_script, standard
 
 def test_draft_abi_constants_differ_in_the_host_mpi(run_user_script, programs):
     """
-    What rule 'draft ABI' is about: mpi_abi.h of Intel MPI 2021.19 has the numbers of MPI_ERRORS_RETURN and
-    MPI_ERRORS_ABORT the other way round than MPI 5.0 and MPICH 5.0.2, so the program ends where it wants an error code.
+    What rule 'draft ABI' is about: mpi_abi.h of Intel MPI 2021.19 has the numbers of
+    MPI_ERRORS_RETURN and MPI_ERRORS_ABORT the other way round than MPI 5.0 and MPICH 5.0.2, so the
+    program ends where it wants an error code.
     """
     done = run_user_script(
         f'module load osu-container/bind-{STANDARD}\nexport APPTAINER_BIND=$APPTAINER_BIND,$PROGRAMS\n'

@@ -1,9 +1,11 @@
-"""Installed modules run under Slurm on two nodes and load what their approach promises.
+"""
+Installed modules run under Slurm on two nodes and load what their approach promises.
 
-Approach swap: the entrypoint of the image takes the host's libfabric on both nodes, or the job ends.
+Approach swap: the entrypoint of the image takes the host's libfabric on both nodes, or the job
+ends.
 
-Three user stories at the end: each command comes from the output of the command before it, so a story also fails
-where a message leads to nothing.
+Three user stories at the end: each command comes from the output of the command before it, so a
+story also fails where a message leads to nothing.
 """
 
 import html
@@ -41,7 +43,10 @@ def parse_table(text):
 
 
 def read_origins(folder):
-    """Return where each rank had its libmpi and its libfabric from, by the proofs below a folder (Path)."""
+    """
+    Return where each rank had its libmpi and its libfabric from, by the proofs below a folder
+    (Path).
+    """
     ranks = [json.loads(path.read_text()) for path in sorted(folder.rglob('rank-*.json'))]
     return [rank['libraries'][name]['where'] for rank in ranks for name in ('libmpi', 'libfabric')]
 
@@ -321,7 +326,10 @@ def test_an_image_without_entrypoint_is_refused(shell, parts, make_sif, tmp_path
 
 @pytest.fixture
 def run_line(shell, tmp_path):
-    """Function (line, code) that types a line in the folder of the story, and returns its CompletedProcess."""
+    """
+    Function (line, code) that types a line in the folder of the story, and returns its
+    CompletedProcess.
+    """
 
     def call(line, code=0, before='', timeout=300):
         done = shell(
@@ -342,7 +350,10 @@ EB = r'^ *(eb \S+\.eb\b.*)$'
 
 
 def find_printed_line(text, pattern):
-    """Return what a pattern (str, one group) finds in what was printed (str); the story needs it to go on."""
+    """
+    Return what a pattern (str, one group) finds in what was printed (str); the story needs it to
+    go on.
+    """
     found = re.search(pattern, text, re.M)
     assert found, f'no {pattern!r} in:\n{text[:3000]}'
     return found.group(1)
@@ -352,7 +363,8 @@ def find_printed_line(text, pattern):
     'kind, program, more',
     [
         ('openmpi', 'ring', ''),
-        # Debian's name of MPICH, a link beside it for those that ask for the ABI's, and UCX in place of libfabric
+        # Debian's name of MPICH, a link beside it for those that ask for the ABI's, and UCX in
+        # place of libfabric
         pytest.param(
             'debian',
             'ring-renamed',

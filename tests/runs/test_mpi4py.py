@@ -1,6 +1,8 @@
-"""Module osu-mpi4py over the private Slurm of two nodes: Python with the approach's MPI, packages.
+"""
+Module osu-mpi4py over the private Slurm of two nodes: Python with the approach's MPI, packages.
 
-Software of the user's own in a container: pip installs it, make-squashfs packs it, unmake-squashfs unpacks it.
+Software of the user's own in a container: pip installs it, make-squashfs packs it, unmake-squashfs
+unpacks it.
 """
 
 import json
@@ -42,7 +44,10 @@ time.sleep(1)
 
 @pytest.fixture(scope='module')
 def python_shell(build_image, tmp_path_factory):  # noqa: F811, a fixture
-    """Function (script, folder) that runs bash in folder with osu-mpi4py/bind, hybrid and pure installed."""
+    """
+    Function (script, folder) that runs bash in folder with osu-mpi4py/bind, hybrid and pure
+    installed.
+    """
     build_image(IMAGE)
     environment = {
         'PATH': '/usr/local/bin:/usr/bin:/bin',
@@ -67,7 +72,10 @@ def python_shell(build_image, tmp_path_factory):  # noqa: F811, a fixture
 
 @pytest.fixture
 def make_approach_shell(python_shell, build_image):  # noqa: F811, a fixture
-    """Function (approach) that returns python_shell after the module of this approach was installed too."""
+    """
+    Function (approach) that returns python_shell after the module of this approach was installed
+    too.
+    """
 
     def shell(approach):
         for name in WITH_PYTHON if approach == 'openmpi' else ():
@@ -213,7 +221,10 @@ WHEEL = {
 
 @pytest.fixture(scope='module')
 def run_lammps_shell(tmp_path_factory, apptainer):
-    """Function (script) that runs bash where the module lammps/pure is installed, whose image has Python and no pip."""
+    """
+    Function (script) that runs bash where the module lammps/pure is installed, whose image has
+    Python and no pip.
+    """
     folder = tmp_path_factory.mktemp('own')
     (folder / 'lammps.sif').symlink_to(foreign_images.make('lammps', apptainer))
     with zipfile.ZipFile(folder / 'mine-1.0-py3-none-any.whl', 'w') as wheel:
@@ -247,7 +258,8 @@ def run_lammps_shell(tmp_path_factory, apptainer):
     return call
 
 
-#: By the module's commands, by start-shell, by the runtime itself, by what pip has made; then without the module
+#: By the module's commands, by start-shell, by the runtime itself, by what pip has made; then
+#: without the module
 USES = '''module load lammps/pure
 python3 -c 'import mine; print("mine", mine.VALUE)'; start-shell -c 'mine'; apptainer exec $SIF mine
 lammps-exec mine; module unload lammps; echo "${APPTAINER_BIND-unbound}"

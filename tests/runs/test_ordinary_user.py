@@ -1,7 +1,10 @@
-"""What depends on namespaces and file permissions, run as an ordinary user: root hides missing rights.
+"""
+What depends on namespaces and file permissions, run as an ordinary user: root hides missing
+rights.
 
-When pytest runs as root, a fixture creates an account and copies this clone into its home, with links to what the
-set-up has built. There the account types the pages and runs the tests of shared containers under its own Slurm.
+When pytest runs as root, a fixture creates an account and copies this clone into its home, with
+links to what the set-up has built. There the account types the pages and runs the tests of shared
+containers under its own Slurm.
 """
 
 import contextlib
@@ -31,8 +34,9 @@ pytestmark = [
 ACCOUNT = 'osu-tester'
 #: Of .workstation: what commands write there is the account's own
 WRITTEN = ('slurm', 'lock', 'log', 'image', 'images-of-tests', 'bin')
-#: Run by root in a mount namespace of its own: folders, '--', command. Where a folder lies below one that only root may
-#: enter (a clone, a Python in root's home), the account reaches it at the same path.
+#: Run by root in a mount namespace of its own: folders, '--', command. Where a folder lies below
+#: one that only root may enter (a clone, a Python in root's home), the account reaches it at the
+#: same path.
 REACHABLE = r'''
 set -euo pipefail
 stash=/mnt hidden=() folders=()
@@ -59,7 +63,10 @@ PLACES = (
 
 
 def run_as_user(*command, folder='/', places=(), **kwargs):
-    """Run a command (strings) in a folder as the account, in the environment of a log-in; places: see PLACES."""
+    """
+    Run a command (strings) in a folder as the account, in the environment of a log-in; places:
+    see PLACES.
+    """
     home = pwd.getpwnam(ACCOUNT).pw_dir
     folders = sorted(
         {str(path.resolve()) for path in (PROJECT, STATE / 'venv', Path(sys.base_prefix))}
@@ -102,7 +109,10 @@ def run_as_user(*command, folder='/', places=(), **kwargs):
 
 @pytest.fixture(scope='module')
 def clone(build_image):  # noqa: F811, a fixture
-    """A copy of this clone in the home folder of a fresh account, with this set-up; all is gone afterwards."""
+    """
+    A copy of this clone in the home folder of a fresh account, with this set-up; all is gone
+    afterwards.
+    """
     remove_account()
     fuse = Path('/dev/fuse')
     before = fuse.stat().st_mode
@@ -151,7 +161,8 @@ def remove_account():
     except KeyError:
         return
     run(['pkill', '-KILL', '-u', ACCOUNT])
-    # its temporary files too: the next account of this name may have another number, and pytest refuses such a folder
+    # its temporary files too: the next account of this name may have another number, and pytest
+    # refuses such a folder
     run(
         [
             'find',
@@ -173,7 +184,10 @@ def remove_account():
 
 
 def count_passed_tests(clone, *chosen):
-    """Run tests (pytest's words, str) in clone as that user; return how many (int) passed, which is all of them."""
+    """
+    Run tests (pytest's words, str) in clone as that user; return how many (int) passed, which is
+    all of them.
+    """
     done = run_as_user(
         clone / '.workstation/venv/bin/pytest',
         *chosen,
@@ -260,7 +274,10 @@ THERE = {
 
 @contextlib.contextmanager
 def watch_created_names(folders):
-    """Give a set with the paths (Path) that are made in folders (list of Path) in a with statement: see inotify(7)."""
+    """
+    Give a set with the paths (Path) that are made in folders (list of Path) in a with statement:
+    see inotify(7).
+    """
     libc, found, place = ctypes.CDLL(None), set(), 0
     number = libc.inotify_init1(os.O_NONBLOCK)
     watched = {
@@ -282,7 +299,10 @@ def watch_created_names(folders):
 
 
 def occupy_names(names, script, victim, stack):
-    """Have another user put what script (of THERE) makes into the place of names (set of Path), as long as stack is."""
+    """
+    Have another user put what script (of THERE) makes into the place of names (set of Path), as
+    long as stack is.
+    """
     for name in names:
         other = stack.enter_context(
             subprocess.Popen(
@@ -322,7 +342,9 @@ def list_files(folder):
 
 @pytest.fixture
 def unprotected_tmp():
-    """Links, FIFOs and files of others in /tmp are followed, as on kernels that do not know better."""
+    """
+    Links, FIFOs and files of others in /tmp are followed, as on kernels that do not know better.
+    """
     before = {}
     try:
         for name in ('symlinks', 'fifos', 'regular'):
@@ -344,7 +366,8 @@ def unprotected_tmp():
 @pytest.mark.nightly
 def test_files_of_another_user_in_tmp_are_not_followed(clone, unprotected_tmp):
     """
-    The names are those that the lines make each time that they run: a new one is tried without a word here.
+    The names are those that the lines make each time that they run: a new one is tried without a
+    word here.
 
     Ranks are told by variables that two of them are on this node.
     """
@@ -353,7 +376,10 @@ def test_files_of_another_user_in_tmp_are_not_followed(clone, unprotected_tmp):
     victim, places = clone.parent / 'victim', [top / name for name in ('tmp', 'shm', 'var')]
 
     def tried(titles, made=id):
-        """Run lines among what made (function) puts into fresh places; return {title: (code, said)} and the names."""
+        """
+        Run lines among what made (function) puts into fresh places; return {title: (code, said)}
+        and the names.
+        """
         shutil.rmtree(victim, ignore_errors=True)
         victim.mkdir()
         (victim / 'log').write_text('of the victim')

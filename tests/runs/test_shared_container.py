@@ -21,7 +21,8 @@ pytestmark = [
 ]
 
 LARGEST = 1 << 20
-#: (approach, OSU_SHARE): what ranks share, and how; an instance is for runtimes that this machine does not have
+#: (approach, OSU_SHARE): what ranks share, and how; an instance is for runtimes that this machine
+#: does not have
 SHARED = [('hybrid', ''), ('swap', 'instance')]
 #: Ranks are started with more of them than cores
 SRUN = 'srun -N1 -n2 --overcommit'
@@ -29,7 +30,10 @@ SPACES = r"sh -c 'echo $SLURM_PROCID $(readlink /proc/self/ns/user /proc/self/ns
 
 
 def list_leftovers():
-    """What shared containers have left: folders and processes (list of str); those that are about to end may do so."""
+    """
+    What shared containers have left: folders and processes (list of str); those that are about
+    to end may do so.
+    """
     end = time.monotonic() + 5
     while True:
         found = [str(path) for path in Path('/dev/shm').glob(f'run-in-container-{os.getuid()}-*')]
@@ -68,7 +72,8 @@ def test_ranks_of_a_node_share_namespaces_and_keep_their_state(shell, approach, 
     assert set(spaces) == {0, 1, 2, 3} and spaces[0] == spaces[1] != spaces[2] == spaces[3], (
         done.stdout + done.stderr
     )
-    # libfabric names its shared memory by the process: two containers with numbers of their own would meet
+    # libfabric names its shared memory by the process: two containers with numbers of their own
+    # would meet
     assert how or {found[2] for found in spaces.values()} == {os.readlink('/proc/self/ns/pid')}
     done = shell(
         f'{module} && echo words | {SRUN} -i0 --label osu-exec sh -c '
@@ -86,7 +91,10 @@ def test_ranks_of_a_node_share_namespaces_and_keep_their_state(shell, approach, 
 
 
 def test_unshared_ranks_do_not_read_each_others_memory(shell):
-    """As an ordinary user each rank has a user namespace then; bind's MPICH 5 would end with an error at 8 KiB."""
+    """
+    As an ordinary user each rank has a user namespace then; bind's MPICH 5 would end with an
+    error at 8 KiB.
+    """
     done = shell(
         f'module load osu-container/bind && export OSU_SHARE=0 && {SRUN} osu-exec {SPACES}; '
         f'{SRUN} osu_bw -m 1:{LARGEST} -i 5 -x 1 H H; osu-explain'
@@ -98,7 +106,10 @@ def test_unshared_ranks_do_not_read_each_others_memory(shell):
 
 
 def test_every_rank_has_the_environment_of_the_runtime(shell, tmp_path):
-    """The first rank's comes from the runtime; what others have in another way goes in by the wrapper."""
+    """
+    The first rank's comes from the runtime; what others have in another way goes in by the
+    wrapper.
+    """
     odd = tmp_path / 'odd.sh'
     odd.write_text(
         '#!/bin/bash\ncase $SLURM_PROCID in\n    1) export ODD=$\'a "b"\\n\\\\c=d\' EMPTY=; unset GONE ;;\n'
@@ -115,7 +126,8 @@ def test_every_rank_has_the_environment_of_the_runtime(shell, tmp_path):
             GONE='here',
         )
         assert done.returncode == 0, done.stdout + done.stderr
-        # nothing of the runtime stands between Slurm and ranks whose environment follows from that of the first
+        # nothing of the runtime stands between Slurm and ranks whose environment follows from that
+        # of the first
         assert (done.stdout.split().count('slurmstepd') > 0) == (not how), done.stdout
         for rank in range(3):
             words = (tmp_path / f'{how or "own"}-{rank}').read_bytes().decode().split('\0')
@@ -142,7 +154,9 @@ def test_every_rank_has_the_environment_of_the_runtime(shell, tmp_path):
 
 
 def test_early_and_late_ranks_and_parallel_steps_work(shell):
-    """Rank 0 has gone before the others read the image; two steps on a node have a container each."""
+    """
+    Rank 0 has gone before the others read the image; two steps on a node have a container each.
+    """
     script = "sh -c 'sleep $((SLURM_PROCID / 2)); ls /usr/share/doc | wc -l; exit $SLURM_PROCID'"
     done = shell(
         'module load osu-container/hybrid; '

@@ -52,9 +52,11 @@ def test_printed_map_and_masks_equal_the_data():
     )
 
 
-#: site -> first core of each GPU's rank, in the order of the GPUs, from the documentation of the system
+#: site -> first core of each GPU's rank, in the order of the GPUs, from the documentation of the
+#: system
 FIRST_CORES = {
-    # LUMI training 2026-04, 202-Binding.md: first usable core of the CCD next to each GCD; OLCF: the same node
+    # LUMI training 2026-04, 202-Binding.md: first usable core of the CCD next to each GCD; OLCF:
+    # the same node
     'lumi-25.03': [49, 57, 17, 25, 1, 9, 33, 41],
     'frontier': [49, 57, 17, 25, 1, 9, 33, 41],
     'perlmutter': [48, 32, 16, 0],  # nvidia-smi topo -m
@@ -71,7 +73,10 @@ def test_a_site_has_the_order_of_its_documentation(site):
 
 @pytest.mark.parametrize('rank, core', [('0', HERE[0]), ('1', HERE[-1])])
 def test_a_rank_runs_on_its_cores_and_sees_its_gpu_and_card(rank, core):
-    """Also where srun has bound it to others: LUMI's default is one core a task, counted from the first."""
+    """
+    Also where srun has bound it to others: LUMI's default is one core a task, counted from the
+    first.
+    """
     done = run(
         ['taskset', '-c', str(HERE[0]), COMMAND, *SHOW],
         env={
@@ -91,10 +96,11 @@ NODES = ['lumi-25.03', 'alps']
 @pytest.fixture
 def node(tmp_path):
     """
-    Function (site, cores, **variables) -> (GPU, cores (set), card, stderr) of a rank on a described node.
+    Function (site, cores, **variables) -> (GPU, cores (set), card, stderr) of a rank on a described
+    node.
 
-    taskset does there what the kernel does: it takes the cores of the mask that the job has, and refuses where it has
-    none. cores: set of int, those of the job.
+    taskset does there what the kernel does: it takes the cores of the mask that the job has, and
+    refuses where it has none. cores: set of int, those of the job.
     """
     fake = tmp_path / 'taskset'
     fake.write_text(

@@ -1,9 +1,12 @@
-"""osu-port: mpi4py's ports of the OSU benchmarks behave like the C programs on the command line.
+"""
+osu-port: mpi4py's ports of the OSU benchmarks behave like the C programs on the command line.
 
-The first part needs no MPI: a tiny mpi4py and tiny ports stand in, which print what they were called with. The second
-part runs the real ports on the real mpi4py and MPICH. The ranks are started by MPICH's own mpiexec.
+The first part needs no MPI: a tiny mpi4py and tiny ports stand in, which print what they were
+called with. The second part runs the real ports on the real mpi4py and MPICH. The ranks are started
+by MPICH's own mpiexec.
 
-Prefixes with osu-port: with ports and an mpi4py that only print, or with the real ones and an MPI from PyPI.
+Prefixes with osu-port: with ports and an mpi4py that only print, or with the real ones and an MPI
+from PyPI.
 """
 
 import ctypes
@@ -83,7 +86,9 @@ def test_port_gets_its_keywords_after_the_line_that_names_it(fake_prefix):
 
 
 def test_launcher_opens_the_versioned_libmpi_first(fake_prefix):
-    """libmpi.so of the image in front of an injected libmpi.so.12 would make the exchange vanish."""
+    """
+    libmpi.so of the image in front of an injected libmpi.so.12 would make the exchange vanish.
+    """
     environment = {'MPI4PY_LIBMPI': '/x/libmpi.so.12'}
     assert run([fake_prefix / 'bin' / 'osu_bw'])[1].startswith(
         'MPI started, threads False libmpi.so.12:libmpi.so.40:libmpi.so\n'
@@ -296,7 +301,9 @@ def make_tiny_prefix(folder):
 
 
 def list_sources(*keys):
-    """Return the files (list of Path) of keys of SOURCES; what is not in sources/ comes from PyPI."""
+    """
+    Return the files (list of Path) of keys of SOURCES; what is not in sources/ comes from PyPI.
+    """
     fetch.download_sources(
         list(keys), PROJECT / 'sources', PROJECT / '.workstation' / 'log' / 'image-fetch.log'
     )
@@ -304,7 +311,10 @@ def list_sources(*keys):
 
 
 def make_real_prefix(folder, names):
-    """Make a prefix with the real ports and mpi4py for PYTHON, and commands osu_<name> for names. Return it."""
+    """
+    Make a prefix with the real ports and mpi4py for PYTHON, and commands osu_<name> for names.
+    Return it.
+    """
     python = run([PYTHON, '-c', 'import sys; print("%d.%d" % sys.version_info[:2])'])[1].strip()
     source, wheel = list_sources('mpi4py-source', f'mpi4py-{python}')
     prefix = make_prefix(folder, [f'osu_{name}' for name in names])
@@ -327,7 +337,10 @@ def unpack_mpich(folder):
 
 
 def run_mpiexec(prefix, mpich, number, name, *arguments, **environment):
-    """Run a port of prefix on ranks of this machine by MPICH (its folder); return (exit code, stdout, stderr)."""
+    """
+    Run a port of prefix on ranks of this machine by MPICH (its folder); return (exit code,
+    stdout, stderr).
+    """
     libraries = ':'.join(filter(None, [environment.pop('LD_LIBRARY_PATH', ''), str(mpich / 'lib')]))
     return run(
         [mpich / 'bin' / 'mpiexec', '-n', number, prefix / 'bin' / name, *arguments],
@@ -341,7 +354,10 @@ def run_mpiexec(prefix, mpich, number, name, *arguments, **environment):
 
 
 class Driver(dict):
-    """libcuda.so.1 as osu-port calls it: what a function does by its name; the others give no error."""
+    """
+    libcuda.so.1 as osu-port calls it: what a function does by its name; the others give no
+    error.
+    """
 
     def __missing__(self, name):
         return lambda *_: 0
@@ -352,7 +368,10 @@ class Driver(dict):
 
 @pytest.fixture
 def port(monkeypatch):
-    """Function (functions of the driver by name) that returns the module osu-port with such a driver."""
+    """
+    Function (functions of the driver by name) that returns the module osu-port with such a
+    driver.
+    """
 
     def loaded(**functions):
         loader = importlib.machinery.SourceFileLoader('port', str(OSU_PORT))

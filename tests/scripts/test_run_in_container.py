@@ -1,8 +1,12 @@
-"""run-in-container and share-container, with a runtime that is a real program which shows what it was given.
+"""
+run-in-container and share-container, with a runtime that is a real program which shows what it
+was given.
 
-osu-explain with a settings.json that is damaged: a line with the file, what is wrong and what to do.
+osu-explain with a settings.json that is damaged: a line with the file, what is wrong and what to
+do.
 
-make-squashfs and unmake-squashfs: what they change, and that what fails or is interrupted loses nothing.
+make-squashfs and unmake-squashfs: what they change, and that what fails or is interrupted loses
+nothing.
 """
 
 import json
@@ -40,9 +44,11 @@ def install_wrapper(root):
 @pytest.fixture
 def run_installed(tmp_path):
     """
-    An installation in a folder whose name holds a space; returns a function that runs one of its commands.
+    An installation in a folder whose name holds a space; returns a function that runs one of its
+    commands.
 
-    Its words in small letters are keys of call-settings (str, or list for a line each), the others variables.
+    Its words in small letters are keys of call-settings (str, or list for a line each), the others
+    variables.
     """
     root = tmp_path / 'a folder'
     install_wrapper(root)
@@ -175,7 +181,10 @@ OURS = ['/host/libmpi.so:/opt/host-mpi/lib/libmpi.so.12', '/users:/users']
 
 @pytest.fixture
 def run_with_settings(run_installed):
-    """The same installation with more settings, and no module that is loaded; gives what the runtime sees (dict)."""
+    """
+    The same installation with more settings, and no module that is loaded; gives what the
+    runtime sees (dict).
+    """
     (run_installed.root / 'runtime').write_text('#!/bin/bash\nprintf "%s|" "$@" >&2\nenv -0\n')
     run_installed.settings.update(SETTINGS)
 
@@ -434,7 +443,10 @@ def test_only_several_ranks_of_a_node_share_a_container(
 
 @pytest.fixture
 def make_shm_path():
-    """Function (text) -> path in /dev/shm, of the rest of the name that a step's folder has; all are removed."""
+    """
+    Function (text) -> path in /dev/shm, of the rest of the name that a step's folder has; all
+    are removed.
+    """
     made = []
 
     def path(rest):
@@ -573,7 +585,10 @@ FOLDER, IMAGE = 'user-software', 'user-software.squashfs'
 
 @pytest.fixture
 def installed_make_squashfs(tmp_path):
-    """An installation with some software of the user; returns a function that runs one of the commands."""
+    """
+    An installation with some software of the user; returns a function that runs one of the
+    commands.
+    """
     root = tmp_path / 'a folder'
     (root / 'bin').mkdir(parents=True)
     shutil.copy(SCRIPT, root / 'bin' / 'make-squashfs')

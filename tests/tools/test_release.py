@@ -1,4 +1,7 @@
-"""A release: one version everywhere, citation that readers of such files take, and errors before anything is made."""
+"""
+A release: one version everywhere, citation that readers of such files take, and errors before
+anything is made.
+"""
 
 import io
 import json

@@ -1,4 +1,7 @@
-"""The scripts of workstation/, env.sh and the Makefile. Each test works on a copy of them with a state of its own."""
+"""
+The scripts of workstation/, env.sh and the Makefile. Each test works on a copy of them with a
+state of its own.
+"""
 
 import os
 import shutil
@@ -28,7 +31,8 @@ NAMED = {
     'SLURM_NTASKS',
     *(['EASYBUILD_ALLOW_USE_AS_ROOT_AND_ACCEPT_CONSEQUENCES'] if os.getuid() == 0 else []),
 }
-#: Commands that prerequisites.sh itself uses, from bash and coreutils or as essential on every distribution
+#: Commands that prerequisites.sh itself uses, from bash and coreutils or as essential on every
+#: distribution
 BASICS = [
     'awk',
     'bash',
@@ -74,7 +78,10 @@ def tree(tmp_path):
 
 @pytest.fixture
 def ready_tree(tree):
-    """A copy of the project with the files by which env.sh sees that the set-up was done, Slurm too."""
+    """
+    A copy of the project with the files by which env.sh sees that the set-up was done, Slurm
+    too.
+    """
     for name in ('bin/eb', 'venv/bin/eb', 'slurm/slurm.conf'):
         path = tree / '.workstation' / name
         path.parent.mkdir(parents=True)
@@ -102,7 +109,8 @@ def fake_command(folder, name, text):
     path.chmod(0o755)
 
 
-# --- env.sh -----------------------------------------------------------------------------------------------------------
+# --- env.sh
+# -----------------------------------------------------------------------------------------------------------
 
 
 def read_variables(commands, **variables):
@@ -189,18 +197,23 @@ def test_env_without_set_up_changes_nothing(tree):
     assert done.returncode == 1 and f'. {tree}/env.sh' in done.stderr
 
 
-# --- prerequisites ----------------------------------------------------------------------------------------------------
+# --- prerequisites
+# ----------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def fresh_machine(tmp_path):
-    """Variables of a bare Debian machine whose apt-get and usermod only write down how they were called."""
+    """
+    Variables of a bare Debian machine whose apt-get and usermod only write down how they were
+    called.
+    """
     path = tmp_path / 'bin'
     path.mkdir()
     for name in BASICS:
         (path / name).symlink_to(shutil.which(name))
     for name in ('apt-get', 'usermod', 'systemctl'):
-        # `apt-get -s` is how the script asks whether the distribution has a fitting apptainer: it has none.
+        # `apt-get -s` is how the script asks whether the distribution has a fitting apptainer: it
+        # has none.
         fake_command(path, name, f'echo "{name} $*" >>{tmp_path}/calls; [[ $1 != -s ]]\n')
     fake_command(path, 'sudo', 'exec "$@"\n')
     (tmp_path / 'calls').touch()
@@ -263,7 +276,8 @@ def test_ordinary_user_gets_the_commands_for_root():
     assert tests.returncode == 0 and 'usermod --add-subuids' in tests.stdout
 
 
-# --- Makefile and clean -----------------------------------------------------------------------------------------------
+# --- Makefile and clean
+# -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize('name', ['a folder', 'a,n', 'a$n'])
@@ -281,7 +295,10 @@ def test_a_path_that_cannot_be_quoted_everywhere_is_refused(tmp_path, name):
 
 
 def make_installation(prefix, name, version, record):
-    """Make what EasyBuild leaves of one installation under prefix (Path); record is the text of its easyconfig."""
+    """
+    Make what EasyBuild leaves of one installation under prefix (Path); record is the text of its
+    easyconfig.
+    """
     software = prefix / 'software' / name / version
     (software / 'easybuild').mkdir(parents=True)
     (software / 'easybuild' / f'{name}-{version}.eb').write_text(record)
@@ -316,7 +333,8 @@ def test_uninstall_removes_our_modules_and_no_others(tree, tmp_path):
     )
 
 
-# --- Slurm ------------------------------------------------------------------------------------------------------------
+# --- Slurm
+# ------------------------------------------------------------------------------------------------------------
 
 
 def test_stop_terminates_only_daemons_of_its_slurm_conf(tree):
@@ -347,7 +365,10 @@ def test_stop_terminates_only_daemons_of_its_slurm_conf(tree):
 
 @pytest.fixture
 def start_slurm():
-    """Function (tree, **options of script) that starts the private Slurm of tree; all are stopped at the end."""
+    """
+    Function (tree, **options of script) that starts the private Slurm of tree; all are stopped
+    at the end.
+    """
     trees = []
 
     def start(tree, **options):

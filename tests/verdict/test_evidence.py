@@ -1,10 +1,15 @@
-"""What a verdict rests on that is untested: named are those facts that count, held against a change of their values.
+"""
+What a verdict rests on that is untested: named are those facts that count, held against a change
+of their values.
 
-The oracle knows nothing of verdict/evidence.py: a fact counts if another value of it makes another trial.
+The oracle knows nothing of verdict/evidence.py: a fact counts if another value of it makes another
+trial.
 
-Verdicts on images for networks that none of the known sites has, all approaches: the levels, and what is recommended.
+Verdicts on images for networks that none of the known sites has, all approaches: the levels, and
+what is recommended.
 
-Nobody here has such cards: what follows from the files is derived (data/networks.py names the sources).
+Nobody here has such cards: what follows from the files is derived (data/networks.py names the
+sources).
 """
 
 import copy
@@ -53,7 +58,9 @@ CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']]
 
 
 def list_facts(site):
-    """Return {name: fact} of all facts of a site (dict) by the names that verdicts have for them."""
+    """
+    Return {name: fact} of all facts of a site (dict) by the names that verdicts have for them.
+    """
     found = {
         key: fact for key, fact in site.items() if key not in PLAIN_KEYS and isinstance(fact, dict)
     }
@@ -141,7 +148,10 @@ def list_pairs():
 
 @pytest.mark.parametrize('site_name, approach', list_pairs())
 def test_only_untested_facts_of_the_approach_are_named(site_name, approach):
-    """One fact after another is called untested, and gets another value: the text changes where the outcome does."""
+    """
+    One fact after another is called untested, and gets another value: the text changes where the
+    outcome does.
+    """
     entry = resolve_approach(approach)
     site, data = mark_all_measured(
         resolve_site(site_name), find_host_description(resolve_site(site_name))
@@ -195,7 +205,10 @@ def test_every_rule_names_the_facts_of_its_findings():
 
 
 def judge_untested_site(tmp_path, parts, approach, **changed):
-    """The Verdict on an approach (str) and an image with changed parts, where no fact of the site was tried."""
+    """
+    The Verdict on an approach (str) and an image with changed parts, where no fact of the site
+    was tried.
+    """
     world = World(tmp_path, parts, GPU)
     image(**changed)(world)
     opened, files = world.open_files()

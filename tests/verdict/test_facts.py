@@ -107,7 +107,8 @@ def test_setuid_needs_runtime_build_and_configuration(
     )
     found = find_runtime([name])
     assert found['setuid'] is expected
-    # one container a node: only where each would have a user namespace, and an instance can stay out of the home folder
+    # one container a node: only where each would have a user namespace, and an instance can stay
+    # out of the home folder
     assert shares_container(found) is (name == 'apptainer' and not expected)
     assert not shares_container(dict(found, release='1.2.5'))
     assert not shares_container(found, wrapper=True) and not shares_container(None)

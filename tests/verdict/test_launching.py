@@ -1,4 +1,7 @@
-"""Launchers: what each is typed like, what its ranks are told, and that scripts which read no Python know the same."""
+"""
+Launchers: what each is typed like, what its ranks are told, and that scripts which read no
+Python know the same.
+"""
 
 import json
 import os
@@ -32,7 +35,8 @@ from osu_container.verdict.verdict import evaluate_approach
 from tests.helpers.machine import PROJECT, STATE, fold_whitespace, run
 from tools.generate import described_facts
 
-#: launcher -> two ranks on each of two nodes, in a folder and left unbound, with the PMI where a variable cannot say it
+#: launcher -> two ranks on each of two nodes, in a folder and left unbound, with the PMI where a
+#: variable cannot say it
 TYPED = {
     'hydra': ('pmi2', 'mpiexec -wdir /a -n 4 -ppn 2'),
     'prrte': ('pmix', 'mpirun --wdir /a -n 4 --map-by ppr:2:node --bind-to none'),
@@ -40,8 +44,9 @@ TYPED = {
     'flux': ('pmix', 'flux run --cwd=/a -N2 -n4 -o cpu-affinity=off -o pmi=pmix'),
     'srun': ('pmi2', 'srun --chdir=/a -N2 -n4 --ntasks-per-node=2'),
 }
-#: launcher -> variables of the rank 3 of 4, the second one of its node: Hydra's and PRRTE's as seen in a job of Slurm,
-#: whose step has a daemon a node; PALS' as public job scripts read them; Flux's as flux-environment(7) has them
+#: launcher -> variables of the rank 3 of 4, the second one of its node: Hydra's and PRRTE's as seen
+#: in a job of Slurm, whose step has a daemon a node; PALS' as public job scripts read them; Flux's
+#: as flux-environment(7) has them
 _DAEMON = {
     'SLURM_JOB_ID': '7',
     'SLURM_STEP_ID': '0',
@@ -231,10 +236,16 @@ def test_real_launcher_starts_proven_ranks_on_two_nodes(name, tmp_path, real_lau
 
 @pytest.fixture
 def real_launcher(tmp_path):
-    """Function (launcher, approach, image) -> (CompletedProcess, folder of proofs): four ranks on two nodes."""
+    """
+    Function (launcher, approach, image) -> (CompletedProcess, folder of proofs): four ranks on
+    two nodes.
+    """
 
     def staged_module(launcher, approach, path):
-        """Make what a module of a workstation with this launcher has; return the lines that set its variables."""
+        """
+        Make what a module of a workstation with this launcher has; return the lines that set its
+        variables.
+        """
         site = dict(resolve_site('workstation'), launcher={'value': launcher})
         runtime = find_runtime([str(STATE / 'bin' / 'apptainer')])
         with Image(str(path), 'osu_') as image:

@@ -166,7 +166,10 @@ def test_site_without_the_pmi_type_refuses_the_approach(approach, site):
 
 
 def find_value(name, approach, site, *more, **kwargs):
-    """The value (str or None) that a module gives the variable name with the settings modules more (names)."""
+    """
+    The value (str or None) that a module gives the variable name with the settings modules more
+    (names).
+    """
     sets = build_settings(*read_entries(approach, site), make_facts(**kwargs)).environment
     lists = [sets.setting_variables.get(setting, []) for setting in more] + [
         sets.variables + sets.command_variables
@@ -533,7 +536,10 @@ LATENCY = 'osu_latency H H -m 8 -i 20 -x 5'
 
 
 def make_openmpi_settings(site, libfabric='2.6.0', **changes):
-    """Return the Settings of openmpi on a site (str); changes: facts that replace those of the site."""
+    """
+    Return the Settings of openmpi on a site (str); changes: facts that replace those of the
+    site.
+    """
     facts = {
         'host': {
             'root': '/elsewhere',
@@ -566,7 +572,10 @@ def test_pmix_sites_bind_the_step_folders_and_no_other_root(site):
 
 @pytest.fixture
 def step(tmp_path):
-    """Function (folder) that makes the folder of a step below it; returns the variables of a rank of that step."""
+    """
+    Function (folder) that makes the folder of a step below it; returns the variables of a rank
+    of that step.
+    """
 
     def make(folder, name='spmix_appdir_1000_42.3'):
         (folder / name).mkdir(parents=True)

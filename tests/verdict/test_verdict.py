@@ -1,4 +1,6 @@
-"""The rules of the verdict: where each speaks, where it just does not; and what they say of the published runs.
+"""
+The rules of the verdict: where each speaks, where it just does not; and what they say of the
+published runs.
 
 Which MPI of the host takes the place of which MPI of an image.
 """
@@ -281,7 +283,10 @@ def test_good_image_and_host_work_without_findings(tmp_path, parts, approach, si
 
 
 def describe_other_releases(site, *releases):
-    """Return the host of a site (dict) with other releases (of libfabric, of Cray MPICH) than those in its paths."""
+    """
+    Return the host of a site (dict) with other releases (of libfabric, of Cray MPICH) than those
+    in its paths.
+    """
     # what its libraries need of glibc an image of 2022 has, as that of LUMI had it then
     return DescribedHost(describe_cray_host(site, *releases, glibc=GLIBC['lumi-24.03']))
 
@@ -496,7 +501,10 @@ ELSEWHERE = {
 
 
 def is_opened_later(one, opens):
-    """Return whether a Loaded comes in by a library that Open MPI opens in MPI_Init(), or by one of opens (list)."""
+    """
+    Return whether a Loaded comes in by a library that Open MPI opens in MPI_Init(), or by one of
+    opens (list).
+    """
     return (
         '/mca_' in one.name
         or one.name in opens
@@ -523,7 +531,10 @@ def is_opened_later(one, opens):
 def test_real_loader_agrees_with_the_verdict_of_each_case(
     tmp_path, parts, rule, approach, change, site_name
 ):
-    """Every image and host of the tables is put together as the module would, and the program in it is run."""
+    """
+    Every image and host of the tables is put together as the module would, and the program in it
+    is run.
+    """
     world = World(tmp_path, parts, site_name)
     change(world)
     opened, opened_host = world.open_files()

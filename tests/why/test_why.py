@@ -1,9 +1,10 @@
 """
-osu-container why names the right cause of what programs really printed, and none of what it does not know: then it
-shows the lines that look like an error, and who says them.
+osu-container why names the right cause of what programs really printed, and none of what it does
+not know: then it shows the lines that look like an error, and who says them.
 
-messages.tsv has the texts on which it is tried, a line for each: the message that is to be named first (- for none),
-where the text is from (the thread that found its cause, the source code that prints it, or a run here), the text.
+messages.tsv has the texts on which it is tried, a line for each: the message that is to be named
+first (- for none), where the text is from (the thread that found its cause, the source code that
+prints it, or a run here), the text.
 """
 
 import gzip
@@ -83,7 +84,10 @@ def test_each_message_is_named_first_in_any_context():
 
 
 def test_every_text_matches_only_its_message():
-    """The oracle: a good run, another program's text or that of another rule is none of a rule's business."""
+    """
+    The oracle: a good run, another program's text or that of another rule is none of a rule's
+    business.
+    """
     wrong = [
         (list_names(text), name, source, text)
         for name, source, text in TEXTS
@@ -215,7 +219,10 @@ SETTINGS = SimpleNamespace(at_load=SimpleNamespace(image_folders=(), of_site=Non
 
 @pytest.fixture
 def lmod(tmp_path):
-    """Function (script, name of LMODS) that runs bash with modules of all kinds of trouble; what it says."""
+    """
+    Function (script, name of LMODS) that runs bash with modules of all kinds of trouble; what it
+    says.
+    """
     for name, text in {
         'ours.lua': '\n'.join(
             [
@@ -296,7 +303,10 @@ def test_exit_code_is_1_without_a_recognized_message(text):
 
 @pytest.fixture
 def logs(tmp_path):
-    """Names (list of str) of seven logs with one trouble, one with another, one with none known and an empty one."""
+    """
+    Names (list of str) of seven logs with one trouble, one with another, one with none known and
+    an empty one.
+    """
     old = "./m: libfabric.so.1: version `FABRIC_1.7' not found (required by ./m)\n"
     texts = [old, 'fine\n' + 2 * old] + 5 * [old] + ['x: undefined symbol: f7\n', 'fine\n', '']
     for number, text in enumerate(texts):
@@ -406,7 +416,10 @@ def test_binary_is_refused_and_junk_hides_no_message():
 
 @pytest.fixture(scope='module')
 def slurm_shell(slurm):
-    """Function (script) that runs bash with the private Slurm and returns its output and errors as one text."""
+    """
+    Function (script) that runs bash with the private Slurm and returns its output and errors as
+    one text.
+    """
     environment = {
         'PATH': f"{STATE / 'bin'}:/usr/bin:/bin:/usr/sbin:/sbin",
         'HOME': os.environ['HOME'],
@@ -447,7 +460,10 @@ CONSEQUENCE = 'srun: error: node1: task 0: Exited with exit code 1\n'
 
 
 def list_shown_lines(text):
-    """Return what is shown of text (str) as if no message were known: [(number, line, program, more)]."""
+    """
+    Return what is shown of text (str) as if no message were known: [(number, line, program,
+    more)].
+    """
     found = clues.Clues()
     found.add(text, '\n'.join(search.split_words(text)), 0)
     return found.list_lines()

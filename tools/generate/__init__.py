@@ -1,1 +1,4 @@
-"""What writes the files that people read: modules/, three of container-recipes/rendered/, tables of docs/."""
+"""
+What writes the files that people read: modules/, three of container-recipes/rendered/, tables of
+docs/.
+"""

@@ -1,8 +1,9 @@
 """
-The facts of a module that nobody has installed: from the description of its host and from the name of its image.
+The facts of a module that nobody has installed: from the description of its host and from the name
+of its image.
 
-What an installation reads from files (verdict/facts.py) is taken from check/host_facts.py and check/described.py.
-Sizes, time stamps and sums are those of no file: 0 and None.
+What an installation reads from files (verdict/facts.py) is taken from check/host_facts.py and
+check/described.py. Sizes, time stamps and sums are those of no file: 0 and None.
 """
 
 import re
@@ -44,7 +45,10 @@ RUNTIMES = {'apptainer': {'release': '1.4.5', 'setuid': False}, 'singularity': {
 
 
 def list_module_names(site):
-    """Return the names (list of str, 'module/approach') of the container modules that site (str) can have."""
+    """
+    Return the names (list of str, 'module/approach') of the container modules that site (str)
+    can have.
+    """
     entry, found = resolve_site(site), []
     easyconfigs = [
         path for name in CONTAINERS for path in (PROJECT / 'easyconfigs' / 'o' / name).glob('*.eb')
@@ -63,7 +67,10 @@ def list_module_names(site):
 
 
 def derive_facts(site, name):
-    """Return the facts (dict, as build_settings() takes them) of a module (str, 'module/approach') on site (str)."""
+    """
+    Return the facts (dict, as build_settings() takes them) of a module (str, 'module/approach')
+    on site (str).
+    """
     entry, (module, _, approach) = resolve_site(site), name.partition('/')
     file = select_image(module, resolve_approach(approach), entry)
     host = DescribedHost(find_host_description(entry))
@@ -112,7 +119,10 @@ def _derive_host_facts(mix, root):
 
 
 def _format_release(mix, name, read):
-    """Return 'FAMILY RELEASE' of the host's library name (str) of a Trial, of libfabric the release; None without."""
+    """
+    Return 'FAMILY RELEASE' of the host's library name (str) of a Trial, of libfabric the
+    release; None without.
+    """
     fact = mix.site['libraries'].get(name)
     if not fact or not mix.host.is_file(fact['value']):
         return None
@@ -124,7 +134,8 @@ def _list_injected_libraries(mix):
     """
     Return the libraries (list of dict) of the host that a Trial injects.
 
-    What these need beside is left out where nobody has looked into the host: much of it, the image has.
+    What these need beside is left out where nobody has looked into the host: much of it, the image
+    has.
     """
     names = {path: name for name, path in locate_host_libraries(mix.approach, mix.site, mix.host)}
     needed_by = {

@@ -3,7 +3,8 @@ Write what easyconfigs and pages say of data that stand elsewhere:
 
 * osu-native-RELEASE-SITE.eb, one for each software stack, from the data of the sites;
 * the version of osu-container-tools.eb;
-* release and sha256 of the OSU Micro-Benchmarks (osu_container/build/recipes/versions.py), in file names and pages too.
+* release and sha256 of the OSU Micro-Benchmarks (osu_container/build/recipes/versions.py), in file
+    names and pages too.
 """
 
 import re
@@ -108,7 +109,10 @@ def update_release_names(text):
 
 
 def update_easyconfig(text):
-    """Return the text of an easyconfig with today's release: version, sha256 of the archive, names in comments."""
+    """
+    Return the text of an easyconfig with today's release: version, sha256 of the archive, names
+    in comments.
+    """
     text = re.sub(r"(?m)^version = '.*'$", f"version = '{OSU['version']}'", text)
     return re.sub(
         r"(?m)^checksums = \['\w{64}'\]$",
@@ -118,7 +122,9 @@ def update_easyconfig(text):
 
 
 def render_files():
-    """Return {path (Path): text of an easyconfig or page, None for a file that is to be removed}."""
+    """
+    Return {path (Path): text of an easyconfig or page, None for a file that is to be removed}.
+    """
     wanted = dict.fromkeys(NATIVE.glob('osu-native-*.eb'))
     wanted[NATIVE / 'osu-native.eb'] = update_easyconfig((NATIVE / 'osu-native.eb').read_text())
     wanted[TOOLS] = re.sub(

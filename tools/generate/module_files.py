@@ -1,9 +1,11 @@
 """
-Render the text of every module, for people to read: .workstation/modules/<site>/<module>/<approach>.lua.
+Render the text of every module, for people to read:
+.workstation/modules/<site>/<module>/<approach>.lua.
 
-The text is written by the easyblock itself (eb --module-only) from the facts of described_facts.py. What each
-installation has for itself is replaced: @INSTALL@ is the installation, @HOST@ the workstation's folder of host paths,
-BYTES is the size of a library or of the image. Of these texts the repository has those of KEPT, in modules/.
+The text is written by the easyblock itself (eb --module-only) from the facts of described_facts.py.
+What each installation has for itself is replaced: @INSTALL@ is the installation, @HOST@ the
+workstation's folder of host paths, BYTES is the size of a library or of the image. Of these texts
+the repository has those of KEPT, in modules/.
 """
 
 import json
@@ -32,7 +34,10 @@ FOOTER = '-- Built with EasyBuild version'
 
 
 def prepare_eb_environment(eb, prefix):
-    """Return the environment (dict) in which eb (str) finds only this project and writes only under prefix (Path)."""
+    """
+    Return the environment (dict) in which eb (str) finds only this project and writes only under
+    prefix (Path).
+    """
     # MODULEPATH too: a module that is installed elsewhere would not be installed again
     environment = {
         name: value
@@ -105,7 +110,8 @@ def normalize_modulefile(text):
     """
     Return the text of an installed module with a first line that says what was replaced.
 
-    Left out is what differs from one EasyBuild version to the next: the EBDEVEL line and the footer.
+    Left out is what differs from one EasyBuild version to the next: the EBDEVEL line and the
+    footer.
     """
     lines = [line for line in text.splitlines() if not line.startswith((FOOTER, 'setenv("EBDEVEL'))]
     text = re.sub(r'^(    \{ (?:sif|".*"), )\d+( \},)$', r'\1BYTES\2', '\n'.join(lines), flags=re.M)
@@ -113,7 +119,10 @@ def normalize_modulefile(text):
 
 
 def render_modules(eb, sites, names=list_module_names):
-    """Return {path below the folder of all sites (str): text} of the modules names(site) of sites, with all cores."""
+    """
+    Return {path below the folder of all sites (str): text} of the modules names(site) of sites,
+    with all cores.
+    """
     with (
         tempfile.TemporaryDirectory(prefix='render-') as scratch,
         ThreadPoolExecutor(os.cpu_count()) as pool,
@@ -139,7 +148,10 @@ def is_checked_in(path):
 
 
 def render_files(check):
-    """Return {path (Path): text} of the modules; check: bool, only of those that the repository has."""
+    """
+    Return {path (Path): text} of the modules; check: bool, only of those that the repository
+    has.
+    """
     eb = STATE / 'bin' / 'eb'
     eb = str(eb) if eb.exists() else 'eb'
     if check:

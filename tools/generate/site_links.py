@@ -1,8 +1,9 @@
 """
 Hook of MkDocs (mkdocs.yml): links to files of the repository, and prompts in code blocks.
 
-Pages link to files outside of docs/, as ../easyblocks/generic/NAME.py, and GitHub shows them. The site leads to the
-address of the repository instead; where that is not known, the text of the link remains.
+Pages link to files outside of docs/, as ../easyblocks/generic/NAME.py, and GitHub shows them. The
+site leads to the address of the repository instead; where that is not known, the text of the link
+remains.
 """
 
 import os
@@ -17,7 +18,8 @@ from osu_container import PLACEHOLDER, REPOSITORY
 LINK = re.compile(r'\[([^\]]+)\]\((\.\./[^)\s#]+)(#[^)\s]*)?\)')
 #: A code block without a language
 SESSION = re.compile(r'(<pre><span></span><code>|<pre><code>)(.*?)(</code></pre>)', re.S)
-#: Address of the repository, '' where it is not known; OSU_CONTAINER_REPOSITORY is for a copy with another address
+#: Address of the repository, '' where it is not known; OSU_CONTAINER_REPOSITORY is for a copy with
+#: another address
 ADDRESS = os.environ.get('OSU_CONTAINER_REPOSITORY', REPOSITORY).rstrip('/')
 #: GitLab has its own pages below /-/
 PAGES = ADDRESS + ('/-' if 'gitlab' in (urlsplit(ADDRESS).hostname or '') else '')
@@ -35,12 +37,18 @@ def on_config(config):
 
 
 def on_post_page(output, **_):
-    """Remove the mark by which Material asks GitHub or GitLab for numbers: the site loads nothing from outside."""
+    """
+    Remove the mark by which Material asks GitHub or GitLab for numbers: the site loads nothing
+    from outside.
+    """
     return output.replace(' data-md-component="source"', '')
 
 
 def on_page_markdown(markdown, page, config, **_):
-    """Let links to files outside of docs/ lead to the repository; MkDocs reports those that lead nowhere."""
+    """
+    Let links to files outside of docs/ lead to the repository; MkDocs reports those that lead
+    nowhere.
+    """
     root, folder = (
         Path(config.config_file_path).parent,
         posixpath.join('docs', posixpath.dirname(page.file.src_uri)),
@@ -57,7 +65,10 @@ def on_page_markdown(markdown, page, config, **_):
 
 
 def mark_prompts(block):
-    """Return a code block (match of SESSION) with its prompts and outputs marked, so that only commands are copied."""
+    """
+    Return a code block (match of SESSION) with its prompts and outputs marked, so that only
+    commands are copied.
+    """
     rows = block[2].split('\n')
     if not any(row.startswith('$ ') for row in rows):
         return block.group()

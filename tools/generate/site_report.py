@@ -1,7 +1,9 @@
 """
-Hook of MkDocs (mkdocs.yml): the site has results/report.html, the published results as `osu-container report` shows.
+Hook of MkDocs (mkdocs.yml): the site has results/report.html, the published results as
+`osu-container report` shows.
 
-The page is 1.4 MB and follows from data and code, so it is made with the site and not kept in the repository.
+The page is 1.4 MB and follows from data and code, so it is made with the site and not kept in the
+repository.
 """
 
 import subprocess

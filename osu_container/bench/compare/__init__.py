@@ -1,5 +1,6 @@
 """
-Which of two curves is better, at every message size, and by more than noise. docs/compare.md has the method.
+Which of two curves is better, at every message size, and by more than noise. docs/compare.md has
+the method.
 
 cli.py              the command line of `osu-container compare`
 statistics.py       two curves, or all curves of two datasets -> Comparison

@@ -18,7 +18,8 @@ from osu_container.bench.compare.statistics import (
 )
 from osu_container.bench.results import references, run_files, select
 
-#: Exit codes. argparse gives 2 for wrong usage, the command osu-container 130 where it was interrupted
+#: Exit codes. argparse gives 2 for wrong usage, the command osu-container 130 where it was
+#: interrupted
 FINE, WORSE, IMPOSSIBLE = 0, 1, 3
 #: verdicts that make the exit code WORSE, by --fail-on
 FAILING_VERDICTS = {'worse': ('worse',), 'noisy': ('worse', 'noisy', 'rounded'), 'never': ()}
@@ -113,8 +114,8 @@ def collect_comparisons(a, others=(), *, case_patterns=()):
     """
     Compare what a user names; return the result (dict).
 
-    Its keys: comparisons (list of Comparison), troubles (of troubles.recognised()), failed (list of (name, Case,
-    reason): what A failed to measure and the other side has), notes (list of str).
+    Its keys: comparisons (list of Comparison), troubles (of troubles.recognised()), failed (list of
+    (name, Case, reason): what A failed to measure and the other side has), notes (list of str).
 
     :param a, others: as on the command line (str, of str); only: patterns of cases
     Raises CompareError, SelectError, ResultsError, OSError.
@@ -148,7 +149,10 @@ def collect_comparisons(a, others=(), *, case_patterns=()):
 
 
 def _format_uncompared_curves(judged, comparisons, name, other):
-    """Return what was not compared as notes (list of str). judged: series of A; name, other: of the datasets (str)."""
+    """
+    Return what was not compared as notes (list of str). judged: series of A; name, other: of the
+    datasets (str).
+    """
     compared = {id(one.a) for one in comparisons}
     left = [one for one in judged if id(one) not in compared]
     if not left:
@@ -162,7 +166,10 @@ def _format_uncompared_curves(judged, comparisons, name, other):
 
 
 def _add_native(dataset):
-    """Return a Dataset with the native series of its run or publication, where one approach of it was named."""
+    """
+    Return a Dataset with the native series of its run or publication, where one approach of it
+    was named.
+    """
     native = dataset.facts.get('native') or 'native'
     if native in dataset.names:
         return dataset
@@ -176,7 +183,10 @@ def _add_native(dataset):
 
 
 def _filter_cases(dataset, patterns):
-    """Return a Dataset with the cases that fit one of the patterns (list of str), itself without patterns."""
+    """
+    Return a Dataset with the cases that fit one of the patterns (list of str), itself without
+    patterns.
+    """
     if not patterns:
         return dataset
 
@@ -199,7 +209,10 @@ def _filter_cases(dataset, patterns):
 
 
 def _list_failures(dataset, series, without=None):
-    """Return [(name, Case, reason)] of what a Dataset has no figures of because it failed, and series measured."""
+    """
+    Return [(name, Case, reason)] of what a Dataset has no figures of because it failed, and
+    series measured.
+    """
     there = {one.case for one in series}
     has = {(one.case, one.name) for one in dataset.series}
     return [

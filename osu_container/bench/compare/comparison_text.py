@@ -24,13 +24,19 @@ def format_optional_ratio(value):
 
 
 def select_worst_verdict(result):
-    """Return the worst verdict (str) of a result: of its curves, 'worse' if a case failed that the other side has."""
+    """
+    Return the worst verdict (str) of a result: of its curves, 'worse' if a case failed that the
+    other side has.
+    """
     found = [one.verdict for one in result['comparisons']] + ['worse' for _ in result['failed']]
     return min(found, key=VERDICTS.index)
 
 
 def format_furthest_ratio(comparison):
-    """Return the ratio of a Comparison that is furthest from equal, with its size (str): '1.78 at 8 KiB'."""
+    """
+    Return the ratio of a Comparison that is furthest from equal, with its size (str): '1.78 at 8
+    KiB'.
+    """
     point = comparison.find_furthest_point()
     return ' at '.join(
         filter(None, [format_optional_ratio(point.ratio), comparison.format_size_label(point.size)])
@@ -41,7 +47,8 @@ def format_comparisons(result, *, sizes=None):
     """
     Return a result of cli.collect() as text that fits the terminal.
 
-    :param sizes: bool, with the table of every curve at every size; None: where there are two curves or fewer
+    :param sizes: bool, with the table of every curve at every size; None: where there are two
+        curves or fewer
     """
     comparisons = result['comparisons']
     blocks = _format_summary_tables(comparisons)
@@ -184,7 +191,10 @@ def _serialize_side(dataset, series):
 
 
 def serialize_comparisons(result):
-    """Return a result of cli.collect() as what --json prints (dict of JSON types). Layout: docs/compare.md."""
+    """
+    Return a result of cli.collect() as what --json prints (dict of JSON types). Layout:
+    docs/compare.md.
+    """
     return {
         'format': FORMAT,
         'version': VERSION,

@@ -1,8 +1,10 @@
 """
-NumPy and SciPy, loaded when something is first reckoned, so that they keep to the limits of the shell.
+NumPy and SciPy, loaded when something is first reckoned, so that they keep to the limits of the
+shell.
 
-Their OpenBLAS starts a thread for each core, and ends the process where `ulimit -u` or `-v` leaves no room for them;
-with too little memory for its own tables it asks for them again and again, for ever (measured with 200 MB).
+Their OpenBLAS starts a thread for each core, and ends the process where `ulimit -u` or `-v` leaves
+no room for them; with too little memory for its own tables it asks for them again and again, for
+ever (measured with 200 MB).
 """
 
 import importlib
@@ -21,7 +23,9 @@ class LazyModule:
         self.name = name
 
     def __getattr__(self, name):
-        """Return what the module has under name (str), from now on as an attribute of this one's."""
+        """
+        Return what the module has under name (str), from now on as an attribute of this one's.
+        """
         os.environ.setdefault(
             'OPENBLAS_NUM_THREADS', '1'
         )  # nothing is so large that a second thread would help

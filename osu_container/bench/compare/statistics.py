@@ -1,7 +1,9 @@
 """
-Ratio, spread and verdict at every message size. docs/compare.md says the same in plain words, with references.
+Ratio, spread and verdict at every message size. docs/compare.md says the same in plain words, with
+references.
 
-All is done on logarithms, where a ratio is a difference and twice as fast is as far from equal as half as fast.
+All is done on logarithms, where a ratio is a difference and twice as fast is as far from equal as
+half as fast.
 """
 
 from __future__ import annotations
@@ -20,16 +22,19 @@ from osu_container.bench.results.model import Case, Series, format_size
 ALPHA = 0.05
 #: What is said of figures of two machines: neither is good or bad news about the software
 NOT_JUDGED = 'not judged'
-#: What a curve is called, by the first of these that a size of it has: a loss is never hidden, nor a gain
+#: What a curve is called, by the first of these that a size of it has: a loss is never hidden, nor
+#: a gain
 VERDICTS = ('worse', 'noisy', 'rounded', 'better', 'same', NOT_JUDGED)
-#: The programs print two decimals: the value behind a printed one is up to this far from it, in its unit
+#: The programs print two decimals: the value behind a printed one is up to this far from it, in its
+#: unit
 ROUNDING = 0.005
 #: Parts of a curve whose mean ratio is shown: (key, words, least size, most size in bytes).
 #: Up to 128 B a message fits into the command to the card; from 1 MiB bandwidth counts
 REGIONS = (('small_ratio', '<=128 B', 0, 128), ('large_ratio', '>=1 MiB', 1 << 20, 1 << 62))
-#: From so many repeats on a difference is said as it was measured, without 'probably'. The tests take repeats for
-#: independent, and those of a busy machine are not: two repeats of OSU 7.4 showed 3.9 times, 22 of the same modules
-#: nothing (two nodes over TCP, 2026-11). bench makes five for whoever wants to tell.
+#: From so many repeats on a difference is said as it was measured, without 'probably'. The tests
+#: take repeats for independent, and those of a busy machine are not: two repeats of OSU 7.4 showed
+#: 3.9 times, 22 of the same modules nothing (two nodes over TCP, 2026-11). bench makes five for
+#: whoever wants to tell.
 FIRM_REPEATS = 5
 #: Ranges of sizes with one verdict that a sentence names; of more, sizes are counted
 MOST_RANGES = 3
@@ -130,7 +135,10 @@ class Comparison:
         )
 
     def format_curve_verdict(self):
-        """Return its verdict (str), with a gain that it hides: 'worse, better'; of few repeats 'probably worse'."""
+        """
+        Return its verdict (str), with a gain that it hides: 'worse, better'; of few repeats
+        'probably worse'.
+        """
         hidden = ['better'] if self.verdict != 'better' and self.summary['better'] else []
         return ', '.join(
             self.format_qualifier(verdict) + verdict for verdict in [self.verdict, *hidden]
@@ -145,12 +153,18 @@ class Comparison:
 
     @property
     def few_repeats(self):
-        """Return of how few repeats a verdict worse or better of it was made (int, 1 of none); None from FIRM on."""
+        """
+        Return of how few repeats a verdict worse or better of it was made (int, 1 of none); None
+        from FIRM on.
+        """
         least = min(self.count_fewest_repeats('worse'), self.count_fewest_repeats('better'))
         return least if least < FIRM_REPEATS else None
 
     def format_qualifier(self, verdict):
-        """Return 'probably ' (str) where points of this verdict (str) rest on few repeats of a side, else ''."""
+        """
+        Return 'probably ' (str) where points of this verdict (str) rest on few repeats of a
+        side, else ''.
+        """
         enough = {'worse': FIRM_REPEATS, 'better': FIRM_REPEATS, 'same': 2}.get(verdict, 0)
         return 'probably ' if self.count_fewest_repeats(verdict) < enough else ''
 
@@ -160,7 +174,10 @@ class Comparison:
 
     @property
     def sentence(self):
-        """Return all verdicts in a sentence (str): 'worse at 1 B .. 128 B, up to 8.3 times slower; same at 256 B'."""
+        """
+        Return all verdicts in a sentence (str): 'worse at 1 B .. 128 B, up to 8.3 times slower;
+        same at 256 B'.
+        """
         parts = []
         for verdict in (verdict for verdict in VERDICTS if self.summary[verdict]):
             text = self.format_qualifier(verdict) + verdict + self._format_size_ranges(verdict)
@@ -175,7 +192,10 @@ class Comparison:
         return '; '.join(parts)
 
     def _format_size_ranges(self, verdict):
-        """Return the sizes of a verdict (str): ' at 1 B .. 128 B and 8 KiB'; '' for a benchmark without sizes."""
+        """
+        Return the sizes of a verdict (str): ' at 1 B .. 128 B and 8 KiB'; '' for a benchmark
+        without sizes.
+        """
         if len(self.points) == self.summary[verdict] > 1:
             return ' at all sizes'
         ranges = [
@@ -192,7 +212,10 @@ class Comparison:
 
 
 def format_factor(times):
-    """Return how many times slower or faster (float, >= 1) as text with the digits that mean something."""
+    """
+    Return how many times slower or faster (float, >= 1) as text with the digits that mean
+    something.
+    """
     return f'{times:.2f}' if times < 2 else f'{times:.1f}' if times < 100 else f'{times:.0f}'
 
 
@@ -205,7 +228,8 @@ def compare_series(a, b, *, paired=False, a_dataset='', b_dataset=''):
     """
     Compare two Series at the message sizes that both have; return a Comparison.
 
-    :param paired: bool, both come from one run, whose repeats alternate between them: repeat n belongs to repeat n
+    :param paired: bool, both come from one run, whose repeats alternate between them: repeat n
+        belongs to repeat n
     :param a_from, b_from: names of their datasets (str)
     Raises CompareError if they have no size in common.
     """
@@ -237,7 +261,8 @@ def remove_verdicts(comparison, reason):
     """
     Return a Comparison whose ratios stand without a verdict, with reason (str) among its notes.
 
-    For figures of two machines: that one network is slower than another says nothing about the software.
+    For figures of two machines: that one network is slower than another says nothing about the
+    software.
     """
     points = [replace(point, verdict=NOT_JUDGED, p=None) for point in comparison.points]
     return replace(
@@ -249,7 +274,10 @@ def remove_verdicts(comparison, reason):
 
 
 def _select_method(a, b, paired):
-    """Return (method, repeats of a, repeats of b) for the {repeat: value} of both sides at one size."""
+    """
+    Return (method, repeats of a, repeats of b) for the {repeat: value} of both sides at one
+    size.
+    """
     if paired:
         both = tuple(sorted(set(a) & set(b)))
         if len(both) > 1:
@@ -262,7 +290,10 @@ def _select_method(a, b, paired):
 
 
 def _compute_points(a, b, groups, margin, paired):
-    """Return the Points (list, ascending) of two series. margin: logarithm; groups: {_select_method(): [sizes]}."""
+    """
+    Return the Points (list, ascending) of two series. margin: logarithm; groups:
+    {_select_method(): [sizes]}.
+    """
     sign = 1.0 if a.case.more_is_better else -1.0
     rows, single = [], math.log1p(select_margin(a.case.benchmark, repeated=False))
     for (method, of_a, of_b), sizes in groups.items():
@@ -299,10 +330,12 @@ def _compute_points(a, b, groups, margin, paired):
 
 def _compute_gap(a, b):
     """
-    Return how far all of a are above (below: < 0) all of b (arrays of logarithms), 0 where they overlap.
+    Return how far all of a are above (below: < 0) all of b (arrays of logarithms), 0 where they
+    overlap.
 
-    Also 0 where either scatters by an eighth of that: of three repeats each, one order in ten is apart by chance alone,
-    and two in noise of 3 % are called worse too often with less (the simulation of false alarms in the tests).
+    Also 0 where either scatters by an eighth of that: of three repeats each, one order in ten is
+    apart by chance alone, and two in noise of 3 % are called worse too often with less (the
+    simulation of false alarms in the tests).
     """
     gap = max(0.0, float(a.min() - b.max())) or min(0.0, float(a.max() - b.min()))
     return gap if abs(gap) > 8 * max(np.ptp(a), np.ptp(b)) else 0.0
@@ -310,7 +343,8 @@ def _compute_gap(a, b):
 
 def _run_tests(method, a, b, margin):
     """
-    Return {'worse', 'better', 'same': p-values or None; 'low', 'high': interval of the gain or None}.
+    Return {'worse', 'better', 'same': p-values or None; 'low', 'high': interval of the gain or
+    None}.
 
     :param a, b: arrays of sizes x repeats, logarithms whose larger ones are better
     """
@@ -329,8 +363,9 @@ def _run_tests(method, a, b, margin):
             return scipy.stats.ttest_1samp(difference, zero, axis=1, alternative=alternative)
 
     with warnings.catch_warnings(), np.errstate(all='ignore'):
-        # equal repeats, such as 0.19 0.19 0.19 of a program that prints two decimals, have no spread: t is infinite,
-        # p is 0 or 1, which is right; the rounding is taken care of in _build_point()
+        # equal repeats, such as 0.19 0.19 0.19 of a program that prints two decimals, have no
+        # spread: t is infinite, p is 0 or 1, which is right; the rounding is taken care of in
+        # _build_point()
         warnings.simplefilter('ignore', RuntimeWarning)
         p = {
             'worse': test(-margin, 'less').pvalue,
@@ -450,7 +485,10 @@ def is_same_case(a, b, lenient=False):
 
 
 def is_same_run(a, b):
-    """Return True if two Datasets are parts of one run, so that their repeats alternate: not those of outputs."""
+    """
+    Return True if two Datasets are parts of one run, so that their repeats alternate: not those
+    of outputs.
+    """
     if a.facts.get('imported'):
         return False
     return a is b or (a.kind == b.kind == 'run' and a.name == b.name and a.path == b.path)
@@ -458,11 +496,12 @@ def is_same_run(a, b):
 
 def compare_datasets(a, b):
     """
-    Compare the series of two Datasets that measured the same; return a list of Comparison in the order of a.
+    Compare the series of two Datasets that measured the same; return a list of Comparison in the
+    order of a.
 
-    Cases must be equal; what an output does not say of itself (nodes, ranks), fits any, and a note names it. Where both
-    have several names, those of equal names are compared; where one has a single name, each of the other with it.
-    Raises CompareError if nothing fits.
+    Cases must be equal; what an output does not say of itself (nodes, ranks), fits any, and a note
+    names it. Where both have several names, those of equal names are compared; where one has a
+    single name, each of the other with it. Raises CompareError if nothing fits.
     """
     by_name, lenient = (
         len(a.names) > 1 and len(b.names) > 1,
@@ -522,7 +561,9 @@ def compare_with_native(dataset):
 
 
 def _explain_no_match(a, b, by_name, lenient):
-    """Return why no series of a and b could be compared (str), with the names or the cases of both."""
+    """
+    Return why no series of a and b could be compared (str), with the names or the cases of both.
+    """
     if (
         by_name
         and not set(a.names) & set(b.names)

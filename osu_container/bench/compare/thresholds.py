@@ -1,9 +1,9 @@
 """
 How much slower is worse: the margin of each benchmark, as a fraction. Data only.
 
-A margin holds at every message size of a benchmark: small messages and collectives are judged as strictly as large
-ones. It is meant as a factor: with 0.05 values are equal from 1 / 1.05 to 1.05 times the other, so that A against B and
-B against A give mirrored verdicts.
+A margin holds at every message size of a benchmark: small messages and collectives are judged as
+strictly as large ones. It is meant as a factor: with 0.05 values are equal from 1 / 1.05 to 1.05
+times the other, so that A against B and B against A give mirrored verdicts.
 """
 
 from __future__ import annotations
@@ -88,7 +88,10 @@ MARGINS = (
 
 
 def find_margin_row(benchmark):
-    """Return the Margin of a benchmark (str, name of the program). Raises KeyError for what is no OSU benchmark."""
+    """
+    Return the Margin of a benchmark (str, name of the program). Raises KeyError for what is no
+    OSU benchmark.
+    """
     for row in MARGINS:
         if fnmatch.fnmatchcase(benchmark, row.benchmarks):
             return row
@@ -96,6 +99,9 @@ def find_margin_row(benchmark):
 
 
 def select_margin(benchmark, *, repeated):
-    """Return the margin (float, fraction) of a benchmark (str); repeated: bool, both sides have repeats."""
+    """
+    Return the margin (float, fraction) of a benchmark (str); repeated: bool, both sides have
+    repeats.
+    """
     row = find_margin_row(benchmark)
     return row.repeated if repeated else row.single

@@ -1,9 +1,10 @@
 """
 What a curve looks like: the shapes of known troubles, each with remedy and source.
 
-A rule looks at one curve, its numbers alone. Its limits lie between the published curves that have the trouble and
-those that have not; the comments beside them name both, and a test holds every published curve against every rule.
-All rules are about a fast network (Slingshot): where TCP is all that the system has, none applies, see find_network_provider().
+A rule looks at one curve, its numbers alone. Its limits lie between the published curves that have
+the trouble and those that have not; the comments beside them name both, and a test holds every
+published curve against every rule. All rules are about a fast network (Slingshot): where TCP is all
+that the system has, none applies, see find_network_provider().
 """
 
 from __future__ import annotations
@@ -24,24 +25,30 @@ RCCL_BANDWIDTHS = frozenset(['osu_xccl_bw', 'osu_xccl_bibw'])
 RCCL_LATENCIES = frozenset(['osu_xccl_latency'])
 DEVICE = frozenset(['H D', 'D H', 'D D'])
 
-#: MB/s, the best value at 64 KiB and more. Over TCP 2000 to 5952 (pure of 2025-03; mpi4py of conda and PyPI, 2025-07),
-#: noted as 400 for MPICH 3.4.3; over Slingshot 22,180 or more
+#: MB/s, the best value at 64 KiB and more. Over TCP 2000 to 5952 (pure of 2025-03; mpi4py of conda
+#: and PyPI, 2025-07), noted as 400 for MPICH 3.4.3; over Slingshot 22,180 or more
 MIN_FAST_BANDWIDTH = 7000
-#: µs up to 1 KiB. Over TCP 11.7 to 35; over Slingshot some size takes 5.65 or less, even where small messages are slow
+#: µs up to 1 KiB. Over TCP 11.7 to 35; over Slingshot some size takes 5.65 or less, even where
+#: small messages are slow
 TCP_LATENCY = (9, 60)
-#: RCCL: MB/s, the best value at 64 KiB and more. Over sockets 1528 (pure) and 3196 (hybrid), noted as up to 5000; over
-#: Slingshot 11,850 or more. Times give size / time: 784 and 2174, and 6760 or more
+#: RCCL: MB/s, the best value at 64 KiB and more. Over sockets 1528 (pure) and 3196 (hybrid), noted
+#: as up to 5000; over Slingshot 11,850 or more. Times give size / time: 784 and 2174, and 6760 or
+#: more
 MIN_RCCL_BANDWIDTH = 5500
-#: Shortest time up to 128 B over that of 256 B: 1.74 (RCCL) to 6.0 with the trouble, up to 0.99 without it
+#: Shortest time up to 128 B over that of 256 B: 1.74 (RCCL) to 6.0 with the trouble, up to 0.99
+#: without it
 DROP_LATENCY = 1.4
-#: 256 B over 128 B, bandwidth: 6.9 (RCCL) to 44 with the trouble; twice is normal, up to 2.8 over noisy sockets
+#: 256 B over 128 B, bandwidth: 6.9 (RCCL) to 44 with the trouble; twice is normal, up to 2.8 over
+#: noisy sockets
 DROP_BANDWIDTH = 4
-#: 4 KiB over 8 KiB, bandwidth: 7.3 (native RCCL of 2025) to 197 with the trouble, up to 0.9 without it;
-#: 8 KiB over 4 KiB, times: 30 to 45 with it, up to 1.9 without it
+#: 4 KiB over 8 KiB, bandwidth: 7.3 (native RCCL of 2025) to 197 with the trouble, up to 0.9 without
+#: it; 8 KiB over 4 KiB, times: 30 to 45 with it, up to 1.9 without it
 DIP = 3
-#: 8 KiB over 4 KiB, times: 1.54 to 1.92 with the trouble, up to 1.41 without it; far more is another trouble (the dip)
+#: 8 KiB over 4 KiB, times: 1.54 to 1.92 with the trouble, up to 1.41 without it; far more is
+#: another trouble (the dip)
 STEP = (1.47, 3)
-#: 4 KiB over 1 KiB, times: up to 1.09 before such a step on Slingshot; 1.63 on Piz Daint's Aries, which grows evenly
+#: 4 KiB over 1 KiB, times: up to 1.09 before such a step on Slingshot; 1.63 on Piz Daint's Aries,
+#: which grows evenly
 FLAT = 1.3
 
 
@@ -99,7 +106,10 @@ class MedianCurve:
         return [(size, value) for size, value in self.values.items() if least <= size <= most]
 
     def compute_best_rate(self):
-        """Return (best rate in MB/s, its sizes) at 64 KiB and more; (None, []) where it has no such size."""
+        """
+        Return (best rate in MB/s, its sizes) at 64 KiB and more; (None, []) where it has no such
+        size.
+        """
         found = [
             (value if self.more_is_better else size / value, size)
             for size, value in self.select_points(64 * KIB, 1 << 40)
@@ -276,10 +286,12 @@ RULES = (
 
 def find_network_provider(dataset):
     """
-    Return the libfabric provider (str) of the network that the system of a Dataset has, None if that is not known.
+    Return the libfabric provider (str) of the network that the system of a Dataset has, None if
+    that is not known.
 
-    For a run the one of its site's entry: 'tcp' on a machine without a fast network. All publications that come with
-    this project are of fast networks; the user's own references are runs of a site.
+    For a run the one of its site's entry: 'tcp' on a machine without a fast network. All
+    publications that come with this project are of fast networks; the user's own references are
+    runs of a site.
     """
     if dataset.kind == 'published':
         return 'fast'
@@ -297,8 +309,9 @@ def find_series_troubles(series, network=None):
     """
     Return what a Series looks like: list of (Trouble, message sizes that show it), [] if like none.
 
-    :param network: libfabric provider that the system promises, see find_network_provider(). 'tcp': [], as a slow network is what
-                    was promised and the rules are about a fast one. None: not known, the shape alone counts
+    :param network: libfabric provider that the system promises, see find_network_provider(). 'tcp':
+        [], as a slow network is what was promised and the rules are about a fast one. None: not
+        known, the shape alone counts
     """
     case = series.case
     if network == 'tcp' or _is_tcp(series.name) or case.nodes == 1 or not series.values:
@@ -315,9 +328,11 @@ def find_series_troubles(series, network=None):
 
 def find_troubles(datasets):
     """
-    Return [(Trouble, [(Dataset, Series, message sizes)])] of the curves of Datasets (list) that look like a trouble.
+    Return [(Trouble, [(Dataset, Series, message sizes)])] of the curves of Datasets (list) that
+    look like a trouble.
 
-    The remedies are for whoever measured: published curves are looked at only where all of them are published.
+    The remedies are for whoever measured: published curves are looked at only where all of them are
+    published.
     """
     found = {}
     for dataset in [one for one in datasets if one.kind != 'published'] or datasets:

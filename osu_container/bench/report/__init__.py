@@ -1,5 +1,6 @@
 """
-One page of runs and of published figures: verdicts, curves, values, proof, environment, how to repeat.
+One page of runs and of published figures: verdicts, curves, values, proof, environment, how to
+repeat.
 
 cli.py        the command line of `osu-container report`
 content.py    what there is to show: sections, cases and curves, with their comparison to native; what

@@ -1,8 +1,9 @@
 """
 The plots of a report: curves over message sizes as SVG.
 
-A page has hundreds of them. A plotting library takes 30 ms and 20 kB for each, or a megabyte of program in the page.
-These take a millisecond and a kilobyte; colour and mark of a curve are rules of the style sheet.
+A page has hundreds of them. A plotting library takes 30 ms and 20 kB for each, or a megabyte of
+program in the page. These take a millisecond and a kilobyte; colour and mark of a curve are rules
+of the style sheet.
 """
 
 from __future__ import annotations
@@ -16,14 +17,18 @@ from osu_container.bench.results.model import format_size
 
 
 class Style(NamedTuple):
-    """How a curve is told from the others: colour, mark (key of _SHAPES) and dashes. Never by colour alone."""
+    """
+    How a curve is told from the others: colour, mark (key of _SHAPES) and dashes. Never by
+    colour alone.
+    """
 
     colour: str
     shape: str
     dash: str
 
 
-#: Approach -> hue after Okabe and Ito (colour universal design), darkened to a contrast of at least 3:1 to the paper
+#: Approach -> hue after Okabe and Ito (colour universal design), darkened to a contrast of at least
+#: 3:1 to the paper
 COLOURS = {
     'native': '#1a1a1a',
     'pure': '#cc5500',
@@ -46,7 +51,10 @@ _DASHES = ('none', '6 3', '2 2', '10 3 2 3')
 
 
 def select_style(number, approach=None):
-    """Return the Style of the curve with a number (int, from 0), with the colour of an approach (str) if it has one."""
+    """
+    Return the Style of the curve with a number (int, from 0), with the colour of an approach
+    (str) if it has one.
+    """
     colours = list(COLOURS.values())
     dash = _DASHES[number // len(_SHAPES) % len(_DASHES)]
     return Style(
@@ -58,7 +66,8 @@ def select_style(number, approach=None):
 
 # ---- one pair of axes ------------------------------------------------------------------------------------------------
 
-#: Size of a plot and room of the labels about it, in units of the picture; a unit is about a pixel of a phone
+#: Size of a plot and room of the labels about it, in units of the picture; a unit is about a pixel
+#: of a phone
 WIDTH, HEIGHT = 380, 236
 LEFT, RIGHT, TOP, BOTTOM = 50, 14, 20, 24
 #: Where a logarithmic axis may have its lines, coarse to fine; the first that gives three is taken
@@ -68,7 +77,10 @@ _LINES, _NAMES = 8, 6
 
 
 def _compute_ticks(least, most):
-    """Return the values (list of float) at which a logarithmic axis from least to most (float, > 0) has its lines."""
+    """
+    Return the values (list of float) at which a logarithmic axis from least to most (float, > 0)
+    has its lines.
+    """
     decades = range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1)
     for steps in _STEPS:
         found = [
@@ -84,11 +96,14 @@ def _compute_ticks(least, most):
 
 def render_panel(curves, title, margin=None):
     """
-    Return one pair of logarithmic axes with its curves (SVG text, the inside of an <svg> of WIDTH x HEIGHT).
+    Return one pair of logarithmic axes with its curves (SVG text, the inside of an <svg> of WIDTH x
+    HEIGHT).
 
-    :param curves: list of (class, points), class of assign_classes(), points of (size, value, least, most); sizes from 1 B on
+    :param curves: list of (class, points), class of assign_classes(), points of (size, value,
+        least, most); sizes from 1 B on
     :param title: str, of the values
-    :param margin: float, fraction about 1 that counts as equal: a band, with a line at 1; None for neither
+    :param margin: float, fraction about 1 that counts as equal: a band, with a line at 1; None for
+        neither
     """
     sizes = sorted({point[0] for _, points in curves for point in points})
     values = [value for _, points in curves for point in points for value in point[1:]]
@@ -141,7 +156,10 @@ def render_swatch(name):
 
 
 def assign_classes(styles):
-    """Return {Style: its class}, 'k0', 'k1' ..., for styles (iterable, each may come several times)."""
+    """
+    Return {Style: its class}, 'k0', 'k1' ..., for styles (iterable, each may come several
+    times).
+    """
     return {style: f'k{number}' for number, style in enumerate(dict.fromkeys(styles))}
 
 
@@ -177,7 +195,10 @@ def render_style_rules(named):
 
 
 def render_panels(view, named):
-    """Return the plots (list of SVG text) of a content.View: values, ratios to native; named: of assign_classes()."""
+    """
+    Return the plots (list of SVG text) of a content.View: values, ratios to native; named: of
+    assign_classes().
+    """
     drawn = [curve for curve in view.curves if curve.list_plot_points()]
     found = (
         [
@@ -203,7 +224,10 @@ def render_panels(view, named):
 
 
 def render_picture(view):
-    """Return the plots of a content.View as a file (SVG text) as wide as a column of a paper, with their legend."""
+    """
+    Return the plots of a content.View as a file (SVG text) as wide as a column of a paper, with
+    their legend.
+    """
     named = assign_classes(curve.style for curve in view.curves)
     drawn, row = render_panels(view, named), 15
     parts = [

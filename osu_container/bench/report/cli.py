@@ -87,7 +87,10 @@ def report(options):
 
 
 def _find_view(section, pattern):
-    """Return the first View with message sizes whose case fits pattern (str). Raises ReportError if none does."""
+    """
+    Return the first View with message sizes whose case fits pattern (str). Raises ReportError if
+    none does.
+    """
     for view in section.views:
         names = view.case.title, view.case.benchmark
         if any(fnmatch.fnmatchcase(name, pattern) for name in names) and any(

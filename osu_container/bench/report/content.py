@@ -1,8 +1,10 @@
 """
-What there is to show, whatever it is shown in: Report -> Section -> View (one case) -> Curve (one series).
+What there is to show, whatever it is shown in: Report -> Section -> View (one case) -> Curve (one
+series).
 
-A section is what is compared with each other: all runs of the command line, or one publication. Ratios are to the
-native series of the same run or publication, by osu_container.bench.compare; without one there are none.
+A section is what is compared with each other: all runs of the command line, or one publication.
+Ratios are to the native series of the same run or publication, by osu_container.bench.compare;
+without one there are none.
 """
 
 from __future__ import annotations
@@ -35,7 +37,10 @@ class Details:
 
 
 def read_details(dataset):
-    """Return the Details of a run (Dataset with a path). Raises ResultsError as run_files.read() does."""
+    """
+    Return the Details of a run (Dataset with a path). Raises ResultsError as run_files.read()
+    does.
+    """
     found = Details()
     wanted = {entry['approach'] for entry in dataset.modules.values()} | set(dataset.names)
     for _, entry in run_files.read_entries(dataset.path)[0]:
@@ -82,7 +87,10 @@ class Curve:
         return [(size, *self.summarize_repeats(size)[:3]) for size in self.series.sizes if size]
 
     def list_ratio_points(self):
-        """Return its ratios to native [(size, ratio, least, most within a repeat)]; [] without native."""
+        """
+        Return its ratios to native [(size, ratio, least, most within a repeat)]; [] without
+        native.
+        """
         found = []
         for size, point in self.points.items():
             each = [point.ratio]
@@ -97,7 +105,9 @@ class Curve:
 
 @dataclass
 class View:
-    """A case with all its curves; key: part of an address in the page (str), unique in the report."""
+    """
+    A case with all its curves; key: part of an address in the page (str), unique in the report.
+    """
 
     case: Case
     key: str
@@ -137,7 +147,10 @@ class Report:
 
 
 def find_native_name(dataset):
-    """Return the name (str) of the series of a Dataset that counts as native; a publication says which, or None."""
+    """
+    Return the name (str) of the series of a Dataset that counts as native; a publication says
+    which, or None.
+    """
     return NATIVE if dataset.kind == 'run' else dataset.facts.get('native', NATIVE)
 
 
@@ -150,7 +163,8 @@ def build_section(title, datasets):
     """
     Return the Section of datasets that are shown in the same charts.
 
-    :param datasets: list of Dataset; names that several of them have are followed by the name of the run
+    :param datasets: list of Dataset; names that several of them have are followed by the name of
+        the run
     Raises ReportError if the datasets have neither figures nor failures, or one is there twice.
     """
     names = [one.name for one in datasets]

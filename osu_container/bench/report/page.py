@@ -1,4 +1,7 @@
-"""The page: one HTML file with its figures, style and plots in it. It has no script and needs no network."""
+"""
+The page: one HTML file with its figures, style and plots in it. It has no script and needs no
+network.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,10 @@ def render_page(report):
 
 
 def _make_visible(value):
-    """Return what stands on the page for a value of the template: text of others with all that is in it to be seen."""
+    """
+    Return what stands on the page for a value of the template: text of others with all that is
+    in it to be seen.
+    """
     return (
         escape_text(value)
         if isinstance(value, str) and not isinstance(value, markupsafe.Markup)

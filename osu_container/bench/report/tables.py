@@ -24,7 +24,10 @@ class TableCell:
 
 @dataclass
 class ReportTable:
-    """A table: caption, titles of its columns, rows of Cell, of which the first heads its row; key: its address."""
+    """
+    A table: caption, titles of its columns, rows of Cell, of which the first heads its row; key:
+    its address.
+    """
 
     caption: str
     columns: list[str]
@@ -42,7 +45,10 @@ def _build_table(caption, columns, rows, key):
 
 
 def _build_value_cell(curve, size):
-    """Return the Cell of a Curve at a size: median, ratio to native with its verdict, spread of the repeats."""
+    """
+    Return the Cell of a Curve at a size: median, ratio to native with its verdict, spread of the
+    repeats.
+    """
     if size not in curve.series.values:
         return TableCell(NOTHING)
     median, low, high, repeats = curve.summarize_repeats(size)
@@ -75,7 +81,9 @@ def build_values_table(view):
 
 
 def build_verdicts_table(section):
-    """Return the Table of cases x series with what compare says of all sizes, None without native."""
+    """
+    Return the Table of cases x series with what compare says of all sizes, None without native.
+    """
     names = list(
         dict.fromkeys(
             curve.name for view in section.views for curve in view.curves if curve.comparison
@@ -118,7 +126,10 @@ def build_verdicts_table(section):
 
 
 def build_proof_table(dataset, found):
-    """Return the Table of the libraries that the ranks of a run loaded, None without any proof. found: Details."""
+    """
+    Return the Table of the libraries that the ranks of a run loaded, None without any proof.
+    found: Details.
+    """
     loaded = {}
     for entry in dataset.modules.values():
         for group in (
@@ -181,7 +192,10 @@ def format_fact(value):
 
 
 def build_environment_table(dataset):
-    """Return the Table of what is known of a run: machine, versions, Slurm, and its modules with their images."""
+    """
+    Return the Table of what is known of a run: machine, versions, Slurm, and its modules with
+    their images.
+    """
     facts = dataset.facts
     rows = [
         (name, facts.get(name))

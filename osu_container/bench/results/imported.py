@@ -1,4 +1,7 @@
-"""Outputs of programs (outputs.py) as a run: in memory for compare and report, on disk for `osu-container import`."""
+"""
+Outputs of programs (outputs.py) as a run: in memory for compare and report, on disk for
+`osu-container import`.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,10 @@ class ConflictError(run_files.ResultsError):
 
 
 def looks_like_results(path):
-    """Return True if a path (Path) is a folder or a results file; outputs of programs begin with anything but '{'."""
+    """
+    Return True if a path (Path) is a folder or a results file; outputs of programs begin with
+    anything but '{'.
+    """
     if path.is_dir() or path.suffix == '.jsonl':
         return True
     try:
@@ -29,7 +35,10 @@ def looks_like_results(path):
 
 
 def parse_sources(paths):
-    """Return [(name, Path)] of what was typed (list of str): NAME=FILE, or FILE, which is named as its file."""
+    """
+    Return [(name, Path)] of what was typed (list of str): NAME=FILE, or FILE, which is named as
+    its file.
+    """
     found = []
     for text in paths:
         name, equals, rest = text.partition('=')
@@ -41,7 +50,8 @@ def parse_sources(paths):
 
 def read_measurements(sources, *, benchmark=None, extra_facts=None):
     """
-    Return (entries, read, problems): lines of kind measurement (list of dict), the Outputs, what must be said.
+    Return (entries, read, problems): lines of kind measurement (list of dict), the Outputs, what
+    must be said.
 
     :param sources: [(name of the series (str), Path)]
     :param benchmark: str, the program where a text does not say it
@@ -98,7 +108,10 @@ def _format_programs(table):
 
 
 def _add_facts(table, added):
-    """Add facts (dict, see lines_of) that a Table does not say. Raises Conflict where it says something else."""
+    """
+    Add facts (dict, see lines_of) that a Table does not say. Raises Conflict where it says
+    something else.
+    """
     for key, value in added.items():
         said = getattr(table, key)
         if value is None or key == 'buffers' and said == '':
@@ -173,7 +186,10 @@ def _build_header(name, sources, read, problems, site, command=None):
 
 
 def read_output_dataset(path):
-    """Return the Dataset of an output that a user names in place of a run (str). Raises OutputFailure, Conflict."""
+    """
+    Return the Dataset of an output that a user names in place of a run (str). Raises
+    OutputFailure, Conflict.
+    """
     sources = parse_sources([path])
     entries, found, problems = read_measurements(sources)
     header = _build_header(path, sources, found, problems, None)
@@ -189,8 +205,10 @@ def write_run(folder, sources, *, site=None, benchmark=None, extra_facts=None, c
     """
     Write outputs as a run into a new folder (Path) and return its Dataset.
 
-    :param site: str, name of the site, None where it is not known; command: str, what the user typed
-    Others as for read_measurements(). Raises OutputFailure, Conflict, ResultsError, OSError, also where the folder is there.
+    :param site: str, name of the site, None where it is not known; command: str, what the user
+        typed
+    Others as for read_measurements(). Raises OutputFailure, Conflict, ResultsError, OSError, also
+    where the folder is there.
     """
     entries, found, problems = read_measurements(
         sources, benchmark=benchmark, extra_facts=extra_facts

@@ -5,7 +5,8 @@ The figures of a run or of a reference: Dataset -> Series -> value by message si
     Series    one curve: a benchmark in one case under one approach
     Case      what was measured, whoever measured it: two series compare if their cases are equal
 
-Sizes are bytes. Values are MB/s (1 MB = 1,000,000 bytes) where more is better, else µs or ms where less is better.
+Sizes are bytes. Values are MB/s (1 MB = 1,000,000 bytes) where more is better, else µs or ms where
+less is better.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from __future__ import annotations
 import statistics
 from dataclasses import dataclass, field
 
-#: What can have been measured, in any unit. Ratios and squares of what is beyond are no numbers any more
+#: What can have been measured, in any unit. Ratios and squares of what is beyond are no numbers any
+#: more
 LOWEST, HIGHEST = 1e-30, 1e30
-#: Benchmarks whose number is a bandwidth; all others give a time. The names of OSU 7.5 and of the Python ones; those of
-#: the Intel MPI Benchmarks with IMB before them, those of nccl-tests with xccl.
+#: Benchmarks whose number is a bandwidth; all others give a time. The names of OSU 7.5 and of the
+#: Python ones; those of the Intel MPI Benchmarks with IMB before them, those of nccl-tests with
+#: xccl.
 BANDWIDTH = frozenset(
     [
         'osu_bw',
@@ -50,14 +53,15 @@ SINGLE_VALUE_BENCHMARKS = frozenset(
 )
 #: Benchmarks that print milliseconds
 MILLISECONDS = frozenset(['osu_init'])
-#: Buffers as in the arguments of the programs: H host, D device, M managed memory; of the sender, of the receiver.
-#: Collectives have one kind for all ranks and are written with it twice. '' for benchmarks without buffers.
+#: Buffers as in the arguments of the programs: H host, D device, M managed memory; of the sender,
+#: of the receiver. Collectives have one kind for all ranks and are written with it twice. '' for
+#: benchmarks without buffers.
 BUFFERS = ('H H', 'H D', 'D H', 'D D', 'M M', '')
 
 
-#: How the name of what is no benchmark begins, but a command of a user's (`osu-container bench --run`). It has one
-#: number and no message size, and its variant says what that is: 's: time of the step', or 'ns/day, more is
-#: better: (.*)'
+#: How the name of what is no benchmark begins, but a command of a user's (`osu-container bench
+#: --run`). It has one number and no message size, and its variant says what that is: 's: time of
+#: the step', or 'ns/day, more is better: (.*)'
 COMMAND_PREFIX = '$ '
 MORE_IS_BETTER = ', more is better'
 
@@ -68,7 +72,10 @@ def is_command(benchmark):
 
 
 def format_figure_variant(unit, what, more_is_better=False):
-    """Return the variant (str) of the case of a command whose number is in unit (str); what: str, how it is found."""
+    """
+    Return the variant (str) of the case of a command whose number is in unit (str); what: str,
+    how it is found.
+    """
     return f"{unit}{MORE_IS_BETTER if more_is_better else ''}: {what}"
 
 
@@ -85,7 +92,10 @@ def select_unit(benchmark):
 
 
 def format_size(size):
-    """Return a message size in bytes (int) as people write it: '1 B', '64 KiB', '4 MiB'; '' for size 0."""
+    """
+    Return a message size in bytes (int) as people write it: '1 B', '64 KiB', '4 MiB'; '' for
+    size 0.
+    """
     if size == 0:
         return ''
     for name, factor in (('GiB', 1 << 30), ('MiB', 1 << 20), ('KiB', 1 << 10)):
@@ -114,7 +124,10 @@ class Case:
 
     @property
     def placement(self):
-        """Return where the ranks are (str): 'two nodes', 'one node', '4 nodes', '8 ranks over 2 nodes', ''."""
+        """
+        Return where the ranks are (str): 'two nodes', 'one node', '4 nodes', '8 ranks over 2
+        nodes', ''.
+        """
         if self.nodes is None:
             return f"{self.ranks} rank{'s' if self.ranks > 1 else ''}" if self.ranks else ''
         if (
@@ -167,7 +180,10 @@ class Series:
 
     @property
     def program_release(self):
-        """Return its programs with their release (str), 'OSU C programs 7.4'; '' where nothing is known of them."""
+        """
+        Return its programs with their release (str), 'OSU C programs 7.4'; '' where nothing is
+        known of them.
+        """
         return ' '.join(filter(None, (self.programs, self.facts.get('release'))))
 
     @property
@@ -181,7 +197,10 @@ class Series:
         return max((len(found) for found in self.values.values()), default=0)
 
     def compute_median(self, size):
-        """Return the median over the repeats at a size (float). Raises KeyError for a size that it has not."""
+        """
+        Return the median over the repeats at a size (float). Raises KeyError for a size that it
+        has not.
+        """
         return statistics.median(self.values[size].values())
 
     def compute_medians(self):
@@ -191,7 +210,10 @@ class Series:
 
 @dataclass
 class Failure:
-    """A case that did not give numbers. repeat: int; reason: what happened and what to do (str); log: file or None."""
+    """
+    A case that did not give numbers. repeat: int; reason: what happened and what to do (str);
+    log: file or None.
+    """
 
     case: Case
     name: str

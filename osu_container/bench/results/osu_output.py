@@ -1,16 +1,18 @@
 """
 Reading what the OSU programs print: those in C and in Python, and mpi4py's ports of them.
 
-Both print comment lines that begin with '#', then one line a message size: the size in bytes and one or more numbers.
-What a number means follows from the name of the benchmark and not from the column's title: mpi4py's ports head the
-column of osu_bw with 'Latency [us]', though its numbers are MB/s (as did modules of 2026-11).
+Both print comment lines that begin with '#', then one line a message size: the size in bytes and
+one or more numbers. What a number means follows from the name of the benchmark and not from the
+column's title: mpi4py's ports head the column of osu_bw with 'Latency [us]', though its numbers are
+MB/s (as did modules of 2026-11).
 
-A program that was built without support for GPUs ignores `D D`, measures host memory and ends with exit code 0. What it
-does say is where its buffers are, so numbers of device or managed memory are taken only where it has said so.
+A program that was built without support for GPUs ignores `D D`, measures host memory and ends with
+exit code 0. What it does say is where its buffers are, so numbers of device or managed memory are
+taken only where it has said so.
 
-srun and libraries write between the lines, and now and then into one. A row is taken where it holds nothing but whole
-numbers and the word of a check. What begins as rows do and is none is broken, and said with its line; a line that is
-none of the program's is foreign.
+srun and libraries write between the lines, and now and then into one. A row is taken where it holds
+nothing but whole numbers and the word of a check. What begins as rows do and is none is broken, and
+said with its line; a line that is none of the program's is foreign.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ DUPLICATE_TABLE_HINT = 'two tables in one output. Did every rank run alone (wron
 #: What is part of a case where the text does not say where the buffers are
 UNKNOWN_BUFFERS = 'buffers not known'
 
-# No more digits than are printed: Python needs a time for them that grows with the square of their number
+# No more digits than are printed: Python needs a time for them that grows with the square of their
+# number
 _NUMBER = r'\d{1,18}(?:\.\d{1,18})?(?:e[+-]?\d{1,3})?'
 _ROW = re.compile(rf'\d{{1,18}}(?:\s+{_NUMBER})(?:\s+(?:{_NUMBER}|pass|fail))*', re.I)
 _INIT = re.compile(rf'\s*nprocs:\s*\d+.*\bavg:\s*({_NUMBER})\s*ms\s*', re.I)
@@ -40,12 +43,14 @@ _OTHER_UNIT = re.compile(
     re.I,
 )
 _PORT = re.compile(r'#.*mpi4py (\S+) port', re.I)
-#: What OSU's programs print first: in C, with '-CUDA' or the like where buffers are in GPU memory; in Python
+#: What OSU's programs print first: in C, with '-CUDA' or the like where buffers are in GPU memory;
+#: in Python
 _C_TITLE = re.compile(r'# OSU \w+(?:-(CUDA|ROCM|OPENACC|SYCL|MANAGED)\b)?.*? v(\d[\w.+-]*)\s*$')
 _PYTHON_TITLE = re.compile(r'# OMB(?:-Py| Python) ', re.I)
-#: 'Send Buffer on DEVICE (D) and Receive Buffer on HOST (H)'; one-sided: 'Rank 0 Memory on ...'; managed memory has
-#: letters behind its M that say where it lies (print_header of c/util in OSU 7.4). 7.5 prints its first line alone
-#: (logs of osu_bw D D on Alps, public notes of several users), and so do collectives of all releases
+#: 'Send Buffer on DEVICE (D) and Receive Buffer on HOST (H)'; one-sided: 'Rank 0 Memory on ...';
+#: managed memory has letters behind its M that say where it lies (print_header of c/util in OSU
+#: 7.4). 7.5 prints its first line alone (logs of osu_bw D D on Alps, public notes of several
+#: users), and so do collectives of all releases
 _SIDES = re.compile(r'# .*\bon [A-Z]+ \(([DHM])\w*\) and .*\bon [A-Z]+ \(([DHM])\w*\)')
 #: What the Python programs say of their arrays (container-recipes/mpi4py/osu-python)
 _ARRAYS = re.compile(r'#.*\bbuffers: (numpy|cupy)\b')
@@ -60,7 +65,8 @@ class TableError(Exception):
 @dataclass
 class BenchmarkTable:
     """
-    One table of figures as a text has it: values by message size in bytes, and everything that was around it.
+    One table of figures as a text has it: values by message size in bytes, and everything that was
+    around it.
 
     benchmark  str; None for a title that is not known. One without message sizes has its number at size 0
     where      'FILE:LINE' of its title
@@ -113,7 +119,10 @@ class BenchmarkTable:
 
     @property
     def printed_buffers(self):
-        """Return where the program says that its buffers are ('D D', 'H D', ...); None where it does not."""
+        """
+        Return where the program says that its buffers are ('D D', 'H D', ...); None where it
+        does not.
+        """
         for line in self.comments:
             sides, arrays = _SIDES.match(line), _ARRAYS.match(line)
             if sides or arrays:
@@ -122,7 +131,10 @@ class BenchmarkTable:
 
     @property
     def accelerator(self):
-        """Return what its first line says that some of its buffers are memory of ('CUDA', 'ROCM', ...), else None."""
+        """
+        Return what its first line says that some of its buffers are memory of ('CUDA', 'ROCM',
+        ...), else None.
+        """
         titles = filter(None, map(_C_TITLE.match, self.comments))
         return next((title.group(1) for title in titles if title.group(1)), None)
 
@@ -141,12 +153,14 @@ def parse(text, *, benchmark, source, largest_size=None, buffers='', check=False
     :param text: str, what the program printed
     :param benchmark: str, name of the program, e.g. 'osu_bw'
     :param source: str or Path, where the text came from, for messages
-    :param largest: int, size in bytes at which the table must end (-m), None: the size is not checked
-    :param buffers: str, where they were asked to be, 'D D'; the program must say so unless all are in host memory
+    :param largest: int, size in bytes at which the table must end (-m), None: the size is not
+        checked
+    :param buffers: str, where they were asked to be, 'D D'; the program must say so unless all are
+        in host memory
     :param check: bool, the program was asked to check what arrived (-c), and must say that it did
     :param first: int, number of the first line in source, which messages name then
-    Raises OutputError if there is no table, if it stops before largest, if its sizes are not ascending, if its buffers
-    are not where they should be, or if data arrived that was not sent.
+    Raises OutputError if there is no table, if it stops before largest, if its sizes are not
+    ascending, if its buffers are not where they should be, or if data arrived that was not sent.
     """
     title = source if first_line is None else f'{source}:{first_line}'
     table, marks, lines = (
@@ -197,9 +211,11 @@ def parse(text, *, benchmark, source, largest_size=None, buffers='', check=False
 
 def _check_data(table, marks, source, check):
     """
-    Set table.checked. Raises OutputError if data arrived wrong, or if that was to be checked and was not.
+    Set table.checked. Raises OutputError if data arrived wrong, or if that was to be checked and
+    was not.
 
-    :param marks: list of (size in bytes, 'pass', 'fail' or None), one for each row; check: as for parse()
+    :param marks: list of (size in bytes, 'pass', 'fail' or None), one for each row; check: as for
+        parse()
     """
     wrong = [size for size, mark in marks if mark == 'fail']
     if wrong:
@@ -217,7 +233,10 @@ def _check_data(table, marks, source, check):
 
 
 def _check_buffers(table, source, buffers):
-    """Raise OutputError unless the program says that its buffers are where they were asked to be (str, 'D D')."""
+    """
+    Raise OutputError unless the program says that its buffers are where they were asked to be
+    (str, 'D D').
+    """
     said, accelerator = table.printed_buffers, table.accelerator
     if not set(buffers) & {'D', 'M'} or said == buffers:
         return
@@ -256,7 +275,8 @@ def count_decimals(number):
 
 def _add_row(table, line, where, marks, decimals):
     """
-    Add the number in a line to a Table and its Pass or Fail to marks; return False if it is no row. Raises OutputError.
+    Add the number in a line to a Table and its Pass or Fail to marks; return False if it is no row.
+    Raises OutputError.
 
     :param where: str, for messages; decimals: int, of most rows
     """

@@ -5,9 +5,9 @@ Text that programs have printed -> the figures of a run.
     Intel MPI Benchmarks    IMB-MPI1 and others: a table for each benchmark and number of processes
     nccl-tests, rccl-tests  bus bandwidth, out of place and in place
 
-What the text says is taken, what it does not say is named as not known: the number of nodes, say. A command line above
-a table (`srun -N2 -n2 osu_bw D D`, as a shell with -x shows it) says some of it; where those of two tables differ, they
-are two cases.
+What the text says is taken, what it does not say is named as not known: the number of nodes, say. A
+command line above a table (`srun -N2 -n2 osu_bw D D`, as a shell with -x shows it) says some of it;
+where those of two tables differ, they are two cases.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ _COMMAND = re.compile(
     r'\b(osu_\w+|IMB-\w+|\w+_perf)\b(.*)'
 )
 _PROMPT = re.compile(r'^\S*[$%>+]+ +')
-#: What stands before each line: of `srun --label`, of `mpirun --tag-output --timestamp-output`, of a CI server; and a
-#: '#' that was kept from being a heading of Markdown
+#: What stands before each line: of `srun --label`, of `mpirun --tag-output --timestamp-output`, of
+#: a CI server; and a '#' that was kept from being a heading of Markdown
 _LABEL = re.compile(
     r'\s*(?:\d{1,7}: |(?:\w{3} \w{3} +\d+ [\d:]{8} \d{4})?\[\d+,\d+\]<std(?:out|err)>:\s?'
     r'|\d\d:\d\d:\d\d(?:\.\d+)?\s+|\\(?=#))'
@@ -130,12 +130,18 @@ _USUAL = {
 
 
 class NoFiguresError(run_files.ResultsError):
-    """A file that holds no figures; the text names the file, the line, what is there and what was wanted."""
+    """
+    A file that holds no figures; the text names the file, the line, what is there and what was
+    wanted.
+    """
 
 
 @dataclass
 class Output:
-    """What a file holds: its path, sha256 and size in bytes, the Tables, and its site (str) where it names one."""
+    """
+    What a file holds: its path, sha256 and size in bytes, the Tables, and its site (str) where
+    it names one.
+    """
 
     path: Path
     sha256: str
@@ -146,7 +152,8 @@ class Output:
 
 def identify_benchmark(title):
     """
-    Return the program (str) whose title line this is (str): 'osu_bw'; None for a title that is not known.
+    Return the program (str) whose title line this is (str): 'osu_bw'; None for a title that is not
+    known.
 
     Raises ValueError if it is no title.
     """
@@ -177,7 +184,10 @@ def identify_benchmark(title):
 
 
 def _read_text_and_bytes(path):
-    """Return (text (str), the bytes of the file) of an output, however it was written. Raises OutputFailure."""
+    """
+    Return (text (str), the bytes of the file) of an output, however it was written. Raises
+    OutputFailure.
+    """
     try:
         raw = read_plain_file(path, 'output')
         data = unpack_stream(io.BytesIO(raw)).read(SIZE_LIMITS['output'] + 1)
@@ -260,7 +270,10 @@ def _explain_no_tables(path, lines):
 
 
 def _split_blocks(lines, benchmark):
-    """Return the parts of a text (list of dict): one begins with each title. benchmark: str, of one without a title."""
+    """
+    Return the parts of a text (list of dict): one begins with each title. benchmark: str, of one
+    without a title.
+    """
     release, command, words, blocks = None, None, (), []
     for number, line in enumerate(lines, 1):
         imb = _IMB_TITLE.match(line)
@@ -318,7 +331,10 @@ def _classify_line(line):
 
 
 def _parse_launch_command(command, benchmark):
-    """Return (nodes, ranks, buffers), None for each that a command line (a match of _COMMAND, or None) does not say."""
+    """
+    Return (nodes, ranks, buffers), None for each that a command line (a match of _COMMAND, or
+    None) does not say.
+    """
     if command is None or command.group(3) != benchmark or not command.group(1):
         return None, None, None
     launcher, options, arguments = command.group(1), ' ' + command.group(2), command.group(4)
@@ -340,7 +356,10 @@ def _parse_launch_command(command, benchmark):
 
 
 def _parse_osu(path, block, benchmark):
-    """Return the Table (list of one) of a block of lines that an OSU program, or a port of one, has printed."""
+    """
+    Return the Table (list of one) of a block of lines that an OSU program, or a port of one, has
+    printed.
+    """
     where = f"{path}:{block['line']}"
     title = block['lines'][0]
     name = benchmark if block['kind'] == 'bare' else identify_benchmark(title) or benchmark
@@ -470,7 +489,10 @@ def _explain_unknown_column(table, heads, column):
 
 
 def _list_imb_columns(name):
-    """Return the columns (list of str) of which one is the figure of a benchmark (str), the best first."""
+    """
+    Return the columns (list of str) of which one is the figure of a benchmark (str), the best
+    first.
+    """
     return (
         ['Mbytes/sec'] if model.is_bandwidth(name) else ['t_avg[usec]', 't[usec]', 't_ovrl[usec]']
     )
@@ -478,9 +500,11 @@ def _list_imb_columns(name):
 
 def _add_figure(table, where, line, size, cell, factor=1):
     """
-    Add the figure of a row to a Table, its line to what is broken where it is not whole, or set the table's reason.
+    Add the figure of a row to a Table, its line to what is broken where it is not whole, or set the
+    table's reason.
 
-    :param size: str; cell: str, the number, None where it has not the decimals of the others; factor: to MB/s or us
+    :param size: str; cell: str, the number, None where it has not the decimals of the others;
+        factor: to MB/s or us
     """
     if cell is None or not size.isdigit() or len(size) > 18 or float(cell) * factor > model.HIGHEST:
         table.broken_lines.append(f'{where}: {line[:KEPT_CHARACTERS]}')
@@ -491,7 +515,10 @@ def _add_figure(table, where, line, size, cell, factor=1):
 
 
 def _parse_ccl(path, block, benchmark=None):
-    """Return the Tables (list) of a block of nccl-tests or rccl-tests: bus bandwidth, out of place and in place."""
+    """
+    Return the Tables (list) of a block of nccl-tests or rccl-tests: bus bandwidth, out of place
+    and in place.
+    """
     text, where = '\n'.join(block['lines']), f"{path}:{block['line']}"
     said = _PERF.search(block['command'].group(0) if block['command'] else '') or _PERF.search(text)
     program = f'{next(filter(None, said.groups()))}_perf' if said else benchmark

@@ -1,4 +1,7 @@
-"""Published figures, which come with the project: data/datasets.json describes them, a CSV each holds them."""
+"""
+Published figures, which come with the project: data/datasets.json describes them, a CSV each
+holds them.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +15,20 @@ from osu_container.bench.results import model
 from osu_container.bench.results.outputs import UNKNOWN
 
 DATA = Path(__file__).resolve().parent / 'data'
-#: Columns of the CSVs that make the Case; columns named by a number are sizes in bytes; any other column is a fact
+#: Columns of the CSVs that make the Case; columns named by a number are sizes in bytes; any other
+#: column is a fact
 _CASE = ('benchmark', 'buffers', 'nodes', 'ranks', 'variant')
 
 
 @functools.cache
 def read_descriptions():
     """
-    Return {name: description (dict)} of the published datasets, in the order in which they are shown.
+    Return {name: description (dict)} of the published datasets, in the order in which they are
+    shown.
 
-    Keys: title, source, url, licence, date, node_type, stack, evidence, programs; native: name of the series that
-    stands for native, or None; sites: {pattern of site names: node type}; series: {pattern of series names: what they
-    are}; notes: list of str.
+    Keys: title, source, url, licence, date, node_type, stack, evidence, programs; native: name of
+    the series that stands for native, or None; sites: {pattern of site names: node type}; series:
+    {pattern of series names: what they are}; notes: list of str.
     """
     return json.loads((DATA / 'datasets.json').read_text(encoding='utf-8'))
 
@@ -79,7 +84,8 @@ def list_published_datasets():
 
 def find_machine_mismatch(a, b):
     """
-    Return why two Datasets say nothing about each other's speed (str), None where they are, or may be, of one machine.
+    Return why two Datasets say nothing about each other's speed (str), None where they are, or may
+    be, of one machine.
 
     Of a run its site is known, of a publication the sites whose machine it measured.
     """

@@ -1,8 +1,8 @@
 """
 results.jsonl: the file of a run, one JSON object a line. Layout: docs/benchmarks.md.
 
-A line is written in one piece when its measurement has ended, so an interrupted run loses the one that was running and
-no other. The first line says which format and which run it is.
+A line is written in one piece when its measurement has ended, so an interrupted run loses the one
+that was running and no other. The first line says which format and which run it is.
 """
 
 from __future__ import annotations
@@ -40,12 +40,16 @@ STATUS = ('ok', 'failed', 'skipped')
 
 
 class ResultsError(Exception):
-    """Results that cannot be read or do not say what they must; the text names the file, the line and what to do."""
+    """
+    Results that cannot be read or do not say what they must; the text names the file, the line
+    and what to do.
+    """
 
 
 def resolve_results_file(path):
     """
-    Return the results file (Path) that path (str or Path) means: the file itself, or results.jsonl in a run's folder.
+    Return the results file (Path) that path (str or Path) means: the file itself, or results.jsonl
+    in a run's folder.
 
     Raises ResultsError if there is none.
     """
@@ -62,7 +66,10 @@ def resolve_results_file(path):
 
 
 def _reject_duplicate_keys(pairs):
-    """Return the dict of a JSON object; refuse a key that stands twice, of which Python's reader keeps the last."""
+    """
+    Return the dict of a JSON object; refuse a key that stands twice, of which Python's reader
+    keeps the last.
+    """
     found = dict(pairs)
     if len(found) != len(pairs):
         keys = [key for key, _ in pairs]
@@ -74,10 +81,11 @@ def _reject_duplicate_keys(pairs):
 
 def _iterate_entries(path, problems):
     """
-    Yield (line number, dict) of the lines of a results file (Path), checked by _check_line; none is kept in memory.
+    Yield (line number, dict) of the lines of a results file (Path), checked by _check_line; none is
+    kept in memory.
 
-    The last line may be cut off where a run was killed: it is left out, and problems (list) gets a str that says so.
-    Raises ResultsError.
+    The last line may be cut off where a run was killed: it is left out, and problems (list) gets a
+    str that says so. Raises ResultsError.
     """
     empty = True
     try:
@@ -117,10 +125,11 @@ def _iterate_entries(path, problems):
 
 def read_entries(path):
     """
-    Return (entries, problems): the lines of a results file as [(line number, dict)], and what was read around.
+    Return (entries, problems): the lines of a results file as [(line number, dict)], and what was
+    read around.
 
-    The last line may be cut off where a run was killed: it is left out, and problems (list of str) says so.
-    Raises ResultsError.
+    The last line may be cut off where a run was killed: it is left out, and problems (list of str)
+    says so. Raises ResultsError.
     """
     problems = []
     return list(_iterate_entries(resolve_results_file(path), problems)), problems
@@ -139,7 +148,10 @@ def has_ended(folder):
 
 
 def _check_line(path, number, entry, *, first):
-    """Raise ResultsError unless entry has the keys of its kind, and unless the first line alone is that of a run."""
+    """
+    Raise ResultsError unless entry has the keys of its kind, and unless the first line alone is
+    that of a run.
+    """
     found = entry if isinstance(entry, dict) else {}
     kind = found.get('kind')
     if first and (kind, found.get('format'), found.get('version')) != ('run', FORMAT, VERSION):
@@ -180,7 +192,10 @@ def _is_count(value):
 
 
 def _parse_values(entry, case):
-    """Return {size: value} of a measurement that succeeded. Raises KeyError, TypeError, AttributeError, ValueError."""
+    """
+    Return {size: value} of a measurement that succeeded. Raises KeyError, TypeError,
+    AttributeError, ValueError.
+    """
     if entry['unit'] != case.unit or not entry['values']:
         raise ValueError(
             f"unit {entry['unit']!r} and {len(entry['values'])} values, wanted values in {case.unit}"
@@ -205,7 +220,8 @@ def read_results(path):
     """
     Return the Dataset of a run (path: str or Path of its folder or of the file).
 
-    Raises ResultsError if it cannot be read, is of another version, or holds what cannot have been measured.
+    Raises ResultsError if it cannot be read, is of another version, or holds what cannot have been
+    measured.
     """
     path, problems = resolve_results_file(path), []
     entries = _iterate_entries(path, problems)
@@ -223,7 +239,8 @@ def assemble_dataset(path, header, entries, problems):
     Return the Dataset of the lines of a run.
 
     :param path: Path or str, the file, for messages; header: dict, its first line
-    :param entries: of (line number, dict), all other lines; problems: list of str, kept and added to
+    :param entries: of (line number, dict), all other lines; problems: list of str, kept and added
+        to
     Raises ResultsError for what cannot have been measured.
     """
     problems.extend(header.get('not_said') or [])

@@ -6,8 +6,8 @@ What a user types where figures are meant -> Dataset.
     latest                the newest run in the results folder that has figures
     lumi-g-2025-03        published figures (`osu-container reference list`)
 
-Behind each, :NAME takes one series alone, as in lumi-g-2025-03:opensource or latest:hybrid. NAME can be a pattern, such
-as 'openmpi-5-*'.
+Behind each, :NAME takes one series alone, as in lumi-g-2025-03:opensource or latest:hybrid. NAME
+can be a pattern, such as 'openmpi-5-*'.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ class SelectError(Exception):
 
 
 def resolve_results_folder():
-    """Return the folder (Path) of runs: $OSU_CONTAINER_RESULTS, else that of the clone, else the user's (XDG)."""
+    """
+    Return the folder (Path) of runs: $OSU_CONTAINER_RESULTS, else that of the clone, else the
+    user's (XDG).
+    """
     if os.environ.get(RESULTS_VARIABLE):
         return Path(os.environ[RESULTS_VARIABLE])
     if STATE.is_dir():
@@ -44,7 +47,10 @@ def resolve_results_folder():
 
 
 def _read_start_time(folder):
-    """Return when a run began, as the first line of its results says (str, ISO 8601); '' if it says nothing."""
+    """
+    Return when a run began, as the first line of its results says (str, ISO 8601); '' if it says
+    nothing.
+    """
     try:
         with open_plain_file(folder / run_files.RESULTS_FILE) as handle:
             return str(parse_json(handle.readline(SIZE_LIMITS['line of results']))['started'])
@@ -67,7 +73,8 @@ def list_run_folders():
 
 def register_run(folder):
     """
-    Link a run (Path of its folder) that lies elsewhere into the results folder, so that `latest` and its name mean it.
+    Link a run (Path of its folder) that lies elsewhere into the results folder, so that `latest`
+    and its name mean it.
 
     Where that is not possible nothing is done: the run is as good without.
     """
@@ -82,7 +89,10 @@ def register_run(folder):
 
 
 def _restrict_dataset(dataset, name, typed):
-    """Return a Dataset with the series of a name (str, or a pattern) alone; None: all. Raises SelectError."""
+    """
+    Return a Dataset with the series of a name (str, or a pattern) alone; None: all. Raises
+    SelectError.
+    """
     if name is None:
         return dataset
     chosen = [one for one in dataset.names if fnmatch.fnmatchcase(one, name)]

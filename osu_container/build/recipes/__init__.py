@@ -1,1 +1,4 @@
-"""What the recipes of container-recipes/ are made of: images by name, versions with sums, building blocks."""
+"""
+What the recipes of container-recipes/ are made of: images by name, versions with sums, building
+blocks.
+"""

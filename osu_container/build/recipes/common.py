@@ -1,7 +1,8 @@
-"""Parts that recipes share. Each function returns HPCCM primitives for one stage.
+"""
+Parts that recipes share. Each function returns HPCCM primitives for one stage.
 
-Paths of files to copy in are relative to the folder in which the build runs: `sources/` and `easyconfigs/` there, as in
-this repository.
+Paths of files to copy in are relative to the folder in which the build runs: `sources/` and
+`easyconfigs/` there, as in this repository.
 """
 
 from types import SimpleNamespace
@@ -22,7 +23,8 @@ APT_INSTALL = (
     '--no-install-recommends'
 )
 APT_CLEAN = 'rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin'
-# In what becomes the image, also the packages themselves, which apt keeps on a base of mmdebstrap (180 MB with ROCm)
+# In what becomes the image, also the packages themselves, which apt keeps on a base of mmdebstrap
+# (180 MB with ROCm)
 APT_CLEAN_IMAGE = f'{APT_CLEAN} /var/cache/apt/archives/*.deb /run/adduser'
 
 
@@ -55,7 +57,10 @@ Without a container registry, start from a folder: --build-arg BOOTSTRAP=localim
 
 
 def format_build_argument(name, default):
-    """Return the text of a value that `apptainer build --build-arg NAME=VALUE` sets. In a Dockerfile: the default."""
+    """
+    Return the text of a value that `apptainer build --build-arg NAME=VALUE` sets. In a
+    Dockerfile: the default.
+    """
     return f'{{{{ {name} }}}}' if is_singularity_format() else default
 
 
@@ -63,10 +68,12 @@ OSU_LABEL = f"{SOURCES['osu']['version']} C"
 
 
 def start_stage(stage, image, distro='ubuntu22', bootstrap='docker', name='BASE'):
-    """Return base image and build arguments of a stage: from a registry, or a folder or SIF by BOOTSTRAP and BASE.
+    """
+    Return base image and build arguments of a stage: from a registry, or a folder or SIF by
+    BOOTSTRAP and BASE.
 
-    distro: HPCCM's word for the distribution, which has none for Debian. bootstrap: where image is, in Apptainer's
-    words. name: of the argument.
+    distro: HPCCM's word for the distribution, which has none for Debian. bootstrap: where image is,
+    in Apptainer's words. name: of the argument.
     """
     values = {
         'BOOTSTRAP': bootstrap,
@@ -93,7 +100,10 @@ def start_debian_stage(stage, release):
 
 
 def install_packages(*names):
-    """Return the step that installs Debian packages with what they depend on, unless the base has them already."""
+    """
+    Return the step that installs Debian packages with what they depend on, unless the base has
+    them already.
+    """
     wanted = ' '.join(sorted(set(names)))
     return shell(
         chdir=False,
@@ -120,10 +130,12 @@ def install_debian_libfabric(release, replaces=None):
 
 
 def unpack_packages(record, root='/'):
-    """Return commands that unpack all Debian packages of the current folder and record them as dpkg does.
+    """
+    Return commands that unpack all Debian packages of the current folder and record them as dpkg
+    does.
 
-    They are not installed: the dependencies of HIP would bring a compiler of a gigabyte. record: folder that gets
-    status and info/ in dpkg's own format.
+    They are not installed: the dependencies of HIP would bring a compiler of a gigabyte. record:
+    folder that gets status and info/ in dpkg's own format.
     """
     return [
         f'mkdir -p {record}/info',
@@ -148,12 +160,15 @@ PACKED = '/opt/packed.tar'
 
 
 def pack_paths(*paths):
-    """Return the last steps of a stage: what later stages copy of it, in one file. A Dockerfile needs none.
+    """
+    Return the last steps of a stage: what later stages copy of it, in one file. A Dockerfile
+    needs none.
 
-    A definition file hands on a file, never a folder: SingularityCE gives every folder that it copies from a stage to
-    root, which an ordinary user cannot, so that a build with PRoot would end in `chown: operation not permitted`
-    (github.com/sylabs/singularity 40ef481, internal/pkg/build/stage.go, copyFilesFrom: no ids are mapped with PRoot).
-    Owners are left out of the archive for the same user's sake.
+    A definition file hands on a file, never a folder: SingularityCE gives every folder that it
+    copies from a stage to root, which an ordinary user cannot, so that a build with PRoot would end
+    in `chown: operation not permitted` (github.com/sylabs/singularity 40ef481,
+    internal/pkg/build/stage.go, copyFilesFrom: no ids are mapped with PRoot). Owners are left out
+    of the archive for the same user's sake.
     """
     names = ' '.join(path.lstrip('/') for path in paths)
     return (
@@ -169,7 +184,10 @@ def pack_paths(*paths):
 
 
 def copy_stage_paths(stage, *paths):
-    """Return the steps that copy paths of an earlier stage, which has pack_paths() them, to the same places."""
+    """
+    Return the steps that copy paths of an earlier stage, which has pack_paths() them, to the
+    same places.
+    """
     if not is_singularity_format():
         return [copy(_from=stage, files={path: path for path in paths})]
     archive = f'/opt/{stage}.tar'
@@ -187,10 +205,11 @@ def copy_stage_paths(stage, *paths):
 
 
 def verify_sources(*keys):
-    """Return the commands that stop the build when a source is not the expected one.
+    """
+    Return the commands that stop the build when a source is not the expected one.
 
-    Where no sum of the archive is known, its commit is compared: `git archive`, by which GitHub makes it, writes the
-    commit into the first header of the tar.
+    Where no sum of the archive is known, its commit is compared: `git archive`, by which GitHub
+    makes it, writes the commit into the first header of the tar.
     """
     commands = []
     for key in keys:
@@ -229,13 +248,15 @@ def install_mpi_wheel(name, version):
     )
 
 
-#: configure would take MPI 4's sessions where the image's MPI has them, and then the programs need them of any MPI: a
-#: host's of MPI 3, such as Cray MPICH 8, could not take its place (undefined symbol: MPI_Session_init, with OSU 7.4)
+#: configure would take MPI 4's sessions where the image's MPI has them, and then the programs need
+#: them of any MPI: a host's of MPI 3, such as Cray MPICH 8, could not take its place (undefined
+#: symbol: MPI_Session_init, with OSU 7.4)
 OSU_OPTIONS = '--enable-mpi4=no'
 
 
-#: Commands after which the C programs, which `make install` puts into folders by their kind, have one folder with the
-#: names of all of them, the one that the ports have: /opt/osu/bin/osu_bw is in every image
+#: Commands after which the C programs, which `make install` puts into folders by their kind, have
+#: one folder with the names of all of them, the one that the ports have: /opt/osu/bin/osu_bw is in
+#: every image
 OSU_LINK_COMMANDS = [
     'mkdir -p /opt/osu/bin',
     "find /opt/osu/libexec -type f -name 'osu_*' -perm -u+x -exec ln -s -t /opt/osu/bin '{}' +",
@@ -243,7 +264,10 @@ OSU_LINK_COMMANDS = [
 
 
 def build_osu_benchmarks(wrappers, options=('CFLAGS=-O2', 'CXXFLAGS=-O2')):
-    """Return the step that builds the OSU Micro-Benchmarks to /opt/osu; wrappers: folder of mpicc and mpicxx."""
+    """
+    Return the step that builds the OSU Micro-Benchmarks to /opt/osu; wrappers: folder of mpicc
+    and mpicxx.
+    """
     return shell(
         chdir=False,
         commands=[
@@ -267,9 +291,11 @@ def build_osu_benchmarks(wrappers, options=('CFLAGS=-O2', 'CXXFLAGS=-O2')):
 
 
 def reject_rpath(*prefixes):
-    """Return the command that stops the build if a library or program of ours has an RPATH.
+    """
+    Return the command that stops the build if a library or program of ours has an RPATH.
 
-    RPATH would win over LD_LIBRARY_PATH, and an injected library would have no effect. RUNPATH does not.
+    RPATH would win over LD_LIBRARY_PATH, and an injected library would have no effect. RUNPATH does
+    not.
     """
     return (
         f"if find {' '.join(prefixes)} -type f '(' -name '*.so*' -o -perm -u+x ')' -exec readelf -d {{}} + "
@@ -281,10 +307,12 @@ LATENCY = '/opt/osu/bin/osu_latency -m 8 -i 10 -x 2'
 
 
 def describe_benchmarks(osu, bindings):
-    """Return what the benchmarks of an image are: 'c' for the C programs, else mpi4py's ports of them.
+    """
+    Return what the benchmarks of an image are: 'c' for the C programs, else mpi4py's ports of
+    them.
 
-    label: what the image says of them. source: key of what their licence is of. find: arguments of find that select
-    what is linked with MPI. bindings: mpi4py's module for this MPI.
+    label: what the image says of them. source: key of what their licence is of. find: arguments of
+    find that select what is linked with MPI. bindings: mpi4py's module for this MPI.
     """
     if osu == 'c':
         return SimpleNamespace(
@@ -300,7 +328,9 @@ def describe_benchmarks(osu, bindings):
 
 
 def install_osu_ports(python, prefix='/opt/osu'):
-    """Return the step that puts mpi4py's ports of the benchmarks under the same names into prefix."""
+    """
+    Return the step that puts mpi4py's ports of the benchmarks under the same names into prefix.
+    """
     source, wheel = SOURCES['mpi4py-source'], SOURCES[f'mpi4py-{python}']
     unpacked = f'{BUILD}/mpi4py-{source["version"]}'
     return shell(
@@ -311,7 +341,8 @@ def install_osu_ports(python, prefix='/opt/osu'):
             f'tar --no-same-owner -xzf {FILES}/{source["file"]} -C {BUILD}',
             f'cp {unpacked}/demo/osu_*.py {prefix}/libexec/ports/',
             f'cp {unpacked}/LICENSE.rst {prefix}/share/licenses/',
-            # In a prefix without libmpi: mpi4py prefers a libmpi of its own prefix to an injected one.
+            # In a prefix without libmpi: mpi4py prefers a libmpi of its own prefix to an injected
+            # one.
             f'python3 -m zipfile -e {FILES}/{wheel["file"]} {prefix}/lib/python',
             f'install -m 755 {FILES}/osu-port {prefix}/libexec/osu-port',
             f'for port in {prefix}/libexec/ports/osu_*.py; do '
@@ -324,12 +355,15 @@ def install_osu_ports(python, prefix='/opt/osu'):
 
 
 def add_mpi_loader_path(prefix, libfabric=None):
-    """Return the step after which the loader finds MPI and its libfabric with an empty LD_LIBRARY_PATH.
+    """
+    Return the step after which the loader finds MPI and its libfabric with an empty
+    LD_LIBRARY_PATH.
 
-    prefix: of MPI. libfabric: its file among the private libraries of MPI, None if it is on the default path.
-    The image sets no LD_LIBRARY_PATH: what a module puts there must come first. Of the folder with private libraries
-    only libfabric is made known: the UCX libraries beside it belong to this MPI (its RUNPATH finds them), and a host
-    libmpi that is put in its place must bring its own, not meet these.
+    prefix: of MPI. libfabric: its file among the private libraries of MPI, None if it is on the
+    default path. The image sets no LD_LIBRARY_PATH: what a module puts there must come first. Of
+    the folder with private libraries only libfabric is made known: the UCX libraries beside it
+    belong to this MPI (its RUNPATH finds them), and a host libmpi that is put in its place must
+    bring its own, not meet these.
     """
     folders = [f'{prefix}/lib', *(['/opt/libfabric/lib'] if libfabric else [])]
     link = (
@@ -348,7 +382,10 @@ ENTRYPOINT = f'{ENTRYPOINT_FOLDER}/osu-entrypoint'
 
 
 def install_entrypoint():
-    """Return the steps of the last stage after which `apptainer run` and `docker run` start osu-entrypoint."""
+    """
+    Return the steps of the last stage after which `apptainer run` and `docker run` start
+    osu-entrypoint.
+    """
     return [
         copy(
             files={
@@ -373,10 +410,11 @@ def add_labels(
     title='OSU Micro-Benchmarks with {mpi}',
     entrypoint='/host/lib /host/usr',
 ):
-    """Return the labels by which the easyblock knows the image, after the names of the OCI.
+    """
+    Return the labels by which the easyblock knows the image, after the names of the OCI.
 
-    entrypoint: folders in which it looks for the host's libraries, or none.
-    mpi: family and version, such as 'MPICH 4.2.3'. osu: what the programs are. licences: SPDX expression.
+    entrypoint: folders in which it looks for the host's libraries, or none. mpi: family and
+    version, such as 'MPICH 4.2.3'. osu: what the programs are. licences: SPDX expression.
     """
     quote = (
         '' if is_singularity_format() else '"'
@@ -397,7 +435,10 @@ def add_labels(
 
 
 def add_creation_time():
-    """Return the step that labels the image with the time of its build, which the recipe cannot know."""
+    """
+    Return the step that labels the image with the time of its build, which the recipe cannot
+    know.
+    """
     time = '$(date -u +%Y-%m-%dT%H:%M:%SZ)'
     target = '"${APPTAINER_LABELS:-$SINGULARITY_LABELS}"'
     return raw(
@@ -407,13 +448,15 @@ def add_creation_time():
 
 
 def add_image_test(programs, latency, libfabric, version, missing=None):
-    """Return the section that stops the build of an image which does not work or is not what its labels say.
+    """
+    Return the section that stops the build of an image which does not work or is not what its
+    labels say.
 
-    programs: arguments of find that select what is linked with MPI. latency: command line of osu_latency on two ranks.
-    libfabric: version that libfabric.so.1 must give itself, None if the image has none of its own.
-    version: command line that succeeds if MPI is the one of the labels.
-    missing: symbol version, such as 'FABRIC_1.7', which libfabric.so.1 is known to lack: the loader must say just that
-    of every program, and nothing is started.
+    programs: arguments of find that select what is linked with MPI. latency: command line of
+    osu_latency on two ranks. libfabric: version that libfabric.so.1 must give itself, None if the
+    image has none of its own. version: command line that succeeds if MPI is the one of the labels.
+    missing: symbol version, such as 'FABRIC_1.7', which libfabric.so.1 is known to lack: the loader
+    must say just that of every program, and nothing is started.
     """
     complaint = f"libfabric.so.1: version .{missing}' not found"  # the dot: a back quote would start a command
     lines = [
@@ -445,9 +488,12 @@ def add_image_test(programs, latency, libfabric, version, missing=None):
 
 
 def install_intel_mpi():
-    """Return the step that puts of Intel MPI to /opt/intel-mpi what C programs need to run, and the licence.
+    """
+    Return the step that puts of Intel MPI to /opt/intel-mpi what C programs need to run, and the
+    licence.
 
-    The wheel has every library four times and 60 MB for GPUs, Java, Fortran, ILP64 and tuning of single processors.
+    The wheel has every library four times and 60 MB for GPUs, Java, Fortran, ILP64 and tuning of
+    single processors.
     """
     unpacked = f'{BUILD}/intel-mpi'
     data = f'{unpacked}/impi_rt-{SOURCES["impi-rt"]["version"]}.data/data'
@@ -472,9 +518,11 @@ def install_intel_mpi():
 
 
 def add_intel_wrappers():
-    """Return the step that makes mpicc and mpicxx in the build stage.
+    """
+    Return the step that makes mpicc and mpicxx in the build stage.
 
-    Those of Intel link libmpifort too, which a host's libmpi.so.12 that takes the place of Intel's would not fit.
+    Those of Intel link libmpifort too, which a host's libmpi.so.12 that takes the place of Intel's
+    would not fit.
     """
     include = f'{BUILD}/intel-mpi/impi_devel-{SOURCES["impi-devel"]["version"]}.data/data/include'
     wrapper = (
@@ -494,7 +542,10 @@ def add_intel_wrappers():
 
 
 def combine_licences(*keys, extra_licences=()):
-    """Return the SPDX expression of an image with these sources, whose headers stay in the build; also: more."""
+    """
+    Return the SPDX expression of an image with these sources, whose headers stay in the build;
+    also: more.
+    """
     parts = {*extra_licences}
     for key in keys:
         if not key.startswith(('shs-cassini-headers', 'shs-cxi-driver')):
@@ -514,9 +565,12 @@ PYTHON_PACKAGES = (
 
 
 def install_python_stack(python, omb_py):
-    """Return the step that adds NumPy and pip to PYTHON_PREFIX and its commands, by container-recipes/mpi4py/.
+    """
+    Return the step that adds NumPy and pip to PYTHON_PREFIX and its commands, by
+    container-recipes/mpi4py/.
 
-    omb_py: whether OSU's own Python benchmarks run, the folder python/ of their archive; else mpi4py's ports.
+    omb_py: whether OSU's own Python benchmarks run, the folder python/ of their archive; else
+    mpi4py's ports.
     """
     packages = PYTHON_PACKAGES.format(python)
     omb = (
@@ -552,7 +606,8 @@ def install_python_stack(python, omb_py):
             f'ln -s ../libexec/osu-python "{PYTHON_PREFIX}/bin/osu_py_${{program##*/osu_}}"; done',
             f'install -m 755 {FILES}/python {PYTHON_PREFIX}/bin/python',
             f'ln -s python {PYTHON_PREFIX}/bin/pip',
-            # by a file of this kind and not by PYTHONPATH, which would come before the packages of a virtual environment
+            # by a file of this kind and not by PYTHONPATH, which would come before the packages of
+            # a virtual environment
             f'mkdir -p {packages}',
             f'install -m 644 {FILES}/osu-mpi4py.pth {packages}/osu-mpi4py.pth',
             f'python3 -m compileall -q {PYTHON_PREFIX}/lib/python',
@@ -561,7 +616,9 @@ def install_python_stack(python, omb_py):
 
 
 def build_cupy(rocm, keys, packages):
-    """Return the steps that build CuPy for HIP of ROCm in /opt/rocm-VERSION, and pack what it needs of ROCm.
+    """
+    Return the steps that build CuPy for HIP of ROCm in /opt/rocm-VERSION, and pack what it needs
+    of ROCm.
 
     keys: of CuPy and what builds it. packages: of AMD, the libraries that CuPy is linked with.
     """
@@ -583,7 +640,8 @@ def build_cupy(rocm, keys, packages):
             commands=[
                 *verify_sources(*keys),
                 f'python3 -m pip install --no-cache-dir --no-index --no-deps --target {BUILD}/tools {wheels}',
-                # cotainr's way did not hand these on from an environment file (BitBulldozersLab, CuPy + mpi4py, 2025-07-24)
+                # cotainr's way did not hand these on from an environment file (BitBulldozersLab,
+                # CuPy + mpi4py, 2025-07-24)
                 f'CUPY_INSTALL_USE_HIP=1 HCC_AMDGPU_TARGET=gfx90a ROCM_HOME=/opt/rocm-{rocm} '
                 f'PYTHONPATH={BUILD}/tools:{target} python3 -m pip install --no-cache-dir --no-index --no-deps '
                 f'--no-build-isolation --target {target} {FILES}/{SOURCES["cupy"]["file"]}',

@@ -1,8 +1,11 @@
-"""Building blocks of the images of Debian's parts alone (container-recipes/debian.py), beside those of slingshot.py.
+"""
+Building blocks of the images of Debian's parts alone (container-recipes/debian.py), beside those
+of slingshot.py.
 
-What is compiled is compiled by the steps of slingshot.py. Here is where GPU libraries and compilers come from: ROCm's
-are Debian packages in the places of the distribution; CUDA's are put into /usr/local/cuda as NVIDIA lays it out, so
-that each step finds it where it is in the images for Alps.
+What is compiled is compiled by the steps of slingshot.py. Here is where GPU libraries and compilers
+come from: ROCm's are Debian packages in the places of the distribution; CUDA's are put into
+/usr/local/cuda as NVIDIA lays it out, so that each step finds it where it is in the images for
+Alps.
 """
 
 from hpccm.primitives import shell
@@ -14,14 +17,14 @@ from osu_container.build.recipes.versions import GPU_OF_DEBIAN
 
 ROCM_PREFIX = '/usr'
 LIBRARIES = '/usr/lib/x86_64-linux-gnu'
-# Names by which libfabric opens them (dlopen, src/hmem_rocr.c and hmem_cuda.c of 2.1.0): Debian has them in packages
-# for developers only.
+# Names by which libfabric opens them (dlopen, src/hmem_rocr.c and hmem_cuda.c of 2.1.0): Debian has
+# them in packages for developers only.
 DLOPEN_NAMES = {
     'rocm': ('libhsa-runtime64.so', 'libhsa-runtime64.so.1'),
     'cuda': ('libcudart.so', 'libcudart.so.12'),
 }
-# What programs are compiled with, and what they run with. Without recommended packages HIP's runtime brings LLVM's
-# library, which comgr is linked with, and no compiler.
+# What programs are compiled with, and what they run with. Without recommended packages HIP's
+# runtime brings LLVM's library, which comgr is linked with, and no compiler.
 ROCM_BUILD = ['hipcc', 'libamdhip64-dev', 'librccl-dev']
 RUNTIME_PACKAGES = {
     'rocm': ['libamdhip64-5', 'libhsa-runtime64-1', 'librccl1', 'librocm-smi64-1'],
@@ -41,7 +44,10 @@ CUDA_DRIVER = ('libcuda.so.1', 'libnvidia-ml.so.1')
 
 
 def start_build_stage(stage, release, *tools):
-    """Return base, arguments and packages of a stage that compiles. tools: more Debian packages for it."""
+    """
+    Return base, arguments and packages of a stage that compiles. tools: more Debian packages for
+    it.
+    """
     return [
         *common.start_debian_stage(stage, release),
         common.install_packages(*TOOLS, 'xz-utils', *tools),
@@ -49,7 +55,10 @@ def start_build_stage(stage, release, *tools):
 
 
 def enable_non_free(release):
-    """Return the step that makes Debian's contrib and non-free known to apt: NVIDIA's libraries are there."""
+    """
+    Return the step that makes Debian's contrib and non-free known to apt: NVIDIA's libraries are
+    there.
+    """
     return shell(
         chdir=False,
         commands=[
@@ -59,10 +68,12 @@ def enable_non_free(release):
 
 
 def install_cuda_toolkit():
-    """Return the step that lays out nvcc, headers and stubs of Debian's packages in /usr/local/cuda.
+    """
+    Return the step that lays out nvcc, headers and stubs of Debian's packages in
+    /usr/local/cuda.
 
-    Of the 2.5 GB that nvidia-cuda-dev unpacks to, a build needs the headers and two stubs; it is not installed, as its
-    dependencies would be more.
+    Of the 2.5 GB that nvidia-cuda-dev unpacks to, a build needs the headers and two stubs; it is
+    not installed, as its dependencies would be more.
     """
     release = GPU_OF_DEBIAN['cuda']['packages']['libcudart12']
     # printf makes a dollar of \044; the shell must not take it for one of its own
@@ -106,7 +117,8 @@ def install_cuda_toolkit():
             f"printf '{profile}' >{CUDA_PREFIX}/bin/nvcc.profile",
             # nvcc takes the compilers that it finds beside itself
             *(f'ln -s /usr/bin/{name}-13 {CUDA_PREFIX}/bin/{name}' for name in ('gcc', 'g++')),
-            # glibc declares these from 2.41 on, as functions that throw nothing; CUDA 12.4 declares them without that word
+            # glibc declares these from 2.41 on, as functions that throw nothing; CUDA 12.4 declares
+            # them without that word
             f"sed -i -E 's/\\<((cos|sin)pif?)\\((double|float) x\\);/\\1(\\3 x) noexcept (true);/' "
             f'{CUDA_PREFIX}/include/crt/math_functions.h',
             'cd /',
@@ -119,11 +131,14 @@ MPICH_LIBFABRIC_PREFIX = f'{BUILD}/libfabric-of-mpich'
 
 
 def build_mpich_libfabric():
-    """Return the commands that build the libfabric in MPICH's own archive, for MPICH to be linked with.
+    """
+    Return the commands that build the libfabric in MPICH's own archive, for MPICH to be linked
+    with.
 
-    It is of MPICH's time, 1.13 in 4.0.2: so libmpi.so.12 asks for no newer symbols than that, and loads with the
-    libfabric of every host (approach hybrid), and with the image's own, which is newer. It does not go into the image.
-    -fpermissive: it is older than GCC 14, which takes as errors what were warnings.
+    It is of MPICH's time, 1.13 in 4.0.2: so libmpi.so.12 asks for no newer symbols than that, and
+    loads with the libfabric of every host (approach hybrid), and with the image's own, which is
+    newer. It does not go into the image. -fpermissive: it is older than GCC 14, which takes as
+    errors what were warnings.
     """
     prefix = MPICH_LIBFABRIC_PREFIX
     return [
@@ -137,17 +152,22 @@ def build_mpich_libfabric():
 
 
 def reduce_yaksa_kernels():
-    """Return the commands that write Yaksa's kernels anew, for datatypes nested twice.
+    """
+    Return the commands that write Yaksa's kernels anew, for datatypes nested twice.
 
-    Yaksa, which packs data for MPICH, comes with kernels for three nested datatypes and each basic type: 110 MB of
-    sources, of which GCC takes 27 s for one file. For two levels they are 17 MB and 2 s; deeper ones are packed level
-    by level, and contiguous data, as the benchmarks send, are not packed at all. One level does not compile.
+    Yaksa, which packs data for MPICH, comes with kernels for three nested datatypes and each basic
+    type: 110 MB of sources, of which GCC takes 27 s for one file. For two levels they are 17 MB and
+    2 s; deeper ones are packed level by level, and contiguous data, as the benchmarks send, are not
+    packed at all. One level does not compile.
     """
     return ['cd modules/yaksa', './autogen.sh --pup-max-nesting=2', 'cd ../..']
 
 
 def install_gpu_runtime(gpu):
-    """Return the step that installs the GPU libraries, and links to the names by which libfabric opens them."""
+    """
+    Return the step that installs the GPU libraries, and links to the names by which libfabric
+    opens them.
+    """
     name, target = DLOPEN_NAMES[gpu]
     return shell(
         chdir=False,
@@ -161,7 +181,10 @@ def install_gpu_runtime(gpu):
 
 
 def check_gpu_libraries(gpu):
-    """Return the commands (list) that stop the build if a GPU library has another version or does not load."""
+    """
+    Return the commands (list) that stop the build if a GPU library has another version or does
+    not load.
+    """
     return [
         *(
             f"dpkg-query -W -f '${{Version}}' {name} | grep '^{release}'"

@@ -1,4 +1,5 @@
-"""Every image that has a name: what is in it and for whom. Plain data; the recipes do the work.
+"""
+Every image that has a name: what is in it and for whom. Plain data; the recipes do the work.
 
 IMAGES: name (of the SIF, without suffix) -> dict with
     family        'lumi', 'workstation', 'debian', 'alps', 'abi' or 'mpi4py'
@@ -40,21 +41,26 @@ OSU_PORT = 'scripts/osu-port'
 
 # ---- LUMI (MPICH, ROCm) and Alps (Open MPI, CUDA): none of them was ever built here
 
-# The entrypoint that puts the host's libfabric in place, and the variables that it sets; all images of MPICH have it
+# The entrypoint that puts the host's libfabric in place, and the variables that it sets; all images
+# of MPICH have it
 ENTRYPOINT_FOLDER = '/opt/entrypoint'
 ENTRYPOINT_FILES = [
     'container-recipes/entrypoint/osu-entrypoint',
     'container-recipes/entrypoint/defaults',
 ]
 
-# Release of the Slingshot Host Software of the sites that the images with libcxi are for: libcxi speaks with the driver
+# Release of the Slingshot Host Software of the sites that the images with libcxi are for: libcxi
+# speaks with the driver
 LUMI_SHS, ALPS_SHS = '12.0.2', '13.1.0'
 # Sources of the network stage beside libfabric and libcxi
 NETWORK_SOURCES = ['hwloc', 'xpmem']
 
 
 def list_libcxi_sources(shs):
-    """Return the keys of SOURCES of libcxi in a release of SHS: headers of card and driver, and itself at last."""
+    """
+    Return the keys of SOURCES of libcxi in a release of SHS: headers of card and driver, and
+    itself at last.
+    """
     return [f'{name}-{shs}' for name in ('shs-cassini-headers', 'shs-cxi-driver', 'shs-libcxi')]
 
 
@@ -63,7 +69,8 @@ def get_libcxi_version(shs):
     return SOURCES[list_libcxi_sources(shs)[-1]]['version']
 
 
-# Rows of compatibility.csv (libcxi, libfabric, MPICH). ROCm is the one that LUMI/24.03 had on the host then.
+# Rows of compatibility.csv (libcxi, libfabric, MPICH). ROCm is the one that LUMI/24.03 had on the
+# host then.
 PUBLISHED_ROCM = '6.0.3'
 PUBLISHED = [
     ('no', '1.15.2', '3.1.4'),
@@ -80,8 +87,8 @@ PUBLISHED = [
     ('yes', '2.0.0', '4.2.3'),
 ]
 
-# ROCm -> LUMI's software stack with it, today. The host's libfabric is 1.22.0 in all of them: the newest that an MPICH
-# for hybrid may be built against.
+# ROCm -> LUMI's software stack with it, today. The host's libfabric is 1.22.0 in all of them: the
+# newest that an MPICH for hybrid may be built against.
 STACKS = {'6.3.4': 'LUMI/25.03', '6.4.4': 'LUMI/25.09'}
 HOST_LIBFABRIC = '1.22.0'
 NEWEST_LIBFABRIC = '2.6.0'
@@ -94,7 +101,9 @@ def name_lumi_image(rocm, mpich, libfabric, libcxi):
 
 
 def select_rccl_plugin(rocm, libfabric):
-    """Return the key of RCCL's plugin in an image: the published one with the published ROCm, else today's.
+    """
+    Return the key of RCCL's plugin in an image: the published one with the published ROCm, else
+    today's.
 
     None where the published image had none: aws-ofi-rccl 17d41cb does not compile with libfabric 2.
     """
@@ -222,7 +231,10 @@ def list_part_sources(parts):
 
 
 def _describe_variants(name, arguments, sources, python):
-    """Return the variants of an image with the C programs, or mpi4py's ports of them for one Python such as '3.11'."""
+    """
+    Return the variants of an image with the C programs, or mpi4py's ports of them for one Python
+    such as '3.11'.
+    """
     return {
         'c': {
             'arguments': {'name': name, **arguments, 'osu': 'c'},
@@ -269,7 +281,10 @@ def _describe_workstation_image(mpich, libfabric, release, origin):
 
 
 def _describe_workstation_images():
-    """Return the entries of some MPICH wheels with their own libfabric, and of one with each Debian's."""
+    """
+    Return the entries of some MPICH wheels with their own libfabric, and of one with each
+    Debian's.
+    """
     for mpich in ('3.4.3', DEFAULT_MPICH, '4.3.2', '5.0.2'):
         yield _describe_workstation_image(
             mpich, MPICH_LIBFABRIC[mpich], DEFAULT_DEBIAN, 'of the wheel'
@@ -281,7 +296,8 @@ def _describe_workstation_images():
 
 
 # ---- every part from Debian and PyPI, with ROCm or CUDA: neither AMD's package server, NVIDIA's, GitHub nor a
-# registry is needed, so our tests build them, by the compile steps of the images for LUMI and Alps (slingshot.py)
+# registry is needed, so our tests build them, by the compile steps of the images for LUMI and Alps
+# (slingshot.py)
 
 DEBIAN_LIBFABRIC = '2.1.0'
 
@@ -324,7 +340,10 @@ PYTHON = DEBIAN[DEFAULT_DEBIAN]['python']
 
 
 def _describe_abi_image(mpi, sources, libfabric, purpose):
-    """Return (name, entry) of an image with another MPI; sources: keys of its wheels, the first one has the version."""
+    """
+    Return (name, entry) of an image with another MPI; sources: keys of its wheels, the first one
+    has the version.
+    """
     version = SOURCES[sources[0]]['version']
     name = f"osu-abi-{mpi}-{version}-libfabric-{libfabric}"
     return name, {
@@ -338,8 +357,8 @@ def _describe_abi_image(mpi, sources, libfabric, purpose):
     }
 
 
-# What the images have of this repository: the launcher of the benchmarks, the commands python and pip, and the file by
-# which Python finds mpi4py
+# What the images have of this repository: the launcher of the benchmarks, the commands python and
+# pip, and the file by which Python finds mpi4py
 MPI4PY_FILES = [
     OSU_PORT,
     *(f'container-recipes/mpi4py/{name}' for name in ('osu-python', 'python', 'osu-mpi4py.pth')),
@@ -381,8 +400,8 @@ CUPY_PACKAGES = [
 ]
 
 
-# Command that starts two ranks, by the prefix of MPI. Open MPI by its own rules lets root start nothing, and gives a
-# node so many ranks as it has cores.
+# Command that starts two ranks, by the prefix of MPI. Open MPI by its own rules lets root start
+# nothing, and gives a node so many ranks as it has cores.
 LAUNCH_COMMANDS = {
     'mpich': '/opt/mpich/bin/mpiexec -n 2',
     'intel-mpi': 'I_MPI_ROOT=/opt/intel-mpi I_MPI_HYDRA_BOOTSTRAP=fork /opt/intel-mpi/bin/mpiexec.hydra -n 2',
@@ -408,7 +427,8 @@ def _describe_lumi_base(rocm, libcxi):
     }
 
 
-# Image below -> what it has; python: that of its Debian or Ubuntu, built: whether our tests build it
+# Image below -> what it has; python: that of its Debian or Ubuntu, built: whether our tests build
+# it
 MPI4PY_BASES = {
     'osu-workstation-mpich-4.2.3-libfabric-1.22.0': {
         'mpi': 'MPICH 4.2.3',
@@ -491,7 +511,8 @@ IMAGES = dict(
             "bind with GPUs of NVIDIA, nothing of it from NVIDIA's registry",
         ),
         _describe_debian_image('cuda', 'openmpi', '5.0.7', "openmpi with GPUs of NVIDIA"),
-        # MPICH itself is in the family workstation: osu-workstation-mpich-4.3.2-libfabric-1.22.0 is the newest 4.
+        # MPICH itself is in the family workstation: osu-workstation-mpich-4.3.2-libfabric-1.22.0 is
+        # the newest 4.
         _describe_abi_image(
             'intel-mpi',
             ['impi-rt', 'impi-devel'],
@@ -533,8 +554,9 @@ FAMILIES = {
 RECIPES = PROJECT / 'container-recipes'
 #: What is checked in of all that recipes render to
 RENDERED = RECIPES / 'rendered'
-#: Names in RENDERED: a recipe of each way to network and GPU, to be read and reviewed, and the Dockerfile that
-#: docs/other-systems.md builds. `osu-container image recipe NAME` prints every other one.
+#: Names in RENDERED: a recipe of each way to network and GPU, to be read and reviewed, and the
+#: Dockerfile that docs/other-systems.md builds. `osu-container image recipe NAME` prints every
+#: other one.
 CHECKED_IN_RECIPES = (
     'osu-workstation-mpich-4.2.3-libfabric-1.22.0-ports.def',
     'osu-lumi-rocm-6.3.4-mpich-4.2.3-libfabric-1.22.0-libcxi.def',
@@ -548,7 +570,10 @@ def name_rendered_recipe(name, kind):
 
 
 def list_recipe_files():
-    """Return the name of every file that can be rendered (str) -> (name of the image, benchmark programs)."""
+    """
+    Return the name of every file that can be rendered (str) -> (name of the image, benchmark
+    programs).
+    """
     return {
         name_rendered_recipe(name, kind) + suffix: (name, kind)
         for name, entry in IMAGES.items()
@@ -559,9 +584,11 @@ def list_recipe_files():
 
 def render_recipe(name, kind, suffix):
     """
-    Return the text of a definition file or Dockerfile. Raises ImportError without HPCCM, and what the recipe raises.
+    Return the text of a definition file or Dockerfile. Raises ImportError without HPCCM, and what
+    the recipe raises.
 
-    name: of the image; kind: its benchmark programs, a key of its variants; suffix: '.def' or '.Dockerfile'
+    name: of the image; kind: its benchmark programs, a key of its variants; suffix: '.def' or
+    '.Dockerfile'
     """
     import hpccm
 

@@ -1,7 +1,10 @@
-"""Building blocks of the images for Slingshot 11 (lumi.py, alps.py). Each function returns HPCCM primitives.
+"""
+Building blocks of the images for Slingshot 11 (lumi.py, alps.py). Each function returns HPCCM
+primitives.
 
-Everything is built from sources/ into a prefix of its own below /opt, so that a stage can be kept and used in several
-images: its text depends on nothing but what it is called with. What a stage needs of an earlier one is copied.
+Everything is built from sources/ into a prefix of its own below /opt, so that a stage can be kept
+and used in several images: its text depends on nothing but what it is called with. What a stage
+needs of an earlier one is copied.
 
     /opt/hwloc, /opt/xpmem, /opt/libcxi, /opt/libfabric    the network
     /opt/mpich or /opt/openmpi (with /opt/ucx, /opt/pmix)  MPI
@@ -9,9 +12,10 @@ images: its text depends on nothing but what it is called with. What a stage nee
     /opt/osu                                               the benchmarks
     /opt/rocm-VERSION                                      AMD's libraries, from AMD's packages
 
-The images set no variable: the module that runs them does. Nowhere is an RPATH, and no LD_LIBRARY_PATH is set, so a
-library of the host that a module puts there comes first. CXI_FORK_SAFE above all is not set: libfabric would copy every
-small message from GPU memory by a slow path (docs/compare.md).
+The images set no variable: the module that runs them does. Nowhere is an RPATH, and no
+LD_LIBRARY_PATH is set, so a library of the host that a module puts there comes first. CXI_FORK_SAFE
+above all is not set: libfabric would copy every small message from GPU memory by a slow path
+(docs/compare.md).
 """
 
 from hpccm.primitives import raw, shell
@@ -22,8 +26,9 @@ from osu_container.build.recipes.images import list_libcxi_sources
 from osu_container.build.recipes.versions import ROCM, SOURCES, UBUNTU, is_newer
 from osu_container.data.sites.cray import format_rccl_options
 
-# What every build needs. python3: libcxi makes a header with it. libtool-bin: Yaksa writes the release of `libtool`
-# beside each kernel (hiplt.sh, cudalt.sh), and without that libtool refuses the kernel as none of its own.
+# What every build needs. python3: libcxi makes a header with it. libtool-bin: Yaksa writes the
+# release of `libtool` beside each kernel (hiplt.sh, cudalt.sh), and without that libtool refuses
+# the kernel as none of its own.
 TOOLS = [
     'autoconf',
     'automake',
@@ -41,8 +46,8 @@ TOOLS = [
     'python3',
 ]
 
-# Debian names of the libraries that ours are linked with: to build, and to run. Names with t64 at their end, as some
-# have on noble, are given without: apt finds them.
+# Debian names of the libraries that ours are linked with: to build, and to run. Names with t64 at
+# their end, as some have on noble, are given without: apt finds them.
 NETWORK_BUILD = [
     'libconfig-dev',
     'libcurl4-openssl-dev',
@@ -58,8 +63,9 @@ NETWORK_BUILD = [
 NETWORK_RUN = ['libcurl4', 'libjson-c5', 'libnl-3-200', 'libnuma1', 'libpciaccess0']
 ROCM_RUN = ['libdrm-amdgpu1', 'libdrm2', 'libelf1', 'libnuma1']
 
-# ROCm's packages with the libraries that run HIP and RCCL, and with what is needed to link with them. Nothing of them
-# is installed with its dependencies: hip-runtime-amd asks for the whole compiler (ROCm/ROCm#3306).
+# ROCm's packages with the libraries that run HIP and RCCL, and with what is needed to link with
+# them. Nothing of them is installed with its dependencies: hip-runtime-amd asks for the whole
+# compiler (ROCm/ROCm#3306).
 ROCM_LIBRARIES = [
     'comgr',
     'hip-dev',
@@ -80,7 +86,10 @@ def start_ubuntu_stage(stage, release):
 
 
 def list_runtime_folders(*prefixes):
-    """Return the folders of prefixes that an image needs: no headers. fi_info and cxi_stat show what the network is."""
+    """
+    Return the folders of prefixes that an image needs: no headers. fi_info and cxi_stat show
+    what the network is.
+    """
     return [
         f'{prefix}/{folder}'
         for prefix in prefixes
@@ -90,7 +99,10 @@ def list_runtime_folders(*prefixes):
 
 
 def unpack_sources(*keys):
-    """Return the commands that check sources and unpack each to a folder of its name in the build folder."""
+    """
+    Return the commands that check sources and unpack each to a folder of its name in the build
+    folder.
+    """
     commands = verify_sources(*keys)
     for key in keys:
         folder = f'{BUILD}/{SOURCES[key]["name"]}'
@@ -102,7 +114,10 @@ def unpack_sources(*keys):
 
 
 def build_source(key, prefix, options, prepare=()):
-    """Return the commands that build a source with GNU's tools into a prefix. prepare: commands before configure."""
+    """
+    Return the commands that build a source with GNU's tools into a prefix. prepare: commands
+    before configure.
+    """
     return [
         *unpack_sources(key),
         f'cd {BUILD}/{SOURCES[key]["name"]}',
@@ -122,7 +137,9 @@ def build_source(key, prefix, options, prepare=()):
 
 
 def add_loader_paths(*prefixes):
-    """Return the step after which the loader finds our libraries with an empty LD_LIBRARY_PATH, in builds as well.
+    """
+    Return the step after which the loader finds our libraries with an empty LD_LIBRARY_PATH, in
+    builds as well.
 
     The first of two libraries of one name is found. A prefix need not be there yet.
     """
@@ -136,9 +153,12 @@ def add_loader_paths(*prefixes):
 
 
 def add_rocm_repository(rocm):
-    """Return the step that makes AMD's packages of one ROCm release known to apt, and preferred to Ubuntu's.
+    """
+    Return the step that makes AMD's packages of one ROCm release known to apt, and preferred to
+    Ubuntu's.
 
-    The folder of the release holds no other one: the release pins the packages, and AMD's key signs their sums.
+    The folder of the release holds no other one: the release pins the packages, and AMD's key signs
+    their sums.
     """
     release = ROCM[rocm]['ubuntu']
     key = '/etc/apt/keyrings/rocm.asc'
@@ -155,7 +175,9 @@ def add_rocm_repository(rocm):
 
 
 def unpack_rocm_libraries(rocm):
-    """Return the step that unpacks the libraries of HIP and RCCL to /opt/rocm-VERSION, without compilers.
+    """
+    Return the step that unpacks the libraries of HIP and RCCL to /opt/rocm-VERSION, without
+    compilers.
 
     What was unpacked is recorded in share/dpkg there, so that the list of packages has it.
     """
@@ -169,7 +191,8 @@ def unpack_rocm_libraries(rocm):
             'apt-get -q update',
             f'apt-get -q -o APT::Sandbox::User=root download {names}',
             *common.unpack_packages(f'{prefix}/share/dpkg'),
-            # libfabric opens it by this name, which only some releases have in the package of the library
+            # libfabric opens it by this name, which only some releases have in the package of the
+            # library
             f'if [ ! -e {prefix}/lib/libhsa-runtime64.so ]; then '
             f'ln -s libhsa-runtime64.so.1 {prefix}/lib/libhsa-runtime64.so; fi',
             'cd /',
@@ -182,7 +205,9 @@ def unpack_rocm_libraries(rocm):
 
 
 def build_hwloc(key='hwloc'):
-    """Return the step that builds hwloc to /opt/hwloc: MPI asks it which network card is near. It needs no GPU.
+    """
+    Return the step that builds hwloc to /opt/hwloc: MPI asks it which network card is near. It
+    needs no GPU.
 
     key: of its source.
     """
@@ -205,7 +230,10 @@ def build_hwloc(key='hwloc'):
 
 
 def build_xpmem():
-    """Return the step that builds the library of XPMEM to /opt/xpmem; the kernel module is the host's."""
+    """
+    Return the step that builds the library of XPMEM to /opt/xpmem; the kernel module is the
+    host's.
+    """
     return shell(
         chdir=False,
         commands=build_source(
@@ -218,10 +246,12 @@ def build_xpmem():
 
 
 def build_libcxi(shs):
-    """Return the step that builds libcxi of a release of SHS to /opt/libcxi, with the headers of card and driver.
+    """
+    Return the step that builds libcxi of a release of SHS to /opt/libcxi, with the headers of
+    card and driver.
 
-    No GPU: only its test programs would use one, libcxi.so does not. Of the programs cxi_stat stays, which shows the
-    cards; the others need libraries that the image has not.
+    No GPU: only its test programs would use one, libcxi.so does not. Of the programs cxi_stat
+    stays, which shows the cards; the others need libraries that the image has not.
     """
     *headers, library = list_libcxi_sources(shs)
     return shell(
@@ -243,7 +273,8 @@ def build_libcxi(shs):
                     '--without-ze',
                     '--with-systemdsystemunitdir=/opt/libcxi/lib/systemd',
                     '--with-udevrulesdir=/opt/libcxi/lib/udev',
-                    # Its own -Werror knows the compilers of its time only; LUMI's easyconfig of it does the same.
+                    # Its own -Werror knows the compilers of its time only; LUMI's easyconfig of it
+                    # does the same.
                     'CPPFLAGS=-I/opt/libcxi/include',
                     'CFLAGS="-O2 -Wno-error"',
                 ],
@@ -256,15 +287,19 @@ def build_libcxi(shs):
 
 
 def has_cxi(libfabric, cxi):
-    """Return whether a libfabric release gets its provider for Slingshot. Releases before 1.21 have none in public."""
+    """
+    Return whether a libfabric release gets its provider for Slingshot. Releases before 1.21 have
+    none in public.
+    """
     return cxi and not is_newer('1.21', libfabric)
 
 
 def build_libfabric(version, cxi, gpu, extra_providers=(), xpmem=True, prepare=()):
-    """Return the step that builds libfabric to /opt/libfabric.
+    """
+    Return the step that builds libfabric to /opt/libfabric.
 
-    cxi: whether /opt/libcxi is there. gpu: options for memory of GPUs. also: names of more providers. xpmem: whether
-    /opt/xpmem is there. prepare: commands before configure.
+    cxi: whether /opt/libcxi is there. gpu: options for memory of GPUs. also: names of more
+    providers. xpmem: whether /opt/xpmem is there. prepare: commands before configure.
     """
     # Providers of other networks, which configure would take where it finds their libraries.
     unwanted = [
@@ -284,7 +319,8 @@ def build_libfabric(version, cxi, gpu, extra_providers=(), xpmem=True, prepare=(
     if has_cxi(version, cxi):
         options += ['--enable-cxi=/opt/libcxi', 'CPPFLAGS=-I/opt/libcxi/include']
         if is_newer('2.1', version):
-            # libcxi dropped the flag (479eb0c, December 2024), libfabric's code followed (its pull request 10648).
+            # libcxi dropped the flag (479eb0c, December 2024), libfabric's code followed (its pull
+            # request 10648).
             prepare.append("sed -i 's/| CXI_MAP_IOVA_ALLOC//g' prov/cxi/include/cxip.h")
     return shell(
         chdir=False,
@@ -293,12 +329,18 @@ def build_libfabric(version, cxi, gpu, extra_providers=(), xpmem=True, prepare=(
 
 
 def list_libfabric_rocr_options(prefix):
-    """Return libfabric's options for GPU memory by ROCr of a prefix, which is opened when needed and not linked."""
+    """
+    Return libfabric's options for GPU memory by ROCr of a prefix, which is opened when needed
+    and not linked.
+    """
     return [f'--with-rocr={prefix}', '--enable-rocr-dlopen']
 
 
 def list_libfabric_cuda_options(prefix, gdrcopy=True):
-    """Return libfabric's options for GPU memory by CUDA of a prefix, opened when needed. gdrcopy: in /opt/gdrcopy."""
+    """
+    Return libfabric's options for GPU memory by CUDA of a prefix, opened when needed. gdrcopy:
+    in /opt/gdrcopy.
+    """
     return [
         f'--with-cuda={prefix}',
         '--enable-cuda-dlopen',
@@ -315,7 +357,10 @@ def mpich_uses_gpu(version):
 
 
 def list_mpich_hip_options(prefix, *gpus):
-    """Return MPICH's options for GPU memory by HIP of a prefix. GPUs, such as 'gfx90a', are named: see build_mpich()."""
+    """
+    Return MPICH's options for GPU memory by HIP of a prefix. GPUs, such as 'gfx90a', are named:
+    see build_mpich().
+    """
     return ['--without-cuda', '--without-ze'], [
         f'--with-hip={prefix}',
         f"--with-hip-sm={','.join(gpus)}",
@@ -323,7 +368,10 @@ def list_mpich_hip_options(prefix, *gpus):
 
 
 def list_mpich_cuda_options(prefix, *gpus):
-    """Return MPICH's options for GPU memory by CUDA of a prefix. gpus: compute capabilities, such as '80'."""
+    """
+    Return MPICH's options for GPU memory by CUDA of a prefix. gpus: compute capabilities, such
+    as '80'.
+    """
     return ['--without-hip', '--without-ze'], [
         f'--with-cuda={prefix}',
         f"--with-cuda-sm={','.join(gpus)}",
@@ -331,13 +379,15 @@ def list_mpich_cuda_options(prefix, *gpus):
 
 
 def build_mpich(version, gpu, fabric='/opt/libfabric', xpmem=True, prepare=()):
-    """Return the step that builds MPICH to /opt/mpich, from 4.0 on for memory of GPUs.
+    """
+    Return the step that builds MPICH to /opt/mpich, from 4.0 on for memory of GPUs.
 
-    3.1 sends over TCP by itself (nemesis), as in the published image. GPUs are named: Yaksa in MPICH would look for
-    one, or compile for every GPU that it has heard of.
+    3.1 sends over TCP by itself (nemesis), as in the published image. GPUs are named: Yaksa in
+    MPICH would look for one, or compile for every GPU that it has heard of.
 
-    gpu: options of list_mpich_hip_options() or list_mpich_cuda_options(). fabric: prefix of the libfabric that it is linked with. xpmem: whether
-    /opt/xpmem is there. prepare: commands before configure.
+    gpu: options of list_mpich_hip_options() or list_mpich_cuda_options(). fabric: prefix of the
+    libfabric that it is linked with. xpmem: whether /opt/xpmem is there. prepare: commands before
+    configure.
     """
     without, with_gpu = gpu
     if is_newer('3.4', version):
@@ -365,7 +415,10 @@ def build_mpich(version, gpu, fabric='/opt/libfabric', xpmem=True, prepare=()):
 
 
 def build_gdrcopy():
-    """Return the step that builds the library of GDRCopy to /opt/gdrcopy: small copies from GPU memory by the CPU."""
+    """
+    Return the step that builds the library of GDRCopy to /opt/gdrcopy: small copies from GPU
+    memory by the CPU.
+    """
     where = 'prefix=/opt/gdrcopy libdir=/opt/gdrcopy/lib CUDA=/usr/local/cuda'
     return shell(
         chdir=False,
@@ -384,7 +437,10 @@ def build_gdrcopy():
 
 
 def build_ucx():
-    """Return the step that builds UCX to /opt/ucx, for InfiniBand and OpenSHMEM. Checks for debugging are left out."""
+    """
+    Return the step that builds UCX to /opt/ucx, for InfiniBand and OpenSHMEM. Checks for
+    debugging are left out.
+    """
     return shell(
         chdir=False,
         commands=build_source(
@@ -428,12 +484,18 @@ STUBS, STUBS_CONF = f'{CUDA_PREFIX}/lib64/stubs', '/etc/ld.so.conf.d/zz-cuda-stu
 
 
 def add_cuda_stubs():
-    """Return the step after which programs linked with libcuda.so.1 start in a build, where no driver is."""
+    """
+    Return the step after which programs linked with libcuda.so.1 start in a build, where no
+    driver is.
+    """
     return shell(chdir=False, commands=[f'echo {STUBS} >{STUBS_CONF}', 'ldconfig'])
 
 
 def remove_cuda_stubs():
-    """Return the step that undoes add_cuda_stubs(): what is built upon this must not find them in place of the driver."""
+    """
+    Return the step that undoes add_cuda_stubs(): what is built upon this must not find them in
+    place of the driver.
+    """
     return shell(chdir=False, commands=[f'rm -f {STUBS_CONF} {STUBS}/lib*.so.1', 'ldconfig'])
 
 
@@ -442,15 +504,18 @@ OPENMPI_CUDA_PARTS = 'accelerator-cuda,btl-smcuda,rcache-gpusm,rcache-rgpusm'
 
 
 def build_openmpi(key='openmpi-source', network=('ucx', 'xpmem'), pmix='/opt/pmix', oshmem=True):
-    """Return the step that builds Open MPI to /opt/openmpi, with the CUDA parts as files that are opened when needed.
+    """
+    Return the step that builds Open MPI to /opt/openmpi, with the CUDA parts as files that are
+    opened when needed.
 
-    So libmpi.so loads where no CUDA driver is (docs.open-mpi.org, "How do I build Open MPI with CUDA-aware support?").
+    So libmpi.so loads where no CUDA driver is (docs.open-mpi.org, "How do I build Open MPI with
+    CUDA-aware support?").
 
-    libevent is named without its folder: of /usr, configure looks into /usr/lib alone, where Debian and Ubuntu have
-    none (a build with Debian's 5.0.7 ended there).
+    libevent is named without its folder: of /usr, configure looks into /usr/lib alone, where Debian
+    and Ubuntu have none (a build with Debian's 5.0.7 ended there).
 
-    key: of its source. network: what is there of UCX and XPMEM, each in /opt. pmix: prefix of PMIx, or 'internal' for
-    the one of its own archive. oshmem: with OpenSHMEM, which needs UCX.
+    key: of its source. network: what is there of UCX and XPMEM, each in /opt. pmix: prefix of PMIx,
+    or 'internal' for the one of its own archive. oshmem: with OpenSHMEM, which needs UCX.
     """
     ucx_, xpmem_ = (
         [f'--with-{name}=/opt/{name}' if name in network else f'--with-{name}=no']
@@ -492,9 +557,12 @@ def build_openmpi(key='openmpi-source', network=('ucx', 'xpmem'), pmix='/opt/pmi
 
 
 def build_rccl_plugin(name, rocm):
-    """Return the step that builds the plugin by which RCCL uses libfabric to /opt/rccl-plugin, as lib/librccl-net.so.
+    """
+    Return the step that builds the plugin by which RCCL uses libfabric to /opt/rccl-plugin, as
+    lib/librccl-net.so.
 
-    name: aws-ofi-nccl (ROCm from 1.18 on), or aws-ofi-rccl, its former fork, as in the published images.
+    name: aws-ofi-nccl (ROCm from 1.18 on), or aws-ofi-rccl, its former fork, as in the published
+    images.
     """
     prefix, gpu = '/opt/rccl-plugin', f'/opt/rocm-{rocm}'
     if name == 'aws-ofi-nccl':
@@ -528,7 +596,10 @@ def build_rccl_plugin(name, rocm):
 
 
 def list_osu_rocm_options(prefix):
-    """Return options of the benchmarks for GPU memory by HIP of a prefix, and for the programs that measure RCCL."""
+    """
+    Return options of the benchmarks for GPU memory by HIP of a prefix, and for the programs that
+    measure RCCL.
+    """
     return [
         f'--enable-rocm --with-rocm={prefix}',
         format_rccl_options(prefix),
@@ -538,7 +609,10 @@ def list_osu_rocm_options(prefix):
 
 
 def list_osu_cuda_options():
-    """Return options of the benchmarks for GPU memory by CUDA; the driver's libraries are stubs in a build."""
+    """
+    Return options of the benchmarks for GPU memory by CUDA; the driver's libraries are stubs in
+    a build.
+    """
     return [
         f'--enable-cuda --with-cuda-include={CUDA_PREFIX}/include --with-cuda-libpath={CUDA_PREFIX}/lib64',
         'CFLAGS=-O2',
@@ -566,12 +640,14 @@ def add_stack_test(
     checks=(),
     driver=(),
 ):
-    """Return the section that stops the build of an image which does not work or is not what its labels say.
+    """
+    Return the section that stops the build of an image which does not work or is not what its
+    labels say.
 
-    version: command line that succeeds if MPI is the one of the labels. mpiexec: command that starts two ranks, over
-    TCP and without GPU memory: a build machine has neither network nor GPU. programs: arguments of find that select
-    what is linked with MPI. checks: more commands. driver: libraries of the host's GPU driver, which may be missing
-    here; then nothing is run.
+    version: command line that succeeds if MPI is the one of the labels. mpiexec: command that
+    starts two ranks, over TCP and without GPU memory: a build machine has neither network nor GPU.
+    programs: arguments of find that select what is linked with MPI. checks: more commands. driver:
+    libraries of the host's GPU driver, which may be missing here; then nothing is run.
     """
     allowed = f' | grep -vE "{"|".join(driver)}"' if driver else ''
     started = [version, f'{mpiexec} {LATENCY}']

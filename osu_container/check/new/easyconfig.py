@@ -50,7 +50,10 @@ moduleclass = 'tools'
 
 
 def derive_module_name(path):
-    """Return a name (str) for the module of the image path: its file name up to the first release, or '' if none is."""
+    """
+    Return a name (str) for the module of the image path: its file name up to the first release,
+    or '' if none is.
+    """
     stem = re.sub(r'\.(sif|simg|img|squashfs|sqsh|sqfs)$', '', os.path.basename(path))
     stem = re.sub(r'[-_.:]v?\d+(\.\d+)*([-_.].*)?$', '', stem) or stem
     return stem if NAME.match(stem) else ''
@@ -70,14 +73,17 @@ def find_module_name_problem(name):
 
 def quote_value(value):
     """
-    Return value (str) as text in an easyconfig: a Python string, in ASCII as eb may read it in any locale, in which eb
-    finds no template (easybuild/framework/easyconfig/easyconfig.py, resolve_template: %(name)s).
+    Return value (str) as text in an easyconfig: a Python string, in ASCII as eb may read it in any
+    locale, in which eb finds no template (easybuild/framework/easyconfig/easyconfig.py,
+    resolve_template: %(name)s).
     """
     return ascii(re.sub(r'%(?=%*\(\w+\)s)', '%%', value))
 
 
 def format_list(values):
-    """Return values (list of str) as the text of a Python list, on several lines where it is long."""
+    """
+    Return values (list of str) as the text of a Python list, on several lines where it is long.
+    """
     texts = [quote_value(value) for value in values]
     one = '[%s]' % ', '.join(texts)
     if len(one) < 90:
@@ -91,7 +97,10 @@ def format_list(values):
 
 
 def _find_label(labels, names):
-    """Return the first of the labels (dict) names (tuple of str) that says something, on one line; '' without."""
+    """
+    Return the first of the labels (dict) names (tuple of str) that says something, on one line;
+    '' without.
+    """
     found = next(
         (' '.join(labels[name].split()) for name in names if labels.get(name, '').strip()), ''
     )
@@ -136,8 +145,10 @@ def list_next_commands(path, name, approach, example, start, options=(), other=N
     """
     Return the commands (list of str) that follow.
 
-    :param path: str, the easyconfig; example: str, a command of the image; start: str, how it is started
-    :param options: list of str, what eb needs beside it; other: str or None, another approach to compare with
+    :param path: str, the easyconfig; example: str, a command of the image; start: str, how it is
+        started
+    :param options: list of str, what eb needs beside it; other: str or None, another approach to
+        compare with
     """
     modules = ''.join(' --module %s/%s' % (name, one) for one in [other, approach] if one)
     return [

@@ -1,9 +1,10 @@
 """
-The command osu-container try: what works on this system, with an image that lies there, before anything is installed.
+The command osu-container try: what works on this system, with an image that lies there, before
+anything is installed.
 
-In a job of two nodes (try.sbatch) it asks discover and check, starts latency and bandwidth by each approach as its
-module would, with a proof of each rank, and writes all of it into one file (try_file.py). What fails is said, with what
-`why` knows of it, and the rest goes on.
+In a job of two nodes (try.sbatch) it asks discover and check, starts latency and bandwidth by each
+approach as its module would, with a proof of each rank, and writes all of it into one file
+(try_file.py). What fails is said, with what `why` knows of it, and the rest goes on.
 
 Python 3.6 and its standard library only: compute nodes have no other.
 """
@@ -48,11 +49,14 @@ from osu_container.verdict.verdict import (
 )
 from osu_container.why.cli import main as why
 
-#: (nodes, tasks a node), programs and buffers, in the order in which they run: what tells most comes first
+#: (nodes, tasks a node), programs and buffers, in the order in which they run: what tells most
+#: comes first
 PLACEMENTS, PROGRAMS, BUFFERS = ((2, 1), (1, 2)), ('osu_latency', 'osu_bw'), ('H H', 'D D')
-#: Arguments where no fast network is: those of the tag demo of bench, with which a run takes some seconds
+#: Arguments where no fast network is: those of the tag demo of bench, with which a run takes some
+#: seconds
 SLOW_ARGUMENTS = {'osu_latency': '-m 65536 -i 200 -x 10', 'osu_bw': '-m 4194304 -i 10 -x 1'}
-#: Seconds: of a job that does not say when it ends; that are kept for the last words; of one step at most, at least
+#: Seconds: of a job that does not say when it ends; that are kept for the last words; of one step
+#: at most, at least
 JOB_SECONDS, RESERVED_SECONDS, STEP_SECONDS, MINIMUM_SECONDS = 600, 45, 90, 5
 #: Lines and bytes of an output that are kept
 TAIL_LINES, OUTPUT_BYTES = 40, 3000
@@ -125,7 +129,10 @@ class TryRun(object):
 
     @contextlib.contextmanager
     def open_work_folder(self):
-        """Give the run a folder that all nodes see, in the current one, and take it away at the end."""
+        """
+        Give the run a folder that all nodes see, in the current one, and take it away at the
+        end.
+        """
         try:
             self.site, self.root = find_site(self.options.site, self.options.sysroot)
             self.sites = [(self.site, self.root)]
@@ -153,7 +160,10 @@ class TryRun(object):
     # ---- steps -------------------------------------------------------------------------------------------------------
 
     def run_step(self, title, function, *arguments):
-        """Call function; return what it returns, None where it failed, which is kept with what `why` knows of it."""
+        """
+        Call function; return what it returns, None where it failed, which is kept with what
+        `why` knows of it.
+        """
         print('[%4.0f s] %s' % (time.time() - self.begin, title), flush=True)
         text = None
         try:
@@ -260,7 +270,10 @@ class TryRun(object):
     # ---- an image ----------------------------------------------------------------------------------------------------
 
     def try_image(self, path):
-        """Judge an image (str, path) and run what may work. Raises TryError and what reading it raises."""
+        """
+        Judge an image (str, path) and run what may work. Raises TryError and what reading it
+        raises.
+        """
         self.image = path
         runtime = self.runtime = self.runtime or self.run_step(
             'container runtime', self.find_runtime
@@ -299,7 +312,10 @@ class TryRun(object):
                 self.measure_approach(nodes, tasks, *stage)
 
     def find_host_programs(self):
-        """Return the stage (as for measure_approach()) of programs of the host on PATH, which a module may bring, as a list."""
+        """
+        Return the stage (as for measure_approach()) of programs of the host on PATH, which a
+        module may bring, as a list.
+        """
         found = [shutil.which(name) or '' for name in PROGRAMS]
         place = os.path.dirname(found[0])
         if not all(found) or os.path.basename(os.path.realpath(found[0])) == 'run-in-container':
@@ -330,7 +346,10 @@ class TryRun(object):
             )
 
     def judge_approaches(self, image, runtime):
-        """Ask check of an open Image; return [(approach, (Settings, whether GPUs can be used))] of what may work."""
+        """
+        Ask check of an open Image; return [(approach, (Settings, whether GPUs can be used))] of
+        what may work.
+        """
         names = [
             name
             for name in check.CONTAINER_APPROACHES
@@ -371,7 +390,10 @@ class TryRun(object):
         return sorted(ready.items(), key=lambda item: item[0] != best)
 
     def select_site_verdict(self, name, image, runtime):
-        """Return (Verdict, Settings or None, whether it uses GPUs) of an approach (str), by the first fitting site."""
+        """
+        Return (Verdict, Settings or None, whether it uses GPUs) of an approach (str), by the
+        first fitting site.
+        """
         first = None
         for site, root in self.sites:
             approach = resolve_approach(name)
@@ -409,7 +431,8 @@ class TryRun(object):
 
     def measure_approach(self, nodes, tasks, name, settings, place, variables, gpu):
         """
-        Run the programs of an approach (str) on so many nodes (int), with so many tasks (int) on each.
+        Run the programs of an approach (str) on so many nodes (int), with so many tasks (int) on
+        each.
 
         :param settings: Settings, None of the host's programs; place: str, their folder
         :param variables: dict, what is set for them; gpu: bool, whether they use GPUs
@@ -437,7 +460,10 @@ class TryRun(object):
                     )
 
     def run_program(self, placement, name, settings, place, variables, called):
-        """Run one program with a proof, and keep its figures; return True. Raises TryError where something is wrong."""
+        """
+        Run one program with a proof, and keep its figures; return True. Raises TryError where
+        something is wrong.
+        """
         nodes, tasks = placement
         step = (
             self.site['jobs']['value']['step'] if self.step_options is None else self.step_options
@@ -487,7 +513,10 @@ class TryRun(object):
         return True
 
     def run_command(self, command, env):
-        """Run a command (list of str) as long as there is time; return (what is wrong (str), stdout, stderr)."""
+        """
+        Run a command (list of str) as long as there is time; return (what is wrong (str),
+        stdout, stderr).
+        """
         with open(os.path.join(self.work, 'out'), 'w+b') as out, open(
             os.path.join(self.work, 'err'), 'w+b'
         ) as err:
@@ -507,9 +536,11 @@ class TryRun(object):
 
     def record_proof(self, line, name, promise, folder):
         """
-        Add what the ranks of a run left in a folder (str) to the file; return contradictions (list of str).
+        Add what the ranks of a run left in a folder (str) to the file; return contradictions (list
+        of str).
 
-        :param promise: str, approach that should have happened where no settings tell it to the ranks, else None
+        :param promise: str, approach that should have happened where no settings tell it to the
+            ranks, else None
         """
         try:
             steps = judging.list_step_folders(folder) if os.path.isdir(folder) else []
@@ -527,9 +558,11 @@ class TryRun(object):
 
     def record_figure(self, name, nodes, called, out):
         """
-        Keep one figure of a run for the table: the latency of 8 bytes, the bandwidth of the largest message.
+        Keep one figure of a run for the table: the latency of 8 bytes, the bandwidth of the largest
+        message.
 
-        results/osu_output.py, which reads all that programs print, wants a newer Python than compute nodes have.
+        results/osu_output.py, which reads all that programs print, wants a newer Python than
+        compute nodes have.
         """
         rows = re.findall(r'^\s*(\d+)\s+(\d+\.\d+)\s*$', out, re.M)
         wanted = (

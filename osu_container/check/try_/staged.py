@@ -1,5 +1,6 @@
 """
-What a module would have, in a folder of a run: the same files that eb installs, with links in place of copies.
+What a module would have, in a folder of a run: the same files that eb installs, with links in place
+of copies.
 
 Python 3.6 and its standard library only.
 """
@@ -13,9 +14,11 @@ from osu_container.verdict import injection, launching
 
 def create_module_folder(folder, settings, sif, runtime):
     """
-    Make a folder (str) with the commands of a module, and return the variables (dict) that it would set.
+    Make a folder (str) with the commands of a module, and return the variables (dict) that it would
+    set.
 
-    :param settings: Settings; sif: str, path of the image; runtime: str, command of the container runtime
+    :param settings: Settings; sif: str, path of the image; runtime: str, command of the container
+        runtime
     Raises OSError.
     """
     for below in ('bin', 'libexec', 'proof'):

@@ -1,5 +1,6 @@
 """
-The text that `osu-container try` leaves, to be attached to an issue: how it is written, and how other commands read it.
+The text that `osu-container try` leaves, to be attached to an issue: how it is written, and how
+other commands read it.
 
     # osu-container try, format 1
     site: lumi-25.03
@@ -8,8 +9,8 @@ The text that `osu-container try` leaves, to be attached to an issue: how it is 
     $ srun -N2 -n2 osu_bw H H
     # OSU MPI Bandwidth Test v7.5
 
-compare, report and import take the figures of each approach (results/outputs.py). Its last part is a site file. Nothing
-in it says who the user is: see Discretion.
+compare, report and import take the figures of each approach (results/outputs.py). Its last part is
+a site file. Nothing in it says who the user is: see Discretion.
 
 Python 3.6 and its standard library only.
 """
@@ -74,7 +75,10 @@ class TryFile(object):
 
 
 def cut_middle(text, limit):
-    """Return text (str), or its beginning and end where it has more bytes than limit (int), and what was left out."""
+    """
+    Return text (str), or its beginning and end where it has more bytes than limit (int), and
+    what was left out.
+    """
     data, room = text.encode('utf-8'), limit - 100
     if len(data) <= limit:
         return text
@@ -90,7 +94,10 @@ def cut_middle(text, limit):
 
 
 class Redactor(object):
-    """Takes out of a text who the user is, and what opens doors: names, accounts, projects, folders, tokens."""
+    """
+    Takes out of a text who the user is, and what opens doors: names, accounts, projects,
+    folders, tokens.
+    """
 
     #: What begins with the folder of a user or project, on the systems of data/sites
     FOLDERS = (
@@ -98,7 +105,8 @@ class Redactor(object):
         r'(?:global/cfs|cfs)/cdirs|pscratch/sd/\w|software/projects|capstor/(?:scratch|store)/\w+|iopsstor/\w+/\w+|'
         r'pfs/lustre\w*/(?:users|projappl|scratch|project|flash))/'
     )
-    #: project_465000000 of LUMI; words of GitHub, GitLab, Hugging Face, AWS, JSON web tokens, keys; addresses of people
+    #: project_465000000 of LUMI; words of GitHub, GitLab, Hugging Face, AWS, JSON web tokens, keys;
+    #: addresses of people
     SHAPES = [
         (r'\bproject_\d+', '(project)'),
         (FOLDERS + r'(?:\(\w+\)|[\w.~-]+)', '(folder)'),
@@ -110,7 +118,10 @@ class Redactor(object):
     ]
 
     def __init__(self, environ, folders=()):
-        """environ: dict, the variables of the user; folders: [(path, what stands for it)] of str, others of ours."""
+        """
+        environ: dict, the variables of the user; folders: [(path, what stands for it)] of str,
+        others of ours.
+        """
         paths, names = list(folders), {}
         for name in (
             'HOME',
@@ -230,7 +241,8 @@ def is_try_file(text):
 
 def parse_parts(lines):
     """
-    Return [(part, series)] of lines (list of str) of a file: in which part each stands, and of whose figures it is.
+    Return [(part, series)] of lines (list of str) of a file: in which part each stands, and of
+    whose figures it is.
 
     Both None for a head line, and series for what is no figure.
     """
@@ -246,7 +258,10 @@ def parse_parts(lines):
 
 
 def find_summary_field(lines, key):
-    """Return what the summary in lines (list of str) says of a key (str), 'site' for one; None where nothing."""
+    """
+    Return what the summary in lines (list of str) says of a key (str), 'site' for one; None
+    where nothing.
+    """
     parts = parse_parts(lines)
     found = [
         line.partition(':')[2].strip()

@@ -1,5 +1,6 @@
 """
-The registry of sites: every system's file beside this one brings its entries. schema.py says what an entry holds.
+The registry of sites: every system's file beside this one brings its entries. schema.py says what
+an entry holds.
 """
 
 from osu_container.data.sites import (
@@ -33,5 +34,6 @@ for _site_module in (
 ):
     SITES.update(_site_module.STACKS)
 
-#: name -> entry (dict) of a system as it was: for `osu-container check --published`, nothing is installed on it
+#: name -> entry (dict) of a system as it was: for `osu-container check --published`, nothing is
+#: installed on it
 PUBLISHED_SITES = lumi.PUBLISHED_SITES

@@ -1,10 +1,10 @@
 """
 Alps (CSCS, Lugano), its nodes with four GH200 and Slingshot 11: Daint, Clariden, Santis. Data only.
 
-The keys are explained in schema.py. Nothing here was run on Alps by this project. 'measured' means that
-CSCS's pages, or a public log, show it there. Containers are run by CSCS's Container Engine, which runs no SIF: for it
-the same facts are rendered as an EDF. Cray MPICH is there in uenv images only, so that no module can name its paths:
-bind and native cannot be had.
+The keys are explained in schema.py. Nothing here was run on Alps by this project. 'measured' means
+that CSCS's pages, or a public log, show it there. Containers are run by CSCS's Container Engine,
+which runs no SIF: for it the same facts are rendered as an EDF. Cray MPICH is there in uenv images
+only, so that no module can name its paths: bind and native cannot be had.
 """
 
 from osu_container.data.sites.cray import (
@@ -24,7 +24,8 @@ _STORAGE = (
     'CSCS documentation, storage (github.com/eth-cscs/cscs-docs 02a8c1c2, docs/alps/storage.md)'
 )
 _OPENMPI = 'CSCS documentation, Open MPI (github.com/eth-cscs/cscs-docs, docs/software/communication/openmpi.md)'
-#: What CSCS's own tool system-stack read from the packages of a node, under the Slurm that Daint had until 2026-09-16
+#: What CSCS's own tool system-stack read from the packages of a node, under the Slurm that Daint
+#: had until 2026-09-16
 _STACK = 'CSCS, netstack (github.com/eth-cscs/netstack 67b49b80), documentation of system-stack: SHS 13.1.0'
 _NCCL = 'CSCS documentation, NCCL (github.com/eth-cscs/cscs-docs 1660b1e, docs/software/communication/nccl_env_vars)'
 _IMAGES = (

@@ -1,8 +1,9 @@
 """
-What the sites that are HPE Cray EX systems with Slingshot 11 share: how a fact is written, and entries for based_on.
+What the sites that are HPE Cray EX systems with Slingshot 11 share: how a fact is written, and
+entries for based_on.
 
-The keys are explained in schema.py. Data only. LUMI is such a system too; its facts stand in its own file,
-because they were read in logs of that system.
+The keys are explained in schema.py. Data only. LUMI is such a system too; its facts stand in its
+own file, because they were read in logs of that system.
 """
 
 from osu_container.data.sites.schema import PMIX_FILES_DERIVED
@@ -12,8 +13,9 @@ def format_rccl_options(rocm):
     """
     Return the options (str) by which configure builds the programs that measure RCCL.
 
-    It looks for <rccl.h>, which ROCm has in include/rccl since 5.2. It links every program with LIBS, hence --as-needed
-    for RCCL alone; --with-rccl would put -lrccl among the LDFLAGS of all (configure.ac of OSU 7.4).
+    It looks for <rccl.h>, which ROCm has in include/rccl since 5.2. It links every program with
+    LIBS, hence --as-needed for RCCL alone; --with-rccl would put -lrccl among the LDFLAGS of all
+    (configure.ac of OSU 7.4).
 
     :param rocm: str, folder of ROCm, or a variable of the shell with it
     """
@@ -24,7 +26,10 @@ def format_rccl_options(rocm):
 
 
 def make_fact(value, why, source, date, evidence, **more):
-    """Return the dict of one fact; the order of the arguments is that in which one reads it. more: optional keys."""
+    """
+    Return the dict of one fact; the order of the arguments is that in which one reads it. more:
+    optional keys.
+    """
     return dict(
         {'value': value, 'why': why, 'source': source, 'date': date, 'evidence': evidence}, **more
     )
@@ -35,7 +40,8 @@ def make_variable(name, value, why, source, date, evidence, **conditions):
     return dict(make_fact(value, why, source, date, evidence), name=name, **conditions)
 
 
-#: default folders of SLES, then that of HPE's links to the default releases, then that of AMD's package of libdrm
+#: default folders of SLES, then that of HPE's links to the default releases, then that of AMD's
+#: package of libdrm
 SLES_FOLDERS = ['/lib64', '/usr/lib64', '/lib', '/usr/lib', '/opt/cray/pe/lib64']
 AMD_FOLDER = '/opt/amdgpu/lib64'
 
@@ -49,8 +55,8 @@ def make_mpich_libraries(
     """
     Return the facts of libraries of Cray MPICH version (str), by default its build for GCC.
 
-    :param source, date, evidence: of its folder lib-abi-mpich; gtl: 'hsa' or 'cuda', the GPU transport layer, with the
-           gtl_source, gtl_date and gtl_evidence of its folder
+    :param source, date, evidence: of its folder lib-abi-mpich; gtl: 'hsa' or 'cuda', the GPU
+        transport layer, with the gtl_source, gtl_date and gtl_evidence of its folder
     """
     root, name = '/opt/cray/pe/mpich/' + version, 'libmpi_gtl_' + gtl
     return {
@@ -74,7 +80,10 @@ def make_mpich_libraries(
 
 
 def make_stack_fact(system, name, values):
-    """Return the fact of a stack (name, str) of a system (of, str) by values (list of str) of the module cray-mpich."""
+    """
+    Return the fact of a stack (name, str) of a system (of, str) by values (list of str) of the
+    module cray-mpich.
+    """
     return make_fact(
         {'of': system, 'name': name, 'variable': 'CRAY_MPICH_VERSION', 'values': values},
         'the release of the module cray-mpich that is loaded; without one the stack of which users have shown '
@@ -113,7 +122,10 @@ def make_ll128_variable(source, date):
 
 
 def make_nccl_variables(source, date, evidence, interfaces='hsn'):
-    """Return the variables (list of dict) of NCCL over Slingshot; interfaces: their names, or how these begin (str)."""
+    """
+    Return the variables (list of dict) of NCCL over Slingshot; interfaces: their names, or how
+    these begin (str).
+    """
     return [
         make_variable(
             'NCCL_SOCKET_IFNAME',
@@ -168,7 +180,8 @@ def make_lustreapi_fact(source, date):
     """
     Return the fact of the library that Cray MPICH opens for files on Lustre.
 
-    What ends without it: github.com/underworldcode/underworld2/issues/668, with Pawsey's newsletter of 2023-03-13.
+    What ends without it: github.com/underworldcode/underworld2/issues/668, with Pawsey's newsletter
+    of 2023-03-13.
     """
     return make_fact(
         '/usr/lib64/liblustreapi.so',
@@ -227,7 +240,10 @@ def make_rocm_folders(folder, source, date, evidence):
 
 
 def make_native_build(version, release):
-    """Return what a native build with GCC uses on GPUs of AMD; version: of ROCm, release: of Cray MPICH (both str)."""
+    """
+    Return what a native build with GCC uses on GPUs of AMD; version: of ROCm, release: of Cray
+    MPICH (both str).
+    """
     return {
         'mpicc': 'cc',
         'mpicxx': 'CC',
@@ -254,8 +270,8 @@ def make_spool_fact(source, date, evidence):
     )
 
 
-#: The cores of a node with one processor of 64 cores and four MI250X, by GCD: the first core of each group of eight,
-#: and the card of its module. OLCF and Pawsey draw the same picture as LUMI.
+#: The cores of a node with one processor of 64 cores and four MI250X, by GCD: the first core of
+#: each group of eight, and the card of its module. OLCF and Pawsey draw the same picture as LUMI.
 MI250X = [
     (0, 48, 'cxi0'),
     (1, 56, 'cxi0'),
@@ -272,8 +288,8 @@ def make_gpu_binding(rows, cores, reserved=0):
     """
     Return the value of gpu_binding.
 
-    :param rows: list of (number of the GPU, its first core, name of its card); cores: int, how many belong to each;
-           reserved: int, how many of these, the first, are the system's
+    :param rows: list of (number of the GPU, its first core, name of its card); cores: int, how many
+        belong to each; reserved: int, how many of these, the first, are the system's
     """
     mask = ((1 << cores) - 1) & ~((1 << reserved) - 1)
     return [{'gcd': gpu, 'mask': '%#x' % (mask << first), 'nic': nic} for gpu, first, nic in rows]

@@ -1,10 +1,10 @@
 """
 Frontier (OLCF, Oak Ridge): HPE Cray EX, four MI250X and Slingshot 11 on a node. Data only.
 
-The keys are explained in schema.py. Nothing here was run on Frontier by this project. 'measured' means
-that OLCF's pages or job scripts, or a public log, show it there. CPE 26.03 with Cray MPICH 9.1.0 is there too, and is
-not the default (OLCF, system changes of 2026-04-07). Its folder gnu/12.3/lib-abi-mpich was seen on Perlmutter and by
-users of Setonix, not on Frontier.
+The keys are explained in schema.py. Nothing here was run on Frontier by this project. 'measured'
+means that OLCF's pages or job scripts, or a public log, show it there. CPE 26.03 with Cray MPICH
+9.1.0 is there too, and is not the default (OLCF, system changes of 2026-04-07). Its folder
+gnu/12.3/lib-abi-mpich was seen on Perlmutter and by users of Setonix, not on Frontier.
 """
 
 from osu_container.data.sites.cray import (
@@ -61,7 +61,8 @@ STACKS = {
                 _REREAD_DATE,
                 'derived',
             ),
-            # OLCF's examples run images with ROCm 6.2.4, 6.4.2 and 7.2; which driver the nodes have is not published
+            # OLCF's examples run images with ROCm 6.2.4, 6.4.2 and 7.2; which driver the nodes have
+            # is not published
             'gpu_userland': make_fact(
                 ['6.2', '7.2'],
                 'releases of ROCm whose images OLCF runs in its examples; the driver\'s '

@@ -1,9 +1,10 @@
 """
 Isambard-AI (Bristol Centre for Supercomputing), nodes with four GH200 and Slingshot 11. Data only.
 
-The keys are explained in schema.py. Nothing here was run there by this project: 'measured' means that a public script
-or page shows it there. Its module brics/apptainer-multi-node puts the host's Open MPI, NCCL and libfabric into any
-container by a script of its own (adapt.sh), which names the folders below.
+The keys are explained in schema.py. Nothing here was run there by this project: 'measured' means
+that a public script or page shows it there. Its module brics/apptainer-multi-node puts the host's
+Open MPI, NCCL and libfabric into any container by a script of its own (adapt.sh), which names the
+folders below.
 """
 
 from osu_container.data.sites.cray import (

@@ -1,9 +1,11 @@
 """
-LUMI (CSC, Kajaani): HPE Cray EX, Slingshot 11. Three software stacks, each for GPU nodes and for CPU nodes. Data only.
+LUMI (CSC, Kajaani): HPE Cray EX, Slingshot 11. Three software stacks, each for GPU nodes and for
+CPU nodes. Data only.
 
-The keys are explained in schema.py. A fact stands once: 'based_on' names the entry that has the rest.
-Nothing here was run on LUMI by this project. 'measured' means that the named log, page or file shows it on LUMI at that
-date; 'derived' follows from a rule that why names; 'untested' is what nobody has shown there.
+The keys are explained in schema.py. A fact stands once: 'based_on' names the entry that has the
+rest. Nothing here was run on LUMI by this project. 'measured' means that the named log, page or
+file shows it on LUMI at that date; 'derived' follows from a rule that why names; 'untested' is what
+nobody has shown there.
 """
 
 from osu_container.data.sites.cray import (
@@ -38,7 +40,10 @@ _ROCM_2509 = (
 
 
 def _make_mpich_libraries(version, folder, evidence, source, date):
-    """Return the facts of libraries of Cray MPICH version; folder: the build whose ABI folder is taken."""
+    """
+    Return the facts of libraries of Cray MPICH version; folder: the build whose ABI folder is
+    taken.
+    """
     return make_mpich_libraries(
         version,
         source,
@@ -67,8 +72,8 @@ _SLES_FOLDERS = SLES_FOLDERS + [AMD_FOLDER]
 
 def _make_rocm_folders(version, why, source, date, evidence, more=(), folder=_SYSTEM_ROCM):
     """
-    Return the facts of folders with libraries, ROCm version in folder among them; more: names of its other library
-    folders.
+    Return the facts of folders with libraries, ROCm version in folder among them; more: names of
+    its other library folders.
     """
     top = folder % version
     return {
@@ -101,8 +106,9 @@ def _make_pmi_libraries(version, evidence):
     return dict((name, found[name]) for name in ('libpmi', 'libpmi2'))
 
 
-#: LUMI-EasyBuild-contrib fc59dd70 has its easyconfig, which is on the robot path of EasyBuild-user; it depends on the
-#: default rocm, 6.3.4, and libfabric/1.22.0. With the rocm of another stack loaded, that one is taken.
+#: LUMI-EasyBuild-contrib fc59dd70 has its easyconfig, which is on the robot path of EasyBuild-user;
+#: it depends on the default rocm, 6.3.4, and libfabric/1.22.0. With the rocm of another stack
+#: loaded, that one is taken.
 _PLUGIN = ('aws-ofi-nccl', '1.18.0', '-rocm')
 
 
@@ -110,10 +116,11 @@ def _make_native_build(prgenv, rocm, libmpi, plugin=None):
     """
     Return what a native build uses.
 
-    :param prgenv: str, compilers; rocm: version, None for CPU nodes; plugin: RCCL's, as a dependency of an easyconfig
+    :param prgenv: str, compilers; rocm: version, None for CPU nodes; plugin: RCCL's, as a
+        dependency of an easyconfig
     """
-    # Without a path in the program ld.so takes MPI and GTL of the system's default release, whatever stack is loaded
-    # (LUMI-training-materials d64bc58c, 102-CPE.md).
+    # Without a path in the program ld.so takes MPI and GTL of the system's default release,
+    # whatever stack is loaded (LUMI-training-materials d64bc58c, 102-CPE.md).
     rpath = '-Wl,-rpath,$CRAY_MPICH_DIR/lib' + (
         ' -Wl,-rpath,$CRAY_MPICH_ROOTDIR/gtl/lib' if rocm else ''
     )
@@ -174,7 +181,10 @@ def _list_images(rocm, plain, hybrid, opensource):
 
 
 def list_mpi4py_images(rocm, hybrid, opensource, cupy):
-    """Return {'osu-mpi4py/approach': file name of the SIF}; cupy: '-cupy' for images that have it, else ''."""
+    """
+    Return {'osu-mpi4py/approach': file name of the SIF}; cupy: '-cupy' for images that have it,
+    else ''.
+    """
     name = 'osu-mpi4py-4.1.2-lumi-rocm-%s-%%s%s.sif' % (rocm, cupy)
     return {
         'osu-mpi4py/pure': name % hybrid,
@@ -185,7 +195,10 @@ def list_mpi4py_images(rocm, hybrid, opensource, cupy):
 
 
 def _remove_cupy(images):
-    """Return the fact images (dict) of GPU nodes for CPU nodes of the same stack: NumPy is enough there."""
+    """
+    Return the fact images (dict) of GPU nodes for CPU nodes of the same stack: NumPy is enough
+    there.
+    """
     return dict(
         images,
         value=dict(
@@ -470,10 +483,11 @@ BASES = {
 
 def _make_stack_facts(stack, nodes, fits, partitions):
     """
-    Return the facts of a stack (str) of LUMI's GPU nodes or CPU nodes (of: str) by which its modules tell it.
+    Return the facts of a stack (str) of LUMI's GPU nodes or CPU nodes (of: str) by which its
+    modules tell it.
 
-    :param fits: partitions (list of str) of a shell that modules for such nodes fit; partitions: regular expression of
-                 LUMI_STACK_PARTITION where such nodes are meant
+    :param fits: partitions (list of str) of a shell that modules for such nodes fit; partitions:
+        regular expression of LUMI_STACK_PARTITION where such nodes are meant
     """
     values, modules = (
         [stack, stack + '.dev'],
@@ -515,8 +529,8 @@ def _make_stack_facts(stack, nodes, fits, partitions):
     }
 
 
-#: Login nodes and compute nodes. partition/container serves both kinds of nodes: its modules are for GPU nodes unless
-#: --try-amend=site=lumi-c-YY.MM says otherwise.
+#: Login nodes and compute nodes. partition/container serves both kinds of nodes: its modules are
+#: for GPU nodes unless --try-amend=site=lumi-c-YY.MM says otherwise.
 _HOSTS = [r'^uan\d\d', r'^nid00\d{4}']
 _GPU_PARTITIONS, _CPU_PARTITIONS = '^(G|EAP|container|common|system)?$', '^[CLD]$'
 #: Those of which a shell may have one where modules for such nodes are loaded
@@ -533,7 +547,8 @@ def _make_gpu_stack(stack, title, mpich, rocm, pmi, folders):
     """
     Return the entry for the GPU nodes of stack (str), of the title (str).
 
-    :param mpich, rocm, folders: arguments of _make_mpich_libraries(), _make_rocm_libraries() and _make_rocm_folders(); pmi: version of cray-pmi
+    :param mpich, rocm, folders: arguments of _make_mpich_libraries(), _make_rocm_libraries() and
+        _make_rocm_folders(); pmi: version of cray-pmi
     """
     libmpi = _make_mpich_libraries(*mpich)
     return dict(
@@ -712,7 +727,8 @@ STACKS['lumi-c-26.03'].update(
     images=STACKS['lumi-c-25.09']['images'],
 )
 
-#: LUMI before January 2026: 24.03 is on the system still, with ROCm 6.3.4, and LUMI calls it unsupported (admin.list)
+#: LUMI before January 2026: 24.03 is on the system still, with ROCm 6.3.4, and LUMI calls it
+#: unsupported (admin.list)
 PUBLISHED_SITES = {
     'lumi-24.03': dict(
         {

@@ -1,8 +1,10 @@
 """
-Olivia (Sigma2, Norway), its nodes with four GH200 and Slingshot 11; the MPI of its modules is Open MPI 5. Data only.
+Olivia (Sigma2, Norway), its nodes with four GH200 and Slingshot 11; the MPI of its modules is Open
+MPI 5. Data only.
 
-The keys are explained in schema.py. Nothing here was run on Olivia by this project: 'measured' means that Sigma2's
-pages, or a public job script, show it there. Modules of Sigma2 lie in .../software/NAME/VERSION, as EasyBuild has them.
+The keys are explained in schema.py. Nothing here was run on Olivia by this project: 'measured'
+means that Sigma2's pages, or a public job script, show it there. Modules of Sigma2 lie in
+.../software/NAME/VERSION, as EasyBuild has them.
 """
 
 from osu_container.data.sites.cray import (

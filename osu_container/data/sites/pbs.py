@@ -1,8 +1,9 @@
 """
-Systems with PBS and PALS in place of Slurm: Derecho (NCAR) and Polaris (ALCF), HPE Cray EX with A100 and Slingshot 11.
+Systems with PBS and PALS in place of Slurm: Derecho (NCAR) and Polaris (ALCF), HPE Cray EX with
+A100 and Slingshot 11.
 
-The keys are explained in schema.py. Data only. Nothing here was run on either by this project: all is taken from public
-pages and notes, and 'measured' is what their authors have seen there.
+The keys are explained in schema.py. Data only. Nothing here was run on either by this project: all
+is taken from public pages and notes, and 'measured' is what their authors have seen there.
 """
 
 from osu_container.data.sites.cray import (

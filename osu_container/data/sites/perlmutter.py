@@ -1,10 +1,12 @@
 """
-Perlmutter (NERSC, Berkeley), its GPU nodes: HPE Cray EX, four A100 and Slingshot 11 on a node. Data only.
+Perlmutter (NERSC, Berkeley), its GPU nodes: HPE Cray EX, four A100 and Slingshot 11 on a node. Data
+only.
 
-The keys are explained in schema.py. Nothing here was run on Perlmutter by this project. 'measured' means
-that NERSC's own software, or a public log, shows it there. NERSC has podman-hpc and no Apptainer: docs/contributions
-has files for that engine. Since the maintenance of 2026-09-16 Cray MPICH 9.1.0 and CUDA 13.2 are the default (E3SM
-issue 8745; geodynamics' SW4); of 9.0.1, which is there too, users have shown more.
+The keys are explained in schema.py. Nothing here was run on Perlmutter by this project. 'measured'
+means that NERSC's own software, or a public log, shows it there. NERSC has podman-hpc and no
+Apptainer: docs/contributions has files for that engine. Since the maintenance of 2026-09-16 Cray
+MPICH 9.1.0 and CUDA 13.2 are the default (E3SM issue 8745; geodynamics' SW4); of 9.0.1, which is
+there too, users have shown more.
 """
 
 from osu_container.data.sites.cray import (
@@ -24,10 +26,12 @@ _MACHE = (
     'pull request for Spack 1.x)'
 )
 _USER = 'a user\'s job script for Perlmutter: "the ABI-compat dir where libmpi.so.12 lives"'
-#: Two MPIs in one process, found on Perlmutter in September 2026: which releases are there, and what is the default
+#: Two MPIs in one process, found on Perlmutter in September 2026: which releases are there, and
+#: what is the default
 _LORRAX = 'notes of 2026-09-30 on builds on Perlmutter (github.com/jackmcarthur/lorrax f43150f7, config/perlmutter)'
 _CUDA = '/opt/nvidia/hpc_sdk/Linux_x86_64/25.5/cuda/12.9'
-#: Programs needed libcudart.so.13 when the GTL of the default release had changed, though none was built with CUDA 13
+#: Programs needed libcudart.so.13 when the GTL of the default release had changed, though none was
+#: built with CUDA 13
 _CUDA_13 = (
     'libcudart.so.13 is looked for by programs built with CUDA 12 since the maintenance of 2026-08-19 '
     '(github.com/E3SM-Project/E3SM issue 8650)'

@@ -1,9 +1,11 @@
 """
-Setonix (Pawsey, Perth), its GPU nodes: HPE Cray EX, four MI250X and Slingshot 11 on a node. Data only.
+Setonix (Pawsey, Perth), its GPU nodes: HPE Cray EX, four MI250X and Slingshot 11 on a node. Data
+only.
 
-The keys are explained in schema.py. Nothing here was run on Setonix by this project. 'measured' means that
-Pawsey's own module for Singularity, its pages or a public log show it there. Pawsey's next stack, cpe/26.03, has Cray
-MPICH 9.1.0 and libfabric 2.3.1; it was on its test system Joey first.
+The keys are explained in schema.py. Nothing here was run on Setonix by this project. 'measured'
+means that Pawsey's own module for Singularity, its pages or a public log show it there. Pawsey's
+next stack, cpe/26.03, has Cray MPICH 9.1.0 and libfabric 2.3.1; it was on its test system Joey
+first.
 """
 
 from osu_container.data.sites.cray import (
@@ -32,12 +34,14 @@ _GPU_TEST = (
     'github.com/PawseySC/pawsey-containers 803482ae, setonix/mpi/tests/test_06_osu-gpu.slurm.sh'
 )
 _SETTINGS = 'github.com/PawseySC/pawsey-containers fec8273d, setonix/mpi/tests/tests-support/rfm_settings.py'
-#: An image in jobs on Setonix in September 2026: which Cray MPICH it got, and that it used the Slingshot network
+#: An image in jobs on Setonix in September 2026: which Cray MPICH it got, and that it used the
+#: Slingshot network
 _JOBS = (
     'jobs 49382367 and 49764166 of September 2026 in an image by singularity/4.1.0-mpi '
     '(github.com/underworldcode/underworld3, findings on Setonix)'
 )
-#: Pawsey's test of its images with Cray MPICH 9.1.0 on its test system, and what a user of Setonix sets
+#: Pawsey's test of its images with Cray MPICH 9.1.0 on its test system, and what a user of Setonix
+#: sets
 _NEXT = (
     'script for cray-mpich/9.1.0 and libfabric/2.3.1 (github.com/PawseySC/pawsey-containers, pull request 92 and '
     'issue 86)'
@@ -199,8 +203,8 @@ STACKS = {
     ),
 }
 
-#: Its GTL needs ROCm 7 (libamdhip64.so.7, seen on Tuolumne), of which nobody has shown a folder on Setonix: without
-#: both, buffers in GPU memory are left to opensource and hybrid
+#: Its GTL needs ROCm 7 (libamdhip64.so.7, seen on Tuolumne), of which nobody has shown a folder on
+#: Setonix: without both, buffers in GPU memory are left to opensource and hybrid
 STACKS['setonix-26.03'] = {
     'based_on': 'setonix',
     'title': 'Setonix (Pawsey), GPU nodes, cpe/26.03 with Cray MPICH 9.1.0',

@@ -1,5 +1,6 @@
 """
-A workstation: any Debian or Ubuntu machine after `make demo`, and what an ordinary machine has. Data only.
+A workstation: any Debian or Ubuntu machine after `make demo`, and what an ordinary machine has.
+Data only.
 
 The keys are explained in schema.py.
 """

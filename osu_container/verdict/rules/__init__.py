@@ -1,8 +1,9 @@
 """
 The rules of the verdict, in the order in which their findings are told. One file a subject.
 
-To add a rule: write it in the file of its subject, with the decorator `rule` (name, source) and a docstring that says
-what it decides; put it into RULES; give it cases in tests/helpers/verdict_cases.py.
+To add a rule: write it in the file of its subject, with the decorator `rule` (name, source) and a
+docstring that says what it decides; put it into RULES; give it cases in
+tests/helpers/verdict_cases.py.
 """
 
 from osu_container.verdict.rules import (

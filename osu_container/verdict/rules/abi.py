@@ -15,8 +15,8 @@ from osu_container.verdict.settings import list_mpi_families, select_pmi
 )
 def other_mpi_family(trial):
     """
-    The soname of the image's libmpi is that of the approach's MPI, where libraries of the host come in; an approach
-    that takes nothing of the host wants only that srun can start it.
+    The soname of the image's libmpi is that of the approach's MPI, where libraries of the host come
+    in; an approach that takes nothing of the host wants only that srun can start it.
     """
     speaks = (trial.mpi or {}).get('pmi')
     apart = speaks and _find_required_pmi(trial) not in speaks
@@ -53,7 +53,10 @@ _REMEDIES = {
 
 
 def report_other_mpi(family, soname, approach, image, site):
-    """Yield the Finding that family (str, with soname) of the image is not the MPI of approach on site (dicts)."""
+    """
+    Yield the Finding that family (str, with soname) of the image is not the MPI of approach on
+    site (dicts).
+    """
     remedy = _REMEDIES[family]
     if family == 'Open MPI':  # its own approach first, where ranks can be started
         remedy = (
@@ -87,7 +90,8 @@ def _format_site_pmi(trial):
     return launching.format_site_pmi(trial.site, select_pmi(trial.approach, trial.site))
 
 
-#: Libraries by which it shows of which Open MPI something is: their soname tells 4 (.so.40) from 5 (.so.80)
+#: Libraries by which it shows of which Open MPI something is: their soname tells 4 (.so.40) from 5
+#: (.so.80)
 _OPEN_MPI_LIBRARY = re.compile(r'libopen-(pal|rte)\.so\.')
 
 
@@ -99,9 +103,9 @@ _OPEN_MPI_LIBRARY = re.compile(r'libopen-(pal|rte)\.so\.')
 )
 def two_builds(trial):
     """
-    Over the host's Open MPI runs whatever asks for libmpi.so.40 alone: programs of 4 over 5 and the other way round.
-    What also asks for the inner libraries of the image's own, as its Fortran and C++ bindings do, must be of the host's
-    series.
+    Over the host's Open MPI runs whatever asks for libmpi.so.40 alone: programs of 4 over 5 and the
+    other way round. What also asks for the inner libraries of the image's own, as its Fortran and
+    C++ bindings do, must be of the host's series.
     """
     mpi = find_loaded_mpi(trial)
     if mpi is None or mpi.origin != 'host' or trial.family != 'Open MPI':
@@ -129,7 +133,10 @@ def two_builds(trial):
     source='MPI 5.0, Application Binary Interface: handles of MPICH are int, of Open MPI pointers',
 )
 def two_mpis(trial):
-    """One process has one MPI: a library that was built with another one would call the functions of the first."""
+    """
+    One process has one MPI: a library that was built with another one would call the functions
+    of the first.
+    """
     found = [one for one in trial.process.loaded if one.facts.soname in MPI_FAMILIES]
     abis = [
         MPI_FAMILIES[one.facts.soname].replace(" under Debian's own soname", ' ABI')
@@ -150,7 +157,10 @@ def two_mpis(trial):
 
 @rule('PMI', source='srun(1), --mpi')
 def check_pmi(trial):
-    """The MPI speaks what the site's srun offers, and what starts the program leaves it what srun says to a rank."""
+    """
+    The MPI speaks what the site's srun offers, and what starts the program leaves it what srun
+    says to a rank.
+    """
     alone = trial.program.launched_program.isolating_command
     if alone:
         yield make_finding(
@@ -183,9 +193,9 @@ def check_pmi(trial):
 @rule('no program', source='docs/check.md')
 def no_program(trial):
     """
-    It is known which MPI the program uses: it needs a library, or is a Python with mpi4py. Of a launcher, a program
-    that opens MPI by itself, and a script that cannot be followed it is not: then the other rules speak of the image's
-    MPI by itself.
+    It is known which MPI the program uses: it needs a library, or is a Python with mpi4py. Of a
+    launcher, a program that opens MPI by itself, and a script that cannot be followed it is not:
+    then the other rules speak of the image's MPI by itself.
     """
     if trial.program.unknown_reason:
         yield make_finding(

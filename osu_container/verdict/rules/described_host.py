@@ -1,9 +1,11 @@
 """
-A host that is described, not looked into: what the description lacks is unknown, neither missing nor fine.
+A host that is described, not looked into: what the description lacks is unknown, neither missing
+nor fine.
 
-Two rules. Where it is not known what would come from the host, nothing that follows from it can be held: the first
-rule alone speaks then, see verdict_of(). Where one fact of a library is not known, the second names it, and only if
-something in the process depends on it. Both take the libraries of one host to fit each other.
+Two rules. Where it is not known what would come from the host, nothing that follows from it can be
+held: the first rule alone speaks then, see verdict_of(). Where one fact of a library is not known,
+the second names it, and only if something in the process depends on it. Both take the libraries of
+one host to fit each other.
 """
 
 import posixpath
@@ -55,7 +57,10 @@ def unknown_host(trial):
 
 
 def list_undescribed_facts(trial):
-    """Return [(path, what is not described)] of what decides which libraries come from the host of trial."""
+    """
+    Return [(path, what is not described)] of what decides which libraries come from the host of
+    trial.
+    """
     host, found = trial.host, []
     if not host.is_partial or not trial.approach['inject']:
         return found
@@ -115,7 +120,10 @@ def unknown_facts(trial):
 
 
 def _list_host_libraries(trial):
-    """Return the libraries (list of Loaded) of the host in the process of trial, those of RCCL's plugin among them."""
+    """
+    Return the libraries (list of Loaded) of the host in the process of trial, those of RCCL's
+    plugin among them.
+    """
     found = [one for one in trial.process.loaded if one.origin == 'host']
     more = (
         [one for one in trial.program.rccl_plugin[1].loaded if one.origin == 'host']
@@ -126,7 +134,10 @@ def _list_host_libraries(trial):
 
 
 def has_sufficient_glibc(trial):
-    """Return whether the C library in the process of trial is as new as that of the host, None where not known."""
+    """
+    Return whether the C library in the process of trial is as new as that of the host, None
+    where not known.
+    """
     wanted, libc = getattr(trial.host, 'glibc', None), find_loaded_file(trial.process, 'libc.so.6')
     versions = [name for name in libc.facts.verdef if name[:7] == 'GLIBC_2'] if libc else []
     return (
@@ -137,7 +148,10 @@ def has_sufficient_glibc(trial):
 
 
 def list_glibc_dependents(trial):
-    """Return the libraries (list of Loaded) of which only the C library of the host says what they may ask for."""
+    """
+    Return the libraries (list of Loaded) of which only the C library of the host says what they
+    may ask for.
+    """
     return [
         one
         for one in _list_host_libraries(trial)
@@ -150,7 +164,10 @@ def list_glibc_dependents(trial):
 
 
 def _list_unknown_versions(trial):
-    """Return [(path, what, sentence)] of symbol versions that are not known and meet a library of the image."""
+    """
+    Return [(path, what, sentence)] of symbol versions that are not known and meet a library of
+    the image.
+    """
     found, host = [], trial.host
     process = trial.program.rccl_plugin[1] if trial.program.rccl_plugin else trial.process
     old = list_glibc_dependents(trial) if not has_sufficient_glibc(trial) else []
@@ -238,7 +255,10 @@ def may_offer_unknown_symbols(trial):
 
 
 def _has_host_version(trial, one, symbol):
-    """Return whether a library of the host is known to have the symbol (str) of a version that one (Loaded) needs."""
+    """
+    Return whether a library of the host is known to have the symbol (str) of a version that one
+    (Loaded) needs.
+    """
     version = symbol.partition('@')[2]
     return any(
         version in versions
@@ -293,7 +313,10 @@ def _list_unknown_symbols(trial):
 
 
 def _list_unknown_traits(trial):
-    """Return [(path, what, sentence)] of what is not known of the host's MPI and libfabric in the process."""
+    """
+    Return [(path, what, sentence)] of what is not known of the host's MPI and libfabric in the
+    process.
+    """
     found = []
     mpi, fabric = find_loaded_mpi(trial), find_loaded_file(trial.process, 'libfabric.so.1')
     if mpi is not None and mpi.origin == 'host':
@@ -313,7 +336,9 @@ def _list_unknown_traits(trial):
 
 
 def _list_missing_traits(trial, one, names):
-    """Return what _list_unknown_traits() does, of one (Loaded) and its traits names (list of str)."""
+    """
+    Return what _list_unknown_traits() does, of one (Loaded) and its traits names (list of str).
+    """
     lacking = [
         name for name in names if 'traits.' + name in trial.host.list_unknown_facts(one.facts.path)
     ]

@@ -32,7 +32,8 @@ from osu_container.verdict.rules.finding import (
 )
 from osu_container.verdict.site_choice import parse_release, resolve_network
 
-#: MPIs over libfabric's provider cxi of whose files none says whether they can: releases that were seen to run, by whom
+#: MPIs over libfabric's provider cxi of whose files none says whether they can: releases that were
+#: seen to run, by whom
 SEEN_OVER_CXI = {
     ('Open MPI', '5.0'): 'alazzaro/openmpi_on_ss11 627b2cc on LUMI, 2026-04',
 }
@@ -40,14 +41,14 @@ SEEN_OVER_CXI = {
 #: The first MPICH that knows cxi: pmodels/mpich PR 5708
 FIRST_CXI_MPICH = (4, 1)
 
-#: The first MPICH that asks libfabric for its providers by no API, then by the API of its table, and does not look at
-#: the answer: pmodels/mpich, src/mpid/ch4/netmod/ofi/init_provider.c
+#: The first MPICH that asks libfabric for its providers by no API, then by the API of its table,
+#: and does not look at the answer: pmodels/mpich, src/mpid/ch4/netmod/ofi/init_provider.c
 FIRST_FREEING_MPICH = (5, 0)
 
-#: (release of libfabric from which on, the version that its newest functions have). Source: libfabric.map.in of
-#: ofiwg/libfabric by tag; seen in the files of Debian's 1.11, 1.17 and 2.1 and of the wheels' 1.22, 2.4 and 2.5.1
-#: (measured), else derived. fi_getinfo, fi_freeinfo and fi_dupinfo, which every MPI calls, carry 1.7, 1.8 and 1.9;
-#: before 1.20 they carry 1.3.
+#: (release of libfabric from which on, the version that its newest functions have). Source:
+#: libfabric.map.in of ofiwg/libfabric by tag; seen in the files of Debian's 1.11, 1.17 and 2.1 and
+#: of the wheels' 1.22, 2.4 and 2.5.1 (measured), else derived. fi_getinfo, fi_freeinfo and
+#: fi_dupinfo, which every MPI calls, carry 1.7, 1.8 and 1.9; before 1.20 they carry 1.3.
 FABRIC_VERSIONS = [
     ((1, 14), 'FABRIC_1.6'),
     ((1, 20), 'FABRIC_1.7'),
@@ -58,11 +59,13 @@ FABRIC_VERSIONS = [
 #: The last release of libfabric that gives fi_getinfo a version -> that release
 _LAST_RELEASES = {'FABRIC_1.3': (1, 19), 'FABRIC_1.7': (1, 22), 'FABRIC_1.8': (2, 4)}
 
-#: From this release on tcp has endpoints for MPI of its own; before, rxm does that for it, and MPICH takes its set for
-#: rxm (measured: Debian's 1.11 and 1.17, Intel's 1.13 under rxm, Intel's 1.18 without)
+#: From this release on tcp has endpoints for MPI of its own; before, rxm does that for it, and
+#: MPICH takes its set for rxm (measured: Debian's 1.11 and 1.17, Intel's 1.13 under rxm, Intel's
+#: 1.18 without)
 _TCP_ALONE = (1, 18)
 
-#: The first libfabric of ofiwg with the provider cxi (its NEWS, v1.21.0). Cray's own builds have it earlier.
+#: The first libfabric of ofiwg with the provider cxi (its NEWS, v1.21.0). Cray's own builds have it
+#: earlier.
 FIRST_CXI_LIBFABRIC = (1, 21)
 
 
@@ -73,8 +76,8 @@ FIRST_CXI_LIBFABRIC = (1, 21)
 )
 def no_libfabric(trial):
     """
-    An MPICH of device ch3 or with another netmod does not use libfabric; an Open MPI without its part for libfabric
-    does not start where it is told to take that.
+    An MPICH of device ch3 or with another netmod does not use libfabric; an Open MPI without its
+    part for libfabric does not start where it is told to take that.
     """
     uses, mpi = uses_libfabric(trial), find_loaded_mpi(trial)
     if uses or uses is None:
@@ -114,7 +117,9 @@ def no_libfabric(trial):
 
 @rule('netmod', source='configure of the MPICH wheels from 4.3 on')
 def check_netmod(trial):
-    """An MPICH that prefers UCX does not reach a network that UCX does not drive, or drives badly."""
+    """
+    An MPICH that prefers UCX does not reach a network that UCX does not drive, or drives badly.
+    """
     device, fact = (trial.mpi or {}).get('device') or [], resolve_network(trial.site)[1]['ucx']
     if (
         find_network_layer(trial) == UCX
@@ -144,7 +149,10 @@ _UCX_REMEDY = (
     'libibverbs without the driver; github.com/open-mpi/ompi/pull/8496',
 )
 def check_ucx(trial):
-    """UCX, where it drives the cards of the site, has in the image what it opens to reach them; otherwise it is TCP."""
+    """
+    UCX, where it drives the cards of the site, has in the image what it opens to reach them;
+    otherwise it is TCP.
+    """
     kind, network, drivers = resolve_network(trial.site)
     if find_network_layer(trial) != UCX or kind == 'Ethernet':
         return
@@ -188,7 +196,10 @@ def check_ucx(trial):
     'fi_getinfo() ends with -ENODEV',
 )
 def check_card_driver(trial):
-    """libfabric's provider verbs or efa finds in the image the part of rdma-core that is for the site's cards."""
+    """
+    libfabric's provider verbs or efa finds in the image the part of rdma-core that is for the
+    site's cards.
+    """
     provider = find_provider(trial)
     problem = (
         find_driver_problem(trial, provider)
@@ -260,7 +271,8 @@ def no_provider(trial):
             remedy,
         )
         return
-    # none at all: not a build whose marks are known; 'complete' is False in a description that does not list all
+    # none at all: not a build whose marks are known; 'complete' is False in a description that does
+    # not list all
     if providers and fabric.get('complete', True):
         yield make_finding(
             'fails',
@@ -307,7 +319,8 @@ def no_provider(trial):
 #: What an image says of its libcxi, by this project's recipes: 1.0.2-SHS12.0.2
 LIBCXI_LABEL = 'org.osu-container.libcxi'
 
-#: Pairs of an image's libcxi and a site's Slingshot Host Software (SHS) of two releases that were seen to run -> source
+#: Pairs of an image's libcxi and a site's Slingshot Host Software (SHS) of two releases that were
+#: seen to run -> source
 SEEN_LIBCXI_PAIRS = {
     (
         'main of March 2025',
@@ -323,7 +336,10 @@ SEEN_LIBCXI_PAIRS = {
     '(eth-cscs/alps-extended-images 2f16898)',
 )
 def check_libcxi_driver(trial):
-    """A libcxi of the image is of the release whose driver the site runs, or somebody has shown that the two work."""
+    """
+    A libcxi of the image is of the release whose driver the site runs, or somebody has shown
+    that the two work.
+    """
     one = find_image_libcxi(trial)
     if one is None:
         return
@@ -348,15 +364,18 @@ def check_libcxi_driver(trial):
 
 
 def _find_newest_libfabric(mpi):
-    """Return the newest release of libfabric (tuple) that an MPI (Loaded) can have been built with, None if unknown."""
+    """
+    Return the newest release of libfabric (tuple) that an MPI (Loaded) can have been built with,
+    None if unknown.
+    """
     needed = sort_versions(mpi.facts.verneed.get('libfabric.so.1', ()))
     return _LAST_RELEASES.get(needed[-1]) if needed else None
 
 
 def _find_requested_api(trial, api):
     """
-    Return (major, minor) of the API that the MPI of trial asks a libfabric of the API api (the same) for, None if
-    nothing tells.
+    Return (major, minor) of the API that the MPI of trial asks a libfabric of the API api (the
+    same) for, None if nothing tells.
     """
     asks, provider = trial.mpi.get('asks'), find_provider(trial)
     if not asks:
@@ -386,9 +405,10 @@ def _may_survive_refusal(trial):
     """
     Return whether the MPICH of trial may run though libfabric refuses its API.
 
-    From 5.0 on it frees its list of providers when libfabric refuses, and then uses it: pmodels/mpich, init_provider.c.
-    Measured with 5.0.0 and 5.0.1 over Debian's libfabric 2.1, 2026-11-23: glibc ends it ("double free detected") where
-    FI_PROVIDER is not set or names one provider, in each of five runs; with ^shm and ^tcp it ran, in each of six.
+    From 5.0 on it frees its list of providers when libfabric refuses, and then uses it:
+    pmodels/mpich, init_provider.c. Measured with 5.0.0 and 5.0.1 over Debian's libfabric 2.1,
+    2026-11-23: glibc ends it ("double free detected") where FI_PROVIDER is not set or names one
+    provider, in each of five runs; with ^shm and ^tcp it ran, in each of six.
     """
     names = get_exported_value(trial.container.environment, 'FI_PROVIDER') or ''
     return (
@@ -405,8 +425,8 @@ def _may_survive_refusal(trial):
 )
 def check_libfabric_api(trial):
     """
-    An MPICH asks libfabric for the API of the release that it was built with, which may not be newer than the one it
-    meets; symbol versions do not show that.
+    An MPICH asks libfabric for the API of the release that it was built with, which may not be
+    newer than the one it meets; symbol versions do not show that.
     """
     fabric, mpi = find_loaded_file(trial.process, 'libfabric.so.1'), find_loaded_mpi(trial)
     if (
@@ -484,7 +504,10 @@ def _asks_for_cxi(trial):
     'MPICH 3.4.3 to 5.0.2; DeiC-HPC/BitBulldozersLab, 2025-03: 3.4.3 fails, 4.2.3 runs',
 )
 def check_capability_set(trial):
-    """MPICH asks the provider cxi for what it has only if its libmpi knows that name, which it does from 4.1 on."""
+    """
+    MPICH asks the provider cxi for what it has only if its libmpi knows that name, which it does
+    from 4.1 on.
+    """
     traits = trial.mpi or {}
     if not _asks_for_cxi(trial) or traits.get('cxi') is not False:
         return
@@ -508,8 +531,9 @@ def check_capability_set(trial):
 @rule('not seen over cxi', source='SEEN_OVER_CXI in verdict/rules/fabric.py')
 def check_cxi_runs(trial):
     """
-    Of other MPIs no file says whether they agree with the provider cxi: only those that were seen to run count, and the
-    vendor's own pair, the host's Cray MPICH over the host's libfabric, whichever release.
+    Of other MPIs no file says whether they agree with the provider cxi: only those that were seen
+    to run count, and the vendor's own pair, the host's Cray MPICH over the host's libfabric,
+    whichever release.
     """
     series = find_mpi_series(trial)
     if (

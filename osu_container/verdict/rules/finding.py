@@ -15,14 +15,15 @@ LEVELS = ['works', 'works slowly', 'unknown', 'fails']
 #: Level of a finding that is no verdict: something to know
 NOTE = 'note'
 
-#: One reason. rule: name of the rule; level: one of LEVELS or NOTE; reason: one sentence; evidence: list of (file, what
-#: was found there); remedy: what to do, or ''; source: where the rule is from
+#: One reason. rule: name of the rule; level: one of LEVELS or NOTE; reason: one sentence; evidence:
+#: list of (file, what was found there); remedy: what to do, or ''; source: where the rule is from
 Finding = namedtuple('Finding', 'rule level reason evidence remedy source')
 
 
 def rule(name, source):
     """
-    Return the decorator that makes a function a rule: it gets a Trial and yields the Findings that it has evidence for.
+    Return the decorator that makes a function a rule: it gets a Trial and yields the Findings that
+    it has evidence for.
 
     :param name: str, as verdicts and docs/check.md call it
     :param source: str, where the rule is from
@@ -67,7 +68,10 @@ def sort_versions(versions):
 
 
 def find_last_version(verdef, like):
-    """Return the newest version name in verdef (set) of the same kind as like (str), 'none' without."""
+    """
+    Return the newest version name in verdef (set) of the same kind as like (str), 'none'
+    without.
+    """
     kind = like.split('_')[0] + '_'
     return (sort_versions(v for v in verdef if v.startswith(kind) and v[-1].isdigit()) or ['none'])[
         -1
@@ -80,7 +84,10 @@ def find_loaded_mpi(trial):
 
 
 def uses_libfabric(trial):
-    """Return whether the MPI of the process, a library or a plug-in of it needs libfabric, None if there is no MPI."""
+    """
+    Return whether the MPI of the process, a library or a plug-in of it needs libfabric, None if
+    there is no MPI.
+    """
     mpi = find_loaded_mpi(trial)
     if mpi is None:
         return None
@@ -99,7 +106,8 @@ def uses_libfabric(trial):
     return False
 
 
-#: The last trial of which compute_module_values() was asked, with its answer: some thirty rules ask it, one after the other
+#: The last trial of which compute_module_values() was asked, with its answer: some thirty rules ask
+#: it, one after the other
 _LAST = [None, {}]
 
 
@@ -124,14 +132,20 @@ def _compute_module_values(trial):
 
 
 def find_provider_variable(trial):
-    """Return the Variable (image/environment.py) FI_PROVIDER of the process, None where it is not set there."""
+    """
+    Return the Variable (image/environment.py) FI_PROVIDER of the process, None where it is not
+    set there.
+    """
     return resolve_process_variable(
         trial.container.environment, 'FI_PROVIDER', compute_module_values(trial).get('FI_PROVIDER')
     )
 
 
 def find_provider(trial):
-    """Return the provider (str) that libfabric of the process is asked for, None where that is not one by its name."""
+    """
+    Return the provider (str) that libfabric of the process is asked for, None where that is not
+    one by its name.
+    """
     one = find_provider_variable(trial)
     if one is None and 'FI_PROVIDER' not in trial.container.environment.variables:  # nobody sets it
         return trial.site['provider']['value']
@@ -139,7 +153,10 @@ def find_provider(trial):
 
 
 def find_image_libcxi(trial):
-    """Return the Loaded of the image's libcxi by which the process reaches the cards of Slingshot, None without."""
+    """
+    Return the Loaded of the image's libcxi by which the process reaches the cards of Slingshot,
+    None without.
+    """
     one = find_loaded_file(trial.process, 'libcxi.so.1')
     return (
         one
@@ -149,14 +166,20 @@ def find_image_libcxi(trial):
 
 
 def find_network_layer(trial):
-    """Return over what the MPI of the process sends between nodes: LIBFABRIC, UCX or TCP of layers.py, or None."""
+    """
+    Return over what the MPI of the process sends between nodes: LIBFABRIC, UCX or TCP of
+    layers.py, or None.
+    """
     return infer_network_layer(
         trial, compute_module_values(trial), find_provider(trial), uses_libfabric(trial)
     )
 
 
 def find_mpi_series(trial):
-    """Return (family, 'major.minor') of the MPI of the process, None where the file does not say it."""
+    """
+    Return (family, 'major.minor') of the MPI of the process, None where the file does not say
+    it.
+    """
     traits = trial.mpi or {}
     numbers = parse_release(traits.get('release'))
     return (

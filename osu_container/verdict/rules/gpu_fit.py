@@ -41,7 +41,10 @@ def check_gpu_vendor(trial):
 
 
 def report_other_vendor(site, image):
-    """Yield the Finding that an image is not for the GPUs of a site (dict), or has nothing for them."""
+    """
+    Yield the Finding that an image is not for the GPUs of a site (dict), or has nothing for
+    them.
+    """
     maker = find_gpu_maker(site)
     if not maker:
         return
@@ -66,7 +69,10 @@ def report_other_vendor(site, image):
 
 
 def _opens_cudart(content):
-    """Return whether a library (bytes) names libcudart.so without a release, which it then opens itself."""
+    """
+    Return whether a library (bytes) names libcudart.so without a release, which it then opens
+    itself.
+    """
     return b'\0libcudart.so\0' in content
 
 
@@ -78,7 +84,10 @@ def _opens_cudart(content):
     'issues)',
 )
 def check_rccl_plugin(trial):
-    """RCCL, or NCCL, finds a plugin by which it uses libfabric, and that meets one with the site's provider."""
+    """
+    RCCL, or NCCL, finds a plugin by which it uses libfabric, and that meets one with the site's
+    provider.
+    """
     wanted = find_provider(trial)
     if not trial.site['gpu']['value'] or wanted == 'tcp':
         return
@@ -196,7 +205,9 @@ def check_rccl_plugin(trial):
     'linked": github.com/BLAST-WarpX/warpx pull request 2736',
 )
 def check_gtl(trial):
-    """Cray MPICH of the host gets its GPU transport layer where the module asks it for GPU support."""
+    """
+    Cray MPICH of the host gets its GPU transport layer where the module asks it for GPU support.
+    """
     mpi, asked = (
         find_loaded_mpi(trial),
         compute_module_values(trial).get('MPICH_GPU_SUPPORT_ENABLED'),
@@ -261,7 +272,8 @@ def check_rocm_release(trial):
 
 #: Major release of CUDA -> the oldest branch of NVIDIA's driver that takes it
 OLDEST_DRIVERS = {11: 450, 12: 525, 13: 580}
-#: Branch of the driver -> release of CUDA that it was made with, newer ones of its major release run with less
+#: Branch of the driver -> release of CUDA that it was made with, newer ones of its major release
+#: run with less
 DRIVER_CUDA_RELEASES = {
     450: (11, 0),
     470: (11, 4),
@@ -289,7 +301,10 @@ DRIVER_CUDA_RELEASES = {
     "with 803, that of 13.2 with 35; PTX of CUDA 13.1 and newer with 222",
 )
 def check_cuda_release(trial):
-    """The driver takes the CUDA of the image, and no older libcuda of the image comes before the driver's."""
+    """
+    The driver takes the CUDA of the image, and no older libcuda of the image comes before the
+    driver's.
+    """
     fact, inside = trial.site.get('gpu_driver'), trial.image.find_cuda_release()
     if find_gpu_maker(trial.site) != 'NVIDIA' or not fact or not inside:
         return

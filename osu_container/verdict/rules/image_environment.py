@@ -1,4 +1,7 @@
-"""The environment that the runtime makes: what the image sets, and what nobody can tell of it beforehand."""
+"""
+The environment that the runtime makes: what the image sets, and what nobody can tell of it
+beforehand.
+"""
 
 import posixpath
 import re
@@ -33,8 +36,9 @@ from osu_container.verdict.rules.finding import (
 )
 from osu_container.verdict.site_choice import parse_release, resolve_network
 
-#: Variables by which libfabric and MPI choose the network or how ranks find each other: fi_provider(7), README.envvar
-#: of MPICH, Intel MPI Developer Reference, Open MPI's MCA parameters, pmi2 and PMIx of Slurm. The rest is for tuning
+#: Variables by which libfabric and MPI choose the network or how ranks find each other:
+#: fi_provider(7), README.envvar of MPICH, Intel MPI Developer Reference, Open MPI's MCA parameters,
+#: pmi2 and PMIx of Slurm. The rest is for tuning
 _DECIDING = {
     'libfabric': re.compile(r'FI_(PROVIDER(_PATH)?|\w+_IFACE|\w+_(DOMAIN|DEVICE)_NAME)$'),
     'MPICH': re.compile(
@@ -62,7 +66,10 @@ def _list_evidence(name, one):
 
 
 def _format_change(name, one):
-    """Return what the image does with the variable name (str); one: Variable, None for one that is not there."""
+    """
+    Return what the image does with the variable name (str); one: Variable, None for one that is
+    not there.
+    """
     return 'sets %s=%s' % (name, one.value) if one and one.value else 'takes %s away' % name
 
 
@@ -103,7 +110,10 @@ def check_container_start(trial):
 
 
 def list_ambiguous_libraries(trial):
-    """Return names (sorted list of str) of libraries for which an unknown LD_LIBRARY_PATH may have another file."""
+    """
+    Return names (sorted list of str) of libraries for which an unknown LD_LIBRARY_PATH may have
+    another file.
+    """
     environment = trial.container.environment
     _, complete = parse_folder_list(
         environment.variables.get('LD_LIBRARY_PATH') or environment.default, True
@@ -130,8 +140,10 @@ def list_ambiguous_libraries(trial):
 
 @rule('unknown environment', source='image/environment.py')
 def check_unknown_environment(trial):
-    """What the image's scripts set is followed as far as it can be; where another value would change the verdict, it
-    is unknown."""
+    """
+    What the image's scripts set is followed as far as it can be; where another value would
+    change the verdict, it is unknown.
+    """
     path = (
         trial.container.environment.variables.get('LD_LIBRARY_PATH')
         or trial.container.environment.default
@@ -165,8 +177,9 @@ def check_unknown_environment(trial):
 @rule('loader of the image', source='ld.so(8)')
 def check_loader_variables(trial):
     """
-    What the image preloads comes before all else; LD_AUDIT and DT_AUDIT may put any library in the place of another;
-    and a program that is setuid or setgid, or has capabilities, may get no LD_LIBRARY_PATH (AT_SECURE).
+    What the image preloads comes before all else; LD_AUDIT and DT_AUDIT may put any library in the
+    place of another; and a program that is setuid or setgid, or has capabilities, may get no
+    LD_LIBRARY_PATH (AT_SECURE).
     """
     first = trial.process.loaded[0] if trial.program.path and trial.process.loaded else None
     for what in [] if first is None or trial.process.uses_musl else first.facts.audit:
@@ -233,7 +246,10 @@ def check_loader_variables(trial):
 
 
 def _is_netmod_usable(trial, value, ours):
-    """MPIR_CVAR_CH4_NETMOD: one of two that libmpi has; where it has one only, that runs whatever the variable says."""
+    """
+    MPIR_CVAR_CH4_NETMOD: one of two that libmpi has; where it has one only, that runs whatever
+    the variable says.
+    """
     device = (trial.mpi or {}).get('device') or []
     netmods = [name.partition(':')[2] for name in device if name.startswith('ch4:')]
     return bool(netmods) and (
@@ -248,9 +264,9 @@ def _is_provider_named(trial, value, ours):
 
 def _are_plugins_usable(trial, value, ours):
     """
-    FI_PROVIDER_PATH: the rule "no provider" knows what is found there. Of a plug-in of the image and the same provider
-    in libfabric itself the newer one is taken, and a libfabric of another build may not be able to drive it. With tcp
-    goes rxm, where it is asked for.
+    FI_PROVIDER_PATH: the rule "no provider" knows what is found there. Of a plug-in of the image
+    and the same provider in libfabric itself the newer one is taken, and a libfabric of another
+    build may not be able to drive it. With tcp goes rxm, where it is asked for.
     """
     fabric = trial.fabric or {}
     files, own = fabric.get('files', {}), parse_release(fabric.get('release'))
@@ -276,8 +292,9 @@ def _is_prefix_usable(trial, value, ours):
     return bool(mpi) and posixpath.normpath(mpi.path).startswith(value.rstrip('/') + '/lib')
 
 
-#: Variable -> function of (Trial, value of the image, that of the module or None): whether nothing speaks against it.
-#: Measured by random pairs over tcp: MPICH 3.4.3 to 5.0.2, Intel MPI 2021.2 to 2021.18, Open MPI 4.1.8 and 5.0.11.
+#: Variable -> function of (Trial, value of the image, that of the module or None): whether nothing
+#: speaks against it. Measured by random pairs over tcp: MPICH 3.4.3 to 5.0.2, Intel MPI 2021.2 to
+#: 2021.18, Open MPI 4.1.8 and 5.0.11.
 _VARIABLE_CHECKS = {
     'MPIR_CVAR_CH4_NETMOD': _is_netmod_usable,
     'MPIR_CVAR_OFI_USE_PROVIDER': _is_provider_named,
@@ -342,13 +359,17 @@ def check_image_variables(trial):
 
 
 def _format_replaced_values(names, ours):
-    """Return what the module has of names (list of str), as the end of a sentence; ours: its variables (dict)."""
+    """
+    Return what the module has of names (list of str), as the end of a sentence; ours: its
+    variables (dict).
+    """
     told = ['%s=%s' % (name, ours[name]) for name in names if name in ours]
     return " instead of the module's " + ' and '.join(told) if told else ''
 
 
-#: What an Open MPI that is left without it cannot run; the rest may be left out, ofi too: as a btl it is no way that an
-#: approach takes, and which mtl runs the network rules say. Debian's packages leave out most (openmpi-common, /etc)
+#: What an Open MPI that is left without it cannot run; the rest may be left out, ofi too: as a btl
+#: it is no way that an approach takes, and which mtl runs the network rules say. Debian's packages
+#: leave out most (openmpi-common, /etc)
 _NEEDED_PARTS = {'self', 'sm', 'vader', 'tcp', 'cm', 'ob1', 'basic', 'hash', 'native', 'none'}
 
 
@@ -357,7 +378,10 @@ _NEEDED_PARTS = {'self', 'sm', 'vader', 'tcp', 'cm', 'ob1', 'basic', 'hash', 'na
     source='docs.open-mpi.org, v5.0.x, Setting MCA parameter values; pmix-mca-params.conf of PMIx',
 )
 def check_parameter_files(trial):
-    """Files of the image give Open MPI and PMIx parameters that no variable sets: what they choose is what runs."""
+    """
+    Files of the image give Open MPI and PMIx parameters that no variable sets: what they choose
+    is what runs.
+    """
     if (
         trial.image.is_partial
         or (trial.mpi or {}).get('family') != 'Open MPI'
@@ -462,7 +486,8 @@ def check_image_provider(trial):
         )
 
 
-#: Rules whose failures are about what is in the process: with an unknown library path they may be untrue
+#: Rules whose failures are about what is in the process: with an unknown library path they may be
+#: untrue
 PROCESS_RULES = (
     'missing library',
     'symbol version',
@@ -476,7 +501,10 @@ PROCESS_RULES = (
 
 
 def _overrides_pml(trial):
-    """Return whether the image makes Open MPI leave out what the module tells it to take: a missing part is no end."""
+    """
+    Return whether the image makes Open MPI leave out what the module tells it to take: a missing
+    part is no end.
+    """
     ours = compute_module_values(trial).get('OMPI_MCA_pml')
     return bool(ours) and get_exported_value(trial.container.environment, 'OMPI_MCA_pml') not in (
         None,
@@ -485,7 +513,10 @@ def _overrides_pml(trial):
 
 
 def downgrade_uncertain(trial, findings):
-    """Return findings (list of Finding): what fails by them is unknown where the process itself is not known."""
+    """
+    Return findings (list of Finding): what fails by them is unknown where the process itself is
+    not known.
+    """
     unsure = ('unknown environment', 'dry run', 'no program')
     if not any(
         one.rule in unsure and one.level == 'unknown' for one in findings

@@ -32,7 +32,10 @@ from osu_container.verdict.trial import DRIVER_LIBRARY, Container, map_opened_na
 
 @rule('static program', source='ld.so(8)')
 def static_program(trial):
-    """Nothing can be put in front of the libraries of a static program; one without MPI in it starts another one."""
+    """
+    Nothing can be put in front of the libraries of a static program; one without MPI in it
+    starts another one.
+    """
     if trial.program.is_static and not has_static_mpi(trial.image.read_file(trial.program.path)):
         yield make_finding(
             'unknown',
@@ -52,13 +55,17 @@ def static_program(trial):
         )
 
 
-#: Family of a host's MPI -> [(what it opens by its name, the function that does, for what)], beside what the site
-#: injects for each run: the GTL and xpmem, ROCm's for libfabric. The name is one of opened_as of the site's library
+#: Family of a host's MPI -> [(what it opens by its name, the function that does, for what)], beside
+#: what the site injects for each run: the GTL and xpmem, ROCm's for libfabric. The name is one of
+#: opened_as of the site's library
 OPENED_LIBRARIES = {'Cray MPICH': [('liblustreapi.so', 'MPI_File_open', 'a file on Lustre')]}
 
 
 def list_called_functions(trial):
-    """Return the functions of MPI (set of str) that the image's program and libraries call, but for mpi4py's."""
+    """
+    Return the functions of MPI (set of str) that the image's program and libraries call, but for
+    mpi4py's.
+    """
     return set(
         name.partition('@')[0]
         for one in trial.process.loaded
@@ -190,7 +197,10 @@ def injection_defeated(trial):
 
 
 def _list_processes(trial):
-    """Return the Processes (list) in which everything must load: the program's, and what an entrypoint tries."""
+    """
+    Return the Processes (list) in which everything must load: the program's, and what an
+    entrypoint tries.
+    """
     return [trial.process] + (
         [trial.program.entrypoint_process] if trial.program.entrypoint_process else []
     )
@@ -198,7 +208,10 @@ def _list_processes(trial):
 
 @rule('missing library', source='ld.so(8)')
 def missing_library(trial):
-    """Every needed library is found, the host's dependencies included. NVIDIA's driver is the host's, in any image."""
+    """
+    Every needed library is found, the host's dependencies included. NVIDIA's driver is the
+    host's, in any image.
+    """
     seen = set()
     for name, by in [
         pair
@@ -259,8 +272,8 @@ def missing_library(trial):
 )
 def check_symbol_versions(trial):
     """
-    Each version that a library needs (FABRIC_x, GLIBC_x, GLIBCXX_x, ...) is defined by the library that it will
-    meet, both ways.
+    Each version that a library needs (FABRIC_x, GLIBC_x, GLIBCXX_x, ...) is defined by the library
+    that it will meet, both ways.
     """
     problems = [problem for one in _list_processes(trial) for problem in list_version_problems(one)]
     for one, soname, lacking, provider in problems:
@@ -331,7 +344,10 @@ def undefined_symbol(trial):
 
 
 def _predict_process(trial):
-    """Return (Container, Process) as the loader is asked: without what libraries open by themselves while they run."""
+    """
+    Return (Container, Process) as the loader is asked: without what libraries open by themselves
+    while they run.
+    """
     names = map_opened_names(trial.approach, trial.site, trial.host, trial.host_libraries.injected)
     container = Container(trial.image, names, {})
     return container, simulate_load(
@@ -340,7 +356,10 @@ def _predict_process(trial):
 
 
 def list_differences(trial):
-    """Return [(what the loader says, what the trial on paper has)] where the two differ (lists of str)."""
+    """
+    Return [(what the loader says, what the trial on paper has)] where the two differ (lists of
+    str).
+    """
     listing, (container, process) = trial.listing, _predict_process(trial)
     if listing.problem:
         wrong = (
@@ -359,7 +378,10 @@ def list_differences(trial):
     host = 'the host'
 
     def real(path, origin=None):
-        """Return what stands for the file path in the container; what an entrypoint has linked is the host's."""
+        """
+        Return what stands for the file path in the container; what an entrypoint has linked is
+        the host's.
+        """
         if trial.approach.get('entrypoint'):
             return (
                 host
@@ -423,8 +445,8 @@ def list_differences(trial):
 )
 def check_dry_run(trial):
     """
-    Where the image's own loader was asked (--dry-run), its list is that of the trial on paper. Of a script, Python and
-    what a program opens while it runs it has no list.
+    Where the image's own loader was asked (--dry-run), its list is that of the trial on paper. Of a
+    script, Python and what a program opens while it runs it has no list.
     """
     listing = trial.listing
     if listing is None:

@@ -11,8 +11,8 @@ from osu_container.verdict.trial import list_missing_guesses
 @rule('host path missing', source='site data')
 def check_host_paths(trial):
     """
-    A host library of the approach is not there: fails. Where its path is a guess (untested), it is left out, and
-    unknown: the image's own would be loaded in its place.
+    A host library of the approach is not there: fails. Where its path is a guess (untested), it is
+    left out, and unknown: the image's own would be loaded in its place.
     """
     for path in list_missing_guesses(trial.approach, trial.site, trial.host):
         own = find_loaded_file(trial.process, path.rpartition('/')[2])
@@ -84,8 +84,8 @@ def check_musl(trial):
 )
 def check_rank_namespaces(trial):
     """
-    Without setuid each container has a user namespace, and its rank may not read the memory of others on the node:
-    ranks share one container, or an MPI that would read it is told not to.
+    Without setuid each container has a user namespace, and its rank may not read the memory of
+    others on the node: ranks share one container, or an MPI that would read it is told not to.
     """
     variable, runtime = (trial.mpi or {}).get('single_copy'), trial.container.runtime
     if not variable or not has_own_namespaces(runtime) or shares_container(runtime):

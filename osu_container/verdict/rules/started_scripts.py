@@ -51,7 +51,9 @@ def check_interpreter(trial):
 
 @rule('entrypoint', source='HPE, MPI OSU Benchmarks with libfabric swap: /host/lib and /host/usr')
 def check_entrypoint(trial):
-    """An image of approach swap has an entrypoint that looks where the host's libraries are bound."""
+    """
+    An image of approach swap has an entrypoint that looks where the host's libraries are bound.
+    """
     if not trial.approach.get('entrypoint') or trial.image.is_partial:
         return
     found, targets = (

@@ -1,5 +1,6 @@
 """
-The messages that osu-container why knows, by subjects: all there is to it, and data only. ../search.py looks for them.
+The messages that osu-container why knows, by subjects: all there is to it, and data only.
+../search.py looks for them.
 
 programs.py   the loader of libraries (ld.so), MPI itself (calls that failed, its own settings), how a program ended
 network.py    libfabric, UCX, the network's cards; what MPI says of them
@@ -15,9 +16,10 @@ docs/why.md says what an entry must be like, and tests/why/messages.tsv has a te
 An entry:
     name       str, short and unique
     patterns   list of what a line may have: a plain text (str), or a pair (plain text, regular expression). The text is
-               in all that the expression matches: to look for it first is some ten times faster, and logs are long.
-               Matched line by line (re.MULTILINE), without colours. No .* or \\w+ that the next match could begin in:
-               .{0,300}. White space that Lmod may turn into the end of a line is \\s+
+               in all that the expression matches: to look for it first is some ten times faster,
+               and logs are long. Matched line by line (re.MULTILINE), without colours. No .* or
+               \\w+ that the next match could begin in: .{0,300}. White space that Lmod may turn
+               into the end of a line is \\s+
     cause      str, one or two sentences; {group} is replaced by what the group of that name found
     remedy     str, likewise: what to type or change, the likeliest first
     source     str, where message and remedy are from

@@ -1,4 +1,7 @@
-"""A program: what the loader of libraries says as it starts, what MPI says (failed calls, settings), how it ends."""
+"""
+A program: what the loader of libraries says as it starts, what MPI says (failed calls,
+settings), how it ends.
+"""
 
 LOADER = [
     {

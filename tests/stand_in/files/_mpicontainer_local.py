@@ -1,4 +1,6 @@
-"""Facts of a site that its stand-in tree cannot have. Chosen by --try-amend=site= and --sysroot=."""
+"""
+Facts of a site that its stand-in tree cannot have. Chosen by --try-amend=site= and --sysroot=.
+"""
 
 
 def _fact(value, why):

@@ -1,5 +1,5 @@
-# The program of images whose programs are Python's, of the pairs: what says.c does, by mpi4py. It asks the kernel
-# (/proc/self/maps), nothing of this project.
+# The program of images whose programs are Python's, of the pairs: what says.c does, by mpi4py. It
+# asks the kernel (/proc/self/maps), nothing of this project.
 import importlib
 import os
 import sys

@@ -1,10 +1,11 @@
 """
-What a pair of an image and a host is, and how one is drawn at random: plain data, nothing is made or run here.
+What a pair of an image and a host is, and how one is drawn at random: plain data, nothing is made
+or run here.
 
 parts.py and making.py make it, running.py predicts, runs and compares; test_pairs.py tries them.
 
-Every field has a plain value, the first of CHOICES. A drawn case has it in most fields, so that what is odd in it is
-seen and does not hide behind other odd things.
+Every field has a plain value, the first of CHOICES. A drawn case has it in most fields, so that
+what is odd in it is seen and does not hide behind other odd things.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ class Case(NamedTuple):
     form: str  # of the image
 
 
-#: Name -> script lines; {folder} is that of the libraries. The file is 90-environment.sh unless FILES says another.
+#: Name -> script lines; {folder} is that of the libraries. The file is 90-environment.sh unless
+#: FILES says another.
 SPELLINGS = {
     'usual': 'export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH',
     'only this': 'export LD_LIBRARY_PATH={folder}',
@@ -79,7 +81,8 @@ BESIDE = {
     },
 }
 
-#: Name -> variables of the image (NAME=VALUE; {own} is the image's libfabric), or a file ({prefix}: above MPI's lib)
+#: Name -> variables of the image (NAME=VALUE; {own} is the image's libfabric), or a file ({prefix}:
+#: above MPI's lib)
 SETTINGS = {
     'none': {},
     'FI_PROVIDER=tcp': {'FI_PROVIDER': 'tcp'},
@@ -102,7 +105,8 @@ OF_OPEN_MPI = [
     name for name, values in SETTINGS.items() if any('params.conf' in key for key in values)
 ]
 
-#: Programs of Python by mpi4py: of the system, and of a virtual environment whose lib is the folder of MPI
+#: Programs of Python by mpi4py: of the system, and of a virtual environment whose lib is the folder
+#: of MPI
 PYTHON = ['Python', 'Python of a venv']
 #: Name -> (options of the compiler, soname that it asks for instead of libmpi.so.12)
 PROGRAMS = {
@@ -227,7 +231,8 @@ def family(mpi):
 
 def normalize_case(case):
     """
-    Return the Case nearest to case that can be made, with the plain value in each field that has no effect.
+    Return the Case nearest to case that can be made, with the plain value in each field that has no
+    effect.
 
     Two cases that are the same when made are then equal.
     """

@@ -1,4 +1,7 @@
-"""The image and the host of a Case, made of the parts: files are linked, so that one takes a second and no space."""
+"""
+The image and the host of a Case, made of the parts: files are linked, so that one takes a second
+and no space.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,8 @@ PROGRAM = '/opt/osu/bin/osu_latency'
 #: Where the images of this project have theirs
 ENTRYPOINT = '/opt/entrypoint'
 CODE = PROJECT / 'tests' / 'stand_in' / 'files' / 'says.c'
-#: Whose mpi.h the program is compiled with, and which library it is linked with: the first MPICH with all of MPI 4
+#: Whose mpi.h the program is compiled with, and which library it is linked with: the first MPICH
+#: with all of MPI 4
 COMPILED_WITH = {
     'MPICH': ('mpich-4.1.3', 'libmpi.so.12'),
     'Intel MPI': ('mpich-4.1.3', 'libmpi.so.12'),
@@ -63,7 +67,10 @@ C_LIBRARY = (
 
 
 def write(root, path, text):
-    """Write text (str) to path (str) below root (Path), in a new file: the old one is linked from elsewhere."""
+    """
+    Write text (str) to path (str) below root (Path), in a new file: the old one is linked from
+    elsewhere.
+    """
     file = Path(f'{root}{path}')
     file.parent.mkdir(parents=True, exist_ok=True)
     file.unlink(missing_ok=True)
@@ -72,7 +79,10 @@ def write(root, path, text):
 
 
 def _link(source, target):
-    """Make target (Path) another name of the file source (Path), or a link like it, in place of what is there."""
+    """
+    Make target (Path) another name of the file source (Path), or a link like it, in place of
+    what is there.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
     if os.path.lexists(target):
         target.unlink()
@@ -87,7 +97,10 @@ def _link_all(source, target):
 
 
 def find_libfabric(key):
-    """Return the path (Path) of the libfabric in a part: a wheel (key) or Debian (suite). Raises StandInError."""
+    """
+    Return the path (Path) of the libfabric in a part: a wheel (key) or Debian (suite). Raises
+    StandInError.
+    """
     root = (
         parts.debian(key, 'libfabric') / MULTIARCH.lstrip('/')
         if key in parts.SUITES
@@ -120,8 +133,8 @@ KINDS = {
 @functools.write_cache
 def program(mpi_family, name, path, kind='program', needs='MPI'):
     """
-    Return the file (Path), a kind of KINDS: for the MPI of a family, name of PROGRAMS, path: (tag of ELF, folders) or
-    None; needs: of NEEDS.
+    Return the file (Path), a kind of KINDS: for the MPI of a family, name of PROGRAMS, path: (tag
+    of ELF, folders) or None; needs: of NEEDS.
 
     Compiled against the oldest Debian, so that it starts in every one.
     """
@@ -164,7 +177,10 @@ def program(mpi_family, name, path, kind='program', needs='MPI'):
 
 
 def _link_program(new, wheel, library, words, kind):
-    """Compile and link new (Path) of a kind for the library (str) of a wheel (key), with the oldest C library."""
+    """
+    Compile and link new (Path) of a kind for the library (str) of a wheel (key), with the oldest
+    C library.
+    """
     oldest = parts.debian('bullseye', 'compiling')
     libraries, headers = f'{oldest}{MULTIARCH}', f'{oldest}/usr/include'
     begin = [] if '-shared' in words else ['Scrt1.o']
@@ -233,7 +249,9 @@ def prefix(case):
 
 
 def _entrypoint(root):
-    """Give the image below root (Path) the entrypoint of this project's images, as its runscript."""
+    """
+    Give the image below root (Path) the entrypoint of this project's images, as its runscript.
+    """
     for name, mode in (('osu-entrypoint', 0o755), ('defaults', 0o644)):
         write(
             root,
@@ -245,7 +263,10 @@ def _entrypoint(root):
 
 
 def _variables(case, root):
-    """Return the variables (dict) that the image of case (Case) below root (Path) sets beside LD_LIBRARY_PATH."""
+    """
+    Return the variables (dict) that the image of case (Case) below root (Path) sets beside
+    LD_LIBRARY_PATH.
+    """
     folder = MULTIARCH if case.mpi in DEBIANS_MPI else case.folder
     needs = {} if case.mpi in DEBIANS_MPI else NEEDS[family(case.mpi)]
     found = {
@@ -262,7 +283,10 @@ def _variables(case, root):
 
 
 def find_image_libfabric(case, root):
-    """Return the path (str) in the image below root (Path) of its libfabric, one of nothing if it has none."""
+    """
+    Return the path (str) in the image below root (Path) of its libfabric, one of nothing if it
+    has none.
+    """
     for folder in (case.folder, MULTIARCH):
         for path in sorted(Path(f'{root}{folder}').rglob('libfabric.so.1')):
             return '/' + str(path.relative_to(root))
@@ -412,7 +436,10 @@ def _write_layout(case, root):
 
 
 def _remove_sections(path):
-    """Take the section headers from the ELF file path (Path), a name of a part: the loader needs none (elf(5))."""
+    """
+    Take the section headers from the ELF file path (Path), a name of a part: the loader needs
+    none (elf(5)).
+    """
     content = bytearray(path.resolve().read_bytes())
     content[0x28:0x30] = bytes(8)  # e_shoff
     content[0x3C:0x40] = bytes(4)  # e_shnum, e_shstrndx
@@ -423,7 +450,8 @@ def _remove_sections(path):
 
 def image(case, folder):
     """
-    Return the path (Path) of the image of case (Case): a folder or a SIF below folder (Path), which is empty.
+    Return the path (Path) of the image of case (Case): a folder or a SIF below folder (Path), which
+    is empty.
 
     Raises StandInError, ImageError.
     """
@@ -454,8 +482,9 @@ def image(case, folder):
                 '-noF',
             ]
         )
-        # datatype 4: a partition; partfs 1: squashfs; parttype 4: overlay; partarch 2: amd64 (`apptainer sif add -h`).
-        # The runtime mounts those of the system's group, which is 1; without --groupid it is in none
+        # datatype 4: a partition; partfs 1: squashfs; parttype 4: overlay; partarch 2: amd64
+        # (`apptainer sif add -h`). The runtime mounts those of the system's group, which is 1;
+        # without --groupid it is in none
         run(
             [
                 command,
@@ -477,12 +506,17 @@ def image(case, folder):
 
 
 def _find_folder(root, folder):
-    """Return folder (Path) below root (Path) without links: a folder lib in an overlay would hide the link lib."""
+    """
+    Return folder (Path) below root (Path) without links: a folder lib in an overlay would hide
+    the link lib.
+    """
     return folder.resolve().relative_to(root.resolve())
 
 
 def _hide_libfabric(case, root, upper):
-    """Return a new folder upper (Path) that hides the image's libfabric by one that is no library."""
+    """
+    Return a new folder upper (Path) that hides the image's libfabric by one that is no library.
+    """
     upper.mkdir()
     own = Path(f'{root}{find_image_libfabric(case, root)}')
     write(upper, f'/{_find_folder(root, own.parent)}/{own.name}', 'no library\n')
@@ -495,9 +529,11 @@ def _hide_libfabric(case, root, upper):
 @functools.write_cache
 def host(libfabric, mpi, where, ompi=None):
     """
-    Return the folder (Path) that stands in for the host's /: its MPI a wheel (key), its libfabric of a part (key).
+    Return the folder (Path) that stands in for the host's /: its MPI a wheel (key), its libfabric
+    of a part (key).
 
-    :param where: (path of its libmpi, path of its libfabric, path of its libompi), as the site has them
+    :param where: (path of its libmpi, path of its libfabric, path of its libompi), as the site has
+        them
     :param ompi: whose Open MPI it has: the key of a wheel, a suite, None for none
     """
     target = parts.FOLDER / 'hosts' / f"{mpi}-libfabric-{libfabric}{ompi and '-' + ompi or ''}"
@@ -518,7 +554,10 @@ def host(libfabric, mpi, where, ompi=None):
 
 
 def _open_mpi(ompi, libmpi, root):
-    """Put the Open MPI of a part, ompi as in host(), with its libmpi at a path (str), below root (Path)."""
+    """
+    Put the Open MPI of a part, ompi as in host(), with its libmpi at a path (str), below root
+    (Path).
+    """
     if ompi in parts.SUITES:
         debian = parts.debian(ompi, 'openmpi')
         for folder in (MULTIARCH[4:], MULTIARCH):
@@ -543,7 +582,10 @@ def _open_mpi(ompi, libmpi, root):
 
 
 def _link_needed(library, debian, root):
-    """Link what library (Path) needs, but the C library, from the folder debian (Path) to below root (Path)."""
+    """
+    Link what library (Path) needs, but the C library, from the folder debian (Path) to below
+    root (Path).
+    """
     try:
         needed = read_elf(str(library)).needed
     except ElfError as err:
@@ -559,6 +601,9 @@ def _link_needed(library, debian, root):
 
 
 def scratch():
-    """Return a TemporaryDirectory for one case: on the disk of the parts, so that files can be linked."""
+    """
+    Return a TemporaryDirectory for one case: on the disk of the parts, so that files can be
+    linked.
+    """
     parts.FOLDER.mkdir(parents=True, exist_ok=True)
     return tempfile.TemporaryDirectory(prefix='.case-', dir=parts.FOLDER)

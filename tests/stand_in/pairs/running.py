@@ -69,7 +69,10 @@ class PairResult(NamedTuple):
 
 
 def make_site(case):
-    """Return the site (dict) of the host of a Case: with Debian's Open MPI it is where Debian has it."""
+    """
+    Return the site (dict) of the host of a Case: with Debian's Open MPI it is where Debian has
+    it.
+    """
     if case.host_ompi not in parts.SUITES:
         return SITE
     folder = making.MULTIARCH
@@ -92,7 +95,8 @@ def make_site(case):
 
 def predict_verdict(case, image, root, dry=False):
     """
-    Return the Verdict on a Case whose image (Path) and host (Path) are there, as `osu-container check` has it.
+    Return the Verdict on a Case whose image (Path) and host (Path) are there, as `osu-container
+    check` has it.
 
     dry: bool, with --dry-run.
     """
@@ -111,7 +115,10 @@ def predict_verdict(case, image, root, dry=False):
 
 
 def make_usual_environment():
-    """Return the environment (dict) that a run begins with: of the caller's, only what has nothing to do with MPI."""
+    """
+    Return the environment (dict) that a run begins with: of the caller's, only what has nothing
+    to do with MPI.
+    """
     parts.runtime()  # sets PATH
     found = {
         name: value
@@ -125,7 +132,8 @@ def make_usual_environment():
 
 def _environment(settings, binds=()):
     """
-    Return the environment (dict) that the module with these Settings gives to srun, and nothing else of ours.
+    Return the environment (dict) that the module with these Settings gives to srun, and nothing
+    else of ours.
 
     :param binds: of str, more files and folders that the container gets
     """
@@ -155,8 +163,8 @@ def _environment(settings, binds=()):
 
 def srun(command, environment, folder=None):
     """
-    Run a command (list) on two nodes; return its output (str), with a line of ours at its end if it was ended after
-    LIMIT.
+    Run a command (list) on two nodes; return its output (str), with a line of ours at its end if it
+    was ended after LIMIT.
 
     :param folder: path in which it runs, None for this one
     Raises StandInError if there is no srun, no node became free, or Slurm does not answer.
@@ -204,10 +212,11 @@ def srun(command, environment, folder=None):
 
 def run(approach, image, root, site=SITE):
     """
-    Return the Outcome of the program of an image (Path) by an approach (dict) over the host root (Path).
+    Return the Outcome of the program of an image (Path) by an approach (dict) over the host root
+    (Path).
 
-    The settings are those of the module that would be installed, failing ones included. Where no module can be made,
-    that is a failure, with the reason.
+    The settings are those of the module that would be installed, failing ones included. Where no
+    module can be made, that is a failure, with the reason.
     """
     try:
         facts = read_facts(
@@ -238,7 +247,10 @@ def run(approach, image, root, site=SITE):
 
 
 def _find_origin(output, rank, name):
-    """Return whose library of a name (str) a rank (int) had loaded: 'host', 'image', 'both' or 'none'."""
+    """
+    Return whose library of a name (str) a rank (int) had loaded: 'host', 'image', 'both' or
+    'none'.
+    """
     paths = re.findall(rf'^LOADED {rank} (/\S.*/{name}[^/]*)$', output, re.M)
     found = {'host' if path.startswith((INJECT_FOLDER, '/host')) else 'image' for path in paths}
     return 'both' if len(found) > 1 else found.pop() if found else 'none'
@@ -278,7 +290,10 @@ def parse_outcome(output, comes_from):
 
 
 def _find_message(output):
-    """Return what output (str) says of why a run failed (str): the first two messages that are known, else a line."""
+    """
+    Return what output (str) says of why a run failed (str): the first two messages that are
+    known, else a line.
+    """
     known = [
         message['line']
         for message in search.find_messages(output)
@@ -298,8 +313,8 @@ def compare_outcome(verdict, outcome, wanted_provider=SITE['provider']['value'])
     """
     Return ('right' | 'unknown' | 'wrong', why) for a Verdict and an Outcome.
 
-    Works: it runs, with the libraries that the verdict names, over the site's provider where MPI says which it took.
-    Works slowly: it runs. Fails: it fails.
+    Works: it runs, with the libraries that the verdict names, over the site's provider where MPI
+    says which it took. Works slowly: it runs. Fails: it fails.
     """
     if verdict.level == 'unknown':
         return 'unknown', ''
