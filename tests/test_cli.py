@@ -231,8 +231,8 @@ def test_a_closed_or_full_stream_is_no_traceback(output, python, closed, code, s
 
 def test_a_file_never_gets_the_number_of_a_closed_stream(tmp_path):
     script = (
-        'import os, subprocess, sys; sys.path.insert(0, sys.argv[1])\nfrom osu_container import streams\n'
-        'streams.prepare()\nhandle = open(sys.argv[2], "w")\nprint("to nobody", flush=True)\n'
+        'import os, subprocess, sys; sys.path.insert(0, sys.argv[1])\nfrom osu_container.base import streams\n'
+        'streams.prepare_streams()\nhandle = open(sys.argv[2], "w")\nprint("to nobody", flush=True)\n'
         'subprocess.call(["echo", "to nobody"])\nsys.exit(0 if handle.fileno() > 2 else 1)'
     )
     done = run_shell(
@@ -243,8 +243,8 @@ def test_a_file_never_gets_the_number_of_a_closed_stream(tmp_path):
 
 def test_too_little_memory_is_reported():
     script = (
-        'import sys; sys.path.insert(0, sys.argv[1])\nfrom osu_container import streams\n'
-        'sys.exit(streams.guarded("osu-container x", lambda: bytearray(1 << 32)))'
+        'import sys; sys.path.insert(0, sys.argv[1])\nfrom osu_container.base import streams\n'
+        'sys.exit(streams.run_guarded("osu-container x", lambda: bytearray(1 << 32)))'
     )
     done = run_shell('ulimit -v 500000; exec "$@"', sys.executable, '-c', script, PROJECT)
     assert (

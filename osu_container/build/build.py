@@ -25,11 +25,11 @@ from osu_container.build.catalogue import (
     PROJECT,
     RECIPE_VERSION,
     SOURCES,
+    compute_sha256,
     find_command,
     format_path,
     load_recipe,
     read_build_record,
-    sha256_of,
 )
 from osu_container.build.installed import list_packages, unpack_image
 from osu_container.build.progress import print_progress, run
@@ -162,7 +162,9 @@ class Build:
         }
         if self.archive:
             sums[self.archive.name] = self.archive_sum
-        sums.update((Path(name).name, sha256_of(PROJECT / name)) for name in self.variant['files'])
+        sums.update(
+            (Path(name).name, compute_sha256(PROJECT / name)) for name in self.variant['files']
+        )
         base = dict(self.entry['base'])
         if 'image' in base:
             base['inputs'] = read_build_record(self.resolve_base_image()).get('inputs')
@@ -233,7 +235,7 @@ class Build:
         ) as beside:
             new = Path(beside) / self.sif.name
             self.build_sif(new, Path(work))
-            total, inside = sha256_of(new), list_packages(new, Path(work) / 'dpkg')
+            total, inside = compute_sha256(new), list_packages(new, Path(work) / 'dpkg')
             os.replace(str(new), str(self.sif))
         outputs.replace_file(f'{self.sif}.sha256', f"{total}  {self.sif.name}\n")
         built = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec='seconds')
@@ -264,7 +266,7 @@ class Build:
         Return whether the existing image stays: it is current, or was not built by this command.
         """
         record = read_build_record(self.sif)
-        if record.get('sif-sha256') != sha256_of(self.sif):
+        if record.get('sif-sha256') != compute_sha256(self.sif):
             print_progress(
                 f"{format_path(self.sif)} exists and was not built by this command: it is kept. To replace it: --force"
             )

@@ -17,7 +17,13 @@ from pathlib import Path
 from osu_container.base import outputs
 from osu_container.base.places import STATE
 from osu_container.build import ImageBuildError
-from osu_container.build.catalogue import DEBIAN, DEFAULT_DEBIAN, SOURCES, find_command, sha256_of
+from osu_container.build.catalogue import (
+    DEBIAN,
+    DEFAULT_DEBIAN,
+    SOURCES,
+    compute_sha256,
+    find_command,
+)
 from osu_container.build.progress import print_progress, run
 
 # Folders below a source path in which EasyBuild looks for the sources of easyconfigs of the
@@ -41,7 +47,7 @@ TIMEOUT = 20  # seconds without a byte after which a server counts as not reache
 
 def require_sha256(path, wanted, advice):
     """Raise ImageError if the sha256 of the file is not the wanted one. The file stays."""
-    found = sha256_of(path)
+    found = compute_sha256(path)
     if found != wanted:
         raise ImageBuildError(
             f"{path} is not the expected file:\n    sha256 found   {found}\n"

@@ -494,7 +494,7 @@ def select_program(image, program, environment):
     if len(set(MPI_FAMILIES[name] for names in needs for name in names)) > 1:
         return found[0]._replace(
             program=None,
-            why='the programs of the image use several MPIs: %s'
+            reason='the programs of the image use several MPIs: %s'
             % ', '.join(sorted(set(name for names in needs for name in names))),
         )
     best = sorted(
@@ -844,7 +844,7 @@ def apply_entrypoint(approach, environment, injected):
     one = one._replace(
         value=value or (INJECT_FOLDER if one.value == '' else None),
         exported=True,
-        head=head or (INJECT_FOLDER + ':' if one.value is None else ''),
+        known_prefix=head or (INJECT_FOLDER + ':' if one.value is None else ''),
     )
     return environment._replace(variables=dict(environment.variables, LD_LIBRARY_PATH=one))
 

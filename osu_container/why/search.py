@@ -264,7 +264,7 @@ class Search(object):
             cause and command, str), line (str, the first line with the message, shortened), number
             (int, its number from 1), times (int, lines with it). [] if nothing is known.
         """
-        if not self.loud and not self.clues.line_count[2]:
+        if not self.loud and not self.clues.lines[2]:
             return []
         known = [
             (entry, self.hits[entry['name']]) for entry in MESSAGES if entry['name'] in self.hits

@@ -192,13 +192,13 @@ MARKED = 'osu-container-dry-run\nA=b=c\\u000Ad\nHOME=/root\nosu-container-dry-ru
             'None',
             {
                 'environment': {'A': 'b=c\nd', 'HOME': '/root'},
-                'missing': {'libgone.so.1'},
-                'versions': {'FABRIC_1.9'},
+                'missing_libraries': {'libgone.so.1'},
+                'missing_versions': {'FABRIC_1.9'},
                 'libraries': {
                     'libmpi.so.12': '/opt/mpich/lib/libmpi.so.12',
                     'libpre.so': '/opt/a/libpre.so',
                 },
-                'undefined': {'fi_open', 'MPI_Init_c'},
+                'undefined_symbols': {'fi_open', 'MPI_Init_c'},
             },
         ),
         (
@@ -212,22 +212,22 @@ MARKED = 'osu-container-dry-run\nA=b=c\\u000Ad\nHOME=/root\nosu-container-dry-ru
                     'ld-musl-x86_64.so.1': '/lib/ld-musl-x86_64.so.1',
                     'libmpi.so.12': '/usr/lib/libmpi.so.12',
                 },
-                'missing': {'libgone.so.1'},
-                'undefined': {'MPI_Init'},
+                'missing_libraries': {'libgone.so.1'},
+                'undefined_symbols': {'MPI_Init'},
             },
         ),
         (
             MARKED
             + '/opt/x: error while loading shared libraries: /usr/lib/liba.so: file too short\n',
             '/opt/x: error while loading shared libraries: /usr/lib/liba.so: file too short',
-            {'sure': True},
+            {'is_conclusive': True},
         ),
-        (MARKED, '(?!None).*', {'sure': False}),
-        ('bye\n', '.*bye', {'environment': None, 'sure': True}),
+        (MARKED, '(?!None).*', {'is_conclusive': False}),
+        ('bye\n', '.*bye', {'environment': None, 'is_conclusive': True}),
         (
             'FATAL:   no such image\n',
             '.*FATAL:   no such image',
-            {'environment': None, 'sure': False},
+            {'environment': None, 'is_conclusive': False},
         ),
     ],
 )

@@ -77,8 +77,8 @@ def test_every_site_description_covers_its_libraries(name):
     named = {fact['value'] for fact in site['libraries'].values() if fact and 'serves' not in fact}
     assert named <= set(data['libraries'])
     one = DescribedHost(data)
-    assert one.evidence() and all(word in EVIDENCE for word in one.evidence())
-    assert ('measured' in one.evidence()) == bool(data['node']), 'nobody was there'
+    assert one.list_evidence() and all(word in EVIDENCE for word in one.list_evidence())
+    assert ('measured' in one.list_evidence()) == bool(data['node']), 'nobody was there'
 
 
 def test_workstation_description_equals_discovered_host_mpi():

@@ -147,7 +147,7 @@ def test_easyconfig_is_written_beside_the_image(place, approach):
         (HELPERS / name).is_file() for name in found['commands']
     )
     # and it is an easyconfig as the others are
-    ours = read_easyconfig(HELPERS / 'osu-container-hybrid.eb')
+    ours = read_easyconfig(PROJECT / 'easyconfigs/o/osu-container/osu-container-hybrid.eb')
     assert set(found) ^ set(ours) == {
         'image',
         'image_sha256',

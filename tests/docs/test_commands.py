@@ -282,8 +282,13 @@ def list_page_cases():
 @pytest.mark.usefixtures('slurm')
 @pytest.mark.parametrize('lines, modules', list_page_cases())
 def test_a_page_runs_from_top_to_bottom_in_one_shell(
-    run_in_clone, build_image, request, tmp_path, lines, modules
-):  # noqa: F811
+    run_in_clone,
+    build_image,
+    request,
+    tmp_path,
+    lines,
+    modules,  # noqa: F811
+):
     variables = {}
     if modules:
         # what installs for a site of its own has a folder of its own

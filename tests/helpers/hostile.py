@@ -218,9 +218,9 @@ from easybuild.framework.easyconfig.parser import EasyConfigParser
 from easybuild.tools.config import init_build_options
 init_build_options({'silent': True})
 sys.path.insert(0, sys.argv[1])
-from osu_container.verdict.settings import settings_for, approach_entry
-from osu_container.verdict.site_choice import site_entry
-from osu_container.install.module_text import module_text
+from osu_container.verdict.settings import build_settings, resolve_approach
+from osu_container.verdict.site_choice import resolve_site
+from osu_container.install.module_text import render_modulefile
 for line in sys.stdin:
     question = json.loads(line)
     try:
@@ -229,9 +229,9 @@ for line in sys.stdin:
             found = {name: resolve_template(value, {'name': found['name'], 'version': found['version']})
                      for name, value in found.items() if isinstance(value, (str, list))}
         else:
-            site = dict(site_entry(question['site']), **question['replaced'])
-            made = settings_for(approach_entry(question['approach']), site, question['facts'])
-            found = 'local root = "/install"\n' + module_text(
+            site = dict(resolve_site(question['site']), **question['replaced'])
+            made = build_settings(resolve_approach(question['approach']), site, question['facts'])
+            found = 'local root = "/install"\n' + render_modulefile(
                 made, ('app', 'APP'), question['again'], question['facts']['image']['file'])
         print(json.dumps({'found': found}))
     except Exception as err:

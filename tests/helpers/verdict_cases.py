@@ -285,7 +285,7 @@ def start_file(path, content):
         lambda it: (
             it.image.write('/.singularity.d/runscript', f'#!/bin/sh\nexec {path} "$@"\n')
             .write(path, content)
-            .on(path)
+            .resolve_path(path)
             .chmod(0o755)
         )
     )

@@ -583,7 +583,7 @@ def test_endless_script_is_abandoned_and_reported(tmp_path, kind):
     (folder / '90-environment.sh').write_text(ENDLESS[kind])
     code = (
         'import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)); '
-        'from osu_container.image.image import Image; print(Image(sys.argv[1], "").environment().lost.why)'
+        'from osu_container.image.image import Image; print(Image(sys.argv[1], "").evaluate_environment().default.reason)'
     )
     done = run([sys.executable, '-c', code, tmp_path], cwd=PROJECT, timeout=120)
     assert done.returncode == 0 and done.stdout not in ('\n', 'None\n'), done
@@ -788,7 +788,7 @@ def test_script_starts_the_program_that_is_predicted(tmp_path, printing_program,
         for path in (script, link):
             said = resolve_program(image, [str(path)], begun)
             if said.program is None:
-                assert said.why
+                assert said.reason
                 continue
             done = subprocess.run(
                 [path],

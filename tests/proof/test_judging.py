@@ -233,7 +233,7 @@ def test_user_settings_count_and_are_noted():
     problems, notes = judge_ranks(proofs)
     assert problems == [] and 'tcp;ofi_rxm' in notes[0] and 'cxi' in notes[0]
     asked, unset = (
-        judge_ranks(proofs, 'provider=cxi', asked=True)[0],
+        judge_ranks(proofs, 'provider=cxi', is_explicit=True)[0],
         judge_ranks([dict(one, variables={}) for one in proofs])[0],
     )
     assert all(re.search('0-1.*tcp.*cxi', text) for (text,) in (asked, unset))
@@ -315,12 +315,12 @@ def test_ranks_without_a_file_or_without_mpi_are_named():
 @pytest.mark.parametrize('text', ['libmpi', 'colour=red', 'libmpi=here', 'container=1'])
 def test_malformed_expectation_is_refused(text):
     with pytest.raises(ProofError, match=text):
-        parse_expectation(text, asked=True)
+        parse_expectation(text, is_explicit=True)
 
 
 def test_expectations_of_modules_and_users_are_parsed():
     assert parse_expectation('approach=pure provider=tcp;ofi_rxm,shm').provider == 'tcp;ofi_rxm,shm'
-    assert parse_expectation('provider=cxi, libmpi=host', asked=True)[2:4] == (
+    assert parse_expectation('provider=cxi, libmpi=host', is_explicit=True)[2:4] == (
         {'libmpi': 'host'},
         'cxi',
     )

@@ -198,7 +198,7 @@ def test_killed_proof_leaves_no_half_file_and_no_process(prove, who, seed):
     assert {name: text for name, text in now.items() if name in old} == old
     if 'node1, node2' in err:
         (new,) = {name.rpartition('/')[0] for name in set(now) - set(old) if 'rank' in name}
-        assert [proof['found'] for proof in judging.read_run(prove.folder / new).run_proofs] == [
+        assert [proof['found'] for proof in judging.read_run(prove.folder / new).proofs] == [
             True,
             True,
         ]

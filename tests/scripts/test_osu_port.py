@@ -420,7 +420,7 @@ def test_a_rank_takes_the_gpu_of_its_number_on_the_node(port, monkeypatch):
 def test_a_gpu_that_cannot_be_used_is_one_message(port, monkeypatch, functions, words):
     monkeypatch.setenv('CUDA_VISIBLE_DEVICES', '7')
     module = port(**functions)
-    module.Gpu.files, module.Gpu.kernel_driver = ['/no/device'], '/no/driver'
+    module.Gpu.device_files, module.Gpu.kernel_driver = ['/no/device'], '/no/driver'
     with pytest.raises(module.GpuError) as caught:
         module.open_gpu()
     words += " libcuda.so.1 /no/device /no/driver CUDA_VISIBLE_DEVICES='7' H"

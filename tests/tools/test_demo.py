@@ -99,7 +99,7 @@ def test_a_terminated_demo_leaves_no_command(project):
     (project / 'eb.script').write_text(
         'sleep 60 & echo $! >"$ROOT/pid.new"; mv "$ROOT/pid.new" "$ROOT/pid"; wait'
     )
-    start = 'import sys, pathlib; from osu_container import demo; sys.exit(demo.main(pathlib.Path(sys.argv[1])))'
+    start = 'import sys, pathlib; from tools import demo; sys.exit(demo.main(pathlib.Path(sys.argv[1])))'
     child = subprocess.Popen([sys.executable, '-c', start, project], cwd=PROJECT)
     while not (project / 'pid').exists():
         time.sleep(0.05)

@@ -10,11 +10,11 @@ from osu_container.image.closure import collect_dependencies
 from osu_container.verdict.facts import (
     FactsError,
     _describe_injected_libraries,
-    entrypoint_folders,
+    compute_sha256,
     find_runtime,
+    list_entrypoint_folders,
     list_stale_libraries,
     read_native_facts,
-    sha256_of,
     validate_facts,
 )
 from osu_container.verdict.settings import (
@@ -152,7 +152,7 @@ def test_missing_runtime_error_names_the_searched_programs(tmp_path, monkeypatch
 
 def test_changed_or_removed_recorded_library_is_named(tmp_path):
     path = compile_library(tmp_path / 'libfabric.so.1')
-    library = {'path': str(path), 'sha256': sha256_of(str(path))}
+    library = {'path': str(path), 'sha256': compute_sha256(str(path))}
     facts = {'host': {'injected': [library]}}
     assert list_stale_libraries(facts) == []
     compile_library(path, source='int newer;\n')
@@ -174,7 +174,7 @@ def test_entrypoint_folders_cover_host_and_other_libraries(tmp_path):
     }
     for path in paths.values():
         os.makedirs(os.path.dirname(path), exist_ok=True)
-    found = entrypoint_folders(swap, site, list(paths.items()), HostFileSystem(root))
+    found = list_entrypoint_folders(swap, site, list(paths.items()), HostFileSystem(root))
     assert [(folder['path'][len(root) :], folder['target']) for folder in found] == [
         (os.path.dirname(site['libraries']['libfabric']['value']), '/host/lib'),
         ('/usr', '/host/usr'),
@@ -186,7 +186,7 @@ def test_entrypoint_folders_cover_host_and_other_libraries(tmp_path):
     os.symlink('usr/lib64', f'{root}/lib64')
     assert (
         len(
-            entrypoint_folders(
+            list_entrypoint_folders(
                 swap, site, [('liblast.so.1', paths['liblast.so.1'])], HostFileSystem(root)
             )
         )
@@ -195,7 +195,7 @@ def test_entrypoint_folders_cover_host_and_other_libraries(tmp_path):
     # a stand-in for the host need not have a /usr
     assert [
         folder['target']
-        for folder in entrypoint_folders(swap, site, [], HostFileSystem(f'{root}/none'))
+        for folder in list_entrypoint_folders(swap, site, [], HostFileSystem(f'{root}/none'))
     ] == []
 
 

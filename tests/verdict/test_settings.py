@@ -390,7 +390,7 @@ def test_pure_binds_only_file_systems_opensource_no_library(site):
         [],
     )
     opensource = build_settings(*read_entries('opensource', site), make_facts())
-    assert not any(INJECT_FOLDER in bind[1] for bind in opensource.inside.binds)
+    assert not any(INJECT_FOLDER in bind[1] for bind in opensource.container.binds)
 
 
 @pytest.mark.parametrize('approach, site', PAIRS)
@@ -607,8 +607,13 @@ def step(tmp_path):
 )
 @pytest.mark.parametrize('name', ['spmix_appdir_1000_42.3', 'spmix_appdir_42.3'])
 def test_the_folder_of_a_step_is_found_by_slurm_conf(
-    run_installed, step, tmp_path, line, below, name
-):  # noqa: F811
+    run_installed,
+    step,
+    tmp_path,
+    line,
+    below,
+    name,  # noqa: F811
+):
     conf = tmp_path / 'slurm.conf'
     conf.write_text(f'ClusterName=x\n{line.format(here=tmp_path)}\n')
     done = run_installed('osu_bw', SLURM_CONF=str(conf), **step(tmp_path / below, name))

@@ -178,7 +178,7 @@ def test_mpi_that_opens_libfabric_is_judged_with_libfabric(tmp_path, parts):
 )
 def test_approach_selects_its_mpi_among_several(wanted, soname):
     both = [('MPICH ABI', 'libmpi.so.12', '/a'), ('Open MPI', 'libmpi.so.40', '/b')]
-    assert select_image_mpi(SimpleNamespace(mpis=lambda: both), wanted)[1] == soname
+    assert select_image_mpi(SimpleNamespace(list_mpi_libraries=lambda: both), wanted)[1] == soname
 
 
 def test_plugin_folder_is_first_unless_it_has_injected_libraries(tmp_path, parts):

@@ -214,7 +214,7 @@ def test_loader_messages_are_recognized(tmp_path, soname, linked, found, wanted,
 
 # ---- Lmod, really: it breaks its messages into lines of 80 letters
 
-SETTINGS = SimpleNamespace(at_load=SimpleNamespace(image_folders=(), of_site=None))
+SETTINGS = SimpleNamespace(load_checks=SimpleNamespace(image_folders=(), site_image=None))
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from osu_container.check.described import describe_catalogue_image
 from osu_container.check.public_hosts import find_host_description
 from osu_container.discover.host_facts import DescribedHost
 from osu_container.image.traits import read_fabric_traits, read_mpi_traits
-from osu_container.verdict.facts import entrypoint_folders
+from osu_container.verdict.facts import list_entrypoint_folders
 from osu_container.verdict.settings import (
     list_host_libraries,
     list_site_files,
@@ -106,7 +106,7 @@ def _derive_host_facts(mix, root):
         'injected': [dict(library, path=root + library['path']) for library in injected],
     }
     if mix.approach.get('entrypoint'):
-        folders = entrypoint_folders(
+        folders = list_entrypoint_folders(
             mix.approach, mix.site, [(one['soname'], one['path']) for one in injected]
         )
         # a folder that stands in for a host has those of its libraries alone

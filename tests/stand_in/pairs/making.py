@@ -130,7 +130,7 @@ KINDS = {
 }
 
 
-@functools.write_cache
+@functools.cache
 def program(mpi_family, name, path, kind='program', needs='MPI'):
     """
     Return the file (Path), a kind of KINDS: for the MPI of a family, name of PROGRAMS, path: (tag
@@ -526,7 +526,7 @@ def _hide_libfabric(case, root, upper):
 # The host
 
 
-@functools.write_cache
+@functools.cache
 def host(libfabric, mpi, where, ompi=None):
     """
     Return the folder (Path) that stands in for the host's /: its MPI a wheel (key), its libfabric

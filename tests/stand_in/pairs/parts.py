@@ -196,7 +196,7 @@ def _fetch_source(source):
     return path
 
 
-@functools.write_cache
+@functools.cache
 def wheel(key):
     """
     Return the folder (Path) with what the wheel key installs: lib, include, ... Raises
@@ -230,7 +230,7 @@ def wheel(key):
     return target
 
 
-@functools.write_cache
+@functools.cache
 def mpi4py(suite):
     """
     Return the folder (Path) with the package mpi4py for the Python of a suite. Raises
@@ -250,7 +250,7 @@ def mpi4py(suite):
     return target
 
 
-@functools.write_cache
+@functools.cache
 def debian(suite, *parts):
     """
     Return the folder (Path) with Debian as an image's /: suite (str, of SUITES), parts (keys of
@@ -344,7 +344,7 @@ def _complete_root(root):
         (root / 'etc' / 'resolv.conf').unlink()
 
 
-@functools.write_cache
+@functools.cache
 def runtime():
     """Return the container runtime (dict, see find_runtime()), that of the set-up first."""
     os.environ['PATH'] = f"{STATE / 'bin'}:{os.environ['PATH']}"
