@@ -297,7 +297,10 @@ def furnish(place, command, names=()):
 
 
 @pytest.mark.parametrize('command', ALL)
-def test_no_command_loses_a_file_of_the_user(command, tmp_path, samples):
+@pytest.mark.parametrize(
+    'folders', [(), pytest.param(('.', 'build-thesis'), marks=pytest.mark.nightly)]
+)
+def test_no_command_loses_a_file_of_the_user(command, folders, tmp_path, samples):
     """
     Each option that may name a file or a folder, with the user's, with an input and with --force;
     and names of its own.
@@ -328,7 +331,7 @@ def test_no_command_loses_a_file_of_the_user(command, tmp_path, samples):
     lost, made = tried('')
     assert not lost
     for option in list_path_options(command):
-        for value in ('thesis.txt', '.', 'build-thesis'):
+        for value in ('thesis.txt', *folders):
             lost, _ = tried(f' {option} {value}')
             assert not lost, f'{option} {value}'
         lost, more = tried(f' {option} fresh')
@@ -340,9 +343,8 @@ def test_no_command_loses_a_file_of_the_user(command, tmp_path, samples):
         ]:
             lost, _ = tried(f' {option} {value}{force}')
             assert not lost, f'{option} {value}{force}'
-    for option in (
-        ['', *(f' {option} fresh' for option in list_path_options(command))] if made else ()
-    ):
+    options = list_path_options(command) if folders else ()
+    for option in ['', *(f' {option} fresh' for option in options)] if made else ():
         lost, _ = tried(option, made)
         assert not lost, f'{option} among its own names'
 

@@ -86,7 +86,11 @@ def read_python_files():
 
 
 @pytest.mark.parametrize(
-    'python, modules', [(sys.executable, MODULES), (PYTHON_36, OF_36)], ids=['newest', '3.6']
+    'python, modules',
+    [
+        pytest.param(sys.executable, MODULES, marks=pytest.mark.nightly, id='newest'),
+        pytest.param(PYTHON_36, OF_36, id='3.6'),
+    ],
 )
 def test_every_module_imports_alone(python, modules, tmp_path):
     if python is None:

@@ -321,7 +321,13 @@ def measure_verdict_rate(
     return found.count(verdict) / curves
 
 
-@pytest.mark.parametrize('repeats, paired', [(2, True), (3, True), (5, False)])
+@pytest.mark.parametrize(
+    'repeats, paired',
+    [
+        (2, True),
+        *(pytest.param(*one, marks=pytest.mark.nightly) for one in ((3, True), (5, False))),
+    ],
+)
 def test_false_alarms_are_rarer_than_alpha(paired, repeats, stats):
     """Without a difference, and with one of exactly the margin, which does not count as worse."""
     bound = stats.binom.ppf(0.999, 150, method.ALPHA) / 150

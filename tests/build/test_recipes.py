@@ -274,6 +274,7 @@ def list_shell_scripts(text):
     return re.findall(r'(?ms)^%(?:post|test)\n(.*?)(?=^%|^BootStrap|^# NOTE|\Z)', text)
 
 
+@pytest.mark.nightly
 def test_shellcheck_finds_nothing(texts, tmp_path):
     """
     Each script once: the images have most of theirs in common. The name of a script is that of
@@ -296,6 +297,7 @@ def test_shellcheck_finds_nothing(texts, tmp_path):
     assert done.returncode == 0 and scripts, done
 
 
+@pytest.mark.nightly
 def test_hadolint_finds_nothing(texts, tmp_path):
     """
     In one Dockerfile of each recipe, choice of programs, and form that instructions depend on.

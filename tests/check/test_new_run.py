@@ -91,13 +91,14 @@ LOOP = r'Loop time of [\d.]+ on 2 procs for 200 steps with 4000 atoms'
             r'ring of 2 ranks: [\d.]+ laps per second',
             ('Open MPI', '5.0.11'),
         ),
-        (
+        pytest.param(
             'openmpi',
             'bind',
             'ring',
             '',
             r'ring of 2 ranks: [\d.]+ laps per second',
             ('Open MPI', '5.0.11'),
+            marks=pytest.mark.nightly,
         ),
         pytest.param(
             'debian',

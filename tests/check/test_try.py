@@ -20,7 +20,7 @@ from osu_container.data.approaches import APPROACHES
 from osu_container.discover.cli import discover_system
 from osu_container.discover.write import render_site_file
 from osu_container.verdict.site_choice import SiteFile
-from tests.helpers.machine import PROJECT, STATE, run
+from tests.helpers.machine import PROJECT, STATE, mark_repeats_nightly, run
 
 #: Who the user is, and what opens doors: nothing of it may be in a file
 ME = {
@@ -227,7 +227,7 @@ def test_report_file_hides_user_names_and_secrets(tmp_path):
     assert clean(list(kept)) == list(kept)
 
 
-@pytest.mark.parametrize('part', PARTS)
+@pytest.mark.parametrize('part', mark_repeats_nightly(PARTS, lambda part: part == SITE))
 def test_report_file_is_limited_to_200_kb_and_names_omissions(part, tmp_path):
     long = '\n'.join(f'line {number} äöü' for number in range(40000))
     text = open(write_report_file(tmp_path, **{part: long})).read()

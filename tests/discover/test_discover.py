@@ -24,6 +24,7 @@ from tests.helpers.machine import (
     compile_library,
     list_command_lines,
     list_module_variables,
+    mark_repeats_nightly,
     require_tool,
     run,
     run_clean_shell,
@@ -219,7 +220,9 @@ WITHOUT = {
 }
 
 
-@pytest.mark.parametrize('part', WITHOUT)
+@pytest.mark.parametrize(
+    'part', mark_repeats_nightly(WITHOUT, lambda part: part.startswith('lib') or part)
+)
 def test_a_missing_part_is_listed(tmp_path, part):
     done = run([MAKE, ONE, tmp_path / 'tree', '--facts-only', '--without', part])
     assert done.returncode == 0, done

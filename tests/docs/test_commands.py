@@ -283,11 +283,11 @@ def list_page_cases():
 @pytest.mark.parametrize('lines, modules', list_page_cases())
 def test_a_page_runs_from_top_to_bottom_in_one_shell(
     run_in_clone,
-    build_image,
+    build_image,  # noqa: F811
     request,
     tmp_path,
     lines,
-    modules,  # noqa: F811
+    modules,
 ):
     variables = {}
     if modules:

@@ -130,6 +130,7 @@ def test_site_image_stays_in_place_and_measures(lumi):
     assert 'eb osu-container-opensource.eb -r --rebuild' in fold_whitespace(gone.stderr)
 
 
+@pytest.mark.nightly
 def test_easyconfig_of_new_installs_the_same_module(lumi, tmp_path):
     lumi.restore()
     command = [

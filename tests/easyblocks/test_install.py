@@ -358,6 +358,7 @@ def test_interrupted_install_leaves_nothing_and_can_be_repeated(eb, large_image)
     assert eb('osu-container-pure.eb', '-r').returncode == 0
 
 
+@pytest.mark.nightly
 def test_file_names_are_not_executed(eb, tmp_path, other_file_system):
     eb.write_local_file(format_workstation_file())
     image = other_file_system / '" .. os.execute("touch ran") .. "$(touch ran)\'.sif'

@@ -352,7 +352,17 @@ def damage_data(chance, data):
     return bytes(data)
 
 
-@pytest.mark.parametrize('name', ['libmpi.so.12', 'libfabric.so.1', 'libc.so.6', 'ld.so.cache'])
+@pytest.mark.parametrize(
+    'name',
+    [
+        'libmpi.so.12',
+        'ld.so.cache',
+        *(
+            pytest.param(name, marks=pytest.mark.nightly)
+            for name in ('libfabric.so.1', 'libc.so.6')
+        ),
+    ],
+)
 def test_damaged_image_gives_an_answer_or_a_plain_error(tmp_path, parts, name):
     image = fill_good_image(ElfFolder(tmp_path / 'image'), parts).write_cache()
     data = {

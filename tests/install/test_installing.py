@@ -66,7 +66,14 @@ def test_rollback_restores_the_older_installation(final, older, committed):
 
 
 @pytest.mark.parametrize('end', ['finish', 'rollback'])
-@pytest.mark.parametrize('users', [(), ('user-software',), PRESERVED_NAMES])
+@pytest.mark.parametrize(
+    'users',
+    [
+        pytest.param((), marks=pytest.mark.nightly),
+        ('user-software',),
+        pytest.param(PRESERVED_NAMES, marks=pytest.mark.nightly),
+    ],
+)
 def test_a_kill_at_any_moment_loses_nothing(tmp_path, end, users):
     """
     The next installation finds the older or the newer one whole, and the user's software in it.

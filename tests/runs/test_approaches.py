@@ -269,6 +269,7 @@ def test_exit_codes_and_signals_come_through(shell):
     assert done.stdout.split() == ['7', '143'], done.stderr
 
 
+@pytest.mark.nightly
 def test_too_old_host_libfabric_ends_the_job_with_a_reason(shell, old_host):
     done = shell(f'{LOAD}; {format_bind_line(old_host)}; srun -N2 -n2 osu_bw H H -m 64')
     assert done.returncode == 78 and parse_table(done.stdout) == {}
@@ -303,6 +304,7 @@ def test_user_choice_of_image_libfabric_contradicts_the_module(shell, tmp_path):
     assert read_origins(tmp_path) == ['image'] * 4
 
 
+@pytest.mark.nightly
 def test_too_old_host_is_refused_at_installation(shell, old_host, tmp_path):
     done = shell(f'eb osu-container-swap.eb --sysroot={old_host}', EASYBUILD_PREFIX=str(tmp_path))
     assert done.returncode != 0 and 'FABRIC_1.7' in done.stdout and 'FABRIC_1.6' in done.stdout

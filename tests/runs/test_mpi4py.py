@@ -90,10 +90,7 @@ def make_approach_shell(python_shell, build_image):  # noqa: F811, a fixture
 @pytest.mark.usefixtures('slurm')
 @pytest.mark.parametrize(
     'approach',
-    [
-        pytest.param(name, marks=() if name in ('bind', 'hybrid') else pytest.mark.nightly)
-        for name in NAMES
-    ],
+    [pytest.param(name, marks=() if name == 'hybrid' else pytest.mark.nightly) for name in NAMES],
 )
 def test_python_has_the_mpi_of_the_approach_on_both_nodes(make_approach_shell, tmp_path, approach):
     (tmp_path / 'tell.py').write_text(TELL)

@@ -308,6 +308,7 @@ def test_container_wrapper_keeps_binds_paths_and_preloads(
         assert proof['variables'].get('LD_PRELOAD', '').count('gtl') == (approach == 'bind')
 
 
+@pytest.mark.nightly
 def test_failed_container_wrapper_is_reported_and_leaves_nothing(fresh_stack, wrap_container):
     this = fresh_stack
     done = this.install('hybrid', options=[WRAPPED])

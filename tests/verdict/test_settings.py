@@ -607,12 +607,12 @@ def step(tmp_path):
 )
 @pytest.mark.parametrize('name', ['spmix_appdir_1000_42.3', 'spmix_appdir_42.3'])
 def test_the_folder_of_a_step_is_found_by_slurm_conf(
-    run_installed,
+    run_installed,  # noqa: F811
     step,
     tmp_path,
     line,
     below,
-    name,  # noqa: F811
+    name,
 ):
     conf = tmp_path / 'slurm.conf'
     conf.write_text(f'ClusterName=x\n{line.format(here=tmp_path)}\n')
