@@ -14,7 +14,6 @@ from osu_container.check.cli import CONTAINER_APPROACHES, EXIT_CODES
 from osu_container.check.site import LOCAL_FILE_NAME, find_local_file
 from osu_container.cli import main
 from osu_container.data.approaches import APPROACHES
-from osu_container.data.sites import SITES
 from osu_container.image.image import Image
 from osu_container.verdict import verdict as verdict_rules
 from osu_container.verdict.dry_run import parse_listing

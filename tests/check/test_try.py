@@ -227,7 +227,7 @@ def test_report_file_hides_user_names_and_secrets(tmp_path):
     assert clean(list(kept)) == list(kept)
 
 
-@pytest.mark.parametrize('part', mark_repeats_nightly(PARTS, lambda part: part == SITE))
+@pytest.mark.parametrize('part', mark_repeats_nightly(PARTS, lambda part: part == SITE_PART))
 def test_report_file_is_limited_to_200_kb_and_names_omissions(part, tmp_path):
     long = '\n'.join(f'line {number} äöü' for number in range(40000))
     text = open(write_report_file(tmp_path, **{part: long})).read()
