@@ -123,6 +123,8 @@ check: check-python check-shell check-modules check-easyconfigs ## all checks of
 .PHONY: check-python
 check-python: test-python
 	$(PYTHON_ENV)/ruff check . $(PYTHON_COMMANDS)
+	$(PYTHON_ENV)/ruff format --check . $(PYTHON_COMMANDS)
+	$(PYTHON_ENV)/mypy
 
 .PHONY: check-shell
 check-shell: test-python

@@ -3,7 +3,7 @@ What the runs of the benchmarks gave: reading their output, proving what they lo
 tables.
 """
 
-#: Release of all that is in this package; setup.py reads it here
+#: Release of all that is in this package; pyproject.toml reads it here
 __version__ = '1.0.0'
 #: Address of the public repository, such as https://github.com/NAME/osu-container: the one place
 #: where it stands. Empty while there is none: then the site has no link to it and no links to edit

@@ -58,6 +58,7 @@ fill_in() {
         sed -i -e "/$placeholder.* is a placeholder/d" -e "s|$placeholder|$address|g" "$file"
     done < <(grep -rlZF -- "$placeholder" "$1")
     sed -i "s|^REPOSITORY = .*|REPOSITORY = '$address'|" "$1/osu_container/__init__.py"
+    sed -i "s|^# Repository = |Repository = |" "$1/pyproject.toml"
     sed -i "s|^license: |repository-code: $address\n&|" "$1/CITATION.cff"
 }
 mkdir "$new/packed"

@@ -60,13 +60,13 @@ def sources(tmp_path_factory):
     itself.
     """
     folder = tmp_path_factory.mktemp('sources')
-    for name in ('osu_container', 'easyblocks', 'easyconfigs', 'scripts'):
+    for name in ('container-recipes', 'osu_container', 'easyblocks', 'easyconfigs', 'scripts'):
         shutil.copytree(
             PROJECT / name,
             folder / name,
             ignore=shutil.ignore_patterns('__pycache__', '*.egg-info'),
         )
-    for name in ('setup.py', 'pyproject.toml'):
+    for name in ('LICENSE', 'README.md', 'pyproject.toml'):
         shutil.copy(PROJECT / name, folder)
     return folder
 

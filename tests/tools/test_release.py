@@ -97,11 +97,12 @@ def test_release_replaces_the_address_placeholder(clone):
         'README.md',
         'CITATION.cff',
         'codemeta.json',
-        'setup.py',
-        'osu_container/requirements.txt',
+        'LICENSE',
+        'pyproject.toml',
     ):
         shutil.copy(PROJECT / name, clone / name)
-    for name in ('easyblocks', 'scripts'):
+    shutil.rmtree(clone / 'osu_container')
+    for name in ('container-recipes', 'easyblocks', 'easyconfigs', 'osu_container', 'scripts'):
         shutil.copytree(PROJECT / name, clone / name, ignore=shutil.ignore_patterns('__pycache__'))
     (clone / '.gitignore').write_text('/.workstation/\n')
     git(clone, 'add', '-A')
@@ -136,4 +137,7 @@ def test_release_replaces_the_address_placeholder(clone):
     with zipfile.ZipFile(wheel) as packed:
         (name,) = (name for name in packed.namelist() if name.endswith('/METADATA'))
         described = packed.read(name).decode()
-    assert f'Home-page: {address}\n' in described and 'Provides-Extra: report' in described
+    assert (
+        f'Project-URL: Repository, {address}\n' in described
+        and 'Provides-Extra: report' in described
+    )
