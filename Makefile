@@ -11,7 +11,6 @@ $(error The path of this folder has a space in it: '$(CURDIR)'. Move or clone it
 endif
 
 WORK := .workstation
-MUTANTS := $(WORK)/mutants
 LMOD_87 := $(WORK)/lmod-8.7
 PYTHON_ENV := $(WORK)/venv/bin
 # Four processes keep two cores busy: tests often wait. tests/conftest.py says which tests share a process.
@@ -104,18 +103,8 @@ test-unit: fast-prerequisites test-python host-mpi ## the suite of unit tests: n
 	$(PYTHON_ENV)/pytest -n 4 $(IN_GROUPS) -m "not system and not nightly" $(PYTEST)
 
 .PHONY: mutants
-mutants: fast-prerequisites test-python host-mpi ## how many small faults in the core the fast tests notice, by cosmic-ray (COUNT=60)
-	@[[ -x $(MUTANTS)/venv/bin/cosmic-ray ]] || { python3 -m venv $(MUTANTS)/venv && \
-	    $(MUTANTS)/venv/bin/pip install -q cosmic-ray==8.7.0; }
-	@# In a clone of what is committed: it writes each fault into the file
-	@rm -rf $(MUTANTS)/tree $(MUTANTS)/session.sqlite && git clone -q --shared . $(MUTANTS)/tree && \
-	    ln -s $(CURDIR)/$(WORK) $(MUTANTS)/tree/$(WORK)
-	cd $(MUTANTS)/tree && ../venv/bin/cosmic-ray init pyproject.toml ../session.sqlite
-	@python3 -c "import sqlite3; db = sqlite3.connect('$(MUTANTS)/session.sqlite'); [db.execute(f'DELETE FROM {table} \
-	    WHERE job_id NOT IN (SELECT job_id FROM work_items ORDER BY random() LIMIT $(or $(COUNT),60))') \
-	    for table in ('work_items', 'mutation_specs')]; db.commit()"
-	cd $(MUTANTS)/tree && ../venv/bin/cosmic-ray exec pyproject.toml ../session.sqlite
-	$(MUTANTS)/venv/bin/cr-report $(MUTANTS)/session.sqlite --surviving-only --show-diff
+mutants: fast-prerequisites test-python host-mpi ## how many of 60 small faults in the verdict the unit tests find (COUNT=60 SEED=42)
+	@tools/mutants.sh
 
 .PHONY: check
 check: check-python check-shell check-modules check-easyconfigs ## all checks of style
