@@ -29,7 +29,7 @@ NOT_WALKED = {
     r'scp ': 'needs an account on LUMI',
     r'(osu-container/)?scripts/osu-container image (fetch|build)|module load LUMI PRoot': 'hours; tests/build/test_proot.py builds so',
     r'eb osu-native|module load \S+ \S+ osu-native': 'compilers of the stack; tests/easyblocks/test_native_cray.py',
-    r'osu-container/bin/osu-container new|eb multitorch': 'tests/easyblocks/test_image_of_site.py',
+    r'osu-container/scripts/osu-container new|eb multitorch': 'tests/easyblocks/test_image_of_site.py',
     r'osu-container (bench|compare) ': 'minutes; tests/bench has them',
     r'srun osu-gpu-bind osu_(xccl_)?allreduce': 'the image of the stand-ins has programs of two ranks alone',
     r'eb .*wrapper=lumi-container-wrapper': 'tests/stand_in/test_stand_in_run.py has that tool',
