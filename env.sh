@@ -54,7 +54,7 @@ _osu_container_env() {
 
     # An interactive shell also completes the command.
     # shellcheck source=scripts/completion.bash
-    [[ $- != *i* ]] || . "$project/osu_container/completion.bash"
+    [[ $- != *i* ]] || . "$project/scripts/completion.bash"
 
     modules=$(bash "$project/tools/workstation/eb_folder.sh" modules)
     # Lmod counts how often a folder was added, so it is added once only.

@@ -7,7 +7,7 @@ import pprint
 from osu_container.base import outputs
 
 #: Lmod's function, which a batch script has not: ReFrame loads the modules with it
-MODULE_FUNCTION = 'make_module() { eval "$("$LMOD_CMD" bash "$@")"; }'
+MODULE_FUNCTION = 'module() { eval "$("$LMOD_CMD" bash "$@")"; }'
 
 
 def build_job_options(site, *, partition=None, account=None):

@@ -24,8 +24,8 @@ def test_a_page_fits_the_screen_and_draws_its_curves(width, chromium, tmp_path):
     assert report(folder, '-o', path) == 0
     context = chromium.new_context(viewport={'width': width, 'height': 900})
     page = context.new_page()
-    page.resolve_path('console', lambda message: asked.append(message.text))
-    page.resolve_path('request', lambda request: asked.append(request.url))
+    page.on('console', lambda message: asked.append(message.text))
+    page.on('request', lambda request: asked.append(request.url))
     page.goto(path.as_uri())
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     assert page.evaluate(CUT_OFF) == []

@@ -41,6 +41,7 @@ def project(tmp_path, monkeypatch):
     easyconfig.write_text('')
     os.utime(easyconfig, (time.time() - 100,) * 2)
     write_script(root / 'bin' / 'eb', EB)
+    (root / 'scripts').mkdir()
     (root / 'scripts' / 'osu-container').symlink_to(PROJECT / 'scripts' / 'osu-container')
     (root / 'tools/workstation').mkdir(parents=True)
     shutil.copy(PROJECT / 'tools/workstation/eb_folder.sh', root / 'tools/workstation')

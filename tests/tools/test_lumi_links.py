@@ -44,7 +44,7 @@ def link(prefix):
 
     def call(*arguments, clone=PROJECT, **variables):
         return run(
-            [clone / 'lumi' / 'link', *arguments],
+            [clone / 'tools' / 'lumi-links', *arguments],
             env={**os.environ, 'EBU_USER_PREFIX': str(prefix), **variables},
         )
 

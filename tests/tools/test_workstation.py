@@ -93,7 +93,7 @@ def ready_tree(tree):
 def script(tree, name, *arguments, pass_fds=(), **variables):
     """Run tools/workstation/NAME of tree (Path) with stdout and stderr together."""
     return run(
-        [tree / 'workstation' / name, *arguments],
+        [tree / 'tools/workstation' / name, *arguments],
         stderr=subprocess.STDOUT,
         pass_fds=pass_fds,
         env={**os.environ, **{key: str(value) for key, value in variables.items()}},

@@ -347,7 +347,7 @@ def _fill(case, root):
         write(root, '/etc/ld.so.conf.d/00-mpi.conf', case.folder + '\n')
         if not (root / 'etc/ld.so.conf').exists():
             write(root, '/etc/ld.so.conf', 'include /etc/ld.so.conf.d/*.conf\n')
-    if case.write_cache == 'stale':
+    if case.cache == 'stale':
         parts.ldconfig(root)
     _mpi(case, root)
     if case.program in PYTHON:
@@ -361,7 +361,7 @@ def _fill(case, root):
         if not os.path.lexists(link):  # what people do about Debian's name
             link.symlink_to('libmpich.so.12')
     _write_layout(case, root)
-    if case.write_cache == 'current':
+    if case.cache == 'current':
         parts.ldconfig(root)
 
 
