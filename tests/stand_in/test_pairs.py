@@ -68,7 +68,7 @@ def test_missing_rule_is_noticed(slurm, monkeypatch):
     rules = [one for one in verdict_rules.RULES if one.name != 'symbol version']
     monkeypatch.setattr(verdict_rules, 'RULES', rules)
     one = running.try_case(TOO_OLD)
-    assert (one.outcome.happened, one.agrees) == (
+    assert (one.outcome.result, one.agrees) == (
         'fails',
         'wrong',
     ) and 'FABRIC_1.9' in one.outcome.text

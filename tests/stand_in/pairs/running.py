@@ -50,7 +50,7 @@ NOT_SEEN = {'libmpi': [], 'libfabric': ['none']}
 class Outcome(NamedTuple):
     """What a run did."""
 
-    parse_outcome: str  # 'runs' or 'fails'
+    result: str  # 'runs' or 'fails'
     text: str  # one line: why it failed, or over which provider it ran
     provider: str  # of libfabric, '' where MPI did not say it
     origins: dict  # {'libmpi': 'image' | 'host', 'libfabric': ...} of what both ranks had loaded
@@ -318,9 +318,9 @@ def compare_outcome(verdict, outcome, wanted_provider=SITE['provider']['value'])
     """
     if verdict.level == 'unknown':
         return 'unknown', ''
-    if (verdict.level == 'fails') != (outcome.happened == 'fails'):
-        return 'wrong', f"check says {verdict.level}, it {outcome.happened}: {outcome.text}"
-    if outcome.happened == 'fails':
+    if (verdict.level == 'fails') != (outcome.result == 'fails'):
+        return 'wrong', f"check says {verdict.level}, it {outcome.result}: {outcome.text}"
+    if outcome.result == 'fails':
         return 'right', ''
     for name, said in (('libmpi', verdict.mpi), ('libfabric', verdict.libfabric)):
         owner = 'none' if said == 'none' else said.rpartition(' ')[2]
