@@ -58,7 +58,7 @@ _ARRAY_BUFFERS = {'numpy': 'H H', 'cupy': 'D D'}
 _DEBUG_PROVIDER = re.compile(r'libfabric provider: (\S+)')
 
 
-class TableError(Exception):
+class OutputError(Exception):
     """Output that is not a complete table; the text names the file and what is wrong."""
 
 
@@ -179,7 +179,7 @@ def parse(text, *, benchmark, source, largest_size=None, buffers='', check=False
             table.release = in_c.group(2) if in_c else table.release
             other = _OTHER_UNIT.match(line)
             if other:
-                raise TableError(
+                raise OutputError(
                     f"{title}: its heading says {other.group(1)}, wanted MB/s or us. Convert the figures"
                 )
         elif not _add_row(table, line, where, marks, decimals) and line.strip():
@@ -190,18 +190,18 @@ def parse(text, *, benchmark, source, largest_size=None, buffers='', check=False
     _check_data(table, marks, title, check)
     titles = [line for line in table.comments if re.match(r'# .*\bTest\b', line)]
     if len(titles) > 1:
-        raise TableError(f"{title}: {len(titles)} headers of a table: {DUPLICATE_TABLE_HINT}")
+        raise OutputError(f"{title}: {len(titles)} headers of a table: {DUPLICATE_TABLE_HINT}")
     if not table.values:
         strange = table.broken_lines + table.foreign_lines
         hint = f"; it says: {strange[-1].strip()[:200]}" if strange else ''
-        raise TableError(f"{title}: no number from {benchmark} in {len(lines)} line(s){hint}")
+        raise OutputError(f"{title}: no number from {benchmark} in {len(lines)} line(s){hint}")
     last = max([*table.values, *table.zeros])
     if (
         largest_size is not None
         and benchmark not in model.SINGLE_VALUE_BENCHMARKS
         and last != largest_size
     ):
-        raise TableError(
+        raise OutputError(
             f"{source}: the table of {benchmark} ends at {last} bytes, wanted {largest_size}: "
             "the run was cut off"
         )
@@ -219,14 +219,14 @@ def _check_data(table, marks, source, check):
     """
     wrong = [size for size, mark in marks if mark == 'fail']
     if wrong:
-        raise TableError(
+        raise OutputError(
             f"{source}: {table.benchmark} received data that was not sent, at {wrong[0]} bytes (its "
             "column Validation says Fail): no figure of this MPI and network can be trusted. See whether "
             "host memory (H H) and one node pass, and report it to the site's support"
         )
     table.is_checked = bool(marks) and all(mark for _, mark in marks)
     if check and marks and not table.is_checked:
-        raise TableError(
+        raise OutputError(
             f"{source}: {table.benchmark} was asked to check the data that arrives (-c), and its table "
             "does not say Pass: its programs cannot check. Measure without --validate"
         )
@@ -250,7 +250,7 @@ def _check_buffers(table, source, buffers):
             "does not say so, as programs do that can use GPUs ('# OSU MPI-ROCM ...', '# Send Buffer on DEVICE (D) ...')"
         )
     )
-    raise TableError(
+    raise OutputError(
         f"{source}: buffers {buffers} were asked for, and {table.benchmark} {found}: its numbers are "
         "those of host memory. Use an image, or a native build, whose benchmarks are built with ROCm or "
         "CUDA"
@@ -297,7 +297,7 @@ def _add_row(table, line, where, marks, decimals):
     if table.benchmark in model.SINGLE_VALUE_BENCHMARKS and size:
         return False
     if before and size <= max(before):
-        raise TableError(f"{where}: size {size} after size {max(before)}: {DUPLICATE_TABLE_HINT}")
+        raise OutputError(f"{where}: size {size} after size {max(before)}: {DUPLICATE_TABLE_HINT}")
     marks.append((size, next((word for word in words if word in ('pass', 'fail')), None)))
     table.add(size, float(words[1]))
     return True

@@ -380,7 +380,7 @@ def _parse_osu(path, block, benchmark):
         table = osu_output.parse(
             '\n'.join(block['lines']), benchmark=name, source=path, first_line=block['line']
         )
-    except osu_output.TableError as err:
+    except osu_output.OutputError as err:
         return [BenchmarkTable(name, where, str(err))]
     if block['kind'] == 'bare' or not (
         table.programs != 'OSU C programs' or title.startswith('# OSU')
