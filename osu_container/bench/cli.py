@@ -185,16 +185,8 @@ def main(options: argparse.Namespace) -> int:
     modules = [installed_modules.load_module(name, base) for name in spec.modules]
     site = installed_modules.resolve_common_site(modules)
     runs = plan.plan_runs(spec, modules, site)
-    remaining = (
-        list_remaining_runs(folder / run_files.RESULTS_FILE, runs, spec.repeats)
-        if folder
-        else [
-            (run, repeat)
-            for repeat in range(1, spec.repeats + 1)
-            for run in runs
-            if not run.skip_reason
-        ]
-    )
+    results = folder / run_files.RESULTS_FILE if folder else None
+    remaining = list_remaining_runs(results, runs, spec.repeats)
     if not remaining:
         print(f"{folder} is complete: nothing remains to be measured.")
         return 0
@@ -217,22 +209,17 @@ def main(options: argparse.Namespace) -> int:
 
 def _resolve_new_folder(options: argparse.Namespace) -> Path:
     """Return the folder of a new run. Raises BenchError if it exists and is not empty."""
-    output = options.output.absolute() if options.output else None
-    folder = (
-        output
-        or (
-            select.resolve_results_folder() / time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())
-        ).absolute()
-    )
+    name = time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())
+    folder: Path = (options.output or select.resolve_results_folder() / name).absolute()
     if len(str(folder).split()) != 1:
         raise BenchError(
             f"the path {folder} contains a blank, and ReFrame cannot run there. Choose another "
             "folder with --output"
         )
-    if output and output.exists() and (not output.is_dir() or any(output.iterdir())):
+    if options.output and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BenchError(
-            f"{output} exists and is not empty, and bench never overwrites a run. Choose another "
-            f"folder, or continue the run: osu-container bench --resume {shell.quote_path(output)}"
+            f"{folder} exists and is not empty, and bench never overwrites a run. Choose another "
+            f"folder, or continue the run: osu-container bench --resume {shell.quote_path(folder)}"
         )
     return folder
 

@@ -91,18 +91,8 @@ class PlannedRun:
 
 def deserialize_run(entry: dict[str, Any]) -> PlannedRun:
     """Return the run of a dict that PlannedRun.serialize() returned."""
-    return PlannedRun(
-        entry['module'],
-        entry['series'],
-        Case(**entry['case']),
-        tuple(entry['launch_command']),
-        tuple(entry['program']),
-        entry['largest_size'],
-        entry['skip_reason'],
-        tuple(entry['tags']),
-        entry.get('figure_pattern'),
-        entry.get('check', False),
-    )
+    tuples = {key: tuple(entry[key]) for key in ('launch_command', 'program', 'tags')}
+    return PlannedRun(**{**entry, **tuples, 'case': Case(**entry['case'])})
 
 
 def build_proof_command(

@@ -266,7 +266,7 @@ class Session:
             return no_network, 'it contradicts its approach: ' + '; '.join(contradictions[:3])
         netmod, provider = osu_output.parse_network(text)
         # Only MPICH itself prints its netmod. The provider of another MPI is in the proof.
-        providers = {(one.get('network') or {}).get('provider') for one in rank_proofs}
+        providers = {(proof.get('network') or {}).get('provider') for proof in rank_proofs}
         return {
             'netmod': netmod,
             'provider': provider or (providers.pop() if len(providers) == 1 else None),
@@ -417,10 +417,10 @@ def read_recorded_runs(path: Path, runs: list[plan.PlannedRun]) -> set[tuple[str
 
 
 def list_remaining_runs(
-    path: Path, runs: list[plan.PlannedRun], repeats: int
+    path: Path | None, runs: list[plan.PlannedRun], repeats: int
 ) -> list[tuple[plan.PlannedRun, int]]:
-    """Return (run, repeat) for each measurement that a results file lacks."""
-    recorded = read_recorded_runs(path, runs)
+    """Return (run, repeat) for each measurement that a results file lacks, all without a file."""
+    recorded = read_recorded_runs(path, runs) if path else ()
     return [
         (run, repeat)
         for repeat in range(1, repeats + 1)
