@@ -2,7 +2,7 @@
 Run the benchmarks over Slurm with ReFrame: `osu-container bench`.
 
 cases.py              data: the benchmarks, their placements and the tags
-plan.py               the planned runs: cases x modules, the launch command or the skip reason of each
+plan.py               the planned runs: cases x modules, each with its command or skip reason
 installed_modules.py  an installed module: its environment, image, library versions, network
 reframe_settings.py   ReFrame's site settings, built from the site data
 checks.py             the tests that ReFrame runs

@@ -1,7 +1,7 @@
 """
-Define the benchmarks, their placements and the tags that select among them; plan.py uses the data.
+Define the benchmarks, their placements and the tags that select among them.
 
-A new benchmark is an entry in BENCHMARKS, a new selection an entry in TAGS; no other file names one.
+A new benchmark is an entry in BENCHMARKS, a new selection an entry in TAGS; no other file changes.
 Sources of names, buffers and option -c: Makefile.am and c/util/osu_util_options.h of OSU 7.4, and
 the list of 7.5.
 """
@@ -139,7 +139,7 @@ TAGS: dict[str, list[tuple[str, tuple[str, ...] | None, str, tuple[str, ...], st
             ('H H', 'D D'),
             'two-nodes',
             ('-m', '65536'),
-            'small messages show the latency, such as the published 21 us and the slow spot at 8 KiB',
+            'small messages show the latency, such as the published 21 us and 8 KiB',
         ),
         ('osu_alltoall', ('H H',), 'two-nodes', ('-m', '16384'), 'a collective'),
     ],

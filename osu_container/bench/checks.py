@@ -80,7 +80,7 @@ class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
         """
         Keep the output, write the line of results.jsonl, and pass if the measurement is valid.
 
-        If the job is gone, its failure says nothing about the run: write no line and stop the session.
+        A failure after the loss of the job is no result: write no line and stop the session.
         """
         stage = Path(self.stagedir)
         seconds = time.monotonic() - self.begin

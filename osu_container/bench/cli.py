@@ -41,9 +41,9 @@ EXAMPLES = """examples:
   osu-container bench --module lammps/pure --module lammps/hybrid --run 'lmp -in in.lj' --ranks 8
                                                       your own command: docs/your-own-container.md
 
-Outside a job, bench requests one from Slurm (salloc) and measures there. --resume continues a run that
-was interrupted or lost its job. Afterwards: osu-container compare latest, osu-container report latest
--o report.html."""
+Outside a job, bench requests one from Slurm (salloc) and measures there. --resume continues a run
+that was interrupted or lost its job. Afterwards: osu-container compare latest, osu-container report
+latest -o report.html."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -99,7 +99,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar='DIR',
         help="new folder for this run (default: the UTC time, in the results folder: "
-        f"${select.RESULTS_VARIABLE}, else .workstation/results of a clone with a workstation, else "
+        f"${select.RESULTS_VARIABLE}, else .workstation/results of a set-up clone, else "
         "$XDG_DATA_HOME/osu-container/results; an unset $XDG_DATA_HOME means ~/.local/share)",
     )
     parser.add_argument(
@@ -241,8 +241,8 @@ def _build_run_spec(
         conflicts += [*options.patterns, *_list_command_options(options)]
         if conflicts:
             raise BenchError(
-                f"{', '.join(conflicts)} cannot be combined with --resume: {folder} keeps the options "
-                "that it was started with. Omit them, or start a new run"
+                f"{', '.join(conflicts)} cannot be combined with --resume: {folder} keeps the "
+                "options that it was started with. Omit them, or start a new run"
             )
         try:
             spec = RunSpec(**run_files.read_entries(folder)[0][0][1]['wanted'])
@@ -323,8 +323,8 @@ def _check_command_options(options: argparse.Namespace) -> None:
             ) from err
         if groups != 1:
             raise BenchError(
-                rf"--figure '{options.figure}' has {groups} groups, expected one, around the number: "
-                r"'Loop time of (\S+)'"
+                rf"--figure '{options.figure}' has {groups} groups, expected one, around the "
+                r"number: 'Loop time of (\S+)'"
             )
 
 
@@ -386,8 +386,8 @@ def _print_plan(
     if folder:
         total = sum(not run.skip_reason for run in runs) * spec.repeats
         print(
-            f"remaining of {folder}, tag {spec.tag} on site {site['name']}: {len(remaining)} of {total} "
-            "measurements"
+            f"remaining of {folder}, tag {spec.tag} on site {site['name']}: {len(remaining)} of "
+            f"{total} measurements"
         )
     else:
         print(f"tag {spec.tag} on site {site['name']}: {len(shown)} runs, {spec.repeats} repeats")
@@ -444,8 +444,8 @@ def _check_slurm(site: dict[str, Any], spec: RunSpec, base: dict[str, str]) -> N
         raise BenchError(
             f"{name}, the launcher of site {site['name']}, is not in PATH. "
             + (
-                f"On your own machine run `make demo` in {installed_modules.PROJECT}, which sets up "
-                "a private Slurm"
+                f"On your own machine run `make demo` in {installed_modules.PROJECT}, which sets "
+                "up a private Slurm"
                 if name == 'srun'
                 else "Load its module"
             )
@@ -516,7 +516,8 @@ def _run_session(
         )
         count = sum(not run.skip_reason for run in session.runs)
         screen.print_line(
-            f"{folder}: {count} runs of {len(modules)} modules, {spec.repeats} repeats, tag {spec.tag}"
+            f"{folder}: {count} runs of {len(modules)} modules, {spec.repeats} repeats, "
+            f"tag {spec.tag}"
         )
         try:
             counts = session.measure_runs()

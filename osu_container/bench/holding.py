@@ -1,5 +1,5 @@
 """
-Let one process measure in the folder of a run, and find out whether its job still exists.
+Let one process measure in the folder of a run, and detect the loss of its job.
 
 Slurm is asked only after a failure, so the controller is not polled.
 """
@@ -48,8 +48,8 @@ def lock_run(folder: str | Path) -> Iterator[None]:
         handle.truncate(0)
         job = os.environ.get('SLURM_JOB_ID')
         handle.write(
-            f"process {os.getpid()} on {socket.gethostname()}{f' in job {job}' if job else ''}, since "
-            f"{record.get_timestamp()}"
+            f"process {os.getpid()} on {socket.gethostname()}{f' in job {job}' if job else ''}, "
+            f"since {record.get_timestamp()}"
         )
         handle.flush()
         yield
@@ -100,4 +100,4 @@ def find_job_loss(env: Mapping[str, str], errors: str = '') -> str | None:
         state = 'unknown to Slurm'
     elif process.returncode or state in ALLOCATED_STATES:
         return None
-    return f"job {number} has ended ({state})"
+    return f"job {number} no longer runs ({state})"

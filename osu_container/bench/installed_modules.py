@@ -1,5 +1,5 @@
 """
-Inspect an installed module: environment after `module load`, programs, image, network of its ranks.
+Inspect an installed module: environment after `module load`, programs, image, MPI.
 
 The facts come from the loaded module. The site comes from settings.json in its installation, which
 osu-explain reads too.
@@ -78,7 +78,8 @@ def _capture_environment(script: str, env: dict[str, str], name: str) -> dict[st
     )
     if process.returncode:
         raise BenchError(
-            f"{name} failed: {_shorten_lmod_message(process.stderr) or process.stdout.strip() or 'no message'}"
+            f"{name} failed: "
+            f"{_shorten_lmod_message(process.stderr) or process.stdout.strip() or 'no message'}"
         )
     return dict(
         item.split('=', 1)
@@ -144,8 +145,8 @@ class Module:
         """
         Return why a program cannot use GPU buffers, None if it can or this is undetermined.
 
-        A program without GPU support ignores `D D` and measures host memory, so osu_output.parse() also
-        requires that the program prints where its buffers are.
+        A program without GPU support ignores `D D` and measures host memory, so osu_output.parse()
+        also requires that the program prints where its buffers are.
         """
         if self.is_container:
             has_gpu = (read_installation_file(self.environment, FACTS).get('image') or {}).get(

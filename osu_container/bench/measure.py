@@ -1,6 +1,4 @@
-"""
-Build the line of results.jsonl of one completed run from its output, its proof and its exit code.
-"""
+"""Build the line of results.jsonl of one completed run from its output and its proof."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ from osu_container.bench.plan import PlannedRun
 from osu_container.bench.results import model, osu_output
 from osu_container.proof import judging
 
-#: Length of the end of the output that is searched for known messages
+#: Length of the tail of the output that is searched for messages
 SEARCHED_CHARACTERS = 200000
 
 
@@ -147,7 +145,7 @@ def _check_proof(
 
 
 def format_failure_reason(problem: str, text: str) -> str:
-    """Return why a run failed: the problem, then cause and remedy of a known message in its output."""
+    """Return why a run failed: the problem, then the explanation of a known message."""
     # Only a failed run needs this import, which compiles hundreds of regular expressions.
     from osu_container.why import search
 
@@ -163,9 +161,9 @@ def format_failure_reason(problem: str, text: str) -> str:
 
 def read_slurm_facts(env: Mapping[str, str]) -> dict[str, Any]:
     """
-    Return the job, partition and cluster (None if unset) and the nodes (list) of an environment.
+    Return the Slurm job of an environment: job, partition, cluster, nodes.
 
-    `nodes` is empty outside a job.
+    Outside a job, nodes is an empty list and the others are None.
     """
     # Part of ReFrame's installation, which a machine without Slurm need not have.
     from ClusterShell.NodeSet import NodeSet

@@ -1,5 +1,5 @@
 """
-Plan the runs: every case of a tag with every module, and the launch command or skip reason of each.
+Plan the runs: every case of a tag with every module, as a command or a skip reason.
 
 Runs are ordered by case, and within a case by module, so that compared figures are measured within
 seconds of each other: a machine that gets slower or faster for a minute changes all modules alike.
@@ -158,7 +158,7 @@ def build_program_command(
     *,
     check: bool = False,
 ) -> tuple[str, ...]:
-    """Return the benchmark with its arguments; `check` lets it compare received with sent data."""
+    """Return the benchmark with its arguments; `check` adds -c, which compares the data."""
     kind = cases.BENCHMARKS[benchmark]['kind']
     words = [
         benchmark,
@@ -184,7 +184,10 @@ def explain_skip(
     if 'D' in run_case.buffers and not site['gpu']['value']:
         return f"site {site['name']} has no GPU for buffers {run_case.buffers}"
     if 'M' in run_case.buffers and find_accelerator(site) != 'cuda':
-        return f"managed memory (M M) needs CUDA; site {site['name']} has {site['gpu']['value'] or 'no GPU'}"
+        return (
+            f"managed memory (M M) needs CUDA; site {site['name']} has "
+            f"{site['gpu']['value'] or 'no GPU'}"
+        )
     if (run_case.nodes or 0) > job_nodes:
         return f"needs {run_case.nodes} nodes, the job has {job_nodes} (--nodes)"
     if module.is_python and run_case.buffers and run_case.buffers not in ARRAYS:
@@ -252,7 +255,7 @@ def plan_tag_runs(
             for pattern in patterns
             if not any(_matches_pattern(run.name, pattern) for run in runs)
         ]
-        # One mistyped pattern among several is an error too: it would measure fewer runs than meant.
+        # One mistyped pattern among several is an error: fewer runs than intended would match.
         if unmatched:
             raise BenchError(
                 f"no run of tag {tag} matches {' or '.join(unmatched)}, found "
@@ -292,8 +295,8 @@ def plan_command_runs(
     words, ranks = command['words'], command['ranks']
     if ranks % nodes:
         raise BenchError(
-            f"{ranks} ranks cannot be spread evenly over {nodes} nodes. Set --ranks to a multiple of "
-            f"{nodes}, or change --nodes"
+            f"{ranks} ranks cannot be spread evenly over {nodes} nodes. Set --ranks to a multiple "
+            f"of {nodes}, or change --nodes"
         )
     names = name_series(modules)
     case = Case(COMMAND_PREFIX + shlex.join(words), '', nodes, ranks, command['variant'])
@@ -328,8 +331,8 @@ def explain_missing_command(name: str, module: Module) -> str | None:
         return None
     others = ' '.join(sorted(module.programs)) or 'none'
     return (
-        f"module {module.name} has no command {name}, only {others}. Run other programs of its image "
-        "with its command ...-exec"
+        f"module {module.name} has no command {name}, only {others}. Run other programs of its "
+        "image with its command ...-exec"
     )
 
 

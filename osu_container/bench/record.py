@@ -1,8 +1,8 @@
 """
-Collect the facts recorded with a run so that it can be repeated: machine, versions, files, variables.
+Collect the facts that make a run repeatable: machine, versions, files, variables.
 
-Every fact is read from its source (the loaded environment, files, the output of --version), not from
-a setting that says what should be installed.
+Every fact is read from its source (the loaded environment, files, the output of --version), not
+from a setting.
 """
 
 from __future__ import annotations

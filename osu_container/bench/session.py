@@ -7,7 +7,7 @@ Run the sessions of `osu-container bench`: one ReFrame session per repeat, resum
     <folder>/plan-<repeat>.json   the runs of the session of a repeat
     <folder>/reframe-<repeat>.log, .json   ReFrame's output and report
     <folder>/reframe/             ReFrame's stage and output folders
-    <folder>/running.txt          the process that measures, or measured last; locked by it (holding.py)
+    <folder>/running.txt          name and lock of the measuring process (holding.py)
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Session:
         say: Callable[[str], None],
         progress: Callable[[str], None],
     ) -> None:
-        """:param base: an environment with Lmod"""
+        """Plan the runs of the modules; `base` is an environment with Lmod."""
         self.folder, self.spec, self.modules, self.base = Path(folder), spec, modules, base
         self.say, self.progress = say, progress
         self.site = installed_modules.resolve_common_site(modules)
@@ -135,7 +135,7 @@ class Session:
         """
         Check that the run in the folder is resumable, and remove an incomplete last line.
 
-        Raises BenchError if a module or an image has changed, because its figures would not compare.
+        Raises BenchError if a module or an image has changed: its figures would not compare.
         """
         if self.writer.drop_incomplete_line():
             self.say('the last line of the results was incomplete; its run is measured again')

@@ -47,7 +47,7 @@ def list_references(options: argparse.Namespace) -> int:
         '\n'
         + columns.fill_text(
             "To view one: osu-container report NAME -o FILE.html. To compare a run with it: "
-            "osu-container compare RUN NAME. To keep a run of your own as a reference: osu-container "
+            "osu-container compare RUN NAME. To keep a run as a reference: osu-container "
             "bench --output DIR; compare accepts its folder and its name."
         )
     )

@@ -138,15 +138,15 @@ def import_outputs(options: argparse.Namespace) -> int:
         return 0
     for entry in run.series:
         print(
-            f"{entry.name}: {entry.case.title}: {len(entry.sizes)} sizes, repeats: {entry.repeats}; "
-            f"{entry.program_release or 'unknown programs'}"
+            f"{entry.name}: {entry.case.title}: {len(entry.sizes)} sizes, repeats: "
+            f"{entry.repeats}; {entry.program_release or 'unknown programs'}"
         )
     for failure in run.failures:
         print(f"{failure.name}: {failure.case.title}: no figures: {failure.reason}")
     for note in run.problems:
         print(f"* {note}")
     print(
-        f"\n{folder}: {len(run.series)} curve{'s' * (len(run.series) != 1)}. To compare: osu-container compare "
-        f"{shell.quote_path(folder)} OTHER"
+        f"\n{folder}: {len(run.series)} curve{'s' * (len(run.series) != 1)}. To compare: "
+        f"osu-container compare {shell.quote_path(folder)} OTHER"
     )
     return 0

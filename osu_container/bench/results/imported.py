@@ -1,6 +1,7 @@
 """
-Turn output files (outputs.py) into a run: in memory for compare and report, on disk for
-`osu-container import`.
+Turn output files (outputs.py) into a run.
+
+compare and report use it in memory, `osu-container import` writes it to disk.
 """
 
 from __future__ import annotations
@@ -67,7 +68,8 @@ def read_measurements(
         output = outputs.read_output(path, benchmark)
         if output.sha256 in outputs_by_hash:
             raise ConflictError(
-                f"{path} and {outputs_by_hash[output.sha256].path} have the same content. Name each output once"
+                f"{path} and {outputs_by_hash[output.sha256].path} have the same content. "
+                "Name each output once"
             )
         outputs_by_hash[output.sha256] = output
         for table in output.tables:
@@ -93,8 +95,8 @@ def read_measurements(
             if len(programs) > 1:
                 raise ConflictError(
                     f"{name} {case.title} mixes programs, which do not compare "
-                    f"({'; '.join(f'{key}: {place}' for key, place in programs.items())}). Give each "
-                    "a different name: NAME=FILE"
+                    f"({'; '.join(f'{key}: {place}' for key, place in programs.items())}). Give "
+                    "each a different name: NAME=FILE"
                 )
             entries += [
                 _build_measurement(name, case, number, table)
@@ -102,8 +104,8 @@ def read_measurements(
             ]
             if len(same_case_tables) > 1:
                 problems.append(
-                    f"{name} {case.title} has {len(same_case_tables)} tables, imported as repeats. If they differ "
-                    "in unreported facts, put each into a separate file: NAME=FILE"
+                    f"{name} {case.title} has {len(same_case_tables)} tables, imported as repeats. "
+                    "If they differ in unreported facts, put each into a separate file: NAME=FILE"
                 )
     return entries, list(outputs_by_hash.values()), problems
 
@@ -113,14 +115,15 @@ def _format_programs(table: BenchmarkTable) -> str:
 
 
 def _add_facts(table: BenchmarkTable, facts: Mapping[str, Any]) -> None:
-    """Set the facts of ADDABLE_FACTS that a table lacks. Raises ConflictError for another value."""
+    """Set the facts that a table lacks. Raises ConflictError for a contradiction."""
     for key, value in facts.items():
         reported = getattr(table, key)
         if value is None or key == 'buffers' and reported == '':
             continue
         if reported not in (None, value) and not table.reason:
             raise ConflictError(
-                f"{table.location}: --{key} {value} contradicts the output of {table.benchmark}: {reported}"
+                f"{table.location}: --{key} {value} contradicts the output of {table.benchmark}: "
+                f"{reported}"
             )
         setattr(table, key, value)
 

@@ -1,5 +1,5 @@
 """
-Model the figures of a run or of a publication: Dataset -> Series -> value by message size and repeat.
+Model the figures of runs and publications: Dataset -> Series -> values.
 
     Dataset   one run, or one publication
     Series    one curve: a benchmark in one case under one approach
@@ -54,7 +54,7 @@ SINGLE_VALUE_BENCHMARKS = frozenset(
 #: Benchmarks that print milliseconds
 MILLISECONDS = frozenset(['osu_init'])
 #: Buffers of sender and receiver, as in the arguments of the programs: H host, D device, M managed
-#: memory. Collectives have one kind for all ranks, written twice. '' for benchmarks without buffers.
+#: memory. Collectives have one kind for all ranks, written twice; '' if there are no buffers.
 BUFFERS = ('H H', 'H D', 'D H', 'D D', 'M M', '')
 #: Prefix of a user's command (`osu-container bench --run`) in place of a benchmark's name. It has
 #: one number without a message size, which its variant describes: 's: time of the step', or
@@ -117,7 +117,10 @@ class Case:
             return f"{self.ranks} rank{'s' if self.ranks > 1 else ''}" if self.ranks else ''
         if self.ranks is None or self.ranks == self.nodes > 1 or (self.nodes, self.ranks) == (1, 2):
             return {1: 'one node', 2: 'two nodes'}.get(self.nodes, f'{self.nodes} nodes')
-        return f"{self.ranks} rank{'s' if self.ranks > 1 else ''} over {self.nodes} node{'s' if self.nodes > 1 else ''}"
+        return (
+            f"{self.ranks} rank{'s' if self.ranks > 1 else ''} over {self.nodes} "
+            f"node{'s' if self.nodes > 1 else ''}"
+        )
 
     @property
     def title(self) -> str:

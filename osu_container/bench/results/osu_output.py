@@ -1,16 +1,16 @@
 """
-Parse the output of the OSU programs: those in C and in Python, and the mpi4py ports of them.
+Parse the output of the OSU programs in C and in Python, and of the mpi4py ports.
 
-All print comment lines that begin with '#', then one line per message size: the size in bytes and one
-or more numbers. The benchmark's name determines the unit, not the column's title: the mpi4py ports
-title the column of osu_bw 'Latency [us]' although it holds MB/s.
+All print comment lines that begin with '#', then one line per message size: the size in bytes and
+one or more numbers. The benchmark's name determines the unit, not the column's title: the mpi4py
+ports title the column of osu_bw 'Latency [us]' although it holds MB/s.
 
 A program built without GPU support ignores `D D`, measures host memory and exits with 0. Figures of
 device or managed memory are therefore accepted only if the program prints where its buffers are.
 
 srun and libraries print between the lines, and sometimes within one. A line is a row if it contains
-only whole numbers and the result of a check. A line that looks like a row and is malformed is broken
-and reported with its number; a line that the program did not print is foreign.
+only complete numbers and the result of a check. A malformed row is broken and reported with its
+line number; a line that the program did not print is foreign.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pathlib import Path
 
 from osu_container.bench.results import model
 
-DUPLICATE_TABLE_HINT = 'two tables in one output. Did every rank run alone (wrong --mpi= for srun)?'
+DUPLICATE_TABLE_HINT = 'two tables in one output. If every rank ran alone, change --mpi= of srun'
 #: Variant of a case whose output does not report where the buffers are
 UNKNOWN_BUFFERS = 'buffers not known'
 
@@ -114,7 +114,7 @@ class BenchmarkTable:
 
     @property
     def printed_buffers(self) -> str | None:
-        """Return the buffers that the program prints ('D D', 'H D', ...), None if it prints none."""
+        """Return the buffers that the program prints ('D D', 'H D', ...), or None."""
         for line in self.comments:
             sides, arrays = _SIDES.match(line), _ARRAYS.match(line)
             if sides:
@@ -125,7 +125,7 @@ class BenchmarkTable:
 
     @property
     def accelerator(self) -> str | None:
-        """Return the kind of device memory in its first line ('CUDA', 'ROCM', ...), None without."""
+        """Return the kind of device memory in its first line ('CUDA', ...), or None."""
         titles = filter(None, map(_C_TITLE.match, self.comments))
         return next((title.group(1) for title in titles if title.group(1)), None)
 
@@ -178,8 +178,8 @@ def parse(
             other_unit = _OTHER_UNIT.match(line)
             if other_unit:
                 raise OutputError(
-                    f"{title}: its heading has the unit {other_unit.group(1)}, expected MB/s or us. "
-                    "Convert the figures"
+                    f"{title}: its heading has the unit {other_unit.group(1)}, expected MB/s or "
+                    "us. Convert the figures"
                 )
         elif not _add_row(table, line, location, marks, decimals) and line.strip():
             if benchmark not in model.SINGLE_VALUE_BENCHMARKS and _BROKEN.match(line[:500]):
@@ -201,7 +201,7 @@ def parse(
         and last != largest_size
     ):
         raise OutputError(
-            f"{source}: the table of {benchmark} ends at {last} bytes, wanted {largest_size}: "
+            f"{source}: the table of {benchmark} ends at {last} bytes, expected {largest_size}: "
             "the run was cut off"
         )
     _check_buffers(table, source, buffers)
@@ -219,15 +219,15 @@ def _check_data(
     failed_sizes = [size for size, mark in marks if mark == 'fail']
     if failed_sizes:
         raise OutputError(
-            f"{source}: {table.benchmark} received wrong data at {failed_sizes[0]} bytes (its column "
-            "Validation says Fail), so no figure of this MPI and network can be trusted. Test whether "
-            "host memory (H H) and one node pass, and report it to the site's support"
+            f"{source}: {table.benchmark} received wrong data at {failed_sizes[0]} bytes (its "
+            "column Validation has Fail), so no figure of this MPI and network can be trusted. "
+            "Test whether host memory (H H) and one node pass, and report it to the site's support"
         )
     table.is_checked = bool(marks) and all(mark for _, mark in marks)
     if check and marks and not table.is_checked:
         raise OutputError(
-            f"{source}: {table.benchmark} cannot check its data (-c): its table has no Pass. Measure "
-            "without --validate"
+            f"{source}: {table.benchmark} cannot check its data (-c): its table has no Pass. "
+            "Measure without --validate"
         )
 
 
@@ -245,8 +245,8 @@ def _check_buffers(table: BenchmarkTable, source: str | Path, buffers: str) -> N
         else "printed neither '# OSU MPI-ROCM ...' nor '# Send Buffer on DEVICE (D) ...'"
     )
     raise OutputError(
-        f"{source}: buffers {buffers} were requested, and {table.benchmark} {finding}, so it measured "
-        "host memory. Use an image, or a native build, whose benchmarks support ROCm or CUDA"
+        f"{source}: buffers {buffers} were requested, and {table.benchmark} {finding}, so it "
+        "measured host memory. Use an image, or a native build, with benchmarks for ROCm or CUDA"
     )
 
 
@@ -274,7 +274,7 @@ def _add_row(
     decimals: int,
 ) -> bool:
     """
-    Add the figure of a line to the table and its Pass or Fail to marks; return False for no row.
+    Add the figure of a row to the table and its check to marks; return False for no row.
 
     :param location: the line in messages
     :param decimals: the decimals of most rows

@@ -1,13 +1,13 @@
 """
 Read the figures in the output files of benchmark programs.
 
-    OSU Micro-Benchmarks    in C and in Python, and the mpi4py ports: any number of tables in one file
+    OSU Micro-Benchmarks    in C and in Python, and the mpi4py ports: any number of tables
     Intel MPI Benchmarks    IMB-MPI1 and others: a table for each benchmark and number of processes
     nccl-tests, rccl-tests  bus bandwidth, out of place and in place
 
-Facts that the text does not report, such as the number of nodes, are unknown. A command line above a
-table (`srun -N2 -n2 osu_bw D D`, as printed by a shell with -x) provides some of them; tables with
-different command lines are different cases.
+Facts that the text does not report, such as the number of nodes, are unknown. A command line above
+a table (`srun -N2 -n2 osu_bw D D`, as printed by a shell with -x) provides some of them; tables
+with different command lines are different cases.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ KEPT_LINES, KEPT_CHARACTERS = 50, 500
 #: Value of a fact that the files of an imported run do not report
 UNKNOWN = 'not known'
 EXPECTED_INPUT = (
-    "expected the output of the OSU Micro-Benchmarks (from '# OSU MPI Bandwidth Test v7.5' on), of the "
-    "Intel MPI Benchmarks, or of nccl-tests"
+    "expected the output of the OSU Micro-Benchmarks (from '# OSU MPI Bandwidth Test v7.5' on), of "
+    "the Intel MPI Benchmarks, or of nccl-tests"
 )
 #: The heading of a table; its title may be missing
 _HEADING = re.compile(r'# *(?:Size|Message Size)\b', re.I)
@@ -132,7 +132,7 @@ _USUAL = {
 
 
 class NoFiguresError(run_files.ResultsError):
-    """A file without figures; the text names the file, the line, its content and the expected one."""
+    """A file without figures; the text names the file, the line and the expected content."""
 
 
 @dataclass
@@ -251,8 +251,8 @@ def _explain_no_tables(path: str | Path, lines: list[str]) -> str:
     row = next((number for number, line in enumerate(lines, 1) if osu_output.is_row(line)), None)
     if row:
         return (
-            f"{path}:{row}: figures of an unknown program: their title is missing. Keep the lines that "
-            "begin with '#', or name the program: osu-container import --benchmark osu_bw FILE"
+            f"{path}:{row}: figures of an unknown program: their title is missing. Keep the lines "
+            "that begin with '#', or name the program: osu-container import --benchmark osu_bw FILE"
         )
     last = next(line for line in reversed(lines) if line)
     return (
@@ -482,12 +482,12 @@ def _explain_unknown_column(
 ) -> str | None:
     """Return why the figures below the column heads are ambiguous, None if they are not."""
     if column is None:
-        return f"{table.location}: {table.benchmark} has no known column, only {', '.join(heads)}"
+        return f"{table.location}: {table.benchmark} has only unknown columns: {', '.join(heads)}"
     if heads[column] == 'Mbytes/sec' and (table.release or '0') < '2018':
         # 2 bytes in 1.72 µs are 1.11 'Mbytes/sec' in 2016, 8 bytes in 1.66 µs are 4.81 in 2021.
         return (
-            f"{table.location}: the unit of {table.benchmark} is ambiguous: Mbytes are 1048576 bytes "
-            "before release 2018 and 1000000 since, and its release is "
+            f"{table.location}: the unit of {table.benchmark} is ambiguous: Mbytes are 1048576 "
+            "bytes before release 2018 and 1000000 since, and its release is "
             f"{table.release or 'unknown'}"
         )
     return None
@@ -509,7 +509,7 @@ def _add_figure(
     factor: int = 1,
 ) -> None:
     """
-    Add the figure of a row to a table, or the row to its broken lines, or set the table's reason.
+    Add a row to the figures or to the broken lines of a table, or set its reason.
 
     :param cell: the number, None if its decimals differ from the other rows
     :param factor: converts the number to MB/s or us
@@ -517,7 +517,10 @@ def _add_figure(
     if cell is None or not size.isdigit() or len(size) > 18 or float(cell) * factor > model.HIGHEST:
         table.broken_lines.append(f'{location}: {line[:KEPT_CHARACTERS]}')
     elif int(size) in table.values or int(size) in table.zeros:
-        table.reason = f"{location}: duplicate size {size} of {table.benchmark}: {osu_output.DUPLICATE_TABLE_HINT}"
+        table.reason = (
+            f"{location}: duplicate size {size} of {table.benchmark}: "
+            f"{osu_output.DUPLICATE_TABLE_HINT}"
+        )
     else:
         table.add(int(size), round(float(cell) * factor, 9))
 

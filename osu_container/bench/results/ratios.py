@@ -23,10 +23,10 @@ def compute_ratio(a: dict[int, float], b: dict[int, float], *, paired: bool) -> 
     """
     Return the ratio a / b, which is above 0.
 
-    Within one run it is the median of the ratios of its repeats, because an effect on a whole repeat
-    slows both sides. The middle of an even number is the mean of logarithms, so that b / a is the
-    inverse of a / b. Between two runs it is the ratio of the medians. A single slow repeat changes
-    neither.
+    Within one run it is the median of the ratios of its repeats, because an effect on a whole
+    repeat slows both sides. The middle of an even number is the mean of logarithms, so that b / a
+    is the inverse of a / b. Between two runs it is the ratio of the medians. A single slow repeat
+    changes neither.
     :param a, b: {repeat: value (> 0)} at one message size
     :param paired: both are of one run; ignored below two common repeats
     """

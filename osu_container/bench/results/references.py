@@ -1,6 +1,4 @@
-"""
-Read the published figures of this project: data/datasets.json describes them, one CSV each has them.
-"""
+"""Read the published figures: data/datasets.json describes them, a CSV each has them."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ _CASE = ('benchmark', 'buffers', 'nodes', 'ranks', 'variant')
 @functools.cache
 def read_descriptions() -> dict[str, dict[str, Any]]:
     """
-    Return {name: description} of the published datasets in the order in which they are listed.
+    Return {name: description} of the published datasets in their order in lists.
 
     Keys of a description: title, source, url, licence, date, node_type, stack, evidence, programs;
     native: name of the series that counts as native, or None; sites: {pattern of site names: node
@@ -74,7 +72,7 @@ def list_published_datasets() -> list[model.Dataset]:
 
 def find_machine_mismatch(a: model.Dataset, b: model.Dataset) -> str | None:
     """
-    Return why the speed of two datasets does not compare, None if they may be of one machine.
+    Return why the speed of two datasets does not compare, None if it may.
 
     A run records its site, a publication the sites of the machine that it measured.
     """

@@ -1,8 +1,8 @@
 """
-Read and write results.jsonl, the file of a run: one JSON object a line (docs/benchmarks.md).
+Read and write results.jsonl, the file of a run (docs/benchmarks.md).
 
-Each line is written in one piece after its measurement, so an interrupted run loses only the
-measurement in progress. The first line identifies the format and the run.
+Each line is one JSON object, written in one piece after its measurement, so an interrupted run
+loses only the measurement in progress. The first line identifies the format and the run.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def read_entries(path: str | Path) -> tuple[list[tuple[int, dict[str, Any]]], li
 
 
 def has_ended(folder: Path) -> bool:
-    """Return True if the run in a folder is complete, so that its results have their last line."""
+    """Return True if the run in a folder is complete: its results have their last line."""
     try:
         with open_plain_file(folder / RESULTS_FILE) as handle:
             # The last line of a complete run is short.
@@ -140,7 +140,7 @@ def has_ended(folder: Path) -> bool:
 
 
 def _check_line(path: Path, number: int, entry: Any, *, first: bool) -> None:
-    """Raise ResultsError unless an entry has the keys of its kind, and only the first is a header."""
+    """Raise ResultsError if an entry lacks a key of its kind, or a header is misplaced."""
     header = entry if isinstance(entry, dict) else {}
     kind = header.get('kind')
     if first and (kind, header.get('format'), header.get('version')) != ('run', FORMAT, VERSION):
@@ -188,7 +188,8 @@ def _parse_values(entry: dict[str, Any], case: model.Case) -> dict[int, float]:
     """
     if entry['unit'] != case.unit or not entry['values']:
         raise ValueError(
-            f"unit {entry['unit']!r} and {len(entry['values'])} values, expected values in {case.unit}"
+            f"unit {entry['unit']!r} and {len(entry['values'])} values, expected values in "
+            f"{case.unit}"
         )
     values = {}
     for size, value in entry['values'].items():
@@ -199,8 +200,8 @@ def _parse_values(entry: dict[str, Any], case: model.Case) -> dict[int, float]:
             or not re.fullmatch('0|[1-9][0-9]{0,17}', size)
         ):
             raise ValueError(
-                f"{case.benchmark} is {value!r} {case.unit} at {size[:40]!r} bytes, expected a number "
-                "above 0"
+                f"{case.benchmark} is {value!r} {case.unit} at {size[:40]!r} bytes, expected a "
+                "number above 0"
             )
         values[int(size)] = float(value)
     return values
@@ -280,8 +281,8 @@ def _add_measurement(
     case, name, repeat = _parse_case(entry['case']), entry['approach'], entry['repeat']
     if entry['status'] not in STATUS or not _is_count(repeat):
         raise ValueError(
-            f"status {entry['status']!r} and repeat {repeat!r}, expected one of {', '.join(STATUS)} "
-            "and a whole number from 1"
+            f"status {entry['status']!r} and repeat {repeat!r}, expected one of "
+            f"{', '.join(STATUS)} and a whole number from 1"
         )
     if entry['status'] != 'ok':
         dataset.failures.append(
@@ -326,7 +327,7 @@ class Writer:
     """Append lines to a results file; each line is on disk when add() returns."""
 
     def __init__(self, path: str | Path) -> None:
-        """:param path: the file, which is created if it is missing"""
+        """Append to the file `path`, which is created if it is missing."""
         self.path = Path(path)
 
     def write_header(self, **facts: Any) -> None:

@@ -1,7 +1,7 @@
 """
 Resolve the name of figures that a user enters to a Dataset.
 
-    PATH                  a run: its folder or its results.jsonl; or the output of a program (imported.py)
+    PATH                  a run: its folder or its results.jsonl; or an output file (imported.py)
     20261121T131244Z      a run in the results folder by its name
     latest                the newest run in the results folder that has figures
     lumi-g-2025-03        published figures (`osu-container reference list`)
@@ -30,7 +30,7 @@ class SelectError(Exception):
 
 
 def resolve_results_folder() -> Path:
-    """Return the results folder: $OSU_CONTAINER_RESULTS, that of the clone, or the user's (XDG)."""
+    """Return the folder of $OSU_CONTAINER_RESULTS, of the clone, or of the user (XDG)."""
     if os.environ.get(RESULTS_VARIABLE):
         return Path(os.environ[RESULTS_VARIABLE])
     if STATE.is_dir():
@@ -67,7 +67,7 @@ def list_run_folders() -> list[Path]:
 
 def register_run(folder: str | Path) -> None:
     """
-    Link a run in another folder into the results folder, so that `latest` and its name select it.
+    Link a run into the results folder, so that `latest` and its name select it.
 
     If the link cannot be created, the run is still selected by its path.
     """
