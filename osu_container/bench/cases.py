@@ -1,13 +1,14 @@
 """
-The benchmarks, their placements and the tags that choose among them. Data only; plan.py works with
-it.
+Define the benchmarks, their placements and the tags that select among them.
 
-A new benchmark is an entry in BENCHMARKS, a new selection an entry in TAGS: nothing else names one.
-Names, buffers and what takes -c: Makefile.am and c/util/osu_util_options.h of OSU 7.4, and the list
-of 7.5.
+A new benchmark is an entry in BENCHMARKS, a new selection an entry in TAGS; no other file changes.
+Sources of names, buffers and option -c: Makefile.am and c/util/osu_util_options.h of OSU 7.4, and
+the list of 7.5.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 #: Buffers of the point-to-point benchmarks: host, device, in both directions, and managed memory
 ALL_BUFFERS = ('H H', 'H D', 'D H', 'D D', 'M M')
@@ -15,8 +16,10 @@ ALL_BUFFERS = ('H H', 'H D', 'D H', 'D D', 'M M')
 HOST, BOTH, DEVICE, NONE = ('H H',), ('H H', 'D D'), ('D D',), ('',)
 
 
-def _define_benchmarks(kind, buffers, names, form='osu_%s', **more):
-    """Return entries of BENCHMARKS for names (str, words)."""
+def _define_benchmarks(
+    kind: str, buffers: tuple[str, ...], names: str, form: str = 'osu_%s', **more: str
+) -> dict[str, dict[str, Any]]:
+    """Return entries of BENCHMARKS for the blank-separated names."""
     return {form % name: {'kind': kind, 'buffers': buffers, **more} for name in names.split()}
 
 
@@ -24,22 +27,21 @@ _MOVED = 'allgather allgatherv alltoall alltoallv alltoallw'
 _ROOTED = 'bcast gather gatherv reduce scatter scatterv'
 _REDUCED = 'allreduce reduce_scatter'
 
-#: benchmark -> kind: 'pair' (two ranks), 'pairs' (any even number of ranks), 'one-sided',
-#: 'congestion' (several nodes and one), 'collective', 'neighbours' (a collective in which each rank
-#: has two), 'startup'; buffers: which it can take; library: 'mpi' or 'xccl' (RCCL, NCCL)
+#: Benchmark -> kind: 'pair' (two ranks), 'pairs' (any even number of ranks), 'one-sided',
+#: 'congestion' (several nodes send to one, or one to several), 'collective', 'neighbours' (a
+#: collective in which each rank has two neighbours), 'startup'; buffers: those that the program
+#: supports; library: 'xccl' for RCCL and NCCL, missing for MPI
 BENCHMARKS = {
     **_define_benchmarks('pair', ALL_BUFFERS, 'bw bibw latency'),
-    # they start threads or processes of their own, and have host memory alone
-    # (enable_accel_support)
+    # These start threads or processes, and support only host memory (enable_accel_support).
     **_define_benchmarks('pair', HOST, 'latency_mp latency_mt'),
     **_define_benchmarks('pair', BOTH, 'bw bibw latency', 'osu_%s_persistent'),
-    **_define_benchmarks(
-        'pair', HOST, 'partitioned_latency'
-    ),  # from 7.5 on, where MPI 4 was enabled
+    # Exists since 7.5, if built with MPI 4.
+    **_define_benchmarks('pair', HOST, 'partitioned_latency'),
     **_define_benchmarks('pairs', BOTH, 'mbw_mr multi_lat'),
     **_define_benchmarks('congestion', BOTH, 'bw_fan_in bw_fan_out'),
     **_define_benchmarks('one-sided', BOTH, 'get_bw get_latency put_bibw put_bw put_latency'),
-    # a GPU's memory is no place for what they count by
+    # Their atomic counters cannot be in GPU memory.
     **_define_benchmarks('one-sided', HOST, 'acc_latency cas_latency fop_latency get_acc_latency'),
     **_define_benchmarks('collective', BOTH, f'{_MOVED} {_ROOTED} {_REDUCED} reduce_scatter_block'),
     **_define_benchmarks(
@@ -47,7 +49,7 @@ BENCHMARKS = {
     ),
     **_define_benchmarks('collective', BOTH, f'{_MOVED} {_ROOTED} {_REDUCED}', 'osu_%s_persistent'),
     **_define_benchmarks('collective', NONE, 'barrier ibarrier barrier_persistent'),
-    # they have no option -d
+    # Without option -d they support only host memory.
     **_define_benchmarks('neighbours', HOST, _MOVED, 'osu_neighbor_%s'),
     **_define_benchmarks('neighbours', HOST, _MOVED, 'osu_ineighbor_%s'),
     **_define_benchmarks('startup', NONE, 'init'),
@@ -60,43 +62,39 @@ BENCHMARKS = {
         library='xccl',
     ),
 }
-#: Kinds whose programs take no words for buffers: all ranks have the same, and -d says which
+#: Kinds whose programs take no arguments for buffers: option -d selects those of all ranks
 COLLECTIVE = ('collective', 'neighbours')
 
 
-def checks_data(benchmark):
-    """
-    Return True if a benchmark (str) can compare what arrives with what was sent (-c), in OSU 7.4
-    and 7.5.
-    """
+def checks_data(benchmark: str) -> bool:
+    """Return True if a benchmark can compare received with sent data (-c) in OSU 7.4 and 7.5."""
     return (
         BENCHMARKS[benchmark]['kind'] in ('pair', 'pairs', *COLLECTIVE)
         and 'barrier' not in benchmark
     )
 
 
-#: placement -> (nodes, ranks a node); None: as many ranks a node as it has GPUs, one where it has
-#: none
-PLACEMENTS = {
+#: Placement -> (nodes, ranks per node); None: one rank per GPU, or one per node without GPUs
+PLACEMENTS: dict[str, tuple[int, int | None]] = {
     'two-nodes': (2, 1),
     'one-node': (1, 2),
     '8-ranks-over-2-nodes': (2, 4),
     **{f'{nodes}-nodes': (nodes, None) for nodes in (2, 4, 8, 16, 32, 64, 128)},
 }
 
-#: Which placements a kind of benchmark runs in with the tag full
-FULL = {
+#: Kind of benchmark -> its placements in tag full
+FULL: dict[str, tuple[str, ...]] = {
     'pair': ('two-nodes', 'one-node'),
     'pairs': ('two-nodes', 'one-node', '8-ranks-over-2-nodes'),
     'one-sided': ('two-nodes', 'one-node'),
-    # they tell nodes by their names, and end in an error where all have one
+    # These tell nodes apart by name, and fail if all ranks are on one node.
     'congestion': ('two-nodes', '8-ranks-over-2-nodes'),
-    # with two ranks they end in an error that asks for more
+    # These fail with two ranks: each rank needs two neighbours.
     'neighbours': ('8-ranks-over-2-nodes',),
     'collective': ('two-nodes', 'one-node', '8-ranks-over-2-nodes'),
     'startup': ('two-nodes', 'one-node', '8-ranks-over-2-nodes'),
 }
-#: The documents ran alltoall on growing numbers of nodes
+#: Benchmark -> more placements in tag full: the published documents scale alltoall over nodes
 MANY_NODES = {
     'osu_alltoall': tuple(
         name for name in PLACEMENTS if name.endswith('-nodes') and name[0].isdigit()
@@ -109,9 +107,9 @@ _CSCS = 'CSCS, OSU image with Open MPI and CXI on Alps'
 _HPE = 'HPE, libfabric swap'
 _SARUS = 'CSCS, Sarus and the OSU Micro-Benchmarks on Piz Daint'
 
-#: tag -> list of (benchmark, buffers or None for all that it takes, placement, options, source or
-#: reason) options are arguments of the program; the largest message (-m) bounds the time of a run.
-TAGS = {
+#: Tag -> list of (benchmark, buffers or None for all that it supports, placement, arguments of the
+#: program, source or reason). The largest message (-m) limits the time of a run.
+TAGS: dict[str, list[tuple[str, tuple[str, ...] | None, str, tuple[str, ...], str]]] = {
     'demo': [
         (
             'osu_bw',
@@ -125,7 +123,7 @@ TAGS = {
             ('H H',),
             'two-nodes',
             ('-m', '65536', '-i', '200', '-x', '10'),
-            'larger messages would take most of the time, and the table ends at 64 KiB',
+            'the table ends at 64 KiB; larger messages would take most of the time',
         ),
     ],
     'quick': [
@@ -134,14 +132,14 @@ TAGS = {
             ('H H', 'D D'),
             'two-nodes',
             ('-m', '4194304'),
-            'large messages: is it the fast network?',
+            'large messages show the bandwidth of the network',
         ),
         (
             'osu_latency',
             ('H H', 'D D'),
             'two-nodes',
             ('-m', '65536'),
-            'small messages: 21 us and 8 KiB show here',
+            'small messages show the latency, such as the published 21 us and 8 KiB',
         ),
         ('osu_alltoall', ('H H',), 'two-nodes', ('-m', '16384'), 'a collective'),
     ],
@@ -171,19 +169,17 @@ TAGS = {
         for placement in dict.fromkeys(FULL[entry['kind']] + MANY_NODES.get(benchmark, ()))
     ],
 }
-#: What each tag is for, shown by --help
+#: Purpose of each tag, for --help
 TAG_TITLES = {
     'quick': 'large and small messages and a collective, about two minutes',
     'published': 'the runs of the published documents',
     'alps': 'Open MPI on Alps: two ranks between and within nodes, alltoall with 8 ranks on 2 nodes',
-    'full': 'every benchmark, buffers and placement',
+    'full': 'every benchmark with all buffers and placements',
     'demo': 'the two benchmarks of `make demo`',
 }
-#: Repeats of a tag unless --repeats says otherwise: with fewer than five, compare can hardly tell
-#: anything
+#: Default of --repeats by tag: with fewer than five repeats, compare rarely finds a difference
 REPEATS = {'demo': 2, 'quick': 2, 'published': 5, 'alps': 5, 'full': 3, 'run': 5}
-#: Seconds that a run takes, a guess for the first lines of progress: programs in a container start
-#: in about a second
+#: Estimated seconds per run, for the time limit of the job: containers start in about a second
 ESTIMATED_SECONDS = 3.0
-#: Seconds after which a run is given up: MPI that waits for a lost peer never ends
+#: Seconds after which a run is terminated: MPI waits forever for a lost peer
 TIME_LIMIT = 600

@@ -1,9 +1,9 @@
 """
-The benchmarks as ReFrame tests, as `osu-container bench` runs them: the environment variable
-OSU_CONTAINER_PLAN names the plan of a session (session.py).
+Define the ReFrame tests of `osu-container bench`.
 
-A test is one benchmark in one case under one module, for example OSU_Micro_Benchmarks
-%case=osu_bw-HH-2x1-hybrid. The name is the same in every repeat: they are told apart by session.
+The environment variable OSU_CONTAINER_PLAN names the plan of a session (session.py). A test is one
+benchmark in one case under one module, e.g. OSU_Micro_Benchmarks %case=osu_bw-HH-2x1-hybrid. It has
+the same name in the session of every repeat.
 """
 
 import json
@@ -13,6 +13,7 @@ import shutil
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import reframe as rfm
 import reframe.utility.sanity as sn
@@ -22,22 +23,18 @@ from reframe.core.exceptions import ForceExitError
 PROJECT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(PROJECT))
 
-from osu_container.bench import cases, holding, measure, plan  # noqa: E402, the path above is needed first
+# ReFrame loads this file without the package, so the path must be set before these imports.
+from osu_container.bench import cases, holding, measure, plan  # noqa: E402
 from osu_container.bench.results import model, run_files  # noqa: E402
 
 RANK_PROOF = PROJECT / 'scripts' / 'rank-proof'
-
-
 #: The plan of this session
 PLAN = json.loads(Path(os.environ[holding.PLAN_VARIABLE]).read_text())
 
 
 @rfm.simple_test
 class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
-    """
-    One benchmark in one case under one module; writes its line of results.jsonl when it has
-    ended.
-    """
+    """Measure one benchmark in one case under one module and record it in results.jsonl."""
 
     case = parameter(map(plan.deserialize_run, PLAN['runs']), fmt=lambda run: run.name)
     valid_systems = ['*']
@@ -47,23 +44,22 @@ class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
     time_limit = f'{cases.TIME_LIMIT}s'
 
     @run_after('init')
-    def describe(self):
+    def describe(self) -> None:
         self.descr = f'{self.case.case.title} under {self.case.module}'
         self.modules = [self.case.module]
 
     @run_before('run')
-    def set_command(self):
+    def set_command(self) -> None:
         self.folder = Path(PLAN['folder'])
         label = f"{self.case.name}-{PLAN['repeat']}"
         self.proofs = self.folder / 'proof' / label
         self.raw, self.errors = (
             self.folder / 'raw' / f'{label}{suffix}' for suffix in ('.txt', '.err')
         )
-        shutil.rmtree(self.proofs, ignore_errors=True)  # of a run that was interrupted
+        shutil.rmtree(self.proofs, ignore_errors=True)  # an interrupted run may have left it
         self.clock = None
-        if model.is_command(
-            self.case.case.benchmark
-        ):  # the step alone: neither `module load` nor ReFrame's polling
+        # Time only the command, without `module load` and ReFrame's polling.
+        if model.is_command(self.case.case.benchmark):
             self.time_limit = f"{PLAN['limit']}s"
             self.clock = 'wall-time'  # in ns
             self.prerun_cmds = ['osu_begin=$(date +%s%N)']
@@ -80,23 +76,20 @@ class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
         self.begin = time.monotonic()
 
     @sanity_function
-    def check_measurement(self):
+    def check_measurement(self) -> Any:  # a deferred expression of ReFrame, which has no types
         """
-        Keep what was printed, write the line of results.jsonl; the test passes if the run gave what
-        it should.
+        Keep the output, write the line of results.jsonl, and pass if the measurement is valid.
 
-        A run that fails because its job is gone has given no result: it leaves no line, and no
-        other test is tried.
+        A failure after the loss of the job is no result: write no line and stop the session.
         """
         stage = Path(self.stagedir)
         seconds = time.monotonic() - self.begin
-        if (
-            self.clock and (stage / self.clock).is_file()
-        ):  # not there where the step was ended from outside
+        # The file is missing if the job step was killed.
+        if self.clock and (stage / self.clock).is_file():
             seconds = int((stage / self.clock).read_text()) / 1e9
         self.raw.parent.mkdir(parents=True, exist_ok=True)
-        for kept, found in ((self.raw, self.stdout), (self.errors, self.stderr)):
-            shutil.copyfile(stage / str(found), kept)
+        for target, source in ((self.raw, self.stdout), (self.errors, self.stderr)):
+            shutil.copyfile(stage / str(source), target)
         entry = measure.build_measurement(
             self.case,
             PLAN['repeat'],
@@ -109,12 +102,12 @@ class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
             folder=self.folder,
             command=self.command,
         )
-        gone = (
+        job_loss = (
             holding.find_job_loss(os.environ, measure.read_optional_text(self.errors))
             if entry['status'] != 'ok'
             else None
         )
-        if gone:
-            raise ForceExitError(gone)
+        if job_loss:
+            raise ForceExitError(job_loss)
         run_files.Writer(self.folder / run_files.RESULTS_FILE).add('measurement', **entry)
         return sn.assert_true(entry['status'] == 'ok', msg=entry.get('reason', ''))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import os
 import re
@@ -11,6 +12,7 @@ import signal
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from osu_container.base import shell, streams
 from osu_container.base.terminal import redact_secrets
@@ -31,34 +33,36 @@ from osu_container.proof.cli import execute_command
 from osu_container.verdict import launching
 
 EXAMPLES = """examples:
-  osu-container bench --dry-run                       what would run, line by line
-  osu-container bench                                 tag quick with every installed module
+  osu-container bench --dry-run                       print the planned runs
+  osu-container bench                                 measure tag quick with every installed module
   osu-container bench --tag published --account project_465000000
   osu-container bench --module osu-native --module osu-container/hybrid --repeats 7 osu_bw osu_latency-HH
-  osu-container bench --resume latest                 go on with the newest run that has not ended
+  osu-container bench --resume latest                 continue the newest unfinished run
   osu-container bench --module lammps/pure --module lammps/hybrid --run 'lmp -in in.lj' --ranks 8
-                                                      a command of your own: docs/your-own-container.md
+                                                      your own command: docs/your-own-container.md
 
-Outside of a job it asks Slurm for one (salloc) and runs there. Afterwards: osu-container compare latest,
-osu-container report latest -o report.html. A run that was interrupted, or has lost its job, goes on with
---resume."""
+Outside a job, bench requests one from Slurm (salloc) and measures there. --resume continues a run
+that was interrupted or lost its job. Afterwards: osu-container compare latest, osu-container report
+latest -o report.html."""
 
 
-def add_arguments(parser):
-    """Add the options of `osu-container bench` to parser."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `osu-container bench` to the parser."""
     parser.epilog = EXAMPLES
     parser.add_argument(
         'patterns',
         nargs='*',
         metavar='PATTERN',
-        help="only runs whose name has this in it, or fits it with * ? [ ]: 'osu_bw', '*-HH-2x1-*'",
+        help="measure only runs whose name contains PATTERN, or matches it if it has * ? [ ]: "
+        "'osu_bw', '*-HH-2x1-*'",
     )
     parser.add_argument(
         '--tag',
         '-t',
         choices=list(cases.TAGS),
         metavar='TAG',
-        help='; '.join(f'{tag}: {title}' for tag, title in cases.TAG_TITLES.items()) + ' (quick)',
+        help='; '.join(f'{tag}: {title}' for tag, title in cases.TAG_TITLES.items())
+        + ' (default: quick)',
     )
     parser.add_argument(
         '--module',
@@ -66,14 +70,15 @@ def add_arguments(parser):
         action='append',
         metavar='NAME',
         dest='modules',
-        help='an installed module, e.g. osu-container/hybrid; may be repeated (all, native first)',
+        help='an installed module, e.g. osu-container/hybrid; may be repeated '
+        '(default: all, native first)',
     )
     parser.add_argument(
         '--repeats',
         '-r',
         type=parse_whole_number,
         metavar='N',
-        help='how often each run is measured ('
+        help='measurements per run (default: '
         + ', '.join(f'{tag} {number}' for tag, number in cases.REPEATS.items())
         + ')',
     )
@@ -81,22 +86,21 @@ def add_arguments(parser):
         '--dry-run',
         '-n',
         action='store_true',
-        help='print what would run, with --resume what is left, and run nothing',
+        help='print the planned runs, with --resume the remaining ones, and run nothing',
     )
     parser.add_argument(
         '--resume',
         metavar='RUN',
-        help='go on with a run: its folder, its name, or latest, the newest that has not ended',
+        help='continue a run: its folder, its name, or latest, the newest unfinished run',
     )
     parser.add_argument(
         '--output',
         '-o',
         type=Path,
         metavar='DIR',
-        help="folder of this run, which must not exist (the UTC time, in the folder of results: "
-        f"${select.RESULTS_VARIABLE}, else .workstation/results of a clone that was set up, else "
-        "$XDG_DATA_HOME/osu-container/results, where ~/.local/share stands for an unset "
-        "$XDG_DATA_HOME)",
+        help="new folder for this run (default: the UTC time, in the results folder: "
+        f"${select.RESULTS_VARIABLE}, else .workstation/results of a set-up clone, else "
+        "$XDG_DATA_HOME/osu-container/results; an unset $XDG_DATA_HOME means ~/.local/share)",
     )
     parser.add_argument(
         '--nodes',
@@ -104,50 +108,59 @@ def add_arguments(parser):
         type=parse_whole_number,
         default=None,
         metavar='N',
-        help="nodes of the job; what wants more is left out (2, or those of the job that it runs in)",
+        help="nodes of the job; runs that need more are skipped "
+        "(default: the nodes of the current job, else 2)",
     )
     parser.add_argument(
         '--account',
         '-A',
         metavar='A',
-        help='account or project of the job ($SALLOC_ACCOUNT, $SBATCH_ACCOUNT or $SLURM_ACCOUNT)',
+        help='account or project of the job '
+        '(default: $SALLOC_ACCOUNT, $SBATCH_ACCOUNT or $SLURM_ACCOUNT)',
     )
-    parser.add_argument('--partition', '-p', metavar='P', help="partition of the job (the site's)")
     parser.add_argument(
-        '--time', metavar='T', help='time limit of the job, as for salloc (estimated)'
+        '--partition', '-p', metavar='P', help="partition of the job (default: the site's)"
+    )
+    parser.add_argument(
+        '--time', metavar='T', help='time limit of the job, as for salloc (default: estimated)'
     )
     parser.add_argument(
         '--validate',
         '-c',
         action='store_true',
-        help='the programs compare what arrives with what was sent (-c): a run in which data arrives '
-        'wrong has failed. Its figures are other ones, and are compared with their like alone',
+        help='the programs compare received with sent data (-c), and a run with wrong data fails. '
+        'Figures of validated runs are compared only with each other',
     )
-    own = parser.add_argument_group('a command of your own, in place of the benchmarks')
-    own.add_argument(
+    command_group = parser.add_argument_group('your own command, in place of the benchmarks')
+    command_group.add_argument(
         '--run',
         metavar='COMMAND',
-        help="command of the modules that --module names, run in this folder; "
-        "its time is measured, from the launcher's start to its end",
+        help="command to run in this folder with each module of --module; "
+        "bench measures its time, from start to end of the launcher",
     )
-    own.add_argument(
-        '--ranks', type=parse_whole_number, metavar='N', help='ranks in all (one a node)'
+    command_group.add_argument(
+        '--ranks',
+        type=parse_whole_number,
+        metavar='N',
+        help='total number of ranks (default: one per node)',
     )
-    own.add_argument(
+    command_group.add_argument(
         '--figure',
         metavar='REGEX',
-        help="measured is the number that the command prints, the group of "
-        r"this regular expression, in place of its time: 'Loop time of (\S+)'",
+        help="measure a number that the command prints instead of its time: the group of "
+        r"this regular expression, e.g. 'Loop time of (\S+)'",
     )
-    own.add_argument('--unit', metavar='U', help='of the number (s)')
-    own.add_argument(
-        '--more-is-better', action='store_true', help='of the number; default: less is better'
+    command_group.add_argument('--unit', metavar='U', help='unit of the number (default: s)')
+    command_group.add_argument(
+        '--more-is-better',
+        action='store_true',
+        help='a larger number is better (default: a smaller one)',
     )
-    own.add_argument(
+    command_group.add_argument(
         '--limit',
         type=parse_whole_number,
         metavar='SECONDS',
-        help=f'it is given up after these ({cases.TIME_LIMIT})',
+        help=f'time limit of one execution (default: {cases.TIME_LIMIT})',
     )
     parser.set_defaults(
         function=main,
@@ -164,103 +177,88 @@ def add_arguments(parser):
     )
 
 
-def main(options):
-    """Do what the options (argparse) say; return the exit code."""
+def main(options: argparse.Namespace) -> int:
+    """Run the benchmarks, or print the plan, and return the exit code."""
     base = installed_modules.resolve_lmod_environment()
     folder = _find_resumed_run(options.resume) if options.resume else None
-    wanted = _build_run_spec(options, base, folder)
-    found = [installed_modules.load_module(name, base) for name in wanted.modules]
-    site = installed_modules.resolve_common_site(found)
-    runs = plan.plan_runs(wanted, found, site)
-    left = (
-        list_remaining_runs(folder / run_files.RESULTS_FILE, runs, wanted.repeats)
-        if folder
-        else [
-            (run, repeat)
-            for repeat in range(1, wanted.repeats + 1)
-            for run in runs
-            if not run.skip_reason
-        ]
-    )
-    if not left:
-        print(f"{folder} has ended: nothing is left to measure.")
+    spec = _build_run_spec(options, base, folder)
+    modules = [installed_modules.load_module(name, base) for name in spec.modules]
+    site = installed_modules.resolve_common_site(modules)
+    runs = plan.plan_runs(spec, modules, site)
+    results = folder / run_files.RESULTS_FILE if folder else None
+    remaining = list_remaining_runs(results, runs, spec.repeats)
+    if not remaining:
+        print(f"{folder} is complete: nothing remains to be measured.")
         return 0
     if options.dry_run:
-        return _print_plan(runs, left, wanted, site, options, folder)
-    _check_slurm(site, wanted, base)
-    for package in ('ClusterShell', 'reframe'):  # before Slurm is asked for a job
+        return _print_plan(runs, remaining, spec, site, options, folder)
+    _check_slurm(site, spec, base)
+    # Missing packages and a locked folder are errors before Slurm grants a job.
+    for package in ('ClusterShell', 'reframe'):
         if not importlib.util.find_spec(package):
             raise ModuleNotFoundError(name=package)
     if folder:
-        with holding.lock_run(folder):  # before Slurm is asked for a job
+        with holding.lock_run(folder):
             pass
     else:
         folder = _resolve_new_folder(options)
     if not launching.find_job(base)[0]:
-        return _run_in_job(options, wanted, site, runs, base)
-    return _run_session(options, wanted, found, base, folder)
+        return _run_in_job(options, spec, site, runs, base)
+    return _run_session(options, spec, modules, base, folder)
 
 
-def _resolve_new_folder(options):
-    """
-    Return the folder (Path) of a new run, which does not exist, or is empty. Raises BenchError.
-    """
-    named = options.output.absolute() if options.output else None
-    folder = (
-        named
-        or (
-            select.resolve_results_folder() / time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())
-        ).absolute()
-    )
+def _resolve_new_folder(options: argparse.Namespace) -> Path:
+    """Return the folder of a new run. Raises BenchError if it exists and is not empty."""
+    name = time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())
+    folder: Path = (options.output or select.resolve_results_folder() / name).absolute()
     if len(str(folder).split()) != 1:
         raise BenchError(
-            f"there is a blank in the path of {folder}: ReFrame cannot run there. Name another with "
-            "--output"
+            f"the path {folder} contains a blank, and ReFrame cannot run there. Choose another "
+            "folder with --output"
         )
-    if named and named.exists() and (not named.is_dir() or any(named.iterdir())):
+    if options.output and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BenchError(
-            f"{named} is there already and not empty: a run is never written over. Name another "
-            f"folder, or go on with it: osu-container bench --resume {shell.quote_path(named)}"
+            f"{folder} exists and is not empty, and bench never overwrites a run. Choose another "
+            f"folder, or continue the run: osu-container bench --resume {shell.quote_path(folder)}"
         )
     return folder
 
 
-def _build_run_spec(options, base, folder):
-    """
-    Return what is to be measured (Wanted): what the options say, or what the run in folder was
-    begun with.
-    """
+def _build_run_spec(
+    options: argparse.Namespace, base: dict[str, str], folder: Path | None
+) -> RunSpec:
+    """Return the RunSpec of the options, or the recorded one of the run in `folder`."""
     account = options.account or next(
         filter(None, map(os.environ.get, ('SALLOC_ACCOUNT', 'SBATCH_ACCOUNT', 'SLURM_ACCOUNT'))),
         None,
     )
     if folder:
-        useless = [
+        conflicts = [
             '--' + name
             for name in NEW_RUN_OPTIONS
             if getattr(options, 'modules' if name == 'module' else name)
         ]
-        useless += [*options.patterns, *_list_command_options(options)]
-        if useless:
+        conflicts += [*options.patterns, *_list_command_options(options)]
+        if conflicts:
             raise BenchError(
-                f"--resume goes on with what {folder} was begun with: {', '.join(useless)} would change "
-                "it. Leave that out, or begin a new run"
+                f"{', '.join(conflicts)} cannot be combined with --resume: {folder} keeps the "
+                "options that it was started with. Omit them, or start a new run"
             )
         try:
-            wanted = RunSpec(**run_files.read_entries(folder)[0][0][1]['wanted'])
+            spec = RunSpec(**run_files.read_entries(folder)[0][0][1]['wanted'])
         except (KeyError, TypeError) as err:
             raise BenchError(
-                f"{folder / run_files.RESULTS_FILE} does not say what was wanted, so --resume cannot go on "
-                f"with it ({err}). Begin a new run"
+                f"--resume cannot continue {folder}: {run_files.RESULTS_FILE} does not record the "
+                f"options of the run ({err}). Start a new run"
             ) from err
-        wanted.partition, wanted.account = options.partition, account
-        return wanted
+        spec.partition, spec.account = options.partition, account
+        return spec
     _check_command_options(options)
     names = options.modules or installed_modules.list_installed_modules(base)
     if not names:
         raise BenchError(
-            "no module osu-native or osu-container is installed where Lmod looks (MODULEPATH). "
-            "Install some: eb osu-native.eb -r; eb osu-container-hybrid.eb -r"
+            "no module osu-native or osu-container is available in MODULEPATH. "
+            "Install modules: eb osu-native.eb -r; eb osu-container-hybrid.eb -r"
         )
     nodes = options.nodes or launching.count_job_nodes(base) or 2
     tag = 'run' if options.run else options.tag or 'quick'
@@ -277,78 +275,75 @@ def _build_run_spec(options, base, folder):
     )
 
 
-#: Options that are for --run only, by their names in argparse
+#: Options that are valid only with --run, by their names in argparse
 COMMAND_OPTIONS = ('ranks', 'figure', 'unit', 'more_is_better', 'limit')
 
-#: Options that say what a new run is
+#: Options that define a new run
 NEW_RUN_OPTIONS = ('tag', 'module', 'repeats', 'output', 'nodes', 'run')
 
 
-def _list_command_options(options):
-    """Return those of OWN that the options (argparse) have (list of str)."""
+def _list_command_options(options: argparse.Namespace) -> list[str]:
+    """Return the options that are set although they are valid only with --run."""
     return ['--' + name.replace('_', '-') for name in COMMAND_OPTIONS if getattr(options, name)]
 
 
-def _check_command_options(options):
+def _check_command_options(options: argparse.Namespace) -> None:
     """Raise BenchError unless the options of a user's command fit each other."""
     if not options.run:
-        useless = _list_command_options(options)
-        if useless:
-            raise BenchError(f"{', '.join(useless)}: only for a command of your own, --run COMMAND")
+        conflicts = _list_command_options(options)
+        if conflicts:
+            raise BenchError(f"{', '.join(conflicts)}: valid only with --run COMMAND")
         return
     if not options.modules:
         raise BenchError(
-            "--run: name the modules that have the command, --module NAME/APPROACH for each"
+            "--run needs modules. Name each module that has the command: --module NAME/APPROACH"
         )
     if options.validate:
         raise BenchError(
-            "--validate: only the benchmarks check their data, not a command of your own (--run)"
+            "--validate cannot be combined with --run: only the benchmarks can check their data"
         )
     if options.patterns:
         raise BenchError(
-            f"--run: there is one run and nothing to choose by {' '.join(options.patterns)}. Is the "
-            "command in quotes? --run 'COMMAND ARGUMENTS'"
+            f"--run takes no PATTERN, found {' '.join(options.patterns)}. Quote the command: "
+            "--run 'COMMAND ARGUMENTS'"
         )
     if options.figure is None and (options.unit or options.more_is_better):
         raise BenchError(
-            "--unit, --more-is-better: of which number? --figure REGEX finds it in the output"
+            "--unit and --more-is-better need a number. Select it in the output: --figure REGEX"
         )
     if options.unit and not re.fullmatch(r'[^\s:,]+', options.unit):
-        raise BenchError(f"--unit {options.unit!r}: wanted one word without : and ,")
+        raise BenchError(f"--unit {options.unit!r}: expected one word without : and ,")
     if options.figure is not None:
         try:
             groups = re.compile(options.figure).groups
         except re.error as err:
             raise BenchError(
-                f"--figure '{options.figure}' is no regular expression: {err}. "
-                "Put \\ in front of a sign that stands for itself"
+                f"--figure '{options.figure}' is not a regular expression: {err}. "
+                "Put \\ in front of a character that is meant literally"
             ) from err
         if groups != 1:
             raise BenchError(
-                rf"--figure '{options.figure}' has {groups} groups, wanted one, around the number: "
-                r"'Loop time of (\S+)'"
+                rf"--figure '{options.figure}' has {groups} groups, expected one, around the "
+                r"number: 'Loop time of (\S+)'"
             )
 
 
-def _parse_user_command(options, nodes):
-    """
-    Return the user's command (dict, Wanted.run), None where benchmarks are run. Raises
-    BenchError.
-    """
+def _parse_user_command(options: argparse.Namespace, nodes: int) -> dict[str, Any] | None:
+    """Return RunSpec.run for the command of --run, or None without --run. Raises BenchError."""
     if not options.run:
         return None
     try:
         words = shlex.split(options.run)
     except ValueError as err:
         raise BenchError(
-            f"--run {options.run}: {err}. Close the quote, or put a \\ in front of it"
+            f"--run {options.run}: {err}. Close the quote, or put \\ in front of it"
         ) from err
     if not words:
         raise BenchError("--run: the command is empty. Give one: --run 'COMMAND ARGUMENTS'")
     if redact_secrets(options.run) != options.run:
         raise BenchError(
-            f"--run {redact_secrets(options.run)}: what is left out here would stand in the results. Export it "
-            "before, or put it into a script"
+            f"--run {redact_secrets(options.run)} contains a secret, which the results would show. "
+            "Export it as a variable, or put it into a script"
         )
     return {
         'words': words,
@@ -362,49 +357,53 @@ def _parse_user_command(options, nodes):
     }
 
 
-def _find_resumed_run(text):
-    """Return the folder (Path) of the run that --resume names. Raises BenchError, ResultsError."""
+def _find_resumed_run(text: str) -> Path:
+    """Return the folder of the run that --resume names. Raises BenchError, ResultsError."""
     if text == select.LATEST:
-        found = [path for path in select.list_run_folders() if not run_files.has_ended(path)]
-        if not found:
-            raise BenchError(
-                f"there is no unfinished run in {select.resolve_results_folder()} to go on with"
-            )
-        return found[-1].resolve()
+        unfinished = [path for path in select.list_run_folders() if not run_files.has_ended(path)]
+        if not unfinished:
+            raise BenchError(f"{select.resolve_results_folder()} has no unfinished run to continue")
+        return unfinished[-1].resolve()
     return run_files.resolve_results_file(
         text if Path(text).exists() else select.resolve_results_folder() / text
     ).parent.resolve()
 
 
-def _print_plan(runs, left, wanted, site, options, folder):
+def _print_plan(
+    runs: list[plan.PlannedRun],
+    remaining: list[tuple[plan.PlannedRun, int]],
+    spec: RunSpec,
+    site: dict[str, Any],
+    options: argparse.Namespace,
+    folder: Path | None,
+) -> int:
     """
-    Print what would run: the lines by case; return the exit code.
+    Print the launch commands by case, and the skipped runs; return the exit code.
 
-    :param left: list of (plan.Run, repeat); folder: Path of the run that would go on, None for a
-        new one
+    `folder` is the folder of a resumed run, None for a new run.
     """
-    shown = list(dict.fromkeys(run for run, _ in left))
+    shown = list(dict.fromkeys(run for run, _ in remaining))
     if folder:
-        total = sum(not run.skip_reason for run in runs) * wanted.repeats
+        total = sum(not run.skip_reason for run in runs) * spec.repeats
         print(
-            f"left of {folder}, tag {wanted.tag} on site {site['name']}: {len(left)} of {total} measurements"
+            f"remaining of {folder}, tag {spec.tag} on site {site['name']}: {len(remaining)} of "
+            f"{total} measurements"
         )
     else:
-        print(
-            f"tag {wanted.tag} on site {site['name']}: {len(shown)} runs, {wanted.repeats} repeats"
-        )
+        print(f"tag {spec.tag} on site {site['name']}: {len(shown)} runs, {spec.repeats} repeats")
     if launching.select_batch_system(site) is BATCH_SYSTEMS['slurm']:
-        print('job:  ' + shlex.join(_build_salloc_command(wanted, site, options, shown)))
-    by_case, reasons = {}, {}
+        print('job:  ' + shlex.join(_build_salloc_command(spec, site, options, shown)))
+    by_case: dict[tuple[model.Case, str], list[str]] = {}
+    reasons: dict[str, list[str]] = {}
     for run in shown:
         by_case.setdefault((run.case, run.command_line), []).append(run.module)
-    for (case, typed), names in by_case.items():
-        print(f"\n{case.title}\n    {typed}\n    with {', '.join(names)}")
+    for (case, command_line), names in by_case.items():
+        print(f"\n{case.title}\n    {command_line}\n    with {', '.join(names)}")
     for run in runs if not folder else ():
         if run.skip_reason:
             reasons.setdefault(run.skip_reason, []).append(run.name)
     if reasons:
-        print('\nleft out:')
+        print('\nskipped:')
     for reason, names in reasons.items():
         print(
             f"  {reason}\n      {', '.join(names[:4])}"
@@ -413,69 +412,79 @@ def _print_plan(runs, left, wanted, site, options, folder):
     return 0
 
 
-def _build_salloc_command(wanted, site, options, runs):
-    """Return the command (list of str) that asks for the job, without what runs in it."""
-    ranks = max(run.case.ranks for run in runs)
-    seconds = 3 * (cases.ESTIMATED_SECONDS * len(runs) * wanted.repeats + 10 * len(wanted.modules))
-    if wanted.run:  # nobody knows how long it takes; at most this
-        seconds = len(runs) * (wanted.repeats + 1) * wanted.run['limit']
+def _build_salloc_command(
+    spec: RunSpec,
+    site: dict[str, Any],
+    options: argparse.Namespace,
+    runs: list[plan.PlannedRun],
+) -> list[str]:
+    """Return the salloc command that requests the job, without the command to run in it."""
+    ranks = max(run.ranks for run in runs)
+    seconds = 3 * (cases.ESTIMATED_SECONDS * len(runs) * spec.repeats + 10 * len(spec.modules))
+    if spec.run:  # the duration of a user's command is unknown: request its upper bound
+        seconds = len(runs) * (spec.repeats + 1) * spec.run['limit']
     return [
         'salloc',
-        f'-N{wanted.nodes}',
-        f'-n{max(ranks, wanted.nodes)}',
+        f'-N{spec.nodes}',
+        f'-n{max(ranks, spec.nodes)}',
         f'--time={options.time or max(10, round(seconds / 60))}',
         '--job-name=osu-container-bench',
         '--kill-command=TERM',
-        *reframe_settings.build_job_options(
-            site, partition=wanted.partition, account=wanted.account
-        ),
+        *reframe_settings.build_job_options(site, partition=spec.partition, account=spec.account),
     ]
 
 
-def _check_slurm(site, wanted, base):
-    """
-    Raise BenchError if there is no Slurm, or if the site wants an account and none is named.
-    base: dict.
-    """
+def _check_slurm(site: dict[str, Any], spec: RunSpec, base: dict[str, str]) -> None:
+    """Raise BenchError if the launcher, the job or a required account is missing."""
     name, batch = (
         launching.select_launcher_command(site).split()[0],
         launching.select_batch_system(site),
     )
     if not shutil.which(name, path=base.get('PATH')):
         raise BenchError(
-            f"{name} is not there, the launcher of site {site['name']}"
+            f"{name}, the launcher of site {site['name']}, is not in PATH. "
             + (
-                ": the benchmarks run under Slurm. On your own machine `make demo` in "
-                f"{installed_modules.PROJECT} sets up a private one"
+                f"On your own machine run `make demo` in {installed_modules.PROJECT}, which sets "
+                "up a private Slurm"
                 if name == 'srun'
-                else ". Put it on PATH: load its module"
+                else "Load its module"
             )
         )
     if launching.find_job(base)[0]:
         return
     if batch is not BATCH_SYSTEMS['slurm']:
         raise BenchError(
-            f"this is no job: {batch['job']} is not set, and bench asks Slurm alone for one. Start it in "
-            f"a script that you hand in by {batch['submit']}"
+            f"this shell is not in a job ({batch['job']} is not set), and bench requests jobs only "
+            f"from Slurm. Start bench in a script that you submit with {batch['submit']}"
         )
-    if site['jobs']['value']['account'] and not wanted.account:
+    if site['jobs']['value']['account'] and not spec.account:
         raise BenchError(
-            f"site {site['name']} wants an account for a job: --account PROJECT, or export "
+            f"site {site['name']} requires an account for a job. Use --account PROJECT, or export "
             "SALLOC_ACCOUNT=PROJECT"
         )
     if not shutil.which('salloc', path=base.get('PATH')):
-        raise BenchError("salloc is not there, and this is no job: start it in one (sbatch)")
+        raise BenchError(
+            "salloc is not in PATH, and this shell is not in a job. Start bench in a job script "
+            "(sbatch)"
+        )
 
 
-def _run_in_job(options, wanted, site, runs, base):
-    """Run this very command in a job; return its exit code."""
+def _run_in_job(
+    options: argparse.Namespace,
+    spec: RunSpec,
+    site: dict[str, Any],
+    runs: list[plan.PlannedRun],
+    base: dict[str, str],
+) -> int:
+    """Run this same command line in a new job and return its exit code."""
     command = _build_salloc_command(
-        wanted, site, options, [run for run in runs if not run.skip_reason]
+        spec, site, options, [run for run in runs if not run.skip_reason]
     )
     print('$ ' + shlex.join(command) + ' osu-container bench ...', flush=True)
-    # not in place of this process: killed, it would leave a job, or one that waits, which nobody
-    # gives back
-    more = () if sys.stdin.isatty() else (signal.SIGINT,)  # a terminal sends that to both
+    # This process waits for salloc instead of becoming salloc (exec): a killed salloc would leave a
+    # pending or running job that nobody releases.
+    # A terminal sends SIGINT to both processes, so it is forwarded only without a terminal.
+    more = () if sys.stdin.isatty() else (signal.SIGINT,)
     again = [
         sys.executable,
         str(installed_modules.PROJECT / 'scripts' / 'osu-container'),
@@ -484,33 +493,40 @@ def _run_in_job(options, wanted, site, runs, base):
     return execute_command([*command, *again], base, (signal.SIGTERM, signal.SIGHUP, *more))
 
 
-def _run_session(options, wanted, found, base, folder):
-    """Measure in this job; return the exit code."""
+def _run_session(
+    options: argparse.Namespace,
+    spec: RunSpec,
+    modules: list[installed_modules.Module],
+    base: dict[str, str],
+    folder: Path,
+) -> int:
+    """Measure in the current job and return the exit code."""
     screen = streams.ProgressScreen()
     with holding.lock_run(folder):
         session = Session(
-            folder, wanted, found, base, say=screen.print_line, progress=screen.show_progress
+            folder, spec, modules, base, say=screen.print_line, progress=screen.show_progress
         )
         if (folder / run_files.RESULTS_FILE).exists():
             session.resume()
         else:
             session.start(sys.argv[1:])
             select.register_run(folder)
-        options.after_interrupt = go_on = (
-            f"what was measured is kept; to go on: osu-container bench --resume {folder}"
+        options.after_interrupt = resume_hint = (
+            f"completed measurements are kept; to continue: osu-container bench --resume {folder}"
         )
         count = sum(not run.skip_reason for run in session.runs)
         screen.print_line(
-            f"{folder}: {count} runs of {len(found)} modules, {wanted.repeats} repeats, tag {wanted.tag}"
+            f"{folder}: {count} runs of {len(modules)} modules, {spec.repeats} repeats, "
+            f"tag {spec.tag}"
         )
         try:
             counts = session.measure_runs()
         except (BenchError, OSError) as err:
             raise BenchError(
-                f"{streams.format_os_error(err) if isinstance(err, OSError) else err}\n{go_on}"
+                f"{streams.format_os_error(err) if isinstance(err, OSError) else err}\n{resume_hint}"
             ) from err
     screen.print_line(
-        f"{counts['ok']} measured, {counts['failed']} failed, {counts['skipped']} left out, in "
+        f"{counts['ok']} measured, {counts['failed']} failed, {counts['skipped']} skipped, in "
         f"{time.monotonic() - screen.begin:.0f} s"
     )
     for failure in _format_failures(folder):
@@ -519,23 +535,23 @@ def _run_session(options, wanted, found, base, folder):
     names = list(dict.fromkeys(run.series for run in session.runs if not run.skip_reason))
     sides = (
         [f'{folder}:{name}' for name in reversed(names[:2])]
-        if wanted.run and 'native' not in names
-        else [folder]
+        if spec.run and 'native' not in names
+        else [str(folder)]
     )
     screen.print_line(f"next:    osu-container compare {shell.join_words(sides)}")
     screen.print_line(f"         osu-container report {shell.quote_path(folder)} -o report.html")
     return 1 if counts['failed'] or not counts['ok'] else 0
 
 
-def _format_failures(folder):
-    """Return what failed in words (list of str), the same reason once."""
-    found = {}
-    for one in run_files.read_results(folder).failures:
-        if not one.is_skipped:
-            found.setdefault(one.reason, []).append(
-                f"{one.name} {one.case.title} (repeat {one.repeat})"
+def _format_failures(folder: Path) -> list[str]:
+    """Return one line per distinct failure reason."""
+    runs_by_reason: dict[str, list[str]] = {}
+    for failure in run_files.read_results(folder).failures:
+        if not failure.is_skipped:
+            runs_by_reason.setdefault(failure.reason, []).append(
+                f"{failure.name} {failure.case.title} (repeat {failure.repeat})"
             )
     return [
-        f"{where[0]}{f' and {len(where) - 1} more' if len(where) > 1 else ''}: {reason}"
-        for reason, where in found.items()
+        f"{runs[0]}{f' and {len(runs) - 1} more' if len(runs) > 1 else ''}: {reason}"
+        for reason, runs in runs_by_reason.items()
     ]

@@ -1,8 +1,7 @@
 """
-One process measures in the folder of a run; and whether the job in which runs are made still
-exists.
+Let one process measure in the folder of a run, and detect the loss of its job.
 
-Slurm is asked only after a failure: no controller is polled.
+Slurm is asked only after a failure, so the controller is not polled.
 """
 
 from __future__ import annotations
@@ -13,57 +12,56 @@ import os
 import re
 import socket
 import subprocess
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from osu_container.base.files import require_own_folder
 from osu_container.bench import BenchError, record
 
-#: The locked file, which says who measures
+#: The locked file, which names the measuring process
 LOCK_FILE = 'running.txt'
-#: Variable of ReFrame: the plan of its session, in the folder of the run
+#: Environment variable that tells checks.py the plan of its session
 PLAN_VARIABLE = 'OSU_CONTAINER_PLAN'
 
 
 @contextlib.contextmanager
-def lock_run(folder):
+def lock_run(folder: str | Path) -> Iterator[None]:
     """
-    Keep other processes from measuring in a folder (Path), which is made if it does not exist, in a
-    with statement.
+    Keep other processes from measuring in a folder while a with statement runs.
 
-    The lock ends with this process, however that ends. Raises BenchError if another process
-    measures there.
+    The folder is created if it is missing. The operating system releases the lock of a killed
+    process. Raises BenchError if another process measures there.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    require_own_folder(folder)  # scripts in it run
+    require_own_folder(folder)  # ReFrame runs scripts in it
     with open(folder / LOCK_FILE, 'a+') as handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             handle.seek(0)
             raise BenchError(
-                f"{folder} is being measured by {handle.read()}. Wait for its end, or terminate it"
+                f"{folder} is in use by {handle.read()}. Wait until it exits, or terminate it"
             ) from None
-        except OSError:  # a file system without locks is no reason to refuse
+        except OSError:  # measure also on a file system without locks
             pass
         handle.truncate(0)
         job = os.environ.get('SLURM_JOB_ID')
         handle.write(
-            f"process {os.getpid()} on {socket.gethostname()}{f' in job {job}' if job else ''}, since "
-            f"{record.get_timestamp()}"
+            f"process {os.getpid()} on {socket.gethostname()}{f' in job {job}' if job else ''}, "
+            f"since {record.get_timestamp()}"
         )
         handle.flush()
         yield
 
 
-#: States of a job that has its nodes (squeue(1), JOB STATE CODES). In all others its runs were
-#: ended, or cannot start
+#: States of a job that has its nodes (squeue(1), JOB STATE CODES). In all other states its runs
+#: were terminated or cannot start.
 ALLOCATED_STATES = frozenset(
     ['RUNNING', 'SUSPENDED', 'STOPPED', 'CONFIGURING', 'RESIZING', 'SIGNALING']
 )
-#: What srun says where a node of the job takes no step: its slurmd is gone. Slurm itself calls the
-#: node down only after SlurmdTimeout, 300 s where nothing else is set (slurm.conf(5)). The reasons:
-#: slurm_errno.c of Slurm
+#: Message of srun if the slurmd of a node is gone. Slurm marks the node as down only after
+#: SlurmdTimeout, by default 300 s (slurm.conf(5)). Reasons: slurm_errno.c of Slurm.
 _UNREACHED = re.compile(
     r'Task launch for StepId=\S+ failed on node (\S+): (Communication connection failure|'
     r'Communication shutdown failure|Message \w+ failure|Socket timed out on send/recv operation|'
@@ -71,21 +69,21 @@ _UNREACHED = re.compile(
 )
 
 
-def find_job_loss(env, errors=''):
+def find_job_loss(env: Mapping[str, str], errors: str = '') -> str | None:
     """
-    Return why nothing more can be measured in the job of env (dict) (str); None if it exists, if
-    Slurm does not say, or outside of a job.
+    Return why the job of an environment can measure nothing more.
 
-    errors: str, what srun said in the run that failed
+    Returns None if the job exists, if Slurm does not answer, or outside a job.
+    :param errors: what srun printed in the run that failed
     """
-    found = _UNREACHED.search(errors)
-    if found:
-        return f"node {found.group(1)} takes no step: {found.group(2)}"
+    unreached = _UNREACHED.search(errors)
+    if unreached:
+        return f"node {unreached.group(1)} accepts no job step: {unreached.group(2)}"
     number = env.get('SLURM_JOB_ID')
     if not number:
         return None
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             ['squeue', '--noheader', f'--jobs={number}', '--format=%T'],
             env=env,
             capture_output=True,
@@ -96,11 +94,10 @@ def find_job_loss(env, errors=''):
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    state = done.stdout.strip()
-    if (
-        'Invalid job id' in done.stderr or not done.returncode and not state
-    ):  # the controller forgets it after minutes
-        state = 'not known to Slurm any more'
-    elif done.returncode or state in ALLOCATED_STATES:
+    state = process.stdout.strip()
+    # The controller forgets a completed job after minutes.
+    if 'Invalid job id' in process.stderr or not process.returncode and not state:
+        state = 'unknown to Slurm'
+    elif process.returncode or state in ALLOCATED_STATES:
         return None
-    return f"job {number} has ended ({state})"
+    return f"job {number} no longer runs ({state})"

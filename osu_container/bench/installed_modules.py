@@ -1,9 +1,8 @@
 """
-What an installed module is: environment after `module load`, programs, image, and which network its
-ranks use.
+Inspect an installed module: environment after `module load`, programs, image, MPI.
 
-Everything comes from the loaded module itself. The file settings.json of the installation, which
-osu-explain reads too, says for which site it was made.
+The facts come from the loaded module. The site comes from settings.json in its installation, which
+osu-explain reads too.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ import shlex
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from osu_container.base.files import read_json
 from osu_container.base.places import PROJECT, STATE
@@ -27,16 +27,14 @@ from osu_container.proof.judging import parse_expectation
 from osu_container.verdict.settings import FAMILY as FALLBACK_FAMILY
 from osu_container.verdict.site_choice import resolve_site
 
-#: Names of the modules of this project (the part before the slash) that are measured unless others
-#: are named
+#: Names (before the slash) of the modules that are measured by default
 CONTAINER_MODULE, NATIVE_MODULE = 'osu-container', 'osu-native'
-#: What every module of the easyblocks sets: its installation, in which settings.json lies
+#: Variable that every module of the easyblocks sets to its installation folder
 ROOT_VARIABLE = 'OSU_MODULE_ROOT'
-#: What programs are linked with that were built for GPUs: configure of OSU 7.4 looks for these with
-#: --enable-rocm, --enable-cuda and --enable-sycl, and the compiler of --enable-openacc brings its
-#: own
+#: Libraries of programs that support GPUs: configure of OSU 7.4 links them with --enable-rocm,
+#: --enable-cuda and --enable-sycl; with --enable-openacc the compiler links its own
 GPU_LIBRARIES = re.compile(r'lib(amdhip64|cuda|cudart|sycl|ze_loader|acc\w*)\.so')
-#: The one of them that is loaded, by Lmod's word on their families: one a site
+#: Expands in bash to the loaded module of this project: Lmod's variables of its families
 FAMILY_EXPRESSION = ' '.join(
     f'${{LMOD_FAMILY_{family.upper()}-}}'
     for family in sorted(
@@ -46,10 +44,9 @@ FAMILY_EXPRESSION = ' '.join(
 )
 
 
-def resolve_lmod_environment():
+def resolve_lmod_environment() -> dict[str, str]:
     """
-    Return the environment (dict) in which `module load` works: that of the caller, or that of the
-    project's env.sh.
+    Return an environment in which `module load` works: the caller's, or that of env.sh.
 
     Raises BenchError if there is neither.
     """
@@ -60,19 +57,18 @@ def resolve_lmod_environment():
             f'. {shlex.quote(str(PROJECT / "env.sh"))}', dict(os.environ), '`. ./env.sh`'
         )
     raise BenchError(
-        "this shell has no Lmod (LMOD_CMD is not set), so modules cannot be loaded. On a supercomputer "
+        "cannot load modules: this shell has no Lmod (LMOD_CMD is not set). On a supercomputer "
         "use a login shell (bash -l); on your own machine run `make demo` in this folder first"
     )
 
 
-def _capture_environment(script, env, what):
+def _capture_environment(script: str, env: dict[str, str], name: str) -> dict[str, str]:
     """
-    Return the environment (dict) after a bash script.
+    Return the environment after a bash script; `name` is its name in messages.
 
-    :param what: str, names the script in messages
-    Raises BenchError if it fails, or does not come to its end (Lmod's `false` in the middle of it).
+    Raises BenchError if it fails, or stops early (the `false` of a failed Lmod command).
     """
-    done = subprocess.run(
+    process = subprocess.run(
         ['bash', '--norc', '-c', f'set -e\n{script}\nprintf "\\0\\0"; env -0'],
         env=env,
         capture_output=True,
@@ -80,136 +76,128 @@ def _capture_environment(script, env, what):
         errors='replace',
         stdin=subprocess.DEVNULL,
     )
-    if done.returncode:
+    if process.returncode:
         raise BenchError(
-            f"{what} failed: {_shorten_lmod_message(done.stderr) or done.stdout.strip() or 'no message'}"
+            f"{name} failed: "
+            f"{_shorten_lmod_message(process.stderr) or process.stdout.strip() or 'no message'}"
         )
     return dict(
-        item.split('=', 1) for item in done.stdout.partition('\0\0')[2].split('\0') if '=' in item
+        item.split('=', 1)
+        for item in process.stdout.partition('\0\0')[2].split('\0')
+        if '=' in item
     )
 
 
-def _shorten_lmod_message(text):
-    """Return text (str) on one line: Lmod wraps its messages, and says twice where to look."""
+def _shorten_lmod_message(text: str) -> str:
+    """Return a wrapped message of Lmod on one line, without its search hints."""
     return ' '.join(text.partition('If the avail list')[0].split())
 
 
-def render_load_script(name):
-    """
-    Return the lines of bash (str) that load a module: Lmod's command as the function `module`
-    calls it.
-    """
+def render_load_script(name: str) -> str:
+    """Return the lines of bash that load a module, as the function `module` of Lmod does."""
     return f'load=$("$LMOD_CMD" bash load {shlex.quote(name)})\neval "$load"'
 
 
 @dataclass
 class Module:
-    """
-    A module that can be loaded.
+    """A module that can be loaded."""
 
-    name         as loaded, 'osu-container/hybrid'
-    approach     'native' or the name of an approach
-    site         the site it was made for
-    environment  dict, after loading it
-    programs     set of str: the osu_* that it brings
-    entry        the site's entry (dict) where the site is not in the data but in a file of the user's, else None
-    """
-
+    #: Name as loaded, 'osu-container/hybrid'
     name: str
+    #: 'native' or the name of an approach
     approach: str
+    #: Name of the site that it was installed for
     site: str
-    environment: dict
-    programs: set
-    user_site: dict | None = None
+    #: Environment after loading it
+    environment: dict[str, str]
+    #: Its benchmark programs, 'osu_bw'
+    programs: set[str]
+    #: Site entry of the user's site file, None if the site is in the data
+    user_site: dict[str, Any] | None = None
 
     @property
-    def is_container(self):
+    def is_container(self) -> bool:
         """Return True if its programs run in a container."""
         return APPROACHES[self.approach]['container']
 
     @property
-    def modulefile(self):
-        """Return the module file (Path), None if Lmod does not name it."""
-        listed = self.environment.get('_LMFILES_', '').split(':')
-        wanted = re.compile(rf'/{re.escape(self.name)}(/[^/]+)?\.lua$')
-        return next((Path(path) for path in listed if wanted.search(path)), None)
+    def modulefile(self) -> Path | None:
+        """Return the path of the modulefile, None if Lmod does not list it."""
+        paths = self.environment.get('_LMFILES_', '').split(':')
+        pattern = re.compile(rf'/{re.escape(self.name)}(/[^/]+)?\.lua$')
+        return next((Path(path) for path in paths if pattern.search(path)), None)
 
     @property
-    def pmi(self):
-        """
-        Return the kind of PMI (str) that its MPI wants, None where its installation does not say
-        it.
-        """
+    def pmi(self) -> str | None:
+        """Return the PMI of its MPI, None if its installation does not record it."""
         return read_installation_file(self.environment, SETTINGS).get('pmi')
 
     @property
-    def is_python(self):
-        """
-        Return True if its programs are the Python ones, whose buffers are NumPy or CuPy arrays.
-        """
+    def is_python(self) -> bool:
+        """Return True for the Python programs, whose buffers are NumPy or CuPy arrays."""
         return bool(re.search('NumPy|Python', self._labels.get('org.osu-container.osu', '')))
 
     @property
-    def _labels(self):
-        """Return the labels of its image (dict), {} where it has none or they cannot be read."""
+    def _labels(self) -> dict[str, str]:
         return (self.facts.get('image') or {}).get('labels') or {}
 
-    def explain_missing_gpu_support(self, program):
+    def explain_missing_gpu_support(self, program: str) -> str | None:
         """
-        Return why the buffers of a program (str) cannot be in GPU memory (str), None if they can or
-        it is not known.
+        Return why a program cannot use GPU buffers, None if it can or this is undetermined.
 
-        A program without support for GPUs ignores `D D` and measures host memory. What runs
-        nevertheless must say where its buffers are (osu_output.parse).
+        A program without GPU support ignores `D D` and measures host memory, so osu_output.parse()
+        also requires that the program prints where its buffers are.
         """
         if self.is_container:
             has_gpu = (read_installation_file(self.environment, FACTS).get('image') or {}).get(
                 'gpu'
             )
             if self._labels.get('org.osu-container.gpu', 'none') == 'none' and has_gpu is False:
-                return f"the image of {self.name} has neither ROCm nor CUDA: its programs can use host memory only"
+                return (
+                    f"the image of {self.name} has neither ROCm nor CUDA: its programs support "
+                    "only host memory"
+                )
             return None
         try:
             needed = read_elf(
                 os.path.join(self.environment.get(ROOT_VARIABLE, '/nonexistent'), 'bin', program)
             ).needed
-        except ElfError:  # a port, which loads what it needs when it runs
+        except ElfError:  # an mpi4py port, which loads its libraries at run time
             return None
         if any(map(GPU_LIBRARIES.match, needed)):
             return None
         return (
-            f"{program} of {self.name} is linked with no library of GPUs, so it can use host memory only. Build it "
-            "with --enable-rocm or --enable-cuda (native of the site, docs/add-a-site.md)"
+            f"{program} of {self.name} links no GPU library, so it supports only host memory. "
+            "Build it with --enable-rocm or --enable-cuda (native of the site, docs/add-a-site.md)"
         )
 
     @functools.cached_property
-    def facts(self):
-        """What results.jsonl says of it (dict); network is added once a run has shown it."""
+    def facts(self) -> dict[str, Any]:
+        """Return its line of results.jsonl without the network, which only a run shows."""
         env = self.environment
-        promise = parse_expectation(env.get('OSU_PROMISE', ''))
-        found = {
+        expectation = parse_expectation(env.get('OSU_PROMISE', ''))
+        entry = {
             'name': self.name,
             'approach': self.approach,
             'container': self.is_container,
-            'comes_from': dict(APPROACHES[self.approach]['comes_from'], **promise.library_origins),
+            'comes_from': dict(
+                APPROACHES[self.approach]['comes_from'], **expectation.library_origins
+            ),
             'variables': record.select_variables(env),
             'module_file': record.describe_file(self.modulefile, text=True)
             if self.modulefile
             else None,
         }
         if env.get('SIF'):
-            found['image'] = record.describe_image(env['SIF'], record.resolve_runtime(env))
-        return found
+            entry['image'] = record.describe_image(env['SIF'], record.resolve_runtime(env))
+        return entry
 
-    def hash_inputs(self):
-        """
-        Return {name: sha256} of what its numbers depend on: module file, image or programs,
-        injected libraries.
-        """
+    def hash_inputs(self) -> dict[str, str]:
+        """Return {name: sha256} of its modulefile, image or programs, and injected libraries."""
         file, image = self.facts['module_file'], self.facts.get('image')
-        found = {f'module {self.name}': file['sha256'] if file else 'unknown'}
+        hashes = {f'module {self.name}': file['sha256'] if file else 'unknown'}
         if image:
-            found[f'image of {self.name}'] = image['sha256']
+            hashes[f'image of {self.name}'] = image['sha256']
         paths = [
             bind['path']
             for bind in read_installation_file(self.environment, SETTINGS).get('binds') or ()
@@ -219,7 +207,7 @@ class Module:
                 os.path.join(self.environment[ROOT_VARIABLE], 'bin', name) for name in self.programs
             ]
         return dict(
-            found,
+            hashes,
             **{
                 f'file {os.path.realpath(path)}': compute_sha256(path)
                 for path in paths
@@ -228,17 +216,16 @@ class Module:
         )
 
 
-#: Files of an installation: what osu-explain reads, and image and host
+#: Files of an installation: settings of the module, facts of image and host
 #: (osu_container/install/easyblock.py)
 SETTINGS, FACTS = 'settings.json', 'facts.json'
 
 
-def read_installation_file(env, name):
+def read_installation_file(env: dict[str, str], name: str) -> dict[str, Any]:
     """
-    Return what a file (str, SETTINGS or FACTS) of the loaded module says (dict); {} if it is not
-    there.
+    Return the content of SETTINGS or FACTS of the loaded module, {} if the file is missing.
 
-    Raises BenchError if it is damaged.
+    Raises BenchError if the file is damaged.
     """
     path = Path(env.get(ROOT_VARIABLE, '/nonexistent')) / name
     try:
@@ -251,15 +238,14 @@ def read_installation_file(env, name):
         ) from err
 
 
-def load_module(name, base=None):
+def load_module(name: str, base: dict[str, str] | None = None) -> Module:
     """
-    Return the Module of this name (str).
+    Return the module of this name.
 
-    Raises BenchError if it cannot be loaded or is none of this project's.
+    Raises BenchError if it cannot be loaded, or was not installed by this project.
     """
     base = resolve_lmod_environment() if base is None else base
-    # LD_LIBRARY_PATH etc. of a module that the caller has loaded would reach the runs of the
-    # others.
+    # Unload the caller's module first: its LD_LIBRARY_PATH would reach the runs of other modules.
     env = _capture_environment(
         f'purge=$("$LMOD_CMD" bash unload {FAMILY_EXPRESSION} 2>/dev/null) && eval "$purge" || :\n'
         + render_load_script(name),
@@ -268,16 +254,16 @@ def load_module(name, base=None):
     )
     loaded = next(
         (
-            one
-            for one in reversed(env.get('LOADEDMODULES', '').split(':'))
-            if one.split('/')[0] == name.split('/')[0]
+            module
+            for module in reversed(env.get('LOADEDMODULES', '').split(':'))
+            if module.split('/')[0] == name.split('/')[0]
         ),
         name,
     )
     settings = read_installation_file(env, SETTINGS)
     if None in map(settings.get, ('site', 'approach', 'programs')):
         raise BenchError(
-            f"module {loaded} is none of this project's: its installation has no settings.json that names "
+            f"module {loaded} was not installed by osu-container: its settings.json does not name "
             "site, approach and programs. Install it again: eb ... --rebuild"
         )
     return Module(
@@ -290,14 +276,13 @@ def load_module(name, base=None):
     )
 
 
-def list_installed_modules(base):
+def list_installed_modules(base: dict[str, str]) -> list[str]:
     """
-    Return the names of the installed modules of this project (list of str): native first, then by
-    approach.
+    Return the names of this project's installed modules, native first, then by approach.
 
-    :param base: dict, an environment with Lmod
+    :param base: an environment with Lmod
     """
-    done = subprocess.run(
+    process = subprocess.run(
         [base['LMOD_CMD'], 'bash', '-t', 'avail', NATIVE_MODULE + '/', CONTAINER_MODULE + '/'],
         env=base,
         capture_output=True,
@@ -307,42 +292,38 @@ def list_installed_modules(base):
     )
     lines = [
         re.sub(r'(\(.*\)|<.*>)$', '', line.strip())
-        for line in (done.stderr + done.stdout).splitlines()
+        for line in (process.stderr + process.stdout).splitlines()
     ]
-    found = list(
+    names = list(
         dict.fromkeys(
             line
             for line in lines
             if re.fullmatch(rf'({NATIVE_MODULE}|{CONTAINER_MODULE})/[\w.+-]+', line)
         )
     )
-    # Of several versions of osu-native the default is enough: they are the same programs.
-    natives = [name for name in found if name.startswith(NATIVE_MODULE)]
+    # Versions of osu-native have the same programs: measure only the default one.
+    natives = [name for name in names if name.startswith(NATIVE_MODULE)]
     order = list(APPROACHES)
 
-    def place(name):
+    def place(name: str) -> int:
         approach = name.partition('/')[2].split('-')[0]
         return order.index(approach) if approach in order else len(order)
 
-    return natives[-1:] + sorted((name for name in found if name not in natives), key=place)
+    return natives[-1:] + sorted((name for name in names if name not in natives), key=place)
 
 
-def resolve_common_site(modules):
-    """
-    Return the site entry (dict) of modules (list of Module). Raises BenchError if they were made
-    for several.
-    """
+def resolve_common_site(modules: list[Module]) -> dict[str, Any]:
+    """Return the site entry of the modules. Raises BenchError if their sites differ."""
     sites = {module.site for module in modules}
     if len(sites) != 1:
-        which = '; '.join(f"{module.name}: {module.site}" for module in modules)
+        listing = '; '.join(f"{module.name}: {module.site}" for module in modules)
         raise BenchError(
-            f"the modules were made for several sites, whose figures do not compare ({which}). "
-            "Choose modules of one with --module"
+            f"the modules belong to several sites, whose figures do not compare ({listing}). "
+            "Choose modules of one site: --module NAME"
         )
     entry = next(
         (module.user_site for module in modules if module.user_site), None
     ) or resolve_site(sites.pop())
-    launcher = read_installation_file(modules[0].environment, SETTINGS).get(
-        'launcher'
-    )  # it may be the user's, by a local file
+    # A local file of the user may have set another launcher at installation.
+    launcher = read_installation_file(modules[0].environment, SETTINGS).get('launcher')
     return dict(entry, launcher={'value': launcher}) if launcher else entry

@@ -1,40 +1,50 @@
-"""
-One run that has ended: its output, its ranks' proof and, if it failed, the reason -> a line of
-results.jsonl.
-"""
+"""Build the line of results.jsonl of one completed run from its output and its proof."""
 
 from __future__ import annotations
 
 import math
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from osu_container.bench import record
+from osu_container.bench.plan import PlannedRun
 from osu_container.bench.results import model, osu_output
 from osu_container.proof import judging
 
-#: Characters of output that are searched for known messages, from the end
+#: Length of the tail of the output that is searched for messages
 SEARCHED_CHARACTERS = 200000
 
 
 def build_measurement(
-    run, repeat, *, stdout, stderr, code, proofs, expectation, seconds, folder, command, slurm=None
-):
+    run: PlannedRun,
+    repeat: int,
+    *,
+    stdout: Path,
+    stderr: Path,
+    code: int | None,
+    proofs: Path,
+    expectation: dict[str, Any],
+    seconds: float,
+    folder: Path,
+    command: str,
+    slurm: dict[str, Any] | None = None,
+) -> dict[str, Any]:
     """
-    Return the measurement (dict, a line of results.jsonl) of a run that has ended.
+    Return the measurement (a line of results.jsonl) of a completed run.
 
-    :param run: plan.Run; repeat: int
-    :param stdout, stderr: Path, what it printed; kept files, below folder (Path of the run)
-    :param code: int or None, its exit code
-    :param proofs: Path, folder in which its ranks left what they loaded
-    :param promise: {'comes_from': dict, 'container': bool} of its module
-    :param seconds: float, how long it took; command: str, the line as it was run
-    :param slurm: dict as read_slurm_facts() gives it, None: those of this process
+    :param stdout, stderr: files below folder with its output
+    :param proofs: folder in which its ranks recorded what they loaded
+    :param expectation: {'comes_from': dict, 'container': bool} of its module
+    :param folder: the folder of results.jsonl
+    :param command: the command line as executed
+    :param slurm: as read_slurm_facts() returns it; None: that of this process
     """
     text, errors = read_optional_text(stdout), read_optional_text(stderr)
-    entry = {
+    entry: dict[str, Any] = {
         'module': run.module,
         'approach': run.series,
         'case': asdict(run.case),
@@ -65,7 +75,7 @@ def build_measurement(
                 buffers=run.case.buffers,
                 check=run.check,
             )
-    except osu_output.TableError as err:
+    except osu_output.OutputError as err:
         problem = str(err)
     if output:
         entry.update(
@@ -85,85 +95,78 @@ def build_measurement(
         problem = _check_proof(entry, run, proofs, expectation)
     if problem is None:
         return dict(entry, status='ok')
-    entry.pop(
-        'values', None
-    )  # numbers of a run that is not what it should be are in its raw output only
+    entry.pop('values', None)  # a failed run has figures only in its raw output
     return dict(entry, status='failed', reason=format_failure_reason(problem, text + '\n' + errors))
 
 
-def extract_figure(text, pattern, source):
+def extract_figure(text: str, pattern: str, source: str) -> float:
     """
-    Return the number (float) that a user's command printed, the last one if there are several.
+    Return the last number that a user's command printed.
 
-    :param text: str, what it printed; pattern: str, regular expression whose group is the number
-    :param source: str, where the text is from, for messages
-    Raises OutputError if it is not there, or is no number above 0.
+    :param pattern: regular expression whose group is the number
+    :param source: name of the text for messages
+    Raises OutputError if no number matches, or it is not above 0.
     """
-    found = [one.group(1) for one in re.finditer(pattern, text, re.M)]
-    if not found:
-        raise osu_output.TableError(
-            f"{source}: nothing in {len(text.splitlines())} line(s) fits --figure '{pattern}'"
+    numbers = [match.group(1) for match in re.finditer(pattern, text, re.M)]
+    if not numbers:
+        raise osu_output.OutputError(
+            f"{source}: nothing in {len(text.splitlines())} line(s) matches --figure '{pattern}'"
         )
     try:
-        value = float(found[-1])
+        value = float(numbers[-1])
     except ValueError:
         value = math.nan
     if not math.isfinite(value) or value <= 0:
-        raise osu_output.TableError(
-            f"{source}: --figure '{pattern}' found '{found[-1]}', wanted a number above 0"
+        raise osu_output.OutputError(
+            f"{source}: --figure '{pattern}' found '{numbers[-1]}', expected a number above 0"
         )
     return value
 
 
-def _check_proof(entry, run, folder, expectation):
-    """
-    Add what the ranks loaded to entry; return what is wrong with it (str), None if it is as
-    promised.
-    """
-    judging.wait_for_files(folder, run.case.ranks)
+def _check_proof(
+    entry: dict[str, Any], run: PlannedRun, folder: Path, expectation: dict[str, Any]
+) -> str | None:
+    """Add the proof of the ranks to `entry` and return its problem, None if it is as expected."""
+    judging.wait_for_files(folder, run.ranks)
     try:
-        proofs = judging.read_proofs(folder, run.case.ranks)
+        proofs = judging.read_proofs(folder, run.ranks)
     except judging.ProofError as err:
         return str(err)
     entry['proof'] = judging.merge_proofs(proofs)
-    broken = judging.list_contradictions(
+    contradictions = judging.list_contradictions(
         proofs, expectation['comes_from'], expectation['container']
     )
-    if not broken:
+    if not contradictions:
         return None
-    shown = '; '.join(broken[:3]) + (f'; and {len(broken) - 3} more' if len(broken) > 3 else '')
-    return f"it did not run what it promises: {shown}"
-
-
-def format_failure_reason(problem, text):
-    """
-    Return why a run failed (str): what was seen, then cause and remedy of the messages in its
-    output that are known.
-
-    :param problem: str, what was seen; text: str, what it printed
-    """
-    from osu_container.why import (
-        search,  # hundreds of regular expressions: a run that ends well needs none
+    shown = '; '.join(contradictions[:3]) + (
+        f'; and {len(contradictions) - 3} more' if len(contradictions) > 3 else ''
     )
+    return f"it contradicts its approach: {shown}"
 
-    known = search.find_messages(text[-SEARCHED_CHARACTERS:])
-    if known:
-        first = known[0]
+
+def format_failure_reason(problem: str, text: str) -> str:
+    """Return why a run failed: the problem, then the explanation of a known message."""
+    # Only a failed run needs this import, which compiles hundreds of regular expressions.
+    from osu_container.why import search
+
+    messages = search.find_messages(text[-SEARCHED_CHARACTERS:])
+    if messages:
+        first = messages[0]
         return f"{problem}. {first['cause']} {first['remedy']}"
-    last = [one.strip() for one in text.splitlines() if one.strip() and not one.startswith('#')][
-        -1:
-    ]
-    return f"{problem}. " + (f"Its last words: {last[0][:300]}" if last else 'It printed nothing.')
-
-
-def read_slurm_facts(env):
-    """
-    Return what Slurm says of the job that env (dict) belongs to: job, partition, cluster (str or
-    None), nodes (list of str, their names; [] outside of a job).
-    """
-    from ClusterShell.NodeSet import (
-        NodeSet,  # comes with ReFrame; a machine without Slurm need not have it
+    lines = [line.strip() for line in text.splitlines() if line.strip() and line[0] != '#']
+    return f"{problem}. " + (
+        f"Its last line: {lines[-1][:300]}" if lines else 'It printed nothing.'
     )
+
+
+def read_slurm_facts(env: Mapping[str, str]) -> dict[str, Any]:
+    """
+    Return the Slurm job of an environment: job, partition, cluster, nodes.
+
+    Outside a job, nodes is an empty list and the others are None.
+    """
+    # Part of ReFrame's installation, which a machine without Slurm need not have.
+    from ClusterShell.NodeSet import NodeSet
 
     names = {
         'job': 'SLURM_JOB_ID',
@@ -176,7 +179,7 @@ def read_slurm_facts(env):
     )
 
 
-def read_optional_text(path):
+def read_optional_text(path: str | Path) -> str:
     """Return the text of a file, '' if it is missing."""
     try:
         return Path(path).read_text(errors='replace')

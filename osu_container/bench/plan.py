@@ -1,11 +1,9 @@
 """
-What is run: every case of a tag with every module, and the exact line that starts each; or why one
-is left out.
+Plan the runs: every case of a tag with every module, as a command or a skip reason.
 
-The order is that of the runs: case by case, and within a case module by module, so that what is
-compared was measured within seconds of each other. A machine that gets slower or faster for a
-minute then changes all modules alike. Each repeat begins with another module, so that none always
-follows the same neighbour.
+Runs are ordered by case, and within a case by module, so that compared figures are measured within
+seconds of each other: a machine that gets slower or faster for a minute changes all modules alike.
+Each repeat begins with another module, so that no module always follows the same neighbour.
 """
 
 from __future__ import annotations
@@ -15,10 +13,13 @@ import os
 import re
 import shlex
 import shutil
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from osu_container.bench import BenchError, cases
-from osu_container.bench.installed_modules import ROOT_VARIABLE
+from osu_container.bench.installed_modules import ROOT_VARIABLE, Module
 from osu_container.bench.results.model import (
     COMMAND_PREFIX,
     SINGLE_VALUE_BENCHMARKS,
@@ -27,168 +28,172 @@ from osu_container.bench.results.model import (
 )
 from osu_container.verdict import launching
 
-#: What is said of a case whose data is checked: that writes and reads every buffer anew for each
-#: message, which a network sees in other caches, so its figures are no others'
+if TYPE_CHECKING:
+    from osu_container.bench.session import RunSpec
+
+#: Variant of a case whose data is checked. A check writes and reads every buffer for each message,
+#: which changes the state of the caches, so its figures compare only with those of checked runs.
 CHECKED_VARIANT = 'data checked (-c)'
-#: What the buffers of the Python benchmarks are: their figures are no others' (lumi-mpi4py-2025-07
-#: is named alike)
+#: Buffers -> array library of the Python benchmarks, a variant of their cases, as in the published
+#: figures lumi-mpi4py-2025-07
 ARRAYS = {'H H': 'numpy', 'D D': 'cupy'}
-#: What the programs call the GPU library of a site, by how the architecture's name begins; for the
-#: option -d
+#: Prefix of a GPU architecture -> name of its GPU library in option -d of the programs
 ACCELERATORS = {'gfx': 'rocm', 'sm_': 'cuda'}
 
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """
-    One run of a benchmark under a module, the same in every repeat.
+    """One run of a benchmark under a module, the same in every repeat."""
 
-    module   name of the module; series: what its figures are called ('native', 'hybrid', 'hybrid-c')
-    case     Case
-    options  arguments of the program, before the buffers
-    start    the site's launcher with its options, and the command that binds ranks to GPUs where there is one (tuple
-             of str)
-    program  the benchmark with its arguments (tuple of str)
-    largest  message in bytes at which the table must end, None where the program decides
-    skip     why it is left out, None if it is run
-    tags     set of str
-    figure   regular expression whose group is the number, for a command of a user's; None: it is the time that it takes
-    check    the program compares what arrives with what was sent (-c), and says Pass or Fail at every size
-    """
-
+    #: Name of the module
     module: str
+    #: Name of its curve: 'native', 'hybrid', 'hybrid-c'
     series: str
     case: Case
-    launch_command: tuple
-    program: tuple
+    #: The site's launcher with its options, and osu-gpu-bind where ranks are bound to GPUs
+    launch_command: tuple[str, ...]
+    #: The benchmark with its arguments
+    program: tuple[str, ...]
+    #: Message size in bytes at which the table must end, None if the program decides
     largest_size: int | None = None
+    #: Why the run is skipped, None if it is measured
     skip_reason: str | None = None
-    tags: tuple = field(default=())
+    tags: tuple[str, ...] = ()
+    #: Regular expression whose group is the measured number, None to measure the time of a command
     figure_pattern: str | None = None
+    #: The program compares received with sent data (-c) and prints Pass or Fail at every size
     check: bool = False
 
     @property
-    def name(self):
-        """Return a name without blanks (str), the same in every repeat: 'osu_bw-HH-2x1-hybrid'."""
-        where = f'{self.case.nodes}x{self.case.ranks // self.case.nodes}'
+    def ranks(self) -> int:
+        """Return the number of ranks, which every planned case has."""
+        return self.case.ranks or 0
+
+    @property
+    def name(self) -> str:
+        """Return a name without blanks, the same in every repeat: 'osu_bw-HH-2x1-hybrid'."""
+        placement = f'{self.case.nodes}x{self.ranks // (self.case.nodes or 1)}'
         first = self.case.benchmark
-        if is_command(first):  # of the whole command what fits into names of files
+        if is_command(first):  # a command may contain characters that file names cannot
             first = re.sub(r'[^\w.+=-]+', '_', first).strip('_-')[:60]
-        parts = [first, self.case.buffers.replace(' ', ''), where, self.series]
+        parts = [first, self.case.buffers.replace(' ', ''), placement, self.series]
         return '-'.join(part for part in parts if part)
 
     @property
-    def command_line(self):
-        """Return the command as a user types it after `module load` (str)."""
+    def command_line(self) -> str:
+        """Return the command as a user runs it after `module load`."""
         return shlex.join(self.launch_command + self.program)
 
-    def serialize(self):
-        """Return it as a dict for JSON; deserialize_run() reads it back."""
+    def serialize(self) -> dict[str, Any]:
+        """Return the run as a dict for JSON, which deserialize_run() reads back."""
         return asdict(self)
 
 
-def deserialize_run(entry):
-    """Return the Run of a dict that Run.entry() made."""
-    return PlannedRun(
-        entry['module'],
-        entry['series'],
-        Case(**entry['case']),
-        tuple(entry['launch_command']),
-        tuple(entry['program']),
-        entry['largest_size'],
-        entry['skip_reason'],
-        tuple(entry['tags']),
-        entry.get('figure_pattern'),
-        entry.get('check', False),
-    )
+def deserialize_run(entry: dict[str, Any]) -> PlannedRun:
+    """Return the run of a dict that PlannedRun.serialize() returned."""
+    tuples = {key: tuple(entry[key]) for key in ('launch_command', 'program', 'tags')}
+    return PlannedRun(**{**entry, **tuples, 'case': Case(**entry['case'])})
 
 
-def build_proof_command(start, program, rank_proof, proofs):
+def build_proof_command(
+    start: tuple[str, ...], program: tuple[str, ...], rank_proof: Path, proofs: Path
+) -> list[str]:
     """
-    Return the command (list of str) that starts a program under rank-proof.
+    Return the command that starts a program under rank-proof.
 
-    :param start, program: as for Run; rank_proof: Path of the command; proofs: Path, folder for
-        what the ranks loaded
+    :param start: the launch command
+    :param rank_proof: path of the command rank-proof
+    :param proofs: folder in which each rank records what it loaded
     """
-    binding = start[-1:] if start[-1] == 'osu-gpu-bind' else ()  # of the program, not of the proof
+    # rank-proof comes before osu-gpu-bind, so that only the program is bound
+    binding = start[-1:] if start[-1] == 'osu-gpu-bind' else ()
     return [*start[: len(start) - len(binding)], str(rank_proof), str(proofs), *binding, *program]
 
 
-def resolve_placement(name, site):
-    """Return (nodes, ranks) of a placement (str) on a site (dict, entry of the site data)."""
+def resolve_placement(name: str, site: dict[str, Any]) -> tuple[int, int]:
+    """Return the nodes and the ranks of a placement on a site."""
     nodes, per_node = cases.PLACEMENTS[name]
     if per_node is None:
         per_node = len(site['gpu_binding']['value'] or [None])
     return nodes, nodes * per_node
 
 
-def build_start_command(nodes, ranks, site, *, bind, kind=None, folder=None):
+def build_start_command(
+    nodes: int,
+    ranks: int,
+    site: dict[str, Any],
+    *,
+    bind: bool,
+    kind: str | None = None,
+    folder: str | None = None,
+) -> tuple[str, ...]:
     """
-    Return the site's launcher with its options (tuple of str) for ranks on nodes of a site.
+    Return the site's launcher with its options for ranks on nodes.
 
-    What a module chooses by a variable is not here (SLURM_MPI_TYPE, SLURM_NETWORK, PALS_PMI).
-    :param bind: bool, put the command in front that brings ranks next to their GPU, where the site
-        has a map of them
-    :param kind: str or None, of PMI that the module's MPI wants; folder: str or None, where the
-        program runs
+    Options that a module sets by a variable are missing (SLURM_MPI_TYPE, SLURM_NETWORK, PALS_PMI).
+    :param bind: append osu-gpu-bind, which binds ranks to their GPU, if the site has a GPU map
+    :param kind: the PMI of the module's MPI
+    :param folder: the working directory of the program
     """
-    behind = ['osu-gpu-bind'] if bind and site['gpu_binding']['value'] else []
+    binding = ['osu-gpu-bind'] if bind and site['gpu_binding']['value'] else []
     return tuple(
         launching.build_launch_command(
             launching.select_launcher(site),
             nodes,
             ranks,
             folder=folder,
-            unbound=bool(behind),
+            unbound=bool(binding),
             step_options=site['jobs']['value']['step'],
             kind=kind,
         )
-        + behind
+        + binding
     )
 
 
-def build_program_command(benchmark, buffers, options, site, *, check=False):
-    """
-    Return the benchmark with its arguments (tuple of str). check: bool, it is to compare what
-    arrives.
-    """
+def build_program_command(
+    benchmark: str,
+    buffers: str,
+    options: tuple[str, ...],
+    site: dict[str, Any],
+    *,
+    check: bool = False,
+) -> tuple[str, ...]:
+    """Return the benchmark with its arguments; `check` adds -c, which compares the data."""
     kind = cases.BENCHMARKS[benchmark]['kind']
     words = [
         benchmark,
         *([] if benchmark in SINGLE_VALUE_BENCHMARKS else options),
         *(['-c'] if check else []),
     ]
-    if (
-        kind in cases.COLLECTIVE
-    ):  # they have the same buffers on every rank, host memory unless -d says otherwise
+    # A collective uses host memory on every rank unless -d names a GPU library.
+    if kind in cases.COLLECTIVE:
         return tuple(words + (['-d', find_accelerator(site)] if buffers == 'D D' else []))
     return tuple(words + buffers.split())
 
 
-def find_accelerator(site):
-    """
-    Return what the option -d of the programs calls the GPUs of a site (dict); '' where it has
-    none.
-    """
+def find_accelerator(site: dict[str, Any]) -> str:
+    """Return the name of the site's GPU library for option -d, '' without GPUs."""
     gpu = site['gpu']['value'] or ''
     return next((name for start, name in ACCELERATORS.items() if gpu.startswith(start)), '')
 
 
-def explain_skip(run_case, module, site, nodes_there, *, check=False):
-    """
-    Return why a case is left out (str), None if it is run.
-
-    :param module: modules.Module; nodes_there: int, how many nodes the job has
-    :param check: bool, its data is to be checked
-    """
+def explain_skip(
+    run_case: Case, module: Module, site: dict[str, Any], job_nodes: int, *, check: bool = False
+) -> str | None:
+    """Return why a case is skipped with a module, None if it is measured."""
     if 'D' in run_case.buffers and not site['gpu']['value']:
         return f"site {site['name']} has no GPU for buffers {run_case.buffers}"
     if 'M' in run_case.buffers and find_accelerator(site) != 'cuda':
-        return f"managed memory (M M) is CUDA's; site {site['name']} has {site['gpu']['value'] or 'no GPU'}"
-    if run_case.nodes > nodes_there:
-        return f"wants {run_case.nodes} nodes, the job has {nodes_there} (--nodes)"
+        return (
+            f"managed memory (M M) needs CUDA; site {site['name']} has "
+            f"{site['gpu']['value'] or 'no GPU'}"
+        )
+    if (run_case.nodes or 0) > job_nodes:
+        return f"needs {run_case.nodes} nodes, the job has {job_nodes} (--nodes)"
     if module.is_python and run_case.buffers and run_case.buffers not in ARRAYS:
-        return f"the Python benchmarks have buffers {' or '.join(ARRAYS)}, not {run_case.buffers}"
+        return (
+            f"the Python benchmarks support buffers {' or '.join(ARRAYS)}, not {run_case.buffers}"
+        )
     if run_case.benchmark not in module.programs:
         return f"the module has no {run_case.benchmark}"
     if check and module.is_python:
@@ -200,21 +205,27 @@ def explain_skip(run_case, module, site, nodes_there, *, check=False):
     return None
 
 
-def plan_tag_runs(tag, modules, site, *, nodes, patterns=(), check=False):
+def plan_tag_runs(
+    tag: str,
+    modules: list[Module],
+    site: dict[str, Any],
+    *,
+    nodes: int,
+    patterns: Sequence[str] = (),
+    check: bool = False,
+) -> list[PlannedRun]:
     """
-    Return the runs (list of Run) of a tag, in order, those included that are left out.
+    Return the runs of a tag in order, including the skipped ones.
 
-    :param tag: str, key of cases.TAGS
-    :param modules: list of modules.Module; site: dict, their site
-    :param nodes: int, how many nodes the job has
-    :param patterns: keep the runs whose name fits one of these shell patterns (list of str), all if
-        it is empty
-    :param check: bool, the programs compare what arrives with what was sent
-    Raises BenchError if the tag is unknown, a pattern fits no run, or no run is left.
+    :param nodes: nodes of the job
+    :param patterns: shell patterns; keep the runs whose name matches one, all without patterns
+    :param check: the programs compare received with sent data
+    Raises BenchError if the tag is unknown, a pattern matches no run, or all runs are skipped.
     """
     if tag not in cases.TAGS:
-        raise BenchError(f"unknown tag '{tag}'; known tags: {', '.join(cases.TAGS)}")
-    runs, names = {}, name_series(modules)  # name of a run -> Run
+        raise BenchError(f"unknown tag '{tag}', expected one of {', '.join(cases.TAGS)}")
+    runs_by_name: dict[str, PlannedRun] = {}
+    names = name_series(modules)
     for benchmark, buffers, place, options, _ in cases.TAGS[tag]:
         count, ranks = resolve_placement(place, site)
         for kind in buffers or cases.BENCHMARKS[benchmark]['buffers']:
@@ -236,88 +247,82 @@ def plan_tag_runs(tag, modules, site, *, nodes, patterns=(), check=False):
                     (tag,),
                     check=check,
                 )
-                runs.setdefault(run.name, run)
-    runs = list(runs.values())
+                runs_by_name.setdefault(run.name, run)
+    runs = list(runs_by_name.values())
     if patterns:
-        strange = [
+        unmatched = [
             pattern
             for pattern in patterns
             if not any(_matches_pattern(run.name, pattern) for run in runs)
         ]
-        if (
-            strange
-        ):  # of several too: a slip beside a right name would measure less, or more, than was meant
+        # One mistyped pattern among several is an error: fewer runs than intended would match.
+        if unmatched:
             raise BenchError(
-                f"no run of tag {tag} fits {' or '.join(strange)}; its runs are named "
+                f"no run of tag {tag} matches {' or '.join(unmatched)}, found "
                 f"{', '.join(run.name for run in runs[:4])}, ... (--dry-run lists all)"
-                + ('. Options stand in front of --' if strange[0].startswith('-') else '')
+                + ('. Put options before --' if unmatched[0].startswith('-') else '')
             )
         runs = [
             run for run in runs if any(_matches_pattern(run.name, pattern) for pattern in patterns)
         ]
     if not any(run.skip_reason is None for run in runs):
         raise BenchError(
-            f"nothing of tag {tag} can be run: "
-            + '; '.join(dict.fromkeys(run.skip_reason for run in runs))
+            f"no run of tag {tag} is possible: "
+            + '; '.join(dict.fromkeys(run.skip_reason or '' for run in runs))
         )
     return runs
 
 
-def plan_runs(wanted, modules, site):
-    """
-    Return the runs (list of Run) of what is wanted (session.Wanted): those of its tag, or of a
-    user's command.
-    """
-    if wanted.run:
-        return plan_command_runs(wanted.run, modules, site, nodes=wanted.nodes)
+def plan_runs(spec: RunSpec, modules: list[Module], site: dict[str, Any]) -> list[PlannedRun]:
+    """Return the runs of the tag, or of the user's command, of a RunSpec."""
+    if spec.run:
+        return plan_command_runs(spec.run, modules, site, nodes=spec.nodes)
     return plan_tag_runs(
-        wanted.tag, modules, site, nodes=wanted.nodes, patterns=wanted.patterns, check=wanted.check
+        spec.tag, modules, site, nodes=spec.nodes, patterns=spec.patterns, check=spec.check
     )
 
 
-def plan_command_runs(what, modules, site, *, nodes):
+def plan_command_runs(
+    command: dict[str, Any], modules: list[Module], site: dict[str, Any], *, nodes: int
+) -> list[PlannedRun]:
     """
-    Return the runs (list of Run) of a command of a user's, one under each module.
+    Return the runs of a user's command, one under each module.
 
-    :param what: dict: words (list of str), ranks (int), folder (str, where it runs), variant (of
-        the case, says what is measured), figure (see Run)
-    :param modules: list of modules.Module; site: dict, their site; nodes: int
+    :param command: words (list), ranks (int), folder (its working directory), variant (of the
+        case), figure (PlannedRun.figure_pattern)
     Raises BenchError if no module has the command, or the ranks do not fit the nodes.
     """
-    words, ranks = what['words'], what['ranks']
+    words, ranks = command['words'], command['ranks']
     if ranks % nodes:
         raise BenchError(
-            f"{ranks} ranks on {nodes} nodes: the same number on every node is wanted. Give --ranks a "
-            f"multiple of {nodes}, or other --nodes"
+            f"{ranks} ranks cannot be spread evenly over {nodes} nodes. Set --ranks to a multiple "
+            f"of {nodes}, or change --nodes"
         )
     names = name_series(modules)
-    case = Case(COMMAND_PREFIX + shlex.join(words), '', nodes, ranks, what['variant'])
+    case = Case(COMMAND_PREFIX + shlex.join(words), '', nodes, ranks, command['variant'])
     runs = [
         PlannedRun(
             module.name,
             names[module.name],
             case,
             build_start_command(
-                nodes, ranks, site, bind=True, kind=module.pmi, folder=what['folder']
+                nodes, ranks, site, bind=True, kind=module.pmi, folder=command['folder']
             ),
             tuple(words),
             None,
             explain_missing_command(words[0], module),
             ('run',),
-            what['figure'],
+            command['figure'],
         )
         for module in modules
     ]
     if not any(run.skip_reason is None for run in runs):
-        raise BenchError('; '.join(dict.fromkeys(run.skip_reason for run in runs)))
+        raise BenchError('; '.join(dict.fromkeys(run.skip_reason or '' for run in runs)))
     return runs
 
 
-def explain_missing_command(name, module):
-    """
-    Return why a command (str) is none of a module (modules.Module), None if it is: it would not
-    run in its image.
-    """
+def explain_missing_command(name: str, module: Module) -> str | None:
+    """Return why a command would not run in the module's image, None if it would."""
     if name in module.programs:
         return None
     path = shutil.which(name, path=module.environment.get('PATH', ''))
@@ -326,20 +331,22 @@ def explain_missing_command(name, module):
         return None
     others = ' '.join(sorted(module.programs)) or 'none'
     return (
-        f"module {module.name} has no command {name}, only {others}; what else is in its image can be run by its "
-        "command ...-exec"
+        f"module {module.name} has no command {name}, only {others}. Run other programs of its "
+        "image with its command ...-exec"
     )
 
 
-def _matches_pattern(name, pattern):
-    """Return True if a pattern, or *pattern* where it has no wildcard, fits name."""
+def _matches_pattern(name: str, pattern: str) -> bool:
+    """Return True if the name matches a pattern with wildcards, or contains one without."""
     return fnmatch.fnmatchcase(name, pattern if re.search(r'[*?\[]', pattern) else f'*{pattern}*')
 
 
-def name_series(modules):
+def name_series(modules: list[Module]) -> dict[str, str]:
     """
-    Return {module name: name of its series}: the approach, or the version where two modules have
-    the same approach, or the whole name where they have the same version too.
+    Return {module name: name of its series}.
+
+    A series is named by the approach, by the version where modules share the approach, by the whole
+    module name where they share the version too.
     """
     versions = [module.name.partition('/')[2] for module in modules]
     approaches = [module.approach for module in modules]
@@ -353,15 +360,12 @@ def name_series(modules):
     }
 
 
-def rotate_runs(runs, repeat):
-    """
-    Return the runs (list of Run) of a repeat (int, from 1): within each case they begin with
-    another module.
-    """
-    by_case = {}
+def rotate_runs(runs: list[PlannedRun], repeat: int) -> list[PlannedRun]:
+    """Return the runs of a repeat (from 1): each case begins with another module than before."""
+    by_case: dict[Case, list[PlannedRun]] = {}
     for run in runs:
         by_case.setdefault(run.case, []).append(run)
-    ordered = []
+    ordered: list[PlannedRun] = []
     for group in by_case.values():
         turn = (repeat - 1) % len(group)
         ordered += group[turn:] + group[:turn]

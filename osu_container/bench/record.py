@@ -1,39 +1,39 @@
 """
-Facts that a run is recorded with, so that it can be repeated: machine, versions, files, variables.
+Collect the facts that make a run repeatable: machine, versions, files, variables.
 
-Facts come from the thing itself (the loaded environment, the files, the commands' own --version),
-never from what a setting says should be there.
+Every fact is read from its source (the loaded environment, files, the output of --version), not
+from a setting.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import platform
 import re
 import subprocess
+from collections.abc import Mapping
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 from osu_container.base.files import read_text
 from osu_container.image.libraries import compute_sha256
 from osu_container.install.call_settings import NAME as CALL_SETTINGS
 
-#: Variables that decide how a run behaves, whoever set them
+#: Environment variables that affect a run
 VARIABLES = re.compile(
     r'(FI_|MPIR_CVAR_|MPICH_|UCX_|OMPI_|PMIX_|PMI_|MPI4PY_|MPI_CONTAINER_|APPTAINER|SINGULARITY)|'
     r'SLURM_|(SIF([A-Z]*MIN[A-Z]*)?|CONTAINERROOT|LD_LIBRARY_PATH|LD_PRELOAD|PATH|MODULEPATH|LOADEDMODULES)$'
 )
 
 
-def read_command_output(command, *, env=None, cwd=None):
-    """
-    Return the standard output (str) of command (list of str), stripped; None if it is missing or
-    fails.
-    """
+def read_command_output(
+    command: list[str], *, env: Mapping[str, str] | None = None, cwd: str | Path | None = None
+) -> str | None:
+    """Return the stripped standard output of a command, None if it is missing or fails."""
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             command,
             capture_output=True,
             text=True,
@@ -45,14 +45,11 @@ def read_command_output(command, *, env=None, cwd=None):
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout.strip() if done.returncode == 0 else None
+    return process.stdout.strip() if process.returncode == 0 else None
 
 
-def read_git_state(project):
-    """
-    Return {'commit': str or None, 'changed': bool or None}: the project's commit, and if files
-    differ from it.
-    """
+def read_git_state(project: Path) -> dict[str, str | bool | None]:
+    """Return the project's commit, and whether files differ from it; None without Git."""
     status = read_command_output(['git', 'status', '--porcelain'], cwd=project)
     return {
         'commit': read_command_output(['git', 'rev-parse', 'HEAD'], cwd=project),
@@ -60,11 +57,8 @@ def read_git_state(project):
     }
 
 
-def describe_machine():
-    """
-    Return what this machine is (dict): kernel, processor, cores, memory in bytes, operating
-    system.
-    """
+def describe_machine() -> dict[str, Any]:
+    """Return kernel, processor, cores, memory in bytes and operating system of this machine."""
     model = re.search(r'^model name\s*:\s*(.+)$', read_text('/proc/cpuinfo'), re.M)
     system = re.search(r'^PRETTY_NAME="?([^"\n]+)', read_text('/etc/os-release'), re.M)
     return {
@@ -77,29 +71,21 @@ def describe_machine():
     }
 
 
-def resolve_runtime(env):
-    """
-    Return the command (str) of the container runtime of the module that is loaded in an
-    environment (dict).
-    """
+def resolve_runtime(env: Mapping[str, str]) -> str:
+    """Return the command of the container runtime of the module loaded in an environment."""
     try:
         text = Path(env['OSU_MODULE_ROOT'], CALL_SETTINGS).read_text()
     except (KeyError, OSError):
         text = ''
-    found = re.search(r'^runtime (.+)$', text, re.M)
-    return found.group(1) if found else 'apptainer'
+    match = re.search(r'^runtime (.+)$', text, re.M)
+    return match.group(1) if match else 'apptainer'
 
 
-def collect_versions(env):
-    """
-    Return the versions (dict of str or None) of the tools that a shell with the environment env
-    (dict) reaches.
+def collect_versions(env: Mapping[str, str]) -> dict[str, str | None]:
+    """Return the versions of the tools in an environment; None for a missing or silent tool."""
 
-    None means that the tool is absent or does not say.
-    """
-
-    def ask(*command):
-        return read_command_output(command, env=env)
+    def ask(*command: str) -> str | None:
+        return read_command_output([*command], env=env)
 
     easybuild = re.search(r'EasyBuild (\S+)', ask('eb', '--version') or '')
     return {
@@ -111,43 +97,33 @@ def collect_versions(env):
     }
 
 
-def describe_file(path, *, text=False):
-    """
-    Return {'path', 'sha256'} of the file path, with its 'text' if that is asked for.
-
-    Raises OSError if it cannot be read.
-    """
+def describe_file(path: str | Path, *, text: bool = False) -> dict[str, str]:
+    """Return path and sha256 of a file, with its text on request. Raises OSError."""
     entry = {'path': str(path), 'sha256': compute_sha256(path)}
     if text:
         entry['text'] = Path(path).read_text()
     return entry
 
 
-def describe_image(path, runtime='apptainer'):
+def describe_image(path: str | Path, runtime: str = 'apptainer') -> dict[str, Any]:
     """
-    Return {'path', 'sha256', 'labels'} of a SIF; labels (dict) is None if the runtime (a command)
-    cannot read them.
+    Return path, sha256 and labels of a SIF; labels is None if the runtime cannot read them.
 
     Raises OSError if the file cannot be read.
     """
     inspected = read_command_output([runtime, 'inspect', '--json', str(path)])
     try:
-        labels = json.loads(inspected)['data']['attributes']['labels']
+        labels = json.loads(inspected or '')['data']['attributes']['labels']
     except (TypeError, KeyError, ValueError):
         labels = None
     return dict(describe_file(path), labels=labels)
 
 
-def select_variables(env):
-    """Return the variables (dict) of the environment env that decide how a run behaves."""
+def select_variables(env: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables of an environment that affect a run."""
     return {name: value for name, value in sorted(env.items()) if VARIABLES.match(name)}
 
 
-def get_timestamp():
-    """Return the time as text, UTC to the second, ISO 8601."""
+def get_timestamp() -> str:
+    """Return the current time in UTC, to the second, in ISO 8601."""
     return datetime.now(timezone.utc).strftime('%Y-%m-%dT%H:%M:%SZ')
-
-
-def hash_text(text):
-    """Return the sha256 (hexadecimal digits) of a str."""
-    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,41 +1,34 @@
-"""ReFrame's settings for a run, and the options with which a job on a site is asked for."""
+"""Build ReFrame's settings for a run, and the options that request a job on a site."""
 
 from __future__ import annotations
 
 import pprint
+from pathlib import Path
+from typing import Any
 
 from osu_container.base import outputs
 
-#: Lmod's function, which a batch script has not: ReFrame loads the modules with it
+#: Defines the function that loads ReFrame's modules: a batch script lacks Lmod's `module`
 MODULE_FUNCTION = 'module() { eval "$("$LMOD_CMD" bash "$@")"; }'
 
 
-def build_job_options(site, *, partition=None, account=None):
-    """
-    Return the options (list of str) with which a job on a site (dict, entry of the site data) is
-    asked for.
-
-    :param partition, account: str, in place of the site's
-    """
+def build_job_options(
+    site: dict[str, Any], *, partition: str | None = None, account: str | None = None
+) -> list[str]:
+    """Return the options that request a job on a site; `partition` overrides the site's."""
     jobs = site['jobs']['value']
     chosen = partition or jobs['partition']
-    named = {'partition': chosen, 'account': account}
-    return [f'--{key}={value}' for key, value in named.items() if value] + jobs['options']
+    options = {'partition': chosen, 'account': account}
+    return [f'--{key}={value}' for key, value in options.items() if value] + jobs['options']
 
 
-def derive_system_name(site):
-    """
-    Return what ReFrame calls a site (dict): its name without the dots, which ReFrame does not
-    take (str).
-    """
+def derive_system_name(site: dict[str, Any]) -> str:
+    """Return ReFrame's name of a site: its name without dots, which ReFrame rejects."""
     return site['name'].replace('.', '_')
 
 
-def build_configuration(site):
-    """
-    Return ReFrame's configuration (dict) for the job that is there on a site (dict); tests start
-    their ranks.
-    """
+def build_configuration(site: dict[str, Any]) -> dict[str, Any]:
+    """Return ReFrame's configuration for the current job; the tests launch their ranks."""
     return {
         'systems': [
             {
@@ -71,8 +64,8 @@ def build_configuration(site):
     }
 
 
-def write(path, site):
-    """Write the settings of a site as a Python file to path (Path)."""
+def write(path: Path, site: dict[str, Any]) -> None:
+    """Write the settings of a site as a Python file."""
     outputs.replace_file(
         path,
         f'site_configuration = {pprint.pformat(build_configuration(site), width=118, sort_dicts=False)}\n',

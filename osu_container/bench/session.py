@@ -1,14 +1,13 @@
 """
-A run of `osu-container bench`: its folder, one ReFrame session a repeat, and going on after an
-interruption.
+Run the sessions of `osu-container bench`: one ReFrame session per repeat, resumable.
 
-    <folder>/results.jsonl        what was measured (docs/benchmarks.md)
+    <folder>/results.jsonl        the measurements (docs/benchmarks.md)
     <folder>/raw/, proof/         output of every run, and what each rank loaded
     <folder>/settings.py          ReFrame's settings
-    <folder>/plan-<repeat>.json   what the session of a repeat runs
-    <folder>/reframe-<repeat>.log, .json   what ReFrame said, its report
+    <folder>/plan-<repeat>.json   the runs of the session of a repeat
+    <folder>/reframe-<repeat>.log, .json   ReFrame's output and report
     <folder>/reframe/             ReFrame's stage and output folders
-    <folder>/running.txt          who measures or did last; locked meanwhile (holding.py)
+    <folder>/running.txt          name and lock of the measuring process (holding.py)
 """
 
 from __future__ import annotations
@@ -18,8 +17,10 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from osu_container.base import outputs
 from osu_container.base.files import read_json
@@ -40,15 +41,13 @@ from osu_container.proof import judging
 
 CHECKS = Path(__file__).with_name('checks.py')
 RANK_PROOF = Path(SCRIPTS) / 'rank-proof'
-#: The first run of a module, which is not measured: MPICH says under this variable which provider
-#: it takes (60 lines)
+#: Environment of the unmeasured first run of a module: MPICH then prints its provider (60 lines)
 PROBE_VARIABLES = {'MPIR_CVAR_DEBUG_SUMMARY': '1'}
-#: Long enough (about a second) for rank-proof to look twice at a native program, which starts fast
+#: Runs about a second, so that rank-proof can sample even a fast native program twice
 PROBE_PROGRAM = ('osu_latency', '-m', '8', '-i', '4000', '-x', '1', 'H', 'H')
 PROBE_TIME_LIMIT = 300
-#: ReFrame's main function; its package has no __main__. Before it has read its settings it writes a
-#: log into Python's folder for temporary files: for that process alone this is the folder that is
-#: named first
+#: Calls ReFrame's main function, as its package has no __main__. ReFrame writes a log into Python's
+#: folder for temporary files before it reads its settings; the first argument replaces that folder.
 REFRAME = (
     'import sys, tempfile; tempfile.tempdir = sys.argv.pop(1); from reframe.frontend.cli import main; '
     'sys.exit(main())'
@@ -57,58 +56,60 @@ REFRAME = (
 
 @dataclass
 class RunSpec:
-    """
-    What a run measures: tag, names of modules, repeats, patterns, nodes, partition, account.
+    """What a run measures."""
 
-    run: dict, in place of a tag a command of the user's (plan.command(), and limit: seconds that it
-    may take) check: whether the programs compare what arrives with what was sent
-    """
-
+    #: Key of cases.TAGS, 'run' for a user's command
     tag: str
-    modules: list
+    #: Names of the modules
+    modules: list[str]
     repeats: int
-    patterns: list
+    #: Shell patterns that select runs by name
+    patterns: list[str]
     nodes: int
     partition: str | None = None
     account: str | None = None
-    run: dict | None = None
+    #: A user's command in place of a tag: that of plan.plan_command_runs(), and limit, its time
+    #: limit in seconds
+    run: dict[str, Any] | None = None
+    #: The programs compare received with sent data
     check: bool = False
 
 
 class Session:
-    """
-    One run. say: function that takes a line (str) for the user; progress: the same for a line
-    that may vanish.
-    """
+    """One run; `say` prints a line for the user, `progress` a line that may be overwritten."""
 
-    def __init__(self, folder, wanted, found, base, *, say, progress):
-        """
-        :param folder: Path; wanted: Wanted; found: list of installed_modules.Module; base: dict,
-            environment with Lmod
-        """
-        self.folder, self.spec, self.modules, self.base = Path(folder), wanted, found, base
+    def __init__(
+        self,
+        folder: Path,
+        spec: RunSpec,
+        modules: list[installed_modules.Module],
+        base: dict[str, str],
+        *,
+        say: Callable[[str], None],
+        progress: Callable[[str], None],
+    ) -> None:
+        """Plan the runs of the modules; `base` is an environment with Lmod."""
+        self.folder, self.spec, self.modules, self.base = Path(folder), spec, modules, base
         self.say, self.progress = say, progress
-        self.site = installed_modules.resolve_common_site(found)
-        self.runs = plan.plan_runs(wanted, found, self.site)
+        self.site = installed_modules.resolve_common_site(modules)
+        self.runs = plan.plan_runs(spec, modules, self.site)
         self.writer = run_files.Writer(self.folder / run_files.RESULTS_FILE)
-        self.module_problems = {}  # name of a module -> why none of its runs is tried
+        #: Name of a module -> why its runs fail without being tried
+        self.module_problems: dict[str, str] = {}
 
-    # ---- the file ----------------------------------------------------------------------------------------------------
-
-    def start(self, typed):
-        """
-        Make the folder and the first lines of a new run. typed: the command, as the user typed
-        it (list of str).
-        """
+    def start(self, command: list[str]) -> None:
+        """Create the folder and write the header; `command` is the command line of the user."""
         (self.folder / 'raw').mkdir(parents=True, exist_ok=True)
-        runtime = next((one.environment for one in self.modules if one.is_container), self.base)
+        runtime = next(
+            (module.environment for module in self.modules if module.is_container), self.base
+        )
         self.writer.write_header(
             run=self.folder.name,
             started=record.get_timestamp(),
             site=self.site['name'],
             tag=self.spec.tag,
             repeats=self.spec.repeats,
-            command=typed,
+            command=command,
             wanted=vars(self.spec),
             inputs=self.hash_inputs(),
             project=record.read_git_state(installed_modules.PROJECT),
@@ -119,55 +120,51 @@ class Session:
             slurm=measure.read_slurm_facts(os.environ),
         )
 
-    def hash_inputs(self):
-        """Return {name: sha256} of everything that the numbers depend on."""
-        found = {}
+    def hash_inputs(self) -> dict[str, str]:
+        """Return {name: sha256} of everything that the figures depend on."""
+        hashes: dict[str, str] = {}
         for module in self.modules:
-            found.update(module.hash_inputs())
-        return found
+            hashes.update(module.hash_inputs())
+        return hashes
 
-    def list_recorded_runs(self):
-        """Return {(name of a run, repeat)} of what is in the file already."""
+    def list_recorded_runs(self) -> set[tuple[str | None, int]]:
+        """Return {(name of a run, repeat)} of the measurements in the results file."""
         return read_recorded_runs(self.writer.path, self.runs)
 
-    def resume(self):
+    def resume(self) -> None:
         """
-        Check that the run in the folder can go on, and cut off a half-written line.
+        Check that the run in the folder is resumable, and remove an incomplete last line.
 
-        Raises BenchError if a module or image is not what it was, because its figures would not
-        compare.
+        Raises BenchError if a module or an image has changed: its figures would not compare.
         """
         if self.writer.drop_incomplete_line():
-            self.say('the last line of the results was cut off; that run is measured again')
+            self.say('the last line of the results was incomplete; its run is measured again')
         now, then = self.hash_inputs(), run_files.read_entries(self.writer.path)[0][0][1]['inputs']
         changed = sorted(name for name in set(now) | set(then) if now.get(name) != then.get(name))
         if changed:
             raise BenchError(
-                f"{self.folder} was begun with something else than what is installed now: "
-                f"{', '.join(changed)} changed. Begin a new run instead of --resume"
+                f"--resume cannot continue {self.folder}: {', '.join(changed)} changed since it "
+                "started. Start a new run"
             )
 
-    # ---- running -----------------------------------------------------------------------------------------------------
-
-    def measure_runs(self):
+    def measure_runs(self) -> dict[str, int]:
         """
-        Measure what is not in the file yet, and write the last line; return {'ok', 'failed',
-        'skipped': counts}.
+        Measure the remaining runs and write the last line; return the count of each status.
 
         Raises BenchError.
         """
         reframe_settings.write(self.folder / 'settings.py', self.site)
-        done = self.list_recorded_runs()
+        recorded = self.list_recorded_runs()
         self.probe_modules()
         for run in self.runs:
-            if run.skip_reason and (run.name, 1) not in done:
+            if run.skip_reason and (run.name, 1) not in recorded:
                 self.writer.add(
                     'measurement', **_build_empty_measurement(run, 1, 'skipped', run.skip_reason)
                 )
         for repeat in range(1, self.spec.repeats + 1):
-            left = []
+            remaining = []
             for run in plan.rotate_runs([run for run in self.runs if not run.skip_reason], repeat):
-                if (run.name, repeat) in done:
+                if (run.name, repeat) in recorded:
                     continue
                 if run.module in self.module_problems:
                     self.writer.add(
@@ -177,67 +174,65 @@ class Session:
                         ),
                     )
                 else:
-                    left.append(run)
-            if left:
-                self.run_repeat(repeat, left)
-        found = [
+                    remaining.append(run)
+            if remaining:
+                self.run_repeat(repeat, remaining)
+        statuses = [
             entry['status']
             for _, entry in run_files.read_entries(self.writer.path)[0]
             if entry['kind'] == 'measurement'
         ]
-        counts = {status: found.count(status) for status in run_files.STATUS}
+        counts = {status: statuses.count(status) for status in run_files.STATUS}
         self.writer.add('end', ended=record.get_timestamp(), **counts)
         return counts
 
-    def probe_modules(self):
-        """
-        Start each module once, unmeasured: does it run, what do its ranks load, over which
-        network?
-        """
-        known = {
+    def probe_modules(self) -> None:
+        """Run each module once, unmeasured, and record its problem or its network."""
+        recorded = {
             entry['name']: entry.get('problem')
             for _, entry in run_files.read_entries(self.writer.path)[0]
             if entry['kind'] == 'module'
         }
-        self.module_problems.update({name: problem for name, problem in known.items() if problem})
+        self.module_problems.update(
+            {name: problem for name, problem in recorded.items() if problem}
+        )
         for number, module in enumerate(self.modules, 1):
-            if module.name in known:
+            if module.name in recorded:
                 continue
             self.progress(f"starting {module.name}, module {number} of {len(self.modules)}")
             network, problem = self.probe_module(module)
             facts = dict(module.facts, network=network)
             if problem:
                 self.module_problems[module.name] = facts['problem'] = problem
-                self.say(f"{module.name} does not run: {problem}")
+                self.say(f"{module.name} fails: {problem}")
             self.writer.add('module', **facts)
 
-    def probe_module(self, module):
+    def probe_module(
+        self, module: installed_modules.Module
+    ) -> tuple[dict[str, str | None], str | None]:
         """
-        Run a module once; return ({'netmod', 'provider'}, why it cannot be used (str) or None).
+        Run a module once; return its network (keys netmod, provider) and its problem or None.
 
-        Raises BenchError where the job in which it runs is gone.
+        Raises BenchError if the job is gone.
         """
-        nobody = {'netmod': None, 'provider': None}
-        mine = next((run for run in self.runs if self.spec.run and run.module == module.name), None)
-        if mine and mine.skip_reason:
-            return nobody, None
-        if not mine and 'osu_latency' not in module.programs:
-            return nobody, f"{module.name} has no osu_latency"
+        no_network: dict[str, str | None] = {'netmod': None, 'provider': None}
+        run = next((run for run in self.runs if self.spec.run and run.module == module.name), None)
+        if run and run.skip_reason:
+            return no_network, None
+        if not run and 'osu_latency' not in module.programs:
+            return no_network, f"{module.name} has no osu_latency"
         label = f'{plan.name_series(self.modules)[module.name]}-start'
         raw, errors = self.folder / 'raw' / f'{label}.txt', self.folder / 'raw' / f'{label}.err'
         proofs = self.folder / 'proof' / label
-        limit, ranks = (self.spec.run['limit'], mine.case.ranks) if mine else (PROBE_TIME_LIMIT, 2)
-        start, program = (
-            (mine.launch_command, mine.program)
-            if mine
-            else (
-                plan.build_start_command(
-                    min(2, self.spec.nodes), 2, self.site, bind=False, kind=module.pmi
-                ),
-                PROBE_PROGRAM,
+        if self.spec.run and run:
+            limit, ranks = self.spec.run['limit'], run.ranks
+            launch_command, program = run.launch_command, run.program
+        else:
+            limit, ranks, program = PROBE_TIME_LIMIT, 2, PROBE_PROGRAM
+            launch_command = plan.build_start_command(
+                min(2, self.spec.nodes), 2, self.site, bind=False, kind=module.pmi
             )
-        )
-        command = plan.build_proof_command(start, program, RANK_PROOF, proofs)
+        command = plan.build_proof_command(launch_command, program, RANK_PROOF, proofs)
         try:
             with (
                 open(raw, 'w') as out,
@@ -249,49 +244,47 @@ class Session:
                 code = child.wait(timeout=limit)
         except subprocess.TimeoutExpired:
             self.check_job(measure.read_optional_text(errors))
-            return nobody, f"it did not end within {limit} s ({errors})"
+            return no_network, f"it did not end within {limit} s ({errors})"
         text = raw.read_text(errors='replace')
         try:
             if code:
-                raise osu_output.TableError(f"exit code {code}")
-            if not mine:
+                raise osu_output.OutputError(f"exit code {code}")
+            if not run:
                 osu_output.parse(text, benchmark='osu_latency', source=raw.name, largest_size=8)
-            elif mine.figure_pattern:
-                measure.extract_figure(text, mine.figure_pattern, raw.name)
+            elif run.figure_pattern:
+                measure.extract_figure(text, run.figure_pattern, raw.name)
             judging.wait_for_files(proofs, ranks)
-            found = judging.read_proofs(proofs, ranks)
-        except (osu_output.TableError, judging.ProofError) as problem:
-            said = measure.read_optional_text(errors)
-            self.check_job(said)
-            return nobody, measure.format_failure_reason(str(problem), text + '\n' + said)
-        broken = judging.list_contradictions(found, module.facts['comes_from'], module.is_container)
-        if broken:
-            return nobody, 'it does not run what it promises: ' + '; '.join(broken[:3])
+            rank_proofs = judging.read_proofs(proofs, ranks)
+        except (osu_output.OutputError, judging.ProofError) as problem:
+            error_text = measure.read_optional_text(errors)
+            self.check_job(error_text)
+            return no_network, measure.format_failure_reason(str(problem), text + '\n' + error_text)
+        contradictions = judging.list_contradictions(
+            rank_proofs, module.facts['comes_from'], module.is_container
+        )
+        if contradictions:
+            return no_network, 'it contradicts its approach: ' + '; '.join(contradictions[:3])
         netmod, provider = osu_output.parse_network(text)
-        # MPICH says its netmod, which nothing outside of it shows. An MPI that says nothing has
-        # been looked at.
-        seen = {(one.get('network') or {}).get('provider') for one in found}
+        # Only MPICH itself prints its netmod. The provider of another MPI is in the proof.
+        providers = {(proof.get('network') or {}).get('provider') for proof in rank_proofs}
         return {
             'netmod': netmod,
-            'provider': provider or (seen.pop() if len(seen) == 1 else None),
+            'provider': provider or (providers.pop() if len(providers) == 1 else None),
         }, None
 
-    def check_job(self, errors):
-        """
-        Raise BenchError if the job is gone: what failed then says nothing of its module. errors:
-        str, of srun.
-        """
-        gone = holding.find_job_loss(os.environ, errors)
-        if gone:
-            raise BenchError(gone)
+    def check_job(self, errors: str) -> None:
+        """Raise BenchError if the job is gone; `errors` is what srun printed."""
+        loss = holding.find_job_loss(os.environ, errors)
+        if loss:
+            raise BenchError(loss)
 
-    def run_repeat(self, number, runs):
-        """Run the session of a repeat (int) with runs (list of plan.Run) under ReFrame."""
+    def run_repeat(self, number: int, runs: list[plan.PlannedRun]) -> None:
+        """Run the ReFrame session of a repeat."""
         plan_file, report = (
             self.folder / f'plan-{number}.json',
             self.folder / f'reframe-{number}.json',
         )
-        promises = {
+        expectations = {
             module.name: {key: module.facts[key] for key in ('comes_from', 'container')}
             for module in self.modules
         }
@@ -302,7 +295,7 @@ class Session:
                 {
                     'folder': str(self.folder),
                     'repeat': number,
-                    'promises': promises,
+                    'promises': expectations,
                     'limit': limit,
                     'runs': [run.serialize() for run in runs],
                 },
@@ -333,7 +326,7 @@ class Session:
             'PYTHONUNBUFFERED': '1',
         }
         errors = [self.folder / 'raw' / f'{run.name}-{number}.err' for run in runs]
-        for path in (report, *errors):  # of a session that was interrupted
+        for path in (report, *errors):  # an interrupted session may have left these
             path.unlink(missing_ok=True)
         log = self.folder / f'reframe-{number}.log'
         with (
@@ -345,27 +338,31 @@ class Session:
             self.follow_session(child, number, runs)
         self.record_missing_runs(number, runs, report, log, child.returncode)
 
-    def follow_session(self, child, number, runs):
-        """Show how far the session is until it ends."""
-        already, size = len(self.list_recorded_runs()), -1
+    def follow_session(
+        self, child: subprocess.Popen[bytes], number: int, runs: list[plan.PlannedRun]
+    ) -> None:
+        """Show the progress of a session until it ends."""
+        recorded, size = len(self.list_recorded_runs()), -1
         while child.poll() is None:
             if self.writer.path.stat().st_size != size:
                 size = self.writer.path.stat().st_size
-                here = min(len(self.list_recorded_runs()) - already, len(runs) - 1)
+                position = min(len(self.list_recorded_runs()) - recorded, len(runs) - 1)
                 self.progress(
-                    f"repeat {number} of {self.spec.repeats}, run {here + 1} of {len(runs)}: "
-                    f"{runs[here].case.title} {runs[here].series}"
+                    f"repeat {number} of {self.spec.repeats}, run {position + 1} of {len(runs)}: "
+                    f"{runs[position].case.title} {runs[position].series}"
                 )
             time.sleep(0.2)
 
-    def record_missing_runs(self, number, runs, report, log, code):
+    def record_missing_runs(
+        self, number: int, runs: list[plan.PlannedRun], report: Path, log: Path, code: int
+    ) -> None:
         """
-        Record why runs of a session left no line: ReFrame gave them up, or could not run at all.
+        Record a failure for each run of a session that wrote no line.
 
-        Raises BenchError if the session as a whole did not work, or if the job is gone.
+        Raises BenchError if ReFrame wrote no report, or if the job is gone.
         """
-        done = self.list_recorded_runs()
-        missing = [run for run in runs if (run.name, number) not in done]
+        recorded = self.list_recorded_runs()
+        missing = [run for run in runs if (run.name, number) not in recorded]
         if not missing:
             return
         self.check_job(
@@ -384,12 +381,12 @@ class Session:
                 -10:
             ]
             raise BenchError(
-                f"ReFrame ended with exit code {code} and left no report. The end of {log}:\n"
+                f"ReFrame exited with code {code} and wrote no report. The end of {log}:\n"
                 + '\n'.join('    ' + line for line in tail)
             ) from None
         for run in missing:
             entry = reported.get(run.name, {})
-            said = f"{(entry.get('fail_reason') or 'ReFrame did not run it').strip()} (phase {entry.get('fail_phase')})"
+            problem = (entry.get('fail_reason') or 'ReFrame did not run it').strip()
             printed = [
                 measure.read_optional_text(os.path.join(entry['stagedir'], entry[name]))
                 for name in ('job_stdout', 'job_stderr')
@@ -398,15 +395,18 @@ class Session:
             self.writer.add(
                 'measurement',
                 **_build_empty_measurement(
-                    run, number, 'failed', measure.format_failure_reason(said, '\n'.join(printed))
+                    run,
+                    number,
+                    'failed',
+                    measure.format_failure_reason(
+                        f"{problem} (phase {entry.get('fail_phase')})", '\n'.join(printed)
+                    ),
                 ),
             )
 
 
-def read_recorded_runs(path, runs):
-    """
-    Return {(name of a run, repeat)} of runs (list of plan.Run) that the results file path has.
-    """
+def read_recorded_runs(path: Path, runs: list[plan.PlannedRun]) -> set[tuple[str | None, int]]:
+    """Return {(name of a run, repeat)} of the measurements in a results file."""
     entries, _ = run_files.read_entries(path)
     names = {(run.module, run.case): run.name for run in runs}
     return {
@@ -416,22 +416,23 @@ def read_recorded_runs(path, runs):
     }
 
 
-def list_remaining_runs(path, runs, repeats):
-    """
-    Return what of runs (list of plan.Run) the results file path lacks: list of (plan.Run,
-    repeat).
-    """
-    done = read_recorded_runs(path, runs)
+def list_remaining_runs(
+    path: Path | None, runs: list[plan.PlannedRun], repeats: int
+) -> list[tuple[plan.PlannedRun, int]]:
+    """Return (run, repeat) for each measurement that a results file lacks, all without a file."""
+    recorded = read_recorded_runs(path, runs) if path else ()
     return [
         (run, repeat)
         for repeat in range(1, repeats + 1)
         for run in runs
-        if not run.skip_reason and (run.name, repeat) not in done
+        if not run.skip_reason and (run.name, repeat) not in recorded
     ]
 
 
-def _build_empty_measurement(run, repeat, status, reason):
-    """Return the line (dict) of a run that gave no numbers."""
+def _build_empty_measurement(
+    run: plan.PlannedRun, repeat: int, status: str, reason: str | None
+) -> dict[str, Any]:
+    """Return the measurement (a line of results.jsonl) of a run without figures."""
     return {
         'module': run.module,
         'approach': run.series,
@@ -443,8 +444,7 @@ def _build_empty_measurement(run, repeat, status, reason):
     }
 
 
-def _read_package_version(package):
-    """Return the version (str) of an installed Python package, None if it is missing."""
+def _read_package_version(package: str) -> str | None:
     from importlib import metadata
 
     try:

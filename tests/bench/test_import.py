@@ -15,7 +15,7 @@ from osu_container import cli as command_line
 from osu_container.bench.compare.cli import collect_comparisons
 from osu_container.bench.results import imported, outputs, run_files
 from osu_container.bench.results.model import Case
-from osu_container.bench.results.osu_output import UNKNOWN_BUFFERS, TableError, parse, parse_network
+from osu_container.bench.results.osu_output import UNKNOWN_BUFFERS, OutputError, parse, parse_network
 from tests.helpers.machine import PROJECT
 
 #: Figures of outputs in public places, each with its address; the text around them is the programs'
@@ -120,7 +120,7 @@ def test_each_kind_of_program_gives_figures_by_size(text, programs, release):
     ],
 )
 def test_incomplete_table_is_refused(text, says):
-    with pytest.raises(TableError, match=says):
+    with pytest.raises(OutputError, match=says):
         parse(text, benchmark='osu_bw', source='x', largest_size=4194304)
 
 
@@ -255,7 +255,7 @@ def test_device_figures_require_reported_device_buffers(benchmark, buffers, text
     plain = '\n'.join(
         re.sub(r'-(CUDA MANAGED|CUDA|ROCM)|, buffers: cupy .*', '', line) for line in lines
     )
-    with pytest.raises(TableError, match=rf'\b{buffers}\b.*\b{benchmark}\b.*MPI-ROCM'):
+    with pytest.raises(OutputError, match=rf'\b{buffers}\b.*\b{benchmark}\b.*MPI-ROCM'):
         parse(plain, benchmark=benchmark, source='x', buffers=buffers)
     assert parse(plain, benchmark=benchmark, source='x', buffers='H H').values
 
@@ -270,7 +270,7 @@ def test_device_figures_require_reported_device_buffers(benchmark, buffers, text
     ],
 )
 def test_unrequested_buffer_location_is_an_error(asked, sides):
-    with pytest.raises(TableError, match=rf'\b{asked}\b.*\bosu_bw\b'):
+    with pytest.raises(OutputError, match=rf'\b{asked}\b.*\bosu_bw\b'):
         parse(
             format_c_program_output('MPI-CUDA', SENT.format(*sides)),
             benchmark='osu_bw',
@@ -299,9 +299,9 @@ def test_a_checked_row_is_read_and_an_unchecked_one_refused(row):
         and table.is_checked
         and not table.broken_lines + table.foreign_lines
     )
-    with pytest.raises(TableError, match='--validate'):
+    with pytest.raises(OutputError, match='--validate'):
         parse(format_c_program_output(), benchmark='osu_bw', source='x', check=True)
-    with pytest.raises(TableError, match=r'\b2\b.*Fail'):
+    with pytest.raises(OutputError, match=r'\b2\b.*Fail'):
         parse(
             format_c_program_output(rows=(row, '2       5.35       Fail')),
             benchmark='osu_bw',

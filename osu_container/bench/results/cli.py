@@ -1,32 +1,35 @@
-"""osu-container reference list: the published figures."""
+"""osu-container reference list: list the published figures."""
 
 from __future__ import annotations
 
+import argparse
 import json
 
 from osu_container.base import columns
 from osu_container.bench.results import references
 
 
-def add_arguments(parser):
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the subcommand to the parser of `osu-container reference`."""
     commands = parser.add_subparsers(dest='what', metavar='WHAT', required=True)
-    text = "show the published figures"
-    below = commands.add_parser('list', help=text, description=text[0].upper() + text[1:] + '.')
-    below.set_defaults(
+    text = "list the published figures"
+    list_parser = commands.add_parser(
+        'list', help=text, description=text[0].upper() + text[1:] + '.'
+    )
+    list_parser.set_defaults(
         function=list_references,
         prog='osu-container reference list',
         after_interrupt="nothing was changed",
         errors=(OSError,),
     )
-    below.add_argument('--json', action='store_true', help="machine-readable output")
+    list_parser.add_argument('--json', action='store_true', help="machine-readable output")
 
 
-def list_references(options):
-    """Print one line a dataset."""
+def list_references(options: argparse.Namespace) -> int:
+    """Print one line per dataset and return the exit code."""
     rows = []
     for dataset in references.list_published_datasets():
-        points = sum(len(one.values) for one in dataset.series)
+        points = sum(len(series.values) for series in dataset.series)
         date = dataset.facts['date'].partition(';')[0].partition(' to ')[0][:10]
         rows.append((dataset.name, date, points, dataset.title))
     names = ('name', 'date', 'points', 'title')
@@ -43,9 +46,9 @@ def list_references(options):
     print(
         '\n'
         + columns.fill_text(
-            "To look at one: osu-container report NAME -o FILE.html. To compare: osu-container "
-            "compare RUN NAME. To keep a run of yours: osu-container bench --output DIR; its folder "
-            "or name is what you compare with."
+            "To view one: osu-container report NAME -o FILE.html. To compare a run with it: "
+            "osu-container compare RUN NAME. To keep a run as a reference: osu-container "
+            "bench --output DIR; compare accepts its folder and its name."
         )
     )
     return 0

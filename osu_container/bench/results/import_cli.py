@@ -1,4 +1,4 @@
-"""osu-container import: outputs of programs become a run."""
+"""osu-container import: turn output files of benchmark programs into a run."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from osu_container.bench.results import imported, model, run_files, select
 from osu_container.data.sites import SITES
 
 EPILOG = """
-FILE is the output of programs of the OSU Micro-Benchmarks (C 5 to 7.5, Python, mpi4py's ports), of the
-Intel MPI Benchmarks, or of nccl-tests. It may hold several tables, and lines of others between them.
-Tables of one case are taken as repeats.
+FILE is the output of the OSU Micro-Benchmarks (C 5 to 7.5, Python, mpi4py ports), of the Intel MPI
+Benchmarks, or of nccl-tests. It may contain several tables, and other lines between them. Tables of
+the same case become repeats.
 
   osu-container import slurm-123.out
   osu-container import native=bare.txt hybrid=container.txt --site lumi-25.03 --nodes 2
-  osu-container compare mine.txt theirs.txt     compare and report take such files as they are
+  osu-container compare mine.txt theirs.txt     compare and report also read such files directly
 
-What a file does not say is named, and stays unknown. The options say it for all of them.
+import lists the facts that a file does not report; they are unknown unless an option sets them for
+all files.
 """
 
 
-def add_arguments(parser):
-    """Add the arguments of `osu-container import` to a parser."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `osu-container import` to the parser."""
     parser.epilog = EPILOG
     parser.set_defaults(
         function=import_outputs,
@@ -41,59 +42,57 @@ def add_arguments(parser):
         'files',
         nargs='+',
         metavar='[NAME=]FILE',
-        help="what is read; NAME is what its curves are called (default: the name of the file)",
+        help="output file, and the name of its curves (default: the name of the file)",
     )
     add(
         '-o',
         '--output',
         type=Path,
         metavar='DIR',
-        help="folder of the run (default: a new one beside those of bench)",
+        help="new folder for the run (default: a new one in the results folder)",
     )
     add(
         '--site',
         choices=sorted(SITES),
         metavar='NAME',
-        help="where it was measured, lumi-25.03 for one",
+        help="site of the measurement, e.g. lumi-25.03",
     )
-    add('--nodes', type=parse_whole_number, help="on how many nodes, where a file does not say it")
-    add(
-        '--ranks', type=parse_whole_number, help="with how many ranks, where a file does not say it"
-    )
+    add('--nodes', type=parse_whole_number, help="number of nodes, if a file does not report it")
+    add('--ranks', type=parse_whole_number, help="number of ranks, if a file does not report it")
     add(
         '--buffers',
-        choices=[one for one in model.BUFFERS if one],
+        choices=[buffers for buffers in model.BUFFERS if buffers],
         metavar="'D D'",
-        help="where the buffers were, where a file does not say it: H host, D device, M managed memory",
+        help="buffers, if a file does not report them: H host, D device, M managed memory",
     )
     add(
         '--benchmark',
         type=_parse_benchmark,
         metavar='PROGRAM',
-        help="which program printed figures whose title is not there, osu_bw for one",
+        help="program of figures without a title, e.g. osu_bw",
     )
-    add('--json', action='store_true', help="what was read, for programs")
+    add('--json', action='store_true', help="machine-readable output")
 
 
-def parse_whole_number(text):
-    """Return the whole number from 1 in text. Raises ArgumentTypeError."""
+def parse_whole_number(text: str) -> int:
+    """Return the whole number from 1 in a text. Raises ArgumentTypeError."""
     if not re.fullmatch(r'[1-9]\d{0,8}', text):
-        raise argparse.ArgumentTypeError(f"{text!r}, wanted a whole number from 1")
+        raise argparse.ArgumentTypeError(f"{text!r}, expected a whole number from 1")
     return int(text)
 
 
-def _parse_benchmark(text):
-    """Return text if it can be the name of a program. Raises ArgumentTypeError."""
+def _parse_benchmark(text: str) -> str:
+    """Return the text if it can be the name of a program. Raises ArgumentTypeError."""
     if not re.fullmatch(r'osu_\w+|IMB [\w-]+|\w+_perf', text):
         raise argparse.ArgumentTypeError(
-            f"{text!r}, wanted the name of a program, such as osu_bw, 'IMB PingPong' or "
+            f"{text!r}, expected the name of a program, e.g. osu_bw, 'IMB PingPong' or "
             "all_reduce_perf"
         )
     return text
 
 
-def import_outputs(options):
-    """Write the run and say what is in it; return the exit code."""
+def import_outputs(options: argparse.Namespace) -> int:
+    """Write the run, print its content and return the exit code."""
     sources = imported.parse_sources(options.files)
     folder = options.output or select.resolve_results_folder() / record.get_timestamp().replace(
         '-', ''
@@ -109,17 +108,18 @@ def import_outputs(options):
     if options.json:
         series = [
             {
-                'name': one.name,
-                'case': vars(one.case),
-                'programs': one.programs,
-                'release': one.facts.get('release'),
-                'repeats': one.repeats,
-                'sizes': one.sizes,
+                'name': entry.name,
+                'case': vars(entry.case),
+                'programs': entry.programs,
+                'release': entry.facts.get('release'),
+                'repeats': entry.repeats,
+                'sizes': entry.sizes,
             }
-            for one in run.series
+            for entry in run.series
         ]
         failed = [
-            {'name': one.name, 'case': vars(one.case), 'reason': one.reason} for one in run.failures
+            {'name': entry.name, 'case': vars(entry.case), 'reason': entry.reason}
+            for entry in run.failures
         ]
         print(
             json.dumps(
@@ -136,17 +136,17 @@ def import_outputs(options):
             )
         )
         return 0
-    for one in run.series:
+    for entry in run.series:
         print(
-            f"{one.name}: {one.case.title}: {len(one.sizes)} sizes, repeats: {one.repeats}; "
-            f"{one.program_release or 'programs not known'}"
+            f"{entry.name}: {entry.case.title}: {len(entry.sizes)} sizes, repeats: "
+            f"{entry.repeats}; {entry.program_release or 'unknown programs'}"
         )
     for failure in run.failures:
         print(f"{failure.name}: {failure.case.title}: no figures: {failure.reason}")
     for note in run.problems:
         print(f"* {note}")
     print(
-        f"\n{folder}: {len(run.series)} curve{'s' * (len(run.series) != 1)}. To compare: osu-container compare "
-        f"{shell.quote_path(folder)} OTHER"
+        f"\n{folder}: {len(run.series)} curve{'s' * (len(run.series) != 1)}. To compare: "
+        f"osu-container compare {shell.quote_path(folder)} OTHER"
     )
     return 0

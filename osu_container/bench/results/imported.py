@@ -1,143 +1,144 @@
 """
-Outputs of programs (outputs.py) as a run: in memory for compare and report, on disk for
-`osu-container import`.
+Turn output files (outputs.py) into a run.
+
+compare and report use it in memory, `osu-container import` writes it to disk.
 """
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from osu_container.base.files import open_plain_file
 from osu_container.bench import record
-from osu_container.bench.results import outputs, run_files
+from osu_container.bench.results import model, outputs, run_files
+from osu_container.bench.results.osu_output import BenchmarkTable
 
-#: Facts that the options of `osu-container import` can add: (name, value) of a Table
+#: Fields of a BenchmarkTable that options of `osu-container import` can set
 ADDABLE_FACTS = ('nodes', 'ranks', 'buffers')
 
 
 class ConflictError(run_files.ResultsError):
-    """Figures that contradict each other or what was said of them; the text names both."""
+    """Figures that contradict each other or the options; the text names both."""
 
 
-def looks_like_results(path):
-    """
-    Return True if a path (Path) is a folder or a results file; outputs of programs begin with
-    anything but '{'.
-    """
+def looks_like_results(path: Path) -> bool:
+    """Return True for a folder or a results file, which unlike program output begins with '{'."""
     if path.is_dir() or path.suffix == '.jsonl':
         return True
     try:
         with open_plain_file(path) as handle:
             return handle.read(64).lstrip()[:1] == b'{'
     except OSError:
-        return True  # whoever reads it says why that is not possible
+        return True  # reading the file as results reports the error
 
 
-def parse_sources(paths):
-    """
-    Return [(name, Path)] of what was typed (list of str): NAME=FILE, or FILE, which is named as
-    its file.
-    """
-    found = []
+def parse_sources(paths: list[str]) -> list[tuple[str, Path]]:
+    """Return name and path of each NAME=FILE or FILE, which is named by its file name."""
+    sources = []
     for text in paths:
         name, equals, rest = text.partition('=')
-        named = equals and name and rest and '/' not in name and not Path(text).exists()
-        path = Path(rest if named else text)
-        found.append((name if named else path.stem or path.name, path))
-    return found
+        has_name = equals and name and rest and '/' not in name and not Path(text).exists()
+        path = Path(rest if has_name else text)
+        sources.append((name if has_name else path.stem or path.name, path))
+    return sources
 
 
-def read_measurements(sources, *, benchmark=None, extra_facts=None):
+def read_measurements(
+    sources: list[tuple[str, Path]],
+    *,
+    benchmark: str | None = None,
+    extra_facts: Mapping[str, Any] | None = None,
+) -> tuple[list[dict[str, Any]], list[outputs.Output], list[str]]:
     """
-    Return (entries, read, problems): lines of kind measurement (list of dict), the Outputs, what
-    must be said.
+    Return the lines of kind measurement, the outputs, and notes for the user.
 
-    :param sources: [(name of the series (str), Path)]
-    :param benchmark: str, the program where a text does not say it
-    :param added: {one of ADDED: value}, where a text does not say it
-    Raises OutputFailure, Conflict.
+    :param sources: name of the series and path of each output
+    :param benchmark: the program of tables without a known title
+    :param extra_facts: {one of ADDABLE_FACTS: value}, for facts that an output does not report
+    Raises NoFiguresError, ConflictError.
     """
-    entries, read, problems, groups = [], {}, [], {}
+    entries: list[dict[str, Any]] = []
+    outputs_by_hash: dict[str, outputs.Output] = {}
+    problems: list[str] = []
+    groups: dict[tuple[str, model.Case], list[BenchmarkTable]] = {}
     for name, path in sources:
         output = outputs.read_output(path, benchmark)
-        if output.sha256 in read:
+        if output.sha256 in outputs_by_hash:
             raise ConflictError(
-                f"{path} and {read[output.sha256].path} are the same, byte for byte: name each output once"
+                f"{path} and {outputs_by_hash[output.sha256].path} have the same content. "
+                "Name each output once"
             )
-        read[output.sha256] = output
+        outputs_by_hash[output.sha256] = output
         for table in output.tables:
             if table.benchmark is None:
-                problems.append(table.reason)
+                problems.append(table.reason or '')
                 continue
             _add_facts(table, extra_facts or {})
             groups.setdefault((table.series or name, table.case), []).append(table)
         problems += _format_unknown_facts(path, output)
     for (name, _), tables in list(groups.items()):
         common = set.intersection(*(set(table.context) for table in tables))
-        repeats = {}
-        for table in tables:  # of one case: what differs in their command lines makes several
-            differs = ' '.join(word for word in table.context if word not in common)[:200]
-            table.variant = ', '.join(filter(None, (table.variant, differs)))
+        repeats: dict[model.Case, list[BenchmarkTable]] = {}
+        for table in tables:  # different command lines are different cases
+            differences = ' '.join(word for word in table.context if word not in common)[:200]
+            table.variant = ', '.join(filter(None, (table.variant, differences)))
             repeats.setdefault(table.case, []).append(table)
-        for case, some in repeats.items():
+        for case, same_case_tables in repeats.items():
             programs = {
-                _format_programs(table): table.location for table in some if table.reason is None
+                _format_programs(table): table.location
+                for table in same_case_tables
+                if table.reason is None
             }
             if len(programs) > 1:
                 raise ConflictError(
-                    f"{name} {case.title} is by several programs, which do not compare "
-                    f"({'; '.join(f'{key}: {where}' for key, where in programs.items())}): give each a name "
-                    "of its own, NAME=FILE"
+                    f"{name} {case.title} mixes programs, which do not compare "
+                    f"({'; '.join(f'{key}: {place}' for key, place in programs.items())}). Give "
+                    "each a different name: NAME=FILE"
                 )
             entries += [
                 _build_measurement(name, case, number, table)
-                for number, table in enumerate(some, 1)
+                for number, table in enumerate(same_case_tables, 1)
             ]
-            if len(some) > 1:
+            if len(same_case_tables) > 1:
                 problems.append(
-                    f"{name} {case.title} stands {len(some)} times: taken as repeats. If they differ in "
-                    "something that the text does not say, give each a file and a name of its own"
+                    f"{name} {case.title} has {len(same_case_tables)} tables, imported as repeats. "
+                    "If they differ in unreported facts, put each into a separate file: NAME=FILE"
                 )
-    return entries, list(read.values()), problems
+    return entries, list(outputs_by_hash.values()), problems
 
 
-def _format_programs(table):
-    """Return the programs of a Table (str)."""
-    return ' '.join(filter(None, (table.programs, table.release))) or 'programs that are not known'
+def _format_programs(table: BenchmarkTable) -> str:
+    return ' '.join(filter(None, (table.programs, table.release))) or 'unknown programs'
 
 
-def _add_facts(table, added):
-    """
-    Add facts (dict, see lines_of) that a Table does not say. Raises Conflict where it says
-    something else.
-    """
-    for key, value in added.items():
-        said = getattr(table, key)
-        if value is None or key == 'buffers' and said == '':
+def _add_facts(table: BenchmarkTable, facts: Mapping[str, Any]) -> None:
+    """Set the facts that a table lacks. Raises ConflictError for a contradiction."""
+    for key, value in facts.items():
+        reported = getattr(table, key)
+        if value is None or key == 'buffers' and reported == '':
             continue
-        if said not in (None, value) and not table.reason:
+        if reported not in (None, value) and not table.reason:
             raise ConflictError(
-                f"{table.location}: {key} {value} were asked for, and {table.benchmark} says {said}"
+                f"{table.location}: --{key} {value} contradicts the output of {table.benchmark}: "
+                f"{reported}"
             )
         setattr(table, key, value)
 
 
-def _build_measurement(name, case, repeat, table):
-    """Return the line of kind measurement (dict) of a Table."""
-    entry = {
+def _build_measurement(
+    name: str, case: model.Case, repeat: int, table: BenchmarkTable
+) -> dict[str, Any]:
+    """Return the line of kind measurement of a table."""
+    entry: dict[str, Any] = {
         'module': name,
         'approach': name,
         'repeat': repeat,
         'raw': table.location,
         'typed': None,
-        'case': {
-            'benchmark': case.benchmark,
-            'buffers': case.buffers,
-            'nodes': case.nodes,
-            'ranks': case.ranks,
-            'variant': case.variant,
-        },
+        'case': vars(case),
     }
     if table.reason is not None:
         return dict(entry, status='failed', reason=table.reason)
@@ -156,21 +157,28 @@ def _build_measurement(name, case, repeat, table):
     )
 
 
-def _format_unknown_facts(path, output):
-    """Return what the file of an Output does not say, as notes (list of str)."""
+def _format_unknown_facts(path: Path, output: outputs.Output) -> list[str]:
+    """Return a note that names the facts that an output does not report."""
     names = [
         name
         for name in ('programs', 'release', 'nodes', 'ranks', 'buffers')
         if any(name in table.unknown_fields for table in output.tables if table.reason is None)
     ]
     return [
-        f"{path} does not say: {', '.join([*names, *['site'] * (not output.site), 'libraries'])}"
+        f"{path} does not report: {', '.join([*names, *['site'] * (not output.site), 'libraries'])}"
     ]
 
 
-def _build_header(name, sources, read, problems, site, command=None):
-    """Return the first line of an imported run (dict); see docs/benchmarks.md."""
-    site = site or next((one.site for one in read if one.site), outputs.UNKNOWN)
+def _build_header(
+    name: str,
+    sources: list[tuple[str, Path]],
+    outputs_read: list[outputs.Output],
+    problems: list[str],
+    site: str | None,
+    command: str | None = None,
+) -> dict[str, Any]:
+    """Return the first line of an imported run, see docs/benchmarks.md."""
+    site = site or next((output.site for output in outputs_read if output.site), outputs.UNKNOWN)
     return {
         'run': name,
         'started': record.get_timestamp(),
@@ -178,50 +186,59 @@ def _build_header(name, sources, read, problems, site, command=None):
         'tag': 'import',
         'command': command,
         'imported': [
-            {'series': series, 'file': str(path), 'sha256': one.sha256, 'bytes': one.size}
-            for (series, path), one in zip(sources, read)
+            {'series': series, 'file': str(path), 'sha256': output.sha256, 'bytes': output.size}
+            for (series, path), output in zip(sources, outputs_read)
         ],
         'not_said': problems,
     }
 
 
-def read_output_dataset(path):
+def read_output_dataset(path: str) -> model.Dataset:
     """
-    Return the Dataset of an output that a user names in place of a run (str). Raises
-    OutputFailure, Conflict.
+    Return the dataset of an output that a user names in place of a run.
+
+    Raises NoFiguresError, ConflictError.
     """
     sources = parse_sources([path])
-    entries, found, problems = read_measurements(sources)
-    header = _build_header(path, sources, found, problems, None)
+    entries, outputs_read, problems = read_measurements(sources)
+    header = _build_header(path, sources, outputs_read, problems, None)
     numbered = (
         (number, dict(entry, kind='measurement')) for number, entry in enumerate(entries, 2)
     )
-    dataset = run_files.assemble_dataset(path, header, numbered, [])
+    dataset = run_files.assemble_dataset(Path(path), header, numbered, [])
     dataset.path, dataset.title = None, f'output {path}'
     return dataset
 
 
-def write_run(folder, sources, *, site=None, benchmark=None, extra_facts=None, command=None):
+def write_run(
+    folder: Path,
+    sources: list[tuple[str, Path]],
+    *,
+    site: str | None = None,
+    benchmark: str | None = None,
+    extra_facts: Mapping[str, Any] | None = None,
+    command: str | None = None,
+) -> model.Dataset:
     """
-    Write outputs as a run into a new folder (Path) and return its Dataset.
+    Write outputs as a run into a new folder and return its dataset.
 
-    :param site: str, name of the site, None where it is not known; command: str, what the user
-        typed
-    Others as for read_measurements(). Raises OutputFailure, Conflict, ResultsError, OSError, also
-    where the folder is there.
+    :param site: name of the site, None if it is unknown
+    :param command: the command line of the user
+    Other parameters are those of read_measurements(). Raises NoFiguresError, ConflictError,
+    ResultsError if the folder exists, OSError.
     """
-    entries, found, problems = read_measurements(
+    entries, outputs_read, problems = read_measurements(
         sources, benchmark=benchmark, extra_facts=extra_facts
     )
     try:
         folder.mkdir(parents=True)
     except FileExistsError as err:
         raise run_files.ResultsError(
-            f"{folder} is there already, and stays as it is. Choose another name"
+            f"{folder} exists and is not overwritten. Choose another folder"
         ) from err
     try:
         writer = run_files.Writer(folder / run_files.RESULTS_FILE)
-        header = _build_header(folder.name, sources, found, problems, site, command)
+        header = _build_header(folder.name, sources, outputs_read, problems, site, command)
         writer.write_header(**header)
         for entry in entries:
             writer.add('measurement', **entry)

@@ -1,13 +1,13 @@
 """
-Text that programs have printed -> the figures of a run.
+Read the figures in the output files of benchmark programs.
 
-    OSU Micro-Benchmarks    in C and in Python, and mpi4py's ports: any number of tables in one file
+    OSU Micro-Benchmarks    in C and in Python, and the mpi4py ports: any number of tables
     Intel MPI Benchmarks    IMB-MPI1 and others: a table for each benchmark and number of processes
     nccl-tests, rccl-tests  bus bandwidth, out of place and in place
 
-What the text says is taken, what it does not say is named as not known: the number of nodes, say. A
-command line above a table (`srun -N2 -n2 osu_bw D D`, as a shell with -x shows it) says some of it;
-where those of two tables differ, they are two cases.
+Facts that the text does not report, such as the number of nodes, are unknown. A command line above
+a table (`srun -N2 -n2 osu_bw D D`, as printed by a shell with -x) provides some of them; tables
+with different command lines are different cases.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from __future__ import annotations
 import hashlib
 import io
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from osu_container.base.files import (
     SIZE_LIMITS,
@@ -31,15 +33,15 @@ from osu_container.bench.results import model, osu_output, run_files
 from osu_container.bench.results.osu_output import BenchmarkTable
 from osu_container.check.try_ import try_file
 
-#: So many lines of others, of so many characters, are kept beside a table
+#: Largest number and length of the comments, foreign and broken lines kept with a table
 KEPT_LINES, KEPT_CHARACTERS = 50, 500
-#: Stands for a fact of an imported run that its files do not say
+#: Value of a fact that the files of an imported run do not report
 UNKNOWN = 'not known'
 EXPECTED_INPUT = (
-    "wanted the output of a program of the OSU Micro-Benchmarks ('# OSU MPI Bandwidth Test v7.5' and what "
-    "follows), of the Intel MPI Benchmarks, or of nccl-tests"
+    "expected the output of the OSU Micro-Benchmarks (from '# OSU MPI Bandwidth Test v7.5' on), of "
+    "the Intel MPI Benchmarks, or of nccl-tests"
 )
-#: The heading of a table, whose title may be missing
+#: The heading of a table; its title may be missing
 _HEADING = re.compile(r'# *(?:Size|Message Size)\b', re.I)
 _CCL = re.compile(r'# *nThreads? +\d+')
 _PERF = re.compile(r'\b(\w+)_perf\b|[Cc]ollective test starting: *(\w+?)(?:_perf)?\b')
@@ -54,21 +56,21 @@ _IMB_TITLE = re.compile(r'#\s*Intel ?\(R\) MPI Benchmarks? (?:Suite )?V?([\d.]+)
 _IMB_TABLE = re.compile(r'# *Benchmarking +(\w[\w-]*)')
 _IMB_RANKS = re.compile(r'# *#processes *= *(\d{1,9})')
 _IMB_HEAD = re.compile(r'#(?:bytes|repetitions)\b.*')
-#: A launcher and the program, as a shell with -x or a terminal shows it
+#: A launcher and the program, as printed by a shell with -x or copied from a terminal
 _COMMAND = re.compile(
     r'(?:\b(srun|flux run|mpirun|mpiexec(?:\.hydra)?|aprun|jsrun)\b|^\S*[$%>+]+ )(.*?)'
     r'\b(osu_\w+|IMB-\w+|\w+_perf)\b(.*)'
 )
 _PROMPT = re.compile(r'^\S*[$%>+]+ +')
-#: What stands before each line: of `srun --label`, of `mpirun --tag-output --timestamp-output`, of
-#: a CI server; and a '#' that was kept from being a heading of Markdown
+#: Prefix of a line: of `srun --label`, of `mpirun --tag-output --timestamp-output`, of a CI server,
+#: or the backslash of a '#' escaped in Markdown
 _LABEL = re.compile(
     r'\s*(?:\d{1,7}: |(?:\w{3} \w{3} +\d+ [\d:]{8} \d{4})?\[\d+,\d+\]<std(?:out|err)>:\s?'
     r'|\d\d:\d\d:\d\d(?:\.\d+)?\s+|\\(?=#))'
 )
 _CONTROLS = re.compile(r'[\x01-\x08\x0b-\x1f\x7f\x85\u2028\u2029]')
 
-#: Words of a title -> program, without 'osu_'; the titles of c/mpi in OSU 5 to 7
+#: Words of a title -> program without 'osu_', from c/mpi of OSU 5 to 7
 _PAIRS = {
     'bandwidth': 'bw',
     'bi-directional bandwidth': 'bibw',
@@ -116,12 +118,12 @@ _COLLECTIVES = {
         for words in ('', ' personalized exchange')
     },
 }
-#: Programs that end unless they have two ranks
+#: Programs that run only with two ranks
 _TWO_RANKS = re.compile(
     r'osu_(?:xccl_)?(?:bw|bibw|latency|latency_mt|latency_mp|partitioned_latency'
     r'|(?:put|get|acc|get_acc|fop|cas)_\w+)(?:_persistent)?'
 )
-#: What these programs do where nobody asks for something else, so that it is no part of a case
+#: Default options of the programs, which are not part of a case
 _USUAL = {
     'Datatype': 'MPI_CHAR.',
     'Window creation': 'MPI_Win_allocate',
@@ -130,41 +132,36 @@ _USUAL = {
 
 
 class NoFiguresError(run_files.ResultsError):
-    """
-    A file that holds no figures; the text names the file, the line, what is there and what was
-    wanted.
-    """
+    """A file without figures; the text names the file, the line and the expected content."""
 
 
 @dataclass
 class Output:
-    """
-    What a file holds: its path, sha256 and size in bytes, the Tables, and its site (str) where
-    it names one.
-    """
+    """The content of an output file."""
 
     path: Path
     sha256: str
+    #: In bytes
     size: int
     tables: list[BenchmarkTable] = field(default_factory=list)
+    #: Name of the site, None if the file does not report it
     site: str | None = None
 
 
-def identify_benchmark(title):
+def identify_benchmark(title: str) -> str | None:
     """
-    Return the program (str) whose title line this is (str): 'osu_bw'; None for a title that is not
-    known.
+    Return the program that prints a title line, 'osu_bw', or None for an unknown title.
 
-    Raises ValueError if it is no title.
+    Raises ValueError if the line is not a title.
     """
     port = _PORT.match(title)
     if port:
         return port.group(1)
-    found = _TITLE.fullmatch(title)
-    if not found:
+    match = _TITLE.fullmatch(title)
+    if not match:
         raise ValueError(title)
-    kind, sided = found.group(1).lower(), (found.group(2) or '').lower()
-    words = re.sub(r'\s+', ' ', found.group(4)).lower()
+    kind, sided = match.group(1).lower(), (match.group(2) or '').lower()
+    words = re.sub(r'\s+', ' ', match.group(4)).lower()
     persistent = '_persistent' if 'persistent' in words else ''
     words = re.sub(r' ?persistent ?', ' ', words).strip()
     family = 'osu_' if kind == 'mpi' else 'osu_xccl_'
@@ -183,11 +180,8 @@ def identify_benchmark(title):
     return f'{family}{prefix}{_COLLECTIVES[words]}{persistent}' if words in _COLLECTIVES else None
 
 
-def _read_text_and_bytes(path):
-    """
-    Return (text (str), the bytes of the file) of an output, however it was written. Raises
-    OutputFailure.
-    """
+def _read_text_and_bytes(path: str | Path) -> tuple[str, bytes]:
+    """Return the decompressed, decoded text and the bytes of a file. Raises NoFiguresError."""
     try:
         raw = read_plain_file(path, 'output')
         data = unpack_stream(io.BytesIO(raw)).read(SIZE_LIMITS['output'] + 1)
@@ -198,27 +192,25 @@ def _read_text_and_bytes(path):
                 raise FileTooLargeError(path, 'line of an output', line=number)
     except FileTooLargeError as err:
         raise NoFiguresError(
-            f"{path}: {err.strerror}, and no output of a benchmark has so many: {EXPECTED_INPUT}"
+            f"{path} is too large for the output of a benchmark: {err.strerror}; {EXPECTED_INPUT}"
         ) from err
     except OSError as err:
         raise NoFiguresError(
-            f"{path} cannot be read: {err.strerror}. Name a file that you may read, and that is "
-            "whole"
+            f"cannot read {path}: {err.strerror}. Name a complete file with read permission"
         ) from err
     except ValueError as err:
         raise NoFiguresError(f"{path}: {err}") from err
     if measure_junk(data) > 0:
-        raise NoFiguresError(f"{path}:1: it is no text: {EXPECTED_INPUT}")
+        raise NoFiguresError(f"{path}:1: not a text file: {EXPECTED_INPUT}")
     return decode_text(data), raw
 
 
-def _read_lines(path):
-    """Return (lines (list of str), sha256, size) of a file. Raises OutputFailure."""
+def _read_lines(path: str | Path) -> tuple[list[str], str, int]:
+    """Return the cleaned lines, the sha256 and the size of a file. Raises NoFiguresError."""
     text, raw = _read_text_and_bytes(path)
     lines = []
-    for row in text.removesuffix('\n').split(
-        '\n'
-    ):  # no row or command is longer: patterns need a time of its square
+    for row in text.removesuffix('\n').split('\n'):
+        # Rows and commands are shorter: the patterns need time quadratic in the length.
         line = _LABEL.sub('', ESCAPES.sub('', row[:4096].rstrip('\r')), count=1)
         lines.append(_CONTROLS.sub(' ', line).replace('\xa0', ' ').strip())
     if not any(lines):
@@ -226,42 +218,41 @@ def _read_lines(path):
     return lines, hashlib.sha256(raw).hexdigest(), len(raw)
 
 
-def read_output(path, benchmark=None):
+def read_output(path: str | Path, benchmark: str | None = None) -> Output:
     """
-    Return the Output of a file.
+    Return the tables of a file.
 
-    :param path: str or Path
-    :param benchmark: str, the program, for a table whose title is not there or not known
-    Raises OutputFailure if it cannot be read or holds no figures.
+    :param benchmark: the program of tables with a missing or unknown title
+    Raises NoFiguresError if the file is unreadable or has no figures.
     """
     lines, sha256, size = _read_lines(path)
-    found, series = Output(Path(path), sha256, size), {}
+    output = Output(Path(path), sha256, size)
+    series: dict[int, str | None] = {}
     if try_file.is_try_file(lines[0]):
         series = dict(enumerate((name for _, name in try_file.parse_parts(lines)), 1))
-        found.site = try_file.find_summary_field(lines, 'site')
+        output.site = try_file.find_summary_field(lines, 'site')
         lines = [line if series[number] else '' for number, line in enumerate(lines, 1)]
         if not any(lines):
             raise NoFiguresError(
-                f"{path} holds no figures: its parts summary and errors say why nothing ran"
+                f"{path} has no figures: nothing ran, see its parts summary and errors"
             )
     for block in _split_blocks(lines, benchmark):
         for table in _KINDS.get(block['kind'], _parse_osu)(path, block, benchmark):
             table.context, table.series = block['context'], series.get(block['line'])
-            found.tables.append(table)
-    if not any(table.reason is None for table in found.tables):
+            output.tables.append(table)
+    if not any(table.reason is None for table in output.tables):
         raise NoFiguresError(
-            found.tables[-1].reason if found.tables else _explain_no_tables(path, lines)
+            output.tables[-1].reason if output.tables else _explain_no_tables(path, lines)
         )
-    return found
+    return output
 
 
-def _explain_no_tables(path, lines):
-    """Return why a text has no tables (str)."""
+def _explain_no_tables(path: str | Path, lines: list[str]) -> str:
     row = next((number for number, line in enumerate(lines, 1) if osu_output.is_row(line)), None)
     if row:
         return (
-            f"{path}:{row}: figures without a title that says which program printed them. Say it by --benchmark "
-            "osu_bw (osu-container import), or keep the lines that begin with '#'"
+            f"{path}:{row}: figures of an unknown program: their title is missing. Keep the lines "
+            "that begin with '#', or name the program: osu-container import --benchmark osu_bw FILE"
         )
     last = next(line for line in reversed(lines) if line)
     return (
@@ -269,12 +260,15 @@ def _explain_no_tables(path, lines):
     )
 
 
-def _split_blocks(lines, benchmark):
+def _split_blocks(lines: list[str], benchmark: str | None) -> list[dict[str, Any]]:
     """
-    Return the parts of a text (list of dict): one begins with each title. benchmark: str, of one
-    without a title.
+    Return the blocks of a text; each begins with a title.
+
+    :param benchmark: the program of a block without a title
     """
-    release, command, words, blocks = None, None, (), []
+    release, command = None, None
+    words: tuple[str, ...] = ()
+    blocks: list[dict[str, Any]] = []
     for number, line in enumerate(lines, 1):
         imb = _IMB_TITLE.match(line)
         release = imb.group(1) if imb else release
@@ -319,8 +313,8 @@ def _split_blocks(lines, benchmark):
     return blocks
 
 
-def _classify_line(line):
-    """Return what begins with a line: 'title', 'port', 'imb', 'ccl' or None."""
+def _classify_line(line: str) -> str | None:
+    """Return the kind of block that begins with a line: 'title', 'port', 'imb', 'ccl' or None."""
     kinds = {
         'port': _PORT.match,
         'title': _TITLE.fullmatch,
@@ -330,18 +324,21 @@ def _classify_line(line):
     return next((kind for kind, match in kinds.items() if match(line)), None)
 
 
-def _parse_launch_command(command, benchmark):
+def _parse_launch_command(
+    command: re.Match[str] | None, benchmark: str
+) -> tuple[int | None, int | None, str | None]:
     """
-    Return (nodes, ranks, buffers), None for each that a command line (a match of _COMMAND, or
-    None) does not say.
+    Return nodes, ranks and buffers of a command line; each is None if it is missing.
+
+    :param command: a match of _COMMAND
     """
     if command is None or command.group(3) != benchmark or not command.group(1):
         return None, None, None
     launcher, options, arguments = command.group(1), ' ' + command.group(2), command.group(4)
 
-    def number(pattern):
-        found = re.search(rf'\s(?:{pattern})[= ]*(\d{{1,7}})(?=\s)', options)
-        return int(found.group(1)) or None if found else None
+    def number(pattern: str) -> int | None:
+        match = re.search(rf'\s(?:{pattern})[= ]*(\d{{1,7}})(?=\s)', options)
+        return int(match.group(1)) or None if match else None
 
     slurm = launcher in ('srun', 'flux run')
     nodes = number('-N|--nodes') if slurm else None
@@ -355,12 +352,11 @@ def _parse_launch_command(command, benchmark):
     )
 
 
-def _parse_osu(path, block, benchmark):
-    """
-    Return the Table (list of one) of a block of lines that an OSU program, or a port of one, has
-    printed.
-    """
-    where = f"{path}:{block['line']}"
+def _parse_osu(
+    path: str | Path, block: dict[str, Any], benchmark: str | None
+) -> list[BenchmarkTable]:
+    """Return the only table of a block that an OSU program, or a port of one, printed."""
+    location = f"{path}:{block['line']}"
     title = block['lines'][0]
     name = benchmark if block['kind'] == 'bare' else identify_benchmark(title) or benchmark
     if (name or '').startswith('IMB '):
@@ -371,29 +367,29 @@ def _parse_osu(path, block, benchmark):
         return [
             BenchmarkTable(
                 None,
-                where,
-                f"{where}: the title {title!r} is none that is known. Say which program it is by "
-                "--benchmark (osu-container import)",
+                location,
+                f"{location}: unknown title {title!r}. Name the program: osu-container import "
+                f"--benchmark PROGRAM {path}",
             )
         ]
     try:
         table = osu_output.parse(
             '\n'.join(block['lines']), benchmark=name, source=path, first_line=block['line']
         )
-    except osu_output.TableError as err:
-        return [BenchmarkTable(name, where, str(err))]
+    except osu_output.OutputError as err:
+        return [BenchmarkTable(name, location, str(err))]
     if block['kind'] == 'bare' or not (
         table.programs != 'OSU C programs' or title.startswith('# OSU')
     ):
         table.programs = None
-    for some in (table.comments, table.foreign_lines, table.broken_lines):
-        some[:] = [line[:KEPT_CHARACTERS] for line in some[:KEPT_LINES]]
-    table.nodes, table.ranks, asked = _parse_launch_command(block['command'], name)
+    for kept_lines in (table.comments, table.foreign_lines, table.broken_lines):
+        kept_lines[:] = [line[:KEPT_CHARACTERS] for line in kept_lines[:KEPT_LINES]]
+    table.nodes, table.ranks, requested = _parse_launch_command(block['command'], name)
     comments = '\n'.join(table.comments)
-    said = dict(
+    options = dict(
         re.findall(r'^#?\s*(Datatype|Window creation|Synchronization): *(\S+)', comments, re.M)
     )
-    parts = [value.rstrip('.') for key, value in said.items() if value != _USUAL[key]]
+    parts = [value.rstrip('.') for key, value in options.items() if value != _USUAL[key]]
     pairs = re.search(r'\[ pairs: (\d+) \] \[ window size: (\d+) \]', comments)
     if pairs:
         table.ranks = 2 * int(pairs.group(1))
@@ -401,38 +397,40 @@ def _parse_osu(path, block, benchmark):
     if _TWO_RANKS.fullmatch(name):
         table.ranks = 2
     table.variant = ', '.join(parts)
-    table.buffers = _resolve_buffers(table, asked)
+    table.buffers = _resolve_buffers(table, requested)
     return [table]
 
 
-def _resolve_buffers(table, asked):
+def _resolve_buffers(table: BenchmarkTable, requested: str | None) -> str | None:
     """
-    Return where the buffers of a Table are (one of model.BUFFERS), None where nothing says it.
+    Return the buffers of a table (one of model.BUFFERS), None if they are undetermined.
 
-    asked: str, by the command line, or None
+    :param requested: the buffers in the command line
     """
     if table.benchmark in model.SINGLE_VALUE_BENCHMARKS:
         return ''
-    said = table.printed_buffers
-    if said:
-        return said if said in model.BUFFERS else None
+    printed = table.printed_buffers
+    if printed:
+        return printed if printed in model.BUFFERS else None
     if table.accelerator == 'MANAGED' or any(' MANAGED ' in line for line in table.comments[:1]):
         return 'M M'
-    if (
-        table.accelerator
-    ):  # collectives have device memory then; others what the letters behind them say
-        two = _TWO_RANKS.fullmatch(table.benchmark) or table.benchmark in (
+    # With an accelerator, collectives use device memory and other programs the buffers of their
+    # arguments.
+    if table.accelerator:
+        has_arguments = _TWO_RANKS.fullmatch(table.benchmark or '') or table.benchmark in (
             'osu_mbw_mr',
             'osu_multi_lat',
         )
-        return (asked if asked in model.BUFFERS else None) if two else 'D D'
+        return (requested if requested in model.BUFFERS else None) if has_arguments else 'D D'
     return None if table.programs == 'OSU Python programs' else 'H H'
 
 
-def _parse_imb(path, block, benchmark=None):
-    """Return the Table (list of one) of a block of the Intel MPI Benchmarks."""
+def _parse_imb(
+    path: str | Path, block: dict[str, Any], benchmark: str | None = None
+) -> list[BenchmarkTable]:
+    """Return the only table of a block of the Intel MPI Benchmarks."""
     title = _IMB_TABLE.match(block['lines'][0])
-    name = f'IMB {title.group(1)}' if title else benchmark
+    name = f'IMB {title.group(1)}' if title else benchmark or ''
     table = BenchmarkTable(
         name,
         f"{path}:{block['line']}",
@@ -440,7 +438,8 @@ def _parse_imb(path, block, benchmark=None):
         release=block['release'],
         buffers='' if name in model.SINGLE_VALUE_BENCHMARKS else 'H H',
     )
-    heads, column, decimals = [], None, 0
+    heads: list[str] = []
+    column, decimals = None, 0
     for number, line in enumerate(block['lines'], block['line']):
         ranks, cells = _IMB_RANKS.match(line), line.split()
         if ranks:
@@ -454,7 +453,7 @@ def _parse_imb(path, block, benchmark=None):
             decimals = osu_output.count_usual_decimals(
                 [row.split() for row in block['lines'] if osu_output.is_row(row)], column or 0
             )
-        elif heads and re.match(r'\d+\s+\S', line):
+        elif column is not None and re.match(r'\d+\s+\S', line):
             cell = cells[column] if osu_output.is_row(line) and column < len(cells) else None
             whole = cell and osu_output.count_decimals(cell) == decimals
             _add_figure(
@@ -471,116 +470,131 @@ def _parse_imb(path, block, benchmark=None):
         if table.reason:
             return [table]
     if not table.values:
-        table.reason = f"{table.location}: no figures of {name}: wanted lines of numbers below '#bytes #repetitions ...'"
+        table.reason = (
+            f"{table.location}: no figures of {name}: expected lines of numbers below "
+            "'#bytes #repetitions ...'"
+        )
     return [table]
 
 
-def _explain_unknown_column(table, heads, column):
-    """Return why the figures below heads (list of str) are not known (str), None if they are."""
+def _explain_unknown_column(
+    table: BenchmarkTable, heads: list[str], column: int | None
+) -> str | None:
+    """Return why the figures below the column heads are ambiguous, None if they are not."""
     if column is None:
-        return f"{table.location}: {table.benchmark} has no column that is known, only {', '.join(heads)}"
+        return f"{table.location}: {table.benchmark} has only unknown columns: {', '.join(heads)}"
     if heads[column] == 'Mbytes/sec' and (table.release or '0') < '2018':
-        # 2 bytes in 1.72 µs are 1.11 'Mbytes/sec' in 2016, 8 bytes in 1.66 µs are 4.81 in 2021
+        # 2 bytes in 1.72 µs are 1.11 'Mbytes/sec' in 2016, 8 bytes in 1.66 µs are 4.81 in 2021.
         return (
-            f"{table.location}: the Mbytes of {table.benchmark} are 1048576 bytes before release 2018, 1000000 since, "
-            f"and its release is {table.release or 'not known'}"
+            f"{table.location}: the unit of {table.benchmark} is ambiguous: Mbytes are 1048576 "
+            "bytes before release 2018 and 1000000 since, and its release is "
+            f"{table.release or 'unknown'}"
         )
     return None
 
 
-def _list_imb_columns(name):
-    """
-    Return the columns (list of str) of which one is the figure of a benchmark (str), the best
-    first.
-    """
+def _list_imb_columns(name: str) -> list[str]:
+    """Return the possible columns of a benchmark's figure, the best first."""
     return (
         ['Mbytes/sec'] if model.is_bandwidth(name) else ['t_avg[usec]', 't[usec]', 't_ovrl[usec]']
     )
 
 
-def _add_figure(table, where, line, size, cell, factor=1):
+def _add_figure(
+    table: BenchmarkTable,
+    location: str,
+    line: str,
+    size: str,
+    cell: str | None,
+    factor: int = 1,
+) -> None:
     """
-    Add the figure of a row to a Table, its line to what is broken where it is not whole, or set the
-    table's reason.
+    Add a row to the figures or to the broken lines of a table, or set its reason.
 
-    :param size: str; cell: str, the number, None where it has not the decimals of the others;
-        factor: to MB/s or us
+    :param cell: the number, None if its decimals differ from the other rows
+    :param factor: converts the number to MB/s or us
     """
     if cell is None or not size.isdigit() or len(size) > 18 or float(cell) * factor > model.HIGHEST:
-        table.broken_lines.append(f'{where}: {line[:KEPT_CHARACTERS]}')
+        table.broken_lines.append(f'{location}: {line[:KEPT_CHARACTERS]}')
     elif int(size) in table.values or int(size) in table.zeros:
-        table.reason = f"{where}: size {size} of {table.benchmark} stands twice: {osu_output.DUPLICATE_TABLE_HINT}"
+        table.reason = (
+            f"{location}: duplicate size {size} of {table.benchmark}: "
+            f"{osu_output.DUPLICATE_TABLE_HINT}"
+        )
     else:
         table.add(int(size), round(float(cell) * factor, 9))
 
 
-def _parse_ccl(path, block, benchmark=None):
-    """
-    Return the Tables (list) of a block of nccl-tests or rccl-tests: bus bandwidth, out of place
-    and in place.
-    """
-    text, where = '\n'.join(block['lines']), f"{path}:{block['line']}"
-    said = _PERF.search(block['command'].group(0) if block['command'] else '') or _PERF.search(text)
-    program = f'{next(filter(None, said.groups()))}_perf' if said else benchmark
+def _parse_ccl(
+    path: str | Path, block: dict[str, Any], benchmark: str | None = None
+) -> list[BenchmarkTable]:
+    """Return the tables of a block of nccl-tests or rccl-tests, out of place and in place."""
+    text, location = '\n'.join(block['lines']), f"{path}:{block['line']}"
+    program_match = _PERF.search(
+        block['command'].group(0) if block['command'] else ''
+    ) or _PERF.search(text)
+    program = f'{next(filter(None, program_match.groups()))}_perf' if program_match else benchmark
     if not program or program.startswith('osu_'):
         return [
             BenchmarkTable(
                 None,
-                where,
-                f"{where}: nccl-tests does not say which of its programs this is. Say it: "
-                f"osu-container import --benchmark all_reduce_perf {path}",
+                location,
+                f"{location}: unknown program of nccl-tests. Name it: osu-container import "
+                f"--benchmark all_reduce_perf {path}",
             )
         ]
     suite = 'rccl-tests' if re.search(r'rccl-tests|AMD Instinct', text) else 'nccl-tests'
     release = re.search(r'ccl-tests:? [Vv]ersion:? *(\S+)', text)
     ranks = re.findall(r'^# +Rank +\d+ .*? on +(\S+) +device', text, re.M)
-    heads = next(
+    heads: list[str] = next(
         (line.strip('# ').split() for line in block['lines'] if re.match(r'# +size +count', line)),
         [],
     )
     tables = []
-    for place, way in zip(
-        (place for place, head in enumerate(heads) if head == 'busbw'), ('', 'in place')
+    for column, variant in zip(
+        (column for column, head in enumerate(heads) if head == 'busbw'), ('', 'in place')
     ):
         table = BenchmarkTable(
             f'xccl {program}',
-            where,
+            location,
             nodes=len(set(ranks)) or None,
             ranks=len(ranks) or None,
             buffers='D D',
             programs=suite,
             release=release.group(1) if release else None,
-            variant=way,
+            variant=variant,
         )
         tables.append(table)
         for number, line in enumerate(block['lines'], block['line']):
             cells = line.split()
             if not re.match(r'\d+\s+\d', line) or table.reason:
                 continue
-            found = re.fullmatch(r'\d{1,12}\.\d\d', cells[place]) if place < len(cells) else None
-            wrong = (
-                cells[place + 1]
-                if len(cells) > place + 1 and heads[place + 1 : place + 2] == ['#wrong']
+            figure = re.fullmatch(r'\d{1,12}\.\d\d', cells[column]) if column < len(cells) else None
+            errors = (
+                cells[column + 1]
+                if len(cells) > column + 1 and heads[column + 1 : column + 2] == ['#wrong']
                 else '0'
             )
-            if wrong.isdigit() and int(wrong):
+            if errors.isdigit() and int(errors):
                 table.reason = (
-                    f"{where}: {table.benchmark} received data that was not sent (#wrong {wrong})"
+                    f"{location}: {table.benchmark} received wrong data (#wrong {errors})"
                 )
             else:
-                _add_figure(
-                    table, f'{path}:{number}', line, cells[0], found and found.group(), 1000
-                )
+                cell = figure.group() if figure else None
+                _add_figure(table, f'{path}:{number}', line, cells[0], cell, 1000)
         table.reason = table.reason or (
-            None if table.values else f"{where}: no figures of {program}"
+            None if table.values else f"{location}: no figures of {program}"
         )
     return tables or [
         BenchmarkTable(
             None,
-            where,
-            f"{where}: no heading of {program} ('# size count ... busbw') and no figures",
+            location,
+            f"{location}: no figures of {program}: expected the heading '# size count ... busbw'",
         )
     ]
 
 
-_KINDS = {'imb': _parse_imb, 'ccl': _parse_ccl}
+_KINDS: dict[str, Callable[[str | Path, dict[str, Any], str | None], list[BenchmarkTable]]] = {
+    'imb': _parse_imb,
+    'ccl': _parse_ccl,
+}

@@ -1,7 +1,4 @@
-"""
-Published figures, which come with the project: data/datasets.json describes them, a CSV each
-holds them.
-"""
+"""Read the published figures: data/datasets.json describes them, a CSV each has them."""
 
 from __future__ import annotations
 
@@ -10,94 +7,84 @@ import fnmatch
 import functools
 import json
 from pathlib import Path
+from typing import Any
 
 from osu_container.bench.results import model
 from osu_container.bench.results.outputs import UNKNOWN
 
 DATA = Path(__file__).resolve().parent / 'data'
-#: Columns of the CSVs that make the Case; columns named by a number are sizes in bytes; any other
-#: column is a fact
+#: Columns of the CSVs that form the Case. A number as column name is a size in bytes; any other
+#: column is a fact.
 _CASE = ('benchmark', 'buffers', 'nodes', 'ranks', 'variant')
 
 
 @functools.cache
-def read_descriptions():
+def read_descriptions() -> dict[str, dict[str, Any]]:
     """
-    Return {name: description (dict)} of the published datasets, in the order in which they are
-    shown.
+    Return {name: description} of the published datasets in their order in lists.
 
-    Keys: title, source, url, licence, date, node_type, stack, evidence, programs; native: name of
-    the series that stands for native, or None; sites: {pattern of site names: node type}; series:
-    {pattern of series names: what they are}; notes: list of str.
+    Keys of a description: title, source, url, licence, date, node_type, stack, evidence, programs;
+    native: name of the series that counts as native, or None; sites: {pattern of site names: node
+    type}; series: {pattern of series names: description}; notes: list of texts.
     """
     return json.loads((DATA / 'datasets.json').read_text(encoding='utf-8'))
 
 
 @functools.cache
-def read_dataset(name):
+def read_dataset(name: str) -> model.Dataset:
     """
-    Return the published Dataset of this name (str), which is a key of read_descriptions().
+    Return the published dataset of a name, which is a key of read_descriptions().
 
-    It is read once and shared: callers leave it unchanged.
+    All callers share the same object and must not change it.
     """
-    about = read_descriptions()[name]
-    facts = {key: value for key, value in about.items() if key not in ('title', 'series')}
-    dataset = model.Dataset(name, 'published', about['title'], facts)
+    description = read_descriptions()[name]
+    facts = {key: value for key, value in description.items() if key not in ('title', 'series')}
+    dataset = model.Dataset(name, 'published', description['title'], facts)
     with open(DATA / f'{name}.csv', newline='', encoding='utf-8') as handle:
         for row in csv.DictReader(handle):
-            case = model.Case(
-                *(
-                    _parse_number(row[key]) if key in ('nodes', 'ranks') else row[key]
-                    for key in _CASE
-                )
-            )
+            nodes, ranks = (int(row[key]) if row[key] else None for key in ('nodes', 'ranks'))
+            case = model.Case(row['benchmark'], row['buffers'], nodes, ranks, row['variant'])
             values = {
                 int(column): {1: float(cell)}
                 for column, cell in row.items()
                 if column.isdigit() and cell
             }
-            found = {
+            row_facts = {
                 column: cell
                 for column, cell in row.items()
                 if cell and not column.isdigit() and column not in ('series', *_CASE)
             }
-            found['about'] = '; '.join(
+            row_facts['about'] = '; '.join(
                 text
-                for pattern, text in about['series'].items()
+                for pattern, text in description['series'].items()
                 if fnmatch.fnmatchcase(row['series'], pattern)
             )
             dataset.series.append(
-                model.Series(case, row['series'], values, about['programs'], found)
+                model.Series(case, row['series'], values, description['programs'], row_facts)
             )
     return dataset
 
 
-def _parse_number(text):
-    """Return the int in text, None for an empty one."""
-    return int(text) if text else None
-
-
-def list_published_datasets():
-    """Return the published datasets (list of Dataset)."""
+def list_published_datasets() -> list[model.Dataset]:
+    """Return all published datasets."""
     return [read_dataset(name) for name in read_descriptions()]
 
 
-def find_machine_mismatch(a, b):
+def find_machine_mismatch(a: model.Dataset, b: model.Dataset) -> str | None:
     """
-    Return why two Datasets say nothing about each other's speed (str), None where they are, or may
-    be, of one machine.
+    Return why the speed of two datasets does not compare, None if it may.
 
-    Of a run its site is known, of a publication the sites whose machine it measured.
+    A run records its site, a publication the sites of the machine that it measured.
     """
-    for one, other in ((a, b), (b, a)):
-        patterns, site = one.facts.get('sites'), other.facts.get('site')
+    for published, run in ((a, b), (b, a)):
+        patterns, site = published.facts.get('sites'), run.facts.get('site')
         if (
             patterns is not None
             and site not in (None, UNKNOWN)
             and not any(fnmatch.fnmatchcase(site, pattern) for pattern in patterns)
         ):
             return (
-                f"{other.name} is of site {site}, {one.name} of another machine ({one.facts['node_type']}): ratios "
-                "are shown, speed is not judged"
+                f"{run.name} was measured on site {site}, {published.name} on another machine "
+                f"({published.facts['node_type']}): ratios are shown without a verdict"
             )
     return None

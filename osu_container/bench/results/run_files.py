@@ -1,8 +1,8 @@
 """
-results.jsonl: the file of a run, one JSON object a line. Layout: docs/benchmarks.md.
+Read and write results.jsonl, the file of a run (docs/benchmarks.md).
 
-A line is written in one piece when its measurement has ended, so an interrupted run loses the one
-that was running and no other. The first line says which format and which run it is.
+Each line is one JSON object, written in one piece after its measurement, so an interrupted run
+loses only the measurement in progress. The first line identifies the format and the run.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ import contextlib
 import json
 import os
 import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from osu_container.base import shell
 from osu_container.base.files import (
@@ -27,29 +29,25 @@ from osu_container.bench.results import model
 #: Name and version of the layout
 FORMAT, VERSION = 'osu-container results', 2
 RESULTS_FILE = 'results.jsonl'
-#: kind of a line -> keys that it must have
-REQUIRED_KEYS = {
+#: Kind of a line -> its required keys
+REQUIRED_KEYS: dict[str, tuple[str, ...]] = {
     'run': ('format', 'version', 'run', 'started', 'site'),
     'module': ('name', 'approach', 'container'),
     'measurement': ('module', 'approach', 'case', 'repeat', 'status'),
     'end': ('ended',),
 }
-#: Keys of LINES whose values are text
+#: Required keys whose values are text
 TEXT_KEYS = frozenset(['run', 'started', 'site', 'name', 'module', 'approach', 'ended'])
 STATUS = ('ok', 'failed', 'skipped')
 
 
 class ResultsError(Exception):
-    """
-    Results that cannot be read or do not say what they must; the text names the file, the line
-    and what to do.
-    """
+    """Unreadable or invalid results; the text names the file, the line and the remedy."""
 
 
-def resolve_results_file(path):
+def resolve_results_file(path: str | Path) -> Path:
     """
-    Return the results file (Path) that path (str or Path) means: the file itself, or results.jsonl
-    in a run's folder.
+    Return the results file: the path itself, or results.jsonl in the folder of a run.
 
     Raises ResultsError if there is none.
     """
@@ -57,7 +55,7 @@ def resolve_results_file(path):
     if path.is_dir():
         if not (path / RESULTS_FILE).is_file():
             raise ResultsError(
-                f"{path} has no {RESULTS_FILE}: wanted the folder of a run, as `osu-container bench` leaves it"
+                f"{path} has no {RESULTS_FILE}. Name the folder of a run of `osu-container bench`"
             )
         return path / RESULTS_FILE
     if not path.exists():
@@ -65,27 +63,23 @@ def resolve_results_file(path):
     return path
 
 
-def _reject_duplicate_keys(pairs):
-    """
-    Return the dict of a JSON object; refuse a key that stands twice, of which Python's reader
-    keeps the last.
-    """
-    found = dict(pairs)
-    if len(found) != len(pairs):
+def _reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the dict of a JSON object. Raises ValueError for a duplicate key."""
+    result = dict(pairs)
+    if len(result) != len(pairs):
         keys = [key for key, _ in pairs]
         raise ValueError(
-            f"{next(key for key in keys if keys.count(key) > 1)!r} stands twice in one object"
+            f"duplicate key {next(key for key in keys if keys.count(key) > 1)!r} in one object"
         )
-    return found
+    return result
 
 
-def _iterate_entries(path, problems):
+def _iterate_entries(path: Path, problems: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
     """
-    Yield (line number, dict) of the lines of a results file (Path), checked by _check_line; none is
-    kept in memory.
+    Yield (line number, entry) for each valid line of a results file without keeping them.
 
-    The last line may be cut off where a run was killed: it is left out, and problems (list) gets a
-    str that says so. Raises ResultsError.
+    An incomplete last line of a killed run is skipped and reported in `problems`. Raises
+    ResultsError.
     """
     empty = True
     try:
@@ -95,85 +89,80 @@ def _iterate_entries(path, problems):
             try:
                 entry = parse_json(row, _reject_duplicate_keys)
             except (json.JSONDecodeError, UnicodeDecodeError) as err:
-                if not row.endswith(b'\n'):  # it was being written
+                if not row.endswith(b'\n'):
                     problems.append(
-                        f"{path}:{number}: the last line is cut off (the run was killed); left out"
+                        f"{path}:{number}: skipped the incomplete last line: the run was killed"
                     )
                     break
                 raise ResultsError(
-                    f"{path}:{number} is no complete JSON: {err}. A line is one JSON object; if the "
-                    "file was copied while it was written, copy it again"
+                    f"{path}:{number} is not a complete JSON object: {err}. If the file was copied "
+                    "during the run, copy it again"
                 ) from err
             except ValueError as err:
                 raise ResultsError(
-                    f"{path}:{number}: {err}. Was the line changed by hand?"
+                    f"{path}:{number}: {err}. Undo manual changes of this line"
                 ) from err
             _check_line(path, number, entry, first=empty)
             empty = False
             yield number, entry
     except FileTooLargeError as err:
         raise ResultsError(
-            f"{path}: {err.strerror}, and no results have so many. Is it another file?"
+            f"{path} is not a results file: {err.strerror}. Name the folder of a run"
         ) from err
     except OSError as err:
-        raise ResultsError(f"{path} cannot be read: {err.strerror or err}") from err
+        raise ResultsError(f"cannot read {path}: {err.strerror or err}") from err
     if empty:
         raise ResultsError(
-            f"{path} holds no complete line: the run was killed at its start. Measure again"
+            f"{path} has no complete line: the run was killed at its start. Measure again"
         )
 
 
-def read_entries(path):
+def read_entries(path: str | Path) -> tuple[list[tuple[int, dict[str, Any]]], list[str]]:
     """
-    Return (entries, problems): the lines of a results file as [(line number, dict)], and what was
-    read around.
+    Return (line number, entry) for each line of a results file, and the problems.
 
-    The last line may be cut off where a run was killed: it is left out, and problems (list of str)
-    says so. Raises ResultsError.
+    An incomplete last line of a killed run is skipped and reported in the problems. Raises
+    ResultsError.
     """
-    problems = []
+    problems: list[str] = []
     return list(_iterate_entries(resolve_results_file(path), problems)), problems
 
 
-def has_ended(folder):
-    """Return whether the run in folder (Path) has its last line: all is there that was wanted."""
+def has_ended(folder: Path) -> bool:
+    """Return True if the run in a folder is complete: its results have their last line."""
     try:
         with open_plain_file(folder / RESULTS_FILE) as handle:
-            handle.seek(
-                max(0, handle.seek(0, os.SEEK_END) - (1 << 14))
-            )  # the last line of a run that ended is short
+            # The last line of a complete run is short.
+            handle.seek(max(0, handle.seek(0, os.SEEK_END) - (1 << 14)))
             return b'"kind": "end"' in handle.read().rstrip().rpartition(b'\n')[2]
     except OSError:
         return False
 
 
-def _check_line(path, number, entry, *, first):
-    """
-    Raise ResultsError unless entry has the keys of its kind, and unless the first line alone is
-    that of a run.
-    """
-    found = entry if isinstance(entry, dict) else {}
-    kind = found.get('kind')
-    if first and (kind, found.get('format'), found.get('version')) != ('run', FORMAT, VERSION):
+def _check_line(path: Path, number: int, entry: Any, *, first: bool) -> None:
+    """Raise ResultsError if an entry lacks a key of its kind, or a header is misplaced."""
+    header = entry if isinstance(entry, dict) else {}
+    kind = header.get('kind')
+    if first and (kind, header.get('format'), header.get('version')) != ('run', FORMAT, VERSION):
         raise ResultsError(
-            f"{path}:{number} is no results file: wanted kind run, format {FORMAT}, version {VERSION}, "
-            f"found {kind!r}, {found.get('format')!r}, {found.get('version')!r}. Measure again, or read "
-            "it with the osu-container that wrote it"
+            f"{path}:{number} is not a results file of this version: expected kind run, format "
+            f"{FORMAT}, version {VERSION}, found {kind!r}, {header.get('format')!r}, "
+            f"{header.get('version')!r}. Measure again, or use the osu-container that wrote it"
         )
     if not isinstance(kind, str) or kind not in REQUIRED_KEYS or first != (kind == 'run'):
         raise ResultsError(
-            f"{path}:{number} is of kind {kind!r}, wanted one of {', '.join(REQUIRED_KEYS)}"
+            f"{path}:{number} has kind {kind!r}, expected one of {', '.join(REQUIRED_KEYS)}"
         )
     for key in REQUIRED_KEYS[kind]:
         if key not in entry or key in TEXT_KEYS and not isinstance(entry[key], str):
             raise ResultsError(
-                f"{path}:{number}: a line of kind {kind} whose {key} is {entry.get(key)!r}"
+                f"{path}:{number}: invalid {key} in a line of kind {kind}: {entry.get(key)!r}"
             )
 
 
-def _parse_case(found):
-    """Return the Case of a line (found: its value). Raises TypeError, ValueError."""
-    case = model.Case(**found)
+def _parse_case(fields: dict[str, Any]) -> model.Case:
+    """Return the case of a line. Raises TypeError, ValueError."""
+    case = model.Case(**fields)
     texts = (
         isinstance(case.benchmark, str)
         and isinstance(case.variant, str)
@@ -182,23 +171,25 @@ def _parse_case(found):
     if not texts or not all(
         count is None or _is_count(count) for count in (case.nodes, case.ranks)
     ):
-        raise ValueError(f"case {found!r} cannot be")
+        raise ValueError(f"invalid case {fields!r}")
     return case
 
 
-def _is_count(value):
-    """Return True if value is a whole number from 1."""
+def _is_count(value: object) -> bool:
+    """Return True if the value is a whole number from 1."""
     return isinstance(value, int) and not isinstance(value, bool) and 1 <= value < 10**9
 
 
-def _parse_values(entry, case):
+def _parse_values(entry: dict[str, Any], case: model.Case) -> dict[int, float]:
     """
-    Return {size: value} of a measurement that succeeded. Raises KeyError, TypeError,
-    AttributeError, ValueError.
+    Return {size: value} of a successful measurement.
+
+    Raises KeyError, TypeError, AttributeError, ValueError.
     """
     if entry['unit'] != case.unit or not entry['values']:
         raise ValueError(
-            f"unit {entry['unit']!r} and {len(entry['values'])} values, wanted values in {case.unit}"
+            f"unit {entry['unit']!r} and {len(entry['values'])} values, expected values in "
+            f"{case.unit}"
         )
     values = {}
     for size, value in entry['values'].items():
@@ -209,39 +200,44 @@ def _parse_values(entry, case):
             or not re.fullmatch('0|[1-9][0-9]{0,17}', size)
         ):
             raise ValueError(
-                f"{case.benchmark} is {value!r} {case.unit} at {size[:40]!r} bytes, wanted a number "
-                "above 0"
+                f"{case.benchmark} is {value!r} {case.unit} at {size[:40]!r} bytes, expected a "
+                "number above 0"
             )
         values[int(size)] = float(value)
     return values
 
 
-def read_results(path):
+def read_results(path: str | Path) -> model.Dataset:
     """
-    Return the Dataset of a run (path: str or Path of its folder or of the file).
+    Return the dataset of a run, from its folder or its results file.
 
-    Raises ResultsError if it cannot be read, is of another version, or holds what cannot have been
-    measured.
+    Raises ResultsError if it is unreadable, of another version, or holds impossible values.
     """
-    path, problems = resolve_results_file(path), []
-    entries = _iterate_entries(path, problems)
-    dataset = assemble_dataset(path, next(entries)[1], entries, problems)
+    file = resolve_results_file(path)
+    problems: list[str] = []
+    entries = _iterate_entries(file, problems)
+    dataset = assemble_dataset(file, next(entries)[1], entries, problems)
     if 'ended' not in dataset.facts:
         dataset.problems.append(
-            f"{path}: the run has not ended; to go on: osu-container bench --resume "
-            f"{shell.quote_path(path.parent)}"
+            f"{file}: the run is incomplete; to continue: osu-container bench --resume "
+            f"{shell.quote_path(file.parent)}"
         )
     return dataset
 
 
-def assemble_dataset(path, header, entries, problems):
+def assemble_dataset(
+    path: Path,
+    header: dict[str, Any],
+    entries: Iterable[tuple[int, dict[str, Any]]],
+    problems: list[str],
+) -> model.Dataset:
     """
-    Return the Dataset of the lines of a run.
+    Return the dataset of the lines of a run.
 
-    :param path: Path or str, the file, for messages; header: dict, its first line
-    :param entries: of (line number, dict), all other lines; problems: list of str, kept and added
-        to
-    Raises ResultsError for what cannot have been measured.
+    :param header: the first line
+    :param entries: (line number, entry) of the other lines
+    :param problems: the list is kept and extended
+    Raises ResultsError for impossible values.
     """
     problems.extend(header.get('not_said') or [])
     dataset = model.Dataset(
@@ -252,7 +248,7 @@ def assemble_dataset(path, header, entries, problems):
         problems=problems,
         path=path,
     )
-    series = {}
+    series: dict[tuple[model.Case, str], model.Series] = {}
     for number, entry in entries:
         if entry['kind'] == 'module':
             dataset.modules[entry['name']] = entry
@@ -261,29 +257,32 @@ def assemble_dataset(path, header, entries, problems):
         elif entry['kind'] == 'measurement':
             try:
                 problems += [
-                    f"not read, as its number is not plain: {line}"
+                    f"skipped a line with a malformed number: {line}"
                     for line in entry.get('broken') or []
                 ]
                 _add_measurement(dataset, series, entry)
             except (KeyError, TypeError, AttributeError, ValueError) as err:
                 raise ResultsError(
-                    f"{path}:{number}: {err}. Was the line changed by hand?"
+                    f"{path}:{number}: {err}. Undo manual changes of this line"
                 ) from err
     return dataset
 
 
-def _add_measurement(dataset, series, entry):
+def _add_measurement(
+    dataset: model.Dataset,
+    series: dict[tuple[model.Case, str], model.Series],
+    entry: dict[str, Any],
+) -> None:
     """
-    Add a measurement (dict) to a Dataset.
+    Add a measurement to a dataset and to the index of its series.
 
-    :param series: {(case, name): Series}, those of dataset
-    Raises KeyError, TypeError, AttributeError or ValueError for what cannot have been measured.
+    Raises KeyError, TypeError, AttributeError or ValueError for impossible values.
     """
     case, name, repeat = _parse_case(entry['case']), entry['approach'], entry['repeat']
     if entry['status'] not in STATUS or not _is_count(repeat):
         raise ValueError(
-            f"status {entry['status']!r} and repeat {repeat!r}, wanted one of {', '.join(STATUS)} and a "
-            "whole number from 1"
+            f"status {entry['status']!r} and repeat {repeat!r}, expected one of "
+            f"{', '.join(STATUS)} and a whole number from 1"
         )
     if entry['status'] != 'ok':
         dataset.failures.append(
@@ -297,9 +296,9 @@ def _add_measurement(dataset, series, entry):
             )
         )
         return
-    one = series.get((case, name))
-    if one is None:
-        one = series[case, name] = model.Series(
+    curve = series.get((case, name))
+    if curve is None:
+        curve = series[case, name] = model.Series(
             case,
             name,
             {},
@@ -311,44 +310,44 @@ def _add_measurement(dataset, series, entry):
                 'proofs': [],
             },
         )
-        dataset.series.append(one)
-    elif (one.programs, one.facts['release']) != (entry.get('programs'), entry.get('release')):
+        dataset.series.append(curve)
+    elif (curve.programs, curve.facts['release']) != (entry.get('programs'), entry.get('release')):
         raise ValueError(
-            f"{name} {case.title} was run with {one.program_release} and with {entry.get('programs')} "
+            f"{name} {case.title} mixes {curve.program_release} with {entry.get('programs')} "
             f"{entry.get('release')}, which do not compare"
         )
-    one.facts['proofs'].append(entry.get('proof') or [])
+    curve.facts['proofs'].append(entry.get('proof') or [])
     for size, value in _parse_values(entry, case).items():
-        if repeat in one.values.setdefault(size, {}):
+        if repeat in curve.values.setdefault(size, {}):
             raise ValueError(f"{name} {case.title} has repeat {repeat} twice")
-        one.values[size][repeat] = value
+        curve.values[size][repeat] = value
 
 
 class Writer:
-    """Appends lines to a results file; each is on the disk when add() returns."""
+    """Append lines to a results file; each line is on disk when add() returns."""
 
-    def __init__(self, path):
-        """:param path: Path, the file; it is made if it is missing"""
+    def __init__(self, path: str | Path) -> None:
+        """Append to the file `path`, which is created if it is missing."""
         self.path = Path(path)
 
-    def write_header(self, **facts):
-        """Write the first line of a new run. Raises ResultsError if the file is there already."""
+    def write_header(self, **facts: Any) -> None:
+        """Write the first line of a new run. Raises ResultsError if the file exists."""
         entry = dict(kind='run', format=FORMAT, version=VERSION, **facts)
         try:
             self._write('xb', entry)
         except FileExistsError as err:
             raise ResultsError(
-                f"{self.path} is there already: a run is never written over. Go on with it by "
-                f"`osu-container bench --resume {shell.quote_path(self.path.parent)}`, or name another "
-                "folder"
+                f"{self.path} exists, and a run is never overwritten. Continue it with "
+                f"`osu-container bench --resume {shell.quote_path(self.path.parent)}`, or choose "
+                "another folder"
             ) from err
 
-    def add(self, kind, **facts):
-        """Append a line of this kind (str, see LINES)."""
+    def add(self, kind: str, **facts: Any) -> None:
+        """Append a line of a kind (see REQUIRED_KEYS)."""
         self._write('ab', dict(kind=kind, **facts))
 
-    def drop_incomplete_line(self):
-        """Cut off a last line that a killed run left incomplete; return True if there was one."""
+    def drop_incomplete_line(self) -> bool:
+        """Remove the incomplete last line of a killed run; return True if there was one."""
         with open(self.path, 'rb+') as handle:
             data = handle.read()
             end = data.rfind(b'\n') + 1
@@ -357,26 +356,25 @@ class Writer:
             handle.truncate(end)
         return True
 
-    def _write(self, mode, entry):
+    def _write(self, mode: str, entry: dict[str, Any]) -> None:
         """
-        Write one line in one piece, or nothing of it; mode: str, of open().
+        Write one line completely or not at all, in a mode of open().
 
-        Raises OSError, FileExistsError; ValueError for NaN, which JSON has not.
+        Raises OSError, FileExistsError; ValueError for NaN, which JSON lacks.
         """
         line = (
             json.dumps(redact_secrets(entry), allow_nan=False, sort_keys=True, ensure_ascii=False)
             + '\n'
         )
-        data = line.encode(
-            errors='backslashreplace'
-        )  # of a byte that is no UTF-8: \\udc80, which is JSON
+        # An invalid UTF-8 byte of a file name becomes \\udc80, which is valid JSON.
+        data = line.encode(errors='backslashreplace')
         with name_file_errors(str(self.path)), open(self.path, mode, buffering=0) as handle:
             size = os.fstat(handle.fileno()).st_size
             try:
                 while data:
                     data = data[handle.write(data) :]
                 os.fsync(handle.fileno())
-            except OSError:  # the disk is full: half a line would spoil the one that comes next
+            except OSError:  # on a full disk, half a line would spoil the next one
                 with contextlib.suppress(OSError):
                     handle.truncate(size)
                 raise

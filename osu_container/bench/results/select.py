@@ -1,13 +1,13 @@
 """
-What a user types where figures are meant -> Dataset.
+Resolve the name of figures that a user enters to a Dataset.
 
-    PATH                  a run: its folder, or its results.jsonl; or the output of a program (imported.py)
-    20261121T131244Z      a run by its name, in the results folder
+    PATH                  a run: its folder or its results.jsonl; or an output file (imported.py)
+    20261121T131244Z      a run in the results folder by its name
     latest                the newest run in the results folder that has figures
     lumi-g-2025-03        published figures (`osu-container reference list`)
 
-Behind each, :NAME takes one series alone, as in lumi-g-2025-03:opensource or latest:hybrid. NAME
-can be a pattern, such as 'openmpi-5-*'.
+A suffix :NAME selects one series: lumi-g-2025-03:opensource, latest:hybrid. NAME may be a pattern,
+such as 'openmpi-5-*'.
 """
 
 from __future__ import annotations
@@ -18,22 +18,19 @@ from pathlib import Path
 
 from osu_container.base.files import SIZE_LIMITS, open_plain_file, parse_json
 from osu_container.base.places import STATE
-from osu_container.bench.results import imported, references, run_files
+from osu_container.bench.results import imported, model, references, run_files
 
-#: Variable with the folder of runs
+#: Environment variable with the results folder
 RESULTS_VARIABLE = 'OSU_CONTAINER_RESULTS'
 LATEST = 'latest'
 
 
 class SelectError(Exception):
-    """What was typed means no figures; the text says what there is."""
+    """No figures match what the user entered; the text lists the available figures."""
 
 
-def resolve_results_folder():
-    """
-    Return the folder (Path) of runs: $OSU_CONTAINER_RESULTS, else that of the clone, else the
-    user's (XDG).
-    """
+def resolve_results_folder() -> Path:
+    """Return the folder of $OSU_CONTAINER_RESULTS, of the clone, or of the user (XDG)."""
     if os.environ.get(RESULTS_VARIABLE):
         return Path(os.environ[RESULTS_VARIABLE])
     if STATE.is_dir():
@@ -46,11 +43,8 @@ def resolve_results_folder():
     )
 
 
-def _read_start_time(folder):
-    """
-    Return when a run began, as the first line of its results says (str, ISO 8601); '' if it says
-    nothing.
-    """
+def _read_start_time(folder: Path) -> str:
+    """Return the start time of a run in ISO 8601, '' if its results do not record it."""
     try:
         with open_plain_file(folder / run_files.RESULTS_FILE) as handle:
             return str(parse_json(handle.readline(SIZE_LIMITS['line of results']))['started'])
@@ -58,25 +52,24 @@ def _read_start_time(folder):
         return ''
 
 
-def list_run_folders():
-    """Return the folders (list of Path) of the runs in the results folder, the newest last."""
+def list_run_folders() -> list[Path]:
+    """Return the folders of the runs in the results folder, the newest last."""
     try:
-        found = [
+        folders = [
             path
             for path in resolve_results_folder().iterdir()
             if (path / run_files.RESULTS_FILE).is_file()
         ]
     except OSError:
         return []
-    return sorted(found, key=lambda path: (_read_start_time(path), path.name))
+    return sorted(folders, key=lambda path: (_read_start_time(path), path.name))
 
 
-def register_run(folder):
+def register_run(folder: str | Path) -> None:
     """
-    Link a run (Path of its folder) that lies elsewhere into the results folder, so that `latest`
-    and its name mean it.
+    Link a run into the results folder, so that `latest` and its name select it.
 
-    Where that is not possible nothing is done: the run is as good without.
+    If the link cannot be created, the run is still selected by its path.
     """
     folder, results = Path(folder).resolve(), resolve_results_folder()
     if results.resolve() in folder.parents or not (results.is_absolute() or results.is_dir()):
@@ -88,83 +81,85 @@ def register_run(folder):
         return
 
 
-def _restrict_dataset(dataset, name, typed):
+def _restrict_dataset(dataset: model.Dataset, name: str | None, text: str) -> model.Dataset:
     """
-    Return a Dataset with the series of a name (str, or a pattern) alone; None: all. Raises
-    SelectError.
+    Return the dataset with only the series of a name or pattern; None keeps all.
+
+    Raises SelectError.
     """
     if name is None:
         return dataset
-    chosen = [one for one in dataset.names if fnmatch.fnmatchcase(one, name)]
-    if not chosen:
+    names = [entry for entry in dataset.names if fnmatch.fnmatchcase(entry, name)]
+    if not names:
         failed = sorted(
-            {f" ({one.name}: {one.reason})" for one in dataset.failures if one.name == name}
+            {f" ({entry.name}: {entry.reason})" for entry in dataset.failures if entry.name == name}
         )[:1]
         raise SelectError(
-            f"{typed}: no figures of {name} there{''.join(failed)}; there are those of: "
-            f"{', '.join(dataset.names) or 'nothing'}"
+            f"{text} has no figures of {name}{''.join(failed)}. Choose one of: "
+            f"{', '.join(dataset.names) or 'none'}"
         )
-    return dataset.filter_by_name(*chosen)
+    return dataset.filter_by_name(*names)
 
 
-def _find_latest_run(name, typed):
+def _find_latest_run(name: str | None, text: str) -> model.Dataset:
     """
-    Return the newest run that has figures (of a series), cut down to that.
+    Return the newest run that has figures, with only the series of a name.
 
-    What is passed over is named in its problems. Raises SelectError.
+    Skipped runs are reported in its problems. Raises SelectError.
     """
     problems = []
     for folder in reversed(list_run_folders()):
         try:
-            chosen = _restrict_dataset(run_files.read_results(folder), name, typed)
+            chosen = _restrict_dataset(run_files.read_results(folder), name, text)
         except (run_files.ResultsError, SelectError) as err:
-            problems.append(f"passed over: {err}")
+            problems.append(f"skipped a run: {err}")
             continue
         if chosen.series:
             chosen.problems += problems
             return chosen
-        problems.append(f"passed over: {folder} has no figures")
+        problems.append(f"skipped a run: {folder} has no figures")
     raise SelectError(
         '\n  '.join(
             [
-                f"{typed}: no run with figures in {resolve_results_folder()}. Measure first: osu-container bench --tag quick. Other "
-                f"folders of runs: ${RESULTS_VARIABLE}",
+                f"{text}: {resolve_results_folder()} has no run with figures. Measure first "
+                "(osu-container bench --tag quick), or set the results folder in "
+                f"${RESULTS_VARIABLE}",
                 *problems,
             ]
         )
     )
 
 
-def resolve_dataset(text):
+def resolve_dataset(text: str) -> model.Dataset:
     """
-    Return the Dataset that text (str) means; see the head of this module.
+    Return the dataset that a text selects, as the head of this module describes.
 
-    Raises SelectError with what there is, ResultsError for a run that cannot be read.
+    Raises SelectError without a match, ResultsError for an unreadable run.
     """
-    first, colon, name = text.rpartition(':')
-    first, name = (first, name) if colon else (text, None)
+    first, colon, series = text.rpartition(':')
+    name = series if colon else None
+    first = first if colon else text
     if not first or name == '':
-        raise SelectError(
-            f"{text!r}: wanted a run or published figures, and a name of a series behind a colon"
-        )
+        raise SelectError(f"{text!r}: expected RUN or RUN:NAME, with the name of a series")
     if first == LATEST:
         return _find_latest_run(name, text)
     if first in references.read_descriptions():
         return _restrict_dataset(references.read_dataset(first), name, text)
-    for path, one in ((text, None), (first, name)):  # a path can have a colon in it
+    for path, path_name in ((text, None), (first, name)):  # a path may contain a colon
         if Path(path).exists():
-            found = (
+            dataset = (
                 run_files.read_results(path)
                 if imported.looks_like_results(Path(path))
                 else imported.read_output_dataset(path)
             )
-            return _restrict_dataset(found, one, text)
+            return _restrict_dataset(dataset, path_name, text)
     if (resolve_results_folder() / first / run_files.RESULTS_FILE).is_file():
         return _restrict_dataset(
             run_files.read_results(resolve_results_folder() / first), name, text
         )
     newest = [path.name for path in list_run_folders()[-5:]]
     raise SelectError(
-        f"{text} is neither a run nor published figures.\n  The newest runs in {resolve_results_folder()}: "
-        f"{', '.join(newest) or 'none'}.\n  Published: {', '.join(references.read_descriptions())}."
+        f"{text} is neither a run nor published figures.\n"
+        f"  The newest runs in {resolve_results_folder()}: {', '.join(newest) or 'none'}.\n"
+        f"  Published: {', '.join(references.read_descriptions())}."
     )
