@@ -1,6 +1,8 @@
 """The container and its runtime."""
 
-ENTRIES = [
+from typing import Any, Dict, List
+
+ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "bound file missing",
         'patterns': [

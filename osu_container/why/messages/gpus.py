@@ -1,6 +1,8 @@
 """GPUs, the benchmarks themselves, and NCCL and RCCL with their plugins."""
 
-GPUS = [
+from typing import Any, Dict, List
+
+GPUS: List[Dict[str, Any]] = [
     {
         'name': "osu-gpu-bind without a map",
         'patterns': ["OSU_GPU_MAP is not set"],
@@ -446,7 +448,7 @@ GPUS = [
     },
 ]
 
-NCCL = [
+NCCL: List[Dict[str, Any]] = [
     {
         'name': "error of CUDA within NCCL",
         'patterns': [

@@ -1,6 +1,8 @@
 """MPI, libfabric, UCX, RCCL and the network's cards."""
 
-ENTRIES = [
+from typing import Any, Dict, List
+
+ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "key of a queue pair that the kernel refuses",
         'patterns': [

@@ -3,7 +3,9 @@ A program: what the loader of libraries says as it starts, what MPI says (failed
 settings), how it ends.
 """
 
-LOADER = [
+from typing import Any, Dict, List
+
+LOADER: List[Dict[str, Any]] = [
     {
         'name': "libfabric too old",
         'patterns': [
@@ -382,7 +384,7 @@ LOADER = [
     },
 ]
 
-MPI = [
+MPI: List[Dict[str, Any]] = [
     {
         'name': "handles of another MPI",
         'patterns': [
@@ -600,7 +602,7 @@ MPI = [
     },
 ]
 
-TERMINATIONS = [
+TERMINATIONS: List[Dict[str, Any]] = [
     {
         'name': "MPI stopped the job",
         'patterns': [

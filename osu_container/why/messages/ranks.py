@@ -1,6 +1,8 @@
 """Ranks that do not find each other, and what starts them: srun, mpirun, PMI, PMIx."""
 
-ENTRIES = [
+from typing import Any, Dict, List
+
+ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "ranks without PMI",
         'patterns': [

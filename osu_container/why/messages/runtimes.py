@@ -1,6 +1,8 @@
 """podman, enroot and pyxis, Sarus, Charliecloud, the container toolkit of NVIDIA."""
 
-ENTRIES = [
+from typing import Any, Dict, List
+
+ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "GPU driver that the container toolkit does not find",
         'patterns': [

@@ -1,6 +1,8 @@
 """Slurm."""
 
-ENTRIES = [
+from typing import Any, Dict, List
+
+ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "unknown MPI type",
         'patterns': [

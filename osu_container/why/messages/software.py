@@ -1,6 +1,8 @@
 """Modules and EasyBuild: what loads software, and what installs it."""
 
-MODULES = [
+from typing import Any, Dict, List
+
+MODULES: List[Dict[str, Any]] = [
     {
         'name': "unknown module",
         'patterns': [
@@ -135,7 +137,7 @@ MODULES = [
     },
 ]
 
-EASYBUILD = [
+EASYBUILD: List[Dict[str, Any]] = [
     {
         'name': "linked clone gone",
         'patterns': [
