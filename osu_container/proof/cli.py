@@ -191,16 +191,7 @@ def judge_steps(
     # A script may also start programs without MPI, such as hostname: beside a step with MPI they
     # are no contradiction.
     if any(run.proofs for _, run, _, _, _ in judged):
-        judged = [
-            (
-                folder,
-                run,
-                expectation,
-                problems if run.proofs else [],
-                notes if run.proofs else problems + notes,
-            )
-            for folder, run, expectation, problems, notes in judged
-        ]
+        judged = [step if step[1].proofs else step[:3] + ([], step[3] + step[4]) for step in judged]
     return judged
 
 

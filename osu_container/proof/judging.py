@@ -407,8 +407,8 @@ def find_disagreement(proofs: Sequence[Proof]) -> Optional[str]:
                 '%s [%s]' % (text, _identify_build(library)[:12]) if alike and library else text
             )
         nodes = sorted({proof['node'] for proof in group})
-        at = '' if len(group) == 1 or len(nodes) > 2 else ' on %s' % ', '.join(nodes)
-        parts.append('%s%s loaded %s' % (format_ranks(group), at, ', '.join(texts)))
+        place = '' if len(group) == 1 or len(nodes) > 2 else ' on %s' % ', '.join(nodes)
+        parts.append('%s%s loaded %s' % (format_ranks(group), place, ', '.join(texts)))
     more = '; and %d more kinds' % (len(groups) - 4) if len(groups) > 4 else ''
     return 'ranks disagree: %s%s' % ('; '.join(parts), more)
 
@@ -439,20 +439,14 @@ def list_contradictions(
             )
         )
     for name, origin in sorted(library_origins.items()):
-        wrong = [(proof['libraries'].get(name), proof) for proof in proofs]
-        wrong = [
-            (library, proof)
-            for library, proof in wrong
-            if (library['where'] if library else NO_LIBFABRIC) != origin
-        ]
-        unread = [
-            proof for library, proof in wrong if library and library['problem'] == PROCESS_ENDED
-        ]
-        wrong = [
-            (library, proof)
-            for library, proof in wrong
-            if not library or library['problem'] != PROCESS_ENDED
-        ]
+        unread: List[Proof] = []
+        wrong: List[Tuple[Any, Proof]] = []
+        for proof in proofs:
+            library = proof['libraries'].get(name)
+            if library and library['problem'] == PROCESS_ENDED and library['where'] != origin:
+                unread.append(proof)
+            elif (library['where'] if library else NO_LIBFABRIC) != origin:
+                wrong.append((library, proof))
         if unread:
             problems.append(
                 "%s for the %s that %s loaded: %s"
@@ -523,17 +517,10 @@ def list_wrong_providers(
         )
         if not network or not allowed or network['layer'] is None:
             continue
-        if network['layer'] == 'libfabric':
-            same = (
-                network['provider'] in allowed
-                or network['provider'] in TCP
-                and set(allowed) & set(TCP)
-                or network['provider'] == 'psm2 or opx'
-                and set(allowed) & {'psm2', 'opx'}
-            )
-            if not same:
-                wrong.append((proof, allowed, network))
-        elif not (network['layer'] == 'mpi' and set(allowed) & set(TCP)):
+        # A TCP provider counts as any other, and one device serves psm2 and opx.
+        is_tcp = network['layer'] == 'mpi' or network['provider'] in TCP
+        matching = TCP if is_tcp else (network['provider'] or '').split(' or ')
+        if set(allowed).isdisjoint(matching):
             wrong.append((proof, allowed, network))
     problems = []
     for group in _group_by_key(

@@ -203,14 +203,14 @@ def _filter_cases(dataset: Dataset, patterns: Sequence[str]) -> Dataset:
             for name in (case.benchmark, case.title)
         )
 
-    series = [one for one in dataset.series if fits(one.case)]
+    series = [curve for curve in dataset.series if fits(curve.case)]
     if not series:
         raise CompareError(
             f"{dataset.name} has no case that matches {' or '.join(patterns)}. Its cases: "
             + format_cases(dataset)
         )
     return dataclasses.replace(
-        dataset, series=series, failures=[one for one in dataset.failures if fits(one.case)]
+        dataset, series=series, failures=[entry for entry in dataset.failures if fits(entry.case)]
     )
 
 
