@@ -1,15 +1,14 @@
 """
-Proof: which MPI, libfabric and network a rank really used, read from the running process, not from
-any setting.
+Prove which MPI, libfabric and network a rank really used, from its running process.
 
-loaded.py          what a process has loaded: libraries, origin, release, variables
-opened_network.py  which network it has opened, and how many ranks its MPI sees
+loaded.py          read what a process has loaded: libraries, origin, release, variables
+opened_network.py  read which network it has opened, and derive how many ranks its MPI sees
 sample.py          the sampler, which start.py runs on the node of a rank (see scripts/rank-proof)
-judging.py         reads and judges the files of the ranks
-proof_text.py      the judgement as text for people
+layout.py          the layout of a rank's file
+judging.py         read and judge the files of the ranks
+proof_text.py      format the judgement
 cli.py             the command `osu-container proof`
 
-All of it runs on Python 3.6 with its standard library only. The modules hold these files themselves
-(osu-proof), so they may need no others of the project than osu_container/install/staged.py
-installs.
+Everything runs on Python 3.6 with its standard library only. Installed modules contain these files
+for osu-proof, so they import nothing that osu_container/install/staged.py does not install.
 """

@@ -1,11 +1,11 @@
 """
-The command `osu-container proof`, which the modules have as osu-proof: run a command and judge what
-its ranks used, or judge a folder of an earlier run.
+The command `osu-container proof`: run a command, or read the folder of an earlier run, and
+judge which MPI, libfabric and network its ranks used.
 
-The ranks of every step that the command starts by srun are watched (other launchers: see
-build_watch_variables()). SLURM_TASK_PROLOG, an option of srun as a variable, names a script
-(task-prolog) that Slurm runs before each task, as the user, with the id of the task's process. So
-no option of srun is parsed, and nothing is added to the program's command line.
+Installed modules provide the command as osu-proof. SLURM_TASK_PROLOG, the variable of srun's
+option --task-prolog, names a script (task-prolog) that Slurm runs before each task, as the user,
+with the id of the task's process. So no option of srun is parsed and the program's command line
+stays unchanged. For other launchers see build_watch_variables().
 
 Python 3.6 and its standard library only.
 """
@@ -21,6 +21,7 @@ import sys
 import tempfile
 import threading
 import time
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
 from osu_container.base import shell, streams
 from osu_container.base.files import require_own_folder
@@ -29,37 +30,40 @@ from osu_container.data.launchers import DEFAULT_LAUNCHER, LAUNCHERS
 from osu_container.proof import judging, proof_text
 from osu_container.proof.judging import ProofError
 
-#: Runs before each task of srun
+#: Script that Slurm runs before each task of srun
 PROLOG = os.path.join(os.path.dirname(os.path.realpath(__file__)), 'task-prolog')
-#: Seconds in which the first sampler of a short step makes its folder
+#: Seconds in which the first sampler of a short step creates its folder
 STEP_FOLDER_TIMEOUT = 1.0
 
+#: Folder of a step, its ranks, what they were expected to use, contradictions and notes
+JudgedStep = Tuple[str, judging.WatchedRun, Optional[judging.Expectation], List[str], List[str]]
 
-def add_arguments(parser):
-    """Add the arguments of the command to parser."""
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command to the parser."""
     parser.add_argument(
         '-o',
         '--output',
         metavar='DIR',
-        help="keep the files of the ranks in this folder, visible from the nodes (default: a folder in "
-        "the current one, kept only where something contradicts)",
+        help="keep the files of the ranks in this folder, which all nodes must see (default: a new "
+        "folder in the current one, kept only if a rank contradicts the expectation)",
     )
     parser.add_argument(
         '--approach',
         metavar='NAME',
-        help="what should have happened, where no module of this project "
-        "says it: pure, bind, hybrid, opensource, openmpi or native",
+        help="approach to compare with, in place of the loaded module's: pure, bind, hybrid, "
+        "opensource, openmpi or native",
     )
     parser.add_argument(
         '--expect',
         metavar='LIST',
-        help="the same in detail, e.g. libmpi=image,libfabric=host,"
-        "provider=cxi; also container=yes|no and pmi=NAME",
+        help="single expectations, e.g. libmpi=image,libfabric=host,provider=cxi; "
+        "also container=yes|no and pmi=NAME",
     )
     parser.add_argument(
-        '--json', action='store_true', help="print all that is known of a folder as JSON"
+        '--json', action='store_true', help="print the judgement of a folder as JSON"
     )
-    # REMAINDER: options of the command are not looked at, so -- in front of it is not needed
+    # REMAINDER leaves the options of the command alone, so no -- is needed before the command.
     parser.add_argument(
         'words',
         nargs=argparse.REMAINDER,
@@ -76,44 +80,40 @@ def add_arguments(parser):
         errors=(ProofError, OSError),
         prog=parser.prog,
         parser=parser,
-        after_interrupt='nothing was judged; the files of the ranks stay',
+        after_interrupt='nothing was judged; the files of the ranks are kept',
     )
 
 
-def main(options):
-    """Run or read; return the exit code."""
+def main(options: argparse.Namespace) -> int:
+    """Run a command or read a folder; return the exit code."""
     words = options.words[1:] if options.words[:1] == ['--'] else options.words
     if not words:
         options.parser.error(
-            "give a folder of an earlier run, or a command: %s -- srun -N2 -n2 osu_bw H H"
-            % options.prog
+            "no folder or command given. Use a folder of an earlier run or a command, such as: "
+            "%s -- srun -N2 -n2 osu_bw H H" % options.prog
         )
-    if (
-        words is options.words and words[1:] and os.path.isdir(words[0])
-    ):  # options behind a folder are ours
+    if words is options.words and words[1:] and os.path.isdir(words[0]):
         words = _parse_trailing_options(words, options)
     if len(words) == 1 and (os.path.isdir(words[0]) or not shutil.which(words[0])):
         return report_folder(words[0], options)
-    resolve_expectation(
-        judging.WatchedRun('', [], None, [], []), options
-    )  # what it does not take it says before anything runs
+    # Invalid values of --approach and --expect are reported before the command runs.
+    resolve_expectation(judging.WatchedRun('', [], None, [], []), options)
     if options.json:
         options.parser.error(
-            "--json is for a folder: run the command first, then %s FOLDER --json" % options.prog
+            "--json needs the folder of an earlier run. Run the command first, then: %s FOLDER --json"
+            % options.prog
         )
     return run(words, options)
 
 
-def _parse_trailing_options(words, options):
-    """
-    Read the options behind a folder (words: list of str) into options; return what is left of
-    words.
-    """
+def _parse_trailing_options(words: List[str], options: argparse.Namespace) -> List[str]:
+    """Parse options that follow a folder into `options`; return the folder in a list."""
     parser = options.parser
     parser.parse_args(words[1:], options)
     if options.words:
         parser.error(
-            "one folder or one command, found behind %s: %s" % (words[0], ' '.join(options.words))
+            "unexpected words after the folder %s: %s. Give one folder or one command"
+            % (words[0], ' '.join(options.words))
         )
     return words[:1]
 
@@ -121,39 +121,43 @@ def _parse_trailing_options(words, options):
 # ---- judging ---------------------------------------------------------------------------------------------------------
 
 
-def resolve_expectation(run, options, shell_expectation=None):
+def resolve_expectation(
+    run: judging.WatchedRun, options: argparse.Namespace, shell_expectation: Optional[str] = None
+) -> Optional[judging.Expectation]:
     """
-    Return the Promise for a Run: --expect over --approach over that of the module. Raises
-    ProofError.
+    Return what a run is compared with: --expect over --approach over that of the module.
 
-    :param own: str or None, the module's promise in this shell: srun --export may keep it from the
-        ranks
+    shell_expectation is OSU_PROMISE of this shell: srun --export may keep it from the ranks.
+    Raises ProofError if an option is invalid.
     """
-    found = judging.find_expectation(run.proofs) or (
+    expectation = judging.find_expectation(run.proofs) or (
         judging.parse_expectation(shell_expectation) if shell_expectation else None
     )
     if options.approach:
-        found = build_approach_expectation(options.approach, found)
+        expectation = build_approach_expectation(options.approach, expectation)
     if options.expect:
-        wanted, base = (
+        explicit, base = (
             judging.parse_expectation(options.expect, is_explicit=True),
-            found or judging.NO_EXPECTATION,
+            expectation or judging.NO_EXPECTATION,
         )
-        found = judging.Expectation(
-            wanted.approach or base.approach,
-            base.container if wanted.container is None else wanted.container,
-            dict(base.library_origins, **wanted.library_origins),
-            wanted.provider or base.provider,
-            wanted.pmi or base.pmi,
-            wanted.is_explicit,
+        expectation = judging.Expectation(
+            explicit.approach or base.approach,
+            base.container if explicit.container is None else explicit.container,
+            dict(base.library_origins, **explicit.library_origins),
+            explicit.provider or base.provider,
+            explicit.pmi or base.pmi,
+            explicit.is_explicit,
         )
-    return found
+    return expectation
 
 
-def build_approach_expectation(name, module):
+def build_approach_expectation(
+    name: str, module: Optional[judging.Expectation]
+) -> judging.Expectation:
     """
-    Return the Promise of an approach (str); provider and pmi are those of the module's (Promise
-    or None).
+    Return the expectation of an approach, with provider and pmi of the module.
+
+    Raises ProofError if there is no such approach.
     """
     from osu_container.data.approaches import APPROACHES
 
@@ -161,114 +165,114 @@ def build_approach_expectation(name, module):
         raise ProofError(
             "unknown approach '%s'; known approaches: %s" % (name, ', '.join(sorted(APPROACHES)))
         )
-    entry, module = APPROACHES[name], module or judging.NO_EXPECTATION
-    return judging.Expectation(
-        name, entry['container'], entry['comes_from'], module.provider, module.pmi, False
+    entry: Dict[str, Any] = APPROACHES[name]
+    return (module or judging.NO_EXPECTATION)._replace(
+        approach=name,
+        container=entry['container'],
+        library_origins=entry['comes_from'],
+        is_explicit=False,
     )
 
 
-def judge_steps(folders, options, shell_expectation=None):
+def judge_steps(
+    folders: Iterable[str], options: argparse.Namespace, shell_expectation: Optional[str] = None
+) -> List[JudgedStep]:
     """
-    Return [(folder, Run, Promise or None, contradictions, notes)] of folders (list of str). Raises
-    ProofError.
+    Return the judgement of every step. Raises ProofError if a file is damaged.
 
-    :param own: str or None, as for resolve_expectation()
+    shell_expectation: see resolve_expectation().
     """
-    found = []
+    judged = []
     for folder in folders:
         run = judging.read_run(folder)
-        promise = resolve_expectation(run, options, shell_expectation)
-        problems, notes = judging.judge_run(run, promise)
-        found.append((folder, run, promise, problems, notes))
-    # A script may also start what is no MPI program, such as hostname: no contradiction beside a
-    # step that is one.
-    if any(run.proofs for _, run, _, _, _ in found):
-        found = [
-            (
-                folder,
-                run,
-                promise,
-                problems if run.proofs else [],
-                notes if run.proofs else problems + notes,
-            )
-            for folder, run, promise, problems, notes in found
-        ]
-    return found
+        expectation = resolve_expectation(run, options, shell_expectation)
+        problems, notes = judging.judge_run(run, expectation)
+        judged.append((folder, run, expectation, problems, notes))
+    # A script may also start programs without MPI, such as hostname: beside a step with MPI they
+    # are no contradiction.
+    if any(run.proofs for _, run, _, _, _ in judged):
+        judged = [step if step[1].proofs else step[:3] + ([], step[3] + step[4]) for step in judged]
+    return judged
 
 
-def report_folder(folder, options):
-    """Judge a folder (str) of an earlier run; return the exit code. Raises ProofError."""
+def report_folder(folder: str, options: argparse.Namespace) -> int:
+    """
+    Judge the folder of an earlier run; return the exit code.
+
+    Raises ProofError if it is none, or holds a damaged file.
+    """
     if not os.path.isdir(folder):
         raise ProofError(
-            "%s is neither a folder of an earlier run nor a command on PATH. A command: %s -- srun -N2 "
-            "-n2 osu_bw H H" % (folder, options.prog)
+            "%s is neither a folder of an earlier run nor a command on PATH. Use a command such as: "
+            "%s -- srun -N2 -n2 osu_bw H H" % (folder, options.prog)
         )
     try:
         folders = judging.list_step_folders(folder)
     except OSError as err:
         raise ProofError(
-            "cannot read the folder %s: %s. Ask its owner, or name another one"
+            "cannot read the folder %s: %s. Ask its owner for access, or name another folder"
             % (folder, err.strerror)
         )
     if not folders:
         raise ProofError(
-            "%s holds no file of a rank (rank-0.json, ...), nor does a folder in it. "
+            "neither %s nor a folder in it holds a file of a rank (rank-0.json, ...). "
             "Name the folder that a proof has written (-o)" % folder
         )
     for step in folders:
-        if (
-            time.time() - os.stat(step).st_mtime < judging.COMPLETION_TIMEOUT
-        ):  # the step may have ended a moment ago
+        # Samplers of a step that has just ended still write their files.
+        if time.time() - os.stat(step).st_mtime < judging.COMPLETION_TIMEOUT:
             judging.wait_for_files(step)
-    found = judge_steps(folders, options)
+    judged = judge_steps(folders, options)
     if options.json:
         print(
             json.dumps(
-                [proof_text.build_report_data(*one[1:]) for one in found], indent=1, sort_keys=True
+                [proof_text.build_report_data(*step[1:]) for step in judged],
+                indent=1,
+                sort_keys=True,
             )
         )
     else:
-        print(
-            '\n'.join(
-                proof_text.format_report(_format_step_name(one[0]), *one[1:]) for one in found
-            ),
-            end='',
-        )
-    return 1 if any(one[3] for one in found) else 0
+        print(_format_steps(judged), end='')
+    return 1 if any(step[3] for step in judged) else 0
 
 
-def _format_step_name(folder):
-    """Return what the step of a folder (str) is called in the report."""
-    name = os.path.basename(os.path.abspath(folder))
-    return escape_line('step %s' % name if name[:1].isdigit() else name)
+def _format_steps(judged: Iterable[JudgedStep]) -> str:
+    """Return the reports of steps, each under the name of its folder."""
+    reports = []
+    for step in judged:
+        name = os.path.basename(os.path.abspath(step[0]))
+        name = escape_line('step %s' % name if name[:1].isdigit() else name)
+        reports.append(proof_text.format_report(name, *step[1:]))
+    return '\n'.join(reports)
 
 
 # ---- running ---------------------------------------------------------------------------------------------------------
 
 
-def run(command, options):
+def run(command: List[str], options: argparse.Namespace) -> int:
     """
-    Run command (list of str) with every task of its steps watched; return the exit code. Raises
-    ProofError.
+    Run a command, watch every task of its steps and judge them; return the exit code.
+
+    Raises ProofError if the command cannot be started, or nothing can be judged.
     """
     if not shutil.which(command[0]):
         raise ProofError(
-            "%s is not there. Name a command that is on PATH, or its whole path" % command[0]
+            "command not found: %s. Name a command that is on PATH, or give its full path"
+            % command[0]
         )
     folder = None
     try:
         folder = make_run_folder(options.output)
-        with tempfile.TemporaryFile(
-            dir=folder
-        ) as probe:  # so that a full disk is told before the command runs
+        # A full disk is reported before the command runs.
+        with tempfile.TemporaryFile(dir=folder) as probe:
             probe.write(b'0')
     except OSError as err:
         _remove_if_empty(folder)
         raise ProofError(
-            "%s cannot be written: %s. Name another folder, which the nodes see as well, with -o DIR"
+            "cannot write to %s: %s. Name another folder, which all nodes see, with -o DIR"
             % (folder or err.filename, err.strerror)
         )
-    token = binascii.hexlify(os.urandom(8)).decode()  # tells the steps of this proof from others
+    token = binascii.hexlify(os.urandom(8)).decode()  # marks the steps of this proof
     env = dict(os.environ, OSU_PROOF_RUN=token, **build_watch_variables(command, folder))
     if 'OSU_PROOF_TASK' in env:
         env.pop('OSU_PROOF', None)  # the wrapper would start a second sampler
@@ -278,10 +282,10 @@ def run(command, options):
         contradicts = report_steps(folder, _find_new_steps(folder, token), command, code, options)
         return code or (1 if contradicts else 0)
     except (ProofError, OSError) as err:
-        if code is None:  # the script names an interpreter that is not there, or no process is left
+        if code is None:  # the script's interpreter does not exist, or the process limit is reached
             raise ProofError(
-                "%s cannot be started: %s. Look at its first line, or use a shell with higher limits "
-                "(ulimit -a)" % (command[0], err.strerror)
+                "cannot start %s: %s. Check the interpreter in its first line and the limits of this "
+                "shell (ulimit -a)" % (command[0], getattr(err, 'strerror', err))
             )
         if not code:
             raise
@@ -289,25 +293,24 @@ def run(command, options):
             "%s: error: %s"
             % (options.prog, streams.format_os_error(err) if isinstance(err, OSError) else err)
         )
-        return code  # the program's own says more
+        return code  # the program's exit code says more than that of the proof
     finally:
         _remove_if_empty(folder)
 
 
-def build_watch_variables(command, folder):
+def build_watch_variables(command: Sequence[str], folder: str) -> Dict[str, str]:
     """
-    Return the variables (dict) by which the ranks of a command (list of str) are watched, into
-    folder (str).
+    Return the variables that make the ranks of a command leave their files in `folder`.
 
-    Of srun it is a prolog for each task. Other launchers have none, and in a job of Slurm their
-    daemons are the tasks: there the commands of a module ask for it, as for OSU_PROOF=1. Which it
-    is the command's first word says, else the launcher of the module's site.
+    srun runs a prolog before each task. Other launchers have no such option, and in a job of Slurm
+    their daemons are the tasks: there the wrappers of a module start the sampler, as with
+    OSU_PROOF=1. The launcher is that of the command's first word, else that of the module's site.
     """
     name = os.path.basename(command[0])
     others = [
-        one
-        for one, launcher in LAUNCHERS.items()
-        if one != DEFAULT_LAUNCHER and name in launcher['command'].split()[:1] + launcher['also']
+        key
+        for key, launcher in LAUNCHERS.items()
+        if key != DEFAULT_LAUNCHER and name in launcher['command'].split()[:1] + launcher['also']
     ]
     if (
         others
@@ -316,138 +319,130 @@ def build_watch_variables(command, folder):
     ):
         return {'OSU_PROOF': folder}
     users = os.environ.get('SLURM_TASK_PROLOG', '')
-    if os.path.basename(users) == os.path.basename(
-        PROLOG
-    ):  # of osu-native, or a proof around this one
+    # osu-native, or a proof around this one, has set our own prolog.
+    if os.path.basename(users) == os.path.basename(PROLOG):
         users = os.environ.get('OSU_PROOF_PROLOG', '')
     return {'OSU_PROOF_TASK': folder, 'OSU_PROOF_PROLOG': users, 'SLURM_TASK_PROLOG': PROLOG}
 
 
-def report_steps(folder, steps, command, code, options):
+def report_steps(
+    folder: str, steps: List[str], command: List[str], code: int, options: argparse.Namespace
+) -> bool:
     """
-    Judge the steps (list of str) of a command (list of str) and say what they show; return whether
-    one contradicts.
+    Judge the steps of a command and print the report; return whether a step contradicts.
 
-    :param folder: str, of the run; code: int, exit code of the command. Raises ProofError.
+    folder holds the steps, code is the exit code of the command. Raises ProofError if there is
+    nothing to judge.
     """
     if not steps:
         raise ProofError(explain_missing_proof(command, code))
     for step in steps:
         judging.wait_for_files(step)
-    found = judge_steps(steps, options, os.environ.get('OSU_PROMISE'))
-    blocks = '\n'.join(
-        proof_text.format_report(_format_step_name(one[0]), *one[1:]) for one in found
-    )
-    contradicts = any(one[3] for one in found)
+    judged = judge_steps(steps, options, os.environ.get('OSU_PROMISE'))
+    contradicts = any(step[3] for step in judged)
     if options.output or contradicts:
         kept = os.path.relpath(folder)
     else:
         kept = 'not kept; -o DIR keeps them'
         for step in steps:
             shutil.rmtree(step, ignore_errors=True)
-    print('\n%sfiles: %s' % (blocks, kept), file=sys.stderr)
+    print('\n%sfiles: %s' % (_format_steps(judged), kept), file=sys.stderr)
     return contradicts
 
 
-def make_run_folder(wanted):
+def make_run_folder(output: Optional[str]) -> str:
     """
-    Make the folder of a run; return its path (str). Raises OSError, and ProofError if it cannot be
-    one.
+    Create the folder of a run: `output`, or a new folder in the current one.
 
-    :param wanted: str, the user's; None: a new one in the current folder
+    Raises OSError if it cannot be created, ProofError if it already belongs to a step.
     """
-    if not wanted:
+    if not output:
         return tempfile.mkdtemp(
             prefix=time.strftime('osu-proof-%Y%m%dT%H%M%SZ-', time.gmtime()), dir=os.getcwd()
         )
-    folder = os.path.abspath(wanted)
+    folder = os.path.abspath(output)
     os.makedirs(folder, exist_ok=True)
-    require_own_folder(folder)  # a script in it runs
+    require_own_folder(folder)  # nobody else may put a script there
     if judging.list_step_folders(folder) == [folder]:
         raise ProofError(
-            "%s is the folder of a step: it holds files of ranks itself. Name another one with -o DIR"
-            % wanted
+            "%s already holds the files of a step. Name another folder with -o DIR" % output
         )
     return folder
 
 
-def _find_new_steps(folder, token):
-    """
-    Return the folders (list of str) of the steps that the proof with this token (str) has
-    watched, in order.
-    """
+def _find_new_steps(folder: str, token: str) -> List[str]:
+    """Return the folders of the steps that the proof with this token has watched, in order."""
     end = time.monotonic() + STEP_FOLDER_TIMEOUT
     while True:
-        found = [
+        steps = [
             path for path in judging.list_step_folders(folder) if judging.has_run_token(path, token)
         ]
-        if found or time.monotonic() > end:
-            return found
+        if steps or time.monotonic() > end:
+            return steps
         time.sleep(0.02)
 
 
-def explain_missing_proof(command, code):
-    """
-    Return why no rank of command (list of str) left a file, as text for people; code: int, its
-    exit code.
-    """
-    typed = shell.join_words(command)
+def explain_missing_proof(command: Iterable[str], code: int) -> str:
+    """Return why no rank of a command, which ended with exit code `code`, left a file."""
+    line = shell.join_words(command)
     if code:
         return (
-            "nothing is proved: `%s` ended with exit code %d before a step had begun. Its own messages say "
-            "why" % (typed, code)
+            "no proof: `%s` exited with code %d before a step started. Its own messages give the reason"
+            % (line, code)
         )
     return (
-        "nothing is proved: `%s` started no rank that could be watched. Watched are ranks that srun starts, and "
-        "commands of a module under another launcher: a program of your own under mpiexec needs "
-        "scripts/rank-proof in front; sbatch only hands a script in (set OSU_PROOF=1 in it). srun "
-        "--task-prolog= takes the place of what watches: export SLURM_TASK_PROLOG with your prolog instead"
-        % typed
+        "no proof: `%s` started no rank that could be watched; a proof watches ranks of srun, and "
+        "commands of a module under other launchers. Put scripts/rank-proof FOLDER before your own "
+        "program under mpiexec, set OSU_PROOF=1 in a script for sbatch, and export SLURM_TASK_PROLOG in "
+        "place of srun --task-prolog=" % line
     )
 
 
-def _remove_if_empty(folder):
-    """Remove the folder (str or None) of a run if there is nothing in it."""
+def _remove_if_empty(folder: Optional[str]) -> None:
     try:
         os.rmdir(folder or '')
     except OSError:
         pass
 
 
-def execute_command(command, env, passed_on=(signal.SIGTERM, signal.SIGHUP)):
+def execute_command(
+    command: List[str],
+    env: Dict[str, str],
+    passed_on: Sequence[int] = (signal.SIGTERM, signal.SIGHUP),
+) -> int:
     """
-    Run command (list of str) as a shell would; return its exit code.
+    Run a command as a shell would; return its exit code.
 
-    Ctrl-C is its own affair; SIGTERM and SIGHUP are passed on (passed_on: tuple of int). Where this
-    process is killed it gets SIGTERM: nobody would judge what it does, and nobody might know that
-    it runs.
+    The signals `passed_on` are forwarded to it, Ctrl-C reaches it from the terminal. If this process
+    is killed, the command gets SIGTERM: otherwise it would run on with nobody to judge it.
     """
-    passed, ending = {}, streams.terminate_with_parent(os.getpid())
-    alone = (
+    replaced: Dict[int, Any] = {}
+    terminate_with_us = streams.terminate_with_parent(os.getpid())
+    in_thread = (
         threading.current_thread() is not threading.main_thread()
-    )  # a thread has no say in signals
-    before = signal.SIG_DFL if alone else signal.signal(signal.SIGINT, signal.SIG_IGN)
+    )  # Python lets only the main thread set signal handlers
+    old_handler = signal.SIG_DFL if in_thread else signal.signal(signal.SIGINT, signal.SIG_IGN)
 
-    def prepare():
-        signal.signal(signal.SIGINT, before)
-        ending()
+    def prepare() -> None:
+        signal.signal(signal.SIGINT, old_handler)
+        terminate_with_us()
 
     try:
         child = subprocess.Popen(command, env=env, preexec_fn=prepare)
-        for number in () if alone else passed_on:
+        for number in () if in_thread else passed_on:
             if number == signal.SIGINT or signal.getsignal(number) is not signal.SIG_IGN:  # nohup
-                passed[number] = signal.signal(number, lambda sent, _: child.send_signal(sent))
+                replaced[number] = signal.signal(number, lambda sent, _: child.send_signal(sent))
         code = child.wait()
     finally:
-        for number, handler in passed.items():
+        for number, handler in replaced.items():
             signal.signal(number, handler)
-        if not alone:
-            signal.signal(signal.SIGINT, before)
+        if not in_thread:
+            signal.signal(signal.SIGINT, old_handler)
     return code if code >= 0 else 128 - code
 
 
-def run_standalone():
-    """The command osu-proof of an installed module; returns the exit code."""
+def run_standalone() -> int:
+    """Run the command osu-proof of an installed module; return the exit code."""
     from osu_container import cli
 
     parser = cli.Parser(
@@ -456,7 +451,7 @@ def run_standalone():
     add_arguments(parser)
     parser.add_exit_codes('proof')
 
-    def run_shown():
+    def run_shown() -> int:
         with escape_streams():
             return cli.run_subcommand(parser.parse_args())
 

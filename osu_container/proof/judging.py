@@ -1,8 +1,9 @@
 """
-Judges what the ranks of a run left: are all there, are they alike, is it what was promised?
+Judge what the ranks of a run recorded: whether all files exist, whether the ranks agree, and
+whether they match the expectation.
 
-Every contradiction is one sentence with the ranks in it. What does not show is no contradiction: of
-a provider that cannot be told it is said that it cannot.
+Every contradiction is one sentence that names the ranks. A value that the sampler could not see,
+such as the provider, gives a note and no contradiction.
 
 Python 3.6 and its standard library only.
 """
@@ -12,7 +13,7 @@ import json
 import os
 import re
 import time
-from collections import namedtuple
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from osu_container.base.files import parse_json, read_plain_file
 from osu_container.data.approaches import INJECTION_SCRIPT, NAMESPACE_VARIABLES, NO_LIBFABRIC
@@ -21,72 +22,97 @@ from osu_container.proof.loaded import LATE_LIBRARIES, PROCESS_ENDED
 from osu_container.proof.opened_network import TCP, parse_allowed_providers
 from osu_container.proof.sample import FORMAT
 
-#: directory: str; proofs: list of dict, by rank, of the ranks whose MPI was found; tasks: int, how
-#: many ranks there were (None if nothing says it); missing: list of int, ranks without a file;
-#: without: [(rank, reason)], ranks in which no MPI was seen
-WatchedRun = namedtuple('Run', 'directory proofs tasks missing_ranks ranks_without_mpi')
+#: Content of the file of a rank, see layout.py
+Proof = Dict[str, Any]
 
-#: approach: str or None; container: bool or None; comes_from: {'libmpi': 'host' | 'image', ...};
-#: provider: str or None; pmi: the --mpi= of srun (str) or None; asked: bool, the provider is what
-#: the user has asked the proof for: it counts more than FI_PROVIDER of a rank
-Expectation = namedtuple('Promise', 'approach container library_origins provider pmi is_explicit')
+
+class WatchedRun(NamedTuple):
+    """The files that the ranks of a run left."""
+
+    #: folder of the files
+    directory: str
+    #: proofs of the ranks with an MPI, by rank
+    proofs: List[Proof]
+    #: number of ranks, None if no file names it
+    tasks: Optional[int]
+    #: ranks without a file
+    missing_ranks: List[int]
+    #: (rank, reason) of ranks in which no MPI was seen
+    ranks_without_mpi: List[Tuple[int, str]]
+
+
+class Expectation(NamedTuple):
+    """What the ranks of a run should use; None stands for anything."""
+
+    approach: Optional[str]
+    #: whether the ranks run in a container
+    container: Optional[bool]
+    #: library -> 'host', 'image' or NO_LIBFABRIC
+    library_origins: Dict[str, str]
+    #: libfabric provider
+    provider: Optional[str]
+    #: value of srun's --mpi=
+    pmi: Optional[str]
+    #: whether the user named the provider: then it overrides FI_PROVIDER of a rank
+    is_explicit: bool
+
+
 NO_EXPECTATION = Expectation(None, None, {}, None, None, False)
 
-#: Without a promise: the --mpi= that the MPI of a family wants. Names of plugins as `srun
-#: --mpi=list` has them
+#: MPI family -> the --mpi= that it needs, where no module names one. Plugin names as in
+#: `srun --mpi=list`
 PMI_BY_FAMILY = {
     'MPICH': 'pmi2',
     'Intel MPI': 'pmi2',
     'Cray MPICH': 'cray_shasta',
     'Open MPI': 'pmix',
 }
-#: Seconds that complete files are waited for after a run: samplers notice the end within a moment
+#: Seconds to wait for complete files after a run: samplers notice its end within a moment
 COMPLETION_TIMEOUT = 5.0
 #: Seconds without a change after which the samplers of a run that has ended are gone
 SAMPLER_EXIT_SECONDS = 1.5
 #: Settings that keep an MPI from reading the memory of other ranks: another value of the same
 #: variable may allow it
 NO_CMA_SETTINGS = sorted((entry['name'], entry['value']) for entry in NAMESPACE_VARIABLES)
-#: How a problem begins that is no contradiction
-UNPROVED = 'Nothing is proved'
+#: Prefix of a problem that is no contradiction
+UNPROVED = 'No proof'
 
 
 class ProofError(Exception):
-    """Files of a run's ranks that are missing, damaged or contradict each other."""
+    """Files of a run's ranks are missing, damaged or contradict each other."""
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------
 
 
-def _load_proof(path, rank):
+def _load_proof(path: str, rank: int) -> Proof:
     """
-    Return the proof (dict) in the file path: each key has its type, what is not there is None.
-    Raises ProofError.
+    Return the content of a rank's file, checked and completed by layout.check_proof().
+
+    Raises ProofError if it is missing or damaged.
     """
     try:
         proof = parse_json(read_plain_file(path, 'rank').decode('utf-8'))
+        if not isinstance(proof, dict) or proof.get('format') != FORMAT:
+            version = repr(proof.get('format'))[:20] if isinstance(proof, dict) else 'none'
+            raise ProofError("%s has format %s; expected: %s" % (path, version, FORMAT))
+        return layout.check_proof(proof, rank)
     except OSError as err:
         raise ProofError(
-            "rank %d left no proof of what it loaded: %s: %s. Is python3 on the nodes, and the folder "
-            "visible from them?" % (rank, path, err.strerror)
+            "rank %d left no file: %s: %s. Check that the nodes have python3 and see the folder"
+            % (rank, path, err.strerror)
         )
     except ValueError as err:
-        raise ProofError("%s is damaged: %s. Run it again, or copy the folder again" % (path, err))
-    if not isinstance(proof, dict) or proof.get('format') != FORMAT:
-        found = repr(proof.get('format'))[:20] if isinstance(proof, dict) else 'none'
-        raise ProofError("%s has format %s, wanted %s" % (path, found, FORMAT))
-    try:
-        return layout.check_proof(proof, rank)
-    except ValueError as err:
-        raise ProofError("%s is damaged: %s. Run it again, or copy the folder again" % (path, err))
+        raise ProofError(
+            "%s is damaged: %s. Repeat the run, or copy the folder again" % (path, err)
+        )
 
 
-def read_proofs(directory, ranks):
+def read_proofs(directory: str, ranks: int) -> List[Proof]:
     """
-    Return the proofs (list of dict, by rank) that the ranks of a run left in the folder directory.
+    Return the proofs of all `ranks` ranks of a run, by rank.
 
-    :param ranks: int, how many ranks the run had
-    Raises ProofError if the file of a rank is missing, damaged, or holds no facts.
+    Raises ProofError if the file of a rank is missing or damaged, or no MPI was seen in a rank.
     """
     proofs = []
     for rank in range(ranks):
@@ -98,18 +124,18 @@ def read_proofs(directory, ranks):
     return proofs
 
 
-def _list_rank_files(directory):
-    """Return {rank: path} of the files of ranks in a folder."""
-    found = {}
+def _list_rank_files(directory: str) -> Dict[int, str]:
+    """Return the path of each rank's file in a folder, by rank."""
+    files = {}
     for path in glob.glob(os.path.join(glob.escape(str(directory)), 'rank-*.json')):
         match = re.match(r'rank-(\d+)\.json$', os.path.basename(path))
         if match:
-            found[int(match.group(1))] = path
-    return found
+            files[int(match.group(1))] = path
+    return files
 
 
-def has_run_token(directory, token):
-    """Return whether the ranks of a step were watched by the proof with this token (str)."""
+def has_run_token(directory: str, token: str) -> bool:
+    """Return whether the proof with this token watched the ranks of a step."""
     for path in _list_rank_files(directory).values():
         try:
             proof = parse_json(read_plain_file(path, 'rank').decode('utf-8'))
@@ -119,11 +145,8 @@ def has_run_token(directory, token):
     return False
 
 
-def list_step_folders(directory):
-    """
-    Return the folders (list of str) with files of ranks: directory itself, or those in it, as
-    they were made.
-    """
+def list_step_folders(directory: str) -> List[str]:
+    """Return the folders that hold files of ranks: `directory` itself, or those in it by step."""
     if _list_rank_files(directory):
         return [str(directory)]
     below = [os.path.join(str(directory), name) for name in sorted(os.listdir(str(directory)))]
@@ -133,17 +156,18 @@ def list_step_folders(directory):
     )
 
 
-def _split_step_name(path):
-    """Return what sorts the folders of steps: 9.0 before 10.0."""
+def _split_step_name(path: str) -> List[Any]:
+    """Return a sort key that puts the step 9.0 before 10.0."""
     return [
         int(part) if part.isdigit() else part for part in re.split(r'(\d+)', os.path.basename(path))
     ]
 
 
-def read_run(directory):
+def read_run(directory: str) -> WatchedRun:
     """
-    Return the Run that left its files in the folder directory. Raises ProofError if one is
-    damaged.
+    Return the run that left its files in a folder.
+
+    Raises ProofError if there is no file, one is damaged, or the files are of several runs.
     """
     files = _list_rank_files(directory)
     if not files:
@@ -152,7 +176,7 @@ def read_run(directory):
     runs = _group_by_key(everything, lambda proof: proof.get('run'))
     if len(runs) > 1:
         raise ProofError(
-            "%s holds files of several runs: %s. Remove those of the older one"
+            "%s holds files of several runs: %s. Remove those of the older run"
             % (
                 directory,
                 '; '.join(
@@ -171,46 +195,47 @@ def read_run(directory):
     )
 
 
-def wait_for_files(directory, ranks=None, seconds=COMPLETION_TIMEOUT):
+def wait_for_files(
+    directory: str, ranks: Optional[int] = None, seconds: float = COMPLETION_TIMEOUT
+) -> None:
     """
-    Wait until the files of all ranks are there and complete, at most some seconds (float).
+    Wait until the files of all ranks exist and are complete, at most `seconds`.
 
-    :param ranks: int, None: as many as the files themselves say
-    A file stays incomplete where Slurm has killed the sampler with the step; it holds what was
-    known by then.
+    Without `ranks` the files themselves name the number of ranks. A file stays incomplete if Slurm
+    has killed the sampler with the step; it holds what was recorded until then.
     """
     end = time.monotonic() + seconds
-    changed, last, done, tasks = time.monotonic(), None, set(), ranks or 0
+    changed, last_counts, tasks = time.monotonic(), (0, 0), ranks or 0
+    complete: Set[int] = set()
     while time.monotonic() < end:
         begin = time.monotonic()
         files = _list_rank_files(directory)
-        for rank in set(files) - done:
+        for rank in set(files) - complete:
             try:
                 proof = _load_proof(files[rank], rank)
             except ProofError:
                 continue
             tasks = tasks or (proof.get('step') or {}).get('tasks') or 0
             if proof.get('complete', True):
-                done.add(rank)
-        if done and len(done) >= max(tasks, len(files)):
+                complete.add(rank)
+        if complete and len(complete) >= max(tasks, len(files)):
             return
-        if (len(files), len(done)) != last:
-            changed, last = time.monotonic(), (len(files), len(done))
+        if (len(files), len(complete)) != last_counts:
+            changed, last_counts = time.monotonic(), (len(files), len(complete))
         if files and len(files) >= tasks and time.monotonic() - changed > SAMPLER_EXIT_SECONDS:
             return
         time.sleep(max(0.02, 4 * (time.monotonic() - begin)))
 
 
-# ---- promises --------------------------------------------------------------------------------------------------------
+# ---- expectations ----------------------------------------------------------------------------------------------------
 
 
-def parse_expectation(text, is_explicit=False):
+def parse_expectation(text: str, is_explicit: bool = False) -> Expectation:
     """
-    Return the Promise in the text of OSU_PROMISE, 'approach=hybrid container=yes libmpi=image
-    provider=cxi'.
+    Return the expectation in a text such as 'approach=hybrid container=yes provider=cxi'.
 
-    :param asked: bool, it is that of --expect: commas separate as well as blanks
-    Raises ProofError if it is none.
+    The text is that of OSU_PROMISE, or with `is_explicit` that of --expect, where commas separate
+    as well as blanks. Raises ProofError if it cannot be parsed.
     """
     values = {}
     for part in (text.replace(',', ' ') if is_explicit else text).split():
@@ -224,7 +249,7 @@ def parse_expectation(text, is_explicit=False):
             'pmi',
         ):
             raise ProofError(
-                "'%s' is no promise: wanted approach=, container=yes|no, libmpi=host|image, "
+                "invalid expectation '%s'. Use approach=NAME, container=yes|no, libmpi=host|image, "
                 "libfabric=host|image|none, provider=NAME or pmi=NAME, as in "
                 "libmpi=image,libfabric=host,provider=cxi" % part
             )
@@ -235,13 +260,13 @@ def parse_expectation(text, is_explicit=False):
         }.get(name)
         if allowed and value not in allowed:
             raise ProofError(
-                "%s=%s: %s can be promised to be %s" % (name, value, name, ' or '.join(allowed))
+                "invalid expectation %s=%s: %s is one of %s"
+                % (name, value, name, ', '.join(allowed))
             )
         values[name] = value
-    container = {'yes': True, 'no': False}.get(values.get('container'))
     return Expectation(
         values.get('approach'),
-        container,
+        {'yes': True, 'no': False}.get(values.get('container', '')),
         {name: values[name] for name in ('libmpi', 'libfabric') if name in values},
         values.get('provider') or None,
         values.get('pmi') or None,
@@ -249,10 +274,11 @@ def parse_expectation(text, is_explicit=False):
     )
 
 
-def find_expectation(proofs):
+def find_expectation(proofs: Iterable[Proof]) -> Optional[Expectation]:
     """
-    Return the Promise that the module of these ranks (list of dict) made, None without one.
-    Raises ProofError.
+    Return the expectation that the module set for these ranks, or None.
+
+    Raises ProofError if it cannot be parsed.
     """
     texts = [
         proof.get('promise') or proof.get('variables', {}).get('OSU_PROMISE') for proof in proofs
@@ -264,9 +290,9 @@ def find_expectation(proofs):
 # ---- judging ---------------------------------------------------------------------------------------------------------
 
 
-def format_ranges(numbers):
-    """Return numbers (iterable of int) as text: '0-255, 300'."""
-    parts = []
+def format_ranges(numbers: Iterable[int]) -> str:
+    """Return numbers as text: '0-255, 300'."""
+    parts: List[List[int]] = []
     for number in sorted(set(numbers)):
         if parts and parts[-1][1] == number - 1:
             parts[-1][1] = number
@@ -277,13 +303,13 @@ def format_ranges(numbers):
     )
 
 
-def _format_rank_numbers(numbers):
-    """Return 'rank 3' or 'ranks 0-255' of numbers (list of int)."""
+def _format_rank_numbers(numbers: Sequence[int]) -> str:
+    """Return rank numbers as text: 'rank 3' or 'ranks 0-255'."""
     return '%s %s' % ('rank' if len(numbers) == 1 else 'ranks', format_ranges(numbers))
 
 
-def format_ranks(proofs):
-    """Return which ranks (list of dict) these are: 'rank 3 on node1', 'ranks 0-255'."""
+def format_ranks(proofs: Sequence[Proof]) -> str:
+    """Return the ranks of proofs as text: 'rank 3 on node1', 'ranks 0-255'."""
     numbers = [proof['rank'] for proof in proofs]
     if len(numbers) == 1:
         return 'rank %d on %s' % (numbers[0], proofs[0]['node'])
@@ -295,11 +321,8 @@ def format_ranks(proofs):
     )
 
 
-def summarize_library(proof, name):
-    """
-    Return one library of a proof as text, e.g. 'MPICH 4.2.3 (image)', 'libfabric of unknown
-    release (host)'.
-    """
+def summarize_library(proof: Proof, name: str) -> str:
+    """Return a library of a rank as text: 'MPICH 4.2.3 (image)', 'no libfabric'."""
     library = proof['libraries'].get(name)
     if library is None:
         return 'no %s' % name
@@ -308,22 +331,19 @@ def summarize_library(proof, name):
     return '%s%s (%s)' % (family, release, library['where'] or 'of unknown origin')
 
 
-def _identify_build(library):
-    """
-    Return which build a library (dict) is (str): its build id, else its contents, else its path.
-    """
+def _identify_build(library: Proof) -> str:
+    """Return what identifies a library's build: its build id, else its sha256 or path."""
     return library['build_id'] or library['sha256'] or library['path']
 
 
-def _make_identity_key(proofs):
+def _make_identity_key(proofs: Iterable[Proof]) -> Callable[[Proof], Dict[str, List[str]]]:
     """
-    Return a function (proof) -> what must be equal on all ranks: for each library which build it
-    is, and from where.
+    Return a function that gives the build and the origin of each library of a rank.
 
-    A file that could not be read, because the process had ended by then, is taken for the one that
-    another rank has under the same path.
+    All ranks must agree in them. A file that could not be read, because the process had terminated
+    by then, counts as the file that another rank has loaded from the same path.
     """
-    readable = {}
+    readable: Dict[Tuple[bool, str, str], List[str]] = {}
     for proof in proofs:
         for name, library in proof['libraries'].items():
             if _is_identified(library):
@@ -332,7 +352,7 @@ def _make_identity_key(proofs):
                     [_identify_build(library), library['where']],
                 )
 
-    def identity(proof):
+    def identity(proof: Proof) -> Dict[str, List[str]]:
         return {
             name: [_identify_build(library), library['where']]
             if _is_identified(library)
@@ -346,26 +366,21 @@ def _make_identity_key(proofs):
     return identity
 
 
-def _is_identified(library):
-    """Return whether it is known which build a library (dict) is, and from where."""
+def _is_identified(library: Proof) -> bool:
+    """Return whether both the build and the origin of a library are known."""
     return bool(library['where'] and (library['build_id'] or library['sha256']))
 
 
-def _group_by_key(proofs, key):
-    """
-    Return [[proof, ...], ...]: proofs with an equal key (function), in the order of their first
-    ones.
-    """
-    groups = {}
+def _group_by_key(proofs: Iterable[Any], key: Callable[[Any], Any]) -> List[List[Any]]:
+    """Return proofs grouped by an equal key, in the order of first appearance."""
+    groups: Dict[str, List[Any]] = {}
     for proof in proofs:
         groups.setdefault(json.dumps(key(proof), sort_keys=True), []).append(proof)
     return list(groups.values())
 
 
-def find_disagreement(proofs):
-    """
-    Return the sentence (str) that ranks loaded different libraries, None if all loaded the same.
-    """
+def find_disagreement(proofs: Sequence[Proof]) -> Optional[str]:
+    """Return a sentence on ranks that loaded different libraries, or None if all agree."""
     identity = _make_identity_key(proofs)
     groups = sorted(_group_by_key(proofs, identity), key=len, reverse=True)
     if len(groups) < 2:
@@ -380,7 +395,7 @@ def find_disagreement(proofs):
     ]
     parts = []
     for group in groups[:4]:
-        told = []
+        texts = []
         for name in differing:
             text, library = summarize_library(group[0], name), group[0]['libraries'].get(name)
             alike = [
@@ -388,26 +403,27 @@ def find_disagreement(proofs):
                 for other in groups
                 if other is not group and summarize_library(other[0], name) == text
             ]
-            told.append(
+            texts.append(
                 '%s [%s]' % (text, _identify_build(library)[:12]) if alike and library else text
             )
         nodes = sorted({proof['node'] for proof in group})
-        at = '' if len(group) == 1 or len(nodes) > 2 else ' on %s' % ', '.join(nodes)
-        parts.append('%s%s loaded %s' % (format_ranks(group), at, ', '.join(told)))
+        place = '' if len(group) == 1 or len(nodes) > 2 else ' on %s' % ', '.join(nodes)
+        parts.append('%s%s loaded %s' % (format_ranks(group), place, ', '.join(texts)))
     more = '; and %d more kinds' % (len(groups) - 4) if len(groups) > 4 else ''
     return 'ranks disagree: %s%s' % ('; '.join(parts), more)
 
 
-def list_contradictions(proofs, comes_from, container, provider=None, is_explicit=False):
+def list_contradictions(
+    proofs: Sequence[Proof],
+    library_origins: Dict[str, str],
+    container: Optional[bool],
+    provider: Optional[str] = None,
+    is_explicit: bool = False,
+) -> List[str]:
     """
-    Return what contradicts the promise of an approach, as a list of str; [] if all ranks loaded
-    what it promises.
+    Return a sentence on each group of ranks that contradicts an expectation.
 
-    :param proofs: list of dict, from read_proofs()
-    :param comes_from: {'libmpi': 'host' | 'image', 'libfabric': ...}: the approach's promise
-    :param container: bool, the approach runs in a container; None: nothing is promised
-    :param provider: str, libfabric's, None: nothing is promised but what FI_PROVIDER says
-    :param asked: bool, the provider counts more than FI_PROVIDER
+    The parameters are the fields of Expectation.
     """
     problems = []
     for group in _group_by_key(
@@ -415,131 +431,116 @@ def list_contradictions(proofs, comes_from, container, provider=None, is_explici
         lambda proof: proof['container'],
     ):
         problems.append(
-            "%s ran %s a container; promised: %s one"
+            "%s ran %s a container; expected: %s a container"
             % (
                 format_ranks(group),
-                'in' if group[0]['container'] else 'outside of',
-                'in' if container else 'outside of',
+                'in' if group[0]['container'] else 'outside',
+                'in' if container else 'outside',
             )
         )
-    for name, promised in sorted(comes_from.items()):
-        wrong = [(proof['libraries'].get(name), proof) for proof in proofs]
-        wrong = [
-            (library, proof)
-            for library, proof in wrong
-            if (library['where'] if library else NO_LIBFABRIC) != promised
-        ]
-        gone = [
-            proof for library, proof in wrong if library and library['problem'] == PROCESS_ENDED
-        ]
-        wrong = [
-            (library, proof)
-            for library, proof in wrong
-            if not library or library['problem'] != PROCESS_ENDED
-        ]
-        if gone:
+    for name, origin in sorted(library_origins.items()):
+        unread: List[Proof] = []
+        wrong: List[Tuple[Any, Proof]] = []
+        for proof in proofs:
+            library = proof['libraries'].get(name)
+            if library and library['problem'] == PROCESS_ENDED and library['where'] != origin:
+                unread.append(proof)
+            elif (library['where'] if library else NO_LIBFABRIC) != origin:
+                wrong.append((library, proof))
+        if unread:
             problems.append(
-                "%s of the %s that %s loaded: %s"
-                % (UNPROVED, name, format_ranks(gone), PROCESS_ENDED)
+                "%s for the %s that %s loaded: %s"
+                % (UNPROVED, name, format_ranks(unread), PROCESS_ENDED)
             )
-        for found in _group_by_key(wrong, lambda entry: entry[0] and entry[0]['path']):
-            library, group = found[0][0], [proof for _, proof in found]
+        for entries in _group_by_key(wrong, lambda entry: entry[0] and entry[0]['path']):
+            library, group = entries[0][0], [proof for _, proof in entries]
             if library is None:
                 problems.append(
-                    "%s loaded no %s; promised: that of the %s"
-                    % (format_ranks(group), name, promised)
+                    "%s loaded no %s; expected: %s of the %s"
+                    % (format_ranks(group), name, name, origin)
                 )
             else:
                 problems.append(
-                    "%s loaded %s from %s (%s); promised: %s%s"
+                    "%s loaded %s from %s (%s); expected: %s%s"
                     % (
                         format_ranks(group),
                         name,
-                        library['where'] or 'an unknown place',
+                        'the ' + library['where'] if library['where'] else 'an unknown place',
                         library['path'],
-                        NO_LIBFABRIC if promised == NO_LIBFABRIC else 'that of the ' + promised,
+                        'none' if origin == NO_LIBFABRIC else '%s of the %s' % (name, origin),
                         _explain_missing_injection(group)
-                        if promised == 'host' and library['where'] == 'image'
+                        if origin == 'host' and library['where'] == 'image'
                         else '',
                     )
                 )
-    if comes_from.get('libfabric') != NO_LIBFABRIC:
+    if library_origins.get('libfabric') != NO_LIBFABRIC:
         problems += list_wrong_providers(proofs, provider, is_explicit)
     differ = find_disagreement(proofs)
     return problems + ([differ] if differ else [])
 
 
-def _explain_missing_injection(proofs):
-    """
-    Return why the host's library is not in the processes of ranks (list of dict) in a container.
-    """
+def _explain_missing_injection(proofs: Iterable[Proof]) -> str:
+    """Return why containers loaded the image's library in place of the host's."""
     if any(proof.get('injection') for proof in proofs):
-        return ", which was not injected: the image's own is found before it"
+        return ", which was injected, but the loader finds the image's first"
     return (
-        ", which was not injected: the module's binds are not there, its %s among them"
+        ", which was not injected: the module's bind mounts are missing, %s among them"
         % INJECTION_SCRIPT
     )
 
 
-def _list_allowed_providers(proof, promised, is_explicit=False):
+def _list_allowed_providers(
+    proof: Proof, expected: Optional[str], is_explicit: bool = False
+) -> List[str]:
     """
-    Return the providers (list of str) of which a rank may use one: FI_PROVIDER as it had it, else
-    the promise.
+    Return the providers that a rank may use: of its FI_PROVIDER, else the expected ones.
 
-    :param promised: str or None; asked: bool, it counts more than FI_PROVIDER
+    With `is_explicit` the expected provider overrides FI_PROVIDER. [] stands for any provider.
     """
     variable, links = (
         proof.get('variables', {}).get(name) for name in ('FI_PROVIDER', 'FI_LNX_PROV_LINKS')
     )
     return parse_allowed_providers(
-        promised if is_explicit else variable, links
-    ) or parse_allowed_providers(promised, links)
+        expected if is_explicit else variable, links
+    ) or parse_allowed_providers(expected, links)
 
 
-def list_wrong_providers(proofs, promised=None, is_explicit=False):
-    """
-    Return sentences (list of str) on ranks that use another provider than was promised (str or
-    None).
-    """
+def list_wrong_providers(
+    proofs: Iterable[Proof], expected: Optional[str] = None, is_explicit: bool = False
+) -> List[str]:
+    """Return a sentence on each group of ranks that use another provider than expected."""
     wrong = []
     for proof in proofs:
-        network, wanted = (
+        network, allowed = (
             proof.get('network'),
-            _list_allowed_providers(proof, promised, is_explicit),
+            _list_allowed_providers(proof, expected, is_explicit),
         )
-        if not network or not wanted or network['layer'] is None:
+        if not network or not allowed or network['layer'] is None:
             continue
-        if network['layer'] == 'libfabric':
-            same = (
-                network['provider'] in wanted
-                or network['provider'] in TCP
-                and set(wanted) & set(TCP)
-                or network['provider'] == 'psm2 or opx'
-                and set(wanted) & {'psm2', 'opx'}
-            )
-            if not same:
-                wrong.append((proof, wanted, network))
-        elif not (network['layer'] == 'mpi' and set(wanted) & set(TCP)):
-            wrong.append((proof, wanted, network))
+        # A TCP provider counts as any other, and one device serves psm2 and opx.
+        is_tcp = network['layer'] == 'mpi' or network['provider'] in TCP
+        matching = TCP if is_tcp else (network['provider'] or '').split(' or ')
+        if set(allowed).isdisjoint(matching):
+            wrong.append((proof, allowed, network))
     problems = []
     for group in _group_by_key(
         wrong, lambda entry: (entry[1], entry[2]['layer'], entry[2]['provider'])
     ):
-        _, wanted, network = group[0]
+        _, allowed, network = group[0]
         used = {
             'libfabric': "libfabric's provider %s" % network['provider'],
             'ucx': 'UCX, not libfabric',
             'mpi': "MPI's own TCP, not libfabric",
         }[network['layer']]
-        slow = network['provider'] in TCP and not set(wanted) & set(TCP)
+        slow = network['provider'] in TCP and not set(allowed) & set(TCP)
         problems.append(
-            "%s use %s%s (%s); promised: %s"
+            "%s use %s%s (%s); expected: %s"
             % (
                 format_ranks([entry[0] for entry in group]),
                 used,
                 ', the slow network' if slow else '',
                 _format_network_evidence([entry[0] for entry in group]),
-                ' or '.join(wanted),
+                ' or '.join(allowed),
             )
         )
     return [
@@ -548,11 +549,8 @@ def list_wrong_providers(proofs, promised=None, is_explicit=False):
     ]
 
 
-def _format_network_evidence(proofs):
-    """
-    Return how the network of ranks was seen (str); ports differ, so that of the first stands for
-    all.
-    """
+def _format_network_evidence(proofs: Sequence[Proof]) -> str:
+    """Return how the network of ranks was recognized; if ports differ, that of the first rank."""
     first = proofs[0]['network']['how']
     return (
         first
@@ -561,11 +559,11 @@ def _format_network_evidence(proofs):
     )
 
 
-def find_singletons(proofs, pmi=None):
+def find_singletons(proofs: Sequence[Proof], pmi: Optional[str] = None) -> Optional[str]:
     """
-    Return the sentence (str) that ranks do not see each other, None if nothing shows it.
+    Return a sentence on ranks that do not see each other, or None if no rank is alone.
 
-    :param pmi: str, the --mpi= of srun that the module names, None without
+    pmi is the --mpi= of srun that the module expects.
     """
     alone = [
         proof
@@ -586,7 +584,7 @@ def find_singletons(proofs, pmi=None):
     who = (
         "%d ranks are %d times rank 0" % (len(alone), len(alone))
         if len(alone) > 1
-        else "a rank is alone"
+        else "a rank does not see the others"
     )
     return "%s: the MPI of %s sees 1 rank, srun started %d (%s; --mpi=%s of srun). %s" % (
         who,
@@ -596,152 +594,153 @@ def find_singletons(proofs, pmi=None):
         ' and '.join(used),
         "Use srun --mpi=%s%s" % (right, ', or no --mpi= at all: the module sets it' if pmi else '')
         if right
-        else "`srun --mpi=list` names the kinds of PMI; take that of this MPI",
+        else "List the PMI types with `srun --mpi=list` and choose that of this MPI",
     )
 
 
-def judge_run(run, promise=None):
+def judge_run(
+    run: WatchedRun, expectation: Optional[Expectation] = None
+) -> Tuple[List[str], List[str]]:
     """
-    Return (contradictions, notes) of a Run as lists of str.
+    Return the contradictions and the notes of a run.
 
-    :param promise: Promise, None: only what needs no promise is judged
-    A contradiction makes the proof fail; a note says what could not be shown.
+    A contradiction makes the proof fail; a note names what could not be shown. Without an
+    expectation only the ranks are compared with each other.
     """
     problems, notes = [], []
     if run.missing_ranks:
         problems.append(
-            "%s of %s: of %d ranks these left no file. Is python3 on their nodes, and %s visible from them?"
+            "%s for %s of %d: they left no file. Check that their nodes have python3 and see %s"
             % (
                 UNPROVED,
                 _format_rank_numbers(run.missing_ranks),
-                run.tasks,
+                run.tasks or 0,
                 os.path.abspath(run.directory),
             )
         )
-    reasons = {}
+    reasons: Dict[str, List[int]] = {}
     for rank, reason in run.ranks_without_mpi:
         reasons.setdefault(reason, []).append(rank)
     for reason, ranks in sorted(reasons.items()):
-        problems.append("%s of %s: %s" % (UNPROVED, _format_rank_numbers(ranks), reason))
-    alone = find_singletons(run.proofs, promise.pmi if promise else None)
+        problems.append("%s for %s: %s" % (UNPROVED, _format_rank_numbers(ranks), reason))
+    alone = find_singletons(run.proofs, expectation.pmi if expectation else None)
     if alone:
         problems.append(alone)
     if run.proofs:
-        told = promise or NO_EXPECTATION
+        expected = expectation or NO_EXPECTATION
         problems += list_contradictions(
-            run.proofs, told.library_origins, told.container, told.provider, told.is_explicit
+            run.proofs,
+            expected.library_origins,
+            expected.container,
+            expected.provider,
+            expected.is_explicit,
         )
-        notes += _list_notes(run, told)
+        notes += _list_notes(run, expected)
     return problems, notes
 
 
-def _list_notes(run, promise):
-    """Return what could not be shown of a run (list of str)."""
+def _list_notes(run: WatchedRun, expectation: Expectation) -> List[str]:
+    """Return what could not be shown of a run."""
     notes = [
-        _note_unseen_network(run.proofs, promise),
-        _note_user_provider(run.proofs, promise),
+        _note_unseen_network(run.proofs, expectation),
+        _note_user_provider(run.proofs, expectation),
         _note_unseen_world(run.proofs),
         _note_separate_memory(run.proofs),
     ]
     return [note for note in notes if note]
 
 
-def _note_unseen_network(proofs, promise):
-    """
-    Return the note (str or None) on ranks of proofs (list of dict) whose network did not show.
-    """
-    dark = [proof for proof in proofs if not (proof.get('network') or {}).get('layer')]
-    if not dark:
+def _note_unseen_network(proofs: Iterable[Proof], expectation: Expectation) -> Optional[str]:
+    """Return a note on ranks whose network the sampler did not see."""
+    unseen = [proof for proof in proofs if not (proof.get('network') or {}).get('layer')]
+    if not unseen:
         return None
-    wanted = sorted(
+    allowed = sorted(
         {
             name
-            for proof in dark
-            for name in _list_allowed_providers(proof, promise.provider, promise.is_explicit)
+            for proof in unseen
+            for name in _list_allowed_providers(
+                proof, expectation.provider, expectation.is_explicit
+            )
         }
     )
     why = (
-        "it ended before its network was open, or it needs none"
-        if all(proof.get('complete', True) for proof in dark)
-        else "the sampler was ended, mostly with the step"
+        "the program ended before it opened a network, or needs none"
+        if all(proof.get('complete', True) for proof in unseen)
+        else "the sampler was terminated, usually together with the step"
     )
     return "the provider of %s was not seen%s: %s" % (
-        format_ranks(dark),
-        ' (promised: %s)' % ' or '.join(wanted) if wanted else '',
+        format_ranks(unseen),
+        ' (expected: %s)' % ' or '.join(allowed) if allowed else '',
         why,
     )
 
 
-def _note_user_provider(proofs, promise):
-    """
-    Return the note (str or None) on a FI_PROVIDER of the ranks that is not the one of promise
-    (Promise).
-    """
-    own = sorted(
+def _note_user_provider(proofs: Iterable[Proof], expectation: Expectation) -> Optional[str]:
+    """Return a note on ranks whose FI_PROVIDER is not that of the expectation."""
+    providers = sorted(
         {proof.get('variables', {}).get('FI_PROVIDER') or '' for proof in proofs}
-        - {'', promise.provider}
+        - {'', expectation.provider}
     )
-    if not own or not promise.provider or promise.is_explicit:
+    if not providers or not expectation.provider or expectation.is_explicit:
         return None
-    return "FI_PROVIDER is %s for the ranks, the module had set %s: what you set counts" % (
-        ' and '.join(own),
-        promise.provider,
+    return "FI_PROVIDER of the ranks is %s; your setting overrides that of the module, %s" % (
+        ' and '.join(providers),
+        expectation.provider,
     )
 
 
-def _note_unseen_world(proofs):
-    """
-    Return the note (str or None) on ranks of proofs (list of dict) of which it does not show how
-    many they see.
-    """
+def _note_unseen_world(proofs: Iterable[Proof]) -> Optional[str]:
+    """Return a note on ranks of which it is unknown how many ranks their MPI sees."""
     unknown = [proof for proof in proofs if (proof.get('world') or {}).get('size') is None]
     if not unknown:
         return None
-    how = (unknown[0].get('world') or {}).get('how') or 'it ended too early'
-    return "how many ranks the MPI of %s sees cannot be told: %s" % (format_ranks(unknown), how)
+    how = (unknown[0].get('world') or {}).get('how') or 'the program ended too early'
+    return "cannot tell how many ranks the MPI of %s sees: %s" % (format_ranks(unknown), how)
 
 
-def _collect_node_namespaces(proofs, space):
+def _collect_node_namespaces(proofs: Iterable[Proof], space: str) -> Dict[str, Set[str]]:
     """
-    Return {node: set of namespaces} of the nodes on which several ranks of proofs (list of dict)
-    run in containers.
+    Return the namespaces of each node with several containers.
 
-    :param space: 'user' or 'mnt'
-    Nodes of which a rank's namespace could not be read are left out.
+    space is their type, 'user' or 'mnt'. Nodes on which the namespace of a rank could not be read
+    are left out.
     """
-    nodes = {}
+    nodes: Dict[str, List[Any]] = {}
     for proof in proofs:
         if proof['container']:
             nodes.setdefault(proof['node'], []).append((proof.get('spaces') or {}).get(space))
-    return {node: set(found) for node, found in nodes.items() if len(found) > 1 and all(found)}
+    return {
+        node: set(namespaces)
+        for node, namespaces in nodes.items()
+        if len(namespaces) > 1 and all(namespaces)
+    }
 
 
-def _note_separate_memory(proofs):
-    """
-    Return the note (str or None) on ranks of proofs (list of dict) that may not read each
-    other's memory.
-    """
+def _note_separate_memory(proofs: Iterable[Proof]) -> Optional[str]:
+    """Return a note on ranks of a node that cannot read each other's memory."""
     apart = {
-        node for node, found in _collect_node_namespaces(proofs, 'user').items() if len(found) > 1
+        node
+        for node, namespaces in _collect_node_namespaces(proofs, 'user').items()
+        if len(namespaces) > 1
     }
     if not apart:
         return None
     group = [proof for proof in proofs if proof['node'] in apart]
-    told = [
+    settings = [
         '%s=%s' % (name, value)
         for name, value in NO_CMA_SETTINGS
         if all(proof['variables'].get(name) == value for proof in group)
     ]
     return (
-        "%s on %s have a user namespace each, so none may read the memory of another on its node (CMA): %s. "
-        "Is OSU_SHARE=0 set, was the container started by hand, or is the runtime older than Apptainer 1.3? Else "
-        "commands of a module share one"
+        "%s on %s each have their own user namespace, so they cannot read each other's memory (CMA): %s. "
+        "Start them by a command of the module without OSU_SHARE=0, with Apptainer 1.3 or newer"
         % (
             format_ranks(group),
             ', '.join(sorted(apart)),
-            'the MPI is told so (%s), which is slower' % ', '.join(told)
-            if told
-            else 'an MPI that does not know it ends with an error',
+            'CMA is disabled in the MPI (%s), which is slower' % ', '.join(settings)
+            if settings
+            else 'an MPI that uses CMA fails',
         )
     )
 
@@ -749,18 +748,16 @@ def _note_separate_memory(proofs):
 # ---- together --------------------------------------------------------------------------------------------------------
 
 
-def merge_proofs(proofs):
+def merge_proofs(proofs: List[Proof]) -> List[Dict[str, Any]]:
     """
-    Return what the ranks of a run loaded, ranks that are alike together: list of dict, by the
-    lowest rank.
+    Return ranks that are alike as one entry each, by the lowest rank.
 
-    Each has ranks (list of int), nodes (list of str), container, image, executable, libraries as in
-    a proof, variables that are the same on all of these ranks, differing (list of str): names of
-    variables that are not, and network: how many ranks use which provider over which domains (list
-    of dict: layer, provider, domains, ranks (int), how of the first), world: how many see how many
-    (list of dict: size, pmi, ranks (int), how of the first).
+    Keys: ranks (list of int), nodes (list of str), container, image, executable and libraries as in
+    a proof, shared (whether the ranks of a node share a container, None if unknown), variables that
+    are equal on all of these ranks, differing (names of the others), network and world (lists of
+    dict: each variant with its number of ranks and `how` of its first rank).
     """
-    found, identity = [], _make_identity_key(proofs)
+    merged, identity = [], _make_identity_key(proofs)
     for alike in _group_by_key(
         proofs,
         lambda proof: [identity(proof), proof['container'], proof['image'], proof['executable']],
@@ -777,9 +774,11 @@ def merge_proofs(proofs):
             if name in LATE_LIBRARIES
         }
         spaces = _collect_node_namespaces(alike, 'mnt')
-        found.append(
+        merged.append(
             {
-                'shared': all(len(one) == 1 for one in spaces.values()) if spaces else None,
+                'shared': all(len(containers) == 1 for containers in spaces.values())
+                if spaces
+                else None,
                 'ranks': [proof['rank'] for proof in alike],
                 'nodes': sorted({proof['node'] for proof in alike}),
                 'container': first['container'],
@@ -792,19 +791,18 @@ def merge_proofs(proofs):
                 'world': _count_variants(alike, 'world', ('size', 'pmi')),
             }
         )
-    return found
+    return merged
 
 
-def _count_variants(proofs, part, keys):
-    """
-    Return what a part of proofs says (list of dict), equal ones together: keys, ranks (int), how
-    of the first.
-    """
+def _count_variants(
+    proofs: Iterable[Proof], part: str, keys: Sequence[str]
+) -> List[Dict[str, Any]]:
+    """Return each variant of a part of proofs, with its number of ranks and the first `how`."""
     groups = _group_by_key(proofs, lambda proof: [(proof.get(part) or {}).get(key) for key in keys])
-    found = []
+    variants = []
     for group in groups:
         first = group[0].get(part) or {}
-        found.append(
+        variants.append(
             dict({key: first.get(key) for key in keys}, ranks=len(group), how=first.get('how'))
         )
-    return found
+    return variants

@@ -1,17 +1,19 @@
 """
-The layout of the file of a rank: what each key holds.
+The layout of a rank's file: its keys and the types of their values.
 
-A file may be damaged, or made by somebody else: who reads it finds each key with a value of its
-type, or None.
+A file may be damaged, or come from another program: check_proof() returns every key with a value
+of its type, or None.
 
 Python 3.6 and its standard library only.
 """
 
-#: More ranks than any machine runs in a step. A number above it is damage, and a list of them would
-#: not fit in memory
+from typing import Any, Dict
+
+#: More ranks than a step has on any machine. A greater number is damage, and a list of so many
+#: ranks would not fit in memory
 MOST_RANKS = 1 << 20
 
-#: key -> type of its value, beside None; a list and a dict of str have the type of their values
+#: Key -> type of its value, which may also be None; [T] and {str: T} have values of type T
 LIBRARY = dict.fromkeys(
     (
         'path',
@@ -45,16 +47,17 @@ PROOF = {
     'world': {'size': int, 'tasks': int, 'pmi': str, 'how': str},
     'spaces': {'user': str, 'mnt': str},
 }
-#: Keys without which nothing can be said of a rank whose MPI was found
+#: Keys that cannot be None for a rank with an MPI
 NEEDED = ('libraries', 'node', 'rank', 'container')
 
 
-def _complete_value(name, value, shape):
+def _complete_value(name: str, value: Any, shape: Any) -> Any:
     """
-    Return value with all keys of a shape, None for those that are missing. Raises ValueError if
-    it does not fit.
+    Return a value with all keys of its shape, None for missing keys.
+
+    Raises ValueError if the value has another type.
     """
-    kind = shape if isinstance(shape, type) else type(shape)
+    kind: Any = shape if isinstance(shape, type) else type(shape)
     if (
         not isinstance(value, kind)
         or kind is int
@@ -70,39 +73,44 @@ def _complete_value(name, value, shape):
             key: _complete_value('%.60s of %s' % (key, name), each, shape[str])
             for key, each in value.items()
         }
-    found = {
+    completed = {
         key: None if value.get(key) is None else _complete_value(key, value[key], below)
         for key, below in shape.items()
     }
-    return dict(value, **found)
+    return dict(value, **completed)
 
 
-def check_proof(proof, rank):
+def check_proof(proof: Dict[str, Any], rank: int) -> Dict[str, Any]:
     """
-    Return a proof (dict) with all keys of the layout.
+    Return the content of the file of a rank with all keys of the layout.
 
-    :param rank: int, the rank of whose file it is
-    Raises ValueError, with what is wrong, if a key has a value that it cannot have, or one is
-    missing.
+    Raises ValueError, with the reason, if a key has an invalid value or is missing.
     """
-    found = _complete_value('the proof', proof, PROOF)
-    missing = [key for key in ('found',) + (NEEDED if found['found'] else ()) if found[key] is None]
+    completed = _complete_value('the proof', proof, PROOF)
+    missing = [
+        key for key in ('found',) + (NEEDED if completed['found'] else ()) if completed[key] is None
+    ]
     missing += [
-        'path' for library in (found['libraries'] or {}).values() if library['path'] is None
+        'path' for library in (completed['libraries'] or {}).values() if library['path'] is None
     ]
     if missing:
         raise ValueError("the proof lacks keys: %s" % ', '.join(missing))
-    if found['network'] and found['network']['layer'] not in (None, 'libfabric', 'ucx', 'mpi'):
-        raise ValueError("the layer of network is %.60r" % found['network']['layer'])
-    if found['rank'] not in (None, rank):
-        raise ValueError("it is that of rank %d" % found['rank'])
-    found.update(
+    if completed['network'] and completed['network']['layer'] not in (
+        None,
+        'libfabric',
+        'ucx',
+        'mpi',
+    ):
+        raise ValueError("the layer of network is %.60r" % completed['network']['layer'])
+    if completed['rank'] not in (None, rank):
+        raise ValueError("it is the file of rank %d" % completed['rank'])
+    completed.update(
         rank=rank,
-        libraries=found['libraries'] or {},
-        variables=found['variables'] or {},
-        command=found['command'] or [],
-        complete=found['complete'] is not False,
+        libraries=completed['libraries'] or {},
+        variables=completed['variables'] or {},
+        command=completed['command'] or [],
+        complete=completed['complete'] is not False,
     )
-    if not found['found']:
-        found['reason'] = found['reason'] or 'no reason was recorded'
-    return found
+    if not completed['found']:
+        completed['reason'] = completed['reason'] or 'no reason was recorded'
+    return completed

@@ -1,21 +1,20 @@
 """
-Which network a running process has really opened, and whether its MPI has met the other ranks: read
-from /proc.
+Read from /proc which network a running process has opened, and derive whether its MPI has met
+the other ranks.
 
-Nothing is asked of MPI or libfabric. What shows is what the process holds open after MPI_Init:
+MPI and libfabric are not called. The evidence is what the process holds open after MPI_Init:
 
-* a device of a network card (/dev/cxi0, /dev/infiniband/uverbs0, ...): its provider, and the domain
-    is the device;
+* a device of a network card (/dev/cxi0, /dev/infiniband/uverbs0, ...): its provider, with the
+  device as domain;
 * a TCP socket that listens at the address of one interface, in a process with libfabric:
-    libfabric's TCP, and the
-  domain is that interface. Seen so with MPICH 4.2.3 over libfabric 1.22.0 and 2.5.1, MPICH 5.0.2,
-  Intel MPI 2021.19 and Open MPI 5.0.11;
+  libfabric's TCP, with that interface as domain. Seen with MPICH 4.2.3 over libfabric 1.22.0 and
+  2.5.1, MPICH 5.0.2, Intel MPI 2021.19 and Open MPI 5.0.11;
 * segments of UCX in /dev/shm: then the sockets are UCX's;
 * TCP sockets that listen at all addresses, or a process without libfabric: MPI's own TCP.
 
-Not counted: sockets that the process had from its parent, and those to the process manager (PMI,
-PMIx). Which of several TCP providers of libfabric it is (tcp, sockets) cannot be seen; FI_PROVIDER
-says it where it is set.
+Sockets inherited from the parent process, and those to the process manager (PMI, PMIx), do not
+count. Which TCP provider of libfabric runs (tcp, sockets) cannot be seen; FI_PROVIDER names it
+where it is set.
 
 Python 3.6 and its standard library only.
 """
@@ -25,13 +24,13 @@ import os
 import re
 import socket
 import struct
+from typing import Any, Container, Dict, Iterable, List, Mapping, Optional, Set, Tuple
 
 from osu_container.data.launchers import detect_launcher
 from osu_container.proof.loaded import list_proc_folder, read_proc_file, read_proc_link
 
-#: (pattern of a device that is open, provider or None where several use it, what it is). Names as
-#: libfabric has them. From the sources of libcxi, rdma-core, opa-psm2, xpmem and ROCm; cxi was not
-#: seen by this project.
+#: Pattern of an open device, and its provider by libfabric's name. From the sources of libcxi,
+#: rdma-core and opa-psm2; this project has not seen a cxi device.
 DEVICES = [
     (re.compile(r'/dev/(cxi\d+)$'), 'cxi'),
     (re.compile(r'/dev/infiniband/(uverbs\d+)$'), 'verbs'),
@@ -43,18 +42,20 @@ _SOCKET = re.compile(r'socket:\[(\d+)\]$')
 _LISTENS, _CONNECTED = '0A', '01'
 #: TCP providers of libfabric by the names that FI_PROVIDER may have
 TCP = ('tcp', 'sockets', 'net')
-#: Utility providers, which stand on a provider of a network; hooks and shared memory between the
-#: ranks of a node
+#: Utility providers, which need a provider of a network; hooks and shared memory between the ranks
+#: of a node
 _UTILITY = ('ofi_rxm', 'ofi_rxd', 'ofi_mrail', 'lnx', 'off_coll', 'shm', 'sm2')
 
 _SIOCGIFADDR = 0x8915
 
+#: Layer, provider, domains and the evidence, as in 'network' of layout.py
+_Network = Tuple[Optional[str], Optional[str], List[str], str]
+#: Size, process manager and the evidence, as in 'world' of layout.py
+_World = Tuple[Optional[int], Optional[str], str]
 
-def _parse_address(text):
-    """
-    Return (address, port) of the hexadecimal text in /proc/net/tcp and tcp6, e.g.
-    '0100007F:1F90'.
-    """
+
+def _parse_address(text: str) -> Tuple[str, int]:
+    """Return address and port of a hexadecimal text in /proc/net/tcp, e.g. '0100007F:1F90'."""
     words, port = text.split(':')
     # words of 32 bits, each in the byte order of the machine
     raw = b''.join(struct.pack('=I', int(words[n : n + 8], 16)) for n in range(0, len(words), 8))
@@ -63,15 +64,13 @@ def _parse_address(text):
     return address[len('::ffff:') :] if address.startswith('::ffff:') else address, int(port, 16)
 
 
-def list_sockets(pid, inodes):
+def list_sockets(pid: int, inodes: Container[str]) -> List[Dict[str, Any]]:
     """
-    Return the TCP sockets of process pid (list of dict: state 'listens' or 'connected', address,
-    port, peer).
+    Return the TCP sockets of a process: state (listens, connected), address, port, peer.
 
-    :param inodes: set of str, the sockets that it holds open; other sockets of the machine are left
-        out
+    inodes are the sockets that it holds open; other sockets of its network namespace are left out.
     """
-    found = []
+    sockets = []
     for name in ('tcp', 'tcp6') if inodes else ():
         for line in (
             read_proc_file('/proc/%d/net/%s' % (pid, name))
@@ -86,7 +85,7 @@ def list_sockets(pid, inodes):
             ):
                 continue
             (address, port), peer = _parse_address(fields[1]), _parse_address(fields[2])
-            found.append(
+            sockets.append(
                 {
                     'state': 'listens' if fields[3] == _LISTENS else 'connected',
                     'address': address,
@@ -94,45 +93,41 @@ def list_sockets(pid, inodes):
                     'peer': None if fields[3] == _LISTENS else '%s:%d' % peer,
                 }
             )
-    return sorted(found, key=lambda one: (one['state'], one['address'], one['port']))
+    return sorted(sockets, key=lambda entry: (entry['state'], entry['address'], entry['port']))
 
 
-def list_interfaces():
-    """
-    Return {address: name} of the network interfaces of this node, IPv4 (ioctl SIOCGIFADDR) and
-    IPv6 (/proc).
-    """
-    found = {}
+def list_interfaces() -> Dict[str, str]:
+    """Return the interface of each address: IPv4 (ioctl SIOCGIFADDR) and IPv6 (/proc)."""
+    interfaces = {}
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         for _, name in socket.if_nameindex():
             try:  # struct ifreq: 16 bytes of name, then struct sockaddr_in
                 answer = fcntl.ioctl(
                     any_socket.fileno(), _SIOCGIFADDR, struct.pack('40s', os.fsencode(name))
                 )
-            except OSError:  # it has no address
+            except OSError:  # the interface has no address
                 continue
-            found[socket.inet_ntoa(answer[20:24])] = name
+            interfaces[socket.inet_ntoa(answer[20:24])] = name
     for line in read_proc_file('/proc/net/if_inet6').decode('ascii', 'replace').splitlines():
         fields = line.split()
-        found[socket.inet_ntop(socket.AF_INET6, bytes(bytearray.fromhex(fields[0])))] = fields[-1]
-    return found
+        interfaces[socket.inet_ntop(socket.AF_INET6, bytes(bytearray.fromhex(fields[0])))] = fields[
+            -1
+        ]
+    return interfaces
 
 
-def list_descriptors(pid):
-    """Return {number (int): what it leads to (str)} of the open files of process pid."""
-    found = {}
+def list_descriptors(pid: int) -> Dict[int, str]:
+    """Return what the open files of a process lead to, by number."""
+    targets = {}
     for name in list_proc_folder('/proc/%d/fd' % pid):
         target = read_proc_link('/proc/%d/fd/%s' % (pid, name))
         if target:
-            found[int(name)] = target
-    return found
+            targets[int(name)] = target
+    return targets
 
 
-def list_inherited_sockets():
-    """
-    Return the inodes (set of str) of the sockets that this process holds: what a rank has from
-    its parent too.
-    """
+def list_inherited_sockets() -> Set[str]:
+    """Return the inodes of this process's sockets, which a rank inherits as well."""
     return {
         match.group(1)
         for match in map(_SOCKET.match, list_descriptors(os.getpid()).values())
@@ -140,33 +135,35 @@ def list_inherited_sockets():
     }
 
 
-def _list_manager_addresses(environment):
-    """Return {'address:port'} of the process manager, as environment (dict) names it."""
-    found = set()
+def _list_manager_addresses(environment: Mapping[str, str]) -> Set[str]:
+    """Return 'address:port' of the process managers that the environment names."""
+    addresses: Set[str] = set()
     for name, value in environment.items():
         if name.startswith('PMIX_SERVER_URI'):  # 'pmix-server.18229;tcp4://127.0.0.1:38461'
-            found.update(
+            addresses.update(
                 '%s:%s' % (host.strip('[]'), port)
                 for host, port in re.findall(r'tcp[46]?://(\[[0-9a-fA-F:]+\]|[\d.]+):(\d+)', value)
             )
     host, _, port = environment.get('PMI_PORT', '').rpartition(':')
     if host:
         try:
-            found.add('%s:%s' % (socket.gethostbyname(host), port))
+            addresses.add('%s:%s' % (socket.gethostbyname(host), port))
         except OSError:
             pass
-    return found
+    return addresses
 
 
-def read_open_resources(pid, environment, inherited=(), paths=()):
+def read_open_resources(
+    pid: int,
+    environment: Mapping[str, str],
+    inherited: Iterable[str] = (),
+    paths: Iterable[str] = (),
+) -> Dict[str, Any]:
     """
-    Return what process pid has opened (dict): devices, shared (list of str), sockets (as
-    list_sockets()), manager.
+    Return what a process has opened: devices, shared, sockets, manager.
 
-    :param environment: dict, that of the process; inherited: set of str, sockets that it has from
-        its parent
-    :param paths: list of str, files that it has mapped
-    manager is the 'address:port' of the process manager to which it is connected, None without.
+    environment is that of the process, inherited its sockets from the parent, paths its mapped
+    files. manager is 'address:port' of the connected process manager, or None.
     """
     files = list_descriptors(pid)
     inodes = {match.group(1) for match in map(_SOCKET.match, files.values()) if match} - set(
@@ -174,16 +171,16 @@ def read_open_resources(pid, environment, inherited=(), paths=()):
     )
     sockets = list_sockets(pid, inodes)
     managers = _list_manager_addresses(environment)
-    manager = next((one['peer'] for one in sockets if one['peer'] in managers), None)
-    sockets = [one for one in sockets if one['peer'] not in managers]
+    manager = next((entry['peer'] for entry in sockets if entry['peer'] in managers), None)
+    sockets = [entry for entry in sockets if entry['peer'] not in managers]
     if environment.get('PMIX_RANK') is not None:
-        # PMIx opens a socket of its own for tools, on loopback
+        # PMIx opens a socket for tools on loopback.
         loopback = [
-            one
-            for one in sockets
-            if one['state'] == 'listens' and one['address'] in ('127.0.0.1', '::1')
+            entry
+            for entry in sockets
+            if entry['state'] == 'listens' and entry['address'] in ('127.0.0.1', '::1')
         ]
-        sockets = [one for one in sockets if one not in loopback[:1]]
+        sockets = [entry for entry in sockets if entry not in loopback[:1]]
     everything = sorted(set(files.values()) | set(paths))
     return {
         'devices': [
@@ -195,13 +192,12 @@ def read_open_resources(pid, environment, inherited=(), paths=()):
     }
 
 
-def parse_allowed_providers(text, links=None):
+def parse_allowed_providers(text: Optional[str], links: Optional[str] = None) -> List[str]:
     """
-    Return the providers of a network (list of str) that a value of FI_PROVIDER (str or None)
-    allows; [] if any may be.
+    Return the network providers that a value of FI_PROVIDER allows; [] stands for any.
 
-    'tcp;ofi_rxm' is tcp under a utility provider; '^tcp' leaves one out (fi_fabric(7)). lnx sends
-    by those that it links: links is FI_LNX_PROV_LINKS, such as 'shm+cxi:cxi0|shm+cxi:cxi1'
+    'tcp;ofi_rxm' is tcp under a utility provider; '^tcp' excludes one (fi_fabric(7)). lnx sends by
+    the providers that it links: links is FI_LNX_PROV_LINKS, such as 'shm+cxi:cxi0|shm+cxi:cxi1'
     (fi_lnx(7)).
     """
     if not text or text.startswith('^'):
@@ -213,41 +209,42 @@ def parse_allowed_providers(text, links=None):
     return [name for name in names if name and name not in _UTILITY]
 
 
-def identify_network(what, libraries, environment, addresses):
+def identify_network(
+    resources: Dict[str, Any],
+    libraries: Container[str],
+    environment: Mapping[str, str],
+    addresses: Mapping[str, str],
+) -> Optional[Dict[str, Any]]:
     """
-    Return the network (dict): layer, provider, domains (list of str), how (str), opened (what);
-    None: nothing shows.
+    Return the network that the resources of read_open_resources() show, or None.
 
-    layer is 'libfabric', 'ucx', 'mpi' (MPI's own TCP) or None where it cannot be told.
-
-    :param what: dict, from read_open_resources(); libraries: names (iterable) of those that are
-        mapped
-    :param environment: dict of the process; addresses: dict, from list_interfaces()
+    Keys: layer ('libfabric', 'ucx', 'mpi' for MPI's own TCP, None if unknown), provider, domains,
+    how (the evidence), opened (the resources). libraries are the names of the mapped libraries,
+    addresses those of list_interfaces().
     """
-    over_ucx = 'libucp' in libraries and any('/ucx_shm_' in path for path in what['shared'])
-    layer = 'ucx' if over_ucx else 'libfabric' if 'libfabric' in libraries else 'mpi'
-    shown = _identify_by_device(
-        what['devices'], layer, libraries, environment
-    ) or _identify_by_sockets(what['sockets'], layer, environment, addresses)
-    if shown is None:
+    over_ucx = 'libucp' in libraries and any('/ucx_shm_' in path for path in resources['shared'])
+    used = 'ucx' if over_ucx else 'libfabric' if 'libfabric' in libraries else 'mpi'
+    network = _identify_by_device(
+        resources['devices'], used, libraries, environment
+    ) or _identify_by_sockets(resources['sockets'], used, environment, addresses)
+    if network is None:
         return None
-    layer, provider, domains, how = shown
+    layer, provider, domains, how = network
     return {
         'layer': layer,
         'provider': provider,
         'domains': sorted(set(domains)),
         'how': how,
-        'opened': what,
+        'opened': resources,
     }
 
 
-def _identify_by_device(devices, layer, libraries, environment):
-    """
-    Return (layer, provider, domains, how) as the open devices (list of str) show it, None where
-    none is open.
-    """
+def _identify_by_device(
+    devices: Iterable[str], layer: str, libraries: Container[str], environment: Mapping[str, str]
+) -> Optional[_Network]:
+    """Return the network that open devices show, or None."""
     for pattern, provider in DEVICES:
-        names = [pattern.match(path).group(1) for path in devices if pattern.match(path)]
+        names = [match.group(1) for match in map(pattern.match, devices) if match]
         if not names:
             continue
         how = "it has %s open" % ', '.join('/dev/' + name for name in names)
@@ -262,24 +259,26 @@ def _identify_by_device(devices, layer, libraries, environment):
     return None
 
 
-def _identify_by_sockets(sockets, layer, environment, addresses):
-    """
-    Return (layer, provider, domains, how) as sockets (see list_sockets()) show it, None where
-    nothing shows.
-    """
-    listens = [one for one in sockets if one['state'] == 'listens']
-    own = [one for one in listens if one['address'] in addresses]
-    domains = [addresses[one['address']] for one in own]
+def _identify_by_sockets(
+    sockets: Iterable[Dict[str, Any]],
+    layer: str,
+    environment: Mapping[str, str],
+    addresses: Mapping[str, str],
+) -> Optional[_Network]:
+    """Return the network that sockets of list_sockets() show, or None."""
+    listens = [entry for entry in sockets if entry['state'] == 'listens']
+    bound = [entry for entry in listens if entry['address'] in addresses]
+    domains = [addresses[entry['address']] for entry in bound]
     if layer == 'ucx':
         return (
             layer,
             None,
             domains,
-            "it has memory segments of UCX" + (" and listens at TCP ports" if own else ""),
+            "it has memory segments of UCX" + (" and listens at TCP ports" if bound else ""),
         )
     if not listens:
         return None
-    if layer == 'libfabric' and own:
+    if layer == 'libfabric' and bound:
         named = [
             name for name in parse_allowed_providers(environment.get('FI_PROVIDER')) if name in TCP
         ]
@@ -287,7 +286,8 @@ def _identify_by_sockets(sockets, layer, environment, addresses):
             layer,
             named[0] if named else 'tcp',
             domains,
-            "it listens at %s" % ', '.join('%s:%d' % (one['address'], one['port']) for one in own),
+            "it listens at %s"
+            % ', '.join('%s:%d' % (entry['address'], entry['port']) for entry in bound),
         )
     if layer == 'libfabric':
         return (
@@ -301,66 +301,76 @@ def _identify_by_sockets(sockets, layer, environment, addresses):
 
 # ---- how many ranks MPI sees -----------------------------------------------------------------------------------------
 
-#: Variables by which a process manager tells a rank that it is one of several
+#: Variables that a process manager sets for a rank
 _PMI = ('PMI_FD', 'PMI_PORT', 'PMI_CONTROL_FD')
 _PALS = ('PALS_APINFO', 'PALS_APID')
 
 
-def _matches_task_rank(environment, own):
+def _matches_task_rank(environment: Mapping[str, str], variable: str) -> bool:
     """
-    Return whether environment[own] is the number of this task: a shell in a step hands on that
-    of its own.
+    Return whether a variable of a process manager has the number of this task.
+
+    A shell in a step hands its own values on to the tasks of an inner step.
     """
-    number, launcher = environment.get(own), detect_launcher(environment)[1]
+    number, launcher = environment.get(variable), detect_launcher(environment)[1]
     return number is not None and (not launcher or environment[launcher['rank']] == number)
 
 
-def derive_world(environment, family, libraries, files, what):
+def derive_world(
+    environment: Mapping[str, str],
+    family: Optional[str],
+    libraries: Container[str],
+    files: Mapping[int, str],
+    resources: Mapping[str, Any],
+) -> Dict[str, Any]:
     """
-    Return how many ranks MPI sees (dict): size (int or None), tasks (int or None), pmi (str or
-    None), how (str).
+    Return how many ranks MPI sees: size, tasks, pmi and how (the evidence).
 
-    It is derived: no variable of MPI itself can be read without stopping the process. A rank whose
-    MPI finds no process manager of its kind starts as a world of its own; this is what MPICH, Intel
-    MPI, Cray MPICH and Open MPI do.
+    The size is derived: MPI's own variables cannot be read without stopping the process. A rank whose
+    MPI finds no process manager of its kind starts as a world of its own: MPICH, Intel MPI, Cray
+    MPICH and Open MPI do so.
 
-    :param environment: dict of the process; family: str or None, of its libmpi; libraries: names
-        that are mapped
-    :param files: dict, from list_descriptors(); what: dict, from read_open_resources()
+    family is that of its libmpi, libraries are the names of the mapped libraries; files are those of
+    list_descriptors(), resources those of read_open_resources().
     """
     launcher = detect_launcher(environment)[1]
     names = [launcher['size']] if launcher else ['SLURM_STEP_NUM_TASKS', 'SLURM_NTASKS']
-    tasks = next((environment[name] for name in names if environment.get(name)), None)
-    tasks = int(tasks) if tasks and tasks.isdigit() else None
+    text = next((environment[name] for name in names if environment.get(name)), '')
+    tasks = int(text) if text.isdigit() else None
     speaks_pmix = family == 'Open MPI' or 'libpmix' in libraries
-    if what['manager'] and speaks_pmix:
-        size, pmi, how = tasks, 'PMIx', "it is connected to the PMIx server %s" % what['manager']
+    if resources['manager'] and speaks_pmix:
+        world: _World = (
+            tasks,
+            'PMIx',
+            "it is connected to the PMIx server %s" % resources['manager'],
+        )
     elif family == 'Open MPI':
-        size, pmi, how = _derive_open_mpi_world(environment, libraries, tasks)
+        world = _derive_open_mpi_world(environment, libraries, tasks)
     else:
-        size, pmi, how = _derive_pmi_world(
-            environment, family, files, tasks
-        ) or _derive_world_without_pmi(environment, family, speaks_pmix, tasks)
-    return {'size': size, 'tasks': tasks, 'pmi': pmi, 'how': how}
+        world = _derive_pmi_world(environment, family, files, tasks) or _derive_world_without_pmi(
+            environment, family, speaks_pmix, tasks
+        )
+    return dict(zip(('size', 'pmi', 'how'), world), tasks=tasks)
 
 
-def _derive_open_mpi_world(environment, libraries, tasks):
-    """
-    Return (size, pmi, how) of an Open MPI that is not connected to a PMIx server; see
-    derive_world().
-    """
+def _derive_open_mpi_world(
+    environment: Mapping[str, str], libraries: Container[str], tasks: Optional[int]
+) -> _World:
+    """Return the world of an Open MPI that is not connected to a PMIx server."""
     if _matches_task_rank(environment, 'PMIX_RANK'):
         return tasks, 'PMIx', "PMIX_RANK is set"
     if 'libpmi' in libraries or 'libpmi2' in libraries:
-        return None, None, "it has a PMI library of Slurm, whose state does not show"
-    return 1, None, "PMIX_RANK is not set, and Open MPI finds the other ranks by PMIx only"
+        return None, None, "it has a PMI library of Slurm, whose state cannot be seen"
+    return 1, None, "PMIX_RANK is not set, and Open MPI finds other ranks only by PMIx"
 
 
-def _derive_pmi_world(environment, family, files, tasks):
-    """
-    Return (size, pmi, how) where a manager of PMI or PALS shows, None where none does; see
-    derive_world().
-    """
+def _derive_pmi_world(
+    environment: Mapping[str, str],
+    family: Optional[str],
+    files: Mapping[int, str],
+    tasks: Optional[int],
+) -> Optional[_World]:
+    """Return the world of a rank that has a process manager of PMI or PALS, or None."""
     pals = [name for name in _PALS if environment.get(name)]
     if family == 'Cray MPICH' and pals:
         return tasks, 'PALS', "%s is set" % pals[0]
@@ -376,13 +386,15 @@ def _derive_pmi_world(environment, family, files, tasks):
     return None
 
 
-def _derive_world_without_pmi(environment, family, speaks_pmix, tasks):
-    """Return (size, None, how) where no process manager shows; see derive_world()."""
+def _derive_world_without_pmi(
+    environment: Mapping[str, str], family: Optional[str], speaks_pmix: bool, tasks: Optional[int]
+) -> _World:
+    """Return the world of a rank without a process manager."""
     number = environment.get('PMI_FD', '')
     if family not in ('MPICH', 'Intel MPI', 'Cray MPICH'):
-        return None, None, "libmpi is of no known family"
+        return None, None, "the MPI family of libmpi is unknown"
     if speaks_pmix:
-        return None, None, "it has libpmix, whose state does not show"
+        return None, None, "it has libpmix, whose state cannot be seen"
     if (
         number.isdigit()
         and _matches_task_rank(environment, 'PMI_RANK')
@@ -393,11 +405,11 @@ def _derive_world_without_pmi(environment, family, speaks_pmix, tasks):
         return (
             1,
             None,
-            "PMI_FD=%s is no open socket of this process, but left from an outer step" % number,
+            "PMI_FD=%s is no open socket of this process; an outer step has set it" % number,
         )
     return (
         1,
         None,
-        "none of %s is set, and %s finds the other ranks by PMI only"
+        "none of %s is set, and %s finds other ranks only by PMI"
         % (', '.join(_PMI[:2] + (_PALS if family == 'Cray MPICH' else ())), family),
     )

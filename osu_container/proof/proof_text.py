@@ -1,19 +1,27 @@
 """
-The proof of a run as text for people: one block for all ranks that are alike, whatever their
+Format the judgement of a run as text: one block for all ranks that are alike, whatever their
 number.
 
 Python 3.6 and its standard library only.
 """
 
 import os
+from typing import Any, Dict, Iterable, List, Optional, Sequence
 
 from osu_container.base import columns
 from osu_container.data.approaches import NO_LIBFABRIC
-from osu_container.proof.judging import UNPROVED, format_ranges, merge_proofs
+from osu_container.proof.judging import (
+    UNPROVED,
+    Expectation,
+    Proof,
+    WatchedRun,
+    format_ranges,
+    merge_proofs,
+)
 
-#: Kinds of ranks and lines of domains that are shown; a report fits on a screen
+#: Most kinds of ranks and lines of domains that a report shows, so that it fits on a screen
 KINDS, DOMAINS = 3, 4
-#: Order of the libraries, others follow
+#: Libraries in the order of the report; others follow
 LIBRARY_ORDER = (
     'libmpi',
     'libfabric',
@@ -23,27 +31,23 @@ LIBRARY_ORDER = (
     'libhsa-runtime64',
     'librccl-net',
 )
-#: Loaded by the wheels of MPICH beside libfabric, whichever runs: worth a line only where it is
-#: used
+#: The wheels of MPICH always load it; the line `network` names UCX where MPICH uses it
 HIDDEN_LIBRARIES = ('libucp',)
 
 
-def format_count(number, what):
-    """Return '1 rank', '2 ranks'."""
-    return '%d %s%s' % (number, what, '' if number == 1 else 's')
+def format_count(number: int, noun: str) -> str:
+    """Return a number with its noun: '1 rank', '2 ranks'."""
+    return '%d %s%s' % (number, noun, '' if number == 1 else 's')
 
 
-def _format_nodes(names):
-    """Return the names of nodes (list of str) as text, a few of them."""
+def _format_nodes(names: Iterable[str]) -> str:
+    """Return the names of at most four nodes as text, of more the first two and the last."""
     names = sorted(names)
     return ', '.join(names) if len(names) <= 4 else '%s, ... %s' % (', '.join(names[:2]), names[-1])
 
 
-def _format_library(facts, name):
-    """
-    Return one library (dict) as text: 'MPICH 4.2.3 of the image: /opt/mpich/lib/libmpi.so.12
-    (build id 1a2b...)'.
-    """
+def _format_library(facts: Dict[str, Any], name: str) -> str:
+    """Return a library as text: 'MPICH 4.2.3 of the image: /lib/libmpi.so.12 (build id 1a2b)'."""
     words = [facts['family']] if facts['family'] and facts['family'] != name else []
     words.append(facts['release'] or 'of unknown release')
     if facts.get('release_from') == 'file name':
@@ -58,66 +62,61 @@ def _format_library(facts, name):
         if facts['build_id']
         else 'sha256 %s' % facts['sha256'][:12]
         if facts['sha256']
-        else facts['problem'] or 'it ended before its sum'
+        else facts['problem'] or 'the process ended before its checksum was computed'
     )
     return '%s: %s (%s)' % (' '.join(words), facts['host_path'] or facts['path'], build)
 
 
-def _format_network(entries, ranks):
-    """
-    Return the lines (list of str) of what the ranks (int, how many) have opened; entries:
-    'network' of merge_proofs().
-    """
+def _format_network(entries: Sequence[Dict[str, Any]], ranks: int) -> List[str]:
+    """Return the lines on the networks of `ranks` ranks, from 'network' of merge_proofs()."""
     lines = []
     for entry in entries[:DOMAINS]:
-        who = '' if entry['ranks'] == ranks else '%s: ' % format_count(entry['ranks'], 'rank')
+        prefix = '' if entry['ranks'] == ranks else '%s: ' % format_count(entry['ranks'], 'rank')
         if entry['how'] is None:
-            lines.append(who + 'not seen')
+            lines.append(prefix + 'not seen')
             continue
-        what = {
+        transport = {
             'libfabric': 'provider %s' % entry['provider'],
             'ucx': 'UCX, not libfabric',
             'mpi': "MPI's own TCP, not libfabric",
         }.get(entry['layer'], 'libfabric or UCX')
-        over = ', domain %s' % ', '.join(entry['domains']) if entry['domains'] else ''
-        lines.append('%s%s%s: %s' % (who, what, over, entry['how']))
+        domains = ', domain %s' % ', '.join(entry['domains']) if entry['domains'] else ''
+        lines.append('%s%s%s: %s' % (prefix, transport, domains, entry['how']))
     if len(entries) > DOMAINS:
         lines.append('and %d more kinds' % (len(entries) - DOMAINS))
     return lines
 
 
-def _format_world(entries, ranks):
-    """Return the lines (list of str) of how many ranks MPI sees."""
+def _format_world(entries: Sequence[Dict[str, Any]], ranks: int) -> List[str]:
+    """Return the lines on how many ranks MPI sees, from 'world' of merge_proofs()."""
     lines = []
     for entry in entries[:DOMAINS]:
-        who = (
+        subject = (
             'each'
             if entry['ranks'] == ranks and ranks > 1
             else format_count(entry['ranks'], 'rank')
         )
         if entry['size'] is None:
-            lines.append(
-                '%s: cannot be told%s' % (who, ': ' + entry['how'] if entry['how'] else '')
-            )
+            lines.append('%s: unknown%s' % (subject, ': ' + entry['how'] if entry['how'] else ''))
         else:
-            lines.append('%s sees %d, derived: %s' % (who, entry['size'], entry['how']))
+            lines.append('%s sees %d, derived: %s' % (subject, entry['size'], entry['how']))
     return lines
 
 
-def _format_group(group):
-    """Return the lines (list of str) about ranks that are alike (dict of merge_proofs())."""
+def _format_group(group: Dict[str, Any]) -> List[str]:
+    """Return the lines on ranks that are alike, an entry of merge_proofs()."""
     number = len(group['ranks'])
     inside = (
         'in the container %s' % os.path.basename(group['image'])
         if group['image']
         else 'in a container'
         if group['container']
-        else 'outside of any container'
+        else 'outside any container'
     )
     rows = [('program', '%s, %s' % (group['executable'] or 'unknown', inside))]
     if group['shared'] is not None:
         rows.append(
-            ('container', 'one for the ranks of a node' if group['shared'] else 'one for each rank')
+            ('container', 'shared by the ranks of a node' if group['shared'] else 'one per rank')
         )
     names = [name for name in LIBRARY_ORDER if name in group['libraries']]
     names += sorted(
@@ -126,57 +125,58 @@ def _format_group(group):
     rows += [(name, _format_library(group['libraries'][name], name)) for name in names]
     rows += [('network', text) for text in _format_network(group['network'], number)]
     rows += [('ranks', text) for text in _format_world(group['world'], number)]
-    shown, before = [], None
+    lines, previous = [], None
     for name, text in rows:
-        shown.append('  %-10s %s' % ('' if name == before else name, text))
-        before = name
-    return shown
+        lines.append('  %-10s %s' % ('' if name == previous else name, text))
+        previous = name
+    return lines
 
 
-def format_matched_expectation(promise, proofs):
+def format_matched_expectation(expectation: Expectation, proofs: Sequence[Proof]) -> str:
     """
-    Return what of a Promise the proofs show as text: 'in a container, libmpi of the image, provider
-    tcp'.
+    Return the expectations that the ranks match: 'in a container, provider tcp'.
 
-    A provider that was not seen on every rank is left out.
+    The provider is left out unless it was seen on every rank.
     """
     parts = (
         []
-        if promise.container is None
-        else ['in a container' if promise.container else 'outside of any container']
+        if expectation.container is None
+        else ['in a container' if expectation.container else 'outside any container']
     )
-    owners = [
-        (name, promise.library_origins[name])
+    origins = [
+        (name, expectation.library_origins[name])
         for name in ('libmpi', 'libfabric')
-        if name in promise.library_origins
+        if name in expectation.library_origins
     ]
     parts += [
-        'no ' + name if owner == NO_LIBFABRIC else '%s of the %s' % (name, owner)
-        for name, owner in owners
+        'no ' + name if origin == NO_LIBFABRIC else '%s of the %s' % (name, origin)
+        for name, origin in origins
     ]
-    seen = proofs and all((proof.get('network') or {}).get('layer') for proof in proofs)
+    has_network = proofs and all((proof.get('network') or {}).get('layer') for proof in proofs)
     return ', '.join(
-        parts + (['provider %s' % promise.provider] if promise.provider and seen else [])
+        parts
+        + (['provider %s' % expectation.provider] if expectation.provider and has_network else [])
     )
 
 
-def _wrap_sentences(word, texts):
-    """Return texts (list of str) as wrapped lines, each behind a word (str or None)."""
+def _wrap_sentences(label: Optional[str], texts: Iterable[str]) -> List[str]:
+    """Return texts as wrapped lines, each behind the label."""
     lines = []
     for text in texts:
         lines += columns.fill_text(
-            '%s: %s' % (word, text) if word else text, subsequent_indent='  '
+            '%s: %s' % (label, text) if label else text, subsequent_indent='  '
         ).split('\n')
     return lines
 
 
-def format_report(name, run, promise, problems, notes):
-    """
-    Return the report (str) of one step.
-
-    :param name: str, what the step is called; run: Run; promise: Promise or None
-    :param problems, notes: lists of str, from judge()
-    """
+def format_report(
+    name: str,
+    run: WatchedRun,
+    expectation: Optional[Expectation],
+    problems: Sequence[str],
+    notes: Iterable[str],
+) -> str:
+    """Return the report of one step, with the problems and notes of judge_run()."""
     groups = merge_proofs(run.proofs)
     number = len(run.proofs)
     lines = []
@@ -207,39 +207,45 @@ def format_report(name, run, promise, problems, notes):
             lines += _format_group(group)
         if len(groups) > KINDS:
             lines.append(
-                ' and %d more kinds of ranks: osu-container proof --json has them all'
+                ' and %d more kinds of ranks: `osu-container proof FOLDER --json` lists all'
                 % (len(groups) - KINDS)
             )
     else:
         lines.append('%s: no rank with MPI' % name)
     lines += _wrap_sentences('note', notes)
     if problems:
-        lines += _wrap_sentences(None, [one for one in problems if one.startswith(UNPROVED)])
         lines += _wrap_sentences(
-            'CONTRADICTION', [one for one in problems if not one.startswith(UNPROVED)]
+            None, [problem for problem in problems if problem.startswith(UNPROVED)]
+        )
+        lines += _wrap_sentences(
+            'CONTRADICTION', [problem for problem in problems if not problem.startswith(UNPROVED)]
         )
         return '\n'.join(lines) + '\n'
-    if groups and promise and format_matched_expectation(promise, run.proofs):
-        by = ' by %s' % promise.approach if promise.approach else ''
+    if groups and expectation and format_matched_expectation(expectation, run.proofs):
+        name = 'approach ' + expectation.approach if expectation.approach else 'the expectation'
         lines += _wrap_sentences(
-            'as promised%s' % by, [format_matched_expectation(promise, run.proofs)]
+            'matches ' + name, [format_matched_expectation(expectation, run.proofs)]
         )
     elif groups:
-        lines.append('no promise to compare with: load a module, or give --approach or --expect')
+        lines.append(
+            'no expectation to compare with: load a module, or give --approach or --expect'
+        )
     return '\n'.join(lines) + '\n'
 
 
-def build_report_data(run, promise, problems, notes):
-    """Return the same as data (dict, for --json)."""
+def build_report_data(
+    run: WatchedRun, expectation: Optional[Expectation], problems: List[str], notes: List[str]
+) -> Dict[str, Any]:
+    """Return the judgement of one step as data for --json."""
     return {
         'directory': os.path.abspath(run.directory),
         'tasks': run.tasks,
         'missing': run.missing_ranks,
         'without_mpi': [{'rank': rank, 'reason': reason} for rank, reason in run.ranks_without_mpi],
         'promise': dict(
-            zip(('approach', 'container', 'comes_from', 'provider', 'pmi', 'asked'), promise)
+            zip(('approach', 'container', 'comes_from', 'provider', 'pmi', 'asked'), expectation)
         )
-        if promise
+        if expectation
         else None,
         'contradictions': problems,
         'notes': notes,

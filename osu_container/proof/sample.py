@@ -1,23 +1,21 @@
 """
-The sampler: watches the process of a rank from outside and writes what it has loaded and opened.
+The sampler: watch the process of a rank from outside and record what it has loaded and opened.
 
-start.py runs it on the node of the rank. How it looks, and why so:
+start.py runs it on the node of the rank. Its design:
 
-* From outside, by /proc: LD_PRELOAD or LD_DEBUG in the process would change the very search order
-    that is in question.
-* The process is found by its libmpi: the container runtime forks, and a wrapper may, so the program
-    is the process
-  itself or a descendant of it.
-* It looks every 30 ms, later after a twentieth of the time that has passed, and has the libraries
-    when looks agree and
-  the process has run in between, or agree for a quarter of a second. Agreement alone is not enough:
-  on a busy node the loader may wait between two libraries. Looks that take long, on a node with
-  thousands of processes, are more seldom: they take a fifth of one core at most.
-* Then the file is written, and it looks for the network, which is opened a moment later in
-    MPI_Init: after 20 ms, and
-  each time after twice as long, until two looks agree, the process ends or LATE has passed. The
-  benchmark meets a handful of looks of less than a millisecond each, and once the sums of libraries
-  without build id.
+* It reads /proc only: LD_PRELOAD or LD_DEBUG in the process would change the search order that is
+  in question.
+* The rank's program is the first process with a libmpi among the started process and its
+  descendants, because container runtimes and wrappers fork.
+* It looks for libraries every 30 ms, later at intervals of a twentieth of the elapsed time, until
+  two looks agree and the process has run in between, or looks agree for a quarter of a second.
+  Agreement alone is not enough: on a busy node the loader may wait between two libraries. On a
+  node with thousands of processes looks take long and are less frequent: the sampler uses at most
+  a fifth of a core.
+* Then it writes the file and looks for the network, which MPI_Init opens a moment later: after
+  20 ms, then at doubled intervals, until two looks agree, the process terminates or
+  NETWORK_TIMEOUT has passed. A benchmark is disturbed by a handful of looks of less than a
+  millisecond each, and once by the checksums of libraries without a build id.
 
 Python 3.6 and its standard library only: it runs on compute nodes with nothing installed.
 """
@@ -26,6 +24,7 @@ import json
 import os
 import socket
 import time
+from typing import Any, Callable, Dict, Iterable, Mapping, Optional, Tuple
 
 from osu_container.base.files import require_own_folder
 from osu_container.base.terminal import redact_secrets
@@ -35,142 +34,141 @@ from osu_container.proof import loaded, opened_network
 #: Version of the layout of the files (layout.py)
 FORMAT = 1
 
-LOOK_EVERY = 0.03  # seconds between two looks
-BACKOFF_DIVISOR = (
-    20  # after this part of the time that has passed: where ranks start slowly, samplers are many
-)
-LOOK_AGAIN = 0.01  # seconds to the look that confirms: short programs end soon after MPI_Init
-MIN_RUN_TIME = 0.001  # seconds on a core without mapping more: the loader maps the next library within microseconds
-AGREEMENT_TIME = 0.25  # seconds of looks that agree which are enough for a process that waits: for a file, or its peers
-LIBFABRIC_DELAY = (
-    2.0  # seconds that libfabric may come after libmpi; MPICH of kind ch3:nemesis never loads one
-)
-EXIT_DELAY = 1.0  # seconds without a sign of the process after which it has ended, see _Presence
-LIBRARY_TIMEOUT = 600.0  # seconds after which nothing is expected any more: containers on a busy file system start slowly
-NETWORK_FIRST = 0.02  # seconds from the libraries to the first look at the network
-CHECKSUM_DELAY = (
-    0.3  # seconds after the libraries from which on their sums are made: not while ranks start
-)
-NETWORK_TIMEOUT = (
-    60.0  # seconds after the libraries in which MPI_Init of a large job has opened the network
-)
+# All times are in seconds.
+#: Shortest interval between two looks
+LOOK_EVERY = 0.03
+#: Looks wait for this fraction of the elapsed time: many samplers share a node where ranks start
+#: slowly
+BACKOFF_DIVISOR = 20
+#: Time to the look that confirms: short programs terminate soon after MPI_Init
+LOOK_AGAIN = 0.01
+#: Time on a core without new libraries: the loader maps the next one within microseconds
+MIN_RUN_TIME = 0.001
+#: Time of agreeing looks that suffices for a process that waits for a file or its peers
+AGREEMENT_TIME = 0.25
+#: Longest time from libmpi to libfabric; MPICH with ch3:nemesis never loads libfabric
+LIBFABRIC_DELAY = 2.0
+#: Time without a sign of the process after which it has terminated, see _ProcessMonitor
+EXIT_DELAY = 1.0
+#: Longest time to libmpi: containers on a busy file system start slowly
+LIBRARY_TIMEOUT = 600.0
+#: Time from the libraries to the first look at the network
+NETWORK_FIRST = 0.02
+#: Time from the libraries to their checksums, which must not slow the start of ranks
+CHECKSUM_DELAY = 0.3
+#: Longest time from the libraries until MPI_Init of a large job has opened the network
+NETWORK_TIMEOUT = 60.0
+
+#: Process id, executable and libraries (name -> path) of a process with MPI
+_MpiProcess = Tuple[int, Optional[str], Dict[str, str]]
 
 
-def _find_mpi_process(root):
-    """
-    Return (pid, executable, {name: path}) of the first process below root with a libmpi mapped,
-    None if none has.
-    """
+def _find_mpi_process(root: int) -> Optional[_MpiProcess]:
+    """Return the first process with a libmpi, of `root` and its descendants, or None."""
     for pid in loaded.list_process_tree(root):
         libraries = loaded.select_libraries(loaded.list_mapped_files(pid))
-        # a loader that only tells what it would load (ldd, the entrypoint of approach swap) runs
-        # nothing
+        # ldd, and the entrypoint of approach swap, only list libraries and run no program.
         if 'libmpi' in libraries and 'LD_TRACE_LOADED_OBJECTS' not in loaded.read_environment(pid):
             return pid, loaded.read_program(pid)[0], libraries
     return None
 
 
-def _read_run_time(pid):
-    """
-    Return the seconds (float) that process pid has run on a core, None where the kernel does not
-    count them.
-    """
+def _read_run_time(pid: int) -> Optional[float]:
+    """Return the seconds that a process has run on a core, None if they are not counted."""
     fields = loaded.read_proc_file('/proc/%s/schedstat' % pid).split()
     return int(fields[0]) / 1e9 if fields else None
 
 
 class _LoadDetector:
-    """
-    Looks that agree: the loader is done with mapping. known: Rank, once two have agreed, or
-    None.
-    """
+    """Detects by agreeing looks that the loader has mapped all libraries of a rank."""
 
-    def __init__(self, inherited):
-        """:param inherited: set of str, sockets that the process has from its parent."""
-        self.inherited, self.known = inherited, None
-        self.last_look = self.since = self.agreed_since = self.run_time = None
+    def __init__(self, inherited: Iterable[str]) -> None:
+        #: sockets that the process has from its parent
+        self.inherited = inherited
+        #: the process of the rank once two looks have agreed
+        self.process: Optional[RankProcess] = None
+        self.last_look: Optional[_MpiProcess] = None
+        self.since: Optional[float] = None
+        self.agreed_since = 0.0
+        self.run_time: Optional[float] = None
 
-    def update(self, found, now):
+    def update(self, look: Optional[_MpiProcess], now: float) -> bool:
         """
-        Return whether known is the process of the rank for sure, with the look found (see
-        _find_mpi_process()) at the time now.
+        Add the look of the time `now`; return whether `process` is certainly that of the rank.
 
-        A shell that only starts the program is not taken for it: a preloaded library is in that
-        shell too, but exec soon changes the executable.
+        A shell with a preloaded libmpi is not taken for the program that it starts: exec soon changes
+        the executable.
         """
-        previous, self.last_look = self.last_look, found
-        if found and self.since is None:
+        previous, self.last_look = self.last_look, look
+        if look and self.since is None:
             self.since = now
-        if found != previous:
-            self.known = self.known if found is None else None
+        if look != previous:
+            self.process = self.process if look is None else None
             return False
-        if not found or ('libfabric' not in found[2] and now - self.since <= LIBFABRIC_DELAY):
+        if not look or ('libfabric' not in look[2] and now - (self.since or 0) <= LIBFABRIC_DELAY):
             return False
-        if self.known is None:
-            self.known, self.agreed_since, self.run_time = (
-                RankProcess(found[0], found[2], self.inherited),
-                now,
-                _read_run_time(found[0]),
-            )
+        if self.process is None:
+            self.process = RankProcess(look[0], look[2], self.inherited)
+            self.agreed_since, self.run_time = now, _read_run_time(look[0])
             return False
         return now - self.agreed_since > AGREEMENT_TIME or (
             self.run_time is not None
-            and (_read_run_time(found[0]) or 0) - self.run_time > MIN_RUN_TIME
+            and (_read_run_time(look[0]) or 0) - self.run_time > MIN_RUN_TIME
         )
 
 
 class _ProcessMonitor:
     """
-    Whether a process is there.
+    Tracks whether a process exists.
 
-    Once unseen is not ended: when a thread of a program in Go, as Apptainer is, executes another
-    program, the process is a zombie for a moment (de_thread() in fs/exec.c). It keeps its start
-    time; another start time is another process that was given the pid.
+    A process that is not seen once may still run: when a thread of a program in Go, such as
+    Apptainer, executes another program, the process is a zombie for a moment (de_thread() in
+    fs/exec.c) and keeps its start time. Another start time is another process with the same pid.
     """
 
-    def __init__(self, pid):
-        """:param pid: int."""
-        self.pid, self.begin, self.unseen = pid, None, None
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.begin: Optional[int] = None
+        self.unseen: Optional[float] = None
 
-    def track_absence(self, now):
-        """Return the time (float) since which it has not been seen, None if it is there now."""
+    def track_absence(self, now: float) -> Optional[float]:
+        """Return the time since which the process has not been seen, None if it exists at `now`."""
         stat = loaded.read_process_stat(self.pid)
         self.begin = self.begin or (stat and stat[1])
         self.unseen = None if stat and stat[1] == self.begin else self.unseen or now
         return self.unseen
 
 
-def wait_for_mpi(root, inherited=(), give_up=LIBRARY_TIMEOUT):
+def wait_for_mpi(
+    root: int, inherited: Iterable[str] = (), give_up: float = LIBRARY_TIMEOUT
+) -> Tuple[Optional['RankProcess'], Optional[str]]:
     """
-    Watch process root (int, pid) until it or a descendant has MPI loaded.
+    Watch a process until it or a descendant has MPI; return that, or None and a reason.
 
-    :param inherited: set of str, sockets that the process has from its parent; give_up: float,
-        seconds
-    :return: (Rank, or None if there is no MPI; the reason (str) for that, or None)
+    inherited are the sockets that the process has from its parent; give_up is in seconds.
     """
     start = time.monotonic()
     looks, presence = _LoadDetector(inherited), _ProcessMonitor(root)
     while True:
-        before = (
-            time.process_time()
-        )  # not the clock: a look that waits for its turn on busy cores has cost nothing
-        found = _find_mpi_process(root)
-        cost, now = time.process_time() - before, time.monotonic()
-        if looks.update(found, now):
-            return looks.known, None
+        # CPU time: a look that waits for its turn on busy cores costs nothing.
+        cpu_time = time.process_time()
+        look = _find_mpi_process(root)
+        cost, now = time.process_time() - cpu_time, time.monotonic()
+        if looks.update(look, now):
+            return looks.process, None
         unseen = presence.track_absence(now)
-        if unseen and looks.known:
-            return looks.known, None  # it has ended before it could be looked at once more
+        if unseen and looks.process:
+            return looks.process, None  # it terminated before the look that confirms
         if unseen and now - unseen > EXIT_DELAY:
             return (
                 None,
-                "the program ended before it had loaded an MPI library, or before it could be looked at twice",
+                "the program ended before it loaded an MPI library, or before a second look at it",
             )
         if now - start > give_up:
             return None, "no process of this rank had an MPI library loaded after %d s" % give_up
         wait = (
             LOOK_AGAIN
-            if found
+            if look
             else LOOK_EVERY
             if unseen
             else max(LOOK_EVERY, (now - start) / BACKOFF_DIVISOR)
@@ -179,76 +177,62 @@ def wait_for_mpi(root, inherited=(), give_up=LIBRARY_TIMEOUT):
 
 
 class RankProcess:
-    """
-    A process whose libraries are known. known: dict, from read_process_facts(); last: dict, what
-    the last look showed.
-    """
+    """A process of a rank whose libraries are known."""
 
-    def __init__(self, pid, libraries, inherited):
-        """
-        :param pid: int; libraries: {name: path}; inherited: set of str, sockets that it has from
-            its parent.
-        """
+    def __init__(self, pid: int, libraries: Dict[str, str], inherited: Iterable[str]) -> None:
         self.pid, self.inherited, self.since = pid, inherited, time.monotonic()
         self.begin = (loaded.read_process_stat(pid) or (None, None))[1]
-        self.known = loaded.read_process_facts(pid, libraries)
+        #: what the process has loaded
+        self.facts = loaded.read_process_facts(pid, libraries)
         self.environment = loaded.read_environment(pid)
-        same = loaded.read_proc_link('/proc/%d/ns/net' % pid) == loaded.read_proc_link(
+        same_network = loaded.read_proc_link('/proc/%d/ns/net' % pid) == loaded.read_proc_link(
             '/proc/self/ns/net'
         )
-        self.addresses = opened_network.list_interfaces() if same else {}
+        self.addresses = opened_network.list_interfaces() if same_network else {}
+        #: network and world of the last look
         self.last = self.inspect()
-        if not self.is_alive():  # what is read of a process that ends may be half of it
+        if not self.is_alive():  # facts read from a terminating process may be incomplete
             self.last = {'network': None, 'world': None}
 
-    def is_alive(self):
-        """Return whether the process is still there."""
+    def is_alive(self) -> bool:
         stat = loaded.read_process_stat(self.pid)
         return stat is not None and stat[1] == self.begin
 
-    def inspect(self):
-        """
-        Return what shows (dict): network (dict or None), world (dict). The facts get libraries
-        that came late.
-        """
+    def inspect(self) -> Dict[str, Any]:
+        """Return the current network and world; add libraries that were loaded late."""
         paths = loaded.list_mapped_files(self.pid)
         libraries = loaded.select_libraries(paths)
-        if set(libraries) - set(self.known['libraries']):
-            self.known.update(loaded.read_process_facts(self.pid, libraries))
+        if set(libraries) - set(self.facts['libraries']):
+            self.facts.update(loaded.read_process_facts(self.pid, libraries))
         files = opened_network.list_descriptors(self.pid)
-        what = opened_network.read_open_resources(self.pid, self.environment, self.inherited, paths)
-        names = self.known['libraries']
+        resources = opened_network.read_open_resources(
+            self.pid, self.environment, self.inherited, paths
+        )
+        names = self.facts['libraries']
         return {
             'network': opened_network.identify_network(
-                what, names, self.environment, self.addresses
+                resources, names, self.environment, self.addresses
             ),
             'world': opened_network.derive_world(
-                self.environment, names['libmpi']['family'], names, files, what
+                self.environment, names['libmpi']['family'], names, files, resources
             ),
         }
 
-    def waits_for_plugin(self):
-        """
-        Return whether RCCL is there and its network plugin, which it opens with its first
-        communicator, is not.
-        """
-        return 'librccl' in self.known['libraries'] and 'librccl-net' not in self.known['libraries']
+    def waits_for_plugin(self) -> bool:
+        """Return whether RCCL is loaded and its network plugin, opened later, is not yet."""
+        return 'librccl' in self.facts['libraries'] and 'librccl-net' not in self.facts['libraries']
 
-    def watch(self, keep):
-        """
-        Look until the network shows or cannot come any more.
-
-        :param keep: function that writes what the last look has shown to the file of the rank
-        """
+    def watch(self, keep: Callable[[], None]) -> None:
+        """Look until the network is seen or the time is over; call `keep` after each change."""
         start, wait = time.monotonic(), NETWORK_FIRST
         while self.is_alive():
             now = self.inspect()
             if not self.is_alive() or self.last['network'] and not now['network']:
-                return  # it ends, or MPI_Finalize has closed what was open
-            before, self.last = self.last, now
+                return  # the process terminates, or MPI_Finalize has closed the network
+            previous, self.last = self.last, now
             if (
-                _extract_endpoint(now) != _extract_endpoint(before)
-                or now['world'] != before['world']
+                _extract_endpoint(now) != _extract_endpoint(previous)
+                or now['world'] != previous['world']
             ):
                 keep()
             elif (
@@ -260,27 +244,24 @@ class RankProcess:
             time.sleep(wait)
             wait *= 2
 
-    def add_checksums(self):
-        """Add the sums of libraries without build id, once the rank has started."""
+    def add_checksums(self) -> None:
+        """Add the checksums of libraries without build id, once the rank has started."""
         while self.is_alive() and time.monotonic() - self.since < CHECKSUM_DELAY:
             time.sleep(LOOK_EVERY)
-        loaded.add_checksums(self.pid, self.known)
+        loaded.add_checksums(self.pid, self.facts)
 
 
-def _extract_endpoint(look):
+def _extract_endpoint(look: Dict[str, Any]) -> Optional[Tuple[Any, ...]]:
+    """Return what two looks must agree in: connections come and go, the endpoint stays."""
+    network = look['network']
+    return network and (network['layer'], network['provider'], network['domains'])
+
+
+def read_rank(environment: Mapping[str, str]) -> int:
     """
-    Return what of a look must be equal in the next one: connections come and go, the endpoint
-    stays.
-    """
-    found = look['network']
-    return found and (found['layer'], found['provider'], found['domains'])
+    Return the number of this rank, as its launcher sets it.
 
-
-def read_rank(environment):
-    """
-    Return the number (int) of this rank.
-
-    It is what its launcher says: PMI_RANK alone may be that of a shell in an outer step.
+    PMI_RANK alone may be that of a shell in an outer step.
     """
     launcher = detect_launcher(environment)[1]
     names = [launcher['rank']] if launcher else ['PMI_RANK', 'PMIX_RANK', 'SLURM_PROCID']
@@ -289,10 +270,8 @@ def read_rank(environment):
     )
 
 
-def read_step(environment):
-    """
-    Return which step this rank belongs to (dict): job, step (str or None), tasks (int or None).
-    """
+def read_step(environment: Mapping[str, str]) -> Dict[str, Any]:
+    """Return the step of this rank: job and step (str or None), tasks (int or None)."""
     launcher = detect_launcher(environment)[1]
     names = [launcher['size']] if launcher else ['SLURM_STEP_NUM_TASKS', 'PMI_SIZE']
     tasks = next((environment[name] for name in names if environment.get(name)), '')
@@ -303,14 +282,11 @@ def read_step(environment):
     }
 
 
-def write_json(path, content):
-    """
-    Write content as JSON to path: complete or not at all, whoever reads it meanwhile. Raises
-    OSError.
-    """
+def write_json(path: str, content: Any) -> None:
+    """Write content as JSON, so that readers see the whole file or none. Raises OSError."""
     part = '%s.part-%d' % (path, os.getpid())
     try:
-        with open(part, 'x') as handle:  # a new one: no link is followed
+        with open(part, 'x') as handle:  # 'x' follows no link
             json.dump(redact_secrets(content), handle, indent=1, sort_keys=True)
             handle.write('\n')
         os.replace(part, path)
@@ -322,15 +298,15 @@ def write_json(path, content):
         raise
 
 
-def report_write_failure(pid, directory, err):
+def report_write_failure(pid: int, directory: str, err: OSError) -> None:
     """
-    Say that no proof is written into the folder directory (str), for the reason err (OSError).
+    Report on stderr of the program, process `pid`, that its ranks leave no file.
 
-    On stderr of the program, process pid (int): a prolog of a task has none. A socket has no name
-    to be opened by.
+    A task prolog has no stderr that the user sees. If stderr is a socket, which cannot be opened by
+    a path, the report goes to stderr of this process.
     """
     text = (
-        "Nothing is proved: %s cannot be written: %s. Name another folder, which the nodes see as well: "
+        "No proof: cannot write to %s: %s. Name another folder, which all nodes see: "
         "OSU_PROOF=FOLDER\n" % (directory, err.strerror)
     ).encode('utf-8', 'backslashreplace')
     for path in ('/proc/%d/fd/2' % pid, '/proc/self/fd/2'):
@@ -342,20 +318,18 @@ def report_write_failure(pid, directory, err):
             pass
 
 
-def main(pid, directory, run=None):
+def main(pid: int, directory: str, run: Optional[str] = None) -> None:
     """
-    Watch the process pid (int) and write its file into the folder directory (str).
+    Watch process `pid` and write its file into a folder; `run` is the token of a proof.
 
-    run (str or None): the name of what is proved, by which a proof knows its own files.
-
-    This process has the environment and the open files of the program at its start: what it holds
-    is inherited. Where the folder cannot be written it says so on stderr, which it lets go then.
+    This process has inherited the environment and the open files of the program at its start. It
+    closes all but the standard streams at once, and stderr after the first write: srun waits for it.
     """
     inherited = opened_network.list_inherited_sockets()
     for number in opened_network.list_descriptors(os.getpid()):
         if number > 2:
             try:
-                os.close(number)  # srun and PMI servers wait for the end of theirs
+                os.close(number)  # srun and PMI servers wait until theirs are closed
             except OSError:
                 pass
     environment = dict(os.environ)
@@ -372,39 +346,39 @@ def main(pid, directory, run=None):
     }
     path = os.path.join(directory, 'rank-%d.json' % rank)
 
-    def keep(complete=False):
+    def keep(complete: bool = False) -> None:
         write_json(path, dict(content, complete=complete))
 
-    # What is read if somebody kills this process, mostly Slurm with the step.
+    # Remains in the file if this process is killed, usually by Slurm with the step.
     content.update(
         found=False,
-        reason="its sampler was ended, mostly with the step, before the program had loaded an "
-        "MPI library, or within moments after that",
+        reason="its sampler was terminated, usually together with the step, before or soon after "
+        "the program loaded an MPI library",
     )
     try:
         os.makedirs(directory, exist_ok=True)
         require_own_folder(directory)
         keep()
     except OSError as err:
-        if rank == 0:  # for all
+        if rank == 0:  # one report for all ranks
             report_write_failure(pid, directory, err)
         return
-    finally:  # srun waits for the end of it
-        nothing = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nothing, 2)
-        if nothing > 2:
-            os.close(nothing)
-    found, reason = wait_for_mpi(pid, inherited)
-    if found is None:
+    finally:  # srun waits until stderr is closed
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 2)
+        if null > 2:
+            os.close(null)
+    process, reason = wait_for_mpi(pid, inherited)
+    if process is None:
         content.update(reason=reason)
     else:
 
-        def keep_looks():
-            content.update(found.known, found=True, reason=None, **found.last)
+        def keep_looks() -> None:
+            content.update(process.facts, found=True, reason=None, **process.last)
             keep()
 
         keep_looks()
-        found.watch(keep_looks)
-        found.add_checksums()
-        content.update(found.known, **found.last)
+        process.watch(keep_looks)
+        process.add_checksums()
+        content.update(process.facts, **process.last)
     keep(complete=True)

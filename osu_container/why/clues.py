@@ -1,19 +1,18 @@
 """
-What `osu-container why` shows where it knows no cause: the first lines that look like an error,
-which program says each, and how to let that program say more. They are clues, no causes, and it
-says so.
+Find the first lines of a text that look like an error and have no known cause, the program that
+printed each, and how to make it print more.
 """
 
 import re
+from typing import Dict, Iterable, List, Set, Tuple
 
-#: weight of a line (see weigh_line()) -> how many of it are kept; letters of a line that are looked
-#: at
+#: Weight of a line (see weigh_line()) -> lines of it that are kept; letters of a line that are read
 KEPT_PER_WEIGHT, MAX_LETTERS = {2: 6, 1: 2}, 400
-#: lines with a word that are looked at in one part of a text: most say the same
+#: Lines with the same word that are read in one part of a text: most are alike
 MAX_TRIES = 50
 _SMALL = {ord(letter): letter.lower() for letter in 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'}
 
-#: What a line with an error has, in small letters; MILD: what one like a warning has
+#: Words of lines with an error, in lower case; WARNING_WORDS: of lines with a warning
 ERROR_WORDS = (
     'error',
     'fatal',
@@ -89,14 +88,13 @@ WARNING_WORDS = (
     'has detected',
     'has to be',
 )
-#: a line of a program or of where it was, of strace, of what libfabric and Apptainer tell of a good
-#: run
+#: Source code, tracebacks, strace, and informational lines of libfabric, Apptainer, EasyBuild, NCCL
 _CODE = re.compile(
     r'\s*(?:File "|at \S+\(|raise |if |return |except |try:)|(?:(?:\[pid +\d+\]|\d+) +)?'
     r'(?:\w+\(|<\.\.\. ).*(?:\) += +-?\w+|<unfinished \.\.\.>)|[^<\n]{0,200}<(?:info|debug)>'
     r'|(?:DEBUG|VERBOSE) +\[U=|== [^\n]{1,80}\.py:\d+ (?:INFO|DEBUG) |[^\n]{0,60} NCCL INFO '
 )
-#: no error: what counts them and finds none, options and settings with such a word in their name
+#: No error: counts of zero errors, options and settings with such a word in their name
 _NO_ERROR = re.compile(
     r"\b(?:no|0|without|any)\s+(?:\w+\s+)?(?:errors?|failures?|failed|exceptions?)\b"
     r"|\b(?:errors?|failures|failed)\b\s*[:=]?\s*0\b|\berror[_ ](?:norm|bars?|estimate|rate)"
@@ -104,8 +102,8 @@ _NO_ERROR = re.compile(
     re.IGNORECASE,
 )
 
-#: (program, expression for a line that it prints, how to let it say more, where that is from); the
-#: first that fits
+#: Program, expression for its lines, how to make it print more, source of that; the first match
+#: counts
 MESSAGE_PROGRAMS = [
     (
         'the shell',
@@ -255,14 +253,14 @@ MESSAGE_PROGRAMS = [
 _MESSAGE_PROGRAMS = [
     (name, re.compile(expression), more) for name, expression, more, _ in MESSAGE_PROGRAMS
 ]
-#: what srun, mpirun and nodes put in front of a line; any other program that names itself there
+#: Labels of srun, mpirun and nodes at the start of a line; other programs that name themselves there
 _LABEL = re.compile(r'^\s*(?:(?:\d+|[a-z]+[\w-]*\d[\w.-]*): +|\[\d+,\d+\]<\w+>: ?)?')
 _OTHER_PROGRAM = re.compile(
     r'(?!error|fatal|warning|info|note|open|m\w*map|fork|bind|connect|read|write|socket|mount|exec'
     r'|posix_|shm|sem|ibv_|rdma_|inotify|io_|get|set)([a-z][\w+-]{1,24})(?:\[\d+\])?: +\S'
 )
-#: behind an error: what it says of itself or proposes; a frame of a stack, and those of what only
-#: tells of the crash
+#: Lines after an error that explain it or propose a remedy; a frame of a stack; functions that only
+#: report the crash
 _EXPLANATION = re.compile(
     r'\s*what\(\): |\s*(?:Location|Error|Reason|Cause|Node|Path|File|Component|System call)\s*: '
     r'|.*\b(?:[Tt]ry|[Hh]int|[Pp]lease|[Cc]onsider|[Rr]ecommend\w*|[Ss]uggest\w*|make sure'
@@ -278,15 +276,12 @@ _HANDLER = re.compile(
 )
 
 
-#: what differs between lines that say the same: numbers, addresses, the rank or node in front
+#: What differs between equal messages: numbers, addresses, the rank or node in front
 _VARIES = re.compile(r'^\s*(?:\[?[\w.-]*\d+[\w.:,-]*\]?\s*:?\s*)|0x[0-9a-f]+|\d+', re.IGNORECASE)
 
 
-def identify_program(line):
-    """
-    Return (program, how to let it say more), both str, of a line (str); ('', '') where none is
-    known.
-    """
+def identify_program(line: str) -> Tuple[str, str]:
+    """Return the program that printed a line, and how to make it print more; '' if unknown."""
     line = _LABEL.sub('', line[:MAX_LETTERS])
     for name, expression, more in _MESSAGE_PROGRAMS:
         if expression.search(line):
@@ -295,99 +290,87 @@ def identify_program(line):
     return (other.group(1) if other else ''), ''
 
 
-def weigh_line(line):
-    """
-    Return how much a line (str) looks like an error (int): 0 not at all, 1 like a warning, 2
-    like an error.
-    """
+def weigh_line(line: str) -> int:
+    """Return how much a line looks like an error: 2, like a warning: 1, or not at all: 0."""
     if _CODE.match(line) or _FRAME.match(_LABEL.sub('', line[:MAX_LETTERS]).lstrip()):
         return 0
-    small = _NO_ERROR.sub(' ', line[:MAX_LETTERS]).lower()
-    if any(word in small for word in ERROR_WORDS):
+    lowered = _NO_ERROR.sub(' ', line[:MAX_LETTERS]).lower()
+    if any(word in lowered for word in ERROR_WORDS):
         return 2
-    return 1 if any(word in small for word in WARNING_WORDS) else 0
+    return 1 if any(word in lowered for word in WARNING_WORDS) else 0
 
 
-def extract_explanations(lines):
-    """
-    Return what lines (list of str) behind an error say of it: what(), what they propose, where a
-    crash was.
-    """
-    says, frames = [], []
+def extract_explanations(lines: Iterable[str]) -> List[str]:
+    """Return the explanations that follow an error: what(), proposals, the place of a crash."""
+    says: List[str] = []
+    frames: List[str] = []
     for line in [_LABEL.sub('', line[:MAX_LETTERS]) for line in lines]:
         frame = _FRAME.match(line.lstrip())
-        where = ', '.join(each for each in frame.groups() if each) if frame else ''
+        where = ', '.join(group for group in frame.groups() if group) if frame else ''
         if where and not _HANDLER.search(where.split(',')[0]) and not frames:
             frames.append(
-                "the crash is in %s: the first frame of the stack that does not only tell of it"
-                % where
+                "the crash is in %s: the first frame of the stack outside the crash handler" % where
             )
         elif not frame and len(says) < 3 and _EXPLANATION.match(line):
             says.append(line.strip())
     return says + frames
 
 
-class Clues(object):
-    """
-    The first lines of a text that look like an error: some of each weight, each once. Parts come
-    by add().
-    """
+class Clues:
+    """The first lines of a text that look like an error: some of each weight, each once."""
 
-    def __init__(self):
-        #: weight (int) -> list of (number of the line, line, what is said behind it)
-        self.lines = {1: [], 2: []}
-        self.seen = set()
+    def __init__(self) -> None:
+        #: weight -> number of the line, line, explanations that follow it
+        self.lines: Dict[int, List[Tuple[int, str, List[str]]]] = {1: [], 2: []}
+        self.seen: Set[str] = set()
 
-    def add(self, text, words, ended):
+    def add(self, text: str, words: str, ended: int) -> None:
         """
-        Look through the next part of a text.
+        Search the next part of a text, after `ended` complete lines.
 
-        :param text: str; words: str, its different words (see search.words_of()), by which most
-            parts are passed over; ended: int, lines in front of it
+        words are its different words (see search.split_words()), by which most parts are skipped.
         """
-        small = words.lower()
-        for begin in sorted(self._find_line_starts(text, small)):
+        lowered = words.lower()
+        for begin in sorted(self._find_line_starts(text, lowered)):
             end = text.find('\n', begin)
             line = text[begin : end if end >= 0 else None]
             weight = weigh_line(line)
             if not weight or len(self.lines[weight]) >= KEPT_PER_WEIGHT[weight]:
                 continue
-            alike = _VARIES.sub('', line[:MAX_LETTERS]).strip()
-            if alike not in self.seen:
-                behind = (
+            message = _VARIES.sub('', line[:MAX_LETTERS]).strip()
+            if message not in self.seen:
+                following = (
                     text[begin + len(line) + 1 : begin + len(line) + 4000].split('\n')[:12]
                     if weight == 2
                     else []
                 )
-                says = extract_explanations(behind)
-                self.seen.update([alike] + [_VARIES.sub('', each).strip() for each in says])
+                says = extract_explanations(following)
+                self.seen.update(
+                    [message] + [_VARIES.sub('', text_line).strip() for text_line in says]
+                )
                 self.lines[weight].append((ended + text.count('\n', 0, begin) + 1, line, says))
 
-    def _find_line_starts(self, text, small):
-        """
-        Return where lines with a word of an error begin (set of int) in text (str); small: its
-        words, in small.
-        """
+    def _find_line_starts(self, text: str, lowered: str) -> Set[int]:
+        """Return where lines with a word of an error begin; `lowered` has the words of the text."""
         lower = text.lower()
-        if len(lower) != len(text):  # a few letters are two in small
+        if len(lower) != len(text):  # a few letters have two letters in lower case
             lower = text.translate(_SMALL)
-        found = set()
+        starts = set()
         for word in [
             word
             for weight, group in ((2, ERROR_WORDS), (1, WARNING_WORDS))
             for word in group
-            if len(self.lines[weight]) < KEPT_PER_WEIGHT[weight] and word.split()[-1] in small
+            if len(self.lines[weight]) < KEPT_PER_WEIGHT[weight] and word.split()[-1] in lowered
         ]:
-            place, tried = lower.find(word), 0
-            while place >= 0 and tried < MAX_TRIES:
-                found.add(lower.rfind('\n', 0, place) + 1)
-                end, tried = lower.find('\n', place), tried + 1
-                place = lower.find(word, end) if end >= 0 else -1
-        return found
+            position, tries = lower.find(word), 0
+            while position >= 0 and tries < MAX_TRIES:
+                starts.add(lower.rfind('\n', 0, position) + 1)
+                end, tries = lower.find('\n', position), tries + 1
+                position = lower.find(word, end) if end >= 0 else -1
+        return starts
 
-    def list_lines(self):
-        """
-        Return [(number of the line (int), line, what is said behind it, program, how to let it
-        say more)].
-        """
-        return [each + identify_program(each[1]) for each in sorted(self.lines[1] + self.lines[2])]
+    def list_lines(self) -> List[Tuple[int, str, List[str], str, str]]:
+        """Return the lines: number, line, explanations, program, how to make it print more."""
+        return [
+            entry + identify_program(entry[1]) for entry in sorted(self.lines[1] + self.lines[2])
+        ]

@@ -464,7 +464,7 @@ def test_run_without_native_lists_other_comparisons(tmp_path):
         compare_with_native(
             run_files.read_results(make_run(tmp_path / 'a', approaches=('pure', 'hybrid')))
         )
-    with pytest.raises(CompareError, match='native alone'):
+    with pytest.raises(CompareError, match='native only'):
         compare_with_native(
             run_files.read_results(make_run(tmp_path / 'b', approaches=('native',)))
         )

@@ -222,21 +222,25 @@ def test_the_sampler_holds_neither_streams_nor_pmi_descriptors(tmp_path):
 # ---- host or image, by mounts ----------------------------------------------------------------------------------------
 
 
+#: Root of a container
+ROOT = loaded.Mount('0:40', '/', '/')
+
+
 def test_bound_file_is_recorded_with_its_host_path(tmp_path):
     path = tmp_path / 'libmpi.so.12'
     path.write_text('')
-    mounts = [('0:40', '/', '/'), ('254:0', str(path), '/opt/host-mpi/lib/libmpi.so.12')]
+    mounts = [ROOT, loaded.Mount('254:0', str(path), '/opt/host-mpi/lib/libmpi.so.12')]
     assert loaded.resolve_origin(
-        '/opt/host-mpi/lib/libmpi.so.12', str(path), mounts, [('254:0', '/', '/')]
+        '/opt/host-mpi/lib/libmpi.so.12', str(path), mounts, [loaded.Mount('254:0', '/', '/')]
     ) == ('host', str(path))
 
 
 def test_file_absent_from_its_mount_has_unknown_origin(tmp_path):
     path = tmp_path / 'libmpi.so.12'
     path.write_text('')
-    mounts = [('0:40', '/', '/'), ('254:0', '/nowhere', '/inject')]
+    mounts = [ROOT, loaded.Mount('254:0', '/nowhere', '/inject')]
     assert loaded.resolve_origin(
-        '/inject/libmpi.so.12', str(path), mounts, [('254:0', '/', '/')]
+        '/inject/libmpi.so.12', str(path), mounts, [loaded.Mount('254:0', '/', '/')]
     ) == (None, None)
 
 

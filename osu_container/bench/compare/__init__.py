@@ -1,10 +1,10 @@
 """
-Which of two curves is better, at every message size, and by more than noise. docs/compare.md has
-the method.
+Compare two curves at every message size, by more than noise. docs/compare.md describes the method.
 
 cli.py              the command line of `osu-container compare`
-statistics.py       two curves, or all curves of two datasets -> Comparison
-thresholds.py       when a difference counts
-troubles.py         what a curve looks like: the shapes of known troubles, with remedy
+statistics.py       compare two curves, or all curves of two datasets
+thresholds.py       the margin of each benchmark
+numbers.py          NumPy and SciPy, imported at their first use
+troubles.py         recognize known troubles by the shape of a curve, with remedy
 comparison_text.py  text and JSON
 """

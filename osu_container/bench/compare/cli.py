@@ -1,4 +1,4 @@
-"""osu-container compare A [B...]: the command line of the comparison."""
+"""The command line of `osu-container compare A [B...]`."""
 
 from __future__ import annotations
 
@@ -7,29 +7,32 @@ import dataclasses
 import fnmatch
 import json
 import sys
+from typing import Any, Iterable, Sequence
 
 from osu_container.bench.compare import comparison_text, troubles
 from osu_container.bench.compare.statistics import (
     CompareError,
+    Comparison,
     compare_datasets,
     compare_with_native,
     format_cases,
     remove_verdicts,
 )
 from osu_container.bench.results import references, run_files, select
+from osu_container.bench.results.model import Case, Dataset, Series
 
-#: Exit codes. argparse gives 2 for wrong usage, the command osu-container 130 where it was
-#: interrupted
+#: Exit codes. argparse returns 2 for wrong usage, osu-container 130 after an interrupt
 FINE, WORSE, IMPOSSIBLE = 0, 1, 3
-#: verdicts that make the exit code WORSE, by --fail-on
+#: Value of --fail-on -> verdicts with exit code WORSE
 FAILING_VERDICTS = {'worse': ('worse',), 'noisy': ('worse', 'noisy', 'rounded'), 'never': ()}
 ERRORS = (CompareError, select.SelectError, run_files.ResultsError, OSError)
 
 EPILOG = """
 A and B are runs (a folder, a results.jsonl, a name, or latest), published figures (osu-container
-reference list), or outputs of OSU's programs (osu-container import --help). :NAME behind one takes
-one approach or series of it.
-A alone: every approach of a run against its native. With B: what both measured, A against each B.
+reference list), or outputs of OSU's programs (osu-container import --help). RUN:NAME selects one
+approach or series of a run.
+Without B every approach of A is compared with its native run. With B, A is compared with each B in
+all cases that both have.
 
   osu-container compare latest
       every approach of the newest run against its native
@@ -40,45 +43,45 @@ A alone: every approach of a run against its native. With B: what both measured,
   osu-container compare lumi-g-2025-03:opensource --only 'osu_latency D D*'
       one published curve against native
 
-A run against figures that were published for another machine: ratios without a verdict.
+If A and B are from different machines, only ratios are printed, without a verdict.
 
 Method, margins and the known troubles: docs/compare.md.
 """
 
 
-def add_arguments(parser):
-    """Add the options to the parser of `osu-container compare`."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command to the parser."""
     parser.epilog = EPILOG
     add = parser.add_argument
     add(
         'a',
         metavar='A',
-        help="what is judged: a run, published figures, or the output of a program",
+        help="the side to judge: a run, published figures, or the output of a program",
     )
     add(
         'b',
         metavar='B',
         nargs='*',
-        help="what it is compared with (default: native of the same run)",
+        help="the sides to compare it with (default: native of the same run)",
     )
     add(
         '--only',
         action='append',
         default=[],
         metavar='PATTERN',
-        help="only cases whose benchmark or title fits, as in 'osu_bw' or '*D D, two nodes' (can be repeated)",
+        help="only cases whose benchmark or title matches, as in 'osu_bw' or '*D D, two nodes' (repeatable)",
     )
     add(
         '--sizes',
         action=argparse.BooleanOptionalAction,
         default=None,
-        help="the table of every message size too (default: where there are two curves or fewer)",
+        help="print a table of every message size (default: for at most two curves)",
     )
     add(
         '--fail-on',
         choices=sorted(FAILING_VERDICTS),
         default='worse',
-        help="what gives exit code 1: worse (default), noisy (worse, or cannot be told), never",
+        help="verdicts with exit code 1: worse (default), noisy (worse or undecided), never",
     )
     add('--json', action='store_true', help="machine-readable output")
     parser.set_defaults(
@@ -89,11 +92,11 @@ def add_arguments(parser):
     )
 
 
-def compare(options):
+def compare(options: argparse.Namespace) -> int:
     """Print the comparison; return the exit code."""
     try:
         result = collect_comparisons(options.a, options.b, case_patterns=options.only)
-    except ERRORS as err:  # not in main(), whose exit code 1 would mean: something is worse
+    except ERRORS as err:  # main() would return 1, which means: something is worse
         print(f"{options.prog}: error: {err}", file=sys.stderr)
         return IMPOSSIBLE
     if options.json:
@@ -110,14 +113,15 @@ def compare(options):
     )
 
 
-def collect_comparisons(a, others=(), *, case_patterns=()):
+def collect_comparisons(
+    a: str, others: Sequence[str] = (), *, case_patterns: Sequence[str] = ()
+) -> dict[str, Any]:
     """
-    Compare what a user names; return the result (dict).
+    Compare the sides that a user names on the command line.
 
-    Its keys: comparisons (list of Comparison), troubles (of troubles.recognised()), failed (list of
-    (name, Case, reason): what A failed to measure and the other side has), notes (list of str).
+    Keys of the result: comparisons (list of Comparison), troubles (see troubles.find_troubles()),
+    failed (name, case and reason of what A failed to measure and the other side has), notes.
 
-    :param a, others: as on the command line (str, of str); only: patterns of cases
     Raises CompareError, SelectError, ResultsError, OSError.
     """
     first = select.resolve_dataset(a)
@@ -133,13 +137,17 @@ def collect_comparisons(a, others=(), *, case_patterns=()):
             first.name,
             native,
         )
-    for other in others:
-        sides.append(_filter_cases(select.resolve_dataset(other), case_patterns))
-        found = compare_datasets(first, sides[-1])
-        elsewhere = references.find_machine_mismatch(first, sides[-1])
-        comparisons += [remove_verdicts(one, elsewhere) for one in found] if elsewhere else found
+    for name in others:
+        sides.append(_filter_cases(select.resolve_dataset(name), case_patterns))
+        compared = compare_datasets(first, sides[-1])
+        mismatch = references.find_machine_mismatch(first, sides[-1])
+        comparisons += (
+            [remove_verdicts(comparison, mismatch) for comparison in compared]
+            if mismatch
+            else compared
+        )
         failed += _list_failures(first, sides[-1].series)
-        notes += _format_uncompared_curves(first.series, found, first.name, other)
+        notes += _format_uncompared_curves(first.series, compared, first.name, name)
     return {
         'comparisons': comparisons,
         'troubles': troubles.find_troubles(sides),
@@ -148,28 +156,25 @@ def collect_comparisons(a, others=(), *, case_patterns=()):
     }
 
 
-def _format_uncompared_curves(judged, comparisons, name, other):
-    """
-    Return what was not compared as notes (list of str). judged: series of A; name, other: of the
-    datasets (str).
-    """
-    compared = {id(one.a) for one in comparisons}
-    left = [one for one in judged if id(one) not in compared]
-    if not left:
+def _format_uncompared_curves(
+    judged: Iterable[Series], comparisons: Iterable[Comparison], name: str, other: str
+) -> list[str]:
+    """Return a note on series of dataset `name` that have no counterpart in dataset `other`."""
+    compared = {id(series.a) for series in comparisons}
+    uncompared = [series for series in judged if id(series) not in compared]
+    if not uncompared:
         return []
-    shown = '; '.join(f'{one.name} {one.case.title}' for one in left[:4]) + (
-        '; ...' if len(left) > 4 else ''
+    shown = '; '.join(f'{series.name} {series.case.title}' for series in uncompared[:4]) + (
+        '; ...' if len(uncompared) > 4 else ''
     )
     return [
-        f"{len(left)} curve{'s' if len(left) > 1 else ''} of {name} not compared, as {other} has no such: {shown}"
+        f"{len(uncompared)} curve{'s' if len(uncompared) > 1 else ''} of {name} not compared, "
+        f"{other} has no counterpart: {shown}"
     ]
 
 
-def _add_native(dataset):
-    """
-    Return a Dataset with the native series of its run or publication, where one approach of it
-    was named.
-    """
+def _add_native(dataset: Dataset) -> Dataset:
+    """Return a dataset with the native series of its run or publication, if it has one."""
     native = dataset.facts.get('native') or 'native'
     if native in dataset.names:
         return dataset
@@ -182,59 +187,63 @@ def _add_native(dataset):
     return whole.filter_by_name(native, *dataset.names) if native in whole.names else dataset
 
 
-def _filter_cases(dataset, patterns):
+def _filter_cases(dataset: Dataset, patterns: Sequence[str]) -> Dataset:
     """
-    Return a Dataset with the cases that fit one of the patterns (list of str), itself without
-    patterns.
+    Return a dataset with the cases that match a pattern; without patterns all.
+
+    Raises CompareError if no case matches.
     """
     if not patterns:
         return dataset
 
-    def fits(case):
+    def fits(case: Case) -> bool:
         return any(
             fnmatch.fnmatchcase(name, pattern)
             for pattern in patterns
             for name in (case.benchmark, case.title)
         )
 
-    kept = [one for one in dataset.series if fits(one.case)]
-    if not kept:
+    series = [curve for curve in dataset.series if fits(curve.case)]
+    if not series:
         raise CompareError(
-            f"{dataset.name} has no case that fits {' or '.join(patterns)}; it has: "
+            f"{dataset.name} has no case that matches {' or '.join(patterns)}. Its cases: "
             + format_cases(dataset)
         )
     return dataclasses.replace(
-        dataset, series=kept, failures=[one for one in dataset.failures if fits(one.case)]
+        dataset, series=series, failures=[entry for entry in dataset.failures if fits(entry.case)]
     )
 
 
-def _list_failures(dataset, series, without=None):
+def _list_failures(
+    dataset: Dataset, series: Sequence[Series], without: str | None = None
+) -> list[tuple[str, Case, str]]:
     """
-    Return [(name, Case, reason)] of what a Dataset has no figures of because it failed, and
-    series measured.
+    Return name, case and reason of failures in a dataset whose case `series` measured.
+
+    without: name of series to leave out
     """
-    there = {one.case for one in series}
-    has = {(one.case, one.name) for one in dataset.series}
+    measured = {entry.case for entry in series}
+    succeeded = {(entry.case, entry.name) for entry in dataset.series}
     return [
-        (one.name, one.case, one.reason)
-        for one in dataset.failures
-        if not one.is_skipped
-        and one.name != without
-        and one.case in there
-        and (one.case, one.name) not in has
+        (entry.name, entry.case, entry.reason)
+        for entry in dataset.failures
+        if not entry.is_skipped
+        and entry.name != without
+        and entry.case in measured
+        and (entry.case, entry.name) not in succeeded
     ]
 
 
-def _collect_notes(comparisons, sides):
-    """Return what stands below the tables (list of str), each once."""
-    curves = {}
-    for one in comparisons:
-        for note in [*one.notes, f'{one.method}.']:
-            curves.setdefault(note, []).append(one)
+def _collect_notes(comparisons: Sequence[Comparison], sides: Iterable[Dataset]) -> list[str]:
+    """Return the notes below the tables, each once."""
+    curves: dict[str, list[Comparison]] = {}
+    for comparison in comparisons:
+        for note in [*comparison.notes, f'{comparison.method}.']:
+            curves.setdefault(note, []).append(comparison)
     notes = [problem for side in sides for problem in side.problems]
-    for note, found in curves.items():
-        benchmarks = ', '.join(sorted({one.case.benchmark for one in found}))
-        notes.append(note if len(found) == len(comparisons) else f'{benchmarks}: {note}')
+    for note, noted in curves.items():
+        benchmarks = ', '.join(sorted({comparison.case.benchmark for comparison in noted}))
+        notes.append(note if len(noted) == len(comparisons) else f'{benchmarks}: {note}')
     return list(
-        dict.fromkeys([*notes, 'Ratios are A / B: of bandwidths more is better, of times less.'])
+        dict.fromkeys([*notes, 'Ratios are A / B: more is better for bandwidths, less for times.'])
     )

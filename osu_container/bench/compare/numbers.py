@@ -1,38 +1,34 @@
 """
-NumPy and SciPy, loaded when something is first reckoned, so that they keep to the limits of the
+NumPy and SciPy, imported at their first use, so that other commands keep to the limits of the
 shell.
 
-Their OpenBLAS starts a thread for each core, and ends the process where `ulimit -u` or `-v` leaves
-no room for them; with too little memory for its own tables it asks for them again and again, for
-ever (measured with 200 MB).
+Their OpenBLAS starts a thread per core, and ends the process if `ulimit -u` or `-v` leaves no room
+for it; with too little memory for its tables it retries forever (measured with 200 MB).
 """
 
 import importlib
 import os
 import resource
+from typing import Any
 
-#: Bytes of address space that both take at most with one thread: 300 MB were measured
+#: Address space that both need with one thread, in bytes: 300 MB were measured
 _ROOM = 400 << 20
 
 
 class LazyModule:
-    """A module that is imported when it is first asked for something: --help needs none."""
+    """A module that is imported at its first use: --help needs none."""
 
-    def __init__(self, name):
-        """name: str, of the module."""
+    def __init__(self, name: str) -> None:
         self.name = name
 
-    def __getattr__(self, name):
-        """
-        Return what the module has under name (str), from now on as an attribute of this one's.
-        """
-        os.environ.setdefault(
-            'OPENBLAS_NUM_THREADS', '1'
-        )  # nothing is so large that a second thread would help
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute of the module and store it as an attribute of this object."""
+        # A second thread would not help: all arrays are small.
+        os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
         if -1 < resource.getrlimit(resource.RLIMIT_AS)[0] < _ROOM:
             raise MemoryError(f'less than {_ROOM >> 20} MB')
-        vars(self)[name] = found = getattr(importlib.import_module(self.name), name)
-        return found
+        vars(self)[name] = value = getattr(importlib.import_module(self.name), name)
+        return value
 
 
 np, scipy = LazyModule('numpy'), LazyModule('scipy')

@@ -1,9 +1,8 @@
 """
-Ratio, spread and verdict at every message size. docs/compare.md says the same in plain words, with
-references.
+Ratio, spread and verdict at every message size. docs/compare.md describes the method.
 
-All is done on logarithms, where a ratio is a difference and twice as fast is as far from equal as
-half as fast.
+Everything is computed on logarithms, where a ratio is a difference and twice as fast is as far
+from equal as half as fast.
 """
 
 from __future__ import annotations
@@ -12,114 +11,104 @@ import itertools
 import math
 import warnings
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from osu_container.bench.compare.numbers import np, scipy
 from osu_container.bench.compare.thresholds import select_margin
 from osu_container.bench.results import ratios
-from osu_container.bench.results.model import Case, Series, format_size
+from osu_container.bench.results.model import Case, Dataset, Series, format_size
 
-#: Chance of a false verdict that is accepted, for all sizes of a curve together
+#: Accepted chance of a false verdict, for all sizes of a curve together
 ALPHA = 0.05
-#: What is said of figures of two machines: neither is good or bad news about the software
+#: Verdict on figures of two machines, whose ratio tells nothing about the software
 NOT_JUDGED = 'not judged'
-#: What a curve is called, by the first of these that a size of it has: a loss is never hidden, nor
-#: a gain
+#: All verdicts. A curve has the first of them that one of its sizes has, so no loss is hidden
 VERDICTS = ('worse', 'noisy', 'rounded', 'better', 'same', NOT_JUDGED)
-#: The programs print two decimals: the value behind a printed one is up to this far from it, in its
-#: unit
+#: Largest error of a printed value, in its unit: the programs print two decimals
 ROUNDING = 0.005
-#: Parts of a curve whose mean ratio is shown: (key, words, least size, most size in bytes).
-#: Up to 128 B a message fits into the command to the card; from 1 MiB bandwidth counts
+#: Parts of a curve whose mean ratio is shown: key, heading, least and most size in bytes. Up to
+#: 128 B a message fits into the command to the network card; from 1 MiB on bandwidth counts
 REGIONS = (('small_ratio', '<=128 B', 0, 128), ('large_ratio', '>=1 MiB', 1 << 20, 1 << 62))
-#: From so many repeats on a difference is said as it was measured, without 'probably'. The tests
-#: take repeats for independent, and those of a busy machine are not: two repeats of OSU 7.4 showed
-#: 3.9 times, 22 of the same modules nothing (two nodes over TCP, 2026-11). bench makes five for
-#: whoever wants to tell.
+#: Minimum number of repeats for a verdict without 'probably'. The tests assume independent
+#: repeats, which those of a busy machine are not: two repeats of OSU 7.4 showed a factor of 3.9, 22
+#: repeats of the same modules none (two nodes over TCP, 2026-11).
 FIRM_REPEATS = 5
-#: Ranges of sizes with one verdict that a sentence names; of more, sizes are counted
+#: Most ranges of sizes with one verdict that a sentence names; of more, it counts the sizes
 MOST_RANGES = 3
 
 
 class CompareError(Exception):
-    """What cannot be compared; the text says why and what can be."""
+    """The datasets cannot be compared; the text names the reason and what can be compared."""
 
 
 @dataclass
 class Point:
-    """
-    Both sides at one message size.
+    """Both sides at one message size."""
 
-    size       bytes (int)
-    a, b       medians over the repeats (float, in the unit of the case)
-    ratio      of a to b, see results.ratios
-    low, high  confidence interval (90 %) of the ratio of the geometric means, None for single values
-    verdict    of a: 'better', 'worse', 'same' (equal within the margin), 'noisy' (the repeats scatter too much to
-               tell), 'rounded' (the program prints too few digits to tell)
-    method     'paired', 'Welch', 'one-sample' or 'threshold only'
-    p          p-value of the verdict, adjusted over the sizes of the curve; None for 'threshold only', 'noisy' and
-               'rounded'
-    gain       logarithm of the ratio, turned so that more is better (float; below 0: a is behind)
-    repeats    (of a, of b); for 'paired' those that both have
-    """
-
+    #: in bytes
     size: int
+    #: medians over the repeats, in the unit of the case
     a: float
     b: float
+    #: a / b, see results.ratios
     ratio: float
+    #: confidence interval (90 %) of the ratio of geometric means, None for single values
     low: float | None
     high: float | None
+    #: 'better', 'worse', 'same' (equal within the margin), 'noisy' (the repeats scatter too much),
+    #: 'rounded' (the program prints too few digits) or NOT_JUDGED, of a
     verdict: str
+    #: 'paired', 'Welch', 'one-sample' or 'threshold only'
     method: str
+    #: p-value of the verdict, adjusted over the sizes of the curve; None where none was tested
     p: float | None
+    #: logarithm of the ratio with the sign turned so that more is better; below 0 a is behind
     gain: float
+    #: of a and of b; for 'paired' those that both have
     repeats: tuple[int, int]
 
     @property
-    def factor(self):
-        """Return how many times slower or faster a is than b (float, >= 1)."""
+    def factor(self) -> float:
+        """How many times slower or faster a is than b, at least 1."""
         return math.exp(abs(self.gain))
 
 
 @dataclass
 class Comparison:
-    """
-    Two curves of one case.
+    """Two curves of one case."""
 
-    case     Case of a; b.case can differ in what is unknown
-    a, b     Series
-    points   list of Point, ascending by size
-    margin   fraction that counts as equal
-    summary  dict: small_ratio, large_ratio (geometric means of a / b over REGIONS, None where it has no such size),
-             and how many points have each of VERDICTS
-    method   how it was decided, in words
-    notes    what must be known beside it (list of str)
-    a_from, b_from  names of the datasets (str)
-    """
-
+    #: case of a; that of b can differ in what is unknown
     case: Case
     a: Series
     b: Series
+    #: ascending by size
     points: list[Point]
+    #: fraction that counts as equal
     margin: float
-    summary: dict
+    #: geometric means of a / b over REGIONS (None without such a size), and the number of points
+    #: with each of VERDICTS
+    summary: dict[str, Any]
+    #: description of the tests
     method: str
+    #: what a reader must know beside the comparison
     notes: list[str] = field(default_factory=list)
+    #: names of the datasets
     a_dataset: str = ''
     b_dataset: str = ''
 
     @property
-    def verdict(self):
-        """Return the worst verdict (str) of its points, in the order of VERDICTS."""
+    def verdict(self) -> str:
+        """Worst verdict of the points, in the order of VERDICTS."""
         return next(verdict for verdict in VERDICTS if self.summary[verdict])
 
     @property
-    def title(self):
-        """Return 'opensource against native' (str), with the datasets where they differ."""
+    def title(self) -> str:
+        """Both sides as text: 'opensource against native'."""
         return ' against '.join(self.names)
 
     @property
-    def names(self):
-        """Return the names of both sides (list of str), with their datasets where they differ."""
+    def names(self) -> list[str]:
+        """Names of both sides, with their datasets where these differ."""
         if self.a_dataset == self.b_dataset:
             return [self.a.name, self.b.name]
         return [
@@ -127,81 +116,67 @@ class Comparison:
             format_qualified_name(self.b, self.b_dataset),
         ]
 
-    def find_furthest_point(self, verdict=None):
-        """Return its Point of this verdict (str; None: its own) that is furthest from equal."""
+    def find_furthest_point(self, verdict: str | None = None) -> Point:
+        """Return the point of a verdict (default: of the curve's) that is furthest from equal."""
         return max(
             (point for point in self.points if point.verdict == (verdict or self.verdict)),
             key=lambda point: point.factor,
         )
 
-    def format_curve_verdict(self):
-        """
-        Return its verdict (str), with a gain that it hides: 'worse, better'; of few repeats
-        'probably worse'.
-        """
+    def format_curve_verdict(self) -> str:
+        """Return the verdict with a gain that it hides: 'worse, better', 'probably worse'."""
         hidden = ['better'] if self.verdict != 'better' and self.summary['better'] else []
         return ', '.join(
             self.format_qualifier(verdict) + verdict for verdict in [self.verdict, *hidden]
         )
 
-    def count_fewest_repeats(self, verdict):
-        """Return the fewest repeats (int) of a side at its points of this verdict (str)."""
+    def count_fewest_repeats(self, verdict: str) -> int:
+        """Return the fewest repeats of a side at the points of a verdict."""
         return min(
             (min(point.repeats) for point in self.points if point.verdict == verdict),
             default=FIRM_REPEATS,
         )
 
     @property
-    def few_repeats(self):
-        """
-        Return of how few repeats a verdict worse or better of it was made (int, 1 of none); None
-        from FIRM on.
-        """
+    def few_repeats(self) -> int | None:
+        """Fewest repeats behind a verdict better or worse, None from FIRM_REPEATS on."""
         least = min(self.count_fewest_repeats('worse'), self.count_fewest_repeats('better'))
         return least if least < FIRM_REPEATS else None
 
-    def format_qualifier(self, verdict):
-        """
-        Return 'probably ' (str) where points of this verdict (str) rest on few repeats of a
-        side, else ''.
-        """
+    def format_qualifier(self, verdict: str) -> str:
+        """Return 'probably ' if points of a verdict rest on few repeats of a side, else ''."""
         enough = {'worse': FIRM_REPEATS, 'better': FIRM_REPEATS, 'same': 2}.get(verdict, 0)
         return 'probably ' if self.count_fewest_repeats(verdict) < enough else ''
 
-    def format_size_label(self, size):
-        """Return a size in bytes (int) in words (str); '' for benchmarks without sizes."""
+    def format_size_label(self, size: int) -> str:
+        """Return a size as text, '' for benchmarks without sizes."""
         return format_size(size) or ('0 B' if len(self.points) > 1 else '')
 
     @property
-    def sentence(self):
-        """
-        Return all verdicts in a sentence (str): 'worse at 1 B .. 128 B, up to 8.3 times slower;
-        same at 256 B'.
-        """
+    def sentence(self) -> str:
+        """All verdicts: 'worse at 1 B .. 128 B, up to 8.3 times slower; same at 256 B'."""
         parts = []
         for verdict in (verdict for verdict in VERDICTS if self.summary[verdict]):
             text = self.format_qualifier(verdict) + verdict + self._format_size_ranges(verdict)
             if verdict in ('worse', 'better'):
                 repeats = self.count_fewest_repeats(verdict)
+                factor = format_factor(self.find_furthest_point(verdict).factor)
                 text += (
-                    f", {'up to ' if self.summary[verdict] > 1 else ''}{format_factor(self.find_furthest_point(verdict).factor)} "
+                    f", {'up to ' if self.summary[verdict] > 1 else ''}{factor} "
                     f"times {'slower' if verdict == 'worse' else 'faster'}"
                     + (f' ({repeats} repeats)' if 1 < repeats < FIRM_REPEATS else '')
                 )
             parts.append(text)
         return '; '.join(parts)
 
-    def _format_size_ranges(self, verdict):
-        """
-        Return the sizes of a verdict (str): ' at 1 B .. 128 B and 8 KiB'; '' for a benchmark
-        without sizes.
-        """
+    def _format_size_ranges(self, verdict: str) -> str:
+        """Return the sizes of a verdict: ' at 1 B .. 128 B and 8 KiB'; '' without sizes."""
         if len(self.points) == self.summary[verdict] > 1:
             return ' at all sizes'
         ranges = [
             [self.format_size_label(point.size) for point in points]
-            for same, points in itertools.groupby(self.points, lambda point: point.verdict)
-            if same == verdict
+            for found_verdict, points in itertools.groupby(self.points, lambda point: point.verdict)
+            if found_verdict == verdict
         ]
         if len(ranges) > MOST_RANGES:
             return f' at {self.summary[verdict]} of {len(self.points)} sizes'
@@ -211,32 +186,33 @@ class Comparison:
         return f' at {text}' if text else ''
 
 
-def format_factor(times):
-    """
-    Return how many times slower or faster (float, >= 1) as text with the digits that mean
-    something.
-    """
+#: Method of a point, repeats of a and of b
+_Group = tuple[str, tuple[int, ...], tuple[int, ...]]
+
+
+def format_factor(times: float) -> str:
+    """Return a factor (at least 1) with its significant digits."""
     return f'{times:.2f}' if times < 2 else f'{times:.1f}' if times < 100 else f'{times:.0f}'
 
 
-def format_qualified_name(series, dataset):
-    """Return a series with its dataset (str) as a user types it: 'lumi-g-2025-03:native'."""
+def format_qualified_name(series: Series, dataset: str) -> str:
+    """Return a series with its dataset as a user types it: 'lumi-g-2025-03:native'."""
     return f'{dataset}:{series.name}' if dataset else series.name
 
 
-def compare_series(a, b, *, paired=False, a_dataset='', b_dataset=''):
+def compare_series(
+    a: Series, b: Series, *, paired: bool = False, a_dataset: str = '', b_dataset: str = ''
+) -> Comparison:
     """
-    Compare two Series at the message sizes that both have; return a Comparison.
+    Compare two series at the message sizes that both have.
 
-    :param paired: bool, both come from one run, whose repeats alternate between them: repeat n
-        belongs to repeat n
-    :param a_from, b_from: names of their datasets (str)
-    Raises CompareError if they have no size in common.
+    paired: both are from one run, whose repeats alternate, so that repeat n of a belongs to repeat n
+    of b. Raises CompareError if they have no size in common.
     """
     sizes = sorted(set(a.values) & set(b.values))
     if not sizes:
         raise CompareError(f"{a.case.title}: {a.name} and {b.name} have no message size in common")
-    groups = {}
+    groups: dict[_Group, list[int]] = {}
     for size in sizes:
         groups.setdefault(_select_method(a.values[size], b.values[size], paired), []).append(size)
     tested = {key[0] for key in groups}
@@ -257,12 +233,11 @@ def compare_series(a, b, *, paired=False, a_dataset='', b_dataset=''):
     return comparison
 
 
-def remove_verdicts(comparison, reason):
+def remove_verdicts(comparison: Comparison, reason: str) -> Comparison:
     """
-    Return a Comparison whose ratios stand without a verdict, with reason (str) among its notes.
+    Return a comparison with ratios but no verdicts, and `reason` among its notes.
 
-    For figures of two machines: that one network is slower than another says nothing about the
-    software.
+    For figures of two machines: a slower network tells nothing about the software.
     """
     points = [replace(point, verdict=NOT_JUDGED, p=None) for point in comparison.points]
     return replace(
@@ -273,11 +248,8 @@ def remove_verdicts(comparison, reason):
     )
 
 
-def _select_method(a, b, paired):
-    """
-    Return (method, repeats of a, repeats of b) for the {repeat: value} of both sides at one
-    size.
-    """
+def _select_method(a: dict[int, float], b: dict[int, float], paired: bool) -> _Group:
+    """Return the method and the repeats of both sides for the values by repeat at one size."""
     if paired:
         both = tuple(sorted(set(a) & set(b)))
         if len(both) > 1:
@@ -289,19 +261,19 @@ def _select_method(a, b, paired):
     return 'threshold only', tuple(a), tuple(b)
 
 
-def _compute_points(a, b, groups, margin, paired):
-    """
-    Return the Points (list, ascending) of two series. margin: logarithm; groups:
-    {_select_method(): [sizes]}.
-    """
+def _compute_points(
+    a: Series, b: Series, groups: dict[_Group, list[int]], margin: float, paired: bool
+) -> list[Point]:
+    """Return the points of two series, ascending; `margin` is a logarithm."""
     sign = 1.0 if a.case.more_is_better else -1.0
-    rows, single = [], math.log1p(select_margin(a.case.benchmark, repeated=False))
-    for (method, of_a, of_b), sizes in groups.items():
-        raw_a = np.array([[a.values[size][repeat] for repeat in of_a] for size in sizes])
-        raw_b = np.array([[b.values[size][repeat] for repeat in of_b] for size in sizes])
+    rows: list[dict[str, Any]] = []
+    single = math.log1p(select_margin(a.case.benchmark, repeated=False))
+    for (method, a_repeats, b_repeats), sizes in groups.items():
+        raw_a = np.array([[a.values[size][repeat] for repeat in a_repeats] for size in sizes])
+        raw_b = np.array([[b.values[size][repeat] for repeat in b_repeats] for size in sizes])
         log_a, log_b = sign * np.log(raw_a), sign * np.log(raw_b)
         middle_a, middle_b = np.median(raw_a, axis=1), np.median(raw_b, axis=1)
-        found = _run_tests(method, log_a, log_b, margin)
+        tests = _run_tests(method, log_a, log_b, margin)
         for index, size in enumerate(sizes):
             rows.append(
                 {
@@ -309,11 +281,11 @@ def _compute_points(a, b, groups, margin, paired):
                     'a': float(middle_a[index]),
                     'b': float(middle_b[index]),
                     'method': method,
-                    'repeats': (len(of_a), len(of_b)),
+                    'repeats': (len(a_repeats), len(b_repeats)),
                     'ratio': ratios.compute_ratio(a.values[size], b.values[size], paired=paired),
                     'single': single,
                     'apart': _compute_gap(log_a[index], log_b[index]),
-                    **{key: found[key][index] for key in found},
+                    **{key: tests[key][index] for key in tests},
                 }
             )
     rows.sort(key=lambda row: row['size'])
@@ -328,44 +300,44 @@ def _compute_points(a, b, groups, margin, paired):
     return [_build_point(row, sign, margin) for row in rows]
 
 
-def _compute_gap(a, b):
+def _compute_gap(a: Any, b: Any) -> float:
     """
-    Return how far all of a are above (below: < 0) all of b (arrays of logarithms), 0 where they
-    overlap.
+    Return how far all of a are above (positive) or below all of b, 0 where they overlap.
 
-    Also 0 where either scatters by an eighth of that: of three repeats each, one order in ten is
-    apart by chance alone, and two in noise of 3 % are called worse too often with less (the
-    simulation of false alarms in the tests).
+    a and b are arrays of logarithms. Also 0 where either scatters by an eighth of the gap: of three
+    repeats each, one order in ten is apart by chance, and a smaller factor calls two sides in noise of
+    3 % worse too often (see the simulation of false alarms in the tests).
     """
     gap = max(0.0, float(a.min() - b.max())) or min(0.0, float(a.max() - b.min()))
     return gap if abs(gap) > 8 * max(np.ptp(a), np.ptp(b)) else 0.0
 
 
-def _run_tests(method, a, b, margin):
+def _run_tests(method: str, a: Any, b: Any, margin: float) -> dict[str, Any]:
     """
-    Return {'worse', 'better', 'same': p-values or None; 'low', 'high': interval of the gain or
-    None}.
+    Return p-values 'worse', 'better', 'same' and the gain's interval 'low', 'high'.
 
-    :param a, b: arrays of sizes x repeats, logarithms whose larger ones are better
+    The results are by size; a and b are arrays of sizes x repeats: logarithms, of which greater ones
+    are better. All results are None
+    without repeats.
     """
     if method == 'threshold only':
         return dict.fromkeys(('worse', 'better', 'same', 'low', 'high'), [None] * len(a))
     if method == 'Welch':
 
-        def test(zero, alternative):
+        def test(zero: float, alternative: str) -> Any:
             return scipy.stats.ttest_ind(
                 a - zero, b, axis=1, equal_var=False, alternative=alternative
             )
     else:  # paired, or repeats against a single value: the differences are one sample
         difference = a - b
 
-        def test(zero, alternative):
+        def test(zero: float, alternative: str) -> Any:
             return scipy.stats.ttest_1samp(difference, zero, axis=1, alternative=alternative)
 
     with warnings.catch_warnings(), np.errstate(all='ignore'):
-        # equal repeats, such as 0.19 0.19 0.19 of a program that prints two decimals, have no
-        # spread: t is infinite, p is 0 or 1, which is right; the rounding is taken care of in
-        # _build_point()
+        # Equal repeats, such as 0.19 0.19 0.19 of a program that prints two decimals, have no
+        # spread: t is infinite and p is 0 or 1, which is right. _build_point() accounts for the
+        # rounding.
         warnings.simplefilter('ignore', RuntimeWarning)
         p = {
             'worse': test(-margin, 'less').pvalue,
@@ -373,38 +345,38 @@ def _run_tests(method, a, b, margin):
             'same': np.maximum(test(-margin, 'greater').pvalue, test(margin, 'less').pvalue),
         }
         interval = test(0.0, 'two-sided').confidence_interval(1 - 2 * ALPHA)
-    found = {key: np.nan_to_num(value, nan=1.0) for key, value in p.items()}
-    return dict(found, low=interval.low, high=interval.high)
+    results = {key: np.nan_to_num(value, nan=1.0) for key, value in p.items()}
+    return dict(results, low=interval.low, high=interval.high)
 
 
-def _build_point(row, sign, margin):
-    """Return the Point of a row of _compute_points(), whose p-values are adjusted."""
+def _build_point(row: dict[str, Any], sign: float, margin: float) -> Point:
+    """Return the point of a row of _compute_points() with adjusted p-values."""
     gain = sign * math.log(row['ratio'])
-    # a difference counts if rounding to two decimals alone cannot make it
-    beyond = margin + math.log1p(ROUNDING / row['a']) + math.log1p(ROUNDING / row['b'])
+    # A difference counts only if rounding to two decimals cannot cause it.
+    limit = margin + math.log1p(ROUNDING / row['a']) + math.log1p(ROUNDING / row['b'])
     if row['worse'] is None:
-        same = abs(gain) <= margin * (1 + 1e-9)
+        is_same = abs(gain) <= margin * (1 + 1e-9)
         verdict = (
             'same'
-            if same
+            if is_same
             else 'rounded'
-            if abs(gain) <= beyond
+            if abs(gain) <= limit
             else 'better'
             if gain > 0
             else 'worse'
         )
-    elif row['worse'] <= ALPHA and gain < -beyond:
+    elif row['worse'] <= ALPHA and gain < -limit:
         verdict = 'worse'
-    elif row['better'] <= ALPHA and gain > beyond:
+    elif row['better'] <= ALPHA and gain > limit:
         verdict = 'better'
     elif row['same'] <= ALPHA:
         verdict = 'same'
-    elif min(row['repeats']) < FIRM_REPEATS and abs(row['apart']) > max(beyond, row['single']):
-        # as of single values: more data never say less
+    elif min(row['repeats']) < FIRM_REPEATS and abs(row['apart']) > max(limit, row['single']):
+        # Judged as single values are: more data never give a weaker verdict.
         verdict = 'better' if row['apart'] > 0 else 'worse'
     else:
         settled = min(row['worse'], row['better']) <= ALPHA
-        verdict = 'rounded' if settled and margin < abs(gain) <= beyond else 'noisy'
+        verdict = 'rounded' if settled and margin < abs(gain) <= limit else 'noisy'
     low, high = row['low'], row['high']
     if low is not None:
         low, high = sorted((math.exp(sign * float(low)), math.exp(sign * float(high))))
@@ -423,20 +395,20 @@ def _build_point(row, sign, margin):
     )
 
 
-def _summarize_points(points):
-    """Return Comparison.summary (dict)."""
-    found = {}
+def _summarize_points(points: list[Point]) -> dict[str, Any]:
+    """Return the summary of a comparison."""
+    means = {}
     for key, _, least, most in REGIONS:
         part = [point.ratio for point in points if least <= point.size <= most]
-        found[key] = math.exp(np.log(part).mean()) if part and len(points) > 1 else None
+        means[key] = math.exp(np.log(part).mean()) if part and len(points) > 1 else None
     return dict(
-        found,
+        means,
         **{verdict: sum(point.verdict == verdict for point in points) for verdict in VERDICTS},
     )
 
 
-def _format_method(tested, margin):
-    """Return how a curve was decided, in words (str). tested: set of the methods of its points."""
+def _format_method(tested: set[str], margin: float) -> str:
+    """Return the description of the methods of a curve."""
     texts = {
         'paired': "pairs of repeats of one run: t-tests on the logarithm of their ratios",
         'Welch': "repeats of both sides: Welch's t-tests on logarithms",
@@ -449,8 +421,8 @@ def _format_method(tested, margin):
     return f"{text}; margin {100 * margin:g} %"
 
 
-def _list_notes(comparison):
-    """Return what must be known beside a Comparison (list of str)."""
+def _list_notes(comparison: Comparison) -> list[str]:
+    """Return what a reader must know beside a comparison."""
     notes = []
     a, b = comparison.a, comparison.b
     releases = a.facts.get('release'), b.facts.get('release')
@@ -460,22 +432,22 @@ def _list_notes(comparison):
         and (a.programs != b.programs or all(releases) and releases[0] != releases[1])
     ):
         notes.append(
-            f"{comparison.names[0]} ran {a.program_release}, {comparison.names[1]} ran {b.program_release}: they do not compare "
-            "strictly"
+            f"{comparison.names[0]} ran {a.program_release}, {comparison.names[1]} ran {b.program_release}: "
+            "not strictly comparable"
         )
     unknown = [key for key in ('nodes', 'ranks') if getattr(a.case, key) != getattr(b.case, key)]
     if unknown:
         notes.append(
-            f"{' and '.join(unknown)} not known on one side: {a.case.title} against {b.case.title}"
+            f"{' and '.join(unknown)} unknown on one side: {a.case.title} against {b.case.title}"
         )
     left_out = [format_size(size) or '0 B' for size in sorted(set(a.values) ^ set(b.values))]
     if left_out:
-        notes.append(f"sizes that one side has not are left out: {', '.join(left_out)}")
+        notes.append(f"sizes of only one side are left out: {', '.join(left_out)}")
     return notes
 
 
-def is_same_case(a, b, lenient=False):
-    """Return True if two Cases measured the same. lenient: unknown nodes or ranks fit any."""
+def is_same_case(a: Case, b: Case, lenient: bool = False) -> bool:
+    """Return whether two cases are equal; with `lenient` unknown nodes or ranks match any."""
     if not lenient:
         return a == b
     return (a.benchmark, a.buffers, a.variant) == (b.benchmark, b.buffers, b.variant) and all(
@@ -484,94 +456,97 @@ def is_same_case(a, b, lenient=False):
     )
 
 
-def is_same_run(a, b):
+def is_same_run(a: Dataset, b: Dataset) -> bool:
     """
-    Return True if two Datasets are parts of one run, so that their repeats alternate: not those
-    of outputs.
+    Return whether two datasets are parts of one run, so that their repeats alternate.
+
+    Outputs of single programs are not.
     """
     if a.facts.get('imported'):
         return False
     return a is b or (a.kind == b.kind == 'run' and a.name == b.name and a.path == b.path)
 
 
-def compare_datasets(a, b):
+def compare_datasets(a: Dataset, b: Dataset) -> list[Comparison]:
     """
-    Compare the series of two Datasets that measured the same; return a list of Comparison in the
-    order of a.
+    Compare the series of two datasets that measured the same, in the order of a.
 
-    Cases must be equal; what an output does not say of itself (nodes, ranks), fits any, and a note
-    names it. Where both have several names, those of equal names are compared; where one has a
-    single name, each of the other with it. Raises CompareError if nothing fits.
+    Cases must be equal; nodes and ranks that an output does not name match any, and a note names
+    them. If both sides have several names, equal names are compared; if a side has a single name, it is
+    compared with each of the other. Raises CompareError if nothing matches.
     """
     by_name, lenient = (
         len(a.names) > 1 and len(b.names) > 1,
         any(side.facts.get('imported') for side in (a, b)),
     )
-    of_b = {}
-    for one in b.series:
-        of_b.setdefault((one.case.benchmark, one.case.buffers, one.case.variant), []).append(one)
-    found = []
-    for one in a.series:
-        for other in of_b.get((one.case.benchmark, one.case.buffers, one.case.variant), []):
+    b_series: dict[tuple[str, str, str], list[Series]] = {}
+    for series in b.series:
+        b_series.setdefault(
+            (series.case.benchmark, series.case.buffers, series.case.variant), []
+        ).append(series)
+    comparisons = []
+    for series in a.series:
+        for other in b_series.get(
+            (series.case.benchmark, series.case.buffers, series.case.variant), []
+        ):
             if (
-                one is other
-                or not is_same_case(one.case, other.case, lenient)
-                or (by_name and one.name != other.name)
+                series is other
+                or not is_same_case(series.case, other.case, lenient)
+                or (by_name and series.name != other.name)
             ):
                 continue
-            if not set(one.values) & set(other.values):
+            if not set(series.values) & set(other.values):
                 continue
-            found.append(
+            comparisons.append(
                 compare_series(
-                    one, other, paired=is_same_run(a, b), a_dataset=a.name, b_dataset=b.name
+                    series, other, paired=is_same_run(a, b), a_dataset=a.name, b_dataset=b.name
                 )
             )
-    if not found:
+    if not comparisons:
         raise CompareError(_explain_no_match(a, b, by_name, lenient))
-    return found
+    return comparisons
 
 
-def compare_with_native(dataset):
+def compare_with_native(dataset: Dataset) -> list[Comparison]:
     """
-    Compare every approach of a Dataset with its native series; return a list of Comparison.
+    Compare every approach of a dataset with its native series.
 
-    Publications say in their facts which series stands for native, where it has another name.
-    Raises CompareError if it has no native series, or nothing beside it.
+    The facts of a publication may give native another name. Raises CompareError if there is no native
+    series, or no other.
     """
     native = dataset.facts.get('native') or 'native'
     others = [name for name in dataset.names if name != native]
     if native not in dataset.names:
         raise CompareError(
             f"{dataset.title} has no native series to compare with, only "
-            f"{', '.join(dataset.names) or 'none'}. Name the other side, too: another run, one of its "
+            f"{', '.join(dataset.names) or 'none'}. Name the other side as well: another run, one of its "
             "approaches (RUN:NAME), or a published reference (`osu-container reference list`)"
         )
     if not others:
         failed = '; '.join(
             dict.fromkeys(
-                f'{one.name}: {one.reason}' for one in dataset.failures if one.name != native
+                f'{failure.name}: {failure.reason}'
+                for failure in dataset.failures
+                if failure.name != native
             )
         )
         raise CompareError(
-            f"{dataset.title} has figures of {native} alone{f' ({failed})' if failed else ''}. Name what"
-            " it is to be compared with: another run or a published reference (`osu-container reference"
-            " list`)"
+            f"{dataset.title} has figures of {native} only{f' ({failed})' if failed else ''}. Name the other"
+            " side: another run or a published reference (`osu-container reference list`)"
         )
     return compare_datasets(dataset.filter_by_name(*others), dataset.filter_by_name(native))
 
 
-def _explain_no_match(a, b, by_name, lenient):
-    """
-    Return why no series of a and b could be compared (str), with the names or the cases of both.
-    """
+def _explain_no_match(a: Dataset, b: Dataset, by_name: bool, lenient: bool) -> str:
+    """Return why no series of two datasets match, with the names or the cases of both."""
     if (
         by_name
         and not set(a.names) & set(b.names)
-        and any(is_same_case(one, other, lenient) for one in a.cases for other in b.cases)
+        and any(is_same_case(case, other, lenient) for case in a.cases for other in b.cases)
     ):
         return (
-            f"{a.name} and {b.name} have no name in common: {', '.join(a.names)} and {', '.join(b.names)}. Say "
-            f"which is meant by {b.name}:NAME"
+            f"{a.name} and {b.name} have no name in common: {', '.join(a.names)} and {', '.join(b.names)}. "
+            f"Name one series of the other side: {b.name}:NAME"
         )
     return '\n  '.join(
         [
@@ -581,7 +556,7 @@ def _explain_no_match(a, b, by_name, lenient):
     )
 
 
-def format_cases(dataset):
-    """Return the cases of a Dataset as a list in words (str), of many the first ones."""
+def format_cases(dataset: Dataset) -> str:
+    """Return the cases of a dataset as text, at most twelve by name."""
     titles = [case.title for case in dataset.cases]
     return '; '.join(titles[:12]) + (f'; and {len(titles) - 12} more' if titles[12:] else '')

@@ -1,9 +1,9 @@
 """
-How much slower is worse: the margin of each benchmark, as a fraction. Data only.
+The margin of each benchmark: how much slower is worse, as a fraction. Data only.
 
-A margin holds at every message size of a benchmark: small messages and collectives are judged as
-strictly as large ones. It is meant as a factor: with 0.05 values are equal from 1 / 1.05 to 1.05
-times the other, so that A against B and B against A give mirrored verdicts.
+A margin holds at every message size: small messages and collectives are judged as strictly as
+large ones. It is a factor: with 0.05, values from 1 / 1.05 to 1.05 times the other are equal, so
+that A against B and B against A give mirrored verdicts.
 """
 
 from __future__ import annotations
@@ -14,18 +14,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Margin:
-    """
-    A row of the table.
+    """A row of the table."""
 
-    benchmarks  pattern of names of programs; the first row that fits counts
-    repeated    margin where both sides were repeated: what is worth a look (noise is measured apart from it)
-    single      margin where a side has a single value, whose noise is unknown: the margin has to hold that too
-    why, source of both numbers
-    """
-
+    #: pattern of program names; the first row that matches counts
     benchmarks: str
+    #: margin if both sides were repeated, so that their noise is measured apart from it
     repeated: float
+    #: margin if a side has a single value, which has to cover the unknown noise as well
     single: float
+    #: reason and source of both margins
     why: str
     source: str
 
@@ -38,7 +35,7 @@ _TWO_RUNS = (
     'the sizes of osu_bw and osu_latency (lumi-g-2025-03)'
 )
 
-#: The first row whose pattern fits a benchmark counts
+#: The first row whose pattern matches a benchmark counts
 MARGINS = (
     Margin(
         'osu_init',
@@ -87,21 +84,15 @@ MARGINS = (
 )
 
 
-def find_margin_row(benchmark):
-    """
-    Return the Margin of a benchmark (str, name of the program). Raises KeyError for what is no
-    OSU benchmark.
-    """
+def find_margin_row(benchmark: str) -> Margin:
+    """Return the row of a benchmark (a program's name). Raises KeyError if there is none."""
     for row in MARGINS:
         if fnmatch.fnmatchcase(benchmark, row.benchmarks):
             return row
     raise KeyError(benchmark)
 
 
-def select_margin(benchmark, *, repeated):
-    """
-    Return the margin (float, fraction) of a benchmark (str); repeated: bool, both sides have
-    repeats.
-    """
+def select_margin(benchmark: str, *, repeated: bool) -> float:
+    """Return the margin of a benchmark; repeated: both sides have repeats."""
     row = find_margin_row(benchmark)
     return row.repeated if repeated else row.single

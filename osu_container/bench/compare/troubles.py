@@ -1,24 +1,25 @@
 """
-What a curve looks like: the shapes of known troubles, each with remedy and source.
+Recognize known troubles by the shape of a curve, each with its remedy and source.
 
-A rule looks at one curve, its numbers alone. Its limits lie between the published curves that have
-the trouble and those that have not; the comments beside them name both, and a test holds every
-published curve against every rule. All rules are about a fast network (Slingshot): where TCP is all
-that the system has, none applies, see find_network_provider().
+A rule reads the numbers of one curve. Its limits lie between the published curves with the trouble
+and those without; comments name both, and a test checks every published curve against every rule.
+All rules are about a fast network (Slingshot): none applies to a system that has only TCP, see
+find_network_provider().
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Callable
+from typing import Any, Callable, Sequence
 
+from osu_container.bench.results.model import Dataset, Series
 from osu_container.data.approaches import APPROACHES
 from osu_container.data.sites import SITES
 from osu_container.verdict.site_choice import resolve_site
 
 KIB = 1 << 10
 
-#: Two ranks, one message after the other or many in flight
+#: Programs of two ranks with one message at a time, or many in flight
 BANDWIDTHS = frozenset(['osu_bw', 'osu_bibw', 'osu_get_bw', 'osu_put_bw', 'osu_put_bibw'])
 LATENCIES = frozenset(['osu_latency', 'osu_multi_lat'])
 RCCL_BANDWIDTHS = frozenset(['osu_xccl_bw', 'osu_xccl_bibw'])
@@ -54,70 +55,57 @@ FLAT = 1.3
 
 @dataclass(frozen=True)
 class Trouble:
-    """
-    A known trouble that a curve looks like.
+    """A known trouble that a curve looks like."""
 
-    name    for programs: 'tcp'
-    title   a few words
-    text    what is seen and where it comes from, with how sure that is
-    remedy  what to do
-    source  where it was published or found
-    """
-
+    #: machine-readable name: 'tcp'
     name: str
+    #: a few words
     title: str
+    #: what is measured and its cause, with the evidence for it
     text: str
     remedy: str
+    #: where the trouble was published or found
     source: str
 
 
 @dataclass(frozen=True)
 class Rule:
-    """
-    How a trouble is recognised.
-
-    trouble     Trouble
-    benchmarks  names of the programs that show it (frozenset of str)
-    buffers     buffers that show it (frozenset of str), None for all
-    test        function of a Curve that returns the sizes that show it, [] for none
-    """
+    """How a trouble is recognized."""
 
     trouble: Trouble
-    benchmarks: frozenset
-    buffers: frozenset | None
-    test: Callable
+    #: programs that show it
+    benchmarks: frozenset[str]
+    #: buffers that show it, None for all
+    buffers: frozenset[str] | None
+    #: returns the sizes of a curve that show it
+    test: Callable[[MedianCurve], list[int]]
 
 
 class MedianCurve:
-    """Medians of a series by size, with the questions that rules ask."""
+    """Medians of a series by size."""
 
-    def __init__(self, series):
-        """:param series: Series"""
-        self.series = series
+    def __init__(self, series: Series) -> None:
         self.values = series.compute_medians()
         self.more_is_better = series.case.more_is_better
 
-    def find_value(self, size):
-        """Return the value (float) at a size in bytes, None if there is none."""
+    def find_value(self, size: int) -> float | None:
+        """Return the value at a size in bytes, None if there is none."""
         return self.values.get(size)
 
-    def select_points(self, least, most):
-        """Return [(size, value)] of the sizes from least to most, both in bytes and included."""
+    def select_points(self, least: int, most: int) -> list[tuple[int, float]]:
+        """Return size and value for the sizes from `least` to `most` bytes, both included."""
         return [(size, value) for size, value in self.values.items() if least <= size <= most]
 
-    def compute_best_rate(self):
-        """
-        Return (best rate in MB/s, its sizes) at 64 KiB and more; (None, []) where it has no such
-        size.
-        """
-        found = [
+    def compute_best_rate(self) -> tuple[float | None, list[int]]:
+        """Return the best rate in MB/s at 64 KiB and more, and those sizes."""
+        rates = [
             (value if self.more_is_better else size / value, size)
             for size, value in self.select_points(64 * KIB, 1 << 40)
         ]
-        return (max(found)[0], [size for _, size in found]) if found else (None, [])
+        return (max(rates)[0], [size for _, size in rates]) if rates else (None, [])
 
 
-def _find_tcp(curve):
+def _find_tcp(curve: MedianCurve) -> list[int]:
     if curve.more_is_better:
         best, sizes = curve.compute_best_rate()
         return sizes if best and best < MIN_FAST_BANDWIDTH else []
@@ -130,52 +118,52 @@ def _find_tcp(curve):
     )
 
 
-def _find_device_copy(curve):
-    small, after = curve.select_points(1, 128), curve.find_value(256)
-    if len(small) < 3 or not after or not curve.find_value(128):
+def _find_device_copy(curve: MedianCurve) -> list[int]:
+    small, after, last = curve.select_points(1, 128), curve.find_value(256), curve.find_value(128)
+    if len(small) < 3 or not after or not last:
         return []
     if curve.more_is_better:
-        slow = after / curve.find_value(128) >= DROP_BANDWIDTH
+        slow = after / last >= DROP_BANDWIDTH
     else:
-        # all of them: a single slow value is noise, as RCCL over sockets has it
+        # The fastest of all sizes: a single slow value is noise, which RCCL over sockets has.
         slow = min(value for _, value in small) / after >= DROP_LATENCY
     return [size for size, _ in small] if slow else []
 
 
-def _find_dip(curve):
-    before, there = curve.find_value(4 * KIB), curve.find_value(8 * KIB)
+def _find_dip(curve: MedianCurve) -> list[int]:
+    before, dip = curve.find_value(4 * KIB), curve.find_value(8 * KIB)
     after = curve.select_points(32 * KIB, 1 << 40)
-    if not (before and there and after):
+    if not (before and dip and after):
         return []
     if curve.more_is_better:
-        found = before / there >= DIP and max(value for _, value in after) > before
+        is_dip = before / dip >= DIP and max(value for _, value in after) > before
         return (
             [size for size, value in curve.select_points(8 * KIB, 16 * KIB) if value < before]
-            if found
+            if is_dip
             else []
         )
-    found = there / before >= DIP and min(value for _, value in after) < there / 2
+    is_dip = dip / before >= DIP and min(value for _, value in after) < dip / 2
     return (
         [size for size, value in curve.select_points(8 * KIB, 16 * KIB) if value > DIP * before]
-        if found
+        if is_dip
         else []
     )
 
 
-def _find_early_rendezvous(curve):
-    first, before, there = (
+def _find_early_rendezvous(curve: MedianCurve) -> list[int]:
+    first, before, after = (
         curve.find_value(KIB),
         curve.find_value(4 * KIB),
         curve.find_value(8 * KIB),
     )
-    if not (first and before and there):
+    if not (first and before and after):
         return []
     least, most = STEP
-    found = before / first <= FLAT and least <= there / before < most
-    return [size for size, _ in curve.select_points(8 * KIB, 16 * KIB)] if found else []
+    is_step = before / first <= FLAT and least <= after / before < most
+    return [size for size, _ in curve.select_points(8 * KIB, 16 * KIB)] if is_step else []
 
 
-def _find_rccl_sockets(curve):
+def _find_rccl_sockets(curve: MedianCurve) -> list[int]:
     best, sizes = curve.compute_best_rate()
     return sizes if best and best < MIN_RCCL_BANDWIDTH else []
 
@@ -284,14 +272,12 @@ RULES = (
 )
 
 
-def find_network_provider(dataset):
+def find_network_provider(dataset: Dataset) -> str | None:
     """
-    Return the libfabric provider (str) of the network that the system of a Dataset has, None if
-    that is not known.
+    Return the libfabric provider of the network of a dataset's system, None if unknown.
 
-    For a run the one of its site's entry: 'tcp' on a machine without a fast network. All
-    publications that come with this project are of fast networks; the user's own references are
-    runs of a site.
+    For a run it is that of its site's entry: 'tcp' on a machine without a fast network. All
+    publications of this project are of fast networks; the user's references are runs of a site.
     """
     if dataset.kind == 'published':
         return 'fast'
@@ -299,45 +285,48 @@ def find_network_provider(dataset):
     return resolve_site(site)['provider']['value'] if site in SITES else None
 
 
-def _is_tcp(approach):
-    """Return True if an approach (str) promises TCP on every system, as pure does."""
-    variables = APPROACHES.get(approach, {}).get('variables', [])
+def _is_tcp(approach: str) -> bool:
+    """Return whether an approach uses TCP on every system, as pure does."""
+    entry: dict[str, Any] = APPROACHES.get(approach, {})
+    variables = entry.get('variables', [])
     return any(entry['name'] == 'FI_PROVIDER' and entry['value'] == 'tcp' for entry in variables)
 
 
-def find_series_troubles(series, network=None):
+def find_series_troubles(
+    series: Series, network: str | None = None
+) -> list[tuple[Trouble, list[int]]]:
     """
-    Return what a Series looks like: list of (Trouble, message sizes that show it), [] if like none.
+    Return the troubles that a series looks like, with the message sizes that show them.
 
-    :param network: libfabric provider that the system promises, see find_network_provider(). 'tcp':
-        [], as a slow network is what was promised and the rules are about a fast one. None: not
-        known, the shape alone counts
+    network is that of find_network_provider(): none of the rules applies to 'tcp'; None: unknown, the
+    shape alone counts.
     """
     case = series.case
     if network == 'tcp' or _is_tcp(series.name) or case.nodes == 1 or not series.values:
-        return []  # on one node messages go through memory, with thresholds of its own
+        return []  # on one node messages go through memory, which has other limits
     curve = MedianCurve(series)
-    found = [
+    troubles = [
         (rule.trouble, rule.test(curve))
         for rule in RULES
         if case.benchmark in rule.benchmarks
         and (rule.buffers is None or case.buffers in rule.buffers)
     ]
-    return [(trouble, sizes) for trouble, sizes in found if sizes]
+    return [(trouble, sizes) for trouble, sizes in troubles if sizes]
 
 
-def find_troubles(datasets):
+def find_troubles(
+    datasets: Sequence[Dataset],
+) -> list[tuple[Trouble, list[tuple[Dataset, Series, list[int]]]]]:
     """
-    Return [(Trouble, [(Dataset, Series, message sizes)])] of the curves of Datasets (list) that
-    look like a trouble.
+    Return the troubles that curves look like, each with dataset, series and sizes.
 
-    The remedies are for whoever measured: published curves are looked at only where all of them are
-    published.
+    The remedies are for the person who measured: published curves are inspected only if all datasets
+    are published.
     """
-    found = {}
-    for dataset in [one for one in datasets if one.kind != 'published'] or datasets:
+    curves: dict[Trouble, list[tuple[Dataset, Series, list[int]]]] = {}
+    for dataset in [dataset for dataset in datasets if dataset.kind != 'published'] or datasets:
         network = find_network_provider(dataset)
         for series in dataset.series:
             for trouble, sizes in find_series_troubles(series, network):
-                found.setdefault(trouble, []).append((dataset, series, sizes))
-    return list(found.items())
+                curves.setdefault(trouble, []).append((dataset, series, sizes))
+    return list(curves.items())

@@ -1,10 +1,8 @@
 """
-One page of runs and of published figures: verdicts, curves, values, proof, environment, how to
-repeat.
+Build one page of runs and of published figures: verdicts, curves, values, proof, environment.
 
 cli.py        the command line of `osu-container report`
-content.py    what there is to show: sections, cases and curves, with their comparison to native; what
-              only the lines of a run have: commands as typed, proof
+content.py    sections, cases and curves with their comparison to native; commands and proofs of runs
 tables.py     tables as data
 charts.py     curves as SVG
 page.py       the page: template.html.j2 and style.css in one file, without a script
@@ -12,4 +10,4 @@ page.py       the page: template.html.j2 and style.css in one file, without a sc
 
 
 class ReportError(Exception):
-    """A report that cannot be made; the text names the thing, the value found and what to do."""
+    """A report cannot be built; the text names the problem, the value found and the remedy."""

@@ -1,25 +1,29 @@
-"""osu-container report: one page of runs and of published figures."""
+"""The command line of `osu-container report`."""
 
 from __future__ import annotations
 
+import argparse
 import fnmatch
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from osu_container.base import outputs
 from osu_container.bench.report import ReportError
 from osu_container.bench.results import references, select
 from osu_container.bench.results.run_files import ResultsError
 
+if TYPE_CHECKING:
+    from osu_container.bench.report.content import Report, Section, View
+
 EPILOG = """
 RUN is the folder of a run, its name, latest, latest:hybrid, published figures (osu-container reference list),
-or an output of OSU's programs
-(osu-container import --help). Several runs are shown in the same charts. The page is one file that asks nothing of the
-network.
+or an output of OSU's programs (osu-container import --help). Several runs are shown in the same charts. The
+page is one file that loads nothing from the network.
 """
 
 
-def add_arguments(parser):
-    """Add the arguments of `osu-container report` to a parser."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command to the parser."""
     parser.epilog = EPILOG
     parser.set_defaults(
         function=report,
@@ -28,55 +32,53 @@ def add_arguments(parser):
         errors=(ReportError, ResultsError, select.SelectError, OSError),
     )
     add = parser.add_argument
-    add(
-        'runs', nargs='*', metavar='RUN', help="what is shown; several are shown in the same charts"
-    )
-    add('--published', action='store_true', help="the published figures, in place of runs")
-    add('-o', '--output', type=Path, metavar='FILE', help="write the page (HTML) there")
+    add('runs', nargs='*', metavar='RUN', help="the runs to show, all in the same charts")
+    add('--published', action='store_true', help="show the published figures in place of runs")
+    add('-o', '--output', type=Path, metavar='FILE', help="write the page (HTML) to this file")
     add(
         '--picture',
         type=Path,
         metavar='FILE',
-        help="write the plots of a case (SVG) there, as wide as a column of a "
-        "paper: values and ratio to native by message size",
+        help="write the plots of a case (SVG) to this file, as wide as a column of a paper: values and "
+        "ratio to native by message size",
     )
     add(
         '--case',
         default='*',
         metavar='PATTERN',
-        help="with --picture: the case that is drawn, as in 'osu_latency D "
-        "D*' (default: the first one)",
+        help="with --picture: the case to draw, as in 'osu_latency D D*' (default: the first)",
     )
-    add('--force', action='store_true', help="replace files that are there")
+    add('--force', action='store_true', help="replace existing files")
 
 
-def report(options):
-    """Write what was asked for, once all of it is there; return the exit code."""
-    from osu_container.bench.report import (
-        charts,
-        content,
-        page,
-    )  # with the libraries of compare, which --help does not need
+def report(options: argparse.Namespace) -> int:
+    """Write the page and the picture once both are complete; return the exit code."""
+    # Imported here: --help does not need the libraries of compare.
+    from osu_container.bench.report import charts, content, page
 
     if bool(options.runs) == options.published:
         raise ReportError(
-            "name either runs or --published: `osu-container report latest -o report.html` shows the "
-            "newest run"
+            "no figures to show, or both runs and --published given. For the newest run: "
+            "`osu-container report latest -o report.html`"
         )
     paths = [path for path in (options.output, options.picture) if path]
     if not paths:
-        raise ReportError("nothing to write: name the page by -o FILE, or --picture FILE")
+        raise ReportError(
+            "no file to write. Name the page by -o FILE, or the plots by --picture FILE"
+        )
     for path in paths:
         outputs.require_writable(path, options.force)
     if options.published:
-        made = build_published_report()
+        page_report = build_published_report()
     else:
         datasets = [select.resolve_dataset(text) for text in options.runs]
-        title = ', '.join(one.title for one in datasets)
-        made = content.Report(f'OSU benchmarks: {title}', [content.build_section(title, datasets)])
-    texts = [page.render_page(made)] if options.output else []
+        title = ', '.join(dataset.title for dataset in datasets)
+        page_report = content.Report(
+            f'OSU benchmarks: {title}', [content.build_section(title, datasets)]
+        )
+    texts = [page.render_page(page_report)] if options.output else []
     texts += (
-        [charts.render_picture(_find_view(made.sections[0], options.case))]
+        [charts.render_picture(_find_view(page_report.sections[0], options.case))]
         if options.picture
         else []
     )
@@ -86,10 +88,11 @@ def report(options):
     return 0
 
 
-def _find_view(section, pattern):
+def _find_view(section: Section, pattern: str) -> View:
     """
-    Return the first View with message sizes whose case fits pattern (str). Raises ReportError if
-    none does.
+    Return the first view with message sizes whose case matches `pattern`.
+
+    Raises ReportError if there is none.
     """
     for view in section.views:
         names = view.case.title, view.case.benchmark
@@ -98,20 +101,20 @@ def _find_view(section, pattern):
         ):
             return view
     raise ReportError(
-        f"--case {pattern}: nothing of that name was measured by message size, only "
+        f"--case {pattern}: no case of that name was measured by message size. Its cases: "
         + '; '.join(view.case.title for view in section.views)
     )
 
 
-#: The publications that are shown first, others follow
+#: The publications that come first; others follow
 FIRST = ('lumi-g-2025-03', 'lumi-native-2026-03', 'lumi-mpi4py-2025-07')
 
 
-def build_published_report():
-    """Return the content.Report of the published figures: a section for each publication."""
+def build_published_report() -> Report:
+    """Return the report of the published figures, with a section for each publication."""
     from osu_container.bench.report import content
 
-    datasets = {one.name: one for one in references.list_published_datasets()}
+    datasets = {dataset.name: dataset for dataset in references.list_published_datasets()}
     return content.Report(
         'OSU benchmarks in containers, measured and published by others',
         [

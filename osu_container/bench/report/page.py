@@ -1,12 +1,10 @@
-"""
-The page: one HTML file with its figures, style and plots in it. It has no script and needs no
-network.
-"""
+"""The page: one HTML file with its figures, style and plots. It has no script and needs no network."""
 
 from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import Any
 
 import jinja2
 import markupsafe
@@ -14,13 +12,14 @@ import markupsafe
 from osu_container.base.terminal import escape_text
 from osu_container.bench.compare import comparison_text, troubles
 from osu_container.bench.report import charts, content, tables
+from osu_container.bench.results.model import Dataset
 
 FOLDER = Path(__file__).resolve().parent
 
 
-def render_page(report):
-    """Return the page (str) of a content.Report."""
-    named = charts.assign_classes(
+def render_page(report: content.Report) -> str:
+    """Return the page of a report."""
+    classes = charts.assign_classes(
         curve.style
         for section in report.sections
         for view in section.views
@@ -36,24 +35,21 @@ def render_page(report):
     )
     return environment.get_template('template.html.j2').render(
         report=report,
-        sections=[_build_section_context(section, named) for section in report.sections],
+        sections=[_build_section_context(section, classes) for section in report.sections],
         sources=tables.build_sources_table(report),
         safe=markupsafe.Markup,
         swatch=charts.render_swatch,
-        classes=named,
+        classes=classes,
         size=(charts.WIDTH, charts.HEIGHT),
-        marks=markupsafe.Markup(charts.render_marks(named)),
+        marks=markupsafe.Markup(charts.render_marks(classes)),
         style=markupsafe.Markup(
-            (FOLDER / 'style.css').read_text(encoding='utf-8') + charts.render_style_rules(named)
+            (FOLDER / 'style.css').read_text(encoding='utf-8') + charts.render_style_rules(classes)
         ),
     )
 
 
-def _make_visible(value):
-    """
-    Return what stands on the page for a value of the template: text of others with all that is
-    in it to be seen.
-    """
+def _make_visible(value: Any) -> Any:
+    """Return a value of the template; in text invisible characters are replaced by escapes."""
     return (
         escape_text(value)
         if isinstance(value, str) and not isinstance(value, markupsafe.Markup)
@@ -61,11 +57,13 @@ def _make_visible(value):
     )
 
 
-def _build_section_context(section, named):
-    """Return what the template shows of a Section (dict); named: of charts.classes()."""
+def _build_section_context(
+    section: content.Section, classes: dict[charts.Style, str]
+) -> dict[str, Any]:
+    """Return the values of a section for the template."""
     return {
         'title': section.title,
-        'measured': [_format_provenance(one) for one in section.datasets],
+        'measured': [_format_provenance(dataset) for dataset in section.datasets],
         'notes': list_notes(section),
         'verdicts': tables.build_verdicts_table(section),
         'failures': tables.build_failures_table(section),
@@ -77,7 +75,7 @@ def _build_section_context(section, named):
             {
                 'key': view.key,
                 'title': view.case.title,
-                'plots': charts.render_panels(view, named),
+                'plots': charts.render_panels(view, classes),
                 'curves': [
                     (curve, curve.comparison.sentence if curve.comparison else '')
                     for curve in view.curves
@@ -87,30 +85,30 @@ def _build_section_context(section, named):
             for view in section.views
         ],
         'runs': [
-            _build_run_context(one, section.details[one.name])
-            for one in section.datasets
-            if one.name in section.details
+            _build_run_context(dataset, section.details[dataset.name])
+            for dataset in section.datasets
+            if dataset.name in section.details
         ],
     }
 
 
-def _format_provenance(dataset):
-    """Return what was measured, where and when (str), as far as the Dataset says it."""
+def _format_provenance(dataset: Dataset) -> str:
+    """Return what was measured, where and when, as far as the dataset names it."""
     keys = (
         ('site', 'started') if dataset.kind == 'run' else ('source', 'date', 'node_type', 'stack')
     )
     facts = [] if dataset.facts.get('imported') else [dataset.facts.get(key) for key in keys]
-    repeats = max((one.repeats for one in dataset.series), default=0)
+    repeats = max((series.repeats for series in dataset.series), default=0)
     return '; '.join(
         filter(
             None,
             [
                 dataset.name,
                 *facts,
-                *sorted({one.program_release for one in dataset.series}),
+                *sorted({series.program_release for series in dataset.series}),
                 f'{repeats} repeats'
                 if repeats > 1
-                else 'one value each, so the spread is not known'
+                else 'one value each, so the spread is unknown'
                 if repeats
                 else '',
             ],
@@ -118,48 +116,49 @@ def _format_provenance(dataset):
     )
 
 
-def _build_run_context(dataset, found):
-    """Return what the template shows of a run (dict); found: content.Details."""
+def _build_run_context(dataset: Dataset, details: content.Details) -> dict[str, Any]:
+    """Return the values of a run for the template."""
     command = dataset.facts.get('command') or 'not recorded'
     names = {entry['approach']: name for name, entry in dataset.modules.items()}
     lines = [
         command if isinstance(command, str) else shlex.join(['osu-container', *map(str, command)])
     ]
-    for approach, typed in found.commands.items():
-        lines += ['', f'module load {names.get(approach, approach)}', *typed]
+    for approach, commands in details.commands.items():
+        lines += ['', f'module load {names.get(approach, approach)}', *commands]
     return {
         'title': dataset.title,
-        'proof': tables.build_proof_table(dataset, found),
+        'proof': tables.build_proof_table(dataset, details),
         'commands': '\n'.join(lines),
         'environment': tables.build_environment_table(dataset),
     }
 
 
-def list_notes(section):
-    """Return what a reader must know before the figures of a Section (list of str)."""
-    found = []
-    for one in section.datasets:
-        if content.find_native_name(one) not in one.names:
-            found.append(
-                f"{one.name} has no native series, so there are no ratios and no verdicts."
+def list_notes(section: content.Section) -> list[str]:
+    """Return what a reader must know before the figures of a section."""
+    notes = []
+    for dataset in section.datasets:
+        if content.find_native_name(dataset) not in dataset.names:
+            notes.append(
+                f"{dataset.name} has no native series, so there are no ratios and no verdicts."
             )
         programs = sorted(
             {
                 series.programs
-                for series in one.series
+                for series in dataset.series
                 if series.programs and 'OSU C' not in series.programs
             }
         )
         if programs:
-            found.append(
-                f"{one.name} ran {', '.join(programs)}, not the OSU C programs; compare them with each other "
-                "only."
+            notes.append(
+                f"{dataset.name} ran {', '.join(programs)}, not the OSU C programs: compare them only with each other."
             )
-        found += [f'{one.name}: {problem}' for problem in one.problems]
-        lines = section.details[one.name].broken_lines if one.name in section.details else []
+        notes += [f'{dataset.name}: {problem}' for problem in dataset.problems]
+        lines = (
+            section.details[dataset.name].broken_lines if dataset.name in section.details else []
+        )
         if lines:
-            found.append(
-                f"{one.name}: {len(lines)} lines of the outputs were not the program's, and their figures are "
-                f"lost; the first: {lines[0]!r}."
+            notes.append(
+                f"{dataset.name}: {len(lines)} lines of the outputs were not printed by the program, and their "
+                f"figures are lost. The first: {lines[0]!r}."
             )
-    return found
+    return notes

@@ -1,13 +1,14 @@
-"""The tables of a report as data; template.html.j2 shows them."""
+"""The tables of a report as data; template.html.j2 renders them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Iterable
 
 from osu_container.bench.compare import comparison_text
 from osu_container.bench.report import content
 from osu_container.bench.results import ratios
-from osu_container.bench.results.model import format_size
+from osu_container.bench.results.model import Dataset, Failure, format_size
 from osu_container.proof import judging
 
 NOTHING = '–'
@@ -15,28 +16,32 @@ NOTHING = '–'
 
 @dataclass
 class TableCell:
-    """A cell: text; verdict of compare, or ''; more: what stands below the text (list of str)."""
+    """A cell of a table."""
 
     text: str
+    #: verdict of compare, or ''
     verdict: str = ''
-    extra_lines: tuple = ()
+    #: lines below the text
+    extra_lines: tuple[str, ...] = ()
 
 
 @dataclass
 class ReportTable:
-    """
-    A table: caption, titles of its columns, rows of Cell, of which the first heads its row; key:
-    its address.
-    """
+    """A table of a report."""
 
     caption: str
+    #: titles of the columns
     columns: list[str]
+    #: the first cell heads its row
     rows: list[list[TableCell]]
+    #: address in the page
     key: str
 
 
-def _build_table(caption, columns, rows, key):
-    """Return a Table of rows of texts (list of tuple of str), None without a row."""
+def _build_table(
+    caption: str, columns: list[str], rows: Iterable[tuple[str, ...]], key: str
+) -> ReportTable | None:
+    """Return a table of rows of texts, None without a row."""
     return (
         ReportTable(caption, columns, [list(map(TableCell, row)) for row in rows], key)
         if rows
@@ -44,26 +49,25 @@ def _build_table(caption, columns, rows, key):
     )
 
 
-def _build_value_cell(curve, size):
-    """
-    Return the Cell of a Curve at a size: median, ratio to native with its verdict, spread of the
-    repeats.
-    """
+def _build_value_cell(curve: content.Curve, size: int) -> TableCell:
+    """Return median, ratio to native with its verdict, and spread of a curve at a size."""
     if size not in curve.series.values:
         return TableCell(NOTHING)
     median, low, high, repeats = curve.summarize_repeats(size)
     point = curve.points.get(size)
-    more = [f'{ratios.format_ratio(point.ratio)} {point.verdict}'] if point else []
-    more += (
+    extra_lines = [f'{ratios.format_ratio(point.ratio)} {point.verdict}'] if point else []
+    extra_lines += (
         [f'{ratios.format_ratio(100 * (high - low) / median)} %']
         if repeats > 1 and high > low
         else []
     )
-    return TableCell(ratios.format_ratio(median), point.verdict if point else '', tuple(more))
+    return TableCell(
+        ratios.format_ratio(median), point.verdict if point else '', tuple(extra_lines)
+    )
 
 
-def build_values_table(view):
-    """Return the Table of the median of every series of a View at every message size."""
+def build_values_table(view: content.View) -> ReportTable:
+    """Return the median of every series of a view at every message size."""
     sizes = sorted({size for curve in view.curves for size in curve.series.values})
     rows = [
         [
@@ -80,10 +84,8 @@ def build_values_table(view):
     )
 
 
-def build_verdicts_table(section):
-    """
-    Return the Table of cases x series with what compare says of all sizes, None without native.
-    """
+def build_verdicts_table(section: content.Section) -> ReportTable | None:
+    """Return the verdict over all sizes by case and series, None without native."""
     names = list(
         dict.fromkeys(
             curve.name for view in section.views for curve in view.curves if curve.comparison
@@ -93,10 +95,10 @@ def build_verdicts_table(section):
     for view in section.views:
         compared = {curve.name: curve.comparison for curve in view.curves if curve.comparison}
         failed = {
-            one.name
+            failure.name
             for dataset in section.datasets
-            for one in dataset.failures
-            if one.case == view.case
+            for failure in dataset.failures
+            if failure.case == view.case
         }
         rows.append(
             [
@@ -125,15 +127,12 @@ def build_verdicts_table(section):
     )
 
 
-def build_proof_table(dataset, found):
-    """
-    Return the Table of the libraries that the ranks of a run loaded, None without any proof.
-    found: Details.
-    """
-    loaded = {}
+def build_proof_table(dataset: Dataset, details: content.Details) -> ReportTable | None:
+    """Return the libraries that the ranks of a run loaded, None without a proof."""
+    loaded: dict[tuple[str, ...], tuple[set[int], set[str]]] = {}
     for entry in dataset.modules.values():
         for group in (
-            group for proof in found.proofs.get(entry['approach'], []) for group in proof
+            group for proof in details.proofs.get(entry['approach'], []) for group in proof
         ):
             for name, library in group['libraries'].items():
                 build = (library.get('build_id') or library.get('sha256') or '')[:12]
@@ -152,50 +151,51 @@ def build_proof_table(dataset, found):
         f'{dataset.title}: what the ranks loaded, read from the running ranks',
         ['module', 'library', 'path', 'build id or sha256', 'ranks', 'nodes'],
         [
-            (*which, judging.format_ranges(ranks), ', '.join(sorted(nodes)))
-            for which, (ranks, nodes) in loaded.items()
+            (*key, judging.format_ranges(ranks), ', '.join(sorted(nodes)))
+            for key, (ranks, nodes) in loaded.items()
         ],
         f'{content.slugify(dataset.name)}-proof',
     )
 
 
-def build_failures_table(section):
-    """Return the Table of what gave no numbers, with reasons, None if all did."""
-    found = {}
+def build_failures_table(section: content.Section) -> ReportTable | None:
+    """Return the measurements that failed or were skipped, with reasons, None without any."""
+    failures: dict[tuple[str, ...], list[Failure]] = {}
     for dataset in section.datasets:
-        for one in dataset.failures:
+        for failure in dataset.failures:
             key = (
-                one.case.title,
-                f'{one.name}, {dataset.name}',
-                'skipped' if one.is_skipped else 'failed',
-                one.reason,
+                failure.case.title,
+                f'{failure.name}, {dataset.name}',
+                'skipped' if failure.is_skipped else 'failed',
+                failure.reason,
             )
-            found.setdefault(key, []).append(one)
+            failures.setdefault(key, []).append(failure)
     return _build_table(
         'Measurements without numbers',
-        ['case', 'series', 'what', 'reason', 'repeats', 'its messages'],
+        ['case', 'series', 'status', 'reason', 'repeats', 'output'],
         [
-            (*key, judging.format_ranges(one.repeat for one in entries), entries[0].log or NOTHING)
-            for key, entries in found.items()
+            (
+                *key,
+                judging.format_ranges(failure.repeat for failure in entries),
+                entries[0].log or NOTHING,
+            )
+            for key, entries in failures.items()
         ],
         f'{section.key}-failures',
     )
 
 
-def format_fact(value):
-    """Return a fact as text."""
+def format_fact(value: Any) -> str:
+    """Return a fact as text, 'unknown' without a value."""
     if isinstance(value, dict):
-        return '; '.join(f'{key}: {format_fact(one)}' for key, one in value.items())
+        return '; '.join(f'{key}: {format_fact(part)}' for key, part in value.items())
     if isinstance(value, (list, tuple)):
         return ', '.join(map(str, value))
-    return 'not known' if value in (None, '') else str(value)
+    return 'unknown' if value in (None, '') else str(value)
 
 
-def build_environment_table(dataset):
-    """
-    Return the Table of what is known of a run: machine, versions, Slurm, and its modules with
-    their images.
-    """
+def build_environment_table(dataset: Dataset) -> ReportTable | None:
+    """Return the environment of a run: machine, versions, Slurm, modules with their images."""
     facts = dataset.facts
     rows = [
         (name, facts.get(name))
@@ -217,23 +217,23 @@ def build_environment_table(dataset):
     ]
     return _build_table(
         f'{dataset.title}: environment and modules',
-        ['what', 'value'],
+        ['name', 'value'],
         [(name, format_fact(value)) for name, value in rows],
         f'{content.slugify(dataset.name)}-environment',
     )
 
 
-def build_sources_table(report):
-    """Return the Table of where every published figure is from, None if none is shown."""
+def build_sources_table(report: content.Report) -> ReportTable | None:
+    """Return the sources of the published figures, None if none is shown."""
     keys = ('source', 'url', 'date', 'node_type', 'stack', 'evidence', 'notes')
     return _build_table(
-        'Published figures: where they are from',
-        ['name', 'what', *keys],
+        'Sources of the published figures',
+        ['name', 'title', *keys],
         [
-            (one.name, one.title, *(format_fact(one.facts.get(key)) for key in keys))
+            (dataset.name, dataset.title, *(format_fact(dataset.facts.get(key)) for key in keys))
             for section in report.sections
-            for one in section.datasets
-            if one.kind != 'run'
+            for dataset in section.datasets
+            if dataset.kind != 'run'
         ],
         'sources',
     )

@@ -1,18 +1,21 @@
 """GPUs, the benchmarks themselves, and NCCL and RCCL with their plugins."""
 
-GPUS = [
+from typing import Any, Dict, List
+
+GPUS: List[Dict[str, Any]] = [
     {
         'name': "osu-gpu-bind without a map",
         'patterns': ["OSU_GPU_MAP is not set"],
-        'cause': "osu-gpu-bind learns from the module which GPU, cores and card belong together, and no module of a site "
-        "with GPUs is loaded.",
+        'cause': "osu-gpu-bind learns from the module which GPU, cores and card belong together, "
+        "and no module of a site with GPUs is loaded.",
         'remedy': "Load the module first; on nodes without GPUs leave osu-gpu-bind out.",
         'source': "scripts/osu-gpu-bind",
     },
     {
         'name': "osu-gpu-bind outside of srun",
         'patterns': ["SLURM_LOCALID is not set"],
-        'cause': "Which GPU a rank gets depends on its number on the node, and srun gives that number.",
+        'cause': "Which GPU a rank gets depends on its number on the node, and srun gives that "
+        "number.",
         'remedy': "Put osu-gpu-bind behind srun: srun -N2 -n2 osu-gpu-bind osu_bw D D.",
         'source': "scripts/osu-gpu-bind",
     },
@@ -21,8 +24,10 @@ GPUS = [
         'patterns': [
             (" of the node's ", r"the job has (?P<some>\d+) of the node's (?P<all>\d+) GPUs")
         ],
-        'cause': "Slurm gave {some} of {all} GPUs, numbers them anew, and SLURM_STEP_GPUS does not list them.",
-        'remedy': "Ask for whole nodes: --gpus-per-node={all}, and --exclusive in partitions that share nodes.",
+        'cause': "Slurm gave {some} of {all} GPUs, numbers them anew, and SLURM_STEP_GPUS does "
+        "not list them.",
+        'remedy': "Ask for whole nodes: --gpus-per-node={all}, and --exclusive in partitions that "
+        "share nodes.",
         'source': "scripts/osu-gpu-bind",
     },
     {
@@ -34,7 +39,8 @@ GPUS = [
             )
         ],
         'cause': "Slurm's numbers of the GPUs ({gpus}) are not those of the module's site.",
-        'remedy': "Is the module for this system? osu-explain names its site. Else leave osu-gpu-bind out.",
+        'remedy': "Is the module for this system? osu-explain names its site. Else leave "
+        "osu-gpu-bind out.",
         'source': "scripts/osu-gpu-bind",
     },
     {
@@ -54,17 +60,18 @@ GPUS = [
         'patterns': [
             ("'; osu-gpu-bind --help", r"unknown option '(?P<option>[^'\n]*)'; osu-gpu-bind --help")
         ],
-        'cause': "osu-gpu-bind has no option {option}; the first word that is no option is the command.",
+        'cause': "osu-gpu-bind has no option {option}; the first word that is no option is the "
+        "command.",
         'remedy': "srun ... osu-gpu-bind osu_bw D D.",
         'source': "scripts/osu-gpu-bind",
     },
     {
         'name': "osu-explain without its data",
         'patterns': [("osu-explain: ", "osu-explain: (?:cannot read |.{0,300} does not set )")],
-        'cause': "osu-explain reads a file beside the installation: it is not there, or it does not name the variable "
-        "that was asked for.",
-        'remedy': "The message lists the variables that the module sets. If the file cannot be read: Install the module "
-        "again: eb osu-container-APPROACH.eb -r --rebuild.",
+        'cause': "osu-explain reads a file beside the installation: it does not exist, or it does "
+        "not name the variable that was asked for.",
+        'remedy': "The message lists the variables that the module sets. If the file cannot be "
+        "read: Install the module again: eb osu-container-APPROACH.eb -r --rebuild.",
         'source': "scripts/osu-explain",
     },
     {
@@ -87,33 +94,38 @@ GPUS = [
                 r"wants GPU memory: [^\n]{1,200} is not found\. Runtime: none",
             ),
         ],
-        'cause': "Buffers in GPU memory (D) were asked for where no GPU, no driver or no GPU library is to be seen, or "
-        "where a variable hides the GPU.",
-        'remedy': "The message names runtime, driver and device files. Ask the job for GPUs, bring the driver into the "
-        "container ({--nv|--rocm}: the modules do it), unset a wrong {CUDA_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES "
-        "or HIP_VISIBLE_DEVICES}; or osu_bw H H.",
+        'cause': "Buffers in GPU memory (D) were asked for where no GPU, no driver or no GPU "
+        "library is to be seen, or where a variable hides the GPU.",
+        'remedy': "The message names runtime, driver and device files. Ask the job for GPUs, "
+        "bring the driver into the container ({--nv|--rocm}: the modules do it), unset a wrong "
+        "{CUDA_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES or HIP_VISIBLE_DEVICES}; or osu_bw H H.",
         'source': "scripts/osu-port",
     },
     {
         'name': "GPU driver too old",
         'patterns': ["The driver is older than the runtime"],
-        'cause': "The GPU runtime of the image or module is too new for the driver of this machine.",
-        'remedy': "Take an image or a module with an older {CUDA|ROCm}; the message names both versions.",
+        'cause': "The GPU runtime of the image or module is too new for the driver of this "
+        "machine.",
+        'remedy': "Take an image or a module with an older {CUDA|ROCm}; the message names both "
+        "versions.",
         'source': "scripts/osu-port; docs.nvidia.com, CUDA Compatibility",
     },
     {
         'name': "MPI without GPU support",
         'patterns': ["wants GPU memory, and this MPI does not take it"],
-        'cause': "The MPI was built without support for this GPU, or the support is not switched on.",
-        'remedy': "Intel MPI: export I_MPI_OFFLOAD=1. Cray MPICH: export MPICH_GPU_SUPPORT_ENABLED=1. Others: an image or "
-        "a module whose MPI is built with ROCm or CUDA; osu_bw H H works.",
+        'cause': "The MPI was built without support for this GPU, or the support is not switched "
+        "on.",
+        'remedy': "Intel MPI: export I_MPI_OFFLOAD=1. Cray MPICH: export "
+        "MPICH_GPU_SUPPORT_ENABLED=1. Others: an image or a module whose MPI is built with ROCm "
+        "or CUDA; osu_bw H H works.",
         'source': "scripts/osu-port; MPIX_Query_cuda_support of MPICH, Open MPI and Intel MPI",
     },
     {
         'name': "fewer GPUs than ranks",
         'patterns': [": fewer GPUs than ranks: on"],
         'cause': "Several ranks of a node have the same GPU.",
-        'remedy': "Ask for as many GPUs as ranks (srun --gpus-per-node=8 osu-gpu-bind), or osu_bw -s D D.",
+        'remedy': "Ask for as many GPUs as ranks (srun --gpus-per-node=8 osu-gpu-bind), or osu_bw "
+        "-s D D.",
         'source': "scripts/osu-port",
     },
     {
@@ -126,8 +138,10 @@ GPUS = [
     {
         'name': "wrong data",
         'patterns': ["the data that arrived is wrong at"],
-        'cause': "With -c the benchmark compares what arrived: these sizes had other bytes than were sent.",
-        'remedy': "Do not trust this MPI, driver or card: repeat it with H H and with another provider, and report it.",
+        'cause': "With -c the benchmark compares what arrived: these sizes had other bytes than "
+        "were sent.",
+        'remedy': "Do not trust this MPI, driver or card: repeat it with H H and with another "
+        "provider, and report it.",
         'source': "scripts/osu-port",
     },
     {
@@ -151,7 +165,8 @@ GPUS = [
             ),
             ("is larger than MAX", r"\bosu_\w{1,40}: [^\n]{0,200}MIN \d+ is larger than MAX"),
         ],
-        'cause': "The port of the benchmark does not know these arguments; it has fewer than the C program.",
+        'cause': "The port of the benchmark does not know these arguments; it has fewer than the "
+        "C program.",
         'remedy': "osu_bw --help lists them: osu_bw -m MAX -i ITERATIONS -x WARMUP H H.",
         'source': "scripts/osu-port",
     },
@@ -165,8 +180,10 @@ GPUS = [
                 r"buffers [^\n]{1,100}: give H H \(NumPy\) or D D \(CuPy",
             ),
         ],
-        'cause': "The Python benchmarks have both buffers in arrays of one library, NumPy's or CuPy's.",
-        'remedy': "osu_py_bw --buffer numpy or osu_bw H H; osu_py_bw --buffer cupy or osu_bw D D in an image with CuPy.",
+        'cause': "The Python benchmarks have both buffers in arrays of one library, NumPy's or "
+        "CuPy's.",
+        'remedy': "osu_py_bw --buffer numpy or osu_bw H H; osu_py_bw --buffer cupy or osu_bw D D "
+        "in an image with CuPy.",
         'source': "container-recipes/mpi4py/osu-python",
     },
     {
@@ -176,7 +193,8 @@ GPUS = [
             ("installation is incomplete", "no mpi4py in .{0,300}installation is incomplete"),
             ("the mpi4py in ", "the mpi4py in .{0,300} is for"),
         ],
-        'cause': "mpi4py's ports of the benchmarks are incomplete, or the system's Python was updated since.",
+        'cause': "mpi4py's ports of the benchmarks are incomplete, or the system's Python was "
+        "updated since.",
         'remedy': "eb osu-native.eb -r --rebuild, and for a container build the image again.",
         'source': "scripts/osu-port",
     },
@@ -191,9 +209,11 @@ GPUS = [
             "cudaErrorInsufficientDriver",
             "NVIDIA driver on your system is too old",
         ],
-        'cause': "The program's CUDA is newer than the driver that it sees; in a container without --nv it sees none.",
-        'remedy': "singularity exec --nv, apptainer exec --nv (export MPI_CONTAINER_OPTIONS=--nv). Else an image with an "
-        "older CUDA: nvidia-smi shows what the driver takes.",
+        'cause': "The program's CUDA is newer than the driver that it sees; in a container "
+        "without --nv it sees none.",
+        'remedy': "singularity exec --nv, apptainer exec --nv (export "
+        "MPI_CONTAINER_OPTIONS=--nv). Else an image with an older CUDA: nvidia-smi shows what the "
+        "driver takes.",
         'source': "github.com/rickstaa/panda-autograsp, issue 150; NVIDIA, CUDA Compatibility",
     },
     {
@@ -208,10 +228,10 @@ GPUS = [
                 "Unable to open /dev/kfd(?: read-write: (?P<why>.{1,60}))?",
             ),
         ],
-        'cause': "The program sees no GPU: the step has none, the container does not show it, or you may not open it. "
-        "{why}",
-        'remedy': "srun --gpus-per-node=8 (or --gpus=1). In the container: {--nv|--rocm, or with --containall "
-        "--bind=/dev/kfd,/dev/dri}.",
+        'cause': "The program sees no GPU: the step has none, the container does not show it, or "
+        "you may not open it. {why}",
+        'remedy': "srun --gpus-per-node=8 (or --gpus=1). In the container: {--nv|--rocm, or with "
+        "--containall --bind=/dev/kfd,/dev/dri}.",
         'source': "github.com/ROCm/ROCm, issue 1798; docs.sylabs.io, SingularityCE, GPU support",
         'also': [
             (
@@ -229,8 +249,8 @@ GPUS = [
             "no kernel image is available for execution on the device",
         ],
         'cause': "The program was compiled for other GPUs than the one of this node.",
-        'remedy': "Build it for this one ({nvidia-smi|rocminfo, grep gfx} names it): {sm_80 is A100, sm_90 H100 and "
-        "GH200|gfx90a is MI250X (LUMI-G, Frontier), gfx942 MI300A}.",
+        'remedy': "Build it for this one ({nvidia-smi|rocminfo, grep gfx} names it): {sm_80 is "
+        "A100, sm_90 H100 and GH200|gfx90a is MI250X (LUMI-G, Frontier), gfx942 MI300A}.",
         'source': "HIP, documentation, hipError_t; github.com/ROCm/MIVisionX, issue 778",
         'also': [
             (
@@ -242,11 +262,14 @@ GPUS = [
     {
         'name': "GPU memory access fault",
         'patterns': ["Memory access fault by GPU node-"],
-        'cause': "A kernel or MPI has touched an address that is not the GPU's: a fault of the program, or MPI handles "
-        "GPU buffers and does not know them (two ROCm releases in one process, memory that was freed).",
-        'remedy': "osu_bw H H, then D D: where D D alone fails it is MPI. See that image and host have ROCm of one "
-        "release (osu-explain), and try FI_MR_CACHE_MONITOR=memhooks or MPICH_GPU_SUPPORT_ENABLED=0.",
-        'source': "ROCR-Runtime; github.com/ComputationalRadiationPhysics/picongpu, pull request 5462",
+        'cause': "A kernel or MPI has touched an address that is not the GPU's: a fault of the "
+        "program, or MPI handles GPU buffers and does not know them (two ROCm releases in one "
+        "process, memory that was freed).",
+        'remedy': "osu_bw H H, then D D: where D D alone fails it is MPI. See that image and host "
+        "have ROCm of one release (osu-explain), and try FI_MR_CACHE_MONITOR=memhooks or "
+        "MPICH_GPU_SUPPORT_ENABLED=0.",
+        'source': "ROCR-Runtime; github.com/ComputationalRadiationPhysics/picongpu, pull request "
+        "5462",
         'also': [
             (
                 "it is the program itself",
@@ -265,10 +288,12 @@ GPUS = [
             ),
             "open /dev/kfd: permission denied",
         ],
-        'cause': "ROCm cannot take a GPU into use: you may not open /dev/kfd and /dev/dri/renderD* (groups render and "
-        "video), the container does not show them, or this GPU is not supported.",
-        'remedy': "srun ls -l /dev/kfd /dev/dri; groups must name those of the files. In a container --rocm, or "
-        "--bind=/dev/kfd,/dev/dri. If it works as root only, it is the groups.",
+        'cause': "ROCm cannot take a GPU into use: you may not open /dev/kfd and "
+        "/dev/dri/renderD* (groups render and video), the container does not show them, or this "
+        "GPU is not supported.",
+        'remedy': "srun ls -l /dev/kfd /dev/dri; groups must name those of the files. In a "
+        "container --rocm, or --bind=/dev/kfd,/dev/dri. If it works as root only, it is the "
+        "groups.",
         'source': "github.com/ROCm/legacy-rocm-build, issues 1070 and 1758",
         'also': [
             (
@@ -285,20 +310,21 @@ GPUS = [
             ("ErrorInvalidDevice", r"(?:hip|cuda)ErrorInvalidDevice\b"),
             "CUDA_ERROR_INVALID_DEVICE",
         ],
-        'cause': "The program chose a GPU by a number that is not there: it sees fewer GPUs than it has ranks on the "
-        "node, often one, because Slurm gives each rank its own.",
-        'remedy': "srun --gpus-per-node=8 without --gpus-per-task and --gpu-bind, or let the program take GPU 0 in each "
-        "rank. echo ${CUDA_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES} in the rank shows what it sees{|. Docker, "
-        "podman: all of /dev/dri; groups render and video}.",
-        'source': "CUDA Runtime API, cudaError; HIP, hipError_t; github.com/ROCm/rccl-tests, issue 16; "
-        "github.com/ROCm/hip, issue 337",
+        'cause': "The program chose a GPU by a number that does not exist: it sees fewer GPUs "
+        "than it has ranks on the node, often one, because Slurm gives each rank its own.",
+        'remedy': "srun --gpus-per-node=8 without --gpus-per-task and --gpu-bind, or let the "
+        "program take GPU 0 in each rank. echo ${CUDA_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES} in "
+        "the rank shows what it sees{|. Docker, podman: all of /dev/dri; groups render and video}.",
+        'source': "CUDA Runtime API, cudaError; HIP, hipError_t; github.com/ROCm/rccl-tests, "
+        "issue 16; github.com/ROCm/hip, issue 337",
     },
     {
         'name': "no GPU that the program may use",
         'patterns': [
             (
                 "No HIP ",
-                "No HIP (?:GPUs?|devices?) (?:are|is|were|was)? ?(?:available|found|detected|visible)",
+                "No HIP (?:GPUs?|devices?) (?:are|is|were|was)? "
+                "?(?:available|found|detected|visible)",
             ),
             "Found no NVIDIA driver on your system",
             "there are 0 visible CUDA devices",
@@ -306,12 +332,14 @@ GPUS = [
             ("No devices were found", "(?:^|nvidia-smi: )No devices were found"),
             "Could not find cuda drivers on your machine",
         ],
-        'cause': "The program sees no GPU that it may use: the step has none, the container does not show it, you may not "
-        "open its files, or the library was built without GPUs.",
-        'remedy': "srun --gpus-per-node=8; {--nv|--rocm} for the container{|; groups must have those of ls -l /dev/kfd "
-        "/dev/dri/renderD* (render, video; podman: --group-add keep-groups --device /dev/kfd --device "
-        "/dev/dri)}. env, grep VISIBLE_DEVICES, and unset a wrong one.",
-        'source': "github.com/vllm-project/vllm, issues 7207 and 34573; github.com/ROCm/ROCm-docker, issue 112",
+        'cause': "The program sees no GPU that it may use: the step has none, the container does "
+        "not show it, you may not open its files, or the library was built without GPUs.",
+        'remedy': "srun --gpus-per-node=8; {--nv|--rocm} for the container{|; groups must have "
+        "those of ls -l /dev/kfd /dev/dri/renderD* (render, video; podman: --group-add "
+        "keep-groups --device /dev/kfd --device /dev/dri)}. env, grep VISIBLE_DEVICES, and unset "
+        "a wrong one.",
+        'source': "github.com/vllm-project/vllm, issues 7207 and 34573; "
+        "github.com/ROCm/ROCm-docker, issue 112",
         'also': [
             ("the job has none", "srun bash -c 'echo $SLURM_GPUS_ON_NODE'"),
             (
@@ -345,14 +373,16 @@ GPUS = [
             ("ystem has unsupported display driver", "[Ss]ystem has unsupported display driver"),
             (" returned ", r"cuda\w{1,40} returned (?:3|80[234]|999)\b"),
         ],
-        'cause': "The driver cannot bring the GPU into use: the fabric manager of NVSwitch nodes does not run, driver and "
-        "its libraries are of two releases (a container with a libcuda of its own), or the GPU has failed.",
-        'remedy': "nvidia-smi on the node outside of the container; systemctl status nvidia-fabricmanager, "
-        "nvidia-modprobe -u (or modprobe nvidia_uvm: 'unknown error' where /dev/nvidia-uvm is missing) "
-        "(administrators). In the container: ldconfig -p | grep libcuda: the one of the host alone; take "
-        "/usr/local/cuda/compat off LD_LIBRARY_PATH. srun --exclude=NODE.",
-        'source': "CUDA Runtime API, cudaError; HIP, hipError_t; NVIDIA, Fabric Manager user guide; "
-        "github.com/NVIDIA/libnvidia-container, issue 48",
+        'cause': "The driver cannot bring the GPU into use: the fabric manager of NVSwitch nodes "
+        "does not run, driver and its libraries are of two releases (a container with a libcuda "
+        "of its own), or the GPU has failed.",
+        'remedy': "nvidia-smi on the node outside of the container; systemctl status "
+        "nvidia-fabricmanager, nvidia-modprobe -u (or modprobe nvidia_uvm: 'unknown error' where "
+        "/dev/nvidia-uvm is missing) (administrators). In the container: ldconfig -p | grep "
+        "libcuda: the one of the host alone; take /usr/local/cuda/compat off LD_LIBRARY_PATH. "
+        "srun --exclude=NODE.",
+        'source': "CUDA Runtime API, cudaError; HIP, hipError_t; NVIDIA, Fabric Manager user "
+        "guide; github.com/NVIDIA/libnvidia-container, issue 48",
         'also': [
             (
                 "the GPU was used before the process was forked",
@@ -367,11 +397,11 @@ GPUS = [
             ("device(s) is/are busy or unavailable", r"device\(s\) is/are busy or unavailable"),
             ("Return value 46 from 'cuda", r"Return value 46 from 'cuda\w+"),
         ],
-        'cause': "The GPU lets one process at a time in (compute mode EXCLUSIVE_PROCESS) and another one has it, a second "
-        "rank for example; or it has failed.",
-        'remedy': "One rank a GPU; MPS (nvidia-cuda-mps-control -d, started on the node, with the same "
-        "CUDA_MPS_PIPE_DIRECTORY in the container, bound) for more; nvidia-smi -q -d COMPUTE shows the mode, "
-        "nvidia-smi who is on it.",
+        'cause': "The GPU lets one process at a time in (compute mode EXCLUSIVE_PROCESS) and "
+        "another process uses it, such as a second rank; or the GPU has failed.",
+        'remedy': "One rank a GPU; MPS (nvidia-cuda-mps-control -d, started on the node, with the "
+        "same CUDA_MPS_PIPE_DIRECTORY in the container, bound) for more; nvidia-smi -q -d COMPUTE "
+        "shows the mode, nvidia-smi who is on it.",
         'source': "CUDA Runtime API, cudaError; HIP, hipError_t",
     },
     {
@@ -381,8 +411,8 @@ GPUS = [
             "ueue preemption time out",
         ],
         'cause': "The GPU has failed (memory, bus, NVLink) or was reset by its driver.",
-        'remedy': "srun --exclude=NODE, and tell the administrators with the line of dmesg (Xid number). If it comes on "
-        "every node it is the program that hangs the GPU.",
+        'remedy': "srun --exclude=NODE, and tell the administrators with the line of dmesg (Xid "
+        "number). If it comes on every node it is the program that hangs the GPU.",
         'source': "NVIDIA, Xid errors; Linux, amdgpu",
     },
     {
@@ -392,21 +422,24 @@ GPUS = [
             "nvrtc: error: invalid value for --gpu-architecture",
         ],
         'cause': "The program or library has no code for this GPU.",
-        'remedy': "An image built for this GPU: {sm_80 is A100, sm_90 H100 and GH200; nvidia-smi|gfx90a is MI250X, gfx942 "
-        "MI300A; rocminfo. GPUs that ROCm does not list: HSA_OVERRIDE_GFX_VERSION=10.3.0 as a try}.",
+        'remedy': "An image built for this GPU: {sm_80 is A100, sm_90 H100 and GH200; "
+        "nvidia-smi|gfx90a is MI250X, gfx942 MI300A; rocminfo. GPUs that ROCm does not list: "
+        "HSA_OVERRIDE_GFX_VERSION=10.3.0 as a try}.",
         'source': "github.com/ollama/ollama, issue 2870; CUDA driver API",
         'unless': ["code for another GPU"],
     },
     {
         'name': "driver of NVIDIA updated while it ran",
         'patterns': [("river/library version mismatch", "[Dd]river/library version mismatch")],
-        'cause': "The driver in the kernel and its libraries are of two releases: the driver's packages were updated and "
-        "the node was not started again, or the image brings a libnvidia-ml or libcuda of its own.",
-        'remedy': "Outside of the container nvidia-smi, cat /proc/driver/nvidia/version. If it fails there too: restart "
-        "the node, or rmmod nvidia_uvm nvidia_drm nvidia_modeset nvidia; modprobe nvidia (administrators); srun "
-        "--exclude=NODE. If it fails inside only: remove libnvidia-* and libcuda from the image.",
-        'source': "github.com/NVIDIA/nvidia-container-toolkit, issues 171 and 394; github.com/lyulyul/shine-cluster, "
-        "issue 30",
+        'cause': "The driver in the kernel and its libraries are of two releases: the driver's "
+        "packages were updated and the node was not started again, or the image brings a "
+        "libnvidia-ml or libcuda of its own.",
+        'remedy': "Outside of the container nvidia-smi, cat /proc/driver/nvidia/version. If it "
+        "fails there too: restart the node, or rmmod nvidia_uvm nvidia_drm nvidia_modeset nvidia; "
+        "modprobe nvidia (administrators); srun --exclude=NODE. If it fails inside only: remove "
+        "libnvidia-* and libcuda from the image.",
+        'source': "github.com/NVIDIA/nvidia-container-toolkit, issues 171 and 394; "
+        "github.com/lyulyul/shine-cluster, issue 30",
     },
     {
         'name': "GPUs lost by the container",
@@ -414,13 +447,15 @@ GPUS = [
             "Failed to initialize NVML: Unknown Error",
             ("nsufficient ", "nvml(?: error)?: [Ii]nsufficient [Pp]ermissions"),
         ],
-        'cause': "The container, or the step of Slurm, may not use the GPUs' files any more or at all: a cgroup forbids "
-        "it (systemctl daemon-reload takes them away from Docker's containers), or the job has no GPU.",
-        'remedy': "In a job: ask for GPUs (--gpus-per-node). Docker: start the container again, with --device "
-        "/dev/nvidia0 --device /dev/nvidiactl --device /dev/nvidia-uvm, or cgroupfs as its driver of cgroups; "
-        "rootless: no-cgroups = true in nvidia-container-runtime/config.toml.",
-        'source': "github.com/NVIDIA/nvidia-container-toolkit, issue 48; docs.nvidia.com, Container Toolkit, "
-        "Troubleshooting",
+        'cause': "The container, or the step of Slurm, may not use the GPUs' files any more or at "
+        "all: a cgroup forbids it (systemctl daemon-reload takes them away from Docker's "
+        "containers), or the job has no GPU.",
+        'remedy': "In a job: ask for GPUs (--gpus-per-node). Docker: start the container again, "
+        "with --device /dev/nvidia0 --device /dev/nvidiactl --device /dev/nvidia-uvm, or cgroupfs "
+        "as its driver of cgroups; rootless: no-cgroups = true in "
+        "nvidia-container-runtime/config.toml.",
+        'source': "github.com/NVIDIA/nvidia-container-toolkit, issue 48; docs.nvidia.com, "
+        "Container Toolkit, Troubleshooting",
     },
     {
         'name': "memory of the GPU used up",
@@ -435,18 +470,18 @@ GPUS = [
                 r"failed to allocate [\d.]+[KMGT]i?B? (?:\(\d+ bytes\) )?from device: ",
             ),
         ],
-        'cause': "The memory of the GPU is used up, not that of the node: by this program, by another rank on the same "
-        "GPU, or by a process that an earlier run has left there.",
-        'remedy': "{nvidia-smi|rocm-smi} in the same step shows who has it. One rank a GPU; a smaller problem, batch or "
-        "message size (-m); more GPUs. PyTorch: {PYTORCH_CUDA_ALLOC_CONF"
-        "|PYTORCH_HIP_ALLOC_CONF}=expandable_segments:True against fragments; JAX: "
-        "XLA_PYTHON_CLIENT_PREALLOCATE=false. --mem of Slurm does not help.",
+        'cause': "The memory of the GPU is used up, not that of the node: by this program, by "
+        "another rank on the same GPU, or by a process that an earlier run has left there.",
+        'remedy': "{nvidia-smi|rocm-smi} in the same step shows which process uses it. One rank a "
+        "GPU; a smaller problem, batch or message size (-m); more GPUs. PyTorch: "
+        "{PYTORCH_CUDA_ALLOC_CONF|PYTORCH_HIP_ALLOC_CONF}=expandable_segments:True against "
+        "fragments; JAX: XLA_PYTHON_CLIENT_PREALLOCATE=false. --mem of Slurm does not help.",
         'source': "CUDA Runtime API, cudaError; pytorch.org, CUDA semantics, Memory management",
         'unless': ["not enough GPU memory", "NCCL stopped"],
     },
 ]
 
-NCCL = [
+NCCL: List[Dict[str, Any]] = [
     {
         'name': "error of CUDA within NCCL",
         'patterns': [
@@ -457,10 +492,10 @@ NCCL = [
             ("Cuda failure '", r"Cuda failure '(?P<why>[^'\n]{1,60})'"),
         ],
         'cause': "A call of the GPU's runtime within {NCCL|RCCL} failed: {why}",
-        'remedy': "'out of memory': leave some GPU memory free, another process may have the GPU ({nvidia-smi|rocm-smi}). "
-        "'invalid device', 'no device': fewer GPUs than ranks, or the container shows none. 'peer access', "
-        "'mapping', 'invalid argument' of IPC: NCCL_P2P_DISABLE=1, or ranks that see other GPUs. Else driver "
-        "and {CUDA|ROCm} do not fit.",
+        'remedy': "'out of memory': leave some GPU memory free, another process may have the GPU "
+        "({nvidia-smi|rocm-smi}). 'invalid device', 'no device': fewer GPUs than ranks, or the "
+        "container shows none. 'peer access', 'mapping', 'invalid argument' of IPC: "
+        "NCCL_P2P_DISABLE=1, or ranks that see other GPUs. Else driver and {CUDA|ROCm} do not fit.",
         'source': "NCCL, src/include/checks.h; NCCL documentation, Troubleshooting",
         'general': True,
         'unless': [
@@ -476,9 +511,10 @@ NCCL = [
     {
         'name': "NCCL found no InfiniBand",
         'patterns': ["Failed to open libibverbs.so"],
-        'cause': "{NCCL|RCCL} sees no InfiniBand card and uses TCP. On Slingshot (LUMI, Alps) that is so, and the plugin "
-        "for libfabric takes its place.",
-        'remedy': "If the node has one: ls /dev/infiniband in the container, and libibverbs (rdma-core) in the image.",
+        'cause': "{NCCL|RCCL} sees no InfiniBand card and uses TCP. On Slingshot (LUMI, Alps) "
+        "that is so, and the plugin for libfabric takes its place.",
+        'remedy': "If the node has one: ls /dev/infiniband in the container, and libibverbs "
+        "(rdma-core) in the image.",
         'source': "NCCL, source code",
         'last': True,
     },
@@ -495,11 +531,12 @@ NCCL = [
             ),
             ("NCCL WARN Attribute ", r"NCCL WARN Attribute (?:\w+) of node \w+ not found"),
         ],
-        'cause': "NCCL reads from /sys and the driver how GPUs and cards are connected, and does not see it all in this "
-        "container or virtual machine ({path}).",
-        'remedy': "--nv (Docker: --gpus all), and /sys not hidden. nvidia-smi topo -m shows a link that is missing. "
-        "NCCL_TOPO_FILE names a file of the cloud's provider (unset it, or a newer aws-ofi-nccl, where an "
-        "attribute is not found); NCCL_P2P_LEVEL and NCCL_NET_GDR_LEVEL can be set by hand.",
+        'cause': "NCCL reads from /sys and the driver how GPUs and cards are connected, and does "
+        "not see it all in this container or virtual machine ({path}).",
+        'remedy': "--nv (Docker: --gpus all), and /sys not hidden. nvidia-smi topo -m shows a "
+        "link that is missing. NCCL_TOPO_FILE names a file of the cloud's provider (unset it, or "
+        "a newer aws-ofi-nccl, where an attribute is not found); NCCL_P2P_LEVEL and "
+        "NCCL_NET_GDR_LEVEL can be set by hand.",
         'source': "NCCL, src/graph/xml.cc",
         'general': True,
     },
@@ -519,31 +556,34 @@ NCCL = [
             "remote process exited or there was a network error",
             "ncclRemoteError",
         ],
-        'cause': "Another rank of {NCCL|RCCL} has ended or crashed, so the connection to it was closed; or the network "
-        "between two nodes failed. This rank only tells of it.",
-        'remedy': "Look for the first error of any rank, also a signal or memory (dmesg, sacct -j JOB -o "
-        "state,exitcode,maxrss). If there is none: NCCL_DEBUG=INFO, NCCL_SOCKET_IFNAME=NAME of the interface "
-        "that nodes share, NCCL_IB_DISABLE=1, and the same without one node (srun --exclude).",
+        'cause': "Another rank of {NCCL|RCCL} has ended or crashed, so the connection to it was "
+        "closed; or the network between two nodes failed. This rank only reports it.",
+        'remedy': "Look for the first error of any rank, also a signal or memory (dmesg, sacct -j "
+        "JOB -o state,exitcode,maxrss). If there is none: NCCL_DEBUG=INFO, "
+        "NCCL_SOCKET_IFNAME=NAME of the interface that nodes share, NCCL_IB_DISABLE=1, and the "
+        "same without one node (srun --exclude).",
         'source': "NCCL, src/misc/socket.cc; github.com/NVIDIA/nccl, issues 795 and 2076",
         'last': True,
     },
     {
         'name': "NVLS of NCCL not usable",
         'patterns': [(" NCCL WARN", r"nvls\.cc:\d+ NCCL WARN")],
-        'cause': "NCCL wanted to add up in the NVSwitch (NVLS), or to share memory between nodes of one NVLink (MNNVL), "
-        "and driver, fabric manager or container do not let it.",
-        'remedy': "NCCL_NVLS_ENABLE=0 (NCCL_MNNVL_ENABLE=0) goes without, and tells. Administrators: nvidia-fabricmanager "
-        "of the driver's release must run (systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A2 "
-        "Fabric); containers need /dev/nvidia-caps-imex-channels for MNNVL.",
+        'cause': "NCCL wanted to add up in the NVSwitch (NVLS), or to share memory between nodes "
+        "of one NVLink (MNNVL), and driver, fabric manager or container do not let it.",
+        'remedy': "NCCL_NVLS_ENABLE=0 (NCCL_MNNVL_ENABLE=0) avoids it and shows whether this is "
+        "the cause. Administrators: nvidia-fabricmanager of the driver's release must run "
+        "(systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A2 Fabric); containers "
+        "need /dev/nvidia-caps-imex-channels for MNNVL.",
         'source': "NCCL documentation, NCCL_NVLS_ENABLE; NCCL, src/transport/nvls.cc",
     },
     {
         'name': "ranks of NCCL in different calls",
         'patterns': ["may be caused by a collective mismatch", "Mismatched collective detected"],
-        'cause': "Ranks call different collectives, or with different sizes, so that each waits for ever: a fault of the "
-        "program, or ranks read different data.",
-        'remedy': "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=COLL shows each rank's calls; TORCH_DISTRIBUTED_DEBUG=DETAIL names "
-        "the call that differs. See that all ranks have the same number of steps (data, branches).",
+        'cause': "Ranks call different collectives, or with different sizes, so that each waits "
+        "forever: a fault of the program, or ranks read different data.",
+        'remedy': "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=COLL shows each rank's calls; "
+        "TORCH_DISTRIBUTED_DEBUG=DETAIL names the call that differs. See that all ranks have the "
+        "same number of steps (data, branches).",
         'source': "NCCL, src/enqueue.cc; PyTorch, torch.distributed",
     },
 ]

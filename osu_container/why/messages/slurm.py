@@ -1,6 +1,8 @@
 """Slurm."""
 
-ENTRIES = [
+from typing import Any, Dict, List
+
+ENTRIES: List[Dict[str, Any]] = [
     {
         'name': "unknown MPI type",
         'patterns': [
@@ -12,8 +14,8 @@ ENTRIES = [
             ),
         ],
         'cause': "This Slurm has no plugin {type}, which --mpi= or SLURM_MPI_TYPE names.",
-        'remedy': "Leave out --mpi=; srun --mpi=list shows what there is. If the module itself asks for it, this is not "
-        "the Slurm of its site.",
+        'remedy': "Leave out --mpi=; srun --mpi=list shows what there is. If the module itself "
+        "asks for it, this is not the Slurm of its site.",
         'source': "Slurm 22.05, seen by this project, 2026-11",
     },
     {
@@ -35,7 +37,8 @@ ENTRIES = [
             "s_p_parse_file: unable to stat",
             "s_p_parse_file: cannot stat",
         ],
-        'cause': "Slurm's controller does not answer, or its slurm.conf is not there or closed to you.",
+        'cause': "Slurm's controller does not answer, or its slurm.conf does not exist or is not "
+        "readable.",
         'remedy': "On the workstation: make slurm, then . ./env.sh; on a cluster try again later.",
         'source': "Slurm 22.05, seen by this project, 2026-11",
         'unless': ["socket of Slurm's own keys", "slurmd that finds no configuration"],
@@ -55,7 +58,8 @@ ENTRIES = [
         'name': "unknown account",
         'patterns': ["Invalid account or account/partition combination"],
         'cause': "The account (project) is missing, misspelt, or has no right to this partition.",
-        'remedy': "--account=project_46XXXXXXX, or export SLURM_ACCOUNT; on LUMI lumi-workspaces lists yours.",
+        'remedy': "--account=project_46XXXXXXX, or export SLURM_ACCOUNT; on LUMI lumi-workspaces "
+        "lists yours.",
         'source': "Slurm, src/common/slurm_errno.c",
     },
     {
@@ -66,7 +70,8 @@ ENTRIES = [
             ("PartitionNodeLimit", r"\bPartitionNodeLimit\b"),
             ("BadConstraints", r"\bBadConstraints\b"),
         ],
-        'cause': "The job asks for more nodes, cores, memory or GPUs than the partition has or gives to one job.",
+        'cause': "The job asks for more nodes, cores, memory or GPUs than the partition has or "
+        "gives to one job.",
         'remedy': "Ask for less: sinfo -o '%P %D %c %G' shows what a partition has.",
         'source': "Slurm 22.05, seen by this project, 2026-11",
         'unless': ["more than the job has", "memory that a node does not have"],
@@ -81,7 +86,8 @@ ENTRIES = [
             ),
             ("Unable to confirm allocation for job ", r"Unable to confirm allocation for job \d+"),
         ],
-        'cause': "srun was called in a shell of a job that has ended; SLURM_JOB_ID is still set there.",
+        'cause': "srun was called in a shell of a job that has ended; SLURM_JOB_ID is still set "
+        "there.",
         'remedy': "exit that shell (salloc), or unset SLURM_JOB_ID and ask for a new job.",
         'source': "Slurm 22.05, seen by this project, 2026-11; Slurm, src/common/slurm_errno.c",
     },
@@ -102,28 +108,30 @@ ENTRIES = [
                 r"Step requested GRES \((?P<why>[^)\n]{1,60}\)?)\) not found in the job",
             ),
         ],
-        'cause': "srun asks for more than the job was given (nodes, tasks, memory or GPUs), or for what does not fit "
-        "together. {why}",
-        'remedy': "Ask for it when the job is submitted: sbatch -N, -n, --mem, --gpus-per-node; or ask srun for less.",
+        'cause': "srun asks for more than the job was given (nodes, tasks, memory or GPUs), or "
+        "for what does not fit together. {why}",
+        'remedy': "Ask for it when the job is submitted: sbatch -N, -n, --mem, --gpus-per-node; "
+        "or ask srun for less.",
         'source': "Slurm 22.05, seen by this project, 2026-11",
     },
     {
         'name': "network of the step not set up",
         'patterns': ["Error configuring interconnect"],
-        'cause': "Slurm could not give the step its part of the Slingshot network (VNI): the step asks for it by "
-        "--network= in a way that is not allowed, overlaps another step on several nodes, or too many steps have "
-        "one.",
-        'remedy': "To look into a job that runs: srun --overlap --jobid=JOB -n 1 --pty bash, on one node. Leave out "
-        "--network=; fewer srun at once in a job. srun --exclude=NODE if it is one node alone.",
-        'source': "github.com/Lumi-supercomputer/lumi-userguide, pull request 223; github.com/ornladios/ADIOS2, issue "
-        "3439; Slurm, src/plugins/switch/hpe_slingshot",
+        'cause': "Slurm could not give the step its part of the Slingshot network (VNI): the step "
+        "asks for it by --network= in a way that is not allowed, overlaps another step on several "
+        "nodes, or too many steps have one.",
+        'remedy': "To look into a job that runs: srun --overlap --jobid=JOB -n 1 --pty bash, on "
+        "one node. Leave out --network=; fewer srun at once in a job. srun --exclude=NODE if it "
+        "is one node alone.",
+        'source': "github.com/Lumi-supercomputer/lumi-userguide, pull request 223; "
+        "github.com/ornladios/ADIOS2, issue 3439; Slurm, src/plugins/switch/hpe_slingshot",
     },
     {
         'name': "step waits for another",
         'patterns': ["step creation temporarily disabled", "step creation still disabled"],
         'cause': "Another step of the same job still has the cores (or the memory), so srun waits.",
-        'remedy': "Let one step end before the next begins (wait), or srun --overlap. A step that was killed may hold "
-        "them for some seconds. --mem of the first step can be what is short.",
+        'remedy': "Let one step end before the next begins (wait), or srun --overlap. A step that "
+        "was killed may hold them for some seconds. --mem of the first step can be what is short.",
         'source': "Slurm 22.05, seen by this project, 2026-11; github.com/llnl/smith, issue 688; "
         "github.com/DeiC-HPC/BitBulldozersLab, 2025",
     },
@@ -136,11 +144,11 @@ ENTRIES = [
             "TERM_RUNLIMIT",
             "exceeded wallclock limit",
         ],
-        'cause': "The time limit ran out: of Slurm, or of what waits for the run. Either it is too short, or the ranks "
-        "wait for each other for ever.",
-        'remedy': "Try the same line by hand with a longer -t. If it never ends: the same on one node, then with another "
-        "provider (FI_PROVIDER; osu-explain shows the module's), tells whether the network is it; py-spy dump "
-        "or gdb -p PID shows where a rank waits.",
+        'cause': "The time limit ran out: of Slurm, or of what waits for the run. Either it is "
+        "too short, or the ranks wait for each other forever.",
+        'remedy': "Try the same line by hand with a longer -t. If it never ends: the same on one "
+        "node, then with another provider (FI_PROVIDER; osu-explain shows the module's), shows "
+        "whether the network is the cause; py-spy dump or gdb -p PID shows where a rank waits.",
         'source': "Slurm 22.05, seen by this project, 2026-11",
     },
     {
@@ -151,11 +159,12 @@ ENTRIES = [
             "OOM Killed",
             ("OUT_OF_ME", r"(?<![\w.])OUT_OF_ME(?:MORY|\+)(?= +\d+:\d|\W*$)"),
         ],
-        'cause': "The node, or what the job was given of it, had no memory left, and the kernel ended what used most.",
-        'remedy': "Ask for more (--mem=0 is all of the node), start fewer ranks on a node, or give -m a smaller largest "
-        "size; osu_alltoall needs ranks x size on every rank.",
-        'source': "github.com/nextflow-io/nextflow, issue 5932; github.com/snakemake/snakemake-executor-plugin-slurm, "
-        "pull request 371",
+        'cause': "The node, or what the job was given of it, had no memory left, and the kernel "
+        "ended what used most.",
+        'remedy': "Ask for more (--mem=0 is all of the node), start fewer ranks on a node, or "
+        "give -m a smaller largest size; osu_alltoall needs ranks x size on every rank.",
+        'source': "github.com/nextflow-io/nextflow, issue 5932; "
+        "github.com/snakemake/snakemake-executor-plugin-slurm, pull request 371",
     },
     {
         'name': "program not found",
@@ -167,14 +176,15 @@ ENTRIES = [
             )
         ],
         'cause': "The node cannot start {program}: {why}.",
-        'remedy': "Load the module in the shell that calls srun, so that its bin is on PATH. srun starts files only, no "
-        "functions or aliases of a shell. An installation must lie on a file system that the nodes see.",
-        'source': "Slurm 22.05, seen by this project, 2026-11; github.com/singularityhub/singularity-hpc, issues 473 and "
-        "565",
+        'remedy': "Load the module in the shell that calls srun, so that its bin is on PATH. srun "
+        "starts files only, no functions or aliases of a shell. An installation must lie on a "
+        "file system that the nodes see.",
+        'source': "Slurm 22.05, seen by this project, 2026-11; "
+        "github.com/singularityhub/singularity-hpc, issues 473 and 565",
         'also': [
             (
-                "srun or sbatch has --export=NONE (or SLURM_EXPORT_ENV, SBATCH_EXPORT says so), and the ranks do not "
-                "get your PATH",
+                "srun or sbatch has --export=NONE (or SLURM_EXPORT_ENV, SBATCH_EXPORT says so), "
+                "and the ranks do not get your PATH",
                 "env | grep _EXPORT; srun --export=ALL PROGRAM",
             )
         ],
@@ -191,10 +201,10 @@ ENTRIES = [
                 r"munge\.socket\S{0,60}: (?:No such file|Connection refused|Permission denied)",
             ),
         ],
-        'cause': "Slurm's commands prove who you are by munge, and do not reach it: they were called inside a container, "
-        "or munged does not run on this node.",
-        'remedy': "Call srun, sbatch and sinfo outside of the container. In it they need --bind /run/munge, the host's "
-        "slurm.conf and a Slurm of the same release.",
+        'cause': "Slurm's commands prove who you are by munge, and do not reach it: they were "
+        "called inside a container, or munged does not run on this node.",
+        'remedy': "Call srun, sbatch and sinfo outside of the container. In it they need --bind "
+        "/run/munge, the host's slurm.conf and a Slurm of the same release.",
         'source': "munge(1); github.com/dun/munge, issues 118 and 124",
         'also': [
             ("munged does not run here", "munge -n | unmunge, outside of the container"),
@@ -211,10 +221,11 @@ ENTRIES = [
             "Application launch failed: Invalid job credential",
             "Job credential expired",
         ],
-        'cause': "A node does not believe another one: their keys of munge, clocks, account numbers or releases of Slurm "
-        "differ. {why}",
-        'remedy': "A matter of the administrators: munge -n | ssh NODE unmunge shows key and clock, srun --version on "
-        "both the release. munged reads its key only when it starts. For you: srun --exclude=NODE.",
+        'cause': "A node rejects the credentials of another node: their munge keys, clocks, "
+        "account numbers or releases of Slurm differ. {why}",
+        'remedy': "Ask the administrators: munge -n | ssh NODE unmunge shows key and clock, srun "
+        "--version on both the release. munged reads its key only when it starts. For you: srun "
+        "--exclude=NODE.",
         'source': "github.com/dun/munge, issues 62, 116 and 126",
     },
     {
@@ -223,10 +234,10 @@ ENTRIES = [
             "CPU binding outside of job step allocation",
             "Unable to satisfy cpu bind request",
         ],
-        'cause': "--cpu-bind (or SLURM_CPU_BIND of an srun around this one) names cores that this step does not have, or "
-        "--gpu-bind GPUs.",
-        'remedy': "unset what env | grep SLURM_CPU_BIND shows, when one srun starts another. Masks such as those for "
-        "LUMI-G need whole nodes: --exclusive.",
+        'cause': "--cpu-bind (or SLURM_CPU_BIND of an srun around this one) names cores that this "
+        "step does not have, or --gpu-bind GPUs.",
+        'remedy': "unset what env | grep SLURM_CPU_BIND shows, when one srun starts another. "
+        "Masks such as those for LUMI-G need whole nodes: --exclusive.",
         'source': "srun(1), --cpu-bind; github.com/LLNL/ATS, issue 133",
         'also': [("the step has fewer cores than the mask", "srun bash -c 'taskset -cp $$'")],
     },
@@ -239,8 +250,8 @@ ENTRIES = [
             )
         ],
         'cause': "A command of Slurm was called inside a container, which has not {library}.",
-        'remedy': "Call it outside: srun and sbatch start containers, not the other way round. A program that must submit "
-        "from inside can do so by ssh to the login node.",
+        'remedy': "Call it outside: srun and sbatch start containers, not the other way round. A "
+        "program that must submit from inside can do so by ssh to the login node.",
         'source': "github.com/OpenEuroLLM/oellm-eval, issue 26",
     },
     {
@@ -250,12 +261,13 @@ ENTRIES = [
             "Invalid Trackable RESource (TRES) specification",
             "Requested GRES option unsupported by configured SelectType plugin",
         ],
-        'cause': "This Slurm does not know the GPUs (or other resource) by the name or option that was used, or the "
-        "partition has none.",
-        'remedy': "sinfo -o '%P %G' shows the names: --gres=gpu:mi250:8 or --gpus-per-node=8 where there are some. Leave "
-        "out an empty --gres=, and --gpus where only --gres is supported (or no option, where nodes are "
-        "whole).",
-        'source': "github.com/3dem/relion, issue 877; github.com/awslabs/awsome-distributed-ai, issue 196",
+        'cause': "This Slurm does not know the GPUs (or other resource) by the name or option "
+        "that was used, or the partition has none.",
+        'remedy': "sinfo -o '%P %G' shows the names: --gres=gpu:mi250:8 or --gpus-per-node=8 "
+        "where there are some. Leave out an empty --gres=, and --gpus where only --gres is "
+        "supported (or no option, where nodes are whole).",
+        'source': "github.com/3dem/relion, issue 877; github.com/awslabs/awsome-distributed-ai, "
+        "issue 196",
         'unless': ["more than the job has"],
     },
     {
@@ -263,10 +275,10 @@ ENTRIES = [
         'patterns': [
             ("mutually exclusive", r"(?:SLURM_MEM_PER|--mem)\w{0,60}.{0,80}mutually exclusive")
         ],
-        'cause': "Two variables ask for memory, of which Slurm takes one: a job was submitted from within another one, "
-        "and has inherited its variables.",
-        'remedy': "unset SLURM_MEM_PER_CPU SLURM_MEM_PER_GPU SLURM_MEM_PER_NODE before the inner sbatch or srun, or "
-        "submit from the login node.",
+        'cause': "Two variables ask for memory, of which Slurm takes one: a job was submitted "
+        "from within another one, and has inherited its variables.",
+        'remedy': "unset SLURM_MEM_PER_CPU SLURM_MEM_PER_GPU SLURM_MEM_PER_NODE before the inner "
+        "sbatch or srun, or submit from the login node.",
         'source': "github.com/mehta-lab/recOrder, issue 482",
     },
     {
@@ -278,10 +290,11 @@ ENTRIES = [
                 r"(?P<why>[^\n]{1,120})",
             )
         ],
-        'cause': "Two variables of Slurm say how many cores a task has, and differ: srun was called within another job or "
-        "step (salloc, an interactive shell), or --cpus-per-task was given again. {what} {why}",
-        'remedy': "unset SLURM_CPUS_PER_TASK SLURM_TRES_PER_TASK (and SRUN_CPUS_PER_TASK) before srun or mpirun; or "
-        "submit from a shell that is in no job.",
+        'cause': "Two variables of Slurm say how many cores a task has, and differ: srun was "
+        "called within another job or step (salloc, an interactive shell), or --cpus-per-task was "
+        "given again. {what} {why}",
+        'remedy': "unset SLURM_CPUS_PER_TASK SLURM_TRES_PER_TASK (and SRUN_CPUS_PER_TASK) before "
+        "srun or mpirun; or submit from a shell that is in no job.",
         'source': "Slurm, src/common/slurm_opt.c; srun(1), SLURM_CPUS_PER_TASK",
     },
     {
@@ -290,20 +303,23 @@ ENTRIES = [
             ("violates accounting/QOS policy", "(?i:violates accounting/QOS) policy"),
             ("Limit", r"\b(?:QOS|Assoc)(?:Max|Grp|Min)(?!\w{0,60}Minutes)\w{1,60}Limit\b"),
         ],
-        'cause': "Slurm's accounting refuses the job or lets it wait: no account (project) is named where the site wants "
-        "one (LUMI), or you have more jobs, or ask for more time or nodes, than one user or project may.",
-        'remedy': "sbatch --account=PROJECT (on LUMI project_46XXXXXXX; lumi-workspaces lists yours). If one is named: "
-        "squeue --me, and wait or cancel some; sacctmgr show qos "
-        "format=name,maxsubmitpu,maxjobspu,maxwall,maxtrespu shows the limits; on LUMI lumi-allocations whether "
-        "hours are left.",
-        'source': "github.com/szcf-weiya/techNotes, issue 7; github.com/jade-hpc-gpu/jade-hpc-gpu.github.io, issue 78",
+        'cause': "Slurm's accounting refuses the job or lets it wait: no account (project) is "
+        "named where the site wants one (LUMI), or you have more jobs, or ask for more time or "
+        "nodes, than one user or project may.",
+        'remedy': "sbatch --account=PROJECT (on LUMI project_46XXXXXXX; lumi-workspaces lists "
+        "yours). If one is named: squeue --me, and wait or cancel some; sacctmgr show qos "
+        "format=name,maxsubmitpu,maxjobspu,maxwall,maxtrespu shows the limits; on LUMI "
+        "lumi-allocations whether hours are left.",
+        'source': "github.com/szcf-weiya/techNotes, issue 7; "
+        "github.com/jade-hpc-gpu/jade-hpc-gpu.github.io, issue 78",
     },
     {
         'name': "folder of the job not made by Slurm",
         'patterns': [("container_", "container_[pg]_join(?: failed|: open failed)")],
-        'cause': "Slurm gives every job a /tmp of its own on this node (job_container/tmpfs), and has not made it or lost "
-        "it.",
-        'remedy': "A matter of the administrators: the disk of the node or slurmd. For you: srun --exclude=NODE.",
+        'cause': "Slurm gives every job a /tmp of its own on this node (job_container/tmpfs), and "
+        "has not made it or lost it.",
+        'remedy': "Ask the administrators: the disk of the node or slurmd. For you: srun "
+        "--exclude=NODE.",
         'source': "github.com/ArjunaCluster/ArjunaUsers, issue 123",
     },
     {
@@ -314,19 +330,21 @@ ENTRIES = [
                 r"(?:failed|error)[^\n]{0,120}Socket timed out on send/recv",
             )
         ],
-        'cause': "A node or the controller of Slurm did not answer in time: it is overrun or down, a firewall stands "
-        "between, or it does not believe the sender (keys of munge differ).",
-        'remedy': "Try again, and fewer srun at once. If it is always one node: srun --exclude=NODE, and tell the "
-        "administrators: munge -n | ssh NODE unmunge shows whether the keys are the same.",
+        'cause': "A node or the controller of Slurm did not answer in time: it is overrun or "
+        "down, a firewall blocks the connection, or it rejects the sender's credentials (munge "
+        "keys differ).",
+        'remedy': "Try again, and fewer srun at once. If it is always one node: srun "
+        "--exclude=NODE, and tell the administrators: munge -n | ssh NODE unmunge shows whether "
+        "the keys are the same.",
         'source': "github.com/mlr-org/batchtools, issue 201",
     },
     {
         'name': "Slurm's cgroups on the node",
         'patterns': ["unable to set taskset", "plugin not compiled with hwloc support"],
-        'cause': "Slurm cannot give the step its cores or memory by cgroups: its description of the node (slurm.conf) is "
-        "not what the node has, or its plugin was built without hwloc.",
-        'remedy': "A matter of the administrators: slurmd -C against the line of the node in slurm.conf; restart of "
-        "slurmd or the node. For you: srun --exclude=NODE.",
+        'cause': "Slurm cannot give the step its cores or memory by cgroups: its description of "
+        "the node (slurm.conf) is not what the node has, or its plugin was built without hwloc.",
+        'remedy': "Ask the administrators: slurmd -C against the line of the node in slurm.conf; "
+        "restart of slurmd or the node. For you: srun --exclude=NODE.",
         'source': "github.com/openhpc/ohpc, issue 476; github.com/lyulyul/shine-cluster, issue 29",
     },
     {
@@ -338,27 +356,28 @@ ENTRIES = [
                 r"requested timelimit exceeds max of (?:[^\n]{1,30})",
             ),
         ],
-        'cause': "The job asks for more time than the partition allows, for none where one is wanted, or in a form that "
-        "Slurm does not read.",
-        'remedy': "sinfo -o '%P %l' shows the limits. -t is minutes, minutes:seconds, hours:minutes:seconds or "
-        "days-hours.",
+        'cause': "The job asks for more time than the partition allows, for none where one is "
+        "wanted, or in a form that Slurm does not read.",
+        'remedy': "sinfo -o '%P %l' shows the limits. -t is minutes, minutes:seconds, "
+        "hours:minutes:seconds or days-hours.",
         'source': "Slurm, src/common/slurm_errno.c; sbatch(1), --time",
     },
     {
         'name': "nodes not to be had now",
         'patterns': ["ReqNodeNotAvail", "Nodes required for job are DOWN"],
-        'cause': "Nodes that the job needs (or names with -w) are down, drained, reserved or not in this partition; it "
-        "waits for them.",
-        'remedy': "sinfo -R says why nodes are out; leave out -w, or take others. ReqNodeNotAvail is often a reservation "
-        "for maintenance that a shorter -t would fit before.",
+        'cause': "Nodes that the job needs (or names with -w) are down, drained, reserved or not "
+        "in this partition; it waits for them.",
+        'remedy': "sinfo -R shows why nodes are out; leave out -w, or take others. "
+        "ReqNodeNotAvail is often a reservation for maintenance that a shorter -t would fit "
+        "before.",
         'source': "Slurm, src/common/slurm_errno.c",
     },
     {
         'name': "memory that a node does not have",
         'patterns': ["Memory specification can not be satisfied"],
         'cause': "The job asks for more memory on a node than the nodes of the partition have.",
-        'remedy': "sinfo -o '%P %m' shows megabytes a node; --mem is for the node, --mem-per-cpu for each core. --mem=0 "
-        "is all there is.",
+        'remedy': "sinfo -o '%P %m' shows megabytes a node; --mem is for the node, --mem-per-cpu "
+        "for each core. --mem=0 is all there is.",
         'source': "Slurm, src/common/slurm_errno.c; sbatch(1), --mem",
     },
     {
@@ -370,20 +389,21 @@ ENTRIES = [
                 r"authentication error",
             )
         ],
-        'cause': "One part of Slurm does not believe another: their keys of munge, clocks or releases differ, or slurmd "
-        "there has died in mid-sentence.",
-        'remedy': "A matter of the administrators: munge -n | ssh NODE unmunge, date on both, and the log of slurmd and "
-        "slurmctld. For you: srun --exclude=NODE.",
+        'cause': "One Slurm daemon rejects the credentials of another: their munge keys, clocks "
+        "or releases differ, or slurmd there terminated during the transfer.",
+        'remedy': "Ask the administrators: munge -n | ssh NODE unmunge, date on both, and the log "
+        "of slurmd and slurmctld. For you: srun --exclude=NODE.",
         'source': "Slurm, src/common/slurm_errno.c; munge(7)",
         'unless': ["munge not reached", "credential refused", "socket of Slurm's own keys"],
     },
     {
         'name': "output file of the job that cannot be written",
         'patterns': [("job_rc = 4021", r"job_rc = 4021\b")],
-        'cause': "The node could not open the file for the job's output, or the job's folder: it is not there on the "
-        "node, or you may not write there. The job ended before its first line (53 is no signal here).",
-        'remedy': "sbatch --output=FILE --chdir=FOLDER with places that exist before and are the same on the nodes; Slurm "
-        "makes no folders.",
+        'cause': "The node could not open the file for the job's output, or the job's folder: it "
+        "does not exist on the node, or you may not write there. The job ended before its first "
+        "line (53 is no signal here).",
+        'remedy': "sbatch --output=FILE --chdir=FOLDER with places that exist before and are the "
+        "same on the nodes; Slurm makes no folders.",
         'source': "Slurm, slurmd/slurmstepd; github.com/SckyzO/slurm_exporter, issue 171",
     },
     {
@@ -394,9 +414,10 @@ ENTRIES = [
             ("srun: ", "srun: (?:Terminating|Force Terminated) (?:job step|StepId|Job)"),
             "error: Timed out waiting for job step to complete",
         ],
-        'cause': "srun ended the other ranks, because one has failed or has ended long before the others.",
-        'remedy': "The first error of any rank is the cause; sacct -j JOB shows the exit codes. --kill-on-bad-exit=0 lets "
-        "the others go on, --wait=0 waits for ever.",
+        'cause': "srun ended the other ranks, because one has failed or has terminated long "
+        "before the others.",
+        'remedy': "The first error of any rank is the cause; sacct -j JOB shows the exit codes. "
+        "--kill-on-bad-exit=0 lets the others go on, --wait=0 waits forever.",
         'source': "srun(1), --kill-on-bad-exit and --wait",
         'last': True,
         'unless': ["task killed", "program failed"],
@@ -411,20 +432,22 @@ ENTRIES = [
                 "refused|Connection timed out|Connection reset)",
             ),
         ],
-        'cause': "The node cannot call back the srun that started the ranks, or srun does not reach the node: a firewall "
-        "between them, a name that leads to the wrong address, or a node that is down.",
-        'remedy': "Call srun on a node of the job (sbatch, salloc) instead of a login node or laptop; administrators: "
-        "open the ports of SrunPortRange. srun --exclude=NODE if it is one node.",
+        'cause': "The node cannot call back the srun that started the ranks, or srun does not "
+        "reach the node: a firewall between them, a name that leads to the wrong address, or a "
+        "node that is down.",
+        'remedy': "Call srun on a node of the job (sbatch, salloc) instead of a login node or "
+        "laptop; administrators: open the ports of SrunPortRange. srun --exclude=NODE if it is "
+        "one node.",
         'source': "slurm.conf(5), SrunPortRange; slurm.schedmd.com, Troubleshooting",
         'also': [("the node is down", "sinfo -R")],
     },
     {
         'name': "memory beyond the request",
         'patterns': [("memory limit", "[Ee]xceeded (?:step|job|virtual) memory limit")],
-        'cause': "The ranks needed more memory than the job had asked for on that node; Slurm ended some of them, or they "
-        "were swapped out.",
-        'remedy': "Ask for more: --mem=0 (all of the node), --mem-per-cpu; or fewer ranks a node. seff JOB or sacct -j "
-        "JOB -o maxrss,reqmem shows what was used.",
+        'cause': "The ranks needed more memory than the job had asked for on that node; Slurm "
+        "ended some of them, or they were swapped out.",
+        'remedy': "Ask for more: --mem=0 (all of the node), --mem-per-cpu; or fewer ranks a node. "
+        "seff JOB or sacct -j JOB -o maxrss,reqmem shows what was used.",
         'source': "sbatch(1), --mem; github.com/galaxyproject/galaxy, pull request 2309",
     },
     {
@@ -439,10 +462,11 @@ ENTRIES = [
                 r"which: no (?P<command>srun|sbatch|salloc|squeue|sacct|scontrol|sinfo) in \(",
             ),
         ],
-        'cause': "{command} is not on PATH: this machine has no Slurm, its module is not loaded, or the command was "
-        "called inside a container.",
-        'remedy': "Call it on a login or compute node of the cluster, outside of the container: srun starts containers, "
-        "not the other way round. Where Slurm lies in a folder of its own: module load slurm.",
+        'cause': "{command} is not on PATH: this machine has no Slurm, its module is not loaded, "
+        "or the command was called inside a container.",
+        'remedy': "Call it on a login or compute node of the cluster, outside of the container: "
+        "srun starts containers, not the other way round. If Slurm is in its own folder: module "
+        "load slurm.",
         'source': "srun(1), manual",
         'unless': ["mpirun in the container"],
     },
@@ -469,10 +493,12 @@ ENTRIES = [
                 r"(?P<why>[^\n]{1,200})",
             ),
         ],
-        'cause': "A rule of this cluster (job_submit, cli_filter), or the library that hands the job in (DRMAA), refuses "
-        "it as it was asked for. {why}",
-        'remedy': "The line above says what the site wants; its documentation has the options that jobs need there.",
-        'source': "Slurm, cli_filter and job_submit plugins; github.com/dask/dask-jobqueue, issue 632",
+        'cause': "A rule of this cluster (job_submit, cli_filter), or the library that hands the "
+        "job in (DRMAA), refuses it as it was asked for. {why}",
+        'remedy': "The line above shows what the site wants; its documentation has the options "
+        "that jobs need there.",
+        'source': "Slurm, cli_filter and job_submit plugins; github.com/dask/dask-jobqueue, issue "
+        "632",
     },
     {
         'name': "job script lost on the node",
@@ -486,13 +512,14 @@ ENTRIES = [
                 r"mom_priv/jobs/(?P<file>[\w.-]{1,60}): (?:Permission denied|No such file)",
             ),
         ],
-        'cause': "Not your script is missing, but the copy that slurmd (or PBS) keeps of it on the node: its "
-        "SlurmdSpoolDir is full, was cleaned, lies on a file system mounted noexec or is closed to users. "
-        "{file}",
-        'remedy': "srun --exclude=NODE, and tell the administrators: df, findmnt -T and ls -ld of SlurmdSpoolDir there, "
-        "then restart slurmd. The other reason: the interpreter in the first line of your script is not on the "
-        "node (head -1 FILE).",
-        'source': "github.com/ArjunaCluster/ArjunaUsers, issue 46; github.com/galaxyproject/ansible-slurm, issue 37",
+        'cause': "The copy of your script that slurmd (or PBS) keeps on the node is missing: its "
+        "SlurmdSpoolDir is full, was cleaned, is on a file system mounted noexec or is closed to "
+        "users. {file}",
+        'remedy': "srun --exclude=NODE, and tell the administrators: df, findmnt -T and ls -ld of "
+        "SlurmdSpoolDir there, then restart slurmd. The other reason: the interpreter in the "
+        "first line of your script is not on the node (head -1 FILE).",
+        'source': "github.com/ArjunaCluster/ArjunaUsers, issue 46; "
+        "github.com/galaxyproject/ansible-slurm, issue 37",
     },
     {
         'name': "slurmd that finds no configuration",
@@ -501,32 +528,35 @@ ENTRIES = [
             "resolve_ctls_from_dns_srv",
             "_establish_configuration: failed to load configs",
         ],
-        'cause': "There is no slurm.conf here, so Slurm asks the controller for it, and does not get it: no controller is "
-        "named, it is not up yet, or it gives none.",
-        'remedy': "Start slurmctld first, then slurmd again. Name the controller: slurmd --conf-server HOST:6817, with "
-        "SlurmctldParameters=enable_configless there; or a copy of slurm.conf in /etc/slurm, or SLURM_CONF. In "
-        "a container: --bind /etc/slurm.",
-        'source': "slurm.schedmd.com, Configless Slurm; github.com/stackhpc/ansible-slurm-appliance, issue 443; "
+        'cause': "There is no slurm.conf here, so Slurm asks the controller for it, and does not "
+        "get it: no controller is named, it is not up yet, or it gives none.",
+        'remedy': "Start slurmctld first, then slurmd again. Name the controller: slurmd "
+        "--conf-server HOST:6817, with SlurmctldParameters=enable_configless there; or a copy of "
+        "slurm.conf in /etc/slurm, or SLURM_CONF. In a container: --bind /etc/slurm.",
+        'source': "slurm.schedmd.com, Configless Slurm; "
+        "github.com/stackhpc/ansible-slurm-appliance, issue 443; "
         "github.com/GoogleCloudPlatform/cluster-toolkit, issue 1600",
         'unless': ["socket of Slurm's own keys"],
     },
     {
         'name': "socket of Slurm's own keys",
         'patterns': ["failed to connect to any sack sockets"],
-        'cause': "This Slurm proves who you are by auth/slurm, and the service that does it (sackd on login nodes, slurmd "
-        "and slurmctld on theirs) does not run here, or its socket is not in this container.",
-        'remedy': "Outside of a container: systemctl status sackd; /etc/slurm/slurm.key must be the same on all machines. "
-        "In one: call Slurm's commands outside, or --bind /run/slurm.",
-        'source': "slurm.schedmd.com, Authentication plugins, auth/slurm; github.com/SlinkyProject/slurm-operator, issue "
-        "44",
+        'cause': "This Slurm proves who you are by auth/slurm, and the service that does it "
+        "(sackd on login nodes, slurmd and slurmctld on theirs) does not run here, or its socket "
+        "is not in this container.",
+        'remedy': "Outside of a container: systemctl status sackd; /etc/slurm/slurm.key must be "
+        "the same on all machines. In one: call Slurm's commands outside, or --bind /run/slurm.",
+        'source': "slurm.schedmd.com, Authentication plugins, auth/slurm; "
+        "github.com/SlinkyProject/slurm-operator, issue 44",
     },
     {
         'name': "job held",
         'patterns': ["launch failed requeued held"],
-        'cause': "The job is held and does not start by itself: by you, by an administrator, or because its start on a "
-        "node failed (the node, not your script, is mostly at fault).",
-        'remedy': "scontrol release JOB, with scontrol update JobId=JOB ExcNodeList=NODE before (scontrol show job JOB "
-        "names the node as BatchHost). JobHeldAdmin: ask the administrators.",
+        'cause': "The job is held and does not start by itself: by you, by an administrator, or "
+        "because its start on a node failed (the node, not your script, is usually at fault).",
+        'remedy': "scontrol release JOB, with scontrol update JobId=JOB ExcNodeList=NODE before "
+        "(scontrol show job JOB names the node as BatchHost). JobHeldAdmin: ask the "
+        "administrators.",
         'source': "squeue(1), JOB REASON CODES; github.com/burrmill/burrmill, issue 15; "
         "github.com/ArjunaCluster/ArjunaUsers, issue 56",
     },

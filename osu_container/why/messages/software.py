@@ -1,6 +1,8 @@
 """Modules and EasyBuild: what loads software, and what installs it."""
 
-MODULES = [
+from typing import Any, Dict, List
+
+MODULES: List[Dict[str, Any]] = [
     {
         'name': "unknown module",
         'patterns': [
@@ -11,10 +13,12 @@ MODULES = [
                 r"g\s+modules\s*:\s*(?P<name>[^\n]{0,150})",
             ),
         ],
-        'cause': "Lmod does not find {name}: it is not installed, or its folder is not on MODULEPATH.",
-        'remedy': "module spider NAME (module avail) shows the names that are there and what to load first; module use "
-        "FOLDER adds a folder, in the job's script too. Of this project: . ./env.sh in this shell (on LUMI: "
-        "module load LUMI/25.03 partition/container EasyBuild-user), and eb osu-container-hybrid.eb -r.",
+        'cause': "Lmod does not find {name}: it is not installed, or its folder is not on "
+        "MODULEPATH.",
+        'remedy': "module spider NAME (module avail) shows the names that are there and what to "
+        "load first; module use FOLDER adds a folder, in the job's script too. Of this project: . "
+        "./env.sh in this shell (on LUMI: module load LUMI/25.03 partition/container "
+        "EasyBuild-user), and eb osu-container-hybrid.eb -r.",
         'source': "seen by this project, 2026-11",
         'also': [
             ("this shell has another MODULEPATH than your login shell", "echo $MODULEPATH in both"),
@@ -27,7 +31,8 @@ MODULES = [
             ("requested:", r"exist\s+but\s+cannot\s+be\s+loaded\s+as\s+requested:\s*(?P<name>.*)")
         ],
         'cause': "{name} belongs to a software stack that is not loaded in this shell.",
-        'remedy': "module spider NAME says what to load before it; on LUMI: module load LUMI/25.03 partition/G first.",
+        'remedy': "module spider NAME shows what to load before it; on LUMI: module load "
+        "LUMI/25.03 partition/G first.",
         'source': "Lmod 8.6, 8.7 and 9.2, seen by this project, 2026-11",
     },
     {
@@ -39,9 +44,10 @@ MODULES = [
                 'P<other>.*)',
             )
         ],
-        'cause': "{name} and {other} set the same variables, such as SINGULARITY_BIND, and do not go together.",
-        'remedy': "module unload the loaded one; what it binds of the users' file systems the modules of this project "
-        "bind as well.",
+        'cause': "{name} and {other} set the same variables, such as SINGULARITY_BIND, and do not "
+        "go together.",
+        'remedy': "module unload the loaded one; what it binds of the users' file systems the "
+        "modules of this project bind as well.",
         'source': "Lmod 8.6, 8.7 and 9.2, seen by this project, 2026-11",
     },
     {
@@ -61,9 +67,10 @@ MODULES = [
                 "0})",
             ),
         ],
-        'cause': "A module needs another one that is not loaded, or is loaded under another name or version: {module}",
-        'remedy': "Load the one that is named first, written exactly as it stands there; module spider NAME says the "
-        "order.",
+        'cause': "A module needs another one that is not loaded, or is loaded under another name "
+        "or version: {module}",
+        'remedy': "Load the one that is named first, written exactly as in the message; module "
+        "spider NAME shows the order.",
         'source': "github.com/TACC/Lmod, issue 719",
     },
     {
@@ -78,10 +85,10 @@ MODULES = [
                 r"(?<!\S)(?P<module>\S+) conflicts with the currently loaded module\(s\) ?(?P<old>[^\n]{0,100})",
             ),
         ],
-        'cause': "{module} and a loaded module exclude each other: two of one name, of one family (compilers, MPI), or "
-        "the file says so. {old}",
-        'remedy': "module swap OLD NEW, or module unload the one of the hint first; module list shows what is loaded, "
-        "module purge unloads all (then load the stack again).",
+        'cause': "{module} and a loaded module exclude each other: two of one name, of one family "
+        "(compilers, MPI), or the file says so. {old}",
+        'remedy': "module swap OLD NEW, or module unload the one of the hint first; module list "
+        "shows what is loaded, module purge unloads all (then load the stack again).",
         'source': "Environment Modules; github.com/envmodules/modules, issue 352",
     },
     {
@@ -98,11 +105,12 @@ MODULES = [
             ("environment: line ", r"environment: line \d+: /\S{1,100}: No such file"),
             (": No such file", r"execve\(\): (?:module|ml): No such file"),
         ],
-        'cause': "This shell does not know the command module: it was not started as a login shell, the script's shell is "
-        "sh, or Lmod is not installed or not in the container.",
-        'remedy': "#!/bin/bash -l in the script, or . /etc/profile.d/lmod.sh (modules.sh; source $LMOD_PKG/init/bash); in "
-        "csh and from sh: the init file of that shell; sbatch --export=NONE if the login node's function is of "
-        "no use. Modules are not for inside of a container: load them before.",
+        'cause': "This shell does not know the command module: it was not started as a login "
+        "shell, the script's shell is sh, or Lmod is not installed or not in the container.",
+        'remedy': "#!/bin/bash -l in the script, or . /etc/profile.d/lmod.sh (modules.sh; source "
+        "$LMOD_PKG/init/bash); in csh and from sh: the init file of that shell; sbatch "
+        "--export=NONE if the login node's function does not help. Modules are not for inside of a "
+        "container: load them before.",
         'source': "Lmod, documentation, FAQ; github.com/access-ci-org/Jetstream_Cluster, issue 18",
     },
     {
@@ -118,24 +126,25 @@ MODULES = [
                 r"currently))[^\n]{0,100}",
             ),
         ],
-        'cause': "There is no module {name} on MODULEPATH: it is misspelt, of another release, or its folder is not in "
-        "use.",
-        'remedy': "module avail 2>&1 | grep -i NAME; module use FOLDER adds a folder. On clusters with a stack: load that "
-        "first.",
+        'cause': "There is no module {name} on MODULEPATH: it is misspelt, of another release, or "
+        "its folder is not in use.",
+        'remedy': "module avail 2>&1 | grep -i NAME; module use FOLDER adds a folder. On clusters "
+        "with a stack: load that first.",
         'source': "modules.readthedocs.io",
     },
     {
         'name': "MODULEPATH not set",
         'patterns': [("MODULEPATH", r"MODULEPATH\s+is\s+undefined")],
-        'cause': "This shell knows the command module, and no folder of modules: the site sets them in the files of a "
-        "login shell (/etc/profile.d), which were not read.",
-        'remedy': "#!/bin/bash -l as first line of the script (sbatch: also without --export=NONE); by hand: module use "
-        "FOLDER. To source Lmod's init file alone is not enough.",
+        'cause': "This shell knows the command module, and no folder of modules: the site sets "
+        "them in the files of a login shell (/etc/profile.d), which were not read.",
+        'remedy': "#!/bin/bash -l as first line of the script (sbatch: also without "
+        "--export=NONE); by hand: module use FOLDER. To source Lmod's init file alone is not "
+        "enough.",
         'source': "github.com/saforem2/ezpz, pull request 222; Lmod, documentation",
     },
 ]
 
-EASYBUILD = [
+EASYBUILD: List[Dict[str, Any]] = [
     {
         'name': "linked clone gone",
         'patterns': [
@@ -151,11 +160,12 @@ EASYBUILD = [
                 r"|mpi4py)\S{0,100}\.eb",
             ),
         ],
-        'cause': "EasyBuild does not find the easyblocks or easyconfigs of this project: the clone that make lumi linked "
-        "was moved or deleted, or nothing names them.",
-        'remedy': "On LUMI: make lumi in a clone, which replaces dead links; to be rid of them, then make unlumi, and "
-        "load EasyBuild-user again. On a workstation: . ./env.sh.",
-        'source': "EasyBuild 4.9.4, 5.1.2 and 5.4.1, seen by this project, 2026-11; docs/troubleshooting.md",
+        'cause': "EasyBuild does not find the easyblocks or easyconfigs of this project: the "
+        "clone that make lumi linked was moved or deleted, or nothing names them.",
+        'remedy': "On LUMI: make lumi in a clone, which replaces dead links; to remove them, then "
+        "make unlumi, and load EasyBuild-user again. On a workstation: . ./env.sh.",
+        'source': "EasyBuild 4.9.4, 5.1.2 and 5.4.1, seen by this project, 2026-11; "
+        "docs/troubleshooting.md",
     },
     {
         'name': "eb without --robot",
@@ -165,9 +175,10 @@ EASYBUILD = [
                 r"[Mm]issing modules for dependencies.{0,20}: (?P<needs>[^\s'\x22),]{1,200})",
             )
         ],
-        'cause': "EasyBuild needs {needs}, which is not installed, and was not told to install it.",
-        'remedy': "eb FILE.eb --robot (short -r) installs what is needed first. If it is installed: the software stack "
-        "that has it is not loaded.",
+        'cause': "EasyBuild needs {needs}, which is not installed, and may not install it without "
+        "--robot.",
+        'remedy': "eb FILE.eb --robot (short -r) installs what is needed first. If it is "
+        "installed: the software stack that has it is not loaded.",
         'source': "github.com/easybuilders/easybuild-easyconfigs, issue 10845",
     },
     {
@@ -188,10 +199,13 @@ EASYBUILD = [
                 r"module found\)",
             ),
         ],
-        'cause': "EasyBuild finds neither a module nor an easyconfig for {first} on its robot path.",
-        'remedy': "eb --show-config shows robot-paths: an old release of the easyconfigs may stand there. Add a folder in "
-        "front: eb --robot=FOLDER: FILE.eb (the colon keeps the others). eb --search NAME looks for it.",
-        'source': "github.com/easybuilders/easybuild-easyconfigs, issue 6560; easybuild-framework, issue 5278",
+        'cause': "EasyBuild finds neither a module nor an easyconfig for {first} on its robot "
+        "path.",
+        'remedy': "eb --show-config shows robot-paths: an old release of the easyconfigs may "
+        "stand there. Add a folder in front: eb --robot=FOLDER: FILE.eb (the colon keeps the "
+        "others). eb --search NAME looks for it.",
+        'source': "github.com/easybuilders/easybuild-easyconfigs, issue 6560; "
+        "easybuild-framework, issue 5278",
     },
     {
         'name': "source file of another content",
@@ -202,11 +216,13 @@ EASYBUILD = [
                 ".{0,300} failed",
             )
         ],
-        'cause': "{file} is not the file that the easyconfig was written for: the download was cut off or is an error "
-        "page, or its authors have replaced it.",
-        'remedy': "Remove that file and run eb again. If it comes again: a newer easyconfig (eb --search NAME) has the "
-        "new checksum. Do not use --ignore-checksums without knowing why it differs.",
-        'source': "github.com/easybuilders/easybuild, issue 860; easybuild-easyconfigs, issue 15785",
+        'cause': "{file} is not the file that the easyconfig was written for: the download was "
+        "cut off or is an error page, or its authors have replaced it.",
+        'remedy': "Remove that file and run eb again. If it comes again: a newer easyconfig (eb "
+        "--search NAME) has the new checksum. Do not use --ignore-checksums without knowing why "
+        "it differs.",
+        'source': "github.com/easybuilders/easybuild, issue 860; easybuild-easyconfigs, issue "
+        "15785",
     },
     {
         'name': "EasyBuild's check of the result failed",
@@ -217,9 +233,11 @@ EASYBUILD = [
                 r"|ERROR[^\n]{0,200}): ?Sanity check failed: (?P<what>[^\n]{1,200})",
             )
         ],
-        'cause': "The build went through, and the result is not what the easyconfig expects: {what}",
-        'remedy': "Run the command that it names by hand, or look for the files: a wrong version, a library that is not "
-        "found, or a command that cannot run on this node. eb --sanity-check-only FILE.eb repeats the check.",
+        'cause': "The build went through, and the result is not what the easyconfig expects: "
+        "{what}",
+        'remedy': "Run the command that it names by hand, or look for the files: a wrong version, "
+        "a library that is not found, or a command that cannot run on this node. eb "
+        "--sanity-check-only FILE.eb repeats the check.",
         'source': "github.com/easybuilders/easybuild-easyconfigs, issue 8509",
         'unless': [
             "library not in the image",
@@ -234,10 +252,11 @@ EASYBUILD = [
             ("ouldn't find file ", r"[Cc]ouldn't find file (?P<file>\S{1,200}) anywhere"),
             "downloading it didn't work either",
         ],
-        'cause': "EasyBuild has not the source file {file}, and its address gave none: it has moved, the node has no way "
-        "out, or it must be fetched by hand (a licence).",
-        'remedy': "Fetch it where there is a network (eb FILE.eb --fetch on a login node), or put it into a folder of eb "
-        "--show-config, sourcepath: .../sources/n/NAME/. A newer easyconfig may have the new address.",
+        'cause': "EasyBuild has not the source file {file}, and its address gave none: it has "
+        "moved, the node has no way out, or it must be fetched by hand (a licence).",
+        'remedy': "Fetch it where there is a network (eb FILE.eb --fetch on a login node), or put "
+        "it into a folder of eb --show-config, sourcepath: .../sources/n/NAME/. A newer "
+        "easyconfig may have the new address.",
         'source': "docs.easybuild.io, source path",
     },
     {
@@ -248,10 +267,10 @@ EASYBUILD = [
                 r"used by EasyBuild not found in defined '\w+' function",
             )
         ],
-        'cause': "EasyBuild does not find the modules tool that it was told to use (Lmod by default), or this shell has "
-        "not loaded it.",
-        'remedy': "type module; echo $LMOD_CMD. . /etc/profile.d/lmod.sh first; eb --modules-tool=EnvironmentModules "
-        "--module-syntax=Tcl for the other one.",
+        'cause': "EasyBuild does not find the configured modules tool (Lmod by default), or this "
+        "shell has not loaded it.",
+        'remedy': "type module; echo $LMOD_CMD. . /etc/profile.d/lmod.sh first; eb "
+        "--modules-tool=EnvironmentModules --module-syntax=Tcl for the other one.",
         'source': "docs.easybuild.io, Supported modules tools",
         'unless': ["module command not there"],
     },
@@ -265,9 +284,10 @@ EASYBUILD = [
                 r"(?P<names>[^\n'\x22]{1,150})",
             ),
         ],
-        'cause': "EasyBuild does not know an option, a variable EASYBUILD_... or a parameter of the easyconfig: {names}",
-        'remedy': "env | grep EASYBUILD_; eb --help; eb -a lists the parameters of easyconfigs. The easyconfig may be of "
-        "another major release (4 or 5): eb --version.",
+        'cause': "EasyBuild does not know an option, a variable EASYBUILD_... or a parameter of "
+        "the easyconfig: {names}",
+        'remedy': "env | grep EASYBUILD_; eb --help; eb -a lists the parameters of easyconfigs. "
+        "The easyconfig may be of another major release (4 or 5): eb --version.",
         'source': "docs.easybuild.io, Configuration",
         'general': True,
     },
@@ -281,10 +301,13 @@ EASYBUILD = [
                 r"(?:1|13|30)\]",
             )
         ],
-        'cause': "EasyBuild may not write where its settings send it: the site's folder instead of one of yours, files "
-        "that an earlier eb or another account left, or files without w that are copied once more.",
-        'remedy': "eb --show-config: installpath, buildpath, sourcepath, repositorypath, tmpdir. eb --prefix=FOLDER of "
-        "yours (EASYBUILD_PREFIX); on LUMI EBU_USER_PREFIX. rm -rf the folder in buildpath and try again.",
-        'source': "docs.easybuild.io, Configuration; github.com/easybuilders/easybuild-framework, issue 4602",
+        'cause': "EasyBuild may not write where its settings send it: the site's folder instead "
+        "of one of yours, files that an earlier eb or another account left, or files without w "
+        "that are copied once more.",
+        'remedy': "eb --show-config: installpath, buildpath, sourcepath, repositorypath, tmpdir. "
+        "eb --prefix=FOLDER of yours (EASYBUILD_PREFIX); on LUMI EBU_USER_PREFIX. rm -rf the "
+        "folder in buildpath and try again.",
+        'source': "docs.easybuild.io, Configuration; github.com/easybuilders/easybuild-framework, "
+        "issue 4602",
     },
 ]
