@@ -1,5 +1,5 @@
 """
-python -m osu_container: what scripts/osu-container is, by the Python that is called. Python 3.6.
+Run osu-container with the current Python: python -m osu_container. Python 3.6.
 """
 
 import sys

@@ -1,8 +1,7 @@
 """
-The command osu-container. One subcommand a module; they are imported when they are called.
+Provide the command osu-container, with one module per subcommand, imported when called.
 
-Python 3.6 and its standard library only: some subcommands run where there is nothing else
-(scripts/osu-container).
+Python 3.6 and its standard library only, so that the portable subcommands run on any node.
 """
 
 import argparse
@@ -13,36 +12,40 @@ import re
 import stat
 import sys
 from pathlib import Path
+from typing import Any, List, NoReturn, Optional, Sequence
 
 from osu_container import __version__
 from osu_container.base import exit_codes, files, shell, streams, terminal
 from osu_container.base.exit_codes import PACKAGE_MISSING
 
-#: subcommand -> module with add_arguments(parser) and the text of its line in --help
+#: subcommand -> (module with add_arguments(parser), description in --help)
 COMMANDS = {
     'try': (
         'osu_container.check.try_.cli',
-        "run the approaches without an installation, and leave one file to send",
+        "run every approach once, without installing anything, and write one report file",
     ),
     'check': (
         'osu_container.check.cli',
-        "tell before anything runs which approaches will work with an image, and why",
+        "predict which approaches will work with an image, and why, without running anything",
     ),
     'discover': (
         'osu_container.discover.cli',
-        "find the facts of this system and write them as a site",
+        "inspect this system and write its description as a site file",
     ),
     'proof': ('osu_container.proof.cli', "show what every rank of a run really loaded and used"),
-    'why': ('osu_container.why.cli', "name cause and remedy of the messages in a job's output"),
-    'new': ('osu_container.check.new.cli', "write an easyconfig for an MPI container of your own"),
-    'image': ('osu_container.build.cli', "list, build and check the images"),
+    'why': (
+        'osu_container.why.cli',
+        "explain the error messages in a job's output: cause and remedy",
+    ),
+    'new': ('osu_container.check.new.cli', "write an easyconfig for your own MPI container"),
+    'image': ('osu_container.build.cli', "list, build and verify the images of this project"),
     'bench': (
         'osu_container.bench.cli',
-        "run the benchmarks over Slurm: every approach and native, in turn",
+        "run the benchmarks in a Slurm job, with every approach and natively",
     ),
     'import': (
         'osu_container.bench.results.import_cli',
-        "make a run of what OSU's programs or IMB printed",
+        "convert the output of the OSU benchmarks or IMB to a recorded run",
     ),
     'compare': (
         'osu_container.bench.compare.cli',
@@ -50,216 +53,196 @@ COMMANDS = {
     ),
     'report': (
         'osu_container.bench.report.cli',
-        "make one page of runs: tables, curves, proof, environment",
+        "write one page about runs: tables, curves, proof, environment",
     ),
     'reference': ('osu_container.bench.results.cli', "list the published figures"),
 }
-#: What installs the libraries of the commands, where the set-up of the project is not there
+#: Python packages of the subcommands that are not portable
 REQUIREMENTS = 'osu_container/requirements.txt'
 
 
-def _suggest_name(word, known):
-    """
-    Return ' Did you mean NAME?' (str) for the one of known (list of str) that is like word
-    (str); '' if none is.
-    """
-    close = difflib.get_close_matches(word, known, 1)
+def _suggest_name(word: str, names: Sequence[str]) -> str:
+    """Return ' Did you mean NAME?' for the name most similar to `word`, or ''."""
+    close = difflib.get_close_matches(word, names, 1)
     return f' Did you mean {close[0]}?' if close else ''
 
 
 class Help(argparse.HelpFormatter):
-    """
-    As argparse's, in the width of the terminal; of texts, lines that begin with a blank stay as
-    they are.
-    """
+    """Help as wide as the terminal; indented lines of a description keep their form."""
 
-    def _fill_text(self, text, width, indent):
-        """Return text (str) with its paragraphs filled to width (int), behind indent (str)."""
-        found = []
-        for part in re.split(r'\n\s*\n', text.strip('\n')):
-            kept, others = [], []
-            for line in part.splitlines():
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        paragraphs = []
+        for paragraph in re.split(r'\n\s*\n', text.strip('\n')):
+            kept: List[str] = []
+            others: List[str] = []
+            for line in paragraph.splitlines():
                 if line[:1] == ' ' or kept:
                     kept.append(indent + line)
                 else:
                     others.append(line)
-            found.append(
+            paragraphs.append(
                 '\n'.join(
                     ([super()._fill_text(' '.join(others), width, indent)] if others else []) + kept
                 )
             )
-        return '\n\n'.join(found)
+        return '\n\n'.join(paragraphs)
 
 
 class Version(argparse.Action):
-    """As argparse's version, which would break a long path into lines."""
+    """The option --version; that of argparse would break a long path into lines."""
 
-    def __init__(self, **options):
-        """See argparse."""
+    def __init__(self, **options: Any) -> None:
         super().__init__(nargs=0, default=argparse.SUPPRESS, **options)
 
-    def __call__(self, parser, *_):
-        """Print the version and where it is; exit."""
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        """Print the version and the folder of the installation, then exit."""
         print(f'osu-container {__version__} ({Path(__file__).resolve().parent.parent})')
         parser.exit()
 
 
 class Parser(argparse.ArgumentParser):
-    """As argparse's; its errors name the command, option or value that may have been meant."""
+    """An ArgumentParser whose errors suggest the command, option or value that was meant."""
 
-    def __init__(self, *arguments, **options):
-        """See argparse."""
+    def __init__(self, *arguments: Any, **options: Any) -> None:
         options.setdefault('formatter_class', Help)
         super().__init__(*arguments, **options)
 
-    def add_exit_codes(self, command):
-        """
-        Let the help of this parser, that of a command (str), and of those below it name their
-        exit codes.
-        """
-        below = [
+    def add_exit_codes(self, command: str) -> None:
+        """Add the exit codes of `command` and of its subcommands to their help."""
+        subparsers = [
             action for action in self._actions if isinstance(action, argparse._SubParsersAction)
         ]
-        for name, parser in below[0].choices.items() if below else ():
+        for name, parser in subparsers[0].choices.items() if subparsers else ():
             parser.add_exit_codes(f'{command} {name}')
-        if not below:
+        if not subparsers:
             self.epilog = '\n\n'.join(
                 filter(None, [(self.epilog or '').strip('\n'), exit_codes.format_codes(command)])
             )
 
-    def find_subparser(self, arguments):
-        """
-        Return the parser (Parser) of the subcommand that arguments (list of str) call; this one
-        if there is none.
-        """
+    def find_subparser(self, arguments: Sequence[str]) -> 'Parser':
+        """Return the parser of the subcommand in `arguments`, or this parser if there is none."""
         for action in self._actions:
-            for number, argument in enumerate(
-                arguments if isinstance(action, argparse._SubParsersAction) else []
-            ):
-                if argument in action.choices:
-                    return action.choices[argument].find_subparser(arguments[number + 1 :])
+            if isinstance(action, argparse._SubParsersAction):
+                for number, argument in enumerate(arguments):
+                    if argument in action.choices:
+                        return action.choices[argument].find_subparser(arguments[number + 1 :])
         return self
 
-    def _get_values(self, action, arg_strings):
-        """
-        As argparse's. An empty value is an error: mostly it is that of a variable that is not
-        set.
-        """
+    def _get_values(self, action: argparse.Action, arg_strings: List[str]) -> Any:
+        # an empty value is an error: mostly it comes from a variable that is not set
         if '' in arg_strings and action.nargs not in (argparse.REMAINDER, argparse.PARSER):
             raise argparse.ArgumentError(
                 action,
-                "found an empty value, wanted one that says something. Give it, or "
-                "leave the word out; is a variable in it not set?",
+                "the value is empty. Set the variable that it comes from, or omit the argument",
             )
         return super()._get_values(action, arg_strings)
 
-    def parse_args(self, args=None, namespace=None):
-        """As argparse's, but the error of an unknown option is that of the subcommand."""
+    def parse_args(  # type: ignore[override]  # the overloads of argparse have the same result
+        self,
+        args: Optional[Sequence[str]] = None,
+        namespace: Optional[argparse.Namespace] = None,
+    ) -> argparse.Namespace:
+        """Parse `args`; the subcommand reports an unknown option, with its own usage."""
         args = sys.argv[1:] if args is None else args
         options, unknown = self.parse_known_args(args, namespace)
         if unknown:
             called = self.find_subparser(args)
-            known = [option for action in called._actions for option in action.option_strings]
+            names = [option for action in called._actions for option in action.option_strings]
             hints = [
-                _suggest_name(one.partition('=')[0], known)
-                for one in unknown
-                if one.startswith('-')
+                _suggest_name(argument.partition('=')[0], names)
+                for argument in unknown
+                if argument.startswith('-')
             ]
             called.error(
                 f"unrecognized arguments: {' '.join(unknown)}{'.' * any(hints)}{''.join(hints)}"
             )
         return options
 
-    def error(self, message):
-        """Print usage and message (str), with what may have been meant; exit with code 2."""
+    def error(self, message: str) -> NoReturn:
+        """Print the usage and `message`, with a suggestion for a wrong choice; exit with 2."""
         wrong = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
         if wrong:
             message += '.' + _suggest_name(wrong.group(1), re.findall(r'[\w.:+-]+', wrong.group(2)))
         super().error(message)
 
 
-def run_command():
-    """Run as a process of its own, as scripts/osu-container does; return the exit code."""
-    if sys.argv[1:2] != [
-        'proof'
-    ]:  # which starts what is the user's; others write scripts that are run
+def run_command() -> int:
+    """Run osu-container as the only task of this process; return the exit code."""
+    # proof starts the user's program and leaves it the user's umask; the others write scripts that
+    # are run later, which nobody else may change
+    if sys.argv[1:2] != ['proof']:
         os.umask(os.umask(0o077) | stat.S_IWOTH)
     return streams.run_process(main)
 
 
-def main(arguments=None):
+def main(arguments: Optional[Sequence[str]] = None) -> int:
     """
-    Run a subcommand; return its exit code. Expected failures become a message on stderr and exit
-    code 1.
+    Run a subcommand and return its exit code.
 
-    Signals and streams of the process stay as they are: also in a thread.
+    Expected failures become a message on stderr and exit code 1. The signal handlers and streams of
+    the process stay unchanged, so that a thread can call this function too.
     """
     files.reset_inputs()
     with terminal.escape_streams():
-        # a library that a subcommand loads may find no memory
+        # also around the import of a subcommand: a library that it loads may find no memory
         return streams.run_guarded(
             'osu-container', lambda: _run(sys.argv[1:] if arguments is None else arguments), False
         )
 
 
-def _run(arguments):
-    """See main()."""
+def _run(arguments: Sequence[str]) -> int:
     parser = Parser(
         prog='osu-container',
-        description="MPI containers with the OSU Micro-Benchmarks: see README.md",
-        epilog="osu-container COMMAND --help has the options of a command and its exit codes.",
+        description="Install, check and measure MPI container images: see README.md",
+        epilog="osu-container COMMAND --help lists the options and exit codes of a command.",
     )
-    parser.add_argument('--version', action=Version, help="print the version and where it is")
+    parser.add_argument(
+        '--version', action=Version, help="print the version and the folder of the installation"
+    )
     commands = parser.add_subparsers(dest='command', metavar='COMMAND')
-    commands.required = True  # an argument only from Python 3.7 on
+    commands.required = True  # an argument of add_subparsers() only since Python 3.7
     for name, (module, text) in COMMANDS.items():
-        # only the module of the subcommand that was called: others may need libraries that are not
-        # there
-        below = commands.add_parser(name, help=text, description=text)
+        # import only the module of the called subcommand: others may need packages that are missing
+        subparser = commands.add_parser(name, help=text, description=text)
         if arguments[:1] == [name]:
             try:
-                importlib.import_module(module).add_arguments(below)
-                below.add_exit_codes(name)
+                importlib.import_module(module).add_arguments(subparser)
+                subparser.add_exit_codes(name)
             except ModuleNotFoundError as err:
                 return _report_missing_package(f'osu-container {name}', err)
     if not arguments:
         parser.print_help()
         return 2
-    options = parser.parse_args(arguments)
-    return run_subcommand(options)
+    return run_subcommand(parser.parse_args(arguments))
 
 
-def run_subcommand(options):
-    """Run the function that a parser has set in options; return its exit code."""
+def run_subcommand(options: argparse.Namespace) -> int:
+    """Call options.function, which the parser of the subcommand has set; return the exit code."""
     return streams.run_guarded(options.prog, lambda: _call_subcommand(options))
 
 
-def _report_missing_package(prog, err):
-    """
-    Say which package a command (str) lacks, by a ModuleNotFoundError, and how to get it; return
-    the exit code.
-    """
+def _report_missing_package(prog: str, err: ModuleNotFoundError) -> int:
+    """Print which Python package is missing and how to install it; return the exit code."""
     if (err.name or 'osu_container').partition('.')[0] == 'osu_container':
         raise err
     folder = Path(__file__).resolve().parent.parent
     here = shell.join_words(['-m', 'pip', 'install', '-r', str(folder / REQUIREMENTS)])
     if not os.environ.get('OSU_CONTAINER_PYTHON') and (folder / 'Makefile').is_file():
-        wanted = shell.join_words(['make', '-C', str(folder), 'python-env'])
-    elif sys.prefix != sys.base_prefix:  # an environment of the user's
-        wanted = f'{shell.quote(sys.executable)} {here}'
+        remedy = shell.join_words(['make', '-C', str(folder), 'python-env'])
+    elif sys.prefix != sys.base_prefix:  # a virtual environment of the user
+        remedy = f'{shell.quote(sys.executable)} {here}'
     else:
-        wanted = (
+        remedy = (
             f"python3 -m venv ~/osu-commands && ~/osu-commands/bin/python {here} && "
             "export OSU_CONTAINER_PYTHON=~/osu-commands/bin/python"
         )
     streams.print_stderr(
-        f"{prog}: error: the Python package {err.name} is missing; to have it type: {wanted}"
+        f"{prog}: error: the Python package {err.name} is missing. Install it: {remedy}"
     )
     return PACKAGE_MISSING
 
 
-def _call_subcommand(options):
-    """Run the function of a subcommand; return its exit code."""
+def _call_subcommand(options: argparse.Namespace) -> int:
     try:
         return options.function(options)
     except ModuleNotFoundError as err:
@@ -272,7 +255,7 @@ def _call_subcommand(options):
         )
         return 1
     except streams.SignalExit as err:
-        streams.print_stderr(f"{options.prog}: ended by {err.name}; {options.after_interrupt}")
+        streams.print_stderr(f"{options.prog}: terminated by {err.name}; {options.after_interrupt}")
         return err.code
     except OSError as err:
         if err.errno not in streams.LIMIT_COMMANDS:

@@ -1,38 +1,40 @@
 """
-Text for a terminal: how wide it is, and tables and paragraphs that fit.
+Fit text to the terminal: its width, tables and paragraphs.
 
-Python 3.6 and its standard library only: the commands of installed modules use it too.
+Python 3.6 and its standard library only: the commands of installed modules import it.
 """
 
 import shutil
 import textwrap
+from typing import Collection, List, Optional, Sequence
 
-#: Columns of a paragraph at most: longer lines are hard to read
+#: Maximum width of a paragraph: longer lines are hard to read
 _PARAGRAPH_WIDTH = 100
-#: Columns below which the last cell of a row is put on lines of its own, and how far in
+#: Width below which the last cell of a row moves to the next lines, and their indentation
 _MIN_CELL_WIDTH, _FOLD_INDENT = 24, 6
 GAP = '  '
 
 
-def get_line_width():
-    """
-    Return how many columns (int) a line may have: $COLUMNS, else those of the terminal, else 80;
-    40 at least.
-    """
+def get_line_width() -> int:
+    """Return the columns of a line: $COLUMNS, else the terminal's, else 80; at least 40."""
     return max(40, shutil.get_terminal_size((80, 24)).columns)
 
 
-def get_paragraph_width():
-    """Return how many columns (int) a paragraph may have."""
+def get_paragraph_width() -> int:
+    """Return the columns of a paragraph: those of a line, but at most 100."""
     return min(_PARAGRAPH_WIDTH, get_line_width())
 
 
-def fill_text(text, initial_indent='', subsequent_indent='', columns=None):
+def fill_text(
+    text: str,
+    initial_indent: str = '',
+    subsequent_indent: str = '',
+    columns: Optional[int] = None,
+) -> str:
     """
-    Return text (str) as lines with first (str) in front of the first and follow (str) in front of
-    the others.
+    Return `text` wrapped to `columns`, by default the width of a paragraph.
 
-    Words, such as paths, are never cut. room: int, columns, those of a paragraph without it.
+    Words, such as paths, are never cut.
     """
     return textwrap.fill(
         text,
@@ -44,17 +46,17 @@ def fill_text(text, initial_indent='', subsequent_indent='', columns=None):
     )
 
 
-def format_table(rows, right_aligned=(), indent=''):
+def format_table(
+    rows: Sequence[Sequence[str]], right_aligned: Collection[int] = (), indent: str = ''
+) -> List[str]:
     """
-    Return rows (list of sequences of str, of one length) as lines (list of str) that fit the
-    terminal.
+    Return rows of equal length as lines with aligned columns that fit the terminal.
 
-    Cells of a column begin below each other, those of right (numbers of columns) end so. A last
-    cell without room is folded within its column, or the row is folded with its further lines
-    indented.
+    right_aligned: numbers of columns. A last cell that is too long is folded within its column; if
+    the column is too narrow, the row is folded and its further lines are indented.
     """
     sizes = [max(map(len, cells)) for cells in zip(*rows)]
-    lines = []
+    lines: List[str] = []
     for row in rows:
         cells = [
             cell.rjust(size) if number in right_aligned else cell.ljust(size)
@@ -63,12 +65,12 @@ def format_table(rows, right_aligned=(), indent=''):
         lead = indent + ''.join(cell + GAP for cell in cells[:-1])
         text = (lead + cells[-1]).rstrip()
         if len(text) > get_line_width():
-            beside = get_line_width() - len(lead) >= max(
+            fits_column = get_line_width() - len(lead) >= max(
                 [_MIN_CELL_WIDTH, *map(len, row[-1].split())]
             )
             text = (
                 fill_text(row[-1], lead, ' ' * len(lead), get_line_width())
-                if beside
+                if fits_column
                 else fill_text(
                     text[len(indent) :], indent, indent + ' ' * _FOLD_INDENT, get_line_width()
                 )

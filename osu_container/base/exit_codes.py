@@ -1,67 +1,75 @@
 """
-Exit codes of all commands: what --help says of them.
+List the exit codes of all commands, which --help prints.
 
-Python 3.6 and its standard library only: installed modules have it, for osu-proof.
+Python 3.6 and its standard library only: installed modules contain this file, for osu-proof.
 """
 
+from typing import Dict, Tuple, Union
+
+#: ((code, or a word for several codes, meaning), ...)
+ExitCodes = Tuple[Tuple[Union[int, str], str], ...]
+
 WRONG_USAGE = 2
-#: A Python package is missing; of compare also: nothing can be compared
+#: A Python package is missing; for compare also: nothing can be compared
 PACKAGE_MISSING = 3
-#: What every command ends with where Ctrl-C, SIGTERM or SIGHUP stops it: 128 + the number of the
-#: signal
+#: Exit codes of every command that Ctrl-C, SIGTERM or SIGHUP stops: 128 + the number of the signal
 SIGNAL_CODES_TEXT = "130, 143, 129 stopped by Ctrl-C, SIGTERM, SIGHUP"
 _FAILED = "not possible, with the reason on stderr"
 _LIBRARY = (PACKAGE_MISSING, "a Python package is missing")
-#: Of a command that is not below
+#: Exit codes of a command that CODES does not list
 DONE = ((0, "done"), (1, _FAILED))
-#: command, with its subcommand where it has some -> ((code or codes, what it means), ...); wrong
-#: usage is always 2
-CODES = {
+#: command (with its subcommand, if any) -> its exit codes; wrong usage is always 2
+CODES: Dict[str, ExitCodes] = {
     'check': (
         (
             0,
-            "works (the approach that was named, else the best one), or no prediction is wrong (--published)",
+            "works (the named approach, else the best one), or no prediction is wrong (--published)",
         ),
         (1, "image or host cannot be read, or a prediction is wrong"),
         (4, "works slowly"),
         (5, "unknown"),
         (6, "fails"),
     ),
-    'discover': ((0, "looked"), (1, "a file cannot be read or written")),
+    'discover': ((0, "host inspected"), (1, "a file cannot be read or written")),
     'proof': (
-        (0, "all as promised"),
-        (1, "something contradicts what was promised, or nothing is proved"),
-        ("another", "that of the command"),
+        (0, "all ranks match the expectation"),
+        (1, "something contradicts the expectation, or nothing is proved"),
+        ("another", "exit code of the command"),
     ),
-    'try': ((0, "all steps ended well"), (1, "some did not: the file names them")),
-    'why': ((0, "something is known"), (1, "nothing is, or a file cannot be read")),
+    'try': ((0, "all steps succeeded"), (1, "a step failed: the file names it")),
+    'why': ((0, "a message is known"), (1, "no message is known, or a file cannot be read")),
     'new': (
-        (0, "written, or there as it would be written"),
+        (0, "written, or exists with the same content"),
         (1, "not written, with the reason on stderr"),
     ),
-    'bench': ((0, "all ran"), (1, "a run failed, or nothing could be run"), _LIBRARY),
+    'bench': (
+        (0, "all runs succeeded"),
+        (1, "a run failed, or nothing could be run"),
+        _LIBRARY,
+    ),
     'compare': (
-        (0, "nothing of A is worse"),
-        (1, "something is (--fail-on)"),
+        (0, "A is nowhere worse"),
+        (1, "A is worse (--fail-on)"),
         (3, "cannot be compared, with the reason on stderr, or a Python package is missing"),
     ),
     'report': (*DONE, _LIBRARY),
-    'image verify': ((0, "all right"), (1, "something is wrong, or cannot be read")),
-    'image build': ((0, "built, or can be built (--check)"), (1, "not, with the reason on stderr")),
+    'image verify': ((0, "all files are correct"), (1, "a file is wrong or cannot be read")),
+    'image build': (
+        (0, "built, or can be built (--check)"),
+        (1, "not built, with the reason on stderr"),
+    ),
 }
 
 
-def list_codes(command):
-    """
-    Return ((code, meaning), ...) of a command (str, with its subcommand); wrong usage is among
-    them.
-    """
+def list_codes(command: str) -> ExitCodes:
+    """Return the exit codes of a command (with its subcommand), with wrong usage among them."""
     codes = dict(CODES.get(command, DONE))
     more = codes.pop(WRONG_USAGE, None)
     codes[WRONG_USAGE] = "wrong usage" + (more and ", " + more or "")
-    return tuple(sorted(codes.items(), key=lambda one: str(one[0])))
+    return tuple(sorted(codes.items(), key=lambda item: str(item[0])))
 
 
-def format_codes(command):
-    """Return the sentence (str) on the exit codes of a command (str, with its subcommand)."""
-    return f"Exit codes: {'; '.join(f'{code} {meaning}' for code, meaning in list_codes(command))}; {SIGNAL_CODES_TEXT}."
+def format_codes(command: str) -> str:
+    """Return the sentence on the exit codes of a command (with its subcommand)."""
+    codes = '; '.join(f'{code} {meaning}' for code, meaning in list_codes(command))
+    return f"Exit codes: {codes}; {SIGNAL_CODES_TEXT}."

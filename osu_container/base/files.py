@@ -1,7 +1,7 @@
 """
-Read untrusted files: never block at a FIFO; limit the size, and the length of a line.
+Read untrusted files: never block on a FIFO, and limit the size of a file and of a line.
 
-Works on Python 3.6 with the standard library only.
+Python 3.6 and its standard library only.
 """
 
 import codecs
@@ -13,78 +13,85 @@ import json
 import os
 import stat
 import zlib
+from typing import Any, Callable, Iterator, List, Optional, Set, Tuple, Union
 
-#: Bytes that are read at most, by what is read
+#: Maximum number of bytes to read, by kind of content
 SIZE_LIMITS = {
     # the largest libmpi seen has 16 MB (Intel MPI), built for debugging some 100 MB
     'library': 192 << 20,
-    # copied out of an image: the largest library seen has 2.5 GB (libtorch_hip)
+    # a file copied from an image: the largest library seen has 2.5 GB (libtorch_hip)
     'copy': 4 << 30,
-    # ld.so.cache: that of a full desktop has some 200 KB
+    # ld.so.cache: about 200 KB on a full desktop
     'cache': 32 << 20,
-    # what unsquashfs lists of an image: 2,000,000 files with paths of 200 bytes
+    # the list of files that unsquashfs prints: 2,000,000 files with paths of 200 bytes
     'list': 512 << 20,
-    # labels of an image, all of them together: those of real images have some KB, with the
-    # definition file beside them
+    # all labels of an image together: a few KB in real images, with the definition file
     'labels': 4 << 20,
-    # JSON that a program of this project has written: the largest, of a host, has some hundred
-    # thousand
+    # JSON that a program of this project has written: at most some 100 KB, for a host
     'json': 16 << 20,
-    # a line of results.jsonl: the longest seen has 2 MB, a measurement with the proof of 2,048
-    # ranks
+    # a line of results.jsonl: the longest seen has 2 MB, with the proof of 2,048 ranks
     'line of results': 64 << 20,
-    # outputs of programs: that of all benchmarks has some 100 KB
+    # the output of a program: some 100 KB for all benchmarks
     'output': 32 << 20,
     'line of an output': 1 << 20,
-    # what a rank leaves for a proof: some thousands
+    # the proof file of a rank: some KB
     'rank': 8 << 20,
-    # sums of files, what a reference says of itself, files below /etc, settings
+    # checksums, descriptions of references, files below /etc, settings
     'text': 1 << 20,
 }
-#: First bytes of what is packed -> (what of Python unpacks it, the command that does so where
-#: Python cannot)
+#: First bytes of a compressed file -> (Python module that decompresses it, command that does so
+#: where the module is missing)
 _PACKED_SIGNATURES = {
     b'\x1f\x8b': ('gzip', 'zcat'),
     b'\xfd7zXZ': ('lzma', 'xzcat'),
     b'BZh': ('bz2', 'bzcat'),
     b'\x28\xb5\x2f\xfd': ('compression.zstd', 'zstdcat'),
 }
-#: First bytes of what is no text -> what it is
+#: First bytes of a binary file -> kind of file
 _BINARY_SIGNATURES = {
     b'\x7fELF': "a program, a library or a core file",
     b'hsqs': "an image",
     b'#!/usr/bin/env run-singularity': "an image",
 }
-#: Control characters that no text has; NUL fills holes in one
+#: Control characters that no text contains, except NUL, which fills holes in a file
 _CONTROL_CHARACTERS = bytes(bytearray(range(7)) + bytearray(range(14, 27)) + b'\x7f')
-#: A number with more digits is none that was counted or measured: 2 ** 64 has 20. Python needs a
-#: time for them that grows with the square of their number (CVE-2020-10735)
+#: Maximum number of digits of an integer in JSON: 2 ** 64 has 20. Python's time to parse digits
+#: grows with the square of their number (CVE-2020-10735)
 _MOST_DIGITS = 40
 
 
 class FileTooLargeError(OSError):
-    """More than is read; strerror says how much there is."""
+    """A file exceeds its limit; strerror names the size and the limit."""
 
-    def __init__(self, path, kind, size=None, line=None):
+    def __init__(
+        self,
+        path: str,
+        kind: str,
+        size: Optional[int] = None,
+        line: Optional[int] = None,
+    ) -> None:
         """
-        kind: one of MOST; size: int, bytes that there are, None where that is not known; line:
-        int, or None.
+        Describe the file `path`.
+
+        kind: key of SIZE_LIMITS; size: bytes, None if unknown; line: number of the line that is too
+        long.
         """
-        where = 'it' if line is None else 'line %d' % line
-        super(FileTooLargeError, self).__init__(
+        where = 'the file' if line is None else f'line {line}'
+        limit = SIZE_LIMITS[kind]
+        super().__init__(
             errno.EFBIG,
             (
-                '%s has more than %d bytes, and no more are read' % (where, SIZE_LIMITS[kind])
+                f'{where} has more than {limit} bytes, the limit'
                 if size is None
-                else '%s has %d bytes, at most %d are read' % (where, size, SIZE_LIMITS[kind])
+                else f'{where} has {size} bytes, the limit is {limit}'
             ),
             str(path),
         )
 
 
 @contextlib.contextmanager
-def name_file_errors(path):
-    """Let an OSError that names no file, in a with statement, name path (str)."""
+def name_file_errors(path: str) -> Iterator[None]:
+    """Add `path` to an OSError of the with block that names no file."""
     try:
         yield
     except OSError as err:
@@ -93,125 +100,112 @@ def name_file_errors(path):
         raise
 
 
-#: What was opened for reading since reset_inputs(), as (device, inode): no command writes onto one
-#: of these
-_INPUTS = set()
+#: (device, inode) of files opened since reset_inputs(): no command overwrites its inputs
+_INPUTS: Set[Tuple[int, int]] = set()
 
 
-def reset_inputs():
-    """Begin another command: it has read nothing yet."""
+def reset_inputs() -> None:
+    """Forget the input files of the previous command."""
     _INPUTS.clear()
 
 
-def is_input(path):
-    """
-    Return whether the file path (str), or the one that it is a link to, was opened by
-    open_plain_file().
-    """
+def is_input(path: str) -> bool:
+    """Return whether open_plain_file() has opened `path` or the target of this link."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return False
-    return (found.st_dev, found.st_ino) in _INPUTS
+    return (status.st_dev, status.st_ino) in _INPUTS
 
 
-def require_own_folder(folder):
+def require_own_folder(folder: Union[str, 'os.PathLike[str]']) -> None:
     """
-    Raise OSError where another user than root has made folder (str or Path) beside names of
-    everybody's, as in /tmp.
+    Raise OSError if another user than root owns `folder` in a shared folder such as /tmp.
 
-    Such a link leads where that user wants, and in such a folder what is written may be exchanged
+    Such a link leads where its owner wants, and in such a folder its owner may exchange a file
     before it is run.
     """
     folder = os.path.abspath(str(folder))
-    found, above = os.lstat(folder), os.stat(os.path.dirname(folder))
-    if above.st_mode & stat.S_IWOTH and found.st_uid not in (0, os.geteuid()):
+    status, parent = os.lstat(folder), os.stat(os.path.dirname(folder))
+    if parent.st_mode & stat.S_IWOTH and status.st_uid not in (0, os.geteuid()):
         raise OSError(
             errno.EPERM,
-            "another user (number %d) has made it, in a folder of everybody's" % found.st_uid,
+            f"another user (number {status.st_uid}) owns it, in a folder that everybody may write to",
             folder,
         )
 
 
-def open_plain_file(path, is_input_file=True):
+def open_plain_file(path: str, is_input_file: bool = True) -> io.BufferedReader:
     """
-    Return the file path opened for reading bytes. Raises OSError, also if it is no plain file: a
-    FIFO, a device.
+    Return the plain file `path`, opened for reading bytes.
 
-    note: bool, it is an input of the command, see is_input()
+    is_input_file: it is an input of the command, see is_input(). Raises OSError, also for a FIFO or
+    a device.
     """
-    # without O_NONBLOCK the open of a FIFO waits for a writer; plain files do not know it
+    # without O_NONBLOCK, opening a FIFO waits for a writer; plain files ignore the flag
     number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
-    found = os.fstat(number)
-    if not stat.S_ISREG(found.st_mode):
+    status = os.fstat(number)
+    if not stat.S_ISREG(status.st_mode):
         os.close(number)
-        if stat.S_ISDIR(found.st_mode):
+        if stat.S_ISDIR(status.st_mode):
             raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-        raise OSError(errno.EINVAL, "it is no plain file (a FIFO, a socket or a device)", path)
+        raise OSError(errno.EINVAL, "not a plain file (a FIFO, a socket or a device)", path)
     if is_input_file:
-        _INPUTS.add((found.st_dev, found.st_ino))
+        _INPUTS.add((status.st_dev, status.st_ino))
     return io.open(number, 'rb')
 
 
-def read_plain_file(path, kind='library', whole=True):
+def read_plain_file(path: str, kind: str = 'library', whole: bool = True) -> bytes:
     """
-    Return the content (bytes) of the plain file path.
+    Return the content of the plain file `path`.
 
-    :param kind: str, one of MOST; whole: bool, False: of a file that has more its beginning will do
-    Raises OSError, TooLarge.
+    kind: key of SIZE_LIMITS; whole: False to return the beginning of a file that is too large.
+    Raises OSError, FileTooLargeError.
     """
     with open_plain_file(path) as handle, name_file_errors(path):
         size = os.fstat(handle.fileno()).st_size
         if whole and size > SIZE_LIMITS[kind]:
             raise FileTooLargeError(path, kind, size)
         data = handle.read(min(size, SIZE_LIMITS[kind]) + 1)
-        if len(data) > size:  # it grows, or is one of /proc, which says 0
+        if len(data) > size:  # it grows, or is a file of /proc, whose size is 0
             data += handle.read(max(0, SIZE_LIMITS[kind] + 1 - len(data)))
         if whole and len(data) > SIZE_LIMITS[kind]:
             raise FileTooLargeError(path, kind)
         return data[: SIZE_LIMITS[kind]]
 
 
-def read_text(path, kind='text', whole=False):
-    """
-    Return the text (str) of the plain file path, '' where it cannot be read. Parameters as of
-    read_plain_file().
-    """
+def read_text(path: str, kind: str = 'text', whole: bool = False) -> str:
+    """Return the text of a plain file, '' if it cannot be read; see read_plain_file()."""
     try:
         return read_plain_file(path, kind, whole).decode('utf-8', 'replace')
     except OSError:
         return ''
 
 
-class _UnpackedStream(object):
-    """
-    A binary file that is read through a decoder; what is not whole is an OSError, as with any
-    other file.
-    """
+class _UnpackedStream:
+    """A binary file read through a decompressor; truncated data raises OSError."""
 
-    def __init__(self, handle):
+    def __init__(self, handle: Any) -> None:
         self.handle = handle
 
-    def read(self, size):
-        """Return the next bytes, about size of them, b'' at the end. Raises OSError."""
+    def read(self, size: int) -> bytes:
         try:
             return self.handle.read(size)
-        except Exception as err:  # of five libraries, each with a class of its own
+        except Exception as err:  # five libraries raise five unrelated classes
             if isinstance(err, (EOFError, zlib.error)) or type(err).__name__ in (
                 'LZMAError',
                 'ZstdError',
             ):
-                raise OSError(errno.EIO, "what is packed in it is not whole: %s" % err)
+                raise OSError(errno.EIO, f"the compressed data is truncated: {err}")
             raise
 
 
-def unpack_stream(handle):
+def unpack_stream(handle: Any) -> Any:
     """
-    Return a binary file (object with read()) with the text of handle, one too: what is packed in
-    it, UTF-16 as UTF-8.
+    Return a binary file with the text of `handle`: decompressed, and UTF-16 as UTF-8.
 
-    It is handle itself where nothing has to be changed. Raises ValueError for what is known to be
-    no text, and for what this Python cannot unpack, with the command that can.
+    Returns `handle` if nothing has to be changed. Raises ValueError for a file that is no text, and
+    for one that this Python cannot decompress, with the command that can.
     """
     if hasattr(handle, 'peek'):
         begin = handle.peek(40)
@@ -220,49 +214,47 @@ def unpack_stream(handle):
         handle.seek(0)
     else:
         return handle
-    for first, what in _BINARY_SIGNATURES.items():
-        if begin.startswith(first):
+    for signature, description in _BINARY_SIGNATURES.items():
+        if begin.startswith(signature):
             raise ValueError(
-                "it is %s, no text: name the file to which the job or program wrote" % what
+                f"it is {description}, not text. Name the file with the output of the job or program"
             )
-    for first, (module, command) in _PACKED_SIGNATURES.items():
-        if begin.startswith(first):
+    for signature, (module, command) in _PACKED_SIGNATURES.items():
+        if begin.startswith(signature):
             try:
                 return _UnpackedStream(importlib.import_module(module).open(handle))
             except ImportError:
                 raise ValueError(
-                    "it is packed in a way that this Python does not read: %s FILE > FILE.txt"
-                    % command
+                    f"this Python cannot decompress it. Decompress it: {command} FILE > FILE.txt"
                 )
     if begin.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return _UnpackedStream(codecs.EncodedFile(handle, 'utf-8', 'utf-16', 'replace'))
     return handle
 
 
-def decode_text(data):
-    """Return the text (str) in data (bytes) of whatever program or system wrote it."""
-    data = data.replace(b'\0', b'')  # holes, which a node leaves that was lost
+def decode_text(data: bytes) -> str:
+    """Return the text in `data`, in UTF-8 or else Latin-1."""
+    data = data.replace(b'\0', b'')  # holes in the file, which a lost node leaves
     try:
         return data.decode('utf-8-sig')
     except UnicodeDecodeError:
         return data.decode('latin-1')
 
 
-def measure_junk(data):
-    """
-    Return how far data (bytes) is from being text (int): above 0 more than 1 of 20 bytes is an
-    order.
-    """
-    whole = len(data) - data.count(b'\0')
-    return 20 * (whole - len(data.translate(None, _CONTROL_CHARACTERS))) - whole
+def measure_junk(data: bytes) -> int:
+    """Return a number above 0 if more than 1 of 20 bytes is a control character."""
+    size = len(data) - data.count(b'\0')
+    return 20 * (size - len(data.translate(None, _CONTROL_CHARACTERS))) - size
 
 
-def read_lines(path, kind, total_kind=None):
+def read_lines(
+    path: str, kind: str, total_kind: Optional[str] = None
+) -> Iterator[Tuple[int, bytes]]:
     """
-    Yield (number from 1, line (bytes) with its end) of the plain file path; none is kept.
+    Yield (number from 1, line with its end) of the plain file `path`.
 
-    :param kind: str, one of MOST, of a line; most: str, one of MOST, of all lines, or None
-    Raises OSError, TooLarge.
+    kind, total_kind: keys of SIZE_LIMITS, for a line and for all lines together. Raises OSError,
+    FileTooLargeError.
     """
     with open_plain_file(path) as handle, name_file_errors(path):
         size = 0
@@ -275,24 +267,25 @@ def read_lines(path, kind, total_kind=None):
             yield number, row
 
 
-def _parse_integer(text):
-    """Return the int in text (str, digits). Raises ValueError if it has far too many."""
+def _parse_integer(text: str) -> int:
     if len(text) > _MOST_DIGITS:
-        raise ValueError("a number of %d digits, at most %d are read" % (len(text), _MOST_DIGITS))
+        raise ValueError(f"a number has {len(text)} digits, the limit is {_MOST_DIGITS}")
     return int(text)
 
 
-def _reject_constant(text):
-    """Refuse NaN and Infinity, which are no JSON but which Python's reader takes."""
-    raise ValueError("%s is no number" % text)
+def _reject_constant(text: str) -> None:
+    # Python's parser accepts NaN and Infinity, which JSON does not have
+    raise ValueError(f"{text} is not a number")
 
 
-def parse_json(text, object_pairs_hook=None):
+def parse_json(
+    text: Union[str, bytes],
+    object_pairs_hook: Optional[Callable[[List[Tuple[str, Any]]], Any]] = None,
+) -> Any:
     """
-    Return what a JSON text (str, or bytes in UTF-8) holds.
+    Return the value of a JSON text (bytes in UTF-8); object_pairs_hook as in json.loads().
 
-    pairs: function of the pairs of an object, as of json.loads(). Raises ValueError alone, whatever
-    is wrong with it.
+    Raises only ValueError, whatever is wrong with the text.
     """
     try:
         text = text.decode('utf-8') if isinstance(text, bytes) else text
@@ -303,12 +296,13 @@ def parse_json(text, object_pairs_hook=None):
             object_pairs_hook=object_pairs_hook,
         )
     except RecursionError:
-        raise ValueError("it is nested too deep")
+        raise ValueError("the JSON is nested too deeply")
 
 
-def read_json(path, kind='json'):
+def read_json(path: str, kind: str = 'json') -> Any:
     """
-    Return what the plain file path holds in JSON; kind as of read_plain_file(). Raises OSError,
-    ValueError.
+    Return the value in the JSON file `path`; kind: key of SIZE_LIMITS.
+
+    Raises OSError, ValueError.
     """
     return parse_json(read_plain_file(path, kind))

@@ -1,11 +1,9 @@
 """
-What a command writes, and what it removes: nothing of the user's goes.
+Write and remove the files of a command without losing files of the user.
 
-A file is written whole or not at all, never onto one that is there unless the user has said
---force, and never onto one that this command has read or that its line names. A folder is removed
-that this project has made and marked, and no other; no link is followed.
-
-Works on Python 3.6 with the standard library only.
+A file is written whole or not at all. It replaces no existing file without --force, and never an
+input of the command. Only folders that this project has made and marked are removed; no link is
+followed. Python 3.6 and its standard library only.
 """
 
 import contextlib
@@ -13,59 +11,57 @@ import errno
 import os
 import shutil
 import stat
+from typing import Optional, Union
 
 from osu_container.base import files
 
-#: File of a folder that this project has made: the folder's inode, so that neither a copy nor a
-#: link counts
+#: File that marks a folder made by this project. It contains the folder's inode, so that neither a
+#: copy nor a link counts as marked
 MARK_FILE = '.made-by-osu-container'
+
+_Path = Union[str, 'os.PathLike[str]']
 
 
 class OutputFileError(OSError):
-    """What is not written or not removed; filename names it, strerror says why and what to do."""
+    """A file that cannot be written or removed; strerror names the reason and the remedy."""
 
-    def __init__(self, path, text, number=errno.EINVAL):
-        """path: str or Path; text: str; number: int, of the system's error"""
-        super(OutputFileError, self).__init__(number, text, str(path))
+    def __init__(self, path: _Path, text: str, number: Optional[int] = errno.EINVAL) -> None:
+        super().__init__(number, text, str(path))
 
-    def __str__(self):
-        return '%s: %s' % (self.filename, self.strerror)
+    def __str__(self) -> str:
+        return f'{self.filename}: {self.strerror}'
 
 
-def find_replacement_problem(path):
+def find_replacement_problem(path: str) -> Optional[str]:
     """
-    Return why no new file may take the place of path (str), None where one may.
+    Return why no file may replace `path`, None if one may.
 
-    Root can give any name to a file: `-o /dev/null --force` would leave a machine without that
-    device.
+    Root can replace anything: `-o /dev/null --force` would leave a machine without that device.
     """
-    # of /dev/stdout, a link, what it leads to may be a plain file
-    of_system = (
+    # /dev/stdout is a link whose target may be a plain file
+    is_system_link = (
         os.path.islink(path) and os.path.realpath(os.path.dirname(os.path.abspath(path))) == '/dev'
     )
     try:
-        if stat.S_ISREG(os.stat(path).st_mode) and not of_system:
+        if stat.S_ISREG(os.stat(path).st_mode) and not is_system_link:
             return None
-    except OSError:  # it is not there, or a link that leads nowhere
-        if not of_system:
+    except OSError:  # missing, or a dangling link
+        if not is_system_link:
             return None
-    return (
-        "it is no plain file (a device, a FIFO, a socket or a folder), and no file takes its place"
-    )
+    return "not a plain file (a device, a FIFO, a socket or a folder), and cannot be replaced"
 
 
-def require_writable(path, force=False):
+def require_writable(path: _Path, force: bool = False) -> None:
     """
-    Raise OutputError where path (str or Path) may not become a file of this command; also called
-    before long work.
+    Raise OutputFileError if the command may not write `path`; called also before long work.
 
-    force: bool, a plain file that is there may be replaced
+    force: an existing plain file may be replaced.
     """
     path = str(path)
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise OutputFileError(
-            path, "there is no folder %s to write into. Make it, or choose another name" % folder
+            path, f"the folder {folder} does not exist. Create it, or choose another name"
         )
     if not os.path.lexists(path):
         return
@@ -74,20 +70,17 @@ def require_writable(path, force=False):
         raise OutputFileError(path, problem + ". Choose another name")
     if files.is_input(path):
         raise OutputFileError(
-            path, "it is an input of this command, and stays as it is. Choose another name"
+            path, "the file is an input of this command and is kept. Choose another name"
         )
     if not force:
-        raise OutputFileError(
-            path, "it is there already, and stays as it is. To replace it: --force"
-        )
+        raise OutputFileError(path, "the file exists and is kept. To replace it: --force")
 
 
-def write_file(path, data, force=False):
+def write_file(path: _Path, data: Union[bytes, str], force: bool = False) -> bool:
     """
-    Write data (bytes, or str in UTF-8) to path (str or Path), whole or not at all; return whether
-    anything changed.
+    Write `data` (a str in UTF-8) to `path`, whole or not at all; return whether it changed.
 
-    A file that has this very content counts as written. Raises OutputError.
+    A file that has this content already counts as written. Raises OutputFileError.
     """
     path, data = str(path), data if isinstance(data, bytes) else data.encode('utf-8')
     if _has_content(path, data):
@@ -95,32 +88,25 @@ def write_file(path, data, force=False):
     require_writable(path, force)
     try:
         _write_whole_file(path, data, force)
-    except FileExistsError:  # it has come since; another command may have written the same
+    except FileExistsError:  # created since; another command may have written the same
         if _has_content(path, data):
             return False
         require_writable(path)
     return True
 
 
-def replace_file(path, data):
-    """
-    Write data (str or bytes) to path, which this project keeps for itself, in place of what is
-    there. As write_file().
-    """
+def replace_file(path: _Path, data: Union[bytes, str]) -> None:
+    """Replace the file `path`, which belongs to this project. Raises OutputFileError."""
     path, problem = str(path), find_replacement_problem(str(path))
     if problem:
         raise OutputFileError(path, problem + ". Choose another name")
     _write_whole_file(path, data if isinstance(data, bytes) else data.encode('utf-8'), True)
 
 
-def _write_whole_file(path, data, force):
-    """
-    Write data (bytes) to path (str), whole or not at all. Raises FileExistsError without force,
-    else OutputError.
-    """
+def _write_whole_file(path: str, data: bytes, force: bool) -> None:
+    # raises FileExistsError without force, else OutputFileError
     folder, name = os.path.split(os.path.abspath(path))
-    # a name of its own, by O_EXCL, and with the mode that the user's umask leaves: mkstemp() knows
-    # 0600 alone
+    # not mkstemp(), whose files have the mode 0600 whatever the umask is
     new = os.path.join(folder, '.%s.%d.%s' % (name[:40], os.getpid(), os.urandom(4).hex()))
     try:
         number = os.open(
@@ -134,47 +120,39 @@ def _write_whole_file(path, data, force):
     except FileExistsError:
         raise
     except OSError as err:
-        if err.errno in (
-            errno.EMFILE,
-            errno.ENFILE,
-        ):  # the shell's limit, and nothing of this file's
+        # a limit of the shell, not a problem of this file
+        if err.errno in (errno.EMFILE, errno.ENFILE):
             raise
-        raise _make_write_error(path, err)
+        raise OutputFileError(
+            path,
+            f"cannot be written: {err.strerror}. Make room there, or choose another place",
+            err.errno,
+        )
     finally:
         with contextlib.suppress(OSError):
             os.unlink(new)
 
 
-def _make_write_error(path, err):
-    """Return the OutputError of path (str) that an OSError means."""
-    return OutputFileError(
-        path,
-        "it cannot be written: %s. Make room there, or choose another place" % err.strerror,
-        err.errno,
-    )
-
-
-def rename_file(new, path, force=False):
+def rename_file(new: _Path, path: _Path, force: bool = False) -> None:
     """
-    Give the file new (str or Path), on the same file system, the name path. Raises
-    FileExistsError without force.
+    Rename the file `new` to `path` on the same file system.
+
+    Raises FileExistsError if `path` exists, unless force.
     """
     new, path = str(new), str(path)
     if force:
-        with contextlib.suppress(OSError):  # what was for its owner alone stays so
-            found = os.lstat(path)
-            if stat.S_ISREG(found.st_mode):
-                os.chmod(new, stat.S_IMODE(found.st_mode) & 0o777)
+        with contextlib.suppress(OSError):  # a private file stays private
+            mode = os.lstat(path).st_mode
+            if stat.S_ISREG(mode):
+                os.chmod(new, stat.S_IMODE(mode) & 0o777)
         os.replace(new, path)
         return
-    # not by a hard link, which some file systems refuse: an empty file takes the name, if nothing
-    # has it
+    # an empty file reserves the name; some file systems refuse a hard link
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
     os.replace(new, path)
 
 
-def _has_content(path, data):
-    """Return whether path (str) is a plain file, and no link, whose content is data (bytes)."""
+def _has_content(path: str, data: bytes) -> bool:
     try:
         if not stat.S_ISREG(os.lstat(path).st_mode):
             return False
@@ -184,48 +162,40 @@ def _has_content(path, data):
         return False
 
 
-# ---- folders
-
-
-def make_folder(folder):
-    """
-    Make the folder (str), which must not exist, with this project's mark; return it. Raises
-    OSError.
-    """
+def make_folder(folder: str) -> str:
+    """Create the folder, which must not exist, with this project's mark. Raises OSError."""
     os.mkdir(folder)
     mark_folder(folder)
     return folder
 
 
-def mark_folder(folder):
-    """Say in folder (str), which this project has made, that it may be removed. Raises OSError."""
+def mark_folder(folder: str) -> None:
+    """Mark `folder`, which this project has made, as removable. Raises OSError."""
     with open(os.path.join(folder, MARK_FILE), 'w') as handle:
-        handle.write('%d\n' % os.lstat(folder).st_ino)
+        handle.write(f'{os.lstat(folder).st_ino}\n')
 
 
-def is_marked_folder(folder):
-    """
-    Return whether folder (str) is one that mark_folder() has marked for this user, wherever it
-    was moved since.
-    """
+def is_marked_folder(folder: str) -> bool:
+    """Return whether mark_folder() has marked `folder` for this user, even if it was moved."""
     try:
-        found = os.lstat(folder)
+        status = os.lstat(folder)
     except OSError:
         return False
     return (
-        stat.S_ISDIR(found.st_mode)
-        and found.st_uid == os.geteuid()
-        and files.read_text(os.path.join(folder, MARK_FILE)) == '%d\n' % found.st_ino
+        stat.S_ISDIR(status.st_mode)
+        and status.st_uid == os.geteuid()
+        and files.read_text(os.path.join(folder, MARK_FILE)) == f'{status.st_ino}\n'
     )
 
 
-def remove_folder(folder):
+def remove_folder(folder: str) -> None:
     """
-    Remove folder (str) if it is of this project, or empty: a kill may come just before
-    make_folder() marks it.
+    Remove `folder` if this project has marked it, or if it is empty.
+
+    An empty folder may be one whose process was killed before make_folder() marked it.
     """
     with contextlib.suppress(OSError):
-        # the mark last: a kill would leave what belongs to nobody
+        # the mark last, so that a kill leaves a folder that can still be removed
         for name in (
             sorted(os.listdir(folder), key=MARK_FILE.__eq__) if is_marked_folder(folder) else ()
         ):

@@ -1,9 +1,8 @@
 """
-The standard streams of a command: closed ones, names that an encoding lacks, a full disk or nobody
-behind them. And commands that run for long: whatever interrupts this program ends them too, with
-all that they have started.
+Handle streams and signals of a command, and start programs that end with it.
 
-Python 3.6 and its standard library only: the commands of installed modules use it too.
+Streams may be closed, full or without a reader, or lack the letters of a name. Python 3.6 and its
+standard library only: the commands of installed modules import it.
 """
 
 import contextlib
@@ -15,43 +14,45 @@ import subprocess
 import sys
 import threading
 import time
+from types import FrameType
+from typing import Any, Callable, Iterator, List, Optional
 
 from osu_container.base import columns
 from osu_container.base.terminal import STREAMS, escape_line
 
-#: Signals that ask a program to end: Slurm's, and that of a terminal or a connection that is gone
+#: Signals that terminate a program in order: Slurm's, and that of a closed terminal
 TERMINATION_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 
 class SignalExit(SystemExit):
-    """
-    A signal that asks this program to end. As with Ctrl-C what it has begun is put in order on
-    the way out.
-    """
+    """Exit because of a signal; as with Ctrl-C, the program cleans up on the way out."""
 
-    def __init__(self, number):
-        """:param number: int, of the signal"""
+    code: int
+
+    def __init__(self, number: int) -> None:
         super().__init__(128 + number)
         self.name = signal.Signals(number).name
 
 
-def handle_signal(number, _):
-    """Handle a signal (int) that asks this program to end; the next one changes nothing."""
-    for each in TERMINATION_SIGNALS:
-        signal.signal(each, signal.SIG_IGN)
+def handle_signal(number: int, _: Optional[FrameType]) -> None:
+    """Raise SignalExit, and ignore further signals during the clean-up."""
+    for termination_signal in TERMINATION_SIGNALS:
+        signal.signal(termination_signal, signal.SIG_IGN)
     raise SignalExit(number)
 
 
 @contextlib.contextmanager
-def exit_on_signals():
-    """
-    Let this program end in order when it is asked to, in a with statement; a thread has no say
-    in that.
-    """
+def exit_on_signals() -> Iterator[None]:
+    """Turn termination signals into SignalExit in a with block of the main thread."""
     before = {}
     if threading.current_thread() is threading.main_thread():
         before = {number: signal.getsignal(number) for number in TERMINATION_SIGNALS}
-    before = dict(item for item in before.items() if item[1] not in (None, signal.SIG_IGN))  # nohup
+    # nohup ignores SIGHUP
+    before = {
+        number: handler
+        for number, handler in before.items()
+        if handler not in (None, signal.SIG_IGN)
+    }
     try:
         for number in before:
             signal.signal(number, handle_signal)
@@ -61,19 +62,18 @@ def exit_on_signals():
             signal.signal(number, handler)
 
 
-def prepare_streams():
+def prepare_streams() -> None:
     """
-    Open to nothing what is closed, and let any name be printed.
+    Open closed standard streams to /dev/null, and let stdout print any file name.
 
-    The number of a closed stream would go to the next file that is opened, and what is printed by a
-    program that is started would go into that file. Names of files that an encoding lacks are
-    written as \\xe4, as stderr does.
+    The next opened file would get the number of a closed stream, and the output of a program that
+    is started would go into that file. Letters that the encoding lacks become \\xe4, as on stderr.
     """
     for number, name in enumerate(('stdin', 'stdout', 'stderr')):
         try:
             os.fstat(number)
         except OSError:
-            nothing = os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free
+            nothing = os.open(os.devnull, os.O_RDWR)  # gets the lowest free number
             os.set_inheritable(nothing, True)
         if getattr(sys, name) is None:
             setattr(sys, name, open(number, 'r' if number == 0 else 'w', closefd=False))
@@ -86,27 +86,23 @@ def prepare_streams():
         )
 
 
-def print_stderr(text):
-    """Print text (str) on stderr, if somebody is there: a terminal may be gone."""
+def print_stderr(text: str) -> None:
+    """Print `text` on stderr, unless it cannot be written, as on a closed terminal."""
     try:
         print(text, file=sys.stderr, flush=True)
     except OSError:
         pass
 
 
-def discard_output():
-    """
-    Forget what stdout has not taken: at its end Python would try again, and say so over many
-    lines.
-    """
+def discard_output() -> None:
+    """Drop the unwritten output of stdout, for which Python would print a traceback."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError):  # it is no file, as in a test
+    except (OSError, ValueError):  # not a file, as in a test
         pass
 
 
-#: Errors that are none of a file's but of a limit of the shell, of the machine or of a job -> what
-#: shows the limit
+#: Errors caused by a limit of the shell, the machine or the job -> command that prints the limit
 LIMIT_COMMANDS = {
     errno.EMFILE: 'ulimit -n',
     errno.ENFILE: 'sysctl fs.file-max',
@@ -115,37 +111,31 @@ LIMIT_COMMANDS = {
 }
 
 
-def format_os_error(err):
-    """
-    Return what an OSError says (str): of what, what is wrong, and what to do where that is not
-    in its text.
-    """
+def format_os_error(err: OSError) -> str:
+    """Return the message of an OSError: the file, the problem and the remedy."""
     if err.errno in LIMIT_COMMANDS:
-        return "%s. Give this shell more (%s), or end what takes it" % (
-            err.strerror,
-            LIMIT_COMMANDS[err.errno],
-        )
+        command = LIMIT_COMMANDS[err.errno]
+        return f"{err.strerror}. Raise the limit ({command}), or stop the programs that reach it"
     if err.filename in STREAMS.values():
-        return "%s: %s. Send it to a file or a disk that takes it" % (err.filename, err.strerror)
+        return f"{err.filename}: {err.strerror}. Redirect it to a file on another disk"
     if err.filename is not None:
-        return "%s: %s" % (err.filename, err.strerror)
-    if err.errno == errno.ENOENT:  # of all that is asked of the system only this has no name
-        return "the current folder was removed. Go to another one: cd FOLDER"
-    return "%s; the system does not say of which file. Look at the disks: df -h, dmesg" % (
-        err.strerror or err
+        return f"{err.filename}: {err.strerror}"
+    if err.errno == errno.ENOENT:  # only the call for the current folder has no file name
+        return "the current folder was removed. Change to another one: cd FOLDER"
+    return (
+        f"{err.strerror or err}; the system does not name the file. Check the disks: df -h, dmesg"
     )
 
 
-def run_guarded(prog, function, flush_on_failure=True):
+def run_guarded(prog: str, function: Callable[[], int], flush_on_failure: bool = True) -> int:
     """
-    Call function (without arguments) and see that all it prints arrives; return its exit code
-    (int).
+    Call `function`, flush its output and return its exit code.
 
-    1 with a message if stdout does not take it, if memory does not suffice or a file cannot be
-    read; 1 without one where the reader of stdout, such as head, has seen enough.
+    The code is 1, with a message, if stdout cannot be written, memory is exhausted or a file cannot
+    be read; 1 without a message if the reader of stdout, such as head, has closed it.
 
-    :param prog: str, name of the command for messages; told: bool, False where function says itself
-        why it fails
+    prog: name of the command for messages; flush_on_failure: False if `function` reports its own
+    failures.
     """
     try:
         code = function()
@@ -155,86 +145,83 @@ def run_guarded(prog, function, flush_on_failure=True):
     except BrokenPipeError:
         pass
     except MemoryError:
-        # by the first word: chance decides whether memory ends before the rest is known
+        # the first word only: memory may end before or after the subcommand is parsed
         print_stderr(
-            "%s: error: not enough memory. Give this shell more (ulimit -v), or the job (--mem)"
-            % prog.split()[0]
+            f"{prog.split()[0]}: error: not enough memory. Raise the limit of the shell (ulimit -v) or "
+            "of the job (--mem)"
         )
     except OSError as err:
-        print_stderr("%s: error: %s" % (prog, format_os_error(err)))
+        print_stderr(f"{prog}: error: {format_os_error(err)}")
     return 1
 
 
-def run_process(function):
+def run_process(function: Callable[[], int]) -> int:
     """
-    Call function (without arguments), which is all that this process does; return its exit code
-    (int).
+    Call `function` as the only task of this process and return its exit code.
 
-    Here is what a process has one of: streams that are open, signals that end it in order, its last
-    word.
+    Prepares the standard streams and the handlers of signals, and flushes stdout.
     """
     prepare_streams()
     with exit_on_signals():
         code = function()
     try:
         sys.stdout.flush()
-    except OSError:  # said already
+    except OSError:  # reported already
         discard_output()
     return code
 
 
 class ProgressScreen:
     """
-    What a long command says: lines that stay, and how far it is.
+    The output of a long command: permanent lines and the current progress.
 
-    On a terminal the latter is one line that is written over. A file gets it where it has changed,
-    and now and then.
+    On a terminal the progress is one line that is overwritten. In a file it is a new line if it has
+    changed, at most every INTERVAL seconds.
     """
 
-    INTERVAL = 10.0  # seconds between two lines in a file
+    INTERVAL = 10.0
 
-    def __init__(self, name='stdout'):
-        """:param name: str, of the stream in sys"""
-        self.name, self.begin, self.last, self.told, self.shown = (
-            name,
-            time.monotonic(),
-            time.monotonic(),
-            None,
-            False,
-        )
+    def __init__(self, name: str = 'stdout') -> None:
+        """Print on the stream sys.NAME."""
+        self.name = name
+        self.begin = self.last = time.monotonic()
+        #: progress in the last line in a file
+        self.printed: Optional[str] = None
+        #: a progress line is visible on the terminal
+        self.shown = False
 
-    def is_terminal(self):
-        """Return whether it is a terminal (bool)."""
+    def is_terminal(self) -> bool:
+        """Return whether the stream is a terminal."""
         stream = getattr(sys, self.name)
         return stream is not None and stream.isatty()
 
-    def format_elapsed(self, text):
-        """Return text (str) behind the seconds since the beginning."""
-        return '[%4.0f s] %s' % (time.monotonic() - self.begin, text)
+    def format_elapsed(self, text: str) -> str:
+        """Return `text` after the seconds since the beginning."""
+        return f'[{time.monotonic() - self.begin:4.0f} s] {text}'
 
-    def print_line(self, text=''):
-        """Print a line that stays."""
+    def print_line(self, text: str = '') -> None:
+        """Print a permanent line."""
         self.clear_progress()
         print(text, file=getattr(sys, self.name), flush=True)
         self.last = time.monotonic()
 
-    def show_progress(self, text):
-        """Say how far it is."""
+    def show_progress(self, text: str) -> None:
+        """Print the current progress."""
         line = self.format_elapsed(escape_line(text))
         if self.is_terminal():
             self._write_stream('\r\033[K' + line[: columns.get_line_width() - 1])
             self.shown = True
-        elif text != self.told and time.monotonic() - self.last >= self.INTERVAL:
+        elif text != self.printed and time.monotonic() - self.last >= self.INTERVAL:
             self.print_line(line)
-            self.told = text
+            self.printed = text
 
-    def clear_progress(self):
-        """Take the line away that is written over."""
+    def clear_progress(self) -> None:
+        """Remove the progress line of a terminal."""
         if self.shown:
             self._write_stream('\r\033[K')
             self.shown = False
 
-    def _write_stream(self, text):
+    def _write_stream(self, text: str) -> None:
         stream = getattr(sys, self.name)
         getattr(stream, 'write_raw', stream.write)(text)
         stream.flush()
@@ -242,45 +229,40 @@ class ProgressScreen:
 
 class Progress:
     """
-    Show on stderr, where that is a terminal, what is being done; a file has no use for it.
+    The current step of a command, shown on stderr if that is a terminal.
 
-    As a context manager: the line is removed at its end, or when stop() is called before something
-    is printed.
+    As a context manager it removes the line at the end; call stop() before printing anything else.
     """
 
-    def __init__(self, text):
-        """text: str, what is being done; calling it changes that."""
+    def __init__(self, text: str) -> None:
         self.text, self.screen = text, ProgressScreen('stderr')
 
-    def __call__(self, text):
-        """Show text (str) for what is being done from now on."""
+    def __call__(self, text: str) -> None:
+        """Show `text` as the current step."""
         if self.screen.is_terminal():
             self.screen.show_progress(text)
 
-    def __enter__(self):
-        """Begin."""
+    def __enter__(self) -> 'Progress':
         self(self.text)
         return self
 
-    def __exit__(self, *_):
-        """End, whatever happened."""
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def stop(self):
+    def stop(self) -> None:
         """Remove the line."""
         self.screen.clear_progress()
 
 
-#: Seconds that a command has to end by itself when it is asked to: srun ends its step then
+#: Seconds from SIGTERM to SIGKILL, in which srun ends its step
 PATIENCE = 15
 
 
-def terminate_with_parent(parent):
+def terminate_with_parent(parent: int) -> Callable[[], None]:
     """
-    Return a function by which a process gets SIGTERM when its parent (int) has ended, however that
-    was (kill -9).
+    Return a preexec_fn by which a child gets SIGTERM when its parent exits or is killed.
 
-    For preexec_fn. It does nothing where Python has no way to call prctl(2).
+    It does nothing if Python cannot call prctl(2).
     """
     try:
         import ctypes
@@ -289,22 +271,21 @@ def terminate_with_parent(parent):
     except (ImportError, AttributeError, OSError):
         return lambda: None
 
-    def prepare():
+    def prepare() -> None:
         prctl(1, signal.SIGTERM, 0, 0, 0)  # PR_SET_PDEATHSIG of linux/prctl.h
-        if os.getppid() != parent:  # it was killed just before
+        if os.getppid() != parent:  # the parent was killed just before
             os.kill(os.getpid(), signal.SIGTERM)
 
     return prepare
 
 
 @contextlib.contextmanager
-def start_process_group(command, **options):
+def start_process_group(command: List[str], **options: Any) -> Iterator['subprocess.Popen[Any]']:
     """
-    Start command (list of str) as the leader of a process group of its own; give its Popen.
+    Start `command` as the leader of a new process group in a with block; yield its Popen.
 
-    If the block is left by an error or an interruption, it is ended with all that it started; where
-    this process is killed, it is asked to end. Raises OSError if it cannot be started. options: of
-    Popen
+    An error or interruption of the block terminates the whole group; a kill of this process sends
+    SIGTERM to the leader. options: of Popen. Raises OSError if the command cannot be started.
     """
     child = None
     try:
@@ -322,11 +303,8 @@ def start_process_group(command, **options):
         raise
 
 
-def terminate_process_group(child, patience=PATIENCE):
-    """
-    End a child (Popen that leads a process group): ask, kill after patience (seconds) it and
-    what is left of it.
-    """
+def terminate_process_group(child: 'subprocess.Popen[Any]', patience: float = PATIENCE) -> None:
+    """Send SIGTERM to the process group of `child`, and SIGKILL after `patience` seconds."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):

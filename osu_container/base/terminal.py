@@ -1,26 +1,25 @@
 """
-Text of others on its way to a terminal: names of files, labels of images, output of programs,
-results.
+Escape untrusted text for a terminal: file names, image labels, program output.
 
-A terminal obeys control characters: they can write over what stands there, forge a line, or have
-the terminal type. Characters for the direction of writing, and those without a shape, make a name
-look like another one (Unicode Technical Report 36, "Unicode Security Considerations"). All of these
-are shown, by the escapes of Python and JSON.
-
-Works on Python 3.6 with the standard library only, also on compute nodes.
+A terminal obeys control characters: they can overwrite text, forge a line, or make the terminal
+type. Characters for the direction of writing, and those without a shape, make a name look like
+another name (Unicode Technical Report 36, "Unicode Security Considerations"). All of these are
+printed as the escapes of Python and JSON. Python 3.6 and its standard library only, also on compute
+nodes.
 """
 
 import re
 import sys
 from contextlib import contextmanager
+from typing import Any, Callable, Iterator
 
-#: Orders to a terminal: colours and the like, titles, character sets
+#: Escape sequences of a terminal: colours, titles, character sets
 ESCAPES = re.compile(
     r'\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[()][0-9A-Za-z])'
 )
-#: Characters that are orders: Unicode 15, general categories Cc but for tab and line end, Cf, Cs,
-#: Zl, Zp; and those that have no shape: DerivedCoreProperties.txt, Default_Ignorable_Code_Point,
-#: and the empty pattern of Braille
+#: Control characters: Unicode 15, general categories Cc except tab and line end, Cf, Cs, Zl, Zp.
+#: And characters without a shape: DerivedCoreProperties.txt, Default_Ignorable_Code_Point, and the
+#: empty pattern of Braille
 _UNSAFE_CHARACTERS = re.compile(
     '[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u200b-\u200f'
     '\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff0-\ufffb\ufffe\uffff\U000110bd\U000110cd'
@@ -29,12 +28,11 @@ _UNSAFE_CHARACTERS = re.compile(
 )
 
 
-def _escape_letter(letter):
-    """Return the escape (str) of a character (str)."""
+def _escape_letter(letter: str) -> str:
     number = ord(letter)
-    if 0xDC80 <= number <= 0xDCFF:  # a byte of a file name that is none of its encoding (PEP 383)
+    if 0xDC80 <= number <= 0xDCFF:  # a byte of a file name that its encoding lacks (PEP 383)
         number -= 0xDC00
-    # a DEL stands as it is in the JSON that Python writes, which knows no \x7f
+    # JSON has no \x7f, so DEL becomes \u007f
     return (
         '\\U%08x'
         if number > 0xFFFF
@@ -44,27 +42,22 @@ def _escape_letter(letter):
     ) % number
 
 
-def escape_text(text):
-    """
-    Return text (str), blanks, tabs and line ends as they are, with an escape for what a terminal
-    would obey.
-    """
-    return _UNSAFE_CHARACTERS.sub(lambda found: _escape_letter(found.group()), text)
+def escape_text(text: str) -> str:
+    """Return `text` with escapes for control characters except blanks, tabs and line ends."""
+    return _UNSAFE_CHARACTERS.sub(lambda match: _escape_letter(match.group()), text)
 
 
-#: Names of variables whose values are nobody's business, as they are written in an environment
+#: Names of environment variables with secret values
 SECRET_NAME = re.compile(r'[A-Z0-9_]*(?:PASSW|TOKEN|KEY|SECRET|CREDENTIAL)[A-Z0-9_]*')
-#: The same with a value behind it, and what stands in front of the host of a URL (RFC 3986,
-#: userinfo)
+#: Assignment of such a variable, and credentials in front of the host of a URL (RFC 3986, userinfo)
 _ASSIGNED = re.compile(r'\b(%s=)("[^"]*"|\'[^\']*\'|[^\s"\'=][^\s"\']*)' % SECRET_NAME.pattern)
 _USERINFO = re.compile(r'(\b[a-z][a-z0-9+.-]*://)[^\s/@?#]+@', re.I)
 REDACTED = '(left out)'
 
 
-def redact_secrets(value):
+def redact_secrets(value: Any) -> Any:
     """
-    Return value (data of JSON) without secrets, for files: values of variables named in SECRET,
-    credentials of URLs.
+    Return JSON data without the values of SECRET_NAME variables and credentials in URLs.
 
     A variable is a key with a text, or NAME=VALUE in a text.
     """
@@ -77,25 +70,22 @@ def redact_secrets(value):
             (
                 key,
                 REDACTED
-                if isinstance(one, str) and SECRET_NAME.fullmatch(str(key))
-                else redact_secrets(one),
+                if isinstance(item, str) and SECRET_NAME.fullmatch(str(key))
+                else redact_secrets(item),
             )
-            for key, one in value.items()
+            for key, item in value.items()
         )
     if isinstance(value, (list, tuple)):
         return (tuple if isinstance(value, tuple) else list)(map(redact_secrets, value))
     return value
 
 
-def escape_line(text):
-    """
-    Return text (str, or what str() makes one of) as one line that a terminal shows and does not
-    obey.
-    """
+def escape_line(text: object) -> str:
+    """Return str(text) as one line without control characters."""
     return escape_text(str(text)).replace('\t', ' ').replace('\n', _escape_letter('\n'))
 
 
-#: What the streams are called in errors, by Python's names of them
+#: Python's name of a stream -> its name in messages
 STREAMS = {
     '<stdout>': 'the standard output',
     '<stderr>': 'the standard error',
@@ -103,23 +93,19 @@ STREAMS = {
 }
 
 
-class EscapingStream(object):
-    """
-    A stream for text that passes on what escape_text() makes of it; everything else is that of
-    the stream behind it.
-    """
+class EscapingStream:
+    """A text stream that applies escape_text() to its output; otherwise like `stream`."""
 
-    def __init__(self, stream):
-        """stream: file opened for writing text, to which everything goes in the end."""
+    def __init__(self, stream: Any) -> None:
         self.stream = stream
 
-    def write(self, text):
-        """Write text (str); return its length. An OSError names the stream."""
+    def write(self, text: str) -> int:
+        """Write `text`, escaped; return its length. An OSError names the stream."""
         self._call_stream(lambda: self.stream.write(escape_text(text)))
         return len(text)
 
-    def _call_stream(self, function):
-        """Call function (without arguments), and let what the stream does not take name it."""
+    def _call_stream(self, function: Callable[[], Any]) -> None:
+        # let an OSError name the stream
         try:
             function()
         except OSError as err:
@@ -128,27 +114,26 @@ class EscapingStream(object):
             )
             raise
 
-    def write_raw(self, text):
-        """Write text (str) of our own as it is: colours, a line that is written over."""
+    def write_raw(self, text: str) -> None:
+        """Write trusted `text` unchanged, such as colours."""
         self.stream.write(text)
 
-    def flush(self):
-        """See io."""
+    def flush(self) -> None:
+        """Flush the stream. An OSError names it."""
         self._call_stream(self.stream.flush)
 
-    def __getattr__(self, name):
-        """Return the attribute name (str) of the stream."""
+    def __getattr__(self, name: str) -> Any:
         return getattr(self.stream, name)
 
 
 @contextmanager
-def escape_streams():
-    """Have all that is written to stdout and stderr in a with statement shown and not obeyed."""
+def escape_streams() -> Iterator[None]:
+    """Escape everything that a with block writes to stdout and stderr."""
     before = sys.stdout, sys.stderr
-    # a stream that was closed (command >&-) is None, or a file that is closed
+    # a closed stream (command >&-) is None, or a closed file
     sys.stdout, sys.stderr = (
-        one if one is None or isinstance(one, EscapingStream) else EscapingStream(one)
-        for one in before
+        stream if stream is None or isinstance(stream, EscapingStream) else EscapingStream(stream)
+        for stream in before
     )
     try:
         yield
@@ -157,9 +142,6 @@ def escape_streams():
             try:
                 if stream is not None:
                     stream.flush()
-            except (
-                OSError,
-                ValueError,
-            ):  # its reader is gone, or it is closed: who wrote has seen that
+            except (OSError, ValueError):  # closed, or without reader: the writer has seen that
                 pass
         sys.stdout, sys.stderr = before

@@ -1,25 +1,23 @@
 """
-Whose files are run, and which names are taken as they are.
+Decide which files may be run as code, and which file names are accepted.
 
-A site file is code of the user who calls eb or osu-container. Where somebody else may write such a
-file, that is code of somebody else: it is refused, as ssh refuses its configuration
-(ssh_config(5)). Python 3.6, standard library only.
+A site file is code that the user of eb or osu-container runs. If another user may write to it, it
+is refused, as ssh refuses its configuration (ssh_config(5)). Python 3.6 and its standard library
+only.
 """
 
 import grp
 import os
 import pwd
 import stat
+from typing import Optional
 
 from osu_container.base import shell
 from osu_container.base.terminal import escape_line
 
 
-def _is_private_group(gid, uid):
-    """
-    Return whether the group gid (int) is the user's alone (uid: int): it has the user's name
-    (useradd(8), -U).
-    """
+def _is_private_group(gid: int, uid: int) -> bool:
+    # useradd(8), -U: the private group of a user has the user's name
     try:
         user = pwd.getpwuid(uid)
         return gid == user.pw_gid and grp.getgrgid(gid).gr_name == user.pw_name
@@ -27,53 +25,49 @@ def _is_private_group(gid, uid):
         return False
 
 
-def find_code_problem(path):
+def find_code_problem(path: str) -> Optional[str]:
     """
-    Return why the file path (str) is not run as code (str), None if it may be or is not there.
+    Return why `path` must not be run as code, None if it may be or does not exist.
 
-    It, what it is a link to, and their folders must be the user's, root's or those of the owner of
-    this package, and nobody else may write to them but the user's own group. In a folder with the
-    sticky bit, as /tmp has it, nobody can replace the file of somebody else.
+    The file, the target of a link and their folders must belong to the user, to root or to the
+    owner of this package, and nobody else may write to them except the user's private group. A
+    folder with the sticky bit, such as /tmp, may be open: nobody can replace another user's file.
     """
     path = os.path.abspath(path)
     real = os.path.realpath(path)
     if not os.path.exists(real):
         return None
     owners = {os.geteuid(), 0, os.stat(os.path.realpath(__file__)).st_uid}
-    for each in dict.fromkeys([real, os.path.dirname(real), os.path.dirname(path)]):
-        found = os.stat(each)
-        if not stat.S_ISREG(found.st_mode) and not os.path.isdir(each):
+    for checked_path in dict.fromkeys([real, os.path.dirname(real), os.path.dirname(path)]):
+        status = os.stat(checked_path)
+        if not stat.S_ISREG(status.st_mode) and not os.path.isdir(checked_path):
             return (
-                "%s is no plain file (a device, a FIFO or a socket), and is not run as code. Name a file"
-                % real
+                f"{real} is not a plain file (a device, a FIFO or a socket), and is not run as code. "
+                "Name a file"
             )
-        if found.st_uid not in owners:
+        if status.st_uid not in owners:
             return (
-                "%s would run as you, but user %d owns %s. Read it, copy it to a folder of yours, and name the "
-                "copy" % (real, found.st_uid, each)
+                f"{real} would run as you, but user {status.st_uid} owns {checked_path}. Read the file, "
+                "copy it to your own folder, and name the copy"
             )
-        others = found.st_mode & stat.S_IWOTH or (
-            found.st_mode & stat.S_IWGRP and not _is_private_group(found.st_gid, found.st_uid)
+        others = status.st_mode & stat.S_IWOTH or (
+            status.st_mode & stat.S_IWGRP and not _is_private_group(status.st_gid, status.st_uid)
         )
-        if others and not (os.path.isdir(each) and found.st_mode & stat.S_ISVTX):
+        if others and not (os.path.isdir(checked_path) and status.st_mode & stat.S_ISVTX):
             return (
-                "%s would run as you, but other users may write to %s. Read it, then: chmod go-w %s"
-                % (real, each, shell.quote(each))
+                f"{real} would run as you, but other users may write to {checked_path}. Read the file, "
+                f"then run: chmod go-w {shell.quote(checked_path)}"
             )
     return None
 
 
-def find_name_problem(name):
+def find_name_problem(name: str) -> Optional[str]:
     """
-    Return why a file name (str) is not taken (str), None if it may be.
+    Return why a file name is refused, None if it is accepted.
 
-    Names stand in modules, in files with one setting a line, and on the terminal: no character of
-    them may be read there as something else than part of a name (control and format characters,
-    ends of lines, bytes that are no text).
+    Modulefiles, files with one setting per line and the terminal contain file names. Control and
+    format characters, line ends and bytes that are not text could be read there as more than a name.
     """
     if escape_line(name) == name:
         return None
-    return (
-        "the file name %s has characters that are not shown as they are. Give it another name: mv"
-        % ascii(name)
-    )
+    return f"the file name {ascii(name)} has characters that cannot be displayed. Rename it: mv OLD NEW"

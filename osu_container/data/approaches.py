@@ -1,57 +1,56 @@
 """
-Approaches: the ways in which a container reaches the network, and the native build. Data only.
+Define the approaches: the ways a container reaches the network. Data only.
 
 Keys of an approach
-    title            str, one clause for the module help
-    container        bool, False for the native build
+    title            one clause for the help of the module
+    container        False for the native build
     mpi              family of the MPI that it runs: 'MPICH ABI' or 'Open MPI', by the soname of libmpi
-                     (image/image.py); images of another one are refused
-    mpi_also         other families that it takes as well, in the order in which one is chosen
-    inject           names of the site's libraries that are put in front of the image's own, with their dependencies.
-                     libmpi stands for the host's MPI under the soname that the image's programs ask
-                     for (verdict/settings.py, HOST_MPI)
-    inject_if_known  names of libraries that go with them on sites that have them
+                     (image/image.py); it refuses images with another MPI
+    mpi_also         other families that it accepts, in the order of preference
+    inject           names of the site's libraries that precede the image's, with their dependencies. libmpi is the
+                     host's MPI under the soname that the image's programs need
+                     (verdict/settings.py, HOST_MPI)
+    inject_if_known  names of further libraries that it injects on sites that have them
     preload          names of injected libraries that ld.so loads before the program (ld.so(8), LD_PRELOAD), in the
                      container only
-    comes_from       {'libmpi': 'image' | 'host', 'libfabric': ...}: what ranks must be seen to load; help, proof and
-                     the --mpi= of srun follow from it
-    entrypoint       optional, list of dict: target (folder in the container), and library (name of the site's
-                     libraries, whose folder it is) or path (folder on the host), why, source, date,
-                     evidence. What is injected is then not bound file by file: these folders are,
-                     and the image's entrypoint looks there by itself, so programs are started
-                     through it
-    requires         sonames of libraries that the image's own libmpi must need or open, else injection has no
-                     effect
-    files            names of the site's files that are bound under their own names where they exist
-    unset            list of dict as for variables, value None: variables that must not be there, even where the image
-                     sets them
+    comes_from       {'libmpi': 'image' | 'host', 'libfabric': ...}: what the ranks must load. Help, proof and the
+                     --mpi= of srun follow from it
+    entrypoint       optional, list of dict: target (folder in the container), and library (name of a library of the
+                     site, for its folder) or path (folder on the host), why, source, date,
+                     evidence. These folders are bound instead of single files: the image's
+                     entrypoint, which starts the programs, searches them
+    requires         sonames that the image's libmpi must need or open, else injection has no effect
+    files            names of the site's files that are bound under their own names if they exist
+    unset            list of dict as for variables, value None: variables that must not be set, even by the image
     rank_variables   list of dict as for variables, value 'gcd' or 'nic': what osu-gpu-bind sets for each rank from the
                      site's gpu_binding
-    by_family        optional, dict by family of the image's MPI: keys that then replace those above
-    exports          optional, list of dict as for variables: what the container gets whatever image and user say, as
-                     what is injected works with nothing else
-    one_build        optional, list of str, beginnings of file names: what the host's MPI needs of these comes from the
-                     host as well, even where the image has the same soname
-    variables        list of dict: name, value, why, source, date, evidence (as in sites/schema.py). Each
-                     is a default: a value that the user has set wins.
+    by_family        optional, family of the image's MPI -> keys that replace those above
+    exports          optional, list of dict as for variables: set in the container whatever image and user set, because
+                     the injected libraries need it
+    one_build        optional, beginnings of file names: if the host's MPI needs such a library, it is the host's, even
+                     if the image has the same soname
+    variables        list of dict: name, value, why, source, date, evidence (as in sites/schema.py). Each is a
+                     default: a value that the user has set wins.
 
-A value may hold {provider} and {lnx_links}, the site's, and {rccl_plugin}, the path of the RCCL
-plugin. Optional keys of a variable:
-    only    list of conditions that are known when the module is made, all must hold: 'gpu', 'no gpu' (of the site),
-            'rocm', 'cuda' (by the maker of its GPUs: gfx..., sm_...); 'mpich >= 4.3.1', 'libfabric
-            < 2.4' (of the MPICH and the libfabric that run, the image's or the host's as comes_from
-            says; Cray MPICH is no mpich), 'no libfabric >= 1.22' (older, or not known); 'cxi', 'no
-            cxi' (the site's provider); 'ucx', 'no ucx' (UCX drives the cards of its network:
+A value may contain {provider} and {lnx_links}, those of the site, and {rccl_plugin}, the path of
+the RCCL plugin. Optional keys of a variable:
+    only    list of conditions that are known at installation and must all hold: 'gpu', 'no gpu' (of the site), 'rocm',
+            'cuda' (vendor of its GPUs: gfx..., sm_...); 'mpich >= 4.3.1', 'libfabric < 2.4' (of the
+            MPICH and libfabric that run, the image's or the host's as in comes_from; Cray MPICH does
+            not count as mpich), 'no libfabric >= 1.22' (older, or unknown); 'cxi', 'no cxi' (the
+            site's provider); 'ucx', 'no ucx' (UCX drives the cards of its network:
             data/networks.py); 'rccl plugin' (the image or the native build has one); 'open mpi'
-            (its MPI is that); 'lnx' (the site names its links, lnx_links, and the libfabric that
-            runs is 2.0 or newer, which has that provider)
-    setting name of a settings module (SETTINGS) that sets it, in place of the approach's own module
-    inside  True where the value is a path in the image: only the approach's own commands set it, since in another
-            image there is no such file
+            (the MPI is Open MPI); 'lnx' (the site has lnx_links, and the libfabric that runs is 2.0
+            or newer, which has this provider)
+    setting name of the settings module (SETTINGS) that sets it, instead of the module of the approach
+    inside  True if the value is a path in the image: only the approach's commands set it, because another image has no
+            such file
 
-Of several entries of one name the first whose conditions hold counts, those of an approach before
-those of the site.
+Of several entries with one name the first whose conditions hold applies; those of an approach
+precede those of the site.
 """
+
+from typing import Any, Dict, List, Optional
 
 _READ_DATE = '2026-11-21'
 _CXI = 'fi_cxi(7), libfabric main caf5652c'
@@ -65,17 +64,23 @@ _HPE = 'HPE, github.com/HewlettPackard/shs-ccl-docs 1617c30, rccl_tuning_guide.m
 _HPE_READ_DATE = '2026-11-23'
 
 
-def _make_variable(name, value, why, source, evidence, date=_READ_DATE, **conditions):
-    """
-    Return the dict of one variable; date: when it was seen, default: when the source was read.
-    """
+def _make_variable(
+    name: str,
+    value: Optional[str],
+    why: str,
+    source: str,
+    evidence: str,
+    date: str = _READ_DATE,
+    **conditions: Any,
+) -> Dict[str, Any]:
+    """Return one variable; date: when it was observed, by default when the source was read."""
     return dict(
         conditions, name=name, value=value, why=why, source=source, date=date, evidence=evidence
     )
 
 
-#: Settings that not everybody wants: name of the module below osu-settings -> what it does. An
-#: approach has those of which a variable applies.
+#: Optional settings: name of the module below osu-settings -> description. An approach has those of
+#: which a variable applies
 SETTINGS = {
     'single-node': 'for jobs on one node: ranks stay off cxi and meet in shared memory (untested on LUMI)',
     'linkx': 'LINKx, an experiment: the provider lnx takes shared memory within a node and the network\'s provider '
@@ -90,7 +95,7 @@ SETTINGS = {
 }
 
 _PROVIDER = (
-    'the provider of this network or an error, never another one in silence',
+    'libfabric uses the provider of this network or fails, and never falls back to another silently',
     'fi_fabric(7), FI_PROVIDER',
     'derived',
 )
@@ -100,7 +105,7 @@ _GPU_IN_CRAY_MPICH = [
     _make_variable(
         'MPICH_GPU_SUPPORT_ENABLED',
         '1',
-        'Cray MPICH takes buffers in GPU memory only then; it needs the GTL library too',
+        'Cray MPICH accepts buffers in GPU memory only with it; it needs the GTL library too',
         _PUBLISHED + ' over Cray MPICH set it',
         'measured',
         _PUBLISHED_DATE,
@@ -109,7 +114,7 @@ _GPU_IN_CRAY_MPICH = [
     _make_variable(
         'MPICH_OFI_NIC_POLICY',
         'GPU',
-        'each rank takes the card nearest to its GPU; only Cray MPICH reads it',
+        'each rank uses the card nearest to its GPU; only Cray MPICH reads this variable',
         'LUMI training 2026-04, 202-Binding.md',
         'derived',
         '2026-06-17',
@@ -117,10 +122,13 @@ _GPU_IN_CRAY_MPICH = [
     ),
 ]
 
-#: Which libfabric has FI_CXI_RDZV_PROTO: HPE's guide names 1.22.0. Where the card leaves rendezvous
-#: to an older one, nobody does it.
+#: The libfabric that has FI_CXI_RDZV_PROTO: HPE's guide names 1.22.0. If the card leaves rendezvous
+#: to an older libfabric, neither does it
 _ALT_READ_RELEASE = 'libfabric >= 1.22'
-_ALT_READ_CONDITIONS = {'setting': 'rccl-alt-read', 'only': ['cxi', 'gpu', _ALT_READ_RELEASE]}
+_ALT_READ_CONDITIONS: Dict[str, Any] = {
+    'setting': 'rccl-alt-read',
+    'only': ['cxi', 'gpu', _ALT_READ_RELEASE],
+}
 _ALT_READ_NETWORK = (
     'the card leaves rendezvous to the provider, as FI_CXI_RDZV_PROTO=alt_read needs',
     'srun(1) of Slurm 24.05, --network; ' + _HPE,
@@ -128,14 +136,14 @@ _ALT_READ_NETWORK = (
     _HPE_READ_DATE,
 )
 
-# RCCL and NCCL through their plugin for libfabric, over cxi. They come before what MPI wants of the
+# RCCL and NCCL through their plugin for libfabric, over cxi. They precede the entries of MPI for the
 # same variables.
 _RCCL = [
     _make_variable(
         'NCCL_NET',
         'AWS Libfabric',
-        'RCCL takes the plugin or ends; it would fall back to TCP without a word. '
-        'Plugins since 1.12 call themselves Libfabric and take this name too',
+        'RCCL uses the plugin or fails; it would fall back to TCP silently. '
+        'Plugins since 1.12 are called Libfabric and accept this name too',
         'HewlettPackard/shs-ccl-docs, ccl_env.sh; github.com/aws/aws-ofi-nccl, pull request 530',
         'untested',
         only=['cxi', 'gpu'],
@@ -144,7 +152,7 @@ _RCCL = [
     _make_variable(
         'NCCL_NET_PLUGIN',
         '{rccl_plugin}',
-        'by full path: it is found whatever the library path is; without it '
+        'the full path, so that the library path does not matter; without the plugin '
         'RCCL uses TCP (3 GB/s published)',
         'aws-ofi-nccl README; ' + _PUBLISHED,
         'derived',
@@ -154,8 +162,8 @@ _RCCL = [
     _make_variable(
         'FI_MR_CACHE_MONITOR',
         'userfaultfd',
-        'the kernel tells libfabric which memory was given back; with '
-        'libfabric\'s own default, memhooks, RCCL and NCCL can hang',
+        'the kernel tells libfabric which memory was released; with '
+        'libfabric\'s default, memhooks, RCCL and NCCL can hang',
         'github.com/Lumi-supercomputer/'
         'LUMI-AI-Guide, pull request 118; so do NERSC (podman-hpc 1.2.2, nccl.yaml), CSCS (cscs-docs 1660b1e, '
         'nccl_env_vars) and ' + _HPE,
@@ -173,13 +181,12 @@ _RCCL = [
         _HPE_READ_DATE,
         only=['cxi', 'cuda'],
     ),
-    # Sites with GPUs of NVIDIA have it always: NERSC and CSCS set it, and no hang by it is known
-    # there.
+    # Sites with NVIDIA GPUs set it always: NERSC and CSCS do, and no hang is known there.
     _make_variable(
         'NCCL_NET_GDR_LEVEL',
         'PHB',
-        'the card reads GPU memory itself also where RCCL would not choose so. Runs '
-        'of several nodes with ROCm 7 hung with it on LUMI, and lost nothing without',
+        'the card reads GPU memory also at distances at which RCCL would not choose this. Runs '
+        'on several nodes with ROCm 7 hung with it on LUMI, and were not slower without',
         _HPE
         + '; against it laifs-container-recipes#30, Lumi-supercomputer/LUMI-AI-Guide pull request 97',
         'untested',
@@ -205,25 +212,25 @@ _RCCL = [
             'the rendezvous protocol that needs srun --network=disable_rdzv_get',
             [],
         ),
-        ('FI_CXI_RDZV_THRESHOLD', '0', 'every message goes by rendezvous', []),
+        ('FI_CXI_RDZV_THRESHOLD', '0', 'every message uses rendezvous', []),
         (
             'FI_CXI_RDZV_GET_MIN',
             '0',
-            'none of them by the card\'s own get, which alt_read replaces',
+            'no message uses the get of the card, which alt_read replaces',
             [],
         ),
         ('FI_CXI_RDZV_EAGER_SIZE', '0', 'nothing is sent before the receiver is ready', []),
         (
             'FI_CXI_RX_MATCH_MODE',
             'hybrid',
-            'the provider matches messages where the card has no room for more',
+            'the provider matches messages when the card has no room for more',
             [],
         ),
         ('FI_CXI_DEFAULT_CQ_SIZE', '131072', 'room for the completions of large jobs', []),
         (
             'FI_CXI_DEFAULT_TX_SIZE',
             '2048',
-            'room for what large jobs send before anybody waits for it',
+            'room for the messages that large jobs send before they are received',
             [],
         ),
         (
@@ -235,7 +242,7 @@ _RCCL = [
         (
             'HSA_FORCE_FINE_GRAIN_PCIE',
             '1',
-            'others than the GPU can read its memory over PCIe',
+            'other devices can read GPU memory over PCIe',
             ['rocm'],
         ),
     )
@@ -244,19 +251,18 @@ _RCCL_NETWORK = _make_variable(
     'SLURM_NETWORK', 'disable_rdzv_get', *_ALT_READ_NETWORK, **_ALT_READ_CONDITIONS
 )
 
-#: Which libfabric has FI_CXI_DISABLE_NON_INJECT_MSG_IDC: the first one with cxi, and Cray's 1.22.0,
-#: the branch release/shs-12.0 of the same code, but not Cray's 1.15.2. Cray MPICH does without: 2.4
-#: to 2.7 microseconds over 1.22.0 (EESSI on LUMI, 2026-05-21).
+#: The libfabric that has FI_CXI_DISABLE_NON_INJECT_MSG_IDC: the first release with cxi, and Cray's
+#: 1.22.0, the branch release/shs-12.0 of the same code, but not Cray's 1.15.2. Cray MPICH does
+#: not need it: 2.4 to 2.7 microseconds over 1.22.0 (EESSI on LUMI, 2026-05-21).
 _IDC_SWITCH = 'libfabric >= 1.21'
 
-# Open-source MPICH, which looks for a GPU where it was built with HIP or CUDA, and of which the
-# image has one
+# Open-source MPICH in an image, which searches for a GPU if it was built with HIP or CUDA
 _MPICH_WITHOUT_GPU = [
     _make_variable(
         'MPIR_CVAR_ENABLE_GPU',
         '0',
-        'the node has no GPU, and MPICH built with HIP or CUDA would look for one '
-        'and end in a segmentation fault',
+        'the node has no GPU, and MPICH built with HIP or CUDA would search for one '
+        'and fail with a segmentation fault',
         'MPICH 4.0.2 with HIP 5.7.1 and with CUDA 12.4 (images of family '
         'debian) on a node without GPU, with and without, seen here; wheels 3.4.3 to 5.0.2 have it',
         'derived',
@@ -265,13 +271,13 @@ _MPICH_WITHOUT_GPU = [
     ),
 ]
 
-# Open-source MPICH over cxi, whoever has the libfabric: hybrid, swap and opensource
+# Open-source MPICH over cxi, with the libfabric of image or host: hybrid, swap and opensource
 _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
     _make_variable('FI_PROVIDER', '{provider}', *_PROVIDER),
     _make_variable(
         'FI_PROVIDER',
         '^cxi',
-        'any provider but the card\'s: MPICH meets in shared memory',
+        'any provider except the card\'s: MPICH uses shared memory',
         'fi_fabric(7), FI_PROVIDER',
         'untested',
         only=['cxi'],
@@ -289,7 +295,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
     _make_variable(
         'MPIR_CVAR_CH4_OFI_ENABLE_HMEM',
         '1',
-        'MPICH hands buffers in GPU memory to libfabric instead of copying them; off by default',
+        'MPICH passes buffers in GPU memory to libfabric instead of copying them; off by default',
         _PUBLISHED + ' with MPICH 4.2.3 reach 24 GB/s with it; wheels from 4.1.3 on have the CVAR',
         'measured',
         _PUBLISHED_DATE,
@@ -299,7 +305,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
         'MPIR_CVAR_SINGLE_HOST_ENABLED',
         '0',
         'MPICH avoids cxi when all ranks are on one node, and with '
-        'FI_PROVIDER=cxi nothing else is left',
+        'FI_PROVIDER=cxi it has no other provider',
         'MPICH src/mpid/ch4/netmod/ofi/init_provider.c; wheels from 4.2.3 on have it',
         'untested',
         only=['cxi', 'mpich >= 4.2'],
@@ -324,7 +330,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
     _make_variable(
         'FI_CXI_RDZV_THRESHOLD',
         '16384',
-        'messages up to this many bytes go eagerly: takes away the step at 8 '
+        'messages up to this size in bytes are sent eagerly: avoids the step at 8 '
         'to 16 KiB of the old default 2048',
         'Cray MPICH sets it (MPICH_ENV_DISPLAY on Crusher); libfabric 2.4 made it the default',
         'untested',
@@ -333,7 +339,7 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
     _make_variable(
         'FI_CXI_RDZV_EAGER_SIZE',
         '2048',
-        'bytes that a rendezvous message sends ahead, as Cray MPICH has it with that threshold',
+        'bytes that a rendezvous message sends ahead, as Cray MPICH sets with that threshold',
         'Cray MPICH sets it (MPICH_ENV_DISPLAY on Crusher)',
         'untested',
         only=['cxi', 'libfabric < 2.4'],
@@ -367,20 +373,20 @@ _MPICH_OVER_CXI = _MPICH_WITHOUT_GPU + [
     ),
 ]
 
-#: LINKx as CSCS describes it, and the issues that made it an opt-in
+#: LINKx as CSCS describes it
 _LINKX = _CSCS + ', LINKx (experimental)'
 _LINKX_SHM = (
     'Open MPI 5.0.11 over libfabric 2.5.1 on a workstation, lnx over shm, 2026-11-21: osu_latency, osu_bw, '
     'osu_alltoall with up to 8 ranks'
 )
-_LINKX_CONDITIONS = {'setting': 'linkx', 'only': ['lnx']}
+_LINKX_CONDITIONS: Dict[str, Any] = {'setting': 'linkx', 'only': ['lnx']}
 _OMB_CXI = 'eth-cscs/cray-network-stack cce01706, examples/container/osu-ompi, omb-ompi-cxi.toml'
 
 
-def _make_linkx_pair(name, value, why, source, *rest, **conditions):
-    """
-    Return the two entries of a variable that is another one with LINKx: value is that without.
-    """
+def _make_linkx_pair(
+    name: str, value: str, why: str, source: str, *rest: str, **conditions: Any
+) -> List[Dict[str, Any]]:
+    """Return the two entries of a variable with another value under LINKx; value: without it."""
     return [
         _make_variable(
             name,
@@ -394,16 +400,16 @@ def _make_linkx_pair(name, value, why, source, *rest, **conditions):
     ]
 
 
-# Open MPI 5 over libfabric, for every message: also between ranks of one node
+# Open MPI 5 over libfabric, for all messages, also between ranks of one node
 _OPENMPI_OVER_LIBFABRIC = (
     _make_linkx_pair('FI_PROVIDER', '{provider}', *_PROVIDER)
     + [
         _make_variable(
             'OMPI_MCA_pml',
             'cm',
-            'messages are matched by the network library; left to itself Open MPI takes TCP or '
-            'shared memory of its own where it knows no fast network. OMPI_MCA_pml=ucx takes UCX instead. Not set '
-            'where UCX drives the cards: Open MPI then takes the better of what the image has',
+            'the network library matches the messages; by default Open MPI uses its TCP or '
+            'shared memory if it knows no fast network. OMPI_MCA_pml=ucx selects UCX instead. Not set '
+            'if UCX drives the cards: Open MPI then selects the better library of the image',
             _CSCS,
             'derived',
             only=['no ucx'],
@@ -420,17 +426,16 @@ _OPENMPI_OVER_LIBFABRIC = (
     + _make_linkx_pair(
         'OMPI_MCA_opal_common_ofi_provider_include',
         '{provider}',
-        'Open MPI leaves out the providers tcp, shm and others unless they are named',
+        'Open MPI excludes the providers tcp, shm and others unless they are named',
         'ompi_info --all of 5.0.11, opal_common_ofi_provider_exclude',
         'derived',
     )
-    + []
     + [
         _make_variable(
             'OMPI_MCA_btl',
             '^tcp,ofi,vader,openib',
-            'one-sided messages stay off the ways that would go past '
-            'libfabric, or open the card a second time',
+            'one-sided messages use no component that bypasses '
+            'libfabric or opens the card a second time',
             _OMB_CXI + '; github.com/open-mpi/ompi/issues/13803',
             'derived',
             **conditions,
@@ -441,7 +446,7 @@ _OPENMPI_OVER_LIBFABRIC = (
         _make_variable(
             'OMPI_MCA_mtl_ofi_av',
             'table',
-            'lnx has address tables only: with Open MPI\'s own choice, a map, MPI_Init fails',
+            'lnx has address tables only: with Open MPI\'s default, a map, MPI_Init fails',
             _LINKX + '; ' + _LINKX_SHM,
             'derived',
             **_LINKX_CONDITIONS,
@@ -449,7 +454,7 @@ _OPENMPI_OVER_LIBFABRIC = (
         _make_variable(
             'FI_LNX_PROV_LINKS',
             '{lnx_links}',
-            'what lnx links: shared memory with each card, | between the cards',
+            'the providers that lnx links: shared memory with each card, | between the cards',
             _LINKX + '; fi_lnx(7)',
             'derived',
             **_LINKX_CONDITIONS,
@@ -457,7 +462,7 @@ _OPENMPI_OVER_LIBFABRIC = (
         _make_variable(
             'FI_SHM_USE_XPMEM',
             '1',
-            'shared memory copies once, by xpmem, where the node has it',
+            'shared memory copies once, by xpmem, if the node has it',
             _LINKX,
             'derived',
             **_LINKX_CONDITIONS,
@@ -489,8 +494,8 @@ _OPENMPI_OVER_LIBFABRIC = (
         _make_variable(
             'PMIX_MCA_gds',
             'hash',
-            'what ranks tell each other goes by messages: Slurm\'s PMIx may be of another '
-            'release, whose shared memory this one cannot read',
+            'ranks exchange their addresses by messages: Slurm\'s PMIx may be of another '
+            'release, whose shared memory this PMIx cannot read',
             'on a workstation PMIx 4.2.2 of Slurm offers ds21 '
             'and ds12, and that of Open MPI 5.0.11 has hash and shmem2 alone; with shmem2 MPI_Init fails, '
             '2026-11-21',
@@ -499,7 +504,7 @@ _OPENMPI_OVER_LIBFABRIC = (
     ]
 )
 
-#: What bind sets where the image's MPI is Open MPI
+#: Variables that bind sets if the image's MPI is Open MPI
 _TRIAL_SOURCE = (
     'steps on two nodes: hosts with Open MPI 5.0.11, 4.1.8 and that of Debian 11, 12 and 13, images with 4.1 '
     'and 5.0; opal/mca/installdirs/env and its like in PMIx'
@@ -511,7 +516,7 @@ _HOST_MPI_EXPORTS = [
             'OPAL_PREFIX',
             '',
             'measured',
-            'the host\'s Open MPI reads its own files and none of the image\'s, such as '
+            'the host\'s Open MPI reads its own files and not those of the image, such as '
             'openmpi-mca-params.conf; images of Open MPI set it to their own',
         ),
         (
@@ -519,33 +524,33 @@ _HOST_MPI_EXPORTS = [
             '/lib/openmpi',
             'measured',
             'its plug-ins are the host\'s: without it '
-            'Debian\'s Open MPI finds none and ends in opal_init; OPAL_PKGLIBDIR does the same, and ends in MPI_Init where '
-            'PMIX_PKGLIBDIR is another',
+            'Debian\'s Open MPI finds none and ends in opal_init; OPAL_PKGLIBDIR does the same, and ends in '
+            'MPI_Init where PMIX_PKGLIBDIR is another',
         ),
         (
             'OPAL_SYSCONFDIR',
             '/etc',
             'derived',
-            'Debian\'s reads /etc/openmpi whatever OPAL_PREFIX says: that of the image',
+            'Debian\'s Open MPI reads /etc/openmpi of the image whatever OPAL_PREFIX is',
         ),
-        ('PMIX_PREFIX', '', 'derived', 'the same of PMIx'),
+        ('PMIX_PREFIX', '', 'derived', 'the same for PMIx'),
         (
             'PMIX_MCA_mca_base_component_path',
             '/lib/pmix',
             'measured',
-            'the plug-ins of PMIx, where they are files, as in Debian 11',
+            'the plug-ins of PMIx, if they are files, as in Debian 11',
         ),
         (
             'UCX_MODULE_DIR',
             '/lib/ucx',
             'measured',
-            'UCX of the host would load the parts of another one where its own '
-            'build has them: over an image of Debian sid Debian 13\'s ended at an undefined symbol',
+            'UCX of the host would load the plug-ins of the image from the path of its '
+            'build: in an image of Debian sid the UCX of Debian 13 failed with an undefined symbol',
         ),
     )
 ]
-#: Open MPI's own libraries, and those that it is built with: hwloc, libevent and UCX keep their
-#: soname when they grow
+#: Libraries of Open MPI and of its build: hwloc, libevent and UCX keep their soname when they get
+#: new functions
 _OPEN_MPI_BUILD = [
     'libmpi',
     'libopen-',
@@ -559,13 +564,13 @@ _OPEN_MPI_BUILD = [
     'libfabric',
 ]
 
-# The image's entrypoint looks for the host's libraries in folders of these names
+# Folders in which the image's entrypoint searches the host's libraries
 _SWAP = 'HPE, "MPI OSU Benchmarks" with its libfabric swap (hpc-ai-envs): --bind .../lib64:/host/lib,/usr:/host/usr'
 _HOST_FOLDERS = [
     {
         'target': '/host/lib',
         'library': 'libfabric',
-        'why': 'the entrypoint of the image takes libfabric from there',
+        'why': 'the entrypoint of the image uses the libfabric in it',
         'source': _SWAP,
         'date': _READ_DATE,
         'evidence': 'derived',
@@ -573,7 +578,7 @@ _HOST_FOLDERS = [
     {
         'target': '/host/usr',
         'path': '/usr',
-        'why': 'and libcxi, and what these need, from there',
+        'why': 'the entrypoint uses libcxi and the dependencies in it',
         'source': _SWAP,
         'date': _READ_DATE,
         'evidence': 'derived',
@@ -582,20 +587,19 @@ _HOST_FOLDERS = [
 _SWAP_OR_ERROR = _make_variable(
     'OSU_SWAP',
     'require',
-    'read by the entrypoint of this project\'s images: where the host\'s '
-    'libfabric cannot be taken, an error; HPE\'s goes on with the image\'s own',
+    'the entrypoint of this project\'s images fails if the host\'s '
+    'libfabric cannot be used; HPE\'s continues with that of the image',
     'container-recipes/README.md',
     'derived',
 )
 
-# Both only work by not being there: libfabric looks whether they exist, =0 switches the slow path
-# on as well.
+# Both must be unset: libfabric only checks whether they exist, so that =0 enables the slow path too.
 _NO_FORK_SAFE = [
     _make_variable(
         name,
         None,
-        'libfabric copies every small message from GPU memory by a slow path where it is set, '
-        'whatever its value: most probable cause of 21 instead of 2.5 microseconds',
+        'if it is set to any value, libfabric copies every small message from GPU memory by a slow '
+        'path: most probable cause of 21 instead of 2.5 microseconds',
         'libfabric prov/cxi/src/cxip_info.c, cxip_msg.c',
         'derived',
         only=['cxi'],
@@ -606,7 +610,7 @@ _NO_FORK_SAFE = [
 _GPU_OF_RANK = _make_variable(
     'ROCR_VISIBLE_DEVICES',
     'gcd',
-    'the rank sees the GPU next to its cores and no other',
+    'the rank sees only the GPU nearest to its cores',
     'LUMI training 2026-04, 202-Binding.md',
     'derived',
     '2026-06-17',
@@ -615,7 +619,7 @@ _GPU_OF_RANK = _make_variable(
 _CUDA_GPU_OF_RANK = _make_variable(
     'CUDA_VISIBLE_DEVICES',
     'gcd',
-    'the rank sees the GPU next to its cores and no other',
+    'the rank sees only the GPU nearest to its cores',
     'CUDA C++ Programming Guide, CUDA environment variables',
     'derived',
     only=['cuda'],
@@ -623,16 +627,16 @@ _CUDA_GPU_OF_RANK = _make_variable(
 _NIC_OF_RANK = _make_variable(
     'FI_CXI_DEVICE_NAME',
     'nic',
-    'open-source MPICH takes the card next to the cores of the rank, '
-    'or the first; MPICH_OFI_NIC_POLICY means nothing to it',
+    'open-source MPICH uses the card nearest to the cores of the rank, '
+    'or the first; it ignores MPICH_OFI_NIC_POLICY',
     _CXI,
     'derived',
     only=['gpu', 'cxi'],
 )
 
-#: What the MPIs are told where each rank of a node is in a user namespace of its own: the kernel
-#: lets none read the memory of another one (process_vm_readv, "CMA"), and an MPI that tries ends
-#: with an error. Set by run-in-container for the ranks that it cannot put into one container.
+#: Variables for ranks of a node that are each in their own user namespace: the kernel lets none read
+#: the memory of another (process_vm_readv, "CMA"), and an MPI that tries fails. run-in-container sets
+#: them for ranks that it cannot put into one container.
 NAMESPACE_VARIABLES = [
     _make_variable(
         'MPIR_CVAR_CH4_CMA_ENABLE',
@@ -644,8 +648,8 @@ NAMESPACE_VARIABLES = [
         '2026-11-22',
         only=['no open mpi'],
     ),
-    # Of XPMEM alone nothing would be lost: xpmem_get.c of hpc/xpmem compares the kernel's user ids
-    # and no namespaces.
+    # XPMEM alone would work: xpmem_get.c of hpc/xpmem compares the kernel's user ids and ignores
+    # namespaces.
     _make_variable(
         'MPICH_SMP_SINGLE_COPY_MODE',
         'NONE',
@@ -667,7 +671,7 @@ NAMESPACE_VARIABLES = [
     _make_variable(
         'OMPI_MCA_btl_vader_single_copy_mechanism',
         'none',
-        'the same of Open MPI 4',
+        'the same for Open MPI 4',
         'github.com/open-mpi/ompi/issues/4948',
         'derived',
         '2026-11-22',
@@ -676,7 +680,7 @@ NAMESPACE_VARIABLES = [
     _make_variable(
         'UCX_TLS',
         '^cma,xpmem,knem',
-        'UCX takes CMA for all it can reach',
+        'UCX uses CMA for all ranks that it can reach',
         'github.com/openucx/ucx/issues/8958',
         'derived',
         '2026-11-22',
@@ -684,31 +688,30 @@ NAMESPACE_VARIABLES = [
     _make_variable(
         'FI_SHM_DISABLE_CMA',
         '1',
-        'libfabric\'s shared memory takes CMA where it can',
+        'libfabric\'s shared memory uses CMA if it can',
         'fi_shm(7)',
         'derived',
         '2026-11-22',
     ),
 ]
 
-#: Programs of the MPI of MPI 5's standard ABI run over that of the image, or over the host's where
-#: it has one
+#: Programs for the standard ABI of MPI 5 run with an MPI of this ABI, of the image or of the host
 _STANDARD_ABI = ['the standard ABI of MPI 5']
-#: Where MPI is the image's own, its name is no matter
+#: The soname does not matter if the image's MPI is used
 _ANY_MPICH = _STANDARD_ABI + [
     'the standard ABI of MPI 5 under a wrong soname',
     'MPICH under Debian\'s own soname',
 ]
 
-#: Of a module's promise, in place of 'host' or 'image': the MPI of this image sends by something
-#: else than libfabric
+#: In the expectation of a module, instead of 'host' or 'image': the MPI of this image does not use
+#: libfabric
 NO_LIBFABRIC = 'none'
 
-#: Where the file that puts the host's libraries in front is bound in an image: verdict/injection.py
+#: Path in a container of the script that injects the host's libraries: verdict/injection.py
 INJECTION_SCRIPT = '/.singularity.d/env/99-host-mpi.sh'
 
-#: An image that brings all that MPI needs
-_SELF_CONTAINED = {
+#: An image with everything that MPI needs
+_SELF_CONTAINED: Dict[str, Any] = {
     'container': True,
     'mpi': 'MPICH ABI',
     'mpi_also': _ANY_MPICH,
@@ -722,7 +725,7 @@ _SELF_CONTAINED = {
     'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK, _NIC_OF_RANK],
     'variables': _RCCL + _MPICH_OVER_CXI,
 }
-#: The same with the host's network library in place of its own
+#: The same with the host's network library instead of the image's
 _HOST_NETWORK = dict(
     _SELF_CONTAINED,
     inject=['libfabric'],
@@ -730,7 +733,7 @@ _HOST_NETWORK = dict(
     comes_from={'libmpi': 'image', 'libfabric': 'host'},
 )
 
-APPROACHES = {
+APPROACHES: Dict[str, Dict[str, Any]] = {
     'native': {
         'title': 'programs built on this host with its own MPI',
         'container': False,

@@ -1,33 +1,35 @@
 """
-Launchers: what starts the ranks of a job, and what each is told. A new launcher is one entry more.
+Define the launchers, which start the ranks of a job, and the batch systems.
 
-A site names its launcher by the key launcher (srun without it), and its batch system in its key
-jobs.
+A new launcher is one entry more. A site names its launcher in its key launcher (default: srun), and
+its batch system in its key jobs.
 
 Keys of a launcher
-    title        str, what it is
-    command      str, as it is typed; also: other names (list of str) of the same
-    nodes, ranks, per_node, hosts, folder   words (list of str) of its command line; {nodes}, {ranks}, {per_node} (ranks
-                 on each node), {hosts} (by commas) and {folder} (in which the program runs) are
-                 filled in. [] where it has none: it takes the nodes of the job, or follows from the
-                 others
-    unbound      words with which it leaves the cores of each rank to osu-gpu-bind
-    pmi          how ranks find each other: kind -> (what an MPI must speak, as image/traits.py calls it;
-                 variable that every rank has then)
-    pmi_words    words that choose the {kind}, [] where there is one alone
-    pmi_variable the same by a variable, which a module can set; None: the words are typed
-    rank, size, local_rank, local_size      variables of a rank: its number, how many there are, the same on its node;
+    title        description
+    command      the command; also: list of its other names
+    nodes, ranks, per_node, hosts, folder   options of its command line, with the placeholders {nodes}, {ranks},
+                 {per_node} (ranks on each node), {hosts} (separated by commas) and {folder} (in
+                 which the program runs). [] if it has none: it uses the nodes of the job, or the
+                 number follows from the others
+    unbound      options by which it leaves the binding of cores to osu-gpu-bind
+    pmi          how ranks find each other: kind -> (protocol of the MPI, as in image/traits.py; variable that every
+                 rank then has)
+    pmi_words    options that select the {kind}, [] if there is only one
+    pmi_variable variable that does the same and that a module can set; None: only the options do
+    rank, size, local_rank, local_size      variables of a rank: its number, the number of ranks, the same on its node;
                  local_size may be a quotient of two
 
-why, source, date and evidence are as of a fact of a site (sites/schema.py). The order counts: in a
-step of Slurm the variables of srun are those of the other launchers' daemons, so who finds others
-of them takes these first.
+why, source, date and evidence are those of a fact (sites/schema.py). The order matters: in a step
+of Slurm, the daemons of the other launchers have the variables of srun, so the variables of the
+others are checked first.
 """
+
+from typing import Any, Dict, Mapping, Optional, Tuple
 
 _READ_DATE = '2026-11-26'
 _FLUX = 'flux-run(1), flux-environment(7) of flux-core'
 
-LAUNCHERS = {
+LAUNCHERS: Dict[str, Dict[str, Any]] = {
     'hydra': {
         'title': 'Hydra, the mpiexec of MPICH and Intel MPI',
         'command': 'mpiexec',
@@ -157,11 +159,11 @@ LAUNCHERS = {
 #: The launcher of a site that names none
 DEFAULT_LAUNCHER = 'srun'
 
-#: Batch systems: directive (how a line of a script begins that asks for something), words that ask
-#: for partition, account, nodes and time, submit (the command that hands a script in with this
-#: environment), job and nodes_file (variables of a job: its number, a file with a line a rank),
-#: count (variable: how many nodes it has). In options of a site's jobs {nodes} is filled in
-BATCH_SYSTEMS = {
+#: Batch systems: directive (prefix of a line with an option in a job script), options for partition,
+#: account, nodes and time, submit (command that submits a script with the current environment), job
+#: and nodes_file (variables of a job: its number, a file with one line per rank), count (variable:
+#: number of its nodes). Options of a site's jobs may contain {nodes}
+BATCH_SYSTEMS: Dict[str, Dict[str, Any]] = {
     'slurm': {
         'directive': '#SBATCH ',
         'partition': '--partition={}',
@@ -207,20 +209,23 @@ BATCH_SYSTEMS = {
 }
 
 
-def detect_launcher(environment):
+def detect_launcher(
+    environment: Mapping[str, str],
+) -> Tuple[Optional[str], Optional[Dict[str, Any]]]:
     """
-    Return (name, launcher) of what has started the rank with this environment (dict), (None, None)
-    where nothing shows.
+    Return (name, entry) of the launcher that set `environment`, or (None, None).
 
-    The number of a rank on its node shows it: PMI_RANK alone may be left from the shell of an outer
-    step.
+    The number of a rank on its node is the evidence: the shell of an outer step may have set
+    PMI_RANK.
     """
     for name, launcher in LAUNCHERS.items():
-        shown = (
+        evidence = (
             ('SLURM_STEP_ID', launcher['size'])
             if name == DEFAULT_LAUNCHER
             else (launcher['local_rank'],)
         )
-        if launcher['rank'] in environment and any(variable in environment for variable in shown):
+        if launcher['rank'] in environment and any(
+            variable in environment for variable in evidence
+        ):
             return name, launcher
     return None, None

@@ -1,18 +1,19 @@
 """
-Kinds of networks between nodes: which provider of libfabric drives each, and whether UCX does. Data
-only.
+Define the kinds of networks between nodes, with their libfabric providers and UCX.
 
-A site says which it has by its key `network`; without that, its provider cxi means Slingshot, any
-other one Ethernet.
+Data only. A site names its network in its key `network`; without this key, the provider cxi means
+Slingshot and any other provider Ethernet.
 
 Keys of a network
-    providers   list of facts, the best first: value as FI_PROVIDER names it, since: the first release of libfabric
-                with it, why, source, date, evidence. Others reach such a network over TCP, which is
-                slow there; [tcp] alone means that nothing is faster
-    ucx         fact: whether UCX is right there, as good as the best provider; value None: nobody is known to say
-    drivers     kernel's driver of the card (/sys/class/infiniband/CARD/device/driver) -> its part in rdma-core
-                (lib<part>-rdmav<number>.so), by which libibverbs reaches the card
+    providers   list of facts, the best first: value as in FI_PROVIDER, since: the first release of libfabric with
+                it, why, source, date, evidence. Other providers reach such a network over TCP, which is
+                slow there; [tcp] alone means that no provider is faster
+    ucx         fact: whether UCX is as good as the best provider; value None: unknown
+    drivers     kernel driver of the card (/sys/class/infiniband/CARD/device/driver) -> its plug-in of rdma-core
+                (lib<plug-in>-rdmav<number>.so), by which libibverbs reaches the card
 """
+
+from typing import Any, Dict
 
 _READ_DATE = '2026-11-23'
 _NEWS = 'libfabric NEWS, '
@@ -20,13 +21,14 @@ _UCX_SOURCE = 'docs.open-mpi.org v5.0.8, InfiniBand / RoCE support: what UCX sup
 _INTEL = 'Intel MPI Library, Developer Guide for Linux 2021.15, OFI Providers Support'
 
 
-def _make_fact(value, why, source, evidence='derived', **more):
-    """Return the dict of one fact."""
+def _make_fact(
+    value: Any, why: str, source: str, evidence: str = 'derived', **more: Any
+) -> Dict[str, Any]:
     return dict(more, value=value, why=why, source=source, date=_READ_DATE, evidence=evidence)
 
 
-#: rdma-core, kernel-boot/rdma-description.rules and the folders of providers/: kernel's driver ->
-#: part for libibverbs
+#: Kernel driver -> plug-in of libibverbs (rdma-core, kernel-boot/rdma-description.rules and
+#: providers/)
 _VERBS = {
     'mlx5_core': 'mlx5',
     'mlx4_core': 'mlx4',
@@ -74,7 +76,7 @@ _UCX = _make_fact(
     _UCX_SOURCE,
 )
 
-NETWORKS = {
+NETWORKS: Dict[str, Dict[str, Any]] = {
     'Slingshot': {
         'providers': [
             _make_fact(
@@ -147,6 +149,5 @@ NETWORKS = {
     },
 }
 
-#: From the best network to the least: a machine may have several, a login node's Ethernet or a RoCE
-#: card for disks
+#: From the best network to the worst: a machine may have several, such as a RoCE card for disks
 PREFERRED_NETWORKS = ('Slingshot', 'InfiniBand', 'Omni-Path', 'EFA', 'RoCE', 'Ethernet')

@@ -1,20 +1,21 @@
 """
-Which libraries must come along when libraries of a host are put into another system.
+Collect the dependencies of host libraries that are injected into another system.
 
-The search for each is the one of image/loader.py, with the host's default folders.
+The search is that of image/loader.py, with the default folders of the host.
 """
 
 import os
 import re
 from collections import OrderedDict
+from typing import Callable, Dict, Iterable, List, Optional, Sequence, Tuple
 
-from osu_container.image.elf import ElfError, read_elf
+from osu_container.image.elf import ElfError, ElfFacts, read_elf
 from osu_container.image.loader import simulate_load
 from osu_container.image.system import LoaderConfig, resolve_lib_variable
 
-#: Libraries of glibc. They must come from where the program interpreter (ld-linux) comes from: a
-#: host libc.so.6 under the image's ld-linux ends in "symbol lookup error ... GLIBC_PRIVATE" (glibc
-#: manual page ld.so(8): the loader and libc are one build).
+#: Libraries of glibc. They must be of the same build as the program interpreter (ld-linux): the
+#: host's libc.so.6 under the image's ld-linux fails with "symbol lookup error ... GLIBC_PRIVATE"
+#: (ld.so(8)).
 GLIBC_SONAMES = frozenset(
     [
         'ld-linux-x86-64.so.2',
@@ -38,82 +39,79 @@ GLIBC_SONAMES = frozenset(
 )
 
 
-class _HostFiles(object):
-    """The files of a host, as the loader's search asks for them: see load() in image/loader.py."""
+class _HostFiles:
+    """The files of a host, as ContainerFiles of image/loader.py."""
 
-    def __init__(self, folders, cached, read, is_file):
-        """
-        See collect_dependencies(); folders: list of str, those that the host's ld.so searches by
-        default.
-        """
-        self.read, self.exists, self._known = read, is_file, {}
+    def __init__(
+        self,
+        folders: List[str],
+        cached: Callable[[str, str], Optional[str]],
+        read_facts: Callable[[str], ElfFacts],
+        is_file: Callable[[str], bool],
+    ) -> None:
+        """Describe the host; folders: those that its ld.so searches by default."""
+        self.read_facts, self.exists = read_facts, is_file
+        self._facts: Dict[str, ElfFacts] = {}
         multiarch = [
             folder
             for folder in folders
             if re.search(r'/lib/[^/]+-linux-gnu$', folder) and is_file(folder + '/libc.so.6')
         ]
-        #: a distribution decides what $LIB means: its C library lies in such a folder
+        # a distribution decides the value of $LIB: the folder of its C library
         self._system = LoaderConfig(
             None, folders, resolve_lib_variable(multiarch or ['/lib64']), find_cached=cached
         )
 
-    def read_loader_config(self, interpreter):
-        """Return the System of the host's loader, whatever interpreter is."""
+    def read_loader_config(self, interpreter: Optional[str]) -> LoaderConfig:
+        """Return the LoaderConfig of the host's loader for any interpreter."""
         return self._system
 
-    def read_elf(self, path):
-        """Return the ElfFacts of the file path (str). Raises ElfError."""
-        if path not in self._known:
-            self._known[path] = self.read(path)
-        return self._known[path]
+    def read_elf(self, path: str) -> ElfFacts:
+        """Return the ElfFacts of a file. Raises ElfError."""
+        if path not in self._facts:
+            self._facts[path] = self.read_facts(path)
+        return self._facts[path]
 
-    def read_elf_files(self, paths):
-        """Return {path: ('host', ElfFacts)} of those of paths (list of str) that are ELF files."""
-        found = {}
+    def read_elf_files(self, paths: Iterable[str]) -> Dict[str, Tuple[str, ElfFacts]]:
+        """Return {path: ('host', ElfFacts)} of the paths that are ELF files."""
+        files = {}
         for path in paths:
             try:
-                found[path] = 'host', self.read_elf(path)
-            except (
-                ElfError
-            ):  # such a file ends the search, and is named when it is read as a library
+                files[path] = 'host', self.read_elf(path)
+            except ElfError:  # reported when the file is read as a library
                 continue
-        return found
+        return files
 
     @staticmethod
-    def resolve(path):
-        """Return path (str): a file that is asked for by two names comes along under both."""
+    def resolve(path: str) -> str:
+        """Return the path unchanged: a file with two names is injected under both."""
         return path
 
 
 def collect_dependencies(
-    paths,
-    default_folders,
-    is_provided,
-    one_build=(),
-    read_facts=read_elf,
-    is_file=os.path.isfile,
-    find_cached=None,
-):
+    paths: List[str],
+    default_folders: Iterable[str],
+    is_provided: Callable[[str], bool],
+    one_build: Sequence[str] = (),
+    read_facts: Callable[[str], ElfFacts] = read_elf,
+    is_file: Callable[[str], bool] = os.path.isfile,
+    find_cached: Optional[Callable[[str, str], Optional[str]]] = None,
+) -> Tuple[Dict[str, ElfFacts], List[Tuple[str, ElfFacts]]]:
     """
-    Return (libraries, missing): what must come along when the libraries paths are put into another
-    system.
+    Return (libraries, missing): what the libraries `paths` need in another system.
 
-    :param paths: list of str, the libraries to start from
-    :param default_folders: list of str, folders that the host's ld.so searches by default
-    :param provided: function soname -> bool, true when the other system has that library on its own
-        default path
-    :param one_build: folders (list of str) whose libraries come along also where the other system
-        has the same soname
-    :param read, is_file: functions path -> ElfFacts and path -> bool, where the files are not those
-        of this machine
-    :param cached: function (soname, machine) -> path or None: what the host's ld.so.cache has
-    :return: libraries: OrderedDict soname -> ElfFacts, the start libraries first;
-             missing: list of (soname, ElfFacts of who needs it) that neither system has
-    Raises ElfError when a start library is missing, or one of all is no ELF file.
+    libraries: {soname: ElfFacts} in the order of loading, those of `paths` first. missing: (soname,
+    ElfFacts of the library that needs it) of those that neither system has.
+
+    default_folders: searched by the host's ld.so by default. is_provided: whether the other system
+    has this soname on its default path. one_build: folders whose libraries are injected even then.
+    read_facts, is_file: for files that are not on this machine. find_cached: path of (soname,
+    machine) in the host's ld.so.cache.
+
+    Raises ElfError if a library of `paths` is missing, or any library is not an ELF file.
     """
 
-    def is_build_library(name):
-        """Return whether the library name (str) is one of one_build."""
+    def is_build_library(name: str) -> bool:
         return any(is_file(os.path.join(folder, name)) for folder in one_build)
 
     host = _HostFiles(
@@ -126,8 +124,7 @@ def collect_dependencies(
     )
     starts = [host.read_elf(path).soname or os.path.basename(path) for path in paths]
 
-    def is_excluded(name):
-        """Return whether the library name (str) does not come along."""
+    def is_excluded(name: str) -> bool:
         return name not in paths and (
             name in starts
             or name in GLIBC_SONAMES
@@ -139,10 +136,10 @@ def collect_dependencies(
         return OrderedDict(), []
     process = simulate_load(paths[1:] + paths[:1], host, [], is_excluded=is_excluded)
     for path, _ in process.broken:
-        host.read_elf(path)  # says what is wrong with it
-        raise ElfError("%s is for another kind of processor than the library that needs it" % path)
+        host.read_elf(path)  # raises the error of the file
+        raise ElfError(f"{path} is for another kind of processor than the library that needs it")
     libraries = OrderedDict(zip(starts, (host.read_elf(path) for path in paths)))
-    for one in process.loaded:
-        if one.requester is not None or one.path not in paths:
-            libraries.setdefault(one.name, one.facts)
-    return libraries, [(name, one.facts) for name, one in process.missing]
+    for library in process.loaded:
+        if library.requester is not None or library.path not in paths:
+            libraries.setdefault(library.name, library.facts)
+    return libraries, [(name, requester.facts) for name, requester in process.missing if requester]

@@ -1,45 +1,73 @@
 """
-ELF facts of programs and libraries, read as ld.so reads them: by the program headers. Nothing is
-loaded or run.
+Read ELF facts of programs and libraries from the program headers, as ld.so does.
 
-Format: the System V ABI's gABI, chapters 4 and 5; symbol versions: the Linux Standard Base, chapter
-10.7; DT_GNU_HASH: glibc, elf/dl-lookup.c. Files of both classes and byte orders, for any kind of
-processor. What a damaged file says is held against its size, so that none takes much time or
-memory.
+Nothing is loaded or executed. Format: the System V ABI's gABI, chapters 4 and 5; symbol versions:
+the Linux Standard Base, chapter 10.7; DT_GNU_HASH: glibc, elf/dl-lookup.c. Files may have both
+classes and byte orders, and be for any processor. Sizes in a file are compared with the size of the
+file, so that a damaged file costs neither time nor memory.
 
-All functions work on Python 3.6 with the standard library only. image/libraries.py has a second
-reader, class Elf: it reads constants and machine code by sections, which need not be there and of
-which ld.so knows nothing.
+Python 3.6 and its standard library only. A second reader, ElfSections of image/libraries.py, reads
+constants and machine code by sections, which a file may lack and ld.so ignores.
 """
 
 import errno
 import os
 import struct
-from collections import OrderedDict, namedtuple
+from collections import OrderedDict
+from typing import (
+    BinaryIO,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Set,
+    Tuple,
+    Union,
+)
 
 from osu_container.base.files import open_plain_file
 
-#: What is told of one library or program. soname: str or None; machine: str, as readelf calls it,
-#: with what is unusual for it behind: see MACHINES; needed, rpath, runpath: lists of str; verneed:
-#: {soname of the provider: set of version names}; verdef: set of version names it defines;
-#: interpreter: str, the loader that a program asks for, or None; dynamic: bool, it has a dynamic
-#: section; undefined: {symbol: True if ld.so looks it up when the file is loaded, False if when it
-#: is called first} of what it must find elsewhere, weak ones left out; defined: set of symbols that
-#: it offers. A symbol of a version is 'name@VERSION' in both; what is offered is in defined as
-#: plain 'name' too. Needs of versions that are marked weak stop nothing and are left out of
-#: verneed. nodeflib: bool, its needs are not looked for in the default folders (ld -z
-#: nodefaultlib); audit: list of str, libraries that may change what a program loads (DT_AUDIT,
-#: DT_DEPAUDIT: rtld-audit(7))
-ElfFacts = namedtuple(
-    'ElfFacts',
-    'path soname machine needed rpath runpath verneed verdef interpreter dynamic '
-    'undefined defined nodeflib audit',
-)
-ElfFacts.__new__.__defaults__ = (False, ())
 
-#: e_machine -> (what readelf calls it, its usual class in bits, its usual byte order, types of its
-#: relocations JUMP_SLOT and COPY). <elf.h>; the processors that Slurm systems have had, and 32-bit
-#: companions of theirs
+class ElfFacts(NamedTuple):
+    """
+    ELF facts of one library or program.
+
+    A versioned symbol is 'name@VERSION'. `defined` has it as plain 'name' too.
+    """
+
+    path: str
+    soname: Optional[str]
+    #: as readelf prints it, with an unusual class or byte order appended: see MACHINES
+    machine: str
+    #: DT_NEEDED
+    needed: List[str]
+    #: folders of DT_RPATH
+    rpath: List[str]
+    #: folders of DT_RUNPATH
+    runpath: List[str]
+    #: soname of the provider -> names of needed versions, without those marked weak
+    verneed: Dict[str, Set[str]]
+    #: names of defined versions
+    verdef: Set[str]
+    #: path of the loader that a program requests
+    interpreter: Optional[str]
+    #: has a dynamic section
+    dynamic: bool
+    #: undefined symbol, not weak -> True if ld.so resolves it at load time, False if at first call
+    undefined: Dict[str, bool]
+    #: exported symbols
+    defined: Set[str]
+    #: its needs are not searched in the default folders (ld -z nodefaultlib)
+    nodeflib: bool = False
+    #: libraries that may change what a program loads (DT_AUDIT, DT_DEPAUDIT: rtld-audit(7))
+    audit: Sequence[str] = ()
+
+
+#: e_machine -> (name in readelf, usual class in bits, usual byte order, types of the relocations
+#: JUMP_SLOT and COPY). <elf.h>; processors of Slurm systems, and their 32-bit companions
 MACHINES = {
     3: ('Intel 80386', 32, '<', 7, 5),
     62: ('Advanced Micro Devices X86-64', 64, '<', 7, 5),
@@ -50,7 +78,7 @@ MACHINES = {
     243: ('RISC-V', 64, '<', 5, 4),
     258: ('LoongArch', 64, '<', 5, 4),
 }
-#: What uname -m says -> what ElfFacts call that machine
+#: Machine in uname -m -> machine in ElfFacts
 MACHINE_NAMES = {
     'x86_64': MACHINES[62][0],
     'aarch64': MACHINES[183][0],
@@ -94,34 +122,35 @@ DT_DEPAUDIT, DT_AUDIT = 0x6FFFFEFB, 0x6FFFFEFC
 DF_BIND_NOW, DF_1_NOW, DF_1_NODEFLIB, VER_FLG_WEAK = 8, 1, 0x800, 2
 STB_GLOBAL, STB_WEAK, STB_GNU_UNIQUE = 1, 2, 10
 
-#: What no library has more of; a damaged one may say so. The largest of ROCm and CUDA have some
-#: 500,000 symbols.
+#: Limits for damaged files. The largest libraries of ROCm and CUDA have some 500,000 symbols
 _MOST_SYMBOLS, _MOST_RELOCATIONS, _MOST_TEXT = 4 << 20, 8 << 20, 128 << 20
-#: Versions have numbers of 15 bits
+#: Numbers of versions have 15 bits
 _MOST_VERSIONS = 1 << 15
-#: Relocations are read in pieces of so many
 _RELOCATIONS_PER_READ = 1 << 16
 
 
 class ElfError(Exception):
-    """A file that is no ELF library, or a library that cannot be found."""
+    """A file is not an ELF library, or a library cannot be found."""
 
 
 class _DamagedElfError(Exception):
-    """What is wrong with an ELF file, without its name."""
+    """An ELF file is damaged; the message does not name it."""
 
 
-class _ElfReader(object):
-    """One open ELF file: its segments, and what its dynamic section says."""
+class _ElfReader:
+    """
+    An open ELF file with its segments and its dynamic section.
 
-    def __init__(self, handle):
-        """handle: file opened for reading. Raises _Damaged and OSError."""
+    All methods raise _DamagedElfError and OSError.
+    """
+
+    def __init__(self, handle: BinaryIO) -> None:
         self.handle, self.size = handle, os.fstat(handle.fileno()).st_size
         ident = self.read_bytes(0, min(16, self.size))
         if len(ident) < 16 or ident[:4] != b'\x7fELF':
             raise _DamagedElfError('is not an ELF file')
-        # glibc refuses more than that (elf/dl-load.c, open_verify): another version, system or
-        # padding
+        # another class, byte order, version, system or padding: glibc refuses even more
+        # (elf/dl-load.c, open_verify)
         if (
             ident[4] not in (1, 2)
             or ident[5] not in (1, 2)
@@ -129,28 +158,28 @@ class _ElfReader(object):
             or ident[7] not in (0, 3)
             or any(ident[9:])
         ):
-            raise _DamagedElfError('is damaged: its ELF header is none of Linux')
+            raise _DamagedElfError('is damaged: its ELF header is not one of Linux')
         self.bits, self.order = 32 * ident[4], '<>'[ident[5] - 1]
         self.word = 'I' if self.bits == 32 else 'Q'
         kind, self.number, version, _, table, _, _, _, size, count, _, _, _ = self.unpack(
             'HHI' + self.word * 3 + 'IHHHHHH', 16
         )
         if kind not in (2, 3) or version != 1:
-            raise _DamagedElfError('is no program and no shared library')
+            raise _DamagedElfError('is neither a program nor a shared library')
         form = 'IIIIIIII' if self.bits == 32 else 'IIQQQQQQ'
         if count and size != struct.calcsize('<' + form):
-            raise _DamagedElfError('is damaged: its program headers have %d bytes each' % size)
+            raise _DamagedElfError(f'is damaged: its program headers have {size} bytes each')
         places = [0, 1, 2, 4] if self.bits == 32 else [0, 2, 3, 5]
         #: (type, offset, address, size in the file)
         self.segments = [
-            tuple(found[place] for place in places)
-            for found in self.iterate_entries(form, self.read_bytes(table, size * count))
+            tuple(entry[place] for place in places)
+            for entry in self.iterate_entries(form, self.read_bytes(table, size * count))
         ]
-        for one, offset, _, length in self.segments:
-            if one in (PT_LOAD, PT_DYNAMIC, PT_INTERP) and offset + length > self.size:
+        for segment_type, offset, _, length in self.segments:
+            if segment_type in (PT_LOAD, PT_DYNAMIC, PT_INTERP) and offset + length > self.size:
                 raise _DamagedElfError(
-                    'is cut off: it has %d bytes, its program headers name %d'
-                    % (self.size, offset + length)
+                    f'is truncated: it has {self.size} bytes, and its program headers need '
+                    f'{offset + length}'
                 )
         self.dynamic = self._read_dynamic()
         self.strings = (
@@ -159,97 +188,86 @@ class _ElfReader(object):
             else b''
         )
 
-    def read_bytes(self, offset, size):
-        """
-        Return size bytes at offset. Raises _Damaged where the file ends before, or there are too
-        many.
-        """
+    def read_bytes(self, offset: int, size: int) -> bytes:
         if size > _MOST_TEXT or offset + size > self.size:
             raise _DamagedElfError(
-                'is damaged or cut off: it has %d bytes, and %d are said to be at %d'
-                % (self.size, size, offset)
+                f'is damaged or truncated: it has {self.size} bytes, and needs {size} at {offset}'
             )
         self.handle.seek(offset)
         data = self.handle.read(size)
         if len(data) != size:
-            raise _DamagedElfError('is cut off')
+            raise _DamagedElfError('is truncated')
         return data
 
-    def unpack(self, form, offset):
-        """Return the numbers (tuple) of a form, as of struct, at offset."""
+    def unpack(self, form: str, offset: int) -> Tuple[int, ...]:
+        """Return the numbers at `offset`; form: as in struct, without the byte order."""
         form = self.order + form
         return struct.unpack(form, self.read_bytes(offset, struct.calcsize(form)))
 
-    def iterate_entries(self, form, data):
-        """Return an iterator over the entries (tuples) of a form, as of struct, in data (bytes)."""
+    def iterate_entries(self, form: str, data: bytes) -> Iterator[Tuple[int, ...]]:
+        """Return an iterator over the whole entries in `data`; form as in unpack()."""
         form = self.order + form
         return struct.iter_unpack(
             form, data[: len(data) // struct.calcsize(form) * struct.calcsize(form)]
         )
 
-    def _read_dynamic(self):
-        """Return {tag: list of values} of the dynamic section, {} if there is none."""
-        found = {}
-        for one, offset, _, length in self.segments:
-            if one == PT_DYNAMIC:
+    def _read_dynamic(self) -> Dict[int, List[int]]:
+        values: Dict[int, List[int]] = {}
+        for segment_type, offset, _, length in self.segments:
+            if segment_type == PT_DYNAMIC:
                 for tag, value in self.iterate_entries(
                     self.word * 2, self.read_bytes(offset, length)
                 ):
                     if tag == 0:
                         break
-                    found.setdefault(tag, []).append(value)
+                    values.setdefault(tag, []).append(value)
                 break
-        return found
+        return values
 
-    def get_tag(self, tag):
-        """
-        Return the value (int) of a tag of the dynamic section; of several the last, as ld.so
-        does; 0 if none.
-        """
+    def get_tag(self, tag: int) -> int:
+        """Return the last value of a tag of the dynamic section, as ld.so does, or 0."""
         return self.dynamic.get(tag, [0])[-1]
 
-    def find_offset(self, address):
-        """
-        Return (where in the file an address is, bytes of its segment from there on). Raises
-        _Damaged.
-        """
-        for one, offset, start, length in self.segments:
-            if one == PT_LOAD and start <= address < start + length:
+    def find_offset(self, address: int) -> Tuple[int, int]:
+        """Return (offset of an address in the file, bytes from there to the segment's end)."""
+        for segment_type, offset, start, length in self.segments:
+            if segment_type == PT_LOAD and start <= address < start + length:
                 return offset + address - start, start + length - address
-        raise _DamagedElfError('is damaged: nothing in it is loaded at address 0x%x' % address)
+        raise _DamagedElfError(f'is damaged: no segment is loaded at address 0x{address:x}')
 
-    def read_tag_bytes(self, tag, size):
-        """
-        Return size bytes, or those up to the end of the segment, at the address that a tag
-        names.
-        """
-        offset, left = self.find_offset(self.get_tag(tag))
-        return self.read_bytes(offset, min(size, left))
+    def read_tag_bytes(self, tag: int, size: int) -> bytes:
+        """Return `size` bytes at the address in a tag, fewer at the end of the segment."""
+        offset, room = self.find_offset(self.get_tag(tag))
+        return self.read_bytes(offset, min(size, room))
 
-    def read_string(self, place):
-        """Return the text (str) at a place of the table of strings."""
-        end = self.strings.find(b'\0', place)
-        if place >= len(self.strings) or end < 0:
-            raise _DamagedElfError('is damaged: a name is outside of its table of strings')
-        return os.fsdecode(self.strings[place:end])
+    def read_string(self, offset: int) -> str:
+        """Return the text at `offset` of the string table."""
+        end = self.strings.find(b'\0', offset)
+        if offset >= len(self.strings) or end < 0:
+            raise _DamagedElfError('is damaged: a name is outside of its string table')
+        return os.fsdecode(self.strings[offset:end])
 
-    def read_tag_strings(self, tag):
-        """Return the texts (list of str) of all entries of a tag."""
-        return [self.read_string(place) for place in self.dynamic.get(tag, [])]
+    def read_tag_strings(self, tag: int) -> List[str]:
+        """Return the texts of all entries of a tag."""
+        return [self.read_string(offset) for offset in self.dynamic.get(tag, [])]
 
-    def read_interpreter(self):
-        """Return the path (str) of the loader that a program asks for, None if it asks for none."""
-        for one, offset, _, length in self.segments:
-            if one == PT_INTERP:
+    def read_folders(self, tag: int) -> List[str]:
+        """Return the folders of DT_RPATH or DT_RUNPATH, without empty ones."""
+        return list(filter(None, ':'.join(self.read_tag_strings(tag)[-1:]).split(':')))
+
+    def read_interpreter(self) -> Optional[str]:
+        """Return the path of the loader that a program requests, None if there is none."""
+        for segment_type, offset, _, length in self.segments:
+            if segment_type == PT_INTERP:
                 return os.fsdecode(self.read_bytes(offset, min(length, 4096)).split(b'\0')[0])
         return None
 
-    def format_machine(self):
-        """Return the machine as in ElfFacts (str)."""
-        name, bits, order = MACHINES.get(self.number, ('machine %d' % self.number, 64, '<'))[:3]
+    def format_machine(self) -> str:
+        """Return the machine as in ElfFacts."""
+        name, bits, order = MACHINES.get(self.number, (f'machine {self.number}', 64, '<'))[:3]
         return (
             name
-            + (', %d-bit' % self.bits if self.bits != bits else '')
+            + (f', {self.bits}-bit' if self.bits != bits else '')
             + (
                 ''
                 if self.order == order
@@ -259,12 +277,14 @@ class _ElfReader(object):
             )
         )
 
-    def iterate_versions(self, tag, count, form, links):
+    def iterate_versions(
+        self, tag: int, count: int, form: str, links: int
+    ) -> Iterator[Tuple[int, Tuple[int, ...]]]:
         """
-        Yield (offset, its numbers) of the entries of a list of versions; each says how far it is to
-        the next.
+        Yield (offset, numbers) of the entries of a linked list of versions.
 
-        form: as of struct; links: place of that number in it.
+        tag, count: tags with its address and length; form: as in unpack(); links: index of the
+        number with the distance to the next entry.
         """
         if tag not in self.dynamic:
             return
@@ -276,42 +296,39 @@ class _ElfReader(object):
                 return
             offset += numbers[links]
 
-    def read_versions(self):
-        """
-        Return (verneed, verdef, {number of a version: its name}), the first two as in ElfFacts.
-        """
-        needed, defined, names = OrderedDict(), set(), {}
+    def read_versions(self) -> Tuple[Dict[str, Set[str]], Set[str], Dict[int, str]]:
+        """Return (verneed, verdef, {number of a version: name}), two of them as in ElfFacts."""
+        needed: Dict[str, Set[str]] = OrderedDict()
+        defined: Set[str] = set()
+        names: Dict[int, str] = {}
         for offset, (_, _, number, _, _, auxiliary, _) in self.iterate_versions(
             DT_VERDEF, DT_VERDEFNUM, 'HHHHIII', 6
         ):
             name = self.read_string(self.unpack('II', offset + auxiliary)[0])
             defined.add(name)
             names[number & 0x7FFF] = name
-        left = _MOST_VERSIONS
+        budget = _MOST_VERSIONS
         for offset, (_, count, file, auxiliary, _) in self.iterate_versions(
             DT_VERNEED, DT_VERNEEDNUM, 'HHIII', 4
         ):
             offset += auxiliary
             for _ in range(count):
-                _, flags, number, name, following = self.unpack('IHHII', offset)
-                names[number & 0x7FFF] = self.read_string(name)
+                _, flags, number, name_offset, following = self.unpack('IHHII', offset)
+                names[number & 0x7FFF] = self.read_string(name_offset)
                 if not flags & VER_FLG_WEAK:
                     needed.setdefault(self.read_string(file), set()).add(names[number & 0x7FFF])
-                left -= 1
-                if left < 0:
+                budget -= 1
+                if budget < 0:
                     raise _DamagedElfError(
-                        'is damaged: it says that it needs more than %d versions' % _MOST_VERSIONS
+                        f'is damaged: it needs more than {_MOST_VERSIONS} versions'
                     )
                 if not following:
                     break
                 offset += following
         return needed, defined, names
 
-    def count_symbols(self):
-        """
-        Return how many symbols there are (int): the table does not say it, those for looking up
-        do.
-        """
+    def count_symbols(self) -> int:
+        """Return the number of symbols, which only the hash tables contain."""
         if DT_GNU_HASH in self.dynamic:
             start = self.find_offset(self.get_tag(DT_GNU_HASH))[0]
             buckets, first, bloom, _ = self.unpack('IIII', start)
@@ -324,7 +341,7 @@ class _ElfReader(object):
                 or [0]
             )
             if last < first:
-                # nothing is offered, and GNU ld says 1, however many are needed
+                # no symbol is exported, and GNU ld writes 1, however many are needed
                 return self._require_sensible_count(max(first, self.read_relocations()[2] + 1))
             start += buckets * 4 + (last - first) * 4
             while True:
@@ -342,65 +359,67 @@ class _ElfReader(object):
         return 0
 
     @staticmethod
-    def _require_sensible_count(count):
-        """Return count, a number of symbols. Raises _Damaged if no library has so many."""
+    def _require_sensible_count(count: int) -> int:
         if count > _MOST_SYMBOLS:
-            raise _DamagedElfError('is damaged: it says that it has %d symbols' % count)
+            raise _DamagedElfError(
+                f'is damaged: it has {count} symbols, the limit is {_MOST_SYMBOLS}'
+            )
         return count
 
-    def read_symbols(self, names):
+    def read_symbols(
+        self, names: Dict[int, str]
+    ) -> Tuple[Set[str], Dict[int, Union[str, Tuple[str, str]]]]:
         """
-        Return (symbols that are offered, {number of a symbol: what is needed}), without weak ones
-        of the latter.
+        Return (exported symbols, {number of a symbol: needed symbol, not weak}).
 
-        names: {number of a version: its name}. The second has those of copied data too: see
+        names: {number of a version: name}. The second result has each exported symbol as
+        (name with version, name), because a program needs those whose data it copies: see
         read_relocations().
         """
-        offered, needed = set(), {}
+        offered: Set[str] = set()
+        needed: Dict[int, Union[str, Tuple[str, str]]] = {}
         count = self.count_symbols() if DT_SYMTAB in self.dynamic else 0
         if not count:
             return offered, needed
         form = 'IIIBBH' if self.bits == 32 else 'IBBHQQ'
         info, section = (3, 5) if self.bits == 32 else (1, 3)
         table = self.read_tag_bytes(DT_SYMTAB, count * struct.calcsize('<' + form))
-        numbers = self.read_tag_bytes(DT_VERSYM, count * 2) if DT_VERSYM in self.dynamic else b''
-        numbers = [number & 0x7FFF for (number,) in self.iterate_entries('H', numbers)]
-        strings, left = self.strings, _MOST_TEXT // 4
+        data = self.read_tag_bytes(DT_VERSYM, count * 2) if DT_VERSYM in self.dynamic else b''
+        numbers = [number & 0x7FFF for (number,) in self.iterate_entries('H', data)]
+        strings, budget = self.strings, _MOST_TEXT // 4
         for index, entry in enumerate(self.iterate_entries(form, table)):
             binding = entry[info] >> 4
             if not entry[0] or binding not in (STB_GLOBAL, STB_WEAK, STB_GNU_UNIQUE):
                 continue
             end = strings.find(b'\0', entry[0])
-            left -= end - entry[0]
-            if (
-                end < 0 or entry[0] >= len(strings) or left < 0
-            ):  # names that overlap are longer than their table
+            budget -= end - entry[0]
+            # the sum of overlapping names is longer than their table
+            if end < 0 or entry[0] >= len(strings) or budget < 0:
                 raise _DamagedElfError(
-                    'is damaged: the name of a symbol is outside of its table of strings'
+                    'is damaged: the name of a symbol is outside of its string table'
                 )
             name = strings[entry[0] : end].decode('utf-8', 'replace')
             version = numbers[index] if index < len(numbers) else 0
-            whole = name + '@' + names[version] if version > 1 and version in names else name
+            symbol = name + '@' + names[version] if version > 1 and version in names else name
             if entry[section]:
-                offered.update((whole, name))
-                needed[index] = whole
+                offered.update((symbol, name))
+                needed[index] = (symbol, name)
             elif binding != STB_WEAK:
-                needed[index] = whole
-            else:
-                continue
-            if entry[section]:
-                needed[index] = (whole, name)
+                needed[index] = symbol
         return offered, needed
 
-    def read_relocations(self):
+    def read_relocations(self) -> Tuple[Set[int], Set[int], int]:
         """
-        Return (numbers of symbols that are looked up when it is loaded, of those whose data are
-        copied: sets; the highest number).
+        Return numbers of symbols: those resolved at load time, those copied, the highest.
+
+        A program reserves room for the data of a library that it copies.
         """
         jump, copy = MACHINES.get(self.number, ('', 0, '', None, None))[3:]
-        early, copied, highest, left = set(), set(), 0, _MOST_RELOCATIONS
+        early: Set[int] = set()
+        copied: Set[int] = set()
+        highest, budget = 0, _MOST_RELOCATIONS
         shift, mask = (8, 0xFF) if self.bits == 32 else (32, 0xFFFFFFFF)
-        # the first ones of DT_RELA, very many, have no symbol
+        # the first relocations of DT_RELA, very many, have no symbol
         skipped = self.get_tag(DT_RELACOUNT)
         for tag, size, with_addend, skip in (
             (DT_RELA, DT_RELASZ, True, skipped),
@@ -413,10 +432,10 @@ class _ElfReader(object):
             entry = struct.calcsize('<' + form)
             offset, room = self.find_offset(self.get_tag(tag))
             begin, end = skip * entry, min(self.get_tag(size), room)
-            left -= max(0, end - begin) // entry
-            if left < 0:
+            budget -= max(0, end - begin) // entry
+            if budget < 0:
                 raise _DamagedElfError(
-                    'is damaged: it says that it has more than %d relocations' % _MOST_RELOCATIONS
+                    f'is damaged: it has more than {_MOST_RELOCATIONS} relocations'
                 )
             for place in range(begin, end, entry * _RELOCATIONS_PER_READ):
                 piece = self.read_bytes(
@@ -425,49 +444,38 @@ class _ElfReader(object):
                 for numbers in self.iterate_entries(form, piece):
                     symbol, kind = numbers[1] >> shift, numbers[1] & mask
                     highest = max(highest, symbol)
-                    if symbol and kind != jump:  # those are of calls, which may wait
+                    if symbol and kind != jump:  # a jump slot is resolved at the first call
                         early.add(symbol)
                         if kind == copy:
                             copied.add(symbol)
         return early, copied, highest
 
-    def read_facts(self, path):
-        """Return the ElfFacts, with the path (str) in it."""
+    def read_facts(self, path: str) -> ElfFacts:
+        """Return the ElfFacts; path: that of the file."""
         verneed, verdef, names = self.read_versions()
-        offered, found = self.read_symbols(names)
-        early, copied, _ = self.read_relocations() if found else (set(), set(), 0)
+        offered, needed = self.read_symbols(names)
+        early, copied, _ = self.read_relocations() if needed else (set(), set(), 0)
         now = bool(
             DT_BIND_NOW in self.dynamic
             or self.get_tag(DT_FLAGS) & DF_BIND_NOW
             or self.get_tag(DT_FLAGS_1) & DF_1_NOW
         )
-        undefined = {}
-        for index, symbol in found.items():
+        undefined: Dict[str, bool] = {}
+        for index, symbol in needed.items():
             if isinstance(symbol, tuple):
                 if index not in copied:
                     continue
-                offered -= set(
-                    symbol
-                )  # room in a program for data of a library, which must have it
+                # the program only reserves room for these data, a library must define them
+                offered -= set(symbol)
                 symbol = symbol[0]
             undefined[symbol] = now or index in early or undefined.get(symbol, False)
         return ElfFacts(
             path=path,
-            soname=(self.read_tag_strings(DT_SONAME) or [None])[-1],
+            soname=next(reversed(self.read_tag_strings(DT_SONAME)), None),
             machine=self.format_machine(),
             needed=self.read_tag_strings(DT_NEEDED),
-            rpath=[
-                part
-                for text in self.read_tag_strings(DT_RPATH)[-1:]
-                for part in text.split(':')
-                if part
-            ],
-            runpath=[
-                part
-                for text in self.read_tag_strings(DT_RUNPATH)[-1:]
-                for part in text.split(':')
-                if part
-            ],
+            rpath=self.read_folders(DT_RPATH),
+            runpath=self.read_folders(DT_RUNPATH),
             verneed=verneed,
             verdef=verdef,
             interpreter=self.read_interpreter(),
@@ -479,32 +487,31 @@ class _ElfReader(object):
         )
 
 
-def read_elf(path):
+def read_elf(path: str) -> ElfFacts:
     """
-    Return the ElfFacts of the file path. Raises ElfError if it is missing, no ELF file, or
-    damaged.
+    Return the ElfFacts of the file `path`.
+
+    Raises ElfError if the file is missing, not an ELF file, or damaged.
     """
     try:
         with open_plain_file(path) as handle:
             return _ElfReader(handle).read_facts(path)
     except _DamagedElfError as err:
-        raise ElfError("%s %s" % (path, err))
+        raise ElfError(f"{path} {err}")
     except OSError as err:
         if err.errno == errno.EISDIR:
-            raise ElfError("%s is a folder, wanted a library" % path)
+            raise ElfError(f"{path} is a folder, not a library")
         if err.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
-            raise ElfError("%s does not exist" % path)
-        raise ElfError("%s cannot be read: %s" % (path, err.strerror))
+            raise ElfError(f"{path} does not exist")
+        raise ElfError(f"{path} cannot be read: {err.strerror}")
 
 
-def read_elf_files(paths):
-    """
-    Return {path: ElfFacts} of those of paths (list of str) that are ELF files which can be read.
-    """
-    found = {}
+def read_elf_files(paths: Iterable[str]) -> Dict[str, ElfFacts]:
+    """Return {path: ElfFacts} of the paths that are readable ELF files."""
+    files = {}
     for path in paths:
         try:
-            found[path] = read_elf(path)
-        except ElfError:  # a script, or a text that stands in for a library
+            files[path] = read_elf(path)
+        except ElfError:  # a script, or a text in place of a library
             continue
-    return found
+    return files

@@ -1,7 +1,6 @@
-"""
-The registry of sites: every system's file beside this one brings its entries. schema.py says what
-an entry holds.
-"""
+"""Register the sites: each module has the entries of one system (see schema.py)."""
+
+from typing import Any, Dict
 
 from osu_container.data.sites import (
     alps,
@@ -16,11 +15,13 @@ from osu_container.data.sites import (
     workstation,
 )
 
-#: Entries that no machine is, for based_on: name -> entry (dict)
-BASES = dict(lumi.BASES, **dict(cray.BASES, **dict(pbs.BASES, **workstation.BASES)))
+#: Entries that are only the base of others (key based_on): name -> entry
+BASES: Dict[str, Dict[str, Any]] = dict(
+    lumi.BASES, **dict(cray.BASES, **dict(pbs.BASES, **workstation.BASES))
+)
 
-#: name -> entry (dict) of every site
-SITES = {}
+#: name -> entry of every site
+SITES: Dict[str, Dict[str, Any]] = {}
 for _site_module in (
     lumi,
     frontier,
@@ -34,6 +35,5 @@ for _site_module in (
 ):
     SITES.update(_site_module.STACKS)
 
-#: name -> entry (dict) of a system as it was: for `osu-container check --published`, nothing is
-#: installed on it
+#: name -> entry of a former state of a system, for `osu-container check --published` only
 PUBLISHED_SITES = lumi.PUBLISHED_SITES

@@ -1,11 +1,13 @@
 """
-Alps (CSCS, Lugano), its nodes with four GH200 and Slingshot 11: Daint, Clariden, Santis. Data only.
+Describe Alps (CSCS): nodes with four GH200, Slingshot 11; Daint, Clariden, Santis.
 
-The keys are explained in schema.py. Nothing here was run on Alps by this project. 'measured' means
-that CSCS's pages, or a public log, show it there. Containers are run by CSCS's Container Engine,
-which runs no SIF: for it the same facts are rendered as an EDF. Cray MPICH is there in uenv images
-only, so that no module can name its paths: bind and native cannot be had.
+Data only; schema.py explains the keys. This project ran nothing on Alps. 'measured' means that
+CSCS's pages, or a public log, show it there. CSCS's Container Engine runs the containers, and it
+runs no SIF: for it the same facts are rendered as an EDF. Cray MPICH exists in uenv images only, so
+that no module can name its paths: bind and native are not possible.
 """
+
+from typing import Any, Dict
 
 from osu_container.data.sites.cray import (
     make_fact,
@@ -38,7 +40,7 @@ _FIRST_READ_DATE, _DOCS, _SEPTEMBER, _REREAD_DATE = (
     '2026-11-23',
 )
 
-STACKS = {
+STACKS: Dict[str, Dict[str, Any]] = {
     'alps': {
         'based_on': 'cray-cuda',
         'title': 'Alps (CSCS), GH200 nodes: aarch64, CUDA, four cards of Slingshot 11',

@@ -1,23 +1,22 @@
 """
-What the sites that are HPE Cray EX systems with Slingshot 11 share: how a fact is written, and
-entries for based_on.
+Share facts of HPE Cray EX systems with Slingshot 11: functions and base entries.
 
-The keys are explained in schema.py. Data only. LUMI is such a system too; its facts stand in its
-own file, because they were read in logs of that system.
+Data only; schema.py explains the keys. LUMI is such a system too; its facts are in its own file,
+because they were read in logs of that system.
 """
+
+from typing import Any, Dict, List, Sequence, Tuple
 
 from osu_container.data.sites.schema import PMIX_FILES_DERIVED
 
 
-def format_rccl_options(rocm):
+def format_rccl_options(rocm: str) -> str:
     """
-    Return the options (str) by which configure builds the programs that measure RCCL.
+    Return the options of configure for the programs that measure RCCL.
 
-    It looks for <rccl.h>, which ROCm has in include/rccl since 5.2. It links every program with
-    LIBS, hence --as-needed for RCCL alone; --with-rccl would put -lrccl among the LDFLAGS of all
-    (configure.ac of OSU 7.4).
-
-    :param rocm: str, folder of ROCm, or a variable of the shell with it
+    configure searches <rccl.h>, which ROCm has in include/rccl since 5.2. It links every program with
+    LIBS, hence --as-needed around RCCL; --with-rccl would add -lrccl to the LDFLAGS of all
+    (configure.ac of OSU 7.4). rocm: folder of ROCm, or a shell variable with it.
     """
     return (
         '--enable-rcclomb CPPFLAGS=-I%s/include/rccl LIBS=-Wl,--push-state,--as-needed,-L%s/lib,-lrccl,--pop-state'
@@ -25,23 +24,23 @@ def format_rccl_options(rocm):
     )
 
 
-def make_fact(value, why, source, date, evidence, **more):
-    """
-    Return the dict of one fact; the order of the arguments is that in which one reads it. more:
-    optional keys.
-    """
+def make_fact(
+    value: Any, why: str, source: str, date: str, evidence: str, **more: Any
+) -> Dict[str, Any]:
+    """Return one fact (see schema.py); more: optional keys."""
     return dict(
         {'value': value, 'why': why, 'source': source, 'date': date, 'evidence': evidence}, **more
     )
 
 
-def make_variable(name, value, why, source, date, evidence, **conditions):
-    """Return the dict of one variable; conditions: only, when (see data/approaches.py)."""
+def make_variable(
+    name: str, value: str, why: str, source: str, date: str, evidence: str, **conditions: Any
+) -> Dict[str, Any]:
+    """Return one variable; conditions: only, when (see data/approaches.py)."""
     return dict(make_fact(value, why, source, date, evidence), name=name, **conditions)
 
 
-#: default folders of SLES, then that of HPE's links to the default releases, then that of AMD's
-#: package of libdrm
+#: Default folders of SLES and of HPE's links to the default releases; folder of AMD's libdrm package
 SLES_FOLDERS = ['/lib64', '/usr/lib64', '/lib', '/usr/lib', '/opt/cray/pe/lib64']
 AMD_FOLDER = '/opt/amdgpu/lib64'
 
@@ -50,13 +49,21 @@ _HPE = 'github.com/HewlettPackard/shs-ccl-docs, ccl_env.sh'
 
 
 def make_mpich_libraries(
-    version, source, date, evidence, gtl, gtl_source, gtl_date, gtl_evidence, build='gnu/12.3'
-):
+    version: str,
+    source: str,
+    date: str,
+    evidence: str,
+    gtl: str,
+    gtl_source: str,
+    gtl_date: str,
+    gtl_evidence: str,
+    build: str = 'gnu/12.3',
+) -> Dict[str, Dict[str, Any]]:
     """
-    Return the facts of libraries of Cray MPICH version (str), by default its build for GCC.
+    Return the facts of the libraries of Cray MPICH, by default of its build for GCC.
 
-    :param source, date, evidence: of its folder lib-abi-mpich; gtl: 'hsa' or 'cuda', the GPU
-        transport layer, with the gtl_source, gtl_date and gtl_evidence of its folder
+    source, date, evidence: of the folder lib-abi-mpich; gtl: 'hsa' or 'cuda', the GPU transport
+    layer, with gtl_source, gtl_date and gtl_evidence of its folder.
     """
     root, name = '/opt/cray/pe/mpich/' + version, 'libmpi_gtl_' + gtl
     return {
@@ -79,11 +86,8 @@ def make_mpich_libraries(
     }
 
 
-def make_stack_fact(system, name, values):
-    """
-    Return the fact of a stack (name, str) of a system (of, str) by values (list of str) of the
-    module cray-mpich.
-    """
+def make_stack_fact(system: str, name: str, values: List[str]) -> Dict[str, Any]:
+    """Return the fact of a stack, recognised by releases of the module cray-mpich."""
     return make_fact(
         {'of': system, 'name': name, 'variable': 'CRAY_MPICH_VERSION', 'values': values},
         'the release of the module cray-mpich that is loaded; without one the stack of which users have shown '
@@ -95,8 +99,8 @@ def make_stack_fact(system, name, values):
     )
 
 
-def make_name_recognition(name, source, date):
-    """Return the fact recognised_by of a site (str) that only its name chooses."""
+def make_name_recognition(name: str, source: str, date: str) -> Dict[str, Any]:
+    """Return the fact recognised_by of a site that can only be chosen by its name."""
     return make_fact(
         {},
         'no public page says by which variable the system is known; choose it by its name: --site %s, '
@@ -107,8 +111,8 @@ def make_name_recognition(name, source, date):
     )
 
 
-def make_ll128_variable(source, date):
-    """Return the variable by which NCCL does without its protocol LL128, for a site with GH200."""
+def make_ll128_variable(source: str, date: str) -> Dict[str, Any]:
+    """Return the variable that disables NCCL's protocol LL128, for a site with GH200."""
     return make_variable(
         'NCCL_PROTO',
         '^LL128',
@@ -121,11 +125,10 @@ def make_ll128_variable(source, date):
     )
 
 
-def make_nccl_variables(source, date, evidence, interfaces='hsn'):
-    """
-    Return the variables (list of dict) of NCCL over Slingshot; interfaces: their names, or how
-    these begin (str).
-    """
+def make_nccl_variables(
+    source: str, date: str, evidence: str, interfaces: str = 'hsn'
+) -> List[Dict[str, Any]]:
+    """Return the variables of NCCL over Slingshot; interfaces: their names or common prefix."""
     return [
         make_variable(
             'NCCL_SOCKET_IFNAME',
@@ -157,8 +160,10 @@ def make_nccl_variables(source, date, evidence, interfaces='hsn'):
     ]
 
 
-def make_pmi_libraries(folder, pals, source, date, evidence):
-    """Return the facts of libraries of Cray PMI in a folder (str), and of PALS in pals (str)."""
+def make_pmi_libraries(
+    folder: str, pals: str, source: str, date: str, evidence: str
+) -> Dict[str, Dict[str, Any]]:
+    """Return the facts of libraries of Cray PMI in `folder` and of PALS in the folder `pals`."""
     return {
         'libpmi': make_fact(
             folder + '/libpmi.so.0',
@@ -176,11 +181,11 @@ def make_pmi_libraries(folder, pals, source, date, evidence):
     }
 
 
-def make_lustreapi_fact(source, date):
+def make_lustreapi_fact(source: str, date: str) -> Dict[str, Any]:
     """
     Return the fact of the library that Cray MPICH opens for files on Lustre.
 
-    What ends without it: github.com/underworldcode/underworld2/issues/668, with Pawsey's newsletter
+    Failures without it: github.com/underworldcode/underworld2/issues/668, with Pawsey's newsletter
     of 2023-03-13.
     """
     return make_fact(
@@ -195,8 +200,10 @@ def make_lustreapi_fact(source, date):
     )
 
 
-def make_rocm_libraries(folder, source, date, evidence, major='6'):
-    """Return the facts of libraries of ROCm in a folder (str); major: of libamdhip64's soname."""
+def make_rocm_libraries(
+    folder: str, source: str, date: str, evidence: str, major: str = '6'
+) -> Dict[str, Dict[str, Any]]:
+    """Return the facts of libraries of ROCm; major: of libamdhip64's soname."""
     return {
         'libhsa-runtime64': make_fact(
             folder + '/libhsa-runtime64.so.1',
@@ -218,8 +225,10 @@ def make_rocm_libraries(folder, source, date, evidence, major='6'):
     }
 
 
-def make_rocm_folders(folder, source, date, evidence):
-    """Return the facts of folders with libraries, folder (str) with those of ROCm among them."""
+def make_rocm_folders(
+    folder: str, source: str, date: str, evidence: str
+) -> Dict[str, Dict[str, Any]]:
+    """Return the facts library_folders and one_build; folder: with the libraries of ROCm."""
     return {
         'library_folders': make_fact(
             SLES_FOLDERS + [AMD_FOLDER, folder],
@@ -239,11 +248,8 @@ def make_rocm_folders(folder, source, date, evidence):
     }
 
 
-def make_native_build(version, release):
-    """
-    Return what a native build with GCC uses on GPUs of AMD; version: of ROCm, release: of Cray
-    MPICH (both str).
-    """
+def make_native_build(version: str, release: str) -> Dict[str, Any]:
+    """Return the native build with GCC on AMD GPUs; version: of ROCm, release: of Cray MPICH."""
     return {
         'mpicc': 'cc',
         'mpicxx': 'CC',
@@ -258,8 +264,8 @@ def make_native_build(version, release):
     }
 
 
-def make_spool_fact(source, date, evidence):
-    """Return the fact of the folder in which Cray PMI reads where the ranks are."""
+def make_spool_fact(source: str, date: str, evidence: str) -> Dict[str, Any]:
+    """Return the fact of the folder from which Cray PMI reads the places of the ranks."""
     return make_fact(
         ['/var/spool/slurmd'],
         'Cray PMI reads where the ranks are from a file that Slurm writes there',
@@ -270,8 +276,8 @@ def make_spool_fact(source, date, evidence):
     )
 
 
-#: The cores of a node with one processor of 64 cores and four MI250X, by GCD: the first core of
-#: each group of eight, and the card of its module. OLCF and Pawsey draw the same picture as LUMI.
+#: (GCD, first core of its group of eight, card of its module) of a node with 64 cores and four
+#: MI250X. OLCF and Pawsey publish the same picture as LUMI
 MI250X = [
     (0, 48, 'cxi0'),
     (1, 56, 'cxi0'),
@@ -284,12 +290,14 @@ MI250X = [
 ]
 
 
-def make_gpu_binding(rows, cores, reserved=0):
+def make_gpu_binding(
+    rows: Sequence[Tuple[int, int, str]], cores: int, reserved: int = 0
+) -> List[Dict[str, Any]]:
     """
     Return the value of gpu_binding.
 
-    :param rows: list of (number of the GPU, its first core, name of its card); cores: int, how many
-        belong to each; reserved: int, how many of these, the first, are the system's
+    rows: (number of the GPU, its first core, name of its card); cores: number of cores of each GPU;
+    reserved: number of the first of these cores, which the system uses.
     """
     mask = ((1 << cores) - 1) & ~((1 << reserved) - 1)
     return [{'gcd': gpu, 'mask': '%#x' % (mask << first), 'nic': nic} for gpu, first, nic in rows]
@@ -297,8 +305,8 @@ def make_gpu_binding(rows, cores, reserved=0):
 
 _HSN = 'hsn0,hsn1,hsn2,hsn3'
 
-#: Entries that no machine is, for based_on.
-BASES = {
+#: Entries that are only the base of others (key based_on)
+BASES: Dict[str, Dict[str, Any]] = {
     'cray': {
         'based_on': 'plain',
         'title': 'an HPE Cray EX system with Slingshot 11',

@@ -1,11 +1,13 @@
 """
-Frontier (OLCF, Oak Ridge): HPE Cray EX, four MI250X and Slingshot 11 on a node. Data only.
+Describe Frontier (OLCF): HPE Cray EX, nodes with four MI250X and Slingshot 11.
 
-The keys are explained in schema.py. Nothing here was run on Frontier by this project. 'measured'
-means that OLCF's pages or job scripts, or a public log, show it there. CPE 26.03 with Cray MPICH
-9.1.0 is there too, and is not the default (OLCF, system changes of 2026-04-07). Its folder
+Data only; schema.py explains the keys. This project ran nothing on Frontier. 'measured' means that
+OLCF's pages or job scripts, or a public log, show it there. CPE 26.03 with Cray MPICH 9.1.0 is
+installed too, but not the default (OLCF, system changes of 2026-04-07). Its folder
 gnu/12.3/lib-abi-mpich was seen on Perlmutter and by users of Setonix, not on Frontier.
 """
+
+from typing import Any, Dict
 
 from osu_container.data.sites.cray import (
     MI250X,
@@ -32,7 +34,7 @@ _CONTAINER = (
 _ROCM = '/opt/rocm-6.4.2/lib'
 _FIRST_READ_DATE, _REREAD_DATE = '2026-11-21', '2026-11-23'
 
-STACKS = {
+STACKS: Dict[str, Dict[str, Any]] = {
     'frontier': dict(
         {
             'based_on': 'cray-rocm',
@@ -42,8 +44,8 @@ STACKS = {
                     'hostnames': [r'^login\d+(\.frontier.*)?$', r'^frontier\d+'],
                     'environment': {'LMOD_SYSTEM_NAME': '^frontier$'},
                 },
-                'names of login and compute nodes; login nodes of other systems are called the same, so Lmod\'s name of '
-                'the system decides',
+                'names of login and compute nodes; login nodes of other systems are called the same, so Lmod\'s name '
+                'of the system decides',
                 _GUIDE + ' and nodes in the ' + _JOB + '; LMOD_SYSTEM_NAME: UPC++ on '
                 'OLCF Frontier, bitbucket.org/berkeleylab/upcxx',
                 _REREAD_DATE,
@@ -169,8 +171,8 @@ STACKS = {
             },
             'conflicts': make_fact(
                 ['apptainer-enable-gpu', 'apptainer-enable-mpi'],
-                'they put a wrapper before apptainer that adds the binds, the library path and the preload of Cray MPICH '
-                'to every container',
+                'they put a wrapper before apptainer that adds the binds, the library path and the preload of Cray '
+                'MPICH to every container',
                 'OLCF\'s container training (github.com/olcf-tutorials/'
                 'hands_on_containers_on_frontier 36666ac9, README.md) and ' + _PAGE,
                 '2026-07-22',
@@ -178,8 +180,8 @@ STACKS = {
             ),
             'images': make_fact(
                 LUMI['lumi-25.03']['images']['value'],
-                'the images made for LUMI, with the newest ROCm that is not newer than the host\'s and an MPICH built with '
-                'a libfabric that is not newer than the host\'s; opensource one with libcxi',
+                'the images made for LUMI, with the newest ROCm that is not newer than the host\'s and an MPICH built '
+                'with a libfabric that is not newer than the host\'s; opensource one with libcxi',
                 'osu_container/build/recipes/images.py',
                 _FIRST_READ_DATE,
                 'untested',

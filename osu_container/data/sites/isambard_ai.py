@@ -1,11 +1,13 @@
 """
-Isambard-AI (Bristol Centre for Supercomputing), nodes with four GH200 and Slingshot 11. Data only.
+Describe Isambard-AI (Bristol): nodes with four GH200 and Slingshot 11.
 
-The keys are explained in schema.py. Nothing here was run there by this project: 'measured' means
-that a public script or page shows it there. Its module brics/apptainer-multi-node puts the host's
-Open MPI, NCCL and libfabric into any container by a script of its own (adapt.sh), which names the
-folders below.
+Data only; schema.py explains the keys. This project ran nothing on Isambard-AI of the Bristol Centre
+for Supercomputing. 'measured' means that a public script or page shows it there. The script adapt.sh
+of its module brics/apptainer-multi-node injects the host's Open MPI, NCCL and libfabric into any
+container; the folders below are those of that script.
 """
+
+from typing import Any, Dict
 
 from osu_container.data.sites.cray import (
     SLES_FOLDERS,
@@ -27,7 +29,7 @@ _READ_DATE = '2026-11-26'
 _BRICS = '/tools/brics/apps/linux-sles15-neoverse_v2/gcc-12.3.0/'
 _ROOT = _BRICS + 'openmpi-4.1.7-gha3th46s7fr2ht3icsuhthmysvvlpgh'
 
-STACKS = {
+STACKS: Dict[str, Dict[str, Any]] = {
     'isambard-ai': {
         'based_on': 'cray-cuda',
         'title': 'Isambard-AI, GH200 nodes: aarch64, CUDA, four cards of Slingshot 11, Open MPI 4.1.7',

@@ -1,12 +1,13 @@
 """
-LUMI (CSC, Kajaani): HPE Cray EX, Slingshot 11. Three software stacks, each for GPU nodes and for
-CPU nodes. Data only.
+Describe LUMI (CSC): HPE Cray EX, Slingshot 11, three stacks, GPU and CPU nodes.
 
-The keys are explained in schema.py. A fact stands once: 'based_on' names the entry that has the
-rest. Nothing here was run on LUMI by this project. 'measured' means that the named log, page or
-file shows it on LUMI at that date; 'derived' follows from a rule that why names; 'untested' is what
-nobody has shown there.
+Data only; schema.py explains the keys. Each fact is defined once: 'based_on' names the entry with
+the others. This project ran nothing on LUMI. 'measured' means that the named log, page or file
+shows it on LUMI at that date; 'derived' follows from a rule that why names; nobody has shown
+'untested' facts there.
 """
+
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from osu_container.data.sites.cray import (
     AMD_FOLDER,
@@ -22,7 +23,7 @@ from osu_container.data.sites.cray import (
 from osu_container.data.sites.cray import make_fact as _fact
 from osu_container.data.sites.cray import make_variable as _variable
 
-# Where the facts were read. Commits are those of the copies that were read.
+# Sources of the facts, with the commits that were read
 _LOG = 'log of LUMI job 16505426 in github.com/alazzaro/openmpi_on_ss11 627b2cc'
 _CONTRIB = (
     'singularity-bindings-24.03.eb in github.com/Lumi-supercomputer/LUMI-EasyBuild-contrib fc59dd70'
@@ -39,11 +40,10 @@ _ROCM_2509 = (
 )
 
 
-def _make_mpich_libraries(version, folder, evidence, source, date):
-    """
-    Return the facts of libraries of Cray MPICH version; folder: the build whose ABI folder is
-    taken.
-    """
+def _make_mpich_libraries(
+    version: str, folder: str, evidence: str, source: str, date: str
+) -> Dict[str, Dict[str, Any]]:
+    # folder: the build with the folder lib-abi-mpich
     return make_mpich_libraries(
         version,
         source,
@@ -57,24 +57,30 @@ def _make_mpich_libraries(version, folder, evidence, source, date):
     )
 
 
-#: ROCm of the system, and that of later stacks, which is a module of LUMI
+#: Folder of ROCm of the system, and of later stacks, where it is a module of LUMI
 _SYSTEM_ROCM, _MODULE_ROCM = '/opt/rocm-%s/', '/appl/lumi/SW/LUMI-%s/G/EB/rocm/%%s/'
 
 
-def _make_rocm_libraries(version, major, evidence, source, date, folder=_SYSTEM_ROCM):
-    """Return the facts of libraries of ROCm version in folder; major: of libamdhip64's soname."""
+def _make_rocm_libraries(
+    version: str, major: str, evidence: str, source: str, date: str, folder: str = _SYSTEM_ROCM
+) -> Dict[str, Dict[str, Any]]:
     return make_rocm_libraries(folder % version + 'lib', source, date, evidence, major)
 
 
-#: default folders of SLES, then those that Cray's and AMD's packages add in /etc/ld.so.conf.d
+#: Default folders of SLES, and those of Cray's and AMD's packages in /etc/ld.so.conf.d
 _SLES_FOLDERS = SLES_FOLDERS + [AMD_FOLDER]
 
 
-def _make_rocm_folders(version, why, source, date, evidence, more=(), folder=_SYSTEM_ROCM):
-    """
-    Return the facts of folders with libraries, ROCm version in folder among them; more: names of
-    its other library folders.
-    """
+def _make_rocm_folders(
+    version: str,
+    why: str,
+    source: str,
+    date: str,
+    evidence: str,
+    more: Sequence[str] = (),
+    folder: str = _SYSTEM_ROCM,
+) -> Dict[str, Dict[str, Any]]:
+    """Return the facts library_folders and one_build; more: further library folders of ROCm."""
     top = folder % version
     return {
         'library_folders': _fact(
@@ -94,33 +100,34 @@ def _make_rocm_folders(version, why, source, date, evidence, more=(), folder=_SY
     }
 
 
-def _make_pmi_libraries(version, evidence):
-    """Return the facts of libraries of cray-pmi version."""
-    found = make_pmi_libraries(
+def _make_pmi_libraries(version: str, evidence: str) -> Dict[str, Dict[str, Any]]:
+    libraries = make_pmi_libraries(
         '/opt/cray/pe/pmi/%s/lib' % version,
         '',
         _STACK % 'YY.MM' + ', row cray-pmi; folder as in ' + _CONTRIB,
         '2026-07-10',
         evidence,
     )
-    return dict((name, found[name]) for name in ('libpmi', 'libpmi2'))
+    return {name: libraries[name] for name in ('libpmi', 'libpmi2')}
 
 
-#: LUMI-EasyBuild-contrib fc59dd70 has its easyconfig, which is on the robot path of EasyBuild-user;
-#: it depends on the default rocm, 6.3.4, and libfabric/1.22.0. With the rocm of another stack
-#: loaded, that one is taken.
+#: LUMI-EasyBuild-contrib fc59dd70 has its easyconfig, which is on the robot path of EasyBuild-user. It
+#: depends on the default rocm, 6.3.4, and libfabric/1.22.0, but uses the rocm of another stack if
+#: that is loaded
 _PLUGIN = ('aws-ofi-nccl', '1.18.0', '-rocm')
 
 
-def _make_native_build(prgenv, rocm, libmpi, plugin=None):
+def _make_native_build(
+    prgenv: str, rocm: Optional[str], libmpi: str, plugin: Optional[Tuple[str, str, str]] = None
+) -> Dict[str, Any]:
     """
-    Return what a native build uses.
+    Return the native build.
 
-    :param prgenv: str, compilers; rocm: version, None for CPU nodes; plugin: RCCL's, as a
-        dependency of an easyconfig
+    prgenv: of the compilers; rocm: version, None for CPU nodes; plugin: of RCCL, as a dependency of
+    an easyconfig.
     """
-    # Without a path in the program ld.so takes MPI and GTL of the system's default release,
-    # whatever stack is loaded (LUMI-training-materials d64bc58c, 102-CPE.md).
+    # Without a path in the program, ld.so loads MPI and GTL of the system's default release with any
+    # stack (LUMI-training-materials d64bc58c, 102-CPE.md).
     rpath = '-Wl,-rpath,$CRAY_MPICH_DIR/lib' + (
         ' -Wl,-rpath,$CRAY_MPICH_ROOTDIR/gtl/lib' if rocm else ''
     )
@@ -165,8 +172,8 @@ _IMAGE_PURPOSE = (
 )
 
 
-def _list_images(rocm, plain, hybrid, opensource):
-    """Return {approach: file name of the SIF}, and the same for the module osu-mpi4py."""
+def _list_images(rocm: str, plain: str, hybrid: str, opensource: str) -> Dict[str, str]:
+    """Return {approach: file name of the SIF}, also for the module osu-mpi4py."""
     name = 'osu-lumi-rocm-%s-%%s.sif' % rocm
     return dict(
         list_mpi4py_images(rocm, hybrid, opensource, '-cupy'),
@@ -180,11 +187,8 @@ def _list_images(rocm, plain, hybrid, opensource):
     )
 
 
-def list_mpi4py_images(rocm, hybrid, opensource, cupy):
-    """
-    Return {'osu-mpi4py/approach': file name of the SIF}; cupy: '-cupy' for images that have it,
-    else ''.
-    """
+def list_mpi4py_images(rocm: str, hybrid: str, opensource: str, cupy: str) -> Dict[str, str]:
+    """Return {'osu-mpi4py/approach': file name of the SIF}; cupy: '-cupy' or ''."""
     name = 'osu-mpi4py-4.1.2-lumi-rocm-%s-%%s%s.sif' % (rocm, cupy)
     return {
         'osu-mpi4py/pure': name % hybrid,
@@ -194,21 +198,16 @@ def list_mpi4py_images(rocm, hybrid, opensource, cupy):
     }
 
 
-def _remove_cupy(images):
-    """
-    Return the fact images (dict) of GPU nodes for CPU nodes of the same stack: NumPy is enough
-    there.
-    """
+def _remove_cupy(images: Dict[str, Any]) -> Dict[str, Any]:
+    # CPU nodes need only NumPy
     return dict(
         images,
-        value=dict(
-            (name, file.replace('-cupy.sif', '.sif')) for name, file in images['value'].items()
-        ),
+        value={name: file.replace('-cupy.sif', '.sif') for name, file in images['value'].items()},
     )
 
 
-#: What the stacks share.
-BASES = {
+#: Facts that the stacks share
+BASES: Dict[str, Dict[str, Any]] = {
     'lumi': {
         'title': 'LUMI',
         'default_approach': _fact(
@@ -481,13 +480,14 @@ BASES = {
 }
 
 
-def _make_stack_facts(stack, nodes, fits, partitions):
+def _make_stack_facts(
+    stack: str, nodes: str, fits: List[str], partitions: str
+) -> Dict[str, Dict[str, Any]]:
     """
-    Return the facts of a stack (str) of LUMI's GPU nodes or CPU nodes (of: str) by which its
-    modules tell it.
+    Return the facts by which a stack of LUMI is recognised.
 
-    :param fits: partitions (list of str) of a shell that modules for such nodes fit; partitions:
-        regular expression of LUMI_STACK_PARTITION where such nodes are meant
+    nodes: common name of the stacks of the GPU or CPU nodes; fits: values of LUMI_STACK_PARTITION in
+    a shell that may load the modules; partitions: regular expression of those that select the stack.
     """
     values, modules = (
         [stack, stack + '.dev'],
@@ -529,11 +529,11 @@ def _make_stack_facts(stack, nodes, fits, partitions):
     }
 
 
-#: Login nodes and compute nodes. partition/container serves both kinds of nodes: its modules are
-#: for GPU nodes unless --try-amend=site=lumi-c-YY.MM says otherwise.
+#: Login nodes and compute nodes. Modules of partition/container are for GPU nodes, although it serves
+#: both kinds, unless --try-amend=site=lumi-c-YY.MM selects CPU nodes
 _HOSTS = [r'^uan\d\d', r'^nid00\d{4}']
 _GPU_PARTITIONS, _CPU_PARTITIONS = '^(G|EAP|container|common|system)?$', '^[CLD]$'
-#: Those of which a shell may have one where modules for such nodes are loaded
+#: Partitions of a shell that may load modules for GPU and for CPU nodes
 _SHARED_PARTITIONS = ['L', 'container', 'common', 'system', 'CrayEnv']
 _GPU_SHELL_PARTITIONS, _CPU_SHELL_PARTITIONS = (
     ['G', 'EAP'] + _SHARED_PARTITIONS,
@@ -543,12 +543,19 @@ _GPU_SHELL_PARTITIONS, _CPU_SHELL_PARTITIONS = (
 _HYBRID = 'mpich-4.2.3-libfabric-1.22.0'
 
 
-def _make_gpu_stack(stack, title, mpich, rocm, pmi, folders):
+def _make_gpu_stack(
+    stack: str,
+    title: str,
+    mpich: Tuple[str, ...],
+    rocm: Tuple[str, ...],
+    pmi: str,
+    folders: Tuple[Any, ...],
+) -> Dict[str, Any]:
     """
-    Return the entry for the GPU nodes of stack (str), of the title (str).
+    Return the entry for the GPU nodes of a stack.
 
-    :param mpich, rocm, folders: arguments of _make_mpich_libraries(), _make_rocm_libraries() and
-        _make_rocm_folders(); pmi: version of cray-pmi
+    mpich, rocm, folders: arguments of _make_mpich_libraries(), _make_rocm_libraries() and
+    _make_rocm_folders(); pmi: version of cray-pmi.
     """
     libmpi = _make_mpich_libraries(*mpich)
     return dict(
@@ -626,7 +633,7 @@ _GPU_STACKS = {
     ),
 }
 
-#: Announced: what LUMI's branch for it names; nobody has seen it there
+#: Announced in LUMI's branch; nobody has seen it on the system
 _BRANCH = 'github.com/Lumi-supercomputer/LUMI-SoftwareStack 316c70d3, branch toolchain-26.03, '
 _GPU_STACKS['lumi-26.03'] = dict(
     _make_gpu_stack(
@@ -683,9 +690,8 @@ _NO_GPU = _fact(
 )
 
 
-def _make_cpu_stack(version):
-    """Return the entry for the CPU nodes of stack version."""
-    of_gpu = _GPU_STACKS['lumi-' + version]
+def _make_cpu_stack(version: str) -> Dict[str, Any]:
+    gpu_stack = _GPU_STACKS['lumi-' + version]
     return dict(
         {
             'based_on': 'lumi-' + version,
@@ -693,7 +699,7 @@ def _make_cpu_stack(version):
             'gpu': _NO_GPU,
             'gpu_binding': _NO_GPU,
             'libraries': {'libmpi_gtl_hsa': None, 'libhsa-runtime64': None, 'libamdhip64': None},
-            'images': _remove_cupy(of_gpu['images']),
+            'images': _remove_cupy(gpu_stack['images']),
             'library_folders': BASES['lumi']['library_folders'],
             'one_build': BASES['lumi']['one_build'],
             'jobs': _fact(
@@ -704,7 +710,7 @@ def _make_cpu_stack(version):
                 'derived',
             ),
             'native': _fact(
-                _make_native_build('gnu', None, of_gpu['libraries']['libmpi']['value']),
+                _make_native_build('gnu', None, gpu_stack['libraries']['libmpi']['value']),
                 'the compiler modules of partition/C',
                 _STACK % version,
                 '2026-07-10',
@@ -717,9 +723,7 @@ def _make_cpu_stack(version):
 
 STACKS = dict(
     _GPU_STACKS,
-    **dict(
-        ('lumi-c-' + _stack[-5:], _make_cpu_stack(_stack[-5:])) for _stack in sorted(_GPU_STACKS)
-    ),
+    **{'lumi-c-' + _stack[-5:]: _make_cpu_stack(_stack[-5:]) for _stack in sorted(_GPU_STACKS)},
 )
 STACKS['lumi-c-26.03'].update(
     title=STACKS['lumi-26.03']['title'].replace('LUMI-G', 'LUMI-C, CPU nodes'),
@@ -727,9 +731,8 @@ STACKS['lumi-c-26.03'].update(
     images=STACKS['lumi-c-25.09']['images'],
 )
 
-#: LUMI before January 2026: 24.03 is on the system still, with ROCm 6.3.4, and LUMI calls it
-#: unsupported (admin.list)
-PUBLISHED_SITES = {
+#: LUMI before January 2026: 24.03 is still installed, with ROCm 6.3.4, but unsupported (admin.list)
+PUBLISHED_SITES: Dict[str, Dict[str, Any]] = {
     'lumi-24.03': dict(
         {
             'based_on': 'lumi',
@@ -743,8 +746,8 @@ PUBLISHED_SITES = {
             'gpu_userland': _fact(
                 ['5.6', '6.2'],
                 'ROCm in containers that a driver of 6.0.x works with, two releases up and down',
-                'AMD\'s user and kernel-space support matrix (ROCm 6.2), KFD 6.0.x; that LUMI\'s driver then was that of '
-                'its ROCm 6.0.3 is a guess',
+                'AMD\'s user and kernel-space support matrix (ROCm 6.2), KFD 6.0.x; that LUMI\'s driver then was '
+                'that of its ROCm 6.0.3 is a guess',
                 '2025-06-26',
                 'derived',
             ),

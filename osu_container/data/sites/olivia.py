@@ -1,11 +1,12 @@
 """
-Olivia (Sigma2, Norway), its nodes with four GH200 and Slingshot 11; the MPI of its modules is Open
-MPI 5. Data only.
+Describe Olivia (Sigma2, Norway): nodes with four GH200 and Slingshot 11, Open MPI 5.
 
-The keys are explained in schema.py. Nothing here was run on Olivia by this project: 'measured'
-means that Sigma2's pages, or a public job script, show it there. Modules of Sigma2 lie in
-.../software/NAME/VERSION, as EasyBuild has them.
+Data only; schema.py explains the keys. This project ran nothing on Olivia. 'measured' means that
+Sigma2's pages, or a public job script, show it there. Modules of Sigma2 are in
+.../software/NAME/VERSION, as in EasyBuild.
 """
+
+from typing import Any, Dict
 
 from osu_container.data.sites.cray import (
     SLES_FOLDERS,
@@ -24,7 +25,7 @@ _SCRIPT = 'a course\'s job script for two nodes of Olivia: libraries of the host
 _READ_DATE = '2026-11-26'
 _ROOT = '/cluster/software/NRIS/neoverse_v2/software/OpenMPI/5.0.10-GCC-14.3.0'
 
-STACKS = {
+STACKS: Dict[str, Dict[str, Any]] = {
     'olivia': {
         'based_on': 'cray-cuda',
         'title': 'Olivia (Sigma2), GH200 nodes: aarch64, CUDA, four cards of Slingshot 11, Open MPI 5.0.10',

@@ -1,10 +1,12 @@
 """
-Systems with PBS and PALS in place of Slurm: Derecho (NCAR) and Polaris (ALCF), HPE Cray EX with
-A100 and Slingshot 11.
+Describe systems with PBS and PALS instead of Slurm: Derecho (NCAR) and Polaris (ALCF).
 
-The keys are explained in schema.py. Data only. Nothing here was run on either by this project: all
-is taken from public pages and notes, and 'measured' is what their authors have seen there.
+Both are HPE Cray EX with A100 and Slingshot 11. Data only; schema.py explains the keys. This project
+ran nothing on them: all facts are from public pages and notes, and 'measured' means that their
+authors have seen it there.
 """
+
+from typing import Any, Dict
 
 from osu_container.data.sites.cray import (
     SLES_FOLDERS,
@@ -27,7 +29,7 @@ _READ_DATE = '2026-11-26'
 _MPICH = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'
 _MPI4PY = 'osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0.sif'
 
-BASES = {
+BASES: Dict[str, Dict[str, Any]] = {
     'cray-pals': {
         'based_on': 'cray-cuda',
         'default_approach': make_fact(
@@ -98,7 +100,7 @@ BASES = {
     },
 }
 
-STACKS = {
+STACKS: Dict[str, Dict[str, Any]] = {
     'derecho': {
         'based_on': 'cray-pals',
         'title': 'Derecho (NCAR), GPU nodes, Cray MPICH 8.1.32 with libfabric 1.22.0',

@@ -1,13 +1,14 @@
 """
-Perlmutter (NERSC, Berkeley), its GPU nodes: HPE Cray EX, four A100 and Slingshot 11 on a node. Data
-only.
+Describe Perlmutter (NERSC): GPU nodes of HPE Cray EX, four A100 and Slingshot 11.
 
-The keys are explained in schema.py. Nothing here was run on Perlmutter by this project. 'measured'
-means that NERSC's own software, or a public log, shows it there. NERSC has podman-hpc and no
-Apptainer: docs/contributions has files for that engine. Since the maintenance of 2026-09-16 Cray
-MPICH 9.1.0 and CUDA 13.2 are the default (E3SM issue 8745; geodynamics' SW4); of 9.0.1, which is
-there too, users have shown more.
+Data only; schema.py explains the keys. This project ran nothing on Perlmutter. 'measured' means that
+NERSC's software, or a public log, shows it there. NERSC has podman-hpc and no Apptainer:
+docs/contributions has files for that engine. Since the maintenance of 2026-09-16 Cray MPICH 9.1.0
+and CUDA 13.2 are the default (E3SM issue 8745; geodynamics' SW4); users have published more about
+9.0.1, which is still installed.
 """
+
+from typing import Any, Dict
 
 from osu_container.data.sites.cray import (
     SLES_FOLDERS,
@@ -41,7 +42,7 @@ _MPICH = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'
 _MPI4PY = 'osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0.sif'
 _FIRST_READ_DATE, _READ_DATE, _REREAD_DATE = '2026-11-21', '2026-06-02', '2026-11-23'
 
-STACKS = {
+STACKS: Dict[str, Dict[str, Any]] = {
     'perlmutter': {
         'based_on': 'cray-cuda',
         'title': 'Perlmutter (NERSC), GPU nodes, Cray MPICH 9.0.1 with libfabric 2.3.1',

@@ -1,12 +1,12 @@
 """
-Setonix (Pawsey, Perth), its GPU nodes: HPE Cray EX, four MI250X and Slingshot 11 on a node. Data
-only.
+Describe Setonix (Pawsey, Perth): GPU nodes of HPE Cray EX, four MI250X, Slingshot 11.
 
-The keys are explained in schema.py. Nothing here was run on Setonix by this project. 'measured'
-means that Pawsey's own module for Singularity, its pages or a public log show it there. Pawsey's
-next stack, cpe/26.03, has Cray MPICH 9.1.0 and libfabric 2.3.1; it was on its test system Joey
-first.
+Data only; schema.py explains the keys. This project ran nothing on Setonix. 'measured' means that
+Pawsey's module for Singularity, its pages or a public log show it there. Pawsey's next stack,
+cpe/26.03, has Cray MPICH 9.1.0 and libfabric 2.3.1; it was on its test system Joey first.
 """
+
+from typing import Any, Dict
 
 from osu_container.data.sites.cray import (
     AMD_FOLDER,
@@ -57,7 +57,7 @@ _ROCM_SOURCE = (
 )
 _FIRST_READ_DATE, _READ_DATE, _REREAD_DATE = '2026-11-21', '2026-05-18', '2026-11-23'
 
-STACKS = {
+STACKS: Dict[str, Dict[str, Any]] = {
     'setonix': dict(
         {
             'based_on': 'cray-rocm',
@@ -184,7 +184,8 @@ STACKS = {
                     'options': ['--exclusive', '--gpus-per-node=8'],
                     'step': ['--gpus-per-node=8'],
                 },
-                'whole nodes, so that nothing else is on the cards; the account is that of the project with -gpu behind it',
+                'whole nodes, so that nothing else is on the cards; the account is that of the project with '
+                '-gpu behind it',
                 _GUIDE + ', which writes --gres=gpu:8; --gpus-per-node in ' + _SETTINGS,
                 _REREAD_DATE,
                 'derived',

@@ -1,20 +1,20 @@
 """
-A workstation: any Debian or Ubuntu machine after `make demo`, and what an ordinary machine has.
-Data only.
+Describe a workstation: Debian or Ubuntu after `make demo`, or any ordinary machine.
 
-The keys are explained in schema.py.
+Data only; schema.py explains the keys.
 """
+
+from typing import Any, Dict
 
 from osu_container.data.launchers import LAUNCHERS
 from osu_container.data.sites.schema import PMIX_FILES
 
-#: On any x86_64 machine: what `make demo` builds
+#: Images that `make demo` builds on any x86_64 machine
 MPICH_IMAGE = 'osu-workstation-mpich-4.2.3-libfabric-1.22.0.sif'
 OPENMPI_IMAGE = 'osu-abi-openmpi-5.0.11-libfabric-2.5.1.sif'
 
 
-def _make_plain_fact(value, source='docs/workstation.md'):
-    """Return the fact of an ordinary machine with a value."""
+def _make_plain_fact(value: Any, source: str = 'docs/workstation.md') -> Dict[str, Any]:
     return {
         'value': value,
         'why': 'none, as on an ordinary Linux machine',
@@ -24,7 +24,7 @@ def _make_plain_fact(value, source='docs/workstation.md'):
     }
 
 
-#: Netmod of the MPICH wheels, which have ofi and ucx; only ofi is compared here
+#: Netmod of the MPICH wheels, which have ofi and ucx; this project compares only ofi
 _NETMOD = dict(
     _make_plain_fact(
         'ofi',
@@ -35,8 +35,8 @@ _NETMOD = dict(
     only=['mpich >= 3.4', 'no ucx'],
 )
 
-#: Entries that no machine is, for based_on
-BASES = {
+#: Entries that are only the base of others (key based_on)
+BASES: Dict[str, Dict[str, Any]] = {
     'plain': {
         'recognised_by': dict(_make_plain_fact({}), why='chosen by a local file, or by name'),
         'default_approach': dict(
@@ -54,7 +54,7 @@ BASES = {
         ),
         'pmi_variables': dict(
             _make_plain_fact(
-                dict((kind, told) for kind, (_, told) in LAUNCHERS['srun']['pmi'].items()),
+                {kind: variable for kind, (_, variable) in LAUNCHERS['srun']['pmi'].items()},
                 'environment of steps started by srun with each kind, Slurm 22.05, 2026-11-21',
             ),
             why='what Slurm\'s plugin puts into the environment of every rank; its absence shows a wrong --mpi= early',
@@ -94,7 +94,7 @@ BASES = {
 
 WORKSTATION_WHEEL = 'unpacked PyPI wheel of mpich 5.0.2, which bundles libfabric 2.5.1 (tools/workstation/host_mpi.sh)'
 
-STACKS = {
+STACKS: Dict[str, Dict[str, Any]] = {
     'workstation': {
         'based_on': 'plain',
         'title': 'a Linux machine with the host MPI and the two-node Slurm that `make demo` sets up',
