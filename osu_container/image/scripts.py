@@ -125,7 +125,7 @@ class _WrapperEvaluator(shells._ShellEvaluator):
         """See _Shell: a program that may be started or not cannot be told."""
         raise shells.UnsupportedSyntaxError(one.line, why)
 
-    def _simple(self, one):
+    def run_simple(self, one):
         """Run a 'simple', or keep that it starts a program."""
         assigns, words, _ = one.parts
         command = shells.find_literal(words[0]) if words else ''
@@ -157,9 +157,9 @@ class _WrapperEvaluator(shells._ShellEvaluator):
             not words
             or command in shells._BUILTINS
             and not assigns
-            or shells._NAMING.match(command or '')
+            or shells._NAMING_COMMAND.match(command or '')
         ):
-            return super(_WrapperEvaluator, self)._simple(one)
+            return super(_WrapperEvaluator, self).run_simple(one)
         self.record_call(one, words)
         return None
 
@@ -309,7 +309,7 @@ def _resolve_shell_script(image, path, text, arguments, environment, depth):
     except shells._ScriptExit:
         pass
     except shells.UnsupportedSyntaxError as err:
-        return unknown('%s: %s' % (err.at, err))
+        return unknown('%s: %s' % (err.location, err))
     except RecursionError as err:
         return unknown('%s: %s' % (path, err))
     if len(shell.calls) != 1 or not shell.calls[0][0]:
