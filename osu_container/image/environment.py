@@ -166,7 +166,8 @@ _EXPANSION = re.compile(r'([A-Za-z_]\w*|[0-9]+|[@*?$!-])(?:(:?[-+])(.*))?$', re.
 _ASSIGNMENT = re.compile(r'([A-Za-z_]\w*)=')
 #: Words that begin no command, or a command that is not supported
 _NO_COMMAND = frozenset(
-    'then else elif fi do done esac } ]] in coproc time function for while until select case { [[ !'.split()
+    'then else elif fi do done esac } ]] in coproc time function '
+    'for while until select case { [[ !'.split()
 )
 
 
@@ -623,9 +624,10 @@ class _ShellEvaluator:
 
     def mark_changes_unknown(self, node: Node, reason: str) -> None:
         """
-        Make every variable unknown that a statement may change, if it is unknown whether it runs.
+        Make every variable unknown that a statement may change.
 
-        Raises UnsupportedSyntaxError if the statement may change any variable.
+        Callers use it where it is unknown whether the statement runs. Raises UnsupportedSyntaxError
+        if the statement may change any variable.
         """
         text = node.source[node.begin : node.end]
         self.count_steps(1 + len(text) // 10)

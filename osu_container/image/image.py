@@ -561,10 +561,10 @@ class DefaultLibraries:
 
 class Image:
     """
-    An image that is open for reading. Use it in a with statement: close() removes its copies.
+    An image that is open for reading.
 
-    `programs` is {name: folder in the image}; `is_overlaid` is True if an overlay in the SIF may
-    add, hide and change any file.
+    Use it in a with statement: close() removes its copies of files. `programs` is {name: folder in
+    the image}; `is_overlaid` is True if an overlay in the SIF may add, hide and change any file.
     """
 
     #: a file that a partial image lacks may exist
@@ -684,8 +684,8 @@ class Image:
         for path in new:
             elf = facts.get(copies[path])
             self._elf_facts[path] = elf and elf._replace(path='image:' + path)
-        found = ((path, self._elf_facts[path]) for path in paths)
-        return {path: elf for path, elf in found if elf}
+        pairs = ((path, self._elf_facts[path]) for path in paths)
+        return {path: elf for path, elf in pairs if elf}
 
     def read_default_library(self, soname: str) -> Optional[ElfFacts]:
         """

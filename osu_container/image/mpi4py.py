@@ -105,7 +105,7 @@ def list_imported_libraries(image: Image, launched: LaunchedProgram) -> List[str
 
 def find_sys_prefix(image: Image, python: str) -> str:
     """
-    Return the sys.prefix of a Python: its virtual environment, or the folder of its real file.
+    Return the sys.prefix of a Python: its virtual environment, or its installation.
 
     docs.python.org, The initialization of the sys.path module search path.
     """
@@ -140,10 +140,11 @@ def find_opened_libraries(
     load: Callable[[str], Tuple[Optional[ElfFacts], bool]],
 ) -> Tuple[List[str], Optional[str], Optional[str]]:
     """
-    Return (names for ld.so, missing, reason): the libraries that a Python opens through mpi4py.
+    Return the libraries that a Python opens through mpi4py: (names, missing, reason).
 
-    `load` returns the facts of the file that ld.so finds for a name, and whether it loads.
-    `missing` names the libraries that ld.so does not find; `reason` is why the result is unknown.
+    The names are those for ld.so. `load` returns the facts of the file that ld.so finds for a name,
+    and whether it loads. `missing` names the libraries that ld.so does not find; `reason` is why
+    the result is unknown.
     """
     libraries = _find_library_variants(image, launched)
     if not libraries:

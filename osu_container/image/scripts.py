@@ -73,9 +73,9 @@ _SET_ARGUMENTS = re.compile(
 _MAX_DEPTH = 6
 #: Commands that start no program
 _SIDE_COMMANDS = frozenset(
-    'cd echo : true false printf mkdir rm cp mv ln touch cat ls grep sed awk date hostname sleep wait '
-    'umask ulimit mktemp head tail tr cut sort wc chmod basename dirname uname id pwd command type '
-    'which'.split()
+    'cd echo : true false printf mkdir rm cp mv ln touch cat ls grep sed awk date hostname sleep '
+    'wait umask ulimit mktemp head tail tr cut sort wc chmod basename dirname uname id pwd command '
+    'type which'.split()
 )
 #: Names of a script's own arguments
 _POSITIONAL_PARAMETERS = re.compile(r'[0-9]+$|#$')
@@ -184,9 +184,7 @@ def _substitute_arguments(image: Image, path: str, text: str, arguments: List[st
 
     def substitute_machine(match: Match[str]) -> str:
         machine = image.read_loader_config(None).machine
-        return next(
-            (name for name, known in MACHINE_NAMES.items() if known == machine), match.group()
-        )
+        return next((name for name, elf in MACHINE_NAMES.items() if elf == machine), match.group())
 
     line = ' '.join(quoted(argument) for argument in arguments)
     text = _OWN_FOLDER.sub(substitute_folder, _MACHINE.sub(substitute_machine, text))

@@ -131,8 +131,8 @@ def read_objects(path: str) -> List[SifObject]:
     expected = max([item.offset + item.size for item in objects] or [0])
     if size < expected:
         raise ImageError(
-            f"{path} is truncated: it has {size} bytes, by its header {expected}. Copy or build the "
-            "image again"
+            f"{path} is truncated: it has {size} bytes, expected {expected}. Copy or build "
+            "the image again"
         )
     # otherwise thousands of objects could each be the whole file, read again and again
     if sum(item.size for item in objects) > size:
@@ -165,10 +165,10 @@ def read_sif(path: str) -> Tuple[int, Dict[str, str]]:
 
 def has_overlay(path: str) -> bool:
     """
-    Return whether a SIF has an overlay that the runtime uses. Raises ImageError as read_sif().
+    Return whether a SIF has an overlay that the runtime uses.
 
-    The runtime ignores an overlay that is not in the group of the system partition, that is, one
-    added without --groupid (seen with Apptainer 1.4.5).
+    Raises ImageError as read_sif() does. The runtime ignores an overlay that is not in the group of
+    the system partition, that is, one added without --groupid (seen with Apptainer 1.4.5).
     """
     objects = read_objects(path)
     group = _find_system_partition(path, objects).group
@@ -231,10 +231,11 @@ UNKNOWN_KEY = re.compile(
 
 def verify_signature(path: str, command: str) -> Tuple[str, str]:
     """
-    Return the result of `singularity verify` (`command` is its path, or apptainer's) and a text.
+    Return the result of `singularity verify` and a text.
 
-    The result is 'verified' with the output as text, 'unknown' if the key is not in the user's
-    keyring or the command cannot be run, or 'wrong'.
+    `command` is the path of singularity or apptainer. The result is 'verified' with the output as
+    text, 'unknown' if the key is not in the user's keyring or the command cannot be run, or
+    'wrong'.
     """
     try:
         proc = subprocess.Popen(

@@ -47,8 +47,8 @@ _FLAGS = {
 #: This bit in the field hwcap of an entry: the lower half is the number of a folder of glibc-hwcaps
 _NUMBERED = 1 << 62
 
-#: Folder of glibc-hwcaps and the flags of /proc/cpuinfo that a processor needs for it (x86-64 psABI,
-#: micro-architecture levels), the highest level first
+#: Folder of glibc-hwcaps and the flags of /proc/cpuinfo that a processor needs for it (x86-64
+#: psABI, micro-architecture levels), the highest level first
 _LEVELS = [
     ('x86-64-v4', 'avx512f avx512bw avx512cd avx512dq avx512vl'),
     ('x86-64-v3', 'avx avx2 bmi1 bmi2 f16c fma abm movbe xsave'),
@@ -69,10 +69,11 @@ def read_processor() -> Tuple[str, Set[str]]:
 
 def list_hwcaps_folders(loader: bytes, cpu: Tuple[str, Set[str]]) -> List[str]:
     """
-    Return the folders of glibc-hwcaps (glibc 2.33) that a loader searches below each folder.
+    Return the folders of glibc-hwcaps that a loader searches below each folder.
 
-    `loader` is its content, `cpu` as read_processor() returns it. The older folders (tls, haswell)
-    are ignored: glibc 2.37 removed them, and no distribution's MPI used them.
+    glibc 2.33 introduced them. `loader` is its content, `cpu` as read_processor() returns it. The
+    older folders (tls, haswell) are ignored: glibc 2.37 removed them, and no distribution's MPI
+    used them.
     """
     machine, flags = cpu
     folders: List[str] = []

@@ -45,8 +45,8 @@ PLUGIN = r'lib(\w+)(?:-[\d.]+)?-fi\.so(\.[\d.]+)?'
 #: Folders in which libfabric looks for such files by default: the text of its parameter
 #: provider_path
 _PROVIDER_PATH = re.compile(rb'Search for providers in specific path[^\0]*\(default: ([^)\0]+)\)')
-#: Builds that do not ask ld.so for such files by name: Intel's of 2021.10 (measured), and those with
-#: --enable-restricted-dl (source)
+#: Builds that do not ask ld.so for such files by name: Intel's of 2021.10 (measured), and those
+#: with --enable-restricted-dl (source)
 _NOT_BY_NAME = re.compile(rb'FI_PROVIDER_PATH unspecified|restricted_dl: setting')
 #: Name in the file name -> name for FI_PROVIDER
 PLUGIN_NAMES = {'psmx2': 'psm2', 'psmx3': 'psm3'}
@@ -133,8 +133,8 @@ _LOWEST = re.compile(
 _MIN_ROWS = 5
 #: Tables with a row for psm3 have so many rows (4.1 on; 4.0 has 8)
 _PSM3_ROWS = 10
-#: Providers with a set of their own in MPICH, and the text by which MPICH recognizes them. ofi_rxm is
-#: recognized by a part of a name (tcp;ofi_rxm), which compilers do not store as a text.
+#: Providers with a set of their own in MPICH, and the text by which MPICH recognizes them. ofi_rxm
+#: is recognized by a part of a name (tcp;ofi_rxm), which compilers do not store as a text.
 _PROVIDER_SETS = {
     'psm2': b'\0psm2\0',
     'psm3': b'\0psm3\0',
@@ -161,10 +161,11 @@ def _find_capability_rows(data: bytes) -> Iterator[Match[bytes]]:
 
 def find_requested_apis(data: bytes) -> Optional[Dict[str, Tuple[int, int]]]:
     """
-    Return {provider: (major, minor)} of libfabric's API that an MPICH requests, None if unknown.
+    Return {provider: (major, minor)} of libfabric's API that an MPICH requests.
 
-    '' stands for all providers that are not named: for these MPICH requests the release of the
-    libfabric that it was built with. `data` is the content of its library.
+    The result is None if unknown. '' stands for all providers that are not named: for these MPICH
+    requests the release of the libfabric that it was built with. `data` is the content of its
+    library.
     """
     rows = [
         (row.start(1), (ord(row.group(1)), ord(row.group(2))))
@@ -182,7 +183,8 @@ def find_requested_apis(data: bytes) -> Optional[Dict[str, Tuple[int, int]]]:
                 else [row]
             )
             tables.append(table)
-    # the first row is the default, the second a minimum: both have the release of libfabric's headers
+    # the first row is the default, the second a minimum: both have the release of libfabric's
+    # headers
     requests = [[api for _, api in table] for table in tables if len(table) >= _MIN_ROWS]
     requests = [apis for apis in requests if apis[0] == apis[1] == max(apis)]
     if len(requests) != 1 or _ONE_SET.search(data):
@@ -197,13 +199,13 @@ def find_requested_apis(data: bytes) -> Optional[Dict[str, Tuple[int, int]]]:
 
 def read_mpi_traits(data: bytes) -> Dict[str, Any]:
     """
-    Return the traits of an MPI library from its content. Raises ValueError if it is no ELF file.
+    Return the traits of an MPI library from its content.
 
-    family, release: None if unknown. device: for MPICH, such as ['ch4:ofi', 'ch4:ucx'], the default
-    first; None if unknown. hmem: whether it passes GPU memory to libfabric. cxi: whether it
-    supports the provider cxi. Both are None for other families. pmi: values of srun's --mpi=.
-    opens: libraries that it may open itself. asks: see find_requested_apis(). single_copy: see
-    find_single_copy_variable().
+    Raises ValueError if it is no ELF file. family, release: None if unknown. device: for MPICH,
+    such as ['ch4:ofi', 'ch4:ucx'], the default first; None if unknown. hmem: whether it passes GPU
+    memory to libfabric. cxi: whether it supports the provider cxi. Both are None for other
+    families. pmi: values of srun's --mpi=. opens: libraries that it may open itself. asks: see
+    find_requested_apis(). single_copy: see find_single_copy_variable().
     """
     version = identify_library(data)
     match = next((match for match in (pattern.search(data) for pattern in _DEVICES) if match), None)
@@ -249,11 +251,12 @@ def parse_provider_name(path: str) -> Optional[str]:
 
 def read_fabric_traits(data: bytes) -> Dict[str, Any]:
     """
-    Return the traits of a libfabric from its content. Raises ValueError if it is no ELF file.
+    Return the traits of a libfabric from its content.
 
-    release: None if unknown. api: (major, minor) of the newest API that it has, or None. providers:
-    sorted names of those in the library. folders: where it looks for providers in files of their
-    own, None if unknown. by_name: whether it also asks ld.so for these.
+    Raises ValueError if it is no ELF file. release: None if unknown. api: (major, minor) of the
+    newest API that it has, or None. providers: sorted names of those in the library. folders: where
+    it looks for providers in files of their own, None if unknown. by_name: whether it also asks
+    ld.so for these.
     """
     providers = set()
     for name, starts in PROVIDERS.items():
