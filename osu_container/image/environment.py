@@ -877,10 +877,11 @@ def _has_unknown(word: List[Part]) -> bool:
     return any(part.kind == 'unknown' or _has_unknown(part.word or []) for part in word)
 
 
-def evaluate_environment(files: 'Image', bound: Iterable[Any] = ()) -> Environment:
+def evaluate_environment(files: Any, bound: Iterable[Any] = ()) -> Environment:
     """
     Return the environment that the runtime makes of an image.
 
+    `files` is an Image, or an object with the same methods (osu_container/check/described.py).
     `bound`: {path: text} of files that are bound into the container.
     """
     shell = _ShellEvaluator(files, bound)

@@ -535,7 +535,7 @@ class DefaultLibraries:
             self._paths[name] = self._find_library(name)
         return self._paths[name] or default
 
-    def __contains__(self, name: str) -> bool:
+    def __contains__(self, name: Any) -> bool:
         return self.get(name) is not None
 
     def __getitem__(self, name: str) -> str:

@@ -166,12 +166,12 @@ class LoaderConfig:
         lib: str = 'lib64',
         musl: bool = False,
         subfolders: Iterable[str] = (),
-        find_cached: Optional[Callable[[str, Optional[str]], Optional[str]]] = None,
+        find_cached: Optional[Callable[..., Optional[str]]] = None,
         cpu: Optional[Tuple[str, Set[str]]] = None,
         machine: Optional[str] = None,
     ) -> None:
         """
-        `find_cached` returns the path of a library for a machine in the loader's cache.
+        `find_cached(name, machine)` returns the path of a library in the loader's cache.
 
         `cpu` is as read_processor() returns it.
         """
