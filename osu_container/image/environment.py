@@ -62,7 +62,9 @@ class Environment(NamedTuple):
     """The variables that environment scripts leave to a program."""
 
     variables: Dict[str, Variable]  #: those that the scripts leave set
-    default: Optional[Variable]  #: stands for any other variable: None if unset, or UNSET
+    #: any other variable: unknown after an evaluation that stopped, UNSET, or None if the host's
+    #: value counts
+    default: Optional[Variable]
     #: where the start of the program ends (certain or possible, 'FILE:LINE', reason), or None
     exit_point: Optional[Tuple[bool, str, str]]
     problems: List[Tuple[str, str]]  #: (path, reason) of each script that the runtime skips
